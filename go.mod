@@ -1,0 +1,3 @@
+module stackgen
+
+go 1.26
