@@ -1,0 +1,207 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A checker compares a document with the tables and collects problems.
+type checker struct {
+	problems []Problem
+	// ordinals: text may hold {n} arithmetic here, so its format is checked
+	// once the group is unfolded.
+	ordinals bool
+}
+
+func (c *checker) problem(p Problem) { c.problems = append(c.problems, p) }
+
+func (c *checker) errorAt(n *Node, path, code, fix, text string, args ...any) {
+	c.problem(Problem{Pos: n.Pos, Path: path, Severity: SeverityError, Code: code, Message: fmt.Sprintf(text, args...), Fix: fix})
+}
+
+// check checks a value against its row and returns it in its long form:
+// shorthands unfolded, single elements wrapped. The result has only nodes whose
+// type is right.
+func (c *checker) check(n *Node, f *Field, path string) *Node {
+	n = unfold(n, f)
+	switch f.Type {
+	case Object:
+		if n.Shape == ShapeBool && n.Text == "false" && f.Off {
+			return n
+		}
+		if n.Shape != ShapeMap {
+			c.wrongType(n, f, path)
+			return nil
+		}
+		return c.object(n, f.Fields, path)
+	case Map:
+		if n.Shape != ShapeMap {
+			c.wrongType(n, f, path)
+			return nil
+		}
+		return c.mapping(n, f, path)
+	case List:
+		if n.Shape != ShapeList {
+			c.wrongType(n, f, path)
+			return nil
+		}
+		out := &Node{Pos: n.Pos, Shape: ShapeList}
+		for i, item := range n.Items {
+			if v := c.check(item, f.Elem, fmt.Sprintf("%s[%d]", path, i)); v != nil {
+				out.Items = append(out.Items, v)
+			}
+		}
+		return out
+	case Any:
+		return n
+	default:
+		return c.scalar(n, f, path)
+	}
+}
+
+// unfold turns a shorthand into what it stands for.
+func unfold(n *Node, f *Field) *Node {
+	short := func(key string) *Node {
+		return &Node{Pos: n.Pos, Shape: ShapeMap, Keys: []*Node{scalar(n.Pos, ShapeString, key)}, Items: []*Node{n}}
+	}
+	switch {
+	case f.Type == List && f.Wrap && n.Shape != ShapeList:
+		return &Node{Pos: n.Pos, Shape: ShapeList, Items: []*Node{n}}
+	case f.Type != Object:
+		return n
+	case f.On != "" && n.Shape == ShapeBool:
+		return short(f.On)
+	case f.ShortInt != "" && n.Shape == ShapeInt:
+		return short(f.ShortInt)
+	case f.Short != "" && n.Shape == ShapeString:
+		return short(f.Short)
+	}
+	return n
+}
+
+func (c *checker) wrongType(n *Node, f *Field, path string) {
+	fix := ""
+	switch {
+	case f.Type == Bool && n.Shape == ShapeString && slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(n.Text)):
+		fix = "write true"
+	case f.Type == Bool && n.Shape == ShapeString && slices.Contains([]string{"no", "off", "n"}, strings.ToLower(n.Text)):
+		fix = "write false"
+	case f.Type == String && (n.Shape == ShapeInt || n.Shape == ShapeFloat || n.Shape == ShapeBool):
+		fix = fmt.Sprintf("put it in quotes: %q", n.Text)
+	case f.Type == Int && n.Shape == ShapeString && decimal.MatchString(n.Text):
+		fix = "remove the quotes"
+	case n.Shape == ShapeNull:
+		fix = "give it a value, or remove the key"
+	}
+	c.errorAt(n, path, CodeType, fix, "%s takes %s; this is %s", last(path), f.want(), n.Shape)
+}
+
+// last is the part of a path that a person would call the field.
+func last(path string) string {
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		path = path[i+1:]
+	}
+	if path == "" {
+		return "the document"
+	}
+	return printable(path)
+}
+
+func (c *checker) object(n *Node, fields []Field, path string) *Node {
+	out := &Node{Pos: n.Pos, Shape: ShapeMap}
+	for i, key := range n.Keys {
+		f := find(fields, key.Text)
+		if f == nil {
+			fix := "known keys: " + strings.Join(keysOf(fields), ", ")
+			if near := nearest(key.Text, keysOf(fields)); near != "" {
+				fix = fmt.Sprintf("did you mean %q?", near)
+			}
+			c.errorAt(key, join(path, key.Text), CodeUnknownKey, fix, "unknown key %q in %s", printable(key.Text), last(path))
+			continue
+		}
+		if v := c.check(n.Items[i], f, join(path, f.Key)); v != nil {
+			out.Keys, out.Items = append(out.Keys, key), append(out.Items, v)
+		}
+	}
+	for _, f := range fields {
+		if f.Required && n.index(f.Key) < 0 {
+			c.errorAt(n, join(path, f.Key), CodeMissingKey, fmt.Sprintf("add %s: %s", f.Key, f.want()), "%s needs the key %q", last(path), f.Key)
+		}
+	}
+	return out
+}
+
+func (c *checker) mapping(n *Node, f *Field, path string) *Node {
+	out := &Node{Pos: n.Pos, Shape: ShapeMap}
+	for i, key := range n.Keys {
+		if f.KeyIs != "" && !matches(f.KeyIs, key.Text) {
+			c.errorAt(key, join(path, key.Text), CodeValue, "", "%q is not %s", printable(key.Text), formats[f.KeyIs].want)
+			continue
+		}
+		if v := c.check(n.Items[i], f.Elem, join(path, key.Text)); v != nil {
+			out.Keys, out.Items = append(out.Keys, key), append(out.Items, v)
+		}
+	}
+	return out
+}
+
+var ordinal = regexp.MustCompile(`\{[0-9+\- ]*n[0-9+\- ]*\}`)
+
+func (c *checker) scalar(n *Node, f *Field, path string) *Node {
+	ok := map[Type]bool{
+		Bool:   n.Shape == ShapeBool,
+		Int:    n.Shape == ShapeInt,
+		Float:  n.Shape == ShapeInt || n.Shape == ShapeFloat,
+		String: n.Shape == ShapeString || f.Number && n.Shape == ShapeInt,
+	}[f.Type]
+	if !ok {
+		c.wrongType(n, f, path)
+		return nil
+	}
+	switch {
+	case f.Type == String && c.ordinals && ordinal.MatchString(n.Text):
+	case f.Type == String && len(f.Enum) > 0 && !slices.Contains(f.Enum, n.Text):
+		fix := ""
+		if near := nearest(n.Text, f.Enum); near != "" {
+			fix = fmt.Sprintf("did you mean %q?", near)
+		}
+		c.errorAt(n, path, CodeValue, fix, "%s takes %s; this is %q", last(path), f.want(), printable(n.Text))
+		return nil
+	case f.Type == String && !matches(f.Format, n.Text):
+		c.errorAt(n, path, CodeValue, "", "%s takes %s; this is %q", last(path), f.want(), printable(n.Text))
+		return nil
+	case (f.Type == Int || f.Type == Float) && f.Max != 0:
+		v, err := strconv.ParseFloat(n.Text, 64)
+		if err != nil || v < float64(f.Min) || v > float64(f.Max) {
+			c.errorAt(n, path, CodeRange, "", "%s takes %s; this is %s", last(path), f.want(), printable(n.Text))
+			return nil
+		}
+	}
+	return n
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// secrets reports every scalar that looks like a secret, wherever it stands.
+func (c *checker) secrets(n *Node, path string) {
+	if n.Shape == ShapeString && LooksSecret(n.Text) {
+		c.errorAt(n, path, CodeSecret, "remove it, revoke it, and hand it over by environment: PROXMOX_VE_API_TOKEN, DNS_UPDATE_KEYSECRET, AWS_*",
+			"this looks like a token or a private key; a spec is committed, so no secret may stand in it")
+	}
+	for i, item := range n.Items {
+		at := path
+		if n.Shape == ShapeMap {
+			at = join(path, n.Keys[i].Text)
+			c.secrets(n.Keys[i], at)
+		}
+		c.secrets(item, at)
+	}
+}

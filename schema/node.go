@@ -1,0 +1,125 @@
+package schema
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Shape is what a Node holds.
+type Shape string
+
+// The shapes of a Node, as YAML has them.
+const (
+	ShapeNull   Shape = "nothing"
+	ShapeBool   Shape = "true or false"
+	ShapeInt    Shape = "a whole number"
+	ShapeFloat  Shape = "a number"
+	ShapeString Shape = "text"
+	ShapeList   Shape = "a list"
+	ShapeMap    Shape = "a map"
+)
+
+// A Node is a YAML value with the place it was written at. Aliases and merge
+// keys are already expanded. Nodes are never changed once parsed: merging makes
+// new ones, so a node may stand in many trees.
+type Node struct {
+	Pos
+	Shape Shape
+	Text  string  // a scalar as written, without quotes
+	Keys  []*Node // of a map, parallel to Items
+	Items []*Node // of a list or map
+}
+
+// Get follows a path of map keys and returns nil where there is nothing.
+func (n *Node) Get(path ...string) *Node {
+	for _, key := range path {
+		i := n.index(key)
+		if i < 0 {
+			return nil
+		}
+		n = n.Items[i]
+	}
+	return n
+}
+
+// Has reports whether a path of map keys leads to a value.
+func (n *Node) Has(path ...string) bool { return n.Get(path...) != nil }
+
+// key returns the key node of an entry, for problems that point at it.
+func (n *Node) key(key string) *Node {
+	if i := n.index(key); i >= 0 {
+		return n.Keys[i]
+	}
+	return n
+}
+
+func (n *Node) index(key string) int {
+	if n == nil || n.Shape != ShapeMap {
+		return -1
+	}
+	return slices.IndexFunc(n.Keys, func(k *Node) bool { return k.Text == key })
+}
+
+// Str returns a scalar's text, or "" where there is none.
+func (n *Node) Str() string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+// Int returns a whole number, or 0 where there is none.
+func (n *Node) Int() int {
+	i, _ := strconv.Atoi(n.Str()) // checked by the parser; 0 is what "absent" means
+	return i
+}
+
+// Bool reports whether the value is true.
+func (n *Node) Bool() bool { return n != nil && n.Shape == ShapeBool && n.Text == "true" }
+
+// Off reports whether the value is the word false where a map could stand.
+func (n *Node) Off() bool { return n != nil && n.Shape == ShapeBool && n.Text == "false" }
+
+// List returns a list's items, or nil.
+func (n *Node) List() []*Node {
+	if n == nil || n.Shape != ShapeList {
+		return nil
+	}
+	return n.Items
+}
+
+// Strings returns the texts of a list's items.
+func (n *Node) Strings() []string {
+	out := make([]string, 0, len(n.List()))
+	for _, item := range n.List() {
+		out = append(out, item.Text)
+	}
+	return out
+}
+
+// with returns a copy of a map with one entry set, keeping its place if it has one.
+func (n *Node) with(key, value *Node) *Node {
+	out := &Node{Pos: n.Pos, Shape: ShapeMap, Keys: slices.Clone(n.Keys), Items: slices.Clone(n.Items)}
+	if i := out.index(key.Text); i >= 0 {
+		out.Keys[i], out.Items[i] = key, value
+	} else {
+		out.Keys, out.Items = append(out.Keys, key), append(out.Items, value)
+	}
+	return out
+}
+
+// without returns a copy of a map that lacks the given keys.
+func (n *Node) without(keys ...string) *Node {
+	out := &Node{Pos: n.Pos, Shape: ShapeMap}
+	for i, key := range n.Keys {
+		if !slices.Contains(keys, key.Text) {
+			out.Keys, out.Items = append(out.Keys, key), append(out.Items, n.Items[i])
+		}
+	}
+	return out
+}
+
+// scalar makes a node that stands where another one stands.
+func scalar(at Pos, shape Shape, text string) *Node {
+	return &Node{Pos: at, Shape: shape, Text: text}
+}

@@ -1,0 +1,161 @@
+package schema
+
+// APIVersion is the version of the specs this package reads.
+const APIVersion = "stackgen/v1"
+
+// The kinds of documents.
+const (
+	KindProject = "Project"
+	KindStack   = "Stack"
+	KindClass   = "Class"
+)
+
+// fieldsOf returns the keys that a document of a kind may have.
+func fieldsOf(kind string) []Field {
+	head := []Field{
+		{Key: "apiVersion", Type: String, Enum: []string{APIVersion}, Required: true, Doc: "Version of this format."},
+		{Key: "kind", Type: String, Enum: []string{kind}, Required: true, Doc: "What the document is."},
+	}
+	name := Field{Key: "name", Type: String, Format: "label", Required: true, Doc: "Name of the stack; part of its state key and of VM names."}
+	switch kind {
+	case KindProject:
+		return concat(head, sharedFields, projectFields)
+	case KindClass:
+		return concat(head, []Field{name}, sharedFields, stackFields, classFields)
+	default:
+		return concat(head, []Field{name}, sharedFields, stackFields)
+	}
+}
+
+func concat(tables ...[]Field) []Field {
+	var out []Field
+	for _, t := range tables {
+		out = append(out, t...)
+	}
+	return out
+}
+
+// sharedFields may stand in every kind; a Project's are inherited by all specs.
+var sharedFields = []Field{
+	{Key: "environment", Type: String, Format: "label", Doc: "Part of the state key, and `{env}` in naming."},
+	{Key: "engine", Type: Object, Fields: engineFields, Doc: "What the output must run on. It is enforced there, and refused here below what the output needs."},
+	{Key: "providers", Type: Object, Fields: providerFields, Doc: "Provider versions, for the whole project."},
+	{Key: "catalog", Type: Object, Fields: catalogFields, Doc: "Take modules and units from a Git repository instead of rendering them."},
+	{Key: "backend", Type: Object, Fields: backendFields, Doc: "Where state is kept, under the key `[prefix/][environment/]<stack>/<unit>/tofu.tfstate`."},
+	{Key: "proxmox", Type: Object, Fields: proxmoxFields, Doc: "The cluster. Without it, `PROXMOX_VE_*` decides. Credentials come from there in any case."},
+	{Key: "dns", Type: Object, Fields: dnsFields, Doc: "Publish a record for every VM, by RFC 2136 updates. The secret comes from `DNS_UPDATE_KEYSECRET` only."},
+	{Key: "pool", Type: Object, Fields: poolFields, Doc: "The pool that VMs join."},
+	{Key: "naming", Type: Object, Fields: namingFields, Doc: "How VMs without a `name` are named."},
+	{Key: "profiles", Type: Map, KeyIs: "profile", Elem: &Field{Type: Object, Fields: profileFields}, Doc: "Lifecycle profiles beside the built-in `default`, `protected` and `adopted`; one name means one thing in a project."},
+	{Key: "vmids", Type: String, Format: "range", Doc: "VMIDs to allocate from, once, lowest free first."},
+	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What is checked before an apply."},
+	{Key: "defaults", Type: Object, Fields: VMFields, Doc: "VM properties for all VMs."},
+}
+
+var stackFields = []Field{
+	{Key: "groups", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it."},
+	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is the VM's address for good."},
+	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that are to be destroyed."},
+	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that are left alone from now on."},
+	{Key: "renamed", Type: Map, KeyIs: "key", Elem: &Field{Type: String, Format: "key"}, Doc: "Old key to new key of VMs that go on under another key."},
+}
+
+var projectFields = []Field{
+	{Key: "retired", Type: Object, Fields: waysFields, Doc: "Stacks that are to be destroyed."},
+	{Key: "forgotten", Type: Object, Fields: waysFields, Doc: "Stacks that are left alone from now on."},
+}
+
+var waysFields = []Field{
+	{Key: "stacks", Type: List, Elem: &Field{Type: String, Format: "label"}, Doc: "Names of stacks."},
+}
+
+var engineFields = []Field{
+	{Key: "opentofu", Type: String, Format: "constraint", Default: `">= 1.10"`, Doc: "OpenTofu."},
+	{Key: "terragrunt", Type: String, Format: "constraint", Default: `">= 1.1"`, Doc: "Terragrunt."},
+}
+
+var providerFields = []Field{
+	{Key: "proxmox", Type: String, Format: "constraint", Default: `"0.111.1"`, Doc: "bpg/proxmox. Its minor versions break; pin it exactly."},
+	{Key: "dns", Type: String, Format: "constraint", Default: `">= 3.4, < 4"`, Doc: "hashicorp/dns."},
+}
+
+var catalogFields = []Field{
+	{Key: "source", Type: String, Format: "text", Required: true, Doc: "Git repository, as Git or OpenTofu takes it."},
+	{Key: "ref", Type: String, Format: "text", Required: true, Doc: "A tag or commit. A branch moves, and is warned of."},
+}
+
+var backendFields = []Field{
+	{Key: "type", Type: String, Enum: []string{"local", "s3"}, Default: "local", Doc: "`local` keeps state under `.state/`."},
+	{Key: "bucket", Type: String, Format: "bucket", Doc: "S3 bucket."},
+	{Key: "region", Type: String, Format: "id", Doc: "S3 region."},
+	{Key: "endpoint", Type: String, Format: "url", Doc: "S3 endpoint, for servers that are not AWS."},
+	{Key: "path_style", Type: Bool, Doc: "Path-style requests, as most other S3 servers want."},
+	{Key: "lock", Type: Bool, Default: "true", Doc: "Lock the state with a lock file in the bucket."},
+	{Key: "prefix", Type: String, Format: "prefix", Doc: "First part of the state key."},
+}
+
+var proxmoxFields = []Field{
+	{Key: "endpoint", Type: String, Format: "url", Doc: "URL of the API."},
+	{Key: "insecure", Type: Bool, Default: "false", Doc: "Do not verify the server's certificate."},
+	{Key: "ca_file", Type: String, Format: "text", Doc: "Certificate authority of the server, a file relative to the spec."},
+}
+
+var dnsFields = []Field{
+	{Key: "zone", Type: String, Format: "zone", Required: true, Doc: "The zone, with or without the trailing dot."},
+	{Key: "server", Type: String, Format: "host", Required: true, Doc: "The primary server of the zone."},
+	{Key: "port", Type: Int, Min: 1, Max: 65535, Default: "53", Doc: "Its port."},
+	{Key: "ttl", Type: Int, Min: 1, Max: 2147483647, Default: "300", Doc: "TTL of records in seconds."},
+	{Key: "tsig", Type: Object, Fields: tsigFields, Doc: "The key that signs updates."},
+	{Key: "mode", Type: String, Enum: []string{"per-vm", "per-stack"}, Default: "per-vm", Doc: "One DNS unit for each VM, or one for the whole stack."},
+}
+
+var tsigFields = []Field{
+	{Key: "key_name", Type: String, Format: "keyname", Required: true, Doc: "Name of the key, with its final dot."},
+	{Key: "algorithm", Type: String, Enum: []string{"hmac-md5", "hmac-sha1", "hmac-sha256", "hmac-sha512"}, Default: "hmac-sha256", Doc: "Algorithm of the key."},
+}
+
+var poolFields = []Field{
+	{Key: "id", Type: String, Format: "pool", Required: true, Doc: "Id of the pool."},
+	{Key: "create", Type: Bool, Default: "false", Doc: "The pool belongs to this stack, which makes it."},
+	{Key: "comment", Type: String, Format: "text", Doc: "Comment of the pool."},
+}
+
+var namingFields = []Field{
+	{Key: "pattern", Type: String, Format: "pattern", Default: `"{stack}-{key}"`, Doc: "Pattern of {stack}, {key}, {env} and {n}."},
+}
+
+var profileFields = []Field{
+	{Key: "ignore_changes", Type: List, Elem: &Field{Type: String, Format: "attribute"}, Default: "[node_name]", Doc: "Attributes of the VM resource whose change is ignored; `clone` always is. [all] ignores every change."},
+	{Key: "prevent_destroy", Type: Bool, Default: "false", Doc: "Refuse every plan that destroys the VM."},
+}
+
+var groupFields = append([]Field{
+	{Key: "count", Type: Int, Max: 10000, Required: true, Doc: "How many VMs."},
+	{Key: "key", Type: String, Format: "groupkey", Doc: "Pattern of the members' keys. Without it, the group's name and the ordinal."},
+}, VMFields...)
+
+var classFields = []Field{
+	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Fields: templateFields, Doc: "Template of all VMs; the same as under `defaults`."},
+	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Doc: "How all VMs are cloned; the same as under `defaults`."},
+	{Key: "placement", Type: Object, Short: "strategy", Fields: placementFields, Doc: "Placement of all VMs; the same as under `defaults`."},
+	{Key: "teacher", Type: Object, Fields: VMFields, Doc: "The teacher's VM; its key is `teacher`."},
+	{Key: "students", Type: Object, Fields: studentsFields, Doc: "The students' VMs."},
+	{Key: "apply", Type: Object, Fields: applyFields, Doc: "How the class is applied."},
+	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Files made beside the stack."},
+}
+
+var studentsFields = append([]Field{
+	{Key: "count", Type: Int, Max: 10000, Doc: "How many students."},
+	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "text"}, Doc: "The students' names, instead of a count."},
+	{Key: "roster_file", Type: String, Format: "text", Doc: "A CSV file with a header line and a column `name`, relative to the spec, instead of a count."},
+	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster."},
+	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single students' VMs, by key."},
+}, VMFields...)
+
+var applyFields = []Field{
+	{Key: "parallelism", Type: Int, Min: 1, Max: 100, Doc: "How many VMs OpenTofu works on at once."},
+}
+
+var outputsFields = []Field{
+	{Key: "registration", Type: String, Format: "text", Doc: "A JSON file that lists the class's VMs, relative to the project."},
+}

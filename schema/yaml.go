@@ -1,0 +1,217 @@
+package schema
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Bounds on a document. They are far above any real spec, and keep a small file
+// from unfolding into one that no machine can hold.
+const (
+	maxBytes = 16 << 20
+	maxDepth = 64
+	maxNodes = 1_000_000
+)
+
+// ParseYAML reads one YAML document into Nodes. The node is nil exactly when
+// there are errors.
+func ParseYAML(file string, src []byte) (*Node, []Problem) {
+	start := Pos{File: file, Line: 1, Col: 1}
+	if len(src) > maxBytes {
+		return nil, []Problem{{Pos: start, Severity: SeverityError, Code: CodeTooBig,
+			Message: fmt.Sprintf("the file has %d bytes; a spec has at most %d", len(src), maxBytes)}}
+	}
+	doc, err := decode(src)
+	if errors.Is(err, io.EOF) || err == nil && (doc.Kind == 0 || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null") {
+		return nil, []Problem{{Pos: start, Severity: SeverityError, Code: CodeEmpty, Message: "the file holds no document",
+			Fix: "`stackgen init` writes a commented example"}}
+	}
+	if more := (*severalError)(nil); errors.As(err, &more) {
+		return nil, []Problem{{Pos: Pos{File: file, Line: more.line, Col: 1}, Severity: SeverityError, Code: CodeDocuments,
+			Message: "a second document begins here; a spec is one document", Fix: "put it into a file of its own"}}
+	}
+	if err != nil {
+		return nil, []Problem{syntaxProblem(file, err)}
+	}
+	b := &builder{file: file, open: map[*yaml.Node]bool{}}
+	n := b.node(doc.Content[0], 0)
+	if HasErrors(b.problems) {
+		return nil, b.problems
+	}
+	return n, b.problems
+}
+
+type severalError struct{ line int }
+
+func (e *severalError) Error() string { return "several documents" }
+
+// decode reads the one document of src. yaml.v3 may panic on input it did not
+// foresee; for the person that is a syntax error like any other.
+func decode(src []byte) (doc yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	if err := dec.Decode(&doc); err != nil {
+		return doc, err
+	}
+	var next yaml.Node
+	if err := dec.Decode(&next); err == nil {
+		return doc, &severalError{line: max(next.Line, 1)}
+	} else if !errors.Is(err, io.EOF) {
+		return doc, err
+	}
+	return doc, nil
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+func syntaxProblem(file string, err error) Problem {
+	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		if l, err := strconv.Atoi(m[1]); err == nil && l > 0 {
+			line = l
+		}
+		text = strings.Replace(text, m[0], "", 1)
+	}
+	return Problem{Pos: Pos{File: file, Line: line, Col: 1}, Severity: SeverityError, Code: CodeSyntax,
+		Message: "not valid YAML: " + printable(text)}
+}
+
+// A builder turns yaml.v3's tree into ours, within bounds.
+type builder struct {
+	file     string
+	count    int
+	open     map[*yaml.Node]bool // anchors being expanded: an alias to one of them never ends
+	problems []Problem
+}
+
+func (b *builder) problem(y *yaml.Node, code, message, fix string) {
+	b.problems = append(b.problems, Problem{Pos: b.pos(y), Severity: SeverityError, Code: code, Message: message, Fix: fix})
+}
+
+func (b *builder) pos(y *yaml.Node) Pos {
+	return Pos{File: b.file, Line: max(y.Line, 1), Col: max(y.Column, 1)}
+}
+
+// node never returns nil, so that checking can go on after a problem.
+func (b *builder) node(y *yaml.Node, depth int) *Node {
+	n := &Node{Pos: b.pos(y), Shape: ShapeNull}
+	b.count++
+	switch {
+	case b.count == maxNodes:
+		b.problem(y, CodeTooBig, fmt.Sprintf("the document unfolds into more than %d values", maxNodes), "use fewer aliases")
+		return n
+	case b.count > maxNodes:
+		return n
+	case depth > maxDepth:
+		b.problem(y, CodeTooBig, fmt.Sprintf("values are nested more than %d deep", maxDepth), "")
+		return n
+	}
+	switch y.Kind {
+	case yaml.AliasNode:
+		if b.open[y.Alias] {
+			b.problem(y, CodeAlias, fmt.Sprintf("alias *%s stands inside what it names", printable(y.Value)), "")
+			return n
+		}
+		b.open[y.Alias] = true
+		defer delete(b.open, y.Alias)
+		return b.node(y.Alias, depth+1)
+	case yaml.SequenceNode:
+		n.Shape = ShapeList
+		for _, item := range y.Content {
+			n.Items = append(n.Items, b.node(item, depth+1))
+		}
+	case yaml.MappingNode:
+		n.Shape = ShapeMap
+		b.mapping(n, y, depth)
+	case yaml.ScalarNode:
+		n.Text = y.Value
+		n.Shape = b.scalar(y)
+	}
+	return n
+}
+
+var decimal = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
+
+func (b *builder) scalar(y *yaml.Node) Shape {
+	switch y.ShortTag() {
+	case "!!null":
+		return ShapeNull
+	case "!!bool":
+		return ShapeBool
+	case "!!int":
+		if !decimal.MatchString(y.Value) {
+			b.problem(y, CodeType, fmt.Sprintf("%s is not a plain decimal number", printable(y.Value)), "write it in decimal, or in quotes if it is text")
+		}
+		return ShapeInt
+	case "!!float":
+		if _, err := strconv.ParseFloat(y.Value, 64); err != nil || strings.ContainsAny(y.Value, "xXpPnN_") {
+			b.problem(y, CodeType, fmt.Sprintf("%s is not a plain decimal number", printable(y.Value)), "write it in decimal, or in quotes if it is text")
+		}
+		return ShapeFloat
+	case "!!str", "!!timestamp":
+		return ShapeString
+	default:
+		b.problem(y, CodeType, fmt.Sprintf("the YAML tag %s has no meaning here", printable(y.Tag)), "remove the tag")
+		return ShapeString
+	}
+}
+
+func (b *builder) mapping(n *Node, y *yaml.Node, depth int) {
+	var merges []*yaml.Node
+	seen := map[string]*Node{}
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		k, v := y.Content[i], y.Content[i+1]
+		if k.ShortTag() == "!!merge" {
+			merges = append(merges, v)
+			continue
+		}
+		key := b.node(k, depth+1)
+		if key.Shape == ShapeList || key.Shape == ShapeMap || key.Shape == ShapeNull {
+			b.problem(k, CodeType, "a key must be text, this is "+string(key.Shape), "")
+			continue
+		}
+		if first := seen[key.Text]; first != nil {
+			b.problem(k, CodeDuplicateKey, fmt.Sprintf("key %q stands here again; the first is on line %d", printable(key.Text), first.Line),
+				"keep one of them")
+			continue
+		}
+		seen[key.Text] = key
+		n.Keys, n.Items = append(n.Keys, key), append(n.Items, b.node(v, depth+1))
+	}
+	for _, m := range merges {
+		b.merge(n, m, seen, depth)
+	}
+}
+
+// merge adds the entries of a merge key (<<) that are not there yet: what the
+// map says itself wins, then earlier merged maps over later ones.
+func (b *builder) merge(n *Node, y *yaml.Node, seen map[string]*Node, depth int) {
+	from := b.node(y, depth+1)
+	maps := []*Node{from}
+	if from.Shape == ShapeList {
+		maps = from.Items
+	}
+	for _, m := range maps {
+		if m.Shape != ShapeMap {
+			b.problem(y, CodeAlias, "a merge key (<<) takes a map, or a list of maps; this is "+string(m.Shape), "")
+			continue
+		}
+		for i, key := range m.Keys {
+			if seen[key.Text] == nil {
+				seen[key.Text] = key
+				n.Keys, n.Items = append(n.Keys, key), append(n.Items, m.Items[i])
+			}
+		}
+	}
+}
