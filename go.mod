@@ -4,5 +4,18 @@ go 1.26
 
 require (
 	github.com/agext/levenshtein v1.2.1
+	github.com/hashicorp/go-version v1.7.0
+	github.com/hashicorp/hcl/v2 v2.24.0
+	github.com/zclconf/go-cty v1.17.0
+	golang.org/x/text v0.31.0
 	gopkg.in/yaml.v3 v3.0.1
+)
+
+require (
+	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
+	github.com/google/go-cmp v0.6.0 // indirect
+	github.com/mitchellh/go-wordwrap v1.0.1 // indirect
+	golang.org/x/mod v0.29.0 // indirect
+	golang.org/x/sync v0.18.0 // indirect
+	golang.org/x/tools v0.38.0 // indirect
 )

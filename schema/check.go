@@ -65,7 +65,7 @@ func (c *checker) check(n *Node, f *Field, path string) *Node {
 // unfold turns a shorthand into what it stands for.
 func unfold(n *Node, f *Field) *Node {
 	short := func(key string) *Node {
-		return &Node{Pos: n.Pos, Shape: ShapeMap, Keys: []*Node{scalar(n.Pos, ShapeString, key)}, Items: []*Node{n}}
+		return &Node{Pos: n.Pos, Shape: ShapeMap, Keys: []*Node{Scalar(n.Pos, ShapeString, key)}, Items: []*Node{n}}
 	}
 	switch {
 	case f.Type == List && f.Wrap && n.Shape != ShapeList:

@@ -97,8 +97,8 @@ func (n *Node) Strings() []string {
 	return out
 }
 
-// with returns a copy of a map with one entry set, keeping its place if it has one.
-func (n *Node) with(key, value *Node) *Node {
+// With returns a copy of a map with one entry set, keeping its place if it has one.
+func (n *Node) With(key, value *Node) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeMap, Keys: slices.Clone(n.Keys), Items: slices.Clone(n.Items)}
 	if i := out.index(key.Text); i >= 0 {
 		out.Keys[i], out.Items[i] = key, value
@@ -108,8 +108,8 @@ func (n *Node) with(key, value *Node) *Node {
 	return out
 }
 
-// without returns a copy of a map that lacks the given keys.
-func (n *Node) without(keys ...string) *Node {
+// Without returns a copy of a map that lacks the given keys.
+func (n *Node) Without(keys ...string) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeMap}
 	for i, key := range n.Keys {
 		if !slices.Contains(keys, key.Text) {
@@ -119,7 +119,7 @@ func (n *Node) without(keys ...string) *Node {
 	return out
 }
 
-// scalar makes a node that stands where another one stands.
-func scalar(at Pos, shape Shape, text string) *Node {
+// Scalar makes a node that stands where another one stands.
+func Scalar(at Pos, shape Shape, text string) *Node {
 	return &Node{Pos: at, Shape: shape, Text: text}
 }

@@ -1,0 +1,117 @@
+package generator
+
+import (
+	"strings"
+
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// Render renders a project. Modules, units and root.hcl come from all stacks;
+// selected says which stacks' own files are wanted. The files are sorted, their
+// paths unique and local.
+func Render(p *schema.Project, d *lock.Lock, selected func(stack string) bool) ([]File, error) {
+	files, err := shared(p)
+	if err != nil {
+		return nil, err
+	}
+	labels := resourceLabels(p, d)
+	for _, s := range p.Stacks {
+		l := d.Stacks.Get(s.Name)
+		if l == nil || !selected(s.Name) {
+			continue
+		}
+		more, err := stack(s, l, labels)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, more...)
+	}
+	return collect(files)
+}
+
+// resourceLabels are the labels of all resource blocks a VM can be in: those of
+// the profiles there are, and of those there once were.
+func resourceLabels(p *schema.Project, d *lock.Lock) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, prof := range p.Profiles {
+		out = append(out, schema.ResourceLabel(prof.Name))
+		seen[prof.Name] = true
+	}
+	for _, name := range d.Profiles {
+		if !seen[name] {
+			out = append(out, schema.ResourceLabel(name))
+		}
+	}
+	return out
+}
+
+// stack renders one stack's own files.
+func stack(s *schema.Stack, l *lock.Stack, labels []string) ([]File, error) {
+	r := &renderer{from: s.Spec}
+	r.settings(s, l)
+	r.moves(s, l, labels)
+	r.units(s, l)
+	r.registration(s, l)
+	return r.files, r.err
+}
+
+// settings renders stack.hcl: what root.hcl and the units read.
+func (r *renderer) settings(s *schema.Stack, l *lock.Stack) {
+	body := r.begin("stacks/"+s.Name+"/stack.hcl").AppendNewBlock("locals", nil).Body()
+	body.SetAttributeRaw("stack", text(s.Name))
+	body.SetAttributeRaw("environment", orNull(s.Environment))
+	body.SetAttributeRaw("state_key", text(l.StateKey))
+	body.SetAttributeRaw("backend", object(pair{"type", text(l.Backend.Type)}, pair{"config", object(backendConfig(l)...)}))
+	insecure := null()
+	if p := l.Proxmox; p != nil && p.Insecure {
+		insecure = boolean(true)
+	}
+	endpoint, ca := null(), null()
+	if p := l.Proxmox; p != nil {
+		endpoint, ca = orNull(p.Endpoint), orNull(p.CAFile)
+	}
+	body.SetAttributeRaw("proxmox", object(pair{"endpoint", endpoint}, pair{"insecure", insecure}, pair{"ca_file", ca}))
+	dns := null()
+	if d := l.DNS; d != nil {
+		dns = object(pair{"zone", text(d.Zone)}, pair{"server", text(d.Server)}, pair{"port", number(d.Port)},
+			pair{"key_name", orNull(d.KeyName)}, pair{"key_algorithm", orNull(d.Algorithm)})
+	}
+	body.SetAttributeRaw("dns", dns)
+	r.done()
+}
+
+// backendConfig is a stack's backend but for the key, which each unit has its
+// own of. Credentials come from AWS_* variables only.
+func backendConfig(l *lock.Stack) []pair {
+	b := l.Backend
+	if b.Type != "s3" {
+		return nil
+	}
+	out := []pair{{"bucket", text(b.Bucket)}, {"region", text(b.Region)}}
+	if b.Endpoint != "" {
+		out = append(out, pair{"endpoints", object(pair{"s3", text(b.Endpoint)})})
+		for _, skip := range []string{"skip_credentials_validation", "skip_metadata_api_check", "skip_region_validation", "skip_requesting_account_id", "skip_s3_checksum"} {
+			out = append(out, pair{skip, boolean(true)}) // only AWS itself answers these
+		}
+	}
+	if b.PathStyle {
+		out = append(out, pair{"use_path_style", boolean(true)})
+	}
+	if b.Lock {
+		out = append(out, pair{"use_lockfile", boolean(true)})
+	}
+	return out
+}
+
+// unitSource is where a unit comes from, and its module where that is not the
+// project's own.
+func unitSource(s *schema.Stack, unit, module string) (source string, extra []pair) {
+	c := s.Catalog
+	if c == nil {
+		return "../../units/" + unit, nil
+	}
+	at := func(path string) string { return strings.TrimSuffix(c.Source, "/") + "//" + path + "?ref=" + c.Ref }
+	return at("units/" + unit), []pair{{"module", text(at("modules/" + module))}}
+}

@@ -1,0 +1,312 @@
+package lock
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// A Refusal is a stop: something would leave the lock, or change under a live
+// VM, without anybody having said so. Ways are the ways out, each a heading
+// followed by the lines to write or run.
+type Refusal struct {
+	Stack   string `json:"stack"`
+	Address string `json:"address"` // "homelab/web02", or the stack's name
+	Message string `json:"message"`
+	Ways    []Way  `json:"ways"`
+}
+
+// A Way is one way out of a refusal.
+type Way struct {
+	What  string   `json:"what"`
+	Lines []string `json:"lines"`
+}
+
+// A Result is what Decide found. Lock and Stacks are usable only without
+// refusals and errors.
+type Result struct {
+	Lock     *Lock
+	Stacks   []*schema.Stack // the project's, and those that only the lock still knows
+	Refusals []Refusal
+	Problems []schema.Problem
+	Notes    []string // what left the lock on somebody's word
+}
+
+// Options are what Decide cannot see in specs and lock.
+type Options struct {
+	Specs      map[string]string // stack -> path of its spec, relative to the project
+	Selected   func(stack string) bool
+	StateMoved []string // stacks whose state the person has moved
+}
+
+// Decide makes the decisions that p needs and old does not hold. It never
+// changes old.
+func Decide(p *schema.Project, old *Lock, o Options) Result {
+	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}}
+	d.reserve()
+	d.lock.Profiles = profileNames(p, old)
+	for _, s := range p.Stacks {
+		d.result.Stacks = append(d.result.Stacks, s)
+		if o.Selected(s.Name) {
+			d.stack(s)
+		}
+	}
+	d.gone()
+	d.result.Lock = d.lock
+	d.result.Problems = schema.SortProblems(d.result.Problems)
+	return d.result
+}
+
+// A decider holds one run of Decide.
+type decider struct {
+	project *schema.Project
+	old     *Lock
+	lock    *Lock
+	options Options
+	used    map[int]string // VMID -> who has it
+	result  Result
+}
+
+func profileNames(p *schema.Project, old *Lock) []string {
+	names := map[string]bool{}
+	for _, n := range old.Profiles {
+		names[n] = true
+	}
+	for _, prof := range p.Profiles {
+		names[prof.Name] = true
+	}
+	for _, b := range schema.BuiltinProfiles() {
+		delete(names, b.Name)
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// reserve notes every VMID that is spoken for, so that allocation avoids it.
+func (d *decider) reserve() {
+	for _, s := range d.old.Stacks {
+		for _, v := range s.Value.VMs {
+			d.used[v.Value.VMID] = s.Key + "/" + v.Key
+		}
+	}
+	for _, s := range d.project.Stacks {
+		for _, v := range s.VMs {
+			if v.VMID != 0 && d.used[v.VMID] == "" {
+				d.used[v.VMID] = s.Name + "/" + v.Key
+			}
+			if v.Template != nil && v.Template.VMID != 0 && d.used[v.Template.VMID] == "" {
+				d.used[v.Template.VMID] = "a template"
+			}
+		}
+	}
+}
+
+func (d *decider) error(at schema.Pos, path, code, fix, format string, args ...any) {
+	d.result.Problems = append(d.result.Problems, schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: code, Message: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+func (d *decider) note(format string, args ...any) {
+	d.result.Notes = append(d.result.Notes, fmt.Sprintf(format, args...))
+}
+
+// StateKey is the part of a state's key that a stack's units share.
+func StateKey(s *schema.Stack) string {
+	var parts []string
+	for _, p := range []string{s.Backend.Prefix, s.Environment, s.Name} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// stack makes the decisions of one stack.
+func (d *decider) stack(s *schema.Stack) {
+	i := d.lock.Stacks.index(s.Name)
+	if i < 0 {
+		d.lock.Stacks = append(d.lock.Stacks, Entry[Stack]{Key: s.Name})
+		i = len(d.lock.Stacks) - 1
+	} else if was := d.lock.Stacks[i].Value; was.Status == Live {
+		d.stateMove(s, &was)
+	}
+	l := &d.lock.Stacks[i].Value
+	l.Status, l.Spec = Live, d.options.Specs[s.Name]
+	remember(l, s)
+	e := &stackDecider{decider: d, stack: s, lock: l, old: map[string]*VM{}, counts: map[string]int{}, turns: map[schema.Pos]int{}}
+	e.rename()
+	for k := range l.VMs {
+		e.old[l.VMs[k].Key] = &l.VMs[k].Value
+	}
+	e.leave()
+	e.decide()
+	e.units()
+}
+
+// remember records what it takes to reach the stack's state and records when
+// its spec is gone.
+func remember(l *Stack, s *schema.Stack) {
+	l.Environment, l.StateKey = s.Environment, StateKey(s)
+	l.Backend = Backend{Type: s.Backend.Type, Bucket: s.Backend.Bucket, Region: s.Backend.Region, Endpoint: s.Backend.Endpoint, PathStyle: s.Backend.PathStyle}
+	if s.Backend.Type == "s3" {
+		l.Backend.Lock = s.Backend.Lock
+	}
+	l.Proxmox = nil
+	if s.Proxmox.Set {
+		l.Proxmox = &Proxmox{Endpoint: s.Proxmox.Endpoint, Insecure: s.Proxmox.Insecure, CAFile: s.Proxmox.CAFile}
+	}
+	if s.DNS != nil { // kept when dns leaves the spec: its records are still there
+		l.DNS = &DNS{Zone: s.DNS.Zone, Server: s.DNS.Server, Port: s.DNS.Port, KeyName: s.DNS.KeyName, Algorithm: s.DNS.Algorithm}
+	}
+}
+
+// stateMove refuses a change of the place where a live stack's state lies.
+func (d *decider) stateMove(s *schema.Stack, was *Stack) {
+	now := Stack{}
+	remember(&now, s)
+	same := was.StateKey == now.StateKey && was.Backend.Type == now.Backend.Type && was.Backend.Bucket == now.Backend.Bucket && was.Backend.Endpoint == now.Backend.Endpoint
+	if same || len(was.Units) == 0 || slices.Contains(d.options.StateMoved, s.Name) {
+		return
+	}
+	d.result.Refusals = append(d.result.Refusals, Refusal{Stack: s.Name, Address: s.Name,
+		Message: fmt.Sprintf("the state of %s lies at %s; the spec now says %s. An apply would find no state there and create every VM again", s.Name, was.place(), now.place()),
+		Ways: []Way{
+			{"put back what changed in " + d.options.Specs[s.Name], nil},
+			{"move the state, then say so", append(moveCommands(was, &now), "stackgen render --state-moved "+s.Name)},
+		}})
+}
+
+// place names where a stack's state lies.
+func (s *Stack) place() string {
+	if s.Backend.Type == "s3" {
+		return "s3://" + s.Backend.Bucket + "/" + s.StateKey + "/" + cmp.Or(map[bool]string{true: " at " + s.Backend.Endpoint}[s.Backend.Endpoint != ""], "")
+	}
+	return ".state/" + s.StateKey + "/"
+}
+
+// moveCommands are the commands that move a stack's state.
+func moveCommands(was, now *Stack) []string {
+	s3 := func(s *Stack) string {
+		out := "aws s3"
+		if s.Backend.Endpoint != "" {
+			out += " --endpoint-url " + s.Backend.Endpoint
+		}
+		return out
+	}
+	url := func(s *Stack) string { return "s3://" + s.Backend.Bucket + "/" + s.StateKey }
+	dir := func(s *Stack) string { return ".state/" + s.StateKey }
+	switch {
+	case was.Backend.Type == "local" && now.Backend.Type == "local":
+		parent := dir(now)[:strings.LastIndexByte(dir(now), '/')]
+		return []string{"mkdir -p " + parent + " && mv " + dir(was) + " " + dir(now)}
+	case was.Backend.Type == "local":
+		return []string{s3(now) + " cp --recursive " + dir(was) + " " + url(now)}
+	case now.Backend.Type == "local":
+		return []string{s3(was) + " cp --recursive " + url(was) + " " + dir(now)}
+	case was.Backend.Endpoint == now.Backend.Endpoint:
+		return []string{s3(now) + " mv --recursive " + url(was) + " " + url(now)}
+	default:
+		return []string{s3(was) + " cp --recursive " + url(was) + " state-" + lastPart(was.StateKey), s3(now) + " cp --recursive state-" + lastPart(was.StateKey) + " " + url(now)}
+	}
+}
+
+func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+
+// gone handles the stacks that the lock knows and no spec has.
+func (d *decider) gone() {
+	has := map[string]bool{}
+	for _, s := range d.project.Stacks {
+		has[s.Name] = true
+	}
+	named := func(ways []schema.Way, name string) bool {
+		return slices.ContainsFunc(ways, func(w schema.Way) bool { return w.Name == name })
+	}
+	var kept Ordered[Stack]
+	for _, e := range d.lock.Stacks {
+		l := e.Value
+		retired, forgotten := named(d.project.Retired, e.Key), named(d.project.Forgotten, e.Key)
+		switch {
+		case has[e.Key] && (retired || forgotten):
+			d.error(wayPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", schema.CodeWayOut, "remove the spec, or the line", "stack %s is retired or forgotten, and has a spec as well", e.Key)
+		case has[e.Key]:
+		case retired && forgotten:
+			d.error(wayPos(d.project.Forgotten, e.Key), "", schema.CodeWayOut, "choose one", "stack %s is retired and forgotten", e.Key)
+		case retired:
+			l.retire()
+			d.result.Stacks = append(d.result.Stacks, tombstone(e.Key, &l))
+		case forgotten:
+			l.Status = Forgotten
+		case l.Status != Live:
+			d.note("%s: the %s stack leaves the lock; its VMIDs are free again", e.Key, l.Status)
+			continue
+		default:
+			d.result.Refusals = append(d.result.Refusals, d.stackGone(e.Key, &l))
+		}
+		kept = append(kept, Entry[Stack]{e.Key, l})
+	}
+	d.lock.Stacks = kept
+	for _, w := range append(slices.Clone(d.project.Retired), d.project.Forgotten...) {
+		if d.lock.Stacks.index(w.Name) < 0 {
+			d.warnUnknown(w, "stack")
+		}
+	}
+}
+
+func wayPos(ways []schema.Way, name string) schema.Pos {
+	for _, w := range ways {
+		if w.Name == name {
+			return w.Pos
+		}
+	}
+	return schema.Pos{}
+}
+
+func (d *decider) warnUnknown(w schema.Way, what string) {
+	d.result.Problems = append(d.result.Problems, schema.Problem{Pos: w.Pos, Severity: schema.SeverityWarning, Code: schema.CodeWayOut,
+		Message: fmt.Sprintf("the lock knows no %s %q", what, w.Name), Fix: "remove the line"})
+}
+
+// retire marks everything of a stack for destruction that nobody wanted kept.
+func (s *Stack) retire() {
+	s.Status = Retired
+	for i := range s.VMs {
+		if v := &s.VMs[i].Value; v.Status == Live {
+			v.Status = Retired
+		}
+	}
+	for i := range s.Units {
+		if u := &s.Units[i].Value; u.Status == Live {
+			u.Status = Retired
+		}
+	}
+}
+
+// tombstone is a stack that only the lock still knows: no VMs, everything it
+// has is to go.
+func tombstone(name string, l *Stack) *schema.Stack {
+	s := &schema.Stack{Spec: l.Spec, Kind: schema.KindStack, Name: name, Environment: l.Environment, Guard: "full",
+		Backend: schema.Backend{Type: l.Backend.Type, Bucket: l.Backend.Bucket, Region: l.Backend.Region, Endpoint: l.Backend.Endpoint,
+			PathStyle: l.Backend.PathStyle, Lock: l.Backend.Lock}}
+	if p := l.Proxmox; p != nil {
+		s.Proxmox = schema.Proxmox{Endpoint: p.Endpoint, Insecure: p.Insecure, CAFile: p.CAFile, Set: true}
+	}
+	return s
+}
+
+func (d *decider) stackGone(name string, l *Stack) Refusal {
+	n := 0
+	for _, v := range l.VMs {
+		if v.Value.Status == Live {
+			n++
+		}
+	}
+	return Refusal{Stack: name, Address: name,
+		Message: fmt.Sprintf("stack %s (%d VMs) is in the lock, and its spec %s is gone", name, n, l.Spec),
+		Ways: []Way{
+			{"bring the spec back", []string{"git checkout -- " + l.Spec}},
+			{"destroy its VMs and records: add to stackgen.yaml", []string{"retired: {stacks: [" + name + "]}", "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack run apply)"}},
+			{"leave its VMs and records alone: add to stackgen.yaml", []string{"forgotten: {stacks: [" + name + "]}", "# then:", "stackgen render"}},
+		}}
+}

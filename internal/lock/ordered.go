@@ -1,0 +1,47 @@
+package lock
+
+import (
+	"fmt"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// An Entry is one key of an Ordered map.
+type Entry[T any] struct {
+	Key   string
+	Value T
+}
+
+// Ordered is a map that keeps its order, so that nothing depends on chance on
+// its way to the file. Entries of the inner maps take one line each.
+type Ordered[T any] []Entry[T]
+
+// Get returns the entry of a key, or nil.
+func (o Ordered[T]) Get(key string) *T {
+	if i := o.index(key); i >= 0 {
+		return &o[i].Value
+	}
+	return nil
+}
+
+func (o Ordered[T]) index(key string) int {
+	return slices.IndexFunc(o, func(e Entry[T]) bool { return e.Key == key })
+}
+
+// MarshalYAML writes the entries in order.
+func (o Ordered[T]) MarshalYAML() (any, error) {
+	n := &yaml.Node{Kind: yaml.MappingNode}
+	for _, e := range o {
+		var key, value yaml.Node
+		key.SetString(e.Key)
+		if err := value.Encode(e.Value); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Key, err)
+		}
+		if _, stack := any(e.Value).(Stack); !stack {
+			value.Style = yaml.FlowStyle
+		}
+		n.Content = append(n.Content, &key, &value)
+	}
+	return n, nil
+}

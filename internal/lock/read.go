@@ -1,0 +1,166 @@
+package lock
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"stackgen/schema"
+)
+
+// Read reads a lock. An empty src is an empty lock. The Lock is nil exactly
+// when there are problems.
+func Read(file string, src []byte) (*Lock, []schema.Problem) {
+	l := &Lock{Version: Version}
+	if len(bytes.TrimSpace(src)) == 0 {
+		return l, nil
+	}
+	r := &reader{vmids: map[int]string{}}
+	root, problems := schema.ParseYAML(file, src)
+	if len(problems) > 0 {
+		r.fail(problems[0].Pos, "%s", problems[0].Message)
+		return nil, r.problems
+	}
+	r.known(root, "version", "profiles", "stacks")
+	if v := r.number(root.Get("version"), root); v != Version && len(r.problems) == 0 {
+		r.fail(root.Pos, "it has version %d, this stackgen knows version %d", v, Version)
+	}
+	l.Profiles = r.strings(root.Get("profiles"))
+	r.each(root.Get("stacks"), func(key string, n *schema.Node) {
+		l.Stacks = append(l.Stacks, Entry[Stack]{key, r.stack(key, n)})
+	})
+	if len(r.problems) > 0 {
+		return nil, schema.SortProblems(r.problems)
+	}
+	return l, nil
+}
+
+// A reader reads the parts of a lock and collects what is wrong with them.
+type reader struct {
+	problems []schema.Problem
+	vmids    map[int]string
+}
+
+func (r *reader) fail(at schema.Pos, format string, args ...any) {
+	r.problems = append(r.problems, schema.Problem{Pos: at, Severity: schema.SeverityError, Code: schema.CodeLock,
+		Message: "the lock cannot be read: " + fmt.Sprintf(format, args...),
+		Fix:     "restore it from version control; after a merge conflict keep the entries of both sides"})
+}
+
+// known refuses keys that this version does not write: dropping them unread
+// would lose a decision.
+func (r *reader) known(n *schema.Node, keys ...string) {
+	if n == nil {
+		return
+	}
+	if n.Shape != schema.ShapeMap {
+		r.fail(n.Pos, "expected a map, found %s", n.Shape)
+		return
+	}
+	for _, k := range n.Keys {
+		if !slices.Contains(keys, k.Text) {
+			r.fail(k.Pos, "unknown key %q", schema.Printable(k.Text))
+		}
+	}
+}
+
+func (r *reader) each(n *schema.Node, do func(string, *schema.Node)) {
+	if n == nil {
+		return
+	}
+	if n.Shape != schema.ShapeMap {
+		r.fail(n.Pos, "expected a map, found %s", n.Shape)
+		return
+	}
+	for i, k := range n.Keys {
+		do(k.Text, n.Items[i])
+	}
+}
+
+func (r *reader) text(n *schema.Node) string {
+	if n != nil && (n.Shape == schema.ShapeList || n.Shape == schema.ShapeMap) {
+		r.fail(n.Pos, "expected text, found %s", n.Shape)
+	}
+	return n.Str()
+}
+
+func (r *reader) number(n, parent *schema.Node) int {
+	if n == nil {
+		r.fail(parent.Pos, "a number is missing")
+		return 0
+	}
+	v, err := strconv.Atoi(n.Str())
+	if err != nil {
+		r.fail(n.Pos, "expected a number, found %q", schema.Printable(n.Str()))
+	}
+	return v
+}
+
+func (r *reader) strings(n *schema.Node) []string {
+	if n == nil {
+		return nil
+	}
+	if n.Shape != schema.ShapeList {
+		r.fail(n.Pos, "expected a list, found %s", n.Shape)
+		return nil
+	}
+	return n.Strings()
+}
+
+func (r *reader) status(n *schema.Node) string {
+	s := r.text(n.Get("status"))
+	if s != Live && s != Retired && s != Forgotten {
+		r.fail(n.Get("status").Pos, "unknown status %q", schema.Printable(s))
+	}
+	return s
+}
+
+func (r *reader) stack(key string, n *schema.Node) Stack {
+	r.known(n, "spec", "status", "environment", "state_key", "backend", "proxmox", "dns", "units", "vms")
+	s := Stack{Spec: r.text(n.Get("spec")), Status: r.status(n), Environment: r.text(n.Get("environment")), StateKey: r.text(n.Get("state_key"))}
+	if s.Spec == "" || s.StateKey == "" {
+		r.fail(n.Pos, "stack %q has no spec or no state_key", schema.Printable(key))
+	}
+	if b := n.Get("backend"); b != nil {
+		r.known(b, "type", "bucket", "region", "endpoint", "path_style", "lock")
+		s.Backend = Backend{Type: r.text(b.Get("type")), Bucket: r.text(b.Get("bucket")), Region: r.text(b.Get("region")),
+			Endpoint: r.text(b.Get("endpoint")), PathStyle: b.Get("path_style").Bool(), Lock: b.Get("lock").Bool()}
+	}
+	if p := n.Get("proxmox"); p != nil {
+		r.known(p, "endpoint", "insecure", "ca_file")
+		s.Proxmox = &Proxmox{Endpoint: r.text(p.Get("endpoint")), Insecure: p.Get("insecure").Bool(), CAFile: r.text(p.Get("ca_file"))}
+	}
+	if d := n.Get("dns"); d != nil {
+		r.known(d, "zone", "server", "port", "key_name", "algorithm")
+		s.DNS = &DNS{Zone: r.text(d.Get("zone")), Server: r.text(d.Get("server")), Port: r.number(d.Get("port"), d),
+			KeyName: r.text(d.Get("key_name")), Algorithm: r.text(d.Get("algorithm"))}
+	}
+	r.each(n.Get("units"), func(name string, u *schema.Node) {
+		r.known(u, "status")
+		s.Units = append(s.Units, Entry[Unit]{name, Unit{Status: r.status(u)}})
+	})
+	r.each(n.Get("vms"), func(vm string, v *schema.Node) {
+		s.VMs = append(s.VMs, Entry[VM]{vm, r.vm(key+"/"+vm, v)})
+	})
+	return s
+}
+
+func (r *reader) vm(at string, n *schema.Node) VM {
+	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "fingerprint", "status")
+	v := VM{VMID: r.number(n.Get("vmid"), n), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")), MACs: r.strings(n.Get("macs")),
+		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Status: r.status(n)}
+	if other, ok := r.vmids[v.VMID]; ok {
+		r.fail(n.Pos, "VMID %d of %s is %s's as well", v.VMID, schema.Printable(at), schema.Printable(other))
+	}
+	r.vmids[v.VMID] = at
+	if t := n.Get("template"); t != nil {
+		r.known(t, "vmid", "node", "name")
+		v.Template = &Template{VMID: r.number(t.Get("vmid"), t), Node: r.text(t.Get("node")), Name: r.text(t.Get("name"))}
+	}
+	if f := n.Get("fingerprint"); f != nil {
+		r.known(f, "uuid", "macs")
+		v.Fingerprint = &Fingerprint{UUID: r.text(f.Get("uuid")), MACs: r.strings(f.Get("macs"))}
+	}
+	return v
+}

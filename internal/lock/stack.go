@@ -1,0 +1,237 @@
+package lock
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// A stackDecider decides for one stack.
+type stackDecider struct {
+	*decider
+	stack  *schema.Stack
+	lock   *Stack
+	old    map[string]*VM     // entries of the lock, by key
+	counts map[string]int     // VMs of the stack on each node
+	turns  map[schema.Pos]int // how often a placement was asked
+	next   int                // where to look for a free VMID
+}
+
+// rename moves the entries of renamed VMs to their new keys.
+func (d *stackDecider) rename() {
+	for _, r := range d.stack.Renamed {
+		from, to := d.lock.VMs.index(r.From), d.lock.VMs.index(r.To)
+		switch {
+		case from < 0 && to < 0:
+			d.error(r.Pos, "renamed", schema.CodeWayOut, "remove the line, or mend the old key", "the lock knows no VM %q", r.From)
+		case from >= 0 && to >= 0:
+			d.error(r.Pos, "renamed", schema.CodeWayOut, "retire or forget one of them", "%s and %s are both in the lock: two VMs cannot become one", r.From, r.To)
+		case from >= 0:
+			d.lock.VMs[from].Key = r.To
+		}
+	}
+}
+
+// leave handles the VMs that the lock has and the spec has not.
+func (d *stackDecider) leave() {
+	live := map[string]bool{}
+	for _, v := range d.stack.VMs {
+		live[v.Key] = true
+	}
+	var kept Ordered[VM]
+	for _, e := range d.lock.VMs {
+		v := e.Value
+		switch {
+		case live[e.Key]:
+			v.Status = Live
+		case d.way(d.stack.Retired, e.Key):
+			v.Status = Retired
+		case d.way(d.stack.Forgotten, e.Key):
+			v.Status = Forgotten
+		case v.Status != Live:
+			d.note("%s/%s: the %s VM leaves the lock; VMID %d is free again", d.stack.Name, e.Key, v.Status, v.VMID)
+			continue
+		default:
+			d.result.Refusals = append(d.result.Refusals, d.vmGone(e.Key, &v))
+		}
+		kept = append(kept, Entry[VM]{e.Key, v})
+	}
+	d.lock.VMs = kept
+	clear(d.old)
+	for i := range kept {
+		d.old[kept[i].Key] = &kept[i].Value
+	}
+	for _, w := range append(slices.Clone(d.stack.Retired), d.stack.Forgotten...) {
+		if d.old[w.Name] == nil && d.lock.Units.index(w.Name) < 0 {
+			d.warnUnknown(w, "VM or unit")
+		}
+	}
+}
+
+func (d *stackDecider) way(ways []schema.Way, name string) bool {
+	return slices.ContainsFunc(ways, func(w schema.Way) bool { return w.Name == name })
+}
+
+// entries renders a list line such as `retired: [web01, web02]`, with what the
+// spec already has in it.
+func entries(list string, ways []schema.Way, name string) string {
+	names := []string{}
+	for _, w := range ways {
+		names = append(names, w.Name)
+	}
+	return list + ": [" + strings.Join(append(names, name), ", ") + "]"
+}
+
+func (d *stackDecider) vmGone(key string, v *VM) Refusal {
+	spec, name := d.lock.Spec, d.stack.Name
+	forget := []string{entries("forgotten", d.stack.Forgotten, key), "# then:", "stackgen render", "cd stacks/" + name + " && terragrunt stack generate"}
+	forget = append(forget, fmt.Sprintf(`(cd .terragrunt-stack/proxmox-vm && terragrunt state rm '%s')`, d.address(key, v)))
+	return Refusal{Stack: name, Address: name + "/" + key,
+		Message: fmt.Sprintf("VM %s (VMID %d) is in the lock and no longer in %s. An apply would destroy it", key, v.VMID, spec),
+		Ways: []Way{
+			{"destroy it and its records: add to " + spec, []string{entries("retired", d.stack.Retired, key), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack run apply)"}},
+			{"leave it alone from now on: add to " + spec, forget},
+			{"it goes on under another key: add to " + spec, []string{"renamed: {" + key + ": NEW-KEY}", "# then:", "stackgen render"}},
+		}}
+}
+
+// address is where OpenTofu has a VM: the resource block of its profile.
+func (d *stackDecider) address(key string, v *VM) string {
+	return schema.VMAddress(v.Profile, key)
+}
+
+// decide decides for every VM of the spec, in the order they are written in.
+func (d *stackDecider) decide() {
+	for _, v := range d.stack.VMs {
+		if was := d.old[v.Key]; was != nil && was.Node != "" && v.Placement != nil {
+			d.counts[was.Node]++
+		}
+	}
+	for _, v := range d.stack.VMs {
+		was := d.old[v.Key]
+		if was == nil {
+			d.lock.VMs = append(d.lock.VMs, Entry[VM]{Key: v.Key, Value: d.vm(v, &VM{})})
+			continue
+		}
+		d.steady(v, was)
+		*was = d.vm(v, was)
+	}
+}
+
+// steady refuses what would make an existing VM another one.
+func (d *stackDecider) steady(v *schema.VM, was *VM) {
+	at := d.stack.Name + "/" + v.Key
+	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
+		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
+			Message: fmt.Sprintf("VM %s has VMID %d in the lock; the spec now says %d. An apply would destroy it and create another", v.Key, was.VMID, v.VMID),
+			Ways: []Way{
+				{"put back, in " + d.lock.Spec, []string{fmt.Sprintf("vmid: %d", was.VMID)}},
+				{"VM " + fmt.Sprint(v.VMID) + " exists already and is the one you mean: write instead", []string{fmt.Sprintf("adopt: {vmid: %d}", v.VMID)}},
+				{"a new VM is wanted: give it a new key, and retire this one", []string{entries("retired", d.stack.Retired, v.Key)}},
+			}})
+	}
+	if was.Member != "" && v.Member != "" && was.Member != v.Member {
+		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
+			Message: fmt.Sprintf("VM %s belongs to %s; the roster now gives it to %s", v.Key, schema.Printable(was.Member), schema.Printable(v.Member)),
+			Ways: []Way{
+				{"put " + schema.Printable(was.Member) + " back where the roster had it; new names go to the end", nil},
+				{"let keys follow names, not positions: in " + d.lock.Spec, []string{`key: "{name}"`}},
+			}})
+	}
+}
+
+// vm decides what a VM's entry lacks. What the spec says outright is taken from
+// there; what it leaves open is kept as it was decided.
+func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
+	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Fingerprint: was.Fingerprint}
+	if v.Profile != "default" {
+		out.Profile = v.Profile
+	}
+	if v.VMID != 0 {
+		if holder := d.used[v.VMID]; holder != "" && holder != d.stack.Name+"/"+v.Key {
+			d.error(v.Pos, v.Path, schema.CodeVMIDClash, "choose another VMID, or retire the other VM", "VMID %d of %s is recorded for %s", v.VMID, v.Key, holder)
+		}
+		out.VMID = v.VMID
+	}
+	if out.VMID == 0 {
+		out.VMID = d.allocate(v)
+	}
+	d.used[out.VMID] = d.stack.Name + "/" + v.Key
+	out.Node = d.node(v, was)
+	d.source(v, was, &out)
+	return out
+}
+
+// allocate takes the lowest free VMID of the stack's range.
+func (d *stackDecider) allocate(v *schema.VM) int {
+	r := d.stack.VMIDs
+	if r == nil {
+		d.error(v.Pos, v.Path, schema.CodeNoVMIDs, "add vmids: FIRST-LAST to the stack, or vmid: N to the VM", "VM %s needs a VMID, and the stack has no vmids to take one from", v.Key)
+		return 0
+	}
+	for d.next = max(d.next, r.First); d.next <= r.Last; d.next++ {
+		if d.used[d.next] == "" {
+			return d.next
+		}
+	}
+	d.error(r.Pos, "vmids", schema.CodeVMIDsExhausted, "widen the range; VMIDs of retired VMs are free once their retired line is gone", "no VMID of %d-%d is left for %s", r.First, r.Last, v.Key)
+	return 0
+}
+
+// node decides where a VM is created.
+func (d *stackDecider) node(v *schema.VM, was *VM) string {
+	if v.Node != "" {
+		return v.Node
+	}
+	turn := d.turns[v.Placement.Pos]
+	d.turns[v.Placement.Pos]++
+	if was.Node != "" {
+		return was.Node
+	}
+	nodes, full := v.Placement.Nodes, v.Placement.MaxPerNode
+	switch v.Placement.Strategy {
+	case "fixed":
+		nodes, turn = nodes[:min(1, len(nodes))], 0
+	case "round-robin":
+	default:
+		d.error(v.Placement.Pos, "placement", schema.CodeResolve, "run `stackgen resolve`, or choose strategy: round-robin", "placement by %s looks at the cluster, and the lock does not hold what it decided", v.Placement.Strategy)
+		return ""
+	}
+	for i := range nodes {
+		node := nodes[(turn+i)%len(nodes)]
+		if full == 0 || d.counts[node] < full {
+			d.counts[node]++
+			return node
+		}
+	}
+	if len(nodes) > 0 {
+		d.error(v.Placement.Pos, "placement", schema.CodeNoNode, "raise max_per_node, or add nodes", "every node has its %d VMs already; there is none for %s", full, v.Key)
+	}
+	return ""
+}
+
+// source decides what a VM is cloned from, and how.
+func (d *stackDecider) source(v *schema.VM, was *VM, out *VM) {
+	if v.Template == nil {
+		return // adopted, and nothing to create it from
+	}
+	t := v.Template
+	switch {
+	case t.VMID != 0:
+		out.Template = &Template{VMID: t.VMID, Node: cmp.Or(t.Node, out.Node)}
+	case was.Template != nil && was.Template.Name == t.Name:
+		out.Template = was.Template
+	default:
+		d.error(t.Pos, "template", schema.CodeResolve, "run `stackgen resolve`, or give the template's VMID", "the template %q is given by name, and the lock does not hold its VMID", t.Name)
+	}
+	out.Clone = v.Clone
+	if v.Clone == "auto" {
+		out.Clone = was.Clone
+		if was.Clone == "" {
+			d.error(v.At("clone"), "clone", schema.CodeResolve, "run `stackgen resolve`, or say clone: full", "clone: auto looks at the cluster, and the lock does not hold what it decided")
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package lock
+
+import (
+	"fmt"
+	"slices"
+
+	"stackgen/schema"
+)
+
+// The names of the units that are not one VM's.
+const (
+	UnitPool = "proxmox-pool"
+	UnitVM   = "proxmox-vm"
+	UnitDNS  = "dns"
+)
+
+// units records the units that the stack has now and what became of those it
+// had: a unit that leaves the stack file keeps its state and its resources, so
+// it must not leave by accident.
+func (d *stackDecider) units() {
+	status := map[string]string{UnitVM: Live}
+	if d.stack.Pool != nil && d.stack.Pool.Create {
+		status[UnitPool] = Live
+	}
+	d.dnsUnits(status)
+	for _, e := range d.lock.VMs {
+		if e.Value.Unit != "" && e.Value.Status != Live {
+			status[e.Value.Unit] = e.Value.Status
+		}
+	}
+	var out Ordered[Unit]
+	for _, e := range d.lock.Units {
+		now, known := status[e.Key]
+		delete(status, e.Key)
+		switch {
+		case known:
+		case d.way(d.stack.Retired, e.Key):
+			now = Retired
+		case d.way(d.stack.Forgotten, e.Key):
+			now = Forgotten
+		case e.Value.Status != Live:
+			continue // its line is gone, and the VM's note says so
+		default:
+			d.result.Refusals = append(d.result.Refusals, d.unitGone(e.Key))
+		}
+		out = append(out, Entry[Unit]{e.Key, Unit{Status: now}})
+	}
+	for name, s := range status {
+		out = append(out, Entry[Unit]{name, Unit{Status: s}})
+	}
+	slices.SortFunc(out, func(a, b Entry[Unit]) int { return schema.NaturalCompare(a.Key, b.Key) })
+	d.lock.Units = out
+}
+
+// dnsUnits gives every VM with records its unit. A VM keeps its unit for good,
+// also when it is renamed.
+func (d *stackDecider) dnsUnits(status map[string]string) {
+	if d.stack.DNS != nil && d.stack.DNS.PerStack {
+		if slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return len(v.Records) > 0 }) {
+			status[UnitDNS] = Live
+		}
+		return
+	}
+	taken, entries := map[string]bool{}, map[string]*VM{}
+	for i := range d.lock.VMs {
+		entries[d.lock.VMs[i].Key] = &d.lock.VMs[i].Value
+		taken[d.lock.VMs[i].Value.Unit] = true
+	}
+	for _, v := range d.stack.VMs {
+		if len(v.Records) == 0 {
+			continue
+		}
+		e := entries[v.Key]
+		for i := 1; e.Unit == ""; i++ {
+			name := UnitDNS + "-" + v.Key
+			if i > 1 {
+				name = fmt.Sprintf("%s-%d", name, i)
+			}
+			if !taken[name] {
+				e.Unit, taken[name] = name, true
+			}
+		}
+		status[e.Unit] = Live
+	}
+}
+
+func (d *stackDecider) unitGone(unit string) Refusal {
+	spec, name := d.lock.Spec, d.stack.Name
+	return Refusal{Stack: name, Address: name + "/" + unit,
+		Message: fmt.Sprintf("unit %s is in the lock, and %s no longer asks for it. Its state and what it made would stay behind, unseen", unit, spec),
+		Ways: []Way{
+			{"destroy what it made: add to " + spec, []string{entries("retired", d.stack.Retired, unit), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack run apply)"}},
+			{"leave what it made alone: add to " + spec, []string{entries("forgotten", d.stack.Forgotten, unit), "# then:", "stackgen render"}},
+			{"keep it: put back what asked for it in " + spec, nil},
+		}}
+}

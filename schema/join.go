@@ -1,0 +1,238 @@
+package schema
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// An Input is one spec with what it needs to become a stack.
+type Input struct {
+	Spec     *Spec
+	Label    string // path of the spec inside its project, for headers
+	Settings *Spec  // the project's stackgen.yaml, or nil
+}
+
+// Files are the files that specs refer to, by the path References gave. A file
+// that could not be read has an Err instead of a Body.
+type Files map[string]struct {
+	Body []byte
+	Err  string
+}
+
+// Join lays every spec over what it inherits, unfolds groups and classes, and
+// checks all specs against one another. ways is the stackgen.yaml of the
+// project itself, or nil. The Project is usable only if no problem is an error.
+func Join(ways *Spec, inputs []Input, files Files) (*Project, []Problem) {
+	j := &joiner{files: files, merger: newMerger(), project: &Project{}}
+	for _, in := range inputs {
+		if s := j.stack(in); s != nil {
+			j.project.Stacks = append(j.project.Stacks, s)
+		}
+	}
+	if ways != nil {
+		j.project.Retired = waysOf(ways.root.Get("retired", "stacks"))
+		j.project.Forgotten = waysOf(ways.root.Get("forgotten", "stacks"))
+	}
+	j.pins(inputs)
+	j.clashes()
+	return j.project, SortProblems(j.problems)
+}
+
+// A joiner builds one Project.
+type joiner struct {
+	checker
+	*merger
+	files    Files
+	project  *Project
+	profiles []Profile // of the stack at hand
+	custom   []Profile // of all stacks
+	pinned   []pin
+}
+
+func (j *joiner) errorPos(pos Pos, path, code, fix, text string, args ...any) {
+	j.problem(Problem{Pos: pos, Path: path, Severity: SeverityError, Code: code, Message: fmt.Sprintf(text, args...), Fix: fix})
+}
+
+func (j *joiner) warn(pos Pos, path, code, fix, text string, args ...any) {
+	j.problem(Problem{Pos: pos, Path: path, Severity: SeverityWarning, Code: code, Message: fmt.Sprintf(text, args...), Fix: fix})
+}
+
+// stack builds one stack from its spec and the project's settings.
+func (j *joiner) stack(in Input) *Stack {
+	shared := Field{Type: Object, Fields: concat(sharedFields, stackFields, classFields)}
+	root := in.Spec.root
+	if in.Settings != nil {
+		root = merge(in.Settings.root.Without("apiVersion", "kind", "retired", "forgotten"), root, &shared)
+	}
+	s := &Stack{Pos: in.Spec.root.Get("name").Pos, Spec: in.Label, Kind: in.Spec.Kind, Name: in.Spec.Name,
+		Environment: root.Get("environment").Str(), Guard: cmp.Or(root.Get("guard").Str(), "full"),
+		Retired: waysOf(root.Get("retired")), Forgotten: waysOf(root.Get("forgotten")),
+		Parallelism:  root.Get("apply", "parallelism").Int(),
+		Registration: root.Get("outputs", "registration").Str(),
+	}
+	if r := root.Get("renamed"); r != nil {
+		for i, key := range r.Keys {
+			s.Renamed = append(s.Renamed, Rename{Pos: key.Pos, From: key.Text, To: r.Items[i].Text})
+		}
+	}
+	j.settings(s, root)
+	j.profiles = j.stackProfiles(root)
+	j.pin(root)
+	j.expand(s, root)
+	j.wayProblems(s)
+	return s
+}
+
+func waysOf(n *Node) []Way {
+	var out []Way
+	for _, item := range n.List() {
+		out = append(out, Way{Pos: item.Pos, Name: item.Text})
+	}
+	return out
+}
+
+// settings reads everything of a stack that is not a VM.
+func (j *joiner) settings(s *Stack, root *Node) {
+	get := func(key string) *Node { return j.fill(root.Get(key), find(sharedFields, key)) }
+	if c := get("catalog"); c != nil {
+		s.Catalog = &Catalog{Pos: c.Pos, Source: c.Get("source").Str(), Ref: c.Get("ref").Str()}
+		if !fixedRef(s.Catalog.Ref) {
+			j.warn(c.Get("ref").Pos, "catalog.ref", CodeBranchRef, "name a tag such as v1.4.0, or a commit",
+				"%q looks like a branch: what it names can change under a stack that did not", printable(s.Catalog.Ref))
+		}
+	}
+	j.backend(s, root)
+	if p := get("proxmox"); p != nil {
+		s.Proxmox = Proxmox{Endpoint: p.Get("endpoint").Str(), Insecure: p.Get("insecure").Bool(), CAFile: p.Get("ca_file").Str(), Set: true}
+	}
+	if d := get("dns"); d != nil {
+		s.DNS = &DNS{Zone: strings.TrimSuffix(d.Get("zone").Str(), ".") + ".", Server: d.Get("server").Str(), Port: d.Get("port").Int(),
+			TTL: d.Get("ttl").Int(), KeyName: d.Get("tsig", "key_name").Str(), Algorithm: d.Get("tsig", "algorithm").Str(),
+			PerStack: d.Get("mode").Str() == "per-stack"}
+	}
+	if p := get("pool"); p != nil {
+		s.Pool = &Pool{Pos: p.Pos, ID: p.Get("id").Str(), Create: p.Get("create").Bool(), Comment: p.Get("comment").Str()}
+	}
+	if r := root.Get("vmids"); r != nil {
+		s.VMIDs = j.vmids(r)
+	}
+}
+
+func (j *joiner) backend(s *Stack, root *Node) {
+	n := root.Get("backend")
+	b := j.fill(n, find(sharedFields, "backend"))
+	s.Backend = Backend{Type: cmp.Or(b.Get("type").Str(), "local"), Bucket: b.Get("bucket").Str(), Region: b.Get("region").Str(),
+		Endpoint: b.Get("endpoint").Str(), Prefix: b.Get("prefix").Str(), PathStyle: b.Get("path_style").Bool(), Lock: n == nil || b.Get("lock").Bool()}
+	if n == nil {
+		return
+	}
+	for _, key := range []string{"bucket", "region"} {
+		if s.Backend.Type == "s3" && b.Get(key) == nil {
+			j.errorPos(n.Pos, "backend."+key, CodeMissingKey, "add "+key, "a backend of type s3 needs the key %q", key)
+		}
+	}
+	for _, key := range []string{"bucket", "region", "endpoint", "path_style"} {
+		if s.Backend.Type == "local" && b.Get(key) != nil {
+			j.errorPos(n.key(key).Pos, "backend."+key, CodeValue, "remove it, or say type: s3", "%s means nothing to a backend of type local", key)
+		}
+	}
+}
+
+func (j *joiner) vmids(n *Node) *Range {
+	from, to, _ := strings.Cut(n.Text, "-")
+	r := &Range{Pos: n.Pos, First: Scalar(n.Pos, ShapeInt, from).Int(), Last: Scalar(n.Pos, ShapeInt, to).Int()}
+	if r.First < 100 || r.Last > 999999999 || r.First > r.Last {
+		j.errorPos(n.Pos, "vmids", CodeRange, "write it as first-last, both between 100 and 999999999", "%s is no range of VMIDs", printable(n.Text))
+	}
+	return r
+}
+
+// stackProfiles reads the profiles a spec knows: the built-in ones and its own.
+func (j *joiner) stackProfiles(root *Node) []Profile {
+	out := BuiltinProfiles()
+	n := root.Get("profiles")
+	if n == nil {
+		return out
+	}
+	for i, key := range n.Keys {
+		if slices.ContainsFunc(out, func(p Profile) bool { return p.Name == key.Text }) || key.Text == "this" {
+			j.errorPos(key.Pos, "profiles."+key.Text, CodeProfileClash, "choose another name", "%q is a built-in name and cannot be given another meaning", key.Text)
+			continue
+		}
+		v := j.fill(n.Items[i], find(sharedFields, "profiles").Elem)
+		p := Profile{Pos: key.Pos, Name: key.Text, PreventDestroy: v.Get("prevent_destroy").Bool()}
+		for _, a := range v.Get("ignore_changes").List() {
+			j.ignored(&p, a)
+		}
+		if !slices.Contains(p.IgnoreChanges, "clone") {
+			p.IgnoreChanges = append(p.IgnoreChanges, "clone")
+		}
+		if !p.Ignores("node_name") {
+			j.warn(key.Pos, "profiles."+key.Text, CodeProfileNode, "add node_name to its ignore_changes",
+				"profile %q does not ignore node_name: a VM that is migrated by hand or by HA is then planned for replacement", key.Text)
+		}
+		out = append(out, p)
+		j.custom = append(j.custom, p)
+	}
+	return out
+}
+
+func (j *joiner) ignored(p *Profile, n *Node) {
+	known := ignorable()
+	switch {
+	case n.Text == "all":
+		p.IgnoreAll = true
+	case !slices.Contains(known, n.Text):
+		fix := "known attributes: " + strings.Join(known, ", ")
+		if near := nearest(n.Text, known); near != "" {
+			fix = fmt.Sprintf("did you mean %q?", near)
+		}
+		j.errorPos(n.Pos, "profiles."+p.Name, CodeValue, fix, "the VM resource has no attribute %q", printable(n.Text))
+	case !slices.Contains(p.IgnoreChanges, n.Text):
+		p.IgnoreChanges = append(p.IgnoreChanges, n.Text)
+	}
+}
+
+// BuiltinProfiles are the profiles every project has.
+func BuiltinProfiles() []Profile {
+	return []Profile{
+		{Name: "default", IgnoreChanges: []string{"node_name", "clone"}},
+		{Name: "protected", IgnoreChanges: []string{"node_name", "clone"}, PreventDestroy: true},
+		{Name: "adopted", IgnoreAll: true, IgnoreChanges: []string{"clone"}, PreventDestroy: true},
+	}
+}
+
+// unrendered are attributes of the VM resource that no property sets, but
+// whose drift a profile may ignore.
+var unrendered = []string{"acpi", "amd_sev", "audio_device", "cdrom", "clone", "hook_script_file_id", "hostpci", "keyboard_layout",
+	"kvm_arguments", "numa", "rng", "smbios", "tablet_device", "usb", "virtiofs", "watchdog"}
+
+func ignorable() []string {
+	out := slices.Clone(unrendered)
+	for _, f := range VMFields {
+		if root, _, _ := strings.Cut(f.HCL, "."); root != "" && root != "vm_id" {
+			out = append(out, root)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// fixedRef reports whether a Git ref reads like something that does not move.
+func fixedRef(ref string) bool {
+	digits := strings.ContainsAny(ref, "0123456789")
+	hex := strings.Trim(ref, "0123456789abcdef") == ""
+	return digits && (strings.HasPrefix(ref, "v") || strings.HasPrefix(ref, "refs/tags/") || hex && len(ref) >= 7 || ref[0] >= '0' && ref[0] <= '9' && strings.Contains(ref, "."))
+}
+
+// staticPrefix reads an address with its prefix length, or returns an invalid one.
+func staticPrefix(text string) netip.Prefix {
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return p
+}

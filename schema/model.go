@@ -1,0 +1,192 @@
+package schema
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// A Project is all specs that share modules, units and a lock.
+type Project struct {
+	Stacks     []*Stack
+	Retired    []Way // stacks, from stackgen.yaml
+	Forgotten  []Way
+	Profiles   []Profile // built in first, then by name
+	OpenTofu   string    // version constraints
+	Terragrunt string
+	Proxmox    string // provider versions
+	DNS        string
+}
+
+// A Stack is one spec after everything it inherits was laid under it.
+type Stack struct {
+	Pos
+	Spec         string // path of the spec inside its project, for headers
+	Kind         string
+	Name         string
+	Environment  string
+	Catalog      *Catalog
+	Backend      Backend
+	Proxmox      Proxmox
+	DNS          *DNS
+	Pool         *Pool
+	VMIDs        *Range
+	Guard        string
+	VMs          []*VM // in the order in which decisions are made
+	Retired      []Way
+	Forgotten    []Way
+	Renamed      []Rename
+	Parallelism  int    // 0 is OpenTofu's own
+	Registration string // "" is none
+}
+
+// A Way is one entry of retired or forgotten.
+type Way struct {
+	Pos
+	Name string
+}
+
+// A Rename is one entry of renamed.
+type Rename struct {
+	Pos
+	From, To string
+}
+
+// A Range is a range of VMIDs, both ends included.
+type Range struct {
+	Pos
+	First, Last int
+}
+
+// A Catalog is a Git repository that holds modules and units.
+type Catalog struct {
+	Pos
+	Source, Ref string
+}
+
+// A Backend says where state is kept.
+type Backend struct {
+	Type, Bucket, Region, Endpoint, Prefix string
+	PathStyle, Lock                        bool
+}
+
+// Proxmox is how the cluster is reached; an empty Endpoint leaves it to the
+// environment.
+type Proxmox struct {
+	Endpoint string
+	Insecure bool
+	CAFile   string // relative to the spec
+	Set      bool   // the spec says something about it
+}
+
+// DNS is where records are published. Zone ends with a dot.
+type DNS struct {
+	Zone, Server, KeyName, Algorithm string
+	Port, TTL                        int
+	PerStack                         bool
+}
+
+// A Pool is the pool that a stack's VMs join.
+type Pool struct {
+	Pos
+	ID, Comment string
+	Create      bool
+}
+
+// A Profile is a lifecycle: which changes are ignored, and whether OpenTofu
+// refuses to destroy.
+type Profile struct {
+	Pos
+	Name           string
+	IgnoreAll      bool
+	IgnoreChanges  []string // with clone, in the author's order
+	PreventDestroy bool
+}
+
+// Ignores reports whether the profile ignores changes of a resource attribute.
+func (p *Profile) Ignores(attribute string) bool {
+	if p.IgnoreAll {
+		return true
+	}
+	for _, a := range p.IgnoreChanges {
+		if a == attribute {
+			return true
+		}
+	}
+	return false
+}
+
+// A VM is one machine of a stack, with everything it inherits.
+type VM struct {
+	Pos           // where its key, or its group's, is written
+	Path   string // "vms.web01" or "groups.worker"
+	Key    string
+	N      int     // ordinal in its group, from 1; 0 outside groups
+	Member string  // name in the roster, if any
+	Extra  []Extra // other columns of its roster line
+	Own    *Node   // what its own entry or group says
+	Values *Node   // everything, in long form, defaults included
+
+	Name      string
+	Profile   string
+	VMID      int // pinned or adopted; 0 is "allocate"
+	Adopt     bool
+	Node      string // "" is "by placement"
+	Template  *Template
+	Clone     string
+	Placement *Placement
+	Address   netip.Prefix // static IPv4, or invalid
+	MACs      []string     // given ones, upper case
+	PoolID    string
+	Records   []Record
+	AgentOn   bool
+}
+
+// Extra is a further column of a roster.
+type Extra struct{ Name, Value string }
+
+// A Template is what a VM is cloned from, as far as the spec says. Node is ""
+// where it lies on the VM's own node.
+type Template struct {
+	Pos
+	VMID int
+	Name string
+	Node string
+}
+
+// Placement is how a node is chosen.
+type Placement struct {
+	Pos
+	Strategy   string
+	Nodes      []string
+	MaxPerNode int
+}
+
+// A Record is one DNS name of a VM. Name is relative to the zone; "@" is the
+// zone itself.
+type Record struct {
+	Pos
+	Name string
+	TTL  int
+}
+
+// At returns where a VM's property is written, or where the VM is if the
+// property is a default.
+func (v *VM) At(path ...string) Pos {
+	if n := v.Values.Get(path...); n != nil && n.File != "" {
+		return n.Pos
+	}
+	return v.Pos
+}
+
+// ResourceLabel is the label of a profile's resource block in the VM module.
+func ResourceLabel(profile string) string {
+	if profile == "" || profile == "default" {
+		return "this"
+	}
+	return profile
+}
+
+// VMAddress is where OpenTofu has a VM of a profile.
+func VMAddress(profile, key string) string {
+	return fmt.Sprintf("proxmox_virtual_environment_vm.%s[%q]", ResourceLabel(profile), key)
+}

@@ -1,0 +1,269 @@
+package schema
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// read reads a VM's merged properties into the typed fields that decisions and
+// checks work on, and checks what the tables cannot say.
+func (e *expander) read(v *VM) {
+	if name := v.Values.Get("name"); name != nil {
+		v.Name = name.Text
+	} else {
+		v.Name = e.name(v)
+		v.set("name", v.Name)
+	}
+	e.identity(v)
+	e.placement(v)
+	e.cloudInit(v)
+	e.hardware(v)
+	e.devices(v)
+	e.records(v)
+	e.ignoredChanges(v)
+}
+
+// set overwrites one property with a value nobody wrote.
+func (v *VM) set(key, text string) {
+	v.Values = v.Values.With(Scalar(v.Pos, ShapeString, key), Scalar(v.Pos, ShapeString, text))
+}
+
+// identity reads what decides which VM this is: profile, VMID, template.
+func (e *expander) identity(v *VM) {
+	v.Profile = "default"
+	if p := v.Values.Get("profile"); p != nil && p.File != "" {
+		v.Profile = p.Text
+	}
+	v.VMID = v.Values.Get("vmid").Int()
+	if a := v.Values.Get("adopt"); a != nil {
+		v.Adopt = true
+		if own := v.Own.Get("profile"); own == nil {
+			v.Profile = "adopted" // a profile in the defaults was not meant for a VM that exists
+		}
+		if pin := v.Own.Get("vmid"); pin != nil && pin.Int() != a.Get("vmid").Int() {
+			e.errorPos(pin.Pos, v.Path+".vmid", CodeVMIDClash, "remove vmid", "vmid says %d, adopt says %d", pin.Int(), a.Get("vmid").Int())
+		}
+		v.VMID = a.Get("vmid").Int()
+	}
+	if e.profile(v.Profile) == nil {
+		names := []string{}
+		for _, p := range e.profiles {
+			names = append(names, p.Name)
+		}
+		e.errorPos(v.At("profile"), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "), "there is no profile %q", v.Profile)
+	}
+	v.Clone = v.Values.Get("clone").Str()
+	t := v.Values.Get("template")
+	switch {
+	case t != nil && t.Get("vmid") == nil && t.Get("name") == nil:
+		e.errorPos(t.Pos, v.Path+".template", CodeNoTemplate, "add its vmid or its name", "the template has neither vmid nor name")
+	case t != nil && t.Get("vmid") != nil && t.Get("name") != nil:
+		e.errorPos(t.Pos, v.Path+".template", CodeNoTemplate, "keep one of them", "the template has both vmid and name")
+	case t != nil:
+		v.Template = &Template{Pos: t.Pos, VMID: t.Get("vmid").Int(), Name: t.Get("name").Str(), Node: t.Get("node").Str()}
+	case !v.Adopt:
+		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: VMID, or adopt: {vmid: N} if the VM exists already", "VM %s has no template to be cloned from", v.Key)
+	}
+}
+
+func (e *expander) profile(name string) *Profile {
+	for i := range e.profiles {
+		if e.profiles[i].Name == name {
+			return &e.profiles[i]
+		}
+	}
+	return nil
+}
+
+func (e *expander) placement(v *VM) {
+	v.Node = v.Values.Get("node").Str()
+	p := v.Values.Get("placement")
+	if p != nil && (v.Node == "" || v.Own.Has("placement") && !v.Own.Has("node")) {
+		v.Node = ""
+		v.Placement = &Placement{Pos: p.Pos, Strategy: p.Get("strategy").Str(), Nodes: p.Get("nodes").Strings(), MaxPerNode: p.Get("max_per_node").Int()}
+		if len(v.Placement.Nodes) == 0 {
+			e.errorPos(p.Pos, v.Path+".placement", CodeNoNode, "add nodes: [...]", "placement has no nodes to choose from")
+		}
+	}
+	if v.Node == "" && v.Placement == nil {
+		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME, or placement: {nodes: [...]}", "VM %s has no node", v.Key)
+	}
+	v.PoolID = v.Values.Get("pool").Str()
+	if e.stack.Pool != nil {
+		v.PoolID = cmp.Or(v.PoolID, e.stack.Pool.ID)
+	}
+}
+
+func (e *expander) cloudInit(v *VM) {
+	v.AgentOn = v.Values.Get("agent", "enabled").Bool()
+	ci := v.Values.Get("cloud_init")
+	if ci == nil || ci.Off() {
+		return
+	}
+	if keys := ci.Get("ssh_keys"); keys != nil {
+		ci = ci.With(ci.key("ssh_keys"), e.keysFrom(keys))
+	}
+	if ci.Get("datastore") == nil {
+		store := "local-lvm"
+		if disks := v.Values.Get("disks").List(); len(disks) > 0 {
+			store = disks[0].Get("datastore").Str()
+		}
+		ci = ci.With(Scalar(ci.Pos, ShapeString, "datastore"), Scalar(ci.Pos, ShapeString, store))
+	}
+	gateway := ci.Get("gateway")
+	if text := ci.Get("ipv4").Str(); text == "" || text == "dhcp" {
+		ci = ci.Without("gateway") // inherited from the defaults; DHCP brings its own
+	} else {
+		e.static(v, text, gateway)
+	}
+	if six := ci.Get("ipv6"); six != nil && six.Text != "dhcp" && six.Text != "auto" && !staticPrefix(six.Text).IsValid() {
+		e.errorPos(six.Pos, v.Path+".cloud_init.ipv6", CodeAddress, "", "%q is no IPv6 address with its prefix length", printable(six.Text))
+	}
+	v.Values = v.Values.With(v.Values.key("cloud_init"), ci)
+}
+
+// static checks a static IPv4 address and its gateway.
+func (e *expander) static(v *VM, text string, gateway *Node) {
+	at := v.At("cloud_init", "ipv4")
+	p := staticPrefix(text)
+	v.Address = p
+	net := p.Masked()
+	if p.Bits() < 31 && (p.Addr() == net.Addr() || !net.Contains(p.Addr().Next())) {
+		e.errorPos(at, v.Path+".cloud_init.ipv4", CodeAddress, "choose an address inside the subnet", "%s is the network or broadcast address of %s", p.Addr(), net)
+	}
+	if gateway == nil {
+		return
+	}
+	gw, err := netip.ParseAddr(gateway.Text)
+	switch {
+	case err != nil || !net.Contains(gw):
+		e.errorPos(gateway.Pos, v.Path+".cloud_init.gateway", CodeGateway, "use a gateway inside "+net.String(), "gateway %s is not in the subnet of %s (VM %s)", printable(gateway.Text), p, v.Key)
+	case gw == p.Addr():
+		e.errorPos(at, v.Path+".cloud_init.ipv4", CodeGateway, "choose another address", "%s is the gateway's own address", gw)
+	}
+}
+
+func (e *expander) hardware(v *VM) {
+	memory, balloon := v.Values.Get("memory"), v.Values.Get("balloon")
+	if balloon.Int() > memory.Int() {
+		e.errorPos(v.At("balloon"), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory", "balloon %d MiB is more than memory %d MiB", balloon.Int(), memory.Int())
+	}
+	if efi := v.Values.Get("efi"); efi != nil && v.Values.Get("bios").Str() != "ovmf" {
+		e.errorPos(efi.Pos, v.Path+".efi", CodeHardware, "say bios: ovmf, or remove efi", "an EFI disk needs bios: ovmf")
+	}
+	if vga := v.Values.Get("vga"); vga != nil && vga.Get("type") == nil && len(vga.Items) > 0 {
+		v.Values = v.Values.With(v.Values.key("vga"), vga.With(Scalar(vga.Pos, ShapeString, "type"), Scalar(vga.Pos, ShapeString, "std")))
+	}
+	if s := v.Values.Get("startup"); s != nil && s.Get("order") == nil {
+		e.errorPos(s.Pos, v.Path+".startup", CodeMissingKey, "add order", "startup needs the key \"order\"")
+	}
+}
+
+// devices checks disks and network devices against one another.
+func (e *expander) devices(v *VM) {
+	seen := map[string]bool{}
+	if drive := v.Values.Get("cloud_init", "interface"); drive != nil {
+		seen[drive.Text] = true
+	}
+	for _, d := range v.Values.Get("disks").List() {
+		at := d.Get("interface")
+		if seen[at.Str()] {
+			e.errorPos(at.Pos, v.Path+".disks", CodeDevice, "choose another interface", "interface %s is used twice by VM %s", at.Str(), v.Key)
+		}
+		seen[at.Str()] = true
+		if d.Get("ssd").Bool() && strings.HasPrefix(at.Str(), "virtio") {
+			e.errorPos(d.Get("ssd").Pos, v.Path+".disks", CodeHardware, "use a scsi interface, or remove ssd", "a virtio disk cannot be shown as an SSD")
+		}
+		if io := d.Get("iothread"); io.Bool() && strings.HasPrefix(at.Str(), "scsi") && v.Values.Get("scsi_hardware").Str() != "virtio-scsi-single" {
+			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "say scsi_hardware: virtio-scsi-single, or remove iothread", "an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
+		}
+	}
+	for _, n := range v.Values.Get("networks").List() {
+		if mac := n.Get("mac"); mac != nil {
+			v.MACs = append(v.MACs, strings.ToUpper(mac.Text))
+		}
+	}
+}
+
+func (e *expander) records(v *VM) {
+	d, own := v.Values.Get("dns"), v.Own.Get("dns")
+	if e.stack.DNS == nil {
+		if own != nil && !own.Off() {
+			e.errorPos(own.Pos, v.Path+".dns", CodeNoDNS, "add dns: {zone, server} to the stack", "VM %s asks for records, and the stack has no dns", v.Key)
+		}
+		return
+	}
+	if d != nil && d.Off() {
+		return
+	}
+	ttl := cmp.Or(d.Get("ttl").Int(), e.stack.DNS.TTL)
+	for _, r := range d.Get("records").List() {
+		v.Records = append(v.Records, Record{Pos: r.Pos, Name: r.Text, TTL: ttl})
+	}
+	if d.Get("records") == nil {
+		v.Records = []Record{{Pos: v.At("name"), Name: v.Name, TTL: ttl}}
+	}
+	if len(v.Records) > 0 && !v.Address.IsValid() && !v.AgentOn {
+		e.errorPos(v.At("agent"), v.Path+".agent", CodeAgent, "give a static address, enable the agent, or say dns: false",
+			"VM %s has a DNS record, takes its address by DHCP and has no guest agent: its address can never be known", v.Key)
+	}
+}
+
+// ignoredChanges warns of properties that are set on the VM itself although
+// its profile ignores their change. Properties that matter when it is created
+// are left out: they were not meant as a change.
+func (e *expander) ignoredChanges(v *VM) {
+	p := e.profile(v.Profile)
+	if p == nil {
+		return
+	}
+	for i, key := range v.Own.Keys {
+		f := find(VMFields, key.Text)
+		root, _, _ := strings.Cut(f.HCL, ".")
+		if root == "" || f.Creation || !p.Ignores(root) || v.Own.Items[i].Off() {
+			continue
+		}
+		fix := "profile " + p.Name + " ignores it; remove the key, or choose a profile that does not"
+		if key.Text == "cloud_init" && len(v.Records) > 0 {
+			fix = "a static address still goes into DNS and outputs; choose another profile to have it set on the VM"
+		}
+		e.warn(key.Pos, v.Path+"."+key.Text, CodeIgnored, fix, "a change of %s never reaches VM %s: profile %s ignores %s", key.Text, v.Key, p.Name, root)
+	}
+}
+
+// wayProblems checks retired, forgotten and renamed against the VMs that are there.
+func (j *joiner) wayProblems(s *Stack) {
+	has := func(key string) bool {
+		return slices.ContainsFunc(s.VMs, func(v *VM) bool { return v.Key == key })
+	}
+	for _, list := range []struct {
+		name string
+		ways []Way
+	}{{"retired", s.Retired}, {"forgotten", s.Forgotten}} {
+		for _, w := range list.ways {
+			if has(w.Name) {
+				j.errorPos(w.Pos, list.name, CodeWayOut, "remove it from vms or groups, or from "+list.name, "VM %s is %s and in the spec as well", w.Name, list.name)
+			}
+		}
+	}
+	for _, w := range s.Forgotten {
+		if slices.ContainsFunc(s.Retired, func(r Way) bool { return r.Name == w.Name }) {
+			j.errorPos(w.Pos, "forgotten", CodeWayOut, "choose one", "%s is retired and forgotten", w.Name)
+		}
+	}
+	to := map[string]string{}
+	for _, r := range s.Renamed {
+		if has(r.From) {
+			j.errorPos(r.Pos, "renamed", CodeWayOut, "rename it in vms too; the old key is free again once the renamed line is gone", "VM %s is renamed and in the spec as well", r.From)
+		}
+		if !has(r.To) && !slices.ContainsFunc(s.Renamed, func(o Rename) bool { return o.From == r.To }) {
+			j.errorPos(r.Pos, "renamed", CodeWayOut, "add "+r.To+" to vms", "there is no VM %s for %s to become", r.To, r.From)
+		}
+		if other := to[r.To]; other != "" {
+			j.errorPos(r.Pos, "renamed", CodeWayOut, "keep one of them", "%s and %s are both renamed to %s", other, r.From, r.To)
+		}
+		to[r.To] = r.From
+	}
+}

@@ -1,0 +1,34 @@
+locals {
+  # The address that DNS publishes: the spec's where it is static, otherwise the
+  # first one the guest agent reports on the VM's own network devices that is
+  # neither loopback nor link-local. Interfaces are told apart by MAC, since the
+  # guest may have bridges and tunnels of its own, in any order.
+  ipv4 = {
+    for key, vm in local.machines : key => var.vms[key].ipv4 != null ? var.vms[key].ipv4 : try(flatten([
+      for device in vm.network_device : [
+        for i, mac in vm.mac_addresses : [
+          for address in vm.ipv4_addresses[i] : address
+          if !startswith(address, "127.") && !startswith(address, "169.254.")
+        ] if lower(mac) == lower(device.mac_address)
+      ]
+    ])[0], null)
+  }
+}
+
+output "vms" {
+  description = "Every VM by key: id, name, node, ipv4 (null while unknown) and mac of the first network device."
+  value = {
+    for key, vm in local.machines : key => {
+      id   = vm.vm_id
+      name = vm.name
+      node = vm.node_name
+      ipv4 = local.ipv4[key]
+      mac  = try(lower(vm.network_device[0].mac_address), null)
+    }
+  }
+}
+
+output "meta" {
+  description = "What the spec says under meta, by key, untouched."
+  value       = { for key, vm in var.vms : key => jsondecode(vm.meta) if vm.meta != null }
+}

@@ -1,0 +1,31 @@
+# What every unit shares. A unit lies in stacks/<stack>/.terragrunt-stack/<unit>,
+# so the stack's own settings are found above it.
+locals {
+  stack = read_terragrunt_config(find_in_parent_folders("stack.hcl")).locals
+  unit  = basename(get_terragrunt_dir())
+  key   = "${local.stack.state_key}/${local.unit}/tofu.tfstate"
+}
+
+terragrunt_version_constraint = ">= 1.1"
+terraform_version_constraint  = ">= 1.10"
+
+# Local state lies beside the stacks, not below .terragrunt-stack, where
+# `terragrunt stack clean` would delete it.
+remote_state {
+  backend = local.stack.backend.type
+  generate = {
+    path      = "backend.tf"
+    if_exists = "overwrite"
+  }
+  config = merge(local.stack.backend.config, {
+    (local.stack.backend.type == "s3" ? "key" : "path") = local.stack.backend.type == "s3" ? local.key : "${get_parent_terragrunt_dir()}/.state/${local.key}"
+  })
+}
+
+# A certificate authority of the cluster's own, for the provider.
+terraform {
+  extra_arguments "proxmox_ca" {
+    commands = ["apply", "destroy", "import", "plan", "refresh"]
+    env_vars = local.stack.proxmox.ca_file == null ? {} : { SSL_CERT_FILE = local.stack.proxmox.ca_file }
+  }
+}
