@@ -262,5 +262,5 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// As in OpenTofu's own go.mod: without the fork it does not compile.
+// As in OpenTofu's own go.mod: Go ignores the replace lines of a dependency.
 replace github.com/hashicorp/hcl/v2 => github.com/opentofu/hcl/v2 v2.20.2-0.20251021132045-587d123c2828
