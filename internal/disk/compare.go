@@ -1,0 +1,183 @@
+package disk
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// headSize is how much of a file is read to see whose it is, in bytes.
+const headSize = 4096
+
+// comparison is one run of Compare.
+type comparison struct {
+	*cursor
+	Options
+	wanted  map[string]bool
+	looked  map[string]bool // folders whose entries were seen
+	buf     bytes.Buffer    // the file that was read last
+	changes []Change
+	errs    []error
+}
+
+// Compare finds what must happen so that root holds the wanted files and no stale ones. It changes nothing. The result is
+// sorted by path, bytewise; a file that is as wanted is not in it. A root that does not exist yet holds nothing.
+//
+// A change is Refused, and is no error, when a file without the mark, a link, a folder or a special file is in the way.
+// Errors are wanted files that cannot be (two of one path, outside the root, without the mark), and files or folders that
+// cannot be read; all of them are returned, joined.
+func Compare(root string, want []File, o Options) ([]Change, error) {
+	files, err := checkWanted(want, o)
+	if err != nil {
+		return nil, err
+	}
+	at, err := openCursor(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		changes := make([]Change, len(files))
+		for i, f := range files {
+			changes[i] = created(f)
+		}
+		return changes, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer at.close()
+	c := &comparison{cursor: at, Options: o, wanted: make(map[string]bool, len(files)), looked: map[string]bool{}}
+	for _, f := range files {
+		c.wanted[f.Path] = true
+		c.file(f)
+	}
+	c.searchStale(files)
+	if len(c.errs) > 0 {
+		return nil, errors.Join(c.errs...)
+	}
+	slices.SortStableFunc(c.changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	return c.changes, nil
+}
+
+// checkWanted sorts the wanted files and refuses those that could not be recognised or reached later.
+func checkWanted(want []File, o Options) ([]File, error) {
+	files := slices.Clone(want)
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	var errs []error
+	for i, f := range files {
+		_, name := split(f.Path)
+		switch err := checkPath(f.Path); {
+		case err != nil:
+			errs = append(errs, err)
+		case isTemp(name):
+			errs = append(errs, fmt.Errorf("%s: the name is reserved for files that are being written", f.Path))
+		case i > 0 && files[i-1].Path == f.Path:
+			errs = append(errs, fmt.Errorf("%s: wanted twice", f.Path))
+		case o.Marker != nil && !o.Marker(firstLine(f.Body)):
+			errs = append(errs, fmt.Errorf("%s: the first line does not mark the file as generated", f.Path))
+		}
+	}
+	return files, errors.Join(errs...)
+}
+
+func created(f File) Change {
+	return Change{Path: f.Path, Kind: Created, New: f.Body, Sync: f.Sync}
+}
+
+// file compares one wanted file.
+func (c *comparison) file(f File) {
+	dir, name := split(f.Path)
+	folder, err := c.enter(dir, false)
+	var blocked *blockedError
+	if errors.As(err, &blocked) {
+		c.refuse(f, blocked.reason)
+		return
+	}
+	var info fs.FileInfo
+	if err == nil {
+		if info, err = folder.Lstat(name); err != nil {
+			err = explain(f.Path, "cannot be looked at", err)
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.changes = append(c.changes, created(f))
+		return
+	case err != nil:
+		c.errs = append(c.errs, err)
+		return
+	}
+	if reason := inTheWay(info.Mode()); reason != "" {
+		c.refuse(f, reason)
+		return
+	}
+	c.content(f, folder, name, info.Size())
+}
+
+// content compares a wanted file with the regular file in its place.
+func (c *comparison) content(f File, folder *os.Root, name string, size int64) {
+	ours := false
+	if c.Marker != nil || size == int64(len(f.Body)) {
+		var err error
+		if ours, err = readOurs(&c.buf, folder, name, c.Marker); err != nil {
+			c.errs = append(c.errs, explain(f.Path, "cannot be read", err))
+			return
+		}
+		if bytes.Equal(c.buf.Bytes(), f.Body) {
+			return
+		}
+	}
+	if !ours {
+		c.refuse(f, "is not a generated file, for its first line does not say so; move it away, "+again)
+		return
+	}
+	old := bytes.Clone(c.buf.Bytes())
+	c.changes = append(c.changes, Change{Path: f.Path, Kind: Changed, Old: old, New: f.Body, Sync: f.Sync})
+}
+
+func (c *comparison) refuse(f File, reason string) {
+	c.changes = append(c.changes, Change{Path: f.Path, Kind: Refused, New: f.Body, Sync: f.Sync, Reason: reason})
+}
+
+// inTheWay says why something of this mode cannot be replaced, or "" for a regular file.
+func inTheWay(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return ""
+	case mode&fs.ModeSymlink != 0:
+		return "is a symbolic link, and links are not followed; move it away, " + again
+	case mode.IsDir():
+		return "is a folder, and a file is wanted there; move it away, " + again
+	}
+	return "is not a regular file; move it away, " + again
+}
+
+// readOurs reads a file into buf and reports whether it carries the mark. Of one that does not, only the beginning is
+// read, since it may be anything; without a marker everything is read and nothing is ours.
+func readOurs(buf *bytes.Buffer, folder *os.Root, name string, marker func([]byte) bool) (bool, error) {
+	buf.Reset()
+	f, err := folder.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := &io.LimitedReader{R: f, N: headSize}
+	if _, err := buf.ReadFrom(head); err != nil {
+		return false, err
+	}
+	ours := marker != nil && marker(firstLine(buf.Bytes()))
+	if head.N > 0 || marker != nil && !ours {
+		return ours, nil
+	}
+	_, err = buf.ReadFrom(f)
+	return ours, err
+}
+
+// firstLine is the first line of a file without byte order mark and line end, as far as the head of a file reaches.
+func firstLine(body []byte) []byte {
+	body = bytes.TrimPrefix(body[:min(len(body), headSize)], []byte("\xef\xbb\xbf"))
+	line, _, _ := bytes.Cut(body, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r"))
+}

@@ -1,0 +1,88 @@
+package disk
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// File is a file as it should be.
+type File struct {
+	Path string // slash-separated, clean, relative to the root and inside it
+	Body []byte // the whole content, byte for byte
+	Sync bool   // wait until the disk itself has it; for the few files that nothing can render again
+}
+
+// Options says which files on disk belong to the caller.
+type Options struct {
+	// Marker reports whether the first line of an existing file marks it as generated. The line comes without its line
+	// end and without a byte order mark, at most 4096 bytes long. Nil means that nothing on disk is ours: every existing
+	// file with other bytes than the wanted ones is refused.
+	Marker func(firstLine []byte) bool
+	// Managed reports whether a marked file at this path is stale when it is not wanted. Nil means that none is.
+	Managed func(path string) bool
+	// Roots are the files and folders, relative to the root, which are searched for stale files. A missing one is skipped.
+	Roots []string
+	// SkipDirs are names of folders that are never searched, besides .git, .terraform and Terragrunt's two.
+	SkipDirs []string
+}
+
+// Kind is what happens, or must not happen, to one file.
+type Kind string
+
+// The kinds of a change. A file that is as it should be has none.
+const (
+	Created Kind = "created" // nothing is there yet
+	Changed Kind = "changed" // ours, with other bytes
+	Removed Kind = "removed" // ours, no longer wanted, or left behind by a killed run
+	Refused Kind = "refused" // something that is not ours is in the way
+)
+
+// Change is one difference between the wanted files and the folder.
+type Change struct {
+	Path   string // as in File
+	Kind   Kind
+	Old    []byte // the content on disk: changed and removed files only, nil for what a killed run left behind
+	New    []byte // the wanted content; nil for removed files
+	Sync   bool   // as in File
+	Reason string // why it is refused and what to do, or why a file without a mark is removed; continues "PATH: "
+}
+
+// RefusedError is returned by Apply when nothing was written because something is in the way.
+type RefusedError struct {
+	Changes []Change // the refused ones, in the order they were given
+}
+
+// Error lists every refused path with its reason, one a line.
+func (e *RefusedError) Error() string {
+	var b strings.Builder
+	b.WriteString("nothing was written:")
+	for _, c := range e.Changes {
+		fmt.Fprintf(&b, "\n  %s: %s", c.Path, c.Reason)
+	}
+	return b.String()
+}
+
+const (
+	tempPrefix    = ".stackgen-tmp-"      // every file that is not yet in its place
+	terraformLock = ".terraform.lock.hcl" // the user's, always
+	again         = "then run the same command again"
+)
+
+// isTemp reports whether a file's name is one that only this package gives.
+func isTemp(name string) bool {
+	rest, found := strings.CutPrefix(name, tempPrefix)
+	return found && rest != "" && strings.Trim(rest, "0123456789-") == ""
+}
+
+// checkPath says why p cannot be a file of the project, or nil.
+func checkPath(p string) error {
+	switch {
+	case p == "." || p != path.Clean(p) || strings.Contains(p, `\`) || !filepath.IsLocal(filepath.FromSlash(p)):
+		return fmt.Errorf("path %q is not a clean, slash-separated path inside the project", p)
+	case path.Base(p) == terraformLock:
+		return fmt.Errorf("%s: provider lock files belong to the user and are never written or removed", p)
+	}
+	return nil
+}

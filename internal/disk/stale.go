@@ -1,0 +1,151 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+const leftBehind = "left behind by a run that was killed"
+
+// searchStale walks the roots for stale files, and looks for what a killed run left there, in the folders of the wanted
+// files and in the root.
+func (c *comparison) searchStale(files []File) {
+	for _, root := range c.Roots {
+		c.root(root)
+	}
+	c.leftovers(".")
+	for _, f := range files {
+		dir, _ := split(f.Path)
+		c.leftovers(dir)
+	}
+}
+
+// root searches one of the roots: a folder, or a single file.
+func (c *comparison) root(p string) {
+	if p == "." {
+		c.walk(p)
+		return
+	}
+	if err := checkPath(p); err != nil {
+		c.errs = append(c.errs, err)
+		return
+	}
+	dir, name := split(p)
+	folder, err := c.enter(dir, false)
+	if c.absent(err) {
+		return
+	}
+	info, err := folder.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		c.errs = append(c.errs, explain(p, "cannot be looked at", err))
+	case info.IsDir():
+		c.walk(p)
+	default:
+		c.entry(folder, p, name, info.Mode())
+	}
+}
+
+// walk looks at every file in a folder and below.
+func (c *comparison) walk(dir string) {
+	if c.looked[dir] {
+		return
+	}
+	c.looked[dir] = true
+	folder, err := c.enter(dir, false)
+	if c.absent(err) {
+		return
+	}
+	entries, err := list(folder)
+	if err != nil {
+		c.errs = append(c.errs, explain(dir, "cannot be listed", err))
+		return
+	}
+	var below []string
+	for _, e := range entries {
+		p := join(dir, e.Name())
+		if e.IsDir() {
+			if !c.skip(e.Name()) {
+				below = append(below, p)
+			}
+			continue
+		}
+		c.entry(folder, p, e.Name(), e.Type())
+	}
+	for _, p := range below { // only now, for it moves the cursor
+		c.walk(p)
+	}
+}
+
+// entry judges one file that is not a folder.
+func (c *comparison) entry(folder *os.Root, p, name string, mode fs.FileMode) {
+	switch {
+	case c.wanted[p] || !mode.IsRegular() || name == terraformLock:
+		return
+	case isTemp(name):
+		c.changes = append(c.changes, Change{Path: p, Kind: Removed, Reason: leftBehind})
+		return
+	case c.Managed == nil || c.Marker == nil || !c.Managed(p):
+		return
+	}
+	ours, err := readOurs(&c.buf, folder, name, c.Marker)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // gone in between
+	case err != nil:
+		c.errs = append(c.errs, explain(p, "cannot be read", err))
+	case ours:
+		c.changes = append(c.changes, Change{Path: p, Kind: Removed, Old: bytes.Clone(c.buf.Bytes())})
+	}
+}
+
+// leftovers looks in a folder, and not below, for what a killed run left.
+func (c *comparison) leftovers(dir string) {
+	if c.looked[dir] {
+		return
+	}
+	c.looked[dir] = true
+	folder, err := c.enter(dir, false)
+	if c.absent(err) {
+		return
+	}
+	entries, err := list(folder)
+	if err != nil {
+		c.errs = append(c.errs, explain(dir, "cannot be listed", err))
+		return
+	}
+	for _, e := range entries {
+		if isTemp(e.Name()) {
+			c.entry(folder, join(dir, e.Name()), e.Name(), e.Type())
+		}
+	}
+}
+
+// absent reports whether a folder could not be entered. That it is missing, or a link, or a file, is then no error: there
+// is nothing of ours in it.
+func (c *comparison) absent(err error) bool {
+	var blocked *blockedError
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &blocked) {
+		c.errs = append(c.errs, err)
+	}
+	return err != nil
+}
+
+// skip reports whether a folder of this name is never searched.
+func (c *comparison) skip(name string) bool {
+	switch name {
+	case ".git", ".terraform", ".terragrunt-cache", ".terragrunt-stack":
+		return true
+	}
+	return slices.Contains(c.SkipDirs, name)
+}
+
+func join(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}
