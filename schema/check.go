@@ -26,6 +26,10 @@ func (c *checker) errorAt(n *Node, path, code, fix, text string, args ...any) {
 // shorthands unfolded, single elements wrapped. The result has only nodes whose
 // type is right.
 func (c *checker) check(n *Node, f *Field, path string) *Node {
+	if f.Ordinals && !c.ordinals {
+		c.ordinals = true
+		defer func() { c.ordinals = false }()
+	}
 	n = unfold(n, f)
 	switch f.Type {
 	case Object:

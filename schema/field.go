@@ -28,7 +28,7 @@ type Field struct {
 	Type    Type
 	HCL     string   // where the value goes in the VM resource: "cpu.cores"; the path of an Object prefixes its Fields
 	Default string   // as YAML; "" is none
-	Min     int      // bounds of an Int or Float,
+	Min     int      // bounds of an Int, a Float or a Number,
 	Max     int      // where Max is not 0
 	Enum    []string // the only values of a String
 	Format  string   // name of an entry in formats
@@ -47,12 +47,14 @@ type Field struct {
 	Whole    bool   // an Object that merging replaces instead of mixing
 	As       string // how the HCL differs: "on|ignore" for a Bool, "join ;" for a List
 	Creation bool   // takes part in creating a VM only; changing it later changes nothing
+	Ordinals bool   // text in it may hold {n} arithmetic
 
 	Doc string
 }
 
-// A format is a pattern for text, in the syntax that RE2 and JSON Schema share,
-// with the words a problem uses for it.
+// A format is a pattern for text, in the syntax that RE2 and JSON Schema share
+// and mean alike (so no \s, which they do not), with the words a problem uses
+// for it.
 type format struct {
 	pattern *regexp.Regexp
 	want    string
@@ -63,6 +65,7 @@ const (
 	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 	ipv4  = octet + `(\.` + octet + `){3}`
 	ipv6  = `([0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)`
+	vlan  = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
 )
 
 // formats are the named patterns of the tables.
@@ -84,8 +87,8 @@ var formats = map[string]format{
 	"zone":       {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`), "a DNS zone such as home.example.org, with at most one trailing dot"},
 	"record":     {regexp.MustCompile(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`), "a name relative to the zone, such as www, *.apps or @"},
 	"keyname":    {regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`), "a TSIG key name with its final dot, such as ddnskey."},
-	"url":        {regexp.MustCompile(`^https?://[^\s"'@/]+(/[^\s"'@]*)?$`), "a URL such as https://pve.example.org:8006/, without credentials"},
-	"constraint": {regexp.MustCompile(`^\s*(=|!=|>=|<=|>|<|~>)?\s*v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\s*,\s*(=|!=|>=|<=|>|<|~>)?\s*v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)*\s*$`), `a version constraint such as ">= 1.10"`},
+	"url":        {regexp.MustCompile(`^https?://[^\x00-\x20"'@/]+(/[^\x00-\x20"'@]*)?$`), "a URL such as https://pve.example.org:8006/, without credentials"},
+	"constraint": {regexp.MustCompile(`^ *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?( *, *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)* *$`), `a version constraint such as ">= 1.10"`},
 	"bucket":     {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
 	"prefix":     {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`), "a path such as team/prod, without leading or trailing slash"},
 	"disk":       {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3])$`), "a disk interface: scsi0-30, virtio0-15, sata0-5 or ide0-3"},
@@ -97,7 +100,7 @@ var formats = map[string]format{
 	"duration":   {regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},
 	"serial":     {regexp.MustCompile(`^(socket|/dev/[A-Za-z0-9._/-]+)$`), "socket, or a device such as /dev/ttyS0"},
 	"diskserial": {regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
-	"vlans":      {regexp.MustCompile(`^[0-9]{1,4}(-[0-9]{1,4})?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
+	"vlans":      {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
 	"attribute":  {regexp.MustCompile(`^[a-z][a-z0-9_]*$`), "the name of a VM resource attribute such as tags, or all"},
 	"user":       {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
 	"pattern":    {regexp.MustCompile(`^[A-Za-z0-9{}_.+-]+$`), "a naming pattern such as {stack}-{key}"},

@@ -53,7 +53,7 @@ var sharedFields = []Field{
 }
 
 var stackFields = []Field{
-	{Key: "groups", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it."},
+	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it."},
 	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is the VM's address for good."},
 	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that are to be destroyed."},
 	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that are left alone from now on."},
@@ -139,7 +139,7 @@ var classFields = []Field{
 	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Doc: "How all VMs are cloned; the same as under `defaults`."},
 	{Key: "placement", Type: Object, Short: "strategy", Fields: placementFields, Doc: "Placement of all VMs; the same as under `defaults`."},
 	{Key: "teacher", Type: Object, Fields: VMFields, Doc: "The teacher's VM; its key is `teacher`."},
-	{Key: "students", Type: Object, Fields: studentsFields, Doc: "The students' VMs."},
+	{Key: "students", Type: Object, Ordinals: true, Fields: studentsFields, Doc: "The students' VMs."},
 	{Key: "apply", Type: Object, Fields: applyFields, Doc: "How the class is applied."},
 	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Files made beside the stack."},
 }

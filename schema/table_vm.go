@@ -126,7 +126,7 @@ var networkFields = []Field{
 	{Key: "firewall", Type: Bool, Default: "false", HCL: "firewall", Doc: "Apply the VM's firewall rules to it."},
 	{Key: "queues", Type: Int, Min: 1, Max: 64, HCL: "queues", Doc: "Packet queues."},
 	{Key: "rate", Type: Float, Max: 1000000, HCL: "rate_limit", Doc: "Limit in MB/s."},
-	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Format: "vlans"}, HCL: "trunks", As: "join ;", Doc: "VLANs the guest may tag itself, such as [10, \"20-30\"]."},
+	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Min: 1, Max: 4094, Format: "vlans"}, HCL: "trunks", As: "join ;", Doc: "VLANs the guest may tag itself, such as [10, \"20-30\"]."},
 	{Key: "disconnected", Type: Bool, HCL: "disconnected", Doc: "Unplug the cable."},
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -137,6 +138,9 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 	case yaml.ScalarNode:
 		n.Text = y.Value
 		n.Shape = b.scalar(y)
+		if n.Shape == ShapeBool {
+			n.Text = strings.ToLower(n.Text) // True and TRUE are bools too
+		}
 	}
 	return n
 }
@@ -148,6 +152,9 @@ func (b *builder) scalar(y *yaml.Node) Shape {
 	case "!!null":
 		return ShapeNull
 	case "!!bool":
+		if !slices.Contains([]string{"true", "false"}, strings.ToLower(y.Value)) {
+			b.problem(y, CodeType, printable(y.Value)+" is neither true nor false", "write true or false")
+		}
 		return ShapeBool
 	case "!!int":
 		if !decimal.MatchString(y.Value) {
