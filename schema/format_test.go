@@ -1,0 +1,75 @@
+package schema
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// formatCases are text that has a format, and text that has not.
+var formatCases = map[string]struct{ good, bad []string }{
+	"":           {[]string{"anything"}, nil},
+	"label":      {[]string{"web-server-01", "a", "0", strings.Repeat("a", 63)}, []string{"", "Web", "-a", "a-", "a_b", "a.b", "a\n", strings.Repeat("a", 64)}},
+	"key":        {[]string{"web01", "a", strings.Repeat("a", 40)}, []string{"", "Web", "a-", "a_b", strings.Repeat("a", 41)}},
+	"profile":    {[]string{"golden", "a_b-1"}, []string{"", "1a", "Golden", strings.Repeat("a", 41)}},
+	"id":         {[]string{"local-lvm", "ubuntu-22.04-template", "A_1"}, []string{"", "-a", "a b", "a/b"}},
+	"pool":       {[]string{"team", "a/b/c", "example-multi-vm-pool"}, []string{"", "/a", "a/b/c/d", "a b"}},
+	"node":       {[]string{"pve1", "PVE-1"}, []string{"", "pve_1", "pve1.example.org", "-a"}},
+	"range":      {[]string{"2100-2199"}, []string{"", "2100", "2100-", "2100 - 2199", "a-b"}},
+	"tag":        {[]string{"k3s", "_a", "A.b+c-d"}, []string{"", "-a", "a b", "a;b", "ä"}},
+	"mac":        {[]string{"BC:24:11:00:00:01", "bc:24:11:00:00:01"}, []string{"", "01:00:5e:00:00:01", "BC-24-11-00-00-01", "BC:24:11:00:00", "BC:24:11:00:00:0G"}},
+	"ip":         {[]string{"192.168.1.13", "fd00::1", "::ffff:10.0.0.1"}, []string{"", "192.168.1.256", "192.168.1", "192.168.1.1/24", "example.org"}},
+	"ipv4":       {[]string{"dhcp", "192.168.1.10/24", "10.0.0.1/32", "10.0.0.0/0"}, []string{"", "auto", "192.168.1.10", "192.168.1.10/33", "300.0.0.1/8", "fd00::1/64"}},
+	"gateway":    {[]string{"192.168.1.1"}, []string{"", "dhcp", "192.168.1.1/24", "192.168.01.1", "fd00::1"}},
+	"ipv6":       {[]string{"dhcp", "auto", "fd00::1/64", "fe80::/128"}, []string{"", "fd00::1", "fd00::1/129", "10.0.0.1/8"}},
+	"host":       {[]string{"192.168.1.13", "ns1.example.org", "NS.", "fd00::53"}, []string{"", "-a", "a b", "a..b", "ns_1"}},
+	"zone":       {[]string{"home.example.org", "home.example.org.", "_tcp.a"}, []string{"", ".", "a..b", "Home", "a..", "-a"}},
+	"record":     {[]string{"www", "*.apps", "@", "*", "_acme.www"}, []string{"", "a.*", "WWW", "www.", "**"}},
+	"keyname":    {[]string{"ddnskey.", "a.b-c."}, []string{"", "ddnskey", ".", "a b."}},
+	"url":        {[]string{"https://pve.example.org:8006/", "http://10.0.0.1:9000", "https://a/b?c"}, []string{"", "ftp://a", "https://", "https://user@a/", "https://a b", "https://a/\t", "https://a/\v", "https://a/ "}},
+	"constraint": {[]string{">= 1.10", "0.111.1", ">= 3.4, < 4", "~> v1.2-rc1", " 1 "}, []string{"", ">=", ">= x", "1.2.3.4", ">= 1,", ">=\t1", "\u00a01"}},
+	"bucket":     {[]string{"production-terragrunt-tfstates"}, []string{"", "a", "-ab", "a b", strings.Repeat("a", 64)}},
+	"prefix":     {[]string{"team/prod", "a"}, []string{"", "/a", "a/", "a//b", "a b"}},
+	"disk":       {[]string{"scsi0", "scsi30", "virtio15", "sata5", "ide3"}, []string{"", "scsi31", "virtio16", "sata6", "ide4", "scsi", "nvme0", "scsi01"}},
+	"drive":      {[]string{"ide2", "sata5", "scsi30"}, []string{"", "virtio0", "ide4", "scsi31"}},
+	"bootdev":    {[]string{"scsi0", "net31", "usb9", "hostpci0", "virtio1"}, []string{"", "net32", "cdrom", "usb10"}},
+	"bridge":     {[]string{"vmbr0", "vnet.1", "br_a"}, []string{"", "0br", "a b", strings.Repeat("a", 16)}},
+	"machine":    {[]string{"q35", "pc", "pc-i440fx-9.0", "pc-q35-8.1+pve0", "virt", "q35,viommu=intel"}, []string{"", "q36", "pc-i440fx", "pc-q35-9", "q35,viommu=x"}},
+	"cpu":        {[]string{"x86-64-v2-AES", "host", "Haswell-noTSX-IBRS"}, []string{"", "-a", "host,flags=+aes", "a b"}},
+	"duration":   {[]string{"15m", "3s", "1h30m", "1.5h"}, []string{"", "15", "15 m", "-3s", "3d"}},
+	"serial":     {[]string{"socket", "/dev/ttyS0"}, []string{"", "ttyS0", "/dev/", "/dev/tty S0"}},
+	"diskserial": {[]string{"abc-1_2"}, []string{"", "a b", strings.Repeat("a", 21)}},
+	"vlans":      {[]string{"10", "20-30", "4094"}, []string{"", "0", "4095", "20-", "020", "10;20", "1-4095"}},
+	"attribute":  {[]string{"tags", "node_name", "all"}, []string{"", "Tags", "cpu.cores", "1a"}},
+	"user":       {[]string{"admin", "_a", "Ad.min-1"}, []string{"", "1a", "a b", strings.Repeat("a", 33)}},
+	"pattern":    {[]string{"{stack}-{key}", "vm.{n}"}, []string{"", "a b", "a/b"}},
+	"groupkey":   {[]string{"web{n}", "cp{10+n}", "{n}"}, []string{"", "web", "Web{n}", "web{m}", "web{ }", "web_{n}"}},
+	"memberkey":  {[]string{"student{n}", "{name}", "s{100+n}"}, []string{"", "student", "S{n}", "{names}"}},
+	"text":       {[]string{"", "anything at all\tand\nmore", "ä 日本 🙂"}, []string{"\x00", "\x1b[31m", "\x07"}},
+}
+
+func TestFormats(t *testing.T) {
+	names := slices.Sorted(maps.Keys(formats))
+	if tested := slices.Sorted(maps.Keys(formatCases)); !slices.Equal(names, tested[1:]) || tested[0] != "" {
+		t.Fatalf("formats %v, tested %v", names, tested)
+	}
+	// What RE2 has and ECMA-262 lacks, or means otherwise.
+	foreign := regexp.MustCompile(`\(\?|\\[aACdDpPQsSvwWzZbB]|\\x\{|\[\[:`)
+	for _, name := range names {
+		if at := foreign.FindString(formats[name].pattern.String()); at != "" {
+			t.Errorf("format %s: %s means something else to an editor", name, at)
+		}
+		for _, text := range formatCases[name].good {
+			if !matches(name, text) {
+				t.Errorf("format %s refuses %q", name, text)
+			}
+		}
+		for _, text := range formatCases[name].bad {
+			if matches(name, text) {
+				t.Errorf("format %s takes %q", name, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package schema
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// schemaID names the JSON Schema. It is a URN because the schema comes with the
+// program and lies nowhere on the web.
+const schemaID = "urn:stackgen:spec:v1"
+
+// JSONSchema returns the JSON Schema (draft 2020-12) of a spec. It follows from
+// the tables the parser uses and says the same as they do, but for what JSON
+// cannot tell apart: 2 from 2.0 and 0x2, and a key from its repetition.
+func JSONSchema() ([]byte, error) {
+	w := &schemaWriter{tables: []sharedTable{
+		{name: "stack", title: "A stack", fields: fieldsOf(KindStack)},
+		{name: "vm", title: "Properties of a VM", fields: VMFields},
+		{name: "numbered-vm", title: "Properties of numbered VMs; text may hold {n}", fields: VMFields, ordinals: true},
+	}}
+	root := &jsonSchema{
+		Dialect:     "https://json-schema.org/draft/2020-12/schema",
+		ID:          schemaID,
+		Title:       "stackgen spec",
+		Description: "A project, a stack or a class of VMs on Proxmox VE.",
+		Type:        "object",
+		Properties: jsonObject{
+			{"apiVersion", &jsonSchema{Enum: []string{APIVersion}, Description: "Version of this format."}},
+			{"kind", &jsonSchema{Enum: []string{KindProject, KindStack, KindClass}, Description: "What the document is."}},
+		},
+		Required: []string{"apiVersion", "kind"},
+	}
+	for _, doc := range []struct{ kind, def string }{{KindProject, "project"}, {KindStack, "stack"}, {KindClass, "class"}} {
+		root.AllOf = append(root.AllOf, &jsonSchema{
+			If:   &jsonSchema{Properties: jsonObject{{"kind", &jsonSchema{Const: doc.kind}}}, Required: []string{"kind"}},
+			Then: &jsonSchema{Ref: "#/$defs/" + doc.def},
+		})
+	}
+	root.Defs = jsonObject{
+		{"ordinal", &jsonSchema{Description: "Text with the ordinal in it, such as web{n} or 10.0.0.{10+n}/24.", Type: "string", Pattern: ordinal.String()}},
+	}
+	for _, t := range w.tables {
+		root.Defs = append(root.Defs, jsonMember{t.name, w.object(t.fields, t.ordinals, t.name, t.title)})
+	}
+	root.Defs = append(root.Defs,
+		jsonMember{"class", w.object(fieldsOf(KindClass), false, "class", "A class")},
+		jsonMember{"project", w.object(fieldsOf(KindProject), false, "project", "What all specs of a project share")})
+	if w.err != nil {
+		return nil, w.err
+	}
+	return encode(root, "  ")
+}
+
+// A sharedTable has a definition of its own, which other places refer to.
+type sharedTable struct {
+	name, title string
+	fields      []Field
+	ordinals    bool
+}
+
+// has reports whether the table has the very same row.
+func (t *sharedTable) has(f *Field) bool {
+	own := find(t.fields, f.Key)
+	return own != nil && reflect.DeepEqual(own, f)
+}
+
+type schemaWriter struct {
+	tables []sharedTable
+	err    error // the first row that could not be written
+}
+
+// object describes a map with the keys of a table. Within is the definition it
+// stands in.
+func (w *schemaWriter) object(fields []Field, ordinals bool, within, title string) *jsonSchema {
+	s := &jsonSchema{Title: title, Type: "object", AdditionalProperties: false}
+	for i := range fields {
+		f := &fields[i]
+		s.Properties = append(s.Properties, jsonMember{f.Key, w.row(f, ordinals, within)})
+		if f.Required {
+			s.Required = append(s.Required, f.Key)
+		}
+	}
+	return s
+}
+
+// row describes the value of a row, by reference where a shared table has the
+// same one: ordinals make no difference to a row without text.
+func (w *schemaWriter) row(f *Field, ordinals bool, within string) *jsonSchema {
+	ordinals = ordinals && f.holdsText()
+	for i := range w.tables {
+		if t := &w.tables[i]; t.name != within && t.ordinals == ordinals && t.has(f) {
+			return &jsonSchema{Ref: "#/$defs/" + t.name + "/properties/" + f.Key}
+		}
+	}
+	s := w.value(f, ordinals, within)
+	s.Description = f.Doc
+	if f.Default == "" {
+		return s
+	}
+	if f.Doc != "" {
+		s.Description += " Default: " + f.Default + "."
+	}
+	n, problems := ParseYAML("default", []byte(f.Default))
+	if n == nil {
+		w.err = fmt.Errorf("default of %s: %v", f.Key, problems)
+		return s
+	}
+	s.Default = nodeJSON(n)
+	return s
+}
+
+// holdsText reports whether text may stand anywhere in the row's value.
+func (f *Field) holdsText() bool {
+	return f.Type == String || f.Type == Object || f.Elem != nil && f.Elem.holdsText()
+}
+
+// value describes a value with the shorthands that may stand for it.
+func (w *schemaWriter) value(f *Field, ordinals bool, within string) *jsonSchema {
+	ordinals = ordinals || f.Ordinals
+	long := w.long(f, ordinals, within)
+	var short []*jsonSchema
+	if f.Type == Object {
+		switch {
+		case f.On != "":
+			short = append(short, &jsonSchema{Type: "boolean"})
+		case f.Off:
+			short = append(short, &jsonSchema{Const: false})
+		}
+		for _, key := range []string{f.ShortInt, f.Short} {
+			if key != "" {
+				short = append(short, w.value(find(f.Fields, key), ordinals, within))
+			}
+		}
+	}
+	if f.Wrap {
+		short = append(short, w.value(f.Elem, ordinals, within))
+	}
+	if f.Type == String && f.Number {
+		short = append(short, number("integer", f))
+	}
+	if short == nil {
+		return long
+	}
+	return &jsonSchema{AnyOf: append(short, long)}
+}
+
+// long describes a value in its long form.
+func (w *schemaWriter) long(f *Field, ordinals bool, within string) *jsonSchema {
+	switch f.Type {
+	case Bool:
+		return &jsonSchema{Type: "boolean"}
+	case Int:
+		return number("integer", f)
+	case Float:
+		return number("number", f)
+	case String:
+		return text(f, ordinals)
+	case List:
+		return &jsonSchema{Type: "array", Items: w.value(f.Elem, ordinals, within)}
+	case Map:
+		s := &jsonSchema{Type: "object", AdditionalProperties: w.value(f.Elem, ordinals, within)}
+		if f.KeyIs != "" {
+			s.PropertyNames = &jsonSchema{Description: formats[f.KeyIs].want, Pattern: formats[f.KeyIs].pattern.String()}
+		}
+		return s
+	case Object:
+		for _, t := range w.tables {
+			if t.ordinals == ordinals && len(f.Fields) == len(t.fields) && &f.Fields[0] == &t.fields[0] {
+				return &jsonSchema{Ref: "#/$defs/" + t.name}
+			}
+		}
+		return w.object(f.Fields, ordinals, within, "")
+	}
+	return &jsonSchema{} // Any
+}
+
+func number(kind string, f *Field) *jsonSchema {
+	s := &jsonSchema{Type: kind}
+	if f.Max != 0 {
+		s.Minimum, s.Maximum = &f.Min, &f.Max
+	}
+	return s
+}
+
+// text describes text. Where ordinals may stand in it, whatever holds one
+// passes: it is the numbered text that has to fit.
+func text(f *Field, ordinals bool) *jsonSchema {
+	is := jsonSchema{Enum: f.Enum}
+	if f.Format != "" {
+		is.Pattern = formats[f.Format].pattern.String()
+	}
+	if ordinals && (is.Enum != nil || is.Pattern != "") {
+		return &jsonSchema{Type: "string", AnyOf: []*jsonSchema{&is, {Ref: "#/$defs/ordinal"}}}
+	}
+	is.Type = "string"
+	return &is
+}
