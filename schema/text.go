@@ -15,7 +15,7 @@ import (
 // the tokens of the services people paste from.
 var secretShapes = []*regexp.Regexp{
 	regexp.MustCompile(`[A-Za-z0-9._-]+@[A-Za-z0-9-]+![A-Za-z0-9._-]+=[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}`),
-	regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----[^-]*(-----END [A-Z0-9 ]*-----)?`),
+	regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----.*?(-----END [A-Z0-9 ]*-----|\z)`),
 	regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{16}\b`),
 	regexp.MustCompile(`\b(ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs])[_-][A-Za-z0-9_-]{16,}`),
 	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+`),
@@ -36,6 +36,17 @@ func LooksSecret(text string) bool {
 func Redact(text string) string {
 	for _, shape := range secretShapes {
 		text = shape.ReplaceAllString(text, "(secret)")
+	}
+	return text
+}
+
+// RedactLines is Redact for a whole file: what is left of it stands on the lines
+// where it stood.
+func RedactLines(text string) string {
+	for _, shape := range secretShapes {
+		text = shape.ReplaceAllStringFunc(text, func(secret string) string {
+			return "(secret)" + strings.Repeat("\n", strings.Count(secret, "\n"))
+		})
 	}
 	return text
 }
