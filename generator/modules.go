@@ -111,10 +111,13 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	names, blocks := make([]pair, 0, len(profiles)), make([]hclwrite.Tokens, 0, len(profiles))
 	for _, p := range profiles {
 		names = append(names, pair{p.Name, profileFilter(p.Name)})
-		blocks = append(blocks, ref(vmType, schema.ResourceLabel(p.Name)))
+		blocks = append(blocks, facts(ref(vmType, schema.ResourceLabel(p.Name))))
 	}
 	locals.SetAttributeRaw("profiles", object(names...))
-	locals.SetAttributeRaw("machines", call("merge", blocks...))
+	locals.AppendNewline()
+	locals.AppendUnstructuredTokens(comment("What the outputs need of every VM, whichever block it is in. Not the whole"))
+	locals.AppendUnstructuredTokens(comment("resource: that has deprecated attributes, and OpenTofu warns of each use."))
+	locals.SetAttributeRaw("machines", callLines("merge", blocks...))
 	for i := range profiles {
 		body.AppendNewline()
 		r.resource(body, root, &profiles[i])
@@ -122,6 +125,29 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	r.done()
 	r.skeleton("modules/proxmox-vm/outputs.tf")
 	r.done()
+}
+
+// facts is { for key, vm in RESOURCE : key => { ... } } with the attributes that
+// outputs.tf reads.
+func facts(resource hclwrite.Tokens) hclwrite.Tokens {
+	src, _ := hclwrite.ParseConfig([]byte("x = { for key, vm in x : key => vm }"), "facts", hcl.InitialPos) // a literal
+	tokens := src.Body().GetAttribute("x").Expr().BuildTokens(nil)
+	var wanted []pair
+	for _, name := range []string{"vm_id", "name", "node_name", "network_device", "mac_addresses", "ipv4_addresses"} {
+		wanted = append(wanted, pair{name, ref("vm", name)})
+	}
+	out := hclwrite.Tokens{}
+	for i, t := range tokens {
+		switch {
+		case string(t.Bytes) == "x":
+			out = append(out, resource...)
+		case i == len(tokens)-2: // the value, before the closing brace
+			out = append(out, inline(wanted...)...)
+		default:
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // profileFilter is { for key, vm in var.vms : key => vm if vm.profile == NAME }.

@@ -49,6 +49,15 @@ func call(name string, args ...hclwrite.Tokens) hclwrite.Tokens {
 	return hclwrite.TokensForFunctionCall(name, args...)
 }
 
+// callLines is a call with one argument on each line.
+func callLines(name string, args ...hclwrite.Tokens) hclwrite.Tokens {
+	out := append(ident(name), token(hclsyntax.TokenOParen, "("), token(hclsyntax.TokenNewline, "\n"))
+	for _, arg := range args {
+		out = append(append(out, arg...), token(hclsyntax.TokenComma, ","), token(hclsyntax.TokenNewline, "\n"))
+	}
+	return append(out, token(hclsyntax.TokenCParen, ")"))
+}
+
 func token(t hclsyntax.TokenType, s string) *hclwrite.Token {
 	return &hclwrite.Token{Type: t, Bytes: []byte(s)}
 }

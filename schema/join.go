@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 )
@@ -79,11 +80,24 @@ func (j *joiner) stack(in Input) *Stack {
 		}
 	}
 	j.settings(s, root)
+	j.registration(root.Get("outputs", "registration"))
 	j.profiles = j.stackProfiles(root)
 	j.pin(root)
 	j.expand(s, root)
 	j.wayProblems(s)
 	return s
+}
+
+// registration checks where a class's registration goes: a JSON file of the
+// project that is no part of what is rendered otherwise.
+func (j *joiner) registration(n *Node) {
+	if n == nil {
+		return
+	}
+	dir, _, below := strings.Cut(path.Clean(n.Text), "/")
+	if !below || path.IsAbs(n.Text) || strings.Contains(n.Text, "\\") || slices.Contains([]string{"..", ".", "modules", "units", "stacks", "specs"}, dir) || strings.HasPrefix(dir, ".") || path.Ext(n.Text) != ".json" {
+		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is no place for a registration: it is a .json file in a folder of its own", printable(n.Text))
+	}
 }
 
 func waysOf(n *Node) []Way {

@@ -31,7 +31,7 @@ func Parse(file string, src []byte) (*Spec, []Problem) {
 	if kind == "" {
 		return nil, SortProblems(c.problems)
 	}
-	s := &Spec{File: file, Kind: kind, root: c.document(n, fieldsOf(kind))}
+	s := &Spec{File: file, Kind: kind, root: c.object(n, fieldsOf(kind), "")}
 	s.Name = s.root.Get("name").Str()
 	if HasErrors(c.problems) {
 		return nil, SortProblems(c.problems)
@@ -60,36 +60,6 @@ func (c *checker) kind(n *Node) string {
 		c.errorAt(k, "kind", CodeKind, fix, "%q is no kind of document", printable(k.Text))
 	}
 	return ""
-}
-
-// document checks the whole tree; groups and students are checked with their
-// ordinals still in them.
-func (c *checker) document(n *Node, fields []Field) *Node {
-	plain := c.object(n.Without("groups", "students"), fields, "")
-	for _, key := range []string{"groups", "students"} {
-		v, f := n.Get(key), find(fields, key)
-		if v == nil {
-			continue
-		}
-		if f == nil { // reported as unknown, where it stands
-			c.object(&Node{Pos: n.Pos, Shape: ShapeMap, Keys: []*Node{n.key(key)}, Items: []*Node{v}}, onlyOptional(fields), "")
-			continue
-		}
-		c.ordinals = true
-		if checked := c.check(v, f, key); checked != nil {
-			plain = plain.With(n.key(key), checked)
-		}
-		c.ordinals = false
-	}
-	return plain
-}
-
-func onlyOptional(fields []Field) []Field {
-	out := slices.Clone(fields)
-	for i := range out {
-		out[i].Required = false
-	}
-	return out
 }
 
 // References returns the files that the document names: SSH keys and rosters.

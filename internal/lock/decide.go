@@ -56,6 +56,7 @@ func Decide(p *schema.Project, old *Lock, o Options) Result {
 		}
 	}
 	d.gone()
+	d.lock.sort()
 	d.result.Lock = d.lock
 	d.result.Problems = schema.SortProblems(d.result.Problems)
 	return d.result

@@ -1,0 +1,43 @@
+# stackgen: build it, test it, see it work. `make help` lists the targets.
+BIN := bin/stackgen
+GO  ?= go
+# The real tools, where tests and checks want them. Terragrunt's shared provider
+# cache belongs to the user: builds of ours have other hashes and stay out of it.
+TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
+FUZZTIME ?= 60s
+
+.PHONY: build example test golden lint tools bench check fuzz help
+.DEFAULT_GOAL := example
+
+example: build ## render this repository's own project from specs/ (the default)
+	@$(BIN) render
+
+build: ## build bin/stackgen
+	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
+
+test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provider
+	@$(TOOLS) $(GO) test -race ./...
+
+golden: build ## write what the tests expect from what comes out now; review the diff
+	@UPDATE=1 $(GO) test ./schema ./cmd ./test
+	@$(BIN) render
+
+lint: ## gofmt and go vet, and golangci-lint where it is installed
+	@test -z "$$(gofmt -l cmd schema generator templates internal test)" || { gofmt -l cmd schema generator templates internal test; exit 1; }
+	@$(GO) vet ./...
+	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo "golangci-lint is not installed: gofmt and go vet only"; fi
+
+tools: ## build the pinned OpenTofu, Terragrunt and Proxmox provider into .tools/
+	@tools/install
+
+bench: build ## time renders of 10 to 10,000 VMs, cold and unchanged
+	@$(GO) test ./test -run '^$$' -bench Render -benchtime 5x
+
+fuzz: ## throw FUZZTIME (60s) of bytes at the parser and the renderer
+	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(FUZZTIME)
+
+check: lint build ## what must hold before a commit, but for the tests
+	@$(BIN) render --check
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

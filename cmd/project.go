@@ -1,0 +1,342 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+const settingsFile = "stackgen.yaml"
+
+// A project is what a command works on: the folder, the documents in it, and
+// which stacks were asked for.
+type project struct {
+	root     string // as paths are shown: relative to the working directory where it can be
+	stacks   *schema.Project
+	lock     *lock.Lock
+	specs    map[string]string // stack -> path of its spec, relative to root
+	selected func(stack string) bool
+	sources  map[string][]byte // what was read, for excerpts
+	problems []schema.Problem
+}
+
+// load finds the project of the paths and reads everything in it. Problems are
+// collected, not returned as an error; stacks is nil when they are errors.
+func load(paths []string, out string) (*project, error) {
+	l := &loader{sources: map[string][]byte{}, named: map[string]bool{}, read: map[string]*schema.Spec{}, homes: map[string]string{}}
+	if err := l.find(paths, out); err != nil {
+		return nil, err
+	}
+	if err := l.documents(); err != nil {
+		return nil, err
+	}
+	return l.join()
+}
+
+// A loader reads one project.
+type loader struct {
+	root     string
+	files    []string        // specs, as shown
+	named    map[string]bool // those that were asked for; empty means all
+	lock     *lock.Lock
+	sources  map[string][]byte
+	problems []schema.Problem
+	read     map[string]*schema.Spec // by file; nil where it had errors
+	homes    map[string]string       // spec -> folder of the project it was written for
+	settings []string                // stackgen.yaml files in use
+}
+
+// find settles the root and lists the specs.
+func (l *loader) find(paths []string, out string) error {
+	start := "."
+	if len(paths) > 0 {
+		start = paths[0]
+	}
+	source, err := home(start)
+	if err != nil {
+		return err
+	}
+	l.root = source
+	if out != "" {
+		l.root = filepath.Clean(out)
+	}
+	for _, p := range paths {
+		if err := l.name(p, source, out != ""); err != nil {
+			return err
+		}
+	}
+	if out == "" || len(paths) == 0 {
+		if err := l.folder(filepath.Join(source, "specs")); err != nil {
+			return err
+		}
+	}
+	return l.readLock()
+}
+
+// name adds one path that was given.
+func (l *loader) name(path, source string, apart bool) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("cannot read %s: %w", path, cause(err))
+	}
+	of, err := home(path)
+	if err != nil {
+		return err
+	}
+	if of != source && !apart {
+		return fmt.Errorf("%s belongs to the project %s, the paths before it to %s; give paths of one project, or --out", path, of, source)
+	}
+	before := len(l.files)
+	if info.IsDir() {
+		dir := path
+		if filepath.Clean(path) == of {
+			dir = filepath.Join(path, "specs")
+		}
+		if err := l.folder(dir); err != nil {
+			return err
+		}
+		if len(l.files) == before {
+			return fmt.Errorf("%s holds no spec (*.yaml)", path)
+		}
+	} else {
+		l.add(filepath.Clean(path))
+	}
+	for _, f := range l.files[before:] {
+		l.named[f] = true
+	}
+	l.named[filepath.Clean(path)] = true
+	return nil
+}
+
+func (l *loader) add(file string) {
+	if !slices.Contains(l.files, file) {
+		l.files = append(l.files, file)
+	}
+}
+
+// folder adds the specs of a folder.
+func (l *loader) folder(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot read %s: %w", dir, cause(err))
+	}
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && e.Name() != settingsFile && e.Name() != lock.File {
+			l.add(filepath.Join(dir, e.Name()))
+		}
+	}
+	return nil
+}
+
+// readLock reads the lock and adds the specs it knows, wherever they lie.
+func (l *loader) readLock() error {
+	file := filepath.Join(l.root, lock.File)
+	src, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot read %s: %w", file, cause(err))
+	}
+	l.sources[file] = src
+	var problems []schema.Problem
+	if l.lock, problems = lock.Read(file, src); l.lock == nil {
+		l.problems = append(l.problems, problems...)
+		return nil
+	}
+	for _, s := range l.lock.Stacks {
+		spec := filepath.Join(l.root, filepath.FromSlash(s.Value.Spec))
+		if _, err := os.Stat(spec); err == nil {
+			l.add(shown(spec))
+		}
+	}
+	return nil
+}
+
+// documents reads every spec and the settings it inherits.
+func (l *loader) documents() error {
+	slices.Sort(l.files)
+	for _, file := range l.files {
+		of, err := home(file)
+		if err != nil {
+			return err
+		}
+		l.homes[file] = of
+		settings := filepath.Join(of, settingsFile)
+		if _, seen := l.read[settings]; !seen {
+			if _, err := l.document(settings, true); err != nil {
+				return err
+			}
+		}
+		if _, err := l.document(file, false); err != nil {
+			return err
+		}
+	}
+	_, err := l.document(filepath.Join(l.root, settingsFile), true)
+	return err
+}
+
+// document reads one file; a missing one is nil where it may be missing.
+func (l *loader) document(file string, settings bool) (*schema.Spec, error) {
+	if spec, seen := l.read[file]; seen {
+		return spec, nil
+	}
+	src, err := os.ReadFile(file)
+	if settings && errors.Is(err, fs.ErrNotExist) {
+		l.read[file] = nil
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", file, cause(err))
+	}
+	l.sources[file] = src
+	spec, problems := schema.Parse(file, src)
+	l.problems = append(l.problems, problems...)
+	if spec != nil && (spec.Kind == schema.KindProject) != settings {
+		want := "a file in specs/ is a Stack or a Class; shared settings belong into " + settingsFile
+		if settings {
+			want = settingsFile + " has kind: Project; stacks belong into specs/"
+		}
+		l.problems = append(l.problems, schema.Problem{Pos: schema.Pos{File: file, Line: 1, Col: 1}, Severity: schema.SeverityError,
+			Code: schema.CodeKind, Message: "this document has kind: " + spec.Kind, Fix: want})
+		spec = nil
+	}
+	l.read[file] = spec
+	return spec, nil
+}
+
+// join makes the project of what was read.
+func (l *loader) join() (*project, error) {
+	p := &project{root: l.root, lock: l.lock, sources: l.sources, specs: map[string]string{}}
+	var inputs []schema.Input
+	files := schema.Files{}
+	chosen := map[string]bool{}
+	for _, file := range l.files {
+		spec := l.read[file]
+		if spec == nil {
+			continue
+		}
+		settings := l.read[filepath.Join(l.homes[file], settingsFile)]
+		inputs = append(inputs, schema.Input{Spec: spec, Label: relative(l.homes[file], file), Settings: settings})
+		p.specs[spec.Name] = relative(l.root, file)
+		if len(l.named) == 0 || l.named[file] {
+			chosen[spec.Name] = true
+		}
+		readReferences(files, spec, settings)
+	}
+	// A stack whose spec is gone belongs to no path: it is looked at with all of
+	// them, or when nothing was named.
+	p.selected = func(stack string) bool { return chosen[stack] || p.specs[stack] == "" }
+	p.problems = l.problems
+	if schema.HasErrors(l.problems) {
+		p.problems = schema.SortProblems(l.problems)
+		return p, nil
+	}
+	stacks, problems := schema.Join(l.read[filepath.Join(l.root, settingsFile)], inputs, files)
+	p.problems = schema.SortProblems(append(p.problems, problems...))
+	if !schema.HasErrors(p.problems) {
+		p.stacks = stacks
+	}
+	return p, nil
+}
+
+// maxReference bounds the files a spec may name: keys and rosters are small.
+const maxReference = 4 << 20
+
+func readReferences(files schema.Files, specs ...*schema.Spec) {
+	for _, spec := range specs {
+		if spec == nil {
+			continue
+		}
+		for _, path := range spec.References() {
+			f := files[path]
+			info, err := os.Stat(path)
+			switch {
+			case err != nil:
+				f.Err = cause(err).Error()
+			case !info.Mode().IsRegular() || info.Size() > maxReference:
+				f.Err = "it is no file of reasonable size"
+			default:
+				if f.Body, err = os.ReadFile(path); err != nil {
+					f.Err = cause(err).Error()
+				}
+			}
+			files[path] = f
+		}
+	}
+}
+
+// home is the folder of the project a path belongs to: the nearest ancestor with
+// settings or a lock, else the parent of specs/, else the folder itself.
+func home(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	dir := abs
+	if info, err := os.Stat(abs); err != nil {
+		return "", fmt.Errorf("cannot read %s: %w", path, cause(err))
+	} else if !info.IsDir() {
+		dir = filepath.Dir(abs)
+	}
+	fallback := ""
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range []string{settingsFile, lock.File} {
+			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
+				return shown(at), nil
+			}
+		}
+		if filepath.Base(at) == "specs" && fallback == "" {
+			fallback = filepath.Dir(at)
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	if fallback == "" {
+		fallback = dir
+	}
+	return shown(fallback), nil
+}
+
+// shown is a path as people see it: relative when it lies below the working
+// directory.
+func shown(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(wd, abs); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// relative is file's path from dir, with slashes.
+func relative(dir, file string) string {
+	absDir, err1 := filepath.Abs(dir)
+	absFile, err2 := filepath.Abs(file)
+	if err := errors.Join(err1, err2); err == nil {
+		if rel, err := filepath.Rel(absDir, absFile); err == nil {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return filepath.ToSlash(file)
+}
+
+// cause is an error without the path that the message already has.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return errors.New(strings.ToLower(p.Err.Error()))
+	}
+	return err
+}

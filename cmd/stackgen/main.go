@@ -1,0 +1,13 @@
+// Command stackgen renders specs of Proxmox VE stacks into OpenTofu and
+// Terragrunt, and keeps applies from touching VMs that nobody asked for.
+package main
+
+import (
+	"os"
+
+	"stackgen/cmd"
+)
+
+func main() {
+	os.Exit(cmd.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
