@@ -6,8 +6,8 @@ GO  ?= go
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 FUZZTIME ?= 60s
 
-.PHONY: build example test golden lint tools bench check fuzz help
-.DEFAULT_GOAL := example
+.PHONY: build demo test golden lint tools bench check fuzz help
+.DEFAULT_GOAL := demo
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
