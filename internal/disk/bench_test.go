@@ -2,6 +2,7 @@ package disk
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +65,7 @@ func BenchmarkColdCompareAndApply(b *testing.B) {
 	})
 }
 
-func BenchmarkColdApplySync(b *testing.B) {
+func BenchmarkColdCompareAndApplySync(b *testing.B) {
 	benchmarkCold(b, func(root string, files []File) {
 		changes, err := Compare(root, files, options())
 		if err != nil {
@@ -79,10 +80,15 @@ func BenchmarkColdApplySync(b *testing.B) {
 	})
 }
 
+// BenchmarkUnchangedPlainRead is the least that looking can cost: a walk, for what is stale, and every file's bytes.
 func BenchmarkUnchangedPlainRead(b *testing.B) {
 	files, root := manyFiles(), b.TempDir()
 	plainWrite(b, root, files)
 	for b.Loop() {
+		err := filepath.WalkDir(root, func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			b.Fatal(err)
+		}
 		for _, f := range files {
 			body, err := os.ReadFile(filepath.Join(root, f.Path))
 			if err != nil || len(body) != len(f.Body) {
@@ -99,6 +105,23 @@ func BenchmarkUnchangedCompare(b *testing.B) {
 		changes, err := Compare(root, files, options())
 		if err != nil || len(changes) != 0 {
 			b.Fatal(len(changes), err)
+		}
+	}
+}
+
+func BenchmarkAllChanged(b *testing.B) {
+	files, root := manyFiles(), b.TempDir()
+	plainWrite(b, root, files)
+	for n := 0; b.Loop(); n++ {
+		for i := range files {
+			files[i].Body = fmt.Appendf(nil, "%s\n# %d\n", mark, n)
+		}
+		changes, err := Compare(root, files, options())
+		if err != nil || len(changes) != len(files) {
+			b.Fatal(len(changes), err)
+		}
+		if err := Apply(root, changes); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type comparison struct {
 	buf     bytes.Buffer    // the file that was read last
 	changes []Change
 	errs    []error
+	told    map[string]bool // the messages of errs
 }
 
 // Compare finds what must happen so that root holds the wanted files and no stale ones. It changes nothing. The result is
@@ -48,7 +49,8 @@ func Compare(root string, want []File, o Options) ([]Change, error) {
 		return nil, err
 	}
 	defer at.close()
-	c := &comparison{cursor: at, Options: o, wanted: make(map[string]bool, len(files)), looked: map[string]bool{}}
+	c := &comparison{cursor: at, Options: o, wanted: make(map[string]bool, len(files)), looked: map[string]bool{},
+		told: map[string]bool{}}
 	for _, f := range files {
 		c.wanted[f.Path] = true
 		c.file(f)
@@ -57,8 +59,9 @@ func Compare(root string, want []File, o Options) ([]Change, error) {
 	if len(c.errs) > 0 {
 		return nil, errors.Join(c.errs...)
 	}
-	slices.SortStableFunc(c.changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
-	return c.changes, nil
+	slices.SortFunc(c.changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	// Where roots overlap a file is found more than once.
+	return slices.CompactFunc(c.changes, func(a, b Change) bool { return a.Path == b.Path }), nil
 }
 
 // checkWanted sorts the wanted files and refuses those that could not be recognised or reached later.
@@ -106,7 +109,7 @@ func (c *comparison) file(f File) {
 		c.changes = append(c.changes, created(f))
 		return
 	case err != nil:
-		c.errs = append(c.errs, err)
+		c.fail(err)
 		return
 	}
 	if reason := inTheWay(info.Mode()); reason != "" {
@@ -122,7 +125,7 @@ func (c *comparison) content(f File, folder *os.Root, name string, size int64) {
 	if c.Marker != nil || size == int64(len(f.Body)) {
 		var err error
 		if ours, err = readOurs(&c.buf, folder, name, c.Marker); err != nil {
-			c.errs = append(c.errs, explain(f.Path, "cannot be read", err))
+			c.fail(explain(f.Path, "cannot be read", err))
 			return
 		}
 		if bytes.Equal(c.buf.Bytes(), f.Body) {
@@ -135,6 +138,14 @@ func (c *comparison) content(f File, folder *os.Root, name string, size int64) {
 	}
 	old := bytes.Clone(c.buf.Bytes())
 	c.changes = append(c.changes, Change{Path: f.Path, Kind: Changed, Old: old, New: f.Body, Sync: f.Sync})
+}
+
+// fail keeps an error. A folder that cannot be opened is met once for every file in it and told once.
+func (c *comparison) fail(err error) {
+	if message := err.Error(); !c.told[message] {
+		c.told[message] = true
+		c.errs = append(c.errs, err)
+	}
 }
 
 func (c *comparison) refuse(f File, reason string) {

@@ -30,7 +30,7 @@ func (c *comparison) root(p string) {
 		return
 	}
 	if err := checkPath(p); err != nil {
-		c.errs = append(c.errs, err)
+		c.fail(err)
 		return
 	}
 	dir, name := split(p)
@@ -42,7 +42,7 @@ func (c *comparison) root(p string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		c.errs = append(c.errs, explain(p, "cannot be looked at", err))
+		c.fail(explain(p, "cannot be looked at", err))
 	case info.IsDir():
 		c.walk(p)
 	default:
@@ -62,7 +62,7 @@ func (c *comparison) walk(dir string) {
 	}
 	entries, err := list(folder)
 	if err != nil {
-		c.errs = append(c.errs, explain(dir, "cannot be listed", err))
+		c.fail(explain(dir, "cannot be listed", err))
 		return
 	}
 	var below []string
@@ -96,7 +96,7 @@ func (c *comparison) entry(folder *os.Root, p, name string, mode fs.FileMode) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // gone in between
 	case err != nil:
-		c.errs = append(c.errs, explain(p, "cannot be read", err))
+		c.fail(explain(p, "cannot be read", err))
 	case ours:
 		c.changes = append(c.changes, Change{Path: p, Kind: Removed, Old: bytes.Clone(c.buf.Bytes())})
 	}
@@ -114,7 +114,7 @@ func (c *comparison) leftovers(dir string) {
 	}
 	entries, err := list(folder)
 	if err != nil {
-		c.errs = append(c.errs, explain(dir, "cannot be listed", err))
+		c.fail(explain(dir, "cannot be listed", err))
 		return
 	}
 	for _, e := range entries {
@@ -129,7 +129,7 @@ func (c *comparison) leftovers(dir string) {
 func (c *comparison) absent(err error) bool {
 	var blocked *blockedError
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &blocked) {
-		c.errs = append(c.errs, err)
+		c.fail(err)
 	}
 	return err != nil
 }
