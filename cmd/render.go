@@ -2,10 +2,12 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +44,7 @@ func (e *env) renderCommand() *cli.Command {
 	}
 }
 
-func (e *env) render(c *cli.Context) error {
+func (e *env) render(c *cli.Context) (err error) {
 	format := c.String("format")
 	if err := oneOf("format", format, "text", "json", "sarif", "github"); err != nil {
 		return err
@@ -58,11 +60,11 @@ func (e *env) render(c *cli.Context) error {
 	if !look {
 		ctx, cancel := context.WithTimeout(c.Context, lockWait)
 		defer cancel()
-		unlock, err := disk.Lock(ctx, root, func(message string) { fmt.Fprintln(e.errOut, message) })
-		if err != nil {
-			return err
+		unlock, lockErr := disk.Lock(ctx, root, func(message string) { fmt.Fprintln(e.errOut, message) })
+		if lockErr != nil {
+			return lockErr
 		}
-		defer func() { err = unlock() }()
+		defer func() { err = cmp.Or(err, unlock()) }()
 	}
 	r := &rendering{env: e, format: format, look: look, diff: c.Bool("diff")}
 	return r.run(c)
@@ -116,10 +118,23 @@ func (r *rendering) run(c *cli.Context) error {
 	if r.look {
 		return r.report(exitDiffers)
 	}
-	if err := disk.Apply(p.root, r.changes); err != nil {
+	// Decisions first: what is rendered from them can be rendered again.
+	lockFirst := slices.Clone(r.changes)
+	slices.SortStableFunc(lockFirst, func(a, b disk.Change) int {
+		return cmp.Compare(rank(a), rank(b))
+	})
+	if err := disk.Apply(p.root, lockFirst); err != nil {
 		return err
 	}
 	return r.report(exitDone)
+}
+
+// rank puts the lock ahead of all other files.
+func rank(c disk.Change) int {
+	if c.Path == lock.File {
+		return 0
+	}
+	return 1
 }
 
 // compare renders everything and compares it with what is there.
@@ -140,26 +155,22 @@ func (r *rendering) compare() error {
 	}
 	r.total = len(want)
 	r.changes, err = disk.Compare(p.root, want, disk.Options{
-		Marker:   func(line []byte) bool { return bytes.Contains(line, []byte(generator.Marker)) },
-		Managed:  r.managed,
-		Roots:    []string{"modules", "units", "stacks", "registration", "root.hcl"},
-		SkipDirs: []string{"imports"},
+		Marker:  func(line []byte) bool { return bytes.Contains(line, []byte(generator.Marker)) },
+		Managed: r.managed,
+		Roots:   []string{"modules", "units", "stacks", "registration", "root.hcl"},
 	})
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 // managed reports whether a rendered file that is no longer wanted is to go:
 // everything shared, the stacks that were asked for, and stacks there are no
 // more. Import files are not render's.
 func (r *rendering) managed(path string) bool {
-	parts := strings.SplitN(path, "/", 3)
+	parts := strings.Split(path, "/")
 	if parts[0] != "stacks" || len(parts) < 3 {
 		return true
 	}
-	return r.project.selected(parts[1])
+	return parts[2] != "imports" && r.project.selected(parts[1])
 }
 
 // problems prints problems and refusals and ends the command.

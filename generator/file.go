@@ -2,10 +2,14 @@ package generator
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -33,14 +37,42 @@ func Header(from string) string {
 	return Marker + " from " + schema.Printable(from) + ". Do not edit: change the spec and run `stackgen render`."
 }
 
-// gate lets HCL out: local unique path, header, format, parsed back.
+// gate lets HCL out: header, format, parsed back.
 func gate(path, from string, f *hclwrite.File) (File, error) {
 	body := append([]byte("# "+Header(from)+"\n\n"), hclwrite.Format(f.Bytes())...)
 	body = append([]byte(strings.TrimRight(string(body), "\n")), '\n')
-	if _, diags := hclsyntax.ParseConfig(body, path, hcl.InitialPos); diags.HasErrors() {
-		return File{}, fmt.Errorf("%s: rendered HCL does not parse: %w", path, diags)
+	return File{Path: path, Body: body}, parse(path, body)
+}
+
+// gateBlocks is the gate for files of very many blocks. Their tokens are spaced
+// already, and each block is parsed back by itself, on all processors.
+func gateBlocks(path, from string, blocks []part) (File, error) {
+	bodies := make([][]byte, len(blocks))
+	errs := make([]error, len(blocks))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(blocks); i = int(next.Add(1)) - 1 {
+				bodies[i] = hclwrite.Tokens(blocks[i]).Bytes()
+				errs[i] = parse(path, bodies[i])
+			}
+		})
 	}
-	return File{Path: path, Body: body}, nil
+	workers.Wait()
+	body := []byte("# " + Header(from) + "\n")
+	for _, b := range bodies {
+		body = append(append(body, '\n'), b...)
+	}
+	return File{Path: path, Body: body}, errors.Join(errs...)
+}
+
+// parse proves that HCL is what OpenTofu and Terragrunt will read.
+func parse(path string, body []byte) error {
+	if _, diags := hclsyntax.ParseConfig(body, path, hcl.InitialPos); diags.HasErrors() {
+		return fmt.Errorf("%s: rendered HCL does not parse: %w", path, diags)
+	}
+	return nil
 }
 
 // collect sorts files and refuses paths that are not local or stand twice.

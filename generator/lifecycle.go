@@ -25,7 +25,7 @@ func ignoreList(p *schema.Profile) hclwrite.Tokens {
 // profiles: whatever block a VM is in, one chain leads through all the others
 // to the one it belongs to now, and nothing leads out of that one.
 func (r *renderer) moves(s *schema.Stack, l *lock.Stack, labels []string) {
-	body := r.begin("stacks/" + s.Name + "/moved/" + lock.UnitVM + ".tf")
+	var blocks []part
 	former := map[string]string{}
 	for _, n := range s.Renamed {
 		former[n.To] = n.From
@@ -48,12 +48,10 @@ func (r *renderer) moves(s *schema.Stack, l *lock.Stack, labels []string) {
 		}
 		chain = steps(chain, e.Key, labels, target)
 		for i := 0; i+1 < len(chain); i++ {
-			b := body.AppendNewBlock("moved", nil).Body()
-			b.SetAttributeRaw("from", chain[i].address())
-			b.SetAttributeRaw("to", chain[i+1].address())
+			blocks = append(blocks, block("moved", nil, group(pair{"from", chain[i].address()}, pair{"to", chain[i+1].address()})))
 		}
 	}
-	r.done()
+	r.blocks("stacks/"+s.Name+"/moved/"+lock.UnitVM+".tf", blocks)
 }
 
 // A step is one address in a chain of moves.

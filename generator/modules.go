@@ -82,6 +82,16 @@ func (r *renderer) done() {
 	r.files = append(r.files, f)
 }
 
+// blocks lets a file of very many blocks out.
+func (r *renderer) blocks(path string, blocks []part) {
+	f, err := gateBlocks(path, r.from, blocks)
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	r.files = append(r.files, f)
+}
+
 // module renders the files of a module that are the same for every project but
 // for versions.
 func (r *renderer) module(name, provider, engine, version string) {

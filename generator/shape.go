@@ -2,6 +2,7 @@ package generator
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -115,6 +116,9 @@ func (l leaf) hclValue(n *schema.Node) hclwrite.Tokens {
 	case l.row.Type == schema.Bool:
 		return boolean(n.Bool())
 	case l.row.Type == schema.Int || l.row.Type == schema.Float:
+		if i, err := strconv.Atoi(n.Text); err == nil {
+			return number(i)
+		}
 		return hclwrite.TokensForValue(cty.MustParseNumberVal(n.Text)) // the parser let only decimals through
 	case l.row.Type == schema.List:
 		return texts(n.Strings())

@@ -1,8 +1,6 @@
 package generator
 
 import (
-	"github.com/hashicorp/hcl/v2/hclwrite"
-
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -16,7 +14,6 @@ type unit struct {
 	after   []string // units that must be applied first
 	files   []string // what is generated into its root module: imports, moved
 	address []pair   // DNS: the dependency's mock and how an address is read
-	all     bool     // DNS: one unit for the whole stack
 }
 
 // mockAddress stands for an address that is not known before the VM is there.
@@ -26,6 +23,8 @@ const mockAddress = "192.0.2.1"
 // units renders the stack file. The order is pool, VMs, DNS; what is to go goes
 // the other way round: its records, then the VM, then the pool.
 func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
+	vms := naturalOrder(s.VMs)
+	owners := recordOwners(vms, l)
 	var before, after []unit // of the VM unit
 	for _, e := range l.Units {
 		switch {
@@ -37,21 +36,18 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 		case e.Value.Status == lock.Retired:
 			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, module: "dns-records", values: []pair{{"records", object()}}, files: []string{"imports"}})
 		default:
-			after = append(after, r.dnsUnit(s, l, e.Key))
+			after = append(after, r.dnsUnit(e.Key, owners[e.Key]))
 		}
 	}
-	machines := r.vmUnit(s, l)
+	machines := r.vmUnit(s, l, vms)
 	for _, u := range before {
 		machines.after = append(machines.after, u.name)
 	}
-	body := r.begin("stacks/" + s.Name + "/terragrunt.stack.hcl")
-	for i, u := range append(append(before, machines), after...) {
-		if i > 0 {
-			body.AppendNewline()
-		}
-		u.write(body, s)
+	var blocks []part
+	for _, u := range append(append(before, machines), after...) {
+		blocks = append(blocks, u.block(s))
 	}
-	r.done()
+	r.blocks("stacks/"+s.Name+"/terragrunt.stack.hcl", blocks)
 }
 
 func (r *renderer) poolUnit(s *schema.Stack) unit {
@@ -60,14 +56,14 @@ func (r *renderer) poolUnit(s *schema.Stack) unit {
 		values: []pair{{"pools", object(pair{s.Pool.ID, pool})}}}
 }
 
-func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack) unit {
+func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) unit {
 	decisions := map[string]*lock.VM{}
 	for i := range l.VMs {
 		decisions[l.VMs[i].Key] = &l.VMs[i].Value
 	}
 	root := vmShape()
 	var vms []pair
-	for _, v := range naturalOrder(s.VMs) {
+	for _, v := range sorted {
 		tokens, err := vmLiteral(root, v, decisions[v.Key])
 		if err != nil {
 			r.fail(err)
@@ -82,18 +78,28 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack) unit {
 	return u
 }
 
-// dnsUnit is the unit of one VM's records, or of the whole stack's.
-func (r *renderer) dnsUnit(s *schema.Stack, l *lock.Stack, name string) unit {
-	u := unit{name: name, kind: lock.UnitDNS, module: "dns-records", after: []string{lock.UnitVM}, files: []string{"imports"}, all: name == lock.UnitDNS}
-	owner := map[string]bool{}
+// recordOwners lists the VMs whose records each DNS unit publishes.
+func recordOwners(vms []*schema.VM, l *lock.Stack) map[string][]*schema.VM {
+	units := map[string]string{}
 	for _, e := range l.VMs {
-		owner[e.Key] = u.all || e.Value.Unit == name
+		units[e.Key] = e.Value.Unit
 	}
-	var records []pair
-	for _, v := range naturalOrder(s.VMs) {
-		if !owner[v.Key] || len(v.Records) == 0 {
-			continue
+	out := map[string][]*schema.VM{}
+	for _, v := range vms {
+		if len(v.Records) > 0 {
+			unit := units[v.Key]
+			out[unit] = append(out[unit], v)
+			out[lock.UnitDNS] = append(out[lock.UnitDNS], v)
 		}
+	}
+	return out
+}
+
+// dnsUnit is the unit of one VM's records, or of the whole stack's.
+func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
+	u := unit{name: name, kind: lock.UnitDNS, module: "dns-records", after: []string{lock.UnitVM}, files: []string{"imports"}}
+	var records []pair
+	for _, v := range owners {
 		for _, rec := range v.Records {
 			records = append(records, pair{rec.Name, inline(pair{"vm", text(v.Key)}, pair{"ttl", number(rec.TTL)})})
 		}
@@ -107,63 +113,54 @@ func (r *renderer) dnsUnit(s *schema.Stack, l *lock.Stack, name string) unit {
 	return u
 }
 
-// write writes the unit block. What differs between stacks is in it, so that
-// the unit itself stays generic.
-func (u *unit) write(body *hclwrite.Body, s *schema.Stack) {
+// block is the unit block. What differs between stacks is in it, so that the
+// unit itself stays generic.
+func (u *unit) block(s *schema.Stack) part {
 	source, extra := unitSource(s, u.kind, u.module)
-	b := body.AppendNewBlock("unit", []string{u.name}).Body()
-	b.SetAttributeRaw("source", text(source))
-	b.SetAttributeRaw("path", text(u.name))
-	b.AppendNewline()
-	b.SetAttributeRaw("values", object(append(extra, u.values...)...))
-	b.AppendNewline()
-	auto := b.AppendNewBlock("autoinclude", nil).Body()
+	var auto []part
 	for _, name := range u.after {
-		u.dependency(auto, name)
+		auto = append(auto, u.dependency(name)...)
 	}
-	for i, file := range u.files {
-		if i > 0 || len(u.after) > 0 {
-			auto.AppendNewline()
-		}
-		u.generate(auto, file)
+	for _, file := range u.files {
+		auto = append(auto, nest(u.generate(file)))
 	}
+	return block("unit", []string{u.name},
+		group(pair{"source", text(source)}, pair{"path", text(u.name)}),
+		group(pair{"values", object(append(extra, u.values...)...)}),
+		nest(block("autoinclude", nil, auto...)))
 }
 
 // dependency orders the unit after another one. A DNS unit reads addresses from
 // the VM unit; for all others the order is the whole point.
-func (u *unit) dependency(auto *hclwrite.Body, on string) {
-	d := auto.AppendNewBlock("dependency", []string{on}).Body()
-	d.SetAttributeRaw("config_path", ref("unit", on, "path"))
+func (u *unit) dependency(on string) []part {
+	path := pair{"config_path", ref("unit", on, "path")}
 	if len(u.address) == 0 {
-		d.SetAttributeRaw("skip_outputs", boolean(true))
-		return
+		return []part{nest(block("dependency", []string{on}, group(path, pair{"skip_outputs", boolean(true)})))}
 	}
-	d.SetAttributeRaw("mock_outputs", object(pair{"vms", object(u.address...)}))
-	d.SetAttributeRaw("mock_outputs_allowed_terraform_commands", texts([]string{"init", "validate", "plan", "destroy"}))
-	d.SetAttributeRaw("mock_outputs_merge_strategy_with_state", text("deep_map_only"))
-	auto.AppendNewline()
 	var addresses []pair
 	for _, a := range u.address {
 		vm := append(index(ref("dependency", on, "outputs", "vms"), a.key), ref("x", "ipv4")[1:]...)
 		addresses = append(addresses, pair{a.key, vm})
 	}
-	auto.SetAttributeRaw("inputs", object(pair{"addresses", object(addresses...)}))
+	return []part{
+		nest(block("dependency", []string{on}, group(path,
+			pair{"mock_outputs", object(pair{"vms", object(u.address...)})},
+			pair{"mock_outputs_allowed_terraform_commands", texts([]string{"init", "validate", "plan", "destroy"})},
+			pair{"mock_outputs_merge_strategy_with_state", text("deep_map_only")}))),
+		group(pair{"inputs", object(pair{"addresses", object(addresses...)})}),
+	}
 }
 
 // generate puts a file of the stack into the unit's root module. It is always
-// written, so that nothing stale survives there; imports lists come and go.
-func (u *unit) generate(auto *hclwrite.Body, what string) {
-	path := hclwrite.Tokens(nil)
-	path = append(path, stackPath(what+"/"+u.name+".tf")...)
-	contents := call("file", path)
+// written, so that nothing stale survives there; imports come and go.
+func (u *unit) generate(what string) part {
+	file := what + "/" + u.name + ".tf"
+	contents := call("file", stackPath(file))
 	if what == "imports" {
-		contents = conditional(call("fileexists", stackPath(what+"/"+u.name+".tf")), call("file", path),
-			text("# "+Marker+". Nothing to import.\n"))
+		contents = conditional(call("fileexists", stackPath(file)), contents, text("# "+Marker+". Nothing to import.\n"))
 	}
-	g := auto.AppendNewBlock("generate", []string{what}).Body()
-	g.SetAttributeRaw("path", text(what+".tf"))
-	g.SetAttributeRaw("if_exists", text("overwrite"))
-	g.SetAttributeRaw("contents", contents)
+	return block("generate", []string{what},
+		group(pair{"path", text(what + ".tf")}, pair{"if_exists", text("overwrite")}, pair{"contents", contents}))
 }
 
 // naturalOrder sorts VMs as people do, whatever order they were written in.
