@@ -82,7 +82,10 @@ func (w *world) haSync(h *HAEntry) {
 		if w.haUsed == nil {
 			w.haUsed = map[string]bool{}
 		}
-		w.haUsed[g.Node] = true
+		if !w.haUsed[g.Node] {
+			w.haUsed[g.Node] = true
+			w.seed.HANodes = append(w.seed.HANodes, g.Node)
+		}
 		want := h.State == "started" || h.State == "enabled"
 		if g.Running != want {
 			w.power(g, want)

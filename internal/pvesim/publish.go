@@ -21,7 +21,7 @@ func (w *world) publish(n *Node, at time.Time) {
 	w.nodeStats[n.Name] = at
 	for _, vmid := range w.vmids() {
 		g := w.guests[vmid]
-		if g.Node != n.Name || g.fresh {
+		if g.Node != n.Name {
 			continue
 		}
 		w.published[vmid] = w.snapshotOf(g, at)

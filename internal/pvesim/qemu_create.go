@@ -50,7 +50,6 @@ func qemuCreate(c *call) (any, error) {
 		return pause{d: 200 * time.Millisecond, main: true}, nil
 	}, func() (pause, error) {
 		delete(g.Config, "lock")
-		g.fresh = false
 		if pool != "" {
 			c.w.join(pool, vmid)
 		}

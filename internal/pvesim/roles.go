@@ -33,3 +33,21 @@ func privileges(version string) (all []string, roles map[string][]string) {
 	}
 	return roles["Administrator"], roles
 }
+
+// RoleOf names the built-in role that grants exactly these privileges, "" for none.
+func RoleOf(version string, privs []string) string {
+	_, roles := privileges(version)
+	for _, name := range sortedKeys(roles) {
+		if len(roles[name]) != len(privs) || len(privs) == 0 {
+			continue
+		}
+		all := true
+		for _, p := range privs {
+			all = all && contains(roles[name], p)
+		}
+		if all {
+			return name
+		}
+	}
+	return ""
+}

@@ -29,6 +29,7 @@ type Seed struct {
 	ACL      []*Grant   `yaml:"acl,omitempty"`
 	HA       []*HAEntry `yaml:"ha,omitempty"`
 	HAGroups []*HAGroup `yaml:"ha_groups,omitempty"`
+	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has worked already
 	Tasks    []*Task    `yaml:"tasks,omitempty"`
 	Faults   []*Fault   `yaml:"faults,omitempty"`
 }
@@ -101,9 +102,9 @@ type Guest struct {
 	Agent     Agent             `yaml:"agent,omitempty"`
 	Snapshots []*Snapshot       `yaml:"snapshots,omitempty"`
 	Usage     float64           `yaml:"usage,omitempty"`
+	Silent    bool              `yaml:"unreported,omitempty"` // no node has reported it yet
 
-	pid   int
-	fresh bool
+	pid int
 }
 
 // Snapshot is a saved configuration.

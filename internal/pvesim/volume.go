@@ -71,7 +71,21 @@ func (w *world) ensureVolume(g *Guest, key, value string) {
 	if s, err := parseSize(d.opts["size"]); err == nil && d.opts["size"] != "" {
 		size = s
 	}
-	w.addVolume(&Volume{ID: d.file, Node: g.Node, VMID: volumeOwner(d.file, g.VMID), Size: Size(size), Format: volumeFormat(d.file)})
+	w.addVolume(&Volume{ID: d.file, Node: g.Node, VMID: volumeOwner(d.file, g.VMID), Size: Size(size), Format: volumeFormat(d.file),
+		Parent: parentOf(d.file)})
+}
+
+// parentOf is the base a linked volume names in its id, as contents list it.
+func parentOf(volid string) string {
+	_, name, _ := strings.Cut(volid, ":")
+	parts := strings.Split(name, "/")
+	switch {
+	case len(parts) == 4:
+		return "../" + parts[0] + "/" + parts[1]
+	case len(parts) == 2 && strings.HasPrefix(parts[0], "base-"):
+		return parts[0] + "@__base__"
+	}
+	return ""
 }
 
 func volumeOwner(volid string, fallback int) int {

@@ -63,6 +63,17 @@ func newWorld(s *Seed, start time.Time) (*world, error) {
 	for _, n := range w.nodes {
 		w.publish(n, start)
 	}
+	for _, g := range s.Guests {
+		if g.Silent {
+			delete(w.published, g.VMID)
+		}
+	}
+	if len(s.HANodes) > 0 {
+		w.haActive, w.haUsed = true, map[string]bool{}
+		for _, n := range s.HANodes {
+			w.haUsed[n] = true
+		}
+	}
 	return w, nil
 }
 

@@ -140,12 +140,15 @@ func (p *Param) compile() error {
 	return nil
 }
 
+// hugeRepeat is a repeat count beyond RE2's limit.
+var hugeRepeat = regexp.MustCompile(`\{(\d+),\d{4,}\}`)
+
 // perlPattern rewrites the few spellings RE2 does not know.
 func perlPattern(s string) string {
 	s = strings.ReplaceAll(s, "(?^:", "(?:")
 	s = strings.ReplaceAll(s, "(?^i:", "(?i:")
 	s = strings.ReplaceAll(s, "{,", "{0,")
-	return s
+	return hugeRepeat.ReplaceAllString(s, "{$1,}")
 }
 
 // Param finds a parameter by its name, indexed names (net0) included.
