@@ -79,6 +79,9 @@ func (c *call) nodeResource(n *Node, list bool) object {
 	} else {
 		out["cgroup-mode"] = 2
 	}
+	if c.w.haActive && !list {
+		out["hastate"] = "online"
+	}
 	online := c.w.online(n) || n.Name == c.entry
 	if !online {
 		out["status"] = "offline"

@@ -124,10 +124,11 @@ func (c *call) storageFigures(s *Storage) object {
 func nodeStorages(c *call) (any, error) {
 	out := []object{}
 	for _, s := range c.w.seed.Storages {
-		if !s.onNode(c.node) || c.has("storage") && c.p["storage"] != s.ID {
+		off := !s.onNode(c.node) || s.Disabled
+		if off && c.flag("enabled") || c.has("storage") && c.p["storage"] != s.ID {
 			continue
 		}
-		if t := c.p["target"]; t != "" && t != c.node && (!s.Shared || !s.onNode(t)) {
+		if t := c.p["target"]; t != "" && t != c.node && (off || !s.Shared || !s.onNode(t)) {
 			continue
 		}
 		if !c.w.allowed(c.who, "/storage/"+s.ID, "Datastore.Audit", "Datastore.AllocateSpace") || !s.holds(c.p["content"]) {
@@ -135,7 +136,7 @@ func nodeStorages(c *call) (any, error) {
 		}
 		o := c.storageFigures(s)
 		o["storage"] = s.ID
-		if total := int64(s.Size); total > 0 {
+		if total := int64(s.Size); total > 0 && !off {
 			used, _ := c.w.usage(c.node, s)
 			o["used_fraction"] = float64(used) / float64(total)
 		}

@@ -66,7 +66,7 @@ func clusterTasks(c *call) (any, error) {
 		e := t.entry(false)
 		switch {
 		case t.running():
-			e["saved"] = "0"
+			e["saved"], e["pid"] = "0", t.PID
 		case newest[t.Node] == t:
 			e["saved"] = 1
 		default:

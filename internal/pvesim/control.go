@@ -160,3 +160,19 @@ func (s *Server) Save(out io.Writer) error {
 	}
 	return enc.Close()
 }
+
+// Remove takes a guest away at once, with its volumes and memberships.
+func (s *Server) Remove(vmid int) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.advance(s.clk.Now())
+	g := s.w.guests[vmid]
+	if g == nil {
+		return
+	}
+	s.w.dropGuest(g)
+	delete(s.w.published, vmid)
+	for _, p := range s.w.seed.Pools {
+		p.Guests = withoutInt(p.Guests, vmid)
+	}
+}

@@ -154,10 +154,12 @@ func (c *call) reach() error {
 	switch {
 	case n.State == NodeDown:
 		return &apiError{status: 595, msg: "Connection refused", bare: true}
-	case n.State == NodeLost && c.w.now.Sub(n.since) < arpDelay:
-		return &apiError{status: 595, msg: "Connection timed out", bare: true, delay: 30 * time.Second}
 	case n.State == NodeLost:
-		return &apiError{status: 595, msg: "No route to host", bare: true, delay: 3 * time.Second}
+		rest := arpDelay - c.w.now.Sub(n.since)
+		if rest > proxyTimeout {
+			return &apiError{status: 595, msg: "Connection timed out", bare: true, delay: proxyTimeout}
+		}
+		return &apiError{status: 595, msg: "No route to host", bare: true, delay: max(rest, 3*time.Second)}
 	}
 	return nil
 }
@@ -268,7 +270,7 @@ func jsonReply(status int, reason string, v any) *reply {
 }
 
 func (e *apiError) reply(format string) *reply {
-	reason := strings.TrimSuffix(e.msg, "\n")
+	reason, _, _ := strings.Cut(e.msg, "\n")
 	if e.bare {
 		return &reply{status: e.status, reason: reason}
 	}

@@ -56,7 +56,7 @@ const (
 const corosyncDelay = 4 * time.Second
 
 // arpDelay is the time a lost address still looks reachable.
-const arpDelay = 31 * time.Second
+const arpDelay = 37 * time.Second
 
 func (n *Node) alive(at time.Time) bool {
 	return n.State != NodeLost || at.Before(n.since)

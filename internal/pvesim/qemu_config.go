@@ -35,7 +35,7 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 	if c.has("skiplock") && (c.who.user != "root@pam" || c.who.token != "") {
 		return nil, badParam("skiplock", "Only root may use this option.")
 	}
-	if len(u.set) == 0 && c.p["delete"] == "" && c.p["revert"] == "" {
+	if len(u.set) == 0 && c.p["delete"] == "" && c.p["revert"] == "" && !c.anyNull() {
 		return nil, failf("no options specified")
 	}
 	if cd, ok := u.set["cdrom"]; ok {
@@ -73,6 +73,17 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 		return nil, u.apply()
 	}
 	return u.fork(), nil
+}
+
+// anyNull says that a JSON body named an option without a value: something was
+// asked for, if only nothing.
+func (c *call) anyNull() bool {
+	for _, v := range c.values {
+		if v == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (u *update) readDeletes() error {

@@ -51,3 +51,21 @@ func RoleOf(version string, privs []string) string {
 	}
 	return ""
 }
+
+// RoleHas says whether a built-in role holds a privilege.
+func RoleHas(version, role, priv string) bool {
+	_, roles := privileges(version)
+	return contains(roles[role], priv)
+}
+
+// SmallestRole names the built-in role with the fewest privileges that holds one.
+func SmallestRole(version, priv string) string {
+	_, roles := privileges(version)
+	best := ""
+	for _, name := range sortedKeys(roles) {
+		if contains(roles[name], priv) && (best == "" || len(roles[name]) < len(roles[best])) {
+			best = name
+		}
+	}
+	return best
+}

@@ -23,6 +23,7 @@ type Seed struct {
 	Storages []*Storage `yaml:"storages"`
 	Volumes  []*Volume  `yaml:"volumes,omitempty"`
 	Guests   []*Guest   `yaml:"guests,omitempty"`
+	Reports  []*Report  `yaml:"reports,omitempty"`
 	Pools    []*Pool    `yaml:"pools,omitempty"`
 	Users    []*User    `yaml:"users"`
 	Groups   []*Group   `yaml:"groups,omitempty"`
@@ -105,6 +106,17 @@ type Guest struct {
 	Silent    bool              `yaml:"unreported,omitempty"` // no node has reported it yet
 
 	pid int
+}
+
+// Report is what a node last reported of a guest, when that is no longer so.
+type Report struct {
+	VMID     int    `yaml:"vmid"`
+	Name     string `yaml:"name"`
+	Status   string `yaml:"status"`
+	MaxMem   int64  `yaml:"maxmem"`
+	MaxDisk  int64  `yaml:"maxdisk"`
+	MaxCPU   int    `yaml:"maxcpu"`
+	Template bool   `yaml:"template,omitempty"`
 }
 
 // Snapshot is a saved configuration.

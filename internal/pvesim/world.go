@@ -54,6 +54,13 @@ func newWorld(s *Seed, start time.Time) (*world, error) {
 			st.Size = Size(100 * gib)
 		}
 	}
+	for _, v := range s.Volumes {
+		v.Content = formatOr(v.Content, "images")
+		v.Format = formatOr(v.Format, volumeFormat(v.ID))
+		if v.Created.IsZero() {
+			v.Created = start
+		}
+	}
 	for _, g := range s.Guests {
 		if err := w.adopt(g); err != nil {
 			return nil, err
@@ -62,6 +69,10 @@ func newWorld(s *Seed, start time.Time) (*world, error) {
 	w.loadTasks()
 	for _, n := range w.nodes {
 		w.publish(n, start)
+	}
+	for _, r := range s.Reports {
+		w.published[r.VMID] = &published{at: start, name: r.Name, status: r.Status, maxmem: r.MaxMem, maxdisk: r.MaxDisk,
+			maxcpu: r.MaxCPU, template: flag(r.Template)}
 	}
 	for _, g := range s.Guests {
 		if g.Silent {

@@ -150,7 +150,7 @@ func (c *comparison) object(path string, want, got map[string]any) {
 		g, inGot := got[k]
 		at := path + "." + k
 		switch {
-		case c.byChance(path, k):
+		case c.byChance(path, k), k == "total" && c.historical():
 		case !inGot:
 			c.addf("%s: missing, want %s", at, short(w))
 		case !inWant:
@@ -159,6 +159,19 @@ func (c *comparison) object(path string, want, got map[string]any) {
 			c.value(at, k, w, g)
 		}
 	}
+}
+
+// historical: totals that count what happened before, or how often progress was printed.
+func (c *comparison) historical() bool {
+	if strings.HasSuffix(c.e.api(), "/tasks") {
+		return strings.Contains(c.e.Auth, "root@pam")
+	}
+	for _, m := range c.e.list() {
+		if t, ok := m["t"].(string); ok && progress.MatchString(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // byChance: keys whose presence is made of what varies.

@@ -12,20 +12,23 @@ import (
 
 // trace is what the recording shows of one guest before the scenario changed it.
 type trace struct {
-	vmid     int
-	node     string
-	kind     string
-	exists   bool
-	decided  bool // made by the scenario, or seen missing: later sights say nothing
-	conf     map[string]any
-	touched  map[string]bool // keys written before the configuration was read
-	list     map[string]any
-	running  *bool
-	agent    string
-	silent   bool
-	deleted  bool
-	rewrites bool
-	volid    string
+	vmid        int
+	node        string
+	kind        string
+	exists      bool
+	decided     bool // made by the scenario, or seen missing: later sights say nothing
+	conf        map[string]any
+	touched     map[string]bool // keys written before the configuration was read
+	before      map[string]bool // keys written before the list was read
+	reported    map[string]any  // what its node last reported, before any write
+	status      map[string]any  // its current figures, before any write
+	list        map[string]any
+	running     *bool
+	agent       string
+	silent      bool
+	rewrites    bool
+	confTouched map[string]bool
+	volid       string
 }
 
 func (in *inferred) guests() {
@@ -79,6 +82,7 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 	switch {
 	case e.Method == "GET" && rest == "/config" && e.ok() && t.conf == nil && len(e.Query) == 0:
 		t.conf, _ = e.data().(map[string]any)
+		t.confTouched = copyKeys(t.touched)
 	case e.Method == "GET" && rest == "/status/current" && e.ok():
 		m, _ := e.data().(map[string]any)
 		t.sawStatus(m)
@@ -111,7 +115,12 @@ func (t *trace) sawStatus(m map[string]any) {
 		t.running = &on
 	}
 	if t.list == nil && t.conf == nil {
-		t.list = m
+		t.list, t.before = m, copyKeys(t.touched)
+	}
+	if len(t.touched) == 0 && t.status == nil {
+		t.status = m
+		on := m["status"] == "running"
+		t.running = &on
 	}
 }
 
@@ -127,6 +136,10 @@ func (t *trace) note(e *Exchange, rest string) {
 		t.decided = t.conf != nil
 	}
 	if t.conf != nil {
+		return
+	}
+	t.touched["lock"], t.touched["parent"] = true, true
+	if rest == "/clone" {
 		return
 	}
 	for k := range e.form {
@@ -169,9 +182,37 @@ func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
 		t.see(node, "qemu")
 		return
 	}
-	if e.ok() && !t.exists {
+	if !e.ok() || t.exists {
+		return
+	}
+	switch exit := in.exit(e); {
+	case strings.Contains(exit, "File exists") || strings.Contains(exit, "already exists"):
+		t.exists, t.kind = true, "qemu"
+	default:
 		t.decided = true
 	}
+}
+
+// exit is how the task a call started ended, "" when nobody asked.
+func (in *inferred) exit(e *Exchange) string {
+	upid, _ := e.data().(string)
+	for _, x := range in.s.Exchanges {
+		if upid == "" || !strings.Contains(strings.ReplaceAll(x.Path, "%21", "!"), upid) || !strings.HasSuffix(x.Path, "/status") {
+			continue
+		}
+		if m, ok := x.data().(map[string]any); ok && m["exitstatus"] != nil {
+			return fmt.Sprint(m["exitstatus"])
+		}
+	}
+	return ""
+}
+
+func copyKeys(m map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for k := range m {
+		out[k] = true
+	}
+	return out
 }
 
 var alreadyOn = regexp.MustCompile(`already exists on node '([^']+)'`)
@@ -208,14 +249,16 @@ func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 			parts := strings.Split(e.api(), "/")
 			node, kind = parts[2], parts[3]
 		}
-		first := !t.exists
 		t.see(node, kind)
 		if m["name"] == nil && !nodeList {
-			t.silent = t.silent || first
+			t.silent = t.silent || t.list == nil
 			continue
 		}
 		if t.list == nil || t.list["maxdisk"] == nil {
-			t.list = m
+			t.list, t.before = m, copyKeys(t.touched)
+			if e.api() == "/cluster/resources" && len(t.touched) == 0 {
+				t.reported = m
+			}
 		}
 		if s, ok := m["status"].(string); ok && t.running == nil && (s == "running" || s == "stopped") {
 			on := s == "running"
@@ -246,6 +289,16 @@ func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 	}
 	if m := volidText.FindStringSubmatch(e.Reason); m != nil && vmid != 0 && m[2] == strconv.Itoa(vmid) {
 		get(vmid).volid = m[1]
+	}
+	in.volumes(e, get)
+	if m, ok := e.data().(map[string]any); ok && rest == "/migrate" && e.Method == "GET" {
+		on := number(m["running"]) == 1
+		get(vmid).running = &on
+		for _, d := range asMaps(m["local_disks"]) {
+			if id := fmt.Sprint(d["volid"]); d["drivename"] == "scsi0" && get(vmid).volid == "" {
+				get(vmid).volid = id
+			}
+		}
 	}
 	for _, line := range e.list() {
 		text, _ := line["t"].(string)

@@ -16,6 +16,10 @@ type sight struct {
 	late   bool // its address is known to be dead for a while
 }
 
+// dead is how long an address must have been gone for nobody to wait for it
+// the full time.
+const dead = 7.05
+
 // settle is the time the members need to agree on a change.
 const settle = 4.05
 
@@ -87,7 +91,7 @@ func changesOf(n *pvesim.Node, list []sight) []nodeChange {
 		if s.state == pvesim.NodeOnline && !s.direct && state == pvesim.NodeLost && pending(out, s.t) {
 			continue
 		}
-		at := moment(s, list[i:])
+		at := max(moment(s, list[i:]), lastDirect(list[:i])+0.3)
 		if at <= 0 && s.state != pvesim.NodeOnline && len(out) == 0 && onlineBefore(list[:i]) == false {
 			n.State = s.state
 			state = s.state
@@ -102,6 +106,17 @@ func changesOf(n *pvesim.Node, list []sight) []nodeChange {
 // pending says that a loss is too young for the members to have noticed.
 func pending(out []nodeChange, t float64) bool {
 	return len(out) > 0 && t-out[len(out)-1].At < settle
+}
+
+// lastDirect is when the node itself last answered.
+func lastDirect(list []sight) float64 {
+	at := -1000.0
+	for _, s := range list {
+		if s.direct && s.state == pvesim.NodeOnline {
+			at = s.t
+		}
+	}
+	return at
 }
 
 func onlineBefore(list []sight) bool {
@@ -120,14 +135,14 @@ func moment(s sight, rest []sight) float64 {
 		at = s.t - settle
 	}
 	if s.late {
-		at = s.t - 31.05
+		at = s.t - dead
 	}
 	for _, next := range rest {
 		if next.state != s.state {
 			break
 		}
 		if next.late {
-			at = min(at, next.t-31.05)
+			at = min(at, next.t-dead)
 		}
 	}
 	return at

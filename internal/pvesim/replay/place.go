@@ -25,27 +25,29 @@ func (in *inferred) place(t *trace) {
 		g.Node = in.seed.Nodes[0].Name
 	}
 	for k, v := range t.conf {
-		if k == "digest" || t.touched[k] {
+		if k == "digest" || t.confTouched[k] {
 			continue
 		}
 		g.Config[k] = fmt.Sprint(v)
 	}
 	if t.conf != nil {
 		for k := range g.Config {
-			if _, has := t.conf[k]; !has && !t.touched[k] {
+			if _, has := t.conf[k]; !has && !t.confTouched[k] {
 				delete(g.Config, k)
 			}
 		}
 	} else if t.list != nil {
 		t.fromList(g)
 	}
-	if t.agent != "" {
+	if t.agent != "" && t.conf == nil {
 		g.Config["agent"] = "enabled=" + t.agent
 	}
 	if t.running != nil {
 		g.Running = *t.running
 	}
 	g.Silent = t.silent
+	t.pending(g)
+	in.report(t, g)
 }
 
 func known(seed *pvesim.Seed, node string) bool {
@@ -91,7 +93,7 @@ func (in *inferred) shape(t *trace) map[string]string {
 // fromList brings a made-up configuration in line with a list's figures.
 func (t *trace) fromList(g *pvesim.Guest) {
 	set := func(k, v string) {
-		if !t.touched[k] {
+		if !t.before[k] {
 			g.Config[k] = v
 		}
 	}
@@ -121,6 +123,30 @@ func (t *trace) fromList(g *pvesim.Guest) {
 	if nodeView && t.list["serial"] == nil {
 		delete(g.Config, "serial0")
 	}
+}
+
+// pending: a running guest whose figures are not those of its configuration has
+// changes it has not taken up.
+func (t *trace) pending(g *pvesim.Guest) {
+	if !g.Running || t.status == nil || t.conf == nil || t.confTouched["memory"] {
+		return
+	}
+	now := fmt.Sprint(number(t.status["maxmem"]) >> 20)
+	if want := g.Config["memory"]; want != now {
+		g.Pending = map[string]string{"memory": want}
+		g.Config["memory"] = now
+	}
+}
+
+// report keeps what the node last said of a guest, where that is already old.
+func (in *inferred) report(t *trace, g *pvesim.Guest) {
+	m := t.reported
+	if m == nil || m["name"] == nil {
+		return
+	}
+	status := fmt.Sprint(m["status"])
+	in.seed.Reports = append(in.seed.Reports, &pvesim.Report{VMID: g.VMID, Name: fmt.Sprint(m["name"]), Status: status,
+		MaxMem: int64(number(m["maxmem"])), MaxDisk: int64(number(m["maxdisk"])), MaxCPU: number(m["maxcpu"]), Template: number(m["template"]) == 1})
 }
 
 func (t *trace) bootDisk(g *pvesim.Guest, size int) {

@@ -64,6 +64,9 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 	editGuests(seed, set)
 	p := &player{s: s, set: set, start: s.start(), ids: map[string]string{}, granted: map[string]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
+	if p.user == "" {
+		p.user = ticketUser(s)
+	}
 	p.changes = append(inferNodes(s, seed), set.Nodes...)
 	p.sim, err = pvesim.New(pvesim.Options{Seed: seed, Clock: p.clk, BeatPhase: phase,
 		Durations: func(string, int) (time.Duration, bool) { return p.planned, p.hinted }})
@@ -71,6 +74,16 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return p, nil
+}
+
+// ticketUser: who has a ticket before any login is who logs in later.
+func ticketUser(s *Scenario) string {
+	for _, e := range s.Exchanges {
+		if e.api() == "/access/ticket" && e.Method == "POST" && e.ok() {
+			return e.str("username")
+		}
+	}
+	return ""
 }
 
 func editGuests(seed *pvesim.Seed, set *setup) {
@@ -105,8 +118,12 @@ func (p *player) play() (map[int][]string, error) {
 		}
 		p.plan(i)
 		resp := p.sim.Do(context.Background(), p.request(e))
-		p.hinted = false
 		got := decode(resp)
+		for n := 0; n < maxAmends && p.amend(e, resp, got); n++ {
+			resp = p.sim.Do(context.Background(), p.request(e))
+			got = decode(resp)
+		}
+		p.hinted = false
 		if diffs := compare(p, e, resp, got); len(diffs) > 0 {
 			out[e.Seq] = diffs
 		}
@@ -140,29 +157,7 @@ func (p *player) prepare(e *Exchange) error {
 			return err
 		}
 	}
-	if m := grantNote.FindStringSubmatch(e.Note); m != nil && !p.granted[m[0]] && len(p.set.Steps) == 0 {
-		p.granted[m[0]] = true
-		return p.grant(e, m[1], m[2])
-	}
-	return nil
-}
-
-// grant gives the caller what the note says it has, in place of what earlier notes said.
-func (p *player) grant(e *Exchange, role, path string) error {
-	id, _, _ := strings.Cut(strings.TrimPrefix(e.Auth, "PVEAPIToken="), "=")
-	user, _, _ := strings.Cut(id, "!")
-	if user == "root@pam" || user == "" {
-		return nil
-	}
-	p.sim.Change(func(s *pvesim.Seed) {
-		var kept []*pvesim.Grant
-		for _, g := range s.ACL {
-			if g.To != user {
-				kept = append(kept, g)
-			}
-		}
-		s.ACL = append(kept, &pvesim.Grant{Path: path, To: user, Role: role})
-	})
+	p.noteGrant(e)
 	return nil
 }
 

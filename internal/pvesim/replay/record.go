@@ -105,7 +105,8 @@ func loadFile(file string) (*Scenario, error) {
 		}
 		s.Exchanges = append(s.Exchanges, e)
 	}
-	sort.SliceStable(s.Exchanges, func(i, j int) bool { return s.Exchanges[i].Seq < s.Exchanges[j].Seq })
+	// The sequence is that of completion; what matters to the server is the start.
+	sort.SliceStable(s.Exchanges, func(i, j int) bool { return s.Exchanges[i].T < s.Exchanges[j].T })
 	return s, sc.Err()
 }
 

@@ -76,6 +76,9 @@ func Load(version string) (*API, error) {
 	if err := json.Unmarshal(raw, api); err != nil {
 		return nil, fmt.Errorf("API description %s: %w", version, err)
 	}
+	if err := api.complete(); err != nil {
+		return nil, err
+	}
 	for _, p := range api.Shared {
 		if err := p.compile(); err != nil {
 			return nil, err
@@ -92,6 +95,29 @@ func Load(version string) (*API, error) {
 		api.root.add(strings.Split(strings.Trim(path, "/"), "/"), methods)
 	}
 	return api, nil
+}
+
+// complete adds calls the compact descriptions leave out but clients make.
+func (a *API) complete() error {
+	raw, err := data.ReadFile("data/extra.json")
+	if err != nil {
+		return fmt.Errorf("API description: %w", err)
+	}
+	extra := map[string]map[string]*Method{}
+	if err := json.Unmarshal(raw, &extra); err != nil {
+		return fmt.Errorf("API description extra: %w", err)
+	}
+	for path, methods := range extra {
+		if a.Paths[path] == nil {
+			a.Paths[path] = map[string]*Method{}
+		}
+		for verb, m := range methods {
+			if a.Paths[path][verb] == nil {
+				a.Paths[path][verb] = m
+			}
+		}
+	}
+	return nil
 }
 
 func (m *Method) compile(api *API) error {
