@@ -3,6 +3,7 @@ package pvesim
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 func haHandlers() map[string]handler {
@@ -107,6 +108,7 @@ func haDelete(c *call) (any, error) {
 	for i, h := range c.w.seed.HA {
 		if h.SID == sid {
 			c.w.seed.HA = append(c.w.seed.HA[:i], c.w.seed.HA[i+1:]...)
+			c.w.haLast = c.w.now
 			return nil, nil
 		}
 	}
@@ -187,12 +189,15 @@ func haCurrent(c *call) (any, error) {
 	return out, nil
 }
 
+// haIdle is how long the manager stays active with nothing to manage.
+const haIdle = 45 * time.Second
+
 // haDaemons are the manager and the local agents, as their time stamps make them look.
 func (c *call) haDaemons() []object {
 	w := c.w
 	master := w.nodes[len(w.nodes)-1]
 	state := "idle"
-	if len(w.seed.HA) > 0 {
+	if len(w.seed.HA) > 0 || w.now.Sub(w.haLast) < haIdle {
 		state = "active"
 	}
 	if !w.quorate() {

@@ -79,7 +79,15 @@ func nodeRRD(c *call) (any, error) {
 	out := []object{}
 	end := c.w.now.Truncate(step)
 	for i := 69; i >= 0; i-- {
-		out = append(out, object{"time": end.Add(-time.Duration(i) * step).Unix()})
+		o := object{"time": end.Add(-time.Duration(i) * step).Unix()}
+		if n := c.w.node(c.node); n != nil && i < 10 && !c.has("vmid") {
+			cpu, mem := c.w.nodeLoad(n)
+			for k, v := range (object{"cpu": cpu, "iowait": 0, "loadavg": cpu * float64(n.CPUs), "maxcpu": n.CPUs, "memtotal": int64(n.Memory),
+				"memused": mem, "netin": 0, "netout": 0, "roottotal": int64(n.Disk), "rootused": int64(n.Load.Disk), "swaptotal": 0, "swapused": 0}) {
+				o[k] = v
+			}
+		}
+		out = append(out, o)
 	}
 	return out, nil
 }

@@ -18,7 +18,11 @@ func clusterResources(c *call) (any, error) {
 	if kind == "" || kind == "vm" {
 		for _, id := range c.w.vmids() {
 			if c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
-				out = append(out, c.w.guestResource(c.w.guests[id], true))
+				o := c.w.guestResource(c.w.guests[id], true)
+				if pool := c.w.poolOf(id); pool != nil && !c.w.allowed(c.who, "/pool/"+pool.ID, "Pool.Audit") {
+					delete(o, "pool")
+				}
+				out = append(out, o)
 			}
 		}
 	}

@@ -150,6 +150,7 @@ func (w *world) haRemove(g *Guest) bool {
 	for i, h := range w.seed.HA {
 		if h.SID == g.sid() {
 			w.seed.HA = append(w.seed.HA[:i], w.seed.HA[i+1:]...)
+			w.haLast = w.now
 			return true
 		}
 	}

@@ -244,6 +244,9 @@ func (m *migration) copyDisk(id string, last bool) []step {
 		v := m.half
 		m.half, m.failed = nil, ""
 		m.copied = append(m.copied, v)
+		blocks := (int64(v.Size) + 64*kib - 1) / (64 * kib)
+		m.say("%d+0 records in", blocks)
+		m.say("%d+0 records out", blocks)
 		m.say("%d bytes (%s) copied", int64(v.Size), humanSize(int64(v.Size)))
 		m.say("successfully imported '%s'", v.ID)
 		m.say("volume '%s' is '%s' on the target", id, v.ID)
@@ -331,7 +334,7 @@ func (m *migration) undone() { m.copied, m.half = nil, nil }
 // partial, on the target.
 func (m *migration) undo() {
 	if m.failed != "" && m.half != nil {
-		m.half.Size = Size(int64(m.half.Size) * 4 / 5)
+		m.half.Size = Size(m.wk.done())
 		m.say("ERROR: %s", m.failed)
 		m.say("aborting phase 1 - cleanup resources")
 		m.say("ERROR: migration aborted (duration %s): %s", m.duration(), m.failed)

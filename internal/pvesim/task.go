@@ -172,11 +172,11 @@ func (wk *worker) run(i int) {
 	if wk.killed {
 		return
 	}
+	w := wk.world
 	if err != nil {
-		wk.fail(err)
+		wk.failLater(err)
 		return
 	}
-	w := wk.world
 	gen := wk.gen
 	then := func() {
 		if wk.gen == gen {
@@ -185,9 +185,9 @@ func (wk *worker) run(i int) {
 		}
 	}
 	switch {
-	case wk.hinted && !p.main:
+	case wk.hinted && !p.main && (p.copy == nil || p.copy.limit == 0):
 		w.at(0, then)
-	case wk.hinted:
+	case wk.hinted && p.main:
 		rest := wk.task.Start.Add(wk.planned).Sub(w.now)
 		w.at(max(rest, 0), then)
 	case p.copy != nil:
@@ -201,6 +201,21 @@ func (wk *worker) run(i int) {
 func (wk *worker) log(line string) { wk.task.Log = append(wk.task.Log, line) }
 
 func (wk *worker) logf(format string, args ...any) { wk.log(fmt.Sprintf(format, args...)) }
+
+// failLater fails when the worker's known duration is over, if it has one.
+func (wk *worker) failLater(err error) {
+	rest := wk.task.Start.Add(wk.planned).Sub(wk.world.now)
+	if !wk.hinted || rest <= 0 {
+		wk.fail(err)
+		return
+	}
+	gen := wk.gen
+	wk.world.at(rest, func() {
+		if wk.gen == gen {
+			wk.fail(err)
+		}
+	})
+}
 
 func (wk *worker) fail(err error) {
 	if wk.undo != nil {
@@ -219,6 +234,14 @@ func (wk *worker) end(exit, line string) {
 		wk.release()
 	}
 	wk.task.w = nil
+}
+
+// done is how much of a copy under way has arrived.
+func (wk *worker) done() int64 {
+	if wk.copy == nil {
+		return 0
+	}
+	return int64(wk.copy.total - wk.copy.left)
 }
 
 // abort ends a running task as an interrupt does.

@@ -30,6 +30,7 @@ type world struct {
 	nextPID   int
 	durations func(kind string, vmid int) (time.Duration, bool)
 	haActive  bool
+	haLast    time.Time       // when the last entry went
 	frozen    time.Time       // no node reports before
 	haUsed    map[string]bool // nodes whose local agent had work
 	turns     map[string]time.Time

@@ -22,7 +22,7 @@ var (
 // was removed before its number was used again. It only ever changes the world
 // before the request; the answer still is the simulator's.
 func (p *player) amend(e *Exchange, resp pvesim.Response, got any) bool {
-	if p.removedBefore(e, resp) {
+	if p.removedBefore(e, resp) || p.removedFromList(e, got) {
 		return true
 	}
 	user, token := caller(e.Auth)
@@ -73,6 +73,39 @@ func (p *player) removedBefore(e *Exchange, resp pvesim.Response) bool {
 	return found
 }
 
+// removedFromList: a guest the scenario made, never asked to delete, and that a
+// full list no longer shows was removed by somebody else.
+func (p *player) removedFromList(e *Exchange, got any) bool {
+	if e.api() != "/cluster/resources" || !e.ok() || !strings.Contains(e.Auth, "root@pam") {
+		return false
+	}
+	want := map[int]bool{}
+	for _, x := range e.list() {
+		want[number(x["vmid"])] = true
+	}
+	m, _ := got.(map[string]any)
+	done := false
+	for _, x := range asMaps(m["data"]) {
+		vmid := number(x["vmid"])
+		if vmid == 0 || want[vmid] || foreign(p.one, vmid) || p.deletes(vmid) {
+			continue
+		}
+		p.sim.Remove(vmid)
+		done = true
+	}
+	return done
+}
+
+// deletes says that the scenario itself asks for a guest's removal.
+func (p *player) deletes(vmid int) bool {
+	for _, e := range p.s.Exchanges {
+		if _, _, id, rest := e.guest(); id == vmid && e.Method == "DELETE" && rest == "" {
+			return true
+		}
+	}
+	return false
+}
+
 // grantFor gives the right a refusal asks for: by the role the notes name, or
 // by the smallest that has it.
 func (p *player) grantFor(e *Exchange, reason, user, token string) bool {
@@ -97,16 +130,9 @@ func (p *player) grantFor(e *Exchange, reason, user, token string) bool {
 	return token != "" && p.give(user+"!"+token, role, path)
 }
 
-// roleWith prefers a role named in this note or an earlier one.
+// roleWith prefers a role the note names.
 func (p *player) roleWith(e *Exchange, priv string) string {
-	var named []string
-	for _, x := range p.s.Exchanges {
-		named = append(roleInNote.FindAllString(x.Note, -1), named...)
-		if x == e {
-			break
-		}
-	}
-	for _, r := range named {
+	for _, r := range roleInNote.FindAllString(e.Note, -1) {
 		if pvesim.RoleHas("8.4", r, priv) {
 			return r
 		}
@@ -141,10 +167,14 @@ func (p *player) grantSeen(e *Exchange, got any, user, token string) bool {
 		m, _ := got.(map[string]any)
 		for _, x := range asMaps(m["data"]) {
 			have[fmt.Sprint(x["id"])] = true
+			have["pool of "+fmt.Sprint(x["id"])] = x["pool"] != nil
 		}
 		for _, x := range e.list() {
 			id := fmt.Sprint(x["id"])
 			parts := noteInList.FindStringSubmatch(id)
+			if pool, ok := x["pool"].(string); ok && have[id] && !have["pool of "+id] {
+				done = p.give(user, "PVEPoolUser", "/pool/"+pool) || done
+			}
 			if have[id] || parts == nil {
 				continue
 			}
@@ -180,7 +210,9 @@ func (p *player) grantDumped(e *Exchange, got any, user, token string) bool {
 		if role == "" {
 			continue
 		}
-		if p.give(user, role, path) {
+		if strings.Contains(e.Note, "token") && token != "" {
+			done = p.give(user+"!"+token, role, path) || done
+		} else if p.give(user, role, path) {
 			done = true
 		} else if token != "" {
 			done = p.give(user+"!"+token, role, path) || done

@@ -15,7 +15,7 @@ func varying(key string) bool {
 	switch key {
 	case "digest", "config_digest", "pid", "pstart", "starttime", "endtime", "uptime", "cpu", "mem", "disk", "netin", "netout",
 		"diskread", "diskwrite", "ctime", "used", "avail", "free", "used_fraction", "ssl_fingerprint", "pve_fp", "loadavg", "memory_used",
-		"timestamp", "idle", "wait", "time", "snaptime", "value", "ticket", "CSRFPreventionToken", "uid", "flags", "mhz", "model", "hvm",
+		"timestamp", "idle", "wait", "time", "snaptime", "value", "ticket", "CSRFPreventionToken", "uid", "iowait", "memused", "rootused", "flags", "mhz", "model", "hvm",
 		"kversion", "release_kernel", "dns1", "mac_address":
 		return true
 	}
@@ -34,7 +34,7 @@ var (
 	vmState  = regexp.MustCompile(`(transferred )\S+ \S+( VM-state)`)
 	instance = regexp.MustCompile(`instance-id: [0-9a-f]{40}`)
 	extents  = regexp.MustCompile(`\(\d+ extents\)`)
-	progress = regexp.MustCompile(`^transferred .* of .*\(\d+\.\d+%\)$|bytes .*copied`)
+	progress = regexp.MustCompile(`^transferred .* of .*\(\d+\.\d+%\)$|bytes .*copied|^STAMP \d+\+\d+ records (in|out)$`)
 )
 
 func normal(s string) string {

@@ -16,18 +16,20 @@ type inferred struct {
 	s    *Scenario
 	seed *pvesim.Seed
 	one  bool
+	late []prepared // steps that must have been taken on the way
 }
 
 // infer adapts a base seed: which guests were there, where and with which
 // configuration; pools; grants; who had what running. Only what was so before
 // the scenario's own writes counts.
-func infer(s *Scenario, seed *pvesim.Seed) {
+func infer(s *Scenario, seed *pvesim.Seed) []prepared {
 	in := &inferred{s: s, seed: seed, one: len(seed.Nodes) == 1}
 	in.tokens()
 	in.pools()
 	in.grants()
 	in.guests()
 	in.ha()
+	return in.late
 }
 
 // foreign guests and pools belong to other work on the recorded server.
@@ -85,6 +87,10 @@ func (in *inferred) pool(id string) *pvesim.Pool {
 func (in *inferred) pools() {
 	made := map[string]bool{}
 	changed := map[string]bool{}
+	in.latePools()
+	for _, l := range in.late {
+		made[l.With["poolid"]] = true
+	}
 	for _, e := range in.s.Exchanges {
 		id := e.str("poolid")
 		switch {
@@ -134,6 +140,29 @@ func (in *inferred) seePool(m map[string]any, made, changed map[string]bool) {
 		}
 	}
 	changed[id] = true
+}
+
+// latePools finds pools that a full list did not show and a later lookup did.
+func (in *inferred) latePools() {
+	absent := map[string]bool{}
+	full := false
+	shown := map[string]bool{}
+	for _, e := range in.s.Exchanges {
+		id := e.str("poolid")
+		if e.Method == "GET" && e.api() == "/pools" && id == "" && e.ok() && strings.Contains(e.Auth, "root@pam") {
+			full = true
+			for _, m := range e.list() {
+				shown[fmt.Sprint(m["poolid"])] = true
+			}
+		}
+		if e.Method == "POST" && e.api() == "/pools" && e.ok() {
+			shown[id] = true
+		}
+		if full && e.Method == "GET" && id != "" && e.ok() && !shown[id] && !absent[id] {
+			absent[id] = true
+			in.late = append(in.late, prepared{Before: e.Seq, Do: "POST /pools", With: map[string]string{"poolid": id}})
+		}
+	}
 }
 
 // cloned says that the scenario itself makes a guest.

@@ -25,10 +25,13 @@ type trace struct {
 	list        map[string]any
 	running     *bool
 	agent       string
+	listed      bool
 	silent      bool
 	rewrites    bool
 	confTouched map[string]bool
 	volid       string
+	written     bool // the scenario has changed it
+	cloud       string
 }
 
 func (in *inferred) guests() {
@@ -135,10 +138,12 @@ func (t *trace) note(e *Exchange, rest string) {
 	case "/migrate":
 		t.decided = t.conf != nil
 	}
+	t.written = true
 	if t.conf != nil {
 		return
 	}
 	t.touched["lock"], t.touched["parent"] = true, true
+	t.written = true
 	if rest == "/clone" {
 		return
 	}
@@ -186,11 +191,24 @@ func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
 		return
 	}
 	switch exit := in.exit(e); {
-	case strings.Contains(exit, "File exists") || strings.Contains(exit, "already exists"):
+	case (strings.Contains(exit, "File exists") || strings.Contains(exit, "already exists")) && !in.madeOtherwise(e, newid):
 		t.exists, t.kind = true, "qemu"
 	default:
 		t.decided = true
 	}
+}
+
+// madeOtherwise says that another request of the scenario makes the guest.
+func (in *inferred) madeOtherwise(e *Exchange, vmid int) bool {
+	for _, x := range in.s.Exchanges {
+		if x == e || x.Method != "POST" || !x.ok() || x.str("newid") != strconv.Itoa(vmid) {
+			continue
+		}
+		if exit := in.exit(x); exit == "" || exit == "OK" {
+			return true
+		}
+	}
+	return false
 }
 
 // exit is how the task a call started ended, "" when nobody asked.
@@ -251,9 +269,10 @@ func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 		}
 		t.see(node, kind)
 		if m["name"] == nil && !nodeList {
-			t.silent = t.silent || t.list == nil
+			t.silent = t.silent || !t.listed
 			continue
 		}
+		t.listed = true
 		if t.list == nil || t.list["maxdisk"] == nil {
 			t.list, t.before = m, copyKeys(t.touched)
 			if e.api() == "/cluster/resources" && len(t.touched) == 0 {
@@ -297,6 +316,8 @@ func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 		for _, d := range asMaps(m["local_disks"]) {
 			if id := fmt.Sprint(d["volid"]); d["drivename"] == "scsi0" && get(vmid).volid == "" {
 				get(vmid).volid = id
+			} else if d["drivename"] == "ide2" {
+				get(vmid).cloud = id
 			}
 		}
 	}

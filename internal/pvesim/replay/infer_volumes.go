@@ -43,7 +43,7 @@ func (in *inferred) contents(e *Exchange, get func(int) *trace) {
 		if t.volid == "" && strings.Contains(id, "-disk-0") {
 			t.volid = id
 		}
-		if len(t.touched) > 0 {
+		if t.written {
 			continue
 		}
 		size := int64(0)

@@ -69,6 +69,9 @@ func (c *comparison) identity(i int, v any) (string, bool) {
 			return "", true
 		}
 	}
+	if to, ok := m["ugid"]; ok {
+		return fmt.Sprint(m["path"], " ", to, " ", m["roleid"]), false
+	}
 	for _, k := range []string{"volid", "id", "poolid", "vmid", "name", "subdir", "key", "storage", "userid", "tokenid", "roleid", "realm",
 		"iface", "sid", "group", "drivename", "node"} {
 		if x, ok := m[k]; ok {
@@ -124,10 +127,11 @@ func lines(list []any) []string {
 	for _, v := range list {
 		m, _ := v.(map[string]any)
 		t, _ := m["t"].(string)
+		t = normal(t)
 		if progress.MatchString(t) {
 			continue
 		}
-		out = append(out, normal(t))
+		out = append(out, t)
 	}
 	return out
 }

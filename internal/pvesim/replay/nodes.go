@@ -14,11 +14,11 @@ type sight struct {
 	state  pvesim.NodeState
 	direct bool // the node itself answered or failed to
 	late   bool // its address is known to be dead for a while
+	dur    float64
 }
 
-// dead is how long an address must have been gone for nobody to wait for it
-// the full time.
-const dead = 7.05
+// dead is when, after the cut, an address is known not to answer.
+const dead = 37.05
 
 // settle is the time the members need to agree on a change.
 const settle = 4.05
@@ -46,10 +46,13 @@ func sights(s *Scenario, node string) []sight {
 			case e.Status == 595 && strings.Contains(e.Reason, "refused"):
 				out = append(out, sight{t: e.T, state: pvesim.NodeDown, direct: true})
 			case e.Status == 595:
-				out = append(out, sight{t: e.T, state: pvesim.NodeLost, direct: true, late: strings.Contains(e.Reason, "route")})
+				out = append(out, sight{t: e.T, state: pvesim.NodeLost, direct: true, late: strings.Contains(e.Reason, "route"), dur: e.Dur})
 			case e.Status == 200:
 				out = append(out, sight{t: e.T, direct: true})
 			}
+		}
+		if node != entry && strings.Contains(e.Reason, "no quorum") {
+			out = append(out, sight{t: e.T, state: pvesim.NodeLost})
 		}
 		if e.ok() && (e.api() == "/cluster/status" || e.api() == "/nodes") {
 			out = append(out, member(e, node)...)
@@ -92,6 +95,9 @@ func changesOf(n *pvesim.Node, list []sight) []nodeChange {
 			continue
 		}
 		at := max(moment(s, list[i:]), lastDirect(list[:i])+0.3)
+		if s.state == pvesim.NodeDown {
+			at = lastDirect(list[:i]) + 0.3
+		}
 		if at <= 0 && s.state != pvesim.NodeOnline && len(out) == 0 && onlineBefore(list[:i]) == false {
 			n.State = s.state
 			state = s.state
@@ -135,14 +141,14 @@ func moment(s sight, rest []sight) float64 {
 		at = s.t - settle
 	}
 	if s.late {
-		at = s.t - dead
+		at = s.t + s.dur - dead
 	}
 	for _, next := range rest {
 		if next.state != s.state {
 			break
 		}
 		if next.late {
-			at = min(at, next.t-dead)
+			at = min(at, next.t+next.dur-dead)
 		}
 	}
 	return at

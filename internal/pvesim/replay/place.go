@@ -84,6 +84,9 @@ func (in *inferred) shape(t *trace) map[string]string {
 	if !strings.Contains(volid, "/") {
 		conf["ide2"] = fmt.Sprintf("%s:vm-%d-cloudinit,media=cdrom,size=4M", storage, t.vmid)
 	}
+	if t.cloud != "" {
+		conf["ide2"] = t.cloud + ",media=cdrom,size=4M"
+	}
 	if strings.Contains(volid, "base-") && !strings.Contains(volid, fmt.Sprintf("vm-%d-", t.vmid)) {
 		conf["template"] = "1"
 	}

@@ -60,7 +60,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	infer(s, seed)
+	set.Steps = append(set.Steps, infer(s, seed)...)
 	editGuests(seed, set)
 	p := &player{s: s, set: set, start: s.start(), ids: map[string]string{}, granted: map[string]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
@@ -213,13 +213,20 @@ func (p *player) plan(i int) {
 	if !ok || !upidPattern.MatchString(upid) {
 		return
 	}
-	lastRunning, firstDone := -1.0, -1.0
+	lastRunning, firstDone, failed := -1.0, -1.0, false
 	for _, later := range p.s.Exchanges[i+1:] {
 		path := strings.ReplaceAll(later.Path, "%21", "!")
+		if later.Method == "DELETE" && strings.HasSuffix(path, upid) && firstDone < 0 {
+			lastRunning, firstDone = later.T+later.Dur, -1
+			break
+		}
 		if !strings.Contains(path, upid) || !strings.HasSuffix(path, "/status") || !later.ok() {
 			continue
 		}
 		m, _ := later.data().(map[string]any)
+		if exit, ok := m["exitstatus"]; ok && exit != "OK" {
+			failed = true
+		}
 		if m["status"] == "running" {
 			lastRunning = later.T + later.Dur
 		} else if firstDone < 0 {
@@ -229,6 +236,8 @@ func (p *player) plan(i int) {
 	switch {
 	case firstDone >= 0 && lastRunning >= 0:
 		p.planned = seconds((lastRunning+firstDone)/2 - e.T)
+	case firstDone >= 0 && failed:
+		p.planned = 0 // refusals are quick
 	case firstDone >= 0:
 		p.planned = min(seconds((firstDone-e.T)*0.6), 300*time.Millisecond)
 	case lastRunning >= 0:

@@ -106,7 +106,7 @@ func loadFile(file string) (*Scenario, error) {
 		s.Exchanges = append(s.Exchanges, e)
 	}
 	// The sequence is that of completion; what matters to the server is the start.
-	sort.SliceStable(s.Exchanges, func(i, j int) bool { return s.Exchanges[i].T < s.Exchanges[j].T })
+	sort.SliceStable(s.Exchanges, func(i, j int) bool { return s.Exchanges[i].arrival() < s.Exchanges[j].arrival() })
 	return s, sc.Err()
 }
 
@@ -136,6 +136,15 @@ func (e *Exchange) str(name string) string {
 		}
 	}
 	return ""
+}
+
+// arrival is when a request reaches the node that acts on it; being handed on
+// from another node takes a moment.
+func (e *Exchange) arrival() float64 {
+	if e.Via != "" && strings.HasPrefix(e.api(), "/nodes/") && !strings.HasPrefix(e.api(), "/nodes/"+e.Via) {
+		return e.T + 0.02
+	}
+	return e.T
 }
 
 // api is the path below the format.

@@ -67,7 +67,7 @@ func Folder(dir string) (*Result, error) {
 }
 
 // best replays a scenario with the beat that fits it. When a node reports is
-// not recorded and decides how old a list is, so every second of the cycle is
+// not recorded and decides how old a list is, so every half second of the cycle is
 // tried, node by node, as long as lists differ.
 func best(s *Scenario) (map[int][]string, error) {
 	phase := map[string]time.Duration{"pve": 0, "pve1": 0, "pve2": 0, "pve3": 0}
@@ -88,19 +88,27 @@ func best(s *Scenario) (map[int][]string, error) {
 	}
 	for _, n := range nodes {
 		keep := phase[n]
-		for sec := 1; sec < 10 && s.lags(found); sec++ {
-			phase[n] = time.Duration(sec) * time.Second
+		for half := 1; half < 20 && s.lags(found); half++ {
+			phase[n] = time.Duration(half) * time.Second / 2
 			diffs, err := run()
 			if err != nil {
 				return nil, err
 			}
-			if len(diffs) < len(found) {
+			if count(diffs) < count(found) {
 				found, keep = diffs, phase[n]
 			}
 		}
 		phase[n] = keep
 	}
 	return found, nil
+}
+
+func count(diffs map[int][]string) int {
+	n := 0
+	for _, d := range diffs {
+		n += len(d)
+	}
+	return n
 }
 
 // lags says that a list fed by the nodes' reports is among the differences.
