@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"time"
 )
 
 func taskHandlers() map[string]handler {
@@ -44,6 +45,9 @@ func (t *Task) entry(pids bool) object {
 	return out
 }
 
+// savedFresh is how long the last ended task keeps its number instead of a string.
+const savedFresh = 10 * time.Second
+
 // clusterTasks lists recent tasks. Its "saved" is a string, except for what
 // ended last: clients must cope.
 func clusterTasks(c *call) (any, error) {
@@ -67,7 +71,7 @@ func clusterTasks(c *call) (any, error) {
 		switch {
 		case t.running():
 			e["saved"], e["pid"] = "0", t.PID
-		case newest[t.Node] == t:
+		case newest[t.Node] == t && c.w.now.Sub(t.End) < savedFresh:
 			e["saved"] = 1
 		default:
 			e["saved"] = "1"
