@@ -16,11 +16,12 @@ func clusterResources(c *call) (any, error) {
 		}
 	}
 	if kind == "" || kind == "vm" {
+		pools := c.w.memberships()
 		for _, id := range c.w.vmids() {
 			if c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
 				o := c.w.guestResource(c.w.guests[id], true)
-				if pool := c.w.poolOf(id); pool != nil && !c.w.allowed(c.who, "/pool/"+pool.ID, "Pool.Audit") {
-					delete(o, "pool")
+				if pool, ok := pools[id]; ok && c.w.allowed(c.who, "/pool/"+pool, "Pool.Audit") {
+					o["pool"] = pool
 				}
 				out = append(out, o)
 			}
@@ -48,14 +49,13 @@ func clusterResources(c *call) (any, error) {
 // guestResource is one guest of the list; pool members show the same without
 // what only the configuration knows.
 func (w *world) guestResource(g *Guest, full bool) object {
-	out := object{"id": g.Type + "/" + itoa(g.VMID), "node": g.Node, "type": g.Type, "vmid": g.VMID, "status": "unknown"}
+	out := make(object, 24)
+	out["id"], out["node"], out["type"], out["vmid"], out["status"] = g.Type+"/"+itoa(g.VMID), g.Node, g.Type, g.VMID, "unknown"
 	p := w.published[g.VMID]
 	if p != nil && w.now.Sub(p.at) < staleAfter {
-		for k, v := range (object{"name": p.name, "status": p.status, "cpu": p.cpu, "mem": p.mem, "maxmem": p.maxmem,
-			"maxcpu": p.maxcpu, "maxdisk": p.maxdisk, "disk": p.disk, "diskread": p.diskr, "diskwrite": p.diskr,
-			"netin": p.netin, "netout": p.netout, "uptime": p.uptime, "template": p.template}) {
-			out[k] = v
-		}
+		out["name"], out["status"], out["cpu"], out["mem"], out["maxmem"] = p.name, p.status, p.cpu, p.mem, p.maxmem
+		out["maxcpu"], out["maxdisk"], out["disk"], out["diskread"], out["diskwrite"] = p.maxcpu, p.maxdisk, p.disk, p.diskr, p.diskr
+		out["netin"], out["netout"], out["uptime"], out["template"] = p.netin, p.netout, p.uptime, p.template
 	}
 	if !full {
 		return out
@@ -66,11 +66,19 @@ func (w *world) guestResource(g *Guest, full bool) object {
 	if l := g.Config["lock"]; l != "" {
 		out["lock"] = l
 	}
-	if pool := w.poolOf(g.VMID); pool != nil {
-		out["pool"] = pool.ID
-	}
 	if h := w.haEntry(g); h != nil {
 		out["hastate"] = h.shown()
+	}
+	return out
+}
+
+// memberships maps guests to their pools.
+func (w *world) memberships() map[int]string {
+	out := map[int]string{}
+	for _, p := range w.seed.Pools {
+		for _, id := range p.Guests {
+			out[id] = p.ID
+		}
 	}
 	return out
 }

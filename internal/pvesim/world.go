@@ -17,23 +17,25 @@ type world struct {
 	rng  *rand.Rand
 	now  time.Time
 
-	nodes     []*Node
-	guests    map[int]*Guest
-	tasks     []*Task
-	byUPID    map[string]*Task
-	events    eventQueue
-	eventSeq  int
-	locks     map[int]*flock
-	transfers map[string][]*transfer
-	published map[int]*published
-	nodeStats map[string]time.Time
-	nextPID   int
-	durations func(kind string, vmid int) (time.Duration, bool)
-	haActive  bool
-	haLast    time.Time       // when the last entry went
-	frozen    time.Time       // no node reports before
-	haUsed    map[string]bool // nodes whose local agent had work
-	turns     map[string]time.Time
+	nodes      []*Node
+	guests     map[int]*Guest
+	tasks      []*Task
+	byUPID     map[string]*Task
+	events     eventQueue
+	eventSeq   int
+	locks      map[int]*flock
+	transfers  map[string][]*transfer
+	published  map[int]*published
+	nodeStats  map[string]time.Time
+	nextPID    int
+	durations  func(kind string, vmid int) (time.Duration, bool)
+	haActive   bool
+	haLast     time.Time       // when the last entry went
+	frozen     time.Time       // no node reports before
+	haUsed     map[string]bool // nodes whose local agent had work
+	turns      map[string]time.Time
+	everything rights              // what root may do
+	roles      map[string][]string // privileges by role
 }
 
 func newWorld(s *Seed, start time.Time) (*world, error) {
@@ -41,6 +43,11 @@ func newWorld(s *Seed, start time.Time) (*world, error) {
 		guests: map[int]*Guest{}, byUPID: map[string]*Task{}, locks: map[int]*flock{},
 		transfers: map[string][]*transfer{}, published: map[int]*published{}, nodeStats: map[string]time.Time{},
 		nextPID: 1000}
+	all, roles := privileges(s.Version)
+	w.roles, w.everything = roles, rights{}
+	for _, p := range all {
+		w.everything[p] = true
+	}
 	if len(s.Nodes) == 0 {
 		return nil, fmt.Errorf("seed: no nodes")
 	}
