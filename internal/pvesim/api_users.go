@@ -50,10 +50,7 @@ func userGet(c *call) (any, error) {
 	for _, t := range u.Tokens {
 		tokens[t.ID] = t.entry()
 	}
-	groups := u.Groups
-	if groups == nil {
-		groups = []string{}
-	}
+	groups := append([]string{}, u.Groups...)
 	out := object{"enable": flag(!u.Disabled), "expire": 0, "groups": groups}
 	if len(tokens) > 0 {
 		out["tokens"] = tokens
