@@ -21,26 +21,28 @@ const (
 
 // player holds one run of one scenario.
 type player struct {
-	s       *Scenario
-	set     *setup
-	sim     *pvesim.Server
-	clk     *clock.Virtual
-	start   time.Time
-	ids     map[string]string // recorded identifiers and what they are here
-	planned time.Duration
-	hinted  bool
-	ticket  string
-	csrf    string
-	user    string
-	changes []nodeChange
-	granted map[string]bool
-	one     bool
+	s        *Scenario
+	set      *setup
+	sim      *pvesim.Server
+	clk      *clock.Virtual
+	start    time.Time
+	ids      map[string]string // recorded identifiers and what they are here
+	planned  time.Duration
+	hinted   bool
+	ticket   string
+	csrf     string
+	user     string
+	changes  []nodeChange
+	granted  map[string]bool
+	locked   map[int]bool
+	prepared []string
+	one      bool
 }
 
 func baseSeed(s *Scenario) (*pvesim.Seed, error) {
 	name := "single"
 	for _, e := range s.Exchanges {
-		if strings.Contains(e.api(), "/nodes/pve1") || strings.Contains(e.api(), "/nodes/pve2") || strings.Contains(e.api(), "/nodes/pve3") || e.Via != "" {
+		if strings.Contains(e.api(), "/nodes/pve1") || strings.Contains(e.api(), "/nodes/pve2") || strings.Contains(e.api(), "/nodes/pve3") || e.Via != "" || e.lab {
 			name = "cluster"
 		}
 	}
@@ -62,7 +64,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 	}
 	set.Steps = append(set.Steps, infer(s, seed)...)
 	editGuests(seed, set)
-	p := &player{s: s, set: set, start: s.start(), ids: map[string]string{}, granted: map[string]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
+	p := &player{s: s, set: set, start: s.start(), ids: map[string]string{}, granted: map[string]bool{}, locked: map[int]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
 	if p.user == "" {
 		p.user = ticketUser(s)
@@ -116,6 +118,7 @@ func (p *player) play() (map[int][]string, error) {
 		if err := p.prepare(e); err != nil {
 			return nil, err
 		}
+		p.foresee(i)
 		p.plan(i)
 		resp := p.sim.Do(context.Background(), p.request(e))
 		got := decode(resp)

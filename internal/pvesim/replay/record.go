@@ -36,6 +36,7 @@ type Exchange struct {
 	RespType string          `json:"resp_type"`
 	Response any             `json:"response"`
 
+	lab  bool // the answer names a node of the three-node cluster
 	form map[string]any
 	text string
 }
@@ -100,6 +101,7 @@ func loadFile(file string) (*Scenario, error) {
 		if e.Method == "" || e.Status == 0 {
 			continue
 		}
+		e.lab = bytes.Contains(sc.Bytes(), []byte(`"pve1"`)) || bytes.Contains(sc.Bytes(), []byte(`/pve1"`))
 		if err := e.readForm(); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
