@@ -135,10 +135,29 @@ func (m *migration) begin() (pause, error) {
 		m.say("ERROR: migration aborted (duration %s): Problem found while scanning volumes - can't live migrate attached local disks without with-local-disks option", m.duration())
 		return pause{}, failf("migration aborted")
 	}
+	m.updateSizes()
 	if len(disks) > 0 {
 		m.say("copying local disk images")
 	}
 	return pause{}, nil
+}
+
+// updateSizes corrects what the configuration says about local disks.
+func (m *migration) updateSizes() {
+	for _, k := range sortedKeys(m.g.Config) {
+		d := parseDrive(m.g.Config[k])
+		v := m.w.volumeOn(m.g.Node, d.file)
+		if !isDriveKey(k) || v == nil || v.Node == "" || d.size() == int64(v.Size) || k == "efidisk0" || k == "tpmstate0" {
+			continue
+		}
+		old := "0T"
+		if d.size() > 0 {
+			old = formatSize(d.size())
+		}
+		d.opts["size"] = formatSize(int64(v.Size))
+		m.g.Config[k] = d.String()
+		m.say("drive '%s': size of disk '%s' updated from %s to %s", k, d.file, old, d.opts["size"])
+	}
 }
 
 func (m *migration) copyDisk(id string, last bool) []step {
@@ -239,6 +258,9 @@ func (m *migration) moveVolumes() {
 		}
 		if v := m.w.volumeOn(m.g.Node, d.file); v != nil {
 			m.w.removeVolume(v)
+			if l := s.removeLine(v); l != "" {
+				m.say("%s", l)
+			}
 		}
 		d.file = m.copied[i].ID
 		m.g.Config[k] = d.String()
