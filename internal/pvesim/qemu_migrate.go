@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"time"
 )
@@ -112,15 +113,8 @@ func (m *migration) begin() (pause, error) {
 	m.say("starting migration of VM %d to node '%s' (%s)", m.g.VMID, m.target.Name, m.target.Address)
 	m.g.Config["lock"] = "migrate"
 	disks := m.w.localDisks(m.g)
+	m.statMissing(disks)
 	for _, d := range disks {
-		if m.w.volumeOn(m.g.Node, d["volid"].(string)) == nil {
-			m.failed = fmt.Sprintf("failed to stat '%s'", d["volid"])
-			m.wk.log(m.failed)
-			m.say("ERROR: Problem found while scanning volumes - volume '%s' does not exist", d["volid"])
-			m.say("aborting phase 1 - cleanup resources")
-			m.say("ERROR: migration aborted (duration %s): Problem found while scanning volumes - volume '%s' does not exist", m.duration(), d["volid"])
-			return pause{}, failf("migration aborted")
-		}
 		kind := "found local disk '%s' (attached)"
 		if d["cdrom"] == 1 {
 			kind = "found generated disk '%s' (in current VM config)"
@@ -130,10 +124,12 @@ func (m *migration) begin() (pause, error) {
 		m.say(kind, d["volid"])
 	}
 	if len(disks) > 0 && m.online && !m.withDisks {
-		m.say("ERROR: Problem found while scanning volumes - can't live migrate attached local disks without with-local-disks option")
-		m.say("aborting phase 1 - cleanup resources")
-		m.say("ERROR: migration aborted (duration %s): Problem found while scanning volumes - can't live migrate attached local disks without with-local-disks option", m.duration())
-		return pause{}, failf("migration aborted")
+		return pause{}, m.scanFailure("can't live migrate attached local disks without with-local-disks option")
+	}
+	for _, d := range disks {
+		if base := parentOf(d["volid"].(string)); base != "" {
+			return pause{}, m.scanFailure("can't migrate '%s' as it's a clone of '%s'", d["volid"], path.Base(base))
+		}
 	}
 	m.updateSizes()
 	if len(disks) > 0 {
@@ -142,28 +138,14 @@ func (m *migration) begin() (pause, error) {
 	return pause{}, nil
 }
 
-// updateSizes corrects what the configuration says about local disks.
-func (m *migration) updateSizes() {
-	for _, k := range sortedKeys(m.g.Config) {
-		d := parseDrive(m.g.Config[k])
-		v := m.w.volumeOn(m.g.Node, d.file)
-		if !isDriveKey(k) || v == nil || v.Node == "" || d.size() == int64(v.Size) || k == "efidisk0" || k == "tpmstate0" {
-			continue
-		}
-		old := "0T"
-		if d.size() > 0 {
-			old = formatSize(d.size())
-		}
-		d.opts["size"] = formatSize(int64(v.Size))
-		m.g.Config[k] = d.String()
-		m.say("drive '%s': size of disk '%s' updated from %s to %s", k, d.file, old, d.opts["size"])
-	}
-}
-
 func (m *migration) copyDisk(id string, last bool) []step {
 	return []step{func() (pause, error) {
 		src := m.w.volumeOn(m.g.Node, id)
 		if src == nil {
+			why := fmt.Sprintf("storage migration for '%s' to storage '%s' failed - volume '%s' does not exist", id, m.mapTo(storageOf(id)), id)
+			m.say("ERROR: %s", why)
+			m.say("aborting phase 1 - cleanup resources")
+			m.say("ERROR: migration aborted (duration %s): %s", m.duration(), why)
 			return pause{}, failf("migration aborted")
 		}
 		if m.limit > 0 {
@@ -189,32 +171,6 @@ func (m *migration) copyDisk(id string, last bool) []step {
 		m.say("volume '%s' is '%s' on the target", id, v.ID)
 		return pause{}, nil
 	}}
-}
-
-// renamed is the id on the target; a taken name gets the next free one.
-func (m *migration) renamed(src *Volume, s *Storage) string {
-	id := src.ID
-	if storageOf(id) != s.ID {
-		name := m.w.freeDiskName(s, m.target.Name, m.g.VMID)
-		return s.volumeID(m.g.VMID, name, formatOr(src.Format, "raw"))
-	}
-	id = s.ID + ":" + plain(src.ID)
-	if m.w.volumeOn(m.target.Name, id) != nil {
-		return s.volumeID(m.g.VMID, m.w.freeDiskName(s, m.target.Name, m.g.VMID), formatOr(src.Format, "raw"))
-	}
-	return id
-}
-
-func (m *migration) commandFailure(id, storage string) string {
-	format := volumeFormat(id) + "+size"
-	throttle := ""
-	if m.limit > 0 {
-		throttle = fmt.Sprintf("/usr/bin/cstream -t %d | ", int64(m.limit))
-	}
-	return fmt.Sprintf("storage migration for '%s' to storage '%s' failed - command 'set -o pipefail && pvesm export %s %s - -with-snapshots 0 | %s"+
-		"/usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' -o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s"+
-		" -- pvesm import %s %s - -with-snapshots 0 -allow-rename 1' failed: interrupted by signal",
-		id, storage, id, format, throttle, m.target.Name, m.target.Name, m.target.Address, id, format)
 }
 
 func (m *migration) finish() (pause, error) {
