@@ -1,0 +1,199 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// inferred is what a recording shows of the world it starts in.
+type inferred struct {
+	s    *Scenario
+	seed *pvesim.Seed
+	one  bool
+	late []prepared // steps that must have been taken on the way
+}
+
+// infer adapts a base seed: which guests were there, where and with which
+// configuration; pools; grants; who had what running. Only what was so before
+// the scenario's own writes counts.
+func infer(s *Scenario, seed *pvesim.Seed) []prepared {
+	in := &inferred{s: s, seed: seed, one: len(seed.Nodes) == 1}
+	in.tokens()
+	in.pools()
+	in.grants()
+	in.guests()
+	in.ha()
+	return in.late
+}
+
+// foreign guests and pools belong to other work on the recorded server.
+func foreign(one bool, vmid int) bool { return one && vmid >= 300 && vmid < 400 }
+
+func (in *inferred) tokens() {
+	for _, e := range in.s.Exchanges {
+		full, ok := strings.CutPrefix(e.Auth, "PVEAPIToken=")
+		if !ok || e.Status == 401 {
+			continue
+		}
+		id, _, _ := strings.Cut(full, "=")
+		user, token, ok := strings.Cut(id, "!")
+		if !ok {
+			continue
+		}
+		u := findUser(in.seed, user)
+		if u == nil {
+			u = &pvesim.User{ID: user, Password: password}
+			in.seed.Users = append(in.seed.Users, u)
+		}
+		known := false
+		for _, t := range u.Tokens {
+			known = known || t.ID == token
+		}
+		if !known {
+			u.Tokens = append(u.Tokens, &pvesim.Token{ID: token, Secret: secret, Privsep: strings.Contains(token, "sep") && !strings.Contains(token, "nosep")})
+		}
+	}
+}
+
+func findUser(seed *pvesim.Seed, id string) *pvesim.User {
+	for _, u := range seed.Users {
+		if u.ID == id {
+			return u
+		}
+	}
+	return nil
+}
+
+var grantNote = regexp.MustCompile(`\b(PVE[A-Za-z]+|Administrator) on (/[A-Za-z0-9/_.-]*)`)
+
+// grants takes access entries from the list a caller with the right to see it
+// got. Grants that notes speak of are given when the note first appears.
+func (in *inferred) grants() {
+	for _, e := range in.s.Exchanges {
+		if e.Method == "PUT" && e.api() == "/access/acl" && e.ok() {
+			return
+		}
+		if !strings.Contains(e.Auth, "root@pam") {
+			// Others have been at work before the list: it does not show the start.
+			break
+		}
+		if e.api() != "/access/acl" || e.Method != "GET" || !e.ok() {
+			continue
+		}
+		for _, m := range e.list() {
+			in.seed.ACL = append(in.seed.ACL, &pvesim.Grant{Path: fmt.Sprint(m["path"]), Type: fmt.Sprint(m["type"]), To: fmt.Sprint(m["ugid"]),
+				Role: fmt.Sprint(m["roleid"]), NoPropagate: number(m["propagate"]) == 0})
+		}
+		return
+	}
+	in.grantsFromRights()
+}
+
+// grantsFromRights: what a token may do, from its own permission dump; also
+// what a ticket may do, from the login's summary.
+func (in *inferred) grantsFromRights() {
+	if in.hasNotes() {
+		return
+	}
+	for _, e := range in.s.Exchanges {
+		if e.api() != "/access/permissions" || !e.ok() || len(e.Query) > 0 {
+			continue
+		}
+		id, _, _ := strings.Cut(strings.TrimPrefix(e.Auth, "PVEAPIToken="), "=")
+		user, _, _ := strings.Cut(id, "!")
+		if user == "" || user == "root@pam" {
+			continue
+		}
+		paths, _ := e.data().(map[string]any)
+		for path, raw := range paths {
+			privs, _ := raw.(map[string]any)
+			if role := pvesim.RoleOf(in.seed.Version, keysOf(privs)); role != "" {
+				in.seed.ACL = append(in.seed.ACL, &pvesim.Grant{Path: path, To: user, Role: role})
+			}
+		}
+		return
+	}
+}
+
+func (in *inferred) hasNotes() bool {
+	for _, e := range in.s.Exchanges {
+		if grantNote.MatchString(e.Note) {
+			return true
+		}
+	}
+	return false
+}
+
+// ha: a manager that already shows in the first status was at work before.
+func (in *inferred) ha() {
+	for _, e := range in.s.Exchanges {
+		if e.Method == "POST" && strings.HasPrefix(e.api(), "/cluster/ha/resources") && e.ok() {
+			return
+		}
+		if e.api() != "/cluster/ha/status/current" || !e.ok() {
+			continue
+		}
+		for _, m := range e.list() {
+			if m["type"] != "lrm" {
+				continue
+			}
+			node := fmt.Sprint(m["node"])
+			if strings.Contains(fmt.Sprint(m["status"]), "(idle") {
+				node = ""
+			}
+			in.seed.HANodes = append(in.seed.HANodes, node)
+		}
+		return
+	}
+}
+
+func number(v any) int {
+	switch n := v.(type) {
+	case json.Number:
+		i, err := n.Int64()
+		if err != nil {
+			return 0
+		}
+		return int(i)
+	case string:
+		i, err := strconv.Atoi(n)
+		if err != nil {
+			return 0
+		}
+		return i
+	}
+	return 0
+}
+
+func keysOf(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func hasInt(list []int, v int) bool {
+	for _, x := range list {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+func hasString(list []string, v string) bool {
+	for _, x := range list {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
