@@ -54,7 +54,7 @@ const realBackend = `terraform {
 func TestRealS3(t *testing.T) {
 	t.Parallel()
 	p := realStack(t, realS3).render()
-	p.tools = p.tools.With("AWS_ACCESS_KEY_ID=the-key", "AWS_SECRET_ACCESS_KEY=the-secret", "AWS_MAX_ATTEMPTS=1")
+	p.tools = p.tools.With("AWS_ACCESS_KEY_ID=the-key", "AWS_SECRET_ACCESS_KEY=the-secret")
 	p.generate("live")
 	said := p.bad(realUnit("live", "proxmox-vm"), "terragrunt", []string{"run", "--", "plan", "-input=false"}, "127.0.0.1:1: connect: connection refused")
 	if n := strings.Count(said, "Error:"); n > 2 { // tofu says it, Terragrunt repeats it
