@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,8 +115,14 @@ func (p *realProject) remove(path string) {
 	}
 }
 
+// realMain lets one command line run at a time: the flag package keeps its help
+// flag in a variable that each of them writes.
+var realMain sync.Mutex
+
 // stackgen runs the command line and returns its exit code and what it said.
 func (p *realProject) stackgen(args ...string) (int, string) {
+	realMain.Lock()
+	defer realMain.Unlock()
 	var out bytes.Buffer
 	code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &out)
 	return code, out.String()
