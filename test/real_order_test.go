@@ -221,3 +221,39 @@ func TestRealSavedPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestRealRenamedRecord: a renamed VM keeps its DNS unit, and so its record.
+func TestRealRenamedRecord(t *testing.T) {
+	t.Parallel()
+	p := realStack(t, realOrdered+"vms:\n  a: {name: web, meta: {address: 10.0.0.7}}\n").render()
+	p.standIn()
+	p.all("live", "apply")
+	p.respec(realOrdered + "renamed: {a: b}\nvms:\n  b: {name: web, meta: {address: 10.0.0.7}}\n")
+	said := p.all("live", "apply")
+	p.says(said, "No changes.")
+	if got, _ := json.Marshal(p.outputs("live", "dns-a")["records"]); string(got) != `{"web":["10.0.0.7"]}` {
+		t.Errorf("dns-a publishes %s, want what it did before", got)
+	}
+}
+
+// TestRealForgotten: what is forgotten is in no later run, and its record's state
+// stays as it is.
+func TestRealForgotten(t *testing.T) {
+	t.Parallel()
+	p := realStack(t, realOrdered+"vms:\n  a: {meta: {address: 10.0.0.7}}\n  b: {meta: {address: 10.0.0.8}}\n").render()
+	p.standIn()
+	p.all("live", "apply")
+	before := p.read(".state/live/dns-a/tofu.tfstate")
+	p.write("specs/live.yaml", realSpec(realOrdered+"vms:\n  b: {meta: {address: 10.0.0.8}}\n"))
+	_, said := p.stackgen("render", p.dir)
+	p.says(said, "cd stacks/live && terragrunt stack clean && terragrunt stack generate", "(cd .terragrunt-stack/proxmox-vm && terragrunt state rm '"+realVM("this", "a")+"')")
+	p.respec(realOrdered + "forgotten: [a]\nvms:\n  b: {meta: {address: 10.0.0.8}}\n")
+	p.good("stacks/live", "terragrunt", "stack", "clean") // as the refusal says: the record's unit would be in every run
+	p.generate("live")
+	p.good(realUnit("live", "proxmox-vm"), "terragrunt", "run", "--", "state", "rm", `terraform_data.this["a"]`)
+	p.all("live", "apply")
+	p.says(p.all("live", "plan"), "No changes.")
+	if p.read(".state/live/dns-a/tofu.tfstate") != before {
+		t.Error("the forgotten record's state has changed")
+	}
+}
