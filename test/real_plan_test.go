@@ -40,7 +40,7 @@ func TestRealHomelab(t *testing.T) {
 	}
 }
 
-// TestRealLifecycle: each profile's block does with a change what the profile
+// TestRealProfiles: each profile's block does with a change what the profile
 // says, as the planner understands it.
 func TestRealProfiles(t *testing.T) {
 	t.Parallel()
