@@ -90,7 +90,7 @@ func (d *stackDecider) unitGone(unit string) Refusal {
 		Message: fmt.Sprintf("unit %s is in the lock, and %s no longer asks for it. Its state and what it made would stay behind, unseen", unit, spec),
 		Ways: []Way{
 			{"destroy what it made: add to " + spec, []string{entries("retired", d.stack.Retired, unit), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack run apply)"}},
-			{"leave what it made alone: add to " + spec, []string{entries("forgotten", d.stack.Forgotten, unit), "# then:", "stackgen render"}},
+			{"leave what it made alone: add to " + spec, []string{entries("forgotten", d.stack.Forgotten, unit), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack clean)"}}, // or the unit's folder would be in every run
 			{"keep it: put back what asked for it in " + spec, nil},
 		}}
 }
