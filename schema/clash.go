@@ -2,6 +2,7 @@ package schema
 
 import (
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,9 @@ func (j *joiner) clashes() {
 		if s.Pool != nil && s.Pool.Create {
 			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and say create: false in the other", "pool %q is already created by %s", s.Pool.ID)
 		}
+		if s.Registration != "" {
+			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file", "the registration %s is already written by %s", s.Registration)
+		}
 		for _, v := range s.VMs {
 			c.vm(s, v)
 		}
@@ -70,6 +74,10 @@ func (c *clash) vm(s *Stack, v *VM) {
 	c.once("name "+v.Name, v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used at %s", v.Name)
 	if v.Address.IsValid() {
 		c.once("address "+v.Address.Addr().String(), v.At("cloud_init", "ipv4"), CodeAddressClash, "choose another address", "the address %s is already used at %s", v.Address.Addr())
+	}
+	if six := v.Values.Get("cloud_init", "ipv6"); six != nil && staticPrefix(six.Text).IsValid() {
+		addr := staticPrefix(six.Text).Addr()
+		c.once("address "+addr.String(), six.Pos, CodeAddressClash, "choose another address", "the address %s is already used at %s", addr)
 	}
 	for _, n := range v.Values.Get("networks").List() {
 		if mac := n.Get("mac"); mac != nil {
