@@ -24,7 +24,7 @@ func (d *stackDecider) units() {
 	}
 	d.dnsUnits(status)
 	for _, e := range d.lock.VMs {
-		if e.Value.Unit != "" && e.Value.Status != Live {
+		if e.Value.Status != Live && d.lock.Units.index(e.Value.Unit) >= 0 {
 			status[e.Value.Unit] = e.Value.Status
 		}
 	}
