@@ -34,7 +34,9 @@ func (j *joiner) pin(root *Node) {
 func (j *joiner) clashes() {
 	c := clash{j, map[string]Pos{}}
 	for _, s := range j.project.Stacks {
-		c.once("stack "+s.Name, s.Pos, CodeStackClash, "choose another name", "stack %q is already defined by %s", s.Name)
+		if !c.once("stack "+s.Name, s.Pos, CodeStackClash, "choose another name", "stack %q is already defined by %s", s.Name) {
+			continue // the same spec twice has everything twice
+		}
 		if s.Pool != nil && s.Pool.Create {
 			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and say create: false in the other", "pool %q is already created by %s", s.Pool.ID)
 		}
@@ -55,12 +57,14 @@ type clash struct {
 }
 
 // once reports the second use of something there can be one of.
-func (c *clash) once(what string, pos Pos, code, fix, text string, thing any) {
-	if first, ok := c.first[what]; ok {
+func (c *clash) once(what string, pos Pos, code, fix, text string, thing any) bool {
+	first, used := c.first[what]
+	if used {
 		c.errorPos(pos, "", code, fix, text, thing, first)
-		return
+	} else {
+		c.first[what] = pos
 	}
-	c.first[what] = pos
+	return !used
 }
 
 func (c *clash) vm(s *Stack, v *VM) {
