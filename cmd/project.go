@@ -82,8 +82,12 @@ func (l *loader) find(paths []string, out string) error {
 		}
 	}
 	if out == "" || len(paths) == 0 {
-		if err := l.folder(filepath.Join(source, "specs")); err != nil {
+		files, err := folder(filepath.Join(source, "specs"))
+		if err != nil {
 			return err
+		}
+		for _, f := range files {
+			l.add(f)
 		}
 	}
 	return l.readLock()
@@ -102,25 +106,23 @@ func (l *loader) name(path, source string, apart bool) error {
 	if of != source && !apart {
 		return fmt.Errorf("%s belongs to the project %s, the paths before it to %s; give paths of one project, or --out", path, of, source)
 	}
-	before := len(l.files)
+	files := []string{path}
 	if info.IsDir() {
 		dir := path
-		if filepath.Clean(path) == of {
+		if canonical(path) == of {
 			dir = filepath.Join(path, "specs")
 		}
-		if err := l.folder(dir); err != nil {
+		if files, err = folder(dir); err != nil {
 			return err
 		}
-		if len(l.files) == before {
+		if len(files) == 0 {
 			return fmt.Errorf("%s holds no spec (*.yaml)", path)
 		}
-	} else {
-		l.add(filepath.Clean(path))
 	}
-	for _, f := range l.files[before:] {
-		l.named[f] = true
+	for _, f := range files {
+		l.add(f)
+		l.named[canonical(f)] = true
 	}
-	l.named[canonical(path)] = true
 	return nil
 }
 
@@ -131,18 +133,19 @@ func (l *loader) add(file string) {
 	}
 }
 
-// folder adds the specs of a folder.
-func (l *loader) folder(dir string) error {
+// folder lists the specs of a folder.
+func folder(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot read %s: %w", dir, cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", dir, cause(err))
 	}
+	var files []string
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && e.Name() != settingsFile && e.Name() != lock.File {
-			l.add(filepath.Join(dir, e.Name()))
+			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
-	return nil
+	return files, nil
 }
 
 // readLock reads the lock and adds the specs it knows, wherever they lie.
