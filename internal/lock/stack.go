@@ -163,7 +163,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	}
 	if out.VMID != was.VMID {
 		out.Fingerprint = nil // that was another VM's
-		if was.VMID != 0 {
+		if was.VMID != 0 && v.Adopt {
 			d.note("%s/%s: VMID %d takes the place of %d, which stackgen knows nothing of from now on", d.stack.Name, v.Key, out.VMID, was.VMID)
 		}
 	}
