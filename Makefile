@@ -34,7 +34,7 @@ bench: build ## time renders of 10 to 10,000 VMs, cold and unchanged
 	@$(GO) test ./test -run '^$$' -bench Render -benchtime 5x
 
 fuzz: ## throw FUZZTIME (60s) of bytes at the parser and the renderer
-	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(FUZZTIME)
+	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(FUZZTIME) -fuzzminimizetime 20x
 
 check: lint build ## what must hold before a commit, but for the tests
 	@$(BIN) render --check

@@ -4,10 +4,12 @@ moved {
   from = proxmox_virtual_environment_vm.protected["a"]
   to   = proxmox_virtual_environment_vm.adopted["a"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["a"]
   to   = proxmox_virtual_environment_vm.golden["a"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["a"]
   to   = proxmox_virtual_environment_vm.this["a"]

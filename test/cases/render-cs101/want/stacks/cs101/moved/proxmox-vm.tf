@@ -4,250 +4,312 @@ moved {
   from = proxmox_virtual_environment_vm.protected["student1"]
   to   = proxmox_virtual_environment_vm.adopted["student1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student1"]
   to   = proxmox_virtual_environment_vm.golden["student1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student1"]
   to   = proxmox_virtual_environment_vm.this["student1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student2"]
   to   = proxmox_virtual_environment_vm.adopted["student2"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student2"]
   to   = proxmox_virtual_environment_vm.golden["student2"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student2"]
   to   = proxmox_virtual_environment_vm.this["student2"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student3"]
   to   = proxmox_virtual_environment_vm.adopted["student3"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student3"]
   to   = proxmox_virtual_environment_vm.golden["student3"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student3"]
   to   = proxmox_virtual_environment_vm.this["student3"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student4"]
   to   = proxmox_virtual_environment_vm.adopted["student4"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student4"]
   to   = proxmox_virtual_environment_vm.golden["student4"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student4"]
   to   = proxmox_virtual_environment_vm.this["student4"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student5"]
   to   = proxmox_virtual_environment_vm.adopted["student5"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student5"]
   to   = proxmox_virtual_environment_vm.golden["student5"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student5"]
   to   = proxmox_virtual_environment_vm.this["student5"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student6"]
   to   = proxmox_virtual_environment_vm.adopted["student6"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student6"]
   to   = proxmox_virtual_environment_vm.golden["student6"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student6"]
   to   = proxmox_virtual_environment_vm.this["student6"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student7"]
   to   = proxmox_virtual_environment_vm.adopted["student7"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student7"]
   to   = proxmox_virtual_environment_vm.golden["student7"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student7"]
   to   = proxmox_virtual_environment_vm.this["student7"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student8"]
   to   = proxmox_virtual_environment_vm.adopted["student8"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student8"]
   to   = proxmox_virtual_environment_vm.golden["student8"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student8"]
   to   = proxmox_virtual_environment_vm.this["student8"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student9"]
   to   = proxmox_virtual_environment_vm.adopted["student9"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student9"]
   to   = proxmox_virtual_environment_vm.golden["student9"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student9"]
   to   = proxmox_virtual_environment_vm.this["student9"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student10"]
   to   = proxmox_virtual_environment_vm.adopted["student10"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student10"]
   to   = proxmox_virtual_environment_vm.golden["student10"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student10"]
   to   = proxmox_virtual_environment_vm.this["student10"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student11"]
   to   = proxmox_virtual_environment_vm.adopted["student11"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student11"]
   to   = proxmox_virtual_environment_vm.golden["student11"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student11"]
   to   = proxmox_virtual_environment_vm.this["student11"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student12"]
   to   = proxmox_virtual_environment_vm.adopted["student12"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student12"]
   to   = proxmox_virtual_environment_vm.golden["student12"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student12"]
   to   = proxmox_virtual_environment_vm.this["student12"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student13"]
   to   = proxmox_virtual_environment_vm.adopted["student13"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student13"]
   to   = proxmox_virtual_environment_vm.golden["student13"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student13"]
   to   = proxmox_virtual_environment_vm.this["student13"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student14"]
   to   = proxmox_virtual_environment_vm.adopted["student14"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student14"]
   to   = proxmox_virtual_environment_vm.golden["student14"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student14"]
   to   = proxmox_virtual_environment_vm.this["student14"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student15"]
   to   = proxmox_virtual_environment_vm.adopted["student15"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student15"]
   to   = proxmox_virtual_environment_vm.golden["student15"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student15"]
   to   = proxmox_virtual_environment_vm.this["student15"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student16"]
   to   = proxmox_virtual_environment_vm.adopted["student16"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student16"]
   to   = proxmox_virtual_environment_vm.golden["student16"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student16"]
   to   = proxmox_virtual_environment_vm.this["student16"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student17"]
   to   = proxmox_virtual_environment_vm.adopted["student17"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student17"]
   to   = proxmox_virtual_environment_vm.golden["student17"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student17"]
   to   = proxmox_virtual_environment_vm.this["student17"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student18"]
   to   = proxmox_virtual_environment_vm.adopted["student18"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student18"]
   to   = proxmox_virtual_environment_vm.golden["student18"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student18"]
   to   = proxmox_virtual_environment_vm.this["student18"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student19"]
   to   = proxmox_virtual_environment_vm.adopted["student19"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student19"]
   to   = proxmox_virtual_environment_vm.golden["student19"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student19"]
   to   = proxmox_virtual_environment_vm.this["student19"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["student20"]
   to   = proxmox_virtual_environment_vm.adopted["student20"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["student20"]
   to   = proxmox_virtual_environment_vm.golden["student20"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["student20"]
   to   = proxmox_virtual_environment_vm.this["student20"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.this["teacher"]
   to   = proxmox_virtual_environment_vm.adopted["teacher"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["teacher"]
   to   = proxmox_virtual_environment_vm.golden["teacher"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["teacher"]
   to   = proxmox_virtual_environment_vm.protected["teacher"]

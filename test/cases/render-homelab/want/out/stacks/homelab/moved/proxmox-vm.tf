@@ -4,22 +4,27 @@ moved {
   from = proxmox_virtual_environment_vm.this["db01"]
   to   = proxmox_virtual_environment_vm.adopted["db01"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["db01"]
   to   = proxmox_virtual_environment_vm.protected["db01"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["web01"]
   to   = proxmox_virtual_environment_vm.adopted["web01"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["web01"]
   to   = proxmox_virtual_environment_vm.this["web01"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["web02"]
   to   = proxmox_virtual_environment_vm.adopted["web02"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["web02"]
   to   = proxmox_virtual_environment_vm.this["web02"]

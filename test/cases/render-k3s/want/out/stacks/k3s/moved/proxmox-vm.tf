@@ -4,46 +4,57 @@ moved {
   from = proxmox_virtual_environment_vm.this["cp1"]
   to   = proxmox_virtual_environment_vm.adopted["cp1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["cp1"]
   to   = proxmox_virtual_environment_vm.golden["cp1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["cp1"]
   to   = proxmox_virtual_environment_vm.protected["cp1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.this["registry"]
   to   = proxmox_virtual_environment_vm.protected["registry"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["registry"]
   to   = proxmox_virtual_environment_vm.golden["registry"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.golden["registry"]
   to   = proxmox_virtual_environment_vm.adopted["registry"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.this["w1"]
   to   = proxmox_virtual_environment_vm.protected["w1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["w1"]
   to   = proxmox_virtual_environment_vm.adopted["w1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["w1"]
   to   = proxmox_virtual_environment_vm.golden["w1"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.this["w2"]
   to   = proxmox_virtual_environment_vm.protected["w2"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.protected["w2"]
   to   = proxmox_virtual_environment_vm.adopted["w2"]
 }
+
 moved {
   from = proxmox_virtual_environment_vm.adopted["w2"]
   to   = proxmox_virtual_environment_vm.golden["w2"]
