@@ -9,7 +9,7 @@ FUZZTIME ?= 60s
 .PHONY: build demo test golden lint tools bench check fuzz help
 .DEFAULT_GOAL := demo
 
-example: build ## render this repository's own project from specs/ (the default)
+demo: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
 
 build: ## build bin/stackgen
