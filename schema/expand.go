@@ -75,7 +75,12 @@ type expander struct {
 	defaults *Node
 	pattern  *Node
 	keys     map[string]Pos
+	full     bool // the stack has as many VMs as it may have
 }
+
+// maxVMs bounds a stack: groups multiply, and a small spec could ask for more
+// VMs than memory holds.
+const maxVMs = 50_000
 
 // A member is one VM to be.
 type member struct {
@@ -93,7 +98,7 @@ func (e *expander) group(key, v *Node) {
 		text, at = pattern.Text, pattern
 	}
 	varies := hasOrdinal(own)
-	for n := 1; n <= v.Get("count").Int(); n++ {
+	for n := 1; n <= v.Get("count").Int() && !e.full; n++ {
 		memberKey, ok := e.ordinal(at, text, n, "")
 		if !ok {
 			return
@@ -172,6 +177,13 @@ func evaluate(expr string, n int) (int, error) {
 
 // add merges a member with what it inherits and reads it as a VM.
 func (e *expander) add(m member) {
+	if len(e.stack.VMs) >= maxVMs {
+		if !e.full {
+			e.errorPos(m.pos, m.path, CodeTooBig, "split it into several stacks", "stack %q has more than %d VMs", e.stack.Name, maxVMs)
+		}
+		e.full = true
+		return
+	}
 	if e.keys == nil {
 		e.keys = map[string]Pos{}
 	}
