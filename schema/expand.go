@@ -12,6 +12,15 @@ import (
 func (j *joiner) expand(s *Stack, root *Node) {
 	defaults := j.defaultVM(root)
 	e := &expander{joiner: j, stack: s, root: root, defaults: defaults, pattern: j.fill(orEmpty(root.Get("naming")), find(sharedFields, "naming")).Get("pattern")}
+	if groups := root.Get("groups"); groups != nil {
+		total := 0
+		for i, g := range groups.Items {
+			if total += g.Get("count").Int(); total > maxVMs {
+				j.errorAt(groups.Keys[i], "groups", CodeTooBig, "split it into several stacks", "stack %q has more than %d VMs", s.Name, maxVMs)
+				return
+			}
+		}
+	}
 	errors := countErrors(j.problems)
 	for i, key := range root.Keys {
 		switch v := root.Items[i]; key.Text {
@@ -75,7 +84,6 @@ type expander struct {
 	defaults *Node
 	pattern  *Node
 	keys     map[string]Pos
-	full     bool // the stack has as many VMs as it may have
 }
 
 // maxVMs bounds a stack: groups multiply, and a small spec could ask for more
@@ -98,7 +106,7 @@ func (e *expander) group(key, v *Node) {
 		text, at = pattern.Text, pattern
 	}
 	varies := hasOrdinal(own)
-	for n := 1; n <= v.Get("count").Int() && !e.full; n++ {
+	for n := 1; n <= v.Get("count").Int(); n++ {
 		memberKey, ok := e.ordinal(at, text, n, "")
 		if !ok {
 			return
@@ -177,13 +185,6 @@ func evaluate(expr string, n int) (int, error) {
 
 // add merges a member with what it inherits and reads it as a VM.
 func (e *expander) add(m member) {
-	if len(e.stack.VMs) >= maxVMs {
-		if !e.full {
-			e.errorPos(m.pos, m.path, CodeTooBig, "split it into several stacks", "stack %q has more than %d VMs", e.stack.Name, maxVMs)
-		}
-		e.full = true
-		return
-	}
 	if e.keys == nil {
 		e.keys = map[string]Pos{}
 	}

@@ -58,7 +58,7 @@ func TestKilledRender(t *testing.T) {
 
 	r := rand.New(rand.NewPCG(1, 2))
 	killed, touched := 0, 0
-	for round := range 20 {
+	for round := range 16 {
 		dir, specs, want := t.TempDir(), before, fresh
 		write(t, dir, before)
 		if round%2 == 0 {
@@ -94,7 +94,7 @@ func TestKilledRender(t *testing.T) {
 			t.Fatalf("round %d", round)
 		}
 	}
-	t.Logf("of 20 renders %d were killed, %d of them half-way", killed, touched)
+	t.Logf("of 16 renders %d were killed, %d of them half-way", killed, touched)
 	if touched == 0 {
 		t.Error("no render was killed half-way")
 	}

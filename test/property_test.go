@@ -70,7 +70,7 @@ func shuffle(r *rand.Rand, n *yaml.Node) {
 func TestAnotherVMDecidesNothingForTheRest(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const name = "specs/a.yaml"
-	for round := range 8 {
+	for round := range 4 {
 		vms := []string{}
 		for i := range r.IntN(8) {
 			vms = append(vms, vmLine(r, i))
