@@ -9,7 +9,7 @@ FUZZTIME ?= 60s
 .PHONY: build example demo test golden lint tools bench check conformance fuzz help
 .DEFAULT_GOAL := example
 
-example: build ## render this repository's own project from specs/ (the default)
+demo: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
 
 build: ## build bin/stackgen
@@ -40,7 +40,7 @@ bench: build ## time renders of 10 to 10,000 VMs, cold and unchanged
 	@$(GO) test ./test -run '^$$' -bench Render -benchtime 5x
 
 fuzz: ## throw FUZZTIME (60s) of bytes at the parser and the renderer
-	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(FUZZTIME)
+	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(FUZZTIME) -fuzzminimizetime 20x
 
 check: lint build ## what must hold before a commit, but for the tests
 	@$(BIN) render --check

@@ -40,6 +40,15 @@ func load(paths []string, out string) (*project, error) {
 	return l.join()
 }
 
+// empty reports whether there is nothing to work on, and nothing wrong either.
+func (p *project) empty() bool {
+	return p.stacks != nil && len(p.specs) == 0 && len(p.lock.Stacks) == 0
+}
+
+func (p *project) noSpecs() error {
+	return fmt.Errorf("there is no spec in %s; `stackgen init` writes one", filepath.Join(p.root, "specs"))
+}
+
 // A loader reads one project.
 type loader struct {
 	root     string
@@ -65,7 +74,7 @@ func (l *loader) find(paths []string, out string) error {
 	}
 	l.root = source
 	if out != "" {
-		l.root = filepath.Clean(out)
+		l.root = canonical(out)
 	}
 	for _, p := range paths {
 		if err := l.name(p, source, out != ""); err != nil {
@@ -73,8 +82,12 @@ func (l *loader) find(paths []string, out string) error {
 		}
 	}
 	if out == "" || len(paths) == 0 {
-		if err := l.folder(filepath.Join(source, "specs")); err != nil {
+		files, err := folder(filepath.Join(source, "specs"))
+		if err != nil {
 			return err
+		}
+		for _, f := range files {
+			l.add(f)
 		}
 	}
 	return l.readLock()
@@ -94,47 +107,47 @@ func (l *loader) name(path, source string, apart bool) error {
 	if of != source && !apart {
 		return fmt.Errorf("%s belongs to the project %s, the paths before it to %s; give paths of one project, or --out", path, of, source)
 	}
-	before := len(l.files)
+	files := []string{path}
 	if info.IsDir() {
 		dir := path
-		if path == of {
+		if canonical(path) == of {
 			dir = filepath.Join(path, "specs")
 		}
-		if err := l.folder(dir); err != nil {
+		if files, err = folder(dir); err != nil {
 			return err
 		}
 		_, err := os.Stat(filepath.Join(dir, "..", lock.File))
-		if len(l.files) == before && (path != of || err != nil) { // a project may have none left, only a lock
+		if len(files) == 0 && (canonical(path) != of || err != nil) { // a project may have none left, only a lock
 			return fmt.Errorf("%s holds no spec (*.yaml)", path)
 		}
-	} else {
-		l.add(path)
 	}
-	for _, f := range l.files[before:] {
-		l.named[f] = true
+	for _, f := range files {
+		l.add(f)
+		l.named[canonical(f)] = true
 	}
-	l.named[path] = true
 	return nil
 }
 
+// add adds a spec under the one name that it has in this run, however it was given.
 func (l *loader) add(file string) {
-	if !slices.Contains(l.files, file) {
+	if file = canonical(file); !slices.Contains(l.files, file) {
 		l.files = append(l.files, file)
 	}
 }
 
-// folder adds the specs of a folder.
-func (l *loader) folder(dir string) error {
+// folder lists the specs of a folder.
+func folder(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot read %s: %w", dir, cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", dir, cause(err))
 	}
+	var files []string
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && e.Name() != settingsFile && e.Name() != lock.File {
-			l.add(filepath.Join(dir, e.Name()))
+			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
-	return nil
+	return files, nil
 }
 
 // readLock reads the lock and adds the specs it knows, wherever they lie.
@@ -153,7 +166,7 @@ func (l *loader) readLock() error {
 	for _, s := range l.lock.Stacks {
 		spec := filepath.Join(l.root, filepath.FromSlash(s.Value.Spec))
 		if _, err := os.Stat(spec); err == nil {
-			l.add(shown(spec))
+			l.add(spec)
 		}
 	}
 	return nil
@@ -218,11 +231,11 @@ func (l *loader) join() (*project, error) {
 	files := schema.Files{}
 	chosen := map[string]bool{}
 	for _, file := range l.files {
-		spec := l.read[file]
-		if spec == nil {
-			continue
+		settingsPath := filepath.Join(l.homes[file], settingsFile)
+		spec, settings := l.read[file], l.read[settingsPath]
+		if spec == nil || settings == nil && l.sources[settingsPath] != nil {
+			continue // it has errors, or what it inherits from has
 		}
-		settings := l.read[filepath.Join(l.homes[file], settingsFile)]
 		inputs = append(inputs, schema.Input{Spec: spec, Label: relative(l.homes[file], file), Settings: settings})
 		p.specs[spec.Name] = relative(l.root, file)
 		if len(l.named) == 0 || l.named[file] {
@@ -233,13 +246,8 @@ func (l *loader) join() (*project, error) {
 	// A stack whose spec is gone belongs to no path: it is looked at with all of
 	// them, or when nothing was named.
 	p.selected = func(stack string) bool { return chosen[stack] || p.specs[stack] == "" }
-	p.problems = l.problems
-	if schema.HasErrors(l.problems) {
-		p.problems = schema.SortProblems(l.problems)
-		return p, nil
-	}
 	stacks, problems := schema.Join(l.read[filepath.Join(l.root, settingsFile)], inputs, files)
-	p.problems = schema.SortProblems(append(p.problems, problems...))
+	p.problems = schema.SortProblems(append(l.problems, problems...))
 	if schema.HasErrors(p.problems) {
 		return p, nil
 	}
@@ -309,6 +317,15 @@ func home(path string) (string, error) {
 		fallback = dir
 	}
 	return shown(fallback), nil
+}
+
+// canonical is the same for all the ways to write a path: relative when it lies
+// below the working directory, else absolute.
+func canonical(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return shown(path)
 }
 
 // shown is a path as people see it: relative when it lies below the working

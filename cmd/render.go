@@ -101,10 +101,16 @@ func (r *rendering) run(c *cli.Context) error {
 	if p.stacks == nil {
 		return r.problems(exitError)
 	}
-	if len(p.specs) == 0 && len(p.lock.Stacks) == 0 {
-		return fmt.Errorf("there is no spec in %s; `stackgen init` writes one", filepath.Join(p.root, "specs"))
+	if p.empty() {
+		return p.noSpecs()
 	}
-	r.result = p.decide(c.StringSlice("state-moved"))
+	moved := c.StringSlice("state-moved")
+	for _, name := range moved {
+		if p.specs[name] == "" {
+			return fmt.Errorf("--state-moved: there is no stack %q", schema.Printable(name))
+		}
+	}
+	r.result = p.decide(moved)
 	p.problems = schema.SortProblems(append(p.problems, r.result.Problems...))
 	if schema.HasErrors(p.problems) {
 		return r.problems(exitError)
@@ -117,6 +123,10 @@ func (r *rendering) run(c *cli.Context) error {
 	}
 	if r.look {
 		return r.report(exitDiffers)
+	}
+	if r.refused() {
+		r.changes = slices.DeleteFunc(r.changes, func(c disk.Change) bool { return c.Kind != disk.Refused })
+		return r.report(exitStop)
 	}
 	// Decisions first: what is rendered from them can be rendered again.
 	lockFirst := slices.Clone(r.changes)
@@ -191,16 +201,19 @@ func (r *rendering) problems(code exitCode) error {
 	return code
 }
 
+// refused reports whether something that is not ours is in the way.
+func (r *rendering) refused() bool {
+	return slices.ContainsFunc(r.changes, func(c disk.Change) bool { return c.Kind == disk.Refused })
+}
+
 // report says what was done, or would be.
 func (r *rendering) report(differs exitCode) error {
 	code := exitCode(exitDone)
 	if len(r.changes) > 0 {
 		code = differs
 	}
-	for _, c := range r.changes {
-		if c.Kind == disk.Refused {
-			code = exitStop
-		}
+	if r.refused() {
+		code = exitStop
 	}
 	if r.format == "json" {
 		if err := r.reportJSON(); err != nil {
@@ -250,6 +263,8 @@ func (r *rendering) reportText() {
 	switch {
 	case r.look && len(r.changes) == 0:
 		fmt.Fprintf(r.errOut, "%d files are as the specs say.\n", r.total)
+	case r.refused():
+		fmt.Fprintln(r.errOut, "Nothing was written.")
 	case r.look:
 		fmt.Fprintf(r.errOut, "%d of %d files differ; run `stackgen render`.\n", len(r.changes), r.total)
 	default:
@@ -267,8 +282,15 @@ func (r *rendering) next() {
 			names = append(names, s.Name)
 		}
 	}
-	fmt.Fprintf(r.errOut, "Rendered %s, %s (%s): %s written, %d unchanged.\n", counting(len(names), "stack"), counting(vms, "VM"),
-		strings.Join(names, ", "), counting(len(r.changes), "file"), r.total-writes(r.changes))
+	of, removed, written := "", "", writes(r.changes)
+	if len(names) > 0 {
+		of = " (" + strings.Join(names, ", ") + ")"
+	}
+	if gone := len(r.changes) - written; gone > 0 {
+		removed = fmt.Sprintf("%d removed, ", gone)
+	}
+	fmt.Fprintf(r.errOut, "Rendered %s, %s%s: %s written, %s%d unchanged.\n", counting(len(names), "stack"), counting(vms, "VM"),
+		of, counting(written, "file"), removed, r.total-written)
 	if len(names) == 0 {
 		return
 	}
@@ -307,7 +329,7 @@ func (r *rendering) reportJSON() error {
 		Changes  []change         `json:"changes"`
 		Notes    []string         `json:"notes,omitempty"`
 		Problems []schema.Problem `json:"problems"`
-	}{Files: r.total, Changes: []change{}, Notes: r.result.Notes, Problems: append([]schema.Problem{}, r.project.problems...)}
+	}{Files: r.total, Changes: []change{}, Notes: r.result.Notes, Problems: newProblemReport(r.project.problems).Problems}
 	for _, c := range r.changes {
 		j := change{Path: c.Path, Kind: string(c.Kind), Reason: c.Reason}
 		if r.diff {

@@ -80,7 +80,10 @@ func (j *joiner) stack(in Input) *Stack {
 		}
 	}
 	j.settings(s, root)
-	j.registration(root.Get("outputs", "registration"))
+	if r := root.Get("outputs", "registration"); r != nil {
+		s.RegistrationPos = r.Pos
+		j.registration(r)
+	}
 	j.profiles = j.stackProfiles(root)
 	j.pin(root)
 	j.expand(s, root)
@@ -91,9 +94,6 @@ func (j *joiner) stack(in Input) *Stack {
 // registration checks where a class's registration goes: a JSON file of the
 // project that is no part of what is rendered otherwise.
 func (j *joiner) registration(n *Node) {
-	if n == nil {
-		return
-	}
 	dir, _, below := strings.Cut(path.Clean(n.Text), "/")
 	if !below || path.IsAbs(n.Text) || strings.Contains(n.Text, "\\") || slices.Contains([]string{"..", ".", "modules", "units", "stacks", "specs"}, dir) || strings.HasPrefix(dir, ".") || path.Ext(n.Text) != ".json" {
 		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is no place for a registration: it is a .json file in a folder of its own", printable(n.Text))
@@ -151,6 +151,9 @@ func (j *joiner) backend(s *Stack, root *Node) {
 		Endpoint: b.Get("endpoint").Str(), Prefix: b.Get("prefix").Str(), PathStyle: b.Get("path_style").Bool(), Lock: n == nil || b.Get("lock").Bool()}
 	if n == nil {
 		return
+	}
+	if p := b.Get("prefix"); p != nil && path.Join("/", p.Text) != "/"+p.Text {
+		j.errorPos(p.Pos, "backend.prefix", CodeValue, "write it without . and ..", "%q leads elsewhere: a prefix is the beginning of the state key", printable(p.Text))
 	}
 	for _, key := range []string{"bucket", "region"} {
 		if s.Backend.Type == "s3" && b.Get(key) == nil {

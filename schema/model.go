@@ -37,6 +37,8 @@ type Stack struct {
 	Renamed      []Rename
 	Parallelism  int    // 0 is OpenTofu's own
 	Registration string // "" is none
+
+	RegistrationPos Pos
 }
 
 // A Way is one entry of retired or forgotten.

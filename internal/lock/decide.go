@@ -88,20 +88,41 @@ func profileNames(p *schema.Project, old *Lock) []string {
 
 // reserve notes every VMID that is spoken for, so that allocation avoids it.
 func (d *decider) reserve() {
+	take := func(vmid int, holder string) {
+		if vmid != 0 && d.used[vmid] == "" {
+			d.used[vmid] = holder
+		}
+	}
 	for _, s := range d.old.Stacks {
 		for _, v := range s.Value.VMs {
-			d.used[v.Value.VMID] = s.Key + "/" + v.Key
+			take(v.Value.VMID, s.Key+"/"+v.Key)
+		}
+	}
+	for _, s := range d.old.Stacks {
+		for _, v := range s.Value.VMs {
+			if v.Value.Template != nil {
+				take(v.Value.Template.VMID, "a template")
+			}
 		}
 	}
 	for _, s := range d.project.Stacks {
 		for _, v := range s.VMs {
-			if v.VMID != 0 && d.used[v.VMID] == "" {
-				d.used[v.VMID] = s.Name + "/" + v.Key
-			}
-			if v.Template != nil && v.Template.VMID != 0 && d.used[v.Template.VMID] == "" {
-				d.used[v.Template.VMID] = "a template"
+			if v.Template != nil {
+				take(v.Template.VMID, "a template")
 			}
 		}
+	}
+	for _, s := range d.project.Stacks {
+		for _, v := range s.VMs {
+			take(v.VMID, s.Name+"/"+v.Key)
+		}
+	}
+}
+
+// release makes a VMID free again, or another VM's, if it was this VM's.
+func (d *decider) release(vmid int, holder, heir string) {
+	if d.used[vmid] == holder {
+		d.used[vmid] = heir
 	}
 }
 

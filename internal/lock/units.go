@@ -24,7 +24,9 @@ func (d *stackDecider) units() {
 	}
 	d.dnsUnits(status)
 	for _, e := range d.lock.VMs {
-		if e.Value.Unit != "" && e.Value.Status != Live {
+		// A VM that is refused has its unit with it: one refusal says it all.
+		gone := !slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.Key == e.Key })
+		if gone && d.lock.Units.index(e.Value.Unit) >= 0 {
 			status[e.Value.Unit] = e.Value.Status
 		}
 	}
