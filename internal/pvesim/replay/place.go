@@ -49,6 +49,7 @@ func (in *inferred) place(t *trace) {
 		g.Running = *t.running
 	}
 	g.Silent = t.silent
+	in.snapshots(g)
 	t.pending(g)
 	in.report(t, g)
 }
