@@ -132,6 +132,7 @@ func (in *inferred) hasNotes() bool {
 
 // ha: a manager that already shows in the first status was at work before.
 func (in *inferred) ha() {
+	in.haEntries()
 	for _, e := range in.s.Exchanges {
 		if e.Method == "POST" && strings.HasPrefix(e.api(), "/cluster/ha/resources") && e.ok() {
 			return
@@ -150,6 +151,37 @@ func (in *inferred) ha() {
 			in.seed.HANodes = append(in.seed.HANodes, node)
 		}
 		return
+	}
+}
+
+// haEntries takes what the manager looked after from the first list or lookup.
+func (in *inferred) haEntries() {
+	seen := map[string]bool{}
+	for _, e := range in.s.Exchanges {
+		if !strings.HasPrefix(e.api(), "/cluster/ha/resources") || !e.ok() {
+			continue
+		}
+		if e.Method == "POST" {
+			seen[e.str("sid")] = true
+		}
+		items := e.list()
+		if m, ok := e.data().(map[string]any); ok {
+			items = append(items, m)
+		}
+		for _, m := range items {
+			sid, _ := m["sid"].(string)
+			if e.Method != "GET" || sid == "" || seen[sid] {
+				continue
+			}
+			seen[sid] = true
+			comment, _ := m["comment"].(string)
+			group, _ := m["group"].(string)
+			in.seed.HA = append(in.seed.HA, &pvesim.HAEntry{SID: sid, State: fmt.Sprint(m["state"]), Comment: comment, Group: group,
+				CRM: fmt.Sprint(m["state"])})
+		}
+		if e.Method == "GET" && len(items) == 0 {
+			return // an empty list: whatever comes later was made later
+		}
 	}
 }
 

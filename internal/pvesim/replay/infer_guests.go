@@ -74,6 +74,10 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 		}
 		return
 	}
+	if e.ok() && (rest == "/status/start" || rest == "/status/stop" || rest == "/status/shutdown") && !t.decided && in.exit(e) == "OK" {
+		// Only a guest that is there can be started or stopped.
+		t.see(node, kind)
+	}
 	reached := e.ok() && rest != "/status/start" && rest != "/status/stop" || e.Status == 500 && !strings.Contains(e.Reason, "hostname lookup") && !strings.Contains(e.Reason, "quorum")
 	if e.Status == 595 {
 		reached = e.Method == "GET"

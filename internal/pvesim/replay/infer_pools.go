@@ -44,6 +44,8 @@ func (in *inferred) pools() {
 				in.pool(id)
 			}
 			changed[id] = true
+		case e.Method == "DELETE" && strings.HasPrefix(e.api(), "/pools") && !made[id] && (e.ok() || strings.Contains(e.Reason, "is not empty")):
+			in.pool(id)
 		case e.Method == "GET" && strings.HasPrefix(e.api(), "/pools") && e.ok():
 			for _, m := range e.list() {
 				in.seePool(m, made, changed)

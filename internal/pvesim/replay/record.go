@@ -190,6 +190,15 @@ func (e *Exchange) list() []map[string]any {
 	return out
 }
 
+// ended is how the task ended whose status the exchange shows.
+func (e *Exchange) ended() string {
+	m, ok := e.data().(map[string]any)
+	if !ok || m["exitstatus"] == nil {
+		return e.Reason
+	}
+	return fmt.Sprint(m["exitstatus"])
+}
+
 func (e *Exchange) ok() bool { return e.Status == 200 }
 
 var upidPattern = regexp.MustCompile(`UPID:([^:\s]+):([0-9A-F]{8}):([0-9A-F]{8,9}):([0-9A-F]{8}):([^:\s]+):([^:\s]*):([^:\s"]+):`)
