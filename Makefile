@@ -9,7 +9,7 @@ FUZZTIME ?= 60s
 .PHONY: build example demo test golden lint tools bench check conformance fuzz help
 .DEFAULT_GOAL := example
 
-demo: build ## render this repository's own project from specs/ (the default)
+example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
 
 build: ## build bin/stackgen
@@ -19,7 +19,7 @@ test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provi
 	@$(TOOLS) $(GO) test -race ./...
 
 golden: build ## write what the tests expect from what comes out now; review the diff
-	@UPDATE=1 $(GO) test ./schema ./cmd ./test
+	@UPDATE=1 $(GO) test -run "Cases|Reference|Golden" ./schema ./cmd ./test
 	@$(BIN) render
 
 lint: ## gofmt and go vet, and golangci-lint where it is installed

@@ -65,8 +65,8 @@ func (r *renderer) settings(s *schema.Stack, l *lock.Stack) {
 	body.SetAttributeRaw("state_key", text(l.StateKey))
 	body.SetAttributeRaw("backend", object(pair{"type", text(l.Backend.Type)}, pair{"config", object(backendConfig(l)...)}))
 	insecure := null()
-	if p := l.Proxmox; p != nil && p.Insecure {
-		insecure = boolean(true)
+	if p := l.Proxmox; p != nil { // what the spec says holds, whatever the environment says
+		insecure = boolean(p.Insecure)
 	}
 	endpoint, ca := null(), null()
 	if p := l.Proxmox; p != nil {

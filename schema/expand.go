@@ -183,6 +183,10 @@ func evaluate(expr string, n int) (int, error) {
 	return sum, nil
 }
 
+// reserved reports whether a name cannot be a key of an HCL object, because
+// Terragrunt writes keys without quotes.
+func reserved(name string) bool { return name == "for" || name == "null" }
+
 // add merges a member with what it inherits and reads it as a VM.
 func (e *expander) add(m member) {
 	if e.keys == nil {
@@ -190,6 +194,10 @@ func (e *expander) add(m member) {
 	}
 	if !matches("key", m.key) {
 		e.errorPos(m.pos, m.path, CodeValue, "", "%q is not %s", printable(m.key), formats["key"].want)
+		return
+	}
+	if reserved(m.key) {
+		e.errorPos(m.pos, m.path, CodeValue, "choose another key", "%q is a word of HCL, which Terragrunt writes without quotes", m.key)
 		return
 	}
 	if first, ok := e.keys[m.key]; ok {

@@ -94,9 +94,8 @@ func (j *joiner) stack(in Input) *Stack {
 // registration checks where a class's registration goes: a JSON file of the
 // project that is no part of what is rendered otherwise.
 func (j *joiner) registration(n *Node) {
-	dir, _, below := strings.Cut(path.Clean(n.Text), "/")
-	if !below || path.IsAbs(n.Text) || strings.Contains(n.Text, "\\") || slices.Contains([]string{"..", ".", "modules", "units", "stacks", "specs"}, dir) || strings.HasPrefix(dir, ".") || path.Ext(n.Text) != ".json" {
-		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is no place for a registration: it is a .json file in a folder of its own", printable(n.Text))
+	if !strings.HasPrefix(path.Clean(n.Text), "registration/") || strings.Contains(n.Text, "\\") || path.Ext(n.Text) != ".json" {
+		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is no place for a registration: it is a .json file below registration/", printable(n.Text))
 	}
 }
 
@@ -129,6 +128,9 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	}
 	if p := get("pool"); p != nil {
 		s.Pool = &Pool{Pos: p.Pos, ID: p.Get("id").Str(), Create: p.Get("create").Bool(), Comment: p.Get("comment").Str()}
+		if reserved(s.Pool.ID) {
+			j.errorPos(p.Pos, "pool.id", CodeValue, "choose another id", "%q is a word of HCL, which Terragrunt writes without quotes", s.Pool.ID)
+		}
 	}
 	if r := root.Get("vmids"); r != nil {
 		s.VMIDs = j.vmids(r)

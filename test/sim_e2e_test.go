@@ -1,5 +1,3 @@
-//go:build e2e
-
 package test
 
 import (
@@ -30,7 +28,7 @@ type world struct {
 }
 
 // tools finds the tools folder: STACKGEN_TOOLS, or .tools beside this folder.
-// Without it these tests fail; they are only built with the tag e2e.
+// Without it these tests fail.
 func tools(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("STACKGEN_TOOLS")

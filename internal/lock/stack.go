@@ -89,8 +89,8 @@ func entries(list string, ways []schema.Way, name string) string {
 
 func (d *stackDecider) vmGone(key string, v *VM) Refusal {
 	spec, name := d.lock.Spec, d.stack.Name
-	forget := []string{entries("forgotten", d.stack.Forgotten, key), "# then:", "stackgen render", "cd stacks/" + name + " && terragrunt stack clean && terragrunt stack generate"}
-	forget = append(forget, fmt.Sprintf(`(cd .terragrunt-stack/proxmox-vm && terragrunt state rm '%s')`, d.address(key, v)))
+	forget := []string{entries("forgotten", d.stack.Forgotten, key), "# then:", "stackgen render",
+		fmt.Sprintf(`(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm '%s')`, name, UnitVM, d.address(key, v))}
 	return Refusal{Stack: name, Address: name + "/" + key,
 		Message: fmt.Sprintf("VM %s (VMID %d) is in the lock and no longer in %s. An apply would destroy it", key, v.VMID, spec),
 		Ways: []Way{

@@ -31,6 +31,9 @@ func (d *stackDecider) units() {
 		}
 	}
 	var out Ordered[Unit]
+	if status[UnitPool] == "" && d.way(d.stack.Retired, UnitPool) && slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID != "" }) {
+		d.error(wayPos(d.stack.Retired, UnitPool), "retired", schema.CodeWayOut, "remove pool as well: the VMs leave the pool, then it is destroyed, in one apply", "the pool is retired while VMs are still in it")
+	}
 	for _, e := range d.lock.Units {
 		now, known := status[e.Key]
 		delete(status, e.Key)
