@@ -166,6 +166,7 @@ resource "proxmox_virtual_environment_vm" "this" {
       version      = tpm_state.value.version
     }
   }
+  tablet_device = each.value.tablet_device
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -357,6 +358,7 @@ resource "proxmox_virtual_environment_vm" "protected" {
       version      = tpm_state.value.version
     }
   }
+  tablet_device = each.value.tablet_device
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -550,6 +552,7 @@ resource "proxmox_virtual_environment_vm" "adopted" {
       version      = tpm_state.value.version
     }
   }
+  tablet_device = each.value.tablet_device
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
