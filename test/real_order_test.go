@@ -246,7 +246,7 @@ func TestRealForgotten(t *testing.T) {
 	before := p.read(".state/live/dns-a/tofu.tfstate")
 	p.write("specs/live.yaml", realSpec(realOrdered+"vms:\n  b: {meta: {address: 10.0.0.8}}\n"))
 	_, said := p.stackgen("render", p.dir)
-	p.says(said, "cd stacks/live && terragrunt stack clean && terragrunt stack generate", "(cd .terragrunt-stack/proxmox-vm && terragrunt state rm '"+realVM("this", "a")+"')")
+	p.says(said, "(cd stacks/live && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/proxmox-vm && terragrunt state rm '"+realVM("this", "a")+"')")
 	p.respec(realOrdered + "forgotten: [a]\nvms:\n  b: {meta: {address: 10.0.0.8}}\n")
 	p.good("stacks/live", "terragrunt", "stack", "clean") // as the refusal says: the record's unit would be in every run
 	p.generate("live")
