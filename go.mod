@@ -19,6 +19,8 @@ require (
 	github.com/gorilla/websocket v1.4.2 // indirect
 	github.com/jinzhu/copier v0.3.4 // indirect
 	github.com/magefile/mage v1.14.0 // indirect
+	github.com/miekg/dns v1.1.68 // indirect
+	golang.org/x/net v0.46.0 // indirect
 	golang.org/x/sys v0.43.0 // indirect
 )
 

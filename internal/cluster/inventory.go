@@ -18,7 +18,7 @@ type Inventory struct {
 	Pools    []Pool    `json:"pools"`
 	Storages []Storage `json:"storages"`
 	Tasks    []Task    `json:"tasks"` // in flight only
-	Free     []int     `json:"free"` // VMIDs asked about that nothing has, for certain
+	Free     []int     `json:"free"`  // VMIDs asked about that nothing has, for certain
 	Gaps     []Gap     `json:"gaps"`
 	Records  []Record  `json:"records"`
 }
