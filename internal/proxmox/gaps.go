@@ -46,10 +46,14 @@ func (l *look) everyVM() bool { return l.rights.below("/vms", cluster.VMAudit) }
 // right is inherited the path itself is asked for.
 func (l *look) prove(ctx context.Context, vmid int) {
 	at := vmPath(vmid)
-	if _, listed := l.rights[at]; !listed {
-		if !l.everyVM() {
-			return // the gap at large says so
-		}
+	_, listed := l.rights[at]
+	switch {
+	case listed && l.rights.has(at, cluster.VMAudit):
+		l.free(vmid)
+		return
+	case !l.everyVM():
+		return // the gap at large says so
+	case !listed:
 		var own rights
 		if err := l.get(ctx, "/access/permissions?path="+at, &own); err != nil {
 			l.add(cluster.Gap{Path: at, Privilege: cluster.VMAudit, Reason: fmt.Sprintf("whether VM %d may be seen could not be found out: %v", vmid, err)})
@@ -59,9 +63,6 @@ func (l *look) prove(ctx context.Context, vmid int) {
 			l.free(vmid)
 			return
 		}
-	} else if l.rights.has(at, cluster.VMAudit) {
-		l.free(vmid)
-		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

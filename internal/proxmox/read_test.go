@@ -2,6 +2,7 @@ package proxmox_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/clock"
 )
 
 func TestReadTellsEverything(t *testing.T) {
@@ -107,7 +109,14 @@ func TestListsThatLag(t *testing.T) {
 	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoStale, Path: "/cluster/resources", Delay: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
+	old := s.Do(t.Context(), pvesim.Request{Method: "GET", Path: "/api2/json/cluster/resources", Header: http.Header{"Authorization": {"PVEAPIToken=" + s.Token()}}})
+	if !strings.Contains(string(old.Body), "old-name") || strings.Contains(string(old.Body), `"web02"`) {
+		t.Fatalf("the list does not lag: %s", old.Body)
+	}
+	for i := range 4 {
+		if i == 2 { // two requests to one node may be answered with the old list and the new one
+			s.ClearFaults()
+		}
 		inv := must(t, s, "root@pam!sim", proxmox.Wanted{Names: []string{"web01", "web02"}})
 		a, b, ct := inv.Guest(201), inv.Guest(202), inv.Guest(700)
 		if a.Name != "web01" || a.Status != "stopped" || a.Config == nil || b.Name != "web02" || b.Template || b.Status != "stopped" || ct.Name != "ct" {
@@ -119,10 +128,11 @@ func TestListsThatLag(t *testing.T) {
 func TestNodesThatAreGone(t *testing.T) {
 	for _, state := range []string{"lost", "daemons-down"} {
 		t.Run(state, func(t *testing.T) {
-			s := start(t, pvesim.Options{Seed: small(t)})
+			s := start(t, pvesim.Options{Seed: small(t), Clock: clock.NewScaled(time.Now(), 200)})
 			if err := s.SetNode("pve2", pvesim.NodeState(state)); err != nil {
 				t.Fatal(err)
 			}
+			time.Sleep(50 * time.Millisecond) // until the others have noticed
 			inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202, 300}})
 			if gaps(inv) != "/nodes/pve2" || inv.Node("pve2").Online || !inv.Quorate {
 				t.Errorf("gaps %q, node %+v, quorate %t", gaps(inv), inv.Node("pve2"), inv.Quorate)
@@ -142,12 +152,13 @@ func TestNoQuorum(t *testing.T) {
 		seed := small(t)
 		restricted(seed, true)
 		grant(seed, "/vms", "PVEAuditor", true)
-		s := start(t, pvesim.Options{Seed: seed})
+		s := start(t, pvesim.Options{Seed: seed, Clock: clock.NewScaled(time.Now(), 200)})
 		for _, n := range []string{"pve2", "pve3"} {
 			if err := s.SetNode(n, pvesim.NodeLost); err != nil {
 				t.Fatal(err)
 			}
 		}
+		time.Sleep(50 * time.Millisecond)
 		inv := must(t, s, token, proxmox.Wanted{VMIDs: []int{201}})
 		if inv.Quorate || inv.Guest(201).Config == nil {
 			t.Errorf("%s: quorate %t, guest %+v", token, inv.Quorate, inv.Guest(201))

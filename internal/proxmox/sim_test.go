@@ -87,6 +87,7 @@ func read(t testing.TB, s *pvesim.Server, token string, w proxmox.Wanted) (clust
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	s.ResetLog()
 	inv, err := proxmox.Read(ctx, as(t, s, token), w)
 	if n := s.Counters().Writes; n != 0 {
 		t.Errorf("%d writes reached the cluster", n)

@@ -20,6 +20,7 @@ const (
 	tries       = 3
 	firstPause  = 250 * time.Millisecond
 	tryTimeout  = 40 * time.Second // a proxying node gives up after 30
+	patience    = 35 * time.Second // no further try begins after it
 	maxBody     = 64 << 20
 	ticketPath  = "/api2/json/access/ticket"
 	statusDown  = 595 // the node's daemons do not answer
@@ -58,13 +59,14 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	var res *http.Response
 	var err error
+	began := time.Now()
 	for try := range tries {
 		if try > 0 {
 			if werr := w.pause(r.Context(), firstPause<<(2*(try-1))); werr != nil {
 				return nil, errors.Join(err, werr)
 			}
 		}
-		if res, err = w.try(r); err == nil || login || r.Context().Value(once{}) != nil || !transient(r.Context(), err) {
+		if res, err = w.try(r); err == nil || login || r.Context().Value(once{}) != nil || time.Since(began) > patience || !transient(r.Context(), err) {
 			break
 		}
 	}
