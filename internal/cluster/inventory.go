@@ -122,5 +122,7 @@ type Record struct {
 	Addresses []string `json:"addresses,omitempty"`
 	CNAME     string   `json:"cname,omitempty"`
 	TTL       int      `json:"ttl,omitempty"`
-	Error     string   `json:"error,omitempty"` // why nothing is known; empty and no address means there is none
+	Server    string   `json:"server,omitempty"`
+	Wildcard  bool     `json:"wildcard,omitempty"` // a wildcard of the zone says the same, so the name need not exist
+	Error     string   `json:"error,omitempty"`    // why nothing is known; empty and no address means there is none
 }

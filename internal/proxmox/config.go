@@ -97,9 +97,6 @@ func (e environment) agrees(w, first Wish) error {
 	if env := e.get("INSECURE"); env != "" && isTrue(env) != w.Insecure {
 		return fmt.Errorf("%s says proxmox.insecure is %t, the environment says PROXMOX_VE_INSECURE is %t; nothing was asked. Unset PROXMOX_VE_INSECURE, or mend the spec", w.Of, w.Insecure, isTrue(env))
 	}
-	if env := e("SSL_CERT_FILE"); env != "" && w.CAFile != "" && env != w.CAFile {
-		return fmt.Errorf("%s says proxmox.ca_file is %s, the environment says SSL_CERT_FILE is %s; nothing was asked. Unset SSL_CERT_FILE, or mend the spec", w.Of, w.CAFile, env)
-	}
 	return nil
 }
 

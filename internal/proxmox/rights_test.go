@@ -43,7 +43,7 @@ func rightsCases() []rightsCase {
 			"[123 201 202 700 9000 9002]", "[300]", []string{"pveum acl modify /vms/203 " + token}},
 		{"all but one by another role", true, func(s *pvesim.Seed) {
 			grant(s, "/", "PVEAuditor", true)
-			grant(s, "/vms/201", "PVEDatastoreUser", true)
+			grant(s, "/vms/203", "PVEDatastoreUser", true)
 		}, "/vms/201 VM.Audit",
 			"[123 201 202 700 9000 9002]", "[300]", nil},
 		{"a pool", true, func(s *pvesim.Seed) { grant(s, "/pool/lab", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[201 202]", "[]", nil},
