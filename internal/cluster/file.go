@@ -54,7 +54,10 @@ func Decode(file string, src []byte) (*Inventory, error) {
 	if err := dec.Decode(inv); err != nil {
 		return nil, d.explain(err, dec.InputOffset())
 	}
-	return inv, d.check(inv)
+	if err := d.check(inv); err != nil {
+		return nil, err
+	}
+	return inv, nil
 }
 
 // A decoder says where in a file something is wrong.

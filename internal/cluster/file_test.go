@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -50,5 +52,22 @@ func TestDecodeRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestTheFormatIsDocumented holds docs/inventory.md to the types.
+func TestTheFormatIsDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/inventory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []any{Inventory{}, Node{}, Guest{}, Config{}, Pool{}, Storage{}, Task{}, Gap{}, Record{}} {
+		typ := reflect.TypeOf(v)
+		for i := range typ.NumField() {
+			key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if !strings.Contains(string(doc), "`"+key+"`") {
+				t.Errorf("%s: key %q is not in docs/inventory.md", typ.Name(), key)
+			}
+		}
 	}
 }

@@ -44,7 +44,7 @@ func rightsCases() []rightsCase {
 		{"all but one by another role", true, func(s *pvesim.Seed) {
 			grant(s, "/", "PVEAuditor", true)
 			grant(s, "/vms/203", "PVEDatastoreUser", true)
-		}, "/vms/201 VM.Audit",
+		}, "/vms/203 VM.Audit",
 			"[123 201 202 700 9000 9002]", "[300]", nil},
 		{"a pool", true, func(s *pvesim.Seed) { grant(s, "/pool/lab", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[201 202]", "[]", nil},
 		{"below / without VM.Audit", true, func(s *pvesim.Seed) { grant(s, "/", "PVEDatastoreUser", true) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]",
