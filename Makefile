@@ -6,8 +6,8 @@ GO  ?= go
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 FUZZTIME ?= 60s
 
-.PHONY: build demo test golden lint tools bench check fuzz help
-.DEFAULT_GOAL := demo
+.PHONY: build example demo test golden lint tools bench check conformance fuzz help
+.DEFAULT_GOAL := example
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
@@ -19,7 +19,7 @@ test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provi
 	@$(TOOLS) $(GO) test -race ./...
 
 golden: build ## write what the tests expect from what comes out now; review the diff
-	@UPDATE=1 $(GO) test ./schema ./cmd ./test
+	@UPDATE=1 $(GO) test -run "Cases|Reference|Golden" ./schema ./cmd ./test
 	@$(BIN) render
 
 lint: ## gofmt and go vet, and golangci-lint where it is installed
@@ -30,11 +30,17 @@ lint: ## gofmt and go vet, and golangci-lint where it is installed
 tools: ## build the pinned OpenTofu, Terragrunt and Proxmox provider into .tools/
 	@tools/install
 
+demo: build tools ## the whole story against a simulated cluster: apply, lose the state, look
+	@$(TOOLS) tools/demo
+
+conformance: ## replay recordings of a genuine server (DIR) against the simulator
+	@$(GO) run ./internal/pvesim/replay/cmd $(DIR)
+
 bench: build ## time renders of 10 to 10,000 VMs, cold and unchanged
 	@$(GO) test ./test -run '^$$' -bench Render -benchtime 5x
 
 fuzz: ## throw FUZZTIME (60s) of bytes at the parser and the renderer
-	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(FUZZTIME)
+	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(FUZZTIME) -fuzzminimizetime 20x
 
 check: lint build ## what must hold before a commit, but for the tests
 	@$(BIN) render --check

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,11 +27,10 @@ func (e *env) initCommand() *cli.Command {
 			if c.NArg() > 1 {
 				return fmt.Errorf("init takes one folder; see `stackgen init --help`")
 			}
-			dir := filepath.Clean(c.Args().First() + "/.")
-			if c.NArg() == 0 {
-				dir = "."
+			if c.NArg() == 1 && c.Args().First() == "" {
+				return fmt.Errorf("init needs the name of a folder, or none")
 			}
-			return e.initProject(dir)
+			return e.initProject(filepath.Clean(c.Args().First()))
 		},
 	}
 }
@@ -54,7 +54,8 @@ func (e *env) initProject(dir string) error {
 			fmt.Fprintf(e.out, "created %s\n", path)
 		}
 	}
-	fmt.Fprintf(e.errOut, "Next: edit %s, then run `stackgen render`.\n", filepath.Join(dir, "specs", "example.yaml"))
+	fmt.Fprintf(e.errOut, "Next: edit %s, then run `%s`.\n", filepath.Join(dir, "specs", "example.yaml"),
+		strings.TrimSuffix("stackgen render "+dir, " ."))
 	return nil
 }
 

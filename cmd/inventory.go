@@ -81,7 +81,7 @@ func (p *project) wishes() []proxmox.Wish {
 		}
 		w := proxmox.Wish{Of: s.File, Endpoint: s.Proxmox.Endpoint, Insecure: s.Proxmox.Insecure, CAFile: s.Proxmox.CAFile}
 		if w.CAFile != "" && !filepath.IsAbs(w.CAFile) {
-			w.CAFile = filepath.Join(p.root, filepath.Dir(filepath.FromSlash(p.specs[s.Name])), w.CAFile)
+			w.CAFile = filepath.Join(p.root, filepath.FromSlash(w.CAFile))
 		}
 		out = append(out, w)
 	}

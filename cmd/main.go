@@ -90,7 +90,7 @@ func (e *env) app() *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(), e.completionCommand()},
+		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.simCommand(), e.snapshotCommand(), e.completionCommand()},
 	}
 }
 
@@ -117,7 +117,7 @@ func buildVersion() string {
 // paths too.
 func permute(app *cli.App, args []string) ([]string, error) {
 	at := slices.IndexFunc(args[min(1, len(args)):], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
-	if at == 0 || at >= len(args) {
+	if at == 0 || at >= len(args) || args[len(args)-1] == "--generate-bash-completion" {
 		return args, nil
 	}
 	command := app.Command(args[at])

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -40,6 +39,15 @@ func load(paths []string, out string) (*project, error) {
 	return l.join()
 }
 
+// empty reports whether there is nothing to work on, and nothing wrong either.
+func (p *project) empty() bool {
+	return p.stacks != nil && len(p.specs) == 0 && len(p.lock.Stacks) == 0
+}
+
+func (p *project) noSpecs() error {
+	return fmt.Errorf("there is no spec in %s; `stackgen init` writes one", filepath.Join(p.root, "specs"))
+}
+
 // A loader reads one project.
 type loader struct {
 	root     string
@@ -65,7 +73,7 @@ func (l *loader) find(paths []string, out string) error {
 	}
 	l.root = source
 	if out != "" {
-		l.root = filepath.Clean(out)
+		l.root = canonical(out)
 	}
 	for _, p := range paths {
 		if err := l.name(p, source, out != ""); err != nil {
@@ -73,8 +81,12 @@ func (l *loader) find(paths []string, out string) error {
 		}
 	}
 	if out == "" || len(paths) == 0 {
-		if err := l.folder(filepath.Join(source, "specs")); err != nil {
+		files, err := folder(filepath.Join(source, "specs"))
+		if err != nil {
 			return err
+		}
+		for _, f := range files {
+			l.add(f)
 		}
 	}
 	return l.readLock()
@@ -82,6 +94,7 @@ func (l *loader) find(paths []string, out string) error {
 
 // name adds one path that was given.
 func (l *loader) name(path, source string, apart bool) error {
+	path = shown(filepath.Clean(path)) // as the lock's specs are, or it would be another file
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("cannot read %s: %w", path, cause(err))
@@ -93,46 +106,47 @@ func (l *loader) name(path, source string, apart bool) error {
 	if of != source && !apart {
 		return fmt.Errorf("%s belongs to the project %s, the paths before it to %s; give paths of one project, or --out", path, of, source)
 	}
-	before := len(l.files)
+	files := []string{path}
 	if info.IsDir() {
 		dir := path
-		if filepath.Clean(path) == of {
+		if canonical(path) == of {
 			dir = filepath.Join(path, "specs")
 		}
-		if err := l.folder(dir); err != nil {
+		if files, err = folder(dir); err != nil {
 			return err
 		}
-		if len(l.files) == before {
+		_, err := os.Stat(filepath.Join(dir, "..", lock.File))
+		if len(files) == 0 && (canonical(path) != of || err != nil) { // a project may have none left, only a lock
 			return fmt.Errorf("%s holds no spec (*.yaml)", path)
 		}
-	} else {
-		l.add(filepath.Clean(path))
 	}
-	for _, f := range l.files[before:] {
-		l.named[f] = true
+	for _, f := range files {
+		l.add(f)
+		l.named[canonical(f)] = true
 	}
-	l.named[filepath.Clean(path)] = true
 	return nil
 }
 
+// add adds a spec under the one name that it has in this run, however it was given.
 func (l *loader) add(file string) {
-	if !slices.Contains(l.files, file) {
+	if file = canonical(file); !slices.Contains(l.files, file) {
 		l.files = append(l.files, file)
 	}
 }
 
-// folder adds the specs of a folder.
-func (l *loader) folder(dir string) error {
+// folder lists the specs of a folder.
+func folder(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot read %s: %w", dir, cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", dir, cause(err))
 	}
+	var files []string
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && e.Name() != settingsFile && e.Name() != lock.File {
-			l.add(filepath.Join(dir, e.Name()))
+			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
-	return nil
+	return files, nil
 }
 
 // readLock reads the lock and adds the specs it knows, wherever they lie.
@@ -151,7 +165,7 @@ func (l *loader) readLock() error {
 	for _, s := range l.lock.Stacks {
 		spec := filepath.Join(l.root, filepath.FromSlash(s.Value.Spec))
 		if _, err := os.Stat(spec); err == nil {
-			l.add(shown(spec))
+			l.add(spec)
 		}
 	}
 	return nil
@@ -216,11 +230,11 @@ func (l *loader) join() (*project, error) {
 	files := schema.Files{}
 	chosen := map[string]bool{}
 	for _, file := range l.files {
-		spec := l.read[file]
-		if spec == nil {
-			continue
+		settingsPath := filepath.Join(l.homes[file], settingsFile)
+		spec, settings := l.read[file], l.read[settingsPath]
+		if spec == nil || settings == nil && l.sources[settingsPath] != nil {
+			continue // it has errors, or what it inherits from has
 		}
-		settings := l.read[filepath.Join(l.homes[file], settingsFile)]
 		inputs = append(inputs, schema.Input{Spec: spec, Label: relative(l.homes[file], file), Settings: settings})
 		p.specs[spec.Name] = relative(l.root, file)
 		if len(l.named) == 0 || l.named[file] {
@@ -231,16 +245,17 @@ func (l *loader) join() (*project, error) {
 	// A stack whose spec is gone belongs to no path: it is looked at with all of
 	// them, or when nothing was named.
 	p.selected = func(stack string) bool { return chosen[stack] || p.specs[stack] == "" }
-	p.problems = l.problems
-	if schema.HasErrors(l.problems) {
-		p.problems = schema.SortProblems(l.problems)
+	stacks, problems := schema.Join(l.read[filepath.Join(l.root, settingsFile)], inputs, files)
+	p.problems = schema.SortProblems(append(l.problems, problems...))
+	if schema.HasErrors(p.problems) {
 		return p, nil
 	}
-	stacks, problems := schema.Join(l.read[filepath.Join(l.root, settingsFile)], inputs, files)
-	p.problems = schema.SortProblems(append(p.problems, problems...))
-	if !schema.HasErrors(p.problems) {
-		p.stacks = stacks
+	for _, s := range stacks.Stacks { // with --out, the spec's project is not the one that is written
+		if ca := s.Proxmox.CAFile; ca != "" && !filepath.IsAbs(ca) {
+			s.Proxmox.CAFile = relative(l.root, filepath.Join(l.homes[s.File], filepath.FromSlash(ca)))
+		}
 	}
+	p.stacks = stacks
 	return p, nil
 }
 
@@ -268,75 +283,4 @@ func readReferences(files schema.Files, specs ...*schema.Spec) {
 			files[path] = f
 		}
 	}
-}
-
-// home is the folder of the project a path belongs to: the nearest ancestor with
-// settings or a lock, else the parent of specs/, else the folder itself.
-func home(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	dir := abs
-	if info, err := os.Stat(abs); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", path, cause(err))
-	} else if !info.IsDir() {
-		dir = filepath.Dir(abs)
-	}
-	fallback := ""
-	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range []string{settingsFile, lock.File} {
-			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
-				return shown(at), nil
-			}
-		}
-		if filepath.Base(at) == "specs" && fallback == "" {
-			fallback = filepath.Dir(at)
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
-	}
-	if fallback == "" {
-		fallback = dir
-	}
-	return shown(fallback), nil
-}
-
-// shown is a path as people see it: relative when it lies below the working
-// directory.
-func shown(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(wd, abs); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
-}
-
-// relative is file's path from dir, with slashes.
-func relative(dir, file string) string {
-	absDir, err1 := filepath.Abs(dir)
-	absFile, err2 := filepath.Abs(file)
-	if err := errors.Join(err1, err2); err == nil {
-		if rel, err := filepath.Rel(absDir, absFile); err == nil {
-			return filepath.ToSlash(rel)
-		}
-	}
-	return filepath.ToSlash(file)
-}
-
-// cause is an error without the path that the message already has.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return errors.New(strings.ToLower(p.Err.Error()))
-	}
-	return err
 }

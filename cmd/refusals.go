@@ -18,5 +18,4 @@ func printRefusals(w io.Writer, refusals []lock.Refusal) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "Nothing was written.\n")
 }

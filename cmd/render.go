@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -101,10 +100,16 @@ func (r *rendering) run(c *cli.Context) error {
 	if p.stacks == nil {
 		return r.problems(exitError)
 	}
-	if len(p.specs) == 0 && len(p.lock.Stacks) == 0 {
-		return fmt.Errorf("there is no spec in %s; `stackgen init` writes one", filepath.Join(p.root, "specs"))
+	if p.empty() {
+		return p.noSpecs()
 	}
-	r.result = p.decide(c.StringSlice("state-moved"))
+	moved := c.StringSlice("state-moved")
+	for _, name := range moved {
+		if p.specs[name] == "" {
+			return fmt.Errorf("--state-moved: there is no stack %q", schema.Printable(name))
+		}
+	}
+	r.result = p.decide(moved)
 	p.problems = schema.SortProblems(append(p.problems, r.result.Problems...))
 	if schema.HasErrors(p.problems) {
 		return r.problems(exitError)
@@ -117,6 +122,10 @@ func (r *rendering) run(c *cli.Context) error {
 	}
 	if r.look {
 		return r.report(exitDiffers)
+	}
+	if r.refused() {
+		r.changes = slices.DeleteFunc(r.changes, func(c disk.Change) bool { return c.Kind != disk.Refused })
+		return r.report(exitStop)
 	}
 	// Decisions first: what is rendered from them can be rendered again.
 	lockFirst := slices.Clone(r.changes)
@@ -167,153 +176,11 @@ func (r *rendering) compare() error {
 // more. Import files are not render's.
 func (r *rendering) managed(path string) bool {
 	parts := strings.Split(path, "/")
+	if parts[0] == "registration" { // any stack's
+		return !slices.ContainsFunc(r.project.stacks.Stacks, func(s *schema.Stack) bool { return !r.project.selected(s.Name) })
+	}
 	if parts[0] != "stacks" || len(parts) < 3 {
 		return true
 	}
 	return parts[2] != "imports" && r.project.selected(parts[1])
-}
-
-// problems prints problems and refusals and ends the command.
-func (r *rendering) problems(code exitCode) error {
-	w := r.errOut
-	if r.format != "text" {
-		w = r.out
-	}
-	if err := printProblems(w, r.format, r.project.problems, r.project.sources, color(w)); err != nil {
-		return err
-	}
-	if len(r.result.Refusals) > 0 {
-		printRefusals(r.errOut, r.result.Refusals)
-	}
-	return code
-}
-
-// report says what was done, or would be.
-func (r *rendering) report(differs exitCode) error {
-	code := exitCode(exitDone)
-	if len(r.changes) > 0 {
-		code = differs
-	}
-	for _, c := range r.changes {
-		if c.Kind == disk.Refused {
-			code = exitStop
-		}
-	}
-	if r.format == "json" {
-		if err := r.reportJSON(); err != nil {
-			return err
-		}
-	} else {
-		w := r.errOut
-		if r.format != "text" {
-			w = r.out
-		}
-		if err := printProblems(w, r.format, r.project.problems, r.project.sources, color(w)); err != nil {
-			return err
-		}
-		r.reportText()
-	}
-	if code == exitDone {
-		return nil
-	}
-	return code
-}
-
-// words are what --check calls a change.
-var words = map[disk.Kind]string{disk.Created: "missing", disk.Changed: "changed", disk.Removed: "stale", disk.Refused: "refused"}
-
-func (r *rendering) reportText() {
-	w := r.out
-	if r.format != "text" {
-		w = r.errOut
-	}
-	for _, c := range r.changes {
-		word := string(c.Kind)
-		if r.look {
-			word = words[c.Kind]
-		}
-		line := word + " " + filepath.Join(r.project.root, filepath.FromSlash(c.Path))
-		if c.Reason != "" {
-			line += ": " + c.Reason
-		}
-		fmt.Fprintln(w, line)
-		if r.diff {
-			fmt.Fprint(w, disk.Diff(c))
-		}
-	}
-	for _, n := range r.result.Notes {
-		fmt.Fprintln(r.errOut, "note: "+n)
-	}
-	switch {
-	case r.look && len(r.changes) == 0:
-		fmt.Fprintf(r.errOut, "%d files are as the specs say.\n", r.total)
-	case r.look:
-		fmt.Fprintf(r.errOut, "%d of %d files differ; run `stackgen render`.\n", len(r.changes), r.total)
-	default:
-		r.next()
-	}
-}
-
-// next says what was made and what to run now.
-func (r *rendering) next() {
-	vms := 0
-	var names []string
-	for _, s := range r.project.stacks.Stacks {
-		if r.project.selected(s.Name) {
-			vms += len(s.VMs)
-			names = append(names, s.Name)
-		}
-	}
-	fmt.Fprintf(r.errOut, "Rendered %s, %s (%s): %s written, %d unchanged.\n", counting(len(names), "stack"), counting(vms, "VM"),
-		strings.Join(names, ", "), counting(len(r.changes), "file"), r.total-writes(r.changes))
-	if len(names) == 0 {
-		return
-	}
-	fmt.Fprintf(r.errOut, "Next:\n")
-	for _, name := range names {
-		fmt.Fprintf(r.errOut, "  (cd %s && terragrunt stack run plan)\n", filepath.Join(r.project.root, "stacks", name))
-	}
-}
-
-func writes(changes []disk.Change) int {
-	n := 0
-	for _, c := range changes {
-		if c.Kind == disk.Created || c.Kind == disk.Changed {
-			n++
-		}
-	}
-	return n
-}
-
-func counting(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func (r *rendering) reportJSON() error {
-	type change struct {
-		Path   string `json:"path"`
-		Kind   string `json:"kind"`
-		Reason string `json:"reason,omitempty"`
-		Diff   string `json:"diff,omitempty"`
-	}
-	out := struct {
-		Files    int              `json:"files"`
-		Changes  []change         `json:"changes"`
-		Notes    []string         `json:"notes,omitempty"`
-		Problems []schema.Problem `json:"problems"`
-	}{Files: r.total, Changes: []change{}, Notes: r.result.Notes, Problems: append([]schema.Problem{}, r.project.problems...)}
-	for _, c := range r.changes {
-		j := change{Path: c.Path, Kind: string(c.Kind), Reason: c.Reason}
-		if r.diff {
-			j.Diff = disk.Diff(c)
-		}
-		out.Changes = append(out.Changes, j)
-	}
-	enc := json.NewEncoder(r.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
 }

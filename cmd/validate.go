@@ -31,6 +31,9 @@ func (e *env) validateCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if p.empty() {
+				return p.noSpecs()
+			}
 			var refusals []lock.Refusal
 			if p.stacks != nil {
 				result := p.decide(nil)

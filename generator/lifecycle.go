@@ -2,6 +2,7 @@ package generator
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -42,11 +43,14 @@ func (r *renderer) moves(s *schema.Stack, l *lock.Stack, labels []string) {
 		default:
 			continue
 		}
-		chain := []step{}
-		if from := former[e.Key]; from != "" {
-			chain = steps(chain, from, labels, target)
+		keys := []string{e.Key}
+		for from := former[e.Key]; from != "" && !slices.Contains(keys, from); from = former[from] {
+			keys = append(keys, from) // renamed more than once
 		}
-		chain = steps(chain, e.Key, labels, target)
+		chain := []step{}
+		for _, key := range slices.Backward(keys) {
+			chain = steps(chain, key, labels, target)
+		}
 		for i := 0; i+1 < len(chain); i++ {
 			blocks = append(blocks, block("moved", nil, group(pair{"from", chain[i].address()}, pair{"to", chain[i+1].address()})))
 		}

@@ -172,10 +172,11 @@ func plain(n *schema.Node) any {
 	case schema.ShapeBool:
 		return n.Bool()
 	case schema.ShapeInt, schema.ShapeFloat:
-		if json.Valid([]byte(n.Text)) { // YAML also knows .5 and 1.
+		if json.Valid([]byte(n.Text)) {
 			return json.Number(n.Text)
 		}
-		return n.Text
+		f, _ := strconv.ParseFloat(n.Text, 64) // YAML also knows .5 and 1.; the parser let nothing else through
+		return f
 	case schema.ShapeNull:
 		return nil
 	default:

@@ -14,9 +14,14 @@ type checker struct {
 	// ordinals: text may hold {n} arithmetic here, so its format is checked
 	// once the group is unfolded.
 	ordinals bool
+	said     map[Pos]bool // where YAML itself is wrong already
 }
 
-func (c *checker) problem(p Problem) { c.problems = append(c.problems, p) }
+func (c *checker) problem(p Problem) {
+	if !c.said[p.Pos] {
+		c.problems = append(c.problems, p)
+	}
+}
 
 func (c *checker) errorAt(n *Node, path, code, fix, text string, args ...any) {
 	c.problem(Problem{Pos: n.Pos, Path: path, Severity: SeverityError, Code: code, Message: fmt.Sprintf(text, args...), Fix: fix})

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,9 +34,14 @@ func (j *joiner) pin(root *Node) {
 func (j *joiner) clashes() {
 	c := clash{j, map[string]Pos{}}
 	for _, s := range j.project.Stacks {
-		c.once("stack "+s.Name, s.Pos, CodeStackClash, "choose another name", "stack %q is already defined by %s", s.Name)
+		if !c.once("stack "+s.Name, s.Pos, CodeStackClash, "choose another name", "stack %q is already defined by %s", s.Name) {
+			continue // the same spec twice has everything twice
+		}
 		if s.Pool != nil && s.Pool.Create {
 			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and say create: false in the other", "pool %q is already created by %s", s.Pool.ID)
+		}
+		if s.Registration != "" {
+			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file", "the registration %s is already written by %s", s.Registration)
 		}
 		for _, v := range s.VMs {
 			c.vm(s, v)
@@ -51,12 +57,14 @@ type clash struct {
 }
 
 // once reports the second use of something there can be one of.
-func (c *clash) once(what string, pos Pos, code, fix, text string, thing any) {
-	if first, ok := c.first[what]; ok {
+func (c *clash) once(what string, pos Pos, code, fix, text string, thing any) bool {
+	first, used := c.first[what]
+	if used {
 		c.errorPos(pos, "", code, fix, text, thing, first)
-		return
+	} else {
+		c.first[what] = pos
 	}
-	c.first[what] = pos
+	return !used
 }
 
 func (c *clash) vm(s *Stack, v *VM) {
@@ -70,6 +78,10 @@ func (c *clash) vm(s *Stack, v *VM) {
 	c.once("name "+v.Name, v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used at %s", v.Name)
 	if v.Address.IsValid() {
 		c.once("address "+v.Address.Addr().String(), v.At("cloud_init", "ipv4"), CodeAddressClash, "choose another address", "the address %s is already used at %s", v.Address.Addr())
+	}
+	if six := v.Values.Get("cloud_init", "ipv6"); six != nil && staticPrefix(six.Text).IsValid() {
+		addr := staticPrefix(six.Text).Addr()
+		c.once("address "+addr.String(), six.Pos, CodeAddressClash, "choose another address", "the address %s is already used at %s", addr)
 	}
 	for _, n := range v.Values.Get("networks").List() {
 		if mac := n.Get("mac"); mac != nil {

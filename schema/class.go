@@ -2,6 +2,8 @@ package schema
 
 import (
 	"encoding/csv"
+	"errors"
+	"io"
 	"strings"
 	"unicode"
 
@@ -109,7 +111,7 @@ func (e *expander) rosterFile(at *Node) ([]student, bool) {
 	}
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(content.Body), "\ufeff")))
 	r.TrimLeadingSpace = true
-	lines, err := r.ReadAll()
+	lines, starts, err := records(r)
 	if err != nil {
 		e.errorAt(at, "students.roster_file", CodeRoster, "", "%s is not valid CSV: %v", printable(file), err)
 		return nil, false
@@ -127,7 +129,7 @@ func (e *expander) rosterFile(at *Node) ([]student, bool) {
 	}
 	var out []student
 	for i, line := range lines[1:] {
-		s := student{pos: Pos{File: file, Line: i + 2, Col: 1}, name: strings.TrimSpace(line[column])}
+		s := student{pos: Pos{File: file, Line: starts[i+1], Col: 1}, name: strings.TrimSpace(line[column])}
 		for k, value := range line {
 			if k != column {
 				s.extra = append(s.extra, Extra{Name: lines[0][k], Value: value})
@@ -139,6 +141,22 @@ func (e *expander) rosterFile(at *Node) ([]student, bool) {
 		out = append(out, s)
 	}
 	return out, true
+}
+
+// records reads a CSV file, with the line that each record begins on: blank
+// lines are none, and a quoted field may have several.
+func records(r *csv.Reader) (all [][]string, lines []int, err error) {
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return all, lines, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		line, _ := r.FieldPos(0)
+		all, lines = append(all, record), append(lines, line)
+	}
 }
 
 func firstLine(lines [][]string) []string {

@@ -30,7 +30,6 @@ var Codes = []CodeDoc{
 	{CodeNoNode, "A VM has no node and nothing that chooses one."},
 	{CodeNoTemplate, "A VM is neither adopted nor has a template to be cloned from."},
 	{CodeNoDNS, "A VM asks for records in a stack without dns."},
-	{CodeNoPool, "A pool is referred to that is not there."},
 	{CodeAgent, "An address given by DHCP can be published through the guest agent only, and it is off."},
 	{CodeGateway, "The gateway does not fit the address."},
 	{CodeAddress, "The address cannot be a VM's."},

@@ -12,6 +12,16 @@ import (
 func (j *joiner) expand(s *Stack, root *Node) {
 	defaults := j.defaultVM(root)
 	e := &expander{joiner: j, stack: s, root: root, defaults: defaults, pattern: j.fill(orEmpty(root.Get("naming")), find(sharedFields, "naming")).Get("pattern")}
+	if groups := root.Get("groups"); groups != nil {
+		total := 0
+		for i, g := range groups.Items {
+			if total += g.Get("count").Int(); total > maxVMs {
+				j.errorAt(groups.Keys[i], "groups", CodeTooBig, "split it into several stacks", "stack %q has more than %d VMs", s.Name, maxVMs)
+				return
+			}
+		}
+	}
+	errors := countErrors(j.problems)
 	for i, key := range root.Keys {
 		switch v := root.Items[i]; key.Text {
 		case "vms":
@@ -28,9 +38,20 @@ func (j *joiner) expand(s *Stack, root *Node) {
 			e.students(key, v)
 		}
 	}
-	if len(s.VMs) == 0 && len(s.Retired) == 0 && len(s.Forgotten) == 0 {
-		j.warn(s.Pos, "", CodeNoVMs, "add vms: or groups:", "stack %q has no VM", s.Name)
+	if len(s.VMs) == 0 && len(s.Retired) == 0 && len(s.Forgotten) == 0 && countErrors(j.problems) == errors {
+		fix := map[string]string{KindStack: "add vms: or groups:", KindClass: "add students:"}[s.Kind]
+		j.warn(s.Pos, "", CodeNoVMs, fix, "stack %q has no VM", s.Name)
 	}
+}
+
+func countErrors(ps []Problem) int {
+	n := 0
+	for _, p := range ps {
+		if p.Severity == SeverityError {
+			n++
+		}
+	}
+	return n
 }
 
 func orEmpty(n *Node) *Node {
@@ -64,6 +85,10 @@ type expander struct {
 	pattern  *Node
 	keys     map[string]Pos
 }
+
+// maxVMs bounds a stack: groups multiply, and a small spec could ask for more
+// VMs than memory holds.
+const maxVMs = 50_000
 
 // A member is one VM to be.
 type member struct {
@@ -158,6 +183,10 @@ func evaluate(expr string, n int) (int, error) {
 	return sum, nil
 }
 
+// reserved reports whether a name cannot be a key of an HCL object, because
+// Terragrunt writes keys without quotes.
+func reserved(name string) bool { return name == "for" || name == "null" }
+
 // add merges a member with what it inherits and reads it as a VM.
 func (e *expander) add(m member) {
 	if e.keys == nil {
@@ -165,6 +194,10 @@ func (e *expander) add(m member) {
 	}
 	if !matches("key", m.key) {
 		e.errorPos(m.pos, m.path, CodeValue, "", "%q is not %s", printable(m.key), formats["key"].want)
+		return
+	}
+	if reserved(m.key) {
+		e.errorPos(m.pos, m.path, CodeValue, "choose another key", "%q is a word of HCL, which Terragrunt writes without quotes", m.key)
 		return
 	}
 	if first, ok := e.keys[m.key]; ok {

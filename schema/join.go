@@ -80,7 +80,10 @@ func (j *joiner) stack(in Input) *Stack {
 		}
 	}
 	j.settings(s, root)
-	j.registration(root.Get("outputs", "registration"))
+	if r := root.Get("outputs", "registration"); r != nil {
+		s.RegistrationPos = r.Pos
+		j.registration(r)
+	}
 	j.profiles = j.stackProfiles(root)
 	j.pin(root)
 	j.expand(s, root)
@@ -91,12 +94,8 @@ func (j *joiner) stack(in Input) *Stack {
 // registration checks where a class's registration goes: a JSON file of the
 // project that is no part of what is rendered otherwise.
 func (j *joiner) registration(n *Node) {
-	if n == nil {
-		return
-	}
-	dir, _, below := strings.Cut(path.Clean(n.Text), "/")
-	if !below || path.IsAbs(n.Text) || strings.Contains(n.Text, "\\") || slices.Contains([]string{"..", ".", "modules", "units", "stacks", "specs"}, dir) || strings.HasPrefix(dir, ".") || path.Ext(n.Text) != ".json" {
-		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is no place for a registration: it is a .json file in a folder of its own", printable(n.Text))
+	if !strings.HasPrefix(path.Clean(n.Text), "registration/") || strings.Contains(n.Text, "\\") || path.Ext(n.Text) != ".json" {
+		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is no place for a registration: it is a .json file below registration/", printable(n.Text))
 	}
 }
 
@@ -120,7 +119,7 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	}
 	j.backend(s, root)
 	if p := get("proxmox"); p != nil {
-		s.Proxmox = Proxmox{Endpoint: p.Get("endpoint").Str(), Insecure: p.Get("insecure").Bool(), CAFile: p.Get("ca_file").Str(), Set: true}
+		s.Proxmox = Proxmox{Endpoint: p.Get("endpoint").Str(), Insecure: p.Get("insecure").Bool(), CAFile: s.local(p.Get("ca_file")), Set: true}
 	}
 	if d := get("dns"); d != nil {
 		s.DNS = &DNS{Zone: strings.TrimSuffix(d.Get("zone").Str(), ".") + ".", Server: d.Get("server").Str(), Port: d.Get("port").Int(),
@@ -129,10 +128,22 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	}
 	if p := get("pool"); p != nil {
 		s.Pool = &Pool{Pos: p.Pos, ID: p.Get("id").Str(), Create: p.Get("create").Bool(), Comment: p.Get("comment").Str()}
+		if reserved(s.Pool.ID) {
+			j.errorPos(p.Pos, "pool.id", CodeValue, "choose another id", "%q is a word of HCL, which Terragrunt writes without quotes", s.Pool.ID)
+		}
 	}
 	if r := root.Get("vmids"); r != nil {
 		s.VMIDs = j.vmids(r)
 	}
+}
+
+// local is a file that a spec, or the settings beside its folder, names by a
+// path relative to itself; the result is relative to the project.
+func (s *Stack) local(n *Node) string {
+	if n == nil || path.IsAbs(n.Text) || n.File != s.File {
+		return n.Str()
+	}
+	return path.Join(path.Dir(s.Spec), n.Text)
 }
 
 func (j *joiner) backend(s *Stack, root *Node) {
@@ -142,6 +153,9 @@ func (j *joiner) backend(s *Stack, root *Node) {
 		Endpoint: b.Get("endpoint").Str(), Prefix: b.Get("prefix").Str(), PathStyle: b.Get("path_style").Bool(), Lock: n == nil || b.Get("lock").Bool()}
 	if n == nil {
 		return
+	}
+	if p := b.Get("prefix"); p != nil && path.Join("/", p.Text) != "/"+p.Text {
+		j.errorPos(p.Pos, "backend.prefix", CodeValue, "write it without . and ..", "%q leads elsewhere: a prefix is the beginning of the state key", printable(p.Text))
 	}
 	for _, key := range []string{"bucket", "region"} {
 		if s.Backend.Type == "s3" && b.Get(key) == nil {

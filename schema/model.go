@@ -37,6 +37,8 @@ type Stack struct {
 	Renamed      []Rename
 	Parallelism  int    // 0 is OpenTofu's own
 	Registration string // "" is none
+
+	RegistrationPos Pos
 }
 
 // A Way is one entry of retired or forgotten.
@@ -74,7 +76,7 @@ type Backend struct {
 type Proxmox struct {
 	Endpoint string
 	Insecure bool
-	CAFile   string // relative to the spec
+	CAFile   string // relative to the project, or absolute
 	Set      bool   // the spec says something about it
 }
 

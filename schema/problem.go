@@ -88,7 +88,6 @@ const (
 	CodeNoNode         = "no-node"
 	CodeNoTemplate     = "no-template"
 	CodeNoDNS          = "no-dns"
-	CodeNoPool         = "no-pool"
 	CodeAgent          = "agent-needed"
 	CodeGateway        = "bad-gateway"
 	CodeAddress        = "bad-address"

@@ -17,11 +17,15 @@ type Spec struct {
 
 // Parse reads one document. The Spec is nil exactly when there are errors.
 func Parse(file string, src []byte) (*Spec, []Problem) {
-	n, problems := ParseYAML(file, src)
+	n, problems := parseYAML(file, src)
 	if n == nil {
 		return nil, SortProblems(problems)
 	}
-	c := &checker{problems: problems}
+	said := map[Pos]bool{} // one mistake is one problem
+	for _, p := range problems {
+		said[p.Pos] = true
+	}
+	c := &checker{problems: problems, said: said}
 	c.secrets(n, "")
 	if n.Shape != ShapeMap {
 		c.errorAt(n, "", CodeType, "`stackgen init` writes a commented example", "a spec is a map of keys; this is %s", n.Shape)

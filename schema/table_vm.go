@@ -42,6 +42,7 @@ var VMFields = []Field{
 	{Key: "networks", Type: List, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", Doc: "Network devices, net0 first."},
 	{Key: "efi", Type: Object, Short: "datastore", HCL: "efi_disk", Fields: efiFields, Doc: "The EFI disk, for `bios: ovmf`."},
 	{Key: "tpm", Type: Object, Short: "datastore", HCL: "tpm_state", Fields: tpmFields, Doc: "The TPM state disk."},
+	{Key: "tablet", Type: Bool, HCL: "tablet_device", Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
 	{Key: "serial", Type: List, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", Doc: "Serial devices, serial0 first."},
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, Doc: "Display."},
 	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, Doc: "Order and delays when a node starts or stops."},

@@ -16,6 +16,7 @@ import (
 var secretShapes = []*regexp.Regexp{
 	regexp.MustCompile(`[A-Za-z0-9._-]+@[A-Za-z0-9-]+![A-Za-z0-9._-]+=[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}`),
 	regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----.*?(-----END [A-Z0-9 ]*-----|\z)`),
+	regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@"']+:[^/\s@"']+@`),
 	regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{16}\b`),
 	regexp.MustCompile(`\b(ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs])[_-][A-Za-z0-9_-]{16,}`),
 	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+`),

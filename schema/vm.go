@@ -200,6 +200,9 @@ func (e *expander) records(v *VM) {
 	}
 	ttl := cmp.Or(d.Get("ttl").Int(), e.stack.DNS.TTL)
 	for _, r := range d.Get("records").List() {
+		if reserved(r.Text) {
+			e.errorPos(r.Pos, v.Path+".dns", CodeValue, "choose another name", "%q is a word of HCL, which Terragrunt writes without quotes", r.Text)
+		}
 		v.Records = append(v.Records, Record{Pos: r.Pos, Name: r.Text, TTL: ttl})
 	}
 	if d.Get("records") == nil {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,16 @@ const (
 // ParseYAML reads one YAML document into Nodes. The node is nil exactly when
 // there are errors.
 func ParseYAML(file string, src []byte) (*Node, []Problem) {
+	n, problems := parseYAML(file, src)
+	if HasErrors(problems) {
+		return nil, problems
+	}
+	return n, problems
+}
+
+// parseYAML is ParseYAML that keeps the node where what is wrong leaves the rest
+// of the document as it is meant.
+func parseYAML(file string, src []byte) (*Node, []Problem) {
 	start := Pos{File: file, Line: 1, Col: 1}
 	if len(src) > maxBytes {
 		return nil, []Problem{{Pos: start, Severity: SeverityError, Code: CodeTooBig,
@@ -43,7 +54,7 @@ func ParseYAML(file string, src []byte) (*Node, []Problem) {
 	}
 	b := &builder{file: file, open: map[*yaml.Node]bool{}}
 	n := b.node(doc.Content[0], 0)
-	if HasErrors(b.problems) {
+	if slices.ContainsFunc(b.problems, func(p Problem) bool { return p.Code != CodeType && p.Code != CodeDuplicateKey }) {
 		return nil, b.problems
 	}
 	return n, b.problems
@@ -74,7 +85,12 @@ func decode(src []byte) (doc yaml.Node, err error) {
 	return doc, nil
 }
 
-var yamlLine = regexp.MustCompile(`line (\d+): `)
+var (
+	yamlLine = regexp.MustCompile(`line (\d+): `)
+	// yamlParser are the errors that yaml.v3 gives the line before theirs: it
+	// counts its scanner's lines from 1, and its parser's from 0.
+	yamlParser = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (undefined tag handle|duplicate|incompatible))`)
+)
 
 func syntaxProblem(file string, err error) Problem {
 	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
@@ -82,7 +98,9 @@ func syntaxProblem(file string, err error) Problem {
 		if l, err := strconv.Atoi(m[1]); err == nil && l > 0 {
 			line = l
 		}
-		text = strings.Replace(text, m[0], "", 1)
+		if text = strings.Replace(text, m[0], "", 1); yamlParser.MatchString(text) {
+			line++
+		}
 	}
 	return Problem{Pos: Pos{File: file, Line: line, Col: 1}, Severity: SeverityError, Code: CodeSyntax,
 		Message: "not valid YAML: " + printable(text)}
@@ -93,6 +111,7 @@ type builder struct {
 	file     string
 	count    int
 	open     map[*yaml.Node]bool // anchors being expanded: an alias to one of them never ends
+	alias    *yaml.Node          // the alias in the document itself that is being expanded
 	problems []Problem
 }
 
@@ -110,7 +129,7 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 	b.count++
 	switch {
 	case b.count == maxNodes:
-		b.problem(y, CodeTooBig, fmt.Sprintf("the document unfolds into more than %d values", maxNodes), "use fewer aliases")
+		b.problem(cmp.Or(b.alias, y), CodeTooBig, fmt.Sprintf("the document unfolds into more than %d values", maxNodes), "use fewer aliases")
 		return n
 	case b.count > maxNodes:
 		return n
@@ -123,6 +142,10 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 		if b.open[y.Alias] {
 			b.problem(y, CodeAlias, fmt.Sprintf("alias *%s stands inside what it names", printable(y.Value)), "")
 			return n
+		}
+		if b.alias == nil {
+			b.alias = y
+			defer func() { b.alias = nil }()
 		}
 		b.open[y.Alias] = true
 		defer delete(b.open, y.Alias)
@@ -184,6 +207,9 @@ func (b *builder) mapping(n *Node, y *yaml.Node, depth int) {
 			continue
 		}
 		key := b.node(k, depth+1)
+		if b.count >= maxNodes {
+			return
+		}
 		if key.Shape == ShapeList || key.Shape == ShapeMap || key.Shape == ShapeNull {
 			b.problem(k, CodeType, "a key must be text, this is "+string(key.Shape), "")
 			continue

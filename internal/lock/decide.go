@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,20 +87,41 @@ func profileNames(p *schema.Project, old *Lock) []string {
 
 // reserve notes every VMID that is spoken for, so that allocation avoids it.
 func (d *decider) reserve() {
+	take := func(vmid int, holder string) {
+		if vmid != 0 && d.used[vmid] == "" {
+			d.used[vmid] = holder
+		}
+	}
 	for _, s := range d.old.Stacks {
 		for _, v := range s.Value.VMs {
-			d.used[v.Value.VMID] = s.Key + "/" + v.Key
+			take(v.Value.VMID, s.Key+"/"+v.Key)
+		}
+	}
+	for _, s := range d.old.Stacks {
+		for _, v := range s.Value.VMs {
+			if v.Value.Template != nil {
+				take(v.Value.Template.VMID, "a template")
+			}
 		}
 	}
 	for _, s := range d.project.Stacks {
 		for _, v := range s.VMs {
-			if v.VMID != 0 && d.used[v.VMID] == "" {
-				d.used[v.VMID] = s.Name + "/" + v.Key
-			}
-			if v.Template != nil && v.Template.VMID != 0 && d.used[v.Template.VMID] == "" {
-				d.used[v.Template.VMID] = "a template"
+			if v.Template != nil {
+				take(v.Template.VMID, "a template")
 			}
 		}
+	}
+	for _, s := range d.project.Stacks {
+		for _, v := range s.VMs {
+			take(v.VMID, s.Name+"/"+v.Key)
+		}
+	}
+}
+
+// release makes a VMID free again, or another VM's, if it was this VM's.
+func (d *decider) release(vmid int, holder, heir string) {
+	if d.used[vmid] == holder {
+		d.used[vmid] = heir
 	}
 }
 
@@ -162,58 +182,6 @@ func remember(l *Stack, s *schema.Stack) {
 		l.DNS = &DNS{Zone: s.DNS.Zone, Server: s.DNS.Server, Port: s.DNS.Port, KeyName: s.DNS.KeyName, Algorithm: s.DNS.Algorithm}
 	}
 }
-
-// stateMove refuses a change of the place where a live stack's state lies.
-func (d *decider) stateMove(s *schema.Stack, was *Stack) {
-	now := Stack{}
-	remember(&now, s)
-	same := was.StateKey == now.StateKey && was.Backend.Type == now.Backend.Type && was.Backend.Bucket == now.Backend.Bucket && was.Backend.Endpoint == now.Backend.Endpoint
-	if same || len(was.Units) == 0 || slices.Contains(d.options.StateMoved, s.Name) {
-		return
-	}
-	d.result.Refusals = append(d.result.Refusals, Refusal{Stack: s.Name, Address: s.Name,
-		Message: fmt.Sprintf("the state of %s lies at %s; the spec now says %s. An apply would find no state there and create every VM again", s.Name, was.place(), now.place()),
-		Ways: []Way{
-			{"put back what changed in " + d.options.Specs[s.Name], nil},
-			{"move the state, then say so", append(moveCommands(was, &now), "stackgen render --state-moved "+s.Name)},
-		}})
-}
-
-// place names where a stack's state lies.
-func (s *Stack) place() string {
-	if s.Backend.Type == "s3" {
-		return "s3://" + s.Backend.Bucket + "/" + s.StateKey + "/" + cmp.Or(map[bool]string{true: " at " + s.Backend.Endpoint}[s.Backend.Endpoint != ""], "")
-	}
-	return ".state/" + s.StateKey + "/"
-}
-
-// moveCommands are the commands that move a stack's state.
-func moveCommands(was, now *Stack) []string {
-	s3 := func(s *Stack) string {
-		out := "aws s3"
-		if s.Backend.Endpoint != "" {
-			out += " --endpoint-url " + s.Backend.Endpoint
-		}
-		return out
-	}
-	url := func(s *Stack) string { return "s3://" + s.Backend.Bucket + "/" + s.StateKey }
-	dir := func(s *Stack) string { return ".state/" + s.StateKey }
-	switch {
-	case was.Backend.Type == "local" && now.Backend.Type == "local":
-		parent := dir(now)[:strings.LastIndexByte(dir(now), '/')]
-		return []string{"mkdir -p " + parent + " && mv " + dir(was) + " " + dir(now)}
-	case was.Backend.Type == "local":
-		return []string{s3(now) + " cp --recursive " + dir(was) + " " + url(now)}
-	case now.Backend.Type == "local":
-		return []string{s3(was) + " cp --recursive " + url(was) + " " + dir(now)}
-	case was.Backend.Endpoint == now.Backend.Endpoint:
-		return []string{s3(now) + " mv --recursive " + url(was) + " " + url(now)}
-	default:
-		return []string{s3(was) + " cp --recursive " + url(was) + " state-" + lastPart(was.StateKey), s3(now) + " cp --recursive state-" + lastPart(was.StateKey) + " " + url(now)}
-	}
-}
-
-func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // gone handles the stacks that the lock knows and no spec has.
 func (d *decider) gone() {

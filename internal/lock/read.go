@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"stackgen/schema"
 )
@@ -22,9 +23,16 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 		r.fail(problems[0].Pos, "%s", problems[0].Message)
 		return nil, r.problems
 	}
-	r.known(root, "version", "profiles", "stacks")
-	if v := r.number(root.Get("version"), root); v != Version && len(r.problems) == 0 {
-		r.fail(root.Pos, "it has version %d, this stackgen knows version %d", v, Version)
+	if v := root.Get("version"); v != nil && v.Shape == schema.ShapeInt && v.Text != strconv.Itoa(Version) {
+		r.fail(v.Pos, "it has version %s, and this stackgen knows version %d", v.Text, Version)
+		r.problems[0].Fix = "install the stackgen that wrote it, or a newer one"
+		return nil, r.problems
+	}
+	if r.known(root, "version", "profiles", "stacks"); root.Shape != schema.ShapeMap {
+		return nil, r.problems
+	}
+	if r.number(root, "version") != Version && len(r.problems) == 0 {
+		r.fail(root.Get("version").Pos, "expected version: %d", Version)
 	}
 	l.Profiles = r.strings(root.Get("profiles"))
 	r.each(root.Get("stacks"), func(key string, n *schema.Node) {
@@ -74,7 +82,14 @@ func (r *reader) each(n *schema.Node, do func(string, *schema.Node)) {
 		return
 	}
 	for i, k := range n.Keys {
-		do(k.Text, n.Items[i])
+		switch {
+		case strings.Trim(k.Text, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || k.Text == "": // it becomes part of paths
+			r.fail(k.Pos, "%q is no name of a stack, unit or VM", schema.Printable(k.Text))
+		case n.Items[i].Shape != schema.ShapeMap:
+			r.fail(n.Items[i].Pos, "expected a map, found %s", n.Items[i].Shape)
+		default:
+			do(k.Text, n.Items[i])
+		}
 	}
 }
 
@@ -85,14 +100,15 @@ func (r *reader) text(n *schema.Node) string {
 	return n.Str()
 }
 
-func (r *reader) number(n, parent *schema.Node) int {
+func (r *reader) number(parent *schema.Node, key string) int {
+	n := parent.Get(key)
 	if n == nil {
-		r.fail(parent.Pos, "a number is missing")
+		r.fail(parent.Pos, "%s is missing", key)
 		return 0
 	}
 	v, err := strconv.Atoi(n.Str())
 	if err != nil {
-		r.fail(n.Pos, "expected a number, found %q", schema.Printable(n.Str()))
+		r.fail(n.Pos, "%s is a number, not %q", key, schema.Printable(n.Str()))
 	}
 	return v
 }
@@ -133,7 +149,7 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 	}
 	if d := n.Get("dns"); d != nil {
 		r.known(d, "zone", "server", "port", "key_name", "algorithm")
-		s.DNS = &DNS{Zone: r.text(d.Get("zone")), Server: r.text(d.Get("server")), Port: r.number(d.Get("port"), d),
+		s.DNS = &DNS{Zone: r.text(d.Get("zone")), Server: r.text(d.Get("server")), Port: r.number(d, "port"),
 			KeyName: r.text(d.Get("key_name")), Algorithm: r.text(d.Get("algorithm"))}
 	}
 	r.each(n.Get("units"), func(name string, u *schema.Node) {
@@ -148,7 +164,7 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 
 func (r *reader) vm(at string, n *schema.Node) VM {
 	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "fingerprint", "status")
-	v := VM{VMID: r.number(n.Get("vmid"), n), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")), MACs: r.strings(n.Get("macs")),
+	v := VM{VMID: r.number(n, "vmid"), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")), MACs: r.strings(n.Get("macs")),
 		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Status: r.status(n)}
 	if other, ok := r.vmids[v.VMID]; ok {
 		r.fail(n.Pos, "VMID %d of %s is %s's as well", v.VMID, schema.Printable(at), schema.Printable(other))
@@ -156,7 +172,7 @@ func (r *reader) vm(at string, n *schema.Node) VM {
 	r.vmids[v.VMID] = at
 	if t := n.Get("template"); t != nil {
 		r.known(t, "vmid", "node", "name")
-		v.Template = &Template{VMID: r.number(t.Get("vmid"), t), Node: r.text(t.Get("node")), Name: r.text(t.Get("name"))}
+		v.Template = &Template{VMID: r.number(t, "vmid"), Node: r.text(t.Get("node")), Name: r.text(t.Get("name"))}
 	}
 	if f := n.Get("fingerprint"); f != nil {
 		r.known(f, "uuid", "macs")

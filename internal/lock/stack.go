@@ -31,6 +31,7 @@ func (d *stackDecider) rename() {
 			d.error(r.Pos, "renamed", schema.CodeWayOut, "retire or forget one of them", "%s and %s are both in the lock: two VMs cannot become one", r.From, r.To)
 		case from >= 0:
 			d.lock.VMs[from].Key = r.To
+			d.release(d.lock.VMs[from].Value.VMID, d.stack.Name+"/"+r.From, d.stack.Name+"/"+r.To)
 		}
 	}
 }
@@ -53,6 +54,7 @@ func (d *stackDecider) leave() {
 			v.Status = Forgotten
 		case v.Status != Live:
 			d.note("%s/%s: the %s VM leaves the lock; VMID %d is free again", d.stack.Name, e.Key, v.Status, v.VMID)
+			d.release(v.VMID, d.stack.Name+"/"+e.Key, "")
 			continue
 		default:
 			d.result.Refusals = append(d.result.Refusals, d.vmGone(e.Key, &v))
@@ -87,8 +89,8 @@ func entries(list string, ways []schema.Way, name string) string {
 
 func (d *stackDecider) vmGone(key string, v *VM) Refusal {
 	spec, name := d.lock.Spec, d.stack.Name
-	forget := []string{entries("forgotten", d.stack.Forgotten, key), "# then:", "stackgen render", "cd stacks/" + name + " && terragrunt stack generate"}
-	forget = append(forget, fmt.Sprintf(`(cd .terragrunt-stack/proxmox-vm && terragrunt state rm '%s')`, d.address(key, v)))
+	forget := []string{entries("forgotten", d.stack.Forgotten, key), "# then:", "stackgen render",
+		fmt.Sprintf(`(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm '%s')`, name, UnitVM, d.address(key, v))}
 	return Refusal{Stack: name, Address: name + "/" + key,
 		Message: fmt.Sprintf("VM %s (VMID %d) is in the lock and no longer in %s. An apply would destroy it", key, v.VMID, spec),
 		Ways: []Way{
@@ -158,6 +160,12 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	}
 	if out.VMID == 0 {
 		out.VMID = d.allocate(v)
+	}
+	if out.VMID != was.VMID {
+		out.Fingerprint = nil // that was another VM's
+		if was.VMID != 0 && v.Adopt {
+			d.note("%s/%s: VMID %d takes the place of %d, which stackgen knows nothing of from now on", d.stack.Name, v.Key, out.VMID, was.VMID)
+		}
 	}
 	d.used[out.VMID] = d.stack.Name + "/" + v.Key
 	out.Node = d.node(v, was)

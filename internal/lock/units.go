@@ -24,11 +24,16 @@ func (d *stackDecider) units() {
 	}
 	d.dnsUnits(status)
 	for _, e := range d.lock.VMs {
-		if e.Value.Unit != "" && e.Value.Status != Live {
+		// A VM that is refused has its unit with it: one refusal says it all.
+		gone := !slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.Key == e.Key })
+		if gone && d.lock.Units.index(e.Value.Unit) >= 0 {
 			status[e.Value.Unit] = e.Value.Status
 		}
 	}
 	var out Ordered[Unit]
+	if status[UnitPool] == "" && d.way(d.stack.Retired, UnitPool) && slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID != "" }) {
+		d.error(wayPos(d.stack.Retired, UnitPool), "retired", schema.CodeWayOut, "remove pool as well: the VMs leave the pool, then it is destroyed, in one apply", "the pool is retired while VMs are still in it")
+	}
 	for _, e := range d.lock.Units {
 		now, known := status[e.Key]
 		delete(status, e.Key)
@@ -90,7 +95,7 @@ func (d *stackDecider) unitGone(unit string) Refusal {
 		Message: fmt.Sprintf("unit %s is in the lock, and %s no longer asks for it. Its state and what it made would stay behind, unseen", unit, spec),
 		Ways: []Way{
 			{"destroy what it made: add to " + spec, []string{entries("retired", d.stack.Retired, unit), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack run apply)"}},
-			{"leave what it made alone: add to " + spec, []string{entries("forgotten", d.stack.Forgotten, unit), "# then:", "stackgen render"}},
+			{"leave what it made alone: add to " + spec, []string{entries("forgotten", d.stack.Forgotten, unit), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack clean)"}}, // or the unit's folder would be in every run
 			{"keep it: put back what asked for it in " + spec, nil},
 		}}
 }

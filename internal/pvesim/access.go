@@ -150,12 +150,12 @@ func (w *world) poolOfPath(path string) string {
 }
 
 // allowed says whether an identity has one of the privileges on a path.
-func (w *world) allowed(id *identity, path string, any ...string) bool {
+func (w *world) allowed(id *identity, path string, privs ...string) bool {
 	have := w.everything
 	if id.user != "root@pam" || id.token != "" && id.privsep {
 		have = w.rightsOf(id, path)
 	}
-	for _, p := range any {
+	for _, p := range privs {
 		if _, ok := have[p]; ok {
 			return true
 		}
@@ -175,11 +175,11 @@ func (w *world) require(id *identity, path string, all ...string) error {
 }
 
 // requireAny refuses unless one privilege is there.
-func (w *world) requireAny(id *identity, path string, any ...string) error {
-	if w.allowed(id, path, any...) {
+func (w *world) requireAny(id *identity, path string, privs ...string) error {
+	if w.allowed(id, path, privs...) {
 		return nil
 	}
-	return denied("%s, %s", path, strings.Join(any, "|"))
+	return denied("%s, %s", path, strings.Join(privs, "|"))
 }
 
 // knownPaths lists the paths a permission dump shows.

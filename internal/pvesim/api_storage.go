@@ -271,9 +271,18 @@ func deleteVolume(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	upid := c.w.fork(c.node, "imgdel", v.ID, c.who, &worker{steps: []step{func() (pause, error) {
+	id := c.p["storage"]
+	if v.VMID != 0 {
+		id = itoa(v.VMID) + "@" + id
+	}
+	wk := &worker{}
+	wk.steps = []step{func() (pause, error) {
+		if c.w.baseInUse(v) {
+			return pause{}, failf("base volume '%s' is still in use by linked clones", plain(v.ID))
+		}
 		c.w.removeVolume(v)
+		wk.logf("Removed volume '%s'", v.ID)
 		return pause{d: 100 * time.Millisecond, main: true}, nil
-	}}})
-	return upid, nil
+	}}
+	return c.w.fork(c.node, "imgdel", id, c.who, wk), nil
 }

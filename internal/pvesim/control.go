@@ -176,3 +176,15 @@ func (s *Server) Remove(vmid int) {
 		p.Guests = withoutInt(p.Guests, vmid)
 	}
 }
+
+// Add puts a guest into the cluster at once, with the volumes its disks name.
+func (s *Server) Add(g *Guest) error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.advance(s.clk.Now())
+	if err := s.w.adopt(g); err != nil {
+		return err
+	}
+	s.w.seed.Guests = append(s.w.seed.Guests, g)
+	return nil
+}

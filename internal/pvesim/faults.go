@@ -197,10 +197,9 @@ func (s *Server) executedLater(ctx context.Context, r *request, f *Fault) *reply
 	if delay == 0 {
 		delay = proxyTimeout
 	}
-	format, path, early := splitPath(r)
+	_, path, early := splitPath(r)
 	values, early2 := readValues(r)
 	if early == nil && early2 == nil {
-		_ = format
 		c := &call{s: s, w: s.w, method: r.method, path: path, entry: r.entry, values: values}
 		s.w.mu.Lock()
 		s.w.advance(s.clk.Now())

@@ -36,7 +36,7 @@ func lxcList(c *call) (any, error) {
 }
 
 func (w *world) lxcFigures(g *Guest) object {
-	out := w.guestStatus(g, true)
+	out := w.guestStatus(g)
 	swap := int64(512) * mib
 	if v, ok := g.Config["swap"]; ok {
 		swap = int64(atoi(v)) * mib

@@ -99,13 +99,13 @@ func qemuList(c *call) (any, error) {
 		if g.Node != c.node || g.Type != "qemu" || !c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
 			continue
 		}
-		out = append(out, c.w.guestStatus(g, c.flag("full")))
+		out = append(out, c.w.guestStatus(g))
 	}
 	return out, nil
 }
 
 // guestStatus is what a node knows of its own guest, without lag.
-func (w *world) guestStatus(g *Guest, full bool) object {
+func (w *world) guestStatus(g *Guest) object {
 	out := object{"vmid": g.VMID, "name": g.name(), "status": g.status(), "cpu": 0, "cpus": w.cpus(g), "disk": 0,
 		"maxdisk": w.bootDiskSize(g), "maxmem": g.maxMemory(), "mem": 0, "netin": 0, "netout": 0, "uptime": 0}
 	if g.Type == "qemu" && w.seed.Version == "9" {
@@ -132,7 +132,6 @@ func (w *world) guestStatus(g *Guest, full bool) object {
 		out["pid"], out["mem"], out["cpu"] = g.pid, g.memory(), g.Usage
 		out["uptime"] = int64(w.now.Sub(g.Started) / time.Second)
 	}
-	_ = full
 	return out
 }
 
@@ -141,7 +140,7 @@ func qemuStatus(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := c.w.guestStatus(g, true)
+	out := c.w.guestStatus(g)
 	out["qmpstatus"] = g.status()
 	if g.agentEnabled() {
 		out["agent"] = 1

@@ -2,7 +2,6 @@ package pvesim
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -245,104 +244,6 @@ func (j *cloneJob) drive(k string, d drive, last bool) []step {
 		return pause{}, nil
 	}
 	return []step{queue, makeIt, done}
-}
-
-// storageTurn waits for the lock of a storage: one volume is made at a time.
-func (w *world) storageTurn(s *Storage) pause {
-	if w.turns == nil {
-		w.turns = map[string]time.Time{}
-	}
-	at := w.turns[s.ID]
-	if at.Before(w.now) {
-		at = w.now
-	}
-	w.turns[s.ID] = at.Add(allocTime)
-	return pause{d: at.Sub(w.now)}
-}
-
-func (j *cloneJob) dest(d drive) *Storage {
-	if j.storage != "" {
-		return j.c.w.storage(j.storage)
-	}
-	return j.c.w.storage(storageOf(d.file))
-}
-
-func (j *cloneJob) volume(d drive, full bool) (*Volume, error) {
-	w := j.c.w
-	src := w.volumeOn(j.c.node, d.file)
-	if src == nil {
-		return nil, failf("volume '%s' does not exist", d.file)
-	}
-	s := j.dest(d)
-	if !full {
-		return j.link(s, src)
-	}
-	format := "raw"
-	if s.fileBased() {
-		format = formatOr(j.format, src.Format)
-	}
-	name := w.freeDiskName(s, j.c.node, j.newid)
-	if d.cloudinit() {
-		name = fmt.Sprintf("vm-%d-cloudinit", j.newid)
-	}
-	v, lines, err := w.alloc(j.c.node, s, j.newid, name, format, int64(src.Size))
-	if err != nil {
-		return nil, err
-	}
-	j.print(lines)
-	return v, nil
-}
-
-// link makes a volume that stands on the base.
-func (j *cloneJob) link(s *Storage, src *Volume) (*Volume, error) {
-	w := j.c.w
-	name := w.freeDiskName(s, j.c.node, j.newid)
-	v := &Volume{Node: j.c.node, VMID: j.newid, Size: src.Size, Format: "raw"}
-	_, base, _ := strings.Cut(src.ID, ":")
-	switch {
-	case s.fileBased():
-		v.Format = "qcow2"
-		v.ID = fmt.Sprintf("%s:%s/%d/%s.qcow2", s.ID, base, j.newid, name)
-		v.Parent = "../" + base
-		j.wk.logf("clone %s: images, %s.qcow2, %d to %s.qcow2 (base=../%s)", base, name, j.newid, name, base)
-	case s.Type == "zfspool" || s.Type == "rbd":
-		v.ID = s.ID + ":" + base + "/" + name
-		v.Parent = base + "@__base__"
-	default:
-		v.ID = s.ID + ":" + name
-	}
-	w.addVolume(v)
-	j.print([]string{w.allocLine(s, v, v.Parent)})
-	return v, nil
-}
-
-func (j *cloneJob) print(lines []string) {
-	for _, l := range lines {
-		if l != "" {
-			j.wk.log(l)
-		}
-	}
-}
-
-func (j *cloneJob) cancelText(d drive, v *Volume, limit float64) string {
-	rate := ""
-	if limit > 0 {
-		rate = " -r " + strconv.Itoa(int(limit/float64(kib))) + "K"
-	}
-	src, dst := j.c.w.storage(storageOf(d.file)), j.c.w.storage(storageOf(v.ID))
-	return fmt.Sprintf("clone failed: copy failed: command '/usr/bin/qemu-img convert -p -n%s -f %s -O %s %s zeroinit:%s' failed: interrupted by signal",
-		rate, volumeFormat(d.file), v.Format, src.devicePath(d.file), dst.devicePath(v.ID))
-}
-
-// devicePath is where a volume is found on its node.
-func (s *Storage) devicePath(volid string) string {
-	switch {
-	case s.fileBased():
-		return s.filePath(volid)
-	case s.Type == "zfspool":
-		return "/dev/zvol/" + s.Pool + "/" + plain(volid)
-	}
-	return "/dev/" + s.VG + "/" + plain(volid)
 }
 
 func (j *cloneJob) finish() (pause, error) {

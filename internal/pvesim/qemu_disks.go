@@ -52,11 +52,10 @@ func (w *world) makeCloudinit(g *Guest, key string, d drive, s *Storage, conf ma
 	if v := w.volumeOn(g.Node, d.file); v != nil {
 		w.removeVolume(v)
 	}
-	v, lines, err := w.alloc(g.Node, s, g.VMID, name, format, 4*mib)
+	_, lines, err := w.alloc(g.Node, s, g.VMID, name, format, 4*mib)
 	if err != nil {
 		return "", nil, err
 	}
-	_ = v
 	lines = append(lines, fmt.Sprintf("%s: successfully created disk '%s'", key, d.String()))
 	return d.String(), lines, nil
 }

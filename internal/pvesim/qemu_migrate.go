@@ -2,75 +2,10 @@ package pvesim
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"time"
 )
-
-// localDisks lists the drives that a migration would have to copy.
-func (w *world) localDisks(g *Guest) []object {
-	out := []object{}
-	for _, k := range sortedKeys(g.Config) {
-		d := parseDrive(g.Config[k])
-		if !isDriveKey(k) && !strings.HasPrefix(k, "unused") || !strings.Contains(d.file, ":") {
-			continue
-		}
-		s := w.storage(storageOf(d.file))
-		if s == nil || s.Shared {
-			continue
-		}
-		size := d.size()
-		if v := w.volumeOn(g.Node, d.file); v != nil {
-			size = int64(v.Size)
-		}
-		unused := strings.HasPrefix(k, "unused")
-		out = append(out, object{"cdrom": flag(d.cdrom()), "drivename": k, "is_attached": flag(!unused), "is_tpmstate": flag(k == "tpmstate0"),
-			"is_unused": flag(unused), "is_vmstate": 0, "replicate": 1, "shared": 0, "size": size, "volid": d.file})
-	}
-	return out
-}
-
-func qemuMigrateCheck(c *call) (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	if err := g.locked(); err != nil {
-		return nil, err
-	}
-	allowed, not := []string{}, object{}
-	disks := c.w.localDisks(g)
-	for _, n := range c.w.nodes {
-		if n.Name == g.Node || c.has("target") && c.p["target"] != n.Name {
-			continue
-		}
-		missing := []string{}
-		for _, id := range g.storages() {
-			if s := c.w.storage(id); s == nil || !s.onNode(n.Name) {
-				missing = append(missing, id)
-			}
-		}
-		o := object{}
-		if len(missing) > 0 {
-			o["unavailable_storages"] = missing
-		} else {
-			allowed = append(allowed, n.Name)
-		}
-		not[n.Name] = o
-	}
-	out := object{"local_disks": disks, "local_resources": []string{}, "mapped-resource-info": object{}, "mapped-resources": []string{},
-		"running": flag(g.Running), "allowed_nodes": allowed, "not_allowed_nodes": not}
-	return out, nil
-}
-
-func (g *Guest) storages() []string {
-	var out []string
-	for _, k := range sortedKeys(g.Config) {
-		if d := parseDrive(g.Config[k]); isDriveKey(k) && strings.Contains(d.file, ":") && !contains(out, storageOf(d.file)) {
-			out = append(out, storageOf(d.file))
-		}
-	}
-	return out
-}
 
 func qemuMigrate(c *call) (any, error) {
 	target := c.p["target"]
@@ -110,22 +45,6 @@ func qemuMigrate(c *call) (any, error) {
 	wk.undo = m.undo
 	m.wk = wk
 	return c.w.fork(c.node, "qmigrate", itoa(g.VMID), c.who, wk), nil
-}
-
-func (c *call) mapStorage(id string) string {
-	to := c.p["targetstorage"]
-	if to == "" || to == "1" {
-		return id
-	}
-	if !strings.Contains(to, ":") {
-		return to
-	}
-	for _, pair := range strings.Split(to, ",") {
-		if from, dst, _ := strings.Cut(pair, ":"); from == id {
-			return dst
-		}
-	}
-	return id
 }
 
 // migration is one move of a guest to another node.
@@ -194,15 +113,8 @@ func (m *migration) begin() (pause, error) {
 	m.say("starting migration of VM %d to node '%s' (%s)", m.g.VMID, m.target.Name, m.target.Address)
 	m.g.Config["lock"] = "migrate"
 	disks := m.w.localDisks(m.g)
+	m.statMissing(disks)
 	for _, d := range disks {
-		if m.w.volumeOn(m.g.Node, d["volid"].(string)) == nil {
-			m.failed = fmt.Sprintf("failed to stat '%s'", d["volid"])
-			m.wk.log(m.failed)
-			m.say("ERROR: Problem found while scanning volumes - volume '%s' does not exist", d["volid"])
-			m.say("aborting phase 1 - cleanup resources")
-			m.say("ERROR: migration aborted (duration %s): Problem found while scanning volumes - volume '%s' does not exist", m.duration(), d["volid"])
-			return pause{}, failf("migration aborted")
-		}
 		kind := "found local disk '%s' (attached)"
 		if d["cdrom"] == 1 {
 			kind = "found generated disk '%s' (in current VM config)"
@@ -212,11 +124,14 @@ func (m *migration) begin() (pause, error) {
 		m.say(kind, d["volid"])
 	}
 	if len(disks) > 0 && m.online && !m.withDisks {
-		m.say("ERROR: Problem found while scanning volumes - can't live migrate attached local disks without with-local-disks option")
-		m.say("aborting phase 1 - cleanup resources")
-		m.say("ERROR: migration aborted (duration %s): Problem found while scanning volumes - can't live migrate attached local disks without with-local-disks option", m.duration())
-		return pause{}, failf("migration aborted")
+		return pause{}, m.scanFailure("can't live migrate attached local disks without with-local-disks option")
 	}
+	for _, d := range disks {
+		if base := parentOf(d["volid"].(string)); base != "" {
+			return pause{}, m.scanFailure("can't migrate '%s' as it's a clone of '%s'", d["volid"], path.Base(base))
+		}
+	}
+	m.updateSizes()
 	if len(disks) > 0 {
 		m.say("copying local disk images")
 	}
@@ -227,6 +142,10 @@ func (m *migration) copyDisk(id string, last bool) []step {
 	return []step{func() (pause, error) {
 		src := m.w.volumeOn(m.g.Node, id)
 		if src == nil {
+			why := fmt.Sprintf("storage migration for '%s' to storage '%s' failed - volume '%s' does not exist", id, m.mapTo(storageOf(id)), id)
+			m.say("ERROR: %s", why)
+			m.say("aborting phase 1 - cleanup resources")
+			m.say("ERROR: migration aborted (duration %s): %s", m.duration(), why)
 			return pause{}, failf("migration aborted")
 		}
 		if m.limit > 0 {
@@ -252,32 +171,6 @@ func (m *migration) copyDisk(id string, last bool) []step {
 		m.say("volume '%s' is '%s' on the target", id, v.ID)
 		return pause{}, nil
 	}}
-}
-
-// renamed is the id on the target; a taken name gets the next free one.
-func (m *migration) renamed(src *Volume, s *Storage) string {
-	id := src.ID
-	if storageOf(id) != s.ID {
-		name := m.w.freeDiskName(s, m.target.Name, m.g.VMID)
-		return s.volumeID(m.g.VMID, name, formatOr(src.Format, "raw"))
-	}
-	id = s.ID + ":" + plain(src.ID)
-	if m.w.volumeOn(m.target.Name, id) != nil {
-		return s.volumeID(m.g.VMID, m.w.freeDiskName(s, m.target.Name, m.g.VMID), formatOr(src.Format, "raw"))
-	}
-	return id
-}
-
-func (m *migration) commandFailure(id, storage string) string {
-	format := volumeFormat(id) + "+size"
-	throttle := ""
-	if m.limit > 0 {
-		throttle = fmt.Sprintf("/usr/bin/cstream -t %d | ", int64(m.limit))
-	}
-	return fmt.Sprintf("storage migration for '%s' to storage '%s' failed - command 'set -o pipefail && pvesm export %s %s - -with-snapshots 0 | %s"+
-		"/usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' -o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s"+
-		" -- pvesm import %s %s - -with-snapshots 0 -allow-rename 1' failed: interrupted by signal",
-		id, storage, id, format, throttle, m.target.Name, m.target.Name, m.target.Address, id, format)
 }
 
 func (m *migration) finish() (pause, error) {
@@ -321,6 +214,9 @@ func (m *migration) moveVolumes() {
 		}
 		if v := m.w.volumeOn(m.g.Node, d.file); v != nil {
 			m.w.removeVolume(v)
+			if l := s.removeLine(v); l != "" {
+				m.say("%s", l)
+			}
 		}
 		d.file = m.copied[i].ID
 		m.g.Config[k] = d.String()

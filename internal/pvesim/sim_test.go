@@ -118,6 +118,61 @@ func TestDefaultSeedIsTheClusterTheSpecsExpect(t *testing.T) {
 	}
 }
 
+func TestDisksComeAndGo(t *testing.T) {
+	b := newBench(t, pvesim.Options{})
+	end, _ := b.task("POST", "/nodes/pve2/qemu", "vmid", "600", "scsi0", "local-lvm:0,import-from=shared:import/debian-12-genericcloud-amd64.qcow2",
+		"ide2", "local-lvm:cloudinit", "scsihw", "virtio-scsi-pci")
+	if end != "OK" {
+		t.Fatalf("create with import-from ended %q", end)
+	}
+	if got := b.config("pve2", 600)["scsi0"]; got != "local-lvm:vm-600-disk-0,size=3G" {
+		t.Errorf("imported disk: %v", got)
+	}
+	if end, _ := b.task("PUT", "/nodes/pve2/qemu/600/resize", "disk", "scsi0", "size", "+1G"); end != "OK" {
+		t.Errorf("resize ended %q", end)
+	}
+	if end, _ := b.task("POST", "/nodes/pve2/qemu/600/move_disk", "disk", "scsi0", "storage", "shared", "format", "qcow2", "delete", "1"); end != "OK" {
+		t.Errorf("move ended %q", end)
+	}
+	if got := b.config("pve2", 600)["scsi0"]; got != "shared:600/vm-600-disk-0.qcow2,size=4G" {
+		t.Errorf("moved disk: %v", got)
+	}
+	if end, _ := b.task("POST", "/nodes/pve2/qemu/600/migrate", "target", "pve3"); end != "OK" {
+		t.Errorf("migration ended %q", end)
+	}
+	if got := b.config("pve3", 600)["ide2"]; got != "local-lvm:vm-600-cloudinit,media=cdrom,size=4M" {
+		t.Errorf("drive after the migration: %v", got)
+	}
+	if end, _ := b.task("DELETE", "/nodes/pve3/qemu/600", "purge", "1"); end != "OK" {
+		t.Errorf("delete ended %q", end)
+	}
+	for _, s := range []string{"local-lvm", "shared"} {
+		for _, v := range b.data("GET", "/nodes/pve3/storage/"+s+"/content", "vmid", "600", "content", "images").([]any) {
+			t.Errorf("left behind: %v", v)
+		}
+	}
+}
+
+func TestContainersAreListed(t *testing.T) {
+	b := newBench(t, pvesim.Options{})
+	end, _ := b.task("POST", "/nodes/pve1/lxc", "vmid", "700", "hostname", "ct", "ostemplate", "shared:vztmpl/debian-12-standard_amd64.tar.zst",
+		"storage", "local-lvm", "net0", "name=eth0,bridge=vmbr0,ip=192.0.2.7/24")
+	if end != "OK" {
+		t.Fatalf("create ended %q", end)
+	}
+	list := b.data("GET", "/nodes/pve1/lxc").([]any)
+	if len(list) != 1 || list[0].(map[string]any)["name"] != "ct" {
+		t.Errorf("list: %v", list)
+	}
+	conf := b.data("GET", "/nodes/pve1/lxc/700/config").(map[string]any)
+	if conf["hostname"] != "ct" || conf["memory"] != float64(512) {
+		t.Errorf("config: %v", conf)
+	}
+	if r := b.do("POST", "/nodes/pve2/qemu", "vmid", "700"); r.Reason != "unable to create VM 700 - VM 700 already exists on node 'pve1'" {
+		t.Errorf("its number for a VM: %s", r.Reason)
+	}
+}
+
 func TestVersion9(t *testing.T) {
 	b := newBench(t, pvesim.Options{Version: "9"})
 	if got := b.data("GET", "/version").(map[string]any)["release"]; got != "9.1" {

@@ -93,6 +93,7 @@ func (w *world) fork(node, kind, id string, who *identity, wk *worker) string {
 		t.UPID = fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, t.PID, t.PStart, t.Start.Unix(), kind, id, t.owner())
 	}
 	wk.world, wk.task = w, t
+	w.pruneTasks()
 	w.tasks = append(w.tasks, t)
 	w.byUPID[t.UPID] = t
 	if w.durations != nil {
@@ -100,6 +101,24 @@ func (w *world) fork(node, kind, id string, who *identity, wk *worker) string {
 	}
 	w.at(forkDelay, wk.begin)
 	return t.UPID
+}
+
+// keepTasks bounds the history of ended tasks.
+const keepTasks = 4000
+
+func (w *world) pruneTasks() {
+	if len(w.tasks) < keepTasks {
+		return
+	}
+	kept := make([]*Task, 0, keepTasks)
+	for i, t := range w.tasks {
+		if i < keepTasks/2 && !t.running() {
+			delete(w.byUPID, t.UPID)
+			continue
+		}
+		kept = append(kept, t)
+	}
+	w.tasks = kept
 }
 
 // forkDelay is the time until a forked worker does something.

@@ -184,19 +184,6 @@ func lastBeat(n *Node, now time.Time) time.Time {
 	return base.Truncate(beatInterval).Add(n.phase)
 }
 
-func (w *world) at(d time.Duration, run func()) {
-	w.eventSeq++
-	heap.Push(&w.events, &event{at: w.now.Add(d), seq: w.eventSeq, run: run})
-}
-
-// next is the moment of the next event, zero when nothing is due.
-func (w *world) next() time.Time {
-	if len(w.events) == 0 {
-		return time.Time{}
-	}
-	return w.events[0].at
-}
-
 func (w *world) node(name string) *Node {
 	for _, n := range w.nodes {
 		if n.Name == name {
@@ -268,30 +255,6 @@ func (w *world) uuid() string {
 func (w *world) mac() string {
 	r := w.rng.Uint32()
 	return fmt.Sprintf("BC:24:11:%02X:%02X:%02X", byte(r>>16), byte(r>>8), byte(r))
-}
-
-type event struct {
-	at  time.Time
-	seq int
-	run func()
-}
-
-type eventQueue []*event
-
-func (q eventQueue) Len() int { return len(q) }
-func (q eventQueue) Less(i, j int) bool {
-	if q[i].at.Equal(q[j].at) {
-		return q[i].seq < q[j].seq
-	}
-	return q[i].at.Before(q[j].at)
-}
-func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eventQueue) Push(x any)   { *q = append(*q, x.(*event)) }
-func (q *eventQueue) Pop() any {
-	old := *q
-	e := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return e
 }
 
 func sortedKeys[V any](m map[string]V) []string {

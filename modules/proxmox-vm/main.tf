@@ -168,6 +168,7 @@ resource "proxmox_virtual_environment_vm" "this" {
       version      = tpm_state.value.version
     }
   }
+  tablet_device = each.value.tablet_device
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -359,6 +360,7 @@ resource "proxmox_virtual_environment_vm" "protected" {
       version      = tpm_state.value.version
     }
   }
+  tablet_device = each.value.tablet_device
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -552,6 +554,7 @@ resource "proxmox_virtual_environment_vm" "adopted" {
       version      = tpm_state.value.version
     }
   }
+  tablet_device = each.value.tablet_device
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -742,6 +745,7 @@ resource "proxmox_virtual_environment_vm" "golden" {
       version      = tpm_state.value.version
     }
   }
+  tablet_device = each.value.tablet_device
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {

@@ -116,6 +116,7 @@ variable "vms" {
       datastore_id = optional(string)
       version      = optional(string)
     }))
+    tablet_device = optional(bool)
     serial_device = optional(list(object({
       device = optional(string)
     })), [])

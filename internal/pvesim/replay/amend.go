@@ -22,7 +22,7 @@ var (
 // was removed before its number was used again. It only ever changes the world
 // before the request; the answer still is the simulator's.
 func (p *player) amend(e *Exchange, resp pvesim.Response, got any) bool {
-	if p.removedBefore(e, resp) || p.removedFromList(e, got) {
+	if p.removedBefore(e, resp) || p.removedFromList(e, got) || p.appeared(e, resp) {
 		return true
 	}
 	user, token := caller(e.Auth)
@@ -68,6 +68,7 @@ func (p *player) removedBefore(e *Exchange, resp pvesim.Response) bool {
 	found := false
 	p.sim.Change(func(s *pvesim.Seed) { found = pvesimGuest(s, vmid) != nil })
 	if found {
+		p.log("%d is removed before %d", vmid, e.Seq)
 		p.sim.Remove(vmid)
 	}
 	return found
@@ -90,6 +91,7 @@ func (p *player) removedFromList(e *Exchange, got any) bool {
 		if vmid == 0 || want[vmid] || foreign(p.one, vmid) || p.deletes(vmid) {
 			continue
 		}
+		p.log("%d is removed before %d", vmid, e.Seq)
 		p.sim.Remove(vmid)
 		done = true
 	}
@@ -147,6 +149,7 @@ func (p *player) give(to, role, path string) bool {
 		return false
 	}
 	p.granted[key] = true
+	p.log("grant %s", key)
 	kind := "user"
 	if strings.Contains(to, "!") {
 		kind = "token"

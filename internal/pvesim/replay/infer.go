@@ -70,122 +70,6 @@ func findUser(seed *pvesim.Seed, id string) *pvesim.User {
 	return nil
 }
 
-func (in *inferred) pool(id string) *pvesim.Pool {
-	for _, p := range in.seed.Pools {
-		if p.ID == id {
-			return p
-		}
-	}
-	p := &pvesim.Pool{ID: id}
-	in.seed.Pools = append(in.seed.Pools, p)
-	sort.Slice(in.seed.Pools, func(i, j int) bool { return in.seed.Pools[i].ID < in.seed.Pools[j].ID })
-	return p
-}
-
-// pools takes pools from lists, from lookups and from being used, unless the
-// scenario made them itself.
-func (in *inferred) pools() {
-	made := map[string]bool{}
-	changed := map[string]bool{}
-	in.latePools()
-	for _, l := range in.late {
-		made[l.With["poolid"]] = true
-	}
-	for _, e := range in.s.Exchanges {
-		id := e.str("poolid")
-		switch {
-		case e.Method == "POST" && e.api() == "/pools" && e.ok():
-			made[id] = true
-		case e.Method == "POST" && e.api() == "/pools" && strings.Contains(e.Reason, "already exists"):
-			if !made[id] {
-				in.pool(id)
-			}
-		case e.Method == "PUT" && e.api() == "/pools" && e.ok():
-			if !made[id] {
-				in.pool(id)
-			}
-			changed[id] = true
-		case e.Method == "GET" && strings.HasPrefix(e.api(), "/pools") && e.ok():
-			for _, m := range e.list() {
-				in.seePool(m, made, changed)
-			}
-		case e.Method == "POST" && e.str("pool") != "" && e.ok() && !made[e.str("pool")]:
-			in.pool(e.str("pool"))
-		case strings.HasPrefix(e.api(), "/cluster/resources") && e.ok():
-			in.poolResources(e, made, changed)
-		}
-	}
-}
-
-func (in *inferred) seePool(m map[string]any, made, changed map[string]bool) {
-	id := fmt.Sprint(m["poolid"])
-	if m["poolid"] == nil || made[id] {
-		return
-	}
-	p := in.pool(id)
-	if c, ok := m["comment"].(string); ok && !changed[id] {
-		p.Comment = c
-	}
-	members, ok := m["members"].([]any)
-	if !ok || changed[id] {
-		return
-	}
-	for _, raw := range members {
-		member, _ := raw.(map[string]any)
-		if v := number(member["vmid"]); v > 0 && !hasInt(p.Guests, v) && !in.cloned(v) {
-			p.Guests = append(p.Guests, v)
-		}
-		if st, ok := member["storage"].(string); ok && !hasString(p.Storage, st) {
-			p.Storage = append(p.Storage, st)
-		}
-	}
-	changed[id] = true
-}
-
-// latePools finds pools that a full list did not show and a later lookup did.
-func (in *inferred) latePools() {
-	absent := map[string]bool{}
-	full := false
-	shown := map[string]bool{}
-	for _, e := range in.s.Exchanges {
-		id := e.str("poolid")
-		if e.Method == "GET" && e.api() == "/pools" && id == "" && e.ok() && strings.Contains(e.Auth, "root@pam") {
-			full = true
-			for _, m := range e.list() {
-				shown[fmt.Sprint(m["poolid"])] = true
-			}
-		}
-		if e.Method == "POST" && e.api() == "/pools" && e.ok() {
-			shown[id] = true
-		}
-		if full && e.Method == "GET" && id != "" && e.ok() && !shown[id] && !absent[id] {
-			absent[id] = true
-			in.late = append(in.late, prepared{Before: e.Seq, Do: "POST /pools", With: map[string]string{"poolid": id}})
-		}
-	}
-}
-
-// cloned says that the scenario itself makes a guest.
-func (in *inferred) cloned(vmid int) bool {
-	for _, e := range in.s.Exchanges {
-		if e.Method == "POST" && e.ok() && (e.str("newid") == strconv.Itoa(vmid) || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == strconv.Itoa(vmid)) {
-			return true
-		}
-	}
-	return false
-}
-
-func (in *inferred) poolResources(e *Exchange, made, changed map[string]bool) {
-	for _, m := range e.list() {
-		if id, ok := m["pool"].(string); ok && !made[id] && !changed[id] {
-			p := in.pool(id)
-			if v := number(m["vmid"]); v > 0 && !hasInt(p.Guests, v) && !in.cloned(v) {
-				p.Guests = append(p.Guests, v)
-			}
-		}
-	}
-}
-
 var grantNote = regexp.MustCompile(`\b(PVE[A-Za-z]+|Administrator) on (/[A-Za-z0-9/_.-]*)`)
 
 // grants takes access entries from the list a caller with the right to see it
@@ -248,6 +132,7 @@ func (in *inferred) hasNotes() bool {
 
 // ha: a manager that already shows in the first status was at work before.
 func (in *inferred) ha() {
+	in.haEntries()
 	for _, e := range in.s.Exchanges {
 		if e.Method == "POST" && strings.HasPrefix(e.api(), "/cluster/ha/resources") && e.ok() {
 			return
@@ -266,6 +151,37 @@ func (in *inferred) ha() {
 			in.seed.HANodes = append(in.seed.HANodes, node)
 		}
 		return
+	}
+}
+
+// haEntries takes what the manager looked after from the first list or lookup.
+func (in *inferred) haEntries() {
+	seen := map[string]bool{}
+	for _, e := range in.s.Exchanges {
+		if !strings.HasPrefix(e.api(), "/cluster/ha/resources") || !e.ok() {
+			continue
+		}
+		if e.Method == "POST" {
+			seen[e.str("sid")] = true
+		}
+		items := e.list()
+		if m, ok := e.data().(map[string]any); ok {
+			items = append(items, m)
+		}
+		for _, m := range items {
+			sid, _ := m["sid"].(string)
+			if e.Method != "GET" || sid == "" || seen[sid] {
+				continue
+			}
+			seen[sid] = true
+			comment, _ := m["comment"].(string)
+			group, _ := m["group"].(string)
+			in.seed.HA = append(in.seed.HA, &pvesim.HAEntry{SID: sid, State: fmt.Sprint(m["state"]), Comment: comment, Group: group,
+				CRM: fmt.Sprint(m["state"])})
+		}
+		if e.Method == "GET" && len(items) == 0 {
+			return // an empty list: whatever comes later was made later
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ func sights(s *Scenario, node string) []sight {
 				out = append(out, sight{t: e.T, direct: true})
 			}
 		}
-		if node != entry && strings.Contains(e.Reason, "no quorum") {
+		if node != entry && (strings.Contains(e.Reason, "no quorum") || strings.Contains(e.ended(), ".conf.tmp.")) {
 			out = append(out, sight{t: e.T, state: pvesim.NodeLost})
 		}
 		if e.ok() && (e.api() == "/cluster/status" || e.api() == "/nodes") {

@@ -39,6 +39,9 @@ func (in *inferred) place(t *trace) {
 	} else if t.list != nil {
 		t.fromList(g)
 	}
+	if t.status != nil && t.conf == nil && t.status["serial"] == nil {
+		delete(g.Config, "serial0")
+	}
 	if t.agent != "" && t.conf == nil {
 		g.Config["agent"] = "enabled=" + t.agent
 	}
@@ -46,6 +49,7 @@ func (in *inferred) place(t *trace) {
 		g.Running = *t.running
 	}
 	g.Silent = t.silent
+	in.snapshots(g)
 	t.pending(g)
 	in.report(t, g)
 }

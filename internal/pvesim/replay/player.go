@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -21,26 +20,28 @@ const (
 
 // player holds one run of one scenario.
 type player struct {
-	s       *Scenario
-	set     *setup
-	sim     *pvesim.Server
-	clk     *clock.Virtual
-	start   time.Time
-	ids     map[string]string // recorded identifiers and what they are here
-	planned time.Duration
-	hinted  bool
-	ticket  string
-	csrf    string
-	user    string
-	changes []nodeChange
-	granted map[string]bool
-	one     bool
+	s        *Scenario
+	set      *setup
+	sim      *pvesim.Server
+	clk      *clock.Virtual
+	start    time.Time
+	ids      map[string]string // recorded identifiers and what they are here
+	planned  time.Duration
+	hinted   bool
+	ticket   string
+	csrf     string
+	user     string
+	changes  []nodeChange
+	granted  map[string]bool
+	locked   map[int]bool
+	prepared []string
+	one      bool
 }
 
 func baseSeed(s *Scenario) (*pvesim.Seed, error) {
 	name := "single"
 	for _, e := range s.Exchanges {
-		if strings.Contains(e.api(), "/nodes/pve1") || strings.Contains(e.api(), "/nodes/pve2") || strings.Contains(e.api(), "/nodes/pve3") || e.Via != "" {
+		if strings.Contains(e.api(), "/nodes/pve1") || strings.Contains(e.api(), "/nodes/pve2") || strings.Contains(e.api(), "/nodes/pve3") || e.Via != "" || e.lab {
 			name = "cluster"
 		}
 	}
@@ -62,7 +63,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 	}
 	set.Steps = append(set.Steps, infer(s, seed)...)
 	editGuests(seed, set)
-	p := &player{s: s, set: set, start: s.start(), ids: map[string]string{}, granted: map[string]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
+	p := &player{s: s, set: set, start: s.start(), ids: map[string]string{}, granted: map[string]bool{}, locked: map[int]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
 	if p.user == "" {
 		p.user = ticketUser(s)
@@ -73,6 +74,15 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
+	p.sim.Change(func(s *pvesim.Seed) {
+		kept := s.Volumes[:0]
+		for _, v := range s.Volumes {
+			if !hasInt(set.Lose, v.VMID) {
+				kept = append(kept, v)
+			}
+		}
+		s.Volumes = kept
+	})
 	return p, nil
 }
 
@@ -116,6 +126,7 @@ func (p *player) play() (map[int][]string, error) {
 		if err := p.prepare(e); err != nil {
 			return nil, err
 		}
+		p.foresee(i)
 		p.plan(i)
 		resp := p.sim.Do(context.Background(), p.request(e))
 		got := decode(resp)
@@ -246,55 +257,4 @@ func (p *player) plan(i int) {
 		p.planned = 100 * time.Millisecond
 	}
 	p.hinted = true
-}
-
-// learn keeps identifiers the server made up, and what a login gave.
-func (p *player) learn(e *Exchange, got any) {
-	pairs(e.Response, got, func(want, have string) {
-		if want != have && (upidPattern.MatchString(want) || len(want) == 40) {
-			p.ids[want] = have
-		}
-	})
-	if e.api() == "/access/ticket" && e.Method == "POST" && e.ok() {
-		m, _ := got.(map[string]any)
-		data, _ := m["data"].(map[string]any)
-		p.ticket, _ = data["ticket"].(string)
-		p.csrf, _ = data["CSRFPreventionToken"].(string)
-		p.user, _ = data["username"].(string)
-	}
-}
-
-// pairs visits the strings two answers have in the same places.
-func pairs(a, b any, visit func(string, string)) {
-	switch x := a.(type) {
-	case map[string]any:
-		if y, ok := b.(map[string]any); ok {
-			for k := range x {
-				pairs(x[k], y[k], visit)
-			}
-		}
-	case []any:
-		if y, ok := b.([]any); ok && len(x) == len(y) {
-			for i := range x {
-				pairs(x[i], y[i], visit)
-			}
-		}
-	case string:
-		if y, ok := b.(string); ok {
-			visit(x, y)
-		}
-	}
-}
-
-func decode(r pvesim.Response) any {
-	if !strings.HasPrefix(r.Type, "application/json") {
-		return string(r.Body)
-	}
-	dec := json.NewDecoder(strings.NewReader(string(r.Body)))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return string(r.Body)
-	}
-	return v
 }

@@ -36,6 +36,7 @@ type Exchange struct {
 	RespType string          `json:"resp_type"`
 	Response any             `json:"response"`
 
+	lab  bool // the answer names a node of the three-node cluster
 	form map[string]any
 	text string
 }
@@ -100,6 +101,7 @@ func loadFile(file string) (*Scenario, error) {
 		if e.Method == "" || e.Status == 0 {
 			continue
 		}
+		e.lab = bytes.Contains(sc.Bytes(), []byte(`"pve1"`)) || bytes.Contains(sc.Bytes(), []byte(`/pve1"`))
 		if err := e.readForm(); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
@@ -186,6 +188,15 @@ func (e *Exchange) list() []map[string]any {
 		}
 	}
 	return out
+}
+
+// ended is how the task ended whose status the exchange shows.
+func (e *Exchange) ended() string {
+	m, ok := e.data().(map[string]any)
+	if !ok || m["exitstatus"] == nil {
+		return e.Reason
+	}
+	return fmt.Sprint(m["exitstatus"])
 }
 
 func (e *Exchange) ok() bool { return e.Status == 200 }

@@ -28,6 +28,7 @@ type Result struct {
 	Matched     int
 	All         int
 	Differences []Difference
+	Prepared    []string // unrecorded steps made up for, beyond the inferred start
 }
 
 // Print writes one line per difference and the figure last.
@@ -49,10 +50,11 @@ func Folder(dir string) (*Result, error) {
 	}
 	out := &Result{}
 	for _, s := range scenarios {
-		diffs, err := best(s)
+		diffs, prepared, err := best(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
+		out.Prepared = append(out.Prepared, prepared...)
 		for _, e := range s.Exchanges {
 			out.All++
 			if len(diffs[e.Seq]) == 0 {
@@ -69,18 +71,19 @@ func Folder(dir string) (*Result, error) {
 // best replays a scenario with the beat that fits it. When a node reports is
 // not recorded and decides how old a list is, so every half second of the cycle is
 // tried, node by node, as long as lists differ.
-func best(s *Scenario) (map[int][]string, error) {
+func best(s *Scenario) (map[int][]string, []string, error) {
 	phase := map[string]time.Duration{"pve": 0, "pve1": 0, "pve2": 0, "pve3": 0}
-	run := func() (map[int][]string, error) {
+	run := func() (map[int][]string, []string, error) {
 		p, err := newPlayer(s, phase)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return p.play()
+		diffs, err := p.play()
+		return diffs, p.prepared, err
 	}
-	found, err := run()
+	found, prepared, err := run()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	nodes := []string{"pve"}
 	if seed, err := baseSeed(s); err == nil && len(seed.Nodes) > 1 {
@@ -90,17 +93,17 @@ func best(s *Scenario) (map[int][]string, error) {
 		keep := phase[n]
 		for half := 1; half < 20 && s.lags(found); half++ {
 			phase[n] = time.Duration(half) * time.Second / 2
-			diffs, err := run()
+			diffs, steps, err := run()
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if count(diffs) < count(found) {
-				found, keep = diffs, phase[n]
+				found, prepared, keep = diffs, steps, phase[n]
 			}
 		}
 		phase[n] = keep
 	}
-	return found, nil
+	return found, prepared, nil
 }
 
 func count(diffs map[int][]string) int {

@@ -24,6 +24,8 @@ type setup struct {
 	Ticket string `yaml:"ticket"`
 	// Guests edits the inferred start: a key set to null is deleted.
 	Guests map[int]map[string]*string `yaml:"guests"`
+	// Lose takes the disks of guests away, their configuration stays.
+	Lose []int `yaml:"lose"`
 	// Nodes are changes of node states.
 	Nodes []nodeChange `yaml:"nodes"`
 }

@@ -126,7 +126,7 @@ func checkConfig(path, format, v string) string {
 	case "pve-qm-boot":
 		return checkBoot(v)
 	case "pve-startup-order":
-		return unless(startupOrder.MatchString(v), fmt.Sprintf("unable to parse startup options\n"))
+		return unless(startupOrder.MatchString(v), "unable to parse startup options\n")
 	case "pve-qm-smbios1", "pve-qm-rng", "pve-qm-watchdog", "pve-qm-cicustom":
 		for _, part := range strings.Split(v, ",") {
 			if k, val, ok := strings.Cut(part, "="); ok && (k == "" || val == "") {

@@ -40,13 +40,18 @@ func (n *node) add(segments []string, methods map[string]*Method) {
 func (a *API) Find(verb string, segments []string) (*Method, map[string]string) {
 	args := map[string]string{}
 	n := a.root
-	for _, s := range segments {
+	for i, s := range segments {
 		if child, ok := n.children[s]; ok {
 			n = child
 			continue
 		}
 		if n.wild == nil {
 			return nil, nil
+		}
+		if n.wildName == "volume" {
+			// A volume's name may hold slashes: it takes the rest of the path.
+			args["volume"] = strings.Join(segments[i:], "/")
+			return n.wild.methods[verb], args
 		}
 		args[n.wildName] = s
 		n = n.wild

@@ -1,8 +1,10 @@
 // Command cmd replays folders of recordings against the simulator: one line
-// per difference, and the figure last.
+// per difference, and the figure last. With -v it first says which unrecorded
+// steps it made up for.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -10,12 +12,19 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: replay DIR...")
+	verbose := flag.Bool("v", false, "say which unrecorded steps were made up for")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "usage: replay [-v] DIR...")
 		os.Exit(2)
 	}
-	for _, dir := range os.Args[1:] {
+	for _, dir := range flag.Args() {
 		r, err := replay.Folder(dir)
+		if err == nil && *verbose {
+			for _, line := range r.Prepared {
+				fmt.Println("prepared: " + line)
+			}
+		}
 		if err == nil {
 			err = r.Print(os.Stdout)
 		}

@@ -1,0 +1,110 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/pvesim"
+	"stackgen/schema"
+)
+
+func (e *env) simCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "sim",
+		Usage: "serve a simulated Proxmox VE cluster",
+		Description: "Serves the Proxmox VE API of a cluster that exists only in memory, prints\n" +
+			"the variables that make any client use it, and runs until it is interrupted:\n" +
+			"  stackgen sim > sim.env &    # then: . ./sim.env\n" +
+			"Without --seed it has nodes pve1 to pve3, the storages and templates that the\n" +
+			"example specs use, and one token. docs/sim.md describes seeds and faults.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "serve on `ADDR`; port 0 takes a free one"},
+			&cli.StringFlag{Name: "seed", Usage: "start from the state in `FILE` (YAML), a seed or what --save wrote"},
+			&cli.StringFlag{Name: "save", Usage: "write the state to `FILE` when it ends; it holds the seed's secrets"},
+			&cli.StringFlag{Name: "log", Usage: "append every request to `FILE` as JSON lines, without secrets"},
+			&cli.DurationFlag{Name: "latency", Usage: "add `TIME` to every answer, such as 50ms"},
+			&cli.StringFlag{Name: "api", Usage: "version of the API: 8.4 or 9 (default: the seed's)"},
+			&cli.Uint64Flag{Name: "number", Usage: "seed number of everything that chance decides"},
+		},
+		OnUsageError: usageError,
+		Action:       e.sim,
+	}
+}
+
+func (e *env) sim(c *cli.Context) (err error) {
+	if c.Args().Present() {
+		return fmt.Errorf("sim takes no path; see `stackgen sim --help`")
+	}
+	if api := c.String("api"); api != "" {
+		if err := oneOf("api", api, "8.4", "9"); err != nil {
+			return err
+		}
+	}
+	o := pvesim.Options{Version: c.String("api"), Number: c.Uint64("number"), Latency: c.Duration("latency")}
+	if file := c.String("seed"); file != "" {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", file, cause(err))
+		}
+		if o.Seed, err = pvesim.ParseSeed(src); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if file := c.String("log"); file != "" {
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+		if err != nil {
+			return fmt.Errorf("cannot write %s: %w", file, cause(err))
+		}
+		defer f.Close()
+		o.Log = f
+	}
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server, err := pvesim.New(o)
+	if err != nil {
+		return err
+	}
+	if err := server.Start(c.String("listen")); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close(), saveState(server, c.String("save"))) }()
+	for _, line := range server.Env() {
+		fmt.Fprintf(e.out, "export %s\n", shellQuote(line))
+	}
+	fmt.Fprintf(e.errOut, "A simulated cluster listens on %s. Interrupt it to end it.\n", schema.Printable(server.URL()))
+	<-ctx.Done()
+	return nil
+}
+
+// shellQuote quotes the value of NAME=value for a POSIX shell.
+func shellQuote(line string) string {
+	name, value, _ := strings.Cut(line, "=")
+	return name + "='" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+}
+
+// saveState writes the simulator's state beside its place and renames it, so
+// that an interrupted save leaves the old one whole.
+func saveState(server *pvesim.Server, file string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".stackgen-sim-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", file, cause(err))
+	}
+	err = errors.Join(server.Save(f), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot write %s: %w", file, cause(err)), os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package lock
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// stateMove refuses a change of the place where a live stack's state lies.
+func (d *decider) stateMove(s *schema.Stack, was *Stack) {
+	now := Stack{}
+	remember(&now, s)
+	same := was.StateKey == now.StateKey && was.Backend.Type == now.Backend.Type && was.Backend.Bucket == now.Backend.Bucket && was.Backend.Endpoint == now.Backend.Endpoint
+	if same || len(was.Units) == 0 || slices.Contains(d.options.StateMoved, s.Name) {
+		return
+	}
+	d.result.Refusals = append(d.result.Refusals, Refusal{Stack: s.Name, Address: s.Name,
+		Message: fmt.Sprintf("the state of %s lies at %s; the spec now says %s. An apply would find no state there and create every VM again", s.Name, was.place(), now.place()),
+		Ways: []Way{
+			{"put back what changed in " + d.options.Specs[s.Name], nil},
+			{"move the state, then say so", append(moveCommands(was, &now), "stackgen render --state-moved "+s.Name)},
+		}})
+}
+
+// place names where a stack's state lies.
+func (s *Stack) place() string {
+	if s.Backend.Type == "s3" {
+		return "s3://" + s.Backend.Bucket + "/" + s.StateKey + "/" + cmp.Or(map[bool]string{true: " at " + s.Backend.Endpoint}[s.Backend.Endpoint != ""], "")
+	}
+	return ".state/" + s.StateKey + "/"
+}
+
+// moveCommands are the commands that move a stack's state.
+func moveCommands(was, now *Stack) []string {
+	s3 := func(s *Stack) string {
+		out := "aws s3"
+		if s.Backend.Endpoint != "" {
+			out += " --endpoint-url " + s.Backend.Endpoint
+		}
+		return out
+	}
+	url := func(s *Stack) string { return "s3://" + s.Backend.Bucket + "/" + s.StateKey }
+	dir := func(s *Stack) string { return ".state/" + s.StateKey }
+	switch {
+	case was.Backend.Type == "local" && now.Backend.Type == "local":
+		parent := dir(now)[:strings.LastIndexByte(dir(now), '/')]
+		return []string{"mkdir -p " + parent + " && mv " + dir(was) + " " + dir(now)}
+	case was.Backend.Type == "local":
+		return []string{s3(now) + " cp --recursive " + dir(was) + " " + url(now)}
+	case now.Backend.Type == "local":
+		return []string{s3(was) + " cp --recursive " + url(was) + " " + dir(now)}
+	case was.Backend.Endpoint == now.Backend.Endpoint:
+		return []string{s3(now) + " mv --recursive " + url(was) + " " + url(now)}
+	default:
+		return []string{s3(was) + " cp --recursive " + url(was) + " state-" + lastPart(was.StateKey), s3(now) + " cp --recursive state-" + lastPart(was.StateKey) + " " + url(now)}
+	}
+}
+
+func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }

@@ -1,0 +1,59 @@
+package replay
+
+import (
+	"encoding/json"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// pairs visits the strings two answers have in the same places.
+func pairs(a, b any, visit func(string, string)) {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			for k := range x {
+				pairs(x[k], y[k], visit)
+			}
+		}
+	case []any:
+		if y, ok := b.([]any); ok && len(x) == len(y) {
+			for i := range x {
+				pairs(x[i], y[i], visit)
+			}
+		}
+	case string:
+		if y, ok := b.(string); ok {
+			visit(x, y)
+		}
+	}
+}
+
+func decode(r pvesim.Response) any {
+	if !strings.HasPrefix(r.Type, "application/json") {
+		return string(r.Body)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(r.Body)))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return string(r.Body)
+	}
+	return v
+}
+
+// learn keeps identifiers the server made up, and what a login gave.
+func (p *player) learn(e *Exchange, got any) {
+	pairs(e.Response, got, func(want, have string) {
+		if want != have && (upidPattern.MatchString(want) || len(want) == 40) {
+			p.ids[want] = have
+		}
+	})
+	if e.api() == "/access/ticket" && e.Method == "POST" && e.ok() {
+		m, _ := got.(map[string]any)
+		data, _ := m["data"].(map[string]any)
+		p.ticket, _ = data["ticket"].(string)
+		p.csrf, _ = data["CSRFPreventionToken"].(string)
+		p.user, _ = data["username"].(string)
+	}
+}

@@ -1,0 +1,183 @@
+package replay
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// omen is a refusal that tells of a state nobody recorded coming about.
+type omen struct {
+	text *regexp.Regexp
+	make func(p *player, g *pvesim.Guest, m []string) string
+}
+
+func omens() []omen {
+	return []omen{
+		{regexp.MustCompile(`^VM is locked \((backup|suspended|suspending|rollback|create|snapshot|snapshot-delete)\)`), func(p *player, g *pvesim.Guest, m []string) string {
+			if g.Config["lock"] != "" {
+				return ""
+			}
+			g.Config["lock"] = m[1]
+			p.locked[g.VMID] = true
+			return "lock " + m[1]
+		}},
+		{regexp.MustCompile(`protection mode enabled`), func(_ *player, g *pvesim.Guest, _ []string) string {
+			if g.Config["protection"] == "1" {
+				return ""
+			}
+			g.Config["protection"] = "1"
+			return "protection"
+		}},
+		{regexp.MustCompile(`^VM \d+ (is running - destroy failed|already running)|^can't migrate running VM`), func(p *player, g *pvesim.Guest, _ []string) string {
+			return turn(p, g, true)
+		}},
+		{regexp.MustCompile(`^VM \d+ (is )?not running`), func(p *player, g *pvesim.Guest, _ []string) string {
+			return turn(p, g, false)
+		}},
+	}
+}
+
+func turn(p *player, g *pvesim.Guest, on bool) string {
+	if g.Running == on {
+		return ""
+	}
+	g.Running = on
+	g.Started = p.clk.Now()
+	return fmt.Sprintf("running: %t", on)
+}
+
+// foresee makes what a refusal speaks of so before the request is sent, when
+// no recorded request could have made it so: locks, protection, power.
+func (p *player) foresee(i int) {
+	e := p.s.Exchanges[i]
+	_, _, vmid, rest := e.guest()
+	if vmid == 0 {
+		return
+	}
+	text := e.Reason
+	if e.ok() {
+		text = p.exit(i)
+	}
+	p.sim.Change(func(s *pvesim.Seed) {
+		g := pvesimGuest(s, vmid)
+		if g == nil {
+			return
+		}
+		if p.locked[vmid] && e.ok() && e.Method != "GET" && !strings.Contains(text, "locked") {
+			delete(g.Config, "lock")
+			delete(p.locked, vmid)
+			p.log("unlock %d before %d", vmid, e.Seq)
+		}
+		for _, o := range omens() {
+			m := o.text.FindStringSubmatch(text)
+			if m == nil || p.mayMake(i, vmid) {
+				continue
+			}
+			if what := o.make(p, g, m); what != "" {
+				p.log("%s of %d before %d %s", what, vmid, e.Seq, rest)
+			}
+		}
+	})
+}
+
+// mayMake says that an earlier request could explain the guest's state itself.
+func (p *player) mayMake(i, vmid int) bool {
+	for _, e := range p.s.Exchanges[:i] {
+		_, _, id, rest := e.guest()
+		if id != vmid || e.Method == "GET" || !e.ok() {
+			continue
+		}
+		switch rest {
+		case "/status/start", "/status/stop", "/status/shutdown", "/status/suspend", "/snapshot", "/migrate", "/status/reboot":
+			return true
+		}
+		if e.str("protection") != "" || strings.Contains(e.str("delete"), "protection") {
+			return true
+		}
+	}
+	return false
+}
+
+// exit is how the task a request started ended, as later requests show.
+func (p *player) exit(i int) string {
+	upid, _ := p.s.Exchanges[i].data().(string)
+	if !upidPattern.MatchString(upid) {
+		return ""
+	}
+	for _, x := range p.s.Exchanges[i+1:] {
+		if !strings.Contains(strings.ReplaceAll(x.Path, "%21", "!"), upid) || !strings.HasSuffix(x.Path, "/status") {
+			continue
+		}
+		if m, ok := x.data().(map[string]any); ok && m["exitstatus"] != nil {
+			return fmt.Sprint(m["exitstatus"])
+		}
+	}
+	return ""
+}
+
+// appeared: a guest the recorded server knows, and no recorded request made or
+// moved, was made or moved by somebody else on the way.
+func (p *player) appeared(e *Exchange, resp pvesim.Response) bool {
+	node, kind, vmid, _ := e.guest()
+	gone := strings.Contains(resp.Reason, "onfiguration file") && resp.Status == 500
+	if vmid == 0 || !gone || !e.ok() || p.makes(vmid) || kind != "qemu" {
+		return false
+	}
+	done := false
+	p.sim.Change(func(s *pvesim.Seed) {
+		if g := pvesimGuest(s, vmid); g != nil && g.Node != node {
+			for _, v := range s.Volumes {
+				if v.VMID == vmid && v.Node == g.Node {
+					v.Node = node
+				}
+			}
+			g.Node = node
+			p.log("%d is on %s before %d", vmid, node, e.Seq)
+			done = true
+		}
+	})
+	if done {
+		return true
+	}
+	t := &trace{vmid: vmid, node: node, kind: kind, exists: true, touched: map[string]bool{}}
+	for _, x := range p.s.Exchanges {
+		if _, _, id, rest := x.guest(); id == vmid && rest == "/config" && x.Method == "GET" && x.ok() && x.T >= e.T && t.conf == nil {
+			t.conf, _ = x.data().(map[string]any)
+		}
+	}
+	seed, err := baseSeed(p.s)
+	if err != nil {
+		return false
+	}
+	in := &inferred{s: p.s, seed: seed, one: p.one}
+	in.place(t)
+	g := pvesimGuest(seed, vmid)
+	if g == nil || p.sim.Add(g) != nil {
+		return false
+	}
+	p.log("%d appears before %d", vmid, e.Seq)
+	return true
+}
+
+// makes says that the scenario itself makes, moves or deletes a guest.
+func (p *player) makes(vmid int) bool {
+	id := strconv.Itoa(vmid)
+	for _, e := range p.s.Exchanges {
+		if e.Method == "POST" && e.ok() && (e.str("newid") == id || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == id) {
+			return true
+		}
+		if _, _, v, rest := e.guest(); v == vmid && e.ok() && (rest == "/migrate" && e.Method == "POST" || rest == "" && e.Method == "DELETE") {
+			return true
+		}
+	}
+	return false
+}
+
+// log keeps what was prepared, for whoever wants to judge it.
+func (p *player) log(format string, args ...any) {
+	p.prepared = append(p.prepared, p.s.Name+": "+fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,52 @@
+package replay
+
+import (
+	"strings"
+	"time"
+
+	"stackgen/internal/pvesim"
+)
+
+// snapshots gives a guest the snapshots a list shows before the scenario
+// changed it, or that could be rolled back to or removed without being made.
+func (in *inferred) snapshots(g *pvesim.Guest) {
+	made := map[string]bool{}
+	add := func(name, description string, at int64) {
+		if name == "" || name == "current" || made[name] {
+			return
+		}
+		made[name] = true
+		conf := map[string]string{}
+		for k, v := range g.Config {
+			if k != "parent" && k != "lock" {
+				conf[k] = v
+			}
+		}
+		s := &pvesim.Snapshot{Name: name, Description: description, Time: time.Unix(at, 0).UTC(), Config: conf}
+		if n := len(g.Snapshots); n > 0 {
+			s.Parent = g.Snapshots[n-1].Name
+		}
+		g.Snapshots = append(g.Snapshots, s)
+		g.Config["parent"] = name
+	}
+	start := in.s.start().Unix()
+	for _, e := range in.s.Exchanges {
+		_, _, vmid, rest := e.guest()
+		if vmid != g.VMID || !strings.HasPrefix(rest, "/snapshot") || !e.ok() {
+			continue
+		}
+		parts := strings.Split(rest, "/")
+		switch {
+		case e.Method == "POST" && rest == "/snapshot":
+			made[e.str("snapname")] = true
+		case e.Method == "GET" && rest == "/snapshot" && len(made) == 0:
+			for _, m := range e.list() {
+				name, _ := m["name"].(string)
+				description, _ := m["description"].(string)
+				add(name, description, int64(number(m["snaptime"])))
+			}
+		case e.Method != "GET" && len(parts) > 2 && in.exit(e) == "OK":
+			add(parts[2], "", start)
+		}
+	}
+}

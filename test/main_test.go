@@ -1,0 +1,39 @@
+package test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// built is stackgen for tests that need a process of its own. It is built
+// without the race detector, whose start alone takes a second.
+var built string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "stackgen-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	built = filepath.Join(dir, "stackgen")
+	return m.Run()
+}
+
+// process is stackgen as a process of its own.
+func process(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	if !exists(built) {
+		if out, err := exec.Command("go", "build", "-o", built, "stackgen/cmd/stackgen").CombinedOutput(); err != nil {
+			t.Fatalf("go build: %v\n%s", err, out)
+		}
+	}
+	c := exec.Command(built, args...)
+	c.Dir = dir
+	return c
+}
