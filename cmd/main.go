@@ -90,7 +90,7 @@ func (e *env) app() *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.simCommand(), e.completionCommand()},
+		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.simCommand(), e.snapshotCommand(), e.completionCommand()},
 	}
 }
 

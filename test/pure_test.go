@@ -25,6 +25,7 @@ var may = map[string][]string{
 	"internal/disk":    {},
 	"internal/pvesim":  {},
 	"internal/proxmox": {"internal/cluster", "schema"},
+	"internal/names":   {"internal/cluster"},
 	"internal/engine":  {},
 }
 
