@@ -202,6 +202,20 @@ func (p *realProject) generate(stack string) {
 // realUnit is the folder of a unit.
 func realUnit(stack, unit string) string { return "stacks/" + stack + "/.terragrunt-stack/" + unit }
 
+// cached is a file of the root module that a unit last ran in.
+func (p *realProject) cached(stack, unit, name string) string {
+	p.Helper()
+	files, err := filepath.Glob(filepath.Join(p.dir, realUnit(stack, unit), ".terragrunt-cache", "*", "*", "*", name))
+	if err != nil || len(files) != 1 {
+		p.Fatalf("%s of %s lies at %v, want one place", name, unit, files)
+	}
+	body, err := os.ReadFile(files[0])
+	if err != nil {
+		p.Fatal(err)
+	}
+	return string(body)
+}
+
 // A realPlan is the part of a plan that tests look at.
 type realPlan struct {
 	Changes []realChange `json:"resource_changes"`
