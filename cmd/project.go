@@ -82,6 +82,7 @@ func (l *loader) find(paths []string, out string) error {
 
 // name adds one path that was given.
 func (l *loader) name(path, source string, apart bool) error {
+	path = shown(filepath.Clean(path)) // as the lock's specs are, or it would be another file
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("cannot read %s: %w", path, cause(err))
@@ -96,22 +97,23 @@ func (l *loader) name(path, source string, apart bool) error {
 	before := len(l.files)
 	if info.IsDir() {
 		dir := path
-		if filepath.Clean(path) == of {
+		if path == of {
 			dir = filepath.Join(path, "specs")
 		}
 		if err := l.folder(dir); err != nil {
 			return err
 		}
-		if len(l.files) == before {
+		_, err := os.Stat(filepath.Join(dir, "..", lock.File))
+		if len(l.files) == before && (path != of || err != nil) { // a project may have none left, only a lock
 			return fmt.Errorf("%s holds no spec (*.yaml)", path)
 		}
 	} else {
-		l.add(filepath.Clean(path))
+		l.add(path)
 	}
 	for _, f := range l.files[before:] {
 		l.named[f] = true
 	}
-	l.named[filepath.Clean(path)] = true
+	l.named[path] = true
 	return nil
 }
 
