@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,6 +157,9 @@ func (r *rendering) compare() error {
 // more. Import files are not render's.
 func (r *rendering) managed(path string) bool {
 	parts := strings.SplitN(path, "/", 3)
+	if parts[0] == "registration" { // any stack's
+		return !slices.ContainsFunc(r.project.stacks.Stacks, func(s *schema.Stack) bool { return !r.project.selected(s.Name) })
+	}
 	if parts[0] != "stacks" || len(parts) < 3 {
 		return true
 	}

@@ -21,8 +21,9 @@ import (
 // endpoint is a closed port of this machine.
 type realProject struct {
 	*testing.T
-	dir   string
-	tools *engine.Tools
+	dir    string
+	tools  *engine.Tools
+	stands bool // modules are stand-ins
 }
 
 // realEnv is what every run gets, on top of an environment without anything
@@ -125,6 +126,9 @@ func (p *realProject) render() *realProject {
 	p.Helper()
 	if code, said := p.stackgen("render", p.dir); code != 0 {
 		p.Fatalf("render: exit %d\n%s", code, said)
+	}
+	if p.stands {
+		p.standIn()
 	}
 	return p
 }
