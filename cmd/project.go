@@ -240,9 +240,15 @@ func (l *loader) join() (*project, error) {
 	}
 	stacks, problems := schema.Join(l.read[filepath.Join(l.root, settingsFile)], inputs, files)
 	p.problems = schema.SortProblems(append(p.problems, problems...))
-	if !schema.HasErrors(p.problems) {
-		p.stacks = stacks
+	if schema.HasErrors(p.problems) {
+		return p, nil
 	}
+	for _, s := range stacks.Stacks { // with --out, the spec's project is not the one that is written
+		if ca := s.Proxmox.CAFile; ca != "" && !filepath.IsAbs(ca) {
+			s.Proxmox.CAFile = relative(l.root, filepath.Join(l.homes[s.File], filepath.FromSlash(ca)))
+		}
+	}
+	p.stacks = stacks
 	return p, nil
 }
 
