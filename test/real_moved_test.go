@@ -117,3 +117,25 @@ func TestRealUnknownProfile(t *testing.T) {
 	p.bad(realUnit("live", "proxmox-vm"), "terragrunt", []string{"run", "--", "plan"},
 		"A VM has a profile this module has no resource block for. It knows: default, protected, adopted.")
 }
+
+// TestRealStackGone: a retired stack goes whole, protected VMs and those of a
+// profile that no spec has any more included.
+func TestRealStackGone(t *testing.T) {
+	t.Parallel()
+	p := realStack(t, realOwn+"vms: {a: {}, p: {profile: protected}, x: {profile: apart}}\n").render()
+	p.state("live", p.plan("live", "proxmox-vm"), nil)
+	said := p.bad(realUnit("live", "proxmox-vm"), "terragrunt", []string{"run", "--", "plan", "-destroy", "-refresh=false"}, "cannot be destroyed", realVM("protected", "p"))
+	if strings.Contains(said, "connection refused") {
+		t.Errorf("a server was asked:\n%s", said)
+	}
+	p.remove("specs/live.yaml")
+	if code, said := p.stackgen("render", p.dir); code != 3 {
+		t.Errorf("a stack may leave: exit %d\n%s", code, said)
+	}
+	p.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nretired: {stacks: [live]}\n")
+	p.render()
+	p.expect(p.plan("live", "proxmox-vm", "-refresh=false"),
+		"delete "+realVM("this", "a"),
+		"move and delete "+realVM("protected", "p")+" -> "+realVM("this", "p"),
+		"move and delete "+realVM("apart", "x")+" -> "+realVM("this", "x"))
+}

@@ -205,3 +205,19 @@ func TestRealPerStackRecords(t *testing.T) {
 		t.Errorf("the records are %s, want b's", got)
 	}
 }
+
+// TestRealSavedPlans: where every address is in the spec, plans that are made
+// from nothing are the ones that are applied.
+func TestRealSavedPlans(t *testing.T) {
+	t.Parallel()
+	p := realStack(t, realOrdered+"vms:\n  a: {cloud_init: {ipv4: 10.0.0.7/24}}\n  b: {cloud_init: {ipv4: 10.0.0.8/24}}\n").render()
+	p.standIn()
+	plans := p.TempDir()
+	p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--out-dir", plans)
+	p.good("stacks/live", "terragrunt", "stack", "run", "apply", "--out-dir", plans)
+	for unit, want := range map[string]string{"dns-a": `{"live-a":["10.0.0.7"]}`, "dns-b": `{"live-b":["10.0.0.8"]}`} {
+		if got, _ := json.Marshal(p.outputs("live", unit)["records"]); string(got) != want {
+			t.Errorf("%s publishes %s, want %s", unit, got, want)
+		}
+	}
+}

@@ -29,7 +29,7 @@ type realProject struct {
 // realEnv is what every run gets, on top of an environment without anything
 // that the person running the tests has set for runs of their own.
 var realEnv = []string{
-	"TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_TF_FORWARD_STDOUT=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TG_TELEMETRY_TRACE_EXPORTER=none",
+	"TG_STRICT_MODE=true", "TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_TF_FORWARD_STDOUT=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TG_TELEMETRY_TRACE_EXPORTER=none",
 	"PROXMOX_VE_ENDPOINT=https://127.0.0.1:1/", "PROXMOX_VE_API_TOKEN=test@pve!test=00000000-0000-0000-0000-000000000000",
 	"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
 }
@@ -145,7 +145,10 @@ func (p *realProject) run(dir, name string, args ...string) engine.Result {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), 2*time.Minute)
 	defer cancel()
-	r, err := p.tools.Run(ctx, filepath.Join(p.dir, filepath.FromSlash(dir)), name, args...)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.dir, filepath.FromSlash(dir))
+	}
+	r, err := p.tools.Run(ctx, dir, name, args...)
 	if err != nil {
 		p.Fatalf("%v\n%s", err, r.Text())
 	}
