@@ -82,6 +82,7 @@ func (l *loader) find(paths []string, out string) error {
 
 // name adds one path that was given.
 func (l *loader) name(path, source string, apart bool) error {
+	path = shown(filepath.Clean(path)) // as the lock's specs are, or it would be another file
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("cannot read %s: %w", path, cause(err))
@@ -96,22 +97,23 @@ func (l *loader) name(path, source string, apart bool) error {
 	before := len(l.files)
 	if info.IsDir() {
 		dir := path
-		if filepath.Clean(path) == of {
+		if path == of {
 			dir = filepath.Join(path, "specs")
 		}
 		if err := l.folder(dir); err != nil {
 			return err
 		}
-		if len(l.files) == before {
+		_, err := os.Stat(filepath.Join(dir, "..", lock.File))
+		if len(l.files) == before && (path != of || err != nil) { // a project may have none left, only a lock
 			return fmt.Errorf("%s holds no spec (*.yaml)", path)
 		}
 	} else {
-		l.add(filepath.Clean(path))
+		l.add(path)
 	}
 	for _, f := range l.files[before:] {
 		l.named[f] = true
 	}
-	l.named[filepath.Clean(path)] = true
+	l.named[path] = true
 	return nil
 }
 
@@ -238,9 +240,15 @@ func (l *loader) join() (*project, error) {
 	}
 	stacks, problems := schema.Join(l.read[filepath.Join(l.root, settingsFile)], inputs, files)
 	p.problems = schema.SortProblems(append(p.problems, problems...))
-	if !schema.HasErrors(p.problems) {
-		p.stacks = stacks
+	if schema.HasErrors(p.problems) {
+		return p, nil
 	}
+	for _, s := range stacks.Stacks { // with --out, the spec's project is not the one that is written
+		if ca := s.Proxmox.CAFile; ca != "" && !filepath.IsAbs(ca) {
+			s.Proxmox.CAFile = relative(l.root, filepath.Join(l.homes[s.File], filepath.FromSlash(ca)))
+		}
+	}
+	p.stacks = stacks
 	return p, nil
 }
 

@@ -167,6 +167,9 @@ func (r *rendering) compare() error {
 // more. Import files are not render's.
 func (r *rendering) managed(path string) bool {
 	parts := strings.Split(path, "/")
+	if parts[0] == "registration" { // any stack's
+		return !slices.ContainsFunc(r.project.stacks.Stacks, func(s *schema.Stack) bool { return !r.project.selected(s.Name) })
+	}
 	if parts[0] != "stacks" || len(parts) < 3 {
 		return true
 	}

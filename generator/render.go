@@ -112,6 +112,13 @@ func unitSource(s *schema.Stack, unit, module string) (source string, extra []pa
 	if c == nil {
 		return "../../units/" + unit, nil
 	}
-	at := func(path string) string { return strings.TrimSuffix(c.Source, "/") + "//" + path + "?ref=" + c.Ref }
+	repository := strings.TrimSuffix(c.Source, "/")
+	switch { // Git's own way to name a repository; without git:: it would be taken for a folder or a download
+	case strings.HasPrefix(repository, "/"):
+		repository = "git::file://" + repository
+	case strings.Contains(repository, "://") && !strings.Contains(repository, "::"):
+		repository = "git::" + repository
+	}
+	at := func(path string) string { return repository + "//" + path + "?ref=" + c.Ref }
 	return at("units/" + unit), []pair{{"module", text(at("modules/" + module))}}
 }

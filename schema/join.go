@@ -120,7 +120,7 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	}
 	j.backend(s, root)
 	if p := get("proxmox"); p != nil {
-		s.Proxmox = Proxmox{Endpoint: p.Get("endpoint").Str(), Insecure: p.Get("insecure").Bool(), CAFile: p.Get("ca_file").Str(), Set: true}
+		s.Proxmox = Proxmox{Endpoint: p.Get("endpoint").Str(), Insecure: p.Get("insecure").Bool(), CAFile: s.local(p.Get("ca_file")), Set: true}
 	}
 	if d := get("dns"); d != nil {
 		s.DNS = &DNS{Zone: strings.TrimSuffix(d.Get("zone").Str(), ".") + ".", Server: d.Get("server").Str(), Port: d.Get("port").Int(),
@@ -133,6 +133,15 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	if r := root.Get("vmids"); r != nil {
 		s.VMIDs = j.vmids(r)
 	}
+}
+
+// local is a file that a spec, or the settings beside its folder, names by a
+// path relative to itself; the result is relative to the project.
+func (s *Stack) local(n *Node) string {
+	if n == nil || path.IsAbs(n.Text) || n.File != s.File {
+		return n.Str()
+	}
+	return path.Join(path.Dir(s.Spec), n.Text)
 }
 
 func (j *joiner) backend(s *Stack, root *Node) {

@@ -74,7 +74,7 @@ type Backend struct {
 type Proxmox struct {
 	Endpoint string
 	Insecure bool
-	CAFile   string // relative to the spec
+	CAFile   string // relative to the project, or absolute
 	Set      bool   // the spec says something about it
 }
 

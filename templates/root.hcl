@@ -4,6 +4,7 @@ locals {
   stack = read_terragrunt_config(find_in_parent_folders("stack.hcl")).locals
   unit  = basename(get_terragrunt_dir())
   key   = "${local.stack.state_key}/${local.unit}/tofu.tfstate"
+  ca    = local.stack.proxmox.ca_file
 }
 
 terragrunt_version_constraint = ">= 1.1"
@@ -26,6 +27,6 @@ remote_state {
 terraform {
   extra_arguments "proxmox_ca" {
     commands = ["apply", "destroy", "import", "plan", "refresh"]
-    env_vars = local.stack.proxmox.ca_file == null ? {} : { SSL_CERT_FILE = local.stack.proxmox.ca_file }
+    env_vars = local.ca == null ? {} : { SSL_CERT_FILE = startswith(local.ca, "/") ? local.ca : "${get_parent_terragrunt_dir()}/${local.ca}" }
   }
 }

@@ -7,7 +7,14 @@ terraform {
   source = try(values.module, "${dirname(find_in_parent_folders("root.hcl"))}/modules//proxmox-pool")
 }
 
+# In a file, since text in an environment variable would be read as a template.
+generate "pools" {
+  path              = "pools.auto.tfvars.json"
+  if_exists         = "overwrite"
+  disable_signature = true
+  contents          = jsonencode({ pools = values.pools })
+}
+
 inputs = {
   proxmox = include.root.locals.stack.proxmox
-  pools   = values.pools
 }
