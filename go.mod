@@ -6,12 +6,21 @@ require (
 	github.com/agext/levenshtein v1.2.1
 	github.com/hashicorp/go-version v1.9.0
 	github.com/hashicorp/hcl/v2 v2.24.0
+	github.com/luthermonson/go-proxmox v0.8.0
 	github.com/zclconf/go-cty v1.17.0
 	golang.org/x/text v0.31.0
 	gopkg.in/yaml.v3 v3.0.1
 )
 
-require github.com/hashicorp/terraform-json v0.29.0 // indirect
+require (
+	github.com/buger/goterm v1.0.4 // indirect
+	github.com/diskfs/go-diskfs v1.9.3 // indirect
+	github.com/djherbis/times v1.6.0 // indirect
+	github.com/gorilla/websocket v1.4.2 // indirect
+	github.com/jinzhu/copier v0.3.4 // indirect
+	github.com/magefile/mage v1.14.0 // indirect
+	golang.org/x/sys v0.43.0 // indirect
+)
 
 require (
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect

@@ -18,6 +18,7 @@ type Inventory struct {
 	Pools    []Pool    `json:"pools"`
 	Storages []Storage `json:"storages"`
 	Tasks    []Task    `json:"tasks"` // in flight only
+	Free     []int     `json:"free"` // VMIDs asked about that nothing has, for certain
 	Gaps     []Gap     `json:"gaps"`
 	Records  []Record  `json:"records"`
 }
@@ -59,6 +60,12 @@ type Guest struct {
 	Config   *Config  `json:"config,omitempty"`
 }
 
+// What a guest's agent did when it was asked.
+const (
+	AgentAnswers = "answers"
+	AgentSilent  = "silent"
+)
+
 // A Config is what a guest's configuration says of its identity, and every
 // entry of it that holds no secret.
 type Config struct {
@@ -67,6 +74,7 @@ type Config struct {
 	MACs    []string          `json:"macs,omitempty"`    // net0 first, upper case
 	Created int64             `json:"created,omitempty"` // meta: ctime, seconds
 	Agent   string            `json:"agent,omitempty"`   // of a running VM with the agent enabled: answers or silent
+	Address []string          `json:"address,omitempty"` // what its agent said, without loopback and link-local ones
 	Disks   []string          `json:"disks,omitempty"`   // such as scsi0=local-lvm:vm-100-disk-0,size=32G
 	Raw     map[string]string `json:"raw"`
 }

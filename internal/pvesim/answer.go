@@ -1,0 +1,74 @@
+package pvesim
+
+import (
+	"fmt"
+	"time"
+)
+
+// apiError is an answer that is no success.
+type apiError struct {
+	status int
+	msg    string
+	fields map[string]string
+	bare   bool          // no body, as for 401 and 595
+	plain  bool          // body is the message as text
+	bodied bool          // body without the message's line end
+	delay  time.Duration // the server takes its time over this answer
+}
+
+func (e *apiError) Error() string { return e.msg }
+
+func fail(status int, format string, args ...any) *apiError {
+	return &apiError{status: status, msg: fmt.Sprintf(format, args...)}
+}
+
+// failf is the usual refusal: 500 with a text.
+func failf(format string, args ...any) *apiError { return fail(500, format, args...) }
+
+// badParam refuses one parameter.
+func badParam(name, format string, args ...any) *apiError {
+	return badParams(map[string]string{name: fmt.Sprintf(format, args...)})
+}
+
+func badParams(fields map[string]string) *apiError {
+	return &apiError{status: 400, msg: "Parameter verification failed.", fields: fields}
+}
+
+func denied(format string, args ...any) *apiError {
+	if format == "" {
+		return &apiError{status: 403, msg: "Permission check failed"}
+	}
+	return fail(403, "Permission check failed (%s)", fmt.Sprintf(format, args...))
+}
+
+func unauthorized(msg string) *apiError {
+	return &apiError{status: 401, msg: msg, bare: true, delay: 3 * time.Second}
+}
+
+// waiting asks the dispatcher to try again when something has happened, for a
+// limited time.
+type waiting struct {
+	timeout time.Duration
+	err     error
+}
+
+func (e *waiting) Error() string { return e.err.Error() }
+
+// object is a JSON object of an answer.
+type object = map[string]any
+
+// counted is a list with its total beside it.
+type counted struct {
+	data  any
+	total int
+}
+
+// text is an answer that is no JSON.
+type text string
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

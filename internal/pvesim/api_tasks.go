@@ -1,0 +1,205 @@
+package pvesim
+
+import (
+	"regexp"
+	"sort"
+	"strings"
+	"time"
+)
+
+func taskHandlers() map[string]handler {
+	return map[string]handler{
+		"GET /cluster/tasks":                    clusterTasks,
+		"GET /nodes/{node}/tasks":               nodeTasks,
+		"GET /nodes/{node}/tasks/{upid}/status": taskStatus,
+		"GET /nodes/{node}/tasks/{upid}/log":    taskLog,
+		"DELETE /nodes/{node}/tasks/{upid}":     taskStop,
+	}
+}
+
+var upidFormat = regexp.MustCompile(`^UPID:[^:\s]+:[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:[^:\s]+:[^:\s]*:[^:\s]+:$`)
+
+// sortedTasks gives a node's tasks (all nodes' for ""), the newest first.
+func (w *world) sortedTasks(node string) []*Task {
+	var out []*Task
+	for i := len(w.tasks) - 1; i >= 0; i-- {
+		if t := w.tasks[i]; node == "" || t.Node == node {
+			out = append(out, t)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Start.Unix() > out[j].Start.Unix() })
+	return out
+}
+
+func (t *Task) entry(pids bool) object {
+	out := object{"id": t.ID, "node": t.Node, "starttime": t.Start.Unix(), "type": t.Type, "upid": t.UPID, "user": t.User}
+	if t.Token != "" {
+		out["tokenid"] = t.Token
+	}
+	if pids {
+		out["pid"], out["pstart"] = t.PID, t.PStart
+	}
+	if !t.running() {
+		out["endtime"], out["status"] = t.End.Unix(), t.Exit
+	}
+	return out
+}
+
+// savedFresh is how long the last ended task keeps its number instead of a string.
+const savedFresh = 10 * time.Second
+
+// clusterTasks lists recent tasks. Its "saved" is a string, except for what
+// ended last: clients must cope.
+func clusterTasks(c *call) (any, error) {
+	out := []object{}
+	all := c.w.allowed(c.who, "/", "Sys.Audit")
+	perNode := map[string]int{}
+	newest := map[string]*Task{}
+	for _, t := range c.w.tasks {
+		if !t.running() && (newest[t.Node] == nil || !t.End.Before(newest[t.Node].End)) {
+			newest[t.Node] = t
+		}
+	}
+	for _, t := range c.w.sortedTasks("") {
+		if perNode[t.Node]++; perNode[t.Node] > 25 && !t.running() {
+			continue
+		}
+		if !all && t.User != c.who.String() {
+			continue
+		}
+		e := t.entry(false)
+		switch {
+		case t.running():
+			e["saved"], e["pid"] = "0", t.PID
+		case newest[t.Node] == t && c.w.now.Sub(t.End) < savedFresh:
+			e["saved"] = 1
+		default:
+			e["saved"] = "1"
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func nodeTasks(c *call) (any, error) {
+	source, limit, start := c.p["source"], 50, atoi(c.p["start"])
+	if source == "" {
+		source = "archive"
+	}
+	if c.has("limit") {
+		limit = atoi(c.p["limit"])
+	}
+	audit := c.w.allowed(c.who, "/nodes/"+c.node, "Sys.Audit")
+	var found []object
+	for _, t := range c.w.sortedTasks(c.node) {
+		if !audit && t.owner() != c.who.String() || !c.wantsTask(t) {
+			continue
+		}
+		switch {
+		case t.running() && source != "archive":
+			e := t.entry(true)
+			delete(e, "tokenid")
+			e["user"], e["status"], e["saved"] = t.owner(), "RUNNING", "0"
+			found = append(found, e)
+		case !t.running() && source != "active":
+			found = append(found, t.entry(true))
+		}
+	}
+	total := len(found)
+	found = found[min(start, total):]
+	if limit > 0 {
+		found = found[:min(limit, len(found))]
+	}
+	if total == 0 {
+		return []object{}, nil
+	}
+	return counted{found, total}, nil
+}
+
+func (c *call) wantsTask(t *Task) bool {
+	if c.has("vmid") && t.ID != c.p["vmid"] || c.has("typefilter") && t.Type != c.p["typefilter"] {
+		return false
+	}
+	if c.flag("errors") && (t.running() || t.Exit == "OK" || strings.HasPrefix(t.Exit, "WARNINGS")) {
+		return false
+	}
+	if c.has("userfilter") && !strings.Contains(t.owner(), c.p["userfilter"]) {
+		return false
+	}
+	if c.has("since") && t.Start.Unix() < int64(atoi(c.p["since"])) || c.has("until") && t.Start.Unix() > int64(atoi(c.p["until"])) {
+		return false
+	}
+	return true
+}
+
+func (c *call) task(privilege string) (*Task, error) {
+	upid := c.p["upid"]
+	if !upidFormat.MatchString(upid) {
+		return nil, badParam("upid", "unable to parse worker upid")
+	}
+	t := c.w.byUPID[upid]
+	owner := strings.TrimSuffix(upid, ":")
+	owner = owner[strings.LastIndexByte(owner, ':')+1:]
+	if owner != c.who.String() {
+		if err := c.w.require(c.who, "/nodes/"+c.node, privilege); err != nil {
+			return nil, err
+		}
+	}
+	if t != nil && t.Node != c.node {
+		t = nil
+	}
+	return t, nil
+}
+
+func taskStatus(c *call) (any, error) {
+	t, err := c.task("Sys.Audit")
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, badParam("upid", "no such task")
+	}
+	out := t.entry(true)
+	delete(out, "endtime")
+	out["status"] = "running"
+	if !t.running() {
+		out["status"], out["exitstatus"] = "stopped", t.Exit
+	}
+	return out, nil
+}
+
+func taskLog(c *call) (any, error) {
+	t, err := c.task("Sys.Audit")
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return counted{object{"n": 1, "t": "unable to open file - No such file or directory"}, 1}, nil
+	}
+	if c.flag("download") {
+		return text(strings.Join(t.Log, "\n") + "\n"), nil
+	}
+	start, limit := atoi(c.p["start"]), 50
+	if c.has("limit") {
+		limit = atoi(c.p["limit"])
+	}
+	out := []object{}
+	for i := start; i < len(t.Log) && (limit == 0 || i < start+limit); i++ {
+		out = append(out, object{"n": i + 1, "t": t.Log[i]})
+	}
+	if len(t.Log) == 0 {
+		out = append(out, object{"n": 1, "t": "no content"})
+	}
+	return counted{out, max(len(t.Log), 1)}, nil
+}
+
+func taskStop(c *call) (any, error) {
+	t, err := c.task("Sys.Modify")
+	if err != nil {
+		return nil, err
+	}
+	if t != nil && t.w != nil {
+		t.w.abort()
+	}
+	return nil, nil
+}

@@ -1,0 +1,93 @@
+package pvesim
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"stackgen/internal/pvesim/schema"
+)
+
+// call is one request on its way through the simulator.
+type call struct {
+	s      *Server
+	w      *world
+	method string
+	path   string // below the format, with a leading slash
+	entry  string // the node that was asked
+	node   string // the node the call is about
+	who    *identity
+	m      *schema.Method
+	args   map[string]string // from the path
+	values schema.Values     // from query and body
+	p      map[string]string // checked parameters
+	since  time.Time         // first attempt, for calls that wait
+}
+
+// raw is a parameter before its check.
+func (c *call) raw(name string) string {
+	if v, ok := c.args[name]; ok {
+		return v
+	}
+	switch v := c.values[name].(type) {
+	case string:
+		return v
+	case nil:
+		return ""
+	case interface{ String() string }:
+		return v.String()
+	}
+	return ""
+}
+
+func (c *call) has(name string) bool { _, ok := c.p[name]; return ok }
+
+func (c *call) flag(name string) bool { return c.p[name] == "1" }
+
+func (c *call) vmid() int { return atoi(c.p["vmid"]) }
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// request is what arrives on the wire, or in process.
+type request struct {
+	method string
+	path   string // still escaped
+	query  string
+	header http.Header
+	body   []byte
+	chunks bool
+	entry  string
+}
+
+// parseForm splits as the server does: a raw semicolon separates parameters, a
+// raw equals sign ends the value.
+func parseForm(s string) schema.Values {
+	out := schema.Values{}
+	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == '&' || r == ';' }) {
+		fields := strings.Split(part, "=")
+		name := unescapeForm(fields[0])
+		value := ""
+		if len(fields) > 1 {
+			value = unescapeForm(fields[1])
+		}
+		switch old := out[name].(type) {
+		case nil:
+			out[name] = value
+		case []any:
+			out[name] = append(old, value)
+		default:
+			out[name] = []any{old, value}
+		}
+	}
+	return out
+}
+
+func unescapeForm(s string) string {
+	v, err := url.QueryUnescape(s)
+	if err != nil {
+		return s
+	}
+	return v
+}

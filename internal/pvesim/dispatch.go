@@ -1,0 +1,293 @@
+package pvesim
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"stackgen/internal/pvesim/schema"
+)
+
+const jsonType = "application/json;charset=UTF-8"
+
+// serve answers one request: read it, find out who asks and what for, wait
+// where a genuine server waits, answer.
+func (s *Server) serve(ctx context.Context, r *request) *reply {
+	began := s.clk.Now()
+	if strings.HasPrefix(r.path, controlPrefix) {
+		return s.control(r)
+	}
+	if s.opts.Latency > 0 {
+		if err := s.clk.WaitUntil(ctx, began.Add(s.opts.Latency)); err != nil {
+			return &reply{status: 500, reason: "shutting down", closing: true}
+		}
+	}
+	f := s.faults.pick(s, r)
+	resp := s.underFault(ctx, r, f)
+	s.log.add(s, r, resp, began, f)
+	return resp
+}
+
+// answer is a request without faults.
+func (s *Server) answer(ctx context.Context, r *request) *reply {
+	format, path, early := splitPath(r)
+	if early != nil {
+		return early
+	}
+	values, early := readValues(r)
+	if early != nil {
+		return early
+	}
+	c := &call{s: s, w: s.w, method: r.method, path: path, entry: r.entry, values: values}
+	data, err := s.process(ctx, c, r)
+	if err != nil {
+		var e *apiError
+		if !errors.As(err, &e) {
+			e = failf("%s", err.Error())
+		}
+		if e.delay > 0 && !(s.opts.NoAuthDelay && e.status == 401) {
+			if err := s.clk.WaitUntil(ctx, s.clk.Now().Add(e.delay)); err != nil {
+				return &reply{status: 500, reason: "shutting down", closing: true}
+			}
+		}
+		return e.reply(format)
+	}
+	return success(format, data)
+}
+
+// process repeats the call until it need not wait any longer.
+func (s *Server) process(ctx context.Context, c *call, r *request) (any, error) {
+	for {
+		s.w.mu.Lock()
+		now := s.clk.Now()
+		s.w.advance(now)
+		if c.since.IsZero() {
+			c.since = now
+		}
+		data, err := s.once(c, r)
+		next := s.w.next()
+		s.w.mu.Unlock()
+		var wait *waiting
+		if !errors.As(err, &wait) {
+			return data, err
+		}
+		deadline := c.since.Add(wait.timeout)
+		if !now.Before(deadline) {
+			return nil, wait.err
+		}
+		if next.IsZero() || next.After(deadline) {
+			next = deadline
+		}
+		if err := s.clk.WaitUntil(ctx, next); err != nil {
+			return nil, failf("shutting down")
+		}
+	}
+}
+
+// once tries the call: who, what, may, which node, parameters, and then the work.
+func (s *Server) once(c *call, r *request) (any, error) {
+	segments := strings.FieldsFunc(c.path, func(r rune) bool { return r == '/' })
+	m, args := s.api.Find(c.method, segments)
+	open := m != nil && m.Permission != nil && m.Permission.User == "world"
+	who, err := s.authenticate(r.header, r.method, open)
+	if err != nil {
+		return nil, err
+	}
+	c.who = who
+	if m == nil {
+		return nil, &apiError{status: 501, bodied: true, msg: fmt.Sprintf("Method '%s %s' not implemented", c.method, c.path)}
+	}
+	if open && who.token != "" && c.method == "POST" {
+		return nil, fail(403, "Permission check failed (URI '%s' not available with API token, need proper ticket.\n)", c.path)
+	}
+	c.m, c.args = m, args
+	if err := c.checkPermission(m); err != nil {
+		return nil, err
+	}
+	if err := c.reach(); err != nil {
+		return nil, err
+	}
+	all := schema.Values{}
+	for k, v := range c.values {
+		all[k] = v
+	}
+	for k, v := range args {
+		all[k] = v
+	}
+	p, bad := m.Check(all)
+	if bad != nil {
+		return nil, badParams(bad)
+	}
+	c.p = p
+	h := s.handlers[c.method+" "+m.Path]
+	if h == nil {
+		return nil, &apiError{status: 501, bodied: true, msg: fmt.Sprintf("Method '%s %s' not simulated", c.method, c.path)}
+	}
+	return h(c)
+}
+
+// reach finds the node a call is about, and whether it answers.
+func (c *call) reach() error {
+	name, ok := c.args["node"]
+	if !ok {
+		return nil
+	}
+	if name == "localhost" {
+		name = c.entry
+	}
+	c.node = name
+	if c.m.ProxyTo == "" {
+		return nil
+	}
+	n := c.w.node(name)
+	if n == nil {
+		return failf("hostname lookup '%s' failed - failed to get address info for: %s: Name or service not known", name, name)
+	}
+	if name == c.entry {
+		return nil
+	}
+	switch {
+	case n.State == NodeDown:
+		return &apiError{status: 595, msg: "Connection refused", bare: true}
+	case n.State == NodeLost:
+		rest := arpDelay - c.w.now.Sub(n.since)
+		if rest > proxyTimeout {
+			return &apiError{status: 595, msg: "Connection timed out", bare: true, delay: proxyTimeout}
+		}
+		return &apiError{status: 595, msg: "No route to host", bare: true, delay: max(rest, 3*time.Second)}
+	}
+	return nil
+}
+
+// splitPath separates the output format from the call's path.
+func splitPath(r *request) (format, path string, early *reply) {
+	switch r.method {
+	case "GET", "PUT", "POST", "DELETE":
+	default:
+		return "", "", &reply{status: 501, reason: fmt.Sprintf("method '%s' not available", r.method), closing: true}
+	}
+	rest, ok := strings.CutPrefix(r.path, "/api2/")
+	if !ok {
+		if r.path == "/" {
+			return "", "", &reply{status: 200, reason: "OK", kind: "text/plain", body: []byte("stackgen sim: a simulated Proxmox VE cluster\n")}
+		}
+		msg := fmt.Sprintf("no such file '%s'", strings.TrimPrefix("/"+strings.TrimLeft(r.path, "/"), "/api2"))
+		return "", "", &reply{status: 500, reason: msg, body: []byte(msg + "\n")}
+	}
+	if r.chunks {
+		return "", "", plainReply(501, "chunked transfer encoding not supported")
+	}
+	format, path, _ = strings.Cut(rest, "/")
+	path = "/" + strings.Trim(path, "/")
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	if dec, err := url.PathUnescape(path); err == nil {
+		path = dec
+	}
+	if format != "json" && format != "extjs" {
+		return "", "", plainReply(501, fmt.Sprintf("no formatter for uri %s, %s", path, format))
+	}
+	return format, path, nil
+}
+
+func plainReply(status int, msg string) *reply {
+	return &reply{status: status, reason: msg, body: []byte(msg)}
+}
+
+// readValues merges query and body.
+func readValues(r *request) (schema.Values, *reply) {
+	values := parseForm(r.query)
+	if len(r.body) > 0 && r.method == "DELETE" {
+		return nil, plainReply(501, "Unexpected content for method 'DELETE'")
+	}
+	kind := strings.TrimSpace(strings.SplitN(r.header.Get("Content-Type"), ";", 2)[0])
+	if r.method == "GET" || r.method == "DELETE" || kind == "" && len(r.body) == 0 {
+		return values, nil
+	}
+	var body schema.Values
+	switch kind {
+	case "application/x-www-form-urlencoded", "":
+		body = parseForm(string(r.body))
+	case "application/json":
+		var early *reply
+		if body, early = readJSON(r.body); early != nil {
+			return nil, early
+		}
+	case "multipart/form-data":
+		body = schema.Values{}
+	default:
+		return nil, plainReply(506, fmt.Sprintf("upload 'Content-Type '%s' not implemented", kind))
+	}
+	for k, v := range body {
+		values[k] = v
+	}
+	return values, nil
+}
+
+func readJSON(src []byte) (schema.Values, *reply) {
+	const file = "/usr/share/perl5/PVE/APIServer/AnyEvent.pm"
+	dec := json.NewDecoder(bytes.NewReader(src))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		msg := fmt.Sprintf("malformed JSON string, neither tag, array, object, number, string or atom, at character offset %d (before \"(end of string)\") at %s line 917.", len(src), file)
+		return nil, &reply{status: 500, reason: msg, body: []byte(msg + "\n")}
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		msg := "Not a HASH reference at " + file + " line 957."
+		return nil, &reply{status: 500, reason: msg, body: []byte(msg + "\n")}
+	}
+	return m, nil
+}
+
+func success(format string, data any) *reply {
+	out := object{"data": data}
+	switch v := data.(type) {
+	case text:
+		return &reply{status: 200, reason: "OK", kind: "text/plain", body: []byte(v)}
+	case counted:
+		out["data"], out["total"] = v.data, v.total
+	}
+	if format == "extjs" {
+		out["success"] = 1
+	}
+	return jsonReply(200, "OK", out)
+}
+
+func jsonReply(status int, reason string, v any) *reply {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return &reply{status: 500, reason: "unable to encode: " + err.Error()}
+	}
+	return &reply{status: status, reason: reason, kind: jsonType, body: body}
+}
+
+func (e *apiError) reply(format string) *reply {
+	reason, _, _ := strings.Cut(e.msg, "\n")
+	if e.bare {
+		return &reply{status: e.status, reason: reason}
+	}
+	if e.plain {
+		return plainReply(e.status, reason)
+	}
+	msg := e.msg + "\n"
+	if e.bodied {
+		msg = e.msg
+	}
+	out := object{"data": nil, "message": msg}
+	if e.fields != nil {
+		out["errors"] = e.fields
+	}
+	if format == "extjs" {
+		out["status"], out["success"] = e.status, 0
+		return jsonReply(200, "OK", out)
+	}
+	return jsonReply(e.status, reason, out)
+}

@@ -1,0 +1,253 @@
+package pvesim
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	driveKey  = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0)$`)
+	bootDrive = regexp.MustCompile(`^(ide|sata|scsi|virtio)\d+$`)
+)
+
+func isDriveKey(k string) bool { return driveKey.MatchString(k) }
+
+// drive is a parsed disk line: a volume and options.
+type drive struct {
+	file string
+	opts map[string]string
+}
+
+func parseDrive(v string) drive {
+	d := drive{opts: map[string]string{}}
+	for i, part := range strings.Split(v, ",") {
+		k, val, keyed := strings.Cut(part, "=")
+		switch {
+		case !keyed && i == 0 || !keyed && d.file == "" && part != "":
+			d.file = part
+		case k == "file" || k == "volume":
+			d.file = val
+		case keyed:
+			d.opts[k] = val
+		}
+	}
+	return d
+}
+
+// String writes the line as the server does: the volume, then sorted options.
+func (d drive) String() string {
+	out := d.file
+	for _, k := range sortedKeys(d.opts) {
+		out += "," + k + "=" + d.opts[k]
+	}
+	return out
+}
+
+func (d drive) cdrom() bool { return d.opts["media"] == "cdrom" }
+
+func (d drive) cloudinit() bool {
+	return d.cdrom() && strings.Contains(d.file, "cloudinit") || strings.HasSuffix(d.file, ":cloudinit")
+}
+
+func (d drive) size() int64 {
+	n, err := parseSize(d.opts["size"])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// bootDrives is the order in which drives are looked for.
+func bootDrives() []string {
+	var out []string
+	for _, b := range []struct {
+		name string
+		n    int
+	}{{"ide", 4}, {"scsi", 31}, {"virtio", 16}, {"sata", 6}} {
+		for i := range b.n {
+			out = append(out, b.name+strconv.Itoa(i))
+		}
+	}
+	return out
+}
+
+// defaultBoot is the order a new guest gets: first disk, first CD, first NIC.
+func defaultBoot(conf map[string]string) string {
+	var out []string
+	for _, cd := range []bool{false, true} {
+		for _, k := range bootDrives() {
+			if v, ok := conf[k]; ok && parseDrive(v).cdrom() == cd {
+				out = append(out, k)
+				break
+			}
+		}
+	}
+	for _, k := range sortedKeys(conf) {
+		if strings.HasPrefix(k, "net") && isIndexed(k, "net") {
+			out = append(out, k)
+			break
+		}
+	}
+	return printBoot(out)
+}
+
+func printBoot(devs []string) string {
+	if len(devs) == 0 {
+		return " "
+	}
+	return "order=" + strings.Join(devs, ";")
+}
+
+func bootOrder(conf map[string]string) []string {
+	_, list, ok := strings.Cut(conf["boot"], "order=")
+	if !ok {
+		return nil
+	}
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ',' })
+}
+
+func isIndexed(key, base string) bool {
+	rest, ok := strings.CutPrefix(key, base)
+	if !ok || rest == "" {
+		return false
+	}
+	_, err := strconv.Atoi(rest)
+	return err == nil
+}
+
+func (w *world) bootDiskSize(g *Guest) int64 {
+	if g.Type == "lxc" {
+		return parseDrive(g.Config["rootfs"]).size()
+	}
+	keys := bootOrder(g.Config)
+	if len(keys) == 0 {
+		keys = bootDrives()
+	}
+	for _, k := range keys {
+		if v, ok := g.Config[k]; ok && isDriveKey(k) && !parseDrive(v).cdrom() {
+			return parseDrive(v).size()
+		}
+	}
+	return 0
+}
+
+func (g *Guest) name() string {
+	if g.Type == "lxc" {
+		if n := g.Config["hostname"]; n != "" {
+			return n
+		}
+		return fmt.Sprintf("CT%d", g.VMID)
+	}
+	if n := g.Config["name"]; n != "" {
+		return n
+	}
+	return fmt.Sprintf("VM %d", g.VMID)
+}
+
+func (g *Guest) status() string {
+	if g.Running {
+		return "running"
+	}
+	return "stopped"
+}
+
+func (g *Guest) template() bool { return g.Config["template"] == "1" }
+
+func (g *Guest) maxMemory() int64 {
+	m, ok := g.Config["memory"]
+	if !ok {
+		m = "512"
+	}
+	m = strings.TrimPrefix(m, "current=")
+	return int64(atoi(m)) * mib
+}
+
+// memory is what a running guest uses: a share of what it has, fixed by its id.
+func (g *Guest) memory() int64 {
+	return g.maxMemory() / int64(4+g.VMID%5)
+}
+
+func (w *world) cpus(g *Guest) int {
+	n := 1
+	if v := atoi(g.Config["cores"]); v > 0 {
+		n = v
+	}
+	if v := atoi(g.Config["sockets"]); v > 0 {
+		n *= v
+	}
+	if v := atoi(g.Config["vcpus"]); v > 0 {
+		n = v
+	}
+	if node := w.node(g.Node); node != nil && n > node.CPUs {
+		n = node.CPUs
+	}
+	return n
+}
+
+func (g *Guest) serial() bool {
+	for i := range 4 {
+		if _, ok := g.Config["serial"+strconv.Itoa(i)]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *Guest) agentEnabled() bool {
+	v := g.Config["agent"]
+	first, _, _ := strings.Cut(v, ",")
+	first = strings.TrimPrefix(first, "enabled=")
+	return first == "1"
+}
+
+func (g *Guest) locked() error {
+	if l := g.Config["lock"]; l != "" {
+		return failf("VM is locked (%s)", l)
+	}
+	return nil
+}
+
+func (g *Guest) protected(what string) error {
+	if g.Config["protection"] == "1" {
+		return failf("%s - protection mode enabled", what)
+	}
+	return nil
+}
+
+// digest is the checksum of the configuration as it would stand in its file.
+func (g *Guest) digest() string {
+	h := sha1.New()
+	section := func(name string, m map[string]string) {
+		fmt.Fprintf(h, "[%s]\n", name)
+		for _, k := range sortedKeys(m) {
+			fmt.Fprintf(h, "%s: %s\n", k, m[k])
+		}
+	}
+	section("", g.Config)
+	section("PENDING", g.Pending)
+	section("DELETE", g.Deleted)
+	for _, s := range g.Snapshots {
+		section(s.Name, s.Config)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func cloneMap(m map[string]string) map[string]string {
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+func atoi(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,162 @@
+package pvesim
+
+import (
+	"fmt"
+	"time"
+)
+
+// HAEntry is a guest under the care of the HA manager.
+type HAEntry struct {
+	SID     string `yaml:"sid"`
+	State   string `yaml:"state"`
+	Comment string `yaml:"comment,omitempty"`
+	Group   string `yaml:"group,omitempty"`
+	CRM     string `yaml:"crm,omitempty"`
+}
+
+// HAGroup is a group of nodes.
+type HAGroup struct {
+	ID      string `yaml:"id"`
+	Nodes   string `yaml:"nodes"`
+	Comment string `yaml:"comment,omitempty"`
+}
+
+func (g *Guest) sid() string {
+	if g.Type == "lxc" {
+		return "ct:" + itoa(g.VMID)
+	}
+	return "vm:" + itoa(g.VMID)
+}
+
+func (w *world) haBySID(sid string) *HAEntry {
+	for _, h := range w.seed.HA {
+		if h.SID == sid {
+			return h
+		}
+	}
+	return nil
+}
+
+func (w *world) haEntry(g *Guest) *HAEntry { return w.haBySID(g.sid()) }
+
+// haManaged says that starts and stops are only requests.
+func (w *world) haManaged(g *Guest) bool {
+	h := w.haEntry(g)
+	return h != nil && h.State != "ignored" && !w.single()
+}
+
+// shown is the state lists give: what the manager made of the request so far.
+func (h *HAEntry) shown() string {
+	if h.State == "ignored" {
+		return "ignored"
+	}
+	return formatOr(h.CRM, "queued")
+}
+
+func (w *world) haStatus(g *Guest) object {
+	h := w.haEntry(g)
+	if h == nil || h.State == "ignored" || w.single() {
+		return object{"managed": 0}
+	}
+	out := object{"managed": 1, "state": h.State, "group": nil}
+	if h.Group != "" {
+		out["group"] = h.Group
+	}
+	return out
+}
+
+// haRound is the time the manager and its local agents need to act on a request.
+const haRound = 10 * time.Second
+
+// haSync lets the manager act on an entry: first the guest, then its state.
+func (w *world) haSync(h *HAEntry) {
+	w.at(haRound/2, func() {
+		if w.haBySID(h.SID) != h || h.State == "ignored" {
+			return
+		}
+		w.haActive = true
+		g := w.guestBySID(h.SID)
+		if g == nil {
+			return
+		}
+		if w.haUsed == nil {
+			w.haUsed = map[string]bool{}
+		}
+		if !w.haUsed[g.Node] {
+			w.haUsed[g.Node] = true
+			w.seed.HANodes = append(w.seed.HANodes, g.Node)
+		}
+		want := h.State == "started" || h.State == "enabled"
+		if g.Running != want {
+			w.power(g, want)
+		}
+		h.CRM = "request_stop"
+		if want {
+			h.CRM = "started"
+			return
+		}
+		w.at(haRound, func() {
+			if h.State == "stopped" || h.State == "disabled" {
+				h.CRM = h.State
+			}
+		})
+	})
+}
+
+func (w *world) guestBySID(sid string) *Guest {
+	for _, id := range w.vmids() {
+		if w.guests[id].sid() == sid {
+			return w.guests[id]
+		}
+	}
+	return nil
+}
+
+func (w *world) haWant(g *Guest, state string) {
+	if h := w.haEntry(g); h != nil {
+		h.State = state
+		w.haSync(h)
+	}
+}
+
+// haMove carries out a requested migration, as the manager's own task.
+func (w *world) haMove(g *Guest, target string) {
+	h := w.haEntry(g)
+	if h == nil || g.Node == target || w.node(target) == nil {
+		return
+	}
+	m := &migration{w: w, g: g, target: w.node(target), online: g.Running, withDisks: true, mapTo: func(s string) string { return s }}
+	wk := &worker{lock: g.VMID, wait: lockWait, steps: m.steps(), undo: m.undo, cancel: "migration aborted"}
+	m.wk = wk
+	w.fork(g.Node, "qmigrate", itoa(g.VMID), &identity{user: "root@pam"}, wk)
+	h.CRM = "migrate"
+	w.at(3*time.Second, func() { w.haSync(h) })
+}
+
+// haRequest is the short task a call on an HA guest starts.
+func (c *call) haRequest(g *Guest, kind, line string, do func()) (any, error) {
+	wk := &worker{}
+	wk.steps = []step{func() (pause, error) {
+		wk.log(line)
+		return pause{d: 300 * time.Millisecond, main: true}, nil
+	}, func() (pause, error) {
+		do()
+		return pause{}, nil
+	}}
+	return c.w.fork(c.node, kind, itoa(g.VMID), c.who, wk), nil
+}
+
+func (w *world) haRemove(g *Guest) bool {
+	for i, h := range w.seed.HA {
+		if h.SID == g.sid() {
+			w.seed.HA = append(w.seed.HA[:i], w.seed.HA[i+1:]...)
+			w.haLast = w.now
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) haLine(state string, at time.Time) string {
+	return fmt.Sprintf("(%s, %s)", state, at.UTC().Format("Mon Jan _2 15:04:05 2006"))
+}

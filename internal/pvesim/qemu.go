@@ -1,0 +1,278 @@
+package pvesim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func qemuHandlers() map[string]handler {
+	const vm = "/nodes/{node}/qemu/{vmid}"
+	return map[string]handler{
+		"GET /nodes/{node}/qemu":                       qemuList,
+		"POST /nodes/{node}/qemu":                      qemuCreate,
+		"DELETE " + vm:                                 qemuDestroy,
+		"GET " + vm + "/status/current":                qemuStatus,
+		"GET " + vm + "/config":                        qemuConfig,
+		"PUT " + vm + "/config":                        func(c *call) (any, error) { return qemuUpdate(c, true) },
+		"POST " + vm + "/config":                       func(c *call) (any, error) { return qemuUpdate(c, false) },
+		"GET " + vm + "/pending":                       qemuPending,
+		"GET " + vm + "/cloudinit":                     qemuCloudinit,
+		"PUT " + vm + "/cloudinit":                     qemuCloudinitRegenerate,
+		"GET " + vm + "/cloudinit/dump":                qemuCloudinitDump,
+		"GET " + vm + "/feature":                       qemuFeature,
+		"POST " + vm + "/clone":                        qemuClone,
+		"PUT " + vm + "/resize":                        qemuResize,
+		"PUT " + vm + "/unlink":                        qemuUnlink,
+		"POST " + vm + "/move_disk":                    qemuMoveDisk,
+		"PUT " + vm + "/move_disk":                     qemuMoveDisk,
+		"POST " + vm + "/template":                     qemuTemplate,
+		"GET " + vm + "/migrate":                       qemuMigrateCheck,
+		"POST " + vm + "/migrate":                      qemuMigrate,
+		"POST " + vm + "/status/start":                 qemuStart,
+		"POST " + vm + "/status/stop":                  qemuStop,
+		"POST " + vm + "/status/shutdown":              qemuShutdown,
+		"POST " + vm + "/status/reboot":                qemuReboot,
+		"POST " + vm + "/status/reset":                 qemuReset,
+		"POST " + vm + "/status/suspend":               qemuSuspend,
+		"POST " + vm + "/status/resume":                qemuResume,
+		"GET " + vm + "/snapshot":                      snapshotList,
+		"POST " + vm + "/snapshot":                     snapshotCreate,
+		"GET " + vm + "/snapshot/{snapname}":           index("subdir", "config", "rollback"),
+		"DELETE " + vm + "/snapshot/{snapname}":        snapshotDelete,
+		"GET " + vm + "/snapshot/{snapname}/config":    snapshotConfig,
+		"POST " + vm + "/snapshot/{snapname}/rollback": snapshotRollback,
+		"POST " + vm + "/agent/ping":                   agentPing,
+		"GET " + vm + "/agent/network-get-interfaces":  agentInterfaces,
+		"GET " + vm + "/agent/get-osinfo":              agentOSInfo,
+		"GET " + vm + "/agent/get-host-name":           agentHostname,
+		"GET " + vm + "/agent/info":                    agentInfo,
+	}
+}
+
+// guest loads the configuration the call names, as the node it is asked on sees it.
+func (c *call) guest() (*Guest, error) {
+	g := c.w.guests[c.vmid()]
+	kind, dir := "qemu", "qemu-server"
+	if strings.Contains(c.m.Path, "/lxc/") {
+		kind, dir = "lxc", "lxc"
+	}
+	if g == nil || g.Node != c.node || g.Type != kind {
+		return nil, failf("Configuration file 'nodes/%s/%s/%d.conf' does not exist", c.node, dir, c.vmid())
+	}
+	return g, nil
+}
+
+// runnable is guest, with the text of calls that first look for the process.
+func (c *call) runnable() (*Guest, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, failf("unable to find configuration file for VM %d on node '%s'", c.vmid(), c.node)
+	}
+	return g, nil
+}
+
+// lockWait is how long a configuration's file lock is tried for.
+const lockWait = 10 * time.Second
+
+// fileLock waits for a guest's file lock in a call that answers at once.
+func (c *call) fileLock(vmid int) error {
+	if c.w.locks[vmid] == nil {
+		return nil
+	}
+	return &waiting{timeout: lockWait, err: failf("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", vmid)}
+}
+
+// write says whether a configuration can be written: not without quorum.
+func (w *world) write(node string, vmid, pid int) error {
+	if w.quorate() {
+		return nil
+	}
+	return failf("unable to open file '/etc/pve/nodes/%s/qemu-server/%d.conf.tmp.%d' - Permission denied", node, vmid, pid)
+}
+
+func qemuList(c *call) (any, error) {
+	out := []object{}
+	for _, id := range c.w.vmids() {
+		g := c.w.guests[id]
+		if g.Node != c.node || g.Type != "qemu" || !c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
+			continue
+		}
+		out = append(out, c.w.guestStatus(g, c.flag("full")))
+	}
+	return out, nil
+}
+
+// guestStatus is what a node knows of its own guest, without lag.
+func (w *world) guestStatus(g *Guest, full bool) object {
+	out := object{"vmid": g.VMID, "name": g.name(), "status": g.status(), "cpu": 0, "cpus": w.cpus(g), "disk": 0,
+		"maxdisk": w.bootDiskSize(g), "maxmem": g.maxMemory(), "mem": 0, "netin": 0, "netout": 0, "uptime": 0}
+	if g.Type == "qemu" && w.seed.Version == "9" {
+		out["memhost"] = 0
+	}
+	for _, k := range []string{"tags", "lock"} {
+		if v := g.Config[k]; v != "" {
+			out[k] = v
+		}
+	}
+	if g.template() {
+		out["template"] = 1
+	}
+	if g.Type == "qemu" && g.serial() {
+		out["serial"] = 1
+	}
+	if b := atoi(g.Config["balloon"]); b > 0 {
+		out["balloon_min"], out["shares"] = int64(b)*mib, 1000
+		if s, ok := g.Config["shares"]; ok {
+			out["shares"] = atoi(s)
+		}
+	}
+	if g.Running {
+		out["pid"], out["mem"], out["cpu"] = g.pid, g.memory(), g.Usage
+		out["uptime"] = int64(w.now.Sub(g.Started) / time.Second)
+	}
+	_ = full
+	return out
+}
+
+func qemuStatus(c *call) (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	out := c.w.guestStatus(g, true)
+	out["qmpstatus"] = g.status()
+	if g.agentEnabled() {
+		out["agent"] = 1
+	}
+	out["ha"] = c.w.haStatus(g)
+	return out, nil
+}
+
+// secretKeys never leave in clear.
+func masked(k, v string) string {
+	if k == "cipassword" {
+		return "**********"
+	}
+	return v
+}
+
+// typed gives a configuration value its JSON type, from the API description.
+func (s *Server) typed(path, k, v string) any {
+	m := s.api.Paths[path]["PUT"]
+	if k == "template" || k == "snaptime" {
+		return atoi(v)
+	}
+	p := m.Param(k)
+	if p == nil {
+		return v
+	}
+	switch p.Type {
+	case "integer", "boolean":
+		if n, err := strconv.Atoi(v); err == nil {
+			return n
+		}
+	case "number":
+		if f, err := strconv.ParseFloat(v, 64); err == nil {
+			return f
+		}
+	}
+	return v
+}
+
+const qemuConfigPath = "/nodes/{node}/qemu/{vmid}/config"
+
+func qemuConfig(c *call) (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	conf := cloneMap(g.Config)
+	if name := c.p["snapshot"]; name != "" {
+		s := g.snapshot(name)
+		if s == nil {
+			return nil, failf("snapshot '%s' does not exist", name)
+		}
+		conf = s.shown()
+	} else if !c.flag("current") {
+		for k := range g.Deleted {
+			delete(conf, k)
+		}
+		for k, v := range g.Pending {
+			conf[k] = v
+		}
+	}
+	out := object{"digest": g.digest()}
+	for k, v := range conf {
+		out[k] = c.s.typed(qemuConfigPath, k, masked(k, v))
+	}
+	return out, nil
+}
+
+func qemuPending(c *call) (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	out := []object{{"key": "digest", "value": g.digest()}}
+	keys := map[string]bool{}
+	for _, m := range []map[string]string{g.Config, g.Pending, g.Deleted} {
+		for k := range m {
+			keys[k] = true
+		}
+	}
+	for _, k := range sortedKeys(keys) {
+		o := object{"key": k}
+		if v, ok := g.Config[k]; ok {
+			o["value"] = c.s.typed(qemuConfigPath, k, masked(k, v))
+		}
+		if v, ok := g.Pending[k]; ok {
+			o["pending"] = c.s.typed(qemuConfigPath, k, masked(k, v))
+		}
+		if v, ok := g.Deleted[k]; ok {
+			o["delete"] = atoi(v)
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+func qemuFeature(c *call) (any, error) {
+	g, err := c.runnable()
+	if err != nil {
+		return nil, err
+	}
+	conf := g.Config
+	if name := c.p["snapname"]; name != "" {
+		s := g.snapshot(name)
+		if s == nil {
+			return nil, failf("snapshot '%s' does not exist", name)
+		}
+		conf = s.Config
+	}
+	has, shared := true, true
+	for k, v := range conf {
+		if !isDriveKey(k) || parseDrive(v).cdrom() {
+			continue
+		}
+		s := c.w.storage(storageOf(parseDrive(v).file))
+		if s == nil {
+			continue
+		}
+		has = has && s.feature(c.p["feature"], parseDrive(v).file)
+		shared = shared && s.Shared
+	}
+	nodes := []string{g.Node}
+	if has && shared {
+		nodes = nil
+		for _, n := range c.w.nodes {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return object{"hasFeature": flag(has), "nodes": nodes}, nil
+}
+
+func configFile(node string, vmid int) string {
+	return fmt.Sprintf("/etc/pve/nodes/%s/qemu-server/%d.conf", node, vmid)
+}

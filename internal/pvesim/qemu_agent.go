@@ -1,0 +1,111 @@
+package pvesim
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// agentBoot is how long after its start a guest's agent answers.
+const agentBoot = 3 * time.Second
+
+// agentCall asks the agent; one that does not answer costs three seconds.
+func (c *call) agentCall() (*Guest, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	if !g.Running {
+		return nil, failf("VM %d is not running", g.VMID)
+	}
+	if !g.agentEnabled() {
+		return nil, failf("No QEMU guest agent configured")
+	}
+	if g.Agent.Mode != "present" || c.w.now.Sub(g.Started) < agentBoot {
+		e := failf("QEMU guest agent is not running")
+		e.delay = 3 * time.Second
+		return nil, e
+	}
+	return g, nil
+}
+
+func agentPing(c *call) (any, error) {
+	if _, err := c.agentCall(); err != nil {
+		return nil, err
+	}
+	return object{"result": object{}}, nil
+}
+
+func agentHostname(c *call) (any, error) {
+	g, err := c.agentCall()
+	if err != nil {
+		return nil, err
+	}
+	return object{"result": object{"host-name": formatOr(g.Agent.Hostname, g.name())}}, nil
+}
+
+func agentOSInfo(c *call) (any, error) {
+	if _, err := c.agentCall(); err != nil {
+		return nil, err
+	}
+	return object{"result": object{"id": "debian", "name": "Debian GNU/Linux", "pretty-name": "Debian GNU/Linux 12 (bookworm)",
+		"version": "12 (bookworm)", "version-id": "12", "machine": "x86_64", "kernel-release": "6.1.0-31-amd64",
+		"kernel-version": "#1 SMP PREEMPT_DYNAMIC Debian 6.1.128-1"}}, nil
+}
+
+func agentInfo(c *call) (any, error) {
+	if _, err := c.agentCall(); err != nil {
+		return nil, err
+	}
+	return object{"result": object{"version": "7.2.11", "supported_commands": []object{{"enabled": true, "name": "guest-ping", "success-response": true}}}}, nil
+}
+
+func agentInterfaces(c *call) (any, error) {
+	g, err := c.agentCall()
+	if err != nil {
+		return nil, err
+	}
+	out := []object{{"name": "lo", "hardware-address": "00:00:00:00:00:00", "ip-addresses": []object{
+		{"ip-address": "127.0.0.1", "ip-address-type": "ipv4", "prefix": 8}, {"ip-address": "::1", "ip-address-type": "ipv6", "prefix": 128}}}}
+	for _, i := range g.interfaces() {
+		addrs := []object{}
+		for _, a := range i.Addresses {
+			if p, err := netip.ParsePrefix(a); err == nil {
+				kind := "ipv4"
+				if p.Addr().Is6() {
+					kind = "ipv6"
+				}
+				addrs = append(addrs, object{"ip-address": p.Addr().String(), "ip-address-type": kind, "prefix": p.Bits()})
+			}
+		}
+		out = append(out, object{"name": i.Name, "hardware-address": strings.ToLower(i.MAC), "ip-addresses": addrs})
+	}
+	return object{"result": out}, nil
+}
+
+// interfaces are those the seed names, or what cloud-init would have set up.
+func (g *Guest) interfaces() []AgentInterface {
+	if len(g.Agent.Interfaces) > 0 {
+		return g.Agent.Interfaces
+	}
+	var out []AgentInterface
+	for n := range 32 {
+		line, ok := g.Config["net"+itoa(n)]
+		if !ok {
+			continue
+		}
+		i := AgentInterface{Name: "eth" + itoa(n), MAC: parseNet(line)["macaddr"]}
+		ip := parseNet(g.Config["ipconfig"+itoa(n)])
+		switch v := ip["ip"]; {
+		case v == "" || v == "dhcp":
+			i.Addresses = append(i.Addresses, "192.0.2."+itoa(2+g.VMID%250)+"/24")
+		default:
+			i.Addresses = append(i.Addresses, v)
+		}
+		if v := ip["ip6"]; strings.Contains(v, "/") {
+			i.Addresses = append(i.Addresses, v)
+		}
+		out = append(out, i)
+	}
+	return out
+}

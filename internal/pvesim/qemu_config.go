@@ -1,0 +1,343 @@
+package pvesim
+
+import (
+	"strings"
+	"time"
+
+	"stackgen/internal/pvesim/schema"
+)
+
+// update is one change of a configuration on its way in.
+type update struct {
+	c      *call
+	g      *Guest
+	set    map[string]string
+	delete []string
+	force  bool
+	pid    int
+	log    func(string)
+}
+
+// daemonPID stands for the API daemon's worker in messages of calls that answer at once.
+const daemonPID = 110
+
+// qemuUpdate is PUT (at once) and POST (by a worker) on a configuration.
+func qemuUpdate(c *call, sync bool) (any, error) {
+	vmid := c.vmid()
+	u := &update{c: c, set: map[string]string{}, force: c.flag("force"), pid: daemonPID}
+	for k, v := range c.p {
+		switch k {
+		case "node", "vmid", "digest", "delete", "revert", "force", "skiplock", "background_delay", "skip_cloud_init":
+		default:
+			u.set[k] = v
+		}
+	}
+	if c.has("skiplock") && (c.who.user != "root@pam" || c.who.token != "") {
+		return nil, badParam("skiplock", "Only root may use this option.")
+	}
+	if len(u.set) == 0 && c.p["delete"] == "" && c.p["revert"] == "" && !c.anyNull() {
+		return nil, failf("no options specified")
+	}
+	if cd, ok := u.set["cdrom"]; ok {
+		u.set["ide2"] = cd
+		delete(u.set, "cdrom")
+	}
+	if err := u.readDeletes(); err != nil {
+		return nil, err
+	}
+	if err := c.checkConfigRights(vmid, "", u.delete, map[string]string{}); err != nil {
+		return nil, err
+	}
+	if err := c.checkConfigRights(vmid, "", sortedKeys(u.set), u.set); err != nil {
+		return nil, err
+	}
+	if err := c.checkDiskAccess(vmid, u.set, ""); err != nil {
+		return nil, err
+	}
+	if err := c.checkBridges(u.set); err != nil {
+		return nil, err
+	}
+	if err := c.fileLock(vmid); err != nil {
+		return nil, err
+	}
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	u.g = g
+	if err := u.refuse(); err != nil {
+		return nil, err
+	}
+	if sync {
+		u.log = func(string) {}
+		return nil, u.apply()
+	}
+	return u.fork(), nil
+}
+
+// anyNull says that a JSON body named an option without a value: something was
+// asked for, if only nothing.
+func (c *call) anyNull() bool {
+	for _, v := range c.values {
+		if v == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *update) readDeletes() error {
+	for _, k := range schema.SplitList(u.c.p["delete"]) {
+		if k == "cdrom" {
+			k = "ide2"
+		}
+		if _, both := u.set[k]; both {
+			return badParam("delete", "you can't use '-%s' and -delete %s' at the same time", k, k)
+		}
+		if !u.known(k) {
+			return badParam("delete", "unknown option '%s'", k)
+		}
+		u.delete = append(u.delete, k)
+	}
+	return nil
+}
+
+func (u *update) known(k string) bool {
+	switch k {
+	case "lock", "parent", "snaptime", "vmstate", "meta", "node", "vmid", "digest", "delete", "force", "revert", "skiplock":
+		return k == "lock" || k == "parent" || k == "vmstate"
+	}
+	return u.c.s.api.Paths[qemuConfigPath]["PUT"].Param(k) != nil
+}
+
+// refuse gives the reasons a change is not even begun.
+func (u *update) refuse() error {
+	c, g := u.c, u.g
+	if d := c.p["digest"]; d != "" && d != g.digest() {
+		return failf("checksum mismatch (file change by other user?)")
+	}
+	if err := g.locked(); err != nil && !contains(u.delete, "lock") {
+		return err
+	}
+	for _, k := range schema.SplitList(c.p["revert"]) {
+		delete(g.Pending, k)
+		delete(g.Deleted, k)
+	}
+	if b, ok := u.set["balloon"]; ok && atoi(b) > 0 {
+		mem := formatOr(u.set["memory"], formatOr(g.Pending["memory"], formatOr(g.Config["memory"], "512")))
+		if atoi(b) > atoi(mem) {
+			return failf("balloon value too large (must be smaller than assigned memory)")
+		}
+	}
+	return nil
+}
+
+func (u *update) fork() string {
+	line := "update VM " + itoa(u.g.VMID) + ":"
+	for _, k := range sortedKeys(u.set) {
+		v := u.set[k]
+		if k == "cipassword" {
+			v = "<hidden>"
+		}
+		line += " -" + k + " " + v
+	}
+	if len(u.delete) > 0 {
+		line += " -delete " + strings.Join(u.delete, ",")
+	}
+	wk := &worker{lock: u.g.VMID, wait: lockWait}
+	wk.steps = []step{func() (pause, error) {
+		u.log = wk.log
+		u.pid = wk.task.PID
+		wk.log(line)
+		return pause{d: 100 * time.Millisecond, main: true}, u.apply()
+	}}
+	return u.c.w.fork(u.g.Node, "qmconfig", itoa(u.g.VMID), u.c.who, wk)
+}
+
+// apply registers the change as pending and then lets it take effect as far as
+// the guest's state allows.
+func (u *update) apply() error {
+	w, g := u.c.w, u.g
+	if err := w.write(g.Node, g.VMID, u.pid); err != nil {
+		return err
+	}
+	if g.Pending == nil {
+		g.Pending, g.Deleted = map[string]string{}, map[string]string{}
+	}
+	if g.Deleted == nil {
+		g.Deleted = map[string]string{}
+	}
+	for _, k := range u.delete {
+		if err := u.deleteKey(k); err != nil {
+			return err
+		}
+	}
+	clean := w.cleanParams(u.set)
+	for _, k := range sortedKeys(clean) {
+		if err := u.setKey(k, clean[k]); err != nil {
+			return err
+		}
+	}
+	for k, v := range g.Pending {
+		if cur, ok := g.Config[k]; ok && cur == v {
+			delete(g.Pending, k)
+		}
+	}
+	w.applyPending(g)
+	return nil
+}
+
+func (u *update) deleteKey(k string) error {
+	g := u.g
+	_, inConf := g.Config[k]
+	pendingVal, inPending := g.Pending[k]
+	if k == "lock" {
+		delete(g.Config, "lock")
+		return nil
+	}
+	if !inConf && !inPending {
+		u.log("cannot delete '" + k + "' - not set in current configuration!")
+		return nil
+	}
+	delete(g.Pending, k)
+	if order := bootOrder(g.effective()); contains(order, k) {
+		g.Pending["boot"] = printBoot(without(order, k))
+	}
+	switch {
+	case strings.HasPrefix(k, "unused"):
+		if err := g.protected("can't remove unused disk '" + g.Config[k] + "'"); err != nil {
+			return err
+		}
+		if v := u.c.w.ownVolume(g, parseDrive(g.Config[k])); v != nil {
+			u.c.w.removeVolume(v)
+		}
+		delete(g.Config, k)
+		return nil
+	case isDriveKey(k):
+		if err := g.protected("can't remove drive '" + k + "'"); err != nil {
+			return err
+		}
+		if inPending {
+			u.c.w.registerUnused(g, parseDrive(pendingVal))
+		}
+	}
+	if inConf {
+		g.Deleted[k] = itoa(1 + flag(u.force))
+	}
+	return nil
+}
+
+func (u *update) setKey(k, v string) error {
+	g := u.g
+	if isDriveKey(k) {
+		if old, ok := g.Config[k]; ok && parseDrive(old).file != parseDrive(v).file {
+			if err := g.protected("can't change drive '" + k + "'"); err != nil {
+				return err
+			}
+		}
+		line, log, err := u.c.w.makeDisk(g, k, v, g.effective())
+		if err != nil {
+			return err
+		}
+		for _, l := range log {
+			if l != "" {
+				u.log(l)
+			}
+		}
+		v = line
+	}
+	if k == "boot" {
+		conf := g.effective()
+		for _, dev := range bootOrder(map[string]string{"boot": v}) {
+			if _, ok := conf[dev]; !ok && u.set[dev] == "" {
+				return failf("invalid bootorder: device '%s' does not exist'", dev)
+			}
+		}
+		if v == "" {
+			v = " "
+		}
+	}
+	delete(g.Deleted, k)
+	g.Pending[k] = v
+	return nil
+}
+
+// effective is the configuration as if every pending change had been made.
+func (g *Guest) effective() map[string]string {
+	conf := cloneMap(g.Config)
+	for k := range g.Deleted {
+		delete(conf, k)
+	}
+	for k, v := range g.Pending {
+		conf[k] = v
+	}
+	return conf
+}
+
+// applyPending lets pending changes take effect: all of them on a stopped
+// guest, on a running one only what can be changed under it.
+func (w *world) applyPending(g *Guest) {
+	for _, k := range sortedKeys(g.Deleted) {
+		if g.Running && !hotDelete(k) {
+			continue
+		}
+		if isDriveKey(k) {
+			old := parseDrive(g.Config[k])
+			delete(g.Config, k)
+			if g.Deleted[k] == "2" {
+				if v := w.ownVolume(g, old); v != nil {
+					w.removeVolume(v)
+				}
+			} else {
+				w.registerUnused(g, old)
+			}
+		}
+		delete(g.Config, k)
+		delete(g.Deleted, k)
+	}
+	for _, k := range sortedKeys(g.Pending) {
+		if g.Running && !hotSet(k, g) {
+			continue
+		}
+		old, had := g.Config[k]
+		g.Config[k] = g.Pending[k]
+		delete(g.Pending, k)
+		if had && isDriveKey(k) && parseDrive(old).file != parseDrive(g.Config[k]).file {
+			w.registerUnused(g, parseDrive(old))
+		}
+	}
+}
+
+func hotSet(k string, g *Guest) bool {
+	switch k {
+	case "name", "description", "tags", "onboot", "protection", "startup", "shares", "hotplug", "hookscript",
+		"vmstatestorage", "cpuunits", "cpulimit", "template":
+		return true
+	case "balloon":
+		return g.Config["balloon"] != "0" && g.Pending["balloon"] != "0"
+	}
+	if netKey.MatchString(k) {
+		return true
+	}
+	_, had := g.Config[k]
+	return isDriveKey(k) && !had && (strings.HasPrefix(k, "scsi") || strings.HasPrefix(k, "virtio")) ||
+		isDriveKey(k) && had && parseDrive(g.Config[k]).file == parseDrive(g.Pending[k]).file
+}
+
+func hotDelete(k string) bool {
+	switch k {
+	case "description", "tags", "onboot", "protection", "startup", "shares", "hotplug", "hookscript", "cpuunits", "cpulimit":
+		return true
+	}
+	return netKey.MatchString(k) || strings.HasPrefix(k, "scsi") && isDriveKey(k) || strings.HasPrefix(k, "virtio") && isDriveKey(k)
+}
+
+func without(list []string, v string) []string {
+	var out []string
+	for _, s := range list {
+		if s != v {
+			out = append(out, s)
+		}
+	}
+	return out
+}

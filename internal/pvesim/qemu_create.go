@@ -1,0 +1,136 @@
+package pvesim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// qemuCreate makes a guest without a template.
+func qemuCreate(c *call) (any, error) {
+	vmid, pool := c.vmid(), c.p["pool"]
+	if pool != "" && c.w.pool(pool) == nil {
+		return nil, denied("pool '%s' does not exist", pool)
+	}
+	if !c.w.allowed(c.who, "/vms/"+itoa(vmid), "VM.Allocate") && (pool == "" || !c.w.allowed(c.who, "/pool/"+pool, "VM.Allocate")) {
+		return nil, denied("")
+	}
+	set := map[string]string{}
+	for k, v := range c.p {
+		switch k {
+		case "node", "vmid", "pool", "storage", "start", "force", "unique", "archive", "bwlimit", "live-restore", "import-working-storage", "digest":
+		default:
+			set[k] = v
+		}
+	}
+	if c.p["archive"] != "" {
+		return nil, failf("unable to restore VM %d - archives are not simulated", vmid)
+	}
+	if err := c.checkConfigRights(vmid, pool, sortedKeys(set), set); err != nil {
+		return nil, err
+	}
+	if err := c.checkDiskAccess(vmid, set, c.p["storage"]); err != nil {
+		return nil, err
+	}
+	if err := c.checkBridges(set); err != nil {
+		return nil, err
+	}
+	if err := c.w.checkQuorum(); err != nil {
+		return nil, err
+	}
+	if old, taken := c.w.guests[vmid]; taken {
+		return nil, failf("unable to create VM %d - VM %d already exists on node '%s'", vmid, vmid, old.Node)
+	}
+	g := c.w.newGuest(vmid, c.node, "create")
+	wk := &worker{lock: vmid, wait: lockWait}
+	wk.steps = []step{func() (pause, error) {
+		if err := c.w.fillNew(wk, g, set); err != nil {
+			return pause{}, fmt.Errorf("unable to create VM %d - %s", vmid, err.Error())
+		}
+		return pause{d: 200 * time.Millisecond, main: true}, nil
+	}, func() (pause, error) {
+		delete(g.Config, "lock")
+		if pool != "" {
+			c.w.join(pool, vmid)
+		}
+		if c.flag("start") {
+			c.w.fork(g.Node, "qmstart", itoa(vmid), c.who, c.w.startWorker(g))
+		}
+		return pause{}, nil
+	}}
+	wk.undo = func() { c.w.dropGuest(g) }
+	return c.w.fork(c.node, "qmcreate", itoa(vmid), c.who, wk), nil
+}
+
+// newGuest writes the first, locked configuration of a guest.
+func (w *world) newGuest(vmid int, node, lock string) *Guest {
+	g := &Guest{VMID: vmid, Type: "qemu", Node: node, Config: map[string]string{"lock": lock}}
+	w.guests[vmid] = g
+	w.seed.Guests = append(w.seed.Guests, g)
+	return g
+}
+
+// dropGuest forgets a guest and its volumes.
+func (w *world) dropGuest(g *Guest) {
+	w.forget(g)
+	for _, v := range append([]*Volume{}, w.seed.Volumes...) {
+		if v.VMID == g.VMID && (v.Node == "" || v.Node == g.Node) && volumeOwner(v.ID, 0) == g.VMID {
+			w.removeVolume(v)
+		}
+	}
+}
+
+// forget takes a guest out of every list.
+func (w *world) forget(g *Guest) {
+	if w.guests[g.VMID] == g {
+		delete(w.guests, g.VMID)
+	}
+	for i, x := range w.seed.Guests {
+		if x == g {
+			w.seed.Guests = append(w.seed.Guests[:i], w.seed.Guests[i+1:]...)
+			break
+		}
+	}
+}
+
+func (w *world) join(pool string, vmid int) {
+	if p := w.pool(pool); p != nil && !containsInt(p.Guests, vmid) {
+		p.Guests = append(p.Guests, vmid)
+	}
+}
+
+// qemuVersion is what the meta line of new guests names.
+const qemuVersion = "9.2.0"
+
+func (w *world) fillNew(wk *worker, g *Guest, set map[string]string) error {
+	conf := w.cleanParams(set)
+	for _, k := range sortedKeys(conf) {
+		if !isDriveKey(k) {
+			continue
+		}
+		line, log, err := w.makeDisk(g, k, conf[k], conf)
+		if err != nil {
+			return err
+		}
+		for _, l := range log {
+			if l != "" {
+				wk.log(l)
+			}
+		}
+		conf[k] = line
+	}
+	for k, v := range conf {
+		g.Config[k] = v
+	}
+	if strings.TrimSpace(conf["boot"]) == "" {
+		g.Config["boot"] = defaultBoot(conf)
+	}
+	if !strings.Contains(g.Config["smbios1"], "uuid=") {
+		g.Config["smbios1"] = "uuid=" + w.uuid()
+	}
+	if g.Config["vmgenid"] == "" {
+		g.Config["vmgenid"] = w.uuid()
+	}
+	g.Config["meta"] = fmt.Sprintf("creation-qemu=%s,ctime=%d", qemuVersion, w.now.Unix())
+	return nil
+}

@@ -1,0 +1,239 @@
+package pvesim
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"stackgen/internal/pvesim/schema"
+)
+
+func qemuResize(c *call) (any, error) {
+	vmid := c.vmid()
+	if _, err := c.guest(); err != nil {
+		return nil, err
+	}
+	key, spec := c.p["disk"], c.p["size"]
+	wk := &worker{lock: vmid, wait: lockWait}
+	wk.steps = []step{func() (pause, error) {
+		return pause{d: 100 * time.Millisecond, main: true}, c.resize(wk, key, spec)
+	}}
+	return c.w.fork(c.node, "resize", itoa(vmid), c.who, wk), nil
+}
+
+func (c *call) resize(wk *worker, key, spec string) error {
+	g, err := c.guest()
+	if err != nil {
+		return err
+	}
+	if d := c.p["digest"]; d != "" && d != g.digest() {
+		return failf("checksum mismatch (file change by other user?)")
+	}
+	if err := g.locked(); err != nil {
+		return err
+	}
+	line, ok := g.Config[key]
+	if !ok {
+		return failf("disk '%s' does not exist", key)
+	}
+	d := parseDrive(line)
+	if d.cdrom() {
+		return failf("you can't resize a cdrom")
+	}
+	v := c.w.volumeOn(g.Node, d.file)
+	if v == nil {
+		return failf("disk '%s' has no attached volume", key)
+	}
+	grow, relative := strings.CutPrefix(spec, "+")
+	size, perr := parseSize(grow)
+	if perr != nil {
+		return failf("unable to parse size '%s'", spec)
+	}
+	if relative {
+		size += int64(v.Size)
+	}
+	if size < int64(v.Size) {
+		return failf("shrinking disks is not supported")
+	}
+	if size == int64(v.Size) {
+		return nil
+	}
+	s := c.w.storage(storageOf(v.ID))
+	if s.Type == "lvm" {
+		if err := c.w.room(g.Node, s, g.VMID, plain(v.ID), size-int64(v.Size)); err != nil {
+			return err
+		}
+	}
+	v.Size = Size(size)
+	if s.fileBased() && v.Format == "qcow2" || s.fileBased() && v.Format == "raw" {
+		wk.log("Image resized.")
+	}
+	if err := c.w.write(g.Node, g.VMID, wk.task.PID); err != nil {
+		return err
+	}
+	d.opts["size"] = formatSize(size)
+	g.Config[key] = d.String()
+	return nil
+}
+
+func qemuUnlink(c *call) (any, error) {
+	delete(c.p, "idlist")
+	ids := c.raw("idlist")
+	for _, k := range schema.SplitList(ids) {
+		if !isDriveKey(k) && !strings.HasPrefix(k, "unused") {
+			return nil, badParam("idlist", "invalid disk ID")
+		}
+	}
+	c.p["delete"] = ids
+	return qemuUpdate(c, true)
+}
+
+func qemuMoveDisk(c *call) (any, error) {
+	if err := c.fileLock(c.vmid()); err != nil {
+		return nil, err
+	}
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	key, storage := c.p["disk"], c.p["storage"]
+	if storage == "" {
+		return nil, badParam("storage", "Provide either a 'storage' to move the disk to or a 'target-vmid' to move to another VM")
+	}
+	dst, err := c.w.checkStorage(storage, c.node)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.w.require(c.who, "/storage/"+storage, "Datastore.AllocateSpace"); err != nil {
+		return nil, err
+	}
+	if d := c.p["digest"]; d != "" && d != g.digest() {
+		return nil, failf("checksum mismatch (file change by other user?)")
+	}
+	if err := g.locked(); err != nil {
+		return nil, err
+	}
+	line, ok := g.Config[key]
+	if !ok {
+		return nil, failf("disk '%s' does not exist", key)
+	}
+	d := parseDrive(line)
+	if d.cdrom() && !d.cloudinit() {
+		return nil, failf("you can't move a cdrom")
+	}
+	src := c.w.volumeOn(c.node, d.file)
+	if src == nil {
+		return nil, failf("disk '%s' has no associated volume", key)
+	}
+	format := "raw"
+	if dst.fileBased() {
+		format = formatOr(c.p["format"], src.Format)
+	}
+	if storageOf(d.file) == storage && (c.p["format"] == "" || src.Format == format) {
+		return nil, failf("you can't move to the same storage with same format")
+	}
+	for _, s := range g.Snapshots {
+		if v, ok := s.Config[key]; ok && parseDrive(v).file == d.file && c.flag("delete") {
+			return nil, failf("you can't move a disk with snapshots and delete the source")
+		}
+	}
+	return c.w.fork(c.node, "qmmove", itoa(g.VMID), c.who, c.moveWorker(g, key, d, src, dst, format)), nil
+}
+
+func (c *call) moveWorker(g *Guest, key string, d drive, src *Volume, dst *Storage, format string) *worker {
+	w := c.w
+	var v *Volume
+	wk := &worker{lock: g.VMID, wait: lockWait, cancel: "storage migration failed: interrupted by signal"}
+	wk.undo = func() {
+		if v != nil {
+			w.removeVolume(v)
+		}
+	}
+	wk.steps = []step{func() (pause, error) {
+		wk.logf("create full clone of drive %s (%s)", key, d.file)
+		var lines []string
+		var err error
+		name := w.freeDiskName(dst, g.Node, g.VMID)
+		if d.cloudinit() {
+			name = fmt.Sprintf("vm-%d-cloudinit", g.VMID)
+		}
+		v, lines, err = w.alloc(g.Node, dst, g.VMID, name, format, int64(src.Size))
+		if err != nil {
+			return pause{}, fmt.Errorf("storage migration failed: %w", err)
+		}
+		for _, l := range lines {
+			if l != "" {
+				wk.log(l)
+			}
+		}
+		wk.logf("transferred 0.0 B of %s (0.00%%)", humanSize(int64(src.Size)))
+		return pause{copy: &transfer{storage: dst.ID, total: float64(src.Size), limit: float64(atoi(c.p["bwlimit"])) * float64(kib)}, main: true}, nil
+	}, func() (pause, error) {
+		size := humanSize(int64(src.Size))
+		wk.logf("transferred %s of %s (100.00%%)", size, size)
+		if err := w.write(g.Node, g.VMID, wk.task.PID); err != nil {
+			return pause{}, err
+		}
+		out := drive{file: v.ID, opts: d.opts}
+		g.Config[key] = out.String()
+		if c.flag("delete") {
+			w.removeVolume(src)
+		} else {
+			w.registerUnused(g, d)
+		}
+		return pause{}, nil
+	}}
+	return wk
+}
+
+func qemuTemplate(c *call) (any, error) {
+	if err := c.fileLock(c.vmid()); err != nil {
+		return nil, err
+	}
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	if err := g.locked(); err != nil {
+		return nil, err
+	}
+	if len(g.Snapshots) > 0 {
+		return nil, failf("unable to create template, because VM contains snapshots")
+	}
+	if g.template() && c.p["disk"] == "" {
+		return nil, failf("you can't convert a template to a template")
+	}
+	if g.Running {
+		return nil, failf("you can't convert a VM to template if VM is running")
+	}
+	wk := &worker{lock: g.VMID, wait: lockWait}
+	wk.steps = []step{func() (pause, error) {
+		if err := c.w.write(g.Node, g.VMID, wk.task.PID); err != nil {
+			return pause{}, err
+		}
+		g.Config["template"] = "1"
+		for _, k := range sortedKeys(g.Config) {
+			if isDriveKey(k) && !parseDrive(g.Config[k]).cdrom() {
+				c.w.makeBase(g, k)
+			}
+		}
+		return pause{d: 100 * time.Millisecond, main: true}, nil
+	}}
+	return c.w.fork(c.node, "qmtemplate", itoa(g.VMID), c.who, wk), nil
+}
+
+// makeBase renames a disk to a base image, where the storage has such a thing.
+func (w *world) makeBase(g *Guest, key string) {
+	d := parseDrive(g.Config[key])
+	v := w.volumeOn(g.Node, d.file)
+	s := w.storage(storageOf(d.file))
+	if v == nil || s == nil || !s.feature("template", v.ID) {
+		return
+	}
+	dir, name := path.Split(plain(v.ID))
+	v.ID = s.ID + ":" + dir + strings.Replace(name, "vm-", "base-", 1)
+	v.Parent = ""
+	d.file = v.ID
+	g.Config[key] = d.String()
+}

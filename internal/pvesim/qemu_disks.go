@@ -1,0 +1,173 @@
+package pvesim
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// makeDisk turns a drive line into what the configuration stores: a new volume
+// is made, an existing one is looked up. It returns what the tools print.
+func (w *world) makeDisk(g *Guest, key, value string, conf map[string]string) (string, []string, error) {
+	d := parseDrive(value)
+	if d.file == "none" || d.file == "cdrom" {
+		d.opts["media"] = "cdrom"
+		return d.String(), nil, nil
+	}
+	storeID := storageOf(d.file)
+	s, err := w.checkStorage(storeID, g.Node)
+	if err != nil {
+		return "", nil, err
+	}
+	_, spec, _ := strings.Cut(d.file, ":")
+	switch {
+	case spec == "cloudinit":
+		return w.makeCloudinit(g, key, d, s, conf)
+	case newDiskSpec.MatchString(d.file):
+		return w.makeVolume(g, key, d, s, spec)
+	}
+	v := w.volumeOn(g.Node, d.file)
+	if v == nil {
+		return "", nil, failf("volume '%s' does not exist", d.file)
+	}
+	d.opts["size"] = formatSize(int64(v.Size))
+	delete(d.opts, "format")
+	return d.String(), nil, nil
+}
+
+func (w *world) makeCloudinit(g *Guest, key string, d drive, s *Storage, conf map[string]string) (string, []string, error) {
+	for _, k := range sortedKeys(conf) {
+		if k != key && isDriveKey(k) && parseDrive(conf[k]).cloudinit() {
+			return "", nil, failf("%s - cloud-init drive is already attached at '%s'", key, k)
+		}
+	}
+	name, format := fmt.Sprintf("vm-%d-cloudinit", g.VMID), "raw"
+	if s.fileBased() {
+		format = formatOr(d.opts["format"], "qcow2")
+	}
+	d.file = s.volumeID(g.VMID, name, format)
+	d.opts["media"] = "cdrom"
+	delete(d.opts, "format")
+	delete(d.opts, "size")
+	if v := w.volumeOn(g.Node, d.file); v != nil {
+		w.removeVolume(v)
+	}
+	v, lines, err := w.alloc(g.Node, s, g.VMID, name, format, 4*mib)
+	if err != nil {
+		return "", nil, err
+	}
+	_ = v
+	lines = append(lines, fmt.Sprintf("%s: successfully created disk '%s'", key, d.String()))
+	return d.String(), lines, nil
+}
+
+func (w *world) makeVolume(g *Guest, key string, d drive, s *Storage, spec string) (string, []string, error) {
+	size, err := parseSize(spec + "G")
+	if err != nil {
+		return "", nil, failf("unable to parse size '%s'", spec)
+	}
+	format := d.opts["format"]
+	if src := d.opts["import-from"]; src != "" {
+		if !strings.Contains(src, ":") {
+			return "", nil, failf("Only root can pass arbitrary filesystem paths.")
+		}
+		v := w.volumeOn(g.Node, src)
+		if v == nil {
+			return "", nil, failf("volume '%s' does not exist", src)
+		}
+		size = int64(v.Size)
+		if format == "" && s.fileBased() {
+			format = v.Format
+		}
+	}
+	switch key {
+	case "efidisk0":
+		size = 528 * kib
+	case "tpmstate0":
+		size = 4 * mib
+	}
+	delete(d.opts, "format")
+	delete(d.opts, "import-from")
+	name := w.freeDiskName(s, g.Node, g.VMID)
+	v, lines, err := w.alloc(g.Node, s, g.VMID, name, format, size)
+	if err != nil {
+		return "", nil, failf("%s", err.Error())
+	}
+	d.file = v.ID
+	d.opts["size"] = formatSize(int64(v.Size))
+	lines = append(lines, fmt.Sprintf("%s: successfully created disk '%s'", key, d.String()))
+	return d.String(), lines, nil
+}
+
+// ownVolume finds the guest's own volume behind a drive.
+func (w *world) ownVolume(g *Guest, d drive) *Volume {
+	v := w.volumeOn(g.Node, d.file)
+	if v == nil || volumeOwner(v.ID, g.VMID) != g.VMID {
+		return nil
+	}
+	return v
+}
+
+// registerUnused keeps a detached volume in sight.
+func (w *world) registerUnused(g *Guest, d drive) {
+	v := w.ownVolume(g, d)
+	if v == nil {
+		return
+	}
+	if d.cloudinit() {
+		w.removeVolume(v)
+		return
+	}
+	if d.cdrom() || w.attached(g, d.file) {
+		return
+	}
+	for i := 0; ; i++ {
+		key := "unused" + itoa(i)
+		if _, taken := g.Config[key]; !taken {
+			g.Config[key] = d.file
+			return
+		}
+	}
+}
+
+func (w *world) attached(g *Guest, volid string) bool {
+	in := func(m map[string]string) bool {
+		for k, v := range m {
+			if (isDriveKey(k) || strings.HasPrefix(k, "unused")) && parseDrive(v).file == volid {
+				return true
+			}
+		}
+		return false
+	}
+	if in(g.Config) {
+		return true
+	}
+	for _, s := range g.Snapshots {
+		if in(s.Config) {
+			return true
+		}
+	}
+	return false
+}
+
+// users lists the linked clones that stand on a base volume; storages that keep
+// no reference (LVM-thin) have none.
+func (w *world) baseInUse(v *Volume) bool {
+	if !strings.HasPrefix(path.Base(plain(v.ID)), "base-") {
+		return false
+	}
+	for _, x := range w.seed.Volumes {
+		if x != v && (x.Node == v.Node) && x.Parent != "" && strings.HasPrefix(x.ID, v.ID+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// removeLine is what removing a volume prints.
+func (s *Storage) removeLine(v *Volume) string {
+	if s.Type == "lvm" || s.Type == "lvmthin" {
+		return fmt.Sprintf("  Logical volume \"%s\" successfully removed.", plain(v.ID))
+	}
+	return ""
+}

@@ -1,0 +1,348 @@
+package pvesim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// localDisks lists the drives that a migration would have to copy.
+func (w *world) localDisks(g *Guest) []object {
+	out := []object{}
+	for _, k := range sortedKeys(g.Config) {
+		d := parseDrive(g.Config[k])
+		if !isDriveKey(k) && !strings.HasPrefix(k, "unused") || !strings.Contains(d.file, ":") {
+			continue
+		}
+		s := w.storage(storageOf(d.file))
+		if s == nil || s.Shared {
+			continue
+		}
+		size := d.size()
+		if v := w.volumeOn(g.Node, d.file); v != nil {
+			size = int64(v.Size)
+		}
+		unused := strings.HasPrefix(k, "unused")
+		out = append(out, object{"cdrom": flag(d.cdrom()), "drivename": k, "is_attached": flag(!unused), "is_tpmstate": flag(k == "tpmstate0"),
+			"is_unused": flag(unused), "is_vmstate": 0, "replicate": 1, "shared": 0, "size": size, "volid": d.file})
+	}
+	return out
+}
+
+func qemuMigrateCheck(c *call) (any, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	if err := g.locked(); err != nil {
+		return nil, err
+	}
+	allowed, not := []string{}, object{}
+	disks := c.w.localDisks(g)
+	for _, n := range c.w.nodes {
+		if n.Name == g.Node || c.has("target") && c.p["target"] != n.Name {
+			continue
+		}
+		missing := []string{}
+		for _, id := range g.storages() {
+			if s := c.w.storage(id); s == nil || !s.onNode(n.Name) {
+				missing = append(missing, id)
+			}
+		}
+		o := object{}
+		if len(missing) > 0 {
+			o["unavailable_storages"] = missing
+		} else {
+			allowed = append(allowed, n.Name)
+		}
+		not[n.Name] = o
+	}
+	out := object{"local_disks": disks, "local_resources": []string{}, "mapped-resource-info": object{}, "mapped-resources": []string{},
+		"running": flag(g.Running), "allowed_nodes": allowed, "not_allowed_nodes": not}
+	return out, nil
+}
+
+func (g *Guest) storages() []string {
+	var out []string
+	for _, k := range sortedKeys(g.Config) {
+		if d := parseDrive(g.Config[k]); isDriveKey(k) && strings.Contains(d.file, ":") && !contains(out, storageOf(d.file)) {
+			out = append(out, storageOf(d.file))
+		}
+	}
+	return out
+}
+
+func qemuMigrate(c *call) (any, error) {
+	target := c.p["target"]
+	if c.w.node(target) == nil {
+		return nil, failf("no such cluster node '%s'", target)
+	}
+	if target == c.node {
+		return nil, badParam("target", "target is local node.")
+	}
+	if err := c.w.checkQuorum(); err != nil {
+		return nil, err
+	}
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	if err := g.locked(); err != nil {
+		return nil, err
+	}
+	if g.Running && !c.flag("online") && !c.w.haManaged(g) {
+		return nil, failf("can't migrate running VM without --online")
+	}
+	for _, id := range g.storages() {
+		to := c.mapStorage(id)
+		if _, err := c.w.checkStorage(to, target); err != nil {
+			return nil, err
+		}
+	}
+	if c.w.haManaged(g) {
+		return c.haRequest(g, "hamigrate", fmt.Sprintf("Requesting HA migration for VM %d to node %s", g.VMID, target), func() {
+			c.w.at(9*time.Second, func() { c.w.haMove(g, target) })
+		})
+	}
+	m := &migration{w: c.w, g: g, target: c.w.node(target), limit: float64(atoi(c.p["bwlimit"])) * float64(kib), online: g.Running,
+		withDisks: c.flag("with-local-disks") || !g.Running, mapTo: c.mapStorage}
+	wk := &worker{lock: g.VMID, wait: lockWait, steps: m.steps(), cancel: "migration aborted"}
+	wk.undo = m.undo
+	m.wk = wk
+	return c.w.fork(c.node, "qmigrate", itoa(g.VMID), c.who, wk), nil
+}
+
+func (c *call) mapStorage(id string) string {
+	to := c.p["targetstorage"]
+	if to == "" || to == "1" {
+		return id
+	}
+	if !strings.Contains(to, ":") {
+		return to
+	}
+	for _, pair := range strings.Split(to, ",") {
+		if from, dst, _ := strings.Cut(pair, ":"); from == id {
+			return dst
+		}
+	}
+	return id
+}
+
+// migration is one move of a guest to another node.
+type migration struct {
+	w         *world
+	wk        *worker
+	g         *Guest
+	target    *Node
+	limit     float64
+	online    bool
+	withDisks bool
+	mapTo     func(string) string
+	began     time.Time
+	copied    []*Volume
+	half      *Volume
+	failed    string
+	from      string
+}
+
+func (m *migration) say(format string, args ...any) {
+	m.wk.log(m.w.now.UTC().Format("2006-01-02 15:04:05 ") + fmt.Sprintf(format, args...))
+}
+
+func (m *migration) steps() []step {
+	steps := []step{m.reach, m.begin}
+	var disks []string
+	for _, d := range m.w.localDisks(m.g) {
+		disks = append(disks, d["volid"].(string))
+	}
+	for i, id := range disks {
+		steps = append(steps, m.copyDisk(id, i == len(disks)-1)...)
+	}
+	steps = append(steps, func() (pause, error) { return pause{d: time.Second, main: len(disks) == 0}, nil })
+	return append(steps, m.finish)
+}
+
+// reach tries the target before anything is touched.
+func (m *migration) reach() (pause, error) {
+	m.began, m.from = m.w.now, m.g.Node
+	if m.target.State == NodeLost {
+		ssh := "ssh: connect to host " + m.target.Address + " port 22: No route to host"
+		m.failed = "Can't connect to destination address using public key"
+		return pause{d: 3 * time.Second, main: true}, m.later(func() error {
+			m.say("# /usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' -o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s /bin/true",
+				m.target.Name, m.target.Name, m.target.Address)
+			m.say("%s", ssh)
+			m.say("ERROR: migration aborted (duration %s): %s", m.duration(), m.failed)
+			return failf("migration aborted")
+		})
+	}
+	return pause{}, nil
+}
+
+// later replaces the rest of the job by one step.
+func (m *migration) later(do func() error) error {
+	m.wk.steps = []step{m.wk.steps[0], func() (pause, error) { return pause{}, do() }}
+	return nil
+}
+
+func (m *migration) duration() string {
+	d := int(m.w.now.Sub(m.began).Seconds())
+	return fmt.Sprintf("%02d:%02d:%02d", d/3600, d/60%60, d%60)
+}
+
+func (m *migration) begin() (pause, error) {
+	m.say("starting migration of VM %d to node '%s' (%s)", m.g.VMID, m.target.Name, m.target.Address)
+	m.g.Config["lock"] = "migrate"
+	disks := m.w.localDisks(m.g)
+	for _, d := range disks {
+		if m.w.volumeOn(m.g.Node, d["volid"].(string)) == nil {
+			m.failed = fmt.Sprintf("failed to stat '%s'", d["volid"])
+			m.wk.log(m.failed)
+			m.say("ERROR: Problem found while scanning volumes - volume '%s' does not exist", d["volid"])
+			m.say("aborting phase 1 - cleanup resources")
+			m.say("ERROR: migration aborted (duration %s): Problem found while scanning volumes - volume '%s' does not exist", m.duration(), d["volid"])
+			return pause{}, failf("migration aborted")
+		}
+		kind := "found local disk '%s' (attached)"
+		if d["cdrom"] == 1 {
+			kind = "found generated disk '%s' (in current VM config)"
+		} else if d["is_unused"] == 1 {
+			kind = "found local disk '%s' (in current VM config)"
+		}
+		m.say(kind, d["volid"])
+	}
+	if len(disks) > 0 && m.online && !m.withDisks {
+		m.say("ERROR: Problem found while scanning volumes - can't live migrate attached local disks without with-local-disks option")
+		m.say("aborting phase 1 - cleanup resources")
+		m.say("ERROR: migration aborted (duration %s): Problem found while scanning volumes - can't live migrate attached local disks without with-local-disks option", m.duration())
+		return pause{}, failf("migration aborted")
+	}
+	if len(disks) > 0 {
+		m.say("copying local disk images")
+	}
+	return pause{}, nil
+}
+
+func (m *migration) copyDisk(id string, last bool) []step {
+	return []step{func() (pause, error) {
+		src := m.w.volumeOn(m.g.Node, id)
+		if src == nil {
+			return pause{}, failf("migration aborted")
+		}
+		if m.limit > 0 {
+			m.say("using a bandwidth limit of %d bytes per second for transferring '%s'", int64(m.limit), id)
+		}
+		s := m.w.storage(m.mapTo(storageOf(id)))
+		dst := &Volume{ID: m.renamed(src, s), Node: m.target.Name, VMID: src.VMID, Size: src.Size, Format: src.Format}
+		m.half = m.w.addVolume(dst)
+		if l := m.w.allocLine(s, dst, ""); l != "" {
+			m.say("%s", l)
+		}
+		m.failed = m.commandFailure(id, s.ID)
+		return pause{copy: &transfer{storage: storageOf(id), total: float64(src.Size), limit: m.limit}, main: last}, nil
+	}, func() (pause, error) {
+		v := m.half
+		m.half, m.failed = nil, ""
+		m.copied = append(m.copied, v)
+		blocks := (int64(v.Size) + 64*kib - 1) / (64 * kib)
+		m.say("%d+0 records in", blocks)
+		m.say("%d+0 records out", blocks)
+		m.say("%d bytes (%s) copied", int64(v.Size), humanSize(int64(v.Size)))
+		m.say("successfully imported '%s'", v.ID)
+		m.say("volume '%s' is '%s' on the target", id, v.ID)
+		return pause{}, nil
+	}}
+}
+
+// renamed is the id on the target; a taken name gets the next free one.
+func (m *migration) renamed(src *Volume, s *Storage) string {
+	id := src.ID
+	if storageOf(id) != s.ID {
+		name := m.w.freeDiskName(s, m.target.Name, m.g.VMID)
+		return s.volumeID(m.g.VMID, name, formatOr(src.Format, "raw"))
+	}
+	id = s.ID + ":" + plain(src.ID)
+	if m.w.volumeOn(m.target.Name, id) != nil {
+		return s.volumeID(m.g.VMID, m.w.freeDiskName(s, m.target.Name, m.g.VMID), formatOr(src.Format, "raw"))
+	}
+	return id
+}
+
+func (m *migration) commandFailure(id, storage string) string {
+	format := volumeFormat(id) + "+size"
+	throttle := ""
+	if m.limit > 0 {
+		throttle = fmt.Sprintf("/usr/bin/cstream -t %d | ", int64(m.limit))
+	}
+	return fmt.Sprintf("storage migration for '%s' to storage '%s' failed - command 'set -o pipefail && pvesm export %s %s - -with-snapshots 0 | %s"+
+		"/usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' -o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s"+
+		" -- pvesm import %s %s - -with-snapshots 0 -allow-rename 1' failed: interrupted by signal",
+		id, storage, id, format, throttle, m.target.Name, m.target.Name, m.target.Address, id, format)
+}
+
+func (m *migration) finish() (pause, error) {
+	w, g := m.w, m.g
+	if err := w.write(g.Node, g.VMID, m.wk.task.PID); err != nil {
+		return pause{}, err
+	}
+	if m.online {
+		m.say("starting VM %d on remote node '%s'", g.VMID, m.target.Name)
+		m.say("start remote tunnel")
+		m.say("ssh tunnel ver 1")
+		m.say("starting online/live migration on unix:/run/qemu-server/%d.migrate", g.VMID)
+		m.say("set migration capabilities")
+		m.say("migration downtime limit: 100 ms")
+		m.say("migration cachesize: %s", humanSize(16*mib))
+		m.say("set migration parameters")
+		m.say("start migrate command to unix:/run/qemu-server/%d.migrate", g.VMID)
+		m.say("average migration speed: %s/s - downtime 3 ms", humanSize(g.maxMemory()))
+		m.say("migration completed, transferred %s VM-state", humanSize(g.memory()))
+		m.say("migration status: completed")
+	}
+	m.moveVolumes()
+	g.Node = m.target.Name
+	delete(g.Config, "lock")
+	m.say("migration finished successfully (duration %s)", m.duration())
+	m.undone()
+	return pause{}, nil
+}
+
+// moveVolumes drops the sources and points the configuration at the copies.
+func (m *migration) moveVolumes() {
+	i := 0
+	for _, k := range sortedKeys(m.g.Config) {
+		d := parseDrive(m.g.Config[k])
+		if !isDriveKey(k) && !strings.HasPrefix(k, "unused") || i >= len(m.copied) {
+			continue
+		}
+		s := m.w.storage(storageOf(d.file))
+		if s == nil || s.Shared {
+			continue
+		}
+		if v := m.w.volumeOn(m.g.Node, d.file); v != nil {
+			m.w.removeVolume(v)
+		}
+		d.file = m.copied[i].ID
+		m.g.Config[k] = d.String()
+		i++
+	}
+}
+
+func (m *migration) undone() { m.copied, m.half = nil, nil }
+
+// undo leaves what a genuine abort leaves: the copy that was under way stays,
+// partial, on the target.
+func (m *migration) undo() {
+	if m.failed != "" && m.half != nil {
+		m.half.Size = Size(m.wk.done())
+		m.say("ERROR: %s", m.failed)
+		m.say("aborting phase 1 - cleanup resources")
+		m.say("ERROR: migration aborted (duration %s): %s", m.duration(), m.failed)
+	}
+	for _, v := range m.copied {
+		m.w.removeVolume(v)
+	}
+	if m.g.Config["lock"] == "migrate" {
+		delete(m.g.Config, "lock")
+	}
+}

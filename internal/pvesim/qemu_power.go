@@ -1,0 +1,232 @@
+package pvesim
+
+import (
+	"strings"
+	"time"
+)
+
+// acpiTimeout is how long a guest without an operating system ignores the button.
+const acpiTimeout = 60 * time.Second
+
+func qemuStart(c *call) (any, error) {
+	if err := c.w.checkQuorum(); err != nil {
+		return nil, err
+	}
+	if g := c.w.guests[c.vmid()]; g != nil && c.w.haManaged(g) {
+		return c.haRequest(g, "hastart", "Requesting HA start for VM "+itoa(g.VMID), func() { c.w.haWant(g, "started") })
+	}
+	vmid, node := c.vmid(), c.node
+	wk := &worker{lock: vmid, wait: lockWait}
+	wk.steps = c.w.startSteps(wk, vmid, node)
+	return c.w.fork(node, "qmstart", itoa(vmid), c.who, wk), nil
+}
+
+func (w *world) startWorker(g *Guest) *worker {
+	wk := &worker{lock: g.VMID, wait: lockWait}
+	wk.steps = w.startSteps(wk, g.VMID, g.Node)
+	return wk
+}
+
+func (w *world) startSteps(wk *worker, vmid int, node string) []step {
+	return []step{func() (pause, error) {
+		g := w.guests[vmid]
+		if g == nil || g.Node != node {
+			return pause{}, failf("Configuration file 'nodes/%s/qemu-server/%d.conf' does not exist", node, vmid)
+		}
+		if err := g.locked(); err != nil {
+			return pause{}, err
+		}
+		if g.template() {
+			return pause{}, failf("you can't start a vm if it's a template")
+		}
+		if g.Running {
+			return pause{}, failf("VM %d already running", vmid)
+		}
+		if err := w.startable(g); err != nil {
+			return pause{}, err
+		}
+		for _, k := range sortedKeys(g.Config) {
+			if isDriveKey(k) && parseDrive(g.Config[k]).cloudinit() {
+				wk.log("generating cloud-init ISO")
+				break
+			}
+		}
+		return pause{d: 200 * time.Millisecond, main: true}, nil
+	}, func() (pause, error) {
+		if g := w.guests[vmid]; g != nil {
+			w.power(g, true)
+		}
+		return pause{}, nil
+	}}
+}
+
+// startable looks for what a start needs on its node: volumes and bridges.
+func (w *world) startable(g *Guest) error {
+	n := w.node(g.Node)
+	for _, k := range sortedKeys(g.Config) {
+		v := g.Config[k]
+		if isDriveKey(k) {
+			d := parseDrive(v)
+			if strings.Contains(d.file, ":") && w.volumeOn(g.Node, d.file) == nil {
+				return failf("volume '%s' does not exist", d.file)
+			}
+		}
+		if netKey.MatchString(k) && len(n.Bridges) > 0 {
+			if b := parseNet(v)["bridge"]; b != "" && !contains(n.Bridges, b) {
+				return failf("bridge '%s' does not exist", b)
+			}
+		}
+	}
+	return nil
+}
+
+// power switches a guest. What was pending takes effect when it goes off.
+func (w *world) power(g *Guest, on bool) {
+	g.Running = on
+	if on {
+		w.applyStopped(g)
+		g.Running, g.Started, g.pid = true, w.now, w.pid()
+		return
+	}
+	g.pid, g.Started = 0, time.Time{}
+	w.applyStopped(g)
+}
+
+func (w *world) applyStopped(g *Guest) {
+	running := g.Running
+	g.Running = false
+	if g.Pending != nil {
+		w.applyPending(g)
+	}
+	g.Running = running
+}
+
+func qemuStop(c *call) (any, error) {
+	vmid, node := c.vmid(), c.node
+	if g := c.w.guests[vmid]; g != nil && c.w.haManaged(g) {
+		return c.haRequest(g, "hastop", "Requesting HA stop for VM "+itoa(vmid), func() { c.w.haWant(g, "stopped") })
+	}
+	wk := &worker{}
+	wk.steps = []step{func() (pause, error) {
+		g := c.w.guests[vmid]
+		if g == nil || g.Node != node {
+			return pause{}, failf("unable to find configuration file for VM %d on node '%s'", vmid, node)
+		}
+		if !g.Running {
+			return pause{main: true}, nil
+		}
+		if err := g.locked(); err != nil {
+			return pause{}, err
+		}
+		return pause{d: 200 * time.Millisecond, main: true}, nil
+	}, func() (pause, error) {
+		if g := c.w.guests[vmid]; g != nil && g.Running {
+			c.w.power(g, false)
+		}
+		return pause{}, nil
+	}}
+	return c.w.fork(node, "qmstop", itoa(vmid), c.who, wk), nil
+}
+
+// hasOS says whether anything in the guest reacts: an empty disk has no system.
+func (g *Guest) hasOS() bool { return g.Agent.Mode == "present" || g.Agent.Mode == "silent" }
+
+func qemuShutdown(c *call) (any, error) {
+	vmid, node := c.vmid(), c.node
+	if g := c.w.guests[vmid]; g != nil && c.w.haManaged(g) {
+		return c.haRequest(g, "hastop", "Requesting HA stop for VM "+itoa(vmid), func() { c.w.haWant(g, "stopped") })
+	}
+	timeout := acpiTimeout
+	if c.has("timeout") {
+		timeout = time.Duration(atoi(c.p["timeout"])) * time.Second
+	}
+	wk := c.shutdownWorker(vmid, node, timeout, c.flag("forceStop"))
+	wk.steps = append(wk.steps, func() (pause, error) {
+		if g := c.w.guests[vmid]; g != nil && g.Running {
+			c.w.power(g, false)
+		}
+		return pause{}, nil
+	})
+	return c.w.fork(node, "qmshutdown", itoa(vmid), c.who, wk), nil
+}
+
+func (c *call) shutdownWorker(vmid int, node string, timeout time.Duration, force bool) *worker {
+	wk := &worker{}
+	wk.steps = []step{func() (pause, error) {
+		g := c.w.guests[vmid]
+		if g == nil || g.Node != node {
+			return pause{}, failf("unable to find configuration file for VM %d on node '%s'", vmid, node)
+		}
+		if !g.Running {
+			return pause{main: true}, nil
+		}
+		if err := g.locked(); err != nil {
+			return pause{}, err
+		}
+		if g.hasOS() {
+			return pause{d: time.Second, main: true}, nil
+		}
+		return pause{d: timeout, main: true}, nil
+	}, func() (pause, error) {
+		g := c.w.guests[vmid]
+		if g == nil || !g.Running || g.hasOS() {
+			return pause{}, nil
+		}
+		if !force {
+			return pause{}, failf("VM quit/powerdown failed - got timeout")
+		}
+		wk.log("VM quit/powerdown failed - terminating now with SIGTERM")
+		return pause{}, nil
+	}}
+	return wk
+}
+
+func qemuReboot(c *call) (any, error) {
+	g, err := c.runnable()
+	if err != nil {
+		return nil, err
+	}
+	if !g.Running {
+		return nil, failf("VM %d not running", g.VMID)
+	}
+	timeout := acpiTimeout
+	if c.has("timeout") {
+		timeout = time.Duration(atoi(c.p["timeout"])) * time.Second
+	}
+	wk := c.shutdownWorker(g.VMID, g.Node, timeout, false)
+	wk.steps = append(wk.steps, func() (pause, error) {
+		c.w.power(g, false)
+		c.w.power(g, true)
+		return pause{}, nil
+	})
+	return c.w.fork(c.node, "qmreboot", itoa(g.VMID), c.who, wk), nil
+}
+
+// simplePower is a worker that needs a running guest and does one thing.
+func (c *call) simplePower(kind string, do func(*Guest)) (any, error) {
+	g, err := c.runnable()
+	if err != nil {
+		return nil, err
+	}
+	vmid := g.VMID
+	if !g.Running {
+		return nil, failf("VM %d not running", vmid)
+	}
+	wk := &worker{lock: vmid, wait: lockWait}
+	wk.steps = []step{func() (pause, error) {
+		if err := g.locked(); err != nil && kind != "qmresume" {
+			return pause{}, err
+		}
+		do(g)
+		return pause{d: 100 * time.Millisecond, main: true}, nil
+	}}
+	return c.w.fork(c.node, kind, itoa(vmid), c.who, wk), nil
+}
+
+func qemuReset(c *call) (any, error) {
+	return c.simplePower("qmreset", func(g *Guest) { g.Started = c.w.now })
+}
+
+func qemuSuspend(c *call) (any, error) { return c.simplePower("qmsuspend", func(*Guest) {}) }
+
+func qemuResume(c *call) (any, error) { return c.simplePower("qmresume", func(*Guest) {}) }

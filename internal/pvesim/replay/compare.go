@@ -1,0 +1,221 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// varying values differ between any two runs: only their type is compared.
+func varying(key string) bool {
+	switch key {
+	case "digest", "config_digest", "pid", "pstart", "starttime", "endtime", "uptime", "cpu", "mem", "disk", "netin", "netout",
+		"diskread", "diskwrite", "ctime", "used", "avail", "free", "used_fraction", "ssl_fingerprint", "pve_fp", "loadavg", "memory_used",
+		"timestamp", "idle", "wait", "time", "snaptime", "value", "ticket", "CSRFPreventionToken", "uid", "iowait", "memused", "rootused", "flags", "mhz", "model", "hvm",
+		"kversion", "release_kernel", "dns1", "mac_address":
+		return true
+	}
+	return false
+}
+
+var (
+	macs     = regexp.MustCompile(`(?i)\b[0-9a-f]{2}(:[0-9a-f]{2}){5}\b`)
+	uuids    = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
+	stamps   = regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b`)
+	dates    = regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\b`)
+	creation = regexp.MustCompile(`creation-qemu=[^,]+,ctime=\d+`)
+	tmpFile  = regexp.MustCompile(`\.conf\.tmp\.\d+`)
+	spent    = regexp.MustCompile(`\(duration \d\d:\d\d:\d\d\)`)
+	speed    = regexp.MustCompile(`(average migration speed: )\S+ \S+( - downtime )\d+( ms)`)
+	vmState  = regexp.MustCompile(`(transferred )\S+ \S+( VM-state)`)
+	instance = regexp.MustCompile(`instance-id: [0-9a-f]{40}`)
+	extents  = regexp.MustCompile(`\(\d+ extents\)`)
+	progress = regexp.MustCompile(`^transferred .* of .*\(\d+\.\d+%\)$|bytes .*copied|^STAMP \d+\+\d+ records (in|out)$`)
+)
+
+func normal(s string) string {
+	s = upidPattern.ReplaceAllString(s, "UPID:$1:$5:$6:$7:")
+	s = macs.ReplaceAllString(s, "MAC")
+	s = uuids.ReplaceAllString(s, "UUID")
+	s = stamps.ReplaceAllString(s, "STAMP")
+	s = dates.ReplaceAllString(s, "DATE")
+	s = creation.ReplaceAllString(s, "creation")
+	s = tmpFile.ReplaceAllString(s, ".conf.tmp.N")
+	s = spent.ReplaceAllString(s, "(duration)")
+	s = speed.ReplaceAllString(s, "${1}N${2}N${3}")
+	s = vmState.ReplaceAllString(s, "${1}N${2}")
+	s = instance.ReplaceAllString(s, "instance-id: ID")
+	return extents.ReplaceAllString(s, "(N extents)")
+}
+
+// comparison collects differences of one exchange.
+type comparison struct {
+	p   *player
+	e   *Exchange
+	out []string
+}
+
+func compare(p *player, e *Exchange, resp pvesim.Response, got any) []string {
+	c := &comparison{p: p, e: e}
+	if resp.Status != e.Status {
+		c.addf("status: want %d %s, got %d %s", e.Status, e.Reason, resp.Status, resp.Reason)
+		return c.out
+	}
+	if normal(resp.Reason) != normal(e.Reason) {
+		c.addf("reason: want %q, got %q", e.Reason, resp.Reason)
+	}
+	if resp.Type != e.RespType {
+		c.addf("type: want %q, got %q", e.RespType, resp.Type)
+	}
+	want := e.Response
+	if want == nil {
+		want = ""
+	}
+	c.value("", "", want, got)
+	return c.out
+}
+
+func (c *comparison) addf(format string, args ...any) {
+	c.out = append(c.out, fmt.Sprintf(format, args...))
+}
+
+func (c *comparison) value(path, key string, want, got any) {
+	if kindOf(want) != kindOf(got) {
+		c.addf("%s: want %s %s, got %s %s", path, kindOf(want), short(want), kindOf(got), short(got))
+		return
+	}
+	switch w := want.(type) {
+	case map[string]any:
+		c.object(path, w, got.(map[string]any))
+	case []any:
+		c.list(path, key, w, got.([]any))
+	case string:
+		c.text(path, key, w, got.(string))
+	default:
+		if !c.varies(path, key) && fmt.Sprint(want) != fmt.Sprint(got) {
+			c.addf("%s: want %v, got %v", path, want, got)
+		}
+	}
+}
+
+// varies knows the figures of use by their place as well: a machine's own sizes.
+func (c *comparison) varies(path, key string) bool {
+	if varying(key) {
+		return true
+	}
+	api := c.e.api()
+	if strings.HasSuffix(api, "/status") && strings.Count(api, "/") == 3 {
+		return true // a node's figures
+	}
+	return key == "size" && strings.HasSuffix(api, "/content") && strings.Contains(path, "snippets") || key == "size" && c.e.Scenario == ""
+}
+
+func (c *comparison) text(path, key, want, got string) {
+	switch {
+	case varying(key) || want == "TOKEN" || want == "PASSWORD":
+		return
+	case c.varies(path, key) && key != "status":
+		return
+	case key == "content" || key == "privs":
+		if sortedCSV(want) != sortedCSV(got) {
+			c.addf("%s: want %s, got %s", path, want, got)
+		}
+		return
+	}
+	if normal(want) != normal(got) {
+		c.addf("%s: want %q, got %q", path, want, got)
+	}
+}
+
+func sortedCSV(s string) string {
+	parts := strings.Split(s, ",")
+	sort.Strings(parts)
+	return strings.Join(parts, ",")
+}
+
+func (c *comparison) object(path string, want, got map[string]any) {
+	keys := map[string]bool{}
+	for k := range want {
+		keys[k] = true
+	}
+	for k := range got {
+		keys[k] = true
+	}
+	for _, k := range keysOfSet(keys) {
+		w, inWant := want[k]
+		g, inGot := got[k]
+		at := path + "." + k
+		switch {
+		case c.byChance(path, k), k == "total" && c.historical():
+		case !inGot:
+			c.addf("%s: missing, want %s", at, short(w))
+		case !inWant:
+			c.addf("%s: not wanted, got %s", at, short(g))
+		default:
+			c.value(at, k, w, g)
+		}
+	}
+}
+
+// historical: totals that count what happened before, or how often progress was printed.
+func (c *comparison) historical() bool {
+	if strings.HasSuffix(c.e.api(), "/tasks") {
+		return strings.Contains(c.e.Auth, "root@pam")
+	}
+	for _, m := range c.e.list() {
+		if t, ok := m["t"].(string); ok && progress.MatchString(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// byChance: keys whose presence is made of what varies.
+func (c *comparison) byChance(path, k string) bool {
+	if strings.HasPrefix(path, ".data.lrm_status") && strings.HasSuffix(path, ".results") {
+		return true // keyed by random ids
+	}
+	return c.e.api() == "/access/permissions" && path == ".data" && strings.HasPrefix(k, "/vms/") && foreign(c.p.one, number(strings.TrimPrefix(k, "/vms/")))
+}
+
+func keysOfSet(m map[string]bool) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case json.Number:
+		return "number"
+	case map[string]any:
+		return "object"
+	case []any:
+		return "list"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+func short(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(b) > 100 {
+		return string(b[:100]) + "…"
+	}
+	return string(b)
+}

@@ -1,0 +1,367 @@
+package replay
+
+import (
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// trace is what the recording shows of one guest before the scenario changed it.
+type trace struct {
+	vmid        int
+	node        string
+	kind        string
+	exists      bool
+	decided     bool // made by the scenario, or seen missing: later sights say nothing
+	conf        map[string]any
+	touched     map[string]bool // keys written before the configuration was read
+	before      map[string]bool // keys written before the list was read
+	reported    map[string]any  // what its node last reported, before any write
+	status      map[string]any  // its current figures, before any write
+	list        map[string]any
+	running     *bool
+	agent       string
+	listed      bool
+	silent      bool
+	rewrites    bool
+	confTouched map[string]bool
+	volid       string
+	written     bool // the scenario has changed it
+	cloud       string
+}
+
+func (in *inferred) guests() {
+	traces := map[int]*trace{}
+	get := func(vmid int) *trace {
+		if traces[vmid] == nil {
+			traces[vmid] = &trace{vmid: vmid, touched: map[string]bool{}}
+		}
+		return traces[vmid]
+	}
+	for _, e := range in.s.Exchanges {
+		in.byPath(e, get)
+		in.byCreate(e, get)
+		in.byList(e, get)
+		in.byText(e, get)
+	}
+	ids := make([]int, 0, len(traces))
+	for id := range traces {
+		ids = append(ids, id)
+	}
+	sort.Ints(ids)
+	for _, id := range ids {
+		in.place(traces[id])
+	}
+	in.dropMissing(traces)
+}
+
+// byPath reads calls about the guest itself.
+func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
+	node, kind, vmid, rest := e.guest()
+	if vmid == 0 {
+		return
+	}
+	t := get(vmid)
+	missing := strings.Contains(e.Reason, "does not exist") && strings.Contains(e.Reason, "onfiguration file") ||
+		strings.Contains(e.Reason, "unable to find configuration file")
+	if missing && e.Status == 500 {
+		if !t.exists && rest != "" && !in.elsewhere(vmid, node) {
+			t.decided = true
+		}
+		return
+	}
+	reached := e.ok() && rest != "/status/start" && rest != "/status/stop" || e.Status == 500 && !strings.Contains(e.Reason, "hostname lookup") && !strings.Contains(e.Reason, "quorum")
+	if e.Status == 595 {
+		reached = e.Method == "GET"
+	}
+	if !reached || t.decided {
+		return
+	}
+	t.see(node, kind)
+	switch {
+	case e.Method == "GET" && rest == "/config" && e.ok() && t.conf == nil && len(e.Query) == 0:
+		t.conf, _ = e.data().(map[string]any)
+		t.confTouched = copyKeys(t.touched)
+	case e.Method == "GET" && rest == "/status/current" && e.ok():
+		m, _ := e.data().(map[string]any)
+		t.sawStatus(m)
+	case e.Method != "GET" && e.ok():
+		t.note(e, rest)
+	}
+}
+
+// elsewhere says that another call finds the guest on another node.
+func (in *inferred) elsewhere(vmid int, node string) bool {
+	for _, e := range in.s.Exchanges {
+		n, _, v, _ := e.guest()
+		if v == vmid && n != node && e.ok() {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *trace) see(node, kind string) {
+	t.exists = true
+	if t.node == "" {
+		t.node, t.kind = node, kind
+	}
+}
+
+func (t *trace) sawStatus(m map[string]any) {
+	if t.running == nil && !t.rewrites {
+		on := m["status"] == "running"
+		t.running = &on
+	}
+	if t.list == nil && t.conf == nil {
+		t.list, t.before = m, copyKeys(t.touched)
+	}
+	if len(t.touched) == 0 && t.status == nil {
+		t.status = m
+		on := m["status"] == "running"
+		t.running = &on
+	}
+}
+
+// note remembers what a write touches, so that a later read of it is no evidence of the start.
+func (t *trace) note(e *Exchange, rest string) {
+	switch rest {
+	case "/status/start", "/status/stop", "/status/shutdown":
+		if t.running == nil {
+			on := rest != "/status/start"
+			t.running = &on
+		}
+	case "/migrate":
+		t.decided = t.conf != nil
+	}
+	t.written = true
+	if t.conf != nil {
+		return
+	}
+	t.touched["lock"], t.touched["parent"] = true, true
+	t.written = true
+	if rest == "/clone" {
+		return
+	}
+	for k := range e.form {
+		t.touched[k] = true
+	}
+	for _, k := range strings.Split(e.str("delete"), ",") {
+		t.touched[k] = true
+	}
+	if d := e.str("disk"); d != "" {
+		t.touched[d] = true
+	}
+}
+
+// byCreate reads calls that make a guest, or find its number taken.
+func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
+	if e.Method != "POST" {
+		return
+	}
+	newid := 0
+	node, _, src, rest := e.guest()
+	switch {
+	case rest == "/clone":
+		newid = number(fmt.Sprint(e.str("newid")))
+		if e.ok() {
+			get(src).see(node, "qemu")
+		}
+	case strings.HasSuffix(e.api(), "/qemu"), strings.HasSuffix(e.api(), "/lxc"):
+		newid = number(fmt.Sprint(e.str("vmid")))
+		node = strings.Split(e.api(), "/")[2]
+	}
+	if newid == 0 {
+		return
+	}
+	t := get(newid)
+	if m := alreadyOn.FindStringSubmatch(e.Reason); m != nil && !t.decided {
+		t.see(m[1], "qemu")
+		return
+	}
+	if strings.Contains(e.Reason, "config file already exists") && !t.decided {
+		t.see(node, "qemu")
+		return
+	}
+	if !e.ok() || t.exists {
+		return
+	}
+	switch exit := in.exit(e); {
+	case (strings.Contains(exit, "File exists") || strings.Contains(exit, "already exists")) && !in.madeOtherwise(e, newid):
+		t.exists, t.kind = true, "qemu"
+	default:
+		t.decided = true
+	}
+}
+
+// madeOtherwise says that another request of the scenario makes the guest.
+func (in *inferred) madeOtherwise(e *Exchange, vmid int) bool {
+	for _, x := range in.s.Exchanges {
+		if x == e || x.Method != "POST" || !x.ok() || x.str("newid") != strconv.Itoa(vmid) {
+			continue
+		}
+		if exit := in.exit(x); exit == "" || exit == "OK" {
+			return true
+		}
+	}
+	return false
+}
+
+// exit is how the task a call started ended, "" when nobody asked.
+func (in *inferred) exit(e *Exchange) string {
+	upid, _ := e.data().(string)
+	for _, x := range in.s.Exchanges {
+		if upid == "" || !strings.Contains(strings.ReplaceAll(x.Path, "%21", "!"), upid) || !strings.HasSuffix(x.Path, "/status") {
+			continue
+		}
+		if m, ok := x.data().(map[string]any); ok && m["exitstatus"] != nil {
+			return fmt.Sprint(m["exitstatus"])
+		}
+	}
+	return ""
+}
+
+func copyKeys(m map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for k := range m {
+		out[k] = true
+	}
+	return out
+}
+
+var alreadyOn = regexp.MustCompile(`already exists on node '([^']+)'`)
+
+// byList reads the cluster's and the nodes' guest lists.
+func (in *inferred) byList(e *Exchange, get func(int) *trace) {
+	list := e.api() == "/cluster/resources" || strings.HasPrefix(e.api(), "/pools")
+	nodeList := strings.HasPrefix(e.api(), "/nodes/") && (strings.HasSuffix(e.api(), "/qemu") || strings.HasSuffix(e.api(), "/lxc"))
+	if e.Method != "GET" || !e.ok() || !list && !nodeList {
+		return
+	}
+	items := e.list()
+	for _, p := range items {
+		if members, ok := p["members"].([]any); ok {
+			for _, m := range members {
+				if mm, ok := m.(map[string]any); ok {
+					items = append(items, mm)
+				}
+			}
+		}
+	}
+	for _, m := range items {
+		vmid := number(m["vmid"])
+		if vmid == 0 || foreign(in.one, vmid) {
+			continue
+		}
+		t := get(vmid)
+		if t.decided {
+			continue
+		}
+		node, _ := m["node"].(string)
+		kind, _ := m["type"].(string)
+		if nodeList {
+			parts := strings.Split(e.api(), "/")
+			node, kind = parts[2], parts[3]
+		}
+		t.see(node, kind)
+		if m["name"] == nil && !nodeList {
+			t.silent = t.silent || !t.listed
+			continue
+		}
+		t.listed = true
+		if t.list == nil || t.list["maxdisk"] == nil {
+			t.list, t.before = m, copyKeys(t.touched)
+			if e.api() == "/cluster/resources" && len(t.touched) == 0 {
+				t.reported = m
+			}
+		}
+		if s, ok := m["status"].(string); ok && t.running == nil && (s == "running" || s == "stopped") {
+			on := s == "running"
+			t.running = &on
+		}
+	}
+}
+
+var (
+	volidText = regexp.MustCompile(`'([a-z][a-z0-9-]*:[^']*vm-(\d+)-disk-\d+[^']*)'`)
+	driveText = regexp.MustCompile(`create (full|linked) clone of drive (\w+) \(([^)]+)\)`)
+	agentText = "QEMU guest agent is not running"
+	noAgent   = "No QEMU guest agent configured"
+)
+
+// byText reads volume names out of messages and logs, and the agent's silence.
+func (in *inferred) byText(e *Exchange, get func(int) *trace) {
+	_, _, vmid, rest := e.guest()
+	if vmid != 0 && strings.HasPrefix(rest, "/agent/") {
+		t := get(vmid)
+		on := true
+		switch e.Reason {
+		case agentText:
+			t.agent, t.running = "1", &on
+		case noAgent:
+			t.agent, t.running = "0", &on
+		}
+	}
+	if m := volidText.FindStringSubmatch(e.Reason); m != nil && vmid != 0 && m[2] == strconv.Itoa(vmid) {
+		get(vmid).volid = m[1]
+	}
+	in.volumes(e, get)
+	if m, ok := e.data().(map[string]any); ok && rest == "/migrate" && e.Method == "GET" {
+		on := number(m["running"]) == 1
+		get(vmid).running = &on
+		for _, d := range asMaps(m["local_disks"]) {
+			if id := fmt.Sprint(d["volid"]); d["drivename"] == "scsi0" && get(vmid).volid == "" {
+				get(vmid).volid = id
+			} else if d["drivename"] == "ide2" {
+				get(vmid).cloud = id
+			}
+		}
+	}
+	for _, line := range e.list() {
+		text, _ := line["t"].(string)
+		if m := driveText.FindStringSubmatch(text); m != nil && !strings.Contains(m[3], "cloudinit") {
+			if u := upidPattern.FindStringSubmatch(strings.ReplaceAll(e.Path, "%21", "!")); u != nil {
+				if t := get(number(u[6])); t.volid == "" {
+					t.volid = m[3]
+				}
+			}
+		}
+	}
+}
+
+// dropMissing takes away base guests the recording shows to be gone.
+func (in *inferred) dropMissing(traces map[int]*trace) {
+	kept := in.seed.Guests[:0]
+	for _, g := range in.seed.Guests {
+		t := traces[g.VMID]
+		gone := t != nil && t.decided && !t.exists || t == nil && in.fullListWithout(g.VMID)
+		if !gone {
+			kept = append(kept, g)
+		}
+	}
+	in.seed.Guests = kept
+}
+
+// fullListWithout says that a list for root never shows a guest.
+func (in *inferred) fullListWithout(vmid int) bool {
+	seen := false
+	for _, e := range in.s.Exchanges {
+		if e.api() == "/cluster/resources" && e.ok() && strings.Contains(e.Auth, "root@pam") && (e.str("type") == "vm" || e.str("type") == "") {
+			seen = true
+		}
+	}
+	return seen && pvesimGuest(in.seed, vmid) != nil
+}
+
+func pvesimGuest(seed *pvesim.Seed, vmid int) *pvesim.Guest {
+	for _, g := range seed.Guests {
+		if g.VMID == vmid {
+			return g
+		}
+	}
+	return nil
+}

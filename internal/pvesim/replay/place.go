@@ -1,0 +1,169 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// place puts a traced guest into the seed: as its configuration was read, or
+// made up from what lists say over the shape of a template's clone.
+func (in *inferred) place(t *trace) {
+	if !t.exists || foreign(in.one, t.vmid) && t.conf == nil {
+		return
+	}
+	g := pvesimGuest(in.seed, t.vmid)
+	if g == nil {
+		g = &pvesim.Guest{VMID: t.vmid, Node: t.node, Type: t.kind, Config: in.shape(t)}
+		in.seed.Guests = append(in.seed.Guests, g)
+	}
+	if t.node != "" {
+		g.Node = t.node
+	}
+	if !known(in.seed, g.Node) {
+		g.Node = in.seed.Nodes[0].Name
+	}
+	for k, v := range t.conf {
+		if k == "digest" || t.confTouched[k] {
+			continue
+		}
+		g.Config[k] = fmt.Sprint(v)
+	}
+	if t.conf != nil {
+		for k := range g.Config {
+			if _, has := t.conf[k]; !has && !t.confTouched[k] {
+				delete(g.Config, k)
+			}
+		}
+	} else if t.list != nil {
+		t.fromList(g)
+	}
+	if t.agent != "" && t.conf == nil {
+		g.Config["agent"] = "enabled=" + t.agent
+	}
+	if t.running != nil {
+		g.Running = *t.running
+	}
+	g.Silent = t.silent
+	t.pending(g)
+	in.report(t, g)
+}
+
+func known(seed *pvesim.Seed, node string) bool {
+	for _, n := range seed.Nodes {
+		if n.Name == node {
+			return true
+		}
+	}
+	return false
+}
+
+// shape is the configuration of a guest nothing more is known of: a full clone
+// of the first template.
+func (in *inferred) shape(t *trace) map[string]string {
+	conf := map[string]string{}
+	if t.kind == "lxc" {
+		return map[string]string{"hostname": fmt.Sprintf("CT%d", t.vmid), "memory": "512", "rootfs": fmt.Sprintf("local:%d/vm-%d-disk-0.raw,size=4G", t.vmid, t.vmid)}
+	}
+	for k, v := range in.seed.Guests[0].Config {
+		conf[k] = v
+	}
+	delete(conf, "template")
+	conf["name"] = fmt.Sprintf("rec-%d", t.vmid)
+	conf["net0"] = fmt.Sprintf("virtio=BC:24:11:00:%02X:%02X,bridge=vmbr0", t.vmid>>8&0xff, t.vmid&0xff)
+	conf["smbios1"] = fmt.Sprintf("uuid=11111111-1111-4111-8111-%012d", t.vmid)
+	conf["vmgenid"] = fmt.Sprintf("22222222-2222-4222-8222-%012d", t.vmid)
+	volid := t.volid
+	if volid == "" {
+		volid = fmt.Sprintf("local:%d/vm-%d-disk-0.qcow2", t.vmid, t.vmid)
+	}
+	storage, _, _ := strings.Cut(volid, ":")
+	conf["scsi0"] = volid + ",size=1G"
+	conf["ide2"] = fmt.Sprintf("%s:%d/vm-%d-cloudinit.qcow2,media=cdrom,size=4M", storage, t.vmid, t.vmid)
+	if !strings.Contains(volid, "/") {
+		conf["ide2"] = fmt.Sprintf("%s:vm-%d-cloudinit,media=cdrom,size=4M", storage, t.vmid)
+	}
+	if t.cloud != "" {
+		conf["ide2"] = t.cloud + ",media=cdrom,size=4M"
+	}
+	if strings.Contains(volid, "base-") && !strings.Contains(volid, fmt.Sprintf("vm-%d-", t.vmid)) {
+		conf["template"] = "1"
+	}
+	return conf
+}
+
+// fromList brings a made-up configuration in line with a list's figures.
+func (t *trace) fromList(g *pvesim.Guest) {
+	set := func(k, v string) {
+		if !t.before[k] {
+			g.Config[k] = v
+		}
+	}
+	if n, ok := t.list["name"].(string); ok && n != fmt.Sprintf("VM %d", g.VMID) {
+		set("name", n)
+	} else if ok {
+		delete(g.Config, "name")
+	}
+	for _, k := range []string{"maxcpu", "cpus"} {
+		if n := number(t.list[k]); n > 0 {
+			set("cores", fmt.Sprint(n))
+		}
+	}
+	if n := number(t.list["maxmem"]); n > 0 {
+		set("memory", fmt.Sprint(n>>20))
+	}
+	if tags, ok := t.list["tags"].(string); ok {
+		set("tags", tags)
+	}
+	if number(t.list["template"]) == 1 {
+		g.Config["template"] = "1"
+	}
+	if d, ok := t.list["maxdisk"]; ok {
+		t.bootDisk(g, number(d))
+	}
+	_, nodeView := t.list["cpus"]
+	if nodeView && t.list["serial"] == nil {
+		delete(g.Config, "serial0")
+	}
+}
+
+// pending: a running guest whose figures are not those of its configuration has
+// changes it has not taken up.
+func (t *trace) pending(g *pvesim.Guest) {
+	if !g.Running || t.status == nil || t.conf == nil || t.confTouched["memory"] {
+		return
+	}
+	now := fmt.Sprint(number(t.status["maxmem"]) >> 20)
+	if want := g.Config["memory"]; want != now {
+		g.Pending = map[string]string{"memory": want}
+		g.Config["memory"] = now
+	}
+}
+
+// report keeps what the node last said of a guest, where that is already old.
+func (in *inferred) report(t *trace, g *pvesim.Guest) {
+	m := t.reported
+	if m == nil || m["name"] == nil {
+		return
+	}
+	status := fmt.Sprint(m["status"])
+	in.seed.Reports = append(in.seed.Reports, &pvesim.Report{VMID: g.VMID, Name: fmt.Sprint(m["name"]), Status: status,
+		MaxMem: int64(number(m["maxmem"])), MaxDisk: int64(number(m["maxdisk"])), MaxCPU: number(m["maxcpu"]), Template: number(m["template"]) == 1})
+}
+
+func (t *trace) bootDisk(g *pvesim.Guest, size int) {
+	if size == 0 {
+		delete(g.Config, "scsi0")
+		return
+	}
+	line, ok := g.Config["scsi0"]
+	if !ok {
+		return
+	}
+	file, _, _ := strings.Cut(line, ",")
+	g.Config["scsi0"] = fmt.Sprintf("%s,size=%dM", file, size>>20)
+	if size%(1<<30) == 0 {
+		g.Config["scsi0"] = fmt.Sprintf("%s,size=%dG", file, size>>30)
+	}
+}

@@ -1,0 +1,214 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Exchange is one recorded request and its answer.
+type Exchange struct {
+	Scenario string          `json:"scenario"`
+	Seq      int             `json:"seq"`
+	Client   string          `json:"client"`
+	Note     string          `json:"note"`
+	Via      string          `json:"via"`
+	T        float64         `json:"t"`
+	Dur      float64         `json:"dur"`
+	Auth     string          `json:"auth"`
+	Method   string          `json:"method"`
+	Path     string          `json:"path"`
+	Query    map[string]any  `json:"query"`
+	ReqType  string          `json:"req_type"`
+	RawForm  json.RawMessage `json:"form"`
+	Status   int             `json:"status"`
+	Reason   string          `json:"reason"`
+	RespType string          `json:"resp_type"`
+	Response any             `json:"response"`
+
+	form map[string]any
+	text string
+}
+
+// Scenario is the exchanges of one file, in their order.
+type Scenario struct {
+	Name      string
+	Exchanges []*Exchange
+}
+
+// Load reads every recording in a folder; files that hold something else are passed over.
+func Load(dir string) ([]*Scenario, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl*"))
+	if err != nil {
+		return nil, fmt.Errorf("recordings: %w", err)
+	}
+	sort.Strings(files)
+	var out []*Scenario
+	for _, f := range files {
+		s, err := loadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		if len(s.Exchanges) > 0 {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no recordings in %s", dir)
+	}
+	return out, nil
+}
+
+func loadFile(file string) (*Scenario, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("recordings: %w", err)
+	}
+	name := strings.TrimSuffix(filepath.Base(file), ".gz")
+	if strings.HasSuffix(file, ".gz") {
+		z, err := gzip.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if raw, err = io.ReadAll(z); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	s := &Scenario{Name: strings.TrimSuffix(name, ".jsonl")}
+	sc := bufio.NewScanner(bytes.NewReader(raw))
+	sc.Buffer(nil, 64<<20)
+	for n := 1; sc.Scan(); n++ {
+		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
+			continue
+		}
+		e := &Exchange{}
+		dec := json.NewDecoder(bytes.NewReader(sc.Bytes()))
+		dec.UseNumber()
+		if err := dec.Decode(e); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+		if e.Method == "" || e.Status == 0 {
+			continue
+		}
+		if err := e.readForm(); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+		s.Exchanges = append(s.Exchanges, e)
+	}
+	// The sequence is that of completion; what matters to the server is the start.
+	sort.SliceStable(s.Exchanges, func(i, j int) bool { return s.Exchanges[i].arrival() < s.Exchanges[j].arrival() })
+	return s, sc.Err()
+}
+
+func (e *Exchange) readForm() error {
+	e.form = map[string]any{}
+	raw := bytes.TrimSpace(e.RawForm)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	switch raw[0] {
+	case '"':
+		return json.Unmarshal(raw, &e.text)
+	case '{':
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		return dec.Decode(&e.form)
+	}
+	e.text = string(raw)
+	return nil
+}
+
+// str is a form or query value as text, "" when absent.
+func (e *Exchange) str(name string) string {
+	for _, m := range []map[string]any{e.form, e.Query} {
+		if v, ok := m[name]; ok && v != nil {
+			return fmt.Sprint(v)
+		}
+	}
+	return ""
+}
+
+// arrival is when a request reaches the node that acts on it; being handed on
+// from another node takes a moment.
+func (e *Exchange) arrival() float64 {
+	if e.Via != "" && strings.HasPrefix(e.api(), "/nodes/") && !strings.HasPrefix(e.api(), "/nodes/"+e.Via) {
+		return e.T + 0.02
+	}
+	return e.T
+}
+
+// api is the path below the format.
+func (e *Exchange) api() string {
+	p := strings.TrimPrefix(e.Path, "/api2/json")
+	return strings.TrimSuffix(p, "/")
+}
+
+var guestPath = regexp.MustCompile(`^/nodes/([^/]+)/(qemu|lxc)/(\d+)(/.*)?$`)
+
+// guest takes the path of a call about one guest apart.
+func (e *Exchange) guest() (node, kind string, vmid int, rest string) {
+	m := guestPath.FindStringSubmatch(e.api())
+	if m == nil {
+		return "", "", 0, ""
+	}
+	vmid, err := strconv.Atoi(m[3])
+	if err != nil {
+		return "", "", 0, ""
+	}
+	return m[1], m[2], vmid, m[4]
+}
+
+// data is the answer's data.
+func (e *Exchange) data() any {
+	m, ok := e.Response.(map[string]any)
+	if !ok {
+		return nil
+	}
+	return m["data"]
+}
+
+func (e *Exchange) list() []map[string]any {
+	var out []map[string]any
+	items, _ := e.data().([]any)
+	for _, i := range items {
+		if m, ok := i.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (e *Exchange) ok() bool { return e.Status == 200 }
+
+var upidPattern = regexp.MustCompile(`UPID:([^:\s]+):([0-9A-F]{8}):([0-9A-F]{8,9}):([0-9A-F]{8}):([^:\s]+):([^:\s]*):([^:\s"]+):`)
+
+// start is the moment of the scenario's beginning, read off the first UPID it
+// gave out, or a fixed moment.
+func (s *Scenario) start() time.Time {
+	for _, e := range s.Exchanges {
+		id, ok := e.data().(string)
+		if !ok {
+			continue
+		}
+		if m := upidPattern.FindStringSubmatch(id); m != nil {
+			sec, err := strconv.ParseInt(m[4], 16, 64)
+			if err == nil {
+				at := time.Unix(sec, 0).Add(500 * time.Millisecond)
+				return at.Add(-seconds(e.T)).UTC()
+			}
+		}
+	}
+	return time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+}
+
+func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }

@@ -1,0 +1,142 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// request builds the recorded request again, with the identifiers of this run.
+func (p *player) request(e *Exchange) pvesim.Request {
+	h := http.Header{}
+	p.auth(e, h)
+	path := e.Path
+	if m := upidPattern.FindString(strings.ReplaceAll(path, "%21", "!")); m != "" {
+		if here, ok := p.ids[m]; ok {
+			path = strings.Replace(strings.ReplaceAll(path, "%21", "!"), m, here, 1)
+		}
+	}
+	if q := p.values(e, e.Query); q != "" {
+		path += "?" + q
+	}
+	r := pvesim.Request{Method: e.Method, Path: path, Header: h, Node: e.Via, Chunked: strings.Contains(e.Note, "chunked")}
+	if e.ReqType != "" {
+		h.Set("Content-Type", e.ReqType)
+	}
+	r.Body = p.body(e)
+	if len(r.Body) > 0 && e.ReqType == "" {
+		h.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return r
+}
+
+func (p *player) body(e *Exchange) []byte {
+	if raw, ok := p.set.Raw[e.Seq]; ok {
+		return []byte(raw)
+	}
+	if e.text != "" {
+		return []byte(e.text)
+	}
+	if len(e.form) == 0 {
+		return nil
+	}
+	if strings.HasPrefix(e.ReqType, "application/json") {
+		m := map[string]any{}
+		for k, v := range e.form {
+			m[k] = p.scalar(e, k, v)
+		}
+		var b bytes.Buffer
+		if err := json.NewEncoder(&b).Encode(m); err != nil {
+			return nil
+		}
+		return b.Bytes()
+	}
+	return []byte(p.values(e, e.form))
+}
+
+func (p *player) values(e *Exchange, m map[string]any) string {
+	form := url.Values{}
+	for k, v := range m {
+		if list, ok := v.([]any); ok {
+			for _, x := range list {
+				form.Add(k, fmt.Sprint(p.scalar(e, k, x)))
+			}
+			continue
+		}
+		form.Add(k, fmt.Sprint(p.scalar(e, k, v)))
+	}
+	return form.Encode()
+}
+
+// scalar puts this run's identifiers and passwords in place of the recorded ones.
+func (p *player) scalar(e *Exchange, k string, v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return v
+	}
+	if here, ok := p.ids[s]; ok {
+		return here
+	}
+	if k == "password" && s == "PASSWORD" {
+		if e.Status == 401 {
+			return "wrong"
+		}
+		return password
+	}
+	return s
+}
+
+// auth sends credentials as good or as bad as the recorded ones: they are
+// masked, so the recorded status tells which.
+func (p *player) auth(e *Exchange, h http.Header) {
+	bad := e.Status == 401
+	switch {
+	case strings.HasPrefix(e.Auth, "PVEAPIToken="):
+		value := secret
+		if bad {
+			value = "wrong"
+		}
+		h.Set("Authorization", strings.Replace(e.Auth, "=TOKEN", "="+value, 1))
+	case strings.HasPrefix(e.Auth, "PVEAuthCookie="):
+		p.login()
+		ticket := p.ticket
+		if bad && strings.Contains(e.Reason, "Authentication failed") {
+			ticket = "garbage"
+		}
+		h.Set("Cookie", "PVEAuthCookie="+url.PathEscape(ticket))
+		if strings.Contains(e.Auth, "CSRFPreventionToken=") {
+			csrf := p.csrf
+			if bad {
+				csrf = "wrong"
+			}
+			h.Set("CSRFPreventionToken", csrf)
+		}
+	case e.Auth != "":
+		h.Set("Authorization", e.Auth)
+	}
+}
+
+// login gets a ticket for a scenario that had one before it began.
+func (p *player) login() {
+	if p.ticket != "" {
+		return
+	}
+	user := p.user
+	if user == "" {
+		user = "root@pam"
+	}
+	h := http.Header{}
+	h.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp := p.sim.Do(context.Background(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket", Header: h,
+		Body: []byte(url.Values{"username": {user}, "password": {password}}.Encode())})
+	m, _ := decode(resp).(map[string]any)
+	data, _ := m["data"].(map[string]any)
+	p.ticket, _ = data["ticket"].(string)
+	p.csrf, _ = data["CSRFPreventionToken"].(string)
+}

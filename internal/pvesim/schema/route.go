@@ -1,0 +1,56 @@
+package schema
+
+import "strings"
+
+// node is one segment of the path tree; a wildcard stands for {name}.
+type node struct {
+	children map[string]*node
+	wild     *node
+	wildName string
+	methods  map[string]*Method
+}
+
+func (n *node) add(segments []string, methods map[string]*Method) {
+	if len(segments) == 0 || segments[0] == "" {
+		n.methods = methods
+		return
+	}
+	name, rest := segments[0], segments[1:]
+	if strings.HasPrefix(name, "{") {
+		if n.wild == nil {
+			n.wild = &node{}
+			n.wildName = strings.Trim(name, "{}")
+		}
+		n.wild.add(rest, methods)
+		return
+	}
+	if n.children == nil {
+		n.children = map[string]*node{}
+	}
+	child, ok := n.children[name]
+	if !ok {
+		child = &node{}
+		n.children[name] = child
+	}
+	child.add(rest, methods)
+}
+
+// Find returns the call a method and path segments name, and its path
+// parameters; nil when the API has no such call.
+func (a *API) Find(verb string, segments []string) (*Method, map[string]string) {
+	args := map[string]string{}
+	n := a.root
+	for _, s := range segments {
+		if child, ok := n.children[s]; ok {
+			n = child
+			continue
+		}
+		if n.wild == nil {
+			return nil, nil
+		}
+		args[n.wildName] = s
+		n = n.wild
+	}
+	m := n.methods[verb]
+	return m, args
+}

@@ -1,0 +1,203 @@
+package pvesim
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+//go:embed default.yaml
+var defaultSeed []byte
+
+// Seed is the whole state of a cluster, as YAML and as kept in memory. What a
+// saved state holds can be loaded as a seed.
+type Seed struct {
+	Version  string     `yaml:"version,omitempty"`
+	Cluster  string     `yaml:"cluster,omitempty"`
+	Number   uint64     `yaml:"number,omitempty"`
+	Time     time.Time  `yaml:"time,omitempty"`
+	Nodes    []*Node    `yaml:"nodes"`
+	Storages []*Storage `yaml:"storages"`
+	Volumes  []*Volume  `yaml:"volumes,omitempty"`
+	Guests   []*Guest   `yaml:"guests,omitempty"`
+	Reports  []*Report  `yaml:"reports,omitempty"`
+	Pools    []*Pool    `yaml:"pools,omitempty"`
+	Users    []*User    `yaml:"users"`
+	Groups   []*Group   `yaml:"groups,omitempty"`
+	ACL      []*Grant   `yaml:"acl,omitempty"`
+	HA       []*HAEntry `yaml:"ha,omitempty"`
+	HAGroups []*HAGroup `yaml:"ha_groups,omitempty"`
+	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has worked already
+	Tasks    []*Task    `yaml:"tasks,omitempty"`
+	Faults   []*Fault   `yaml:"faults,omitempty"`
+}
+
+// Node is one machine of the cluster.
+type Node struct {
+	Name    string    `yaml:"name"`
+	Address string    `yaml:"address,omitempty"`
+	CPUs    int       `yaml:"cpus,omitempty"`
+	Memory  Size      `yaml:"memory,omitempty"`
+	Disk    Size      `yaml:"disk,omitempty"`
+	Load    Load      `yaml:"load,omitempty"`
+	Bridges []string  `yaml:"bridges,omitempty"`
+	State   NodeState `yaml:"state,omitempty"`
+
+	id    int
+	since time.Time
+	phase time.Duration
+	last  time.Time
+	boot  time.Time
+	lost  bool
+}
+
+// Load is what a node is busy with besides its guests.
+type Load struct {
+	CPU    float64 `yaml:"cpu,omitempty"`
+	Memory Size    `yaml:"memory,omitempty"`
+	Disk   Size    `yaml:"disk,omitempty"`
+}
+
+// Storage is one storage definition.
+type Storage struct {
+	ID        string   `yaml:"id"`
+	Type      string   `yaml:"type"`
+	Shared    bool     `yaml:"shared,omitempty"`
+	Content   []string `yaml:"content"`
+	Nodes     []string `yaml:"nodes,omitempty"`
+	Path      string   `yaml:"path,omitempty"`
+	VG        string   `yaml:"vg,omitempty"`
+	Pool      string   `yaml:"pool,omitempty"`
+	Size      Size     `yaml:"size,omitempty"`
+	Used      Size     `yaml:"used,omitempty"`
+	Bandwidth Size     `yaml:"bandwidth,omitempty"`
+	Full      bool     `yaml:"full,omitempty"`
+	Disabled  bool     `yaml:"disabled,omitempty"`
+}
+
+// Volume is one disk image or file on a storage.
+type Volume struct {
+	ID      string    `yaml:"id"`
+	Node    string    `yaml:"node,omitempty"`
+	VMID    int       `yaml:"vmid,omitempty"`
+	Size    Size      `yaml:"size"`
+	Format  string    `yaml:"format,omitempty"`
+	Content string    `yaml:"content,omitempty"`
+	Parent  string    `yaml:"parent,omitempty"`
+	Created time.Time `yaml:"created,omitempty"`
+}
+
+// Guest is a virtual machine or a container.
+type Guest struct {
+	VMID      int               `yaml:"vmid"`
+	Type      string            `yaml:"type,omitempty"`
+	Node      string            `yaml:"node"`
+	Config    map[string]string `yaml:"config"`
+	Pending   map[string]string `yaml:"pending,omitempty"`
+	Deleted   map[string]string `yaml:"pending_delete,omitempty"`
+	Running   bool              `yaml:"running,omitempty"`
+	Started   time.Time         `yaml:"started,omitempty"`
+	Agent     Agent             `yaml:"agent,omitempty"`
+	Snapshots []*Snapshot       `yaml:"snapshots,omitempty"`
+	Usage     float64           `yaml:"usage,omitempty"`
+	Silent    bool              `yaml:"unreported,omitempty"` // no node has reported it yet
+
+	pid int
+}
+
+// Report is what a node last reported of a guest, when that is no longer so.
+type Report struct {
+	VMID     int    `yaml:"vmid"`
+	Name     string `yaml:"name"`
+	Status   string `yaml:"status"`
+	MaxMem   int64  `yaml:"maxmem"`
+	MaxDisk  int64  `yaml:"maxdisk"`
+	MaxCPU   int    `yaml:"maxcpu"`
+	Template bool   `yaml:"template,omitempty"`
+}
+
+// Snapshot is a saved configuration.
+type Snapshot struct {
+	Name        string            `yaml:"name"`
+	Parent      string            `yaml:"parent,omitempty"`
+	Description string            `yaml:"description,omitempty"`
+	Time        time.Time         `yaml:"time"`
+	Config      map[string]string `yaml:"config"`
+}
+
+// Agent says how the guest agent behaves: absent (never answers), silent (the
+// same, from the client's view) or present.
+type Agent struct {
+	Mode       string           `yaml:"mode,omitempty"`
+	Interfaces []AgentInterface `yaml:"interfaces,omitempty"`
+	Hostname   string           `yaml:"hostname,omitempty"`
+}
+
+// AgentInterface is one network interface the agent reports.
+type AgentInterface struct {
+	Name      string   `yaml:"name"`
+	MAC       string   `yaml:"mac,omitempty"`
+	Addresses []string `yaml:"addresses,omitempty"`
+}
+
+// Pool is a resource pool.
+type Pool struct {
+	ID      string   `yaml:"id"`
+	Comment string   `yaml:"comment,omitempty"`
+	Guests  []int    `yaml:"guests,omitempty,flow"`
+	Storage []string `yaml:"storage,omitempty,flow"`
+}
+
+// User is an account with its tokens.
+type User struct {
+	ID       string   `yaml:"id"`
+	Comment  string   `yaml:"comment,omitempty"`
+	Disabled bool     `yaml:"disabled,omitempty"`
+	Password string   `yaml:"password,omitempty"`
+	Groups   []string `yaml:"groups,omitempty"`
+	Tokens   []*Token `yaml:"tokens,omitempty"`
+}
+
+// Group is a group of users.
+type Group struct {
+	ID      string `yaml:"id"`
+	Comment string `yaml:"comment,omitempty"`
+}
+
+// Token is an API token of a user.
+type Token struct {
+	ID      string `yaml:"id"`
+	Secret  string `yaml:"secret"`
+	Privsep bool   `yaml:"privsep,omitempty"`
+	Comment string `yaml:"comment,omitempty"`
+	Revoked bool   `yaml:"revoked,omitempty"`
+}
+
+// Grant is one entry of the access control list. Type is user, group or token.
+type Grant struct {
+	Path        string `yaml:"path"`
+	Type        string `yaml:"type,omitempty"`
+	To          string `yaml:"to"`
+	Role        string `yaml:"role"`
+	NoPropagate bool   `yaml:"no_propagate,omitempty"`
+}
+
+// parseSeed reads a seed strictly: an unknown key is an error.
+func parseSeed(src []byte) (*Seed, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	dec.KnownFields(true)
+	s := &Seed{}
+	if err := dec.Decode(s); err != nil {
+		return nil, fmt.Errorf("seed: %w", err)
+	}
+	return s, nil
+}
+
+// ParseSeed reads a seed from YAML.
+func ParseSeed(src []byte) (*Seed, error) { return parseSeed(src) }
+
+// DefaultSeed is the cluster a simulator without a seed has.
+func DefaultSeed() (*Seed, error) { return parseSeed(defaultSeed) }

@@ -1,0 +1,272 @@
+package pvesim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Task is one worker's record, the UPID and what came of it.
+type Task struct {
+	UPID   string    `yaml:"upid"`
+	Node   string    `yaml:"node"`
+	PID    int       `yaml:"pid"`
+	PStart int64     `yaml:"pstart"`
+	Start  time.Time `yaml:"start"`
+	Type   string    `yaml:"type"`
+	ID     string    `yaml:"id,omitempty"`
+	User   string    `yaml:"user"`
+	Token  string    `yaml:"token,omitempty"`
+	End    time.Time `yaml:"end,omitempty"`
+	Exit   string    `yaml:"exit,omitempty"`
+	Log    []string  `yaml:"log,omitempty"`
+
+	w *worker
+}
+
+func (t *Task) running() bool { return t.End.IsZero() }
+
+func (t *Task) owner() string {
+	if t.Token == "" {
+		return t.User
+	}
+	return t.User + "!" + t.Token
+}
+
+// loadTasks takes over the tasks of a saved state. A worker does not survive
+// its daemon: what was running ended without a word.
+func (w *world) loadTasks() {
+	for _, t := range w.seed.Tasks {
+		if t.running() {
+			t.End, t.Exit = w.now, "unexpected status"
+		}
+		w.tasks = append(w.tasks, t)
+		w.byUPID[t.UPID] = t
+		if t.PID > w.nextPID {
+			w.nextPID = t.PID
+		}
+	}
+}
+
+// worker runs one task step by step.
+type worker struct {
+	world   *world
+	task    *Task
+	lock    int           // guest whose file lock the steps need, 0 for none
+	wait    time.Duration // how long to try for that lock
+	steps   []step
+	undo    func() // what a failure leaves behind is cleaned here
+	cancel  string // exit text of a cancelled task
+	copy    *transfer
+	planned time.Duration
+	hinted  bool
+	held    bool
+	gen     int
+	killed  bool
+}
+
+// step does something and says what to wait for before the next one.
+type step func() (pause, error)
+
+// pause is a time, or a copy on a storage. The main pause of a task is the one
+// a duration hint stretches.
+type pause struct {
+	d    time.Duration
+	copy *transfer
+	main bool
+}
+
+// flock is the file lock of a guest's configuration.
+type flock struct {
+	holder *worker
+	queue  []*worker
+}
+
+// fork starts a worker and returns its UPID.
+func (w *world) fork(node, kind, id string, who *identity, wk *worker) string {
+	pid := w.pid()
+	t := &Task{Node: node, PID: pid, PStart: int64(w.now.Sub(w.node(node).boot) / (10 * time.Millisecond)),
+		Start: w.now, Type: kind, ID: id, User: who.user, Token: who.token, w: wk}
+	t.UPID = fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, pid, t.PStart, t.Start.Unix(), kind, id, t.owner())
+	for w.byUPID[t.UPID] != nil {
+		t.PID = w.pid()
+		t.UPID = fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, t.PID, t.PStart, t.Start.Unix(), kind, id, t.owner())
+	}
+	wk.world, wk.task = w, t
+	w.tasks = append(w.tasks, t)
+	w.byUPID[t.UPID] = t
+	if w.durations != nil {
+		wk.planned, wk.hinted = w.durations(kind, atoi(id))
+	}
+	w.at(forkDelay, wk.begin)
+	return t.UPID
+}
+
+// forkDelay is the time until a forked worker does something.
+const forkDelay = 10 * time.Millisecond
+
+func (wk *worker) begin() {
+	if wk.killed {
+		return
+	}
+	w := wk.world
+	if wk.lock == 0 {
+		wk.run(0)
+		return
+	}
+	l := w.locks[wk.lock]
+	if l == nil {
+		w.locks[wk.lock] = &flock{holder: wk}
+		wk.held = true
+		wk.run(0)
+		return
+	}
+	wk.log("trying to acquire lock...")
+	l.queue = append(l.queue, wk)
+	gen := wk.gen
+	w.at(wk.wait, func() {
+		if wk.gen == gen && !wk.held {
+			wk.fail(fmt.Errorf("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", wk.lock))
+		}
+	})
+}
+
+// release gives the lock to the next in line.
+func (wk *worker) release() {
+	w := wk.world
+	l := w.locks[wk.lock]
+	if l == nil {
+		return
+	}
+	if !wk.held {
+		for i, q := range l.queue {
+			if q == wk {
+				l.queue = append(l.queue[:i], l.queue[i+1:]...)
+				break
+			}
+		}
+		return
+	}
+	wk.held = false
+	if len(l.queue) == 0 {
+		delete(w.locks, wk.lock)
+		return
+	}
+	next := l.queue[0]
+	l.queue = l.queue[1:]
+	l.holder, next.held = next, true
+	next.gen++
+	next.log(" OK")
+	w.at(0, func() { next.run(0) })
+}
+
+func (wk *worker) run(i int) {
+	if wk.killed {
+		return
+	}
+	if i == len(wk.steps) {
+		wk.end("OK", "TASK OK")
+		return
+	}
+	p, err := wk.steps[i]()
+	if wk.killed {
+		return
+	}
+	w := wk.world
+	if err != nil {
+		wk.failLater(err)
+		return
+	}
+	gen := wk.gen
+	then := func() {
+		if wk.gen == gen {
+			wk.copy = nil
+			wk.run(i + 1)
+		}
+	}
+	switch {
+	case wk.hinted && !p.main && (p.copy == nil || p.copy.limit == 0):
+		w.at(0, then)
+	case wk.hinted && p.main:
+		rest := wk.task.Start.Add(wk.planned).Sub(w.now)
+		w.at(max(rest, 0), then)
+	case p.copy != nil:
+		wk.copy = p.copy
+		w.startTransfer(p.copy, then)
+	default:
+		w.at(p.d, then)
+	}
+}
+
+func (wk *worker) log(line string) { wk.task.Log = append(wk.task.Log, line) }
+
+func (wk *worker) logf(format string, args ...any) { wk.log(fmt.Sprintf(format, args...)) }
+
+// failLater fails when the worker's known duration is over, if it has one.
+func (wk *worker) failLater(err error) {
+	rest := wk.task.Start.Add(wk.planned).Sub(wk.world.now)
+	if !wk.hinted || rest <= 0 {
+		wk.fail(err)
+		return
+	}
+	gen := wk.gen
+	wk.world.at(rest, func() {
+		if wk.gen == gen {
+			wk.fail(err)
+		}
+	})
+}
+
+func (wk *worker) fail(err error) {
+	if wk.undo != nil {
+		wk.undo()
+	}
+	text := strings.TrimSuffix(err.Error(), "\n")
+	wk.end(text, "TASK ERROR: "+text)
+}
+
+func (wk *worker) end(exit, line string) {
+	wk.killed = true
+	wk.gen++
+	wk.task.End, wk.task.Exit = wk.world.now, exit
+	wk.log(line)
+	if wk.lock != 0 {
+		wk.release()
+	}
+	wk.task.w = nil
+}
+
+// done is how much of a copy under way has arrived.
+func (wk *worker) done() int64 {
+	if wk.copy == nil {
+		return 0
+	}
+	return int64(wk.copy.total - wk.copy.left)
+}
+
+// abort ends a running task as an interrupt does.
+func (wk *worker) abort() {
+	if wk.copy != nil {
+		wk.world.stopTransfer(wk.copy)
+	}
+	text := wk.cancel
+	if text == "" {
+		text = "interrupted by signal"
+	}
+	wk.fail(fmt.Errorf("%s", text))
+}
+
+// kill ends a worker without a word, as a crash does: locks in the guest's
+// configuration and half-made files stay.
+func (wk *worker) kill() {
+	if wk.copy != nil {
+		wk.world.stopTransfer(wk.copy)
+	}
+	wk.killed = true
+	wk.gen++
+	wk.task.End, wk.task.Exit = wk.world.now, "unexpected status"
+	if wk.lock != 0 {
+		wk.release()
+	}
+	wk.task.w = nil
+}

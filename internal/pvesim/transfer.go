@@ -1,0 +1,74 @@
+package pvesim
+
+import "time"
+
+// transfer is one copy on a storage. Copies on the same storage share its
+// bandwidth evenly; a limit of its own may slow one further.
+type transfer struct {
+	storage string
+	total   float64
+	left    float64
+	limit   float64 // bytes per second, 0 for none
+	rate    float64
+	since   time.Time
+	gen     int
+	then    func()
+}
+
+func (w *world) startTransfer(t *transfer, then func()) {
+	t.left, t.then, t.since = t.total, then, w.now
+	w.settle(t.storage)
+	w.transfers[t.storage] = append(w.transfers[t.storage], t)
+	w.share(t.storage)
+}
+
+func (w *world) stopTransfer(t *transfer) {
+	w.settle(t.storage)
+	list := w.transfers[t.storage]
+	for i, x := range list {
+		if x == t {
+			w.transfers[t.storage] = append(list[:i], list[i+1:]...)
+			break
+		}
+	}
+	t.gen++
+	w.share(t.storage)
+}
+
+// settle books what has been copied since the rates last changed.
+func (w *world) settle(storage string) {
+	for _, t := range w.transfers[storage] {
+		t.left -= t.rate * w.now.Sub(t.since).Seconds()
+		t.left = max(t.left, 0)
+		t.since = w.now
+	}
+}
+
+// share sets new rates and the new moments of completion.
+func (w *world) share(storage string) {
+	list := w.transfers[storage]
+	if len(list) == 0 {
+		delete(w.transfers, storage)
+		return
+	}
+	bandwidth := float64(gib)
+	if s := w.storage(storage); s != nil {
+		bandwidth = float64(s.Bandwidth)
+	}
+	for _, t := range list {
+		t.rate = bandwidth / float64(len(list))
+		if t.limit > 0 && t.limit < t.rate {
+			t.rate = t.limit
+		}
+		t.gen++
+		gen, t := t.gen, t
+		w.at(time.Duration(t.left/t.rate*float64(time.Second)), func() {
+			if t.gen != gen {
+				return
+			}
+			then := t.then
+			w.stopTransfer(t)
+			then()
+		})
+	}
+}

@@ -1,0 +1,285 @@
+package pvesim
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// volumeOn finds a volume by its id as a node sees it.
+func (w *world) volumeOn(node, id string) *Volume {
+	for _, v := range w.seed.Volumes {
+		if v.ID == id && (v.Node == "" || v.Node == node) {
+			return v
+		}
+	}
+	return nil
+}
+
+func storageOf(volid string) string {
+	s, _, _ := strings.Cut(volid, ":")
+	return s
+}
+
+// plain is the volume's own part of its id, without a base it was cloned from.
+func plain(volid string) string {
+	_, name, _ := strings.Cut(volid, ":")
+	parts := strings.Split(name, "/")
+	if len(parts) == 4 {
+		return strings.Join(parts[2:], "/")
+	}
+	if len(parts) == 2 && strings.HasPrefix(parts[0], "base-") {
+		return parts[1]
+	}
+	return name
+}
+
+func (w *world) addVolume(v *Volume) *Volume {
+	if s := w.storage(storageOf(v.ID)); s != nil && s.Shared {
+		v.Node = ""
+	}
+	if v.Content == "" {
+		v.Content = "images"
+	}
+	if v.Created.IsZero() {
+		v.Created = w.now
+	}
+	w.seed.Volumes = append(w.seed.Volumes, v)
+	return v
+}
+
+func (w *world) removeVolume(v *Volume) {
+	for i, x := range w.seed.Volumes {
+		if x == v {
+			w.seed.Volumes = append(w.seed.Volumes[:i], w.seed.Volumes[i+1:]...)
+			return
+		}
+	}
+}
+
+// ensureVolume makes the volume a seeded disk names, when nobody listed it.
+func (w *world) ensureVolume(g *Guest, key, value string) {
+	d := parseDrive(value)
+	if d.file == "" || d.file == "none" || !strings.Contains(d.file, ":") || strings.Contains(d.file, ":iso/") {
+		return
+	}
+	if w.storage(storageOf(d.file)) == nil || w.volumeOn(g.Node, d.file) != nil {
+		return
+	}
+	size := int64(4 * mib)
+	if s, err := parseSize(d.opts["size"]); err == nil && d.opts["size"] != "" {
+		size = s
+	}
+	w.addVolume(&Volume{ID: d.file, Node: g.Node, VMID: volumeOwner(d.file, g.VMID), Size: Size(size), Format: volumeFormat(d.file),
+		Parent: parentOf(d.file)})
+}
+
+// parentOf is the base a linked volume names in its id, as contents list it.
+func parentOf(volid string) string {
+	_, name, _ := strings.Cut(volid, ":")
+	parts := strings.Split(name, "/")
+	switch {
+	case len(parts) == 4:
+		return "../" + parts[0] + "/" + parts[1]
+	case len(parts) == 2 && strings.HasPrefix(parts[0], "base-"):
+		return parts[0] + "@__base__"
+	}
+	return ""
+}
+
+func volumeOwner(volid string, fallback int) int {
+	base := path.Base(plain(volid))
+	for _, prefix := range []string{"vm-", "base-", "subvol-"} {
+		if rest, ok := strings.CutPrefix(base, prefix); ok {
+			id, _, _ := strings.Cut(rest, "-")
+			if n, err := strconv.Atoi(id); err == nil {
+				return n
+			}
+		}
+	}
+	return fallback
+}
+
+func volumeFormat(volid string) string {
+	switch ext := path.Ext(volid); ext {
+	case ".qcow2", ".raw", ".vmdk":
+		return ext[1:]
+	}
+	return "raw"
+}
+
+// fileBased storages keep images as files, with a format of their own.
+func (s *Storage) fileBased() bool {
+	switch s.Type {
+	case "dir", "nfs", "cifs", "btrfs", "glusterfs", "cephfs":
+		return true
+	}
+	return false
+}
+
+func (s *Storage) onNode(node string) bool {
+	if len(s.Nodes) == 0 {
+		return true
+	}
+	return contains(s.Nodes, node)
+}
+
+func (s *Storage) imagePath() string {
+	if s.Path == "" {
+		return "/var/lib/vz"
+	}
+	return s.Path
+}
+
+// filePath is where a file-based volume lies.
+func (s *Storage) filePath(volid string) string {
+	return s.imagePath() + "/images/" + plain(volid)
+}
+
+// volumeID builds an id from the storage's naming.
+func (s *Storage) volumeID(vmid int, name, format string) string {
+	if s.fileBased() {
+		return fmt.Sprintf("%s:%d/%s.%s", s.ID, vmid, name, format)
+	}
+	return s.ID + ":" + name
+}
+
+// freeDiskName finds the first unused vm-ID-disk-N.
+func (w *world) freeDiskName(s *Storage, node string, vmid int) string {
+	used := map[string]bool{}
+	for _, v := range w.seed.Volumes {
+		if storageOf(v.ID) == s.ID && (v.Node == "" || v.Node == node) {
+			base := path.Base(plain(v.ID))
+			base = strings.TrimSuffix(base, path.Ext(base))
+			used[strings.Replace(base, "base-", "vm-", 1)] = true
+		}
+	}
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("vm-%d-disk-%d", vmid, n)
+		if !used[name] {
+			return name
+		}
+	}
+}
+
+// alloc makes a new volume and returns it with the lines the task prints.
+func (w *world) alloc(node string, s *Storage, vmid int, name, format string, size int64) (*Volume, []string, error) {
+	if s.fileBased() {
+		if format == "" {
+			format = "raw"
+		}
+	} else if format != "" && format != "raw" {
+		return nil, nil, fmt.Errorf("unsupported format '%s' at /usr/share/perl5/PVE/Storage/%s line %d.", format, s.plugin(), 89)
+	} else {
+		format = "raw"
+	}
+	if err := w.room(node, s, vmid, name, size); err != nil {
+		return nil, nil, err
+	}
+	v := w.addVolume(&Volume{ID: s.volumeID(vmid, name, format), Node: node, VMID: vmid, Size: Size(size), Format: format})
+	return v, []string{w.allocLine(s, v, "")}, nil
+}
+
+func (s *Storage) plugin() string {
+	switch s.Type {
+	case "lvmthin":
+		return "LvmThinPlugin.pm"
+	case "zfspool":
+		return "ZFSPoolPlugin.pm"
+	}
+	return "LVMPlugin.pm"
+}
+
+func (w *world) room(node string, s *Storage, vmid int, name string, size int64) error {
+	if s.Full {
+		return fmt.Errorf("unable to create image: No space left on device")
+	}
+	if s.Type != "lvm" {
+		return nil
+	}
+	_, avail := w.usage(node, s)
+	const extent = 4 * mib
+	if need := (size + extent - 1) / extent; size > avail {
+		return fmt.Errorf("lvcreate '%s/%s' error:   Volume group \"%s\" has insufficient free space (%d extents): %d required.",
+			s.VG, name, s.VG, avail/extent, need)
+	}
+	return nil
+}
+
+// allocLine is what the storage's tool prints about a new volume.
+func (w *world) allocLine(s *Storage, v *Volume, backing string) string {
+	switch {
+	case s.Type == "lvm" || s.Type == "lvmthin":
+		return fmt.Sprintf("  Logical volume \"%s\" created.", plain(v.ID))
+	case !s.fileBased():
+		return ""
+	case v.Format == "raw":
+		return fmt.Sprintf("Formatting '%s', fmt=raw size=%d preallocation=off", s.filePath(v.ID), int64(v.Size))
+	case v.Format == "vmdk":
+		return fmt.Sprintf("Formatting '%s', fmt=vmdk size=%d compat6=off hwversion=undefined", s.filePath(v.ID), int64(v.Size))
+	case backing != "":
+		return fmt.Sprintf("Formatting '%s', fmt=qcow2 cluster_size=65536 extended_l2=off compression_type=zlib size=%d backing_file=%s backing_fmt=%s lazy_refcounts=off refcount_bits=16",
+			s.filePath(v.ID), int64(v.Size), backing, volumeFormat(backing))
+	}
+	return fmt.Sprintf("Formatting '%s', fmt=qcow2 cluster_size=65536 extended_l2=off preallocation=metadata compression_type=zlib size=%d lazy_refcounts=off refcount_bits=16",
+		s.filePath(v.ID), int64(v.Size))
+}
+
+// feature says whether a volume can be cloned, copied, snapshotted or made a base.
+func (s *Storage) feature(name string, volid string) bool {
+	base := strings.HasPrefix(path.Base(plain(volid)), "base-")
+	switch name {
+	case "copy":
+		return true
+	case "sparseinit":
+		return s.Type != "lvm"
+	case "clone":
+		return base && s.Type != "lvm"
+	case "template":
+		return s.Type != "lvm" && !base
+	case "snapshot":
+		switch {
+		case s.fileBased():
+			return volumeFormat(volid) == "qcow2"
+		case s.Type == "lvm":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// usage returns what is used and free on a storage, as a node sees it.
+func (w *world) usage(node string, s *Storage) (used, avail int64) {
+	used = int64(s.Used)
+	for _, v := range w.seed.Volumes {
+		if storageOf(v.ID) == s.ID && (v.Node == "" || v.Node == node) {
+			used += v.allocated(s)
+		}
+	}
+	if s.Full {
+		return int64(s.Size), 0
+	}
+	return used, max(int64(s.Size)-used, 0)
+}
+
+// allocated is what a volume takes: everything on thick LVM, little elsewhere.
+func (v *Volume) allocated(s *Storage) int64 {
+	switch s.Type {
+	case "lvm":
+		return int64(v.Size)
+	case "lvmthin":
+		return 0
+	}
+	return min(int64(v.Size), 256*kib)
+}
+
+func contains(list []string, v string) bool {
+	for _, s := range list {
+		if s == v {
+			return true
+		}
+	}
+	return false
+}

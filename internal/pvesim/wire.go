@@ -1,0 +1,216 @@
+package pvesim
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Request is one request, for use in process.
+type Request struct {
+	Method  string
+	Path    string
+	Header  http.Header
+	Body    []byte
+	Chunked bool
+	Node    string // the node that is asked, the first by default
+}
+
+// Response is its answer.
+type Response struct {
+	Status int
+	Reason string
+	Type   string
+	Body   []byte
+}
+
+// listener speaks HTTP/1.1 itself: net/http cannot send a reason phrase of the
+// server's choice, and clients of Proxmox VE read it.
+type listener struct {
+	s    *Server
+	node string
+	ln   net.Listener
+	tls  *tls.Config
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	wg    sync.WaitGroup
+}
+
+func newListener(s *Server, node, listen string) (*listener, error) {
+	ln, err := net.Listen("tcp", listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	cert, err := selfSigned(node)
+	if err != nil {
+		return nil, errors.Join(err, ln.Close())
+	}
+	return &listener{s: s, node: node, ln: ln, conns: map[net.Conn]bool{},
+		tls: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}}, nil
+}
+
+func selfSigned(node string) (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("certificate: %w", err)
+	}
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: node + ".sim.invalid"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(1, 0, 0),
+		DNSNames: []string{"localhost", node}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+func (l *listener) serve() {
+	for {
+		c, err := l.ln.Accept()
+		if err != nil {
+			break
+		}
+		l.mu.Lock()
+		l.conns[c] = true
+		l.mu.Unlock()
+		l.wg.Add(1)
+		go func() {
+			defer l.wg.Done()
+			l.handle(c)
+			l.mu.Lock()
+			delete(l.conns, c)
+			l.mu.Unlock()
+		}()
+	}
+	l.wg.Wait()
+}
+
+func (l *listener) close() error {
+	err := l.ln.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		// The peer may have closed it already; nothing depends on which came first.
+		_ = c.Close()
+	}
+	return err
+}
+
+// peeked hands the already read first byte to whoever reads next.
+type peeked struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (p *peeked) Read(b []byte) (int, error) { return p.r.Read(b) }
+
+func (l *listener) handle(raw net.Conn) {
+	defer func() { _ = raw.Close() }()
+	br := bufio.NewReader(raw)
+	first, err := br.Peek(1)
+	if err != nil {
+		return
+	}
+	if first[0] != 0x16 {
+		l.redirect(raw, br)
+		return
+	}
+	conn := tls.Server(&peeked{raw, br}, l.tls)
+	defer func() { _ = conn.Close() }()
+	r := bufio.NewReader(conn)
+	for {
+		req, err := http.ReadRequest(r)
+		if err != nil || !l.answer(raw, conn, req) {
+			return
+		}
+	}
+}
+
+// redirect is what the TLS port says to plain HTTP.
+func (l *listener) redirect(raw net.Conn, br *bufio.Reader) {
+	req, err := http.ReadRequest(br)
+	if err != nil {
+		return
+	}
+	resp := &reply{status: 301, reason: "Moved Permanently", location: "https://" + req.Host + req.RequestURI, closing: true}
+	_, _ = raw.Write(resp.encode())
+}
+
+// maxBody bounds what a client may send.
+const maxBody = 64 << 20
+
+// answer serves one request; false ends the connection.
+func (l *listener) answer(raw net.Conn, conn net.Conn, req *http.Request) bool {
+	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody))
+	if err != nil {
+		return false
+	}
+	path, query, _ := strings.Cut(req.RequestURI, "?")
+	resp := l.s.serve(l.s.ctx, &request{method: req.Method, path: path, query: query, header: req.Header, body: body,
+		chunks: len(req.TransferEncoding) > 0, entry: l.node})
+	if req.Close || resp.status == 401 {
+		resp.closing = true
+	}
+	out := resp.encode()
+	if resp.reset {
+		_, _ = conn.Write(out[:len(out)/2])
+		if tcp, ok := raw.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		return false
+	}
+	_, err = conn.Write(out)
+	return err == nil && !resp.closing
+}
+
+// reply is an answer before it is written.
+type reply struct {
+	status   int
+	reason   string
+	kind     string
+	body     []byte
+	location string
+	closing  bool
+	reset    bool
+}
+
+func (r *reply) encode() []byte {
+	var b bytes.Buffer
+	reason := r.reason
+	if i := strings.IndexAny(reason, "\r\n"); i >= 0 {
+		reason = reason[:i]
+	}
+	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", r.status, reason)
+	b.WriteString("Cache-Control: max-age=0\r\n")
+	if r.closing {
+		b.WriteString("Connection: close\r\n")
+	} else {
+		b.WriteString("Connection: Keep-Alive\r\n")
+	}
+	fmt.Fprintf(&b, "Date: %s\r\nPragma: no-cache\r\nServer: pve-api-daemon/3.0\r\n", time.Now().UTC().Format(http.TimeFormat))
+	if r.location != "" {
+		fmt.Fprintf(&b, "Location: %s\r\n", r.location)
+	}
+	if r.kind != "" {
+		fmt.Fprintf(&b, "Content-Type: %s\r\n", r.kind)
+	}
+	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n", len(r.body))
+	b.Write(r.body)
+	return b.Bytes()
+}
