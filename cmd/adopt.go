@@ -1,5 +1,235 @@
 package cmd
 
-import "github.com/urfave/cli/v2"
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
-func (e *env) adoptCommand() *cli.Command { return &cli.Command{Name: "adopt"} }
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/disk"
+	"stackgen/internal/edit"
+	"stackgen/internal/guard"
+	"stackgen/schema"
+)
+
+func (e *env) adoptCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "adopt",
+		Usage:     "write into a spec which VMs of the cluster its VMs are",
+		ArgsUsage: "[PATH] [KEY=VMID...]",
+		Description: "Writes `adopt: {vmid: N}` into the VMs that are named, comments kept, and shows\n" +
+			"the change as a diff. KEY is a VM's key, or STACK/KEY. --by-name chooses where\n" +
+			"exactly one VM carries the name, and lists all others. The result is checked\n" +
+			"before it is written. Exit codes: 0 done, 1 not possible, 3 something was left\n" +
+			"for you to decide.",
+		Flags:        append(judgeFlags(), &cli.BoolFlag{Name: "by-name", Usage: "adopt every VM whose name exactly one VM of the cluster carries"}),
+		OnUsageError: usageError,
+		Action:       e.adopt,
+	}
+}
+
+// An adopting is one run of adopt.
+type adopting struct {
+	*judging
+	chosen map[guard.UnitID]int // VMIDs by stack and key
+	left   []guard.Verdict
+}
+
+func (e *env) adopt(c *cli.Context) error {
+	var paths, decisions []string
+	for _, arg := range c.Args().Slice() {
+		if strings.Contains(arg, "=") {
+			decisions = append(decisions, arg)
+		} else {
+			paths = append(paths, arg)
+		}
+	}
+	if len(decisions) == 0 && !c.Bool("by-name") {
+		return errors.New("say what to adopt: KEY=VMID, or --by-name; `stackgen preflight` shows what there is")
+	}
+	if !c.Bool("by-name") && c.IsSet("state") {
+		return errors.New("--state is of use with --by-name only")
+	}
+	j, err := e.prepare(paths)
+	if err != nil {
+		return err
+	}
+	a := &adopting{judging: j, chosen: map[guard.UnitID]int{}}
+	for _, d := range decisions {
+		if err := a.decision(d); err != nil {
+			return err
+		}
+	}
+	if err := a.cluster(c); err != nil {
+		return err
+	}
+	return a.write(paths)
+}
+
+// decision reads KEY=VMID or STACK/KEY=VMID.
+func (a *adopting) decision(text string) error {
+	name, number, _ := strings.Cut(text, "=")
+	vmid, err := strconv.Atoi(number)
+	if err != nil || vmid < 100 || vmid > 999999999 {
+		return fmt.Errorf("%s: %q is no VMID; VMIDs are numbers from 100", text, schema.Printable(number))
+	}
+	stack, key, qualified := strings.Cut(name, "/")
+	if !qualified {
+		stack, key = "", name
+	}
+	var found []guard.UnitID
+	for _, s := range a.result.Stacks {
+		for _, vm := range s.VMs {
+			if vm.Key == key && (stack == s.Name || !qualified && a.project.selected(s.Name)) {
+				found = append(found, guard.UnitID{Stack: s.Name, Unit: key})
+			}
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return fmt.Errorf("%s: no spec here has a VM %q", text, schema.Printable(name))
+	case len(found) > 1:
+		return fmt.Errorf("%s: several stacks have a VM %s: write %s=%d or %s=%d", text, key, found[0], vmid, found[1], vmid)
+	}
+	if was, twice := a.chosen[found[0]]; twice && was != vmid {
+		return fmt.Errorf("%s: it is to be %d already", text, was)
+	}
+	a.chosen[found[0]] = vmid
+	return nil
+}
+
+// cluster checks what was decided against the cluster, if it is looked at, and
+// with --by-name decides more.
+func (a *adopting) cluster(c *cli.Context) error {
+	if c.Bool("by-name") {
+		if err := a.look(c); err != nil {
+			return err
+		}
+		for _, v := range guard.Judge(a.input) {
+			u := guard.UnitID{Stack: v.Stack, Unit: v.Key}
+			_, decided := a.chosen[u]
+			switch {
+			case v.Kind != guard.KindVM || !v.Stop() || decided:
+			case v.Word == guard.Ambiguous && len(v.Others) == 1:
+				a.chosen[u] = v.Others[0]
+			default:
+				a.left = append(a.left, harmlessVerdict(v))
+			}
+		}
+	} else if c.IsSet("inventory") {
+		inv, err := a.inventory(c)
+		if err != nil {
+			return err
+		}
+		a.input.Inventory = inv
+	}
+	if a.input.Inventory == nil {
+		return nil
+	}
+	var errs []error
+	for _, u := range a.order() {
+		vmid := a.chosen[u]
+		switch g := a.input.Inventory.Guest(vmid); {
+		case g == nil:
+			errs = append(errs, fmt.Errorf("%s=%d: the cluster has no VM %d that can be seen", u, vmid, vmid))
+		case g.Template || g.Kind != cluster.KindVM:
+			errs = append(errs, fmt.Errorf("%s=%d: %d is no VM but a template or container", u, vmid, vmid))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// order is what was chosen, in a fixed order.
+func (a *adopting) order() []guard.UnitID {
+	return slices.SortedFunc(maps.Keys(a.chosen), func(x, y guard.UnitID) int {
+		return schema.NaturalCompare(x.String(), y.String())
+	})
+}
+
+// write edits the specs, checks what comes out, shows it and writes it.
+func (a *adopting) write(paths []string) error {
+	byFile := map[string][]edit.Adoption{}
+	for _, u := range a.order() {
+		file := shown(filepath.Join(a.project.root, filepath.FromSlash(a.project.specs[u.Stack])))
+		byFile[file] = append(byFile[file], edit.Adoption{Key: u.Unit, VMID: a.chosen[u]})
+	}
+	edited := map[string][]byte{}
+	var errs []error
+	files := slices.Sorted(maps.Keys(byFile))
+	for _, file := range files {
+		body, err := edit.Adopt(a.project.sources[file], byFile[file])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", file, err))
+			continue
+		}
+		if string(body) != string(a.project.sources[file]) {
+			edited[file] = body
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := a.check(paths, edited); err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(edited)) {
+		change := disk.Change{Path: filepath.Base(file), Kind: disk.Changed, Old: a.project.sources[file], New: edited[file], Sync: true}
+		show := change
+		show.Path = filepath.ToSlash(file)
+		fmt.Fprint(a.out, disk.Diff(show))
+		if err := disk.Apply(filepath.Dir(file), []disk.Change{change}); err != nil {
+			return err
+		}
+	}
+	return a.report(len(edited))
+}
+
+// check proves that the specs still mean what they meant, but for what was
+// adopted.
+func (a *adopting) check(paths []string, edited map[string][]byte) error {
+	p, err := loadEdited(paths, "", edited)
+	if err != nil {
+		return err
+	}
+	if p.stacks == nil {
+		if err := printProblems(a.errOut, "text", p.problems, p.sources, color(a.errOut)); err != nil {
+			return err
+		}
+		return errors.New("what would be written is no valid spec; nothing was written")
+	}
+	for _, s := range p.stacks.Stacks {
+		for _, vm := range s.VMs {
+			if vmid, ok := a.chosen[guard.UnitID{Stack: s.Name, Unit: vm.Key}]; ok && (!vm.Adopt || vm.VMID != vmid) {
+				return fmt.Errorf("%s/%s would not adopt %d; nothing was written, please write it by hand", s.Name, vm.Key, vmid)
+			}
+		}
+	}
+	return nil
+}
+
+// report says what was decided, what was left, and what to run now.
+func (a *adopting) report(files int) error {
+	if len(a.left) > 0 {
+		fmt.Fprintf(a.errOut, "Left for you to decide:\n")
+		verdictRows(a.errOut, a.left, color(a.errOut))
+	}
+	for _, u := range a.order() {
+		fmt.Fprintf(a.errOut, "%s is %d.\n", u, a.chosen[u])
+	}
+	switch {
+	case files > 0:
+		fmt.Fprintf(a.errOut, "%s written. Next:\n  stackgen render && stackgen preflight\n", counting(files, "spec"))
+	default:
+		fmt.Fprintln(a.errOut, "Nothing to write.")
+	}
+	if code := guard.Exit(a.left); code != guard.ExitDone {
+		return exitCode(code)
+	}
+	return nil
+}

@@ -182,7 +182,10 @@ func (j *judging) importReport(verdicts []guard.Verdict, code exitCode) error {
 		}
 	}
 	fmt.Fprintf(j.errOut, "%s to import in %s.\n", counting(imports, "resource"), strings.Join(names, ", "))
-	if code == exitDone {
+	switch {
+	case code == exitDone && j.unrendered:
+		return exitCode(exitError) // an apply would not know what was just written
+	case code == exitDone:
 		return nil
 	}
 	return code

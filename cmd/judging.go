@@ -34,6 +34,8 @@ type judging struct {
 	input   guard.Input
 	plans   map[guard.UnitID]*guard.Plan
 	notes   []string
+
+	unrendered bool // the specs ask for decisions that no rendered file has
 }
 
 // prepare reads specs and lock and decides. A nil judging and an error that is
@@ -73,8 +75,13 @@ func (j *judging) rendered() error {
 	if err != nil {
 		return err
 	}
-	if string(j.project.sources[filepath.Join(j.project.root, lock.File)]) != string(body) {
-		j.notes = append(j.notes, "the specs say more than was rendered: run `stackgen render` before you apply")
+	was, err := j.project.lock.Bytes()
+	if err != nil {
+		return err
+	}
+	if string(was) != string(body) {
+		j.unrendered = true
+		j.notes = append(j.notes, "the specs say more than was rendered: an apply would not do what is judged here; run `stackgen render` first")
 	}
 	for _, s := range j.result.Stacks {
 		if s.Guard == "off" && j.project.selected(s.Name) {

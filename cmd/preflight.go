@@ -50,11 +50,15 @@ func (e *env) preflight(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := printVerdicts(e.out, format, verdicts, j.notes, color(e.out)); err != nil {
+	report := newVerdictReport(verdicts, j.notes)
+	if j.unrendered && report.Exit == guard.ExitDone {
+		report.Exit = guard.ExitDiffers
+	}
+	if err := report.print(e.out, format, color(e.out)); err != nil {
 		return err
 	}
-	if code := guard.Exit(verdicts); code != guard.ExitDone {
-		return exitCode(code)
+	if report.Exit != guard.ExitDone {
+		return exitCode(report.Exit)
 	}
 	return nil
 }
@@ -63,16 +67,15 @@ func (e *env) preflight(c *cli.Context) error {
 // beside what was found without it.
 func (j *judging) judge() ([]guard.Verdict, error) {
 	verdicts := guard.Judge(j.input)
-	all := verdicts
+	var plans []guard.Verdict
 	for _, u := range j.units() {
 		if plan := j.plans[u]; plan != nil {
 			more, err := guard.JudgePlan(j.input, verdicts, u, plan)
 			if err != nil {
 				return nil, fmt.Errorf("cannot judge the plan: %w", err)
 			}
-			all = append(all[:len(all):len(all)], more...)
+			plans = append(plans, more...)
 		}
 	}
-	guard.Sort(all)
-	return all, nil
+	return guard.Merge(verdicts, plans), nil
 }

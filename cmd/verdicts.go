@@ -10,25 +10,22 @@ import (
 	"stackgen/internal/guard"
 )
 
-// printVerdicts writes verdicts in one of the formats text, json, junit, github
-// and markdown.
-func printVerdicts(w io.Writer, format string, vs []guard.Verdict, notes []string, color bool) error {
-	for i := range vs {
-		vs[i] = harmlessVerdict(vs[i])
-	}
+// print writes the report in one of the formats text, json, junit, github and
+// markdown.
+func (r *verdictReport) print(w io.Writer, format string, color bool) error {
 	var out bytes.Buffer
 	var err error
 	switch format {
 	case "json":
-		err = writeJSON(&out, newVerdictReport(vs, notes))
+		err = writeJSON(&out, r)
 	case "junit":
-		err = verdictsJUnit(&out, vs)
+		err = r.junit(&out)
 	case "github":
-		verdictsGitHub(&out, vs)
+		r.github(&out)
 	case "markdown":
-		verdictsMarkdown(&out, vs, notes)
+		r.markdown(&out)
 	default:
-		verdictsText(&out, vs, notes, color)
+		r.text(&out, color)
 	}
 	if err != nil {
 		return err
@@ -46,8 +43,12 @@ type verdictReport struct {
 	Notes    []string        `json:"notes"`
 }
 
-func newVerdictReport(vs []guard.Verdict, notes []string) verdictReport {
-	return verdictReport{Verdicts: append([]guard.Verdict{}, vs...), Counts: append([]guard.Count{}, guard.Counts(vs)...),
+func newVerdictReport(found []guard.Verdict, notes []string) *verdictReport {
+	var vs []guard.Verdict
+	for _, v := range found {
+		vs = append(vs, harmlessVerdict(v))
+	}
+	return &verdictReport{Verdicts: append([]guard.Verdict{}, vs...), Counts: append([]guard.Count{}, guard.Counts(vs)...),
 		Total: len(vs), Exit: guard.Exit(vs), Notes: append([]string{}, notes...)}
 }
 
@@ -112,12 +113,12 @@ func about(v *guard.Verdict) string {
 	return out
 }
 
-func verdictsText(w io.Writer, vs []guard.Verdict, notes []string, color bool) {
-	verdictRows(w, vs, color)
-	for _, n := range notes {
+func (r *verdictReport) text(w io.Writer, color bool) {
+	verdictRows(w, r.Verdicts, color)
+	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
-	fmt.Fprintln(w, total(vs))
+	fmt.Fprintln(w, r.total())
 }
 
 func verdictRows(w io.Writer, vs []guard.Verdict, color bool) {
@@ -138,9 +139,10 @@ func verdictRows(w io.Writer, vs []guard.Verdict, color bool) {
 }
 
 // total is the line at the end: how many of what, and what it means.
-func total(vs []guard.Verdict) string {
+func (r *verdictReport) total() string {
 	var parts []string
-	for _, c := range guard.Counts(vs) {
+	vs := r.Verdicts
+	for _, c := range r.Counts {
 		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Word))
 	}
 	out := "Nothing to judge."
@@ -153,12 +155,15 @@ func total(vs []guard.Verdict) string {
 			stops++
 		}
 	}
-	switch guard.Exit(vs) {
+	switch r.Exit {
 	case guard.ExitStop:
 		return fmt.Sprintf("%s STOP: do not apply before the %d marked STOP or FAIL are settled.", out, stops)
 	case guard.ExitError:
 		return out + " Do not apply: what is marked FAIL could not be found out."
 	case guard.ExitDiffers:
+		if guard.Exit(vs) == guard.ExitDone {
+			return out + " Run `stackgen render`, then look again."
+		}
 		return out + " Run `stackgen import-blocks`, then apply."
 	}
 	return out + " Apply now."
@@ -176,9 +181,10 @@ func prose(v *guard.Verdict) string {
 	return strings.Join(lines, "\n")
 }
 
-// verdictsGitHub writes workflow commands: errors for what stops an apply,
+// github writes workflow commands: errors for what stops an apply,
 // warnings for stale import files.
-func verdictsGitHub(w io.Writer, vs []guard.Verdict) {
+func (r *verdictReport) github(w io.Writer) {
+	vs := r.Verdicts
 	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	for i := range vs {
 		v := &vs[i]
@@ -194,10 +200,11 @@ func verdictsGitHub(w io.Writer, vs []guard.Verdict) {
 		fmt.Fprintf(w, "::%s title=%s::%s\n", kind, strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(string(v.Word)),
 			escape.Replace(about(v)+"\n"+prose(v)))
 	}
-	fmt.Fprintln(w, total(vs))
+	fmt.Fprintln(w, r.total())
 }
 
-func verdictsMarkdown(w io.Writer, vs []guard.Verdict, notes []string) {
+func (r *verdictReport) markdown(w io.Writer) {
+	vs := r.Verdicts
 	cell := strings.NewReplacer("|", `\|`, "\n", "<br>", "<", "&lt;", ">", "&gt;")
 	fmt.Fprintf(w, "| | verdict | what | evidence |\n|---|---|---|---|\n")
 	for i := range vs {
@@ -217,15 +224,16 @@ func verdictsMarkdown(w io.Writer, vs []guard.Verdict, notes []string) {
 			}
 		}
 	}
-	for _, n := range notes {
+	for _, n := range r.Notes {
 		fmt.Fprintf(w, "\n> %s\n", cell.Replace(n))
 	}
-	fmt.Fprintf(w, "\n%s\n", total(vs))
+	fmt.Fprintf(w, "\n%s\n", r.total())
 }
 
-// verdictsJUnit writes a test case for each verdict; those that stop an apply
+// junit writes a test case for each verdict; those that stop an apply
 // have failed.
-func verdictsJUnit(w io.Writer, vs []guard.Verdict) error {
+func (r *verdictReport) junit(w io.Writer) error {
+	vs := r.Verdicts
 	type failure struct {
 		Message string `xml:"message,attr"`
 		Text    string `xml:",chardata"`

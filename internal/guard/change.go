@@ -54,6 +54,17 @@ func vmidText(vmid int) string {
 	return fmt.Sprintf("VMID %d", vmid)
 }
 
+// whose is what a change destroys, as far as the plan or the lock knows.
+func whose(c *tfjson.ResourceChange, v *Verdict) string {
+	if c.Type != TypeVM && c.Type != TypeContainer {
+		return v.Kind
+	}
+	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 {
+		return vmidText(vmid)
+	}
+	return vmidText(v.VMID)
+}
+
 // number is a whole number in a plan's values, or 0.
 func number(values any, key string) int {
 	m, _ := values.(map[string]any)
@@ -107,7 +118,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		return
 	}
 	v := p.add(c)
-	v.is(Unlisted).because("the plan destroys %s (%s)%s, and nothing retires it", c.Address, vmidText(number(c.Change.Before, "vm_id")), reason(c))
+	v.is(Unlisted).because("the plan destroys %s (%s)%s, and nothing retires it", c.Address, whose(c, v), reason(c))
 	if wrong {
 		v.Word, v.Exit = known.Word, ExitStop
 		v.Evidence = append([]string{"the plan destroys " + c.Address}, known.Evidence...)
@@ -117,7 +128,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 	if c.DeposedKey != "" {
 		v.because("it is what an interrupted replacement left (deposed %s)", c.DeposedKey)
 	}
-	v.next("it is to go: retire it in "+p.lock.Spec, "retired: ["+keyOf(c)+"]", "stackgen render")
+	v.next("it is to go: "+retire(p.lock.Spec), "retired: ["+keyOf(c)+"]", "stackgen render")
 	v.next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+quote(c.Address))...)
 }
 
@@ -159,12 +170,12 @@ func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
 		return // another TTL; a record has nothing to lose
 	}
 	v := p.add(c)
-	v.is(Unlisted).because("the plan replaces %s (%s)%s: %s", c.Address, vmidText(number(c.Change.Before, "vm_id")), reason(c), actions)
+	v.is(Unlisted).because("the plan replaces %s (%s)%s: %s", c.Address, whose(c, v), reason(c), actions)
 	if c.Change.Importing != nil {
 		v.because("it would import it first, as %s", c.Change.Importing.ID)
 	}
 	v.next("see what changed, and put it back", "stackgen render --diff")
-	v.next("a new VM is wanted: give it a new key, and retire this one in "+p.lock.Spec, "retired: ["+keyOf(c)+"]")
+	v.next("a new VM is wanted: give it a new key in "+p.lock.Spec+", and retire this one", "retired: ["+keyOf(c)+"]", "stackgen render")
 }
 
 // forgets refuses to let go of anything that nobody said to forget.

@@ -183,9 +183,9 @@ func (j *judge) pool(at *place) {
 	case there == nil:
 		v.is(Create).because("the cluster has no pool %s", id)
 	case len(held) > 0:
-		v.is(Managed).because("it has %d members", len(there.Members))
+		v.is(Managed).because("the cluster has it; its VMs: %d", len(there.Members))
 	default:
-		v.is(Adopt).because("it exists, with %d members, and is in no state", len(there.Members))
+		v.is(Adopt).because("the cluster has it, and no state knows it; its VMs: %d", len(there.Members))
 		v.Import = id
 	}
 }

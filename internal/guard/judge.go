@@ -136,6 +136,9 @@ func inUnit(stack, unit, command string) []string {
 	}
 }
 
+// retire says how a VM is retired; the line to write follows.
+func retire(spec string) string { return "take it out of vms in " + spec + ", and retire it there" }
+
 // quote is text as one word of a POSIX shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 

@@ -233,7 +233,7 @@ func (s *subject) doomed() bool {
 	switch {
 	case s.profile != nil && s.profile.PreventDestroy:
 		s.is(Unlisted).because("its profile %s forbids to destroy it; a destroy of the stack would remove DNS records first, and then stop at it", s.profile.Name)
-		s.next("destroy it too: retire it in "+s.at.Spec, "retired: ["+s.Key+"]")
+		s.next("destroy it too: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
 		s.next("or keep the stack, and retire only the VMs that are to go")
 		return true
 	}

@@ -61,8 +61,9 @@ type Verdict struct {
 	VMID     int        `json:"vmid,omitempty"`
 	Node     string     `json:"node,omitempty"`
 	Name     string     `json:"name,omitempty"`
-	Resource string     `json:"resource,omitempty"` // its address in the unit
-	Import   string     `json:"import,omitempty"`   // the id to import it by
+	Resource string     `json:"resource,omitempty"`   // its address in the unit
+	Import   string     `json:"import,omitempty"`     // the id to import it by
+	Others   []int      `json:"candidates,omitempty"` // VMIDs to choose from, if it is ambiguous
 	Evidence []string   `json:"evidence"`
 	Next     []lock.Way `json:"next"`
 }
@@ -96,6 +97,11 @@ func (v *Verdict) because(format string, args ...any) *Verdict {
 
 // next adds a next step: what it does, and the lines to write or run.
 func (v *Verdict) next(what string, lines ...string) *Verdict {
+	for _, n := range v.Next {
+		if n.What == what && slices.Equal(n.Lines, lines) {
+			return v
+		}
+	}
 	v.Next = append(v.Next, lock.Way{What: what, Lines: lines})
 	return v
 }
@@ -151,5 +157,32 @@ func Counts(vs []Verdict) []Count {
 			out = append(out, Count{w, n})
 		}
 	}
+	return out
+}
+
+// Merge lays what was found in plans over what was found without them, so that
+// there is one verdict about each thing: the plan's where it is worse, with the
+// evidence of both.
+func Merge(verdicts, plans []Verdict) []Verdict {
+	out := slices.Clone(verdicts)
+	for _, p := range plans {
+		i := slices.IndexFunc(out, func(v Verdict) bool {
+			return v.Stack == p.Stack && v.Unit == p.Unit && v.Kind == p.Kind && v.Key == p.Key
+		})
+		if i < 0 {
+			out = append(out, p)
+			continue
+		}
+		v := &out[i]
+		first, second := v, &p
+		if !v.Stop() {
+			first, second = &p, v
+		}
+		word, exit := first.Word, first.Exit
+		evidence := slices.Concat(first.Evidence, slices.DeleteFunc(slices.Clone(second.Evidence), func(e string) bool { return slices.Contains(first.Evidence, e) }))
+		next := first.Next
+		v.Word, v.Exit, v.Import, v.Evidence, v.Next = word, exit, "", evidence, slices.Clone(next)
+	}
+	Sort(out)
 	return out
 }

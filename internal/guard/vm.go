@@ -209,11 +209,14 @@ func (s *subject) ambiguous(others []*cluster.Guest) {
 	s.Import = ""
 	for _, g := range others {
 		s.listed[g.VMID] = true
+		s.Others = append(s.Others, g.VMID)
 		s.because("%s", describe(g))
 	}
+	var lines []string
 	for _, g := range others {
-		s.next(fmt.Sprintf("it is %d: look, then write into %s", g.VMID, s.where()), inspect(g), fmt.Sprintf("adopt: {vmid: %d}", g.VMID))
+		lines = append(lines, fmt.Sprintf("adopt: {vmid: %d}  # %s", g.VMID, inspect(g)))
 	}
+	s.next("look at each, then write the line of the one that is meant into "+s.where()+", or run `stackgen adopt "+s.Key+"=VMID`", lines...)
 	s.next("it is none of them: give the VM another name in "+s.where(), "name: ANOTHER-NAME")
 }
 
@@ -254,7 +257,7 @@ func (s *subject) lost() {
 	}
 	s.next("somebody deleted it by mistake: restore it from a backup under VMID "+fmt.Sprint(s.VMID)+", then look again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
 	s.next("it is to be created anew, empty: take it out of the state, then look again", s.rm(r.Address)...)
-	s.next("it is to be gone: retire it in "+s.at.Spec, "retired: ["+s.Key+"]")
+	s.next("it is to be gone: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
 }
 
 // forgotten is a VM that is to be left alone. As long as the state has it, an
