@@ -15,6 +15,7 @@ import (
 	"stackgen/internal/disk"
 	"stackgen/internal/edit"
 	"stackgen/internal/guard"
+	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
@@ -36,18 +37,22 @@ func (e *env) adoptCommand() *cli.Command {
 
 // An adopting is one run of adopt.
 type adopting struct {
-	*judging
-	chosen map[guard.UnitID]int // VMIDs by stack and key
-	left   []guard.Verdict
+	*env
+	paths   []string
+	project *project
+	chosen  map[guard.UnitID]int    // VMIDs by stack and key
+	files   map[guard.UnitID]string // where they are written
+	left    []guard.Verdict
 }
 
 func (e *env) adopt(c *cli.Context) error {
-	var paths, decisions []string
+	a := &adopting{env: e, chosen: map[guard.UnitID]int{}, files: map[guard.UnitID]string{}}
+	var decisions []string
 	for _, arg := range c.Args().Slice() {
 		if strings.Contains(arg, "=") {
 			decisions = append(decisions, arg)
 		} else {
-			paths = append(paths, arg)
+			a.paths = append(a.paths, arg)
 		}
 	}
 	if len(decisions) == 0 && !c.Bool("by-name") {
@@ -56,20 +61,31 @@ func (e *env) adopt(c *cli.Context) error {
 	if !c.Bool("by-name") && c.IsSet("state") {
 		return errors.New("--state is of use with --by-name only")
 	}
-	j, err := e.prepare(paths)
-	if err != nil {
+	var err error
+	// A spec may have errors that the decision mends, such as a VM without a
+	// template. What counts is what comes out.
+	if a.project, err = load(a.paths, ""); err != nil {
 		return err
 	}
-	a := &adopting{judging: j, chosen: map[guard.UnitID]int{}}
 	for _, d := range decisions {
 		if err := a.decision(d); err != nil {
 			return err
 		}
 	}
-	if err := a.cluster(c); err != nil {
-		return err
+	if c.Bool("by-name") {
+		if err := a.byName(c); err != nil {
+			return err
+		}
+	} else if c.IsSet("inventory") {
+		inv, err := (&judging{env: e}).inventory(c)
+		if err != nil {
+			return err
+		}
+		if err := a.there(inv); err != nil {
+			return err
+		}
 	}
-	return a.write(paths)
+	return a.write()
 }
 
 // decision reads KEY=VMID or STACK/KEY=VMID.
@@ -79,23 +95,12 @@ func (a *adopting) decision(text string) error {
 	if err != nil || vmid < 100 || vmid > 999999999 {
 		return fmt.Errorf("%s: %q is no VMID; VMIDs are numbers from 100", text, schema.Printable(number))
 	}
-	stack, key, qualified := strings.Cut(name, "/")
-	if !qualified {
-		stack, key = "", name
-	}
-	var found []guard.UnitID
-	for _, s := range a.result.Stacks {
-		for _, vm := range s.VMs {
-			if vm.Key == key && (stack == s.Name || !qualified && a.project.selected(s.Name)) {
-				found = append(found, guard.UnitID{Stack: s.Name, Unit: key})
-			}
-		}
-	}
+	found := a.find(name)
 	switch {
 	case len(found) == 0:
-		return fmt.Errorf("%s: no spec here has a VM %q", text, schema.Printable(name))
+		return fmt.Errorf("%s: no spec here has %q under vms; VMs of groups and classes have no entry of their own to write into", text, schema.Printable(name))
 	case len(found) > 1:
-		return fmt.Errorf("%s: several stacks have a VM %s: write %s=%d or %s=%d", text, key, found[0], vmid, found[1], vmid)
+		return fmt.Errorf("%s: several stacks have such a VM: write %s=%d or %s=%d", text, found[0], vmid, found[1], vmid)
 	}
 	if was, twice := a.chosen[found[0]]; twice && was != vmid {
 		return fmt.Errorf("%s: it is to be %d already", text, was)
@@ -104,38 +109,56 @@ func (a *adopting) decision(text string) error {
 	return nil
 }
 
-// cluster checks what was decided against the cluster, if it is looked at, and
-// with --by-name decides more.
-func (a *adopting) cluster(c *cli.Context) error {
-	if c.Bool("by-name") {
-		if err := a.look(c); err != nil {
-			return err
-		}
-		for _, v := range guard.Judge(a.input) {
-			u := guard.UnitID{Stack: v.Stack, Unit: v.Key}
-			_, decided := a.chosen[u]
-			switch {
-			case v.Kind != guard.KindVM || !v.Stop() || decided:
-			case v.Word == guard.Ambiguous && len(v.Others) == 1:
-				a.chosen[u] = v.Others[0]
-			default:
-				a.left = append(a.left, harmlessVerdict(v))
-			}
-		}
-	} else if c.IsSet("inventory") {
-		inv, err := a.inventory(c)
-		if err != nil {
-			return err
-		}
-		a.input.Inventory = inv
+// find finds a VM in the specs as they are written.
+func (a *adopting) find(name string) []guard.UnitID {
+	stack, key, qualified := strings.Cut(name, "/")
+	if !qualified {
+		stack, key = "", name
 	}
-	if a.input.Inventory == nil {
-		return nil
+	var out []guard.UnitID
+	for _, file := range slices.Sorted(maps.Keys(a.project.sources)) {
+		if base := filepath.Base(file); base == settingsFile || base == lock.File {
+			continue
+		}
+		in, keys := edit.VMs(a.project.sources[file])
+		if slices.Contains(keys, key) && (qualified && in == stack || !qualified && a.project.selected(in)) {
+			u := guard.UnitID{Stack: in, Unit: key}
+			a.files[u] = file
+			out = append(out, u)
+		}
 	}
+	return out
+}
+
+// byName decides for the VMs whose name exactly one VM of the cluster carries.
+func (a *adopting) byName(c *cli.Context) error {
+	j, err := a.prepare(a.paths)
+	if err != nil {
+		return err
+	}
+	if err := j.look(c); err != nil {
+		return err
+	}
+	for _, v := range guard.Judge(j.input) {
+		u := guard.UnitID{Stack: v.Stack, Unit: v.Key}
+		_, decided := a.chosen[u]
+		switch {
+		case v.Kind != guard.KindVM || !v.Stop() || decided:
+		case v.Word == guard.Ambiguous && len(v.Others) == 1 && len(a.find(u.String())) == 1:
+			a.chosen[u] = v.Others[0]
+		default:
+			a.left = append(a.left, harmlessVerdict(v))
+		}
+	}
+	return a.there(j.input.Inventory)
+}
+
+// there checks that the cluster has what was decided.
+func (a *adopting) there(inv *cluster.Inventory) error {
 	var errs []error
 	for _, u := range a.order() {
 		vmid := a.chosen[u]
-		switch g := a.input.Inventory.Guest(vmid); {
+		switch g := inv.Guest(vmid); {
 		case g == nil:
 			errs = append(errs, fmt.Errorf("%s=%d: the cluster has no VM %d that can be seen", u, vmid, vmid))
 		case g.Template || g.Kind != cluster.KindVM:
@@ -153,11 +176,10 @@ func (a *adopting) order() []guard.UnitID {
 }
 
 // write edits the specs, checks what comes out, shows it and writes it.
-func (a *adopting) write(paths []string) error {
+func (a *adopting) write() error {
 	byFile := map[string][]edit.Adoption{}
 	for _, u := range a.order() {
-		file := shown(filepath.Join(a.project.root, filepath.FromSlash(a.project.specs[u.Stack])))
-		byFile[file] = append(byFile[file], edit.Adoption{Key: u.Unit, VMID: a.chosen[u]})
+		byFile[a.files[u]] = append(byFile[a.files[u]], edit.Adoption{Key: u.Unit, VMID: a.chosen[u]})
 	}
 	edited := map[string][]byte{}
 	var errs []error
@@ -175,7 +197,7 @@ func (a *adopting) write(paths []string) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if err := a.check(paths, edited); err != nil {
+	if err := a.check(edited); err != nil {
 		return err
 	}
 	for _, file := range slices.Sorted(maps.Keys(edited)) {
@@ -192,12 +214,15 @@ func (a *adopting) write(paths []string) error {
 
 // check proves that the specs still mean what they meant, but for what was
 // adopted.
-func (a *adopting) check(paths []string, edited map[string][]byte) error {
-	p, err := loadEdited(paths, "", edited)
+func (a *adopting) check(edited map[string][]byte) error {
+	p, err := loadEdited(a.paths, "", edited)
 	if err != nil {
 		return err
 	}
-	if p.stacks == nil {
+	if p.stacks != nil {
+		p.problems = schema.SortProblems(append(p.problems, p.decide(nil).Problems...))
+	}
+	if schema.HasErrors(p.problems) {
 		if err := printProblems(a.errOut, "text", p.problems, p.sources, color(a.errOut)); err != nil {
 			return err
 		}

@@ -16,6 +16,24 @@ type Adoption struct {
 	VMID int
 }
 
+// VMs is the name of a spec and the keys of the VMs that are written in it, even
+// where the spec is not valid otherwise.
+func VMs(src []byte) (name string, keys []string) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(src, &doc); err != nil || len(doc.Content) == 0 {
+		return "", nil
+	}
+	if _, n := entry(doc.Content[0], "name"); n != nil {
+		name = n.Value
+	}
+	if _, vms := entry(doc.Content[0], "vms"); vms != nil && vms.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(vms.Content); i += 2 {
+			keys = append(keys, vms.Content[i].Value)
+		}
+	}
+	return name, keys
+}
+
 // Adopt writes `adopt: {vmid: N}` into the VMs of a spec. All of it is done, or
 // nothing.
 func Adopt(src []byte, adoptions []Adoption) ([]byte, error) {
