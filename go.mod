@@ -6,7 +6,9 @@ require (
 	github.com/agext/levenshtein v1.2.1
 	github.com/hashicorp/go-version v1.9.0
 	github.com/hashicorp/hcl/v2 v2.24.0
+	github.com/hashicorp/terraform-json v0.29.0
 	github.com/luthermonson/go-proxmox v0.8.0
+	github.com/miekg/dns v1.1.68
 	github.com/zclconf/go-cty v1.17.0
 	golang.org/x/text v0.31.0
 	gopkg.in/yaml.v3 v3.0.1
@@ -17,9 +19,9 @@ require (
 	github.com/diskfs/go-diskfs v1.9.3 // indirect
 	github.com/djherbis/times v1.6.0 // indirect
 	github.com/gorilla/websocket v1.4.2 // indirect
-	github.com/hashicorp/terraform-json v0.29.0 // indirect
 	github.com/jinzhu/copier v0.3.4 // indirect
 	github.com/magefile/mage v1.14.0 // indirect
+	golang.org/x/net v0.46.0 // indirect
 	golang.org/x/sys v0.43.0 // indirect
 )
 

@@ -77,7 +77,7 @@ func (e *env) adopt(c *cli.Context) error {
 			return err
 		}
 	} else if c.IsSet("inventory") {
-		inv, err := (&judging{env: e}).inventory(c)
+		inv, err := readInventory(c.String("inventory"))
 		if err != nil {
 			return err
 		}

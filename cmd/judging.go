@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/generator"
-	"stackgen/internal/cluster"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -21,7 +19,7 @@ import (
 // judgeFlags are the flags of every command that judges.
 func judgeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "inventory", Usage: "read the cluster from `FILE`, as `stackgen snapshot` writes it"},
+		inventoryFlag(),
 		&cli.StringSliceFlag{Name: "state", Usage: "read a unit's state from `STACK/UNIT=FILE`, or all from a folder"},
 	}
 }
@@ -65,7 +63,11 @@ func (e *env) prepare(paths []string) (*judging, error) {
 	}
 	p.stacks.Stacks = j.result.Stacks
 	j.input = guard.Input{Project: p.stacks, Lock: j.result.Lock, Selected: p.selected, State: guard.State{}}
-	return j, j.rendered()
+	if err := j.rendered(); err != nil {
+		return nil, err
+	}
+	p.lock = j.result.Lock // what was just decided is looked for too
+	return j, nil
 }
 
 // rendered notes decisions that nobody has rendered yet: an apply would not know
@@ -93,32 +95,12 @@ func (j *judging) rendered() error {
 
 // look reads the cluster and the state.
 func (j *judging) look(c *cli.Context) error {
-	inv, err := j.inventory(c)
+	inv, err := j.inventory(c, j.project, false)
 	if err != nil {
 		return err
 	}
 	j.input.Inventory = inv
 	return j.readState(c)
-}
-
-// inventory reads the inventory that was named.
-func (j *judging) inventory(c *cli.Context) (*cluster.Inventory, error) {
-	file := c.String("inventory")
-	if file == "" {
-		return nil, errors.New("--inventory FILE is needed")
-	}
-	body, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", file, cause(err))
-	}
-	inv := &cluster.Inventory{}
-	if err := json.Unmarshal(body, inv); err != nil {
-		return nil, fmt.Errorf("%s is no inventory: %w", file, err)
-	}
-	if inv.Version != cluster.Version {
-		return nil, fmt.Errorf("%s is an inventory of version %d; this stackgen reads version %d", file, inv.Version, cluster.Version)
-	}
-	return inv, nil
 }
 
 // units are the units of the selected stacks whose state matters.

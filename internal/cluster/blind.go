@@ -54,9 +54,21 @@ func (inv *Inventory) Blind(vmid int) []Gap {
 	var out []Gap
 	for _, gap := range inv.Gaps {
 		switch {
-		case gap.Path == path,
+		case gap.Path == path && !gap.Agent(),
 			g != nil && gap.Path == "/nodes/"+g.Node && gap.Privilege == "",
 			g == nil && gap.General() && !inv.free(vmid):
+			out = append(out, gap)
+		}
+	}
+	return out
+}
+
+// BlindAgent lists the gaps because of which nobody knows whether a guest's
+// agent answers.
+func (inv *Inventory) BlindAgent(vmid int) []Gap {
+	var out []Gap
+	for _, gap := range inv.Gaps {
+		if gap.Agent() && (gap.Path == "/vms" || gap.Path == "/vms/"+strconv.Itoa(vmid)) {
 			out = append(out, gap)
 		}
 	}

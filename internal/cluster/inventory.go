@@ -18,7 +18,7 @@ type Inventory struct {
 	Pools    []Pool    `json:"pools"`
 	Storages []Storage `json:"storages"`
 	Tasks    []Task    `json:"tasks"` // in flight only
-	Free     []int     `json:"free"` // VMIDs asked about that nothing has, for certain
+	Free     []int     `json:"free"`  // VMIDs asked about that nothing has, for certain
 	Gaps     []Gap     `json:"gaps"`
 	Records  []Record  `json:"records"`
 }
@@ -108,7 +108,8 @@ type Task struct {
 }
 
 // A Gap is something the look could not see, so that nothing may be concluded
-// from its absence. Mend is the command that closes it.
+// from its absence. Mend is the command that closes it. Blind, BlindNames,
+// BlindAgent and BlindPool say what a gap concerns.
 type Gap struct {
 	Path      string `json:"path"`                // ACL path such as /vms/123, or /nodes/pve2
 	Privilege string `json:"privilege,omitempty"` // such as VM.Audit; empty for a node that is offline
@@ -122,5 +123,7 @@ type Record struct {
 	Addresses []string `json:"addresses,omitempty"`
 	CNAME     string   `json:"cname,omitempty"`
 	TTL       int      `json:"ttl,omitempty"`
-	Error     string   `json:"error,omitempty"` // why nothing is known; empty and no address means there is none
+	Server    string   `json:"server,omitempty"`
+	Wildcard  bool     `json:"wildcard,omitempty"` // a wildcard of the zone says the same, so the name need not exist
+	Error     string   `json:"error,omitempty"`    // why nothing is known; empty and no address means there is none
 }

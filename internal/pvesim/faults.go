@@ -175,7 +175,9 @@ func (s *Server) underFault(ctx context.Context, r *request, f *Fault) *reply {
 	s.w.advance(s.clk.Now())
 	s.applyFault(f, r)
 	s.w.mu.Unlock()
-	s.pause(ctx, delay)
+	if f.Do != DoStale { // its delay is how long the lists stand still, not the answer
+		s.pause(ctx, delay)
+	}
 	return s.answer(ctx, r)
 }
 

@@ -1,0 +1,183 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/names"
+	"stackgen/internal/proxmox"
+	"stackgen/schema"
+)
+
+// lookTime bounds one look at a cluster, lost nodes included.
+const lookTime = 5 * time.Minute
+
+// inventoryFlag is for every command that looks at the cluster.
+func inventoryFlag() cli.Flag {
+	return &cli.StringFlag{Name: "inventory", Usage: "judge by the snapshot in `FILE` instead of asking the cluster"}
+}
+
+// inventory is what a command knows of the cluster: from --inventory, or from
+// one look at the cluster of the selected stacks. templates says that the
+// configuration of templates is wanted too.
+func (e *env) inventory(c *cli.Context, p *project, templates bool) (*cluster.Inventory, error) {
+	if c.IsSet("inventory") {
+		return readInventory(c.String("inventory"))
+	}
+	config, err := proxmox.Configure(os.Getenv, p.wishes())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.Context, lookTime)
+	defer cancel()
+	wanted := p.wanted(templates)
+	wanted.Progress = func(text string) { fmt.Fprintln(e.errOut, text) }
+	began := time.Now()
+	inv, err := proxmox.Read(ctx, config, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if questions := p.questions(); len(questions) > 0 {
+		fmt.Fprintf(e.errOut, "asking DNS for %d names\n", len(questions))
+		inv.Records = names.Ask(ctx, questions)
+	}
+	fmt.Fprintf(e.errOut, "%d requests in %v\n", inv.Requests, time.Since(began).Round(10*time.Millisecond))
+	return &inv, nil
+}
+
+// maxInventory bounds a snapshot: ten thousand guests take a tenth of it.
+const maxInventory = 256 << 20
+
+func readInventory(file string) (*cluster.Inventory, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the inventory %s: %w", file, cause(err))
+	}
+	if info.IsDir() || info.Size() > maxInventory {
+		return nil, fmt.Errorf("cannot read the inventory %s: it is no file of reasonable size", file)
+	}
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the inventory %s: %w", file, cause(err))
+	}
+	return cluster.Decode(file, src)
+}
+
+// wishes are what the selected stacks say about their cluster.
+func (p *project) wishes() []proxmox.Wish {
+	var out []proxmox.Wish
+	for _, s := range p.chosen() {
+		if !s.Proxmox.Set {
+			continue
+		}
+		w := proxmox.Wish{Of: s.File, Endpoint: s.Proxmox.Endpoint, Insecure: s.Proxmox.Insecure, CAFile: s.Proxmox.CAFile}
+		if w.CAFile != "" && !filepath.IsAbs(w.CAFile) {
+			w.CAFile = filepath.Join(p.root, filepath.Dir(filepath.FromSlash(p.specs[s.Name])), w.CAFile)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// chosen are the selected stacks that have a spec.
+func (p *project) chosen() []*schema.Stack {
+	var out []*schema.Stack
+	for _, s := range p.stacks.Stacks {
+		if p.selected(s.Name) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// wanted says which guests may be the project's.
+func (p *project) wanted(templates bool) proxmox.Wanted {
+	var w proxmox.Wanted
+	for _, s := range p.chosen() {
+		if s.Pool != nil {
+			w.Pools = append(w.Pools, s.Pool.ID)
+		}
+		for _, v := range s.VMs {
+			w.Names = append(w.Names, v.Name)
+			if v.VMID != 0 {
+				w.VMIDs = append(w.VMIDs, v.VMID)
+			}
+			if v.PoolID != "" {
+				w.Pools = append(w.Pools, v.PoolID)
+			}
+			if t := v.Template; t != nil && templates {
+				w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
+			}
+		}
+	}
+	for _, s := range p.lock.Stacks {
+		if !p.selected(s.Key) {
+			continue
+		}
+		for _, v := range s.Value.VMs {
+			w.VMIDs = append(w.VMIDs, v.Value.VMID)
+		}
+	}
+	slices.Sort(w.Pools)
+	w.Pools = slices.Compact(w.Pools)
+	return w
+}
+
+// questions are the DNS names of the selected stacks, each with its own server.
+func (p *project) questions() []names.Question {
+	var out []names.Question
+	for _, s := range p.chosen() {
+		if s.DNS == nil {
+			continue
+		}
+		for _, v := range s.VMs {
+			for _, r := range v.Records {
+				name := s.DNS.Zone
+				if r.Name != "@" {
+					name = r.Name + "." + s.DNS.Zone
+				}
+				out = append(out, names.Question{Name: name, Server: s.DNS.Server, Port: s.DNS.Port})
+			}
+		}
+	}
+	return out
+}
+
+// writeInventory writes a snapshot in one step, for its owner's eyes. It
+// replaces only what is a snapshot, or empty.
+func writeInventory(file string, body []byte) (err error) {
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot write %s: %w", file, cause(err))
+	}
+	if len(old) > 0 {
+		if _, err := cluster.Decode(file, old); err != nil {
+			return fmt.Errorf("%s exists and is no snapshot; it is left alone", file)
+		}
+	}
+	temp, err := os.CreateTemp(filepath.Dir(file), ".snapshot-*") // made with mode 0600
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", file, cause(err))
+	}
+	defer func() {
+		if err != nil {
+			// Nothing more can be done about what is left.
+			_ = os.Remove(temp.Name())
+			err = fmt.Errorf("cannot write %s: %w", file, cause(err))
+		}
+	}()
+	_, err = temp.Write(body)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), file)
+}

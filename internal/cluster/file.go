@@ -1,0 +1,139 @@
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Encode writes an inventory as the JSON that Decode reads.
+func (inv Inventory) Encode() ([]byte, error) {
+	inv.Version = Version
+	inv.Nodes, inv.Guests, inv.Pools = some(inv.Nodes), some(inv.Guests), some(inv.Pools)
+	inv.Storages, inv.Tasks, inv.Free = some(inv.Storages), some(inv.Tasks), some(inv.Free)
+	inv.Gaps, inv.Records = some(inv.Gaps), some(inv.Records)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(inv); err != nil {
+		return nil, fmt.Errorf("writing the inventory: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// some makes an empty list of none: null says that nobody looked.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// Decode reads an inventory strictly: another version, an unknown key, a missing
+// list or a contradiction is an error that names the line.
+func Decode(file string, src []byte) (*Inventory, error) {
+	d := &decoder{file: file, src: src}
+	var peek struct {
+		Version *int `json:"version"`
+	}
+	if err := json.Unmarshal(src, &peek); err != nil {
+		return nil, d.explain(err, 0)
+	}
+	if peek.Version == nil {
+		return nil, d.fail(0, "it has no version; an inventory is what `stackgen snapshot` writes")
+	}
+	if *peek.Version != Version {
+		return nil, d.fail(d.find(`"version"`), "it has version %d, this stackgen knows version %d; take another snapshot", *peek.Version, Version)
+	}
+	dec := json.NewDecoder(bytes.NewReader(src))
+	dec.DisallowUnknownFields()
+	inv := &Inventory{}
+	if err := dec.Decode(inv); err != nil {
+		return nil, d.explain(err, dec.InputOffset())
+	}
+	if err := d.check(inv); err != nil {
+		return nil, err
+	}
+	return inv, nil
+}
+
+// A decoder says where in a file something is wrong.
+type decoder struct {
+	file string
+	src  []byte
+}
+
+func (d *decoder) fail(offset int, format string, args ...any) error {
+	line := 1 + bytes.Count(d.src[:max(0, min(offset, len(d.src)))], []byte("\n"))
+	return fmt.Errorf("%s:%d: %s", d.file, line, fmt.Sprintf(format, args...))
+}
+
+func (d *decoder) find(text string) int { return bytes.Index(d.src, []byte(text)) }
+
+// explain puts an error of the JSON package into words and on its line.
+func (d *decoder) explain(err error, offset int64) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return d.fail(int(syntax.Offset)-1, "no inventory: %v", syntax)
+	case errors.As(err, &kind):
+		return d.fail(int(kind.Offset), "%s takes %s, this is %s", or(kind.Field, "an inventory"), article(kind.Type.String()), article(kind.Value))
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return d.fail(d.find(name), "unknown key %s", name)
+	}
+	return d.fail(int(offset), "no inventory: %v", err)
+}
+
+func article(kind string) string {
+	switch {
+	case strings.HasPrefix(kind, "[]"):
+		return "a list"
+	case strings.HasPrefix(kind, "map"), strings.HasPrefix(kind, "struct"), strings.Contains(kind, "cluster."), kind == "object":
+		return "an object"
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "float"), strings.HasPrefix(kind, "number"):
+		return "a number"
+	case strings.HasPrefix(kind, "bool"):
+		return "true or false"
+	case kind == "array":
+		return "a list"
+	}
+	return "text"
+}
+
+// check refuses what no look at a cluster can have found.
+func (d *decoder) check(inv *Inventory) error {
+	for _, list := range []struct {
+		name    string
+		missing bool
+	}{{"nodes", inv.Nodes == nil}, {"guests", inv.Guests == nil}, {"pools", inv.Pools == nil}, {"gaps", inv.Gaps == nil}, {"free", inv.Free == nil}} {
+		if list.missing {
+			return d.fail(0, "the list %q is missing: it would look as if there were none", list.name)
+		}
+	}
+	seen := map[int]bool{}
+	for _, g := range inv.Guests {
+		at := d.find(fmt.Sprintf(`"vmid": %d`, g.VMID))
+		switch {
+		case g.VMID <= 0:
+			return d.fail(d.find(`"guests"`), "a guest has no vmid")
+		case seen[g.VMID]:
+			return d.fail(at, "VMID %d is there twice", g.VMID)
+		case g.Kind != KindVM && g.Kind != KindContainer:
+			return d.fail(at, "guest %d has kind %q; it is %s or %s", g.VMID, g.Kind, KindVM, KindContainer)
+		case inv.Node(g.Node) == nil:
+			return d.fail(at, "guest %d is on node %q, which is not in nodes", g.VMID, g.Node)
+		}
+		seen[g.VMID] = true
+	}
+	for _, id := range inv.Free {
+		if seen[id] {
+			return d.fail(d.find(`"free"`), "VMID %d is free and a guest's", id)
+		}
+	}
+	return nil
+}

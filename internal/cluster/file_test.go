@@ -1,0 +1,73 @@
+package cluster
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
+	in := Inventory{Taken: "2026-01-01T00:00:00Z", Nodes: []Node{{Name: "pve1", Online: true}}, Free: []int{300},
+		Guests: []Guest{{VMID: 101, Node: "pve1", Kind: KindVM, Name: "<web>", Config: &Config{Raw: map[string]string{"name": "<web>"}}}}}
+	body, err := in.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := Decode("f.json", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := out.Encode()
+	if err != nil || string(again) != string(body) {
+		t.Errorf("%v\n%s\n%s", err, body, again)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	body, err := Inventory{Nodes: []Node{{Name: "pve1"}}, Guests: []Guest{{VMID: 101, Node: "pve1", Kind: KindVM}}}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(body)
+	for name, c := range map[string]struct{ src, want string }{
+		"nothing":           {"", "f.json:1: no inventory: unexpected end"},
+		"a spec":            {"apiVersion: x\n", "f.json:1: no inventory: invalid character"},
+		"a list":            {"[]", "f.json:1: an inventory takes an object, this is a list"},
+		"no version":        {"{}", "f.json:1: it has no version"},
+		"another version":   {strings.Replace(good, `"version": 1`, `"version": 2`, 1), "f.json:2: it has version 2, this stackgen knows version 1"},
+		"an unknown key":    {strings.Replace(good, `"quorate"`, `"quorum"`, 1), `f.json:7: unknown key "quorum"`},
+		"a wrong type":      {strings.Replace(good, `"vmid": 101`, `"vmid": "101"`, 1), "f.json:20: guests.vmid takes a number, this is text"},
+		"cut off":           {good[:len(good)/2], "f.json:"},
+		"something after":   {good + "{}", "after top-level value"},
+		"a missing list":    {strings.Replace(good, `"gaps": [],`, "", 1), `the list "gaps" is missing`},
+		"a null list":       {strings.Replace(good, `"gaps": []`, `"gaps": null`, 1), `the list "gaps" is missing`},
+		"a strange kind":    {strings.Replace(good, `"kind": "qemu"`, `"kind": "vm"`, 1), `f.json:20: guest 101 has kind "vm"`},
+		"an unknown node":   {strings.Replace(good, `"node": "pve1"`, `"node": "pve9"`, 1), `f.json:20: guest 101 is on node "pve9"`},
+		"free and not free": {strings.Replace(good, `"free": []`, `"free": [101]`, 1), "VMID 101 is free and a guest's"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Decode("f.json", []byte(c.src))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestTheFormatIsDocumented holds docs/inventory.md to the types.
+func TestTheFormatIsDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/inventory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []any{Inventory{}, Node{}, Guest{}, Config{}, Pool{}, Storage{}, Task{}, Gap{}, Record{}} {
+		typ := reflect.TypeOf(v)
+		for i := range typ.NumField() {
+			key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			if !strings.Contains(string(doc), "`"+key+"`") {
+				t.Errorf("%s: key %q is not in docs/inventory.md", typ.Name(), key)
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package names_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/names"
+)
+
+// zone serves records on a port of this machine.
+func zone(t *testing.T, records ...string) int {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := conn.LocalAddr().(*net.UDPAddr).Port
+	tcp, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := dns.HandlerFunc(func(w dns.ResponseWriter, r *dns.Msg) {
+		m := new(dns.Msg).SetReply(r)
+		m.Authoritative = true
+		name := r.Question[0].Name
+		for _, line := range records {
+			rr, err := dns.NewRR(line)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if rr.Header().Name == name || strings.HasPrefix(line, "*.") && strings.HasSuffix(name, line[1:strings.Index(line, " ")]) {
+				rr.Header().Name = name
+				m.Answer = append(m.Answer, rr)
+			}
+		}
+		switch {
+		case strings.HasPrefix(name, "refused."):
+			m.Rcode = dns.RcodeRefused
+		case strings.HasPrefix(name, "elsewhere."):
+			m.Authoritative = false
+		case strings.HasPrefix(name, "long.") && w.LocalAddr().Network() == "udp":
+			m.Truncated, m.Answer = true, nil
+		}
+		if err := w.WriteMsg(m); err != nil {
+			t.Log(err)
+		}
+	})
+	for _, s := range []*dns.Server{{PacketConn: conn, Handler: handler}, {Listener: tcp, Handler: handler}} {
+		go func() {
+			if err := s.ActivateAndServe(); err != nil {
+				t.Log(err)
+			}
+		}()
+		t.Cleanup(func() { _ = s.Shutdown() })
+	}
+	return port
+}
+
+func TestAsk(t *testing.T) {
+	port := zone(t, "web.lab. 300 IN A 192.0.2.2", "web.lab. 300 IN A 192.0.2.1", "alias.lab. 60 IN CNAME web.lab.", "long.lab. 1 IN A 192.0.2.3",
+		"*.apps.lab. 300 IN A 192.0.2.9")
+	var q []names.Question
+	for _, name := range []string{"web.lab.", "alias.lab.", "none.lab.", "long.lab.", "refused.lab.", "elsewhere.lab.", "x.apps.lab.", "*.apps.lab."} {
+		q = append(q, names.Question{Name: name, Server: "127.0.0.1", Port: port})
+	}
+	want := []string{"*.apps.lab. [192.0.2.9]  300 false ", "alias.lab. [] web.lab. 60 false ", "elsewhere.lab. []  0 false SERVER is not authoritative for it",
+		"long.lab. [192.0.2.3]  1 false ", "none.lab. []  0 false ", "refused.lab. []  0 false SERVER answers REFUSED", "web.lab. [192.0.2.1 192.0.2.2]  300 false ",
+		"x.apps.lab. [192.0.2.9]  300 true "}
+	for i, r := range names.Ask(context.Background(), q) {
+		got := strings.ReplaceAll(show(r), fmt.Sprintf("127.0.0.1:%d", port), "SERVER")
+		if got != want[i] {
+			t.Errorf("got  %q\nwant %q", got, want[i])
+		}
+	}
+}
+
+func show(r cluster.Record) string {
+	return fmt.Sprintf("%s %v %s %d %t %s", r.Name, r.Addresses, r.CNAME, r.TTL, r.Wildcard, r.Error)
+}
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0") // takes what comes and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	var q []names.Question
+	for i := range 200 {
+		q = append(q, names.Question{Name: fmt.Sprintf("n%d.lab.", i), Server: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port})
+	}
+	began := time.Now()
+	for _, r := range names.Ask(context.Background(), q) {
+		if !strings.Contains(r.Error, "does not answer: no answer in time") {
+			t.Fatalf("error %q", r.Error)
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

@@ -1,0 +1,176 @@
+package proxmox_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackgen/internal/proxmox"
+	"stackgen/internal/pvesim"
+)
+
+const endpoint, token = "https://pve.example:8006", "root@pam!sim=" + secret
+
+func TestConfigure(t *testing.T) {
+	env1 := map[string]string{"PROXMOX_VE_ENDPOINT": endpoint + "/api2/json", "PROXMOX_VE_API_TOKEN": token}
+	with := func(pairs ...string) map[string]string {
+		out := map[string]string{}
+		for k, v := range env1 {
+			out[k] = v
+		}
+		for i := 0; i < len(pairs); i += 2 {
+			out[pairs[i]] = pairs[i+1]
+		}
+		return out
+	}
+	spec := proxmox.Wish{Of: "specs/a.yaml", Endpoint: endpoint + "/"}
+	for name, c := range map[string]struct {
+		env    map[string]string
+		wishes []proxmox.Wish
+		want   string // who and where, or a part of the error
+	}{
+		"environment alone":    {env1, nil, "root@pam!sim https://pve.example:8006 false"},
+		"old names":            {map[string]string{"PM_VE_ENDPOINT": endpoint, "PM_VE_API_TOKEN": token, "PM_VE_INSECURE": "1"}, nil, "root@pam!sim https://pve.example:8006 true"},
+		"spec agrees":          {env1, []proxmox.Wish{spec}, "root@pam!sim https://pve.example:8006 false"},
+		"spec alone":           {with("PROXMOX_VE_ENDPOINT", ""), []proxmox.Wish{spec}, "root@pam!sim https://pve.example:8006 false"},
+		"endpoint disagrees":   {with("PROXMOX_VE_ENDPOINT", "https://other:8006"), []proxmox.Wish{spec}, "specs/a.yaml says proxmox.endpoint is https://pve.example:8006, the environment says PROXMOX_VE_ENDPOINT is https://other:8006"},
+		"insecure disagrees":   {with("PROXMOX_VE_INSECURE", "true"), []proxmox.Wish{spec}, "proxmox.insecure is false"},
+		"secure disagrees":     {with("PROXMOX_VE_INSECURE", "false"), []proxmox.Wish{{Of: "x", Insecure: true}}, "proxmox.insecure is true"},
+		"insecure in the spec": {env1, []proxmox.Wish{{Of: "x", Insecure: true}}, "root@pam!sim https://pve.example:8006 true"},
+		"two clusters":         {env1, []proxmox.Wish{spec, {Of: "specs/b.yaml", Endpoint: "https://b:8006"}}, "specs/a.yaml and specs/b.yaml name different clusters"},
+		"no endpoint":          {with("PROXMOX_VE_ENDPOINT", ""), nil, "set PROXMOX_VE_ENDPOINT"},
+		"plain http":           {with("PROXMOX_VE_ENDPOINT", "http://pve:8006"), nil, "only https"},
+		"password in the URL":  {with("PROXMOX_VE_ENDPOINT", "https://root:geheim@pve:8006"), nil, "belong into PROXMOX_VE_USERNAME"},
+		"no credentials":       {with("PROXMOX_VE_API_TOKEN", ""), nil, "no credentials"},
+		"bad token":            {with("PROXMOX_VE_API_TOKEN", "geheim"), nil, "USER@REALM!TOKENID=UUID"},
+		"bad TLS version":      {with("PROXMOX_VE_MIN_TLS", "2"), nil, "1.0, 1.1, 1.2 or 1.3"},
+		"password":             {with("PROXMOX_VE_API_TOKEN", "", "PROXMOX_VE_USERNAME", "a@pve", "PROXMOX_VE_PASSWORD", "geheim"), nil, "a@pve https://pve.example:8006 false"},
+		"ticket over password": {with("PROXMOX_VE_API_TOKEN", "", "PROXMOX_VE_USERNAME", "a@pve", "PROXMOX_VE_PASSWORD", "geheim",
+			"PROXMOX_VE_AUTH_TICKET", "PVE:t@pve:00::geheim", "PROXMOX_VE_CSRF_PREVENTION_TOKEN", "geheim"), nil, "t@pve https://pve.example:8006 false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := proxmox.Configure(env(c.env), c.wishes)
+			text := fmt.Sprintf("%s %s %t", got.Who(), got.Endpoint, got.Insecure)
+			if err != nil {
+				text = err.Error()
+			}
+			if !strings.Contains(text, c.want) {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+			body, jsonErr := json.Marshal(got)
+			shown := fmt.Sprintf("%v %+v %#v %q %d %s %v", got, got, got, got.Token, got.Password, body, jsonErr)
+			if strings.Contains(shown+text, "geheim") || strings.Contains(shown+text, secret) {
+				t.Errorf("a secret shows: %s %s", text, shown)
+			}
+		})
+	}
+}
+
+func TestTrust(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: small(t)})
+	base := map[string]string{"PROXMOX_VE_ENDPOINT": s.URL(), "PROXMOX_VE_API_TOKEN": s.Token()}
+	look := func(w ...proxmox.Wish) error {
+		c, err := proxmox.Configure(env(base), w)
+		if err != nil {
+			return err
+		}
+		_, err = proxmox.Read(t.Context(), c, proxmox.Wanted{})
+		return err
+	}
+	if err := look(); err == nil || !strings.Contains(err.Error(), "cannot be trusted") || !strings.Contains(err.Error(), "ca_file") || s.Counters().Requests != 0 {
+		t.Errorf("an unknown authority gives %v", err)
+	}
+	if err := look(proxmox.Wish{Insecure: true}); err != nil {
+		t.Error(err)
+	}
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := look(proxmox.Wish{CAFile: ca}); err == nil || !strings.Contains(err.Error(), "proxmox.ca_file") {
+		t.Errorf("a missing ca_file gives %v", err)
+	}
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(s.URL(), "https://"), &tls.Config{InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := conn.ConnectionState().PeerCertificates[0].Raw
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: cert}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ca, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := look(proxmox.Wish{CAFile: ca}); err != nil {
+		t.Errorf("with its own certificate as authority: %v", err)
+	}
+	if err := os.WriteFile(ca, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := look(proxmox.Wish{CAFile: ca}); err == nil || !strings.Contains(err.Error(), "holds no certificate") {
+		t.Errorf("a ca_file without a certificate gives %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: small(t)})
+	_, err := read(t, s, "root@pam!other", proxmox.Wanted{})
+	if err == nil || !strings.Contains(err.Error(), "refuses the credentials of root@pam!other (401)") {
+		t.Errorf("an unknown token gives %v", err)
+	}
+	if n := s.Counters().Requests; n != 1 {
+		t.Errorf("%d requests with refused credentials", n)
+	}
+	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoError, Status: 403, Message: "Permission check failed", Path: "/pools"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(t, s, "root@pam!sim", proxmox.Wanted{}); err == nil || err.Error() != "GET /pools: HTTP 403 Permission check failed" {
+		t.Errorf("403 gives %v", err)
+	}
+}
+
+func TestPasswordsAndTickets(t *testing.T) {
+	seed := small(t)
+	restricted(seed, true)
+	grant(seed, "/", "PVEAuditor", true)
+	s := start(t, pvesim.Options{Seed: seed})
+	vars := map[string]string{"PROXMOX_VE_ENDPOINT": s.URL(), "PROXMOX_VE_INSECURE": "1", "PROXMOX_VE_USERNAME": "audit@pve", "PROXMOX_VE_PASSWORD": "passwort"}
+	look := func() (int, error) {
+		c, err := proxmox.Configure(env(vars), nil)
+		if err != nil {
+			return 0, err
+		}
+		inv, err := proxmox.Read(context.Background(), c, proxmox.Wanted{})
+		return len(inv.Guests), err
+	}
+	if n, err := look(); n != 7 || err != nil {
+		t.Errorf("a password shows %d guests: %v", n, err)
+	}
+	if w := s.Counters().Writes; w != 1 { // the login itself
+		t.Errorf("%d writes", w)
+	}
+	vars["PROXMOX_VE_PASSWORD"] = "falsch"
+	if _, err := look(); err == nil || !strings.Contains(err.Error(), "refuses the credentials of audit@pve (401)") || strings.Contains(err.Error(), "falsch") {
+		t.Errorf("a wrong password gives %v", err)
+	}
+	answer := s.Do(t.Context(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket", Body: []byte("username=audit@pve&password=passwort"),
+		Header: map[string][]string{"Content-Type": {"application/x-www-form-urlencoded"}}})
+	var login struct {
+		Data struct{ Ticket, CSRFPreventionToken string }
+	}
+	if err := json.Unmarshal(answer.Body, &login); err != nil {
+		t.Fatal(err)
+	}
+	vars["PROXMOX_VE_AUTH_TICKET"], vars["PROXMOX_VE_CSRF_PREVENTION_TOKEN"] = login.Data.Ticket, login.Data.CSRFPreventionToken
+	if n, err := look(); n != 7 || err != nil {
+		t.Errorf("a ticket shows %d guests: %v", n, err)
+	}
+}

@@ -1,0 +1,218 @@
+package proxmox_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/clock"
+)
+
+func TestReadTellsEverything(t *testing.T) {
+	for _, version := range []string{"8.4", "9"} {
+		t.Run(version, func(t *testing.T) {
+			seed := small(t)
+			seed.Guests[2].Started = time.Now().Add(-time.Hour)
+			s := start(t, pvesim.Options{Seed: seed, Version: version})
+			inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 123, 300, 9002}, Names: []string{"WEB01"}, Pools: []string{"lab", "none"}})
+			if len(inv.Nodes) != 3 || len(inv.Guests) != 7 || !inv.Quorate || gaps(inv) != "" || !strings.HasPrefix(inv.Release, version) {
+				t.Errorf("%d nodes, %d guests, quorate %t, gaps %q, release %s", len(inv.Nodes), len(inv.Guests), inv.Quorate, gaps(inv), inv.Release)
+			}
+			if len(inv.Storages) != 12 || len(inv.Pools) != 1 || fmt.Sprint(inv.Pools[0].Members) != "[201 202]" || fmt.Sprint(inv.Free) != "[300]" {
+				t.Errorf("storages %d, pools %v, free %v", len(inv.Storages), inv.Pools, inv.Free)
+			}
+			with := []int{}
+			for _, g := range inv.Guests {
+				if g.Config != nil {
+					with = append(with, g.VMID)
+				}
+			}
+			if fmt.Sprint(with) != "[123 201 203]" {
+				t.Errorf("configurations of %v", with)
+			}
+			g := inv.Guest(201)
+			if g.Name != "web01" || g.Node != "pve1" || g.Status != "stopped" || g.Pool != "lab" || fmt.Sprint(g.Tags) != "[a b]" ||
+				g.Config.UUID != "4c1f3a52-0000-4d1a-9c54-000000000201" || fmt.Sprint(g.Config.MACs) != "[BC:24:11:00:00:C9]" || g.Config.Created != 1735689600 {
+				t.Errorf("guest 201 is %+v %+v", g, g.Config)
+			}
+			if r := inv.Guest(123); r.Status != "running" || r.Config.Agent != cluster.AgentAnswers || len(r.Config.Address) == 0 {
+				t.Errorf("guest 123 is %+v %+v", r, r.Config)
+			}
+			if !inv.Guest(9002).Template || inv.Guest(9002).Config != nil || inv.Guest(700).Kind != cluster.KindContainer {
+				t.Errorf("template %+v, container %+v", inv.Guest(9002), inv.Guest(700))
+			}
+		})
+	}
+}
+
+func TestTheBudgetOfAThousandGuests(t *testing.T) {
+	seed := small(t)
+	var w proxmox.Wanted
+	for i := range 1000 {
+		g := vm(1000+i, fmt.Sprintf("pve%d", 1+i%3), fmt.Sprintf("vm-%d", i))
+		seed.Guests = append(seed.Guests, g)
+		if i%10 < 3 {
+			w.VMIDs = append(w.VMIDs, g.VMID)
+			w.Names = append(w.Names, g.Config["name"])
+		}
+		if i == 0 || i == 3 { // one candidate and one stranger run
+			g.Config["agent"], g.Running, g.Started = "1", true, time.Now().Add(-time.Hour)
+			g.Agent.Mode = "present"
+		}
+	}
+	s := start(t, pvesim.Options{Seed: seed})
+	began := time.Now()
+	inv := must(t, s, "root@pam!sim", w)
+	took := time.Since(began)
+	configs, pings, lists := 0, 0, 0
+	for _, e := range s.Requests() {
+		switch {
+		case strings.HasSuffix(e.Path, "/config"):
+			configs++
+		case strings.Contains(e.Path, "/agent/"):
+			pings++
+		default:
+			lists++
+		}
+	}
+	if configs != 300 || pings != 1 || lists > len(inv.Nodes)+6 {
+		t.Errorf("%d configurations, %d pings, %d lists", configs, pings, lists)
+	}
+	t.Logf("%d guests, %d requests (%d lists), %v", len(inv.Guests), inv.Requests, lists, took)
+}
+
+func TestSilentAgents(t *testing.T) {
+	seed := small(t)
+	seed.Guests[2].Agent.Mode = "silent"
+	s := start(t, pvesim.Options{Seed: seed})
+	inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{123}})
+	if got := inv.Guest(123).Config.Agent; got != cluster.AgentSilent {
+		t.Errorf("agent %q", got)
+	}
+}
+
+func TestListsThatLag(t *testing.T) {
+	seed := small(t)
+	for _, g := range seed.Guests {
+		if g.VMID == 201 || g.VMID == 700 {
+			g.Silent = true // nothing but VMID and node in the cluster's list
+		}
+	}
+	seed.Reports = []*pvesim.Report{{VMID: 202, Name: "old-name", Status: "running", Template: true}}
+	s := start(t, pvesim.Options{Seed: seed})
+	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoStale, Path: "/cluster/resources", Delay: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	old := s.Do(t.Context(), pvesim.Request{Method: "GET", Path: "/api2/json/cluster/resources", Header: http.Header{"Authorization": {"PVEAPIToken=" + s.Token()}}})
+	if !strings.Contains(string(old.Body), "old-name") || strings.Contains(string(old.Body), `"web02"`) {
+		t.Fatalf("the list does not lag: %s", old.Body)
+	}
+	for i := range 4 {
+		if i == 2 { // two requests to one node may be answered with the old list and the new one
+			s.ClearFaults()
+		}
+		inv := must(t, s, "root@pam!sim", proxmox.Wanted{Names: []string{"web01", "web02"}})
+		a, b, ct := inv.Guest(201), inv.Guest(202), inv.Guest(700)
+		if a.Name != "web01" || a.Status != "stopped" || a.Config == nil || b.Name != "web02" || b.Template || b.Status != "stopped" || ct.Name != "ct" {
+			t.Errorf("201 %+v\n202 %+v\n700 %+v", a, b, ct)
+		}
+	}
+}
+
+func TestNodesThatAreGone(t *testing.T) {
+	for _, state := range []string{"lost", "daemons-down"} {
+		t.Run(state, func(t *testing.T) {
+			s := start(t, pvesim.Options{Seed: small(t), Clock: clock.NewScaled(time.Now(), 200)})
+			if err := s.SetNode("pve2", pvesim.NodeState(state)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond) // until the others have noticed
+			inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202, 300}})
+			if gaps(inv) != "/nodes/pve2" || inv.Node("pve2").Online || !inv.Quorate {
+				t.Errorf("gaps %q, node %+v, quorate %t", gaps(inv), inv.Node("pve2"), inv.Quorate)
+			}
+			if g := inv.Guest(202); g == nil || g.Status != cluster.StatusUnknown || g.Config != nil || len(inv.Blind(202)) != 1 {
+				t.Errorf("guest 202 is %+v", g)
+			}
+			if inv.Guest(201).Config == nil || len(inv.Blind(201)) != 0 || len(inv.Blind(300)) != 0 {
+				t.Error("the others are not as they were")
+			}
+		})
+	}
+}
+
+func TestNoQuorum(t *testing.T) {
+	for _, token := range []string{"root@pam!sim", "audit@pve!t"} {
+		seed := small(t)
+		restricted(seed, true)
+		grant(seed, "/vms", "PVEAuditor", true)
+		s := start(t, pvesim.Options{Seed: seed, Clock: clock.NewScaled(time.Now(), 200)})
+		for _, n := range []string{"pve2", "pve3"} {
+			if err := s.SetNode(n, pvesim.NodeLost); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+		inv := must(t, s, token, proxmox.Wanted{VMIDs: []int{201}})
+		if inv.Quorate || inv.Guest(201).Config == nil {
+			t.Errorf("%s: quorate %t, guest %+v", token, inv.Quorate, inv.Guest(201))
+		}
+	}
+}
+
+func TestFaultsThatPass(t *testing.T) {
+	for _, f := range []pvesim.Fault{{Do: pvesim.DoUnreachable}, {Do: pvesim.DoTimeout, Delay: time.Millisecond}, {Do: pvesim.DoReset}, {Do: pvesim.DoError, Status: 503},
+		{Do: pvesim.DoError, Status: 500, Message: "can't lock file '/x' - got timeout"}} {
+		t.Run(f.Do+fmt.Sprint(f.Status), func(t *testing.T) {
+			t.Parallel()
+			s := start(t, pvesim.Options{Seed: small(t)})
+			for _, path := range []string{"/cluster/resources", "/nodes/pve1/qemu", "/nodes/pve1/qemu/201/config"} {
+				one := f
+				one.Path, one.Count = path, 2
+				if err := s.AddFault(&one); err != nil {
+					t.Fatal(err)
+				}
+			}
+			inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201}})
+			if gaps(inv) != "" || inv.Guest(201).Config == nil || inv.Requests != 6+3+1+6 {
+				t.Errorf("gaps %q, %d requests", gaps(inv), inv.Requests)
+			}
+		})
+	}
+}
+
+func TestFaultsThatStay(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: small(t)})
+	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoError, Status: 500, Message: "no", Path: "/nodes/pve1/qemu/201/config"}); err != nil {
+		t.Fatal(err)
+	}
+	inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202}})
+	if gaps(inv) != "/vms/201" || inv.Guest(202).Config == nil || len(inv.Blind(201)) != 1 {
+		t.Errorf("gaps %q", gaps(inv))
+	}
+	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoUnreachable, Path: "/cluster/resources"}); err != nil {
+		t.Fatal(err)
+	}
+	before := s.Counters().Requests
+	_, err := proxmox.Read(t.Context(), as(t, s, "root@pam!sim"), proxmox.Wanted{})
+	if err == nil || !strings.Contains(err.Error(), "/cluster/resources") || !strings.Contains(err.Error(), "595") {
+		t.Errorf("error %v", err)
+	}
+	if n := s.Counters().Requests - before; n > 8 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: small(t)})
+	inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{500, 400, 300}})
+	if !slices.IsSorted(inv.Free) || !slices.IsSortedFunc(inv.Guests, func(a, b cluster.Guest) int { return a.VMID - b.VMID }) {
+		t.Error("lists are not in order")
+	}
+}

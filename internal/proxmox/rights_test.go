@@ -1,0 +1,137 @@
+package proxmox_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/pvesim"
+)
+
+// A rightsCase is what a token may do, and what its look then lacks.
+type rightsCase struct {
+	name    string
+	privsep bool
+	grants  func(*pvesim.Seed)
+	gaps    string   // in short
+	guests  string   // VMIDs that are seen
+	free    string   // of 201, 203, 300
+	mend    []string // parts of the gaps' commands
+}
+
+func rightsCases() []rightsCase {
+	const token = "--tokens 'audit@pve!t' --roles PVEAuditor"
+	const user = "--users 'audit@pve' --roles PVEAuditor"
+	return []rightsCase{
+		{"none", true, func(*pvesim.Seed) {}, "/ Sys.Audit, /vms VM.Audit", "[]", "[]",
+			[]string{"pveum acl modify /vms " + token, "pveum acl modify / " + token}},
+		{"everything", true, func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true) }, "", "[123 201 202 203 700 9000 9002]", "[300]", nil},
+		{"everything, without privsep", false, func(s *pvesim.Seed) {
+			s.ACL = append(s.ACL, &pvesim.Grant{Path: "/", To: "audit@pve", Role: "PVEAuditor"})
+		}, "", "[123 201 202 203 700 9000 9002]", "[300]", nil},
+		{"the user, not its token", true, func(s *pvesim.Seed) {
+			s.ACL = append(s.ACL, &pvesim.Grant{Path: "/", To: "audit@pve", Role: "PVEAuditor"})
+		}, "/ Sys.Audit, /vms VM.Audit", "[]", "[]", []string{token}},
+		{"one VM only", true, func(s *pvesim.Seed) { grant(s, "/vms/201", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[201]", "[]",
+			[]string{"pveum acl modify /vms " + token + " && pveum acl modify /vms " + user}},
+		{"granted on one that does not exist", true, func(s *pvesim.Seed) { grant(s, "/vms/300", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[300]", nil},
+		{"on /vms, not below", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]", nil},
+		{"on /vms", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", true) }, "/ Sys.Audit", "[123 201 202 203 700 9000 9002]", "[300]", nil},
+		{"all but one", true, func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true); grant(s, "/vms/203", "NoAccess", true) }, "/vms/203 VM.Audit",
+			"[123 201 202 700 9000 9002]", "[300]", []string{"pveum acl modify /vms/203 " + token}},
+		{"all but one by another role", true, func(s *pvesim.Seed) {
+			grant(s, "/", "PVEAuditor", true)
+			grant(s, "/vms/203", "PVEDatastoreUser", true)
+		}, "/vms/203 VM.Audit",
+			"[123 201 202 700 9000 9002]", "[300]", nil},
+		{"a pool", true, func(s *pvesim.Seed) { grant(s, "/pool/lab", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[201 202]", "[]", nil},
+		{"below / without VM.Audit", true, func(s *pvesim.Seed) { grant(s, "/", "PVEDatastoreUser", true) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]",
+			[]string{"pveum acl modify / " + token}},
+	}
+}
+
+func TestRights(t *testing.T) {
+	for _, version := range []string{"8.4", "9"} {
+		for _, c := range rightsCases() {
+			t.Run(version+" "+c.name, func(t *testing.T) {
+				seed := small(t)
+				restricted(seed, c.privsep)
+				c.grants(seed)
+				s := start(t, pvesim.Options{Seed: seed, Version: version})
+				inv := must(t, s, "audit@pve!t", proxmox.Wanted{VMIDs: []int{201, 203, 300}})
+				guests := []int{}
+				for _, g := range inv.Guests {
+					guests = append(guests, g.VMID)
+				}
+				if got := gaps(inv); got != c.gaps {
+					t.Errorf("gaps %q, want %q", got, c.gaps)
+				}
+				if got := fmt.Sprint(guests); got != c.guests {
+					t.Errorf("guests %s, want %s", got, c.guests)
+				}
+				if got := fmt.Sprint(inv.Free); got != c.free {
+					t.Errorf("free %s, want %s", got, c.free)
+				}
+				mend := ""
+				for _, g := range inv.Gaps {
+					mend += g.Mend + "\n"
+				}
+				for _, want := range c.mend {
+					if !strings.Contains(mend, want) {
+						t.Errorf("the commands lack %q:\n%s", want, mend)
+					}
+				}
+				blind := len(inv.Blind(300)) > 0
+				if blind != (c.free != "[300]") {
+					t.Errorf("blind for 300: %t", blind)
+				}
+			})
+		}
+	}
+}
+
+func TestTheMendWorks(t *testing.T) {
+	seed := small(t)
+	restricted(seed, true)
+	s := start(t, pvesim.Options{Seed: seed})
+	inv := must(t, s, "audit@pve!t", proxmox.Wanted{Pools: []string{"lab"}})
+	if gaps(inv) != "/ Sys.Audit, /vms VM.Audit, /pool/lab Pool.Audit" {
+		t.Fatalf("gaps %q", gaps(inv))
+	}
+	for _, g := range inv.Gaps {
+		for line := range strings.SplitSeq(g.Mend, " && ") {
+			f := strings.Fields(line)
+			if len(f) != 8 || strings.Join(f[:3], " ") != "pveum acl modify" {
+				t.Fatalf("no command: %q", line)
+			}
+			kind := strings.TrimSuffix(strings.TrimPrefix(f[4], "--"), "s")
+			s.Change(func(seed *pvesim.Seed) {
+				seed.ACL = append(seed.ACL, &pvesim.Grant{Path: f[3], Type: kind, To: strings.Trim(f[5], "'"), Role: f[7]})
+			})
+		}
+	}
+	if inv = must(t, s, "audit@pve!t", proxmox.Wanted{Pools: []string{"lab"}}); gaps(inv) != "" || len(inv.Guests) != 7 {
+		t.Errorf("gaps %q after the commands, %d guests", gaps(inv), len(inv.Guests))
+	}
+}
+
+func TestTheRightToAskAgents(t *testing.T) {
+	for version, want := range map[string]string{"8.4": "/vms VM.Monitor", "9": ""} {
+		seed := small(t)
+		restricted(seed, true)
+		grant(seed, "/", "PVEAuditor", true)
+		s := start(t, pvesim.Options{Seed: seed, Version: version})
+		inv := must(t, s, "audit@pve!t", proxmox.Wanted{VMIDs: []int{123}})
+		if gaps(inv) != want || len(inv.Blind(123)) != 0 || (len(inv.BlindAgent(123)) > 0) != (want != "") {
+			t.Errorf("%s: gaps %q", version, gaps(inv))
+		}
+		if want != "" && (inv.Guest(123).Config.Agent != "" || !strings.Contains(inv.Gaps[0].Mend, "pveum role add StackgenAgent --privs VM.Monitor")) {
+			t.Errorf("%s: %+v", version, inv.Gaps)
+		}
+		if want == "" && inv.Guest(123).Config.Agent != cluster.AgentAnswers && inv.Guest(123).Config.Agent != cluster.AgentSilent {
+			t.Errorf("%s: the agent was not asked", version)
+		}
+	}
+}
