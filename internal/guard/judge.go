@@ -103,9 +103,6 @@ func (v *Verdict) unread(reason string) {
 func (v *Verdict) gaps(gaps []cluster.Gap) bool {
 	found := false
 	for _, g := range gaps {
-		if g.Agent() {
-			continue
-		}
 		found = true
 		v.is(Unknown).because("%s: %s", g.Path, g.Reason)
 		if g.Mend != "" {

@@ -167,16 +167,22 @@ func (s *subject) agentBlocks() bool {
 
 // agentGap is a running VM whose agent may not be asked.
 func (s *subject) agentGap(wait string) bool {
-	for _, g := range s.Inventory.Blind(s.VMID) {
-		if g.Agent() {
-			s.is(Unknown).because("it is running with its agent switched on, and whether that answers cannot be seen: if not, every plan waits %s", wait).because("%s: %s", g.Path, g.Reason)
-			if g.Mend != "" {
-				s.mend(g.Mend)
-			}
-			return true
+	agent := s.guest.Config.Raw["agent"]
+	if !strings.HasPrefix(agent, "1") && !strings.Contains(agent, "enabled=1") {
+		return false
+	}
+	found := false
+	for _, g := range s.Inventory.BlindAgent(s.VMID) {
+		if !found {
+			s.is(Unknown).because("it is running with its agent switched on, and whether that answers cannot be seen: if not, every plan waits %s", wait)
+		}
+		found = true
+		s.because("%s: %s", g.Path, g.Reason)
+		if g.Mend != "" {
+			s.mend(g.Mend)
 		}
 	}
-	return false
+	return found
 }
 
 // short reports whether a wait is one of seconds only.
