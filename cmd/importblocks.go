@@ -29,6 +29,7 @@ func (e *env) importBlocksCommand() *cli.Command {
 			"2 --check found them out of date, 3 STOP: something must be settled first.",
 		Flags: append(judgeFlags(),
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 2 if an import file is out of date"},
+			&cli.BoolFlag{Name: "verify", Usage: "then plan the units, and prove that nothing is added, changed or destroyed"},
 			&cli.StringFlag{Name: "out", Usage: "`-` prints the import blocks and writes nothing"}),
 		OnUsageError: usageError,
 		Action:       e.importBlocks,
@@ -42,6 +43,8 @@ func (e *env) importBlocks(c *cli.Context) (err error) {
 		return fmt.Errorf("--out takes - only, for standard output; the files' places are fixed")
 	case out != "" && check:
 		return fmt.Errorf("--check and --out exclude each other")
+	case c.Bool("verify") && (check || out != ""):
+		return fmt.Errorf("--verify plans with the files that were written; leave --check and --out away")
 	}
 	root, err := renderRoot(c)
 	if err != nil {
@@ -81,6 +84,15 @@ func (e *env) importBlocks(c *cli.Context) (err error) {
 		}
 		if check && differs && code == exitDone {
 			code = exitDiffers
+		}
+	}
+	if c.Bool("verify") {
+		proved, err := j.verify(c.Context, verdicts)
+		if err != nil {
+			return err
+		}
+		if !proved {
+			code = exitStop
 		}
 	}
 	return j.importReport(verdicts, code)

@@ -51,6 +51,7 @@ func (e *env) preflight(c *cli.Context) error {
 		return err
 	}
 	report := newVerdictReport(verdicts, j.notes)
+	report.destroy = j.input.Destroy
 	if j.unrendered && report.Exit == guard.ExitDone {
 		report.Exit = guard.ExitDiffers
 	}

@@ -41,6 +41,8 @@ type verdictReport struct {
 	Total    int             `json:"total"`
 	Exit     int             `json:"exit"`
 	Notes    []string        `json:"notes"`
+
+	destroy bool
 }
 
 func newVerdictReport(found []guard.Verdict, notes []string) *verdictReport {
@@ -157,16 +159,27 @@ func (r *verdictReport) total() string {
 	}
 	switch r.Exit {
 	case guard.ExitStop:
-		return fmt.Sprintf("%s STOP: do not apply before the %d marked STOP or FAIL are settled.", out, stops)
+		return fmt.Sprintf("%s STOP: do not %s before what is marked STOP or FAIL is settled (%d).", out, r.verb(), stops)
 	case guard.ExitError:
-		return out + " Do not apply: what is marked FAIL could not be found out."
+		return fmt.Sprintf("%s Do not %s: what is marked FAIL could not be found out.", out, r.verb())
 	case guard.ExitDiffers:
 		if guard.Exit(vs) == guard.ExitDone {
 			return out + " Run `stackgen render`, then look again."
 		}
 		return out + " Run `stackgen import-blocks`, then apply."
 	}
+	if r.destroy {
+		return out + " Nothing stops the destroy."
+	}
 	return out + " Apply now."
+}
+
+// verb is what the person is about to do.
+func (r *verdictReport) verb() string {
+	if r.destroy {
+		return "destroy"
+	}
+	return "apply"
 }
 
 // prose is a verdict's evidence and next steps as plain lines.
