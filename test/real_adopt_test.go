@@ -63,15 +63,24 @@ vms:
 	step(0, "preflight", "managed live/live", "managed live/a", "managed live/b", "moved live/registry")
 	p.remove(".state")
 	step(2, "preflight", "adopt live/live", "adopt live/a", "adopt live/b", "adopt live/registry")
+	plan := func() string {
+		t.Helper()
+		dir := t.TempDir()
+		p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive", "--json-out-dir", dir, "--out-dir", dir)
+		return dir
+	}
 	sim.ResetLog()
+	step(3, "preflight --plan "+plan(), "STOP adopt live/registry", "STOP adopt live/a", "the plan creates proxmox_virtual_environment_vm.this")
 	step(0, "import-blocks --verify", "live/proxmox-pool: 1 to import, 0 to add, 0 to change, 0 to destroy", "live/proxmox-vm: 3 to import, 0 to add, 0 to change, 0 to destroy")
 	step(0, "preflight")
+	step(0, "preflight --plan "+plan(), "4 adopt")
 	apply()
 	step(0, "import-blocks")
-	step(0, "preflight", "3 managed, 1 moved")
+	step(0, "preflight --plan "+plan(), "3 managed, 1 moved")
 	if n := sim.Counters().Writes; n != 0 {
 		t.Errorf("adopting what was there has cost %d writes", n)
 	}
 	sim.Remove(300)
 	step(3, "preflight", "lost live/a")
+	step(3, "preflight --plan "+plan(), "lost live/a", "its refresh found it gone")
 }

@@ -33,7 +33,7 @@ func (p *planJudge) creates(c *tfjson.ResourceChange) {
 	case known.Word != Create:
 		v := p.add(c)
 		v.Word, v.Exit = known.Word, ExitStop
-		v.because("the plan creates %s, and that is not what is right: preflight says %s", c.Address, known.Word)
+		v.because("the plan creates %s, which is wrong: preflight says %s", c.Address, known.Word)
 		v.Evidence = append(v.Evidence, known.Evidence...)
 		v.Next = append(v.Next, known.Next...)
 		switch known.Word {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -132,7 +133,7 @@ func collect(out []Resource, m module) []Resource {
 }
 
 // stateOfPlan is the state before a plan. A plan's own state lacks what its
-// refresh found gone: that is among the drift.
+// refresh found gone, which is among the drift, and has what it is to import.
 func stateOfPlan(body []byte) (UnitState, error) {
 	var doc struct {
 		Prior struct {
@@ -140,6 +141,12 @@ func stateOfPlan(body []byte) (UnitState, error) {
 				Root module `json:"root_module"`
 			} `json:"values"`
 		} `json:"prior_state"`
+		Changes []struct {
+			Address string `json:"address"`
+			Change  struct {
+				Importing *struct{} `json:"importing"`
+			} `json:"change"`
+		} `json:"resource_changes"`
 		Drift []struct {
 			instance
 			Change struct {
@@ -151,7 +158,11 @@ func stateOfPlan(body []byte) (UnitState, error) {
 	if err := json.Unmarshal(body, &doc); err != nil {
 		return UnitState{}, fmt.Errorf("it is no plan: %w", err)
 	}
-	out := UnitState{Resources: collect(nil, doc.Prior.Values.Root)}
+	imported := map[string]bool{}
+	for _, c := range doc.Changes {
+		imported[c.Address] = c.Change.Importing != nil
+	}
+	out := UnitState{Resources: slices.DeleteFunc(collect(nil, doc.Prior.Values.Root), func(r Resource) bool { return imported[r.Address] })}
 	known := map[string]bool{}
 	for _, r := range out.Resources {
 		known[r.Address] = true
