@@ -4,8 +4,9 @@ go 1.26
 
 require (
 	github.com/agext/levenshtein v1.2.1
-	github.com/hashicorp/go-version v1.7.0
+	github.com/hashicorp/go-version v1.9.0
 	github.com/hashicorp/hcl/v2 v2.24.0
+	github.com/hashicorp/terraform-json v0.29.0
 	github.com/luthermonson/go-proxmox v0.8.0
 	github.com/miekg/dns v1.1.68
 	github.com/zclconf/go-cty v1.17.0

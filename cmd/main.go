@@ -90,7 +90,8 @@ func (e *env) app() *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
-		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.simCommand(), e.snapshotCommand(), e.completionCommand()},
+		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(),
+			e.preflightCommand(), e.importBlocksCommand(), e.adoptCommand(), e.simCommand(), e.completionCommand()},
 	}
 }
 

@@ -29,7 +29,12 @@ type project struct {
 // load finds the project of the paths and reads everything in it. Problems are
 // collected, not returned as an error; stacks is nil when they are errors.
 func load(paths []string, out string) (*project, error) {
-	l := &loader{sources: map[string][]byte{}, named: map[string]bool{}, read: map[string]*schema.Spec{}, homes: map[string]string{}}
+	return loadEdited(paths, out, nil)
+}
+
+// loadEdited is load, as if some files had other contents than they have.
+func loadEdited(paths []string, out string, edited map[string][]byte) (*project, error) {
+	l := &loader{edited: edited, sources: map[string][]byte{}, named: map[string]bool{}, read: map[string]*schema.Spec{}, homes: map[string]string{}}
 	if err := l.find(paths, out); err != nil {
 		return nil, err
 	}
@@ -50,6 +55,7 @@ func (p *project) noSpecs() error {
 
 // A loader reads one project.
 type loader struct {
+	edited   map[string][]byte // contents in place of a file's own
 	root     string
 	files    []string        // specs, as shown
 	named    map[string]bool // those that were asked for; empty means all
@@ -200,6 +206,9 @@ func (l *loader) document(file string, settings bool) (*schema.Spec, error) {
 		return spec, nil
 	}
 	src, err := os.ReadFile(file)
+	if body, ok := l.edited[file]; ok {
+		src, err = body, nil
+	}
 	if settings && errors.Is(err, fs.ErrNotExist) {
 		l.read[file] = nil
 		return nil, nil

@@ -1,0 +1,260 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/disk"
+	"stackgen/internal/edit"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+func (e *env) adoptCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "adopt",
+		Usage:     "write into a spec which VMs of the cluster its VMs are",
+		ArgsUsage: "[PATH] [KEY=VMID...]",
+		Description: "Writes `adopt: {vmid: N}` into the VMs that are named, comments kept, and shows\n" +
+			"the change as a diff. KEY is a VM's key, or STACK/KEY. --by-name chooses where\n" +
+			"exactly one VM carries the name, and lists all others. The result is checked\n" +
+			"before it is written. Exit codes: 0 done, 1 not possible, 3 something was left\n" +
+			"for you to decide.",
+		Flags:        append(judgeFlags(), &cli.BoolFlag{Name: "by-name", Usage: "adopt every VM whose name exactly one VM of the cluster carries"}),
+		OnUsageError: usageError,
+		Action:       e.adopt,
+	}
+}
+
+// An adopting is one run of adopt.
+type adopting struct {
+	*env
+	paths   []string
+	project *project
+	chosen  map[guard.UnitID]int    // VMIDs by stack and key
+	files   map[guard.UnitID]string // where they are written
+	left    []guard.Verdict
+}
+
+func (e *env) adopt(c *cli.Context) error {
+	a := &adopting{env: e, chosen: map[guard.UnitID]int{}, files: map[guard.UnitID]string{}}
+	var decisions []string
+	for _, arg := range c.Args().Slice() {
+		if strings.Contains(arg, "=") {
+			decisions = append(decisions, arg)
+		} else {
+			a.paths = append(a.paths, arg)
+		}
+	}
+	if len(decisions) == 0 && !c.Bool("by-name") {
+		return errors.New("say what to adopt: KEY=VMID, or --by-name; `stackgen preflight` shows what there is")
+	}
+	if !c.Bool("by-name") && c.IsSet("state") {
+		return errors.New("--state is of use with --by-name only")
+	}
+	var err error
+	// A spec may have errors that the decision mends, such as a VM without a
+	// template. What counts is what comes out.
+	if a.project, err = load(a.paths, ""); err != nil {
+		return err
+	}
+	for _, d := range decisions {
+		if err := a.decision(d); err != nil {
+			return err
+		}
+	}
+	if c.Bool("by-name") {
+		if err := a.byName(c); err != nil {
+			return err
+		}
+	} else if c.IsSet("inventory") {
+		inv, err := readInventory(c.String("inventory"))
+		if err != nil {
+			return err
+		}
+		if err := a.there(inv); err != nil {
+			return err
+		}
+	}
+	return a.write()
+}
+
+// decision reads KEY=VMID or STACK/KEY=VMID.
+func (a *adopting) decision(text string) error {
+	name, number, _ := strings.Cut(text, "=")
+	vmid, err := strconv.Atoi(number)
+	if err != nil || vmid < 100 || vmid > 999999999 {
+		return fmt.Errorf("%s: %q is no VMID; VMIDs are numbers from 100", text, schema.Printable(number))
+	}
+	found := a.find(name)
+	switch {
+	case len(found) == 0:
+		return fmt.Errorf("%s: no spec here has %q under vms; VMs of groups and classes have no entry of their own to write into", text, schema.Printable(name))
+	case len(found) > 1:
+		return fmt.Errorf("%s: several stacks have such a VM: write %s=%d or %s=%d", text, found[0], vmid, found[1], vmid)
+	}
+	if was, twice := a.chosen[found[0]]; twice && was != vmid {
+		return fmt.Errorf("%s: it is to be %d already", text, was)
+	}
+	a.chosen[found[0]] = vmid
+	return nil
+}
+
+// find finds a VM in the specs as they are written.
+func (a *adopting) find(name string) []guard.UnitID {
+	stack, key, qualified := strings.Cut(name, "/")
+	if !qualified {
+		stack, key = "", name
+	}
+	var out []guard.UnitID
+	for _, file := range slices.Sorted(maps.Keys(a.project.sources)) {
+		if base := filepath.Base(file); base == settingsFile || base == lock.File {
+			continue
+		}
+		in, keys := edit.VMs(a.project.sources[file])
+		if slices.Contains(keys, key) && (qualified && in == stack || !qualified && a.project.selected(in)) {
+			u := guard.UnitID{Stack: in, Unit: key}
+			a.files[u] = file
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// byName decides for the VMs whose name exactly one VM of the cluster carries.
+func (a *adopting) byName(c *cli.Context) error {
+	j, err := a.prepare(a.paths)
+	if err != nil {
+		return err
+	}
+	if err := j.look(c); err != nil {
+		return err
+	}
+	for _, v := range guard.Judge(j.input) {
+		u := guard.UnitID{Stack: v.Stack, Unit: v.Key}
+		_, decided := a.chosen[u]
+		switch {
+		case v.Kind != guard.KindVM || !v.Stop() || decided:
+		case v.Word == guard.Ambiguous && len(v.Others) == 1 && len(a.find(u.String())) == 1:
+			a.chosen[u] = v.Others[0]
+		default:
+			a.left = append(a.left, harmlessVerdict(v))
+		}
+	}
+	return a.there(j.input.Inventory)
+}
+
+// there checks that the cluster has what was decided.
+func (a *adopting) there(inv *cluster.Inventory) error {
+	var errs []error
+	for _, u := range a.order() {
+		vmid := a.chosen[u]
+		switch g := inv.Guest(vmid); {
+		case g == nil:
+			errs = append(errs, fmt.Errorf("%s=%d: the cluster has no VM %d that can be seen", u, vmid, vmid))
+		case g.Template || g.Kind != cluster.KindVM:
+			errs = append(errs, fmt.Errorf("%s=%d: %d is no VM but a template or container", u, vmid, vmid))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// order is what was chosen, in a fixed order.
+func (a *adopting) order() []guard.UnitID {
+	return slices.SortedFunc(maps.Keys(a.chosen), func(x, y guard.UnitID) int {
+		return schema.NaturalCompare(x.String(), y.String())
+	})
+}
+
+// write edits the specs, checks what comes out, shows it and writes it.
+func (a *adopting) write() error {
+	byFile := map[string][]edit.Adoption{}
+	for _, u := range a.order() {
+		byFile[a.files[u]] = append(byFile[a.files[u]], edit.Adoption{Key: u.Unit, VMID: a.chosen[u]})
+	}
+	edited := map[string][]byte{}
+	var errs []error
+	files := slices.Sorted(maps.Keys(byFile))
+	for _, file := range files {
+		body, err := edit.Adopt(a.project.sources[file], byFile[file])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", file, err))
+			continue
+		}
+		if string(body) != string(a.project.sources[file]) {
+			edited[file] = body
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := a.check(edited); err != nil {
+		return err
+	}
+	for _, file := range slices.Sorted(maps.Keys(edited)) {
+		change := disk.Change{Path: filepath.Base(file), Kind: disk.Changed, Old: a.project.sources[file], New: edited[file], Sync: true}
+		show := change
+		show.Path = filepath.ToSlash(file)
+		fmt.Fprint(a.out, disk.Diff(show))
+		if err := disk.Apply(filepath.Dir(file), []disk.Change{change}); err != nil {
+			return err
+		}
+	}
+	return a.report(len(edited))
+}
+
+// check proves that the specs still mean what they meant, but for what was
+// adopted.
+func (a *adopting) check(edited map[string][]byte) error {
+	p, err := loadEdited(a.paths, "", edited)
+	if err != nil {
+		return err
+	}
+	if p.stacks != nil {
+		p.problems = schema.SortProblems(append(p.problems, p.decide(nil).Problems...))
+	}
+	if schema.HasErrors(p.problems) {
+		if err := printProblems(a.errOut, "text", p.problems, p.sources, color(a.errOut)); err != nil {
+			return err
+		}
+		return errors.New("what would be written is no valid spec; nothing was written")
+	}
+	for _, s := range p.stacks.Stacks {
+		for _, vm := range s.VMs {
+			if vmid, ok := a.chosen[guard.UnitID{Stack: s.Name, Unit: vm.Key}]; ok && (!vm.Adopt || vm.VMID != vmid) {
+				return fmt.Errorf("%s/%s would not adopt %d; nothing was written, please write it by hand", s.Name, vm.Key, vmid)
+			}
+		}
+	}
+	return nil
+}
+
+// report says what was decided, what was left, and what to run now.
+func (a *adopting) report(files int) error {
+	if len(a.left) > 0 {
+		fmt.Fprintf(a.errOut, "Left for you to decide:\n")
+		verdictRows(a.errOut, a.left, color(a.errOut))
+	}
+	for _, u := range a.order() {
+		fmt.Fprintf(a.errOut, "%s is %d.\n", u, a.chosen[u])
+	}
+	switch {
+	case files > 0:
+		fmt.Fprintf(a.errOut, "%s written. Next:\n  stackgen render && stackgen preflight\n", counting(files, "spec"))
+	default:
+		fmt.Fprintln(a.errOut, "Nothing to write.")
+	}
+	if code := guard.Exit(a.left); code != guard.ExitDone {
+		return exitCode(code)
+	}
+	return nil
+}

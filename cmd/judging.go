@@ -1,0 +1,156 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"stackgen/generator"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// judgeFlags are the flags of every command that judges.
+func judgeFlags() []cli.Flag {
+	return []cli.Flag{
+		inventoryFlag(),
+		&cli.StringSliceFlag{Name: "state", Usage: "read a unit's state from `STACK/UNIT=FILE`, or all from a folder"},
+	}
+}
+
+// A judging is one run of a command that judges: everything it has read.
+type judging struct {
+	*env
+	project *project
+	result  lock.Result
+	input   guard.Input
+	plans   map[guard.UnitID]*guard.Plan
+	notes   []string
+
+	unrendered bool // the specs ask for decisions that no rendered file has
+}
+
+// prepare reads specs and lock and decides. A nil judging and an error that is
+// an exit code mean that everything was said.
+func (e *env) prepare(paths []string) (*judging, error) {
+	p, err := load(paths, "")
+	if err != nil {
+		return nil, err
+	}
+	j := &judging{env: e, project: p, plans: map[guard.UnitID]*guard.Plan{}}
+	if p.stacks != nil {
+		j.result = p.decide(nil)
+		p.problems = schema.SortProblems(append(p.problems, j.result.Problems...))
+	}
+	if err := printProblems(e.errOut, "text", p.problems, p.sources, color(e.errOut)); err != nil {
+		return nil, err
+	}
+	if p.stacks == nil || schema.HasErrors(p.problems) {
+		return nil, exitCode(exitError)
+	}
+	if len(j.result.Refusals) > 0 {
+		printRefusals(e.errOut, j.result.Refusals)
+		return nil, exitCode(exitStop)
+	}
+	if len(j.result.Stacks) == 0 {
+		return nil, fmt.Errorf("there is no spec in %s; `stackgen init` writes one", filepath.Join(p.root, "specs"))
+	}
+	p.stacks.Stacks = j.result.Stacks
+	j.input = guard.Input{Project: p.stacks, Lock: j.result.Lock, Selected: p.selected, State: guard.State{}}
+	if err := j.rendered(); err != nil {
+		return nil, err
+	}
+	p.lock = j.result.Lock // what was just decided is looked for too
+	return j, nil
+}
+
+// rendered notes decisions that nobody has rendered yet: an apply would not know
+// them.
+func (j *judging) rendered() error {
+	body, err := j.result.Lock.Bytes()
+	if err != nil {
+		return err
+	}
+	was, err := j.project.lock.Bytes()
+	if err != nil {
+		return err
+	}
+	if string(was) != string(body) {
+		j.unrendered = true
+		j.notes = append(j.notes, "the specs say more than was rendered: an apply would not do what is judged here; run `stackgen render` first")
+	}
+	for _, s := range j.result.Stacks {
+		if s.Guard == "off" && j.project.selected(s.Name) {
+			j.notes = append(j.notes, "guard: off in "+s.Spec+": applies of "+s.Name+" are not stopped by what is said here")
+		}
+	}
+	return nil
+}
+
+// look reads the cluster and the state.
+func (j *judging) look(c *cli.Context) error {
+	inv, err := j.inventory(c, j.project, false)
+	if err != nil {
+		return err
+	}
+	j.input.Inventory = inv
+	return j.readState(c)
+}
+
+// units are the units of the selected stacks whose state matters.
+func (j *judging) units() []guard.UnitID {
+	var out []guard.UnitID
+	for _, s := range j.result.Stacks {
+		l := j.result.Lock.Stacks.Get(s.Name)
+		if l == nil || !j.project.selected(s.Name) {
+			continue
+		}
+		for _, u := range l.Units {
+			if u.Value.Status != lock.Forgotten {
+				out = append(out, guard.UnitID{Stack: s.Name, Unit: u.Key})
+			}
+		}
+	}
+	return out
+}
+
+// stackDir is where a stack is run.
+func (j *judging) stackDir(stack string) string {
+	return filepath.Join(j.project.root, "stacks", stack)
+}
+
+// imports reads the import files that are there.
+func (j *judging) imports() error {
+	j.input.Imports = map[guard.UnitID]guard.Imports{}
+	var errs []error
+	for _, u := range j.units() {
+		file := filepath.Join(j.stackDir(u.Stack), "imports", u.Unit+".tf")
+		body, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, cause(err)))
+			continue
+		}
+		if !strings.Contains(firstLine(body), generator.Marker) {
+			errs = append(errs, fmt.Errorf("%s is not written by stackgen: move it away, then look again", file))
+			continue
+		}
+		imports, err := guard.ParseImports(file, body)
+		j.input.Imports[u] = imports
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func firstLine(body []byte) string {
+	line, _, _ := strings.Cut(string(body), "\n")
+	return line
+}

@@ -1,0 +1,208 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/engine"
+	"stackgen/internal/guard"
+)
+
+// stateReaders is how many units are asked for their state at once.
+const stateReaders = 4
+
+// readState reads the state of all units: from the files that were named, from
+// the plans that were named, else from their backends.
+func (j *judging) readState(c *cli.Context) error {
+	files, err := j.unitFiles(c, "state", "tfplan.json", "tofu.tfstate")
+	if err != nil {
+		return err
+	}
+	for u, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", file, cause(err))
+		}
+		state, err := guard.ParseState(body)
+		if err != nil {
+			state.Unreadable = file + ": " + err.Error()
+		}
+		j.input.State[u] = state
+	}
+	var rest []guard.UnitID
+	for _, u := range j.units() {
+		if _, known := j.input.State[u]; !known {
+			rest = append(rest, u)
+		}
+	}
+	if len(rest) > 0 {
+		return j.askBackends(c.Context, rest)
+	}
+	return nil
+}
+
+// unitFiles reads a flag whose values are STACK/UNIT=FILE or a folder. In a
+// folder, files of the given names are looked for.
+func (j *judging) unitFiles(c *cli.Context, flag string, names ...string) (map[guard.UnitID]string, error) {
+	out := map[guard.UnitID]string{}
+	for _, value := range c.StringSlice(flag) {
+		id, file, isFile := strings.Cut(value, "=")
+		stack, unit, isUnit := strings.Cut(id, "/")
+		if !isFile {
+			if err := j.unitFolder(out, value, names); err != nil {
+				return nil, fmt.Errorf("--%s: %w", flag, err)
+			}
+			continue
+		}
+		u := guard.UnitID{Stack: stack, Unit: unit}
+		if !isUnit || !slices.Contains(j.units(), u) {
+			return nil, fmt.Errorf("--%s %s: %w", flag, value, j.noUnit(id))
+		}
+		out[u] = file
+	}
+	return out, nil
+}
+
+func (j *judging) noUnit(id string) error {
+	var names []string
+	for _, u := range j.units() {
+		names = append(names, u.String())
+	}
+	return fmt.Errorf("there is no unit %q here; units: %s", id, strings.Join(names, ", "))
+}
+
+// unitFolder finds the units' files in a folder that --json-out-dir made, or in
+// one that local state lies in.
+func (j *judging) unitFolder(out map[guard.UnitID]string, dir string, names []string) error {
+	found := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains(names, d.Name()) {
+			return err
+		}
+		rel := filepath.ToSlash(relative(dir, filepath.Dir(path)))
+		var fits []guard.UnitID
+		for _, u := range j.units() {
+			parts := strings.Split(rel, "/")
+			if parts[len(parts)-1] != u.Unit {
+				continue
+			}
+			if i := slices.Index(parts, "stacks"); i >= 0 && parts[i+1] != u.Stack {
+				continue
+			}
+			if key := j.result.Lock.Stacks.Get(u.Stack).StateKey; d.Name() == "tofu.tfstate" && rel != key+"/"+u.Unit {
+				continue
+			}
+			fits = append(fits, u)
+		}
+		if len(fits) > 1 {
+			return fmt.Errorf("%s may be of %s or of %s: name the stack's spec, or give STACK/UNIT=FILE", path, fits[0], fits[1])
+		}
+		for _, u := range fits {
+			out[u], found = path, found+1
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot read %s: %w", dir, cause(err))
+	case found == 0:
+		return fmt.Errorf("%s holds no %s of a unit of this project", dir, strings.Join(names, " or "))
+	}
+	return nil
+}
+
+// askBackends reads the state of units as the engine does. What cannot be read
+// is unreadable, never empty.
+func (j *judging) askBackends(ctx context.Context, units []guard.UnitID) error {
+	tools, err := engine.Find(j.project.root, os.Environ())
+	if err != nil {
+		return err
+	}
+	failed := map[string]error{}
+	for _, u := range units {
+		if _, done := failed[u.Stack]; !done {
+			failed[u.Stack] = tools.Generate(ctx, j.stackDir(u.Stack))
+		}
+	}
+	states := make([]guard.UnitState, len(units))
+	read := func(i int) {
+		u := units[i]
+		body, err := []byte(nil), failed[u.Stack]
+		if err == nil {
+			body, err = tools.State(ctx, j.stackDir(u.Stack), u.Unit)
+		}
+		if err == nil {
+			states[i], err = guard.ParseState(body)
+		}
+		if err != nil {
+			states[i].Unreadable = err.Error()
+		}
+	}
+	read(0) // alone: it fills the provider cache, which bears no company while cold
+	var workers sync.WaitGroup
+	queue := make(chan int)
+	for range min(stateReaders, len(units)) {
+		workers.Go(func() {
+			for i := range queue {
+				read(i)
+			}
+		})
+	}
+	for i := 1; i < len(units); i++ {
+		queue <- i
+	}
+	close(queue)
+	workers.Wait()
+	for i, u := range units {
+		j.input.State[u] = states[i]
+	}
+	return ctx.Err()
+}
+
+// readPlans reads the plans that were named. The state that a plan was made from
+// is in it.
+func (j *judging) readPlans(c *cli.Context) error {
+	files, err := j.unitFiles(c, "plan", "tfplan.json")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, u := range j.units() {
+		file, ok := files[u]
+		if !ok {
+			continue
+		}
+		body, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", file, cause(err))
+		}
+		errs = append(errs, j.plan(u, file, body))
+	}
+	return errors.Join(errs...)
+}
+
+func (j *judging) plan(u guard.UnitID, file string, body []byte) error {
+	if bytes.HasPrefix(body, []byte("PK")) {
+		return fmt.Errorf("%s is a plan file: give the output of `tofu show -json %s`", file, filepath.Base(file))
+	}
+	plan, err := guard.ParsePlan(body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	state, err := guard.ParseState(body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	j.plans[u], j.input.State[u] = plan, state
+	return nil
+}

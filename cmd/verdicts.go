@@ -1,0 +1,287 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"stackgen/internal/guard"
+)
+
+// print writes the report in one of the formats text, json, junit, github and
+// markdown.
+func (r *verdictReport) print(w io.Writer, format string, color bool) error {
+	var out bytes.Buffer
+	var err error
+	switch format {
+	case "json":
+		err = writeJSON(&out, r)
+	case "junit":
+		err = r.junit(&out)
+	case "github":
+		r.github(&out)
+	case "markdown":
+		r.markdown(&out)
+	default:
+		r.text(&out, color)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// A verdictReport is the JSON form. Its keys are stable.
+type verdictReport struct {
+	Verdicts []guard.Verdict `json:"verdicts"`
+	Counts   []guard.Count   `json:"counts"`
+	Total    int             `json:"total"`
+	Exit     int             `json:"exit"`
+	Notes    []string        `json:"notes"`
+
+	destroy bool
+}
+
+func newVerdictReport(found []guard.Verdict, notes []string) *verdictReport {
+	var vs []guard.Verdict
+	for _, v := range found {
+		vs = append(vs, harmlessVerdict(v))
+	}
+	return &verdictReport{Verdicts: append([]guard.Verdict{}, vs...), Counts: append([]guard.Count{}, guard.Counts(vs)...),
+		Total: len(vs), Exit: guard.Exit(vs), Notes: append([]string{}, notes...)}
+}
+
+// harmlessVerdict returns a verdict without secrets and control characters:
+// names and errors in it come from elsewhere.
+func harmlessVerdict(v guard.Verdict) guard.Verdict {
+	v.Name, v.Key = visible(v.Name), visible(v.Key)
+	evidence, next := v.Evidence, v.Next
+	v.Evidence, v.Next = []string{}, next[:0:0]
+	for _, e := range evidence {
+		v.Evidence = append(v.Evidence, visibleLines(e))
+	}
+	for _, n := range next {
+		lines := n.Lines
+		n.What, n.Lines = visibleLines(n.What), []string{}
+		for _, l := range lines {
+			n.Lines = append(n.Lines, visibleLines(l))
+		}
+		v.Next = append(v.Next, n)
+	}
+	if v.Next == nil {
+		v.Next = next
+	}
+	return v
+}
+
+// label is the word in front of a verdict: what it means for an apply.
+func label(v *guard.Verdict) string {
+	switch v.Exit {
+	case guard.ExitStop:
+		return "STOP"
+	case guard.ExitError:
+		return "FAIL"
+	case guard.ExitDiffers:
+		return "wait"
+	}
+	return "ok"
+}
+
+// about is what a verdict is about, for people.
+func about(v *guard.Verdict) string {
+	out := v.Address()
+	switch v.Kind {
+	case guard.KindVM, guard.KindGuest:
+		if v.Kind == guard.KindGuest {
+			out = v.Stack
+		}
+		if v.VMID != 0 {
+			out += fmt.Sprintf(": VM %d", v.VMID)
+		}
+		if v.Name != "" {
+			out += " " + v.Name
+		}
+		if v.Node != "" {
+			out += " on " + v.Node
+		}
+	case guard.KindPool:
+		out += ": pool"
+	case guard.KindRecord:
+		out += ": record"
+	}
+	return out
+}
+
+func (r *verdictReport) text(w io.Writer, color bool) {
+	verdictRows(w, r.Verdicts, color)
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", n)
+	}
+	fmt.Fprintln(w, r.total())
+}
+
+func verdictRows(w io.Writer, vs []guard.Verdict, color bool) {
+	tints := map[string]func(string) string{"STOP": paint(color, "1;31"), "FAIL": paint(color, "1;31"), "wait": paint(color, "33"), "ok": paint(color, "32")}
+	for i := range vs {
+		v := &vs[i]
+		fmt.Fprintf(w, "%s %-9s %s\n", tints[label(v)](fmt.Sprintf("%-4s", label(v))), v.Word, about(v))
+		for _, e := range v.Evidence {
+			fmt.Fprintf(w, "       %s\n", strings.ReplaceAll(e, "\n", "\n       "))
+		}
+		for _, n := range v.Next {
+			fmt.Fprintf(w, "     > %s\n", n.What)
+			for _, l := range n.Lines {
+				fmt.Fprintf(w, "         %s\n", l)
+			}
+		}
+	}
+}
+
+// total is the line at the end: how many of what, and what it means.
+func (r *verdictReport) total() string {
+	var parts []string
+	vs := r.Verdicts
+	for _, c := range r.Counts {
+		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Word))
+	}
+	out := "Nothing to judge."
+	if len(vs) > 0 {
+		out = fmt.Sprintf("%s: %s.", counting(len(vs), "verdict"), strings.Join(parts, ", "))
+	}
+	stops := 0
+	for i := range vs {
+		if vs[i].Stop() {
+			stops++
+		}
+	}
+	switch r.Exit {
+	case guard.ExitStop:
+		return fmt.Sprintf("%s STOP: do not %s before what is marked STOP or FAIL is settled (%d).", out, r.verb(), stops)
+	case guard.ExitError:
+		return fmt.Sprintf("%s Do not %s: what is marked FAIL could not be found out.", out, r.verb())
+	case guard.ExitDiffers:
+		if guard.Exit(vs) == guard.ExitDone {
+			return out + " Run `stackgen render`, then look again."
+		}
+		return out + " Run `stackgen import-blocks`, then apply."
+	}
+	if r.destroy {
+		return out + " Nothing stops the destroy."
+	}
+	return out + " Apply now."
+}
+
+// verb is what the person is about to do.
+func (r *verdictReport) verb() string {
+	if r.destroy {
+		return "destroy"
+	}
+	return "apply"
+}
+
+// prose is a verdict's evidence and next steps as plain lines.
+func prose(v *guard.Verdict) string {
+	lines := append([]string{}, v.Evidence...)
+	for _, n := range v.Next {
+		lines = append(lines, "> "+n.What)
+		for _, l := range n.Lines {
+			lines = append(lines, "    "+l)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// github writes workflow commands: errors for what stops an apply,
+// warnings for stale import files.
+func (r *verdictReport) github(w io.Writer) {
+	vs := r.Verdicts
+	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	for i := range vs {
+		v := &vs[i]
+		kind := "notice"
+		switch {
+		case v.Stop():
+			kind = "error"
+		case v.Exit == guard.ExitDiffers:
+			kind = "warning"
+		case v.Word == guard.Managed || v.Word == guard.Create:
+			continue
+		}
+		fmt.Fprintf(w, "::%s title=%s::%s\n", kind, strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(string(v.Word)),
+			escape.Replace(about(v)+"\n"+prose(v)))
+	}
+	fmt.Fprintln(w, r.total())
+}
+
+func (r *verdictReport) markdown(w io.Writer) {
+	vs := r.Verdicts
+	cell := strings.NewReplacer("|", `\|`, "\n", "<br>", "<", "&lt;", ">", "&gt;")
+	fmt.Fprintf(w, "| | verdict | what | evidence |\n|---|---|---|---|\n")
+	for i := range vs {
+		v := &vs[i]
+		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", label(v), v.Word, cell.Replace(about(v)), cell.Replace(strings.Join(v.Evidence, "; ")))
+	}
+	for i := range vs {
+		v := &vs[i]
+		if len(v.Next) == 0 || v.Exit == guard.ExitDone {
+			continue
+		}
+		fmt.Fprintf(w, "\n**%s: %s**\n", v.Word, cell.Replace(about(v)))
+		for _, n := range v.Next {
+			fmt.Fprintf(w, "\n- %s\n", cell.Replace(n.What))
+			if len(n.Lines) > 0 {
+				fmt.Fprintf(w, "  ```\n  %s\n  ```\n", strings.Join(n.Lines, "\n  "))
+			}
+		}
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "\n> %s\n", cell.Replace(n))
+	}
+	fmt.Fprintf(w, "\n%s\n", r.total())
+}
+
+// junit writes a test case for each verdict; those that stop an apply
+// have failed.
+func (r *verdictReport) junit(w io.Writer) error {
+	vs := r.Verdicts
+	type failure struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+	type testcase struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Failure *failure `xml:"failure,omitempty"`
+		Output  string   `xml:"system-out,omitempty"`
+	}
+	type testsuite struct {
+		XMLName  xml.Name   `xml:"testsuite"`
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Cases    []testcase `xml:"testcase"`
+	}
+	suite := testsuite{Name: "stackgen preflight", Tests: len(vs)}
+	for i := range vs {
+		v := &vs[i]
+		c := testcase{Class: v.Stack + "." + v.Kind, Name: string(v.Word) + " " + about(v)}
+		if v.Exit == guard.ExitDone {
+			c.Output = prose(v)
+		} else {
+			suite.Failures++
+			c.Failure = &failure{Message: string(v.Word), Text: prose(v)}
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	fmt.Fprint(w, xml.Header)
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(suite); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}

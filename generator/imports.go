@@ -1,0 +1,34 @@
+package generator
+
+import (
+	"cmp"
+	"slices"
+
+	"stackgen/schema"
+)
+
+// An Import is one resource that exists and is to be taken into state.
+type Import struct {
+	Type, Label, Key string // of its resource block; Key is that of for_each
+	ID               string
+}
+
+// Imports renders the import file of one unit: a block for each address, in
+// natural order of the keys. Nothing that Render makes depends on it.
+func Imports(s *schema.Stack, unit string, imports []Import) (File, error) {
+	r := &renderer{from: s.Spec}
+	sorted := slices.Clone(imports)
+	slices.SortFunc(sorted, func(a, b Import) int {
+		return cmp.Or(schema.NaturalCompare(a.Key, b.Key), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Label, b.Label))
+	})
+	var blocks []part
+	for _, i := range sorted {
+		to := index(ref(i.Type, i.Label), i.Key)
+		blocks = append(blocks, block("import", nil, group(pair{"to", to}, pair{"id", text(i.ID)})))
+	}
+	r.blocks("stacks/"+s.Name+"/imports/"+unit+".tf", blocks)
+	if r.err != nil {
+		return File{}, r.err
+	}
+	return r.files[0], nil
+}

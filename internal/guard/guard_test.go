@@ -1,0 +1,141 @@
+package guard
+
+import (
+	"math/rand"
+	"reflect"
+	"strings"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// project is a stack of three VMs, as a spec would make it.
+func project() (*schema.Project, *lock.Lock) {
+	s := &schema.Stack{Name: "lab", Spec: "specs/lab.yaml", Kind: schema.KindStack}
+	l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}}
+	for i, key := range []string{"web1", "web2", "web10"} {
+		s.VMs = append(s.VMs, &schema.VM{Key: key, Path: "vms." + key, Name: key, Profile: "default"})
+		l.VMs = append(l.VMs, lock.Entry[lock.VM]{Key: key, Value: lock.VM{VMID: 100 + i, Node: "pve1"}})
+	}
+	p := &schema.Project{Stacks: []*schema.Stack{s}, Profiles: schema.BuiltinProfiles()}
+	return p, &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}}
+}
+
+func input(state []Resource, guests ...cluster.Guest) Input {
+	p, l := project()
+	return Input{Project: p, Lock: l, Selected: func(string) bool { return true }, State: State{{"lab", lock.UnitVM}: {Resources: state}},
+		Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: guests}}
+}
+
+func inState(key string, vmid int) Resource {
+	return Resource{Address: schema.VMAddress("", key), Type: TypeVM, Key: key, VMID: vmid, Node: "pve1", Name: key}
+}
+
+func guest(vmid int, name string) cluster.Guest {
+	return cluster.Guest{VMID: vmid, Node: "pve1", Kind: cluster.KindVM, Name: name, Status: "stopped", Config: &cluster.Config{}}
+}
+
+func words(vs []Verdict) string {
+	var out []string
+	for _, v := range vs {
+		out = append(out, v.Key+" "+string(v.Word))
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		exit       int
+		in         Input
+	}{
+		{"nothing there", "web1 create, web2 create, web10 create", 0, input(nil)},
+		{"all there", "web1 managed, web2 managed, web10 managed", 0, input([]Resource{inState("web1", 100), inState("web2", 101), inState("web10", 102)}, guest(100, "web1"), guest(101, "web2"), guest(102, "web10"))},
+		{"state lost", "web1 adopt, web2 adopt, web10 adopt", 0, input(nil, guest(100, "web1"), guest(101, "web2"), guest(102, "web10"))},
+		{"all of it", "web1 lost, web2 taken, web10 ambiguous", 3, input([]Resource{inState("web1", 100)}, guest(101, "x"), guest(300, "web10"))},
+		{"names in other case", "web1 ambiguous, web2 create, web10 create", 3, input(nil, guest(300, "WEB1"))},
+		{"a stranger", "old unlisted, web1 create, web2 create, web10 create", 3, input([]Resource{inState("old", 300)}, guest(300, "old"))},
+	} {
+		vs := Judge(c.in)
+		if got := words(vs); got != c.want || Exit(vs) != c.exit {
+			t.Errorf("%s: got %s, exit %d; want %s, exit %d", c.name, got, Exit(vs), c.want, c.exit)
+		}
+	}
+}
+
+// TestUnreadState keeps a state that was not read from being taken for an empty
+// one.
+func TestUnreadState(t *testing.T) {
+	in := input(nil, guest(100, "web1"))
+	in.State = State{}
+	vs := Judge(in)
+	if got, want := words(vs), "web1 unknown, web2 unknown, web10 unknown"; got != want || Exit(vs) != ExitError {
+		t.Errorf("got %s, exit %d; want %s, exit 1", got, Exit(vs), want)
+	}
+}
+
+// TestOrder judges the same cluster, read in any order, to the same verdicts.
+func TestOrder(t *testing.T) {
+	guests := []cluster.Guest{guest(300, "web1"), guest(301, "web1"), guest(101, "x"), guest(302, "web10"), guest(303, "web2")}
+	state := []Resource{inState("z", 400), inState("y", 401), inState("web2", 101)}
+	want := Judge(input(state, guests...))
+	for range 50 {
+		rand.Shuffle(len(guests), func(i, k int) { guests[i], guests[k] = guests[k], guests[i] })
+		rand.Shuffle(len(state), func(i, k int) { state[i], state[k] = state[k], state[i] })
+		if got := Judge(input(state, guests...)); !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %+v\nwant %+v", got, want)
+		}
+	}
+}
+
+func TestExit(t *testing.T) {
+	for _, c := range []struct {
+		codes []int
+		want  int
+	}{{nil, 0}, {[]int{0, 0}, 0}, {[]int{2, 0}, 2}, {[]int{0, 2, 1}, 1}, {[]int{1, 3, 2}, 3}, {[]int{3, 0}, 3}} {
+		var vs []Verdict
+		for _, code := range c.codes {
+			vs = append(vs, Verdict{Exit: code})
+		}
+		if got := Exit(vs); got != c.want {
+			t.Errorf("%v: got %d, want %d", c.codes, got, c.want)
+		}
+	}
+}
+
+func TestParseState(t *testing.T) {
+	const vm = `"values":{"root_module":{"resources":[{"address":"a","mode":"managed","type":"proxmox_virtual_environment_vm","index":"web1","values":{"id":"100","vm_id":100,"agent":[{"enabled":true}]}},{"address":"b","mode":"data","type":"x","values":{"id":7}}],"child_modules":[{"resources":[{"address":"c","mode":"managed","type":"null_resource","values":{"name":{"odd":1}}}]}]}}`
+	for _, c := range []struct {
+		body, err string
+		n         int
+	}{
+		{"", "", 0}, {" \n", "", 0}, {`{"format_version":"1.0"}`, "", 0}, {`{"version":4,"resources":[]}`, "", 0},
+		{`{"format_version":"1.0",` + vm + `}`, "", 2},
+		{`{"format_version":"1.2","planned_values":{},"prior_state":{` + vm + `}}`, "", 2},
+		{`{"format_version":"1.2","planned_values":{},"resource_drift":[{"address":"z","mode":"managed","type":"proxmox_virtual_environment_vm","index":"z","change":{"actions":["delete"],"before":{"vm_id":7}}}]}`, "", 1},
+		{`{"version":3}`, "version 3", 0}, {`{"serial":1,"encrypted_data":"x"}`, "encrypted", 0}, {`{}`, "neither", 0}, {`[`, "no state", 0}, {"\xff", "no JSON", 0},
+	} {
+		got, err := ParseState([]byte(c.body))
+		if c.err == "" && (err != nil || len(got.Resources) != c.n) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%s: got %d resources, %v", c.body, len(got.Resources), err)
+		}
+	}
+	got, _ := ParseState([]byte(`{"format_version":"1.0",` + vm + `}`))
+	if r := got.Resources[0]; r.VMID != 100 || r.Key != "web1" || r.Wait != "15m" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestParseImports(t *testing.T) {
+	got, err := ParseImports("f.tf", []byte("# x\nimport {\n  to = a.b[\"*.c\"]\n  id = \"n/1\"\n}\n"))
+	if err != nil || !reflect.DeepEqual(got, Imports{`a.b["*.c"]`: "n/1"}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, src := range []string{"import {", "resource \"a\" \"b\" {}", "import {\n to = a.b\n}", "import {\n to = a.b\n id = var.x\n}"} {
+		if _, err := ParseImports("f.tf", []byte(src)); err == nil {
+			t.Errorf("%q is taken", src)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// An Input is everything that verdicts are made from.
+type Input struct {
+	Project   *schema.Project // its stacks as the lock's decisions left them, those without a spec included
+	Lock      *lock.Lock
+	Selected  func(stack string) bool // which stacks to report on; all are looked at
+	State     State
+	Inventory *cluster.Inventory
+	Imports   map[UnitID]Imports // the import files on disk; nil if they are not to be judged
+	Destroy   bool               // whole stacks are about to be destroyed, on somebody's word
+}
+
+// Judge gives one verdict for every VM, pool and DNS record of the selected
+// stacks, and for every guest that is listed with them. The order is total.
+func Judge(in Input) []Verdict {
+	j := &judge{Input: in, matches: cluster.Matches(in.Project.Stacks, in.Lock, in.Inventory), word: map[string]Word{}, listed: map[int]bool{}}
+	for _, s := range in.Project.Stacks {
+		at := j.home(s.Name)
+		if at == nil {
+			continue
+		}
+		j.pools(at)
+		j.vms(at)
+		j.records(at)
+		j.strays(at)
+	}
+	j.orphans()
+	j.quorum()
+	for _, s := range in.Project.Stacks {
+		if at := j.home(s.Name); at != nil {
+			j.stale(at)
+		}
+	}
+	for i := range j.out {
+		if j.out[i].Evidence == nil {
+			j.out[i].Evidence = []string{}
+		}
+		if j.out[i].Next == nil {
+			j.out[i].Next = []lock.Way{}
+		}
+	}
+	Sort(j.out)
+	return j.out
+}
+
+// A judge holds one run of Judge.
+type judge struct {
+	Input
+	matches []cluster.Match
+	out     []Verdict
+	word    map[string]Word // of VMs that were judged, by stack/key
+	listed  map[int]bool    // guests that a verdict names
+}
+
+// A place is a stack and its decisions.
+type place struct {
+	*schema.Stack
+	lock *lock.Stack
+}
+
+// add begins a verdict. The pointer is good until the next one.
+func (j *judge) add(at *place, unit, kind, key string) *Verdict {
+	j.out = append(j.out, Verdict{Stack: at.Name, Unit: unit, Kind: kind, Key: key})
+	return &j.out[len(j.out)-1]
+}
+
+// held are the resources that a unit's state has for a type and a key. Of a
+// state that was not read, the reason is returned.
+func (j *judge) held(at *place, unit, kind string, keys ...string) (held []Resource, unread string) {
+	state, ok := j.State[UnitID{at.Name, unit}]
+	if !ok {
+		state.Unreadable = "its state was not read"
+	}
+	for _, r := range state.Resources {
+		if r.Type == kind && slices.Contains(keys, r.Key) {
+			held = append(held, r)
+		}
+	}
+	return held, state.Unreadable
+}
+
+// unread is the verdict where the state could not be read: the one thing that
+// must not be taken for an empty state.
+func (v *Verdict) unread(reason string) {
+	v.is(Unknown).because("the state of unit %s could not be read: %s", v.Unit, reason)
+	v.next("mend what keeps the state from being read, then look again; an apply would take what it cannot see for missing", inUnit(v.Stack, v.Unit, "terragrunt state list")...)
+	v.Exit = ExitError
+}
+
+// gaps makes a verdict unknown for what could not be seen, and says how to mend
+// it. It reports whether there was anything.
+func (v *Verdict) gaps(gaps []cluster.Gap) bool {
+	found := false
+	for _, g := range gaps {
+		found = true
+		v.is(Unknown).because("%s: %s", g.Path, g.Reason)
+		if g.Mend != "" {
+			v.mend(g.Mend)
+		}
+	}
+	return found
+}
+
+func (v *Verdict) mend(line string) {
+	what := "let the look see it, then look again"
+	for i := range v.Next {
+		if v.Next[i].What == what {
+			if !slices.Contains(v.Next[i].Lines, line) {
+				v.Next[i].Lines = append(v.Next[i].Lines, line)
+			}
+			return
+		}
+	}
+	v.next(what, line)
+}
+
+// inUnit are the lines that run a command in a unit's folder.
+func inUnit(stack, unit, command string) []string {
+	return []string{
+		"(cd stacks/" + stack + " && terragrunt stack generate)",
+		"(cd stacks/" + stack + "/.terragrunt-stack/" + unit + " && " + command + ")",
+	}
+}
+
+// retire says how a VM is retired; the line to write follows.
+func retire(spec string) string { return "take it out of vms in " + spec + ", and retire it there" }
+
+// quote is text as one word of a POSIX shell.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// quorum makes every right verdict of a cluster without quorum unknown: there,
+// reads work, and some writes fail halfway.
+func (j *judge) quorum() {
+	if j.Inventory.Quorate {
+		return
+	}
+	for i := range j.out {
+		v := &j.out[i]
+		if v.Stop() || v.Kind == KindRecord || v.Kind == KindGuest {
+			continue
+		}
+		was := v.Word
+		v.Evidence, v.Next, v.Import = nil, nil, ""
+		v.is(Unknown).because("the cluster has no quorum: writes fail, some of them after the disks are gone; otherwise this would be %s", was)
+		v.next("bring the missing nodes back, then look again", "pvecm status")
+	}
+}
+
+// strays are what a state has and neither spec nor lock knows.
+func (j *judge) strays(at *place) {
+	for _, e := range at.lock.Units {
+		state, read := j.State[UnitID{at.Name, e.Key}]
+		if e.Value.Status == lock.Retired && (!read || state.Unreadable != "") {
+			v := j.add(at, e.Key, KindUnit, "")
+			_, unread := j.held(at, e.Key, "")
+			v.unread(unread)
+		}
+		for _, r := range state.Resources {
+			switch r.Type {
+			case TypeVM:
+				if at.lock.VMs.Get(r.Key) == nil && !j.renamed(at, r.Key) {
+					j.stray(at, e.Key, r)
+				}
+			case TypePool:
+				if e.Value.Status == lock.Live && !(at.Pool != nil && at.Pool.Create && at.Pool.ID == r.Key) {
+					j.strayPool(at, e.Key, r)
+				}
+			}
+		}
+	}
+}
+
+func (j *judge) renamed(at *place, key string) bool {
+	return slices.ContainsFunc(at.Renamed, func(n schema.Rename) bool { return n.From == key })
+}
+
+func (j *judge) stray(at *place, unit string, r Resource) {
+	v := j.add(at, unit, KindVM, r.Key)
+	v.VMID, v.Node, v.Name, v.Resource = r.VMID, r.Node, r.Name, r.Address
+	g := j.Inventory.Guest(r.VMID)
+	if g == nil && v.gaps(j.Inventory.Blind(r.VMID)) {
+		return
+	}
+	v.is(Unlisted).because("%s (VMID %d) is in state, and neither the spec nor the lock has a VM %s: an apply would destroy it", r.Address, r.VMID, r.Key)
+	if g == nil {
+		v.is(Lost).because("no guest of the cluster has VMID %d", r.VMID)
+	} else {
+		j.listed[g.VMID] = true
+		v.because("%s", describe(g))
+		v.next("keep it: put it back into "+at.Spec, r.Key+": {vmid: "+fmt.Sprint(r.VMID)+"}  # with the rest of what it had")
+	}
+	v.next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+quote(r.Address))...)
+}
+
+func (j *judge) strayPool(at *place, unit string, r Resource) {
+	v := j.add(at, unit, KindPool, r.Key)
+	v.Resource = r.Address
+	v.is(Unlisted).because("%s is in state, and the spec does not create a pool %s: an apply would delete it", r.Address, r.Key)
+	v.next("keep it: put it back into "+at.Spec, "pool: {id: "+r.Key+", create: true}")
+	v.next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+quote(r.Address))...)
+}
+
+// orphans lists the guests that are ours by tag or pool and in no spec, and those
+// that carry the name of a VM without being it.
+func (j *judge) orphans() {
+	for _, m := range j.matches {
+		at := j.home(m.Stack)
+		if at == nil {
+			continue
+		}
+		for _, g := range vmsOf(m.Others) {
+			if !j.listed[g.VMID] {
+				j.orphan(at, g, fmt.Sprintf("it carries the name of %s/%s, which is another VM", m.Stack, m.Key))
+			}
+		}
+	}
+	for _, o := range cluster.Orphans(j.Project.Stacks, j.matches, j.Inventory) {
+		if at := j.home(o.Stack); at != nil && !j.listed[o.Guest.VMID] {
+			j.orphan(at, o.Guest, "it has "+o.Mark+" of stack "+o.Stack+" and is in no spec")
+		}
+	}
+}
+
+// home is the place of a selected stack, or nil.
+func (j *judge) home(stack string) *place {
+	for _, s := range j.Project.Stacks {
+		if l := j.Lock.Stacks.Get(s.Name); s.Name == stack && l != nil && l.Status != lock.Forgotten && j.Selected(stack) {
+			return &place{s, l}
+		}
+	}
+	return nil
+}
+
+func (j *judge) orphan(at *place, g *cluster.Guest, why string) {
+	j.listed[g.VMID] = true
+	v := j.add(at, "", KindGuest, fmt.Sprint(g.VMID))
+	v.VMID, v.Node, v.Name = g.VMID, g.Node, g.Name
+	v.is(Orphan).because("%s", why).because("%s", describe(g))
+	v.next("look at it; no apply touches it", inspect(g))
+}

@@ -1,0 +1,156 @@
+package guard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/lock"
+)
+
+// A Plan is what `tofu show -json` says of a plan file. Errored is set where the
+// plan failed and was written all the same, as after a prevent_destroy.
+type Plan struct {
+	tfjson.Plan
+	Errored bool
+}
+
+// ParsePlan reads the JSON of a plan.
+func ParsePlan(body []byte) (*Plan, error) {
+	p := &Plan{}
+	var more struct {
+		Errored bool            `json:"errored"`
+		Planned json.RawMessage `json:"planned_values"`
+	}
+	if err := json.Unmarshal(body, &p.Plan); err != nil {
+		return nil, fmt.Errorf("it is no plan: %w", err)
+	}
+	if err := json.Unmarshal(body, &more); err != nil {
+		return nil, fmt.Errorf("it is no plan: %w", err)
+	}
+	if len(more.Planned) == 0 && len(p.ResourceChanges) == 0 && !more.Errored {
+		return nil, errors.New("it is no plan; give the output of `tofu show -json PLANFILE`")
+	}
+	p.Errored = more.Errored
+	return p, nil
+}
+
+// JudgePlan refuses what the plan of one unit would do and nobody asked for:
+// creating what exists, replacing, destroying, forgetting, importing what is not
+// certainly ours. Verdicts are those of Judge for the same input. An action that
+// is not known is an error.
+func JudgePlan(in Input, verdicts []Verdict, unit UnitID, plan *Plan) ([]Verdict, error) {
+	l := in.Lock.Stacks.Get(unit.Stack)
+	if l == nil {
+		return nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
+	}
+	p := &planJudge{in: in, verdicts: verdicts, unit: unit, lock: l, gone: map[string]bool{}}
+	for _, d := range plan.ResourceDrift {
+		if d.Change != nil && d.Change.Actions.Delete() {
+			p.gone[d.Address] = true
+		}
+	}
+	var errs []error
+	for _, c := range plan.ResourceChanges {
+		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil {
+			continue
+		}
+		errs = append(errs, p.change(c))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if plan.Errored {
+		p.errored()
+	}
+	for i := range p.out {
+		if p.out[i].Next == nil {
+			p.out[i].Next = []lock.Way{}
+		}
+	}
+	Sort(p.out)
+	return p.out, nil
+}
+
+// A planJudge holds one run of JudgePlan.
+type planJudge struct {
+	in       Input
+	verdicts []Verdict
+	unit     UnitID
+	lock     *lock.Stack
+	gone     map[string]bool // what the plan's refresh found gone
+	out      []Verdict
+}
+
+// change judges one change of the plan.
+func (p *planJudge) change(c *tfjson.ResourceChange) error {
+	a := c.Change.Actions
+	name := make([]string, len(a))
+	for i := range a {
+		name[i] = string(a[i])
+	}
+	switch strings.Join(name, "+") {
+	case "no-op", "update", "read":
+		if c.Change.Importing != nil {
+			p.imports(c)
+		}
+	case "create":
+		p.creates(c)
+	case "delete":
+		p.deletes(c)
+	case "forget":
+		p.forgets(c)
+	case "delete+create", "create+delete", "forget+create", "create+forget":
+		p.replaces(c, strings.Join(name, " and "))
+	default:
+		return fmt.Errorf("the plan of %s has an action that this stackgen does not know, on %s: %s", p.unit, c.Address, strings.Join(name, "+"))
+	}
+	return nil
+}
+
+// add begins the verdict about a change.
+func (p *planJudge) add(c *tfjson.ResourceChange) *Verdict {
+	v := Verdict{Stack: p.unit.Stack, Unit: p.unit.Unit, Kind: KindVM, Key: keyOf(c), Resource: c.Address}
+	switch c.Type {
+	case TypePool:
+		v.Kind = KindPool
+	case TypeRecord:
+		v.Kind = KindRecord
+	}
+	if v.Key == "" {
+		v.Key = c.Address
+	}
+	if known := p.known(c); known != nil {
+		v.Key, v.VMID, v.Node, v.Name = known.Key, known.VMID, known.Node, known.Name
+	}
+	p.out = append(p.out, v)
+	return &p.out[len(p.out)-1]
+}
+
+func keyOf(c *tfjson.ResourceChange) string {
+	key, _ := c.Index.(string)
+	return key
+}
+
+// known is what Judge said of the same thing, or nil.
+func (p *planJudge) known(c *tfjson.ResourceChange) *Verdict {
+	kind := map[string]string{TypeVM: KindVM, TypePool: KindPool, TypeRecord: KindRecord}[c.Type]
+	for i := range p.verdicts {
+		v := &p.verdicts[i]
+		if v.Stack != p.unit.Stack || v.Unit != p.unit.Unit || v.Kind != kind {
+			continue
+		}
+		if kind == KindRecord && v.Name == keyOf(c) || kind != KindRecord && v.Key == keyOf(c) {
+			return v
+		}
+	}
+	return nil
+}
+
+// judged reports whether verdicts are made about a resource type.
+func judged(kind string) bool {
+	return kind == TypeVM || kind == TypeContainer || kind == TypePool || kind == TypeRecord
+}

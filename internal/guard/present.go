@@ -1,0 +1,292 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+)
+
+// present judges a VM on whose VMID there is something.
+func (s *subject) present() {
+	switch {
+	case s.busy():
+	case s.stranger():
+	case s.match.Guest == nil && !s.knownByState():
+		s.is(Unknown).because("whether it is the VM cannot be told yet: its name or fingerprint could not be read").because("%s", describe(s.guest))
+		s.next("wait ten seconds, then look again: lists of Proxmox VE lag that much")
+	case len(s.states) == 0 && s.match.Why == cluster.ByName && len(vmsOf(s.match.Others)) > 0:
+		s.ambiguous(append([]*cluster.Guest{s.guest}, vmsOf(s.match.Others)...))
+		s.Evidence[0] = fmt.Sprintf("%d VMs carry the name %s. One of them has VMID %d, but no fingerprint says that it is the one", len(vmsOf(s.match.Others))+1, s.Name, s.VMID)
+	case s.agentBlocks(), s.holes(), s.elsewhere(), s.doomed():
+	default:
+		s.agrees()
+	}
+}
+
+// agrees is a VM that is where and what it should be.
+func (s *subject) agrees() {
+	word := Managed
+	if len(s.states) == 0 {
+		word = Adopt
+	} else if s.guest.Node != s.entry.Node && s.entry.Node != "" {
+		word = Moved
+	}
+	s.is(word)
+	if s.guest.Node != s.entry.Node && s.entry.Node != "" {
+		s.because("it is on %s, the spec says %s; its profile leaves that alone", s.guest.Node, s.entry.Node)
+	}
+	switch {
+	case word == Adopt:
+		s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
+		s.because("%s", s.proof()).because("%s", describe(s.guest))
+	case word == Managed:
+		s.because("%s", s.proof())
+	}
+	if len(s.match.Differ) > 0 && s.match.Why == cluster.ByAdopt {
+		s.because("adopt names it, although %s", strings.Join(s.match.Differ, " and "))
+	}
+}
+
+// proof says by what evidence the guest is the VM.
+func (s *subject) proof() string {
+	switch s.match.Why {
+	case cluster.ByAdopt:
+		return "the spec adopts it"
+	case cluster.ByFingerprint:
+		return "its recorded fingerprint agrees"
+	case cluster.ByName:
+		return "no fingerprint is recorded, and its name agrees"
+	}
+	return "the state knows it by name or MAC"
+}
+
+// knownByState reports whether the state says that the guest is the VM, where
+// specs and lock do not: its name is about to change, or its spec is gone.
+func (s *subject) knownByState() bool {
+	if len(s.states) != 1 || s.match.Why != cluster.OtherName && s.match.Why != cluster.NoName {
+		return false
+	}
+	r := s.states[0]
+	if s.guest.Config != nil && len(r.MACs) > 0 && len(s.guest.Config.MACs) > 0 {
+		return s.commonMAC()
+	}
+	return r.Name != "" && r.Name == s.guest.Name
+}
+
+func (s *subject) commonMAC() bool {
+	return slices.ContainsFunc(s.guest.Config.MACs, func(mac string) bool { return slices.Contains(s.states[0].MACs, strings.ToUpper(mac)) })
+}
+
+// stranger is a VMID that belongs to something else.
+func (s *subject) stranger() bool {
+	m := s.match
+	switch {
+	case m.Why == cluster.ByName && len(s.states) == 1 && s.guest.Config != nil && len(s.states[0].MACs) > 0 && len(s.guest.Config.MACs) > 0 && !s.commonMAC():
+		s.is(Taken).because("VMID %d has the VM's name, but no NIC of it has a MAC that the state knows (%s): it was made again by hand", s.VMID, strings.Join(s.states[0].MACs, " "))
+	case !m.Taken() || s.knownByState():
+		return false
+	case m.Why == cluster.IsTemplate || m.Why == cluster.IsContainer:
+		s.is(Taken).because("VMID %d belongs to a %s", s.VMID, m.Why)
+	case m.Why == cluster.OtherFingerprint:
+		s.is(Taken).because("VMID %d is not the VM that was recorded: %s", s.VMID, strings.Join(m.Differ, "; "))
+	default:
+		s.is(Taken).because("VMID %d belongs to another VM: its name is %s, the spec says %s, and no fingerprint is recorded", s.VMID, s.guest.Name, s.Name)
+	}
+	s.because("%s", describe(s.guest))
+	s.next("look at it; an apply would write to it, or destroy it", inspect(s.guest))
+	if m.Why != cluster.IsTemplate && m.Why != cluster.IsContainer && m.VM != nil {
+		s.next("it is the VM that is meant: say so in "+s.where(), fmt.Sprintf("adopt: {vmid: %d}", s.VMID))
+	}
+	if len(s.states) == 1 {
+		s.next("it is none of ours: take it out of the state, and give the VM another VMID", s.rm(s.states[0].Address)...)
+	} else if m.VM != nil {
+		s.next("it is none of ours: give the VM a new key in "+s.at.Spec+", so that it gets another VMID, and let go of the old one", "forgotten: ["+s.Key+"]", "stackgen render")
+	}
+	return true
+}
+
+// busy is a guest that a task or a lock is on.
+func (s *subject) busy() bool {
+	g := s.guest
+	if g.Kind != cluster.KindVM || g.Template {
+		return false
+	}
+	tasks := tasksOn(s.Inventory, g.VMID)
+	if g.Lock == "" && len(tasks) == 0 {
+		return false
+	}
+	s.is(Busy).because("%s", describe(g))
+	for _, t := range tasks {
+		s.because("task %s of %s is in flight on %s", t.Type, t.User, t.Node)
+		s.next("wait until it has ended, then look again", fmt.Sprintf("pvesh get /nodes/%s/tasks/%s/status", t.Node, t.UPID))
+	}
+	if g.Lock != "" {
+		s.because("it is locked (%s)", g.Lock)
+	}
+	if g.Lock != "" && len(tasks) == 0 {
+		what := "no task that can be seen holds the lock: a killed worker may have left it. If none is running, as root on " + g.Node
+		s.next(what, fmt.Sprintf("pvesh get /nodes/%s/tasks --vmid %d --source active", g.Node, g.VMID), fmt.Sprintf("qm unlock %d", g.VMID))
+		if g.Lock == "clone" || g.Lock == "create" {
+			s.next("a clone that was cut off is no whole VM: destroy it, then look again", fmt.Sprintf("qm destroy %d", g.VMID))
+		}
+	}
+	return true
+}
+
+// agentBlocks is a running VM whose agent is switched on and silent: the provider
+// would wait for it, on import always, later as long as the state says.
+func (s *subject) agentBlocks() bool {
+	c := s.guest.Config
+	if s.guest.Status != "running" || c == nil {
+		return false
+	}
+	wait := defaultWait
+	if len(s.states) == 1 {
+		wait = s.states[0].Wait
+	}
+	if wait == "" || short(wait) {
+		return false
+	}
+	if c.Agent == "" {
+		return s.agentGap(wait)
+	}
+	if c.Agent != cluster.AgentSilent {
+		return false
+	}
+	s.is(Unknown).because("it is running, and its QEMU guest agent is switched on but silent: every plan would wait %s for it", wait).because("%s", describe(s.guest))
+	s.next("in the guest: install and start the agent", "systemctl enable --now qemu-guest-agent")
+	s.next("or switch it off until the guest has one", fmt.Sprintf("qm set %d --agent 0", s.guest.VMID))
+	if len(s.states) == 1 {
+		s.next("or shorten the wait: write into "+s.where()+", then apply once without refreshing", "agent: {timeout: 3s}", "stackgen render", "(cd stacks/"+s.Stack+" && terragrunt stack run apply -- -refresh=false)")
+	}
+	return true
+}
+
+// agentGap is a running VM whose agent may not be asked.
+func (s *subject) agentGap(wait string) bool {
+	agent := s.guest.Config.Raw["agent"]
+	if !strings.HasPrefix(agent, "1") && !strings.Contains(agent, "enabled=1") {
+		return false
+	}
+	found := false
+	for _, g := range s.Inventory.BlindAgent(s.VMID) {
+		if !found {
+			s.is(Unknown).because("it is running with its agent switched on, and whether that answers cannot be seen: if not, every plan waits %s", wait)
+		}
+		found = true
+		s.because("%s: %s", g.Path, g.Reason)
+		if g.Mend != "" {
+			s.mend(g.Mend)
+		}
+	}
+	return found
+}
+
+// short reports whether a wait is one of seconds only.
+func short(wait string) bool {
+	seconds, ok := strings.CutSuffix(wait, "s")
+	return ok && len(seconds) <= 2 && !strings.ContainsAny(seconds, "mh")
+}
+
+// holes are gaps in a guest's device numbers, which HCL cannot say: the plan of
+// an adoption looks harmless, and the apply adds a NIC.
+func (s *subject) holes() bool {
+	if len(s.states) > 0 {
+		return false
+	}
+	if s.guest.Config == nil {
+		s.is(Unknown).because("its configuration was not read, so nothing can be said of its adoption").because("%s", describe(s.guest))
+		s.next("look again", "stackgen snapshot")
+		return true
+	}
+	if s.profile != nil && s.profile.IgnoreAll {
+		return false
+	}
+	for _, device := range []string{"net", "serial"} {
+		if missing := hole(s.guest.Config.Raw, device); missing != "" {
+			s.is(Unknown).because("it has no %s, but later ones: OpenTofu cannot say that, and an apply after its adoption would change its devices", missing).because("%s", describe(s.guest))
+			s.next("adopt it without its hardware: in "+s.where(), "profile: adopted")
+			s.next("or close the gap: move its later devices down, then look again", inspect(s.guest))
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere is a VM on another node than the spec says, where the profile does
+// not leave that alone.
+func (s *subject) elsewhere() bool {
+	if s.guest.Node == s.entry.Node || s.entry.Node == "" || s.profile == nil || s.profile.Ignores("node_name") {
+		return false
+	}
+	s.is(Moved).because("it is on %s, the spec says %s, and profile %s does not leave that alone: an apply would destroy it and create it there", s.guest.Node, s.entry.Node, s.profile.Name)
+	s.Exit = ExitStop
+	s.next("leave it where it is: in "+s.where(), "node: "+s.guest.Node)
+	s.next("or bring it back first", fmt.Sprintf("qm migrate %d %s", s.guest.VMID, s.entry.Node))
+	s.next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec, "profiles: {"+s.profile.Name+": {ignore_changes: [node_name, ...]}}")
+	return true
+}
+
+// doomed is a VM that is about to be destroyed with its whole stack, and is
+// protected: its records would go first, then the destroy would stop.
+func (s *subject) doomed() bool {
+	if !s.Destroy || len(s.states) == 0 {
+		return false
+	}
+	switch {
+	case s.profile != nil && s.profile.PreventDestroy:
+		s.is(Unlisted).because("its profile %s forbids to destroy it; a destroy of the stack would remove DNS records first, and then stop at it", s.profile.Name)
+		s.next("destroy it too: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
+		s.next("or keep the stack, and retire only the VMs that are to go")
+		return true
+	}
+	return s.undestroyable()
+}
+
+// undestroyable is a VM that Proxmox VE refuses to destroy.
+func (s *subject) undestroyable() bool {
+	switch g := s.guest; {
+	case on(g.Config, "protection"):
+		s.is(Busy).because("its protection is on: Proxmox VE refuses to destroy it, after its DNS records are gone").because("%s", describe(g))
+		s.next("if it is to go, as you said", fmt.Sprintf("qm set %d --protection 0", g.VMID))
+	case g.HA != "":
+		s.is(Busy).because("it is an HA resource (%s): Proxmox VE refuses to destroy it, after its DNS records are gone", g.HA).because("%s", describe(g))
+		s.next("if it is to go, as you said", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
+	default:
+		return false
+	}
+	return true
+}
+
+// retired is a VM that is to be destroyed, or has been.
+func (s *subject) retired() {
+	if s.guest == nil && s.gaps(s.Inventory.Blind(s.VMID)) {
+		return
+	}
+	inState := len(s.states) == 1
+	switch {
+	case inState && s.states[0].VMID != s.VMID:
+		s.otherVMID()
+	case s.guest == nil:
+		s.is(Retiring).because("it is gone from the cluster")
+		if !inState {
+			s.next("free its VMID and forget it: remove it from `retired` in "+s.at.Spec, "stackgen render")
+		}
+	case inState && (s.busy() || s.stranger()):
+	case s.match.Guest == nil && !s.knownByState() && inState:
+		s.is(Unknown).because("it is to be destroyed, and nothing proves that VMID %d is still it", s.VMID).because("%s", describe(s.guest))
+		s.next("look at it. If it is the one, destroy it by hand and take it out of the state", append([]string{inspect(s.guest)}, s.rm(s.Resource)...)...)
+	case inState && s.undestroyable():
+	case inState:
+		s.is(Retiring).because("the next apply destroys it, its records first").because("%s", describe(s.guest))
+	default:
+		s.is(Retiring).because("it is in no state, so no apply destroys it; its VMID has %s", describe(s.guest))
+		s.next("if it is to go, by hand", inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID))
+	}
+	if s.Word == Retiring && s.at.lock.Status == lock.Retired {
+		s.because("its whole stack is retired")
+	}
+}

@@ -1,0 +1,154 @@
+package guard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// records judges the DNS records of a stack's VMs.
+func (j *judge) records(at *place) {
+	wanted := map[string]bool{} // unit and name
+	if at.DNS != nil {
+		for _, vm := range at.VMs {
+			unit := lock.UnitDNS
+			if e := at.lock.VMs.Get(vm.Key); !at.DNS.PerStack && e != nil {
+				unit = e.Unit
+			}
+			for _, r := range vm.Records {
+				wanted[unit+"\x00"+r.Name] = true
+				j.record(at, unit, vm, r)
+			}
+		}
+	}
+	for _, e := range at.lock.Units {
+		for _, r := range j.State[UnitID{at.Name, e.Key}].Resources {
+			if r.Type == TypeRecord && !wanted[e.Key+"\x00"+r.Key] {
+				j.unwanted(at, e, r)
+			}
+		}
+	}
+}
+
+// unwanted is a record that the state has and no VM asks for any more.
+func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r Resource) {
+	v := j.add(at, unit.Key, KindRecord, r.ID)
+	v.Resource = r.Address
+	if unit.Value.Status == lock.Forgotten {
+		v.is(Unlisted).because("unit %s is forgotten, and the record still in its state: a run in a folder that was left behind would remove it", unit.Key)
+		v.next("take it out of the state, and leave it alone from then on", inUnit(at.Name, unit.Key, "terragrunt state rm "+quote(r.Address))...)
+		return
+	}
+	v.is(Retiring).because("no VM asks for the record any more: the next apply removes it")
+}
+
+// FQDN is a record's name with its zone and the final dot.
+func FQDN(name, zone string) string {
+	if name == "@" {
+		return zone
+	}
+	return name + "." + zone
+}
+
+func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
+	name := FQDN(r.Name, at.DNS.Zone)
+	held, unread := j.held(at, unit, TypeRecord, r.Name)
+	v := j.add(at, unit, KindRecord, name)
+	v.Name = r.Name
+	v.Resource = fmt.Sprintf("%s.this[%q]", TypeRecord, r.Name)
+	answer := j.answer(name)
+	switch {
+	case unread != "":
+		v.unread(unread)
+	case answer == nil || answer.Error != "":
+		why := "nobody asked for it"
+		if answer != nil {
+			why = answer.Error
+		}
+		v.is(Unknown).because("what DNS has for %s is not known: %s", name, why)
+		v.next("ask, then look again", fmt.Sprintf("dig @%s -p %d %s A", at.DNS.Server, at.DNS.Port, name))
+	case len(held) > 0 && len(answer.Addresses) > 0:
+		v.is(Managed).because("DNS has %s", strings.Join(answer.Addresses, " "))
+	case len(held) > 0:
+		v.is(Create).because("it is in state, and DNS has no address for it: an apply publishes it again")
+	case answer.CNAME != "":
+		v.is(Taken).because("%s is an alias of %s; an address beside it is refused by DNS, after the VM was created", name, answer.CNAME)
+		v.next("remove the alias", deletion(at, name, "CNAME")...)
+		v.next("or publish another name: in "+at.Spec+", "+vm.Path, "dns: {records: [NAME]}")
+	case len(answer.Addresses) == 0:
+		v.is(Create).because("DNS has no %s", name)
+	default:
+		j.existing(at, v, vm, r, answer)
+	}
+}
+
+// existing is a record that DNS has and no state. It is ours if its address is
+// the VM's; where that is not known, if the VM is ours and there already. A
+// create would only add to it: both addresses would be published in turn.
+func (j *judge) existing(at *place, v *Verdict, vm *schema.VM, r schema.Record, answer *cluster.Record) {
+	has := strings.Join(answer.Addresses, " ")
+	expected := j.addresses(at, vm)
+	there := slices.Contains([]Word{Adopt, Managed, Moved}, j.word[at.Name+"/"+vm.Key])
+	switch {
+	case len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0]):
+		v.is(Adopt).because("DNS has %s for it, which is the VM's address, and no state knows it", has)
+		v.Import = v.Key
+	case len(expected) == 0 && there && len(answer.Addresses) == 1:
+		v.is(Adopt).because("DNS has %s for it, its VM is there, and no state knows it; an apply corrects the address if it is another one", has)
+		v.Import = v.Key
+	default:
+		v.is(Taken).because("DNS has %s for %s already, and nothing says that it is ours: an apply would add the VM's address to it, and both would be answered in turn", has, v.Key)
+		if len(expected) > 0 {
+			v.because("the VM's address is %s", strings.Join(expected, " "))
+		}
+		v.next("it is a leftover: remove it, then look again", deletion(at, v.Key, "A")...)
+		v.next("it is ours, and its address is to be corrected", inUnit(at.Name, v.Unit, "terragrunt import "+quote(v.Resource)+" "+v.Key)...)
+		v.next("it is somebody else's: publish another name: in "+at.Spec+", "+vm.Path, "dns: {records: [NAME]}")
+		return
+	}
+	if answer.TTL > r.TTL {
+		v.because("its TTL is %d, the spec says %d: the apply replaces the record", answer.TTL, r.TTL)
+	}
+}
+
+// addresses are what a VM is known to have: from its spec, or from its agent.
+func (j *judge) addresses(at *place, vm *schema.VM) []string {
+	if vm.Address.IsValid() {
+		return []string{vm.Address.Addr().String()}
+	}
+	for _, m := range j.matches {
+		if m.Stack == at.Name && m.Key == vm.Key && m.Guest != nil && m.Guest.Config != nil {
+			return m.Guest.Config.Address
+		}
+	}
+	return nil
+}
+
+// deletion are the lines that remove a record from DNS.
+func deletion(at *place, name, kind string) []string {
+	return []string{
+		"nsupdate -k KEYFILE",
+		fmt.Sprintf("server %s %d", at.DNS.Server, at.DNS.Port),
+		fmt.Sprintf("update delete %s %s", name, kind),
+		"send",
+	}
+}
+
+// answer is what DNS said of a name, or nil if it was not asked.
+func (j *judge) answer(name string) *cluster.Record {
+	for i := range j.Inventory.Records {
+		if r := &j.Inventory.Records[i]; strings.EqualFold(r.Name, name) {
+			return r
+		}
+	}
+	return nil
+}
+
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+func unique(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }

@@ -1,0 +1,266 @@
+package guard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The resource types that verdicts are about.
+const (
+	TypeVM        = "proxmox_virtual_environment_vm"
+	TypeContainer = "proxmox_virtual_environment_container"
+	TypePool      = "proxmox_virtual_environment_pool"
+	TypeRecord    = "dns_a_record_set"
+)
+
+// A UnitID names a unit of a stack.
+type UnitID struct{ Stack, Unit string }
+
+func (u UnitID) String() string { return u.Stack + "/" + u.Unit }
+
+// State is the state of all units that were looked at. A unit that is not in it
+// was not read, which is not the same as empty.
+type State map[UnitID]UnitState
+
+// A UnitState is the state of one unit. No resources and nothing Unreadable is a
+// state that is empty, or not there yet.
+type UnitState struct {
+	Unreadable string // why it could not be read
+	Resources  []Resource
+}
+
+// A Resource is one instance in a state.
+type Resource struct {
+	Address string
+	Type    string
+	Key     string // of for_each
+	ID      string
+	VMID    int // of a VM
+	Node    string
+	Name    string
+	MACs    []string
+	Wait    string // how long the provider waits for the agent: "" if it does not
+	Tainted bool
+}
+
+// instance is one resource of a state in the form that `tofu show -json` gives
+// it.
+type instance struct {
+	Address string          `json:"address"`
+	Mode    string          `json:"mode"`
+	Type    string          `json:"type"`
+	Index   json.RawMessage `json:"index"`
+	Tainted bool            `json:"tainted"`
+	Deposed string          `json:"deposed_key"`
+	Values  json.RawMessage `json:"values"`
+}
+
+// values are the attributes that verdicts need.
+type values struct {
+	ID      any    `json:"id"`
+	VMID    any    `json:"vm_id"`
+	Node    string `json:"node_name"`
+	Name    string `json:"name"`
+	Devices []struct {
+		MAC string `json:"mac_address"`
+	} `json:"network_device"`
+	Agent []struct {
+		Enabled *bool   `json:"enabled"`
+		Timeout *string `json:"timeout"`
+	} `json:"agent"`
+}
+
+type module struct {
+	Resources []instance `json:"resources"`
+	Children  []module   `json:"child_modules"`
+}
+
+// ParseState reads the state of one unit: the output of `tofu show -json`, a
+// state file, or a plan, which holds the state that it was made from. An empty
+// file is an empty state. An error means that nothing is known.
+func ParseState(body []byte) (UnitState, error) {
+	if len(strings.TrimSpace(string(body))) == 0 {
+		return UnitState{}, nil
+	}
+	var doc struct {
+		Version   int             `json:"version"`
+		Format    string          `json:"format_version"`
+		Encrypted json.RawMessage `json:"encrypted_data"`
+		Resources json.RawMessage `json:"resources"`
+		Values    *struct {
+			Root module `json:"root_module"`
+		} `json:"values"`
+		Planned json.RawMessage `json:"planned_values"`
+	}
+	if !utf8.Valid(body) {
+		return UnitState{}, errors.New("it is no JSON")
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return UnitState{}, fmt.Errorf("it is no state: %w", err)
+	}
+	switch {
+	case len(doc.Encrypted) > 0:
+		return UnitState{}, errors.New("it is encrypted; give the output of `terragrunt show -json`, which decrypts it")
+	case len(doc.Planned) > 0:
+		return stateOfPlan(body)
+	case doc.Values != nil:
+		return UnitState{Resources: collect(nil, doc.Values.Root)}, nil
+	case doc.Version == 4:
+		return stateFile(doc.Resources)
+	case doc.Format != "":
+		return UnitState{}, nil // an empty state has no values
+	case doc.Version != 0:
+		return UnitState{}, fmt.Errorf("it is a state of version %d; this stackgen reads version 4", doc.Version)
+	}
+	return UnitState{}, errors.New("it is neither a state nor the output of `tofu show -json`")
+}
+
+func collect(out []Resource, m module) []Resource {
+	for _, r := range m.Resources {
+		if r.Mode == "managed" && r.Deposed == "" {
+			out = append(out, r.resource())
+		}
+	}
+	for _, c := range m.Children {
+		out = collect(out, c)
+	}
+	return out
+}
+
+// stateOfPlan is the state before a plan. A plan's own state lacks what its
+// refresh found gone, which is among the drift, and has what it is to import.
+func stateOfPlan(body []byte) (UnitState, error) {
+	var doc struct {
+		Prior struct {
+			Values struct {
+				Root module `json:"root_module"`
+			} `json:"values"`
+		} `json:"prior_state"`
+		Changes []struct {
+			Address string `json:"address"`
+			Change  struct {
+				Importing *struct{} `json:"importing"`
+			} `json:"change"`
+		} `json:"resource_changes"`
+		Drift []struct {
+			instance
+			Change struct {
+				Actions []string        `json:"actions"`
+				Before  json.RawMessage `json:"before"`
+			} `json:"change"`
+		} `json:"resource_drift"`
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return UnitState{}, fmt.Errorf("it is no plan: %w", err)
+	}
+	imported := map[string]bool{}
+	for _, c := range doc.Changes {
+		imported[c.Address] = c.Change.Importing != nil
+	}
+	out := UnitState{Resources: slices.DeleteFunc(collect(nil, doc.Prior.Values.Root), func(r Resource) bool { return imported[r.Address] })}
+	known := map[string]bool{}
+	for _, r := range out.Resources {
+		known[r.Address] = true
+	}
+	for _, d := range doc.Drift {
+		d.Values = d.Change.Before
+		if len(d.Change.Actions) == 1 && d.Change.Actions[0] == "delete" && d.Mode == "managed" && !known[d.Address] {
+			out.Resources = append(out.Resources, d.resource())
+		}
+	}
+	return out, nil
+}
+
+// stateFile reads the resources of a state file.
+func stateFile(body json.RawMessage) (UnitState, error) {
+	var list []struct {
+		Module    string `json:"module"`
+		Mode      string `json:"mode"`
+		Type      string `json:"type"`
+		Name      string `json:"name"`
+		Instances []struct {
+			Index   json.RawMessage `json:"index_key"`
+			Status  string          `json:"status"`
+			Deposed string          `json:"deposed"`
+			Values  json.RawMessage `json:"attributes"`
+		} `json:"instances"`
+	}
+	if len(body) > 0 {
+		if err := json.Unmarshal(body, &list); err != nil {
+			return UnitState{}, fmt.Errorf("its resources cannot be read: %w", err)
+		}
+	}
+	out := UnitState{}
+	for _, r := range list {
+		for _, i := range r.Instances {
+			if r.Mode != "managed" || i.Deposed != "" {
+				continue
+			}
+			address := r.Type + "." + r.Name
+			if r.Module != "" {
+				address = r.Module + "." + address
+			}
+			if len(i.Index) > 0 {
+				address += "[" + string(i.Index) + "]"
+			}
+			in := instance{Address: address, Type: r.Type, Index: i.Index, Tainted: i.Status == "tainted", Values: i.Values}
+			out.Resources = append(out.Resources, in.resource())
+		}
+	}
+	return out, nil
+}
+
+func (i instance) resource() Resource {
+	r := Resource{Address: i.Address, Type: i.Type, Tainted: i.Tainted}
+	_ = json.Unmarshal(i.Index, &r.Key) // a number belongs to count, which no module of ours uses
+	var v values
+	switch i.Type { // other types may mean something else by these names
+	case TypeVM, TypePool, TypeRecord:
+		if err := json.Unmarshal(i.Values, &v); err != nil {
+			return r
+		}
+	}
+	r.ID, r.Node, r.Name, r.Wait = scalar(v.ID), v.Node, v.Name, v.wait()
+	if i.Type == TypeVM {
+		r.VMID, _ = strconv.Atoi(scalar(v.VMID))
+		if r.VMID == 0 { // an import that was never read back
+			r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
+		}
+	}
+	for _, d := range v.Devices {
+		if d.MAC != "" {
+			r.MACs = append(r.MACs, strings.ToUpper(d.MAC))
+		}
+	}
+	return r
+}
+
+// wait is how long the provider waits for the agent of a running VM.
+func (v *values) wait() string {
+	if len(v.Agent) == 0 || v.Agent[0].Enabled == nil || !*v.Agent[0].Enabled {
+		return ""
+	}
+	if t := v.Agent[0].Timeout; t != nil && *t != "" {
+		return *t
+	}
+	return defaultWait
+}
+
+// defaultWait is the provider's own agent.timeout.
+const defaultWait = "15m"
+
+// scalar is an id, which may be a number or text.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return ""
+}

@@ -1,0 +1,4 @@
+import {
+  to = x.y
+  id = "1"
+}

@@ -1,0 +1,86 @@
+package test
+
+import (
+	"strings"
+	"testing"
+
+	"stackgen/internal/pvesim"
+)
+
+// realCluster gives a project a simulated cluster of its own.
+func (p *realProject) realCluster() *pvesim.Server {
+	p.Helper()
+	s, err := pvesim.New(pvesim.Options{NoAuthDelay: true})
+	if err != nil {
+		p.Fatal(err)
+	}
+	if err := s.Start("127.0.0.1:0"); err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			p.Error(err)
+		}
+	})
+	p.tools = p.tools.With(s.Env()...)
+	p.realHere()
+	return s
+}
+
+// TestRealStateLost loses the state of a stack that the real provider made, and
+// adopts it: until the import files are there, preflight stops the apply; with
+// them, the plan imports and does nothing else. The same for a VM made by hand.
+func TestRealStateLost(t *testing.T) {
+	p := realNew(t, map[string]string{"specs/live.yaml": `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+pool: {id: live, create: true}
+defaults: {node: pve1, template: 9002, serial: socket, vga: {type: serial0}, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
+vms:
+  a: {}
+  b: {profile: protected}
+  registry: {adopt: {vmid: 123}}
+`}).render()
+	sim := p.realCluster()
+	step := func(want int, command string, says ...string) {
+		t.Helper()
+		code, said := p.stackgen(append(strings.Fields(command), p.dir)...)
+		if code != want {
+			t.Fatalf("%s: exit %d, want %d\n%s", command, code, want, said)
+		}
+		p.says(said, says...)
+	}
+	step(2, "preflight", "create live/live", "create live/a", "create live/b", "adopt live/registry")
+	step(3, "import-blocks --verify", "live/proxmox-vm: 1 to import, 2 to add, 0 to change, 0 to destroy", "create proxmox_virtual_environment_vm.this")
+	step(0, "preflight")
+	apply := func() {
+		t.Helper()
+		p.good("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+	}
+	apply()
+	step(0, "import-blocks")
+	step(0, "preflight", "managed live/live", "managed live/a", "managed live/b", "moved live/registry")
+	p.remove(".state")
+	step(2, "preflight", "adopt live/live", "adopt live/a", "adopt live/b", "adopt live/registry")
+	plan := func() string {
+		t.Helper()
+		dir := t.TempDir()
+		p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive", "--json-out-dir", dir, "--out-dir", dir)
+		return dir
+	}
+	sim.ResetLog()
+	step(3, "preflight --plan "+plan(), "STOP adopt live/registry", "STOP adopt live/a", "the plan creates proxmox_virtual_environment_vm.this")
+	step(0, "import-blocks --verify", "live/proxmox-pool: 1 to import, 0 to add, 0 to change, 0 to destroy", "live/proxmox-vm: 3 to import, 0 to add, 0 to change, 0 to destroy")
+	step(0, "preflight")
+	step(0, "preflight --plan "+plan(), "4 adopt")
+	apply()
+	step(0, "import-blocks")
+	step(0, "preflight --plan "+plan(), "3 managed, 1 moved")
+	if n := sim.Counters().Writes; n != 0 {
+		t.Errorf("adopting what was there has cost %d writes", n)
+	}
+	sim.Remove(300)
+	step(3, "preflight", "lost live/a")
+	step(3, "preflight --plan "+plan(), "lost live/a", "its refresh found it gone")
+}
