@@ -14,8 +14,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/generator"
 	"stackgen/internal/engine"
 	"stackgen/internal/guard"
+	"stackgen/internal/lock"
 )
 
 // stateReaders is how many units are asked for their state at once.
@@ -128,27 +130,17 @@ func (j *judging) askBackends(ctx context.Context, units []guard.UnitID) error {
 	if err != nil {
 		return err
 	}
-	failed := map[string]error{}
-	for _, u := range units {
-		if _, done := failed[u.Stack]; !done {
-			failed[u.Stack] = tools.Generate(ctx, j.stackDir(u.Stack))
-		}
+	root, err := filepath.Abs(j.project.root)
+	if err != nil {
+		return err
 	}
 	states := make([]guard.UnitState, len(units))
 	read := func(i int) {
-		u := units[i]
-		body, err := []byte(nil), failed[u.Stack]
-		if err == nil {
-			body, err = tools.State(ctx, j.stackDir(u.Stack), u.Unit)
-		}
-		if err == nil {
-			states[i], err = guard.ParseState(body)
-		}
-		if err != nil {
+		var err error
+		if states[i], err = j.backendState(ctx, tools, root, units[i]); err != nil {
 			states[i].Unreadable = err.Error()
 		}
 	}
-	read(0) // alone: it fills the provider cache, which bears no company while cold
 	var workers sync.WaitGroup
 	queue := make(chan int)
 	for range min(stateReaders, len(units)) {
@@ -158,7 +150,7 @@ func (j *judging) askBackends(ctx context.Context, units []guard.UnitID) error {
 			}
 		})
 	}
-	for i := 1; i < len(units); i++ {
+	for i := range units {
 		queue <- i
 	}
 	close(queue)
@@ -167,6 +159,26 @@ func (j *judging) askBackends(ctx context.Context, units []guard.UnitID) error {
 		j.input.State[u] = states[i]
 	}
 	return ctx.Err()
+}
+
+// backendState reads one unit's state. A local one that is not encrypted is the
+// file itself; everything else is the engine's business.
+func (j *judging) backendState(ctx context.Context, tools *engine.Tools, root string, u guard.UnitID) (guard.UnitState, error) {
+	l := j.result.Lock.Stacks.Get(u.Stack)
+	if l.Backend.Type == "local" {
+		body, err := os.ReadFile(filepath.Join(root, lock.StateDir, filepath.FromSlash(l.StateKey), u.Unit, "tofu.tfstate"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return guard.ParseState(nil)
+		}
+		if state, parsed := guard.ParseState(body); err == nil && parsed == nil {
+			return state, nil
+		}
+	}
+	body, err := tools.State(ctx, generator.Backend(l, u.Unit, filepath.ToSlash(root)))
+	if err != nil {
+		return guard.UnitState{}, err
+	}
+	return guard.ParseState(body)
 }
 
 // readPlans reads the plans that were named. The state that a plan was made from

@@ -3,6 +3,8 @@ package generator
 import (
 	"strings"
 
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -103,6 +105,18 @@ func backendConfig(l *lock.Stack) []pair {
 		out = append(out, pair{"use_lockfile", boolean(true)})
 	}
 	return out
+}
+
+// Backend is a root module that holds nothing but the backend of one unit, for
+// reading its state. root is the absolute path of the project.
+func Backend(l *lock.Stack, unit, root string) []byte {
+	key := l.StateKey + "/" + unit + "/tofu.tfstate"
+	config := append(backendConfig(l), pair{"key", text(key)})
+	if l.Backend.Type == "local" {
+		config = []pair{{"path", text(root + "/" + lock.StateDir + "/" + key)}}
+	}
+	backend := block("backend", []string{l.Backend.Type}, group(config...))
+	return hclwrite.Tokens(block("terraform", nil, nest(backend))).Bytes()
 }
 
 // unitSource is where a unit comes from, and its module where that is not the

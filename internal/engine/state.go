@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,15 +21,24 @@ func (t *Tools) Generate(ctx context.Context, stack string) error {
 // UnitDir is where a generated unit lies.
 func UnitDir(stack, unit string) string { return filepath.Join(stack, ".terragrunt-stack", unit) }
 
-// State is the state of a generated unit, decrypted, wherever its backend keeps
-// it. It is empty where the backend has none yet; everything else that keeps it
-// from being read is an error.
-func (t *Tools) State(ctx context.Context, stack, unit string) ([]byte, error) {
-	dir := UnitDir(stack, unit)
-	if _, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("%s is not there: `terragrunt stack generate` did not make it; run `stackgen render`", dir)
+// State is a state, decrypted, from the backend that a configuration names. It is
+// empty where the backend has none yet; everything else that keeps it from being
+// read is an error. It is read from a root module of its own: the unit's would
+// want its providers and the outputs of other units for it.
+func (t *Tools) State(ctx context.Context, backend []byte) (state []byte, err error) {
+	dir, err := os.MkdirTemp("", "stackgen-state-*")
+	if err != nil {
+		return nil, fmt.Errorf("no place to read a state from: %w", err)
 	}
-	r, err := t.must(ctx, dir, "terragrunt", "run", "--", "state", "pull")
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := os.WriteFile(filepath.Join(dir, "backend.tf"), backend, 0o600); err != nil {
+		return nil, fmt.Errorf("no place to read a state from: %w", err)
+	}
+	own := t.With("TF_DATA_DIR=" + filepath.Join(dir, ".terraform"))
+	if _, err := own.must(ctx, dir, "tofu", "init", "-input=false", "-no-color"); err != nil {
+		return nil, err
+	}
+	r, err := own.must(ctx, dir, "tofu", "state", "pull", "-no-color")
 	return r.Stdout, err
 }
 

@@ -9,6 +9,9 @@ import (
 	"stackgen/schema"
 )
 
+// StateDir is where the local backend keeps state, in the project.
+const StateDir = ".state"
+
 // stateMove refuses a change of the place where a live stack's state lies.
 func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 	now := Stack{}
