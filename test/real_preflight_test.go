@@ -1,6 +1,7 @@
 package test
 
 import (
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ const realGuest = `{"vmid":100,"node":"pve1","kind":"qemu","name":"live-a","stat
 const realState = `{"version":4,"terraform_version":"1.12.6","serial":1,"lineage":"x","outputs":{},"resources":[{"mode":"managed","type":"proxmox_virtual_environment_vm",
 "name":"this","provider":"provider[\"registry.opentofu.org/bpg/proxmox\"]","instances":[{"index_key":"a","schema_version":0,"attributes":{"id":"100","vm_id":100,"node_name":"pve1","name":"live-a"}}]}],"check_results":null}`
 
-// TestRealPreflight reads state through Terragrunt and the backend: one that has
+// TestRealPreflight reads state through the backend: one that has
 // none yet, one that has some, one that cannot be read. The last is never taken
 // for the first.
 func TestRealPreflight(t *testing.T) {
@@ -64,4 +65,37 @@ func TestRealPreflight(t *testing.T) {
 	expect(1, "unknown live/a", "could not be read")
 	p.remove("stacks/live/terragrunt.stack.hcl")
 	expect(1, "unknown live/a", "could not be read")
+}
+
+// TestRealPreflightS3 reads state from a bucket: none there, some, and none that
+// can be read.
+func TestRealPreflightS3(t *testing.T) {
+	bucket := &realBucket{objects: map[string][]byte{}}
+	server := httptest.NewServer(bucket)
+	t.Cleanup(server.Close)
+	p := realStack(t, strings.Replace(realS3, "http://127.0.0.1:1", server.URL, 1)).render()
+	p.realHere()
+	p.Setenv("AWS_ACCESS_KEY_ID", "the-key")
+	p.Setenv("AWS_SECRET_ACCESS_KEY", "the-secret")
+	inventory := filepath.Join(p.dir, "inv.json")
+	p.write("inv.json", realInventory(realGuest))
+	for _, step := range []struct {
+		state string
+		exit  int
+		says  string
+	}{{"", 2, "adopt live/a"}, {realState, 0, "managed live/a"}, {"{", 1, "could not be read"}} {
+		if step.state != "" {
+			bucket.Lock()
+			bucket.objects["/states/team/prod/live/proxmox-vm/tofu.tfstate"] = []byte(step.state)
+			bucket.Unlock()
+		}
+		code, said := p.stackgen("preflight", p.dir, "--inventory", inventory)
+		if code != step.exit || strings.Contains(said, "the-secret") {
+			t.Errorf("state %.20q: exit %d, want %d\n%s", step.state, code, step.exit, said)
+		}
+		p.says(said, step.says)
+	}
+	if len(bucket.seen) > 0 {
+		t.Errorf("looking has written: %v", bucket.seen)
+	}
 }
