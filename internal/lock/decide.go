@@ -22,7 +22,7 @@ type Refusal struct {
 // A Way is one way out of a refusal.
 type Way struct {
 	What  string   `json:"what"`
-	Lines []string `json:"lines"`
+	Lines []string `json:"lines,omitempty"`
 }
 
 // A Result is what Decide found. Lock and Stacks are usable only without

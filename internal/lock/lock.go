@@ -130,6 +130,12 @@ func (l *Lock) sort() {
 	}
 }
 
+// Has reports whether the lock knows a VM, whatever became of it.
+func (l *Lock) Has(stack, key string) bool {
+	i := l.Stacks.index(stack)
+	return i >= 0 && l.Stacks[i].Value.VMs.index(key) >= 0
+}
+
 // clone returns a copy that can be changed without changing l.
 func (l *Lock) clone() *Lock {
 	out := *l
