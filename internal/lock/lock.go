@@ -84,8 +84,9 @@ type VM struct {
 	Profile     string       `yaml:"profile,omitempty"` // as last rendered, unless default: part of its address
 	Template    *Template    `yaml:"template,omitempty"`
 	MACs        []string     `yaml:"macs,omitempty"`
-	Unit        string       `yaml:"unit,omitempty"`   // its DNS unit
-	Member      string       `yaml:"member,omitempty"` // its name in the roster
+	Unit        string       `yaml:"unit,omitempty"`        // its DNS unit
+	Member      string       `yaml:"member,omitempty"`      // its name in the roster
+	Former      []string     `yaml:"former,omitempty,flow"` // keys it had, oldest first: its state may still be at one of them
 	Fingerprint *Fingerprint `yaml:"fingerprint,omitempty"`
 	Status      string       `yaml:"status,omitempty"`
 }

@@ -30,8 +30,9 @@ func (d *stackDecider) rename() {
 		case from >= 0 && to >= 0:
 			d.error(r.Pos, "renamed", schema.CodeWayOut, "retire or forget one of them", "%s and %s are both in the lock: two VMs cannot become one", r.From, r.To)
 		case from >= 0:
-			d.lock.VMs[from].Key = r.To
-			d.release(d.lock.VMs[from].Value.VMID, d.stack.Name+"/"+r.From, d.stack.Name+"/"+r.To)
+			v := &d.lock.VMs[from]
+			v.Key, v.Value.Former = r.To, append(slices.Clone(v.Value.Former), r.From)
+			d.release(v.Value.VMID, d.stack.Name+"/"+r.From, d.stack.Name+"/"+r.To)
 		}
 	}
 }
@@ -121,6 +122,10 @@ func (d *stackDecider) decide() {
 		d.steady(v, was)
 		*was = d.vm(v, was)
 	}
+	for i := range d.lock.VMs { // a key that is used anew leads nowhere else any more
+		v := &d.lock.VMs[i].Value
+		v.Former = slices.DeleteFunc(slices.Clone(v.Former), func(key string) bool { return d.lock.VMs.index(key) >= 0 })
+	}
 }
 
 // steady refuses what would make an existing VM another one.
@@ -148,7 +153,7 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 // vm decides what a VM's entry lacks. What the spec says outright is taken from
 // there; what it leaves open is kept as it was decided.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
-	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Fingerprint: was.Fingerprint}
+	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Former: was.Former, Fingerprint: was.Fingerprint}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
 	}
