@@ -52,6 +52,9 @@ func (d *stackDecider) leave() {
 		case d.way(d.stack.Retired, e.Key):
 			v.Status = Retired
 		case d.way(d.stack.Forgotten, e.Key):
+			if v.Status == Live {
+				d.note("%s/%s is forgotten: as long as the state has it, an apply destroys it; first run: %s", d.stack.Name, e.Key, d.stateRemove(e.Key, &v))
+			}
 			v.Status = Forgotten
 		case v.Status != Live:
 			d.note("%s/%s: the %s VM leaves the lock; VMID %d is free again", d.stack.Name, e.Key, v.Status, v.VMID)
@@ -91,7 +94,7 @@ func entries(list string, ways []schema.Way, name string) string {
 func (d *stackDecider) vmGone(key string, v *VM) Refusal {
 	spec, name := d.lock.Spec, d.stack.Name
 	forget := []string{entries("forgotten", d.stack.Forgotten, key), "# then:", "stackgen render",
-		fmt.Sprintf(`(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm '%s')`, name, UnitVM, d.address(key, v))}
+		d.stateRemove(key, v)}
 	return Refusal{Stack: name, Address: name + "/" + key,
 		Message: fmt.Sprintf("VM %s (VMID %d) is in the lock and no longer in %s. An apply would destroy it", key, v.VMID, spec),
 		Ways: []Way{
@@ -99,6 +102,11 @@ func (d *stackDecider) vmGone(key string, v *VM) Refusal {
 			{"leave it alone from now on: add to " + spec, forget},
 			{"it goes on under another key: add to " + spec, []string{"renamed: {" + key + ": NEW-KEY}", "# then:", "stackgen render"}},
 		}}
+}
+
+// stateRemove is the command that makes OpenTofu forget a VM.
+func (d *stackDecider) stateRemove(key string, v *VM) string {
+	return fmt.Sprintf(`(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm '%s')`, d.stack.Name, UnitVM, d.address(key, v))
 }
 
 // address is where OpenTofu has a VM: the resource block of its profile.
@@ -140,6 +148,14 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 				{"a new VM is wanted: give it a new key, and retire this one", []string{entries("retired", d.stack.Retired, v.Key)}},
 			}})
 	}
+	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
+		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
+			Message: fmt.Sprintf("VM %s has VMID %d in the lock and is to be VM %d, under profile %s. If VM %d was ever made, an apply would destroy it", v.Key, was.VMID, v.VMID, v.Profile, was.VMID),
+			Ways: []Way{
+				{"adopt it first, under a profile that destroys nothing: in " + d.lock.Spec + " remove", []string{"profile: " + v.Profile}},
+				{"put back, in " + d.lock.Spec, []string{fmt.Sprintf("vmid: %d", was.VMID)}},
+			}})
+	}
 	if was.Member != "" && v.Member != "" && was.Member != v.Member {
 		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
 			Message: fmt.Sprintf("VM %s belongs to %s; the roster now gives it to %s", v.Key, schema.Printable(was.Member), schema.Printable(v.Member)),
@@ -148,6 +164,13 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 				{"let keys follow names, not positions: in " + d.lock.Spec, []string{`key: "{name}"`}},
 			}})
 	}
+}
+
+// harmless reports whether no plan under a profile can destroy a VM.
+func (d *stackDecider) harmless(profile string) bool {
+	return slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool {
+		return p.Name == profile && (p.IgnoreAll || p.PreventDestroy)
+	})
 }
 
 // vm decides what a VM's entry lacks. What the spec says outright is taken from
