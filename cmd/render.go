@@ -120,6 +120,12 @@ func (r *rendering) run(c *cli.Context) error {
 	if err := r.compare(); err != nil {
 		return err
 	}
+	if err := r.identities(); err != nil {
+		return err
+	}
+	if len(r.result.Refusals) > 0 {
+		return r.problems(exitStop)
+	}
 	if r.look {
 		return r.report(exitDiffers)
 	}

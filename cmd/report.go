@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackgen/internal/disk"
+	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
@@ -17,7 +18,16 @@ func (r *rendering) problems(code exitCode) error {
 	if r.format != "text" {
 		w = r.out
 	}
-	if err := printProblems(w, r.format, r.project.problems, r.project.sources, color(w)); err != nil {
+	err := error(nil)
+	if r.format == "json" {
+		err = writeJSON(w, struct {
+			problemReport
+			Refusals []lock.Refusal `json:"refusals"`
+		}{newProblemReport(r.project.problems), append([]lock.Refusal{}, r.result.Refusals...)})
+	} else {
+		err = printProblems(w, r.format, r.project.problems, r.project.sources, color(w))
+	}
+	if err != nil {
 		return err
 	}
 	if len(r.result.Refusals) > 0 {

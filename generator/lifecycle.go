@@ -43,7 +43,8 @@ func (r *renderer) moves(s *schema.Stack, l *lock.Stack, labels []string) {
 		default:
 			continue
 		}
-		keys := []string{e.Key}
+		keys := append([]string{e.Key}, e.Value.Former...)
+		slices.Reverse(keys[1:])
 		for from := former[e.Key]; from != "" && !slices.Contains(keys, from); from = former[from] {
 			keys = append(keys, from) // renamed more than once
 		}

@@ -22,7 +22,7 @@ type Refusal struct {
 // A Way is one way out of a refusal.
 type Way struct {
 	What  string   `json:"what"`
-	Lines []string `json:"lines"`
+	Lines []string `json:"lines,omitempty"`
 }
 
 // A Result is what Decide found. Lock and Stacks are usable only without
@@ -152,6 +152,9 @@ func (d *decider) stack(s *schema.Stack) {
 		i = len(d.lock.Stacks) - 1
 	} else if was := d.lock.Stacks[i].Value; was.Status == Live {
 		d.stateMove(s, &was)
+		if p := was.Proxmox; p != nil && s.Proxmox.Set && p.Endpoint != s.Proxmox.Endpoint && p.Endpoint != "" {
+			d.note("%s: the endpoint was %s and is %s now; if that is another cluster, an apply makes every VM again there, or takes a stranger's VM for its own", s.Name, p.Endpoint, s.Proxmox.Endpoint)
+		}
 	}
 	l := &d.lock.Stacks[i].Value
 	l.Status, l.Spec = Live, d.options.Specs[s.Name]

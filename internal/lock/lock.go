@@ -84,8 +84,9 @@ type VM struct {
 	Profile     string       `yaml:"profile,omitempty"` // as last rendered, unless default: part of its address
 	Template    *Template    `yaml:"template,omitempty"`
 	MACs        []string     `yaml:"macs,omitempty"`
-	Unit        string       `yaml:"unit,omitempty"`   // its DNS unit
-	Member      string       `yaml:"member,omitempty"` // its name in the roster
+	Unit        string       `yaml:"unit,omitempty"`        // its DNS unit
+	Member      string       `yaml:"member,omitempty"`      // its name in the roster
+	Former      []string     `yaml:"former,omitempty,flow"` // keys it had, oldest first: its state may still be at one of them
 	Fingerprint *Fingerprint `yaml:"fingerprint,omitempty"`
 	Status      string       `yaml:"status,omitempty"`
 }
@@ -128,6 +129,12 @@ func (l *Lock) sort() {
 		slices.SortFunc(s.VMs, func(a, b Entry[VM]) int { return schema.NaturalCompare(a.Key, b.Key) })
 		slices.SortFunc(s.Units, func(a, b Entry[Unit]) int { return schema.NaturalCompare(a.Key, b.Key) })
 	}
+}
+
+// Has reports whether the lock knows a VM, whatever became of it.
+func (l *Lock) Has(stack, key string) bool {
+	i := l.Stacks.index(stack)
+	return i >= 0 && l.Stacks[i].Value.VMs.index(key) >= 0
 }
 
 // clone returns a copy that can be changed without changing l.

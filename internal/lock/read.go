@@ -163,9 +163,9 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 }
 
 func (r *reader) vm(at string, n *schema.Node) VM {
-	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "fingerprint", "status")
+	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "former", "fingerprint", "status")
 	v := VM{VMID: r.number(n, "vmid"), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")), MACs: r.strings(n.Get("macs")),
-		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Status: r.status(n)}
+		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Former: r.strings(n.Get("former")), Status: r.status(n)}
 	if other, ok := r.vmids[v.VMID]; ok {
 		r.fail(n.Pos, "VMID %d of %s is %s's as well", v.VMID, schema.Printable(at), schema.Printable(other))
 	}

@@ -30,8 +30,9 @@ func (d *stackDecider) rename() {
 		case from >= 0 && to >= 0:
 			d.error(r.Pos, "renamed", schema.CodeWayOut, "retire or forget one of them", "%s and %s are both in the lock: two VMs cannot become one", r.From, r.To)
 		case from >= 0:
-			d.lock.VMs[from].Key = r.To
-			d.release(d.lock.VMs[from].Value.VMID, d.stack.Name+"/"+r.From, d.stack.Name+"/"+r.To)
+			v := &d.lock.VMs[from]
+			v.Key, v.Value.Former = r.To, append(slices.Clone(v.Value.Former), r.From)
+			d.release(v.Value.VMID, d.stack.Name+"/"+r.From, d.stack.Name+"/"+r.To)
 		}
 	}
 }
@@ -51,6 +52,9 @@ func (d *stackDecider) leave() {
 		case d.way(d.stack.Retired, e.Key):
 			v.Status = Retired
 		case d.way(d.stack.Forgotten, e.Key):
+			if v.Status == Live {
+				d.note("%s/%s is forgotten: as long as the state has it, an apply destroys it; first run: %s", d.stack.Name, e.Key, d.stateRemove(e.Key, &v))
+			}
 			v.Status = Forgotten
 		case v.Status != Live:
 			d.note("%s/%s: the %s VM leaves the lock; VMID %d is free again", d.stack.Name, e.Key, v.Status, v.VMID)
@@ -90,7 +94,7 @@ func entries(list string, ways []schema.Way, name string) string {
 func (d *stackDecider) vmGone(key string, v *VM) Refusal {
 	spec, name := d.lock.Spec, d.stack.Name
 	forget := []string{entries("forgotten", d.stack.Forgotten, key), "# then:", "stackgen render",
-		fmt.Sprintf(`(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm '%s')`, name, UnitVM, d.address(key, v))}
+		d.stateRemove(key, v)}
 	return Refusal{Stack: name, Address: name + "/" + key,
 		Message: fmt.Sprintf("VM %s (VMID %d) is in the lock and no longer in %s. An apply would destroy it", key, v.VMID, spec),
 		Ways: []Way{
@@ -98,6 +102,11 @@ func (d *stackDecider) vmGone(key string, v *VM) Refusal {
 			{"leave it alone from now on: add to " + spec, forget},
 			{"it goes on under another key: add to " + spec, []string{"renamed: {" + key + ": NEW-KEY}", "# then:", "stackgen render"}},
 		}}
+}
+
+// stateRemove is the command that makes OpenTofu forget a VM.
+func (d *stackDecider) stateRemove(key string, v *VM) string {
+	return fmt.Sprintf(`(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm '%s')`, d.stack.Name, UnitVM, d.address(key, v))
 }
 
 // address is where OpenTofu has a VM: the resource block of its profile.
@@ -121,6 +130,10 @@ func (d *stackDecider) decide() {
 		d.steady(v, was)
 		*was = d.vm(v, was)
 	}
+	for i := range d.lock.VMs { // a key that is used anew leads nowhere else any more
+		v := &d.lock.VMs[i].Value
+		v.Former = slices.DeleteFunc(slices.Clone(v.Former), func(key string) bool { return d.lock.VMs.index(key) >= 0 })
+	}
 }
 
 // steady refuses what would make an existing VM another one.
@@ -135,6 +148,14 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 				{"a new VM is wanted: give it a new key, and retire this one", []string{entries("retired", d.stack.Retired, v.Key)}},
 			}})
 	}
+	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
+		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
+			Message: fmt.Sprintf("VM %s has VMID %d in the lock and is to be VM %d, under profile %s. If VM %d was ever made, an apply would destroy it", v.Key, was.VMID, v.VMID, v.Profile, was.VMID),
+			Ways: []Way{
+				{"adopt it first, under a profile that destroys nothing: in " + d.lock.Spec + " remove", []string{"profile: " + v.Profile}},
+				{"put back, in " + d.lock.Spec, []string{fmt.Sprintf("vmid: %d", was.VMID)}},
+			}})
+	}
 	if was.Member != "" && v.Member != "" && was.Member != v.Member {
 		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
 			Message: fmt.Sprintf("VM %s belongs to %s; the roster now gives it to %s", v.Key, schema.Printable(was.Member), schema.Printable(v.Member)),
@@ -145,10 +166,17 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 	}
 }
 
+// harmless reports whether no plan under a profile can destroy a VM.
+func (d *stackDecider) harmless(profile string) bool {
+	return slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool {
+		return p.Name == profile && (p.IgnoreAll || p.PreventDestroy)
+	})
+}
+
 // vm decides what a VM's entry lacks. What the spec says outright is taken from
 // there; what it leaves open is kept as it was decided.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
-	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Fingerprint: was.Fingerprint}
+	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Former: was.Former, Fingerprint: was.Fingerprint}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
 	}

@@ -1,0 +1,97 @@
+package cmd
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/generator"
+	"stackgen/internal/disk"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+const stackFile = "terragrunt.stack.hcl"
+
+// identities refuses what would make another VM of one that was rendered
+// before. The lock is the authority, but it can be lost, or mended by hand;
+// what was rendered from it then still says which VMs there may be.
+func (r *rendering) identities() error {
+	for _, c := range r.changes {
+		parts := strings.Split(c.Path, "/")
+		if len(parts) != 3 || parts[0] != "stacks" || parts[2] != stackFile || c.Old == nil {
+			continue
+		}
+		was, err := generator.Identities(c.Old)
+		if err != nil {
+			continue // a merge conflict, perhaps: it says nothing that can be relied on
+		}
+		now := map[string]generator.Identity{}
+		if c.Kind == disk.Changed {
+			if now, err = generator.Identities(c.New); err != nil {
+				return fmt.Errorf("a defect of stackgen, please report it: %w", err)
+			}
+		}
+		for _, key := range slices.SortedFunc(maps.Keys(was), schema.NaturalCompare) {
+			if message := r.another(parts[1], key, was[key], now); message != "" {
+				r.result.Refusals = append(r.result.Refusals, otherVM(parts[1], key, message, was[key], now[key]))
+			}
+		}
+	}
+	return nil
+}
+
+// another says what makes a VM another one, or nothing.
+func (r *rendering) another(stack, key string, was generator.Identity, now map[string]generator.Identity) string {
+	is, stays := now[key]
+	if !stays {
+		if r.project.lock.Has(stack, key) { // how it leaves was judged by the lock
+			return ""
+		}
+		return fmt.Sprintf("VM %s (VMID %d) was rendered before, and is neither in the lock nor in a spec. An apply would destroy it", key, was.VMID)
+	}
+	s, v := r.vm(stack, key)
+	if v == nil || v.Adopt || slices.ContainsFunc(s.Renamed, func(n schema.Rename) bool { return n.To == key }) {
+		return "" // somebody said which VM it is
+	}
+	switch {
+	case is.VMID != was.VMID:
+		return fmt.Sprintf("VM %s was rendered with VMID %d before, and would have %d now, by a lock that was lost or edited. An apply would destroy it and create another", key, was.VMID, is.VMID)
+	case r.keeps(v, "efi_disk", was.EFIType, is.EFIType):
+		return fmt.Sprintf("the type of VM %s's EFI disk was %s, and would be %s now. An apply would destroy the VM and create another", key, was.EFIType, is.EFIType)
+	case r.keeps(v, "tpm_state", was.TPMVersion, is.TPMVersion):
+		return fmt.Sprintf("the version of VM %s's TPM was %s, and would be %s now. An apply would destroy the VM and create another", key, was.TPMVersion, is.TPMVersion)
+	}
+	return ""
+}
+
+// keeps reports whether a value that a VM has for good is given another one,
+// and its profile does not ignore that.
+func (r *rendering) keeps(v *schema.VM, attribute, was, is string) bool {
+	if was == "" || is == "" || was == is {
+		return false
+	}
+	return !slices.ContainsFunc(r.project.stacks.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(attribute) })
+}
+
+func (r *rendering) vm(stack, key string) (*schema.Stack, *schema.VM) {
+	for _, s := range r.result.Stacks {
+		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key }); s.Name == stack && i >= 0 {
+			return s, s.VMs[i]
+		}
+	}
+	return nil, nil
+}
+
+func otherVM(stack, key, message string, was, is generator.Identity) lock.Refusal {
+	ways := []lock.Way{{What: "put back what changed in the spec"}, {What: "a new VM is wanted: give it a new key, and retire this one", Lines: []string{"retired: [" + key + "]"}}}
+	if was.VMID != is.VMID {
+		ways = []lock.Way{
+			{What: "bring the lock back", Lines: []string{"git checkout -- " + lock.File}},
+			{What: "it is lost: say in the spec which VM this is", Lines: []string{fmt.Sprintf("%s: {vmid: %d}", key, was.VMID)}},
+		}
+	}
+	return lock.Refusal{Stack: stack, Address: stack + "/" + key, Message: message, Ways: append(ways,
+		lock.Way{What: "nothing of this stack was ever applied: forget what was rendered", Lines: []string{"rm stacks/" + stack + "/" + stackFile, "stackgen render"}})}
+}

@@ -1,0 +1,72 @@
+package generator
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"stackgen/internal/lock"
+)
+
+// An Identity is what a rendered VM cannot change and stay the same VM: a plan
+// that finds another value in it replaces the VM.
+type Identity struct {
+	VMID       int
+	EFIType    string
+	TPMVersion string
+}
+
+// Identities reads a stack file that was rendered earlier: the VMs in it, by
+// key. A file without a VM unit has none.
+func Identities(body []byte) (map[string]Identity, error) {
+	file, diags := hclsyntax.ParseConfig(body, "terragrunt.stack.hcl", hcl.InitialPos)
+	if diags.HasErrors() {
+		return nil, fmt.Errorf("reading what was rendered before: %w", diags)
+	}
+	out := map[string]Identity{}
+	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
+		values := b.Body.Attributes["values"]
+		if b.Type != "unit" || len(b.Labels) != 1 || b.Labels[0] != lock.UnitVM || values == nil {
+			continue
+		}
+		v, diags := values.Expr.Value(nil)
+		if diags.HasErrors() {
+			return nil, fmt.Errorf("reading what was rendered before: %w", diags)
+		}
+		vms := member(v, "vms")
+		if !vms.CanIterateElements() {
+			continue
+		}
+		for it := vms.ElementIterator(); it.Next(); {
+			key, vm := it.Element()
+			out[key.AsString()] = Identity{VMID: whole(member(vm, "vm_id")), EFIType: word(member(member(vm, "efi_disk"), "type")),
+				TPMVersion: word(member(member(vm, "tpm_state"), "version"))}
+		}
+	}
+	return out, nil
+}
+
+// member is an attribute of an object, or null.
+func member(v cty.Value, name string) cty.Value {
+	if v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute(name) {
+		return cty.NullVal(cty.DynamicPseudoType)
+	}
+	return v.GetAttr(name)
+}
+
+func word(v cty.Value) string {
+	if v.IsNull() || v.Type() != cty.String {
+		return ""
+	}
+	return v.AsString()
+}
+
+func whole(v cty.Value) int {
+	if v.IsNull() || v.Type() != cty.Number {
+		return 0
+	}
+	n, _ := v.AsBigFloat().Int64()
+	return int(n)
+}
