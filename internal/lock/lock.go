@@ -74,6 +74,7 @@ type DNS struct {
 // A Unit is a unit that was rendered at some time.
 type Unit struct {
 	Status string `yaml:"status,omitempty"`
+	Pool   string `yaml:"pool,omitempty"` // what the pool unit made: another id is another pool
 }
 
 // A VM is the decisions of one VM.

@@ -153,8 +153,8 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 			KeyName: r.text(d.Get("key_name")), Algorithm: r.text(d.Get("algorithm"))}
 	}
 	r.each(n.Get("units"), func(name string, u *schema.Node) {
-		r.known(u, "status")
-		s.Units = append(s.Units, Entry[Unit]{name, Unit{Status: r.status(u)}})
+		r.known(u, "status", "pool")
+		s.Units = append(s.Units, Entry[Unit]{name, Unit{Status: r.status(u), Pool: r.text(u.Get("pool"))}})
 	})
 	r.each(n.Get("vms"), func(vm string, v *schema.Node) {
 		s.VMs = append(s.VMs, Entry[VM]{vm, r.vm(key+"/"+vm, v)})

@@ -182,7 +182,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	}
 	if v.VMID != 0 {
 		if holder := d.used[v.VMID]; holder != "" && holder != d.stack.Name+"/"+v.Key {
-			d.error(v.Pos, v.Path, schema.CodeVMIDClash, "choose another VMID, or retire the other VM", "VMID %d of %s is recorded for %s", v.VMID, v.Key, holder)
+			d.error(v.Pos, v.Path, schema.CodeVMIDClash, "choose another VMID; a VM that moves here from another stack is forgotten there first, and adopted here in the next render", "VMID %d of %s is recorded for %s", v.VMID, v.Key, holder)
 		}
 		out.VMID = v.VMID
 	}

@@ -19,7 +19,8 @@ const (
 // it must not leave by accident.
 func (d *stackDecider) units() {
 	status := map[string]string{UnitVM: Live}
-	if d.stack.Pool != nil && d.stack.Pool.Create {
+	create := d.stack.Pool != nil && d.stack.Pool.Create
+	if create {
 		status[UnitPool] = Live
 	}
 	d.dnsUnits(status)
@@ -31,9 +32,7 @@ func (d *stackDecider) units() {
 		}
 	}
 	var out Ordered[Unit]
-	if status[UnitPool] == "" && d.way(d.stack.Retired, UnitPool) && slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID != "" }) {
-		d.error(wayPos(d.stack.Retired, UnitPool), "retired", schema.CodeWayOut, "remove pool as well: the VMs leave the pool, then it is destroyed, in one apply", "the pool is retired while VMs are still in it")
-	}
+	d.pool(create)
 	for _, e := range d.lock.Units {
 		now, known := status[e.Key]
 		delete(status, e.Key)
@@ -48,13 +47,37 @@ func (d *stackDecider) units() {
 		default:
 			d.result.Refusals = append(d.result.Refusals, d.unitGone(e.Key))
 		}
-		out = append(out, Entry[Unit]{e.Key, Unit{Status: now}})
+		out = append(out, Entry[Unit]{e.Key, Unit{Status: now, Pool: e.Value.Pool}})
 	}
 	for name, s := range status {
 		out = append(out, Entry[Unit]{name, Unit{Status: s}})
 	}
+	if u := out.Get(UnitPool); u != nil && create {
+		u.Pool = d.stack.Pool.ID
+	}
 	slices.SortFunc(out, func(a, b Entry[Unit]) int { return schema.NaturalCompare(a.Key, b.Key) })
 	d.lock.Units = out
+}
+
+// pool refuses to take a pool away from the VMs that are in it.
+func (d *stackDecider) pool(create bool) {
+	was := d.lock.Units.Get(UnitPool)
+	if was == nil || was.Pool == "" || was.Status != Live {
+		return
+	}
+	if create && d.stack.Pool.ID != was.Pool {
+		spec := d.lock.Spec
+		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: d.stack.Name + "/" + UnitPool,
+			Message: fmt.Sprintf("pool %s belongs to this stack; %s now says %s. An apply would destroy %s while VMs are in it", was.Pool, spec, d.stack.Pool.ID, was.Pool),
+			Ways: []Way{
+				{"put back, in " + spec, []string{"pool: {id: " + was.Pool + ", create: true}"}},
+				{"let the VMs move to a pool that exists, then destroy this one: in " + spec, []string{"pool: {id: " + d.stack.Pool.ID + "}", entries("retired", d.stack.Retired, UnitPool)}},
+			}})
+	}
+	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
+	if !create && inside && d.way(d.stack.Retired, UnitPool) {
+		d.error(wayPos(d.stack.Retired, UnitPool), "retired", schema.CodeWayOut, "remove pool as well: the VMs leave the pool, then it is destroyed, in one apply", "the pool is retired while VMs are still in it")
+	}
 }
 
 // dnsUnits gives every VM with records its unit. A VM keeps its unit for good,
