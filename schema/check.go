@@ -91,6 +91,8 @@ func unfold(n *Node, f *Field) *Node {
 	return n
 }
 
+var withUnit = regexp.MustCompile(`^[0-9]+ *[KMGTkmgt]i?[Bb]?$`)
+
 func (c *checker) wrongType(n *Node, f *Field, path string) {
 	fix := ""
 	switch {
@@ -102,6 +104,8 @@ func (c *checker) wrongType(n *Node, f *Field, path string) {
 		fix = fmt.Sprintf("put it in quotes: %q", n.Text)
 	case f.Type == Int && n.Shape == ShapeString && decimal.MatchString(n.Text):
 		fix = "remove the quotes"
+	case f.Type == Int && n.Shape == ShapeString && withUnit.MatchString(n.Text):
+		fix = "write the number alone: memory is in MiB, sizes of disks in GiB"
 	case n.Shape == ShapeNull:
 		fix = "give it a value, or remove the key"
 	}
