@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -154,7 +155,7 @@ func (p *project) questions() []names.Question {
 
 // writeInventory writes a snapshot in one step, for its owner's eyes. It
 // replaces only what is a snapshot, or empty.
-func writeInventory(file string, body []byte) (err error) {
+func writeInventory(file string, body []byte) error {
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot write %s: %w", file, cause(err))
@@ -164,20 +165,8 @@ func writeInventory(file string, body []byte) (err error) {
 			return fmt.Errorf("%s exists and is no snapshot; it is left alone", file)
 		}
 	}
-	temp, err := os.CreateTemp(filepath.Dir(file), ".snapshot-*") // made with mode 0600
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", file, cause(err))
-	}
-	defer func() {
-		if err != nil {
-			// Nothing more can be done about what is left.
-			_ = os.Remove(temp.Name())
-			err = fmt.Errorf("cannot write %s: %w", file, cause(err))
-		}
-	}()
-	_, err = temp.Write(body)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+	return writePrivate(file, func(w io.Writer) error {
+		_, err := w.Write(body)
 		return err
-	}
-	return os.Rename(temp.Name(), file)
+	})
 }

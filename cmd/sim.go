@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -89,22 +88,10 @@ func shellQuote(line string) string {
 	return name + "='" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }
 
-// saveState writes the simulator's state beside its place and renames it, so
-// that an interrupted save leaves the old one whole.
+// saveState writes the simulator's state.
 func saveState(server *pvesim.Server, file string) error {
 	if file == "" {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".stackgen-sim-*")
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", file, cause(err))
-	}
-	err = errors.Join(server.Save(f), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("cannot write %s: %w", file, cause(err)), os.Remove(f.Name()))
-	}
-	return nil
+	return writePrivate(file, server.Save)
 }
