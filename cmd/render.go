@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -156,13 +157,17 @@ func rank(c disk.Change) int {
 func (r *rendering) compare() error {
 	p := r.project
 	p.stacks.Stacks = r.result.Stacks
+	var body []byte
+	var unwritable error
+	var encoding sync.WaitGroup
+	encoding.Go(func() { body, unwritable = r.result.Lock.Bytes() }) // a seventh of the time of a large render
 	files, err := generator.Render(p.stacks, r.result.Lock, p.selected)
+	encoding.Wait()
 	if err != nil {
 		return fmt.Errorf("a defect of stackgen, please report it: %w", err)
 	}
-	body, err := r.result.Lock.Bytes()
-	if err != nil {
-		return err
+	if unwritable != nil {
+		return unwritable
 	}
 	want := []disk.File{{Path: lock.File, Body: body, Sync: true}}
 	for _, f := range files {
