@@ -21,10 +21,10 @@ func Imports(s *schema.Stack, unit string, imports []Import) (File, error) {
 	slices.SortFunc(sorted, func(a, b Import) int {
 		return cmp.Or(schema.NaturalCompare(a.Key, b.Key), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Label, b.Label))
 	})
-	var blocks []part
+	var blocks []gated
 	for _, i := range sorted {
 		to := index(ref(i.Type, i.Label), i.Key)
-		blocks = append(blocks, block("import", nil, group(pair{"to", to}, pair{"id", text(i.ID)})))
+		blocks = append(blocks, gated{part: block("import", nil, group(pair{"to", to}, pair{"id", text(i.ID)}))})
 	}
 	r.blocks("stacks/"+s.Name+"/imports/"+unit+".tf", blocks)
 	if r.err != nil {

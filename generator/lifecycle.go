@@ -26,7 +26,7 @@ func ignoreList(p *schema.Profile) hclwrite.Tokens {
 // profiles: whatever block a VM is in, one chain leads through all the others
 // to the one it belongs to now, and nothing leads out of that one.
 func (r *renderer) moves(s *schema.Stack, l *lock.Stack, labels []string) {
-	var blocks []part
+	var blocks []gated
 	former := map[string]string{}
 	for _, n := range s.Renamed {
 		former[n.To] = n.From
@@ -53,7 +53,7 @@ func (r *renderer) moves(s *schema.Stack, l *lock.Stack, labels []string) {
 			chain = steps(chain, key, labels, target)
 		}
 		for i := 0; i+1 < len(chain); i++ {
-			blocks = append(blocks, block("moved", nil, group(pair{"from", chain[i].address()}, pair{"to", chain[i+1].address()})))
+			blocks = append(blocks, gated{part: block("moved", nil, group(pair{"from", chain[i].address()}, pair{"to", chain[i+1].address()}))})
 		}
 	}
 	r.blocks("stacks/"+s.Name+"/moved/"+lock.UnitVM+".tf", blocks)

@@ -83,7 +83,7 @@ func (r *renderer) done() {
 }
 
 // blocks lets a file of very many blocks out.
-func (r *renderer) blocks(path string, blocks []part) {
+func (r *renderer) blocks(path string, blocks []gated) {
 	f, err := gateBlocks(path, r.from, blocks)
 	if err != nil {
 		r.fail(err)

@@ -1,6 +1,8 @@
 package generator
 
 import (
+	"slices"
+
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -14,6 +16,8 @@ type unit struct {
 	after   []string // units that must be applied first
 	files   []string // what is generated into its root module: imports, moved
 	address []pair   // DNS: the dependency's mock and how an address is read
+	hollow  []pair   // VMs: the values without the VMs, and
+	pieces  [][]byte // each VM, to be proved apart
 }
 
 // mockAddress stands for an address that is not known before the VM is there.
@@ -43,9 +47,9 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 	for _, u := range before {
 		machines.after = append(machines.after, u.name)
 	}
-	var blocks []part
+	var blocks []gated
 	for _, u := range append(append(before, machines), after...) {
-		blocks = append(blocks, u.block(s))
+		blocks = append(blocks, u.gated(s))
 	}
 	r.blocks("stacks/"+s.Name+"/terragrunt.stack.hcl", blocks)
 }
@@ -63,17 +67,20 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 	}
 	root := vmShape()
 	var vms []pair
+	var pieces [][]byte
 	for _, v := range sorted {
 		tokens, err := vmLiteral(root, v, decisions[v.Key])
 		if err != nil {
 			r.fail(err)
 		}
 		vms = append(vms, pair{v.Key, tokens})
+		pieces = append(pieces, tokens.Bytes())
 	}
-	u := unit{name: lock.UnitVM, kind: lock.UnitVM, module: lock.UnitVM, files: []string{"imports", "moved"}}
+	u := unit{name: lock.UnitVM, kind: lock.UnitVM, module: lock.UnitVM, files: []string{"imports", "moved"}, pieces: pieces}
 	if s.Parallelism > 0 {
 		u.values = append(u.values, pair{"parallelism", number(s.Parallelism)})
 	}
+	u.hollow = append(slices.Clone(u.values), pair{"vms", object()})
 	u.values = append(u.values, pair{"vms", object(vms...)})
 	return u
 }
@@ -111,6 +118,17 @@ func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
 	}
 	u.values = []pair{{"records", object(records...)}}
 	return u
+}
+
+// gated is the unit's block with what proves it.
+func (u *unit) gated(s *schema.Stack) gated {
+	g := gated{part: u.block(s), pieces: u.pieces}
+	if u.pieces != nil {
+		hollow := *u
+		hollow.values = u.hollow
+		g.hollow = hollow.block(s)
+	}
+	return g
 }
 
 // block is the unit block. What differs between stacks is in it, so that the
