@@ -73,36 +73,36 @@ type DNS struct {
 
 // A Unit is a unit that was rendered at some time.
 type Unit struct {
-	Status string `yaml:"status,omitempty"`
-	Pool   string `yaml:"pool,omitempty"` // what the pool unit made: another id is another pool
+	Status string
+	Pool   string // what the pool unit made: another id is another pool
 }
 
 // A VM is the decisions of one VM.
 type VM struct {
-	VMID        int          `yaml:"vmid"`
-	Node        string       `yaml:"node,omitempty"`
-	Clone       string       `yaml:"clone,omitempty"`
-	Profile     string       `yaml:"profile,omitempty"` // as last rendered, unless default: part of its address
-	Template    *Template    `yaml:"template,omitempty"`
-	MACs        []string     `yaml:"macs,omitempty"`
-	Unit        string       `yaml:"unit,omitempty"`        // its DNS unit
-	Member      string       `yaml:"member,omitempty"`      // its name in the roster
-	Former      []string     `yaml:"former,omitempty,flow"` // keys it had, oldest first: its state may still be at one of them
-	Fingerprint *Fingerprint `yaml:"fingerprint,omitempty"`
-	Status      string       `yaml:"status,omitempty"`
+	VMID        int
+	Node        string
+	Clone       string
+	Profile     string // as last rendered, unless default: part of its address
+	Template    *Template
+	MACs        []string
+	Unit        string   // its DNS unit
+	Member      string   // its name in the roster
+	Former      []string // keys it had, oldest first: its state may still be at one of them
+	Fingerprint *Fingerprint
+	Status      string
 }
 
 // A Template is what a VM was cloned from. Name is the spec's, if it gave one.
 type Template struct {
-	VMID int    `yaml:"vmid"`
-	Node string `yaml:"node,omitempty"`
-	Name string `yaml:"name,omitempty"`
+	VMID int
+	Node string
+	Name string
 }
 
 // A Fingerprint tells a VM from another one that has its VMID.
 type Fingerprint struct {
-	UUID string   `yaml:"uuid,omitempty"`
-	MACs []string `yaml:"macs,omitempty"`
+	UUID string
+	MACs []string
 }
 
 // Header is the first line of the lock.

@@ -8,14 +8,14 @@ import (
 )
 
 // An Entry is one key of an Ordered map.
-type Entry[T any] struct {
+type Entry[T noder] struct {
 	Key   string
 	Value T
 }
 
 // Ordered is a map that keeps its order, so that nothing depends on chance on
 // its way to the file. Entries of the inner maps take one line each.
-type Ordered[T any] []Entry[T]
+type Ordered[T noder] []Entry[T]
 
 // Get returns the entry of a key, or nil.
 func (o Ordered[T]) Get(key string) *T {
@@ -33,15 +33,11 @@ func (o Ordered[T]) index(key string) int {
 func (o Ordered[T]) MarshalYAML() (any, error) {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for _, e := range o {
-		var key, value yaml.Node
-		key.SetString(e.Key)
-		if err := value.Encode(e.Value); err != nil {
+		value, err := e.Value.node()
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Key, err)
 		}
-		if _, stack := any(e.Value).(Stack); !stack {
-			value.Style = yaml.FlowStyle
-		}
-		n.Content = append(n.Content, &key, &value)
+		n.Content = append(n.Content, str(e.Key), value)
 	}
 	return n, nil
 }
