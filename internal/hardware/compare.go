@@ -1,0 +1,316 @@
+package hardware
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// A Difference is one thing that the first plan after an import would change.
+type Difference struct {
+	Field  string   `json:"field,omitempty"`  // of the spec
+	Config string   `json:"config"`           // what the configuration has, such as serial0=socket
+	Spec   string   `json:"spec,omitempty"`   // what the spec says instead; empty is nothing
+	Line   string   `json:"line,omitempty"`   // what to write into the spec, so that they agree
+	Reason string   `json:"reason,omitempty"` // why no line makes them agree
+	Mend   []string `json:"mend,omitempty"`   // commands that make it sayable
+
+	has, says bool
+	quiet     bool // whether a plan would change it is not known
+}
+
+// Differences compares a configuration with what a spec renders. ignores says
+// which attributes of the resource the VM's profile leaves alone.
+func (r *Reading) Differences(v *schema.VM, ignores func(attribute string) bool) []Difference {
+	return slices.DeleteFunc(r.compare(v, ignores, false), func(d Difference) bool { return d.quiet })
+}
+
+// Missing are all differences, and what a spec would leave to chance: what the
+// provider takes as it is, and a VM made from the spec would not have.
+func (r *Reading) Missing(v *schema.VM) []Difference {
+	return r.compare(v, func(string) bool { return false }, true)
+}
+
+func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []Difference {
+	var out []Difference
+	for i := range schema.VMFields {
+		f := &schema.VMFields[i]
+		root, _, _ := strings.Cut(f.HCL, ".")
+		if !covered(f.Key) || ignores(root) || r.spoiled[f.Key] {
+			continue
+		}
+		c := &comparison{full: full, unset: unsetOf(f.Key)}
+		was, is := r.values[f.Key], said(v, f.Key)
+		if c.equal(f, "", was, is) {
+			continue
+		}
+		d := Difference{Field: f.Key, Config: strings.Join(r.shows[f.Key], " "), has: len(r.shows[f.Key]) > 0, says: is != nil && !is.Off()}
+		if d.Config == "" {
+			d.Config = "no " + keyOf(f.Key)
+		}
+		if d.says {
+			d.Spec = f.Key + ": " + flow(short(f, c.pruned(f, "", is, nil)))
+		}
+		d.Line, d.Reason = r.line(c, f, was, is)
+		out = append(out, d)
+	}
+	for _, d := range r.refused {
+		f := field(d.Field)
+		if root := ""; f != nil {
+			if root, _, _ = strings.Cut(f.HCL, "."); ignores(root) {
+				continue
+			}
+		}
+		d.has = !strings.HasPrefix(d.Config, "no ")
+		out = append(out, d)
+	}
+	return out
+}
+
+// line is what a spec must say so that it agrees, or why it cannot.
+func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (line, reason string) {
+	value := c.pruned(f, "", was, is)
+	switch {
+	case was == nil && f.Off:
+		value = &schema.Node{Shape: schema.ShapeBool, Text: "false"}
+	case was == nil && f.Key == "vga":
+		value = &schema.Node{Shape: schema.ShapeString, Text: "std"}
+	case was == nil, f.Type == schema.String && value.Text == "", f.Key == "cpu_units" && value.Text == "0":
+		return "", "the import has none of it: take `" + f.Key + "` out of the spec, also out of what the VM inherits"
+	}
+	if problems := schema.CheckVM(f.Key, value); len(problems) > 0 {
+		return "", problems[0].Message
+	}
+	return f.Key + ": " + flow(short(f, value)), ""
+}
+
+// said is what a spec says of a property, as it is rendered.
+func said(v *schema.VM, name string) *schema.Node {
+	n := v.Values.Get(name)
+	switch {
+	case name == "pool" && v.PoolID != "":
+		return scalar(field(name), v.PoolID)
+	case name == "agent" && n.Get("enabled").Str() == "false": // then nothing of it is rendered
+		return set(&schema.Node{Shape: schema.ShapeMap}, "enabled", n.Get("enabled"))
+	case name == "balloon" && n == nil && v.Values.Get("memory").Str() == "512": // it is rendered so, or it would be the provider's default
+		return scalar(field(name), "512")
+	case name == "vga" && n != nil && (len(n.Keys) == 0 || len(n.Keys) == 1 && n.Get("type").Str() == "std"):
+		return nil
+	case n.Off() && field(name).Type == schema.Object:
+		return nil
+	}
+	return n
+}
+
+// covered reports whether the tables have a property.
+func covered(name string) bool {
+	return name == "cpu_type" || name == "cpu_flags" || name == "tags" || name == "boot_order" || name == "pool" ||
+		slices.ContainsFunc(single, func(w row) bool { return w.Field == name }) || slices.ContainsFunc(families, func(f family) bool { return f.Field == name })
+}
+
+// keyOf is what a configuration calls a property.
+func keyOf(name string) string {
+	for _, w := range single {
+		if w.Field == name {
+			return w.Key
+		}
+	}
+	for _, f := range families {
+		if f.Field == name && name != "disks" && name != "cloud_init" {
+			return f.Keys[0]
+		}
+	}
+	return map[string]string{"cpu_type": "cpu", "cpu_flags": "flags of the CPU", "boot_order": "boot order", "disks": "disks", "cloud_init": "cloud-init drive"}[name] + map[bool]string{true: name}[name == "tags" || name == "pool"]
+}
+
+// unsetOf are what the provider takes where a spec does not say a property, by
+// path in it; "" is the property itself.
+func unsetOf(name string) map[string]string {
+	for _, w := range single {
+		if w.Field == name {
+			return map[string]string{"": w.Unset}
+		}
+	}
+	for _, f := range families {
+		if f.Field == name {
+			out := map[string]string{}
+			for _, w := range f.Rows {
+				out[w.Field] = w.Unset
+			}
+			if name == "vga" {
+				out[""] = whatever
+			}
+			return out
+		}
+	}
+	return map[string]string{"": map[string]string{"cpu_type": "qemu64", "boot_order": whatever, "pool": whatever}[name]}
+}
+
+// A comparison compares one property.
+type comparison struct {
+	full  bool
+	unset map[string]string
+}
+
+// free reports whether the provider keeps what there is, since the spec says
+// nothing.
+func (c *comparison) free(path string, was *schema.Node) bool {
+	return c.unset[path] == whatever && (!c.full || path == "" && was == nil || was != nil && (was.Text == "" || was.Text == "0") && len(was.Items) == 0)
+}
+
+func (c *comparison) equal(f *schema.Field, path string, was, is *schema.Node) bool {
+	switch {
+	case is == nil && c.free(path, was):
+		return true
+	case f.Type == schema.Object:
+		if path == "" && (was == nil) != (is == nil) {
+			return false
+		}
+		for i := range f.Fields {
+			if sub := &f.Fields[i]; !c.equal(sub, join(path, sub.Key), was.Get(sub.Key), is.Get(sub.Key)) {
+				return false
+			}
+		}
+		return true
+	case f.Type == schema.List && f.Elem.Type == schema.Object:
+		a, b := sorted(f, was.List()), sorted(f, is.List())
+		if len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !c.equal(f.Elem, path, a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case f.Type == schema.List:
+		return slices.Equal(plain(f, was), plain(f, is))
+	}
+	return c.text(f, path, was) == c.text(f, path, is)
+}
+
+// sorted are disks by interface, whose order means nothing; the order of all
+// else does.
+func sorted(f *schema.Field, items []*schema.Node) []*schema.Node {
+	if f.Key != "disks" {
+		return items
+	}
+	out := slices.Clone(items)
+	slices.SortFunc(out, func(a, b *schema.Node) int {
+		return schema.NaturalCompare(a.Get("interface").Str(), b.Get("interface").Str())
+	})
+	return out
+}
+
+// plain are the items of a list, as they are rendered.
+func plain(f *schema.Field, n *schema.Node) []string {
+	out := n.Strings()
+	if f.Key == "tags" {
+		for i := range out {
+			out[i] = strings.ToLower(out[i])
+		}
+		slices.Sort(out)
+		out = slices.Compact(out)
+	}
+	return out
+}
+
+// text is a value in the form in which equal ones are equal.
+func (c *comparison) text(f *schema.Field, path string, n *schema.Node) string {
+	out := n.Str()
+	if n == nil || out == "" {
+		out = c.unset[path]
+	}
+	if f.As == "upper" {
+		return strings.ToUpper(out)
+	}
+	if v, err := strconv.ParseFloat(out, 64); err == nil && (f.Type == schema.Int || f.Type == schema.Float) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return out
+}
+
+// pruned is a value without what need not be written: what would be there
+// without it, unless the spec says something else now.
+func (c *comparison) pruned(f *schema.Field, path string, n, now *schema.Node) *schema.Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Shape == schema.ShapeList:
+		out := &schema.Node{Shape: schema.ShapeList}
+		for _, item := range n.Items {
+			out.Items = append(out.Items, c.pruned(f.Elem, path, item, nil))
+		}
+		return out
+	case n.Shape == schema.ShapeMap:
+		out := &schema.Node{Shape: schema.ShapeMap}
+		for i := range f.Fields {
+			sub := &f.Fields[i]
+			at := join(path, sub.Key)
+			v := c.pruned(sub, at, n.Get(sub.Key), now.Get(sub.Key))
+			if v == nil || !sub.Required && c.needless(sub, at, v, now.Get(sub.Key)) {
+				continue
+			}
+			out = set(out, sub.Key, v)
+		}
+		return out
+	}
+	return n
+}
+
+// needless reports whether a part need not be written.
+func (c *comparison) needless(f *schema.Field, path string, v, now *schema.Node) bool {
+	switch {
+	case now != nil && !c.equal(f, path, v, now):
+		return false // a map's parts are inherited one by one
+	case slices.Contains([]string{"bridge", "datastore", "device"}, f.Key):
+		return false // defaults that people look for
+	}
+	if v.Shape == schema.ShapeMap || v.Shape == schema.ShapeList {
+		return len(v.Items) == 0
+	}
+	if v.Text == "" {
+		return true
+	}
+	usual := c.unset[path]
+	if f.Default != "" {
+		usual = f.Default
+	}
+	return c.text(f, path, v) == usual
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// Says says what a plan would do, and why.
+func (d *Difference) Says() string {
+	verb := "change"
+	switch {
+	case d.Field == "started":
+		verb = map[bool]string{true: "stop", false: "start"}[strings.HasSuffix(d.Config, "running")]
+	case d.has && !d.says:
+		verb = "remove"
+	case !d.has:
+		verb = "set"
+	}
+	spec := "the spec does not say so"
+	if d.says {
+		spec = "the spec says " + d.Spec
+	}
+	object := "it"
+	if d.Reason != "" {
+		spec = "a spec cannot say that"
+		if d.says {
+			spec = "the spec says " + d.Spec
+		}
+		return fmt.Sprintf("it has %s, and %s: the first plan after the import would %s %s (%s)", d.Config, spec, verb, object, d.Reason)
+	}
+	return fmt.Sprintf("it has %s, and %s: the first plan after the import would %s %s", d.Config, spec, verb, object)
+}
