@@ -289,15 +289,3 @@ func (m *matching) report() {
 	}
 	printRefusals(m.errOut, m.refusals)
 }
-
-// harmlessRefusal returns a refusal without secrets and control characters.
-func harmlessRefusal(r lock.Refusal) lock.Refusal {
-	for i := range r.Ways {
-		w := &r.Ways[i]
-		w.What = strings.ReplaceAll(visibleLines(w.What), "\n", " ")
-		for k := range w.Lines {
-			w.Lines[k] = visibleLines(w.Lines[k])
-		}
-	}
-	return r
-}

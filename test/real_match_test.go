@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"stackgen/internal/guard"
 	"stackgen/internal/pvesim"
+	"stackgen/schema"
 )
 
 // realGuests are VMs as people make them by hand: entries of a configuration,
@@ -115,7 +120,9 @@ func realRoot(t *testing.T, s *pvesim.Server) http.Header {
 	body := url.Values{"username": {"root@pam"}, "password": {"stackgen"}}
 	h := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	resp := s.Do(context.Background(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket", Header: h, Body: []byte(body.Encode())})
-	var v struct{ Data struct{ Ticket, CSRFPreventionToken string } }
+	var v struct {
+		Data struct{ Ticket, CSRFPreventionToken string }
+	}
 	if err := json.Unmarshal(resp.Body, &v); err != nil || resp.Status != 200 {
 		t.Fatalf("no ticket: %d %v", resp.Status, err)
 	}
@@ -184,31 +191,109 @@ func realHandmade(t *testing.T, s *pvesim.Server) (specs string) {
 	return specs
 }
 
-// TestRealAdoptMatch writes the hardware of VMs made by hand into a spec: their
-// import, in profile default, changes nothing, and neither does the next plan.
+// realAnnounced are the attributes that a look says the first plan would change,
+// by VM.
+func (p *realProject) realAnnounced() map[string][]string {
+	p.Helper()
+	_, said := p.stackgen("preflight", "--format", "json", p.dir)
+	_, said, _ = strings.Cut(said, "{\n")
+	var report struct{ Verdicts []guard.Verdict }
+	if err := json.Unmarshal([]byte("{\n"+said), &report); err != nil {
+		p.Fatalf("%v\n%s", err, said)
+	}
+	out := map[string][]string{}
+	for _, v := range report.Verdicts {
+		for _, d := range v.Differs {
+			for _, f := range schema.VMFields {
+				if root, _, _ := strings.Cut(f.HCL, "."); f.Key == d.Field && !slices.Contains(out[v.Key], root) {
+					out[v.Key] = append(out[v.Key], root)
+				}
+			}
+		}
+		slices.Sort(out[v.Key])
+	}
+	return out
+}
+
+// realPlanned are the attributes that a verified plan changes, by VM.
+func realPlanned(said string) map[string][]string {
+	out := map[string][]string{}
+	for _, m := range regexp.MustCompile(`update proxmox_virtual_environment_vm\.\w+\["([^"]+)"\]: (.*)`).FindAllStringSubmatch(said, -1) {
+		for _, a := range strings.Split(m[2], ", ") {
+			if !strings.HasPrefix(a, "ipv") && a != "network_interface_names" && a != "mac_addresses" { // what a change of others makes unknown
+				out[m[1]] = append(out[m[1]], a)
+			}
+		}
+	}
+	return out
+}
+
+// TestRealAdoptMatch looks at VMs made by hand under specs that say other
+// hardware: the look announces what the provider's own plan would change, and
+// nothing else. Then it writes their hardware into the spec, and their import
+// changes nothing, and neither does the next plan.
 func TestRealAdoptMatch(t *testing.T) {
 	p := realNew(t, nil)
 	sim := p.realCluster()
-	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+realHandmade(t, sim))
-	step := func(want int, command string, says ...string) string {
+	vms := realHandmade(t, sim)
+	spec := func(vms string) {
+		p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
+		p.render()
+	}
+	for _, other := range []string{"", "tags: [a], disks: [{interface: scsi0, size: 4}], serial: socket, vga: std, balloon: 100, startup: {order: 9}, boot_order: [net0]",
+		"cloud_init: false, agent: false, networks: [], bios: ovmf, tpm: local-lvm, machine: q35, cpu_units: 100, keyboard: fr, memory: 512, on_boot: false"} {
+		spec(strings.ReplaceAll(vms, "adopt:", strings.TrimPrefix(other+", profile: default, adopt:", ", ")))
+		announced := p.realAnnounced()
+		code, said := p.stackgen("import-blocks", "--verify", p.dir)
+		if planned := realPlanned(said); code != 3 || !reflect.DeepEqual(planned, announced) || len(planned) != len(realGuests) {
+			t.Errorf("%s: exit %d\nplanned   %v\nannounced %v", other, code, planned, announced)
+		}
+	}
+	p.remove("stackgen.lock.yaml")
+	p.remove("stacks")
+	sim.ResetLog()
+	p.matched(vms)
+	if n := sim.Counters().Writes; n != 0 {
+		t.Errorf("adopting what was there has cost %d writes", n)
+	}
+}
+
+// matched adopts all VMs with their hardware: two are in state already, in
+// profile adopted, and move.
+func (p *realProject) matched(vms string) {
+	t := p.T
+	t.Helper()
+	step := func(want int, command string, says ...string) {
 		t.Helper()
 		code, said := p.stackgen(append(strings.Fields(command), p.dir)...)
 		if code != want {
 			t.Fatalf("%s: exit %d, want %d\n%s", command, code, want, said)
 		}
 		p.says(said, says...)
-		return said
 	}
-	t.Log(step(0, "adopt --match plain windows cloudy disks bare usb"))
+	plan := func() string {
+		t.Helper()
+		return p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive")
+	}
+	apply := func() {
+		t.Helper()
+		p.good("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+	}
+	two := strings.Join(strings.SplitAfter(vms, "\n")[:2], "")
+	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+two)
 	p.render()
-	t.Log(p.read("specs/live.yaml"))
-	sim.ResetLog()
-	code, said := p.stackgen("import-blocks", "--verify", p.dir)
-	t.Log(code, said)
-	dir := t.TempDir()
-	r := p.run("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive", "--json-out-dir", dir, "--out-dir", dir)
-	t.Log(r.Text())
-	if strings.Contains(p.read("specs/live.yaml"), "never-shown") {
-		t.Error("the spec holds a password")
+	step(0, "import-blocks --verify", "live/proxmox-vm: 2 to import, 0 to add, 0 to change, 0 to destroy")
+	apply()
+	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
+	step(0, "adopt --match plain windows cloudy disks bare usb", "live/cloudy: the spec says what VM 502 has; its profile is default now.")
+	if spec := p.read("specs/live.yaml"); strings.Contains(spec, "never-shown") || !strings.Contains(spec, "description: \"the office's own") {
+		t.Errorf("the spec is\n%s", spec)
 	}
+	p.render()
+	step(0, "import-blocks --verify", "live/proxmox-vm: 4 to import, 0 to add, 0 to change, 0 to destroy")
+	apply()
+	step(0, "import-blocks")
+	p.says(plan(), "No changes.")
+	step(0, "preflight", "6 managed")
+	step(0, "adopt --match plain windows cloudy disks bare usb", "Nothing to write.")
 }

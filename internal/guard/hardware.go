@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 
 	"stackgen/internal/hardware"
@@ -9,7 +10,7 @@ import (
 // unlike says what the first plan after an import would change, since the spec
 // says another hardware than the VM has. That stops nothing: it may be what is
 // wanted. But a clone has what its template had, and a plan after a lost state
-// takes away what the spec does not name.
+// takes away what the spec does not name. Only what would replace the VM stops.
 func (s *subject) unlike() {
 	if s.match.VM == nil || s.guest.Config == nil || s.profile == nil || s.profile.IgnoreAll {
 		return
@@ -17,6 +18,9 @@ func (s *subject) unlike() {
 	s.Differs = hardware.Read(s.guest).Differences(s.match.VM, s.profile.Ignores)
 	var lines, mend []string
 	stays := false
+	if slices.ContainsFunc(s.Differs, func(d hardware.Difference) bool { return d.Replaces }) {
+		s.Exit, s.Import = ExitStop, ""
+	}
 	for i := range s.Differs {
 		d := &s.Differs[i]
 		s.because("%s", d.Says())
@@ -24,7 +28,7 @@ func (s *subject) unlike() {
 		if d.Line != "" {
 			lines = append(lines, d.Line)
 		}
-		stays = stays || d.Line == "" && len(d.Mend) == 0
+		stays = stays || d.Line == "" && len(d.Mend) == 0 && !strings.HasPrefix(d.Config, "no ") // what it has not is only to be taken out
 	}
 	if len(lines) > 0 {
 		what := "to keep what it has, write into " + s.where()

@@ -1,26 +1,12 @@
 package hardware
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"stackgen/schema"
 )
-
-// A Difference is one thing that the first plan after an import would change.
-type Difference struct {
-	Field  string   `json:"field,omitempty"`  // of the spec
-	Config string   `json:"config"`           // what the configuration has, such as serial0=socket
-	Spec   string   `json:"spec,omitempty"`   // what the spec says instead; empty is nothing
-	Line   string   `json:"line,omitempty"`   // what to write into the spec, so that they agree
-	Reason string   `json:"reason,omitempty"` // why no line makes them agree
-	Mend   []string `json:"mend,omitempty"`   // commands that make it sayable
-
-	has, says bool
-	quiet     bool // whether a plan would change it is not known
-}
 
 // Differences compares a configuration with what a spec renders. ignores says
 // which attributes of the resource the VM's profile leaves alone.
@@ -52,19 +38,32 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 			d.Config = "no " + keyOf(f.Key)
 		}
 		if d.says {
-			d.Spec = f.Key + ": " + flow(short(f, c.pruned(f, "", is, nil)))
+			d.Spec = f.Key + ": " + flow(short(f, c.pruned(f, "", is, was)))
+		}
+		for _, once := range born {
+			a, b := was.Get(once.part), is.Get(once.part)
+			d.Replaces = d.Replaces || f.Key == once.field && a != nil && b != nil && c.text(f, once.part, a) != c.text(f, once.part, b)
 		}
 		d.Line, d.Reason = r.line(c, f, was, is)
 		out = append(out, d)
 	}
+	return harmless(append(out, r.refusals(v, ignores)...))
+}
+
+// refusals are what no spec can say, beside what this one says.
+func (r *Reading) refusals(v *schema.VM, ignores func(string) bool) []Difference {
+	var out []Difference
 	for _, d := range r.refused {
-		f := field(d.Field)
-		if root := ""; f != nil {
-			if root, _, _ = strings.Cut(f.HCL, "."); ignores(root) {
+		d.has = !strings.HasPrefix(d.Config, "no ")
+		if f := field(d.Field); f != nil {
+			if root, _, _ := strings.Cut(f.HCL, "."); ignores(root) {
 				continue
 			}
+			if is := said(v, f.Key); is != nil {
+				c := &comparison{unset: unsetOf(f.Key)}
+				d.says, d.Spec = true, f.Key+": "+flow(short(f, c.pruned(f, "", is, r.values[f.Key])))
+			}
 		}
-		d.has = !strings.HasPrefix(d.Config, "no ")
 		out = append(out, d)
 	}
 	return out
@@ -99,7 +98,7 @@ func said(v *schema.VM, name string) *schema.Node {
 		return scalar(field(name), "512")
 	case name == "vga" && n != nil && (len(n.Keys) == 0 || len(n.Keys) == 1 && n.Get("type").Str() == "std"):
 		return nil
-	case n.Off() && field(name).Type == schema.Object:
+	case n.Off() && field(name).Type == schema.Object, unsetOf(name)[""] == whatever && n != nil && n.Shape == schema.ShapeList && len(n.Items) == 0:
 		return nil
 	}
 	return n
@@ -120,14 +119,16 @@ func keyOf(name string) string {
 	}
 	for _, f := range families {
 		if f.Field == name && name != "disks" && name != "cloud_init" {
-			return f.Keys[0]
+			return f.Keys[0] + map[bool]string{true: "0"}[f.Many > 0]
 		}
 	}
 	return map[string]string{"cpu_type": "cpu", "cpu_flags": "flags of the CPU", "boot_order": "boot order", "disks": "disks", "cloud_init": "cloud-init drive"}[name] + map[bool]string{true: name}[name == "tags" || name == "pool"]
 }
 
 // unsetOf are what the provider takes where a spec does not say a property, by
-// path in it; "" is the property itself.
+// path in it; "" is the property itself. All disks, NICs and tags are kept where
+// none is said: the provider takes an empty list of them for the one in state.
+// https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/structure/schema.go
 func unsetOf(name string) map[string]string {
 	for _, w := range single {
 		if w.Field == name {
@@ -140,13 +141,13 @@ func unsetOf(name string) map[string]string {
 			for _, w := range f.Rows {
 				out[w.Field] = w.Unset
 			}
-			if name == "vga" {
+			if name == "vga" || name == "disks" || name == "networks" {
 				out[""] = whatever
 			}
 			return out
 		}
 	}
-	return map[string]string{"": map[string]string{"cpu_type": "qemu64", "boot_order": whatever, "pool": whatever}[name]}
+	return map[string]string{"": map[string]string{"cpu_type": "qemu64", "boot_order": whatever, "pool": whatever, "tags": whatever}[name]}
 }
 
 // A comparison compares one property.
@@ -287,30 +288,4 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-// Says says what a plan would do, and why.
-func (d *Difference) Says() string {
-	verb := "change"
-	switch {
-	case d.Field == "started":
-		verb = map[bool]string{true: "stop", false: "start"}[strings.HasSuffix(d.Config, "running")]
-	case d.has && !d.says:
-		verb = "remove"
-	case !d.has:
-		verb = "set"
-	}
-	spec := "the spec does not say so"
-	if d.says {
-		spec = "the spec says " + d.Spec
-	}
-	object := "it"
-	if d.Reason != "" {
-		spec = "a spec cannot say that"
-		if d.says {
-			spec = "the spec says " + d.Spec
-		}
-		return fmt.Sprintf("it has %s, and %s: the first plan after the import would %s %s (%s)", d.Config, spec, verb, object, d.Reason)
-	}
-	return fmt.Sprintf("it has %s, and %s: the first plan after the import would %s %s", d.Config, spec, verb, object)
 }

@@ -166,3 +166,7 @@ var unsayable = []struct{ Key, What string }{
 	{"virtiofs", "shared folders"},
 	{"watchdog", "watchdogs"},
 }
+
+// born are parts that a VM has for good: a plan that changes one replaces it.
+// https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/resource/vm/vm.go (forceNewOnEFIDiskTypeChange, forceNewOnTPMVersionChange)
+var born = []struct{ field, part string }{{"efi", "type"}, {"tpm", "version"}}

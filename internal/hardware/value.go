@@ -126,6 +126,8 @@ func short(f *schema.Field, n *schema.Node) *schema.Node {
 			return out.Items[0]
 		}
 		return out
+	case n.Shape == schema.ShapeMap && len(n.Keys) == 0 && f.On != "":
+		return &schema.Node{Shape: schema.ShapeBool, Text: "true"}
 	case n.Shape == schema.ShapeMap && len(n.Keys) == 1 && (n.Keys[0].Text == f.On || n.Keys[0].Text == f.Short):
 		return n.Items[0]
 	}
