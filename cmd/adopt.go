@@ -56,8 +56,8 @@ func (e *env) adopt(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if !c.Bool("by-name") && c.IsSet("state") {
-		return errors.New("--state is of use with --by-name only")
+	if !c.Bool("by-name") && a.match == nil && c.IsSet("state") {
+		return errors.New("--state is of use with --by-name and --match only")
 	}
 	// A spec may have errors that the decision mends, such as a VM without a
 	// template. What counts is what comes out.

@@ -24,19 +24,10 @@ type matching struct {
 	*adopting
 	names    []string // KEY or STACK/KEY, as they were given
 	inv      *cluster.Inventory
+	result   lock.Result
+	state    guard.State
 	targets  []*target
 	refusals []lock.Refusal
-}
-
-// A target is one VM whose hardware is to be written.
-type target struct {
-	guard.UnitID
-	vm      *schema.VM
-	guest   *cluster.Guest
-	spec    string // path of its spec, as shown
-	reading *hardware.Reading
-	lines   []edit.Setting
-	done    bool
 }
 
 // isPath tells a PATH from a KEY where both may stand.
@@ -60,6 +51,9 @@ func (m *matching) match(c *cli.Context, edited map[string][]byte) error {
 	if err := m.find(p); err != nil {
 		return err
 	}
+	if err := m.states(c, p); err != nil {
+		return err
+	}
 	for _, t := range m.targets {
 		m.read(t)
 	}
@@ -67,7 +61,10 @@ func (m *matching) match(c *cli.Context, edited map[string][]byte) error {
 		return nil
 	}
 	for _, t := range m.targets { // one of them spoils it: each on its own
-		if err := m.try(edited, t); err != nil && !t.done && t.lines != nil {
+		if t.lines == nil {
+			continue
+		}
+		if err := m.try(edited, t); err != nil {
 			m.refuse(t, lock.Way{What: err.Error()})
 		}
 	}
@@ -95,7 +92,7 @@ func (m *matching) reload(edited map[string][]byte) (*project, error) {
 		printRefusals(m.errOut, result.Refusals)
 		return nil, exitCode(exitStop)
 	}
-	p.stacks.Stacks, p.lock = result.Stacks, result.Lock
+	p.stacks.Stacks, p.lock, m.result = result.Stacks, result.Lock, result
 	return p, nil
 }
 
@@ -147,6 +144,10 @@ func (m *matching) read(t *target) {
 		return
 	case t.guest.Config == nil:
 		m.refuse(t, lock.Way{What: "its configuration was not read; " + again})
+		return
+	}
+	if why := m.cloned(t); why != "" {
+		m.refuse(t, lock.Way{What: why})
 		return
 	}
 	t.reading = hardware.Read(t.guest)
@@ -247,30 +248,6 @@ func (m *matching) set(edited map[string][]byte, targets []*target) (map[string]
 		next[t.spec] = body
 	}
 	return next, nil
-}
-
-// more looks what a spec still does not say of its VM, and adds the lines.
-func (t *target) more(p *project) (bool, error) {
-	if t.lines == nil {
-		return false, nil
-	}
-	var missing []hardware.Difference
-	for _, s := range p.stacks.Stacks {
-		for _, v := range s.VMs {
-			if s.Name == t.Stack && v.Key == t.Unit {
-				missing = t.reading.Missing(v)
-			}
-		}
-	}
-	for _, d := range missing {
-		line := edit.Setting{Key: d.Field, Line: d.Line}
-		if d.Reason != "" || slices.Contains(t.lines, line) {
-			return false, fmt.Errorf("it has %s, and the spec would say %s: what the VM inherits cannot be taken back in its own entry, so change that first", d.Config, d.Spec)
-		}
-		t.lines = slices.DeleteFunc(t.lines, func(l edit.Setting) bool { return l.Key == d.Field })
-		t.lines = append(t.lines, line)
-	}
-	return len(missing) > 0, nil
 }
 
 // report says whose hardware was written, and what was refused.

@@ -46,6 +46,7 @@ type Resource struct {
 	MACs    []string
 	Wait    string // how long the provider waits for the agent: "" if it does not
 	Tainted bool
+	Cloned  bool // it was made by a clone, of which the provider reads only what the spec says
 }
 
 // instance is one resource of a state in the form that `tofu show -json` gives
@@ -62,10 +63,11 @@ type instance struct {
 
 // values are the attributes that verdicts need.
 type values struct {
-	ID      any    `json:"id"`
-	VMID    any    `json:"vm_id"`
-	Node    string `json:"node_name"`
-	Name    string `json:"name"`
+	ID      any               `json:"id"`
+	VMID    any               `json:"vm_id"`
+	Node    string            `json:"node_name"`
+	Name    string            `json:"name"`
+	Clone   []json.RawMessage `json:"clone"`
 	Devices []struct {
 		MAC string `json:"mac_address"`
 	} `json:"network_device"`
@@ -225,7 +227,7 @@ func (i instance) resource() Resource {
 			return r
 		}
 	}
-	r.ID, r.Node, r.Name, r.Wait = scalar(v.ID), v.Node, v.Name, v.wait()
+	r.ID, r.Node, r.Name, r.Wait, r.Cloned = scalar(v.ID), v.Node, v.Name, v.wait(), len(v.Clone) > 0
 	if i.Type == TypeVM {
 		r.VMID, _ = strconv.Atoi(scalar(v.VMID))
 		if r.VMID == 0 { // an import that was never read back

@@ -42,7 +42,10 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 		}
 		for _, once := range born {
 			a, b := was.Get(once.part), is.Get(once.part)
-			d.Replaces = d.Replaces || f.Key == once.field && a != nil && b != nil && c.text(f, once.part, a) != c.text(f, once.part, b)
+			d.Replaces = d.Replaces || f.Key == once.field && a != nil && b != nil && a.Text != b.Text
+		}
+		if timeout := is.Get("timeout").Str(); f.Key == "agent" && timeout != "" && timeout != was.Get("timeout").Str() {
+			d.Config += ", whose timeout an import takes for " + was.Get("timeout").Str()
 		}
 		d.Line, d.Reason = r.line(c, f, was, is)
 		out = append(out, d)
@@ -164,7 +167,7 @@ func (c *comparison) free(path string, was *schema.Node) bool {
 
 func (c *comparison) equal(f *schema.Field, path string, was, is *schema.Node) bool {
 	switch {
-	case is == nil && c.free(path, was):
+	case was == nil && is == nil, is == nil && c.free(path, was):
 		return true
 	case f.Type == schema.Object:
 		if path == "" && (was == nil) != (is == nil) {
@@ -190,7 +193,7 @@ func (c *comparison) equal(f *schema.Field, path string, was, is *schema.Node) b
 	case f.Type == schema.List:
 		return slices.Equal(plain(f, was), plain(f, is))
 	}
-	return c.text(f, path, was) == c.text(f, path, is)
+	return c.text(f, was, "") == c.text(f, is, c.unset[path])
 }
 
 // sorted are disks by interface, whose order means nothing; the order of all
@@ -220,10 +223,10 @@ func plain(f *schema.Field, n *schema.Node) []string {
 }
 
 // text is a value in the form in which equal ones are equal.
-func (c *comparison) text(f *schema.Field, path string, n *schema.Node) string {
+func (c *comparison) text(f *schema.Field, n *schema.Node, unset string) string {
 	out := n.Str()
-	if n == nil || out == "" {
-		out = c.unset[path]
+	if out == "" {
+		out = unset
 	}
 	if f.As == "upper" {
 		return strings.ToUpper(out)
@@ -280,7 +283,7 @@ func (c *comparison) needless(f *schema.Field, path string, v, now *schema.Node)
 	if f.Default != "" {
 		usual = f.Default
 	}
-	return c.text(f, path, v) == usual
+	return c.text(f, v, "") == usual
 }
 
 func join(path, key string) string {

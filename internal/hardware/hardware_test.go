@@ -102,6 +102,11 @@ func TestDifferences(t *testing.T) {
 		{"net0: model=virtio,macaddr=BC:24:11:00:00:01,bridge=vmbr0,firewall=0", "", ""},
 		{"net0: virtio=bc:24:11:00:00:01,bridge=vmbr0", "", ""},
 		{"tags: a;b", "", ""},
+		{"net0: virtio=BC:24:11:00:00:01", "", "(no line)"},
+		{"scsi0: /dev/disk/by-id/x,size=4G", "disks: [{interface: scsi0, size: 4}]", "(no line)"},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4G,werror=stop,wwn=0x1\ncpu: x86-64-v2-AES,hidden=1\nwhatever: 1", "disks: [{interface: scsi0, size: 4}]", ""},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4G,queues=4", "disks: [{interface: scsi0, size: 4}]", "(no line)"},
+		{"hostpci0: 01:00", "", "(no line)"},
 		{"tags: b;a", "tags: [A, b]", ""},
 		{"tags: b;a", "tags: [b]", "tags: [a, b]"},
 		{"scsi0: local-lvm:vm-100-disk-0,size=4300M", "disks: [{interface: scsi0, size: 4}]", ""},
@@ -130,11 +135,14 @@ func TestDifferences(t *testing.T) {
 		{"net1: e1000=BC:24:11:00:00:02,bridge=vmbr1,rate=1.5,trunks=5;6", "", `networks: [{bridge: vmbr0, mac: "BC:24:11:00:00:01"}, {bridge: vmbr1, model: e1000, mac: "BC:24:11:00:00:02", rate: 1.5, trunks: ["5", "6"]}]`},
 		{"description: yes", "", `description: "yes"`},
 		{"startup: order=2,down=5", "startup: {order: 2, down: 5}", ""},
-		{"startup: order=2,down=5", "startup: {order: 2, up: 3}", ""}, // no line says "no delay",
+		{"startup: order=2,down=5", "startup: {order: 2, up: 3}", "(no line)"},
 	} {
 		var lines []string
 		ds := Read(guest(c.lines)).Differences(vm(t, c.own), func(string) bool { return false })
 		for _, d := range ds {
+			if d.Reason != "" {
+				d.Line = "(no line)"
+			}
 			lines = append(lines, d.Line)
 		}
 		if got := strings.Join(lines, " | "); got != c.want {

@@ -104,8 +104,13 @@ func (f *family) entry(text string) (map[string]string, []string) {
 	return options, order
 }
 
-// object reads the options of one entry. What is not in the table is refused:
-// what becomes of it is not known.
+// doubt notes what the provider does not read: an import leaves it alone, and
+// what becomes of it later is not known.
+func (r *Reading) doubt(config, reason string) {
+	r.refused = append(r.refused, Difference{Config: config, Reason: reason, quiet: true})
+}
+
+// object reads the options of one entry.
 func (r *Reading) object(f *family, key string, options map[string]string, order []string) *schema.Node {
 	out := &schema.Node{Shape: schema.ShapeMap}
 	elem := field(f.Field)
@@ -131,8 +136,12 @@ func (r *Reading) object(f *family, key string, options map[string]string, order
 		}
 	}
 	for _, name := range order {
-		if !slices.ContainsFunc(f.Rows, func(w row) bool { return w.Key == name }) {
-			r.refuse(f.Field, key+"="+r.raw[key], "no spec has its option "+strconv.Quote(name))
+		switch config, reason := key+"="+r.raw[key], "no spec has its option "+strconv.Quote(name); {
+		case slices.ContainsFunc(f.Rows, func(w row) bool { return w.Key == name }):
+		case f.Field == "disks" && name == "queues": // which the provider reads
+			r.refuse(f.Field, config, reason)
+		default:
+			r.doubt(config, reason)
 		}
 	}
 	return out

@@ -20,7 +20,7 @@ func (r *Reading) cpu() {
 		options = found
 		for _, name := range order {
 			if name != "cputype" && name != "flags" {
-				r.refuse("cpu_type", "cpu="+text, fmt.Sprintf("no spec has its option %q", name))
+				r.doubt("cpu="+text, fmt.Sprintf("no spec has its option %q", name))
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func (r *Reading) others() {
 		case what != "" && strings.TrimSpace(r.raw[key]) != "":
 			r.refuse("", key+"="+r.raw[key], "no spec has "+what)
 		case what == "":
-			r.refused = append(r.refused, Difference{Config: key + "=" + r.raw[key], Reason: "stackgen does not know what it is", quiet: true})
+			r.doubt(key+"="+r.raw[key], "stackgen does not know what it is")
 		}
 	}
 }

@@ -2,7 +2,6 @@ package hardware
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,11 +104,11 @@ func flow(n *schema.Node) string {
 		if bare.MatchString(n.Text) && !slices.Contains(words, strings.ToLower(n.Text)) {
 			return n.Text
 		}
-		quoted, err := json.Marshal(n.Text) // which is YAML too
-		if err != nil {
-			return fmt.Sprintf("%q", n.Text)
-		}
-		return string(quoted)
+		var quoted strings.Builder // in JSON, which is YAML too
+		enc := json.NewEncoder(&quoted)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(n.Text) // text can always be encoded
+		return strings.TrimSuffix(quoted.String(), "\n")
 	}
 	return n.Text
 }
