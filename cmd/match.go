@@ -142,7 +142,7 @@ func (m *matching) read(t *target) {
 	case t.guest == nil:
 		m.refuse(t, lock.Way{What: "which VM of the cluster it is, is not certain; " + again})
 		return
-	case t.guest.Config == nil:
+	case t.guest.Config == nil || len(t.guest.Config.Raw) == 0:
 		m.refuse(t, lock.Way{What: "its configuration was not read; " + again})
 		return
 	}
@@ -155,13 +155,19 @@ func (m *matching) read(t *target) {
 	if t.vm.Profile == "adopted" {
 		lines = append(lines, edit.Setting{Key: "profile", Line: "profile: default"})
 	}
-	var ways []lock.Way
+	ways := m.kept(t)
 	for _, d := range t.reading.Missing(t.vm) {
 		if d.Reason != "" {
 			ways = append(ways, lock.Way{What: d.Config + ": " + d.Reason, Lines: d.Mend})
 			continue
 		}
 		lines = append(lines, edit.Setting{Key: d.Field, Line: d.Line})
+		switch {
+		case d.Field == "name" && len(t.vm.Records) > 0 && t.vm.Values.Get("dns", "records") == nil:
+			lines = append(lines, t.records()) // or its record would take the other name
+		case d.Field == "cloud_init" && len(t.vm.Records) > 0 && t.vm.Address.IsValid() && !strings.Contains(d.Line, t.vm.Address.String()):
+			ways = append(ways, lock.Way{What: fmt.Sprintf("the spec's address %s stands in DNS, and the VM's configuration does not have it: take it out of the spec first, and let the guest agent tell it", t.vm.Address)})
+		}
 	}
 	switch place, of, _ := strings.Cut(t.vm.Path, "."); {
 	case len(ways) > 0:

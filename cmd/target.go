@@ -53,6 +53,26 @@ func (m *matching) cloned(t *target) string {
 	return ""
 }
 
+// kept is the way out where a state has a block that the spec would leave out: it
+// came there when the VM had something else, or nothing that the provider knows.
+func (m *matching) kept(t *target) []lock.Way {
+	for _, r := range m.state[guard.UnitID{Stack: t.Stack, Unit: lock.UnitVM}].Resources {
+		if r.Type != guard.TypeVM || r.VMID != t.guest.VMID {
+			continue
+		}
+		for _, block := range t.reading.Silent() {
+			if slices.Contains(r.Blocks, block) {
+				stack := "stacks/" + t.Stack
+				return []lock.Way{{What: "its state has a block " + block + " from an earlier time, which the next plan would remove: take it out of the state, and import it anew", Lines: []string{
+					"(cd " + stack + " && terragrunt stack generate)",
+					"(cd " + stack + "/.terragrunt-stack/" + lock.UnitVM + " && terragrunt state rm '" + r.Address + "')",
+					"stackgen adopt --match " + t.String() + " && stackgen render && stackgen import-blocks"}}}
+			}
+		}
+	}
+	return nil
+}
+
 // more looks what a spec still does not say of its VM, and adds the lines.
 func (t *target) more(p *project) (bool, error) {
 	if t.lines == nil {
@@ -75,4 +95,13 @@ func (t *target) more(p *project) (bool, error) {
 		t.lines = append(t.lines, line)
 	}
 	return len(missing) > 0, nil
+}
+
+// records keeps the record that a VM has by the name that the spec gave it.
+func (t *target) records() edit.Setting {
+	line := fmt.Sprintf("dns: {records: [%q]", t.vm.Records[0].Name)
+	if ttl := t.vm.Values.Get("dns", "ttl"); ttl != nil {
+		line += ", ttl: " + ttl.Text
+	}
+	return edit.Setting{Key: "dns", Line: line + "}"}
 }

@@ -112,6 +112,10 @@ efidisk0=local-lvm:1,efitype=2m
 bios=ovmf
 agent=0
 net0=virtio=bc:24:11:0a:00:06,bridge=vmbr0`},
+	{key: "least", node: "pve1", config: `name=least
+scsi0=local-lvm:1
+ide2=local-lvm:cloudinit
+net0=virtio=BC:24:11:0A:00:07,bridge=vmbr0`},
 }
 
 // realRoot logs in as root, who alone may give a VM devices of its node.
@@ -256,6 +260,7 @@ func TestRealAdoptMatch(t *testing.T) {
 	if n := sim.Counters().Writes; n != 0 {
 		t.Errorf("adopting what was there has cost %d writes", n)
 	}
+	p.least(sim)
 }
 
 // matched adopts all VMs with their hardware: two are in state already, in
@@ -285,15 +290,40 @@ func (p *realProject) matched(vms string) {
 	step(0, "import-blocks --verify", "live/proxmox-vm: 2 to import, 0 to add, 0 to change, 0 to destroy")
 	apply()
 	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
-	step(0, "adopt --match plain windows cloudy disks bare usb", "live/cloudy: the spec says what VM 502 has; its profile is default now.")
+	step(3, "adopt --match plain windows cloudy disks bare usb least", "live/cloudy: the spec says what VM 502 has; its profile is default now.",
+		"STOP live/least: VM 506: it stays in profile adopted, and its hardware was not written.", "qm set 506 --scsihw lsi", "qm set 506 --ostype other", "qm set 506 --memory 512 --balloon 512", "qm set 506 --ipconfig0 ip=dhcp")
 	if spec := p.read("specs/live.yaml"); strings.Contains(spec, "never-shown") || !strings.Contains(spec, "description: \"the office's own") {
 		t.Errorf("the spec is\n%s", spec)
 	}
 	p.render()
-	step(0, "import-blocks --verify", "live/proxmox-vm: 4 to import, 0 to add, 0 to change, 0 to destroy")
+	step(0, "import-blocks --verify", "live/proxmox-vm: 5 to import, 0 to add, 0 to change, 0 to destroy")
 	apply()
 	step(0, "import-blocks")
 	p.says(plan(), "No changes.")
-	step(0, "preflight", "6 managed")
+	step(0, "preflight", "7 managed")
 	step(0, "adopt --match plain windows cloudy disks bare usb", "Nothing to write.")
+}
+
+// least does by hand what was said of the VM that has less than a spec can say.
+// Its state has blocks from before, which nothing but a new import takes away;
+// that is said, and then changes nothing either.
+func (p *realProject) least(sim *pvesim.Server) {
+	p.Helper()
+	realAPI(p.T, sim, "PUT", "/nodes/pve1/qemu/506/config", url.Values{"scsihw": {"lsi"}, "ostype": {"other"}, "memory": {"512"}, "balloon": {"512"}, "ipconfig0": {"ip=dhcp"}})
+	address := `'proxmox_virtual_environment_vm.adopted["least"]'`
+	code, said := p.stackgen("adopt", "--match", "least", p.dir)
+	if code != 3 {
+		p.Fatalf("adopt --match: exit %d\n%s", code, said)
+	}
+	p.says(said, "its state has a block operating_system from an earlier time", "terragrunt state rm "+address)
+	p.good(realUnit("live", "proxmox-vm"), "terragrunt", "state", "rm", strings.Trim(address, "'"))
+	if code, said := p.stackgen("adopt", "--match", "least", p.dir); code != 0 {
+		p.Fatalf("adopt --match: exit %d\n%s", code, said)
+	}
+	p.render()
+	code, said = p.stackgen("import-blocks", "--verify", p.dir)
+	if code != 0 {
+		p.Errorf("import-blocks --verify: exit %d", code)
+	}
+	p.says(said, "live/proxmox-vm: 1 to import, 0 to add, 0 to change, 0 to destroy")
 }

@@ -12,7 +12,7 @@ import (
 // wanted. But a clone has what its template had, and a plan after a lost state
 // takes away what the spec does not name. Only what would replace the VM stops.
 func (s *subject) unlike() {
-	if s.match.VM == nil || s.guest.Config == nil || s.profile == nil || s.profile.IgnoreAll {
+	if s.match.VM == nil || s.guest.Config == nil || len(s.guest.Config.Raw) == 0 || s.profile == nil || s.profile.IgnoreAll {
 		return
 	}
 	s.Differs = hardware.Read(s.guest).Differences(s.match.VM, s.profile.Ignores)
@@ -38,7 +38,7 @@ func (s *subject) unlike() {
 		s.next(what, lines...)
 	}
 	if len(mend) > 0 {
-		s.next("to make it sayable, run on any node, then look again", mend...)
+		s.next("or change the VM instead, on any node, then look again", mend...)
 	}
 	if stays {
 		s.next("to keep what no spec can say, leave its hardware alone: in "+s.where(), "profile: adopted")

@@ -46,7 +46,8 @@ type Resource struct {
 	MACs    []string
 	Wait    string // how long the provider waits for the agent: "" if it does not
 	Tainted bool
-	Cloned  bool // it was made by a clone, of which the provider reads only what the spec says
+	Cloned  bool     // it was made by a clone, of which the provider reads only what the spec says
+	Blocks  []string // of a VM: its blocks that the provider keeps once they are in state, though they say nothing but its defaults
 }
 
 // instance is one resource of a state in the form that `tofu show -json` gives
@@ -68,6 +69,9 @@ type values struct {
 	Node    string            `json:"node_name"`
 	Name    string            `json:"name"`
 	Clone   []json.RawMessage `json:"clone"`
+	OS      []json.RawMessage `json:"operating_system"`
+	Memory  []json.RawMessage `json:"memory"`
+	CPU     []json.RawMessage `json:"cpu"`
 	Devices []struct {
 		MAC string `json:"mac_address"`
 	} `json:"network_device"`
@@ -233,6 +237,17 @@ func (i instance) resource() Resource {
 		if r.VMID == 0 { // an import that was never read back
 			r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
 		}
+	}
+	for _, b := range []struct {
+		name string
+		list []json.RawMessage
+	}{{"operating_system", v.OS}, {"memory", v.Memory}, {"cpu", v.CPU}} {
+		if len(b.list) > 0 {
+			r.Blocks = append(r.Blocks, b.name)
+		}
+	}
+	if len(v.Agent) > 0 {
+		r.Blocks = append(r.Blocks, "agent")
 	}
 	for _, d := range v.Devices {
 		if d.MAC != "" {

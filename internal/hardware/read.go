@@ -74,7 +74,11 @@ func (r *Reading) single(w *row) {
 	}
 	switch f := field(w.Field); {
 	case !there && w.Plain != "":
-		r.refuse(w.Field, "no "+w.Key, "a spec cannot say that it has none; "+w.Plain+" is what Proxmox VE takes then, and writing it changes nothing in the VM", fmt.Sprintf("qm set %d --%s %s", r.vmid, w.Key, w.Plain))
+		way := fmt.Sprintf("qm set %d --%s %s", r.vmid, w.Key, w.Plain)
+		if w.Key == "memory" && r.raw["balloon"] == "" {
+			way += " --balloon " + w.Plain // which is what none means, and no default of the provider
+		}
+		r.refuse(w.Field, "no "+w.Key, "a spec cannot say that it has none; "+w.Plain+" is what Proxmox VE takes then, and writing it changes nothing in the VM", way)
 		return
 	case !there:
 		text = w.Absent

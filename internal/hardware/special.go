@@ -152,3 +152,24 @@ func (r *Reading) smbios() {
 		}
 	}
 }
+
+// Silent are the blocks of the resource that a spec leaves out where it says
+// what this VM has: they would say the provider's own defaults, and an import
+// reads nothing there. A state that has one of them keeps it.
+func (r *Reading) Silent() []string {
+	is := func(name, value string) bool { return r.values[name].Str() == value }
+	var out []string
+	if is("os_type", "other") {
+		out = append(out, "operating_system")
+	}
+	if is("memory", "512") && is("balloon", "0") {
+		out = append(out, "memory")
+	}
+	if is("cores", "1") && is("sockets", "1") && is("cpu_type", "qemu64") && len(r.values["cpu_flags"].List()) == 0 && is("numa", "false") && is("cpu_units", "0") && is("cpu_limit", "0") && is("cpu_affinity", "") {
+		out = append(out, "cpu")
+	}
+	if r.raw["agent"] != "" && r.values["agent"].Get("enabled").Str() == "false" {
+		out = append(out, "agent")
+	}
+	return out
+}
