@@ -136,7 +136,7 @@ func (r *verdictReport) total() string {
 		}
 	}
 	if unlike > 0 {
-		return fmt.Sprintf("%s Apply now, but mind the plan: it would change %s, as said above.", out, counting(unlike, "VM"))
+		return fmt.Sprintf("%s Apply now. Mind the first plan: it would change %s, as said above.", out, counting(unlike, "VM"))
 	}
 	return out + " Apply now."
 }
