@@ -152,7 +152,7 @@ func (j *judge) quorum() {
 			continue
 		}
 		was := v.Word
-		v.Evidence, v.Next, v.Import = nil, nil, ""
+		v.Evidence, v.Next, v.Differs, v.Import = nil, nil, nil, ""
 		v.is(Unknown).because("the cluster has no quorum: writes fail, some of them after the disks are gone; otherwise this would be %s", was)
 		v.next("bring the missing nodes back, then look again", "pvecm status")
 	}
