@@ -67,6 +67,10 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	v := j.add(at, unit, KindRecord, name)
 	v.Name = r.Name
 	v.Resource = fmt.Sprintf("%s.this[%q]", TypeRecord, r.Name)
+	v.Owner = vm.Key
+	if known := j.addresses(at, vm); len(known) == 1 {
+		v.IPv4 = known[0]
+	}
 	answer := j.answer(name)
 	switch {
 	case unread != "":

@@ -66,6 +66,9 @@ type Verdict struct {
 	Others   []int      `json:"candidates,omitempty"` // VMIDs to choose from, if it is ambiguous
 	Evidence []string   `json:"evidence"`
 	Next     []lock.Way `json:"next"`
+
+	Owner string `json:"-"` // of a record: its VM's key
+	IPv4  string `json:"-"` // of a record: its VM's address, if the look or the spec tells the one it has
 }
 
 // Address is what the verdict is about, as people name it.
