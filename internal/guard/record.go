@@ -86,6 +86,8 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		v.is(Managed).because("DNS has %s", strings.Join(answer.Addresses, " "))
 	case len(held) > 0:
 		v.is(Create).because("it is in state, and DNS has no address for it: an apply publishes it again")
+	case answer.Wildcard && len(held) == 0:
+		v.is(Create).because("DNS has no %s; a wildcard answers in its place", name)
 	case answer.CNAME != "":
 		v.is(Taken).because("%s is an alias of %s; an address beside it is refused by DNS, after the VM was created", name, answer.CNAME)
 		v.next("remove the alias", deletion(at, name, "CNAME")...)
