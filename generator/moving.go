@@ -10,7 +10,16 @@ const movingFile = "dns-records"
 // movingUnit is a unit that lets go of its records after those that take them over
 // have them. Its state must be known to be empty before it leaves the stack.
 func movingUnit(name string, heirs []string) unit {
-	return unit{name: name, kind: lock.UnitDNS, module: "dns-records", values: []pair{{"records", object()}}, after: heirs, files: []string{"imports"}, moving: true}
+	return unit{name: name, kind: lock.UnitDNS, module: "dns-records", values: []pair{{"records", object()}}, after: heirs, moving: true}
+}
+
+// without are the files of its root module: an import would have nothing to import
+// into, so that whatever was written for the unit before does not count.
+func (u *unit) without() []part {
+	return []part{
+		nest(generated("imports", text("# "+Marker+". Nothing to import.\n"))),
+		nest(generated("main", call("file", stackPath("moved/"+movingFile+".tf")))),
+	}
 }
 
 // letGo takes the place of the module's main.tf: no resource, so that nothing is

@@ -156,7 +156,7 @@ func (u *unit) block(s *schema.Stack) part {
 		auto = append(auto, nest(u.generate(file)))
 	}
 	if u.moving {
-		auto = append(auto, nest(generated("main", call("file", stackPath("moved/"+movingFile+".tf")))))
+		auto = append(auto, u.without()...)
 	}
 	return block("unit", []string{u.name},
 		group(pair{"source", text(source)}, pair{"path", text(u.name)}),

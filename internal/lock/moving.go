@@ -30,19 +30,30 @@ func (d *stackDecider) moves(unit, status string) bool {
 	return owned
 }
 
-// arrived says how records get from their old units into the new ones.
-func (d *stackDecider) arrived() {
-	if d.moving == 0 {
-		return
+// moveNotes says how records get from their old units into the new ones, and when
+// that is done.
+func (d *stackDecider) moveNotes() {
+	name, left := d.stack.Name, 0
+	for _, u := range d.lock.Units {
+		if u.Value.Status == Moving {
+			left++
+		}
 	}
-	name, units := d.stack.Name, "one unit lets"
-	if d.moving > 1 {
-		units = fmt.Sprintf("%d units let", d.moving)
+	units := "one unit lets"
+	if left > 1 {
+		units = fmt.Sprintf("%d units let", left)
+	}
+	done := fmt.Sprintf("stackgen render --records-moved %s && (cd stacks/%s && terragrunt stack clean)", name, name)
+	if d.moving == 0 {
+		if left > 0 {
+			d.note("%s: %s go of its records with the next apply, if that was not done yet; after it: %s", name, units, done)
+		}
+		return
 	}
 	to := "to a unit for each VM"
 	if d.stack.DNS.PerStack {
 		to = "to the unit " + UnitDNS
 	}
-	d.note("%s: its records move %s, and %s go of them; DNS answers as before all the while. Now run: stackgen import-blocks && (cd stacks/%s && terragrunt stack run apply), then: stackgen render --records-moved %s && (cd stacks/%s && terragrunt stack clean)",
-		name, to, units, name, name, name)
+	d.note("%s: its records move %s, and %s go of them; DNS answers as before all the while. Now run: stackgen import-blocks && (cd stacks/%s && terragrunt stack run apply), then: %s",
+		name, to, units, name, done)
 }

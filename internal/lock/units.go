@@ -61,7 +61,7 @@ func (d *stackDecider) units() {
 	}
 	slices.SortFunc(out, func(a, b Entry[Unit]) int { return schema.NaturalCompare(a.Key, b.Key) })
 	d.lock.Units = out
-	d.arrived()
+	d.moveNotes()
 }
 
 // pool refuses to take a pool away from the VMs that are in it.
