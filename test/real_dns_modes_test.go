@@ -1,6 +1,10 @@
 package test
 
 import (
+	"cmp"
+	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,11 +51,40 @@ func TestRealDNSModes(t *testing.T) {
 				t.Errorf("%s still has something: %v", unit, left)
 			}
 		}
+
+		// Destroyed halfway, after a render and before its apply.
+		p.respec("DNS, mode: per-vm\n" + dnsThree)
 		p.all("live", "destroy")
 		for _, name := range []string{"web", "any.web", "db"} {
 			p.has(name)
 		}
 	})
+}
+
+// TestRealDNSMany says what each mode costs: STACKGEN_DNS_VMS is how many VMs, each
+// with a record. Times are for reading, not for passing.
+func TestRealDNSMany(t *testing.T) {
+	vms, err := strconv.Atoi(cmp.Or(os.Getenv("STACKGEN_DNS_VMS"), "3"))
+	if err != nil || vms < 1 || vms > 200 {
+		t.Fatalf("STACKGEN_DNS_VMS is a number from 1 to 200 (%v)", err)
+	}
+	var spec strings.Builder
+	for i := range vms {
+		fmt.Fprintf(&spec, "  n%d: {name: n%d, cloud_init: {ipv4: 10.0.0.%d/24}}\n", i, i, i+1)
+	}
+	for _, mode := range []string{"per-vm", "per-stack"} {
+		p := dnsNew(t, dnstest.Any, "DNS, mode: "+mode+"\nvms:\n"+spec.String())
+		timed := func(what string, do func()) {
+			began := time.Now()
+			do()
+			t.Logf("%s, %d VMs: %s %.1f s", mode, vms, what, time.Since(began).Seconds())
+		}
+		timed("apply", func() { p.apply() })
+		p.has(fmt.Sprintf("n%d", vms-1), fmt.Sprintf("10.0.0.%d", vms))
+		timed("empty plan", func() { p.quiet(map[string]int{"per-vm": vms + 1, "per-stack": 2}[mode]) })
+		timed("destroy", func() { p.all("live", "destroy") })
+		p.has("n0")
+	}
 }
 
 // handOver applies a stack whose old units warn that they forget their records.

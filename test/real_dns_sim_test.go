@@ -63,6 +63,13 @@ func TestRealDNSCluster(t *testing.T) {
 	if err := p.server.Remove("web"); err != nil {
 		t.Fatal(err)
 	}
+
+	// A key that the server does not take is known before the first VM is made.
+	t.Setenv("DNS_UPDATE_KEYSECRET", "AAAA")
+	p.step(3, "preflight", "STOP unknown live/web.lab.test.", "does not take the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
+	t.Setenv("DNS_UPDATE_KEYSECRET", "")
+	p.step(2, "preflight", "DNS_UPDATE_KEYSECRET is not set")
+	t.Setenv("DNS_UPDATE_KEYSECRET", p.server.Secret)
 	p.step(2, "preflight", "create live/web.lab.test.", "import-blocks")
 	p.step(0, "import-blocks --verify", "live/dns-b: 1 to import, 0 to add, 0 to change, 0 to destroy")
 	p.step(0, "preflight", "Apply now.")
