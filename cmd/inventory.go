@@ -49,8 +49,8 @@ func (e *env) inventory(c *cli.Context, p *project, templates bool) (*cluster.In
 	}
 	if questions := p.questions(os.Getenv("DNS_UPDATE_KEYSECRET")); len(questions) > 0 {
 		fmt.Fprintf(e.errOut, "asking DNS for %d names\n", len(questions))
-		if key := questions[0].Key; key.Name != "" && key.Secret == "" {
-			fmt.Fprintf(e.errOut, "DNS_UPDATE_KEYSECRET is not set: nobody knows whether the server takes the key %s, and an apply needs it\n", key.Name)
+		if i := slices.IndexFunc(questions, func(q names.Question) bool { return q.Key.Name != "" && q.Key.Secret == "" }); i >= 0 {
+			fmt.Fprintf(e.errOut, "DNS_UPDATE_KEYSECRET is not set: an apply needs it, and whether the server takes the key %s is not known\n", questions[i].Key.Name)
 		}
 		inv.Records = names.Ask(ctx, questions)
 	}

@@ -156,6 +156,8 @@ func (p *project) known(words lock.Options) error {
 		switch {
 		case p.specs[name] == "":
 			return fmt.Errorf("--records-moved: there is no stack %q", schema.Printable(name))
+		case !p.selected(name):
+			return fmt.Errorf("--records-moved: %s is not among the specs that are rendered", name)
 		case s == nil || !slices.ContainsFunc(s.Units, func(e lock.Entry[lock.Unit]) bool { return e.Value.Status == lock.Moving }):
 			return fmt.Errorf("--records-moved: no records of %s are on their way to another unit", name)
 		}
