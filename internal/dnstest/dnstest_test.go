@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -245,45 +244,4 @@ func TestLongAnswers(t *testing.T) {
 			t.Errorf("%d records over TCP: %v", len(got), err)
 		}
 	}, records...)
-}
-
-// TestClose: nothing answers and nothing is left after it.
-func TestClose(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	for _, kind := range kinds(t) {
-		s, err := Start(context.Background(), Options{Kind: kind})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Kind != kind || s.Zone != "lab.test." {
-			t.Errorf("got %s", s)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Errorf("a second time: %v", err)
-		}
-		if c, err := net.Dial("tcp", s.address()); err == nil {
-			_ = c.Close()
-			t.Errorf("%s still listens", s)
-		}
-	}
-	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
-	}
-}
-
-// TestBadOptions: what cannot be served is said.
-func TestBadOptions(t *testing.T) {
-	if _, err := Start(context.Background(), Options{Records: []string{"web IN A nonsense"}, Kind: InProcess}); err == nil || !strings.Contains(err.Error(), "web IN A nonsense") {
-		t.Errorf("error %v", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, kind := range kinds(t) {
-		if s, err := Start(ctx, Options{Kind: kind}); err == nil {
-			t.Errorf("%s starts although it was called off", s)
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,15 +41,19 @@ zone "ZONE" {
 };
 `
 
-// wrapper runs named for as long as this process holds its standard input open:
-// nothing is left behind, whatever this process dies of. Once named has ended,
-// nobody is stopped in its place.
-const wrapper = `exec 3<&0
+// wrapper runs named for as long as this process holds its standard input open, and
+// then removes its folder: nothing is left behind, whatever this process dies of.
+// Once named has ended, nobody is stopped in its place.
+const wrapper = `trap '' HUP INT
+dir=$1
+shift
+exec 3<&0
 "$@" </dev/null 3<&- & named=$!
 { cat <&3 >/dev/null; kill $named; } 2>/dev/null & watch=$!
 exec 3<&-
 wait $named
-kill $watch 2>/dev/null`
+kill $watch 2>/dev/null
+rm -rf "$dir"`
 
 // patience is how long named may take to stop.
 const patience = 10 * time.Second
@@ -99,7 +104,7 @@ func (s *Server) namedOnce(ctx context.Context, path string, records []dns.RR) (
 	if err != nil {
 		return err
 	}
-	c := exec.Command("sh", "-c", wrapper, "sh", path, "-g", "-4", "-n", "1", "-c", filepath.Join(dir, "named.conf"))
+	c := exec.Command("sh", "-c", wrapper, "sh", dir, path, "-g", "-4", "-n", "1", "-c", filepath.Join(dir, "named.conf"))
 	c.Dir, c.Stdout, c.Stderr = dir, log, log
 	hold, err := c.StdinPipe()
 	if err != nil {
@@ -123,7 +128,7 @@ func (s *Server) namedOnce(ctx context.Context, path string, records []dns.RR) (
 		return errors.Join(err, log.Close(), os.RemoveAll(dir))
 	}
 	if err := s.await(ctx, gone); err != nil {
-		said, _ := os.ReadFile(filepath.Join(dir, "log"))
+		said, _ := io.ReadAll(io.NewSectionReader(log, 0, 1<<20)) // the folder may be gone already
 		return errors.Join(fmt.Errorf("named: %w: %s", err, lastLines(said)), s.Close())
 	}
 	return nil
