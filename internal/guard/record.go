@@ -126,7 +126,7 @@ func (j *judge) leftBehind(at *place, unit string, r Resource) {
 
 // ttl says what becomes of a record whose TTL is not the spec's.
 func (v *Verdict) ttl(r schema.Record, answer *cluster.Record) {
-	if answer.TTL > r.TTL {
+	if answer.TTL > 0 && answer.TTL != r.TTL {
 		v.because("its TTL is %d, the spec says %d: the apply replaces the record", answer.TTL, r.TTL)
 	}
 }
