@@ -12,7 +12,6 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"stackgen/internal/engine"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -23,7 +22,7 @@ import (
 // whether all is proved.
 func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved bool, err error) {
 	adoptions := guard.Adoptions(verdicts)
-	tools, err := engine.Find(j.project.root, os.Environ())
+	tools, err := j.engine()
 	if err != nil {
 		return false, err
 	}
