@@ -38,8 +38,7 @@ func dnsWorld(t *testing.T, rest string, records ...string) *dnsCluster {
 }
 
 func (c *dnsCluster) liveText(rest string) string {
-	text := c.dnsText(rest)
-	return strings.Replace(text, "defaults: {node: pve1, template: 9000}\n", "", 1)
+	return strings.NewReplacer("defaults: {node: pve1, template: 9000}\n", "", "guard: off\n", "").Replace(c.dnsText(rest)) // the guard is on
 }
 
 // step runs a command that must end with a code and say some things.
@@ -145,6 +144,7 @@ func (c *dnsCluster) switched() {
 		c.write("specs/live.yaml", c.liveText("DNS, mode: "+mode+"\n"+dnsLivePair))
 		c.step(0, "render", "its records move")
 		c.step(2, "preflight", "adopt live/web.lab.test.", "hands it over", "adopt live/db.lab.test.")
+		c.bad("stacks/live", "terragrunt", []string{"stack", "run", "apply", "--non-interactive"}, "stackgen guard refuses", "hands it over", "stackgen import-blocks")
 		c.step(3, "preflight --plan "+c.plans(), "the plan creates dns_a_record_set.this[\"db\"]", "import-blocks")
 		c.step(0, "import-blocks --verify", map[string]string{"per-stack": "live/dns: 4 to import, 0 to add, 0 to change, 0 to destroy", "per-vm": "live/dns-a: 3 to import, 0 to add, 0 to change, 0 to destroy"}[mode])
 		c.step(0, "preflight --plan "+c.plans(), "4 adopt")
