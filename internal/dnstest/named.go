@@ -43,12 +43,15 @@ zone "ZONE" {
 
 // wrapper runs named for as long as this process holds its standard input open, and
 // then removes its folder: nothing is left behind, whatever this process dies of.
-// Once named has ended, nobody is stopped in its place.
+// Once named has ended, nobody is stopped in its place. It is a copy that runs:
+// AppArmor keeps the installed one to the system's own folders. cp makes it, since a
+// file that this process had written could still be open in another child of it.
 const wrapper = `trap '' HUP INT
 dir=$1
-shift
+cp "$2" "$dir/named"
+shift 2
 exec 3<&0
-"$@" </dev/null 3<&- & named=$!
+"$dir/named" "$@" </dev/null 3<&- & named=$!
 { cat <&3 >/dev/null; kill $named; } 2>/dev/null & watch=$!
 exec 3<&-
 wait $named
