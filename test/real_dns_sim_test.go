@@ -20,10 +20,10 @@ defaults: {node: pve1, template: 9002, serial: socket, vga: {type: serial0}, dis
 `
 
 // dnsLivePair has an address from the agent, two names and a wildcard, and a static
-// address.
+// address with the zone's own name.
 const dnsLivePair = dnsLive + `vms:
   a: {name: web, dns: {records: [web, www, "*.web"]}}
-  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}}
+  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}, dns: {records: [db, "@"]}}
 `
 
 func dnsWorld(t *testing.T, rest string, records ...string) *dnsCluster {
@@ -70,11 +70,11 @@ func TestRealDNSCluster(t *testing.T) {
 	p.step(2, "preflight", "DNS_UPDATE_KEYSECRET is not set")
 	t.Setenv("DNS_UPDATE_KEYSECRET", p.server.Secret)
 	p.step(2, "preflight", "create live/web.lab.test.", "import-blocks")
-	p.step(0, "import-blocks --verify", "live/dns-b: 1 to import, 0 to add, 0 to change, 0 to destroy")
+	p.step(3, "import-blocks --verify", "live/dns-b: 1 to import, 1 to add, 0 to change, 0 to destroy", `create dns_a_record_set.this["@"]`)
 	p.step(0, "preflight", "Apply now.")
 	p.apply()
 	p.step(0, "import-blocks")
-	p.step(0, "preflight", "managed live/web.lab.test.", "7 managed. Apply now.")
+	p.step(0, "preflight", "managed live/web.lab.test.", "8 managed. Apply now.")
 	p.quiet(4)
 	web := p.address("web")
 	p.has("www", web)
@@ -122,14 +122,14 @@ func (c *dnsCluster) lost() {
 	c.Helper()
 	c.remove(".state")
 	c.step(2, "preflight", "adopt live/a", "adopt live/web.lab.test.", "adopt live/*.web.lab.test.", "adopt live/db.lab.test.")
-	c.step(0, "import-blocks --verify", "live/proxmox-vm: 2 to import, 0 to add, 0 to change, 0 to destroy", "live/dns-a: 3 to import", "live/dns-b: 1 to import, 0 to add, 0 to change, 0 to destroy")
+	c.step(0, "import-blocks --verify", "live/proxmox-vm: 2 to import, 0 to add, 0 to change, 0 to destroy", "live/dns-a: 3 to import", "live/dns-b: 2 to import, 0 to add, 0 to change, 0 to destroy")
 	c.sim.ResetLog()
 	said := c.apply()
 	c.did(said, "Creating", 0)
 	c.did(said, "Modifying", 0)
 	c.has("web", "10.0.0.77")
 	c.step(0, "import-blocks")
-	c.step(0, "preflight", "7 managed. Apply now.")
+	c.step(0, "preflight", "8 managed. Apply now.")
 	c.quiet(4)
 	if n := c.sim.Counters().Writes; n != 0 {
 		c.Errorf("adopting what was there has cost %d writes", n)
@@ -146,17 +146,17 @@ func (c *dnsCluster) switched() {
 		c.step(2, "preflight", "adopt live/web.lab.test.", "hands it over", "adopt live/db.lab.test.")
 		c.bad("stacks/live", "terragrunt", []string{"stack", "run", "apply", "--non-interactive"}, "stackgen guard refuses", "hands it over", "stackgen import-blocks")
 		c.step(3, "preflight --plan "+c.plans(), "the plan creates dns_a_record_set.this[\"db\"]", "import-blocks")
-		c.step(0, "import-blocks --verify", map[string]string{"per-stack": "live/dns: 4 to import, 0 to add, 0 to change, 0 to destroy", "per-vm": "live/dns-a: 3 to import, 0 to add, 0 to change, 0 to destroy"}[mode])
-		c.step(0, "preflight --plan "+c.plans(), "4 adopt")
+		c.step(0, "import-blocks --verify", map[string]string{"per-stack": "live/dns: 5 to import, 0 to add, 0 to change, 0 to destroy", "per-vm": "live/dns-a: 3 to import, 0 to add, 0 to change, 0 to destroy"}[mode])
+		c.step(0, "preflight --plan "+c.plans(), "5 adopt")
 		said := c.handOver()
 		for _, what := range []string{"Creating", "Modifying", "Destroying"} {
 			c.did(said, what, 0)
 		}
 		c.step(0, "import-blocks", "0 resources to import")
-		c.step(0, "preflight", "7 managed. Apply now.")
+		c.step(0, "preflight", "8 managed. Apply now.")
 		c.step(0, "render --records-moved live")
 		c.good("stacks/live", "terragrunt", "stack", "clean")
-		c.step(0, "preflight", "7 managed. Apply now.")
+		c.step(0, "preflight", "8 managed. Apply now.")
 		c.quiet(map[string]int{"per-stack": 3, "per-vm": 4}[mode])
 	}
 	watch()
@@ -176,7 +176,7 @@ func (c *dnsCluster) plans() string {
 // retired retires a VM: its records go first, then it goes, in one apply.
 func (c *dnsCluster) retired() {
 	c.Helper()
-	c.write("specs/live.yaml", c.liveText("DNS\n"+dnsLive+"retired: [a]\nvms:\n  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}}\n"))
+	c.write("specs/live.yaml", c.liveText("DNS\n"+dnsLive+"retired: [a]\nvms:\n  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}, dns: {records: [db, \"@\"]}}\n"))
 	c.step(0, "render")
 	c.step(0, "preflight", "retiring live/a", "retiring live/web.lab.test.")
 	said := c.apply()

@@ -168,7 +168,7 @@ func (p *dnsProject) leaks() {
 }
 
 const dnsThree = `vms:
-  a: {name: web, cloud_init: {ipv4: 10.0.0.7/24}, dns: {records: [web, www, "*.web"], ttl: 60}}
+  a: {name: web, cloud_init: {ipv4: 10.0.0.7/24}, dns: {records: [web, www, "*.web", "@"], ttl: 60}}
   b: {name: db, meta: {address: 10.0.0.8}}
   c: {name: silent, dns: false, meta: {address: 10.0.0.9}}
 `
@@ -193,7 +193,7 @@ func dnsLife(t *testing.T, kind dnstest.Kind, mode string) {
 	p.says(p.all("live", "plan"), `"192.0.2.1"`, `"10.0.0.7"`)
 	p.has("web")
 	p.apply()
-	for _, name := range []string{"web", "www", "anything.web"} {
+	for _, name := range []string{"web", "www", "anything.web", "@"} {
 		p.has(name, "10.0.0.7")
 	}
 	p.has("db", "10.0.0.8")
@@ -205,7 +205,7 @@ func dnsLife(t *testing.T, kind dnstest.Kind, mode string) {
 
 	// Another address is changed in place; the other records stay.
 	p.respec(dns + strings.NewReplacer("10.0.0.7", "10.0.0.17", "10.0.0.8", "10.0.0.18").Replace(dnsThree))
-	p.did(p.apply(), "Modifying", 4)
+	p.did(p.apply(), "Modifying", 5)
 	p.has("web", "10.0.0.17")
 	p.has("any.web", "10.0.0.17")
 	p.has("db", "10.0.0.18")
@@ -234,7 +234,7 @@ vms:
   c: {name: silent, dns: false, meta: {address: 10.0.0.9}}
 `)
 	said := p.apply()
-	p.did(said, "Destroying", 3)
+	p.did(said, "Destroying", 4)
 	p.did(said, "Creating", 0)
 	p.did(said, "Modifying", 0)
 	p.has("web")

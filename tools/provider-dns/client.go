@@ -16,7 +16,7 @@ import (
 const fudge = 300
 
 // algorithms are the names that the key_algorithm argument knows.
-var algorithms = map[string]string{"hmac-md5": dns.HmacMD5, "hmac-sha1": dns.HmacSHA1, "hmac-sha256": dns.HmacSHA256, "hmac-sha512": dns.HmacSHA512}
+var algorithms = map[string]string{"hmac-sha1": dns.HmacSHA1, "hmac-sha256": dns.HmacSHA256, "hmac-sha512": dns.HmacSHA512}
 
 var (
 	errNoServer = errors.New("update server is not set")

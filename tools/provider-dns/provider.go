@@ -26,7 +26,7 @@ var updateFields = []struct {
 	{"timeout", "DNS_UPDATE_TIMEOUT", false, "How long to wait for an answer: 500ms, or a number of seconds."},
 	{"retries", "DNS_UPDATE_RETRIES", true, "How often to ask again after a timeout, 3 by default."},
 	{"key_name", "DNS_UPDATE_KEYNAME", false, "Name of the TSIG key, with its final dot."},
-	{"key_algorithm", "DNS_UPDATE_KEYALGORITHM", false, "hmac-md5, hmac-sha1, hmac-sha256 or hmac-sha512."},
+	{"key_algorithm", "DNS_UPDATE_KEYALGORITHM", false, "hmac-sha1, hmac-sha256 or hmac-sha512."},
 	{"key_secret", "DNS_UPDATE_KEYSECRET", false, "The key's secret in base64."},
 }
 
