@@ -226,6 +226,13 @@ func dnsLife(t *testing.T, kind dnstest.Kind, mode string) {
 	p.apply()
 	p.has("db", "10.0.0.18")
 
+	dnsEnd(p, dns)
+}
+
+// dnsEnd renames and retires, and destroys the rest.
+func dnsEnd(p *dnsProject, dns string) {
+	p.Helper()
+
 	// A renamed VM keeps its record; one that is retired loses it.
 	p.respec(dns + `renamed: {b: second}
 retired: [a]

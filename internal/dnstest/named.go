@@ -123,6 +123,9 @@ func (s *Server) namedOnce(ctx context.Context, path string, records []dns.RR) (
 	}()
 	s.stop = func() error {
 		err := hold.Close()
+		if errors.Is(err, os.ErrClosed) {
+			err = nil // it has ended by itself
+		}
 		select {
 		case <-gone:
 		case <-time.After(patience):
