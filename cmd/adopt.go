@@ -249,7 +249,7 @@ func (a *adopting) check(edited map[string][]byte) error {
 		return err
 	}
 	if p.stacks != nil {
-		p.problems = schema.SortProblems(append(p.problems, p.decide(nil).Problems...))
+		p.problems = schema.SortProblems(append(p.problems, p.decide(lock.Options{}).Problems...))
 	}
 	if schema.HasErrors(p.problems) {
 		if err := printProblems(a.errOut, "text", p.problems, p.sources, color(a.errOut)); err != nil {

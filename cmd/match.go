@@ -79,7 +79,7 @@ func (m *matching) reload(edited map[string][]byte) (*project, error) {
 	}
 	var result lock.Result
 	if p.stacks != nil {
-		result = p.decide(nil)
+		result = p.decide(lock.Options{})
 		p.problems = schema.SortProblems(append(p.problems, result.Problems...))
 	}
 	if p.stacks == nil || schema.HasErrors(p.problems) {

@@ -28,6 +28,7 @@ var may = map[string][]string{
 	"internal/proxmox":  {"internal/cluster", "schema"},
 	"internal/names":    {"internal/cluster"},
 	"internal/engine":   {},
+	"internal/dnstest":  {},
 }
 
 // pure are the packages that touch nothing but what they are given.

@@ -127,6 +127,6 @@ type Record struct {
 	CNAME     string   `json:"cname,omitempty"`
 	TTL       int      `json:"ttl,omitempty"`
 	Server    string   `json:"server,omitempty"`
-	Wildcard  bool     `json:"wildcard,omitempty"` // a wildcard of the zone says the same, so the name need not exist
+	Wildcard  bool     `json:"wildcard,omitempty"` // the name does not exist: a wildcard of the zone answers in its place
 	Error     string   `json:"error,omitempty"`    // why nothing is known; empty and no address means there is none
 }

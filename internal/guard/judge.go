@@ -162,7 +162,7 @@ func (j *judge) quorum() {
 func (j *judge) strays(at *place) {
 	for _, e := range at.lock.Units {
 		state, read := j.State[UnitID{at.Name, e.Key}]
-		if e.Value.Status == lock.Retired && (!read || state.Unreadable != "") {
+		if (e.Value.Status == lock.Retired || e.Value.Status == lock.Moving) && (!read || state.Unreadable != "") {
 			v := j.add(at, e.Key, KindUnit, "")
 			_, unread := j.held(at, e.Key, "")
 			v.unread(unread)

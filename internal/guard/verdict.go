@@ -68,6 +68,9 @@ type Verdict struct {
 	Evidence []string              `json:"evidence"`
 	Differs  []hardware.Difference `json:"differs,omitempty"` // what the first plan after an import would change
 	Next     []lock.Way            `json:"next"`
+
+	Owner string `json:"-"` // of a record: its VM's key
+	IPv4  string `json:"-"` // of a record: its VM's address, if the look or the spec tells the one it has
 }
 
 // Address is what the verdict is about, as people name it.
