@@ -114,18 +114,23 @@ func (s *subject) busy() bool {
 	if g.Kind != cluster.KindVM || g.Template {
 		return false
 	}
-	tasks := tasksOn(s.Inventory, g.VMID)
+	tasks := tasksOn(s.Inventory, g)
 	if g.Lock == "" && len(tasks) == 0 {
 		return false
 	}
-	s.is(Busy).because("%s", describe(g))
-	for _, t := range tasks {
-		s.because("task %s of %s is in flight on %s", t.Type, t.User, t.Node)
-		s.next("wait until it has ended, then look again", fmt.Sprintf("pvesh get /nodes/%s/tasks/%s/status", t.Node, t.UPID))
-	}
+	s.is(Busy)
 	if g.Lock != "" {
 		s.because("it is locked (%s)", g.Lock)
 	}
+	for _, t := range tasks {
+		what := ""
+		if t.VMID != g.VMID {
+			what = fmt.Sprintf(", from VMID %d: it may be what holds the lock", t.VMID)
+		}
+		s.because("task %s of %s is in flight on %s%s", t.Type, t.User, t.Node, what)
+		s.next("wait until it has ended, then look again", fmt.Sprintf("pvesh get /nodes/%s/tasks/%s/status", t.Node, t.UPID))
+	}
+	s.because("%s", describe(g))
 	if g.Lock != "" && len(tasks) == 0 {
 		what := "no task that can be seen holds the lock: a killed worker may have left it. If none is running, as root on " + g.Node
 		s.next(what, fmt.Sprintf("pvesh get /nodes/%s/tasks --vmid %d --source active", g.Node, g.VMID), fmt.Sprintf("qm unlock %d", g.VMID))
