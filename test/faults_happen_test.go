@@ -3,7 +3,6 @@
 package test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -220,17 +219,6 @@ func nicHole(w *faultCell) {
 
 // poolGone deletes the pool, not its VMs.
 func poolGone(w *faultCell) { w.sim.Change(func(s *pvesim.Seed) { s.Pools = nil }) }
-
-// guest is a guest that somebody made by hand.
-func guest(vmid int, node, name string) *pvesim.Guest {
-	id := fmt.Sprintf("%012d", vmid)
-	return &pvesim.Guest{VMID: vmid, Node: node, Running: true, Agent: pvesim.Agent{Mode: "present"}, Config: map[string]string{
-		"name": name, "memory": "4096", "cores": "2", "ostype": "l26", "boot": "order=scsi0", "scsihw": "virtio-scsi-pci",
-		"scsi0":   fmt.Sprintf("shared:%d/vm-%d-disk-0.qcow2,size=32G", vmid, vmid),
-		"net0":    fmt.Sprintf("virtio=BC:24:11:77:%02X:%02X,bridge=vmbr0", vmid/256, vmid%256),
-		"smbios1": "uuid=77777777-0000-4d1a-9c54-" + id, "vmgenid": "88888888-0000-4b52-a6de-" + id, "meta": "creation-qemu=9.2.0,ctime=1700000000",
-	}}
-}
 
 func (w *faultCell) add(guests ...*pvesim.Guest) {
 	w.Helper()
