@@ -56,6 +56,7 @@ func (e *env) guard(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	j.tools = engine.Inherited(os.Environ())
 	g := &guarded{judging: j, args: args[1:], errOut: e.errOut}
 	if err := g.choose(args[0]); err != nil {
 		return err
@@ -150,9 +151,8 @@ func (g *guarded) judgePlan(ctx context.Context) ([]guard.Verdict, error) {
 // planned is the plan as JSON: the saved one that is to be applied, or one made
 // in the same way as the apply would make it.
 func (g *guarded) planned(ctx context.Context) (body []byte, err error) {
-	tools := engine.Inherited(os.Environ())
 	if file := savedPlan(g.args); file != "" {
-		return tools.Show(ctx, ".", file)
+		return g.tools.Show(ctx, ".", file)
 	}
 	extra, err := planArgs(g.args, os.Getenv("TF_CLI_ARGS_"+g.args[0]))
 	if err != nil {
@@ -164,7 +164,7 @@ func (g *guarded) planned(ctx context.Context) (body []byte, err error) {
 	}
 	defer func() { err = firstError(err, os.RemoveAll(dir)) }()
 	// The user's own arguments for plans are for plans of the user's own.
-	return tools.With("TF_CLI_ARGS_plan=").PlanIn(ctx, ".", filepath.Join(dir, "plan"), extra...)
+	return g.tools.With("TF_CLI_ARGS_plan=").PlanIn(ctx, ".", filepath.Join(dir, "plan"), extra...)
 }
 
 // answer lets the run go on, or says why not. An import file that is not right

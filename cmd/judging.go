@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/generator"
+	"stackgen/internal/engine"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -37,6 +38,7 @@ type judging struct {
 	input   guard.Input
 	plans   map[guard.UnitID]*guard.Plan
 	notes   []string
+	tools   *engine.Tools // of the run that this is part of, if there is one
 
 	unrendered bool // the specs ask for decisions that no rendered file has
 }
@@ -131,6 +133,14 @@ func (j *judging) units() []guard.UnitID {
 		}
 	}
 	return out
+}
+
+// engine are the tools that states are read and plans are made with.
+func (j *judging) engine() (*engine.Tools, error) {
+	if j.tools != nil {
+		return j.tools, nil
+	}
+	return engine.Find(j.project.root, os.Environ())
 }
 
 // stackDir is where a stack is run.

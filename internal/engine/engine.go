@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,19 @@ func Find(project string, environ []string) (*Tools, error) {
 // OpenTofu or Terraform that it runs, in its environment.
 func Inherited(environ []string) *Tools {
 	return &Tools{Env: slices.Clone(environ), tofu: value(environ, "TG_CTX_TF_PATH")}
+}
+
+// command is what is run for OpenTofu: what Terragrunt runs for it.
+func (t *Tools) command() string {
+	if named := cmp.Or(t.tofu, value(t.Env, "TG_TF_PATH")); named != "" {
+		return named
+	}
+	if _, err := t.Path("tofu"); err != nil {
+		if _, err := t.Path("terraform"); err == nil {
+			return "terraform"
+		}
+	}
+	return "tofu"
 }
 
 // With is the same tools with more in their environment.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +77,6 @@ func (t *Tools) Show(ctx context.Context, dir, file string) ([]byte, error) {
 	r, err := t.must(ctx, dir, t.command(), "show", "-no-color", "-json", file)
 	return r.Stdout, err
 }
-
-// command is what is run for OpenTofu.
-func (t *Tools) command() string { return cmp.Or(t.tofu, "tofu") }
 
 // must runs a tool that is to succeed; otherwise the error ends with what it
 // said last.
