@@ -181,10 +181,21 @@ func cutOff(do string) func(*faultCell) {
 
 // killed kills an apply of three VMs as soon as all of them are being cloned.
 func killed(w *faultCell) {
+	killedEarly(w)
+	w.still(303, 304, 305)
+}
+
+// stillCloning does that to clones that go on for long.
+func stillCloning(w *faultCell) {
+	w.slow.Store(true)
+	killedEarly(w)
+	w.until("the clones have begun", func() bool { return len(w.guests()) == len(w.before)+3 })
+}
+
+func killedEarly(w *faultCell) {
 	w.spec(faultSpec+faultLast+"  d: {node: pve1}\n  e: {node: pve2}\n  f: {node: pve3}\n", true)
 	w.before = w.guests()
 	w.run("stacks/live", func() bool { return w.clonesOf(9000) >= 3 }, "terragrunt", "stack", "run", "apply", "--non-interactive")
-	w.still(303, 304, 305)
 }
 
 // still waits until guests are there and no task works on them.

@@ -73,6 +73,7 @@ func faults() []fault {
 		fault{name: "lists lagging and alternating, state lost", seed: oldLists, happen: lagging(stateLost)}.heals(allOfIt, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "596, and the clone was executed", happen: cutOff("timeout"), made: []int{303}}.heals("adopt d", noState, "1 imported"),
 		fault{name: "apply killed with SIGKILL in the middle of clones", happen: killed, made: []int{303, 304, 305}}.heals("adopt d e f", noState, "3 imported"),
+		fault{name: "apply killed with SIGKILL, its clones still under way", happen: stillCloning, made: []int{303, 304, 305}}.same("busy d e f", "locked (clone)"),
 		fault{name: "worker killed, its lock left behind", happen: cutOff("kill-worker"), made: []int{303}}.same("busy d", "locked (clone)"),
 		fault{name: "template of a new VM gone", happen: templateGone}.same("missing d", "its template 9000 is not there"),
 		fault{name: "agent silent", happen: agentSilent}.same("unknown a", "every plan would wait 15m for it"),
