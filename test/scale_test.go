@@ -38,41 +38,8 @@ func newScale(t testing.TB, latency time.Duration) *scale {
 	fail(err)
 	s := &scale{dir: t.TempDir(), want: map[string]string{}}
 	fail(os.WriteFile(filepath.Join(s.dir, "stackgen.yaml"), []byte("apiVersion: stackgen/v1\nkind: Project\n"), 0o666))
-	fail(os.Mkdir(filepath.Join(s.dir, "specs"), 0o777))
 	for n := range 3 {
-		stack := fmt.Sprintf("s%d", n)
-		spec := fmt.Sprintf("apiVersion: stackgen/v1\nkind: Stack\nname: %s\nvmids: %d00-%d99\ndefaults: {template: {vmid: 9000, node: pve1}}\nvms:\n", stack, 10+n, 10+n)
-		var state []string
-		for i := range 100 {
-			key, vmid, node := fmt.Sprintf("m%02d", i), 1000+100*n+i, fmt.Sprintf("pve%d", 1+i%3)
-			spec += fmt.Sprintf("  %s: {node: %s}\n", key, node)
-			name, word := stack+"-"+key, scaleWords[i%10]
-			s.want[stack+"/"+key] = word
-			switch word {
-			case "moved":
-				node = fmt.Sprintf("pve%d", 1+(i+1)%3)
-			case "taken":
-				name = "stranger"
-			case "create", "lost":
-				node = ""
-			case "ambiguous":
-				vmid += 4000
-			}
-			if node != "" {
-				g := scaleGuest(vmid, node, name)
-				if seed.Guests = append(seed.Guests, g); g.Running {
-					s.runs++
-				}
-			}
-			if word == "managed" || word == "moved" || word == "lost" {
-				state = append(state, fmt.Sprintf(`{"index_key":%q,"attributes":{"id":"%d","vm_id":%d,"name":%q}}`, key, vmid, vmid, name))
-			}
-		}
-		fail(os.WriteFile(filepath.Join(s.dir, "specs", stack+".yaml"), []byte(spec), 0o666))
-		unit := filepath.Join(s.dir, ".state", stack, "proxmox-vm")
-		fail(os.MkdirAll(unit, 0o777))
-		fail(os.WriteFile(filepath.Join(unit, "tofu.tfstate"), fmt.Appendf(nil,
-			`{"version":4,"resources":[{"mode":"managed","type":"proxmox_virtual_environment_vm","name":"this","instances":[%s]}]}`, strings.Join(state, ",")), 0o666))
+		s.stack(t, n, seed)
 	}
 	for i := 0; len(seed.Guests) < 1000; i++ {
 		seed.Guests = append(seed.Guests, scaleGuest(20000+i, fmt.Sprintf("pve%d", 1+i%3), fmt.Sprintf("other-%d", i)))
@@ -89,6 +56,54 @@ func newScale(t testing.TB, latency time.Duration) *scale {
 		t.Fatalf("render: exit %d\n%s", code, said)
 	}
 	return s
+}
+
+// stack writes the spec and the state of one stack, and puts what it has of its
+// VMs into the cluster.
+func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed) {
+	t.Helper()
+	stack := fmt.Sprintf("s%d", n)
+	spec := fmt.Sprintf("apiVersion: stackgen/v1\nkind: Stack\nname: %s\nvmids: %d00-%d99\ndefaults: {template: {vmid: 9000, node: pve1}}\nvms:\n", stack, 10+n, 10+n)
+	var state []string
+	for i := range 100 {
+		key, vmid, node := fmt.Sprintf("m%02d", i), 1000+100*n+i, fmt.Sprintf("pve%d", 1+i%3)
+		spec += fmt.Sprintf("  %s: {node: %s}\n", key, node)
+		name, word := stack+"-"+key, scaleWords[i%10]
+		s.want[stack+"/"+key] = word
+		switch word {
+		case "moved":
+			node = fmt.Sprintf("pve%d", 1+(i+1)%3)
+		case "taken":
+			name = "stranger"
+		case "create", "lost":
+			node = ""
+		case "ambiguous":
+			vmid += 4000
+		}
+		if node != "" {
+			g := scaleGuest(vmid, node, name)
+			if seed.Guests = append(seed.Guests, g); g.Running {
+				s.runs++
+			}
+		}
+		if word == "managed" || word == "moved" || word == "lost" {
+			state = append(state, fmt.Sprintf(`{"index_key":%q,"attributes":{"id":"%d","vm_id":%d,"name":%q}}`, key, vmid, vmid, name))
+		}
+	}
+	unit := filepath.Join(".state", stack, "proxmox-vm")
+	for file, text := range map[string]string{
+		filepath.Join("specs", stack+".yaml"): spec,
+		filepath.Join(unit, "tofu.tfstate"): `{"version":4,"resources":[{"mode":"managed","type":"proxmox_virtual_environment_vm","name":"this","instances":[` +
+			strings.Join(state, ",") + `]}]}`,
+	} {
+		file = filepath.Join(s.dir, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // guest is a guest that somebody made by hand.
