@@ -13,7 +13,7 @@ build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provider
-	@$(TOOLS) $(GO) test -race ./...
+	@$(TOOLS) $(GO) test -race -timeout 30m ./...
 
 faults: build tools ## let everything go wrong in a simulated cluster, and print what is then done and refused
 	@$(TOOLS) $(GO) test ./test -run '^TestFaults$$' -count=1 && sed -n '/^|/p' docs/faults.md

@@ -179,6 +179,19 @@ func cutOff(do string) func(*faultCell) {
 	}
 }
 
+// halfMade lets the apply fail when the clone is there and is to get its
+// configuration: the state then marks it, and the next plan replaces it.
+func halfMade(w *faultCell) {
+	grows(w)
+	w.before = w.guests()
+	check(w.T, w.sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/303/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
+	if r := w.apply(); r.code == 0 {
+		w.Fatalf("the apply succeeds\n%s", r.said)
+	}
+	w.sim.ClearFaults()
+	w.still(303)
+}
+
 // killed kills an apply of three VMs as soon as all of them are being cloned.
 func killed(w *faultCell) {
 	killedEarly(w)

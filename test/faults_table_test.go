@@ -75,6 +75,7 @@ func faults() []fault {
 		fault{name: "apply killed with SIGKILL in the middle of clones", happen: killed, made: []int{303, 304, 305}}.heals("adopt d e f", noState, "3 imported"),
 		fault{name: "apply killed with SIGKILL, its clones still under way", happen: stillCloning, made: []int{303, 304, 305}}.same("busy d e f", "locked (clone)"),
 		fault{name: "worker killed, its lock left behind", happen: cutOff("kill-worker"), made: []int{303}}.same("busy d", "locked (clone)"),
+		fault{name: "apply failed between a clone and its configuration", happen: halfMade, made: []int{303}}.same("unlisted d", "marks it as tainted"),
 		fault{name: "template of a new VM gone", happen: templateGone}.same("missing d", "its template 9000 is not there"),
 		fault{name: "agent silent", happen: agentSilent}.same("unknown a", "every plan would wait 15m for it"),
 		fault{name: "NIC hole, state lost", happen: nicHole}.same("unknown b", "no net1"),

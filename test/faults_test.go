@@ -22,28 +22,13 @@ func TestFaults(t *testing.T) {
 	rows := make([][2]string, len(faults()))
 	t.Run("cells", func(t *testing.T) {
 		for i, f := range faults() {
-			if faultsUnguarded[f.name] != "" {
-				t.Run(strings.ReplaceAll(f.name, " ", "-")+"/unguarded", func(t *testing.T) {
-					t.Parallel()
-					unguarded(base.cell(t), f)
-				})
+			f.cell(t, base, "apply", func(w *faultCell) { rows[i][0] = plainApply(w, f) })
+			f.cell(t, base, "import-blocks", func(w *faultCell) { rows[i][1] = importsFirst(w, f) })
+			if faultsWays[f.name].word != "" {
+				f.cell(t, base, "way-out", func(w *faultCell) { wayOut(w, f) })
 			}
-			for k, column := range []func(*faultCell, fault) string{plainApply, importsFirst} {
-				t.Run(fmt.Sprintf("%s/%s", strings.ReplaceAll(f.name, " ", "-"), []string{"apply", "import-blocks"}[k]), func(t *testing.T) {
-					t.Parallel()
-					var seeds []faultSeed
-					if f.seed != nil {
-						seeds = append(seeds, f.seed)
-					}
-					w := base.cell(t, seeds...)
-					if f.happen != nil {
-						f.happen(w)
-					}
-					if w.before == nil {
-						w.before = w.guests()
-					}
-					rows[i][k] = column(w, f)
-				})
+			if faultsUnguarded[f.name] != "" {
+				f.cell(t, base, "unguarded", func(w *faultCell) { unguarded(w, f) })
 			}
 		}
 	})
@@ -53,6 +38,27 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	faultTable(t, rows)
+}
+
+// cell lets a fault happen to a copy of the world, and then somebody go on.
+func (f fault) cell(t *testing.T, base *faultBase, name string, then func(*faultCell)) {
+	t.Run(strings.ReplaceAll(f.name, " ", "-")+"/"+name, func(t *testing.T) {
+		t.Parallel()
+		var seeds []faultSeed
+		if f.seed != nil {
+			seeds = append(seeds, f.seed)
+		}
+		w := base.cell(t, seeds...)
+		if name == "unguarded" {
+			w.off = true
+			w.spec(faultSpec+faultLast, true)
+		}
+		f.happen(w)
+		if w.before == nil {
+			w.before = w.guests()
+		}
+		then(w)
+	})
 }
 
 // plainApply applies, whatever has happened.

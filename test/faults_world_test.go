@@ -163,13 +163,11 @@ type faultRun struct {
 // With kill, the group is killed as soon as that is so.
 func (w *faultCell) run(dir string, kill func() bool, name string, args ...string) faultRun {
 	w.Helper()
-	path := built
-	if name != "stackgen" {
-		var err error
-		if path, err = w.tools.Path(name); err != nil {
-			w.Fatal(err)
-		}
+	path, err := w.tools.Path(name)
+	if name == "stackgen" {
+		path, err = built, nil
 	}
+	check(w.T, err)
 	ctx, cancel := context.WithTimeout(w.Context(), 3*time.Minute)
 	defer cancel()
 	var out, errOut bytes.Buffer
