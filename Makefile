@@ -3,6 +3,7 @@ BIN := bin/stackgen
 GO  ?= go
 # The real tools for tests. Terragrunt's shared provider cache is the user's: our builds have other hashes.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
+SOURCES := cmd schema generator templates internal test tools
 
 .PHONY: build example demo test faults golden lint tools bench check conformance fuzz help
 
@@ -12,7 +13,7 @@ example: build ## render this repository's own project from specs/ (the default)
 build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
-test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provider
+test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers
 	@$(TOOLS) $(GO) test -race -timeout 30m ./...
 
 faults: build tools ## let everything go wrong in a simulated cluster, and print what is then done and refused
@@ -23,11 +24,11 @@ golden: build ## write what the tests expect from what comes out now; review the
 	@$(BIN) render
 
 lint: ## gofmt and go vet, and golangci-lint where it is installed
-	@test -z "$$(gofmt -l cmd schema generator templates internal test)" || { gofmt -l cmd schema generator templates internal test; exit 1; }
-	@$(GO) vet ./...
+	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
+	@$(GO) vet ./... && cd tools/provider-dns && GOWORK=off $(GO) vet ./...
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo "golangci-lint is not installed: gofmt and go vet only"; fi
 
-tools: ## build the pinned OpenTofu, Terragrunt and Proxmox provider into .tools/
+tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 	@tools/install
 
 demo: build tools ## the whole story against a simulated cluster: apply, lose the state, look
