@@ -1,14 +1,11 @@
 # stackgen: build it, test it, see it work. `make help` lists the targets.
 BIN := bin/stackgen
 GO  ?= go
-# The real tools, where tests and checks want them. Terragrunt's shared provider
-# cache belongs to the user: builds of ours have other hashes and stay out of it.
+# The real tools for tests. Terragrunt's shared provider cache is the user's: our builds have other hashes.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
-FUZZTIME ?= 60s
 SOURCES := cmd schema generator templates internal test tools
 
-.PHONY: build example demo test golden lint tools bench check conformance fuzz help
-.DEFAULT_GOAL := example
+.PHONY: build example demo test faults golden lint tools bench check conformance fuzz help
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
@@ -17,7 +14,10 @@ build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers
-	@$(TOOLS) $(GO) test -race ./...
+	@$(TOOLS) $(GO) test -race -timeout 30m ./...
+
+faults: build tools ## let everything go wrong in a simulated cluster, and print what is then done and refused
+	@$(TOOLS) $(GO) test ./test -run '^TestFaults$$' -count=1 && sed -n '/^|/p' docs/faults.md
 
 golden: build ## write what the tests expect from what comes out now; review the diff
 	@UPDATE=1 $(GO) test -run "Cases|Reference|Golden" ./schema ./cmd ./test
@@ -37,11 +37,11 @@ demo: build tools ## the whole story against a simulated cluster: apply, lose th
 conformance: ## replay recordings of a genuine server (DIR) against the simulator
 	@$(GO) run ./internal/pvesim/replay/cmd $(DIR)
 
-bench: build ## time renders of 10 to 10,000 VMs, cold and unchanged
-	@$(GO) test ./test -run '^$$' -bench Render -benchtime 5x
+bench: build ## time renders of 10 to 10,000 VMs, and a preflight of 300 VMs among 1,000 guests
+	@$(GO) test ./test -run '^$$' -bench 'Render|Preflight' -benchtime 5x
 
 fuzz: ## throw FUZZTIME (60s) of bytes at the parser and the renderer
-	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(FUZZTIME) -fuzzminimizetime 20x
+	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(or $(FUZZTIME),60s) -fuzzminimizetime 20x
 
 check: lint build ## what must hold before a commit, but for the tests
 	@$(BIN) render --check

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"stackgen/cmd"
 )
@@ -74,5 +75,20 @@ func benchRender(b *testing.B, dir string) {
 	var errOut bytes.Buffer
 	if code := cmd.Main([]string{"stackgen", "render", filepath.Join(dir, "specs")}, strings.NewReader(""), io.Discard, &errOut); code != 0 {
 		b.Fatalf("exit %d\n%s", code, &errOut)
+	}
+}
+
+// BenchmarkPreflight judges three hundred VMs in a cluster of a thousand guests,
+// which answers at once, or as fast as one at the other end of an office.
+func BenchmarkPreflight(b *testing.B) {
+	for _, latency := range []time.Duration{0, 10 * time.Millisecond} {
+		b.Run(fmt.Sprintf("guests=1000/vms=300/latency=%v", latency), func(b *testing.B) {
+			s := newScale(b, latency)
+			for b.Loop() {
+				if code, said := s.run("preflight", s.dir); code != 3 {
+					b.Fatalf("exit %d\n%.2000s", code, said)
+				}
+			}
+		})
 	}
 }

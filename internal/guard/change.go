@@ -108,7 +108,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 	known := p.known(c)
 	wrong := known != nil && known.Stop()
 	switch {
-	case !judged(c.Type) && c.DeposedKey == "":
+	case !judged(c.Type):
 		return
 	case c.Type == TypeRecord && !wrong:
 		return // a spec that asks for a record no more has said so
@@ -126,10 +126,22 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		return
 	}
 	if c.DeposedKey != "" {
-		v.because("it is what an interrupted replacement left (deposed %s)", c.DeposedKey)
+		p.deposed(c, v)
+		return
 	}
 	v.next("it is to go: "+retire(p.lock.Spec), "retired: ["+keyOf(c)+"]", "stackgen render")
 	v.next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+quote(c.Address))...)
+}
+
+// deposed is what an interrupted replacement left in the state, beside what is
+// there now under the same address: retiring the key would destroy that.
+func (p *planJudge) deposed(c *tfjson.ResourceChange, v *Verdict) {
+	v.because("it is what an interrupted replacement left (deposed %s)", c.DeposedKey)
+	lines := inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+quote(c.Address))
+	v.next("let go of it: take the address out of the state, and have what is there now imported again", append(lines, "stackgen import-blocks")...)
+	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 && vmid != v.VMID {
+		v.next("what was left over is then in no state: look at it, and if it is to go, destroy it by hand", fmt.Sprintf("qm config %d", vmid), fmt.Sprintf("qm destroy %d", vmid))
+	}
 }
 
 // same reports whether a destroy hits the VMID that was decided for the key.

@@ -70,9 +70,13 @@ func vmsOf(guests []*cluster.Guest) []*cluster.Guest {
 	return slices.DeleteFunc(slices.Clone(guests), func(g *cluster.Guest) bool { return g.Kind != cluster.KindVM })
 }
 
-// tasksOn are the tasks in flight on a VMID.
-func tasksOn(inv *cluster.Inventory, vmid int) []cluster.Task {
-	return slices.DeleteFunc(slices.Clone(inv.Tasks), func(t cluster.Task) bool { return t.VMID != vmid })
+// tasksOn are the tasks in flight on a guest. The task of a clone carries the
+// VMID of what is cloned, so that every clone may be the one that is making a
+// guest which is locked for it.
+func tasksOn(inv *cluster.Inventory, g *cluster.Guest) []cluster.Task {
+	return slices.DeleteFunc(slices.Clone(inv.Tasks), func(t cluster.Task) bool {
+		return t.VMID != g.VMID && !(g.Lock == "clone" && t.Type == "qmclone")
+	})
 }
 
 // hole is the first missing number of a numbered device, such as net1 where there

@@ -26,10 +26,10 @@ func ParsePlan(body []byte) (*Plan, error) {
 		Planned json.RawMessage `json:"planned_values"`
 	}
 	if err := json.Unmarshal(body, &p.Plan); err != nil {
-		return nil, fmt.Errorf("it is no plan: %w", err)
+		return nil, fmt.Errorf("it is no plan: %w", plain(err))
 	}
 	if err := json.Unmarshal(body, &more); err != nil {
-		return nil, fmt.Errorf("it is no plan: %w", err)
+		return nil, fmt.Errorf("it is no plan: %w", plain(err))
 	}
 	if len(more.Planned) == 0 && len(p.ResourceChanges) == 0 && !more.Errored {
 		return nil, errors.New("it is no plan; give the output of `tofu show -json PLANFILE`")

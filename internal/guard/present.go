@@ -20,7 +20,7 @@ func (s *subject) present() {
 	case len(s.states) == 0 && s.match.Why == cluster.ByName && len(vmsOf(s.match.Others)) > 0:
 		s.ambiguous(append([]*cluster.Guest{s.guest}, vmsOf(s.match.Others)...))
 		s.Evidence[0] = fmt.Sprintf("%d VMs carry the name %s. One of them has VMID %d, but no fingerprint says that it is the one", len(vmsOf(s.match.Others))+1, s.Name, s.VMID)
-	case s.agentBlocks(), s.holes(), s.elsewhere(), s.doomed():
+	case s.tainted(), s.agentBlocks(), s.holes(), s.elsewhere(), s.doomed():
 	default:
 		s.agrees()
 	}
@@ -115,18 +115,23 @@ func (s *subject) busy() bool {
 	if g.Kind != cluster.KindVM || g.Template {
 		return false
 	}
-	tasks := tasksOn(s.Inventory, g.VMID)
+	tasks := tasksOn(s.Inventory, g)
 	if g.Lock == "" && len(tasks) == 0 {
 		return false
 	}
-	s.is(Busy).because("%s", describe(g))
-	for _, t := range tasks {
-		s.because("task %s of %s is in flight on %s", t.Type, t.User, t.Node)
-		s.next("wait until it has ended, then look again", fmt.Sprintf("pvesh get /nodes/%s/tasks/%s/status", t.Node, t.UPID))
-	}
+	s.is(Busy)
 	if g.Lock != "" {
 		s.because("it is locked (%s)", g.Lock)
 	}
+	for _, t := range tasks {
+		what := ""
+		if t.VMID != g.VMID {
+			what = fmt.Sprintf(", from VMID %d: it may be what holds the lock", t.VMID)
+		}
+		s.because("task %s of %s is in flight on %s%s", t.Type, t.User, t.Node, what)
+		s.next("wait until it has ended, then look again", fmt.Sprintf("pvesh get /nodes/%s/tasks/%s/status", t.Node, t.UPID))
+	}
+	s.because("%s", describe(g))
 	if g.Lock != "" && len(tasks) == 0 {
 		what := "no task that can be seen holds the lock: a killed worker may have left it. If none is running, as root on " + g.Node
 		s.next(what, fmt.Sprintf("pvesh get /nodes/%s/tasks --vmid %d --source active", g.Node, g.VMID), fmt.Sprintf("qm unlock %d", g.VMID))
@@ -228,37 +233,6 @@ func (s *subject) elsewhere() bool {
 	s.next("leave it where it is: in "+s.where(), "node: "+s.guest.Node)
 	s.next("or bring it back first", fmt.Sprintf("qm migrate %d %s", s.guest.VMID, s.entry.Node))
 	s.next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec, "profiles: {"+s.profile.Name+": {ignore_changes: [node_name, ...]}}")
-	return true
-}
-
-// doomed is a VM that is about to be destroyed with its whole stack, and is
-// protected: its records would go first, then the destroy would stop.
-func (s *subject) doomed() bool {
-	if !s.Destroy || len(s.states) == 0 {
-		return false
-	}
-	switch {
-	case s.profile != nil && s.profile.PreventDestroy:
-		s.is(Unlisted).because("its profile %s forbids to destroy it; a destroy of the stack would remove DNS records first, and then stop at it", s.profile.Name)
-		s.next("destroy it too: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
-		s.next("or keep the stack, and retire only the VMs that are to go")
-		return true
-	}
-	return s.undestroyable()
-}
-
-// undestroyable is a VM that Proxmox VE refuses to destroy.
-func (s *subject) undestroyable() bool {
-	switch g := s.guest; {
-	case on(g.Config, "protection"):
-		s.is(Busy).because("its protection is on: Proxmox VE refuses to destroy it, after its DNS records are gone").because("%s", describe(g))
-		s.next("if it is to go, as you said", fmt.Sprintf("qm set %d --protection 0", g.VMID))
-	case g.HA != "":
-		s.is(Busy).because("it is an HA resource (%s): Proxmox VE refuses to destroy it, after its DNS records are gone", g.HA).because("%s", describe(g))
-		s.next("if it is to go, as you said", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
-	default:
-		return false
-	}
 	return true
 }
 

@@ -107,7 +107,7 @@ func ParseState(body []byte) (UnitState, error) {
 		return UnitState{}, errors.New("it is no JSON")
 	}
 	if err := json.Unmarshal(body, &doc); err != nil {
-		return UnitState{}, fmt.Errorf("it is no state: %w", err)
+		return UnitState{}, fmt.Errorf("it is no state: %w", plain(err))
 	}
 	switch {
 	case len(doc.Encrypted) > 0:
@@ -124,6 +124,18 @@ func ParseState(body []byte) (UnitState, error) {
 		return UnitState{}, fmt.Errorf("it is a state of version %d; this stackgen reads version 4", doc.Version)
 	}
 	return UnitState{}, errors.New("it is neither a state nor the output of `tofu show -json`")
+}
+
+// plain is an error about JSON without the names of types that are ours.
+func plain(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	if wrong.Field == "" {
+		return fmt.Errorf("there is %s where something else belongs, at byte %d", wrong.Value, wrong.Offset)
+	}
+	return fmt.Errorf("%s is %s, which does not belong there", wrong.Field, wrong.Value)
 }
 
 func collect(out []Resource, m module) []Resource {
@@ -162,7 +174,7 @@ func stateOfPlan(body []byte) (UnitState, error) {
 		} `json:"resource_drift"`
 	}
 	if err := json.Unmarshal(body, &doc); err != nil {
-		return UnitState{}, fmt.Errorf("it is no plan: %w", err)
+		return UnitState{}, fmt.Errorf("it is no plan: %w", plain(err))
 	}
 	imported := map[string]bool{}
 	for _, c := range doc.Changes {
@@ -198,7 +210,7 @@ func stateFile(body json.RawMessage) (UnitState, error) {
 	}
 	if len(body) > 0 {
 		if err := json.Unmarshal(body, &list); err != nil {
-			return UnitState{}, fmt.Errorf("its resources cannot be read: %w", err)
+			return UnitState{}, fmt.Errorf("its resources cannot be read: %w", plain(err))
 		}
 	}
 	out := UnitState{}

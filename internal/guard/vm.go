@@ -113,8 +113,11 @@ func (s *subject) rm(address string) []string {
 // otherVMID is a state that has the key with another VMID: one that was restored
 // from a backup, or is of another project.
 func (s *subject) otherVMID() {
-	r := s.states[0]
-	s.is(Unlisted).because("state has %s as VMID %d, the lock says %d: an apply would destroy %d and create %d", r.Address, r.VMID, s.VMID, r.VMID, s.VMID)
+	r, also := s.states[0], fmt.Sprintf(" and create %d", s.VMID)
+	if s.entry.Status == lock.Retired {
+		also = ", which is not the VM that was retired"
+	}
+	s.is(Unlisted).because("state has %s as VMID %d, the lock says %d: an apply would destroy %d%s", r.Address, r.VMID, s.VMID, r.VMID, also)
 	switch g := s.Inventory.Guest(r.VMID); {
 	case g != nil:
 		s.listed[g.VMID] = true

@@ -130,12 +130,13 @@ func flags(r rights) object {
 }
 
 func roleList(c *call) (any, error) {
-	_, roles := privileges(c.w.seed.Version)
+	_, builtin := privileges(c.w.seed.Version)
 	out := []object{}
-	for _, name := range sortedKeys(roles) {
-		list := append([]string{}, roles[name]...)
+	for _, name := range sortedKeys(c.w.roles) {
+		list := append([]string{}, c.w.roles[name]...)
 		sort.Strings(list)
-		out = append(out, object{"privs": strings.Join(list, ","), "roleid": name, "special": 1})
+		_, special := builtin[name]
+		out = append(out, object{"privs": strings.Join(list, ","), "roleid": name, "special": flag(special)})
 	}
 	return out, nil
 }
@@ -162,9 +163,8 @@ func aclUpdate(c *call) (any, error) {
 	if err := c.w.configLock("ACL update", "file-user_cfg"); err != nil {
 		return nil, err
 	}
-	_, roles := privileges(c.w.seed.Version)
 	for _, role := range schema.SplitList(c.p["roles"]) {
-		if _, ok := roles[role]; !ok {
+		if _, ok := c.w.roles[role]; !ok {
 			return nil, failf("ACL update failed: role '%s' does not exist", role)
 		}
 		for _, kind := range []string{"group", "user", "token"} {

@@ -34,7 +34,7 @@ func (c *call) poolDetail(p *Pool) object {
 		for _, id := range c.w.vmids() {
 			g := c.w.guests[id]
 			if containsInt(p.Guests, id) && (c.p["type"] == "" || c.p["type"] == g.Type) {
-				members = append(members, c.w.guestResource(g, false))
+				members = append(members, c.guestResource(g, false))
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func clusterResources(c *call) (any, error) {
 		pools := c.w.memberships()
 		for _, id := range c.w.vmids() {
 			if c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
-				o := c.w.guestResource(c.w.guests[id], true)
+				o := c.guestResource(c.w.guests[id], true)
 				if pool, ok := pools[id]; ok && c.w.allowed(c.who, "/pool/"+pool, "Pool.Audit") {
 					o["pool"] = pool
 				}
@@ -48,10 +48,13 @@ func clusterResources(c *call) (any, error) {
 
 // guestResource is one guest of the list; pool members show the same without
 // what only the configuration knows.
-func (w *world) guestResource(g *Guest, full bool) object {
+func (c *call) guestResource(g *Guest, full bool) object {
+	w, p := c.w, c.w.published[g.VMID]
+	if c.shown != nil {
+		p = c.shown[g.VMID]
+	}
 	out := make(object, 24)
 	out["id"], out["node"], out["type"], out["vmid"], out["status"] = g.Type+"/"+itoa(g.VMID), g.Node, g.Type, g.VMID, "unknown"
-	p := w.published[g.VMID]
 	if p != nil && w.now.Sub(p.at) < staleAfter {
 		out["name"], out["status"], out["cpu"], out["mem"], out["maxmem"] = p.name, p.status, p.cpu, p.mem, p.maxmem
 		out["maxcpu"], out["maxdisk"], out["disk"], out["diskread"], out["diskwrite"] = p.maxcpu, p.maxdisk, p.disk, p.diskr, p.diskr

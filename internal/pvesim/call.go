@@ -24,6 +24,7 @@ type call struct {
 	values schema.Values     // from query and body
 	p      map[string]string // checked parameters
 	since  time.Time         // first attempt, for calls that wait
+	shown  map[int]*published
 }
 
 // raw is a parameter before its check.
@@ -59,6 +60,7 @@ type request struct {
 	body   []byte
 	chunks bool
 	entry  string
+	shown  map[int]*published // what lists show instead of the latest, if set
 }
 
 // parseForm splits as the server does: a raw semicolon separates parameters, a

@@ -43,7 +43,7 @@ func (s *Server) answer(ctx context.Context, r *request) *reply {
 	if early != nil {
 		return early
 	}
-	c := &call{s: s, w: s.w, method: r.method, path: path, entry: r.entry, values: values}
+	c := &call{s: s, w: s.w, method: r.method, path: path, entry: r.entry, values: values, shown: r.shown}
 	data, err := s.process(ctx, c, r)
 	if err != nil {
 		var e *apiError

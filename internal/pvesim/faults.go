@@ -32,6 +32,8 @@ type Fault struct {
 	Hits int `yaml:"-" json:"hits"`
 	seen int
 	rng  *rand.Rand
+	old  map[int]*published // what lists showed when an alternation began
+	turn bool
 }
 
 // The things a fault can do.
@@ -42,6 +44,7 @@ const (
 	DoTimeout     = "timeout"      // 596 after 30 s, the request happens afterwards
 	DoLocked      = "locked"       // the guest of the request gets a lock first
 	DoStale       = "stale"        // resource lists stand still for a while
+	DoAlternate   = "alternate"    // every second resource list is as it was when the fault began
 	DoKillWorker  = "kill-worker"  // the task the request starts dies without a word
 	DoNodeLost    = "node-lost"    // the node's link is cut
 	DoNodeDown    = "node-down"    // the node's API daemons stop
@@ -54,7 +57,7 @@ const (
 )
 
 func faultKinds() []string {
-	return []string{DoLatency, DoError, DoUnreachable, DoTimeout, DoLocked, DoStale, DoKillWorker, DoNodeLost, DoNodeDown,
+	return []string{DoLatency, DoError, DoUnreachable, DoTimeout, DoLocked, DoStale, DoAlternate, DoKillWorker, DoNodeLost, DoNodeDown,
 		DoNodeOnline, DoNoQuorum, DoRevoke, DoFull, DoNoTemplate, DoReset}
 }
 
@@ -170,6 +173,8 @@ func (s *Server) underFault(ctx context.Context, r *request, f *Fault) *reply {
 		return resp
 	case DoKillWorker:
 		return s.killing(ctx, r, f)
+	case DoAlternate:
+		return s.alternating(ctx, r, f)
 	}
 	s.w.mu.Lock()
 	s.w.advance(s.clk.Now())

@@ -168,3 +168,25 @@ func TestControlEndpointAndLog(t *testing.T) {
 		}
 	}
 }
+
+// Lists may come from two servers by turns, one of which lags.
+func TestAlternatingLists(t *testing.T) {
+	b := newBench(t, pvesim.Options{})
+	name := func() any {
+		for _, x := range b.data("GET", "/cluster/resources").([]any) {
+			if m := x.(map[string]any); m["id"] == "qemu/123" {
+				return m["name"]
+			}
+		}
+		return nil
+	}
+	b.fault(pvesim.Fault{Path: "/cluster/resources", Do: pvesim.DoAlternate})
+	name()
+	b.data("PUT", "/nodes/pve3/qemu/123/config", "name", "renamed")
+	b.clk.Advance(time.Minute)
+	for _, want := range []string{"renamed", "registry", "renamed"} {
+		if got := name(); got != want {
+			t.Errorf("the list says %v, want %s", got, want)
+		}
+	}
+}

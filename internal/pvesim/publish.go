@@ -1,6 +1,10 @@
 package pvesim
 
-import "time"
+import (
+	"context"
+	"maps"
+	"time"
+)
 
 // published is what a node last reported about a guest. The cluster's resource
 // list shows this, not the guest: that is its lag.
@@ -40,6 +44,20 @@ func (w *world) snapshotOf(g *Guest, at time.Time) *published {
 		p.cpu = g.Usage
 	}
 	return p
+}
+
+// alternating answers from two servers by turns: one whose lists stand still
+// since the fault began, and one that is up to date.
+func (s *Server) alternating(ctx context.Context, r *request, f *Fault) *reply {
+	s.w.mu.Lock()
+	if f.old == nil {
+		f.old = maps.Clone(s.w.published)
+	}
+	if f.turn = !f.turn; f.turn {
+		r.shown = f.old
+	}
+	s.w.mu.Unlock()
+	return s.answer(ctx, r)
 }
 
 // NodeState is what the other nodes and clients notice of a node.

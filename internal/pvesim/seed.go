@@ -27,6 +27,7 @@ type Seed struct {
 	Pools    []*Pool    `yaml:"pools,omitempty"`
 	Users    []*User    `yaml:"users"`
 	Groups   []*Group   `yaml:"groups,omitempty"`
+	Roles    []*Role    `yaml:"roles,omitempty"` // besides the built-in ones
 	ACL      []*Grant   `yaml:"acl,omitempty"`
 	HA       []*HAEntry `yaml:"ha,omitempty"`
 	HAGroups []*HAGroup `yaml:"ha_groups,omitempty"`
@@ -174,6 +175,12 @@ type Token struct {
 	Privsep bool   `yaml:"privsep,omitempty"`
 	Comment string `yaml:"comment,omitempty"`
 	Revoked bool   `yaml:"revoked,omitempty"`
+}
+
+// Role is a set of privileges that somebody made.
+type Role struct {
+	ID         string   `yaml:"id"`
+	Privileges []string `yaml:"privileges,flow"`
 }
 
 // Grant is one entry of the access control list. Type is user, group or token.

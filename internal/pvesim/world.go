@@ -45,6 +45,9 @@ func newWorld(s *Seed, start time.Time) (*world, error) {
 		nextPID: 1000}
 	all, roles := privileges(s.Version)
 	w.roles, w.everything = roles, rights{}
+	for _, r := range s.Roles {
+		roles[r.ID] = r.Privileges
+	}
 	for _, p := range all {
 		w.everything[p] = true
 	}

@@ -1,0 +1,255 @@
+//go:build unix
+
+package test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"stackgen/internal/engine"
+	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/clock"
+)
+
+// faultSpec is the stack that every fault meets: three VMs on three nodes, one
+// of them protected, and their pool. What a fault wants besides follows.
+const faultSpec = `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+pool: {id: live, create: true}
+defaults:
+  template: {vmid: 9000, node: pve1}
+  serial: socket
+  vga: {type: serial0}
+  disks: [{interface: scsi0, size: 8, datastore: shared}]
+  cloud_init: {datastore: shared}
+vms:
+  a: {node: pve1, networks: [{bridge: vmbr0, mac: "BC:24:11:00:03:00"}]}
+  b: {node: pve2}
+`
+
+// faultLast is the last VM of that spec. It stands apart, so that a fault can
+// leave it out.
+const faultLast = "  c: {node: pve3, profile: protected}\n"
+
+// faultBackup is a copy of the state from before that VM was made.
+const faultBackup = "backup"
+
+// faultSpeed is how much faster than a real one the simulated cluster lives.
+const faultSpeed = 20
+
+// A faultBase is the world before anything went wrong: applied by the real
+// provider once, and copied for every cell.
+type faultBase struct {
+	seed  []byte // what the cluster holds
+	dir   string // the project with its state
+	start time.Time
+	tools *engine.Tools
+}
+
+// A faultCell is a copy of that world, in which one fault happens and one person
+// does one thing about it.
+type faultCell struct {
+	*testing.T
+	dir    string
+	sim    *pvesim.Server
+	tools  *engine.Tools
+	before map[int]faultGuest
+	slow   atomic.Bool // clones do not end
+	off    bool        // the guard is
+}
+
+// newFaultBase applies the stack.
+func newFaultBase(t *testing.T) *faultBase {
+	t.Helper()
+	process(t, t.TempDir()) // builds stackgen, which the units run
+	base := &faultBase{start: time.Now(), tools: realTools(t)}
+	base.tools = base.tools.With("PATH=" + filepath.Dir(built) + string(filepath.ListSeparator) + faultEnv(base.tools, "PATH"))
+	w := base.cell(t)
+	write(t, w.dir, map[string]string{"stackgen.yaml": "apiVersion: stackgen/v1\nkind: Project\n"})
+	w.spec(faultSpec, true)
+	w.must(w.apply())
+	check(t, os.CopyFS(filepath.Join(w.dir, faultBackup), os.DirFS(filepath.Join(w.dir, ".state"))))
+	w.spec(faultSpec+faultLast, true)
+	w.must(w.apply())
+	w.must(w.stackgen("preflight"))
+	var seed bytes.Buffer
+	if err := w.sim.Save(&seed); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := pvesim.ParseSeed(seed.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.remove("stacks/live/.terragrunt-stack")
+	base.seed, base.dir, base.start = seed.Bytes(), w.dir, saved.Time
+	return base
+}
+
+// cell is a copy of the world.
+func (b *faultBase) cell(t *testing.T, change ...faultSeed) *faultCell {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seed *pvesim.Seed
+	if b.dir != "" {
+		if err := os.CopyFS(dir, os.DirFS(b.dir)); err != nil {
+			t.Fatal(err)
+		}
+		if seed, err = pvesim.ParseSeed(b.seed); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range change {
+			c(seed)
+		}
+	}
+	w := &faultCell{T: t, dir: dir}
+	sim, err := pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true, Clock: clock.NewScaled(b.start, faultSpeed), Durations: w.durations})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sim.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sim.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	// What runs in one cell must not wait for the provider's lock file of another.
+	w.sim, w.tools = sim, b.tools.With(append(sim.Env(), "TMPDIR="+t.TempDir())...)
+	return w
+}
+
+// durations lets clones take long enough for something to happen meanwhile, and
+// slow ones longer than anybody waits.
+func (w *faultCell) durations(kind string, _ int) (time.Duration, bool) {
+	if w.slow.Load() {
+		return time.Hour, kind == "qmclone"
+	}
+	return 20 * time.Second, kind == "qmclone"
+}
+
+// faultEnv is what a variable is in the end.
+func faultEnv(tools *engine.Tools, name string) (value string) {
+	for _, e := range tools.Env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// A faultRun is what became of a command.
+type faultRun struct {
+	line string
+	code int
+	said string
+}
+
+// run runs a program in a folder of the project, in a process group of its own.
+// With kill, the group is killed as soon as that is so.
+func (w *faultCell) run(dir string, kill func() bool, name string, args ...string) faultRun {
+	w.Helper()
+	path, err := w.tools.Path(name)
+	if name == "stackgen" {
+		path, err = built, nil
+	}
+	check(w.T, err)
+	ctx, cancel := context.WithTimeout(w.Context(), 3*time.Minute)
+	defer cancel()
+	var out, errOut bytes.Buffer
+	c := exec.CommandContext(ctx, path, args...)
+	c.Dir, c.Env, c.Stdout, c.Stderr = filepath.Join(w.dir, dir), w.tools.Env, &out, &errOut
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.WaitDelay = 10 * time.Second
+	check(w.T, c.Start())
+	done := make(chan error, 1)
+	go func() { done <- c.Wait() }()
+	for kill != nil {
+		if kill() {
+			check(w.T, c.Cancel())
+			break
+		}
+		select {
+		case err := <-done:
+			w.Fatalf("%s ended before it could be killed: %v\n%s%s", name, err, &out, &errOut)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	<-done // the code below says how it ended
+	if ctx.Err() != nil {
+		w.Fatalf("%s %s does not end\n%s%s", name, strings.Join(args, " "), &out, &errOut)
+	}
+	return faultRun{line: name + " " + strings.Join(args, " "), code: c.ProcessState.ExitCode(), said: out.String() + errOut.String()}
+}
+
+func (w *faultCell) stackgen(args ...string) faultRun {
+	w.Helper()
+	return w.run(".", nil, "stackgen", args...)
+}
+
+// apply is what people type.
+func (w *faultCell) apply() faultRun {
+	w.Helper()
+	return w.run("stacks/live", nil, "terragrunt", "stack", "run", "apply", "--non-interactive")
+}
+
+// must fails unless a command succeeded.
+func (w *faultCell) must(r faultRun) string {
+	w.Helper()
+	if r.code != 0 {
+		w.Fatalf("%s: exit %d\n%s", r.line, r.code, r.said)
+	}
+	return r.said
+}
+
+func (w *faultCell) remove(path string) {
+	w.Helper()
+	check(w.T, os.RemoveAll(filepath.Join(w.dir, path)))
+}
+
+// spec writes the spec, and renders it where that is wanted.
+func (w *faultCell) spec(text string, render bool) {
+	w.Helper()
+	if w.off {
+		text += "guard: off\n"
+	}
+	write(w.T, w.dir, map[string]string{"specs/live.yaml": text})
+	if render {
+		w.must(w.stackgen("render"))
+	}
+}
+
+// until waits for something about the cluster.
+func (w *faultCell) until(what string, so func() bool) {
+	w.Helper()
+	for end := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.Fatalf("%s: that never came", what)
+		}
+	}
+}
+
+// get asks the simulator as its first token.
+func (w *faultCell) get(path string) string {
+	w.Helper()
+	r := w.sim.Do(w.Context(), pvesim.Request{Method: "GET", Path: "/api2/json" + path, Header: http.Header{"Authorization": {"PVEAPIToken=" + w.sim.Token()}}})
+	if r.Status != 200 {
+		w.Fatalf("GET %s: %d %s", path, r.Status, r.Reason)
+	}
+	return string(r.Body)
+}

@@ -1,0 +1,192 @@
+package test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stackgen/cmd"
+	"stackgen/internal/pvesim"
+)
+
+// scaleWords are the verdicts that the VMs of the large cluster get in turn.
+var scaleWords = [10]string{"managed", "managed", "managed", "moved", "adopt", "adopt", "create", "taken", "lost", "ambiguous"}
+
+// A scale is a cluster of a thousand guests, and a project of three stacks with a
+// hundred VMs each, of which some are there, some in state and some neither.
+type scale struct {
+	dir  string
+	sim  *pvesim.Server
+	want map[string]string // verdicts by address
+	runs int               // of the guests that may be one of the VMs
+}
+
+func newScale(t testing.TB, latency time.Duration) *scale {
+	t.Helper()
+	fail := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	seed, err := pvesim.DefaultSeed()
+	fail(err)
+	s := &scale{dir: t.TempDir(), want: map[string]string{}}
+	fail(os.WriteFile(filepath.Join(s.dir, "stackgen.yaml"), []byte("apiVersion: stackgen/v1\nkind: Project\n"), 0o666))
+	for n := range 3 {
+		s.stack(t, n, seed)
+	}
+	for i := 0; len(seed.Guests) < 1000; i++ {
+		seed.Guests = append(seed.Guests, scaleGuest(20000+i, fmt.Sprintf("pve%d", 1+i%3), fmt.Sprintf("other-%d", i)))
+	}
+	s.sim, err = pvesim.New(pvesim.Options{Seed: seed, Latency: latency})
+	fail(err)
+	fail(s.sim.Start("127.0.0.1:0"))
+	t.Cleanup(func() { _ = s.sim.Close() })
+	for _, e := range s.sim.Env() {
+		name, value, _ := strings.Cut(e, "=")
+		t.Setenv(name, value)
+	}
+	if code, said := s.run("render", s.dir); code != 0 {
+		t.Fatalf("render: exit %d\n%s", code, said)
+	}
+	return s
+}
+
+// stack writes the spec and the state of one stack, and puts what it has of its
+// VMs into the cluster.
+func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed) {
+	t.Helper()
+	stack := fmt.Sprintf("s%d", n)
+	spec := fmt.Sprintf("apiVersion: stackgen/v1\nkind: Stack\nname: %s\nvmids: %d00-%d99\ndefaults: {template: {vmid: 9000, node: pve1}}\nvms:\n", stack, 10+n, 10+n)
+	var state []string
+	for i := range 100 {
+		key, vmid, node := fmt.Sprintf("m%02d", i), 1000+100*n+i, fmt.Sprintf("pve%d", 1+i%3)
+		spec += fmt.Sprintf("  %s: {node: %s}\n", key, node)
+		name, word := stack+"-"+key, scaleWords[i%10]
+		s.want[stack+"/"+key] = word
+		switch word {
+		case "moved":
+			node = fmt.Sprintf("pve%d", 1+(i+1)%3)
+		case "taken":
+			name = "stranger"
+		case "create", "lost":
+			node = ""
+		case "ambiguous":
+			vmid += 4000
+		}
+		if node != "" {
+			g := scaleGuest(vmid, node, name)
+			if seed.Guests = append(seed.Guests, g); g.Running {
+				s.runs++
+			}
+		}
+		if word == "managed" || word == "moved" || word == "lost" {
+			state = append(state, fmt.Sprintf(`{"index_key":%q,"attributes":{"id":"%d","vm_id":%d,"name":%q}}`, key, vmid, vmid, name))
+		}
+	}
+	unit := filepath.Join(".state", stack, "proxmox-vm")
+	for file, text := range map[string]string{
+		filepath.Join("specs", stack+".yaml"): spec,
+		filepath.Join(unit, "tofu.tfstate"): `{"version":4,"resources":[{"mode":"managed","type":"proxmox_virtual_environment_vm","name":"this","instances":[` +
+			strings.Join(state, ",") + `]}]}`,
+	} {
+		file = filepath.Join(s.dir, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// guest is a guest that somebody made by hand.
+func guest(vmid int, node, name string) *pvesim.Guest {
+	id := fmt.Sprintf("%012d", vmid)
+	return &pvesim.Guest{VMID: vmid, Node: node, Running: true, Agent: pvesim.Agent{Mode: "present"}, Config: map[string]string{
+		"name": name, "memory": "4096", "cores": "2", "ostype": "l26", "boot": "order=scsi0", "scsihw": "virtio-scsi-pci",
+		"scsi0":   fmt.Sprintf("shared:%d/vm-%d-disk-0.qcow2,size=32G", vmid, vmid),
+		"net0":    fmt.Sprintf("virtio=BC:24:11:77:%02X:%02X,bridge=vmbr0", vmid/256, vmid%256),
+		"smbios1": "uuid=77777777-0000-4d1a-9c54-" + id, "vmgenid": "88888888-0000-4b52-a6de-" + id, "meta": "creation-qemu=9.2.0,ctime=1700000000",
+	}}
+}
+
+// scaleGuest is a VM; every fourth one runs, with an agent that answers.
+func scaleGuest(vmid int, node, name string) *pvesim.Guest {
+	g := guest(vmid, node, name)
+	if g.Running = vmid%4 == 0; g.Running {
+		g.Config["agent"], g.Started = "1", time.Now().Add(-time.Hour)
+	}
+	return g
+}
+
+func (s *scale) run(args ...string) (int, string) {
+	var out, errOut bytes.Buffer
+	code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &errOut)
+	if code == 1 {
+		return code, out.String() + errOut.String()
+	}
+	return code, out.String()
+}
+
+// TestThousandGuests judges three hundred VMs in a cluster of a thousand guests:
+// every verdict is right, and it costs a handful of lists, one question about
+// each guest that may be one of them, and one to each agent that must answer.
+func TestThousandGuests(t *testing.T) {
+	s := newScale(t, 0)
+	code, said := s.run("preflight", s.dir, "--format", "json")
+	var report struct {
+		Verdicts []struct{ Stack, Kind, Key, Verdict string }
+	}
+	if err := json.Unmarshal([]byte(said), &report); code != 3 || err != nil {
+		t.Fatalf("exit %d, %v\n%.2000s", code, err, said)
+	}
+	if len(report.Verdicts) != 300 {
+		t.Errorf("%d verdicts, want one for each VM", len(report.Verdicts))
+	}
+	for _, v := range report.Verdicts {
+		if at := v.Stack + "/" + v.Key; v.Kind != "vm" || v.Verdict != s.want[at] {
+			t.Errorf("%s %s: %s, want %s", v.Kind, at, v.Verdict, s.want[at])
+		}
+	}
+	lists, about, agents := 0, map[string]int{}, 0
+	for _, e := range s.sim.Requests() {
+		switch {
+		case strings.Contains(e.Path, "/agent/"):
+			agents++
+		case strings.HasSuffix(e.Path, "/config"):
+			about[e.Path]++
+		default:
+			lists++
+		}
+	}
+	// Of a VMID that nothing has, one request asks whether it could be seen.
+	free := 0
+	for _, word := range s.want {
+		if word == "create" || word == "lost" || word == "ambiguous" {
+			free++
+		}
+	}
+	if nodes := 3; lists > nodes+6+free {
+		t.Errorf("%d requests that are about no guest, want %d and one for each of %d VMIDs that are free", lists, nodes+6, free)
+	}
+	// The VMs of the specs that are there, and thirty others that carry the name of one.
+	if len(about) != 300-free+30 {
+		t.Errorf("the configuration of %d guests was read, want %d", len(about), 300-free+30)
+	}
+	for path, n := range about {
+		if n > 1 {
+			t.Errorf("%s was read %d times", path, n)
+		}
+	}
+	if agents != s.runs {
+		t.Errorf("%d agents were asked, want %d", agents, s.runs)
+	}
+	t.Logf("%d lists, %d VMIDs proved free, %d guests, %d agents", lists-free, free, len(about), agents)
+}
