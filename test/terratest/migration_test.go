@@ -10,7 +10,7 @@ func TestMigration(t *testing.T) {
 		t.Skip("one node only: STACKGEN_TEST_NODE2 is not set")
 	}
 	s.stage("apply", func() {
-		s.render("vms:\n  a: {started: false}\n  b: {started: false}\n")
+		s.render("vms: {a: " + off() + ", b: " + off() + "}\n")
 		s.stackRun("apply")
 		s.there("a", "b")
 	})
@@ -26,7 +26,7 @@ func TestMigration(t *testing.T) {
 	})
 	s.stage("change", func() {
 		before := s.there("a", "b")["a"]
-		s.render("vms:\n  a: {started: false, memory: 1024}\n  b: {started: false}\n")
+		s.render("vms: {a: " + off("memory: 1024") + ", b: " + off() + "}\n")
 		s.stackRun("apply")
 		after := s.there("a", "b")["a"]
 		s.same(before, after)

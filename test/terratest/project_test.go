@@ -17,7 +17,7 @@ import (
 )
 
 // spec is the suite's spec: what all VMs of all suites have in common, and the
-// rest of it. Nothing starts with its node, and nothing needs an agent.
+// rest of it. Nothing starts with its node.
 func (s *suite) spec(rest string) string {
 	c, h := here.cluster, here.hardware
 	text := fmt.Sprintf(`apiVersion: stackgen/v1
@@ -30,11 +30,11 @@ defaults:
   tags: [%s]
   cores: 1
   memory: 768
-  agent: false
+  agent: %t
   on_boot: false
   networks: [{bridge: %s}]
   disks: [{interface: %s, size: %d, datastore: %s}]
-`, s.stack, s.first, s.last, c.Node, c.Template, lab.Tag, c.Bridge, h.Disk, h.Size, c.Storage)
+`, s.stack, s.first, s.last, c.Node, c.Template, lab.Tag, h.Agent, c.Bridge, h.Disk, h.Size, c.Storage)
 	for _, line := range []struct {
 		say  bool
 		text string
@@ -49,6 +49,21 @@ defaults:
 		}
 	}
 	return text + rest
+}
+
+// on is what a VM that is started says beside its own: its guest may be slow to
+// answer, or have no agent although the template promises one, and nobody has to
+// wait for it here.
+func on(own ...string) string {
+	if here.hardware.Agent {
+		own = append(own, "agent: {timeout: 3s}")
+	}
+	return "{" + strings.Join(own, ", ") + "}"
+}
+
+// off is a VM that is not started.
+func off(own ...string) string {
+	return "{" + strings.Join(append(own, "started: false"), ", ") + "}"
 }
 
 // pool is the line of a spec that makes the suite's pool.

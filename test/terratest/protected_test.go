@@ -7,7 +7,7 @@ import "testing"
 func TestProtected(t *testing.T) {
 	s := begin(t, "protected")
 	s.stage("apply", func() {
-		s.render("vms:\n  keep: {profile: protected, started: false}\n  other: {started: false}\n")
+		s.render("vms: {keep: " + off("profile: protected") + ", other: " + off() + "}\n")
 		s.stackRun("apply")
 		s.there("keep", "other")
 	})
@@ -20,7 +20,7 @@ func TestProtected(t *testing.T) {
 		s.plans()
 	})
 	s.stage("retire", func() {
-		s.render("vms: {other: {started: false}}\nretired: [keep]\n")
+		s.render("vms: {other: " + off() + "}\nretired: [keep]\n")
 		s.stackRun("apply")
 		s.there("other")
 		s.destroyed()

@@ -49,9 +49,20 @@ func begin(t *testing.T, name string) *suite {
 		s.do(os.MkdirAll(s.dir, 0o755))
 	}
 	t.Cleanup(func() { test_structure.RunTestStage(t, "teardown", s.teardown) })
-	s.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\n")
+	s.write("stackgen.yaml", project)
 	return s
 }
+
+// anew empties the project, of which nothing may be on the cluster any more.
+func (s *suite) anew() {
+	s.Helper()
+	s.there()
+	s.do(os.RemoveAll(s.dir))
+	s.write("stackgen.yaml", project)
+}
+
+// project is what every suite's stackgen.yaml says.
+const project = "apiVersion: stackgen/v1\nkind: Project\n"
 
 // stage runs a part of the suite, unless SKIP_name is set.
 func (s *suite) stage(name string, do func()) {
@@ -166,6 +177,8 @@ func (s *suite) vms() map[string]vm {
 		}
 		config, err := here.cluster.Config(s.context(), g)
 		s.do(err)
+		g.Status, err = here.cluster.Status(s.context(), g)
+		s.do(err)
 		if _, twice := found[config["name"]]; twice {
 			s.Fatalf("there are two VMs named %s", config["name"])
 		}
@@ -180,6 +193,9 @@ type vm struct {
 	config lab.Config
 }
 
+// key is the last part of a VM's name.
+func (s *suite) key(v vm) string { return strings.TrimPrefix(v.config["name"], s.stack+"-") }
+
 // uuid tells a VM from one that was made in its place.
 func (v vm) uuid() string { return v.config.Property("smbios1", "uuid") }
 
@@ -189,7 +205,7 @@ func (s *suite) there(keys ...string) map[string]vm {
 	s.Helper()
 	found := map[string]vm{}
 	for name, v := range s.vms() {
-		found[strings.TrimPrefix(name, s.stack+"-")] = v
+		found[s.key(v)] = v
 		if !slices.Contains(v.config.Tags(), lab.Tag) {
 			s.Errorf("%s (%d) has the tags %v, and not %s", name, v.VMID, v.config.Tags(), lab.Tag)
 		}

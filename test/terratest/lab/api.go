@@ -16,6 +16,7 @@ import (
 // A Cluster is the API of a Proxmox VE cluster.
 type Cluster struct {
 	Settings
+	Look   bool // a sweep changes nothing
 	client *http.Client
 }
 
@@ -152,7 +153,8 @@ func (c *Cluster) Guests(ctx context.Context) ([]Guest, error) {
 // All are the cluster's guests.
 func (c *Cluster) All(ctx context.Context) ([]Guest, error) {
 	var all []Guest
-	return all, c.get(ctx, "/cluster/resources?type=vm", &all)
+	err := c.get(ctx, "/cluster/resources?type=vm", &all)
+	return all, err
 }
 
 // Config is a VM's configuration as Proxmox VE keeps it: every value is text.
@@ -169,6 +171,13 @@ func (c *Cluster) Config(ctx context.Context, g Guest) (Config, error) {
 		config[key] = fmt.Sprint(value)
 	}
 	return config, nil
+}
+
+// Status is what a guest does now: the list may not know yet.
+func (c *Cluster) Status(ctx context.Context, g Guest) (string, error) {
+	var now struct{ Status string }
+	err := c.get(ctx, g.path()+"/status/current", &now)
+	return now.Status, err
 }
 
 // Tags are the VM's tags.

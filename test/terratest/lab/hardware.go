@@ -18,10 +18,12 @@ type Hardware struct {
 	Machine string
 	Serial  bool
 	VGA     string
+	Agent   bool
 }
 
 var (
 	diskKey  = regexp.MustCompile(`^(scsi|virtio|sata|ide)[0-9]+$`)
+	agentOn  = regexp.MustCompile(`^(enabled=)?1\b`)
 	diskSize = regexp.MustCompile(`^([0-9]+)([KMGT]?)$`)
 )
 
@@ -35,7 +37,7 @@ func (c *Cluster) Hardware(ctx context.Context) (Hardware, error) {
 }
 
 func hardware(config Config, storage string) (Hardware, error) {
-	h := Hardware{Bios: config["bios"], Machine: config["machine"], VGA: strings.Split(config["vga"], ",")[0]}
+	h := Hardware{Bios: config["bios"], Machine: config["machine"], VGA: strings.Split(config["vga"], ",")[0], Agent: agentOn.MatchString(config["agent"])}
 	switch config["serial0"] {
 	case "":
 	case "socket":

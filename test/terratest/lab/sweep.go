@@ -54,6 +54,10 @@ func (c *Cluster) sweep(ctx context.Context, first, last int, pools string, ours
 			s.Kept = append(s.Kept, said)
 			continue
 		}
+		if c.Look {
+			s.Removed = append(s.Removed, said)
+			continue
+		}
 		if err := c.remove(ctx, g, config); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", said, err))
 			continue
@@ -81,8 +85,10 @@ func (c *Cluster) sweepPools(ctx context.Context, s *Swept, prefix string) error
 			s.Kept = append(s.Kept, "pool "+p.ID)
 			continue
 		}
-		if _, err := c.Call(ctx, http.MethodDelete, "/pools/"+escape(p.ID), nil); err != nil {
-			return err
+		if !c.Look {
+			if _, err := c.Call(ctx, http.MethodDelete, "/pools/"+escape(p.ID), nil); err != nil {
+				return err
+			}
 		}
 		s.Removed = append(s.Removed, "pool "+p.ID)
 	}
@@ -109,15 +115,15 @@ func (c *Cluster) remove(ctx context.Context, g Guest, config Config) error {
 			return err
 		}
 	}
-	var status struct{ Status string }
-	if err := c.get(ctx, g.path()+"/status/current", &status); err != nil {
+	status, err := c.Status(ctx, g)
+	if err != nil {
 		return err
 	}
-	if status.Status != "stopped" {
+	if status != "stopped" {
 		if _, err := c.Call(ctx, http.MethodPost, g.path()+"/status/stop", nil); err != nil {
 			return err
 		}
 	}
-	_, err := c.Call(ctx, http.MethodDelete, g.path(), url.Values{"purge": {"1"}})
+	_, err = c.Call(ctx, http.MethodDelete, g.path(), url.Values{"purge": {"1"}})
 	return err
 }

@@ -1,0 +1,68 @@
+package terratest
+
+import (
+	"testing"
+)
+
+// TestStack takes a stack of three running VMs through what happens to stacks:
+// a VM more, a VM less, more memory, another key. No other VM is touched by it.
+func TestStack(t *testing.T) {
+	s := begin(t, "stack")
+	a, b, c, d, e := "  a: "+on()+"\n", "  b: "+on("cores: 2")+"\n", "  c: "+on()+"\n", "  d: "+on()+"\n", "  e: "+on()+"\n"
+	more := "  a: " + on("memory: 1024") + "\n"
+	s.stage("apply", func() {
+		s.render("vms:\n" + a + b + c)
+		s.stackRun("apply")
+		found := s.there("a", "b", "c")
+		for _, v := range found {
+			s.has(v, "memory", "768", "onboot", "0")
+			if v.Status != "running" {
+				s.Errorf("%s is %s", v.config["name"], v.Status)
+			}
+		}
+		s.has(found["a"], "cores", "1")
+		s.has(found["b"], "cores", "2")
+		s.plans()
+	})
+	s.stage("add", func() {
+		s.changes("vms:\n"+a+b+c+d, []string{"a", "b", "c", "d"}, nil)
+	})
+	s.stage("memory", func() {
+		after := s.changes("vms:\n"+more+b+c+d, []string{"a", "b", "c", "d"}, nil)
+		s.has(after["a"], "memory", "1024")
+		s.has(after["b"], "memory", "768")
+	})
+	s.stage("remove", func() {
+		s.changes("vms:\n"+more+c+d+"retired: [b]\n", []string{"a", "c", "d"}, nil)
+	})
+	s.stage("rename", func() {
+		after := s.changes("vms:\n"+more+e+d+"retired: [b]\nrenamed: {c: e}\n", []string{"a", "d", "e"}, map[string]string{"e": "c"})
+		s.has(after["e"], "name", s.stack+"-e")
+	})
+	s.stage("destroy", s.destroyed)
+}
+
+// changes renders the spec anew and applies it. Afterwards exactly these VMs are
+// there, each that was there before is still the same one, and the next plan is
+// empty. Renamed says what a new name was called before.
+func (s *suite) changes(rest string, want []string, renamed map[string]string) map[string]vm {
+	s.Helper()
+	before := map[string]vm{}
+	for _, v := range s.vms() {
+		before[s.key(v)] = v
+	}
+	s.render(rest)
+	s.stackRun("apply")
+	after := s.there(want...)
+	for key, v := range after {
+		old, was := before[key]
+		if name, ok := renamed[key]; ok {
+			old, was = before[name]
+		}
+		if was {
+			s.same(old, v)
+		}
+	}
+	s.plans()
+	return after
+}
