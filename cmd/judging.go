@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/generator"
+	"stackgen/internal/engine"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -24,14 +25,20 @@ func judgeFlags() []cli.Flag {
 	}
 }
 
+func planFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "plan", Usage: "judge a unit's plan too, from `STACK/UNIT=FILE`, or all from a folder"}
+}
+
 // A judging is one run of a command that judges: everything it has read.
 type judging struct {
 	*env
 	project *project
+	was     *lock.Lock // as it was rendered
 	result  lock.Result
 	input   guard.Input
 	plans   map[guard.UnitID]*guard.Plan
 	notes   []string
+	tools   *engine.Tools // of the run that this is part of, if there is one
 
 	unrendered bool // the specs ask for decisions that no rendered file has
 }
@@ -43,7 +50,7 @@ func (e *env) prepare(paths []string) (*judging, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{env: e, project: p, plans: map[guard.UnitID]*guard.Plan{}}
+	j := &judging{env: e, project: p, was: p.lock, plans: map[guard.UnitID]*guard.Plan{}}
 	if p.stacks != nil {
 		j.result = p.decide(nil)
 		p.problems = schema.SortProblems(append(p.problems, j.result.Problems...))
@@ -63,26 +70,23 @@ func (e *env) prepare(paths []string) (*judging, error) {
 	}
 	p.stacks.Stacks = j.result.Stacks
 	j.input = guard.Input{Project: p.stacks, Lock: j.result.Lock, Selected: p.selected, State: guard.State{}}
-	if err := j.rendered(); err != nil {
-		return nil, err
-	}
 	p.lock = j.result.Lock // what was just decided is looked for too
-	return j, nil
+	return j, j.rendered()
 }
 
-// rendered notes decisions that nobody has rendered yet: an apply would not know
-// them.
+// rendered notes decisions of the selected stacks that nobody has rendered yet:
+// an apply would not know them.
 func (j *judging) rendered() error {
-	body, err := j.result.Lock.Bytes()
+	was, err := j.decisions(j.was)
 	if err != nil {
 		return err
 	}
-	was, err := j.project.lock.Bytes()
+	is, err := j.decisions(j.result.Lock)
 	if err != nil {
 		return err
 	}
-	if string(was) != string(body) {
-		j.unrendered = true
+	j.notes = nil
+	if j.unrendered = string(was) != string(is); j.unrendered {
 		j.notes = append(j.notes, "the specs say more than was rendered: an apply would not do what is judged here; run `stackgen render` first")
 	}
 	for _, s := range j.result.Stacks {
@@ -91,6 +95,17 @@ func (j *judging) rendered() error {
 		}
 	}
 	return nil
+}
+
+// decisions are what a lock says of the selected stacks.
+func (j *judging) decisions(l *lock.Lock) ([]byte, error) {
+	own := lock.Lock{Version: l.Version, Profiles: l.Profiles}
+	for _, s := range l.Stacks {
+		if j.project.selected(s.Key) {
+			own.Stacks = append(own.Stacks, s)
+		}
+	}
+	return own.Bytes()
 }
 
 // look reads the cluster and the state.
@@ -118,6 +133,14 @@ func (j *judging) units() []guard.UnitID {
 		}
 	}
 	return out
+}
+
+// engine are the tools that states are read and plans are made with.
+func (j *judging) engine() (*engine.Tools, error) {
+	if j.tools != nil {
+		return j.tools, nil
+	}
+	return engine.Find(j.project.root, os.Environ())
 }
 
 // stackDir is where a stack is run.

@@ -19,7 +19,7 @@ func (e *env) preflightCommand() *cli.Command {
 			"--json-out-dir. Exit codes: 0 apply now, 1 not possible, 2 import files are\n" +
 			"missing or stale, 3 STOP: do not apply.",
 		Flags: append(judgeFlags(),
-			&cli.StringSliceFlag{Name: "plan", Usage: "judge a unit's plan too, from `STACK/UNIT=FILE`, or all from a folder"},
+			planFlag(),
 			&cli.BoolFlag{Name: "destroy", Usage: "whole stacks are about to be destroyed: refuse if one of their VMs is protected"},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "text, json, junit, github or markdown"}),
 		OnUsageError: usageError,

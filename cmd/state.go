@@ -126,7 +126,7 @@ func (j *judging) unitFolder(out map[guard.UnitID]string, dir string, names []st
 // askBackends reads the state of units as the engine does. What cannot be read
 // is unreadable, never empty.
 func (j *judging) askBackends(ctx context.Context, units []guard.UnitID) error {
-	tools, err := engine.Find(j.project.root, os.Environ())
+	tools, err := j.engine()
 	if err != nil {
 		return err
 	}

@@ -140,17 +140,21 @@ func verdictRows(w io.Writer, vs []guard.Verdict, color bool) {
 	}
 }
 
-// total is the line at the end: how many of what, and what it means.
-func (r *verdictReport) total() string {
+// summary is how many verdicts there are of each kind.
+func (r *verdictReport) summary() string {
+	if len(r.Verdicts) == 0 {
+		return "Nothing to judge."
+	}
 	var parts []string
-	vs := r.Verdicts
 	for _, c := range r.Counts {
 		parts = append(parts, fmt.Sprintf("%d %s", c.N, c.Word))
 	}
-	out := "Nothing to judge."
-	if len(vs) > 0 {
-		out = fmt.Sprintf("%s: %s.", counting(len(vs), "verdict"), strings.Join(parts, ", "))
-	}
+	return fmt.Sprintf("%s: %s.", counting(len(r.Verdicts), "verdict"), strings.Join(parts, ", "))
+}
+
+// total is the line at the end: how many of what, and what it means.
+func (r *verdictReport) total() string {
+	vs, out := r.Verdicts, r.summary()
 	stops := 0
 	for i := range vs {
 		if vs[i].Stop() {
@@ -165,6 +169,9 @@ func (r *verdictReport) total() string {
 	case guard.ExitDiffers:
 		if guard.Exit(vs) == guard.ExitDone {
 			return out + " Run `stackgen render`, then look again."
+		}
+		if r.destroy {
+			return out + " Run `stackgen import-blocks` and apply, then destroy."
 		}
 		return out + " Run `stackgen import-blocks`, then apply."
 	}

@@ -11,7 +11,6 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"stackgen/internal/engine"
 	"stackgen/internal/guard"
 	"stackgen/schema"
 )
@@ -21,7 +20,7 @@ import (
 // whether all is proved.
 func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved bool, err error) {
 	adoptions := guard.Adoptions(verdicts)
-	tools, err := engine.Find(j.project.root, os.Environ())
+	tools, err := j.engine()
 	if err != nil {
 		return false, err
 	}

@@ -65,6 +65,7 @@ func (r *renderer) settings(s *schema.Stack, l *lock.Stack) {
 	body.SetAttributeRaw("stack", text(s.Name))
 	body.SetAttributeRaw("environment", orNull(s.Environment))
 	body.SetAttributeRaw("state_key", text(l.StateKey))
+	body.SetAttributeRaw("guard", text(s.Guard))
 	body.SetAttributeRaw("backend", object(pair{"type", text(l.Backend.Type)}, pair{"config", object(backendConfig(l)...)}))
 	insecure := null()
 	if p := l.Proxmox; p != nil { // what the spec says holds, whatever the environment says

@@ -27,7 +27,7 @@ type Files map[string]struct {
 // checks all specs against one another. ways is the stackgen.yaml of the
 // project itself, or nil. The Project is usable only if no problem is an error.
 func Join(ways *Spec, inputs []Input, files Files) (*Project, []Problem) {
-	j := &joiner{files: files, merger: newMerger(), project: &Project{}}
+	j := &joiner{files: files, merger: newMerger(), project: &Project{Guard: guardOf(nil)}}
 	for _, in := range inputs {
 		if s := j.stack(in); s != nil {
 			j.project.Stacks = append(j.project.Stacks, s)
@@ -36,11 +36,15 @@ func Join(ways *Spec, inputs []Input, files Files) (*Project, []Problem) {
 	if ways != nil {
 		j.project.Retired = waysOf(ways.root.Get("retired", "stacks"))
 		j.project.Forgotten = waysOf(ways.root.Get("forgotten", "stacks"))
+		j.project.Guard = guardOf(ways.root)
 	}
 	j.pins(inputs)
 	j.clashes()
 	return j.project, SortProblems(j.problems)
 }
+
+// guardOf is what a document says of the guard.
+func guardOf(root *Node) string { return cmp.Or(root.Get("guard").Str(), "full") }
 
 // A joiner builds one Project.
 type joiner struct {
@@ -69,7 +73,7 @@ func (j *joiner) stack(in Input) *Stack {
 		root = merge(in.Settings.root.Without("apiVersion", "kind", "retired", "forgotten"), root, &shared)
 	}
 	s := &Stack{Pos: in.Spec.root.Get("name").Pos, Spec: in.Label, Kind: in.Spec.Kind, Name: in.Spec.Name,
-		Environment: root.Get("environment").Str(), Guard: cmp.Or(root.Get("guard").Str(), "full"),
+		Environment: root.Get("environment").Str(), Guard: guardOf(root),
 		Retired: waysOf(root.Get("retired")), Forgotten: waysOf(root.Get("forgotten")),
 		Parallelism:  root.Get("apply", "parallelism").Int(),
 		Registration: root.Get("outputs", "registration").Str(),

@@ -10,6 +10,7 @@ type Project struct {
 	Stacks     []*Stack
 	Retired    []Way // stacks, from stackgen.yaml
 	Forgotten  []Way
+	Guard      string    // of stacks without a spec
 	Profiles   []Profile // built in first, then by name
 	OpenTofu   string    // version constraints
 	Terragrunt string

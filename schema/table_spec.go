@@ -48,7 +48,7 @@ var sharedFields = []Field{
 	{Key: "naming", Type: Object, Fields: namingFields, Doc: "How VMs without a `name` are named."},
 	{Key: "profiles", Type: Map, KeyIs: "profile", Elem: &Field{Type: Object, Fields: profileFields}, Doc: "Lifecycle profiles beside the built-in `default`, `protected` and `adopted`; one name means one thing in a project."},
 	{Key: "vmids", Type: String, Format: "range", Doc: "VMIDs to allocate from, once, lowest free first."},
-	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What is to be checked before an apply. Units carry no hooks for it yet: run `stackgen preflight` before each apply."},
+	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What the units' hooks check before an apply or destroy, with one look at the cluster for all units of a run. `fast`: what `stackgen preflight` would say of the stack. `full`: also the unit's plan. `off`: nothing; `stackgen preflight` says so."},
 	{Key: "defaults", Type: Object, Fields: VMFields, Doc: "VM properties for all VMs."},
 }
 

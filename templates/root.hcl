@@ -23,8 +23,16 @@ remote_state {
   })
 }
 
-# A certificate authority of the cluster's own, for the provider.
 terraform {
+  # The guard looks at the cluster before anything is changed, and refuses what
+  # nobody asked for. A run without stackgen on PATH ends here, on purpose.
+  before_hook "stackgen" {
+    if       = local.stack.guard != "off"
+    commands = startswith(local.unit, "dns") ? ["destroy"] : ["apply", "destroy"]
+    execute  = concat(["stackgen", "guard", "--project", get_parent_terragrunt_dir(), "${local.stack.stack}/${local.unit}", "--"], get_terraform_cli_args())
+  }
+
+  # A certificate authority of the cluster's own, for the provider.
   extra_arguments "proxmox_ca" {
     commands = ["apply", "destroy", "import", "plan", "refresh"]
     env_vars = local.ca == null ? {} : { SSL_CERT_FILE = startswith(local.ca, "/") ? local.ca : "${get_parent_terragrunt_dir()}/${local.ca}" }

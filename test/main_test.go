@@ -4,12 +4,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
 // built is stackgen for tests that need a process of its own. It is built
 // without the race detector, whose start alone takes a second.
-var built string
+var (
+	built string
+	build sync.Mutex
+)
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -28,12 +32,20 @@ func run(m *testing.M) int {
 // process is stackgen as a process of its own.
 func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
+	c := exec.Command(binary(t), args...)
+	c.Dir = dir
+	return c
+}
+
+// binary is where stackgen lies, once it is built.
+func binary(t *testing.T) string {
+	t.Helper()
+	build.Lock()
+	defer build.Unlock()
 	if !exists(built) {
 		if out, err := exec.Command("go", "build", "-o", built, "stackgen/cmd/stackgen").CombinedOutput(); err != nil {
 			t.Fatalf("go build: %v\n%s", err, out)
 		}
 	}
-	c := exec.Command(built, args...)
-	c.Dir = dir
-	return c
+	return built
 }

@@ -1,13 +1,15 @@
 package test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"stackgen/internal/pvesim"
 )
 
-// realCluster gives a project a simulated cluster of its own.
+// realCluster gives a project a simulated cluster of its own, and a guard that
+// looks at it.
 func (p *realProject) realCluster() *pvesim.Server {
 	p.Helper()
 	s, err := pvesim.New(pvesim.Options{NoAuthDelay: true})
@@ -22,9 +24,21 @@ func (p *realProject) realCluster() *pvesim.Server {
 			p.Error(err)
 		}
 	})
-	p.tools = p.tools.With(s.Env()...)
+	p.tools = p.tools.With(append(s.Env(), "PATH="+filepath.Dir(binary(p.T))+string(filepath.ListSeparator)+p.pathOf())...)
 	p.realHere()
+	p.write("stackgen.yaml", strings.Replace(realSettings, "guard: off\n", "", 1))
 	return s
+}
+
+// pathOf is the PATH of the project's tools.
+func (p *realProject) pathOf() string {
+	path := ""
+	for _, e := range p.tools.Env {
+		if v, ok := strings.CutPrefix(e, "PATH="); ok {
+			path = v
+		}
+	}
+	return path
 }
 
 // TestRealStateLost loses the state of a stack that the real provider made, and
@@ -41,8 +55,9 @@ vms:
   a: {}
   b: {profile: protected}
   registry: {adopt: {vmid: 123}}
-`}).render()
+`})
 	sim := p.realCluster()
+	p.render()
 	step := func(want int, command string, says ...string) {
 		t.Helper()
 		code, said := p.stackgen(append(strings.Fields(command), p.dir)...)

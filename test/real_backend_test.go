@@ -100,7 +100,7 @@ func TestRealAuthority(t *testing.T) {
 
 	// The settings of all specs, and a spec that is rendered elsewhere.
 	p := realStack(t, "vms: {a: {}}\n")
-	p.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nproxmox: {endpoint: \"https://127.0.0.1:1/\", ca_file: shared/ca.pem}\n")
+	p.write("stackgen.yaml", realSettings+"proxmox: {endpoint: \"https://127.0.0.1:1/\", ca_file: shared/ca.pem}\n")
 	p.render()
 	p.says(p.read("stacks/live/stack.hcl"), `ca_file  = "shared/ca.pem"`)
 	out := filepath.Join(p.dir, "elsewhere")

@@ -132,7 +132,7 @@ func TestRealStackGone(t *testing.T) {
 	if code, said := p.stackgen("render", p.dir); code != 3 {
 		t.Errorf("a stack may leave: exit %d\n%s", code, said)
 	}
-	p.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nretired: {stacks: [live]}\n")
+	p.write("stackgen.yaml", realSettings+"retired: {stacks: [live]}\n")
 	p.render()
 	p.expect(p.plan("live", "proxmox-vm", "-refresh=false"),
 		"delete "+realVM("this", "a"),

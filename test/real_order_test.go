@@ -146,7 +146,7 @@ func TestRealLife(t *testing.T) {
 	}
 
 	// The whole stack goes, from the records down to the pool.
-	p.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nretired: {stacks: [live]}\n")
+	p.write("stackgen.yaml", realSettings+"retired: {stacks: [live]}\n")
 	p.remove("specs/live.yaml")
 	p.render()
 	p.before(p.order("live"), "dns-static", "proxmox-vm", "proxmox-pool")

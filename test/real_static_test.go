@@ -45,7 +45,6 @@ const realNasty = `${local.x} %{ if true }x%{ endif } $${a} %%{b} "q" \ \n \u004
 // realRepository is a copy of this repository's own project.
 func realRepository(t *testing.T) *realProject {
 	p := realNew(t, nil)
-	p.remove("stackgen.yaml")
 	for _, name := range []string{"specs", "stackgen.lock.yaml"} {
 		from := filepath.Join("..", name)
 		err := filepath.Walk(from, func(path string, info os.FileInfo, err error) error {

@@ -63,12 +63,16 @@ func realNew(t *testing.T, files map[string]string) *realProject {
 		t.Fatal(err)
 	}
 	p := &realProject{T: t, dir: dir, tools: realTools(t)}
-	p.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\n")
+	p.write("stackgen.yaml", realSettings)
 	for path, body := range files {
 		p.write(path, body)
 	}
 	return p
 }
+
+// realSettings are the settings of projects without a cluster: there is nothing
+// that the guard could look at.
+const realSettings = "apiVersion: stackgen/v1\nkind: Project\nguard: off\n"
 
 // realStack is a project of one spec named live, whose VMs need the least.
 func realStack(t *testing.T, rest string) *realProject {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,9 @@ import (
 // Tools are the programs of a project: those in its .tools folder, and those on
 // PATH where it has none.
 type Tools struct {
-	Env []string // of everything that is run; of two entries for a name, the last one counts
-	bin string
+	Env  []string // of everything that is run; of two entries for a name, the last one counts
+	bin  string
+	tofu string // what is run for OpenTofu, if not tofu
 }
 
 // A Result is what a tool left behind.
@@ -52,9 +54,28 @@ func Find(project string, environ []string) (*Tools, error) {
 	return t, nil
 }
 
+// Inherited are the tools of the Terragrunt run that a hook belongs to: the
+// OpenTofu or Terraform that it runs, in its environment.
+func Inherited(environ []string) *Tools {
+	return &Tools{Env: slices.Clone(environ), tofu: value(environ, "TG_CTX_TF_PATH")}
+}
+
+// command is what is run for OpenTofu: what Terragrunt runs for it.
+func (t *Tools) command() string {
+	if named := cmp.Or(t.tofu, value(t.Env, "TG_TF_PATH")); named != "" {
+		return named
+	}
+	if _, err := t.Path("tofu"); err != nil {
+		if _, err := t.Path("terraform"); err == nil {
+			return "terraform"
+		}
+	}
+	return "tofu"
+}
+
 // With is the same tools with more in their environment.
 func (t *Tools) With(env ...string) *Tools {
-	return &Tools{Env: append(slices.Clone(t.Env), env...), bin: t.bin}
+	return &Tools{Env: append(slices.Clone(t.Env), env...), bin: t.bin, tofu: t.tofu}
 }
 
 // Path is where a tool lies.

@@ -65,3 +65,33 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		t.Errorf("got %v after %s, want an error at once", err, time.Since(start))
 	}
 }
+
+// TestCommand: what Terragrunt runs for OpenTofu is what states are read with.
+func TestCommand(t *testing.T) {
+	none := t.TempDir()
+	tofu := t.TempDir()
+	script(t, tofu, "tofu", "exit 0")
+	terraform := t.TempDir()
+	script(t, terraform, "terraform", "exit 0")
+	t.Setenv("PATH", none)
+	for _, c := range []struct {
+		project, want string
+		env           []string
+	}{
+		{tofu, "tofu", nil},
+		{terraform, "terraform", nil},
+		{none, "tofu", nil}, // so that the message names it
+		{tofu, "/opt/tofu", []string{"TG_TF_PATH=/opt/tofu"}},
+	} {
+		tools, err := Find(c.project, c.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tools.command(); got != c.want {
+			t.Errorf("%v: %s, want %s", c.env, got, c.want)
+		}
+	}
+	if got := Inherited([]string{"TG_CTX_TF_PATH=terraform", "TG_TF_PATH=tofu"}).command(); got != "terraform" {
+		t.Errorf("in a hook: %s, want what Terragrunt runs", got)
+	}
+}

@@ -35,10 +35,10 @@ func (t *Tools) State(ctx context.Context, backend []byte) (state []byte, err er
 		return nil, fmt.Errorf("no place to read a state from: %w", err)
 	}
 	own := t.With("TF_DATA_DIR=" + filepath.Join(dir, ".terraform"))
-	if _, err := own.must(ctx, dir, "tofu", "init", "-input=false", "-no-color"); err != nil {
+	if _, err := own.must(ctx, dir, own.command(), "init", "-input=false", "-no-color"); err != nil {
 		return nil, err
 	}
-	r, err := own.must(ctx, dir, "tofu", "state", "pull", "-no-color")
+	r, err := own.must(ctx, dir, own.command(), "state", "pull", "-no-color")
 	return r.Stdout, err
 }
 
@@ -55,6 +55,27 @@ func (t *Tools) Plan(ctx context.Context, stack, unit, file string) ([]byte, err
 		return nil, err
 	}
 	return r.Stdout, failed
+}
+
+// PlanIn plans in a root module that is ready to run, in the way args say, and
+// returns the plan as JSON. A plan that failed and was written all the same is
+// returned with the error.
+func (t *Tools) PlanIn(ctx context.Context, dir, file string, args ...string) ([]byte, error) {
+	_, failed := t.must(ctx, dir, t.command(), append([]string{"plan", "-no-color", "-input=false", "-lock=false", "-out=" + file}, args...)...)
+	if !isFile(file) && failed != nil {
+		return nil, failed
+	}
+	body, err := t.Show(ctx, dir, file)
+	if err != nil {
+		return nil, err
+	}
+	return body, failed
+}
+
+// Show is a plan file as JSON, read in the root module that it was made in.
+func (t *Tools) Show(ctx context.Context, dir, file string) ([]byte, error) {
+	r, err := t.must(ctx, dir, t.command(), "show", "-no-color", "-json", file)
+	return r.Stdout, err
 }
 
 // must runs a tool that is to succeed; otherwise the error ends with what it

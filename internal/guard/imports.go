@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // Imports is what an import file says: ids by resource address.
@@ -98,7 +99,7 @@ func (j *judge) stale(at *place) {
 			id, there := left[v.Resource]
 			delete(left, v.Resource)
 			switch {
-			case id == v.Import:
+			case id == v.Import || j.Running && (v.Stop() || j.inert(at, v)):
 				continue
 			case !there:
 				v.differs("%s does not import it yet", u)
@@ -110,6 +111,22 @@ func (j *judge) stale(at *place) {
 		}
 		j.leftover(at, u, left)
 	}
+}
+
+// inert reports whether an import block for what a verdict is about does
+// nothing: its address is in the state, and the configuration has it.
+func (j *judge) inert(at *place, v *Verdict) bool {
+	if v.Import != "" {
+		return false
+	}
+	for _, r := range j.State[UnitID{v.Stack, v.Unit}].Resources {
+		if r.Address != v.Resource {
+			continue
+		}
+		e := at.lock.VMs.Get(v.Key)
+		return v.Kind != KindVM || e != nil && e.Status == lock.Live && v.Resource == schema.VMAddress(e.Profile, v.Key)
+	}
+	return false
 }
 
 // leftover are import blocks for addresses that no verdict is about.
@@ -129,63 +146,4 @@ func (v *Verdict) differs(format string, u UnitID, args ...any) {
 		v.Exit = ExitDiffers
 	}
 	v.next("write the import files anew", "stackgen import-blocks")
-}
-
-// pools judges the pool that a stack creates, and the pools that its VMs join.
-func (j *judge) pools(at *place) {
-	made := map[string]bool{}
-	for _, s := range j.Project.Stacks {
-		if s.Pool != nil && s.Pool.Create {
-			made[s.Pool.ID] = true
-		}
-	}
-	if at.Pool != nil && at.Pool.Create {
-		j.pool(at)
-	}
-	if u := at.lock.Units.Get(lock.UnitPool); u != nil && u.Status == lock.Retired {
-		held := j.State[UnitID{at.Name, lock.UnitPool}]
-		for _, r := range held.Resources {
-			v := j.add(at, lock.UnitPool, KindPool, r.Key)
-			v.Resource = r.Address
-			v.is(Retiring).because("the next apply deletes it, after its VMs")
-		}
-	}
-	var others []string
-	for _, v := range at.VMs {
-		if v.PoolID != "" && !made[v.PoolID] && j.Inventory.Pool(v.PoolID) == nil {
-			others = append(others, v.PoolID)
-		}
-	}
-	for _, id := range unique(others) {
-		v := j.add(at, lock.UnitVM, KindPool, id)
-		if v.gaps(j.Inventory.BlindPool(id)) {
-			continue
-		}
-		v.is(Missing).because("VMs are to join pool %s, which does not exist, and no spec creates it", id)
-		v.next("let the stack create it: in "+at.Spec, "pool: {id: "+id+", create: true}")
-		v.next("or create it by hand", "pvesh create /pools --poolid "+id)
-	}
-}
-
-func (j *judge) pool(at *place) {
-	id := at.Pool.ID
-	held, unread := j.held(at, lock.UnitPool, TypePool, id)
-	there := j.Inventory.Pool(id)
-	v := j.add(at, lock.UnitPool, KindPool, id)
-	v.Resource = fmt.Sprintf("%s.this[%q]", TypePool, id)
-	switch {
-	case unread != "":
-		v.unread(unread)
-	case there == nil && v.gaps(j.Inventory.BlindPool(id)):
-	case there == nil && len(held) > 0:
-		v.is(Lost).because("pool %s is in state, and the cluster has none of that name", id)
-		v.next("create it anew: take it out of the state", inUnit(at.Name, lock.UnitPool, "terragrunt state rm "+quote(held[0].Address))...)
-	case there == nil:
-		v.is(Create).because("the cluster has no pool %s", id)
-	case len(held) > 0:
-		v.is(Managed).because("the cluster has it; its VMs: %d", len(there.Members))
-	default:
-		v.is(Adopt).because("the cluster has it, and no state knows it; its VMs: %d", len(there.Members))
-		v.Import = id
-	}
 }

@@ -19,6 +19,7 @@ type Input struct {
 	Inventory *cluster.Inventory
 	Imports   map[UnitID]Imports // the import files on disk; nil if they are not to be judged
 	Destroy   bool               // whole stacks are about to be destroyed, on somebody's word
+	Running   bool               // the run has begun: an import file that can do nothing is right
 }
 
 // Judge gives one verdict for every VM, pool and DNS record of the selected

@@ -58,6 +58,9 @@ func FQDN(name, zone string) string {
 func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	name := FQDN(r.Name, at.DNS.Zone)
 	held, unread := j.held(at, unit, TypeRecord, r.Name)
+	if j.Destroy && unread == "" && len(held) == 0 {
+		return // a destroy has nothing to do with it
+	}
 	v := j.add(at, unit, KindRecord, name)
 	v.Name = r.Name
 	v.Resource = fmt.Sprintf("%s.this[%q]", TypeRecord, r.Name)

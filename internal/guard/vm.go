@@ -78,8 +78,12 @@ func (s *subject) decide() bool {
 	case len(s.states) == 1 && s.states[0].VMID != s.VMID:
 		s.otherVMID()
 	case s.gaps(s.Inventory.Blind(s.VMID)), s.offline(), s.absorbed():
+	case s.Destroy && len(s.states) == 0 && s.match.Guest == nil:
+		return false // a destroy has nothing to do with it
 	case s.guest == nil && len(s.states) == 0:
 		s.nowhere()
+	case s.guest == nil && s.Destroy:
+		s.is(Retiring).because("it is gone from the cluster: the destroy takes it out of the state")
 	case s.guest == nil:
 		s.lost()
 	default:

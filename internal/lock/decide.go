@@ -207,7 +207,7 @@ func (d *decider) gone() {
 			d.error(wayPos(d.project.Forgotten, e.Key), "", schema.CodeWayOut, "choose one", "stack %s is retired and forgotten", e.Key)
 		case retired:
 			l.retire()
-			d.result.Stacks = append(d.result.Stacks, tombstone(e.Key, &l))
+			d.result.Stacks = append(d.result.Stacks, tombstone(e.Key, &l, d.project.Guard))
 		case forgotten:
 			l.Status = Forgotten
 		case l.Status != Live:
@@ -257,8 +257,8 @@ func (s *Stack) retire() {
 
 // tombstone is a stack that only the lock still knows: no VMs, everything it
 // has is to go.
-func tombstone(name string, l *Stack) *schema.Stack {
-	s := &schema.Stack{Spec: l.Spec, Kind: schema.KindStack, Name: name, Environment: l.Environment, Guard: "full",
+func tombstone(name string, l *Stack, guard string) *schema.Stack {
+	s := &schema.Stack{Spec: l.Spec, Kind: schema.KindStack, Name: name, Environment: l.Environment, Guard: guard,
 		Backend: schema.Backend{Type: l.Backend.Type, Bucket: l.Backend.Bucket, Region: l.Backend.Region, Endpoint: l.Backend.Endpoint,
 			PathStyle: l.Backend.PathStyle, Lock: l.Backend.Lock}}
 	if p := l.Proxmox; p != nil {

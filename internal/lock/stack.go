@@ -53,7 +53,7 @@ func (d *stackDecider) leave() {
 			v.Status = Retired
 		case d.way(d.stack.Forgotten, e.Key):
 			if v.Status == Live {
-				d.note("%s/%s is forgotten: as long as the state has it, an apply destroys it; first run: %s", d.stack.Name, e.Key, d.stateRemove(e.Key, &v))
+				d.note("%s/%s is forgotten: as long as the state has it, the guard refuses every apply, which would destroy it; first run: %s", d.stack.Name, e.Key, d.stateRemove(e.Key, &v))
 			}
 			v.Status = Forgotten
 		case v.Status != Live:

@@ -125,14 +125,18 @@ func TestListsThatLag(t *testing.T) {
 	}
 }
 
+// noticing is about as long as other nodes take to notice that one is gone.
+const noticing = 10 * time.Second
+
 func TestNodesThatAreGone(t *testing.T) {
 	for _, state := range []string{"lost", "daemons-down"} {
 		t.Run(state, func(t *testing.T) {
-			s := start(t, pvesim.Options{Seed: small(t), Clock: clock.NewScaled(time.Now(), 200)})
+			clk := clock.NewVirtual(time.Now(), true)
+			s := start(t, pvesim.Options{Seed: small(t), Clock: clk})
 			if err := s.SetNode("pve2", pvesim.NodeState(state)); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(50 * time.Millisecond) // until the others have noticed
+			clk.Advance(noticing)
 			inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202, 300}})
 			if gaps(inv) != "/nodes/pve2" || inv.Node("pve2").Online || !inv.Quorate {
 				t.Errorf("gaps %q, node %+v, quorate %t", gaps(inv), inv.Node("pve2"), inv.Quorate)
@@ -152,13 +156,14 @@ func TestNoQuorum(t *testing.T) {
 		seed := small(t)
 		restricted(seed, true)
 		grant(seed, "/vms", "PVEAuditor", true)
-		s := start(t, pvesim.Options{Seed: seed, Clock: clock.NewScaled(time.Now(), 200)})
+		clk := clock.NewVirtual(time.Now(), true)
+		s := start(t, pvesim.Options{Seed: seed, Clock: clk})
 		for _, n := range []string{"pve2", "pve3"} {
 			if err := s.SetNode(n, pvesim.NodeLost); err != nil {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(50 * time.Millisecond)
+		clk.Advance(noticing)
 		inv := must(t, s, token, proxmox.Wanted{VMIDs: []int{201}})
 		if inv.Quorate || inv.Guest(201).Config == nil {
 			t.Errorf("%s: quorate %t, guest %+v", token, inv.Quorate, inv.Guest(201))

@@ -4,6 +4,7 @@ locals {
   stack       = "cs101"
   environment = null
   state_key   = "cs101"
+  guard       = "full"
   backend = {
     type   = "local"
     config = {}

@@ -4,6 +4,7 @@ locals {
   stack       = "homelab"
   environment = null
   state_key   = "homelab"
+  guard       = "full"
   backend = {
     type   = "local"
     config = {}

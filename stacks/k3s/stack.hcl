@@ -4,6 +4,7 @@ locals {
   stack       = "k3s"
   environment = "production"
   state_key   = "production/k3s"
+  guard       = "full"
   backend = {
     type = "s3"
     config = {

@@ -4,6 +4,7 @@ locals {
   stack       = "web"
   environment = null
   state_key   = "web"
+  guard       = "full"
   backend = {
     type   = "local"
     config = {}

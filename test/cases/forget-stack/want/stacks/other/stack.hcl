@@ -4,6 +4,7 @@ locals {
   stack       = "other"
   environment = null
   state_key   = "other"
+  guard       = "full"
   backend = {
     type   = "local"
     config = {}

@@ -4,6 +4,7 @@ locals {
   stack       = "example"
   environment = null
   state_key   = "example"
+  guard       = "full"
   backend = {
     type   = "local"
     config = {}

@@ -1,0 +1,240 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-shellwords"
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/engine"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+func (e *env) guardCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "guard",
+		Usage:     "refuse an apply or destroy of a unit that would do what nobody asked for",
+		ArgsUsage: "STACK/UNIT -- apply|destroy [ARGUMENT...]",
+		Description: "What the units' hooks run, in the unit's root module, with the command line of\n" +
+			"OpenTofu behind it. Looks at the cluster once for all units of a Terragrunt run,\n" +
+			"and with `guard: full` also judges the unit's plan: the one that is to be\n" +
+			"applied, or one made for this. Prints what stops it and what to do. Exit codes:\n" +
+			"0 go on, 1 it could not be found out, 3 STOP.",
+		Flags: append(judgeFlags(), planFlag(),
+			&cli.StringFlag{Name: "project", Value: ".", Usage: "the project is in `DIR`"}),
+		OnUsageError: usageError,
+		Action:       e.guard,
+	}
+}
+
+// A guarded is one unit's apply or destroy.
+type guarded struct {
+	*judging
+	unit guard.UnitID
+	args []string // of OpenTofu, its command first
+	seen seen     // what all units of the Terragrunt run share, and
+	file string   // where; empty if they do not
+
+	errOut io.Writer // for the one line that Terragrunt repeats several times
+}
+
+func (e *env) guard(c *cli.Context) error {
+	args := c.Args().Slice()
+	if len(args) < 2 || !slices.Contains([]string{"apply", "destroy"}, args[1]) {
+		return fmt.Errorf("it needs a unit and what is to be done to it, such as `stackgen guard lab/proxmox-vm -- apply`")
+	}
+	j, err := e.prepareQuietly(c.String("project"))
+	if err != nil {
+		return err
+	}
+	j.tools = engine.Inherited(os.Environ())
+	g := &guarded{judging: j, args: args[1:], errOut: e.errOut}
+	if err := g.choose(args[0]); err != nil {
+		return err
+	}
+	if err := g.readPlans(c); err != nil {
+		return err
+	}
+	level := g.stack().Guard
+	if level == "off" {
+		return nil
+	}
+	if err := g.lookOnce(c); err != nil {
+		return err
+	}
+	if err := g.imports(); err != nil {
+		return err
+	}
+	// A unit that is retired may be destroyed alone, whatever its stack holds.
+	retired := g.result.Lock.Stacks.Get(g.unit.Stack).Units.Get(g.unit.Unit).Status == lock.Retired
+	g.input.Destroy, g.input.Running = g.args[0] == "destroy" && !retired, true
+	verdicts := guard.Judge(g.input)
+	switch {
+	case guard.Exit(verdicts) != guard.ExitDone || g.behind():
+		// It is not planned: some of this would keep a plan waiting.
+		if g.refusedBefore() {
+			return exitCode(exitStop)
+		}
+		return firstError(g.refuse(), g.answer(verdicts))
+	case level == "full" && !g.records():
+		if verdicts, err = g.judgePlan(c.Context); err != nil {
+			return err
+		}
+	}
+	return g.answer(verdicts)
+}
+
+// behind reports whether the spec asks for more than was rendered. A destroy
+// does not ask for what is not there.
+func (g *guarded) behind() bool { return g.unrendered && g.args[0] != "destroy" }
+
+// prepareQuietly is prepare for a project whose warnings were heard when it was
+// rendered: every unit of a run would repeat them.
+func (e *env) prepareQuietly(project string) (*judging, error) {
+	var said bytes.Buffer
+	j, err := (&env{in: e.in, out: e.out, errOut: &said}).prepare([]string{project})
+	if err != nil {
+		_, failed := e.out.Write(said.Bytes())
+		return nil, firstError(failed, err)
+	}
+	j.env = &env{in: e.in, out: e.out, errOut: io.Discard}
+	return j, nil
+}
+
+// choose limits everything to the stack of the unit.
+func (g *guarded) choose(id string) error {
+	stack, unit, _ := strings.Cut(id, "/")
+	g.unit = guard.UnitID{Stack: stack, Unit: unit}
+	if !slices.Contains(g.units(), g.unit) {
+		return g.noUnit(id)
+	}
+	g.project.selected = func(name string) bool { return name == stack }
+	g.input.Selected = g.project.selected
+	return g.rendered()
+}
+
+func (g *guarded) stack() *schema.Stack {
+	return g.result.Stacks[slices.IndexFunc(g.result.Stacks, func(s *schema.Stack) bool { return s.Name == g.unit.Stack })]
+}
+
+// records reports whether the unit holds DNS records. Their destroy is judged by
+// what it would leave behind, not by its plan.
+func (g *guarded) records() bool {
+	return g.unit.Unit != lock.UnitVM && g.unit.Unit != lock.UnitPool
+}
+
+// judgePlan judges everything anew with the unit's plan, and with the state that
+// it was made from.
+func (g *guarded) judgePlan(ctx context.Context) ([]guard.Verdict, error) {
+	if g.plans[g.unit] != nil {
+		return g.judge()
+	}
+	body, failed := g.planned(ctx)
+	if body == nil {
+		return nil, fmt.Errorf("%s cannot be planned, so nothing is known of what it would do: %w", g.unit, failed)
+	}
+	if err := g.plan(g.unit, "the plan of "+g.unit.String(), body); err != nil {
+		return nil, err
+	}
+	return g.judge()
+}
+
+// planned is the plan as JSON: the saved one that is to be applied, or one made
+// in the same way as the apply would make it.
+func (g *guarded) planned(ctx context.Context) (body []byte, err error) {
+	if file := savedPlan(g.args); file != "" {
+		return g.tools.Show(ctx, ".", file)
+	}
+	extra, err := planArgs(g.args, os.Getenv("TF_CLI_ARGS_"+g.args[0]))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "stackgen-plan-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, os.RemoveAll(dir)) }()
+	// The user's own arguments for plans are for plans of the user's own.
+	return g.tools.With("TF_CLI_ARGS_plan=").PlanIn(ctx, ".", filepath.Join(dir, "plan"), extra...)
+}
+
+// answer lets the run go on, or says why not. An import file that is not right
+// stops it too: nobody is there to run import-blocks in between.
+func (g *guarded) answer(verdicts []guard.Verdict) error {
+	report := newVerdictReport(verdicts, nil)
+	report.destroy = g.args[0] == "destroy"
+	if report.Exit == guard.ExitDone && !g.behind() {
+		fmt.Fprintf(g.out, "stackgen guard, %s of %s: %s\n", report.verb(), g.unit, report.summary())
+		return nil
+	}
+	fmt.Fprintf(g.out, "stackgen guard refuses the %s of %s:\n", report.verb(), g.unit)
+	if g.behind() {
+		fmt.Fprintf(g.out, "STOP           %s: its spec says more than was rendered, and an apply would not do it\n     > render, then apply again\n         stackgen render\n", g.unit.Stack)
+	}
+	if report.Exit != guard.ExitDone {
+		rows := slices.DeleteFunc(slices.Clone(report.Verdicts), func(v guard.Verdict) bool { return v.Exit == guard.ExitDone })
+		verdictRows(g.out, rows, false)
+		fmt.Fprintln(g.out, report.total())
+	}
+	fmt.Fprintln(g.errOut, "stackgen guard: STOP: what is to be settled first stands above")
+	return exitCode(exitStop)
+}
+
+// savedPlan is the plan file in a command line of OpenTofu, or empty.
+func savedPlan(args []string) string {
+	if args[0] != "apply" || len(args) < 2 {
+		return ""
+	}
+	last, before := args[len(args)-1], args[len(args)-2]
+	if strings.HasPrefix(last, "-") || takesNext(before) {
+		return ""
+	}
+	return last
+}
+
+// takesNext reports whether the argument behind an argument is its value.
+func takesNext(arg string) bool {
+	name := strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
+	return strings.HasPrefix(arg, "-") && slices.Contains([]string{"backup", "exclude", "exclude-file", "json-into", "lock-timeout", "parallelism", "replace",
+		"state", "state-out", "target", "target-file", "var", "var-file"}, name)
+}
+
+// notOfPlans are the arguments of apply and destroy that plan does not take, or
+// that the guard's own plan has in its own way.
+var notOfPlans = []string{"auto-approve", "backup", "input", "json", "json-into", "lock", "lock-timeout", "no-color", "state-out", "detailed-exitcode", "out", "suppress-forget-errors"}
+
+// planArgs are the arguments of a plan of what a command line of OpenTofu would
+// do, those from its environment variable included.
+func planArgs(args []string, variable string) ([]string, error) {
+	extra, err := shellwords.Parse(variable)
+	if err != nil {
+		return nil, fmt.Errorf("TF_CLI_ARGS_%s cannot be split into words: %w", args[0], err)
+	}
+	var out []string
+	if args[0] == "destroy" {
+		out = append(out, "-destroy")
+	}
+	all := append(extra, args[1:]...)
+	for i := 0; i < len(all); i++ {
+		name, _, _ := strings.Cut(strings.TrimLeft(all[i], "-"), "=")
+		own := slices.Contains(notOfPlans, name)
+		if !own {
+			out = append(out, all[i])
+		}
+		if takesNext(all[i]) && i+1 < len(all) {
+			if i++; !own {
+				out = append(out, all[i])
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,149 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"stackgen/internal/pvesim"
+)
+
+// A guardedStack is a stack with the real provider and a simulated cluster, run
+// as people run it, hooks and all.
+type guardedStack struct {
+	*realProject
+	sim *pvesim.Server
+}
+
+const guardedSpec = `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+pool: {id: live, create: true}
+defaults: {node: pve1, template: 9002, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
+vms:
+  a: {}
+  b: {profile: protected}
+`
+
+func realGuarded(t *testing.T, spec string) *guardedStack {
+	t.Helper()
+	p := realNew(t, map[string]string{"specs/live.yaml": spec})
+	g := &guardedStack{realProject: p, sim: p.realCluster()}
+	p.render()
+	return g
+}
+
+// stack runs the whole stack, which must end with a code of 0 or not, and must
+// say all of these.
+func (g *guardedStack) stack(good bool, command string, says ...string) string {
+	g.Helper()
+	command, extra, _ := strings.Cut(command, " -- ")
+	args := append([]string{"stack", "run"}, strings.Fields(command)...)
+	args = append(args, "--non-interactive")
+	if extra != "" {
+		args = append(append(args, "--"), strings.Fields(extra)...)
+	}
+	g.sim.ResetLog()
+	r := g.run("stacks/live", "terragrunt", args...)
+	if (r.Code == 0) != good {
+		g.Fatalf("%s: exit %d\n%s", command, r.Code, r.Text())
+	}
+	g.says(r.Text(), says...)
+	if n := g.sim.Counters().Writes; !good && n != 0 {
+		g.Errorf("%s was refused after %d writes", command, n)
+	}
+	return r.Text()
+}
+
+// looks is how often the status of the cluster was read: stackgen does that once
+// for each look, and the provider never does.
+func (g *guardedStack) looks() int {
+	n := 0
+	for _, r := range g.sim.Requests() {
+		if strings.HasSuffix(r.Path, "/cluster/status") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRealGuard runs a stack through its life with nothing but Terragrunt: what
+// nobody asked for is refused by the units' own hooks, before anything is
+// written.
+func TestRealGuard(t *testing.T) {
+	g := realGuarded(t, guardedSpec)
+	g.stack(true, "apply", "stackgen guard, apply of live/proxmox-pool: 3 verdicts: 3 create.", "stackgen guard, apply of live/proxmox-vm: 3 verdicts: 3 create.")
+	if n := g.looks(); n != 1 {
+		t.Errorf("a run of two units has looked %d times", n)
+	}
+	g.stack(true, "apply", "stackgen guard, apply of live/proxmox-vm: 3 verdicts: 3 managed.")
+	if n := g.looks(); n != 1 {
+		t.Errorf("the next run has looked %d times, and must look once", n)
+	}
+
+	kept := t.TempDir()
+	if err := os.CopyFS(kept, os.DirFS(filepath.Join(g.dir, ".state"))); err != nil {
+		t.Fatal(err)
+	}
+	g.remove(".state")
+	g.stack(false, "apply", "stackgen guard refuses the apply of live/proxmox-pool", "wait adopt live/a", "Run `stackgen import-blocks`, then apply.")
+	if code, said := g.stackgen("import-blocks", g.dir); code != 0 {
+		t.Fatalf("import-blocks: %d\n%s", code, said)
+	}
+	g.stack(true, "apply", "3 adopt")
+	if n := g.sim.Counters().Writes; n != 0 {
+		t.Errorf("the adoption has cost %d writes", n)
+	}
+	g.stack(true, "apply", "3 managed") // with import files that have done their work
+
+	g.stack(false, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`, "the plan replaces proxmox_virtual_environment_vm.this", "VMID 300")
+	g.stack(false, "destroy", "refuses the destroy of live/proxmox-vm", "its profile protected forbids to destroy it")
+
+	plans := t.TempDir()
+	g.stack(true, "plan --out-dir "+plans)
+	g.sim.Remove(300)
+	g.stack(false, "apply --out-dir "+plans, "STOP lost live/a")
+}
+
+// TestRealGuardSavedPlan: the plan that is judged is the saved one, whatever a new
+// one would say.
+func TestRealGuardSavedPlan(t *testing.T) {
+	g := realGuarded(t, guardedSpec)
+	g.stack(true, "apply")
+	plans := t.TempDir()
+	g.stack(true, `plan --out-dir `+plans+` -- -replace=proxmox_virtual_environment_vm.this["a"]`)
+	g.stack(false, "apply --out-dir "+plans, "the plan replaces proxmox_virtual_environment_vm.this")
+}
+
+// TestRealGuardFast: without plans, only the look refuses; and off refuses
+// nothing.
+func TestRealGuardFast(t *testing.T) {
+	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
+	g.stack(true, "apply", "3 create")
+	g.stack(true, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`)
+	g.sim.Remove(300)
+	g.stack(false, "apply", "STOP lost live/a")
+	g.write("specs/live.yaml", strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: off\n", 1))
+	g.render()
+	g.stack(true, "apply")
+	if said := g.stack(true, "apply"); strings.Contains(said, "guard") {
+		t.Errorf("guard: off, and yet\n%s", said)
+	}
+}
+
+// TestRealGuardMissing: without stackgen on PATH, nothing is applied.
+func TestRealGuardMissing(t *testing.T) {
+	g := realGuarded(t, guardedSpec)
+	path := strings.TrimPrefix(g.pathOf(), filepath.Dir(built)+string(filepath.ListSeparator))
+	g.tools = g.tools.With("PATH=" + path)
+	g.stack(false, "apply", `exec: "stackgen": executable file not found in $PATH`)
+}
+
+// TestRealGuardBlind: a cluster that cannot be asked is no empty cluster.
+func TestRealGuardBlind(t *testing.T) {
+	g := realGuarded(t, guardedSpec)
+	g.tools = g.tools.With("PROXMOX_VE_API_TOKEN=root@pam!other=00000000-0000-0000-0000-000000000000")
+	g.stack(false, "apply", "refuses the credentials")
+}
