@@ -149,8 +149,9 @@ backend: {type: s3, bucket: states, region: eu-central-1, endpoint: "%s", path_s
 pool: {id: live, create: true}
 defaults: {node: pve1, template: 9002, started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
 vms: {a: {}, b: {}}
-`, s3.url)}).render()
+`, s3.url)})
 	sim := one.realCluster()
+	one.render()
 	g := realGate(t, sim.URL())
 	one.tools = one.tools.With("PROXMOX_VE_ENDPOINT=" + g.URL + "/")
 	two := one.runner()

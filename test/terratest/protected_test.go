@@ -13,7 +13,7 @@ func TestProtected(t *testing.T) {
 	})
 	s.stage("refuse", func() {
 		before := s.there("keep", "other")
-		s.refused([]string{"destroy"}, "keep")
+		s.refused([]string{"destroy"}, "stackgen guard refuses the destroy of "+s.stack+"/proxmox-vm", "retired: [keep]")
 		after := s.there("keep", "other")
 		s.same(before["keep"], after["keep"])
 		s.same(before["other"], after["other"])

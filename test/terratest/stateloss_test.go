@@ -6,8 +6,8 @@ import (
 )
 
 // TestStateLoss loses the state of a stack. A plain apply would make every VM
-// again; with the import blocks it makes nothing, and afterwards there is nothing
-// to do.
+// again, and is refused; with the import blocks it makes nothing, and afterwards
+// there is nothing to do.
 func TestStateLoss(t *testing.T) {
 	s := begin(t, "stateloss")
 	vms := "vms: {a: " + off() + ", b: " + off("profile: protected") + "}\n"
@@ -23,6 +23,13 @@ func TestStateLoss(t *testing.T) {
 		s.plans("proxmox-pool proxmox_virtual_environment_pool.this[\""+s.stack+"\"] [create]",
 			`proxmox-vm proxmox_virtual_environment_vm.protected["b"] [create]`,
 			`proxmox-vm proxmox_virtual_environment_vm.this["a"] [create]`)
+	})
+	s.stage("refuse", func() {
+		before := s.there("a", "b")
+		s.refused([]string{"apply"}, "stackgen guard refuses the apply of "+s.stack+"/proxmox-pool", "stackgen import-blocks")
+		after := s.there("a", "b")
+		s.same(before["a"], after["a"])
+		s.same(before["b"], after["b"])
 	})
 	s.stage("adopt", func() {
 		before := s.there("a", "b")
