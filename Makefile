@@ -17,6 +17,7 @@ build: ## build bin/stackgen
 
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provider
 	@$(TOOLS) $(GO) test -race ./...
+	@cd test/terratest && $(TOOLS) $(GO) test -count=1 ./lab && $(TOOLS) $(GO) test -count=1 -timeout 20m
 
 golden: build ## write what the tests expect from what comes out now; review the diff
 	@UPDATE=1 $(GO) test -run "Cases|Reference|Golden" ./schema ./cmd ./test
@@ -24,11 +25,12 @@ golden: build ## write what the tests expect from what comes out now; review the
 
 lint: ## gofmt and go vet, and golangci-lint where it is installed
 	@test -z "$$(gofmt -l cmd schema generator templates internal test)" || { gofmt -l cmd schema generator templates internal test; exit 1; }
-	@$(GO) vet ./...
+	@$(GO) vet ./... && cd test/terratest && $(GO) vet ./...
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo "golangci-lint is not installed: gofmt and go vet only"; fi
 
 tools: ## build the pinned OpenTofu, Terragrunt and Proxmox provider into .tools/
 	@tools/install
+	@cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once
 
 demo: build tools ## the whole story against a simulated cluster: apply, lose the state, look
 	@$(TOOLS) tools/demo

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,6 +23,7 @@ var here struct {
 	hardware lab.Hardware
 	where    string // for the last line
 	names    string // where DNS records go, likewise
+	temp     string // where this run's folder of temporary files lies
 	keep     string // where projects lie when stages are skipped, else empty
 }
 
@@ -37,6 +39,7 @@ func TestMain(m *testing.M) {
 // run sets the environment up, runs the suites in it and takes it down again.
 func run(m *testing.M) (code int, err error) {
 	logger.Default = logger.TestingT // what passed need not be read
+	here.temp = os.TempDir()
 	temp, err := os.MkdirTemp("", "stackgen-terratest-")
 	if err != nil {
 		return 1, err
@@ -58,6 +61,7 @@ func run(m *testing.M) (code int, err error) {
 	if err := open(); err != nil {
 		return 1, fmt.Errorf("the suites cannot run here; nothing was made:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
+	here.names = "none"
 	code = m.Run()
 	report()
 	return code, nil
@@ -94,12 +98,8 @@ func prepare(temp string) error {
 	if err != nil {
 		return err
 	}
-	binary := filepath.Join(root, "bin", "stackgen")
-	if _, err := os.Stat(binary); err != nil {
-		return fmt.Errorf("there is no %s: run make build tools", binary)
-	}
 	set := map[string]string{
-		"PATH":   strings.Join([]string{filepath.Dir(binary), os.Getenv("PATH"), filepath.Join(root, ".tools", "bin")}, string(os.PathListSeparator)),
+		"PATH":   strings.Join([]string{filepath.Join(root, "bin"), os.Getenv("PATH"), filepath.Join(root, ".tools", "bin")}, string(os.PathListSeparator)),
 		"TMPDIR": temp, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1", "NO_COLOR": "1",
 		"TG_NO_AUTO_RETRY": "true", "TG_NO_COLOR": "true", "TG_NO_AUTO_PROVIDER_CACHE_DIR": "true", "TG_TF_FORWARD_STDOUT": "true",
 	}
@@ -121,6 +121,11 @@ func prepare(temp string) error {
 	for name, value := range set {
 		if err := os.Setenv(name, value); err != nil {
 			return err
+		}
+	}
+	for _, tool := range []string{"stackgen", "tofu", "terragrunt"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return fmt.Errorf("%w: run make build tools", err)
 		}
 	}
 	if skipping {

@@ -115,7 +115,7 @@ func (s *suite) everything() map[string]any {
 			"user_account": map[string]any{"username": "admin", "keys": []string{"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example"}},
 			"ip_config":    map[string]any{"ipv4": map[string]any{"address": "198.51.100.9/24", "gateway": "198.51.100.1"}, "ipv6": map[string]any{"address": "auto"}},
 			"dns":          map[string]any{"servers": []string{"198.51.100.53"}, "domain": "example.org"}},
-		"disk": []any{map[string]any{"interface": h.Disk, "datastore_id": c.Storage, "size": h.Size + 1, "ssd": true, "discard": "on", "iothread": true,
+		"disk": []any{map[string]any{"interface": h.Disk, "datastore_id": c.Storage, "size": h.Size + 1, "ssd": !h.Virtio(), "discard": "on", "iothread": true,
 			"cache": "writeback", "backup": false, "replicate": false, "aio": "threads", "serial": "disk0", "speed": map[string]any{"read": 10, "write": 30, "iops_read": 100}}},
 		"network_device": []any{
 			map[string]any{"bridge": c.Bridge, "model": "virtio", "mac_address": "BC:24:11:00:0A:01", "mtu": 1400, "queues": 4, "rate_limit": 12.5, "disconnected": true},
@@ -162,7 +162,7 @@ func (s *suite) allOptions(v vm) {
 		"description", "All options\nof a VM", "ciuser", "admin", "nameserver", "198.51.100.53", "searchdomain", "example.org",
 		"ipconfig0", "gw=198.51.100.1,ip=198.51.100.9/24,ip6=auto", "tags", lab.Tag)
 	for _, part := range [][3]string{
-		{"agent", "enabled", "1"}, {"agent", "fstrim_cloned_disks", "1"}, {h.Disk, "ssd", "1"}, {h.Disk, "discard", "on"}, {h.Disk, "iothread", "1"},
+		{"agent", "enabled", "1"}, {"agent", "fstrim_cloned_disks", "1"}, {h.Disk, "ssd", map[bool]string{false: "1"}[h.Virtio()]}, {h.Disk, "discard", "on"}, {h.Disk, "iothread", "1"},
 		{h.Disk, "cache", "writeback"}, {h.Disk, "backup", "0"}, {h.Disk, "replicate", "0"}, {h.Disk, "aio", "threads"}, {h.Disk, "serial", "disk0"},
 		{h.Disk, "mbps_rd", "10"}, {h.Disk, "mbps_wr", "30"}, {h.Disk, "iops_rd", "100"}, {h.Disk, "size", fmt.Sprintf("%dG", h.Size+1)},
 		{"net0", "virtio", "BC:24:11:00:0A:01"}, {"net0", "mtu", "1400"}, {"net0", "queues", "4"}, {"net0", "rate", "12.500000"}, {"net0", "link_down", "1"},

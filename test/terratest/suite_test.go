@@ -113,14 +113,17 @@ func (s *suite) count() {
 // report says how many suites ran, and where.
 func report() {
 	n := len(counted.passed) + len(counted.failed)
-	line := fmt.Sprintf("%d of %d suites ran, on: %s. DNS: %s. passed %d", n, len(suites), here.where, here.names, len(counted.passed))
-	for what, names := range map[string][]string{"failed": counted.failed, "skipped": counted.skipped} {
-		if len(names) > 0 {
-			slices.Sort(names)
-			line += fmt.Sprintf(", %s %d (%s)", what, len(names), strings.Join(names, ", "))
+	fmt.Printf("%d of %d suites ran, on: %s. DNS: %s. Passed: %d.", n, len(suites), here.where, here.names, len(counted.passed))
+	for _, rest := range []struct {
+		what  string
+		names []string
+	}{{"Failed", counted.failed}, {"Skipped", counted.skipped}} {
+		if len(rest.names) > 0 {
+			slices.Sort(rest.names)
+			fmt.Printf(" %s: %s.", rest.what, strings.Join(rest.names, ", "))
 		}
 	}
-	fmt.Println(line)
+	fmt.Println()
 }
 
 // do fails the suite on an error.

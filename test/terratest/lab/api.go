@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,6 +27,9 @@ func Open(s Settings) *Cluster {
 	}
 	return &Cluster{Settings: s, client: &http.Client{Transport: transport, Timeout: time.Minute}}
 }
+
+// Client is what requests are made with.
+func (c *Cluster) Client() *http.Client { return c.client }
 
 // Call makes a request and returns the answer's data. A task that the request
 // starts is waited for; its failure is an error.
@@ -221,10 +223,4 @@ func (c *Cluster) Pools(ctx context.Context) ([]Pool, error) {
 		}
 	}
 	return ours, nil
-}
-
-// Refused says whether an error is the server's answer, and not a broken line.
-func Refused(err error) bool {
-	var status *StatusError
-	return errors.As(err, &status)
 }

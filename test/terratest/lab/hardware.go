@@ -21,6 +21,9 @@ type Hardware struct {
 	Agent   bool
 }
 
+// Virtio says whether the disk is of the kind that cannot say it is an SSD.
+func (h Hardware) Virtio() bool { return strings.HasPrefix(h.Disk, "virtio") }
+
 var (
 	diskKey  = regexp.MustCompile(`^(scsi|virtio|sata|ide)[0-9]+$`)
 	agentOn  = regexp.MustCompile(`^(enabled=)?1\b`)

@@ -40,6 +40,7 @@ func (c *Cluster) sweep(ctx context.Context, first, last int, pools string, ours
 		return s, err
 	}
 	var problems []error
+	gone := map[int]bool{}
 	for _, g := range guests {
 		if g.VMID < first || g.VMID > last {
 			continue
@@ -54,21 +55,20 @@ func (c *Cluster) sweep(ctx context.Context, first, last int, pools string, ours
 			s.Kept = append(s.Kept, said)
 			continue
 		}
-		if c.Look {
-			s.Removed = append(s.Removed, said)
-			continue
+		if !c.Look {
+			if err := c.remove(ctx, g, config); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", said, err))
+				continue
+			}
 		}
-		if err := c.remove(ctx, g, config); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", said, err))
-			continue
-		}
-		s.Removed = append(s.Removed, said)
+		s.Removed, gone[g.VMID] = append(s.Removed, said), true
 	}
-	problems = append(problems, c.sweepPools(ctx, &s, pools))
+	problems = append(problems, c.sweepPools(ctx, &s, pools, gone))
 	return s, errors.Join(problems...)
 }
 
-func (c *Cluster) sweepPools(ctx context.Context, s *Swept, prefix string) error {
+// sweepPools removes pools that hold nothing but what is gone.
+func (c *Cluster) sweepPools(ctx context.Context, s *Swept, prefix string, gone map[int]bool) error {
 	pools, err := c.Pools(ctx)
 	if err != nil {
 		return err
@@ -77,11 +77,12 @@ func (c *Cluster) sweepPools(ctx context.Context, s *Swept, prefix string) error
 		if !strings.HasPrefix(p.ID, prefix) {
 			continue
 		}
-		var pool struct{ Members []any }
+		var pool struct{ Members []struct{ VMID int } }
 		if err := c.get(ctx, "/pools/"+escape(p.ID), &pool); err != nil {
 			return err
 		}
-		if p.Comment != Comment || len(pool.Members) > 0 {
+		used := slices.ContainsFunc(pool.Members, func(m struct{ VMID int }) bool { return !gone[m.VMID] })
+		if p.Comment != Comment || used {
 			s.Kept = append(s.Kept, "pool "+p.ID)
 			continue
 		}

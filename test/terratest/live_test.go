@@ -1,0 +1,359 @@
+package terratest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"stackgen/test/terratest/lab"
+	"stackgen/test/terratest/simulator"
+)
+
+// A liveRun is a cluster that was started by hand, and the suites as a process of
+// their own that is told of it by variables only, as a user tells them.
+type liveRun struct {
+	*testing.T
+	sim     *simulator.Simulator
+	cluster *lab.Cluster
+	log     string
+	temp    string // where the suites may leave nothing
+	env     map[string]string
+}
+
+// named are the variables of testdata/cluster.yaml.
+var named = map[string]string{
+	"STACKGEN_LIVE": "1", "STACKGEN_TEST_NODE": "alpha", "STACKGEN_TEST_NODE2": "beta", "STACKGEN_TEST_TEMPLATE": "777", "STACKGEN_TEST_STORAGE": "fast",
+	"STACKGEN_TEST_BRIDGE": "vmbr7", "STACKGEN_TEST_VMIDS": "40000-40099", "STACKGEN_TEST_PREFIX": "nightly",
+}
+
+func live(t *testing.T) *liveRun {
+	t.Helper()
+	if here.where != "simulator" {
+		t.Skip("what a live run does is proven on a simulator")
+	}
+	t.Parallel()
+	l := &liveRun{T: t, log: filepath.Join(t.TempDir(), "requests"), env: map[string]string{}}
+	var err error
+	l.temp, err = os.MkdirTemp(here.temp, "sgt-") // short: the path of a socket has at most 108 characters
+	l.do(err)
+	t.Cleanup(func() { l.do(os.RemoveAll(l.temp)) })
+	sim, err := simulator.Start("--seed", filepath.Join("testdata", "cluster.yaml"), "--log", l.log)
+	l.do(err)
+	l.sim = sim
+	t.Cleanup(func() { l.do(sim.Stop()) })
+	for _, variables := range []map[string]string{named, sim.Env} {
+		for name, value := range variables {
+			l.env[name] = value
+		}
+	}
+	settings, err := lab.Read(func(name string) string { return l.env[name] })
+	l.do(err)
+	l.cluster = lab.Open(settings)
+	return l
+}
+
+func (l *liveRun) do(err error) {
+	l.Helper()
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+// command is a program in the environment of a live run, in a session of its own.
+func (l *liveRun) command(name string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(l.Context(), name, args...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "STACKGEN_") && !strings.HasPrefix(e, "PROXMOX_") {
+			c.Env = append(c.Env, e)
+		}
+	}
+	c.Env = append(c.Env, "TMPDIR="+l.temp)
+	for name, value := range l.env {
+		c.Env = append(c.Env, name+"="+value)
+	}
+	return c
+}
+
+// suites runs suites, which must end with a code and say all this, and fails
+// where they leave a file or a process.
+func (l *liveRun) suites(code int, which string, says ...string) {
+	l.Helper()
+	binary, err := os.Executable()
+	l.do(err)
+	c := l.command(binary, "-test.run", which, "-test.timeout", "10m")
+	out, err := c.CombinedOutput()
+	if c.ProcessState == nil {
+		l.Fatal(err)
+	}
+	if got := c.ProcessState.ExitCode(); got != code {
+		l.Errorf("%s: exit %d, want %d\n%s", which, got, code, out)
+	}
+	for _, text := range says {
+		if !strings.Contains(string(out), text) {
+			l.Errorf("%s: not said: %s\nbut:\n%s", which, text, out)
+		}
+	}
+	left, err := os.ReadDir(l.temp)
+	l.do(err)
+	if len(left) > 0 {
+		l.Errorf("%s has left %v", which, left)
+	}
+	if pids := session(c.Process.Pid); len(pids) > 0 {
+		l.Errorf("%s has left the processes %v", which, pids)
+	}
+}
+
+// session lists the processes of a session, where there is a /proc to tell.
+func session(id int) []string {
+	var found []string
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, stat := range stats {
+		text, err := os.ReadFile(stat)
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := strings.Cut(string(text), ") ") // of its name
+		if fields := strings.Fields(rest); len(fields) > 3 && fields[3] == strconv.Itoa(id) && fields[0] != "Z" {
+			found = append(found, filepath.Base(filepath.Dir(stat)))
+		}
+	}
+	return found
+}
+
+// everything is all that is on the cluster, with the configuration of each guest.
+func (l *liveRun) everything() map[string]any {
+	l.Helper()
+	all := map[string]any{}
+	guests, err := l.cluster.All(l.Context())
+	l.do(err)
+	for _, g := range guests {
+		config, err := l.cluster.Config(l.Context(), g)
+		l.do(err)
+		all[fmt.Sprint(g.VMID)] = config
+	}
+	pools, err := l.cluster.Call(l.Context(), http.MethodGet, "/pools", nil)
+	l.do(err)
+	all["pools"] = string(pools)
+	return all
+}
+
+var guestPath = regexp.MustCompile(`/qemu/([0-9]+)`)
+
+// stays fails where a write went to a VM outside of the range; the template may
+// be cloned. It returns how many writes there were.
+func (l *liveRun) stays() int {
+	l.Helper()
+	file, err := os.Open(l.log)
+	l.do(err)
+	defer file.Close()
+	writes, lines := 0, bufio.NewScanner(file)
+	for lines.Scan() {
+		var r struct{ Method, Path string }
+		l.do(json.Unmarshal(lines.Bytes(), &r))
+		if r.Method == http.MethodGet || strings.Contains(r.Path, "/_sim/") {
+			continue
+		}
+		writes++
+		m := guestPath.FindStringSubmatch(r.Path)
+		if m == nil || strings.HasSuffix(r.Path, "/777/clone") {
+			continue
+		}
+		if id, err := strconv.Atoi(m[1]); err != nil || id < l.cluster.First || id > l.cluster.Last {
+			l.Errorf("%s %s goes to a VM outside of %d-%d", r.Method, r.Path, l.cluster.First, l.cluster.Last)
+		}
+	}
+	l.do(lines.Err())
+	return writes
+}
+
+// all are the suites, as -run takes them.
+const all = "^Test(Module|Unit|Stack|Integration|StateLoss|Migration|Protected)$"
+
+// TestLiveRun: all suites pass on a cluster that is called otherwise, stay in
+// their range of it, and leave it as it was.
+func TestLiveRun(t *testing.T) {
+	l := live(t)
+	before := l.everything()
+	l.suites(0, all, "7 of 7 suites ran, on: live cluster.", "Passed: 7.")
+	if after := l.everything(); !reflect.DeepEqual(before, after) {
+		t.Errorf("the cluster was %v\nand is %v", before, after)
+	}
+	if n := l.stays(); n < 50 {
+		t.Errorf("there were only %d writes", n)
+	}
+}
+
+// TestLiveOneNode: without a second node, what needs one is skipped, and said so.
+func TestLiveOneNode(t *testing.T) {
+	l := live(t)
+	delete(l.env, "STACKGEN_TEST_NODE2")
+	l.suites(0, "^TestMigration$", "0 of 7 suites ran, on: live cluster.", "Skipped: migration.")
+}
+
+// TestLiveFailure: suites that fail in the middle of making VMs, of changing
+// them and of removing them leave nothing either.
+func TestLiveFailure(t *testing.T) {
+	for _, fault := range []struct{ name, fault, suite string }{
+		{"clone", `{"method":"POST","path":"/nodes/*/qemu/*/clone","after":1,"count":1,"do":"error","status":500,"message":"out of coffee"}`, "Stack"},
+		{"config", `{"method":"PUT","path":"/nodes/*/qemu/*/config","count":1,"do":"error","status":500,"message":"out of coffee"}`, "StateLoss"},
+		{"destroy", `{"method":"DELETE","path":"/pools/*","count":1,"do":"error","status":500,"message":"out of coffee"}`, "Integration"},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			l := live(t)
+			before := l.everything()
+			l.fault(fault.fault)
+			l.suites(1, "^Test"+fault.suite+"$", "1 of 7 suites ran", "Failed: "+strings.ToLower(fault.suite)+".", "out of coffee")
+			if after := l.everything(); !reflect.DeepEqual(before, after) {
+				t.Errorf("the cluster was %v\nand is %v", before, after)
+			}
+			l.stays()
+		})
+	}
+}
+
+// fault switches a fault of the simulator on.
+func (l *liveRun) fault(body string) {
+	l.Helper()
+	resp, err := l.cluster.Client().Post(l.cluster.Endpoint+"/_sim/faults", "application/json", strings.NewReader(body))
+	l.do(err)
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		l.Fatalf("the fault: %s", resp.Status)
+	}
+}
+
+// TestLiveRefuses: what is wrong with the variables is said, all of it, before
+// anything is made.
+func TestLiveRefuses(t *testing.T) {
+	for _, refusal := range []struct {
+		name string
+		env  map[string]string
+		says []string
+	}{
+		{"nothing", map[string]string{"PROXMOX_VE_ENDPOINT": "", "PROXMOX_VE_API_TOKEN": "", "STACKGEN_TEST_NODE": "", "STACKGEN_TEST_TEMPLATE": "", "STACKGEN_TEST_STORAGE": "",
+			"STACKGEN_TEST_BRIDGE": "", "STACKGEN_TEST_VMIDS": "", "STACKGEN_TEST_PREFIX": ""},
+			[]string{"PROXMOX_VE_ENDPOINT is not set", "PROXMOX_VE_API_TOKEN is not set", "STACKGEN_TEST_NODE is not set", `STACKGEN_TEST_TEMPLATE is ""`, "STACKGEN_TEST_STORAGE is not set",
+				"STACKGEN_TEST_BRIDGE is not set", `STACKGEN_TEST_VMIDS is ""`, "STACKGEN_TEST_PREFIX is not set"}},
+		{"values", map[string]string{"STACKGEN_TEST_VMIDS": "40000-40010", "STACKGEN_TEST_PREFIX": "Nightly_", "STACKGEN_TEST_NODE2": "alpha", "PROXMOX_VE_API_TOKEN": "root"},
+			[]string{"STACKGEN_TEST_VMIDS is 40000-40010; it takes at least 100 VMIDs", `STACKGEN_TEST_PREFIX is "Nightly_"`, "STACKGEN_TEST_NODE2 is alpha, and so is", "PROXMOX_VE_API_TOKEN is not a token"}},
+		{"token", map[string]string{"PROXMOX_VE_API_TOKEN": "root@pam!sim=11111111-0000-0000-0000-000000000000"}, []string{"does not answer the token of PROXMOX_VE_API_TOKEN", "401"}},
+		{"node", map[string]string{"STACKGEN_TEST_NODE": "gamma"}, []string{"STACKGEN_TEST_NODE is gamma; the cluster has alpha, beta"}},
+		{"things", map[string]string{"STACKGEN_TEST_STORAGE": "local", "STACKGEN_TEST_BRIDGE": "vmbr9", "STACKGEN_TEST_TEMPLATE": "100"},
+			[]string{"STACKGEN_TEST_STORAGE local on node alpha is not active, not enabled, or holds no disk images", "STACKGEN_TEST_BRIDGE is vmbr9; node alpha has no bridge", "that is the VM mail, and no template"}},
+		{"taken", map[string]string{"STACKGEN_TEST_VMIDS": "100-300", "STACKGEN_TEST_TEMPLATE": "777"}, []string{"must be free; there is already: 100 (mail), 200 (kept) of an earlier run, which the sweeper removes"}},
+		{"stages", map[string]string{"SKIP_teardown": "1", "STACKGEN_LIVE": ""}, []string{"needs a cluster that outlives this run: set STACKGEN_LIVE=1"}},
+	} {
+		t.Run(refusal.name, func(t *testing.T) {
+			l := live(t)
+			for name, value := range refusal.env {
+				l.env[name] = value
+			}
+			l.suites(1, all, refusal.says...)
+			if n := l.stays(); n > 0 {
+				t.Errorf("there were %d writes", n)
+			}
+		})
+	}
+}
+
+// TestLiveKilled kills a run that has made VMs, and removes with the sweeper what
+// it left: what has the tag and lies in the range, and nothing else.
+func TestLiveKilled(t *testing.T) {
+	l := live(t)
+	before := l.everything()
+	binary, err := os.Executable()
+	l.do(err)
+	c := l.command(binary, "-test.run", "^TestProtected$")
+	var said strings.Builder
+	c.Stdout, c.Stderr = &said, &said
+	c.WaitDelay = time.Second // the tools go on, and hold its output
+	l.do(c.Start())
+	ended := make(chan struct{})
+	go func() { _ = c.Wait(); close(ended) }()
+	for len(l.tagged()) < 2 {
+		select {
+		case <-ended:
+			t.Fatalf("the run has ended before it made two VMs\n%s", said.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	l.do(c.Process.Kill())
+	<-ended
+	for len(session(c.Process.Pid)) > 0 { // the tools end by themselves
+		time.Sleep(20 * time.Millisecond)
+	}
+	left := l.tagged()
+	if len(left) == 0 {
+		t.Fatal("the run has left nothing, and proves nothing")
+	}
+	l.call(http.MethodPost, "/nodes/beta/qemu", url.Values{"vmid": {"40050"}, "name": {"somebodys"}})
+	l.call(http.MethodPost, "/pools", url.Values{"poolid": {"nightly-old"}, "comment": {lab.Comment}})
+	l.call(http.MethodPost, "/pools", url.Values{"poolid": {"nightly-mine"}})
+	before["40050"] = l.everything()["40050"]
+	would := l.sweep("-n")
+	if !slices.Equal(l.tagged(), left) {
+		t.Error("a look has removed something")
+	}
+	did := l.sweep()
+	for _, id := range left {
+		if !strings.Contains(would, "would remove VM "+id) || !strings.Contains(did, "removed VM "+id) {
+			t.Errorf("VM %s is not in\n%s%s", id, would, did)
+		}
+	}
+	for _, text := range []string{"removed pool nightly-old", "kept VM 40050 (somebodys) on beta: it is not the suites'", "kept pool nightly-mine: it is not the suites'"} {
+		if !strings.Contains(did, text) {
+			t.Errorf("not said: %s\nbut:\n%s", text, did)
+		}
+	}
+	l.call(http.MethodDelete, "/pools/nightly-mine", nil)
+	if after := l.everything(); !reflect.DeepEqual(before, after) {
+		t.Errorf("the cluster was %v\nand is %v", before, after)
+	}
+}
+
+func (l *liveRun) call(method, path string, form url.Values) {
+	l.Helper()
+	_, err := l.cluster.Call(l.Context(), method, path, form)
+	l.do(err)
+}
+
+// tagged are the VMIDs in the range that carry the tag.
+func (l *liveRun) tagged() []string {
+	l.Helper()
+	guests, err := l.cluster.Guests(l.Context())
+	l.do(err)
+	var ids []string
+	for _, g := range guests {
+		config, err := l.cluster.Config(l.Context(), g)
+		l.do(err)
+		if slices.Contains(config.Tags(), lab.Tag) {
+			ids = append(ids, fmt.Sprint(g.VMID))
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// sweep runs the sweeper and returns what it said.
+func (l *liveRun) sweep(args ...string) string {
+	l.Helper()
+	out, err := l.command("go", append([]string{"run", "./sweep"}, args...)...).CombinedOutput()
+	if err != nil {
+		l.Fatalf("sweep: %v\n%s", err, out)
+	}
+	return string(out)
+}
