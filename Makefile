@@ -1,10 +1,10 @@
 # stackgen: build it, test it, see it work. `make help` lists the targets.
 BIN := bin/stackgen
 GO  ?= go
-# The real tools, where tests and checks want them. Terragrunt's shared provider
-# cache belongs to the user: builds of ours have other hashes and stay out of it.
+# Terragrunt's shared provider cache belongs to the user: builds of ours have other hashes and stay out of it.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 FUZZTIME ?= 60s
+SOURCES := cmd schema generator templates internal test tools
 
 .PHONY: build example demo test golden lint tools bench check conformance fuzz help
 .DEFAULT_GOAL := example
@@ -15,20 +15,20 @@ example: build ## render this repository's own project from specs/ (the default)
 build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
-test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provider
+test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers
 	@$(TOOLS) $(GO) test -race ./...
-	@cd test/terratest && $(TOOLS) $(GO) test -count=1 ./lab && $(TOOLS) $(GO) test -count=1 -timeout 20m
+	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without packages, so that it says where suites ran
 
 golden: build ## write what the tests expect from what comes out now; review the diff
 	@UPDATE=1 $(GO) test -run "Cases|Reference|Golden" ./schema ./cmd ./test
 	@$(BIN) render
 
 lint: ## gofmt and go vet, and golangci-lint where it is installed
-	@test -z "$$(gofmt -l cmd schema generator templates internal test)" || { gofmt -l cmd schema generator templates internal test; exit 1; }
-	@$(GO) vet ./... && cd test/terratest && $(GO) vet ./...
+	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
+	@$(GO) vet ./... && for dir in tools/provider-dns test/terratest; do (cd $$dir && GOWORK=off $(GO) vet ./...) || exit 1; done
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo "golangci-lint is not installed: gofmt and go vet only"; fi
 
-tools: ## build the pinned OpenTofu, Terragrunt and Proxmox provider into .tools/
+tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 	@tools/install
 	@cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once
 

@@ -23,13 +23,17 @@ func (e *env) adoptCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "adopt",
 		Usage:     "write into a spec which VMs of the cluster its VMs are",
-		ArgsUsage: "[PATH] [KEY=VMID...]",
+		ArgsUsage: "[PATH] [KEY=VMID...] [KEY...]",
 		Description: "Writes `adopt: {vmid: N}` into the VMs that are named, comments kept, and shows\n" +
 			"the change as a diff. KEY is a VM's key, or STACK/KEY. --by-name chooses where\n" +
-			"exactly one VM carries the name, and lists all others. The result is checked\n" +
-			"before it is written. Exit codes: 0 done, 1 not possible, 3 something was left\n" +
-			"for you to decide.",
-		Flags:        append(judgeFlags(), &cli.BoolFlag{Name: "by-name", Usage: "adopt every VM whose name exactly one VM of the cluster carries"}),
+			"exactly one VM carries the name, and lists all others. --match also writes the\n" +
+			"hardware that they have, and that of the VMs named by KEY alone, and takes them\n" +
+			"from profile adopted to default: the next plan changes nothing. The result is\n" +
+			"checked before it is written. Exit codes: 0 done, 1 not possible, 3 something\n" +
+			"was left for you to decide.",
+		Flags: append(judgeFlags(),
+			&cli.BoolFlag{Name: "by-name", Usage: "adopt every VM whose name exactly one VM of the cluster carries"},
+			&cli.BoolFlag{Name: "match", Usage: "write the hardware that the VMs have; what is no file or folder is a KEY"}),
 		OnUsageError: usageError,
 		Action:       e.adopt,
 	}
@@ -43,25 +47,18 @@ type adopting struct {
 	chosen  map[guard.UnitID]int    // VMIDs by stack and key
 	files   map[guard.UnitID]string // where they are written
 	left    []guard.Verdict
+	match   *matching // with --match
 }
 
 func (e *env) adopt(c *cli.Context) error {
 	a := &adopting{env: e, chosen: map[guard.UnitID]int{}, files: map[guard.UnitID]string{}}
-	var decisions []string
-	for _, arg := range c.Args().Slice() {
-		if strings.Contains(arg, "=") {
-			decisions = append(decisions, arg)
-		} else {
-			a.paths = append(a.paths, arg)
-		}
+	decisions, err := a.arguments(c)
+	if err != nil {
+		return err
 	}
-	if len(decisions) == 0 && !c.Bool("by-name") {
-		return errors.New("say what to adopt: KEY=VMID, or --by-name; `stackgen preflight` shows what there is")
+	if !c.Bool("by-name") && a.match == nil && c.IsSet("state") {
+		return errors.New("--state is of use with --by-name and --match only")
 	}
-	if !c.Bool("by-name") && c.IsSet("state") {
-		return errors.New("--state is of use with --by-name only")
-	}
-	var err error
 	// A spec may have errors that the decision mends, such as a VM without a
 	// template. What counts is what comes out.
 	if a.project, err = load(a.paths, ""); err != nil {
@@ -85,7 +82,31 @@ func (e *env) adopt(c *cli.Context) error {
 			return err
 		}
 	}
-	return a.write()
+	return a.write(c)
+}
+
+// arguments tells paths, decisions and keys apart.
+func (a *adopting) arguments(c *cli.Context) (decisions []string, err error) {
+	if c.Bool("match") {
+		a.match = &matching{adopting: a}
+	}
+	for _, arg := range c.Args().Slice() {
+		switch {
+		case strings.Contains(arg, "="):
+			decisions = append(decisions, arg)
+		case a.match != nil && !isPath(arg):
+			a.match.names = append(a.match.names, arg)
+		default:
+			a.paths = append(a.paths, arg)
+		}
+	}
+	switch {
+	case len(decisions) > 0 || c.Bool("by-name") || a.match != nil && len(a.match.names) > 0:
+		return decisions, nil
+	case a.match != nil:
+		return nil, errors.New("say whose hardware to write: KEY, KEY=VMID, or --by-name")
+	}
+	return nil, errors.New("say what to adopt: KEY=VMID, or --by-name; `stackgen preflight` shows what there is")
 }
 
 // decision reads KEY=VMID or STACK/KEY=VMID.
@@ -150,6 +171,9 @@ func (a *adopting) byName(c *cli.Context) error {
 			a.left = append(a.left, harmlessVerdict(v))
 		}
 	}
+	if a.match != nil {
+		a.match.inv = j.input.Inventory
+	}
 	return a.there(j.input.Inventory)
 }
 
@@ -176,7 +200,7 @@ func (a *adopting) order() []guard.UnitID {
 }
 
 // write edits the specs, checks what comes out, shows it and writes it.
-func (a *adopting) write() error {
+func (a *adopting) write(c *cli.Context) error {
 	byFile := map[string][]edit.Adoption{}
 	for _, u := range a.order() {
 		byFile[a.files[u]] = append(byFile[a.files[u]], edit.Adoption{Key: u.Unit, VMID: a.chosen[u]})
@@ -196,6 +220,11 @@ func (a *adopting) write() error {
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
+	}
+	if a.match != nil {
+		if err := a.match.match(c, edited); err != nil {
+			return err
+		}
 	}
 	if err := a.check(edited); err != nil {
 		return err
@@ -220,7 +249,7 @@ func (a *adopting) check(edited map[string][]byte) error {
 		return err
 	}
 	if p.stacks != nil {
-		p.problems = schema.SortProblems(append(p.problems, p.decide(nil).Problems...))
+		p.problems = schema.SortProblems(append(p.problems, p.decide(lock.Options{}).Problems...))
 	}
 	if schema.HasErrors(p.problems) {
 		if err := printProblems(a.errOut, "text", p.problems, p.sources, color(a.errOut)); err != nil {
@@ -247,6 +276,9 @@ func (a *adopting) report(files int) error {
 	for _, u := range a.order() {
 		fmt.Fprintf(a.errOut, "%s is %d.\n", u, a.chosen[u])
 	}
+	if a.match != nil {
+		a.match.report()
+	}
 	switch {
 	case files > 0:
 		fmt.Fprintf(a.errOut, "%s written. Next:\n  stackgen render && stackgen preflight\n", counting(files, "spec"))
@@ -255,6 +287,9 @@ func (a *adopting) report(files int) error {
 	}
 	if code := guard.Exit(a.left); code != guard.ExitDone {
 		return exitCode(code)
+	}
+	if a.match != nil && len(a.match.refusals) > 0 {
+		return exitCode(exitStop)
 	}
 	return nil
 }

@@ -169,13 +169,18 @@ func (j *judging) writeImports(files []disk.File, check bool) (differs bool, err
 
 // importReport says what is imported, what was listed and not adopted, and why.
 func (j *judging) importReport(verdicts []guard.Verdict, code exitCode) error {
-	imports := 0
+	imports, unlike := 0, 0
 	var rest []guard.Verdict
 	for _, v := range verdicts {
 		switch {
-		case v.Word == guard.Adopt:
+		case v.Word == guard.Adopt && !v.Stop():
 			imports++
 			fmt.Fprintf(j.errOut, "adopt %s: %s as %s\n", visible(v.Address()), visible(v.Import), v.Resource)
+			if len(v.Differs) > 0 {
+				unlike++
+				h := harmlessVerdict(v)
+				differenceRows(j.errOut, &h)
+			}
 		case v.Stop() || v.Word == guard.Orphan:
 			rest = append(rest, harmlessVerdict(v))
 		}
@@ -194,6 +199,9 @@ func (j *judging) importReport(verdicts []guard.Verdict, code exitCode) error {
 		}
 	}
 	fmt.Fprintf(j.errOut, "%s to import in %s.\n", counting(imports, "resource"), strings.Join(names, ", "))
+	if unlike > 0 {
+		fmt.Fprintf(j.errOut, "Mind the first plan: it would change %s, as said above.\n", counting(unlike, "VM"))
+	}
 	switch {
 	case code == exitDone && j.unrendered:
 		return exitCode(exitError) // an apply would not know what was just written

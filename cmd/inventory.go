@@ -47,8 +47,11 @@ func (e *env) inventory(c *cli.Context, p *project, templates bool) (*cluster.In
 	if err != nil {
 		return nil, err
 	}
-	if questions := p.questions(); len(questions) > 0 {
+	if questions := p.questions(os.Getenv("DNS_UPDATE_KEYSECRET")); len(questions) > 0 {
 		fmt.Fprintf(e.errOut, "asking DNS for %d names\n", len(questions))
+		if i := slices.IndexFunc(questions, func(q names.Question) bool { return q.Key.Name != "" && q.Key.Secret == "" }); i >= 0 {
+			fmt.Fprintf(e.errOut, "DNS_UPDATE_KEYSECRET is not set: an apply needs it, and whether the server takes the key %s is not known\n", questions[i].Key.Name)
+		}
 		inv.Records = names.Ask(ctx, questions)
 	}
 	fmt.Fprintf(e.errOut, "%d requests in %v\n", inv.Requests, time.Since(began).Round(10*time.Millisecond))
@@ -133,8 +136,9 @@ func (p *project) wanted(templates bool) proxmox.Wanted {
 	return w
 }
 
-// questions are the DNS names of the selected stacks, each with its own server.
-func (p *project) questions() []names.Question {
+// questions are the DNS names of the selected stacks, each with its own server and
+// key.
+func (p *project) questions(secret string) []names.Question {
 	var out []names.Question
 	for _, s := range p.chosen() {
 		if s.DNS == nil {
@@ -146,7 +150,11 @@ func (p *project) questions() []names.Question {
 				if r.Name != "@" {
 					name = r.Name + "." + s.DNS.Zone
 				}
-				out = append(out, names.Question{Name: name, Server: s.DNS.Server, Port: s.DNS.Port})
+				q := names.Question{Name: name, Server: s.DNS.Server, Port: s.DNS.Port}
+				if s.DNS.KeyName != "" {
+					q.Key = names.Key{Name: s.DNS.KeyName, Algorithm: s.DNS.Algorithm, Secret: names.Secret(secret)}
+				}
+				out = append(out, q)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (e *env) prepare(paths []string) (*judging, error) {
 	}
 	j := &judging{env: e, project: p, was: p.lock, plans: map[guard.UnitID]*guard.Plan{}}
 	if p.stacks != nil {
-		j.result = p.decide(nil)
+		j.result = p.decide(lock.Options{})
 		p.problems = schema.SortProblems(append(p.problems, j.result.Problems...))
 	}
 	if err := printProblems(e.errOut, "text", p.problems, p.sources, color(e.errOut)); err != nil {

@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"stackgen/internal/lock"
 )
@@ -18,4 +19,16 @@ func printRefusals(w io.Writer, refusals []lock.Refusal) {
 			}
 		}
 	}
+}
+
+// harmlessRefusal returns a refusal without secrets and control characters.
+func harmlessRefusal(r lock.Refusal) lock.Refusal {
+	for i := range r.Ways {
+		w := &r.Ways[i]
+		w.What = strings.ReplaceAll(visibleLines(w.What), "\n", " ")
+		for k := range w.Lines {
+			w.Lines[k] = visibleLines(w.Lines[k])
+		}
+	}
+	return r
 }

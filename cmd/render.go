@@ -37,6 +37,7 @@ func (e *env) renderCommand() *cli.Command {
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; name every file that is missing, stale, changed or refused"},
 			&cli.BoolFlag{Name: "diff", Usage: "the same as --check, with a unified diff"},
 			&cli.StringSliceFlag{Name: "state-moved", Usage: "you have moved the state of `STACK` to where its spec says"},
+			&cli.StringSliceFlag{Name: "records-moved", Usage: "the records of `STACK` are in the units of its new dns.mode: let the old ones go"},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "text, json, sarif or github"},
 		},
 		OnUsageError: usageError,
@@ -104,13 +105,11 @@ func (r *rendering) run(c *cli.Context) error {
 	if p.empty() {
 		return p.noSpecs()
 	}
-	moved := c.StringSlice("state-moved")
-	for _, name := range moved {
-		if p.specs[name] == "" {
-			return fmt.Errorf("--state-moved: there is no stack %q", schema.Printable(name))
-		}
+	words := lock.Options{StateMoved: c.StringSlice("state-moved"), RecordsMoved: c.StringSlice("records-moved")}
+	if err := p.known(words); err != nil {
+		return err
 	}
-	r.result = p.decide(moved)
+	r.result = p.decide(words)
 	p.problems = schema.SortProblems(append(p.problems, r.result.Problems...))
 	if schema.HasErrors(p.problems) {
 		return r.problems(exitError)
@@ -143,6 +142,27 @@ func (r *rendering) run(c *cli.Context) error {
 		return err
 	}
 	return r.report(exitDone)
+}
+
+// known refuses words about stacks that they are not about.
+func (p *project) known(words lock.Options) error {
+	for _, name := range words.StateMoved {
+		if p.specs[name] == "" {
+			return fmt.Errorf("--state-moved: there is no stack %q", schema.Printable(name))
+		}
+	}
+	for _, name := range words.RecordsMoved {
+		s := p.lock.Stacks.Get(name)
+		switch {
+		case p.specs[name] == "":
+			return fmt.Errorf("--records-moved: there is no stack %q", schema.Printable(name))
+		case !p.selected(name):
+			return fmt.Errorf("--records-moved: %s is not among the specs that are rendered", name)
+		case s == nil || !slices.ContainsFunc(s.Units, func(e lock.Entry[lock.Unit]) bool { return e.Value.Status == lock.Moving }):
+			return fmt.Errorf("--records-moved: no records of %s are on their way to another unit", name)
+		}
+	}
+	return nil
 }
 
 // rank puts the lock ahead of all other files.

@@ -36,7 +36,7 @@ func (e *env) validateCommand() *cli.Command {
 			}
 			var refusals []lock.Refusal
 			if p.stacks != nil {
-				result := p.decide(nil)
+				result := p.decide(lock.Options{})
 				refusals = result.Refusals
 				p.problems = schema.SortProblems(append(p.problems, result.Problems...))
 			}
@@ -55,7 +55,9 @@ func (e *env) validateCommand() *cli.Command {
 	}
 }
 
-// decide makes the decisions of a project whose specs have no errors.
-func (p *project) decide(stateMoved []string) lock.Result {
-	return lock.Decide(p.stacks, p.lock, lock.Options{Specs: p.specs, Selected: p.selected, StateMoved: stateMoved})
+// decide makes the decisions of a project whose specs have no errors. words has
+// what the person says besides.
+func (p *project) decide(words lock.Options) lock.Result {
+	words.Specs, words.Selected = p.specs, p.selected
+	return lock.Decide(p.stacks, p.lock, words)
 }

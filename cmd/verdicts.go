@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stackgen/internal/guard"
@@ -74,45 +75,12 @@ func harmlessVerdict(v guard.Verdict) guard.Verdict {
 	if v.Next == nil {
 		v.Next = next
 	}
+	v.Differs = slices.Clone(v.Differs)
+	for i := range v.Differs {
+		d := &v.Differs[i]
+		d.Config, d.Spec, d.Line, d.Reason = visibleLines(d.Config), visibleLines(d.Spec), visibleLines(d.Line), visibleLines(d.Reason)
+	}
 	return v
-}
-
-// label is the word in front of a verdict: what it means for an apply.
-func label(v *guard.Verdict) string {
-	switch v.Exit {
-	case guard.ExitStop:
-		return "STOP"
-	case guard.ExitError:
-		return "FAIL"
-	case guard.ExitDiffers:
-		return "wait"
-	}
-	return "ok"
-}
-
-// about is what a verdict is about, for people.
-func about(v *guard.Verdict) string {
-	out := v.Address()
-	switch v.Kind {
-	case guard.KindVM, guard.KindGuest:
-		if v.Kind == guard.KindGuest {
-			out = v.Stack
-		}
-		if v.VMID != 0 {
-			out += fmt.Sprintf(": VM %d", v.VMID)
-		}
-		if v.Name != "" {
-			out += " " + v.Name
-		}
-		if v.Node != "" {
-			out += " on " + v.Node
-		}
-	case guard.KindPool:
-		out += ": pool"
-	case guard.KindRecord:
-		out += ": record"
-	}
-	return out
 }
 
 func (r *verdictReport) text(w io.Writer, color bool) {
@@ -121,23 +89,6 @@ func (r *verdictReport) text(w io.Writer, color bool) {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
 	fmt.Fprintln(w, r.total())
-}
-
-func verdictRows(w io.Writer, vs []guard.Verdict, color bool) {
-	tints := map[string]func(string) string{"STOP": paint(color, "1;31"), "FAIL": paint(color, "1;31"), "wait": paint(color, "33"), "ok": paint(color, "32")}
-	for i := range vs {
-		v := &vs[i]
-		fmt.Fprintf(w, "%s %-9s %s\n", tints[label(v)](fmt.Sprintf("%-4s", label(v))), v.Word, about(v))
-		for _, e := range v.Evidence {
-			fmt.Fprintf(w, "       %s\n", strings.ReplaceAll(e, "\n", "\n       "))
-		}
-		for _, n := range v.Next {
-			fmt.Fprintf(w, "     > %s\n", n.What)
-			for _, l := range n.Lines {
-				fmt.Fprintf(w, "         %s\n", l)
-			}
-		}
-	}
 }
 
 // summary is how many verdicts there are of each kind.
@@ -178,6 +129,15 @@ func (r *verdictReport) total() string {
 	if r.destroy {
 		return out + " Nothing stops the destroy."
 	}
+	unlike := 0
+	for i := range vs {
+		if len(vs[i].Differs) > 0 {
+			unlike++
+		}
+	}
+	if unlike > 0 {
+		return fmt.Sprintf("%s Apply now. Mind the first plan: it would change %s, as said above.", out, counting(unlike, "VM"))
+	}
 	return out + " Apply now."
 }
 
@@ -212,7 +172,7 @@ func (r *verdictReport) github(w io.Writer) {
 		switch {
 		case v.Stop():
 			kind = "error"
-		case v.Exit == guard.ExitDiffers:
+		case v.Exit == guard.ExitDiffers || len(v.Differs) > 0:
 			kind = "warning"
 		case v.Word == guard.Managed || v.Word == guard.Create:
 			continue
@@ -233,7 +193,7 @@ func (r *verdictReport) markdown(w io.Writer) {
 	}
 	for i := range vs {
 		v := &vs[i]
-		if len(v.Next) == 0 || v.Exit == guard.ExitDone {
+		if len(v.Next) == 0 || v.Exit == guard.ExitDone && len(v.Differs) == 0 {
 			continue
 		}
 		fmt.Fprintf(w, "\n**%s: %s**\n", v.Word, cell.Replace(about(v)))

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"stackgen/internal/guard"
+	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
@@ -41,7 +43,11 @@ func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved 
 			}
 			generated[u.Stack] = true
 		}
-		body, failed := tools.Plan(ctx, j.stackDir(u.Stack), u.Unit, filepath.Join(dir, fmt.Sprint(i)))
+		var args []string
+		if len(adoptions[guard.UnitID{Stack: u.Stack, Unit: lock.UnitVM}]) > 0 {
+			args = addresses(u, verdicts)
+		}
+		body, failed := tools.Plan(ctx, j.stackDir(u.Stack), u.Unit, filepath.Join(dir, fmt.Sprint(i)), args...)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -59,6 +65,30 @@ func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved 
 		}
 	}
 	return proved, nil
+}
+
+// addresses are the arguments of a plan of records whose VMs are in no state yet, so
+// that nobody but the look can tell their addresses. Without them, the plan is made
+// with mocks, and the record that is there seems to change.
+func addresses(u guard.UnitID, verdicts []guard.Verdict) []string {
+	known := map[string]string{}
+	for _, v := range verdicts {
+		if v.Stack != u.Stack || v.Unit != u.Unit || v.Owner == "" {
+			continue
+		}
+		if v.IPv4 == "" {
+			return nil
+		}
+		known[v.Owner] = v.IPv4
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	var pairs []string
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		pairs = append(pairs, fmt.Sprintf("%q=%q", key, known[key]))
+	}
+	return []string{"-var", "addresses={" + strings.Join(pairs, ",") + "}"}
 }
 
 func firstError(a, b error) error {

@@ -16,7 +16,7 @@ type Import struct {
 // Imports renders the import file of one unit: a block for each address, in
 // natural order of the keys. Nothing that Render makes depends on it.
 func Imports(s *schema.Stack, unit string, imports []Import) (File, error) {
-	r := &renderer{from: s.Spec}
+	r := &renderer{from: s.Spec, command: "stackgen import-blocks"}
 	sorted := slices.Clone(imports)
 	slices.SortFunc(sorted, func(a, b Import) int {
 		return cmp.Or(schema.NaturalCompare(a.Key, b.Key), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Label, b.Label))

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,6 +42,8 @@ type renderer struct {
 	from  string
 	path  string
 	file  *hclwrite.File
+
+	command string // that writes the files, if it is not render
 }
 
 // begin starts a new file.
@@ -84,7 +87,7 @@ func (r *renderer) done() {
 
 // blocks lets a file of very many blocks out.
 func (r *renderer) blocks(path string, blocks []gated) {
-	f, err := gateBlocks(path, r.from, blocks)
+	f, err := gateBlocks(path, header(r.from, cmp.Or(r.command, "stackgen render")), blocks)
 	if err != nil {
 		r.fail(err)
 		return

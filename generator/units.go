@@ -3,6 +3,8 @@ package generator
 import (
 	"slices"
 
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -16,6 +18,7 @@ type unit struct {
 	after   []string // units that must be applied first
 	files   []string // what is generated into its root module: imports, moved
 	address []pair   // DNS: the dependency's mock and how an address is read
+	moving  bool     // DNS: the records go on in another unit
 	hollow  []pair   // VMs: the values without the VMs, and
 	pieces  [][]byte // each VM, to be proved apart
 }
@@ -30,6 +33,7 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 	vms := naturalOrder(s.VMs)
 	owners := recordOwners(vms, l)
 	var before, after []unit // of the VM unit
+	var moving, heirs []string
 	for _, e := range l.Units {
 		switch {
 		case e.Key == lock.UnitVM || e.Value.Status == lock.Forgotten:
@@ -39,9 +43,18 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 			after = append(after, unit{name: e.Key, kind: lock.UnitPool, module: lock.UnitPool, values: []pair{{"pools", object()}}, after: []string{lock.UnitVM}, files: []string{"imports"}})
 		case e.Value.Status == lock.Retired:
 			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, module: "dns-records", values: []pair{{"records", object()}}, files: []string{"imports"}})
+		case e.Value.Status == lock.Moving:
+			moving = append(moving, e.Key)
 		default:
 			after = append(after, r.dnsUnit(e.Key, owners[e.Key]))
+			heirs = append(heirs, e.Key)
 		}
+	}
+	for _, name := range moving {
+		after = append(after, movingUnit(name, heirs))
+	}
+	if len(moving) > 0 {
+		r.letGo(s.Name)
 	}
 	machines := r.vmUnit(s, l, vms)
 	for _, u := range before {
@@ -142,6 +155,9 @@ func (u *unit) block(s *schema.Stack) part {
 	for _, file := range u.files {
 		auto = append(auto, nest(u.generate(file)))
 	}
+	if u.moving {
+		auto = append(auto, u.without()...)
+	}
 	return block("unit", []string{u.name},
 		group(pair{"source", text(source)}, pair{"path", text(u.name)}),
 		group(pair{"values", object(append(extra, u.values...)...)}),
@@ -177,6 +193,11 @@ func (u *unit) generate(what string) part {
 	if what == "imports" {
 		contents = conditional(call("fileexists", stackPath(file)), contents, text("# "+Marker+". Nothing to import.\n"))
 	}
+	return generated(what, contents)
+}
+
+// generated is a file of the unit's root module.
+func generated(what string, contents hclwrite.Tokens) part {
 	return block("generate", []string{what},
 		group(pair{"path", text(what + ".tf")}, pair{"if_exists", text("overwrite")}, pair{"contents", contents}))
 }

@@ -218,3 +218,15 @@ func (c *checker) secrets(n *Node, path string) {
 		c.secrets(item, at)
 	}
 }
+
+// CheckVM checks one property of a VM as it would be checked in a spec.
+func CheckVM(key string, n *Node) []Problem {
+	f := find(VMFields, key)
+	if f == nil {
+		return []Problem{{Path: key, Severity: SeverityError, Code: CodeUnknownKey, Message: fmt.Sprintf("unknown key %q", printable(key))}}
+	}
+	c := &checker{}
+	c.check(n, f, key)
+	c.secrets(n, key)
+	return c.problems
+}

@@ -190,7 +190,7 @@ func slug(name string) string {
 func (e *expander) keysFrom(n *Node) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeList}
 	for _, item := range n.Items {
-		if isPublicKey(item.Text) {
+		if IsPublicKey(item.Text) {
 			out.Items = append(out.Items, Scalar(item.Pos, ShapeString, strings.TrimSpace(item.Text)))
 			continue
 		}
@@ -206,7 +206,7 @@ func (e *expander) keysFrom(n *Node) *Node {
 		}
 		found := false
 		for _, line := range strings.Split(string(content.Body), "\n") {
-			if line = strings.TrimSpace(line); isPublicKey(line) && formats["text"].pattern.MatchString(line) {
+			if line = strings.TrimSpace(line); IsPublicKey(line) && formats["text"].pattern.MatchString(line) {
 				out.Items, found = append(out.Items, Scalar(item.Pos, ShapeString, line)), true
 			}
 		}

@@ -77,7 +77,7 @@ func (s *Spec) References() []string {
 			if n.Shape == ShapeMap {
 				sub = n.Keys[i].Text
 			}
-			if item.Shape == ShapeString && (sub == "roster_file" || sub == "ssh_keys" && !isPublicKey(item.Text)) {
+			if item.Shape == ShapeString && (sub == "roster_file" || sub == "ssh_keys" && !IsPublicKey(item.Text)) {
 				out = append(out, item.sibling())
 			}
 			if sub != "meta" {
@@ -98,7 +98,8 @@ func (n *Node) sibling() string {
 	return path.Join(path.Dir(n.File), n.Text)
 }
 
-func isPublicKey(text string) bool {
+// IsPublicKey reports whether text looks like an SSH public key.
+func IsPublicKey(text string) bool {
 	kind, rest, ok := strings.Cut(strings.TrimSpace(text), " ")
 	return ok && rest != "" && (strings.HasPrefix(kind, "ssh-") || strings.HasPrefix(kind, "ecdsa-") || strings.HasPrefix(kind, "sk-"))
 }

@@ -106,7 +106,7 @@ var dnsFields = []Field{
 	{Key: "port", Type: Int, Min: 1, Max: 65535, Default: "53", Doc: "Its port."},
 	{Key: "ttl", Type: Int, Min: 1, Max: 2147483647, Default: "300", Doc: "TTL of records in seconds."},
 	{Key: "tsig", Type: Object, Fields: tsigFields, Doc: "The key that signs updates."},
-	{Key: "mode", Type: String, Enum: []string{"per-vm", "per-stack"}, Default: "per-vm", Doc: "One DNS unit for each VM, or one for the whole stack."},
+	{Key: "mode", Type: String, Enum: []string{"per-vm", "per-stack"}, Default: "per-vm", Doc: "One DNS unit for each VM, or one for the whole stack. The README says what each costs, and how a live stack changes it."},
 }
 
 var tsigFields = []Field{

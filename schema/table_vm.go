@@ -31,6 +31,8 @@ var VMFields = []Field{
 	{Key: "cores", Type: Int, Min: 1, Max: 1024, Default: "2", HCL: "cpu.cores", Doc: "Cores per socket."},
 	{Key: "sockets", Type: Int, Min: 1, Max: 16, Default: "1", HCL: "cpu.sockets", Doc: "CPU sockets."},
 	{Key: "cpu_type", Type: String, Format: "cpu", Default: "x86-64-v2-AES", HCL: "cpu.type", Doc: "Emulated CPU."},
+	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", Doc: "CPU flags to add or take away, such as [+aes, -pcid]."},
+	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", Doc: "The node's CPUs that it may run on, such as 0-3,8; only root@pam may change it."},
 	{Key: "numa", Type: Bool, HCL: "cpu.numa", Doc: "Enable NUMA."},
 	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", Doc: "CPU weight among the guests of a node."},
 	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", Doc: "Limit of CPU usage in cores; 0 is none."},
@@ -43,6 +45,8 @@ var VMFields = []Field{
 	{Key: "efi", Type: Object, Short: "datastore", HCL: "efi_disk", Fields: efiFields, Doc: "The EFI disk, for `bios: ovmf`."},
 	{Key: "tpm", Type: Object, Short: "datastore", HCL: "tpm_state", Fields: tpmFields, Doc: "The TPM state disk."},
 	{Key: "tablet", Type: Bool, HCL: "tablet_device", Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
+	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", Doc: "Keyboard layout of its VNC console."},
+	{Key: "usb", Type: List, Elem: &Field{Type: Object, Fields: usbFields}, HCL: "usb", Doc: "USB devices of the node, usb0 first."},
 	{Key: "serial", Type: List, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", Doc: "Serial devices, serial0 first."},
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, Doc: "Display."},
 	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, Doc: "Order and delays when a node starts or stops."},
@@ -145,6 +149,12 @@ var tpmFields = []Field{
 
 var serialFields = []Field{
 	{Key: "device", Type: String, Format: "serial", Default: "socket", HCL: "device", Doc: "`socket`, or a device of the node."},
+}
+
+var usbFields = []Field{
+	{Key: "host", Type: String, Format: "usb", HCL: "host", Doc: "Vendor and product such as 1a86:7523, a port such as 1-1.4, or `spice`."},
+	{Key: "mapping", Type: String, Format: "id", HCL: "mapping", Doc: "Resource mapping of the cluster, in place of `host`."},
+	{Key: "usb3", Type: Bool, HCL: "usb3", Doc: "A USB 3 port."},
 }
 
 var vgaFields = []Field{

@@ -180,6 +180,11 @@ func (e *expander) devices(v *VM) {
 			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "say scsi_hardware: virtio-scsi-single, or remove iothread", "an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
 		}
 	}
+	for _, u := range v.Values.Get("usb").List() {
+		if u.Has("host") == u.Has("mapping") {
+			e.errorPos(u.Pos, v.Path+".usb", CodeHardware, "say one of them", "a USB device of VM %s takes either host or mapping", v.Key)
+		}
+	}
 	for _, n := range v.Values.Get("networks").List() {
 		if mac := n.Get("mac"); mac != nil {
 			v.MACs = append(v.MACs, strings.ToUpper(mac.Text))

@@ -15,22 +15,24 @@ import (
 // may lists the packages of ours that each package may import. What is not
 // listed here may be imported by cmd only.
 var may = map[string][]string{
-	"schema":           {},
-	"templates":        {},
-	"internal/lock":    {"schema"},
-	"generator":        {"schema", "templates", "internal/lock"},
-	"internal/cluster": {"schema", "internal/lock"},
-	"internal/guard":   {"schema", "internal/lock", "internal/cluster"},
-	"internal/drift":   {"schema", "internal/lock", "internal/cluster"},
-	"internal/disk":    {},
-	"internal/pvesim":  {},
-	"internal/proxmox": {"internal/cluster", "schema"},
-	"internal/names":   {"internal/cluster"},
-	"internal/engine":  {},
+	"schema":            {},
+	"templates":         {},
+	"internal/lock":     {"schema"},
+	"generator":         {"schema", "templates", "internal/lock"},
+	"internal/cluster":  {"schema", "internal/lock"},
+	"internal/guard":    {"schema", "internal/lock", "internal/cluster", "internal/hardware"},
+	"internal/hardware": {"schema", "internal/cluster"},
+	"internal/drift":    {"schema", "internal/lock", "internal/cluster"},
+	"internal/disk":     {},
+	"internal/pvesim":   {},
+	"internal/proxmox":  {"internal/cluster", "schema"},
+	"internal/names":    {"internal/cluster"},
+	"internal/engine":   {},
+	"internal/dnstest":  {},
 }
 
 // pure are the packages that touch nothing but what they are given.
-var pure = []string{"schema", "templates", "generator", "internal/lock", "internal/cluster", "internal/guard", "internal/drift"}
+var pure = []string{"schema", "templates", "generator", "internal/lock", "internal/cluster", "internal/hardware", "internal/guard", "internal/drift"}
 
 // worldly are what a pure package must not import, with all below them.
 var worldly = []string{"os", "net", "time", "math/rand", "crypto/rand", "log", "context", "syscall", "io/ioutil"}

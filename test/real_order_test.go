@@ -19,7 +19,9 @@ func (p *realProject) standIn() {
 	p.stands = true
 	engine := header + "terraform {\n  required_version = \">= 1.10\"\n}\n"
 	for _, module := range []string{"dns-records", "proxmox-vm", "proxmox-pool"} {
-		p.write("modules/"+module+"/versions.tf", engine)
+		if module != "dns-records" || !p.serves {
+			p.write("modules/"+module+"/versions.tf", engine)
+		}
 	}
 	p.write("modules/proxmox-pool/main.tf", strings.ReplaceAll(regexp.MustCompile(`(?m)^  (pool_id|comment) .*\n`).ReplaceAllString(
 		strings.Replace(p.read("modules/proxmox-pool/main.tf"), `"proxmox_virtual_environment_pool" "this"`, `"terraform_data" "this"`, 1), ""),
@@ -33,6 +35,9 @@ func (p *realProject) standIn() {
   input    = each.value.ipv4 != null ? each.value.ipv4 : try(jsondecode(each.value.meta).address, null)
 }
 `)
+	if p.serves {
+		return
+	}
 	records := p.read("modules/dns-records/main.tf")
 	records = strings.Replace(records, `"dns_a_record_set" "this"`, `"terraform_data" "this"`, 1)
 	body := regexp.MustCompile(`(?s)(for_each = var\.records\n)(.*?)(\n  lifecycle)`)

@@ -89,10 +89,9 @@ func TestRealAccept(t *testing.T) {
 			p := tc.make(t)
 			p.good(".", "tofu", "fmt", "-check", "-recursive", "-diff")
 			p.good(".", "terragrunt", "hcl", "fmt", "--check", "--diff")
-			for _, module := range []string{"proxmox-vm", "proxmox-pool"} {
+			for _, module := range []string{"proxmox-vm", "proxmox-pool", "dns-records"} {
 				p.validates(module, "tofu")
 			}
-			p.parses("modules/dns-records")
 			for _, stack := range tc.stacks {
 				p.generate(stack)
 				p.good("stacks/"+stack, "terragrunt", "hcl", "validate")
@@ -140,7 +139,7 @@ func TestRealTerraform(t *testing.T) {
 	t.Parallel()
 	p := realEverything(t)
 	p.good(".", "terraform", "fmt", "-check", "-recursive")
-	for _, module := range []string{"proxmox-vm", "proxmox-pool"} {
+	for _, module := range []string{"proxmox-vm", "proxmox-pool", "dns-records"} {
 		p.validates(module, "terraform")
 	}
 }

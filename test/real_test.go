@@ -24,6 +24,7 @@ type realProject struct {
 	dir    string
 	tools  *engine.Tools
 	stands bool // modules are stand-ins
+	serves bool // but for the records, which a DNS server takes
 }
 
 // realEnv is what every run gets, on top of an environment without anything

@@ -69,14 +69,17 @@ const (
 // A Config is what a guest's configuration says of its identity, and every
 // entry of it that holds no secret.
 type Config struct {
-	UUID    string            `json:"uuid,omitempty"` // smbios1
-	GenID   string            `json:"vmgenid,omitempty"`
-	MACs    []string          `json:"macs,omitempty"`    // net0 first, upper case
-	Created int64             `json:"created,omitempty"` // meta: ctime, seconds
-	Agent   string            `json:"agent,omitempty"`   // of a running VM with the agent enabled: answers or silent
-	Address []string          `json:"address,omitempty"` // what its agent said, without loopback and link-local ones
-	Disks   []string          `json:"disks,omitempty"`   // such as scsi0=local-lvm:vm-100-disk-0,size=32G
-	Raw     map[string]string `json:"raw"`
+	UUID    string   `json:"uuid,omitempty"` // smbios1
+	GenID   string   `json:"vmgenid,omitempty"`
+	MACs    []string `json:"macs,omitempty"`    // net0 first, upper case
+	Created int64    `json:"created,omitempty"` // meta: ctime, seconds
+	Agent   string   `json:"agent,omitempty"`   // of a running VM with the agent enabled: answers or silent
+	Address []string `json:"address,omitempty"` // what its agent said, without loopback and link-local ones
+	Disks   []string `json:"disks,omitempty"`   // such as scsi0=local-lvm:vm-100-disk-0,size=32G
+
+	Password bool `json:"password,omitempty"` // cloud-init sets one; which is nowhere to be read
+
+	Raw map[string]string `json:"raw"`
 }
 
 // A Pool is a resource pool with the VMIDs of its members.
@@ -124,6 +127,6 @@ type Record struct {
 	CNAME     string   `json:"cname,omitempty"`
 	TTL       int      `json:"ttl,omitempty"`
 	Server    string   `json:"server,omitempty"`
-	Wildcard  bool     `json:"wildcard,omitempty"` // a wildcard of the zone says the same, so the name need not exist
+	Wildcard  bool     `json:"wildcard,omitempty"` // the name does not exist: a wildcard of the zone answers in its place
 	Error     string   `json:"error,omitempty"`    // why nothing is known; empty and no address means there is none
 }

@@ -42,11 +42,19 @@ func (t *Tools) State(ctx context.Context, backend []byte) (state []byte, err er
 	return r.Stdout, err
 }
 
-// Plan plans a generated unit and returns the plan as JSON. A plan that failed
+// Plan plans a generated unit, with a folder for its files, and returns the
+// plan as JSON. A plan that failed
 // and was written all the same is returned with the error.
-func (t *Tools) Plan(ctx context.Context, stack, unit, file string) ([]byte, error) {
+func (t *Tools) Plan(ctx context.Context, stack, unit, folder string, args ...string) ([]byte, error) {
 	dir := UnitDir(stack, unit)
-	_, failed := t.must(ctx, dir, "terragrunt", "run", "--", "plan", "-input=false", "-lock=false", "-out="+file)
+	// Terragrunt shows the plan itself: `terragrunt show` would want outputs of
+	// units that were never applied, which only a plan has mocks for.
+	args = append([]string{"run", "--all", "--out-dir", folder, "--json-out-dir", folder, "--", "plan", "-input=false", "-lock=false"}, args...)
+	_, failed := t.With("TG_SUMMARY_DISABLE=true").must(ctx, dir, "terragrunt", args...)
+	if body, err := os.ReadFile(filepath.Join(folder, "tfplan.json")); err == nil {
+		return body, failed
+	}
+	file := filepath.Join(folder, "tfplan.tfplan")
 	if !isFile(file) && failed != nil {
 		return nil, failed
 	}

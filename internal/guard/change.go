@@ -180,7 +180,9 @@ func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
 
 // forgets refuses to let go of anything that nobody said to forget.
 func (p *planJudge) forgets(c *tfjson.ResourceChange) {
-	if !judged(c.Type) || p.status(c) == lock.Forgotten {
+	known := p.known(c)
+	handed := c.Type == TypeRecord && p.status(c) == lock.Moving && (known == nil || !known.Stop())
+	if !judged(c.Type) || p.status(c) == lock.Forgotten || handed {
 		return
 	}
 	p.add(c).is(Unlisted).because("the plan takes %s out of the state, and the cluster would keep it unmanaged", c.Address).

@@ -152,7 +152,7 @@ func (j *judge) quorum() {
 			continue
 		}
 		was := v.Word
-		v.Evidence, v.Next, v.Import = nil, nil, ""
+		v.Evidence, v.Next, v.Differs, v.Import = nil, nil, nil, ""
 		v.is(Unknown).because("the cluster has no quorum: writes fail, some of them after the disks are gone; otherwise this would be %s", was)
 		v.next("bring the missing nodes back, then look again", "pvecm status")
 	}
@@ -162,7 +162,7 @@ func (j *judge) quorum() {
 func (j *judge) strays(at *place) {
 	for _, e := range at.lock.Units {
 		state, read := j.State[UnitID{at.Name, e.Key}]
-		if e.Value.Status == lock.Retired && (!read || state.Unreadable != "") {
+		if (e.Value.Status == lock.Retired || e.Value.Status == lock.Moving) && (!read || state.Unreadable != "") {
 			v := j.add(at, e.Key, KindUnit, "")
 			_, unread := j.held(at, e.Key, "")
 			v.unread(unread)

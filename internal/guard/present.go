@@ -42,6 +42,7 @@ func (s *subject) agrees() {
 	case word == Adopt:
 		s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
 		s.because("%s", s.proof()).because("%s", describe(s.guest))
+		s.unlike()
 	case word == Managed:
 		s.because("%s", s.proof())
 	}

@@ -13,7 +13,7 @@ import (
 
 // records judges the DNS records of a stack's VMs.
 func (j *judge) records(at *place) {
-	wanted := map[string]bool{} // unit and name
+	wanted := map[string]bool{} // unit and name; full names alone
 	if at.DNS != nil {
 		for _, vm := range at.VMs {
 			unit := lock.UnitDNS
@@ -21,14 +21,20 @@ func (j *judge) records(at *place) {
 				unit = e.Unit
 			}
 			for _, r := range vm.Records {
-				wanted[unit+"\x00"+r.Name] = true
+				wanted[unit+"\x00"+r.Name], wanted[strings.ToLower(FQDN(r.Name, at.DNS.Zone))] = true, true
 				j.record(at, unit, vm, r)
 			}
 		}
 	}
 	for _, e := range at.lock.Units {
 		for _, r := range j.State[UnitID{at.Name, e.Key}].Resources {
-			if r.Type == TypeRecord && !wanted[e.Key+"\x00"+r.Key] {
+			switch {
+			case r.Type != TypeRecord || wanted[e.Key+"\x00"+r.Key]:
+			case e.Value.Status == lock.Moving:
+				if !wanted[strings.ToLower(r.ID)] { // else its new unit's verdict says all
+					j.leftBehind(at, e.Key, r)
+				}
+			default:
 				j.unwanted(at, e, r)
 			}
 		}
@@ -64,6 +70,10 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	v := j.add(at, unit, KindRecord, name)
 	v.Name = r.Name
 	v.Resource = fmt.Sprintf("%s.this[%q]", TypeRecord, r.Name)
+	v.Owner = vm.Key
+	if known := j.addresses(at, vm); len(known) == 1 {
+		v.IPv4 = known[0]
+	}
 	answer := j.answer(name)
 	switch {
 	case unread != "":
@@ -79,14 +89,48 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		v.is(Managed).because("DNS has %s", strings.Join(answer.Addresses, " "))
 	case len(held) > 0:
 		v.is(Create).because("it is in state, and DNS has no address for it: an apply publishes it again")
+	case answer.Wildcard && len(held) == 0:
+		v.is(Create).because("DNS has no %s; a wildcard answers in its place", name)
 	case answer.CNAME != "":
 		v.is(Taken).because("%s is an alias of %s; an address beside it is refused by DNS, after the VM was created", name, answer.CNAME)
 		v.next("remove the alias", deletion(at, name, "CNAME")...)
 		v.next("or publish another name: in "+at.Spec+", "+vm.Path, "dns: {records: [NAME]}")
 	case len(answer.Addresses) == 0:
 		v.is(Create).because("DNS has no %s", name)
+	case j.giver(at, name) != "":
+		v.is(Adopt).because("DNS has %s for it, from unit %s, which hands it over and forgets it", strings.Join(answer.Addresses, " "), j.giver(at, name))
+		v.Import = v.Key
+		v.ttl(r, answer)
 	default:
 		j.existing(at, v, vm, r, answer)
+	}
+}
+
+// giver is the unit that hands a record over, or "": the proof that it is ours.
+func (j *judge) giver(at *place, name string) string {
+	for _, e := range at.lock.Units {
+		if e.Value.Status == lock.Moving && slices.ContainsFunc(j.State[UnitID{at.Name, e.Key}].Resources, func(r Resource) bool {
+			return r.Type == TypeRecord && strings.EqualFold(r.ID, name)
+		}) {
+			return e.Key
+		}
+	}
+	return ""
+}
+
+// leftBehind is a record that its unit would let go of, and no other asks for.
+func (j *judge) leftBehind(at *place, unit string, r Resource) {
+	v := j.add(at, unit, KindRecord, r.ID)
+	v.Name, v.Resource = r.Key, r.Address
+	v.is(Unlisted).because("unit %s lets go of its records, and no VM asks for %s any more: it would stay in DNS, in nobody's state", unit, r.ID)
+	v.next("let it go with its unit first: put the former dns.mode back in "+at.Spec, "stackgen render", "(cd stacks/"+at.Name+" && terragrunt stack run apply)")
+	v.next("or leave it in DNS: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+quote(r.Address))...)
+}
+
+// ttl says what becomes of a record whose TTL is not the spec's.
+func (v *Verdict) ttl(r schema.Record, answer *cluster.Record) {
+	if answer.TTL > 0 && answer.TTL != r.TTL {
+		v.because("its TTL is %d, the spec says %d: the apply replaces the record", answer.TTL, r.TTL)
 	}
 }
 
@@ -114,9 +158,7 @@ func (j *judge) existing(at *place, v *Verdict, vm *schema.VM, r schema.Record, 
 		v.next("it is somebody else's: publish another name: in "+at.Spec+", "+vm.Path, "dns: {records: [NAME]}")
 		return
 	}
-	if answer.TTL > r.TTL {
-		v.because("its TTL is %d, the spec says %d: the apply replaces the record", answer.TTL, r.TTL)
-	}
+	v.ttl(r, answer)
 }
 
 // addresses are what a VM is known to have: from its spec, or from its agent.

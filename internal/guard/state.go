@@ -46,6 +46,8 @@ type Resource struct {
 	MACs    []string
 	Wait    string // how long the provider waits for the agent: "" if it does not
 	Tainted bool
+	Cloned  bool     // it was made by a clone, of which the provider reads only what the spec says
+	Blocks  []string // of a VM: its blocks that the provider keeps once they are in state, though they say nothing but its defaults
 }
 
 // instance is one resource of a state in the form that `tofu show -json` gives
@@ -62,10 +64,14 @@ type instance struct {
 
 // values are the attributes that verdicts need.
 type values struct {
-	ID      any    `json:"id"`
-	VMID    any    `json:"vm_id"`
-	Node    string `json:"node_name"`
-	Name    string `json:"name"`
+	ID      any               `json:"id"`
+	VMID    any               `json:"vm_id"`
+	Node    string            `json:"node_name"`
+	Name    string            `json:"name"`
+	Clone   []json.RawMessage `json:"clone"`
+	OS      []json.RawMessage `json:"operating_system"`
+	Memory  []json.RawMessage `json:"memory"`
+	CPU     []json.RawMessage `json:"cpu"`
 	Devices []struct {
 		MAC string `json:"mac_address"`
 	} `json:"network_device"`
@@ -225,12 +231,23 @@ func (i instance) resource() Resource {
 			return r
 		}
 	}
-	r.ID, r.Node, r.Name, r.Wait = scalar(v.ID), v.Node, v.Name, v.wait()
+	r.ID, r.Node, r.Name, r.Wait, r.Cloned = scalar(v.ID), v.Node, v.Name, v.wait(), len(v.Clone) > 0
 	if i.Type == TypeVM {
 		r.VMID, _ = strconv.Atoi(scalar(v.VMID))
 		if r.VMID == 0 { // an import that was never read back
 			r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
 		}
+	}
+	for _, b := range []struct {
+		name string
+		list []json.RawMessage
+	}{{"operating_system", v.OS}, {"memory", v.Memory}, {"cpu", v.CPU}} {
+		if len(b.list) > 0 {
+			r.Blocks = append(r.Blocks, b.name)
+		}
+	}
+	if len(v.Agent) > 0 {
+		r.Blocks = append(r.Blocks, "agent")
 	}
 	for _, d := range v.Devices {
 		if d.MAC != "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -52,20 +53,24 @@ const (
 
 // A Verdict is what was found out about one VM, pool or record.
 type Verdict struct {
-	Stack    string     `json:"stack"`
-	Unit     string     `json:"unit,omitempty"`
-	Kind     string     `json:"kind"`
-	Key      string     `json:"key"` // of the VM, id of the pool, name of the record, VMID of another guest
-	Word     Word       `json:"verdict"`
-	Exit     int        `json:"exit"`
-	VMID     int        `json:"vmid,omitempty"`
-	Node     string     `json:"node,omitempty"`
-	Name     string     `json:"name,omitempty"`
-	Resource string     `json:"resource,omitempty"`   // its address in the unit
-	Import   string     `json:"import,omitempty"`     // the id to import it by
-	Others   []int      `json:"candidates,omitempty"` // VMIDs to choose from, if it is ambiguous
-	Evidence []string   `json:"evidence"`
-	Next     []lock.Way `json:"next"`
+	Stack    string                `json:"stack"`
+	Unit     string                `json:"unit,omitempty"`
+	Kind     string                `json:"kind"`
+	Key      string                `json:"key"` // of the VM, id of the pool, name of the record, VMID of another guest
+	Word     Word                  `json:"verdict"`
+	Exit     int                   `json:"exit"`
+	VMID     int                   `json:"vmid,omitempty"`
+	Node     string                `json:"node,omitempty"`
+	Name     string                `json:"name,omitempty"`
+	Resource string                `json:"resource,omitempty"`   // its address in the unit
+	Import   string                `json:"import,omitempty"`     // the id to import it by
+	Others   []int                 `json:"candidates,omitempty"` // VMIDs to choose from, if it is ambiguous
+	Evidence []string              `json:"evidence"`
+	Differs  []hardware.Difference `json:"differs,omitempty"` // what the first plan after an import would change
+	Next     []lock.Way            `json:"next"`
+
+	Owner string `json:"-"` // of a record: its VM's key
+	IPv4  string `json:"-"` // of a record: its VM's address, if the look or the spec tells the one it has
 }
 
 // Address is what the verdict is about, as people name it.

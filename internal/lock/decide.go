@@ -40,6 +40,8 @@ type Options struct {
 	Specs      map[string]string // stack -> path of its spec, relative to the project
 	Selected   func(stack string) bool
 	StateMoved []string // stacks whose state the person has moved
+
+	RecordsMoved []string // stacks whose records are in their new units, as the person says
 }
 
 // Decide makes the decisions that p needs and old does not hold. It never
@@ -249,7 +251,7 @@ func (s *Stack) retire() {
 		}
 	}
 	for i := range s.Units {
-		if u := &s.Units[i].Value; u.Status == Live {
+		if u := &s.Units[i].Value; u.Status == Live || u.Status == Moving {
 			u.Status = Retired
 		}
 	}

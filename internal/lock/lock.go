@@ -17,11 +17,13 @@ const File = "stackgen.lock.yaml"
 // Version is the version of the lock's format that this package writes.
 const Version = 1
 
-// What has become of a VM, unit or stack. Live is the empty string.
+// What has become of a VM, unit or stack. Live is the empty string. Moving is for
+// DNS units only: another unit takes their records over.
 const (
 	Live      = ""
 	Retired   = "retired"
 	Forgotten = "forgotten"
+	Moving    = "moving"
 )
 
 // A Lock is every decision of a project.

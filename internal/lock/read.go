@@ -154,7 +154,11 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 	}
 	r.each(n.Get("units"), func(name string, u *schema.Node) {
 		r.known(u, "status", "pool")
-		s.Units = append(s.Units, Entry[Unit]{name, Unit{Status: r.status(u), Pool: r.text(u.Get("pool"))}})
+		unit := Unit{Status: Moving, Pool: r.text(u.Get("pool"))}
+		if r.text(u.Get("status")) != Moving {
+			unit.Status = r.status(u)
+		}
+		s.Units = append(s.Units, Entry[Unit]{name, unit})
 	})
 	r.each(n.Get("vms"), func(vm string, v *schema.Node) {
 		s.VMs = append(s.VMs, Entry[VM]{vm, r.vm(key+"/"+vm, v)})

@@ -18,6 +18,7 @@ type stackDecider struct {
 	counts map[string]int     // VMs of the stack on each node
 	turns  map[schema.Pos]int // how often a placement was asked
 	next   int                // where to look for a free VMID
+	moving int                // units whose records begin to move
 }
 
 // rename moves the entries of renamed VMs to their new keys.

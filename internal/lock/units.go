@@ -42,6 +42,10 @@ func (d *stackDecider) units() {
 			now = Retired
 		case d.way(d.stack.Forgotten, e.Key):
 			now = Forgotten
+		case e.Value.Status == Moving && slices.Contains(d.options.RecordsMoved, d.stack.Name):
+			continue
+		case d.moves(e.Key, e.Value.Status):
+			now = Moving
 		case e.Value.Status != Live:
 			continue // its line is gone, and the VM's note says so
 		default:
@@ -57,6 +61,7 @@ func (d *stackDecider) units() {
 	}
 	slices.SortFunc(out, func(a, b Entry[Unit]) int { return schema.NaturalCompare(a.Key, b.Key) })
 	d.lock.Units = out
+	d.moveNotes()
 }
 
 // pool refuses to take a pool away from the VMs that are in it.

@@ -29,6 +29,7 @@ type Question struct {
 	Name   string // with its final dot
 	Server string // host or address
 	Port   int
+	Key    Key // to sign it with; none if its secret is empty
 }
 
 func (q Question) address() string { return net.JoinHostPort(q.Server, strconv.Itoa(q.Port)) }
@@ -50,14 +51,32 @@ func Ask(ctx context.Context, questions []Question) []cluster.Record {
 		}
 	}
 	inParallel(all)
+	var probes []func()
 	for i, q := range questions {
 		star, ok := wildcard(q)
-		if w := wild[star]; ok && (len(out[i].Addresses) > 0 || out[i].CNAME != "") {
-			out[i].Wildcard = slices.Equal(w.Addresses, out[i].Addresses) && w.CNAME == out[i].CNAME
+		if w := wild[star]; ok && says(out[i]) && same(*w, out[i]) {
+			probes = append(probes, func() { out[i].Wildcard = a.synthesised(ctx, q, *w) })
 		}
 	}
+	inParallel(probes)
 	slices.SortFunc(out, func(x, y cluster.Record) int { return strings.Compare(x.Name, y.Name) })
 	return out
+}
+
+// synthesised reports whether the wildcard answers in the place of a name. A name
+// that exists keeps the wildcard away from all names below it.
+func (a *asker) synthesised(ctx context.Context, q Question, wild cluster.Record) bool {
+	q.Name = "_stackgen." + q.Name
+	below := a.ask(ctx, q)
+	return below.Error == "" && same(below, wild)
+}
+
+// says reports whether there is an answer.
+func says(r cluster.Record) bool { return len(r.Addresses) > 0 || r.CNAME != "" }
+
+// same reports whether two names have the same answer.
+func same(a, b cluster.Record) bool {
+	return slices.Equal(a.Addresses, b.Addresses) && a.CNAME == b.CNAME
 }
 
 // wildcard is the question whose answer would stand in for a name.
@@ -103,6 +122,8 @@ func (a *asker) ask(ctx context.Context, q Question) cluster.Record {
 	}
 	answer, err := exchange(ctx, q)
 	switch {
+	case q.Key.refused(err):
+		r.Error = q.address() + " " + q.Key.reason(err)
 	case err != nil:
 		r.Error = q.address() + " does not answer: " + cause(err)
 		a.mu.Lock()
@@ -141,12 +162,12 @@ func exchange(ctx context.Context, q Question) (answer *dns.Msg, err error) {
 	m := new(dns.Msg).SetQuestion(q.Name, dns.TypeA)
 	m.RecursionDesired = false
 	for range tries {
-		if answer, _, err = (&dns.Client{Timeout: timeout}).ExchangeContext(ctx, m, q.address()); err == nil || ctx.Err() != nil {
+		if answer, _, err = q.Key.client("udp").ExchangeContext(ctx, q.Key.sign(m), q.address()); err == nil || ctx.Err() != nil || q.Key.refused(err) {
 			break
 		}
 	}
 	if err == nil && answer.Truncated {
-		answer, _, err = (&dns.Client{Timeout: timeout, Net: "tcp"}).ExchangeContext(ctx, m, q.address())
+		answer, _, err = q.Key.client("tcp").ExchangeContext(ctx, q.Key.sign(m), q.address())
 	}
 	return answer, err
 }

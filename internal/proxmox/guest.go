@@ -37,6 +37,7 @@ func (l *look) config1(ctx context.Context, g *cluster.Guest) {
 	}
 	g.Name = or(or(flat["name"], flat["hostname"]), g.Name)
 	g.Config = config(flat)
+	_, g.Config.Password = raw["cipassword"]
 }
 
 // plain is a JSON value as text.

@@ -44,12 +44,14 @@ resource "proxmox_virtual_environment_vm" "this" {
   dynamic "cpu" {
     for_each = each.value.cpu[*]
     content {
-      cores   = cpu.value.cores
-      sockets = cpu.value.sockets
-      type    = cpu.value.type
-      numa    = cpu.value.numa
-      units   = cpu.value.units
-      limit   = cpu.value.limit
+      cores    = cpu.value.cores
+      sockets  = cpu.value.sockets
+      type     = cpu.value.type
+      flags    = cpu.value.flags
+      affinity = cpu.value.affinity
+      numa     = cpu.value.numa
+      units    = cpu.value.units
+      limit    = cpu.value.limit
     }
   }
   dynamic "memory" {
@@ -168,7 +170,16 @@ resource "proxmox_virtual_environment_vm" "this" {
       version      = tpm_state.value.version
     }
   }
-  tablet_device = each.value.tablet_device
+  tablet_device   = each.value.tablet_device
+  keyboard_layout = each.value.keyboard_layout
+  dynamic "usb" {
+    for_each = each.value.usb
+    content {
+      host    = usb.value.host
+      mapping = usb.value.mapping
+      usb3    = usb.value.usb3
+    }
+  }
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -236,12 +247,14 @@ resource "proxmox_virtual_environment_vm" "protected" {
   dynamic "cpu" {
     for_each = each.value.cpu[*]
     content {
-      cores   = cpu.value.cores
-      sockets = cpu.value.sockets
-      type    = cpu.value.type
-      numa    = cpu.value.numa
-      units   = cpu.value.units
-      limit   = cpu.value.limit
+      cores    = cpu.value.cores
+      sockets  = cpu.value.sockets
+      type     = cpu.value.type
+      flags    = cpu.value.flags
+      affinity = cpu.value.affinity
+      numa     = cpu.value.numa
+      units    = cpu.value.units
+      limit    = cpu.value.limit
     }
   }
   dynamic "memory" {
@@ -360,7 +373,16 @@ resource "proxmox_virtual_environment_vm" "protected" {
       version      = tpm_state.value.version
     }
   }
-  tablet_device = each.value.tablet_device
+  tablet_device   = each.value.tablet_device
+  keyboard_layout = each.value.keyboard_layout
+  dynamic "usb" {
+    for_each = each.value.usb
+    content {
+      host    = usb.value.host
+      mapping = usb.value.mapping
+      usb3    = usb.value.usb3
+    }
+  }
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -430,12 +452,14 @@ resource "proxmox_virtual_environment_vm" "adopted" {
   dynamic "cpu" {
     for_each = each.value.cpu[*]
     content {
-      cores   = cpu.value.cores
-      sockets = cpu.value.sockets
-      type    = cpu.value.type
-      numa    = cpu.value.numa
-      units   = cpu.value.units
-      limit   = cpu.value.limit
+      cores    = cpu.value.cores
+      sockets  = cpu.value.sockets
+      type     = cpu.value.type
+      flags    = cpu.value.flags
+      affinity = cpu.value.affinity
+      numa     = cpu.value.numa
+      units    = cpu.value.units
+      limit    = cpu.value.limit
     }
   }
   dynamic "memory" {
@@ -554,7 +578,16 @@ resource "proxmox_virtual_environment_vm" "adopted" {
       version      = tpm_state.value.version
     }
   }
-  tablet_device = each.value.tablet_device
+  tablet_device   = each.value.tablet_device
+  keyboard_layout = each.value.keyboard_layout
+  dynamic "usb" {
+    for_each = each.value.usb
+    content {
+      host    = usb.value.host
+      mapping = usb.value.mapping
+      usb3    = usb.value.usb3
+    }
+  }
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -621,12 +654,14 @@ resource "proxmox_virtual_environment_vm" "golden" {
   dynamic "cpu" {
     for_each = each.value.cpu[*]
     content {
-      cores   = cpu.value.cores
-      sockets = cpu.value.sockets
-      type    = cpu.value.type
-      numa    = cpu.value.numa
-      units   = cpu.value.units
-      limit   = cpu.value.limit
+      cores    = cpu.value.cores
+      sockets  = cpu.value.sockets
+      type     = cpu.value.type
+      flags    = cpu.value.flags
+      affinity = cpu.value.affinity
+      numa     = cpu.value.numa
+      units    = cpu.value.units
+      limit    = cpu.value.limit
     }
   }
   dynamic "memory" {
@@ -745,7 +780,16 @@ resource "proxmox_virtual_environment_vm" "golden" {
       version      = tpm_state.value.version
     }
   }
-  tablet_device = each.value.tablet_device
+  tablet_device   = each.value.tablet_device
+  keyboard_layout = each.value.keyboard_layout
+  dynamic "usb" {
+    for_each = each.value.usb
+    content {
+      host    = usb.value.host
+      mapping = usb.value.mapping
+      usb3    = usb.value.usb3
+    }
+  }
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {

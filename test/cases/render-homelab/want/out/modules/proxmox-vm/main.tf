@@ -42,12 +42,14 @@ resource "proxmox_virtual_environment_vm" "this" {
   dynamic "cpu" {
     for_each = each.value.cpu[*]
     content {
-      cores   = cpu.value.cores
-      sockets = cpu.value.sockets
-      type    = cpu.value.type
-      numa    = cpu.value.numa
-      units   = cpu.value.units
-      limit   = cpu.value.limit
+      cores    = cpu.value.cores
+      sockets  = cpu.value.sockets
+      type     = cpu.value.type
+      flags    = cpu.value.flags
+      affinity = cpu.value.affinity
+      numa     = cpu.value.numa
+      units    = cpu.value.units
+      limit    = cpu.value.limit
     }
   }
   dynamic "memory" {
@@ -166,7 +168,16 @@ resource "proxmox_virtual_environment_vm" "this" {
       version      = tpm_state.value.version
     }
   }
-  tablet_device = each.value.tablet_device
+  tablet_device   = each.value.tablet_device
+  keyboard_layout = each.value.keyboard_layout
+  dynamic "usb" {
+    for_each = each.value.usb
+    content {
+      host    = usb.value.host
+      mapping = usb.value.mapping
+      usb3    = usb.value.usb3
+    }
+  }
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -234,12 +245,14 @@ resource "proxmox_virtual_environment_vm" "protected" {
   dynamic "cpu" {
     for_each = each.value.cpu[*]
     content {
-      cores   = cpu.value.cores
-      sockets = cpu.value.sockets
-      type    = cpu.value.type
-      numa    = cpu.value.numa
-      units   = cpu.value.units
-      limit   = cpu.value.limit
+      cores    = cpu.value.cores
+      sockets  = cpu.value.sockets
+      type     = cpu.value.type
+      flags    = cpu.value.flags
+      affinity = cpu.value.affinity
+      numa     = cpu.value.numa
+      units    = cpu.value.units
+      limit    = cpu.value.limit
     }
   }
   dynamic "memory" {
@@ -358,7 +371,16 @@ resource "proxmox_virtual_environment_vm" "protected" {
       version      = tpm_state.value.version
     }
   }
-  tablet_device = each.value.tablet_device
+  tablet_device   = each.value.tablet_device
+  keyboard_layout = each.value.keyboard_layout
+  dynamic "usb" {
+    for_each = each.value.usb
+    content {
+      host    = usb.value.host
+      mapping = usb.value.mapping
+      usb3    = usb.value.usb3
+    }
+  }
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {
@@ -428,12 +450,14 @@ resource "proxmox_virtual_environment_vm" "adopted" {
   dynamic "cpu" {
     for_each = each.value.cpu[*]
     content {
-      cores   = cpu.value.cores
-      sockets = cpu.value.sockets
-      type    = cpu.value.type
-      numa    = cpu.value.numa
-      units   = cpu.value.units
-      limit   = cpu.value.limit
+      cores    = cpu.value.cores
+      sockets  = cpu.value.sockets
+      type     = cpu.value.type
+      flags    = cpu.value.flags
+      affinity = cpu.value.affinity
+      numa     = cpu.value.numa
+      units    = cpu.value.units
+      limit    = cpu.value.limit
     }
   }
   dynamic "memory" {
@@ -552,7 +576,16 @@ resource "proxmox_virtual_environment_vm" "adopted" {
       version      = tpm_state.value.version
     }
   }
-  tablet_device = each.value.tablet_device
+  tablet_device   = each.value.tablet_device
+  keyboard_layout = each.value.keyboard_layout
+  dynamic "usb" {
+    for_each = each.value.usb
+    content {
+      host    = usb.value.host
+      mapping = usb.value.mapping
+      usb3    = usb.value.usb3
+    }
+  }
   dynamic "serial_device" {
     for_each = each.value.serial_device
     content {

@@ -1,0 +1,147 @@
+package dnstest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// conf is the configuration of named: one zone, one key, and nothing that leaves
+// the folder or the machine.
+const conf = `options {
+  directory "DIR";
+  pid-file "DIR/named.pid";
+  session-keyfile "DIR/session.key";
+  managed-keys-directory "DIR";
+  listen-on port PORT { 127.0.0.1; };
+  listen-on-v6 { none; };
+  query-source address 127.0.0.1;
+  recursion no;
+  notify no;
+  dnssec-validation no;
+  allow-query { 127.0.0.1; };
+  allow-transfer { none; };
+  max-cache-size 8m;
+};
+controls { };
+key "KEY" { algorithm hmac-sha256; secret "SECRET"; };
+zone "ZONE" {
+  type primary;
+  file "DIR/zone";
+  update-policy { grant KEY zonesub ANY; };
+};
+`
+
+// wrapper runs named for as long as this process holds its standard input open, and
+// then removes its folder: nothing is left behind, whatever this process dies of.
+// Once named has ended, nobody is stopped in its place. It is a copy that runs:
+// AppArmor keeps the installed one to the system's own folders. cp makes it, since a
+// file that this process had written could still be open in another child of it.
+const wrapper = `trap '' HUP INT
+dir=$1
+cp "$2" "$dir/named"
+shift 2
+exec 3<&0
+"$dir/named" "$@" </dev/null 3<&- & named=$!
+{ cat <&3 >/dev/null; kill $named; } 2>/dev/null & watch=$!
+exec 3<&-
+wait $named
+kill $watch 2>/dev/null
+rm -rf "$dir"`
+
+// patience is how long named may take to stop.
+const patience = 10 * time.Second
+
+// namedPath is where named is installed; a user's PATH often lacks sbin.
+func namedPath() (string, error) {
+	for _, name := range []string{"named", "/usr/sbin/named", "/usr/local/sbin/named"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return filepath.Abs(path)
+		}
+	}
+	return "", errors.New("named is not installed")
+}
+
+// named starts named. A port that somebody else took in the meantime is tried
+// again with another one.
+func (s *Server) named(ctx context.Context, path string, records []dns.RR) (err error) {
+	for range 3 {
+		if err = s.namedOnce(ctx, path, records); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+func (s *Server) namedOnce(ctx context.Context, path string, records []dns.RR) (err error) {
+	dir, err := os.MkdirTemp("", "stackgen-named-")
+	if err != nil {
+		return fmt.Errorf("no folder for named: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	if s.Port, err = freePort(); err != nil {
+		return fmt.Errorf("no port for named: %w", err)
+	}
+	var zone strings.Builder
+	for _, rr := range records {
+		zone.WriteString(rr.String() + "\n")
+	}
+	text := strings.NewReplacer("DIR", dir, "PORT", fmt.Sprint(s.Port), "KEY", s.KeyName, "SECRET", s.Secret, "ZONE", s.Zone).Replace(conf)
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "zone"), []byte(zone.String()), 0o600), os.WriteFile(filepath.Join(dir, "named.conf"), []byte(text), 0o600)); err != nil {
+		return err
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return err
+	}
+	c := exec.Command("sh", "-c", wrapper, "sh", dir, path, "-g", "-4", "-n", "1", "-c", filepath.Join(dir, "named.conf"))
+	c.Dir, c.Stdout, c.Stderr = dir, log, log
+	hold, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return errors.Join(err, log.Close())
+	}
+	gone := make(chan struct{})
+	go func() {
+		_ = c.Wait() // its own way to end says nothing: it was told to
+		close(gone)
+	}()
+	s.stop = func() error {
+		err := hold.Close()
+		if errors.Is(err, os.ErrClosed) {
+			err = nil // it has ended by itself
+		}
+		select {
+		case <-gone:
+		case <-time.After(patience):
+			err = errors.New("named does not stop")
+		}
+		return errors.Join(err, log.Close(), os.RemoveAll(dir))
+	}
+	if err := s.await(ctx, gone); err != nil {
+		said, _ := io.ReadAll(io.NewSectionReader(log, 0, 1<<20)) // the folder may be gone already
+		return errors.Join(fmt.Errorf("named: %w: %s", err, lastLines(said)), s.Close())
+	}
+	return nil
+}
+
+// lastLines is the end of what named said.
+func lastLines(log []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
+	return string(bytes.Join(lines[max(0, len(lines)-5):], []byte(" / ")))
+}

@@ -1,0 +1,161 @@
+package hardware
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/schema"
+)
+
+// TestEveryPropertyIsRead keeps a property from being added that an import would
+// then change without a word.
+func TestEveryPropertyIsRead(t *testing.T) {
+	for _, f := range schema.VMFields {
+		if f.HCL == "" || f.Key == "vmid" || f.Key == "node" { // which VM it is, and where
+			continue
+		}
+		if !covered(f.Key) {
+			t.Errorf("no table reads %s", f.Key)
+		}
+		fields := f.Fields
+		if f.Type == schema.List {
+			fields = f.Elem.Fields
+		}
+		for path := range subfields("", fields) {
+			if !slices.ContainsFunc(families, func(fam family) bool {
+				return fam.Field == f.Key && slices.ContainsFunc(fam.Rows, func(w row) bool { return w.Field == path })
+			}) {
+				t.Errorf("no table reads %s.%s", f.Key, path)
+			}
+		}
+	}
+	for _, w := range single {
+		if field(w.Field) == nil {
+			t.Errorf("a spec has no %s", w.Field)
+		}
+	}
+}
+
+// subfields are the parts of a property, by path.
+func subfields(prefix string, fields []schema.Field) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range fields {
+		if len(f.Fields) == 0 {
+			out[join(prefix, f.Key)] = true
+		}
+		for path := range subfields(join(prefix, f.Key), f.Fields) {
+			out[path] = true
+		}
+	}
+	return out
+}
+
+// vm is a VM of a spec, with what it inherits.
+func vm(t *testing.T, own string) *schema.VM {
+	t.Helper()
+	spec, problems := schema.Parse("lab.yaml", []byte("apiVersion: stackgen/v1\nkind: Stack\nname: lab\nvmids: 100-199\ndefaults: {node: pve1, template: 9000}\nvms:\n  a: {"+own+"}\n"))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	p, problems := schema.Join(nil, []schema.Input{{Spec: spec, Label: "lab.yaml"}}, nil)
+	if schema.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	return p.Stacks[0].VMs[0]
+}
+
+// usual is the configuration of a VM as the spec `a: {}` makes it.
+const usual = `name: lab-a
+onboot: 1
+scsihw: virtio-scsi-single
+ostype: l26
+cores: 2
+cpu: x86-64-v2-AES
+memory: 2048
+agent: 1
+ide2: local-lvm:vm-100-cloudinit,media=cdrom
+ipconfig0: ip=dhcp
+net0: virtio=BC:24:11:00:00:01,bridge=vmbr0`
+
+// guest is a VM with the usual configuration, but for some lines. A line without
+// a value takes one away.
+func guest(lines string) *cluster.Guest {
+	raw := map[string]string{}
+	for line := range strings.Lines(usual + "\n" + lines) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		raw[strings.TrimSuffix(key, ":")] = value
+		if value == "" {
+			delete(raw, strings.TrimSuffix(key, ":"))
+		}
+	}
+	return &cluster.Guest{VMID: 100, Node: "pve1", Kind: cluster.KindVM, Name: raw["name"], Status: "running", Config: &cluster.Config{Raw: raw}}
+}
+
+func TestDifferences(t *testing.T) {
+	for _, c := range []struct{ lines, own, want string }{
+		{"", "", ""},
+		{"balloon: 0\nbios: seabios\nnuma: 0\nprotection: 0\ntablet: 1\nkeyboard: en-us\nacpi: 1\nvga: std\nsockets: 1\ncpulimit: 0", "", ""},
+		{"localtime: 1\nmeta: ctime=1\nvmgenid: x\nunused0: local:x\nhotplug: disk\nparent: s1\nshares: 500\nlock: backup\nboot: order=net0", "", ""},
+		{"agent: enabled=1,fstrim_cloned_disks=0,type=virtio\ncpu: cputype=x86-64-v2-AES\nvga: type=std,memory=16", "", ""},
+		{"net0: model=virtio,macaddr=BC:24:11:00:00:01,bridge=vmbr0,firewall=0", "", ""},
+		{"net0: virtio=bc:24:11:00:00:01,bridge=vmbr0", "", ""},
+		{"tags: a;b", "", ""},
+		{"net0: virtio=BC:24:11:00:00:01", "", "(no line)"},
+		{"scsi0: /dev/disk/by-id/x,size=4G", "disks: [{interface: scsi0, size: 4}]", "(no line)"},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4G,werror=stop,wwn=0x1\ncpu: x86-64-v2-AES,hidden=1\nwhatever: 1", "disks: [{interface: scsi0, size: 4}]", ""},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4G,queues=4", "disks: [{interface: scsi0, size: 4}]", "(no line)"},
+		{"hostpci0: 01:00", "", "(no line)"},
+		{"tags: b;a", "tags: [A, b]", ""},
+		{"tags: b;a", "tags: [b]", "tags: [a, b]"},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4300M", "disks: [{interface: scsi0, size: 4}]", ""},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4G", "", ""},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4G\nscsi1: local:100/vm-100-disk-1.qcow2,size=1T", "disks: [{interface: scsi0, size: 4}]",
+			"disks: [{interface: scsi0, datastore: local-lvm, size: 4}, {interface: scsi1, datastore: local, size: 1024, format: qcow2}]"},
+		{"scsi1: local-lvm:vm-100-disk-1,size=2G,discard=on\nscsi0: local-lvm:vm-100-disk-0,size=1G,backup=0,discard=ignore", "disks: [{interface: scsi1, size: 2, discard: true}, {interface: scsi0, size: 1, backup: false}]", ""},
+		{"memory: 512\nballoon: 512", "memory: 512", ""},
+		{"memory: 512", "memory: 512", "balloon: 0"},
+		{"memory: 4096\nballoon: 1024", "memory: 4096", "balloon: 1024"},
+		{"agent: 0", "agent: false", ""},
+		{"agent:", "agent: {enabled: false, type: isa}", ""},
+		{"agent: 1", "agent: {timeout: 3s}", `agent: {timeout: "15m"}`},
+		{"vga: serial0\nserial0: socket", "", "serial: socket"},
+		{"vga: serial0", "vga: qxl", "vga: serial0"},
+		{"", "vga: std", ""},
+		{"tpmstate0: local-lvm:vm-100-disk-1,size=4M,version=v2.0", "", ""},
+		{"tpmstate0: local-lvm:vm-100-disk-1,size=4M,version=v1.2", "", "tpm: {datastore: local-lvm, version: v1.2}"},
+		{"ide2:\nipconfig0:", "cloud_init: false", ""},
+		{"ide2:\nipconfig0:", "", "cloud_init: false"},
+		{"ipconfig0: ip=192.0.2.9/24,gw=192.0.2.1", "cloud_init: {ipv4: 192.0.2.9/24, gateway: 192.0.2.1}", ""},
+		{"sshkeys: ssh-ed25519%20AAAA%20a%2Bb%0A", "cloud_init: {ssh_keys: [ssh-ed25519 AAAA a+b]}", ""},
+		{"cpulimit: 1.50", "cpu_limit: 1.5", ""},
+		{"cpuunits: 100", "", ""},
+		{"cpuunits: 100", "cpu_units: 200", "cpu_units: 100"},
+		{"net1: e1000=BC:24:11:00:00:02,bridge=vmbr1,rate=1.5,trunks=5;6", "", `networks: [{bridge: vmbr0, mac: "BC:24:11:00:00:01"}, {bridge: vmbr1, model: e1000, mac: "BC:24:11:00:00:02", rate: 1.5, trunks: ["5", "6"]}]`},
+		{"description: yes", "", `description: "yes"`},
+		{"startup: order=2,down=5", "startup: {order: 2, down: 5}", ""},
+		{"startup: order=2,down=5", "startup: {order: 2, up: 3}", "(no line)"},
+	} {
+		var lines []string
+		ds := Read(guest(c.lines)).Differences(vm(t, c.own), func(string) bool { return false })
+		for _, d := range ds {
+			if d.Reason != "" {
+				d.Line = "(no line)"
+			}
+			lines = append(lines, d.Line)
+		}
+		if got := strings.Join(lines, " | "); got != c.want {
+			t.Errorf("%q and {%s}: got %s, want %s\n%+v", c.lines, c.own, got, c.want, ds)
+		}
+	}
+}
+
+// TestIgnored leaves out what a profile leaves alone.
+func TestIgnored(t *testing.T) {
+	r := Read(guest("serial0: socket\nscsihw:\nmemory: 1024"))
+	ds := r.Differences(vm(t, ""), func(a string) bool { return a == "serial_device" || a == "scsi_hardware" })
+	if len(ds) != 1 || ds[0].Line != "memory: 1024" {
+		t.Errorf("got %+v", ds)
+	}
+}

@@ -1,0 +1,134 @@
+package hardware
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// field is the row of a property of a VM.
+func field(name string) *schema.Field { return fieldOf(schema.VMFields, name) }
+
+func fieldOf(fields []schema.Field, name string) *schema.Field {
+	first, rest, deeper := strings.Cut(name, ".")
+	for i := range fields {
+		if fields[i].Key == first {
+			if deeper {
+				return fieldOf(fields[i].Fields, rest)
+			}
+			return &fields[i]
+		}
+	}
+	return nil
+}
+
+// whole and decimal are numbers as a spec writes them.
+var (
+	whole   = regexp.MustCompile(`^-?[0-9]{1,18}$`)
+	decimal = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,15})?$`)
+)
+
+// scalar is a value of the shape that a field takes, or text where it is none:
+// then the field refuses it.
+func scalar(f *schema.Field, text string) *schema.Node {
+	shape := schema.ShapeString
+	switch {
+	case f.Type == schema.Bool && (text == "true" || text == "false"):
+		shape = schema.ShapeBool
+	case (f.Type == schema.Int || f.Type == schema.Float) && whole.MatchString(text):
+		shape = schema.ShapeInt
+	case f.Type == schema.Float && decimal.MatchString(text):
+		shape = schema.ShapeFloat
+	}
+	return &schema.Node{Shape: shape, Text: text}
+}
+
+// texts is a list of texts.
+func texts(items []string) *schema.Node {
+	out := &schema.Node{Shape: schema.ShapeList}
+	for _, t := range items {
+		out.Items = append(out.Items, &schema.Node{Shape: schema.ShapeString, Text: t})
+	}
+	return out
+}
+
+// set puts a value at a path of a map.
+func set(n *schema.Node, path string, value *schema.Node) *schema.Node {
+	first, rest, deeper := strings.Cut(path, ".")
+	if deeper {
+		inner := n.Get(first)
+		if inner == nil {
+			inner = &schema.Node{Shape: schema.ShapeMap}
+		}
+		value = set(inner, rest, value)
+	}
+	return n.With(&schema.Node{Shape: schema.ShapeString, Text: first}, value)
+}
+
+// truth is a switch of a configuration as a spec has it.
+func truth(text string) string {
+	switch strings.ToLower(text) {
+	case "1", "on", "yes", "true":
+		return "true"
+	case "0", "off", "no", "false", "ignore":
+		return "false"
+	}
+	return text
+}
+
+// bare is text that YAML takes for nothing but itself, in braces too.
+var bare = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9/._+@-]*$`)
+
+// words are texts that YAML, old and new, may take for something else.
+var words = []string{"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+
+// flow is a value as YAML on one line.
+func flow(n *schema.Node) string {
+	switch n.Shape {
+	case schema.ShapeMap:
+		var parts []string
+		for i, k := range n.Keys {
+			parts = append(parts, k.Text+": "+flow(n.Items[i]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case schema.ShapeList:
+		var parts []string
+		for _, item := range n.Items {
+			parts = append(parts, flow(item))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case schema.ShapeString:
+		if bare.MatchString(n.Text) && !slices.Contains(words, strings.ToLower(n.Text)) {
+			return n.Text
+		}
+		var quoted strings.Builder // in JSON, which is YAML too
+		enc := json.NewEncoder(&quoted)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(n.Text) // text can always be encoded
+		return strings.TrimSuffix(quoted.String(), "\n")
+	}
+	return n.Text
+}
+
+// short is a value with the shorthands that a spec offers.
+func short(f *schema.Field, n *schema.Node) *schema.Node {
+	switch {
+	case n.Shape == schema.ShapeList && f.Type == schema.List && f.Elem.Type == schema.Object:
+		out := &schema.Node{Shape: schema.ShapeList}
+		for _, item := range n.Items {
+			out.Items = append(out.Items, short(f.Elem, item))
+		}
+		if f.Wrap && len(out.Items) == 1 {
+			return out.Items[0]
+		}
+		return out
+	case n.Shape == schema.ShapeMap && len(n.Keys) == 0 && f.On != "":
+		return &schema.Node{Shape: schema.ShapeBool, Text: "true"}
+	case n.Shape == schema.ShapeMap && len(n.Keys) == 1 && (n.Keys[0].Text == f.On || n.Keys[0].Text == f.Short):
+		return n.Items[0]
+	}
+	return n
+}

@@ -1,0 +1,191 @@
+package test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"stackgen/internal/pvesim"
+)
+
+// realGuests are VMs as people make them by hand: entries of a configuration,
+// each a line. A size after a storage makes a disk.
+var realGuests = []struct {
+	key, node, config string
+	run               bool
+}{
+	{key: "plain", node: "pve1", config: `name=plain
+memory=1024
+cores=1
+scsihw=virtio-scsi-pci
+ostype=l26
+scsi0=local-lvm:4
+net0=virtio=BC:24:11:0A:00:01,bridge=vmbr0`},
+	{key: "windows", node: "pve2", config: `name=windows
+bios=ovmf
+machine=pc-q35-9.0
+cpu=host,flags=+aes;-pcid
+cores=4
+sockets=2
+numa=1
+memory=8192
+balloon=2048
+ostype=win11
+scsihw=virtio-scsi-single
+efidisk0=local-lvm:1,efitype=4m,pre-enrolled-keys=1
+tpmstate0=local-lvm:1,version=v2.0
+scsi0=local-lvm:32,iothread=1,ssd=1,discard=on,cache=writeback
+ide2=shared:iso/debian-12-netinst.iso,media=cdrom
+net0=virtio=BC:24:11:0A:00:02,bridge=vmbr0,tag=30,firewall=1,queues=4
+agent=1,fstrim_cloned_disks=1
+onboot=1
+tags=office;windows
+keyboard=de
+vga=virtio,memory=64
+startup=order=3,up=30
+protection=1
+localtime=1
+description=the office's own: "don't touch"
+second line # 100 %`},
+	{key: "cloudy", node: "pve1", run: true, config: `name=cloudy
+memory=2048
+cores=2
+cpu=x86-64-v2-AES
+scsihw=virtio-scsi-pci
+ostype=l26
+scsi0=shared:8,format=qcow2
+ide2=local-lvm:cloudinit
+ciuser=ops
+cipassword=never-shown
+sshkeys=ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIPretendKeyOfNobodyAtAllForTests%20ops%40example%0Assh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIPretendKeyOfSomebodyElse00000%20x
+ipconfig0=ip=192.0.2.50/24,gw=192.0.2.1,ip6=auto
+nameserver=192.0.2.53 192.0.2.54
+searchdomain=example.test
+serial0=socket
+vga=serial0
+agent=enabled=0
+net0=virtio=BC:24:11:0A:00:03,bridge=vmbr0
+net1=e1000=BC:24:11:0A:00:04,bridge=vmbr0,link_down=1,mtu=1400,rate=12.5
+boot=order=scsi0;net0
+onboot=1`},
+	{key: "disks", node: "pve3", config: `name=disks
+memory=512
+balloon=0
+cores=2
+cpulimit=1.5
+cpuunits=200
+scsihw=lsi
+ostype=other
+ide0=local-lvm:4
+sata1=local-lvm:3,backup=0
+virtio2=local-lvm:5,serial=DISK-1,aio=threads
+scsi3=shared:6,format=raw,mbps_rd=10,iops_wr=500,iops_wr_max=900,replicate=0
+tablet=0
+net0=rtl8139=BC:24:11:0A:00:05,bridge=vmbr0`},
+	{key: "bare", node: "pve1", config: `name=bare
+memory=512
+cores=1
+cpu=qemu64
+scsihw=virtio-scsi-pci
+ostype=l26
+tags=b;a`},
+	{key: "usb", node: "pve1", config: `name=usb
+memory=768
+scsihw=virtio-scsi-single
+ostype=l24
+scsi0=local-lvm:2
+usb0=host=1a86:7523
+usb1=host=1-1.4,usb3=1
+serial0=/dev/ttyS0
+serial1=socket
+efidisk0=local-lvm:1,efitype=2m
+bios=ovmf
+agent=0
+net0=virtio=bc:24:11:0a:00:06,bridge=vmbr0`},
+	{key: "least", node: "pve1", config: `name=least
+scsi0=local-lvm:1
+ide2=local-lvm:cloudinit
+net0=virtio=BC:24:11:0A:00:07,bridge=vmbr0`},
+}
+
+// realRoot logs in as root, who alone may give a VM devices of its node.
+func realRoot(t *testing.T, s *pvesim.Server) http.Header {
+	t.Helper()
+	body := url.Values{"username": {"root@pam"}, "password": {"stackgen"}}
+	h := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	resp := s.Do(context.Background(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket", Header: h, Body: []byte(body.Encode())})
+	var v struct {
+		Data struct{ Ticket, CSRFPreventionToken string }
+	}
+	if err := json.Unmarshal(resp.Body, &v); err != nil || resp.Status != 200 {
+		t.Fatalf("no ticket: %d %v", resp.Status, err)
+	}
+	return http.Header{"Cookie": {"PVEAuthCookie=" + url.QueryEscape(v.Data.Ticket)}, "Csrfpreventiontoken": {v.Data.CSRFPreventionToken}}
+}
+
+// realAPI makes a change on the simulated cluster by hand.
+func realAPI(t *testing.T, s *pvesim.Server, method, path string, form url.Values) any {
+	t.Helper()
+	h := realRoot(t, s)
+	r := pvesim.Request{Method: method, Path: "/api2/json" + path, Header: h}
+	if form != nil {
+		h.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Body = []byte(form.Encode())
+	}
+	resp := s.Do(context.Background(), r)
+	if resp.Status != 200 {
+		t.Fatalf("%s %s: %d %s %s", method, path, resp.Status, resp.Reason, resp.Body)
+	}
+	var v struct{ Data any }
+	if err := json.Unmarshal(resp.Body, &v); err != nil {
+		t.Fatal(err)
+	}
+	if upid, ok := v.Data.(string); ok && strings.HasPrefix(upid, "UPID:") {
+		realTask(t, s, upid)
+	}
+	return v.Data
+}
+
+func realTask(t *testing.T, s *pvesim.Server, upid string) {
+	t.Helper()
+	for range 200 {
+		m := realAPI(t, s, "GET", "/nodes/"+strings.Split(upid, ":")[1]+"/tasks/"+upid+"/status", nil).(map[string]any)
+		if m["status"] == "stopped" {
+			if m["exitstatus"] != "OK" {
+				t.Fatalf("%s: %v", upid, m["exitstatus"])
+			}
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("%s does not end", upid)
+}
+
+// realHandmade makes the VMs of realGuests, from VMID 500 on.
+func realHandmade(t *testing.T, s *pvesim.Server) (specs string) {
+	t.Helper()
+	for i, g := range realGuests {
+		form := url.Values{"vmid": {fmt.Sprint(500 + i)}}
+		last := ""
+		for line := range strings.Lines(g.config) {
+			line = strings.TrimSuffix(line, "\n")
+			if key, value, ok := strings.Cut(line, "="); ok && !strings.Contains(key, " ") {
+				form.Set(key, value)
+				last = key
+			} else {
+				form.Set(last, form.Get(last)+"\n"+line)
+			}
+		}
+		realAPI(t, s, "POST", "/nodes/"+g.node+"/qemu", form)
+		if g.run {
+			realAPI(t, s, "POST", fmt.Sprintf("/nodes/%s/qemu/%d/status/start", g.node, 500+i), url.Values{})
+		}
+		specs += fmt.Sprintf("  %s: {node: %s, adopt: {vmid: %d}}\n", g.key, g.node, 500+i)
+	}
+	return specs
+}

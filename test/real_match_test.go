@@ -1,0 +1,148 @@
+package test
+
+import (
+	"encoding/json"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/internal/guard"
+	"stackgen/internal/pvesim"
+	"stackgen/schema"
+)
+
+// realAnnounced are the attributes that a look says the first plan would change,
+// by VM.
+func (p *realProject) realAnnounced() map[string][]string {
+	p.Helper()
+	_, said := p.stackgen("preflight", "--format", "json", p.dir)
+	_, said, _ = strings.Cut(said, "{\n")
+	var report struct{ Verdicts []guard.Verdict }
+	if err := json.Unmarshal([]byte("{\n"+said), &report); err != nil {
+		p.Fatalf("%v\n%s", err, said)
+	}
+	out := map[string][]string{}
+	for _, v := range report.Verdicts {
+		for _, d := range v.Differs {
+			for _, f := range schema.VMFields {
+				if root, _, _ := strings.Cut(f.HCL, "."); f.Key == d.Field && !slices.Contains(out[v.Key], root) {
+					out[v.Key] = append(out[v.Key], root)
+				}
+			}
+		}
+		slices.Sort(out[v.Key])
+	}
+	return out
+}
+
+// realPlanned are the attributes that a verified plan changes, by VM.
+func realPlanned(said string) map[string][]string {
+	out := map[string][]string{}
+	for _, m := range regexp.MustCompile(`update proxmox_virtual_environment_vm\.\w+\["([^"]+)"\]: (.*)`).FindAllStringSubmatch(said, -1) {
+		for _, a := range strings.Split(m[2], ", ") {
+			if !strings.HasPrefix(a, "ipv") && a != "network_interface_names" && a != "mac_addresses" { // what a change of others makes unknown
+				out[m[1]] = append(out[m[1]], a)
+			}
+		}
+	}
+	return out
+}
+
+// TestRealAdoptMatch looks at VMs made by hand under specs that say other
+// hardware: the look announces what the provider's own plan would change, and
+// nothing else. Then it writes their hardware into the spec, and their import
+// changes nothing, and neither does the next plan.
+func TestRealAdoptMatch(t *testing.T) {
+	p := realNew(t, nil)
+	sim := p.realCluster()
+	vms := realHandmade(t, sim)
+	spec := func(vms string) {
+		p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
+		p.render()
+	}
+	for _, other := range []string{"", "tags: [a], disks: [{interface: scsi0, size: 4}], serial: socket, vga: std, balloon: 100, startup: {order: 9}, boot_order: [net0]",
+		"cloud_init: false, agent: false, networks: [], bios: ovmf, tpm: local-lvm, machine: q35, cpu_units: 100, keyboard: fr, memory: 512, on_boot: false"} {
+		spec(strings.ReplaceAll(vms, "adopt:", strings.TrimPrefix(other+", profile: default, adopt:", ", ")))
+		announced := p.realAnnounced()
+		code, said := p.stackgen("import-blocks", "--verify", p.dir)
+		if planned := realPlanned(said); code != 3 || !reflect.DeepEqual(planned, announced) || len(planned) != len(realGuests) {
+			t.Errorf("%s: exit %d\nplanned   %v\nannounced %v", other, code, planned, announced)
+		}
+	}
+	p.remove("stackgen.lock.yaml")
+	p.remove("stacks")
+	sim.ResetLog()
+	p.matched(vms)
+	if n := sim.Counters().Writes; n != 0 {
+		t.Errorf("adopting what was there has cost %d writes", n)
+	}
+	p.least(sim)
+}
+
+// matched adopts all VMs with their hardware: two are in state already, in
+// profile adopted, and move.
+func (p *realProject) matched(vms string) {
+	t := p.T
+	t.Helper()
+	step := func(want int, command string, says ...string) {
+		t.Helper()
+		code, said := p.stackgen(append(strings.Fields(command), p.dir)...)
+		if code != want {
+			t.Fatalf("%s: exit %d, want %d\n%s", command, code, want, said)
+		}
+		p.says(said, says...)
+	}
+	plan := func() string {
+		t.Helper()
+		return p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive")
+	}
+	apply := func() {
+		t.Helper()
+		p.good("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+	}
+	two := strings.Join(strings.SplitAfter(vms, "\n")[:2], "")
+	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+two)
+	p.render()
+	step(0, "import-blocks --verify", "live/proxmox-vm: 2 to import, 0 to add, 0 to change, 0 to destroy")
+	apply()
+	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
+	step(3, "adopt --match plain windows cloudy disks bare usb least", "live/cloudy: the spec says what VM 502 has; its profile is default now.",
+		"STOP live/least: VM 506: it stays in profile adopted, and its hardware was not written.", "qm set 506 --scsihw lsi", "qm set 506 --ostype other", "qm set 506 --memory 512 --balloon 512", "qm set 506 --ipconfig0 ip=dhcp")
+	if spec := p.read("specs/live.yaml"); strings.Contains(spec, "never-shown") || !strings.Contains(spec, "description: \"the office's own") {
+		t.Errorf("the spec is\n%s", spec)
+	}
+	p.render()
+	step(0, "import-blocks --verify", "live/proxmox-vm: 5 to import, 0 to add, 0 to change, 0 to destroy")
+	apply()
+	step(0, "import-blocks")
+	p.says(plan(), "No changes.")
+	step(0, "preflight", "7 managed")
+	step(0, "adopt --match plain windows cloudy disks bare usb", "Nothing to write.")
+}
+
+// least does by hand what was said of the VM that has less than a spec can say.
+// Its state has blocks from before, which nothing but a new import takes away;
+// that is said, and then changes nothing either.
+func (p *realProject) least(sim *pvesim.Server) {
+	p.Helper()
+	realAPI(p.T, sim, "PUT", "/nodes/pve1/qemu/506/config", url.Values{"scsihw": {"lsi"}, "ostype": {"other"}, "memory": {"512"}, "balloon": {"512"}, "ipconfig0": {"ip=dhcp"}})
+	address := `'proxmox_virtual_environment_vm.adopted["least"]'`
+	code, said := p.stackgen("adopt", "--match", "least", p.dir)
+	if code != 3 {
+		p.Fatalf("adopt --match: exit %d\n%s", code, said)
+	}
+	p.says(said, "its state has a block operating_system from an earlier time", "terragrunt state rm "+address)
+	p.good(realUnit("live", "proxmox-vm"), "terragrunt", "state", "rm", strings.Trim(address, "'"))
+	if code, said := p.stackgen("adopt", "--match", "least", p.dir); code != 0 {
+		p.Fatalf("adopt --match: exit %d\n%s", code, said)
+	}
+	p.render()
+	code, said = p.stackgen("import-blocks", "--verify", p.dir)
+	if code != 0 {
+		p.Errorf("import-blocks --verify: exit %d", code)
+	}
+	p.says(said, "live/proxmox-vm: 1 to import, 0 to add, 0 to change, 0 to destroy")
+}

@@ -1,0 +1,97 @@
+package test
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"stackgen/internal/guard"
+)
+
+// realExample is one of this repository's specs, as far as the simulated cluster
+// goes: no DNS server, no bucket, and what `stackgen resolve` decides is said.
+func realExample(t *testing.T, name string) string {
+	t.Helper()
+	body, err := os.ReadFile("../specs/" + name + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := string(body)
+	for _, cut := range []string{`(?m)^(dns|backend):\n( .*\n)+`, `(?m)^    dns: .*\n`, `(?m)^outputs: .*\n`} {
+		spec = regexp.MustCompile(cut).ReplaceAllString(spec, "")
+	}
+	return strings.NewReplacer("template: ubuntu-22.04-template", "template: {vmid: 9002, node: pve1}", "clone: auto", "clone: full",
+		"strategy: score", "strategy: round-robin", "weights: {cpu: 0.6, memory: 0.4}", "max_per_node: 12", "  max_per_node: 12\n", "",
+		"count: 20", "count: 3", "student7", "student3").Replace(spec)
+}
+
+// TestRealUnlike applies the examples, loses all state and looks: a plan that
+// changes nothing is announced as one, and one that would take something away is
+// announced with what.
+func TestRealUnlike(t *testing.T) {
+	key, err := os.ReadFile("../specs/keys/admin.pub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"specs/keys/admin.pub": string(key)}
+	for _, name := range []string{"cs101", "homelab", "k3s"} {
+		files["specs/"+name+".yaml"] = realExample(t, name)
+	}
+	p := realNew(t, files)
+	sim := p.realCluster()
+	p.render()
+	if code, said := p.stackgen("import-blocks", p.dir); code != 0 {
+		t.Fatalf("import-blocks: exit %d\n%s", code, said)
+	}
+	for _, name := range []string{"cs101", "homelab", "k3s"} {
+		p.good("stacks/"+name, "terragrunt", "stack", "run", "apply", "--non-interactive")
+	}
+	p.remove(".state")
+	unlike := func() []string {
+		t.Helper()
+		code, said := p.stackgen("preflight", "--format", "json", p.dir)
+		_, said, _ = strings.Cut(said, "{\n")
+		var report struct{ Verdicts []guard.Verdict }
+		if err := json.Unmarshal([]byte("{\n"+said), &report); err != nil || code != 0 && code != 2 {
+			t.Fatalf("preflight: exit %d, %v\n%s", code, err, said)
+		}
+		var out []string
+		for _, v := range report.Verdicts {
+			for _, d := range v.Differs {
+				out = append(out, v.Address()+" "+d.Field+" "+d.Line)
+			}
+		}
+		return out
+	}
+	if found := unlike(); len(found) > 0 {
+		t.Errorf("false alarms: %q", found)
+	}
+	code, said := p.stackgen("import-blocks", "--verify", p.dir)
+	if code != 0 || strings.Count(said, "0 to add, 0 to change, 0 to destroy") != 4 {
+		t.Errorf("import-blocks --verify: exit %d\n%s", code, said)
+	}
+	realAPI(t, sim, "PUT", "/nodes/pve1/qemu/2100/config", url.Values{"serial0": {"socket"}, "tablet": {"0"}})
+	realAPI(t, sim, "PUT", "/nodes/pve1/qemu/2102/config", url.Values{"startup": {"order=2"}})
+	want := `["homelab/db01 startup startup: {order: 2}" "homelab/web01 tablet tablet: false" "homelab/web01 serial serial: socket"]`
+	if found := unlike(); strings.Join(quoted(found), " ") != strings.Trim(want, "[]") {
+		t.Errorf("announced: %q, want %s", found, want)
+	}
+	code, said = p.stackgen("import-blocks", "--verify", p.dir+"/specs/homelab.yaml")
+	if code != 3 {
+		t.Errorf("import-blocks --verify: exit %d\n%s", code, said)
+	}
+	p.says(said, "homelab/proxmox-vm: 3 to import, 0 to add, 2 to change, 0 to destroy", `update proxmox_virtual_environment_vm.protected["db01"]: startup`,
+		`update proxmox_virtual_environment_vm.this["web01"]: serial_device, tablet_device`,
+		"its config has serial0=socket, the spec does not say so: the first plan after the import would remove it", "Mind the first plan: it would change 2 VMs, as said above.")
+}
+
+func quoted(items []string) []string {
+	out := []string{}
+	for _, i := range items {
+		out = append(out, `"`+i+`"`)
+	}
+	return out
+}
