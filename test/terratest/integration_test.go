@@ -9,15 +9,18 @@ import (
 	"time"
 )
 
-// TestIntegration builds a stack from nothing and takes it down again: pool, then
-// VMs, and the other way round.
+// TestIntegration builds a stack from nothing and takes it down again: pool, VMs,
+// records, and the other way round.
 func TestIntegration(t *testing.T) {
 	s := begin(t, "integration")
 	s.stage("apply", func() {
-		s.render(s.pool() + "vms: {a: " + on() + ", b: " + on() + ", c: " + off() + "}\n")
+		s.render(s.pool() + zone() + "vms: {a: " + named("a") + ", b: " + named("b") + ", c: " + off("dns: false") + "}\n")
 		s.there()
 		s.pools()
-		s.ordered(s.reported("apply"), "proxmox-pool", "proxmox-vm")
+		runs := s.reported("apply")
+		s.ordered(runs, append([]string{"proxmox-pool", "proxmox-vm"}, records("a")...)...)
+		s.ordered(runs, append([]string{"proxmox-vm"}, records("b")...)...)
+		s.resolves("a", "b")
 		for _, v := range s.there("a", "b", "c") {
 			if v.Pool != s.stack {
 				s.Errorf("%s is in the pool %q", v.config["name"], v.Pool)
@@ -28,10 +31,21 @@ func TestIntegration(t *testing.T) {
 		s.stackgen(0, "preflight")
 	})
 	s.stage("destroy", func() {
-		s.ordered(s.reported("destroy"), "proxmox-vm", "proxmox-pool")
+		runs := s.reported("destroy")
+		s.ordered(runs, append(records("a"), "proxmox-vm", "proxmox-pool")...)
+		s.ordered(runs, append(records("b"), "proxmox-vm")...)
+		s.resolves()
 		s.there()
 		s.pools()
 	})
+}
+
+// records are the units of a VM's records, where there is a zone.
+func records(key string) []string {
+	if here.cluster.Zone == nil {
+		return nil
+	}
+	return []string{"dns-" + key}
 }
 
 // A unitRun is when a unit was run, by Terragrunt's report.

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"stackgen/internal/dnstest"
 	"stackgen/test/terratest/lab"
 	"stackgen/test/terratest/simulator"
 )
@@ -33,8 +34,8 @@ type liveRun struct {
 	env     map[string]string
 }
 
-// named are the variables of testdata/cluster.yaml.
-var named = map[string]string{
+// byHand are the variables of testdata/cluster.yaml.
+var byHand = map[string]string{
 	"STACKGEN_LIVE": "1", "STACKGEN_TEST_NODE": "alpha", "STACKGEN_TEST_NODE2": "beta", "STACKGEN_TEST_TEMPLATE": "777", "STACKGEN_TEST_STORAGE": "fast",
 	"STACKGEN_TEST_BRIDGE": "vmbr7", "STACKGEN_TEST_VMIDS": "40000-40099", "STACKGEN_TEST_PREFIX": "nightly",
 }
@@ -54,7 +55,10 @@ func live(t *testing.T) *liveRun {
 	l.do(err)
 	l.sim = sim
 	t.Cleanup(func() { l.do(sim.Stop()) })
-	for _, variables := range []map[string]string{named, sim.Env} {
+	zone, err := dnstest.Start(t.Context(), dnstest.Options{Zone: "nightly.test"})
+	l.do(err)
+	t.Cleanup(func() { l.do(zone.Close()) })
+	for _, variables := range []map[string]string{byHand, sim.Env, records2136(zone)} {
 		for name, value := range variables {
 			l.env[name] = value
 		}
@@ -77,7 +81,7 @@ func (l *liveRun) command(name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(l.Context(), name, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "STACKGEN_") && !strings.HasPrefix(e, "PROXMOX_") {
+		if !strings.HasPrefix(e, "STACKGEN_") && !strings.HasPrefix(e, "PROXMOX_") && !strings.HasPrefix(e, "DNS_") {
 			c.Env = append(c.Env, e)
 		}
 	}
@@ -148,6 +152,13 @@ func (l *liveRun) everything() map[string]any {
 	pools, err := l.cluster.Call(l.Context(), http.MethodGet, "/pools", nil)
 	l.do(err)
 	all["pools"] = string(pools)
+	for _, name := range []string{"stack", "integration", "protected"} {
+		for _, key := range strings.Split("abcde", "") {
+			addresses, err := l.cluster.Zone.Lookup(l.Context(), "nightly-"+name+"-"+key)
+			l.do(err)
+			all["record "+name+"-"+key] = addresses
+		}
+	}
 	return all
 }
 
@@ -188,7 +199,7 @@ const all = "^Test(Module|Unit|Stack|Integration|StateLoss|Migration|Protected)$
 func TestLiveRun(t *testing.T) {
 	l := live(t)
 	before := l.everything()
-	l.suites(0, all, "7 of 7 suites ran, on: live cluster.", "Passed: 7.")
+	l.suites(0, all, "7 of 7 suites ran, on: live cluster. DNS: the server 127.0.0.1.", "Passed: 7.")
 	if after := l.everything(); !reflect.DeepEqual(before, after) {
 		t.Errorf("the cluster was %v\nand is %v", before, after)
 	}
@@ -197,11 +208,14 @@ func TestLiveRun(t *testing.T) {
 	}
 }
 
-// TestLiveOneNode: without a second node, what needs one is skipped, and said so.
+// TestLiveOneNode: without a second node, what needs one is skipped, and said so;
+// without a zone, no records are made.
 func TestLiveOneNode(t *testing.T) {
 	l := live(t)
-	delete(l.env, "STACKGEN_TEST_NODE2")
-	l.suites(0, "^TestMigration$", "0 of 7 suites ran, on: live cluster.", "Skipped: migration.")
+	for _, name := range []string{"STACKGEN_TEST_NODE2", "STACKGEN_TEST_DNS_ZONE", "STACKGEN_TEST_DNS_SERVER"} {
+		delete(l.env, name)
+	}
+	l.suites(0, "^Test(Migration|Integration)$", "1 of 7 suites ran, on: live cluster. DNS: none.", "Skipped: migration.")
 }
 
 // TestLiveFailure: suites that fail in the middle of making VMs, of changing
@@ -210,7 +224,7 @@ func TestLiveFailure(t *testing.T) {
 	for _, fault := range []struct{ name, fault, suite string }{
 		{"clone", `{"method":"POST","path":"/nodes/*/qemu/*/clone","after":1,"count":1,"do":"error","status":500,"message":"out of coffee"}`, "Stack"},
 		{"config", `{"method":"PUT","path":"/nodes/*/qemu/*/config","count":1,"do":"error","status":500,"message":"out of coffee"}`, "StateLoss"},
-		{"destroy", `{"method":"DELETE","path":"/pools/*","count":1,"do":"error","status":500,"message":"out of coffee"}`, "Integration"},
+		{"destroy", `{"method":"DELETE","path":"/pools","count":1,"do":"error","status":500,"message":"out of coffee"}`, "Integration"},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
 			l := live(t)
@@ -254,6 +268,8 @@ func TestLiveRefuses(t *testing.T) {
 		{"node", map[string]string{"STACKGEN_TEST_NODE": "gamma"}, []string{"STACKGEN_TEST_NODE is gamma; the cluster has alpha, beta"}},
 		{"things", map[string]string{"STACKGEN_TEST_STORAGE": "local", "STACKGEN_TEST_BRIDGE": "vmbr9", "STACKGEN_TEST_TEMPLATE": "100"},
 			[]string{"STACKGEN_TEST_STORAGE local on node alpha is not active, not enabled, or holds no disk images", "STACKGEN_TEST_BRIDGE is vmbr9; node alpha has no bridge", "that is the VM mail, and no template"}},
+		{"zone", map[string]string{"STACKGEN_TEST_DNS_ZONE": "other.test"}, []string{"STACKGEN_TEST_DNS_SERVER"}},
+		{"key", map[string]string{"DNS_UPDATE_KEYSECRET": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}, []string{"does not take the key of STACKGEN_TEST_DNS_KEY_NAME"}},
 		{"taken", map[string]string{"STACKGEN_TEST_VMIDS": "100-300", "STACKGEN_TEST_TEMPLATE": "777"}, []string{"must be free; there is already: 100 (mail), 200 (kept) of an earlier run, which the sweeper removes"}},
 		{"stages", map[string]string{"SKIP_teardown": "1", "STACKGEN_LIVE": ""}, []string{"needs a cluster that outlives this run: set STACKGEN_LIVE=1"}},
 	} {

@@ -49,7 +49,10 @@ func run(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	if os.Getenv("STACKGEN_LIVE") == "1" {
-		here.where = "live cluster"
+		here.where, here.names = "live cluster", "none"
+		if server := os.Getenv("STACKGEN_TEST_DNS_SERVER"); server != "" {
+			here.names = "the server " + server
+		}
 	} else {
 		stop, err := simulate()
 		if err != nil {
@@ -61,7 +64,6 @@ func run(m *testing.M) (code int, err error) {
 	if err := open(); err != nil {
 		return 1, fmt.Errorf("the suites cannot run here; nothing was made:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
-	here.names = "none"
 	code = m.Run()
 	report()
 	return code, nil
@@ -112,7 +114,7 @@ func prepare(temp string) error {
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
 		skipping = skipping || strings.HasPrefix(name, "SKIP_")
-		if foreign.MatchString(name) {
+		if foreign.MatchString(name) && name != "DNS_UPDATE_KEYSECRET" {
 			if err := os.Unsetenv(name); err != nil {
 				return err
 			}

@@ -120,11 +120,12 @@ func (s *suite) everything() map[string]any {
 		"network_device": []any{
 			map[string]any{"bridge": c.Bridge, "model": "virtio", "mac_address": "BC:24:11:00:0A:01", "mtu": 1400, "queues": 4, "rate_limit": 12.5, "disconnected": true},
 			map[string]any{"bridge": c.Bridge, "model": "e1000", "firewall": true}},
-		"efi_disk":      map[string]any{"datastore_id": c.Storage, "type": "4m", "pre_enrolled_keys": true, "file_format": "raw"},
-		"tpm_state":     map[string]any{"datastore_id": c.Storage, "version": "v2.0"},
-		"serial_device": []any{map[string]any{"device": "socket"}},
-		"vga":           map[string]any{"type": "qxl", "memory": 32, "clipboard": "vnc"},
-		"startup":       map[string]any{"order": 1, "up_delay": 2, "down_delay": 3},
+		"efi_disk":        map[string]any{"datastore_id": c.Storage, "type": "4m", "pre_enrolled_keys": true, "file_format": "raw"},
+		"tpm_state":       map[string]any{"datastore_id": c.Storage, "version": "v2.0"},
+		"serial_device":   []any{map[string]any{"device": "socket"}},
+		"vga":             map[string]any{"type": "qxl", "memory": 32, "clipboard": "vnc"},
+		"keyboard_layout": "de",
+		"startup":         map[string]any{"order": 1, "up_delay": 2, "down_delay": 3},
 	} {
 		vm[key] = value
 	}
@@ -135,19 +136,20 @@ func (s *suite) everything() map[string]any {
 // of the blocks in it.
 var attribute = regexp.MustCompile(`(?m)^    ([a-z0-9_]+) +=`)
 
-// covers fails unless a VM says every attribute that the module takes.
+// covers fails unless a VM says every attribute that the module takes, but for USB
+// devices: no token may give them to a VM.
 func (s *suite) covers(vm map[string]any) {
 	s.Helper()
 	text, err := os.ReadFile(s.path("modules/proxmox-vm/variables.tf"))
 	s.do(err)
-	_, text2, _ := strings.Cut(string(text), `variable "vms"`)
-	text2, _, _ = strings.Cut(text2, "validation")
-	found := attribute.FindAllStringSubmatch(text2, -1)
+	_, vms, _ := strings.Cut(string(text), `variable "vms"`)
+	vms, _, _ = strings.Cut(vms, "validation")
+	found := attribute.FindAllStringSubmatch(vms, -1)
 	if len(found) < 20 {
 		s.Fatalf("the module's variable has only the attributes %v", found)
 	}
 	for _, m := range found {
-		if _, said := vm[m[1]]; !said {
+		if _, said := vm[m[1]]; !said && m[1] != "usb" {
 			s.Errorf("the module takes %s, which this suite does not say", m[1])
 		}
 	}
@@ -158,7 +160,7 @@ func (s *suite) allOptions(v vm) {
 	s.Helper()
 	h := here.hardware
 	s.has(v, "protection", "1", "bios", "ovmf", "machine", "q35", "ostype", "win11", "cores", "3", "sockets", "2", "cpu", "host", "numa", "1",
-		"cpuunits", "200", "cpulimit", "1.5", "memory", "900", "balloon", "800", "boot", "order="+h.Disk+";net0", "tablet", "0", "serial0", "socket",
+		"cpuunits", "200", "cpulimit", "1.5", "memory", "900", "balloon", "800", "boot", "order="+h.Disk+";net0", "tablet", "0", "serial0", "socket", "keyboard", "de",
 		"description", "All options\nof a VM", "ciuser", "admin", "nameserver", "198.51.100.53", "searchdomain", "example.org",
 		"ipconfig0", "gw=198.51.100.1,ip=198.51.100.9/24,ip6=auto", "tags", lab.Tag)
 	for _, part := range [][3]string{

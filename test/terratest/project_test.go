@@ -61,9 +61,23 @@ func on(own ...string) string {
 	return "{" + strings.Join(own, ", ") + "}"
 }
 
+// named is a VM that is started and has a record, where there is a zone.
+func named(key string, own ...string) string {
+	return on(append(own, "cloud_init: {ipv4: "+address(key)+"/24}")...)
+}
+
 // off is a VM that is not started.
 func off(own ...string) string {
 	return "{" + strings.Join(append(own, "started: false"), ", ") + "}"
+}
+
+// zone is the line of a spec that publishes records, where there is a zone.
+func zone() string {
+	z := here.cluster.Zone
+	if z == nil {
+		return ""
+	}
+	return fmt.Sprintf("dns: {zone: %s, server: %s, port: %d, tsig: {key_name: %s, algorithm: %s}}\n", z.Name, z.Server, z.Port, z.KeyName, z.Algorithm)
 }
 
 // pool is the line of a spec that makes the suite's pool.

@@ -30,6 +30,15 @@ type suite struct {
 	last  int
 }
 
+// records are the names that records of the suite may have.
+func (s *suite) records() []string {
+	var names []string
+	for _, key := range strings.Split("abcde", "") {
+		names = append(names, s.stack+"-"+key)
+	}
+	return names
+}
+
 // begin starts a suite. Its stages come after it; they can be skipped, as
 // terratest's stages can.
 func begin(t *testing.T, name string) *suite {
@@ -76,7 +85,7 @@ func (s *suite) stage(name string, do func()) {
 func (s *suite) teardown() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	swept, err := here.cluster.Clear(ctx, s.first, s.last, s.stack)
+	swept, err := here.cluster.Clear(ctx, s.first, s.last, s.stack, s.records()...)
 	if err != nil {
 		s.Errorf("%s could not be cleared; the sweeper can do so later: %v", s.stack, err)
 	}
@@ -231,6 +240,30 @@ func (s *suite) same(before, after vm) {
 		s.Errorf("VM %d (uuid %s) is now %d (uuid %s): another VM was made in its place", before.VMID, before.uuid(), after.VMID, after.uuid())
 	}
 }
+
+// resolves fails unless exactly the records of these VMs are in the zone, each
+// with its VM's address. Without a zone there is nothing to ask.
+func (s *suite) resolves(keys ...string) {
+	s.Helper()
+	if here.cluster.Zone == nil {
+		return
+	}
+	for _, key := range strings.Split("abcde", "") {
+		var want []string
+		if slices.Contains(keys, key) {
+			want = []string{address(key)}
+		}
+		got, err := here.cluster.Zone.Lookup(s.context(), s.stack+"-"+key)
+		s.do(err)
+		if !slices.Equal(got, want) {
+			s.Errorf("%s-%s has the addresses %v in DNS, want %v", s.stack, key, got, want)
+		}
+	}
+}
+
+// address is the one of a VM with a record: of a net that is nobody's, as no
+// packet is to go there.
+func address(key string) string { return fmt.Sprintf("198.51.100.%d", 11+int(key[0]-'a')) }
 
 // has fails where the configuration of a VM differs from what is wanted: pairs
 // of key and value.

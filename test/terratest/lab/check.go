@@ -35,6 +35,9 @@ func (c *Cluster) Check(ctx context.Context) error {
 		problems = append(problems, c.storage(ctx, node), c.bridge(ctx, node))
 	}
 	problems = append(problems, c.template(ctx), c.free(ctx))
+	if c.Zone != nil {
+		problems = append(problems, c.Zone.check(ctx))
+	}
 	return errors.Join(problems...)
 }
 

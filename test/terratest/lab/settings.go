@@ -31,6 +31,7 @@ type Settings struct {
 	First    int // the VMIDs that belong to the suites
 	Last     int
 	Prefix   string // of the names of VMs, stacks and pools
+	Zone     *Zone  // nil where there is none for the suites
 }
 
 // A Secret does not show itself.
@@ -46,6 +47,10 @@ var (
 	tokenShape  = regexp.MustCompile(`^\S+@\S+!\S+=[a-zA-Z0-9-]+$`)
 	labelShape  = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 	idShape     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*$`)
+	zoneShape   = regexp.MustCompile(`^([a-z0-9_-]+\.)+[a-z0-9-]+\.?$`)
+	idOrAddress = regexp.MustCompile(`^[A-Za-z0-9.:-]+$`)
+	keyShape    = regexp.MustCompile(`^[A-Za-z0-9._-]+\.$`)
+	secretShape = regexp.MustCompile(`^[A-Za-z0-9+/]+=*$`)
 	rangeShape  = regexp.MustCompile(`^([0-9]+)-([0-9]+)$`)
 	prefixLimit = 20
 )
@@ -73,6 +78,7 @@ func Read(getenv func(string) string) (Settings, error) {
 	if len(s.Prefix) > prefixLimit {
 		r.problem("STACKGEN_TEST_PREFIX has %d characters; at most %d leave room for the names of VMs", len(s.Prefix), prefixLimit)
 	}
+	s.Zone = r.zone()
 	s.First, s.Last = r.vmids("STACKGEN_TEST_VMIDS")
 	if s.Template >= s.First && s.Template <= s.Last && s.Template != 0 {
 		r.problem("STACKGEN_TEST_VMIDS %d-%d holds the template %d; choose a range that is free", s.First, s.Last, s.Template)

@@ -18,7 +18,7 @@ type Swept struct {
 
 // Sweep removes what carries the suites' tag and lies in the range. Nothing else
 // is touched: neither a VM in the range without the tag, nor one with the tag
-// outside of it. Pools have no tags, so theirs is their comment; one that still
+// outside of it. A VM's record goes with it. Pools have no tags, so theirs is their comment; one that still
 // holds something is kept.
 func (c *Cluster) Sweep(ctx context.Context) (Swept, error) {
 	return c.sweep(ctx, c.First, c.Last, c.Prefix+"-", func(config Config) bool { return slices.Contains(config.Tags(), Tag) })
@@ -26,11 +26,32 @@ func (c *Cluster) Sweep(ctx context.Context) (Swept, error) {
 
 // Clear removes what one suite has made: every VM in its part of the range, which
 // was free when the run began, that carries the tag or its name. A clone that
-// was broken off has no tag yet.
-func (c *Cluster) Clear(ctx context.Context, first, last int, name string) (Swept, error) {
-	return c.sweep(ctx, first, last, name, func(config Config) bool {
+// was broken off has no tag yet. Records are named, since they have no tags at
+// all.
+func (c *Cluster) Clear(ctx context.Context, first, last int, name string, records ...string) (Swept, error) {
+	s, err := c.sweep(ctx, first, last, name, func(config Config) bool {
 		return slices.Contains(config.Tags(), Tag) || strings.HasPrefix(config["name"], name)
 	})
+	for _, record := range records {
+		err = errors.Join(err, c.forget(ctx, &s, record))
+	}
+	return s, err
+}
+
+// forget removes a record, where there is a zone and the record is in it.
+func (c *Cluster) forget(ctx context.Context, s *Swept, name string) error {
+	if c.Zone == nil || name == "" {
+		return nil
+	}
+	addresses, err := c.Zone.Lookup(ctx, name)
+	if err != nil || len(addresses) == 0 {
+		return err
+	}
+	if err := c.Zone.Remove(ctx, name); err != nil {
+		return err
+	}
+	s.Removed = append(s.Removed, "record "+name+"."+c.Zone.Name)
+	return nil
 }
 
 func (c *Cluster) sweep(ctx context.Context, first, last int, pools string, ours func(Config) bool) (Swept, error) {
@@ -56,7 +77,7 @@ func (c *Cluster) sweep(ctx context.Context, first, last int, pools string, ours
 			continue
 		}
 		if !c.Look {
-			if err := c.remove(ctx, g, config); err != nil {
+			if err := errors.Join(c.remove(ctx, g, config), c.forget(ctx, &s, config["name"])); err != nil {
 				problems = append(problems, fmt.Errorf("%s: %w", said, err))
 				continue
 			}
