@@ -1,7 +1,7 @@
 # stackgen: build it, test it, see it work. `make help` lists the targets.
 BIN := bin/stackgen
 GO  ?= go
-# Terragrunt's shared provider cache belongs to the user: builds of ours have other hashes and stay out of it.
+# The provider cache belongs to the user: builds of ours have other hashes and stay out of it.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 FUZZTIME ?= 60s
 SOURCES := cmd schema generator templates internal test tools
@@ -29,8 +29,7 @@ lint: ## gofmt and go vet, and golangci-lint where it is installed
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo "golangci-lint is not installed: gofmt and go vet only"; fi
 
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
-	@tools/install
-	@cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once
+	@tools/install && cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once
 
 demo: build tools ## the whole story against a simulated cluster: apply, lose the state, look
 	@$(TOOLS) tools/demo

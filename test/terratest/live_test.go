@@ -286,32 +286,55 @@ func TestLiveRefuses(t *testing.T) {
 	}
 }
 
-// TestLiveKilled kills a run that has made VMs, and removes with the sweeper what
-// it left: what has the tag and lies in the range, and nothing else.
-func TestLiveKilled(t *testing.T) {
-	l := live(t)
-	before := l.everything()
+// broken starts a suite and breaks it off with a signal to it and to all it has
+// started, or to it alone, when it has made two VMs. It returns what was said.
+func (l *liveRun) broken(signal syscall.Signal, group int) string {
+	l.Helper()
 	binary, err := os.Executable()
 	l.do(err)
 	c := l.command(binary, "-test.run", "^TestProtected$")
 	var said strings.Builder
 	c.Stdout, c.Stderr = &said, &said
-	c.WaitDelay = time.Second // the tools go on, and hold its output
+	c.WaitDelay = time.Second // tools may go on, and hold its output
 	l.do(c.Start())
 	ended := make(chan struct{})
 	go func() { _ = c.Wait(); close(ended) }()
 	for len(l.tagged()) < 2 {
 		select {
 		case <-ended:
-			t.Fatalf("the run has ended before it made two VMs\n%s", said.String())
+			l.Fatalf("the run has ended before it made two VMs\n%s", said.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	l.do(c.Process.Kill())
+	l.do(syscall.Kill(group*c.Process.Pid, signal))
 	<-ended
 	for len(session(c.Process.Pid)) > 0 { // the tools end by themselves
 		time.Sleep(20 * time.Millisecond)
 	}
+	return said.String()
+}
+
+// TestLiveInterrupted interrupts a run as Ctrl-C does. It removes what it made.
+func TestLiveInterrupted(t *testing.T) {
+	l := live(t)
+	before := l.everything()
+	if said := l.broken(syscall.SIGINT, -1); !strings.Contains(said, "Failed: protected.") {
+		t.Errorf("the run has not failed\n%s", said)
+	}
+	if after := l.everything(); !reflect.DeepEqual(before, after) {
+		t.Errorf("the cluster was %v\nand is %v", before, after)
+	}
+	if left, err := os.ReadDir(l.temp); err != nil || len(left) > 0 {
+		t.Errorf("it has left %v (%v)", left, err)
+	}
+}
+
+// TestLiveKilled kills a run that has made VMs, and removes with the sweeper what
+// it left: what has the tag and lies in the range, and nothing else.
+func TestLiveKilled(t *testing.T) {
+	l := live(t)
+	before := l.everything()
+	l.broken(syscall.SIGKILL, 1)
 	left := l.tagged()
 	if len(left) == 0 {
 		t.Fatal("the run has left nothing, and proves nothing")

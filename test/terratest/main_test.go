@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,12 +22,14 @@ import (
 
 // here is what all suites of this run share.
 var here struct {
-	cluster  *lab.Cluster
-	hardware lab.Hardware
-	where    string // for the last line
-	names    string // where DNS records go, likewise
-	temp     string // where this run's folder of temporary files lies
-	keep     string // where projects lie when stages are skipped, else empty
+	cluster     *lab.Cluster
+	hardware    lab.Hardware
+	where       string // for the last line
+	names       string // where DNS records go, likewise
+	began       time.Time
+	interrupted atomic.Bool // suites end as soon as they can
+	temp        string      // where this run's folder of temporary files lies
+	keep        string      // where projects lie when stages are skipped, else empty
 }
 
 func TestMain(m *testing.M) {
@@ -39,7 +44,7 @@ func TestMain(m *testing.M) {
 // run sets the environment up, runs the suites in it and takes it down again.
 func run(m *testing.M) (code int, err error) {
 	logger.Default = logger.TestingT // what passed need not be read
-	here.temp = os.TempDir()
+	here.temp, here.began = os.TempDir(), time.Now()
 	temp, err := os.MkdirTemp("", "stackgen-terratest-")
 	if err != nil {
 		return 1, err
@@ -64,6 +69,13 @@ func run(m *testing.M) (code int, err error) {
 	if err := open(); err != nil {
 		return 1, fmt.Errorf("the suites cannot run here; nothing was made:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupts
+		here.interrupted.Store(true)
+		signal.Stop(interrupts) // a second one ends this at once
+	}()
 	code = m.Run()
 	report()
 	return code, nil

@@ -166,13 +166,18 @@ func (s *suite) write(path, body string) {
 }
 
 // context ends with the test, and in time for the suite to clean up before the
-// test is killed.
+// test is killed. After an interrupt the suite goes no further.
 func (s *suite) context() context.Context {
+	s.Helper()
+	if here.interrupted.Load() {
+		s.Fatal("interrupted")
+	}
 	deadline, ok := s.Deadline()
 	if !ok {
 		return s.Context()
 	}
-	ctx, cancel := context.WithDeadline(s.Context(), deadline.Add(-3*time.Minute))
+	margin := min(3*time.Minute, deadline.Sub(here.began)/4)
+	ctx, cancel := context.WithDeadline(s.Context(), deadline.Add(-margin))
 	s.Cleanup(cancel)
 	return ctx
 }

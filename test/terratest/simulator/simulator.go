@@ -9,12 +9,12 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"syscall"
 )
 
 // wrapper ends the simulator when its standard input does: however the process
 // that started it ends, its pipes are closed with it.
 const wrapper = `stackgen sim --listen 127.0.0.1:0 "$@" </dev/null & sim=$!
-trap 'kill $sim 2>/dev/null' TERM INT HUP
 cat >/dev/null
 kill $sim
 wait $sim`
@@ -31,6 +31,7 @@ type Simulator struct {
 func Start(args ...string) (*Simulator, error) {
 	s := &Simulator{Env: map[string]string{}, cmd: exec.Command("sh", append([]string{"-c", wrapper, "sh"}, args...)...)}
 	s.cmd.Stderr = &s.said
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interrupt is for those who use it, who will end it
 	stdin, err := s.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
