@@ -32,8 +32,8 @@ func dnsWorld(t *testing.T, rest string, records ...string) *dnsCluster {
 	c.serve(dnstest.Any, records...)
 	t.Logf("DNS server: %s; provider: %s", c.server, dnsProvider(t))
 	c.write("specs/live.yaml", c.liveText(rest))
-	c.render()
 	c.sim = c.realCluster()
+	c.render()
 	return c
 }
 

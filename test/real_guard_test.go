@@ -147,3 +147,27 @@ func TestRealGuardBlind(t *testing.T) {
 	g.tools = g.tools.With("PROXMOX_VE_API_TOKEN=root@pam!other=00000000-0000-0000-0000-000000000000")
 	g.stack(false, "apply", "refuses the credentials")
 }
+
+// TestRealGuardDestroy: a stack with a protected VM is refused before its first
+// record is gone. Without one, a destroy takes all of it.
+func TestRealGuardDestroy(t *testing.T) {
+	const live = "DNS\n" + dnsLive + "vms:\n  a: {name: web}\n  b: {name: db, profile: "
+	p := dnsWorld(t, live+"protected}\n")
+	p.apply()
+	web, db := p.address("web"), p.address("db")
+	p.sim.ResetLog()
+	p.bad("stacks/live", "terragrunt", []string{"stack", "run", "destroy", "--non-interactive"},
+		"stackgen guard refuses the destroy of live/dns-", "its profile protected forbids to destroy it")
+	p.has("web", web)
+	p.has("db", db)
+	if n := p.sim.Counters().Writes; n != 0 {
+		t.Errorf("a destroy that was refused has cost %d writes", n)
+	}
+
+	p.write("specs/live.yaml", p.liveText(live+"default}\n"))
+	p.render()
+	p.apply()
+	p.good("stacks/live", "terragrunt", "stack", "run", "destroy", "--non-interactive")
+	p.has("web")
+	p.has("db")
+}
