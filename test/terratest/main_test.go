@@ -59,9 +59,9 @@ func run(m *testing.M) (code int, err error) {
 			here.names = "the server " + server
 		}
 	} else {
-		stop, err := simulate()
-		if err != nil {
-			return 1, err
+		stop, failed := simulate()
+		if failed != nil {
+			return 1, failed
 		}
 		here.where = "simulator"
 		defer func() { err = errors.Join(err, stop()) }()
@@ -115,12 +115,16 @@ func prepare(temp string) error {
 	set := map[string]string{
 		"PATH":   strings.Join([]string{filepath.Join(root, "bin"), os.Getenv("PATH"), filepath.Join(root, ".tools", "bin")}, string(os.PathListSeparator)),
 		"TMPDIR": temp, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1", "NO_COLOR": "1",
-		"TG_NO_AUTO_RETRY": "true", "TG_NO_COLOR": "true", "TG_NO_AUTO_PROVIDER_CACHE_DIR": "true", "TG_TF_FORWARD_STDOUT": "true",
+		"TG_NO_AUTO_RETRY": "true", "TG_NO_COLOR": "true", "TG_TF_FORWARD_STDOUT": "true",
 	}
+	mirror := filepath.Join(root, ".tools", "tofurc")
 	if file := os.Getenv("TF_CLI_CONFIG_FILE"); exists(file) {
 		set["TF_CLI_CONFIG_FILE"] = file
-	} else if file := filepath.Join(root, ".tools", "tofurc"); exists(file) {
-		set["TF_CLI_CONFIG_FILE"] = file
+	} else if exists(mirror) {
+		set["TF_CLI_CONFIG_FILE"] = mirror
+	}
+	if set["TF_CLI_CONFIG_FILE"] == mirror { // our builds stay out of Terragrunt's cache for all projects
+		set["TG_NO_AUTO_PROVIDER_CACHE_DIR"] = "true"
 	}
 	skipping := false
 	for _, e := range os.Environ() {
@@ -137,16 +141,22 @@ func prepare(temp string) error {
 			return err
 		}
 	}
+	if skipping {
+		here.keep = filepath.Join(root, "test", "terratest", ".stages")
+	}
+	return usable()
+}
+
+// usable fails where a tool is missing, or stages are skipped on a cluster that
+// ends with this run.
+func usable() error {
 	for _, tool := range []string{"stackgen", "tofu", "terragrunt"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return fmt.Errorf("%w: run make build tools", err)
 		}
 	}
-	if skipping {
-		here.keep = filepath.Join(root, "test", "terratest", ".stages")
-		if os.Getenv("STACKGEN_LIVE") != "1" {
-			return errors.New("a SKIP_ variable skips stages, which needs a cluster that outlives this run: set STACKGEN_LIVE=1, see docs/testing.md")
-		}
+	if here.keep != "" && os.Getenv("STACKGEN_LIVE") != "1" {
+		return errors.New("a SKIP_ variable skips stages, which needs a cluster that outlives this run: set STACKGEN_LIVE=1, see docs/testing.md")
 	}
 	return nil
 }
