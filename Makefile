@@ -4,7 +4,6 @@ GO  ?= go
 # The real tools for tests. Terragrunt's shared provider cache is the user's: our builds have other hashes.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 SOURCES := cmd schema generator templates internal test tools
-
 .PHONY: build example demo test faults golden lint tools bench check conformance fuzz help
 
 example: build ## render this repository's own project from specs/ (the default)
@@ -15,6 +14,7 @@ build: ## build bin/stackgen
 
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers
 	@$(TOOLS) $(GO) test -race -timeout 30m ./...
+	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without packages, so that it says where suites ran
 
 faults: build tools ## let everything go wrong in a simulated cluster, and print what is then done and refused
 	@$(TOOLS) $(GO) test ./test -run '^TestFaults$$' -count=1 && sed -n '/^|/p' docs/faults.md
@@ -25,11 +25,11 @@ golden: build ## write what the tests expect from what comes out now; review the
 
 lint: ## gofmt and go vet, and golangci-lint where it is installed
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
-	@$(GO) vet ./... && cd tools/provider-dns && GOWORK=off $(GO) vet ./...
+	@$(GO) vet ./... && for dir in tools/provider-dns test/terratest; do (cd $$dir && GOWORK=off $(GO) vet ./...) || exit 1; done
 	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo "golangci-lint is not installed: gofmt and go vet only"; fi
 
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
-	@tools/install
+	@tools/install && cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once
 
 demo: build tools ## the whole story against a simulated cluster: apply, lose the state, look
 	@$(TOOLS) tools/demo

@@ -1,0 +1,244 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"stackgen/internal/pvesim"
+)
+
+// A ciStep is what a recipe has a shell do, and the variables that the recipe
+// gives it.
+type ciStep struct {
+	Name  string
+	Run   string
+	Shell []string
+	Env   map[string]string // of those that a service fills in, only the names
+}
+
+// ciNotRun are the steps that the tests do not execute, with the reason. Nor do
+// they execute what has no commands of its own: checkouts, actions, images.
+var ciNotRun = map[string]string{
+	"Install stackgen": "clones from where its reader keeps stackgen",
+	"Get the suites":   "clones from where its reader keeps stackgen",
+}
+
+// ciSecret is the value of a variable that the service fills in.
+var ciSecret = regexp.MustCompile(`^\$\{\{ *(vars|secrets)\.[A-Z_]+ *\}\}$`)
+
+// ciGitHub reads the steps of a workflow, job by job in the order of the file.
+func ciGitHub(t *testing.T) []ciStep {
+	t.Helper()
+	var recipe struct{ Jobs yaml.Node }
+	ciRead(t, "github.yaml", &recipe)
+	var steps []ciStep
+	for i := 1; i < len(recipe.Jobs.Content); i += 2 {
+		var job struct {
+			Env   map[string]string
+			Steps []struct {
+				Name, Run, Uses string
+				Env             map[string]string
+			}
+		}
+		check(t, recipe.Jobs.Content[i].Decode(&job))
+		for _, s := range job.Steps {
+			if s.Uses != "" {
+				t.Logf("not executed: %s", s.Uses)
+				continue
+			}
+			env := map[string]string{}
+			for _, from := range []map[string]string{job.Env, s.Env} {
+				for name, value := range from {
+					env[name] = ciSecret.ReplaceAllString(value, "")
+				}
+			}
+			// bash -e is what GitHub runs a step with that names no shell.
+			steps = append(steps, ciStep{s.Name, s.Run, []string{"bash", "-e", "-c"}, env})
+		}
+	}
+	return steps
+}
+
+// ciWoodpecker reads the steps of a pipeline.
+func ciWoodpecker(t *testing.T) []ciStep {
+	t.Helper()
+	var recipe struct {
+		Steps []struct {
+			Name        string
+			Image       string
+			Commands    []string
+			Environment map[string]yaml.Node
+		}
+	}
+	ciRead(t, "woodpecker.yaml", &recipe)
+	var steps []ciStep
+	for _, s := range recipe.Steps {
+		env := map[string]string{}
+		for name, value := range s.Environment {
+			env[name] = value.Value // of {from_secret: NAME}, nothing
+		}
+		run := strings.ReplaceAll(strings.Join(s.Commands, "\n"), "$$", "$") // Woodpecker's own escape
+		steps = append(steps, ciStep{s.Name, run, []string{"sh", "-e", "-c"}, env})
+	}
+	return steps
+}
+
+func ciRead(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", "ci", file))
+	check(t, err)
+	check(t, yaml.Unmarshal(text, into))
+}
+
+// A ciProject is what `stackgen init` and `stackgen render` make, with a
+// simulated cluster in reach.
+type ciProject struct {
+	*realProject
+	sim *pvesim.Server
+	env []string // where Go keeps what it has compiled
+}
+
+func ciNew(t *testing.T) *ciProject {
+	t.Helper()
+	p, c := realNew(t, nil), &ciProject{}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+		out, err := exec.Command("go", "env", name).Output()
+		check(t, err)
+		c.env = append(c.env, name+"="+strings.TrimSpace(string(out)))
+	}
+	c.realProject, c.sim = p, p.realCluster() // with a home of its own from here on
+	p.remove("stackgen.yaml")
+	if code, said := p.stackgen("init", p.dir); code != 0 {
+		t.Fatalf("init: exit %d\n%s", code, said)
+	}
+	p.render()
+	root, err := filepath.Abs("..")
+	check(t, err)
+	check(t, os.Symlink(root, filepath.Join(p.dir, "stackgen"))) // what the recipe clones
+	return c
+}
+
+// ciSuite is the one that a scheduled step runs here; `make test` runs them all.
+const ciSuite = "TestProtected"
+
+// step runs a step as its service would, and returns how it ended and what it
+// said, what it wrote to GitHub's summary included.
+func (c *ciProject) step(s ciStep) (int, string) {
+	c.Helper()
+	if strings.Contains(s.Run, "${{") {
+		c.Fatalf("%s: what is run holds an expression, and cannot be run as it stands:\n%s", s.Name, s.Run)
+	}
+	root, err := filepath.Abs("..")
+	check(c.T, err)
+	summary := filepath.Join(c.TempDir(), "summary")
+	cmd := exec.CommandContext(c.Context(), s.Shell[0], append(s.Shell[1:], s.Run)...)
+	cmd.Dir = c.dir
+	cmd.Env = append(slices.Clone(c.tools.Env), "GITHUB_STEP_SUMMARY="+summary, "STACKGEN_SOURCE="+root, "SUITES="+ciSuite)
+	cmd.Env = append(cmd.Env, c.env...)
+	for name, value := range s.Env {
+		if value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		c.Fatalf("%s: %v", s.Name, err)
+	}
+	more, _ := os.ReadFile(summary)
+	return cmd.ProcessState.ExitCode(), string(out) + string(more)
+}
+
+// TestCIRecipes runs every step of the recipes, in the order in which they stand
+// there, on a project as `stackgen init` makes it.
+func TestCIRecipes(t *testing.T) {
+	for _, recipe := range []struct {
+		name  string
+		steps []ciStep
+		ran   int
+		says  map[string]string
+	}{
+		{"github", ciGitHub(t), 7, map[string]string{
+			"What an apply would meet": "3 create. Apply now.", "Plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "Judge the plans": "| create | example/web01: VM 2100",
+			"Terratest": "1 of 7 suites ran, on: live cluster", "Remove what a run that was killed has left": "removed 0 in 6000-6099"}},
+		{"woodpecker", ciWoodpecker(t), 4, map[string]string{
+			"plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "terratest": "1 of 7 suites ran, on: live cluster", "sweep": "removed 0 in 6000-6099"}},
+	} {
+		t.Run(recipe.name, func(t *testing.T) {
+			c, ran := ciNew(t), 0
+			for _, s := range recipe.steps {
+				if why, not := ciNotRun[s.Name]; not {
+					t.Logf("not executed: %s: %s", s.Name, why)
+					continue
+				}
+				code, said := c.step(s)
+				if code != 0 {
+					t.Fatalf("%s: exit %d\n%s", s.Name, code, said)
+				}
+				if want := recipe.says[s.Name]; !strings.Contains(said, want) {
+					t.Errorf("%s does not say %q:\n%s", s.Name, want, said)
+				}
+				ran++
+			}
+			if ran != recipe.ran {
+				t.Errorf("%d steps ran, want %d", ran, recipe.ran)
+			}
+			w := &world{t: t, sim: c.sim}
+			if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/9000 qemu/9002]"; got != want {
+				t.Errorf("the recipe has left %s on the cluster, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestCIRecipesStop: each step stops at what it is there for.
+func TestCIRecipesStop(t *testing.T) {
+	c := ciNew(t)
+	spec := c.read("specs/example.yaml")
+	steps := map[string]ciStep{}
+	for _, s := range append(ciGitHub(t), ciWoodpecker(t)...) {
+		steps[s.Name] = s
+	}
+	stops := func(name string, want int, says string) {
+		t.Helper()
+		if code, said := c.step(steps[name]); code != want || !strings.Contains(said, says) {
+			t.Errorf("%s: exit %d, want %d and %q\n%s", name, code, want, says, said)
+		}
+	}
+	c.write("specs/example.yaml", strings.Replace(spec, "memory: 4096", "memroy: 4096", 1))
+	stops("Validate the specs", 1, "::error file=specs/example.yaml,line=")
+	stops("check", 1, "memroy")
+	c.write("specs/example.yaml", strings.Replace(spec, "memory: 4096", "memory: 5120", 1))
+	stops("Rendered files are current", 2, "stacks/example/terragrunt.stack.hcl")
+	stops("check", 2, "stacks/example/terragrunt.stack.hcl")
+	c.write("specs/example.yaml", spec)
+	w := &world{t: t, sim: c.sim}
+	w.api("POST", "/nodes/pve1/qemu", map[string][]string{"vmid": {"2100"}, "name": {"somebody"}})
+	stops("What an apply would meet", 3, "::error")
+	stops("plan", 3, "somebody")
+}
+
+// TestCIDocs: docs/ci.md shows the recipes as they are.
+func TestCIDocs(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
+	check(t, err)
+	for _, name := range []string{"github.yaml", "woodpecker.yaml"} {
+		recipe, err := os.ReadFile(filepath.Join("..", "docs", "ci", name))
+		check(t, err)
+		if !strings.Contains(string(doc), "```yaml\n"+string(recipe)+"```\n") {
+			t.Errorf("docs/ci.md does not show docs/ci/%s as it is", name)
+		}
+	}
+	for name := range ciNotRun {
+		if !strings.Contains(string(doc), name) {
+			t.Errorf("docs/ci.md does not say that the step %q is not executed in the tests", name)
+		}
+	}
+}

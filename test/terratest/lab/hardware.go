@@ -1,0 +1,81 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Hardware is what VMs must say so that they are like the template they are
+// cloned from: what a spec leaves out of an imported VM, a plan would remove.
+type Hardware struct {
+	Disk    string // interface of the boot disk, such as scsi0
+	Size    int    // its size in GiB, rounded up
+	Bios    string
+	Machine string
+	Serial  bool
+	VGA     string
+	Agent   bool
+}
+
+// Virtio says whether the disk is of the kind that cannot say it is an SSD.
+func (h Hardware) Virtio() bool { return strings.HasPrefix(h.Disk, "virtio") }
+
+var (
+	diskKey  = regexp.MustCompile(`^(scsi|virtio|sata|ide)[0-9]+$`)
+	agentOn  = regexp.MustCompile(`^(enabled=)?1\b`)
+	diskSize = regexp.MustCompile(`^([0-9]+)([KMGT]?)$`)
+)
+
+// Hardware reads the template.
+func (c *Cluster) Hardware(ctx context.Context) (Hardware, error) {
+	config, err := c.Config(ctx, c.source())
+	if err != nil {
+		return Hardware{}, err
+	}
+	return hardware(config, c.Storage)
+}
+
+func hardware(config Config, storage string) (Hardware, error) {
+	h := Hardware{Bios: config["bios"], Machine: config["machine"], VGA: strings.Split(config["vga"], ",")[0], Agent: agentOn.MatchString(config["agent"])}
+	switch config["serial0"] {
+	case "":
+	case "socket":
+		h.Serial = true
+	default:
+		return h, fmt.Errorf("STACKGEN_TEST_TEMPLATE has a serial device %q; the suites can use one without, or with a socket", config["serial0"])
+	}
+	for key := range config {
+		switch {
+		case key == "efidisk0" || key == "tpmstate0" || strings.HasPrefix(key, "hostpci") || strings.HasPrefix(key, "usb"):
+			return h, fmt.Errorf("STACKGEN_TEST_TEMPLATE has %s; the suites need a template with one disk and a cloud-init drive, and nothing special", key)
+		case !diskKey.MatchString(key) || config.Property(key, "media") == "cdrom":
+		case h.Disk != "":
+			return h, fmt.Errorf("STACKGEN_TEST_TEMPLATE has more than one disk (%s, %s); the suites need one with one disk and a cloud-init drive", min(h.Disk, key), max(h.Disk, key))
+		default:
+			h.Disk = key
+			h.Size = gibibytes(config.Property(key, "size"))
+		}
+	}
+	if h.Disk == "" || h.Size == 0 {
+		return h, fmt.Errorf("STACKGEN_TEST_TEMPLATE has no disk of a known size for %s", storage)
+	}
+	return h, nil
+}
+
+// gibibytes is a size as Proxmox VE writes it, rounded up; 0 where it is none.
+func gibibytes(size string) int {
+	m := diskSize.FindStringSubmatch(size)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return 0
+	}
+	unit := map[string]float64{"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}[m[2]]
+	return int(math.Ceil(n * unit / (1 << 30)))
+}
