@@ -110,9 +110,9 @@ func TestLiveRefuses(t *testing.T) {
 	}
 }
 
-// broken starts a suite and breaks it off with a signal to it and to all it has
-// started, or to it alone, when it has made two VMs. It returns what was said.
-func (l *liveRun) broken(signal syscall.Signal, group int) string {
+// broken starts a suite and breaks it off, with a signal to it and to all it has
+// started, when it has made two VMs. It returns what was said.
+func (l *liveRun) broken(signal syscall.Signal) string {
 	l.Helper()
 	binary, err := os.Executable()
 	l.do(err)
@@ -130,7 +130,7 @@ func (l *liveRun) broken(signal syscall.Signal, group int) string {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	l.do(syscall.Kill(group*c.Process.Pid, signal))
+	l.do(syscall.Kill(-c.Process.Pid, signal))
 	<-ended
 	for len(session(c.Process.Pid)) > 0 { // the tools end by themselves
 		time.Sleep(20 * time.Millisecond)
@@ -142,7 +142,7 @@ func (l *liveRun) broken(signal syscall.Signal, group int) string {
 func TestLiveInterrupted(t *testing.T) {
 	l := live(t)
 	before := l.everything()
-	if said := l.broken(syscall.SIGINT, -1); !strings.Contains(said, "Failed: protected.") {
+	if said := l.broken(syscall.SIGINT); !strings.Contains(said, "Failed: protected.") {
 		t.Errorf("the run has not failed\n%s", said)
 	}
 	if after := l.everything(); !reflect.DeepEqual(before, after) {
@@ -158,7 +158,7 @@ func TestLiveInterrupted(t *testing.T) {
 func TestLiveKilled(t *testing.T) {
 	l := live(t)
 	before := l.everything()
-	l.broken(syscall.SIGKILL, 1)
+	l.broken(syscall.SIGKILL)
 	left := l.tagged()
 	if len(left) == 0 {
 		t.Fatal("the run has left nothing, and proves nothing")
