@@ -68,7 +68,7 @@ func (e *env) guard(c *cli.Context) error {
 	if level == "off" {
 		return nil
 	}
-	why, way, err := astray(g.args, os.Getenv)
+	why, way, err := g.strays()
 	switch {
 	case err != nil:
 		return err

@@ -143,6 +143,15 @@ func TestRealGuardAstray(t *testing.T) {
 	g.stack(false, "apply", "TF_CLI_ARGS_apply makes a destroy of every apply")
 	g.tools = tools.With("TF_WORKSPACE=dev")
 	g.stack(false, "apply", "TF_WORKSPACE names workspace dev")
+
+	g.tools = tools
+	g.write("specs/live.yaml", strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1)+"  c: {}\n")
+	g.render()
+	r := g.run("stacks/live/.terragrunt-stack/proxmox-vm", "terragrunt", "apply", "-auto-approve", "--non-interactive")
+	if r.Code == 0 {
+		t.Error("a unit that was generated before the last render is applied")
+	}
+	g.says(r.Text(), "generated from another render than the last one, and differs in c")
 }
 
 // TestRealGuardByHand: a shell that runs the guard twice gets two looks.
