@@ -9,6 +9,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // creates refuses the create of anything that is not free for certain.
@@ -129,7 +130,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		v.because("it is what an interrupted replacement left (deposed %s)", c.DeposedKey)
 	}
 	v.next("it is to go: "+retire(p.lock.Spec), "retired: ["+keyOf(c)+"]", "stackgen render")
-	v.next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+quote(c.Address))...)
+	v.next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+schema.Quoted(c.Address))...)
 }
 
 // same reports whether a destroy hits the VMID that was decided for the key.

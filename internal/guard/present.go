@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // present judges a VM on whose VMID there is something.
@@ -126,7 +127,7 @@ func (s *subject) busy() bool {
 	s.is(Busy).because("%s", describe(g))
 	for _, t := range tasks {
 		s.because("task %s of %s is in flight on %s", t.Type, t.User, t.Node)
-		s.next("wait until it has ended, then look again", fmt.Sprintf("pvesh get /nodes/%s/tasks/%s/status", t.Node, t.UPID))
+		s.next("wait until it has ended, then look again", "pvesh get "+schema.Word("/nodes/"+t.Node+"/tasks/"+t.UPID+"/status"))
 	}
 	if g.Lock != "" {
 		s.because("it is locked (%s)", g.Lock)
