@@ -21,6 +21,8 @@ func astray(args []string, getenv func(string) string) (why, way string, err err
 		switch {
 		case args[0] == "apply" && flagged(words, "destroy"):
 			return name + " makes a destroy of every apply", "unset " + name + "; what is to be destroyed is destroyed by `terragrunt destroy`", nil
+		case flagged(words, "replace"):
+			return name + " makes every apply replace a VM", "unset " + name, nil
 		case flagged(words, "state"):
 			return name + " names another state than the unit's", "unset " + name, nil
 		}

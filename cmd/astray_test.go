@@ -26,6 +26,8 @@ func TestAstray(t *testing.T) {
 		{"apply", map[string]string{"TF_WORKSPACE": "default", "TF_DATA_DIR": chosen}, ""},
 		{"apply", map[string]string{"TF_CLI_ARGS_apply": "-parallelism=4 --destroy"}, "TF_CLI_ARGS_apply makes a destroy"},
 		{"apply", map[string]string{"TF_CLI_ARGS": "-destroy=true"}, "TF_CLI_ARGS makes a destroy"},
+		{"apply", map[string]string{"TF_CLI_ARGS_apply": "-replace this"}, "TF_CLI_ARGS_apply makes every apply replace"},
+		{"apply -replace=this", nil, ""}, // said for this apply: the plan is judged
 		{"destroy", map[string]string{"TF_CLI_ARGS": "-destroy"}, ""},
 		{"destroy", map[string]string{"TF_CLI_ARGS_destroy": "-state=x"}, "TF_CLI_ARGS_destroy names another state"},
 		{"apply -state x", nil, "-state names another state"},
