@@ -68,6 +68,13 @@ func (e *env) guard(c *cli.Context) error {
 	if level == "off" {
 		return nil
 	}
+	why, way, err := g.strays()
+	switch {
+	case err != nil:
+		return err
+	case why != "":
+		return g.stray(why, way)
+	}
 	if err := g.lookOnce(c); err != nil {
 		return err
 	}
@@ -185,8 +192,19 @@ func (g *guarded) answer(verdicts []guard.Verdict) error {
 		verdictRows(g.out, rows, false)
 		fmt.Fprintln(g.out, report.total())
 	}
+	return g.stop()
+}
+
+// stop ends the run, with the line that Terragrunt repeats.
+func (g *guarded) stop() error {
 	fmt.Fprintln(g.errOut, "stackgen guard: STOP: what is to be settled first stands above")
 	return exitCode(exitStop)
+}
+
+// stray refuses a run that would not do what its command says.
+func (g *guarded) stray(why, way string) error {
+	fmt.Fprintf(g.out, "stackgen guard refuses the %s of %s:\nSTOP           %s\n     > %s\n", g.args[0], g.unit, schema.Printable(why), way)
+	return g.stop()
 }
 
 // savedPlan is the plan file in a command line of OpenTofu, or empty.

@@ -145,6 +145,9 @@ func (m *matching) read(t *target) {
 	case t.guest.Config == nil || len(t.guest.Config.Raw) == 0:
 		m.refuse(t, lock.Way{What: "its configuration was not read; " + again})
 		return
+	case t.guest.Lock != "":
+		m.refuse(t, lock.Way{What: "it is locked (" + schema.Printable(t.guest.Lock) + "), so its configuration is about to change; " + again})
+		return
 	}
 	if why := m.cloned(t); why != "" {
 		m.refuse(t, lock.Way{What: why})

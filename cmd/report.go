@@ -132,7 +132,7 @@ func (r *rendering) next() {
 	}
 	fmt.Fprintf(r.errOut, "Next:\n")
 	for _, name := range names {
-		fmt.Fprintf(r.errOut, "  (cd %s && terragrunt stack run plan)\n", filepath.Join(r.project.root, "stacks", name))
+		fmt.Fprintf(r.errOut, "  (cd %s && terragrunt stack run plan)\n", schema.Word(filepath.Join(r.project.root, "stacks", name)))
 	}
 }
 

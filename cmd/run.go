@@ -43,7 +43,8 @@ type runUnit struct {
 func (g *guarded) lookOnce(c *cli.Context) (err error) {
 	dir := filepath.Join(g.stackDir(g.unit.Stack), ".terragrunt-stack")
 	of, ok := parent()
-	if _, missing := os.Stat(dir); !ok || missing != nil || c.IsSet("inventory") {
+	hook := os.Getenv("TG_CTX_HOOK_NAME") != "" // else a shell may have started it, which outlives a look
+	if _, missing := os.Stat(dir); !ok || !hook || missing != nil || c.IsSet("inventory") {
 		return g.look(c)
 	}
 	ctx, cancel := context.WithTimeout(c.Context, runPatience)

@@ -65,7 +65,7 @@ func (m *matching) kept(t *target) []lock.Way {
 				stack := "stacks/" + t.Stack
 				return []lock.Way{{What: "its state has a block " + block + " from an earlier time, which the next plan would remove: take it out of the state, and import it anew", Lines: []string{
 					"(cd " + stack + " && terragrunt stack generate)",
-					"(cd " + stack + "/.terragrunt-stack/" + lock.UnitVM + " && terragrunt state rm '" + r.Address + "')",
+					"(cd " + stack + "/.terragrunt-stack/" + lock.UnitVM + " && terragrunt state rm " + schema.Quoted(r.Address) + ")",
 					"stackgen adopt --match " + t.String() + " && stackgen render && stackgen import-blocks"}}}
 			}
 		}

@@ -133,6 +133,39 @@ func TestRealGuardFast(t *testing.T) {
 	}
 }
 
+// TestRealGuardAstray: no variable makes a destroy of an apply, or leads it to a
+// state that nobody looks at.
+func TestRealGuardAstray(t *testing.T) {
+	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
+	g.stack(true, "apply", "3 create")
+	tools := g.tools
+	g.tools = tools.With("TF_CLI_ARGS_apply=-destroy")
+	g.stack(false, "apply", "TF_CLI_ARGS_apply makes a destroy of every apply")
+	g.tools = tools.With("TF_WORKSPACE=dev")
+	g.stack(false, "apply", "TF_WORKSPACE names workspace dev")
+
+	g.tools = tools
+	g.write("specs/live.yaml", strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1)+"  c: {}\n")
+	g.render()
+	r := g.run("stacks/live/.terragrunt-stack/proxmox-vm", "terragrunt", "apply", "-auto-approve", "--non-interactive")
+	if r.Code == 0 {
+		t.Error("a unit that was generated before the last render is applied")
+	}
+	g.says(r.Text(), "generated from another render than the last one, and differs in c")
+}
+
+// TestRealGuardByHand: a shell that runs the guard twice gets two looks.
+func TestRealGuardByHand(t *testing.T) {
+	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
+	g.stack(true, "apply")
+	for _, want := range []int{0, 3} {
+		if code, said := g.stackgen("guard", "--project", g.dir, "live/proxmox-vm", "--", "apply"); code != want {
+			t.Errorf("exit %d, want %d\n%s", code, want, said)
+		}
+		g.sim.Remove(300)
+	}
+}
+
 // TestRealGuardMissing: without stackgen on PATH, nothing is applied.
 func TestRealGuardMissing(t *testing.T) {
 	g := realGuarded(t, guardedSpec)

@@ -9,6 +9,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // creates refuses the create of anything that is not free for certain.
@@ -130,14 +131,14 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		return
 	}
 	v.next("it is to go: "+retire(p.lock.Spec), "retired: ["+keyOf(c)+"]", "stackgen render")
-	v.next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+quote(c.Address))...)
+	v.next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+schema.Quoted(c.Address))...)
 }
 
 // deposed is what an interrupted replacement left in the state, beside what is
 // there now under the same address: retiring the key would destroy that.
 func (p *planJudge) deposed(c *tfjson.ResourceChange, v *Verdict) {
 	v.because("it is what an interrupted replacement left (deposed %s)", c.DeposedKey)
-	lines := inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+quote(c.Address))
+	lines := inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+schema.Quoted(c.Address))
 	v.next("let go of it: take the address out of the state, and have what is there now imported again", append(lines, "stackgen import-blocks")...)
 	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 && vmid != v.VMID {
 		v.next("what was left over is then in no state: look at it, and if it is to go, destroy it by hand", fmt.Sprintf("qm config %d", vmid), fmt.Sprintf("qm destroy %d", vmid))

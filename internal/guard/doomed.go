@@ -1,6 +1,10 @@
 package guard
 
-import "fmt"
+import (
+	"fmt"
+
+	"stackgen/schema"
+)
 
 // tainted is a VM that the state marks: its creation failed halfway, or somebody
 // ran taint. The plan would replace it, which no spec can ask for.
@@ -10,7 +14,7 @@ func (s *subject) tainted() bool {
 	}
 	r := s.states[0]
 	s.is(Unlisted).because("the state marks it as tainted, as after a creation that failed halfway: an apply would destroy it and create it anew").because("%s", describe(s.guest))
-	s.next("it is to stay: take the mark off, and the next apply completes it", inUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+quote(r.Address))...)
+	s.next("it is to stay: take the mark off, and the next apply completes it", inUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+schema.Quoted(r.Address))...)
 	s.next("it is worth nothing: destroy it by hand and take it out of the state, and the next apply creates it",
 		append([]string{inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID)}, s.rm(r.Address)...)...)
 	return true

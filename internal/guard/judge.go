@@ -3,7 +3,6 @@ package guard
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
@@ -137,9 +136,6 @@ func inUnit(stack, unit, command string) []string {
 // retire says how a VM is retired; the line to write follows.
 func retire(spec string) string { return "take it out of vms in " + spec + ", and retire it there" }
 
-// quote is text as one word of a POSIX shell.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
 // quorum makes every right verdict of a cluster without quorum unknown: there,
 // reads work, and some writes fail halfway.
 func (j *judge) quorum() {
@@ -201,7 +197,7 @@ func (j *judge) stray(at *place, unit string, r Resource) {
 		v.because("%s", describe(g))
 		v.next("keep it: put it back into "+at.Spec, r.Key+": {vmid: "+fmt.Sprint(r.VMID)+"}  # with the rest of what it had")
 	}
-	v.next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+quote(r.Address))...)
+	v.next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+schema.Quoted(r.Address))...)
 }
 
 func (j *judge) strayPool(at *place, unit string, r Resource) {
@@ -209,7 +205,7 @@ func (j *judge) strayPool(at *place, unit string, r Resource) {
 	v.Resource = r.Address
 	v.is(Unlisted).because("%s is in state, and the spec does not create a pool %s: an apply would delete it", r.Address, r.Key)
 	v.next("keep it: put it back into "+at.Spec, "pool: {id: "+r.Key+", create: true}")
-	v.next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+quote(r.Address))...)
+	v.next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+schema.Quoted(r.Address))...)
 }
 
 // orphans lists the guests that are ours by tag or pool and in no spec, and those

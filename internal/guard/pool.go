@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // pools judges the pool that a stack creates, and the pools that its VMs join.
@@ -62,7 +63,7 @@ func (j *judge) pool(at *place) {
 		v.is(Retiring).because("it is gone from the cluster: the destroy takes it out of the state")
 	case there == nil && len(held) > 0:
 		v.is(Lost).because("pool %s is in state, and the cluster has none of that name", id)
-		v.next("create it anew: take it out of the state", inUnit(at.Name, lock.UnitPool, "terragrunt state rm "+quote(held[0].Address))...)
+		v.next("create it anew: take it out of the state", inUnit(at.Name, lock.UnitPool, "terragrunt state rm "+schema.Quoted(held[0].Address))...)
 	case there == nil:
 		v.is(Create).because("the cluster has no pool %s", id)
 	case len(held) > 0:

@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // present judges a VM on whose VMID there is something.
@@ -71,7 +72,7 @@ func (s *subject) knownByState() bool {
 		return false
 	}
 	r := s.states[0]
-	if s.guest.Config != nil && len(r.MACs) > 0 && len(s.guest.Config.MACs) > 0 {
+	if s.guest.Config != nil && len(r.MACs) > 0 {
 		return s.commonMAC()
 	}
 	return r.Name != "" && r.Name == s.guest.Name
@@ -85,8 +86,9 @@ func (s *subject) commonMAC() bool {
 func (s *subject) stranger() bool {
 	m := s.match
 	switch {
-	case m.Why == cluster.ByName && len(s.states) == 1 && s.guest.Config != nil && len(s.states[0].MACs) > 0 && len(s.guest.Config.MACs) > 0 && !s.commonMAC():
-		s.is(Taken).because("VMID %d has the VM's name, but no NIC of it has a MAC that the state knows (%s): it was made again by hand", s.VMID, strings.Join(s.states[0].MACs, " "))
+	case m.Why == cluster.ByName && len(s.states) == 1 && s.guest.Config != nil && len(s.states[0].MACs) > 0 && !s.commonMAC():
+		s.is(Taken)
+		s.otherMACs()
 	case !m.Taken() || s.knownByState():
 		return false
 	case m.Why == cluster.IsTemplate || m.Why == cluster.IsContainer:
@@ -98,6 +100,9 @@ func (s *subject) stranger() bool {
 	}
 	s.because("%s", describe(s.guest))
 	s.next("look at it; an apply would write to it, or destroy it", inspect(s.guest))
+	if m.Why == cluster.ByName && len(s.guest.Config.MACs) == 0 {
+		s.next("only its NICs were taken away: give one back, then look again", fmt.Sprintf("qm set %d --net0 virtio=%s,bridge=BRIDGE", s.VMID, s.states[0].MACs[0]))
+	}
 	if m.Why != cluster.IsTemplate && m.Why != cluster.IsContainer && m.VM != nil {
 		s.next("it is the VM that is meant: say so in "+s.where(), fmt.Sprintf("adopt: {vmid: %d}", s.VMID))
 	}
@@ -129,7 +134,7 @@ func (s *subject) busy() bool {
 			what = fmt.Sprintf(", from VMID %d: it may be what holds the lock", t.VMID)
 		}
 		s.because("task %s of %s is in flight on %s%s", t.Type, t.User, t.Node, what)
-		s.next("wait until it has ended, then look again", fmt.Sprintf("pvesh get /nodes/%s/tasks/%s/status", t.Node, t.UPID))
+		s.next("wait until it has ended, then look again", "pvesh get "+schema.Word("/nodes/"+t.Node+"/tasks/"+t.UPID+"/status"))
 	}
 	s.because("%s", describe(g))
 	if g.Lock != "" && len(tasks) == 0 {

@@ -47,7 +47,7 @@ func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r Resource) {
 	v.Resource = r.Address
 	if unit.Value.Status == lock.Forgotten {
 		v.is(Unlisted).because("unit %s is forgotten, and the record still in its state: a run in a folder that was left behind would remove it", unit.Key)
-		v.next("take it out of the state, and leave it alone from then on", inUnit(at.Name, unit.Key, "terragrunt state rm "+quote(r.Address))...)
+		v.next("take it out of the state, and leave it alone from then on", inUnit(at.Name, unit.Key, "terragrunt state rm "+schema.Quoted(r.Address))...)
 		return
 	}
 	v.is(Retiring).because("no VM asks for the record any more: the next apply removes it")
@@ -124,7 +124,7 @@ func (j *judge) leftBehind(at *place, unit string, r Resource) {
 	v.Name, v.Resource = r.Key, r.Address
 	v.is(Unlisted).because("unit %s lets go of its records, and no VM asks for %s any more: it would stay in DNS, in nobody's state", unit, r.ID)
 	v.next("let it go with its unit first: put the former dns.mode back in "+at.Spec, "stackgen render", "(cd stacks/"+at.Name+" && terragrunt stack run apply)")
-	v.next("or leave it in DNS: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+quote(r.Address))...)
+	v.next("or leave it in DNS: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+schema.Quoted(r.Address))...)
 }
 
 // ttl says what becomes of a record whose TTL is not the spec's.
@@ -154,7 +154,7 @@ func (j *judge) existing(at *place, v *Verdict, vm *schema.VM, r schema.Record, 
 			v.because("the VM's address is %s", strings.Join(expected, " "))
 		}
 		v.next("it is a leftover: remove it, then look again", deletion(at, v.Key, "A")...)
-		v.next("it is ours, and its address is to be corrected", inUnit(at.Name, v.Unit, "terragrunt import "+quote(v.Resource)+" "+v.Key)...)
+		v.next("it is ours, and its address is to be corrected", inUnit(at.Name, v.Unit, "terragrunt import "+schema.Quoted(v.Resource)+" "+v.Key)...)
 		v.next("it is somebody else's: publish another name: in "+at.Spec+", "+vm.Path, "dns: {records: [NAME]}")
 		return
 	}

@@ -107,7 +107,7 @@ func (s *subject) twice() {
 }
 
 func (s *subject) rm(address string) []string {
-	return inUnit(s.Stack, s.Unit, "terragrunt state rm "+quote(address))
+	return inUnit(s.Stack, s.Unit, "terragrunt state rm "+schema.Quoted(address))
 }
 
 // otherVMID is a state that has the key with another VMID: one that was restored
@@ -136,7 +136,7 @@ func (s *subject) absorbed() bool {
 		for _, r := range s.State[UnitID{other.Name, lock.UnitVM}].Resources {
 			if r.Type == TypeVM && r.VMID == s.VMID && !(other.Name == s.Stack && slices.ContainsFunc(s.states, func(o Resource) bool { return o.Address == r.Address })) {
 				s.is(Taken).because("VMID %d is in the state of %s as %s too", s.VMID, other.Name, r.Address)
-				s.next("only one state may have it: take it out of the wrong one", inUnit(other.Name, lock.UnitVM, "terragrunt state rm "+quote(r.Address))...)
+				s.next("only one state may have it: take it out of the wrong one", inUnit(other.Name, lock.UnitVM, "terragrunt state rm "+schema.Quoted(r.Address))...)
 				return true
 			}
 		}

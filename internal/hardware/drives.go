@@ -23,7 +23,7 @@ func (r *Reading) disks(f *family) {
 				continue
 			case options["media"] == "cdrom" || options[volume] == "none":
 				if key == "ide3" {
-					r.refuse("", key+"="+r.raw[key], "a spec has no CD-ROMs; on every other interface they are left alone", fmt.Sprintf("qm set %d --delete ide3", r.vmid), fmt.Sprintf("qm set %d --ide1 %s", r.vmid, quote(r.raw[key])))
+					r.refuse("", key+"="+r.raw[key], "a spec has no CD-ROMs; on every other interface they are left alone", fmt.Sprintf("qm set %d --delete ide3", r.vmid), fmt.Sprintf("qm set %d --ide1 %s", r.vmid, schema.Quoted(r.raw[key])))
 				}
 				continue
 			}
@@ -39,8 +39,6 @@ func (r *Reading) disks(f *family) {
 	}
 	r.values[f.Field] = list
 }
-
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // gibibytes is a size such as 2252M in whole GiB, rounded down as the provider
 // does.

@@ -54,7 +54,7 @@ func (r *Reading) lists() {
 	r.values["tags"] = texts(tags)
 	for _, tag := range tags {
 		if tag != strings.ToLower(tag) {
-			r.refuse("tags", "tags="+r.raw["tags"], "a spec's tags are in lower case", fmt.Sprintf("qm set %d --tags %s", r.vmid, quote(strings.ToLower(r.raw["tags"]))))
+			r.refuse("tags", "tags="+r.raw["tags"], "a spec's tags are in lower case", fmt.Sprintf("qm set %d --tags %s", r.vmid, schema.Quoted(strings.ToLower(r.raw["tags"]))))
 			break
 		}
 	}

@@ -1,0 +1,19 @@
+package schema
+
+import "strings"
+
+// Quoted is text as one word of a POSIX shell, of an interactive one too.
+func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// Word is Quoted, where that is needed.
+func Word(text string) string {
+	if text != "" && !strings.ContainsFunc(text, special) {
+		return text
+	}
+	return Quoted(text)
+}
+
+// special reports whether a character may mean something to a shell.
+func special(c rune) bool {
+	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-+:@,%=", c))
+}
