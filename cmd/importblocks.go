@@ -38,13 +38,8 @@ func (e *env) importBlocksCommand() *cli.Command {
 
 func (e *env) importBlocks(c *cli.Context) (err error) {
 	out, check := c.String("out"), c.Bool("check")
-	switch {
-	case c.IsSet("out") && out != "-":
-		return fmt.Errorf("--out takes - only, for standard output; the files' places are fixed")
-	case out != "" && check:
-		return fmt.Errorf("--check and --out exclude each other")
-	case c.Bool("verify") && (check || out != ""):
-		return fmt.Errorf("--verify plans with the files that were written; leave --check and --out away")
+	if err := importFlags(c); err != nil {
+		return err
 	}
 	root, err := renderRoot(c)
 	if err != nil {
@@ -96,6 +91,20 @@ func (e *env) importBlocks(c *cli.Context) (err error) {
 		}
 	}
 	return j.importReport(verdicts, code)
+}
+
+// importFlags refuses flags that exclude each other.
+func importFlags(c *cli.Context) error {
+	out, check := c.String("out"), c.Bool("check")
+	switch {
+	case c.IsSet("out") && out != "-":
+		return fmt.Errorf("--out takes - only, for standard output; the files' places are fixed")
+	case out != "" && check:
+		return fmt.Errorf("--check and --out exclude each other")
+	case c.Bool("verify") && (check || out != ""):
+		return fmt.Errorf("--verify plans with the files that were written; leave --check and --out away")
+	}
+	return nil
 }
 
 // importFiles renders the import file of every unit that has something to

@@ -62,7 +62,7 @@ func (g *guarded) lookOnce(c *cli.Context) (err error) {
 		return err
 	}
 	g.seen = of
-	for _, u := range g.units() {
+	for _, u := range append(g.units(), g.others()...) {
 		g.seen.Units = append(g.seen.Units, runUnit{u, g.input.State[u]})
 	}
 	if g.seen.Inventory, err = g.input.Inventory.Encode(); err != nil {

@@ -26,7 +26,8 @@ const stateReaders = 4
 // readState reads the state of all units: from the files that were named, from
 // the plans that were named, else from their backends.
 func (j *judging) readState(c *cli.Context) error {
-	files, err := j.unitFiles(c, "state", "tfplan.json", "tofu.tfstate")
+	units := append(j.units(), j.others()...)
+	files, err := j.unitFiles(c, "state", units, "tfplan.json", "tofu.tfstate")
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (j *judging) readState(c *cli.Context) error {
 		j.input.State[u] = state
 	}
 	var rest []guard.UnitID
-	for _, u := range j.units() {
+	for _, u := range units {
 		if _, known := j.input.State[u]; !known {
 			rest = append(rest, u)
 		}
@@ -53,21 +54,34 @@ func (j *judging) readState(c *cli.Context) error {
 	return nil
 }
 
+// others are the VM units of the stacks that were not selected: a VMID that one
+// of them has is not free.
+func (j *judging) others() []guard.UnitID {
+	var out []guard.UnitID
+	for _, s := range j.result.Stacks {
+		l := j.result.Lock.Stacks.Get(s.Name)
+		if l != nil && !j.project.selected(s.Name) && l.Units.Get(lock.UnitVM) != nil {
+			out = append(out, guard.UnitID{Stack: s.Name, Unit: lock.UnitVM})
+		}
+	}
+	return out
+}
+
 // unitFiles reads a flag whose values are STACK/UNIT=FILE or a folder. In a
 // folder, files of the given names are looked for.
-func (j *judging) unitFiles(c *cli.Context, flag string, names ...string) (map[guard.UnitID]string, error) {
+func (j *judging) unitFiles(c *cli.Context, flag string, units []guard.UnitID, names ...string) (map[guard.UnitID]string, error) {
 	out := map[guard.UnitID]string{}
 	for _, value := range c.StringSlice(flag) {
 		id, file, isFile := strings.Cut(value, "=")
 		stack, unit, isUnit := strings.Cut(id, "/")
 		if !isFile {
-			if err := j.unitFolder(out, value, names); err != nil {
+			if err := j.unitFolder(out, value, units, names); err != nil {
 				return nil, fmt.Errorf("--%s: %w", flag, err)
 			}
 			continue
 		}
 		u := guard.UnitID{Stack: stack, Unit: unit}
-		if !isUnit || !slices.Contains(j.units(), u) {
+		if !isUnit || !slices.Contains(units, u) {
 			return nil, fmt.Errorf("--%s %s: %w", flag, value, j.noUnit(id))
 		}
 		out[u] = file
@@ -85,7 +99,7 @@ func (j *judging) noUnit(id string) error {
 
 // unitFolder finds the units' files in a folder that --json-out-dir made, or in
 // one that local state lies in.
-func (j *judging) unitFolder(out map[guard.UnitID]string, dir string, names []string) error {
+func (j *judging) unitFolder(out map[guard.UnitID]string, dir string, units []guard.UnitID, names []string) error {
 	found := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !slices.Contains(names, d.Name()) {
@@ -93,7 +107,7 @@ func (j *judging) unitFolder(out map[guard.UnitID]string, dir string, names []st
 		}
 		rel := filepath.ToSlash(relative(dir, filepath.Dir(path)))
 		var fits []guard.UnitID
-		for _, u := range j.units() {
+		for _, u := range units {
 			parts := strings.Split(rel, "/")
 			if parts[len(parts)-1] != u.Unit {
 				continue
@@ -184,7 +198,7 @@ func (j *judging) backendState(ctx context.Context, tools *engine.Tools, root st
 // readPlans reads the plans that were named. The state that a plan was made from
 // is in it.
 func (j *judging) readPlans(c *cli.Context) error {
-	files, err := j.unitFiles(c, "plan", "tfplan.json")
+	files, err := j.unitFiles(c, "plan", j.units(), "tfplan.json")
 	if err != nil {
 		return err
 	}
