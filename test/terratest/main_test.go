@@ -116,15 +116,15 @@ func prepare(temp string) error {
 		"PATH":   strings.Join([]string{filepath.Join(root, "bin"), os.Getenv("PATH"), filepath.Join(root, ".tools", "bin")}, string(os.PathListSeparator)),
 		"TMPDIR": temp, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1", "NO_COLOR": "1",
 		"TG_NO_AUTO_RETRY": "true", "TG_NO_COLOR": "true", "TG_TF_FORWARD_STDOUT": "true",
+		// Suites that start at once would race in Terragrunt's cache for all
+		// projects, and our builds of providers have no place in it.
+		"TG_NO_AUTO_PROVIDER_CACHE_DIR": "true",
 	}
 	mirror := filepath.Join(root, ".tools", "tofurc")
 	if file := os.Getenv("TF_CLI_CONFIG_FILE"); exists(file) {
 		set["TF_CLI_CONFIG_FILE"] = file
 	} else if exists(mirror) {
 		set["TF_CLI_CONFIG_FILE"] = mirror
-	}
-	if set["TF_CLI_CONFIG_FILE"] == mirror { // our builds stay out of Terragrunt's cache for all projects
-		set["TG_NO_AUTO_PROVIDER_CACHE_DIR"] = "true"
 	}
 	skipping := false
 	for _, e := range os.Environ() {
