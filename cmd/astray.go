@@ -42,14 +42,3 @@ func astray(args []string, getenv func(string) string) (why, way string, err err
 	}
 	return "", "", nil
 }
-
-// flagged reports whether an argument of OpenTofu is given.
-func flagged(words []string, name string) bool {
-	for _, w := range words {
-		given, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(w, "-"), "-"), "=")
-		if strings.HasPrefix(w, "-") && given == name && value != "false" {
-			return true
-		}
-	}
-	return false
-}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-shellwords"
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/engine"
@@ -205,54 +204,4 @@ func (g *guarded) stop() error {
 func (g *guarded) stray(why, way string) error {
 	fmt.Fprintf(g.out, "stackgen guard refuses the %s of %s:\nSTOP           %s\n     > %s\n", g.args[0], g.unit, schema.Printable(why), way)
 	return g.stop()
-}
-
-// savedPlan is the plan file in a command line of OpenTofu, or empty.
-func savedPlan(args []string) string {
-	if args[0] != "apply" || len(args) < 2 {
-		return ""
-	}
-	last, before := args[len(args)-1], args[len(args)-2]
-	if strings.HasPrefix(last, "-") || takesNext(before) {
-		return ""
-	}
-	return last
-}
-
-// takesNext reports whether the argument behind an argument is its value.
-func takesNext(arg string) bool {
-	name := strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
-	return strings.HasPrefix(arg, "-") && slices.Contains([]string{"backup", "exclude", "exclude-file", "json-into", "lock-timeout", "parallelism", "replace",
-		"state", "state-out", "target", "target-file", "var", "var-file"}, name)
-}
-
-// notOfPlans are the arguments of apply and destroy that plan does not take, or
-// that the guard's own plan has in its own way.
-var notOfPlans = []string{"auto-approve", "backup", "input", "json", "json-into", "lock", "lock-timeout", "no-color", "state-out", "detailed-exitcode", "out", "suppress-forget-errors"}
-
-// planArgs are the arguments of a plan of what a command line of OpenTofu would
-// do, those from its environment variable included.
-func planArgs(args []string, variable string) ([]string, error) {
-	extra, err := shellwords.Parse(variable)
-	if err != nil {
-		return nil, fmt.Errorf("TF_CLI_ARGS_%s cannot be split into words: %w", args[0], err)
-	}
-	var out []string
-	if args[0] == "destroy" {
-		out = append(out, "-destroy")
-	}
-	all := append(extra, args[1:]...)
-	for i := 0; i < len(all); i++ {
-		name, _, _ := strings.Cut(strings.TrimLeft(all[i], "-"), "=")
-		own := slices.Contains(notOfPlans, name)
-		if !own {
-			out = append(out, all[i])
-		}
-		if takesNext(all[i]) && i+1 < len(all) {
-			if i++; !own {
-				out = append(out, all[i])
-			}
-		}
-	}
-	return out, nil
 }

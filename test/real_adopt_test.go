@@ -30,6 +30,17 @@ func (p *realProject) realCluster() *pvesim.Server {
 	return s
 }
 
+// step runs stackgen on the project. It must end with a code, and say all of
+// these.
+func (p *realProject) step(want int, command string, says ...string) {
+	p.Helper()
+	code, said := p.stackgen(append(strings.Fields(command), p.dir)...)
+	if code != want {
+		p.Fatalf("%s: exit %d, want %d\n%s", command, code, want, said)
+	}
+	p.says(said, says...)
+}
+
 // pathOf is the PATH of the project's tools.
 func (p *realProject) pathOf() string {
 	path := ""
@@ -58,14 +69,7 @@ vms:
 `})
 	sim := p.realCluster()
 	p.render()
-	step := func(want int, command string, says ...string) {
-		t.Helper()
-		code, said := p.stackgen(append(strings.Fields(command), p.dir)...)
-		if code != want {
-			t.Fatalf("%s: exit %d, want %d\n%s", command, code, want, said)
-		}
-		p.says(said, says...)
-	}
+	step := p.step
 	step(2, "preflight", "create live/live", "create live/a", "create live/b", "adopt live/registry")
 	step(3, "import-blocks --verify", "live/proxmox-vm: 1 to import, 2 to add, 0 to change, 0 to destroy", "create proxmox_virtual_environment_vm.this")
 	step(0, "preflight")

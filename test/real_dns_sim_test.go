@@ -41,16 +41,6 @@ func (c *dnsCluster) liveText(rest string) string {
 	return strings.NewReplacer("defaults: {node: pve1, template: 9000}\n", "", "guard: off\n", "").Replace(c.dnsText(rest)) // the guard is on
 }
 
-// step runs a command that must end with a code and say some things.
-func (c *dnsCluster) step(want int, command string, says ...string) {
-	c.Helper()
-	code, said := c.stackgen(append(strings.Fields(command), c.dir)...)
-	if code != want {
-		c.Fatalf("%s: exit %d, want %d\n%s", command, code, want, said)
-	}
-	c.says(said, says...)
-}
-
 // TestRealDNSCluster takes records through preflight, import and apply, with the
 // real VM provider.
 func TestRealDNSCluster(t *testing.T) {

@@ -87,14 +87,7 @@ func TestRealAdoptMatch(t *testing.T) {
 func (p *realProject) matched(vms string) {
 	t := p.T
 	t.Helper()
-	step := func(want int, command string, says ...string) {
-		t.Helper()
-		code, said := p.stackgen(append(strings.Fields(command), p.dir)...)
-		if code != want {
-			t.Fatalf("%s: exit %d, want %d\n%s", command, code, want, said)
-		}
-		p.says(said, says...)
-	}
+	step := p.step
 	plan := func() string {
 		t.Helper()
 		return p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive")
