@@ -146,11 +146,7 @@ func (p *project) questions(secret string) []names.Question {
 		}
 		for _, v := range s.VMs {
 			for _, r := range v.Records {
-				name := s.DNS.Zone
-				if r.Name != "@" {
-					name = r.Name + "." + s.DNS.Zone
-				}
-				q := names.Question{Name: name, Server: s.DNS.Server, Port: s.DNS.Port}
+				q := names.Question{Name: s.DNS.FQDN(r.Name), Server: s.DNS.Server, Port: s.DNS.Port}
 				if s.DNS.KeyName != "" {
 					q.Key = names.Key{Name: s.DNS.KeyName, Algorithm: s.DNS.Algorithm, Secret: names.Secret(secret)}
 				}

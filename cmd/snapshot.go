@@ -120,8 +120,8 @@ func printInventory(w io.Writer, inv *cluster.Inventory) error {
 	}
 	for _, g := range inv.Gaps {
 		say("NOT SEEN %s %s: %s", g.Path, g.Privilege, g.Reason)
-		if g.Mend != "" {
-			say("  %s", g.Mend)
+		if g.Fix != "" {
+			say("  %s", g.Fix)
 		}
 	}
 	_, err := io.WriteString(w, visibleLines(schema.Redact(out.String())))

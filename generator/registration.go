@@ -43,7 +43,7 @@ func (r *renderer) registration(s *schema.Stack, l *lock.Stack) {
 			out.IPv4 = v.Address.Addr().String()
 		}
 		for _, rec := range v.Records {
-			out.DNS = append(out.DNS, schema.FQDN(rec.Name, s.DNS.Zone))
+			out.DNS = append(out.DNS, s.DNS.FQDN(rec.Name))
 		}
 		for _, e := range v.Extra {
 			if out.Extra == nil {

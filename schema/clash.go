@@ -89,16 +89,8 @@ func (c *clash) vm(s *Stack, v *VM) {
 		}
 	}
 	for _, r := range v.Records {
-		c.once("dns "+FQDN(r.Name, s.DNS.Zone), r.Pos, CodeDNSClash, "choose another name", "the DNS name %s is already used at %s", FQDN(r.Name, s.DNS.Zone))
+		c.once("dns "+s.DNS.FQDN(r.Name), r.Pos, CodeDNSClash, "choose another name", "the DNS name %s is already used at %s", s.DNS.FQDN(r.Name))
 	}
-}
-
-// FQDN is a record's full name, with its final dot. zone ends with one.
-func FQDN(name, zone string) string {
-	if name == "@" {
-		return zone
-	}
-	return name + "." + zone
 }
 
 // selfHosted warns of a VM that holds what the stack itself needs to be applied.
@@ -116,7 +108,7 @@ func (j *joiner) selfHosted(s *Stack) {
 			names = append(names, v.Address.Addr().String())
 		}
 		for _, r := range v.Records {
-			names = append(names, strings.TrimSuffix(FQDN(r.Name, s.DNS.Zone), "."))
+			names = append(names, strings.TrimSuffix(s.DNS.FQDN(r.Name), "."))
 		}
 		for _, n := range names {
 			if what := hosts[n]; what != "" {

@@ -88,6 +88,15 @@ type DNS struct {
 	PerStack                         bool
 }
 
+// FQDN returns a record's full name, with its final dot. The name "@" is the
+// zone itself.
+func (d *DNS) FQDN(name string) string {
+	if name == "@" {
+		return d.Zone
+	}
+	return name + "." + d.Zone
+}
+
 // A Pool is the pool that a stack's VMs join.
 type Pool struct {
 	Pos

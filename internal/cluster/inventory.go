@@ -111,13 +111,13 @@ type Task struct {
 }
 
 // A Gap is something the look could not see, so that nothing may be concluded
-// from its absence. Mend is the command that closes it. Blind, BlindNames,
+// from its absence. Fix is the command that closes it. Blind, BlindNames,
 // BlindAgent and BlindPool say what a gap concerns.
 type Gap struct {
 	Path      string `json:"path"`                // ACL path such as /vms/123, or /nodes/pve2
 	Privilege string `json:"privilege,omitempty"` // such as VM.Audit; empty for a node that is offline
 	Reason    string `json:"reason"`
-	Mend      string `json:"mend,omitempty"`
+	Fix       string `json:"fix,omitempty"`
 }
 
 // A Record is what DNS answered for one of the project's names.

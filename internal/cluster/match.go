@@ -28,7 +28,7 @@ type Match struct {
 type Why string
 
 // With a Guest: ByAdopt, ByFingerprint, ByName. With a Holder: IsTemplate,
-// IsContainer, OtherFingerprint, OtherName (all of them mean taken), NoName and
+// IsContainer, OtherFingerprint, OtherName (a conflict), NoName and
 // Unseen (nothing may be concluded). With neither: Absent, NoVMID. Absent proves
 // something only if Inventory.Blind has nothing to say about the VMID.
 const (
@@ -45,8 +45,8 @@ const (
 	NoVMID           Why = "no-vmid"           // nothing was decided or said about the VMID yet
 )
 
-// Taken reports whether the VM's VMID belongs to something else.
-func (m *Match) Taken() bool {
+// Conflict reports whether the VM's VMID belongs to something else.
+func (m *Match) Conflict() bool {
 	return m.Why == IsTemplate || m.Why == IsContainer || m.Why == OtherFingerprint || m.Why == OtherName
 }
 

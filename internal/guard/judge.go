@@ -105,8 +105,8 @@ func (v *Verdict) gaps(gaps []cluster.Gap) bool {
 	for _, g := range gaps {
 		found = true
 		v.is(Unknown).because("%s: %s", g.Path, g.Reason)
-		if g.Mend != "" {
-			v.mend(g.Mend)
+		if g.Fix != "" {
+			v.mend(g.Fix)
 		}
 	}
 	return found

@@ -89,7 +89,7 @@ func (s *subject) stranger() bool {
 	case m.Why == cluster.ByName && len(s.states) == 1 && s.guest.Config != nil && len(s.states[0].MACs) > 0 && !s.commonMAC():
 		s.is(Taken)
 		s.otherMACs()
-	case !m.Taken() || s.knownByState():
+	case !m.Conflict() || s.knownByState():
 		return false
 	case m.Why == cluster.IsTemplate || m.Why == cluster.IsContainer:
 		s.is(Taken).because("VMID %d belongs to a %s", s.VMID, m.Why)
@@ -189,8 +189,8 @@ func (s *subject) agentGap(wait string) bool {
 		}
 		found = true
 		s.because("%s: %s", g.Path, g.Reason)
-		if g.Mend != "" {
-			s.mend(g.Mend)
+		if g.Fix != "" {
+			s.mend(g.Fix)
 		}
 	}
 	return found

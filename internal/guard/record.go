@@ -21,7 +21,7 @@ func (j *judge) records(at *place) {
 				unit = e.Unit
 			}
 			for _, r := range vm.Records {
-				wanted[unit+"\x00"+r.Name], wanted[strings.ToLower(FQDN(r.Name, at.DNS.Zone))] = true, true
+				wanted[unit+"\x00"+r.Name], wanted[strings.ToLower(at.DNS.FQDN(r.Name))] = true, true
 				j.record(at, unit, vm, r)
 			}
 		}
@@ -53,16 +53,8 @@ func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r Resource) {
 	v.is(Retiring).because("no VM asks for the record any more: the next apply removes it")
 }
 
-// FQDN is a record's name with its zone and the final dot.
-func FQDN(name, zone string) string {
-	if name == "@" {
-		return zone
-	}
-	return name + "." + zone
-}
-
 func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
-	name := FQDN(r.Name, at.DNS.Zone)
+	name := at.DNS.FQDN(r.Name)
 	held, unread := j.held(at, unit, TypeRecord, r.Name)
 	if j.Destroy && unread == "" && len(held) == 0 {
 		return // a destroy has nothing to do with it

@@ -82,7 +82,7 @@ func newMender(ctx context.Context, c *client, r rights, old bool) *mender {
 
 // gap describes a missing privilege and how to get it.
 func (m *mender) gap(at, privilege, reason string) cluster.Gap {
-	return cluster.Gap{Path: at, Privilege: privilege, Reason: reason + m.why(at, privilege), Mend: m.mend(m.where(at, privilege), privilege, at)}
+	return cluster.Gap{Path: at, Privilege: privilege, Reason: reason + m.why(at, privilege), Fix: m.mend(m.where(at, privilege), privilege, at)}
 }
 
 // where is the path to grant on. A deeper entry replaces what comes from above,

@@ -76,7 +76,7 @@ func TestRights(t *testing.T) {
 				}
 				mend := ""
 				for _, g := range inv.Gaps {
-					mend += g.Mend + "\n"
+					mend += g.Fix + "\n"
 				}
 				for _, want := range c.mend {
 					if !strings.Contains(mend, want) {
@@ -101,7 +101,7 @@ func TestTheMendWorks(t *testing.T) {
 		t.Fatalf("gaps %q", gaps(inv))
 	}
 	for _, g := range inv.Gaps {
-		for line := range strings.SplitSeq(g.Mend, " && ") {
+		for line := range strings.SplitSeq(g.Fix, " && ") {
 			f := strings.Fields(line)
 			if len(f) != 8 || strings.Join(f[:3], " ") != "pveum acl modify" {
 				t.Fatalf("no command: %q", line)
@@ -127,7 +127,7 @@ func TestTheRightToAskAgents(t *testing.T) {
 		if gaps(inv) != want || len(inv.Blind(123)) != 0 || (len(inv.BlindAgent(123)) > 0) != (want != "") {
 			t.Errorf("%s: gaps %q", version, gaps(inv))
 		}
-		if want != "" && (inv.Guest(123).Config.Agent != "" || !strings.Contains(inv.Gaps[0].Mend, "pveum role add StackgenAgent --privs VM.Monitor")) {
+		if want != "" && (inv.Guest(123).Config.Agent != "" || !strings.Contains(inv.Gaps[0].Fix, "pveum role add StackgenAgent --privs VM.Monitor")) {
 			t.Errorf("%s: %+v", version, inv.Gaps)
 		}
 		if want == "" && inv.Guest(123).Config.Agent != cluster.AgentAnswers && inv.Guest(123).Config.Agent != cluster.AgentSilent {
