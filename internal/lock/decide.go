@@ -161,11 +161,12 @@ func (d *decider) stack(s *schema.Stack) {
 	l := &d.lock.Stacks[i].Value
 	l.Status, l.Spec = Live, d.options.Specs[s.Name]
 	remember(l, s)
-	e := &stackDecider{decider: d, stack: s, lock: l, old: map[string]*VM{}, counts: map[string]int{}, turns: map[schema.Pos]int{}}
-	e.rename()
-	for k := range l.VMs {
-		e.old[l.VMs[k].Key] = &l.VMs[k].Value
+	e := &stackDecider{decider: d, stack: s, lock: l, inSpec: map[string]bool{}, retired: namesOf(s.Retired), forgotten: namesOf(s.Forgotten),
+		counts: map[string]int{}, turns: map[schema.Pos]int{}}
+	for _, v := range s.VMs {
+		e.inSpec[v.Key] = true
 	}
+	e.rename()
 	e.leave()
 	e.decide()
 	e.units()
@@ -186,6 +187,15 @@ func remember(l *Stack, s *schema.Stack) {
 	if s.DNS != nil { // kept when dns leaves the spec: its records are still there
 		l.DNS = &DNS{Zone: s.DNS.Zone, Server: s.DNS.Server, Port: s.DNS.Port, KeyName: s.DNS.KeyName, Algorithm: s.DNS.Algorithm}
 	}
+}
+
+// namesOf returns the names in a list of retired or forgotten.
+func namesOf(ways []schema.Way) map[string]bool {
+	out := make(map[string]bool, len(ways))
+	for _, w := range ways {
+		out[w.Name] = true
+	}
+	return out
 }
 
 // gone handles the stacks that the lock knows and no spec has.

@@ -149,6 +149,7 @@ func TestDecide(t *testing.T) {
 		"pin of a neighbour":  {"vms: {x: {}}", "vms: {x: {}, y: {vmid: 100}}", "error: VMID 100 of y is recorded for a/x", ""},
 		"pin of the template": {"vms: {x: {}}", "vms: {x: {}, y: {vmid: 9000}}", "error: VMID 9000 of y is recorded for a template", ""},
 		"node by the spec":    {"vms: {x: {}}", "vms: {x: {node: pve2}}", "", "x=100"},
+		"node and a new VM":   {"vms: {x: {}}", "vms: {w: {}, x: {node: pve2}}", "", "w=101 x=100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := decided(t, &Lock{Version: Version}, nil, head+c.before+"\n")
@@ -169,7 +170,22 @@ func TestDecide(t *testing.T) {
 			if c.vms != "" && vmids(r.Lock.Stacks.Get("a")) != c.vms {
 				t.Errorf("got %s, want %s", vmids(r.Lock.Stacks.Get("a")), c.vms)
 			}
+			if c.vms != "" {
+				unchanged(t, r.Lock, head+c.after+"\n")
+			}
 		})
+	}
+}
+
+// unchanged checks that a second decision from the same spec changes nothing.
+func unchanged(t *testing.T, l *Lock, spec string) {
+	t.Helper()
+	first, err := l.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := decided(t, l, nil, spec).Lock.Bytes(); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("a second decision gives (%v)\n%s\nafter\n%s", err, second, first)
 	}
 }
 

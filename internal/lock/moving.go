@@ -2,9 +2,6 @@ package lock
 
 import (
 	"fmt"
-	"slices"
-
-	"stackgen/schema"
 )
 
 // moves reports whether the records of a unit go on in another one, since the spec
@@ -20,14 +17,29 @@ func (d *stackDecider) moves(unit, status string) bool {
 	case !d.stack.DNS.PerStack && unit != UnitDNS:
 		return false
 	}
-	owned := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool {
-		e := d.lock.VMs.Get(v.Key)
-		return len(v.Records) > 0 && (unit == UnitDNS || e != nil && e.Unit == unit)
-	})
-	if owned {
+	if d.publishing == nil {
+		d.publishing = d.publishingUnits()
+	}
+	if d.publishing[unit] {
 		d.moving++
 	}
-	return owned
+	return d.publishing[unit]
+}
+
+// publishingUnits returns the units, of either dns.mode, that have had the
+// records which the spec asks for.
+func (d *stackDecider) publishingUnits() map[string]bool {
+	out, entries := map[string]bool{}, d.lock.VMs.byKey()
+	for _, v := range d.stack.VMs {
+		if len(v.Records) == 0 {
+			continue
+		}
+		out[UnitDNS] = true
+		if e := entries[v.Key]; e != nil {
+			out[e.Unit] = true
+		}
+	}
+	return out
 }
 
 // moveNotes says how records get from their old units into the new ones, and when

@@ -25,6 +25,16 @@ func (o Ordered[T]) Get(key string) *T {
 	return nil
 }
 
+// byKey returns the entries by key, for loops that would search o once for
+// each VM. The pointers are valid until o grows.
+func (o Ordered[T]) byKey() map[string]*T {
+	out := make(map[string]*T, len(o))
+	for i := range o {
+		out[o[i].Key] = &o[i].Value
+	}
+	return out
+}
+
 func (o Ordered[T]) index(key string) int {
 	return slices.IndexFunc(o, func(e Entry[T]) bool { return e.Key == key })
 }

@@ -12,19 +12,34 @@ import (
 // A stackDecider decides for one stack.
 type stackDecider struct {
 	*decider
-	stack  *schema.Stack
-	lock   *Stack
-	old    map[string]*VM     // entries of the lock, by key
-	counts map[string]int     // VMs of the stack on each node
-	turns  map[schema.Pos]int // how often a placement was asked
-	next   int                // where to look for a free VMID
-	moving int                // units whose records begin to move
+	stack     *schema.Stack
+	lock      *Stack
+	inSpec    map[string]bool // keys of the spec's VMs
+	retired   map[string]bool // names in the spec's retired list
+	forgotten map[string]bool
+	old       map[string]*VM     // entries of the lock, by key
+	counts    map[string]int     // VMs of the stack on each node
+	turns     map[schema.Pos]int // how often a placement was asked
+	next      int                // where to look for a free VMID
+	moving    int                // units whose records begin to move
+
+	publishing map[string]bool // see publishingUnits; nil until it is asked for
 }
 
 // rename moves the entries of renamed VMs to their new keys.
 func (d *stackDecider) rename() {
+	at := make(map[string]int, len(d.lock.VMs))
+	for i, e := range d.lock.VMs {
+		at[e.Key] = i
+	}
+	index := func(key string) int {
+		if i, ok := at[key]; ok {
+			return i
+		}
+		return -1
+	}
 	for _, r := range d.stack.Renamed {
-		from, to := d.lock.VMs.index(r.From), d.lock.VMs.index(r.To)
+		from, to := index(r.From), index(r.To)
 		switch {
 		case from < 0 && to < 0:
 			d.error(r.Pos, "renamed", schema.CodeWayOut, "remove the line, or mend the old key", "the lock knows no VM %q", r.From)
@@ -32,6 +47,8 @@ func (d *stackDecider) rename() {
 			d.error(r.Pos, "renamed", schema.CodeWayOut, "retire or forget one of them", "%s and %s are both in the lock: two VMs cannot become one", r.From, r.To)
 		case from >= 0:
 			v := &d.lock.VMs[from]
+			delete(at, r.From)
+			at[r.To] = from
 			v.Key, v.Value.Former = r.To, append(slices.Clone(v.Value.Former), r.From)
 			d.release(v.Value.VMID, d.stack.Name+"/"+r.From, d.stack.Name+"/"+r.To)
 		}
@@ -40,19 +57,15 @@ func (d *stackDecider) rename() {
 
 // leave handles the VMs that the lock has and the spec has not.
 func (d *stackDecider) leave() {
-	live := map[string]bool{}
-	for _, v := range d.stack.VMs {
-		live[v.Key] = true
-	}
 	var kept Ordered[VM]
 	for _, e := range d.lock.VMs {
 		v := e.Value
 		switch {
-		case live[e.Key]:
+		case d.inSpec[e.Key]:
 			v.Status = Live
-		case d.way(d.stack.Retired, e.Key):
+		case d.retired[e.Key]:
 			v.Status = Retired
-		case d.way(d.stack.Forgotten, e.Key):
+		case d.forgotten[e.Key]:
 			if v.Status == Live {
 				d.note("%s/%s is forgotten: as long as the state has it, the guard refuses every apply, which would destroy it; first run: %s", d.stack.Name, e.Key, d.stateRemove(e.Key, &v))
 			}
@@ -67,19 +80,13 @@ func (d *stackDecider) leave() {
 		kept = append(kept, Entry[VM]{e.Key, v})
 	}
 	d.lock.VMs = kept
-	clear(d.old)
-	for i := range kept {
-		d.old[kept[i].Key] = &kept[i].Value
-	}
+	d.old = kept.byKey()
+	units := d.lock.Units.byKey()
 	for _, w := range append(slices.Clone(d.stack.Retired), d.stack.Forgotten...) {
-		if d.old[w.Name] == nil && d.lock.Units.index(w.Name) < 0 {
+		if d.old[w.Name] == nil && units[w.Name] == nil {
 			d.warnUnknown(w, "VM or unit")
 		}
 	}
-}
-
-func (d *stackDecider) way(ways []schema.Way, name string) bool {
-	return slices.ContainsFunc(ways, func(w schema.Way) bool { return w.Name == name })
 }
 
 // entries renders a list line such as `retired: [web01, web02]`, with what the
@@ -122,18 +129,20 @@ func (d *stackDecider) decide() {
 			d.counts[was.Node]++
 		}
 	}
+	var added Ordered[VM] // at the end, since d.old points into d.lock.VMs
 	for _, v := range d.stack.VMs {
 		was := d.old[v.Key]
 		if was == nil {
-			d.lock.VMs = append(d.lock.VMs, Entry[VM]{Key: v.Key, Value: d.vm(v, &VM{})})
+			added = append(added, Entry[VM]{Key: v.Key, Value: d.vm(v, &VM{})})
 			continue
 		}
 		d.steady(v, was)
 		*was = d.vm(v, was)
 	}
-	for i := range d.lock.VMs { // a key that is used anew leads nowhere else any more
-		v := &d.lock.VMs[i].Value
-		v.Former = slices.DeleteFunc(slices.Clone(v.Former), func(key string) bool { return d.lock.VMs.index(key) >= 0 })
+	d.lock.VMs = append(d.lock.VMs, added...)
+	now := d.lock.VMs.byKey()
+	for _, v := range now { // a former key that another VM has now no longer leads to this VM
+		v.Former = slices.DeleteFunc(slices.Clone(v.Former), func(key string) bool { return now[key] != nil })
 	}
 }
 

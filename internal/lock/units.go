@@ -24,10 +24,10 @@ func (d *stackDecider) units() {
 		status[UnitPool] = Live
 	}
 	d.dnsUnits(status)
+	recorded := d.lock.Units.byKey()
 	for _, e := range d.lock.VMs {
-		// A VM that is refused has its unit with it: one refusal says it all.
-		gone := !slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.Key == e.Key })
-		if gone && d.lock.Units.index(e.Value.Unit) >= 0 {
+		// The refusal of a VM covers its unit as well.
+		if !d.inSpec[e.Key] && recorded[e.Value.Unit] != nil {
 			status[e.Value.Unit] = e.Value.Status
 		}
 	}
@@ -38,9 +38,9 @@ func (d *stackDecider) units() {
 		delete(status, e.Key)
 		switch {
 		case known:
-		case d.way(d.stack.Retired, e.Key):
+		case d.retired[e.Key]:
 			now = Retired
-		case d.way(d.stack.Forgotten, e.Key):
+		case d.forgotten[e.Key]:
 			now = Forgotten
 		case e.Value.Status == Moving && slices.Contains(d.options.RecordsMoved, d.stack.Name):
 			continue
@@ -80,7 +80,7 @@ func (d *stackDecider) pool(create bool) {
 			}})
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
-	if !create && inside && d.way(d.stack.Retired, UnitPool) {
+	if !create && inside && d.retired[UnitPool] {
 		d.error(wayPos(d.stack.Retired, UnitPool), "retired", schema.CodeWayOut, "remove pool as well: the VMs leave the pool, then it is destroyed, in one apply", "the pool is retired while VMs are still in it")
 	}
 }
@@ -94,10 +94,9 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 		}
 		return
 	}
-	taken, entries := map[string]bool{}, map[string]*VM{}
-	for i := range d.lock.VMs {
-		entries[d.lock.VMs[i].Key] = &d.lock.VMs[i].Value
-		taken[d.lock.VMs[i].Value.Unit] = true
+	taken, entries := map[string]bool{}, d.lock.VMs.byKey()
+	for _, e := range entries {
+		taken[e.Unit] = true
 	}
 	for _, v := range d.stack.VMs {
 		if len(v.Records) == 0 {
