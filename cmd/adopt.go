@@ -16,6 +16,7 @@ import (
 	"stackgen/internal/edit"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 	"stackgen/schema"
 )
 
@@ -43,7 +44,7 @@ func (e *env) adoptCommand() *cli.Command {
 type adopting struct {
 	*env
 	paths   []string
-	project *project
+	project *project.Project
 	chosen  map[guard.UnitID]int    // VMIDs by stack and key
 	files   map[guard.UnitID]string // where they are written
 	left    []guard.Verdict
@@ -61,7 +62,7 @@ func (e *env) adopt(c *cli.Context) error {
 	}
 	// A spec may have errors that the decision mends, such as a VM without a
 	// template. What counts is what comes out.
-	if a.project, err = load(a.paths, ""); err != nil {
+	if a.project, err = project.Load(a.paths, ""); err != nil {
 		return err
 	}
 	for _, d := range decisions {
@@ -137,12 +138,12 @@ func (a *adopting) find(name string) []guard.UnitID {
 		stack, key = "", name
 	}
 	var out []guard.UnitID
-	for _, file := range slices.Sorted(maps.Keys(a.project.sources)) {
-		if base := filepath.Base(file); base == settingsFile || base == lock.File {
+	for _, file := range slices.Sorted(maps.Keys(a.project.Sources)) {
+		if base := filepath.Base(file); base == project.SettingsFile || base == lock.File {
 			continue
 		}
-		in, keys := edit.VMs(a.project.sources[file])
-		if slices.Contains(keys, key) && (qualified && in == stack || !qualified && a.project.selected(in)) {
+		in, keys := edit.VMs(a.project.Sources[file])
+		if slices.Contains(keys, key) && (qualified && in == stack || !qualified && a.project.Selected(in)) {
 			u := guard.UnitID{Stack: in, Unit: key}
 			a.files[u] = file
 			out = append(out, u)
@@ -209,12 +210,12 @@ func (a *adopting) write(c *cli.Context) error {
 	var errs []error
 	files := slices.Sorted(maps.Keys(byFile))
 	for _, file := range files {
-		body, err := edit.Adopt(a.project.sources[file], byFile[file])
+		body, err := edit.Adopt(a.project.Sources[file], byFile[file])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", file, err))
 			continue
 		}
-		if string(body) != string(a.project.sources[file]) {
+		if string(body) != string(a.project.Sources[file]) {
 			edited[file] = body
 		}
 	}
@@ -230,7 +231,7 @@ func (a *adopting) write(c *cli.Context) error {
 		return err
 	}
 	for _, file := range slices.Sorted(maps.Keys(edited)) {
-		change := disk.Change{Path: filepath.Base(file), Kind: disk.Changed, Old: a.project.sources[file], New: edited[file], Sync: true}
+		change := disk.Change{Path: filepath.Base(file), Kind: disk.Changed, Old: a.project.Sources[file], New: edited[file], Sync: true}
 		show := change
 		show.Path = filepath.ToSlash(file)
 		fmt.Fprint(a.out, disk.Diff(show))
@@ -244,20 +245,14 @@ func (a *adopting) write(c *cli.Context) error {
 // check proves that the specs still mean what they meant, but for what was
 // adopted.
 func (a *adopting) check(edited map[string][]byte) error {
-	p, err := loadEdited(a.paths, "", edited)
+	p, err := project.LoadEdited(a.paths, "", edited)
 	if err != nil {
 		return err
 	}
-	if p.stacks != nil {
-		p.problems = schema.SortProblems(append(p.problems, p.decide(lock.Options{}).Problems...))
+	if err := decide(p); err != nil {
+		return err
 	}
-	if schema.HasErrors(p.problems) {
-		if err := printProblems(a.errOut, "text", p.problems, p.sources, color(a.errOut)); err != nil {
-			return err
-		}
-		return errors.New("what would be written is no valid spec; nothing was written")
-	}
-	for _, s := range p.stacks.Stacks {
+	for _, s := range p.Stacks.Stacks {
 		for _, vm := range s.VMs {
 			if vmid, ok := a.chosen[guard.UnitID{Stack: s.Name, Unit: vm.Key}]; ok && (!vm.Adopt || vm.VMID != vmid) {
 				return fmt.Errorf("%s/%s would not adopt %d; nothing was written, please write it by hand", s.Name, vm.Key, vmid)

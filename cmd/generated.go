@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/disk"
 	"stackgen/internal/lock"
 )
 
@@ -20,7 +21,7 @@ const varsFile = "vms.auto.tfvars.json"
 // do about it.
 func (g *guarded) strays() (why, way string, err error) {
 	why, way, err = astray(g.args, os.Getenv)
-	was := g.was.Stacks.Get(g.unit.Stack)
+	was := g.project.Rendered.Stacks.Get(g.unit.Stack)
 	if err != nil || why != "" || g.args[0] != "apply" || g.unit.Unit != lock.UnitVM || was == nil {
 		return why, way, err
 	}
@@ -43,7 +44,7 @@ func outdated(file string, vms lock.Ordered[lock.VM]) (string, error) {
 		} `json:"vms"`
 	}
 	if err = firstError(err, json.Unmarshal(body, &has)); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", file, cause(err))
+		return "", fmt.Errorf("cannot read %s: %w", file, disk.Cause(err))
 	}
 	var differ []string
 	for _, e := range vms {

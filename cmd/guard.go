@@ -1,8 +1,8 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +15,7 @@ import (
 	"stackgen/internal/engine"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 	"stackgen/schema"
 )
 
@@ -51,7 +52,7 @@ func (e *env) guard(c *cli.Context) error {
 	if len(args) < 2 || !slices.Contains([]string{"apply", "destroy"}, args[1]) {
 		return fmt.Errorf("it needs a unit and what is to be done to it, such as `stackgen guard lab/proxmox-vm -- apply`")
 	}
-	j, err := e.prepareQuietly(c.String("project"))
+	j, err := e.openQuietly(c.String("project"))
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (e *env) guard(c *cli.Context) error {
 		return err
 	}
 	// A unit that is retired may be destroyed alone, whatever its stack holds.
-	retired := g.result.Lock.Stacks.Get(g.unit.Stack).Units.Get(g.unit.Unit).Status == lock.Retired
+	retired := g.project.Lock.Stacks.Get(g.unit.Stack).Units.Get(g.unit.Unit).Status == lock.Retired
 	g.input.Destroy, g.input.Running = g.args[0] == "destroy" && !retired, true
 	verdicts := guard.Judge(g.input)
 	switch {
@@ -103,17 +104,18 @@ func (e *env) guard(c *cli.Context) error {
 // does not ask for what is not there.
 func (g *guarded) behind() bool { return g.unrendered && g.args[0] != "destroy" }
 
-// prepareQuietly is prepare for a project whose warnings were heard when it was
-// rendered: every unit of a run would repeat them.
-func (e *env) prepareQuietly(project string) (*judging, error) {
-	var said bytes.Buffer
-	j, err := (&env{in: e.in, out: e.out, errOut: &said}).prepare([]string{project})
-	if err != nil {
-		_, failed := e.out.Write(said.Bytes())
-		return nil, firstError(failed, err)
+// openQuietly is prepare without the warnings, which render has shown: every unit
+// of a run would repeat them. Problems go to stdout, because Terragrunt repeats
+// stderr.
+func (e *env) openQuietly(dir string) (*judging, error) {
+	p, err := project.Open([]string{dir})
+	if blocked := (*project.BlockedError)(nil); errors.As(err, &blocked) {
+		return nil, printBlocked(e.out, blocked)
 	}
-	j.env = &env{in: e.in, out: e.out, errOut: io.Discard}
-	return j, nil
+	if err != nil {
+		return nil, err
+	}
+	return newJudging(&env{in: e.in, out: e.out, errOut: io.Discard}, p)
 }
 
 // choose limits everything to the stack of the unit.
@@ -123,13 +125,13 @@ func (g *guarded) choose(id string) error {
 	if !slices.Contains(g.units(), g.unit) {
 		return g.noUnit(id)
 	}
-	g.project.selected = func(name string) bool { return name == stack }
-	g.input.Selected = g.project.selected
+	g.project.Selected = func(name string) bool { return name == stack }
+	g.input.Selected = g.project.Selected
 	return g.rendered()
 }
 
 func (g *guarded) stack() *schema.Stack {
-	return g.result.Stacks[slices.IndexFunc(g.result.Stacks, func(s *schema.Stack) bool { return s.Name == g.unit.Stack })]
+	return g.project.Stacks.Stacks[slices.IndexFunc(g.project.Stacks.Stacks, func(s *schema.Stack) bool { return s.Name == g.unit.Stack })]
 }
 
 // records reports whether the unit holds DNS records. Their destroy is judged by

@@ -35,7 +35,7 @@ func (r *rendering) identities() error {
 		}
 		for _, key := range slices.SortedFunc(maps.Keys(was), schema.NaturalCompare) {
 			if message := r.another(parts[1], key, was[key], now); message != "" {
-				r.result.Refusals = append(r.result.Refusals, otherVM(parts[1], key, message, was[key], now[key]))
+				r.project.Refusals = append(r.project.Refusals, otherVM(parts[1], key, message, was[key], now[key]))
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func (r *rendering) identities() error {
 func (r *rendering) another(stack, key string, was generator.Identity, now map[string]generator.Identity) string {
 	is, stays := now[key]
 	if !stays {
-		if r.project.lock.Has(stack, key) { // how it leaves was judged by the lock
+		if r.project.Rendered.Has(stack, key) { // how it leaves was judged by the lock
 			return ""
 		}
 		return fmt.Sprintf("VM %s (VMID %d) was rendered before, and is neither in the lock nor in a spec. An apply would destroy it", key, was.VMID)
@@ -72,11 +72,11 @@ func (r *rendering) keeps(v *schema.VM, attribute, was, is string) bool {
 	if was == "" || is == "" || was == is {
 		return false
 	}
-	return !slices.ContainsFunc(r.project.stacks.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(attribute) })
+	return !slices.ContainsFunc(r.project.Stacks.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(attribute) })
 }
 
 func (r *rendering) vm(stack, key string) (*schema.Stack, *schema.VM) {
-	for _, s := range r.result.Stacks {
+	for _, s := range r.project.Stacks.Stacks {
 		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key }); s.Name == stack && i >= 0 {
 			return s, s.VMs[i]
 		}

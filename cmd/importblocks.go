@@ -112,7 +112,7 @@ func importFlags(c *cli.Context) error {
 func (j *judging) importFiles(verdicts []guard.Verdict) ([]disk.File, error) {
 	adoptions := guard.Adoptions(verdicts)
 	stacks := map[string]*schema.Stack{}
-	for _, s := range j.result.Stacks {
+	for _, s := range j.project.Stacks.Stacks {
 		stacks[s.Name] = s
 	}
 	var out []disk.File
@@ -137,12 +137,12 @@ func (j *judging) importFiles(verdicts []guard.Verdict) ([]disk.File, error) {
 // which are not.
 func (j *judging) writeImports(files []disk.File, check bool) (differs bool, err error) {
 	var roots []string
-	for _, s := range j.result.Stacks {
-		if j.project.selected(s.Name) {
+	for _, s := range j.project.Stacks.Stacks {
+		if j.project.Selected(s.Name) {
 			roots = append(roots, "stacks/"+s.Name+"/imports")
 		}
 	}
-	changes, err := disk.Compare(j.project.root, files, disk.Options{
+	changes, err := disk.Compare(j.project.Root, files, disk.Options{
 		Marker:  func(line []byte) bool { return bytes.Contains(line, []byte(generator.Marker)) },
 		Managed: func(string) bool { return true },
 		Roots:   roots,
@@ -155,7 +155,7 @@ func (j *judging) writeImports(files []disk.File, check bool) (differs bool, err
 		if check {
 			word = words[c.Kind]
 		}
-		line := word + " " + filepath.Join(j.project.root, filepath.FromSlash(c.Path))
+		line := word + " " + filepath.Join(j.project.Root, filepath.FromSlash(c.Path))
 		if c.Reason != "" {
 			line += ": " + c.Reason
 		}
@@ -167,7 +167,7 @@ func (j *judging) writeImports(files []disk.File, check bool) (differs bool, err
 	// A file that is not ours blocks itself and no other.
 	refused := slices.ContainsFunc(changes, func(c disk.Change) bool { return c.Kind == disk.Refused })
 	changes = slices.DeleteFunc(changes, func(c disk.Change) bool { return c.Kind == disk.Refused })
-	if err := disk.Apply(j.project.root, changes); err != nil {
+	if err := disk.Apply(j.project.Root, changes); err != nil {
 		return false, err
 	}
 	if refused {
@@ -202,8 +202,8 @@ func (j *judging) importReport(verdicts []guard.Verdict, code exitCode) error {
 		fmt.Fprintln(j.errOut, "note: "+n)
 	}
 	var names []string
-	for _, s := range j.result.Stacks {
-		if j.project.selected(s.Name) {
+	for _, s := range j.project.Stacks.Stacks {
+		if j.project.Selected(s.Name) {
 			names = append(names, s.Name)
 		}
 	}

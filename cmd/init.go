@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/disk"
 	"stackgen/schema"
 	"stackgen/templates"
 )
@@ -43,13 +44,13 @@ func (e *env) initProject(dir string) error {
 	for _, f := range files {
 		path := filepath.Join(dir, filepath.FromSlash(f.path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return fmt.Errorf("cannot make %s: %w", filepath.Dir(path), cause(err))
+			return fmt.Errorf("cannot make %s: %w", filepath.Dir(path), disk.Cause(err))
 		}
 		switch err := writeNew(path, f.body); {
 		case errors.Is(err, fs.ErrExist):
 			fmt.Fprintf(e.out, "kept %s: it exists already\n", path)
 		case err != nil:
-			return fmt.Errorf("cannot write %s: %w", path, cause(err))
+			return fmt.Errorf("cannot write %s: %w", path, disk.Cause(err))
 		default:
 			fmt.Fprintf(e.out, "created %s\n", path)
 		}

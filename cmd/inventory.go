@@ -14,9 +14,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/disk"
 	"stackgen/internal/names"
+	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
-	"stackgen/schema"
 )
 
 // lookTime bounds one look at a cluster, lost nodes included.
@@ -30,24 +31,24 @@ func inventoryFlag() cli.Flag {
 // inventory is what a command knows of the cluster: from --inventory, or from
 // one look at the cluster of the selected stacks. templates says that the
 // configuration of templates is wanted too.
-func (e *env) inventory(c *cli.Context, p *project, templates bool) (*cluster.Inventory, error) {
+func (e *env) inventory(c *cli.Context, p *project.Project, templates bool) (*cluster.Inventory, error) {
 	if c.IsSet("inventory") {
 		return readInventory(c.String("inventory"))
 	}
-	config, err := proxmox.Configure(os.Getenv, p.wishes())
+	config, err := proxmox.Configure(os.Getenv, wishes(p))
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(c.Context, lookTime)
 	defer cancel()
-	wanted := p.wanted(templates)
+	wanted := wanted(p, templates)
 	wanted.Progress = func(text string) { fmt.Fprintln(e.errOut, text) }
 	began := time.Now()
 	inv, err := proxmox.Read(ctx, config, wanted)
 	if err != nil {
 		return nil, err
 	}
-	if questions := p.questions(os.Getenv("DNS_UPDATE_KEYSECRET")); len(questions) > 0 {
+	if questions := questions(p, os.Getenv("DNS_UPDATE_KEYSECRET")); len(questions) > 0 {
 		fmt.Fprintf(e.errOut, "asking DNS for %d names\n", len(questions))
 		if i := slices.IndexFunc(questions, func(q names.Question) bool { return q.Key.Name != "" && q.Key.Secret == "" }); i >= 0 {
 			fmt.Fprintf(e.errOut, "DNS_UPDATE_KEYSECRET is not set: an apply needs it, and whether the server takes the key %s is not known\n", questions[i].Key.Name)
@@ -62,51 +63,33 @@ func (e *env) inventory(c *cli.Context, p *project, templates bool) (*cluster.In
 const maxInventory = 256 << 20
 
 func readInventory(file string) (*cluster.Inventory, error) {
-	info, err := os.Stat(file)
+	src, err := disk.Read(file, maxInventory)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the inventory %s: %w", file, cause(err))
-	}
-	if info.IsDir() || info.Size() > maxInventory {
-		return nil, fmt.Errorf("cannot read the inventory %s: it is no file of reasonable size", file)
-	}
-	src, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the inventory %s: %w", file, cause(err))
+		return nil, fmt.Errorf("cannot read the inventory %s: %w", file, err)
 	}
 	return cluster.Decode(file, src)
 }
 
 // wishes are what the selected stacks say about their cluster.
-func (p *project) wishes() []proxmox.Wish {
+func wishes(p *project.Project) []proxmox.Wish {
 	var out []proxmox.Wish
-	for _, s := range p.chosen() {
+	for _, s := range p.SelectedStacks() {
 		if !s.Proxmox.Set {
 			continue
 		}
 		w := proxmox.Wish{Of: s.File, Endpoint: s.Proxmox.Endpoint, Insecure: s.Proxmox.Insecure, CAFile: s.Proxmox.CAFile}
 		if w.CAFile != "" && !filepath.IsAbs(w.CAFile) {
-			w.CAFile = filepath.Join(p.root, filepath.FromSlash(w.CAFile))
+			w.CAFile = filepath.Join(p.Root, filepath.FromSlash(w.CAFile))
 		}
 		out = append(out, w)
 	}
 	return out
 }
 
-// chosen are the selected stacks that have a spec.
-func (p *project) chosen() []*schema.Stack {
-	var out []*schema.Stack
-	for _, s := range p.stacks.Stacks {
-		if p.selected(s.Name) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // wanted says which guests may be the project's.
-func (p *project) wanted(templates bool) proxmox.Wanted {
+func wanted(p *project.Project, templates bool) proxmox.Wanted {
 	var w proxmox.Wanted
-	for _, s := range p.chosen() {
+	for _, s := range p.SelectedStacks() {
 		if s.Pool != nil {
 			w.Pools = append(w.Pools, s.Pool.ID)
 		}
@@ -123,8 +106,8 @@ func (p *project) wanted(templates bool) proxmox.Wanted {
 			}
 		}
 	}
-	for _, s := range p.lock.Stacks {
-		if !p.selected(s.Key) {
+	for _, s := range p.Lock.Stacks {
+		if !p.Selected(s.Key) {
 			continue
 		}
 		for _, v := range s.Value.VMs {
@@ -138,9 +121,9 @@ func (p *project) wanted(templates bool) proxmox.Wanted {
 
 // questions are the DNS names of the selected stacks, each with its own server and
 // key.
-func (p *project) questions(secret string) []names.Question {
+func questions(p *project.Project, secret string) []names.Question {
 	var out []names.Question
-	for _, s := range p.chosen() {
+	for _, s := range p.SelectedStacks() {
 		if s.DNS == nil {
 			continue
 		}
@@ -162,14 +145,14 @@ func (p *project) questions(secret string) []names.Question {
 func writeInventory(file string, body []byte) error {
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot write %s: %w", file, cause(err))
+		return fmt.Errorf("cannot write %s: %w", file, disk.Cause(err))
 	}
 	if len(old) > 0 {
 		if _, err := cluster.Decode(file, old); err != nil {
 			return fmt.Errorf("%s exists and is no snapshot; it is left alone", file)
 		}
 	}
-	return writePrivate(file, func(w io.Writer) error {
+	return disk.WritePrivate(file, func(w io.Writer) error {
 		_, err := w.Write(body)
 		return err
 	})

@@ -11,10 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/generator"
+	"stackgen/internal/disk"
 	"stackgen/internal/engine"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
-	"stackgen/schema"
+	"stackgen/internal/project"
 )
 
 // judgeFlags are the flags of every command that judges.
@@ -32,9 +33,7 @@ func planFlag() cli.Flag {
 // A judging is one run of a command that judges: everything it has read.
 type judging struct {
 	*env
-	project *project
-	was     *lock.Lock // as it was rendered
-	result  lock.Result
+	project *project.Project
 	input   guard.Input
 	plans   map[guard.UnitID]*guard.Plan
 	notes   []string
@@ -43,45 +42,32 @@ type judging struct {
 	unrendered bool // the specs ask for decisions that no rendered file has
 }
 
-// prepare reads specs and lock and decides. A nil judging and an error that is
-// an exit code mean that everything was said.
+// prepare reads specs and lock and decides.
 func (e *env) prepare(paths []string) (*judging, error) {
-	p, err := load(paths, "")
+	p, err := project.Open(paths)
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{env: e, project: p, was: p.lock, plans: map[guard.UnitID]*guard.Plan{}}
-	if p.stacks != nil {
-		j.result = p.decide(lock.Options{})
-		p.problems = schema.SortProblems(append(p.problems, j.result.Problems...))
-	}
-	if err := printProblems(e.errOut, "text", p.problems, p.sources, color(e.errOut)); err != nil {
+	if err := printProblems(e.errOut, "text", p.Problems, p.Sources, color(e.errOut)); err != nil {
 		return nil, err
 	}
-	if p.stacks == nil || schema.HasErrors(p.problems) {
-		return nil, exitCode(exitError)
-	}
-	if len(j.result.Refusals) > 0 {
-		printRefusals(e.errOut, j.result.Refusals)
-		return nil, exitCode(exitStop)
-	}
-	if len(j.result.Stacks) == 0 {
-		return nil, fmt.Errorf("there is no spec in %s; `stackgen init` writes one", filepath.Join(p.root, "specs"))
-	}
-	p.stacks.Stacks = j.result.Stacks
-	j.input = guard.Input{Project: p.stacks, Lock: j.result.Lock, Selected: p.selected, State: guard.State{}}
-	p.lock = j.result.Lock // what was just decided is looked for too
+	return newJudging(e, p)
+}
+
+func newJudging(e *env, p *project.Project) (*judging, error) {
+	j := &judging{env: e, project: p, plans: map[guard.UnitID]*guard.Plan{}}
+	j.input = guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: guard.State{}}
 	return j, j.rendered()
 }
 
 // rendered notes decisions of the selected stacks that nobody has rendered yet:
 // an apply would not know them.
 func (j *judging) rendered() error {
-	was, err := j.decisions(j.was)
+	was, err := j.decisions(j.project.Rendered)
 	if err != nil {
 		return err
 	}
-	is, err := j.decisions(j.result.Lock)
+	is, err := j.decisions(j.project.Lock)
 	if err != nil {
 		return err
 	}
@@ -89,8 +75,8 @@ func (j *judging) rendered() error {
 	if j.unrendered = string(was) != string(is); j.unrendered {
 		j.notes = append(j.notes, "the specs say more than was rendered: an apply would not do what is judged here; run `stackgen render` first")
 	}
-	for _, s := range j.result.Stacks {
-		if s.Guard == "off" && j.project.selected(s.Name) {
+	for _, s := range j.project.Stacks.Stacks {
+		if s.Guard == "off" && j.project.Selected(s.Name) {
 			j.notes = append(j.notes, "guard: off in "+s.Spec+": applies of "+s.Name+" are not stopped by what is said here")
 		}
 	}
@@ -101,7 +87,7 @@ func (j *judging) rendered() error {
 func (j *judging) decisions(l *lock.Lock) ([]byte, error) {
 	own := lock.Lock{Version: l.Version, Profiles: l.Profiles}
 	for _, s := range l.Stacks {
-		if j.project.selected(s.Key) {
+		if j.project.Selected(s.Key) {
 			own.Stacks = append(own.Stacks, s)
 		}
 	}
@@ -121,9 +107,9 @@ func (j *judging) look(c *cli.Context) error {
 // units are the units of the selected stacks whose state matters.
 func (j *judging) units() []guard.UnitID {
 	var out []guard.UnitID
-	for _, s := range j.result.Stacks {
-		l := j.result.Lock.Stacks.Get(s.Name)
-		if l == nil || !j.project.selected(s.Name) {
+	for _, s := range j.project.Stacks.Stacks {
+		l := j.project.Lock.Stacks.Get(s.Name)
+		if l == nil || !j.project.Selected(s.Name) {
 			continue
 		}
 		for _, u := range l.Units {
@@ -140,12 +126,7 @@ func (j *judging) engine() (*engine.Tools, error) {
 	if j.tools != nil {
 		return j.tools, nil
 	}
-	return engine.Find(j.project.root, os.Environ())
-}
-
-// stackDir is where a stack is run.
-func (j *judging) stackDir(stack string) string {
-	return filepath.Join(j.project.root, "stacks", stack)
+	return engine.Find(j.project.Root, os.Environ())
 }
 
 // imports reads the import files that are there.
@@ -153,13 +134,13 @@ func (j *judging) imports() error {
 	j.input.Imports = map[guard.UnitID]guard.Imports{}
 	var errs []error
 	for _, u := range j.units() {
-		file := filepath.Join(j.stackDir(u.Stack), "imports", u.Unit+".tf")
+		file := filepath.Join(j.project.StackDir(u.Stack), "imports", u.Unit+".tf")
 		body, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, cause(err)))
+			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, disk.Cause(err)))
 			continue
 		}
 		if !strings.Contains(firstLine(body), generator.Marker) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/project"
 	"stackgen/schema"
 )
 
@@ -46,14 +47,33 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 		err = app.Run(args)
 	}
 	code := exitCode(exitDone)
+	var blocked *project.BlockedError
 	switch {
 	case err == nil:
 	case errors.As(err, &code):
+	case errors.As(err, &blocked):
+		code = printBlocked(errOut, blocked)
 	default:
 		fmt.Fprintf(errOut, "stackgen: %s\n", schema.Redact(err.Error()))
 		code = exitError
 	}
 	return int(code)
+}
+
+// printBlocked prints why a command cannot work on a project.
+func printBlocked(w io.Writer, blocked *project.BlockedError) exitCode {
+	p := blocked.Project
+	if err := printProblems(w, "text", p.Problems, p.Sources, color(w)); err != nil {
+		return exitError
+	}
+	if !blocked.Invalid() {
+		printRefusals(w, p.Refusals)
+		return exitStop
+	}
+	if blocked.Then != "" {
+		fmt.Fprintf(w, "stackgen: %s\n", blocked.Then)
+	}
+	return exitError
 }
 
 // An env is where a command reads from and writes to.

@@ -15,6 +15,7 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 	"stackgen/schema"
 )
 
@@ -24,7 +25,6 @@ type matching struct {
 	*adopting
 	names    []string // KEY or STACK/KEY, as they were given
 	inv      *cluster.Inventory
-	result   lock.Result
 	state    guard.State
 	targets  []*target
 	refusals []lock.Refusal
@@ -72,33 +72,29 @@ func (m *matching) match(c *cli.Context, edited map[string][]byte) error {
 }
 
 // reload reads the project as if the edited specs were written.
-func (m *matching) reload(edited map[string][]byte) (*project, error) {
-	p, err := loadEdited(m.paths, "", edited)
+func (m *matching) reload(edited map[string][]byte) (*project.Project, error) {
+	p, err := project.LoadEdited(m.paths, "", edited)
 	if err != nil {
 		return nil, err
 	}
-	var result lock.Result
-	if p.stacks != nil {
-		result = p.decide(lock.Options{})
-		p.problems = schema.SortProblems(append(p.problems, result.Problems...))
+	if err := decide(p); err != nil {
+		return nil, err
 	}
-	if p.stacks == nil || schema.HasErrors(p.problems) {
-		if err := printProblems(m.errOut, "text", p.problems, p.sources, color(m.errOut)); err != nil {
-			return nil, err
-		}
-		return nil, errors.New("what would be written is no valid spec; nothing was written")
-	}
-	if len(result.Refusals) > 0 {
-		printRefusals(m.errOut, result.Refusals)
-		return nil, exitCode(exitStop)
-	}
-	p.stacks.Stacks, p.lock, m.result = result.Stacks, result.Lock, result
 	return p, nil
+}
+
+// decide decides for edited specs that are not written yet.
+func decide(p *project.Project) error {
+	err := p.Decide(lock.Options{})
+	if blocked := (*project.BlockedError)(nil); errors.As(err, &blocked) && blocked.Invalid() {
+		blocked.Then = "what would be written is no valid spec; nothing was written"
+	}
+	return err
 }
 
 // find finds the VMs that were named and those that were decided, and their
 // guests.
-func (m *matching) find(p *project) error {
+func (m *matching) find(p *project.Project) error {
 	wanted := slices.Collect(maps.Keys(m.chosen))
 	var errs []error
 	for _, name := range m.names {
@@ -107,9 +103,9 @@ func (m *matching) find(p *project) error {
 			stack, key = "", name
 		}
 		var found []guard.UnitID
-		for _, s := range p.stacks.Stacks {
+		for _, s := range p.Stacks.Stacks {
 			has := slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key })
-			if has && (qualified && s.Name == stack || !qualified && p.selected(s.Name)) {
+			if has && (qualified && s.Name == stack || !qualified && p.Selected(s.Name)) {
 				found = append(found, guard.UnitID{Stack: s.Name, Unit: key})
 			}
 		}
@@ -125,7 +121,7 @@ func (m *matching) find(p *project) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	for _, match := range cluster.Matches(p.stacks.Stacks, p.lock, m.inv) {
+	for _, match := range cluster.Matches(p.Stacks.Stacks, p.Lock, m.inv) {
 		u := guard.UnitID{Stack: match.Stack, Unit: match.Key}
 		if match.VM != nil && slices.Contains(wanted, u) {
 			m.targets = append(m.targets, &target{UnitID: u, vm: match.VM, guest: match.Guest, spec: match.VM.File})
@@ -212,12 +208,12 @@ func (m *matching) try(edited map[string][]byte, targets ...*target) error {
 		if err != nil {
 			return err
 		}
-		p, err := loadEdited(m.paths, "", next)
+		p, err := project.LoadEdited(m.paths, "", next)
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(p.problems, func(p schema.Problem) bool { return p.Severity == schema.SeverityError }); i >= 0 {
-			return errors.New("the spec would not be valid: " + p.problems[i].Message)
+		if i := slices.IndexFunc(p.Problems, func(p schema.Problem) bool { return p.Severity == schema.SeverityError }); i >= 0 {
+			return errors.New("the spec would not be valid: " + p.Problems[i].Message)
 		}
 		more := false
 		for _, t := range targets {
@@ -248,7 +244,7 @@ func (m *matching) set(edited map[string][]byte, targets []*target) (map[string]
 		}
 		src, ok := next[t.spec]
 		if !ok {
-			src = m.project.sources[t.spec]
+			src = m.project.Sources[t.spec]
 		}
 		body, err := edit.Set(src, t.Unit, t.lines)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"stackgen/generator"
 	"stackgen/internal/disk"
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 	"stackgen/schema"
 )
 
@@ -77,9 +78,9 @@ func renderRoot(c *cli.Context) (string, error) {
 		return filepath.Clean(c.String("out")), nil
 	}
 	if c.Args().Present() {
-		return home(c.Args().First())
+		return project.Home(c.Args().First())
 	}
-	return home(".")
+	return project.Home(".")
 }
 
 // A rendering is one run of render.
@@ -87,34 +88,31 @@ type rendering struct {
 	*env
 	format     string
 	look, diff bool
-	project    *project
-	result     lock.Result
+	project    *project.Project
 	changes    []disk.Change
 	total      int
 }
 
 func (r *rendering) run(c *cli.Context) error {
 	var err error
-	if r.project, err = load(c.Args().Slice(), c.String("out")); err != nil {
+	if r.project, err = project.Load(c.Args().Slice(), c.String("out")); err != nil {
 		return err
 	}
 	p := r.project
-	if p.stacks == nil {
+	if p.Stacks == nil {
 		return r.problems(exitError)
 	}
-	if p.empty() {
-		return p.noSpecs()
+	if p.Empty() {
+		return p.NoSpecs()
 	}
 	words := lock.Options{StateMoved: c.StringSlice("state-moved"), RecordsMoved: c.StringSlice("records-moved")}
-	if err := p.known(words); err != nil {
+	if err := known(p, words); err != nil {
 		return err
 	}
-	r.result = p.decide(words)
-	p.problems = schema.SortProblems(append(p.problems, r.result.Problems...))
-	if schema.HasErrors(p.problems) {
+	switch blocked := p.Decide(words); {
+	case schema.HasErrors(p.Problems):
 		return r.problems(exitError)
-	}
-	if len(r.result.Refusals) > 0 {
+	case blocked != nil:
 		return r.problems(exitStop)
 	}
 	if err := r.compare(); err != nil {
@@ -123,7 +121,7 @@ func (r *rendering) run(c *cli.Context) error {
 	if err := r.identities(); err != nil {
 		return err
 	}
-	if len(r.result.Refusals) > 0 {
+	if len(p.Refusals) > 0 {
 		return r.problems(exitStop)
 	}
 	if r.look {
@@ -138,25 +136,25 @@ func (r *rendering) run(c *cli.Context) error {
 	slices.SortStableFunc(lockFirst, func(a, b disk.Change) int {
 		return cmp.Compare(rank(a), rank(b))
 	})
-	if err := disk.Apply(p.root, lockFirst); err != nil {
+	if err := disk.Apply(p.Root, lockFirst); err != nil {
 		return err
 	}
 	return r.report(exitDone)
 }
 
 // known refuses words about stacks that they are not about.
-func (p *project) known(words lock.Options) error {
+func known(p *project.Project, words lock.Options) error {
 	for _, name := range words.StateMoved {
-		if p.specs[name] == "" {
+		if p.Specs[name] == "" {
 			return fmt.Errorf("--state-moved: there is no stack %q", schema.Printable(name))
 		}
 	}
 	for _, name := range words.RecordsMoved {
-		s := p.lock.Stacks.Get(name)
+		s := p.Rendered.Stacks.Get(name)
 		switch {
-		case p.specs[name] == "":
+		case p.Specs[name] == "":
 			return fmt.Errorf("--records-moved: there is no stack %q", schema.Printable(name))
-		case !p.selected(name):
+		case !p.Selected(name):
 			return fmt.Errorf("--records-moved: %s is not among the specs that are rendered", name)
 		case s == nil || !slices.ContainsFunc(s.Units, func(e lock.Entry[lock.Unit]) bool { return e.Value.Status == lock.Moving }):
 			return fmt.Errorf("--records-moved: no records of %s are on their way to another unit", name)
@@ -176,12 +174,11 @@ func rank(c disk.Change) int {
 // compare renders everything and compares it with what is there.
 func (r *rendering) compare() error {
 	p := r.project
-	p.stacks.Stacks = r.result.Stacks
 	var body []byte
 	var unwritable error
 	var encoding sync.WaitGroup
-	encoding.Go(func() { body, unwritable = r.result.Lock.Bytes() }) // a seventh of the time of a large render
-	files, err := generator.Render(p.stacks, r.result.Lock, p.selected)
+	encoding.Go(func() { body, unwritable = p.Lock.Bytes() }) // a seventh of the time of a large render
+	files, err := generator.Render(p.Stacks, p.Lock, p.Selected)
 	encoding.Wait()
 	if err != nil {
 		return fmt.Errorf("a defect of stackgen, please report it: %w", err)
@@ -194,7 +191,7 @@ func (r *rendering) compare() error {
 		want = append(want, disk.File{Path: f.Path, Body: f.Body})
 	}
 	r.total = len(want)
-	r.changes, err = disk.Compare(p.root, want, disk.Options{
+	r.changes, err = disk.Compare(p.Root, want, disk.Options{
 		Marker:  func(line []byte) bool { return bytes.Contains(line, []byte(generator.Marker)) },
 		Managed: r.managed,
 		Roots:   []string{"modules", "units", "stacks", "registration", "root.hcl"},
@@ -208,10 +205,10 @@ func (r *rendering) compare() error {
 func (r *rendering) managed(path string) bool {
 	parts := strings.Split(path, "/")
 	if parts[0] == "registration" { // any stack's
-		return !slices.ContainsFunc(r.project.stacks.Stacks, func(s *schema.Stack) bool { return !r.project.selected(s.Name) })
+		return !slices.ContainsFunc(r.project.Stacks.Stacks, func(s *schema.Stack) bool { return !r.project.Selected(s.Name) })
 	}
 	if parts[0] != "stacks" || len(parts) < 3 {
 		return true
 	}
-	return parts[2] != "imports" && r.project.selected(parts[1])
+	return parts[2] != "imports" && r.project.Selected(parts[1])
 }

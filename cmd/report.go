@@ -23,15 +23,15 @@ func (r *rendering) problems(code exitCode) error {
 		err = writeJSON(w, struct {
 			problemReport
 			Refusals []lock.Refusal `json:"refusals"`
-		}{newProblemReport(r.project.problems), append([]lock.Refusal{}, r.result.Refusals...)})
+		}{newProblemReport(r.project.Problems), append([]lock.Refusal{}, r.project.Refusals...)})
 	} else {
-		err = printProblems(w, r.format, r.project.problems, r.project.sources, color(w))
+		err = printProblems(w, r.format, r.project.Problems, r.project.Sources, color(w))
 	}
 	if err != nil {
 		return err
 	}
-	if len(r.result.Refusals) > 0 {
-		printRefusals(r.errOut, r.result.Refusals)
+	if len(r.project.Refusals) > 0 {
+		printRefusals(r.errOut, r.project.Refusals)
 		fmt.Fprintln(r.errOut, "Nothing was written.")
 	}
 	return code
@@ -60,7 +60,7 @@ func (r *rendering) report(differs exitCode) error {
 		if r.format != "text" {
 			w = r.out
 		}
-		if err := printProblems(w, r.format, r.project.problems, r.project.sources, color(w)); err != nil {
+		if err := printProblems(w, r.format, r.project.Problems, r.project.Sources, color(w)); err != nil {
 			return err
 		}
 		r.reportText()
@@ -84,7 +84,7 @@ func (r *rendering) reportText() {
 		if r.look {
 			word = words[c.Kind]
 		}
-		line := word + " " + filepath.Join(r.project.root, filepath.FromSlash(c.Path))
+		line := word + " " + filepath.Join(r.project.Root, filepath.FromSlash(c.Path))
 		if c.Reason != "" {
 			line += ": " + c.Reason
 		}
@@ -93,7 +93,7 @@ func (r *rendering) reportText() {
 			fmt.Fprint(w, disk.Diff(c))
 		}
 	}
-	for _, n := range r.result.Notes {
+	for _, n := range r.project.Notes {
 		fmt.Fprintln(r.errOut, "note: "+n)
 	}
 	switch {
@@ -112,8 +112,8 @@ func (r *rendering) reportText() {
 func (r *rendering) next() {
 	vms := 0
 	var names []string
-	for _, s := range r.project.stacks.Stacks {
-		if r.project.selected(s.Name) {
+	for _, s := range r.project.Stacks.Stacks {
+		if r.project.Selected(s.Name) {
 			vms += len(s.VMs)
 			names = append(names, s.Name)
 		}
@@ -132,7 +132,7 @@ func (r *rendering) next() {
 	}
 	fmt.Fprintf(r.errOut, "Next:\n")
 	for _, name := range names {
-		fmt.Fprintf(r.errOut, "  (cd %s && terragrunt stack run plan)\n", schema.Word(filepath.Join(r.project.root, "stacks", name)))
+		fmt.Fprintf(r.errOut, "  (cd %s && terragrunt stack run plan)\n", schema.Word(filepath.Join(r.project.Root, "stacks", name)))
 	}
 }
 
@@ -165,7 +165,7 @@ func (r *rendering) reportJSON() error {
 		Changes  []change         `json:"changes"`
 		Notes    []string         `json:"notes,omitempty"`
 		Problems []schema.Problem `json:"problems"`
-	}{Files: r.total, Changes: []change{}, Notes: r.result.Notes, Problems: newProblemReport(r.project.problems).Problems}
+	}{Files: r.total, Changes: []change{}, Notes: r.project.Notes, Problems: newProblemReport(r.project.Problems).Problems}
 	for _, c := range r.changes {
 		j := change{Path: c.Path, Kind: string(c.Kind), Reason: c.Reason}
 		if r.diff {

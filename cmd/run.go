@@ -41,7 +41,7 @@ type runUnit struct {
 
 // lookOnce is look, shared by all units of the run that started this process.
 func (g *guarded) lookOnce(c *cli.Context) (err error) {
-	dir := filepath.Join(g.stackDir(g.unit.Stack), ".terragrunt-stack")
+	dir := filepath.Join(g.project.StackDir(g.unit.Stack), ".terragrunt-stack")
 	of, ok := parent()
 	hook := os.Getenv("TG_CTX_HOOK_NAME") != "" // else a shell may have started it, which outlives a look
 	if _, missing := os.Stat(dir); !ok || !hook || missing != nil || c.IsSet("inventory") {
@@ -98,7 +98,7 @@ func (g *guarded) recall(of seen) bool {
 func near(a, b int64) bool { return max(a, b)-min(a, b) < 2000 }
 
 func (g *guarded) remember() error {
-	return writePrivate(g.file, func(w io.Writer) error { return json.NewEncoder(w).Encode(g.seen) })
+	return disk.WritePrivate(g.file, func(w io.Writer) error { return json.NewEncoder(w).Encode(g.seen) })
 }
 
 // parent identifies the process that started this one. A number alone would not

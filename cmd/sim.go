@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/disk"
 	"stackgen/internal/pvesim"
 	"stackgen/schema"
 )
@@ -50,7 +51,7 @@ func (e *env) sim(c *cli.Context) (err error) {
 	if file := c.String("seed"); file != "" {
 		src, err := os.ReadFile(file)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", file, cause(err))
+			return fmt.Errorf("cannot read %s: %w", file, disk.Cause(err))
 		}
 		if o.Seed, err = pvesim.ParseSeed(src); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
@@ -59,7 +60,7 @@ func (e *env) sim(c *cli.Context) (err error) {
 	if file := c.String("log"); file != "" {
 		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 		if err != nil {
-			return fmt.Errorf("cannot write %s: %w", file, cause(err))
+			return fmt.Errorf("cannot write %s: %w", file, disk.Cause(err))
 		}
 		defer f.Close()
 		o.Log = f
@@ -93,5 +94,5 @@ func saveState(server *pvesim.Server, file string) error {
 	if file == "" {
 		return nil
 	}
-	return writePrivate(file, server.Save)
+	return disk.WritePrivate(file, server.Save)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/project"
 	"stackgen/schema"
 )
 
@@ -41,12 +42,12 @@ func (e *env) snapshot(c *cli.Context) error {
 	if c.IsSet("out") && out == "" {
 		return fmt.Errorf("--out needs a file")
 	}
-	p, err := load(c.Args().Slice(), "")
+	p, err := project.Load(c.Args().Slice(), "")
 	if err != nil {
 		return err
 	}
-	if p.stacks == nil {
-		if err := printProblems(e.errOut, "text", p.problems, p.sources, color(e.errOut)); err != nil {
+	if p.Stacks == nil {
+		if err := printProblems(e.errOut, "text", p.Problems, p.Sources, color(e.errOut)); err != nil {
 			return err
 		}
 		return exitCode(exitError)

@@ -15,9 +15,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/generator"
+	"stackgen/internal/disk"
 	"stackgen/internal/engine"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 )
 
 // stateReaders is how many units are asked for their state at once.
@@ -34,7 +36,7 @@ func (j *judging) readState(c *cli.Context) error {
 	for u, file := range files {
 		body, err := os.ReadFile(file)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", file, cause(err))
+			return fmt.Errorf("cannot read %s: %w", file, disk.Cause(err))
 		}
 		state, err := guard.ParseState(body)
 		if err != nil {
@@ -58,9 +60,9 @@ func (j *judging) readState(c *cli.Context) error {
 // of them has is not free.
 func (j *judging) others() []guard.UnitID {
 	var out []guard.UnitID
-	for _, s := range j.result.Stacks {
-		l := j.result.Lock.Stacks.Get(s.Name)
-		if l != nil && !j.project.selected(s.Name) && l.Units.Get(lock.UnitVM) != nil {
+	for _, s := range j.project.Stacks.Stacks {
+		l := j.project.Lock.Stacks.Get(s.Name)
+		if l != nil && !j.project.Selected(s.Name) && l.Units.Get(lock.UnitVM) != nil {
 			out = append(out, guard.UnitID{Stack: s.Name, Unit: lock.UnitVM})
 		}
 	}
@@ -105,7 +107,7 @@ func (j *judging) unitFolder(out map[guard.UnitID]string, dir string, units []gu
 		if err != nil || d.IsDir() || !slices.Contains(names, d.Name()) {
 			return err
 		}
-		rel := filepath.ToSlash(relative(dir, filepath.Dir(path)))
+		rel := filepath.ToSlash(project.Relative(dir, filepath.Dir(path)))
 		var fits []guard.UnitID
 		for _, u := range units {
 			parts := strings.Split(rel, "/")
@@ -115,7 +117,7 @@ func (j *judging) unitFolder(out map[guard.UnitID]string, dir string, units []gu
 			if i := slices.Index(parts, "stacks"); i >= 0 && parts[i+1] != u.Stack {
 				continue
 			}
-			if key := j.result.Lock.Stacks.Get(u.Stack).StateKey; d.Name() == "tofu.tfstate" && rel != key+"/"+u.Unit {
+			if key := j.project.Lock.Stacks.Get(u.Stack).StateKey; d.Name() == "tofu.tfstate" && rel != key+"/"+u.Unit {
 				continue
 			}
 			fits = append(fits, u)
@@ -130,7 +132,7 @@ func (j *judging) unitFolder(out map[guard.UnitID]string, dir string, units []gu
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot read %s: %w", dir, cause(err))
+		return fmt.Errorf("cannot read %s: %w", dir, disk.Cause(err))
 	case found == 0:
 		return fmt.Errorf("%s holds no %s of a unit of this project", dir, strings.Join(names, " or "))
 	}
@@ -144,7 +146,7 @@ func (j *judging) askBackends(ctx context.Context, units []guard.UnitID) error {
 	if err != nil {
 		return err
 	}
-	root, err := filepath.Abs(j.project.root)
+	root, err := filepath.Abs(j.project.Root)
 	if err != nil {
 		return err
 	}
@@ -178,7 +180,7 @@ func (j *judging) askBackends(ctx context.Context, units []guard.UnitID) error {
 // backendState reads one unit's state. A local one that is not encrypted is the
 // file itself; everything else is the engine's business.
 func (j *judging) backendState(ctx context.Context, tools *engine.Tools, root string, u guard.UnitID) (guard.UnitState, error) {
-	l := j.result.Lock.Stacks.Get(u.Stack)
+	l := j.project.Lock.Stacks.Get(u.Stack)
 	if l.Backend.Type == "local" {
 		body, err := os.ReadFile(filepath.Join(root, lock.StateDir, filepath.FromSlash(l.StateKey), u.Unit, "tofu.tfstate"))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -210,7 +212,7 @@ func (j *judging) readPlans(c *cli.Context) error {
 		}
 		body, err := os.ReadFile(file)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", file, cause(err))
+			return fmt.Errorf("cannot read %s: %w", file, disk.Cause(err))
 		}
 		errs = append(errs, j.plan(u, file, body))
 	}

@@ -11,6 +11,7 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 	"stackgen/schema"
 )
 
@@ -26,8 +27,8 @@ type target struct {
 }
 
 // states reads the state of the units that the VMs are in.
-func (m *matching) states(c *cli.Context, p *project) error {
-	j := &judging{env: m.env, project: p, result: m.result, input: guard.Input{State: guard.State{}}}
+func (m *matching) states(c *cli.Context, p *project.Project) error {
+	j := &judging{env: m.env, project: p, input: guard.Input{State: guard.State{}}}
 	m.state = j.input.State
 	if c.IsSet("state") {
 		return j.readState(c)
@@ -74,12 +75,12 @@ func (m *matching) kept(t *target) []lock.Way {
 }
 
 // more looks what a spec still does not say of its VM, and adds the lines.
-func (t *target) more(p *project) (bool, error) {
+func (t *target) more(p *project.Project) (bool, error) {
 	if t.lines == nil {
 		return false, nil
 	}
 	var missing []hardware.Difference
-	for _, s := range p.stacks.Stacks {
+	for _, s := range p.Stacks.Stacks {
 		for _, v := range s.VMs {
 			if s.Name == t.Stack && v.Key == t.Unit {
 				missing = t.reading.Missing(v)

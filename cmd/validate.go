@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 	"stackgen/schema"
 )
 
@@ -27,37 +28,25 @@ func (e *env) validateCommand() *cli.Command {
 			if err := oneOf("format", format, "text", "json", "sarif", "github"); err != nil {
 				return err
 			}
-			p, err := load(c.Args().Slice(), "")
+			p, err := project.Load(c.Args().Slice(), "")
 			if err != nil {
 				return err
 			}
-			if p.empty() {
-				return p.noSpecs()
+			if p.Empty() {
+				return p.NoSpecs()
 			}
-			var refusals []lock.Refusal
-			if p.stacks != nil {
-				result := p.decide(lock.Options{})
-				refusals = result.Refusals
-				p.problems = schema.SortProblems(append(p.problems, result.Problems...))
-			}
-			if err := printProblems(e.out, format, p.problems, p.sources, color(e.out)); err != nil {
+			blocked := p.Decide(lock.Options{})
+			if err := printProblems(e.out, format, p.Problems, p.Sources, color(e.out)); err != nil {
 				return err
 			}
-			if schema.HasErrors(p.problems) {
+			switch {
+			case schema.HasErrors(p.Problems):
 				return exitCode(exitError)
-			}
-			if len(refusals) > 0 {
-				printRefusals(e.errOut, refusals)
+			case blocked != nil:
+				printRefusals(e.errOut, p.Refusals)
 				return exitCode(exitStop)
 			}
 			return nil
 		},
 	}
-}
-
-// decide makes the decisions of a project whose specs have no errors. words has
-// what the person says besides.
-func (p *project) decide(words lock.Options) lock.Result {
-	words.Specs, words.Selected = p.specs, p.selected
-	return lock.Decide(p.stacks, p.lock, words)
 }

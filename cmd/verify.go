@@ -38,7 +38,7 @@ func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved 
 			continue
 		}
 		if !generated[u.Stack] {
-			if err := tools.Generate(ctx, j.stackDir(u.Stack)); err != nil {
+			if err := tools.Generate(ctx, j.project.StackDir(u.Stack)); err != nil {
 				return false, err
 			}
 			generated[u.Stack] = true
@@ -47,7 +47,7 @@ func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved 
 		if len(adoptions[guard.UnitID{Stack: u.Stack, Unit: lock.UnitVM}]) > 0 {
 			args = addresses(u, verdicts)
 		}
-		body, failed := tools.Plan(ctx, j.stackDir(u.Stack), u.Unit, filepath.Join(dir, fmt.Sprint(i)), args...)
+		body, failed := tools.Plan(ctx, j.project.StackDir(u.Stack), u.Unit, filepath.Join(dir, fmt.Sprint(i)), args...)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}

@@ -28,6 +28,7 @@ var may = map[string][]string{
 	"internal/proxmox":  {"internal/cluster", "schema"},
 	"internal/names":    {"internal/cluster"},
 	"internal/engine":   {},
+	"internal/project":  {"schema", "internal/lock", "internal/disk"},
 	"internal/dnstest":  {},
 }
 

@@ -4,22 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"syscall"
 )
 
 // explain says which path could not be treated how, why, and what to do. The cause stays within reach of errors.Is; the
 // names of temporary files do not show.
 func explain(path, failed string, err error) error {
-	cause := err
-	var pathErr *fs.PathError
-	var linkErr *os.LinkError
-	switch {
-	case errors.As(err, &pathErr):
-		cause = pathErr.Err
-	case errors.As(err, &linkErr):
-		cause = linkErr.Err
-	}
+	cause := Cause(err)
 	if advice := advise(cause); advice != "" {
 		return fmt.Errorf("%s: %s: %w; %s", path, failed, cause, advice)
 	}

@@ -1,32 +1,31 @@
-package cmd
+package project
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"stackgen/internal/disk"
 	"stackgen/internal/lock"
 )
 
-// home is the folder of the project a path belongs to: the nearest ancestor with
-// settings or a lock, else the parent of specs/, else the folder itself.
-func home(path string) (string, error) {
+// Home is the folder of the project that a path belongs to: the nearest ancestor
+// with settings or a lock, else the parent of specs/, else the folder itself.
+func Home(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
 	dir := abs
 	if info, err := os.Stat(abs); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", path, cause(err))
+		return "", fmt.Errorf("cannot read %s: %w", path, disk.Cause(err))
 	} else if !info.IsDir() {
 		dir = filepath.Dir(abs)
 	}
 	fallback := ""
 	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range []string{settingsFile, lock.File} {
+		for _, name := range []string{SettingsFile, lock.File} {
 			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
 				return shown(at), nil
 			}
@@ -44,17 +43,17 @@ func home(path string) (string, error) {
 	return shown(fallback), nil
 }
 
-// canonical is the same for all the ways to write a path: relative when it lies
-// below the working directory, else absolute.
-func canonical(path string) string {
+// Canonical is one form for all spellings of a path: relative if it is below the
+// working directory, else absolute.
+func Canonical(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
 	return shown(path)
 }
 
-// shown is a path as people see it: relative when it lies below the working
-// directory.
+// shown is a path as messages show it: relative if it is below the working
+// directory, else as it was given.
 func shown(path string) string {
 	wd, err := os.Getwd()
 	if err != nil {
@@ -70,8 +69,8 @@ func shown(path string) string {
 	return path
 }
 
-// relative is file's path from dir, with slashes.
-func relative(dir, file string) string {
+// Relative is the path from dir to file, with slashes.
+func Relative(dir, file string) string {
 	absDir, err1 := filepath.Abs(dir)
 	absFile, err2 := filepath.Abs(file)
 	if err := errors.Join(err1, err2); err == nil {
@@ -80,13 +79,4 @@ func relative(dir, file string) string {
 		}
 	}
 	return filepath.ToSlash(file)
-}
-
-// cause is an error without the path that the message already has.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return errors.New(strings.ToLower(p.Err.Error()))
-	}
-	return err
 }

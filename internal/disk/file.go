@@ -1,0 +1,72 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Read reads one file of at most limit bytes. A larger file and a folder are errors, which [fs.PathError] never wraps: the
+// caller's message names the path.
+func Read(file string, limit int64) (body []byte, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, Cause(err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, Cause(err)
+	case info.IsDir():
+		return nil, errors.New("it is a folder")
+	case info.Mode().IsRegular() && info.Size() > limit:
+		return nil, tooLarge(limit)
+	}
+	// A pipe has no size, and a file may grow while it is read.
+	body, err = io.ReadAll(io.LimitReader(f, limit+1))
+	switch {
+	case err != nil:
+		return nil, Cause(err)
+	case int64(len(body)) > limit:
+		return nil, tooLarge(limit)
+	}
+	return body, nil
+}
+
+func tooLarge(limit int64) error {
+	return fmt.Errorf("it is larger than %d MiB", limit>>20)
+}
+
+// WritePrivate writes a file that only its owner can read (mode 0600). It writes a temporary file and renames it, so an
+// interrupted run leaves the old file whole.
+func WritePrivate(file string, fill func(io.Writer) error) error {
+	temp, err := os.CreateTemp(filepath.Dir(file), ".stackgen-*")
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", file, Cause(err))
+	}
+	err = errors.Join(fill(temp), temp.Sync(), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot write %s: %w", file, Cause(err)), os.Remove(temp.Name()))
+	}
+	return nil
+}
+
+// Cause is an error of the file system without the path, for messages that name the path themselves.
+func Cause(err error) error {
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	switch {
+	case errors.As(err, &pathErr):
+		return pathErr.Err
+	case errors.As(err, &linkErr):
+		return linkErr.Err
+	}
+	return err
+}

@@ -1,0 +1,6 @@
+// Package project turns paths into a project: it finds the project's folder,
+// reads its specs, settings, lock and the files that specs name, and decides what
+// the lock does not hold yet.
+//
+// It never writes, and it knows neither the cluster nor states.
+package project

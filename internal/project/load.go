@@ -1,0 +1,265 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"stackgen/internal/disk"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+const (
+	// SettingsFile holds the settings that all specs of a project share.
+	SettingsFile = "stackgen.yaml"
+
+	maxDocument  = 64 << 20 // of a spec or lock; package schema has a lower limit, with a position
+	maxReference = 4 << 20  // of a file that a spec names: keys and rosters are small
+)
+
+// A loader reads one project.
+type loader struct {
+	edited   map[string][]byte // contents that replace those on disk
+	root     string
+	files    []string        // specs, as shown
+	named    map[string]bool // specs that the paths name; empty means all
+	lock     *lock.Lock
+	sources  map[string][]byte
+	problems []schema.Problem
+	read     map[string]*schema.Spec // by file; nil if the file has errors
+	homes    map[string]string       // spec -> folder of its project
+}
+
+// find determines the root and lists the specs.
+func (l *loader) find(paths []string, out string) error {
+	start := "."
+	if len(paths) > 0 {
+		start = paths[0]
+	}
+	source, err := Home(start)
+	if err != nil {
+		return err
+	}
+	l.root = source
+	if out != "" {
+		l.root = Canonical(out)
+	}
+	for _, p := range paths {
+		if err := l.addPath(p, source, out != ""); err != nil {
+			return err
+		}
+	}
+	if out == "" || len(paths) == 0 {
+		files, err := listSpecs(filepath.Join(source, "specs"))
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			l.add(f)
+		}
+	}
+	return l.readLock()
+}
+
+// addPath adds the specs of one path of the command line. With out, the paths
+// may belong to several projects.
+func (l *loader) addPath(path, source string, out bool) error {
+	path = shown(filepath.Clean(path)) // the same form as the paths from the lock
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("cannot read %s: %w", path, disk.Cause(err))
+	}
+	of, err := Home(path)
+	if err != nil {
+		return err
+	}
+	if of != source && !out {
+		return fmt.Errorf("%s belongs to the project %s, the paths before it to %s; give paths of one project, or --out", path, of, source)
+	}
+	files := []string{path}
+	if info.IsDir() {
+		dir := path
+		if Canonical(path) == of {
+			dir = filepath.Join(path, "specs")
+		}
+		if files, err = listSpecs(dir); err != nil {
+			return err
+		}
+		_, err := os.Stat(filepath.Join(dir, "..", lock.File))
+		if len(files) == 0 && (Canonical(path) != of || err != nil) { // a project with a lock may have no spec left
+			return fmt.Errorf("%s holds no spec (*.yaml)", path)
+		}
+	}
+	for _, f := range files {
+		l.add(f)
+		l.named[Canonical(f)] = true
+	}
+	return nil
+}
+
+// add adds a spec once, whatever form its path has.
+func (l *loader) add(file string) {
+	if file = Canonical(file); !slices.Contains(l.files, file) {
+		l.files = append(l.files, file)
+	}
+}
+
+// listSpecs lists the specs of a folder.
+func listSpecs(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read %s: %w", dir, disk.Cause(err))
+	}
+	var files []string
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && e.Name() != SettingsFile && e.Name() != lock.File {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, nil
+}
+
+// readLock reads the lock and adds the specs that it records.
+func (l *loader) readLock() error {
+	file := filepath.Join(l.root, lock.File)
+	src, err := disk.Read(file, maxDocument)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot read %s: %w", file, err)
+	}
+	l.sources[file] = src
+	var problems []schema.Problem
+	if l.lock, problems = lock.Read(file, src); l.lock == nil {
+		l.problems = append(l.problems, problems...)
+		return nil
+	}
+	for _, s := range l.lock.Stacks {
+		spec := filepath.Join(l.root, filepath.FromSlash(s.Value.Spec))
+		if _, err := os.Stat(spec); err == nil {
+			l.add(spec)
+		}
+	}
+	return nil
+}
+
+// documents reads every spec and its settings.
+func (l *loader) documents() error {
+	slices.Sort(l.files)
+	for _, file := range l.files {
+		of, err := Home(file)
+		if err != nil {
+			return err
+		}
+		l.homes[file] = of
+		settings := filepath.Join(of, SettingsFile)
+		if err := l.document(settings, true); err != nil {
+			return err
+		}
+		if err := l.document(file, false); err != nil {
+			return err
+		}
+	}
+	return l.document(filepath.Join(l.root, SettingsFile), true)
+}
+
+// document reads one file, once. The settings file may be missing.
+func (l *loader) document(file string, settings bool) error {
+	if _, done := l.read[file]; done {
+		return nil
+	}
+	src, err := disk.Read(file, maxDocument)
+	if body, ok := l.edited[file]; ok {
+		src, err = body, nil
+	}
+	if settings && errors.Is(err, fs.ErrNotExist) {
+		l.read[file] = nil
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read %s: %w", file, err)
+	}
+	l.sources[file] = src
+	spec, problems := schema.Parse(file, src)
+	l.problems = append(l.problems, problems...)
+	if spec != nil && (spec.Kind == schema.KindProject) != settings {
+		want := "a file in specs/ is a Stack or a Class; shared settings belong into " + SettingsFile
+		if settings {
+			want = SettingsFile + " has kind: Project; stacks belong into specs/"
+		}
+		l.problems = append(l.problems, schema.Problem{Pos: schema.Pos{File: file, Line: 1, Col: 1}, Severity: schema.SeverityError,
+			Code: schema.CodeKind, Message: "this document has kind: " + spec.Kind, Fix: want})
+		spec = nil
+	}
+	l.read[file] = spec
+	return nil
+}
+
+// join makes the project from the documents.
+func (l *loader) join() (*Project, error) {
+	p := &Project{Root: l.root, Rendered: l.lock, Lock: l.lock, Sources: l.sources, Specs: map[string]string{}}
+	var inputs []schema.Input
+	files := schema.Files{}
+	chosen := map[string]bool{}
+	for _, file := range l.files {
+		settingsPath := filepath.Join(l.homes[file], SettingsFile)
+		spec, settings := l.read[file], l.read[settingsPath]
+		if spec == nil || settings == nil && l.sources[settingsPath] != nil {
+			continue // the spec or its settings have errors
+		}
+		inputs = append(inputs, schema.Input{Spec: spec, Label: Relative(l.homes[file], file), Settings: settings})
+		p.Specs[spec.Name] = Relative(l.root, file)
+		if len(l.named) == 0 || l.named[file] {
+			chosen[spec.Name] = true
+		}
+		readReferences(files, spec, settings)
+	}
+	// A stack without a spec belongs to no path, so it is always selected.
+	p.Selected = func(stack string) bool { return chosen[stack] || p.Specs[stack] == "" }
+	stacks, problems := schema.Join(l.read[filepath.Join(l.root, SettingsFile)], inputs, files)
+	p.Problems = schema.SortProblems(append(l.problems, problems...))
+	if schema.HasErrors(p.Problems) {
+		return p, nil
+	}
+	for _, s := range stacks.Stacks { // with out, the spec's folder is not below the root
+		if ca := s.Proxmox.CAFile; ca != "" && !filepath.IsAbs(ca) {
+			s.Proxmox.CAFile = Relative(l.root, filepath.Join(l.homes[s.File], filepath.FromSlash(ca)))
+		}
+	}
+	p.Stacks = stacks
+	return p, nil
+}
+
+// readReferences reads the files that specs name.
+func readReferences(files schema.Files, specs ...*schema.Spec) {
+	for _, spec := range specs {
+		if spec == nil {
+			continue
+		}
+		for _, path := range spec.References() {
+			f, done := files[path]
+			if done {
+				continue
+			}
+			body, err := readReference(path)
+			if f.Body = body; err != nil {
+				f.Err = err.Error()
+			}
+			files[path] = f
+		}
+	}
+}
+
+// readReference reads a regular file: a pipe that a spec names would block.
+func readReference(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, disk.Cause(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	return disk.Read(path, maxReference)
+}

@@ -1,0 +1,125 @@
+package project
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// A Project is the folder of a command, the documents in it, and which stacks the
+// command was given.
+type Project struct {
+	Root     string                  // relative to the working directory if it is below it
+	Stacks   *schema.Project         // nil if the specs have errors
+	Rendered *lock.Lock              // the lock on disk
+	Lock     *lock.Lock              // the same, after Decide with the new decisions
+	Specs    map[string]string       // stack -> path of its spec, relative to Root
+	Selected func(stack string) bool // whether a command works on a stack
+	Sources  map[string][]byte       // every file that was read, by its path as shown
+	Problems []schema.Problem
+	Refusals []lock.Refusal // of Decide
+	Notes    []string       // of Decide
+}
+
+// Load finds the project of the paths and reads all of it. With out, that folder is
+// the project, and the paths name its specs. Problems in the files are part of
+// the project, not an error.
+func Load(paths []string, out string) (*Project, error) {
+	return LoadEdited(paths, out, nil)
+}
+
+// LoadEdited is Load with other contents for some files.
+func LoadEdited(paths []string, out string, edited map[string][]byte) (*Project, error) {
+	l := &loader{edited: edited, sources: map[string][]byte{}, named: map[string]bool{}, read: map[string]*schema.Spec{}, homes: map[string]string{}}
+	if err := l.find(paths, out); err != nil {
+		return nil, err
+	}
+	if err := l.documents(); err != nil {
+		return nil, err
+	}
+	return l.join()
+}
+
+// Open is Load and Decide, for commands that need a project without errors. If it
+// has errors or refusals, or no spec, the error says so.
+func Open(paths []string) (*Project, error) {
+	p, err := Load(paths, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Decide(lock.Options{}); err != nil {
+		return nil, err
+	}
+	if len(p.Stacks.Stacks) == 0 {
+		return nil, p.NoSpecs()
+	}
+	return p, nil
+}
+
+// Decide makes the decisions that the lock does not hold yet. options has what the
+// person says besides. The error is a [BlockedError].
+func (p *Project) Decide(options lock.Options) error {
+	if p.Stacks == nil {
+		return &BlockedError{Project: p}
+	}
+	options.Specs, options.Selected = p.Specs, p.Selected
+	result := lock.Decide(p.Stacks, p.Rendered, options)
+	p.Problems = schema.SortProblems(append(p.Problems, result.Problems...))
+	p.Refusals, p.Notes = result.Refusals, result.Notes
+	if schema.HasErrors(p.Problems) || len(p.Refusals) > 0 {
+		return &BlockedError{Project: p}
+	}
+	p.Stacks.Stacks, p.Lock = result.Stacks, result.Lock
+	return nil
+}
+
+// A BlockedError says that a command cannot work on a project: its files have
+// errors, or the lock refuses a change.
+type BlockedError struct {
+	Project *Project
+	Then    string // what follows from it for the command, or empty
+}
+
+// Error is the summary. Problems and refusals are printed from the project.
+func (e *BlockedError) Error() string {
+	if e.Then != "" {
+		return e.Then
+	}
+	if e.Invalid() {
+		return "the specs have errors"
+	}
+	return "the lock refuses a change"
+}
+
+// Invalid reports whether the files have errors.
+func (e *BlockedError) Invalid() bool {
+	return e.Project.Stacks == nil || schema.HasErrors(e.Project.Problems)
+}
+
+// Empty reports whether the project has no spec and no stack in the lock.
+func (p *Project) Empty() bool {
+	return p.Stacks != nil && len(p.Specs) == 0 && len(p.Rendered.Stacks) == 0
+}
+
+// NoSpecs is the error of a command that needs a spec.
+func (p *Project) NoSpecs() error {
+	return fmt.Errorf("there is no spec in %s; `stackgen init` writes one", filepath.Join(p.Root, "specs"))
+}
+
+// SelectedStacks are the stacks that the command works on.
+func (p *Project) SelectedStacks() []*schema.Stack {
+	var out []*schema.Stack
+	for _, s := range p.Stacks.Stacks {
+		if p.Selected(s.Name) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// StackDir is the folder in which a stack is run.
+func (p *Project) StackDir(stack string) string {
+	return filepath.Join(p.Root, "stacks", stack)
+}
