@@ -12,21 +12,21 @@ example: build ## render this repository's own project from specs/ (the default)
 build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
-test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers
+test: build tools ## run all tests, also those that need the real OpenTofu, Terragrunt and providers (go test ./... runs the others)
 	@$(TOOLS) $(GO) test -race -timeout 30m ./...
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without packages, so that it says where suites ran
 
 faults: build tools ## let everything go wrong in a simulated cluster, and print what is then done and refused
-	@$(TOOLS) $(GO) test ./test -run '^TestFaults$$' -count=1 && sed -n '/^|/p' docs/faults.md
+	@$(TOOLS) $(GO) test ./test/real -run '^TestFaults$$' -count=1 && sed -n '/^|/p' docs/faults.md
 
 golden: build ## write what the tests expect from what comes out now; review the diff
 	@UPDATE=1 $(GO) test -run "Cases|Reference|Golden" ./schema ./cmd ./test
 	@$(BIN) render
 
-lint: ## gofmt and go vet, and golangci-lint where it is installed
+lint: ## run gofmt, go vet and golangci-lint, which takes some minutes to build once
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
 	@$(GO) vet ./... && for dir in tools/provider-dns test/terratest; do (cd $$dir && GOWORK=off $(GO) vet ./...) || exit 1; done
-	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo "golangci-lint is not installed: gofmt and go vet only"; fi
+	@$(GO) tool -modfile=tools/golangci-lint/go.mod golangci-lint run --issues-exit-code=0
 
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 	@tools/install && cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once

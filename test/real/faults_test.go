@@ -1,6 +1,6 @@
 //go:build unix
 
-package test
+package real
 
 import (
 	"fmt"
@@ -190,7 +190,7 @@ func faultTable(t *testing.T, rows [][2]string) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.name, faultText.Replace(rows[i][0]), faultText.Replace(rows[i][1]))
 	}
-	file := filepath.Join("..", "docs", "faults.md")
+	file := filepath.Join(repository, "docs", "faults.md")
 	body, err := os.ReadFile(file)
 	check(t, err)
 	before, rest, found := strings.Cut(string(body), "<!-- the matrix -->\n")

@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"fmt"
@@ -93,7 +93,7 @@ func ciWoodpecker(t *testing.T) []ciStep {
 
 func ciRead(t *testing.T, file string, into any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", "ci", file))
+	text, err := os.ReadFile(filepath.Join(repository, "docs", "ci", file))
 	check(t, err)
 	check(t, yaml.Unmarshal(text, into))
 }
@@ -120,7 +120,7 @@ func ciNew(t *testing.T) *ciProject {
 		t.Fatalf("init: exit %d\n%s", code, said)
 	}
 	p.render()
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs(repository)
 	check(t, err)
 	check(t, os.Symlink(root, filepath.Join(p.dir, "stackgen"))) // what the recipe clones
 	return c
@@ -136,7 +136,7 @@ func (c *ciProject) step(s ciStep) (int, string) {
 	if strings.Contains(s.Run, "${{") {
 		c.Fatalf("%s: what is run holds an expression, and cannot be run as it stands:\n%s", s.Name, s.Run)
 	}
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs(repository)
 	check(c.T, err)
 	summary := filepath.Join(c.TempDir(), "summary")
 	cmd := exec.CommandContext(c.Context(), s.Shell[0], append(s.Shell[1:], s.Run)...)
@@ -227,10 +227,10 @@ func TestCIRecipesStop(t *testing.T) {
 
 // TestCIDocs: docs/ci.md shows the recipes as they are.
 func TestCIDocs(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
+	doc, err := os.ReadFile(filepath.Join(repository, "docs", "ci.md"))
 	check(t, err)
 	for _, name := range []string{"github.yaml", "woodpecker.yaml"} {
-		recipe, err := os.ReadFile(filepath.Join("..", "docs", "ci", name))
+		recipe, err := os.ReadFile(filepath.Join(repository, "docs", "ci", name))
 		check(t, err)
 		if !strings.Contains(string(doc), "```yaml\n"+string(recipe)+"```\n") {
 			t.Errorf("docs/ci.md does not show docs/ci/%s as it is", name)

@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func realTools(t *testing.T) *engine.Tools {
 	environ := slices.DeleteFunc(os.Environ(), func(e string) bool {
 		return regexp.MustCompile(`^(TF_|TG_|TERRAGRUNT_|PROXMOX_|PM_|AWS_|DNS_UPDATE_|SSL_CERT_)`).MatchString(e)
 	})
-	tools, err := engine.Find("..", environ)
+	tools, err := engine.Find(repository, environ)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"context"
@@ -27,22 +27,17 @@ type world struct {
 	bin string
 }
 
-// tools finds the tools folder: STACKGEN_TOOLS, or .tools beside this folder.
-// Without it these tests fail.
+// tools is the absolute path of the tools folder.
 func tools(t *testing.T) string {
 	t.Helper()
-	dir := os.Getenv("STACKGEN_TOOLS")
-	if dir == "" {
-		dir = filepath.Join("..", ".tools")
-	}
-	abs, err := filepath.Abs(dir)
+	dir, err := filepath.Abs(filepath.Join(repository, ".tools"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(abs, "bin", "tofu")); err != nil {
-		t.Fatalf("no tools in %s: run make tools or set STACKGEN_TOOLS: %v", abs, err)
+	if _, err := os.Stat(filepath.Join(dir, "bin", "tofu")); err != nil {
+		t.Fatalf("%v: run make tools", err)
 	}
-	return abs
+	return dir
 }
 
 func newWorld(t *testing.T) *world {
@@ -59,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, sim: sim, dir: t.TempDir(), bin: filepath.Join(dir, "bin", "tofu")}
 	w.env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir, "TMPDIR=" + w.dir, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
 		"TF_CLI_CONFIG_FILE=" + filepath.Join(dir, "tofurc")}, sim.Env()...)
-	src, err := os.ReadFile(filepath.Join("testdata", "sim", "main.tf"))
+	src, err := os.ReadFile(filepath.Join("testdata", "simulated", "main.tf"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package test
+package real
 
 // A fault is a row of the matrix: what happens, and how it has to end.
 type fault struct {

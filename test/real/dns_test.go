@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func onEach(t *testing.T, do func(t *testing.T, kind dnstest.Kind)) {
 // dnsProvider is the version of hashicorp/dns in .tools: 3.99.0 is the stand-in.
 func dnsProvider(t *testing.T) string {
 	t.Helper()
-	found, err := filepath.Glob("../.tools/providers/registry.opentofu.org/hashicorp/dns/*")
+	found, err := filepath.Glob(repository + "/.tools/providers/registry.opentofu.org/hashicorp/dns/*")
 	if err != nil || len(found) == 0 {
 		t.Fatalf("there is no DNS provider in .tools: run make tools (%v)", err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package test
+package real
 
 import (
 	"bytes"
@@ -72,11 +72,10 @@ type faultCell struct {
 // newFaultBase applies the stack.
 func newFaultBase(t *testing.T) *faultBase {
 	t.Helper()
-	process(t, t.TempDir()) // builds stackgen, which the units run
 	base := &faultBase{start: time.Now(), tools: realTools(t)}
-	base.tools = base.tools.With("PATH=" + filepath.Dir(built) + string(filepath.ListSeparator) + faultEnv(base.tools, "PATH"))
+	base.tools = base.tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + faultEnv(base.tools, "PATH"))
 	w := base.cell(t)
-	write(t, w.dir, map[string]string{"stackgen.yaml": "apiVersion: stackgen/v1\nkind: Project\n"})
+	w.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\n")
 	w.spec(faultSpec, true)
 	w.must(w.apply())
 	check(t, os.CopyFS(filepath.Join(w.dir, faultBackup), os.DirFS(filepath.Join(w.dir, ".state"))))
@@ -165,7 +164,7 @@ func (w *faultCell) run(dir string, kill func() bool, name string, args ...strin
 	w.Helper()
 	path, err := w.tools.Path(name)
 	if name == "stackgen" {
-		path, err = built, nil
+		path, err = stackgen, nil
 	}
 	check(w.T, err)
 	ctx, cancel := context.WithTimeout(w.Context(), 3*time.Minute)
@@ -217,6 +216,13 @@ func (w *faultCell) must(r faultRun) string {
 	return r.said
 }
 
+func (w *faultCell) write(path, body string) {
+	w.Helper()
+	file := filepath.Join(w.dir, path)
+	check(w.T, os.MkdirAll(filepath.Dir(file), 0o777))
+	check(w.T, os.WriteFile(file, []byte(body), 0o666))
+}
+
 func (w *faultCell) remove(path string) {
 	w.Helper()
 	check(w.T, os.RemoveAll(filepath.Join(w.dir, path)))
@@ -228,7 +234,7 @@ func (w *faultCell) spec(text string, render bool) {
 	if w.off {
 		text += "guard: off\n"
 	}
-	write(w.T, w.dir, map[string]string{"specs/live.yaml": text})
+	w.write("specs/live.yaml", text)
 	if render {
 		w.must(w.stackgen("render"))
 	}

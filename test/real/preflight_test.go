@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"net/http/httptest"

@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 // goes: no DNS server, no bucket, and what `stackgen resolve` decides is said.
 func realExample(t *testing.T, name string) string {
 	t.Helper()
-	body, err := os.ReadFile("../specs/" + name + ".yaml")
+	body, err := os.ReadFile(repository + "/specs/" + name + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func realExample(t *testing.T, name string) string {
 // changes nothing is announced as one, and one that would take something away is
 // announced with what.
 func TestRealUnlike(t *testing.T) {
-	key, err := os.ReadFile("../specs/keys/admin.pub")
+	key, err := os.ReadFile(repository + "/specs/keys/admin.pub")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"fmt"
@@ -46,13 +46,13 @@ const realNasty = `${local.x} %{ if true }x%{ endif } $${a} %%{b} "q" \ \n \u004
 func realRepository(t *testing.T) *realProject {
 	p := realNew(t, nil)
 	for _, name := range []string{"specs", "stackgen.lock.yaml"} {
-		from := filepath.Join("..", name)
+		from := filepath.Join(repository, name)
 		err := filepath.Walk(from, func(path string, info os.FileInfo, err error) error {
 			if err != nil || info.IsDir() {
 				return err
 			}
 			body, err := os.ReadFile(path)
-			rel, _ := filepath.Rel("..", path)
+			rel, _ := filepath.Rel(repository, path)
 			p.write(filepath.ToSlash(rel), string(body))
 			return err
 		})
@@ -64,7 +64,7 @@ func realRepository(t *testing.T) *realProject {
 }
 
 func realEverything(t *testing.T) *realProject {
-	body, err := os.ReadFile("data/everything.yaml")
+	body, err := os.ReadFile("testdata/everything.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestRealTerraform(t *testing.T) {
 	}
 }
 
-// TestRealEverything: data/everything.yaml has every property of a VM, and each
+// TestRealEverything: testdata/everything.yaml has every property of a VM, and each
 // reaches the provider.
 func TestRealEverything(t *testing.T) {
 	t.Parallel()
@@ -170,7 +170,7 @@ func TestRealEverything(t *testing.T) {
 				f.Fields = f.Elem.Fields
 			}
 			if !written[key+f.Key] {
-				t.Errorf("data/everything.yaml lacks %s", key+f.Key)
+				t.Errorf("testdata/everything.yaml lacks %s", key+f.Key)
 			}
 			if f.HCL != "" && len(f.Fields) == 0 && !planned[hcl+f.HCL] {
 				t.Errorf("%s does not reach %s of the resource", key+f.Key, hcl+f.HCL)

@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"path/filepath"
@@ -24,7 +24,7 @@ func (p *realProject) realCluster() *pvesim.Server {
 			p.Error(err)
 		}
 	})
-	p.tools = p.tools.With(append(s.Env(), "PATH="+filepath.Dir(binary(p.T))+string(filepath.ListSeparator)+p.pathOf())...)
+	p.tools = p.tools.With(append(s.Env(), "PATH="+filepath.Dir(stackgen)+string(filepath.ListSeparator)+p.pathOf())...)
 	p.realHere()
 	p.write("stackgen.yaml", strings.Replace(realSettings, "guard: off\n", "", 1))
 	return s

@@ -1,4 +1,4 @@
-package test
+package real
 
 import (
 	"os"
@@ -169,7 +169,7 @@ func TestRealGuardByHand(t *testing.T) {
 // TestRealGuardMissing: without stackgen on PATH, nothing is applied.
 func TestRealGuardMissing(t *testing.T) {
 	g := realGuarded(t, guardedSpec)
-	path := strings.TrimPrefix(g.pathOf(), filepath.Dir(built)+string(filepath.ListSeparator))
+	path := strings.TrimPrefix(g.pathOf(), filepath.Dir(stackgen)+string(filepath.ListSeparator))
 	g.tools = g.tools.With("PATH=" + path)
 	g.stack(false, "apply", `exec: "stackgen": executable file not found in $PATH`)
 }
