@@ -4,12 +4,13 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 )
 
 // may lists the packages of ours that each package may import. What is not
@@ -32,17 +33,89 @@ var may = map[string][]string{
 	"internal/dnstest":  {},
 }
 
-// pure are the packages that touch nothing but what they are given.
-var pure = []string{"schema", "templates", "generator", "internal/lock", "internal/cluster", "internal/hardware", "internal/guard", "internal/drift"}
+// purity is the rule of .golangci.yml that says which packages are pure and what
+// they must not import. Lint applies the same rule.
+type purity struct {
+	Files    []string
+	Deny     []struct{ Pkg string }
+	Allow    []string
+	ListMode string `yaml:"list-mode"`
+}
 
-// worldly are what a pure package must not import, with all below them.
-var worldly = []string{"os", "net", "time", "math/rand", "crypto/rand", "log", "context", "syscall", "io/ioutil"}
+func readPurity(t *testing.T) purity {
+	t.Helper()
+	var config struct {
+		Linters struct {
+			Settings struct {
+				Depguard struct{ Rules map[string]purity }
+			}
+		}
+	}
+	check(t, yaml.Unmarshal(read(t, "../.golangci.yml"), &config))
+	rule := config.Linters.Settings.Depguard.Rules["pure"]
+	if len(rule.Files) < 2 || len(rule.Deny) == 0 || rule.ListMode != "lax" {
+		t.Fatalf(".golangci.yml: the depguard rule pure is %+v", rule)
+	}
+	return rule
+}
 
-// harmless are below worldly ones and touch nothing.
-var harmless = []string{"net/netip", "net/url"}
+// packages are the pure packages.
+func (p purity) packages(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, pattern := range p.Files {
+		if pattern == "!$test" {
+			continue
+		}
+		pkg, ok := strings.CutSuffix(strings.TrimPrefix(pattern, "**/"), "/*.go")
+		if !ok || !exists(filepath.Join("..", pkg)) {
+			t.Errorf(".golangci.yml: %s is not **/PACKAGE/*.go of a package that exists", pattern)
+		}
+		out = append(out, pkg)
+	}
+	return out
+}
 
-// TestImports keeps the core pure, and the direction of imports as it is.
-func TestImports(t *testing.T) {
+// denies reports whether the rule forbids an import. The longer prefix wins.
+func (p purity) denies(path string) bool {
+	deny, allow := -1, -1
+	for _, d := range p.Deny {
+		if strings.HasPrefix(path, d.Pkg) {
+			deny = max(deny, len(d.Pkg))
+		}
+	}
+	for _, prefix := range p.Allow {
+		if strings.HasPrefix(path, prefix) {
+			allow = max(allow, len(prefix))
+		}
+	}
+	return deny > allow
+}
+
+// TestPurePackages checks that pure packages import nothing that reads the
+// machine or the clock, and no package that is not pure.
+func TestPurePackages(t *testing.T) {
+	rule := readPurity(t)
+	pure := rule.packages(t)
+	for _, pkg := range pure {
+		files, err := filepath.Glob(filepath.Join("..", pkg, "*.go"))
+		check(t, err)
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			for _, path := range importsOf(t, file) {
+				ours, isOurs := strings.CutPrefix(path, "stackgen/")
+				if rule.denies(path) || isOurs && !slices.Contains(pure, ours) {
+					t.Errorf("%s: the pure package %s imports %s", file, pkg, path)
+				}
+			}
+		}
+	}
+}
+
+// TestImportDirections checks that no import goes upward.
+func TestImportDirections(t *testing.T) {
 	seen := map[string]bool{}
 	check(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -58,7 +131,11 @@ func TestImports(t *testing.T) {
 		check(t, err)
 		pkg := filepath.ToSlash(rel)
 		seen[pkg] = true
-		imports(t, pkg, path)
+		for _, imported := range importsOf(t, path) {
+			if ours, ok := strings.CutPrefix(imported, "stackgen/"); ok {
+				mayImport(t, pkg, path, ours)
+			}
+		}
 		return nil
 	}))
 	for _, pkg := range []string{"schema", "generator", "internal/lock", "internal/disk", "cmd", "cmd/stackgen"} {
@@ -68,29 +145,18 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// imports checks what one file imports.
-func imports(t *testing.T, pkg, file string) {
+// importsOf are the paths that a file imports.
+func importsOf(t *testing.T, file string) []string {
 	t.Helper()
-	src, err := os.ReadFile(file)
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 	check(t, err)
-	f, err := parser.ParseFile(token.NewFileSet(), file, src, parser.ImportsOnly)
-	check(t, err)
+	var out []string
 	for _, spec := range f.Imports {
 		path, err := strconv.Unquote(spec.Path.Value)
 		check(t, err)
-		if ours, ok := strings.CutPrefix(path, "stackgen/"); ok {
-			mayImport(t, pkg, file, ours)
-			continue
-		}
-		if !slices.Contains(pure, roomOf(pkg)) || slices.Contains(harmless, path) {
-			continue
-		}
-		for _, w := range worldly {
-			if path == w || strings.HasPrefix(path, w+"/") {
-				t.Errorf("%s: the pure package %s imports %s", file, pkg, path)
-			}
-		}
+		out = append(out, path)
 	}
+	return out
 }
 
 // roomOf is the package of the table that a package belongs to.
