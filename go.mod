@@ -10,6 +10,7 @@ require (
 	github.com/luthermonson/go-proxmox v0.8.0
 	github.com/mattn/go-shellwords v1.0.16
 	github.com/miekg/dns v1.1.68
+	github.com/rogpeppe/go-internal v1.16.0
 	github.com/shirou/gopsutil/v4 v4.26.10
 	github.com/zclconf/go-cty v1.17.0
 	golang.org/x/text v0.31.0

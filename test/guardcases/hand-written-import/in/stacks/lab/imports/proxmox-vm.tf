@@ -1,4 +1,0 @@
-import {
-  to = x.y
-  id = "1"
-}

@@ -1,0 +1,108 @@
+// Package test runs stackgen as a person does: command lines in a folder, and
+// what they print and write there.
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"stackgen/internal/guard"
+	"stackgen/schema"
+)
+
+// TestScript runs script/*.txtar; script/README.md says how to write one.
+// UPDATE=1 writes what the commands print now into the scripts; review the diff.
+func TestScript(t *testing.T) {
+	start := absolute(t, ".")
+	defer os.Chdir(start)
+	testscript.RunT(serial{t}, testscript.Params{
+		Dir:                filepath.Join(start, "script"),
+		UpdateScripts:      os.Getenv("UPDATE") != "",
+		RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("REPO", filepath.Dir(start))
+			p := &project{t: env.T().(serial).T, root: env.WorkDir, shared: filepath.Join(start, "script", "shared")}
+			env.Values[projectKey{}] = p
+			env.Defer(p.unchanged)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"append":   appendLine,
+			"exits":    exits,
+			"folder":   folder,
+			"json":     editJSON,
+			"lines":    lines,
+			"ls":       ls,
+			"project":  copyShared,
+			"replace":  replace,
+			"stackgen": stackgen,
+			"write":    writeText,
+		},
+	})
+}
+
+// TestEveryCodeHasACase requires a script for every problem code.
+func TestEveryCodeHasACase(t *testing.T) {
+	all := expected(t)
+	for _, c := range schema.Codes {
+		if !strings.Contains(all, "["+c.Code+"]") {
+			t.Errorf("no script shows the problem %s", c.Code)
+		}
+	}
+}
+
+// TestEveryVerdictHasACase requires a script for every verdict.
+func TestEveryVerdictHasACase(t *testing.T) {
+	all := expected(t)
+	for _, w := range guard.Words {
+		if !strings.Contains(all, " "+string(w)+" ") {
+			t.Errorf("no script shows the verdict %s", w)
+		}
+	}
+}
+
+// expected is everything that the scripts expect.
+func expected(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, file := range scripts(t) {
+		for _, f := range file.Files {
+			all.Write(f.Data)
+		}
+	}
+	return all.String()
+}
+
+func scripts(t testing.TB) []*txtar.Archive {
+	t.Helper()
+	names, err := filepath.Glob("script/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	var out []*txtar.Archive
+	for _, name := range names {
+		file, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, file)
+	}
+	return out
+}
+
+// serial runs scripts one after the other: stackgen runs in this process, which
+// has one working directory.
+type serial struct{ *testing.T }
+
+func (serial) Parallel() {}
+
+func (serial) Verbose() bool { return testing.Verbose() }
+
+func (s serial) Run(name string, f func(testscript.T)) {
+	s.T.Run(name, func(t *testing.T) { f(serial{t}) })
+}
