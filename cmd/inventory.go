@@ -18,6 +18,7 @@ import (
 	"stackgen/internal/names"
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
+	"stackgen/internal/secret"
 )
 
 // lookTime bounds one look at a cluster, lost nodes included.
@@ -35,7 +36,7 @@ func (e *env) inventory(c *cli.Context, p *project.Project, templates bool) (*cl
 	if c.IsSet("inventory") {
 		return readInventory(c.String("inventory"))
 	}
-	config, err := proxmox.Configure(os.Getenv, wishes(p))
+	config, err := proxmox.Configure(os.Getenv, targets(p))
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +49,12 @@ func (e *env) inventory(c *cli.Context, p *project.Project, templates bool) (*cl
 	if err != nil {
 		return nil, err
 	}
-	if questions := questions(p, os.Getenv("DNS_UPDATE_KEYSECRET")); len(questions) > 0 {
+	if questions := questions(p, secret.New(os.Getenv("DNS_UPDATE_KEYSECRET"))); len(questions) > 0 {
 		fmt.Fprintf(e.errOut, "asking DNS for %d names\n", len(questions))
-		if i := slices.IndexFunc(questions, func(q names.Question) bool { return q.Key.Name != "" && q.Key.Secret == "" }); i >= 0 {
+		if i := slices.IndexFunc(questions, func(q names.Question) bool { return q.Key.Name != "" && !q.Key.Secret.Set() }); i >= 0 {
 			fmt.Fprintf(e.errOut, "DNS_UPDATE_KEYSECRET is not set: an apply needs it, and whether the server takes the key %s is not known\n", questions[i].Key.Name)
 		}
-		inv.Records = names.Ask(ctx, questions)
+		inv.Records = names.Lookup(ctx, questions)
 	}
 	fmt.Fprintf(e.errOut, "%d requests in %v\n", inv.Requests, time.Since(began).Round(10*time.Millisecond))
 	return &inv, nil
@@ -70,18 +71,18 @@ func readInventory(file string) (*cluster.Inventory, error) {
 	return cluster.Decode(file, src)
 }
 
-// wishes are what the selected stacks say about their cluster.
-func wishes(p *project.Project) []proxmox.Wish {
-	var out []proxmox.Wish
+// targets returns the cluster that each selected stack names.
+func targets(p *project.Project) []proxmox.Target {
+	var out []proxmox.Target
 	for _, s := range p.SelectedStacks() {
 		if !s.Proxmox.Set {
 			continue
 		}
-		w := proxmox.Wish{Of: s.File, Endpoint: s.Proxmox.Endpoint, Insecure: s.Proxmox.Insecure, CAFile: s.Proxmox.CAFile}
-		if w.CAFile != "" && !filepath.IsAbs(w.CAFile) {
-			w.CAFile = filepath.Join(p.Root, filepath.FromSlash(w.CAFile))
+		t := proxmox.Target{Spec: s.File, Endpoint: s.Proxmox.Endpoint, Insecure: s.Proxmox.Insecure, CAFile: s.Proxmox.CAFile}
+		if t.CAFile != "" && !filepath.IsAbs(t.CAFile) {
+			t.CAFile = filepath.Join(p.Root, filepath.FromSlash(t.CAFile))
 		}
-		out = append(out, w)
+		out = append(out, t)
 	}
 	return out
 }
@@ -121,7 +122,7 @@ func wanted(p *project.Project, templates bool) proxmox.Wanted {
 
 // questions are the DNS names of the selected stacks, each with its own server and
 // key.
-func questions(p *project.Project, secret string) []names.Question {
+func questions(p *project.Project, keySecret secret.Text) []names.Question {
 	var out []names.Question
 	for _, s := range p.SelectedStacks() {
 		if s.DNS == nil {
@@ -131,7 +132,7 @@ func questions(p *project.Project, secret string) []names.Question {
 			for _, r := range v.Records {
 				q := names.Question{Name: s.DNS.FQDN(r.Name), Server: s.DNS.Server, Port: s.DNS.Port}
 				if s.DNS.KeyName != "" {
-					q.Key = names.Key{Name: s.DNS.KeyName, Algorithm: s.DNS.Algorithm, Secret: names.Secret(secret)}
+					q.Key = names.Key{Name: s.DNS.KeyName, Algorithm: s.DNS.Algorithm, Secret: keySecret}
 				}
 				out = append(out, q)
 			}

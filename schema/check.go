@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stackgen/internal/secret"
 )
 
 // A checker compares a document with the tables and collects problems.
@@ -205,7 +207,7 @@ func join(path, key string) string {
 
 // secrets reports every scalar that looks like a secret, wherever it stands.
 func (c *checker) secrets(n *Node, path string) {
-	if n.Shape == ShapeString && LooksSecret(n.Text) {
+	if n.Shape == ShapeString && secret.In(n.Text) {
 		c.errorAt(n, path, CodeSecret, "remove it, revoke it, and hand it over by environment: PROXMOX_VE_API_TOKEN, DNS_UPDATE_KEYSECRET, AWS_*",
 			"this looks like a token or a private key; a spec is committed, so no secret may stand in it")
 	}

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"stackgen/internal/secret"
 )
 
 // A student is one line of a roster.
@@ -134,7 +136,7 @@ func (e *expander) rosterFile(at *Node) ([]student, bool) {
 			if k != column {
 				s.extra = append(s.extra, Extra{Name: lines[0][k], Value: value})
 			}
-			if LooksSecret(value) {
+			if secret.In(value) {
 				e.errorPos(s.pos, "", CodeSecret, "remove it", "column %s of this line looks like a token or a private key", printable(lines[0][k]))
 			}
 		}
@@ -200,7 +202,7 @@ func (e *expander) keysFrom(n *Node) *Node {
 			e.errorAt(item, "cloud_init.ssh_keys", CodeFile, "give a public key, or the path of a file with public keys, relative to the spec",
 				"cannot read %s: %s", printable(item.sibling()), content.Err)
 			continue
-		case LooksSecret(string(content.Body)):
+		case secret.In(string(content.Body)):
 			e.errorAt(item, "cloud_init.ssh_keys", CodeSecret, "name the .pub file", "%s holds a private key", printable(item.sibling()))
 			continue
 		}

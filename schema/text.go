@@ -2,55 +2,20 @@ package schema
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/agext/levenshtein"
+
+	"stackgen/internal/secret"
 )
 
-// secretShapes are the shapes of text that must never stand in a spec. They
-// match what the field's own tools print: Proxmox VE tokens, private keys, and
-// the tokens of the services people paste from.
-var secretShapes = []*regexp.Regexp{
-	regexp.MustCompile(`[A-Za-z0-9._-]+@[A-Za-z0-9-]+![A-Za-z0-9._-]+=[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}`),
-	regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----.*?(-----END [A-Z0-9 ]*-----|\z)`),
-	regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@"']+:[^/\s@"']+@`),
-	regexp.MustCompile(`\b(AKIA|ASIA)[A-Z0-9]{16}\b`),
-	regexp.MustCompile(`\b(ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs])[_-][A-Za-z0-9_-]{16,}`),
-	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+`),
-}
+// Redact replaces everything in text that is shaped like a secret.
+func Redact(text string) string { return secret.Redact(text) }
 
-// LooksSecret reports whether text holds something shaped like a token or a
-// private key.
-func LooksSecret(text string) bool {
-	for _, shape := range secretShapes {
-		if shape.MatchString(text) {
-			return true
-		}
-	}
-	return false
-}
-
-// Redact replaces whatever looks like a secret, so that text may be shown.
-func Redact(text string) string {
-	for _, shape := range secretShapes {
-		text = shape.ReplaceAllString(text, "(secret)")
-	}
-	return text
-}
-
-// RedactLines is Redact for a whole file: what is left of it stands on the lines
-// where it stood.
-func RedactLines(text string) string {
-	for _, shape := range secretShapes {
-		text = shape.ReplaceAllStringFunc(text, func(secret string) string {
-			return "(secret)" + strings.Repeat("\n", strings.Count(secret, "\n"))
-		})
-	}
-	return text
-}
+// RedactLines is Redact for a file: it keeps the number of lines.
+func RedactLines(text string) string { return secret.RedactLines(text) }
 
 // printable makes text from a file fit for a terminal: no control characters,
 // no secrets, not endless.

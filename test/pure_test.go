@@ -16,7 +16,8 @@ import (
 // may lists the packages of ours that each package may import. What is not
 // listed here may be imported by cmd only.
 var may = map[string][]string{
-	"schema":            {},
+	"schema":            {"internal/secret"},
+	"internal/secret":   {},
 	"templates":         {},
 	"internal/lock":     {"schema"},
 	"generator":         {"schema", "templates", "internal/lock"},
@@ -26,8 +27,8 @@ var may = map[string][]string{
 	"internal/drift":    {"schema", "internal/lock", "internal/cluster"},
 	"internal/disk":     {},
 	"internal/pvesim":   {},
-	"internal/proxmox":  {"internal/cluster", "schema"},
-	"internal/names":    {"internal/cluster"},
+	"internal/proxmox":  {"internal/cluster", "internal/secret"},
+	"internal/names":    {"internal/cluster", "internal/secret"},
 	"internal/engine":   {},
 	"internal/project":  {"schema", "internal/lock", "internal/disk"},
 	"internal/dnstest":  {},

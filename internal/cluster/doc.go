@@ -1,6 +1,6 @@
-// Package cluster holds what one look at a Proxmox VE cluster found, and turns
-// it and the VMs of a project into matches: which guest is which VM.
+// Package cluster defines the inventory of a Proxmox VE cluster, and matches the
+// VMs of a project with its guests. A match is never a guess.
 //
-// It is pure: reading a cluster is package proxmox's work, judging what was
-// found is package guard's. A match is never a guess.
+// The package is pure: package proxmox reads a cluster, package guard judges the
+// matches.
 package cluster

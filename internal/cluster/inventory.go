@@ -3,45 +3,45 @@ package cluster
 // Version is the version of the inventory's format.
 const Version = 1
 
-// An Inventory is one look at a cluster. It is what `stackgen snapshot` writes
-// and every command that looks at the cluster accepts in its place. It holds no
-// secret. Lists are sorted by their first field.
+// An Inventory is the content of a cluster at one time. `stackgen snapshot` writes
+// it, and every command that reads the cluster also accepts it as a file. It
+// contains no secrets. Lists are sorted by their first field.
 type Inventory struct {
 	Version  int       `json:"version"`
 	Taken    string    `json:"taken"` // RFC 3339, UTC
 	Endpoint string    `json:"endpoint"`
-	Release  string    `json:"release"`  // of Proxmox VE, such as 8.4.21
-	Requests int       `json:"requests"` // that the look has cost
+	Release  string    `json:"release"`  // version of Proxmox VE, such as 8.4.21
+	Requests int       `json:"requests"` // number of requests sent
 	Quorate  bool      `json:"quorate"`
 	Nodes    []Node    `json:"nodes"`
 	Guests   []Guest   `json:"guests"`
 	Pools    []Pool    `json:"pools"`
 	Storages []Storage `json:"storages"`
-	Tasks    []Task    `json:"tasks"` // in flight only
-	Free     []int     `json:"free"`  // VMIDs asked about that nothing has, for certain
+	Tasks    []Task    `json:"tasks"` // running tasks only
+	Free     []int     `json:"free"`  // wanted VMIDs that certainly no guest has
 	Gaps     []Gap     `json:"gaps"`
 	Records  []Record  `json:"records"`
 }
 
-// A Node is one host of the cluster. Figures are zero where the token may not
-// see them.
+// A Node is one host of the cluster. Numbers are zero if the token lacks
+// Sys.Audit.
 type Node struct {
 	Name   string  `json:"name"`
 	Online bool    `json:"online"`
 	CPUs   int     `json:"cpus"`
-	CPU    float64 `json:"cpu"`    // share in use, 0 to 1
+	CPU    float64 `json:"cpu"`    // load, 0 to 1
 	Memory int64   `json:"memory"` // bytes
-	Used   int64   `json:"used"`   // bytes of memory
+	Used   int64   `json:"used"`   // bytes of memory in use
 }
 
-// The kinds of guests.
+// The kinds of guests, as Proxmox VE names them.
 const (
 	KindVM        = "qemu"
 	KindContainer = "lxc"
 )
 
-// A Guest is a VM, container or template. Config is there for candidates only:
-// guests that may be one of the project's VMs.
+// A Guest is a VM, container or template. Only candidates have a Config: guests
+// that may be VMs of the project.
 type Guest struct {
 	VMID     int      `json:"vmid"`
 	Node     string   `json:"node"`
@@ -60,24 +60,24 @@ type Guest struct {
 	Config   *Config  `json:"config,omitempty"`
 }
 
-// What a guest's agent did when it was asked.
+// The results of querying a guest agent.
 const (
 	AgentAnswers = "answers"
 	AgentSilent  = "silent"
 )
 
-// A Config is what a guest's configuration says of its identity, and every
-// entry of it that holds no secret.
+// A Config is the configuration of a guest: the parts that identify it, and all
+// entries that are not secret.
 type Config struct {
 	UUID    string   `json:"uuid,omitempty"` // smbios1
 	GenID   string   `json:"vmgenid,omitempty"`
 	MACs    []string `json:"macs,omitempty"`    // net0 first, upper case
-	Created int64    `json:"created,omitempty"` // meta: ctime, seconds
-	Agent   string   `json:"agent,omitempty"`   // of a running VM with the agent enabled: answers or silent
-	Address []string `json:"address,omitempty"` // what its agent said, without loopback and link-local ones
+	Created int64    `json:"created,omitempty"` // ctime in meta, seconds since 1970
+	Agent   string   `json:"agent,omitempty"`   // AgentAnswers or AgentSilent; empty if the agent was not queried
+	Address []string `json:"address,omitempty"` // reported by the agent, without loopback and link-local addresses
 	Disks   []string `json:"disks,omitempty"`   // such as scsi0=local-lvm:vm-100-disk-0,size=32G
 
-	Password bool `json:"password,omitempty"` // cloud-init sets one; which is nowhere to be read
+	Password bool `json:"password,omitempty"` // cloud-init sets a password; its value cannot be read
 
 	Raw map[string]string `json:"raw"`
 }
@@ -101,7 +101,7 @@ type Storage struct {
 	Used    int64  `json:"used"`  // bytes
 }
 
-// A Task is work in flight on a guest.
+// A Task is a running task.
 type Task struct {
 	UPID string `json:"upid"`
 	Node string `json:"node"`
@@ -110,23 +110,23 @@ type Task struct {
 	User string `json:"user"`
 }
 
-// A Gap is something the look could not see, so that nothing may be concluded
-// from its absence. Fix is the command that closes it. Blind, BlindNames,
-// BlindAgent and BlindPool say what a gap concerns.
+// A Gap is something that could not be read, so its absence from the inventory
+// proves nothing. Fix is the command that closes the gap. GapsForVM,
+// GapsForAgent, GapsForNames and GapsForPool select gaps.
 type Gap struct {
 	Path      string `json:"path"`                // ACL path such as /vms/123, or /nodes/pve2
-	Privilege string `json:"privilege,omitempty"` // such as VM.Audit; empty for a node that is offline
+	Privilege string `json:"privilege,omitempty"` // such as VM.Audit; empty if a node is offline or a guest could not be read
 	Reason    string `json:"reason"`
 	Fix       string `json:"fix,omitempty"`
 }
 
-// A Record is what DNS answered for one of the project's names.
+// A Record is the DNS answer for one name of the project.
 type Record struct {
 	Name      string   `json:"name"` // with its final dot
 	Addresses []string `json:"addresses,omitempty"`
 	CNAME     string   `json:"cname,omitempty"`
 	TTL       int      `json:"ttl,omitempty"`
 	Server    string   `json:"server,omitempty"`
-	Wildcard  bool     `json:"wildcard,omitempty"` // the name does not exist: a wildcard of the zone answers in its place
-	Error     string   `json:"error,omitempty"`    // why nothing is known; empty and no address means there is none
+	Wildcard  bool     `json:"wildcard,omitempty"` // the name does not exist; a wildcard record matches it
+	Error     string   `json:"error,omitempty"`    // why the query failed; empty, with no address, if the name has none
 }

@@ -8,49 +8,48 @@ import (
 	"stackgen/schema"
 )
 
-// A Match says which guest of an inventory one VM of a project is, and by what
-// evidence. Pointers lead into the project, the lock and the inventory it was
-// made from.
+// A Match says which guest of an inventory is a VM of a project, and why. Its
+// pointers point into the project, the lock and the inventory.
 type Match struct {
 	Stack  string
 	Key    string
-	VM     *schema.VM // nil where only the lock has it: retired, forgotten, or gone from the spec
-	Entry  *lock.VM   // nil where the lock has no entry yet
-	VMID   int        // the one looked at: adopted or pinned, else recorded; 0 if there is none yet
-	Guest  *Guest     // the VM itself; nil where nothing is it for certain
-	Holder *Guest     // what has the VMID without being the VM for certain; nil if Guest is set or nothing has it
-	Why    Why        // what makes Guest the VM, or keeps it from being one
-	Differ []string   // how Guest or Holder differs from the recorded fingerprint, a line for each
-	Others []*Guest   // other guests that carry the VM's name, by VMID; never templates, nor guests that are certainly another VM of the project
+	VM     *schema.VM // nil if only the lock has the VM: retired, forgotten, or removed from the spec
+	Entry  *lock.VM   // nil if the lock has no entry yet
+	VMID   int        // adopted or pinned, else recorded in the lock; 0 if not yet decided
+	Guest  *Guest     // the VM itself; nil unless certain
+	Holder *Guest     // the guest that has the VMID but is not certainly the VM; nil if Guest is set or no guest has it
+	Why    Why        // why there is or is not a Guest
+	Differ []string   // differences of Guest or Holder from the recorded fingerprint
+	Others []*Guest   // other guests with the name of the VM, by VMID; no templates, and no guests that are certainly another VM of the project
 }
 
 // Why is the reason of a match, or of its absence.
 type Why string
 
 // With a Guest: ByAdopt, ByFingerprint, ByName. With a Holder: IsTemplate,
-// IsContainer, OtherFingerprint, OtherName (a conflict), NoName and
-// Unseen (nothing may be concluded). With neither: Absent, NoVMID. Absent proves
-// something only if Inventory.Blind has nothing to say about the VMID.
+// IsContainer, OtherFingerprint and OtherName (a conflict), NoName and Unseen
+// (undecided). With neither: Absent, NoVMID. Absent proves that no guest has the
+// VMID only if Inventory.GapsForVM returns nothing.
 const (
-	ByAdopt          Why = "adopt"             // the spec says that it is this one
-	ByFingerprint    Why = "fingerprint"       // the recorded fingerprint agrees
-	ByName           Why = "name"              // no fingerprint is recorded, and the name agrees
-	IsTemplate       Why = "template"          // templates never match
-	IsContainer      Why = "container"         // a container is no VM
-	OtherFingerprint Why = "other-fingerprint" // the recorded fingerprint disagrees
-	OtherName        Why = "other-name"        // no fingerprint is recorded, and the name is another one
-	NoName           Why = "no-name"           // no fingerprint is recorded, and the spec that had the name is gone
+	ByAdopt          Why = "adopt"             // the spec says so
+	ByFingerprint    Why = "fingerprint"       // the recorded fingerprint matches
+	ByName           Why = "name"              // no fingerprint is recorded, and the name matches
+	IsTemplate       Why = "template"          // a template never matches
+	IsContainer      Why = "container"         // a container never matches
+	OtherFingerprint Why = "other-fingerprint" // the recorded fingerprint differs
+	OtherName        Why = "other-name"        // no fingerprint is recorded, and the name differs
+	NoName           Why = "no-name"           // no fingerprint is recorded, and no spec has the name any more
 	Unseen           Why = "unseen"            // its name or fingerprint could not be read
-	Absent           Why = "absent"            // the inventory has nothing on the VMID
-	NoVMID           Why = "no-vmid"           // nothing was decided or said about the VMID yet
+	Absent           Why = "absent"            // no guest in the inventory has the VMID
+	NoVMID           Why = "no-vmid"           // the VM has no VMID yet
 )
 
-// Conflict reports whether the VM's VMID belongs to something else.
+// Conflict reports whether the VMID belongs to something else.
 func (m *Match) Conflict() bool {
 	return m.Why == IsTemplate || m.Why == IsContainer || m.Why == OtherFingerprint || m.Why == OtherName
 }
 
-// Name is the name the spec gives the VM; empty where only the lock has it.
+// Name returns the name of the VM in the spec, or "" if only the lock has the VM.
 func (m *Match) Name() string {
 	if m.VM == nil {
 		return ""
@@ -58,11 +57,11 @@ func (m *Match) Name() string {
 	return m.VM.Name
 }
 
-// Matches finds the guest of every VM of a project: of all its stacks, each in
-// spec order, then of what only the lock has, in the lock's order. Callers that
-// report on some stacks choose among the matches. l may be nil. It never
-// guesses: a guest is the VM if adopt names it, if the fingerprint recorded for
-// its VMID agrees, or if none is recorded and the name agrees.
+// Matches returns a match for every VM of a project, in spec order, followed by
+// the VMs that only the lock has, in lock order. Callers that report on some stacks
+// must still pass all stacks, and select from the result. l may be nil. A guest is
+// the VM if adopt names it, if the fingerprint recorded for its VMID matches, or
+// if no fingerprint is recorded and the name matches.
 func Matches(stacks []*schema.Stack, l *lock.Lock, inv *Inventory) []Match {
 	if l == nil {
 		l = &lock.Lock{}
@@ -72,49 +71,49 @@ func Matches(stacks []*schema.Stack, l *lock.Lock, inv *Inventory) []Match {
 	seen := map[string]bool{}
 	for _, s := range stacks {
 		seen[s.Name] = true
-		was := l.Stacks.Get(s.Name)
-		if was == nil {
-			was = &lock.Stack{}
+		recorded := l.Stacks.Get(s.Name)
+		if recorded == nil {
+			recorded = &lock.Stack{}
 		}
-		live := map[string]bool{}
+		inSpec := map[string]bool{}
 		for _, v := range s.VMs {
-			live[v.Key] = true
-			out = append(out, match(s.Name, v.Key, v, was.VMs.Get(v.Key), guests))
+			inSpec[v.Key] = true
+			out = append(out, match(s.Name, v.Key, v, recorded.VMs.Get(v.Key), guests))
 		}
-		out = append(out, leftovers(s.Name, was, live, guests)...)
+		out = append(out, onlyInLock(s.Name, recorded, inSpec, guests)...)
 	}
 	for i := range l.Stacks {
 		if e := &l.Stacks[i]; !seen[e.Key] {
-			out = append(out, leftovers(e.Key, &e.Value, nil, guests)...)
+			out = append(out, onlyInLock(e.Key, &e.Value, nil, guests)...)
 		}
 	}
-	namesakes(out, inv)
+	addOthers(out, inv)
 	return out
 }
 
-// leftovers matches the VMs that a stack has in the lock only.
-func leftovers(stack string, was *lock.Stack, live map[string]bool, guests map[int]*Guest) []Match {
+// onlyInLock matches the VMs of a stack that only the lock has.
+func onlyInLock(stack string, recorded *lock.Stack, inSpec map[string]bool, guests map[int]*Guest) []Match {
 	var out []Match
-	for i := range was.VMs {
-		if e := &was.VMs[i]; !live[e.Key] {
+	for i := range recorded.VMs {
+		if e := &recorded.VMs[i]; !inSpec[e.Key] {
 			out = append(out, match(stack, e.Key, nil, &e.Value, guests))
 		}
 	}
 	return out
 }
 
-// match looks at one VM, but for its namesakes.
-func match(stack, key string, v *schema.VM, was *lock.VM, guests map[int]*Guest) Match {
-	m := Match{Stack: stack, Key: key, VM: v, Entry: was}
+// match matches one VM. Others is filled in later.
+func match(stack, key string, v *schema.VM, entry *lock.VM, guests map[int]*Guest) Match {
+	m := Match{Stack: stack, Key: key, VM: v, Entry: entry}
 	var print *lock.Fingerprint
-	if was != nil {
-		m.VMID = was.VMID
+	if entry != nil {
+		m.VMID = entry.VMID
 	}
 	if v != nil && v.VMID != 0 {
 		m.VMID = v.VMID
 	}
-	if was != nil && was.VMID == m.VMID && was.Fingerprint != nil && (was.Fingerprint.UUID != "" || len(was.Fingerprint.MACs) > 0) {
-		print = was.Fingerprint
+	if entry != nil && entry.VMID == m.VMID && entry.Fingerprint != nil && (entry.Fingerprint.UUID != "" || len(entry.Fingerprint.MACs) > 0) {
+		print = entry.Fingerprint
 	}
 	g := guests[m.VMID]
 	switch {
@@ -125,7 +124,7 @@ func match(stack, key string, v *schema.VM, was *lock.VM, guests map[int]*Guest)
 		m.Why = Absent
 		return m
 	}
-	m.Why, m.Differ = judge(v, print, g)
+	m.Why, m.Differ = decide(v, print, g)
 	switch m.Why {
 	case ByAdopt, ByFingerprint, ByName:
 		m.Guest = g
@@ -135,8 +134,8 @@ func match(stack, key string, v *schema.VM, was *lock.VM, guests map[int]*Guest)
 	return m
 }
 
-// judge says whether the guest on a VM's VMID is the VM.
-func judge(v *schema.VM, print *lock.Fingerprint, g *Guest) (Why, []string) {
+// decide says whether the guest that has the VMID is the VM.
+func decide(v *schema.VM, print *lock.Fingerprint, g *Guest) (Why, []string) {
 	if g.Template {
 		return IsTemplate, nil
 	}
@@ -168,9 +167,9 @@ func judge(v *schema.VM, print *lock.Fingerprint, g *Guest) (Why, []string) {
 	return OtherName, nil
 }
 
-// namesakes lists for every VM the other guests that carry its name.
-func namesakes(matches []Match, inv *Inventory) {
-	certain := map[int]bool{} // guests that are a VM of the project, whatever their name
+// addOthers adds to every match the other guests with the same name.
+func addOthers(matches []Match, inv *Inventory) {
+	certain := map[int]bool{} // VMIDs of guests that are VMs of the project
 	for _, m := range matches {
 		if m.Guest != nil {
 			certain[m.Guest.VMID] = true

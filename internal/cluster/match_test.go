@@ -9,7 +9,7 @@ import (
 	"stackgen/schema"
 )
 
-// stacks reads one spec.
+// stacks parses one spec.
 func stacks(t *testing.T, src string) []*schema.Stack {
 	t.Helper()
 	const head = "apiVersion: stackgen/v1\nkind: Stack\nname: lab\nvmids: 100-199\ndefaults: {node: pve1, template: 9000, cloud_init: {ipv4: dhcp}}\n"
@@ -43,7 +43,7 @@ func printed(vmid int, name, uuid string, macs ...string) Guest {
 	return g
 }
 
-// short is a match in one line.
+// short formats a match as one line.
 func short(m Match) string {
 	out := fmt.Sprintf("%s %d %s", m.Key, m.VMID, m.Why)
 	if m.Guest != nil {
@@ -94,10 +94,10 @@ func TestMatches(t *testing.T) {
 		"adopt a template":                  {adopt, plain, []Guest{template}, "web 101 template held by 101"},
 		"adopt, another fingerprint":        {adopt, withPrint, []Guest{printed(101, "web", other)}, "web 101 adopt is 101 differs"},
 		"adopt overrides another VMID":      {adopt, "      web: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n", []Guest{printed(101, "x", other), guest(102, "web")}, "web 101 adopt is 101 +102"},
-		"namesakes, one of them a template": {spec, plain, []Guest{guest(101, "web"), guest(150, "Web"), {VMID: 151, Name: "web", Template: true}, {VMID: 152, Name: "web", Kind: KindContainer}}, "web 101 name is 101 +150 +152"},
-		"retired":                           {"vms: {}", withPrint, []Guest{printed(101, "web", uuid)}, "web 101 fingerprint is 101 differs"},
-		"retired, never fingerprinted":      {"vms: {}", plain, []Guest{guest(101, "web")}, "web 101 no-name held by 101"},
-		"a namesake that is another's": {"vms: {web: {name: web}, db: {name: db}}", plain + "      db: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n",
+		"several guests with the name, one of them a template": {spec, plain, []Guest{guest(101, "web"), guest(150, "Web"), {VMID: 151, Name: "web", Template: true}, {VMID: 152, Name: "web", Kind: KindContainer}}, "web 101 name is 101 +150 +152"},
+		"retired":                      {"vms: {}", withPrint, []Guest{printed(101, "web", uuid)}, "web 101 fingerprint is 101 differs"},
+		"retired, never fingerprinted": {"vms: {}", plain, []Guest{guest(101, "web")}, "web 101 no-name held by 101"},
+		"a guest with the name that is another VM": {"vms: {web: {name: web}, db: {name: db}}", plain + "      db: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n",
 			[]Guest{printed(102, "web", uuid)}, "web 101 absent\ndb 102 fingerprint is 102"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,9 +116,9 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestElevenWhereTwoWereWanted is the story of an apply against an empty state,
-// run again and again: nothing is chosen until a person has chosen.
-func TestElevenWhereTwoWereWanted(t *testing.T) {
+// TestDuplicatesAreNotGuessed covers repeated applies against an empty state, which
+// left eleven VMs instead of two: none matches until a spec adopts it.
+func TestDuplicatesAreNotGuessed(t *testing.T) {
 	inv := &Inventory{}
 	for _, id := range []int{108, 112, 116, 121, 123} {
 		inv.Guests = append(inv.Guests, guest(id, "prometheus"))
@@ -126,7 +126,7 @@ func TestElevenWhereTwoWereWanted(t *testing.T) {
 	for _, id := range []int{110, 111, 115, 117, 122, 126} {
 		inv.Guests = append(inv.Guests, guest(id, "grafana"))
 	}
-	tell := func(spec string) string {
+	report := func(spec string) string {
 		var out []string
 		matches := Matches(stacks(t, spec), nil, inv)
 		for _, m := range matches {
@@ -138,12 +138,12 @@ func TestElevenWhereTwoWereWanted(t *testing.T) {
 		return strings.Join(out, "\n")
 	}
 	const before = "prometheus 0 no-vmid +108 +112 +116 +121 +123\ngrafana 0 no-vmid +110 +111 +115 +117 +122 +126"
-	if got := tell("vms: {prometheus: {name: prometheus}, grafana: {name: grafana}}"); got != before {
-		t.Errorf("before a decision:\n%s", got)
+	if got := report("vms: {prometheus: {name: prometheus}, grafana: {name: grafana}}"); got != before {
+		t.Errorf("without adopt:\n%s", got)
 	}
 	const after = "prometheus 123 adopt is 123 +108 +112 +116 +121\ngrafana 126 adopt is 126 +110 +111 +115 +117 +122"
-	if got := tell("vms: {prometheus: {name: prometheus, adopt: {vmid: 123}}, grafana: {name: grafana, adopt: {vmid: 126}}}"); got != after {
-		t.Errorf("after it:\n%s", got)
+	if got := report("vms: {prometheus: {name: prometheus, adopt: {vmid: 123}}, grafana: {name: grafana, adopt: {vmid: 126}}}"); got != after {
+		t.Errorf("with adopt:\n%s", got)
 	}
 }
 
@@ -152,12 +152,12 @@ func TestOrphans(t *testing.T) {
 	inPool.Pool, both.Pool, template.Pool = "p", "p", "p"
 	tagged.Tags, both.Tags, linux.Tags, template.Template = []string{"lab", "x"}, []string{"lab"}, []string{"linux"}, true
 	for name, c := range map[string]struct{ spec, want string }{
-		"a pool we make":            {"pool: {id: p, create: true}\nvms: {web: {}}", "201 pool p, 203 pool p"},
-		"a pool of others":          {"pool: {id: p}\nvms: {web: {}}", ""},
-		"the stack's name as tag":   {"vms: {web: {tags: [lab, linux]}}", "202 tag lab, 203 tag lab"},
-		"a tag that not all carry":  {"vms: {web: {tags: [lab]}, db: {}}", ""},
-		"a tag of everybody's":      {"vms: {web: {tags: [linux]}}", ""},
-		"one that a VM has already": {"pool: {id: p, create: true}\nvms: {web: {vmid: 201}}", "203 pool p"},
+		"a pool of the stack":                 {"pool: {id: p, create: true}\nvms: {web: {}}", "201 pool p, 203 pool p"},
+		"a shared pool":                       {"pool: {id: p}\nvms: {web: {}}", ""},
+		"the stack's name as tag":             {"vms: {web: {tags: [lab, linux]}}", "202 tag lab, 203 tag lab"},
+		"a tag that not all VMs have":         {"vms: {web: {tags: [lab]}, db: {}}", ""},
+		"a shared tag":                        {"vms: {web: {tags: [linux]}}", ""},
+		"a guest that is a VM of the project": {"pool: {id: p, create: true}\nvms: {web: {vmid: 201}}", "203 pool p"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inv := &Inventory{Guests: []Guest{inPool, tagged, both, linux, template}}

@@ -7,19 +7,19 @@ import (
 	"stackgen/schema"
 )
 
-// An Orphan is a guest that bears a stack's mark and is no VM of the project.
+// An Orphan is a guest with the pool or tag of a stack that is not a VM of the
+// project.
 type Orphan struct {
 	Guest *Guest
 	Stack string
-	Mark  string // what says so: "pool NAME" or "tag NAME"
+	Mark  string // "pool NAME" or "tag NAME"
 }
 
-// Orphans lists the guests, by VMID, that are ours by tag or pool and in no spec
-// and no lock. Ours by pool: it lies in a pool that the stack creates, or that
-// has the stack's name. Ours by tag: it carries a tag that is the stack's name
-// and that every VM of the stack carries too. Any other tag or pool, such as
-// linux or production, may be shared with others and says nothing. What the
-// matches know, as guest or holder of a VMID or as namesake, is told there.
+// Orphans returns, by VMID, the guests that belong to a stack by pool or tag and
+// are in no spec and no lock. By pool: the stack creates the pool, or the pool has
+// the name of the stack. By tag: the tag is the name of the stack, and every VM of
+// the stack has it. Other pools and tags, such as production or linux, may be
+// shared. Guests that appear in a match are omitted.
 func Orphans(stacks []*schema.Stack, matches []Match, inv *Inventory) []Orphan {
 	known := map[int]bool{}
 	for _, m := range matches {
@@ -35,7 +35,7 @@ func Orphans(stacks []*schema.Stack, matches []Match, inv *Inventory) []Orphan {
 			continue
 		}
 		for _, s := range stacks {
-			if mark := marked(s, g); mark != "" {
+			if mark := markOf(s, g); mark != "" {
 				out = append(out, Orphan{Guest: g, Stack: s.Name, Mark: mark})
 				break
 			}
@@ -45,22 +45,22 @@ func Orphans(stacks []*schema.Stack, matches []Match, inv *Inventory) []Orphan {
 	return out
 }
 
-// marked says what makes a guest a stack's, or nothing.
-func marked(s *schema.Stack, g *Guest) string {
+// markOf returns the pool or tag that makes a guest part of a stack, or "".
+func markOf(s *schema.Stack, g *Guest) string {
 	if s.Pool != nil && g.Pool == s.Pool.ID && (s.Pool.Create || s.Pool.ID == s.Name) {
 		return "pool " + g.Pool
 	}
-	if !carries(g.Tags, s.Name) || len(s.VMs) == 0 {
+	if !hasTag(g.Tags, s.Name) || len(s.VMs) == 0 {
 		return ""
 	}
 	for _, v := range s.VMs {
-		if v.Values == nil || !carries(v.Values.Get("tags").Strings(), s.Name) {
+		if v.Values == nil || !hasTag(v.Values.Get("tags").Strings(), s.Name) {
 			return ""
 		}
 	}
 	return "tag " + s.Name
 }
 
-func carries(tags []string, tag string) bool {
+func hasTag(tags []string, tag string) bool {
 	return slices.ContainsFunc(tags, func(t string) bool { return strings.EqualFold(t, tag) })
 }

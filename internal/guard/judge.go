@@ -186,7 +186,7 @@ func (j *judge) stray(at *place, unit string, r Resource) {
 	v := j.add(at, unit, KindVM, r.Key)
 	v.VMID, v.Node, v.Name, v.Resource = r.VMID, r.Node, r.Name, r.Address
 	g := j.Inventory.Guest(r.VMID)
-	if g == nil && v.gaps(j.Inventory.Blind(r.VMID)) {
+	if g == nil && v.gaps(j.Inventory.GapsForVM(r.VMID)) {
 		return
 	}
 	v.is(Unlisted).because("%s (VMID %d) is in state, and neither the spec nor the lock has a VM %s: an apply would destroy it", r.Address, r.VMID, r.Key)

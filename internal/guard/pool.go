@@ -37,7 +37,7 @@ func (j *judge) pools(at *place) {
 	}
 	for _, id := range unique(others) {
 		v := j.add(at, lock.UnitVM, KindPool, id)
-		if v.gaps(j.Inventory.BlindPool(id)) {
+		if v.gaps(j.Inventory.GapsForPool(id)) {
 			continue
 		}
 		v.is(Missing).because("VMs are to join pool %s, which does not exist, and no spec creates it", id)
@@ -58,7 +58,7 @@ func (j *judge) pool(at *place) {
 	switch {
 	case unread != "":
 		v.unread(unread)
-	case there == nil && v.gaps(j.Inventory.BlindPool(id)):
+	case there == nil && v.gaps(j.Inventory.GapsForPool(id)):
 	case there == nil && len(held) > 0 && j.Destroy:
 		v.is(Retiring).because("it is gone from the cluster: the destroy takes it out of the state")
 	case there == nil && len(held) > 0:

@@ -183,7 +183,7 @@ func (s *subject) agentGap(wait string) bool {
 		return false
 	}
 	found := false
-	for _, g := range s.Inventory.BlindAgent(s.VMID) {
+	for _, g := range s.Inventory.GapsForAgent(s.VMID) {
 		if !found {
 			s.is(Unknown).because("it is running with its agent switched on, and whether that answers cannot be seen: if not, every plan waits %s", wait)
 		}
@@ -243,7 +243,7 @@ func (s *subject) elsewhere() bool {
 
 // retired is a VM that is to be destroyed, or has been.
 func (s *subject) retired() {
-	if s.guest == nil && s.gaps(s.Inventory.Blind(s.VMID)) {
+	if s.guest == nil && s.gaps(s.Inventory.GapsForVM(s.VMID)) {
 		return
 	}
 	inState := len(s.states) == 1

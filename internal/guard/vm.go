@@ -77,7 +77,7 @@ func (s *subject) decide() bool {
 		s.retired()
 	case len(s.states) == 1 && s.states[0].VMID != s.VMID:
 		s.otherVMID()
-	case s.gaps(s.Inventory.Blind(s.VMID)), s.offline(), s.absorbed():
+	case s.gaps(s.Inventory.GapsForVM(s.VMID)), s.offline(), s.absorbed():
 	case s.Destroy && len(s.states) == 0 && s.match.Guest == nil:
 		return false // a destroy has nothing to do with it
 	case s.guest == nil && len(s.states) == 0:
@@ -190,7 +190,7 @@ func (s *subject) nowhere() {
 		s.ambiguous(others)
 		return
 	}
-	if hidden := slices.DeleteFunc(s.Inventory.BlindNames(), func(g cluster.Gap) bool { return !g.General() }); s.gaps(hidden) {
+	if hidden := slices.DeleteFunc(s.Inventory.GapsForNames(), func(g cluster.Gap) bool { return !g.AnyGuest() }); s.gaps(hidden) {
 		s.because("so another VM may be named %s already", s.Name)
 		return
 	}
@@ -238,7 +238,7 @@ func (s *subject) where() string {
 // noTemplate is a VM whose template is not there, so that nothing can be cloned.
 func (s *subject) noTemplate() bool {
 	t := s.entry.Template
-	if t == nil || len(s.Inventory.Blind(t.VMID)) > 0 {
+	if t == nil || len(s.Inventory.GapsForVM(t.VMID)) > 0 {
 		return false
 	}
 	g := s.Inventory.Guest(t.VMID)

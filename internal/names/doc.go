@@ -1,4 +1,4 @@
-// Package names turns DNS names into what their own servers say of them. It asks
-// the server that would be updated, not a resolver: caches and other views would
-// hide the record that an update would add to. It never updates anything.
+// Package names looks up DNS names on their own servers. It queries the server
+// that an apply would update instead of a resolver, because caches and other
+// views would hide existing records. It never updates a record.
 package names

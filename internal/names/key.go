@@ -4,66 +4,59 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"stackgen/internal/secret"
 )
 
-// A Key signs questions, as the provider signs everything it sends: whether the
-// server takes the key is known before an apply has made the first VM.
+// A Key is a TSIG key that signs queries. The provider signs its updates with the
+// same key, so a rejected key is found before an apply creates the first VM.
 type Key struct {
 	Name, Algorithm string
-	Secret          Secret
+	Secret          secret.Text // base64
 }
 
-// A Secret is the key's secret in base64. It never prints.
-type Secret string
+// fudge is the accepted difference between the clocks of both sides, in seconds.
+const fudge = 300
 
-// Format hides the secret, whatever the verb.
-func (Secret) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "(hidden)") }
-
-// MarshalText hides it from JSON.
-func (Secret) MarshalText() ([]byte, error) { return []byte("(hidden)"), nil }
-
-// clocks is how far apart, in seconds, the clocks of both sides may be.
-const clocks = 300
-
-// sign is the message with its signature.
+// sign returns the message with its signature.
 func (k Key) sign(m *dns.Msg) *dns.Msg {
 	if !k.signs() {
 		return m
 	}
 	out := m.Copy()
-	out.SetTsig(k.name(), dns.Fqdn(k.Algorithm), clocks, time.Now().Unix())
+	out.SetTsig(k.fqdn(), dns.Fqdn(k.Algorithm), fudge, time.Now().Unix())
 	return out
 }
 
-// signs reports whether questions are signed. MD5 is left to the provider.
-func (k Key) signs() bool { return k.Secret != "" && k.Algorithm != "hmac-md5" }
+// signs reports whether queries are signed. The DNS library does not support MD5,
+// so only the provider uses such a key.
+func (k Key) signs() bool { return k.Secret.Set() && k.Algorithm != "hmac-md5" }
 
-func (k Key) name() string { return strings.ToLower(dns.Fqdn(k.Name)) }
+func (k Key) fqdn() string { return strings.ToLower(dns.Fqdn(k.Name)) }
 
 func (k Key) client(network string) *dns.Client {
 	c := &dns.Client{Net: network, Timeout: timeout}
 	if k.signs() {
-		c.TsigSecret = map[string]string{k.name(): string(k.Secret)}
+		c.TsigSecret = map[string]string{k.fqdn(): k.Secret.Reveal()}
 	}
 	return c
 }
 
-// refused reports whether an error is the key's, not the server's.
-func (k Key) refused(err error) bool {
+// rejected reports whether an error is about the key and not about the server.
+func (k Key) rejected(err error) bool {
 	var notBase64 base64.CorruptInputError
 	return k.signs() && (errors.Is(err, dns.ErrAuth) || errors.Is(err, dns.ErrSig) || errors.Is(err, dns.ErrTime) || errors.Is(err, dns.ErrKeyAlg) || errors.As(err, &notBase64))
 }
 
-// reason says what is wrong with the key, as far as that is told.
-func (k Key) reason(err error) string {
+// explain says what is wrong with the key; the text follows the server's address.
+func (k Key) explain(err error) string {
 	var notBase64 base64.CorruptInputError
 	if errors.As(err, &notBase64) {
-		return "was not asked: what DNS_UPDATE_KEYSECRET holds is no base64"
+		return "was not queried: DNS_UPDATE_KEYSECRET is not base64"
 	}
-	return fmt.Sprintf("does not take the key %s (%s): the secret in DNS_UPDATE_KEYSECRET, the key's name or its algorithm is another there, or the clocks are more than five minutes apart", k.Name, k.Algorithm)
+	return fmt.Sprintf("rejects the key %s (%s): the secret in DNS_UPDATE_KEYSECRET, the name of the key or its algorithm differs, or the clocks differ by more than five minutes", k.Name, k.Algorithm)
 }

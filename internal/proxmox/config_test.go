@@ -2,7 +2,6 @@ package proxmox_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
@@ -16,7 +15,7 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-const endpoint, token = "https://pve.example:8006", "root@pam!sim=" + secret
+const endpoint, token = "https://pve.example:8006", "root@pam!sim=" + tokenSecret
 
 func TestConfigure(t *testing.T) {
 	env1 := map[string]string{"PROXMOX_VE_ENDPOINT": endpoint + "/api2/json", "PROXMOX_VE_API_TOKEN": token}
@@ -30,24 +29,24 @@ func TestConfigure(t *testing.T) {
 		}
 		return out
 	}
-	spec := proxmox.Wish{Of: "specs/a.yaml", Endpoint: endpoint + "/"}
+	spec := proxmox.Target{Spec: "specs/a.yaml", Endpoint: endpoint + "/"}
 	for name, c := range map[string]struct {
-		env    map[string]string
-		wishes []proxmox.Wish
-		want   string // who and where, or a part of the error
+		env     map[string]string
+		targets []proxmox.Target
+		want    string // who and where, or a part of the error
 	}{
 		"environment alone":    {env1, nil, "root@pam!sim https://pve.example:8006 false"},
 		"old names":            {map[string]string{"PM_VE_ENDPOINT": endpoint, "PM_VE_API_TOKEN": token, "PM_VE_INSECURE": "1"}, nil, "root@pam!sim https://pve.example:8006 true"},
-		"spec agrees":          {env1, []proxmox.Wish{spec}, "root@pam!sim https://pve.example:8006 false"},
-		"spec alone":           {with("PROXMOX_VE_ENDPOINT", ""), []proxmox.Wish{spec}, "root@pam!sim https://pve.example:8006 false"},
-		"endpoint disagrees":   {with("PROXMOX_VE_ENDPOINT", "https://other:8006"), []proxmox.Wish{spec}, "specs/a.yaml says proxmox.endpoint is https://pve.example:8006, the environment says PROXMOX_VE_ENDPOINT is https://other:8006"},
-		"insecure disagrees":   {with("PROXMOX_VE_INSECURE", "true"), []proxmox.Wish{spec}, "proxmox.insecure is false"},
-		"secure disagrees":     {with("PROXMOX_VE_INSECURE", "false"), []proxmox.Wish{{Of: "x", Insecure: true}}, "proxmox.insecure is true"},
-		"insecure in the spec": {env1, []proxmox.Wish{{Of: "x", Insecure: true}}, "root@pam!sim https://pve.example:8006 true"},
-		"two clusters":         {env1, []proxmox.Wish{spec, {Of: "specs/b.yaml", Endpoint: "https://b:8006"}}, "specs/a.yaml and specs/b.yaml name different clusters"},
+		"spec agrees":          {env1, []proxmox.Target{spec}, "root@pam!sim https://pve.example:8006 false"},
+		"spec alone":           {with("PROXMOX_VE_ENDPOINT", ""), []proxmox.Target{spec}, "root@pam!sim https://pve.example:8006 false"},
+		"endpoint disagrees":   {with("PROXMOX_VE_ENDPOINT", "https://other:8006"), []proxmox.Target{spec}, "specs/a.yaml sets proxmox.endpoint to https://pve.example:8006, but PROXMOX_VE_ENDPOINT is https://other:8006"},
+		"insecure disagrees":   {with("PROXMOX_VE_INSECURE", "true"), []proxmox.Target{spec}, "proxmox.insecure to false"},
+		"secure disagrees":     {with("PROXMOX_VE_INSECURE", "false"), []proxmox.Target{{Spec: "x", Insecure: true}}, "proxmox.insecure to true"},
+		"insecure in the spec": {env1, []proxmox.Target{{Spec: "x", Insecure: true}}, "root@pam!sim https://pve.example:8006 true"},
+		"two clusters":         {env1, []proxmox.Target{spec, {Spec: "specs/b.yaml", Endpoint: "https://b:8006"}}, "specs/a.yaml and specs/b.yaml name different clusters"},
 		"no endpoint":          {with("PROXMOX_VE_ENDPOINT", ""), nil, "set PROXMOX_VE_ENDPOINT"},
 		"plain http":           {with("PROXMOX_VE_ENDPOINT", "http://pve:8006"), nil, "only https"},
-		"password in the URL":  {with("PROXMOX_VE_ENDPOINT", "https://root:geheim@pve:8006"), nil, "belong into PROXMOX_VE_USERNAME"},
+		"password in the URL":  {with("PROXMOX_VE_ENDPOINT", "https://root:geheim@pve:8006"), nil, "set PROXMOX_VE_USERNAME"},
 		"no credentials":       {with("PROXMOX_VE_API_TOKEN", ""), nil, "no credentials"},
 		"bad token":            {with("PROXMOX_VE_API_TOKEN", "geheim"), nil, "USER@REALM!TOKENID=UUID"},
 		"bad TLS version":      {with("PROXMOX_VE_MIN_TLS", "2"), nil, "1.0, 1.1, 1.2 or 1.3"},
@@ -56,7 +55,7 @@ func TestConfigure(t *testing.T) {
 			"PROXMOX_VE_AUTH_TICKET", "PVE:t@pve:00::geheim", "PROXMOX_VE_CSRF_PREVENTION_TOKEN", "geheim"), nil, "t@pve https://pve.example:8006 false"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := proxmox.Configure(env(c.env), c.wishes)
+			got, err := proxmox.Configure(env(c.env), c.targets)
 			text := fmt.Sprintf("%s %s %t", got.Who(), got.Endpoint, got.Insecure)
 			if err != nil {
 				text = err.Error()
@@ -66,32 +65,28 @@ func TestConfigure(t *testing.T) {
 			}
 			body, jsonErr := json.Marshal(got)
 			shown := fmt.Sprintf("%v %+v %#v %q %d %s %v", got, got, got, got.Token, got.Password, body, jsonErr)
-			if strings.Contains(shown+text, "geheim") || strings.Contains(shown+text, secret) {
-				t.Errorf("a secret shows: %s %s", text, shown)
+			if strings.Contains(shown+text, "geheim") || strings.Contains(shown+text, tokenSecret) {
+				t.Errorf("the output contains a secret: %s %s", text, shown)
 			}
 		})
 	}
 }
 
-func TestTrust(t *testing.T) {
-	s := start(t, pvesim.Options{Seed: small(t)})
-	base := map[string]string{"PROXMOX_VE_ENDPOINT": s.URL(), "PROXMOX_VE_API_TOKEN": s.Token()}
-	look := func(w ...proxmox.Wish) error {
-		c, err := proxmox.Configure(env(base), w)
-		if err != nil {
-			return err
-		}
-		_, err = proxmox.Read(t.Context(), c, proxmox.Wanted{})
+func TestCertificates(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: smallCluster(t)})
+	read := func(targets ...proxmox.Target) error {
+		c := configure(t, s, map[string]string{"PROXMOX_VE_API_TOKEN": s.Token()}, targets...)
+		_, err := proxmox.Read(t.Context(), c, proxmox.Wanted{})
 		return err
 	}
-	if err := look(); err == nil || !strings.Contains(err.Error(), "cannot be trusted") || !strings.Contains(err.Error(), "ca_file") || s.Counters().Requests != 0 {
-		t.Errorf("an unknown authority gives %v", err)
+	if err := read(); err == nil || !strings.Contains(err.Error(), "has no trusted certificate") || !strings.Contains(err.Error(), "ca_file") || s.Counters().Requests != 0 {
+		t.Errorf("unknown authority: error %v", err)
 	}
-	if err := look(proxmox.Wish{Insecure: true}); err != nil {
+	if err := read(proxmox.Target{Insecure: true}); err != nil {
 		t.Error(err)
 	}
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := look(proxmox.Wish{CAFile: ca}); err == nil || !strings.Contains(err.Error(), "proxmox.ca_file") {
+	if err := read(proxmox.Target{CAFile: ca}); err == nil || !strings.Contains(err.Error(), "proxmox.ca_file") {
 		t.Errorf("a missing ca_file gives %v", err)
 	}
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(s.URL(), "https://"), &tls.Config{InsecureSkipVerify: true})
@@ -109,25 +104,25 @@ func TestTrust(t *testing.T) {
 	if err := os.WriteFile(ca, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := look(proxmox.Wish{CAFile: ca}); err != nil {
+	if err := read(proxmox.Target{CAFile: ca}); err != nil {
 		t.Errorf("with its own certificate as authority: %v", err)
 	}
 	if err := os.WriteFile(ca, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := look(proxmox.Wish{CAFile: ca}); err == nil || !strings.Contains(err.Error(), "holds no certificate") {
+	if err := read(proxmox.Target{CAFile: ca}); err == nil || !strings.Contains(err.Error(), "contains no certificate") {
 		t.Errorf("a ca_file without a certificate gives %v", err)
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	s := start(t, pvesim.Options{Seed: small(t)})
+func TestRejectedRequests(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: smallCluster(t)})
 	_, err := read(t, s, "root@pam!other", proxmox.Wanted{})
-	if err == nil || !strings.Contains(err.Error(), "refuses the credentials of root@pam!other (401)") {
+	if err == nil || !strings.Contains(err.Error(), "rejects the credentials of root@pam!other (401)") {
 		t.Errorf("an unknown token gives %v", err)
 	}
 	if n := s.Counters().Requests; n != 1 {
-		t.Errorf("%d requests with refused credentials", n)
+		t.Errorf("%d requests with rejected credentials", n)
 	}
 	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoError, Status: 403, Message: "Permission check failed", Path: "/pools"}); err != nil {
 		t.Fatal(err)
@@ -138,27 +133,23 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestPasswordsAndTickets(t *testing.T) {
-	seed := small(t)
-	restricted(seed, true)
+	seed := smallCluster(t)
+	addAuditor(seed, true)
 	grant(seed, "/", "PVEAuditor", true)
 	s := start(t, pvesim.Options{Seed: seed})
-	vars := map[string]string{"PROXMOX_VE_ENDPOINT": s.URL(), "PROXMOX_VE_INSECURE": "1", "PROXMOX_VE_USERNAME": "audit@pve", "PROXMOX_VE_PASSWORD": "passwort"}
-	look := func() (int, error) {
-		c, err := proxmox.Configure(env(vars), nil)
-		if err != nil {
-			return 0, err
-		}
-		inv, err := proxmox.Read(context.Background(), c, proxmox.Wanted{})
+	vars := map[string]string{"PROXMOX_VE_INSECURE": "1", "PROXMOX_VE_USERNAME": "audit@pve", "PROXMOX_VE_PASSWORD": "passwort"}
+	read := func() (int, error) {
+		inv, err := proxmox.Read(t.Context(), configure(t, s, vars), proxmox.Wanted{})
 		return len(inv.Guests), err
 	}
-	if n, err := look(); n != 7 || err != nil {
+	if n, err := read(); n != 7 || err != nil {
 		t.Errorf("a password shows %d guests: %v", n, err)
 	}
 	if w := s.Counters().Writes; w != 1 { // the login itself
 		t.Errorf("%d writes", w)
 	}
 	vars["PROXMOX_VE_PASSWORD"] = "falsch"
-	if _, err := look(); err == nil || !strings.Contains(err.Error(), "refuses the credentials of audit@pve (401)") || strings.Contains(err.Error(), "falsch") {
+	if _, err := read(); err == nil || !strings.Contains(err.Error(), "rejects the credentials of audit@pve (401)") || strings.Contains(err.Error(), "falsch") {
 		t.Errorf("a wrong password gives %v", err)
 	}
 	answer := s.Do(t.Context(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket", Body: []byte("username=audit@pve&password=passwort"),
@@ -170,7 +161,7 @@ func TestPasswordsAndTickets(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars["PROXMOX_VE_AUTH_TICKET"], vars["PROXMOX_VE_CSRF_PREVENTION_TOKEN"] = login.Data.Ticket, login.Data.CSRFPreventionToken
-	if n, err := look(); n != 7 || err != nil {
+	if n, err := read(); n != 7 || err != nil {
 		t.Errorf("a ticket shows %d guests: %v", n, err)
 	}
 }

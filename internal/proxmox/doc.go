@@ -1,5 +1,5 @@
-// Package proxmox turns a live Proxmox VE cluster into a cluster.Inventory. It
-// only ever reads: whatever is not a GET is refused before it leaves, but for a
-// login with a password. Credentials come from the environment, as the provider
-// reads them; no secret enters an inventory or an error.
+// Package proxmox reads a live Proxmox VE cluster into a cluster.Inventory. It
+// sends only GET requests, and a login if a password is configured; it rejects
+// everything else before it is sent. Credentials come from the environment
+// variables that the provider reads. No secret enters an inventory or an error.
 package proxmox

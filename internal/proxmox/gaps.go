@@ -7,70 +7,70 @@ import (
 	"stackgen/internal/cluster"
 )
 
-// mend hands out the mender, made when the first gap needs it.
-func (l *look) mend(ctx context.Context) *mender {
-	if l.mender == nil {
-		l.mender = newMender(ctx, l.client, l.rights, l.old)
+// advice returns the advisor, and makes it for the first gap.
+func (r *reader) advice(ctx context.Context) *advisor {
+	if r.advisor == nil {
+		r.advisor = newAdvisor(ctx, r.client, r.rights)
 	}
-	return l.mender
+	return r.advisor
 }
 
-func (l *look) add(g cluster.Gap) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.inv.Gaps = append(l.inv.Gaps, g)
+func (r *reader) addGap(g cluster.Gap) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inv.Gaps = append(r.inv.Gaps, g)
 }
 
-// general finds what the asker may not see at large. An empty list proves
-// nothing: guests without VM.Audit are simply not in it.
-func (l *look) general(ctx context.Context) {
-	if !l.everyVM() {
-		l.add(l.mend(ctx).gap("/vms", cluster.VMAudit, "guests may exist that "+l.config.Who()+" does not see"))
+// findGaps adds the gaps that concern the whole cluster. Proxmox VE does not list
+// guests without VM.Audit, so an empty list proves nothing.
+func (r *reader) findGaps(ctx context.Context) {
+	if !r.seesAllVMs() {
+		r.addGap(r.advice(ctx).gap("/vms", cluster.VMAudit, "guests may exist that "+r.config.Who()+" cannot see"))
 	}
-	if !l.rights.has("/", cluster.SysAudit) {
-		l.add(l.mend(ctx).gap("/", cluster.SysAudit, "quorum and the tasks of others are not seen"))
+	if !r.rights.has("/", cluster.SysAudit) {
+		r.addGap(r.advice(ctx).gap("/", cluster.SysAudit, "quorum and tasks of other users cannot be read"))
 	}
-	for _, id := range l.wanted.Pools {
-		if l.inv.Pool(id) == nil && !l.rights.has("/pool/"+id, cluster.PoolAudit) {
-			l.add(l.mend(ctx).gap("/pool/"+id, cluster.PoolAudit, "pool "+id+" is not seen, whether it exists or not"))
+	for _, id := range r.wanted.Pools {
+		if r.inv.Pool(id) == nil && !r.rights.has("/pool/"+id, cluster.PoolAudit) {
+			r.addGap(r.advice(ctx).gap("/pool/"+id, cluster.PoolAudit, "pool "+id+" is not visible, whether it exists or not"))
 		}
 	}
 }
 
-// everyVM reports whether the asker sees every guest, but for those that an
-// entry of their own takes away.
-func (l *look) everyVM() bool { return l.rights.below("/vms", cluster.VMAudit) }
+// seesAllVMs reports whether the credentials can see every guest, except guests
+// with an ACL entry of their own that removes VM.Audit.
+func (r *reader) seesAllVMs() bool { return r.rights.below("/vms", cluster.VMAudit) }
 
-// prove finds out whether a VMID that no guest has is free. The dump of rights
-// does not name a path on which an entry takes everything away, so where the
-// right is inherited the path itself is asked for.
-func (l *look) prove(ctx context.Context, vmid int) {
+// proveFree finds out whether a VMID that no guest has is free. The dump of
+// privileges omits a path whose ACL entry removes all of them, so if VM.Audit is
+// inherited, it queries the path itself.
+func (r *reader) proveFree(ctx context.Context, vmid int) {
 	at := vmPath(vmid)
-	_, listed := l.rights[at]
+	_, listed := r.rights[at]
 	switch {
-	case listed && l.rights.has(at, cluster.VMAudit):
-		l.free(vmid)
+	case listed && r.rights.has(at, cluster.VMAudit):
+		r.addFree(vmid)
 		return
-	case !l.everyVM():
-		return // the gap at large says so
+	case !r.seesAllVMs():
+		return // findGaps has reported it
 	case !listed:
 		var own rights
-		if err := l.get(ctx, "/access/permissions?path="+at, &own); err != nil {
-			l.add(cluster.Gap{Path: at, Privilege: cluster.VMAudit, Reason: fmt.Sprintf("whether VM %d may be seen could not be found out: %v", vmid, err)})
+		if err := r.get(ctx, "/access/permissions?path="+at, &own); err != nil {
+			r.addGap(cluster.Gap{Path: at, Privilege: cluster.VMAudit, Reason: fmt.Sprintf("the privileges on VM %d could not be read: %v", vmid, err)})
 			return
 		}
 		if _, ok := own[at][cluster.VMAudit]; ok {
-			l.free(vmid)
+			r.addFree(vmid)
 			return
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.inv.Gaps = append(l.inv.Gaps, l.mend(ctx).gap(at, cluster.VMAudit, fmt.Sprintf("VM %d is not seen, whether it exists or not: an entry for %s takes the right away", vmid, at)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inv.Gaps = append(r.inv.Gaps, r.advice(ctx).gap(at, cluster.VMAudit, fmt.Sprintf("VM %d is not visible, whether it exists or not: an ACL entry for %s removes the privilege", vmid, at)))
 }
 
-func (l *look) free(vmid int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.inv.Free = append(l.inv.Free, vmid)
+func (r *reader) addFree(vmid int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inv.Free = append(r.inv.Free, vmid)
 }

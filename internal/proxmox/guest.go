@@ -1,10 +1,12 @@
 package proxmox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -13,34 +15,34 @@ import (
 	"time"
 
 	"stackgen/internal/cluster"
-	"stackgen/schema"
+	"stackgen/internal/secret"
 )
 
-// pingTimeout bounds how long an agent is waited for; a node gives up on one
-// that does not run after three seconds.
-const pingTimeout = 5 * time.Second
+// agentTimeout limits the query of one guest agent. A node stops waiting for an
+// agent that does not run after three seconds.
+const agentTimeout = 5 * time.Second
 
-// config1 reads one guest's configuration.
-func (l *look) config1(ctx context.Context, g *cluster.Guest) {
+// readConfig reads the configuration of one guest.
+func (r *reader) readConfig(ctx context.Context, g *cluster.Guest) {
 	var raw map[string]json.RawMessage
-	if err := l.get(ctx, fmt.Sprintf("/nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID), &raw); err != nil {
+	if err := r.get(ctx, fmt.Sprintf("/nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID), &raw); err != nil {
 		g.Status = cluster.StatusUnknown
-		l.add(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the configuration of VM %d could not be read: %v", g.VMID, err)})
+		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the configuration of VM %d could not be read: %v", g.VMID, err)})
 		return
 	}
 	flat := make(map[string]string, len(raw))
-	for _, key := range slices.Sorted(maps.Keys(raw)) {
+	for key, value := range raw {
 		if key == "cipassword" || key == "digest" {
-			continue // a secret, masked; and what changes with every write
+			continue // a masked secret, and a checksum that changes with every write
 		}
-		flat[key] = schema.Redact(plain(raw[key]))
+		flat[key] = secret.Redact(plain(value))
 	}
-	g.Name = or(or(flat["name"], flat["hostname"]), g.Name)
+	g.Name = cmp.Or(flat["name"], flat["hostname"], g.Name)
 	g.Config = config(flat)
 	_, g.Config.Password = raw["cipassword"]
 }
 
-// plain is a JSON value as text.
+// plain returns a JSON value as text.
 func plain(b json.RawMessage) string {
 	var s string
 	if json.Unmarshal(b, &s) == nil {
@@ -49,32 +51,35 @@ func plain(b json.RawMessage) string {
 	return string(b)
 }
 
-// macShape finds the MAC in a netN entry, such as virtio=BC:24:11:00:00:01 or
-// hwaddr=...
+// macShape finds the MAC address in a netN entry, such as
+// virtio=BC:24:11:00:00:01 or hwaddr=...
 var macShape = regexp.MustCompile(`(?i)=([0-9a-f]{2}(?::[0-9a-f]{2}){5})(?:,|$)`)
 
-// config picks a guest's identity from its configuration.
+// diskBuses are the keys of disks and mount points, without their number.
+var diskBuses = []string{"scsi", "virtio", "sata", "ide", "efidisk", "tpmstate", "unused", "mp"}
+
+// config extracts the identity of a guest from its configuration.
 func config(raw map[string]string) *cluster.Config {
 	c := &cluster.Config{Raw: raw, UUID: strings.ToLower(option(raw["smbios1"], "uuid")), GenID: strings.ToLower(raw["vmgenid"])}
 	created, err := strconv.ParseInt(option(raw["meta"], "ctime"), 10, 64)
 	if err == nil {
 		c.Created = created
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(raw), schema.NaturalCompare) {
-		switch bus, n := split(key); {
+	for _, key := range slices.SortedFunc(maps.Keys(raw), compareKeys) {
+		switch bus, n := splitKey(key); {
 		case bus == "net" && n >= 0:
 			if m := macShape.FindStringSubmatch(raw[key]); m != nil {
 				c.MACs = append(c.MACs, strings.ToUpper(m[1]))
 			}
-		case slices.Contains([]string{"scsi", "virtio", "sata", "ide", "efidisk", "tpmstate", "unused", "mp"}, bus) && n >= 0, key == "rootfs":
+		case slices.Contains(diskBuses, bus) && n >= 0, key == "rootfs":
 			c.Disks = append(c.Disks, key+"="+raw[key])
 		}
 	}
 	return c
 }
 
-// split parts net0 into net and 0; the number is -1 where there is none.
-func split(key string) (string, int) {
+// splitKey splits net0 into net and 0. The number is -1 if the key has none.
+func splitKey(key string) (string, int) {
 	name := strings.TrimRight(key, "0123456789")
 	n, err := strconv.Atoi(key[len(name):])
 	if err != nil {
@@ -83,7 +88,14 @@ func split(key string) (string, int) {
 	return name, n
 }
 
-// option is one entry of a list such as uuid=...,base64=1.
+// compareKeys orders net2 before net10.
+func compareKeys(a, b string) int {
+	busA, numberA := splitKey(a)
+	busB, numberB := splitKey(b)
+	return cmp.Or(strings.Compare(busA, busB), cmp.Compare(numberA, numberB), strings.Compare(a, b))
+}
+
+// option returns the value of one entry of a list such as uuid=...,base64=1.
 func option(list, name string) string {
 	for part := range strings.SplitSeq(list, ",") {
 		if value, ok := strings.CutPrefix(part, name+"="); ok {
@@ -93,52 +105,52 @@ func option(list, name string) string {
 	return ""
 }
 
-// listens reports whether the agent is switched on: 1, enabled=1,...
-func listens(agent string) bool {
+// agentEnabled reports whether a configuration has an agent: "1" or
+// "enabled=1,...".
+func agentEnabled(agent string) bool {
 	first, _, _ := strings.Cut(agent, ",")
-	on := option(agent, "enabled")
-	return first == "1" || on == "1"
+	return first == "1" || option(agent, "enabled") == "1"
 }
 
-// agents asks the agents of running candidates what the provider will wait for:
-// an address.
-func (l *look) agents(ctx context.Context, candidates []*cluster.Guest) {
+// queryAgents queries the agents of running candidates for an address, as the
+// provider does.
+func (r *reader) queryAgents(ctx context.Context, candidates []*cluster.Guest) {
 	privilege := cluster.AgentAudit
-	if l.old {
+	if r.beforeV9 {
 		privilege = cluster.VMMonitor
 	}
-	var asked, barred []*cluster.Guest
+	var allowed, denied []*cluster.Guest
 	for _, g := range candidates {
 		switch {
-		case g.Kind != cluster.KindVM || g.Config == nil || g.Status != "running" || !listens(g.Config.Raw["agent"]):
-		case l.rights.has(vmPath(g.VMID), privilege), !l.old && l.rights.has(vmPath(g.VMID), "VM.GuestAgent.Unrestricted"):
-			asked = append(asked, g)
+		case g.Kind != cluster.KindVM || g.Config == nil || g.Status != "running" || !agentEnabled(g.Config.Raw["agent"]):
+		case r.rights.has(vmPath(g.VMID), privilege), !r.beforeV9 && r.rights.has(vmPath(g.VMID), "VM.GuestAgent.Unrestricted"):
+			allowed = append(allowed, g)
 		default:
-			barred = append(barred, g)
+			denied = append(denied, g)
 		}
 	}
-	if len(barred) > 0 && !l.rights.below("/vms", privilege) && len(asked) == 0 {
-		l.add(l.mend(ctx).gap("/vms", privilege, "guest agents may not be asked whether they answer"))
-		barred = nil
+	if len(denied) > 0 && !r.rights.below("/vms", privilege) && len(allowed) == 0 {
+		r.addGap(r.advice(ctx).gap("/vms", privilege, "guest agents cannot be queried"))
+		denied = nil
 	}
-	for _, g := range barred {
-		l.add(l.mend(ctx).gap(vmPath(g.VMID), privilege, fmt.Sprintf("the agent of VM %d may not be asked whether it answers", g.VMID)))
+	for _, g := range denied {
+		r.addGap(r.advice(ctx).gap(vmPath(g.VMID), privilege, fmt.Sprintf("the agent of VM %d cannot be queried", g.VMID)))
 	}
-	if len(asked) > 0 {
-		l.wanted.Progress(fmt.Sprintf("asking %d guest agents", len(asked)))
+	if len(allowed) > 0 {
+		r.wanted.Progress(fmt.Sprintf("querying %d guest agents", len(allowed)))
 	}
-	each(asked, func(g *cluster.Guest) { l.ping(ctx, g) })
+	concurrently(allowed, func(g *cluster.Guest) { r.queryAgent(ctx, g) })
 }
 
-// ping asks one agent, once. Only a yes counts as one: an agent that is there
-// but has no address yet blocks the provider just so.
-func (l *look) ping(ctx context.Context, g *cluster.Guest) {
-	quick, cancel := context.WithTimeout(context.WithValue(ctx, once{}, true), pingTimeout)
+// queryAgent queries one agent, without retries. Only an address counts as an
+// answer: the provider also waits for an agent that has no address yet.
+func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
+	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), agentTimeout)
 	defer cancel()
 	var found interfaces
-	err := l.get(quick, fmt.Sprintf("/nodes/%s/qemu/%d/agent/network-get-interfaces", g.Node, g.VMID), &found)
-	if code(err) == 403 {
-		l.add(cluster.Gap{Path: vmPath(g.VMID), Privilege: cluster.AgentAudit, Reason: err.Error()})
+	err := r.get(limited, fmt.Sprintf("/nodes/%s/qemu/%d/agent/network-get-interfaces", g.Node, g.VMID), &found)
+	if statusCode(err) == http.StatusForbidden {
+		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Privilege: cluster.AgentAudit, Reason: err.Error()})
 		return
 	}
 	g.Config.Agent = cluster.AgentSilent

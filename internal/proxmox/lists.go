@@ -7,47 +7,46 @@ import (
 	"strings"
 )
 
-// lax is a number that Proxmox VE may also send as text, as a boolean or not at
-// all.
-type lax float64
+// number is a number that Proxmox VE may also send as text or as a boolean.
+type number float64
 
-// UnmarshalJSON takes 1, "1", true, "" and null.
-func (l *lax) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON accepts 1, "1", true, "" and null.
+func (n *number) UnmarshalJSON(b []byte) error {
 	text := strings.Trim(string(bytes.TrimSpace(b)), `"`)
 	switch text {
 	case "", "null", "false":
-		*l = 0
+		*n = 0
 		return nil
 	case "true":
-		*l = 1
+		*n = 1
 		return nil
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return fmt.Errorf("expected a number, found %.40q", text)
 	}
-	*l = lax(f)
+	*n = number(f)
 	return nil
 }
 
-// word is text that Proxmox VE may also send as a number.
-type word string
+// text is text that Proxmox VE may also send as a number.
+type text string
 
-// UnmarshalJSON takes "8", 8 and null.
-func (w *word) UnmarshalJSON(b []byte) error {
-	text := string(bytes.TrimSpace(b))
-	if strings.HasPrefix(text, `"`) {
-		unquoted, err := strconv.Unquote(text)
+// UnmarshalJSON accepts "8", 8 and null.
+func (t *text) UnmarshalJSON(b []byte) error {
+	value := string(bytes.TrimSpace(b))
+	if strings.HasPrefix(value, `"`) {
+		unquoted, err := strconv.Unquote(value)
 		if err == nil {
-			*w = word(unquoted)
+			*t = text(unquoted)
 			return nil
 		}
-		text = strings.Trim(text, `"`)
+		value = strings.Trim(value, `"`)
 	}
-	if text == "null" {
-		text = ""
+	if value == "null" {
+		value = ""
 	}
-	*w = word(text)
+	*t = text(value)
 	return nil
 }
 
@@ -56,69 +55,70 @@ type resource struct {
 	Type       string `json:"type"`
 	Node       string `json:"node"`
 	Status     string `json:"status"`
-	VMID       lax    `json:"vmid"`
-	Name       word   `json:"name"`
-	Template   lax    `json:"template"`
+	VMID       number `json:"vmid"`
+	Name       text   `json:"name"`
+	Template   number `json:"template"`
 	Tags       string `json:"tags"`
 	Lock       string `json:"lock"`
 	Pool       string `json:"pool"`
 	HA         string `json:"hastate"`
-	Uptime     lax    `json:"uptime"`
-	MaxCPU     lax    `json:"maxcpu"`
-	CPU        lax    `json:"cpu"`
-	MaxMemory  lax    `json:"maxmem"`
-	Memory     lax    `json:"mem"`
-	MaxDisk    lax    `json:"maxdisk"`
-	Disk       lax    `json:"disk"`
+	Uptime     number `json:"uptime"`
+	MaxCPU     number `json:"maxcpu"`
+	CPU        number `json:"cpu"`
+	MaxMemory  number `json:"maxmem"`
+	Memory     number `json:"mem"`
+	MaxDisk    number `json:"maxdisk"`
+	Disk       number `json:"disk"`
 	Storage    string `json:"storage"`
 	PluginType string `json:"plugintype"`
-	Shared     lax    `json:"shared"`
+	Shared     number `json:"shared"`
 	Content    string `json:"content"`
 }
 
-// A listed is one entry of a node's own list of VMs, which does not lag.
-type listed struct {
-	VMID      lax    `json:"vmid"`
-	Name      word   `json:"name"`
+// A nodeVM is one entry of the VM list of a node, which does not lag.
+type nodeVM struct {
+	VMID      number `json:"vmid"`
+	Name      text   `json:"name"`
 	Status    string `json:"status"`
-	Template  lax    `json:"template"`
+	Template  number `json:"template"`
 	Tags      string `json:"tags"`
 	Lock      string `json:"lock"`
-	Uptime    lax    `json:"uptime"`
-	CPUs      lax    `json:"cpus"`
-	MaxMemory lax    `json:"maxmem"`
-	MaxDisk   lax    `json:"maxdisk"`
+	Uptime    number `json:"uptime"`
+	CPUs      number `json:"cpus"`
+	MaxMemory number `json:"maxmem"`
+	MaxDisk   number `json:"maxdisk"`
 }
 
 // A member is one entry of /cluster/status: the cluster itself, or a node.
 type member struct {
 	Type    string `json:"type"`
 	Name    string `json:"name"`
-	Quorate lax    `json:"quorate"`
-	Online  lax    `json:"online"`
+	Quorate number `json:"quorate"`
+	Online  number `json:"online"`
 }
 
+// A pool is one entry of /pools.
 type pool struct {
 	ID      string `json:"poolid"`
 	Comment string `json:"comment"`
 }
 
-// A task is one entry of /cluster/tasks; one without an end is under way.
-// go-proxmox reads the list with types that do not hold for all of it.
+// A task is one entry of /cluster/tasks. A running task has no end.
 type task struct {
 	UPID string `json:"upid"`
 	Node string `json:"node"`
 	Type string `json:"type"`
-	ID   word   `json:"id"`
+	ID   text   `json:"id"`
 	User string `json:"user"`
-	End  lax    `json:"endtime"`
+	End  number `json:"endtime"`
 }
 
+// version is the response of /version.
 type version struct {
-	Version word `json:"version"`
+	Version text `json:"version"`
 }
 
-// interfaces is what a guest's agent says of its network.
+// interfaces is the response of agent/network-get-interfaces.
 type interfaces struct {
 	Result []struct {
 		Addresses []struct {
@@ -127,7 +127,7 @@ type interfaces struct {
 	} `json:"result"`
 }
 
-// tags splits what Proxmox VE stores joined.
-func tags(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
+// splitTags splits the tags of a guest.
+func splitTags(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ';' })
 }

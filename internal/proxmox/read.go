@@ -5,25 +5,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"stackgen/internal/cluster"
 )
 
-// Wanted says which guests are looked at closely. Everything else is listed.
+// Wanted says which guests to read in detail. All others are only listed.
 type Wanted struct {
-	VMIDs     []int    // of the VMs in specs and lock
-	Names     []string // of the VMs in the specs
-	Pools     []string // that the specs name
-	Templates []string // VMIDs or names, where their configuration is wanted too
+	VMIDs     []int    // VMIDs in specs and lock
+	Names     []string // VM names in the specs
+	Pools     []string // pool names in the specs
+	Templates []string // VMIDs or names of templates whose configuration is needed
 	Progress  func(string)
 }
 
-// Read looks at a cluster once. What cannot be seen is a gap of the inventory;
-// an error means that nothing at all can be said.
+// Read reads a cluster once. What the credentials cannot see becomes a gap of the
+// inventory; an error means that there is no usable inventory at all.
 func Read(ctx context.Context, c Config, w Wanted) (cluster.Inventory, error) {
 	api, err := open(ctx, c)
 	if err != nil {
@@ -33,138 +36,131 @@ func Read(ctx context.Context, c Config, w Wanted) (cluster.Inventory, error) {
 	if w.Progress == nil {
 		w.Progress = func(string) {}
 	}
-	l := &look{client: api, wanted: w, inv: cluster.Inventory{Version: cluster.Version, Endpoint: c.Endpoint,
-		Taken: time.Now().UTC().Format(time.RFC3339)}, vmids: map[int]bool{}, names: map[string]bool{}, found: map[int]*cluster.Guest{}}
+	r := &reader{client: api, wanted: w, inv: cluster.Inventory{Version: cluster.Version, Endpoint: c.Endpoint,
+		Taken: c.now().UTC().Format(time.RFC3339)}, vmids: map[int]bool{}, names: map[string]bool{}, guests: map[int]*cluster.Guest{}}
 	for _, id := range w.VMIDs {
-		l.vmids[id] = true
+		r.vmids[id] = true
 	}
 	for _, n := range w.Names {
-		l.names[strings.ToLower(n)] = true
+		r.names[strings.ToLower(n)] = true
 	}
-	if err := l.run(ctx); err != nil {
+	if err := r.run(ctx); err != nil {
 		return cluster.Inventory{}, err
 	}
-	return l.finish(), nil
+	return r.sorted(), nil
 }
 
-// A look is one reading under way.
-type look struct {
+// A reader builds one inventory.
+type reader struct {
 	*client
-	wanted Wanted
-	inv    cluster.Inventory
-	rights rights
-	old    bool // before Proxmox VE 9
-	mender *mender
-	vmids  map[int]bool
-	names  map[string]bool // in lower case
-	found  map[int]*cluster.Guest
+	wanted   Wanted
+	inv      cluster.Inventory
+	rights   rights
+	beforeV9 bool // the cluster runs a Proxmox VE release before 9
+	advisor  *advisor
+	vmids    map[int]bool
+	names    map[string]bool // in lower case
+	guests   map[int]*cluster.Guest
 
-	mu sync.Mutex // of inv.Gaps, inv.Free and mender once requests run side by side
+	mu sync.Mutex // guards inv.Gaps, inv.Free and advisor during concurrent requests
 }
 
-func (l *look) run(ctx context.Context) error {
+func (r *reader) run(ctx context.Context) error {
 	var v version
-	if err := l.get(ctx, "/version", &v); err != nil {
+	if err := r.get(ctx, "/version", &v); err != nil {
 		return err
 	}
-	l.inv.Release = string(v.Version)
-	major, _, _ := strings.Cut(l.inv.Release, ".")
-	l.old = len(major) == 1 && major < "9"
-	if err := l.get(ctx, "/access/permissions", &l.rights); err != nil {
+	r.inv.Release = string(v.Version)
+	major, _, _ := strings.Cut(r.inv.Release, ".")
+	r.beforeV9 = len(major) == 1 && major < "9"
+	if err := r.get(ctx, "/access/permissions", &r.rights); err != nil {
 		return err
 	}
-	l.wanted.Progress("reading the lists of " + strings.TrimPrefix(l.config.Endpoint, "https://"))
-	if err := l.lists(ctx); err != nil {
+	r.wanted.Progress("reading the lists of " + strings.TrimPrefix(r.config.Endpoint, "https://"))
+	if err := r.readLists(ctx); err != nil {
 		return err
 	}
-	l.nodes(ctx)
-	l.general(ctx)
-	candidates := l.candidates()
-	l.wanted.Progress(fmt.Sprintf("reading %d of %d guests", len(candidates), len(l.found)))
-	each(candidates, func(g *cluster.Guest) { l.config1(ctx, g) })
-	each(l.missing(), func(vmid int) { l.prove(ctx, vmid) })
-	l.agents(ctx, candidates)
+	r.readNodes(ctx)
+	r.findGaps(ctx)
+	candidates := r.candidates()
+	r.wanted.Progress(fmt.Sprintf("reading %d of %d guests", len(candidates), len(r.guests)))
+	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
+	concurrently(r.unusedVMIDs(), func(vmid int) { r.proveFree(ctx, vmid) })
+	r.queryAgents(ctx, candidates)
 	return ctx.Err()
 }
 
-// each does something for every item, a bounded number at a time.
-func each[T any](items []T, do func(T)) {
-	var wg sync.WaitGroup
-	queue := make(chan T)
-	for range min(atOnce, len(items)) {
-		wg.Go(func() {
-			for item := range queue {
-				do(item)
-			}
-		})
-	}
+// concurrently calls do for every item, at most maxConcurrent at the same time.
+func concurrently[T any](items []T, do func(T)) {
+	var g errgroup.Group
+	g.SetLimit(maxConcurrent)
 	for _, item := range items {
-		queue <- item
+		g.Go(func() error { do(item); return nil })
 	}
-	close(queue)
-	wg.Wait()
+	_ = g.Wait() // do returns no error
 }
 
-// lists reads what one request tells of the whole cluster.
-func (l *look) lists(ctx context.Context) error {
+// readLists reads the lists that cover the whole cluster.
+func (r *reader) readLists(ctx context.Context) error {
 	var status []member
 	var resources []resource
 	var pools []pool
 	var tasks []task
-	var noStatus error
+	var statusErr error
 	var errs [3]error
-	each([]func(){
-		func() { noStatus = l.get(ctx, "/cluster/status", &status) },
-		func() { errs[0] = l.get(ctx, "/cluster/resources", &resources) },
-		func() { errs[1] = l.get(ctx, "/pools", &pools) },
-		func() { errs[2] = l.get(ctx, "/cluster/tasks", &tasks) },
+	concurrently([]func(){
+		func() { statusErr = r.get(ctx, "/cluster/status", &status) },
+		func() { errs[0] = r.get(ctx, "/cluster/resources", &resources) },
+		func() { errs[1] = r.get(ctx, "/pools", &pools) },
+		func() { errs[2] = r.get(ctx, "/cluster/tasks", &tasks) },
 	}, func(read func()) { read() })
-	if code(noStatus) == 403 { // needs Sys.Audit; the gap is told with the others
-		noStatus = nil
+	if statusCode(statusErr) == http.StatusForbidden { // needs Sys.Audit; findGaps reports it
+		statusErr = nil
 	}
-	if err := errors.Join(noStatus, errors.Join(errs[:]...)); err != nil {
+	if err := errors.Join(statusErr, errors.Join(errs[:]...)); err != nil {
 		return err
 	}
-	l.resources(resources)
-	l.quorum(status)
+	r.addResources(resources)
+	r.setQuorum(status)
 	for _, p := range pools {
-		l.inv.Pools = append(l.inv.Pools, cluster.Pool{ID: p.ID, Comment: p.Comment})
+		r.inv.Pools = append(r.inv.Pools, cluster.Pool{ID: p.ID, Comment: p.Comment})
 	}
 	for _, t := range tasks {
 		if t.End == 0 {
-			l.inv.Tasks = append(l.inv.Tasks, cluster.Task{UPID: t.UPID, Node: t.Node, Type: t.Type, VMID: number(string(t.ID)), User: t.User})
+			r.inv.Tasks = append(r.inv.Tasks, cluster.Task{UPID: t.UPID, Node: t.Node, Type: t.Type, VMID: vmidOf(string(t.ID)), User: t.User})
 		}
 	}
 	return nil
 }
 
-// quorum takes the cluster's word. Without the right to ask, a majority of nodes
-// that are seen online stands in for it: a node without quorum sees no other.
-func (l *look) quorum(status []member) {
-	online, single := 0, true
+// setQuorum copies the quorum and the online nodes from /cluster/status. Without
+// Sys.Audit there is no status; then a majority of online nodes counts as quorum,
+// because a node without quorum sees no other node online.
+func (r *reader) setQuorum(status []member) {
+	online, reported := 0, false
 	for _, m := range status {
 		if m.Type == "cluster" {
-			l.inv.Quorate, single = m.Quorate != 0, false
+			r.inv.Quorate, reported = m.Quorate != 0, true
 		}
-		if n := l.inv.Node(m.Name); m.Type == "node" && n != nil {
+		if n := r.inv.Node(m.Name); m.Type == "node" && n != nil {
 			n.Online = m.Online != 0
 		}
 	}
-	for _, n := range l.inv.Nodes {
+	for _, n := range r.inv.Nodes {
 		if n.Online {
 			online++
 		}
 	}
-	if single {
-		l.inv.Quorate = 2*online > len(l.inv.Nodes)
+	if !reported {
+		r.inv.Quorate = 2*online > len(r.inv.Nodes)
 	}
 }
 
-// finish puts everything into order.
-func (l *look) finish() cluster.Inventory {
-	inv := l.inv
+// sorted returns the finished inventory with every list in order.
+func (r *reader) sorted() cluster.Inventory {
+	inv := r.inv
 	members := map[string][]int{}
-	for _, g := range l.found {
+	for _, g := range r.guests {
 		inv.Guests = append(inv.Guests, *g)
 		members[g.Pool] = append(members[g.Pool], g.VMID)
 	}
@@ -184,6 +180,6 @@ func (l *look) finish() cluster.Inventory {
 		return cmp.Or(cmp.Compare(len(a.Path), len(b.Path)), strings.Compare(a.Path, b.Path), strings.Compare(a.Privilege, b.Privilege))
 	})
 	slices.Sort(inv.Free)
-	inv.Requests = int(l.wire.count.Load())
+	inv.Requests = int(r.transport.count.Load())
 	return inv
 }

@@ -11,16 +11,15 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/pvesim"
-	"stackgen/internal/pvesim/clock"
 )
 
-func TestReadTellsEverything(t *testing.T) {
+func TestRead(t *testing.T) {
 	for _, version := range []string{"8.4", "9"} {
 		t.Run(version, func(t *testing.T) {
-			seed := small(t)
+			seed := smallCluster(t)
 			seed.Guests[2].Started = time.Now().Add(-time.Hour)
 			s := start(t, pvesim.Options{Seed: seed, Version: version})
-			inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 123, 300, 9002}, Names: []string{"WEB01"}, Pools: []string{"lab", "none"}})
+			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 123, 300, 9002}, Names: []string{"WEB01"}, Pools: []string{"lab", "none"}})
 			if len(inv.Nodes) != 3 || len(inv.Guests) != 7 || !inv.Quorate || gaps(inv) != "" || !strings.HasPrefix(inv.Release, version) {
 				t.Errorf("%d nodes, %d guests, quorate %t, gaps %q, release %s", len(inv.Nodes), len(inv.Guests), inv.Quorate, gaps(inv), inv.Release)
 			}
@@ -51,8 +50,8 @@ func TestReadTellsEverything(t *testing.T) {
 	}
 }
 
-func TestTheBudgetOfAThousandGuests(t *testing.T) {
-	seed := small(t)
+func TestRequestsForThousandGuests(t *testing.T) {
+	seed := smallCluster(t)
 	var w proxmox.Wanted
 	for i := range 1000 {
 		g := vm(1000+i, fmt.Sprintf("pve%d", 1+i%3), fmt.Sprintf("vm-%d", i))
@@ -61,15 +60,15 @@ func TestTheBudgetOfAThousandGuests(t *testing.T) {
 			w.VMIDs = append(w.VMIDs, g.VMID)
 			w.Names = append(w.Names, g.Config["name"])
 		}
-		if i == 0 || i == 3 { // one candidate and one stranger run
+		if i == 0 || i == 3 { // one candidate and one other VM are running
 			g.Config["agent"], g.Running, g.Started = "1", true, time.Now().Add(-time.Hour)
 			g.Agent.Mode = "present"
 		}
 	}
 	s := start(t, pvesim.Options{Seed: seed})
-	began := time.Now()
-	inv := must(t, s, "root@pam!sim", w)
-	took := time.Since(began)
+	begin := time.Now()
+	inv := mustRead(t, s, "root@pam!sim", w)
+	took := time.Since(begin)
 	configs, pings, lists := 0, 0, 0
 	for _, e := range s.Requests() {
 		switch {
@@ -88,20 +87,20 @@ func TestTheBudgetOfAThousandGuests(t *testing.T) {
 }
 
 func TestSilentAgents(t *testing.T) {
-	seed := small(t)
+	seed := smallCluster(t)
 	seed.Guests[2].Agent.Mode = "silent"
 	s := start(t, pvesim.Options{Seed: seed})
-	inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{123}})
+	inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{123}})
 	if got := inv.Guest(123).Config.Agent; got != cluster.AgentSilent {
 		t.Errorf("agent %q", got)
 	}
 }
 
-func TestListsThatLag(t *testing.T) {
-	seed := small(t)
+func TestLaggingLists(t *testing.T) {
+	seed := smallCluster(t)
 	for _, g := range seed.Guests {
 		if g.VMID == 201 || g.VMID == 700 {
-			g.Silent = true // nothing but VMID and node in the cluster's list
+			g.Silent = true // the cluster-wide list has only its VMID and node
 		}
 	}
 	seed.Reports = []*pvesim.Report{{VMID: 202, Name: "old-name", Status: "running", Template: true}}
@@ -111,13 +110,13 @@ func TestListsThatLag(t *testing.T) {
 	}
 	old := s.Do(t.Context(), pvesim.Request{Method: "GET", Path: "/api2/json/cluster/resources", Header: http.Header{"Authorization": {"PVEAPIToken=" + s.Token()}}})
 	if !strings.Contains(string(old.Body), "old-name") || strings.Contains(string(old.Body), `"web02"`) {
-		t.Fatalf("the list does not lag: %s", old.Body)
+		t.Fatalf("the list is not stale: %s", old.Body)
 	}
 	for i := range 4 {
-		if i == 2 { // two requests to one node may be answered with the old list and the new one
+		if i == 2 { // two requests to one node may return the old list and the new one
 			s.ClearFaults()
 		}
-		inv := must(t, s, "root@pam!sim", proxmox.Wanted{Names: []string{"web01", "web02"}})
+		inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{Names: []string{"web01", "web02"}})
 		a, b, ct := inv.Guest(201), inv.Guest(202), inv.Guest(700)
 		if a.Name != "web01" || a.Status != "stopped" || a.Config == nil || b.Name != "web02" || b.Template || b.Status != "stopped" || ct.Name != "ct" {
 			t.Errorf("201 %+v\n202 %+v\n700 %+v", a, b, ct)
@@ -125,27 +124,26 @@ func TestListsThatLag(t *testing.T) {
 	}
 }
 
-// noticing is about as long as other nodes take to notice that one is gone.
-const noticing = 10 * time.Second
+// detection is the time in which other nodes detect that a node is lost.
+const detection = 10 * time.Second
 
-func TestNodesThatAreGone(t *testing.T) {
+func TestLostNodes(t *testing.T) {
 	for _, state := range []string{"lost", "daemons-down"} {
 		t.Run(state, func(t *testing.T) {
-			clk := clock.NewVirtual(time.Now(), true)
-			s := start(t, pvesim.Options{Seed: small(t), Clock: clk})
+			s := start(t, pvesim.Options{Seed: smallCluster(t)})
 			if err := s.SetNode("pve2", pvesim.NodeState(state)); err != nil {
 				t.Fatal(err)
 			}
-			clk.Advance(noticing)
-			inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202, 300}})
+			s.clock.Advance(detection)
+			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202, 300}})
 			if gaps(inv) != "/nodes/pve2" || inv.Node("pve2").Online || !inv.Quorate {
 				t.Errorf("gaps %q, node %+v, quorate %t", gaps(inv), inv.Node("pve2"), inv.Quorate)
 			}
-			if g := inv.Guest(202); g == nil || g.Status != cluster.StatusUnknown || g.Config != nil || len(inv.Blind(202)) != 1 {
+			if g := inv.Guest(202); g == nil || g.Status != cluster.StatusUnknown || g.Config != nil || len(inv.GapsForVM(202)) != 1 {
 				t.Errorf("guest 202 is %+v", g)
 			}
-			if inv.Guest(201).Config == nil || len(inv.Blind(201)) != 0 || len(inv.Blind(300)) != 0 {
-				t.Error("the others are not as they were")
+			if inv.Guest(201).Config == nil || len(inv.GapsForVM(201)) != 0 || len(inv.GapsForVM(300)) != 0 {
+				t.Error("the guests of other nodes have changed")
 			}
 		})
 	}
@@ -153,30 +151,29 @@ func TestNodesThatAreGone(t *testing.T) {
 
 func TestNoQuorum(t *testing.T) {
 	for _, token := range []string{"root@pam!sim", "audit@pve!t"} {
-		seed := small(t)
-		restricted(seed, true)
+		seed := smallCluster(t)
+		addAuditor(seed, true)
 		grant(seed, "/vms", "PVEAuditor", true)
-		clk := clock.NewVirtual(time.Now(), true)
-		s := start(t, pvesim.Options{Seed: seed, Clock: clk})
+		s := start(t, pvesim.Options{Seed: seed})
 		for _, n := range []string{"pve2", "pve3"} {
 			if err := s.SetNode(n, pvesim.NodeLost); err != nil {
 				t.Fatal(err)
 			}
 		}
-		clk.Advance(noticing)
-		inv := must(t, s, token, proxmox.Wanted{VMIDs: []int{201}})
+		s.clock.Advance(detection)
+		inv := mustRead(t, s, token, proxmox.Wanted{VMIDs: []int{201}})
 		if inv.Quorate || inv.Guest(201).Config == nil {
 			t.Errorf("%s: quorate %t, guest %+v", token, inv.Quorate, inv.Guest(201))
 		}
 	}
 }
 
-func TestFaultsThatPass(t *testing.T) {
+func TestTransientFaults(t *testing.T) {
 	for _, f := range []pvesim.Fault{{Do: pvesim.DoUnreachable}, {Do: pvesim.DoTimeout, Delay: time.Millisecond}, {Do: pvesim.DoReset}, {Do: pvesim.DoError, Status: 503},
 		{Do: pvesim.DoError, Status: 500, Message: "can't lock file '/x' - got timeout"}} {
 		t.Run(f.Do+fmt.Sprint(f.Status), func(t *testing.T) {
 			t.Parallel()
-			s := start(t, pvesim.Options{Seed: small(t)})
+			s := start(t, pvesim.Options{Seed: smallCluster(t)})
 			for _, path := range []string{"/cluster/resources", "/nodes/pve1/qemu", "/nodes/pve1/qemu/201/config"} {
 				one := f
 				one.Path, one.Count = path, 2
@@ -184,7 +181,7 @@ func TestFaultsThatPass(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201}})
+			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201}})
 			if gaps(inv) != "" || inv.Guest(201).Config == nil || inv.Requests != 6+3+1+6 {
 				t.Errorf("gaps %q, %d requests", gaps(inv), inv.Requests)
 			}
@@ -192,20 +189,20 @@ func TestFaultsThatPass(t *testing.T) {
 	}
 }
 
-func TestFaultsThatStay(t *testing.T) {
-	s := start(t, pvesim.Options{Seed: small(t)})
+func TestPermanentFaults(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: smallCluster(t)})
 	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoError, Status: 500, Message: "no", Path: "/nodes/pve1/qemu/201/config"}); err != nil {
 		t.Fatal(err)
 	}
-	inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202}})
-	if gaps(inv) != "/vms/201" || inv.Guest(202).Config == nil || len(inv.Blind(201)) != 1 {
+	inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202}})
+	if gaps(inv) != "/vms/201" || inv.Guest(202).Config == nil || len(inv.GapsForVM(201)) != 1 {
 		t.Errorf("gaps %q", gaps(inv))
 	}
 	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoUnreachable, Path: "/cluster/resources"}); err != nil {
 		t.Fatal(err)
 	}
 	before := s.Counters().Requests
-	_, err := proxmox.Read(t.Context(), as(t, s, "root@pam!sim"), proxmox.Wanted{})
+	_, err := proxmox.Read(t.Context(), configFor(t, s, "root@pam!sim"), proxmox.Wanted{})
 	if err == nil || !strings.Contains(err.Error(), "/cluster/resources") || !strings.Contains(err.Error(), "595") {
 		t.Errorf("error %v", err)
 	}
@@ -214,9 +211,9 @@ func TestFaultsThatStay(t *testing.T) {
 	}
 }
 
-func TestOrder(t *testing.T) {
-	s := start(t, pvesim.Options{Seed: small(t)})
-	inv := must(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{500, 400, 300}})
+func TestListsAreSorted(t *testing.T) {
+	s := start(t, pvesim.Options{Seed: smallCluster(t)})
+	inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{500, 400, 300}})
 	if !slices.IsSorted(inv.Free) || !slices.IsSortedFunc(inv.Guests, func(a, b cluster.Guest) int { return a.VMID - b.VMID }) {
 		t.Error("lists are not in order")
 	}

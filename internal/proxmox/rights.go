@@ -10,27 +10,27 @@ import (
 	"stackgen/internal/cluster"
 )
 
-// rights are what the asker may do: path, privilege, and whether it holds for
-// what lies below too. A privilege that is named is granted, whatever its value;
-// the value says only whether it propagates. The dump names every path that has
-// an entry or belongs to a pool, but no path on which nothing is granted.
-type rights map[string]map[string]lax
+// rights is the dump of /access/permissions: path, privilege, and whether the
+// privilege propagates to deeper paths. Every privilege in the dump is granted;
+// the value is about propagation only. The dump contains every path that has an
+// ACL entry or belongs to a pool, but no path on which nothing is granted.
+type rights map[string]map[string]number
 
-// has reports whether a privilege is granted on a path, as far as the dump
-// tells: an entry that takes everything away is not in it.
+// has reports whether a privilege is granted on a path, as far as the dump shows:
+// it omits paths whose ACL entry removes all privileges.
 func (r rights) has(at, privilege string) bool {
 	if own, listed := r[at]; listed {
 		_, ok := own[privilege]
 		return ok
 	}
 	if at == "/" || strings.Count(at, "/") == 1 {
-		return false // the dump would name it
+		return false // the dump would contain it
 	}
 	return r.below(path.Dir(at), privilege)
 }
 
-// below reports whether a privilege holds for everything below a path that has
-// no entry of its own.
+// below reports whether a privilege is granted on all deeper paths that have no
+// ACL entry of their own.
 func (r rights) below(at, privilege string) bool {
 	if own, listed := r[at]; listed {
 		return own[privilege] != 0
@@ -43,85 +43,85 @@ func (r rights) below(at, privilege string) bool {
 
 func vmPath(vmid int) string { return "/vms/" + strconv.Itoa(vmid) }
 
-// A mender writes the commands that close gaps.
-type mender struct {
+// An advisor writes the commands that close gaps.
+type advisor struct {
 	user, token string
 	rights      rights
-	old         bool // before Proxmox VE 9
-	separate    bool // the token has rights of its own, less than its user's
-	known       bool // whether separate is known
+	separate    bool // the token has privilege separation
+	known       bool // separate could be read
 	userHas     func(at, privilege string) bool
 }
 
-// newMender finds out how the token and its user hang together. It costs two
-// requests and is for when there is something to mend.
-func newMender(ctx context.Context, c *client, r rights, old bool) *mender {
-	m := &mender{rights: r, old: old, userHas: func(string, string) bool { return false }}
-	m.user, m.token = c.config.who()
-	if m.token == "" {
-		return m
+// newAdvisor finds out whether the token has privilege separation and what its
+// user may do. It sends up to two requests.
+func newAdvisor(ctx context.Context, c *client, r rights) *advisor {
+	a := &advisor{rights: r, userHas: func(string, string) bool { return false }}
+	a.user, a.token = c.config.identity()
+	if a.token == "" {
+		return a
 	}
-	if m.user == "root@pam" { // may do everything, so what is missing is missing to the token
-		m.separate, m.known = true, true
-		m.userHas = func(string, string) bool { return true }
-		return m
+	if a.user == "root@pam" { // root has every privilege, so only the token lacks one
+		a.separate, a.known = true, true
+		a.userHas = func(string, string) bool { return true }
+		return a
 	}
 	var own struct {
-		Privsep lax `json:"privsep"`
+		Privsep number `json:"privsep"`
 	}
-	// A token is seldom allowed to ask; then both halves are told.
-	if err := c.get(ctx, "/access/users/"+m.user+"/token/"+m.token, &own); err == nil {
-		m.separate, m.known = own.Privsep != 0, true
+	// Most tokens may not read this; then the advice covers both cases.
+	if err := c.get(ctx, "/access/users/"+a.user+"/token/"+a.token, &own); err == nil {
+		a.separate, a.known = own.Privsep != 0, true
 	}
-	var of rights
-	if err := c.get(ctx, "/access/permissions?userid="+m.user, &of); err == nil {
-		m.userHas = of.has
+	var ofUser rights
+	if err := c.get(ctx, "/access/permissions?userid="+a.user, &ofUser); err == nil {
+		a.userHas = ofUser.has
 	}
-	return m
+	return a
 }
 
-// gap describes a missing privilege and how to get it.
-func (m *mender) gap(at, privilege, reason string) cluster.Gap {
-	return cluster.Gap{Path: at, Privilege: privilege, Reason: reason + m.why(at, privilege), Fix: m.mend(m.where(at, privilege), privilege, at)}
+// gap returns the gap of a missing privilege, with the command that grants it.
+func (a *advisor) gap(at, privilege, reason string) cluster.Gap {
+	return cluster.Gap{Path: at, Privilege: privilege, Reason: reason + a.explain(at, privilege), Fix: a.command(a.grantPath(at), privilege, at)}
 }
 
-// where is the path to grant on. A deeper entry replaces what comes from above,
-// so a role is added where the asker's other rights come from.
-func (m *mender) where(at, privilege string) string {
-	if at == "/vms" && len(m.rights["/"]) > 0 && len(m.rights["/vms"]) == len(m.rights["/"]) && privilege != "" {
+// grantPath is the path to grant the role on. An ACL entry on a deeper path
+// replaces the entries above it, so if all privileges come from "/", the role is
+// added there.
+func (a *advisor) grantPath(at string) string {
+	if at == "/vms" && len(a.rights["/"]) > 0 && len(a.rights["/vms"]) == len(a.rights["/"]) {
 		return "/"
 	}
 	return at
 }
 
-// why says whose entry is missing, where that is not plain.
-func (m *mender) why(at, privilege string) string {
+// explain says whether the token or its user needs the role.
+func (a *advisor) explain(at, privilege string) string {
 	switch {
-	case m.token == "":
+	case a.token == "":
 		return ""
-	case !m.known:
-		return "; a token with privsep=1 needs the role for itself and for its user, one with privsep=0 for its user only"
-	case !m.separate:
+	case !a.known:
+		return "; with privsep=1, both the token and its user need the role; with privsep=0, only the user"
+	case !a.separate:
 		return "; the token has privsep=0, so its user needs the role"
-	case m.userHas(at, privilege):
-		return "; the token has privsep=1 and needs the role itself, its user has it"
+	case a.userHas(at, privilege):
+		return "; the token has privsep=1 and needs the role itself; its user has it"
 	}
-	return "; the token has privsep=1, so it and its user both need the role"
+	return "; the token has privsep=1, so both the token and its user need the role"
 }
 
-// mend is the command to run, as root on any node.
-func (m *mender) mend(where, privilege, at string) string {
-	role, before := "PVEAuditor", ""
+// command is the command to run as root on any node.
+func (a *advisor) command(grantOn, privilege, at string) string {
+	role, newRole := "PVEAuditor", ""
 	if privilege == cluster.VMMonitor {
-		role, before = "StackgenAgent", "pveum role add StackgenAgent --privs VM.Monitor && "
+		role, newRole = "StackgenAgent", "pveum role add StackgenAgent --privs VM.Monitor && "
 	}
-	user := fmt.Sprintf("pveum acl modify %s --users '%s' --roles %s", where, m.user, role)
-	token := fmt.Sprintf("pveum acl modify %s --tokens '%s!%s' --roles %s", where, m.user, m.token, role)
+	user := fmt.Sprintf("pveum acl modify %s --users '%s' --roles %s", grantOn, a.user, role)
+	token := fmt.Sprintf("pveum acl modify %s --tokens '%s!%s' --roles %s", grantOn, a.user, a.token, role)
 	switch {
-	case m.token == "", m.known && !m.separate:
-		return before + user
-	case m.known && m.userHas(at, privilege):
-		return before + token
+	case a.token == "", a.known && !a.separate:
+		return newRole + user
+	case a.known && a.userHas(at, privilege):
+		return newRole + token
 	}
-	return before + token + " && " + user
+	return newRole + token + " && " + user
 }

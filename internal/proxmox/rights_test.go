@@ -10,15 +10,15 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// A rightsCase is what a token may do, and what its look then lacks.
+// A rightsCase is a set of ACL entries, and what a token then can see.
 type rightsCase struct {
 	name    string
 	privsep bool
 	grants  func(*pvesim.Seed)
-	gaps    string   // in short
-	guests  string   // VMIDs that are seen
+	gaps    string   // paths and privileges
+	guests  string   // visible VMIDs
 	free    string   // of 201, 203, 300
-	mend    []string // parts of the gaps' commands
+	fix     []string // parts of the commands that close the gaps
 }
 
 func rightsCases() []rightsCase {
@@ -36,18 +36,18 @@ func rightsCases() []rightsCase {
 		}, "/ Sys.Audit, /vms VM.Audit", "[]", "[]", []string{token}},
 		{"one VM only", true, func(s *pvesim.Seed) { grant(s, "/vms/201", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[201]", "[]",
 			[]string{"pveum acl modify /vms " + token + " && pveum acl modify /vms " + user}},
-		{"granted on one that does not exist", true, func(s *pvesim.Seed) { grant(s, "/vms/300", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[300]", nil},
-		{"on /vms, not below", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]", nil},
+		{"a VMID that does not exist", true, func(s *pvesim.Seed) { grant(s, "/vms/300", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[300]", nil},
+		{"on /vms, not propagated", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]", nil},
 		{"on /vms", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", true) }, "/ Sys.Audit", "[123 201 202 203 700 9000 9002]", "[300]", nil},
 		{"all but one", true, func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true); grant(s, "/vms/203", "NoAccess", true) }, "/vms/203 VM.Audit",
 			"[123 201 202 700 9000 9002]", "[300]", []string{"pveum acl modify /vms/203 " + token}},
-		{"all but one by another role", true, func(s *pvesim.Seed) {
+		{"all but one, by a role without VM.Audit", true, func(s *pvesim.Seed) {
 			grant(s, "/", "PVEAuditor", true)
 			grant(s, "/vms/203", "PVEDatastoreUser", true)
 		}, "/vms/203 VM.Audit",
 			"[123 201 202 700 9000 9002]", "[300]", nil},
 		{"a pool", true, func(s *pvesim.Seed) { grant(s, "/pool/lab", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[201 202]", "[]", nil},
-		{"below / without VM.Audit", true, func(s *pvesim.Seed) { grant(s, "/", "PVEDatastoreUser", true) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]",
+		{"on / without VM.Audit", true, func(s *pvesim.Seed) { grant(s, "/", "PVEDatastoreUser", true) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]",
 			[]string{"pveum acl modify / " + token}},
 	}
 }
@@ -56,11 +56,11 @@ func TestRights(t *testing.T) {
 	for _, version := range []string{"8.4", "9"} {
 		for _, c := range rightsCases() {
 			t.Run(version+" "+c.name, func(t *testing.T) {
-				seed := small(t)
-				restricted(seed, c.privsep)
+				seed := smallCluster(t)
+				addAuditor(seed, c.privsep)
 				c.grants(seed)
 				s := start(t, pvesim.Options{Seed: seed, Version: version})
-				inv := must(t, s, "audit@pve!t", proxmox.Wanted{VMIDs: []int{201, 203, 300}})
+				inv := mustRead(t, s, "audit@pve!t", proxmox.Wanted{VMIDs: []int{201, 203, 300}})
 				guests := []int{}
 				for _, g := range inv.Guests {
 					guests = append(guests, g.VMID)
@@ -74,16 +74,16 @@ func TestRights(t *testing.T) {
 				if got := fmt.Sprint(inv.Free); got != c.free {
 					t.Errorf("free %s, want %s", got, c.free)
 				}
-				mend := ""
+				fix := ""
 				for _, g := range inv.Gaps {
-					mend += g.Fix + "\n"
+					fix += g.Fix + "\n"
 				}
-				for _, want := range c.mend {
-					if !strings.Contains(mend, want) {
-						t.Errorf("the commands lack %q:\n%s", want, mend)
+				for _, want := range c.fix {
+					if !strings.Contains(fix, want) {
+						t.Errorf("the commands lack %q:\n%s", want, fix)
 					}
 				}
-				blind := len(inv.Blind(300)) > 0
+				blind := len(inv.GapsForVM(300)) > 0
 				if blind != (c.free != "[300]") {
 					t.Errorf("blind for 300: %t", blind)
 				}
@@ -92,11 +92,11 @@ func TestRights(t *testing.T) {
 	}
 }
 
-func TestTheMendWorks(t *testing.T) {
-	seed := small(t)
-	restricted(seed, true)
+func TestFixClosesGaps(t *testing.T) {
+	seed := smallCluster(t)
+	addAuditor(seed, true)
 	s := start(t, pvesim.Options{Seed: seed})
-	inv := must(t, s, "audit@pve!t", proxmox.Wanted{Pools: []string{"lab"}})
+	inv := mustRead(t, s, "audit@pve!t", proxmox.Wanted{Pools: []string{"lab"}})
 	if gaps(inv) != "/ Sys.Audit, /vms VM.Audit, /pool/lab Pool.Audit" {
 		t.Fatalf("gaps %q", gaps(inv))
 	}
@@ -104,7 +104,7 @@ func TestTheMendWorks(t *testing.T) {
 		for line := range strings.SplitSeq(g.Fix, " && ") {
 			f := strings.Fields(line)
 			if len(f) != 8 || strings.Join(f[:3], " ") != "pveum acl modify" {
-				t.Fatalf("no command: %q", line)
+				t.Fatalf("not a pveum command: %q", line)
 			}
 			kind := strings.TrimSuffix(strings.TrimPrefix(f[4], "--"), "s")
 			s.Change(func(seed *pvesim.Seed) {
@@ -112,26 +112,26 @@ func TestTheMendWorks(t *testing.T) {
 			})
 		}
 	}
-	if inv = must(t, s, "audit@pve!t", proxmox.Wanted{Pools: []string{"lab"}}); gaps(inv) != "" || len(inv.Guests) != 7 {
+	if inv = mustRead(t, s, "audit@pve!t", proxmox.Wanted{Pools: []string{"lab"}}); gaps(inv) != "" || len(inv.Guests) != 7 {
 		t.Errorf("gaps %q after the commands, %d guests", gaps(inv), len(inv.Guests))
 	}
 }
 
-func TestTheRightToAskAgents(t *testing.T) {
+func TestAgentPrivileges(t *testing.T) {
 	for version, want := range map[string]string{"8.4": "/vms VM.Monitor", "9": ""} {
-		seed := small(t)
-		restricted(seed, true)
+		seed := smallCluster(t)
+		addAuditor(seed, true)
 		grant(seed, "/", "PVEAuditor", true)
 		s := start(t, pvesim.Options{Seed: seed, Version: version})
-		inv := must(t, s, "audit@pve!t", proxmox.Wanted{VMIDs: []int{123}})
-		if gaps(inv) != want || len(inv.Blind(123)) != 0 || (len(inv.BlindAgent(123)) > 0) != (want != "") {
+		inv := mustRead(t, s, "audit@pve!t", proxmox.Wanted{VMIDs: []int{123}})
+		if gaps(inv) != want || len(inv.GapsForVM(123)) != 0 || (len(inv.GapsForAgent(123)) > 0) != (want != "") {
 			t.Errorf("%s: gaps %q", version, gaps(inv))
 		}
 		if want != "" && (inv.Guest(123).Config.Agent != "" || !strings.Contains(inv.Gaps[0].Fix, "pveum role add StackgenAgent --privs VM.Monitor")) {
 			t.Errorf("%s: %+v", version, inv.Gaps)
 		}
 		if want == "" && inv.Guest(123).Config.Agent != cluster.AgentAnswers && inv.Guest(123).Config.Agent != cluster.AgentSilent {
-			t.Errorf("%s: the agent was not asked", version)
+			t.Errorf("%s: the agent was not queried", version)
 		}
 	}
 }

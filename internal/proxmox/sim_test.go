@@ -11,13 +11,14 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/clock"
 )
 
-// secret is the secret of every token here.
-const secret = "5f3c9a10-7e61-4c55-9a53-000000000001"
+// tokenSecret is the secret of every token in these tests.
+const tokenSecret = "5f3c9a10-7e61-4c55-9a53-000000000001"
 
-// small is a cluster of three nodes with a few guests.
-func small(t testing.TB) *pvesim.Seed {
+// smallCluster is a cluster of three nodes with a few guests.
+func smallCluster(t testing.TB) *pvesim.Seed {
 	t.Helper()
 	seed, err := pvesim.DefaultSeed()
 	if err != nil {
@@ -36,7 +37,7 @@ func vm(vmid int, node, name string) *pvesim.Guest {
 		"smbios1": fmt.Sprintf("uuid=4C1F3A52-0000-4d1a-9c54-%012d", vmid)}}
 }
 
-// grant lets the token audit@pve!t do something; the user gets it too.
+// grant gives a role to the token audit@pve!t and to its user.
 func grant(seed *pvesim.Seed, path, role string, propagate bool) {
 	for _, to := range []pvesim.Grant{{To: "audit@pve", Type: "user"}, {To: "audit@pve!t", Type: "token"}} {
 		to.Path, to.Role, to.NoPropagate = path, role, !propagate
@@ -44,16 +45,24 @@ func grant(seed *pvesim.Seed, path, role string, propagate bool) {
 	}
 }
 
-// restricted adds a user with a privilege-separated token.
-func restricted(seed *pvesim.Seed, privsep bool) {
-	seed.Users = append(seed.Users, &pvesim.User{ID: "audit@pve", Password: "passwort", Tokens: []*pvesim.Token{{ID: "t", Secret: secret, Privsep: privsep}}})
+// addAuditor adds the user audit@pve with the token audit@pve!t.
+func addAuditor(seed *pvesim.Seed, privsep bool) {
+	seed.Users = append(seed.Users, &pvesim.User{ID: "audit@pve", Password: "passwort", Tokens: []*pvesim.Token{{ID: "t", Secret: tokenSecret, Privsep: privsep}}})
 }
 
-func start(t testing.TB, o pvesim.Options) *pvesim.Server {
+// A simulator is a simulated cluster with the virtual clock that it shares with
+// its clients: whoever waits moves the clock on, so no test sleeps.
+type simulator struct {
+	*pvesim.Server
+	clock *clock.Virtual
+}
+
+func start(t testing.TB, o pvesim.Options) *simulator {
 	t.Helper()
-	o.NoAuthDelay = true
-	s, err := pvesim.New(o)
-	if err != nil {
+	s := &simulator{clock: clock.NewVirtual(time.Now(), true)}
+	o.NoAuthDelay, o.Clock = true, s.clock
+	var err error
+	if s.Server, err = pvesim.New(o); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Start("127.0.0.1:0"); err != nil {
@@ -67,28 +76,38 @@ func start(t testing.TB, o pvesim.Options) *pvesim.Server {
 	return s
 }
 
-// as is the configuration of one who asks the simulator with a token.
-func as(t testing.TB, s *pvesim.Server, token string) proxmox.Config {
+// wait lets virtual time pass.
+func (s *simulator) wait(ctx context.Context, d time.Duration) error {
+	return s.clock.WaitUntil(ctx, s.clock.Now().Add(d))
+}
+
+// configFor is the configuration of a client with a token.
+func configFor(t testing.TB, s *simulator, token string) proxmox.Config {
 	t.Helper()
-	c, err := proxmox.Configure(env(map[string]string{"PROXMOX_VE_ENDPOINT": s.URL() + "/", "PROXMOX_VE_INSECURE": "true",
-		"PROXMOX_VE_API_TOKEN": token + "=" + secret}), nil)
+	return configure(t, s, map[string]string{"PROXMOX_VE_INSECURE": "true", "PROXMOX_VE_API_TOKEN": token + "=" + tokenSecret})
+}
+
+func configure(t testing.TB, s *simulator, vars map[string]string, targets ...proxmox.Target) proxmox.Config {
+	t.Helper()
+	vars["PROXMOX_VE_ENDPOINT"] = s.URL() + "/"
+	c, err := proxmox.Configure(env(vars), targets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c.WithTime(s.clock.Now, s.wait)
 }
 
 func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// read looks at the simulator, and checks what must hold for every look.
-func read(t testing.TB, s *pvesim.Server, token string, w proxmox.Wanted) (cluster.Inventory, error) {
+// read reads the simulated cluster, and checks what must hold for every reading.
+func read(t testing.TB, s *simulator, token string, w proxmox.Wanted) (cluster.Inventory, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s.ResetLog()
-	inv, err := proxmox.Read(ctx, as(t, s, token), w)
+	inv, err := proxmox.Read(ctx, configFor(t, s, token), w)
 	if n := s.Counters().Writes; n != 0 {
 		t.Errorf("%d writes reached the cluster", n)
 	}
@@ -103,13 +122,13 @@ func read(t testing.TB, s *pvesim.Server, token string, w proxmox.Wanted) (clust
 		}
 		text = string(body)
 	}
-	if strings.Contains(text, secret) || strings.Contains(text, "geheim") || strings.Contains(text, "cipassword") {
-		t.Errorf("a secret came out: %s", text)
+	if strings.Contains(text, tokenSecret) || strings.Contains(text, "geheim") || strings.Contains(text, "cipassword") {
+		t.Errorf("the output contains a secret: %s", text)
 	}
 	return inv, err
 }
 
-func must(t testing.TB, s *pvesim.Server, token string, w proxmox.Wanted) cluster.Inventory {
+func mustRead(t testing.TB, s *simulator, token string, w proxmox.Wanted) cluster.Inventory {
 	t.Helper()
 	inv, err := read(t, s, token, w)
 	if err != nil {
@@ -118,7 +137,7 @@ func must(t testing.TB, s *pvesim.Server, token string, w proxmox.Wanted) cluste
 	return inv
 }
 
-// gaps is what an inventory's gaps say in short.
+// gaps lists the paths and privileges of an inventory's gaps.
 func gaps(inv cluster.Inventory) string {
 	var out []string
 	for _, g := range inv.Gaps {

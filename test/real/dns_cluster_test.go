@@ -55,7 +55,7 @@ func TestRealDNSCluster(t *testing.T) {
 
 	// A key that the server does not take is known before the first VM is made.
 	t.Setenv("DNS_UPDATE_KEYSECRET", "AAAA")
-	p.step(3, "preflight", "STOP unknown live/web.lab.test.", "does not take the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
+	p.step(3, "preflight", "STOP unknown live/web.lab.test.", "rejects the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
 	t.Setenv("DNS_UPDATE_KEYSECRET", "")
 	p.step(2, "preflight", "DNS_UPDATE_KEYSECRET is not set")
 	t.Setenv("DNS_UPDATE_KEYSECRET", p.server.Secret)

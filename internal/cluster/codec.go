@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +12,9 @@ import (
 // Encode writes an inventory as the JSON that Decode reads.
 func (inv Inventory) Encode() ([]byte, error) {
 	inv.Version = Version
-	inv.Nodes, inv.Guests, inv.Pools = some(inv.Nodes), some(inv.Guests), some(inv.Pools)
-	inv.Storages, inv.Tasks, inv.Free = some(inv.Storages), some(inv.Tasks), some(inv.Free)
-	inv.Gaps, inv.Records = some(inv.Gaps), some(inv.Records)
+	inv.Nodes, inv.Guests, inv.Pools = nonNil(inv.Nodes), nonNil(inv.Guests), nonNil(inv.Pools)
+	inv.Storages, inv.Tasks, inv.Free = nonNil(inv.Storages), nonNil(inv.Tasks), nonNil(inv.Free)
+	inv.Gaps, inv.Records = nonNil(inv.Gaps), nonNil(inv.Records)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -24,16 +25,17 @@ func (inv Inventory) Encode() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// some makes an empty list of none: null says that nobody looked.
-func some[T any](list []T) []T {
+// nonNil returns an empty list for nil: Decode rejects null, which would mean that
+// the list was not read.
+func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
 	return list
 }
 
-// Decode reads an inventory strictly: another version, an unknown key, a missing
-// list or a contradiction is an error that names the line.
+// Decode decodes an inventory strictly: another version, an unknown key, a missing
+// list or a contradiction is an error with its line number.
 func Decode(file string, src []byte) (*Inventory, error) {
 	d := &decoder{file: file, src: src}
 	var peek struct {
@@ -43,10 +45,10 @@ func Decode(file string, src []byte) (*Inventory, error) {
 		return nil, d.explain(err, 0)
 	}
 	if peek.Version == nil {
-		return nil, d.fail(0, "it has no version; an inventory is what `stackgen snapshot` writes")
+		return nil, d.fail(0, "not an inventory: it has no version. `stackgen snapshot` writes an inventory")
 	}
 	if *peek.Version != Version {
-		return nil, d.fail(d.find(`"version"`), "it has version %d, this stackgen knows version %d; take another snapshot", *peek.Version, Version)
+		return nil, d.fail(d.find(`"version"`), "unsupported version %d, this stackgen reads version %d: write a new file with `stackgen snapshot`", *peek.Version, Version)
 	}
 	dec := json.NewDecoder(bytes.NewReader(src))
 	dec.DisallowUnknownFields()
@@ -60,7 +62,7 @@ func Decode(file string, src []byte) (*Inventory, error) {
 	return inv, nil
 }
 
-// A decoder says where in a file something is wrong.
+// A decoder adds file and line to errors.
 type decoder struct {
 	file string
 	src  []byte
@@ -73,20 +75,20 @@ func (d *decoder) fail(offset int, format string, args ...any) error {
 
 func (d *decoder) find(text string) int { return bytes.Index(d.src, []byte(text)) }
 
-// explain puts an error of the JSON package into words and on its line.
+// explain turns an error of encoding/json into a message with its line.
 func (d *decoder) explain(err error, offset int64) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return d.fail(int(syntax.Offset)-1, "no inventory: %v", syntax)
+		return d.fail(int(syntax.Offset)-1, "not an inventory: %v", syntax)
 	case errors.As(err, &kind):
-		return d.fail(int(kind.Offset), "%s takes %s, this is %s", or(kind.Field, "an inventory"), article(kind.Type.String()), article(kind.Value))
+		return d.fail(int(kind.Offset), "%s must be %s, not %s", cmp.Or(kind.Field, "an inventory"), article(kind.Type.String()), article(kind.Value))
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return d.fail(d.find(name), "unknown key %s", name)
 	}
-	return d.fail(int(offset), "no inventory: %v", err)
+	return d.fail(int(offset), "not an inventory: %v", err)
 }
 
 func article(kind string) string {
@@ -105,14 +107,14 @@ func article(kind string) string {
 	return "text"
 }
 
-// check refuses what no look at a cluster can have found.
+// check rejects an inventory that contradicts itself.
 func (d *decoder) check(inv *Inventory) error {
 	for _, list := range []struct {
 		name    string
 		missing bool
 	}{{"nodes", inv.Nodes == nil}, {"guests", inv.Guests == nil}, {"pools", inv.Pools == nil}, {"gaps", inv.Gaps == nil}, {"free", inv.Free == nil}} {
 		if list.missing {
-			return d.fail(0, "the list %q is missing: it would look as if there were none", list.name)
+			return d.fail(0, "the list %q is missing; write [] if it is empty", list.name)
 		}
 	}
 	seen := map[int]bool{}
@@ -122,9 +124,9 @@ func (d *decoder) check(inv *Inventory) error {
 		case g.VMID <= 0:
 			return d.fail(d.find(`"guests"`), "a guest has no vmid")
 		case seen[g.VMID]:
-			return d.fail(at, "VMID %d is there twice", g.VMID)
+			return d.fail(at, "duplicate VMID %d", g.VMID)
 		case g.Kind != KindVM && g.Kind != KindContainer:
-			return d.fail(at, "guest %d has kind %q; it is %s or %s", g.VMID, g.Kind, KindVM, KindContainer)
+			return d.fail(at, "guest %d has kind %q; it must be %s or %s", g.VMID, g.Kind, KindVM, KindContainer)
 		case inv.Node(g.Node) == nil:
 			return d.fail(at, "guest %d is on node %q, which is not in nodes", g.VMID, g.Node)
 		}
@@ -132,7 +134,7 @@ func (d *decoder) check(inv *Inventory) error {
 	}
 	for _, id := range inv.Free {
 		if seen[id] {
-			return d.fail(d.find(`"free"`), "VMID %d is free and a guest's", id)
+			return d.fail(d.find(`"free"`), "VMID %d is listed as free, but a guest has it", id)
 		}
 	}
 	return nil

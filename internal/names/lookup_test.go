@@ -14,7 +14,7 @@ import (
 	"stackgen/internal/names"
 )
 
-// zone serves records on a port of this machine.
+// zone serves records on a loopback port and returns the port.
 func zone(t *testing.T, records ...string) int {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -64,7 +64,7 @@ func zone(t *testing.T, records ...string) int {
 	return port
 }
 
-func TestAsk(t *testing.T) {
+func TestLookup(t *testing.T) {
 	port := zone(t, "web.lab. 300 IN A 192.0.2.2", "web.lab. 300 IN A 192.0.2.1", "alias.lab. 60 IN CNAME web.lab.", "long.lab. 1 IN A 192.0.2.3",
 		"*.apps.lab. 300 IN A 192.0.2.9")
 	var q []names.Question
@@ -72,9 +72,9 @@ func TestAsk(t *testing.T) {
 		q = append(q, names.Question{Name: name, Server: "127.0.0.1", Port: port})
 	}
 	want := []string{"*.apps.lab. [192.0.2.9]  300 false ", "alias.lab. [] web.lab. 60 false ", "elsewhere.lab. []  0 false SERVER is not authoritative for it",
-		"long.lab. [192.0.2.3]  1 false ", "none.lab. []  0 false ", "refused.lab. []  0 false SERVER answers REFUSED", "web.lab. [192.0.2.1 192.0.2.2]  300 false ",
+		"long.lab. [192.0.2.3]  1 false ", "none.lab. []  0 false ", "refused.lab. []  0 false SERVER responds with REFUSED", "web.lab. [192.0.2.1 192.0.2.2]  300 false ",
 		"x.apps.lab. [192.0.2.9]  300 true "}
-	for i, r := range names.Ask(context.Background(), q) {
+	for i, r := range names.Lookup(context.Background(), q) {
 		got := strings.ReplaceAll(show(r), fmt.Sprintf("127.0.0.1:%d", port), "SERVER")
 		if got != want[i] {
 			t.Errorf("got  %q\nwant %q", got, want[i])
@@ -86,8 +86,8 @@ func show(r cluster.Record) string {
 	return fmt.Sprintf("%s %v %s %d %t %s", r.Name, r.Addresses, r.CNAME, r.TTL, r.Wildcard, r.Error)
 }
 
-func TestAServerThatIsNotThere(t *testing.T) {
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0") // takes what comes and says nothing
+func TestServerThatDoesNotRespond(t *testing.T) {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0") // receives packets and never responds
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +97,8 @@ func TestAServerThatIsNotThere(t *testing.T) {
 		q = append(q, names.Question{Name: fmt.Sprintf("n%d.lab.", i), Server: "127.0.0.1", Port: conn.LocalAddr().(*net.UDPAddr).Port})
 	}
 	began := time.Now()
-	for _, r := range names.Ask(context.Background(), q) {
-		if !strings.Contains(r.Error, "does not answer: no answer in time") {
+	for _, r := range names.Lookup(context.Background(), q) {
+		if !strings.Contains(r.Error, "does not respond: timeout") {
 			t.Fatalf("error %q", r.Error)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
+func TestEncodeDecode(t *testing.T) {
 	in := Inventory{Taken: "2026-01-01T00:00:00Z", Nodes: []Node{{Name: "pve1", Online: true}}, Free: []int{300},
 		Guests: []Guest{{VMID: 101, Node: "pve1", Kind: KindVM, Name: "<web>", Config: &Config{Raw: map[string]string{"name": "<web>"}}}}}
 	body, err := in.Encode()
@@ -24,27 +24,27 @@ func TestDecodeReadsWhatEncodeWrites(t *testing.T) {
 	}
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecodeErrors(t *testing.T) {
 	body, err := Inventory{Nodes: []Node{{Name: "pve1"}}, Guests: []Guest{{VMID: 101, Node: "pve1", Kind: KindVM}}}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	good := string(body)
 	for name, c := range map[string]struct{ src, want string }{
-		"nothing":           {"", "f.json:1: no inventory: unexpected end"},
-		"a spec":            {"apiVersion: x\n", "f.json:1: no inventory: invalid character"},
-		"a list":            {"[]", "f.json:1: an inventory takes an object, this is a list"},
-		"no version":        {"{}", "f.json:1: it has no version"},
-		"another version":   {strings.Replace(good, `"version": 1`, `"version": 2`, 1), "f.json:2: it has version 2, this stackgen knows version 1"},
+		"empty":             {"", "f.json:1: not an inventory: unexpected end"},
+		"a spec":            {"apiVersion: x\n", "f.json:1: not an inventory: invalid character"},
+		"a list":            {"[]", "f.json:1: an inventory must be an object, not a list"},
+		"no version":        {"{}", "f.json:1: not an inventory: it has no version"},
+		"another version":   {strings.Replace(good, `"version": 1`, `"version": 2`, 1), "f.json:2: unsupported version 2, this stackgen reads version 1"},
 		"an unknown key":    {strings.Replace(good, `"quorate"`, `"quorum"`, 1), `f.json:7: unknown key "quorum"`},
-		"a wrong type":      {strings.Replace(good, `"vmid": 101`, `"vmid": "101"`, 1), "f.json:20: guests.vmid takes a number, this is text"},
-		"cut off":           {good[:len(good)/2], "f.json:"},
-		"something after":   {good + "{}", "after top-level value"},
+		"a wrong type":      {strings.Replace(good, `"vmid": 101`, `"vmid": "101"`, 1), "f.json:20: guests.vmid must be a number, not text"},
+		"incomplete":        {good[:len(good)/2], "f.json:"},
+		"trailing data":     {good + "{}", "after top-level value"},
 		"a missing list":    {strings.Replace(good, `"gaps": [],`, "", 1), `the list "gaps" is missing`},
 		"a null list":       {strings.Replace(good, `"gaps": []`, `"gaps": null`, 1), `the list "gaps" is missing`},
-		"a strange kind":    {strings.Replace(good, `"kind": "qemu"`, `"kind": "vm"`, 1), `f.json:20: guest 101 has kind "vm"`},
+		"an unknown kind":   {strings.Replace(good, `"kind": "qemu"`, `"kind": "vm"`, 1), `f.json:20: guest 101 has kind "vm"`},
 		"an unknown node":   {strings.Replace(good, `"node": "pve1"`, `"node": "pve9"`, 1), `f.json:20: guest 101 is on node "pve9"`},
-		"free and not free": {strings.Replace(good, `"free": []`, `"free": [101]`, 1), "VMID 101 is free and a guest's"},
+		"free and not free": {strings.Replace(good, `"free": []`, `"free": [101]`, 1), "VMID 101 is listed as free, but a guest has it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Decode("f.json", []byte(c.src))
@@ -55,8 +55,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestTheFormatIsDocumented holds docs/inventory.md to the types.
-func TestTheFormatIsDocumented(t *testing.T) {
+// TestInventoryDocs checks that docs/inventory.md describes every key.
+func TestInventoryDocs(t *testing.T) {
 	doc, err := os.ReadFile("../../docs/inventory.md")
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,14 @@
 package cluster
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
-// StatusUnknown is the status of a guest whose node does not answer.
+// StatusUnknown is the status of a guest whose node does not respond.
 const StatusUnknown = "unknown"
 
-// byVMID is every guest by its VMID.
+// byVMID returns all guests by VMID.
 func (inv *Inventory) byVMID() map[int]*Guest {
 	out := make(map[int]*Guest, len(inv.Guests))
 	for i := range inv.Guests {
@@ -44,11 +47,10 @@ func (inv *Inventory) Pool(id string) *Pool {
 	return nil
 }
 
-// Blind lists the gaps that keep the inventory from saying the truth about a
-// VMID: its guest was not read in full, or nothing has it and that proves
-// nothing. Gaps that concern neither, such as Sys.Audit for tasks and quorum,
-// are not among them.
-func (inv *Inventory) Blind(vmid int) []Gap {
+// GapsForVM returns the gaps that hide the facts about a VMID: its guest was not
+// read completely, or no guest has it but some guests are not visible. It omits
+// gaps about other things, such as quorum and tasks.
+func (inv *Inventory) GapsForVM(vmid int) []Gap {
 	path := "/vms/" + strconv.Itoa(vmid)
 	g := inv.Guest(vmid)
 	var out []Gap
@@ -56,16 +58,16 @@ func (inv *Inventory) Blind(vmid int) []Gap {
 		switch {
 		case gap.Path == path && !gap.Agent(),
 			g != nil && gap.Path == "/nodes/"+g.Node && gap.Privilege == "",
-			g == nil && gap.General() && !inv.free(vmid):
+			g == nil && gap.AnyGuest() && !slices.Contains(inv.Free, vmid):
 			out = append(out, gap)
 		}
 	}
 	return out
 }
 
-// BlindAgent lists the gaps because of which nobody knows whether a guest's
-// agent answers.
-func (inv *Inventory) BlindAgent(vmid int) []Gap {
+// GapsForAgent returns the gaps because of which the agent of a guest could not be
+// queried.
+func (inv *Inventory) GapsForAgent(vmid int) []Gap {
 	var out []Gap
 	for _, gap := range inv.Gaps {
 		if gap.Agent() && (gap.Path == "/vms" || gap.Path == "/vms/"+strconv.Itoa(vmid)) {
@@ -75,20 +77,20 @@ func (inv *Inventory) BlindAgent(vmid int) []Gap {
 	return out
 }
 
-// BlindNames lists the gaps that may hide further guests of some name.
-func (inv *Inventory) BlindNames() []Gap {
+// GapsForNames returns the gaps that may hide further guests with some name.
+func (inv *Inventory) GapsForNames() []Gap {
 	var out []Gap
 	for _, gap := range inv.Gaps {
-		if gap.General() || gap.Privilege == "" {
+		if gap.AnyGuest() || gap.Privilege == "" {
 			out = append(out, gap)
 		}
 	}
 	return out
 }
 
-// BlindPool lists the gaps because of which the absence of a pool proves
+// GapsForPool returns the gaps because of which the absence of a pool proves
 // nothing.
-func (inv *Inventory) BlindPool(id string) []Gap {
+func (inv *Inventory) GapsForPool(id string) []Gap {
 	if inv.Pool(id) != nil {
 		return nil
 	}
@@ -106,26 +108,16 @@ const (
 	VMAudit    = "VM.Audit"
 	PoolAudit  = "Pool.Audit"
 	SysAudit   = "Sys.Audit"
-	VMMonitor  = "VM.Monitor"          // asks the agent, up to Proxmox VE 8
-	AgentAudit = "VM.GuestAgent.Audit" // asks the agent, from Proxmox VE 9
+	VMMonitor  = "VM.Monitor"          // queries the agent, up to Proxmox VE 8
+	AgentAudit = "VM.GuestAgent.Audit" // queries the agent, from Proxmox VE 9
 )
 
-// General reports whether a gap hides guests at large, and not one of them.
-func (g Gap) General() bool {
+// AnyGuest reports whether a gap may hide any number of guests.
+func (g Gap) AnyGuest() bool {
 	return g.Privilege == VMAudit && g.Path == "/vms"
 }
 
-// Agent reports whether a gap is only about asking a guest's agent.
+// Agent reports whether a gap is about querying guest agents only.
 func (g Gap) Agent() bool {
 	return g.Privilege == VMMonitor || g.Privilege == AgentAudit
-}
-
-// free reports whether it is proved that nothing has a VMID.
-func (inv *Inventory) free(vmid int) bool {
-	for _, id := range inv.Free {
-		if id == vmid {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,145 @@
+package proxmox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/internal/cluster"
+)
+
+// addResources adds nodes, storages and guests from the cluster-wide list. In it,
+// node, tags, lock and pool of a guest are current, and so are deletions; names,
+// sizes, template flags and states lag.
+func (r *reader) addResources(list []resource) {
+	for _, e := range list {
+		switch e.Type {
+		case "node":
+			r.inv.Nodes = append(r.inv.Nodes, cluster.Node{Name: e.Node, Online: e.Status == "online", CPUs: int(e.MaxCPU), CPU: float64(e.CPU),
+				Memory: int64(e.MaxMemory), Used: int64(e.Memory)})
+		case "storage":
+			r.inv.Storages = append(r.inv.Storages, cluster.Storage{ID: e.Storage, Node: e.Node, Type: e.PluginType, Shared: e.Shared != 0,
+				Content: sortedList(e.Content), Active: e.Status == "available", Total: int64(e.MaxDisk), Used: int64(e.Disk)})
+		case cluster.KindVM, cluster.KindContainer:
+			r.guests[int(e.VMID)] = &cluster.Guest{VMID: int(e.VMID), Node: e.Node, Kind: e.Type, Template: e.Template != 0, Name: string(e.Name),
+				Status: cmp.Or(e.Status, cluster.StatusUnknown), Tags: splitTags(e.Tags), Pool: e.Pool, Lock: e.Lock, HA: e.HA, Uptime: int64(e.Uptime),
+				CPUs: float64(e.MaxCPU), Memory: int64(e.MaxMemory), Disk: int64(e.MaxDisk)}
+		}
+	}
+}
+
+// readNodes reads the VM list of every online node, which is current, and adds a
+// gap for every node without one.
+func (r *reader) readNodes(ctx context.Context) {
+	lists := make([][]nodeVM, len(r.inv.Nodes))
+	errs := make([]error, len(r.inv.Nodes))
+	var online []int
+	for i, n := range r.inv.Nodes {
+		if n.Online {
+			online = append(online, i)
+		}
+	}
+	concurrently(online, func(i int) { errs[i] = r.get(ctx, "/nodes/"+r.inv.Nodes[i].Name+"/qemu", &lists[i]) })
+	listed := map[int]bool{}
+	for i := range r.inv.Nodes {
+		n := &r.inv.Nodes[i]
+		switch {
+		case !n.Online:
+			r.addGap(cluster.Gap{Path: "/nodes/" + n.Name, Reason: "node " + n.Name + " is offline; only the VMIDs of its guests are known"})
+			r.setUnknown(n.Name)
+		case errs[i] != nil:
+			n.Online = false
+			r.addGap(cluster.Gap{Path: "/nodes/" + n.Name, Reason: "node " + n.Name + " does not respond: " + errs[i].Error()})
+			r.setUnknown(n.Name)
+		}
+		for _, v := range lists[i] {
+			listed[int(v.VMID)] = true
+			r.update(n.Name, v)
+		}
+	}
+	r.findMoved(listed)
+}
+
+// setUnknown sets the status of all guests of a node to unknown.
+func (r *reader) setUnknown(node string) {
+	for _, g := range r.guests {
+		if g.Node == node {
+			g.Status = cluster.StatusUnknown
+		}
+	}
+}
+
+// update overwrites a VM with the values from the list of its node.
+func (r *reader) update(node string, v nodeVM) {
+	g := r.guests[int(v.VMID)]
+	if g == nil { // created after the cluster-wide list was read
+		g = &cluster.Guest{VMID: int(v.VMID), Kind: cluster.KindVM}
+		r.guests[g.VMID] = g
+	}
+	g.Node, g.Name, g.Status, g.Template = node, string(v.Name), v.Status, v.Template != 0
+	g.Tags, g.Lock, g.Uptime = splitTags(v.Tags), v.Lock, int64(v.Uptime)
+	g.CPUs, g.Memory, g.Disk = float64(v.CPUs), int64(v.MaxMemory), int64(v.MaxDisk)
+}
+
+// findMoved adds a gap for every VM that is in the cluster-wide list but not in
+// the list of its node: it was moved or removed between the two requests.
+func (r *reader) findMoved(listed map[int]bool) {
+	for _, g := range r.guests {
+		if n := r.inv.Node(g.Node); g.Kind == cluster.KindVM && !listed[g.VMID] && n != nil && n.Online {
+			g.Status = cluster.StatusUnknown
+			r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("VM %d was moved or removed while the lists were read; run the command again", g.VMID)})
+		}
+	}
+}
+
+// candidates returns, by VMID, the guests whose configuration must be read: VMs
+// that may belong to the project, wanted templates, and containers whose name the
+// list does not have yet.
+func (r *reader) candidates() []*cluster.Guest {
+	var out []*cluster.Guest
+	for _, g := range r.guests {
+		if n := r.inv.Node(g.Node); n == nil || !n.Online {
+			continue
+		}
+		ours := r.vmids[g.VMID] || r.names[strings.ToLower(g.Name)]
+		switch {
+		case g.Kind == cluster.KindContainer && g.Name == "",
+			g.Kind == cluster.KindVM && !g.Template && (ours || g.Name == ""),
+			g.Template && (slices.Contains(r.wanted.Templates, g.Name) || slices.Contains(r.wanted.Templates, strconv.Itoa(g.VMID))):
+			out = append(out, g)
+		}
+	}
+	slices.SortFunc(out, func(a, b *cluster.Guest) int { return a.VMID - b.VMID })
+	return out
+}
+
+// unusedVMIDs returns the wanted VMIDs that no listed guest has.
+func (r *reader) unusedVMIDs() []int {
+	var out []int
+	for id := range r.vmids {
+		if r.guests[id] == nil {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sortedList sorts a list with commas, which Proxmox VE sends in random order.
+func sortedList(list string) string {
+	parts := strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}
+
+// vmidOf returns the VMID in the ID of a task, or 0.
+func vmidOf(id string) int {
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		return 0
+	}
+	return n
+}
