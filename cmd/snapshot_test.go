@@ -118,11 +118,11 @@ func TestSnapshotRefuses(t *testing.T) {
 	}
 	before := s.Counters().Requests
 	file(t, "stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nproxmox: {endpoint: \"https://other.example:8006\", insecure: true}\n")
-	if code, _, errOut := run(t, "snapshot"); code != 1 || !strings.Contains(errOut, "the environment says PROXMOX_VE_ENDPOINT is https://127.0.0.1") {
+	if code, _, errOut := run(t, "snapshot"); code != 1 || !strings.Contains(errOut, "but PROXMOX_VE_ENDPOINT is https://127.0.0.1") {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 	file(t, "stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nproxmox: {endpoint: \""+s.URL()+"\"}\n")
-	if code, _, errOut := run(t, "snapshot"); code != 1 || !strings.Contains(errOut, "proxmox.insecure is false") {
+	if code, _, errOut := run(t, "snapshot"); code != 1 || !strings.Contains(errOut, "proxmox.insecure to false") {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 	file(t, "stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nproxmox: {ca_file: pki/ca.pem}\n")
