@@ -4,7 +4,7 @@ GO  ?= go
 # The real tools for tests. Terragrunt's shared provider cache is the user's: our builds have other hashes.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 SOURCES := cmd schema generator templates internal test tools
-.PHONY: build example demo test faults golden lint tools bench check conformance fuzz help
+.PHONY: build example demo test faults golden lint words tools bench check conformance fuzz help
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
@@ -27,6 +27,9 @@ lint: ## run gofmt, go vet and golangci-lint, which takes some minutes to build 
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
 	@$(GO) vet ./... && for dir in tools/provider-dns test/terratest; do (cd $$dir && GOWORK=off $(GO) vet ./...) || exit 1; done
 	@$(GO) tool -modfile=tools/golangci-lint/go.mod golangci-lint run --issues-exit-code=0
+
+words: ## report words of test/words.txt, with what to write instead
+	@WORDS=1 $(GO) test ./test -run '^TestWords$$'
 
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 	@tools/install && cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once
