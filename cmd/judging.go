@@ -85,7 +85,7 @@ func (j *judging) rendered() error {
 
 // decisions are what a lock says of the selected stacks.
 func (j *judging) decisions(l *lock.Lock) ([]byte, error) {
-	own := lock.Lock{Version: l.Version, Profiles: l.Profiles}
+	own := lock.Lock{Version: l.Version}
 	for _, s := range l.Stacks {
 		if j.project.Selected(s.Key) {
 			own.Stacks = append(own.Stacks, s)

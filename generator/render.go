@@ -17,13 +17,12 @@ func Render(p *schema.Project, d *lock.Lock, selected func(stack string) bool) (
 	if err != nil {
 		return nil, err
 	}
-	labels := resourceLabels(p, d)
 	for _, s := range p.Stacks {
 		l := d.Stacks.Get(s.Name)
 		if l == nil || !selected(s.Name) {
 			continue
 		}
-		more, err := stack(s, l, labels)
+		more, err := stack(s, l)
 		if err != nil {
 			return nil, err
 		}
@@ -32,28 +31,11 @@ func Render(p *schema.Project, d *lock.Lock, selected func(stack string) bool) (
 	return collect(files)
 }
 
-// resourceLabels are the labels of all resource blocks a VM can be in: those of
-// the profiles there are, and of those there once were.
-func resourceLabels(p *schema.Project, d *lock.Lock) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, prof := range p.Profiles {
-		out = append(out, schema.ResourceLabel(prof.Name))
-		seen[prof.Name] = true
-	}
-	for _, name := range d.Profiles {
-		if !seen[name] {
-			out = append(out, schema.ResourceLabel(name))
-		}
-	}
-	return out
-}
-
 // stack renders one stack's own files.
-func stack(s *schema.Stack, l *lock.Stack, labels []string) ([]File, error) {
+func stack(s *schema.Stack, l *lock.Stack) ([]File, error) {
 	r := &renderer{from: s.Spec}
 	r.settings(s, l)
-	r.moves(s, l, labels)
+	r.moves(s, l)
 	r.units(s, l)
 	r.registration(s, l)
 	return r.files, r.err

@@ -16,7 +16,6 @@ type unit struct {
 	module  string
 	values  []pair
 	after   []string // units that must be applied first
-	files   []string // what is generated into its root module: imports, moved
 	address []pair   // DNS: the dependency's mock and how an address is read
 	moving  bool     // DNS: the records go on in another unit
 	hollow  []pair   // VMs: the values without the VMs, and
@@ -40,9 +39,9 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 		case e.Key == lock.UnitPool && e.Value.Status == lock.Live:
 			before = append(before, r.poolUnit(s))
 		case e.Key == lock.UnitPool:
-			after = append(after, unit{name: e.Key, kind: lock.UnitPool, module: lock.UnitPool, values: []pair{{"pools", object()}}, after: []string{lock.UnitVM}, files: []string{"imports"}})
+			after = append(after, unit{name: e.Key, kind: lock.UnitPool, module: lock.UnitPool, values: []pair{{"pools", object()}}, after: []string{lock.UnitVM}})
 		case e.Value.Status == lock.Retired:
-			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, module: "dns-records", values: []pair{{"records", object()}}, files: []string{"imports"}})
+			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, module: "dns-records", values: []pair{{"records", object()}}})
 		case e.Value.Status == lock.Moving:
 			moving = append(moving, e.Key)
 		default:
@@ -69,7 +68,7 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 
 func (r *renderer) poolUnit(s *schema.Stack) unit {
 	pool := inline(pair{"comment", orNull(s.Pool.Comment)})
-	return unit{name: lock.UnitPool, kind: lock.UnitPool, module: lock.UnitPool, files: []string{"imports"},
+	return unit{name: lock.UnitPool, kind: lock.UnitPool, module: lock.UnitPool,
 		values: []pair{{"pools", object(pair{s.Pool.ID, pool})}}}
 }
 
@@ -89,7 +88,7 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 		vms = append(vms, pair{v.Key, tokens})
 		pieces = append(pieces, tokens.Bytes())
 	}
-	u := unit{name: lock.UnitVM, kind: lock.UnitVM, module: lock.UnitVM, files: []string{"imports", "moved"}, pieces: pieces}
+	u := unit{name: lock.UnitVM, kind: lock.UnitVM, module: lock.UnitVM, pieces: pieces}
 	if s.Parallelism > 0 {
 		u.values = append(u.values, pair{"parallelism", number(s.Parallelism)})
 	}
@@ -117,7 +116,7 @@ func recordOwners(vms []*schema.VM, l *lock.Stack) map[string][]*schema.VM {
 
 // dnsUnit is the unit of one VM's records, or of the whole stack's.
 func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
-	u := unit{name: name, kind: lock.UnitDNS, module: "dns-records", after: []string{lock.UnitVM}, files: []string{"imports"}}
+	u := unit{name: name, kind: lock.UnitDNS, module: "dns-records", after: []string{lock.UnitVM}}
 	var records []pair
 	for _, v := range owners {
 		for _, rec := range v.Records {
@@ -152,16 +151,17 @@ func (u *unit) block(s *schema.Stack) part {
 	for _, name := range u.after {
 		auto = append(auto, u.dependency(name)...)
 	}
-	for _, file := range u.files {
-		auto = append(auto, nest(u.generate(file)))
-	}
 	if u.moving {
 		auto = append(auto, u.without()...)
 	}
-	return block("unit", []string{u.name},
+	parts := []part{
 		group(pair{"source", text(source)}, pair{"path", text(u.name)}),
 		group(pair{"values", object(append(extra, u.values...)...)}),
-		nest(block("autoinclude", nil, auto...)))
+	}
+	if len(auto) > 0 {
+		parts = append(parts, nest(block("autoinclude", nil, auto...)))
+	}
+	return block("unit", []string{u.name}, parts...)
 }
 
 // dependency orders the unit after another one. A DNS unit reads addresses from
@@ -183,17 +183,6 @@ func (u *unit) dependency(on string) []part {
 			pair{"mock_outputs_merge_strategy_with_state", text("deep_map_only")}))),
 		group(pair{"inputs", object(pair{"addresses", object(addresses...)})}),
 	}
-}
-
-// generate puts a file of the stack into the unit's root module. It is always
-// written, so that nothing stale survives there; imports come and go.
-func (u *unit) generate(what string) part {
-	file := what + "/" + u.name + ".tf"
-	contents := call("file", stackPath(file))
-	if what == "imports" {
-		contents = conditional(call("fileexists", stackPath(file)), contents, text("# "+Marker+". Nothing to import.\n"))
-	}
-	return generated(what, contents)
 }
 
 // generated is a file of the unit's root module.

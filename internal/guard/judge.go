@@ -179,7 +179,7 @@ func (j *judge) strays(at *place) {
 }
 
 func (j *judge) renamed(at *place, key string) bool {
-	return slices.ContainsFunc(at.Renamed, func(n schema.Rename) bool { return n.From == key })
+	return at.lock.Had(key) || slices.ContainsFunc(at.Renamed, func(n schema.Rename) bool { return n.From == key })
 }
 
 func (j *judge) stray(at *place, unit string, r Resource) {

@@ -51,6 +51,9 @@ func (j *judge) vms(at *place) {
 // decide judges one VM. It reports whether there is a verdict at all.
 func (s *subject) decide() bool {
 	keys := []string{s.Key}
+	for _, a := range s.entry.Former {
+		keys = append(keys, a.Key)
+	}
 	for _, r := range s.at.Renamed {
 		if r.To == s.Key {
 			keys = append(keys, r.From)
@@ -73,6 +76,7 @@ func (s *subject) decide() bool {
 		return s.forgotten()
 	case len(s.states) > 1:
 		s.twice()
+	case s.notMoved():
 	case s.entry.Status == lock.Retired:
 		s.retired()
 	case len(s.states) == 1 && s.states[0].VMID != s.VMID:

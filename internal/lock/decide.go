@@ -2,7 +2,6 @@ package lock
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -49,7 +48,6 @@ type Options struct {
 func Decide(p *schema.Project, old *Lock, o Options) Result {
 	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}}
 	d.reserve()
-	d.lock.Profiles = profileNames(p, old)
 	for _, s := range p.Stacks {
 		d.result.Stacks = append(d.result.Stacks, s)
 		if o.Selected(s.Name) {
@@ -71,20 +69,6 @@ type decider struct {
 	options Options
 	used    map[int]string // VMID -> who has it
 	result  Result
-}
-
-func profileNames(p *schema.Project, old *Lock) []string {
-	names := map[string]bool{}
-	for _, n := range old.Profiles {
-		names[n] = true
-	}
-	for _, prof := range p.Profiles {
-		names[prof.Name] = true
-	}
-	for _, b := range schema.BuiltinProfiles() {
-		delete(names, b.Name)
-	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 // reserve notes every VMID that is spoken for, so that allocation avoids it.
@@ -162,7 +146,7 @@ func (d *decider) stack(s *schema.Stack) {
 	l.Status, l.Spec = Live, d.options.Specs[s.Name]
 	remember(l, s)
 	e := &stackDecider{decider: d, stack: s, lock: l, inSpec: map[string]bool{}, retired: namesOf(s.Retired), forgotten: namesOf(s.Forgotten),
-		counts: map[string]int{}, turns: map[schema.Pos]int{}}
+		addresses: l.addresses(), counts: map[string]int{}, turns: map[schema.Pos]int{}}
 	for _, v := range s.VMs {
 		e.inSpec[v.Key] = true
 	}
@@ -218,7 +202,9 @@ func (d *decider) gone() {
 		case retired && forgotten:
 			d.error(wayPos(d.project.Forgotten, e.Key), "", schema.CodeWayOut, "choose one", "stack %s is retired and forgotten", e.Key)
 		case retired:
+			before := l.addresses()
 			l.retire()
+			l.recordAddresses(before)
 			d.result.Stacks = append(d.result.Stacks, tombstone(e.Key, &l, d.project.Guard))
 		case forgotten:
 			l.Status = Forgotten

@@ -28,9 +28,8 @@ const (
 
 // A Lock is every decision of a project.
 type Lock struct {
-	Version  int            `yaml:"version"`
-	Profiles []string       `yaml:"profiles,omitempty,flow"` // every profile ever rendered: VMs may still be at its address
-	Stacks   Ordered[Stack] `yaml:"stacks"`
+	Version int            `yaml:"version"`
+	Stacks  Ordered[Stack] `yaml:"stacks"`
 }
 
 // A Stack is the decisions of one stack, and what it takes to reach its state
@@ -87,9 +86,9 @@ type VM struct {
 	Profile     string // as last rendered, unless default: part of its address
 	Template    *Template
 	MACs        []string
-	Unit        string   // its DNS unit
-	Member      string   // its name in the roster
-	Former      []string // keys it had, oldest first: its state may still be at one of them
+	Unit        string    // its DNS unit
+	Member      string    // its name in the roster
+	Former      []Address // where it may still be in state, oldest first
 	Fingerprint *Fingerprint
 	Status      string
 }
@@ -144,7 +143,6 @@ func (l *Lock) Has(stack, key string) bool {
 // clone returns a copy that can be changed without changing l.
 func (l *Lock) clone() *Lock {
 	out := *l
-	out.Profiles = slices.Clone(l.Profiles)
 	out.Stacks = slices.Clone(l.Stacks)
 	for i := range out.Stacks {
 		out.Stacks[i].Value.Units = slices.Clone(out.Stacks[i].Value.Units)

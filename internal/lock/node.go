@@ -73,7 +73,11 @@ func (v VM) node() (*yaml.Node, error) {
 	put(n, "macs", v.MACs)
 	put(n, "unit", v.Unit)
 	put(n, "member", v.Member)
-	put(n, "former", v.Former)
+	var former []string
+	for _, a := range v.Former {
+		former = append(former, a.String())
+	}
+	put(n, "former", former)
 	if f := v.Fingerprint; f != nil {
 		seen := flow()
 		put(seen, "uuid", f.UUID)

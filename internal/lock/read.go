@@ -2,6 +2,7 @@ package lock
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,7 +35,7 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 	if r.number(root, "version") != Version && len(r.problems) == 0 {
 		r.fail(root.Get("version").Pos, "expected version: %d", Version)
 	}
-	l.Profiles = r.strings(root.Get("profiles"))
+	r.strings(root.Get("profiles")) // earlier versions needed them for moved blocks
 	r.each(root.Get("stacks"), func(key string, n *schema.Node) {
 		l.Stacks = append(l.Stacks, Entry[Stack]{key, r.stack(key, n)})
 	})
@@ -169,7 +170,10 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 func (r *reader) vm(at string, n *schema.Node) VM {
 	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "former", "fingerprint", "status")
 	v := VM{VMID: r.number(n, "vmid"), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")), MACs: r.strings(n.Get("macs")),
-		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Former: r.strings(n.Get("former")), Status: r.status(n)}
+		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Status: r.status(n)}
+	for _, s := range r.strings(n.Get("former")) {
+		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
+	}
 	if other, ok := r.vmids[v.VMID]; ok {
 		r.fail(n.Pos, "VMID %d of %s is %s's as well", v.VMID, schema.Printable(at), schema.Printable(other))
 	}

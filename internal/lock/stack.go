@@ -18,6 +18,7 @@ type stackDecider struct {
 	retired   map[string]bool // names in the spec's retired list
 	forgotten map[string]bool
 	old       map[string]*VM     // entries of the lock, by key
+	addresses map[string]Address // of these entries until this run, by key
 	counts    map[string]int     // VMs of the stack on each node
 	turns     map[schema.Pos]int // how often a placement was asked
 	next      int                // where to look for a free VMID
@@ -38,19 +39,28 @@ func (d *stackDecider) rename() {
 		}
 		return -1
 	}
+	between := map[string]bool{} // keys that are renamed again
+	for _, r := range d.stack.Renamed {
+		between[r.To] = true
+	}
 	for _, r := range d.stack.Renamed {
 		from, to := index(r.From), index(r.To)
 		switch {
-		case from < 0 && to < 0:
-			d.error(r.Pos, "renamed", schema.CodeWayOut, "remove the line, or mend the old key", "the lock knows no VM %q", r.From)
+		case from < 0 && to < 0 && !d.lock.Had(r.From):
+			d.error(r.Pos, "renamed", schema.CodeWayOut, "remove the line, or correct the old key", "the lock knows no VM %q", r.From)
 		case from >= 0 && to >= 0:
 			d.error(r.Pos, "renamed", schema.CodeWayOut, "retire or forget one of them", "%s and %s are both in the lock: two VMs cannot become one", r.From, r.To)
 		case from >= 0:
 			v := &d.lock.VMs[from]
 			delete(at, r.From)
 			at[r.To] = from
-			v.Key, v.Value.Former = r.To, append(slices.Clone(v.Value.Former), r.From)
+			v.Key = r.To
+			d.addresses[r.To] = d.addresses[r.From]
+			delete(d.addresses, r.From)
 			d.release(v.Value.VMID, d.stack.Name+"/"+r.From, d.stack.Name+"/"+r.To)
+		case to >= 0 && !between[r.From] && !d.lock.Had(r.From): // a lock that was lost does not know
+			v := &d.lock.VMs[to].Value
+			v.Former = append(slices.Clone(v.Former), Address{v.Address(r.To).Profile, r.From})
 		}
 	}
 }
@@ -140,10 +150,7 @@ func (d *stackDecider) decide() {
 		*was = d.vm(v, was)
 	}
 	d.lock.VMs = append(d.lock.VMs, added...)
-	now := d.lock.VMs.byKey()
-	for _, v := range now { // a former key that another VM has now no longer leads to this VM
-		v.Former = slices.DeleteFunc(slices.Clone(v.Former), func(key string) bool { return now[key] != nil })
-	}
+	d.lock.recordAddresses(d.addresses)
 }
 
 // steady refuses what would make an existing VM another one.

@@ -1,0 +1,23 @@
+package guard
+
+import (
+	"slices"
+
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// notMoved is a VM whose state has another address than the plan expects, with no
+// moved block between them: the state is older than the lock remembers.
+func (s *subject) notMoved() bool {
+	if len(s.states) != 1 || s.states[0].VMID != s.VMID || s.Destroy {
+		return false
+	}
+	at, want := s.states[0].Address, s.entry.Address(s.Key)
+	if at == want.Resource() || slices.ContainsFunc(s.entry.Former, func(a lock.Address) bool { return a.Resource() == at }) {
+		return false
+	}
+	s.is(Unlisted).because("state has the VM as %s, the specs as %s, and no moved block leads there: an apply would destroy it", at, want.Resource())
+	s.next("move it in the state, then run preflight again", inUnit(s.Stack, s.Unit, "terragrunt state mv "+schema.Quoted(at)+" "+schema.Quoted(want.Resource()))...)
+	return true
+}

@@ -1,0 +1,76 @@
+package lock
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// An Address is where a VM may be in the state of its unit: the resource block
+// of a profile, and the key in it.
+type Address struct{ Profile, Key string }
+
+// String is the address as the lock has it: PROFILE/KEY.
+func (a Address) String() string { return a.Profile + "/" + a.Key }
+
+// Resource is the address as OpenTofu has it.
+func (a Address) Resource() string { return schema.VMAddress(a.Profile, a.Key) }
+
+// parseAddress reads an address. A key alone is what earlier versions of
+// stackgen recorded for a renamed VM, which kept its profile.
+func parseAddress(s, profile string) Address {
+	if before, after, ok := strings.Cut(s, "/"); ok {
+		return Address{before, after}
+	}
+	return Address{profile, s}
+}
+
+// Address is where a plan expects the VM of a key.
+func (v *VM) Address(key string) Address {
+	if v.Status == Retired {
+		// A profile that prevents destruction would keep a retired VM for ever.
+		return Address{"default", key}
+	}
+	return Address{cmp.Or(v.Profile, "default"), key}
+}
+
+// addresses are the addresses of all VMs, by key.
+func (s *Stack) addresses() map[string]Address {
+	out := map[string]Address{}
+	for _, e := range s.VMs {
+		out[e.Key] = e.Value.Address(e.Key)
+	}
+	return out
+}
+
+// Had reports whether a VM of the stack had a key that it may still have in state.
+func (s *Stack) Had(key string) bool {
+	return slices.ContainsFunc(s.VMs, func(e Entry[VM]) bool {
+		return slices.ContainsFunc(e.Value.Former, func(a Address) bool { return a.Key == key })
+	})
+}
+
+// recordAddresses updates the former addresses of all VMs. before has the
+// address that each VM had until this run, by its key now.
+//
+// A former address stays recorded until somebody has seen that the state does
+// not have it, since nobody knows when a move is applied. It is dropped when the
+// VM comes back to it, and when its key is another VM's now.
+func (s *Stack) recordAddresses(before map[string]Address) {
+	inUse := map[string]bool{}
+	for _, e := range s.VMs {
+		inUse[e.Key] = true
+	}
+	for i := range s.VMs {
+		e := &s.VMs[i]
+		now, former := e.Value.Address(e.Key), slices.Clone(e.Value.Former)
+		if was, known := before[e.Key]; known {
+			former = append(former, was)
+		}
+		e.Value.Former = slices.DeleteFunc(former, func(a Address) bool {
+			return a == now || a.Key != e.Key && inUse[a.Key]
+		})
+	}
+}

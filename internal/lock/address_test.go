@@ -1,0 +1,144 @@
+package lock
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/schema"
+)
+
+// TestFormerAddresses: a stack is rendered once for each spec; then every VM has
+// its address and the former ones, oldest first.
+func TestFormerAddresses(t *testing.T) {
+	for name, c := range map[string]struct {
+		specs []string
+		want  string
+	}{
+		"new":                     {[]string{"vms: {x: {}}"}, "default/x"},
+		"unchanged":               {[]string{"vms: {x: {}}", "vms: {x: {cores: 4}}"}, "default/x"},
+		"profile":                 {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}"}, "default/x > protected/x"},
+		"profile and back":        {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "vms: {x: {}}"}, "protected/x > default/x"},
+		"there, back and there":   {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "vms: {x: {}}", "vms: {x: {profile: protected}}"}, "default/x > protected/x"},
+		"three profiles":          {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "vms: {x: {profile: adopted}}"}, "default/x > protected/x > adopted/x"},
+		"key":                     {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}"}, "default/x > default/y"},
+		"key, line kept":          {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}", "renamed: {x: y}\nvms: {y: {}}"}, "default/x > default/y"},
+		"key, line removed":       {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}", "vms: {y: {}}"}, "default/x > default/y"},
+		"key and back":            {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}", "renamed: {y: x}\nvms: {x: {}}"}, "default/y > default/x"},
+		"key and profile at once": {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {profile: protected}}"}, "default/x > protected/y"},
+		"profile, then key":       {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "renamed: {x: y}\nvms: {y: {profile: protected}}"}, "default/x > protected/x > protected/y"},
+		"two keys at once":        {[]string{"vms: {x: {}}", "renamed: {x: y, y: z}\nvms: {z: {}}"}, "default/x > default/z"},
+		"two keys, line kept":     {[]string{"vms: {x: {}}", "renamed: {x: y, y: z}\nvms: {z: {}}", "renamed: {x: y, y: z}\nvms: {z: {}}"}, "default/x > default/z"},
+		"another VM has the key":  {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}", "vms: {y: {}, x: {}}"}, "default/x default/y"},
+		"lost lock":               {[]string{"vms: {y: {}}", "renamed: {x: y}\nvms: {y: {}}", "renamed: {x: y}\nvms: {y: {profile: protected}}"}, "default/x > default/y > protected/y"},
+		"retired":                 {[]string{"vms: {x: {}}", "retired: [x]\nvms: {}"}, "default/x"},
+		"protected, retired":      {[]string{"vms: {x: {profile: protected}}", "retired: [x]\nvms: {}"}, "protected/x > default/x"},
+		"protected, brought back": {[]string{"vms: {x: {profile: protected}}", "retired: [x]\nvms: {}", "vms: {x: {profile: protected}}"}, "default/x > protected/x"},
+		"moved, then retired":     {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "retired: [x]\nvms: {}"}, "protected/x > default/x"},
+		"forgotten":               {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "forgotten: [x]\nvms: {}"}, "default/x > protected/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &Lock{Version: Version}
+			for _, spec := range c.specs {
+				l = rendered(t, l, spec)
+			}
+			var got []string
+			for _, e := range l.Stacks.Get("a").VMs {
+				got = append(got, strings.Join(addresses(e), " > "))
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("got %s, want %s", strings.Join(got, " "), c.want)
+			}
+		})
+	}
+}
+
+// TestFormerAddressesOfStack: a retired stack leaves the blocks that prevent its
+// destruction too.
+func TestFormerAddressesOfStack(t *testing.T) {
+	l := rendered(t, &Lock{Version: Version}, "vms: {x: {profile: protected}}")
+	p := &schema.Project{Retired: []schema.Way{{Name: "a"}}}
+	r := Decide(p, l, Options{Specs: map[string]string{}, Selected: func(string) bool { return true }})
+	if got := strings.Join(addresses(r.Lock.Stacks.Get("a").VMs[0]), " > "); got != "protected/x > default/x" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestFormerAddressesInAnyOrder renames two VMs and changes their profiles at
+// random. Wherever the state has them, one chain leads to where they are now: all
+// addresses that a VM ever had are in its chain and in no other one.
+func TestFormerAddressesInAnyOrder(t *testing.T) {
+	for seed := range uint64(50) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		keys, profiles := []string{"k0", "k1"}, []string{"default", "default"}
+		had := []map[string]bool{{}, {}}
+		l := &Lock{Version: Version}
+		for step := range 8 {
+			spec := ""
+			if i := random.IntN(2); step > 0 && random.IntN(2) == 0 {
+				key := fmt.Sprintf("k%d", random.IntN(5))
+				if !slices.Contains(keys, key) {
+					spec, keys[i] = fmt.Sprintf("renamed: {%s: %s}\n", keys[i], key), key
+				}
+			} else if step > 0 {
+				profiles[i] = []string{"default", "protected", "adopted"}[random.IntN(3)]
+			}
+			spec += fmt.Sprintf("vms: {%s: {profile: %s}, %s: {profile: %s}}", keys[0], profiles[0], keys[1], profiles[1])
+			l = rendered(t, l, spec)
+			for i := range keys { // a key that the other VM takes is no longer this one's
+				for address := range had[1-i] {
+					if strings.HasSuffix(address, "/"+keys[i]) {
+						delete(had[1-i], address)
+					}
+				}
+				had[i][profiles[i]+"/"+keys[i]] = true
+			}
+			for i, key := range keys {
+				s := l.Stacks.Get("a")
+				chain := addresses(s.VMs[s.VMs.index(key)])
+				if len(chain) != len(had[i]) || slices.ContainsFunc(chain, func(a string) bool { return !had[i][a] }) {
+					t.Fatalf("seed %d, step %d: %s has the chain %v; it was at %v", seed, step, key, chain, had[i])
+				}
+			}
+		}
+	}
+}
+
+func rendered(t *testing.T, old *Lock, spec string) *Lock {
+	t.Helper()
+	r := decided(t, old, nil, head+spec+"\n")
+	if len(r.Problems) > 0 || len(r.Refusals) > 0 {
+		t.Fatalf("%s: %s", spec, said(r))
+	}
+	body, err := r.Lock.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, problems := Read("lock", body)
+	if l == nil {
+		t.Fatal(problems)
+	}
+	return l
+}
+
+// addresses are those that a VM had, and the one that it has.
+func addresses(e Entry[VM]) []string {
+	var out []string
+	for _, a := range append(slices.Clone(e.Value.Former), e.Value.Address(e.Key)) {
+		out = append(out, a.String())
+	}
+	return out
+}
+
+// TestReadFormerKeys: locks of earlier versions have keys, and a list of profiles.
+func TestReadFormerKeys(t *testing.T) {
+	l, problems := Read("lock", []byte("version: 1\nprofiles: [golden]\nstacks: {a: {spec: s, state_key: a, backend: {type: local}, vms: {y: {vmid: 100, profile: protected, former: [x]}}}}\n"))
+	if l == nil {
+		t.Fatal(problems)
+	}
+	if got := strings.Join(addresses(l.Stacks[0].Value.VMs[0]), " > "); got != "protected/x > protected/y" {
+		t.Errorf("got %s", got)
+	}
+}
