@@ -157,7 +157,7 @@ func (m *matching) read(t *target) {
 	ways := m.kept(t)
 	for _, d := range t.reading.Missing(t.vm) {
 		if d.Reason != "" {
-			ways = append(ways, lock.Way{What: d.Config + ": " + d.Reason, Lines: d.Mend})
+			ways = append(ways, lock.Way{What: d.Config + ": " + d.Reason, Lines: d.Commands})
 			continue
 		}
 		lines = append(lines, edit.Setting{Key: d.Field, Line: d.Line})

@@ -70,7 +70,7 @@ func nextRows(w io.Writer, v *guard.Verdict) {
 // differenceRows says what the first plan after an import would change.
 func differenceRows(w io.Writer, v *guard.Verdict) {
 	for i := range v.Differs {
-		fmt.Fprintf(w, "       %s\n", visibleLines(v.Differs[i].Says()))
+		fmt.Fprintf(w, "       %s\n", visibleLines(v.Differs[i].String()))
 	}
 	nextRows(w, v)
 }

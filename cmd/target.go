@@ -61,7 +61,7 @@ func (m *matching) kept(t *target) []lock.Way {
 		if r.Type != guard.TypeVM || r.VMID != t.guest.VMID {
 			continue
 		}
-		for _, block := range t.reading.Silent() {
+		for _, block := range t.reading.OmittedBlocks() {
 			if slices.Contains(r.Blocks, block) {
 				stack := "stacks/" + t.Stack
 				return []lock.Way{{What: "its state has a block " + block + " from an earlier time, which the next plan would remove: take it out of the state, and import it anew", Lines: []string{

@@ -11,25 +11,21 @@ import (
 	"stackgen/schema"
 )
 
-// A shape is the VM resource as the tables of package schema lay it out: the
-// module's variable and body and every VM's literal are three readings of it.
+// A shape is the VM resource, or a block or an attribute of it, as the table of VM
+// properties describes it. The module's variable, the module's resources and the
+// value of each VM in a stack file follow from it.
 type shape struct {
-	name   string
-	list   bool // a block that may stand many times
-	fields []leaf
-	blocks []*shape
-	order  []string // names of fields and blocks, in the tables' order
-}
-
-// A leaf is one attribute of the resource.
-type leaf struct {
-	name string
-	row  *schema.Field
+	name  string
+	key   string        // of the property in the value of the enclosing block; "" is the same value
+	row   *schema.Field // of an attribute
+	list  bool          // a block that may be repeated
+	omit  bool          // a block that is left out while it has only the provider's defaults
+	parts []*shape      // of a block, in the order of the table
 }
 
 // cloneFields are the attributes of the clone block. They come from decisions,
-// so no property sets them one by one. clone.retries is not among them: with it
-// the provider adopts a stranger's VM.
+// not from properties. clone.retries must not be among them: with it the provider
+// adopts a VM that already has the VMID.
 var cloneFields = []schema.Field{
 	{Key: "vm_id", Type: schema.Int, HCL: "vm_id"},
 	{Key: "node_name", Type: schema.String, HCL: "node_name"},
@@ -37,131 +33,173 @@ var cloneFields = []schema.Field{
 	{Key: "datastore_id", Type: schema.String, HCL: "datastore_id"},
 }
 
-// vmShape is the shape of a VM.
+// vmShape is the shape of the VM resource.
 func vmShape() *shape {
 	root := &shape{}
-	root.add(schema.VMFields, "")
-	clone := root.block("clone", false)
-	clone.add(cloneFields, "")
+	root.add(schema.VMFields)
+	root.block("clone", "clone").add(cloneFields)
 	return root
 }
 
-// add lays rows out under a path.
-func (s *shape) add(rows []schema.Field, prefix string) {
+// add adds the attributes and blocks of rows.
+func (s *shape) add(rows []schema.Field) {
 	for i := range rows {
 		row := &rows[i]
 		if row.HCL == "" {
 			continue
 		}
-		path := strings.Split(prefix+row.HCL, ".")
+		path := strings.Split(row.HCL, ".")
+		last := path[len(path)-1]
 		at := s
 		for _, name := range path[:len(path)-1] {
-			at = at.block(name, false)
+			root := at == s && s.name == ""
+			at = at.block(name, "")
+			at.omit = root
 		}
-		last := path[len(path)-1]
 		switch {
 		case row.Type == schema.Object:
-			at.block(last, false).add(row.Fields, "")
+			b := at.block(last, row.Key)
+			b.omit = row.OmitDefault
+			b.add(row.Fields)
 		case row.Type == schema.List && row.Elem.Type == schema.Object:
-			at.block(last, true).add(row.Elem.Fields, "")
+			b := at.block(last, row.Key)
+			b.list = true
+			b.add(row.Elem.Fields)
 		default:
-			at.fields = append(at.fields, leaf{last, row})
-			at.order = append(at.order, last)
+			at.parts = append(at.parts, &shape{name: last, key: row.Key, row: row})
 		}
 	}
 }
 
-// block finds or makes a nested block.
-func (s *shape) block(name string, list bool) *shape {
-	for _, b := range s.blocks {
-		if b.name == name {
-			return b
+// block returns the block of a name, which it adds if there is none.
+func (s *shape) block(name, key string) *shape {
+	for _, p := range s.parts {
+		if p.name == name && p.row == nil {
+			return p
 		}
 	}
-	b := &shape{name: name, list: list}
-	s.blocks = append(s.blocks, b)
-	s.order = append(s.order, name)
+	b := &shape{name: name, key: key}
+	s.parts = append(s.parts, b)
 	return b
 }
 
-// hclType is a leaf's type in the module's variable.
-func (l leaf) hclType() hclwrite.Tokens {
+// hclType is the type of an attribute in the module's variable.
+func hclType(row *schema.Field) hclwrite.Tokens {
 	switch {
-	case l.row.As != "" && l.row.As != "upper":
+	case row.As != "" && row.As != "upper":
 		return ident("string")
-	case l.row.Type == schema.Int || l.row.Type == schema.Float:
+	case row.Type == schema.Int || row.Type == schema.Float:
 		return ident("number")
-	case l.row.Type == schema.Bool:
+	case row.Type == schema.Bool:
 		return ident("bool")
-	case l.row.Type == schema.List:
+	case row.Type == schema.List:
 		return call("list", ident("string"))
 	default:
 		return ident("string")
 	}
 }
 
-// hclValue is a leaf's value.
-func (l leaf) hclValue(n *schema.Node) hclwrite.Tokens {
+// hclValue is the value of an attribute.
+func hclValue(row *schema.Field, n *schema.Node) hclwrite.Tokens {
 	switch {
-	case l.row.Type == schema.Bool && strings.Contains(l.row.As, "|"):
-		on, off, _ := strings.Cut(l.row.As, "|")
+	case row.Type == schema.Bool && strings.Contains(row.As, "|"):
+		on, off, _ := strings.Cut(row.As, "|")
 		if n.Bool() {
 			return text(on)
 		}
 		return text(off)
-	case strings.HasPrefix(l.row.As, "join "):
-		return text(strings.Join(n.Strings(), strings.TrimPrefix(l.row.As, "join ")))
-	case l.row.As == "upper":
+	case strings.HasPrefix(row.As, "join "):
+		return text(strings.Join(n.Strings(), strings.TrimPrefix(row.As, "join ")))
+	case row.As == "upper":
 		return text(strings.ToUpper(n.Text))
-	case l.row.Type == schema.Bool:
+	case row.Type == schema.Bool:
 		return boolean(n.Bool())
-	case l.row.Type == schema.Int || l.row.Type == schema.Float:
+	case row.Type == schema.Int || row.Type == schema.Float:
 		if i, err := strconv.Atoi(n.Text); err == nil {
 			return number(i)
 		}
-		return hclwrite.TokensForValue(cty.MustParseNumberVal(n.Text)) // the parser let only decimals through
-	case l.row.Type == schema.List:
+		return hclwrite.TokensForValue(cty.MustParseNumberVal(n.Text)) // the parser accepts only decimals
+	case row.Type == schema.List:
 		return texts(n.Strings())
 	default:
 		return text(n.Text)
 	}
 }
 
-// typeOf is the object type of a shape, for the module's variable. Everything
-// is optional there: what a VM does not say is null and left to the provider.
+// value is the part of an enclosing block's value that a shape is about.
+func (s *shape) value(n *schema.Node) *schema.Node {
+	if s.key == "" {
+		return n
+	}
+	return n.Get(s.key)
+}
+
+// isDefault reports whether a value has only the provider's defaults.
+func (s *shape) isDefault(n *schema.Node) bool {
+	return !slices.ContainsFunc(s.parts, func(p *shape) bool {
+		v := p.value(n)
+		return p.row == nil && !p.isDefault(v) || p.row != nil && !p.row.IsDefault(v)
+	})
+}
+
+// literal is the value of a block in a stack file: everything that is not null.
+func (s *shape) literal(n *schema.Node) []pair {
+	var out []pair
+	for _, p := range s.parts {
+		v := p.value(n)
+		switch {
+		case v == nil:
+		case p.row != nil:
+			out = append(out, pair{p.name, hclValue(p.row, v)})
+		case p.list:
+			var items []hclwrite.Tokens
+			for _, item := range v.List() {
+				items = append(items, inline(p.literal(item)...))
+			}
+			if len(items) > 0 {
+				out = append(out, pair{p.name, list(items...)})
+			}
+		case p.omit && p.isDefault(v):
+		default:
+			if nested := p.literal(v); len(nested) > 0 {
+				out = append(out, pair{p.name, inline(nested...)})
+			}
+		}
+	}
+	return out
+}
+
+// typeOf is the object type of a block in the module's variable. Everything is
+// optional there: what a VM does not set is null and left to the provider.
 func (s *shape) typeOf(extra ...pair) hclwrite.Tokens {
 	pairs := slices.Clone(extra)
-	for _, name := range s.order {
-		if i := slices.IndexFunc(s.fields, func(l leaf) bool { return l.name == name }); i >= 0 {
-			pairs = append(pairs, pair{name, call("optional", s.fields[i].hclType())})
-			continue
-		}
-		b := s.blocks[slices.IndexFunc(s.blocks, func(b *shape) bool { return b.name == name })]
-		if b.list {
-			pairs = append(pairs, pair{name, call("optional", call("list", b.typeOf()), list())})
-		} else {
-			pairs = append(pairs, pair{name, call("optional", b.typeOf())})
+	for _, p := range s.parts {
+		switch {
+		case p.row != nil:
+			pairs = append(pairs, pair{p.name, call("optional", hclType(p.row))})
+		case p.list:
+			pairs = append(pairs, pair{p.name, call("optional", call("list", p.typeOf()), list())})
+		default:
+			pairs = append(pairs, pair{p.name, call("optional", p.typeOf())})
 		}
 	}
 	return call("object", object(pairs...))
 }
 
-// body writes a shape's attributes and dynamic blocks, reading from the object
-// that root names: each.value, or the value of the enclosing dynamic block.
+// body writes the attributes and dynamic blocks of a block. They read from the
+// object that root names: each.value, or the value of the enclosing dynamic block.
 func (s *shape) body(out *hclwrite.Body, root string, attrs ...string) {
-	for _, name := range s.order {
-		at := append(slices.Clone(attrs), name)
-		if slices.ContainsFunc(s.fields, func(l leaf) bool { return l.name == name }) {
-			out.SetAttributeRaw(name, ref(root, at...))
+	for _, p := range s.parts {
+		value := ref(root, append(slices.Clone(attrs), p.name)...)
+		switch {
+		case p.row != nil:
+			out.SetAttributeRaw(p.name, value)
 			continue
+		case !p.list:
+			value = splat(value)
 		}
-		b := s.blocks[slices.IndexFunc(s.blocks, func(b *shape) bool { return b.name == name })]
-		block := out.AppendNewBlock("dynamic", []string{name}).Body()
-		if b.list {
-			block.SetAttributeRaw("for_each", ref(root, at...))
-		} else {
-			block.SetAttributeRaw("for_each", splat(ref(root, at...)))
-		}
-		b.body(block.AppendNewBlock("content", nil).Body(), name, "value")
+		block := out.AppendNewBlock("dynamic", []string{p.name}).Body()
+		block.SetAttributeRaw("for_each", value)
+		p.body(block.AppendNewBlock("content", nil).Body(), p.name, "value")
 	}
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,7 @@ type Field struct {
 	Default string   // as YAML; "" is none
 	Min     int      // bounds of an Int, a Float or a Number,
 	Max     int      // where Max is not 0
+	Unit    string   // of an Int or a Float
 	Enum    []string // the only values of a String
 	Format  string   // name of an entry in formats
 	Fields  []Field  // of an Object
@@ -49,8 +51,36 @@ type Field struct {
 	Creation bool   // takes part in creating a VM only; changing it later changes nothing
 	Ordinals bool   // text in it may hold {n} arithmetic
 
+	// How Proxmox VE and the provider have the property. Empty in rows that are
+	// no property of a VM.
+	PVE         string   // the entry of the configuration; see below
+	Bare        bool     // the option whose name an entry may leave out, as in `agent: 1`
+	Sep         string   // what separates the items of a List; ";" if empty
+	Unread      []string // options of the entry that the provider does not read; "" is one without a name
+	Unset       string   // the value that the provider uses where the spec has none, or Keep
+	Absent      string   // the value that the provider reads where the configuration has none, or None; Unset if empty
+	Implied     string   // the value that Proxmox VE uses where the configuration has none, if no spec can say "none"
+	OmitDefault bool     // the provider reads an Object as absent while it has only defaults, so it is not rendered
+	Change      Effect   // on an existing VM
+
 	Doc string
 }
+
+// PVE names an entry of a VM's configuration: "cores". "cpu/flags" is an option of
+// the entry cpu, "net*" are the entries net0, net1, ... In the Fields of an
+// Object that has an entry, PVE names an option of that entry.
+
+// Values of Unset and Absent.
+const (
+	Keep = "*" // the provider keeps what the VM has
+	None = "-" // no value
+)
+
+// An Effect is what a change of a property does to a VM.
+type Effect string
+
+// Replace destroys the VM and creates another one.
+const Replace Effect = "replace"
 
 // A format is a pattern for text, in the syntax that RE2 and JSON Schema share
 // and mean alike (so no \s, which they do not), with the words a problem uses
@@ -167,6 +197,51 @@ func (f *Field) want() string {
 		ways = append(ways, "anything")
 	}
 	return strings.Join(ways, ", or ")
+}
+
+// VMField returns the row of a VM's property, or nil.
+func VMField(key string) *Field { return find(VMFields, key) }
+
+// AbsentValue is what the provider reads where the configuration has no value.
+func (f *Field) AbsentValue() string {
+	switch {
+	case f.Absent == None, f.Absent == "" && f.Unset == Keep:
+		return ""
+	case f.Absent != "":
+		return f.Absent
+	}
+	return f.Unset
+}
+
+// Attribute is the attribute or block of the VM resource that the value is in.
+func (f *Field) Attribute() string {
+	name, _, _ := strings.Cut(f.HCL, ".")
+	return name
+}
+
+// IsDefault reports whether a value is what the provider uses without it.
+func (f *Field) IsDefault(n *Node) bool {
+	for i := range f.Fields {
+		if sub := &f.Fields[i]; !sub.IsDefault(n.Get(sub.Key)) {
+			return false
+		}
+	}
+	return n == nil || len(f.Fields) > 0 || len(n.Items) == 0 && n.Text == f.Unset || f.Unset == Keep && n.Text == f.AbsentValue()
+}
+
+// StickyBlocks are the blocks of the VM resource that the provider reads as
+// absent while they have only its defaults, so they are not rendered then. But a
+// state that has such a block keeps it.
+func StickyBlocks() []string {
+	var out []string
+	for i := range VMFields {
+		f := &VMFields[i]
+		block := strings.Contains(f.HCL, ".") || f.OmitDefault
+		if name := f.Attribute(); block && f.Unset != Keep && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // find returns the row of a key.

@@ -237,18 +237,16 @@ func BuiltinProfiles() []Profile {
 	}
 }
 
-// unrendered are attributes of the VM resource that no property sets, but
-// whose drift a profile may ignore.
-var unrendered = []string{"acpi", "amd_sev", "audio_device", "cdrom", "clone", "hook_script_file_id", "hostpci", "keyboard_layout",
-	"kvm_arguments", "numa", "rng", "smbios", "tablet_device", "usb", "virtiofs", "watchdog"}
-
+// ignorable are the attributes of the VM resource that a profile may ignore.
 func ignorable() []string {
-	out := slices.Clone(unrendered)
-	for _, f := range VMFields {
-		if root, _, _ := strings.Cut(f.HCL, "."); root != "" && root != "vm_id" {
-			out = append(out, root)
-		}
+	out := []string{"clone"}
+	for _, part := range Unsupported {
+		out = append(out, part.HCL)
 	}
+	for i := range VMFields {
+		out = append(out, VMFields[i].Attribute())
+	}
+	out = slices.DeleteFunc(out, func(name string) bool { return name == "" || name == "vm_id" })
 	slices.Sort(out)
 	return slices.Compact(out)
 }

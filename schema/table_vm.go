@@ -1,55 +1,61 @@
 package schema
 
-// VMFields are the properties of a VM: what may stand under defaults, groups
-// and vms, how it is checked, its default, where it goes in the provider's
-// resource, and what the reference says about it. A row is all a new property
-// needs.
+// VMFields are the properties of a VM, one row each, with the keys of a property
+// in a table of their own. The parser, the JSON Schema, the reference, the VM
+// module, the stack files, the adoption of existing VMs and the guard read them.
 //
 // HCL paths are those of bpg/proxmox 0.111.1, resource
 // proxmox_virtual_environment_vm. Defaults are explicit so that an imported VM
-// and a created one plan alike.
+// and a created one have the same plan. Unset and Absent are what the provider does
+// when it reads a VM that it did not create; read its source again for another
+// version:
+// https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/resource/vm/vm.go (vmReadCustom, forceNewOn...)
+// https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/resource/vm/disk/disk.go (Read)
+// https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/resource/vm/network/network.go (ReadNetworkDeviceObjects)
+// https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/structure/schema.go (empty lists are kept)
+// Entries of a configuration: https://pve.proxmox.com/pve-docs/qm.conf.5.html
 var VMFields = []Field{
-	{Key: "name", Type: String, Format: "label", HCL: "name", Doc: "The VM's name and host name. Without it, `naming.pattern` makes one."},
-	{Key: "description", Type: String, Format: "text", HCL: "description", Doc: "Notes shown in Proxmox VE."},
-	{Key: "tags", Type: List, Elem: &Field{Type: String, Format: "tag"}, Sum: true, HCL: "tags", Doc: "Tags. Those of defaults, group and VM add up; they are written sorted and in lower case, as Proxmox VE stores them."},
+	{Key: "name", Type: String, Format: "label", HCL: "name", PVE: "name", Unset: Keep, Doc: "The VM's name and host name. Without it, `naming.pattern` makes one."},
+	{Key: "description", Type: String, Format: "text", HCL: "description", PVE: "description", Doc: "Notes shown in Proxmox VE."},
+	{Key: "tags", Type: List, Elem: &Field{Type: String, Format: "tag"}, Sum: true, HCL: "tags", PVE: "tags", Unset: Keep, Doc: "Tags. Those of defaults, group and VM add up; they are written sorted and in lower case, as Proxmox VE stores them."},
 	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Doc: "Pins the VMID. Without it, one from `vmids` is allocated once and kept in the lock."},
 	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Doc: "The node it is created on. Without it, `placement` chooses one."},
-	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", Doc: "The pool it belongs to. Without it, the stack's `pool`."},
+	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Unset: Keep, Doc: "The pool it belongs to. Without it, the stack's `pool`."},
 	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Creation: true, Fields: templateFields, Doc: "The template it is cloned from: a VMID, a name (which needs `stackgen resolve` once), or {vmid, node}. A bare VMID is taken to lie on the VM's own node."},
 	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "How it is cloned. `auto` is linked where the storage can, and needs `stackgen resolve` once."},
 	{Key: "adopt", Type: Object, Whole: true, Creation: true, Fields: adoptFields, Doc: "This VM exists already and is to be imported, not created. Its profile is `adopted` unless `profile` says otherwise."},
 	{Key: "placement", Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node once, when the VM is first rendered."},
 	{Key: "profile", Type: String, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`."},
-	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", Doc: "Start it when its node starts."},
-	{Key: "started", Type: Bool, Default: "true", HCL: "started", Doc: "Keep it running."},
-	{Key: "protection", Type: Bool, HCL: "protection", Doc: "Proxmox VE's own protection: the server refuses to remove the VM or its disks."},
-	{Key: "bios", Type: String, Enum: []string{"seabios", "ovmf"}, Default: "seabios", HCL: "bios", Doc: "Firmware."},
-	{Key: "machine", Type: String, Format: "machine", HCL: "machine", Doc: "Machine type."},
-	{Key: "scsi_hardware", Type: String, Enum: []string{"virtio-scsi-single", "virtio-scsi-pci", "lsi", "lsi53c810", "megasas", "pvscsi"}, Default: "virtio-scsi-single", HCL: "scsi_hardware", Doc: "SCSI controller."},
-	{Key: "boot_order", Type: List, Elem: &Field{Type: String, Format: "bootdev"}, HCL: "boot_order", Doc: "Devices to boot from, in order."},
-	{Key: "os_type", Type: String, Enum: []string{"l24", "l26", "other", "solaris", "w2k", "w2k3", "w2k8", "win7", "win8", "win10", "win11", "wvista", "wxp"}, Default: "l26", HCL: "operating_system.type", Doc: "Guest operating system."},
-	{Key: "cores", Type: Int, Min: 1, Max: 1024, Default: "2", HCL: "cpu.cores", Doc: "Cores per socket."},
-	{Key: "sockets", Type: Int, Min: 1, Max: 16, Default: "1", HCL: "cpu.sockets", Doc: "CPU sockets."},
-	{Key: "cpu_type", Type: String, Format: "cpu", Default: "x86-64-v2-AES", HCL: "cpu.type", Doc: "Emulated CPU."},
-	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", Doc: "CPU flags to add or take away, such as [+aes, -pcid]."},
-	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", Doc: "The node's CPUs that it may run on, such as 0-3,8; only root@pam may change it."},
-	{Key: "numa", Type: Bool, HCL: "cpu.numa", Doc: "Enable NUMA."},
-	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", Doc: "CPU weight among the guests of a node."},
-	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", Doc: "Limit of CPU usage in cores; 0 is none."},
-	{Key: "memory", Type: Int, Min: 16, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Doc: "Memory in MiB."},
-	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
-	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, Doc: "The QEMU guest agent. Addresses given by DHCP are known through it only."},
+	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Doc: "Start it when its node starts."},
+	{Key: "started", Type: Bool, Default: "true", HCL: "started", PVE: "status", Absent: "false", Unset: "true", Doc: "Keep it running."},
+	{Key: "protection", Type: Bool, HCL: "protection", PVE: "protection", Unset: "false", Doc: "Proxmox VE's own protection: the server refuses to remove the VM or its disks."},
+	{Key: "bios", Type: String, Enum: []string{"seabios", "ovmf"}, Default: "seabios", HCL: "bios", PVE: "bios", Unset: "seabios", Doc: "Firmware."},
+	{Key: "machine", Type: String, Format: "machine", HCL: "machine", PVE: "machine", Doc: "Machine type."},
+	{Key: "scsi_hardware", Type: String, Enum: []string{"virtio-scsi-single", "virtio-scsi-pci", "lsi", "lsi53c810", "megasas", "pvscsi"}, Default: "virtio-scsi-single", HCL: "scsi_hardware", PVE: "scsihw", Implied: "lsi", Unset: "virtio-scsi-pci", Doc: "SCSI controller."},
+	{Key: "boot_order", Type: List, Elem: &Field{Type: String, Format: "bootdev"}, HCL: "boot_order", PVE: "boot/order", Unread: []string{"", "legacy"}, Unset: Keep, Doc: "Devices to boot from, in order."},
+	{Key: "os_type", Type: String, Enum: []string{"l24", "l26", "other", "solaris", "w2k", "w2k3", "w2k8", "win7", "win8", "win10", "win11", "wvista", "wxp"}, Default: "l26", HCL: "operating_system.type", PVE: "ostype", Implied: "other", Unset: "other", Doc: "Guest operating system."},
+	{Key: "cores", Type: Int, Min: 1, Max: 1024, Default: "2", HCL: "cpu.cores", PVE: "cores", Unset: "1", Doc: "Cores per socket."},
+	{Key: "sockets", Type: Int, Min: 1, Max: 16, Default: "1", HCL: "cpu.sockets", PVE: "sockets", Unset: "1", Doc: "CPU sockets."},
+	{Key: "cpu_type", Type: String, Format: "cpu", Default: "x86-64-v2-AES", HCL: "cpu.type", PVE: "cpu/cputype", Bare: true, Unset: "qemu64", Doc: "Emulated CPU."},
+	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", PVE: "cpu/flags", Doc: "CPU flags to add or take away, such as [+aes, -pcid]."},
+	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", PVE: "affinity", Doc: "The node's CPUs that it may run on, such as 0-3,8; only root@pam may change it."},
+	{Key: "numa", Type: Bool, HCL: "cpu.numa", PVE: "numa", Unset: "false", Doc: "Enable NUMA."},
+	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Absent: "0", Unset: Keep, Doc: "CPU weight among the guests of a node."},
+	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Doc: "Limit of CPU usage in cores; 0 is none."},
+	{Key: "memory", Type: Int, Min: 16, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", Doc: "Memory in MiB."},
+	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Unit: "MiB", PVE: "balloon", Unset: "0", Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
+	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, OmitDefault: true, Doc: "The QEMU guest agent. Addresses given by DHCP are known through it only."},
 	{Key: "cloud_init", Type: Object, Off: true, Default: "{ipv4: dhcp}", HCL: "initialization", Fields: cloudInitFields, Doc: "The cloud-init drive. `false` only for templates without one."},
-	{Key: "disks", Type: List, Elem: &Field{Type: Object, Fields: diskFields}, Default: "[]", HCL: "disk", Doc: "Disks. An empty list leaves the template's disks as they are, unmanaged."},
-	{Key: "networks", Type: List, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", Doc: "Network devices, net0 first."},
-	{Key: "efi", Type: Object, Short: "datastore", HCL: "efi_disk", Fields: efiFields, Doc: "The EFI disk, for `bios: ovmf`."},
-	{Key: "tpm", Type: Object, Short: "datastore", HCL: "tpm_state", Fields: tpmFields, Doc: "The TPM state disk."},
-	{Key: "tablet", Type: Bool, HCL: "tablet_device", Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
-	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", Doc: "Keyboard layout of its VNC console."},
-	{Key: "usb", Type: List, Elem: &Field{Type: Object, Fields: usbFields}, HCL: "usb", Doc: "USB devices of the node, usb0 first."},
-	{Key: "serial", Type: List, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", Doc: "Serial devices, serial0 first."},
-	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, Doc: "Display."},
-	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, Doc: "Order and delays when a node starts or stops."},
+	{Key: "disks", Type: List, Elem: &Field{Type: Object, Fields: diskFields}, Default: "[]", HCL: "disk", PVE: "scsi* virtio* sata* ide*", Unread: []string{"", "file", "media"}, Unset: Keep, Doc: "Disks. An empty list leaves the template's disks as they are, unmanaged."},
+	{Key: "networks", Type: List, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", PVE: "net*", Unset: Keep, Doc: "Network devices, net0 first."},
+	{Key: "efi", Type: Object, Short: "datastore", HCL: "efi_disk", Fields: efiFields, PVE: "efidisk0", Unread: []string{"", "file", "size", "ms-cert"}, Doc: "The EFI disk, for `bios: ovmf`."},
+	{Key: "tpm", Type: Object, Short: "datastore", HCL: "tpm_state", Fields: tpmFields, PVE: "tpmstate0", Unread: []string{"", "file", "size", "format"}, Doc: "The TPM state disk."},
+	{Key: "tablet", Type: Bool, HCL: "tablet_device", PVE: "tablet", Unset: "true", Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
+	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Unset: "en-us", Doc: "Keyboard layout of its VNC console."},
+	{Key: "usb", Type: List, Elem: &Field{Type: Object, Fields: usbFields}, HCL: "usb", PVE: "usb*", Doc: "USB devices of the node, usb0 first."},
+	{Key: "serial", Type: List, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Doc: "Serial devices, serial0 first."},
+	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", OmitDefault: true, Unset: Keep, Doc: "Display."},
+	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Doc: "Order and delays when a node starts or stops."},
 	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "Its DNS records. Without it, one record with the VM's name. `false` for none."},
 	{Key: "meta", Type: Any, Doc: "Anything; passed to the outputs untouched."},
 }
@@ -77,96 +83,96 @@ var weightFields = []Field{
 }
 
 var agentFields = []Field{
-	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", Doc: "The guest runs the agent."},
-	{Key: "timeout", Type: String, Format: "duration", HCL: "timeout", Doc: "How long the provider waits for the agent; its own default is 15m."},
-	{Key: "trim", Type: Bool, HCL: "trim", Doc: "Trim disks after a clone or move."},
-	{Key: "type", Type: String, Enum: []string{"virtio", "isa"}, HCL: "type", Doc: "How host and agent talk."},
+	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", PVE: "enabled", Bare: true, Unset: "false", Doc: "The guest runs the agent."},
+	{Key: "timeout", Type: String, Format: "duration", HCL: "timeout", Unset: "15m", Doc: "How long the provider waits for the agent; its own default is 15m."},
+	{Key: "trim", Type: Bool, HCL: "trim", PVE: "fstrim_cloned_disks", Unset: "false", Doc: "Trim disks after a clone or move."},
+	{Key: "type", Type: String, Enum: []string{"virtio", "isa"}, HCL: "type", PVE: "type", Unset: "virtio", Doc: "How host and agent talk."},
 }
 
 var cloudInitFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", Doc: "Where the drive lies. Without it, where the first disk lies, else `local-lvm`."},
-	{Key: "interface", Type: String, Format: "drive", HCL: "interface", Doc: "Where the drive is attached. Without it, where the template has it."},
-	{Key: "user", Type: String, Format: "user", HCL: "user_account.username", Doc: "The user that cloud-init makes."},
-	{Key: "ssh_keys", Type: List, Elem: &Field{Type: String, Format: "text"}, HCL: "user_account.keys", Doc: "Public keys, or files that hold them, relative to the spec."},
-	{Key: "ipv4", Type: String, Format: "ipv4", HCL: "ip_config.ipv4.address", Doc: "`dhcp`, or address and prefix length."},
-	{Key: "gateway", Type: String, Format: "gateway", HCL: "ip_config.ipv4.gateway", Doc: "IPv4 gateway, inside the address's subnet."},
-	{Key: "ipv6", Type: String, Format: "ipv6", HCL: "ip_config.ipv6.address", Doc: "`dhcp`, `auto`, or address and prefix length."},
-	{Key: "nameservers", Type: List, Elem: &Field{Type: String, Format: "ip"}, HCL: "dns.servers", Doc: "DNS servers."},
-	{Key: "search_domain", Type: String, Format: "zone", HCL: "dns.domain", Doc: "DNS search domain."},
+	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", PVE: "cloudinit/datastore", Unset: "local-lvm", Doc: "Where the drive lies. Without it, where the first disk lies, else `local-lvm`."},
+	{Key: "interface", Type: String, Format: "drive", HCL: "interface", PVE: "cloudinit/interface", Unset: Keep, Doc: "Where the drive is attached. Without it, where the template has it."},
+	{Key: "user", Type: String, Format: "user", HCL: "user_account.username", PVE: "ciuser", Doc: "The user that cloud-init makes."},
+	{Key: "ssh_keys", Type: List, Elem: &Field{Type: String, Format: "text"}, HCL: "user_account.keys", PVE: "sshkeys", Sep: "\n", Doc: "Public keys, or files that hold them, relative to the spec."},
+	{Key: "ipv4", Type: String, Format: "ipv4", HCL: "ip_config.ipv4.address", PVE: "ipconfig0/ip", Doc: "`dhcp`, or address and prefix length."},
+	{Key: "gateway", Type: String, Format: "gateway", HCL: "ip_config.ipv4.gateway", PVE: "ipconfig0/gw", Doc: "IPv4 gateway, inside the address's subnet."},
+	{Key: "ipv6", Type: String, Format: "ipv6", HCL: "ip_config.ipv6.address", PVE: "ipconfig0/ip6", Doc: "`dhcp`, `auto`, or address and prefix length."},
+	{Key: "nameservers", Type: List, Elem: &Field{Type: String, Format: "ip"}, HCL: "dns.servers", PVE: "nameserver", Sep: " ", Doc: "DNS servers."},
+	{Key: "search_domain", Type: String, Format: "zone", HCL: "dns.domain", PVE: "searchdomain", Doc: "DNS search domain."},
 }
 
 var diskFields = []Field{
-	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", Doc: "Where it is attached. Changing it detaches the old disk and attaches an empty one."},
-	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", Default: "local-lvm", Doc: "Datastore it lies on."},
-	{Key: "size", Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", Doc: "Size in GiB. A disk can grow, never shrink."},
-	{Key: "format", Type: String, Enum: []string{"raw", "qcow2", "vmdk"}, HCL: "file_format", Doc: "Image format, on datastores that have files."},
-	{Key: "ssd", Type: Bool, HCL: "ssd", Doc: "Show it to the guest as an SSD; not for virtio interfaces."},
-	{Key: "discard", Type: Bool, HCL: "discard", As: "on|ignore", Doc: "Pass discard requests to the storage."},
-	{Key: "iothread", Type: Bool, HCL: "iothread", Doc: "An I/O thread of its own."},
-	{Key: "cache", Type: String, Enum: []string{"none", "directsync", "writethrough", "writeback", "unsafe"}, HCL: "cache", Doc: "Cache mode."},
-	{Key: "backup", Type: Bool, HCL: "backup", Doc: "Part of backups."},
-	{Key: "replicate", Type: Bool, HCL: "replicate", Doc: "Part of storage replication."},
-	{Key: "aio", Type: String, Enum: []string{"io_uring", "native", "threads"}, HCL: "aio", Doc: "Asynchronous I/O mode."},
-	{Key: "serial", Type: String, Format: "diskserial", HCL: "serial", Doc: "Serial number the guest sees."},
+	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", PVE: "interface", Doc: "Where it is attached. Changing it detaches the old disk and attaches an empty one."},
+	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore it lies on."},
+	{Key: "size", Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", Unit: "GiB", PVE: "size", Unset: "8", Doc: "Size in GiB. A disk can grow, never shrink."},
+	{Key: "format", Type: String, Enum: []string{"raw", "qcow2", "vmdk"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format, on datastores that have files."},
+	{Key: "ssd", Type: Bool, HCL: "ssd", PVE: "ssd", Unset: "false", Doc: "Show it to the guest as an SSD; not for virtio interfaces."},
+	{Key: "discard", Type: Bool, HCL: "discard", As: "on|ignore", PVE: "discard", Unset: "false", Doc: "Pass discard requests to the storage."},
+	{Key: "iothread", Type: Bool, HCL: "iothread", PVE: "iothread", Unset: "false", Doc: "An I/O thread of its own."},
+	{Key: "cache", Type: String, Enum: []string{"none", "directsync", "writethrough", "writeback", "unsafe"}, HCL: "cache", PVE: "cache", Unset: "none", Doc: "Cache mode."},
+	{Key: "backup", Type: Bool, HCL: "backup", PVE: "backup", Unset: "true", Doc: "Part of backups."},
+	{Key: "replicate", Type: Bool, HCL: "replicate", PVE: "replicate", Unset: "true", Doc: "Part of storage replication."},
+	{Key: "aio", Type: String, Enum: []string{"io_uring", "native", "threads"}, HCL: "aio", PVE: "aio", Unset: "io_uring", Doc: "Asynchronous I/O mode."},
+	{Key: "serial", Type: String, Format: "diskserial", HCL: "serial", PVE: "serial", Doc: "Serial number the guest sees."},
 	{Key: "speed", Type: Object, HCL: "speed", Fields: speedFields, Doc: "Limits."},
 }
 
 var speedFields = []Field{
-	{Key: "read", Type: Int, Min: 1, Max: 1000000, HCL: "read", Doc: "MB/s read."},
-	{Key: "read_burstable", Type: Int, Min: 1, Max: 1000000, HCL: "read_burstable", Doc: "MB/s read, in bursts."},
-	{Key: "write", Type: Int, Min: 1, Max: 1000000, HCL: "write", Doc: "MB/s written."},
-	{Key: "write_burstable", Type: Int, Min: 1, Max: 1000000, HCL: "write_burstable", Doc: "MB/s written, in bursts."},
-	{Key: "iops_read", Type: Int, Min: 1, Max: 10000000, HCL: "iops_read", Doc: "Reads per second."},
-	{Key: "iops_read_burstable", Type: Int, Min: 1, Max: 10000000, HCL: "iops_read_burstable", Doc: "Reads per second, in bursts."},
-	{Key: "iops_write", Type: Int, Min: 1, Max: 10000000, HCL: "iops_write", Doc: "Writes per second."},
-	{Key: "iops_write_burstable", Type: Int, Min: 1, Max: 10000000, HCL: "iops_write_burstable", Doc: "Writes per second, in bursts."},
+	{Key: "read", Type: Int, Min: 1, Max: 1000000, HCL: "read", PVE: "mbps_rd", Unset: "0", Doc: "MB/s read."},
+	{Key: "read_burstable", Type: Int, Min: 1, Max: 1000000, HCL: "read_burstable", PVE: "mbps_rd_max", Unset: "0", Doc: "MB/s read, in bursts."},
+	{Key: "write", Type: Int, Min: 1, Max: 1000000, HCL: "write", PVE: "mbps_wr", Unset: "0", Doc: "MB/s written."},
+	{Key: "write_burstable", Type: Int, Min: 1, Max: 1000000, HCL: "write_burstable", PVE: "mbps_wr_max", Unset: "0", Doc: "MB/s written, in bursts."},
+	{Key: "iops_read", Type: Int, Min: 1, Max: 10000000, HCL: "iops_read", PVE: "iops_rd", Unset: "0", Doc: "Reads per second."},
+	{Key: "iops_read_burstable", Type: Int, Min: 1, Max: 10000000, HCL: "iops_read_burstable", PVE: "iops_rd_max", Unset: "0", Doc: "Reads per second, in bursts."},
+	{Key: "iops_write", Type: Int, Min: 1, Max: 10000000, HCL: "iops_write", PVE: "iops_wr", Unset: "0", Doc: "Writes per second."},
+	{Key: "iops_write_burstable", Type: Int, Min: 1, Max: 10000000, HCL: "iops_write_burstable", PVE: "iops_wr_max", Unset: "0", Doc: "Writes per second, in bursts."},
 }
 
 var networkFields = []Field{
-	{Key: "bridge", Type: String, Format: "bridge", Default: "vmbr0", HCL: "bridge", Doc: "Bridge or virtual network."},
-	{Key: "model", Type: String, Enum: []string{"virtio", "e1000", "e1000e", "rtl8139", "vmxnet3"}, Default: "virtio", HCL: "model", Doc: "Device model."},
-	{Key: "vlan", Type: Int, Min: 1, Max: 4094, HCL: "vlan_id", Doc: "VLAN."},
-	{Key: "mac", Type: String, Format: "mac", HCL: "mac_address", As: "upper", Doc: "MAC address. Without it, Proxmox VE makes one."},
-	{Key: "mtu", Type: Int, Min: 1, Max: 65520, HCL: "mtu", Doc: "MTU; 1 is the bridge's."},
-	{Key: "firewall", Type: Bool, Default: "false", HCL: "firewall", Doc: "Apply the VM's firewall rules to it."},
-	{Key: "queues", Type: Int, Min: 1, Max: 64, HCL: "queues", Doc: "Packet queues."},
-	{Key: "rate", Type: Float, Max: 1000000, HCL: "rate_limit", Doc: "Limit in MB/s."},
-	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Min: 1, Max: 4094, Format: "vlans"}, HCL: "trunks", As: "join ;", Doc: "VLANs the guest may tag itself, such as [10, \"20-30\"]."},
-	{Key: "disconnected", Type: Bool, HCL: "disconnected", Doc: "Unplug the cable."},
+	{Key: "bridge", Type: String, Format: "bridge", Default: "vmbr0", HCL: "bridge", PVE: "bridge", Absent: None, Unset: "vmbr0", Doc: "Bridge or virtual network."},
+	{Key: "model", Type: String, Enum: []string{"virtio", "e1000", "e1000e", "rtl8139", "vmxnet3"}, Default: "virtio", HCL: "model", PVE: "model", Unset: "virtio", Doc: "Device model."},
+	{Key: "vlan", Type: Int, Min: 1, Max: 4094, HCL: "vlan_id", PVE: "tag", Unset: "0", Doc: "VLAN."},
+	{Key: "mac", Type: String, Format: "mac", HCL: "mac_address", As: "upper", PVE: "macaddr", Unset: Keep, Doc: "MAC address. Without it, Proxmox VE makes one."},
+	{Key: "mtu", Type: Int, Min: 1, Max: 65520, HCL: "mtu", PVE: "mtu", Unset: "0", Doc: "MTU; 1 is the bridge's."},
+	{Key: "firewall", Type: Bool, Default: "false", HCL: "firewall", PVE: "firewall", Unset: "false", Doc: "Apply the VM's firewall rules to it."},
+	{Key: "queues", Type: Int, Min: 1, Max: 64, HCL: "queues", PVE: "queues", Unset: "0", Doc: "Packet queues."},
+	{Key: "rate", Type: Float, Max: 1000000, HCL: "rate_limit", Unit: "MB/s", PVE: "rate", Unset: "0", Doc: "Limit in MB/s."},
+	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Min: 1, Max: 4094, Format: "vlans"}, HCL: "trunks", As: "join ;", PVE: "trunks", Doc: "VLANs the guest may tag itself, such as [10, \"20-30\"]."},
+	{Key: "disconnected", Type: Bool, HCL: "disconnected", PVE: "link_down", Unset: "false", Doc: "Unplug the cable."},
 }
 
 var efiFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", Doc: "Datastore it lies on."},
-	{Key: "type", Type: String, Enum: []string{"2m", "4m"}, Default: "4m", HCL: "type", Doc: "Size and type; a change replaces the VM."},
-	{Key: "pre_enrolled_keys", Type: Bool, HCL: "pre_enrolled_keys", Doc: "Enrol distribution and Microsoft Secure Boot keys."},
-	{Key: "format", Type: String, Enum: []string{"raw", "qcow2"}, HCL: "file_format", Doc: "Image format."},
+	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore it lies on."},
+	{Key: "type", Type: String, Enum: []string{"2m", "4m"}, Default: "4m", HCL: "type", PVE: "efitype", Unset: "2m", Change: Replace, Doc: "Size and type; a change replaces the VM."},
+	{Key: "pre_enrolled_keys", Type: Bool, HCL: "pre_enrolled_keys", PVE: "pre-enrolled-keys", Unset: "false", Doc: "Enrol distribution and Microsoft Secure Boot keys."},
+	{Key: "format", Type: String, Enum: []string{"raw", "qcow2"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format."},
 }
 
 var tpmFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", Doc: "Datastore it lies on."},
-	{Key: "version", Type: String, Enum: []string{"v1.2", "v2.0"}, Default: "v2.0", HCL: "version", Doc: "TPM version; a change replaces the VM."},
+	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore it lies on."},
+	{Key: "version", Type: String, Enum: []string{"v1.2", "v2.0"}, Default: "v2.0", HCL: "version", PVE: "version", Unset: "v2.0", Change: Replace, Doc: "TPM version; a change replaces the VM."},
 }
 
 var serialFields = []Field{
-	{Key: "device", Type: String, Format: "serial", Default: "socket", HCL: "device", Doc: "`socket`, or a device of the node."},
+	{Key: "device", Type: String, Format: "serial", Default: "socket", HCL: "device", PVE: "device", Bare: true, Unset: "socket", Doc: "`socket`, or a device of the node."},
 }
 
 var usbFields = []Field{
-	{Key: "host", Type: String, Format: "usb", HCL: "host", Doc: "Vendor and product such as 1a86:7523, a port such as 1-1.4, or `spice`."},
-	{Key: "mapping", Type: String, Format: "id", HCL: "mapping", Doc: "Resource mapping of the cluster, in place of `host`."},
-	{Key: "usb3", Type: Bool, HCL: "usb3", Doc: "A USB 3 port."},
+	{Key: "host", Type: String, Format: "usb", HCL: "host", PVE: "host", Bare: true, Doc: "Vendor and product such as 1a86:7523, a port such as 1-1.4, or `spice`."},
+	{Key: "mapping", Type: String, Format: "id", HCL: "mapping", PVE: "mapping", Doc: "Resource mapping of the cluster, in place of `host`."},
+	{Key: "usb3", Type: Bool, HCL: "usb3", PVE: "usb3", Unset: "false", Doc: "A USB 3 port."},
 }
 
 var vgaFields = []Field{
-	{Key: "type", Type: String, Enum: []string{"std", "cirrus", "none", "qxl", "qxl2", "qxl3", "qxl4", "serial0", "serial1", "serial2", "serial3", "virtio", "virtio-gl", "vmware"}, HCL: "type", Doc: "Display type."},
-	{Key: "memory", Type: Int, Min: 4, Max: 512, HCL: "memory", Doc: "Display memory in MiB."},
-	{Key: "clipboard", Type: String, Enum: []string{"vnc"}, HCL: "clipboard", Doc: "Share the clipboard over VNC."},
+	{Key: "type", Type: String, Enum: []string{"std", "cirrus", "none", "qxl", "qxl2", "qxl3", "qxl4", "serial0", "serial1", "serial2", "serial3", "virtio", "virtio-gl", "vmware"}, HCL: "type", PVE: "type", Bare: true, Absent: None, Unset: "std", Doc: "Display type."},
+	{Key: "memory", Type: Int, Min: 4, Max: 512, HCL: "memory", Unit: "MiB", PVE: "memory", Unset: "16", Doc: "Display memory in MiB."},
+	{Key: "clipboard", Type: String, Enum: []string{"vnc"}, HCL: "clipboard", PVE: "clipboard", Doc: "Share the clipboard over VNC."},
 }
 
 var startupFields = []Field{
-	{Key: "order", Type: Int, Max: 1000000, HCL: "order", Doc: "Position in the starting order."},
-	{Key: "up", Type: Int, Max: 1000000, HCL: "up_delay", Doc: "Seconds to wait after its start."},
-	{Key: "down", Type: Int, Max: 1000000, HCL: "down_delay", Doc: "Seconds to wait after its stop."},
+	{Key: "order", Type: Int, Max: 1000000, HCL: "order", PVE: "order", Unset: "-1", Doc: "Position in the starting order."},
+	{Key: "up", Type: Int, Max: 1000000, HCL: "up_delay", PVE: "up", Unset: "-1", Doc: "Seconds to wait after its start."},
+	{Key: "down", Type: Int, Max: 1000000, HCL: "down_delay", PVE: "down", Unset: "-1", Doc: "Seconds to wait after its stop."},
 }
 
 var recordFields = []Field{

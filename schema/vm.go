@@ -14,20 +14,21 @@ func (e *expander) read(v *VM) {
 		v.Name = name.Text
 	} else {
 		v.Name = e.name(v)
-		v.set("name", v.Name)
+		v.set("name", Scalar(v.Pos, ShapeString, v.Name))
 	}
 	e.identity(v)
 	e.placement(v)
 	e.cloudInit(v)
 	e.hardware(v)
+	v.canonical()
 	e.devices(v)
 	e.records(v)
 	e.ignoredChanges(v)
 }
 
-// set overwrites one property with a value nobody wrote.
-func (v *VM) set(key, text string) {
-	v.Values = v.Values.With(Scalar(v.Pos, ShapeString, key), Scalar(v.Pos, ShapeString, text))
+// set overwrites one property with a value that the spec does not contain.
+func (v *VM) set(key string, value *Node) {
+	v.Values = v.Values.With(Scalar(v.Pos, ShapeString, key), value)
 }
 
 // identity reads what decides which VM this is: profile, VMID, template.
@@ -94,10 +95,12 @@ func (e *expander) placement(v *VM) {
 	if e.stack.Pool != nil {
 		v.PoolID = cmp.Or(v.PoolID, e.stack.Pool.ID)
 	}
+	if v.PoolID != "" {
+		v.set("pool", Scalar(v.Pos, ShapeString, v.PoolID))
+	}
 }
 
 func (e *expander) cloudInit(v *VM) {
-	v.AgentOn = v.Values.Get("agent", "enabled").Bool()
 	ci := v.Values.Get("cloud_init")
 	if ci == nil || ci.Off() {
 		return
@@ -158,6 +161,32 @@ func (e *expander) hardware(v *VM) {
 	}
 	if s := v.Values.Get("startup"); s != nil && s.Get("order") == nil {
 		e.errorPos(s.Pos, v.Path+".startup", CodeMissingKey, "add order", "startup needs the key \"order\"")
+	}
+}
+
+// canonical puts values into the one form in which they are rendered and compared.
+func (v *VM) canonical() {
+	if tags := v.Values.Get("tags"); tags != nil {
+		names := tags.Strings()
+		for i := range names {
+			names[i] = strings.ToLower(names[i])
+		}
+		slices.Sort(names)
+		list := &Node{Pos: tags.Pos, Shape: ShapeList}
+		for _, name := range slices.Compact(names) {
+			list.Items = append(list.Items, Scalar(tags.Pos, ShapeString, name))
+		}
+		v.set("tags", list)
+	}
+	if agent := v.Values.Get("agent"); agent != nil {
+		v.AgentOn = agent.Get("enabled").Bool()
+		if !v.AgentOn { // the provider has no other option of an agent that is off
+			v.set("agent", (&Node{Pos: agent.Pos, Shape: ShapeMap}).With(agent.key("enabled"), agent.Get("enabled")))
+		}
+	}
+	if v.Values.Get("memory").Str() == "512" && !v.Values.Has("balloon") {
+		// The same as no balloon, but not the provider's default, which it would read as absent.
+		v.set("balloon", Scalar(v.Pos, ShapeInt, "512"))
 	}
 }
 
@@ -229,7 +258,7 @@ func (e *expander) ignoredChanges(v *VM) {
 	}
 	for i, key := range v.Own.Keys {
 		f := find(VMFields, key.Text)
-		root, _, _ := strings.Cut(f.HCL, ".")
+		root := f.Attribute()
 		if root == "" || f.Creation || !p.Ignores(root) || v.Own.Items[i].Off() {
 			continue
 		}

@@ -2,45 +2,45 @@ package guard
 
 import (
 	"slices"
-	"strings"
 
 	"stackgen/internal/hardware"
 )
 
-// unlike says what the first plan after an import would change, since the spec
-// says another hardware than the VM has. That stops nothing: it may be what is
-// wanted. But a clone has what its template had, and a plan after a lost state
-// takes away what the spec does not name. Only what would replace the VM stops.
-func (s *subject) unlike() {
+// compareHardware reports what the first plan after an import would change,
+// because the spec has other hardware than the VM. It does not block, since the
+// change may be intended: a clone has the hardware of its template, and after a
+// lost state the plan removes what the spec does not name. It blocks only what
+// would replace the VM.
+func (s *subject) compareHardware() {
 	if s.match.VM == nil || s.guest.Config == nil || len(s.guest.Config.Raw) == 0 || s.profile == nil || s.profile.IgnoreAll {
 		return
 	}
 	s.Differs = hardware.Read(s.guest).Differences(s.match.VM, s.profile.Ignores)
-	var lines, mend []string
-	stays := false
+	var lines, commands []string
+	unsupported := false
 	if slices.ContainsFunc(s.Differs, func(d hardware.Difference) bool { return d.Replaces }) {
 		s.Exit, s.Import = ExitStop, ""
 	}
 	for i := range s.Differs {
 		d := &s.Differs[i]
-		s.because("%s", d.Says())
-		mend = append(mend, d.Mend...)
+		s.because("%s", d)
+		commands = append(commands, d.Commands...)
 		if d.Line != "" {
 			lines = append(lines, d.Line)
 		}
-		stays = stays || d.Line == "" && len(d.Mend) == 0 && !strings.HasPrefix(d.Config, "no ") // what it has not is only to be taken out
+		unsupported = unsupported || d.Line == "" && len(d.Commands) == 0 && !d.Absent()
 	}
 	if len(lines) > 0 {
-		what := "to keep what it has, write into " + s.where()
-		if strings.HasPrefix(s.match.VM.Path, "vms.") { // others have no entry of their own to write into
+		what := "to keep the hardware of the VM, write this into " + s.where()
+		if s.match.VM.Path == "vms."+s.Key { // other VMs have no entry of their own
 			what += ", or run `stackgen adopt --match " + s.Stack + "/" + s.Key + "`"
 		}
 		s.next(what, lines...)
 	}
-	if len(mend) > 0 {
-		s.next("or change the VM instead, on any node, then look again", mend...)
+	if len(commands) > 0 {
+		s.next("or change the VM instead, on any node, then run preflight again", commands...)
 	}
-	if stays {
-		s.next("to keep what no spec can say, leave its hardware alone: in "+s.where(), "profile: adopted")
+	if unsupported {
+		s.next("to keep hardware that a spec has no property for, write this into "+s.where(), "profile: adopted")
 	}
 }

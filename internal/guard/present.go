@@ -43,7 +43,7 @@ func (s *subject) agrees() {
 	case word == Adopt:
 		s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
 		s.because("%s", s.proof()).because("%s", describe(s.guest))
-		s.unlike()
+		s.compareHardware()
 	case word == Managed:
 		s.because("%s", s.proof())
 	}

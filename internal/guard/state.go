@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"stackgen/schema"
 )
 
 // The resource types that verdicts are about.
@@ -47,7 +49,7 @@ type Resource struct {
 	Wait    string // how long the provider waits for the agent: "" if it does not
 	Tainted bool
 	Cloned  bool     // it was made by a clone, of which the provider reads only what the spec says
-	Blocks  []string // of a VM: its blocks that the provider keeps once they are in state, though they say nothing but its defaults
+	Blocks  []string // of a VM: those of schema.StickyBlocks that it has
 }
 
 // instance is one resource of a state in the form that `tofu show -json` gives
@@ -69,9 +71,6 @@ type values struct {
 	Node    string            `json:"node_name"`
 	Name    string            `json:"name"`
 	Clone   []json.RawMessage `json:"clone"`
-	OS      []json.RawMessage `json:"operating_system"`
-	Memory  []json.RawMessage `json:"memory"`
-	CPU     []json.RawMessage `json:"cpu"`
 	Devices []struct {
 		MAC string `json:"mac_address"`
 	} `json:"network_device"`
@@ -246,20 +245,10 @@ func (i instance) resource() Resource {
 	r.ID, r.Node, r.Name, r.Wait, r.Cloned = scalar(v.ID), v.Node, v.Name, v.wait(), len(v.Clone) > 0
 	if i.Type == TypeVM {
 		r.VMID, _ = strconv.Atoi(scalar(v.VMID))
+		r.Blocks = stickyBlocks(i.Values)
 		if r.VMID == 0 { // an import that was never read back
 			r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
 		}
-	}
-	for _, b := range []struct {
-		name string
-		list []json.RawMessage
-	}{{"operating_system", v.OS}, {"memory", v.Memory}, {"cpu", v.CPU}} {
-		if len(b.list) > 0 {
-			r.Blocks = append(r.Blocks, b.name)
-		}
-	}
-	if len(v.Agent) > 0 {
-		r.Blocks = append(r.Blocks, "agent")
 	}
 	for _, d := range v.Devices {
 		if d.MAC != "" {
@@ -267,6 +256,20 @@ func (i instance) resource() Resource {
 		}
 	}
 	return r
+}
+
+// stickyBlocks are the blocks in a VM's attributes that the provider keeps.
+func stickyBlocks(attributes json.RawMessage) []string {
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(attributes, &all) // the caller has decoded them
+	var out []string
+	for _, name := range schema.StickyBlocks() {
+		var list []json.RawMessage
+		if json.Unmarshal(all[name], &list) == nil && len(list) > 0 {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // wait is how long the provider waits for the agent of a running VM.

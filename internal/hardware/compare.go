@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,185 +10,212 @@ import (
 	"stackgen/schema"
 )
 
-// Differences compares a configuration with what a spec renders. ignores says
-// which attributes of the resource the VM's profile leaves alone.
+// Differences are what the first plan after an import would change. ignores
+// reports whether the VM's profile ignores a change of an attribute.
 func (r *Reading) Differences(v *schema.VM, ignores func(attribute string) bool) []Difference {
-	return slices.DeleteFunc(r.compare(v, ignores, false), func(d Difference) bool { return d.quiet })
+	return slices.DeleteFunc(r.compare(v, ignores, false), func(d Difference) bool { return d.uncertain })
 }
 
-// Missing are all differences, and what a spec would leave to chance: what the
-// provider takes as it is, and a VM made from the spec would not have.
+// Missing are all differences, and what the spec does not set although the VM has
+// it: the provider would keep it, and a new VM from the spec would not have it.
 func (r *Reading) Missing(v *schema.VM) []Difference {
 	return r.compare(v, func(string) bool { return false }, true)
 }
 
 func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []Difference {
+	c := &comparison{full: full}
 	var out []Difference
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
-		root, _, _ := strings.Cut(f.HCL, ".")
-		if !covered(f.Key) || ignores(root) || r.spoiled[f.Key] {
+		if f.HCL == "" || len(entries(schema.VMFields[i:i+1])) == 0 || ignores(f.Attribute()) || r.skip[f.Key] {
 			continue
 		}
-		c := &comparison{full: full, unset: unsetOf(f.Key)}
-		was, is := r.values[f.Key], said(v, f.Key)
-		if c.equal(f, "", was, is) {
-			continue
+		if d, ok := r.property(c, f, v); ok {
+			out = append(out, d)
 		}
-		d := Difference{Field: f.Key, Config: strings.Join(r.shows[f.Key], " "), has: len(r.shows[f.Key]) > 0, says: is != nil && !is.Off()}
-		if d.Config == "" {
-			d.Config = "no " + keyOf(f.Key)
-		}
-		if d.says {
-			d.Spec = f.Key + ": " + flow(short(f, c.pruned(f, "", is, was)))
-		}
-		for _, once := range born {
-			a, b := was.Get(once.part), is.Get(once.part)
-			d.Replaces = d.Replaces || f.Key == once.field && a != nil && b != nil && a.Text != b.Text
-		}
-		if timeout := is.Get("timeout").Str(); f.Key == "agent" && timeout != "" && timeout != was.Get("timeout").Str() {
-			d.Config += ", whose timeout an import takes for " + was.Get("timeout").Str()
-		}
-		d.Line, d.Reason = r.line(c, f, was, is)
-		if f.Key == "pool" && d.Line == "" {
-			d.Mend = []string{fmt.Sprintf("pvesh set /pools/%s --vms %d", is.Str(), r.vmid)}
+	}
+	for _, d := range r.unsupported {
+		if f := schema.VMField(d.Field); f != nil {
+			if ignores(f.Attribute()) {
+				continue
+			}
+			if is := rendered(f, v); is != nil {
+				d.Spec = assignment(f, c.pruned(f, is, r.values[f.Key]))
+			}
 		}
 		out = append(out, d)
 	}
-	return harmless(append(out, r.refusals(v, ignores)...))
-}
-
-// refusals are what no spec can say, beside what this one says.
-func (r *Reading) refusals(v *schema.VM, ignores func(string) bool) []Difference {
-	var out []Difference
-	for _, d := range r.refused {
-		d.has = !strings.HasPrefix(d.Config, "no ")
-		if f := field(d.Field); f != nil {
-			if root, _, _ := strings.Cut(f.HCL, "."); ignores(root) {
-				continue
-			}
-			if is := said(v, f.Key); is != nil {
-				c := &comparison{unset: unsetOf(f.Key)}
-				d.says, d.Spec = true, f.Key+": "+flow(short(f, c.pruned(f, "", is, r.values[f.Key])))
-			}
-		}
-		out = append(out, d)
+	for i := range out {
+		d := &out[i]
+		d.Config, d.Spec = schema.Printable(d.Config), schema.Printable(d.Spec)
 	}
 	return out
 }
 
-// line is what a spec must say so that it agrees, or why it cannot.
+// property compares one property.
+func (r *Reading) property(c *comparison, f *schema.Field, v *schema.VM) (Difference, bool) {
+	was := r.values[f.Key]
+	is := rendered(f, v)
+	changes := c.changes(f, f.Key, was, is)
+	if f.Type == schema.Object && (was == nil) != (is == nil) && !(is == nil && c.keeps(f, was)) {
+		changes = []string{differ(f, f.Key, flow(short(f, c.pruned(f, was, nil))), flow(short(f, c.pruned(f, is, nil))))}
+	}
+	if len(changes) == 0 {
+		return Difference{}, false
+	}
+	d := Difference{Field: f.Key, Config: strings.Join(r.shows[f.Key], " "), text: strings.Join(changes, ", ")}
+	d.Config = cmp.Or(d.Config, "no "+strings.ReplaceAll(f.Key, "_", " "))
+	if is != nil {
+		d.Spec = assignment(f, c.pruned(f, is, was))
+	}
+	for i := range f.Fields {
+		a, b := was.Get(f.Fields[i].Key), is.Get(f.Fields[i].Key)
+		d.Replaces = d.Replaces || f.Fields[i].Change == schema.Replace && a != nil && b != nil && a.Text != b.Text
+	}
+	d.Line, d.Reason = r.line(c, f, was, is)
+	if f.Key == "pool" && d.Line == "" {
+		d.Commands = []string{fmt.Sprintf("pvesh set /pools/%s --vms %d", is.Str(), r.vmid)}
+	}
+	return d, true
+}
+
+// line is what the spec must contain to agree with the VM, or the reason why no
+// line helps.
 func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (line, reason string) {
-	value := c.pruned(f, "", was, is)
+	value := c.pruned(f, was, is)
 	switch {
 	case f.Key == "pool" && was.Str() == "":
-		return "", "it is in no pool: put it into the one that the spec says, which must be there"
+		return "", "the VM is in no pool: add it to the pool of the spec, which must exist"
 	case was == nil && f.Off:
 		value = &schema.Node{Shape: schema.ShapeBool, Text: "false"}
 	case was == nil && f.Key == "vga":
 		value = &schema.Node{Shape: schema.ShapeString, Text: "std"}
-	case was == nil, f.Type == schema.String && value.Text == "", f.Key == "cpu_units" && value.Text == "0":
-		return "", "the import has none of it: take `" + f.Key + "` out of the spec, also out of what the VM inherits"
+	case was == nil, f.Type == schema.String && value.Text == "", f.Unset == schema.Keep && f.Absent != "" && value.Text == f.Absent:
+		return "", "remove `" + f.Key + "` from the spec, and from what the VM inherits"
 	}
 	if problems := schema.CheckVM(f.Key, value); len(problems) > 0 {
 		return "", problems[0].Message
 	}
-	return f.Key + ": " + flow(short(f, value)), ""
+	return assignment(f, value), ""
 }
 
-// said is what a spec says of a property, as it is rendered.
-func said(v *schema.VM, name string) *schema.Node {
-	n := v.Values.Get(name)
+func assignment(f *schema.Field, n *schema.Node) string { return f.Key + ": " + flow(short(f, n)) }
+
+// rendered is the value of a property as the module gets it: nil where the
+// generator leaves it out.
+func rendered(f *schema.Field, v *schema.VM) *schema.Node {
+	n := v.Values.Get(f.Key)
 	switch {
-	case name == "pool" && v.PoolID != "":
-		return scalar(field(name), v.PoolID)
-	case name == "agent" && n.Get("enabled").Str() == "false": // then nothing of it is rendered
-		return set(&schema.Node{Shape: schema.ShapeMap}, "enabled", n.Get("enabled"))
-	case name == "balloon" && n == nil && v.Values.Get("memory").Str() == "512": // it is rendered so, or it would be the provider's default
-		return scalar(field(name), "512")
-	case name == "vga" && n != nil && (len(n.Keys) == 0 || len(n.Keys) == 1 && n.Get("type").Str() == "std"):
-		return nil
-	case n.Off() && field(name).Type == schema.Object, unsetOf(name)[""] == whatever && n != nil && n.Shape == schema.ShapeList && len(n.Items) == 0:
+	case n == nil, n.Off() && f.Type == schema.Object,
+		f.Unset == schema.Keep && n.Shape == schema.ShapeList && len(n.Items) == 0,
+		f.Unset == schema.Keep && f.OmitDefault && f.IsDefault(n):
 		return nil
 	}
 	return n
 }
 
-// A comparison compares one property.
+// A comparison compares values of properties.
 type comparison struct {
-	full  bool
-	unset map[string]string
+	full bool // also values that the provider would keep
 }
 
-// free reports whether the provider keeps what there is, since the spec says
-// nothing.
-func (c *comparison) free(path string, was *schema.Node) bool {
-	return c.unset[path] == whatever && (!c.full || path == "" && was == nil || was != nil && (was.Text == "" || was.Text == "0") && len(was.Items) == 0)
+// keeps reports whether the provider keeps a value that the spec does not set.
+func (c *comparison) keeps(f *schema.Field, was *schema.Node) bool {
+	return f.Unset == schema.Keep && (!c.full || (was.Text == "" || was.Text == "0") && len(was.Items) == 0)
 }
 
-func (c *comparison) equal(f *schema.Field, path string, was, is *schema.Node) bool {
+func (c *comparison) equal(f *schema.Field, was, is *schema.Node) bool {
+	return len(c.changes(f, "", was, is)) == 0
+}
+
+// changes says in words which values differ, each by its name.
+func (c *comparison) changes(f *schema.Field, name string, was, is *schema.Node) []string {
 	switch {
-	case was == nil && is == nil, is == nil && c.free(path, was):
-		return true
+	case was == nil && is == nil, is == nil && c.keeps(f, was):
+		return nil
 	case f.Type == schema.Object:
-		if path == "" && (was == nil) != (is == nil) {
-			return false
-		}
+		var out []string
 		for i := range f.Fields {
-			if sub := &f.Fields[i]; !c.equal(sub, join(path, sub.Key), was.Get(sub.Key), is.Get(sub.Key)) {
-				return false
-			}
+			sub := &f.Fields[i]
+			out = append(out, c.changes(sub, name+" "+sub.Key, was.Get(sub.Key), is.Get(sub.Key))...)
 		}
-		return true
+		return out
 	case f.Type == schema.List && f.Elem.Type == schema.Object:
-		a, b := sorted(f, was.List()), sorted(f, is.List())
-		if len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !c.equal(f.Elem, path, a[i], b[i]) {
-				return false
-			}
-		}
-		return true
+		return c.elements(f, was, is)
 	case f.Type == schema.List:
-		return slices.Equal(plain(f, was), plain(f, is))
-	}
-	return c.text(f, was, "") == c.text(f, is, c.unset[path])
-}
-
-// sorted are disks by interface, whose order means nothing; the order of all
-// else does.
-func sorted(f *schema.Field, items []*schema.Node) []*schema.Node {
-	if f.Key != "disks" {
-		return items
-	}
-	out := slices.Clone(items)
-	slices.SortFunc(out, func(a, b *schema.Node) int {
-		return schema.NaturalCompare(a.Get("interface").Str(), b.Get("interface").Str())
-	})
-	return out
-}
-
-// plain are the items of a list, as they are rendered.
-func plain(f *schema.Field, n *schema.Node) []string {
-	out := n.Strings()
-	if f.Key == "tags" {
-		for i := range out {
-			out[i] = strings.ToLower(out[i])
+		if !slices.Equal(was.Strings(), is.Strings()) {
+			return []string{differ(f, name, strings.Join(was.Strings(), " "), strings.Join(is.Strings(), " "))}
 		}
-		slices.Sort(out)
-		out = slices.Compact(out)
+	case text(f, was, "") != text(f, is, f.Unset):
+		return []string{differ(f, name, was.Str(), is.Str())}
+	}
+	return nil
+}
+
+// elements compares disks by interface and other devices by number.
+func (c *comparison) elements(f *schema.Field, was, is *schema.Node) []string {
+	var out []string
+	a, b := named(f, was), named(f, is)
+	for _, d := range a {
+		if other := find(b, d.name); other == nil {
+			out = append(out, d.name+" is in Proxmox VE and not in the spec")
+		} else {
+			out = append(out, c.changes(f.Elem, d.name, d.value, other)...)
+		}
+	}
+	for _, d := range b {
+		if find(a, d.name) == nil {
+			out = append(out, d.name+" is in the spec and not in Proxmox VE")
+		}
 	}
 	return out
 }
 
-// text is a value in the form in which equal ones are equal.
-func (c *comparison) text(f *schema.Field, n *schema.Node, unset string) string {
-	out := n.Str()
-	if out == "" {
-		out = unset
+// A device is one element of a list, with its name in Proxmox VE.
+type device struct {
+	name  string
+	value *schema.Node
+}
+
+func named(f *schema.Field, list *schema.Node) []device {
+	var out []device
+	for i, item := range list.List() {
+		name := strings.TrimSuffix(f.PVE, "*") + strconv.Itoa(i)
+		if at := item.Get("interface"); at != nil {
+			name = at.Text
+		}
+		out = append(out, device{name, item})
 	}
+	return out
+}
+
+func find(devices []device, name string) *schema.Node {
+	for _, d := range devices {
+		if d.name == name {
+			return d.value
+		}
+	}
+	return nil
+}
+
+// differ says in words how a value differs.
+func differ(f *schema.Field, name, was, is string) string {
+	say := func(text string) string {
+		if text == "" || text == "-1" {
+			return "not set"
+		}
+		return strings.TrimSpace(schema.Printable(text) + " " + f.Unit)
+	}
+	where := "in Proxmox VE"
+	if f.Key == "timeout" {
+		where = "after an import"
+	}
+	return fmt.Sprintf("%s is %s %s and %s in the spec", name, say(was), where, say(is))
+}
+
+// text is a value in the form in which equal values are equal.
+func text(f *schema.Field, n *schema.Node, unset string) string {
+	out := cmp.Or(n.Str(), unset)
 	if f.As == "upper" {
 		return strings.ToUpper(out)
 	}
@@ -197,28 +225,27 @@ func (c *comparison) text(f *schema.Field, n *schema.Node, unset string) string 
 	return out
 }
 
-// pruned is a value without what need not be written: what would be there
-// without it, unless the spec says something else now.
-func (c *comparison) pruned(f *schema.Field, path string, n, now *schema.Node) *schema.Node {
+// pruned is a value without the parts that the VM has without them, unless the
+// spec now has another value there.
+func (c *comparison) pruned(f *schema.Field, n, now *schema.Node) *schema.Node {
 	switch {
 	case n == nil:
 		return nil
 	case n.Shape == schema.ShapeList:
 		out := &schema.Node{Shape: schema.ShapeList}
 		for _, item := range n.Items {
-			out.Items = append(out.Items, c.pruned(f.Elem, path, item, nil))
+			out.Items = append(out.Items, c.pruned(f.Elem, item, nil))
 		}
 		return out
 	case n.Shape == schema.ShapeMap:
 		out := &schema.Node{Shape: schema.ShapeMap}
 		for i := range f.Fields {
 			sub := &f.Fields[i]
-			at := join(path, sub.Key)
-			v := c.pruned(sub, at, n.Get(sub.Key), now.Get(sub.Key))
-			if v == nil || !sub.Required && c.needless(sub, at, v, now.Get(sub.Key)) {
+			v := c.pruned(sub, n.Get(sub.Key), now.Get(sub.Key))
+			if v == nil || !sub.Required && c.needless(sub, v, now.Get(sub.Key)) {
 				continue
 			}
-			out = set(out, sub.Key, v)
+			out = out.With(&schema.Node{Shape: schema.ShapeString, Text: sub.Key}, v)
 		}
 		return out
 	}
@@ -226,29 +253,14 @@ func (c *comparison) pruned(f *schema.Field, path string, n, now *schema.Node) *
 }
 
 // needless reports whether a part need not be written.
-func (c *comparison) needless(f *schema.Field, path string, v, now *schema.Node) bool {
+func (c *comparison) needless(f *schema.Field, v, now *schema.Node) bool {
 	switch {
-	case now != nil && !c.equal(f, path, v, now):
-		return false // a map's parts are inherited one by one
+	case now != nil && !c.equal(f, v, now):
+		return false // a map is inherited part by part
 	case slices.Contains([]string{"bridge", "datastore", "device"}, f.Key):
-		return false // defaults that people look for
-	}
-	if v.Shape == schema.ShapeMap || v.Shape == schema.ShapeList {
+		return false // a reader expects them, although they are defaults
+	case v.Shape == schema.ShapeMap, v.Shape == schema.ShapeList:
 		return len(v.Items) == 0
 	}
-	if v.Text == "" {
-		return true
-	}
-	usual := c.unset[path]
-	if f.Default != "" {
-		usual = f.Default
-	}
-	return c.text(f, v, "") == usual
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
+	return v.Text == "" || text(f, v, "") == cmp.Or(f.Default, f.Unset)
 }

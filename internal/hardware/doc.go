@@ -1,10 +1,10 @@
-// Package hardware turns the configuration of a VM, as Proxmox VE has it, into
-// the properties of a spec, and says where a spec and a configuration differ, so
-// that the first plan after an import would change something.
+// Package hardware turns the configuration of a VM in Proxmox VE into the
+// properties of a spec, and compares the two, to say what the first plan after an
+// import would change.
 //
-// One set of tables (table.go) says for every entry of a configuration what a
-// spec calls it, what the provider reads where the configuration lacks it, and
-// what the provider takes where the spec lacks it. It is pure, and it knows no
-// way to change a VM: what no spec can say is named with its reason, and with
-// the command that would mend it.
+// It reads the table of VM properties in package schema: the entry of the
+// configuration, the value that the provider reads without the entry, and the
+// value that it uses where the spec has none. It is pure and never changes a VM.
+// What a spec cannot express gets a reason and, where there are any, the commands
+// that change the VM so that a spec can.
 package hardware

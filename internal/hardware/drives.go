@@ -10,34 +10,34 @@ import (
 	"stackgen/schema"
 )
 
-// disks reads the drives that are disks. CD-ROMs are left alone, but for the one
-// place where the provider looks for one.
-func (r *Reading) disks(f *family) {
+// disks reads the drives that are disks. CD-ROM drives stay as they are, except
+// on the one interface where the provider reads one.
+func (r *Reading) disks(f *schema.Field) {
 	list := &schema.Node{Shape: schema.ShapeList}
-	for _, bus := range f.Keys {
-		for _, key := range r.numbered(bus) {
-			options, order := f.entry(r.raw[key])
-			r.place(options)
+	for bus := range strings.FieldsSeq(f.PVE) {
+		for _, key := range r.numbered(strings.TrimSuffix(bus, "*")) {
+			e := parseVolume(r.raw[key])
 			switch {
-			case r.isCloudInit(options):
+			case r.isCloudInit(e):
 				continue
-			case options["media"] == "cdrom" || options[volume] == "none":
+			case e.values["media"] == "cdrom" || e.values[""] == "none":
 				if key == "ide3" {
-					r.refuse("", key+"="+r.raw[key], "a spec has no CD-ROMs; on every other interface they are left alone", fmt.Sprintf("qm set %d --delete ide3", r.vmid), fmt.Sprintf("qm set %d --ide1 %s", r.vmid, schema.Quoted(r.raw[key])))
+					r.refuse("", key+"="+r.raw[key], "a spec has no property for a CD-ROM drive; on every other interface it stays as it is",
+						fmt.Sprintf("qm set %d --delete ide3", r.vmid), fmt.Sprintf("qm set %d --ide1 %s", r.vmid, schema.Quoted(r.raw[key])))
 				}
 				continue
 			}
-			r.shows[f.Field] = append(r.shows[f.Field], key+"="+r.raw[key])
-			options["interface"] = key
-			gib, ok := gibibytes(options["size"])
+			r.shows[f.Key] = append(r.shows[f.Key], key+"="+r.raw[key])
+			e.values["interface"] = key
+			gib, ok := gibibytes(e.values["size"])
 			if !ok || gib < 1 {
-				r.refuse(f.Field, key+"="+r.raw[key], "a spec counts disks in whole GiB, and this one has less than one", fmt.Sprintf("qm disk resize %d %s 1G", r.vmid, key))
+				r.refuse(f.Key, key+"="+r.raw[key], "a spec has disks of whole GiB, and this one has less than one", fmt.Sprintf("qm disk resize %d %s 1G", r.vmid, key))
 			}
-			options["size"] = strconv.Itoa(gib)
-			list.Items = append(list.Items, r.object(f, key, options, order))
+			e.values["size"] = strconv.Itoa(gib)
+			list.Items = append(list.Items, r.entry(f, key, e))
 		}
 	}
-	r.values[f.Field] = list
+	r.values[f.Key] = list
 }
 
 // gibibytes is a size such as 2252M in whole GiB, rounded down as the provider
@@ -53,30 +53,30 @@ func gibibytes(text string) (int, bool) {
 	return int(int64(n*float64(unit)) >> 30), true
 }
 
-// isCloudInit reports whether a drive is the VM's cloud-init drive, as the
-// provider tells it.
-func (r *Reading) isCloudInit(options map[string]string) bool {
-	return strings.Contains(options[volume], fmt.Sprintf("vm-%d-cloudinit", r.vmid))
+// isCloudInit reports whether a drive is the VM's cloud-init drive, by the rule of
+// the provider.
+func (r *Reading) isCloudInit(e *entry) bool {
+	return strings.Contains(e.values[""], fmt.Sprintf("vm-%d-cloudinit", r.vmid))
 }
 
-// cloudKeys are the entries that cloud-init reads.
+// cloudKeys are the entries of cloud-init that have no number.
 var cloudKeys = []string{"cicustom", "citype", "ciupgrade", "ciuser", "nameserver", "searchdomain", "sshkeys"}
 
-// cloudInit reads the cloud-init drive and what stands on it.
-func (r *Reading) cloudInit(f *family, password bool) {
+// cloudInit reads the cloud-init drive and the settings on it.
+func (r *Reading) cloudInit(f *schema.Field, password bool) {
 	var drives, settings []string
 	for _, bus := range []string{"ide", "sata", "scsi", "virtio"} {
 		for _, key := range r.numbered(bus) {
-			if options, _ := (&family{First: volume}).entry(r.raw[key]); r.isCloudInit(options) {
+			if r.isCloudInit(parseVolume(r.raw[key])) {
 				drives = append(drives, key)
 			}
 		}
 	}
 	for _, key := range append(slices.Clone(cloudKeys), r.numbered("ipconfig")...) {
-		if text, there := r.raw[key]; there {
+		if text, ok := r.raw[key]; ok {
 			settings = append(settings, key)
-			if !slices.Contains([]string{"cicustom", "citype", "ciupgrade"}, key) {
-				r.shows[f.Field] = append(r.shows[f.Field], key+"="+text)
+			if !slices.Contains(schema.Untouched, key) {
+				r.shows[f.Key] = append(r.shows[f.Key], key+"="+text)
 			}
 		}
 	}
@@ -84,72 +84,61 @@ func (r *Reading) cloudInit(f *family, password bool) {
 		settings = append(settings, "cipassword")
 	}
 	for _, key := range drives {
-		r.shows[f.Field] = append(r.shows[f.Field], key+"="+r.raw[key])
+		r.shows[f.Key] = append(r.shows[f.Key], key+"="+r.raw[key])
 	}
 	switch {
 	case len(drives) == 0 && len(settings) == 0:
 		return
 	case len(drives) == 0:
-		r.refuse(f.Field, strings.Join(settings, ", "), "there is no cloud-init drive to use them, and a spec that says them would add one", fmt.Sprintf("qm set %d --delete %s", r.vmid, strings.Join(settings, ",")))
+		r.refuse(f.Key, strings.Join(settings, ", "), "the VM has no cloud-init drive, and a spec with these settings adds one", fmt.Sprintf("qm set %d --delete %s", r.vmid, strings.Join(settings, ",")))
 		return
 	case len(drives) > 1:
-		r.refuse(f.Field, strings.Join(r.shows[f.Field], " "), "it has several cloud-init drives, and a spec has one: keep one of them", fmt.Sprintf("qm set %d --delete %s", r.vmid, drives[len(drives)-1]))
+		r.refuse(f.Key, strings.Join(r.shows[f.Key], " "), "the VM has several cloud-init drives, and a spec has one: keep one of them", fmt.Sprintf("qm set %d --delete %s", r.vmid, drives[len(drives)-1]))
 		return
 	}
-	r.network(f, password)
-	options, order := f.entry(r.raw["ipconfig0"])
-	if r.raw["ipconfig0"] == "" {
-		options, order = map[string]string{}, nil
+	if text := r.raw["ipconfig0"]; text != "" {
+		r.unknownOptions("ipconfig0", parse(text), options(f.Fields, "ipconfig0/"))
 	}
-	n := r.object(f, "ipconfig0", options, order)
-	drive, _ := (&family{First: volume}).entry(r.raw[drives[0]])
-	r.place(drive)
-	say := func(name, text string) { n = set(n, name, scalar(fieldOf(field(f.Field).Fields, name), text)) }
-	say("datastore", drive["datastore"])
-	say("interface", drives[0])
-	say("user", r.raw["ciuser"])
-	say("search_domain", r.raw["searchdomain"])
-	n = set(n, "nameservers", texts(strings.Fields(r.raw["nameserver"])))
-	n = set(n, "ssh_keys", texts(r.keys(f.Field)))
-	r.values[f.Field] = n
+	r.addresses(f, password)
+	r.publicKeys(f)
+	r.raw[entryDrive] = "datastore=" + parseVolume(r.raw[drives[0]]).values["datastore"] + ",interface=" + drives[0]
+	r.values[f.Key] = value(f, r.get)
 }
 
-// network refuses what a spec cannot say of the addresses and the user.
-func (r *Reading) network(f *family, password bool) {
-	first := r.raw["ipconfig0"]
-	options, _ := f.entry(first)
+// addresses refuses what a spec cannot express of the addresses and the user.
+func (r *Reading) addresses(f *schema.Field, password bool) {
+	text := r.raw["ipconfig0"]
+	first := parse(text).values
 	switch {
-	case options["ip"] == "" && (options["ip6"] != "" || options["gw6"] != ""):
-		r.refuse(f.Field, "ipconfig0="+first, "a spec always has an IPv4 address or dhcp")
-	case options["ip"] == "":
-		r.refuse(f.Field, "no ipconfig0", "a spec always has an address; dhcp is what Proxmox VE takes then, and writing it changes nothing in the VM", fmt.Sprintf("qm set %d --ipconfig0 ip=dhcp", r.vmid))
+	case first["ip"] == "" && (first["ip6"] != "" || first["gw6"] != ""):
+		r.refuse(f.Key, "ipconfig0="+text, "a spec always has an IPv4 address or dhcp")
+	case first["ip"] == "":
+		r.refuse(f.Key, "no ipconfig0", "a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM", fmt.Sprintf("qm set %d --ipconfig0 ip=dhcp", r.vmid))
 	}
 	for _, key := range r.numbered("ipconfig") {
 		if key != "ipconfig0" {
-			r.refuse(f.Field, key+"="+r.raw[key], "a spec has addresses for net0 only")
+			r.refuse(f.Key, key+"="+r.raw[key], "a spec has addresses for net0 only")
 		}
 	}
 	if password && r.raw["ciuser"] == "" && r.raw["sshkeys"] == "" {
-		r.refuse(f.Field, "a cloud-init password", "a spec has no passwords, and no account without a user or key: name the user, which is the image's own", fmt.Sprintf("qm set %d --ciuser USER", r.vmid))
+		r.refuse(f.Key, "a cloud-init password", "a spec has no passwords, and no account without a user or a key: set the user to the one of the image", fmt.Sprintf("qm set %d --ciuser USER", r.vmid))
 	}
 }
 
-// keys are the SSH keys, which stand in a configuration URL-encoded.
-func (r *Reading) keys(name string) []string {
+// publicKeys refuses SSH keys that a spec does not accept.
+func (r *Reading) publicKeys(f *schema.Field) {
 	text, err := url.QueryUnescape(r.raw["sshkeys"])
 	if err != nil {
-		r.refuse(name, "sshkeys", "its SSH keys cannot be read")
-		return nil
+		r.refuse(f.Key, "sshkeys", "its SSH keys are not URL-encoded text")
+		return
 	}
 	if text == "" {
-		return nil
+		return
 	}
-	out := strings.Split(strings.TrimSpace(text), "\n")
-	for _, key := range out {
+	for key := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		if !schema.IsPublicKey(key) || key != strings.TrimSpace(key) {
-			r.refuse(name, "sshkeys", "one of its lines is no public key")
-			break
+			r.refuse(f.Key, "sshkeys", "one of its lines is not a public key")
+			return
 		}
 	}
-	return out
 }

@@ -1,8 +1,10 @@
 package hardware
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,197 +13,200 @@ import (
 	"stackgen/schema"
 )
 
-// A Reading is what a VM's configuration says, by property of a spec. A
-// property that is not there has nothing that the provider would read.
+// A Reading is a VM's configuration as properties of a spec. A property without
+// a value has nothing that the provider reads.
 type Reading struct {
-	vmid    int
-	raw     map[string]string
-	values  map[string]*schema.Node
-	shows   map[string][]string // what stands in the configuration, by property
-	refused []Difference        // what no spec can say
-	spoiled map[string]bool     // properties that a refusal is about
+	vmid        int
+	raw         map[string]string
+	values      map[string]*schema.Node
+	shows       map[string][]string // entries of the configuration, by property
+	unsupported []Difference        // what a spec cannot express
+	skip        map[string]bool     // properties that an unsupported entry belongs to
 }
 
-// Read reads a VM's configuration, which must have been looked at.
+// Entries of the table for facts that no entry of a configuration has.
+const (
+	entryStatus = "status"
+	entryPool   = "pool"
+	entryDrive  = "cloudinit" // datastore and interface of the cloud-init drive
+)
+
+// Read reads a VM's configuration, which must be in the inventory.
 func Read(g *cluster.Guest) *Reading {
-	r := &Reading{vmid: g.VMID, raw: maps.Clone(g.Config.Raw), values: map[string]*schema.Node{}, shows: map[string][]string{}, spoiled: map[string]bool{}}
+	r := &Reading{vmid: g.VMID, raw: maps.Clone(g.Config.Raw), values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}}
 	if r.raw == nil {
 		r.raw = map[string]string{}
 	}
-	r.raw["status"] = fmt.Sprint(g.Status == "running")
 	r.secrets()
-	for i := range single {
-		r.single(&single[i])
+	r.raw[entryStatus] = fmt.Sprint(g.Status == "running")
+	if g.Pool != "" {
+		r.raw[entryPool] = g.Pool
 	}
-	for i := range families {
-		switch f := &families[i]; f.Field {
-		case "disks":
+	for i := range schema.VMFields {
+		switch f := &schema.VMFields[i]; {
+		case f.Key == "disks":
 			r.disks(f)
-		case "cloud_init":
+		case f.Key == "cloud_init":
 			r.cloudInit(f, g.Config.Password)
-		default:
-			r.family(f)
+		case strings.HasSuffix(f.PVE, "*"):
+			r.list(f)
+		case f.Type == schema.Object && f.PVE != "":
+			r.object(f)
+		case f.PVE != "":
+			r.single(f)
 		}
 	}
 	r.shows["started"] = []string{"status=" + g.Status}
-	r.cpu()
-	r.lists()
-	r.pool(g)
-	r.tidy()
+	r.limits()
 	r.others()
 	return r
 }
 
-// refuse notes what no spec can say.
-func (r *Reading) refuse(name, config, reason string, way ...string) {
-	r.spoiled[name] = true
-	r.refused = append(r.refused, Difference{Field: name, Config: config, Reason: reason, Mend: way})
+// get returns an entry, or an option of one.
+func (r *Reading) get(path string) (string, bool) {
+	key, option, deeper := strings.Cut(path, "/")
+	text, ok := r.raw[key]
+	if ok && deeper {
+		return parse(text).get(option)
+	}
+	return text, ok
 }
 
-// secrets refuses what was left out of the look because it looks like a secret.
-func (r *Reading) secrets() {
-	for _, key := range slices.SortedFunc(maps.Keys(r.raw), schema.NaturalCompare) {
-		if strings.Contains(r.raw[key], "(secret)") {
-			r.refuse(key, key, "it holds what looks like a secret, which no spec may hold", fmt.Sprintf("qm set %d --%s TEXT-WITHOUT-IT", r.vmid, key))
+// single reads a property that is an entry, or an option of one.
+func (r *Reading) single(f *schema.Field) {
+	key, _, isOption := strings.Cut(f.PVE, "/")
+	text, ok := r.raw[key]
+	if !ok && f.Implied != "" {
+		command := fmt.Sprintf("qm set %d --%s %s", r.vmid, key, f.Implied)
+		if key == "memory" && r.raw["balloon"] == "" {
+			command += " --balloon " + f.Implied // the same as none, and not the provider's default
 		}
-	}
-}
-
-func (r *Reading) single(w *row) {
-	text, there := r.raw[w.Key]
-	if there {
-		r.shows[w.Field] = []string{w.Key + "=" + text}
-	}
-	switch f := field(w.Field); {
-	case !there && w.Plain != "":
-		way := fmt.Sprintf("qm set %d --%s %s", r.vmid, w.Key, w.Plain)
-		if w.Key == "memory" && r.raw["balloon"] == "" {
-			way += " --balloon " + w.Plain // which is what none means, and no default of the provider
-		}
-		r.refuse(w.Field, "no "+w.Key, "a spec cannot say that it has none; "+w.Plain+" is what Proxmox VE takes then, and writing it changes nothing in the VM", way)
+		r.refuse(f.Key, "no "+key, fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied), command)
 		return
-	case !there:
-		text = w.Absent
+	}
+	if text != "" {
+		r.shows[f.Key] = []string{key + "=" + text}
+	}
+	if f.Bare && isOption && ok {
+		r.unknownOptions(key, parse(text), options(schema.VMFields, key+"/"))
+	}
+	r.values[f.Key] = value(f, r.get)
+}
+
+// object reads a property that is an entry with options.
+func (r *Reading) object(f *schema.Field) {
+	text, ok := r.raw[f.PVE]
+	switch {
+	case ok:
+		r.shows[f.Key] = []string{f.PVE + "=" + text}
+		r.values[f.Key] = r.entry(f, f.PVE, parseAs(f, text))
+	case f.On != "":
+		r.values[f.Key] = value(f, func(string) (string, bool) { return "", false })
+	}
+}
+
+// list reads a property that is a numbered list of entries.
+func (r *Reading) list(f *schema.Field) {
+	name := strings.TrimSuffix(f.PVE, "*")
+	list := &schema.Node{Shape: schema.ShapeList}
+	for i, key := range r.numbered(name) {
+		r.shows[f.Key] = append(r.shows[f.Key], key+"="+r.raw[key])
+		if want := name + strconv.Itoa(i); key != want && !r.skip[f.Key] {
+			r.refuse(f.Key, key+"="+r.raw[key], "there is no "+want+", and a spec cannot leave out a number: move the later ones down")
+		}
+		list.Items = append(list.Items, r.entry(f, key, parseAs(f, r.raw[key])))
+	}
+	r.values[f.Key] = list
+}
+
+// entry reads the options of one entry of a property.
+func (r *Reading) entry(f *schema.Field, key string, e *entry) *schema.Node {
+	of := f
+	if f.Type == schema.List {
+		of = f.Elem
+	}
+	known := append(options(of.Fields, ""), f.Unread...)
+	if f.Key == "disks" && slices.Contains(e.order, "queues") { // the provider reads it
+		known = append(known, "queues")
+		r.refuse(f.Key, key+"="+r.raw[key], noOption("queues"))
+	}
+	r.unknownOptions(key, e, known)
+	return value(of, e.get)
+}
+
+// unknownOptions notes the options of an entry that no row of the table reads.
+func (r *Reading) unknownOptions(key string, e *entry, known []string) {
+	for _, name := range e.order {
+		if !slices.Contains(known, name) {
+			r.doubt(key+"="+r.raw[key], noOption(name))
+		}
+	}
+}
+
+func noOption(name string) string {
+	return fmt.Sprintf("a spec has no property for the option %q", name)
+}
+
+// options are the options of an entry that rows of the table read.
+func options(fields []schema.Field, prefix string) []string {
+	var out []string
+	for i := range fields {
+		f := &fields[i]
+		if f.PVE == "" {
+			out = append(out, options(f.Fields, prefix)...)
+		} else if name, ok := strings.CutPrefix(f.PVE, prefix); ok {
+			out = append(out, name)
+			if f.Bare {
+				out = append(out, "")
+			}
+		}
+	}
+	return out
+}
+
+// value is the value of a property, read by the names of its entries or options.
+func value(f *schema.Field, get func(string) (string, bool)) *schema.Node {
+	if f.Type == schema.Object {
+		out := &schema.Node{Shape: schema.ShapeMap}
+		for i := range f.Fields {
+			sub := &f.Fields[i]
+			out = out.With(&schema.Node{Shape: schema.ShapeString, Text: sub.Key}, value(sub, get))
+		}
+		return out
+	}
+	text, ok := "", false
+	if f.PVE != "" {
+		text, ok = get(f.PVE)
+	}
+	if !ok && f.Bare {
+		text, ok = get(f.PVE[:strings.LastIndexByte(f.PVE, '/')+1])
+	}
+	switch {
+	case !ok:
+		text = f.AbsentValue()
 	case f.Type == schema.Bool:
 		text = truth(text)
 	}
-	r.values[w.Field] = scalar(field(w.Field), text)
+	if f.Type == schema.List {
+		return texts(items(f, text))
+	}
+	return scalar(f, text)
 }
 
-// entry parts an entry into its options.
-func (f *family) entry(text string) (map[string]string, []string) {
-	options, order := map[string]string{}, []string(nil)
-	for i, part := range strings.Split(text, ",") {
-		name, value, named := strings.Cut(strings.TrimSpace(part), "=")
-		switch {
-		case !named && i == 0 && f.First != "":
-			name, value = f.First, name
-		case f.Field == "networks" && i == 0 && name != "model":
-			options["model"], order = name, append(order, "model")
-			name = "macaddr"
-			if !named {
-				continue
-			}
-		}
-		options[name], order = value, append(order, name)
+// items are the items of a list.
+func items(f *schema.Field, text string) []string {
+	if f.Key == "ssh_keys" {
+		text, _ = url.QueryUnescape(text) // publicKeys refuses what is invalid
 	}
-	return options, order
-}
-
-// doubt notes what the provider does not read: an import leaves it alone, and
-// what becomes of it later is not known.
-func (r *Reading) doubt(config, reason string) {
-	r.refused = append(r.refused, Difference{Config: config, Reason: reason, quiet: true})
-}
-
-// object reads the options of one entry.
-func (r *Reading) object(f *family, key string, options map[string]string, order []string) *schema.Node {
-	out := &schema.Node{Shape: schema.ShapeMap}
-	elem := field(f.Field)
-	if elem.Type == schema.List {
-		elem = elem.Elem
-	}
-	for _, w := range f.Rows {
-		if w.Field == "" {
-			continue
-		}
-		text, there := options[w.Key]
-		sub := fieldOf(elem.Fields, w.Field)
-		switch {
-		case !there:
-			text = w.Absent
-		case sub.Type == schema.Bool:
-			text = truth(text)
-		}
-		if sub.Type == schema.List {
-			out = set(out, w.Field, texts(strings.FieldsFunc(text, func(c rune) bool { return c == ';' })))
-		} else {
-			out = set(out, w.Field, scalar(sub, text))
-		}
-	}
-	for _, name := range order {
-		switch config, reason := key+"="+r.raw[key], "no spec has its option "+strconv.Quote(name); {
-		case slices.ContainsFunc(f.Rows, func(w row) bool { return w.Key == name }):
-		case f.Field == "disks" && name == "queues": // which the provider reads
-			r.refuse(f.Field, config, reason)
-		default:
-			r.doubt(config, reason)
-		}
-	}
-	return out
-}
-
-// numbered are the keys of a numbered entry that are there, in order.
-func (r *Reading) numbered(name string) []string {
 	var out []string
-	for key := range r.raw {
-		if rest, ok := strings.CutPrefix(key, name); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
-			out = append(out, key)
+	for item := range strings.SplitSeq(text, cmp.Or(f.Sep, ";")) {
+		if item = strings.TrimSpace(item); item != "" {
+			out = append(out, item)
 		}
 	}
-	slices.SortFunc(out, schema.NaturalCompare)
+	if f.Sum {
+		slices.Sort(out)
+		out = slices.Compact(out)
+	}
 	return out
-}
-
-// family reads one entry, or a numbered list that must have no gap.
-func (r *Reading) family(f *family) {
-	name := f.Keys[0]
-	if f.Many == 0 {
-		if text, there := r.raw[name]; there {
-			r.shows[f.Field] = []string{name + "=" + text}
-			options, order := f.entry(text)
-			if f.First == volume {
-				r.place(options)
-			}
-			r.values[f.Field] = r.object(f, name, options, order)
-		} else if f.Field == "agent" || f.Field == "vga" {
-			r.values[f.Field] = r.object(f, name, map[string]string{"type": map[string]string{"agent": "virtio", "vga": "std"}[f.Field]}, nil)
-		}
-		return
-	}
-	list := &schema.Node{Shape: schema.ShapeList}
-	for i, key := range r.numbered(name) {
-		r.shows[f.Field] = append(r.shows[f.Field], key+"="+r.raw[key])
-		if want := name + strconv.Itoa(i); key != want && !r.spoiled[f.Field] {
-			r.refuse(f.Field, key+"="+r.raw[key], "there is no "+want+", and a spec counts them without gaps: move the later ones down")
-		}
-		options, order := f.entry(r.raw[key])
-		if f.Field == "networks" && strings.ToUpper(options["macaddr"]) != options["macaddr"] {
-			delete(options, "macaddr") // a spec's are in upper case, and another case is a difference; unsaid it stays as it is
-		}
-		list.Items = append(list.Items, r.object(f, key, options, order))
-	}
-	r.values[f.Field] = list
-}
-
-// place reads where a volume lies, and its format if its name tells it.
-func (r *Reading) place(options map[string]string) {
-	store, path, ok := strings.Cut(options[volume], ":")
-	if !ok {
-		store, path = "", store
-	}
-	options["datastore"] = store
-	if dot := strings.LastIndexByte(path, '.'); options["format"] == "" && dot >= 0 && !strings.Contains(path[dot:], "/") {
-		options["format"] = path[dot+1:]
-	}
 }

@@ -9,30 +9,14 @@ import (
 	"stackgen/schema"
 )
 
-// field is the row of a property of a VM.
-func field(name string) *schema.Field { return fieldOf(schema.VMFields, name) }
-
-func fieldOf(fields []schema.Field, name string) *schema.Field {
-	first, rest, deeper := strings.Cut(name, ".")
-	for i := range fields {
-		if fields[i].Key == first {
-			if deeper {
-				return fieldOf(fields[i].Fields, rest)
-			}
-			return &fields[i]
-		}
-	}
-	return nil
-}
-
 // whole and decimal are numbers as a spec writes them.
 var (
 	whole   = regexp.MustCompile(`^-?[0-9]{1,18}$`)
 	decimal = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,15})?$`)
 )
 
-// scalar is a value of the shape that a field takes, or text where it is none:
-// then the field refuses it.
+// scalar is a value of the shape that a field has, or text, which the field then
+// refuses.
 func scalar(f *schema.Field, text string) *schema.Node {
 	shape := schema.ShapeString
 	switch {
@@ -55,19 +39,6 @@ func texts(items []string) *schema.Node {
 	return out
 }
 
-// set puts a value at a path of a map.
-func set(n *schema.Node, path string, value *schema.Node) *schema.Node {
-	first, rest, deeper := strings.Cut(path, ".")
-	if deeper {
-		inner := n.Get(first)
-		if inner == nil {
-			inner = &schema.Node{Shape: schema.ShapeMap}
-		}
-		value = set(inner, rest, value)
-	}
-	return n.With(&schema.Node{Shape: schema.ShapeString, Text: first}, value)
-}
-
 // truth is a switch of a configuration as a spec has it.
 func truth(text string) string {
 	switch strings.ToLower(text) {
@@ -79,14 +50,17 @@ func truth(text string) string {
 	return text
 }
 
-// bare is text that YAML takes for nothing but itself, in braces too.
+// bare is text that needs no quotes in YAML, also in braces.
 var bare = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9/._+@-]*$`)
 
-// words are texts that YAML, old and new, may take for something else.
+// words are texts that a version of YAML reads as a boolean or null.
 var words = []string{"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
-// flow is a value as YAML on one line.
+// flow is a value as YAML on one line; nothing is "".
 func flow(n *schema.Node) string {
+	if n == nil {
+		return ""
+	}
 	switch n.Shape {
 	case schema.ShapeMap:
 		var parts []string
@@ -116,6 +90,8 @@ func flow(n *schema.Node) string {
 // short is a value with the shorthands that a spec offers.
 func short(f *schema.Field, n *schema.Node) *schema.Node {
 	switch {
+	case n == nil:
+		return nil
 	case n.Shape == schema.ShapeList && f.Type == schema.List && f.Elem.Type == schema.Object:
 		out := &schema.Node{Shape: schema.ShapeList}
 		for _, item := range n.Items {

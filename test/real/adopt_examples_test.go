@@ -85,7 +85,7 @@ func TestRealUnlike(t *testing.T) {
 	}
 	p.says(said, "homelab/proxmox-vm: 3 to import, 0 to add, 2 to change, 0 to destroy", `update proxmox_virtual_environment_vm.protected["db01"]: startup`,
 		`update proxmox_virtual_environment_vm.this["web01"]: serial_device, tablet_device`,
-		"its config has serial0=socket, the spec does not say so: the first plan after the import would remove it", "Mind the first plan: it would change 2 VMs, as said above.")
+		"serial0 is in Proxmox VE and not in the spec: the first plan after the import removes it", "Mind the first plan: it would change 2 VMs, as said above.")
 }
 
 func quoted(items []string) []string {

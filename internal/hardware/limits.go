@@ -1,0 +1,138 @@
+package hardware
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// refuse notes an entry that a spec cannot express, with the commands that change
+// the VM so that a spec can.
+func (r *Reading) refuse(property, config, reason string, commands ...string) {
+	r.skip[property] = true
+	r.unsupported = append(r.unsupported, Difference{Field: property, Config: config, Reason: reason, Commands: commands})
+}
+
+// doubt notes what the provider does not read: an import leaves it as it is, and
+// a later change may or may not.
+func (r *Reading) doubt(config, reason string) {
+	r.unsupported = append(r.unsupported, Difference{Config: config, Reason: reason, uncertain: true})
+}
+
+// secrets refuses entries whose text the inventory left out, because it looks
+// like a secret.
+func (r *Reading) secrets() {
+	for _, key := range slices.SortedFunc(maps.Keys(r.raw), schema.NaturalCompare) {
+		if hidden(r.raw[key]) {
+			r.refuse(key, key, "its text looks like a secret, which a spec must not contain", fmt.Sprintf("qm set %d --%s NEW-TEXT", r.vmid, key))
+		}
+	}
+}
+
+func hidden(text string) bool { return strings.Contains(text, "(secret)") }
+
+// limits removes what the provider reads as absent, because it equals its own
+// defaults, and refuses values that a spec does not accept.
+func (r *Reading) limits() {
+	is := func(name, key, value string) bool { return r.values[name].Get(key).Str() == value }
+	if is("efi", "datastore", "local-lvm") && is("efi", "type", "2m") && is("efi", "pre_enrolled_keys", "false") && strings.Contains(r.raw["efidisk0"], "format=raw") {
+		delete(r.values, "efi")
+	}
+	for _, name := range []string{"tpm", "vga"} {
+		if schema.VMField(name).IsDefault(r.values[name]) {
+			delete(r.values, name)
+		}
+	}
+	r.numa()
+	if is("startup", "order", "-1") {
+		r.refuse("startup", "startup="+r.raw["startup"], "a spec always has an order in startup")
+	}
+	if agent := schema.VMField("agent"); is("agent", "enabled", "false") && !agent.IsDefault(r.values["agent"]) {
+		r.refuse("agent", "agent="+r.raw["agent"], "a spec has no options of an agent that is off", fmt.Sprintf("qm set %d --agent 0", r.vmid))
+	}
+	if text := r.raw["description"]; text != strings.TrimSpace(text) || strings.Contains(text, "\r") {
+		r.refuse("description", "description", "it begins or ends with blanks, or has Windows line endings, which the provider removes")
+	}
+	for _, tag := range r.values["tags"].Strings() {
+		if tag != strings.ToLower(tag) {
+			r.refuse("tags", "tags="+r.raw["tags"], "a spec has tags in lower case", fmt.Sprintf("qm set %d --tags %s", r.vmid, schema.Quoted(strings.ToLower(r.raw["tags"]))))
+			break
+		}
+	}
+	for _, n := range r.values["networks"].List() {
+		for _, vlans := range n.Get("trunks").Strings() {
+			if strings.Contains(vlans, "-") {
+				r.refuse("networks", "trunks="+vlans, "the provider cannot read a range of VLANs, and so cannot import the VM: list them one by one")
+			}
+		}
+	}
+	if f := r.values["efi"]; f != nil && r.values["bios"].Str() != "ovmf" {
+		r.refuse("efi", "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
+	}
+}
+
+// numa refuses NUMA and affinity where all else of the CPU has its default: the
+// provider then reads no CPU at all.
+func (r *Reading) numa() {
+	for i := range schema.VMFields {
+		f := &schema.VMFields[i]
+		if f.Attribute() == "cpu" && f.Key != "numa" && f.Key != "cpu_affinity" && !f.IsDefault(r.values[f.Key]) {
+			return
+		}
+	}
+	if r.raw["vcpus"] != "" && r.raw["vcpus"] != "0" || r.values["numa"].Str() != "true" && r.raw["affinity"] == "" {
+		return
+	}
+	r.refuse("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", fmt.Sprintf("qm set %d --cpu kvm64", r.vmid))
+}
+
+// others notes every entry that no row of the table reads.
+func (r *Reading) others() {
+	known := entries(schema.VMFields)
+	for _, key := range slices.SortedFunc(maps.Keys(r.raw), schema.NaturalCompare) {
+		text := r.raw[key]
+		name := strings.TrimRight(key, "0123456789")
+		part := slices.IndexFunc(schema.Unsupported, func(p schema.Part) bool { return p.PVE == name })
+		switch {
+		case slices.Contains(known, key), name != key && slices.Contains(known, name+"*"), strings.HasPrefix(key, "ipconfig"):
+		case slices.Contains(schema.Untouched, name), hidden(text):
+		case part < 0:
+			r.doubt(key+"="+text, "stackgen does not know this entry")
+		case name == "acpi" && truth(text) != "false", name == "smbios" && !hasBoardValues(text), strings.TrimSpace(text) == "":
+		default:
+			r.refuse("", key+"="+text, "a spec has no property for "+schema.Unsupported[part].Name)
+		}
+	}
+}
+
+// hasBoardValues reports whether smbios1 has values other than the UUID, which
+// the provider keeps.
+func hasBoardValues(text string) bool {
+	return slices.ContainsFunc(strings.Split(text, ","), func(part string) bool {
+		name, _, _ := strings.Cut(part, "=")
+		return name != "uuid" && name != "base64"
+	})
+}
+
+// OmittedBlocks are the blocks of the VM resource that a spec with this hardware
+// leaves out, because they equal the provider's defaults. A state that has one of
+// them keeps it.
+func (r *Reading) OmittedBlocks() []string {
+	var out []string
+	for _, block := range schema.StickyBlocks() {
+		omitted := true
+		for i := range schema.VMFields {
+			f := &schema.VMFields[i]
+			if f.Attribute() == block {
+				omitted = omitted && !r.skip[f.Key] && f.IsDefault(r.values[f.Key]) && (f.Type != schema.Object || len(r.shows[f.Key]) > 0)
+			}
+		}
+		if omitted {
+			out = append(out, block)
+		}
+	}
+	return out
+}
