@@ -36,8 +36,8 @@ vms:
 	return b.String()
 }
 
-// BenchmarkRender renders stacks of growing size through the command line, into
-// an empty folder (cold) and over what is there already (unchanged).
+// BenchmarkRender renders stacks of several sizes, into an empty folder (cold)
+// and over the same files (unchanged).
 func BenchmarkRender(b *testing.B) {
 	for _, n := range []int{10, 100, 1000, 10000} {
 		b.Run(fmt.Sprintf("vms=%d/cold", n), func(b *testing.B) {
@@ -78,8 +78,8 @@ func benchRender(b *testing.B, dir string) {
 	}
 }
 
-// BenchmarkPreflight judges three hundred VMs in a cluster of a thousand guests,
-// which answers at once, or as fast as one at the other end of an office.
+// BenchmarkPreflight checks 300 VMs in a cluster of 1,000 guests, which answers
+// at once or after 10 ms, as in a local network.
 func BenchmarkPreflight(b *testing.B) {
 	for _, latency := range []time.Duration{0, 10 * time.Millisecond} {
 		b.Run(fmt.Sprintf("guests=1000/vms=300/latency=%v", latency), func(b *testing.B) {

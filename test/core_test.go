@@ -22,18 +22,17 @@ func labels(p *schema.Project) map[string]string {
 	return out
 }
 
-// core is all of stackgen that touches nothing: specs and lock in, files and
-// lock out. ok is false where the specs are refused; what must never be is an
-// error of the test.
+// core runs the pure packages: specs and a lock become files and a lock. ok is
+// false if the specs are refused. Specs that are accepted must render.
 func core(t *testing.T, specs map[string][]byte, order []string, old *lock.Lock) (files []generator.File, now *lock.Lock, ok bool) {
 	t.Helper()
 	var inputs []schema.Input
 	for _, name := range order {
 		spec, problems := schema.Parse(name, specs[name])
 		if (spec == nil) != schema.HasErrors(problems) {
-			t.Fatalf("%s: a spec and errors, or neither: %v", name, problems)
+			t.Fatalf("%s: want either a spec or errors: %v", name, problems)
 		}
-		if spec == nil || spec.Kind == schema.KindProject { // which is no stack
+		if spec == nil || spec.Kind == schema.KindProject { // a Project has no VMs
 			return nil, nil, false
 		}
 		inputs = append(inputs, schema.Input{Spec: spec, Label: name})
@@ -49,7 +48,7 @@ func core(t *testing.T, specs map[string][]byte, order []string, old *lock.Lock)
 	p.Stacks = d.Stacks
 	files, err := generator.Render(p, d.Lock, all)
 	if err != nil {
-		t.Fatalf("accepted, and does not render: %v", err)
+		t.Fatalf("the specs are accepted and do not render: %v", err)
 	}
 	return files, d.Lock, true
 }
@@ -62,7 +61,7 @@ func keyFiles() schema.Files {
 	return files
 }
 
-// text joins files into one, to be compared.
+// text joins files into one string, for comparison.
 func text(files []generator.File) string {
 	var b strings.Builder
 	for _, f := range files {
@@ -81,7 +80,7 @@ func emptyLock(t *testing.T) *lock.Lock {
 	return l
 }
 
-// examples are this repository's own specs, and the decisions of their lock.
+// examples returns this repository's own specs and lock.
 func examples(t *testing.T) (map[string][]byte, []string, *lock.Lock) {
 	t.Helper()
 	names, err := filepath.Glob("../specs/*.yaml")

@@ -15,9 +15,9 @@ import (
 	"stackgen/internal/lock"
 )
 
-// FuzzSpec throws bytes at everything that touches nothing: parser, joiner,
-// decisions, renderer. Never a panic; a spec or errors, never neither; and what
-// is accepted renders, every time the same, to HCL that parses.
+// FuzzSpec runs the pure packages on random bytes. They must not panic, and must
+// return either a spec or errors. An accepted spec must render to HCL that
+// parses, with its own lock to the same files.
 func FuzzSpec(f *testing.F) {
 	for _, glob := range []string{"../specs/*.yaml", "../templates/starter/specs/*.yaml"} {
 		names, err := filepath.Glob(glob)
@@ -51,7 +51,7 @@ func FuzzSpec(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		if len(src) > 1<<16 || bytes.Count(src, []byte("count")) > 4 {
-			return // size is not what is looked for here
+			return // size is not what this test checks
 		}
 		specs, order := map[string][]byte{"specs/a.yaml": src}, []string{"specs/a.yaml"}
 		files, now, ok := core(t, specs, order, emptyLock(t))
@@ -75,7 +75,7 @@ func parses(t *testing.T, files []generator.File) {
 	t.Helper()
 	for _, f := range files {
 		if !fs.ValidPath(f.Path) {
-			t.Fatalf("%q is no path", f.Path)
+			t.Fatalf("%q is not a path", f.Path)
 		}
 		if ext := filepath.Ext(f.Path); ext != ".hcl" && ext != ".tf" {
 			continue

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// built is stackgen for tests that need a process of its own. It is built
-// without the race detector, whose start alone takes a second.
+// built is the path of the stackgen that tests run as a process. It is built
+// without the race detector, which takes a second to start.
 var (
 	built string
 	build sync.Mutex
@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// process is stackgen as a process of its own.
+// process returns a command that runs stackgen in dir.
 func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(binary(t), args...)
@@ -37,7 +37,7 @@ func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-// binary is where stackgen lies, once it is built.
+// binary builds stackgen once and returns its path.
 func binary(t *testing.T) string {
 	t.Helper()
 	build.Lock()

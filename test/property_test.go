@@ -12,9 +12,9 @@ import (
 	"stackgen/internal/lock"
 )
 
-// TestOrderOfKeysIsNoMatter: given a lock, the order of the keys of a spec, on
-// every level, and the order of the specs, change nothing in the output.
-func TestOrderOfKeysIsNoMatter(t *testing.T) {
+// TestKeyOrder checks that with a lock, the order of keys and of specs does not
+// change the output.
+func TestKeyOrder(t *testing.T) {
 	specs, order, l := examples(t)
 	files, _, ok := core(t, specs, order, l)
 	if !ok {
@@ -42,7 +42,7 @@ func TestOrderOfKeysIsNoMatter(t *testing.T) {
 	}
 }
 
-// shuffled is a document with the keys of all its maps in another order.
+// shuffled returns a YAML document with the keys of all maps in random order.
 func shuffled(t *testing.T, r *rand.Rand, src []byte) []byte {
 	t.Helper()
 	var doc yaml.Node
@@ -65,9 +65,10 @@ func shuffle(r *rand.Rand, n *yaml.Node) {
 	}
 }
 
-// TestAnotherVMDecidesNothingForTheRest adds VMs at random places of a spec:
-// what was decided for the others stays, and so does what is rendered of them.
-func TestAnotherVMDecidesNothingForTheRest(t *testing.T) {
+// TestNewVM inserts VMs at random positions in a spec and checks that the
+// decisions for the other VMs stay the same, and that a second render changes
+// nothing.
+func TestNewVM(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const name = "specs/a.yaml"
 	for round := range 4 {
@@ -123,7 +124,7 @@ func lockBytes(t *testing.T, l *lock.Lock) []byte {
 	return out
 }
 
-// firstDifference shows where two texts part.
+// firstDifference reports the first line in which two texts differ.
 func firstDifference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range min(len(a), len(b)) {

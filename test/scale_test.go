@@ -17,13 +17,13 @@ import (
 // scaleWords are the verdicts that the VMs of the large cluster get in turn.
 var scaleWords = [10]string{"managed", "managed", "managed", "moved", "adopt", "adopt", "create", "taken", "lost", "ambiguous"}
 
-// A scale is a cluster of a thousand guests, and a project of three stacks with a
-// hundred VMs each, of which some are there, some in state and some neither.
+// A scale is a cluster of 1,000 guests and a project of three stacks with 100 VMs
+// each. Some VMs exist, some are in state, some are neither.
 type scale struct {
 	dir  string
 	sim  *pvesim.Server
 	want map[string]string // verdicts by address
-	runs int               // of the guests that may be one of the VMs
+	runs int               // guests that may be a VM of the specs and run
 }
 
 func newScale(t testing.TB, latency time.Duration) *scale {
@@ -58,8 +58,8 @@ func newScale(t testing.TB, latency time.Duration) *scale {
 	return s
 }
 
-// stack writes the spec and the state of one stack, and puts what it has of its
-// VMs into the cluster.
+// stack writes the spec and the state of one stack, and adds those of its VMs
+// that exist to the cluster.
 func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed) {
 	t.Helper()
 	stack := fmt.Sprintf("s%d", n)
@@ -106,21 +106,16 @@ func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed) {
 	}
 }
 
-// guest is a guest that somebody made by hand.
-func guest(vmid int, node, name string) *pvesim.Guest {
+// scaleGuest returns a VM. Every fourth one runs, with an agent that answers.
+func scaleGuest(vmid int, node, name string) *pvesim.Guest {
 	id := fmt.Sprintf("%012d", vmid)
-	return &pvesim.Guest{VMID: vmid, Node: node, Running: true, Agent: pvesim.Agent{Mode: "present"}, Config: map[string]string{
+	g := &pvesim.Guest{VMID: vmid, Node: node, Running: vmid%4 == 0, Agent: pvesim.Agent{Mode: "present"}, Config: map[string]string{
 		"name": name, "memory": "4096", "cores": "2", "ostype": "l26", "boot": "order=scsi0", "scsihw": "virtio-scsi-pci",
 		"scsi0":   fmt.Sprintf("shared:%d/vm-%d-disk-0.qcow2,size=32G", vmid, vmid),
 		"net0":    fmt.Sprintf("virtio=BC:24:11:77:%02X:%02X,bridge=vmbr0", vmid/256, vmid%256),
 		"smbios1": "uuid=77777777-0000-4d1a-9c54-" + id, "vmgenid": "88888888-0000-4b52-a6de-" + id, "meta": "creation-qemu=9.2.0,ctime=1700000000",
 	}}
-}
-
-// scaleGuest is a VM; every fourth one runs, with an agent that answers.
-func scaleGuest(vmid int, node, name string) *pvesim.Guest {
-	g := guest(vmid, node, name)
-	if g.Running = vmid%4 == 0; g.Running {
+	if g.Running {
 		g.Config["agent"], g.Started = "1", time.Now().Add(-time.Hour)
 	}
 	return g
@@ -135,9 +130,9 @@ func (s *scale) run(args ...string) (int, string) {
 	return code, out.String()
 }
 
-// TestThousandGuests judges three hundred VMs in a cluster of a thousand guests:
-// every verdict is right, and it costs a handful of lists, one question about
-// each guest that may be one of them, and one to each agent that must answer.
+// TestThousandGuests checks the verdicts on 300 VMs in a cluster of 1,000 guests,
+// and the number of requests: a few lists, one request for each guest that may be
+// a VM of the specs, and one for each agent that must answer.
 func TestThousandGuests(t *testing.T) {
 	s := newScale(t, 0)
 	code, said := s.run("preflight", s.dir, "--format", "json")
@@ -166,7 +161,7 @@ func TestThousandGuests(t *testing.T) {
 			lists++
 		}
 	}
-	// Of a VMID that nothing has, one request asks whether it could be seen.
+	// For a VMID that no guest has, one request asks whether the token could see it.
 	free := 0
 	for _, word := range s.want {
 		if word == "create" || word == "lost" || word == "ambiguous" {
@@ -174,9 +169,9 @@ func TestThousandGuests(t *testing.T) {
 		}
 	}
 	if nodes := 3; lists > nodes+6+free {
-		t.Errorf("%d requests that are about no guest, want %d and one for each of %d VMIDs that are free", lists, nodes+6, free)
+		t.Errorf("%d requests for lists, want at most %d and one for each of %d free VMIDs", lists, nodes+6, free)
 	}
-	// The VMs of the specs that are there, and thirty others that carry the name of one.
+	// The existing VMs of the specs, and 30 others with the name of one.
 	if len(about) != 300-free+30 {
 		t.Errorf("the configuration of %d guests was read, want %d", len(about), 300-free+30)
 	}
@@ -188,5 +183,5 @@ func TestThousandGuests(t *testing.T) {
 	if agents != s.runs {
 		t.Errorf("%d agents were asked, want %d", agents, s.runs)
 	}
-	t.Logf("%d lists, %d VMIDs proved free, %d guests, %d agents", lists-free, free, len(about), agents)
+	t.Logf("%d lists, %d free VMIDs, %d guests, %d agents", lists-free, free, len(about), agents)
 }

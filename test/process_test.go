@@ -17,8 +17,8 @@ import (
 	"stackgen/cmd"
 )
 
-// manyVMs is a project of several stacks with n VMs each. kind changes every
-// VM, so that two kinds share no stack file.
+// manyVMs returns the specs of several stacks with n VMs each. kind changes every
+// VM, so that all stack files of two kinds differ.
 func manyVMs(stacks, n int, kind string) map[string]string {
 	files := map[string]string{}
 	for s := range stacks {
@@ -42,13 +42,13 @@ func mustRender(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// TestKilledRender kills renders at random moments, of a new project and of one
-// that changes. The next render must make of it what an undisturbed one makes.
+// TestKilledRender kills renders of a new and of a changed project at random
+// moments. The next render must write what an undisturbed one writes.
 func TestKilledRender(t *testing.T) {
 	before, after := manyVMs(10, 10, "a"), manyVMs(10, 20, "b")
 	dir := t.TempDir()
 	write(t, dir, before)
-	mustRender(t, dir) // reads the program into memory, too
+	mustRender(t, dir) // also reads the program into memory, before the one that is timed
 	fresh := tree(t, dir)
 	start := time.Now()
 	write(t, dir, after)
@@ -73,19 +73,19 @@ func TestKilledRender(t *testing.T) {
 		go func() { done <- c.Wait() }()
 		moment := time.After(time.Duration(r.Int64N(int64(took))))
 		var at func() bool
-		if round%4 < 2 { // when a certain file is in its place
+		if round%4 < 2 { // kill it when a certain file was written
 			moment, at = nil, appeared(t, dir, was, want, r)
 		}
-		if err := killed9(c, done, moment, at); err != nil {
+		if err := kill(c, done, moment, at); err != nil {
 			killed++
 			if now := tree(t, dir); !maps.Equal(now, was) && !maps.Equal(now, want) {
 				touched++
 			}
 		}
-		// A file that is in its place is whole, as it was or as it is to be.
+		// Every file has either its old or its new content.
 		for path, body := range tree(t, dir) {
 			if body != was[path] && body != want[path] && !strings.Contains(path, ".stackgen-tmp-") {
-				t.Errorf("round %d: %s is neither as it was nor as it is to be", round, path)
+				t.Errorf("round %d: %s has neither its old nor its new content", round, path)
 			}
 		}
 		mustRender(t, dir)
@@ -94,15 +94,15 @@ func TestKilledRender(t *testing.T) {
 			t.Fatalf("round %d", round)
 		}
 	}
-	t.Logf("of 16 renders %d were killed, %d of them half-way", killed, touched)
+	t.Logf("of 16 renders %d were killed, %d of them halfway", killed, touched)
 	if touched == 0 {
-		t.Error("no render was killed half-way")
+		t.Error("no render was killed halfway")
 	}
 }
 
-// killed9 kills a process at a moment, or when something is so, and returns how
-// it ended.
-func killed9(c *exec.Cmd, done <-chan error, moment <-chan time.Time, at func() bool) error {
+// kill kills a process at a moment or when a condition holds, and returns how it
+// ended.
+func kill(c *exec.Cmd, done <-chan error, moment <-chan time.Time, at func() bool) error {
 	for {
 		select {
 		case err := <-done:
@@ -120,8 +120,8 @@ func killed9(c *exec.Cmd, done <-chan error, moment <-chan time.Time, at func() 
 	}
 }
 
-// appeared reports whether one of the files that a render writes, chosen by r,
-// is there and not as it was.
+// appeared returns a condition: a file that the render writes, chosen by r, was
+// written.
 func appeared(t *testing.T, dir string, was, want map[string]string, r *rand.Rand) func() bool {
 	t.Helper()
 	var news []string
@@ -138,9 +138,8 @@ func appeared(t *testing.T, dir string, was, want map[string]string, r *rand.Ran
 	}
 }
 
-// TestTwoRendersAtOnce starts two renders of one project in which the specs
-// change in between, over and over: what is there afterwards is one of the two,
-// never a mixture.
+// TestTwoRendersAtOnce starts two renders into one project, from different specs.
+// The project must then hold the files of one of them, never a mixture.
 func TestTwoRendersAtOnce(t *testing.T) {
 	kinds := []map[string]string{manyVMs(5, 20, "a"), manyVMs(5, 20, "b")}
 	from := t.TempDir()
@@ -164,7 +163,7 @@ func TestTwoRendersAtOnce(t *testing.T) {
 			_ = c.Wait()
 			codes = append(codes, c.ProcessState.ExitCode())
 		}
-		whole(t, dir, round)
+		oneRender(t, dir, round)
 		if codes[0] != 0 && codes[1] != 0 {
 			t.Fatalf("round %d: both failed:\n%s\n%s", round, outs[0].String(), outs[1].String())
 		}
@@ -173,8 +172,8 @@ func TestTwoRendersAtOnce(t *testing.T) {
 	}
 }
 
-// whole checks that all stacks of a project come from the same specs.
-func whole(t *testing.T, dir string, round int) {
+// oneRender checks that all stacks of a project come from the same specs.
+func oneRender(t *testing.T, dir string, round int) {
 	t.Helper()
 	a, b := 0, 0
 	for path, body := range tree(t, filepath.Join(dir, "stacks")) {
@@ -188,12 +187,12 @@ func whole(t *testing.T, dir string, round int) {
 	}
 	for path := range tree(t, dir) {
 		if strings.Contains(path, ".stackgen-tmp-") {
-			t.Errorf("round %d: %s is left", round, path)
+			t.Errorf("round %d: %s was not removed", round, path)
 		}
 	}
 }
 
-// TestSecondRenderWritesNothing looks at what a tool such as make would see.
+// TestSecondRenderWritesNothing checks modification times, which make reads.
 func TestSecondRenderWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, manyVMs(3, 10, "a"))
@@ -215,7 +214,7 @@ func TestSecondRenderWritesNothing(t *testing.T) {
 	}
 }
 
-// TestVersionAndCompletion needs a process: the completion reads os.Args.
+// TestVersionAndCompletion needs a process: completion reads os.Args.
 func TestVersionAndCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"--version":                               "stackgen version ",
@@ -240,6 +239,6 @@ func TestVersionAndCompletion(t *testing.T) {
 	}
 	var out bytes.Buffer
 	if code := cmd.Main([]string{"stackgen", "--version"}, strings.NewReader(""), &out, &out); code != 0 {
-		t.Errorf("--version ends with %d", code)
+		t.Errorf("--version exits %d", code)
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
-// tree is every file of a folder by its path, and where links lead.
+// tree returns the files of a folder by path, and the targets of links.
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -34,19 +33,7 @@ func tree(t *testing.T, root string) map[string]string {
 	return out
 }
 
-// below keeps the files at or below some paths.
-func below(files map[string]string, paths []string) map[string]string {
-	if paths == nil {
-		return files
-	}
-	out := maps.Clone(files)
-	maps.DeleteFunc(out, func(path, _ string) bool {
-		return !slices.ContainsFunc(paths, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
-	})
-	return out
-}
-
-// compare compares two trees both ways.
+// compare reports files that are missing, different or unexpected.
 func compare(t *testing.T, want, got map[string]string) {
 	t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(want)) {
