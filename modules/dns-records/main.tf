@@ -3,11 +3,9 @@
 variable "dns" {
   description = "The zone and the server that takes its updates."
   type = object({
-    zone          = string
-    server        = string
-    port          = optional(number, 53)
-    key_name      = optional(string)
-    key_algorithm = optional(string)
+    zone   = string
+    server = string
+    port   = optional(number, 53)
   })
 }
 

@@ -40,6 +40,11 @@ func provider() *schema.Provider {
 		}
 		fields[f.name] = &schema.Schema{Type: kind, Optional: true, Description: f.doc + " Or " + f.variable + "."}
 	}
+	// As the released provider does since 3.3.0: the block has the whole key, or nothing of it.
+	key := []string{"update.0.key_name", "update.0.key_algorithm", "update.0.key_secret"}
+	for _, name := range []string{"key_name", "key_algorithm", "key_secret"} {
+		fields[name].RequiredWith = key
+	}
 	return &schema.Provider{
 		Schema: map[string]*schema.Schema{
 			"update": {

@@ -9,12 +9,12 @@ terraform {
   }
 }
 
-# The secret of the key comes from DNS_UPDATE_KEYSECRET.
+# The provider takes a TSIG key from one place only. The secret comes from
+# DNS_UPDATE_KEYSECRET, so the unit sets DNS_UPDATE_KEYNAME and
+# DNS_UPDATE_KEYALGORITHM beside it.
 provider "dns" {
   update {
-    server        = var.dns.server
-    port          = var.dns.port
-    key_name      = var.dns.key_name
-    key_algorithm = var.dns.key_algorithm
+    server = var.dns.server
+    port   = var.dns.port
   }
 }

@@ -5,6 +5,16 @@ include "root" {
 
 terraform {
   source = try(values.module, "${dirname(find_in_parent_folders("root.hcl"))}/modules//dns-records")
+
+  # The provider takes the key of its updates from one place: name and algorithm
+  # are set beside DNS_UPDATE_KEYSECRET, which is yours to set.
+  extra_arguments "dns_key" {
+    commands = ["apply", "destroy", "import", "plan", "refresh"]
+    env_vars = include.root.locals.stack.dns.key_name == null ? {} : {
+      DNS_UPDATE_KEYNAME      = include.root.locals.stack.dns.key_name
+      DNS_UPDATE_KEYALGORITHM = include.root.locals.stack.dns.key_algorithm
+    }
+  }
 }
 
 generate "records" {
