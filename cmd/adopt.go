@@ -14,9 +14,11 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/edit"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/report"
 	"stackgen/schema"
 )
 
@@ -32,7 +34,7 @@ func (e *env) adoptCommand() *cli.Command {
 			"from profile adopted to default: the next plan changes nothing. The result is\n" +
 			"checked before it is written. Exit codes: 0 done, 1 not possible, 3 something\n" +
 			"was left for you to decide.",
-		Flags: append(judgeFlags(),
+		Flags: append(e.judgeFlags(),
 			&cli.BoolFlag{Name: "by-name", Usage: "adopt every VM whose name exactly one VM of the cluster carries"},
 			&cli.BoolFlag{Name: "match", Usage: "write the hardware that the VMs have; what is no file or folder is a KEY"}),
 		OnUsageError: usageError,
@@ -47,7 +49,7 @@ type adopting struct {
 	project *project.Project
 	chosen  map[guard.UnitID]int    // VMIDs by stack and key
 	files   map[guard.UnitID]string // where they are written
-	left    []guard.Verdict
+	left    []finding.Finding
 	match   *matching // with --match
 }
 
@@ -115,12 +117,12 @@ func (a *adopting) decision(text string) error {
 	name, number, _ := strings.Cut(text, "=")
 	vmid, err := strconv.Atoi(number)
 	if err != nil || vmid < 100 || vmid > 999999999 {
-		return fmt.Errorf("%s: %q is no VMID; VMIDs are numbers from 100", text, schema.Printable(number))
+		return fmt.Errorf("%s: %q is no VMID; VMIDs are numbers from 100", text, number)
 	}
 	found := a.find(name)
 	switch {
 	case len(found) == 0:
-		return fmt.Errorf("%s: no spec here has %q under vms; VMs of groups and classes have no entry of their own to write into", text, schema.Printable(name))
+		return fmt.Errorf("%s: no spec here has %q under vms; VMs of groups and classes have no entry of their own to write into", text, name)
 	case len(found) > 1:
 		return fmt.Errorf("%s: several stacks have such a VM: write %s=%d or %s=%d", text, found[0], vmid, found[1], vmid)
 	}
@@ -165,11 +167,11 @@ func (a *adopting) byName(c *cli.Context) error {
 		u := guard.UnitID{Stack: v.Stack, Unit: v.Key}
 		_, decided := a.chosen[u]
 		switch {
-		case v.Kind != guard.KindVM || !v.Stop() || decided:
-		case v.Word == guard.Ambiguous && len(v.Others) == 1 && len(a.find(u.String())) == 1:
-			a.chosen[u] = v.Others[0]
+		case v.Type != finding.VM || !v.Stops() || decided:
+		case v.Kind == finding.Ambiguous && len(v.Candidates) == 1 && len(a.find(u.String())) == 1:
+			a.chosen[u] = v.Candidates[0]
 		default:
-			a.left = append(a.left, harmlessVerdict(v))
+			a.left = append(a.left, v)
 		}
 	}
 	if a.match != nil {
@@ -234,7 +236,7 @@ func (a *adopting) write(c *cli.Context) error {
 		change := disk.Change{Path: filepath.Base(file), Kind: disk.Changed, Old: a.project.Sources[file], New: edited[file], Sync: true}
 		show := change
 		show.Path = filepath.ToSlash(file)
-		fmt.Fprint(a.out, disk.Diff(show))
+		_ = report.Text(a.out, disk.Diff(show))
 		if err := disk.Apply(filepath.Dir(file), []disk.Change{change}); err != nil {
 			return err
 		}
@@ -265,22 +267,27 @@ func (a *adopting) check(edited map[string][]byte) error {
 // report says what was decided, what was left, and what to run now.
 func (a *adopting) report(files int) error {
 	if len(a.left) > 0 {
-		fmt.Fprintf(a.errOut, "Left for you to decide:\n")
-		verdictRows(a.errOut, a.left, color(a.errOut))
+		left := report.NewFindings(a.left, nil)
+		left.Answer = "left for you to decide:"
+		if err := left.Print(a.errOut, report.Options{Color: color(a.errOut), Verbose: a.verbose}); err != nil {
+			return err
+		}
 	}
 	for _, u := range a.order() {
 		fmt.Fprintf(a.errOut, "%s is %d.\n", u, a.chosen[u])
 	}
 	if a.match != nil {
-		a.match.report()
+		if err := a.match.report(); err != nil {
+			return err
+		}
 	}
 	switch {
 	case files > 0:
-		fmt.Fprintf(a.errOut, "%s written. Next:\n  stackgen render && stackgen preflight\n", counting(files, "spec"))
+		fmt.Fprintf(a.errOut, "%s written. Next:\n  stackgen render && stackgen preflight\n", report.Count(files, "spec"))
 	default:
 		fmt.Fprintln(a.errOut, "Nothing to write.")
 	}
-	if code := guard.Exit(a.left); code != guard.ExitDone {
+	if code := finding.Exit(a.left); code != finding.OK {
 		return exitCode(code)
 	}
 	if a.match != nil && len(a.match.refusals) > 0 {

@@ -11,31 +11,41 @@ import (
 	"strings"
 
 	"stackgen/internal/disk"
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 )
 
 // varsFile is what Terragrunt writes a unit's VMs to, in its root module.
 const varsFile = "vms.auto.tfvars.json"
 
-// strays says why a run would do something else than what is judged, and what to
-// do about it.
-func (g *guarded) strays() (why, way string, err error) {
-	why, way, err = astray(g.args, os.Getenv)
+// misled says why the run would do something else than what is checked, or nil.
+func (g *guarded) misled() (*finding.Finding, error) {
+	at := finding.Address{Stack: g.unit.Stack, Unit: g.unit.Unit, Type: finding.Unit}
+	f, err := misleading(g.args, os.Getenv)
 	was := g.project.Rendered.Stacks.Get(g.unit.Stack)
-	if err != nil || why != "" || g.args[0] != "apply" || g.unit.Unit != lock.UnitVM || was == nil {
-		return why, way, err
+	if f != nil {
+		f.Address = at
 	}
-	why, err = outdated(varsFile, was.VMs)
-	return why, "(cd stacks/" + g.unit.Stack + " && terragrunt stack generate)", err
+	if err != nil || f != nil || g.args[0] != "apply" || g.unit.Unit != lock.UnitVM || was == nil {
+		return f, err
+	}
+	differ, err := differing(varsFile, was.VMs)
+	if err != nil || len(differ) == 0 {
+		return nil, err
+	}
+	f = &finding.Finding{Address: at, Kind: finding.Unrendered, Severity: finding.Blocked,
+		Reason:   "this unit was generated from another render than the last one",
+		Evidence: []string{"it differs in " + strings.Join(differ, ", ")}}
+	return f.Next("generate it again", "(cd stacks/"+g.unit.Stack+" && terragrunt stack generate)"), nil
 }
 
-// outdated says what a generated unit does not know of the last render: a VM that
-// it lacks would be destroyed. A unit that keeps its VMs elsewhere, as one of a
-// catalog may, has nothing to compare.
-func outdated(file string, vms lock.Ordered[lock.VM]) (string, error) {
+// differing are the VMs in which a generated unit differs from the last render: a
+// VM that it lacks would be destroyed. A unit that keeps its VMs elsewhere, as one
+// of a catalog may, has nothing to compare.
+func differing(file string, vms lock.Ordered[lock.VM]) ([]string, error) {
 	body, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return nil, nil
 	}
 	var has struct {
 		VMs map[string]struct {
@@ -44,7 +54,7 @@ func outdated(file string, vms lock.Ordered[lock.VM]) (string, error) {
 		} `json:"vms"`
 	}
 	if err = firstError(err, json.Unmarshal(body, &has)); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", file, disk.Cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", file, disk.Cause(err))
 	}
 	var differ []string
 	for _, e := range vms {
@@ -60,9 +70,6 @@ func outdated(file string, vms lock.Ordered[lock.VM]) (string, error) {
 	for key := range has.VMs {
 		differ = append(differ, key)
 	}
-	if len(differ) == 0 {
-		return "", nil
-	}
 	slices.Sort(differ)
-	return "this unit was generated from another render than the last one, and differs in " + strings.Join(differ, ", "), nil
+	return differ, nil
 }

@@ -13,9 +13,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/engine"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/report"
 	"stackgen/schema"
 )
 
@@ -29,7 +31,7 @@ func (e *env) guardCommand() *cli.Command {
 			"and with `guard: full` also judges the unit's plan: the one that is to be\n" +
 			"applied, or one made for this. Prints what stops it and what to do. Exit codes:\n" +
 			"0 go on, 1 it could not be found out, 3 STOP.",
-		Flags: append(judgeFlags(), planFlag(),
+		Flags: append(e.judgeFlags(), planFlag(),
 			&cli.StringFlag{Name: "project", Value: ".", Usage: "the project is in `DIR`"}),
 		OnUsageError: usageError,
 		Action:       e.guard,
@@ -50,7 +52,7 @@ type guarded struct {
 func (e *env) guard(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) < 2 || !slices.Contains([]string{"apply", "destroy"}, args[1]) {
-		return fmt.Errorf("it needs a unit and what is to be done to it, such as `stackgen guard lab/proxmox-vm -- apply`")
+		return fmt.Errorf("usage: stackgen guard STACK/UNIT -- apply|destroy")
 	}
 	j, err := e.openQuietly(c.String("project"))
 	if err != nil {
@@ -68,12 +70,12 @@ func (e *env) guard(c *cli.Context) error {
 	if level == "off" {
 		return nil
 	}
-	why, way, err := g.strays()
+	misled, err := g.misled()
 	switch {
 	case err != nil:
 		return err
-	case why != "":
-		return g.stray(why, way)
+	case misled != nil:
+		return g.stop([]finding.Finding{*misled})
 	}
 	if err := g.lookOnce(c); err != nil {
 		return err
@@ -86,7 +88,7 @@ func (e *env) guard(c *cli.Context) error {
 	g.input.Destroy, g.input.Running = g.args[0] == "destroy" && !retired, true
 	verdicts := guard.Judge(g.input)
 	switch {
-	case guard.Exit(verdicts) != guard.ExitDone || g.behind():
+	case finding.Exit(verdicts) != finding.OK || g.outdated():
 		// It is not planned: some of this would keep a plan waiting.
 		if g.refusedBefore() {
 			return exitCode(exitStop)
@@ -100,9 +102,9 @@ func (e *env) guard(c *cli.Context) error {
 	return g.answer(verdicts)
 }
 
-// behind reports whether the spec asks for more than was rendered. A destroy
+// outdated reports whether the spec asks for more than was rendered. A destroy
 // does not ask for what is not there.
-func (g *guarded) behind() bool { return g.unrendered && g.args[0] != "destroy" }
+func (g *guarded) outdated() bool { return g.unrendered && g.args[0] != "destroy" }
 
 // openQuietly is prepare without the warnings, which render has shown: every unit
 // of a run would repeat them. Problems go to stdout, because Terragrunt repeats
@@ -110,12 +112,12 @@ func (g *guarded) behind() bool { return g.unrendered && g.args[0] != "destroy" 
 func (e *env) openQuietly(dir string) (*judging, error) {
 	p, err := project.Open([]string{dir})
 	if blocked := (*project.BlockedError)(nil); errors.As(err, &blocked) {
-		return nil, printBlocked(e.out, blocked)
+		return nil, e.printBlocked(e.out, blocked)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return newJudging(&env{in: e.in, out: e.out, errOut: io.Discard}, p)
+	return newJudging(&env{in: e.in, out: e.out, errOut: io.Discard, verbose: e.verbose}, p)
 }
 
 // choose limits everything to the stack of the unit.
@@ -142,7 +144,7 @@ func (g *guarded) records() bool {
 
 // judgePlan judges everything anew with the unit's plan, and with the state that
 // it was made from.
-func (g *guarded) judgePlan(ctx context.Context) ([]guard.Verdict, error) {
+func (g *guarded) judgePlan(ctx context.Context) ([]finding.Finding, error) {
 	if g.plans[g.unit] != nil {
 		return g.judge()
 	}
@@ -177,33 +179,24 @@ func (g *guarded) planned(ctx context.Context) (body []byte, err error) {
 
 // answer lets the run go on, or says why not. An import file that is not right
 // stops it too: nobody is there to run import-blocks in between.
-func (g *guarded) answer(verdicts []guard.Verdict) error {
-	report := newVerdictReport(verdicts, nil)
-	report.destroy = g.args[0] == "destroy"
-	if report.Exit == guard.ExitDone && !g.behind() {
-		fmt.Fprintf(g.out, "stackgen guard, %s of %s: %s\n", report.verb(), g.unit, report.summary())
-		return nil
+func (g *guarded) answer(verdicts []finding.Finding) error {
+	if g.outdated() {
+		verdicts = append(g.behind(finding.Blocked), verdicts...)
 	}
-	fmt.Fprintf(g.out, "stackgen guard refuses the %s of %s:\n", report.verb(), g.unit)
-	if g.behind() {
-		fmt.Fprintf(g.out, "STOP           %s: its spec says more than was rendered, and an apply would not do it\n     > render, then apply again\n         stackgen render\n", g.unit.Stack)
+	found := report.NewFindings(verdicts, nil)
+	if found.Exit == finding.OK {
+		return report.Printf(g.out, "stackgen guard: the %s of %s may go on: %s\n", g.args[0], g.unit, found.Summary())
 	}
-	if report.Exit != guard.ExitDone {
-		rows := slices.DeleteFunc(slices.Clone(report.Verdicts), func(v guard.Verdict) bool { return v.Exit == guard.ExitDone })
-		verdictRows(g.out, rows, false)
-		fmt.Fprintln(g.out, report.total())
-	}
-	return g.stop()
+	return g.stop(slices.DeleteFunc(found.Findings, func(f finding.Finding) bool { return f.Severity == finding.OK }))
 }
 
-// stop ends the run, with the line that Terragrunt repeats.
-func (g *guarded) stop() error {
-	fmt.Fprintln(g.errOut, "stackgen guard: STOP: what is to be settled first stands above")
+// stop ends the run. Terragrunt repeats what goes to stderr.
+func (g *guarded) stop(fs []finding.Finding) error {
+	found := report.NewFindings(fs, nil)
+	found.Answer = fmt.Sprintf("stackgen guard refuses the %s of %s: fix %s", g.args[0], g.unit, report.Count(len(fs), "finding"))
+	if err := found.Print(g.out, report.Options{Verbose: g.verbose}); err != nil {
+		return err
+	}
+	_ = report.Printf(g.errOut, "stackgen guard: blocked: fix the findings above\n")
 	return exitCode(exitStop)
-}
-
-// stray refuses a run that would not do what its command says.
-func (g *guarded) stray(why, way string) error {
-	fmt.Fprintf(g.out, "stackgen guard refuses the %s of %s:\nSTOP           %s\n     > %s\n", g.args[0], g.unit, schema.Printable(why), way)
-	return g.stop()
 }

@@ -8,6 +8,7 @@ import (
 
 	"stackgen/generator"
 	"stackgen/internal/disk"
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -15,8 +16,8 @@ import (
 const stackFile = "terragrunt.stack.hcl"
 
 // identities refuses what would make another VM of one that was rendered
-// before. The lock is the authority, but it can be lost, or mended by hand;
-// what was rendered from it then still says which VMs there may be.
+// before. The lock can be lost or edited; what was rendered from it then still
+// says which VMs may exist.
 func (r *rendering) identities() error {
 	for _, c := range r.changes {
 		parts := strings.Split(c.Path, "/")
@@ -49,7 +50,7 @@ func (r *rendering) another(stack, key string, was generator.Identity, now map[s
 		if r.project.Rendered.Has(stack, key) { // how it leaves was judged by the lock
 			return ""
 		}
-		return fmt.Sprintf("VM %s (VMID %d) was rendered before, and is neither in the lock nor in a spec. An apply would destroy it", key, was.VMID)
+		return "rendered before, and neither in the lock nor in a spec: an apply would destroy it"
 	}
 	s, v := r.vm(stack, key)
 	if v == nil || v.Adopt || slices.ContainsFunc(s.Renamed, func(n schema.Rename) bool { return n.To == key }) {
@@ -57,11 +58,11 @@ func (r *rendering) another(stack, key string, was generator.Identity, now map[s
 	}
 	switch {
 	case is.VMID != was.VMID:
-		return fmt.Sprintf("VM %s was rendered with VMID %d before, and would have %d now, by a lock that was lost or edited. An apply would destroy it and create another", key, was.VMID, is.VMID)
+		return fmt.Sprintf("rendered with VMID %d before, and with %d now, from a lock that was lost or edited: an apply would destroy it and create another VM", was.VMID, is.VMID)
 	case r.keeps(v, "efi_disk", was.EFIType, is.EFIType):
-		return fmt.Sprintf("the type of VM %s's EFI disk was %s, and would be %s now. An apply would destroy the VM and create another", key, was.EFIType, is.EFIType)
+		return fmt.Sprintf("the type of its EFI disk would change from %s to %s: an apply would destroy the VM and create another", was.EFIType, is.EFIType)
 	case r.keeps(v, "tpm_state", was.TPMVersion, is.TPMVersion):
-		return fmt.Sprintf("the version of VM %s's TPM was %s, and would be %s now. An apply would destroy the VM and create another", key, was.TPMVersion, is.TPMVersion)
+		return fmt.Sprintf("the version of its TPM would change from %s to %s: an apply would destroy the VM and create another", was.TPMVersion, is.TPMVersion)
 	}
 	return ""
 }
@@ -84,14 +85,17 @@ func (r *rendering) vm(stack, key string) (*schema.Stack, *schema.VM) {
 	return nil, nil
 }
 
-func otherVM(stack, key, message string, was, is generator.Identity) lock.Refusal {
-	ways := []lock.Way{{What: "put back what changed in the spec"}, {What: "a new VM is wanted: give it a new key, and retire this one", Lines: []string{"retired: [" + key + "]"}}}
+// otherVM refuses to make another VM of one that was rendered before.
+func otherVM(stack, key, reason string, was, is generator.Identity) finding.Finding {
+	f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Object: finding.Object{VMID: was.VMID},
+		Kind: finding.OtherVM, Severity: finding.Blocked, Reason: reason}
 	if was.VMID != is.VMID {
-		ways = []lock.Way{
-			{What: "bring the lock back", Lines: []string{"git checkout -- " + lock.File}},
-			{What: "it is lost: say in the spec which VM this is", Lines: []string{fmt.Sprintf("%s: {vmid: %d}", key, was.VMID)}},
-		}
+		f.Next("restore the lock", "git checkout -- "+lock.File)
+		f.Next("or, if it is lost, write into the spec which VM this is", fmt.Sprintf("%s: {vmid: %d}", key, was.VMID))
+	} else {
+		f.Next("undo the change in the spec")
+		f.Add(finding.DoAll("or, for a new VM, give it a new key and retire this one", finding.Entries("retired", key)))
 	}
-	return lock.Refusal{Stack: stack, Address: stack + "/" + key, Message: message, Ways: append(ways,
-		lock.Way{What: "nothing of this stack was ever applied: forget what was rendered", Lines: []string{"rm stacks/" + stack + "/" + stackFile, "stackgen render"}})}
+	f.Next("or, if nothing of this stack was ever applied, remove what was rendered", "rm stacks/"+stack+"/"+stackFile, "stackgen render")
+	return f
 }

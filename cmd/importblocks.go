@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,7 +12,9 @@ import (
 
 	"stackgen/generator"
 	"stackgen/internal/disk"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/report"
 	"stackgen/schema"
 )
 
@@ -27,7 +28,7 @@ func (e *env) importBlocksCommand() *cli.Command {
 			"those with nothing to import; they are valid for one apply. What cannot be\n" +
 			"adopted is listed and stops nothing else. Exit codes: 0 done, 1 not possible,\n" +
 			"2 --check found them out of date, 3 STOP: something must be settled first.",
-		Flags: append(judgeFlags(),
+		Flags: append(e.judgeFlags(),
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; exit 2 if an import file is out of date"},
 			&cli.BoolFlag{Name: "verify", Usage: "then plan the units, and prove that nothing is added, changed or destroyed"},
 			&cli.StringFlag{Name: "out", Usage: "`-` prints the import blocks and writes nothing"}),
@@ -66,7 +67,7 @@ func (e *env) importBlocks(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	code := exitCode(guard.Exit(verdicts))
+	code := exitCode(finding.Exit(verdicts))
 	switch {
 	case out != "":
 		for _, f := range files {
@@ -102,14 +103,14 @@ func importFlags(c *cli.Context) error {
 	case out != "" && check:
 		return fmt.Errorf("--check and --out exclude each other")
 	case c.Bool("verify") && (check || out != ""):
-		return fmt.Errorf("--verify plans with the files that were written; leave --check and --out away")
+		return fmt.Errorf("--verify plans with the files that were written; remove --check and --out")
 	}
 	return nil
 }
 
 // importFiles renders the import file of every unit that has something to
 // import. A unit that has nothing has no file.
-func (j *judging) importFiles(verdicts []guard.Verdict) ([]disk.File, error) {
+func (j *judging) importFiles(verdicts []finding.Finding) ([]disk.File, error) {
 	adoptions := guard.Adoptions(verdicts)
 	stacks := map[string]*schema.Stack{}
 	for _, s := range j.project.Stacks.Stacks {
@@ -150,16 +151,8 @@ func (j *judging) writeImports(files []disk.File, check bool) (differs bool, err
 	if err != nil {
 		return false, err
 	}
-	for _, c := range changes {
-		word := string(c.Kind)
-		if check {
-			word = words[c.Kind]
-		}
-		line := word + " " + filepath.Join(j.project.Root, filepath.FromSlash(c.Path))
-		if c.Reason != "" {
-			line += ": " + c.Reason
-		}
-		fmt.Fprintln(j.out, line)
+	if err := report.Changes(j.out, j.project.Root, reported(changes, check, false)); err != nil {
+		return false, err
 	}
 	if check {
 		return len(changes) > 0, nil
@@ -176,40 +169,32 @@ func (j *judging) writeImports(files []disk.File, check bool) (differs bool, err
 	return len(changes) > 0, nil
 }
 
-// importReport says what is imported, what was listed and not adopted, and why.
-func (j *judging) importReport(verdicts []guard.Verdict, code exitCode) error {
-	imports, unlike := 0, 0
-	var rest []guard.Verdict
-	for _, v := range verdicts {
-		switch {
-		case v.Word == guard.Adopt && !v.Stop():
+// importReport prints what is imported, and what is not and why.
+func (j *judging) importReport(found []finding.Finding, code exitCode) error {
+	imports := 0
+	listed := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool {
+		adopted := f.Kind == finding.Adopt && !f.Stops()
+		if adopted {
 			imports++
-			fmt.Fprintf(j.errOut, "adopt %s: %s as %s\n", visible(v.Address()), visible(v.Import), v.Resource)
-			if len(v.Differs) > 0 {
-				unlike++
-				h := harmlessVerdict(v)
-				differenceRows(j.errOut, &h)
-			}
-		case v.Stop() || v.Word == guard.Orphan:
-			rest = append(rest, harmlessVerdict(v))
 		}
-	}
-	if len(rest) > 0 {
-		fmt.Fprintf(j.errOut, "\nListed, not adopted:\n")
-		verdictRows(j.errOut, rest, color(j.errOut))
-	}
-	for _, n := range j.notes {
-		fmt.Fprintln(j.errOut, "note: "+n)
-	}
+		return !adopted && !f.Stops() && f.Kind != finding.Orphan
+	})
 	var names []string
 	for _, s := range j.project.Stacks.Stacks {
 		if j.project.Selected(s.Name) {
 			names = append(names, s.Name)
 		}
 	}
-	fmt.Fprintf(j.errOut, "%s to import in %s.\n", counting(imports, "resource"), strings.Join(names, ", "))
-	if unlike > 0 {
-		fmt.Fprintf(j.errOut, "Mind the first plan: it would change %s, as said above.\n", counting(unlike, "VM"))
+	if j.unrendered {
+		listed = append(j.behind(finding.Outdated), listed...)
+	}
+	r := report.NewFindings(listed, j.notes)
+	r.Answer = fmt.Sprintf("%s to import in %s", report.Count(imports, "resource"), strings.Join(names, ", "))
+	if n := len(listed) - imports; n > 0 {
+		r.Answer += fmt.Sprintf("; %s below", report.Count(n, "other finding"))
+	}
+	if err := r.Print(j.errOut, report.Options{Color: color(j.errOut), Verbose: j.verbose}); err != nil {
+		return err
 	}
 	switch {
 	case code == exitDone && j.unrendered:

@@ -13,17 +13,24 @@ import (
 	"stackgen/generator"
 	"stackgen/internal/disk"
 	"stackgen/internal/engine"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/report"
 )
 
 // judgeFlags are the flags of every command that judges.
-func judgeFlags() []cli.Flag {
+func (e *env) judgeFlags() []cli.Flag {
 	return []cli.Flag{
 		inventoryFlag(),
 		&cli.StringSliceFlag{Name: "state", Usage: "read a unit's state from `STACK/UNIT=FILE`, or all from a folder"},
+		e.verboseFlag(),
 	}
+}
+
+func (e *env) verboseFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "verbose", Usage: "print every finding on its own, with all evidence", Destination: &e.verbose}
 }
 
 func planFlag() cli.Flag {
@@ -48,7 +55,7 @@ func (e *env) prepare(paths []string) (*judging, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := printProblems(e.errOut, "text", p.Problems, p.Sources, color(e.errOut)); err != nil {
+	if err := report.Problems(e.errOut, report.Options{Color: color(e.errOut)}, p.Problems, p.Sources); err != nil {
 		return nil, err
 	}
 	return newJudging(e, p)
@@ -72,15 +79,26 @@ func (j *judging) rendered() error {
 		return err
 	}
 	j.notes = nil
-	if j.unrendered = string(was) != string(is); j.unrendered {
-		j.notes = append(j.notes, "the specs say more than was rendered: an apply would not do what is judged here; run `stackgen render` first")
-	}
+	j.unrendered = string(was) != string(is)
 	for _, s := range j.project.Stacks.Stacks {
 		if s.Guard == "off" && j.project.Selected(s.Name) {
 			j.notes = append(j.notes, "guard: off in "+s.Spec+": applies of "+s.Name+" are not stopped by what is said here")
 		}
 	}
 	return nil
+}
+
+// behind are the stacks that may have to be rendered first.
+func (j *judging) behind(severity finding.Severity) []finding.Finding {
+	var out []finding.Finding
+	for _, s := range j.project.Stacks.Stacks {
+		if j.project.Selected(s.Name) {
+			f := finding.Finding{Address: finding.Address{Stack: s.Name, Type: finding.Stack}, Kind: finding.Unrendered, Severity: severity,
+				Reason: "the spec was changed after the last render, and an apply would not do what it says now"}
+			out = append(out, *f.Next("render first", "stackgen render"))
+		}
+	}
+	return out
 }
 
 // decisions are what a lock says of the selected stacks.

@@ -14,8 +14,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/project"
-	"stackgen/schema"
+	"stackgen/internal/report"
 )
 
 // The exit codes of all commands.
@@ -52,26 +53,25 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	case err == nil:
 	case errors.As(err, &code):
 	case errors.As(err, &blocked):
-		code = printBlocked(errOut, blocked)
+		code = e.printBlocked(errOut, blocked)
 	default:
-		fmt.Fprintf(errOut, "stackgen: %s\n", schema.Redact(err.Error()))
+		_ = report.Error(errOut, err)
 		code = exitError
 	}
 	return int(code)
 }
 
 // printBlocked prints why a command cannot work on a project.
-func printBlocked(w io.Writer, blocked *project.BlockedError) exitCode {
+func (e *env) printBlocked(w io.Writer, blocked *project.BlockedError) exitCode {
 	p := blocked.Project
-	if err := printProblems(w, "text", p.Problems, p.Sources, color(w)); err != nil {
+	if err := report.Problems(w, report.Options{Color: color(w)}, p.Problems, p.Sources); err != nil {
 		return exitError
 	}
 	if !blocked.Invalid() {
-		printRefusals(w, p.Refusals)
-		return exitStop
+		return e.printRefusals(w, p.Refusals)
 	}
 	if blocked.Then != "" {
-		fmt.Fprintf(w, "stackgen: %s\n", blocked.Then)
+		_ = report.Error(w, blocked)
 	}
 	return exitError
 }
@@ -80,6 +80,17 @@ func printBlocked(w io.Writer, blocked *project.BlockedError) exitCode {
 type env struct {
 	in          io.Reader
 	out, errOut io.Writer
+	verbose     bool // of --verbose
+}
+
+// printRefusals prints why the specs cannot be rendered.
+func (e *env) printRefusals(w io.Writer, refusals []finding.Finding) exitCode {
+	found := report.NewFindings(refusals, nil)
+	found.Action = "render"
+	if err := found.Print(w, report.Options{Color: color(w), Verbose: e.verbose}); err != nil {
+		return exitError
+	}
+	return exitStop
 }
 
 // color reports whether w is a terminal whose user wants colors.
@@ -106,7 +117,7 @@ func (e *env) app() *cli.App {
 		CommandNotFound:      nil,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("there is no command %q; `stackgen --help` lists them", schema.Printable(c.Args().First()))
+				return fmt.Errorf("there is no command %q; `stackgen --help` lists them", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -187,5 +198,5 @@ func oneOf(flag, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	return fmt.Errorf("--%s takes one of %s; this is %q", flag, strings.Join(known, ", "), schema.Printable(value))
+	return fmt.Errorf("--%s takes one of %s; this is %q", flag, strings.Join(known, ", "), value)
 }

@@ -12,10 +12,12 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/edit"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/report"
 	"stackgen/schema"
 )
 
@@ -27,7 +29,7 @@ type matching struct {
 	inv      *cluster.Inventory
 	state    guard.State
 	targets  []*target
-	refusals []lock.Refusal
+	refusals []finding.Finding
 }
 
 // isPath tells a PATH from a KEY where both may stand.
@@ -65,7 +67,7 @@ func (m *matching) match(c *cli.Context, edited map[string][]byte) error {
 			continue
 		}
 		if err := m.try(edited, t); err != nil {
-			m.refuse(t, lock.Way{What: err.Error()})
+			m.refuse(t, finding.Step{What: err.Error()})
 		}
 	}
 	return nil
@@ -111,7 +113,7 @@ func (m *matching) find(p *project.Project) error {
 		}
 		switch len(found) {
 		case 0:
-			errs = append(errs, fmt.Errorf("%s: no spec here has a VM %q, and there is no such file", schema.Printable(name), schema.Printable(name)))
+			errs = append(errs, fmt.Errorf("%s: no spec here has a VM %q, and there is no such file", name, name))
 		case 1:
 			wanted = append(wanted, found[0])
 		default:
@@ -136,17 +138,17 @@ func (m *matching) read(t *target) {
 	again := "`stackgen preflight` says more"
 	switch {
 	case t.guest == nil:
-		m.refuse(t, lock.Way{What: "which VM of the cluster it is, is not certain; " + again})
+		m.refuse(t, finding.Step{What: "which VM of the cluster it is, is not certain; " + again})
 		return
 	case t.guest.Config == nil || len(t.guest.Config.Raw) == 0:
-		m.refuse(t, lock.Way{What: "its configuration was not read; " + again})
+		m.refuse(t, finding.Step{What: "its configuration was not read; " + again})
 		return
 	case t.guest.Lock != "":
-		m.refuse(t, lock.Way{What: "it is locked (" + schema.Printable(t.guest.Lock) + "), so its configuration is about to change; " + again})
+		m.refuse(t, finding.Step{What: "it is locked (" + t.guest.Lock + "), so its configuration is about to change; " + again})
 		return
 	}
 	if why := m.cloned(t); why != "" {
-		m.refuse(t, lock.Way{What: why})
+		m.refuse(t, finding.Step{What: why})
 		return
 	}
 	t.reading = hardware.Read(t.guest)
@@ -157,7 +159,7 @@ func (m *matching) read(t *target) {
 	ways := m.kept(t)
 	for _, d := range t.reading.Missing(t.vm) {
 		if d.Reason != "" {
-			ways = append(ways, lock.Way{What: d.Config + ": " + d.Reason, Lines: d.Commands})
+			ways = append(ways, finding.Step{What: d.Config + ": " + d.Reason, Lines: finding.Lines(d.Commands...)})
 			continue
 		}
 		lines = append(lines, edit.Setting{Key: d.Field, Line: d.Line})
@@ -165,21 +167,21 @@ func (m *matching) read(t *target) {
 		case d.Field == "name" && len(t.vm.Records) > 0 && t.vm.Values.Get("dns", "records") == nil:
 			lines = append(lines, t.records()) // or its record would take the other name
 		case d.Field == "cloud_init" && len(t.vm.Records) > 0 && t.vm.Address.IsValid() && !strings.Contains(d.Line, t.vm.Address.String()):
-			ways = append(ways, lock.Way{What: fmt.Sprintf("the spec's address %s stands in DNS, and the VM's configuration does not have it: take it out of the spec first, and let the guest agent tell it", t.vm.Address)})
+			ways = append(ways, finding.Step{What: fmt.Sprintf("the spec's address %s stands in DNS, and the VM's configuration does not have it: take it out of the spec first, and let the guest agent tell it", t.vm.Address)})
 		}
 	}
 	switch place, of, _ := strings.Cut(t.vm.Path, "."); {
 	case len(ways) > 0:
 		m.refuse(t, ways...)
 	case place != "vms" && len(lines) > 0:
-		way := lock.Way{What: "it has no entry of its own: write this into " + t.spec + ", " + t.vm.Path}
+		way := finding.Step{What: "it has no entry of its own: write this into " + t.spec + ", " + t.vm.Path}
 		if place == "groups" {
 			way.What += ", if all VMs of " + of + " are so"
 		} else if place == "students" {
 			way.What = "it has no entry of its own: write this into " + t.spec + ", students.overrides." + t.Unit
 		}
 		for _, l := range lines {
-			way.Lines = append(way.Lines, l.Line)
+			way.Lines = append(way.Lines, finding.Lines(l.Line)...)
 		}
 		m.refuse(t, way)
 	default:
@@ -188,15 +190,16 @@ func (m *matching) read(t *target) {
 }
 
 // refuse leaves a VM as it is.
-func (m *matching) refuse(t *target, ways ...lock.Way) {
-	what := "its hardware was not written"
+func (m *matching) refuse(t *target, steps ...finding.Step) {
+	f := finding.Finding{Address: finding.Address{Stack: t.Stack, Type: finding.VM, Key: t.Unit}, Kind: finding.Unmatched, Severity: finding.Blocked,
+		Reason: "its hardware was not written", Steps: steps}
 	if t.vm.Profile == "adopted" {
-		what = "it stays in profile adopted, and its hardware was not written"
+		f.Reason = "it stays in profile adopted, and its hardware was not written"
 	}
 	if t.guest != nil {
-		what = fmt.Sprintf("VM %d: %s", t.guest.VMID, what)
+		f.VMID = t.guest.VMID
 	}
-	m.refusals = append(m.refusals, lock.Refusal{Stack: t.Stack, Address: t.String(), Message: what, Ways: ways})
+	m.refusals = append(m.refusals, f)
 	t.lines = nil
 }
 
@@ -256,7 +259,7 @@ func (m *matching) set(edited map[string][]byte, targets []*target) (map[string]
 }
 
 // report says whose hardware was written, and what was refused.
-func (m *matching) report() {
+func (m *matching) report() error {
 	for _, t := range m.targets {
 		switch {
 		case !t.done:
@@ -266,8 +269,10 @@ func (m *matching) report() {
 			fmt.Fprintf(m.errOut, "%s: the spec says what VM %d has.\n", t, t.guest.VMID)
 		}
 	}
-	for i := range m.refusals {
-		m.refusals[i] = harmlessRefusal(m.refusals[i])
+	if len(m.refusals) == 0 {
+		return nil
 	}
-	printRefusals(m.errOut, m.refusals)
+	refused := report.NewFindings(m.refusals, nil)
+	refused.Answer = fmt.Sprintf("not written: the hardware of %s", report.Count(len(m.refusals), "VM"))
+	return refused.Print(m.errOut, report.Options{Color: color(m.errOut), Verbose: m.verbose})
 }

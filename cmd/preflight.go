@@ -5,7 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/report"
 )
 
 func (e *env) preflightCommand() *cli.Command {
@@ -18,7 +20,7 @@ func (e *env) preflightCommand() *cli.Command {
 			"the output of `tofu show -json`, a state file, or a folder made by\n" +
 			"--json-out-dir. Exit codes: 0 apply now, 1 not possible, 2 import files are\n" +
 			"missing or stale, 3 STOP: do not apply.",
-		Flags: append(judgeFlags(),
+		Flags: append(e.judgeFlags(),
 			planFlag(),
 			&cli.BoolFlag{Name: "destroy", Usage: "whole stacks are about to be destroyed: refuse if one of their VMs is protected"},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "text, json, junit, github or markdown"}),
@@ -50,25 +52,27 @@ func (e *env) preflight(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	report := newVerdictReport(verdicts, j.notes)
-	report.destroy = j.input.Destroy
-	if j.unrendered && report.Exit == guard.ExitDone {
-		report.Exit = guard.ExitDiffers
+	if j.unrendered {
+		verdicts = append(j.behind(finding.Outdated), verdicts...)
 	}
-	if err := report.print(e.out, format, color(e.out)); err != nil {
+	found := report.NewFindings(verdicts, j.notes)
+	if j.input.Destroy {
+		found.Action = "destroy"
+	}
+	if err := found.Print(e.out, report.Options{Format: format, Color: color(e.out), Verbose: e.verbose}); err != nil {
 		return err
 	}
-	if report.Exit != guard.ExitDone {
-		return exitCode(report.Exit)
+	if found.Exit != finding.OK {
+		return exitCode(found.Exit)
 	}
 	return nil
 }
 
 // judge judges everything, plans included. What a plan would do wrong stands
 // beside what was found without it.
-func (j *judging) judge() ([]guard.Verdict, error) {
+func (j *judging) judge() ([]finding.Finding, error) {
 	verdicts := guard.Judge(j.input)
-	var plans []guard.Verdict
+	var plans []finding.Finding
 	for _, u := range j.units() {
 		if plan := j.plans[u]; plan != nil {
 			more, err := guard.JudgePlan(j.input, verdicts, u, plan)

@@ -39,6 +39,7 @@ func (e *env) renderCommand() *cli.Command {
 			&cli.BoolFlag{Name: "diff", Usage: "the same as --check, with a unified diff"},
 			&cli.StringSliceFlag{Name: "state-moved", Usage: "you have moved the state of `STACK` to where its spec says"},
 			&cli.StringSliceFlag{Name: "records-moved", Usage: "the records of `STACK` are in the units of its new dns.mode: let the old ones go"},
+			e.verboseFlag(),
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "text, json, sarif or github"},
 		},
 		OnUsageError: usageError,
@@ -146,14 +147,14 @@ func (r *rendering) run(c *cli.Context) error {
 func known(p *project.Project, words lock.Options) error {
 	for _, name := range words.StateMoved {
 		if p.Specs[name] == "" {
-			return fmt.Errorf("--state-moved: there is no stack %q", schema.Printable(name))
+			return fmt.Errorf("--state-moved: there is no stack %q", name)
 		}
 	}
 	for _, name := range words.RecordsMoved {
 		s := p.Rendered.Stacks.Get(name)
 		switch {
 		case p.Specs[name] == "":
-			return fmt.Errorf("--records-moved: there is no stack %q", schema.Printable(name))
+			return fmt.Errorf("--records-moved: there is no stack %q", name)
 		case !p.Selected(name):
 			return fmt.Errorf("--records-moved: %s is not among the specs that are rendered", name)
 		case s == nil || !slices.ContainsFunc(s.Units, func(e lock.Entry[lock.Unit]) bool { return e.Value.Status == lock.Moving }):

@@ -1,38 +1,18 @@
 package cmd
 
 import (
-	"encoding/json"
-	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"stackgen/internal/disk"
-	"stackgen/internal/lock"
-	"stackgen/schema"
+	"stackgen/internal/report"
 )
 
 // problems prints problems and refusals and ends the command.
 func (r *rendering) problems(code exitCode) error {
-	w := r.errOut
-	if r.format != "text" {
-		w = r.out
-	}
-	err := error(nil)
-	if r.format == "json" {
-		err = writeJSON(w, struct {
-			problemReport
-			Refusals []lock.Refusal `json:"refusals"`
-		}{newProblemReport(r.project.Problems), append([]lock.Refusal{}, r.project.Refusals...)})
-	} else {
-		err = printProblems(w, r.format, r.project.Problems, r.project.Sources, color(w))
-	}
-	if err != nil {
+	p := r.project
+	found := report.Render{Root: p.Root, Problems: p.Problems, Sources: p.Sources, Refusals: p.Refusals}
+	if err := found.Print(r.out, r.errOut, report.Options{Format: r.format, Color: color(r.errOut), Verbose: r.verbose}); err != nil {
 		return err
-	}
-	if len(r.project.Refusals) > 0 {
-		printRefusals(r.errOut, r.project.Refusals)
-		fmt.Fprintln(r.errOut, "Nothing was written.")
 	}
 	return code
 }
@@ -51,19 +31,14 @@ func (r *rendering) report(differs exitCode) error {
 	if r.refused() {
 		code = exitStop
 	}
-	if r.format == "json" {
-		if err := r.reportJSON(); err != nil {
-			return err
-		}
-	} else {
-		w := r.errOut
-		if r.format != "text" {
-			w = r.out
-		}
-		if err := printProblems(w, r.format, r.project.Problems, r.project.Sources, color(w)); err != nil {
-			return err
-		}
-		r.reportText()
+	p := r.project
+	done := report.Render{Root: p.Root, Problems: p.Problems, Sources: p.Sources, Files: r.total, Notes: p.Notes,
+		Changes: reported(r.changes, r.look, r.diff), Written: writes(r.changes), Check: r.look, Blocked: r.refused()}
+	for _, s := range p.SelectedStacks() {
+		done.Stacks, done.VMs = append(done.Stacks, s.Name), done.VMs+len(s.VMs)
+	}
+	if err := done.Print(r.out, r.errOut, report.Options{Format: r.format, Color: color(r.errOut)}); err != nil {
+		return err
 	}
 	if code == exitDone {
 		return nil
@@ -74,66 +49,20 @@ func (r *rendering) report(differs exitCode) error {
 // words are what --check calls a change.
 var words = map[disk.Kind]string{disk.Created: "missing", disk.Changed: "changed", disk.Removed: "stale", disk.Refused: "refused"}
 
-func (r *rendering) reportText() {
-	w := r.out
-	if r.format != "text" {
-		w = r.errOut
-	}
-	for _, c := range r.changes {
-		word := string(c.Kind)
-		if r.look {
-			word = words[c.Kind]
+// reported are changes as they are printed.
+func reported(changes []disk.Change, check, diff bool) []report.Change {
+	var out []report.Change
+	for _, c := range changes {
+		r := report.Change{Path: c.Path, Word: string(c.Kind), Reason: c.Reason}
+		if check {
+			r.Word = words[c.Kind]
 		}
-		line := word + " " + filepath.Join(r.project.Root, filepath.FromSlash(c.Path))
-		if c.Reason != "" {
-			line += ": " + c.Reason
+		if diff {
+			r.Diff = disk.Diff(c)
 		}
-		fmt.Fprintln(w, line)
-		if r.diff {
-			fmt.Fprint(w, disk.Diff(c))
-		}
+		out = append(out, r)
 	}
-	for _, n := range r.project.Notes {
-		fmt.Fprintln(r.errOut, "note: "+n)
-	}
-	switch {
-	case r.look && len(r.changes) == 0:
-		fmt.Fprintf(r.errOut, "%d files are as the specs say.\n", r.total)
-	case r.refused():
-		fmt.Fprintln(r.errOut, "Nothing was written.")
-	case r.look:
-		fmt.Fprintf(r.errOut, "%d of %d files differ; run `stackgen render`.\n", len(r.changes), r.total)
-	default:
-		r.next()
-	}
-}
-
-// next says what was made and what to run now.
-func (r *rendering) next() {
-	vms := 0
-	var names []string
-	for _, s := range r.project.Stacks.Stacks {
-		if r.project.Selected(s.Name) {
-			vms += len(s.VMs)
-			names = append(names, s.Name)
-		}
-	}
-	of, removed, written := "", "", writes(r.changes)
-	if len(names) > 0 {
-		of = " (" + strings.Join(names, ", ") + ")"
-	}
-	if gone := len(r.changes) - written; gone > 0 {
-		removed = fmt.Sprintf("%d removed, ", gone)
-	}
-	fmt.Fprintf(r.errOut, "Rendered %s, %s%s: %s written, %s%d unchanged.\n", counting(len(names), "stack"), counting(vms, "VM"),
-		of, counting(written, "file"), removed, r.total-written)
-	if len(names) == 0 {
-		return
-	}
-	fmt.Fprintf(r.errOut, "Next:\n")
-	for _, name := range names {
-		fmt.Fprintf(r.errOut, "  (cd %s && terragrunt stack run plan)\n", schema.Word(filepath.Join(r.project.Root, "stacks", name)))
-	}
+	return out
 }
 
 func writes(changes []disk.Change) int {
@@ -144,37 +73,4 @@ func writes(changes []disk.Change) int {
 		}
 	}
 	return n
-}
-
-func counting(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func (r *rendering) reportJSON() error {
-	type change struct {
-		Path   string `json:"path"`
-		Kind   string `json:"kind"`
-		Reason string `json:"reason,omitempty"`
-		Diff   string `json:"diff,omitempty"`
-	}
-	out := struct {
-		Files    int              `json:"files"`
-		Changes  []change         `json:"changes"`
-		Notes    []string         `json:"notes,omitempty"`
-		Problems []schema.Problem `json:"problems"`
-	}{Files: r.total, Changes: []change{}, Notes: r.project.Notes, Problems: newProblemReport(r.project.Problems).Problems}
-	for _, c := range r.changes {
-		j := change{Path: c.Path, Kind: string(c.Kind), Reason: c.Reason}
-		if r.diff {
-			j.Diff = disk.Diff(c)
-		}
-		out.Changes = append(out.Changes, j)
-	}
-	enc := json.NewEncoder(r.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/guard"
+	"stackgen/internal/report"
 )
 
 // runFile is what the units of a Terragrunt run share, beside them in the folder
@@ -117,7 +117,7 @@ func parent() (seen, bool) {
 func (g *guarded) refusedBefore() bool {
 	by := g.seen.Refused[g.args[0]]
 	if by != "" {
-		fmt.Fprintf(g.out, "stackgen guard refuses the %s of %s for what was said of %s.\n", g.args[0], g.unit, by)
+		_ = report.Printf(g.out, "stackgen guard refuses the %s of %s: see the findings of %s\n", g.args[0], g.unit, by)
 	}
 	return by != ""
 }

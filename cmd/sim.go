@@ -12,7 +12,8 @@ import (
 
 	"stackgen/internal/disk"
 	"stackgen/internal/pvesim"
-	"stackgen/schema"
+	"stackgen/internal/report"
+	"stackgen/internal/shell"
 )
 
 func (e *env) simCommand() *cli.Command {
@@ -75,18 +76,15 @@ func (e *env) sim(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close(), saveState(server, c.String("save"))) }()
-	for _, line := range server.Env() {
-		fmt.Fprintf(e.out, "export %s\n", shellQuote(line))
+	for _, variable := range server.Env() {
+		name, value, _ := strings.Cut(variable, "=")
+		fmt.Fprintf(e.out, "export %s=%s\n", name, shell.Quote(value))
 	}
-	fmt.Fprintf(e.errOut, "A simulated cluster listens on %s. Interrupt it to end it.\n", schema.Printable(server.URL()))
+	if err := report.Printf(e.errOut, "A simulated cluster listens on %s. Interrupt it to end it.\n", server.URL()); err != nil {
+		return err
+	}
 	<-ctx.Done()
 	return nil
-}
-
-// shellQuote quotes the value of NAME=value for a POSIX shell.
-func shellQuote(line string) string {
-	name, value, _ := strings.Cut(line, "=")
-	return name + "='" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }
 
 // saveState writes the simulator's state.

@@ -10,7 +10,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/project"
-	"stackgen/schema"
+	"stackgen/internal/report"
 )
 
 func (e *env) snapshotCommand() *cli.Command {
@@ -47,7 +47,7 @@ func (e *env) snapshot(c *cli.Context) error {
 		return err
 	}
 	if p.Stacks == nil {
-		if err := printProblems(e.errOut, "text", p.Problems, p.Sources, color(e.errOut)); err != nil {
+		if err := report.Problems(e.errOut, report.Options{Color: color(e.errOut)}, p.Problems, p.Sources); err != nil {
 			return err
 		}
 		return exitCode(exitError)
@@ -125,6 +125,5 @@ func printInventory(w io.Writer, inv *cluster.Inventory) error {
 			say("  %s", g.Fix)
 		}
 	}
-	_, err := io.WriteString(w, visibleLines(schema.Redact(out.String())))
-	return err
+	return report.Text(w, out.String())
 }

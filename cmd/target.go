@@ -8,10 +8,12 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/edit"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -56,7 +58,7 @@ func (m *matching) cloned(t *target) string {
 
 // kept is the way out where a state has a block that the spec would leave out: it
 // came there when the VM had something else, or nothing that the provider knows.
-func (m *matching) kept(t *target) []lock.Way {
+func (m *matching) kept(t *target) []finding.Step {
 	for _, r := range m.state[guard.UnitID{Stack: t.Stack, Unit: lock.UnitVM}].Resources {
 		if r.Type != guard.TypeVM || r.VMID != t.guest.VMID {
 			continue
@@ -64,10 +66,10 @@ func (m *matching) kept(t *target) []lock.Way {
 		for _, block := range t.reading.OmittedBlocks() {
 			if slices.Contains(r.Blocks, block) {
 				stack := "stacks/" + t.Stack
-				return []lock.Way{{What: "its state has a block " + block + " from an earlier time, which the next plan would remove: take it out of the state, and import it anew", Lines: []string{
-					"(cd " + stack + " && terragrunt stack generate)",
-					"(cd " + stack + "/.terragrunt-stack/" + lock.UnitVM + " && terragrunt state rm " + schema.Quoted(r.Address) + ")",
-					"stackgen adopt --match " + t.String() + " && stackgen render && stackgen import-blocks"}}}
+				return []finding.Step{{What: "its state has a block " + block + " from an earlier time, which the next plan would remove: take it out of the state, and import it anew", Lines: finding.Lines(
+					"(cd "+stack+" && terragrunt stack generate)",
+					"(cd "+stack+"/.terragrunt-stack/"+lock.UnitVM+" && terragrunt state rm "+shell.Quote(r.Address)+")",
+					"stackgen adopt --match "+t.String()+" && stackgen render && stackgen import-blocks")}}
 			}
 		}
 	}

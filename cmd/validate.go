@@ -5,6 +5,7 @@ import (
 
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/report"
 	"stackgen/schema"
 )
 
@@ -21,7 +22,7 @@ func (e *env) validateCommand() *cli.Command {
 			"and reports every problem in one run. PATH is a spec or a folder; without\n" +
 			"one, the project here. Exit codes: 0 no errors, 1 errors, 3 something in\n" +
 			"the lock is no longer in the specs.",
-		Flags:        []cli.Flag{problemsFormat()},
+		Flags:        []cli.Flag{problemsFormat(), e.verboseFlag()},
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
 			format := c.String("format")
@@ -36,15 +37,14 @@ func (e *env) validateCommand() *cli.Command {
 				return p.NoSpecs()
 			}
 			blocked := p.Decide(lock.Options{})
-			if err := printProblems(e.out, format, p.Problems, p.Sources, color(e.out)); err != nil {
+			if err := report.Problems(e.out, report.Options{Format: format, Color: color(e.out)}, p.Problems, p.Sources); err != nil {
 				return err
 			}
 			switch {
 			case schema.HasErrors(p.Problems):
 				return exitCode(exitError)
 			case blocked != nil:
-				printRefusals(e.errOut, p.Refusals)
-				return exitCode(exitStop)
+				return e.printRefusals(e.errOut, p.Refusals)
 			}
 			return nil
 		},

@@ -12,15 +12,16 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
-	"stackgen/schema"
+	"stackgen/internal/report"
 )
 
 // verify plans every unit that imports something, and proves that its plan
 // imports that and does nothing else. What it does besides is listed. It reports
 // whether all is proved.
-func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved bool, err error) {
+func (j *judging) verify(ctx context.Context, verdicts []finding.Finding) (proved bool, err error) {
 	adoptions := guard.Adoptions(verdicts)
 	tools, err := j.engine()
 	if err != nil {
@@ -53,7 +54,7 @@ func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved 
 		}
 		if failed != nil {
 			proved = false
-			fmt.Fprintf(j.out, "%s: the plan failed: %s\n", u, visibleLines(failed.Error()))
+			_ = report.Printf(j.out, "%s: the plan failed: %s\n", u, failed)
 			continue
 		}
 		plan, err := guard.ParsePlan(body)
@@ -70,7 +71,7 @@ func (j *judging) verify(ctx context.Context, verdicts []guard.Verdict) (proved 
 // addresses are the arguments of a plan of records whose VMs are in no state yet, so
 // that nobody but the look can tell their addresses. Without them, the plan is made
 // with mocks, and the record that is there seems to change.
-func addresses(u guard.UnitID, verdicts []guard.Verdict) []string {
+func addresses(u guard.UnitID, verdicts []finding.Finding) []string {
 	known := map[string]string{}
 	for _, v := range verdicts {
 		if v.Stack != u.Stack || v.Unit != u.Unit || v.Owner == "" {
@@ -126,7 +127,7 @@ func (j *judging) zero(u guard.UnitID, plan *guard.Plan, want int) bool {
 	}
 	fmt.Fprintln(j.out)
 	for _, line := range lines {
-		fmt.Fprintln(j.out, visible(schema.Redact(line)))
+		_ = report.Printf(j.out, "%s\n", line)
 	}
 	if imports != want {
 		fmt.Fprintf(j.out, "  %d were to be imported: run `stackgen render`, then look again\n", want)

@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"stackgen/internal/guard"
+	"stackgen/internal/finding"
 	"stackgen/schema"
 )
 
@@ -56,12 +56,12 @@ func TestEveryCodeHasACase(t *testing.T) {
 	}
 }
 
-// TestEveryVerdictHasACase requires a script for every verdict.
-func TestEveryVerdictHasACase(t *testing.T) {
+// TestEveryFindingHasACase requires a script for every kind of finding.
+func TestEveryFindingHasACase(t *testing.T) {
 	all := expected(t)
-	for _, w := range guard.Words {
-		if !strings.Contains(all, " "+string(w)+" ") {
-			t.Errorf("no script shows the verdict %s", w)
+	for _, k := range finding.Kinds {
+		if !strings.Contains(all, " "+string(k)+" ") {
+			t.Errorf("no script shows the kind %s", k)
 		}
 	}
 }

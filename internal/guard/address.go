@@ -3,8 +3,9 @@ package guard
 import (
 	"slices"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/schema"
+	"stackgen/internal/shell"
 )
 
 // notMoved is a VM whose state has another address than the plan expects, with no
@@ -17,7 +18,7 @@ func (s *subject) notMoved() bool {
 	if at == want.Resource() || slices.ContainsFunc(s.entry.Former, func(a lock.Address) bool { return a.Resource() == at }) {
 		return false
 	}
-	s.is(Unlisted).because("state has the VM as %s, the specs as %s, and no moved block leads there: an apply would destroy it", at, want.Resource())
-	s.next("move it in the state, then run preflight again", inUnit(s.Stack, s.Unit, "terragrunt state mv "+schema.Quoted(at)+" "+schema.Quoted(want.Resource()))...)
+	s.Is(finding.WouldDestroy).Because("state has the VM as %s, the specs as %s, and no moved block leads there: an apply would destroy it", at, want.Resource())
+	s.Next("move it in the state, then run preflight again", inUnit(s.Stack, s.Unit, "terragrunt state mv "+shell.Quote(at)+" "+shell.Quote(want.Resource()))...)
 	return true
 }

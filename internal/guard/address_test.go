@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -15,16 +16,16 @@ func TestAddresses(t *testing.T) {
 	for name, c := range map[string]struct {
 		at, key string // in state
 		vm      lock.VM
-		want    Word
+		want    finding.Kind
 		moves   string // the addresses of the state mv that is printed
 	}{
-		"where it is expected":             {"this", "web1", lock.VM{}, Managed, ""},
-		"at a former profile":              {"this", "web1", lock.VM{Profile: "protected", Former: []lock.Address{{Profile: "default", Key: "web1"}}}, Managed, ""},
-		"at a former key":                  {"this", "old", lock.VM{Former: []lock.Address{renamed}}, Managed, ""},
-		"at a profile not recorded":        {"adopted", "web1", lock.VM{Profile: "protected", Former: []lock.Address{{Profile: "default", Key: "web1"}}}, Unlisted, "adopted web1 > protected web1"},
-		"at a former key, another profile": {"protected", "old", lock.VM{Former: []lock.Address{renamed}}, Unlisted, "protected old > default web1"},
-		"retired, and on its way":          {"protected", "web1", lock.VM{Status: lock.Retired, Profile: "protected", Former: []lock.Address{{Profile: "protected", Key: "web1"}}}, Retiring, ""},
-		"retired, and protected for ever":  {"protected", "web1", lock.VM{Status: lock.Retired, Profile: "protected"}, Unlisted, "protected web1 > default web1"},
+		"where it is expected":             {"this", "web1", lock.VM{}, finding.Managed, ""},
+		"at a former profile":              {"this", "web1", lock.VM{Profile: "protected", Former: []lock.Address{{Profile: "default", Key: "web1"}}}, finding.Managed, ""},
+		"at a former key":                  {"this", "old", lock.VM{Former: []lock.Address{renamed}}, finding.Managed, ""},
+		"at a profile not recorded":        {"adopted", "web1", lock.VM{Profile: "protected", Former: []lock.Address{{Profile: "default", Key: "web1"}}}, finding.WouldDestroy, "adopted web1 > protected web1"},
+		"at a former key, another profile": {"protected", "old", lock.VM{Former: []lock.Address{renamed}}, finding.WouldDestroy, "protected old > default web1"},
+		"retired, and on its way":          {"protected", "web1", lock.VM{Status: lock.Retired, Profile: "protected", Former: []lock.Address{{Profile: "protected", Key: "web1"}}}, finding.Retiring, ""},
+		"retired, and protected for ever":  {"protected", "web1", lock.VM{Status: lock.Retired, Profile: "protected"}, finding.WouldDestroy, "protected web1 > default web1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := inState(c.key, 100)
@@ -34,12 +35,14 @@ func TestAddresses(t *testing.T) {
 			c.vm.VMID, c.vm.Node = entry.VMID, entry.Node
 			*entry = c.vm
 			vs := Judge(in)
-			if len(vs) != 3 || vs[0].Word != c.want {
+			if len(vs) != 3 || vs[0].Kind != c.want {
 				t.Fatalf("got %s: %v, want web1 %s", words(vs), vs[0].Evidence, c.want)
 			}
 			lines := ""
-			for _, n := range vs[0].Next {
-				lines += strings.Join(n.Lines, "\n")
+			for _, n := range vs[0].Steps {
+				for _, l := range n.Lines {
+					lines += l.String() + "\n"
+				}
 			}
 			want := ""
 			if from, to, ok := strings.Cut(c.moves, " > "); ok {

@@ -8,8 +8,9 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/schema"
+	"stackgen/internal/shell"
 )
 
 // creates refuses the create of anything that is not free for certain.
@@ -20,30 +21,30 @@ func (p *planJudge) creates(c *tfjson.ResourceChange) {
 	known := p.known(c)
 	vmid := number(c.Change.After, "vm_id")
 	switch {
-	case c.Type == TypeRecord && known != nil && known.Word == Create:
+	case c.Type == TypeRecord && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
 	case p.gone[c.Address]:
-		p.add(c).is(Lost).because("the plan creates %s, because its refresh found it gone: somebody deleted it, or the token does not see it", c.Address).
-			next("find out which it is, and what to do about it", "stackgen preflight")
+		p.add(c).Is(finding.Gone).Because("the plan creates %s, because its refresh found it gone: somebody deleted it, or the token does not see it", c.Address).
+			Next("find out which it is, and what to do about it", "stackgen preflight")
 	case known == nil:
-		p.add(c).is(Taken).because("the plan creates %s, which no spec asks for", c.Address).
-			next("render anew, then plan again", "stackgen render")
+		p.add(c).Is(finding.Conflict).Because("the plan creates %s, which no spec asks for", c.Address).
+			Next("render anew, then plan again", "stackgen render")
 	case c.Type == TypeVM && vmid != known.VMID:
-		p.add(c).is(Taken).because("the plan creates %s with %s, the lock says VMID %d", c.Address, vmidText(vmid), known.VMID).
-			next("render anew, then plan again", "stackgen render")
-	case known.Word != Create:
+		p.add(c).Is(finding.Conflict).Because("the plan creates %s with %s, the lock says VMID %d", c.Address, vmidText(vmid), known.VMID).
+			Next("render anew, then plan again", "stackgen render")
+	case known.Kind != finding.Create:
 		v := p.add(c)
-		v.Word, v.Exit = known.Word, ExitStop
-		v.because("the plan creates %s, which is wrong: preflight says %s", c.Address, known.Word)
+		v.Kind, v.Severity = known.Kind, finding.Blocked
+		v.Because("the plan creates %s, which is wrong: preflight says %s", c.Address, known.Kind)
 		v.Evidence = append(v.Evidence, known.Evidence...)
-		v.Next = append(v.Next, known.Next...)
-		switch known.Word {
-		case Adopt:
-			v.next("have the plan import it", "stackgen import-blocks")
-		case Managed, Moved:
-			v.is(Taken).next("the plan was made from another state than the one that was read: plan again")
-		case Retiring:
-			v.is(Unlisted).next("render anew, then plan again", "stackgen render")
+		v.Steps = append(v.Steps, known.Steps...)
+		switch known.Kind {
+		case finding.Adopt:
+			v.Next("have the plan import it", "stackgen import-blocks")
+		case finding.Managed, finding.Moved:
+			v.Is(finding.Conflict).Next("the plan was made from another state than the one that was read: plan again")
+		case finding.Retiring:
+			v.Is(finding.WouldDestroy).Next("render anew, then plan again", "stackgen render")
 		}
 	}
 }
@@ -56,9 +57,9 @@ func vmidText(vmid int) string {
 }
 
 // whose is what a change destroys, as far as the plan or the lock knows.
-func whose(c *tfjson.ResourceChange, v *Verdict) string {
+func whose(c *tfjson.ResourceChange, v *finding.Finding) string {
 	if c.Type != TypeVM && c.Type != TypeContainer {
-		return v.Kind
+		return string(v.Type)
 	}
 	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 {
 		return vmidText(vmid)
@@ -107,7 +108,7 @@ func (p *planJudge) status(c *tfjson.ResourceChange) string {
 // deletes refuses every destroy that `retired` does not ask for.
 func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 	known := p.known(c)
-	wrong := known != nil && known.Stop()
+	wrong := known != nil && known.Stops()
 	switch {
 	case !judged(c.Type):
 		return
@@ -119,29 +120,29 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		return
 	}
 	v := p.add(c)
-	v.is(Unlisted).because("the plan destroys %s (%s)%s, and nothing retires it", c.Address, whose(c, v), reason(c))
+	v.Is(finding.WouldDestroy).Because("the plan destroys %s (%s)%s, and nothing retires it", c.Address, whose(c, v), reason(c))
 	if wrong {
-		v.Word, v.Exit = known.Word, ExitStop
+		v.Kind, v.Severity = known.Kind, finding.Blocked
 		v.Evidence = append([]string{"the plan destroys " + c.Address}, known.Evidence...)
-		v.Next = append(v.Next, known.Next...)
+		v.Steps = append(v.Steps, known.Steps...)
 		return
 	}
 	if c.DeposedKey != "" {
 		p.deposed(c, v)
 		return
 	}
-	v.next("it is to go: "+retire(p.lock.Spec), "retired: ["+keyOf(c)+"]", "stackgen render")
-	v.next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+schema.Quoted(c.Address))...)
+	v.Next("it is to go: "+retire(p.lock.Spec), "retired: ["+keyOf(c)+"]", "stackgen render")
+	v.Next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+shell.Quote(c.Address))...)
 }
 
 // deposed is what an interrupted replacement left in the state, beside what is
 // there now under the same address: retiring the key would destroy that.
-func (p *planJudge) deposed(c *tfjson.ResourceChange, v *Verdict) {
-	v.because("it is what an interrupted replacement left (deposed %s)", c.DeposedKey)
-	lines := inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+schema.Quoted(c.Address))
-	v.next("let go of it: take the address out of the state, and have what is there now imported again", append(lines, "stackgen import-blocks")...)
+func (p *planJudge) deposed(c *tfjson.ResourceChange, v *finding.Finding) {
+	v.Because("it is what an interrupted replacement left (deposed %s)", c.DeposedKey)
+	lines := inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+shell.Quote(c.Address))
+	v.Next("let go of it: take the address out of the state, and have what is there now imported again", append(lines, "stackgen import-blocks")...)
 	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 && vmid != v.VMID {
-		v.next("what was left over is then in no state: look at it, and if it is to go, destroy it by hand", fmt.Sprintf("qm config %d", vmid), fmt.Sprintf("qm destroy %d", vmid))
+		v.Next("what was left over is then in no state: look at it, and if it is to go, destroy it by hand", fmt.Sprintf("qm config %d", vmid), fmt.Sprintf("qm destroy %d", vmid))
 	}
 }
 
@@ -179,28 +180,28 @@ func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
 	if !judged(c.Type) {
 		return
 	}
-	if known := p.known(c); c.Type == TypeRecord && (known == nil || !known.Stop()) {
+	if known := p.known(c); c.Type == TypeRecord && (known == nil || !known.Stops()) {
 		return // another TTL; a record has nothing to lose
 	}
 	v := p.add(c)
-	v.is(Unlisted).because("the plan replaces %s (%s)%s: %s", c.Address, whose(c, v), reason(c), actions)
+	v.Is(finding.WouldDestroy).Because("the plan replaces %s (%s)%s: %s", c.Address, whose(c, v), reason(c), actions)
 	if c.Change.Importing != nil {
-		v.because("it would import it first, as %s", c.Change.Importing.ID)
+		v.Because("it would import it first, as %s", c.Change.Importing.ID)
 	}
-	v.next("see what changed, and put it back", "stackgen render --diff")
-	v.next("a new VM is wanted: give it a new key in "+p.lock.Spec+", and retire this one", "retired: ["+keyOf(c)+"]", "stackgen render")
+	v.Next("see what changed, and put it back", "stackgen render --diff")
+	v.Next("a new VM is wanted: give it a new key in "+p.lock.Spec+", and retire this one", "retired: ["+keyOf(c)+"]", "stackgen render")
 }
 
 // forgets refuses to let go of anything that nobody said to forget.
 func (p *planJudge) forgets(c *tfjson.ResourceChange) {
 	known := p.known(c)
-	handed := c.Type == TypeRecord && p.status(c) == lock.Moving && (known == nil || !known.Stop())
+	handed := c.Type == TypeRecord && p.status(c) == lock.Moving && (known == nil || !known.Stops())
 	if !judged(c.Type) || p.status(c) == lock.Forgotten || handed {
 		return
 	}
-	p.add(c).is(Unlisted).because("the plan takes %s out of the state, and the cluster would keep it unmanaged", c.Address).
-		next("it is to be left alone: say so in "+p.lock.Spec, "forgotten: ["+keyOf(c)+"]").
-		next("else take the removed block away that asks for it")
+	p.add(c).Is(finding.WouldDestroy).Because("the plan takes %s out of the state, and the cluster would keep it unmanaged", c.Address).
+		Next("it is to be left alone: say so in "+p.lock.Spec, "forgotten: ["+keyOf(c)+"]").
+		Next("else take the removed block away that asks for it")
 }
 
 // imports refuses to import what is not certainly ours.
@@ -210,28 +211,28 @@ func (p *planJudge) imports(c *tfjson.ResourceChange) {
 	}
 	id := c.Change.Importing.ID
 	known := p.known(c)
-	if known != nil && known.Word == Adopt && known.Import == id {
+	if known != nil && known.Kind == finding.Adopt && known.Import == id {
 		return
 	}
 	v := p.add(c)
-	v.is(Taken).because("the plan imports %s into %s, and nothing says that it is ours", id, c.Address)
+	v.Is(finding.Conflict).Because("the plan imports %s into %s, and nothing says that it is ours", id, c.Address)
 	if known != nil {
-		v.because("preflight says %s", known.Word)
+		v.Because("preflight says %s", known.Kind)
 		v.Evidence = append(v.Evidence, known.Evidence...)
 	}
-	v.next("write the import files anew, then plan again", "stackgen import-blocks")
+	v.Next("write the import files anew, then plan again", "stackgen import-blocks")
 }
 
 // errored is a plan that failed: what it does not say may be anything.
 func (p *planJudge) errored() {
-	v := Verdict{Stack: p.unit.Stack, Unit: p.unit.Unit, Kind: KindUnit}
-	v.is(Unknown).because("the plan of %s failed, and was written all the same", p.unit)
+	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.Unit}}
+	v.Is(finding.Unknown).Because("the plan of %s failed, and was written all the same", p.unit)
 	if len(p.out) > 0 {
-		v.because("what is refused here is the likely reason")
+		v.Because("what is refused here is the likely reason")
 	}
-	v.next("see its errors", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt plan")...)
+	v.Next("see its errors", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt plan")...)
 	if len(p.out) == 0 {
-		v.Exit = ExitError
+		v.Severity = finding.Failed
 	}
 	p.out = append(p.out, v)
 }

@@ -3,7 +3,8 @@ package guard
 import (
 	"fmt"
 
-	"stackgen/schema"
+	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 )
 
 // tainted is a VM that the state marks: its creation failed halfway, or somebody
@@ -13,9 +14,9 @@ func (s *subject) tainted() bool {
 		return false
 	}
 	r := s.states[0]
-	s.is(Unlisted).because("the state marks it as tainted, as after a creation that failed halfway: an apply would destroy it and create it anew").because("%s", describe(s.guest))
-	s.next("it is to stay: take the mark off, and the next apply completes it", inUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+schema.Quoted(r.Address))...)
-	s.next("it is worth nothing: destroy it by hand and take it out of the state, and the next apply creates it",
+	s.Is(finding.WouldDestroy).Because("the state marks it as tainted, as after a creation that failed halfway: an apply would destroy it and create it anew").Because("%s", describe(s.guest))
+	s.Next("it is to stay: take the mark off, and the next apply completes it", inUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(r.Address))...)
+	s.Next("it is worth nothing: destroy it by hand and take it out of the state, and the next apply creates it",
 		append([]string{inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID)}, s.rm(r.Address)...)...)
 	return true
 }
@@ -28,9 +29,9 @@ func (s *subject) doomed() bool {
 	}
 	switch {
 	case s.profile != nil && s.profile.PreventDestroy:
-		s.is(Unlisted).because("its profile %s forbids to destroy it; a destroy of the stack would remove DNS records first, and then stop at it", s.profile.Name)
-		s.next("destroy it too: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
-		s.next("or keep the stack, and retire only the VMs that are to go")
+		s.Is(finding.WouldDestroy).Because("its profile %s forbids to destroy it; a destroy of the stack would remove DNS records first, and then stop at it", s.profile.Name)
+		s.Next("destroy it too: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
+		s.Next("or keep the stack, and retire only the VMs that are to go")
 		return true
 	}
 	return s.undestroyable()
@@ -40,11 +41,11 @@ func (s *subject) doomed() bool {
 func (s *subject) undestroyable() bool {
 	switch g := s.guest; {
 	case on(g.Config, "protection"):
-		s.is(Busy).because("its protection is on: Proxmox VE refuses to destroy it, after its DNS records are gone").because("%s", describe(g))
-		s.next("if it is to go, as you said", fmt.Sprintf("qm set %d --protection 0", g.VMID))
+		s.Is(finding.Busy).Because("its protection is on: Proxmox VE refuses to destroy it, after its DNS records are gone").Because("%s", describe(g))
+		s.Next("if it is to go, as you said", fmt.Sprintf("qm set %d --protection 0", g.VMID))
 	case g.HA != "":
-		s.is(Busy).because("it is an HA resource (%s): Proxmox VE refuses to destroy it, after its DNS records are gone", g.HA).because("%s", describe(g))
-		s.next("if it is to go, as you said", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
+		s.Is(finding.Busy).Because("it is an HA resource (%s): Proxmox VE refuses to destroy it, after its DNS records are gone", g.HA).Because("%s", describe(g))
+		s.Next("if it is to go, as you said", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
 	default:
 		return false
 	}

@@ -103,8 +103,8 @@ func on(c *cluster.Config, key string) bool { return c != nil && c.Raw[key] == "
 func (s *subject) otherMACs() {
 	known := strings.Join(s.states[0].MACs, " ")
 	if len(s.guest.Config.MACs) == 0 { // a VM that lost its NICs looks the same: nothing proves which it is
-		s.because("VMID %d has the VM's name, but it has no NIC, and the state knows the VM by its MAC (%s): it was made again by hand, or its NICs were taken away", s.VMID, known)
+		s.Because("VMID %d has the VM's name, but it has no NIC, and the state knows the VM by its MAC (%s): it was made again by hand, or its NICs were taken away", s.VMID, known)
 		return
 	}
-	s.because("VMID %d has the VM's name, but no NIC of it has a MAC that the state knows (%s): it was made again by hand", s.VMID, known)
+	s.Because("VMID %d has the VM's name, but no NIC of it has a MAC that the state knows (%s): it was made again by hand", s.VMID, known)
 }

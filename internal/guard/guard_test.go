@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -37,10 +38,10 @@ func guest(vmid int, name string) cluster.Guest {
 	return cluster.Guest{VMID: vmid, Node: "pve1", Kind: cluster.KindVM, Name: name, Status: "stopped", Config: &cluster.Config{}}
 }
 
-func words(vs []Verdict) string {
+func words(vs []finding.Finding) string {
 	var out []string
 	for _, v := range vs {
-		out = append(out, v.Key+" "+string(v.Word))
+		out = append(out, v.Key+" "+string(v.Kind))
 	}
 	return strings.Join(out, ", ")
 }
@@ -48,19 +49,19 @@ func words(vs []Verdict) string {
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
-		exit       int
+		exit       finding.Severity
 		in         Input
 	}{
 		{"nothing there", "web1 create, web2 create, web10 create", 0, input(nil)},
 		{"all there", "web1 managed, web2 managed, web10 managed", 0, input([]Resource{inState("web1", 100), inState("web2", 101), inState("web10", 102)}, guest(100, "web1"), guest(101, "web2"), guest(102, "web10"))},
 		{"state lost", "web1 adopt, web2 adopt, web10 adopt", 0, input(nil, guest(100, "web1"), guest(101, "web2"), guest(102, "web10"))},
-		{"all of it", "web1 lost, web2 taken, web10 ambiguous", 3, input([]Resource{inState("web1", 100)}, guest(101, "x"), guest(300, "web10"))},
+		{"all of it", "web1 gone, web2 conflict, web10 ambiguous", 3, input([]Resource{inState("web1", 100)}, guest(101, "x"), guest(300, "web10"))},
 		{"names in other case", "web1 ambiguous, web2 create, web10 create", 3, input(nil, guest(300, "WEB1"))},
-		{"a stranger", "old unlisted, web1 create, web2 create, web10 create", 3, input([]Resource{inState("old", 300)}, guest(300, "old"))},
+		{"a stranger", "old would-destroy, web1 create, web2 create, web10 create", 3, input([]Resource{inState("old", 300)}, guest(300, "old"))},
 	} {
 		vs := Judge(c.in)
-		if got := words(vs); got != c.want || Exit(vs) != c.exit {
-			t.Errorf("%s: got %s, exit %d; want %s, exit %d", c.name, got, Exit(vs), c.want, c.exit)
+		if got := words(vs); got != c.want || finding.Exit(vs) != c.exit {
+			t.Errorf("%s: got %s, exit %d; want %s, exit %d", c.name, got, finding.Exit(vs), c.want, c.exit)
 		}
 	}
 }
@@ -71,8 +72,8 @@ func TestUnreadState(t *testing.T) {
 	in := input(nil, guest(100, "web1"))
 	in.State = State{}
 	vs := Judge(in)
-	if got, want := words(vs), "web1 unknown, web2 unknown, web10 unknown"; got != want || Exit(vs) != ExitError {
-		t.Errorf("got %s, exit %d; want %s, exit 1", got, Exit(vs), want)
+	if got, want := words(vs), "web1 unknown, web2 unknown, web10 unknown"; got != want || finding.Exit(vs) != finding.Failed {
+		t.Errorf("got %s, exit %d; want %s, exit 1", got, finding.Exit(vs), want)
 	}
 }
 
@@ -92,14 +93,14 @@ func TestOrder(t *testing.T) {
 
 func TestExit(t *testing.T) {
 	for _, c := range []struct {
-		codes []int
-		want  int
-	}{{nil, 0}, {[]int{0, 0}, 0}, {[]int{2, 0}, 2}, {[]int{0, 2, 1}, 1}, {[]int{1, 3, 2}, 3}, {[]int{3, 0}, 3}} {
-		var vs []Verdict
+		codes []finding.Severity
+		want  finding.Severity
+	}{{nil, 0}, {[]finding.Severity{0, 0}, 0}, {[]finding.Severity{2, 0}, 2}, {[]finding.Severity{0, 2, 1}, 1}, {[]finding.Severity{1, 3, 2}, 3}, {[]finding.Severity{3, 0}, 3}} {
+		var vs []finding.Finding
 		for _, code := range c.codes {
-			vs = append(vs, Verdict{Exit: code})
+			vs = append(vs, finding.Finding{Severity: code})
 		}
-		if got := Exit(vs); got != c.want {
+		if got := finding.Exit(vs); got != c.want {
 			t.Errorf("%v: got %d, want %d", c.codes, got, c.want)
 		}
 	}

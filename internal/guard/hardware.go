@@ -3,6 +3,7 @@ package guard
 import (
 	"slices"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 )
 
@@ -15,15 +16,16 @@ func (s *subject) compareHardware() {
 	if s.match.VM == nil || s.guest.Config == nil || len(s.guest.Config.Raw) == 0 || s.profile == nil || s.profile.IgnoreAll {
 		return
 	}
-	s.Differs = hardware.Read(s.guest).Differences(s.match.VM, s.profile.Ignores)
+	differences := hardware.Read(s.guest).Differences(s.match.VM, s.profile.Ignores)
 	var lines, commands []string
 	unsupported := false
-	if slices.ContainsFunc(s.Differs, func(d hardware.Difference) bool { return d.Replaces }) {
-		s.Exit, s.Import = ExitStop, ""
+	if slices.ContainsFunc(differences, func(d hardware.Difference) bool { return d.Replaces }) {
+		s.Severity, s.Import = finding.Blocked, ""
 	}
-	for i := range s.Differs {
-		d := &s.Differs[i]
-		s.because("%s", d)
+	for i := range differences {
+		d := &differences[i]
+		s.Differs = append(s.Differs, d.Difference)
+		s.Because("%s", d)
 		commands = append(commands, d.Commands...)
 		if d.Line != "" {
 			lines = append(lines, d.Line)
@@ -35,12 +37,12 @@ func (s *subject) compareHardware() {
 		if s.match.VM.Path == "vms."+s.Key { // other VMs have no entry of their own
 			what += ", or run `stackgen adopt --match " + s.Stack + "/" + s.Key + "`"
 		}
-		s.next(what, lines...)
+		s.Next(what, lines...)
 	}
 	if len(commands) > 0 {
-		s.next("or change the VM instead, on any node, then run preflight again", commands...)
+		s.Next("or change the VM instead, on any node, then run preflight again", commands...)
 	}
 	if unsupported {
-		s.next("to keep hardware that a spec has no property for, write this into "+s.where(), "profile: adopted")
+		s.Next("to keep hardware that a spec has no property for, write this into "+s.where(), "profile: adopted")
 	}
 }

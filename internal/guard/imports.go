@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -44,17 +45,17 @@ type Import struct {
 
 // Adoptions are the imports of all verdicts that ask for one, by unit and in the
 // order of the verdicts.
-func Adoptions(vs []Verdict) map[UnitID][]Import {
+func Adoptions(vs []finding.Finding) map[UnitID][]Import {
 	out := map[UnitID][]Import{}
 	for _, v := range vs {
-		if v.Import == "" || v.Word != Adopt {
+		if v.Import == "" || v.Kind != finding.Adopt {
 			continue
 		}
 		i := Import{Type: TypeVM, Label: labelOf(v.Resource), Key: v.Key, ID: v.Import}
-		switch v.Kind {
-		case KindPool:
+		switch v.Type {
+		case finding.Pool:
 			i.Type = TypePool
-		case KindRecord:
+		case finding.Record:
 			i.Type, i.Key = TypeRecord, v.Name
 		}
 		u := UnitID{v.Stack, v.Unit}
@@ -99,14 +100,14 @@ func (j *judge) stale(at *place) {
 			id, there := left[v.Resource]
 			delete(left, v.Resource)
 			switch {
-			case id == v.Import || j.Running && (v.Stop() || j.inert(at, v)):
+			case id == v.Import || j.Running && (v.Stops() || j.inert(at, v)):
 				continue
 			case !there:
-				v.differs("%s does not import it yet", u)
+				differs(v, "%s does not import it yet", u)
 			case v.Import == "":
-				v.differs("%s still imports %s into %s", u, id, v.Resource)
+				differs(v, "%s still imports %s into %s", u, id, v.Resource)
 			default:
-				v.differs("%s imports %s, not %s", u, id, v.Import)
+				differs(v, "%s imports %s, not %s", u, id, v.Import)
 			}
 		}
 		j.leftover(at, u, left)
@@ -115,7 +116,7 @@ func (j *judge) stale(at *place) {
 
 // inert reports whether an import block for what a verdict is about does
 // nothing: its address is in the state, and the configuration has it.
-func (j *judge) inert(at *place, v *Verdict) bool {
+func (j *judge) inert(at *place, v *finding.Finding) bool {
 	if v.Import != "" {
 		return false
 	}
@@ -124,7 +125,7 @@ func (j *judge) inert(at *place, v *Verdict) bool {
 			continue
 		}
 		e := at.lock.VMs.Get(v.Key)
-		return v.Kind != KindVM || e != nil && e.Status == lock.Live && v.Resource == schema.VMAddress(e.Profile, v.Key)
+		return v.Type != finding.VM || e != nil && e.Status == lock.Live && v.Resource == schema.VMAddress(e.Profile, v.Key)
 	}
 	return false
 }
@@ -132,18 +133,18 @@ func (j *judge) inert(at *place, v *Verdict) bool {
 // leftover are import blocks for addresses that no verdict is about.
 func (j *judge) leftover(at *place, u UnitID, left map[string]string) {
 	for _, address := range sortedKeys(left) {
-		v := j.add(at, u.Unit, KindUnit, "")
+		v := j.add(at, u.Unit, finding.Unit, "")
 		v.Resource = address
-		v.is(Missing).differs("%s imports %s into %s, which no spec asks for", u, left[address], address)
-		v.Exit = ExitDiffers
+		differs(v.Is(finding.NotFound), "%s imports %s into %s, which no spec asks for", u, left[address], address)
+		v.Severity = finding.Outdated
 	}
 }
 
 // differs says that an import file is not right.
-func (v *Verdict) differs(format string, u UnitID, args ...any) {
-	v.because(format, append([]any{importPath(u)}, args...)...)
-	if v.Exit == ExitDone {
-		v.Exit = ExitDiffers
+func differs(v *finding.Finding, format string, u UnitID, args ...any) {
+	v.Because(format, append([]any{importPath(u)}, args...)...)
+	if v.Severity == finding.OK {
+		v.Severity = finding.Outdated
 	}
-	v.next("write the import files anew", "stackgen import-blocks")
+	v.Next("write the import files anew", "stackgen import-blocks")
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -23,8 +25,8 @@ type Input struct {
 
 // Judge gives one verdict for every VM, pool and DNS record of the selected
 // stacks, and for every guest that is listed with them. The order is total.
-func Judge(in Input) []Verdict {
-	j := &judge{Input: in, matches: cluster.Matches(in.Project.Stacks, in.Lock, in.Inventory), word: map[string]Word{}, listed: map[int]bool{}}
+func Judge(in Input) []finding.Finding {
+	j := &judge{Input: in, matches: cluster.Matches(in.Project.Stacks, in.Lock, in.Inventory), kinds: map[string]finding.Kind{}, listed: map[int]bool{}}
 	for _, s := range in.Project.Stacks {
 		at := j.home(s.Name)
 		if at == nil {
@@ -46,11 +48,11 @@ func Judge(in Input) []Verdict {
 		if j.out[i].Evidence == nil {
 			j.out[i].Evidence = []string{}
 		}
-		if j.out[i].Next == nil {
-			j.out[i].Next = []lock.Way{}
+		if j.out[i].Steps == nil {
+			j.out[i].Steps = []finding.Step{}
 		}
 	}
-	Sort(j.out)
+	finding.Sort(j.out)
 	return j.out
 }
 
@@ -58,9 +60,9 @@ func Judge(in Input) []Verdict {
 type judge struct {
 	Input
 	matches []cluster.Match
-	out     []Verdict
-	word    map[string]Word // of VMs that were judged, by stack/key
-	listed  map[int]bool    // guests that a verdict names
+	out     []finding.Finding
+	kinds   map[string]finding.Kind // of VMs that were judged, by stack/key
+	listed  map[int]bool            // guests that a verdict names
 }
 
 // A place is a stack and its decisions.
@@ -70,8 +72,8 @@ type place struct {
 }
 
 // add begins a verdict. The pointer is good until the next one.
-func (j *judge) add(at *place, unit, kind, key string) *Verdict {
-	j.out = append(j.out, Verdict{Stack: at.Name, Unit: unit, Kind: kind, Key: key})
+func (j *judge) add(at *place, unit string, of finding.Type, key string) *finding.Finding {
+	j.out = append(j.out, finding.Finding{Address: finding.Address{Stack: at.Name, Unit: unit, Type: of, Key: key}})
 	return &j.out[len(j.out)-1]
 }
 
@@ -92,37 +94,24 @@ func (j *judge) held(at *place, unit, kind string, keys ...string) (held []Resou
 
 // unread is the verdict where the state could not be read: the one thing that
 // must not be taken for an empty state.
-func (v *Verdict) unread(reason string) {
-	v.is(Unknown).because("the state of unit %s could not be read: %s", v.Unit, reason)
-	v.next("mend what keeps the state from being read, then look again; an apply would take what it cannot see for missing", inUnit(v.Stack, v.Unit, "terragrunt state list")...)
-	v.Exit = ExitError
+func unread(v *finding.Finding, reason string) {
+	v.Is(finding.Unknown).Because("the state of unit %s could not be read: %s", v.Unit, reason)
+	v.Next("mend what keeps the state from being read, then look again; an apply would take what it cannot see for missing", inUnit(v.Stack, v.Unit, "terragrunt state list")...)
+	v.Severity = finding.Failed
 }
 
 // gaps makes a verdict unknown for what could not be seen, and says how to mend
 // it. It reports whether there was anything.
-func (v *Verdict) gaps(gaps []cluster.Gap) bool {
+func gaps(v *finding.Finding, gaps []cluster.Gap) bool {
 	found := false
 	for _, g := range gaps {
 		found = true
-		v.is(Unknown).because("%s: %s", g.Path, g.Reason)
+		v.Is(finding.Unknown).Because("%s: %s", g.Path, g.Reason)
 		if g.Fix != "" {
-			v.mend(g.Fix)
+			v.Next("let the look see it, then look again", g.Fix)
 		}
 	}
 	return found
-}
-
-func (v *Verdict) mend(line string) {
-	what := "let the look see it, then look again"
-	for i := range v.Next {
-		if v.Next[i].What == what {
-			if !slices.Contains(v.Next[i].Lines, line) {
-				v.Next[i].Lines = append(v.Next[i].Lines, line)
-			}
-			return
-		}
-	}
-	v.next(what, line)
 }
 
 // inUnit are the lines that run a command in a unit's folder.
@@ -144,13 +133,13 @@ func (j *judge) quorum() {
 	}
 	for i := range j.out {
 		v := &j.out[i]
-		if v.Stop() || v.Kind == KindRecord || v.Kind == KindGuest {
+		if v.Stops() || v.Type == finding.Record || v.Type == finding.Guest {
 			continue
 		}
-		was := v.Word
-		v.Evidence, v.Next, v.Differs, v.Import = nil, nil, nil, ""
-		v.is(Unknown).because("the cluster has no quorum: writes fail, some of them after the disks are gone; otherwise this would be %s", was)
-		v.next("bring the missing nodes back, then look again", "pvecm status")
+		was := v.Kind
+		v.Evidence, v.Steps, v.Differs, v.Import = nil, nil, nil, ""
+		v.Is(finding.Unknown).Because("the cluster has no quorum: writes fail, some of them after the disks are gone; otherwise this would be %s", was)
+		v.Next("bring the missing nodes back, then look again", "pvecm status")
 	}
 }
 
@@ -159,9 +148,9 @@ func (j *judge) strays(at *place) {
 	for _, e := range at.lock.Units {
 		state, read := j.State[UnitID{at.Name, e.Key}]
 		if (e.Value.Status == lock.Retired || e.Value.Status == lock.Moving) && (!read || state.Unreadable != "") {
-			v := j.add(at, e.Key, KindUnit, "")
-			_, unread := j.held(at, e.Key, "")
-			v.unread(unread)
+			v := j.add(at, e.Key, finding.Unit, "")
+			_, reason := j.held(at, e.Key, "")
+			unread(v, reason)
 		}
 		for _, r := range state.Resources {
 			switch r.Type {
@@ -183,29 +172,29 @@ func (j *judge) renamed(at *place, key string) bool {
 }
 
 func (j *judge) stray(at *place, unit string, r Resource) {
-	v := j.add(at, unit, KindVM, r.Key)
+	v := j.add(at, unit, finding.VM, r.Key)
 	v.VMID, v.Node, v.Name, v.Resource = r.VMID, r.Node, r.Name, r.Address
 	g := j.Inventory.Guest(r.VMID)
-	if g == nil && v.gaps(j.Inventory.GapsForVM(r.VMID)) {
+	if g == nil && gaps(v, j.Inventory.GapsForVM(r.VMID)) {
 		return
 	}
-	v.is(Unlisted).because("%s (VMID %d) is in state, and neither the spec nor the lock has a VM %s: an apply would destroy it", r.Address, r.VMID, r.Key)
+	v.Is(finding.WouldDestroy).Because("%s (VMID %d) is in state, and neither the spec nor the lock has a VM %s: an apply would destroy it", r.Address, r.VMID, r.Key)
 	if g == nil {
-		v.is(Lost).because("no guest of the cluster has VMID %d", r.VMID)
+		v.Is(finding.Gone).Because("no guest of the cluster has VMID %d", r.VMID)
 	} else {
 		j.listed[g.VMID] = true
-		v.because("%s", describe(g))
-		v.next("keep it: put it back into "+at.Spec, r.Key+": {vmid: "+fmt.Sprint(r.VMID)+"}  # with the rest of what it had")
+		v.Because("%s", describe(g))
+		v.Next("keep it: put it back into "+at.Spec, r.Key+": {vmid: "+fmt.Sprint(r.VMID)+"}  # with the rest of what it had")
 	}
-	v.next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+schema.Quoted(r.Address))...)
+	v.Next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+shell.Quote(r.Address))...)
 }
 
 func (j *judge) strayPool(at *place, unit string, r Resource) {
-	v := j.add(at, unit, KindPool, r.Key)
+	v := j.add(at, unit, finding.Pool, r.Key)
 	v.Resource = r.Address
-	v.is(Unlisted).because("%s is in state, and the spec does not create a pool %s: an apply would delete it", r.Address, r.Key)
-	v.next("keep it: put it back into "+at.Spec, "pool: {id: "+r.Key+", create: true}")
-	v.next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+schema.Quoted(r.Address))...)
+	v.Is(finding.WouldDestroy).Because("%s is in state, and the spec does not create a pool %s: an apply would delete it", r.Address, r.Key)
+	v.Next("keep it: put it back into "+at.Spec, "pool: {id: "+r.Key+", create: true}")
+	v.Next("leave it alone: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+shell.Quote(r.Address))...)
 }
 
 // orphans lists the guests that are ours by tag or pool and in no spec, and those
@@ -241,8 +230,8 @@ func (j *judge) home(stack string) *place {
 
 func (j *judge) orphan(at *place, g *cluster.Guest, why string) {
 	j.listed[g.VMID] = true
-	v := j.add(at, "", KindGuest, fmt.Sprint(g.VMID))
+	v := j.add(at, "", finding.Guest, fmt.Sprint(g.VMID))
 	v.VMID, v.Node, v.Name = g.VMID, g.Node, g.Name
-	v.is(Orphan).because("%s", why).because("%s", describe(g))
-	v.next("look at it; no apply touches it", inspect(g))
+	v.Is(finding.Orphan).Because("%s", why).Because("%s", describe(g))
+	v.Next("look at it; no apply touches it", inspect(g))
 }

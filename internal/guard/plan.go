@@ -8,6 +8,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 )
 
@@ -42,7 +43,7 @@ func ParsePlan(body []byte) (*Plan, error) {
 // creating what exists, replacing, destroying, forgetting, importing what is not
 // certainly ours. Verdicts are those of Judge for the same input. An action that
 // is not known is an error.
-func JudgePlan(in Input, verdicts []Verdict, unit UnitID, plan *Plan) ([]Verdict, error) {
+func JudgePlan(in Input, verdicts []finding.Finding, unit UnitID, plan *Plan) ([]finding.Finding, error) {
 	l := in.Lock.Stacks.Get(unit.Stack)
 	if l == nil {
 		return nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
@@ -67,22 +68,22 @@ func JudgePlan(in Input, verdicts []Verdict, unit UnitID, plan *Plan) ([]Verdict
 		p.errored()
 	}
 	for i := range p.out {
-		if p.out[i].Next == nil {
-			p.out[i].Next = []lock.Way{}
+		if p.out[i].Steps == nil {
+			p.out[i].Steps = []finding.Step{}
 		}
 	}
-	Sort(p.out)
+	finding.Sort(p.out)
 	return p.out, nil
 }
 
 // A planJudge holds one run of JudgePlan.
 type planJudge struct {
 	in       Input
-	verdicts []Verdict
+	verdicts []finding.Finding
 	unit     UnitID
 	lock     *lock.Stack
 	gone     map[string]bool // what the plan's refresh found gone
-	out      []Verdict
+	out      []finding.Finding
 }
 
 // change judges one change of the plan.
@@ -112,13 +113,13 @@ func (p *planJudge) change(c *tfjson.ResourceChange) error {
 }
 
 // add begins the verdict about a change.
-func (p *planJudge) add(c *tfjson.ResourceChange) *Verdict {
-	v := Verdict{Stack: p.unit.Stack, Unit: p.unit.Unit, Kind: KindVM, Key: keyOf(c), Resource: c.Address}
+func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
+	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: keyOf(c)}, Object: finding.Object{Resource: c.Address}}
 	switch c.Type {
 	case TypePool:
-		v.Kind = KindPool
+		v.Type = finding.Pool
 	case TypeRecord:
-		v.Kind = KindRecord
+		v.Type = finding.Record
 	}
 	if v.Key == "" {
 		v.Key = c.Address
@@ -136,14 +137,14 @@ func keyOf(c *tfjson.ResourceChange) string {
 }
 
 // known is what Judge said of the same thing, or nil.
-func (p *planJudge) known(c *tfjson.ResourceChange) *Verdict {
-	kind := map[string]string{TypeVM: KindVM, TypePool: KindPool, TypeRecord: KindRecord}[c.Type]
+func (p *planJudge) known(c *tfjson.ResourceChange) *finding.Finding {
+	of := map[string]finding.Type{TypeVM: finding.VM, TypePool: finding.Pool, TypeRecord: finding.Record}[c.Type]
 	for i := range p.verdicts {
 		v := &p.verdicts[i]
-		if v.Stack != p.unit.Stack || v.Unit != p.unit.Unit || v.Kind != kind {
+		if v.Stack != p.unit.Stack || v.Unit != p.unit.Unit || v.Type != of {
 			continue
 		}
-		if kind == KindRecord && v.Name == keyOf(c) || kind != KindRecord && v.Key == keyOf(c) {
+		if of == finding.Record && v.Name == keyOf(c) || of != finding.Record && v.Key == keyOf(c) {
 			return v
 		}
 	}

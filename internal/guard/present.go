@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/schema"
+	"stackgen/internal/shell"
 )
 
 // present judges a VM on whose VMID there is something.
@@ -16,8 +17,8 @@ func (s *subject) present() {
 	case s.busy():
 	case s.stranger():
 	case s.match.Guest == nil && !s.knownByState():
-		s.is(Unknown).because("whether it is the VM cannot be told yet: its name or fingerprint could not be read").because("%s", describe(s.guest))
-		s.next("wait ten seconds, then look again: lists of Proxmox VE lag that much")
+		s.Is(finding.Unknown).Because("whether it is the VM cannot be told yet: its name or fingerprint could not be read").Because("%s", describe(s.guest))
+		s.Next("wait ten seconds, then look again: lists of Proxmox VE lag that much")
 	case len(s.states) == 0 && s.match.Why == cluster.ByName && len(vmsOf(s.match.Others)) > 0:
 		s.ambiguous(append([]*cluster.Guest{s.guest}, vmsOf(s.match.Others)...))
 		s.Evidence[0] = fmt.Sprintf("%d VMs carry the name %s. One of them has VMID %d, but no fingerprint says that it is the one", len(vmsOf(s.match.Others))+1, s.Name, s.VMID)
@@ -29,26 +30,26 @@ func (s *subject) present() {
 
 // agrees is a VM that is where and what it should be.
 func (s *subject) agrees() {
-	word := Managed
+	word := finding.Managed
 	if len(s.states) == 0 {
-		word = Adopt
+		word = finding.Adopt
 	} else if s.guest.Node != s.entry.Node && s.entry.Node != "" {
-		word = Moved
+		word = finding.Moved
 	}
-	s.is(word)
+	s.Is(word)
 	if s.guest.Node != s.entry.Node && s.entry.Node != "" {
-		s.because("it is on %s, the spec says %s; its profile leaves that alone", s.guest.Node, s.entry.Node)
+		s.Because("it is on %s, the spec says %s; its profile leaves that alone", s.guest.Node, s.entry.Node)
 	}
 	switch {
-	case word == Adopt:
+	case word == finding.Adopt:
 		s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
-		s.because("%s", s.proof()).because("%s", describe(s.guest))
+		s.Because("%s", s.proof()).Because("%s", describe(s.guest))
 		s.compareHardware()
-	case word == Managed:
-		s.because("%s", s.proof())
+	case word == finding.Managed:
+		s.Because("%s", s.proof())
 	}
 	if len(s.match.Differ) > 0 && s.match.Why == cluster.ByAdopt {
-		s.because("adopt names it, although %s", strings.Join(s.match.Differ, " and "))
+		s.Because("adopt names it, although %s", strings.Join(s.match.Differ, " and "))
 	}
 }
 
@@ -87,29 +88,29 @@ func (s *subject) stranger() bool {
 	m := s.match
 	switch {
 	case m.Why == cluster.ByName && len(s.states) == 1 && s.guest.Config != nil && len(s.states[0].MACs) > 0 && !s.commonMAC():
-		s.is(Taken)
+		s.Is(finding.Conflict)
 		s.otherMACs()
 	case !m.Conflict() || s.knownByState():
 		return false
 	case m.Why == cluster.IsTemplate || m.Why == cluster.IsContainer:
-		s.is(Taken).because("VMID %d belongs to a %s", s.VMID, m.Why)
+		s.Is(finding.Conflict).Because("VMID %d belongs to a %s", s.VMID, m.Why)
 	case m.Why == cluster.OtherFingerprint:
-		s.is(Taken).because("VMID %d is not the VM that was recorded: %s", s.VMID, strings.Join(m.Differ, "; "))
+		s.Is(finding.Conflict).Because("VMID %d is not the VM that was recorded: %s", s.VMID, strings.Join(m.Differ, "; "))
 	default:
-		s.is(Taken).because("VMID %d belongs to another VM: its name is %s, the spec says %s, and no fingerprint is recorded", s.VMID, s.guest.Name, s.Name)
+		s.Is(finding.Conflict).Because("VMID %d belongs to another VM: its name is %s, the spec says %s, and no fingerprint is recorded", s.VMID, s.guest.Name, s.Name)
 	}
-	s.because("%s", describe(s.guest))
-	s.next("look at it; an apply would write to it, or destroy it", inspect(s.guest))
+	s.Because("%s", describe(s.guest))
+	s.Next("look at it; an apply would write to it, or destroy it", inspect(s.guest))
 	if m.Why == cluster.ByName && len(s.guest.Config.MACs) == 0 {
-		s.next("only its NICs were taken away: give one back, then look again", fmt.Sprintf("qm set %d --net0 virtio=%s,bridge=BRIDGE", s.VMID, s.states[0].MACs[0]))
+		s.Next("only its NICs were taken away: give one back, then look again", fmt.Sprintf("qm set %d --net0 virtio=%s,bridge=BRIDGE", s.VMID, s.states[0].MACs[0]))
 	}
 	if m.Why != cluster.IsTemplate && m.Why != cluster.IsContainer && m.VM != nil {
-		s.next("it is the VM that is meant: say so in "+s.where(), fmt.Sprintf("adopt: {vmid: %d}", s.VMID))
+		s.Next("it is the VM that is meant: say so in "+s.where(), fmt.Sprintf("adopt: {vmid: %d}", s.VMID))
 	}
 	if len(s.states) == 1 {
-		s.next("it is none of ours: take it out of the state, and give the VM another VMID", s.rm(s.states[0].Address)...)
+		s.Next("it is none of ours: take it out of the state, and give the VM another VMID", s.rm(s.states[0].Address)...)
 	} else if m.VM != nil {
-		s.next("it is none of ours: give the VM a new key in "+s.at.Spec+", so that it gets another VMID, and let go of the old one", "forgotten: ["+s.Key+"]", "stackgen render")
+		s.Next("it is none of ours: give the VM a new key in "+s.at.Spec+", so that it gets another VMID, and let go of the old one", "forgotten: ["+s.Key+"]", "stackgen render")
 	}
 	return true
 }
@@ -124,24 +125,24 @@ func (s *subject) busy() bool {
 	if g.Lock == "" && len(tasks) == 0 {
 		return false
 	}
-	s.is(Busy)
+	s.Is(finding.Busy)
 	if g.Lock != "" {
-		s.because("it is locked (%s)", g.Lock)
+		s.Because("it is locked (%s)", g.Lock)
 	}
 	for _, t := range tasks {
 		what := ""
 		if t.VMID != g.VMID {
 			what = fmt.Sprintf(", from VMID %d: it may be what holds the lock", t.VMID)
 		}
-		s.because("task %s of %s is in flight on %s%s", t.Type, t.User, t.Node, what)
-		s.next("wait until it has ended, then look again", "pvesh get "+schema.Word("/nodes/"+t.Node+"/tasks/"+t.UPID+"/status"))
+		s.Because("task %s of %s is in flight on %s%s", t.Type, t.User, t.Node, what)
+		s.Next("wait until it has ended, then look again", "pvesh get "+shell.Word("/nodes/"+t.Node+"/tasks/"+t.UPID+"/status"))
 	}
-	s.because("%s", describe(g))
+	s.Because("%s", describe(g))
 	if g.Lock != "" && len(tasks) == 0 {
 		what := "no task that can be seen holds the lock: a killed worker may have left it. If none is running, as root on " + g.Node
-		s.next(what, fmt.Sprintf("pvesh get /nodes/%s/tasks --vmid %d --source active", g.Node, g.VMID), fmt.Sprintf("qm unlock %d", g.VMID))
+		s.Next(what, fmt.Sprintf("pvesh get /nodes/%s/tasks --vmid %d --source active", g.Node, g.VMID), fmt.Sprintf("qm unlock %d", g.VMID))
 		if g.Lock == "clone" || g.Lock == "create" {
-			s.next("a clone that was cut off is no whole VM: destroy it, then look again", fmt.Sprintf("qm destroy %d", g.VMID))
+			s.Next("a clone that was cut off is no whole VM: destroy it, then look again", fmt.Sprintf("qm destroy %d", g.VMID))
 		}
 	}
 	return true
@@ -167,11 +168,11 @@ func (s *subject) agentBlocks() bool {
 	if c.Agent != cluster.AgentSilent {
 		return false
 	}
-	s.is(Unknown).because("it is running, and its QEMU guest agent is switched on but silent: every plan would wait %s for it", wait).because("%s", describe(s.guest))
-	s.next("in the guest: install and start the agent", "systemctl enable --now qemu-guest-agent")
-	s.next("or switch it off until the guest has one", fmt.Sprintf("qm set %d --agent 0", s.guest.VMID))
+	s.Is(finding.Unknown).Because("it is running, and its QEMU guest agent is switched on but silent: every plan would wait %s for it", wait).Because("%s", describe(s.guest))
+	s.Next("in the guest: install and start the agent", "systemctl enable --now qemu-guest-agent")
+	s.Next("or switch it off until the guest has one", fmt.Sprintf("qm set %d --agent 0", s.guest.VMID))
 	if len(s.states) == 1 {
-		s.next("or shorten the wait: write into "+s.where()+", then apply once without refreshing", "agent: {timeout: 3s}", "stackgen render", "(cd stacks/"+s.Stack+" && terragrunt stack run apply -- -refresh=false)")
+		s.Next("or shorten the wait: write into "+s.where()+", then apply once without refreshing", "agent: {timeout: 3s}", "stackgen render", "(cd stacks/"+s.Stack+" && terragrunt stack run apply -- -refresh=false)")
 	}
 	return true
 }
@@ -185,12 +186,12 @@ func (s *subject) agentGap(wait string) bool {
 	found := false
 	for _, g := range s.Inventory.GapsForAgent(s.VMID) {
 		if !found {
-			s.is(Unknown).because("it is running with its agent switched on, and whether that answers cannot be seen: if not, every plan waits %s", wait)
+			s.Is(finding.Unknown).Because("it is running with its agent switched on, and whether that answers cannot be seen: if not, every plan waits %s", wait)
 		}
 		found = true
-		s.because("%s: %s", g.Path, g.Reason)
+		s.Because("%s: %s", g.Path, g.Reason)
 		if g.Fix != "" {
-			s.mend(g.Fix)
+			s.Next("let the look see it, then look again", g.Fix)
 		}
 	}
 	return found
@@ -209,8 +210,8 @@ func (s *subject) holes() bool {
 		return false
 	}
 	if s.guest.Config == nil {
-		s.is(Unknown).because("its configuration was not read, so nothing can be said of its adoption").because("%s", describe(s.guest))
-		s.next("look again", "stackgen snapshot")
+		s.Is(finding.Unknown).Because("its configuration was not read, so nothing can be said of its adoption").Because("%s", describe(s.guest))
+		s.Next("look again", "stackgen snapshot")
 		return true
 	}
 	if s.profile != nil && s.profile.IgnoreAll {
@@ -218,9 +219,9 @@ func (s *subject) holes() bool {
 	}
 	for _, device := range []string{"net", "serial"} {
 		if missing := hole(s.guest.Config.Raw, device); missing != "" {
-			s.is(Unknown).because("it has no %s, but later ones: OpenTofu cannot say that, and an apply after its adoption would change its devices", missing).because("%s", describe(s.guest))
-			s.next("adopt it without its hardware: in "+s.where(), "profile: adopted")
-			s.next("or close the gap: move its later devices down, then look again", inspect(s.guest))
+			s.Is(finding.Unknown).Because("it has no %s, but later ones: OpenTofu cannot say that, and an apply after its adoption would change its devices", missing).Because("%s", describe(s.guest))
+			s.Next("adopt it without its hardware: in "+s.where(), "profile: adopted")
+			s.Next("or close the gap: move its later devices down, then look again", inspect(s.guest))
 			return true
 		}
 	}
@@ -233,17 +234,17 @@ func (s *subject) elsewhere() bool {
 	if s.guest.Node == s.entry.Node || s.entry.Node == "" || s.profile == nil || s.profile.Ignores("node_name") {
 		return false
 	}
-	s.is(Moved).because("it is on %s, the spec says %s, and profile %s does not leave that alone: an apply would destroy it and create it there", s.guest.Node, s.entry.Node, s.profile.Name)
-	s.Exit = ExitStop
-	s.next("leave it where it is: in "+s.where(), "node: "+s.guest.Node)
-	s.next("or bring it back first", fmt.Sprintf("qm migrate %d %s", s.guest.VMID, s.entry.Node))
-	s.next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec, "profiles: {"+s.profile.Name+": {ignore_changes: [node_name, ...]}}")
+	s.Is(finding.Moved).Because("it is on %s, the spec says %s, and profile %s does not leave that alone: an apply would destroy it and create it there", s.guest.Node, s.entry.Node, s.profile.Name)
+	s.Severity = finding.Blocked
+	s.Next("leave it where it is: in "+s.where(), "node: "+s.guest.Node)
+	s.Next("or bring it back first", fmt.Sprintf("qm migrate %d %s", s.guest.VMID, s.entry.Node))
+	s.Next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec, "profiles: {"+s.profile.Name+": {ignore_changes: [node_name, ...]}}")
 	return true
 }
 
 // retired is a VM that is to be destroyed, or has been.
 func (s *subject) retired() {
-	if s.guest == nil && s.gaps(s.Inventory.GapsForVM(s.VMID)) {
+	if s.guest == nil && gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)) {
 		return
 	}
 	inState := len(s.states) == 1
@@ -251,22 +252,22 @@ func (s *subject) retired() {
 	case inState && s.states[0].VMID != s.VMID:
 		s.otherVMID()
 	case s.guest == nil:
-		s.is(Retiring).because("it is gone from the cluster")
+		s.Is(finding.Retiring).Because("it is gone from the cluster")
 		if !inState {
-			s.next("free its VMID and forget it: remove it from `retired` in "+s.at.Spec, "stackgen render")
+			s.Next("free its VMID and forget it: remove it from `retired` in "+s.at.Spec, "stackgen render")
 		}
 	case inState && (s.busy() || s.stranger()):
 	case s.match.Guest == nil && !s.knownByState() && inState:
-		s.is(Unknown).because("it is to be destroyed, and nothing proves that VMID %d is still it", s.VMID).because("%s", describe(s.guest))
-		s.next("look at it. If it is the one, destroy it by hand and take it out of the state", append([]string{inspect(s.guest)}, s.rm(s.Resource)...)...)
+		s.Is(finding.Unknown).Because("it is to be destroyed, and nothing proves that VMID %d is still it", s.VMID).Because("%s", describe(s.guest))
+		s.Next("look at it. If it is the one, destroy it by hand and take it out of the state", append([]string{inspect(s.guest)}, s.rm(s.Resource)...)...)
 	case inState && s.undestroyable():
 	case inState:
-		s.is(Retiring).because("the next apply destroys it, its records first").because("%s", describe(s.guest))
+		s.Is(finding.Retiring).Because("the next apply destroys it, its records first").Because("%s", describe(s.guest))
 	default:
-		s.is(Retiring).because("it is in no state, so no apply destroys it; its VMID has %s", describe(s.guest))
-		s.next("if it is to go, by hand", inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID))
+		s.Is(finding.Retiring).Because("it is in no state, so no apply destroys it; its VMID has %s", describe(s.guest))
+		s.Next("if it is to go, by hand", inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID))
 	}
-	if s.Word == Retiring && s.at.lock.Status == lock.Retired {
-		s.because("its whole stack is retired")
+	if s.Kind == finding.Retiring && s.at.lock.Status == lock.Retired {
+		s.Because("its whole stack is retired")
 	}
 }

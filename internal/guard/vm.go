@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
 // A subject is one VM while it is judged.
 type subject struct {
 	*judge
-	*Verdict
+	*finding.Finding
 	at      *place
 	match   *cluster.Match
 	entry   *lock.VM
@@ -30,10 +32,11 @@ func (j *judge) vms(at *place) {
 		if m.Stack != at.Name || m.Entry == nil {
 			continue
 		}
-		j.out = append(j.out, Verdict{})
+		j.out = append(j.out, finding.Finding{})
 		v := &j.out[len(j.out)-1]
-		*v = Verdict{Stack: at.Name, Unit: lock.UnitVM, Kind: KindVM, Key: m.Key, VMID: m.VMID, Node: m.Entry.Node, Name: m.Name()}
-		s := &subject{judge: j, Verdict: v, at: at, match: m, entry: m.Entry, guest: cmp.Or(m.Guest, m.Holder)}
+		*v = finding.Finding{Address: finding.Address{Stack: at.Name, Unit: lock.UnitVM, Type: finding.VM, Key: m.Key},
+			Object: finding.Object{VMID: m.VMID, Node: m.Entry.Node, Name: m.Name()}}
+		s := &subject{judge: j, Finding: v, at: at, match: m, entry: m.Entry, guest: cmp.Or(m.Guest, m.Holder)}
 		v.Resource = schema.VMAddress(m.Entry.Profile, m.Key)
 		for k := range j.Project.Profiles {
 			if p := &j.Project.Profiles[k]; p.Name == cmp.Or(m.Entry.Profile, "default") {
@@ -44,7 +47,7 @@ func (j *judge) vms(at *place) {
 			j.out = j.out[:len(j.out)-1]
 			continue
 		}
-		j.word[at.Name+"/"+m.Key] = v.Word
+		j.kinds[at.Name+"/"+m.Key] = v.Kind
 	}
 }
 
@@ -59,9 +62,9 @@ func (s *subject) decide() bool {
 			keys = append(keys, r.From)
 		}
 	}
-	var unread string
-	if s.states, unread = s.held(s.at, lock.UnitVM, TypeVM, keys...); unread != "" {
-		s.unread(unread)
+	var problem string
+	if s.states, problem = s.held(s.at, lock.UnitVM, TypeVM, keys...); problem != "" {
+		unread(s.Finding, problem)
 		return true
 	}
 	if len(s.states) > 0 {
@@ -81,13 +84,13 @@ func (s *subject) decide() bool {
 		s.retired()
 	case len(s.states) == 1 && s.states[0].VMID != s.VMID:
 		s.otherVMID()
-	case s.gaps(s.Inventory.GapsForVM(s.VMID)), s.offline(), s.absorbed():
+	case gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)), s.offline(), s.absorbed():
 	case s.Destroy && len(s.states) == 0 && s.match.Guest == nil:
 		return false // a destroy has nothing to do with it
 	case s.guest == nil && len(s.states) == 0:
 		s.nowhere()
 	case s.guest == nil && s.Destroy:
-		s.is(Retiring).because("it is gone from the cluster: the destroy takes it out of the state")
+		s.Is(finding.Retiring).Because("it is gone from the cluster: the destroy takes it out of the state")
 	case s.guest == nil:
 		s.lost()
 	default:
@@ -98,20 +101,20 @@ func (s *subject) decide() bool {
 
 // twice is a VM that a state has at several addresses.
 func (s *subject) twice() {
-	s.is(Unlisted)
+	s.Is(finding.WouldDestroy)
 	for _, r := range s.states {
-		s.because("in state as %s, VMID %d", r.Address, r.VMID)
+		s.Because("in state as %s, VMID %d", r.Address, r.VMID)
 	}
-	s.because("one VM is in state several times: an apply would destroy all but one of them")
+	s.Because("one VM is in state several times: an apply would destroy all but one of them")
 	for _, r := range s.states {
 		if want := schema.VMAddress(s.entry.Profile, s.Key); r.Address != want {
-			s.next("keep "+want+": take the other out of the state", s.rm(r.Address)...)
+			s.Next("keep "+want+": take the other out of the state", s.rm(r.Address)...)
 		}
 	}
 }
 
 func (s *subject) rm(address string) []string {
-	return inUnit(s.Stack, s.Unit, "terragrunt state rm "+schema.Quoted(address))
+	return inUnit(s.Stack, s.Unit, "terragrunt state rm "+shell.Quote(address))
 }
 
 // otherVMID is a state that has the key with another VMID: one that was restored
@@ -121,16 +124,16 @@ func (s *subject) otherVMID() {
 	if s.entry.Status == lock.Retired {
 		also = ", which is not the VM that was retired"
 	}
-	s.is(Unlisted).because("state has %s as VMID %d, the lock says %d: an apply would destroy %d%s", r.Address, r.VMID, s.VMID, r.VMID, also)
+	s.Is(finding.WouldDestroy).Because("state has %s as VMID %d, the lock says %d: an apply would destroy %d%s", r.Address, r.VMID, s.VMID, r.VMID, also)
 	switch g := s.Inventory.Guest(r.VMID); {
 	case g != nil:
 		s.listed[g.VMID] = true
-		s.because("VMID %d is %s", r.VMID, describe(g))
+		s.Because("VMID %d is %s", r.VMID, describe(g))
 	default:
-		s.because("nothing that can be seen has VMID %d", r.VMID)
+		s.Because("nothing that can be seen has VMID %d", r.VMID)
 	}
-	s.next("the state is an old one: bring the right one back")
-	s.next("the state is wrong: take the VM out of it, then look again", s.rm(r.Address)...)
+	s.Next("the state is an old one: bring the right one back")
+	s.Next("the state is wrong: take the VM out of it, then look again", s.rm(r.Address)...)
 }
 
 // absorbed is a VMID that another VM of the project, or another stack, has in
@@ -139,8 +142,8 @@ func (s *subject) absorbed() bool {
 	for _, other := range s.Project.Stacks {
 		for _, r := range s.State[UnitID{other.Name, lock.UnitVM}].Resources {
 			if r.Type == TypeVM && r.VMID == s.VMID && !(other.Name == s.Stack && slices.ContainsFunc(s.states, func(o Resource) bool { return o.Address == r.Address })) {
-				s.is(Taken).because("VMID %d is in the state of %s as %s too", s.VMID, other.Name, r.Address)
-				s.next("only one state may have it: take it out of the wrong one", inUnit(other.Name, lock.UnitVM, "terragrunt state rm "+schema.Quoted(r.Address))...)
+				s.Is(finding.Conflict).Because("VMID %d is in the state of %s as %s too", s.VMID, other.Name, r.Address)
+				s.Next("only one state may have it: take it out of the wrong one", inUnit(other.Name, lock.UnitVM, "terragrunt state rm "+shell.Quote(r.Address))...)
 				return true
 			}
 		}
@@ -154,14 +157,14 @@ func (s *subject) offline() bool {
 	n := s.Inventory.Node(s.Node)
 	switch {
 	case n == nil && s.guest == nil && len(s.states) == 0 && len(s.Inventory.Nodes) > 0:
-		s.is(Unknown).because("the cluster has no node %s", s.Node)
-		s.next("correct the node in "+s.at.Spec, "node: NAME  # one of "+strings.Join(nodeNames(s.Inventory), ", "))
+		s.Is(finding.Unknown).Because("the cluster has no node %s", s.Node)
+		s.Next("correct the node in "+s.at.Spec, "node: NAME  # one of "+strings.Join(nodeNames(s.Inventory), ", "))
 	case n != nil && !n.Online:
-		s.is(Unknown).because("node %s is offline, so what is said of its guests may be old", s.Node)
+		s.Is(finding.Unknown).Because("node %s is offline, so what is said of its guests may be old", s.Node)
 		if s.guest != nil {
-			s.because("%s", describe(s.guest))
+			s.Because("%s", describe(s.guest))
 		}
-		s.next("bring the node back, or wait until it is, then look again", "pvecm status")
+		s.Next("bring the node back, or wait until it is, then look again", "pvecm status")
 	default:
 		return false
 	}
@@ -180,28 +183,28 @@ func nodeNames(inv *cluster.Inventory) []string {
 func (s *subject) nowhere() {
 	vm := s.match.VM
 	if vm.Adopt {
-		s.is(Missing).because("the spec adopts VMID %d, and no guest of the cluster has it", s.VMID)
-		s.next("name the right VMID in "+s.where(), "adopt: {vmid: N}")
-		s.next("or let it be created: replace the line by its template", "template: VMID")
+		s.Is(finding.NotFound).Because("the spec adopts VMID %d, and no guest of the cluster has it", s.VMID)
+		s.Next("name the right VMID in "+s.where(), "adopt: {vmid: N}")
+		s.Next("or let it be created: replace the line by its template", "template: VMID")
 		return
 	}
 	if id, ok := s.imported(); ok {
-		s.is(Missing).because("%s imports %s into %s, and nothing has that VMID", importPath(UnitID{s.Stack, s.Unit}), id, s.Resource)
-		s.next("write the import files anew", "stackgen import-blocks")
+		s.Is(finding.NotFound).Because("%s imports %s into %s, and nothing has that VMID", importPath(UnitID{s.Stack, s.Unit}), id, s.Resource)
+		s.Next("write the import files anew", "stackgen import-blocks")
 		return
 	}
 	if others := vmsOf(s.match.Others); len(others) > 0 {
 		s.ambiguous(others)
 		return
 	}
-	if hidden := slices.DeleteFunc(s.Inventory.GapsForNames(), func(g cluster.Gap) bool { return !g.AnyGuest() }); s.gaps(hidden) {
-		s.because("so another VM may be named %s already", s.Name)
+	if hidden := slices.DeleteFunc(s.Inventory.GapsForNames(), func(g cluster.Gap) bool { return !g.AnyGuest() }); gaps(s.Finding, hidden) {
+		s.Because("so another VM may be named %s already", s.Name)
 		return
 	}
 	if s.noTemplate() {
 		return
 	}
-	s.is(Create).because("VMID %d and the name %s are free", s.VMID, s.Name)
+	s.Is(finding.Create).Because("VMID %d and the name %s are free", s.VMID, s.Name)
 }
 
 // imported is what the import file on disk imports into the VM's address.
@@ -216,19 +219,19 @@ func (s *subject) ambiguous(others []*cluster.Guest) {
 	if len(others) > 1 {
 		what = fmt.Sprintf("%d other VMs carry", len(others))
 	}
-	s.is(Ambiguous).because("%s the name %s, and nothing says that one of them is VMID %d", what, s.Name, s.VMID)
+	s.Is(finding.Ambiguous).Because("%s the name %s, and nothing says that one of them is VMID %d", what, s.Name, s.VMID)
 	s.Import = ""
 	for _, g := range others {
 		s.listed[g.VMID] = true
-		s.Others = append(s.Others, g.VMID)
-		s.because("%s", describe(g))
+		s.Candidates = append(s.Candidates, g.VMID)
+		s.Because("%s", describe(g))
 	}
 	var lines []string
 	for _, g := range others {
 		lines = append(lines, fmt.Sprintf("adopt: {vmid: %d}  # %s", g.VMID, inspect(g)))
 	}
-	s.next("look at each, then write the line of the one that is meant into "+s.where()+", or run `stackgen adopt "+s.Key+"=VMID`", lines...)
-	s.next("it is none of them: give the VM another name in "+s.where(), "name: ANOTHER-NAME")
+	s.Next("look at each, then write the line of the one that is meant into "+s.where()+", or run `stackgen adopt "+s.Key+"=VMID`", lines...)
+	s.Next("it is none of them: give the VM another name in "+s.where(), "name: ANOTHER-NAME")
 }
 
 // where is the spec and the place in it, as people find it.
@@ -248,27 +251,27 @@ func (s *subject) noTemplate() bool {
 	g := s.Inventory.Guest(t.VMID)
 	switch {
 	case g == nil:
-		s.is(Missing).because("its template %d is not there, so it cannot be created", t.VMID)
+		s.Is(finding.CannotCreate).Because("its template %d is not there, so it cannot be created", t.VMID)
 	case g.Kind != cluster.KindVM || !g.Template && s.entry.Clone == "linked":
-		s.is(Missing).because("its template %d is no VM template: %s", t.VMID, describe(g))
+		s.Is(finding.CannotCreate).Because("its template %d is no VM template: %s", t.VMID, describe(g))
 	default:
 		return false
 	}
-	s.next("make the template again, or name another one in "+s.where(), "template: VMID")
+	s.Next("make the template again, or name another one in "+s.where(), "template: VMID")
 	return true
 }
 
 // lost is a VM that the state has and the cluster has no more.
 func (s *subject) lost() {
 	r := s.states[0]
-	s.is(Lost).because("%s (VMID %d) is in state, and no guest of the cluster has VMID %d: the plan would show an innocent create", r.Address, s.VMID, s.VMID)
+	s.Is(finding.Gone).Because("%s (VMID %d) is in state, and no guest of the cluster has VMID %d: the plan would show an innocent create", r.Address, s.VMID, s.VMID)
 	for _, g := range vmsOf(s.match.Others) {
 		s.listed[g.VMID] = true
-		s.because("of the same name: %s", describe(g))
+		s.Because("of the same name: %s", describe(g))
 	}
-	s.next("somebody deleted it by mistake: restore it from a backup under VMID "+fmt.Sprint(s.VMID)+", then look again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
-	s.next("it is to be created anew, empty: take it out of the state, then look again", s.rm(r.Address)...)
-	s.next("it is to be gone: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
+	s.Next("somebody deleted it by mistake: restore it from a backup under VMID "+fmt.Sprint(s.VMID)+", then look again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
+	s.Next("it is to be created anew, empty: take it out of the state, then look again", s.rm(r.Address)...)
+	s.Next("it is to be gone: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
 }
 
 // forgotten is a VM that is to be left alone. As long as the state has it, an
@@ -277,12 +280,12 @@ func (s *subject) forgotten() bool {
 	if len(s.states) == 0 {
 		return false
 	}
-	s.is(Unlisted).because("%s is forgotten, and still in state: an apply would destroy it", s.Key)
+	s.Is(finding.WouldDestroy).Because("%s is forgotten, and still in state: an apply would destroy it", s.Key)
 	if s.guest != nil {
-		s.because("%s", describe(s.guest))
+		s.Because("%s", describe(s.guest))
 	}
 	for _, r := range s.states {
-		s.next("take it out of the state, and leave it alone from then on", s.rm(r.Address)...)
+		s.Next("take it out of the state, and leave it alone from then on", s.rm(r.Address)...)
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/internal/finding"
 	"stackgen/schema"
 )
 
@@ -45,10 +46,6 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 		}
 		out = append(out, d)
 	}
-	for i := range out {
-		d := &out[i]
-		d.Config, d.Spec = schema.Printable(d.Config), schema.Printable(d.Spec)
-	}
 	return out
 }
 
@@ -63,7 +60,7 @@ func (r *Reading) property(c *comparison, f *schema.Field, v *schema.VM) (Differ
 	if len(changes) == 0 {
 		return Difference{}, false
 	}
-	d := Difference{Field: f.Key, Config: strings.Join(r.shows[f.Key], " "), text: strings.Join(changes, ", ")}
+	d := Difference{Difference: finding.Difference{Field: f.Key, Config: strings.Join(r.shows[f.Key], " ")}, text: strings.Join(changes, ", ")}
 	d.Config = cmp.Or(d.Config, "no "+strings.ReplaceAll(f.Key, "_", " "))
 	if is != nil {
 		d.Spec = assignment(f, c.pruned(f, is, was))
@@ -204,7 +201,7 @@ func differ(f *schema.Field, name, was, is string) string {
 		if text == "" || text == "-1" {
 			return "not set"
 		}
-		return strings.TrimSpace(schema.Printable(text) + " " + f.Unit)
+		return strings.TrimSpace(text + " " + f.Unit)
 	}
 	where := "in Proxmox VE"
 	if f.Key == "timeout" {

@@ -1,17 +1,14 @@
 package hardware
 
-import "strings"
+import (
+	"strings"
+
+	"stackgen/internal/finding"
+)
 
 // A Difference is one thing that the first plan after an import would change.
 type Difference struct {
-	Field    string   `json:"field,omitempty"`    // of the spec
-	Config   string   `json:"config"`             // the entries of the configuration, such as serial0=socket
-	Spec     string   `json:"spec,omitempty"`     // the spec's line; empty if it has none
-	Line     string   `json:"line,omitempty"`     // the line that makes the spec agree with the VM
-	Reason   string   `json:"reason,omitempty"`   // why no line does
-	Commands []string `json:"commands,omitempty"` // commands that change the VM, so that a line can
-	Replaces bool     `json:"replaces,omitempty"` // a plan would destroy the VM and create another one
-
+	finding.Difference
 	text      string // the difference in words
 	uncertain bool   // whether a plan would change it is not known
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -23,7 +24,7 @@ func (r *Reading) disks(f *schema.Field) {
 			case e.values["media"] == "cdrom" || e.values[""] == "none":
 				if key == "ide3" {
 					r.refuse("", key+"="+r.raw[key], "a spec has no property for a CD-ROM drive; on every other interface it stays as it is",
-						fmt.Sprintf("qm set %d --delete ide3", r.vmid), fmt.Sprintf("qm set %d --ide1 %s", r.vmid, schema.Quoted(r.raw[key])))
+						fmt.Sprintf("qm set %d --delete ide3", r.vmid), fmt.Sprintf("qm set %d --ide1 %s", r.vmid, shell.Quote(r.raw[key])))
 				}
 				continue
 			}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -13,13 +15,13 @@ import (
 // the VM so that a spec can.
 func (r *Reading) refuse(property, config, reason string, commands ...string) {
 	r.skip[property] = true
-	r.unsupported = append(r.unsupported, Difference{Field: property, Config: config, Reason: reason, Commands: commands})
+	r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Field: property, Config: config, Reason: reason, Commands: commands}})
 }
 
 // doubt notes what the provider does not read: an import leaves it as it is, and
 // a later change may or may not.
 func (r *Reading) doubt(config, reason string) {
-	r.unsupported = append(r.unsupported, Difference{Config: config, Reason: reason, uncertain: true})
+	r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Config: config, Reason: reason}, uncertain: true})
 }
 
 // secrets refuses entries whose text the inventory left out, because it looks
@@ -58,7 +60,7 @@ func (r *Reading) limits() {
 	}
 	for _, tag := range r.values["tags"].Strings() {
 		if tag != strings.ToLower(tag) {
-			r.refuse("tags", "tags="+r.raw["tags"], "a spec has tags in lower case", fmt.Sprintf("qm set %d --tags %s", r.vmid, schema.Quoted(strings.ToLower(r.raw["tags"]))))
+			r.refuse("tags", "tags="+r.raw["tags"], "a spec has tags in lower case", fmt.Sprintf("qm set %d --tags %s", r.vmid, shell.Quote(strings.ToLower(r.raw["tags"]))))
 			break
 		}
 	}

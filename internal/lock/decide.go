@@ -5,31 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/finding"
 	"stackgen/schema"
 )
-
-// A Refusal is a stop: something would leave the lock, or change under a live
-// VM, without anybody having said so. Ways are the ways out, each a heading
-// followed by the lines to write or run.
-type Refusal struct {
-	Stack   string `json:"stack"`
-	Address string `json:"address"` // "homelab/web02", or the stack's name
-	Message string `json:"message"`
-	Ways    []Way  `json:"ways"`
-}
-
-// A Way is one way out of a refusal.
-type Way struct {
-	What  string   `json:"what"`
-	Lines []string `json:"lines,omitempty"`
-}
 
 // A Result is what Decide found. Lock and Stacks are usable only without
 // refusals and errors.
 type Result struct {
 	Lock     *Lock
 	Stacks   []*schema.Stack // the project's, and those that only the lock still knows
-	Refusals []Refusal
+	Refusals []finding.Finding
 	Problems []schema.Problem
 	Notes    []string // what left the lock on somebody's word
 }
@@ -113,6 +98,16 @@ func (d *decider) release(vmid int, holder, heir string) {
 
 func (d *decider) error(at schema.Pos, path, code, fix, format string, args ...any) {
 	d.result.Problems = append(d.result.Problems, schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: code, Message: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// refuse stops the render for a VM, pool or unit of the stack.
+func (d *stackDecider) refuse(kind finding.Kind, of finding.Type, key, reason string, steps ...finding.Step) *finding.Finding {
+	f := finding.Finding{Address: finding.Address{Stack: d.stack.Name, Type: of, Key: key}, Kind: kind, Severity: finding.Blocked, Reason: reason, Steps: steps}
+	if of == finding.Unit {
+		f.Unit, f.Key = key, ""
+	}
+	d.result.Refusals = append(d.result.Refusals, f)
+	return &d.result.Refusals[len(d.result.Refusals)-1]
 }
 
 func (d *decider) note(format string, args ...any) {
@@ -265,18 +260,23 @@ func tombstone(name string, l *Stack, guard string) *schema.Stack {
 	return s
 }
 
-func (d *decider) stackGone(name string, l *Stack) Refusal {
+// stackGone refuses to drop a stack whose spec is gone.
+func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	n := 0
 	for _, v := range l.VMs {
 		if v.Value.Status == Live {
 			n++
 		}
 	}
-	return Refusal{Stack: name, Address: name,
-		Message: fmt.Sprintf("stack %s (%d VMs) is in the lock, and its spec %s is gone", name, n, l.Spec),
-		Ways: []Way{
-			{"bring the spec back", []string{"git checkout -- " + l.Spec}},
-			{"destroy its VMs and records: add to stackgen.yaml", []string{"retired: {stacks: [" + name + "]}", "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack run apply)"}},
-			{"leave its VMs and records alone: add to stackgen.yaml", []string{"forgotten: {stacks: [" + name + "]}", "# then:", "stackgen render"}},
+	stacks := func(list string) finding.Line {
+		return finding.Line{Text: list + ": {stacks: [{}]}", Items: []string{name}, Sep: ", "}
+	}
+	return finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
+		Reason:   "the stack is in the lock, and its spec is gone",
+		Evidence: []string{fmt.Sprintf("its spec was %s; it has %d VMs", l.Spec, n)},
+		Steps: []finding.Step{
+			finding.Do("bring the spec back", "git checkout -- "+l.Spec),
+			finding.DoAll("or destroy its VMs and records: add to stackgen.yaml, then render and apply", stacks("retired"), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+			finding.DoAll("or leave its VMs and records alone: add to stackgen.yaml, then render", stacks("forgotten"), "stackgen render"),
 		}}
 }

@@ -119,7 +119,7 @@ func said(r Result) string {
 		out = append(out, string(p.Severity)+": "+p.Message)
 	}
 	for _, s := range r.Refusals {
-		out = append(out, "stop: "+s.Address)
+		out = append(out, "stop: "+s.String())
 	}
 	for _, n := range r.Notes {
 		out = append(out, "note: "+n)

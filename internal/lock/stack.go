@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
+	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -85,7 +86,7 @@ func (d *stackDecider) leave() {
 			d.release(v.VMID, d.stack.Name+"/"+e.Key, "")
 			continue
 		default:
-			d.result.Refusals = append(d.result.Refusals, d.vmGone(e.Key, &v))
+			d.vmGone(e.Key, &v)
 		}
 		kept = append(kept, Entry[VM]{e.Key, v})
 	}
@@ -99,32 +100,32 @@ func (d *stackDecider) leave() {
 	}
 }
 
-// entries renders a list line such as `retired: [web01, web02]`, with what the
-// spec already has in it.
-func entries(list string, ways []schema.Way, name string) string {
-	names := []string{}
+// entries is a line of the spec such as `retired: [web01, web02]`, with what the
+// spec has in it already.
+func entries(list string, ways []schema.Way, key string) finding.Line {
+	var keys []string
 	for _, w := range ways {
-		names = append(names, w.Name)
+		keys = append(keys, w.Name)
 	}
-	return list + ": [" + strings.Join(append(names, name), ", ") + "]"
+	return finding.Entries(list, append(keys, key)...)
 }
 
-func (d *stackDecider) vmGone(key string, v *VM) Refusal {
+// vmGone refuses to drop a VM that its spec no longer has.
+func (d *stackDecider) vmGone(key string, v *VM) {
 	spec, name := d.lock.Spec, d.stack.Name
-	forget := []string{entries("forgotten", d.stack.Forgotten, key), "# then:", "stackgen render",
-		d.stateRemove(key, v)}
-	return Refusal{Stack: name, Address: name + "/" + key,
-		Message: fmt.Sprintf("VM %s (VMID %d) is in the lock and no longer in %s. An apply would destroy it", key, v.VMID, spec),
-		Ways: []Way{
-			{"destroy it and its records: add to " + spec, []string{entries("retired", d.stack.Retired, key), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack run apply)"}},
-			{"leave it alone from now on: add to " + spec, forget},
-			{"it goes on under another key: add to " + spec, []string{"renamed: {" + key + ": NEW-KEY}", "# then:", "stackgen render"}},
-		}}
+	forget := finding.DoAll("or leave it alone from now on: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, key), "stackgen render")
+	forget.Lines = append(forget.Lines, d.stateRemove(key, v))
+	refusal := d.refuse(finding.Removed, finding.VM, key, "in the lock and no longer in "+spec+": an apply would destroy it",
+		finding.DoAll("destroy it and its records: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+		forget,
+		finding.DoAll("or give it another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Items: []string{key + ": NEW-KEY"}, Sep: ", "}, "stackgen render"))
+	refusal.VMID = v.VMID
 }
 
 // stateRemove is the command that makes OpenTofu forget a VM.
-func (d *stackDecider) stateRemove(key string, v *VM) string {
-	return fmt.Sprintf(`(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm '%s')`, d.stack.Name, UnitVM, d.address(key, v))
+func (d *stackDecider) stateRemove(key string, v *VM) finding.Line {
+	return finding.Line{Text: fmt.Sprintf("(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm {})", d.stack.Name, UnitVM),
+		Items: []string{shell.Quote(d.address(key, v))}, Sep: " "}
 }
 
 // address is where OpenTofu has a VM: the resource block of its profile.
@@ -155,31 +156,22 @@ func (d *stackDecider) decide() {
 
 // steady refuses what would make an existing VM another one.
 func (d *stackDecider) steady(v *schema.VM, was *VM) {
-	at := d.stack.Name + "/" + v.Key
+	spec := d.lock.Spec
 	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
-		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
-			Message: fmt.Sprintf("VM %s has VMID %d in the lock; the spec now says %d. An apply would destroy it and create another", v.Key, was.VMID, v.VMID),
-			Ways: []Way{
-				{"put back, in " + d.lock.Spec, []string{fmt.Sprintf("vmid: %d", was.VMID)}},
-				{"VM " + fmt.Sprint(v.VMID) + " exists already and is the one you mean: write instead", []string{fmt.Sprintf("adopt: {vmid: %d}", v.VMID)}},
-				{"a new VM is wanted: give it a new key, and retire this one", []string{entries("retired", d.stack.Retired, v.Key)}},
-			}})
+		d.refuse(finding.OtherVM, finding.VM, v.Key, fmt.Sprintf("it has VMID %d in the lock, and the spec says %d: an apply would destroy it and create another VM", was.VMID, v.VMID),
+			finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d", was.VMID)),
+			finding.Do(fmt.Sprintf("or, if VM %d exists already and is the one you mean, write instead", v.VMID), fmt.Sprintf("adopt: {vmid: %d}", v.VMID)),
+			finding.Step{What: "or, for a new VM, give it a new key and retire this one", Lines: []finding.Line{entries("retired", d.stack.Retired, v.Key)}})
 	}
 	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
-		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
-			Message: fmt.Sprintf("VM %s has VMID %d in the lock and is to be VM %d, under profile %s. If VM %d was ever made, an apply would destroy it", v.Key, was.VMID, v.VMID, v.Profile, was.VMID),
-			Ways: []Way{
-				{"adopt it first, under a profile that destroys nothing: in " + d.lock.Spec + " remove", []string{"profile: " + v.Profile}},
-				{"put back, in " + d.lock.Spec, []string{fmt.Sprintf("vmid: %d", was.VMID)}},
-			}})
+		d.refuse(finding.OtherVM, finding.VM, v.Key, fmt.Sprintf("it has VMID %d in the lock, and the spec adopts VMID %d under profile %s: if VM %d was ever created, an apply would destroy it", was.VMID, v.VMID, v.Profile, was.VMID),
+			finding.Do("adopt it first under a profile that destroys nothing: in "+spec+" remove", "profile: "+v.Profile),
+			finding.Do("or restore in "+spec, fmt.Sprintf("vmid: %d", was.VMID)))
 	}
 	if was.Member != "" && v.Member != "" && was.Member != v.Member {
-		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: at,
-			Message: fmt.Sprintf("VM %s belongs to %s; the roster now gives it to %s", v.Key, schema.Printable(was.Member), schema.Printable(v.Member)),
-			Ways: []Way{
-				{"put " + schema.Printable(was.Member) + " back where the roster had it; new names go to the end", nil},
-				{"let keys follow names, not positions: in " + d.lock.Spec, []string{`key: "{name}"`}},
-			}})
+		d.refuse(finding.OtherVM, finding.VM, v.Key, fmt.Sprintf("it belongs to %s, and the roster now gives it to %s", was.Member, v.Member),
+			finding.Do("restore "+was.Member+" at its place in the roster, and add new names at its end"),
+			finding.Do("or let keys follow names, not positions: in "+spec, `key: "{name}"`))
 	}
 }
 

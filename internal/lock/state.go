@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/finding"
 	"stackgen/schema"
 )
 
@@ -20,11 +21,11 @@ func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 	if same || len(was.Units) == 0 || slices.Contains(d.options.StateMoved, s.Name) {
 		return
 	}
-	d.result.Refusals = append(d.result.Refusals, Refusal{Stack: s.Name, Address: s.Name,
-		Message: fmt.Sprintf("the state of %s lies at %s; the spec now says %s. An apply would find no state there and create every VM again", s.Name, was.place(), now.place()),
-		Ways: []Way{
-			{"put back what changed in " + d.options.Specs[s.Name], nil},
-			{"move the state, then say so", append(moveCommands(was, &now), "stackgen render --state-moved "+s.Name)},
+	d.result.Refusals = append(d.result.Refusals, finding.Finding{Address: finding.Address{Stack: s.Name, Type: finding.Stack}, Kind: finding.StateMoved, Severity: finding.Blocked,
+		Reason: fmt.Sprintf("its state is at %s, and the spec says %s: an apply would find no state there and create every VM again", was.place(), now.place()),
+		Steps: []finding.Step{
+			finding.Do("undo the change in " + d.options.Specs[s.Name]),
+			finding.Do("or move the state, then confirm it", append(moveCommands(was, &now), "stackgen render --state-moved "+s.Name)...),
 		}})
 }
 

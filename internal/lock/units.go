@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/internal/finding"
 	"stackgen/schema"
 )
 
@@ -49,7 +50,7 @@ func (d *stackDecider) units() {
 		case e.Value.Status != Live:
 			continue // its line is gone, and the VM's note says so
 		default:
-			d.result.Refusals = append(d.result.Refusals, d.unitGone(e.Key))
+			d.unitGone(e.Key)
 		}
 		out = append(out, Entry[Unit]{e.Key, Unit{Status: now, Pool: e.Value.Pool}})
 	}
@@ -72,12 +73,10 @@ func (d *stackDecider) pool(create bool) {
 	}
 	if create && d.stack.Pool.ID != was.Pool {
 		spec := d.lock.Spec
-		d.result.Refusals = append(d.result.Refusals, Refusal{Stack: d.stack.Name, Address: d.stack.Name + "/" + UnitPool,
-			Message: fmt.Sprintf("pool %s belongs to this stack; %s now says %s. An apply would destroy %s while VMs are in it", was.Pool, spec, d.stack.Pool.ID, was.Pool),
-			Ways: []Way{
-				{"put back, in " + spec, []string{"pool: {id: " + was.Pool + ", create: true}"}},
-				{"let the VMs move to a pool that exists, then destroy this one: in " + spec, []string{"pool: {id: " + d.stack.Pool.ID + "}", entries("retired", d.stack.Retired, UnitPool)}},
-			}})
+		d.refuse(finding.OtherPool, finding.Pool, was.Pool, fmt.Sprintf("the pool belongs to this stack, and %s now says pool %s: an apply would destroy it while VMs are in it", spec, d.stack.Pool.ID),
+			finding.Do("restore in "+spec, "pool: {id: "+was.Pool+", create: true}"),
+			finding.Step{What: "or let the VMs join a pool that exists, then destroy this one: in " + spec,
+				Lines: append(finding.Lines("pool: {id: "+d.stack.Pool.ID+"}"), entries("retired", d.stack.Retired, UnitPool))})
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
 	if !create && inside && d.retired[UnitPool] {
@@ -116,13 +115,12 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 	}
 }
 
-func (d *stackDecider) unitGone(unit string) Refusal {
+// unitGone refuses to drop a unit that the spec no longer asks for.
+func (d *stackDecider) unitGone(unit string) {
 	spec, name := d.lock.Spec, d.stack.Name
-	return Refusal{Stack: name, Address: name + "/" + unit,
-		Message: fmt.Sprintf("unit %s is in the lock, and %s no longer asks for it. Its state and what it made would stay behind, unseen", unit, spec),
-		Ways: []Way{
-			{"destroy what it made: add to " + spec, []string{entries("retired", d.stack.Retired, unit), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack run apply)"}},
-			{"leave what it made alone: add to " + spec, []string{entries("forgotten", d.stack.Forgotten, unit), "# then:", "stackgen render", "(cd stacks/" + name + " && terragrunt stack clean)"}}, // or the unit's folder would be in every run
-			{"keep it: put back what asked for it in " + spec, nil},
-		}}
+	d.refuse(finding.Removed, finding.Unit, unit, "the unit is in the lock, and "+spec+" no longer asks for it: its state and its resources would stay without being managed",
+		finding.DoAll("destroy its resources: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, unit), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+		// or the unit's folder would be in every run
+		finding.DoAll("or leave its resources alone: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, unit), "stackgen render", "(cd stacks/"+name+" && terragrunt stack clean)"),
+		finding.Do("or restore what asked for it in "+spec))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -19,8 +20,8 @@ type Project struct {
 	Selected func(stack string) bool // whether a command works on a stack
 	Sources  map[string][]byte       // every file that was read, by its path as shown
 	Problems []schema.Problem
-	Refusals []lock.Refusal // of Decide
-	Notes    []string       // of Decide
+	Refusals []finding.Finding // of Decide
+	Notes    []string          // of Decide
 }
 
 // Load finds the project of the paths and reads all of it. With out, that folder is

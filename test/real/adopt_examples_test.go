@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackgen/internal/guard"
+	"stackgen/internal/finding"
 )
 
 // realExample is one of this repository's specs, as far as the simulated cluster
@@ -54,14 +54,14 @@ func TestRealUnlike(t *testing.T) {
 		t.Helper()
 		code, said := p.stackgen("preflight", "--format", "json", p.dir)
 		_, said, _ = strings.Cut(said, "{\n")
-		var report struct{ Verdicts []guard.Verdict }
+		var report struct{ Verdicts []finding.Finding }
 		if err := json.Unmarshal([]byte("{\n"+said), &report); err != nil || code != 0 && code != 2 {
 			t.Fatalf("preflight: exit %d, %v\n%s", code, err, said)
 		}
 		var out []string
 		for _, v := range report.Verdicts {
 			for _, d := range v.Differs {
-				out = append(out, v.Address()+" "+d.Field+" "+d.Line)
+				out = append(out, v.String()+" "+d.Field+" "+d.Line)
 			}
 		}
 		return out

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"stackgen/internal/guard"
+	"stackgen/internal/finding"
 	"stackgen/internal/pvesim"
 	"stackgen/schema"
 )
@@ -20,7 +20,7 @@ func (p *realProject) realAnnounced() map[string][]string {
 	p.Helper()
 	_, said := p.stackgen("preflight", "--format", "json", p.dir)
 	_, said, _ = strings.Cut(said, "{\n")
-	var report struct{ Verdicts []guard.Verdict }
+	var report struct{ Verdicts []finding.Finding }
 	if err := json.Unmarshal([]byte("{\n"+said), &report); err != nil {
 		p.Fatalf("%v\n%s", err, said)
 	}

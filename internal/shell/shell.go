@@ -1,16 +1,16 @@
-package schema
+package shell
 
 import "strings"
 
-// Quoted is text as one word of a POSIX shell, of an interactive one too.
-func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// Quote is text as one word of a POSIX shell, of an interactive one too.
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Word is Quoted, where that is needed.
+// Word is Quote, where that is needed.
 func Word(text string) string {
 	if text != "" && !strings.ContainsFunc(text, special) {
 		return text
 	}
-	return Quoted(text)
+	return Quote(text)
 }
 
 // special reports whether a character may mean something to a shell.

@@ -1,4 +1,4 @@
-package cmd
+package report
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ func problemAt(line, col int, code, message, fix string) schema.Problem {
 func printed(t *testing.T, format, source string, color bool, problems ...schema.Problem) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := printProblems(&out, format, problems, map[string][]byte{"a.yaml": []byte(source)}, color); err != nil {
+	if err := Problems(&out, Options{Format: format, Color: color}, problems, map[string][]byte{"a.yaml": []byte(source)}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -193,11 +193,11 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken pi
 
 func TestPrintFails(t *testing.T) {
 	var out bytes.Buffer
-	if err := printProblems(&out, "xml", nil, nil, false); err == nil || out.Len() > 0 {
+	if err := Problems(&out, Options{Format: "xml"}, nil, nil); err == nil || out.Len() > 0 {
 		t.Errorf("unknown format: %v", err)
 	}
 	for _, format := range []string{"text", "json", "sarif", "github"} {
-		if err := printProblems(brokenWriter{}, format, nil, nil, false); err == nil {
+		if err := Problems(brokenWriter{}, Options{Format: format}, nil, nil); err == nil {
 			t.Errorf("%s: a failed write goes unnoticed", format)
 		}
 	}

@@ -1,4 +1,4 @@
-package cmd
+package report
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"stackgen/internal/secret"
 	"stackgen/schema"
 )
 
@@ -26,11 +27,12 @@ func writeText(w io.Writer, problems []schema.Problem, sources map[string][]byte
 		if _, ok := lines[raw.File]; !ok {
 			lines[raw.File] = sourceLines(sources[raw.File])
 		}
-		p := harmless(raw)
+		p := clean(raw)
 		tint := paint(color, "31")
 		if p.Severity == schema.SeverityWarning {
 			tint = paint(color, "33")
 		}
+		p.File = line(p.File)
 		fmt.Fprintf(w, "%s%s: %s [%s]\n", paint(color, "1")(place(p.Pos)), tint(string(p.Severity)), indented(p.Message), p.Code)
 		if text, mark, ok := excerpt(lines[raw.File], p); ok {
 			fmt.Fprintf(w, "    %s\n", text)
@@ -109,7 +111,7 @@ func sourceLines(source []byte) []sourceLine {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 	whole := strings.Split(text, "\n")
 	out := make([]sourceLine, len(whole))
-	for i, line := range strings.Split(schema.RedactLines(text), "\n") {
+	for i, line := range strings.Split(secret.RedactLines(text), "\n") {
 		line = secretValue.ReplaceAllString(line, "${1}(secret)")
 		out[i] = sourceLine{[]rune(visible(strings.TrimRight(line, " \t"))), math.MaxInt}
 		if line != whole[i] {

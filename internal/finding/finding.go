@@ -1,0 +1,174 @@
+// Package finding is the one type in which lock, guard and the commands say that
+// the cluster, a state, a plan or a recorded decision differs from the specs:
+// what it is about, how bad it is, why, and what to do.
+//
+// It prints nothing and reads nothing. Text in it may come from a spec, a
+// cluster or a tool as it is: package report makes it harmless.
+package finding
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// Severity is how bad a finding is: the exit code that it asks for.
+type Severity int
+
+const (
+	OK       Severity = 0 // an apply is right
+	Failed   Severity = 1 // it could not be found out
+	Outdated Severity = 2 // generated files are missing or stale
+	Blocked  Severity = 3 // an apply must not run
+)
+
+// String is the word that people read for a severity.
+func (s Severity) String() string {
+	return [...]string{"ok", "failed", "outdated", "blocked"}[s]
+}
+
+// rank orders severities: a refusal outweighs what could not be found out, and
+// that outweighs a stale file.
+func (s Severity) rank() int { return [...]int{0, 2, 1, 3}[s] }
+
+// Type is the type of what a finding is about.
+type Type string
+
+// The types, in the order in which they are reported.
+const (
+	Stack  Type = "stack"
+	Pool   Type = "pool"
+	VM     Type = "vm"
+	Record Type = "record"
+	Guest  Type = "guest" // of the cluster, and no VM of the project
+	Unit   Type = "unit"
+)
+
+var types = []Type{Stack, Pool, VM, Record, Guest, Unit}
+
+// An Address says what a finding is about. Key is a VM's key, a pool's id, a
+// record's name, or the VMID of a guest; it is empty for a unit or a stack.
+type Address struct {
+	Stack string `json:"stack"`
+	Unit  string `json:"unit,omitempty"`
+	Type  Type   `json:"kind"`
+	Key   string `json:"key"`
+}
+
+// String is the address as people write it: homelab/web02.
+func (a Address) String() string {
+	switch {
+	case a.Key != "":
+		return a.Stack + "/" + a.Key
+	case a.Unit != "":
+		return a.Stack + "/" + a.Unit
+	}
+	return a.Stack
+}
+
+// An Object is what is known of the thing at an address.
+type Object struct {
+	VMID       int          `json:"vmid,omitempty"`
+	Node       string       `json:"node,omitempty"`
+	Name       string       `json:"name,omitempty"`
+	Resource   string       `json:"resource,omitempty"`   // its address in the unit
+	Import     string       `json:"import,omitempty"`     // the id to import it by
+	Candidates []int        `json:"candidates,omitempty"` // VMIDs to choose from
+	Differs    []Difference `json:"differs,omitempty"`    // what the first plan after an import would change
+
+	Owner string `json:"-"` // of a record: its VM's key
+	IPv4  string `json:"-"` // of a record: its VM's address, where spec or cluster have it
+}
+
+// A Difference is one thing that the first plan after an import would change.
+type Difference struct {
+	Field    string   `json:"field,omitempty"`    // of the spec
+	Config   string   `json:"config"`             // the entries of the configuration, such as serial0=socket
+	Spec     string   `json:"spec,omitempty"`     // the spec's line; empty if it has none
+	Line     string   `json:"line,omitempty"`     // the line that makes the spec agree with the VM
+	Reason   string   `json:"reason,omitempty"`   // why no line does
+	Commands []string `json:"commands,omitempty"` // commands that change the VM, so that a line can
+	Replaces bool     `json:"replaces,omitempty"` // a plan would destroy the VM and create another one
+}
+
+// A Finding is one thing that was found out. Reason is the same for findings
+// that are alike; what only this one has is evidence.
+type Finding struct {
+	Address
+	Kind     Kind     `json:"verdict"`
+	Severity Severity `json:"exit"`
+	Object
+	Reason   string   `json:"reason,omitempty"`
+	Evidence []string `json:"evidence"`
+	Steps    []Step   `json:"next"`
+}
+
+// Stops reports whether an apply must not run.
+func (f *Finding) Stops() bool { return f.Severity == Blocked || f.Severity == Failed }
+
+// Sort puts findings into their order, which is total: stack, type, key.
+func Sort(fs []Finding) {
+	slices.SortStableFunc(fs, func(a, b Finding) int {
+		return cmp.Or(
+			strings.Compare(a.Stack, b.Stack),
+			cmp.Compare(slices.Index(types, a.Type), slices.Index(types, b.Type)),
+			schema.NaturalCompare(a.Key, b.Key),
+			strings.Compare(a.Unit, b.Unit),
+			strings.Compare(a.Resource, b.Resource),
+			cmp.Compare(a.VMID, b.VMID),
+			strings.Compare(string(a.Kind), string(b.Kind)),
+			strings.Compare(a.Reason, b.Reason),
+			slices.Compare(a.Evidence, b.Evidence))
+	})
+}
+
+// Exit is the exit code of all findings together: that of the worst one.
+func Exit(fs []Finding) Severity {
+	worst := OK
+	for _, f := range fs {
+		if f.Severity.rank() > worst.rank() {
+			worst = f.Severity
+		}
+	}
+	return worst
+}
+
+// A Count is how many findings have a kind.
+type Count struct {
+	Kind Kind `json:"verdict"`
+	N    int  `json:"count"`
+}
+
+// Counts are the kinds that occur, in their order.
+func Counts(fs []Finding) []Count {
+	n := map[Kind]int{}
+	for _, f := range fs {
+		n[f.Kind]++
+	}
+	var out []Count
+	for _, k := range Kinds {
+		if n[k] > 0 {
+			out = append(out, Count{k, n[k]})
+		}
+	}
+	return out
+}
+
+// Is sets the kind, and the severity that it has unless more is known.
+func (f *Finding) Is(k Kind) *Finding {
+	f.Kind, f.Severity = k, Blocked
+	switch k {
+	case Managed, Create, Adopt, Moved, Retiring, Orphan:
+		f.Severity = OK
+	}
+	return f
+}
+
+// Because adds evidence.
+func (f *Finding) Because(format string, args ...any) *Finding {
+	f.Evidence = append(f.Evidence, fmt.Sprintf(format, args...))
+	return f
+}

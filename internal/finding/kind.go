@@ -1,0 +1,41 @@
+package finding
+
+// A Kind is what was found: the verdict on one VM, pool, record, unit or stack.
+type Kind string
+
+// What guard finds out about an apply.
+const (
+	Managed      Kind = "managed"
+	Create       Kind = "create"
+	Adopt        Kind = "adopt"
+	Moved        Kind = "moved"
+	Retiring     Kind = "retiring"
+	Orphan       Kind = "orphan"
+	Ambiguous    Kind = "ambiguous"
+	Conflict     Kind = "conflict"
+	Gone         Kind = "gone"
+	WouldDestroy Kind = "would-destroy"
+	NotFound     Kind = "not-found"
+	CannotCreate Kind = "cannot-create"
+	Busy         Kind = "busy"
+	Unknown      Kind = "unknown"
+)
+
+// What a render refuses.
+const (
+	Removed    Kind = "removed"     // in the lock, and no longer in the specs
+	OtherVM    Kind = "other-vm"    // the key would belong to another VM
+	OtherPool  Kind = "other-pool"  // the stack would create another pool
+	StateMoved Kind = "state-moved" // the state would be somewhere else
+)
+
+// What keeps a command from doing what it is asked for.
+const (
+	Unrendered Kind = "unrendered" // the spec was changed after the last render
+	Misled     Kind = "misled"     // a variable or argument changes what the run does
+	Unmatched  Kind = "unmatched"  // a VM's hardware was not written into its spec
+)
+
+// Kinds are all kinds, in the order in which they are counted.
+var Kinds = []Kind{Managed, Create, Adopt, Moved, Retiring, Orphan, Ambiguous, Conflict, Gone, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
+	Removed, OtherVM, OtherPool, StateMoved, Unrendered, Misled, Unmatched}

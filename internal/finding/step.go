@@ -1,0 +1,78 @@
+package finding
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Step is one thing to do: what it achieves, and the lines to write or run.
+type Step struct {
+	What  string `json:"what"`
+	Lines []Line `json:"lines,omitempty"`
+}
+
+// Do is a step of lines that name one thing each.
+func Do(what string, lines ...string) Step { return Step{What: what, Lines: Lines(lines...)} }
+
+// DoAll is a step whose first line is a list.
+func DoAll(what string, list Line, lines ...string) Step {
+	return Step{What: what, Lines: append([]Line{list}, Lines(lines...)...)}
+}
+
+// A Line is a line to write or run. Items are the things that it names in a
+// list, which stands where Text has {}: the lines of several findings become
+// one line with all of their items.
+type Line struct {
+	Text  string
+	Items []string
+	Sep   string
+}
+
+// Lines are lines without a list.
+func Lines(lines ...string) []Line {
+	var out []Line
+	for _, l := range lines {
+		out = append(out, Line{Text: l})
+	}
+	return out
+}
+
+// Entries is a line of a spec with a list of keys, such as retired: [web01].
+func Entries(list string, keys ...string) Line {
+	return Line{Text: list + ": [{}]", Items: keys, Sep: ", "}
+}
+
+func (l Line) String() string {
+	if l.Items == nil {
+		return l.Text
+	}
+	return strings.Replace(l.Text, "{}", strings.Join(l.Items, l.Sep), 1)
+}
+
+// MarshalText makes a line text in JSON.
+func (l Line) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote; which items it had is not known.
+func (l *Line) UnmarshalText(text []byte) error {
+	*l = Line{Text: string(text)}
+	return nil
+}
+
+// Next adds a step of lines that name one thing each.
+func (f *Finding) Next(what string, lines ...string) *Finding { return f.Add(Do(what, lines...)) }
+
+// Add adds a step, or to the step for the same purpose the lines that it lacks.
+func (f *Finding) Add(s Step) *Finding {
+	i := slices.IndexFunc(f.Steps, func(t Step) bool { return t.What == s.What })
+	if i < 0 {
+		f.Steps = append(f.Steps, s)
+		return f
+	}
+	t := &f.Steps[i]
+	for _, l := range s.Lines {
+		if !slices.ContainsFunc(t.Lines, func(m Line) bool { return m.String() == l.String() }) {
+			t.Lines = append(t.Lines, l)
+		}
+	}
+	return f
+}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"stackgen/internal/finding"
+)
+
+// Findings is what a command found out, and what that means for what is about to
+// be done. Its JSON keys are stable.
+type Findings struct {
+	Answer   string            `json:"-"` // instead of the one that follows from the findings
+	Findings []finding.Finding `json:"verdicts"`
+	Counts   []finding.Count   `json:"counts"`
+	Total    int               `json:"total"`
+	Exit     finding.Severity  `json:"exit"`
+	Notes    []string          `json:"notes"`
+
+	Action string `json:"-"` // apply unless given
+}
+
+// NewFindings is a report of findings.
+func NewFindings(fs []finding.Finding, notes []string) *Findings {
+	for i := range fs {
+		fs[i].Evidence, fs[i].Steps = append([]string{}, fs[i].Evidence...), append([]finding.Step{}, fs[i].Steps...)
+	}
+	return &Findings{Findings: append([]finding.Finding{}, fs...), Counts: append([]finding.Count{}, finding.Counts(fs)...),
+		Total: len(fs), Exit: finding.Exit(fs), Notes: append([]string{}, notes...), Action: "apply"}
+}
+
+// Print writes the report in one of the formats text, json, junit, github and
+// markdown.
+func (r *Findings) Print(w io.Writer, o Options) error {
+	safe := clean(*r)
+	var out bytes.Buffer
+	switch o.Format {
+	case "text", "":
+		safe.text(&out, o)
+		return write(w, out.String())
+	case "markdown":
+		safe.markdown(&out, o)
+		return write(w, out.String())
+	case "json":
+		if err := writeJSON(&out, safe); err != nil {
+			return err
+		}
+	case "junit":
+		if err := safe.junit(&out); err != nil {
+			return err
+		}
+	case "github":
+		safe.github(&out)
+	default:
+		return fmt.Errorf("unknown format %q: choose text, json, junit, github or markdown", o.Format)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// answer is the first line: whether to go on.
+func (r *Findings) answer() string {
+	if r.Answer != "" {
+		return r.Answer
+	}
+	stops, differ := 0, 0
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Stops() {
+			stops++
+		}
+		if f.Severity == finding.OK && len(f.Differs) > 0 {
+			differ++
+		}
+	}
+	of := r.Summary()
+	switch r.Exit {
+	case finding.Blocked:
+		return fmt.Sprintf("blocked: fix %s before the %s (%s)", Count(stops, "finding"), r.Action, of)
+	case finding.Failed:
+		return fmt.Sprintf("unknown: %s could not be checked; do not %s (%s)", Count(stops, "finding"), r.Action, of)
+	case finding.Outdated:
+		return fmt.Sprintf("not yet: take the steps below, then %s (%s)", r.Action, of)
+	}
+	if differ > 0 && r.Action == "apply" {
+		return fmt.Sprintf("safe to apply; the plan will change %s, listed below (%s)", Count(differ, "VM"), of)
+	}
+	return fmt.Sprintf("safe to %s (%s)", r.Action, of)
+}
+
+// Summary is how many findings there are of each kind.
+func (r *Findings) Summary() string {
+	var counts []string
+	for _, c := range r.Counts {
+		counts = append(counts, fmt.Sprintf("%d %s", c.N, c.Kind))
+	}
+	if len(counts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(counts, ", ")
+}
+
+// Count is a number and what it counts.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func (r *Findings) text(w io.Writer, o Options) {
+	fmt.Fprintln(w, r.answer())
+	writeRows(w, rows(r.Findings, o.Verbose), o)
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", n)
+	}
+}
+
+// github writes workflow commands: errors for what stops an apply, warnings for
+// what is outdated.
+func (r *Findings) github(w io.Writer) {
+	for _, row := range rows(r.Findings, false) {
+		kind := "notice"
+		switch {
+		case row.severity == finding.Blocked || row.severity == finding.Failed:
+			kind = "error"
+		case row.severity == finding.Outdated || row.notable:
+			kind = "warning"
+		case row.kind == finding.Managed || row.kind == finding.Create:
+			continue
+		}
+		fmt.Fprintf(w, "::%s title=%s::%s\n", kind, property(string(row.kind)), data(row.prose()))
+	}
+	_ = write(w, r.answer()+"\n")
+}
+
+func (r *Findings) markdown(w io.Writer, o Options) {
+	cell := strings.NewReplacer("|", `\|`, "\n", "<br>", "<", "&lt;", ">", "&gt;", "`", "&#96;")
+	fmt.Fprintf(w, "**%s**\n\n| | verdict | what | why |\n|---|---|---|---|\n", cell.Replace(r.answer()))
+	all := rows(r.Findings, o.Verbose)
+	for _, row := range all {
+		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", row.severity, row.kind, cell.Replace(row.about), cell.Replace(row.why()))
+	}
+	for _, row := range all {
+		if len(row.steps) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "\n**%s: %s**\n", row.kind, cell.Replace(row.about))
+		for _, s := range row.steps {
+			fmt.Fprintf(w, "\n- %s\n", cell.Replace(s.What))
+			if len(s.Lines) > 0 {
+				fmt.Fprintf(w, "  ```\n  %s\n  ```\n", strings.ReplaceAll(strings.Join(texts(s.Lines), "\n"), "\n", "\n  "))
+			}
+		}
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "\n> %s\n", cell.Replace(n))
+	}
+}
+
+// junit writes a test case for each finding; those that stop an apply have
+// failed.
+func (r *Findings) junit(w io.Writer) error {
+	type failure struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+	type testcase struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Failure *failure `xml:"failure,omitempty"`
+		Output  string   `xml:"system-out,omitempty"`
+	}
+	type testsuite struct {
+		XMLName  xml.Name   `xml:"testsuite"`
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Cases    []testcase `xml:"testcase"`
+	}
+	suite := testsuite{Name: "stackgen preflight", Tests: len(r.Findings)}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		row := newRow(f)
+		row.steps = f.Steps
+		c := testcase{Class: f.Stack + "." + string(f.Type), Name: string(f.Kind) + " " + row.about}
+		if f.Severity == finding.OK {
+			c.Output = row.prose()
+		} else {
+			suite.Failures++
+			c.Failure = &failure{Message: string(f.Kind), Text: row.prose()}
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	fmt.Fprint(w, xml.Header)
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(suite); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"stackgen/internal/finding"
+)
+
+// few is how many findings of a group have a line each; of more, only their
+// names are printed.
+const few = 3
+
+// A row is one line of a report: a finding, or a group of them.
+type row struct {
+	severity finding.Severity
+	kind     finding.Kind
+	about    string
+	reason   string
+	evidence []string
+	steps    []finding.Step
+	notable  bool // it stops nothing, and should be read all the same
+}
+
+// rows are the lines of a report. The steps of a group are in its last row.
+func rows(fs []finding.Finding, verbose bool) []row {
+	var out []row
+	for _, g := range finding.Groups(fs) {
+		if len(g.Findings) > few && !verbose {
+			r := newRow(&g.Findings[0])
+			r.about, r.evidence = groupName(g.Findings), []string{memberNames(g.Findings)}
+			out = append(out, r)
+		} else {
+			for i := range g.Findings {
+				r := newRow(&g.Findings[i])
+				if r.severity == finding.OK && !r.notable && !verbose {
+					r.evidence = nil
+				}
+				out = append(out, r)
+			}
+		}
+		if last := &out[len(out)-1]; last.severity != finding.OK || last.notable || verbose {
+			last.steps = g.Steps
+		}
+	}
+	return out
+}
+
+func newRow(f *finding.Finding) row {
+	return row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs) > 0}
+}
+
+// about is what a finding is about, for people.
+func about(f *finding.Finding) string {
+	out := f.String()
+	switch f.Type {
+	case finding.VM, finding.Guest:
+		if f.Type == finding.Guest {
+			out = f.Stack
+		}
+		if f.VMID != 0 {
+			out += fmt.Sprintf(": VM %d", f.VMID)
+		}
+		if f.Name != "" && f.Name != f.Key {
+			out += " " + f.Name
+		}
+		if f.Node != "" {
+			out += " on " + f.Node
+		}
+	case finding.Pool:
+		out += ": pool"
+	case finding.Record:
+		out += ": record"
+	case finding.Unit:
+		out += ": unit"
+	}
+	return line(out)
+}
+
+// plural is what many findings of a type are about.
+var plural = map[finding.Type]string{finding.Stack: "stacks", finding.VM: "VMs", finding.Guest: "VMs", finding.Pool: "pools", finding.Record: "records", finding.Unit: "units"}
+
+func groupName(fs []finding.Finding) string {
+	return line(fmt.Sprintf("%s: %d %s", fs[0].Stack, len(fs), plural[fs[0].Type]))
+}
+
+// memberNames names the first findings of a group.
+func memberNames(fs []finding.Finding) string {
+	var names []string
+	for i := range few {
+		name := fs[i].Key
+		if fs[i].Type == finding.Guest {
+			name = fs[i].Name
+		}
+		if name == "" {
+			name = fs[i].Unit
+		}
+		names = append(names, name)
+	}
+	return line(fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(fs)-few))
+}
+
+func writeRows(w io.Writer, rows []row, o Options) {
+	tints := map[finding.Severity]func(string) string{finding.Blocked: paint(o.Color, "1;31"), finding.Failed: paint(o.Color, "1;31"),
+		finding.Outdated: paint(o.Color, "33"), finding.OK: paint(o.Color, "32")}
+	severity, kind, name := 0, 0, 0
+	for _, r := range rows {
+		severity, kind = max(severity, len(r.severity.String())), max(kind, len(r.kind))
+		if n := len([]rune(r.about)); n <= 44 {
+			name = max(name, n)
+		}
+	}
+	for _, r := range rows {
+		head := fmt.Sprintf("%s %-*s  %-*s", tints[r.severity](fmt.Sprintf("%-*s", severity, r.severity)), kind, r.kind, name, r.about)
+		fmt.Fprintln(w, strings.TrimRight(head+"  "+r.reason, " "))
+		for _, e := range r.evidence {
+			fmt.Fprintf(w, "    %s\n", indented(e))
+		}
+		for _, s := range r.steps {
+			fmt.Fprintf(w, "  > %s\n", indented(s.What))
+			for _, l := range texts(s.Lines) {
+				fmt.Fprintf(w, "      %s\n", indented(l))
+			}
+		}
+	}
+}
+
+func texts(lines []finding.Line) []string {
+	var out []string
+	for _, l := range lines {
+		out = append(out, l.String())
+	}
+	return out
+}
+
+// why is a row's reason and evidence.
+func (r *row) why() string {
+	var parts []string
+	if r.reason != "" {
+		parts = append(parts, r.reason)
+	}
+	return strings.Join(append(parts, r.evidence...), "; ")
+}
+
+// prose is a row as plain lines, its steps at the end.
+func (r *row) prose() string {
+	lines := []string{r.about}
+	if r.reason != "" {
+		lines[0] += ": " + r.reason
+	}
+	lines = append(lines, r.evidence...)
+	for _, s := range r.steps {
+		lines = append(lines, "> "+s.What)
+		for _, l := range texts(s.Lines) {
+			lines = append(lines, "    "+l)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
