@@ -11,13 +11,13 @@ import (
 const referenceHead = `<!-- Generated from the tables in schema/ by "make golden". Do not edit. -->
 # The spec
 
-A spec is a YAML document. Its ` + "`kind`" + ` is [Stack](#stack), [Class](#class) or [Project](#project); a Project lies in
-` + "`stackgen.yaml`" + ` and holds what all specs of the project share. Unknown keys are errors.
+A spec is a YAML document. Its ` + "`kind`" + ` is [Stack](#stack), [Class](#class) or [Project](#project). The Project is
+` + "`stackgen.yaml`" + `: it has the settings that all specs of the project share. Unknown keys are errors.
 
-Defaults, group and VM are merged in this order: maps are mixed key by key, lists and everything else are replaced.
+Defaults, group and VM are merged in this order: maps key by key; a list or any other value replaces the earlier one.
 Exceptions are noted. Paths are relative to the spec.
 
-The HCL column names the attribute of ` + "`proxmox_virtual_environment_vm`" + ` that a value is rendered to.
+The HCL column is the attribute of ` + "`proxmox_virtual_environment_vm`" + ` that gets the value.
 `
 
 // Reference returns the reference of the spec in Markdown, made from the tables.
@@ -34,7 +34,7 @@ func Reference() []byte {
 	return w.out.Bytes()
 }
 
-// A refTable is a table with what has to be known about where it stands.
+// A refTable is a table to write, with its heading and its place in the HCL.
 type refTable struct {
 	title    string
 	hcl      string // where its rows go
@@ -47,7 +47,7 @@ type referenceWriter struct {
 	titles map[*Field]string // of the sections there are, by their table's first row
 }
 
-// section writes a table, then those it leads to for the first time.
+// section writes a table, then the tables that its rows refer to for the first time.
 func (w *referenceWriter) section(t refTable) {
 	w.titles[&t.fields[0]] = t.title
 	level := "###"
@@ -90,7 +90,7 @@ func (w *referenceWriter) row(cells []string) {
 	w.out.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-// inherited splits off the rows that another section explains, and says so.
+// inherited removes the rows that another section explains, and refers to it.
 func (w *referenceWriter) inherited(t refTable) (rows []Field, known string) {
 	for _, base := range []sharedTable{{name: "VM", fields: VMFields}, {name: KindStack, fields: fieldsOf(KindStack)}} {
 		if base.name == t.title {
@@ -116,7 +116,7 @@ func (w *referenceWriter) inherited(t refTable) (rows []Field, known string) {
 	return t.fields, ""
 }
 
-// value says what a row takes, and adds tables that still need a section.
+// value says which values a row accepts, and adds tables that need a section.
 func (w *referenceWriter) value(f *Field, t refTable, next *[]refTable) string {
 	return strings.Join(w.ways(f, refTable{title: title(t, f), hcl: joinHCL(t.hcl, f.HCL), ordinals: t.ordinals || f.Ordinals}, next), ", or ")
 }
@@ -154,7 +154,7 @@ func (w *referenceWriter) ways(f *Field, as refTable, next *[]refTable) []string
 	return []string{escapeCell(f.want())}
 }
 
-// link leads to the section of an Object's table, which is made if there is none.
+// link refers to the section of an Object's table, and adds it if it is missing.
 func (w *referenceWriter) link(f *Field, as refTable, next *[]refTable) string {
 	first := &f.Fields[0]
 	if w.titles[first] == "" {
@@ -224,8 +224,8 @@ func hclCell(prefix string, f *Field) string {
 
 func joinHCL(prefix, name string) string { return strings.Trim(prefix+"."+name, ".") }
 
-// escapeCell keeps text from being taken for markup, but for what stands in
-// backticks, where only the cell's border has to be escaped.
+// escapeCell escapes Markdown in text, except in code spans, where only the border
+// of the cell needs it.
 func escapeCell(text string) string {
 	var out strings.Builder
 	code := false

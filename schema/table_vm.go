@@ -15,19 +15,19 @@ package schema
 // https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/structure/schema.go (empty lists are kept)
 // Entries of a configuration: https://pve.proxmox.com/pve-docs/qm.conf.5.html
 var VMFields = []Field{
-	{Key: "name", Type: String, Format: "label", HCL: "name", PVE: "name", Unset: Keep, Doc: "The VM's name and host name. Without it, `naming.pattern` makes one."},
+	{Key: "name", Type: String, Format: "label", HCL: "name", PVE: "name", Unset: Keep, Doc: "The VM's name and host name. Without it, `naming.pattern` gives one."},
 	{Key: "description", Type: String, Format: "text", HCL: "description", PVE: "description", Doc: "Notes shown in Proxmox VE."},
 	{Key: "tags", Type: List, Elem: &Field{Type: String, Format: "tag"}, Sum: true, HCL: "tags", PVE: "tags", Unset: Keep, Doc: "Tags. Those of defaults, group and VM add up; they are written sorted and in lower case, as Proxmox VE stores them."},
-	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Doc: "Pins the VMID. Without it, one from `vmids` is allocated once and kept in the lock."},
-	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Doc: "The node it is created on. Without it, `placement` chooses one."},
-	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Unset: Keep, Doc: "The pool it belongs to. Without it, the stack's `pool`."},
-	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Creation: true, Fields: templateFields, Doc: "The template it is cloned from: a VMID, a name (which needs `stackgen resolve` once), or {vmid, node}. A bare VMID is taken to lie on the VM's own node."},
-	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "How it is cloned. `auto` is linked where the storage can, and needs `stackgen resolve` once."},
-	{Key: "adopt", Type: Object, Whole: true, Creation: true, Fields: adoptFields, Doc: "This VM exists already and is to be imported, not created. Its profile is `adopted` unless `profile` says otherwise."},
-	{Key: "placement", Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node once, when the VM is first rendered."},
+	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Doc: "The VMID. Without it, stackgen allocates one from `vmids` once and keeps it in the lock."},
+	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Doc: "The node to create the VM on. Without it, `placement` chooses one."},
+	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Unset: Keep, Doc: "The pool of the VM. Without it, the stack's `pool`."},
+	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Creation: true, Fields: templateFields, Doc: "The template to clone: a VMID, a name (which needs `stackgen resolve` once), or {vmid, node}. A bare VMID is a template on the VM's own node."},
+	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "The clone mode. `auto` is linked where the storage supports it, and needs `stackgen resolve` once."},
+	{Key: "adopt", Type: Object, Whole: true, Creation: true, Fields: adoptFields, Doc: "This VM exists already: import it instead of creating it. Its profile is `adopted` unless `profile` is set."},
+	{Key: "placement", Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node when the VM is rendered for the first time."},
 	{Key: "profile", Type: String, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`."},
-	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Doc: "Start it when its node starts."},
-	{Key: "started", Type: Bool, Default: "true", HCL: "started", PVE: "status", Absent: "false", Unset: "true", Doc: "Keep it running."},
+	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Doc: "Start the VM when its node starts."},
+	{Key: "started", Type: Bool, Default: "true", HCL: "started", PVE: "status", Absent: "false", Unset: "true", Doc: "Keep the VM running."},
 	{Key: "protection", Type: Bool, HCL: "protection", PVE: "protection", Unset: "false", Doc: "Proxmox VE's own protection: the server refuses to remove the VM or its disks."},
 	{Key: "bios", Type: String, Enum: []string{"seabios", "ovmf"}, Default: "seabios", HCL: "bios", PVE: "bios", Unset: "seabios", Doc: "Firmware."},
 	{Key: "machine", Type: String, Format: "machine", HCL: "machine", PVE: "machine", Doc: "Machine type."},
@@ -37,44 +37,44 @@ var VMFields = []Field{
 	{Key: "cores", Type: Int, Min: 1, Max: 1024, Default: "2", HCL: "cpu.cores", PVE: "cores", Unset: "1", Doc: "Cores per socket."},
 	{Key: "sockets", Type: Int, Min: 1, Max: 16, Default: "1", HCL: "cpu.sockets", PVE: "sockets", Unset: "1", Doc: "CPU sockets."},
 	{Key: "cpu_type", Type: String, Format: "cpu", Default: "x86-64-v2-AES", HCL: "cpu.type", PVE: "cpu/cputype", Bare: true, Unset: "qemu64", Doc: "Emulated CPU."},
-	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", PVE: "cpu/flags", Doc: "CPU flags to add or take away, such as [+aes, -pcid]."},
-	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", PVE: "affinity", Doc: "The node's CPUs that it may run on, such as 0-3,8; only root@pam may change it."},
+	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", PVE: "cpu/flags", Doc: "CPU flags to add or remove, such as [+aes, -pcid]."},
+	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", PVE: "affinity", Doc: "The CPUs of the node that the VM may use, such as 0-3,8; only root@pam may change it."},
 	{Key: "numa", Type: Bool, HCL: "cpu.numa", PVE: "numa", Unset: "false", Doc: "Enable NUMA."},
-	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Absent: "0", Unset: Keep, Doc: "CPU weight among the guests of a node."},
+	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Absent: "0", Unset: Keep, Doc: "CPU weight relative to the other guests of the node."},
 	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Doc: "Limit of CPU usage in cores; 0 is none."},
 	{Key: "memory", Type: Int, Min: 16, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", Doc: "Memory in MiB."},
 	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Unit: "MiB", PVE: "balloon", Unset: "0", Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
-	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, OmitDefault: true, Doc: "The QEMU guest agent. Addresses given by DHCP are known through it only."},
-	{Key: "cloud_init", Type: Object, Off: true, Default: "{ipv4: dhcp}", HCL: "initialization", Fields: cloudInitFields, Doc: "The cloud-init drive. `false` only for templates without one."},
+	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, OmitDefault: true, Doc: "The QEMU guest agent. Only the agent reports an address from DHCP."},
+	{Key: "cloud_init", Type: Object, Off: true, Default: "{ipv4: dhcp}", HCL: "initialization", Fields: cloudInitFields, Doc: "The cloud-init drive. `false` is for templates without one."},
 	{Key: "disks", Type: List, Elem: &Field{Type: Object, Fields: diskFields}, Default: "[]", HCL: "disk", PVE: "scsi* virtio* sata* ide*", Unread: []string{"", "file", "media"}, Unset: Keep, Doc: "Disks. An empty list leaves the template's disks as they are, unmanaged."},
 	{Key: "networks", Type: List, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", PVE: "net*", Unset: Keep, Doc: "Network devices, net0 first."},
 	{Key: "efi", Type: Object, Short: "datastore", HCL: "efi_disk", Fields: efiFields, PVE: "efidisk0", Unread: []string{"", "file", "size", "ms-cert"}, Doc: "The EFI disk, for `bios: ovmf`."},
 	{Key: "tpm", Type: Object, Short: "datastore", HCL: "tpm_state", Fields: tpmFields, PVE: "tpmstate0", Unread: []string{"", "file", "size", "format"}, Doc: "The TPM state disk."},
 	{Key: "tablet", Type: Bool, HCL: "tablet_device", PVE: "tablet", Unset: "true", Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
-	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Unset: "en-us", Doc: "Keyboard layout of its VNC console."},
+	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Unset: "en-us", Doc: "Keyboard layout of the VNC console."},
 	{Key: "usb", Type: List, Elem: &Field{Type: Object, Fields: usbFields}, HCL: "usb", PVE: "usb*", Doc: "USB devices of the node, usb0 first."},
 	{Key: "serial", Type: List, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Doc: "Serial devices, serial0 first."},
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", OmitDefault: true, Unset: Keep, Doc: "Display."},
 	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Doc: "Order and delays when a node starts or stops."},
-	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "Its DNS records. Without it, one record with the VM's name. `false` for none."},
+	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "The VM's DNS records. Without it, one record with the VM's name. `false` is no record."},
 	{Key: "meta", Type: Any, Doc: "Anything; passed to the outputs untouched."},
 }
 
 var templateFields = []Field{
 	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, Doc: "VMID of the template."},
-	{Key: "name", Type: String, Format: "id", Doc: "Name of the template; `stackgen resolve` looks it up once."},
-	{Key: "node", Type: String, Format: "node", Doc: "Node the template lies on."},
+	{Key: "name", Type: String, Format: "id", Doc: "Name of the template; `stackgen resolve` finds it once."},
+	{Key: "node", Type: String, Format: "node", Doc: "Node of the template."},
 }
 
 var adoptFields = []Field{
-	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, Required: true, Doc: "VMID of the VM that exists."},
+	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, Required: true, Doc: "VMID of the existing VM."},
 }
 
 var placementFields = []Field{
-	{Key: "strategy", Type: String, Enum: []string{"fixed", "round-robin", "score", "spread", "binpack"}, Default: "round-robin", Doc: "`fixed` takes the first of `nodes`, `round-robin` takes them in turn; the others look at the cluster and need `stackgen resolve` once."},
+	{Key: "strategy", Type: String, Enum: []string{"fixed", "round-robin", "score", "spread", "binpack"}, Default: "round-robin", Doc: "`fixed` uses the first of `nodes`, `round-robin` uses them in turn; the others read the cluster and need `stackgen resolve` once."},
 	{Key: "nodes", Type: List, Elem: &Field{Type: String, Format: "node"}, Doc: "The nodes to choose from."},
 	{Key: "weights", Type: Object, Fields: weightFields, Doc: "Weights of `score`."},
-	{Key: "max_per_node", Type: Int, Min: 1, Max: 100000, Doc: "At most so many VMs of this stack on one node."},
+	{Key: "max_per_node", Type: Int, Min: 1, Max: 100000, Doc: "Maximum number of this stack's VMs on one node."},
 }
 
 var weightFields = []Field{
@@ -86,14 +86,14 @@ var agentFields = []Field{
 	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", PVE: "enabled", Bare: true, Unset: "false", Doc: "The guest runs the agent."},
 	{Key: "timeout", Type: String, Format: "duration", HCL: "timeout", Unset: "15m", Doc: "How long the provider waits for the agent; its own default is 15m."},
 	{Key: "trim", Type: Bool, HCL: "trim", PVE: "fstrim_cloned_disks", Unset: "false", Doc: "Trim disks after a clone or move."},
-	{Key: "type", Type: String, Enum: []string{"virtio", "isa"}, HCL: "type", PVE: "type", Unset: "virtio", Doc: "How host and agent talk."},
+	{Key: "type", Type: String, Enum: []string{"virtio", "isa"}, HCL: "type", PVE: "type", Unset: "virtio", Doc: "Channel between host and agent."},
 }
 
 var cloudInitFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", PVE: "cloudinit/datastore", Unset: "local-lvm", Doc: "Where the drive lies. Without it, where the first disk lies, else `local-lvm`."},
-	{Key: "interface", Type: String, Format: "drive", HCL: "interface", PVE: "cloudinit/interface", Unset: Keep, Doc: "Where the drive is attached. Without it, where the template has it."},
-	{Key: "user", Type: String, Format: "user", HCL: "user_account.username", PVE: "ciuser", Doc: "The user that cloud-init makes."},
-	{Key: "ssh_keys", Type: List, Elem: &Field{Type: String, Format: "text"}, HCL: "user_account.keys", PVE: "sshkeys", Sep: "\n", Doc: "Public keys, or files that hold them, relative to the spec."},
+	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", PVE: "cloudinit/datastore", Unset: "local-lvm", Doc: "Datastore of the drive. Without it, the datastore of the first disk, or `local-lvm`."},
+	{Key: "interface", Type: String, Format: "drive", HCL: "interface", PVE: "cloudinit/interface", Unset: Keep, Doc: "Interface of the drive. Without it, the interface in the template."},
+	{Key: "user", Type: String, Format: "user", HCL: "user_account.username", PVE: "ciuser", Doc: "The user that cloud-init creates."},
+	{Key: "ssh_keys", Type: List, Elem: &Field{Type: String, Format: "text"}, HCL: "user_account.keys", PVE: "sshkeys", Sep: "\n", Doc: "Public keys, or files with public keys, relative to the spec."},
 	{Key: "ipv4", Type: String, Format: "ipv4", HCL: "ip_config.ipv4.address", PVE: "ipconfig0/ip", Doc: "`dhcp`, or address and prefix length."},
 	{Key: "gateway", Type: String, Format: "gateway", HCL: "ip_config.ipv4.gateway", PVE: "ipconfig0/gw", Doc: "IPv4 gateway, inside the address's subnet."},
 	{Key: "ipv6", Type: String, Format: "ipv6", HCL: "ip_config.ipv6.address", PVE: "ipconfig0/ip6", Doc: "`dhcp`, `auto`, or address and prefix length."},
@@ -102,19 +102,19 @@ var cloudInitFields = []Field{
 }
 
 var diskFields = []Field{
-	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", PVE: "interface", Doc: "Where it is attached. Changing it detaches the old disk and attaches an empty one."},
-	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore it lies on."},
+	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", PVE: "interface", Doc: "Interface of the disk. A change detaches the old disk and attaches an empty one."},
+	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
 	{Key: "size", Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", Unit: "GiB", PVE: "size", Unset: "8", Doc: "Size in GiB. A disk can grow, never shrink."},
-	{Key: "format", Type: String, Enum: []string{"raw", "qcow2", "vmdk"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format, on datastores that have files."},
-	{Key: "ssd", Type: Bool, HCL: "ssd", PVE: "ssd", Unset: "false", Doc: "Show it to the guest as an SSD; not for virtio interfaces."},
+	{Key: "format", Type: String, Enum: []string{"raw", "qcow2", "vmdk"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format, on datastores with files."},
+	{Key: "ssd", Type: Bool, HCL: "ssd", PVE: "ssd", Unset: "false", Doc: "Present the disk to the guest as an SSD; not for virtio interfaces."},
 	{Key: "discard", Type: Bool, HCL: "discard", As: "on|ignore", PVE: "discard", Unset: "false", Doc: "Pass discard requests to the storage."},
-	{Key: "iothread", Type: Bool, HCL: "iothread", PVE: "iothread", Unset: "false", Doc: "An I/O thread of its own."},
+	{Key: "iothread", Type: Bool, HCL: "iothread", PVE: "iothread", Unset: "false", Doc: "Use a separate I/O thread."},
 	{Key: "cache", Type: String, Enum: []string{"none", "directsync", "writethrough", "writeback", "unsafe"}, HCL: "cache", PVE: "cache", Unset: "none", Doc: "Cache mode."},
-	{Key: "backup", Type: Bool, HCL: "backup", PVE: "backup", Unset: "true", Doc: "Part of backups."},
-	{Key: "replicate", Type: Bool, HCL: "replicate", PVE: "replicate", Unset: "true", Doc: "Part of storage replication."},
+	{Key: "backup", Type: Bool, HCL: "backup", PVE: "backup", Unset: "true", Doc: "Include the disk in backups."},
+	{Key: "replicate", Type: Bool, HCL: "replicate", PVE: "replicate", Unset: "true", Doc: "Include the disk in storage replication."},
 	{Key: "aio", Type: String, Enum: []string{"io_uring", "native", "threads"}, HCL: "aio", PVE: "aio", Unset: "io_uring", Doc: "Asynchronous I/O mode."},
-	{Key: "serial", Type: String, Format: "diskserial", HCL: "serial", PVE: "serial", Doc: "Serial number the guest sees."},
-	{Key: "speed", Type: Object, HCL: "speed", Fields: speedFields, Doc: "Limits."},
+	{Key: "serial", Type: String, Format: "diskserial", HCL: "serial", PVE: "serial", Doc: "Serial number that the guest reads."},
+	{Key: "speed", Type: Object, HCL: "speed", Fields: speedFields, Doc: "Speed limits."},
 }
 
 var speedFields = []Field{
@@ -132,24 +132,24 @@ var networkFields = []Field{
 	{Key: "bridge", Type: String, Format: "bridge", Default: "vmbr0", HCL: "bridge", PVE: "bridge", Absent: None, Unset: "vmbr0", Doc: "Bridge or virtual network."},
 	{Key: "model", Type: String, Enum: []string{"virtio", "e1000", "e1000e", "rtl8139", "vmxnet3"}, Default: "virtio", HCL: "model", PVE: "model", Unset: "virtio", Doc: "Device model."},
 	{Key: "vlan", Type: Int, Min: 1, Max: 4094, HCL: "vlan_id", PVE: "tag", Unset: "0", Doc: "VLAN."},
-	{Key: "mac", Type: String, Format: "mac", HCL: "mac_address", As: "upper", PVE: "macaddr", Unset: Keep, Doc: "MAC address. Without it, Proxmox VE makes one."},
-	{Key: "mtu", Type: Int, Min: 1, Max: 65520, HCL: "mtu", PVE: "mtu", Unset: "0", Doc: "MTU; 1 is the bridge's."},
-	{Key: "firewall", Type: Bool, Default: "false", HCL: "firewall", PVE: "firewall", Unset: "false", Doc: "Apply the VM's firewall rules to it."},
+	{Key: "mac", Type: String, Format: "mac", HCL: "mac_address", As: "upper", PVE: "macaddr", Unset: Keep, Doc: "MAC address. Without it, Proxmox VE generates one."},
+	{Key: "mtu", Type: Int, Min: 1, Max: 65520, HCL: "mtu", PVE: "mtu", Unset: "0", Doc: "MTU; 1 is the MTU of the bridge."},
+	{Key: "firewall", Type: Bool, Default: "false", HCL: "firewall", PVE: "firewall", Unset: "false", Doc: "Apply the VM's firewall rules to this device."},
 	{Key: "queues", Type: Int, Min: 1, Max: 64, HCL: "queues", PVE: "queues", Unset: "0", Doc: "Packet queues."},
 	{Key: "rate", Type: Float, Max: 1000000, HCL: "rate_limit", Unit: "MB/s", PVE: "rate", Unset: "0", Doc: "Limit in MB/s."},
-	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Min: 1, Max: 4094, Format: "vlans"}, HCL: "trunks", As: "join ;", PVE: "trunks", Doc: "VLANs the guest may tag itself, such as [10, \"20-30\"]."},
+	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Min: 1, Max: 4094, Format: "vlans"}, HCL: "trunks", As: "join ;", PVE: "trunks", Doc: "VLANs that the guest may use, such as [10, \"20-30\"]."},
 	{Key: "disconnected", Type: Bool, HCL: "disconnected", PVE: "link_down", Unset: "false", Doc: "Unplug the cable."},
 }
 
 var efiFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore it lies on."},
+	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
 	{Key: "type", Type: String, Enum: []string{"2m", "4m"}, Default: "4m", HCL: "type", PVE: "efitype", Unset: "2m", Change: Replace, Doc: "Size and type; a change replaces the VM."},
 	{Key: "pre_enrolled_keys", Type: Bool, HCL: "pre_enrolled_keys", PVE: "pre-enrolled-keys", Unset: "false", Doc: "Enrol distribution and Microsoft Secure Boot keys."},
 	{Key: "format", Type: String, Enum: []string{"raw", "qcow2"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format."},
 }
 
 var tpmFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore it lies on."},
+	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
 	{Key: "version", Type: String, Enum: []string{"v1.2", "v2.0"}, Default: "v2.0", HCL: "version", PVE: "version", Unset: "v2.0", Change: Replace, Doc: "TPM version; a change replaces the VM."},
 }
 
@@ -159,7 +159,7 @@ var serialFields = []Field{
 
 var usbFields = []Field{
 	{Key: "host", Type: String, Format: "usb", HCL: "host", PVE: "host", Bare: true, Doc: "Vendor and product such as 1a86:7523, a port such as 1-1.4, or `spice`."},
-	{Key: "mapping", Type: String, Format: "id", HCL: "mapping", PVE: "mapping", Doc: "Resource mapping of the cluster, in place of `host`."},
+	{Key: "mapping", Type: String, Format: "id", HCL: "mapping", PVE: "mapping", Doc: "Resource mapping of the cluster, instead of `host`."},
 	{Key: "usb3", Type: Bool, HCL: "usb3", PVE: "usb3", Unset: "false", Doc: "A USB 3 port."},
 }
 
@@ -171,8 +171,8 @@ var vgaFields = []Field{
 
 var startupFields = []Field{
 	{Key: "order", Type: Int, Max: 1000000, HCL: "order", PVE: "order", Unset: "-1", Doc: "Position in the starting order."},
-	{Key: "up", Type: Int, Max: 1000000, HCL: "up_delay", PVE: "up", Unset: "-1", Doc: "Seconds to wait after its start."},
-	{Key: "down", Type: Int, Max: 1000000, HCL: "down_delay", PVE: "down", Unset: "-1", Doc: "Seconds to wait after its stop."},
+	{Key: "up", Type: Int, Max: 1000000, HCL: "up_delay", PVE: "up", Unset: "-1", Doc: "Seconds to wait after the VM starts."},
+	{Key: "down", Type: Int, Max: 1000000, HCL: "down_delay", PVE: "down", Unset: "-1", Doc: "Seconds to wait after the VM stops."},
 }
 
 var recordFields = []Field{
