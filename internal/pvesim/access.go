@@ -2,7 +2,7 @@ package pvesim
 
 import (
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -104,7 +104,7 @@ func (w *world) grantsAt(kind string, names []string, level string, exact bool) 
 		if t == "" {
 			t = "user"
 		}
-		if t != kind || g.Path != level || !contains(names, g.To) || (g.NoPropagate && !exact) {
+		if t != kind || g.Path != level || !slices.Contains(names, g.To) || (g.NoPropagate && !exact) {
 			continue
 		}
 		if g.Role == "NoAccess" {
@@ -141,7 +141,7 @@ func (w *world) poolOfPath(path string) string {
 	}
 	if id, ok := strings.CutPrefix(path, "/storage/"); ok {
 		for _, p := range w.seed.Pools {
-			if contains(p.Storage, id) {
+			if slices.Contains(p.Storage, id) {
 				return p.ID
 			}
 		}
@@ -203,6 +203,6 @@ func (w *world) knownPaths() []string {
 	for p := range set {
 		out = append(out, p)
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }

@@ -1,10 +1,13 @@
 package pvesim
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -132,9 +135,9 @@ func flags(r rights) object {
 func roleList(c *call) (any, error) {
 	_, builtin := privileges(c.w.seed.Version)
 	out := []object{}
-	for _, name := range sortedKeys(c.w.roles) {
+	for _, name := range slices.Sorted(maps.Keys(c.w.roles)) {
 		list := append([]string{}, c.w.roles[name]...)
-		sort.Strings(list)
+		slices.Sort(list)
 		_, special := builtin[name]
 		out = append(out, object{"privs": strings.Join(list, ","), "roleid": name, "special": flag(special)})
 	}
@@ -147,7 +150,7 @@ func aclList(c *call) (any, error) {
 		if !c.w.allowed(c.who, g.Path, "Permissions.Modify") && !c.w.allowed(c.who, "/access", "Sys.Audit", "Permissions.Modify") {
 			continue
 		}
-		out = append(out, object{"path": g.Path, "propagate": flag(!g.NoPropagate), "roleid": g.Role, "type": formatOr(g.Type, "user"), "ugid": g.To})
+		out = append(out, object{"path": g.Path, "propagate": flag(!g.NoPropagate), "roleid": g.Role, "type": cmp.Or(g.Type, "user"), "ugid": g.To})
 	}
 	return out, nil
 }
@@ -196,7 +199,7 @@ func (c *call) grantee(kind, to string) error {
 
 func (w *world) grant(g *Grant, remove bool) {
 	for i, old := range w.seed.ACL {
-		if old.Path == g.Path && formatOr(old.Type, "user") == g.Type && old.To == g.To && old.Role == g.Role {
+		if old.Path == g.Path && cmp.Or(old.Type, "user") == g.Type && old.To == g.To && old.Role == g.Role {
 			w.seed.ACL = append(w.seed.ACL[:i], w.seed.ACL[i+1:]...)
 			break
 		}
@@ -225,7 +228,7 @@ func groupList(c *call) (any, error) {
 	for _, g := range c.w.seed.Groups {
 		var users []string
 		for _, u := range c.w.seed.Users {
-			if contains(u.Groups, g.ID) {
+			if slices.Contains(u.Groups, g.ID) {
 				users = append(users, u.ID)
 			}
 		}

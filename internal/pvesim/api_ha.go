@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func haAdd(c *call) (any, error) {
 	if c.w.haBySID(sid) != nil {
 		return nil, failf("create resource failed: resource ID '%s' already defined", sid)
 	}
-	h := &HAEntry{SID: sid, State: formatOr(c.p["state"], "started"), Comment: c.p["comment"], Group: c.p["group"]}
+	h := &HAEntry{SID: sid, State: cmp.Or(c.p["state"], "started"), Comment: c.p["comment"], Group: c.p["group"]}
 	c.w.seed.HA = append(c.w.seed.HA, h)
 	if !c.w.single() {
 		c.w.haSync(h)

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -33,7 +34,7 @@ func (c *call) poolDetail(p *Pool) object {
 	if c.p["type"] != "storage" {
 		for _, id := range c.w.vmids() {
 			g := c.w.guests[id]
-			if containsInt(p.Guests, id) && (c.p["type"] == "" || c.p["type"] == g.Type) {
+			if slices.Contains(p.Guests, id) && (c.p["type"] == "" || c.p["type"] == g.Type) {
 				members = append(members, c.guestResource(g, false))
 			}
 		}
@@ -41,7 +42,7 @@ func (c *call) poolDetail(p *Pool) object {
 	if t := c.p["type"]; t == "" || t == "storage" {
 		for _, n := range c.w.nodes {
 			for _, s := range c.w.seed.Storages {
-				if contains(p.Storage, s.ID) && s.onNode(n.Name) {
+				if slices.Contains(p.Storage, s.ID) && s.onNode(n.Name) {
 					members = append(members, c.storageResource(n, s))
 				}
 			}
@@ -133,20 +134,20 @@ func (c *call) poolDenied(err error, path string) error {
 
 func (c *call) poolGuest(p *Pool, vmid int) error {
 	if c.flag("delete") {
-		if !containsInt(p.Guests, vmid) {
+		if !slices.Contains(p.Guests, vmid) {
 			return failf("update pools failed: VM %d is not a pool member", vmid)
 		}
-		p.Guests = withoutInt(p.Guests, vmid)
+		p.remove(vmid)
 		return nil
 	}
-	if containsInt(p.Guests, vmid) {
+	if slices.Contains(p.Guests, vmid) {
 		return failf("update pools failed: VM %d is already a pool member", vmid)
 	}
 	if old := c.w.poolOf(vmid); old != nil {
 		if !c.flag("allow-move") {
 			return failf("update pools failed: VM %d belongs already to pool '%s' and 'allow-move' is not set", vmid, old.ID)
 		}
-		old.Guests = withoutInt(old.Guests, vmid)
+		old.remove(vmid)
 	}
 	p.Guests = append(p.Guests, vmid)
 	return nil
@@ -154,7 +155,7 @@ func (c *call) poolGuest(p *Pool, vmid int) error {
 
 func (c *call) poolStorage(p *Pool, id string) error {
 	if !c.flag("delete") {
-		if contains(p.Storage, id) {
+		if slices.Contains(p.Storage, id) {
 			return failf("update pools failed: Storage '%s' is already a pool member", id)
 		}
 		p.Storage = append(p.Storage, id)
@@ -201,21 +202,7 @@ func deletePool(c *call) (any, error) {
 	return nil, nil
 }
 
-func containsInt(list []int, v int) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
-}
-
-func withoutInt(list []int, v int) []int {
-	out := []int{}
-	for _, x := range list {
-		if x != v {
-			out = append(out, x)
-		}
-	}
-	return out
+// remove removes a guest from the pool.
+func (p *Pool) remove(vmid int) {
+	p.Guests = slices.DeleteFunc(slices.Clone(p.Guests), func(id int) bool { return id == vmid })
 }

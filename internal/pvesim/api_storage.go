@@ -1,7 +1,9 @@
 package pvesim
 
 import (
+	"cmp"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -150,7 +152,7 @@ func (s *Storage) holds(kinds string) bool {
 		return true
 	}
 	for _, k := range strings.Split(kinds, ",") {
-		if contains(s.Content, k) {
+		if slices.Contains(s.Content, k) {
 			return true
 		}
 	}
@@ -228,7 +230,7 @@ func allocVolume(c *call) (any, error) {
 	if ext := path.Ext(name); ext != "" && s.fileBased() {
 		name, format = strings.TrimSuffix(name, ext), ext[1:]
 	}
-	if id := s.volumeID(c.vmid(), name, formatOr(format, "raw")); c.w.volumeOn(c.node, id) != nil {
+	if id := s.volumeID(c.vmid(), name, cmp.Or(format, "raw")); c.w.volumeOn(c.node, id) != nil {
 		return nil, failf("disk image '%s' already exists", s.filePath(id))
 	}
 	v, _, aerr := c.w.alloc(c.node, s, c.vmid(), name, format, size)
@@ -236,13 +238,6 @@ func allocVolume(c *call) (any, error) {
 		return nil, failf("%s", aerr.Error())
 	}
 	return v.ID, nil
-}
-
-func formatOr(v, fallback string) string {
-	if v == "" {
-		return fallback
-	}
-	return v
 }
 
 func (c *call) volume() (*Volume, error) {

@@ -1,6 +1,9 @@
 package pvesim
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 func userList(c *call) (any, error) {
 	out := []object{}
@@ -109,7 +112,7 @@ func tokenCreate(c *call) (any, error) {
 	}
 	t := &Token{ID: c.p["tokenid"], Secret: c.w.uuid(), Privsep: c.p["privsep"] != "0", Comment: c.p["comment"]}
 	u.Tokens = append(u.Tokens, t)
-	info := object{"privsep": formatOr(c.p["privsep"], "1")}
+	info := object{"privsep": cmp.Or(c.p["privsep"], "1")}
 	if t.Comment != "" {
 		info["comment"] = t.Comment
 	}

@@ -173,7 +173,7 @@ func (s *Server) Remove(vmid int) {
 	s.w.dropGuest(g)
 	delete(s.w.published, vmid)
 	for _, p := range s.w.seed.Pools {
-		p.Guests = withoutInt(p.Guests, vmid)
+		p.remove(vmid)
 	}
 }
 

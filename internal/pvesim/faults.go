@@ -1,10 +1,12 @@
 package pvesim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -79,7 +81,7 @@ func newFaultSet(list []*Fault, number uint64) (*faultSet, error) {
 }
 
 func (fs *faultSet) add(f *Fault) error {
-	if !contains(faultKinds(), f.Do) {
+	if !slices.Contains(faultKinds(), f.Do) {
 		return fmt.Errorf("fault %q: do %q is not one of %s", f.Name, f.Do, strings.Join(faultKinds(), ", "))
 	}
 	if f.DelayText != "" {
@@ -97,7 +99,7 @@ func (fs *faultSet) add(f *Fault) error {
 	return nil
 }
 
-func (f *Fault) label() string { return formatOr(f.Name, f.Do) }
+func (f *Fault) label() string { return cmp.Or(f.Name, f.Do) }
 
 // pick finds the fault that meets a request, and counts.
 func (fs *faultSet) pick(s *Server, r *request) *Fault {
@@ -123,7 +125,7 @@ func (fs *faultSet) pick(s *Server, r *request) *Fault {
 }
 
 func (f *Fault) matches(r *request, touched []int) bool {
-	if f.Method != "" && f.Method != r.method || f.VMID != 0 && !containsInt(touched, f.VMID) {
+	if f.Method != "" && f.Method != r.method || f.VMID != 0 && !slices.Contains(touched, f.VMID) {
 		return false
 	}
 	if f.Path == "" {
@@ -159,12 +161,12 @@ func (s *Server) underFault(ctx context.Context, r *request, f *Fault) *reply {
 		return s.answer(ctx, r)
 	case DoError:
 		s.pause(ctx, delay)
-		e := fail(max(f.Status, 400), "%s", formatOr(f.Message, "simulated failure"))
+		e := fail(max(f.Status, 400), "%s", cmp.Or(f.Message, "simulated failure"))
 		e.bare = f.Status == 401 || f.Status >= 595
 		return e.reply("json")
 	case DoUnreachable:
 		s.pause(ctx, delay)
-		return &reply{status: 595, reason: formatOr(f.Message, "Connection refused")}
+		return &reply{status: 595, reason: cmp.Or(f.Message, "Connection refused")}
 	case DoTimeout:
 		return s.executedLater(ctx, r, f)
 	case DoReset:
@@ -216,7 +218,7 @@ func (s *Server) executedLater(ctx context.Context, r *request, f *Fault) *reply
 		s.w.mu.Unlock()
 	}
 	s.pause(ctx, delay)
-	return &reply{status: 596, reason: formatOr(f.Message, "Connection timed out")}
+	return &reply{status: 596, reason: cmp.Or(f.Message, "Connection timed out")}
 }
 
 // killing lets the request start its task and then kills the worker.
@@ -253,7 +255,7 @@ func (s *Server) applyFault(f *Fault, r *request) {
 	switch f.Do {
 	case DoLocked:
 		if g != nil {
-			g.Config["lock"] = formatOr(f.Lock, "backup")
+			g.Config["lock"] = cmp.Or(f.Lock, "backup")
 		}
 	case DoStale:
 		w.frozen = w.now.Add(max(f.Delay, beatInterval))

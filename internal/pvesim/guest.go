@@ -4,7 +4,9 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,7 +43,7 @@ func parseDrive(v string) drive {
 // String writes the line as the server does: the volume, then sorted options.
 func (d drive) String() string {
 	out := d.file
-	for _, k := range sortedKeys(d.opts) {
+	for _, k := range slices.Sorted(maps.Keys(d.opts)) {
 		out += "," + k + "=" + d.opts[k]
 	}
 	return out
@@ -86,7 +88,7 @@ func defaultBoot(conf map[string]string) string {
 			}
 		}
 	}
-	for _, k := range sortedKeys(conf) {
+	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if strings.HasPrefix(k, "net") && isIndexed(k, "net") {
 			out = append(out, k)
 			break
@@ -223,7 +225,7 @@ func (g *Guest) digest() string {
 	h := sha1.New()
 	section := func(name string, m map[string]string) {
 		fmt.Fprintf(h, "[%s]\n", name)
-		for _, k := range sortedKeys(m) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
 			fmt.Fprintf(h, "%s: %s\n", k, m[k])
 		}
 	}

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -50,7 +51,7 @@ func (h *HAEntry) shown() string {
 	if h.State == "ignored" {
 		return "ignored"
 	}
-	return formatOr(h.CRM, "queued")
+	return cmp.Or(h.CRM, "queued")
 }
 
 func (w *world) haStatus(g *Guest) object {

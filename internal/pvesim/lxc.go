@@ -1,6 +1,9 @@
 package pvesim
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"stackgen/internal/pvesim/schema"
@@ -76,7 +79,7 @@ func lxcInterfaces(c *call) (any, error) {
 		return []object{}, nil
 	}
 	out := []object{{"name": "lo", "hwaddr": "00:00:00:00:00:00", "inet": "127.0.0.1/8", "inet6": "::1/128"}}
-	for _, k := range sortedKeys(g.Config) {
+	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		if netKey.MatchString(k) {
 			n := parseDrive(g.Config[k]).opts
 			o := object{"name": n["name"], "hwaddr": n["hwaddr"]}
@@ -126,7 +129,7 @@ func (c *call) fillContainer(g *Guest) error {
 			g.Config[k] = v
 		}
 	}
-	id := formatOr(c.p["storage"], "local")
+	id := cmp.Or(c.p["storage"], "local")
 	size := "4"
 	if d := parseDrive(c.p["rootfs"]); d.file != "" {
 		id, size = storageOf(d.file), d.file[len(storageOf(d.file))+1:]
@@ -209,7 +212,7 @@ func lxcDestroy(c *call) (any, error) {
 	wk := &worker{steps: []step{func() (pause, error) {
 		c.w.dropGuest(g)
 		for _, p := range c.w.seed.Pools {
-			p.Guests = withoutInt(p.Guests, g.VMID)
+			p.remove(g.VMID)
 		}
 		return pause{d: 150 * time.Millisecond, main: true}, nil
 	}}}

@@ -1,6 +1,8 @@
 package pvesim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +21,7 @@ func (g *Guest) effective() map[string]string {
 // applyPending lets pending changes take effect: all of them on a stopped
 // guest, on a running one only what can be changed under it.
 func (w *world) applyPending(g *Guest) {
-	for _, k := range sortedKeys(g.Deleted) {
+	for _, k := range slices.Sorted(maps.Keys(g.Deleted)) {
 		if g.Running && !hotDelete(k) {
 			continue
 		}
@@ -37,7 +39,7 @@ func (w *world) applyPending(g *Guest) {
 		delete(g.Config, k)
 		delete(g.Deleted, k)
 	}
-	for _, k := range sortedKeys(g.Pending) {
+	for _, k := range slices.Sorted(maps.Keys(g.Pending)) {
 		if g.Running && !hotSet(k, g) {
 			continue
 		}

@@ -2,6 +2,8 @@ package pvesim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -221,7 +223,7 @@ func qemuPending(c *call) (any, error) {
 			keys[k] = true
 		}
 	}
-	for _, k := range sortedKeys(keys) {
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		o := object{"key": k}
 		if v, ok := g.Config[k]; ok {
 			o["value"] = c.s.typed(qemuConfigPath, k, masked(k, v))

@@ -1,7 +1,9 @@
 package pvesim
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"stackgen/internal/pvesim/schema"
@@ -78,7 +80,7 @@ func (c *call) vmRight(vmid int, pool, priv string) error {
 
 // checkDiskAccess refuses new disks on storages the caller may not fill.
 func (c *call) checkDiskAccess(vmid int, conf map[string]string, fallback string) error {
-	for _, k := range sortedKeys(conf) {
+	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if !isDriveKey(k) {
 			continue
 		}
@@ -124,7 +126,7 @@ func newDisk(d drive) bool { return newDiskSpec.MatchString(d.file) || d.opts["i
 
 // checkBridges asks for the right to use every bridge named.
 func (c *call) checkBridges(conf map[string]string) error {
-	for _, k := range sortedKeys(conf) {
+	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if !netKey.MatchString(k) {
 			continue
 		}
@@ -173,7 +175,7 @@ func isModel(k string) bool {
 // printNet writes a network line as the server stores it.
 func printNet(n map[string]string) string {
 	out := n["model"] + "=" + n["macaddr"]
-	for _, k := range sortedKeys(n) {
+	for _, k := range slices.Sorted(maps.Keys(n)) {
 		if k != "model" && k != "macaddr" {
 			out += "," + k + "=" + n[k]
 		}
@@ -185,7 +187,7 @@ func printNet(n map[string]string) string {
 // tags are sorted, new identifiers are made.
 func (w *world) cleanParams(in map[string]string) map[string]string {
 	out := map[string]string{}
-	for _, k := range sortedKeys(in) {
+	for _, k := range slices.Sorted(maps.Keys(in)) {
 		v := in[k]
 		switch {
 		case netKey.MatchString(k):
@@ -216,5 +218,5 @@ func uniqueTags(v string) string {
 	if len(seen) == 0 {
 		return " "
 	}
-	return strings.Join(sortedKeys(seen), ";")
+	return strings.Join(slices.Sorted(maps.Keys(seen)), ";")
 }

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func agentHostname(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return object{"result": object{"host-name": formatOr(g.Agent.Hostname, g.name())}}, nil
+	return object{"result": object{"host-name": cmp.Or(g.Agent.Hostname, g.name())}}, nil
 }
 
 func agentOSInfo(c *call) (any, error) {

@@ -1,7 +1,10 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -96,7 +99,7 @@ func (j *cloneJob) check() error {
 func (j *cloneJob) checkVolumes() error {
 	c, w := j.c, j.c.w
 	shared := true
-	for _, k := range sortedKeys(j.conf) {
+	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
 		d := parseDrive(j.conf[k])
 		if !isDriveKey(k) || d.cdrom() && !d.cloudinit() || !strings.Contains(d.file, ":") {
 			continue
@@ -125,7 +128,7 @@ func (j *cloneJob) checkVolumes() error {
 	if old := w.guests[j.newid]; old != nil && old.Node == c.node {
 		return failf("unable to create VM %d: config file already exists", j.newid)
 	}
-	for _, k := range sortedKeys(j.conf) {
+	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
 		d := parseDrive(j.conf[k])
 		if !isDriveKey(k) || d.cdrom() {
 			continue
@@ -140,14 +143,14 @@ func (j *cloneJob) checkVolumes() error {
 func (j *cloneJob) steps() []step {
 	steps := []step{j.begin}
 	var last string
-	for _, k := range sortedKeys(j.conf) {
+	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
 		d := parseDrive(j.conf[k])
 		if !isDriveKey(k) || d.cdrom() && !d.cloudinit() {
 			continue
 		}
 		last = k
 	}
-	for _, k := range sortedKeys(j.conf) {
+	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
 		d := parseDrive(j.conf[k])
 		if !isDriveKey(k) || d.cdrom() && !d.cloudinit() {
 			continue
@@ -176,10 +179,10 @@ func (j *cloneJob) begin() (pause, error) {
 	}
 	j.g = w.newGuest(j.newid, j.c.node, "clone")
 	j.g.Agent = j.src.Agent
-	for _, k := range sortedKeys(j.conf) {
+	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
 		j.g.copyOption(w, k, j.conf[k])
 	}
-	j.g.Config["name"] = formatOr(j.c.p["name"], "Copy-of-VM-"+formatOr(j.conf["name"], itoa(j.src.VMID)))
+	j.g.Config["name"] = cmp.Or(j.c.p["name"], "Copy-of-VM-"+cmp.Or(j.conf["name"], itoa(j.src.VMID)))
 	if d, ok := j.c.p["description"]; ok {
 		j.g.Config["description"] = d
 	}

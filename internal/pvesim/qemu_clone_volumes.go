@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ func (j *cloneJob) volume(d drive, full bool) (*Volume, error) {
 	}
 	format := "raw"
 	if s.fileBased() {
-		format = formatOr(j.format, src.Format)
+		format = cmp.Or(j.format, src.Format)
 	}
 	name := w.freeDiskName(s, j.c.node, j.newid)
 	if d.cloudinit() {

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -55,7 +56,7 @@ func qemuCloudinitDump(c *call) (any, error) {
 
 func userData(g *Guest, conf map[string]string) string {
 	host, domain, _ := strings.Cut(g.name(), ".")
-	domain = formatOr(conf["searchdomain"], domain)
+	domain = cmp.Or(conf["searchdomain"], domain)
 	b := "#cloud-config\nhostname: " + host + "\nmanage_etc_hosts: true\n"
 	if domain != "" {
 		b += "fqdn: " + host + "." + domain + "\n"

@@ -1,6 +1,9 @@
 package pvesim
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +51,7 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 	if err := c.checkConfigRights(vmid, "", u.delete, map[string]string{}); err != nil {
 		return nil, err
 	}
-	if err := c.checkConfigRights(vmid, "", sortedKeys(u.set), u.set); err != nil {
+	if err := c.checkConfigRights(vmid, "", slices.Sorted(maps.Keys(u.set)), u.set); err != nil {
 		return nil, err
 	}
 	if err := c.checkDiskAccess(vmid, u.set, ""); err != nil {
@@ -116,7 +119,7 @@ func (u *update) refuse() error {
 	if d := c.p["digest"]; d != "" && d != g.digest() {
 		return failf("checksum mismatch (file change by other user?)")
 	}
-	if err := g.locked(); err != nil && !contains(u.delete, "lock") {
+	if err := g.locked(); err != nil && !slices.Contains(u.delete, "lock") {
 		return err
 	}
 	for _, k := range schema.SplitList(c.p["revert"]) {
@@ -124,7 +127,7 @@ func (u *update) refuse() error {
 		delete(g.Deleted, k)
 	}
 	if b, ok := u.set["balloon"]; ok && atoi(b) > 0 {
-		mem := formatOr(u.set["memory"], formatOr(g.Pending["memory"], formatOr(g.Config["memory"], "512")))
+		mem := cmp.Or(u.set["memory"], cmp.Or(g.Pending["memory"], cmp.Or(g.Config["memory"], "512")))
 		if atoi(b) > atoi(mem) {
 			return failf("balloon value too large (must be smaller than assigned memory)")
 		}
@@ -134,7 +137,7 @@ func (u *update) refuse() error {
 
 func (u *update) fork() string {
 	line := "update VM " + itoa(u.g.VMID) + ":"
-	for _, k := range sortedKeys(u.set) {
+	for _, k := range slices.Sorted(maps.Keys(u.set)) {
 		v := u.set[k]
 		if k == "cipassword" {
 			v = "<hidden>"
@@ -173,7 +176,7 @@ func (u *update) apply() error {
 		}
 	}
 	clean := w.cleanParams(u.set)
-	for _, k := range sortedKeys(clean) {
+	for _, k := range slices.Sorted(maps.Keys(clean)) {
 		if err := u.setKey(k, clean[k]); err != nil {
 			return err
 		}
@@ -200,7 +203,7 @@ func (u *update) deleteKey(k string) error {
 		return nil
 	}
 	delete(g.Pending, k)
-	if order := bootOrder(g.effective()); contains(order, k) {
+	if order := bootOrder(g.effective()); slices.Contains(order, k) {
 		g.Pending["boot"] = printBoot(without(order, k))
 	}
 	switch {

@@ -2,6 +2,8 @@ package pvesim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,7 +28,7 @@ func qemuCreate(c *call) (any, error) {
 	if c.p["archive"] != "" {
 		return nil, failf("unable to restore VM %d - archives are not simulated", vmid)
 	}
-	if err := c.checkConfigRights(vmid, pool, sortedKeys(set), set); err != nil {
+	if err := c.checkConfigRights(vmid, pool, slices.Sorted(maps.Keys(set)), set); err != nil {
 		return nil, err
 	}
 	if err := c.checkDiskAccess(vmid, set, c.p["storage"]); err != nil {
@@ -94,7 +96,7 @@ func (w *world) forget(g *Guest) {
 }
 
 func (w *world) join(pool string, vmid int) {
-	if p := w.pool(pool); p != nil && !containsInt(p.Guests, vmid) {
+	if p := w.pool(pool); p != nil && !slices.Contains(p.Guests, vmid) {
 		p.Guests = append(p.Guests, vmid)
 	}
 }
@@ -104,7 +106,7 @@ const qemuVersion = "9.2.0"
 
 func (w *world) fillNew(wk *worker, g *Guest, set map[string]string) error {
 	conf := w.cleanParams(set)
-	for _, k := range sortedKeys(conf) {
+	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if !isDriveKey(k) {
 			continue
 		}

@@ -1,6 +1,8 @@
 package pvesim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -48,7 +50,7 @@ func (w *world) mayDestroy(g *Guest) error {
 	if g.Running {
 		return failf("VM %d is running - destroy failed", g.VMID)
 	}
-	for _, k := range sortedKeys(g.Config) {
+	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		if !isDriveKey(k) {
 			continue
 		}
@@ -74,13 +76,13 @@ func (w *world) destroy(wk *worker, g *Guest, purge bool) error {
 		}
 		w.removeVolume(v)
 	}
-	for _, k := range sortedKeys(g.Config) {
+	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		if isDriveKey(k) || strings.HasPrefix(k, "unused") {
 			remove(g.Config[k])
 		}
 	}
 	for _, s := range g.Snapshots {
-		for _, k := range sortedKeys(s.Config) {
+		for _, k := range slices.Sorted(maps.Keys(s.Config)) {
 			if isDriveKey(k) {
 				remove(s.Config[k])
 			}
@@ -91,7 +93,7 @@ func (w *world) destroy(wk *worker, g *Guest, purge bool) error {
 	}
 	w.forget(g)
 	for _, p := range w.seed.Pools {
-		p.Guests = withoutInt(p.Guests, g.VMID)
+		p.remove(g.VMID)
 	}
 	w.dropGrants("/vms/" + itoa(g.VMID))
 	if purge {

@@ -1,8 +1,11 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,7 +131,7 @@ func qemuMoveDisk(c *call) (any, error) {
 	}
 	format := "raw"
 	if dst.fileBased() {
-		format = formatOr(c.p["format"], src.Format)
+		format = cmp.Or(c.p["format"], src.Format)
 	}
 	if storageOf(d.file) == storage && (c.p["format"] == "" || src.Format == format) {
 		return nil, failf("you can't move to the same storage with same format")
@@ -213,7 +216,7 @@ func qemuTemplate(c *call) (any, error) {
 			return pause{}, err
 		}
 		g.Config["template"] = "1"
-		for _, k := range sortedKeys(g.Config) {
+		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 			if isDriveKey(k) && !parseDrive(g.Config[k]).cdrom() {
 				c.w.makeBase(g, k)
 			}

@@ -1,8 +1,11 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -36,14 +39,14 @@ func (w *world) makeDisk(g *Guest, key, value string, conf map[string]string) (s
 }
 
 func (w *world) makeCloudinit(g *Guest, key string, d drive, s *Storage, conf map[string]string) (string, []string, error) {
-	for _, k := range sortedKeys(conf) {
+	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if k != key && isDriveKey(k) && parseDrive(conf[k]).cloudinit() {
 			return "", nil, failf("%s - cloud-init drive is already attached at '%s'", key, k)
 		}
 	}
 	name, format := fmt.Sprintf("vm-%d-cloudinit", g.VMID), "raw"
 	if s.fileBased() {
-		format = formatOr(d.opts["format"], "qcow2")
+		format = cmp.Or(d.opts["format"], "qcow2")
 	}
 	d.file = s.volumeID(g.VMID, name, format)
 	d.opts["media"] = "cdrom"

@@ -2,7 +2,9 @@ package pvesim
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -203,7 +205,7 @@ func (m *migration) finish() (pause, error) {
 // moveVolumes drops the sources and points the configuration at the copies.
 func (m *migration) moveVolumes() {
 	i := 0
-	for _, k := range sortedKeys(m.g.Config) {
+	for _, k := range slices.Sorted(maps.Keys(m.g.Config)) {
 		d := parseDrive(m.g.Config[k])
 		if !isDriveKey(k) && !strings.HasPrefix(k, "unused") || i >= len(m.copied) {
 			continue

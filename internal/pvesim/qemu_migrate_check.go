@@ -1,13 +1,15 @@
 package pvesim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 )
 
 // localDisks lists the drives that a migration would have to copy.
 func (w *world) localDisks(g *Guest) []object {
 	out := []object{}
-	for _, k := range sortedKeys(g.Config) {
+	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		d := parseDrive(g.Config[k])
 		if !isDriveKey(k) && !strings.HasPrefix(k, "unused") || !strings.Contains(d.file, ":") {
 			continue
@@ -62,8 +64,8 @@ func qemuMigrateCheck(c *call) (any, error) {
 
 func (g *Guest) storages() []string {
 	var out []string
-	for _, k := range sortedKeys(g.Config) {
-		if d := parseDrive(g.Config[k]); isDriveKey(k) && strings.Contains(d.file, ":") && !contains(out, storageOf(d.file)) {
+	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
+		if d := parseDrive(g.Config[k]); isDriveKey(k) && strings.Contains(d.file, ":") && !slices.Contains(out, storageOf(d.file)) {
 			out = append(out, storageOf(d.file))
 		}
 	}

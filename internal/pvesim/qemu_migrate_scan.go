@@ -1,8 +1,11 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +31,7 @@ func (m *migration) scanFailure(format string, args ...any) error {
 
 // updateSizes corrects what the configuration says about local disks.
 func (m *migration) updateSizes() {
-	for _, k := range sortedKeys(m.g.Config) {
+	for _, k := range slices.Sorted(maps.Keys(m.g.Config)) {
 		d := parseDrive(m.g.Config[k])
 		v := m.w.volumeOn(m.g.Node, d.file)
 		if !isDriveKey(k) || v == nil || v.Node == "" || d.size() == int64(v.Size) || k == "efidisk0" || k == "tpmstate0" {
@@ -48,9 +51,9 @@ func (m *migration) updateSizes() {
 func (m *migration) renamed(src *Volume, s *Storage) string {
 	name := path.Base(plain(src.ID))
 	name = strings.TrimSuffix(name, path.Ext(name))
-	id := s.volumeID(src.VMID, name, formatOr(src.Format, "raw"))
+	id := s.volumeID(src.VMID, name, cmp.Or(src.Format, "raw"))
 	if m.w.volumeOn(m.target.Name, id) != nil {
-		id = s.volumeID(src.VMID, m.w.freeDiskName(s, m.target.Name, src.VMID), formatOr(src.Format, "raw"))
+		id = s.volumeID(src.VMID, m.w.freeDiskName(s, m.target.Name, src.VMID), cmp.Or(src.Format, "raw"))
 	}
 	return id
 }

@@ -1,6 +1,8 @@
 package pvesim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,7 +47,7 @@ func (w *world) startSteps(wk *worker, vmid int, node string) []step {
 		if err := w.startable(g); err != nil {
 			return pause{}, err
 		}
-		for _, k := range sortedKeys(g.Config) {
+		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 			if isDriveKey(k) && parseDrive(g.Config[k]).cloudinit() {
 				wk.log("generating cloud-init ISO")
 				break
@@ -63,7 +65,7 @@ func (w *world) startSteps(wk *worker, vmid int, node string) []step {
 // startable looks for what a start needs on its node: volumes and bridges.
 func (w *world) startable(g *Guest) error {
 	n := w.node(g.Node)
-	for _, k := range sortedKeys(g.Config) {
+	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		v := g.Config[k]
 		if isDriveKey(k) {
 			d := parseDrive(v)
@@ -72,7 +74,7 @@ func (w *world) startable(g *Guest) error {
 			}
 		}
 		if netKey.MatchString(k) && len(n.Bridges) > 0 {
-			if b := parseNet(v)["bridge"]; b != "" && !contains(n.Bridges, b) {
+			if b := parseNet(v)["bridge"]; b != "" && !slices.Contains(n.Bridges, b) {
 				return failf("bridge '%s' does not exist", b)
 			}
 		}

@@ -1,6 +1,8 @@
 package pvesim
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -94,7 +96,7 @@ func snapshotCreate(c *call) (any, error) {
 		if g.snapshot(name) != nil {
 			return failf("snapshot name '%s' already used", name)
 		}
-		for _, k := range sortedKeys(g.Config) {
+		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 			d := parseDrive(g.Config[k])
 			if !isDriveKey(k) || d.cdrom() {
 				continue
@@ -106,7 +108,7 @@ func snapshotCreate(c *call) (any, error) {
 		if err := c.w.write(g.Node, g.VMID, wk.task.PID); err != nil {
 			return err
 		}
-		for _, k := range sortedKeys(g.Config) {
+		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 			d := parseDrive(g.Config[k])
 			if isDriveKey(k) && !d.cdrom() {
 				wk.logf("snapshotting 'drive-%s' (%s)", k, d.file)
@@ -142,7 +144,7 @@ func snapshotRollback(c *call) (any, error) {
 		}
 		g.Config = cloneMap(s.Config)
 		g.Config["parent"] = name
-		for _, k := range sortedKeys(g.Config) {
+		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 			d := parseDrive(g.Config[k])
 			if v := c.w.volumeOn(g.Node, d.file); isDriveKey(k) && v != nil && d.size() > 0 {
 				v.Size = Size(d.size())

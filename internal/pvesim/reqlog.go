@@ -3,6 +3,8 @@ package pvesim
 import (
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,7 +58,7 @@ func (l *requestLog) add(s *Server, r *request, resp *reply, began time.Time, f 
 	}
 	values, early := readValues(r)
 	if early == nil {
-		e.Params = sortedKeys(values)
+		e.Params = slices.Sorted(maps.Keys(values))
 	}
 	touched := touches(r.path, values)
 	if len(touched) > 0 {

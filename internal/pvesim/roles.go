@@ -1,6 +1,10 @@
 package pvesim
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // privileges returns every privilege of a version, and its built-in roles.
 func privileges(version string) (all []string, roles map[string][]string) {
@@ -37,13 +41,13 @@ func privileges(version string) (all []string, roles map[string][]string) {
 // RoleOf names the built-in role that grants exactly these privileges, "" for none.
 func RoleOf(version string, privs []string) string {
 	_, roles := privileges(version)
-	for _, name := range sortedKeys(roles) {
+	for _, name := range slices.Sorted(maps.Keys(roles)) {
 		if len(roles[name]) != len(privs) || len(privs) == 0 {
 			continue
 		}
 		all := true
 		for _, p := range privs {
-			all = all && contains(roles[name], p)
+			all = all && slices.Contains(roles[name], p)
 		}
 		if all {
 			return name
@@ -55,15 +59,15 @@ func RoleOf(version string, privs []string) string {
 // RoleHas says whether a built-in role holds a privilege.
 func RoleHas(version, role, priv string) bool {
 	_, roles := privileges(version)
-	return contains(roles[role], priv)
+	return slices.Contains(roles[role], priv)
 }
 
 // SmallestRole names the built-in role with the fewest privileges that holds one.
 func SmallestRole(version, priv string) string {
 	_, roles := privileges(version)
 	best := ""
-	for _, name := range sortedKeys(roles) {
-		if contains(roles[name], priv) && (best == "" || len(roles[name]) < len(roles[best])) {
+	for _, name := range slices.Sorted(maps.Keys(roles)) {
+		if slices.Contains(roles[name], priv) && (best == "" || len(roles[name]) < len(roles[best])) {
 			best = name
 		}
 	}

@@ -3,6 +3,7 @@ package pvesim
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -122,7 +123,7 @@ func (s *Storage) onNode(node string) bool {
 	if len(s.Nodes) == 0 {
 		return true
 	}
-	return contains(s.Nodes, node)
+	return slices.Contains(s.Nodes, node)
 }
 
 func (s *Storage) imagePath() string {
@@ -273,13 +274,4 @@ func (v *Volume) allocated(s *Storage) int64 {
 		return 0
 	}
 	return min(int64(v.Size), 256*kib)
-}
-
-func contains(list []string, v string) bool {
-	for _, s := range list {
-		if s == v {
-			return true
-		}
-	}
-	return false
 }

@@ -3,14 +3,16 @@ package replay
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	"stackgen/internal/pvesim"
 )
 
-// varying values differ between any two runs: only their type is compared.
+// varying lists values that differ between any two runs: only their type is
+// compared.
 func varying(key string) bool {
 	switch key {
 	case "digest", "config_digest", "pid", "pstart", "starttime", "endtime", "uptime", "cpu", "mem", "disk", "netin", "netout",
@@ -52,7 +54,7 @@ func normal(s string) string {
 	return extents.ReplaceAllString(s, "(N extents)")
 }
 
-// comparison collects differences of one exchange.
+// comparison collects the differences of one exchange.
 type comparison struct {
 	p   *player
 	e   *Exchange
@@ -102,7 +104,8 @@ func (c *comparison) value(path, key string, want, got any) {
 	}
 }
 
-// varies knows the figures of use by their place as well: a machine's own sizes.
+// varies reports whether a value differs between any two runs, by key and by
+// place.
 func (c *comparison) varies(path, key string) bool {
 	if varying(key) {
 		return true
@@ -133,7 +136,7 @@ func (c *comparison) text(path, key, want, got string) {
 
 func sortedCSV(s string) string {
 	parts := strings.Split(s, ",")
-	sort.Strings(parts)
+	slices.Sort(parts)
 	return strings.Join(parts, ",")
 }
 
@@ -145,7 +148,7 @@ func (c *comparison) object(path string, want, got map[string]any) {
 	for k := range got {
 		keys[k] = true
 	}
-	for _, k := range keysOfSet(keys) {
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		w, inWant := want[k]
 		g, inGot := got[k]
 		at := path + "." + k
@@ -161,7 +164,7 @@ func (c *comparison) object(path string, want, got map[string]any) {
 	}
 }
 
-// historical: totals that count what happened before, or how often progress was printed.
+// historical reports whether a total counts earlier events or progress lines.
 func (c *comparison) historical() bool {
 	if strings.HasSuffix(c.e.api(), "/tasks") {
 		return strings.Contains(c.e.Auth, "root@pam")
@@ -174,21 +177,12 @@ func (c *comparison) historical() bool {
 	return false
 }
 
-// byChance: keys whose presence is made of what varies.
+// byChance reports whether the presence of a key depends on values that vary.
 func (c *comparison) byChance(path, k string) bool {
 	if strings.HasPrefix(path, ".data.lrm_status") && strings.HasSuffix(path, ".results") {
 		return true // keyed by random ids
 	}
-	return c.e.api() == "/access/permissions" && path == ".data" && strings.HasPrefix(k, "/vms/") && foreign(c.p.one, number(strings.TrimPrefix(k, "/vms/")))
-}
-
-func keysOfSet(m map[string]bool) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
+	return c.e.api() == "/access/permissions" && path == ".data" && strings.HasPrefix(k, "/vms/") && isForeign(c.p.one, number(strings.TrimPrefix(k, "/vms/")))
 }
 
 func kindOf(v any) string {

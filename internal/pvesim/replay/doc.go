@@ -1,6 +1,6 @@
-// Package replay plays recorded exchanges of a genuine Proxmox VE server
-// against the simulator and says where the answers differ. What a recording
-// shows of the world it starts in becomes the simulator's seed; the answers are
-// never taken from it. Times, identifiers, addresses and figures of use vary
-// between any two runs and are compared by type alone.
+// Package replay replays recorded exchanges of a genuine Proxmox VE server against
+// the simulator and reports where the responses differ. It infers the initial
+// state of the simulator from the recording, but never takes a response from it.
+// Times, identifiers, addresses and resource usage vary between any two runs, so
+// only their types are compared.
 package replay

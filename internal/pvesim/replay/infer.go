@@ -3,25 +3,26 @@ package replay
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
 	"stackgen/internal/pvesim"
 )
 
-// inferred is what a recording shows of the world it starts in.
+// inferred is the initial state of a scenario as its recording shows it.
 type inferred struct {
-	s    *Scenario
-	seed *pvesim.Seed
-	one  bool
-	late []prepared // steps that must have been taken on the way
+	s     *Scenario
+	seed  *pvesim.Seed
+	one   bool
+	steps []prepared // unrecorded steps between the requests
 }
 
-// infer adapts a base seed: which guests were there, where and with which
-// configuration; pools; grants; who had what running. Only what was so before
-// the scenario's own writes counts.
+// infer adds to a base seed what the recording shows before the writes of the
+// scenario: guests with node and configuration, pools, ACL entries, HA
+// resources. It returns steps that must have happened during the scenario.
 func infer(s *Scenario, seed *pvesim.Seed) []prepared {
 	in := &inferred{s: s, seed: seed, one: len(seed.Nodes) == 1}
 	in.tokens()
@@ -29,11 +30,12 @@ func infer(s *Scenario, seed *pvesim.Seed) []prepared {
 	in.grants()
 	in.guests()
 	in.ha()
-	return in.late
+	return in.steps
 }
 
-// foreign guests and pools belong to other work on the recorded server.
-func foreign(one bool, vmid int) bool { return one && vmid >= 300 && vmid < 400 }
+// isForeign reports whether a guest belongs to other work on the recorded
+// server.
+func isForeign(one bool, vmid int) bool { return one && vmid >= 300 && vmid < 400 }
 
 func (in *inferred) tokens() {
 	for _, e := range in.s.Exchanges {
@@ -72,15 +74,15 @@ func findUser(seed *pvesim.Seed, id string) *pvesim.User {
 
 var grantNote = regexp.MustCompile(`\b(PVE[A-Za-z]+|Administrator) on (/[A-Za-z0-9/_.-]*)`)
 
-// grants takes access entries from the list a caller with the right to see it
-// got. Grants that notes speak of are given when the note first appears.
+// grants adds the ACL entries that a recorded list shows. grantFromNote adds
+// those of notes later.
 func (in *inferred) grants() {
 	for _, e := range in.s.Exchanges {
 		if e.Method == "PUT" && e.api() == "/access/acl" && e.ok() {
 			return
 		}
 		if !strings.Contains(e.Auth, "root@pam") {
-			// Others have been at work before the list: it does not show the start.
+			// Other users made changes before the list, so it does not show the initial state.
 			break
 		}
 		if e.api() != "/access/acl" || e.Method != "GET" || !e.ok() {
@@ -95,10 +97,10 @@ func (in *inferred) grants() {
 	in.grantsFromRights()
 }
 
-// grantsFromRights: what a token may do, from its own permission dump; also
-// what a ticket may do, from the login's summary.
+// grantsFromRights adds the ACL entries that the permission dump of a user
+// implies.
 func (in *inferred) grantsFromRights() {
-	if in.hasNotes() {
+	if in.hasGrantNotes() {
 		return
 	}
 	for _, e := range in.s.Exchanges {
@@ -113,7 +115,7 @@ func (in *inferred) grantsFromRights() {
 		paths, _ := e.data().(map[string]any)
 		for path, raw := range paths {
 			privs, _ := raw.(map[string]any)
-			if role := pvesim.RoleOf(in.seed.Version, keysOf(privs)); role != "" {
+			if role := pvesim.RoleOf(in.seed.Version, slices.Sorted(maps.Keys(privs))); role != "" {
 				in.seed.ACL = append(in.seed.ACL, &pvesim.Grant{Path: path, To: user, Role: role})
 			}
 		}
@@ -121,7 +123,7 @@ func (in *inferred) grantsFromRights() {
 	}
 }
 
-func (in *inferred) hasNotes() bool {
+func (in *inferred) hasGrantNotes() bool {
 	for _, e := range in.s.Exchanges {
 		if grantNote.MatchString(e.Note) {
 			return true
@@ -130,7 +132,7 @@ func (in *inferred) hasNotes() bool {
 	return false
 }
 
-// ha: a manager that already shows in the first status was at work before.
+// ha adds the HA agents that were active in the first status.
 func (in *inferred) ha() {
 	in.haEntries()
 	for _, e := range in.s.Exchanges {
@@ -154,7 +156,7 @@ func (in *inferred) ha() {
 	}
 }
 
-// haEntries takes what the manager looked after from the first list or lookup.
+// haEntries adds the HA resources of the first list or lookup.
 func (in *inferred) haEntries() {
 	seen := map[string]bool{}
 	for _, e := range in.s.Exchanges {
@@ -180,7 +182,7 @@ func (in *inferred) haEntries() {
 				CRM: fmt.Sprint(m["state"])})
 		}
 		if e.Method == "GET" && len(items) == 0 {
-			return // an empty list: whatever comes later was made later
+			return // an empty list: later resources were created later
 		}
 	}
 }
@@ -201,31 +203,4 @@ func number(v any) int {
 		return i
 	}
 	return 0
-}
-
-func keysOf(m map[string]any) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
-}
-
-func hasInt(list []int, v int) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
-}
-
-func hasString(list []string, v string) bool {
-	for _, x := range list {
-		if x == v {
-			return true
-		}
-	}
-	return false
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// byCreate reads calls that make a guest, or find its number taken.
+// byCreate reads calls that create a guest or fail because its VMID exists.
 func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
 	if e.Method != "POST" {
 		return
@@ -38,29 +38,31 @@ func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
 	if !e.ok() || t.exists {
 		return
 	}
-	switch exit := in.exit(e); {
-	case (strings.Contains(exit, "File exists") || strings.Contains(exit, "already exists")) && !in.madeOtherwise(e, newid):
+	switch exit := in.exitStatus(e); {
+	case (strings.Contains(exit, "File exists") || strings.Contains(exit, "already exists")) && !in.createdByOther(e, newid):
 		t.exists, t.kind = true, "qemu"
 	default:
 		t.decided = true
 	}
 }
 
-// madeOtherwise says that another request of the scenario makes the guest.
-func (in *inferred) madeOtherwise(e *Exchange, vmid int) bool {
+// createdByOther reports whether another request of the scenario creates the
+// guest.
+func (in *inferred) createdByOther(e *Exchange, vmid int) bool {
 	for _, x := range in.s.Exchanges {
 		if x == e || x.Method != "POST" || !x.ok() || x.str("newid") != strconv.Itoa(vmid) {
 			continue
 		}
-		if exit := in.exit(x); exit == "" || exit == "OK" {
+		if exit := in.exitStatus(x); exit == "" || exit == "OK" {
 			return true
 		}
 	}
 	return false
 }
 
-// exit is how the task a call started ended, "" when nobody asked.
-func (in *inferred) exit(e *Exchange) string {
+// exitStatus returns the exit status of the task that a call started, or "" if
+// no request shows it.
+func (in *inferred) exitStatus(e *Exchange) string {
 	upid, _ := e.data().(string)
 	for _, x := range in.s.Exchanges {
 		if upid == "" || !strings.Contains(strings.ReplaceAll(x.Path, "%21", "!"), upid) || !strings.HasSuffix(x.Path, "/status") {
@@ -71,12 +73,4 @@ func (in *inferred) exit(e *Exchange) string {
 		}
 	}
 	return ""
-}
-
-func copyKeys(m map[string]bool) map[string]bool {
-	out := map[string]bool{}
-	for k := range m {
-		out[k] = true
-	}
-	return out
 }

@@ -2,26 +2,28 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
 	"stackgen/internal/pvesim"
 )
 
-// trace is what the recording shows of one guest before the scenario changed it.
+// trace is what the recording shows about one guest before the scenario changed
+// it.
 type trace struct {
 	vmid        int
 	node        string
 	kind        string
 	exists      bool
-	decided     bool // made by the scenario, or seen missing: later sights say nothing
+	decided     bool // created by the scenario, or missing: later requests do not show the initial state
 	conf        map[string]any
 	touched     map[string]bool // keys written before the configuration was read
 	before      map[string]bool // keys written before the list was read
 	reported    map[string]any  // what its node last reported, before any write
-	status      map[string]any  // its current figures, before any write
+	status      map[string]any  // its current status, before any write
 	list        map[string]any
 	running     *bool
 	agent       string
@@ -52,9 +54,9 @@ func (in *inferred) guests() {
 	for id := range traces {
 		ids = append(ids, id)
 	}
-	sort.Ints(ids)
+	slices.Sort(ids)
 	for _, id := range ids {
-		in.place(traces[id])
+		in.addGuest(traces[id])
 	}
 	in.dropMissing(traces)
 }
@@ -69,13 +71,13 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 	missing := strings.Contains(e.Reason, "does not exist") && strings.Contains(e.Reason, "onfiguration file") ||
 		strings.Contains(e.Reason, "unable to find configuration file")
 	if missing && e.Status == 500 {
-		if !t.exists && rest != "" && !in.elsewhere(vmid, node) {
+		if !t.exists && rest != "" && !in.onOtherNode(vmid, node) {
 			t.decided = true
 		}
 		return
 	}
-	if e.ok() && (rest == "/status/start" || rest == "/status/stop" || rest == "/status/shutdown") && !t.decided && in.exit(e) == "OK" {
-		// Only a guest that is there can be started or stopped.
+	if e.ok() && (rest == "/status/start" || rest == "/status/stop" || rest == "/status/shutdown") && !t.decided && in.exitStatus(e) == "OK" {
+		// Only an existing guest can be started or stopped.
 		t.see(node, kind)
 	}
 	reached := e.ok() && rest != "/status/start" && rest != "/status/stop" || e.Status == 500 && !strings.Contains(e.Reason, "hostname lookup") && !strings.Contains(e.Reason, "quorum")
@@ -89,7 +91,7 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 	switch {
 	case e.Method == "GET" && rest == "/config" && e.ok() && t.conf == nil && len(e.Query) == 0:
 		t.conf, _ = e.data().(map[string]any)
-		t.confTouched = copyKeys(t.touched)
+		t.confTouched = maps.Clone(t.touched)
 	case e.Method == "GET" && rest == "/status/current" && e.ok():
 		m, _ := e.data().(map[string]any)
 		t.sawStatus(m)
@@ -98,8 +100,8 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 	}
 }
 
-// elsewhere says that another call finds the guest on another node.
-func (in *inferred) elsewhere(vmid int, node string) bool {
+// onOtherNode reports whether another call finds the guest on another node.
+func (in *inferred) onOtherNode(vmid int, node string) bool {
 	for _, e := range in.s.Exchanges {
 		n, _, v, _ := e.guest()
 		if v == vmid && n != node && e.ok() {
@@ -122,7 +124,7 @@ func (t *trace) sawStatus(m map[string]any) {
 		t.running = &on
 	}
 	if t.list == nil && t.conf == nil {
-		t.list, t.before = m, copyKeys(t.touched)
+		t.list, t.before = m, maps.Clone(t.touched)
 	}
 	if len(t.touched) == 0 && t.status == nil {
 		t.status = m
@@ -131,7 +133,8 @@ func (t *trace) sawStatus(m map[string]any) {
 	}
 }
 
-// note remembers what a write touches, so that a later read of it is no evidence of the start.
+// note stores the keys that a write changes, because a later read of them does
+// not show the initial state.
 func (t *trace) note(e *Exchange, rest string) {
 	switch rest {
 	case "/status/start", "/status/stop", "/status/shutdown":
@@ -164,7 +167,7 @@ func (t *trace) note(e *Exchange, rest string) {
 
 var alreadyOn = regexp.MustCompile(`already exists on node '([^']+)'`)
 
-// byList reads the cluster's and the nodes' guest lists.
+// byList reads the guest lists of cluster and nodes.
 func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 	list := e.api() == "/cluster/resources" || strings.HasPrefix(e.api(), "/pools")
 	nodeList := strings.HasPrefix(e.api(), "/nodes/") && (strings.HasSuffix(e.api(), "/qemu") || strings.HasSuffix(e.api(), "/lxc"))
@@ -183,7 +186,7 @@ func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 	}
 	for _, m := range items {
 		vmid := number(m["vmid"])
-		if vmid == 0 || foreign(in.one, vmid) {
+		if vmid == 0 || isForeign(in.one, vmid) {
 			continue
 		}
 		t := get(vmid)
@@ -203,7 +206,7 @@ func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 		}
 		t.listed = true
 		if t.list == nil || t.list["maxdisk"] == nil {
-			t.list, t.before = m, copyKeys(t.touched)
+			t.list, t.before = m, maps.Clone(t.touched)
 			if e.api() == "/cluster/resources" && len(t.touched) == 0 {
 				t.reported = m
 			}
@@ -222,7 +225,7 @@ var (
 	noAgent   = "No QEMU guest agent configured"
 )
 
-// byText reads volume names out of messages and logs, and the agent's silence.
+// byText reads volume names from messages and logs, and the state of the agent.
 func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 	_, _, vmid, rest := e.guest()
 	if vmid != 0 && strings.HasPrefix(rest, "/agent/") {
@@ -262,7 +265,8 @@ func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 	}
 }
 
-// dropMissing takes away base guests the recording shows to be gone.
+// dropMissing removes guests of the base seed that the recording shows to be
+// missing.
 func (in *inferred) dropMissing(traces map[int]*trace) {
 	kept := in.seed.Guests[:0]
 	for _, g := range in.seed.Guests {
@@ -275,7 +279,8 @@ func (in *inferred) dropMissing(traces map[int]*trace) {
 	in.seed.Guests = kept
 }
 
-// fullListWithout says that a list for root never shows a guest.
+// fullListWithout reports whether root read a complete list, which then did not
+// contain the guest.
 func (in *inferred) fullListWithout(vmid int) bool {
 	seen := false
 	for _, e := range in.s.Exchanges {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -21,13 +22,13 @@ func (in *inferred) pool(id string) *pvesim.Pool {
 	return p
 }
 
-// pools takes pools from lists, from lookups and from being used, unless the
-// scenario made them itself.
+// pools adds the pools of lists, lookups and other uses, except those that the
+// scenario creates.
 func (in *inferred) pools() {
 	made := map[string]bool{}
 	changed := map[string]bool{}
 	in.latePools()
-	for _, l := range in.late {
+	for _, l := range in.steps {
 		made[l.With["poolid"]] = true
 	}
 	for _, e := range in.s.Exchanges {
@@ -48,7 +49,7 @@ func (in *inferred) pools() {
 			in.pool(id)
 		case e.Method == "GET" && strings.HasPrefix(e.api(), "/pools") && e.ok():
 			for _, m := range e.list() {
-				in.seePool(m, made, changed)
+				in.addPool(m, made, changed)
 			}
 		case e.Method == "POST" && e.str("pool") != "" && e.ok() && !made[e.str("pool")]:
 			in.pool(e.str("pool"))
@@ -58,7 +59,8 @@ func (in *inferred) pools() {
 	}
 }
 
-// latePools finds pools that a full list did not show and a later lookup did.
+// latePools adds a step for every pool that a complete list lacks and a later
+// lookup shows.
 func (in *inferred) latePools() {
 	absent := map[string]bool{}
 	full := false
@@ -76,12 +78,12 @@ func (in *inferred) latePools() {
 		}
 		if full && e.Method == "GET" && id != "" && e.ok() && !shown[id] && !absent[id] {
 			absent[id] = true
-			in.late = append(in.late, prepared{Before: e.Seq, Do: "POST /pools", With: map[string]string{"poolid": id}})
+			in.steps = append(in.steps, prepared{Before: e.Seq, Do: "POST /pools", With: map[string]string{"poolid": id}})
 		}
 	}
 }
 
-func (in *inferred) seePool(m map[string]any, made, changed map[string]bool) {
+func (in *inferred) addPool(m map[string]any, made, changed map[string]bool) {
 	id := fmt.Sprint(m["poolid"])
 	if m["poolid"] == nil || made[id] {
 		return
@@ -96,18 +98,18 @@ func (in *inferred) seePool(m map[string]any, made, changed map[string]bool) {
 	}
 	for _, raw := range members {
 		member, _ := raw.(map[string]any)
-		if v := number(member["vmid"]); v > 0 && !hasInt(p.Guests, v) && !in.cloned(v) {
+		if v := number(member["vmid"]); v > 0 && !slices.Contains(p.Guests, v) && !in.createdByScenario(v) {
 			p.Guests = append(p.Guests, v)
 		}
-		if st, ok := member["storage"].(string); ok && !hasString(p.Storage, st) {
+		if st, ok := member["storage"].(string); ok && !slices.Contains(p.Storage, st) {
 			p.Storage = append(p.Storage, st)
 		}
 	}
 	changed[id] = true
 }
 
-// cloned says that the scenario itself makes a guest.
-func (in *inferred) cloned(vmid int) bool {
+// createdByScenario reports whether the scenario itself creates a guest.
+func (in *inferred) createdByScenario(vmid int) bool {
 	for _, e := range in.s.Exchanges {
 		if e.Method == "POST" && e.ok() && (e.str("newid") == strconv.Itoa(vmid) || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == strconv.Itoa(vmid)) {
 			return true
@@ -120,7 +122,7 @@ func (in *inferred) poolResources(e *Exchange, made, changed map[string]bool) {
 	for _, m := range e.list() {
 		if id, ok := m["pool"].(string); ok && !made[id] && !changed[id] {
 			p := in.pool(id)
-			if v := number(m["vmid"]); v > 0 && !hasInt(p.Guests, v) && !in.cloned(v) {
+			if v := number(m["vmid"]); v > 0 && !slices.Contains(p.Guests, v) && !in.createdByScenario(v) {
 				p.Guests = append(p.Guests, v)
 			}
 		}

@@ -7,8 +7,8 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// snapshots gives a guest the snapshots a list shows before the scenario
-// changed it, or that could be rolled back to or removed without being made.
+// snapshots adds the snapshots that a list shows before the scenario changes
+// the guest, or that the scenario uses without creating them.
 func (in *inferred) snapshots(g *pvesim.Guest) {
 	made := map[string]bool{}
 	add := func(name, description string, at int64) {
@@ -45,7 +45,7 @@ func (in *inferred) snapshots(g *pvesim.Guest) {
 				description, _ := m["description"].(string)
 				add(name, description, int64(number(m["snaptime"])))
 			}
-		case e.Method != "GET" && len(parts) > 2 && in.exit(e) == "OK":
+		case e.Method != "GET" && len(parts) > 2 && in.exitStatus(e) == "OK":
 			add(parts[2], "", start)
 		}
 	}

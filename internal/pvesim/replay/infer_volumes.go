@@ -12,7 +12,7 @@ import (
 
 var attached = regexp.MustCompile(`^(?:file=)?([a-z][a-z0-9-]*:(?:\d+/)?(?:vm|base)-(\d+)-[a-z0-9.-]+)`)
 
-// volumes reads storage contents, and volumes that were attached by name.
+// volumes reads storage contents, and volumes that a request attaches by name.
 func (in *inferred) volumes(e *Exchange, get func(int) *trace) {
 	if e.Method == "GET" && strings.HasSuffix(e.api(), "/content") && e.ok() {
 		in.contents(e, get)
@@ -36,7 +36,7 @@ func (in *inferred) volumes(e *Exchange, get func(int) *trace) {
 func (in *inferred) contents(e *Exchange, get func(int) *trace) {
 	for _, m := range e.list() {
 		id, vmid := fmt.Sprint(m["volid"]), number(m["vmid"])
-		if m["content"] != "images" || foreign(in.one, vmid) || in.cloned(vmid) {
+		if m["content"] != "images" || isForeign(in.one, vmid) || in.createdByScenario(vmid) {
 			continue
 		}
 		t := get(vmid)

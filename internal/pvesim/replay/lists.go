@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// list compares two lists: logs line by line, everything else by what
-// identifies an element, since orders vary.
+// list compares two lists: logs line by line, other lists by the identity of
+// their elements, because the order varies.
 func (c *comparison) list(path, key string, want, got []any) {
 	if varying(key) {
 		return
@@ -53,7 +53,7 @@ func (c *comparison) index(list []any) (map[string]any, []string) {
 	return out, order
 }
 
-// identity names a list element; other people's guests are passed over.
+// identity returns the key of a list element, or "" for another user's guest.
 func (c *comparison) identity(i int, v any) (string, bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -65,7 +65,7 @@ func (c *comparison) identity(i int, v any) (string, bool) {
 			pool, _ = m["pool"].(string)
 		}
 		volid, _ := m["volid"].(string)
-		if foreign(true, number(m["vmid"])) || strings.HasPrefix(pool, "p7-") || strings.Contains(volid, "p7") {
+		if isForeign(true, number(m["vmid"])) || strings.HasPrefix(pool, "p7-") || strings.Contains(volid, "p7") {
 			return "", true
 		}
 	}
@@ -104,7 +104,7 @@ func isLog(list []any) bool {
 	return n && t && len(m) == 2
 }
 
-// logLines compares a task's log; how often progress was printed is chance.
+// logLines compares a task log; the number of progress lines varies.
 func (c *comparison) logLines(path string, want, got []any) {
 	w, g := lines(want), lines(got)
 	for i := 0; i < len(w) || i < len(g); i++ {
@@ -136,8 +136,8 @@ func lines(list []any) []string {
 	return out
 }
 
-// tasks compares task lists: those this scenario started must be there, with
-// the same fields and end; the rest is history nobody can know.
+// tasks compares task lists: the tasks that this scenario started must be in
+// them, with the same fields and exit status. Older tasks are unknown.
 func (c *comparison) tasks(path string, want, got []any) {
 	here := map[string]map[string]any{}
 	var any0 map[string]any

@@ -8,34 +8,35 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// sight is what one exchange shows of a node.
-type sight struct {
+// observation is what one exchange shows about the state of a node.
+type observation struct {
 	t      float64
 	state  pvesim.NodeState
-	direct bool // the node itself answered or failed to
-	late   bool // its address is known to be dead for a while
+	direct bool // from a request to the node itself
+	late   bool // its address has been unreachable for arpTimeout
 	dur    float64
 }
 
-// dead is when, after the cut, an address is known not to answer.
-const dead = 37.05
+// arpTimeout is the time after a link is cut until its address is known to be
+// unreachable.
+const arpTimeout = 37.05
 
-// settle is the time the members need to agree on a change.
-const settle = 4.05
+// membershipDelay is the time that the members need to agree on a change.
+const membershipDelay = 4.05
 
-// inferNodes works out when links were cut and daemons stopped: they are the
-// world around the server, and nothing the recorded client did.
+// inferNodes infers when links were cut and daemons stopped, which no recorded
+// client did.
 func inferNodes(s *Scenario, seed *pvesim.Seed) []nodeChange {
 	var out []nodeChange
 	for _, n := range seed.Nodes {
-		out = append(out, changesOf(n, sights(s, n.Name))...)
+		out = append(out, changesOf(n, observe(s, n.Name))...)
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].At < out[j].At })
 	return out
 }
 
-func sights(s *Scenario, node string) []sight {
-	var out []sight
+func observe(s *Scenario, node string) []observation {
+	var out []observation
 	for _, e := range s.Exchanges {
 		entry := e.Via
 		if entry == "" {
@@ -44,15 +45,15 @@ func sights(s *Scenario, node string) []sight {
 		if strings.HasPrefix(e.api(), "/nodes/"+node+"/") && node != entry {
 			switch {
 			case e.Status == 595 && strings.Contains(e.Reason, "refused"):
-				out = append(out, sight{t: e.T, state: pvesim.NodeDown, direct: true})
+				out = append(out, observation{t: e.T, state: pvesim.NodeDown, direct: true})
 			case e.Status == 595:
-				out = append(out, sight{t: e.T, state: pvesim.NodeLost, direct: true, late: strings.Contains(e.Reason, "route"), dur: e.Dur})
+				out = append(out, observation{t: e.T, state: pvesim.NodeLost, direct: true, late: strings.Contains(e.Reason, "route"), dur: e.Dur})
 			case e.Status == 200:
-				out = append(out, sight{t: e.T, direct: true})
+				out = append(out, observation{t: e.T, direct: true})
 			}
 		}
 		if node != entry && (strings.Contains(e.Reason, "no quorum") || strings.Contains(e.ended(), ".conf.tmp.")) {
-			out = append(out, sight{t: e.T, state: pvesim.NodeLost})
+			out = append(out, observation{t: e.T, state: pvesim.NodeLost})
 		}
 		if e.ok() && (e.api() == "/cluster/status" || e.api() == "/nodes") {
 			out = append(out, member(e, node)...)
@@ -61,8 +62,8 @@ func sights(s *Scenario, node string) []sight {
 	return out
 }
 
-// member reads a node's membership from a status or node list.
-func member(e *Exchange, node string) []sight {
+// member reads the membership of a node from a status or node list.
+func member(e *Exchange, node string) []observation {
 	for _, m := range e.list() {
 		if fmt.Sprint(m["name"]) != node && fmt.Sprint(m["node"]) != node {
 			continue
@@ -72,21 +73,21 @@ func member(e *Exchange, node string) []sight {
 		}
 		on := number(m["online"]) == 1 || m["status"] == "online"
 		if on {
-			return []sight{{t: e.T}}
+			return []observation{{t: e.T}}
 		}
-		return []sight{{t: e.T, state: pvesim.NodeLost}}
+		return []observation{{t: e.T, state: pvesim.NodeLost}}
 	}
 	return nil
 }
 
-// changesOf turns sights into changes; what a node is at the first sight goes
-// into the seed when it must have been so for long.
-func changesOf(n *pvesim.Node, list []sight) []nodeChange {
+// changesOf turns observations into changes of state. The first state goes into
+// the seed if the node had it before the scenario.
+func changesOf(n *pvesim.Node, list []observation) []nodeChange {
 	var out []nodeChange
 	state := pvesim.NodeOnline
 	for i, s := range list {
 		if s.state == pvesim.NodeOnline && !s.direct && state == pvesim.NodeDown {
-			continue // members stay members while their daemons are down
+			continue // a node with stopped daemons is still a member
 		}
 		if s.state == state {
 			continue
@@ -94,7 +95,7 @@ func changesOf(n *pvesim.Node, list []sight) []nodeChange {
 		if s.state == pvesim.NodeOnline && !s.direct && state == pvesim.NodeLost && pending(out, s.t) {
 			continue
 		}
-		at := max(moment(s, list[i:]), lastDirect(list[:i])+0.3)
+		at := max(changeTime(s, list[i:]), lastDirect(list[:i])+0.3)
 		if s.state == pvesim.NodeDown {
 			at = lastDirect(list[:i]) + 0.3
 		}
@@ -109,13 +110,14 @@ func changesOf(n *pvesim.Node, list []sight) []nodeChange {
 	return out
 }
 
-// pending says that a loss is too young for the members to have noticed.
+// pending reports whether a node was lost too recently for the members to
+// notice.
 func pending(out []nodeChange, t float64) bool {
-	return len(out) > 0 && t-out[len(out)-1].At < settle
+	return len(out) > 0 && t-out[len(out)-1].At < membershipDelay
 }
 
-// lastDirect is when the node itself last answered.
-func lastDirect(list []sight) float64 {
+// lastDirect returns when the node itself last responded.
+func lastDirect(list []observation) float64 {
 	at := -1000.0
 	for _, s := range list {
 		if s.direct && s.state == pvesim.NodeOnline {
@@ -125,7 +127,7 @@ func lastDirect(list []sight) float64 {
 	return at
 }
 
-func onlineBefore(list []sight) bool {
+func onlineBefore(list []observation) bool {
 	for _, s := range list {
 		if s.state == pvesim.NodeOnline {
 			return true
@@ -134,21 +136,22 @@ func onlineBefore(list []sight) bool {
 	return false
 }
 
-// moment is when a change must have happened for this and the next sights to be as they are.
-func moment(s sight, rest []sight) float64 {
+// changeTime returns the time of the change that explains this and the
+// following observations.
+func changeTime(s observation, rest []observation) float64 {
 	at := s.t - 0.01
 	if !s.direct {
-		at = s.t - settle
+		at = s.t - membershipDelay
 	}
 	if s.late {
-		at = s.t + s.dur - dead
+		at = s.t + s.dur - arpTimeout
 	}
 	for _, next := range rest {
 		if next.state != s.state {
 			break
 		}
 		if next.late {
-			at = min(at, next.t+next.dur-dead)
+			at = min(at, next.t+next.dur-arpTimeout)
 		}
 	}
 	return at

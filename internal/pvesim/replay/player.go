@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,20 +13,20 @@ import (
 	"stackgen/internal/pvesim/clock"
 )
 
-// What the recordings mask is this in the simulator.
+// Credentials that replace the masked ones of the recordings.
 const (
 	secret   = "replay-secret"
 	password = "replay"
 )
 
-// player holds one run of one scenario.
+// player replays one scenario once.
 type player struct {
 	s        *Scenario
 	set      *setup
 	sim      *pvesim.Server
 	clk      *clock.Virtual
 	start    time.Time
-	ids      map[string]string // recorded identifiers and what they are here
+	ids      map[string]string // identifiers of this run by recorded identifier
 	planned  time.Duration
 	hinted   bool
 	ticket   string
@@ -77,7 +78,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 	p.sim.Change(func(s *pvesim.Seed) {
 		kept := s.Volumes[:0]
 		for _, v := range s.Volumes {
-			if !hasInt(set.Lose, v.VMID) {
+			if !slices.Contains(set.Lose, v.VMID) {
 				kept = append(kept, v)
 			}
 		}
@@ -86,7 +87,8 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 	return p, nil
 }
 
-// ticketUser: who has a ticket before any login is who logs in later.
+// ticketUser returns the user of a ticket that the scenario has before any
+// login: the user who logs in later.
 func ticketUser(s *Scenario) string {
 	for _, e := range s.Exchanges {
 		if e.api() == "/access/ticket" && e.Method == "POST" && e.ok() {
@@ -118,7 +120,7 @@ func editGuests(seed *pvesim.Seed, set *setup) {
 	}
 }
 
-// play runs the scenario and returns the differences by exchange.
+// play replays the scenario and returns the differences by exchange.
 func (p *player) play() (map[int][]string, error) {
 	out := map[int][]string{}
 	for i, e := range p.s.Exchanges {
@@ -126,11 +128,11 @@ func (p *player) play() (map[int][]string, error) {
 		if err := p.prepare(e); err != nil {
 			return nil, err
 		}
-		p.foresee(i)
-		p.plan(i)
+		p.meetPreconditions(i)
+		p.planDuration(i)
 		resp := p.sim.Do(context.Background(), p.request(e))
 		got := decode(resp)
-		for n := 0; n < maxAmends && p.amend(e, resp, got); n++ {
+		for n := 0; n < maxUnrecordedSteps && p.addUnrecordedStep(e, resp, got); n++ {
 			resp = p.sim.Do(context.Background(), p.request(e))
 			got = decode(resp)
 		}
@@ -146,7 +148,7 @@ func (p *player) play() (map[int][]string, error) {
 	return out, nil
 }
 
-// advance moves the clock and lets links and daemons fail and return on the way.
+// advance moves the clock, and changes the states of nodes on the way.
 func (p *player) advance(t float64) {
 	for len(p.changes) > 0 && p.changes[0].At <= t {
 		c := p.changes[0]
@@ -158,24 +160,24 @@ func (p *player) advance(t float64) {
 	p.clk.Set(p.start.Add(seconds(t)))
 }
 
-// prepare makes the calls the recording left out before this one.
+// prepare carries out the unrecorded calls before an exchange.
 func (p *player) prepare(e *Exchange) error {
 	for _, st := range p.set.Steps {
 		if st.Before != e.Seq {
 			continue
 		}
-		if err := p.unrecorded(st); err != nil {
+		if err := p.runStep(st); err != nil {
 			return err
 		}
 	}
-	p.noteGrant(e)
+	p.grantFromNote(e)
 	return nil
 }
 
-func (p *player) unrecorded(st prepared) error {
+func (p *player) runStep(st prepared) error {
 	method, path, ok := strings.Cut(st.Do, " ")
 	if !ok {
-		return fmt.Errorf("setup of %s: %q is no call", p.s.Name, st.Do)
+		return fmt.Errorf("setup of %s: %q is not METHOD PATH", p.s.Name, st.Do)
 	}
 	form := url.Values{}
 	for k, v := range st.With {
@@ -201,23 +203,19 @@ func (p *player) unrecorded(st prepared) error {
 		wait = 0.5
 	}
 	if st.Before <= 1 {
-		// There is time before the first request: let tasks end.
+		// Let tasks end before the first request.
 		p.clk.Set(p.clk.Now().Add(seconds(wait)))
-		p.start = maxTime(p.start, p.clk.Now())
+		if now := p.clk.Now(); now.After(p.start) {
+			p.start = now
+		}
 	}
 	return nil
 }
 
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// plan looks ahead for how long the task this request starts took. Durations
-// are no property of the API; here they only decide what later requests meet.
-func (p *player) plan(i int) {
+// planDuration sets the duration of the task that a request starts from later
+// requests. Durations are not part of the API; here they only decide which
+// state later requests find.
+func (p *player) planDuration(i int) {
 	e := p.s.Exchanges[i]
 	p.hinted = false
 	upid, ok := e.data().(string)
@@ -248,7 +246,7 @@ func (p *player) plan(i int) {
 	case firstDone >= 0 && lastRunning >= 0:
 		p.planned = seconds((lastRunning+firstDone)/2 - e.T)
 	case firstDone >= 0 && failed:
-		p.planned = 0 // refusals are quick
+		p.planned = 0 // errors are quick
 	case firstDone >= 0:
 		p.planned = min(seconds((firstDone-e.T)*0.6), 300*time.Millisecond)
 	case lastRunning >= 0:

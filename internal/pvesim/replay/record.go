@@ -10,13 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Exchange is one recorded request and its answer.
+// Exchange is one recorded request and its response.
 type Exchange struct {
 	Scenario string          `json:"scenario"`
 	Seq      int             `json:"seq"`
@@ -36,24 +37,24 @@ type Exchange struct {
 	RespType string          `json:"resp_type"`
 	Response any             `json:"response"`
 
-	lab  bool // the answer names a node of the three-node cluster
+	lab  bool // the response names a node of the three-node cluster
 	form map[string]any
 	text string
 }
 
-// Scenario is the exchanges of one file, in their order.
+// Scenario contains the exchanges of one file in order.
 type Scenario struct {
 	Name      string
 	Exchanges []*Exchange
 }
 
-// Load reads every recording in a folder; files that hold something else are passed over.
+// Load reads every recording in a folder and skips other files.
 func Load(dir string) ([]*Scenario, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl*"))
 	if err != nil {
 		return nil, fmt.Errorf("recordings: %w", err)
 	}
-	sort.Strings(files)
+	slices.Sort(files)
 	var out []*Scenario
 	for _, f := range files {
 		s, err := loadFile(f)
@@ -107,7 +108,7 @@ func loadFile(file string) (*Scenario, error) {
 		}
 		s.Exchanges = append(s.Exchanges, e)
 	}
-	// The sequence is that of completion; what matters to the server is the start.
+	// The sequence numbers follow completion; the server saw the requests in the order of their start.
 	sort.SliceStable(s.Exchanges, func(i, j int) bool { return s.Exchanges[i].arrival() < s.Exchanges[j].arrival() })
 	return s, sc.Err()
 }
@@ -130,7 +131,7 @@ func (e *Exchange) readForm() error {
 	return nil
 }
 
-// str is a form or query value as text, "" when absent.
+// str returns a form or query value as text, or "".
 func (e *Exchange) str(name string) string {
 	for _, m := range []map[string]any{e.form, e.Query} {
 		if v, ok := m[name]; ok && v != nil {
@@ -140,7 +141,7 @@ func (e *Exchange) str(name string) string {
 	return ""
 }
 
-// arrival is when a request reaches the node that acts on it; being handed on
+// arrival returns when a request reaches the node that handles it: proxying
 // from another node takes a moment.
 func (e *Exchange) arrival() float64 {
 	if e.Via != "" && strings.HasPrefix(e.api(), "/nodes/") && !strings.HasPrefix(e.api(), "/nodes/"+e.Via) {
@@ -149,7 +150,7 @@ func (e *Exchange) arrival() float64 {
 	return e.T
 }
 
-// api is the path below the format.
+// api returns the path after the format.
 func (e *Exchange) api() string {
 	p := strings.TrimPrefix(e.Path, "/api2/json")
 	return strings.TrimSuffix(p, "/")
@@ -157,7 +158,7 @@ func (e *Exchange) api() string {
 
 var guestPath = regexp.MustCompile(`^/nodes/([^/]+)/(qemu|lxc)/(\d+)(/.*)?$`)
 
-// guest takes the path of a call about one guest apart.
+// guest splits the path of a call about one guest.
 func (e *Exchange) guest() (node, kind string, vmid int, rest string) {
 	m := guestPath.FindStringSubmatch(e.api())
 	if m == nil {
@@ -170,7 +171,7 @@ func (e *Exchange) guest() (node, kind string, vmid int, rest string) {
 	return m[1], m[2], vmid, m[4]
 }
 
-// data is the answer's data.
+// data returns the data of the response.
 func (e *Exchange) data() any {
 	m, ok := e.Response.(map[string]any)
 	if !ok {
@@ -190,7 +191,7 @@ func (e *Exchange) list() []map[string]any {
 	return out
 }
 
-// ended is how the task ended whose status the exchange shows.
+// ended returns the exit status of the task in the response.
 func (e *Exchange) ended() string {
 	m, ok := e.data().(map[string]any)
 	if !ok || m["exitstatus"] == nil {
@@ -203,8 +204,8 @@ func (e *Exchange) ok() bool { return e.Status == 200 }
 
 var upidPattern = regexp.MustCompile(`UPID:([^:\s]+):([0-9A-F]{8}):([0-9A-F]{8,9}):([0-9A-F]{8}):([^:\s]+):([^:\s]*):([^:\s"]+):`)
 
-// start is the moment of the scenario's beginning, read off the first UPID it
-// gave out, or a fixed moment.
+// start returns the time at which the scenario begins: from its first UPID, or
+// else a fixed time.
 func (s *Scenario) start() time.Time {
 	for _, e := range s.Exchanges {
 		id, ok := e.data().(string)

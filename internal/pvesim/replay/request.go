@@ -12,7 +12,7 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// request builds the recorded request again, with the identifiers of this run.
+// request rebuilds a recorded request with the identifiers of this run.
 func (p *player) request(e *Exchange) pvesim.Request {
 	h := http.Header{}
 	p.auth(e, h)
@@ -74,7 +74,7 @@ func (p *player) values(e *Exchange, m map[string]any) string {
 	return form.Encode()
 }
 
-// scalar puts this run's identifiers and passwords in place of the recorded ones.
+// scalar replaces recorded identifiers and passwords by those of this run.
 func (p *player) scalar(e *Exchange, k string, v any) any {
 	s, ok := v.(string)
 	if !ok {
@@ -92,8 +92,8 @@ func (p *player) scalar(e *Exchange, k string, v any) any {
 	return s
 }
 
-// auth sends credentials as good or as bad as the recorded ones: they are
-// masked, so the recorded status tells which.
+// auth adds credentials. The recorded ones are masked, so the recorded status
+// decides whether they are valid.
 func (p *player) auth(e *Exchange, h http.Header) {
 	bad := e.Status == 401
 	switch {
@@ -122,7 +122,7 @@ func (p *player) auth(e *Exchange, h http.Header) {
 	}
 }
 
-// login gets a ticket for a scenario that had one before it began.
+// login obtains a ticket for a scenario that begins with one.
 func (p *player) login() {
 	if p.ticket != "" {
 		return

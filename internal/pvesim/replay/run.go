@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Difference is one place where the simulator's answer is not the recorded one.
+// Difference is one place where the simulator responds differently than
+// recorded.
 type Difference struct {
 	Scenario string
 	Seq      int
@@ -15,7 +16,7 @@ type Difference struct {
 	Text     string
 }
 
-// String is the line a report shows.
+// String returns the difference as one line.
 func (d Difference) String() string {
 	return fmt.Sprintf("%s %d %s: %s", d.Scenario, d.Seq, d.Call, strings.ReplaceAll(d.Text, "\n", "\\n"))
 }
@@ -23,15 +24,16 @@ func (d Difference) String() string {
 // Key identifies the exchange, for lists of known differences.
 func (d Difference) Key() string { return fmt.Sprintf("%s %d", d.Scenario, d.Seq) }
 
-// Result is the outcome of a folder.
+// Result is the outcome of replaying a folder.
 type Result struct {
 	Matched     int
 	All         int
 	Differences []Difference
-	Prepared    []string // unrecorded steps made up for, beyond the inferred start
+	Prepared    []string // unrecorded steps
 }
 
-// Print writes one line per difference and the figure last.
+// Print writes one line per difference, and the number of matching exchanges
+// last.
 func (r *Result) Print(out io.Writer) error {
 	for _, d := range r.Differences {
 		if _, err := fmt.Fprintln(out, d); err != nil {
@@ -42,7 +44,7 @@ func (r *Result) Print(out io.Writer) error {
 	return err
 }
 
-// Folder replays every recording of a folder, each against a cluster of its own.
+// Folder replays every recording of a folder, each against its own cluster.
 func Folder(dir string) (*Result, error) {
 	scenarios, err := Load(dir)
 	if err != nil {
@@ -50,7 +52,7 @@ func Folder(dir string) (*Result, error) {
 	}
 	out := &Result{}
 	for _, s := range scenarios {
-		diffs, prepared, err := best(s)
+		diffs, prepared, err := replayBest(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -68,10 +70,11 @@ func Folder(dir string) (*Result, error) {
 	return out, nil
 }
 
-// best replays a scenario with the beat that fits it. When a node reports is
-// not recorded and decides how old a list is, so every half second of the cycle is
-// tried, node by node, as long as lists differ.
-func best(s *Scenario) (map[int][]string, []string, error) {
+// replayBest replays a scenario with the report phase that matches best. The
+// times at which nodes report are not recorded, but they decide how old a list
+// is. So it tries every half second of the cycle, node by node, while lists
+// differ.
+func replayBest(s *Scenario) (map[int][]string, []string, error) {
 	phase := map[string]time.Duration{"pve": 0, "pve1": 0, "pve2": 0, "pve3": 0}
 	run := func() (map[int][]string, []string, error) {
 		p, err := newPlayer(s, phase)
@@ -91,7 +94,7 @@ func best(s *Scenario) (map[int][]string, []string, error) {
 	}
 	for _, n := range nodes {
 		keep := phase[n]
-		for half := 1; half < 20 && s.lags(found); half++ {
+		for half := 1; half < 20 && s.listsDiffer(found); half++ {
 			phase[n] = time.Duration(half) * time.Second / 2
 			diffs, steps, err := run()
 			if err != nil {
@@ -114,8 +117,9 @@ func count(diffs map[int][]string) int {
 	return n
 }
 
-// lags says that a list fed by the nodes' reports is among the differences.
-func (s *Scenario) lags(diffs map[int][]string) bool {
+// listsDiffer reports whether a list that depends on the nodes' reports
+// differs.
+func (s *Scenario) listsDiffer(diffs map[int][]string) bool {
 	for _, e := range s.Exchanges {
 		if len(diffs[e.Seq]) > 0 && (e.api() == "/cluster/resources" || strings.HasPrefix(e.api(), "/pools")) {
 			return true

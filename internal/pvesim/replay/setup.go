@@ -13,18 +13,19 @@ import (
 //go:embed setup seeds
 var files embed.FS
 
-// setup is what a scenario's recording leaves out: calls made before and
-// between its requests, and what the recorder could not write down.
+// setup describes what a recording lacks: calls before and between its
+// requests, and what the recorder could not write down.
 type setup struct {
 	// Steps are unrecorded calls of an administrator.
 	Steps []prepared `yaml:"steps"`
-	// Raw gives request bodies as they were sent, where the recording shows them decoded.
+	// Raw contains request bodies as they were sent, where the recording shows
+	// them decoded.
 	Raw map[int]string `yaml:"raw"`
-	// Ticket names the user behind a ticket obtained before the scenario.
+	// Ticket is the user of a ticket from before the scenario.
 	Ticket string `yaml:"ticket"`
-	// Guests edits the inferred start: a key set to null is deleted.
+	// Guests changes the inferred initial guests: a key set to null is deleted.
 	Guests map[int]map[string]*string `yaml:"guests"`
-	// Lose takes the disks of guests away, their configuration stays.
+	// Lose removes the disks of guests and keeps their configuration.
 	Lose []int `yaml:"lose"`
 	// Nodes are changes of node states.
 	Nodes []nodeChange `yaml:"nodes"`

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -143,7 +143,7 @@ func (p *Param) check(path, v string) string {
 			return "value must have a minimum value of " + number(*p.Minimum)
 		}
 	}
-	if len(p.Enum) > 0 && !contains(p.Enum, v) {
+	if len(p.Enum) > 0 && !slices.Contains(p.Enum, v) {
 		return fmt.Sprintf("value '%s' does not have a value in the enumeration '%s'", v, strings.Join(p.Enum, ", "))
 	}
 	return ""
@@ -191,21 +191,3 @@ func (p *Param) checkFormat(path, v string) string {
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-
-func contains(list []string, v string) bool {
-	for _, s := range list {
-		if s == v {
-			return true
-		}
-	}
-	return false
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}

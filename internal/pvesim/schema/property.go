@@ -2,6 +2,8 @@ package schema
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -40,7 +42,7 @@ func parseObject(path, v string, format map[string]*Param) (Property, string) {
 		return out, ""
 	}
 	text := "format error\n"
-	for _, k := range sortedKeys(errs) {
+	for _, k := range slices.Sorted(maps.Keys(errs)) {
 		text += k + ": " + errs[k] + "\n"
 	}
 	return nil, text

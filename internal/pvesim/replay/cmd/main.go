@@ -1,6 +1,6 @@
-// Command cmd replays folders of recordings against the simulator: one line
-// per difference, and the figure last. With -v it first says which unrecorded
-// steps it made up for.
+// Command cmd replays folders of recordings against the simulator. It prints one
+// line per difference, and the number of matching exchanges last. With -v it first
+// prints the unrecorded steps that it added.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	verbose := flag.Bool("v", false, "say which unrecorded steps were made up for")
+	verbose := flag.Bool("v", false, "print the unrecorded steps that were added")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "usage: replay [-v] DIR...")
@@ -22,7 +22,7 @@ func main() {
 		r, err := replay.Folder(dir)
 		if err == nil && *verbose {
 			for _, line := range r.Prepared {
-				fmt.Println("prepared: " + line)
+				fmt.Println("added: " + line)
 			}
 		}
 		if err == nil {

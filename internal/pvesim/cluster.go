@@ -1,10 +1,12 @@
 package pvesim
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -66,8 +68,8 @@ func newWorld(s *Seed, start time.Time) (*world, error) {
 		}
 	}
 	for _, v := range s.Volumes {
-		v.Content = formatOr(v.Content, "images")
-		v.Format = formatOr(v.Format, volumeFormat(v.ID))
+		v.Content = cmp.Or(v.Content, "images")
+		v.Format = cmp.Or(v.Format, volumeFormat(v.ID))
 		if v.Created.IsZero() {
 			v.Created = start
 		}
@@ -141,7 +143,7 @@ func (w *world) adopt(g *Guest) error {
 		}
 	}
 	w.guests[g.VMID] = g
-	for _, key := range sortedKeys(g.Config) {
+	for _, key := range slices.Sorted(maps.Keys(g.Config)) {
 		if isDriveKey(key) || strings.HasPrefix(key, "unused") || key == "rootfs" {
 			w.ensureVolume(g, key, g.Config[key])
 		}
@@ -240,7 +242,7 @@ func (w *world) vmids() []int {
 	for id := range w.guests {
 		ids = append(ids, id)
 	}
-	sort.Ints(ids)
+	slices.Sort(ids)
 	return ids
 }
 
@@ -258,13 +260,4 @@ func (w *world) uuid() string {
 func (w *world) mac() string {
 	r := w.rng.Uint32()
 	return fmt.Sprintf("BC:24:11:%02X:%02X:%02X", byte(r>>16), byte(r>>8), byte(r))
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -7,7 +7,7 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// pairs visits the strings two answers have in the same places.
+// pairs calls visit for the strings at the same place in two responses.
 func pairs(a, b any, visit func(string, string)) {
 	switch x := a.(type) {
 	case map[string]any:
@@ -29,6 +29,7 @@ func pairs(a, b any, visit func(string, string)) {
 	}
 }
 
+// decode returns the JSON value of a response, or its body as text.
 func decode(r pvesim.Response) any {
 	if !strings.HasPrefix(r.Type, "application/json") {
 		return string(r.Body)
@@ -42,7 +43,8 @@ func decode(r pvesim.Response) any {
 	return v
 }
 
-// learn keeps identifiers the server made up, and what a login gave.
+// learn stores the identifiers that the simulator generated, and the
+// credentials of a login.
 func (p *player) learn(e *Exchange, got any) {
 	pairs(e.Response, got, func(want, have string) {
 		if want != have && (upidPattern.MatchString(want) || len(want) == 40) {

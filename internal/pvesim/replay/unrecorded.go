@@ -2,14 +2,16 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"stackgen/internal/pvesim"
 )
 
-// maxAmends bounds how many unrecorded steps one request may need.
-const maxAmends = 8
+// maxUnrecordedSteps limits the unrecorded steps before one request.
+const maxUnrecordedSteps = 8
 
 var (
 	refusedFor = regexp.MustCompile(`^Permission check failed \((/[^,]*), ([A-Za-z.|]+)\)`)
@@ -17,12 +19,13 @@ var (
 	noteInList = regexp.MustCompile(`^(qemu|lxc|storage)/(.+)$`)
 )
 
-// amend makes up for steps the recording leaves out, when the recorded answer
-// proves that they were taken: a right that was granted before, a guest that
-// was removed before its number was used again. It only ever changes the world
-// before the request; the answer still is the simulator's.
-func (p *player) amend(e *Exchange, resp pvesim.Response, got any) bool {
-	if p.removedBefore(e, resp) || p.removedFromList(e, got) || p.appeared(e, resp) {
+// addUnrecordedStep carries out a step that the recording lacks but its
+// response proves: a privilege was granted, or a guest was removed before its
+// VMID was used again. It changes only the state before the request; the
+// response still comes from the simulator. It reports whether it changed
+// anything.
+func (p *player) addUnrecordedStep(e *Exchange, resp pvesim.Response, got any) bool {
+	if p.removedBefore(e, resp) || p.removedFromList(e, got) || p.addMissingGuest(e, resp) {
 		return true
 	}
 	user, token := caller(e.Auth)
@@ -33,10 +36,10 @@ func (p *player) amend(e *Exchange, resp pvesim.Response, got any) bool {
 		return false
 	}
 	if resp.Status == 403 && (e.Status != 403 || e.Reason != resp.Reason) {
-		return p.grantFor(e, resp.Reason, user, token)
+		return p.grantForError(e, resp.Reason, user, token)
 	}
 	if e.ok() && resp.Status == 200 {
-		return p.grantSeen(e, got, user, token)
+		return p.grantForResponse(e, got, user, token)
 	}
 	return false
 }
@@ -50,7 +53,7 @@ func caller(auth string) (user, token string) {
 	return user, token
 }
 
-// removedBefore: a number the scenario could use was free, so whatever had it was gone.
+// removedBefore removes the guest whose VMID the recorded request could use.
 func (p *player) removedBefore(e *Exchange, resp pvesim.Response) bool {
 	if resp.Status != 500 {
 		return false
@@ -74,8 +77,8 @@ func (p *player) removedBefore(e *Exchange, resp pvesim.Response) bool {
 	return found
 }
 
-// removedFromList: a guest the scenario made, never asked to delete, and that a
-// full list no longer shows was removed by somebody else.
+// removedFromList removes the guests that a recorded complete list lacks and
+// that the scenario itself never deletes.
 func (p *player) removedFromList(e *Exchange, got any) bool {
 	if e.api() != "/cluster/resources" || !e.ok() || !strings.Contains(e.Auth, "root@pam") {
 		return false
@@ -88,7 +91,7 @@ func (p *player) removedFromList(e *Exchange, got any) bool {
 	done := false
 	for _, x := range asMaps(m["data"]) {
 		vmid := number(x["vmid"])
-		if vmid == 0 || want[vmid] || foreign(p.one, vmid) || p.deletes(vmid) {
+		if vmid == 0 || want[vmid] || isForeign(p.one, vmid) || p.deletes(vmid) {
 			continue
 		}
 		p.log("%d is removed before %d", vmid, e.Seq)
@@ -98,7 +101,7 @@ func (p *player) removedFromList(e *Exchange, got any) bool {
 	return done
 }
 
-// deletes says that the scenario itself asks for a guest's removal.
+// deletes reports whether the scenario itself deletes a guest.
 func (p *player) deletes(vmid int) bool {
 	for _, e := range p.s.Exchanges {
 		if _, _, id, rest := e.guest(); id == vmid && e.Method == "DELETE" && rest == "" {
@@ -108,13 +111,13 @@ func (p *player) deletes(vmid int) bool {
 	return false
 }
 
-// grantFor gives the right a refusal asks for: by the role the notes name, or
-// by the smallest that has it.
-func (p *player) grantFor(e *Exchange, reason, user, token string) bool {
+// grantForError grants the privilege that a 403 names, with the role in the
+// notes or else the role with the fewest privileges.
+func (p *player) grantForError(e *Exchange, reason, user, token string) bool {
 	m := refusedFor.FindStringSubmatch(reason)
 	if m == nil {
 		if e.str("pool") != "" && reason == "Permission check failed" {
-			return p.give(user, "PVEVMAdmin", "/pool/"+e.str("pool"))
+			return p.grant(user, "PVEVMAdmin", "/pool/"+e.str("pool"))
 		}
 		return false
 	}
@@ -126,13 +129,13 @@ func (p *player) grantFor(e *Exchange, reason, user, token string) bool {
 	if zone, ok := strings.CutPrefix(path, "/sdn/zones/"); ok {
 		path = "/sdn/zones/" + strings.Split(zone, "/")[0]
 	}
-	if p.give(user, role, path) {
+	if p.grant(user, role, path) {
 		return true
 	}
-	return token != "" && p.give(user+"!"+token, role, path)
+	return token != "" && p.grant(user+"!"+token, role, path)
 }
 
-// roleWith prefers a role the note names.
+// roleWith returns a role with a privilege; it prefers a role in the note.
 func (p *player) roleWith(e *Exchange, priv string) string {
 	for _, r := range roleInNote.FindAllString(e.Note, -1) {
 		if pvesim.RoleHas("8.4", r, priv) {
@@ -142,8 +145,8 @@ func (p *player) roleWith(e *Exchange, priv string) string {
 	return pvesim.SmallestRole("8.4", priv)
 }
 
-// give adds an access entry; false when it was there already.
-func (p *player) give(to, role, path string) bool {
+// grant adds an ACL entry and reports whether it is new.
+func (p *player) grant(to, role, path string) bool {
 	key := to + " " + role + " " + path
 	if p.granted[key] {
 		return false
@@ -160,9 +163,9 @@ func (p *player) give(to, role, path string) bool {
 	return true
 }
 
-// grantSeen gives the rights without which a list would not have shown what it
-// showed, and those a caller's own permission dump names.
-func (p *player) grantSeen(e *Exchange, got any, user, token string) bool {
+// grantForResponse grants the privileges that a recorded list needs, and those
+// in a caller's own permission dump.
+func (p *player) grantForResponse(e *Exchange, got any, user, token string) bool {
 	done := false
 	switch {
 	case e.api() == "/cluster/resources":
@@ -176,37 +179,37 @@ func (p *player) grantSeen(e *Exchange, got any, user, token string) bool {
 			id := fmt.Sprint(x["id"])
 			parts := noteInList.FindStringSubmatch(id)
 			if pool, ok := x["pool"].(string); ok && have[id] && !have["pool of "+id] {
-				done = p.give(user, "PVEPoolUser", "/pool/"+pool) || done
+				done = p.grant(user, "PVEPoolUser", "/pool/"+pool) || done
 			}
 			if have[id] || parts == nil {
 				continue
 			}
 			if parts[1] == "storage" {
 				_, storage, _ := strings.Cut(parts[2], "/")
-				done = p.give(user, "PVEDatastoreUser", "/storage/"+storage) || done
+				done = p.grant(user, "PVEDatastoreUser", "/storage/"+storage) || done
 				continue
 			}
-			done = p.give(user, "PVEAuditor", "/vms/"+parts[2]) || done
+			done = p.grant(user, "PVEAuditor", "/vms/"+parts[2]) || done
 		}
 	case e.api() == "/access/permissions" && len(e.Query) == 0:
-		done = p.grantDumped(e, got, user, token)
+		done = p.grantForDump(e, got, user, token)
 	case e.api() == "/access/ticket" && e.Method == "POST":
-		done = p.grantCaps(e, got)
+		done = p.grantForLogin(e, got)
 	}
 	return done
 }
 
-func (p *player) grantDumped(e *Exchange, got any, user, token string) bool {
+func (p *player) grantForDump(e *Exchange, got any, user, token string) bool {
 	m, _ := got.(map[string]any)
 	mine, _ := m["data"].(map[string]any)
 	want, _ := e.data().(map[string]any)
 	done := false
-	for _, path := range keysOf(want) {
+	for _, path := range slices.Sorted(maps.Keys(want)) {
 		if _, ok := mine[path]; ok {
 			continue
 		}
 		privs, _ := want[path].(map[string]any)
-		role := pvesim.RoleOf("8.4", keysOf(privs))
+		role := pvesim.RoleOf("8.4", slices.Sorted(maps.Keys(privs)))
 		if named := roleInNote.FindString(e.Note); named != "" {
 			role = named
 		}
@@ -214,18 +217,18 @@ func (p *player) grantDumped(e *Exchange, got any, user, token string) bool {
 			continue
 		}
 		if strings.Contains(e.Note, "token") && token != "" {
-			done = p.give(user+"!"+token, role, path) || done
-		} else if p.give(user, role, path) {
+			done = p.grant(user+"!"+token, role, path) || done
+		} else if p.grant(user, role, path) {
 			done = true
 		} else if token != "" {
-			done = p.give(user+"!"+token, role, path) || done
+			done = p.grant(user+"!"+token, role, path) || done
 		}
 	}
 	return done
 }
 
-// grantCaps: a login's summary says what may be done somewhere.
-func (p *player) grantCaps(e *Exchange, got any) bool {
+// grantForLogin grants the privileges that the response to a login contains.
+func (p *player) grantForLogin(e *Exchange, got any) bool {
 	m, _ := got.(map[string]any)
 	mine, _ := m["data"].(map[string]any)
 	have, _ := mine["cap"].(map[string]any)
@@ -236,19 +239,19 @@ func (p *player) grantCaps(e *Exchange, got any) bool {
 	if len(vms) == 0 || len(mineVMs) > 0 {
 		return false
 	}
-	role := pvesim.RoleOf("8.4", keysOf(vms))
+	role := pvesim.RoleOf("8.4", slices.Sorted(maps.Keys(vms)))
 	if role == "" {
-		role = pvesim.SmallestRole("8.4", keysOf(vms)[0])
+		role = pvesim.SmallestRole("8.4", slices.Sorted(maps.Keys(vms))[0])
 		if _, only := vms["VM.Audit"]; only && len(vms) == 1 {
 			role = "PVEAuditor"
 		}
 	}
-	return p.give(fmt.Sprint(data["username"]), role, "/vms/9000")
+	return p.grant(fmt.Sprint(data["username"]), role, "/vms/9000")
 }
 
-// noteGrant gives what a note says the caller now has, in place of what earlier
-// notes said.
-func (p *player) noteGrant(e *Exchange) {
+// grantFromNote grants the role that a note names and revokes those of earlier
+// notes.
+func (p *player) grantFromNote(e *Exchange) {
 	m := grantNote.FindStringSubmatch(e.Note)
 	if m == nil || p.granted[m[0]] {
 		return

@@ -9,14 +9,14 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// omen is a refusal that tells of a state nobody recorded coming about.
-type omen struct {
+// precondition is a state that an error response proves, and how to set it.
+type precondition struct {
 	text *regexp.Regexp
 	make func(p *player, g *pvesim.Guest, m []string) string
 }
 
-func omens() []omen {
-	return []omen{
+func preconditions() []precondition {
+	return []precondition{
 		{regexp.MustCompile(`^VM is locked \((backup|suspended|suspending|rollback|create|snapshot|snapshot-delete)\)`), func(p *player, g *pvesim.Guest, m []string) string {
 			if g.Config["lock"] != "" {
 				return ""
@@ -33,15 +33,15 @@ func omens() []omen {
 			return "protection"
 		}},
 		{regexp.MustCompile(`^VM \d+ (is running - destroy failed|already running)|^can't migrate running VM`), func(p *player, g *pvesim.Guest, _ []string) string {
-			return turn(p, g, true)
+			return setPower(p, g, true)
 		}},
 		{regexp.MustCompile(`^VM \d+ (is )?not running`), func(p *player, g *pvesim.Guest, _ []string) string {
-			return turn(p, g, false)
+			return setPower(p, g, false)
 		}},
 	}
 }
 
-func turn(p *player, g *pvesim.Guest, on bool) string {
+func setPower(p *player, g *pvesim.Guest, on bool) string {
 	if g.Running == on {
 		return ""
 	}
@@ -50,9 +50,9 @@ func turn(p *player, g *pvesim.Guest, on bool) string {
 	return fmt.Sprintf("running: %t", on)
 }
 
-// foresee makes what a refusal speaks of so before the request is sent, when
-// no recorded request could have made it so: locks, protection, power.
-func (p *player) foresee(i int) {
+// meetPreconditions sets the lock, protection or power state that the recorded
+// error needs, unless a recorded request may have set it.
+func (p *player) meetPreconditions(i int) {
 	e := p.s.Exchanges[i]
 	_, _, vmid, rest := e.guest()
 	if vmid == 0 {
@@ -60,7 +60,7 @@ func (p *player) foresee(i int) {
 	}
 	text := e.Reason
 	if e.ok() {
-		text = p.exit(i)
+		text = p.exitStatus(i)
 	}
 	p.sim.Change(func(s *pvesim.Seed) {
 		g := pvesimGuest(s, vmid)
@@ -72,9 +72,9 @@ func (p *player) foresee(i int) {
 			delete(p.locked, vmid)
 			p.log("unlock %d before %d", vmid, e.Seq)
 		}
-		for _, o := range omens() {
+		for _, o := range preconditions() {
 			m := o.text.FindStringSubmatch(text)
-			if m == nil || p.mayMake(i, vmid) {
+			if m == nil || p.explainedByRequest(i, vmid) {
 				continue
 			}
 			if what := o.make(p, g, m); what != "" {
@@ -84,8 +84,9 @@ func (p *player) foresee(i int) {
 	})
 }
 
-// mayMake says that an earlier request could explain the guest's state itself.
-func (p *player) mayMake(i, vmid int) bool {
+// explainedByRequest reports whether an earlier request may have set the state
+// of the guest.
+func (p *player) explainedByRequest(i, vmid int) bool {
 	for _, e := range p.s.Exchanges[:i] {
 		_, _, id, rest := e.guest()
 		if id != vmid || e.Method == "GET" || !e.ok() {
@@ -102,8 +103,9 @@ func (p *player) mayMake(i, vmid int) bool {
 	return false
 }
 
-// exit is how the task a request started ended, as later requests show.
-func (p *player) exit(i int) string {
+// exitStatus returns the exit status of the task that a request started, from
+// later requests.
+func (p *player) exitStatus(i int) string {
 	upid, _ := p.s.Exchanges[i].data().(string)
 	if !upidPattern.MatchString(upid) {
 		return ""
@@ -119,12 +121,12 @@ func (p *player) exit(i int) string {
 	return ""
 }
 
-// appeared: a guest the recorded server knows, and no recorded request made or
-// moved, was made or moved by somebody else on the way.
-func (p *player) appeared(e *Exchange, resp pvesim.Response) bool {
+// addMissingGuest adds or moves a guest that the recorded server has, if no
+// recorded request created or moved it.
+func (p *player) addMissingGuest(e *Exchange, resp pvesim.Response) bool {
 	node, kind, vmid, _ := e.guest()
 	gone := strings.Contains(resp.Reason, "onfiguration file") && resp.Status == 500
-	if vmid == 0 || !gone || !e.ok() || p.makes(vmid) || kind != "qemu" {
+	if vmid == 0 || !gone || !e.ok() || p.changedByScenario(vmid) || kind != "qemu" {
 		return false
 	}
 	done := false
@@ -154,7 +156,7 @@ func (p *player) appeared(e *Exchange, resp pvesim.Response) bool {
 		return false
 	}
 	in := &inferred{s: p.s, seed: seed, one: p.one}
-	in.place(t)
+	in.addGuest(t)
 	g := pvesimGuest(seed, vmid)
 	if g == nil || p.sim.Add(g) != nil {
 		return false
@@ -163,8 +165,9 @@ func (p *player) appeared(e *Exchange, resp pvesim.Response) bool {
 	return true
 }
 
-// makes says that the scenario itself makes, moves or deletes a guest.
-func (p *player) makes(vmid int) bool {
+// changedByScenario reports whether the scenario itself creates, moves or
+// deletes a guest.
+func (p *player) changedByScenario(vmid int) bool {
 	id := strconv.Itoa(vmid)
 	for _, e := range p.s.Exchanges {
 		if e.Method == "POST" && e.ok() && (e.str("newid") == id || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == id) {
@@ -177,7 +180,7 @@ func (p *player) makes(vmid int) bool {
 	return false
 }
 
-// log keeps what was prepared, for whoever wants to judge it.
+// log records an unrecorded step, for -v.
 func (p *player) log(format string, args ...any) {
 	p.prepared = append(p.prepared, p.s.Name+": "+fmt.Sprintf(format, args...))
 }

@@ -7,21 +7,21 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// place puts a traced guest into the seed: as its configuration was read, or
-// made up from what lists say over the shape of a template's clone.
-func (in *inferred) place(t *trace) {
-	if !t.exists || foreign(in.one, t.vmid) && t.conf == nil {
+// addGuest adds a traced guest to the seed: with its recorded configuration, or
+// else with a default configuration that matches the lists.
+func (in *inferred) addGuest(t *trace) {
+	if !t.exists || isForeign(in.one, t.vmid) && t.conf == nil {
 		return
 	}
 	g := pvesimGuest(in.seed, t.vmid)
 	if g == nil {
-		g = &pvesim.Guest{VMID: t.vmid, Node: t.node, Type: t.kind, Config: in.shape(t)}
+		g = &pvesim.Guest{VMID: t.vmid, Node: t.node, Type: t.kind, Config: in.defaultConfig(t)}
 		in.seed.Guests = append(in.seed.Guests, g)
 	}
 	if t.node != "" {
 		g.Node = t.node
 	}
-	if !known(in.seed, g.Node) {
+	if !hasNode(in.seed, g.Node) {
 		g.Node = in.seed.Nodes[0].Name
 	}
 	for k, v := range t.conf {
@@ -54,7 +54,7 @@ func (in *inferred) place(t *trace) {
 	in.report(t, g)
 }
 
-func known(seed *pvesim.Seed, node string) bool {
+func hasNode(seed *pvesim.Seed, node string) bool {
 	for _, n := range seed.Nodes {
 		if n.Name == node {
 			return true
@@ -63,9 +63,9 @@ func known(seed *pvesim.Seed, node string) bool {
 	return false
 }
 
-// shape is the configuration of a guest nothing more is known of: a full clone
-// of the first template.
-func (in *inferred) shape(t *trace) map[string]string {
+// defaultConfig returns the configuration of an otherwise unknown guest: a full
+// clone of the first template.
+func (in *inferred) defaultConfig(t *trace) map[string]string {
 	conf := map[string]string{}
 	if t.kind == "lxc" {
 		return map[string]string{"hostname": fmt.Sprintf("CT%d", t.vmid), "memory": "512", "rootfs": fmt.Sprintf("local:%d/vm-%d-disk-0.raw,size=4G", t.vmid, t.vmid)}
@@ -97,7 +97,7 @@ func (in *inferred) shape(t *trace) map[string]string {
 	return conf
 }
 
-// fromList brings a made-up configuration in line with a list's figures.
+// fromList adapts a default configuration to the values of a list.
 func (t *trace) fromList(g *pvesim.Guest) {
 	set := func(k, v string) {
 		if !t.before[k] {
@@ -132,8 +132,8 @@ func (t *trace) fromList(g *pvesim.Guest) {
 	}
 }
 
-// pending: a running guest whose figures are not those of its configuration has
-// changes it has not taken up.
+// pending adds a pending change if the memory of a running guest differs from
+// its configuration.
 func (t *trace) pending(g *pvesim.Guest) {
 	if !g.Running || t.status == nil || t.conf == nil || t.confTouched["memory"] {
 		return
@@ -145,7 +145,7 @@ func (t *trace) pending(g *pvesim.Guest) {
 	}
 }
 
-// report keeps what the node last said of a guest, where that is already old.
+// report adds what the node last reported about the guest.
 func (in *inferred) report(t *trace, g *pvesim.Guest) {
 	m := t.reported
 	if m == nil || m["name"] == nil {
