@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// identity is who asks: a user, or one of a user's tokens.
+// identity is the caller of a request: a user, or a token of a user.
 type identity struct {
 	user    string
 	token   string
@@ -20,7 +20,7 @@ func (id *identity) String() string {
 	return id.user + "!" + id.token
 }
 
-// rights maps a privilege to whether it propagates; being there is what grants.
+// rights maps granted privileges to whether they propagate.
 type rights map[string]bool
 
 var aclPath = regexp.MustCompile(`^/[A-Za-z0-9.\-_/]*$`)
@@ -35,8 +35,8 @@ func normalPath(p string) (string, bool) {
 	return p, aclPath.MatchString(p)
 }
 
-// rightsOf returns what an identity may do on a path.
-func (w *world) rightsOf(id *identity, path string) rights {
+// rightsOf returns the privileges of an identity on a path.
+func (w *cluster) rightsOf(id *identity, path string) rights {
 	out := w.userRights(id.user, path)
 	if id.token == "" || !id.privsep {
 		return out
@@ -50,7 +50,7 @@ func (w *world) rightsOf(id *identity, path string) rights {
 	return own
 }
 
-func (w *world) userRights(user, path string) rights {
+func (w *cluster) userRights(user, path string) rights {
 	if user == "root@pam" {
 		out := rights{}
 		for p := range w.everything {
@@ -61,8 +61,9 @@ func (w *world) userRights(user, path string) rights {
 	return w.entityRights("user", []string{user}, path)
 }
 
-// entityRights walks the path down; a deeper entry replaces what came from above.
-func (w *world) entityRights(kind string, names []string, path string) rights {
+// entityRights collects privileges along a path. An entry on a deeper path
+// replaces those above it.
+func (w *cluster) entityRights(kind string, names []string, path string) rights {
 	out := w.pathRights(kind, names, path)
 	pool := w.poolOfPath(path)
 	if pool == "" {
@@ -80,7 +81,7 @@ func (w *world) entityRights(kind string, names []string, path string) rights {
 	return out
 }
 
-func (w *world) pathRights(kind string, names []string, path string) rights {
+func (w *cluster) pathRights(kind string, names []string, path string) rights {
 	out := rights{}
 	for _, level := range levels(path) {
 		found := w.grantsAt(kind, names, level, level == path)
@@ -96,8 +97,8 @@ func (w *world) pathRights(kind string, names []string, path string) rights {
 	return out
 }
 
-// grantsAt collects the roles of one level; nil when there is no entry.
-func (w *world) grantsAt(kind string, names []string, level string, exact bool) rights {
+// grantsAt returns the roles granted at one level, or nil if it has no entry.
+func (w *cluster) grantsAt(kind string, names []string, level string, exact bool) rights {
 	var out rights
 	for _, g := range w.seed.ACL {
 		t := g.Type
@@ -133,7 +134,7 @@ func levels(path string) []string {
 	return out
 }
 
-func (w *world) poolOfPath(path string) string {
+func (w *cluster) poolOfPath(path string) string {
 	if id, ok := strings.CutPrefix(path, "/vms/"); ok {
 		if p := w.poolOf(atoi(id)); p != nil {
 			return p.ID
@@ -149,8 +150,8 @@ func (w *world) poolOfPath(path string) string {
 	return ""
 }
 
-// allowed says whether an identity has one of the privileges on a path.
-func (w *world) allowed(id *identity, path string, privs ...string) bool {
+// allowed reports whether an identity has one of the privileges on a path.
+func (w *cluster) allowed(id *identity, path string, privs ...string) bool {
 	have := w.everything
 	if id.user != "root@pam" || id.token != "" && id.privsep {
 		have = w.rightsOf(id, path)
@@ -163,8 +164,8 @@ func (w *world) allowed(id *identity, path string, privs ...string) bool {
 	return false
 }
 
-// require refuses unless every privilege is there.
-func (w *world) require(id *identity, path string, all ...string) error {
+// require returns a 403 unless the caller has all privileges.
+func (w *cluster) require(id *identity, path string, all ...string) error {
 	have := w.rightsOf(id, path)
 	for _, p := range all {
 		if _, ok := have[p]; !ok {
@@ -174,16 +175,16 @@ func (w *world) require(id *identity, path string, all ...string) error {
 	return nil
 }
 
-// requireAny refuses unless one privilege is there.
-func (w *world) requireAny(id *identity, path string, privs ...string) error {
+// requireAny returns a 403 unless the caller has one of the privileges.
+func (w *cluster) requireAny(id *identity, path string, privs ...string) error {
 	if w.allowed(id, path, privs...) {
 		return nil
 	}
 	return denied("%s, %s", path, strings.Join(privs, "|"))
 }
 
-// knownPaths lists the paths a permission dump shows.
-func (w *world) knownPaths() []string {
+// knownPaths returns the paths in a permission dump.
+func (w *cluster) knownPaths() []string {
 	set := map[string]bool{}
 	for _, p := range []string{"/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"} {
 		set[p] = true

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// apiError is an answer that is no success.
+// apiError is an error response.
 type apiError struct {
 	status int
 	msg    string
 	fields map[string]string
 	bare   bool          // no body, as for 401 and 595
 	plain  bool          // body is the message as text
-	bodied bool          // body without the message's line end
-	delay  time.Duration // the server takes its time over this answer
+	bodied bool          // body without the trailing newline of the message
+	delay  time.Duration // before the response is sent
 }
 
 func (e *apiError) Error() string { return e.msg }
@@ -22,10 +22,10 @@ func fail(status int, format string, args ...any) *apiError {
 	return &apiError{status: status, msg: fmt.Sprintf(format, args...)}
 }
 
-// failf is the usual refusal: 500 with a text.
+// failf returns the usual error: 500 with a message.
 func failf(format string, args ...any) *apiError { return fail(500, format, args...) }
 
-// badParam refuses one parameter.
+// badParam returns the error for one parameter.
 func badParam(name, format string, args ...any) *apiError {
 	return badParams(map[string]string{name: fmt.Sprintf(format, args...)})
 }
@@ -45,8 +45,8 @@ func unauthorized(msg string) *apiError {
 	return &apiError{status: 401, msg: msg, bare: true, delay: 3 * time.Second}
 }
 
-// waiting asks the dispatcher to try again when something has happened, for a
-// limited time.
+// waiting tells the dispatcher to run the call again after the next event,
+// until the timeout.
 type waiting struct {
 	timeout time.Duration
 	err     error
@@ -54,16 +54,16 @@ type waiting struct {
 
 func (e *waiting) Error() string { return e.err.Error() }
 
-// object is a JSON object of an answer.
+// object is a JSON object in a response.
 type object = map[string]any
 
-// counted is a list with its total beside it.
+// counted is a list with its total.
 type counted struct {
 	data  any
 	total int
 }
 
-// text is an answer that is no JSON.
+// text is a response that is not JSON.
 type text string
 
 func flag(b bool) int {

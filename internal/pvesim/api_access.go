@@ -53,7 +53,7 @@ func login(c *call) (any, error) {
 	u := c.w.user(name)
 	ok := u != nil && !u.Disabled && u.Password != "" && u.Password == c.p["password"]
 	if !ok && u != nil {
-		// A ticket may stand for the password, to renew a login.
+		// A ticket is accepted as the password, to renew a login.
 		who, good := c.s.ticketUser(c.p["password"])
 		ok = good && who == name
 	}
@@ -69,8 +69,9 @@ func login(c *call) (any, error) {
 	return out, nil
 }
 
-// capabilities sums up, by part of the interface, what a user may do somewhere.
-func (w *world) capabilities(user string) object {
+// capabilities lists, by section of the web interface, the privileges that a
+// user has on any path.
+func (w *cluster) capabilities(user string) object {
 	patterns := map[string]string{"access": `^(User|Group|Realm)\.|^Permissions\.Modify`, "dc": `^Sys\.|^SDN\.`, "mapping": `^Mapping\.|^Permissions\.Modify`,
 		"nodes": `^Sys\.|^Permissions\.Modify`, "sdn": `^SDN\.|^Permissions\.Modify`, "storage": `^Datastore\.|^Permissions\.Modify`,
 		"vms": `^VM\.|^Permissions\.Modify`}
@@ -197,7 +198,7 @@ func (c *call) grantee(kind, to string) error {
 	return nil
 }
 
-func (w *world) grant(g *Grant, remove bool) {
+func (w *cluster) grant(g *Grant, remove bool) {
 	for i, old := range w.seed.ACL {
 		if old.Path == g.Path && cmp.Or(old.Type, "user") == g.Type && old.To == g.To && old.Role == g.Role {
 			w.seed.ACL = append(w.seed.ACL[:i], w.seed.ACL[i+1:]...)
@@ -210,7 +211,7 @@ func (w *world) grant(g *Grant, remove bool) {
 	sort.SliceStable(w.seed.ACL, func(i, j int) bool { return w.seed.ACL[i].Path < w.seed.ACL[j].Path })
 }
 
-func (w *world) token(user, id string) *Token {
+func (w *cluster) token(user, id string) *Token {
 	u := w.user(user)
 	if u == nil {
 		return nil

@@ -19,7 +19,7 @@ func clusterHandlers() map[string]handler {
 	}
 }
 
-// release names the simulated package versions.
+// release returns the simulated package versions.
 func release(v string) (release, version, repoid string) {
 	if v == "9" {
 		return "9.1", "9.1.4", "0f2b6a1d9c5e4a73"
@@ -32,12 +32,12 @@ func version(c *call) (any, error) {
 	return object{"release": rel, "version": ver, "repoid": repo}, nil
 }
 
-// members lists the nodes as the asked node sees them.
+// members returns the nodes as the queried node sees them.
 func (c *call) members() []object {
 	out := []object{}
 	for _, n := range c.w.nodes {
 		id := n.id
-		if c.w.single() {
+		if c.w.standalone() {
 			id = 0
 		}
 		online := c.w.online(n) || n.Name == c.entry
@@ -47,12 +47,12 @@ func (c *call) members() []object {
 	return out
 }
 
-// single says that the only node was never made a cluster.
-func (w *world) single() bool { return w.seed.Cluster == "" }
+// standalone reports whether the only node is not part of a cluster.
+func (w *cluster) standalone() bool { return w.seed.Cluster == "" }
 
 func clusterStatus(c *call) (any, error) {
 	out := []object{}
-	if !c.w.single() {
+	if !c.w.standalone() {
 		out = append(out, object{"id": "cluster", "name": c.w.seed.Cluster, "nodes": len(c.w.nodes),
 			"quorate": flag(c.w.quorate()), "type": "cluster", "version": len(c.w.nodes)})
 	}
@@ -85,7 +85,7 @@ func configNodes(c *call) (any, error) {
 	return out, nil
 }
 
-func (w *world) totem() object {
+func (w *cluster) totem() object {
 	return object{"cluster_name": w.seed.Cluster, "config_version": itoa(len(w.nodes)), "interface": object{"0": object{"linknumber": "0"}},
 		"ip_version": "ipv4-6", "link_mode": "passive", "secauth": "on", "version": "2"}
 }
@@ -110,8 +110,8 @@ func fingerprint(name string) string {
 	return strings.Join(parts, ":")
 }
 
-// checkQuorum refuses what a partitioned node may not do.
-func (w *world) checkQuorum() error {
+// checkQuorum returns an error if the node has no quorum.
+func (w *cluster) checkQuorum() error {
 	if w.quorate() {
 		return nil
 	}

@@ -64,7 +64,7 @@ func haAdd(c *call) (any, error) {
 	}
 	h := &HAEntry{SID: sid, State: cmp.Or(c.p["state"], "started"), Comment: c.p["comment"], Group: c.p["group"]}
 	c.w.seed.HA = append(c.w.seed.HA, h)
-	if !c.w.single() {
+	if !c.w.standalone() {
 		c.w.haSync(h)
 	}
 	return nil, nil
@@ -173,10 +173,10 @@ func haCurrent(c *call) (any, error) {
 	}
 	for _, h := range w.seed.HA {
 		g := w.guestBySID(h.SID)
-		if g == nil || w.single() {
+		if g == nil || w.standalone() {
 			continue
 		}
-		state := h.shown()
+		state := h.listedState()
 		o := object{"id": "service:" + h.SID, "max_relocate": 1, "max_restart": 1, "node": g.Node, "request_state": h.State, "sid": h.SID,
 			"state": state, "status": fmt.Sprintf("%s (%s, %s)", h.SID, g.Node, state), "type": "service"}
 		if h.CRM != "" {
@@ -190,10 +190,11 @@ func haCurrent(c *call) (any, error) {
 	return out, nil
 }
 
-// haIdle is how long the manager stays active with nothing to manage.
+// haIdle is the time after which a manager without resources becomes idle.
 const haIdle = 45 * time.Second
 
-// haDaemons are the manager and the local agents, as their time stamps make them look.
+// haDaemons returns the state of the manager and the local agents, with
+// timestamps.
 func (c *call) haDaemons() []object {
 	w := c.w
 	master := w.nodes[len(w.nodes)-1]
@@ -235,7 +236,7 @@ func haManager(c *call) (any, error) {
 		for _, h := range w.seed.HA {
 			if g := w.guestBySID(h.SID); g != nil && g.Node == n.Name {
 				results[digestOf(h.SID)[:22]] = object{"exit_code": 0, "sid": h.SID, "state": h.State}
-				services[h.SID] = object{"node": n.Name, "state": h.shown(), "uid": digestOf(h.SID)[:22]}
+				services[h.SID] = object{"node": n.Name, "state": h.listedState(), "uid": digestOf(h.SID)[:22]}
 				state = "active"
 			}
 		}

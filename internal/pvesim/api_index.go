@@ -1,6 +1,6 @@
 package pvesim
 
-// index answers the fixed listings of what lies below a path.
+// index returns the fixed list of subdirectories of a path.
 func index(key string, names ...string) handler {
 	return func(*call) (any, error) {
 		out := []object{}
@@ -31,7 +31,7 @@ func indexHandlers() map[string]handler {
 	}
 }
 
-// allHandlers joins the tables of every part.
+// allHandlers joins the handler tables of all parts.
 func allHandlers() map[string]handler {
 	out := map[string]handler{}
 	for _, part := range []map[string]handler{indexHandlers(), clusterHandlers(), haHandlers(), nodeHandlers(), storageHandlers(),

@@ -124,7 +124,8 @@ func updatePool(c *call) (any, error) {
 	return nil, nil
 }
 
-// poolDenied: the right to change permissions on the guest will do as well.
+// poolDenied returns the 403 for a guest. The privilege to change permissions
+// on the guest is also sufficient.
 func (c *call) poolDenied(err error, path string) error {
 	if c.w.allowed(c.who, path, "Permissions.Modify") {
 		return nil

@@ -2,9 +2,8 @@ package pvesim
 
 import "strings"
 
-// clusterResources is the list every client looks at first. Who lives where,
-// tags, locks and pools are current; names and figures are as old as the last
-// report.
+// clusterResources returns the cluster-wide list. Node, tags, lock and pool are
+// current; names and sizes are as old as the last report of the node.
 func clusterResources(c *call) (any, error) {
 	kind := c.p["type"]
 	out := []object{}
@@ -46,8 +45,8 @@ func clusterResources(c *call) (any, error) {
 	return out, nil
 }
 
-// guestResource is one guest of the list; pool members show the same without
-// what only the configuration knows.
+// guestResource returns one guest of the list. Pool members are the same
+// without the fields that only the configuration has.
 func (c *call) guestResource(g *Guest, full bool) object {
 	w, p := c.w, c.w.published[g.VMID]
 	if c.shown != nil {
@@ -70,13 +69,13 @@ func (c *call) guestResource(g *Guest, full bool) object {
 		out["lock"] = l
 	}
 	if h := w.haEntry(g); h != nil {
-		out["hastate"] = h.shown()
+		out["hastate"] = h.listedState()
 	}
 	return out
 }
 
 // memberships maps guests to their pools.
-func (w *world) memberships() map[int]string {
+func (w *cluster) memberships() map[int]string {
 	out := map[int]string{}
 	for _, p := range w.seed.Pools {
 		for _, id := range p.Guests {
@@ -86,7 +85,8 @@ func (w *world) memberships() map[int]string {
 	return out
 }
 
-// nodeResource is a node in the resource list and, with its fingerprint, in /nodes.
+// nodeResource returns a node for the resource list and, with its fingerprint,
+// for /nodes.
 func (c *call) nodeResource(n *Node, list bool) object {
 	out := object{"id": "node/" + n.Name, "level": "", "node": n.Name, "type": "node", "status": "online"}
 	if list {
@@ -114,8 +114,8 @@ func (c *call) nodeResource(n *Node, list bool) object {
 	return out
 }
 
-// nodeLoad is a node's own load and what its running guests add.
-func (w *world) nodeLoad(n *Node) (float64, int64) {
+// nodeLoad returns the load of a node, including its running guests.
+func (w *cluster) nodeLoad(n *Node) (float64, int64) {
 	cpu, mem := n.Load.CPU, int64(n.Load.Memory)
 	for _, id := range w.vmids() {
 		g := w.guests[id]

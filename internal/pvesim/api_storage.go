@@ -88,8 +88,8 @@ func updateStorage(c *call) (any, error) {
 	return object{"storage": s.ID, "type": s.Type}, nil
 }
 
-// configLock refuses changes of cluster-wide files without quorum.
-func (w *world) configLock(what, file string) error {
+// configLock returns an error for changes of cluster-wide files without quorum.
+func (w *cluster) configLock(what, file string) error {
 	if w.quorate() {
 		return nil
 	}
@@ -98,8 +98,8 @@ func (w *world) configLock(what, file string) error {
 	return e
 }
 
-// checkStorage refuses a storage a node does not have.
-func (w *world) checkStorage(id, node string) (*Storage, error) {
+// checkStorage returns an error for a storage that a node does not have.
+func (w *cluster) checkStorage(id, node string) (*Storage, error) {
 	s := w.storage(id)
 	switch {
 	case s == nil:
@@ -133,7 +133,7 @@ func nodeStorages(c *call) (any, error) {
 		if t := c.p["target"]; t != "" && t != c.node && (off || !s.Shared || !s.onNode(t)) {
 			continue
 		}
-		if !c.w.allowed(c.who, "/storage/"+s.ID, "Datastore.Audit", "Datastore.AllocateSpace") || !s.holds(c.p["content"]) {
+		if !c.w.allowed(c.who, "/storage/"+s.ID, "Datastore.Audit", "Datastore.AllocateSpace") || !s.allowsContent(c.p["content"]) {
 			continue
 		}
 		o := c.storageFigures(s)
@@ -147,7 +147,7 @@ func nodeStorages(c *call) (any, error) {
 	return out, nil
 }
 
-func (s *Storage) holds(kinds string) bool {
+func (s *Storage) allowsContent(kinds string) bool {
 	if kinds == "" {
 		return true
 	}

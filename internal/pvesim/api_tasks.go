@@ -19,8 +19,9 @@ func taskHandlers() map[string]handler {
 
 var upidFormat = regexp.MustCompile(`^UPID:[^:\s]+:[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:[^:\s]+:[^:\s]*:[^:\s]+:$`)
 
-// sortedTasks gives a node's tasks (all nodes' for ""), the newest first.
-func (w *world) sortedTasks(node string) []*Task {
+// sortedTasks returns the tasks of a node, or of all nodes for "", newest
+// first.
+func (w *cluster) sortedTasks(node string) []*Task {
 	var out []*Task
 	for i := len(w.tasks) - 1; i >= 0; i-- {
 		if t := w.tasks[i]; node == "" || t.Node == node {
@@ -45,11 +46,12 @@ func (t *Task) entry(pids bool) object {
 	return out
 }
 
-// savedFresh is how long the last ended task keeps its number instead of a string.
+// savedFresh is the time for which "saved" of the last finished task is a
+// number instead of a string.
 const savedFresh = 10 * time.Second
 
-// clusterTasks lists recent tasks. Its "saved" is a string, except for what
-// ended last: clients must cope.
+// clusterTasks lists recent tasks. Their "saved" is a string, except for the
+// task that finished last: clients must accept both.
 func clusterTasks(c *call) (any, error) {
 	out := []object{}
 	all := c.w.allowed(c.who, "/", "Sys.Audit")

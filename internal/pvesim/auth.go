@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// ticketLife is how long a login is good for.
+// ticketLife is the time for which a ticket is valid.
 const ticketLife = 2 * time.Hour
 
-// authenticate finds out who asks. Calls open to the world pass without.
+// authenticate identifies the caller. Calls that need no login also accept
+// requests without credentials.
 func (s *Server) authenticate(h http.Header, method string, open bool) (*identity, error) {
 	if token, ok := tokenHeader(h.Get("Authorization")); ok {
 		return s.authToken(token)
@@ -74,7 +75,8 @@ func (s *Server) authToken(v string) (*identity, error) {
 	return nil, unauthorized("Authentication failed!")
 }
 
-// ticket signs a login. The key is the seed number: tickets open only this simulator.
+// ticket signs a ticket. The key is the seed number, so tickets are valid only
+// in this simulator.
 func (s *Server) ticket(user string) string {
 	stamp := fmt.Sprintf("%08X", s.w.now.Unix())
 	return "PVE:" + user + ":" + stamp + "::" + s.sign("PVE:"+user+":"+stamp)

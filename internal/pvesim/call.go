@@ -10,24 +10,24 @@ import (
 	"stackgen/internal/pvesim/schema"
 )
 
-// call is one request on its way through the simulator.
+// call is one request while it is processed.
 type call struct {
 	s      *Server
-	w      *world
+	w      *cluster
 	method string
-	path   string // below the format, with a leading slash
-	entry  string // the node that was asked
+	path   string // after the format, with a leading slash
+	entry  string // the node that received the request
 	node   string // the node the call is about
 	who    *identity
 	m      *schema.Method
 	args   map[string]string // from the path
 	values schema.Values     // from query and body
-	p      map[string]string // checked parameters
+	p      map[string]string // validated parameters
 	since  time.Time         // first attempt, for calls that wait
 	shown  map[int]*published
 }
 
-// raw is a parameter before its check.
+// raw returns a parameter before validation.
 func (c *call) raw(name string) string {
 	if v, ok := c.args[name]; ok {
 		return v
@@ -51,7 +51,7 @@ func (c *call) vmid() int { return atoi(c.p["vmid"]) }
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// request is what arrives on the wire, or in process.
+// request is a request from the network or from the same process.
 type request struct {
 	method string
 	path   string // still escaped
@@ -60,11 +60,11 @@ type request struct {
 	body   []byte
 	chunks bool
 	entry  string
-	shown  map[int]*published // what lists show instead of the latest, if set
+	shown  map[int]*published // used for lists instead of the latest reports, if set
 }
 
-// parseForm splits as the server does: a raw semicolon separates parameters, a
-// raw equals sign ends the value.
+// parseForm splits a form as the server does: an unencoded semicolon separates
+// parameters, an unencoded equals sign ends the value.
 func parseForm(s string) schema.Values {
 	out := schema.Values{}
 	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == '&' || r == ';' }) {

@@ -12,36 +12,36 @@ import (
 	"time"
 )
 
-// world is the simulated cluster. Every access holds mu.
-type world struct {
+// cluster is the simulated cluster. Callers must hold mu.
+type cluster struct {
 	mu   sync.Mutex
 	seed *Seed
 	rng  *rand.Rand
 	now  time.Time
 
-	nodes      []*Node
-	guests     map[int]*Guest
-	tasks      []*Task
-	byUPID     map[string]*Task
-	events     eventQueue
-	eventSeq   int
-	locks      map[int]*flock
-	transfers  map[string][]*transfer
-	published  map[int]*published
-	nodeStats  map[string]time.Time
-	nextPID    int
-	durations  func(kind string, vmid int) (time.Duration, bool)
-	haActive   bool
-	haLast     time.Time       // when the last entry went
-	frozen     time.Time       // no node reports before
-	haUsed     map[string]bool // nodes whose local agent had work
-	turns      map[string]time.Time
-	everything rights              // what root may do
-	roles      map[string][]string // privileges by role
+	nodes       []*Node
+	guests      map[int]*Guest
+	tasks       []*Task
+	byUPID      map[string]*Task
+	events      eventQueue
+	eventSeq    int
+	locks       map[int]*flock
+	transfers   map[string][]*transfer
+	published   map[int]*published
+	nodeStats   map[string]time.Time
+	nextPID     int
+	durations   func(kind string, vmid int) (time.Duration, bool)
+	haActive    bool
+	haLast      time.Time       // when the last resource was removed
+	frozen      time.Time       // no node reports before this time
+	haUsed      map[string]bool // nodes whose local agent has been active
+	lockedUntil map[string]time.Time
+	everything  rights              // all privileges
+	roles       map[string][]string // privileges by role
 }
 
-func newWorld(s *Seed, start time.Time) (*world, error) {
-	w := &world{seed: s, rng: rand.New(rand.NewPCG(s.Number, 0x70766573696d)), now: start,
+func newCluster(s *Seed, start time.Time) (*cluster, error) {
+	w := &cluster{seed: s, rng: rand.New(rand.NewPCG(s.Number, 0x70766573696d)), now: start,
 		guests: map[int]*Guest{}, byUPID: map[string]*Task{}, locks: map[int]*flock{},
 		transfers: map[string][]*transfer{}, published: map[int]*published{}, nodeStats: map[string]time.Time{},
 		nextPID: 1000}
@@ -75,7 +75,7 @@ func newWorld(s *Seed, start time.Time) (*world, error) {
 		}
 	}
 	for _, g := range s.Guests {
-		if err := w.adopt(g); err != nil {
+		if err := w.addGuest(g); err != nil {
 			return nil, err
 		}
 	}
@@ -101,7 +101,7 @@ func newWorld(s *Seed, start time.Time) (*world, error) {
 	return w, nil
 }
 
-func (w *world) addNode(i int, n *Node) {
+func (w *cluster) addNode(i int, n *Node) {
 	n.id = i + 1
 	if n.CPUs == 0 {
 		n.CPUs = 8
@@ -115,15 +115,15 @@ func (w *world) addNode(i int, n *Node) {
 	if n.Address == "" {
 		n.Address = fmt.Sprintf("192.0.2.%d", 10+i)
 	}
-	// Nodes report in turn, so that lists are old and new by node.
+	// Nodes report at different times, so the age of list entries differs by node.
 	n.phase = time.Duration(i) * 3 * time.Second
 	n.boot = w.now.Add(-6 * time.Hour)
 	n.since = w.now.Add(-time.Hour)
 	w.nodes = append(w.nodes, n)
 }
 
-// adopt takes a guest of the seed in, with the volumes its disks name.
-func (w *world) adopt(g *Guest) error {
+// addGuest adds a guest of the seed, with the volumes of its disks.
+func (w *cluster) addGuest(g *Guest) error {
 	if g.Type == "" {
 		g.Type = "qemu"
 	}
@@ -131,7 +131,7 @@ func (w *world) adopt(g *Guest) error {
 		return fmt.Errorf("seed: guest %d: no node %q", g.VMID, g.Node)
 	}
 	if _, dup := w.guests[g.VMID]; dup {
-		return fmt.Errorf("seed: guest %d twice", g.VMID)
+		return fmt.Errorf("seed: duplicate guest %d", g.VMID)
 	}
 	if g.Config == nil {
 		g.Config = map[string]string{}
@@ -151,9 +151,9 @@ func (w *world) adopt(g *Guest) error {
 	return nil
 }
 
-// advance brings the world to a moment: due events happen in their order, and
-// every node reports at its own beat.
-func (w *world) advance(now time.Time) {
+// advance brings the cluster to a time: it runs the due events in order, and
+// lets every node report at its own times.
+func (w *cluster) advance(now time.Time) {
 	for len(w.events) > 0 && !w.events[0].at.After(now) {
 		e := heap.Pop(&w.events).(*event)
 		w.report(e.at)
@@ -168,28 +168,28 @@ func (w *world) advance(now time.Time) {
 	}
 }
 
-// report lets every node publish that had a beat since it last did.
-func (w *world) report(now time.Time) {
+// report publishes the guests of every node whose report time has passed.
+func (w *cluster) report(now time.Time) {
 	if now.Before(w.frozen) {
 		return
 	}
 	for _, n := range w.nodes {
-		beat := lastBeat(n, now)
+		beat := lastReportTime(n, now)
 		if beat.After(n.last) && n.alive(beat) {
 			w.publish(n, beat)
 		}
 	}
 }
 
-// beatInterval is the status cycle of a node.
-const beatInterval = 10 * time.Second
+// reportInterval is the status cycle of a node.
+const reportInterval = 10 * time.Second
 
-func lastBeat(n *Node, now time.Time) time.Time {
+func lastReportTime(n *Node, now time.Time) time.Time {
 	base := now.Add(-n.phase)
-	return base.Truncate(beatInterval).Add(n.phase)
+	return base.Truncate(reportInterval).Add(n.phase)
 }
 
-func (w *world) node(name string) *Node {
+func (w *cluster) node(name string) *Node {
 	for _, n := range w.nodes {
 		if n.Name == name {
 			return n
@@ -198,7 +198,7 @@ func (w *world) node(name string) *Node {
 	return nil
 }
 
-func (w *world) storage(id string) *Storage {
+func (w *cluster) storage(id string) *Storage {
 	for _, s := range w.seed.Storages {
 		if s.ID == id {
 			return s
@@ -207,7 +207,7 @@ func (w *world) storage(id string) *Storage {
 	return nil
 }
 
-func (w *world) pool(id string) *Pool {
+func (w *cluster) pool(id string) *Pool {
 	for _, p := range w.seed.Pools {
 		if p.ID == id {
 			return p
@@ -216,7 +216,7 @@ func (w *world) pool(id string) *Pool {
 	return nil
 }
 
-func (w *world) poolOf(vmid int) *Pool {
+func (w *cluster) poolOf(vmid int) *Pool {
 	for _, p := range w.seed.Pools {
 		for _, v := range p.Guests {
 			if v == vmid {
@@ -227,7 +227,7 @@ func (w *world) poolOf(vmid int) *Pool {
 	return nil
 }
 
-func (w *world) user(id string) *User {
+func (w *cluster) user(id string) *User {
 	for _, u := range w.seed.Users {
 		if u.ID == id {
 			return u
@@ -236,8 +236,9 @@ func (w *world) user(id string) *User {
 	return nil
 }
 
-// vmids lists the guests in order, so that no answer depends on a map.
-func (w *world) vmids() []int {
+// vmids returns the VMIDs in order, so that no response depends on the order of
+// a map.
+func (w *cluster) vmids() []int {
 	ids := make([]int, 0, len(w.guests))
 	for id := range w.guests {
 		ids = append(ids, id)
@@ -246,18 +247,18 @@ func (w *world) vmids() []int {
 	return ids
 }
 
-func (w *world) pid() int {
+func (w *cluster) pid() int {
 	w.nextPID += 1 + int(w.rng.Uint32()%7)
 	return w.nextPID
 }
 
-func (w *world) uuid() string {
+func (w *cluster) uuid() string {
 	a, b := w.rng.Uint64(), w.rng.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", uint32(a>>32), uint16(a>>16), a&0xfff,
 		0x8000|uint16(b>>48)&0x3fff, b&0xffffffffffff)
 }
 
-func (w *world) mac() string {
+func (w *cluster) mac() string {
 	r := w.rng.Uint32()
 	return fmt.Sprintf("BC:24:11:%02X:%02X:%02X", byte(r>>16), byte(r>>8), byte(r))
 }

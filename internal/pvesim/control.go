@@ -11,7 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// controlPrefix is where the simulator itself is spoken to, outside the API.
+// controlPrefix is the path of the simulator's own control interface, outside
+// the API.
 const controlPrefix = "/_sim/"
 
 // control serves faults, clock, nodes, log and counters.
@@ -57,7 +58,7 @@ func (s *Server) control(r *request) *reply {
 	return plainReply(404, "no such control: "+r.method+" "+r.path)
 }
 
-// controlFaults takes one fault or a list, as JSON.
+// controlFaults adds one fault or a list of faults, as JSON.
 func (s *Server) controlFaults(body []byte) *reply {
 	var list []*Fault
 	if err := json.Unmarshal(body, &list); err != nil {
@@ -75,10 +76,10 @@ func (s *Server) controlFaults(body []byte) *reply {
 	return jsonReply(200, "OK", nil)
 }
 
-// AddFault switches a fault on.
+// AddFault adds a fault.
 func (s *Server) AddFault(f *Fault) error { return s.faults.add(f) }
 
-// Faults lists the faults and how often each has hit.
+// Faults returns the faults and how many requests each has affected.
 func (s *Server) Faults() []Fault {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
@@ -94,14 +95,14 @@ func (s *Server) Faults() []Fault {
 	return out
 }
 
-// ClearFaults switches every fault off. What they changed stays changed.
+// ClearFaults removes all faults. It does not revert the changes they made.
 func (s *Server) ClearFaults() {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
 	s.faults.list = nil
 }
 
-// SetNode changes a node's state, as a cable or a daemon would.
+// SetNode changes the state of a node.
 func (s *Server) SetNode(name string, state NodeState) error {
 	switch state {
 	case NodeOnline, NodeDown, NodeLost:
@@ -121,11 +122,11 @@ func (s *Server) SetNode(name string, state NodeState) error {
 	return nil
 }
 
-// Advance moves a virtual clock; other clocks move by themselves.
+// Advance moves a virtual clock. It returns an error for other clocks.
 func (s *Server) Advance(d time.Duration) error {
 	v, ok := s.clk.(*clock.Virtual)
 	if !ok {
-		return fmt.Errorf("the clock of this simulator cannot be moved")
+		return fmt.Errorf("the clock of this simulator is not virtual")
 	}
 	v.Advance(d)
 	s.w.mu.Lock()
@@ -134,7 +135,7 @@ func (s *Server) Advance(d time.Duration) error {
 	return nil
 }
 
-// Change edits the state under the simulator's lock, for tests and preparation.
+// Change calls a function with the state, under the simulator's lock.
 func (s *Server) Change(edit func(*Seed)) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -142,8 +143,8 @@ func (s *Server) Change(edit func(*Seed)) {
 	edit(s.w.seed)
 }
 
-// Save writes the state as YAML; it loads again as a seed. It holds the seed's
-// secrets, as the seed did.
+// Save writes the state as YAML, which can be loaded as a seed. It contains the
+// secrets of the seed.
 func (s *Server) Save(out io.Writer) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -161,7 +162,7 @@ func (s *Server) Save(out io.Writer) error {
 	return enc.Close()
 }
 
-// Remove takes a guest away at once, with its volumes and memberships.
+// Remove removes a guest immediately, with its volumes and pool memberships.
 func (s *Server) Remove(vmid int) {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -177,12 +178,12 @@ func (s *Server) Remove(vmid int) {
 	}
 }
 
-// Add puts a guest into the cluster at once, with the volumes its disks name.
+// Add adds a guest immediately, with the volumes of its disks.
 func (s *Server) Add(g *Guest) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	s.w.advance(s.clk.Now())
-	if err := s.w.adopt(g); err != nil {
+	if err := s.w.addGuest(g); err != nil {
 		return err
 	}
 	s.w.seed.Guests = append(s.w.seed.Guests, g)

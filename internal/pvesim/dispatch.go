@@ -15,8 +15,8 @@ import (
 
 const jsonType = "application/json;charset=UTF-8"
 
-// serve answers one request: read it, find out who asks and what for, wait
-// where a genuine server waits, answer.
+// serve responds to one request: it applies the latency and faults, and writes
+// the log.
 func (s *Server) serve(ctx context.Context, r *request) *reply {
 	began := s.clk.Now()
 	if strings.HasPrefix(r.path, controlPrefix) {
@@ -28,12 +28,12 @@ func (s *Server) serve(ctx context.Context, r *request) *reply {
 		}
 	}
 	f := s.faults.pick(s, r)
-	resp := s.underFault(ctx, r, f)
+	resp := s.serveWithFault(ctx, r, f)
 	s.log.add(s, r, resp, began, f)
 	return resp
 }
 
-// answer is a request without faults.
+// answer processes a request without faults.
 func (s *Server) answer(ctx context.Context, r *request) *reply {
 	format, path, early := splitPath(r)
 	if early != nil {
@@ -60,7 +60,7 @@ func (s *Server) answer(ctx context.Context, r *request) *reply {
 	return success(format, data)
 }
 
-// process repeats the call until it need not wait any longer.
+// process runs the call until it does not have to wait any more.
 func (s *Server) process(ctx context.Context, c *call, r *request) (any, error) {
 	for {
 		s.w.mu.Lock()
@@ -69,7 +69,7 @@ func (s *Server) process(ctx context.Context, c *call, r *request) (any, error) 
 		if c.since.IsZero() {
 			c.since = now
 		}
-		data, err := s.once(c, r)
+		data, err := s.try(c, r)
 		next := s.w.next()
 		s.w.mu.Unlock()
 		var wait *waiting
@@ -89,8 +89,9 @@ func (s *Server) process(ctx context.Context, c *call, r *request) (any, error) 
 	}
 }
 
-// once tries the call: who, what, may, which node, parameters, and then the work.
-func (s *Server) once(c *call, r *request) (any, error) {
+// try runs the call once: authentication, routing, permissions, node,
+// parameters, handler.
+func (s *Server) try(c *call, r *request) (any, error) {
 	segments := strings.FieldsFunc(c.path, func(r rune) bool { return r == '/' })
 	m, args := s.api.Find(c.method, segments)
 	open := m != nil && m.Permission != nil && m.Permission.User == "world"
@@ -131,7 +132,8 @@ func (s *Server) once(c *call, r *request) (any, error) {
 	return h(c)
 }
 
-// reach finds the node a call is about, and whether it answers.
+// reach finds the node that a call is about, and returns an error if it does
+// not respond.
 func (c *call) reach() error {
 	name, ok := c.args["node"]
 	if !ok {
@@ -164,7 +166,7 @@ func (c *call) reach() error {
 	return nil
 }
 
-// splitPath separates the output format from the call's path.
+// splitPath splits the output format from the path of the call.
 func splitPath(r *request) (format, path string, early *reply) {
 	switch r.method {
 	case "GET", "PUT", "POST", "DELETE":
@@ -200,7 +202,7 @@ func plainReply(status int, msg string) *reply {
 	return &reply{status: status, reason: msg, body: []byte(msg)}
 }
 
-// readValues merges query and body.
+// readValues merges the parameters of query and body.
 func readValues(r *request) (schema.Values, *reply) {
 	values := parseForm(r.query)
 	if len(r.body) > 0 && r.method == "DELETE" {

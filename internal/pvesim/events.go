@@ -33,13 +33,13 @@ func (q *eventQueue) Pop() any {
 	return e
 }
 
-func (w *world) at(d time.Duration, run func()) {
+func (w *cluster) at(d time.Duration, run func()) {
 	w.eventSeq++
 	heap.Push(&w.events, &event{at: w.now.Add(d), seq: w.eventSeq, run: run})
 }
 
-// next is the moment of the next event, zero when nothing is due.
-func (w *world) next() time.Time {
+// next returns the time of the next event, or zero if there is none.
+func (w *cluster) next() time.Time {
 	if len(w.events) == 0 {
 		return time.Time{}
 	}

@@ -12,14 +12,15 @@ import (
 	"time"
 )
 
-// Fault is something to go wrong: which requests it meets, and what it does.
+// Fault is a fault to inject: the requests that it affects, and its effect.
+// Empty fields match every request.
 type Fault struct {
 	Name        string        `yaml:"name,omitempty" json:"name,omitempty"`
 	Method      string        `yaml:"method,omitempty" json:"method,omitempty"`
-	Path        string        `yaml:"path,omitempty" json:"path,omitempty"` // segments, * for one, ** for the rest
+	Path        string        `yaml:"path,omitempty" json:"path,omitempty"` // * matches one segment, ** the rest
 	VMID        int           `yaml:"vmid,omitempty" json:"vmid,omitempty"`
-	After       int           `yaml:"after,omitempty" json:"after,omitempty"` // matching requests to let pass first
-	Count       int           `yaml:"count,omitempty" json:"count,omitempty"` // 0 for every time
+	After       int           `yaml:"after,omitempty" json:"after,omitempty"` // number of matching requests to skip
+	Count       int           `yaml:"count,omitempty" json:"count,omitempty"` // 0 for no limit
 	Probability float64       `yaml:"probability,omitempty" json:"probability,omitempty"`
 	Do          string        `yaml:"do" json:"do"`
 	Status      int           `yaml:"status,omitempty" json:"status,omitempty"`
@@ -34,28 +35,28 @@ type Fault struct {
 	Hits int `yaml:"-" json:"hits"`
 	seen int
 	rng  *rand.Rand
-	old  map[int]*published // what lists showed when an alternation began
+	old  map[int]*published // reports at the time an alternation began
 	turn bool
 }
 
-// The things a fault can do.
+// The effects of a fault.
 const (
-	DoLatency     = "latency"      // wait, then answer
-	DoError       = "error"        // answer with status and message
-	DoUnreachable = "unreachable"  // 595, the request does not happen
-	DoTimeout     = "timeout"      // 596 after 30 s, the request happens afterwards
-	DoLocked      = "locked"       // the guest of the request gets a lock first
-	DoStale       = "stale"        // resource lists stand still for a while
-	DoAlternate   = "alternate"    // every second resource list is as it was when the fault began
-	DoKillWorker  = "kill-worker"  // the task the request starts dies without a word
-	DoNodeLost    = "node-lost"    // the node's link is cut
+	DoLatency     = "latency"      // respond after a delay
+	DoError       = "error"        // respond with status and message
+	DoUnreachable = "unreachable"  // 595, the request is not executed
+	DoTimeout     = "timeout"      // 596 after 30 s, the request is executed afterwards
+	DoLocked      = "locked"       // the guest of the request is locked first
+	DoStale       = "stale"        // resource lists do not change for a while
+	DoAlternate   = "alternate"    // every second resource list is the one from when the fault began
+	DoKillWorker  = "kill-worker"  // the worker of the task that the request starts is killed
+	DoNodeLost    = "node-lost"    // the network link of the node is cut
 	DoNodeDown    = "node-down"    // the node's API daemons stop
-	DoNodeOnline  = "node-online"  // the node is back
-	DoNoQuorum    = "no-quorum"    // every other node is cut off
-	DoRevoke      = "revoke-token" // the token is gone
-	DoFull        = "full-storage" // no volume fits any more
-	DoNoTemplate  = "no-template"  // the guest's disks are gone
-	DoReset       = "reset"        // the connection breaks in the middle of the answer
+	DoNodeOnline  = "node-online"  // the node is online again
+	DoNoQuorum    = "no-quorum"    // the links of all other nodes are cut
+	DoRevoke      = "revoke-token" // the token is deleted
+	DoFull        = "full-storage" // the storage is full
+	DoNoTemplate  = "no-template"  // the disks of the guest are deleted
+	DoReset       = "reset"        // the connection is reset in the middle of the response
 )
 
 func faultKinds() []string {
@@ -101,7 +102,7 @@ func (fs *faultSet) add(f *Fault) error {
 
 func (f *Fault) label() string { return cmp.Or(f.Name, f.Do) }
 
-// pick finds the fault that meets a request, and counts.
+// pick returns the fault that affects a request, and counts it.
 func (fs *faultSet) pick(s *Server, r *request) *Fault {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -149,8 +150,8 @@ func (f *Fault) matches(r *request, touched []int) bool {
 	return len(have) == len(want)
 }
 
-// underFault answers a request, with what the fault changes about it.
-func (s *Server) underFault(ctx context.Context, r *request, f *Fault) *reply {
+// serveWithFault responds to a request under a fault.
+func (s *Server) serveWithFault(ctx context.Context, r *request, f *Fault) *reply {
 	if f == nil {
 		return s.answer(ctx, r)
 	}
@@ -168,13 +169,13 @@ func (s *Server) underFault(ctx context.Context, r *request, f *Fault) *reply {
 		s.pause(ctx, delay)
 		return &reply{status: 595, reason: cmp.Or(f.Message, "Connection refused")}
 	case DoTimeout:
-		return s.executedLater(ctx, r, f)
+		return s.executeAfterTimeout(ctx, r, f)
 	case DoReset:
 		resp := s.answer(ctx, r)
 		resp.reset = true
 		return resp
 	case DoKillWorker:
-		return s.killing(ctx, r, f)
+		return s.killWorker(ctx, r, f)
 	case DoAlternate:
 		return s.alternating(ctx, r, f)
 	}
@@ -182,7 +183,7 @@ func (s *Server) underFault(ctx context.Context, r *request, f *Fault) *reply {
 	s.w.advance(s.clk.Now())
 	s.applyFault(f, r)
 	s.w.mu.Unlock()
-	if f.Do != DoStale { // its delay is how long the lists stand still, not the answer
+	if f.Do != DoStale { // its delay is the age of the lists
 		s.pause(ctx, delay)
 	}
 	return s.answer(ctx, r)
@@ -190,16 +191,16 @@ func (s *Server) underFault(ctx context.Context, r *request, f *Fault) *reply {
 
 func (s *Server) pause(ctx context.Context, d time.Duration) {
 	if d > 0 {
-		// The end of the context shows in the answer itself.
+		// The response itself reports a cancelled context.
 		_ = s.clk.WaitUntil(ctx, s.clk.Now().Add(d))
 	}
 }
 
-// proxyTimeout is when a proxy gives up on an answer.
+// proxyTimeout is the time after which a proxying node gives up.
 const proxyTimeout = 30 * time.Second
 
-// executedLater is 596: no answer in time, and the request happens all the same.
-func (s *Server) executedLater(ctx context.Context, r *request, f *Fault) *reply {
+// executeAfterTimeout returns 596 and executes the request afterwards.
+func (s *Server) executeAfterTimeout(ctx context.Context, r *request, f *Fault) *reply {
 	delay := f.Delay
 	if delay == 0 {
 		delay = proxyTimeout
@@ -212,8 +213,8 @@ func (s *Server) executedLater(ctx context.Context, r *request, f *Fault) *reply
 		s.w.advance(s.clk.Now())
 		s.w.at(delay+time.Second, func() {
 			c.since = s.w.now
-			// Nobody is there to read what came of it.
-			_, _ = s.once(c, r)
+			// No client reads the response.
+			_, _ = s.try(c, r)
 		})
 		s.w.mu.Unlock()
 	}
@@ -221,8 +222,8 @@ func (s *Server) executedLater(ctx context.Context, r *request, f *Fault) *reply
 	return &reply{status: 596, reason: cmp.Or(f.Message, "Connection timed out")}
 }
 
-// killing lets the request start its task and then kills the worker.
-func (s *Server) killing(ctx context.Context, r *request, f *Fault) *reply {
+// killWorker lets the request start its task and then kills the worker.
+func (s *Server) killWorker(ctx context.Context, r *request, f *Fault) *reply {
 	s.w.mu.Lock()
 	before := len(s.w.tasks)
 	s.w.mu.Unlock()
@@ -243,7 +244,7 @@ func (s *Server) killing(ctx context.Context, r *request, f *Fault) *reply {
 	return resp
 }
 
-// applyFault changes the world, from this request on.
+// applyFault changes the state of the cluster before the request.
 func (s *Server) applyFault(f *Fault, r *request) {
 	w := s.w
 	values, _ := readValues(r)
@@ -258,7 +259,7 @@ func (s *Server) applyFault(f *Fault, r *request) {
 			g.Config["lock"] = cmp.Or(f.Lock, "backup")
 		}
 	case DoStale:
-		w.frozen = w.now.Add(max(f.Delay, beatInterval))
+		w.frozen = w.now.Add(max(f.Delay, reportInterval))
 	case DoNodeLost, DoNodeDown, DoNodeOnline, DoNoQuorum:
 		w.nodeFault(f, r.entry)
 	case DoRevoke:
@@ -277,7 +278,7 @@ func (s *Server) applyFault(f *Fault, r *request) {
 	}
 }
 
-func (w *world) nodeFault(f *Fault, entry string) {
+func (w *cluster) nodeFault(f *Fault, entry string) {
 	state := map[string]NodeState{DoNodeLost: NodeLost, DoNodeDown: NodeDown, DoNodeOnline: NodeOnline, DoNoQuorum: NodeLost}[f.Do]
 	for _, n := range w.nodes {
 		if n.Name == f.Node || f.Do == DoNoQuorum && n.Name != entry {
@@ -286,7 +287,7 @@ func (w *world) nodeFault(f *Fault, entry string) {
 	}
 }
 
-func (w *world) loseDisks(g *Guest) {
+func (w *cluster) loseDisks(g *Guest) {
 	for _, v := range append([]*Volume{}, w.seed.Volumes...) {
 		if v.VMID == g.VMID && !strings.Contains(v.ID, "cloudinit") {
 			w.removeVolume(v)

@@ -9,7 +9,7 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-func (b *bench) fault(f pvesim.Fault) {
+func (b *testSim) fault(f pvesim.Fault) {
 	b.t.Helper()
 	if err := b.sim.AddFault(&f); err != nil {
 		b.t.Fatal(err)
@@ -17,7 +17,7 @@ func (b *bench) fault(f pvesim.Fault) {
 }
 
 func TestFaultErrors(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+	b := newTestSim(t, pvesim.Options{})
 	b.fault(pvesim.Fault{Method: "GET", Path: "/version", After: 1, Count: 1, Do: pvesim.DoError, Status: 500, Message: "out of luck"})
 	want := []int{200, 500, 200}
 	for i, w := range want {
@@ -36,13 +36,13 @@ func TestFaultErrors(t *testing.T) {
 		t.Errorf("latency took %s", d)
 	}
 	if err := b.sim.AddFault(&pvesim.Fault{Do: "nonsense"}); err == nil {
-		t.Error("a fault that does nothing known was taken")
+		t.Error("a fault with an unknown effect was accepted")
 	}
 }
 
 func TestFaultProbabilityIsDeterministic(t *testing.T) {
 	run := func() string {
-		b := newBench(t, pvesim.Options{Number: 7})
+		b := newTestSim(t, pvesim.Options{Number: 7})
 		b.fault(pvesim.Fault{Path: "/version", Probability: 0.5, Do: pvesim.DoError, Status: 500})
 		out := ""
 		for range 40 {
@@ -56,24 +56,24 @@ func TestFaultProbabilityIsDeterministic(t *testing.T) {
 	}
 }
 
-// A 596 is no answer in time, and the request happens all the same.
-func TestTimeoutIsExecutedAfterwards(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+// A request that times out with 596 is executed nevertheless.
+func TestRequestAfterTimeout(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
 	b.fault(pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Count: 1, Do: pvesim.DoTimeout})
 	if r := b.do("POST", "/nodes/pve1/qemu/9002/clone", "newid", "210", "full", "0"); r.Status != 596 {
 		t.Fatalf("status %d", r.Status)
 	}
 	if r := b.do("GET", "/nodes/pve1/qemu/210/config"); r.Status != 500 {
-		t.Errorf("the guest is there too early: %d", r.Status)
+		t.Errorf("the guest exists before the timeout: %d", r.Status)
 	}
 	b.clk.Advance(5 * time.Second)
 	if r := b.do("GET", "/nodes/pve1/qemu/210/config"); r.Status != 200 {
-		t.Errorf("the clone never happened: %d %s", r.Status, r.Reason)
+		t.Errorf("the clone was not executed: %d %s", r.Status, r.Reason)
 	}
 }
 
-func TestKilledWorkerLeavesItsLock(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+func TestKilledWorkerKeepsLock(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
 	b.fault(pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Count: 1, Do: pvesim.DoKillWorker})
 	end, _ := b.task("POST", "/nodes/pve1/qemu/9002/clone", "newid", "211", "full", "1")
 	if end != "unexpected status" {
@@ -87,8 +87,8 @@ func TestKilledWorkerLeavesItsLock(t *testing.T) {
 	}
 }
 
-func TestFaultsOfTheWorld(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+func TestClusterFaults(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
 	b.fault(pvesim.Fault{Path: "/version", Count: 1, Do: pvesim.DoNoQuorum})
 	b.do("GET", "/version")
 	b.clk.Advance(time.Minute)
@@ -116,8 +116,8 @@ func TestFaultsOfTheWorld(t *testing.T) {
 	}
 }
 
-func TestLostNodeKeepsItsFiguresForAWhile(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+func TestLostNodeReportsExpire(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
 	if err := b.sim.SetNode("pve3", pvesim.NodeLost); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestLostNodeKeepsItsFiguresForAWhile(t *testing.T) {
 }
 
 func TestControlEndpointAndLog(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+	b := newTestSim(t, pvesim.Options{})
 	r := b.sim.Do(t.Context(), pvesim.Request{Method: "POST", Path: "/_sim/faults", Header: http.Header{},
 		Body: []byte(`[{"path":"/version","do":"error","status":503,"delay":"1s","count":1}]`)})
 	if r.Status != 200 {
@@ -164,14 +164,14 @@ func TestControlEndpointAndLog(t *testing.T) {
 	}
 	for _, e := range b.sim.Requests() {
 		if strings.Contains(e.Who, "=") || strings.Contains(e.Path, "hello") {
-			t.Errorf("the log holds more than it may: %+v", e)
+			t.Errorf("the log contains a secret or a value: %+v", e)
 		}
 	}
 }
 
-// Lists may come from two servers by turns, one of which lags.
+// Requests may reach two servers in turn, one of which lags.
 func TestAlternatingLists(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+	b := newTestSim(t, pvesim.Options{})
 	name := func() any {
 		for _, x := range b.data("GET", "/cluster/resources").([]any) {
 			if m := x.(map[string]any); m["id"] == "qemu/123" {
@@ -186,7 +186,7 @@ func TestAlternatingLists(t *testing.T) {
 	b.clk.Advance(time.Minute)
 	for _, want := range []string{"renamed", "registry", "renamed"} {
 		if got := name(); got != want {
-			t.Errorf("the list says %v, want %s", got, want)
+			t.Errorf("the list has %v, want %s", got, want)
 		}
 	}
 }

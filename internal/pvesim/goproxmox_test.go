@@ -11,8 +11,8 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// TestGoProxmoxReads asks everything the client library offers for the
-// simulated paths.
+// TestGoProxmoxReads calls every function of the client library that reads a
+// simulated path.
 func TestGoProxmoxReads(t *testing.T) {
 	for _, version := range []string{"8.4", "9"} {
 		t.Run(version, func(t *testing.T) {
@@ -104,7 +104,7 @@ func readCluster(ctx context.Context, t *testing.T, c *proxmox.Client, try func(
 	try("config nodes", err)
 	_, err = cl.Totem(ctx)
 	try("totem", err)
-	// JoinInfo is left out: it wants numbers where a genuine server sends strings.
+	// JoinInfo is omitted: it decodes numbers where a genuine server sends strings.
 	_, err = cl.ClusterOptions(ctx)
 	try("options", err)
 }
@@ -151,7 +151,7 @@ func readNode(ctx context.Context, t *testing.T, c *proxmox.Client, name string,
 	stores, err := n.Storages(ctx)
 	try("node storages", err)
 	for _, st := range stores {
-		// Status of a storage asks for the index and cannot read it, on a genuine server as well.
+		// Storage.Status is omitted: it reads the index and cannot decode it, on a genuine server as well.
 		_, err = n.Storage(ctx, st.Name)
 		try("storage status "+st.Name, err)
 		_, err = st.GetContent(ctx)

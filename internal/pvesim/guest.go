@@ -18,7 +18,7 @@ var (
 
 func isDriveKey(k string) bool { return driveKey.MatchString(k) }
 
-// drive is a parsed disk line: a volume and options.
+// drive is a parsed disk line: a volume and its options.
 type drive struct {
 	file string
 	opts map[string]string
@@ -40,7 +40,8 @@ func parseDrive(v string) drive {
 	return d
 }
 
-// String writes the line as the server does: the volume, then sorted options.
+// String returns the line as the server writes it: the volume, then sorted
+// options.
 func (d drive) String() string {
 	out := d.file
 	for _, k := range slices.Sorted(maps.Keys(d.opts)) {
@@ -63,7 +64,7 @@ func (d drive) size() int64 {
 	return n
 }
 
-// bootDrives is the order in which drives are looked for.
+// bootDrives is the order in which drives are searched.
 func bootDrives() []string {
 	var out []string
 	for _, b := range []struct {
@@ -77,7 +78,8 @@ func bootDrives() []string {
 	return out
 }
 
-// defaultBoot is the order a new guest gets: first disk, first CD, first NIC.
+// defaultBoot returns the boot order of a new guest: first disk, first CD,
+// first NIC.
 func defaultBoot(conf map[string]string) string {
 	var out []string
 	for _, cd := range []bool{false, true} {
@@ -121,7 +123,7 @@ func isIndexed(key, base string) bool {
 	return err == nil
 }
 
-func (w *world) bootDiskSize(g *Guest) int64 {
+func (w *cluster) bootDiskSize(g *Guest) int64 {
 	if g.Type == "lxc" {
 		return parseDrive(g.Config["rootfs"]).size()
 	}
@@ -168,12 +170,13 @@ func (g *Guest) maxMemory() int64 {
 	return int64(atoi(m)) * mib
 }
 
-// memory is what a running guest uses: a share of what it has, fixed by its id.
+// memory returns the memory that a running guest uses: a fraction of its memory
+// that depends on its VMID.
 func (g *Guest) memory() int64 {
 	return g.maxMemory() / int64(4+g.VMID%5)
 }
 
-func (w *world) cpus(g *Guest) int {
+func (w *cluster) cpus(g *Guest) int {
 	n := 1
 	if v := atoi(g.Config["cores"]); v > 0 {
 		n = v
@@ -220,7 +223,8 @@ func (g *Guest) protected(what string) error {
 	return nil
 }
 
-// digest is the checksum of the configuration as it would stand in its file.
+// digest returns the checksum of the configuration as it would be written to
+// its file.
 func (g *Guest) digest() string {
 	h := sha1.New()
 	section := func(name string, m map[string]string) {

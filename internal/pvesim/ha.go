@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// HAEntry is a guest under the care of the HA manager.
+// HAEntry is a guest managed by the HA manager.
 type HAEntry struct {
 	SID     string `yaml:"sid"`
 	State   string `yaml:"state"`
@@ -29,7 +29,7 @@ func (g *Guest) sid() string {
 	return "vm:" + itoa(g.VMID)
 }
 
-func (w *world) haBySID(sid string) *HAEntry {
+func (w *cluster) haBySID(sid string) *HAEntry {
 	for _, h := range w.seed.HA {
 		if h.SID == sid {
 			return h
@@ -38,25 +38,27 @@ func (w *world) haBySID(sid string) *HAEntry {
 	return nil
 }
 
-func (w *world) haEntry(g *Guest) *HAEntry { return w.haBySID(g.sid()) }
+func (w *cluster) haEntry(g *Guest) *HAEntry { return w.haBySID(g.sid()) }
 
-// haManaged says that starts and stops are only requests.
-func (w *world) haManaged(g *Guest) bool {
+// haManaged reports whether starts and stops of the guest are only requests to
+// the HA manager.
+func (w *cluster) haManaged(g *Guest) bool {
 	h := w.haEntry(g)
-	return h != nil && h.State != "ignored" && !w.single()
+	return h != nil && h.State != "ignored" && !w.standalone()
 }
 
-// shown is the state lists give: what the manager made of the request so far.
-func (h *HAEntry) shown() string {
+// listedState returns the state in lists: the requested state as far as the
+// manager has processed it.
+func (h *HAEntry) listedState() string {
 	if h.State == "ignored" {
 		return "ignored"
 	}
 	return cmp.Or(h.CRM, "queued")
 }
 
-func (w *world) haStatus(g *Guest) object {
+func (w *cluster) haStatus(g *Guest) object {
 	h := w.haEntry(g)
-	if h == nil || h.State == "ignored" || w.single() {
+	if h == nil || h.State == "ignored" || w.standalone() {
 		return object{"managed": 0}
 	}
 	out := object{"managed": 1, "state": h.State, "group": nil}
@@ -66,11 +68,12 @@ func (w *world) haStatus(g *Guest) object {
 	return out
 }
 
-// haRound is the time the manager and its local agents need to act on a request.
+// haRound is the time that the manager and its local agents need to process a
+// request.
 const haRound = 10 * time.Second
 
-// haSync lets the manager act on an entry: first the guest, then its state.
-func (w *world) haSync(h *HAEntry) {
+// haSync processes a resource: first the guest, then its state.
+func (w *cluster) haSync(h *HAEntry) {
 	w.at(haRound/2, func() {
 		if w.haBySID(h.SID) != h || h.State == "ignored" {
 			return
@@ -104,7 +107,7 @@ func (w *world) haSync(h *HAEntry) {
 	})
 }
 
-func (w *world) guestBySID(sid string) *Guest {
+func (w *cluster) guestBySID(sid string) *Guest {
 	for _, id := range w.vmids() {
 		if w.guests[id].sid() == sid {
 			return w.guests[id]
@@ -113,15 +116,15 @@ func (w *world) guestBySID(sid string) *Guest {
 	return nil
 }
 
-func (w *world) haWant(g *Guest, state string) {
+func (w *cluster) haRequestState(g *Guest, state string) {
 	if h := w.haEntry(g); h != nil {
 		h.State = state
 		w.haSync(h)
 	}
 }
 
-// haMove carries out a requested migration, as the manager's own task.
-func (w *world) haMove(g *Guest, target string) {
+// haMove carries out a requested migration as a task of the manager.
+func (w *cluster) haMove(g *Guest, target string) {
 	h := w.haEntry(g)
 	if h == nil || g.Node == target || w.node(target) == nil {
 		return
@@ -134,7 +137,7 @@ func (w *world) haMove(g *Guest, target string) {
 	w.at(3*time.Second, func() { w.haSync(h) })
 }
 
-// haRequest is the short task a call on an HA guest starts.
+// haRequest is the short task that a call on an HA guest starts.
 func (c *call) haRequest(g *Guest, kind, line string, do func()) (any, error) {
 	wk := &worker{}
 	wk.steps = []step{func() (pause, error) {
@@ -147,7 +150,7 @@ func (c *call) haRequest(g *Guest, kind, line string, do func()) (any, error) {
 	return c.w.fork(c.node, kind, itoa(g.VMID), c.who, wk), nil
 }
 
-func (w *world) haRemove(g *Guest) bool {
+func (w *cluster) haRemove(g *Guest) bool {
 	for i, h := range w.seed.HA {
 		if h.SID == g.sid() {
 			w.seed.HA = append(w.seed.HA[:i], w.seed.HA[i+1:]...)
@@ -158,6 +161,6 @@ func (w *world) haRemove(g *Guest) bool {
 	return false
 }
 
-func (w *world) haLine(state string, at time.Time) string {
+func (w *cluster) haLine(state string, at time.Time) string {
 	return fmt.Sprintf("(%s, %s)", state, at.UTC().Format("Mon Jan _2 15:04:05 2006"))
 }

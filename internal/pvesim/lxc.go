@@ -38,7 +38,7 @@ func lxcList(c *call) (any, error) {
 	return out, nil
 }
 
-func (w *world) lxcFigures(g *Guest) object {
+func (w *cluster) lxcFigures(g *Guest) object {
 	out := w.guestStatus(g)
 	swap := int64(512) * mib
 	if v, ok := g.Config["swap"]; ok {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// effective is the configuration as if every pending change had been made.
+// effective returns the configuration with all pending changes applied.
 func (g *Guest) effective() map[string]string {
 	conf := cloneMap(g.Config)
 	for k := range g.Deleted {
@@ -18,9 +18,9 @@ func (g *Guest) effective() map[string]string {
 	return conf
 }
 
-// applyPending lets pending changes take effect: all of them on a stopped
-// guest, on a running one only what can be changed under it.
-func (w *world) applyPending(g *Guest) {
+// applyPending applies pending changes: all of them to a stopped guest, and to
+// a running guest those that can be hot-plugged.
+func (w *cluster) applyPending(g *Guest) {
 	for _, k := range slices.Sorted(maps.Keys(g.Deleted)) {
 		if g.Running && !hotDelete(k) {
 			continue

@@ -6,7 +6,7 @@ import (
 	"stackgen/internal/pvesim/schema"
 )
 
-// checkPermission applies the rule the API description gives for a call.
+// checkPermission applies the permission rule of the API description.
 func (c *call) checkPermission(m *schema.Method) error {
 	p := m.Permission
 	if p == nil || p.Root != 0 {
@@ -110,7 +110,8 @@ func realmOf(user string) string {
 	return realm
 }
 
-// fill puts parameters into a path template; false when the result is no path.
+// fill inserts parameters into a path template. It returns false if the result
+// is not a path.
 func (c *call) fill(template string) (string, bool) {
 	out := ""
 	for template != "" {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// published is what a node last reported about a guest. The cluster's resource
-// list shows this, not the guest: that is its lag.
+// published is what a node last reported about a guest. The cluster-wide
+// resource list shows the report and not the guest, therefore it lags.
 type published struct {
 	at                                 time.Time
 	name, status                       string
@@ -17,10 +17,10 @@ type published struct {
 	uptime, netin, netout, diskr, disk int64
 }
 
-// staleAfter is how long figures of a silent node are shown.
+// staleAfter is the time for which the last report of a lost node is listed.
 const staleAfter = 300 * time.Second
 
-func (w *world) publish(n *Node, at time.Time) {
+func (w *cluster) publish(n *Node, at time.Time) {
 	n.last = at
 	w.nodeStats[n.Name] = at
 	for _, vmid := range w.vmids() {
@@ -32,7 +32,7 @@ func (w *world) publish(n *Node, at time.Time) {
 	}
 }
 
-func (w *world) snapshotOf(g *Guest, at time.Time) *published {
+func (w *cluster) snapshotOf(g *Guest, at time.Time) *published {
 	p := &published{at: at, name: g.name(), status: g.status(), maxmem: g.maxMemory(),
 		maxdisk: w.bootDiskSize(g), maxcpu: w.cpus(g)}
 	if g.Config["template"] == "1" {
@@ -46,8 +46,8 @@ func (w *world) snapshotOf(g *Guest, at time.Time) *published {
 	return p
 }
 
-// alternating answers from two servers by turns: one whose lists stand still
-// since the fault began, and one that is up to date.
+// alternating responds like two servers in turn: one with the lists from when
+// the fault began, and one with current lists.
 func (s *Server) alternating(ctx context.Context, r *request, f *Fault) *reply {
 	s.w.mu.Lock()
 	if f.old == nil {
@@ -60,28 +60,31 @@ func (s *Server) alternating(ctx context.Context, r *request, f *Fault) *reply {
 	return s.answer(ctx, r)
 }
 
-// NodeState is what the other nodes and clients notice of a node.
+// NodeState is the state of a node as other nodes and clients see it.
 type NodeState string
 
-// A node is online, has its API daemons down, or has lost its link.
+// The states of a node: online, with stopped API daemons, or without a network link.
 const (
 	NodeOnline NodeState = ""
 	NodeDown   NodeState = "daemons-down"
 	NodeLost   NodeState = "lost"
 )
 
-// corosyncDelay is the time until the others agree that a node left or came.
+// corosyncDelay is the time after which the other nodes agree that a node has
+// left or joined.
 const corosyncDelay = 4 * time.Second
 
-// arpDelay is the time a lost address still looks reachable.
+// arpDelay is the time for which the address of a lost node still seems
+// reachable.
 const arpDelay = 37 * time.Second
 
 func (n *Node) alive(at time.Time) bool {
 	return n.State != NodeLost || at.Before(n.since)
 }
 
-// online is the membership the cluster sees; it follows a change late.
-func (w *world) online(n *Node) bool {
+// online reports whether the cluster counts a node as a member. It follows a
+// change with a delay.
+func (w *cluster) online(n *Node) bool {
 	settled := w.now.Sub(n.since) >= corosyncDelay
 	if n.State == NodeLost {
 		return !settled
@@ -89,8 +92,9 @@ func (w *world) online(n *Node) bool {
 	return !n.lost || settled
 }
 
-// quorate counts the members a node sees; the asked node itself is always one.
-func (w *world) quorate() bool {
+// quorate reports whether the members have the majority. The queried node is
+// always a member.
+func (w *cluster) quorate() bool {
 	up := 0
 	for _, n := range w.nodes {
 		if w.online(n) {
@@ -100,7 +104,7 @@ func (w *world) quorate() bool {
 	return up*2 > len(w.nodes)
 }
 
-func (w *world) setNode(n *Node, s NodeState) {
+func (w *cluster) setNode(n *Node, s NodeState) {
 	if n.State == s {
 		return
 	}

@@ -53,7 +53,8 @@ func qemuHandlers() map[string]handler {
 	}
 }
 
-// guest loads the configuration the call names, as the node it is asked on sees it.
+// guest returns the configuration of the guest of a call, as the queried node
+// sees it.
 func (c *call) guest() (*Guest, error) {
 	g := c.w.guests[c.vmid()]
 	kind, dir := "qemu", "qemu-server"
@@ -66,7 +67,8 @@ func (c *call) guest() (*Guest, error) {
 	return g, nil
 }
 
-// runnable is guest, with the text of calls that first look for the process.
+// runnable is like guest, with the message of calls that look for the process
+// first.
 func (c *call) runnable() (*Guest, error) {
 	g, err := c.guest()
 	if err != nil {
@@ -75,10 +77,11 @@ func (c *call) runnable() (*Guest, error) {
 	return g, nil
 }
 
-// lockWait is how long a configuration's file lock is tried for.
+// lockWait is the time for which a call waits for the file lock of a
+// configuration.
 const lockWait = 10 * time.Second
 
-// fileLock waits for a guest's file lock in a call that answers at once.
+// fileLock waits for a guest's file lock in a call without a task.
 func (c *call) fileLock(vmid int) error {
 	if c.w.locks[vmid] == nil {
 		return nil
@@ -86,8 +89,9 @@ func (c *call) fileLock(vmid int) error {
 	return &waiting{timeout: lockWait, err: failf("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", vmid)}
 }
 
-// write says whether a configuration can be written: not without quorum.
-func (w *world) write(node string, vmid, pid int) error {
+// write returns an error if a configuration cannot be written because there is
+// no quorum.
+func (w *cluster) write(node string, vmid, pid int) error {
 	if w.quorate() {
 		return nil
 	}
@@ -106,8 +110,9 @@ func qemuList(c *call) (any, error) {
 	return out, nil
 }
 
-// guestStatus is what a node knows of its own guest, without lag.
-func (w *world) guestStatus(g *Guest) object {
+// guestStatus returns the status that a node reports for its own guest, without
+// lag.
+func (w *cluster) guestStatus(g *Guest) object {
 	out := object{"vmid": g.VMID, "name": g.name(), "status": g.status(), "cpu": 0, "cpus": w.cpus(g), "disk": 0,
 		"maxdisk": w.bootDiskSize(g), "maxmem": g.maxMemory(), "mem": 0, "netin": 0, "netout": 0, "uptime": 0}
 	if g.Type == "qemu" && w.seed.Version == "9" {
@@ -151,7 +156,7 @@ func qemuStatus(c *call) (any, error) {
 	return out, nil
 }
 
-// secretKeys never leave in clear.
+// masked hides the value of a secret key.
 func masked(k, v string) string {
 	if k == "cipassword" {
 		return "**********"
@@ -159,7 +164,7 @@ func masked(k, v string) string {
 	return v
 }
 
-// typed gives a configuration value its JSON type, from the API description.
+// typed converts a configuration value to the JSON type in the API description.
 func (s *Server) typed(path, k, v string) any {
 	m := s.api.Paths[path]["PUT"]
 	if k == "template" || k == "snaptime" {
@@ -195,7 +200,7 @@ func qemuConfig(c *call) (any, error) {
 		if s == nil {
 			return nil, failf("snapshot '%s' does not exist", name)
 		}
-		conf = s.shown()
+		conf = s.section()
 	} else if !c.flag("current") {
 		for k := range g.Deleted {
 			delete(conf, k)

@@ -21,7 +21,7 @@ var (
 	usbKey      = regexp.MustCompile(`^usb\d+$`)
 )
 
-// checkConfigRights asks for the privilege each option needs.
+// checkConfigRights checks the privilege that each option needs.
 func (c *call) checkConfigRights(vmid int, pool string, keys []string, values map[string]string) error {
 	if c.who.user == "root@pam" && c.who.token == "" {
 		return nil
@@ -70,7 +70,8 @@ func (c *call) cloudRights(vmid int, pool string) error {
 	return c.vmRight(vmid, pool, "VM.Config.Network")
 }
 
-// vmRight may also come from the pool the guest is made in.
+// vmRight checks a privilege on the guest or on the pool in which it is
+// created.
 func (c *call) vmRight(vmid int, pool, priv string) error {
 	if pool != "" && c.w.allowed(c.who, "/pool/"+pool, priv) {
 		return nil
@@ -78,7 +79,8 @@ func (c *call) vmRight(vmid int, pool, priv string) error {
 	return c.w.require(c.who, "/vms/"+itoa(vmid), priv)
 }
 
-// checkDiskAccess refuses new disks on storages the caller may not fill.
+// checkDiskAccess returns an error for new disks on storages without
+// permission.
 func (c *call) checkDiskAccess(vmid int, conf map[string]string, fallback string) error {
 	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if !isDriveKey(k) {
@@ -111,7 +113,8 @@ func (c *call) checkDiskAccess(vmid int, conf map[string]string, fallback string
 	return nil
 }
 
-// volumeAccess guards an existing volume: one's own, or with rights on the storage.
+// volumeAccess checks access to an existing volume: it belongs to the guest, or
+// the caller has a privilege on the storage.
 func (c *call) volumeAccess(vmid int, storage string, d drive) error {
 	if volumeOwner(d.file, vmid) == vmid || c.w.allowed(c.who, "/storage/"+storage, "Datastore.Allocate") {
 		return nil
@@ -121,10 +124,11 @@ func (c *call) volumeAccess(vmid int, storage string, d drive) error {
 
 var newDiskSpec = regexp.MustCompile(`^[^:]+:(\d+(\.\d+)?|cloudinit)$`)
 
-// newDisk says that a drive asks for a new volume: storage:GiB or storage:cloudinit.
+// newDisk reports whether a drive requests a new volume: storage:GiB or
+// storage:cloudinit.
 func newDisk(d drive) bool { return newDiskSpec.MatchString(d.file) || d.opts["import-from"] != "" }
 
-// checkBridges asks for the right to use every bridge named.
+// checkBridges checks the permission to use every bridge.
 func (c *call) checkBridges(conf map[string]string) error {
 	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if !netKey.MatchString(k) {
@@ -145,7 +149,8 @@ func (c *call) checkBridges(conf map[string]string) error {
 	return nil
 }
 
-// parseNet reads a network line into its keys; model and macaddr are named.
+// parseNet parses a network line. The keys "model" and "macaddr" are always
+// explicit.
 func parseNet(v string) map[string]string {
 	out := map[string]string{}
 	for _, part := range strings.Split(v, ",") {
@@ -172,7 +177,7 @@ func isModel(k string) bool {
 	return false
 }
 
-// printNet writes a network line as the server stores it.
+// printNet returns a network line as the server stores it.
 func printNet(n map[string]string) string {
 	out := n["model"] + "=" + n["macaddr"]
 	for _, k := range slices.Sorted(maps.Keys(n)) {
@@ -183,9 +188,9 @@ func printNet(n map[string]string) string {
 	return out
 }
 
-// cleanParams brings options to their stored form: networks get an address,
-// tags are sorted, new identifiers are made.
-func (w *world) cleanParams(in map[string]string) map[string]string {
+// cleanParams converts options to their stored form: it generates MAC addresses
+// and UUIDs, and sorts tags.
+func (w *cluster) cleanParams(in map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, k := range slices.Sorted(maps.Keys(in)) {
 		v := in[k]

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// agentBoot is how long after its start a guest's agent answers.
+// agentBoot is the time after its start at which a guest's agent responds.
 const agentBoot = 3 * time.Second
 
-// agentCall asks the agent; one that does not answer costs three seconds.
+// agentCall sends a command to the agent. An agent that does not respond costs
+// three seconds.
 func (c *call) agentCall() (*Guest, error) {
 	g, err := c.guest()
 	if err != nil {
@@ -84,7 +85,8 @@ func agentInterfaces(c *call) (any, error) {
 	return object{"result": out}, nil
 }
 
-// interfaces are those the seed names, or what cloud-init would have set up.
+// interfaces returns the network interfaces in the seed, or else those that
+// cloud-init would configure.
 func (g *Guest) interfaces() []AgentInterface {
 	if len(g.Agent.Interfaces) > 0 {
 		return g.Agent.Interfaces

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// cloneJob is one clone from its checks to its end.
+// cloneJob is one clone.
 type cloneJob struct {
 	c       *call
 	src     *Guest
@@ -24,7 +24,7 @@ type cloneJob struct {
 	wk      *worker
 }
 
-// allocTime is how long a storage's lock is held to make one volume.
+// allocTime is the time for which a storage is locked to create one volume.
 const allocTime = 30 * time.Millisecond
 
 func qemuClone(c *call) (any, error) {
@@ -40,7 +40,7 @@ func qemuClone(c *call) (any, error) {
 	return c.w.fork(c.node, "qmclone", itoa(j.src.VMID), c.who, j.wk), nil
 }
 
-// check gives the refusals a clone meets before its worker starts, in the
+// check returns the errors that a clone finds before its worker starts, in the
 // order of the genuine server.
 func (j *cloneJob) check() error {
 	c, w := j.c, j.c.w
@@ -163,7 +163,7 @@ func (j *cloneJob) steps() []step {
 	return append(steps, j.finish)
 }
 
-// begin writes the locked target configuration.
+// begin writes the locked configuration of the target.
 func (j *cloneJob) begin() (pause, error) {
 	w := j.c.w
 	if old := w.guests[j.newid]; old != nil {
@@ -189,8 +189,8 @@ func (j *cloneJob) begin() (pause, error) {
 	return pause{}, nil
 }
 
-// copyOption takes one option over, with new identities where a clone needs them.
-func (g *Guest) copyOption(w *world, k, v string) {
+// copyOption copies one option, with new identifiers where a clone needs them.
+func (g *Guest) copyOption(w *cluster, k, v string) {
 	switch {
 	case k == "snapshots" || k == "parent" || k == "snaptime" || k == "vmstate" || k == "template" || k == "lock" || strings.HasPrefix(k, "unused"):
 		return
@@ -211,11 +211,11 @@ func (g *Guest) copyOption(w *world, k, v string) {
 	g.Config[k] = v
 }
 
-// drive copies or links one disk: the storage's lock, a new volume, its content.
+// drive clones one disk: storage lock, new volume, content.
 func (j *cloneJob) drive(k string, d drive, last bool) []step {
 	full := j.full || d.cloudinit()
 	var dst *Volume
-	queue := func() (pause, error) { return j.c.w.storageTurn(j.dest(d)), nil }
+	queue := func() (pause, error) { return j.c.w.storageLock(j.dest(d)), nil }
 	makeIt := func() (pause, error) {
 		what := "linked"
 		if full {

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// storageTurn waits for the lock of a storage: one volume is made at a time.
-func (w *world) storageTurn(s *Storage) pause {
-	if w.turns == nil {
-		w.turns = map[string]time.Time{}
+// storageLock waits for the lock of a storage, which creates one volume at a
+// time.
+func (w *cluster) storageLock(s *Storage) pause {
+	if w.lockedUntil == nil {
+		w.lockedUntil = map[string]time.Time{}
 	}
-	at := w.turns[s.ID]
+	at := w.lockedUntil[s.ID]
 	if at.Before(w.now) {
 		at = w.now
 	}
-	w.turns[s.ID] = at.Add(allocTime)
+	w.lockedUntil[s.ID] = at.Add(allocTime)
 	return pause{d: at.Sub(w.now)}
 }
 
@@ -54,7 +55,7 @@ func (j *cloneJob) volume(d drive, full bool) (*Volume, error) {
 	return v, nil
 }
 
-// link makes a volume that stands on the base.
+// link creates a volume that references the base volume.
 func (j *cloneJob) link(s *Storage, src *Volume) (*Volume, error) {
 	w := j.c.w
 	name := w.freeDiskName(s, j.c.node, j.newid)
@@ -95,7 +96,7 @@ func (j *cloneJob) cancelText(d drive, v *Volume, limit float64) string {
 		rate, volumeFormat(d.file), v.Format, src.devicePath(d.file), dst.devicePath(v.ID))
 }
 
-// devicePath is where a volume is found on its node.
+// devicePath returns the path of a volume on its node.
 func (s *Storage) devicePath(volid string) string {
 	switch {
 	case s.fileBased():

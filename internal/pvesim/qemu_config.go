@@ -10,7 +10,7 @@ import (
 	"stackgen/internal/pvesim/schema"
 )
 
-// update is one change of a configuration on its way in.
+// update is one change of a configuration.
 type update struct {
 	c      *call
 	g      *Guest
@@ -21,10 +21,12 @@ type update struct {
 	log    func(string)
 }
 
-// daemonPID stands for the API daemon's worker in messages of calls that answer at once.
+// daemonPID is the process ID of the API daemon's worker in messages of calls
+// without a task.
 const daemonPID = 110
 
-// qemuUpdate is PUT (at once) and POST (by a worker) on a configuration.
+// qemuUpdate handles PUT (without a task) and POST (with a task) on a
+// configuration.
 func qemuUpdate(c *call, sync bool) (any, error) {
 	vmid := c.vmid()
 	u := &update{c: c, set: map[string]string{}, force: c.flag("force"), pid: daemonPID}
@@ -78,8 +80,7 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 	return u.fork(), nil
 }
 
-// anyNull says that a JSON body named an option without a value: something was
-// asked for, if only nothing.
+// anyNull reports whether a JSON body contains an option with a null value.
 func (c *call) anyNull() bool {
 	for _, v := range c.values {
 		if v == nil {
@@ -113,7 +114,7 @@ func (u *update) known(k string) bool {
 	return u.c.s.api.Paths[qemuConfigPath]["PUT"].Param(k) != nil
 }
 
-// refuse gives the reasons a change is not even begun.
+// refuse returns the errors that prevent a change from starting.
 func (u *update) refuse() error {
 	c, g := u.c, u.g
 	if d := c.p["digest"]; d != "" && d != g.digest() {
@@ -157,8 +158,8 @@ func (u *update) fork() string {
 	return u.c.w.fork(u.g.Node, "qmconfig", itoa(u.g.VMID), u.c.who, wk)
 }
 
-// apply registers the change as pending and then lets it take effect as far as
-// the guest's state allows.
+// apply adds the change as pending, and then applies as much as the state of
+// the guest allows.
 func (u *update) apply() error {
 	w, g := u.c.w, u.g
 	if err := w.write(g.Node, g.VMID, u.pid); err != nil {

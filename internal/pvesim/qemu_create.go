@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// qemuCreate makes a guest without a template.
+// qemuCreate creates a guest without a template.
 func qemuCreate(c *call) (any, error) {
 	vmid, pool := c.vmid(), c.p["pool"]
 	if pool != "" && c.w.pool(pool) == nil {
@@ -65,15 +65,15 @@ func qemuCreate(c *call) (any, error) {
 }
 
 // newGuest writes the first, locked configuration of a guest.
-func (w *world) newGuest(vmid int, node, lock string) *Guest {
+func (w *cluster) newGuest(vmid int, node, lock string) *Guest {
 	g := &Guest{VMID: vmid, Type: "qemu", Node: node, Config: map[string]string{"lock": lock}}
 	w.guests[vmid] = g
 	w.seed.Guests = append(w.seed.Guests, g)
 	return g
 }
 
-// dropGuest forgets a guest and its volumes.
-func (w *world) dropGuest(g *Guest) {
+// dropGuest removes a guest and its volumes.
+func (w *cluster) dropGuest(g *Guest) {
 	w.forget(g)
 	for _, v := range append([]*Volume{}, w.seed.Volumes...) {
 		if v.VMID == g.VMID && (v.Node == "" || v.Node == g.Node) && volumeOwner(v.ID, 0) == g.VMID {
@@ -82,8 +82,8 @@ func (w *world) dropGuest(g *Guest) {
 	}
 }
 
-// forget takes a guest out of every list.
-func (w *world) forget(g *Guest) {
+// forget removes a guest from all lists.
+func (w *cluster) forget(g *Guest) {
 	if w.guests[g.VMID] == g {
 		delete(w.guests, g.VMID)
 	}
@@ -95,16 +95,16 @@ func (w *world) forget(g *Guest) {
 	}
 }
 
-func (w *world) join(pool string, vmid int) {
+func (w *cluster) join(pool string, vmid int) {
 	if p := w.pool(pool); p != nil && !slices.Contains(p.Guests, vmid) {
 		p.Guests = append(p.Guests, vmid)
 	}
 }
 
-// qemuVersion is what the meta line of new guests names.
+// qemuVersion is the version in the meta line of new guests.
 const qemuVersion = "9.2.0"
 
-func (w *world) fillNew(wk *worker, g *Guest, set map[string]string) error {
+func (w *cluster) fillNew(wk *worker, g *Guest, set map[string]string) error {
 	conf := w.cleanParams(set)
 	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if !isDriveKey(k) {

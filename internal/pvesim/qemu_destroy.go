@@ -40,7 +40,7 @@ func qemuDestroy(c *call) (any, error) {
 	return c.w.fork(node, "qmdestroy", itoa(vmid), c.who, wk), nil
 }
 
-func (w *world) mayDestroy(g *Guest) error {
+func (w *cluster) mayDestroy(g *Guest) error {
 	if err := g.locked(); err != nil {
 		return err
 	}
@@ -61,9 +61,9 @@ func (w *world) mayDestroy(g *Guest) error {
 	return nil
 }
 
-// destroy removes the disks first and the configuration last: without quorum
-// only the second fails.
-func (w *world) destroy(wk *worker, g *Guest, purge bool) error {
+// destroy removes the disks first and the configuration last: without quorum,
+// only the second step fails.
+func (w *cluster) destroy(wk *worker, g *Guest, purge bool) error {
 	seen := map[*Volume]bool{}
 	remove := func(line string) {
 		v := w.ownVolume(g, parseDrive(line))
@@ -105,8 +105,8 @@ func (w *world) destroy(wk *worker, g *Guest, purge bool) error {
 	return nil
 }
 
-// dropGrants removes the access entries of a guest that is gone.
-func (w *world) dropGrants(path string) {
+// dropGrants removes the ACL entries of a removed guest.
+func (w *cluster) dropGrants(path string) {
 	kept := w.seed.ACL[:0]
 	for _, g := range w.seed.ACL {
 		if g.Path != path {

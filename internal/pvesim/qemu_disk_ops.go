@@ -226,8 +226,8 @@ func qemuTemplate(c *call) (any, error) {
 	return c.w.fork(c.node, "qmtemplate", itoa(g.VMID), c.who, wk), nil
 }
 
-// makeBase renames a disk to a base image, where the storage has such a thing.
-func (w *world) makeBase(g *Guest, key string) {
+// makeBase renames a disk to a base image, if the storage type has them.
+func (w *cluster) makeBase(g *Guest, key string) {
 	d := parseDrive(g.Config[key])
 	v := w.volumeOn(g.Node, d.file)
 	s := w.storage(storageOf(d.file))

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// makeDisk turns a drive line into what the configuration stores: a new volume
-// is made, an existing one is looked up. It returns what the tools print.
-func (w *world) makeDisk(g *Guest, key, value string, conf map[string]string) (string, []string, error) {
+// makeDisk turns a drive line into the stored line. It creates a new volume or
+// looks up an existing one, and returns the output of the tools.
+func (w *cluster) makeDisk(g *Guest, key, value string, conf map[string]string) (string, []string, error) {
 	d := parseDrive(value)
 	if d.file == "none" || d.file == "cdrom" {
 		d.opts["media"] = "cdrom"
@@ -38,7 +38,7 @@ func (w *world) makeDisk(g *Guest, key, value string, conf map[string]string) (s
 	return d.String(), nil, nil
 }
 
-func (w *world) makeCloudinit(g *Guest, key string, d drive, s *Storage, conf map[string]string) (string, []string, error) {
+func (w *cluster) makeCloudinit(g *Guest, key string, d drive, s *Storage, conf map[string]string) (string, []string, error) {
 	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if k != key && isDriveKey(k) && parseDrive(conf[k]).cloudinit() {
 			return "", nil, failf("%s - cloud-init drive is already attached at '%s'", key, k)
@@ -63,7 +63,7 @@ func (w *world) makeCloudinit(g *Guest, key string, d drive, s *Storage, conf ma
 	return d.String(), lines, nil
 }
 
-func (w *world) makeVolume(g *Guest, key string, d drive, s *Storage, spec string) (string, []string, error) {
+func (w *cluster) makeVolume(g *Guest, key string, d drive, s *Storage, spec string) (string, []string, error) {
 	size, err := parseSize(spec + "G")
 	if err != nil {
 		return "", nil, failf("unable to parse size '%s'", spec)
@@ -101,8 +101,8 @@ func (w *world) makeVolume(g *Guest, key string, d drive, s *Storage, spec strin
 	return d.String(), lines, nil
 }
 
-// ownVolume finds the guest's own volume behind a drive.
-func (w *world) ownVolume(g *Guest, d drive) *Volume {
+// ownVolume returns the volume of a drive if it belongs to the guest.
+func (w *cluster) ownVolume(g *Guest, d drive) *Volume {
 	v := w.volumeOn(g.Node, d.file)
 	if v == nil || volumeOwner(v.ID, g.VMID) != g.VMID {
 		return nil
@@ -110,8 +110,8 @@ func (w *world) ownVolume(g *Guest, d drive) *Volume {
 	return v
 }
 
-// registerUnused keeps a detached volume in sight.
-func (w *world) registerUnused(g *Guest, d drive) {
+// registerUnused keeps a detached volume as unusedN.
+func (w *cluster) registerUnused(g *Guest, d drive) {
 	v := w.ownVolume(g, d)
 	if v == nil {
 		return
@@ -132,7 +132,7 @@ func (w *world) registerUnused(g *Guest, d drive) {
 	}
 }
 
-func (w *world) attached(g *Guest, volid string) bool {
+func (w *cluster) attached(g *Guest, volid string) bool {
 	in := func(m map[string]string) bool {
 		for k, v := range m {
 			if (isDriveKey(k) || strings.HasPrefix(k, "unused")) && parseDrive(v).file == volid {
@@ -152,9 +152,9 @@ func (w *world) attached(g *Guest, volid string) bool {
 	return false
 }
 
-// users lists the linked clones that stand on a base volume; storages that keep
-// no reference (LVM-thin) have none.
-func (w *world) baseInUse(v *Volume) bool {
+// baseInUse reports whether a base volume has linked clones. On LVM-thin, which has
+// no references between volumes, it has none.
+func (w *cluster) baseInUse(v *Volume) bool {
 	if !strings.HasPrefix(path.Base(plain(v.ID)), "base-") {
 		return false
 	}
@@ -166,7 +166,7 @@ func (w *world) baseInUse(v *Volume) bool {
 	return false
 }
 
-// removeLine is what removing a volume prints.
+// removeLine returns the output of removing a volume.
 func (s *Storage) removeLine(v *Volume) string {
 	if s.Type == "lvm" || s.Type == "lvmthin" {
 		return fmt.Sprintf("  Logical volume \"%s\" successfully removed.", plain(v.ID))

@@ -49,9 +49,9 @@ func qemuMigrate(c *call) (any, error) {
 	return c.w.fork(c.node, "qmigrate", itoa(g.VMID), c.who, wk), nil
 }
 
-// migration is one move of a guest to another node.
+// migration is one migration of a guest to another node.
 type migration struct {
-	w         *world
+	w         *cluster
 	wk        *worker
 	g         *Guest
 	target    *Node
@@ -83,7 +83,7 @@ func (m *migration) steps() []step {
 	return append(steps, m.finish)
 }
 
-// reach tries the target before anything is touched.
+// reach connects to the target before it changes anything.
 func (m *migration) reach() (pause, error) {
 	m.began, m.from = m.w.now, m.g.Node
 	if m.target.State == NodeLost {
@@ -100,7 +100,7 @@ func (m *migration) reach() (pause, error) {
 	return pause{}, nil
 }
 
-// later replaces the rest of the job by one step.
+// later replaces the remaining steps of the job by one step.
 func (m *migration) later(do func() error) error {
 	m.wk.steps = []step{m.wk.steps[0], func() (pause, error) { return pause{}, do() }}
 	return nil
@@ -198,11 +198,12 @@ func (m *migration) finish() (pause, error) {
 	g.Node = m.target.Name
 	delete(g.Config, "lock")
 	m.say("migration finished successfully (duration %s)", m.duration())
-	m.undone()
+	m.forgetCopies()
 	return pause{}, nil
 }
 
-// moveVolumes drops the sources and points the configuration at the copies.
+// moveVolumes removes the source volumes and changes the configuration to the
+// copies.
 func (m *migration) moveVolumes() {
 	i := 0
 	for _, k := range slices.Sorted(maps.Keys(m.g.Config)) {
@@ -226,10 +227,10 @@ func (m *migration) moveVolumes() {
 	}
 }
 
-func (m *migration) undone() { m.copied, m.half = nil, nil }
+func (m *migration) forgetCopies() { m.copied, m.half = nil, nil }
 
-// undo leaves what a genuine abort leaves: the copy that was under way stays,
-// partial, on the target.
+// undo leaves the state of a genuine abort: the unfinished copy stays on the
+// target.
 func (m *migration) undo() {
 	if m.failed != "" && m.half != nil {
 		m.half.Size = Size(m.wk.done())

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// localDisks lists the drives that a migration would have to copy.
-func (w *world) localDisks(g *Guest) []object {
+// localDisks returns the drives that a migration has to copy.
+func (w *cluster) localDisks(g *Guest) []object {
 	out := []object{}
 	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		d := parseDrive(g.Config[k])

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// statMissing says which disks cannot be looked at; the copy will fail over them.
+// statMissing logs the disks that cannot be read; copying them fails later.
 func (m *migration) statMissing(disks []object) {
 	for i := len(disks) - 1; i >= 0; i-- {
 		id := disks[i]["volid"].(string)
@@ -20,7 +20,7 @@ func (m *migration) statMissing(disks []object) {
 	}
 }
 
-// scanFailure ends a migration before anything was copied.
+// scanFailure ends a migration before the first copy.
 func (m *migration) scanFailure(format string, args ...any) error {
 	why := "Problem found while scanning volumes - " + fmt.Sprintf(format, args...)
 	m.say("ERROR: %s", why)
@@ -29,7 +29,7 @@ func (m *migration) scanFailure(format string, args ...any) error {
 	return failf("migration aborted")
 }
 
-// updateSizes corrects what the configuration says about local disks.
+// updateSizes corrects the sizes of local disks in the configuration.
 func (m *migration) updateSizes() {
 	for _, k := range slices.Sorted(maps.Keys(m.g.Config)) {
 		d := parseDrive(m.g.Config[k])
@@ -47,7 +47,8 @@ func (m *migration) updateSizes() {
 	}
 }
 
-// renamed is the id on the target: the same name, or the next free one.
+// renamed returns the volume ID on the target: the same name, or the next
+// unused one.
 func (m *migration) renamed(src *Volume, s *Storage) string {
 	name := path.Base(plain(src.ID))
 	name = strings.TrimSuffix(name, path.Ext(name))

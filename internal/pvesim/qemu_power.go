@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// acpiTimeout is how long a guest without an operating system ignores the button.
+// acpiTimeout is the time for which a shutdown waits for a guest without an
+// operating system.
 const acpiTimeout = 60 * time.Second
 
 func qemuStart(c *call) (any, error) {
@@ -15,7 +16,7 @@ func qemuStart(c *call) (any, error) {
 		return nil, err
 	}
 	if g := c.w.guests[c.vmid()]; g != nil && c.w.haManaged(g) {
-		return c.haRequest(g, "hastart", "Requesting HA start for VM "+itoa(g.VMID), func() { c.w.haWant(g, "started") })
+		return c.haRequest(g, "hastart", "Requesting HA start for VM "+itoa(g.VMID), func() { c.w.haRequestState(g, "started") })
 	}
 	vmid, node := c.vmid(), c.node
 	wk := &worker{lock: vmid, wait: lockWait}
@@ -23,13 +24,13 @@ func qemuStart(c *call) (any, error) {
 	return c.w.fork(node, "qmstart", itoa(vmid), c.who, wk), nil
 }
 
-func (w *world) startWorker(g *Guest) *worker {
+func (w *cluster) startWorker(g *Guest) *worker {
 	wk := &worker{lock: g.VMID, wait: lockWait}
 	wk.steps = w.startSteps(wk, g.VMID, g.Node)
 	return wk
 }
 
-func (w *world) startSteps(wk *worker, vmid int, node string) []step {
+func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 	return []step{func() (pause, error) {
 		g := w.guests[vmid]
 		if g == nil || g.Node != node {
@@ -62,8 +63,8 @@ func (w *world) startSteps(wk *worker, vmid int, node string) []step {
 	}}
 }
 
-// startable looks for what a start needs on its node: volumes and bridges.
-func (w *world) startable(g *Guest) error {
+// startable checks what a start needs on the node: volumes and bridges.
+func (w *cluster) startable(g *Guest) error {
 	n := w.node(g.Node)
 	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		v := g.Config[k]
@@ -82,8 +83,8 @@ func (w *world) startable(g *Guest) error {
 	return nil
 }
 
-// power switches a guest. What was pending takes effect when it goes off.
-func (w *world) power(g *Guest, on bool) {
+// power starts or stops a guest. Pending changes are applied when it stops.
+func (w *cluster) power(g *Guest, on bool) {
 	g.Running = on
 	if on {
 		w.applyStopped(g)
@@ -94,7 +95,7 @@ func (w *world) power(g *Guest, on bool) {
 	w.applyStopped(g)
 }
 
-func (w *world) applyStopped(g *Guest) {
+func (w *cluster) applyStopped(g *Guest) {
 	running := g.Running
 	g.Running = false
 	if g.Pending != nil {
@@ -106,7 +107,7 @@ func (w *world) applyStopped(g *Guest) {
 func qemuStop(c *call) (any, error) {
 	vmid, node := c.vmid(), c.node
 	if g := c.w.guests[vmid]; g != nil && c.w.haManaged(g) {
-		return c.haRequest(g, "hastop", "Requesting HA stop for VM "+itoa(vmid), func() { c.w.haWant(g, "stopped") })
+		return c.haRequest(g, "hastop", "Requesting HA stop for VM "+itoa(vmid), func() { c.w.haRequestState(g, "stopped") })
 	}
 	wk := &worker{}
 	wk.steps = []step{func() (pause, error) {
@@ -130,13 +131,14 @@ func qemuStop(c *call) (any, error) {
 	return c.w.fork(node, "qmstop", itoa(vmid), c.who, wk), nil
 }
 
-// hasOS says whether anything in the guest reacts: an empty disk has no system.
+// hasOS reports whether the guest has an operating system that reacts; an empty
+// disk has none.
 func (g *Guest) hasOS() bool { return g.Agent.Mode == "present" || g.Agent.Mode == "silent" }
 
 func qemuShutdown(c *call) (any, error) {
 	vmid, node := c.vmid(), c.node
 	if g := c.w.guests[vmid]; g != nil && c.w.haManaged(g) {
-		return c.haRequest(g, "hastop", "Requesting HA stop for VM "+itoa(vmid), func() { c.w.haWant(g, "stopped") })
+		return c.haRequest(g, "hastop", "Requesting HA stop for VM "+itoa(vmid), func() { c.w.haRequestState(g, "stopped") })
 	}
 	timeout := acpiTimeout
 	if c.has("timeout") {
@@ -204,7 +206,7 @@ func qemuReboot(c *call) (any, error) {
 	return c.w.fork(c.node, "qmreboot", itoa(g.VMID), c.who, wk), nil
 }
 
-// simplePower is a worker that needs a running guest and does one thing.
+// simplePower is a worker that changes a running guest in one step.
 func (c *call) simplePower(kind string, do func(*Guest)) (any, error) {
 	g, err := c.runnable()
 	if err != nil {

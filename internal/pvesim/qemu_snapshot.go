@@ -16,8 +16,8 @@ func (g *Guest) snapshot(name string) *Snapshot {
 	return nil
 }
 
-// shown is a snapshot's section as the API gives it.
-func (s *Snapshot) shown() map[string]string {
+// section returns the configuration section of a snapshot as the API shows it.
+func (s *Snapshot) section() map[string]string {
 	out := cloneMap(s.Config)
 	out["snaptime"] = itoa(int(s.Time.Unix()))
 	if s.Description != "" {
@@ -61,13 +61,13 @@ func snapshotConfig(c *call) (any, error) {
 		return nil, failf("snapshot '%s' does not exist", c.p["snapname"])
 	}
 	out := object{}
-	for k, v := range s.shown() {
+	for k, v := range s.section() {
 		out[k] = c.s.typed(qemuConfigPath, k, masked(k, v))
 	}
 	return out, nil
 }
 
-// snapshotWorker runs a change of snapshots under the guest's lock.
+// snapshotWorker runs a change of snapshots under the lock of the guest.
 func (c *call) snapshotWorker(kind string, do func(wk *worker, g *Guest) error) (any, error) {
 	vmid, node := c.vmid(), c.node
 	wk := &worker{lock: vmid, wait: lockWait}

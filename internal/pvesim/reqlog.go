@@ -13,7 +13,8 @@ import (
 	"stackgen/internal/pvesim/schema"
 )
 
-// Entry is one request in the log. It holds no parameter values and no credentials.
+// Entry is one request in the log. It contains no parameter values and no
+// credentials.
 type Entry struct {
 	N      int       `json:"n"`
 	Time   time.Time `json:"time"`
@@ -30,7 +31,7 @@ type Entry struct {
 	Fault  string    `json:"fault,omitempty"`
 }
 
-// Counters sums up what was asked.
+// Counters contains the numbers of requests.
 type Counters struct {
 	Requests int            `json:"requests"`
 	Writes   int            `json:"writes"`
@@ -38,7 +39,7 @@ type Counters struct {
 	ByStatus map[int]int    `json:"by_status"`
 }
 
-// keepEntries bounds the log in memory; counters go on.
+// keepEntries limits the log in memory; the counters have no limit.
 const keepEntries = 10000
 
 type requestLog struct {
@@ -75,7 +76,7 @@ func (l *requestLog) add(s *Server, r *request, resp *reply, began time.Time, f 
 	l.tally(e, touched)
 	if l.out != nil {
 		if line, err := json.Marshal(e); err == nil {
-			// A log that cannot be written must not stop the answer.
+			// A failed write to the log must not prevent the response.
 			_, _ = l.out.Write(append(line, '\n'))
 		}
 	}
@@ -110,7 +111,7 @@ func whoOf(r *request) string {
 	return ""
 }
 
-// touches lists the guests a request is about, by path and parameters.
+// touches returns the guests that a request is about, from path and parameters.
 func touches(path string, values schema.Values) []int {
 	var out []int
 	segments := strings.Split(path, "/")
@@ -139,14 +140,14 @@ func (s *Server) Requests() []Entry {
 	return append([]Entry{}, s.log.ring...)
 }
 
-// Writes counts the requests other than GET that were about a guest.
+// Writes returns the number of requests other than GET about a guest.
 func (s *Server) Writes(vmid int) int {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	return s.log.writes[vmid]
 }
 
-// Counters returns what was asked since the start or the last reset.
+// Counters returns the numbers of requests since the start or the last reset.
 func (s *Server) Counters() Counters {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
@@ -161,7 +162,7 @@ func (s *Server) Counters() Counters {
 	return c
 }
 
-// ResetLog forgets requests and counters, so that a test can count from here.
+// ResetLog clears requests and counters.
 func (s *Server) ResetLog() {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()

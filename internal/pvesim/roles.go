@@ -38,7 +38,7 @@ func privileges(version string) (all []string, roles map[string][]string) {
 	return roles["Administrator"], roles
 }
 
-// RoleOf names the built-in role that grants exactly these privileges, "" for none.
+// RoleOf returns the built-in role with exactly these privileges, or "".
 func RoleOf(version string, privs []string) string {
 	_, roles := privileges(version)
 	for _, name := range slices.Sorted(maps.Keys(roles)) {
@@ -56,13 +56,14 @@ func RoleOf(version string, privs []string) string {
 	return ""
 }
 
-// RoleHas says whether a built-in role holds a privilege.
+// RoleHas reports whether a built-in role has a privilege.
 func RoleHas(version, role, priv string) bool {
 	_, roles := privileges(version)
 	return slices.Contains(roles[role], priv)
 }
 
-// SmallestRole names the built-in role with the fewest privileges that holds one.
+// SmallestRole returns the built-in role with the fewest privileges that has
+// one, or "".
 func SmallestRole(version, priv string) string {
 	_, roles := privileges(version)
 	best := ""

@@ -12,8 +12,8 @@ import (
 //go:embed default.yaml
 var defaultSeed []byte
 
-// Seed is the whole state of a cluster, as YAML and as kept in memory. What a
-// saved state holds can be loaded as a seed.
+// Seed is the complete state of a cluster, in YAML and in memory. A saved state
+// can be loaded as a seed.
 type Seed struct {
 	Version  string     `yaml:"version,omitempty"`
 	Cluster  string     `yaml:"cluster,omitempty"`
@@ -27,16 +27,16 @@ type Seed struct {
 	Pools    []*Pool    `yaml:"pools,omitempty"`
 	Users    []*User    `yaml:"users"`
 	Groups   []*Group   `yaml:"groups,omitempty"`
-	Roles    []*Role    `yaml:"roles,omitempty"` // besides the built-in ones
+	Roles    []*Role    `yaml:"roles,omitempty"` // in addition to the built-in roles
 	ACL      []*Grant   `yaml:"acl,omitempty"`
 	HA       []*HAEntry `yaml:"ha,omitempty"`
 	HAGroups []*HAGroup `yaml:"ha_groups,omitempty"`
-	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has worked already
+	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has been active
 	Tasks    []*Task    `yaml:"tasks,omitempty"`
 	Faults   []*Fault   `yaml:"faults,omitempty"`
 }
 
-// Node is one machine of the cluster.
+// Node is one host of the cluster.
 type Node struct {
 	Name    string    `yaml:"name"`
 	Address string    `yaml:"address,omitempty"`
@@ -55,7 +55,7 @@ type Node struct {
 	lost  bool
 }
 
-// Load is what a node is busy with besides its guests.
+// Load is the load of a node without its guests.
 type Load struct {
 	CPU    float64 `yaml:"cpu,omitempty"`
 	Memory Size    `yaml:"memory,omitempty"`
@@ -91,7 +91,7 @@ type Volume struct {
 	Created time.Time `yaml:"created,omitempty"`
 }
 
-// Guest is a virtual machine or a container.
+// Guest is a VM or a container.
 type Guest struct {
 	VMID      int               `yaml:"vmid"`
 	Type      string            `yaml:"type,omitempty"`
@@ -109,7 +109,7 @@ type Guest struct {
 	pid int
 }
 
-// Report is what a node last reported of a guest, when that is no longer so.
+// Report is what a node last reported about a guest, if it has changed since.
 type Report struct {
 	VMID     int    `yaml:"vmid"`
 	Name     string `yaml:"name"`
@@ -129,15 +129,15 @@ type Snapshot struct {
 	Config      map[string]string `yaml:"config"`
 }
 
-// Agent says how the guest agent behaves: absent (never answers), silent (the
-// same, from the client's view) or present.
+// Agent says how the guest agent behaves: absent (never responds), silent (the
+// same to a client) or present.
 type Agent struct {
 	Mode       string           `yaml:"mode,omitempty"`
 	Interfaces []AgentInterface `yaml:"interfaces,omitempty"`
 	Hostname   string           `yaml:"hostname,omitempty"`
 }
 
-// AgentInterface is one network interface the agent reports.
+// AgentInterface is one network interface that the agent reports.
 type AgentInterface struct {
 	Name      string   `yaml:"name"`
 	MAC       string   `yaml:"mac,omitempty"`
@@ -177,7 +177,7 @@ type Token struct {
 	Revoked bool   `yaml:"revoked,omitempty"`
 }
 
-// Role is a set of privileges that somebody made.
+// Role is a set of privileges defined by an administrator.
 type Role struct {
 	ID         string   `yaml:"id"`
 	Privileges []string `yaml:"privileges,flow"`
@@ -192,7 +192,7 @@ type Grant struct {
 	NoPropagate bool   `yaml:"no_propagate,omitempty"`
 }
 
-// parseSeed reads a seed strictly: an unknown key is an error.
+// parseSeed decodes a seed strictly: an unknown key is an error.
 func parseSeed(src []byte) (*Seed, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	dec.KnownFields(true)
@@ -203,8 +203,8 @@ func parseSeed(src []byte) (*Seed, error) {
 	return s, nil
 }
 
-// ParseSeed reads a seed from YAML.
+// ParseSeed decodes a seed from YAML.
 func ParseSeed(src []byte) (*Seed, error) { return parseSeed(src) }
 
-// DefaultSeed is the cluster a simulator without a seed has.
+// DefaultSeed returns the cluster of a simulator without a seed.
 func DefaultSeed() (*Seed, error) { return parseSeed(defaultSeed) }

@@ -7,7 +7,7 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-func TestSeedIsReadStrictly(t *testing.T) {
+func TestSeedErrors(t *testing.T) {
 	for name, src := range map[string]string{
 		"an unknown key":         "nodes: [{name: a, colour: red}]",
 		"no size":                "nodes: [{name: a, memory: much}]",
@@ -23,13 +23,13 @@ func TestSeedIsReadStrictly(t *testing.T) {
 				_, err = pvesim.New(pvesim.Options{Seed: seed})
 			}
 			if err == nil {
-				t.Error("taken without a word")
+				t.Error("accepted without an error")
 			}
 		})
 	}
 }
 
-func TestSeedSaysEverything(t *testing.T) {
+func TestSeedFields(t *testing.T) {
 	seed, err := pvesim.ParseSeed([]byte(`
 version: "9"
 cluster: lab
@@ -55,12 +55,12 @@ faults:
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBench(t, pvesim.Options{Seed: seed})
+	b := newTestSim(t, pvesim.Options{Seed: seed})
 	if r := b.do("GET", "/version"); r.Status != 503 {
-		t.Errorf("the seed's fault: %d", r.Status)
+		t.Errorf("fault of the seed: %d", r.Status)
 	}
 	if r := b.do("GET", "/nodes/b/status"); r.Status != 595 {
-		t.Errorf("the lost node: %d", r.Status)
+		t.Errorf("request to the lost node: %d", r.Status)
 	}
 	node := b.data("GET", "/nodes/a/status").(map[string]any)
 	if node["cpu"] != 0.5 {

@@ -14,29 +14,30 @@ import (
 	"stackgen/internal/pvesim/schema"
 )
 
-// Options say what to simulate.
+// Options configures a simulator.
 type Options struct {
 	Seed    *Seed         // nil for the default cluster
-	Version string        // API version, "8.4" or "9"; empty takes the seed's
-	Number  uint64        // seed number of everything that chance decides
-	Latency time.Duration // added to every answer
+	Version string        // API version, "8.4" or "9"; empty for the seed's version
+	Number  uint64        // seed of the random number generator
+	Latency time.Duration // added to every response
 	Clock   clock.Clock   // nil for real time
 	Log     io.Writer     // request log as JSON lines, nil for none
 
-	// NoAuthDelay leaves out the three seconds a refused login takes.
+	// NoAuthDelay omits the three seconds before the response to a failed
+	// login.
 	NoAuthDelay bool
-	// Durations may fix how long a worker of a kind takes for a guest.
+	// Durations may set the duration of a task, by its type and guest.
 	Durations func(kind string, vmid int) (time.Duration, bool)
-	// BeatPhase shifts the moments nodes report at, by node name.
-	BeatPhase map[string]time.Duration
+	// ReportPhase shifts the times at which nodes report, by node name.
+	ReportPhase map[string]time.Duration
 }
 
-// Server is a simulated cluster and the API in front of it.
+// Server is a simulated cluster with its API.
 type Server struct {
 	opts     Options
 	api      *schema.API
 	handlers map[string]handler
-	w        *world
+	w        *cluster
 	clk      clock.Clock
 	log      requestLog
 	faults   *faultSet
@@ -50,7 +51,7 @@ type Server struct {
 
 type handler func(*call) (any, error)
 
-// New makes a cluster; Start makes it reachable.
+// New makes a cluster. It listens after Start.
 func New(o Options) (*Server, error) {
 	if o.Seed == nil {
 		s, err := DefaultSeed()
@@ -75,12 +76,12 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(o.Seed, o.Clock.Now())
+	w, err := newCluster(o.Seed, o.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range w.nodes {
-		if d, ok := o.BeatPhase[n.Name]; ok {
+		if d, ok := o.ReportPhase[n.Name]; ok {
 			n.phase = d
 		}
 	}
@@ -100,7 +101,7 @@ func (s *Server) Start(listen string) error {
 	return s.StartNode(s.w.nodes[0].Name, listen)
 }
 
-// StartNode serves one node's view of the cluster; several may be served.
+// StartNode serves one node's view of the cluster. Several nodes may be served.
 func (s *Server) StartNode(node, listen string) error {
 	if s.w.node(node) == nil {
 		return fmt.Errorf("no node %q", node)
@@ -120,7 +121,7 @@ func (s *Server) StartNode(node, listen string) error {
 	return nil
 }
 
-// URL is the address of the first node served, without a path.
+// URL returns the address of the first served node, without a path.
 func (s *Server) URL() string {
 	s.lmu.Lock()
 	defer s.lmu.Unlock()
@@ -130,12 +131,13 @@ func (s *Server) URL() string {
 	return "https://" + s.lns[0].ln.Addr().String()
 }
 
-// Env is what makes a client use the simulator, as NAME=value.
+// Env returns the environment variables, as NAME=value, with which clients use
+// the simulator.
 func (s *Server) Env() []string {
 	return []string{"PROXMOX_VE_ENDPOINT=" + s.URL() + "/", "PROXMOX_VE_API_TOKEN=" + s.Token(), "PROXMOX_VE_INSECURE=true"}
 }
 
-// Token is the first token of the seed, as user@realm!id=secret.
+// Token returns the first token of the seed, as user@realm!id=secret.
 func (s *Server) Token() string {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -147,7 +149,7 @@ func (s *Server) Token() string {
 	return ""
 }
 
-// Close stops serving and waits for the connections to end.
+// Close stops the listeners and waits for their connections to end.
 func (s *Server) Close() error {
 	s.cancel()
 	var errs []error
@@ -162,7 +164,7 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// Do answers one request in process, as the wire would. The path may carry a query.
+// Do processes one request in the same process. The path may contain a query.
 func (s *Server) Do(ctx context.Context, r Request) Response {
 	path, query, _ := strings.Cut(r.Path, "?")
 	entry := r.Node

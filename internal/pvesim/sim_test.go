@@ -14,8 +14,8 @@ import (
 	"stackgen/internal/pvesim/clock"
 )
 
-// bench is a simulator under a virtual clock, spoken to in process.
-type bench struct {
+// testSim is a simulator with a virtual clock, called in the same process.
+type testSim struct {
 	t   testing.TB
 	sim *pvesim.Server
 	clk *clock.Virtual
@@ -23,7 +23,7 @@ type bench struct {
 
 func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-func newBench(t testing.TB, o pvesim.Options) *bench {
+func newTestSim(t testing.TB, o pvesim.Options) *testSim {
 	t.Helper()
 	clk := clock.NewVirtual(epoch(), true)
 	o.Clock = clk
@@ -31,11 +31,11 @@ func newBench(t testing.TB, o pvesim.Options) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bench{t, sim, clk}
+	return &testSim{t, sim, clk}
 }
 
-// do sends a call with a form of name, value pairs.
-func (b *bench) do(method, path string, form ...string) pvesim.Response {
+// do sends a request with a form of name, value pairs.
+func (b *testSim) do(method, path string, form ...string) pvesim.Response {
 	b.t.Helper()
 	values := url.Values{}
 	for i := 0; i+1 < len(form); i += 2 {
@@ -55,8 +55,8 @@ func (b *bench) do(method, path string, form ...string) pvesim.Response {
 	return b.sim.Do(context.Background(), r)
 }
 
-// data sends a call that must succeed.
-func (b *bench) data(method, path string, form ...string) any {
+// data sends a request that must succeed.
+func (b *testSim) data(method, path string, form ...string) any {
 	b.t.Helper()
 	r := b.do(method, path, form...)
 	if r.Status != 200 {
@@ -69,15 +69,15 @@ func (b *bench) data(method, path string, form ...string) any {
 	return v.Data
 }
 
-// task starts a task, waits for it and returns its end and duration.
-func (b *bench) task(method, path string, form ...string) (string, time.Duration) {
+// task starts a task, waits for it and returns its exit status and duration.
+func (b *testSim) task(method, path string, form ...string) (string, time.Duration) {
 	b.t.Helper()
 	began := b.clk.Now()
 	upid := b.data(method, path, form...).(string)
 	return b.wait(upid), b.clk.Now().Sub(began)
 }
 
-func (b *bench) wait(upid string) string {
+func (b *testSim) wait(upid string) string {
 	b.t.Helper()
 	node := strings.Split(upid, ":")[1]
 	for range 100000 {
@@ -87,17 +87,17 @@ func (b *bench) wait(upid string) string {
 		}
 		b.clk.Advance(50 * time.Millisecond)
 	}
-	b.t.Fatalf("%s never ends", upid)
+	b.t.Fatalf("%s does not end", upid)
 	return ""
 }
 
-func (b *bench) config(node string, vmid int) map[string]any {
+func (b *testSim) config(node string, vmid int) map[string]any {
 	b.t.Helper()
 	return b.data("GET", fmt.Sprintf("/nodes/%s/qemu/%d/config", node, vmid)).(map[string]any)
 }
 
-func TestDefaultSeedIsTheClusterTheSpecsExpect(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+func TestDefaultSeedFitsExampleSpecs(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
 	for vmid, want := range map[int][2]string{9002: {"pve1", "ubuntu-22.04-template"}, 9000: {"pve1", "debian-12"}, 123: {"pve3", "registry"}} {
 		if got := b.config(want[0], vmid)["name"]; got != want[1] {
 			t.Errorf("guest %d: name %v, want %s", vmid, got, want[1])
@@ -118,8 +118,8 @@ func TestDefaultSeedIsTheClusterTheSpecsExpect(t *testing.T) {
 	}
 }
 
-func TestDisksComeAndGo(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+func TestDiskLifecycle(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
 	end, _ := b.task("POST", "/nodes/pve2/qemu", "vmid", "600", "scsi0", "local-lvm:0,import-from=shared:import/debian-12-genericcloud-amd64.qcow2",
 		"ide2", "local-lvm:cloudinit", "scsihw", "virtio-scsi-pci")
 	if end != "OK" {
@@ -148,13 +148,13 @@ func TestDisksComeAndGo(t *testing.T) {
 	}
 	for _, s := range []string{"local-lvm", "shared"} {
 		for _, v := range b.data("GET", "/nodes/pve3/storage/"+s+"/content", "vmid", "600", "content", "images").([]any) {
-			t.Errorf("left behind: %v", v)
+			t.Errorf("not removed: %v", v)
 		}
 	}
 }
 
 func TestContainersAreListed(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+	b := newTestSim(t, pvesim.Options{})
 	end, _ := b.task("POST", "/nodes/pve1/lxc", "vmid", "700", "hostname", "ct", "ostemplate", "shared:vztmpl/debian-12-standard_amd64.tar.zst",
 		"storage", "local-lvm", "net0", "name=eth0,bridge=vmbr0,ip=192.0.2.7/24")
 	if end != "OK" {
@@ -169,12 +169,12 @@ func TestContainersAreListed(t *testing.T) {
 		t.Errorf("config: %v", conf)
 	}
 	if r := b.do("POST", "/nodes/pve2/qemu", "vmid", "700"); r.Reason != "unable to create VM 700 - VM 700 already exists on node 'pve1'" {
-		t.Errorf("its number for a VM: %s", r.Reason)
+		t.Errorf("VM with the VMID of a container: %s", r.Reason)
 	}
 }
 
 func TestVersion9(t *testing.T) {
-	b := newBench(t, pvesim.Options{Version: "9"})
+	b := newTestSim(t, pvesim.Options{Version: "9"})
 	if got := b.data("GET", "/version").(map[string]any)["release"]; got != "9.1" {
 		t.Errorf("release %v", got)
 	}
@@ -189,7 +189,7 @@ func TestVersion9(t *testing.T) {
 	}
 }
 
-func TestCloneTakesItsTime(t *testing.T) {
+func TestCloneDuration(t *testing.T) {
 	seed, err := pvesim.DefaultSeed()
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestCloneTakesItsTime(t *testing.T) {
 	for _, s := range seed.Storages {
 		s.Bandwidth = 1 << 28 // 256 MiB/s: a 2252 MiB disk takes about nine seconds
 	}
-	b := newBench(t, pvesim.Options{Seed: seed})
+	b := newTestSim(t, pvesim.Options{Seed: seed})
 	end, alone := b.task("POST", "/nodes/pve1/qemu/9002/clone", "newid", "300", "full", "1")
 	if end != "OK" || alone < 8*time.Second || alone > 11*time.Second {
 		t.Fatalf("one clone: %s after %s", end, alone)
@@ -221,7 +221,7 @@ func TestCloneTakesItsTime(t *testing.T) {
 }
 
 func TestResourceListLags(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+	b := newTestSim(t, pvesim.Options{})
 	b.clk.Advance(time.Second)
 	if end, _ := b.task("POST", "/nodes/pve1/qemu", "vmid", "400", "name", "fresh", "memory", "64"); end != "OK" {
 		t.Fatal(end)
@@ -235,7 +235,7 @@ func TestResourceListLags(t *testing.T) {
 		return nil
 	}
 	if m := look(); m == nil || m["status"] != "unknown" || m["name"] != nil {
-		t.Errorf("right after its creation: %v", m)
+		t.Errorf("immediately after its creation: %v", m)
 	}
 	b.clk.Advance(11 * time.Second)
 	if m := look(); m["name"] != "fresh" || m["status"] != "stopped" {
@@ -243,9 +243,9 @@ func TestResourceListLags(t *testing.T) {
 	}
 }
 
-func TestTheSameNumberGivesTheSameCluster(t *testing.T) {
+func TestSeedNumberIsDeterministic(t *testing.T) {
 	run := func() string {
-		b := newBench(t, pvesim.Options{Number: 42})
+		b := newTestSim(t, pvesim.Options{Number: 42})
 		b.task("POST", "/nodes/pve1/qemu/9002/clone", "newid", "500", "full", "1")
 		var out strings.Builder
 		if err := b.sim.Save(&out); err != nil {
@@ -254,12 +254,12 @@ func TestTheSameNumberGivesTheSameCluster(t *testing.T) {
 		return out.String()
 	}
 	if a, b := run(), run(); a != b {
-		t.Error("two runs with one number differ")
+		t.Error("two runs with the same seed number differ")
 	}
 }
 
 func TestSaveAndLoad(t *testing.T) {
-	b := newBench(t, pvesim.Options{})
+	b := newTestSim(t, pvesim.Options{})
 	b.task("POST", "/nodes/pve1/qemu/9002/clone", "newid", "500", "name", "kept", "full", "0")
 	b.data("POST", "/pools", "poolid", "kept")
 	running := b.data("POST", "/nodes/pve1/qemu/9002/clone", "newid", "501", "full", "1").(string)
@@ -272,7 +272,7 @@ func TestSaveAndLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := newBench(t, pvesim.Options{Seed: seed})
+	again := newTestSim(t, pvesim.Options{Seed: seed})
 	if got := again.config("pve1", 500)["name"]; got != "kept" {
 		t.Errorf("name after reload: %v", got)
 	}
@@ -280,9 +280,9 @@ func TestSaveAndLoad(t *testing.T) {
 		t.Errorf("%d pools after reload", n)
 	}
 	if end := again.wait(running); end != "unexpected status" {
-		t.Errorf("a worker that was running ended %q", end)
+		t.Errorf("the running worker ended %q", end)
 	}
 	if got := again.config("pve1", 501)["lock"]; got != "clone" {
-		t.Errorf("lock of the half-made clone: %v", got)
+		t.Errorf("lock of the unfinished clone: %v", got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Size is a number of bytes; YAML may say 32G, 512M or a plain number.
+// Size is a number of bytes. In YAML, it may be 32G, 512M or a plain number.
 type Size int64
 
 const (
@@ -18,7 +18,7 @@ const (
 	tib = int64(1) << 40
 )
 
-// UnmarshalYAML reads 10G and the like.
+// UnmarshalYAML decodes 32G, 512M or a plain number.
 func (s *Size) UnmarshalYAML(n *yaml.Node) error {
 	v, err := parseSize(n.Value)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Size) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// MarshalYAML writes the short form.
+// MarshalYAML encodes the short form.
 func (s Size) MarshalYAML() (any, error) { return formatSize(int64(s)), nil }
 
 func parseSize(v string) (int64, error) {
@@ -45,7 +45,7 @@ func parseSize(v string) (int64, error) {
 	return int64(f * float64(mult)), nil
 }
 
-// formatSize is the form sizes have in a guest's configuration.
+// formatSize returns a size as it is written in a guest's configuration.
 func formatSize(n int64) string {
 	for _, u := range []struct {
 		div    int64
@@ -58,7 +58,7 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// humanSize is the form sizes have in task logs.
+// humanSize returns a size as it is written in task logs.
 func humanSize(n int64) string {
 	switch {
 	case n >= tib:

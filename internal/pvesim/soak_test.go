@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// soak is the length PVESIM_SOAK asks for, zero without.
+// soak returns the duration in PVESIM_SOAK, or zero.
 func soak(t testing.TB) time.Duration {
 	t.Helper()
 	v := os.Getenv("PVESIM_SOAK")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Task is one worker's record, the UPID and what came of it.
+// Task is the record of one worker: its UPID and its result.
 type Task struct {
 	UPID   string    `yaml:"upid"`
 	Node   string    `yaml:"node"`
@@ -33,9 +33,9 @@ func (t *Task) owner() string {
 	return t.User + "!" + t.Token
 }
 
-// loadTasks takes over the tasks of a saved state. A worker does not survive
-// its daemon: what was running ended without a word.
-func (w *world) loadTasks() {
+// loadTasks adds the tasks of a saved state. Running tasks fail, because a
+// worker does not survive its daemon.
+func (w *cluster) loadTasks() {
 	for _, t := range w.seed.Tasks {
 		if t.running() {
 			t.End, t.Exit = w.now, "unexpected status"
@@ -50,12 +50,12 @@ func (w *world) loadTasks() {
 
 // worker runs one task step by step.
 type worker struct {
-	world   *world
+	cluster *cluster
 	task    *Task
 	lock    int           // guest whose file lock the steps need, 0 for none
-	wait    time.Duration // how long to try for that lock
+	wait    time.Duration // how long to wait for that lock
 	steps   []step
-	undo    func() // what a failure leaves behind is cleaned here
+	undo    func() // cleans up after a failure
 	cancel  string // exit text of a cancelled task
 	copy    *transfer
 	planned time.Duration
@@ -65,11 +65,12 @@ type worker struct {
 	killed  bool
 }
 
-// step does something and says what to wait for before the next one.
+// step does one part of a task, and returns what the worker waits for before
+// the next step.
 type step func() (pause, error)
 
-// pause is a time, or a copy on a storage. The main pause of a task is the one
-// a duration hint stretches.
+// pause is a duration, or a copy on a storage. A duration from
+// Options.Durations changes the main pause of a task.
 type pause struct {
 	d    time.Duration
 	copy *transfer
@@ -83,7 +84,7 @@ type flock struct {
 }
 
 // fork starts a worker and returns its UPID.
-func (w *world) fork(node, kind, id string, who *identity, wk *worker) string {
+func (w *cluster) fork(node, kind, id string, who *identity, wk *worker) string {
 	pid := w.pid()
 	t := &Task{Node: node, PID: pid, PStart: int64(w.now.Sub(w.node(node).boot) / (10 * time.Millisecond)),
 		Start: w.now, Type: kind, ID: id, User: who.user, Token: who.token, w: wk}
@@ -92,7 +93,7 @@ func (w *world) fork(node, kind, id string, who *identity, wk *worker) string {
 		t.PID = w.pid()
 		t.UPID = fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, t.PID, t.PStart, t.Start.Unix(), kind, id, t.owner())
 	}
-	wk.world, wk.task = w, t
+	wk.cluster, wk.task = w, t
 	w.pruneTasks()
 	w.tasks = append(w.tasks, t)
 	w.byUPID[t.UPID] = t
@@ -103,10 +104,10 @@ func (w *world) fork(node, kind, id string, who *identity, wk *worker) string {
 	return t.UPID
 }
 
-// keepTasks bounds the history of ended tasks.
+// keepTasks limits the number of finished tasks.
 const keepTasks = 4000
 
-func (w *world) pruneTasks() {
+func (w *cluster) pruneTasks() {
 	if len(w.tasks) < keepTasks {
 		return
 	}
@@ -121,14 +122,14 @@ func (w *world) pruneTasks() {
 	w.tasks = kept
 }
 
-// forkDelay is the time until a forked worker does something.
+// forkDelay is the time until a new worker begins.
 const forkDelay = 10 * time.Millisecond
 
 func (wk *worker) begin() {
 	if wk.killed {
 		return
 	}
-	w := wk.world
+	w := wk.cluster
 	if wk.lock == 0 {
 		wk.run(0)
 		return
@@ -150,9 +151,9 @@ func (wk *worker) begin() {
 	})
 }
 
-// release gives the lock to the next in line.
+// release passes the lock to the next worker in the queue.
 func (wk *worker) release() {
-	w := wk.world
+	w := wk.cluster
 	l := w.locks[wk.lock]
 	if l == nil {
 		return
@@ -191,7 +192,7 @@ func (wk *worker) run(i int) {
 	if wk.killed {
 		return
 	}
-	w := wk.world
+	w := wk.cluster
 	if err != nil {
 		wk.failLater(err)
 		return
@@ -221,15 +222,15 @@ func (wk *worker) log(line string) { wk.task.Log = append(wk.task.Log, line) }
 
 func (wk *worker) logf(format string, args ...any) { wk.log(fmt.Sprintf(format, args...)) }
 
-// failLater fails when the worker's known duration is over, if it has one.
+// failLater fails after the known duration of the worker, if there is one.
 func (wk *worker) failLater(err error) {
-	rest := wk.task.Start.Add(wk.planned).Sub(wk.world.now)
+	rest := wk.task.Start.Add(wk.planned).Sub(wk.cluster.now)
 	if !wk.hinted || rest <= 0 {
 		wk.fail(err)
 		return
 	}
 	gen := wk.gen
-	wk.world.at(rest, func() {
+	wk.cluster.at(rest, func() {
 		if wk.gen == gen {
 			wk.fail(err)
 		}
@@ -247,7 +248,7 @@ func (wk *worker) fail(err error) {
 func (wk *worker) end(exit, line string) {
 	wk.killed = true
 	wk.gen++
-	wk.task.End, wk.task.Exit = wk.world.now, exit
+	wk.task.End, wk.task.Exit = wk.cluster.now, exit
 	wk.log(line)
 	if wk.lock != 0 {
 		wk.release()
@@ -255,7 +256,7 @@ func (wk *worker) end(exit, line string) {
 	wk.task.w = nil
 }
 
-// done is how much of a copy under way has arrived.
+// done returns how many bytes of a running copy are complete.
 func (wk *worker) done() int64 {
 	if wk.copy == nil {
 		return 0
@@ -263,10 +264,10 @@ func (wk *worker) done() int64 {
 	return int64(wk.copy.total - wk.copy.left)
 }
 
-// abort ends a running task as an interrupt does.
+// abort ends a running task like an interrupt.
 func (wk *worker) abort() {
 	if wk.copy != nil {
-		wk.world.stopTransfer(wk.copy)
+		wk.cluster.stopTransfer(wk.copy)
 	}
 	text := wk.cancel
 	if text == "" {
@@ -275,15 +276,15 @@ func (wk *worker) abort() {
 	wk.fail(fmt.Errorf("%s", text))
 }
 
-// kill ends a worker without a word, as a crash does: locks in the guest's
-// configuration and half-made files stay.
+// kill ends a worker like a crash: locks in the guest's configuration and
+// unfinished files stay.
 func (wk *worker) kill() {
 	if wk.copy != nil {
-		wk.world.stopTransfer(wk.copy)
+		wk.cluster.stopTransfer(wk.copy)
 	}
 	wk.killed = true
 	wk.gen++
-	wk.task.End, wk.task.Exit = wk.world.now, "unexpected status"
+	wk.task.End, wk.task.Exit = wk.cluster.now, "unexpected status"
 	if wk.lock != 0 {
 		wk.release()
 	}

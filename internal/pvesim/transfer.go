@@ -3,7 +3,7 @@ package pvesim
 import "time"
 
 // transfer is one copy on a storage. Copies on the same storage share its
-// bandwidth evenly; a limit of its own may slow one further.
+// bandwidth equally; a copy may have a lower limit.
 type transfer struct {
 	storage string
 	total   float64
@@ -15,14 +15,14 @@ type transfer struct {
 	then    func()
 }
 
-func (w *world) startTransfer(t *transfer, then func()) {
+func (w *cluster) startTransfer(t *transfer, then func()) {
 	t.left, t.then, t.since = t.total, then, w.now
 	w.settle(t.storage)
 	w.transfers[t.storage] = append(w.transfers[t.storage], t)
 	w.share(t.storage)
 }
 
-func (w *world) stopTransfer(t *transfer) {
+func (w *cluster) stopTransfer(t *transfer) {
 	w.settle(t.storage)
 	list := w.transfers[t.storage]
 	for i, x := range list {
@@ -35,8 +35,8 @@ func (w *world) stopTransfer(t *transfer) {
 	w.share(t.storage)
 }
 
-// settle books what has been copied since the rates last changed.
-func (w *world) settle(storage string) {
+// settle adds the bytes that were copied since the rates last changed.
+func (w *cluster) settle(storage string) {
 	for _, t := range w.transfers[storage] {
 		t.left -= t.rate * w.now.Sub(t.since).Seconds()
 		t.left = max(t.left, 0)
@@ -44,8 +44,8 @@ func (w *world) settle(storage string) {
 	}
 }
 
-// share sets new rates and the new moments of completion.
-func (w *world) share(storage string) {
+// share sets new rates and end times.
+func (w *cluster) share(storage string) {
 	list := w.transfers[storage]
 	if len(list) == 0 {
 		delete(w.transfers, storage)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// volumeOn finds a volume by its id as a node sees it.
-func (w *world) volumeOn(node, id string) *Volume {
+// volumeOn returns the volume with an ID as a node sees it.
+func (w *cluster) volumeOn(node, id string) *Volume {
 	for _, v := range w.seed.Volumes {
 		if v.ID == id && (v.Node == "" || v.Node == node) {
 			return v
@@ -23,7 +23,8 @@ func storageOf(volid string) string {
 	return s
 }
 
-// plain is the volume's own part of its id, without a base it was cloned from.
+// plain returns the name of the volume without the base that it was cloned
+// from.
 func plain(volid string) string {
 	_, name, _ := strings.Cut(volid, ":")
 	parts := strings.Split(name, "/")
@@ -36,7 +37,7 @@ func plain(volid string) string {
 	return name
 }
 
-func (w *world) addVolume(v *Volume) *Volume {
+func (w *cluster) addVolume(v *Volume) *Volume {
 	if s := w.storage(storageOf(v.ID)); s != nil && s.Shared {
 		v.Node = ""
 	}
@@ -50,7 +51,7 @@ func (w *world) addVolume(v *Volume) *Volume {
 	return v
 }
 
-func (w *world) removeVolume(v *Volume) {
+func (w *cluster) removeVolume(v *Volume) {
 	for i, x := range w.seed.Volumes {
 		if x == v {
 			w.seed.Volumes = append(w.seed.Volumes[:i], w.seed.Volumes[i+1:]...)
@@ -59,8 +60,9 @@ func (w *world) removeVolume(v *Volume) {
 	}
 }
 
-// ensureVolume makes the volume a seeded disk names, when nobody listed it.
-func (w *world) ensureVolume(g *Guest, key, value string) {
+// ensureVolume adds the volume of a disk in the seed, if the seed does not list
+// it.
+func (w *cluster) ensureVolume(g *Guest, key, value string) {
 	d := parseDrive(value)
 	if d.file == "" || d.file == "none" || !strings.Contains(d.file, ":") || strings.Contains(d.file, ":iso/") {
 		return
@@ -76,7 +78,8 @@ func (w *world) ensureVolume(g *Guest, key, value string) {
 		Parent: parentOf(d.file)})
 }
 
-// parentOf is the base a linked volume names in its id, as contents list it.
+// parentOf returns the base in the ID of a linked volume, as storage contents
+// show it.
 func parentOf(volid string) string {
 	_, name, _ := strings.Cut(volid, ":")
 	parts := strings.Split(name, "/")
@@ -110,7 +113,8 @@ func volumeFormat(volid string) string {
 	return "raw"
 }
 
-// fileBased storages keep images as files, with a format of their own.
+// fileBased reports whether a storage keeps images as files in a format of
+// choice.
 func (s *Storage) fileBased() bool {
 	switch s.Type {
 	case "dir", "nfs", "cifs", "btrfs", "glusterfs", "cephfs":
@@ -133,12 +137,12 @@ func (s *Storage) imagePath() string {
 	return s.Path
 }
 
-// filePath is where a file-based volume lies.
+// filePath returns the path of a file-based volume.
 func (s *Storage) filePath(volid string) string {
 	return s.imagePath() + "/images/" + plain(volid)
 }
 
-// volumeID builds an id from the storage's naming.
+// volumeID returns a new volume ID in the naming scheme of the storage.
 func (s *Storage) volumeID(vmid int, name, format string) string {
 	if s.fileBased() {
 		return fmt.Sprintf("%s:%d/%s.%s", s.ID, vmid, name, format)
@@ -146,8 +150,8 @@ func (s *Storage) volumeID(vmid int, name, format string) string {
 	return s.ID + ":" + name
 }
 
-// freeDiskName finds the first unused vm-ID-disk-N.
-func (w *world) freeDiskName(s *Storage, node string, vmid int) string {
+// freeDiskName returns the first unused vm-ID-disk-N.
+func (w *cluster) freeDiskName(s *Storage, node string, vmid int) string {
 	used := map[string]bool{}
 	for _, v := range w.seed.Volumes {
 		if storageOf(v.ID) == s.ID && (v.Node == "" || v.Node == node) {
@@ -164,8 +168,8 @@ func (w *world) freeDiskName(s *Storage, node string, vmid int) string {
 	}
 }
 
-// alloc makes a new volume and returns it with the lines the task prints.
-func (w *world) alloc(node string, s *Storage, vmid int, name, format string, size int64) (*Volume, []string, error) {
+// alloc creates a volume and returns it with the output of the tool.
+func (w *cluster) alloc(node string, s *Storage, vmid int, name, format string, size int64) (*Volume, []string, error) {
 	if s.fileBased() {
 		if format == "" {
 			format = "raw"
@@ -192,7 +196,7 @@ func (s *Storage) plugin() string {
 	return "LVMPlugin.pm"
 }
 
-func (w *world) room(node string, s *Storage, vmid int, name string, size int64) error {
+func (w *cluster) room(node string, s *Storage, vmid int, name string, size int64) error {
 	if s.Full {
 		return fmt.Errorf("unable to create image: No space left on device")
 	}
@@ -208,8 +212,8 @@ func (w *world) room(node string, s *Storage, vmid int, name string, size int64)
 	return nil
 }
 
-// allocLine is what the storage's tool prints about a new volume.
-func (w *world) allocLine(s *Storage, v *Volume, backing string) string {
+// allocLine returns the output of the storage's tool for a new volume.
+func (w *cluster) allocLine(s *Storage, v *Volume, backing string) string {
 	switch {
 	case s.Type == "lvm" || s.Type == "lvmthin":
 		return fmt.Sprintf("  Logical volume \"%s\" created.", plain(v.ID))
@@ -227,7 +231,8 @@ func (w *world) allocLine(s *Storage, v *Volume, backing string) string {
 		s.filePath(v.ID), int64(v.Size))
 }
 
-// feature says whether a volume can be cloned, copied, snapshotted or made a base.
+// feature reports whether a volume can be cloned, copied, snapshotted or
+// converted to a base.
 func (s *Storage) feature(name string, volid string) bool {
 	base := strings.HasPrefix(path.Base(plain(volid)), "base-")
 	switch name {
@@ -251,8 +256,8 @@ func (s *Storage) feature(name string, volid string) bool {
 	return false
 }
 
-// usage returns what is used and free on a storage, as a node sees it.
-func (w *world) usage(node string, s *Storage) (used, avail int64) {
+// usage returns the used and free bytes of a storage, as a node sees them.
+func (w *cluster) usage(node string, s *Storage) (used, avail int64) {
 	used = int64(s.Used)
 	for _, v := range w.seed.Volumes {
 		if storageOf(v.ID) == s.ID && (v.Node == "" || v.Node == node) {
@@ -265,7 +270,8 @@ func (w *world) usage(node string, s *Storage) (used, avail int64) {
 	return used, max(int64(s.Size)-used, 0)
 }
 
-// allocated is what a volume takes: everything on thick LVM, little elsewhere.
+// allocated returns the bytes that a volume occupies: its full size on thick
+// LVM, little on other storages.
 func (v *Volume) allocated(s *Storage) int64 {
 	switch s.Type {
 	case "lvm":

@@ -20,17 +20,17 @@ import (
 	"time"
 )
 
-// Request is one request, for use in process.
+// Request is a request within the process.
 type Request struct {
 	Method  string
 	Path    string
 	Header  http.Header
 	Body    []byte
 	Chunked bool
-	Node    string // the node that is asked, the first by default
+	Node    string // the node that receives the request, by default the first
 }
 
-// Response is its answer.
+// Response is the response to a Request.
 type Response struct {
 	Status int
 	Reason string
@@ -38,8 +38,8 @@ type Response struct {
 	Body   []byte
 }
 
-// listener speaks HTTP/1.1 itself: net/http cannot send a reason phrase of the
-// server's choice, and clients of Proxmox VE read it.
+// listener implements HTTP/1.1 itself: net/http cannot send a custom reason
+// phrase, which clients of Proxmox VE read.
 type listener struct {
 	s    *Server
 	node string
@@ -106,19 +106,19 @@ func (l *listener) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.conns {
-		// The peer may have closed it already; nothing depends on which came first.
+		// The peer may already have closed it.
 		_ = c.Close()
 	}
 	return err
 }
 
-// peeked hands the already read first byte to whoever reads next.
-type peeked struct {
+// peekedConn is a connection whose first byte has been peeked.
+type peekedConn struct {
 	net.Conn
 	r *bufio.Reader
 }
 
-func (p *peeked) Read(b []byte) (int, error) { return p.r.Read(b) }
+func (p *peekedConn) Read(b []byte) (int, error) { return p.r.Read(b) }
 
 func (l *listener) handle(raw net.Conn) {
 	defer func() { _ = raw.Close() }()
@@ -131,7 +131,7 @@ func (l *listener) handle(raw net.Conn) {
 		l.redirect(raw, br)
 		return
 	}
-	conn := tls.Server(&peeked{raw, br}, l.tls)
+	conn := tls.Server(&peekedConn{raw, br}, l.tls)
 	defer func() { _ = conn.Close() }()
 	r := bufio.NewReader(conn)
 	for {
@@ -142,7 +142,7 @@ func (l *listener) handle(raw net.Conn) {
 	}
 }
 
-// redirect is what the TLS port says to plain HTTP.
+// redirect is the response of the TLS port to plain HTTP.
 func (l *listener) redirect(raw net.Conn, br *bufio.Reader) {
 	req, err := http.ReadRequest(br)
 	if err != nil {
@@ -152,10 +152,10 @@ func (l *listener) redirect(raw net.Conn, br *bufio.Reader) {
 	_, _ = raw.Write(resp.encode())
 }
 
-// maxBody bounds what a client may send.
+// maxBody limits the size of a request body, in bytes.
 const maxBody = 64 << 20
 
-// answer serves one request; false ends the connection.
+// answer serves one request. It returns false to close the connection.
 func (l *listener) answer(raw net.Conn, conn net.Conn, req *http.Request) bool {
 	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody))
 	if err != nil {
@@ -179,7 +179,7 @@ func (l *listener) answer(raw net.Conn, conn net.Conn, req *http.Request) bool {
 	return err == nil && !resp.closing
 }
 
-// reply is an answer before it is written.
+// reply is a response before it is written.
 type reply struct {
 	status   int
 	reason   string

@@ -34,7 +34,7 @@ func started(t testing.TB, o pvesim.Options) *pvesim.Server {
 }
 
 func client(maxConns int) *http.Client {
-	// The certificate is the simulator's own.
+	// The certificate is self-signed.
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13},
 		MaxIdleConnsPerHost: maxConns}}
 }
@@ -54,7 +54,7 @@ func get(c *http.Client, s *pvesim.Server, path string) (*http.Response, []byte,
 	return resp, body, err
 }
 
-func TestTheReasonPhraseCarriesTheMessage(t *testing.T) {
+func TestReasonPhraseIsMessage(t *testing.T) {
 	s := started(t, pvesim.Options{})
 	resp, body, err := get(client(1), s, "/nodes/pve1/qemu/555/config")
 	if err != nil {
@@ -72,20 +72,20 @@ func TestTheReasonPhraseCarriesTheMessage(t *testing.T) {
 	}
 }
 
-func TestConnectionBreaksInTheMiddle(t *testing.T) {
+func TestConnectionReset(t *testing.T) {
 	s := started(t, pvesim.Options{})
 	if err := s.AddFault(&pvesim.Fault{Path: "/cluster/resources", Count: 1, Do: pvesim.DoReset}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := get(client(1), s, "/cluster/resources"); err == nil {
-		t.Error("a broken answer was read without error")
+		t.Error("an incomplete response was read without error")
 	}
 	if _, _, err := get(client(1), s, "/cluster/resources"); err != nil {
-		t.Errorf("the next one: %v", err)
+		t.Errorf("next request: %v", err)
 	}
 }
 
-func TestLogIsJSONLinesWithoutSecrets(t *testing.T) {
+func TestLogHasNoSecrets(t *testing.T) {
 	var mu sync.Mutex
 	var out bytes.Buffer
 	s := started(t, pvesim.Options{Log: lockedWriter{&mu, &out}})
@@ -111,7 +111,7 @@ func (l lockedWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// bigSeed is the default cluster with a thousand guests more.
+// bigSeed is the default cluster with a thousand additional guests.
 func bigSeed(t testing.TB, n int) *pvesim.Seed {
 	t.Helper()
 	seed, err := pvesim.DefaultSeed()
@@ -127,7 +127,7 @@ func bigSeed(t testing.TB, n int) *pvesim.Seed {
 	return seed
 }
 
-// TestManyClients runs for a moment; PVESIM_SOAK=60s makes it a soak test.
+// TestManyClients runs briefly; with PVESIM_SOAK=60s it is a soak test.
 func TestManyClients(t *testing.T) {
 	span := 2 * time.Second
 	if v := soak(t); v > 0 {

@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// Clock tells the time and waits for a moment.
+// Clock is a source of time.
 type Clock interface {
 	Now() time.Time
 	WaitUntil(ctx context.Context, t time.Time) error
 }
 
-// Scaled runs from a start moment at a multiple of real time.
+// Scaled runs at a multiple of real time.
 type Scaled struct {
 	start  time.Time
 	origin time.Time
 	factor float64
 }
 
-// Real is the machine's clock.
+// Real returns the clock of the machine.
 func Real() *Scaled { return NewScaled(time.Now(), 1) }
 
-// NewScaled starts at a moment and runs factor times as fast as real time.
+// NewScaled returns a clock that starts at a time and runs factor times as fast
+// as real time.
 func NewScaled(start time.Time, factor float64) *Scaled {
 	if factor <= 0 {
 		factor = 1
@@ -30,12 +31,12 @@ func NewScaled(start time.Time, factor float64) *Scaled {
 	return &Scaled{start: start, origin: time.Now(), factor: factor}
 }
 
-// Now tells the time.
+// Now returns the current time.
 func (c *Scaled) Now() time.Time {
 	return c.start.Add(time.Duration(float64(time.Since(c.origin)) * c.factor))
 }
 
-// WaitUntil sleeps until the moment or the end of the context.
+// WaitUntil sleeps until t or until the context ends.
 func (c *Scaled) WaitUntil(ctx context.Context, t time.Time) error {
 	d := time.Duration(float64(t.Sub(c.Now())) / c.factor)
 	if d <= 0 {
@@ -51,8 +52,8 @@ func (c *Scaled) WaitUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// Virtual moves only when told. With jump, whoever waits moves it: one client
-// at a time then sees every delay without losing real time to it.
+// Virtual is a clock that only moves when it is set. With jump, WaitUntil sets
+// it, so that no caller sleeps; this is for one client at a time.
 type Virtual struct {
 	mu   sync.Mutex
 	now  time.Time
@@ -60,22 +61,22 @@ type Virtual struct {
 	wake chan struct{}
 }
 
-// NewVirtual starts at a moment.
+// NewVirtual returns a clock that starts at a time.
 func NewVirtual(start time.Time, jump bool) *Virtual {
 	return &Virtual{now: start, jump: jump, wake: make(chan struct{})}
 }
 
-// Now tells the time.
+// Now returns the current time.
 func (c *Virtual) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance moves the clock on.
+// Advance moves the clock forward.
 func (c *Virtual) Advance(d time.Duration) { c.Set(c.Now().Add(d)) }
 
-// Set moves the clock to a moment, never back.
+// Set moves the clock to t, but never back.
 func (c *Virtual) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +88,8 @@ func (c *Virtual) Set(t time.Time) {
 	c.wake = make(chan struct{})
 }
 
-// WaitUntil waits for somebody to move the clock, or moves it.
+// WaitUntil waits until the clock is set to t or later. With jump, it sets the
+// clock to t.
 func (c *Virtual) WaitUntil(ctx context.Context, t time.Time) error {
 	if c.jump {
 		c.Set(t)

@@ -1,4 +1,3 @@
-// Package clock gives the simulator its time: the machine's own, faster or
-// slower by a factor, or one that only moves when told. It turns "wait until"
-// into a pause and never decides what happens when.
+// Package clock provides the time of the simulator: real time, time at a multiple
+// of real time, or virtual time that only moves when it is set.
 package clock

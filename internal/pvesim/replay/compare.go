@@ -112,7 +112,7 @@ func (c *comparison) varies(path, key string) bool {
 	}
 	api := c.e.api()
 	if strings.HasSuffix(api, "/status") && strings.Count(api, "/") == 3 {
-		return true // a node's figures
+		return true // the load of a node
 	}
 	return key == "size" && strings.HasSuffix(api, "/content") && strings.Contains(path, "snippets") || key == "size" && c.e.Scenario == ""
 }

@@ -279,8 +279,8 @@ func (in *inferred) dropMissing(traces map[int]*trace) {
 	in.seed.Guests = kept
 }
 
-// fullListWithout reports whether root read a complete list, which then did not
-// contain the guest.
+// fullListWithout reports whether a seeded guest is missing from the complete
+// list of root. Callers know that no request shows the guest.
 func (in *inferred) fullListWithout(vmid int) bool {
 	seen := false
 	for _, e := range in.s.Exchanges {

@@ -70,7 +70,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 		p.user = ticketUser(s)
 	}
 	p.changes = append(inferNodes(s, seed), set.Nodes...)
-	p.sim, err = pvesim.New(pvesim.Options{Seed: seed, Clock: p.clk, BeatPhase: phase,
+	p.sim, err = pvesim.New(pvesim.Options{Seed: seed, Clock: p.clk, ReportPhase: phase,
 		Durations: func(string, int) (time.Duration, bool) { return p.planned, p.hinted }})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)

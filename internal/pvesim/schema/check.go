@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Values are parameters as a request carried them: strings from a form; in a
-// JSON body also numbers, booleans, lists and objects.
+// Values are the parameters of a request: strings from a form; from a JSON body
+// also numbers, booleans, lists and objects.
 type Values map[string]any
 
-// Errors maps a parameter to the text the server gives for it.
+// Errors maps parameters to the error messages of the server.
 type Errors map[string]string
 
-// Check validates values against the call and returns them as strings. Null
-// values count as not given.
+// Check validates values and returns them as strings. Null values count as
+// missing.
 func (m *Method) Check(in Values) (map[string]string, Errors) {
 	errs := Errors{}
 	out := map[string]string{}
@@ -60,7 +60,7 @@ func (m *Method) Check(in Values) (map[string]string, Errors) {
 	return out, errs
 }
 
-// scalar reduces a decoded JSON value to text, as the server does.
+// scalar converts a decoded JSON value to text, as the server does.
 func (p *Param) scalar(raw any) (string, string) {
 	switch v := raw.(type) {
 	case string:
@@ -95,7 +95,7 @@ func (p *Param) typeName() string {
 	return p.Type
 }
 
-// normal gives booleans their stored form.
+// normal converts booleans to their stored form.
 func (p *Param) normal(v string) string {
 	if p.Type != "boolean" {
 		return v
@@ -116,7 +116,7 @@ func parseBoolean(v string) (string, bool) {
 	return "", false
 }
 
-// check follows the order of the genuine checker: type, format, pattern,
+// check validates in the order of the genuine server: type, format, pattern,
 // lengths, bounds, enumeration.
 func (p *Param) check(path, v string) string {
 	if msg := p.checkType(v); msg != "" {

@@ -1,5 +1,5 @@
-// Package schema turns the compact API descriptions of Proxmox VE (data/) into
-// a router and a parameter check: a method and a path become the described call
-// and its path parameters; raw parameters become checked values, or the error
-// texts a genuine server gives for them. It never touches state, files or time.
+// Package schema implements routing and parameter validation from the compact API
+// descriptions of Proxmox VE in data/. A method and a path select a call and its
+// path parameters; raw parameters become validated values, or the error messages
+// of a genuine server. The package keeps no state.
 package schema

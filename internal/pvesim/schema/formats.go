@@ -21,7 +21,7 @@ var (
 	listSep   = regexp.MustCompile(`[,;\s\x00]+`)
 )
 
-// SplitList splits a list parameter at any separator the server accepts.
+// SplitList splits a list parameter at any separator that the server accepts.
 func SplitList(v string) []string {
 	var out []string
 	for _, s := range listSep.Split(v, -1) {
@@ -32,8 +32,8 @@ func SplitList(v string) []string {
 	return out
 }
 
-// checkNamed checks the formats that carry a name. An unknown name passes: a
-// genuine server knows more formats than clients of these calls use.
+// checkNamed checks the formats that have a name. It accepts unknown formats,
+// because a genuine server has more formats than these calls use.
 func checkNamed(path, format, v string) string {
 	if base, ok := strings.CutSuffix(format, "-list"); ok && base != "pve-tag" {
 		for _, item := range SplitList(v) {
@@ -112,7 +112,7 @@ func checkAddress(format, v string) string {
 	return unless(err == nil || dnsName.MatchString(v), "value does not look like a valid address\n")
 }
 
-// checkConfig checks formats of the guest configuration.
+// checkConfig checks the formats of the guest configuration.
 func checkConfig(path, format, v string) string {
 	switch format {
 	case "pve-qm-ipconfig":

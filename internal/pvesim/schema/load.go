@@ -32,20 +32,20 @@ type Param struct {
 	re     *regexp.Regexp
 }
 
-// Format names the check beyond the type, "" for none or for a property string.
+// Format returns the name of a format, or "" for none or for a property string.
 func (p *Param) Format() string { return p.format }
 
-// Object describes the keys of a property string, nil for a plain value.
+// Object returns the keys of a property string, or nil for a plain value.
 func (p *Param) Object() map[string]*Param { return p.object }
 
-// Permission is the access rule of one call.
+// Permission is the permission rule of one call.
 type Permission struct {
 	Check []any  `json:"check"`
 	User  string `json:"user"`
 	Root  int    `json:"root_only"`
 }
 
-// Method is one call: a method on a path.
+// Method is one call: an HTTP method on a path.
 type Method struct {
 	Params     map[string]*Param `json:"params"`
 	Permission *Permission       `json:"permissions"`
@@ -57,7 +57,7 @@ type Method struct {
 	indexed map[string]*Param
 }
 
-// API is one version's description.
+// API is the API description of one version.
 type API struct {
 	Version string                        `json:"version"`
 	Shared  map[string]*Param             `json:"shared"`
@@ -66,7 +66,7 @@ type API struct {
 	root *node
 }
 
-// Load reads the embedded description of version "8.4" or "9".
+// Load decodes the embedded description of version "8.4" or "9".
 func Load(version string) (*API, error) {
 	raw, err := data.ReadFile("data/api-" + version + ".json")
 	if err != nil {
@@ -97,7 +97,7 @@ func Load(version string) (*API, error) {
 	return api, nil
 }
 
-// complete adds calls the compact descriptions leave out but clients make.
+// complete adds calls that the compact descriptions lack and clients use.
 func (a *API) complete() error {
 	raw, err := data.ReadFile("data/extra.json")
 	if err != nil {
@@ -166,10 +166,10 @@ func (p *Param) compile() error {
 	return nil
 }
 
-// hugeRepeat is a repeat count beyond RE2's limit.
+// hugeRepeat matches a repeat count above the limit of RE2.
 var hugeRepeat = regexp.MustCompile(`\{(\d+),\d{4,}\}`)
 
-// perlPattern rewrites the few spellings RE2 does not know.
+// perlPattern rewrites the Perl syntax that RE2 lacks.
 func perlPattern(s string) string {
 	s = strings.ReplaceAll(s, "(?^:", "(?:")
 	s = strings.ReplaceAll(s, "(?^i:", "(?i:")
@@ -177,7 +177,8 @@ func perlPattern(s string) string {
 	return hugeRepeat.ReplaceAllString(s, "{$1,}")
 }
 
-// Param finds a parameter by its name, indexed names (net0) included.
+// Param returns the parameter with a name, including indexed names such as
+// net0.
 func (m *Method) Param(name string) *Param {
 	if p, ok := m.Params[name]; ok && !strings.HasSuffix(name, "[n]") {
 		return p
@@ -193,7 +194,8 @@ func (m *Method) Param(name string) *Param {
 	return p
 }
 
-// indexAllowed bounds an indexed key; the compact description leaves the bounds out.
+// indexAllowed checks the bounds of an indexed key, which the compact
+// description lacks.
 func indexAllowed(base, index string) bool {
 	limits := map[string]int{"ide": 4, "sata": 6, "virtio": 16, "scsi": 31, "net": 32, "serial": 4, "parallel": 3,
 		"usb": 14, "hostpci": 16, "numa": 8, "ipconfig": 32, "unused": 256, "virtiofs": 10, "mp": 256, "dev": 256}

@@ -10,8 +10,8 @@ import (
 // Property is a parsed property string, such as a drive or a network device.
 type Property map[string]string
 
-// ParseProperty reads a property string against the keys of a parameter. The
-// error is the server's text.
+// ParseProperty parses a property string with the keys of a parameter. The
+// error is the message of the server.
 func (p *Param) ParseProperty(path, v string) (Property, string) {
 	return parseObject(path, v, p.object)
 }
@@ -86,7 +86,7 @@ func putKey(out Property, k, value string, format map[string]*Param) string {
 	}
 	sub := format[k]
 	if sub != nil && sub.Alias != "" {
-		// The compact description leaves keyAlias out; network models are its only use.
+		// The compact description lacks keyAlias; only network models use it.
 		if sub.Alias == "macaddr" {
 			out["model"] = k
 		}

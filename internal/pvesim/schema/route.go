@@ -2,7 +2,7 @@ package schema
 
 import "strings"
 
-// node is one segment of the path tree; a wildcard stands for {name}.
+// node is one segment of the path tree; a wildcard matches {name}.
 type node struct {
 	children map[string]*node
 	wild     *node
@@ -35,8 +35,8 @@ func (n *node) add(segments []string, methods map[string]*Method) {
 	child.add(rest, methods)
 }
 
-// Find returns the call a method and path segments name, and its path
-// parameters; nil when the API has no such call.
+// Find returns the call for a method and path segments, and its path
+// parameters, or nil if the API has no such call.
 func (a *API) Find(verb string, segments []string) (*Method, map[string]string) {
 	args := map[string]string{}
 	n := a.root
@@ -49,7 +49,7 @@ func (a *API) Find(verb string, segments []string) (*Method, map[string]string) 
 			return nil, nil
 		}
 		if n.wildName == "volume" {
-			// A volume's name may hold slashes: it takes the rest of the path.
+			// The name of a volume may contain slashes, so it matches the rest of the path.
 			args["volume"] = strings.Join(segments[i:], "/")
 			return n.wild.methods[verb], args
 		}

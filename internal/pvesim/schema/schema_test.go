@@ -63,6 +63,6 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if _, err := Load("7"); err == nil {
-		t.Error("version 7 was taken")
+		t.Error("version 7 was accepted")
 	}
 }
