@@ -41,6 +41,15 @@ var agreementCases = []agreementCase{
 	{"unknown key", KindStack, false, "vm: {}"},
 	{"nothing given", KindStack, false, "vms:"},
 
+	// Control characters.
+	{"escape in meta", KindStack, false, `vms: {a: {meta: {x: ["a\e[31m"]}}}`},
+	{"escape in a key of meta", KindStack, false, `vms: {a: {meta: {"a\u202e": 1}}}`},
+	{"delete in a description", KindStack, false, `vms: {a: {description: "a\x7f"}}`},
+	{"line break in a description", KindStack, true, `vms: {a: {description: "a\nb"}}`},
+	{"line break in a path", KindClass, false, `outputs: {registration: "registration/a\n.json"}`},
+	{"line break in a name", KindClass, false, `students: {roster: ["a\nb"]}`},
+	{"bidi control in an ordinal", KindStack, false, `groups: {a: {count: 1, description: "{n}\u202e"}}`},
+
 	// Shared settings, in every kind.
 	{"environment", KindStack, true, "environment: production"},
 	{"environment number", KindStack, false, "environment: 1"},

@@ -12,32 +12,48 @@ import (
 
 // A checker compares a document with the tables and collects problems.
 type checker struct {
-	problems []Problem
-	// ordinals: text may hold {n} arithmetic here, so its format is checked
-	// once the group is unfolded.
+	Collector
+	// ordinals: text may hold {n} arithmetic here. Its format is checked when
+	// the group is expanded.
 	ordinals bool
-	said     map[Pos]bool // where YAML itself is wrong already
+	reported map[Pos]bool // places with a problem that explains all others there
+	vm       *subject     // the VM at hand, if any
 }
 
-func (c *checker) problem(p Problem) {
-	if !c.said[p.Pos] {
-		c.problems = append(c.problems, p)
+func newChecker() *checker { return &checker{reported: map[Pos]bool{}} }
+
+func (c *checker) problem(p Problem, format string, args ...any) {
+	switch {
+	case c.reported[p.Pos]:
+	case c.vm != nil:
+		c.addSubject(*c.vm, p, format, args...)
+	default:
+		p.Message = fmt.Sprintf(format, args...)
+		c.Add(p)
 	}
 }
 
-func (c *checker) errorAt(n *Node, path, code, fix, text string, args ...any) {
-	c.problem(Problem{Pos: n.Pos, Path: path, Severity: SeverityError, Code: code, Message: fmt.Sprintf(text, args...), Fix: fix})
+func (c *checker) errorAt(n *Node, path, code, fix, format string, args ...any) {
+	c.errorPos(n.Pos, path, code, fix, format, args...)
+}
+
+func (c *checker) errorPos(pos Pos, path, code, fix, format string, args ...any) {
+	c.problem(Problem{Pos: pos, Path: path, Severity: SeverityError, Code: code, Fix: fix}, format, args...)
+}
+
+func (c *checker) warn(pos Pos, path, code, fix, format string, args ...any) {
+	c.problem(Problem{Pos: pos, Path: path, Severity: SeverityWarning, Code: code, Fix: fix}, format, args...)
 }
 
 // check checks a value against its row and returns it in its long form:
-// shorthands unfolded, single elements wrapped. The result has only nodes whose
-// type is right.
+// shorthands expanded, single elements wrapped. The result has only nodes of the
+// right type.
 func (c *checker) check(n *Node, f *Field, path string) *Node {
 	if f.Ordinals && !c.ordinals {
 		c.ordinals = true
 		defer func() { c.ordinals = false }()
 	}
-	n = unfold(n, f)
+	n = longForm(n, f)
 	switch f.Type {
 	case Object:
 		if n.Shape == ShapeBool && n.Text == "false" && f.Off {
@@ -73,8 +89,8 @@ func (c *checker) check(n *Node, f *Field, path string) *Node {
 	}
 }
 
-// unfold turns a shorthand into what it stands for.
-func unfold(n *Node, f *Field) *Node {
+// longForm expands a shorthand.
+func longForm(n *Node, f *Field) *Node {
 	short := func(key string) *Node {
 		return &Node{Pos: n.Pos, Shape: ShapeMap, Keys: []*Node{Scalar(n.Pos, ShapeString, key)}, Items: []*Node{n}}
 	}
@@ -107,14 +123,14 @@ func (c *checker) wrongType(n *Node, f *Field, path string) {
 	case f.Type == Int && n.Shape == ShapeString && decimal.MatchString(n.Text):
 		fix = "remove the quotes"
 	case f.Type == Int && n.Shape == ShapeString && withUnit.MatchString(n.Text):
-		fix = "write the number alone: memory is in MiB, sizes of disks in GiB"
+		fix = "write the number without a unit: memory is in MiB, disk sizes are in GiB"
 	case n.Shape == ShapeNull:
-		fix = "give it a value, or remove the key"
+		fix = "add a value, or remove the key"
 	}
-	c.errorAt(n, path, CodeType, fix, "%s takes %s; this is %s", last(path), f.want(), n.Shape)
+	c.errorAt(n, path, CodeType, fix, "%s takes %s, but this is %s", last(path), f.want(), n.Shape)
 }
 
-// last is the part of a path that a person would call the field.
+// last is the name of the field at a path.
 func last(path string) string {
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {
 		path = path[i+1:]
@@ -122,7 +138,7 @@ func last(path string) string {
 	if path == "" {
 		return "the document"
 	}
-	return printable(path)
+	return path
 }
 
 func (c *checker) object(n *Node, fields []Field, path string) *Node {
@@ -134,7 +150,7 @@ func (c *checker) object(n *Node, fields []Field, path string) *Node {
 			if near := nearest(key.Text, keysOf(fields)); near != "" {
 				fix = fmt.Sprintf("did you mean %q?", near)
 			}
-			c.errorAt(key, join(path, key.Text), CodeUnknownKey, fix, "unknown key %q in %s", printable(key.Text), last(path))
+			c.errorAt(key, join(path, key.Text), CodeUnknownKey, fix, "unknown key %q in %s", key.Text, last(path))
 			continue
 		}
 		if v := c.check(n.Items[i], f, join(path, f.Key)); v != nil {
@@ -143,7 +159,7 @@ func (c *checker) object(n *Node, fields []Field, path string) *Node {
 	}
 	for _, f := range fields {
 		if f.Required && n.index(f.Key) < 0 {
-			c.errorAt(n, join(path, f.Key), CodeMissingKey, fmt.Sprintf("add %s: %s", f.Key, f.want()), "%s needs the key %q", last(path), f.Key)
+			c.errorAt(n, join(path, f.Key), CodeMissingKey, fmt.Sprintf("add %s: %s", f.Key, f.want()), "%s lacks the key %q", last(path), f.Key)
 		}
 	}
 	return out
@@ -153,7 +169,7 @@ func (c *checker) mapping(n *Node, f *Field, path string) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeMap}
 	for i, key := range n.Keys {
 		if f.KeyIs != "" && !matches(f.KeyIs, key.Text) {
-			c.errorAt(key, join(path, key.Text), CodeValue, "", "%q is not %s", printable(key.Text), formats[f.KeyIs].want)
+			c.errorAt(key, join(path, key.Text), CodeValue, "", "%q is not %s", key.Text, formats[f.KeyIs].want)
 			continue
 		}
 		if v := c.check(n.Items[i], f.Elem, join(path, key.Text)); v != nil {
@@ -162,8 +178,6 @@ func (c *checker) mapping(n *Node, f *Field, path string) *Node {
 	}
 	return out
 }
-
-var ordinal = regexp.MustCompile(`\{[0-9+\- ]*n[0-9+\- ]*\}`)
 
 func (c *checker) scalar(n *Node, f *Field, path string) *Node {
 	ok := map[Type]bool{
@@ -183,15 +197,15 @@ func (c *checker) scalar(n *Node, f *Field, path string) *Node {
 		if near := nearest(n.Text, f.Enum); near != "" {
 			fix = fmt.Sprintf("did you mean %q?", near)
 		}
-		c.errorAt(n, path, CodeValue, fix, "%s takes %s; this is %q", last(path), f.want(), printable(n.Text))
+		c.errorAt(n, path, CodeValue, fix, "%s takes %s, but this is %q", last(path), f.want(), n.Text)
 		return nil
 	case f.Type == String && !matches(f.Format, n.Text):
-		c.errorAt(n, path, CodeValue, "", "%s takes %s; this is %q", last(path), f.want(), printable(n.Text))
+		c.errorAt(n, path, CodeValue, "", "%s takes %s, but this is %q", last(path), f.want(), n.Text)
 		return nil
 	case (f.Type == Int || f.Type == Float) && f.Max != 0:
 		v, err := strconv.ParseFloat(n.Text, 64)
 		if err != nil || v < float64(f.Min) || v > float64(f.Max) {
-			c.errorAt(n, path, CodeRange, "", "%s takes %s; this is %s", last(path), f.want(), printable(n.Text))
+			c.errorAt(n, path, CodeRange, "", "%s takes %s, but this is %s", last(path), f.want(), n.Text)
 			return nil
 		}
 	}
@@ -205,19 +219,31 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// secrets reports every scalar that looks like a secret, wherever it stands.
-func (c *checker) secrets(n *Node, path string) {
-	if n.Shape == ShapeString && secret.In(n.Text) {
-		c.errorAt(n, path, CodeSecret, "remove it, revoke it, and hand it over by environment: PROXMOX_VE_API_TOKEN, DNS_UPDATE_KEYSECRET, AWS_*",
-			"this looks like a token or a private key; a spec is committed, so no secret may stand in it")
+// texts reports all text, keys included, that no spec may contain: secrets and
+// control characters.
+func (c *checker) texts(n *Node, path string) {
+	if n.Shape == ShapeString {
+		c.text(n, path)
 	}
 	for i, item := range n.Items {
 		at := path
 		if n.Shape == ShapeMap {
 			at = join(path, n.Keys[i].Text)
-			c.secrets(n.Keys[i], at)
+			c.texts(n.Keys[i], at)
 		}
-		c.secrets(item, at)
+		c.texts(item, at)
+	}
+}
+
+func (c *checker) text(n *Node, path string) {
+	if secret.In(n.Text) {
+		c.errorAt(n, path, CodeSecret, "remove it, revoke it, and pass it in the environment: PROXMOX_VE_API_TOKEN, DNS_UPDATE_KEYSECRET, AWS_*",
+			"this looks like a token or a private key; a spec is committed, so it must not contain secrets")
+		c.reported[n.Pos] = true
+	}
+	if r, ok := controlIn(n.Text); ok {
+		c.errorAt(n, path, CodeValue, fmt.Sprintf("remove the character %U", r), "text contains %s", controlName(r))
+		c.reported[n.Pos] = true
 	}
 }
 
@@ -225,10 +251,10 @@ func (c *checker) secrets(n *Node, path string) {
 func CheckVM(key string, n *Node) []Problem {
 	f := find(VMFields, key)
 	if f == nil {
-		return []Problem{{Path: key, Severity: SeverityError, Code: CodeUnknownKey, Message: fmt.Sprintf("unknown key %q", printable(key))}}
+		return []Problem{{Path: key, Severity: SeverityError, Code: CodeUnknownKey, Message: fmt.Sprintf("unknown key %q", key)}}
 	}
-	c := &checker{}
+	c := newChecker()
+	c.texts(n, key)
 	c.check(n, f, key)
-	c.secrets(n, key)
 	return c.problems
 }

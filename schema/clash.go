@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"net/url"
 	"path"
 	"slices"
@@ -8,14 +9,14 @@ import (
 	"strings"
 )
 
-// pin is one spec's word on something that holds for the whole project.
+// pin is one spec's value of a setting of the whole project.
 type pin struct {
 	Pos
 	what, value string
 	given       bool
 }
 
-// pin notes what a spec says about versions.
+// pin records the versions that a spec asks for.
 func (j *joiner) pin(root *Node) {
 	for _, what := range []string{"engine", "providers"} {
 		f := find(sharedFields, what)
@@ -32,48 +33,63 @@ func (j *joiner) pin(root *Node) {
 
 // clashes checks all specs of the project against one another.
 func (j *joiner) clashes() {
-	c := clash{j, map[string]Pos{}}
+	c := clash{j, map[string]use{}}
 	for _, s := range j.project.Stacks {
-		if !c.once("stack "+s.Name, s.Pos, CodeStackClash, "choose another name", "stack %q is already defined by %s", s.Name) {
-			continue // the same spec twice has everything twice
+		if !c.once("stack "+s.Name, s.Pos, CodeStackClash, "choose another name", "stack %q is already defined at %s", s.Name) {
+			continue // a spec that is given twice has everything twice
 		}
 		if s.Pool != nil && s.Pool.Create {
-			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and say create: false in the other", "pool %q is already created by %s", s.Pool.ID)
+			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and write create: false in the other", "pool %q is already created at %s", s.Pool.ID)
 		}
 		if s.Registration != "" {
-			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file", "the registration %s is already written by %s", s.Registration)
+			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file", "the registration %q is already used at %s", s.Registration)
 		}
 		for _, v := range s.VMs {
-			c.vm(s, v)
+			c.checkVM(s, v)
 		}
 		j.selfHosted(s)
 	}
 }
 
-// A clash remembers who used what first.
+// A clash finds second uses.
 type clash struct {
 	*joiner
-	first map[string]Pos
+	first map[string]use
 }
 
-// once reports the second use of something there can be one of.
-func (c *clash) once(what string, pos Pos, code, fix, text string, thing any) bool {
+// A use is a place in a spec and, if it is a VM's, the VM.
+type use struct {
+	Pos
+	vm *subject
+}
+
+func (u use) String() string {
+	if u.vm != nil {
+		return fmt.Sprintf("%s (VM %s)", u.Pos, u.vm.key)
+	}
+	return u.Pos.String()
+}
+
+// once reports the second use of a thing that can be used once.
+func (c *clash) once(what string, pos Pos, code, fix, format string, thing any) bool {
 	first, used := c.first[what]
 	if used {
-		c.errorPos(pos, "", code, fix, text, thing, first)
+		c.errorPos(pos, "", code, fix, format, thing, first)
 	} else {
-		c.first[what] = pos
+		c.first[what] = use{pos, c.joiner.vm}
 	}
 	return !used
 }
 
-func (c *clash) vm(s *Stack, v *VM) {
+func (c *clash) checkVM(s *Stack, v *VM) {
+	c.vm = &subject{s.Name, v.Path, v.Key}
+	defer func() { c.vm = nil }()
 	if v.VMID != 0 {
 		at := v.At("vmid")
 		if v.Adopt {
 			at = v.At("adopt", "vmid")
 		}
-		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "a VMID is one VM's in the whole cluster: choose another", "VMID %d is already used at %s", v.VMID)
+		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "choose another VMID: it is unique in the cluster", "VMID %d is already used at %s", v.VMID)
 	}
 	c.once("name "+v.Name, v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used at %s", v.Name)
 	if v.Address.IsValid() {
@@ -93,11 +109,11 @@ func (c *clash) vm(s *Stack, v *VM) {
 	}
 }
 
-// selfHosted warns of a VM that holds what the stack itself needs to be applied.
+// selfHosted warns about a VM that runs what the stack needs for an apply.
 func (j *joiner) selfHosted(s *Stack) {
 	hosts := map[string]string{}
 	if u, err := url.Parse(s.Backend.Endpoint); err == nil && u.Hostname() != "" {
-		hosts[strings.TrimSuffix(u.Hostname(), ".")] = "state"
+		hosts[strings.TrimSuffix(u.Hostname(), ".")] = "state backend"
 	}
 	if s.DNS != nil {
 		hosts[strings.TrimSuffix(s.DNS.Server, ".")] = "DNS server"
@@ -112,40 +128,42 @@ func (j *joiner) selfHosted(s *Stack) {
 		}
 		for _, n := range names {
 			if what := hosts[n]; what != "" {
-				j.warn(v.Pos, v.Path, CodeSelfHosted, "keep it in a stack of its own, with its state elsewhere",
-					"VM %s (%s) holds this stack's own %s: when it is down, the stack cannot be applied", v.Key, n, what)
+				j.vm = &subject{s.Name, v.Path, v.Key}
+				j.warn(v.Pos, v.Path, CodeSelfHosted, "move it to a stack of its own, with its state elsewhere",
+					"%s is this stack's own %s: while it is down, the stack cannot be applied", n, what)
+				j.vm = nil
 				break
 			}
 		}
 	}
 }
 
-// pins settles what holds for the whole project.
+// pins finds the settings of the whole project.
 func (j *joiner) pins(inputs []Input) {
-	settled := map[string]pin{}
+	chosen := map[string]pin{}
 	for _, p := range j.pinned {
-		was, ok := settled[p.what]
+		was, ok := chosen[p.what]
 		switch {
 		case !ok || !was.given && p.given:
-			settled[p.what] = p
+			chosen[p.what] = p
 		case p.given && was.given && p.value != was.value:
-			j.errorPos(p.Pos, p.what, CodePinClash, "say it once, in stackgen.yaml", "%s is %q here and %q at %s; it holds for the whole project", p.what, printable(p.value), printable(was.value), was.Pos)
+			j.errorPos(p.Pos, p.what, CodePinClash, "write it once, in stackgen.yaml", "%s is %q here and %q at %s, but the whole project has one value", p.what, p.value, was.value, was.Pos)
 		}
 	}
 	if len(inputs) == 0 {
 		root := &Node{Shape: ShapeMap}
 		j.pin(root)
 		for _, p := range j.pinned {
-			settled[p.what] = p
+			chosen[p.what] = p
 		}
 	}
-	j.project.OpenTofu, j.project.Terragrunt = settled["opentofu"].value, settled["terragrunt"].value
-	j.project.Proxmox, j.project.DNS = settled["proxmox"].value, settled["dns"].value
-	j.settleProfiles()
+	j.project.OpenTofu, j.project.Terragrunt = chosen["opentofu"].value, chosen["terragrunt"].value
+	j.project.Proxmox, j.project.DNS = chosen["proxmox"].value, chosen["dns"].value
+	j.collectProfiles()
 }
 
-// settleProfiles collects the profiles of all specs: one name, one meaning.
-func (j *joiner) settleProfiles() {
+// collectProfiles collects the profiles of all specs: one name has one definition.
+func (j *joiner) collectProfiles() {
 	all := BuiltinProfiles()
 	for _, p := range j.custom {
 		i := slices.IndexFunc(all, func(o Profile) bool { return o.Name == p.Name })
@@ -153,14 +171,14 @@ func (j *joiner) settleProfiles() {
 		case i < 0:
 			all = append(all, p)
 		case !p.same(all[i]) && p.Pos != all[i].Pos:
-			j.errorPos(p.Pos, "profiles."+p.Name, CodeProfileClash, "give one of them another name, or say it once in stackgen.yaml", "profile %q means something else at %s", p.Name, all[i].Pos)
+			j.errorPos(p.Pos, "profiles."+p.Name, CodeProfileClash, "rename one of them, or define it once in stackgen.yaml", "profile %q has another definition at %s", p.Name, all[i].Pos)
 		}
 	}
 	slices.SortFunc(all[len(BuiltinProfiles()):], func(a, b Profile) int { return strings.Compare(a.Name, b.Name) })
 	j.project.Profiles = all
 }
 
-// same reports whether two profiles mean the same.
+// same reports whether two profiles have the same effect.
 func (p Profile) same(q Profile) bool {
 	a, b := slices.Clone(p.IgnoreChanges), slices.Clone(q.IgnoreChanges)
 	slices.Sort(a)

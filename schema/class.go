@@ -1,9 +1,6 @@
 package schema
 
 import (
-	"encoding/csv"
-	"errors"
-	"io"
 	"strings"
 	"unicode"
 
@@ -12,164 +9,78 @@ import (
 	"stackgen/internal/secret"
 )
 
-// A student is one line of a roster.
-type student struct {
-	pos   Pos
-	name  string
-	extra []Extra
-}
-
-// students unfolds a class's students: a count, a roster, or a roster file.
-func (e *expander) students(key, v *Node) {
-	list, named, ok := e.roster(v)
-	if !ok {
+// students turns a class's students into VMs.
+func (e *expander) students(key, v *Node, r *roster) {
+	if r == nil {
 		return
 	}
+	e.vm = nil
 	at, text := key, "student{n}"
-	if named {
+	if r.named {
 		text = "{name}"
 	}
 	if k := v.Get("key"); k != nil {
 		at, text = k, k.Text
 	}
-	if strings.Contains(text, "{name}") && !named {
-		e.errorAt(at, "students.key", CodePlaceholder, "use {n}, or give a roster", "{name} needs a roster")
+	if strings.Contains(text, "{name}") && !r.named {
+		e.errorAt(at, "students.key", CodePlaceholder, "use {n}, or add a roster", "{name} needs a roster")
 		return
 	}
 	own := v.Without("count", "roster", "roster_file", "key", "overrides")
 	varies := hasOrdinal(own)
-	used := map[string]bool{}
-	for i, s := range list {
-		memberKey, ok := e.ordinal(at, text, i+1, slug(s.name))
+	overrides, used := entriesOf(v.Get("overrides")), map[string]bool{}
+	for i, s := range r.students {
+		memberKey, ok := e.withOrdinal(at, text, i+1, slug(s.name))
 		if !ok {
 			return
 		}
-		m := member{key: memberKey, pos: s.pos, path: "students", n: i + 1, name: s.name, extra: s.extra, own: own}
+		m := member{key: memberKey, pos: key.Pos, keyPos: s.pos, path: "students", n: i + 1, name: s.name, extra: s.extra, own: own}
 		if varies {
-			m.own = e.unordinal(own, m.n, m.path)
+			m.own = e.numbered(m, own)
 		}
-		if over := v.Get("overrides", memberKey); over != nil {
+		if over := overrides[memberKey]; over != nil {
 			used[memberKey] = true
-			m.path = "students.overrides." + memberKey
-			if hasOrdinal(over) {
-				over = e.unordinal(over, m.n, m.path)
-			}
-			m.own = merge(m.own, over, vmField())
+			m = e.override(m, over)
 		}
 		e.add(m)
 	}
+	e.vm = nil
 	if over := v.Get("overrides"); over != nil {
 		for _, k := range over.Keys {
 			if !used[k.Text] {
-				e.errorAt(k, "students.overrides."+k.Text, CodeUnknownKey, "", "no student has the key %q", printable(k.Text))
+				e.errorAt(k, "students.overrides."+k.Text, CodeUnknownKey, "", "no student has the key %q", k.Text)
 			}
 		}
 	}
 }
 
-// roster lists the students; named says whether they have names.
-func (e *expander) roster(v *Node) (list []student, named, ok bool) {
-	var given []string
-	for _, key := range []string{"count", "roster", "roster_file"} {
-		if v.Has(key) {
-			given = append(given, key)
-		}
+// override merges one student's own properties into what all students have.
+func (e *expander) override(m member, over *Node) member {
+	m.path = "students.overrides." + m.key
+	if hasOrdinal(over) {
+		over = e.numbered(m, over)
 	}
-	if len(given) != 1 {
-		e.errorAt(v, "students", CodeRoster, "give exactly one of count, roster and roster_file", "students has %d of count, roster and roster_file", len(given))
-		return nil, false, false
+	if m.own == nil || over == nil {
+		m.own = nil
+		return m
 	}
-	switch given[0] {
-	case "count":
-		for range v.Get("count").Int() {
-			list = append(list, student{pos: v.key("count").Pos})
-		}
-		return list, false, true
-	case "roster":
-		for _, item := range v.Get("roster").Items {
-			list = append(list, student{pos: item.Pos, name: item.Text})
-		}
-	default:
-		list, ok = e.rosterFile(v.Get("roster_file"))
-		if !ok {
-			return nil, true, false
-		}
-	}
-	for _, s := range list {
-		if slug(s.name) == "" {
-			e.errorPos(s.pos, "students", CodeRoster, "write it in Latin letters or digits", "no key can be made from the name %q", printable(s.name))
-			return nil, true, false
-		}
-	}
-	return list, true, true
+	m.own = merge(m.own, over, vmField())
+	return m
 }
 
-func (e *expander) rosterFile(at *Node) ([]student, bool) {
-	file := at.sibling()
-	content, ok := e.files[file]
-	if !ok || content.Err != "" {
-		e.errorAt(at, "students.roster_file", CodeFile, "", "cannot read %s: %s", printable(file), content.Err)
-		return nil, false
-	}
-	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(content.Body), "\ufeff")))
-	r.TrimLeadingSpace = true
-	lines, starts, err := records(r)
-	if err != nil {
-		e.errorAt(at, "students.roster_file", CodeRoster, "", "%s is not valid CSV: %v", printable(file), err)
-		return nil, false
-	}
-	column := -1
-	for i := range firstLine(lines) {
-		lines[0][i] = strings.ToLower(strings.TrimSpace(lines[0][i]))
-		if lines[0][i] == "name" {
-			column = i
+// entriesOf returns the entries of a map, for many searches.
+func entriesOf(n *Node) map[string]*Node {
+	out := map[string]*Node{}
+	if n != nil {
+		for i, key := range n.Keys {
+			out[key.Text] = n.Items[i]
 		}
 	}
-	if column < 0 {
-		e.errorAt(at, "students.roster_file", CodeRoster, "begin the file with a header line such as name,email", "%s has no column \"name\"", printable(file))
-		return nil, false
-	}
-	var out []student
-	for i, line := range lines[1:] {
-		s := student{pos: Pos{File: file, Line: starts[i+1], Col: 1}, name: strings.TrimSpace(line[column])}
-		for k, value := range line {
-			if k != column {
-				s.extra = append(s.extra, Extra{Name: lines[0][k], Value: value})
-			}
-			if secret.In(value) {
-				e.errorPos(s.pos, "", CodeSecret, "remove it", "column %s of this line looks like a token or a private key", printable(lines[0][k]))
-			}
-		}
-		out = append(out, s)
-	}
-	return out, true
+	return out
 }
 
-// records reads a CSV file, with the line that each record begins on: blank
-// lines are none, and a quoted field may have several.
-func records(r *csv.Reader) (all [][]string, lines []int, err error) {
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return all, lines, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		line, _ := r.FieldPos(0)
-		all, lines = append(all, record), append(lines, line)
-	}
-}
-
-func firstLine(lines [][]string) []string {
-	if len(lines) == 0 {
-		return nil
-	}
-	return lines[0]
-}
-
-// slug turns a name into a key: accents dropped, everything else but letters
-// and digits a hyphen.
+// slug turns a name into a key: without accents, and with a hyphen for
+// everything but letters and digits.
 func slug(name string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(name)) {
@@ -188,33 +99,45 @@ func slug(name string) string {
 	return strings.Trim(out, "-")
 }
 
-// keysFrom reads the SSH keys of a VM: keys as they stand, files line by line.
-func (e *expander) keysFrom(n *Node) *Node {
+// publicKeys reads the SSH keys of a VM: a key is taken as it is, a file line by
+// line.
+func (e *expander) publicKeys(n *Node) *Node {
+	if known := e.sshKeys[n]; known != nil {
+		return known
+	}
 	out := &Node{Pos: n.Pos, Shape: ShapeList}
+	e.sshKeys[n] = out
 	for _, item := range n.Items {
 		if IsPublicKey(item.Text) {
 			out.Items = append(out.Items, Scalar(item.Pos, ShapeString, strings.TrimSpace(item.Text)))
 			continue
 		}
-		content, ok := e.files[item.sibling()]
-		switch {
-		case !ok || content.Err != "":
-			e.errorAt(item, "cloud_init.ssh_keys", CodeFile, "give a public key, or the path of a file with public keys, relative to the spec",
-				"cannot read %s: %s", printable(item.sibling()), content.Err)
-			continue
-		case secret.In(string(content.Body)):
-			e.errorAt(item, "cloud_init.ssh_keys", CodeSecret, "name the .pub file", "%s holds a private key", printable(item.sibling()))
-			continue
-		}
-		found := false
-		for _, line := range strings.Split(string(content.Body), "\n") {
-			if line = strings.TrimSpace(line); IsPublicKey(line) && formats["text"].pattern.MatchString(line) {
-				out.Items, found = append(out.Items, Scalar(item.Pos, ShapeString, line)), true
-			}
-		}
-		if !found {
-			e.errorAt(item, "cloud_init.ssh_keys", CodeFile, "", "%s holds no public key", printable(item.sibling()))
-		}
+		out.Items = append(out.Items, e.publicKeyFile(item)...)
 	}
 	return out
+}
+
+func (e *expander) publicKeyFile(at *Node) (keys []*Node) {
+	vm := e.vm
+	e.vm = nil // the mistake is the file's
+	defer func() { e.vm = vm }()
+	content, ok := e.files[at.sibling()]
+	switch {
+	case !ok || content.Err != "":
+		e.errorAt(at, "cloud_init.ssh_keys", CodeFile, "write a public key, or the path of a file with public keys, relative to the spec",
+			"cannot read %s: %s", at.sibling(), content.Err)
+		return nil
+	case secret.In(string(content.Body)):
+		e.errorAt(at, "cloud_init.ssh_keys", CodeSecret, "use the .pub file", "%s contains a private key", at.sibling())
+		return nil
+	}
+	for _, line := range strings.Split(string(content.Body), "\n") {
+		if line = strings.TrimSpace(line); IsPublicKey(line) && matches("text", line) {
+			keys = append(keys, Scalar(at.Pos, ShapeString, line))
+		}
+	}
+	if keys == nil {
+		e.errorAt(at, "cloud_init.ssh_keys", CodeFile, "", "%s contains no public key", at.sibling())
+	}
+	return keys
 }

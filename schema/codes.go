@@ -1,55 +1,106 @@
 package schema
 
-// A CodeDoc says in a sentence what a problem code stands for.
+// The codes of all problems. They are part of the output people match on.
+const (
+	CodeSyntax         = "yaml-syntax"
+	CodeEmpty          = "empty-file"
+	CodeDocuments      = "several-documents"
+	CodeTooBig         = "too-big"
+	CodeAlias          = "bad-alias"
+	CodeDuplicateKey   = "duplicate-key"
+	CodeVersion        = "api-version"
+	CodeKind           = "bad-kind"
+	CodeUnknownKey     = "unknown-key"
+	CodeMissingKey     = "missing-key"
+	CodeType           = "wrong-type"
+	CodeRange          = "out-of-range"
+	CodeValue          = "bad-value"
+	CodePlaceholder    = "bad-placeholder"
+	CodeSecret         = "secret"
+	CodeFile           = "missing-file"
+	CodeRoster         = "bad-roster"
+	CodeNoProfile      = "unknown-profile"
+	CodeProfileClash   = "profile-clash"
+	CodeProfileNode    = "profile-without-node"
+	CodeIgnored        = "ignored-change"
+	CodeNoVMs          = "no-vms"
+	CodeNoNode         = "no-node"
+	CodeNoTemplate     = "no-template"
+	CodeNoDNS          = "no-dns"
+	CodeAgent          = "agent-needed"
+	CodeGateway        = "bad-gateway"
+	CodeAddress        = "bad-address"
+	CodeDevice         = "device-clash"
+	CodeHardware       = "bad-hardware"
+	CodeVMIDClash      = "vmid-clash"
+	CodeVMIDsExhausted = "vmids-exhausted"
+	CodeNoVMIDs        = "no-vmids"
+	CodeNameClash      = "name-clash"
+	CodeKeyClash       = "key-clash"
+	CodeAddressClash   = "address-clash"
+	CodeMACClash       = "mac-clash"
+	CodeDNSClash       = "dns-clash"
+	CodePoolClash      = "pool-clash"
+	CodeStackClash     = "stack-clash"
+	CodePinClash       = "pin-clash"
+	CodeSelfHosted     = "self-hosted"
+	CodeBranchRef      = "branch-ref"
+	CodeEngine         = "engine-too-old"
+	CodeListClash      = "list-clash"
+	CodeResolve        = "needs-resolve"
+	CodeLock           = "bad-lock"
+)
+
+// A CodeDoc explains a problem code in a sentence.
 type CodeDoc struct{ Code, Doc string }
 
 // Codes lists all problem codes, in the order of the constants.
 var Codes = []CodeDoc{
 	{CodeSyntax, "The file is not valid YAML."},
-	{CodeEmpty, "The file holds no document."},
-	{CodeDocuments, "The file holds more than one document."},
-	{CodeTooBig, "The file is too large, or unfolds into too much."},
-	{CodeAlias, "An alias or merge key cannot be unfolded."},
-	{CodeDuplicateKey, "A key stands twice in one map."},
-	{CodeVersion, "The apiVersion is not one this program reads."},
+	{CodeEmpty, "The file contains no document."},
+	{CodeDocuments, "The file contains more than one document."},
+	{CodeTooBig, "The file, its expansion or a stack is too large."},
+	{CodeAlias, "An alias or merge key cannot be expanded."},
+	{CodeDuplicateKey, "A map contains a key twice."},
+	{CodeVersion, "This program does not read the apiVersion."},
 	{CodeKind, "The kind is missing or unknown."},
-	{CodeUnknownKey, "The key has no meaning where it stands."},
+	{CodeUnknownKey, "The key is not known at this place."},
 	{CodeMissingKey, "A required key is missing."},
-	{CodeType, "The value is of another type than the key takes."},
-	{CodeRange, "The number is out of bounds."},
-	{CodeValue, "The text is not of the form the key takes."},
+	{CodeType, "The value has the wrong type."},
+	{CodeRange, "The number is out of range."},
+	{CodeValue, "The text does not have the form that the key needs, or contains control characters."},
 	{CodePlaceholder, "A placeholder such as {n} or {key} is unknown or malformed."},
-	{CodeSecret, "Something that looks like a token or a private key stands in a file that is committed."},
-	{CodeFile, "A file that the spec refers to cannot be read or does not hold what it should."},
-	{CodeRoster, "The students of a class cannot be told from the spec or its roster."},
-	{CodeNoProfile, "A VM asks for a lifecycle profile that does not exist."},
-	{CodeProfileClash, "A profile's name has two meanings in one project."},
-	{CodeProfileNode, "A profile does not ignore node_name, so that a migrated VM would be moved back or replaced."},
-	{CodeIgnored, "A key is set whose changes the VM's profile ignores."},
+	{CodeSecret, "The file contains something that looks like a token or a private key. Specs are committed."},
+	{CodeFile, "A file that the spec refers to cannot be read or has the wrong content."},
+	{CodeRoster, "The students of a class cannot be read from the spec or its roster."},
+	{CodeNoProfile, "A VM uses a lifecycle profile that does not exist."},
+	{CodeProfileClash, "One profile name has two definitions in a project."},
+	{CodeProfileNode, "A profile does not ignore node_name: after a migration by hand, an apply would move the VM back or replace it."},
+	{CodeIgnored, "A key is set, but the VM's profile ignores its changes."},
 	{CodeNoVMs, "The stack has no VM."},
-	{CodeNoNode, "A VM has no node and nothing that chooses one."},
-	{CodeNoTemplate, "A VM is neither adopted nor has a template to be cloned from."},
-	{CodeNoDNS, "A VM asks for records in a stack without dns."},
-	{CodeAgent, "An address given by DHCP can be published through the guest agent only, and it is off."},
+	{CodeNoNode, "A VM has no node and no placement that chooses one."},
+	{CodeNoTemplate, "A VM has no template to clone and is not adopted."},
+	{CodeNoDNS, "A VM has DNS records, but its stack has no dns."},
+	{CodeAgent, "A VM with DNS records gets its address by DHCP, but the guest agent that reports the address is off."},
 	{CodeGateway, "The gateway does not fit the address."},
-	{CodeAddress, "The address cannot be a VM's."},
-	{CodeDevice, "Two devices of a VM claim one slot."},
-	{CodeHardware, "Settings of a VM's hardware contradict each other."},
-	{CodeVMIDClash, "Two VMs claim one VMID."},
-	{CodeVMIDsExhausted, "The VMID range has no number left."},
-	{CodeNoVMIDs, "A VM needs a VMID and there is no range to allocate from."},
+	{CodeAddress, "The address cannot be used by a VM."},
+	{CodeDevice, "Two devices of a VM use one slot."},
+	{CodeHardware, "Hardware settings of a VM contradict each other."},
+	{CodeVMIDClash, "Two VMs use one VMID."},
+	{CodeVMIDsExhausted, "The VMID range has no free number."},
+	{CodeNoVMIDs, "A VM needs a VMID, but the stack has no range to allocate from."},
 	{CodeNameClash, "Two VMs have one name."},
 	{CodeKeyClash, "Two VMs of a stack have one key."},
 	{CodeAddressClash, "Two VMs have one static address."},
 	{CodeMACClash, "Two network devices have one MAC address."},
-	{CodeDNSClash, "Two VMs claim one DNS name."},
+	{CodeDNSClash, "Two VMs have one DNS name."},
 	{CodePoolClash, "Two stacks create one pool."},
 	{CodeStackClash, "Two specs define one stack."},
-	{CodePinClash, "A setting that holds for the whole project is given two values."},
-	{CodeSelfHosted, "A stack holds the machine that its own state or DNS lives on."},
-	{CodeBranchRef, "The catalog's ref is a branch, which moves."},
+	{CodePinClash, "A setting of the whole project has two values."},
+	{CodeSelfHosted, "A stack contains the VM that its own state or DNS server runs on."},
+	{CodeBranchRef, "The catalog's ref is a branch, so its content can change."},
 	{CodeEngine, "The engine constraint allows versions that cannot run the output."},
-	{CodeWayOut, "The retired, forgotten and renamed lists contradict the spec or each other."},
-	{CodeResolve, "A decision that only the cluster can make is not in the lock yet."},
+	{CodeListClash, "The retired, forgotten and renamed lists contradict the spec or each other."},
+	{CodeResolve, "The lock lacks a decision that needs the cluster."},
 	{CodeLock, "The lock file cannot be read or contradicts itself."},
 }

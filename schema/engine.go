@@ -2,9 +2,9 @@ package schema
 
 import "github.com/hashicorp/go-version"
 
-// floors are the oldest versions the output runs on, with a version just below
-// each that a constraint must not admit. OpenTofu 1.10 brought S3 locking by
-// lock file; Terragrunt 1.1 made autoinclude stable.
+// floors are the oldest versions that the output runs on, with older versions
+// that a constraint must not allow. OpenTofu 1.10 introduced lock files in S3;
+// Terragrunt 1.1 made autoinclude stable.
 var floors = map[string]struct {
 	floor string
 	below []string
@@ -13,17 +13,17 @@ var floors = map[string]struct {
 	"terragrunt": {"1.1", []string{"1.0.99", "1.0.0", "0.99.0", "0.80.0", "0.1.0"}},
 }
 
-// engine refuses a constraint that admits versions the output cannot run on.
+// engine refuses a constraint that allows versions which cannot run the output.
 func (j *joiner) engine(n *Node, what string) {
 	c, err := version.NewConstraint(n.Text)
 	if err != nil {
-		j.errorAt(n, "engine."+what, CodeValue, "", "%q is no version constraint", printable(n.Text))
+		j.errorAt(n, "engine."+what, CodeValue, "", "%q is not a version constraint", n.Text)
 		return
 	}
 	for _, old := range floors[what].below {
 		if c.Check(version.Must(version.NewVersion(old))) {
 			j.errorAt(n, "engine."+what, CodeEngine, `write ">= `+floors[what].floor+`" or a narrower constraint`,
-				"%q admits versions of %s below %s, on which the rendered project cannot run", printable(n.Text), what, floors[what].floor)
+				"%q allows versions of %s before %s, which cannot run the rendered project", n.Text, what, floors[what].floor)
 			return
 		}
 	}

@@ -1,27 +1,47 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// expand unfolds a spec's vms, groups, teacher and students into VMs, in the
-// order they are written in: the order in which first decisions are made.
+// maxVMs bounds a stack: groups multiply, and a small spec could ask for more
+// VMs than fit into memory.
+const maxVMs = 50_000
+
+// An expander turns the entries of one spec into VMs.
+type expander struct {
+	*joiner
+	stack    *Stack
+	root     *Node
+	defaults *Node
+	pattern  *Node
+	keys     map[string]Pos  // of all members, also of those with errors
+	sshKeys  map[*Node]*Node // public keys that were read already, by their place in the spec
+}
+
+// A member is an entry of vms, or one of a group or class, before it is read as
+// a VM.
+type member struct {
+	key, path, name string
+	pos             Pos // the VM's
+	keyPos          Pos // where the key comes from, if elsewhere: the roster's line
+	n               int
+	extra           []Extra
+	own             *Node
+}
+
+// expand turns a spec's vms, groups, teacher and students into VMs, in the
+// order of the spec: the order in which first decisions are made.
 func (j *joiner) expand(s *Stack, root *Node) {
-	defaults := j.defaultVM(root)
-	e := &expander{joiner: j, stack: s, root: root, defaults: defaults, pattern: j.fill(orEmpty(root.Get("naming")), find(sharedFields, "naming")).Get("pattern")}
-	if groups := root.Get("groups"); groups != nil {
-		total := 0
-		for i, g := range groups.Items {
-			if total += g.Get("count").Int(); total > maxVMs {
-				j.errorAt(groups.Keys[i], "groups", CodeTooBig, "split it into several stacks", "stack %q has more than %d VMs", s.Name, maxVMs)
-				return
-			}
-		}
+	e := &expander{joiner: j, stack: s, root: root, defaults: j.defaultVM(root), keys: map[string]Pos{}, sshKeys: map[*Node]*Node{},
+		pattern: j.fill(orEmpty(root.Get("naming")), find(sharedFields, "naming")).Get("pattern")}
+	errors := j.errors
+	roster := e.readRoster()
+	if e.tooMany(roster) {
+		return
 	}
-	errors := countErrors(j.problems)
 	for i, key := range root.Keys {
 		switch v := root.Items[i]; key.Text {
 		case "vms":
@@ -35,23 +55,51 @@ func (j *joiner) expand(s *Stack, root *Node) {
 		case "teacher":
 			e.add(member{key: "teacher", pos: key.Pos, path: "teacher", own: v})
 		case "students":
-			e.students(key, v)
+			e.students(key, v, roster)
 		}
 	}
-	if len(s.VMs) == 0 && len(s.Retired) == 0 && len(s.Forgotten) == 0 && countErrors(j.problems) == errors {
+	e.vm = nil
+	if len(s.VMs) == 0 && len(s.Retired) == 0 && len(s.Forgotten) == 0 && j.errors == errors {
 		fix := map[string]string{KindStack: "add vms: or groups:", KindClass: "add students:"}[s.Kind]
 		j.warn(s.Pos, "", CodeNoVMs, fix, "stack %q has no VM", s.Name)
 	}
+	e.listClashes()
 }
 
-func countErrors(ps []Problem) int {
-	n := 0
-	for _, p := range ps {
-		if p.Severity == SeverityError {
-			n++
+// tooMany refuses a stack that is too large, before any VM is made.
+func (e *expander) tooMany(r *roster) bool {
+	total := 0
+	exceeds := func(n int) bool {
+		total += n
+		return total > maxVMs
+	}
+	refuse := func(pos Pos, path string) bool {
+		e.errorPos(pos, path, CodeTooBig, "split it into several stacks", "stack %q has more than %d VMs", e.stack.Name, maxVMs)
+		return true
+	}
+	for i, key := range e.root.Keys {
+		switch v := e.root.Items[i]; key.Text {
+		case "vms":
+			if exceeds(len(v.Keys)) {
+				return refuse(key.Pos, "vms")
+			}
+		case "groups":
+			for k, name := range v.Keys {
+				if exceeds(v.Items[k].Get("count").Int()) {
+					return refuse(name.Pos, "groups."+name.Text)
+				}
+			}
+		case "teacher":
+			if exceeds(1) {
+				return refuse(key.Pos, "teacher")
+			}
+		case "students":
+			if room := maxVMs - total; r != nil && exceeds(len(r.students)) {
+				return refuse(r.students[room].pos, "students")
+			}
 		}
 	}
-	return n
+	return false
 }
 
 func orEmpty(n *Node) *Node {
@@ -64,7 +112,7 @@ func orEmpty(n *Node) *Node {
 // vmField is the row of a whole VM.
 func vmField() *Field { return &Field{Type: Object, Fields: VMFields} }
 
-// defaultVM is what every VM of the stack starts from.
+// defaultVM has the properties that every VM of the stack inherits.
 func (j *joiner) defaultVM(root *Node) *Node {
 	base := j.fill(&Node{Shape: ShapeMap}, vmField()).Without("profile")
 	class := &Node{Shape: ShapeMap}
@@ -76,30 +124,8 @@ func (j *joiner) defaultVM(root *Node) *Node {
 	return merge(merge(base, class, vmField()), root.Get("defaults"), vmField())
 }
 
-// An expander turns the entries of one spec into VMs.
-type expander struct {
-	*joiner
-	stack    *Stack
-	root     *Node
-	defaults *Node
-	pattern  *Node
-	keys     map[string]Pos
-}
-
-// maxVMs bounds a stack: groups multiply, and a small spec could ask for more
-// VMs than memory holds.
-const maxVMs = 50_000
-
-// A member is one VM to be.
-type member struct {
-	key, path, name string
-	pos             Pos
-	n               int
-	extra           []Extra
-	own             *Node
-}
-
 func (e *expander) group(key, v *Node) {
+	e.vm = nil
 	pattern, own := v.Get("key"), v.Without("count", "key")
 	text, at := key.Text+"{n}", key
 	if pattern != nil {
@@ -107,108 +133,51 @@ func (e *expander) group(key, v *Node) {
 	}
 	varies := hasOrdinal(own)
 	for n := 1; n <= v.Get("count").Int(); n++ {
-		memberKey, ok := e.ordinal(at, text, n, "")
+		memberKey, ok := e.withOrdinal(at, text, n, "")
 		if !ok {
 			return
 		}
 		m := member{key: memberKey, pos: at.Pos, path: "groups." + key.Text, n: n, own: own}
 		if varies {
-			m.own = e.unordinal(own, n, m.path)
+			m.own = e.numbered(m, own)
 		}
 		e.add(m)
 	}
 }
 
-// hasOrdinal reports whether any text in a tree depends on {n}.
-func hasOrdinal(n *Node) bool {
-	return n.Shape == ShapeString && ordinal.MatchString(n.Text) || slices.ContainsFunc(n.Items, hasOrdinal)
-}
-
-// unordinal puts the ordinal into a member's own properties and checks what
-// comes out, which could not be checked before.
-func (e *expander) unordinal(n *Node, ord int, path string) *Node {
-	out := e.check(e.substitute(n, ord), vmField(), path)
-	if out == nil {
-		return &Node{Pos: n.Pos, Shape: ShapeMap}
-	}
-	return out
-}
-
-func (e *expander) substitute(n *Node, ord int) *Node {
-	out := *n
-	if n.Shape == ShapeString {
-		if text, ok := e.ordinal(n, n.Text, ord, ""); ok {
-			out.Text = text
-		}
-	}
-	out.Items = make([]*Node, len(n.Items))
-	for i, item := range n.Items {
-		out.Items[i] = e.substitute(item, ord)
-	}
-	return &out
-}
-
-// ordinal replaces {n} arithmetic, and {name} where there is a name.
-func (e *expander) ordinal(at *Node, text string, n int, name string) (string, bool) {
-	ok := true
-	out := ordinal.ReplaceAllStringFunc(text, func(expr string) string {
-		v, err := evaluate(expr[1:len(expr)-1], n)
-		if err != nil {
-			ok = false
-			e.errorAt(at, "", CodePlaceholder, "write {n}, {10+n} or {n-1}", "%s is no arithmetic on the ordinal", printable(expr))
-		}
-		return strconv.Itoa(v)
-	})
-	return strings.ReplaceAll(out, "{name}", name), ok
-}
-
-// evaluate adds up terms such as 10+n or n-1.
-func evaluate(expr string, n int) (int, error) {
-	sum, expr := 0, strings.ReplaceAll(strings.ReplaceAll(expr, " ", ""), "-", "+-")
-	for i, term := range strings.Split(expr, "+") {
-		sign := 1
-		if strings.HasPrefix(term, "-") {
-			sign, term = -1, term[1:]
-		}
-		switch v, err := strconv.Atoi(term); {
-		case term == "n":
-			sum += sign * n
-		case term == "" && i == 0 && sign == 1:
-		case err != nil || v < 0 || v > 1<<30:
-			return 0, fmt.Errorf("%q is no number", term)
-		default:
-			sum += sign * v
-		}
-	}
-	return sum, nil
-}
-
-// reserved reports whether a name cannot be a key of an HCL object, because
-// Terragrunt writes keys without quotes.
-func reserved(name string) bool { return name == "for" || name == "null" }
-
-// add merges a member with what it inherits and reads it as a VM.
+// add merges a member with what it inherits and reads it as a VM. A member
+// without properties of its own has errors: what else is wrong with it would
+// follow from them.
 func (e *expander) add(m member) {
-	if e.keys == nil {
-		e.keys = map[string]Pos{}
+	e.vm = &subject{e.stack.Name, m.path, m.key}
+	at := m.pos
+	if m.keyPos.File != "" {
+		at = m.keyPos
 	}
-	if !matches("key", m.key) {
-		e.errorPos(m.pos, m.path, CodeValue, "", "%q is not %s", printable(m.key), formats["key"].want)
+	if !e.addKey(m, at) || m.own == nil {
 		return
 	}
-	if reserved(m.key) {
-		e.errorPos(m.pos, m.path, CodeValue, "choose another key", "%q is a word of HCL, which Terragrunt writes without quotes", m.key)
-		return
-	}
-	if first, ok := e.keys[m.key]; ok {
-		e.errorPos(m.pos, m.path, CodeKeyClash, "a key is one VM's address for good: choose another", "key %q is taken by %s", m.key, first)
-		return
-	}
-	e.keys[m.key] = m.pos
 	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Extra: m.extra, Own: m.own,
 		Values: e.fill(merge(e.defaults, m.own, vmField()), vmField())}
 	e.read(v)
 	e.stack.VMs = append(e.stack.VMs, v)
+}
+
+// addKey reports whether a member's key is valid and free, and reserves it.
+func (e *expander) addKey(m member, at Pos) bool {
+	first, used := e.keys[m.key]
+	switch {
+	case !matches("key", m.key):
+		e.errorPos(at, m.path, CodeValue, "", "%q is not %s", m.key, formats["key"].want)
+	case reserved(m.key):
+		e.errorPos(at, m.path, CodeValue, "choose another key", "%q is an HCL keyword, and Terragrunt writes keys without quotes", m.key)
+	case used:
+		e.errorPos(at, m.path, CodeKeyClash, "choose another key: it is the permanent address of one VM", "the key is already used at %s", first)
+	default:
+		e.keys[m.key] = at
+		return true
+	}
+	return false
 }
 
 // name makes the name of a VM that has none of its own.
@@ -223,11 +192,15 @@ func (e *expander) name(v *VM) string {
 	}
 	out := strings.NewReplacer("{stack}", e.stack.Name, "{key}", v.Key, "{env}", e.stack.Environment, "{n}", n).Replace(at.Text)
 	if strings.ContainsAny(out, "{}") {
-		e.errorAt(at, "naming.pattern", CodePlaceholder, "placeholders: {stack}, {key}, {env}, {n}", "the naming pattern %q has an unknown placeholder", printable(at.Text))
+		e.errorAt(at, "naming.pattern", CodePlaceholder, "placeholders: {stack}, {key}, {env}, {n}", "the naming pattern %q has an unknown placeholder", at.Text)
 		return v.Key
 	}
 	if !matches("label", out) {
-		e.errorAt(at, v.Path, CodeValue, "give the VM a name:, or mend naming.pattern", "the name of %s would be %q, which is not %s", v.Key, printable(out), formats["label"].want)
+		e.errorAt(at, v.Path, CodeValue, "give the VM a name:, or change naming.pattern", "the name would be %q, which is not %s", out, formats["label"].want)
 	}
 	return out
 }
+
+// reserved reports whether a name cannot be a key of an HCL object: Terragrunt
+// writes keys without quotes.
+func reserved(name string) bool { return slices.Contains([]string{"for", "null"}, name) }

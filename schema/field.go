@@ -95,7 +95,12 @@ const (
 	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 	ipv4  = octet + `(\.` + octet + `){3}`
 	ipv6  = `([0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)`
-	vlan  = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
+	// control and direction are the characters that no text may contain: some
+	// terminals obey them, and text with them does not mean what it looks like.
+	// The syntaxes of RE2 and JSON Schema agree on no escape for the latter.
+	control   = `\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f`
+	direction = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+	vlan      = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
 )
 
 // formats are the named patterns of the tables.
@@ -117,7 +122,7 @@ var formats = map[string]format{
 	"zone":       {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`), "a DNS zone such as home.example.org, with at most one trailing dot"},
 	"record":     {regexp.MustCompile(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`), "a name relative to the zone, such as www, *.apps or @"},
 	"keyname":    {regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`), "a TSIG key name with its final dot, such as ddnskey."},
-	"url":        {regexp.MustCompile(`^https?://[^\x00-\x20"'@/]+(/[^\x00-\x20"'@]*)?$`), "a URL such as https://pve.example.org:8006/, without credentials"},
+	"url":        {regexp.MustCompile(`^https?://[^\x00-\x20\x7f-\x9f` + direction + `"'@/]+(/[^\x00-\x20\x7f-\x9f` + direction + `"'@]*)?$`), "a URL such as https://pve.example.org:8006/, without credentials"},
 	"constraint": {regexp.MustCompile(`^ *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?( *, *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)* *$`), `a version constraint such as ">= 1.10"`},
 	"bucket":     {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
 	"prefix":     {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`), "a path such as team/prod, without leading or trailing slash"},
@@ -139,7 +144,8 @@ var formats = map[string]format{
 	"pattern":    {regexp.MustCompile(`^[A-Za-z0-9{}_.+-]+$`), "a naming pattern such as {stack}-{key}"},
 	"groupkey":   {regexp.MustCompile(`^[a-z0-9{}+n -]*\{[0-9+n -]*n[0-9+n -]*\}[a-z0-9{}+n -]*$`), "a key pattern with the ordinal in it, such as web{n}"},
 	"memberkey":  {regexp.MustCompile(`^[a-z0-9{}+ -]*\{([0-9+ -]*n[0-9+ -]*|name)\}[a-z0-9{}+ -]*$`), "a key pattern with {n} or {name} in it, such as student{n}"},
-	"text":       {regexp.MustCompile(`^[^\x00-\x08\x0b\x0c\x0e-\x1f]*$`), "text without control characters"},
+	"line":       {regexp.MustCompile(`^[^\n\r` + control + direction + `]*$`), "one line of text without control characters"},
+	"text":       {regexp.MustCompile(`^[^` + control + direction + `]*$`), "text without control characters"},
 }
 
 // matches reports whether text has a named format. An empty name fits anything.

@@ -28,7 +28,7 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"zone":       {[]string{"home.example.org", "home.example.org.", "_tcp.a"}, []string{"", ".", "a..b", "Home", "a..", "-a"}},
 	"record":     {[]string{"www", "*.apps", "@", "*", "_acme.www"}, []string{"", "a.*", "WWW", "www.", "**"}},
 	"keyname":    {[]string{"ddnskey.", "a.b-c."}, []string{"", "ddnskey", ".", "a b."}},
-	"url":        {[]string{"https://pve.example.org:8006/", "http://10.0.0.1:9000", "https://a/b?c"}, []string{"", "ftp://a", "https://", "https://user@a/", "https://a b", "https://a/\t", "https://a/\v", "https://a/ "}},
+	"url":        {[]string{"https://pve.example.org:8006/", "http://10.0.0.1:9000", "https://a/b?c"}, []string{"", "ftp://a", "https://", "https://user@a/", "https://a b", "https://a/\x7f", "https://a\u202e/", "https://a/\t", "https://a/\v", "https://a/ "}},
 	"constraint": {[]string{">= 1.10", "0.111.1", ">= 3.4, < 4", "~> v1.2-rc1", " 1 "}, []string{"", ">=", ">= x", "1.2.3.4", ">= 1,", ">=\t1", "\u00a01"}},
 	"bucket":     {[]string{"production-terragrunt-tfstates"}, []string{"", "a", "-ab", "a b", strings.Repeat("a", 64)}},
 	"prefix":     {[]string{"team/prod", "a"}, []string{"", "/a", "a/", "a//b", "a b"}},
@@ -50,7 +50,8 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"pattern":    {[]string{"{stack}-{key}", "vm.{n}"}, []string{"", "a b", "a/b"}},
 	"groupkey":   {[]string{"web{n}", "cp{10+n}", "{n}"}, []string{"", "web", "Web{n}", "web{m}", "web{ }", "web_{n}"}},
 	"memberkey":  {[]string{"student{n}", "{name}", "s{100+n}"}, []string{"", "student", "S{n}", "{names}"}},
-	"text":       {[]string{"", "anything at all\tand\nmore", "ä 日本 🙂"}, []string{"\x00", "\x1b[31m", "\x07"}},
+	"line":       {[]string{"", "a\tb", "specs/Förderkurs 1.csv"}, []string{"a\nb", "a\rb", "\x7f", "\u202e"}},
+	"text":       {[]string{"", "anything at all\tand\nmore", "ä 日本 🙂", "\u200d", "\ufeff"}, []string{"\x00", "\x1b[31m", "\x07", "\x7f", "\u0080", "\u009b", "\u009f", "\u061c", "\u200e", "\u200f", "\u2028", "\u202a", "\u202e", "\u2066", "\u2069"}},
 }
 
 func TestFormats(t *testing.T) {

@@ -23,27 +23,27 @@ type Files map[string]struct {
 	Err  string
 }
 
-// Join lays every spec over what it inherits, unfolds groups and classes, and
-// checks all specs against one another. ways is the stackgen.yaml of the
-// project itself, or nil. The Project is usable only if no problem is an error.
-func Join(ways *Spec, inputs []Input, files Files) (*Project, []Problem) {
+// Join merges every spec with what it inherits, expands groups and classes, and
+// checks all specs against one another. settings is the stackgen.yaml of the
+// project, or nil. The Project is usable only if no problem is an error.
+func Join(settings *Spec, inputs []Input, files Files) (*Project, []Problem) {
 	j := &joiner{files: files, merger: newMerger(), project: &Project{Guard: guardOf(nil)}}
 	for _, in := range inputs {
 		if s := j.stack(in); s != nil {
 			j.project.Stacks = append(j.project.Stacks, s)
 		}
 	}
-	if ways != nil {
-		j.project.Retired = waysOf(ways.root.Get("retired", "stacks"))
-		j.project.Forgotten = waysOf(ways.root.Get("forgotten", "stacks"))
-		j.project.Guard = guardOf(ways.root)
+	if settings != nil {
+		j.project.Retired = listItems(settings.root.Get("retired", "stacks"))
+		j.project.Forgotten = listItems(settings.root.Get("forgotten", "stacks"))
+		j.project.Guard = guardOf(settings.root)
 	}
 	j.pins(inputs)
 	j.clashes()
-	return j.project, SortProblems(j.problems)
+	return j.project, j.Problems()
 }
 
-// guardOf is what a document says of the guard.
+// guardOf returns the guard setting of a document.
 func guardOf(root *Node) string { return cmp.Or(root.Get("guard").Str(), "full") }
 
 // A joiner builds one Project.
@@ -52,17 +52,9 @@ type joiner struct {
 	*merger
 	files    Files
 	project  *Project
-	profiles []Profile // of the stack at hand
+	profiles []Profile // of the current stack
 	custom   []Profile // of all stacks
 	pinned   []pin
-}
-
-func (j *joiner) errorPos(pos Pos, path, code, fix, text string, args ...any) {
-	j.problem(Problem{Pos: pos, Path: path, Severity: SeverityError, Code: code, Message: fmt.Sprintf(text, args...), Fix: fix})
-}
-
-func (j *joiner) warn(pos Pos, path, code, fix, text string, args ...any) {
-	j.problem(Problem{Pos: pos, Path: path, Severity: SeverityWarning, Code: code, Message: fmt.Sprintf(text, args...), Fix: fix})
 }
 
 // stack builds one stack from its spec and the project's settings.
@@ -74,7 +66,7 @@ func (j *joiner) stack(in Input) *Stack {
 	}
 	s := &Stack{Pos: in.Spec.root.Get("name").Pos, Spec: in.Label, Kind: in.Spec.Kind, Name: in.Spec.Name,
 		Environment: root.Get("environment").Str(), Guard: guardOf(root),
-		Retired: waysOf(root.Get("retired")), Forgotten: waysOf(root.Get("forgotten")),
+		Retired: listItems(root.Get("retired")), Forgotten: listItems(root.Get("forgotten")),
 		Parallelism:  root.Get("apply", "parallelism").Int(),
 		Registration: root.Get("outputs", "registration").Str(),
 	}
@@ -91,22 +83,21 @@ func (j *joiner) stack(in Input) *Stack {
 	j.profiles = j.stackProfiles(root)
 	j.pin(root)
 	j.expand(s, root)
-	j.wayProblems(s)
 	return s
 }
 
-// registration checks where a class's registration goes: a JSON file of the
-// project that is no part of what is rendered otherwise.
+// registration checks the path of a class's registration: a JSON file in a folder
+// for which nothing else is rendered.
 func (j *joiner) registration(n *Node) {
 	if !strings.HasPrefix(path.Clean(n.Text), "registration/") || strings.Contains(n.Text, "\\") || path.Ext(n.Text) != ".json" {
-		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is no place for a registration: it is a .json file below registration/", printable(n.Text))
+		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is not a .json file below registration/", n.Text)
 	}
 }
 
-func waysOf(n *Node) []Way {
-	var out []Way
+func listItems(n *Node) []ListItem {
+	var out []ListItem
 	for _, item := range n.List() {
-		out = append(out, Way{Pos: item.Pos, Name: item.Text})
+		out = append(out, ListItem{Pos: item.Pos, Name: item.Text})
 	}
 	return out
 }
@@ -117,8 +108,8 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	if c := get("catalog"); c != nil {
 		s.Catalog = &Catalog{Pos: c.Pos, Source: c.Get("source").Str(), Ref: c.Get("ref").Str()}
 		if !fixedRef(s.Catalog.Ref) {
-			j.warn(c.Get("ref").Pos, "catalog.ref", CodeBranchRef, "name a tag such as v1.4.0, or a commit",
-				"%q looks like a branch: what it names can change under a stack that did not", printable(s.Catalog.Ref))
+			j.warn(c.Get("ref").Pos, "catalog.ref", CodeBranchRef, "write a tag such as v1.4.0, or a commit",
+				"%q looks like a branch: its content can change while the spec stays the same", s.Catalog.Ref)
 		}
 	}
 	j.backend(s, root)
@@ -133,7 +124,7 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	if p := get("pool"); p != nil {
 		s.Pool = &Pool{Pos: p.Pos, ID: p.Get("id").Str(), Create: p.Get("create").Bool(), Comment: p.Get("comment").Str()}
 		if reserved(s.Pool.ID) {
-			j.errorPos(p.Pos, "pool.id", CodeValue, "choose another id", "%q is a word of HCL, which Terragrunt writes without quotes", s.Pool.ID)
+			j.errorPos(p.Pos, "pool.id", CodeValue, "choose another id", "%q is an HCL keyword, and Terragrunt writes keys without quotes", s.Pool.ID)
 		}
 	}
 	if r := root.Get("vmids"); r != nil {
@@ -141,8 +132,8 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	}
 }
 
-// local is a file that a spec, or the settings beside its folder, names by a
-// path relative to itself; the result is relative to the project.
+// local returns the path of a file relative to the project. A spec, or the
+// settings beside its folder, has it relative to itself.
 func (s *Stack) local(n *Node) string {
 	if n == nil || path.IsAbs(n.Text) || n.File != s.File {
 		return n.Str()
@@ -159,16 +150,16 @@ func (j *joiner) backend(s *Stack, root *Node) {
 		return
 	}
 	if p := b.Get("prefix"); p != nil && path.Join("/", p.Text) != "/"+p.Text {
-		j.errorPos(p.Pos, "backend.prefix", CodeValue, "write it without . and ..", "%q leads elsewhere: a prefix is the beginning of the state key", printable(p.Text))
+		j.errorPos(p.Pos, "backend.prefix", CodeValue, "write it without . and ..", "the prefix %q is not the beginning of a state key", p.Text)
 	}
 	for _, key := range []string{"bucket", "region"} {
 		if s.Backend.Type == "s3" && b.Get(key) == nil {
-			j.errorPos(n.Pos, "backend."+key, CodeMissingKey, "add "+key, "a backend of type s3 needs the key %q", key)
+			j.errorPos(n.Pos, "backend."+key, CodeMissingKey, "add "+key, "a backend of type s3 lacks the key %q", key)
 		}
 	}
 	for _, key := range []string{"bucket", "region", "endpoint", "path_style"} {
 		if s.Backend.Type == "local" && b.Get(key) != nil {
-			j.errorPos(n.key(key).Pos, "backend."+key, CodeValue, "remove it, or say type: s3", "%s means nothing to a backend of type local", key)
+			j.errorPos(n.key(key).Pos, "backend."+key, CodeValue, "remove it, or write type: s3", "a backend of type local does not use %s", key)
 		}
 	}
 }
@@ -177,12 +168,12 @@ func (j *joiner) vmids(n *Node) *Range {
 	from, to, _ := strings.Cut(n.Text, "-")
 	r := &Range{Pos: n.Pos, First: Scalar(n.Pos, ShapeInt, from).Int(), Last: Scalar(n.Pos, ShapeInt, to).Int()}
 	if r.First < 100 || r.Last > 999999999 || r.First > r.Last {
-		j.errorPos(n.Pos, "vmids", CodeRange, "write it as first-last, both between 100 and 999999999", "%s is no range of VMIDs", printable(n.Text))
+		j.errorPos(n.Pos, "vmids", CodeRange, "write it as first-last, both between 100 and 999999999", "%q is not a range of VMIDs", n.Text)
 	}
 	return r
 }
 
-// stackProfiles reads the profiles a spec knows: the built-in ones and its own.
+// stackProfiles returns the profiles of a spec: the built-in ones and its own.
 func (j *joiner) stackProfiles(root *Node) []Profile {
 	out := BuiltinProfiles()
 	n := root.Get("profiles")
@@ -191,7 +182,7 @@ func (j *joiner) stackProfiles(root *Node) []Profile {
 	}
 	for i, key := range n.Keys {
 		if slices.ContainsFunc(out, func(p Profile) bool { return p.Name == key.Text }) || key.Text == "this" {
-			j.errorPos(key.Pos, "profiles."+key.Text, CodeProfileClash, "choose another name", "%q is a built-in name and cannot be given another meaning", key.Text)
+			j.errorPos(key.Pos, "profiles."+key.Text, CodeProfileClash, "choose another name", "the profile %q is built in and cannot be redefined", key.Text)
 			continue
 		}
 		v := j.fill(n.Items[i], find(sharedFields, "profiles").Elem)
@@ -204,7 +195,7 @@ func (j *joiner) stackProfiles(root *Node) []Profile {
 		}
 		if !p.Ignores("node_name") {
 			j.warn(key.Pos, "profiles."+key.Text, CodeProfileNode, "add node_name to its ignore_changes",
-				"profile %q does not ignore node_name: a VM that is migrated by hand or by HA is then planned for replacement", key.Text)
+				"profile %q does not ignore node_name: after a migration by hand or by HA, a plan replaces the VM", key.Text)
 		}
 		out = append(out, p)
 		j.custom = append(j.custom, p)
@@ -222,7 +213,7 @@ func (j *joiner) ignored(p *Profile, n *Node) {
 		if near := nearest(n.Text, known); near != "" {
 			fix = fmt.Sprintf("did you mean %q?", near)
 		}
-		j.errorPos(n.Pos, "profiles."+p.Name, CodeValue, fix, "the VM resource has no attribute %q", printable(n.Text))
+		j.errorPos(n.Pos, "profiles."+p.Name, CodeValue, fix, "the VM resource has no attribute %q", n.Text)
 	case !slices.Contains(p.IgnoreChanges, n.Text):
 		p.IgnoreChanges = append(p.IgnoreChanges, n.Text)
 	}
@@ -251,7 +242,7 @@ func ignorable() []string {
 	return slices.Compact(out)
 }
 
-// fixedRef reports whether a Git ref reads like something that does not move.
+// fixedRef reports whether a Git ref looks like a tag or a commit.
 func fixedRef(ref string) bool {
 	digits := strings.ContainsAny(ref, "0123456789")
 	hex := strings.Trim(ref, "0123456789abcdef") == ""

@@ -1,17 +1,19 @@
 package schema
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
+	"unicode"
 )
 
-// schemaID names the JSON Schema. It is a URN because the schema comes with the
-// program and lies nowhere on the web.
+// schemaID names the JSON Schema. It is a URN because the schema is part of the
+// program and has no address on the web.
 const schemaID = "urn:stackgen:spec:v1"
 
 // JSONSchema returns the JSON Schema (draft 2020-12) of a spec. It follows from
-// the tables the parser uses and says the same as they do, but for what JSON
-// cannot tell apart: 2 from 2.0 and 0x2, and a key from its repetition.
+// the tables of the parser and agrees with it, except where JSON has no
+// difference: between 2, 2.0 and 0x2, and between a key and its repetition.
 func JSONSchema() ([]byte, error) {
 	w := &schemaWriter{tables: []sharedTable{
 		{name: "stack", title: "A stack", fields: fieldsOf(KindStack)},
@@ -37,8 +39,13 @@ func JSONSchema() ([]byte, error) {
 		})
 	}
 	root.Defs = jsonObject{
-		{"ordinal", &jsonSchema{Description: "Text with the ordinal in it, such as web{n} or 10.0.0.{10+n}/24.", Type: "string", Pattern: ordinal.String()}},
+		{"ordinal", &jsonSchema{Description: "Text with the ordinal in it, such as web{n} or 10.0.0.{10+n}/24.", Type: "string", Pattern: ordinal.String(),
+			AllOf: []*jsonSchema{{Pattern: formats["text"].pattern.String()}}}},
 	}
+	any := &jsonSchema{Ref: "#/$defs/any"}
+	root.Defs = append(root.Defs, jsonMember{"any", &jsonSchema{Description: "Any value, in which all text is without control characters.",
+		Pattern: formats["text"].pattern.String(), Items: any, AdditionalProperties: any,
+		PropertyNames: &jsonSchema{Pattern: formats["text"].pattern.String()}}})
 	for _, t := range w.tables {
 		root.Defs = append(root.Defs, jsonMember{t.name, w.object(t.fields, t.ordinals, t.name, t.title)})
 	}
@@ -48,7 +55,22 @@ func JSONSchema() ([]byte, error) {
 	if w.err != nil {
 		return nil, w.err
 	}
-	return encode(root, "  ")
+	out, err := encode(root, "  ")
+	return visible(out), err
+}
+
+// visible writes characters that have no visible form as JSON escapes. Patterns
+// contain such characters, and JSON allows them only inside strings.
+func visible(src []byte) []byte {
+	var out bytes.Buffer
+	for _, r := range string(src) {
+		if r == '\n' || unicode.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, "\\u%04x", r)
+		}
+	}
+	return out.Bytes()
 }
 
 // A sharedTable has a definition of its own, which other places refer to.
@@ -69,8 +91,8 @@ type schemaWriter struct {
 	err    error // the first row that could not be written
 }
 
-// object describes a map with the keys of a table. Within is the definition it
-// stands in.
+// object describes a map with the keys of a table. Within is the definition that
+// contains it.
 func (w *schemaWriter) object(fields []Field, ordinals bool, within, title string) *jsonSchema {
 	s := &jsonSchema{Title: title, Type: "object", AdditionalProperties: false}
 	for i := range fields {
@@ -109,12 +131,12 @@ func (w *schemaWriter) row(f *Field, ordinals bool, within string) *jsonSchema {
 	return s
 }
 
-// holdsText reports whether text may stand anywhere in the row's value.
+// holdsText reports whether the row's value can contain text.
 func (f *Field) holdsText() bool {
 	return f.Type == String || f.Type == Object || f.Elem != nil && f.Elem.holdsText()
 }
 
-// value describes a value with the shorthands that may stand for it.
+// value describes a value and its shorthands.
 func (w *schemaWriter) value(f *Field, ordinals bool, within string) *jsonSchema {
 	ordinals = ordinals || f.Ordinals
 	long := w.long(f, ordinals, within)
@@ -171,7 +193,7 @@ func (w *schemaWriter) long(f *Field, ordinals bool, within string) *jsonSchema 
 		}
 		return w.object(f.Fields, ordinals, within, "")
 	}
-	return &jsonSchema{} // Any
+	return &jsonSchema{Ref: "#/$defs/any"}
 }
 
 func number(kind string, f *Field) *jsonSchema {
@@ -182,8 +204,8 @@ func number(kind string, f *Field) *jsonSchema {
 	return s
 }
 
-// text describes text. Where ordinals may stand in it, whatever holds one
-// passes: it is the numbered text that has to fit.
+// text describes text. Where ordinals are allowed, text with an ordinal passes:
+// its format applies to the numbered text.
 func text(f *Field, ordinals bool) *jsonSchema {
 	is := jsonSchema{Enum: f.Enum}
 	if f.Format != "" {

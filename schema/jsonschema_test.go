@@ -128,7 +128,10 @@ func TestDefaultsFit(t *testing.T) {
 				return
 			}
 			n, problems := ParseYAML("default", []byte(f.Default))
-			c := &checker{problems: problems}
+			c := newChecker()
+			for _, p := range problems {
+				c.Add(p)
+			}
 			if n != nil {
 				c.check(n, f, f.Key)
 			}

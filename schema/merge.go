@@ -1,15 +1,15 @@
 package schema
 
-// A merger lays documents over one another: built-in defaults, the project,
-// the stack's defaults, the group, the VM. Maps merge deep; lists replace,
-// except those that add up.
+// A merger merges documents: built-in defaults, the project, the stack's
+// defaults, the group, the VM. Maps merge deeply; lists are replaced, except
+// those that add up.
 type merger struct {
 	defaults map[*Field]*Node // parsed once; a class has thousands of VMs
 }
 
 func newMerger() *merger { return &merger{defaults: map[*Field]*Node{}} }
 
-// merge returns over laid on base. Either may be nil.
+// merge returns base with the values of over. Either may be nil.
 func merge(base, over *Node, f *Field) *Node {
 	switch {
 	case base == nil:
@@ -47,36 +47,35 @@ func mergeMaps(base, over *Node, field func(string) *Field) *Node {
 	return out
 }
 
-// fallback returns a row's default in long form, or nil. Its position is empty:
-// nobody wrote it.
+// fallback returns a row's default in long form, or nil. Its position is empty,
+// because it is in no file.
 func (m *merger) fallback(f *Field) *Node {
 	if f.Default == "" {
 		return nil
 	}
 	n, ok := m.defaults[f]
 	if !ok {
-		n, _ = ParseYAML("", []byte(f.Default)) // a literal of ours; TestDefaults reads them all
-		n = m.fill(unplaced(unfold(n, f)), f)
+		n, _ = ParseYAML("", []byte(f.Default)) // a literal; TestDefaults reads them all
+		n = m.fill(withoutPos(longForm(n, f)), f)
 		m.defaults[f] = n
 	}
 	return n
 }
 
-func unplaced(n *Node) *Node {
+func withoutPos(n *Node) *Node {
 	out := *n
 	out.Pos = Pos{}
 	out.Items, out.Keys = nil, nil
 	for i, item := range n.Items {
-		out.Items = append(out.Items, unplaced(item))
+		out.Items = append(out.Items, withoutPos(item))
 		if n.Shape == ShapeMap {
-			out.Keys = append(out.Keys, unplaced(n.Keys[i]))
+			out.Keys = append(out.Keys, withoutPos(n.Keys[i]))
 		}
 	}
 	return &out
 }
 
-// fill completes a value with the defaults of what it lacks, down to the
-// elements of lists.
+// fill adds the defaults of missing values, down to the elements of lists.
 func (m *merger) fill(n *Node, f *Field) *Node {
 	switch {
 	case n == nil:

@@ -8,8 +8,8 @@ import (
 // A Project is all specs that share modules, units and a lock.
 type Project struct {
 	Stacks     []*Stack
-	Retired    []Way // stacks, from stackgen.yaml
-	Forgotten  []Way
+	Retired    []ListItem // stacks, from stackgen.yaml
+	Forgotten  []ListItem
 	Guard      string    // of stacks without a spec
 	Profiles   []Profile // built in first, then by name
 	OpenTofu   string    // version constraints
@@ -18,7 +18,7 @@ type Project struct {
 	DNS        string
 }
 
-// A Stack is one spec after everything it inherits was laid under it.
+// A Stack is one spec with everything it inherits.
 type Stack struct {
 	Pos
 	Spec         string // path of the spec inside its project, for headers
@@ -33,8 +33,8 @@ type Stack struct {
 	VMIDs        *Range
 	Guard        string
 	VMs          []*VM // in the order in which decisions are made
-	Retired      []Way
-	Forgotten    []Way
+	Retired      []ListItem
+	Forgotten    []ListItem
 	Renamed      []Rename
 	Parallelism  int    // 0 is OpenTofu's own
 	Registration string // "" is none
@@ -42,8 +42,8 @@ type Stack struct {
 	RegistrationPos Pos
 }
 
-// A Way is one entry of retired or forgotten.
-type Way struct {
+// A ListItem is one entry of retired or forgotten.
+type ListItem struct {
 	Pos
 	Name string
 }

@@ -9,7 +9,7 @@ import (
 // Severity says whether a Problem stops a command.
 type Severity string
 
-// An error stops the command that met it; warnings alone do not.
+// An error stops the command; warnings alone do not.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
@@ -28,9 +28,12 @@ func (p Pos) compare(q Pos) int {
 	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 
-// A Problem is something wrong with a file that its author can mend. Code is
-// stable and listed in Codes; Path is where in the document, such as
-// "vms.web01.cores"; Fix says how to mend it and may be empty.
+// A Problem is a mistake in a file that its author can correct. Code is stable
+// and listed in Codes; Path is the place in the document, such as
+// "vms.web01.cores"; Fix says how to correct it and may be empty.
+//
+// Message and Fix hold text from the file as it is there. Package report makes
+// it safe to print.
 type Problem struct {
 	Pos
 	Path     string   `json:"path,omitempty"`
@@ -44,8 +47,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s: %s [%s]", p.Pos, p.Severity, p.Message, p.Code)
 }
 
-// SortProblems puts problems into their total order and drops repeats: one
-// mistake in the defaults is one problem, however many VMs inherit it.
+// SortProblems puts problems into a total order and drops repetitions.
 func SortProblems(ps []Problem) []Problem {
 	out := slices.Clone(ps)
 	slices.SortFunc(out, func(a, b Problem) int {
@@ -60,54 +62,3 @@ func SortProblems(ps []Problem) []Problem {
 func HasErrors(ps []Problem) bool {
 	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == SeverityError })
 }
-
-// The codes of all problems. They are part of the output people match on.
-const (
-	CodeSyntax         = "yaml-syntax"
-	CodeEmpty          = "empty-file"
-	CodeDocuments      = "several-documents"
-	CodeTooBig         = "too-big"
-	CodeAlias          = "bad-alias"
-	CodeDuplicateKey   = "duplicate-key"
-	CodeVersion        = "api-version"
-	CodeKind           = "bad-kind"
-	CodeUnknownKey     = "unknown-key"
-	CodeMissingKey     = "missing-key"
-	CodeType           = "wrong-type"
-	CodeRange          = "out-of-range"
-	CodeValue          = "bad-value"
-	CodePlaceholder    = "bad-placeholder"
-	CodeSecret         = "secret"
-	CodeFile           = "missing-file"
-	CodeRoster         = "bad-roster"
-	CodeNoProfile      = "unknown-profile"
-	CodeProfileClash   = "profile-clash"
-	CodeProfileNode    = "profile-without-node"
-	CodeIgnored        = "ignored-change"
-	CodeNoVMs          = "no-vms"
-	CodeNoNode         = "no-node"
-	CodeNoTemplate     = "no-template"
-	CodeNoDNS          = "no-dns"
-	CodeAgent          = "agent-needed"
-	CodeGateway        = "bad-gateway"
-	CodeAddress        = "bad-address"
-	CodeDevice         = "device-clash"
-	CodeHardware       = "bad-hardware"
-	CodeVMIDClash      = "vmid-clash"
-	CodeVMIDsExhausted = "vmids-exhausted"
-	CodeNoVMIDs        = "no-vmids"
-	CodeNameClash      = "name-clash"
-	CodeKeyClash       = "key-clash"
-	CodeAddressClash   = "address-clash"
-	CodeMACClash       = "mac-clash"
-	CodeDNSClash       = "dns-clash"
-	CodePoolClash      = "pool-clash"
-	CodeStackClash     = "stack-clash"
-	CodePinClash       = "pin-clash"
-	CodeSelfHosted     = "self-hosted"
-	CodeBranchRef      = "branch-ref"
-	CodeEngine         = "engine-too-old"
-	CodeWayOut         = "bad-way-out"
-	CodeResolve        = "needs-resolve"
-	CodeLock           = "bad-lock"
-)

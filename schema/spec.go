@@ -21,32 +21,32 @@ func Parse(file string, src []byte) (*Spec, []Problem) {
 	if n == nil {
 		return nil, SortProblems(problems)
 	}
-	said := map[Pos]bool{} // one mistake is one problem
+	c := newChecker()
 	for _, p := range problems {
-		said[p.Pos] = true
+		c.Add(p)
+		c.reported[p.Pos] = true // what else is wrong there follows from it
 	}
-	c := &checker{problems: problems, said: said}
-	c.secrets(n, "")
+	c.texts(n, "")
 	if n.Shape != ShapeMap {
-		c.errorAt(n, "", CodeType, "`stackgen init` writes a commented example", "a spec is a map of keys; this is %s", n.Shape)
-		return nil, SortProblems(c.problems)
+		c.errorAt(n, "", CodeType, "`stackgen init` writes a commented example", "a spec is a map of keys, but this is %s", n.Shape)
+		return nil, c.Problems()
 	}
 	kind := c.kind(n)
 	if kind == "" {
-		return nil, SortProblems(c.problems)
+		return nil, c.Problems()
 	}
 	s := &Spec{File: file, Kind: kind, root: c.object(n, fieldsOf(kind), "")}
 	s.Name = s.root.Get("name").Str()
-	if HasErrors(c.problems) {
-		return nil, SortProblems(c.problems)
+	if c.errors > 0 {
+		return nil, c.Problems()
 	}
-	return s, SortProblems(c.problems)
+	return s, c.Problems()
 }
 
-// kind peeks at apiVersion and kind: what they say decides what the rest means.
+// kind reads apiVersion and kind first, because they decide which table applies.
 func (c *checker) kind(n *Node) string {
 	if v := n.Get("apiVersion"); v != nil && v.Shape == ShapeString && v.Text != APIVersion {
-		c.errorAt(v, "apiVersion", CodeVersion, "write "+APIVersion, "this stackgen reads apiVersion %s; this is %q", APIVersion, printable(v.Text))
+		c.errorAt(v, "apiVersion", CodeVersion, "write "+APIVersion, "this stackgen reads apiVersion %s, but this is %q", APIVersion, v.Text)
 		return ""
 	}
 	kinds := []string{KindProject, KindStack, KindClass}
@@ -61,7 +61,7 @@ func (c *checker) kind(n *Node) string {
 		if near := nearest(k.Text, kinds); near != "" {
 			fix = "did you mean " + near + "?"
 		}
-		c.errorAt(k, "kind", CodeKind, fix, "%q is no kind of document", printable(k.Text))
+		c.errorAt(k, "kind", CodeKind, fix, "%q is not a kind of document", k.Text)
 	}
 	return ""
 }

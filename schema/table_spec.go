@@ -80,8 +80,8 @@ var providerFields = []Field{
 }
 
 var catalogFields = []Field{
-	{Key: "source", Type: String, Format: "text", Required: true, Doc: "Git repository, as Git or OpenTofu takes it."},
-	{Key: "ref", Type: String, Format: "text", Required: true, Doc: "A tag or commit. A branch moves, and is warned of."},
+	{Key: "source", Type: String, Format: "line", Required: true, Doc: "Git repository, as Git or OpenTofu takes it."},
+	{Key: "ref", Type: String, Format: "line", Required: true, Doc: "A tag or commit. A branch moves, and is warned of."},
 }
 
 var backendFields = []Field{
@@ -97,7 +97,7 @@ var backendFields = []Field{
 var proxmoxFields = []Field{
 	{Key: "endpoint", Type: String, Format: "url", Doc: "URL of the API."},
 	{Key: "insecure", Type: Bool, Default: "false", Doc: "Do not verify the server's certificate."},
-	{Key: "ca_file", Type: String, Format: "text", Doc: "Certificate authority of the server, a file relative to the spec."},
+	{Key: "ca_file", Type: String, Format: "line", Doc: "Certificate authority of the server, a file relative to the spec."},
 }
 
 var dnsFields = []Field{
@@ -117,7 +117,7 @@ var tsigFields = []Field{
 var poolFields = []Field{
 	{Key: "id", Type: String, Format: "pool", Required: true, Doc: "Id of the pool."},
 	{Key: "create", Type: Bool, Default: "false", Doc: "The pool belongs to this stack, which makes it."},
-	{Key: "comment", Type: String, Format: "text", Doc: "Comment of the pool."},
+	{Key: "comment", Type: String, Format: "line", Doc: "Comment of the pool."},
 }
 
 var namingFields = []Field{
@@ -146,8 +146,8 @@ var classFields = []Field{
 
 var studentsFields = append([]Field{
 	{Key: "count", Type: Int, Max: 10000, Doc: "How many students."},
-	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "text"}, Doc: "The students' names, instead of a count."},
-	{Key: "roster_file", Type: String, Format: "text", Doc: "A CSV file with a header line and a column `name`, relative to the spec, instead of a count."},
+	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "line"}, Doc: "The students' names, instead of a count."},
+	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file with a header line and a column `name`, relative to the spec, instead of a count."},
 	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster."},
 	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single students' VMs, by key."},
 }, VMFields...)
@@ -157,5 +157,5 @@ var applyFields = []Field{
 }
 
 var outputsFields = []Field{
-	{Key: "registration", Type: String, Format: "text", Doc: "A JSON file that lists the class's VMs, relative to the project."},
+	{Key: "registration", Type: String, Format: "line", Doc: "A JSON file that lists the class's VMs, relative to the project."},
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,6 +30,27 @@ func printable(text string) string {
 		return quoted[1 : len(quoted)-1]
 	}
 	return text
+}
+
+// controlIn returns the first character of text that no text may contain.
+func controlIn(text string) (rune, bool) {
+	if matches("text", text) {
+		return 0, false
+	}
+	for _, r := range text {
+		if !matches("text", string(r)) {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+// controlName describes a character that controlIn found.
+func controlName(r rune) string {
+	if unicode.IsControl(r) {
+		return fmt.Sprintf("the control character %U", r)
+	}
+	return fmt.Sprintf("the invisible character %U, which changes lines or the direction of text", r)
 }
 
 // nearest returns the candidate that is at most two edits away, or "".

@@ -8,7 +8,7 @@ import (
 )
 
 // read reads a VM's merged properties into the typed fields that decisions and
-// checks work on, and checks what the tables cannot say.
+// checks use, and checks what the tables cannot express.
 func (e *expander) read(v *VM) {
 	if name := v.Values.Get("name"); name != nil {
 		v.Name = name.Text
@@ -31,7 +31,7 @@ func (v *VM) set(key string, value *Node) {
 	v.Values = v.Values.With(Scalar(v.Pos, ShapeString, key), value)
 }
 
-// identity reads what decides which VM this is: profile, VMID, template.
+// identity reads the properties that identify a VM: profile, VMID, template.
 func (e *expander) identity(v *VM) {
 	v.Profile = "default"
 	if p := v.Values.Get("profile"); p != nil && p.File != "" {
@@ -41,10 +41,10 @@ func (e *expander) identity(v *VM) {
 	if a := v.Values.Get("adopt"); a != nil {
 		v.Adopt = true
 		if own := v.Own.Get("profile"); own == nil {
-			v.Profile = "adopted" // a profile in the defaults was not meant for a VM that exists
+			v.Profile = "adopted" // a profile in the defaults is meant for VMs that stackgen creates
 		}
 		if pin := v.Own.Get("vmid"); pin != nil && pin.Int() != a.Get("vmid").Int() {
-			e.errorPos(pin.Pos, v.Path+".vmid", CodeVMIDClash, "remove vmid", "vmid says %d, adopt says %d", pin.Int(), a.Get("vmid").Int())
+			e.errorPos(pin.Pos, v.Path+".vmid", CodeVMIDClash, "remove vmid", "vmid is %d, but adopt is %d", pin.Int(), a.Get("vmid").Int())
 		}
 		v.VMID = a.Get("vmid").Int()
 	}
@@ -53,7 +53,7 @@ func (e *expander) identity(v *VM) {
 		for _, p := range e.profiles {
 			names = append(names, p.Name)
 		}
-		e.errorPos(v.At("profile"), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "), "there is no profile %q", v.Profile)
+		e.errorPos(v.At("profile"), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "), "the profile %q does not exist", v.Profile)
 	}
 	v.Clone = v.Values.Get("clone").Str()
 	t := v.Values.Get("template")
@@ -65,7 +65,7 @@ func (e *expander) identity(v *VM) {
 	case t != nil:
 		v.Template = &Template{Pos: t.Pos, VMID: t.Get("vmid").Int(), Name: t.Get("name").Str(), Node: t.Get("node").Str()}
 	case !v.Adopt:
-		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: VMID, or adopt: {vmid: N} if the VM exists already", "VM %s has no template to be cloned from", v.Key)
+		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: VMID, or adopt: {vmid: N} if the VM exists", "no template to clone")
 	}
 }
 
@@ -85,11 +85,11 @@ func (e *expander) placement(v *VM) {
 		v.Node = ""
 		v.Placement = &Placement{Pos: p.Pos, Strategy: p.Get("strategy").Str(), Nodes: p.Get("nodes").Strings(), MaxPerNode: p.Get("max_per_node").Int()}
 		if len(v.Placement.Nodes) == 0 {
-			e.errorPos(p.Pos, v.Path+".placement", CodeNoNode, "add nodes: [...]", "placement has no nodes to choose from")
+			e.errorPos(p.Pos, v.Path+".placement", CodeNoNode, "add nodes: [...]", "the placement has no nodes")
 		}
 	}
 	if v.Node == "" && v.Placement == nil {
-		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME, or placement: {nodes: [...]}", "VM %s has no node", v.Key)
+		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME, or placement: {nodes: [...]}", "no node")
 	}
 	v.PoolID = v.Values.Get("pool").Str()
 	if e.stack.Pool != nil {
@@ -106,7 +106,7 @@ func (e *expander) cloudInit(v *VM) {
 		return
 	}
 	if keys := ci.Get("ssh_keys"); keys != nil {
-		ci = ci.With(ci.key("ssh_keys"), e.keysFrom(keys))
+		ci = ci.With(ci.key("ssh_keys"), e.publicKeys(keys))
 	}
 	if ci.Get("datastore") == nil {
 		store := "local-lvm"
@@ -117,12 +117,12 @@ func (e *expander) cloudInit(v *VM) {
 	}
 	gateway := ci.Get("gateway")
 	if text := ci.Get("ipv4").Str(); text == "" || text == "dhcp" {
-		ci = ci.Without("gateway") // inherited from the defaults; DHCP brings its own
+		ci = ci.Without("gateway") // inherited from the defaults; DHCP provides its own
 	} else {
 		e.static(v, text, gateway)
 	}
 	if six := ci.Get("ipv6"); six != nil && six.Text != "dhcp" && six.Text != "auto" && !staticPrefix(six.Text).IsValid() {
-		e.errorPos(six.Pos, v.Path+".cloud_init.ipv6", CodeAddress, "", "%q is no IPv6 address with its prefix length", printable(six.Text))
+		e.errorPos(six.Pos, v.Path+".cloud_init.ipv6", CodeAddress, "", "%q is not an IPv6 address with its prefix length", six.Text)
 	}
 	v.Values = v.Values.With(v.Values.key("cloud_init"), ci)
 }
@@ -134,7 +134,7 @@ func (e *expander) static(v *VM, text string, gateway *Node) {
 	v.Address = p
 	net := p.Masked()
 	if p.Bits() < 31 && (p.Addr() == net.Addr() || !net.Contains(p.Addr().Next())) {
-		e.errorPos(at, v.Path+".cloud_init.ipv4", CodeAddress, "choose an address inside the subnet", "%s is the network or broadcast address of %s", p.Addr(), net)
+		e.errorPos(at, v.Path+".cloud_init.ipv4", CodeAddress, "choose a host address", "%s is the network or broadcast address of %s", p.Addr(), net)
 	}
 	if gateway == nil {
 		return
@@ -142,25 +142,25 @@ func (e *expander) static(v *VM, text string, gateway *Node) {
 	gw, err := netip.ParseAddr(gateway.Text)
 	switch {
 	case err != nil || !net.Contains(gw):
-		e.errorPos(gateway.Pos, v.Path+".cloud_init.gateway", CodeGateway, "use a gateway inside "+net.String(), "gateway %s is not in the subnet of %s (VM %s)", printable(gateway.Text), p, v.Key)
+		e.errorPos(gateway.Pos, v.Path+".cloud_init.gateway", CodeGateway, "use a gateway inside "+net.String(), "the gateway %s is not in the subnet of %s", gateway.Text, p)
 	case gw == p.Addr():
-		e.errorPos(at, v.Path+".cloud_init.ipv4", CodeGateway, "choose another address", "%s is the gateway's own address", gw)
+		e.errorPos(at, v.Path+".cloud_init.ipv4", CodeGateway, "choose another address", "%s is the address of the gateway", gw)
 	}
 }
 
 func (e *expander) hardware(v *VM) {
 	memory, balloon := v.Values.Get("memory"), v.Values.Get("balloon")
 	if balloon.Int() > memory.Int() {
-		e.errorPos(v.At("balloon"), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory", "balloon %d MiB is more than memory %d MiB", balloon.Int(), memory.Int())
+		e.errorPos(v.At("balloon"), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory", "balloon (%d MiB) is larger than memory (%d MiB)", balloon.Int(), memory.Int())
 	}
 	if efi := v.Values.Get("efi"); efi != nil && v.Values.Get("bios").Str() != "ovmf" {
-		e.errorPos(efi.Pos, v.Path+".efi", CodeHardware, "say bios: ovmf, or remove efi", "an EFI disk needs bios: ovmf")
+		e.errorPos(efi.Pos, v.Path+".efi", CodeHardware, "write bios: ovmf, or remove efi", "an EFI disk needs bios: ovmf")
 	}
 	if vga := v.Values.Get("vga"); vga != nil && vga.Get("type") == nil && len(vga.Items) > 0 {
 		v.Values = v.Values.With(v.Values.key("vga"), vga.With(Scalar(vga.Pos, ShapeString, "type"), Scalar(vga.Pos, ShapeString, "std")))
 	}
 	if s := v.Values.Get("startup"); s != nil && s.Get("order") == nil {
-		e.errorPos(s.Pos, v.Path+".startup", CodeMissingKey, "add order", "startup needs the key \"order\"")
+		e.errorPos(s.Pos, v.Path+".startup", CodeMissingKey, "add order", "startup lacks the key \"order\"")
 	}
 }
 
@@ -199,19 +199,19 @@ func (e *expander) devices(v *VM) {
 	for _, d := range v.Values.Get("disks").List() {
 		at := d.Get("interface")
 		if seen[at.Str()] {
-			e.errorPos(at.Pos, v.Path+".disks", CodeDevice, "choose another interface", "interface %s is used twice by VM %s", at.Str(), v.Key)
+			e.errorPos(at.Pos, v.Path+".disks", CodeDevice, "choose another interface", "two devices use the interface %s", at.Str())
 		}
 		seen[at.Str()] = true
 		if d.Get("ssd").Bool() && strings.HasPrefix(at.Str(), "virtio") {
-			e.errorPos(d.Get("ssd").Pos, v.Path+".disks", CodeHardware, "use a scsi interface, or remove ssd", "a virtio disk cannot be shown as an SSD")
+			e.errorPos(d.Get("ssd").Pos, v.Path+".disks", CodeHardware, "use a scsi interface, or remove ssd", "a disk on a virtio interface cannot be an SSD")
 		}
 		if io := d.Get("iothread"); io.Bool() && strings.HasPrefix(at.Str(), "scsi") && v.Values.Get("scsi_hardware").Str() != "virtio-scsi-single" {
-			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "say scsi_hardware: virtio-scsi-single, or remove iothread", "an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
+			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "write scsi_hardware: virtio-scsi-single, or remove iothread", "an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
 		}
 	}
 	for _, u := range v.Values.Get("usb").List() {
 		if u.Has("host") == u.Has("mapping") {
-			e.errorPos(u.Pos, v.Path+".usb", CodeHardware, "say one of them", "a USB device of VM %s takes either host or mapping", v.Key)
+			e.errorPos(u.Pos, v.Path+".usb", CodeHardware, "keep one of them", "a USB device takes either host or mapping")
 		}
 	}
 	for _, n := range v.Values.Get("networks").List() {
@@ -225,7 +225,7 @@ func (e *expander) records(v *VM) {
 	d, own := v.Values.Get("dns"), v.Own.Get("dns")
 	if e.stack.DNS == nil {
 		if own != nil && !own.Off() {
-			e.errorPos(own.Pos, v.Path+".dns", CodeNoDNS, "add dns: {zone, server} to the stack", "VM %s asks for records, and the stack has no dns", v.Key)
+			e.errorPos(own.Pos, v.Path+".dns", CodeNoDNS, "add dns: {zone, server} to the stack", "the VM has DNS records, but the stack has no dns")
 		}
 		return
 	}
@@ -235,7 +235,7 @@ func (e *expander) records(v *VM) {
 	ttl := cmp.Or(d.Get("ttl").Int(), e.stack.DNS.TTL)
 	for _, r := range d.Get("records").List() {
 		if reserved(r.Text) {
-			e.errorPos(r.Pos, v.Path+".dns", CodeValue, "choose another name", "%q is a word of HCL, which Terragrunt writes without quotes", r.Text)
+			e.errorPos(r.Pos, v.Path+".dns", CodeValue, "choose another name", "%q is an HCL keyword, and Terragrunt writes keys without quotes", r.Text)
 		}
 		v.Records = append(v.Records, Record{Pos: r.Pos, Name: r.Text, TTL: ttl})
 	}
@@ -243,14 +243,14 @@ func (e *expander) records(v *VM) {
 		v.Records = []Record{{Pos: v.At("name"), Name: v.Name, TTL: ttl}}
 	}
 	if len(v.Records) > 0 && !v.Address.IsValid() && !v.AgentOn {
-		e.errorPos(v.At("agent"), v.Path+".agent", CodeAgent, "give a static address, enable the agent, or say dns: false",
-			"VM %s has a DNS record, takes its address by DHCP and has no guest agent: its address can never be known", v.Key)
+		e.errorPos(v.At("agent"), v.Path+".agent", CodeAgent, "set a static address, enable the agent, or write dns: false",
+			"the VM has a DNS record, but its address cannot be read: it comes from DHCP, and the guest agent is off")
 	}
 }
 
-// ignoredChanges warns of properties that are set on the VM itself although
-// its profile ignores their change. Properties that matter when it is created
-// are left out: they were not meant as a change.
+// ignoredChanges warns about properties that are set on the VM itself although
+// its profile ignores their changes. Properties that matter only when the VM is
+// created are left out.
 func (e *expander) ignoredChanges(v *VM) {
 	p := e.profile(v.Profile)
 	if p == nil {
@@ -262,44 +262,50 @@ func (e *expander) ignoredChanges(v *VM) {
 		if root == "" || f.Creation || !p.Ignores(root) || v.Own.Items[i].Off() {
 			continue
 		}
-		fix := "profile " + p.Name + " ignores it; remove the key, or choose a profile that does not"
+		fix := "remove the key, or choose a profile that does not ignore " + root
 		if key.Text == "cloud_init" && len(v.Records) > 0 {
-			fix = "a static address still goes into DNS and outputs; choose another profile to have it set on the VM"
+			fix = "choose another profile to set the address on the VM; DNS and outputs use it in any case"
 		}
-		e.warn(key.Pos, v.Path+"."+key.Text, CodeIgnored, fix, "a change of %s never reaches VM %s: profile %s ignores %s", key.Text, v.Key, p.Name, root)
+		e.warn(key.Pos, v.Path+"."+key.Text, CodeIgnored, fix, "a change of %s has no effect: profile %s ignores %s", key.Text, p.Name, root)
 	}
 }
 
-// wayProblems checks retired, forgotten and renamed against the VMs that are there.
-func (j *joiner) wayProblems(s *Stack) {
-	has := func(key string) bool {
-		return slices.ContainsFunc(s.VMs, func(v *VM) bool { return v.Key == key })
+// listClashes checks retired, forgotten and renamed against the VMs of the spec.
+func (e *expander) listClashes() {
+	s := e.stack
+	inSpec := func(key string) bool { _, ok := e.keys[key]; return ok }
+	retired, renamed := map[string]bool{}, map[string]bool{}
+	for _, item := range s.Retired {
+		retired[item.Name] = true
+	}
+	for _, r := range s.Renamed {
+		renamed[r.From] = true
 	}
 	for _, list := range []struct {
-		name string
-		ways []Way
+		name  string
+		items []ListItem
 	}{{"retired", s.Retired}, {"forgotten", s.Forgotten}} {
-		for _, w := range list.ways {
-			if has(w.Name) {
-				j.errorPos(w.Pos, list.name, CodeWayOut, "remove it from vms or groups, or from "+list.name, "VM %s is %s and in the spec as well", w.Name, list.name)
+		for _, item := range list.items {
+			if inSpec(item.Name) {
+				e.errorPos(item.Pos, list.name, CodeListClash, "remove it from vms or groups, or from "+list.name, "VM %s is in %s and also in the spec", item.Name, list.name)
 			}
 		}
 	}
-	for _, w := range s.Forgotten {
-		if slices.ContainsFunc(s.Retired, func(r Way) bool { return r.Name == w.Name }) {
-			j.errorPos(w.Pos, "forgotten", CodeWayOut, "choose one", "%s is retired and forgotten", w.Name)
+	for _, item := range s.Forgotten {
+		if retired[item.Name] {
+			e.errorPos(item.Pos, "forgotten", CodeListClash, "keep one of them", "%s is in retired and also in forgotten", item.Name)
 		}
 	}
 	to := map[string]string{}
 	for _, r := range s.Renamed {
-		if has(r.From) {
-			j.errorPos(r.Pos, "renamed", CodeWayOut, "rename it in vms too; the old key is free again once the renamed line is gone", "VM %s is renamed and in the spec as well", r.From)
+		if inSpec(r.From) {
+			e.errorPos(r.Pos, "renamed", CodeListClash, "use the new key in vms too; the old key is free again after the renamed line is removed", "VM %s is in renamed and also in the spec", r.From)
 		}
-		if !has(r.To) && !slices.ContainsFunc(s.Renamed, func(o Rename) bool { return o.From == r.To }) {
-			j.errorPos(r.Pos, "renamed", CodeWayOut, "add "+r.To+" to vms", "there is no VM %s for %s to become", r.To, r.From)
+		if !inSpec(r.To) && !renamed[r.To] {
+			e.errorPos(r.Pos, "renamed", CodeListClash, "add "+r.To+" to vms", "%s is renamed to %s, but the spec has no VM %s", r.From, r.To, r.To)
 		}
 		if other := to[r.To]; other != "" {
-			j.errorPos(r.Pos, "renamed", CodeWayOut, "keep one of them", "%s and %s are both renamed to %s", other, r.From, r.To)
+			e.errorPos(r.Pos, "renamed", CodeListClash, "keep one of them", "%s and %s are both renamed to %s", other, r.From, r.To)
 		}
 		to[r.To] = r.From
 	}

@@ -14,8 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Bounds on a document. They are far above any real spec, and keep a small file
-// from unfolding into one that no machine can hold.
+// Bounds on a document. They are far above any real spec, and stop a small file
+// that expands to more than fits into memory.
 const (
 	maxBytes = 16 << 20
 	maxDepth = 64
@@ -32,22 +32,22 @@ func ParseYAML(file string, src []byte) (*Node, []Problem) {
 	return n, problems
 }
 
-// parseYAML is ParseYAML that keeps the node where what is wrong leaves the rest
-// of the document as it is meant.
+// parseYAML is ParseYAML, but also returns the node where its errors leave the
+// rest of the document intact.
 func parseYAML(file string, src []byte) (*Node, []Problem) {
 	start := Pos{File: file, Line: 1, Col: 1}
 	if len(src) > maxBytes {
 		return nil, []Problem{{Pos: start, Severity: SeverityError, Code: CodeTooBig,
-			Message: fmt.Sprintf("the file has %d bytes; a spec has at most %d", len(src), maxBytes)}}
+			Message: fmt.Sprintf("the file has %d bytes, but a spec has at most %d", len(src), maxBytes)}}
 	}
 	doc, err := decode(src)
 	if errors.Is(err, io.EOF) || err == nil && (doc.Kind == 0 || len(doc.Content) == 0 || doc.Content[0].Tag == "!!null") {
-		return nil, []Problem{{Pos: start, Severity: SeverityError, Code: CodeEmpty, Message: "the file holds no document",
+		return nil, []Problem{{Pos: start, Severity: SeverityError, Code: CodeEmpty, Message: "the file contains no document",
 			Fix: "`stackgen init` writes a commented example"}}
 	}
 	if more := (*severalError)(nil); errors.As(err, &more) {
 		return nil, []Problem{{Pos: Pos{File: file, Line: more.line, Col: 1}, Severity: SeverityError, Code: CodeDocuments,
-			Message: "a second document begins here; a spec is one document", Fix: "put it into a file of its own"}}
+			Message: "a second document begins here, but a spec is one document", Fix: "move it to a file of its own"}}
 	}
 	if err != nil {
 		return nil, []Problem{syntaxProblem(file, err)}
@@ -64,8 +64,8 @@ type severalError struct{ line int }
 
 func (e *severalError) Error() string { return "several documents" }
 
-// decode reads the one document of src. yaml.v3 may panic on input it did not
-// foresee; for the person that is a syntax error like any other.
+// decode reads the one document of src. yaml.v3 panics on some input; a panic is
+// reported as a syntax error.
 func decode(src []byte) (doc yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -87,8 +87,8 @@ func decode(src []byte) (doc yaml.Node, err error) {
 
 var (
 	yamlLine = regexp.MustCompile(`line (\d+): `)
-	// yamlParser are the errors that yaml.v3 gives the line before theirs: it
-	// counts its scanner's lines from 1, and its parser's from 0.
+	// yamlParser are the errors of yaml.v3's parser. It counts lines from 0; its
+	// scanner counts from 1.
 	yamlParser = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (undefined tag handle|duplicate|incompatible))`)
 )
 
@@ -103,14 +103,14 @@ func syntaxProblem(file string, err error) Problem {
 		}
 	}
 	return Problem{Pos: Pos{File: file, Line: line, Col: 1}, Severity: SeverityError, Code: CodeSyntax,
-		Message: "not valid YAML: " + printable(text)}
+		Message: "not valid YAML: " + text}
 }
 
-// A builder turns yaml.v3's tree into ours, within bounds.
+// A builder turns yaml.v3's tree into Nodes, within bounds.
 type builder struct {
 	file     string
 	count    int
-	open     map[*yaml.Node]bool // anchors being expanded: an alias to one of them never ends
+	open     map[*yaml.Node]bool // anchors being expanded: an alias to one of them is a cycle
 	alias    *yaml.Node          // the alias in the document itself that is being expanded
 	problems []Problem
 }
@@ -123,24 +123,24 @@ func (b *builder) pos(y *yaml.Node) Pos {
 	return Pos{File: b.file, Line: max(y.Line, 1), Col: max(y.Column, 1)}
 }
 
-// node never returns nil, so that checking can go on after a problem.
+// node never returns nil, so that checks continue after a problem.
 func (b *builder) node(y *yaml.Node, depth int) *Node {
 	n := &Node{Pos: b.pos(y), Shape: ShapeNull}
 	b.count++
 	switch {
 	case b.count == maxNodes:
-		b.problem(cmp.Or(b.alias, y), CodeTooBig, fmt.Sprintf("the document unfolds into more than %d values", maxNodes), "use fewer aliases")
+		b.problem(cmp.Or(b.alias, y), CodeTooBig, fmt.Sprintf("the document expands to more than %d values", maxNodes), "use fewer aliases")
 		return n
 	case b.count > maxNodes:
 		return n
 	case depth > maxDepth:
-		b.problem(y, CodeTooBig, fmt.Sprintf("values are nested more than %d deep", maxDepth), "")
+		b.problem(y, CodeTooBig, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 		return n
 	}
 	switch y.Kind {
 	case yaml.AliasNode:
 		if b.open[y.Alias] {
-			b.problem(y, CodeAlias, fmt.Sprintf("alias *%s stands inside what it names", printable(y.Value)), "")
+			b.problem(y, CodeAlias, fmt.Sprintf("the alias *%s is inside its own anchor", y.Value), "")
 			return n
 		}
 		if b.alias == nil {
@@ -176,23 +176,23 @@ func (b *builder) scalar(y *yaml.Node) Shape {
 		return ShapeNull
 	case "!!bool":
 		if !slices.Contains([]string{"true", "false"}, strings.ToLower(y.Value)) {
-			b.problem(y, CodeType, printable(y.Value)+" is neither true nor false", "write true or false")
+			b.problem(y, CodeType, y.Value+" is not true or false", "write true or false")
 		}
 		return ShapeBool
 	case "!!int":
 		if !decimal.MatchString(y.Value) {
-			b.problem(y, CodeType, fmt.Sprintf("%s is not a plain decimal number", printable(y.Value)), "write it in decimal, or in quotes if it is text")
+			b.problem(y, CodeType, fmt.Sprintf("%s is not a plain decimal number", y.Value), "write it in decimal, or in quotes if it is text")
 		}
 		return ShapeInt
 	case "!!float":
 		if _, err := strconv.ParseFloat(y.Value, 64); err != nil || strings.ContainsAny(y.Value, "xXpPnN_") {
-			b.problem(y, CodeType, fmt.Sprintf("%s is not a plain decimal number", printable(y.Value)), "write it in decimal, or in quotes if it is text")
+			b.problem(y, CodeType, fmt.Sprintf("%s is not a plain decimal number", y.Value), "write it in decimal, or in quotes if it is text")
 		}
 		return ShapeFloat
 	case "!!str", "!!timestamp":
 		return ShapeString
 	default:
-		b.problem(y, CodeType, fmt.Sprintf("the YAML tag %s has no meaning here", printable(y.Tag)), "remove the tag")
+		b.problem(y, CodeType, fmt.Sprintf("the YAML tag %s is not allowed", y.Tag), "remove the tag")
 		return ShapeString
 	}
 }
@@ -211,11 +211,11 @@ func (b *builder) mapping(n *Node, y *yaml.Node, depth int) {
 			return
 		}
 		if key.Shape == ShapeList || key.Shape == ShapeMap || key.Shape == ShapeNull {
-			b.problem(k, CodeType, "a key must be text, this is "+string(key.Shape), "")
+			b.problem(k, CodeType, "a key must be text, but this is "+string(key.Shape), "")
 			continue
 		}
 		if first := seen[key.Text]; first != nil {
-			b.problem(k, CodeDuplicateKey, fmt.Sprintf("key %q stands here again; the first is on line %d", printable(key.Text), first.Line),
+			b.problem(k, CodeDuplicateKey, fmt.Sprintf("the key %q is already on line %d", key.Text, first.Line),
 				"keep one of them")
 			continue
 		}
@@ -227,8 +227,8 @@ func (b *builder) mapping(n *Node, y *yaml.Node, depth int) {
 	}
 }
 
-// merge adds the entries of a merge key (<<) that are not there yet: what the
-// map says itself wins, then earlier merged maps over later ones.
+// merge adds the missing entries of a merge key (<<): the map's own entries take
+// precedence, then those of earlier merged maps.
 func (b *builder) merge(n *Node, y *yaml.Node, seen map[string]*Node, depth int) {
 	from := b.node(y, depth+1)
 	maps := []*Node{from}
@@ -237,7 +237,7 @@ func (b *builder) merge(n *Node, y *yaml.Node, seen map[string]*Node, depth int)
 	}
 	for _, m := range maps {
 		if m.Shape != ShapeMap {
-			b.problem(y, CodeAlias, "a merge key (<<) takes a map, or a list of maps; this is "+string(m.Shape), "")
+			b.problem(y, CodeAlias, "a merge key (<<) takes a map or a list of maps, but this is "+string(m.Shape), "")
 			continue
 		}
 		for i, key := range m.Keys {

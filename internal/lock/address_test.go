@@ -59,7 +59,7 @@ func TestFormerAddresses(t *testing.T) {
 // destruction too.
 func TestFormerAddressesOfStack(t *testing.T) {
 	l := rendered(t, &Lock{Version: Version}, "vms: {x: {profile: protected}}")
-	p := &schema.Project{Retired: []schema.Way{{Name: "a"}}}
+	p := &schema.Project{Retired: []schema.ListItem{{Name: "a"}}}
 	r := Decide(p, l, Options{Specs: map[string]string{}, Selected: func(string) bool { return true }})
 	if got := strings.Join(addresses(r.Lock.Stacks.Get("a").VMs[0]), " > "); got != "protected/x > default/x" {
 		t.Errorf("got %s", got)

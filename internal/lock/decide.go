@@ -42,7 +42,7 @@ func Decide(p *schema.Project, old *Lock, o Options) Result {
 	d.gone()
 	d.lock.sort()
 	d.result.Lock = d.lock
-	d.result.Problems = schema.SortProblems(d.result.Problems)
+	d.result.Problems = d.problems.Problems()
 	return d.result
 }
 
@@ -54,6 +54,8 @@ type decider struct {
 	options Options
 	used    map[int]string // VMID -> who has it
 	result  Result
+
+	problems schema.Collector
 }
 
 // reserve notes every VMID that is spoken for, so that allocation avoids it.
@@ -97,7 +99,12 @@ func (d *decider) release(vmid int, holder, heir string) {
 }
 
 func (d *decider) error(at schema.Pos, path, code, fix, format string, args ...any) {
-	d.result.Problems = append(d.result.Problems, schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: code, Message: fmt.Sprintf(format, args...), Fix: fix})
+	d.problems.Add(schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: code, Message: fmt.Sprintf(format, args...), Fix: fix})
+}
+
+// vmError adds a problem of a VM: the same for many VMs is one problem.
+func (d *stackDecider) vmError(v *schema.VM, at schema.Pos, path, code, fix, format string, args ...any) {
+	d.problems.AddVM(d.stack, v, schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: code, Fix: fix}, format, args...)
 }
 
 // refuse stops the render for a VM, pool or unit of the stack.
@@ -169,7 +176,7 @@ func remember(l *Stack, s *schema.Stack) {
 }
 
 // namesOf returns the names in a list of retired or forgotten.
-func namesOf(ways []schema.Way) map[string]bool {
+func namesOf(ways []schema.ListItem) map[string]bool {
 	out := make(map[string]bool, len(ways))
 	for _, w := range ways {
 		out[w.Name] = true
@@ -183,8 +190,8 @@ func (d *decider) gone() {
 	for _, s := range d.project.Stacks {
 		has[s.Name] = true
 	}
-	named := func(ways []schema.Way, name string) bool {
-		return slices.ContainsFunc(ways, func(w schema.Way) bool { return w.Name == name })
+	named := func(ways []schema.ListItem, name string) bool {
+		return slices.ContainsFunc(ways, func(w schema.ListItem) bool { return w.Name == name })
 	}
 	var kept Ordered[Stack]
 	for _, e := range d.lock.Stacks {
@@ -192,10 +199,10 @@ func (d *decider) gone() {
 		retired, forgotten := named(d.project.Retired, e.Key), named(d.project.Forgotten, e.Key)
 		switch {
 		case has[e.Key] && (retired || forgotten):
-			d.error(wayPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", schema.CodeWayOut, "remove the spec, or the line", "stack %s is retired or forgotten, and has a spec as well", e.Key)
+			d.error(wayPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", schema.CodeListClash, "remove the spec, or the line", "stack %s is in retired or forgotten and also has a spec", e.Key)
 		case has[e.Key]:
 		case retired && forgotten:
-			d.error(wayPos(d.project.Forgotten, e.Key), "", schema.CodeWayOut, "choose one", "stack %s is retired and forgotten", e.Key)
+			d.error(wayPos(d.project.Forgotten, e.Key), "", schema.CodeListClash, "keep one of them", "stack %s is in retired and also in forgotten", e.Key)
 		case retired:
 			before := l.addresses()
 			l.retire()
@@ -219,7 +226,7 @@ func (d *decider) gone() {
 	}
 }
 
-func wayPos(ways []schema.Way, name string) schema.Pos {
+func wayPos(ways []schema.ListItem, name string) schema.Pos {
 	for _, w := range ways {
 		if w.Name == name {
 			return w.Pos
@@ -228,9 +235,9 @@ func wayPos(ways []schema.Way, name string) schema.Pos {
 	return schema.Pos{}
 }
 
-func (d *decider) warnUnknown(w schema.Way, what string) {
-	d.result.Problems = append(d.result.Problems, schema.Problem{Pos: w.Pos, Severity: schema.SeverityWarning, Code: schema.CodeWayOut,
-		Message: fmt.Sprintf("the lock knows no %s %q", what, w.Name), Fix: "remove the line"})
+func (d *decider) warnUnknown(w schema.ListItem, what string) {
+	d.problems.Add(schema.Problem{Pos: w.Pos, Severity: schema.SeverityWarning, Code: schema.CodeListClash,
+		Message: fmt.Sprintf("the lock has no %s %q", what, w.Name), Fix: "remove the line"})
 }
 
 // retire marks everything of a stack for destruction that nobody wanted kept.

@@ -48,9 +48,9 @@ func (d *stackDecider) rename() {
 		from, to := index(r.From), index(r.To)
 		switch {
 		case from < 0 && to < 0 && !d.lock.Had(r.From):
-			d.error(r.Pos, "renamed", schema.CodeWayOut, "remove the line, or correct the old key", "the lock knows no VM %q", r.From)
+			d.error(r.Pos, "renamed", schema.CodeListClash, "remove the line, or correct the old key", "the lock has no VM %q", r.From)
 		case from >= 0 && to >= 0:
-			d.error(r.Pos, "renamed", schema.CodeWayOut, "retire or forget one of them", "%s and %s are both in the lock: two VMs cannot become one", r.From, r.To)
+			d.error(r.Pos, "renamed", schema.CodeListClash, "retire or forget one of them", "%s and %s are both in the lock, and two VMs cannot become one", r.From, r.To)
 		case from >= 0:
 			v := &d.lock.VMs[from]
 			delete(at, r.From)
@@ -102,7 +102,7 @@ func (d *stackDecider) leave() {
 
 // entries is a line of the spec such as `retired: [web01, web02]`, with what the
 // spec has in it already.
-func entries(list string, ways []schema.Way, key string) finding.Line {
+func entries(list string, ways []schema.ListItem, key string) finding.Line {
 	var keys []string
 	for _, w := range ways {
 		keys = append(keys, w.Name)
@@ -191,7 +191,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	}
 	if v.VMID != 0 {
 		if holder := d.used[v.VMID]; holder != "" && holder != d.stack.Name+"/"+v.Key {
-			d.error(v.Pos, v.Path, schema.CodeVMIDClash, "choose another VMID; a VM that moves here from another stack is forgotten there first, and adopted here in the next render", "VMID %d of %s is recorded for %s", v.VMID, v.Key, holder)
+			d.vmError(v, v.Pos, v.Path, schema.CodeVMIDClash, "choose another VMID; to move a VM from another stack, add it to forgotten there, render, and adopt it here", "VMID %d is recorded for %s", v.VMID, holder)
 		}
 		out.VMID = v.VMID
 	}
@@ -214,7 +214,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 func (d *stackDecider) allocate(v *schema.VM) int {
 	r := d.stack.VMIDs
 	if r == nil {
-		d.error(v.Pos, v.Path, schema.CodeNoVMIDs, "add vmids: FIRST-LAST to the stack, or vmid: N to the VM", "VM %s needs a VMID, and the stack has no vmids to take one from", v.Key)
+		d.vmError(v, v.Pos, v.Path, schema.CodeNoVMIDs, "add vmids: FIRST-LAST to the stack, or vmid: N to the VM", "no VMID, and the stack has no vmids to allocate one from")
 		return 0
 	}
 	for d.next = max(d.next, r.First); d.next <= r.Last; d.next++ {
@@ -222,7 +222,7 @@ func (d *stackDecider) allocate(v *schema.VM) int {
 			return d.next
 		}
 	}
-	d.error(r.Pos, "vmids", schema.CodeVMIDsExhausted, "widen the range; VMIDs of retired VMs are free once their retired line is gone", "no VMID of %d-%d is left for %s", r.First, r.Last, v.Key)
+	d.vmError(v, r.Pos, "vmids", schema.CodeVMIDsExhausted, "widen the range; the VMID of a retired VM is free after its retired line is removed", "the range %d-%d has no free VMID", r.First, r.Last)
 	return 0
 }
 
@@ -242,7 +242,7 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 		nodes, turn = nodes[:min(1, len(nodes))], 0
 	case "round-robin":
 	default:
-		d.error(v.Placement.Pos, "placement", schema.CodeResolve, "run `stackgen resolve`, or choose strategy: round-robin", "placement by %s looks at the cluster, and the lock does not hold what it decided", v.Placement.Strategy)
+		d.vmError(v, v.Placement.Pos, "placement", schema.CodeResolve, "choose strategy: round-robin or fixed, or set node", "the lock has no node for placement by %s, which needs the cluster", v.Placement.Strategy)
 		return ""
 	}
 	for i := range nodes {
@@ -253,7 +253,7 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 		}
 	}
 	if len(nodes) > 0 {
-		d.error(v.Placement.Pos, "placement", schema.CodeNoNode, "raise max_per_node, or add nodes", "every node has its %d VMs already; there is none for %s", full, v.Key)
+		d.vmError(v, v.Placement.Pos, "placement", schema.CodeNoNode, "raise max_per_node, or add nodes", "every node already has max_per_node (%d) VMs", full)
 	}
 	return ""
 }
@@ -270,13 +270,13 @@ func (d *stackDecider) source(v *schema.VM, was *VM, out *VM) {
 	case was.Template != nil && was.Template.Name == t.Name:
 		out.Template = was.Template
 	default:
-		d.error(t.Pos, "template", schema.CodeResolve, "run `stackgen resolve`, or give the template's VMID", "the template %q is given by name, and the lock does not hold its VMID", t.Name)
+		d.vmError(v, t.Pos, "template", schema.CodeResolve, "write the template's VMID", "the lock has no VMID for the template %q", t.Name)
 	}
 	out.Clone = v.Clone
 	if v.Clone == "auto" {
 		out.Clone = was.Clone
 		if was.Clone == "" {
-			d.error(v.At("clone"), "clone", schema.CodeResolve, "run `stackgen resolve`, or say clone: full", "clone: auto looks at the cluster, and the lock does not hold what it decided")
+			d.vmError(v, v.At("clone"), "clone", schema.CodeResolve, "write clone: full or clone: linked", "the lock has no clone mode for clone: auto, which needs the cluster")
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (d *stackDecider) pool(create bool) {
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
 	if !create && inside && d.retired[UnitPool] {
-		d.error(wayPos(d.stack.Retired, UnitPool), "retired", schema.CodeWayOut, "remove pool as well: the VMs leave the pool, then it is destroyed, in one apply", "the pool is retired while VMs are still in it")
+		d.error(wayPos(d.stack.Retired, UnitPool), "retired", schema.CodeListClash, "remove pool too: one apply then removes the VMs from the pool and destroys it", "the pool is in retired, but VMs are still in it")
 	}
 }
 

@@ -1,0 +1,77 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var ordinal = regexp.MustCompile(`\{[0-9+\- ]*n[0-9+\- ]*\}`)
+
+// hasOrdinal reports whether any text in a tree contains {n}.
+func hasOrdinal(n *Node) bool {
+	return n.Shape == ShapeString && ordinal.MatchString(n.Text) || slices.ContainsFunc(n.Items, hasOrdinal)
+}
+
+// numbered replaces {n} in a member's own properties and checks the result,
+// which could not be checked before. It returns nil where the result has errors.
+func (e *expander) numbered(m member, n *Node) *Node {
+	e.vm = &subject{e.stack.Name, m.path, m.key}
+	errors := e.errors
+	out := e.check(e.substitute(n, m.n), vmField(), m.path)
+	if e.errors > errors {
+		return nil
+	}
+	return out
+}
+
+func (e *expander) substitute(n *Node, ord int) *Node {
+	out := *n
+	if n.Shape == ShapeString {
+		if text, ok := e.withOrdinal(n, n.Text, ord, ""); ok {
+			out.Text = text
+		}
+	}
+	out.Items = make([]*Node, len(n.Items))
+	for i, item := range n.Items {
+		out.Items[i] = e.substitute(item, ord)
+	}
+	return &out
+}
+
+// withOrdinal replaces {n} and its arithmetic, and {name} by a name.
+func (e *expander) withOrdinal(at *Node, text string, n int, name string) (string, bool) {
+	ok := true
+	out := ordinal.ReplaceAllStringFunc(text, func(expr string) string {
+		v, err := evaluate(expr[1:len(expr)-1], n)
+		if err != nil {
+			ok = false
+			e.errorAt(at, "", CodePlaceholder, "write {n}, {10+n} or {n-1}", "%q is not arithmetic with the ordinal n", expr)
+		}
+		return strconv.Itoa(v)
+	})
+	return strings.ReplaceAll(out, "{name}", name), ok
+}
+
+// evaluate adds up terms such as 10+n or n-1.
+func evaluate(expr string, n int) (int, error) {
+	sum, expr := 0, strings.ReplaceAll(strings.ReplaceAll(expr, " ", ""), "-", "+-")
+	for i, term := range strings.Split(expr, "+") {
+		sign := 1
+		if strings.HasPrefix(term, "-") {
+			sign, term = -1, term[1:]
+		}
+		switch v, err := strconv.Atoi(term); {
+		case term == "n":
+			sum += sign * n
+		case term == "" && i == 0 && sign == 1:
+		case err != nil || v < 0 || v > 1<<30:
+			return 0, fmt.Errorf("%q is not a number", term)
+		default:
+			sum += sign * v
+		}
+	}
+	return sum, nil
+}

@@ -1,0 +1,223 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"stackgen/internal/secret"
+)
+
+// A roster lists the students of a class.
+type roster struct {
+	students []student
+	named    bool // with names, not only a count
+}
+
+// A student is one line of a roster.
+type student struct {
+	pos   Pos
+	name  string
+	extra []Extra
+}
+
+// readRoster reads the students of a class: a count, a list, or a file. It
+// returns nil where there are none, or where they have errors.
+func (e *expander) readRoster() *roster {
+	v := e.root.Get("students")
+	if v == nil {
+		return nil
+	}
+	var given []string
+	for _, key := range []string{"count", "roster", "roster_file"} {
+		if v.Has(key) {
+			given = append(given, key)
+		}
+	}
+	if len(given) != 1 {
+		e.errorAt(v, "students", CodeRoster, "keep exactly one of count, roster and roster_file", "students has %d of count, roster and roster_file", len(given))
+		return nil
+	}
+	r := &roster{named: true}
+	switch n := v.Get(given[0]); given[0] {
+	case "count":
+		r.named = false
+		for range n.Int() {
+			r.students = append(r.students, student{pos: v.key("count").Pos})
+		}
+	case "roster":
+		for _, item := range n.Items[:min(len(n.Items), maxVMs+1)] {
+			r.students = append(r.students, student{pos: item.Pos, name: item.Text})
+		}
+	default:
+		f := rosterFile{expander: e, at: n, name: n.sibling()}
+		if !f.read() {
+			return nil
+		}
+		r.students = f.students
+	}
+	if r.named && !e.namesMakeKeys(r) {
+		return nil
+	}
+	return r
+}
+
+// namesMakeKeys checks that a key can be made from every name.
+func (e *expander) namesMakeKeys(r *roster) bool {
+	for _, s := range r.students {
+		if slug(s.name) == "" {
+			e.errorPos(s.pos, "students", CodeRoster, "write it in Latin letters or digits", "no key can be made from the name %q", s.name)
+			return false
+		}
+	}
+	return true
+}
+
+// A rosterFile reads a CSV file of students.
+type rosterFile struct {
+	*expander
+	at       *Node // the file's name in the spec
+	name     string
+	students []student
+}
+
+// read reads the students, at most one more than a stack can have.
+func (f *rosterFile) read() bool {
+	content, ok := f.files[f.name]
+	if !ok || content.Err != "" {
+		f.errorAt(f.at, "students.roster_file", CodeFile, "", "cannot read %s: %s", f.name, content.Err)
+		return false
+	}
+	if line, ok := invalidUTF8(content.Body); ok {
+		f.errorPos(Pos{f.name, line, 1}, "", CodeRoster, "save it as UTF-8", "the roster is not encoded in UTF-8")
+		return false
+	}
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(content.Body, []byte("\ufeff"))))
+	r.TrimLeadingSpace = true
+	header, err := r.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return f.invalid(err)
+	}
+	name := -1
+	for i := range header {
+		header[i] = strings.ToLower(strings.TrimSpace(header[i]))
+		if header[i] == "name" {
+			name = i
+		}
+	}
+	if name < 0 {
+		f.errorAt(f.at, "students.roster_file", CodeRoster, "begin the file with a header line such as name,email", "%s has no column \"name\"", f.name)
+		return false
+	}
+	values := f.columns(header)
+	for len(f.students) <= maxVMs {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return f.invalid(err)
+		}
+		line, _ := r.FieldPos(0)
+		s := student{pos: Pos{File: f.name, Line: line, Col: 1}, name: strings.TrimSpace(record[name])}
+		for i, value := range record {
+			if i != name {
+				s.extra = append(s.extra, Extra{Name: header[i], Value: value})
+			}
+			line, col := r.FieldPos(i)
+			values[i].check(Pos{File: f.name, Line: line, Col: col}, value)
+		}
+		f.students = append(f.students, s)
+	}
+	f.report(values, content.Body)
+	return true
+}
+
+// invalid reports a line that is not CSV.
+func (f *rosterFile) invalid(err error) bool {
+	pos := Pos{File: f.name, Line: 1, Col: 1}
+	if e := (*csv.ParseError)(nil); errors.As(err, &e) {
+		pos.Line, err = e.Line, e.Err
+	}
+	f.errorPos(pos, "", CodeRoster, "quote fields that contain a comma, a quote or a line break", "the roster is not valid CSV: %v", err)
+	return false
+}
+
+func invalidUTF8(text []byte) (line int, invalid bool) {
+	line = 1
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return line, true
+		case r == '\n':
+			line++
+		}
+		text = text[size:]
+	}
+	return 0, false
+}
+
+// A column is checked value by value, and reported once: a wrong column is one
+// mistake.
+type column struct {
+	name            string
+	secret, control int // values with a secret or a control character
+	secretAt        Pos // the first ones
+	controlAt       Pos
+	char            rune
+}
+
+func (f *rosterFile) columns(header []string) []column {
+	out := make([]column, len(header))
+	for i, name := range header {
+		out[i].name = name
+		out[i].check(Pos{File: f.name, Line: 1, Col: 1}, name)
+	}
+	return out
+}
+
+func (c *column) check(at Pos, value string) {
+	if secret.In(value) {
+		if c.secret++; c.secret == 1 {
+			c.secretAt = at
+		}
+	}
+	if r, ok := controlIn(value); ok {
+		if c.control++; c.control == 1 {
+			c.controlAt, c.char = at, r
+		}
+	}
+}
+
+// report reports the columns' mistakes.
+func (f *rosterFile) report(columns []column, src []byte) {
+	lines := func(n int) string {
+		if n == 1 {
+			return "on this line"
+		}
+		return fmt.Sprintf("on %d lines, first here,", n)
+	}
+	for _, c := range columns {
+		if c.secret > 0 {
+			f.errorPos(inCharacters(c.secretAt, src), "", CodeSecret, "remove it", "column %q %s contains something like a token or a private key", c.name, lines(c.secret))
+		}
+		if c.control > 0 {
+			f.errorPos(inCharacters(c.controlAt, src), "", CodeValue, fmt.Sprintf("remove the character %U", c.char), "column %q %s contains %s", c.name, lines(c.control), controlName(c.char))
+		}
+	}
+}
+
+// inCharacters converts a column that is counted in bytes, as encoding/csv does.
+func inCharacters(pos Pos, src []byte) Pos {
+	lines := bytes.SplitN(src, []byte("\n"), pos.Line+1)
+	if pos.Line <= len(lines) {
+		line := lines[pos.Line-1]
+		pos.Col = utf8.RuneCount(line[:min(len(line), pos.Col-1)]) + 1
+	}
+	return pos
+}
