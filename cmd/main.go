@@ -53,7 +53,7 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	case err == nil:
 	case errors.As(err, &code):
 	case errors.As(err, &blocked):
-		code = e.printBlocked(errOut, blocked)
+		code = e.blocked(errOut, blocked)
 	default:
 		_ = report.Error(errOut, err)
 		code = exitError
@@ -61,36 +61,61 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) int {
 	return int(code)
 }
 
-// printBlocked prints why a command cannot work on a project.
-func (e *env) printBlocked(w io.Writer, blocked *project.BlockedError) exitCode {
-	p := blocked.Project
-	if err := report.Problems(w, report.Options{Color: color(w)}, p.Problems, p.Sources); err != nil {
+// An env is where a command reads from and writes to, and how.
+type env struct {
+	in          io.Reader
+	out, errOut io.Writer
+	verbose     bool // --verbose
+}
+
+// open reads a project and decides, and prints its warnings.
+func (e *env) open(paths []string) (*project.Project, error) {
+	p, err := project.Open(paths)
+	if err != nil {
+		return nil, err
+	}
+	return p, report.Problems(e.errOut, e.options(e.errOut), p.Problems, p.Sources)
+}
+
+// blocked prints why a command cannot work on a project.
+func (e *env) blocked(w io.Writer, err *project.BlockedError) exitCode {
+	p := err.Project
+	if report.Problems(w, e.options(w), p.Problems, p.Sources) != nil {
 		return exitError
 	}
-	if !blocked.Invalid() {
-		return e.printRefusals(w, p.Refusals)
+	if !err.Invalid() {
+		return e.refused(w, p.Refusals)
 	}
-	if blocked.Then != "" {
-		_ = report.Error(w, blocked)
+	if err.Then != "" {
+		_ = report.Error(w, err)
 	}
 	return exitError
 }
 
-// An env is where a command reads from and writes to.
-type env struct {
-	in          io.Reader
-	out, errOut io.Writer
-	verbose     bool // of --verbose
-}
-
-// printRefusals prints why the specs cannot be rendered.
-func (e *env) printRefusals(w io.Writer, refusals []finding.Finding) exitCode {
-	found := report.NewFindings(refusals, nil)
-	found.Action = "render"
-	if err := found.Print(w, report.Options{Color: color(w), Verbose: e.verbose}); err != nil {
+// refused prints why the specs cannot be rendered.
+func (e *env) refused(w io.Writer, refusals []finding.Finding) exitCode {
+	r := report.NewFindings(refusals, nil)
+	r.Action = "render"
+	if r.Print(w, e.options(w)) != nil {
 		return exitError
 	}
 	return exitStop
+}
+
+// exit ends a command with the exit code of its findings.
+func exit(code finding.Severity) error {
+	if code == finding.OK {
+		return nil
+	}
+	return exitCode(code)
+}
+
+// progress tells a person what a command is doing.
+func (e *env) progress(text string) { _ = report.Printf(e.errOut, "%s\n", text) }
+
+// options say how text is printed to w.
+func (e *env) options(w io.Writer) report.Options {
+	return report.Options{Color: color(w), Verbose: e.verbose}
 }
 
 // color reports whether w is a terminal whose user wants colors.
@@ -191,12 +216,4 @@ func takesValue(command *cli.Command, arg string) bool {
 		}
 	}
 	return false
-}
-
-// oneOf is the error of a flag whose value is not among the known ones.
-func oneOf(flag, value string, known ...string) error {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	return fmt.Errorf("--%s takes one of %s; this is %q", flag, strings.Join(known, ", "), value)
 }

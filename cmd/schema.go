@@ -14,12 +14,9 @@ func (e *env) schemaCommand() *cli.Command {
 		Usage: "print the JSON Schema of the spec, for editors",
 		Description: "Prints a JSON Schema (draft 2020-12) of the spec, made from the definitions\n" +
 			"that the parser uses. --format markdown prints the reference instead.",
-		Flags:        []cli.Flag{&cli.StringFlag{Name: "format", Value: "json", Usage: "json or markdown"}},
+		Flags:        []cli.Flag{formatFlag("json", "markdown")},
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
-			if err := oneOf("format", c.String("format"), "json", "markdown"); err != nil {
-				return err
-			}
 			if c.Args().Present() {
 				return fmt.Errorf("schema takes no path; see `stackgen schema --help`")
 			}

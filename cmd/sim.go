@@ -16,6 +16,9 @@ import (
 	"stackgen/internal/shell"
 )
 
+// maxSeed bounds a seed or a saved state.
+const maxSeed = 256 << 20
+
 func (e *env) simCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sim",
@@ -31,7 +34,7 @@ func (e *env) simCommand() *cli.Command {
 			&cli.StringFlag{Name: "save", Usage: "write the state to `FILE` when it ends; it holds the seed's secrets"},
 			&cli.StringFlag{Name: "log", Usage: "append every request to `FILE` as JSON lines, without secrets"},
 			&cli.DurationFlag{Name: "latency", Usage: "add `TIME` to every answer, such as 50ms"},
-			&cli.StringFlag{Name: "api", Usage: "version of the API: 8.4 or 9 (default: the seed's)"},
+			oneOf(&cli.StringFlag{Name: "api", Usage: "version of the API: 8.4 or 9 (default: the seed's)"}, []string{"8.4", "9"}),
 			&cli.Uint64Flag{Name: "number", Usage: "seed number of everything that chance decides"},
 		},
 		OnUsageError: usageError,
@@ -43,16 +46,11 @@ func (e *env) sim(c *cli.Context) (err error) {
 	if c.Args().Present() {
 		return fmt.Errorf("sim takes no path; see `stackgen sim --help`")
 	}
-	if api := c.String("api"); api != "" {
-		if err := oneOf("api", api, "8.4", "9"); err != nil {
-			return err
-		}
-	}
 	o := pvesim.Options{Version: c.String("api"), Number: c.Uint64("number"), Latency: c.Duration("latency")}
 	if file := c.String("seed"); file != "" {
-		src, err := os.ReadFile(file)
+		src, err := disk.Read(file, maxSeed)
 		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", file, disk.Cause(err))
+			return fmt.Errorf("cannot read %s: %w", file, err)
 		}
 		if o.Seed, err = pvesim.ParseSeed(src); err != nil {
 			return fmt.Errorf("%s: %w", file, err)

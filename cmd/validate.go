@@ -9,10 +9,6 @@ import (
 	"stackgen/schema"
 )
 
-func problemsFormat() *cli.StringFlag {
-	return &cli.StringFlag{Name: "format", Value: "text", Usage: "how problems are printed: text, json, sarif or github"}
-}
-
 func (e *env) validateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "validate",
@@ -22,13 +18,9 @@ func (e *env) validateCommand() *cli.Command {
 			"and reports every problem in one run. PATH is a spec or a folder; without\n" +
 			"one, the project here. Exit codes: 0 no errors, 1 errors, 3 something in\n" +
 			"the lock is no longer in the specs.",
-		Flags:        []cli.Flag{problemsFormat(), e.verboseFlag()},
+		Flags:        []cli.Flag{e.verboseFlag(), formatFlag("text", "json", "sarif", "github")},
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
-			format := c.String("format")
-			if err := oneOf("format", format, "text", "json", "sarif", "github"); err != nil {
-				return err
-			}
 			p, err := project.Load(c.Args().Slice(), "")
 			if err != nil {
 				return err
@@ -37,14 +29,16 @@ func (e *env) validateCommand() *cli.Command {
 				return p.NoSpecs()
 			}
 			blocked := p.Decide(lock.Options{})
-			if err := report.Problems(e.out, report.Options{Format: format, Color: color(e.out)}, p.Problems, p.Sources); err != nil {
+			options := e.options(e.out)
+			options.Format = c.String("format")
+			if err := report.Problems(e.out, options, p.Problems, p.Sources); err != nil {
 				return err
 			}
-			switch {
-			case schema.HasErrors(p.Problems):
+			if schema.HasErrors(p.Problems) {
 				return exitCode(exitError)
-			case blocked != nil:
-				return e.printRefusals(e.errOut, p.Refusals)
+			}
+			if blocked != nil {
+				return e.refused(e.errOut, p.Refusals)
 			}
 			return nil
 		},

@@ -10,6 +10,9 @@ import (
 	"stackgen/internal/lock"
 )
 
+// StackFile is the name of a rendered stack file.
+const StackFile = "terragrunt.stack.hcl"
+
 // An Identity is what a rendered VM cannot change and stay the same VM: a plan
 // that finds another value in it replaces the VM.
 type Identity struct {
@@ -21,7 +24,7 @@ type Identity struct {
 // Identities reads a stack file that was rendered earlier: the VMs in it, by
 // key. A file without a VM unit has none.
 func Identities(body []byte) (map[string]Identity, error) {
-	file, diags := hclsyntax.ParseConfig(body, "terragrunt.stack.hcl", hcl.InitialPos)
+	file, diags := hclsyntax.ParseConfig(body, StackFile, hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("reading what was rendered before: %w", diags)
 	}

@@ -63,7 +63,7 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 	for _, u := range append(append(before, machines), after...) {
 		blocks = append(blocks, u.gated(s))
 	}
-	r.blocks("stacks/"+s.Name+"/terragrunt.stack.hcl", blocks)
+	r.blocks("stacks/"+s.Name+"/"+StackFile, blocks)
 }
 
 func (r *renderer) poolUnit(s *schema.Stack) unit {

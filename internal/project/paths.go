@@ -1,10 +1,12 @@
 package project
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"stackgen/internal/disk"
 	"stackgen/internal/lock"
@@ -79,4 +81,25 @@ func Relative(dir, file string) string {
 		}
 	}
 	return filepath.ToSlash(file)
+}
+
+// lockTimeout is how long a command waits for another one that writes the project.
+const lockTimeout = time.Minute
+
+// LockFolder keeps other writers out of the project that paths and out name, until
+// unlock is called. waiting is called once if there is another writer.
+func LockFolder(ctx context.Context, paths []string, out string, waiting func(text string)) (unlock func() error, err error) {
+	root := filepath.Clean(out)
+	if out == "" {
+		start := "."
+		if len(paths) > 0 {
+			start = paths[0]
+		}
+		if root, err = Home(start); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	return disk.Lock(ctx, root, waiting)
 }

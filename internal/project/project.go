@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 
@@ -120,7 +121,38 @@ func (p *Project) SelectedStacks() []*schema.Stack {
 	return out
 }
 
+// SelectedNames are the names of the stacks that the command works on.
+func (p *Project) SelectedNames() []string {
+	var out []string
+	for _, s := range p.SelectedStacks() {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
 // StackDir is the folder in which a stack is run.
 func (p *Project) StackDir(stack string) string {
 	return filepath.Join(p.Root, "stacks", stack)
+}
+
+// Unrendered reports whether the specs of the selected stacks need decisions that
+// the lock on disk does not hold: an apply would not know them.
+func (p *Project) Unrendered() (bool, error) {
+	rendered, err := p.decisions(p.Rendered)
+	if err != nil {
+		return false, err
+	}
+	decided, err := p.decisions(p.Lock)
+	return !bytes.Equal(rendered, decided), err
+}
+
+// decisions are what a lock holds for the selected stacks.
+func (p *Project) decisions(l *lock.Lock) ([]byte, error) {
+	own := lock.Lock{Version: l.Version}
+	for _, s := range l.Stacks {
+		if p.Selected(s.Key) {
+			own.Stacks = append(own.Stacks, s)
+		}
+	}
+	return own.Bytes()
 }

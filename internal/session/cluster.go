@@ -1,4 +1,4 @@
-package cmd
+package session
 
 import (
 	"context"
@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/names"
@@ -21,54 +19,71 @@ import (
 	"stackgen/internal/secret"
 )
 
-// lookTime bounds one look at a cluster, lost nodes included.
-const lookTime = 5 * time.Minute
+const (
+	// clusterTimeout bounds one read of a cluster that has lost nodes.
+	clusterTimeout = 5 * time.Minute
 
-// inventoryFlag is for every command that looks at the cluster.
-func inventoryFlag() cli.Flag {
-	return &cli.StringFlag{Name: "inventory", Usage: "judge by the snapshot in `FILE` instead of asking the cluster"}
-}
+	maxInventory = 256 << 20 // ten thousand guests take a tenth of it
+)
 
-// inventory is what a command knows of the cluster: from --inventory, or from
-// one look at the cluster of the selected stacks. templates says that the
-// configuration of templates is wanted too.
-func (e *env) inventory(c *cli.Context, p *project.Project, templates bool) (*cluster.Inventory, error) {
-	if c.IsSet("inventory") {
-		return readInventory(c.String("inventory"))
+// ReadCluster reads the cluster and the DNS names of the selected stacks, or the
+// snapshot of it. With templates, it reads the configuration of templates too.
+func ReadCluster(ctx context.Context, p *project.Project, from Sources, templates bool) (*cluster.Inventory, error) {
+	if from.Inventory != "" {
+		return readSnapshot(from.Inventory)
+	}
+	say := from.Progress
+	if say == nil {
+		say = func(string) {}
 	}
 	config, err := proxmox.Configure(os.Getenv, targets(p))
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(c.Context, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
-	wanted := wanted(p, templates)
-	wanted.Progress = func(text string) { fmt.Fprintln(e.errOut, text) }
+	want := wanted(p, templates)
+	want.Progress = say
 	began := time.Now()
-	inv, err := proxmox.Read(ctx, config, wanted)
+	inv, err := proxmox.Read(ctx, config, want)
 	if err != nil {
 		return nil, err
 	}
 	if questions := questions(p, secret.New(os.Getenv("DNS_UPDATE_KEYSECRET"))); len(questions) > 0 {
-		fmt.Fprintf(e.errOut, "asking DNS for %d names\n", len(questions))
+		say(fmt.Sprintf("asking DNS for %d names", len(questions)))
 		if i := slices.IndexFunc(questions, func(q names.Question) bool { return q.Key.Name != "" && !q.Key.Secret.Set() }); i >= 0 {
-			fmt.Fprintf(e.errOut, "DNS_UPDATE_KEYSECRET is not set: an apply needs it, and whether the server takes the key %s is not known\n", questions[i].Key.Name)
+			say(fmt.Sprintf("DNS_UPDATE_KEYSECRET is not set: an apply needs it, and whether the server accepts the key %s is unknown", questions[i].Key.Name))
 		}
 		inv.Records = names.Lookup(ctx, questions)
 	}
-	fmt.Fprintf(e.errOut, "%d requests in %v\n", inv.Requests, time.Since(began).Round(10*time.Millisecond))
+	say(fmt.Sprintf("%d requests in %v", inv.Requests, time.Since(began).Round(10*time.Millisecond)))
 	return &inv, nil
 }
 
-// maxInventory bounds a snapshot: ten thousand guests take a tenth of it.
-const maxInventory = 256 << 20
-
-func readInventory(file string) (*cluster.Inventory, error) {
+func readSnapshot(file string) (*cluster.Inventory, error) {
 	src, err := disk.Read(file, maxInventory)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the inventory %s: %w", file, err)
 	}
 	return cluster.Decode(file, src)
+}
+
+// WriteSnapshot writes a snapshot for its owner only. It replaces a file only if
+// that is empty or a snapshot.
+func WriteSnapshot(file string, body []byte) error {
+	old, err := disk.Read(file, maxInventory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	if len(old) > 0 {
+		if _, err := cluster.Decode(file, old); err != nil {
+			return fmt.Errorf("%s exists and is no snapshot; it is left alone", file)
+		}
+	}
+	return disk.WritePrivate(file, func(w io.Writer) error {
+		_, err := w.Write(body)
+		return err
+	})
 }
 
 // targets returns the cluster that each selected stack names.
@@ -87,7 +102,7 @@ func targets(p *project.Project) []proxmox.Target {
 	return out
 }
 
-// wanted says which guests may be the project's.
+// wanted names the guests that may belong to the project.
 func wanted(p *project.Project, templates bool) proxmox.Wanted {
 	var w proxmox.Wanted
 	for _, s := range p.SelectedStacks() {
@@ -139,22 +154,4 @@ func questions(p *project.Project, keySecret secret.Text) []names.Question {
 		}
 	}
 	return out
-}
-
-// writeInventory writes a snapshot in one step, for its owner's eyes. It
-// replaces only what is a snapshot, or empty.
-func writeInventory(file string, body []byte) error {
-	old, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot write %s: %w", file, disk.Cause(err))
-	}
-	if len(old) > 0 {
-		if _, err := cluster.Decode(file, old); err != nil {
-			return fmt.Errorf("%s exists and is no snapshot; it is left alone", file)
-		}
-	}
-	return disk.WritePrivate(file, func(w io.Writer) error {
-		_, err := w.Write(body)
-		return err
-	})
 }

@@ -1,0 +1,91 @@
+package generator
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// OtherVMs refuses what would replace VMs that were rendered before. rendered is
+// the lock on disk, before and after are the stack file on disk and the new one,
+// which is nil if the file is removed.
+func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, after []byte) ([]finding.Finding, error) {
+	old, err := Identities(before)
+	if err != nil {
+		return nil, nil // it may hold a merge conflict, and proves nothing
+	}
+	now := map[string]Identity{}
+	if after != nil {
+		if now, err = Identities(after); err != nil {
+			return nil, err
+		}
+	}
+	var out []finding.Finding
+	for _, key := range slices.SortedFunc(maps.Keys(old), schema.NaturalCompare) {
+		is, stays := now[key]
+		reason := ""
+		switch {
+		case stays:
+			reason = replaces(p, stack, key, old[key], is)
+		case !rendered.Has(stack, key): // else the lock has decided how it leaves
+			reason = "rendered before, and neither in the lock nor in a spec: an apply would destroy it"
+		}
+		if reason != "" {
+			out = append(out, otherVM(stack, key, reason, old[key], is))
+		}
+	}
+	return out, nil
+}
+
+// replaces says why an apply would replace a VM, or nothing.
+func replaces(p *schema.Project, stack, key string, was, is Identity) string {
+	s, v := findVM(p, stack, key)
+	if v == nil || v.Adopt || slices.ContainsFunc(s.Renamed, func(n schema.Rename) bool { return n.To == key }) {
+		return "" // the spec says which VM it is
+	}
+	switch {
+	case is.VMID != was.VMID:
+		return fmt.Sprintf("rendered with VMID %d before, and with %d now, from a lock that was lost or edited: an apply would destroy it and create another VM", was.VMID, is.VMID)
+	case changes(p, v, "efi_disk", was.EFIType, is.EFIType):
+		return fmt.Sprintf("the type of its EFI disk would change from %s to %s: an apply would destroy the VM and create another", was.EFIType, is.EFIType)
+	case changes(p, v, "tpm_state", was.TPMVersion, is.TPMVersion):
+		return fmt.Sprintf("the version of its TPM would change from %s to %s: an apply would destroy the VM and create another", was.TPMVersion, is.TPMVersion)
+	}
+	return ""
+}
+
+// changes reports whether a value changes that the VM's profile does not ignore.
+func changes(p *schema.Project, v *schema.VM, attribute, was, is string) bool {
+	if was == "" || is == "" || was == is {
+		return false
+	}
+	return !slices.ContainsFunc(p.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(attribute) })
+}
+
+func findVM(p *schema.Project, stack, key string) (*schema.Stack, *schema.VM) {
+	for _, s := range p.Stacks {
+		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key }); s.Name == stack && i >= 0 {
+			return s, s.VMs[i]
+		}
+	}
+	return nil, nil
+}
+
+// otherVM refuses to replace a VM that was rendered before.
+func otherVM(stack, key, reason string, was, is Identity) finding.Finding {
+	f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Object: finding.Object{VMID: was.VMID},
+		Kind: finding.OtherVM, Severity: finding.Blocked, Reason: reason}
+	if was.VMID != is.VMID {
+		f.Next("restore the lock", "git checkout -- "+lock.File)
+		f.Next("or, if it is lost, write into the spec which VM this is", fmt.Sprintf("%s: {vmid: %d}", key, was.VMID))
+	} else {
+		f.Next("undo the change in the spec")
+		f.Add(finding.DoAll("or, for a new VM, give it a new key and retire this one", finding.Entries("retired", key)))
+	}
+	f.Next("or, if nothing of this stack was ever applied, remove what was rendered", "rm stacks/"+stack+"/"+StackFile, "stackgen render")
+	return f
+}

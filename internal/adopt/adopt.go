@@ -1,0 +1,161 @@
+package adopt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/disk"
+	"stackgen/internal/edit"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/project"
+	"stackgen/internal/session"
+	"stackgen/schema"
+)
+
+// A Request is what a person asks for.
+type Request struct {
+	Paths   []string
+	VMIDs   []string // KEY=VMID or STACK/KEY=VMID
+	ByName  bool     // also every VM whose name exactly one VM of the cluster has
+	Match   bool     // also write the hardware of those VMs, and of
+	Keys    []string // KEY or STACK/KEY
+	Sources session.Sources
+}
+
+// A VM is a VM of a spec.
+type VM struct{ Stack, Key string }
+
+func (v VM) String() string { return v.Stack + "/" + v.Key }
+
+// An Adoption is the VM of the cluster that a VM of a spec is.
+type Adoption struct {
+	VM
+	VMID int
+}
+
+// A Match is a VM whose spec says what hardware it has.
+type Match struct {
+	Adoption
+	Adopted bool // it was in profile adopted, and is in profile default now
+}
+
+// A Plan is what a request comes to.
+type Plan struct {
+	Adoptions []Adoption
+	Left      []finding.Finding // VMs that a person has to decide
+	Matches   []Match
+	Unmatched []finding.Finding // VMs whose hardware cannot be written
+	Changes   []disk.Change     // of specs, by their paths as shown
+	Warnings  *project.Project  // the project that ByName judged, or nil
+}
+
+// A planner makes a plan.
+type planner struct {
+	Request
+	Plan
+	project   *project.Project // as it is on disk; it may have errors that an adoption fixes
+	vmids     map[VM]int
+	files     map[VM]string     // the spec of each VM
+	edited    map[string][]byte // specs with the changes so far
+	inventory *cluster.Inventory
+	targets   []*target
+}
+
+// New plans a request. It writes nothing.
+func New(ctx context.Context, r Request) (*Plan, error) {
+	specs, err := project.Load(r.Paths, "")
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{Request: r, project: specs, vmids: map[VM]int{}, files: map[VM]string{}, edited: map[string][]byte{}}
+	if err := p.choose(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.adopt(); err != nil {
+		return nil, err
+	}
+	if r.Match {
+		if err := p.match(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	for _, file := range slices.Sorted(maps.Keys(p.edited)) {
+		p.Changes = append(p.Changes, disk.Change{Path: filepath.ToSlash(file), Kind: disk.Changed, Old: specs.Sources[file], New: p.edited[file], Sync: true})
+	}
+	return &p.Plan, nil
+}
+
+// Write makes the changes.
+func (p *Plan) Write() error {
+	for _, c := range p.Changes {
+		dir, name := filepath.Split(filepath.FromSlash(c.Path))
+		c.Path = name
+		if err := disk.Apply(filepath.Clean(dir), []disk.Change{c}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt writes the VMIDs into the specs.
+func (p *planner) adopt() error {
+	byFile := map[string][]edit.Adoption{}
+	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
+		p.Adoptions = append(p.Adoptions, Adoption{vm, p.vmids[vm]})
+		byFile[p.files[vm]] = append(byFile[p.files[vm]], edit.Adoption{Key: vm.Key, VMID: p.vmids[vm]})
+	}
+	var errs []error
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
+		src := p.project.Sources[file]
+		body, err := edit.Adopt(src, byFile[file])
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", file, err))
+		case !bytes.Equal(body, src):
+			p.edited[file] = body
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func compareVMs(a, b VM) int { return schema.NaturalCompare(a.String(), b.String()) }
+
+// check reads the changed specs, and compares what they say with what was asked
+// for.
+func (p *planner) check() error {
+	after, err := p.reload(p.edited)
+	if blocked := (*project.BlockedError)(nil); err != nil && (!errors.As(err, &blocked) || blocked.Invalid()) {
+		return err // what the lock refuses is for render to say
+	}
+	for _, s := range after.Stacks.Stacks {
+		for _, vm := range s.VMs {
+			if vmid, ok := p.vmids[VM{s.Name, vm.Key}]; ok && (!vm.Adopt || vm.VMID != vmid) {
+				return fmt.Errorf("%s/%s would not adopt %d; nothing was written, please write it by hand", s.Name, vm.Key, vmid)
+			}
+		}
+	}
+	return nil
+}
+
+// reload reads the project with changed specs, and decides.
+func (p *planner) reload(edited map[string][]byte) (*project.Project, error) {
+	after, err := project.LoadEdited(p.Paths, "", edited)
+	if err != nil {
+		return nil, err
+	}
+	err = after.Decide(lock.Options{})
+	if blocked := (*project.BlockedError)(nil); errors.As(err, &blocked) && blocked.Invalid() {
+		blocked.Then = "the changed spec would not be valid; nothing was written"
+	}
+	return after, err
+}

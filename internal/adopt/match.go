@@ -1,0 +1,158 @@
+package adopt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/edit"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/internal/project"
+	"stackgen/internal/session"
+	"stackgen/schema"
+)
+
+// match writes the hardware of VMs into the specs. A VM that is refused does not
+// stop the others.
+func (p *planner) match(ctx context.Context) error {
+	after, err := p.reload(p.edited)
+	if err != nil {
+		return err
+	}
+	if p.inventory == nil || p.Sources.Inventory == "" { // the cluster may not have been read for these VMIDs
+		if p.inventory, err = session.ReadCluster(ctx, after, p.Sources, false); err != nil {
+			return err
+		}
+	}
+	if err := p.findTargets(after); err != nil {
+		return err
+	}
+	s := session.New(after, p.Sources)
+	if err := s.ReadStates(ctx, p.units()); err != nil {
+		return err
+	}
+	for _, t := range p.targets {
+		t.compare(s.State[t.unit()])
+	}
+	if p.try(p.targets...) != nil {
+		for _, t := range p.targets { // one of them is the cause: try each on its own
+			if t.refusal != nil {
+				continue
+			}
+			if err := p.try(t); err != nil {
+				t.refuse(finding.Do(err.Error()))
+			}
+		}
+	}
+	for _, t := range p.targets {
+		if t.refusal != nil {
+			p.Unmatched = append(p.Unmatched, *t.refusal)
+			continue
+		}
+		p.Matches = append(p.Matches, Match{Adoption{t.VM, t.guest.VMID}, t.vm.Profile == "adopted"})
+	}
+	return nil
+}
+
+// findTargets finds the VMs to match, and their guests.
+func (p *planner) findTargets(after *project.Project) error {
+	wanted := slices.Collect(maps.Keys(p.vmids))
+	var errs []error
+	for _, name := range p.Keys {
+		stack, key, qualified := splitName(name)
+		var found []VM
+		for _, s := range after.Stacks.Stacks {
+			has := slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key })
+			if has && (qualified && s.Name == stack || !qualified && after.Selected(s.Name)) {
+				found = append(found, VM{s.Name, key})
+			}
+		}
+		switch len(found) {
+		case 0:
+			errs = append(errs, fmt.Errorf("%s: no spec here has a VM %q, and there is no such file", name, name))
+		case 1:
+			wanted = append(wanted, found[0])
+		default:
+			errs = append(errs, fmt.Errorf("%s: several stacks have such a VM: write %s or %s", name, found[0], found[1]))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, m := range cluster.Matches(after.Stacks.Stacks, after.Lock, p.inventory) {
+		if vm := (VM{m.Stack, m.Key}); m.VM != nil && slices.Contains(wanted, vm) {
+			p.targets = append(p.targets, &target{VM: vm, vm: m.VM, guest: m.Guest})
+		}
+	}
+	slices.SortFunc(p.targets, func(a, b *target) int { return compareVMs(a.VM, b.VM) })
+	return nil
+}
+
+// units are the units that the VMs to match are in.
+func (p *planner) units() []guard.UnitID {
+	var out []guard.UnitID
+	for _, t := range p.targets {
+		if !slices.Contains(out, t.unit()) {
+			out = append(out, t.unit())
+		}
+	}
+	return out
+}
+
+func (t *target) unit() guard.UnitID { return guard.UnitID{Stack: t.Stack, Unit: lock.UnitVM} }
+
+// try writes the hardware of some VMs, and checks that then nothing is left to
+// write. Only then it keeps the specs.
+func (p *planner) try(targets ...*target) error {
+	for range 3 { // a property may change the default of another
+		next, err := p.set(targets)
+		if err != nil {
+			return err
+		}
+		after, err := project.LoadEdited(p.Paths, "", next)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(after.Problems, func(p schema.Problem) bool { return p.Severity == schema.SeverityError }); i >= 0 {
+			return errors.New("the spec would not be valid: " + after.Problems[i].Message)
+		}
+		more := false
+		for _, t := range targets {
+			found, err := t.addMissing(after)
+			if err != nil {
+				return err
+			}
+			more = more || found
+		}
+		if !more {
+			p.edited = next
+			return nil
+		}
+	}
+	return errors.New("the VM's own entry cannot undo what it inherits: change that first")
+}
+
+// set returns the specs with the lines of some VMs.
+func (p *planner) set(targets []*target) (map[string][]byte, error) {
+	next := maps.Clone(p.edited)
+	for _, t := range targets {
+		if len(t.lines) == 0 {
+			continue
+		}
+		src, ok := next[t.vm.File]
+		if !ok {
+			src = p.project.Sources[t.vm.File]
+		}
+		body, err := edit.Set(src, t.Key, t.lines)
+		if err != nil {
+			return nil, err
+		}
+		next[t.vm.File] = body
+	}
+	return next, nil
+}

@@ -1,0 +1,165 @@
+package adopt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/edit"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
+	"stackgen/internal/project"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// A target is one VM whose hardware is written.
+type target struct {
+	VM
+	vm      *schema.VM
+	guest   *cluster.Guest
+	reading *hardware.Reading
+	lines   []edit.Setting
+	refusal *finding.Finding // why nothing is written
+}
+
+// compare determines what to write of the VM, or refuses it.
+func (t *target) compare(state guard.UnitState) {
+	if why := t.unreadable(state); why != "" {
+		t.refuse(finding.Do(why))
+		return
+	}
+	t.reading = hardware.Read(t.guest)
+	if t.vm.Profile == "adopted" {
+		t.lines = append(t.lines, edit.Setting{Key: "profile", Line: "profile: default"})
+	}
+	steps := t.staleBlocks(state)
+	for _, d := range t.reading.Missing(t.vm) {
+		if d.Reason != "" {
+			steps = append(steps, finding.Do(d.Config+": "+d.Reason, d.Commands...))
+			continue
+		}
+		t.lines = append(t.lines, edit.Setting{Key: d.Field, Line: d.Line})
+		switch {
+		case len(t.vm.Records) == 0:
+		case d.Field == "name" && t.vm.Values.Get("dns", "records") == nil:
+			t.lines = append(t.lines, t.records()) // the default record follows the name
+		case d.Field == "cloud_init" && t.vm.Address.IsValid() && !strings.Contains(d.Line, t.vm.Address.String()):
+			steps = append(steps, finding.Do(fmt.Sprintf("DNS has the spec's address %s, which the VM's configuration does not have: remove it from the spec first, and let the guest agent report the address", t.vm.Address)))
+		}
+	}
+	switch {
+	case len(steps) > 0:
+		t.refuse(steps...)
+	case len(t.lines) > 0 && !strings.HasPrefix(t.vm.Path, "vms."):
+		t.refuse(t.byHand())
+	}
+}
+
+// unreadable is why the VM's hardware cannot be compared, or empty.
+func (t *target) unreadable(state guard.UnitState) string {
+	const more = "; `stackgen preflight` says more"
+	switch {
+	case t.guest == nil:
+		return "it is not certain which VM of the cluster it is" + more
+	case t.guest.Config == nil || len(t.guest.Config.Raw) == 0:
+		return "its configuration was not read" + more
+	case t.guest.Lock != "":
+		return "it is locked (" + t.guest.Lock + "), so its configuration is about to change" + more
+	case state.Unreadable != "":
+		return "its state could not be read: " + state.Unreadable
+	case slices.ContainsFunc(state.Resources, func(r guard.Resource) bool { return t.has(r) && r.Cloned }):
+		return "OpenTofu cloned it, and its state has only what the spec says: the next plan would change all that is written now. Its spec is complete as it is"
+	}
+	return ""
+}
+
+// has reports whether a resource is the VM's.
+func (t *target) has(r guard.Resource) bool { return r.Type == guard.TypeVM && r.VMID == t.guest.VMID }
+
+// staleBlocks are the steps if the state has a block that the spec would leave
+// out, from a time when the VM had other hardware.
+func (t *target) staleBlocks(state guard.UnitState) []finding.Step {
+	for _, r := range state.Resources {
+		if !t.has(r) {
+			continue
+		}
+		for _, block := range t.reading.OmittedBlocks() {
+			if slices.Contains(r.Blocks, block) {
+				stack := "stacks/" + t.Stack
+				return []finding.Step{finding.Do("its state has a block "+block+" from an earlier time, which the next plan would remove: remove the VM from the state, and import it again",
+					"(cd "+stack+" && terragrunt stack generate)",
+					"(cd "+stack+"/.terragrunt-stack/"+lock.UnitVM+" && terragrunt state rm "+shell.Quote(r.Address)+")",
+					"stackgen adopt --match "+t.String()+" && stackgen render && stackgen import-blocks")}
+			}
+		}
+	}
+	return nil
+}
+
+// byHand is the step for a VM of a group or class, which has no entry of its own.
+func (t *target) byHand() finding.Step {
+	place, of, _ := strings.Cut(t.vm.Path, ".")
+	at := t.vm.Path
+	switch place {
+	case "groups":
+		at += ", if all VMs of " + of + " are so"
+	case "students":
+		at = "students.overrides." + t.Key
+	}
+	var lines []string
+	for _, l := range t.lines {
+		lines = append(lines, l.Line)
+	}
+	return finding.Do("it has no entry of its own: write this into "+t.vm.File+", "+at, lines...)
+}
+
+// refuse leaves the VM as it is.
+func (t *target) refuse(steps ...finding.Step) {
+	f := finding.Finding{Address: finding.Address{Stack: t.Stack, Type: finding.VM, Key: t.Key}, Kind: finding.Unmatched, Severity: finding.Blocked,
+		Reason: "its hardware was not written", Steps: steps}
+	if t.vm.Profile == "adopted" {
+		f.Reason = "it stays in profile adopted, and its hardware was not written"
+	}
+	if t.guest != nil {
+		f.VMID = t.guest.VMID
+	}
+	t.refusal, t.lines = &f, nil
+}
+
+// addMissing adds the lines that a spec still lacks, and reports whether there
+// were any.
+func (t *target) addMissing(after *project.Project) (bool, error) {
+	if t.refusal != nil {
+		return false, nil
+	}
+	var missing []hardware.Difference
+	for _, s := range after.Stacks.Stacks {
+		for _, v := range s.VMs {
+			if s.Name == t.Stack && v.Key == t.Key {
+				missing = t.reading.Missing(v)
+			}
+		}
+	}
+	for _, d := range missing {
+		line := edit.Setting{Key: d.Field, Line: d.Line}
+		if d.Reason != "" || slices.Contains(t.lines, line) {
+			return false, fmt.Errorf("it has %s, and the spec would say %s: the VM's own entry cannot undo what it inherits, so change that first", d.Config, d.Spec)
+		}
+		t.lines = slices.DeleteFunc(t.lines, func(l edit.Setting) bool { return l.Key == d.Field })
+		t.lines = append(t.lines, line)
+	}
+	return len(missing) > 0, nil
+}
+
+// records keeps the default record of a VM whose name changes.
+func (t *target) records() edit.Setting {
+	line := fmt.Sprintf("dns: {records: [%q]", t.vm.Records[0].Name)
+	if ttl := t.vm.Values.Get("dns", "ttl"); ttl != nil {
+		line += ", ttl: " + ttl.Text
+	}
+	return edit.Setting{Key: "dns", Line: line + "}"}
+}

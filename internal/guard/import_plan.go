@@ -1,0 +1,99 @@
+package guard
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/finding"
+)
+
+// An ImportPlan is what a plan with an import file would do.
+type ImportPlan struct {
+	Unit    UnitID
+	Failed  error // why there is no plan
+	Want    int   // the imports of the file
+	Imports int
+	Counts  map[tfjson.Action]int
+	Changes []string // a line for each change
+	errored bool
+}
+
+// ReadImportPlan counts what a plan would do.
+func ReadImportPlan(u UnitID, plan *Plan, want int) ImportPlan {
+	p := ImportPlan{Unit: u, Want: want, Counts: map[tfjson.Action]int{}, errored: plan.Errored}
+	for _, c := range plan.ResourceChanges {
+		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil {
+			continue
+		}
+		if c.Change.Importing != nil {
+			p.Imports++
+		}
+		if c.Change.Actions.NoOp() {
+			continue
+		}
+		var names []string
+		for _, a := range c.Change.Actions {
+			p.Counts[a]++
+			names = append(names, string(a))
+		}
+		p.Changes = append(p.Changes, fmt.Sprintf("%s %s: %s", strings.Join(names, " and "), c.Address, strings.Join(changedAttributes(c.Change), ", ")))
+	}
+	return p
+}
+
+// Exact reports whether the plan does all the imports and nothing else.
+func (p *ImportPlan) Exact() bool {
+	return p.Failed == nil && p.Imports == p.Want && len(p.Changes) == 0 && !p.errored
+}
+
+// changedAttributes are the names of the attributes that a change changes. Their
+// values may be secret.
+func changedAttributes(c *tfjson.Change) []string {
+	before, _ := c.Before.(map[string]any)
+	after, _ := c.After.(map[string]any)
+	if before == nil || after == nil {
+		return []string{"all of it"}
+	}
+	var out []string
+	for name := range after {
+		if !reflect.DeepEqual(before[name], after[name]) {
+			out = append(out, name)
+		}
+	}
+	for name := range before {
+		if _, still := after[name]; !still {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// AddressArgs are plan arguments for a unit of records whose VMs are in no state
+// yet. Without them, the plan is made with mock addresses, and existing records
+// seem to change. They are nil if an address is unknown.
+func AddressArgs(u UnitID, verdicts []finding.Finding) []string {
+	known := map[string]string{}
+	for _, v := range verdicts {
+		if v.Stack != u.Stack || v.Unit != u.Unit || v.Owner == "" {
+			continue
+		}
+		if v.IPv4 == "" {
+			return nil
+		}
+		known[v.Owner] = v.IPv4
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	var pairs []string
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		pairs = append(pairs, fmt.Sprintf("%q=%q", key, known[key]))
+	}
+	return []string{"-var", "addresses={" + strings.Join(pairs, ",") + "}"}
+}

@@ -1,0 +1,161 @@
+package render
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"stackgen/generator"
+	"stackgen/internal/disk"
+	"stackgen/internal/lock"
+	"stackgen/internal/project"
+	"stackgen/schema"
+)
+
+// A Rendering is how a project's folder differs from what its specs say.
+type Rendering struct {
+	Project  *project.Project
+	Rejected *project.BlockedError // why nothing was rendered, or nil
+	Files    int                   // that the project has
+	Changes  []disk.Change
+}
+
+// New decides, renders and compares.
+func New(p *project.Project, options lock.Options) (*Rendering, error) {
+	r := &Rendering{Project: p}
+	if p.Empty() {
+		return nil, p.NoSpecs()
+	}
+	if err := checkOptions(p, options); err != nil {
+		return nil, err
+	}
+	err := p.Decide(options)
+	if err == nil {
+		err = r.compare()
+	}
+	if err == nil {
+		err = r.checkIdentities()
+	}
+	if errors.As(err, &r.Rejected) {
+		return r, nil
+	}
+	return r, err
+}
+
+// checkOptions refuses options about stacks that they do not fit.
+func checkOptions(p *project.Project, o lock.Options) error {
+	if p.Stacks == nil {
+		return nil // the problems come first
+	}
+	for _, name := range o.StateMoved {
+		if p.Specs[name] == "" {
+			return fmt.Errorf("--state-moved: there is no stack %q", schema.Printable(name))
+		}
+	}
+	for _, name := range o.RecordsMoved {
+		s := p.Rendered.Stacks.Get(name)
+		switch {
+		case p.Specs[name] == "":
+			return fmt.Errorf("--records-moved: there is no stack %q", schema.Printable(name))
+		case !p.Selected(name):
+			return fmt.Errorf("--records-moved: %s is not among the specs that are rendered", name)
+		case s == nil || !slices.ContainsFunc(s.Units, func(e lock.Entry[lock.Unit]) bool { return e.Value.Status == lock.Moving }):
+			return fmt.Errorf("--records-moved: no records of %s are on their way to another unit", name)
+		}
+	}
+	return nil
+}
+
+// compare renders all files and compares them with those on disk.
+func (r *Rendering) compare() error {
+	p := r.Project
+	var body []byte
+	var unwritable error
+	var encoding sync.WaitGroup
+	encoding.Go(func() { body, unwritable = p.Lock.Bytes() }) // a seventh of the time of a large render
+	files, err := generator.Render(p.Stacks, p.Lock, p.Selected)
+	encoding.Wait()
+	if err != nil {
+		return fmt.Errorf("a defect of stackgen, please report it: %w", err)
+	}
+	if unwritable != nil {
+		return unwritable
+	}
+	want := []disk.File{{Path: lock.File, Body: body, Sync: true}}
+	for _, f := range files {
+		want = append(want, disk.File{Path: f.Path, Body: f.Body})
+	}
+	r.Files = len(want)
+	r.Changes, err = disk.Compare(p.Root, want, disk.Options{
+		Marker:  func(line []byte) bool { return bytes.Contains(line, []byte(generator.Marker)) },
+		Managed: r.managed,
+		Roots:   []string{"modules", "units", "stacks", "registration", "root.hcl"},
+	})
+	return err
+}
+
+// managed reports whether render removes a file that it does not render any more:
+// shared files, those of the selected stacks, and those of stacks without a spec.
+// It leaves import files alone.
+func (r *Rendering) managed(path string) bool {
+	p := r.Project
+	parts := strings.Split(path, "/")
+	if parts[0] == "registration" { // a file of any stack
+		return len(p.SelectedStacks()) == len(p.Stacks.Stacks)
+	}
+	if parts[0] != "stacks" || len(parts) < 3 {
+		return true
+	}
+	return parts[2] != "imports" && p.Selected(parts[1])
+}
+
+// checkIdentities refuses what would replace a VM that was rendered before. The
+// lock decides, but it can be lost or edited; the old files still say which VMs
+// there may be.
+func (r *Rendering) checkIdentities() error {
+	p := r.Project
+	for _, c := range r.Changes {
+		parts := strings.Split(c.Path, "/")
+		if len(parts) != 3 || parts[0] != "stacks" || parts[2] != generator.StackFile || c.Old == nil {
+			continue
+		}
+		refusals, err := generator.OtherVMs(p.Stacks, p.Rendered, parts[1], c.Old, c.New)
+		if err != nil {
+			return fmt.Errorf("a defect of stackgen, please report it: %w", err)
+		}
+		p.Refusals = append(p.Refusals, refusals...)
+	}
+	if len(p.Refusals) > 0 {
+		return &project.BlockedError{Project: p}
+	}
+	return nil
+}
+
+// Blocked reports whether a file that stackgen did not write is in the way.
+func (r *Rendering) Blocked() bool { return len(refused(r.Changes)) > 0 }
+
+func refused(changes []disk.Change) []disk.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c disk.Change) bool { return c.Kind != disk.Refused })
+}
+
+// Write makes the changes, that of the lock first. It does nothing if the rendering
+// is rejected or blocked.
+func (r *Rendering) Write() error {
+	if r.Rejected != nil || r.Blocked() {
+		return nil
+	}
+	lockFirst := slices.Clone(r.Changes)
+	slices.SortStableFunc(lockFirst, func(a, b disk.Change) int { return cmp.Compare(rank(a), rank(b)) })
+	return disk.Apply(r.Project.Root, lockFirst)
+}
+
+func rank(c disk.Change) int {
+	if c.Path == lock.File {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,49 @@
+package render
+
+import (
+	"stackgen/internal/disk"
+	"stackgen/internal/report"
+)
+
+// Report is what Write did, or with check would do. diff adds the diff of every
+// file.
+func (r *Rendering) Report(check, diff bool) *report.Render {
+	p := r.Project
+	out := &report.Render{Root: p.Root, Problems: p.Problems, Sources: p.Sources, Refusals: p.Refusals, Check: check}
+	if r.Rejected != nil {
+		return out
+	}
+	out.Notes, out.Files, out.Blocked = p.Notes, r.Files, r.Blocked()
+	changes := r.Changes
+	if out.Blocked && !check {
+		changes = refused(changes)
+	}
+	out.Changes = Changes(changes, check, diff)
+	for _, c := range changes {
+		if c.Kind == disk.Created || c.Kind == disk.Changed {
+			out.Written++
+		}
+	}
+	for _, s := range p.SelectedStacks() {
+		out.Stacks, out.VMs = append(out.Stacks, s.Name), out.VMs+len(s.VMs)
+	}
+	return out
+}
+
+// Changes are changes of files as they are reported. With check, they were not
+// made.
+func Changes(changes []disk.Change, check, diff bool) []report.Change {
+	words := map[disk.Kind]string{disk.Created: "missing", disk.Changed: "changed", disk.Removed: "stale", disk.Refused: "refused"}
+	var out []report.Change
+	for _, c := range changes {
+		r := report.Change{Path: c.Path, Word: string(c.Kind), Reason: c.Reason}
+		if check {
+			r.Word = words[c.Kind]
+		}
+		if diff {
+			r.Diff = disk.Diff(c)
+		}
+		out = append(out, r)
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"stackgen/generator"
+	"stackgen/internal/disk"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+)
+
+const maxImports = 64 << 20 // of an import file
+
+// readImports reads the import files of the selected stacks.
+func (s *Session) readImports() error {
+	s.imports = map[guard.UnitID]guard.Imports{}
+	var errs []error
+	for _, u := range s.Units() {
+		file := filepath.Join(s.Project.StackDir(u.Stack), "imports", u.Unit+".tf")
+		body, err := disk.Read(file, maxImports)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, err))
+			continue
+		}
+		if line, _, _ := bytes.Cut(body, []byte("\n")); !generated(line) {
+			errs = append(errs, fmt.Errorf("%s was not written by stackgen: move it away, then run the same command again", file))
+			continue
+		}
+		imports, err := guard.ParseImports(file, body)
+		s.imports[u] = imports
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func generated(firstLine []byte) bool { return bytes.Contains(firstLine, []byte(generator.Marker)) }
+
+// Imports are the import files of the selected stacks.
+type Imports struct {
+	Findings   []finding.Finding // everything that was judged
+	Unrendered []finding.Finding // if the specs say more than was rendered
+	Files      []disk.File
+	Changes    []disk.Change // that make the files on disk those
+}
+
+// Imports reads the cluster and the states, and renders the import file of every
+// unit that has something to import.
+func (s *Session) Imports(ctx context.Context) (*Imports, error) {
+	if err := s.Look(ctx); err != nil {
+		return nil, err
+	}
+	unrendered, err := s.unrendered(finding.Outdated)
+	if err != nil {
+		return nil, err
+	}
+	out := &Imports{Findings: guard.Judge(s.input()), Unrendered: unrendered}
+	adoptions := guard.Adoptions(out.Findings)
+	var roots []string
+	for _, stack := range s.Project.SelectedStacks() {
+		roots = append(roots, "stacks/"+stack.Name+"/imports")
+		for _, u := range s.Units() {
+			if u.Stack != stack.Name || len(adoptions[u]) == 0 {
+				continue
+			}
+			var list []generator.Import
+			for _, a := range adoptions[u] {
+				list = append(list, generator.Import(a))
+			}
+			f, err := generator.Imports(stack, u.Unit, list)
+			if err != nil {
+				return nil, fmt.Errorf("a defect of stackgen, please report it: %w", err)
+			}
+			out.Files = append(out.Files, disk.File{Path: f.Path, Body: f.Body})
+		}
+	}
+	out.Changes, err = disk.Compare(s.Project.Root, out.Files, disk.Options{Marker: generated, Managed: func(string) bool { return true }, Roots: roots})
+	return out, err
+}
+
+// Listed are the findings that are imported, and those that a person should see.
+func (i *Imports) Listed() []finding.Finding {
+	out := slices.Clone(i.Unrendered)
+	for _, f := range i.Findings {
+		if adopted(f) || f.Stops() || f.Kind == finding.Orphan {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func adopted(f finding.Finding) bool { return f.Kind == finding.Adopt && !f.Stops() }
+
+// Count is the number of resources to import.
+func (i *Imports) Count() int {
+	n := 0
+	for _, f := range i.Findings {
+		if adopted(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// WriteImports makes the changes. A file that is not ours blocks only itself.
+func (s *Session) WriteImports(changes []disk.Change) error {
+	ours := slices.DeleteFunc(slices.Clone(changes), func(c disk.Change) bool { return c.Kind == disk.Refused })
+	if err := disk.Apply(s.Project.Root, ours); err != nil {
+		return err
+	}
+	if len(ours) < len(changes) {
+		return errors.New("not all import files could be written; see above")
+	}
+	return nil
+}
+
+// PlanImports plans every unit that has an import file.
+func (s *Session) PlanImports(ctx context.Context, verdicts []finding.Finding) (plans []guard.ImportPlan, err error) {
+	adoptions := guard.Adoptions(verdicts)
+	tools, err := s.engine()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "stackgen-plan-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	stack := ""
+	for i, u := range s.Units() {
+		if len(adoptions[u]) == 0 {
+			continue
+		}
+		if stack != u.Stack { // the units of a stack follow each other
+			stack = u.Stack
+			if err := tools.Generate(ctx, s.Project.StackDir(stack)); err != nil {
+				return nil, err
+			}
+		}
+		var args []string
+		if len(adoptions[guard.UnitID{Stack: u.Stack, Unit: lock.UnitVM}]) > 0 {
+			args = guard.AddressArgs(u, verdicts)
+		}
+		body, failed := tools.Plan(ctx, s.Project.StackDir(u.Stack), u.Unit, filepath.Join(dir, fmt.Sprint(i)), args...)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case failed != nil:
+			plans = append(plans, guard.ImportPlan{Unit: u, Failed: failed})
+			continue
+		}
+		plan, err := guard.ParsePlan(body)
+		if err != nil {
+			return nil, fmt.Errorf("the plan of %s: %w", u, err)
+		}
+		plans = append(plans, guard.ReadImportPlan(u, plan, len(adoptions[u])))
+	}
+	return plans, nil
+}

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/disk"
+	"stackgen/internal/guard"
+)
+
+const (
+	// runFile is what the units of a Terragrunt run share. It is beside them, in the
+	// folder that Terragrunt makes and `terragrunt stack clean` removes.
+	runFile = "stackgen-run.json"
+
+	// runTimeout is how long a unit waits for the one that reads the cluster.
+	runTimeout = clusterTimeout + time.Minute
+
+	maxRun = maxInventory + maxState
+)
+
+// A sharedRun is what the first unit of a Terragrunt run read, before the run
+// changed anything. It holds no secret: of a state, only what verdicts need.
+type sharedRun struct {
+	Process   int32             `json:"process"` // Terragrunt's
+	Started   int64             `json:"started"` // in ms since 1970
+	Inventory json.RawMessage   `json:"inventory"`
+	Units     []runUnit         `json:"units"`
+	Refused   map[string]string `json:"refused"` // command -> the unit that has the reasons
+
+	file string
+}
+
+type runUnit struct {
+	guard.UnitID
+	guard.UnitState
+}
+
+// lookOnce is Look, once for all units of the run that started this process.
+func (h *Hook) lookOnce(ctx context.Context) (err error) {
+	dir := filepath.Join(h.Project.StackDir(h.Unit.Stack), ".terragrunt-stack")
+	run := parentRun()
+	hook := os.Getenv("TG_CTX_HOOK_NAME") != "" // otherwise the parent may be a shell, which outlives a run
+	if _, missing := os.Stat(dir); run == nil || !hook || missing != nil || h.sources.Inventory != "" {
+		return h.Look(ctx)
+	}
+	waiting, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	unlock, err := disk.Lock(waiting, dir, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	run.file = filepath.Join(dir, runFile)
+	if h.load(run) {
+		return nil
+	}
+	if err := h.Look(ctx); err != nil {
+		return err
+	}
+	for _, u := range append(h.Units(), h.otherUnits()...) {
+		run.Units = append(run.Units, runUnit{u, h.State[u]})
+	}
+	if run.Inventory, err = h.Inventory.Encode(); err != nil {
+		return err
+	}
+	h.run = run
+	return run.save()
+}
+
+// load reads what the run has read already. If the file is missing or wrong in any
+// way, this unit reads everything again.
+func (h *Hook) load(run *sharedRun) bool {
+	body, err := disk.Read(run.file, maxRun)
+	if err != nil {
+		return false
+	}
+	saved := &sharedRun{file: run.file}
+	if json.Unmarshal(body, saved) != nil || saved.Process != run.Process || !sameStart(saved.Started, run.Started) {
+		return false
+	}
+	inv, err := cluster.Decode(run.file, saved.Inventory)
+	if err != nil {
+		return false
+	}
+	h.run, h.Inventory = saved, inv
+	for _, u := range saved.Units {
+		h.State[u.UnitID] = u.UnitState
+	}
+	return true
+}
+
+// sameStart reports whether two times may be of one start: systems compute them
+// from a clock that may be set in between.
+func sameStart(a, b int64) bool { return max(a, b)-min(a, b) < 2000 }
+
+func (r *sharedRun) save() error {
+	return disk.WritePrivate(r.file, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
+}
+
+// parentRun identifies the process that started this one, by its number and its
+// start: numbers are used again. It is nil if the system does not tell.
+func parentRun() *sharedRun {
+	p, err := process.NewProcess(int32(os.Getppid()))
+	if err != nil {
+		return nil
+	}
+	started, err := p.CreateTime()
+	if err != nil {
+		return nil
+	}
+	return &sharedRun{Process: p.Pid, Started: started}
+}
+
+// refusedBy is the unit of the run for which the same command was refused, or empty.
+func (r *sharedRun) refusedBy(command string) string {
+	if r == nil {
+		return ""
+	}
+	return r.Refused[command]
+}
+
+// refuse records a refusal for the other units of the run.
+func (r *sharedRun) refuse(command string, unit guard.UnitID) error {
+	if r == nil {
+		return nil
+	}
+	if r.Refused == nil {
+		r.Refused = map[string]string{}
+	}
+	r.Refused[command] = unit.String()
+	return r.save()
+}

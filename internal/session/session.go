@@ -1,0 +1,166 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/engine"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/internal/project"
+	"stackgen/schema"
+)
+
+// Sources say where a session reads the cluster, states and plans.
+type Sources struct {
+	Inventory string            // a snapshot; empty for the cluster itself
+	States    []string          // STACK/UNIT=FILE or a folder; the backends have the rest
+	Plans     []string          // the same for plans
+	Progress  func(text string) // may be nil
+}
+
+// A Session is everything that one command reads.
+type Session struct {
+	Project   *project.Project
+	Inventory *cluster.Inventory
+	State     guard.State
+
+	sources Sources
+	imports map[guard.UnitID]guard.Imports // nil if they are not judged
+	plans   map[guard.UnitID]*guard.Plan
+	tools   *engine.Tools // of the Terragrunt run; nil outside of one
+}
+
+// New begins a session for a project whose decisions are made.
+func New(p *project.Project, from Sources) *Session {
+	if from.Progress == nil {
+		from.Progress = func(string) {}
+	}
+	return &Session{Project: p, State: guard.State{}, sources: from, plans: map[guard.UnitID]*guard.Plan{}}
+}
+
+// Look reads the cluster and the states.
+func (s *Session) Look(ctx context.Context) error {
+	var err error
+	if s.Inventory, err = ReadCluster(ctx, s.Project, s.sources, false); err != nil {
+		return err
+	}
+	return s.readStates(ctx)
+}
+
+// Preflight reads everything and judges what an apply would meet, or a destroy of
+// whole stacks.
+func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Finding, error) {
+	if err := s.readPlans(); err != nil {
+		return nil, err
+	}
+	if err := s.Look(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.readImports(); err != nil {
+		return nil, err
+	}
+	in := s.input()
+	in.Destroy = destroy
+	found, err := s.judge(in)
+	if err != nil {
+		return nil, err
+	}
+	unrendered, err := s.unrendered(finding.Outdated)
+	return append(unrendered, found...), err
+}
+
+// Judge judges what was read, but for import files and plans.
+func (s *Session) Judge() []finding.Finding { return guard.Judge(s.input()) }
+
+func (s *Session) input() guard.Input {
+	p := s.Project
+	return guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports}
+}
+
+// judge judges everything, plans included.
+func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
+	verdicts := guard.Judge(in)
+	var plans []finding.Finding
+	for _, u := range s.Units() {
+		if plan := s.plans[u]; plan != nil {
+			more, err := guard.JudgePlan(in, verdicts, u, plan)
+			if err != nil {
+				return nil, fmt.Errorf("cannot judge the plan: %w", err)
+			}
+			plans = append(plans, more...)
+		}
+	}
+	return guard.Merge(verdicts, plans), nil
+}
+
+// unrendered are the findings if the specs say more than was rendered.
+func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, error) {
+	differs, err := s.Project.Unrendered()
+	if err != nil || !differs {
+		return nil, err
+	}
+	return guard.Unrendered(s.Project.SelectedStacks(), severity), nil
+}
+
+// Notes say what the findings do not.
+func (s *Session) Notes() []string {
+	var out []string
+	for _, stack := range s.Project.SelectedStacks() {
+		if stack.Guard == "off" {
+			out = append(out, "guard: off in "+stack.Spec+": the units' hooks do not stop an apply of "+stack.Name)
+		}
+	}
+	return out
+}
+
+// Units are the units of the selected stacks that may have resources.
+func (s *Session) Units() []guard.UnitID {
+	var out []guard.UnitID
+	for _, stack := range s.Project.SelectedStacks() {
+		l := s.Project.Lock.Stacks.Get(stack.Name)
+		if l == nil {
+			continue
+		}
+		for _, u := range l.Units {
+			if u.Value.Status != lock.Forgotten {
+				out = append(out, guard.UnitID{Stack: stack.Name, Unit: u.Key})
+			}
+		}
+	}
+	return out
+}
+
+// otherUnits are the VM units of the stacks that are not selected: a VMID in their
+// state is not free.
+func (s *Session) otherUnits() []guard.UnitID {
+	var out []guard.UnitID
+	for _, stack := range s.Project.Stacks.Stacks {
+		l := s.Project.Lock.Stacks.Get(stack.Name)
+		if l != nil && !s.Project.Selected(stack.Name) && l.Units.Get(lock.UnitVM) != nil {
+			out = append(out, guard.UnitID{Stack: stack.Name, Unit: lock.UnitVM})
+		}
+	}
+	return out
+}
+
+// noUnit is the error of a unit that does not exist.
+func (s *Session) noUnit(id string) error {
+	var names []string
+	for _, u := range s.Units() {
+		names = append(names, u.String())
+	}
+	return fmt.Errorf("there is no unit %q here; units: %s", schema.Printable(id), strings.Join(names, ", "))
+}
+
+// engine returns the tools that read states and make plans.
+func (s *Session) engine() (*engine.Tools, error) {
+	if s.tools != nil {
+		return s.tools, nil
+	}
+	return engine.Find(s.Project.Root, os.Environ())
+}

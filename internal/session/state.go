@@ -1,0 +1,159 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"stackgen/generator"
+	"stackgen/internal/disk"
+	"stackgen/internal/engine"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+)
+
+const (
+	stateReaders = 4       // units that are read at once
+	maxState     = 1 << 30 // of a state or plan
+	localState   = "tofu.tfstate"
+	planJSON     = "tfplan.json" // in a folder of --json-out-dir
+)
+
+// readStates reads the state of all units: from the files of the sources, else
+// from the plans that were read, else from the backends.
+func (s *Session) readStates(ctx context.Context) error {
+	units := append(s.Units(), s.otherUnits()...)
+	files, err := s.unitFiles("state", s.sources.States, units, planJSON, localState)
+	if err != nil {
+		return err
+	}
+	for u, file := range files {
+		body, err := disk.Read(file, maxState)
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", file, err)
+		}
+		state, err := guard.ParseState(body)
+		if err != nil {
+			state.Unreadable = file + ": " + err.Error()
+		}
+		s.State[u] = state
+	}
+	var rest []guard.UnitID
+	for _, u := range units {
+		if _, known := s.State[u]; !known {
+			rest = append(rest, u)
+		}
+	}
+	return s.readBackends(ctx, rest)
+}
+
+// ReadStates reads the state of some units: from the files of the sources where it
+// has any, else from the backends.
+func (s *Session) ReadStates(ctx context.Context, units []guard.UnitID) error {
+	if len(s.sources.States) > 0 {
+		return s.readStates(ctx)
+	}
+	return s.readBackends(ctx, units)
+}
+
+// readBackends reads the state of units from their backends. A state that cannot
+// be read is marked as unreadable. It never counts as empty.
+func (s *Session) readBackends(ctx context.Context, units []guard.UnitID) error {
+	if len(units) == 0 {
+		return nil
+	}
+	tools, err := s.engine()
+	if err != nil {
+		return err
+	}
+	root, err := filepath.Abs(s.Project.Root)
+	if err != nil {
+		return err
+	}
+	states := make([]guard.UnitState, len(units))
+	var workers sync.WaitGroup
+	queue := make(chan int)
+	for range min(stateReaders, len(units)) {
+		workers.Go(func() {
+			for i := range queue {
+				var err error
+				if states[i], err = s.backendState(ctx, tools, root, units[i]); err != nil {
+					states[i].Unreadable = err.Error()
+				}
+			}
+		})
+	}
+	for i := range units {
+		queue <- i
+	}
+	close(queue)
+	workers.Wait()
+	for i, u := range units {
+		s.State[u] = states[i]
+	}
+	return ctx.Err()
+}
+
+// backendState reads the state of one unit. It reads the file of a local backend
+// itself if that is not encrypted; the engine reads all others.
+func (s *Session) backendState(ctx context.Context, tools *engine.Tools, root string, u guard.UnitID) (guard.UnitState, error) {
+	l := s.Project.Lock.Stacks.Get(u.Stack)
+	if l.Backend.Type == "local" {
+		body, err := disk.Read(filepath.Join(root, lock.StateDir, filepath.FromSlash(l.StateKey), u.Unit, localState), maxState)
+		if errors.Is(err, fs.ErrNotExist) {
+			return guard.ParseState(nil)
+		}
+		if state, parsed := guard.ParseState(body); err == nil && parsed == nil {
+			return state, nil
+		}
+	}
+	body, err := tools.State(ctx, generator.Backend(l, u.Unit, filepath.ToSlash(root)))
+	if err != nil {
+		return guard.UnitState{}, err
+	}
+	return guard.ParseState(body)
+}
+
+// readPlans reads the plans of the sources.
+func (s *Session) readPlans() error {
+	units := s.Units()
+	files, err := s.unitFiles("plan", s.sources.Plans, units, planJSON)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, u := range units {
+		file, ok := files[u]
+		if !ok {
+			continue
+		}
+		body, err := disk.Read(file, maxState)
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", file, err)
+		}
+		errs = append(errs, s.addPlan(u, file, body))
+	}
+	return errors.Join(errs...)
+}
+
+// addPlan adds the plan of a unit, and the state that is in it: the plan was made
+// from that one.
+func (s *Session) addPlan(u guard.UnitID, name string, body []byte) error {
+	if bytes.HasPrefix(body, []byte("PK")) {
+		return fmt.Errorf("%s is a plan file: give the output of `tofu show -json %s`", name, filepath.Base(name))
+	}
+	plan, err := guard.ParsePlan(body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	state, err := guard.ParseState(body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	s.plans[u], s.State[u] = plan, state
+	return nil
+}
