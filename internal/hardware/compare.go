@@ -31,7 +31,7 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 		if f.HCL == "" || len(entries(schema.VMFields[i:i+1])) == 0 || ignores(f.Attribute()) || r.skip[f.Key] {
 			continue
 		}
-		if d, ok := r.property(c, f, v); ok {
+		if d, ok := r.difference(c, f, v); ok {
 			out = append(out, d)
 		}
 	}
@@ -49,8 +49,8 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 	return out
 }
 
-// property compares one property.
-func (r *Reading) property(c *comparison, f *schema.Field, v *schema.VM) (Difference, bool) {
+// difference compares one property.
+func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Difference, bool) {
 	was := r.values[f.Key]
 	is := rendered(f, v)
 	changes := c.changes(f, f.Key, was, is)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestEveryPropertyIsRead fails for a property that has no entry of the
-// configuration: an import would change it without a word.
+// configuration: a comparison would not see that an import changes it.
 func TestEveryPropertyIsRead(t *testing.T) {
 	elsewhere := []string{"vmid", "node", "agent timeout"} // which VM it is, where it is, and the provider's own
 	var check func(fields []schema.Field, prefix string)
@@ -27,6 +27,46 @@ func TestEveryPropertyIsRead(t *testing.T) {
 		}
 	}
 	check(schema.VMFields, "")
+}
+
+// TestRows reads properties of every kind from rows alone, so that a property of
+// these kinds needs no code.
+func TestRows(t *testing.T) {
+	model := schema.Field{Key: "model", Type: schema.String, PVE: "model", Bare: true, Unset: "i6300esb"}
+	for _, c := range []struct {
+		row             schema.Field
+		lines, want     string
+		unknown, absent string
+	}{
+		{row: schema.Field{Key: "kvm", Type: schema.Bool, PVE: "kvm", Unset: "true"}, lines: "kvm: 0", want: "false", absent: "true"},
+		{row: schema.Field{Key: "vcpus", Type: schema.Int, PVE: "vcpus", Unset: "0"}, lines: "vcpus: 2", want: "2", absent: "0"},
+		{row: schema.Field{Key: "hotplug", Type: schema.List, Elem: &schema.Field{Type: schema.String}, PVE: "hotplug", Sep: ","}, lines: "hotplug: disk,network", want: "[disk, network]", absent: "[]"},
+		{row: schema.Field{Key: "user_data", Type: schema.String, PVE: "cicustom/user"}, lines: "cicustom: user=local:snippets/a.yaml,meta=x", want: `"local:snippets/a.yaml"`, absent: `""`},
+		{row: schema.Field{Key: "rng", Type: schema.Object, PVE: "rng0", Fields: []schema.Field{{Key: "source", Type: schema.String, PVE: "source"}}}, lines: "rng0: source=/dev/random,period=5",
+			want: "{source: /dev/random}", unknown: `a spec has no property for the option "period"`},
+		{row: schema.Field{Key: "watchdog", Type: schema.Object, On: "enabled", PVE: "watchdog", Fields: []schema.Field{{Key: "enabled", Type: schema.Bool, Unset: "false"}, model}},
+			lines: "watchdog: ib700", want: "{enabled: true, model: ib700}", absent: "{enabled: false, model: i6300esb}"},
+		{row: schema.Field{Key: "hostpci", Type: schema.List, PVE: "hostpci*", Elem: &schema.Field{Type: schema.Object, Fields: []schema.Field{
+			{Key: "id", Type: schema.String, PVE: "host", Bare: true}, {Key: "pcie", Type: schema.Bool, PVE: "pcie", Unset: "false"}}}},
+			lines: "hostpci0: 01:00.0,pcie=1\nhostpci1: host=02:00.0", want: `[{id: "01:00.0", pcie: true}, {id: "02:00.0", pcie: false}]`, absent: "[]"},
+	} {
+		read := func(lines string) *Reading {
+			r := &Reading{raw: guest(lines).Config.Raw, values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}}
+			r.property(&c.row)
+			return r
+		}
+		if got := flow(read("").values[c.row.Key]); got != c.absent {
+			t.Errorf("%s absent: got %s, want %s", c.row.Key, got, c.absent)
+		}
+		r := read(c.lines)
+		var unknown string
+		for _, d := range r.unsupported {
+			unknown += d.Reason
+		}
+		if got := flow(r.values[c.row.Key]); got != c.want || unknown != c.unknown {
+			t.Errorf("%s: got %s and %q, want %s and %q", c.row.Key, got, unknown, c.want, c.unknown)
+		}
+	}
 }
 
 // vm is a VM of a spec, with what it inherits.
@@ -56,8 +96,8 @@ ide2: local-lvm:vm-100-cloudinit,media=cdrom
 ipconfig0: ip=dhcp
 net0: virtio=BC:24:11:00:00:01,bridge=vmbr0`
 
-// guest is a VM with the usual configuration, but for some lines. A line without
-// a value takes one away.
+// guest is a VM with the usual configuration and some other lines. A line without
+// a value removes an entry.
 func guest(lines string) *cluster.Guest {
 	raw := map[string]string{}
 	for line := range strings.Lines(usual + "\n" + lines) {

@@ -43,17 +43,13 @@ func Read(g *cluster.Guest) *Reading {
 		r.raw[entryPool] = g.Pool
 	}
 	for i := range schema.VMFields {
-		switch f := &schema.VMFields[i]; {
-		case f.Key == "disks":
+		switch f := &schema.VMFields[i]; f.Key {
+		case "disks":
 			r.disks(f)
-		case f.Key == "cloud_init":
+		case "cloud_init":
 			r.cloudInit(f, g.Config.Password)
-		case strings.HasSuffix(f.PVE, "*"):
-			r.list(f)
-		case f.Type == schema.Object && f.PVE != "":
-			r.object(f)
-		case f.PVE != "":
-			r.single(f)
+		default:
+			r.property(f)
 		}
 	}
 	r.shows["started"] = []string{"status=" + g.Status}
@@ -70,6 +66,19 @@ func (r *Reading) get(path string) (string, bool) {
 		return parse(text).get(option)
 	}
 	return text, ok
+}
+
+// property reads a property as its row describes it.
+func (r *Reading) property(f *schema.Field) {
+	switch {
+	case f.PVE == "":
+	case strings.HasSuffix(f.PVE, "*"):
+		r.list(f)
+	case f.Type == schema.Object:
+		r.object(f)
+	default:
+		r.single(f)
+	}
 }
 
 // single reads a property that is an entry, or an option of one.
@@ -99,7 +108,11 @@ func (r *Reading) object(f *schema.Field) {
 	switch {
 	case ok:
 		r.shows[f.Key] = []string{f.PVE + "=" + text}
-		r.values[f.Key] = r.entry(f, f.PVE, parseAs(f, text))
+		n := r.entry(f, f.PVE, parseAs(f, text))
+		if i := slices.IndexFunc(f.Fields, func(sub schema.Field) bool { return sub.Key == f.On && sub.PVE == "" }); i >= 0 {
+			n = n.With(&schema.Node{Shape: schema.ShapeString, Text: f.On}, &schema.Node{Shape: schema.ShapeBool, Text: "true"}) // the entry itself is the switch
+		}
+		r.values[f.Key] = n
 	case f.On != "":
 		r.values[f.Key] = value(f, func(string) (string, bool) { return "", false })
 	}
