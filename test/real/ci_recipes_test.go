@@ -166,8 +166,8 @@ func TestCIRecipes(t *testing.T) {
 		says  map[string]string
 	}{
 		{"github", ciGitHub(t), 7, map[string]string{
-			"What an apply would meet": "3 create. Apply now.", "Plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "Judge the plans": "| create | example/web01: VM 2100",
-			"Terratest": "1 of 7 suites ran, on: live cluster", "Remove what a run that was killed has left": "removed 0 in 6000-6099"}},
+			"Preflight": "3 create. Apply now.", "Plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "Check the plans": "| create | example/web01: VM 2100",
+			"Terratest": "1 of 7 suites ran, on: live cluster", "Remove what a killed run left": "removed 0 in 6000-6099"}},
 		{"woodpecker", ciWoodpecker(t), 4, map[string]string{
 			"plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "terratest": "1 of 7 suites ran, on: live cluster", "sweep": "removed 0 in 6000-6099"}},
 	} {
@@ -221,7 +221,7 @@ func TestCIRecipesStop(t *testing.T) {
 	c.write("specs/example.yaml", spec)
 	w := &world{t: t, sim: c.sim}
 	w.api("POST", "/nodes/pve1/qemu", map[string][]string{"vmid": {"2100"}, "name": {"somebody"}})
-	stops("What an apply would meet", 3, "::error")
+	stops("Preflight", 3, "::error")
 	stops("plan", 3, "somebody")
 }
 
