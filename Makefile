@@ -3,6 +3,7 @@ BIN := bin/stackgen
 GO  ?= go
 # The real tools for tests. Terragrunt's shared provider cache is the user's: our builds have other hashes.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
+LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" golangci-lint
 SOURCES := cmd schema generator templates internal test tools
 .PHONY: build example demo test faults golden lint words tools bench check conformance fuzz help
 
@@ -25,8 +26,8 @@ golden: build ## write what the tests expect from what comes out now; review the
 
 lint: ## run gofmt, go vet and golangci-lint, which takes some minutes to build once
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
-	@$(GO) vet ./... && for dir in tools/provider-dns test/terratest; do (cd $$dir && GOWORK=off $(GO) vet ./...) || exit 1; done
-	@$(GO) tool -modfile=tools/golangci-lint/go.mod golangci-lint run --issues-exit-code=0
+	@for dir in . tools/provider-dns test/terratest; do \
+		(cd $$dir && GOWORK=off $(GO) vet ./... && $(LINT) run --issues-exit-code=0 ./...) || exit 1; done
 
 words: ## report words of test/words.txt, with what to write instead
 	@WORDS=1 $(GO) test ./test -run '^TestWords$$'

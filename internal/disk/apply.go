@@ -9,26 +9,27 @@ import (
 	"strings"
 )
 
-// Apply makes the changes, as Compare returned them, under the same root, which is made when it is missing. Created and
-// changed files are written first and in the order given, so that a caller can put one ahead of the others (a lock file
-// ahead of what follows from it); then the removed ones go, and the folders that leaves empty, but never the root.
+// Apply makes the changes that Compare returned, under the same root, which is created if it is missing. Created and
+// changed files are written first, in the given order, so that a caller can put one before the others (a lock file
+// before the files that depend on it). Then removed files are deleted, and folders that this leaves empty, but never the
+// root.
 //
-// If any change is Refused, nothing at all is written and the error is a *RefusedError. Otherwise Apply stops at the first
-// file it cannot write or remove: what was written is whole, the rest is as it was, and the error names the path, the cause
-// and what to do. A file that is no longer as it was compared is such an error too; one that already is as wanted is not.
+// If any change is Refused, nothing is written and the error is a *RefusedError. Otherwise Apply stops at the first file
+// that it cannot write or remove: written files are whole, the rest is unchanged, and the error names the path, the cause
+// and what to do. A file that changed since Compare is such an error too, unless it already is as wanted.
 //
 // Apply does not lock. New files get mode 0666 less the umask, changed ones keep theirs.
 func Apply(root string, changes []Change) error {
 	return apply(root, changes, nil)
 }
 
-// apply is Apply with a function that is called ahead of every change to the file system.
+// apply is Apply with a function that is called before every change to the file system.
 func apply(root string, changes []Change, before func()) error {
 	if err := checkChanges(changes); err != nil || len(changes) == 0 {
 		return err
 	}
 	if err := os.MkdirAll(root, 0o777); err != nil {
-		return explain(root, "cannot be made", err)
+		return explain(root, "cannot be created", err)
 	}
 	at, err := openCursor(root)
 	if err != nil {
@@ -63,7 +64,7 @@ func checkChanges(changes []Change) error {
 	return errors.Join(errs...)
 }
 
-// all makes the changes, with a note in the root of the folders that may be left empty if it does not come to its end.
+// all makes the changes. A note in the root lists the folders that an interrupted run may leave empty.
 func (w *writer) all(changes []Change) (err error) {
 	var news, gone []Change
 	for _, c := range changes {
@@ -79,12 +80,12 @@ func (w *writer) all(changes []Change) (err error) {
 		return err
 	}
 	defer func() {
-		tidy := w.prune(folders)
-		if tidy == nil && note != "" {
-			tidy = w.drop(note)
+		cleanup := w.prune(folders)
+		if cleanup == nil && note != "" {
+			cleanup = w.drop(note)
 		}
-		if err == nil { // else the first error is the one to act on, and the next run tidies up
-			err = tidy
+		if err == nil { // otherwise the first error is reported, and the next run cleans up
+			err = cleanup
 		}
 	}()
 	for _, c := range news {
@@ -100,10 +101,10 @@ func (w *writer) all(changes []Change) (err error) {
 	return nil
 }
 
-// noteHeader is the first line of a note; a folder's path is on each of the others.
-const noteHeader = "stackgen: folders to be removed if they are empty\n"
+// noteHeader is the first line of a note; each of the others is the path of a folder.
+const noteHeader = "stackgen: remove these folders if they are empty\n"
 
-// folders lists, parents first, the folders in which files appear or vanish, those of killed runs included.
+// folders lists, parents first, the folders in which files are created or removed, also those of killed runs.
 func (w *writer) folders(changes []Change) []string {
 	seen := map[string]bool{".": true}
 	var all []string
@@ -144,7 +145,7 @@ func (w *writer) leaveNote(folders []string) (string, error) {
 	return name, nil
 }
 
-// readNote returns the folders noted by a killed run. Whatever is not such a note, or not a whole line of one, is nothing.
+// readNote returns the folders in the note of a killed run. Other files, and incomplete lines, have none.
 func (w *writer) readNote(name string) []string {
 	root, err := w.enter(".", false)
 	if err != nil {
@@ -159,7 +160,7 @@ func (w *writer) readNote(name string) []string {
 	return slices.DeleteFunc(lines[:len(lines)-1], func(p string) bool { return checkPath(p) != nil })
 }
 
-// prune removes those of the folders, parents first in the list, which are empty.
+// prune removes empty folders; the list has parents first.
 func (w *writer) prune(folders []string) error {
 	for _, dir := range slices.Backward(folders) {
 		if w.filled[dir] {
@@ -167,7 +168,7 @@ func (w *writer) prune(folders []string) error {
 		}
 		here, err := w.enter(dir, false)
 		if err != nil {
-			continue // gone already, or none of ours
+			continue // removed already, or a link or a file
 		}
 		if entries, err := list(here); err != nil || len(entries) > 0 {
 			continue

@@ -37,9 +37,9 @@ func TestApply(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			plant(t, root, test.disk)
+			writeTree(t, root, test.disk)
 			mustRender(t, root, test.want)
-			sameTree(t, harvest(t, root), withFolders(test.after))
+			sameTree(t, readTree(t, root), withFolders(test.after))
 		})
 	}
 }
@@ -47,13 +47,13 @@ func TestApply(t *testing.T) {
 func TestApplyMakesRoot(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "a", "b")
 	mustRender(t, root, tree{"modules/x.tf": ours("x")})
-	sameTree(t, harvest(t, root), tree{"modules/": "", "modules/x.tf": ours("x")})
+	sameTree(t, readTree(t, root), tree{"modules/": "", "modules/x.tf": ours("x")})
 }
 
-func TestApplyRefusesOutright(t *testing.T) {
+func TestApplyRefusesAsAWhole(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
 	disk := tree{"modules/hand.tf": "mine\n", "modules/stale.tf": ours("s"), "units": "-> " + outside}
-	plant(t, root, disk)
+	writeTree(t, root, disk)
 	changes := mustCompare(t, root, tree{"modules/hand.tf": ours("x"), "a.tf": ours("a"), "units/u/x.hcl": ours("u")})
 	err := Apply(root, changes)
 	var refused *RefusedError
@@ -64,18 +64,18 @@ func TestApplyRefusesOutright(t *testing.T) {
 		!strings.Contains(err.Error(), "units/u/x.hcl: units is a symbolic link") {
 		t.Errorf("got %v", err)
 	}
-	sameTree(t, harvest(t, root), withFolders(disk))
-	sameTree(t, harvest(t, outside), tree{})
+	sameTree(t, readTree(t, root), withFolders(disk))
+	sameTree(t, readTree(t, outside), tree{})
 }
 
-// The tree may change between Compare and Apply; then the newcomer wins, and a link leads nowhere.
-func TestApplyAfterTheTreeMoved(t *testing.T) {
+// Apply keeps files that changed since Compare, and does not follow a link that appeared.
+func TestApplyAfterTheTreeChanged(t *testing.T) {
 	outside := t.TempDir()
-	plant(t, outside, tree{"a.tf": ours("theirs")})
+	writeTree(t, outside, tree{"a.tf": ours("theirs")})
 	write := func(body string) func(root string) error {
 		return func(root string) error { return os.WriteFile(filepath.Join(root, "modules/a.tf"), []byte(body), 0o666) }
 	}
-	const left = "modules/a.tf: was changed by something else"
+	const left = "modules/a.tf: another program changed it"
 	tests := map[string]struct {
 		disk, want tree
 		meddle     func(root string) error
@@ -104,31 +104,31 @@ func TestApplyAfterTheTreeMoved(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			plant(t, root, test.disk)
+			writeTree(t, root, test.disk)
 			changes := mustCompare(t, root, test.want)
 			if err := test.meddle(root); err != nil {
 				t.Fatal(err)
 			}
-			before := harvest(t, root)
+			before := readTree(t, root)
 			if err := Apply(root, changes); err == nil || !strings.HasPrefix(err.Error(), test.message) {
 				t.Errorf("got %v", err)
 			}
-			sameTree(t, harvest(t, root), before)
-			sameTree(t, harvest(t, outside), tree{"a.tf": ours("theirs")})
+			sameTree(t, readTree(t, root), before)
+			sameTree(t, readTree(t, outside), tree{"a.tf": ours("theirs")})
 		})
 	}
 }
 
 func TestApplyTwiceIsApplyOnce(t *testing.T) {
 	root := t.TempDir()
-	plant(t, root, tree{"modules/stale.tf": ours("s"), "root.hcl": ours("old")})
+	writeTree(t, root, tree{"modules/stale.tf": ours("s"), "root.hcl": ours("old")})
 	changes := mustCompare(t, root, tree{"a.tf": ours("a"), "root.hcl": ours("new")})
 	for range 2 {
 		if err := Apply(root, changes); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sameTree(t, harvest(t, root), tree{"a.tf": ours("a"), "root.hcl": ours("new")})
+	sameTree(t, readTree(t, root), tree{"a.tf": ours("a"), "root.hcl": ours("new")})
 }
 
 func TestUnchangedIsNotTouched(t *testing.T) {
@@ -156,7 +156,7 @@ func TestUnchangedIsNotTouched(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	root := t.TempDir()
-	plant(t, root, tree{"kept": ours("old"), "plain": ours("x")})
+	writeTree(t, root, tree{"kept": ours("old"), "plain": ours("x")})
 	if err := os.Chmod(filepath.Join(root, "kept"), 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -176,10 +176,10 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// What the caller puts first is written first, and nothing is removed before everything is written.
+// Files are written in the order of the caller, and removed after all are written.
 func TestOrder(t *testing.T) {
 	root := t.TempDir()
-	plant(t, root, tree{"modules/a-stale.tf": ours("s"), "z.yaml": ours("old")})
+	writeTree(t, root, tree{"modules/a-stale.tf": ours("s"), "z.yaml": ours("old")})
 	changes := mustCompare(t, root, tree{"a.tf": ours("a"), "z.yaml": ours("new"), "m/b.tf": ours("b")})
 	slices.Reverse(changes)
 	var seen []string
@@ -204,7 +204,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestApplyRefusesMadeUpChanges(t *testing.T) {
+func TestApplyRefusesInvalidChanges(t *testing.T) {
 	for part, c := range map[string]Change{
 		"inside the project": {Path: "../x", Kind: Created},
 		"unknown kind":       {Path: "x", Kind: "renamed"},

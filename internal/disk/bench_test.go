@@ -21,7 +21,7 @@ func manyFiles() []File {
 	return files
 }
 
-// plainWrite is the least that writing the files can cost: no comparison, no rename.
+// plainWrite is the lower bound for writing the files: no comparison, no rename.
 func plainWrite(b testing.TB, root string, files []File) {
 	for _, f := range files {
 		p := filepath.Join(root, f.Path)
@@ -80,7 +80,7 @@ func BenchmarkColdCompareAndApplySync(b *testing.B) {
 	})
 }
 
-// BenchmarkUnchangedPlainRead is the least that looking can cost: a walk, for what is stale, and every file's bytes.
+// BenchmarkUnchangedPlainRead is the lower bound for a comparison: a walk for stale files, and reading every file.
 func BenchmarkUnchangedPlainRead(b *testing.B) {
 	files, root := manyFiles(), b.TempDir()
 	plainWrite(b, root, files)

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// childEnv, when set, makes the test program do one job on DISK_ROOT instead of testing.
+// childEnv, when set, makes the test program run one job on DISK_ROOT instead of the tests.
 const childEnv = "DISK_CHILD"
 
-// The state before a render, the one after it, and what belongs to the user in both.
+// The state before a render, the state after it, and the user's files in both.
 var (
 	usersTree = tree{
 		"modules/vm/hand.tf":               "mine\n",
@@ -68,15 +68,15 @@ func childJob(job, root string) error {
 			return err
 		}
 		return stopAt(root, n)
-	case "turns":
-		return takeTurns(root)
+	case "alternate":
+		return alternate(root)
 	case "compete":
 		return compete(root, arg)
 	}
 	return fmt.Errorf("unknown job %q", job)
 }
 
-// stopAt brings root to laterTree and kills itself ahead of the n-th change to the file system.
+// stopAt brings root to laterTree and kills itself before the n-th change to the file system.
 func stopAt(root string, n int) error {
 	changes, err := Compare(root, wanted(laterTree), options())
 	if err != nil {
@@ -88,14 +88,14 @@ func stopAt(root string, n int) error {
 	}
 	return apply(root, changes, func() {
 		if n--; n == 0 {
-			self.Kill()
-			select {} // until it is done
+			_ = self.Kill()
+			select {} // until the signal arrives
 		}
 	})
 }
 
-// takeTurns renders two large sets in turn for ever, with a byte on stdout ahead of every change to the file system.
-func takeTurns(root string) error {
+// alternate renders two large sets alternately without end, with a byte on stdout before every change to the file system.
+func alternate(root string) error {
 	for {
 		for _, text := range []string{"left", "right"} {
 			changes, err := Compare(root, wanted(bigTree(text)), options())
@@ -111,7 +111,7 @@ func takeTurns(root string) error {
 	}
 }
 
-// compete renders one set again and again under the lock, and looks each time whether it is whole.
+// compete renders one set repeatedly under the lock, and checks each time that no other is mixed in.
 func compete(root, text string) error {
 	for range 20 {
 		unlock, err := Lock(context.Background(), root, nil)
@@ -127,8 +127,11 @@ func compete(root, text string) error {
 			return err
 		}
 		left, err := Compare(root, want, options())
-		if err != nil || len(left) > 0 {
-			return fmt.Errorf("%s: mixed: %s, %v", text, kinds(left), err)
+		if err != nil {
+			return err
+		}
+		if len(left) > 0 {
+			return fmt.Errorf("%s: mixed: %s", text, kinds(left))
 		}
 		if err := unlock(); err != nil {
 			return err
@@ -146,7 +149,7 @@ func smallTree(text string) tree {
 	return files
 }
 
-// bigTree has files that take a while to write, some of them in other folders for each text.
+// bigTree has files that take a while to write, some of them in folders named after the text.
 func bigTree(text string) tree {
 	files := tree{}
 	body := ours(strings.Repeat(text+" ", 20_000))

@@ -18,19 +18,19 @@ const headSize = 4096
 type comparison struct {
 	*cursor
 	Options
-	wanted  map[string]bool
-	looked  map[string]bool // folders whose entries were seen
-	buf     bytes.Buffer    // the file that was read last
-	changes []Change
-	errs    []error
-	told    map[string]bool // the messages of errs
+	wanted   map[string]bool
+	listed   map[string]bool // folders whose entries were read
+	buf      bytes.Buffer    // content of the last file read
+	changes  []Change
+	errs     []error
+	reported map[string]bool // the messages of errs
 }
 
-// Compare finds what must happen so that root holds the wanted files and no stale ones. It changes nothing. The result is
-// sorted by path, bytewise; a file that is as wanted is not in it. A root that does not exist yet holds nothing.
+// Compare finds the changes after which root has the wanted files and no stale ones. It writes nothing. The result is
+// sorted by path, bytewise, and does not contain files that are as wanted. A root that does not exist counts as empty.
 //
-// A change is Refused, and is no error, when a file without the mark, a link, a folder or a special file is in the way.
-// Errors are wanted files that cannot be (two of one path, outside the root, without the mark), and files or folders that
+// A change is Refused, which is no error, when the path has a file without the mark, a link, a folder or a special file.
+// Errors are invalid wanted files (two of one path, outside the root, without the mark), and files or folders that
 // cannot be read; all of them are returned, joined.
 func Compare(root string, want []File, o Options) ([]Change, error) {
 	files, err := checkWanted(want, o)
@@ -49,8 +49,8 @@ func Compare(root string, want []File, o Options) ([]Change, error) {
 		return nil, err
 	}
 	defer at.close()
-	c := &comparison{cursor: at, Options: o, wanted: make(map[string]bool, len(files)), looked: map[string]bool{},
-		told: map[string]bool{}}
+	c := &comparison{cursor: at, Options: o, wanted: make(map[string]bool, len(files)), listed: map[string]bool{},
+		reported: map[string]bool{}}
 	for _, f := range files {
 		c.wanted[f.Path] = true
 		c.file(f)
@@ -64,7 +64,7 @@ func Compare(root string, want []File, o Options) ([]Change, error) {
 	return slices.CompactFunc(c.changes, func(a, b Change) bool { return a.Path == b.Path }), nil
 }
 
-// checkWanted sorts the wanted files and refuses those that could not be recognised or reached later.
+// checkWanted sorts the wanted files and refuses invalid paths and files that a later run would not recognise.
 func checkWanted(want []File, o Options) ([]File, error) {
 	files := slices.Clone(want)
 	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
@@ -101,7 +101,7 @@ func (c *comparison) file(f File) {
 	var info fs.FileInfo
 	if err == nil {
 		if info, err = folder.Lstat(name); err != nil {
-			err = explain(f.Path, "cannot be looked at", err)
+			err = explain(f.Path, "cannot be examined", err)
 		}
 	}
 	switch {
@@ -112,14 +112,14 @@ func (c *comparison) file(f File) {
 		c.fail(err)
 		return
 	}
-	if reason := inTheWay(info.Mode()); reason != "" {
+	if reason := notRegular(info.Mode()); reason != "" {
 		c.refuse(f, reason)
 		return
 	}
 	c.content(f, folder, name, info.Size())
 }
 
-// content compares a wanted file with the regular file in its place.
+// content compares a wanted file with the regular file at its path.
 func (c *comparison) content(f File, folder *os.Root, name string, size int64) {
 	ours := false
 	if c.Marker != nil || size == int64(len(f.Body)) {
@@ -133,17 +133,17 @@ func (c *comparison) content(f File, folder *os.Root, name string, size int64) {
 		}
 	}
 	if !ours {
-		c.refuse(f, "is not a generated file, for its first line does not say so; move it away, "+again)
+		c.refuse(f, "is not a generated file: its first line does not say so; move it away, "+again)
 		return
 	}
 	old := bytes.Clone(c.buf.Bytes())
 	c.changes = append(c.changes, Change{Path: f.Path, Kind: Changed, Old: old, New: f.Body, Sync: f.Sync})
 }
 
-// fail keeps an error. A folder that cannot be opened is met once for every file in it and told once.
+// fail records an error, once: a folder that cannot be opened fails for every file in it.
 func (c *comparison) fail(err error) {
-	if message := err.Error(); !c.told[message] {
-		c.told[message] = true
+	if message := err.Error(); !c.reported[message] {
+		c.reported[message] = true
 		c.errs = append(c.errs, err)
 	}
 }
@@ -152,8 +152,8 @@ func (c *comparison) refuse(f File, reason string) {
 	c.changes = append(c.changes, Change{Path: f.Path, Kind: Refused, New: f.Body, Sync: f.Sync, Reason: reason})
 }
 
-// inTheWay says why something of this mode cannot be replaced, or "" for a regular file.
-func inTheWay(mode fs.FileMode) string {
+// notRegular says why something of this mode cannot be replaced, or "" for a regular file.
+func notRegular(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
 		return ""
@@ -165,15 +165,15 @@ func inTheWay(mode fs.FileMode) string {
 	return "is not a regular file; move it away, " + again
 }
 
-// readOurs reads a file into buf and reports whether it carries the mark. Of one that does not, only the beginning is
-// read, since it may be anything; without a marker everything is read and nothing is ours.
+// readOurs reads a file into buf and reports whether it has the mark. Without the mark, which means any content and size,
+// only the beginning is read. Without a marker, all of it is read, and the result is false.
 func readOurs(buf *bytes.Buffer, folder *os.Root, name string, marker func([]byte) bool) (bool, error) {
 	buf.Reset()
 	f, err := folder.Open(name)
 	if err != nil {
 		return false, err
 	}
-	defer f.Close()
+	defer closeRead(f)
 	head := &io.LimitedReader{R: f, N: headSize}
 	if _, err := buf.ReadFrom(head); err != nil {
 		return false, err

@@ -61,8 +61,8 @@ func TestCompare(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			plant(t, root, test.disk)
-			before := harvest(t, root)
+			writeTree(t, root, test.disk)
+			before := readTree(t, root)
 			changes := mustCompare(t, root, test.want)
 			if got := kinds(changes); got != test.changes {
 				t.Errorf("got\n%s\nwant\n%s", got, test.changes)
@@ -80,14 +80,14 @@ func TestCompare(t *testing.T) {
 					t.Errorf("%s: New is %q", c.Path, c.New)
 				}
 			}
-			sameTree(t, harvest(t, root), before)
+			sameTree(t, readTree(t, root), before)
 		})
 	}
 }
 
 func TestCompareOverlappingRoots(t *testing.T) {
 	root := t.TempDir()
-	plant(t, root, tree{"modules/a/x.tf": ours("x")})
+	writeTree(t, root, tree{"modules/a/x.tf": ours("x")})
 	o := options()
 	o.Roots = []string{"modules/a/x.tf", "modules", "modules/a", ".", "missing/deeper"}
 	changes, err := Compare(root, nil, o)
@@ -98,7 +98,7 @@ func TestCompareOverlappingRoots(t *testing.T) {
 
 func TestCompareWithoutMarker(t *testing.T) {
 	root := t.TempDir()
-	plant(t, root, tree{"same": "x\n", "other": "x\n", "longer": "x\n"})
+	writeTree(t, root, tree{"same": "x\n", "other": "x\n", "longer": "x\n"})
 	want := tree{"same": "x\n", "other": "y\n", "longer": "xyz\n", "new": "z\n"}
 	changes, err := Compare(root, wanted(want), Options{})
 	if err != nil || kinds(changes) != "refused longer\ncreated new\nrefused other" {
@@ -139,7 +139,7 @@ func TestCompareRefusesWanted(t *testing.T) {
 
 func TestCompareRootIsFile(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "file")
-	plant(t, filepath.Dir(root), tree{"file": "x"})
+	writeTree(t, filepath.Dir(root), tree{"file": "x"})
 	if _, err := Compare(root, nil, options()); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("got %v", err)
 	}
@@ -147,15 +147,15 @@ func TestCompareRootIsFile(t *testing.T) {
 
 func TestCompareThroughLinkedRoot(t *testing.T) {
 	base := t.TempDir()
-	plant(t, base, tree{"real/root.hcl": ours("old")})
-	plant(t, base, tree{"link": "-> real"})
+	writeTree(t, base, tree{"real/root.hcl": ours("old")})
+	writeTree(t, base, tree{"link": "-> real"})
 	mustRender(t, filepath.Join(base, "link"), tree{"root.hcl": ours("new")})
-	sameTree(t, harvest(t, base), tree{"real/": "", "real/root.hcl": ours("new"), "link": "-> real"})
+	sameTree(t, readTree(t, base), tree{"real/": "", "real/root.hcl": ours("new"), "link": "-> real"})
 }
 
 func TestMarkerSeesOneLine(t *testing.T) {
 	root := t.TempDir()
-	plant(t, root, tree{"modules/long": strings.Repeat("x", 3*headSize), "modules/bom": "\xef\xbb\xbfone\r\ntwo\r\n"})
+	writeTree(t, root, tree{"modules/long": strings.Repeat("x", 3*headSize), "modules/bom": "\xef\xbb\xbfone\r\ntwo\r\n"})
 	seen := map[string]bool{}
 	o := options()
 	o.Marker = func(line []byte) bool { seen[string(line)] = true; return false }

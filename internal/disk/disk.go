@@ -11,45 +11,45 @@ import (
 type File struct {
 	Path string // slash-separated, clean, relative to the root and inside it
 	Body []byte // the whole content, byte for byte
-	Sync bool   // wait until the disk itself has it; for the few files that nothing can render again
+	Sync bool   // wait until the file is on the disk itself; for the few files that cannot be rendered again
 }
 
 // Options says which files on disk belong to the caller.
 type Options struct {
 	// Marker reports whether the first line of an existing file marks it as generated. The line comes without its line
-	// end and without a byte order mark, at most 4096 bytes long. Nil means that nothing on disk is ours: every existing
-	// file with other bytes than the wanted ones is refused.
+	// end and without a byte order mark, at most 4096 bytes long. Nil means that no file on disk is generated: every
+	// existing file with other bytes than the wanted ones is refused.
 	Marker func(firstLine []byte) bool
 	// Managed reports whether a marked file at this path is stale when it is not wanted. Nil means that none is.
 	Managed func(path string) bool
-	// Roots are the files and folders, relative to the root, which are searched for stale files. A missing one is skipped.
+	// Roots are the files and folders, relative to the root, that are searched for stale files. A missing one is skipped.
 	Roots []string
-	// SkipDirs are names of folders that are never searched, besides .git, .terraform and Terragrunt's two.
+	// SkipDirs are names of folders that are never searched, in addition to .git, .terraform and Terragrunt's two.
 	SkipDirs []string
 }
 
-// Kind is what happens, or must not happen, to one file.
+// Kind is what Apply does with a file, or why it refuses to.
 type Kind string
 
 // The kinds of a change. A file that is as it should be has none.
 const (
-	Created Kind = "created" // nothing is there yet
-	Changed Kind = "changed" // ours, with other bytes
-	Removed Kind = "removed" // ours, no longer wanted, or left behind by a killed run
-	Refused Kind = "refused" // something that is not ours is in the way
+	Created Kind = "created" // there is no file yet
+	Changed Kind = "changed" // a generated file with other bytes
+	Removed Kind = "removed" // a generated file that is no longer wanted, or was left by a killed run
+	Refused Kind = "refused" // a file that is not generated, a link or a folder has this path
 )
 
 // Change is one difference between the wanted files and the folder.
 type Change struct {
 	Path   string // as in File
 	Kind   Kind
-	Old    []byte // the content on disk: changed and removed files only, nil for what a killed run left behind
+	Old    []byte // the content on disk: changed and removed files only, nil for what a killed run left
 	New    []byte // the wanted content; nil for removed files
 	Sync   bool   // as in File
 	Reason string // why it is refused and what to do, or why a file without a mark is removed; continues "PATH: "
 }
 
-// RefusedError is returned by Apply when nothing was written because something is in the way.
+// RefusedError is returned by Apply when nothing was written because a change is Refused.
 type RefusedError struct {
 	Changes []Change // the refused ones, in the order they were given
 }
@@ -65,12 +65,12 @@ func (e *RefusedError) Error() string {
 }
 
 const (
-	tempPrefix    = ".stackgen-tmp-"      // every file that is not yet in its place
+	tempPrefix    = ".stackgen-tmp-"      // every file that is not yet renamed to its path
 	terraformLock = ".terraform.lock.hcl" // the user's, always
 	again         = "then run the same command again"
 )
 
-// isTemp reports whether a file's name is one that only this package gives.
+// isTemp reports whether a name is that of a temporary file of this package.
 func isTemp(name string) bool {
 	rest, found := strings.CutPrefix(name, tempPrefix)
 	return found && rest != "" && strings.Trim(rest, "0123456789-") == ""

@@ -23,13 +23,13 @@ func options() Options {
 	}
 }
 
-// tree is what lies under a root: files by path; folders end in "/" and links start with "-> ".
+// tree is the content of a folder: files by path; folders end in "/" and links start with "-> ".
 type tree map[string]string
 
 func ours(body string) string { return mark + "\n" + body + "\n" }
 
-// plant writes a tree.
-func plant(t testing.TB, root string, files tree) {
+// writeTree writes a tree.
+func writeTree(t testing.TB, root string, files tree) {
 	t.Helper()
 	for p, body := range files {
 		full := filepath.Join(root, p)
@@ -48,8 +48,8 @@ func plant(t testing.TB, root string, files tree) {
 	}
 }
 
-// harvest reads a tree back; all folders are in it, not only the empty ones.
-func harvest(t testing.TB, root string) tree {
+// readTree reads a tree back; all folders are in it, not only the empty ones.
+func readTree(t testing.TB, root string) tree {
 	t.Helper()
 	got := tree{}
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
@@ -81,7 +81,7 @@ func harvest(t testing.TB, root string) tree {
 	return got
 }
 
-// withFolders adds the folders that the files of a tree lie in.
+// withFolders adds the folders of the files of a tree.
 func withFolders(files tree) tree {
 	all := maps.Clone(files)
 	for p := range files {
@@ -103,7 +103,7 @@ func sameTree(t testing.TB, got, want tree) {
 	}
 	for _, p := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[p]; !ok {
-			t.Errorf("%s is there and should not be", p)
+			t.Errorf("%s exists and should not", p)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func mustCompare(t testing.TB, root string, files tree) []Change {
 	return changes
 }
 
-// mustRender brings root up to date and checks that a second look finds nothing more.
+// mustRender updates root and checks that a second comparison finds no change.
 func mustRender(t testing.TB, root string, files tree) {
 	t.Helper()
 	if err := Apply(root, mustCompare(t, root, files)); err != nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// explain says which path could not be treated how, why, and what to do. The cause stays within reach of errors.Is; the
-// names of temporary files do not show.
+// explain says what failed for which path, why, and what to do. errors.Is still finds the cause; names of temporary files
+// are not shown.
 func explain(path, failed string, err error) error {
 	cause := Cause(err)
 	if advice := advise(cause); advice != "" {
@@ -17,15 +17,15 @@ func explain(path, failed string, err error) error {
 	return fmt.Errorf("%s: %s: %w", path, failed, cause)
 }
 
-// advise names the way out of the errors a user can do something about.
+// advise says what to do about errors that a user can fix.
 func advise(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "make room on the disk, " + again + ": no file was left half written"
+		return "make room on the disk, " + again + ": no file was left incomplete"
 	case errors.Is(err, syscall.EROFS):
 		return "the file system is mounted read-only; make it writable or use another folder"
 	case errors.Is(err, fs.ErrPermission):
-		return "give yourself access to it and to the folder it lies in, " + again
+		return "give yourself access to it and to its folder, " + again
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return "shorten the names in the spec that lead to this path"
 	}

@@ -3,22 +3,23 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
 )
 
-// blockedError says that something else stands where a folder is needed.
+// blockedError says that a path that must be a folder is a file or a link.
 type blockedError struct{ reason string }
 
 func (e *blockedError) Error() string { return e.reason }
 
-// cursor holds open the folders from the root down to the one in use, so that each file costs one short look-up and no
-// more folders are open at a time than a path is deep.
+// cursor keeps the folders from the root to the current one open. Each file then costs one short lookup, and no more
+// folders are open than a path has elements.
 type cursor struct {
 	chain []place
 	dir   string // the path of the last place
-	// before is called ahead of every change to the file system. Only tests set it.
+	// before is called before every change to the file system. Only tests set it.
 	before func()
 }
 
@@ -43,16 +44,19 @@ func openCursor(root string) (*cursor, error) {
 	return &cursor{chain: []place{{folder: folder}}, dir: "."}, nil
 }
 
-// close lets go of all folders.
+// close closes all folders.
 func (c *cursor) close() {
 	for _, p := range c.chain {
-		p.folder.Close() // read-only handles: nothing can be lost here
+		closeRead(p.folder)
 	}
 	c.chain = nil
 }
 
-// enter goes to a folder, making it and its parents with make. The folder is open until the next call. A missing folder
-// is fs.ErrNotExist, a link or file in its place a *blockedError.
+// closeRead closes a file or folder that was only read: an error loses no data.
+func closeRead(c io.Closer) { _ = c.Close() }
+
+// enter goes to a folder, and creates it and its parents if create is set. The folder is open until the next call. A
+// missing folder is fs.ErrNotExist, a link or a file a *blockedError.
 func (c *cursor) enter(dir string, create bool) (*os.Root, error) {
 	if dir == c.dir {
 		return c.last(), nil
@@ -66,13 +70,13 @@ func (c *cursor) enter(dir string, create bool) (*os.Root, error) {
 		depth++
 	}
 	for _, p := range c.chain[depth+1:] {
-		p.folder.Close()
+		closeRead(p.folder)
 	}
 	c.chain = c.chain[:depth+1]
 	for ; depth < len(names); depth++ {
 		folder, err := c.descend(strings.Join(names[:depth+1], "/"), names[depth], create)
 		if err != nil {
-			c.dir = "" // an unfinished walk is nobody's folder
+			c.dir = "" // the chain ends at no known folder
 			return nil, err
 		}
 		c.chain = append(c.chain, place{names[depth], folder})
@@ -90,7 +94,7 @@ func (c *cursor) descend(p, name string, create bool) (*os.Root, error) {
 	if create && errors.Is(err, fs.ErrNotExist) {
 		c.touch()
 		if err := parent.Mkdir(name, 0o777); err != nil {
-			return nil, explain(p, "cannot be made", err)
+			return nil, explain(p, "cannot be created", err)
 		}
 		info, err = parent.Lstat(name)
 	}
@@ -100,7 +104,7 @@ func (c *cursor) descend(p, name string, create bool) (*os.Root, error) {
 	switch mode := info.Mode(); {
 	case mode.IsDir():
 	case mode&fs.ModeSymlink != 0:
-		return nil, &blockedError{p + " is a symbolic link, and links are not followed; put a real folder in its place, " + again}
+		return nil, &blockedError{p + " is a symbolic link, and links are not followed; replace it by a folder, " + again}
 	default:
 		return nil, &blockedError{p + " is a file, and a folder is needed there; move it away, " + again}
 	}
@@ -118,17 +122,17 @@ func (c *cursor) touch() {
 	}
 }
 
-// list reads the entries of a folder, in no order.
+// list reads the entries of a folder, unsorted.
 func list(folder *os.Root) ([]fs.DirEntry, error) {
 	f, err := folder.Open(".")
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer closeRead(f)
 	return f.ReadDir(-1)
 }
 
-// split parts a path into its folder ("." for the root) and its name.
+// split splits a path into its folder ("." for the root) and its name.
 func split(p string) (dir, name string) {
 	i := strings.LastIndexByte(p, '/')
 	if i < 0 {

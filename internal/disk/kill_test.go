@@ -32,7 +32,7 @@ func child(t *testing.T, job, root string) *exec.Cmd {
 	return cmd
 }
 
-// killedAt runs a render that is killed ahead of its n-th change to the file system and reports whether it got that far.
+// killedAt runs a render that is killed before its n-th change to the file system, and reports whether there was one.
 func killedAt(t *testing.T, root string, n int) bool {
 	t.Helper()
 	out, err := child(t, fmt.Sprintf("stop-at %d", n), root).CombinedOutput()
@@ -50,28 +50,28 @@ func killedAt(t *testing.T, root string, n int) bool {
 	return false
 }
 
-// A render is killed at each of its steps in turn. Then the tree is half done but whole; another render, even one that is
-// itself killed first, or one that goes back to the old state, leaves exactly what it should, folders included.
+// A render is killed at each of its steps. Every file is then old or new. The next render, also one that is itself killed
+// first, or one that returns to the old state, leaves exactly the wanted files and folders.
 func TestKilledAtEveryStep(t *testing.T) {
 	random := rand.New(rand.NewPCG(20, 26))
 	n := 1
 	for ; ; n++ {
 		root := filepath.Join(t.TempDir(), "p")
-		plant(t, root, union(usersTree, earlierTree))
+		writeTree(t, root, union(usersTree, earlierTree))
 		if !killedAt(t, root, n) {
 			break
 		}
-		halfDone(t, harvest(t, root))
+		oldOrNew(t, readTree(t, root))
 		last := laterTree
 		switch n % 3 {
 		case 1:
 			killedAt(t, root, 1+random.IntN(n))
-			halfDone(t, harvest(t, root))
+			oldOrNew(t, readTree(t, root))
 		case 2:
 			last = earlierTree
 		}
 		mustRender(t, root, last)
-		sameTree(t, harvest(t, root), withFolders(union(usersTree, last)))
+		sameTree(t, readTree(t, root), withFolders(union(usersTree, last)))
 		if t.Failed() {
 			t.Fatalf("killed at step %d", n)
 		}
@@ -81,8 +81,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// halfDone checks a tree between the two states.
-func halfDone(t *testing.T, got tree) {
+// oldOrNew checks a tree between the two states.
+func oldOrNew(t *testing.T, got tree) {
 	t.Helper()
 	written := true
 	for p := range union(earlierTree, laterTree) {
@@ -114,14 +114,14 @@ func halfDone(t *testing.T, got tree) {
 	}
 }
 
-// The same from outside, in the middle of whatever goes on: the child tells each step, and is killed after some of them.
+// A render is killed from outside: the child prints a byte before each step, and is killed after a random number of them.
 func TestKilledFromOutside(t *testing.T) {
 	random := rand.New(rand.NewPCG(19, 85))
 	root := filepath.Join(t.TempDir(), "p")
-	plant(t, root, usersTree)
+	writeTree(t, root, usersTree)
 	left, right := bigTree("left"), bigTree("right")
 	for range 25 {
-		cmd := child(t, "turns", root)
+		cmd := child(t, "alternate", root)
 		steps, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -129,19 +129,19 @@ func TestKilledFromOutside(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		told, err := io.CopyN(io.Discard, steps, 1+random.Int64N(150))
-		cmd.Process.Kill()
-		if cmd.Wait(); err != nil {
-			t.Fatalf("the child ended by itself after %d steps: %v", told, err)
+		seen, err := io.CopyN(io.Discard, steps, 1+random.Int64N(150))
+		_, _ = cmd.Process.Kill(), cmd.Wait() // err says whether it had ended before
+		if err != nil {
+			t.Fatalf("the child ended by itself after %d steps: %v", seen, err)
 		}
 		known := union(left, right)
-		for p, body := range harvest(t, root) {
+		for p, body := range readTree(t, root) {
 			if _, ok := known[p]; ok && body != left[p] && body != right[p] {
-				t.Errorf("%s is torn: %d bytes", p, len(body))
+				t.Errorf("%s is incomplete: %d bytes", p, len(body))
 			}
 		}
 		last := []tree{left, right}[random.IntN(2)]
 		mustRender(t, root, last)
-		sameTree(t, harvest(t, root), withFolders(union(usersTree, last)))
+		sameTree(t, readTree(t, root), withFolders(union(usersTree, last)))
 	}
 }

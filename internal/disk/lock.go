@@ -11,84 +11,83 @@ import (
 	"time"
 )
 
-// retryEvery is how often a taken lock is tried again.
+// retryEvery is the time between attempts to get the lock.
 const retryEvery = 50 * time.Millisecond
 
-// held is what a platform's tryLock returns.
-type held struct {
-	release func() error // lets go
-	taken   bool         // somebody else has it; release is nil
-	by      string       // who, as far as is known: " (pid 123)" or ""
+// attempt is the result of a platform's tryLock.
+type attempt struct {
+	release func() error // nil if another process has the lock
+	taken   bool         // another process has the lock
+	by      string       // that process, if known: " (pid 123)" or ""
 }
 
-// LockedError says that another process kept the lock for as long as there was time to wait.
+// LockedError says that another process had the lock until the context ended.
 type LockedError struct {
 	root, by string
 	waited   time.Duration
 	cause    error // of the context
 }
 
-// Error names the root, the process where it is known, and how long it took.
+// Error names the root, the process if it is known, and how long Lock waited.
 func (e *LockedError) Error() string {
 	return fmt.Sprintf("another stackgen%s is writing %s; waited %v", e.by, e.root, e.waited.Round(time.Second))
 }
 
-// Unwrap returns why the wait ended: context.DeadlineExceeded or whatever cancelled it.
+// Unwrap returns why the wait ended: context.DeadlineExceeded or the cause of the cancellation.
 func (e *LockedError) Unwrap() error { return e.cause }
 
-// Lock keeps other writers of the same root out until unlock is called or the process ends, however it ends. Take it
-// before the first look at what will be changed. It leaves nothing in the project: where the system can, the root folder
-// itself is locked (flock), else a file in the user's temporary folder, which holds on this machine only.
+// Lock excludes other writers of the same root until unlock is called or the process ends. Call it before reading what
+// will be changed. It leaves no file in the project: it locks the root folder itself where the system supports that
+// (flock), otherwise a file in the user's temporary folder, which works on this machine only.
 //
-// When another process has the lock, waiting (if not nil) is called once with a sentence to show, and Lock waits until ctx
-// is done; the error is then a *LockedError. A missing root is made, and taken away by
-// unlock if it is empty.
+// When another process has the lock, waiting (if not nil) is called once with a sentence to print, and Lock waits until
+// ctx is done; the error is then a *LockedError. A missing root is created, and unlock removes it if it is still empty.
 func Lock(ctx context.Context, root string, waiting func(message string)) (unlock func() error, err error) {
 	root, err = filepath.Abs(root)
 	if err != nil {
 		return nil, explain(root, "cannot be locked", err)
 	}
 	start := time.Now()
-	for told := false; ; {
+	for reported := false; ; {
 		made, err := makeRoot(root)
 		if err != nil {
 			return nil, err
 		}
-		h, err := tryLock(root)
+		a, err := tryLock(root)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // taken away by the one before us
+		case errors.Is(err, fs.ErrNotExist): // removed by the process that had the lock
 			continue
 		case err != nil:
 			return nil, explain(root, "cannot be locked", err)
-		case !h.taken:
-			return func() error { return unlockRoot(h, made) }, nil
+		case !a.taken:
+			return func() error { return unlockRoot(a.release, made) }, nil
 		}
-		if !told && waiting != nil {
-			told = true
-			waiting(fmt.Sprintf("waiting for another stackgen%s that is writing %s", h.by, root))
+		if !reported && waiting != nil {
+			reported = true
+			waiting(fmt.Sprintf("waiting for another stackgen%s that is writing %s", a.by, root))
 		}
 		select {
 		case <-ctx.Done():
-			return nil, &LockedError{root, h.by, time.Since(start), context.Cause(ctx)}
+			return nil, &LockedError{root, a.by, time.Since(start), context.Cause(ctx)}
 		case <-time.After(retryEvery):
 		}
 	}
 }
 
-// unlockRoot takes away the folders made for the lock, if they are still empty, and lets go.
-func unlockRoot(h held, made []string) error {
+// unlockRoot removes the folders created for the lock, if they are still empty, and releases it.
+func unlockRoot(release func() error, made []string) error {
 	for _, dir := range slices.Backward(made) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 			break
 		}
 		if err := os.Remove(dir); err != nil {
-			break // somebody was faster; an empty folder harms nobody
+			break // another process was faster; an empty folder is harmless
 		}
 	}
-	return h.release()
+	return release()
 }
 
-// makeRoot makes the root with its parents and returns those that were missing, outermost first.
+// makeRoot creates the root with its parents and returns those that were missing, outermost first.
 func makeRoot(root string) ([]string, error) {
 	var missing []string
 	for dir := root; ; dir = filepath.Dir(dir) {
@@ -104,7 +103,7 @@ func makeRoot(root string) ([]string, error) {
 	slices.Reverse(missing)
 	for _, dir := range missing {
 		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, explain(dir, "cannot be made", err)
+			return nil, explain(dir, "cannot be created", err)
 		}
 	}
 	return missing, nil

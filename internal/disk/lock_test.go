@@ -19,14 +19,14 @@ func mustLock(t *testing.T, root string) func() error {
 	return unlock
 }
 
-// second asks for a lock that is taken and returns once it waits: what it says, and the result to come. With the lock it
-// looks whether the root is there, and lets go.
+// second calls Lock while another has the lock, and returns when it waits: its message, and a channel for the result. With
+// the lock it checks that the root exists, and releases it.
 func second(t *testing.T, root string) (message string, done chan error) {
 	t.Helper()
-	told := make(chan string)
+	messages := make(chan string)
 	done = make(chan error, 1)
 	go func() {
-		unlock, err := Lock(context.Background(), root, func(message string) { told <- message })
+		unlock, err := Lock(context.Background(), root, func(message string) { messages <- message })
 		if err == nil {
 			_, err = os.Stat(root)
 			err = errors.Join(err, unlock())
@@ -34,7 +34,7 @@ func second(t *testing.T, root string) (message string, done chan error) {
 		done <- err
 	}()
 	select {
-	case message = <-told:
+	case message = <-messages:
 	case err := <-done:
 		t.Fatalf("the second lock did not wait: %v", err)
 	}
@@ -54,25 +54,25 @@ func TestLockWaits(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	sameTree(t, harvest(t, root), tree{})
+	sameTree(t, readTree(t, root), tree{})
 }
 
-// A lock on a folder that was replaced meanwhile would lock nothing.
+// A lock on a folder that was replaced while waiting would exclude nobody.
 func TestLockFollowsTheRoot(t *testing.T) {
 	base := t.TempDir()
 	root := filepath.Join(base, "new")
 	unlock := mustLock(t, root)
 	_, done := second(t, root)
-	if err := unlock(); err != nil { // takes the empty root away
+	if err := unlock(); err != nil { // removes the empty root
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	sameTree(t, harvest(t, base), tree{})
+	sameTree(t, readTree(t, base), tree{})
 }
 
-func TestLockGivesUp(t *testing.T) {
+func TestLockTimesOut(t *testing.T) {
 	root := t.TempDir()
 	unlock := mustLock(t, root)
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
@@ -88,7 +88,7 @@ func TestLockGivesUp(t *testing.T) {
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	unlock, err = Lock(ctx, root, nil) // a free lock needs no time
+	unlock, err = Lock(ctx, root, nil) // a free lock is taken without waiting
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,17 +110,17 @@ func TestLockMissingRoot(t *testing.T) {
 	if err := mustLock(t, root)(); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, harvest(t, base), tree{})
+	sameTree(t, readTree(t, base), tree{})
 
 	unlock := mustLock(t, root)
 	mustRender(t, root, tree{"root.hcl": ours("r")})
 	if err := unlock(); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, harvest(t, base), tree{"a/": "", "a/b/": "", "a/b/root.hcl": ours("r")})
+	sameTree(t, readTree(t, base), tree{"a/": "", "a/b/": "", "a/b/root.hcl": ours("r")})
 }
 
-// Two processes render different contents over each other, many times.
+// Two processes repeatedly render different contents to the same folder.
 func TestRendersDoNotMix(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -142,6 +142,6 @@ func TestRendersDoNotMix(t *testing.T) {
 	if err := errors.Join(<-results, <-results); err != nil {
 		t.Fatal(err)
 	}
-	got := harvest(t, root)
+	got := readTree(t, root)
 	sameTree(t, got, withFolders(smallTree(strings.TrimSpace(strings.TrimPrefix(got["root.hcl"], mark)))))
 }

@@ -12,59 +12,59 @@ import (
 	"syscall"
 )
 
-// tryLock locks the root folder itself. A root that was replaced in the meantime is fs.ErrNotExist.
-func tryLock(root string) (held, error) {
+// tryLock locks the root folder itself. If the root was replaced after it was opened, the error is fs.ErrNotExist.
+func tryLock(root string) (attempt, error) {
 	f, err := os.Open(root)
 	if err != nil {
-		return held{}, err
+		return attempt{}, err
 	}
-	h, err := flock(f)
+	a, err := flock(f)
 	if errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, errors.ErrUnsupported) {
-		f.Close() // NFS and some others lock no folders
-		if f, err = openStandIn(root); err != nil {
-			return held{}, err
+		closeRead(f) // NFS and some other file systems do not lock folders
+		if f, err = openLockFile(root); err != nil {
+			return attempt{}, err
 		}
 		return flock(f)
 	}
-	if err != nil || h.taken {
-		return h, err
+	if err != nil || a.taken {
+		return a, err
 	}
-	ours, err := f.Stat()
+	opened, err := f.Stat()
 	if err == nil {
 		var now fs.FileInfo
-		if now, err = os.Stat(root); err == nil && !os.SameFile(ours, now) {
+		if now, err = os.Stat(root); err == nil && !os.SameFile(opened, now) {
 			err = fs.ErrNotExist
 		}
 	}
 	if err != nil {
-		f.Close()
-		return held{}, err
+		closeRead(f)
+		return attempt{}, err
 	}
-	return h, nil
+	return a, nil
 }
 
 // flock locks an open file or folder, and closes it unless that succeeds.
-func flock(f *os.File) (held, error) {
+func flock(f *os.File) (attempt, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			return held{release: f.Close}, nil
+			return attempt{release: f.Close}, nil
 		}
 		if errors.Is(err, syscall.EINTR) {
 			continue
 		}
-		defer f.Close()
+		defer closeRead(f)
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return held{taken: true, by: holder(f)}, nil
+			return attempt{taken: true, by: holder(f)}, nil
 		}
-		return held{}, err
+		return attempt{}, err
 	}
 }
 
-// openStandIn opens the stand-in file for reading, making it when it is missing. O_EXCL keeps it from following a link
-// that somebody put into a shared temporary folder.
-func openStandIn(root string) (*os.File, error) {
-	name, err := standIn(root)
+// openLockFile opens the lock file for reading, and creates it if it is missing. With O_EXCL it does not follow a link
+// that another user put into a shared temporary folder.
+func openLockFile(root string) (*os.File, error) {
+	name, err := lockFile(root)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func openStandIn(root string) (*os.File, error) {
 	}
 }
 
-// holder names the process that has the lock, from Linux's /proc/locks; elsewhere it is unknown.
+// holder names the process that has the lock. It is known on Linux only, from /proc/locks.
 func holder(f *os.File) string {
 	table, err := os.ReadFile("/proc/locks")
 	if err != nil {
@@ -94,7 +94,7 @@ func holder(f *os.File) string {
 	if !ok {
 		return ""
 	}
-	dev := uint64(stat.Dev) // glibc's makedev: minor 0-7, major 8-19, minor 20-31, major 32-63
+	dev := uint64(stat.Dev) //nolint:unconvert // it is an int32 on darwin. glibc's makedev: minor 0-7, major 8-19, minor 20-31, major 32-63
 	major := dev>>8&0xfff | dev>>32&^0xfff
 	minor := dev&0xff | dev>>12&0xfff00
 	id := fmt.Sprintf("%02x:%02x:%d", major, minor, stat.Ino)

@@ -11,24 +11,24 @@ const errSharingViolation = syscall.Errno(32)
 // deleteOnClose is Windows' FILE_FLAG_DELETE_ON_CLOSE.
 const deleteOnClose = 0x04000000
 
-// tryLock opens the stand-in file without sharing it, which Windows allows once at a time; the file vanishes with the
-// process that opened it.
-func tryLock(root string) (held, error) {
-	name, err := standIn(root)
+// tryLock opens the lock file without sharing it, which only one process at a time can do. Windows deletes the file when
+// that process ends.
+func tryLock(root string) (attempt, error) {
+	name, err := lockFile(root)
 	if err != nil {
-		return held{}, err
+		return attempt{}, err
 	}
 	wide, err := syscall.UTF16PtrFromString(name)
 	if err != nil {
-		return held{}, err
+		return attempt{}, err
 	}
 	handle, err := syscall.CreateFile(wide, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS,
 		syscall.FILE_ATTRIBUTE_NORMAL|deleteOnClose, 0)
 	if errors.Is(err, errSharingViolation) {
-		return held{taken: true}, nil
+		return attempt{taken: true}, nil
 	}
 	if err != nil {
-		return held{}, err
+		return attempt{}, err
 	}
-	return held{release: func() error { return syscall.CloseHandle(handle) }}, nil
+	return attempt{release: func() error { return syscall.CloseHandle(handle) }}, nil
 }

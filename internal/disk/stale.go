@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-const leftBehind = "left behind by a run that was killed"
+const leftBehind = "left by a run that was killed"
 
-// searchStale walks the roots for stale files, and looks for what a killed run left there, in the folders of the wanted
-// files and in the root.
+// searchStale searches the roots for stale files, and the roots, the folders of the wanted files and the root folder for
+// temporary files of a killed run.
 func (c *comparison) searchStale(files []File) {
 	for _, root := range c.Roots {
 		c.root(root)
@@ -42,7 +42,7 @@ func (c *comparison) root(p string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		c.fail(explain(p, "cannot be looked at", err))
+		c.fail(explain(p, "cannot be examined", err))
 	case info.IsDir():
 		c.walk(p)
 	default:
@@ -50,12 +50,12 @@ func (c *comparison) root(p string) {
 	}
 }
 
-// walk looks at every file in a folder and below.
+// walk checks every file in a folder and below.
 func (c *comparison) walk(dir string) {
-	if c.looked[dir] {
+	if c.listed[dir] {
 		return
 	}
-	c.looked[dir] = true
+	c.listed[dir] = true
 	folder, err := c.enter(dir, false)
 	if c.absent(err) {
 		return
@@ -76,12 +76,12 @@ func (c *comparison) walk(dir string) {
 		}
 		c.entry(folder, p, e.Name(), e.Type())
 	}
-	for _, p := range below { // only now, for it moves the cursor
+	for _, p := range below { // last, because walk moves the cursor
 		c.walk(p)
 	}
 }
 
-// entry judges one file that is not a folder.
+// entry checks whether one file is stale.
 func (c *comparison) entry(folder *os.Root, p, name string, mode fs.FileMode) {
 	switch {
 	case c.wanted[p] || !mode.IsRegular() || name == terraformLock:
@@ -94,7 +94,7 @@ func (c *comparison) entry(folder *os.Root, p, name string, mode fs.FileMode) {
 	}
 	ours, err := readOurs(&c.buf, folder, name, c.Marker)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // gone in between
+	case errors.Is(err, fs.ErrNotExist): // removed since it was listed
 	case err != nil:
 		c.fail(explain(p, "cannot be read", err))
 	case ours:
@@ -102,12 +102,12 @@ func (c *comparison) entry(folder *os.Root, p, name string, mode fs.FileMode) {
 	}
 }
 
-// leftovers looks in a folder, and not below, for what a killed run left.
+// leftovers finds temporary files of a killed run in a folder, but not below it.
 func (c *comparison) leftovers(dir string) {
-	if c.looked[dir] {
+	if c.listed[dir] {
 		return
 	}
-	c.looked[dir] = true
+	c.listed[dir] = true
 	folder, err := c.enter(dir, false)
 	if c.absent(err) {
 		return
@@ -124,8 +124,8 @@ func (c *comparison) leftovers(dir string) {
 	}
 }
 
-// absent reports whether a folder could not be entered. That it is missing, or a link, or a file, is then no error: there
-// is nothing of ours in it.
+// absent reports whether a folder could not be entered. A missing folder, a link or a file is no error: it contains no
+// generated files.
 func (c *comparison) absent(err error) bool {
 	var blocked *blockedError
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &blocked) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A named pipe must be neither opened, which would block for ever, nor replaced.
+// A named pipe must be neither opened, which would block forever, nor replaced.
 func TestComparePipe(t *testing.T) {
 	root := t.TempDir()
 	for _, p := range []string{"a.tf", "root.hcl"} {
@@ -32,27 +32,27 @@ func TestDiskFull(t *testing.T) {
 	root := t.TempDir()
 	mountSmall(t, root)
 	old := tree{"modules/a.tf": ours(strings.Repeat("old ", 5_000)), "modules/old.tf": ours("stale")}
-	plant(t, root, old)
+	writeTree(t, root, old)
 	want := tree{"modules/a.tf": ours(strings.Repeat("new ", 50_000)), "modules/new/b.tf": ours("b")}
 	err := Apply(root, mustCompare(t, root, want))
 	if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "modules/a.tf: cannot be written: ") ||
 		!strings.Contains(err.Error(), "make room") || strings.Contains(err.Error(), tempPrefix) {
 		t.Errorf("got %v", err)
 	}
-	sameTree(t, harvest(t, root), withFolders(old))
+	sameTree(t, readTree(t, root), withFolders(old))
 }
 
-// unprivileged renders modules/a.tf in a child that has no more rights than anybody, and returns what it says. Whoever
-// tests as root must not test with root's powers.
+// unprivileged renders modules/a.tf in a child process without root's privileges, also when the tests run as root, and
+// returns its output.
 func unprivileged(t *testing.T, files tree, folder string, mode os.FileMode) (root, output string, err error) {
 	t.Helper()
 	base, err := os.MkdirTemp("", "disk-unprivileged")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(base) })
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	root = filepath.Join(base, "project")
-	plant(t, root, files)
+	writeTree(t, root, files)
 	program := copyOfTest(t, base)
 	for _, p := range []string{base, root} {
 		if err := os.Chmod(p, 0o755); err != nil {
@@ -62,7 +62,7 @@ func unprivileged(t *testing.T, files tree, folder string, mode os.FileMode) (ro
 	if err := os.Chmod(filepath.Join(root, folder), mode); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.Chmod(filepath.Join(root, folder), 0o755) })
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(root, folder), 0o755) })
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Env = append(os.Environ(), childEnv+"=render", "DISK_ROOT="+root)
 	if os.Geteuid() == 0 {
@@ -80,10 +80,10 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err == nil || !strings.HasPrefix(out, want) {
 		t.Errorf("got %v, %s", err, out)
 	}
-	sameTree(t, harvest(t, root), withFolders(old))
+	sameTree(t, readTree(t, root), withFolders(old))
 }
 
-// What concerns a whole folder is told once.
+// An error about a whole folder is reported once.
 func TestClosedFolder(t *testing.T) {
 	old := tree{"modules/a.tf": ours("old"), "modules/b.tf": ours("old")}
 	root, out, err := unprivileged(t, old, "modules", 0)
@@ -93,7 +93,7 @@ func TestClosedFolder(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "modules"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	sameTree(t, harvest(t, root), withFolders(old))
+	sameTree(t, readTree(t, root), withFolders(old))
 }
 
 func copyOfTest(t *testing.T, dir string) string {
@@ -106,7 +106,7 @@ func copyOfTest(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
+	defer closeRead(in)
 	name := filepath.Join(dir, "child")
 	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o755)
 	if err != nil {

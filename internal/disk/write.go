@@ -15,11 +15,11 @@ import (
 type writer struct {
 	*cursor
 	temps  int             // number of the last temporary file
-	filled map[string]bool // folders that hold a file we put there
+	filled map[string]bool // folders that contain a written file
 	buf    bytes.Buffer
 }
 
-// put writes one file beside its place and renames it.
+// put writes one file under a temporary name in its folder and renames it.
 func (w *writer) put(c Change) error {
 	dir, name := split(c.Path)
 	folder, err := w.enter(dir, true)
@@ -37,8 +37,8 @@ func (w *writer) put(c Change) error {
 		}
 		w.touch()
 		if err := folder.Rename(temp, name); err != nil {
-			folder.Remove(temp) // the first error is the one to report; Compare finds what stays
-			return w.failed(c, "cannot be put in its place", err)
+			_ = folder.Remove(temp) // the first error is reported; the next Compare finds a file that remains
+			return w.failed(c, "cannot be renamed", err)
 		}
 		if err := syncFolder(folder, c.Sync); err != nil {
 			return w.failed(c, "cannot be made durable", err)
@@ -50,7 +50,7 @@ func (w *writer) put(c Change) error {
 	return nil
 }
 
-// remove takes away one file.
+// remove deletes one file.
 func (w *writer) remove(c Change) error {
 	dir, name := split(c.Path)
 	folder, err := w.enter(dir, false)
@@ -70,22 +70,22 @@ func (w *writer) remove(c Change) error {
 	return nil
 }
 
-// check looks again, right before a change, whether the file is as it was compared. It returns the mode of the file that
-// is there (0 for none) and whether there is nothing left to do.
+// check repeats the comparison right before a change. It returns the mode of the existing file (0 for none) and whether
+// nothing is left to do.
 func (w *writer) check(c Change, folder *os.Root, name string) (mode fs.FileMode, done bool, err error) {
 	info, err := folder.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if c.Kind == Changed {
-			return 0, false, moved(c)
+			return 0, false, changedSince(c)
 		}
 		return 0, c.Kind == Removed, nil
 	}
 	if err != nil {
-		return 0, false, w.failed(c, "cannot be looked at", err)
+		return 0, false, w.failed(c, "cannot be examined", err)
 	}
 	mode = info.Mode()
 	if !mode.IsRegular() {
-		return 0, false, moved(c)
+		return 0, false, changedSince(c)
 	}
 	if isTemp(name) {
 		return mode, false, nil
@@ -97,13 +97,13 @@ func (w *writer) check(c Change, folder *os.Root, name string) (mode fs.FileMode
 	case c.Kind != Removed && bytes.Equal(w.buf.Bytes(), c.New):
 		return mode, true, nil
 	case c.Kind == Created || !bytes.Equal(w.buf.Bytes(), c.Old):
-		return 0, false, moved(c)
+		return 0, false, changedSince(c)
 	}
 	return mode, false, nil
 }
 
-func moved(c Change) error {
-	return fmt.Errorf("%s: was changed by something else in the last moment and is left alone; run the same command again", c.Path)
+func changedSince(c Change) error {
+	return fmt.Errorf("%s: another program changed it during this run, so it was not written; run the same command again", c.Path)
 }
 
 func (w *writer) failed(c Change, what string, err error) error {
@@ -114,8 +114,8 @@ func (w *writer) failed(c Change, what string, err error) error {
 	return explain(c.Path, what, err)
 }
 
-// temp writes body to a new temporary file and returns its name. A mode of 0 means what the umask leaves of 0666. After an
-// error there is no such file.
+// temp writes body to a new temporary file and returns its name. A mode of 0 means 0666 less the umask. After an error
+// the file does not exist.
 func (w *writer) temp(folder *os.Root, body []byte, mode fs.FileMode, sync bool) (string, error) {
 	f, name, err := w.create(folder)
 	if err != nil {
@@ -133,13 +133,13 @@ func (w *writer) temp(folder *os.Root, body []byte, mode fs.FileMode, sync bool)
 		err = closed
 	}
 	if err != nil {
-		folder.Remove(name)
+		_ = folder.Remove(name) // the first error is reported
 		return "", err
 	}
 	return name, nil
 }
 
-// create opens a new file under a name that nobody uses.
+// create opens a new file with an unused name.
 func (w *writer) create(folder *os.Root) (*os.File, string, error) {
 	prefix := tempPrefix + strconv.Itoa(os.Getpid()) + "-"
 	for {
@@ -171,6 +171,6 @@ func syncFolder(folder *os.Root, sync bool) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer closeRead(f)
 	return f.Sync()
 }

@@ -73,7 +73,7 @@ func TestLookup(t *testing.T) {
 	}, "web 60 IN A 192.0.2.1", "web 60 IN A 192.0.2.2", "alias IN CNAME web", "*.apps IN A 192.0.2.9", "fixed.apps IN A 192.0.2.8", "text IN TXT hello")
 }
 
-// TestAnswers: codes, authority and numbers of answers to plain questions over UDP.
+// TestAnswers checks codes, authority and number of answers to unsigned queries over UDP.
 func TestAnswers(t *testing.T) {
 	each(t, func(t *testing.T, s *Server) {
 		for _, line := range []string{
@@ -110,7 +110,7 @@ func (s *Server) plain(t *testing.T, m *dns.Msg) *dns.Msg {
 	return answer
 }
 
-// TestUpdates: what an update does, and what it leaves alone.
+// TestUpdates checks what an update changes, and what it does not.
 func TestUpdates(t *testing.T) {
 	each(t, func(t *testing.T, s *Server) {
 		do := func(want int, change func(m *dns.Msg)) {
@@ -118,7 +118,7 @@ func TestUpdates(t *testing.T) {
 			m := new(dns.Msg).SetUpdate(s.Zone)
 			change(m)
 			answer, err := s.exchange(context.Background(), m)
-			notAuth := want == dns.RcodeNotAuth && errors.Is(err, dns.ErrAuth) // the library's word for that code, whatever the reason
+			notAuth := want == dns.RcodeNotAuth && errors.Is(err, dns.ErrAuth) // the library's error for that code
 			if err != nil && !notAuth || answer.Rcode != want {
 				t.Fatalf("%v %v, want %s", err, answer, dns.RcodeToString[want])
 			}
@@ -160,7 +160,7 @@ func TestUpdates(t *testing.T) {
 			t.Error(err)
 		}
 		if ttl, err := s.TTL("web"); ttl != 99 || err != nil {
-			t.Errorf("TTL %d %v, want the last one said, 99", ttl, err)
+			t.Errorf("TTL %d %v, want the last one, 99", ttl, err)
 		}
 	}, "web IN A 192.0.2.7", "alias IN CNAME web")
 }
@@ -177,8 +177,8 @@ func (s *Server) prerequisites(t *testing.T, do func(int, func(*dns.Msg)), a fun
 	has(t, s, "web", "192.0.2.7", "192.0.2.8")
 }
 
-// TestKeys: what is not signed, or signed wrongly, changes nothing, and the client
-// is told in the same words by both servers.
+// TestKeys checks that an update without a valid signature changes nothing, and that
+// both servers answer with the same codes.
 func TestKeys(t *testing.T) {
 	other := base64.StdEncoding.EncodeToString([]byte("another secret, of the same length"))
 	each(t, func(t *testing.T, s *Server) {
@@ -230,7 +230,7 @@ func TestKeys(t *testing.T) {
 	}, "web IN A 192.0.2.7")
 }
 
-// TestLongAnswers: what does not fit into a datagram comes over TCP.
+// TestLongAnswers checks that an answer larger than a datagram comes over TCP.
 func TestLongAnswers(t *testing.T) {
 	var records []string
 	for i := range 60 {
@@ -238,7 +238,7 @@ func TestLongAnswers(t *testing.T) {
 	}
 	each(t, func(t *testing.T, s *Server) {
 		if answer := s.plain(t, new(dns.Msg).SetQuestion("many."+s.Zone, dns.TypeA)); !answer.Truncated {
-			t.Errorf("it is not cut off: %d records", len(answer.Answer))
+			t.Errorf("not truncated: %d records", len(answer.Answer))
 		}
 		if got, err := s.Lookup("many"); len(got) != 60 || err != nil {
 			t.Errorf("%d records over TCP: %v", len(got), err)

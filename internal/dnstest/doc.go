@@ -1,8 +1,8 @@
-// Package dnstest runs a DNS server for tests: a zone on a loopback port that takes
-// updates (RFC 2136) signed with a key made for the occasion. It is BIND's named
-// where that is installed, and otherwise a server inside the process that answers
-// the same way; the same tests hold for both.
+// Package dnstest runs a DNS server for tests: a zone on a loopback port that accepts
+// updates (RFC 2136) signed with a new key. The server is BIND's named if that is
+// installed, otherwise one inside the process that answers the same way. The tests of
+// this package run on both.
 //
-// It never listens or asks beyond 127.0.0.1, keeps its files in a folder of its own
-// that it removes, and stops no process but the one it started.
+// It never listens on or connects to an address other than 127.0.0.1, keeps its files
+// in its own folder, which it removes, and stops only the process that it started.
 package dnstest

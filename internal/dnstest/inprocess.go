@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// A zone is what the server inside the process serves.
+// A zone is served by the server inside the process.
 type zone struct {
 	mu      sync.Mutex
 	name    string
@@ -36,7 +36,7 @@ func (s *Server) inProcess(ctx context.Context, records []dns.RR) error {
 		server.NotifyStartedFunc = func() { close(started) }
 		servers = append(servers, server)
 		go func() { failed <- server.ActivateAndServe() }()
-		<-started // a server that is stopped before it has started goes on
+		<-started // Shutdown has no effect on a server that has not started
 	}
 	s.stop = func() error {
 		err := errors.Join(servers[0].Shutdown(), servers[1].Shutdown())
@@ -48,7 +48,7 @@ func (s *Server) inProcess(ctx context.Context, records []dns.RR) error {
 	return nil
 }
 
-// accept lets updates in as well: the library's own choice refuses them.
+// accept also accepts updates, which the library refuses by default.
 func accept(h dns.Header) dns.MsgAcceptAction {
 	const response = 1 << 15
 	if h.Bits&response != 0 {
@@ -86,10 +86,10 @@ func (z *zone) ServeDNS(w dns.ResponseWriter, r *dns.Msg) {
 		m.SetTsig(signature.Hdr.Name, signature.Algorithm, 300, time.Now().Unix())
 		m.IsTsig().Error = wrong
 	}
-	_ = w.WriteMsg(m) // whoever asked is gone
+	_ = w.WriteMsg(m) // it fails if the client is gone
 }
 
-// signature is a message's signature, if it has one, and what is wrong with it.
+// signature is the signature of a message, or nil, and its error code.
 func (z *zone) signature(w dns.ResponseWriter, r *dns.Msg) (*dns.TSIG, uint16) {
 	t := r.IsTsig()
 	switch {
@@ -114,7 +114,7 @@ func (z *zone) answer(m *dns.Msg) {
 		return
 	}
 	m.Authoritative = true
-	for range z.records { // each alias leads on once
+	for range z.records { // at most one step for each alias
 		owner, exists := z.owner(name)
 		if !exists {
 			m.Rcode = dns.RcodeNameError

@@ -15,8 +15,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// conf is the configuration of named: one zone, one key, and nothing that leaves
-// the folder or the machine.
+// conf is the configuration of named: one zone, one key, and no file or connection
+// outside of its folder and this machine.
 const conf = `options {
   directory "DIR";
   pid-file "DIR/named.pid";
@@ -41,11 +41,12 @@ zone "ZONE" {
 };
 `
 
-// wrapper runs named for as long as this process holds its standard input open, and
-// then removes its folder: nothing is left behind, whatever this process dies of.
-// Once named has ended, nobody is stopped in its place. It is a copy that runs:
-// AppArmor keeps the installed one to the system's own folders. cp makes it, since a
-// file that this process had written could still be open in another child of it.
+// wrapper runs named while this process keeps the wrapper's standard input open, and
+// then removes the folder, also if this process is killed. It stops watching when
+// named has ended, so that it never kills another process with the same PID. It runs
+// a copy: AppArmor restricts the installed named to the system's folders. cp creates
+// the copy, because a file that this process wrote could still be open in another
+// child process.
 const wrapper = `trap '' HUP INT
 dir=$1
 cp "$2" "$dir/named"
@@ -61,7 +62,7 @@ rm -rf "$dir"`
 // patience is how long named may take to stop.
 const patience = 10 * time.Second
 
-// namedPath is where named is installed; a user's PATH often lacks sbin.
+// namedPath is the path of named; a user's PATH often lacks sbin.
 func namedPath() (string, error) {
 	for _, name := range []string{"named", "/usr/sbin/named", "/usr/local/sbin/named"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -71,8 +72,8 @@ func namedPath() (string, error) {
 	return "", errors.New("named is not installed")
 }
 
-// named starts named. A port that somebody else took in the meantime is tried
-// again with another one.
+// named starts named. If another process has taken the port meanwhile, it tries
+// another one.
 func (s *Server) named(ctx context.Context, path string, records []dns.RR) (err error) {
 	for range 3 {
 		if err = s.namedOnce(ctx, path, records); err == nil || ctx.Err() != nil {
@@ -116,31 +117,31 @@ func (s *Server) namedOnce(ctx context.Context, path string, records []dns.RR) (
 	if err := c.Start(); err != nil {
 		return errors.Join(err, log.Close())
 	}
-	gone := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		_ = c.Wait() // its own way to end says nothing: it was told to
-		close(gone)
+		_ = c.Wait() // the exit code says nothing: the wrapper kills named
+		close(ended)
 	}()
 	s.stop = func() error {
 		err := hold.Close()
 		if errors.Is(err, os.ErrClosed) {
-			err = nil // it has ended by itself
+			err = nil // named has ended by itself
 		}
 		select {
-		case <-gone:
+		case <-ended:
 		case <-time.After(patience):
 			err = errors.New("named does not stop")
 		}
 		return errors.Join(err, log.Close(), os.RemoveAll(dir))
 	}
-	if err := s.await(ctx, gone); err != nil {
-		said, _ := io.ReadAll(io.NewSectionReader(log, 0, 1<<20)) // the folder may be gone already
-		return errors.Join(fmt.Errorf("named: %w: %s", err, lastLines(said)), s.Close())
+	if err := s.await(ctx, ended); err != nil {
+		output, _ := io.ReadAll(io.NewSectionReader(log, 0, 1<<20)) // the folder may be removed already
+		return errors.Join(fmt.Errorf("named: %w: %s", err, lastLines(output)), s.Close())
 	}
 	return nil
 }
 
-// lastLines is the end of what named said.
+// lastLines is the end of named's output.
 func lastLines(log []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
 	return string(bytes.Join(lines[max(0, len(lines)-5):], []byte(" / ")))

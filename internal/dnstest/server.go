@@ -14,10 +14,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// A Kind says which server it is.
+// A Kind is named, or the server inside the process.
 type Kind string
 
-// The servers there are. Any is named where it is installed and runs.
+// The kinds of server. Any is named if it is installed and starts.
 const (
 	Any       Kind = ""
 	Named     Kind = "named"
@@ -31,7 +31,7 @@ const (
 	Algorithm = "hmac-sha256"
 )
 
-// Options are what can be chosen. The zero value serves lab.test.
+// Options of a server. The zero value serves lab.test.
 type Options struct {
 	Zone    string   // with or without its final dot
 	Records []string // in the form of a zone file, names relative to the zone
@@ -44,15 +44,15 @@ type Server struct {
 	Port               int
 	Zone               string // with its final dot
 	KeyName, Algorithm string
-	Secret             string // base64; made for this server and for no other
+	Secret             string // base64, generated for this server
 	Kind               Kind
-	Why                string // why it is not named, where Any was asked for
+	Why                string // why named does not run, if the kind was Any
 
 	stop func() error
 }
 
-// ready is how long a server may take until it answers.
-const ready = 20 * time.Second
+// startTimeout is how long a server may take until it answers.
+const startTimeout = 20 * time.Second
 
 // Start starts a server and returns when it answers.
 func Start(ctx context.Context, o Options) (*Server, error) {
@@ -84,7 +84,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, s.inProcess(ctx, records)
 }
 
-// parse reads records; a zone has an SOA and a name server of its own.
+// parse reads records, and adds the SOA and the name server of the zone.
 func parse(zone string, lines []string) ([]dns.RR, error) {
 	lines = append([]string{"@ 300 IN SOA ns hostmaster 1 3600 600 86400 60", "@ 300 IN NS ns", "ns 300 IN A " + Addr}, lines...)
 	var out []dns.RR
@@ -120,10 +120,10 @@ func (s *Server) Close() error {
 	return stop()
 }
 
-// Env is what clients of RFC 2136 read the secret from.
+// Env is the environment variable from which clients of RFC 2136 read the secret.
 func (s *Server) Env() []string { return []string{"DNS_UPDATE_KEYSECRET=" + s.Secret} }
 
-// String says which server it is.
+// String describes the server.
 func (s *Server) String() string {
 	out := fmt.Sprintf("%s on %s for %s", s.Kind, s.address(), s.Zone)
 	if s.Why != "" {
@@ -194,7 +194,7 @@ func (s *Server) Add(lines ...string) error {
 	return s.update(m)
 }
 
-// Remove takes everything away that a name has.
+// Remove removes all records of a name.
 func (s *Server) Remove(name string) error {
 	m := new(dns.Msg).SetUpdate(s.Zone)
 	m.RemoveName([]dns.RR{&dns.ANY{Hdr: dns.RR_Header{Name: s.fqdn(name), Rrtype: dns.TypeANY, Class: dns.ClassANY}}})
@@ -209,8 +209,8 @@ func (s *Server) update(m *dns.Msg) error {
 	return err
 }
 
-// exchange sends a signed message. That the answer is signed with the same key
-// proves that it comes from this server.
+// exchange sends a signed message. An answer signed with the same key proves that it
+// comes from this server.
 func (s *Server) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	m.RecursionDesired = false
 	m.SetTsig(s.KeyName, dns.HmacSHA256, 300, time.Now().Unix())
@@ -222,9 +222,9 @@ func (s *Server) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	return answer, err
 }
 
-// await asks for the zone's SOA until it comes, or the process is gone.
-func (s *Server) await(ctx context.Context, gone <-chan struct{}) error {
-	ctx, cancel := context.WithTimeout(ctx, ready)
+// await queries the zone's SOA until the server answers or the process has ended.
+func (s *Server) await(ctx context.Context, ended <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -234,7 +234,7 @@ func (s *Server) await(ctx context.Context, gone <-chan struct{}) error {
 			return nil
 		}
 		select {
-		case <-gone:
+		case <-ended:
 			return errors.New("it has ended")
 		case <-ctx.Done():
 			return fmt.Errorf("it does not answer: %w", errors.Join(err, ctx.Err()))
@@ -252,7 +252,7 @@ func freePort() (int, error) {
 	return udp.LocalAddr().(*net.UDPAddr).Port, errors.Join(udp.Close(), tcp.Close())
 }
 
-// listen listens on a port of loopback; on any for 0.
+// listen listens on a loopback port for UDP and TCP; 0 is any.
 func listen(port int) (net.PacketConn, net.Listener, error) {
 	for tries := 20; ; tries-- {
 		tcp, err := net.Listen("tcp4", net.JoinHostPort(Addr, strconv.Itoa(port)))

@@ -7,8 +7,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// update does an update as RFC 2136 has it, all of it or nothing, and returns the
-// response code. Only what the zone's key has signed is done.
+// update makes an update as RFC 2136 defines it, all of it or nothing, and returns the
+// response code. It refuses messages that are not signed with the zone's key.
 func (z *zone) update(r *dns.Msg, signed bool) int {
 	switch q := r.Question[0]; {
 	case q.Qtype != dns.TypeSOA:
@@ -45,26 +45,26 @@ func (z *zone) update(r *dns.Msg, signed bool) int {
 	return dns.RcodeSuccess
 }
 
-// prerequisites checks section 2.4 of the RFC: what must be there before, and what
-// must not.
+// prerequisites checks the records that must or must not exist before an update
+// (section 2.4 of the RFC).
 func (z *zone) prerequisites(list []dns.RR) int {
 	wanted := map[string][]dns.RR{} // whole sets, by name and type
 	for _, rr := range list {
 		h := rr.Header()
-		there := len(z.of(h.Name, h.Rrtype)) > 0
-		any := h.Rrtype == dns.TypeANY
+		exists := len(z.of(h.Name, h.Rrtype)) > 0
+		anyType := h.Rrtype == dns.TypeANY
 		switch {
 		case h.Ttl != 0:
 			return dns.RcodeFormatError
 		case !dns.IsSubDomain(z.name, strings.ToLower(h.Name)):
 			return dns.RcodeNotZone
-		case h.Class == dns.ClassANY && any && !there:
+		case h.Class == dns.ClassANY && anyType && !exists:
 			return dns.RcodeNameError
-		case h.Class == dns.ClassANY && !there:
+		case h.Class == dns.ClassANY && !exists:
 			return dns.RcodeNXRrset
-		case h.Class == dns.ClassNONE && any && there:
+		case h.Class == dns.ClassNONE && anyType && exists:
 			return dns.RcodeYXDomain
-		case h.Class == dns.ClassNONE && there:
+		case h.Class == dns.ClassNONE && exists:
 			return dns.RcodeYXRrset
 		case h.Class == dns.ClassINET:
 			set := strings.ToLower(h.Name) + " " + dns.TypeToString[h.Rrtype]
@@ -82,16 +82,15 @@ func (z *zone) prerequisites(list []dns.RR) int {
 	return dns.RcodeSuccess
 }
 
-// same reports whether two records of one name say the same, whatever their class
-// and TTL.
+// same reports whether two records are equal except for their class and TTL.
 func same(a, b dns.RR) bool {
 	a, b = dns.Copy(a), dns.Copy(b)
 	a.Header().Class, b.Header().Class = dns.ClassINET, dns.ClassINET
 	return dns.IsDuplicate(a, b)
 }
 
-// add adds a record. An alias and anything else do not share a name: what comes
-// second is left out, without an error. A set has one TTL, the last one said.
+// add adds a record. A name with an alias has no other records: what would break
+// that is ignored without an error. The last TTL applies to the whole set.
 func (z *zone) add(rr dns.RR) {
 	for _, other := range z.at(rr.Header().Name) {
 		if (other.Header().Rrtype == dns.TypeCNAME) != (rr.Header().Rrtype == dns.TypeCNAME) {
@@ -114,7 +113,7 @@ func (z *zone) add(rr dns.RR) {
 	}
 }
 
-// remove takes records of a name away. The zone keeps its SOA and name servers.
+// remove removes records of a name. The zone keeps its SOA and name servers.
 func (z *zone) remove(rr dns.RR, which func(dns.RR) bool) {
 	z.records = slices.DeleteFunc(z.records, func(other dns.RR) bool {
 		h := other.Header()

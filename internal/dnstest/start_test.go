@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestClose: nothing answers and nothing is left after it.
+// TestClose checks that nothing listens and no file remains after Close.
 func TestClose(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, kind := range kinds(t) {
@@ -31,11 +31,11 @@ func TestClose(t *testing.T) {
 		}
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+		t.Errorf("files remain: %v %v", left, err)
 	}
 }
 
-// TestBrokenNamed: a named that does not run is told, and nothing of it is left.
+// TestBrokenNamed checks the error of a named that does not start, and that no file remains.
 func TestBrokenNamed(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	script := t.TempDir() + "/named"
@@ -47,11 +47,11 @@ func TestBrokenNamed(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+		t.Errorf("files remain: %v %v", left, err)
 	}
 }
 
-// TestBadOptions: what cannot be served is said.
+// TestBadOptions checks the errors of invalid records and of a cancelled context.
 func TestBadOptions(t *testing.T) {
 	if _, err := Start(context.Background(), Options{Records: []string{"web IN A nonsense"}, Kind: InProcess}); err == nil || !strings.Contains(err.Error(), "web IN A nonsense") {
 		t.Errorf("error %v", err)
@@ -60,7 +60,7 @@ func TestBadOptions(t *testing.T) {
 	cancel()
 	for _, kind := range kinds(t) {
 		if s, err := Start(ctx, Options{Kind: kind}); err == nil {
-			t.Errorf("%s starts although it was called off", s)
+			t.Errorf("%s starts with a cancelled context", s)
 		}
 	}
 }
