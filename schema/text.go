@@ -12,16 +12,10 @@ import (
 	"stackgen/internal/secret"
 )
 
-// Redact replaces everything in text that is shaped like a secret.
-func Redact(text string) string { return secret.Redact(text) }
-
-// RedactLines is Redact for a file: it keeps the number of lines.
-func RedactLines(text string) string { return secret.RedactLines(text) }
-
 // printable makes text from a file fit for a terminal: no control characters,
 // no secrets, not endless.
 func printable(text string) string {
-	text = Redact(text)
+	text = secret.Redact(text)
 	if len(text) > 200 {
 		text = strings.ToValidUTF8(text[:200], "") + "..."
 	}

@@ -22,21 +22,21 @@ func (g *Guest) Fingerprint() *lock.Fingerprint {
 // whether both are the same VM nevertheless. If both have a UUID, it decides:
 // Proxmox VE gives every clone a new one and never changes it. Otherwise one
 // common MAC address is enough, because NICs may be added and removed.
-func compare(print *lock.Fingerprint, c *Config) (differ []string, agrees bool) {
+func compare(recorded *lock.Fingerprint, c *Config) (differ []string, agrees bool) {
 	if c == nil {
 		return nil, false
 	}
-	uuid := print.UUID != "" && strings.EqualFold(print.UUID, c.UUID)
-	if print.UUID != "" && !uuid {
-		differ = append(differ, fmt.Sprintf("smbios1 uuid is %s, recorded is %s", cmp.Or(c.UUID, "none"), print.UUID))
+	uuid := recorded.UUID != "" && strings.EqualFold(recorded.UUID, c.UUID)
+	if recorded.UUID != "" && !uuid {
+		differ = append(differ, fmt.Sprintf("smbios1 uuid is %s, recorded is %s", cmp.Or(c.UUID, "none"), recorded.UUID))
 	}
-	common := slices.ContainsFunc(print.MACs, func(mac string) bool { return hasMAC(c.MACs, mac) })
-	for _, mac := range print.MACs {
+	common := slices.ContainsFunc(recorded.MACs, func(mac string) bool { return hasMAC(c.MACs, mac) })
+	for _, mac := range recorded.MACs {
 		if !hasMAC(c.MACs, mac) {
 			differ = append(differ, fmt.Sprintf("no NIC has the recorded MAC %s", mac))
 		}
 	}
-	if print.UUID != "" && c.UUID != "" {
+	if recorded.UUID != "" && c.UUID != "" {
 		return differ, uuid
 	}
 	return differ, common

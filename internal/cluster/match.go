@@ -105,7 +105,7 @@ func onlyInLock(stack string, recorded *lock.Stack, inSpec map[string]bool, gues
 // match matches one VM. Others is filled in later.
 func match(stack, key string, v *schema.VM, entry *lock.VM, guests map[int]*Guest) Match {
 	m := Match{Stack: stack, Key: key, VM: v, Entry: entry}
-	var print *lock.Fingerprint
+	var recorded *lock.Fingerprint
 	if entry != nil {
 		m.VMID = entry.VMID
 	}
@@ -113,7 +113,7 @@ func match(stack, key string, v *schema.VM, entry *lock.VM, guests map[int]*Gues
 		m.VMID = v.VMID
 	}
 	if entry != nil && entry.VMID == m.VMID && entry.Fingerprint != nil && (entry.Fingerprint.UUID != "" || len(entry.Fingerprint.MACs) > 0) {
-		print = entry.Fingerprint
+		recorded = entry.Fingerprint
 	}
 	g := guests[m.VMID]
 	switch {
@@ -124,7 +124,7 @@ func match(stack, key string, v *schema.VM, entry *lock.VM, guests map[int]*Gues
 		m.Why = Absent
 		return m
 	}
-	m.Why, m.Differ = decide(v, print, g)
+	m.Why, m.Differ = decide(v, recorded, g)
 	switch m.Why {
 	case ByAdopt, ByFingerprint, ByName:
 		m.Guest = g
@@ -135,15 +135,15 @@ func match(stack, key string, v *schema.VM, entry *lock.VM, guests map[int]*Gues
 }
 
 // decide says whether the guest that has the VMID is the VM.
-func decide(v *schema.VM, print *lock.Fingerprint, g *Guest) (Why, []string) {
+func decide(v *schema.VM, recorded *lock.Fingerprint, g *Guest) (Why, []string) {
 	if g.Template {
 		return IsTemplate, nil
 	}
 	if g.Kind == KindContainer {
 		return IsContainer, nil
 	}
-	if print != nil {
-		differ, agrees := compare(print, g.Config)
+	if recorded != nil {
+		differ, agrees := compare(recorded, g.Config)
 		switch {
 		case v != nil && v.Adopt:
 			return ByAdopt, differ

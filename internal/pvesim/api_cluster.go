@@ -73,7 +73,7 @@ func nextID(c *call) (any, error) {
 	}
 }
 
-func clusterOptions(c *call) (any, error) {
+func clusterOptions(*call) (any, error) {
 	return object{"allowed-tags": []string{}, "description": "", "mac_prefix": "BC:24:11"}, nil
 }
 

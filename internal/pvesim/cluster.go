@@ -145,7 +145,7 @@ func (w *cluster) addGuest(g *Guest) error {
 	w.guests[g.VMID] = g
 	for _, key := range slices.Sorted(maps.Keys(g.Config)) {
 		if isDriveKey(key) || strings.HasPrefix(key, "unused") || key == "rootfs" {
-			w.ensureVolume(g, key, g.Config[key])
+			w.ensureVolume(g, g.Config[key])
 		}
 	}
 	return nil

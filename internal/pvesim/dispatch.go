@@ -27,7 +27,7 @@ func (s *Server) serve(ctx context.Context, r *request) *reply {
 			return &reply{status: 500, reason: "shutting down", closing: true}
 		}
 	}
-	f := s.faults.pick(s, r)
+	f := s.faults.pick(r)
 	resp := s.serveWithFault(ctx, r, f)
 	s.log.add(s, r, resp, began, f)
 	return resp
@@ -50,7 +50,7 @@ func (s *Server) answer(ctx context.Context, r *request) *reply {
 		if !errors.As(err, &e) {
 			e = failf("%s", err.Error())
 		}
-		if e.delay > 0 && !(s.opts.NoAuthDelay && e.status == 401) {
+		if e.delay > 0 && (e.status != 401 || !s.opts.NoAuthDelay) {
 			if err := s.clk.WaitUntil(ctx, s.clk.Now().Add(e.delay)); err != nil {
 				return &reply{status: 500, reason: "shutting down", closing: true}
 			}
@@ -153,10 +153,10 @@ func (c *call) reach() error {
 	if name == c.entry {
 		return nil
 	}
-	switch {
-	case n.State == NodeDown:
+	switch n.State {
+	case NodeDown:
 		return &apiError{status: 595, msg: "Connection refused", bare: true}
-	case n.State == NodeLost:
+	case NodeLost:
 		rest := arpDelay - c.w.now.Sub(n.since)
 		if rest > proxyTimeout {
 			return &apiError{status: 595, msg: "Connection timed out", bare: true, delay: proxyTimeout}

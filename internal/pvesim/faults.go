@@ -103,7 +103,7 @@ func (fs *faultSet) add(f *Fault) error {
 func (f *Fault) label() string { return cmp.Or(f.Name, f.Do) }
 
 // pick returns the fault that affects a request, and counts it.
-func (fs *faultSet) pick(s *Server, r *request) *Fault {
+func (fs *faultSet) pick(r *request) *Fault {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if len(fs.list) == 0 {

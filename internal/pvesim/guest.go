@@ -11,10 +11,7 @@ import (
 	"strings"
 )
 
-var (
-	driveKey  = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0)$`)
-	bootDrive = regexp.MustCompile(`^(ide|sata|scsi|virtio)\d+$`)
-)
+var driveKey = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0)$`)
 
 func isDriveKey(k string) bool { return driveKey.MatchString(k) }
 
@@ -228,9 +225,9 @@ func (g *Guest) protected(what string) error {
 func (g *Guest) digest() string {
 	h := sha1.New()
 	section := func(name string, m map[string]string) {
-		fmt.Fprintf(h, "[%s]\n", name)
+		_, _ = fmt.Fprintf(h, "[%s]\n", name) // a hash never fails
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			fmt.Fprintf(h, "%s: %s\n", k, m[k])
+			_, _ = fmt.Fprintf(h, "%s: %s\n", k, m[k])
 		}
 	}
 	section("", g.Config)

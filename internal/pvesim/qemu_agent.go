@@ -99,8 +99,8 @@ func (g *Guest) interfaces() []AgentInterface {
 		}
 		i := AgentInterface{Name: "eth" + itoa(n), MAC: parseNet(line)["macaddr"]}
 		ip := parseNet(g.Config["ipconfig"+itoa(n)])
-		switch v := ip["ip"]; {
-		case v == "" || v == "dhcp":
+		switch v := ip["ip"]; v {
+		case "", "dhcp":
 			i.Addresses = append(i.Addresses, "192.0.2."+itoa(2+g.VMID%250)+"/24")
 		default:
 			i.Addresses = append(i.Addresses, v)

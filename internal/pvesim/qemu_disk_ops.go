@@ -64,7 +64,7 @@ func (c *call) resize(wk *worker, key, spec string) error {
 	}
 	s := c.w.storage(storageOf(v.ID))
 	if s.Type == "lvm" {
-		if err := c.w.room(g.Node, s, g.VMID, plain(v.ID), size-int64(v.Size)); err != nil {
+		if err := c.w.checkSpace(g.Node, s, plain(v.ID), size-int64(v.Size)); err != nil {
 			return err
 		}
 	}

@@ -89,21 +89,21 @@ func (m *migration) reach() (pause, error) {
 	if m.target.State == NodeLost {
 		ssh := "ssh: connect to host " + m.target.Address + " port 22: No route to host"
 		m.failed = "Can't connect to destination address using public key"
-		return pause{d: 3 * time.Second, main: true}, m.later(func() error {
+		m.replaceSteps(func() error {
 			m.say("# /usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' -o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s /bin/true",
 				m.target.Name, m.target.Name, m.target.Address)
 			m.say("%s", ssh)
 			m.say("ERROR: migration aborted (duration %s): %s", m.duration(), m.failed)
 			return failf("migration aborted")
 		})
+		return pause{d: 3 * time.Second, main: true}, nil
 	}
 	return pause{}, nil
 }
 
-// later replaces the remaining steps of the job by one step.
-func (m *migration) later(do func() error) error {
+// replaceSteps replaces the remaining steps of the job by one step.
+func (m *migration) replaceSteps(do func() error) {
 	m.wk.steps = []step{m.wk.steps[0], func() (pause, error) { return pause{}, do() }}
-	return nil
 }
 
 func (m *migration) duration() string {

@@ -104,6 +104,31 @@ func (w *cluster) applyStopped(g *Guest) {
 	g.Running = running
 }
 
+// runningGuest returns the guest that a task stops, or nil if it is stopped already.
+func (c *call) runningGuest(vmid int, node string) (*Guest, error) {
+	g := c.w.guests[vmid]
+	if g == nil || g.Node != node {
+		return nil, failf("unable to find configuration file for VM %d on node '%s'", vmid, node)
+	}
+	if !g.Running {
+		return nil, nil
+	}
+	if err := g.locked(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// powerOff is the step that stops a guest if it is still running.
+func (c *call) powerOff(vmid int) step {
+	return func() (pause, error) {
+		if g := c.w.guests[vmid]; g != nil && g.Running {
+			c.w.power(g, false)
+		}
+		return pause{}, nil
+	}
+}
+
 func qemuStop(c *call) (any, error) {
 	vmid, node := c.vmid(), c.node
 	if g := c.w.guests[vmid]; g != nil && c.w.haManaged(g) {
@@ -111,23 +136,12 @@ func qemuStop(c *call) (any, error) {
 	}
 	wk := &worker{}
 	wk.steps = []step{func() (pause, error) {
-		g := c.w.guests[vmid]
-		if g == nil || g.Node != node {
-			return pause{}, failf("unable to find configuration file for VM %d on node '%s'", vmid, node)
-		}
-		if !g.Running {
-			return pause{main: true}, nil
-		}
-		if err := g.locked(); err != nil {
-			return pause{}, err
+		g, err := c.runningGuest(vmid, node)
+		if g == nil || err != nil {
+			return pause{main: true}, err
 		}
 		return pause{d: 200 * time.Millisecond, main: true}, nil
-	}, func() (pause, error) {
-		if g := c.w.guests[vmid]; g != nil && g.Running {
-			c.w.power(g, false)
-		}
-		return pause{}, nil
-	}}
+	}, c.powerOff(vmid)}
 	return c.w.fork(node, "qmstop", itoa(vmid), c.who, wk), nil
 }
 
@@ -145,27 +159,16 @@ func qemuShutdown(c *call) (any, error) {
 		timeout = time.Duration(atoi(c.p["timeout"])) * time.Second
 	}
 	wk := c.shutdownWorker(vmid, node, timeout, c.flag("forceStop"))
-	wk.steps = append(wk.steps, func() (pause, error) {
-		if g := c.w.guests[vmid]; g != nil && g.Running {
-			c.w.power(g, false)
-		}
-		return pause{}, nil
-	})
+	wk.steps = append(wk.steps, c.powerOff(vmid))
 	return c.w.fork(node, "qmshutdown", itoa(vmid), c.who, wk), nil
 }
 
 func (c *call) shutdownWorker(vmid int, node string, timeout time.Duration, force bool) *worker {
 	wk := &worker{}
 	wk.steps = []step{func() (pause, error) {
-		g := c.w.guests[vmid]
-		if g == nil || g.Node != node {
-			return pause{}, failf("unable to find configuration file for VM %d on node '%s'", vmid, node)
-		}
-		if !g.Running {
-			return pause{main: true}, nil
-		}
-		if err := g.locked(); err != nil {
-			return pause{}, err
+		g, err := c.runningGuest(vmid, node)
+		if g == nil || err != nil {
+			return pause{main: true}, err
 		}
 		if g.hasOS() {
 			return pause{d: time.Second, main: true}, nil

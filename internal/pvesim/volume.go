@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -62,7 +63,7 @@ func (w *cluster) removeVolume(v *Volume) {
 
 // ensureVolume adds the volume of a disk in the seed, if the seed does not list
 // it.
-func (w *cluster) ensureVolume(g *Guest, key, value string) {
+func (w *cluster) ensureVolume(g *Guest, value string) {
 	d := parseDrive(value)
 	if d.file == "" || d.file == "none" || !strings.Contains(d.file, ":") || strings.Contains(d.file, ":iso/") {
 		return
@@ -70,7 +71,7 @@ func (w *cluster) ensureVolume(g *Guest, key, value string) {
 	if w.storage(storageOf(d.file)) == nil || w.volumeOn(g.Node, d.file) != nil {
 		return
 	}
-	size := int64(4 * mib)
+	size := 4 * mib
 	if s, err := parseSize(d.opts["size"]); err == nil && d.opts["size"] != "" {
 		size = s
 	}
@@ -170,16 +171,11 @@ func (w *cluster) freeDiskName(s *Storage, node string, vmid int) string {
 
 // alloc creates a volume and returns it with the output of the tool.
 func (w *cluster) alloc(node string, s *Storage, vmid int, name, format string, size int64) (*Volume, []string, error) {
-	if s.fileBased() {
-		if format == "" {
-			format = "raw"
-		}
-	} else if format != "" && format != "raw" {
-		return nil, nil, fmt.Errorf("unsupported format '%s' at /usr/share/perl5/PVE/Storage/%s line %d.", format, s.plugin(), 89)
-	} else {
-		format = "raw"
+	if !s.fileBased() && format != "" && format != "raw" {
+		return nil, nil, failf("unsupported format '%s' at /usr/share/perl5/PVE/Storage/%s line %d.", format, s.plugin(), 89)
 	}
-	if err := w.room(node, s, vmid, name, size); err != nil {
+	format = cmp.Or(format, "raw")
+	if err := w.checkSpace(node, s, name, size); err != nil {
 		return nil, nil, err
 	}
 	v := w.addVolume(&Volume{ID: s.volumeID(vmid, name, format), Node: node, VMID: vmid, Size: Size(size), Format: format})
@@ -196,9 +192,10 @@ func (s *Storage) plugin() string {
 	return "LVMPlugin.pm"
 }
 
-func (w *cluster) room(node string, s *Storage, vmid int, name string, size int64) error {
+// checkSpace returns the error of a storage that has no space for a volume.
+func (w *cluster) checkSpace(node string, s *Storage, name string, size int64) error {
 	if s.Full {
-		return fmt.Errorf("unable to create image: No space left on device")
+		return failf("unable to create image: No space left on device")
 	}
 	if s.Type != "lvm" {
 		return nil
@@ -206,7 +203,7 @@ func (w *cluster) room(node string, s *Storage, vmid int, name string, size int6
 	_, avail := w.usage(node, s)
 	const extent = 4 * mib
 	if need := (size + extent - 1) / extent; size > avail {
-		return fmt.Errorf("lvcreate '%s/%s' error:   Volume group \"%s\" has insufficient free space (%d extents): %d required.",
+		return failf("lvcreate '%s/%s' error:   Volume group \"%s\" has insufficient free space (%d extents): %d required.",
 			s.VG, name, s.VG, avail/extent, need)
 	}
 	return nil

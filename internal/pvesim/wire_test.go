@@ -39,36 +39,44 @@ func client(maxConns int) *http.Client {
 		MaxIdleConnsPerHost: maxConns}}
 }
 
-func get(c *http.Client, s *pvesim.Server, path string) (*http.Response, []byte, error) {
-	req, err := http.NewRequest("GET", s.URL()+"/api2/json"+path, nil)
+// A response is a response whose body has been read and closed.
+type response struct {
+	code   int
+	status string
+	tls    uint16
+	body   string
+}
+
+func get(c *http.Client, s *pvesim.Server, path string) (response, error) {
+	req, err := http.NewRequest(http.MethodGet, s.URL()+"/api2/json"+path, nil)
 	if err != nil {
-		return nil, nil, err
+		return response{}, err
 	}
 	req.Header.Set("Authorization", "PVEAPIToken="+s.Token())
 	resp, err := c.Do(req)
 	if err != nil {
-		return nil, nil, err
+		return response{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
-	return resp, body, err
+	return response{resp.StatusCode, resp.Status, resp.TLS.Version, string(body)}, err
 }
 
 func TestReasonPhraseIsMessage(t *testing.T) {
 	s := started(t, pvesim.Options{})
-	resp, body, err := get(client(1), s, "/nodes/pve1/qemu/555/config")
+	resp, err := get(client(1), s, "/nodes/pve1/qemu/555/config")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := "500 Configuration file 'nodes/pve1/qemu-server/555.conf' does not exist"
-	if resp.Status != want {
-		t.Errorf("status line %q, want %q", resp.Status, want)
+	if resp.status != want {
+		t.Errorf("status line %q, want %q", resp.status, want)
 	}
-	if resp.TLS.Version != tls.VersionTLS13 {
-		t.Errorf("TLS version %x", resp.TLS.Version)
+	if resp.tls != tls.VersionTLS13 {
+		t.Errorf("TLS version %x", resp.tls)
 	}
-	if !strings.Contains(string(body), `"message":"Configuration file`) {
-		t.Errorf("body %s", body)
+	if !strings.Contains(resp.body, `"message":"Configuration file`) {
+		t.Errorf("body %s", resp.body)
 	}
 }
 
@@ -77,10 +85,10 @@ func TestConnectionReset(t *testing.T) {
 	if err := s.AddFault(&pvesim.Fault{Path: "/cluster/resources", Count: 1, Do: pvesim.DoReset}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := get(client(1), s, "/cluster/resources"); err == nil {
+	if _, err := get(client(1), s, "/cluster/resources"); err == nil {
 		t.Error("an incomplete response was read without error")
 	}
-	if _, _, err := get(client(1), s, "/cluster/resources"); err != nil {
+	if _, err := get(client(1), s, "/cluster/resources"); err != nil {
 		t.Errorf("next request: %v", err)
 	}
 }
@@ -89,7 +97,7 @@ func TestLogHasNoSecrets(t *testing.T) {
 	var mu sync.Mutex
 	var out bytes.Buffer
 	s := started(t, pvesim.Options{Log: lockedWriter{&mu, &out}})
-	if _, _, err := get(client(1), s, "/version"); err != nil {
+	if _, err := get(client(1), s, "/version"); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()
@@ -166,15 +174,15 @@ func visit(c *http.Client, s *pvesim.Server, i, n int) error {
 	if n%5 == 4 {
 		return write(c, s, fmt.Sprintf("/nodes/%s/qemu/%d/config", node, vmid), fmt.Sprintf("description=%d-%d", i, n))
 	}
-	resp, _, err := get(c, s, paths[n%len(paths)])
-	if err == nil && resp.StatusCode != 200 {
-		err = fmt.Errorf("%s: %s", paths[n%len(paths)], resp.Status)
+	resp, err := get(c, s, paths[n%len(paths)])
+	if err == nil && resp.code != http.StatusOK {
+		err = fmt.Errorf("%s: %s", paths[n%len(paths)], resp.status)
 	}
 	return err
 }
 
 func write(c *http.Client, s *pvesim.Server, path, form string) error {
-	req, err := http.NewRequest("PUT", s.URL()+"/api2/json"+path, strings.NewReader(form))
+	req, err := http.NewRequest(http.MethodPut, s.URL()+"/api2/json"+path, strings.NewReader(form))
 	if err != nil {
 		return err
 	}
@@ -188,7 +196,7 @@ func write(c *http.Client, s *pvesim.Server, path, form string) error {
 	if _, err := io.Copy(io.Discard, bufio.NewReader(resp.Body)); err != nil {
 		return err
 	}
-	if resp.StatusCode != 200 {
+	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("PUT %s: %s", path, resp.Status)
 	}
 	return nil
@@ -199,7 +207,7 @@ func BenchmarkClusterResources1000(b *testing.B) {
 	c := client(1)
 	b.ResetTimer()
 	for b.Loop() {
-		if _, _, err := get(c, s, "/cluster/resources"); err != nil {
+		if _, err := get(c, s, "/cluster/resources"); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"stackgen/internal/pvesim"
@@ -51,7 +52,7 @@ func (p *player) learn(e *Exchange, got any) {
 			p.ids[want] = have
 		}
 	})
-	if e.api() == "/access/ticket" && e.Method == "POST" && e.ok() {
+	if e.api() == "/access/ticket" && e.Method == http.MethodPost && e.ok() {
 		m, _ := got.(map[string]any)
 		data, _ := m["data"].(map[string]any)
 		p.ticket, _ = data["ticket"].(string)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -78,14 +79,14 @@ var grantNote = regexp.MustCompile(`\b(PVE[A-Za-z]+|Administrator) on (/[A-Za-z0
 // those of notes later.
 func (in *inferred) grants() {
 	for _, e := range in.s.Exchanges {
-		if e.Method == "PUT" && e.api() == "/access/acl" && e.ok() {
+		if e.Method == http.MethodPut && e.api() == "/access/acl" && e.ok() {
 			return
 		}
 		if !strings.Contains(e.Auth, "root@pam") {
 			// Other users made changes before the list, so it does not show the initial state.
 			break
 		}
-		if e.api() != "/access/acl" || e.Method != "GET" || !e.ok() {
+		if e.api() != "/access/acl" || e.Method != http.MethodGet || !e.ok() {
 			continue
 		}
 		for _, m := range e.list() {
@@ -136,7 +137,7 @@ func (in *inferred) hasGrantNotes() bool {
 func (in *inferred) ha() {
 	in.haEntries()
 	for _, e := range in.s.Exchanges {
-		if e.Method == "POST" && strings.HasPrefix(e.api(), "/cluster/ha/resources") && e.ok() {
+		if e.Method == http.MethodPost && strings.HasPrefix(e.api(), "/cluster/ha/resources") && e.ok() {
 			return
 		}
 		if e.api() != "/cluster/ha/status/current" || !e.ok() {
@@ -163,7 +164,7 @@ func (in *inferred) haEntries() {
 		if !strings.HasPrefix(e.api(), "/cluster/ha/resources") || !e.ok() {
 			continue
 		}
-		if e.Method == "POST" {
+		if e.Method == http.MethodPost {
 			seen[e.str("sid")] = true
 		}
 		items := e.list()
@@ -172,7 +173,7 @@ func (in *inferred) haEntries() {
 		}
 		for _, m := range items {
 			sid, _ := m["sid"].(string)
-			if e.Method != "GET" || sid == "" || seen[sid] {
+			if e.Method != http.MethodGet || sid == "" || seen[sid] {
 				continue
 			}
 			seen[sid] = true
@@ -181,7 +182,7 @@ func (in *inferred) haEntries() {
 			in.seed.HA = append(in.seed.HA, &pvesim.HAEntry{SID: sid, State: fmt.Sprint(m["state"]), Comment: comment, Group: group,
 				CRM: fmt.Sprint(m["state"])})
 		}
-		if e.Method == "GET" && len(items) == 0 {
+		if e.Method == http.MethodGet && len(items) == 0 {
 			return // an empty list: later resources were created later
 		}
 	}

@@ -2,13 +2,14 @@ package replay
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 )
 
 // byCreate reads calls that create a guest or fail because its VMID exists.
 func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
-	if e.Method != "POST" {
+	if e.Method != http.MethodPost {
 		return
 	}
 	newid := 0
@@ -50,7 +51,7 @@ func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
 // guest.
 func (in *inferred) createdByOther(e *Exchange, vmid int) bool {
 	for _, x := range in.s.Exchanges {
-		if x == e || x.Method != "POST" || !x.ok() || x.str("newid") != strconv.Itoa(vmid) {
+		if x == e || x.Method != http.MethodPost || !x.ok() || x.str("newid") != strconv.Itoa(vmid) {
 			continue
 		}
 		if exit := in.exitStatus(x); exit == "" || exit == "OK" {

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -82,20 +83,20 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 	}
 	reached := e.ok() && rest != "/status/start" && rest != "/status/stop" || e.Status == 500 && !strings.Contains(e.Reason, "hostname lookup") && !strings.Contains(e.Reason, "quorum")
 	if e.Status == 595 {
-		reached = e.Method == "GET"
+		reached = e.Method == http.MethodGet
 	}
 	if !reached || t.decided {
 		return
 	}
 	t.see(node, kind)
 	switch {
-	case e.Method == "GET" && rest == "/config" && e.ok() && t.conf == nil && len(e.Query) == 0:
+	case e.Method == http.MethodGet && rest == "/config" && e.ok() && t.conf == nil && len(e.Query) == 0:
 		t.conf, _ = e.data().(map[string]any)
 		t.confTouched = maps.Clone(t.touched)
-	case e.Method == "GET" && rest == "/status/current" && e.ok():
+	case e.Method == http.MethodGet && rest == "/status/current" && e.ok():
 		m, _ := e.data().(map[string]any)
 		t.sawStatus(m)
-	case e.Method != "GET" && e.ok():
+	case e.Method != http.MethodGet && e.ok():
 		t.note(e, rest)
 	}
 }
@@ -171,7 +172,7 @@ var alreadyOn = regexp.MustCompile(`already exists on node '([^']+)'`)
 func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 	list := e.api() == "/cluster/resources" || strings.HasPrefix(e.api(), "/pools")
 	nodeList := strings.HasPrefix(e.api(), "/nodes/") && (strings.HasSuffix(e.api(), "/qemu") || strings.HasSuffix(e.api(), "/lxc"))
-	if e.Method != "GET" || !e.ok() || !list && !nodeList {
+	if e.Method != http.MethodGet || !e.ok() || !list && !nodeList {
 		return
 	}
 	items := e.list()
@@ -242,7 +243,7 @@ func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 		get(vmid).volid = m[1]
 	}
 	in.volumes(e, get)
-	if m, ok := e.data().(map[string]any); ok && rest == "/migrate" && e.Method == "GET" {
+	if m, ok := e.data().(map[string]any); ok && rest == "/migrate" && e.Method == http.MethodGet {
 		on := number(m["running"]) == 1
 		get(vmid).running = &on
 		for _, d := range asMaps(m["local_disks"]) {

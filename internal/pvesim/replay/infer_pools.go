@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"sort"
 	"strconv"
@@ -34,24 +35,24 @@ func (in *inferred) pools() {
 	for _, e := range in.s.Exchanges {
 		id := e.str("poolid")
 		switch {
-		case e.Method == "POST" && e.api() == "/pools" && e.ok():
+		case e.Method == http.MethodPost && e.api() == "/pools" && e.ok():
 			made[id] = true
-		case e.Method == "POST" && e.api() == "/pools" && strings.Contains(e.Reason, "already exists"):
+		case e.Method == http.MethodPost && e.api() == "/pools" && strings.Contains(e.Reason, "already exists"):
 			if !made[id] {
 				in.pool(id)
 			}
-		case e.Method == "PUT" && e.api() == "/pools" && e.ok():
+		case e.Method == http.MethodPut && e.api() == "/pools" && e.ok():
 			if !made[id] {
 				in.pool(id)
 			}
 			changed[id] = true
-		case e.Method == "DELETE" && strings.HasPrefix(e.api(), "/pools") && !made[id] && (e.ok() || strings.Contains(e.Reason, "is not empty")):
+		case e.Method == http.MethodDelete && strings.HasPrefix(e.api(), "/pools") && !made[id] && (e.ok() || strings.Contains(e.Reason, "is not empty")):
 			in.pool(id)
-		case e.Method == "GET" && strings.HasPrefix(e.api(), "/pools") && e.ok():
+		case e.Method == http.MethodGet && strings.HasPrefix(e.api(), "/pools") && e.ok():
 			for _, m := range e.list() {
 				in.addPool(m, made, changed)
 			}
-		case e.Method == "POST" && e.str("pool") != "" && e.ok() && !made[e.str("pool")]:
+		case e.Method == http.MethodPost && e.str("pool") != "" && e.ok() && !made[e.str("pool")]:
 			in.pool(e.str("pool"))
 		case strings.HasPrefix(e.api(), "/cluster/resources") && e.ok():
 			in.poolResources(e, made, changed)
@@ -67,16 +68,16 @@ func (in *inferred) latePools() {
 	shown := map[string]bool{}
 	for _, e := range in.s.Exchanges {
 		id := e.str("poolid")
-		if e.Method == "GET" && e.api() == "/pools" && id == "" && e.ok() && strings.Contains(e.Auth, "root@pam") {
+		if e.Method == http.MethodGet && e.api() == "/pools" && id == "" && e.ok() && strings.Contains(e.Auth, "root@pam") {
 			full = true
 			for _, m := range e.list() {
 				shown[fmt.Sprint(m["poolid"])] = true
 			}
 		}
-		if e.Method == "POST" && e.api() == "/pools" && e.ok() {
+		if e.Method == http.MethodPost && e.api() == "/pools" && e.ok() {
 			shown[id] = true
 		}
-		if full && e.Method == "GET" && id != "" && e.ok() && !shown[id] && !absent[id] {
+		if full && e.Method == http.MethodGet && id != "" && e.ok() && !shown[id] && !absent[id] {
 			absent[id] = true
 			in.steps = append(in.steps, prepared{Before: e.Seq, Do: "POST /pools", With: map[string]string{"poolid": id}})
 		}
@@ -111,7 +112,7 @@ func (in *inferred) addPool(m map[string]any, made, changed map[string]bool) {
 // createdByScenario reports whether the scenario itself creates a guest.
 func (in *inferred) createdByScenario(vmid int) bool {
 	for _, e := range in.s.Exchanges {
-		if e.Method == "POST" && e.ok() && (e.str("newid") == strconv.Itoa(vmid) || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == strconv.Itoa(vmid)) {
+		if e.Method == http.MethodPost && e.ok() && (e.str("newid") == strconv.Itoa(vmid) || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == strconv.Itoa(vmid)) {
 			return true
 		}
 	}

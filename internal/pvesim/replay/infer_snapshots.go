@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"net/http"
 	"strings"
 	"time"
 
@@ -37,15 +38,15 @@ func (in *inferred) snapshots(g *pvesim.Guest) {
 		}
 		parts := strings.Split(rest, "/")
 		switch {
-		case e.Method == "POST" && rest == "/snapshot":
+		case e.Method == http.MethodPost && rest == "/snapshot":
 			made[e.str("snapname")] = true
-		case e.Method == "GET" && rest == "/snapshot" && len(made) == 0:
+		case e.Method == http.MethodGet && rest == "/snapshot" && len(made) == 0:
 			for _, m := range e.list() {
 				name, _ := m["name"].(string)
 				description, _ := m["description"].(string)
 				add(name, description, int64(number(m["snaptime"])))
 			}
-		case e.Method != "GET" && len(parts) > 2 && in.exitStatus(e) == "OK":
+		case e.Method != http.MethodGet && len(parts) > 2 && in.exitStatus(e) == "OK":
 			add(parts[2], "", start)
 		}
 	}

@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,11 +15,11 @@ var attached = regexp.MustCompile(`^(?:file=)?([a-z][a-z0-9-]*:(?:\d+/)?(?:vm|ba
 
 // volumes reads storage contents, and volumes that a request attaches by name.
 func (in *inferred) volumes(e *Exchange, get func(int) *trace) {
-	if e.Method == "GET" && strings.HasSuffix(e.api(), "/content") && e.ok() {
+	if e.Method == http.MethodGet && strings.HasSuffix(e.api(), "/content") && e.ok() {
 		in.contents(e, get)
 	}
 	_, _, vmid, rest := e.guest()
-	if rest != "/config" || e.Method == "GET" || !e.ok() {
+	if rest != "/config" || e.Method == http.MethodGet || !e.ok() {
 		return
 	}
 	for _, v := range e.form {

@@ -99,7 +99,7 @@ func changesOf(n *pvesim.Node, list []observation) []nodeChange {
 		if s.state == pvesim.NodeDown {
 			at = lastDirect(list[:i]) + 0.3
 		}
-		if at <= 0 && s.state != pvesim.NodeOnline && len(out) == 0 && onlineBefore(list[:i]) == false {
+		if at <= 0 && s.state != pvesim.NodeOnline && len(out) == 0 && !onlineBefore(list[:i]) {
 			n.State = s.state
 			state = s.state
 			continue

@@ -91,7 +91,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 // login: the user who logs in later.
 func ticketUser(s *Scenario) string {
 	for _, e := range s.Exchanges {
-		if e.api() == "/access/ticket" && e.Method == "POST" && e.ok() {
+		if e.api() == "/access/ticket" && e.Method == http.MethodPost && e.ok() {
 			return e.str("username")
 		}
 	}
@@ -186,8 +186,8 @@ func (p *player) runStep(st prepared) error {
 	h := http.Header{}
 	h.Set("Authorization", "PVEAPIToken=root@pam!test="+secret)
 	req := pvesim.Request{Method: method, Path: "/api2/json" + path, Header: h}
-	switch {
-	case method == "GET" || method == "DELETE":
+	switch method {
+	case http.MethodGet, http.MethodDelete:
 		if len(form) > 0 {
 			req.Path += "?" + form.Encode()
 		}
@@ -225,7 +225,7 @@ func (p *player) planDuration(i int) {
 	lastRunning, firstDone, failed := -1.0, -1.0, false
 	for _, later := range p.s.Exchanges[i+1:] {
 		path := strings.ReplaceAll(later.Path, "%21", "!")
-		if later.Method == "DELETE" && strings.HasSuffix(path, upid) && firstDone < 0 {
+		if later.Method == http.MethodDelete && strings.HasSuffix(path, upid) && firstDone < 0 {
 			lastRunning, firstDone = later.T+later.Dur, -1
 			break
 		}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (p *player) meetPreconditions(i int) {
 		if g == nil {
 			return
 		}
-		if p.locked[vmid] && e.ok() && e.Method != "GET" && !strings.Contains(text, "locked") {
+		if p.locked[vmid] && e.ok() && e.Method != http.MethodGet && !strings.Contains(text, "locked") {
 			delete(g.Config, "lock")
 			delete(p.locked, vmid)
 			p.log("unlock %d before %d", vmid, e.Seq)
@@ -89,7 +90,7 @@ func (p *player) meetPreconditions(i int) {
 func (p *player) explainedByRequest(i, vmid int) bool {
 	for _, e := range p.s.Exchanges[:i] {
 		_, _, id, rest := e.guest()
-		if id != vmid || e.Method == "GET" || !e.ok() {
+		if id != vmid || e.Method == http.MethodGet || !e.ok() {
 			continue
 		}
 		switch rest {
@@ -147,7 +148,7 @@ func (p *player) addMissingGuest(e *Exchange, resp pvesim.Response) bool {
 	}
 	t := &trace{vmid: vmid, node: node, kind: kind, exists: true, touched: map[string]bool{}}
 	for _, x := range p.s.Exchanges {
-		if _, _, id, rest := x.guest(); id == vmid && rest == "/config" && x.Method == "GET" && x.ok() && x.T >= e.T && t.conf == nil {
+		if _, _, id, rest := x.guest(); id == vmid && rest == "/config" && x.Method == http.MethodGet && x.ok() && x.T >= e.T && t.conf == nil {
 			t.conf, _ = x.data().(map[string]any)
 		}
 	}
@@ -170,10 +171,10 @@ func (p *player) addMissingGuest(e *Exchange, resp pvesim.Response) bool {
 func (p *player) changedByScenario(vmid int) bool {
 	id := strconv.Itoa(vmid)
 	for _, e := range p.s.Exchanges {
-		if e.Method == "POST" && e.ok() && (e.str("newid") == id || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == id) {
+		if e.Method == http.MethodPost && e.ok() && (e.str("newid") == id || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == id) {
 			return true
 		}
-		if _, _, v, rest := e.guest(); v == vmid && e.ok() && (rest == "/migrate" && e.Method == "POST" || rest == "" && e.Method == "DELETE") {
+		if _, _, v, rest := e.guest(); v == vmid && e.ok() && (rest == "/migrate" && e.Method == http.MethodPost || rest == "" && e.Method == http.MethodDelete) {
 			return true
 		}
 	}

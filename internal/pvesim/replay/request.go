@@ -133,7 +133,7 @@ func (p *player) login() {
 	}
 	h := http.Header{}
 	h.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp := p.sim.Do(context.Background(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket", Header: h,
+	resp := p.sim.Do(context.Background(), pvesim.Request{Method: http.MethodPost, Path: "/api2/json/access/ticket", Header: h,
 		Body: []byte(url.Values{"username": {user}, "password": {password}}.Encode())})
 	m, _ := decode(resp).(map[string]any)
 	data, _ := m["data"].(map[string]any)

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func (p *player) removedBefore(e *Exchange, resp pvesim.Response) bool {
 	}
 	vmid := 0
 	switch {
-	case e.ok() && strings.Contains(resp.Reason, "already exists") && e.Method == "POST":
+	case e.ok() && strings.Contains(resp.Reason, "already exists") && e.Method == http.MethodPost:
 		vmid = number(e.str("newid"))
 		if vmid == 0 {
 			vmid = number(e.str("vmid"))
@@ -104,7 +105,7 @@ func (p *player) removedFromList(e *Exchange, got any) bool {
 // deletes reports whether the scenario itself deletes a guest.
 func (p *player) deletes(vmid int) bool {
 	for _, e := range p.s.Exchanges {
-		if _, _, id, rest := e.guest(); id == vmid && e.Method == "DELETE" && rest == "" {
+		if _, _, id, rest := e.guest(); id == vmid && e.Method == http.MethodDelete && rest == "" {
 			return true
 		}
 	}
@@ -193,7 +194,7 @@ func (p *player) grantForResponse(e *Exchange, got any, user, token string) bool
 		}
 	case e.api() == "/access/permissions" && len(e.Query) == 0:
 		done = p.grantForDump(e, got, user, token)
-	case e.api() == "/access/ticket" && e.Method == "POST":
+	case e.api() == "/access/ticket" && e.Method == http.MethodPost:
 		done = p.grantForLogin(e, got)
 	}
 	return done
@@ -216,11 +217,12 @@ func (p *player) grantForDump(e *Exchange, got any, user, token string) bool {
 		if role == "" {
 			continue
 		}
-		if strings.Contains(e.Note, "token") && token != "" {
-			done = p.grant(user+"!"+token, role, path) || done
-		} else if p.grant(user, role, path) {
+		forToken := token != "" && strings.Contains(e.Note, "token")
+		if !forToken && p.grant(user, role, path) {
 			done = true
-		} else if token != "" {
+			continue
+		}
+		if token != "" {
 			done = p.grant(user+"!"+token, role, path) || done
 		}
 	}
@@ -262,12 +264,7 @@ func (p *player) grantFromNote(e *Exchange) {
 		return
 	}
 	p.sim.Change(func(s *pvesim.Seed) {
-		var kept []*pvesim.Grant
-		for _, g := range s.ACL {
-			if g.To != user {
-				kept = append(kept, g)
-			}
-		}
-		s.ACL = append(kept, &pvesim.Grant{Path: m[2], To: user, Role: m[1]})
+		s.ACL = slices.DeleteFunc(s.ACL, func(g *pvesim.Grant) bool { return g.To == user })
+		s.ACL = append(s.ACL, &pvesim.Grant{Path: m[2], To: user, Role: m[1]})
 	})
 }
