@@ -17,7 +17,7 @@ func movingUnit(name string, heirs []string) unit {
 // into, so that whatever was written for the unit before does not count.
 func (u *unit) without() []part {
 	return []part{
-		nest(generated("imports", text("# "+Marker+". Nothing to import.\n"))),
+		nest(generated("imports", text("# "+marker+". Nothing to import.\n"))),
 		nest(generated("main", call("file", stackPath("moved/"+movingFile+".tf")))),
 	}
 }

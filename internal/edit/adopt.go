@@ -3,9 +3,7 @@ package edit
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -16,8 +14,8 @@ type Adoption struct {
 	VMID int
 }
 
-// VMs is the name of a spec and the keys of the VMs that are written in it, even
-// where the spec is not valid otherwise.
+// VMs returns the name of a spec and the keys under vms, even if the spec is not
+// valid.
 func VMs(src []byte) (name string, keys []string) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(src, &doc); err != nil || len(doc.Content) == 0 {
@@ -34,8 +32,7 @@ func VMs(src []byte) (name string, keys []string) {
 	return name, keys
 }
 
-// Adopt writes `adopt: {vmid: N}` into the VMs of a spec. All of it is done, or
-// nothing.
+// Adopt writes `adopt: {vmid: N}` into VMs of a spec. It makes all changes or none.
 func Adopt(src []byte, adoptions []Adoption) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(src, &doc); err != nil {
@@ -63,58 +60,7 @@ func Adopt(src []byte, adoptions []Adoption) ([]byte, error) {
 	return e.apply(), nil
 }
 
-// entry is a key of a map and its value, or nothing.
-func entry(n *yaml.Node, name string) (key, value *yaml.Node) {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil, nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == name {
-			return n.Content[i], n.Content[i+1]
-		}
-	}
-	return nil, nil
-}
-
-// An editor collects edits of one file.
-type editor struct {
-	src   []byte
-	lines []int
-	edits []change
-}
-
-// A change puts text in place of the bytes from at to end.
-type change struct {
-	at, end int
-	text    string
-}
-
-func lineStarts(src []byte) []int {
-	out := []int{0}
-	for i, b := range src {
-		if b == '\n' {
-			out = append(out, i+1)
-		}
-	}
-	return out
-}
-
-// offset is where a node begins. yaml.v3 counts characters.
-func (e *editor) offset(n *yaml.Node) (int, error) {
-	if n.Line < 1 || n.Line > len(e.lines) {
-		return 0, errors.New("it cannot be found in the file")
-	}
-	at := e.lines[n.Line-1]
-	if n.Line == 1 && strings.HasPrefix(string(e.src), "\ufeff") {
-		at += len("\ufeff")
-	}
-	for range n.Column - 1 {
-		_, size := utf8.DecodeRune(e.src[at:])
-		at += size
-	}
-	return at, nil
-}
-
+// adopt writes the VMID into one VM.
 func (e *editor) adopt(key, value *yaml.Node, vmid int) error {
 	text := fmt.Sprintf("adopt: {vmid: %d}", vmid)
 	if value.Kind == yaml.AliasNode {
@@ -129,14 +75,14 @@ func (e *editor) adopt(key, value *yaml.Node, vmid int) error {
 	case value.Kind != yaml.MappingNode:
 		return errors.New("it is no map")
 	case value.Style&yaml.FlowStyle != 0:
-		return e.inside(value, text)
+		return e.insertFirst(value, text)
 	case len(value.Content) == 0:
 		return errors.New("it is an empty map in a form that cannot be edited")
 	}
-	return e.below(key, value.Content[0], text)
+	return e.insertBelow(key, value.Content[0], text)
 }
 
-// replace changes the VMID of an adopt that is there.
+// replace changes the VMID of an existing adopt.
 func (e *editor) replace(adopt *yaml.Node, vmid int) error {
 	_, number := entry(adopt, "vmid")
 	if number == nil || number.Kind != yaml.ScalarNode {
@@ -151,12 +97,12 @@ func (e *editor) replace(adopt *yaml.Node, vmid int) error {
 		return errors.New("its vmid is written in a form that cannot be edited: correct it by hand")
 	}
 	if want := fmt.Sprint(vmid); want != number.Value {
-		e.edits = append(e.edits, change{at, end, want})
+		e.changes = append(e.changes, change{at, end, want})
 	}
 	return nil
 }
 
-// fill gives a key that has no value one.
+// fill gives a value to a key without one.
 func (e *editor) fill(key, value *yaml.Node, text string) error {
 	if value.Value != "" {
 		at, err := e.offset(value)
@@ -166,7 +112,7 @@ func (e *editor) fill(key, value *yaml.Node, text string) error {
 		if !strings.HasPrefix(string(e.src[at:]), value.Value) {
 			return errors.New("its value is written in a form that cannot be edited")
 		}
-		e.edits = append(e.edits, change{at, at + len(value.Value), "{" + text + "}"})
+		e.changes = append(e.changes, change{at, at + len(value.Value), "{" + text + "}"})
 		return nil
 	}
 	at, err := e.offset(key)
@@ -182,15 +128,15 @@ func (e *editor) fill(key, value *yaml.Node, text string) error {
 	colon := len(rest) - len(strings.TrimLeft(rest, " \t"))
 	if strings.HasPrefix(rest[colon:], ":") {
 		at += colon + 1
-		e.edits = append(e.edits, change{at, at, " {" + text + "}"})
+		e.changes = append(e.changes, change{at, at, " {" + text + "}"})
 		return nil
 	}
-	e.edits = append(e.edits, change{at, at, ": {" + text + "}"}) // {web01, web02}
+	e.changes = append(e.changes, change{at, at, ": {" + text + "}"}) // {web01, web02}
 	return nil
 }
 
-// inside puts text first into a map in braces.
-func (e *editor) inside(value *yaml.Node, text string) error {
+// insertFirst inserts text as the first property of a map in braces.
+func (e *editor) insertFirst(value *yaml.Node, text string) error {
 	at, err := e.offset(value)
 	if err != nil {
 		return err
@@ -204,14 +150,15 @@ func (e *editor) inside(value *yaml.Node, text string) error {
 	if len(value.Content) > 0 {
 		text += ", "
 	}
-	e.edits = append(e.edits, change{at + 1, at + 1, text})
+	e.changes = append(e.changes, change{at + 1, at + 1, text})
 	return nil
 }
 
-// below puts a line of its own below a key, as far in as the first line there is.
-func (e *editor) below(key, first *yaml.Node, text string) error {
+// insertBelow inserts a line below a key, with the indentation of the map's first
+// property.
+func (e *editor) insertBelow(key, first *yaml.Node, text string) error {
 	if key.Line >= len(e.lines) || first.Line <= key.Line {
-		return errors.New("its properties do not stand on lines of their own")
+		return errors.New("its properties are not on lines of their own")
 	}
 	begin, err := e.offset(first)
 	if err != nil {
@@ -226,16 +173,6 @@ func (e *editor) below(key, first *yaml.Node, text string) error {
 	if strings.HasSuffix(string(e.src[:at]), "\r\n") {
 		end = "\r\n"
 	}
-	e.edits = append(e.edits, change{at, at, indent + text + end})
+	e.changes = append(e.changes, change{at, at, indent + text + end})
 	return nil
-}
-
-// apply makes all edits, the last one in the file first.
-func (e *editor) apply() []byte {
-	slices.SortStableFunc(e.edits, func(a, b change) int { return b.at - a.at })
-	out := slices.Clone(e.src)
-	for _, c := range e.edits {
-		out = slices.Replace(out, c.at, c.end, []byte(c.text)...)
-	}
-	return out
 }

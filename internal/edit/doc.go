@@ -1,7 +1,7 @@
-// Package edit writes decisions into specs: bytes in, bytes out. It inserts or
-// replaces the few characters that a decision takes and leaves every other byte
-// as it was, comments and formatting included.
+// Package edit writes properties of VMs into specs: bytes in, bytes out. It inserts
+// or replaces only the characters of a property, and keeps every other byte,
+// comments and formatting included.
 //
-// It is pure, and it never guesses: where a spec is written in a way that it
-// cannot edit for certain, that is an error, and nothing is changed.
+// It is pure, and it never guesses: if it cannot edit a form of YAML for certain, it
+// returns an error and changes nothing.
 package edit

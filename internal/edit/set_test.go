@@ -51,7 +51,7 @@ func TestSetRefuses(t *testing.T) {
 	for src, want := range map[string]string{
 		"x: &x {}\nvms:\n  a: *x\n": "alias",
 		"vms:\n  b: {}\n":           "not written under vms",
-		"vms:\n  a: 7\n":            "no map",
+		"vms:\n  a: 7\n":            "not a map",
 		"vms:\n  a: {\n":            "does not parse",
 		"":                          "no document",
 		"vms:\n  a:\n    cores: &c 2\n  b: {cores: *c}\n":        "anchor",

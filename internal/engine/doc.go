@@ -1,7 +1,6 @@
-// Package engine runs OpenTofu, Terragrunt and Terraform and hands back what
-// they said. It is the only package of the program that starts processes; for
-// tests, package dnstest starts a DNS server.
+// Package engine runs OpenTofu, Terragrunt and Terraform, and returns the states
+// and plans that they print. It is the only package of the program that starts
+// processes; for tests, package dnstest starts a DNS server.
 //
-// It never interprets what it runs: a tool that ends with an error has a result
-// like any other.
+// It never interprets a state or a plan, and it never applies one.
 package engine

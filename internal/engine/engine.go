@@ -14,29 +14,29 @@ import (
 	"time"
 )
 
-// Tools are the programs of a project: those in its .tools folder, and those on
-// PATH where it has none.
+// Tools are the programs of a project: those in its .tools folder, and otherwise
+// those on PATH.
 type Tools struct {
-	Env  []string // of everything that is run; of two entries for a name, the last one counts
+	Env  []string // of every program; the last of two entries for a name counts
 	bin  string
-	tofu string // what is run for OpenTofu, if not tofu
+	tofu string // the program that runs for OpenTofu, if not tofu
 }
 
-// A Result is what a tool left behind.
+// A Result is what a tool printed, and its exit code.
 type Result struct {
 	Stdout, Stderr []byte
 	Code           int
 }
 
-// Text is everything the tool said.
+// Text is everything that the tool printed.
 func (r Result) Text() string { return string(r.Stdout) + string(r.Stderr) }
 
-// patience is how long an interrupted tool may take to put its locks away.
-const patience = 20 * time.Second
+// releaseTime is how long an interrupted tool may take to release its locks.
+const releaseTime = 20 * time.Second
 
-// Find finds the tools of a project. Its .tools folder, where `make tools` puts
-// builds of its own, comes with a provider mirror; Terragrunt's cache for all
-// projects must not get providers from there.
+// Find finds the tools of a project. The .tools folder, which `make tools` fills
+// with its own builds, has a provider mirror. Its providers must not get into the
+// cache that Terragrunt shares between projects.
 func Find(project string, environ []string) (*Tools, error) {
 	dir, err := filepath.Abs(filepath.Join(project, ".tools"))
 	if err != nil {
@@ -54,13 +54,13 @@ func Find(project string, environ []string) (*Tools, error) {
 	return t, nil
 }
 
-// Inherited are the tools of the Terragrunt run that a hook belongs to: the
-// OpenTofu or Terraform that it runs, in its environment.
+// Inherited are the tools of the Terragrunt run that started this hook: the
+// OpenTofu or Terraform of that run, in its environment.
 func Inherited(environ []string) *Tools {
 	return &Tools{Env: slices.Clone(environ), tofu: value(environ, "TG_CTX_TF_PATH")}
 }
 
-// command is what is run for OpenTofu: what Terragrunt runs for it.
+// command is the program that Terragrunt runs for OpenTofu.
 func (t *Tools) command() string {
 	if named := cmp.Or(t.tofu, value(t.Env, "TG_TF_PATH")); named != "" {
 		return named
@@ -73,12 +73,12 @@ func (t *Tools) command() string {
 	return "tofu"
 }
 
-// With is the same tools with more in their environment.
+// With returns the same tools with more variables.
 func (t *Tools) With(env ...string) *Tools {
 	return &Tools{Env: append(slices.Clone(t.Env), env...), bin: t.bin, tofu: t.tofu}
 }
 
-// Path is where a tool lies.
+// Path is the path of a tool.
 func (t *Tools) Path(name string) (string, error) {
 	if t.bin != "" && isFile(filepath.Join(t.bin, name)) {
 		return filepath.Join(t.bin, name), nil
@@ -90,8 +90,8 @@ func (t *Tools) Path(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// Run runs a tool in a folder. The error is about running it: what the tool
-// itself thinks of its success is in the result.
+// Run runs a tool in a folder. The error says that it could not run; its own
+// success is the exit code in the result.
 func (t *Tools) Run(ctx context.Context, dir, name string, args ...string) (Result, error) {
 	path, err := t.Path(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (t *Tools) Run(ctx context.Context, dir, name string, args ...string) (Resu
 	c := exec.CommandContext(ctx, path, args...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = dir, t.Env, &out, &errOut
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-	c.WaitDelay = patience
+	c.WaitDelay = releaseTime
 	err = c.Run()
 	r := Result{Stdout: out.Bytes(), Stderr: errOut.Bytes()}
 	var exit *exec.ExitError

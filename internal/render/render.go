@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -91,7 +90,7 @@ func (r *Rendering) compare() error {
 	}
 	r.Files = len(want)
 	r.Changes, err = disk.Compare(p.Root, want, disk.Options{
-		Marker:  func(line []byte) bool { return bytes.Contains(line, []byte(generator.Marker)) },
+		Marker:  generator.IsOurs,
 		Managed: r.managed,
 		Roots:   []string{"modules", "units", "stacks", "registration", "root.hcl"},
 	})

@@ -33,7 +33,7 @@ func (s *Session) readImports() error {
 			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, err))
 			continue
 		}
-		if line, _, _ := bytes.Cut(body, []byte("\n")); !generated(line) {
+		if line, _, _ := bytes.Cut(body, []byte("\n")); !generator.IsOurs(line) {
 			errs = append(errs, fmt.Errorf("%s was not written by stackgen: move it away, then run the same command again", file))
 			continue
 		}
@@ -43,8 +43,6 @@ func (s *Session) readImports() error {
 	}
 	return errors.Join(errs...)
 }
-
-func generated(firstLine []byte) bool { return bytes.Contains(firstLine, []byte(generator.Marker)) }
 
 // Imports are the import files of the selected stacks.
 type Imports struct {
@@ -84,7 +82,7 @@ func (s *Session) Imports(ctx context.Context) (*Imports, error) {
 			out.Files = append(out.Files, disk.File{Path: f.Path, Body: f.Body})
 		}
 	}
-	out.Changes, err = disk.Compare(s.Project.Root, out.Files, disk.Options{Marker: generated, Managed: func(string) bool { return true }, Roots: roots})
+	out.Changes, err = disk.Compare(s.Project.Root, out.Files, disk.Options{Marker: generator.IsOurs, Managed: func(string) bool { return true }, Roots: roots})
 	return out, err
 }
 
