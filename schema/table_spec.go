@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // APIVersion is the version of the specs this package reads.
 const APIVersion = "stackgen/v1"
 
@@ -19,50 +21,42 @@ func fieldsOf(kind string) []Field {
 	name := Field{Key: "name", Type: String, Format: "label", Required: true, Doc: "Name of the stack; part of its state key and of VM names."}
 	switch kind {
 	case KindProject:
-		return concat(head, sharedFields, projectFields)
+		return slices.Concat(head, sharedFields, projectFields)
 	case KindClass:
-		return concat(head, []Field{name}, sharedFields, stackFields, classFields)
+		return slices.Concat(head, []Field{name}, sharedFields, stackFields, classFields)
 	default:
-		return concat(head, []Field{name}, sharedFields, stackFields)
+		return slices.Concat(head, []Field{name}, sharedFields, stackFields)
 	}
 }
 
-func concat(tables ...[]Field) []Field {
-	var out []Field
-	for _, t := range tables {
-		out = append(out, t...)
-	}
-	return out
-}
-
-// sharedFields may stand in every kind; a Project's are inherited by all specs.
+// sharedFields are keys of every kind; all specs inherit those of the Project.
 var sharedFields = []Field{
 	{Key: "environment", Type: String, Format: "label", Doc: "Part of the state key, and `{env}` in naming."},
-	{Key: "engine", Type: Object, Fields: engineFields, Doc: "What the output must run on. It is enforced there, and refused here below what the output needs."},
+	{Key: "engine", Type: Object, Fields: engineFields, Doc: "Versions that the output runs on. The output enforces them; a constraint that allows versions the output does not run on is an error."},
 	{Key: "providers", Type: Object, Fields: providerFields, Doc: "Provider versions, for the whole project."},
 	{Key: "catalog", Type: Object, Fields: catalogFields, Doc: "Take modules and units from a Git repository instead of rendering them."},
-	{Key: "backend", Type: Object, Fields: backendFields, Doc: "Where state is kept, under the key `[prefix/][environment/]<stack>/<unit>/tofu.tfstate`."},
-	{Key: "proxmox", Type: Object, Fields: proxmoxFields, Doc: "The cluster. Without it, `PROXMOX_VE_*` decides. Credentials come from there in any case."},
-	{Key: "dns", Type: Object, Fields: dnsFields, Doc: "Publish a record for every VM, by RFC 2136 updates. The secret comes from `DNS_UPDATE_KEYSECRET` only."},
+	{Key: "backend", Type: Object, Fields: backendFields, Doc: "Storage of the state, under the key `[prefix/][environment/]<stack>/<unit>/tofu.tfstate`."},
+	{Key: "proxmox", Type: Object, Fields: proxmoxFields, Doc: "The cluster. Without it, the `PROXMOX_VE_*` variables set it. Credentials always come from them."},
+	{Key: "dns", Type: Object, Fields: dnsFields, Doc: "Publish a record for every VM, by RFC 2136 updates. The secret is only in `DNS_UPDATE_KEYSECRET`."},
 	{Key: "pool", Type: Object, Fields: poolFields, Doc: "The pool that VMs join."},
-	{Key: "naming", Type: Object, Fields: namingFields, Doc: "How VMs without a `name` are named."},
-	{Key: "profiles", Type: Map, KeyIs: "profile", Elem: &Field{Type: Object, Fields: profileFields}, Doc: "Lifecycle profiles beside the built-in `default`, `protected` and `adopted`; one name means one thing in a project."},
-	{Key: "vmids", Type: String, Format: "range", Doc: "VMIDs to allocate from, once, lowest free first."},
-	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What the units' hooks check before an apply or destroy, with one look at the cluster for all units of a run. `fast`: what `stackgen preflight` would say of the stack. `full`: also the unit's plan. `off`: nothing; `stackgen preflight` says so."},
+	{Key: "naming", Type: Object, Fields: namingFields, Doc: "Names of VMs without a `name`."},
+	{Key: "profiles", Type: Map, KeyIs: "profile", Elem: &Field{Type: Object, Fields: profileFields}, Doc: "Lifecycle profiles in addition to the built-in `default`, `protected` and `adopted`. A name has one meaning in a project."},
+	{Key: "vmids", Type: String, Format: "range", Doc: "Range to allocate VMIDs from. A VM gets the lowest free VMID once and keeps it."},
+	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What the hooks of the units check before an apply or destroy; a run reads the cluster once for all units. `fast`: the same as `stackgen preflight` for the stack. `full`: also the plan of the unit. `off`: nothing, and `stackgen preflight` reports it."},
 	{Key: "defaults", Type: Object, Fields: VMFields, Doc: "VM properties for all VMs."},
 }
 
 var stackFields = []Field{
 	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it."},
 	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is the VM's address for good."},
-	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that are to be destroyed."},
-	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that are left alone from now on."},
-	{Key: "renamed", Type: Map, KeyIs: "key", Elem: &Field{Type: String, Format: "key"}, Doc: "Old key to new key of VMs that go on under another key."},
+	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy."},
+	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that stackgen no longer manages and does not destroy."},
+	{Key: "renamed", Type: Map, KeyIs: "key", Elem: &Field{Type: String, Format: "key"}, Doc: "Old key to new key of VMs that get another key."},
 }
 
 var projectFields = []Field{
-	{Key: "retired", Type: Object, Fields: waysFields, Doc: "Stacks that are to be destroyed."},
-	{Key: "forgotten", Type: Object, Fields: waysFields, Doc: "Stacks that are left alone from now on."},
+	{Key: "retired", Type: Object, Fields: waysFields, Doc: "Stacks to destroy."},
+	{Key: "forgotten", Type: Object, Fields: waysFields, Doc: "Stacks that stackgen no longer manages and does not destroy."},
 }
 
 var waysFields = []Field{
@@ -80,16 +74,16 @@ var providerFields = []Field{
 }
 
 var catalogFields = []Field{
-	{Key: "source", Type: String, Format: "line", Required: true, Doc: "Git repository, as Git or OpenTofu takes it."},
-	{Key: "ref", Type: String, Format: "line", Required: true, Doc: "A tag or commit. A branch moves, and is warned of."},
+	{Key: "source", Type: String, Format: "line", Required: true, Doc: "Git repository, as Git or OpenTofu accepts it."},
+	{Key: "ref", Type: String, Format: "line", Required: true, Doc: "A tag or commit. A branch gets a warning, because it moves."},
 }
 
 var backendFields = []Field{
-	{Key: "type", Type: String, Enum: []string{"local", "s3"}, Default: "local", Doc: "`local` keeps state under `.state/`."},
+	{Key: "type", Type: String, Enum: []string{"local", "s3"}, Default: "local", Doc: "`local` keeps the state in `.state/`."},
 	{Key: "bucket", Type: String, Format: "bucket", Doc: "S3 bucket."},
 	{Key: "region", Type: String, Format: "id", Doc: "S3 region."},
 	{Key: "endpoint", Type: String, Format: "url", Doc: "S3 endpoint, for servers that are not AWS."},
-	{Key: "path_style", Type: Bool, Doc: "Path-style requests, as most other S3 servers want."},
+	{Key: "path_style", Type: Bool, Doc: "Path-style requests, which most S3 servers other than AWS need."},
 	{Key: "lock", Type: Bool, Default: "true", Doc: "Lock the state with a lock file in the bucket."},
 	{Key: "prefix", Type: String, Format: "prefix", Doc: "First part of the state key."},
 }
@@ -103,10 +97,10 @@ var proxmoxFields = []Field{
 var dnsFields = []Field{
 	{Key: "zone", Type: String, Format: "zone", Required: true, Doc: "The zone, with or without the trailing dot."},
 	{Key: "server", Type: String, Format: "host", Required: true, Doc: "The primary server of the zone."},
-	{Key: "port", Type: Int, Min: 1, Max: 65535, Default: "53", Doc: "Its port."},
+	{Key: "port", Type: Int, Min: 1, Max: 65535, Default: "53", Doc: "Port of the server."},
 	{Key: "ttl", Type: Int, Min: 1, Max: 2147483647, Default: "300", Doc: "TTL of records in seconds."},
 	{Key: "tsig", Type: Object, Fields: tsigFields, Doc: "The key that signs updates."},
-	{Key: "mode", Type: String, Enum: []string{"per-vm", "per-stack"}, Default: "per-vm", Doc: "One DNS unit for each VM, or one for the whole stack. The README says what each costs, and how a live stack changes it."},
+	{Key: "mode", Type: String, Enum: []string{"per-vm", "per-stack"}, Default: "per-vm", Doc: "One DNS unit for each VM, or one for the whole stack. The README compares them, and says how to change a live stack."},
 }
 
 var tsigFields = []Field{
@@ -116,7 +110,7 @@ var tsigFields = []Field{
 
 var poolFields = []Field{
 	{Key: "id", Type: String, Format: "pool", Required: true, Doc: "Id of the pool."},
-	{Key: "create", Type: Bool, Default: "false", Doc: "The pool belongs to this stack, which makes it."},
+	{Key: "create", Type: Bool, Default: "false", Doc: "This stack creates and owns the pool."},
 	{Key: "comment", Type: String, Format: "line", Doc: "Comment of the pool."},
 }
 
@@ -125,27 +119,27 @@ var namingFields = []Field{
 }
 
 var profileFields = []Field{
-	{Key: "ignore_changes", Type: List, Elem: &Field{Type: String, Format: "attribute"}, Default: "[node_name]", Doc: "Attributes of the VM resource whose change is ignored; `clone` always is. [all] ignores every change."},
-	{Key: "prevent_destroy", Type: Bool, Default: "false", Doc: "Refuse every plan that destroys the VM."},
+	{Key: "ignore_changes", Type: List, Elem: &Field{Type: String, Format: "attribute"}, Default: "[node_name]", Doc: "Attributes of the VM resource whose changes are ignored; `clone` is always ignored. [all] ignores every change."},
+	{Key: "prevent_destroy", Type: Bool, Default: "false", Doc: "Refuse every plan that destroys a VM of the profile."},
 }
 
 var groupFields = append([]Field{
-	{Key: "count", Type: Int, Max: 10000, Required: true, Doc: "How many VMs."},
+	{Key: "count", Type: Int, Max: 10000, Required: true, Doc: "Number of VMs."},
 	{Key: "key", Type: String, Format: "groupkey", Doc: "Pattern of the members' keys. Without it, the group's name and the ordinal."},
 }, VMFields...)
 
 var classFields = []Field{
 	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Fields: templateFields, Doc: "Template of all VMs; the same as under `defaults`."},
-	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Doc: "How all VMs are cloned; the same as under `defaults`."},
+	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Doc: "Clone mode of all VMs; the same as under `defaults`."},
 	{Key: "placement", Type: Object, Short: "strategy", Fields: placementFields, Doc: "Placement of all VMs; the same as under `defaults`."},
 	{Key: "teacher", Type: Object, Fields: VMFields, Doc: "The teacher's VM; its key is `teacher`."},
 	{Key: "students", Type: Object, Ordinals: true, Fields: studentsFields, Doc: "The students' VMs."},
-	{Key: "apply", Type: Object, Fields: applyFields, Doc: "How the class is applied."},
-	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Files made beside the stack."},
+	{Key: "apply", Type: Object, Fields: applyFields, Doc: "Settings for the apply of the class."},
+	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Files to write in addition to the stack."},
 }
 
 var studentsFields = append([]Field{
-	{Key: "count", Type: Int, Max: 10000, Doc: "How many students."},
+	{Key: "count", Type: Int, Max: 10000, Doc: "Number of students."},
 	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "line"}, Doc: "The students' names, instead of a count."},
 	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file with a header line and a column `name`, relative to the spec, instead of a count."},
 	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster."},
@@ -153,7 +147,7 @@ var studentsFields = append([]Field{
 }, VMFields...)
 
 var applyFields = []Field{
-	{Key: "parallelism", Type: Int, Min: 1, Max: 100, Doc: "How many VMs OpenTofu works on at once."},
+	{Key: "parallelism", Type: Int, Min: 1, Max: 100, Doc: "Number of VMs that OpenTofu works on at the same time."},
 }
 
 var outputsFields = []Field{

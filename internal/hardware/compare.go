@@ -201,13 +201,22 @@ func differ(f *schema.Field, name, was, is string) string {
 		if text == "" || text == "-1" {
 			return "not set"
 		}
-		return strings.TrimSpace(text + " " + f.Unit)
+		return strings.TrimSpace(brief(text) + " " + f.Unit)
 	}
 	where := "in Proxmox VE"
 	if f.Key == "timeout" {
 		where = "after an import"
 	}
 	return fmt.Sprintf("%s is %s %s and %s in the spec", name, say(was), where, say(is))
+}
+
+// brief is the beginning of a long text, on one line.
+func brief(text string) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > 120 {
+		return string(runes[:120]) + "..."
+	}
+	return string(runes)
 }
 
 // text is a value in the form in which equal values are equal.

@@ -34,7 +34,7 @@ func (d *Difference) String() string {
 	effect := "the first plan after the import " + verb + " it"
 	switch {
 	case d.text == "": // of an entry without a property
-		return "Proxmox VE has " + d.Config + ": " + d.Reason + "; " + effect
+		return "Proxmox VE has " + brief(d.Config) + ": " + d.Reason + "; " + effect
 	case d.Reason != "":
 		return d.text + ": " + effect + " (" + d.Reason + ")"
 	}
