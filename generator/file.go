@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
-
-	"stackgen/schema"
 )
 
 // A File is one rendered file. Path is relative to the project, with slashes.
@@ -40,7 +40,15 @@ func header(from, command string) string {
 	if from == "" {
 		from = "the specs of this project"
 	}
-	return marker + " from " + schema.Printable(from) + ". Do not edit: change the spec and run `" + command + "`."
+	return marker + " from " + inComment(from) + ". Do not edit: change the spec and run `" + command + "`."
+}
+
+// inComment is a path as part of a comment, which has one line.
+func inComment(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(path)
+	}
+	return path
 }
 
 // gate lets HCL out: header, format, parsed back.

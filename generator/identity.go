@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -25,7 +26,7 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 		}
 	}
 	var out []finding.Finding
-	for _, key := range slices.SortedFunc(maps.Keys(old), schema.NaturalCompare) {
+	for _, key := range slices.SortedFunc(maps.Keys(old), natural.Compare) {
 		is, stays := now[key]
 		reason := ""
 		switch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -19,7 +20,7 @@ func Imports(s *schema.Stack, unit string, imports []Import) (File, error) {
 	r := &renderer{from: s.Spec, command: "stackgen import-blocks"}
 	sorted := slices.Clone(imports)
 	slices.SortFunc(sorted, func(a, b Import) int {
-		return cmp.Or(schema.NaturalCompare(a.Key, b.Key), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Label, b.Label))
+		return cmp.Or(natural.Compare(a.Key, b.Key), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Label, b.Label))
 	})
 	var blocks []gated
 	for _, i := range sorted {

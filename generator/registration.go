@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stackgen/internal/lock"
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -71,5 +72,5 @@ func (r *renderer) registration(s *schema.Stack, l *lock.Stack) {
 }
 
 func sortVMs(vms []*schema.VM) {
-	slices.SortFunc(vms, func(a, b *schema.VM) int { return schema.NaturalCompare(a.Key, b.Key) })
+	slices.SortFunc(vms, func(a, b *schema.VM) int { return natural.Compare(a.Key, b.Key) })
 }

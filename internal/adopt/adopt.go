@@ -14,9 +14,9 @@ import (
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/natural"
 	"stackgen/internal/project"
 	"stackgen/internal/session"
-	"stackgen/schema"
 )
 
 // A Request is what a person asks for.
@@ -128,7 +128,7 @@ func (p *planner) adopt() error {
 	return errors.Join(errs...)
 }
 
-func compareVMs(a, b VM) int { return schema.NaturalCompare(a.String(), b.String()) }
+func compareVMs(a, b VM) int { return natural.Compare(a.String(), b.String()) }
 
 // check reads the changed specs, and compares what they say with what was asked
 // for.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/schema"
+	"stackgen/internal/natural"
 )
 
 // Severity is how bad a finding is: the exit code that it asks for.
@@ -115,7 +115,7 @@ func Sort(fs []Finding) {
 		return cmp.Or(
 			strings.Compare(a.Stack, b.Stack),
 			cmp.Compare(slices.Index(types, a.Type), slices.Index(types, b.Type)),
-			schema.NaturalCompare(a.Key, b.Key),
+			natural.Compare(a.Key, b.Key),
 			strings.Compare(a.Unit, b.Unit),
 			strings.Compare(a.Resource, b.Resource),
 			cmp.Compare(a.VMID, b.VMID),

@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -36,7 +37,7 @@ func Outdated(vars []byte, rendered lock.Ordered[lock.VM]) (keys []string, err e
 	for key := range unit.VMs {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, schema.NaturalCompare)
+	slices.SortFunc(keys, natural.Compare)
 	return keys, nil
 }
 

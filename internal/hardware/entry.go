@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -84,7 +85,7 @@ func (r *Reading) numbered(name string) []string {
 			out = append(out, key)
 		}
 	}
-	slices.SortFunc(out, schema.NaturalCompare)
+	slices.SortFunc(out, natural.Compare)
 	return out
 }
 

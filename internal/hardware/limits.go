@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
+	"stackgen/internal/natural"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -27,7 +28,7 @@ func (r *Reading) doubt(config, reason string) {
 // secrets refuses entries whose text the inventory left out, because it looks
 // like a secret.
 func (r *Reading) secrets() {
-	for _, key := range slices.SortedFunc(maps.Keys(r.raw), schema.NaturalCompare) {
+	for _, key := range slices.SortedFunc(maps.Keys(r.raw), natural.Compare) {
 		if hidden(r.raw[key]) {
 			r.refuse(key, key, "its text looks like a secret, which a spec must not contain", fmt.Sprintf("qm set %d --%s NEW-TEXT", r.vmid, key))
 		}
@@ -94,7 +95,7 @@ func (r *Reading) numa() {
 // others notes every entry that no row of the table reads.
 func (r *Reading) others() {
 	known := entries(schema.VMFields)
-	for _, key := range slices.SortedFunc(maps.Keys(r.raw), schema.NaturalCompare) {
+	for _, key := range slices.SortedFunc(maps.Keys(r.raw), natural.Compare) {
 		text := r.raw[key]
 		name := strings.TrimRight(key, "0123456789")
 		part := slices.IndexFunc(schema.Unsupported, func(p schema.Part) bool { return p.PVE == name })

@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"stackgen/schema"
+	"stackgen/internal/natural"
 )
 
 // File is the name of the lock in a project.
@@ -129,8 +129,8 @@ func (l *Lock) sort() {
 	slices.SortFunc(l.Stacks, func(a, b Entry[Stack]) int { return strings.Compare(a.Key, b.Key) })
 	for i := range l.Stacks {
 		s := &l.Stacks[i].Value
-		slices.SortFunc(s.VMs, func(a, b Entry[VM]) int { return schema.NaturalCompare(a.Key, b.Key) })
-		slices.SortFunc(s.Units, func(a, b Entry[Unit]) int { return schema.NaturalCompare(a.Key, b.Key) })
+		slices.SortFunc(s.VMs, func(a, b Entry[VM]) int { return natural.Compare(a.Key, b.Key) })
+		slices.SortFunc(s.Units, func(a, b Entry[Unit]) int { return natural.Compare(a.Key, b.Key) })
 	}
 }
 

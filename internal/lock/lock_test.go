@@ -56,7 +56,7 @@ func TestReadOfBytesIsTheSame(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	stack := "version: 1\nstacks:\n  a:\n    spec: s\n    state_key: k\n"
 	for name, c := range map[string]struct{ src, want string }{
-		"newer version":   {"machines: {}\nversion: 7\n", "2:10: it has version 7, and this stackgen knows version 1"},
+		"newer version":   {"machines: {}\nversion: 7\n", "2:10: it has version 7, but this stackgen reads version 1"},
 		"no version":      {"stacks: {}\n", "1:1: version is missing"},
 		"version in text": {"version: one\n", `1:10: version is a number, not "one"`},
 		"unknown key":     {"version: 1\nfoo: 1\n", `2:1: unknown key "foo"`},
@@ -64,14 +64,14 @@ func TestReadErrors(t *testing.T) {
 		"conflict":        {"version: 1\n<<<<<<< HEAD\n", "2:"},
 		"only a comment":  {"# lock\n", "1:1: the file contains no document"},
 		"stack is text":   {"version: 1\nstacks: {a: b}\n", "2:13: expected a map, found text"},
-		"stack elsewhere": {"version: 1\nstacks: {../a: {}}\n", `2:10: "../a" is no name of a stack, unit or VM`},
+		"stack elsewhere": {"version: 1\nstacks: {../a: {}}\n", `2:10: "../a" is not the name of a stack, unit or VM`},
 		"no spec":         {"version: 1\nstacks:\n  a: {state_key: b}\n", `3:6: stack "a" has no spec or no state_key`},
 		"units":           {stack + "    units: []\n", "6:12: expected a map, found a list"},
 		"unit is nothing": {stack + "    units: {dns-a: }\n", "6:20: expected a map, found nothing"},
 		"unknown status":  {stack + "    status: gone\n", `6:13: unknown status "gone"`},
 		"no vmid":         {stack + "    vms: {a: {}}\n", "6:14: vmid is missing"},
 		"vmid in text":    {stack + "    vms: {a: {vmid: x}}\n", `6:21: vmid is a number, not "x"`},
-		"vmid twice":      {stack + "    vms: {a: {vmid: 100}, b: {vmid: 100}}\n", "6:30: VMID 100 of a/b is a/a's as well"},
+		"vmid twice":      {stack + "    vms: {a: {vmid: 100}, b: {vmid: 100}}\n", "6:30: VMID 100 of a/b is also the VMID of a/a"},
 		"no template":     {stack + "    vms: {a: {vmid: 100, template: {}}}\n", "6:36: vmid is missing"},
 		"dns port":        {stack + "    dns: {zone: a}\n", "6:10: port is missing"},
 		"macs":            {stack + "    vms: {a: {vmid: 100, macs: a}}\n", "6:32: expected a list, found text"},

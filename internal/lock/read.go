@@ -25,7 +25,7 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 		return nil, r.problems
 	}
 	if v := root.Get("version"); v != nil && v.Shape == schema.ShapeInt && v.Text != strconv.Itoa(Version) {
-		r.fail(v.Pos, "it has version %s, and this stackgen knows version %d", v.Text, Version)
+		r.fail(v.Pos, "it has version %s, but this stackgen reads version %d", v.Text, Version)
 		r.problems[0].Fix = "install the stackgen that wrote it, or a newer one"
 		return nil, r.problems
 	}
@@ -45,7 +45,7 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 	return l, nil
 }
 
-// A reader reads the parts of a lock and collects what is wrong with them.
+// A reader reads the parts of a lock and collects their problems.
 type reader struct {
 	problems []schema.Problem
 	vmids    map[int]string
@@ -57,8 +57,8 @@ func (r *reader) fail(at schema.Pos, format string, args ...any) {
 		Fix:     "restore it from version control; after a merge conflict keep the entries of both sides"})
 }
 
-// known refuses keys that this version does not write: dropping them unread
-// would lose a decision.
+// known refuses keys that this version does not write: ignoring them would lose
+// a decision.
 func (r *reader) known(n *schema.Node, keys ...string) {
 	if n == nil {
 		return
@@ -69,7 +69,7 @@ func (r *reader) known(n *schema.Node, keys ...string) {
 	}
 	for _, k := range n.Keys {
 		if !slices.Contains(keys, k.Text) {
-			r.fail(k.Pos, "unknown key %q", schema.Printable(k.Text))
+			r.fail(k.Pos, "unknown key %q", k.Text)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (r *reader) each(n *schema.Node, do func(string, *schema.Node)) {
 	for i, k := range n.Keys {
 		switch {
 		case strings.Trim(k.Text, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || k.Text == "": // it becomes part of paths
-			r.fail(k.Pos, "%q is no name of a stack, unit or VM", schema.Printable(k.Text))
+			r.fail(k.Pos, "%q is not the name of a stack, unit or VM", k.Text)
 		case n.Items[i].Shape != schema.ShapeMap:
 			r.fail(n.Items[i].Pos, "expected a map, found %s", n.Items[i].Shape)
 		default:
@@ -109,7 +109,7 @@ func (r *reader) number(parent *schema.Node, key string) int {
 	}
 	v, err := strconv.Atoi(n.Str())
 	if err != nil {
-		r.fail(n.Pos, "%s is a number, not %q", key, schema.Printable(n.Str()))
+		r.fail(n.Pos, "%s is a number, not %q", key, n.Str())
 	}
 	return v
 }
@@ -128,7 +128,7 @@ func (r *reader) strings(n *schema.Node) []string {
 func (r *reader) status(n *schema.Node) string {
 	s := r.text(n.Get("status"))
 	if s != Live && s != Retired && s != Forgotten {
-		r.fail(n.Get("status").Pos, "unknown status %q", schema.Printable(s))
+		r.fail(n.Get("status").Pos, "unknown status %q", s)
 	}
 	return s
 }
@@ -137,7 +137,7 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 	r.known(n, "spec", "status", "environment", "state_key", "backend", "proxmox", "dns", "units", "vms")
 	s := Stack{Spec: r.text(n.Get("spec")), Status: r.status(n), Environment: r.text(n.Get("environment")), StateKey: r.text(n.Get("state_key"))}
 	if s.Spec == "" || s.StateKey == "" {
-		r.fail(n.Pos, "stack %q has no spec or no state_key", schema.Printable(key))
+		r.fail(n.Pos, "stack %q has no spec or no state_key", key)
 	}
 	if b := n.Get("backend"); b != nil {
 		r.known(b, "type", "bucket", "region", "endpoint", "path_style", "lock")
@@ -175,7 +175,7 @@ func (r *reader) vm(at string, n *schema.Node) VM {
 		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
 	}
 	if other, ok := r.vmids[v.VMID]; ok {
-		r.fail(n.Pos, "VMID %d of %s is %s's as well", v.VMID, schema.Printable(at), schema.Printable(other))
+		r.fail(n.Pos, "VMID %d of %s is also the VMID of %s", v.VMID, at, other)
 	}
 	r.vmids[v.VMID] = at
 	if t := n.Get("template"); t != nil {

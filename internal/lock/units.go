@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stackgen/internal/finding"
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -60,7 +61,7 @@ func (d *stackDecider) units() {
 	if u := out.Get(UnitPool); u != nil && create {
 		u.Pool = d.stack.Pool.ID
 	}
-	slices.SortFunc(out, func(a, b Entry[Unit]) int { return schema.NaturalCompare(a.Key, b.Key) })
+	slices.SortFunc(out, func(a, b Entry[Unit]) int { return natural.Compare(a.Key, b.Key) })
 	d.lock.Units = out
 	d.moveNotes()
 }

@@ -12,7 +12,6 @@ import (
 	"stackgen/internal/disk"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
-	"stackgen/schema"
 )
 
 // A Rendering is how a project's folder differs from what its specs say.
@@ -52,14 +51,14 @@ func checkOptions(p *project.Project, o lock.Options) error {
 	}
 	for _, name := range o.StateMoved {
 		if p.Specs[name] == "" {
-			return fmt.Errorf("--state-moved: there is no stack %q", schema.Printable(name))
+			return fmt.Errorf("--state-moved: there is no stack %q", name)
 		}
 	}
 	for _, name := range o.RecordsMoved {
 		s := p.Rendered.Stacks.Get(name)
 		switch {
 		case p.Specs[name] == "":
-			return fmt.Errorf("--records-moved: there is no stack %q", schema.Printable(name))
+			return fmt.Errorf("--records-moved: there is no stack %q", name)
 		case !p.Selected(name):
 			return fmt.Errorf("--records-moved: %s is not among the specs that are rendered", name)
 		case s == nil || !slices.ContainsFunc(s.Units, func(e lock.Entry[lock.Unit]) bool { return e.Value.Status == lock.Moving }):

@@ -27,7 +27,7 @@ func writeText(w io.Writer, problems []schema.Problem, sources map[string][]byte
 		if _, ok := lines[raw.File]; !ok {
 			lines[raw.File] = sourceLines(sources[raw.File])
 		}
-		p := clean(raw)
+		p := cleanProblem(raw)
 		tint := paint(color, "31")
 		if p.Severity == schema.SeverityWarning {
 			tint = paint(color, "33")

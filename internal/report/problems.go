@@ -54,9 +54,19 @@ func newProblemReport(problems []schema.Problem) problemReport {
 	r := problemReport{Problems: []schema.Problem{}}
 	r.Errors, r.Warnings = countProblems(problems)
 	for _, p := range problems {
-		r.Problems = append(r.Problems, clean(p))
+		r.Problems = append(r.Problems, cleanProblem(p))
 	}
 	return r
+}
+
+// cleanProblem is clean for a problem. Its message may quote a value of any size
+// from a file.
+func cleanProblem(p schema.Problem) schema.Problem {
+	p = clean(p)
+	if len(p.Message) > 1000 {
+		p.Message = strings.ToValidUTF8(p.Message[:1000], "") + "..."
+	}
+	return p
 }
 
 func countProblems(problems []schema.Problem) (errors, warnings int) {
@@ -80,7 +90,7 @@ func writeJSON(w io.Writer, v any) error {
 // writeGitHub writes workflow commands, which GitHub shows beside the line.
 func writeGitHub(w io.Writer, problems []schema.Problem) {
 	for _, p := range problems {
-		p = clean(p)
+		p = cleanProblem(p)
 		var properties []string
 		if p.File != "" {
 			properties = append(properties, "file="+property(p.File))

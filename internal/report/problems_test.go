@@ -202,3 +202,14 @@ func TestPrintFails(t *testing.T) {
 		}
 	}
 }
+
+// TestLongMessage: a message that quotes a large value is cut, after secrets in
+// it are redacted.
+func TestLongMessage(t *testing.T) {
+	for _, format := range []string{"text", "json", "github", "sarif"} {
+		out := printed(t, format, "", false, problemAt(1, 1, schema.CodeValue, strings.Repeat("x", 990)+" "+token+strings.Repeat("y", 1<<20), ""))
+		if len(out) > 20_000 || strings.Contains(out, token[:9]) || !strings.Contains(out, "x (secret)") {
+			t.Errorf("%s: %d bytes: %.2000s", format, len(out), out)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func newSARIF(problems []schema.Problem) sarifLog {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{c.Code, sarifText{c.Doc}})
 	}
 	for _, p := range problems {
-		run.Results = append(run.Results, newSARIFResult(clean(p)))
+		run.Results = append(run.Results, newSARIFResult(cleanProblem(p)))
 	}
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 }

@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -19,6 +20,13 @@ func TestRedact(t *testing.T) {
 		}
 		if a, b := strings.Count(text, "\n"), strings.Count(RedactLines(text), "\n"); a != b {
 			t.Errorf("%s: %d lines became %d", name, a, b)
+		}
+	}
+	for _, token := range []string{"ghp_0123456789abcdefghij", "AKIA0123456789ABCDEF", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0.c2ln"} {
+		for _, before := range []string{"", " ", "\n", "\t", "\x1b", "\u202e"} {
+			if out := Redact(fmt.Sprintf("%q", before+token)); strings.Contains(out, token) {
+				t.Errorf("%q: %s", before+token, out)
+			}
 		}
 	}
 	token := "root@pam!ci=01234567-89ab-cdef-0123-456789abcdef"

@@ -12,7 +12,6 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
-	"stackgen/schema"
 )
 
 // Sources say where a session reads the cluster, states and plans.
@@ -154,7 +153,7 @@ func (s *Session) noUnit(id string) error {
 	for _, u := range s.Units() {
 		names = append(names, u.String())
 	}
-	return fmt.Errorf("there is no unit %q here; units: %s", schema.Printable(id), strings.Join(names, ", "))
+	return fmt.Errorf("there is no unit %q here; units: %s", id, strings.Join(names, ", "))
 }
 
 // engine returns the tools that read states and make plans.
