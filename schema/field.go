@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,6 +23,11 @@ const (
 )
 
 // A Field is one row of the tables that define a spec.
+//
+// PVE is an entry of a VM's configuration in Proxmox VE: "cores". "cpu/flags" is an
+// option of the entry cpu, "net*" are the entries net0, net1, ... In the Fields of
+// an Object that has an entry, PVE is an option of that entry. If the key that On
+// names has no option, it is true while the entry exists.
 type Field struct {
 	Key     string
 	Type    Type
@@ -39,21 +43,21 @@ type Field struct {
 	KeyIs   string   // format of a Map's keys
 
 	Required bool
-	Off      bool   // `false` may stand for "none"
-	On       string // a bool may stand for {On: bool}
-	Short    string // text may stand for {Short: text}
-	ShortInt string // a whole number may stand for {ShortInt: n}
-	Number   bool   // a whole number may stand for its text
-	Wrap     bool   // one element may stand for a list of it
-	Sum      bool   // a List that adds up when defaults, group and VM are merged
-	Whole    bool   // an Object that merging replaces instead of mixing
+	Off      bool   // `false` is accepted and means none
+	On       string // a bool is accepted for {On: bool}
+	Short    string // text is accepted for {Short: text}
+	ShortInt string // a whole number is accepted for {ShortInt: n}
+	Number   bool   // a whole number is accepted for its text
+	Wrap     bool   // one element is accepted for a list of it
+	Sum      bool   // a List: merging adds the items of defaults, group and VM
+	Whole    bool   // an Object: merging replaces it instead of its keys
 	As       string // how the HCL differs: "on|ignore" for a Bool, "join ;" for a List
 	Creation bool   // takes part in creating a VM only; changing it later changes nothing
 	Ordinals bool   // text in it may hold {n} arithmetic
 
 	// How Proxmox VE and the provider have the property. Empty in rows that are
 	// no property of a VM.
-	PVE         string   // the entry of the configuration; see below
+	PVE         string   // the entry of the configuration
 	Bare        bool     // the option whose name an entry may leave out, as in `agent: 1`
 	Sep         string   // what separates the items of a List; ";" if empty
 	Unread      []string // options of the entry that the provider does not read; "" is one without a name
@@ -65,10 +69,6 @@ type Field struct {
 
 	Doc string
 }
-
-// PVE names an entry of a VM's configuration: "cores". "cpu/flags" is an option of
-// the entry cpu, "net*" are the entries net0, net1, ... In the Fields of an
-// Object that has an entry, PVE names an option of that entry.
 
 // Values of Unset and Absent.
 const (
@@ -82,79 +82,7 @@ type Effect string
 // Replace destroys the VM and creates another one.
 const Replace Effect = "replace"
 
-// A format is a pattern for text, in the syntax that RE2 and JSON Schema share
-// and mean alike (so no \s, which they do not), with the words a problem uses
-// for it.
-type format struct {
-	pattern *regexp.Regexp
-	want    string
-}
-
-const (
-	label = `[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?`
-	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
-	ipv4  = octet + `(\.` + octet + `){3}`
-	ipv6  = `([0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)`
-	// control and direction are the characters that no text may contain: some
-	// terminals obey them, and text with them does not mean what it looks like.
-	// The syntaxes of RE2 and JSON Schema agree on no escape for the latter.
-	control   = `\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f`
-	direction = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-	vlan      = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
-)
-
-// formats are the named patterns of the tables.
-var formats = map[string]format{
-	"label":      {regexp.MustCompile(`^` + label + `$`), "a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters"},
-	"key":        {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`), "a key: lower-case letters, digits and inner hyphens, at most 40 characters"},
-	"profile":    {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`), "a profile name: lower-case letters, digits, hyphens and underscores, beginning with a letter"},
-	"id":         {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`), "a Proxmox VE identifier: letters, digits, dots, hyphens and underscores"},
-	"pool":       {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`), "a pool id: letters, digits, dots, hyphens and underscores"},
-	"node":       {regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`), "a node name: letters, digits and inner hyphens"},
-	"range":      {regexp.MustCompile(`^[0-9]+-[0-9]+$`), "a range such as 2100-2199"},
-	"tag":        {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`), "a tag: letters, digits and _ . + -, beginning with a letter, digit or _"},
-	"mac":        {regexp.MustCompile(`^[0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}$`), "a unicast MAC address such as BC:24:11:00:00:01"},
-	"ip":         {regexp.MustCompile(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
-	"ipv4":       {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`), "dhcp, or an IPv4 address with its prefix length such as 192.168.1.10/24"},
-	"gateway":    {regexp.MustCompile(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},
-	"ipv6":       {regexp.MustCompile(`^(dhcp|auto|` + ipv6 + `/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$`), "dhcp, auto, or an IPv6 address with its prefix length"},
-	"host":       {regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?|` + ipv6 + `)$`), "a host name or IP address"},
-	"zone":       {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`), "a DNS zone such as home.example.org, with at most one trailing dot"},
-	"record":     {regexp.MustCompile(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`), "a name relative to the zone, such as www, *.apps or @"},
-	"keyname":    {regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`), "a TSIG key name with its final dot, such as ddnskey."},
-	"url":        {regexp.MustCompile(`^https?://[^\x00-\x20\x7f-\x9f` + direction + `"'@/]+(/[^\x00-\x20\x7f-\x9f` + direction + `"'@]*)?$`), "a URL such as https://pve.example.org:8006/, without credentials"},
-	"constraint": {regexp.MustCompile(`^ *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?( *, *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)* *$`), `a version constraint such as ">= 1.10"`},
-	"bucket":     {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
-	"prefix":     {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`), "a path such as team/prod, without leading or trailing slash"},
-	"disk":       {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3])$`), "a disk interface: scsi0-30, virtio0-15, sata0-5 or ide0-3"},
-	"drive":      {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|sata[0-5]|ide[0-3])$`), "a drive interface: ide0-3, sata0-5 or scsi0-30"},
-	"bootdev":    {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3]|net([0-9]|[12][0-9]|3[01])|usb[0-9]|hostpci[0-9])$`), "a device such as scsi0 or net0"},
-	"bridge":     {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`), "a bridge or virtual network such as vmbr0"},
-	"machine":    {regexp.MustCompile(`^(pc(-i440fx-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?|q35(,viommu=(intel|virtio))?|pc-q35-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?|virt(-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?)$`), "a machine type such as q35 or pc-i440fx-9.0"},
-	"cpu":        {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`), "a CPU type such as x86-64-v2-AES or host"},
-	"cpuflag":    {regexp.MustCompile(`^[+-][a-z0-9_.-]+$`), "a CPU flag with its sign, such as +aes"},
-	"cpus":       {regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`), "CPUs such as 0-3,8"},
-	"usb":        {regexp.MustCompile(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`), "vendor and product such as 1a86:7523, a port such as 1-1.4, or spice"},
-	"duration":   {regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},
-	"serial":     {regexp.MustCompile(`^(socket|/dev/[A-Za-z0-9._/-]+)$`), "socket, or a device such as /dev/ttyS0"},
-	"diskserial": {regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
-	"vlans":      {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
-	"attribute":  {regexp.MustCompile(`^[a-z][a-z0-9_]*$`), "the name of a VM resource attribute such as tags, or all"},
-	"user":       {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
-	"pattern":    {regexp.MustCompile(`^[A-Za-z0-9{}_.+-]+$`), "a naming pattern such as {stack}-{key}"},
-	"groupkey":   {regexp.MustCompile(`^[a-z0-9{}+n -]*\{[0-9+n -]*n[0-9+n -]*\}[a-z0-9{}+n -]*$`), "a key pattern with the ordinal in it, such as web{n}"},
-	"memberkey":  {regexp.MustCompile(`^[a-z0-9{}+ -]*\{([0-9+ -]*n[0-9+ -]*|name)\}[a-z0-9{}+ -]*$`), "a key pattern with {n} or {name} in it, such as student{n}"},
-	"line":       {regexp.MustCompile(`^[^\n\r` + control + direction + `]*$`), "one line of text without control characters"},
-	"text":       {regexp.MustCompile(`^[^` + control + direction + `]*$`), "text without control characters"},
-}
-
-// matches reports whether text has a named format. An empty name fits anything.
-func matches(name, text string) bool {
-	f, ok := formats[name]
-	return !ok || f.pattern.MatchString(text)
-}
-
-// want says in words what a field takes.
+// want says in words which values a field accepts.
 func (f *Field) want() string {
 	var ways []string
 	switch f.Type {
@@ -194,11 +122,7 @@ func (f *Field) want() string {
 		if f.Short != "" {
 			ways = append(ways, "text")
 		}
-		keys := make([]string, 0, len(f.Fields))
-		for _, sub := range f.Fields {
-			keys = append(keys, sub.Key)
-		}
-		ways = append(ways, "a map of "+strings.Join(keys, ", "))
+		ways = append(ways, "a map of "+strings.Join(keysOf(f.Fields), ", "))
 	case Any:
 		ways = append(ways, "anything")
 	}

@@ -1,0 +1,75 @@
+package schema
+
+import "regexp"
+
+// A format is a pattern for text, in the syntax that RE2 and JSON Schema share
+// and mean alike (so no \s, which they do not), with the words a problem uses
+// for it.
+type format struct {
+	pattern *regexp.Regexp
+	want    string
+}
+
+const (
+	label = `[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?`
+	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
+	ipv4  = octet + `(\.` + octet + `){3}`
+	ipv6  = `([0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)`
+	// control and direction are the characters that no text may contain: some
+	// terminals obey them, and text with them does not mean what it looks like.
+	// The syntaxes of RE2 and JSON Schema agree on no escape for the latter.
+	control   = `\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f`
+	direction = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+	vlan      = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
+)
+
+// formats are the named patterns of the tables.
+var formats = map[string]format{
+	"label":      {regexp.MustCompile(`^` + label + `$`), "a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters"},
+	"key":        {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`), "a key: lower-case letters, digits and inner hyphens, at most 40 characters"},
+	"profile":    {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`), "a profile name: lower-case letters, digits, hyphens and underscores, beginning with a letter"},
+	"id":         {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`), "a Proxmox VE identifier: letters, digits, dots, hyphens and underscores"},
+	"pool":       {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`), "a pool id: letters, digits, dots, hyphens and underscores"},
+	"node":       {regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`), "a node name: letters, digits and inner hyphens"},
+	"range":      {regexp.MustCompile(`^[0-9]+-[0-9]+$`), "a range such as 2100-2199"},
+	"tag":        {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`), "a tag: letters, digits and _ . + -, beginning with a letter, digit or _"},
+	"mac":        {regexp.MustCompile(`^[0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}$`), "a unicast MAC address such as BC:24:11:00:00:01"},
+	"ip":         {regexp.MustCompile(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
+	"ipv4":       {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`), "dhcp, or an IPv4 address with its prefix length such as 192.168.1.10/24"},
+	"gateway":    {regexp.MustCompile(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},
+	"ipv6":       {regexp.MustCompile(`^(dhcp|auto|` + ipv6 + `/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$`), "dhcp, auto, or an IPv6 address with its prefix length"},
+	"host":       {regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?|` + ipv6 + `)$`), "a host name or IP address"},
+	"zone":       {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`), "a DNS zone such as home.example.org, with at most one trailing dot"},
+	"record":     {regexp.MustCompile(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`), "a name relative to the zone, such as www, *.apps or @"},
+	"keyname":    {regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`), "a TSIG key name with its final dot, such as ddnskey."},
+	"url":        {regexp.MustCompile(`^https?://[^\x00-\x20\x7f-\x9f` + direction + `"'@/]+(/[^\x00-\x20\x7f-\x9f` + direction + `"'@]*)?$`), "a URL such as https://pve.example.org:8006/, without credentials"},
+	"constraint": {regexp.MustCompile(`^ *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?( *, *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)* *$`), `a version constraint such as ">= 1.10"`},
+	"bucket":     {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
+	"prefix":     {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`), "a path such as team/prod, without leading or trailing slash"},
+	"disk":       {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3])$`), "a disk interface: scsi0-30, virtio0-15, sata0-5 or ide0-3"},
+	"drive":      {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|sata[0-5]|ide[0-3])$`), "a drive interface: ide0-3, sata0-5 or scsi0-30"},
+	"bootdev":    {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3]|net([0-9]|[12][0-9]|3[01])|usb[0-9]|hostpci[0-9])$`), "a device such as scsi0 or net0"},
+	"bridge":     {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`), "a bridge or virtual network such as vmbr0"},
+	"machine":    {regexp.MustCompile(`^(pc(-i440fx-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?|q35(,viommu=(intel|virtio))?|pc-q35-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?|virt(-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?)$`), "a machine type such as q35 or pc-i440fx-9.0"},
+	"cpu":        {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`), "a CPU type such as x86-64-v2-AES or host"},
+	"cpuflag":    {regexp.MustCompile(`^[+-][a-z0-9_.-]+$`), "a CPU flag with its sign, such as +aes"},
+	"cpus":       {regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`), "CPUs such as 0-3,8"},
+	"usb":        {regexp.MustCompile(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`), "vendor and product such as 1a86:7523, a port such as 1-1.4, or spice"},
+	"duration":   {regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},
+	"serial":     {regexp.MustCompile(`^(socket|/dev/[A-Za-z0-9._/-]+)$`), "socket, or a device such as /dev/ttyS0"},
+	"diskserial": {regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
+	"vlans":      {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
+	"attribute":  {regexp.MustCompile(`^[a-z][a-z0-9_]*$`), "the name of a VM resource attribute such as tags, or all"},
+	"user":       {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
+	"pattern":    {regexp.MustCompile(`^[A-Za-z0-9{}_.+-]+$`), "a naming pattern such as {stack}-{key}"},
+	"groupkey":   {regexp.MustCompile(`^[a-z0-9{}+n -]*\{[0-9+n -]*n[0-9+n -]*\}[a-z0-9{}+n -]*$`), "a key pattern with the ordinal in it, such as web{n}"},
+	"memberkey":  {regexp.MustCompile(`^[a-z0-9{}+ -]*\{([0-9+ -]*n[0-9+ -]*|name)\}[a-z0-9{}+ -]*$`), "a key pattern with {n} or {name} in it, such as student{n}"},
+	"line":       {regexp.MustCompile(`^[^\n\r` + control + direction + `]*$`), "one line of text without control characters"},
+	"text":       {regexp.MustCompile(`^[^` + control + direction + `]*$`), "text without control characters"},
+}
+
+// matches reports whether text has a named format. An empty name fits anything.
+func matches(name, text string) bool {
+	f, ok := formats[name]
+	return !ok || f.pattern.MatchString(text)
+}
