@@ -35,8 +35,8 @@ func realGuarded(t *testing.T, spec string) *guardedStack {
 	return g
 }
 
-// stack runs the whole stack, which must end with a code of 0 or not, and must
-// say all of these.
+// stack runs the whole stack, which must succeed or fail, and must print all of
+// these.
 func (g *guardedStack) stack(good bool, command string, says ...string) string {
 	g.Helper()
 	command, extra, _ := strings.Cut(command, " -- ")
@@ -57,8 +57,8 @@ func (g *guardedStack) stack(good bool, command string, says ...string) string {
 	return r.Text()
 }
 
-// looks is how often the status of the cluster was read: stackgen does that once
-// for each look, and the provider never does.
+// looks is how often the status of the cluster was read: stackgen reads it once for
+// each read of the cluster, and the provider never does.
 func (g *guardedStack) looks() int {
 	n := 0
 	for _, r := range g.sim.Requests() {
@@ -69,18 +69,18 @@ func (g *guardedStack) looks() int {
 	return n
 }
 
-// TestRealGuard runs a stack through its life with nothing but Terragrunt: what
-// nobody asked for is refused by the units' own hooks, before anything is
+// TestRealGuard runs a stack through its life with nothing but Terragrunt: the
+// units' own hooks refuse what the specs did not ask for, before anything is
 // written.
 func TestRealGuard(t *testing.T) {
 	g := realGuarded(t, guardedSpec)
-	g.stack(true, "apply", "stackgen guard, apply of live/proxmox-pool: 3 verdicts: 3 create.", "stackgen guard, apply of live/proxmox-vm: 3 verdicts: 3 create.")
+	g.stack(true, "apply", "stackgen guard: the apply of live/proxmox-pool may go on: 3 create", "stackgen guard: the apply of live/proxmox-vm may go on: 3 create")
 	if n := g.looks(); n != 1 {
-		t.Errorf("a run of two units has looked %d times", n)
+		t.Errorf("a run of two units read the cluster %d times", n)
 	}
-	g.stack(true, "apply", "stackgen guard, apply of live/proxmox-vm: 3 verdicts: 3 managed.")
+	g.stack(true, "apply", "stackgen guard: the apply of live/proxmox-vm may go on: 3 managed")
 	if n := g.looks(); n != 1 {
-		t.Errorf("the next run has looked %d times, and must look once", n)
+		t.Errorf("the next run read the cluster %d times, want once", n)
 	}
 
 	kept := t.TempDir()
@@ -88,15 +88,15 @@ func TestRealGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.remove(".state")
-	g.stack(false, "apply", "stackgen guard refuses the apply of live/proxmox-pool", "wait adopt live/a", "Run `stackgen import-blocks`, then apply.")
+	g.stack(false, "apply", "stackgen guard refuses the apply of live/proxmox-pool: fix 3 findings", "outdated adopt live/a", "stackgen import-blocks")
 	if code, said := g.stackgen("import-blocks", g.dir); code != 0 {
 		t.Fatalf("import-blocks: %d\n%s", code, said)
 	}
 	g.stack(true, "apply", "3 adopt")
 	if n := g.sim.Counters().Writes; n != 0 {
-		t.Errorf("the adoption has cost %d writes", n)
+		t.Errorf("the adoption made %d writes", n)
 	}
-	g.stack(true, "apply", "3 managed") // with import files that have done their work
+	g.stack(true, "apply", "3 managed") // with import files that were applied
 
 	g.stack(false, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`, "the plan replaces proxmox_virtual_environment_vm.this", "VMID 300")
 	g.stack(false, "destroy", "refuses the destroy of live/proxmox-vm", "its profile protected forbids to destroy it")
@@ -104,11 +104,10 @@ func TestRealGuard(t *testing.T) {
 	plans := t.TempDir()
 	g.stack(true, "plan --out-dir "+plans)
 	g.sim.Remove(300)
-	g.stack(false, "apply --out-dir "+plans, "STOP lost live/a")
+	g.stack(false, "apply --out-dir "+plans, "blocked gone live/a")
 }
 
-// TestRealGuardSavedPlan: the plan that is judged is the saved one, whatever a new
-// one would say.
+// TestRealGuardSavedPlan: the guard judges the saved plan, not a new one.
 func TestRealGuardSavedPlan(t *testing.T) {
 	g := realGuarded(t, guardedSpec)
 	g.stack(true, "apply")
@@ -117,14 +116,14 @@ func TestRealGuardSavedPlan(t *testing.T) {
 	g.stack(false, "apply --out-dir "+plans, "the plan replaces proxmox_virtual_environment_vm.this")
 }
 
-// TestRealGuardFast: without plans, only the look refuses; and off refuses
+// TestRealGuardFast: with fast, the guard does not judge plans; with off, it refuses
 // nothing.
 func TestRealGuardFast(t *testing.T) {
 	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply", "3 create")
 	g.stack(true, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`)
 	g.sim.Remove(300)
-	g.stack(false, "apply", "STOP lost live/a")
+	g.stack(false, "apply", "blocked gone live/a")
 	g.write("specs/live.yaml", strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: off\n", 1))
 	g.render()
 	g.stack(true, "apply")
@@ -133,14 +132,14 @@ func TestRealGuardFast(t *testing.T) {
 	}
 }
 
-// TestRealGuardAstray: no variable makes a destroy of an apply, or leads it to a
-// state that nobody looks at.
-func TestRealGuardAstray(t *testing.T) {
+// TestRealGuardMisled: no variable turns an apply into a destroy, or makes it use a
+// state that the guard does not read.
+func TestRealGuardMisled(t *testing.T) {
 	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply", "3 create")
 	tools := g.tools
 	g.tools = tools.With("TF_CLI_ARGS_apply=-destroy")
-	g.stack(false, "apply", "TF_CLI_ARGS_apply makes a destroy of every apply")
+	g.stack(false, "apply", "TF_CLI_ARGS_apply turns every apply into a destroy")
 	g.tools = tools.With("TF_WORKSPACE=dev")
 	g.stack(false, "apply", "TF_WORKSPACE names workspace dev")
 
@@ -149,12 +148,12 @@ func TestRealGuardAstray(t *testing.T) {
 	g.render()
 	r := g.run("stacks/live/.terragrunt-stack/proxmox-vm", "terragrunt", "apply", "-auto-approve", "--non-interactive")
 	if r.Code == 0 {
-		t.Error("a unit that was generated before the last render is applied")
+		t.Error("a unit that was generated before the last render was applied")
 	}
-	g.says(r.Text(), "generated from another render than the last one, and differs in c")
+	g.says(r.Text(), "this unit was generated from another render than the last one", "it differs in c")
 }
 
-// TestRealGuardByHand: a shell that runs the guard twice gets two looks.
+// TestRealGuardByHand: a shell that runs the guard twice reads the cluster twice.
 func TestRealGuardByHand(t *testing.T) {
 	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply")
@@ -174,11 +173,11 @@ func TestRealGuardMissing(t *testing.T) {
 	g.stack(false, "apply", `exec: "stackgen": executable file not found in $PATH`)
 }
 
-// TestRealGuardBlind: a cluster that cannot be asked is no empty cluster.
+// TestRealGuardBlind: a cluster that cannot be read does not count as empty.
 func TestRealGuardBlind(t *testing.T) {
 	g := realGuarded(t, guardedSpec)
 	g.tools = g.tools.With("PROXMOX_VE_API_TOKEN=root@pam!other=00000000-0000-0000-0000-000000000000")
-	g.stack(false, "apply", "refuses the credentials")
+	g.stack(false, "apply", "rejects the credentials")
 }
 
 // TestRealGuardDestroy: a stack with a protected VM is refused before its first
