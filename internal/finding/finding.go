@@ -157,9 +157,9 @@ func Counts(fs []Finding) []Count {
 	return out
 }
 
-// Is sets the kind, and the severity that it has unless more is known.
-func (f *Finding) Is(k Kind) *Finding {
-	f.Kind, f.Severity = k, Blocked
+// Is sets the kind, the severity that it has unless more is known, and the reason.
+func (f *Finding) Is(k Kind, reason string) *Finding {
+	f.Kind, f.Severity, f.Reason = k, Blocked, reason
 	switch k {
 	case Managed, Create, Adopt, Moved, Retiring, Orphan:
 		f.Severity = OK

@@ -2,15 +2,18 @@ package finding
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
 
 // A Group is findings of one stack that are alike: they have the same severity,
-// kind, type and reason, and the same things are to do about them.
+// kind, type and reason, and steps for the same purposes.
 type Group struct {
 	Findings []Finding
 	Steps    []Step // of all of them
+
+	has map[string]bool // lines and items in Steps
 }
 
 // Groups puts sorted findings into groups, the worst first.
@@ -22,10 +25,9 @@ func Groups(fs []Finding) []Group {
 		i, ok := at[key]
 		if !ok {
 			i = len(out)
-			at[key], out = i, append(out, Group{})
+			at[key], out = i, append(out, Group{has: map[string]bool{}})
 		}
-		out[i].Findings = append(out[i].Findings, f)
-		out[i].join(f.Steps)
+		out[i].join(&f)
 	}
 	slices.SortStableFunc(out, func(a, b Group) int {
 		return cmp.Compare(b.Findings[0].Severity.rank(), a.Findings[0].Severity.rank())
@@ -42,35 +44,33 @@ func (f *Finding) likeness() string {
 	return strings.Join(parts, "\x00")
 }
 
-// join adds the lines of one more finding to the steps of a group.
-func (g *Group) join(steps []Step) {
-	if g.Steps == nil {
-		for _, s := range steps {
-			g.Steps = append(g.Steps, Step{What: s.What, Lines: slices.Clone(s.Lines)})
+// join adds a finding, and the lines of its steps that the group does not have.
+func (g *Group) join(f *Finding) {
+	first := len(g.Findings) == 0
+	g.Findings = append(g.Findings, *f)
+	for i, s := range f.Steps {
+		if first {
+			g.Steps = append(g.Steps, Step{What: s.What})
 		}
-		return
-	}
-	for i := range steps {
-		for _, l := range steps[i].Lines {
-			g.Steps[i].Lines = add(g.Steps[i].Lines, l)
+		for _, l := range s.Lines {
+			g.Steps[i].Lines = g.add(i, g.Steps[i].Lines, l)
 		}
 	}
 }
 
-// add adds a line, or its items to the line with the same list.
-func add(lines []Line, l Line) []Line {
-	for i := range lines {
-		m := &lines[i]
-		if m.Text != l.Text || m.Sep != l.Sep {
-			continue
-		}
-		m.Items = slices.Clone(m.Items)
-		for _, item := range l.Items {
-			if !slices.Contains(m.Items, item) {
-				m.Items = append(m.Items, item)
-			}
-		}
-		return lines
+// add adds a line to a step, or its items to the line with the same list.
+func (g *Group) add(step int, lines []Line, l Line) []Line {
+	key := fmt.Sprint(step, "\x00", l.Text, "\x00", l.Sep)
+	at := slices.IndexFunc(lines, func(m Line) bool { return m.Text == l.Text && m.Sep == l.Sep })
+	if at < 0 {
+		lines = append(lines, Line{Text: l.Text, Sep: l.Sep})
+		at = len(lines) - 1
 	}
-	return append(lines, l)
+	for _, item := range l.Items {
+		if id := key + "\x00" + item; !g.has[id] {
+			g.has[id] = true
+			lines[at].Items = append(lines[at].Items, item)
+		}
+	}
+	return lines
 }

@@ -18,7 +18,7 @@ func (s *subject) notMoved() bool {
 	if at == want.Resource() || slices.ContainsFunc(s.entry.Former, func(a lock.Address) bool { return a.Resource() == at }) {
 		return false
 	}
-	s.Is(finding.WouldDestroy).Because("state has the VM as %s, the specs as %s, and no moved block leads there: an apply would destroy it", at, want.Resource())
-	s.Next("move it in the state, then run preflight again", inUnit(s.Stack, s.Unit, "terragrunt state mv "+shell.Quote(at)+" "+shell.Quote(want.Resource()))...)
+	s.Is(finding.WouldDestroy, "in state at an address that no moved block leads from: an apply would destroy it").Because("state has %s, and the specs %s", at, want.Resource())
+	s.Next("move it in the state, then run preflight again", lock.InUnit(s.Stack, s.Unit, "terragrunt state mv "+shell.Quote(at)+" "+shell.Quote(want.Resource())))
 	return true
 }

@@ -10,7 +10,6 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/internal/shell"
 )
 
 // creates refuses the create of anything that is not free for certain.
@@ -24,28 +23,36 @@ func (p *planJudge) creates(c *tfjson.ResourceChange) {
 	case c.Type == TypeRecord && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
 	case p.gone[c.Address]:
-		p.add(c).Is(finding.Gone).Because("the plan creates %s, because its refresh found it gone: somebody deleted it, or the token does not see it", c.Address).
-			Next("find out which it is, and what to do about it", "stackgen preflight")
+		p.add(c).Is(finding.Gone, "the plan creates it, because its refresh did not find it: it was deleted, or the token does not see it").
+			Because("%s", c.Address).Next("find out which, and what to do", "stackgen preflight")
 	case known == nil:
-		p.add(c).Is(finding.Conflict).Because("the plan creates %s, which no spec asks for", c.Address).
-			Next("render anew, then plan again", "stackgen render")
+		p.add(c).Is(finding.Conflict, "the plan creates it, and no spec asks for it").
+			Because("%s", c.Address).Next(renderAndPlan, "stackgen render")
 	case c.Type == TypeVM && vmid != known.VMID:
-		p.add(c).Is(finding.Conflict).Because("the plan creates %s with %s, the lock says VMID %d", c.Address, vmidText(vmid), known.VMID).
-			Next("render anew, then plan again", "stackgen render")
+		p.add(c).Is(finding.Conflict, "the plan creates it with another VMID than the lock has").
+			Because("%s has %s in the plan, and VMID %d in the lock", c.Address, vmidText(vmid), known.VMID).Next(renderAndPlan, "stackgen render")
 	case known.Kind != finding.Create:
-		v := p.add(c)
-		v.Kind, v.Severity = known.Kind, finding.Blocked
-		v.Because("the plan creates %s, which is wrong: preflight says %s", c.Address, known.Kind)
-		v.Evidence = append(v.Evidence, known.Evidence...)
-		v.Steps = append(v.Steps, known.Steps...)
-		switch known.Kind {
-		case finding.Adopt:
-			v.Next("have the plan import it", "stackgen import-blocks")
-		case finding.Managed, finding.Moved:
-			v.Is(finding.Conflict).Next("the plan was made from another state than the one that was read: plan again")
-		case finding.Retiring:
-			v.Is(finding.WouldDestroy).Next("render anew, then plan again", "stackgen render")
-		}
+		p.createsKnown(c, known)
+	}
+}
+
+// renderAndPlan is the step for a plan that was not made from the specs.
+const renderAndPlan = "render, then plan again"
+
+// createsKnown refuses the create of what exists, or cannot be created.
+func (p *planJudge) createsKnown(c *tfjson.ResourceChange, known *finding.Finding) {
+	f := p.add(c).Is(known.Kind, known.Reason).Because("the plan creates %s", c.Address)
+	f.Severity = finding.Blocked
+	f.Evidence = append(f.Evidence, known.Evidence...)
+	f.Steps = append(f.Steps, known.Steps...)
+	switch known.Kind {
+	case finding.Adopt:
+		f.Reason = "the plan creates it, and it exists"
+		f.Next("write the import files, then plan again", "stackgen import-blocks")
+	case finding.Managed, finding.Moved:
+		f.Is(finding.Conflict, "the plan creates it, and it exists: the plan was made from another state").Next("plan again")
+	case finding.Retiring:
+		f.Is(finding.WouldDestroy, "the plan creates it, and it is retired").Next(renderAndPlan, "stackgen render")
 	}
 }
 
@@ -56,15 +63,15 @@ func vmidText(vmid int) string {
 	return fmt.Sprintf("VMID %d", vmid)
 }
 
-// whose is what a change destroys, as far as the plan or the lock knows.
-func whose(c *tfjson.ResourceChange, v *finding.Finding) string {
+// destroyed names what a change destroys, as far as plan or lock know.
+func destroyed(c *tfjson.ResourceChange, f *finding.Finding) string {
 	if c.Type != TypeVM && c.Type != TypeContainer {
-		return string(v.Type)
+		return string(f.Type)
 	}
 	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 {
 		return vmidText(vmid)
 	}
-	return vmidText(v.VMID)
+	return vmidText(f.VMID)
 }
 
 // number is a whole number in a plan's values, or 0.
@@ -80,7 +87,7 @@ func number(values any, key string) int {
 	return 0
 }
 
-// keys are the keys that a change is about: the one it has, and the one it had.
+// keys are the key of a change, and the one that it had before a move.
 func keys(c *tfjson.ResourceChange) []string {
 	out := []string{keyOf(c)}
 	if _, index, ok := strings.Cut(c.PreviousAddress, "["); ok {
@@ -92,7 +99,7 @@ func keys(c *tfjson.ResourceChange) []string {
 	return out
 }
 
-// status is what became of the VM or unit that a change is about.
+// status is the status in the lock of the VM or unit of a change.
 func (p *planJudge) status(c *tfjson.ResourceChange) string {
 	if u := p.lock.Units.Get(p.unit.Unit); u != nil && u.Status != lock.Live && c.Type != TypeVM {
 		return u.Status
@@ -113,36 +120,47 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 	case !judged(c.Type):
 		return
 	case c.Type == TypeRecord && !wrong:
-		return // a spec that asks for a record no more has said so
+		return // a spec without the record asks for it
 	case c.DeposedKey == "" && !wrong && (p.status(c) == lock.Retired || p.in.Destroy) && p.same(c):
 		return
 	case p.gone[c.Address]:
 		return
 	}
-	v := p.add(c)
-	v.Is(finding.WouldDestroy).Because("the plan destroys %s (%s)%s, and nothing retires it", c.Address, whose(c, v), reason(c))
+	f := p.add(c)
 	if wrong {
-		v.Kind, v.Severity = known.Kind, finding.Blocked
-		v.Evidence = append([]string{"the plan destroys " + c.Address}, known.Evidence...)
-		v.Steps = append(v.Steps, known.Steps...)
+		f.Is(known.Kind, known.Reason).Because("the plan destroys %s", c.Address)
+		f.Severity = finding.Blocked
+		f.Evidence = append(f.Evidence, known.Evidence...)
+		f.Steps = append(f.Steps, known.Steps...)
 		return
 	}
+	f.Is(finding.WouldDestroy, "the plan destroys it, and it is not retired").Because("the plan destroys %s (%s)%s", c.Address, destroyed(c, f), cause(c))
 	if c.DeposedKey != "" {
-		p.deposed(c, v)
+		p.deposed(c, f)
 		return
 	}
-	v.Next("it is to go: "+retire(p.lock.Spec), "retired: ["+keyOf(c)+"]", "stackgen render")
-	v.Next("it is to be left alone: take it out of the state", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+shell.Quote(c.Address))...)
+	f.Add(p.retire("to destroy it, remove it from its spec and retire it", c))
+	f.Add(finding.Step{What: leaveAlone, Lines: []finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}})
 }
 
-// deposed is what an interrupted replacement left in the state, beside what is
-// there now under the same address: retiring the key would destroy that.
-func (p *planJudge) deposed(c *tfjson.ResourceChange, v *finding.Finding) {
-	v.Because("it is what an interrupted replacement left (deposed %s)", c.DeposedKey)
-	lines := inUnit(p.unit.Stack, p.unit.Unit, "terragrunt state rm "+shell.Quote(c.Address))
-	v.Next("let go of it: take the address out of the state, and have what is there now imported again", append(lines, "stackgen import-blocks")...)
-	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 && vmid != v.VMID {
-		v.Next("what was left over is then in no state: look at it, and if it is to go, destroy it by hand", fmt.Sprintf("qm config %d", vmid), fmt.Sprintf("qm destroy %d", vmid))
+// retire is the step that retires what a change destroys.
+func (p *planJudge) retire(what string, c *tfjson.ResourceChange) finding.Step {
+	key := keyOf(c)
+	if c.Type == TypePool {
+		key = p.unit.Unit
+	}
+	return finding.DoAll(what+": write into "+p.lock.Spec, finding.Entries("retired", key), "stackgen render")
+}
+
+// deposed is an object that an interrupted replacement left in the state, beside
+// the current one at the same address: retiring the key would destroy that.
+func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
+	f.Reason = "the plan destroys an object that an interrupted replacement left in the state"
+	f.Because("deposed object %s", c.DeposedKey)
+	f.Add(finding.Step{What: "remove the address from the state, and import the current object again",
+		Lines: append([]finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}, finding.Lines("stackgen import-blocks")...)})
+	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 && vmid != f.VMID {
+		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it", fmt.Sprintf("qm config %d", vmid), fmt.Sprintf("qm destroy %d", vmid))
 	}
 }
 
@@ -157,8 +175,8 @@ func (p *planJudge) same(c *tfjson.ResourceChange) bool {
 	})
 }
 
-// reason is why OpenTofu does it, as far as it says.
-func reason(c *tfjson.ResourceChange) string {
+// cause is why OpenTofu replaces something, as far as the plan says.
+func cause(c *tfjson.ResourceChange) string {
 	var paths []string
 	for _, path := range c.Change.ReplacePaths {
 		steps, _ := path.([]any)
@@ -175,36 +193,36 @@ func reason(c *tfjson.ResourceChange) string {
 	return ", because of " + strings.Join(paths, " and ")
 }
 
-// replaces refuses every replacement: nothing can ask for one.
+// replaces refuses every replacement: no spec can ask for one.
 func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
 	if !judged(c.Type) {
 		return
 	}
 	if known := p.known(c); c.Type == TypeRecord && (known == nil || !known.Stops()) {
-		return // another TTL; a record has nothing to lose
+		return // another TTL; a record holds nothing else
 	}
-	v := p.add(c)
-	v.Is(finding.WouldDestroy).Because("the plan replaces %s (%s)%s: %s", c.Address, whose(c, v), reason(c), actions)
+	f := p.add(c)
+	f.Is(finding.WouldDestroy, "the plan replaces it").Because("the plan replaces %s (%s)%s: %s", c.Address, destroyed(c, f), cause(c), actions)
 	if c.Change.Importing != nil {
-		v.Because("it would import it first, as %s", c.Change.Importing.ID)
+		f.Because("it would import it first, as %s", c.Change.Importing.ID)
 	}
-	v.Next("see what changed, and put it back", "stackgen render --diff")
-	v.Next("a new VM is wanted: give it a new key in "+p.lock.Spec+", and retire this one", "retired: ["+keyOf(c)+"]", "stackgen render")
+	f.Next("find out what changed, and undo it", "stackgen render --diff")
+	f.Add(p.retire("or, for a new VM, give it a new key and retire this one", c))
 }
 
-// forgets refuses to let go of anything that nobody said to forget.
+// forgets refuses to remove anything from the state that is not forgotten.
 func (p *planJudge) forgets(c *tfjson.ResourceChange) {
 	known := p.known(c)
-	handed := c.Type == TypeRecord && p.status(c) == lock.Moving && (known == nil || !known.Stops())
-	if !judged(c.Type) || p.status(c) == lock.Forgotten || handed {
+	handedOver := c.Type == TypeRecord && p.status(c) == lock.Moving && (known == nil || !known.Stops())
+	if !judged(c.Type) || p.status(c) == lock.Forgotten || handedOver {
 		return
 	}
-	p.add(c).Is(finding.WouldDestroy).Because("the plan takes %s out of the state, and the cluster would keep it unmanaged", c.Address).
-		Next("it is to be left alone: say so in "+p.lock.Spec, "forgotten: ["+keyOf(c)+"]").
-		Next("else take the removed block away that asks for it")
+	f := p.add(c).Is(finding.WouldDestroy, "the plan removes it from the state: the cluster would keep it, unmanaged").Because("%s", c.Address)
+	f.Add(finding.DoAll("to leave it alone, write into "+p.lock.Spec, finding.Entries("forgotten", keyOf(c))))
+	f.Next("or delete the removed block that asks for it")
 }
 
-// imports refuses to import what is not certainly ours.
+// imports refuses to import what is not ours for certain.
 func (p *planJudge) imports(c *tfjson.ResourceChange) {
 	if !judged(c.Type) {
 		return
@@ -214,25 +232,23 @@ func (p *planJudge) imports(c *tfjson.ResourceChange) {
 	if known != nil && known.Kind == finding.Adopt && known.Import == id {
 		return
 	}
-	v := p.add(c)
-	v.Is(finding.Conflict).Because("the plan imports %s into %s, and nothing says that it is ours", id, c.Address)
+	f := p.add(c).Is(finding.Conflict, "the plan imports it, and nothing proves that it is yours").Because("the plan imports %s into %s", id, c.Address)
 	if known != nil {
-		v.Because("preflight says %s", known.Kind)
-		v.Evidence = append(v.Evidence, known.Evidence...)
+		f.Because("preflight finds: %s", known.Kind)
+		f.Evidence = append(f.Evidence, known.Evidence...)
 	}
-	v.Next("write the import files anew, then plan again", "stackgen import-blocks")
+	f.Next("write the import files, then plan again", "stackgen import-blocks")
 }
 
-// errored is a plan that failed: what it does not say may be anything.
+// errored is a plan that failed and was written: it may leave out anything.
 func (p *planJudge) errored() {
-	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.Unit}}
-	v.Is(finding.Unknown).Because("the plan of %s failed, and was written all the same", p.unit)
+	f := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.Unit}}
+	f.Is(finding.Unknown, "the plan failed and is incomplete")
 	if len(p.out) > 0 {
-		v.Because("what is refused here is the likely reason")
+		f.Because("the other findings of this plan are the likely reason")
+	} else {
+		f.Severity = finding.Failed
 	}
-	v.Next("see its errors", inUnit(p.unit.Stack, p.unit.Unit, "terragrunt plan")...)
-	if len(p.out) == 0 {
-		v.Severity = finding.Failed
-	}
-	p.out = append(p.out, v)
+	f.Next("read its errors", lock.InUnit(p.unit.Stack, p.unit.Unit, "terragrunt plan"))
+	p.out = append(p.out, f)
 }

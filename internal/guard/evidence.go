@@ -47,7 +47,7 @@ func status(g *cluster.Guest) string {
 	return g.Status
 }
 
-// duration is an uptime as people say it.
+// duration is an uptime in its largest unit.
 func duration(seconds int64) string {
 	switch {
 	case seconds >= 2*86400:
@@ -70,18 +70,17 @@ func vmsOf(guests []*cluster.Guest) []*cluster.Guest {
 	return slices.DeleteFunc(slices.Clone(guests), func(g *cluster.Guest) bool { return g.Kind != cluster.KindVM })
 }
 
-// tasksOn are the tasks in flight on a guest. The task of a clone carries the
-// VMID of what is cloned, so that every clone may be the one that is making a
-// guest which is locked for it.
+// tasksOn are the running tasks on a guest. A clone task has the VMID of its
+// source, so any of them may be creating a guest that is locked for a clone.
 func tasksOn(inv *cluster.Inventory, g *cluster.Guest) []cluster.Task {
 	return slices.DeleteFunc(slices.Clone(inv.Tasks), func(t cluster.Task) bool {
 		return t.VMID != g.VMID && !(g.Lock == "clone" && t.Type == "qmclone")
 	})
 }
 
-// hole is the first missing number of a numbered device, such as net1 where there
-// are net0 and net2.
-func hole(raw map[string]string, device string) string {
+// missingDevice is the first missing number of a numbered device, such as net1
+// beside net0 and net2.
+func missingDevice(raw map[string]string, device string) string {
 	found := 0
 	for key := range raw {
 		if number, ok := strings.CutPrefix(key, device); ok && number != "" && strings.Trim(number, "0123456789") == "" {
@@ -96,15 +95,5 @@ func hole(raw map[string]string, device string) string {
 	return ""
 }
 
-// on reports whether a switch of a configuration is on.
+// on reports whether a flag of a configuration is set.
 func on(c *cluster.Config, key string) bool { return c != nil && c.Raw[key] == "1" }
-
-// otherMACs says how the guest of the right name differs from the one in state.
-func (s *subject) otherMACs() {
-	known := strings.Join(s.states[0].MACs, " ")
-	if len(s.guest.Config.MACs) == 0 { // a VM that lost its NICs looks the same: nothing proves which it is
-		s.Because("VMID %d has the VM's name, but it has no NIC, and the state knows the VM by its MAC (%s): it was made again by hand, or its NICs were taken away", s.VMID, known)
-		return
-	}
-	s.Because("VMID %d has the VM's name, but no NIC of it has a MAC that the state knows (%s): it was made again by hand", s.VMID, known)
-}

@@ -20,7 +20,9 @@ func (s *subject) compareHardware() {
 	var lines, commands []string
 	unsupported := false
 	if slices.ContainsFunc(differences, func(d hardware.Difference) bool { return d.Replaces }) {
-		s.Severity, s.Import = finding.Blocked, ""
+		s.Severity, s.Import, s.Reason = finding.Blocked, "", s.Reason+"; the first plan after the import would replace it"
+	} else if len(differences) > 0 {
+		s.Reason += "; the first plan after the import would change it"
 	}
 	for i := range differences {
 		d := &differences[i]
@@ -28,21 +30,20 @@ func (s *subject) compareHardware() {
 		s.Because("%s", d)
 		commands = append(commands, d.Commands...)
 		if d.Line != "" {
-			lines = append(lines, d.Line)
+			lines = append(lines, s.line(d.Line))
 		}
 		unsupported = unsupported || d.Line == "" && len(d.Commands) == 0 && !d.Absent()
 	}
 	if len(lines) > 0 {
-		what := "to keep the hardware of the VM, write this into " + s.where()
+		s.Next("to keep the hardware of the VM, write into "+s.at.Spec, lines...)
 		if s.match.VM.Path == "vms."+s.Key { // other VMs have no entry of their own
-			what += ", or run `stackgen adopt --match " + s.Stack + "/" + s.Key + "`"
+			s.Add(finding.Step{What: "or let stackgen write it", Lines: []finding.Line{{Text: "stackgen adopt --match {}", Items: []string{s.String()}, Sep: " "}}})
 		}
-		s.Next(what, lines...)
 	}
 	if len(commands) > 0 {
 		s.Next("or change the VM instead, on any node, then run preflight again", commands...)
 	}
 	if unsupported {
-		s.Next("to keep hardware that a spec has no property for, write this into "+s.where(), "profile: adopted")
+		s.Next("to keep hardware that a spec has no property for, write into "+s.at.Spec, s.line("profile: adopted"))
 	}
 }

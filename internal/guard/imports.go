@@ -2,6 +2,9 @@ package guard
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -26,11 +29,11 @@ func ParseImports(file string, body []byte) (Imports, error) {
 	for _, b := range f.Body.(*hclsyntax.Body).Blocks {
 		to, id := b.Body.Attributes["to"], b.Body.Attributes["id"]
 		if b.Type != "import" || to == nil || id == nil {
-			return nil, fmt.Errorf("%s:%d: this is no import block with `to` and `id`", file, b.Range().Start.Line)
+			return nil, fmt.Errorf("%s:%d: this is not an import block with `to` and `id`", file, b.Range().Start.Line)
 		}
 		v, diags := id.Expr.Value(nil)
 		if diags.HasErrors() || v.Type() != cty.String || !v.IsKnown() || v.IsNull() {
-			return nil, fmt.Errorf("%s:%d: the id is no literal", file, b.Range().Start.Line)
+			return nil, fmt.Errorf("%s:%d: the id is not a literal", file, b.Range().Start.Line)
 		}
 		out[string(to.Expr.Range().SliceBytes(body))] = v.AsString()
 	}
@@ -43,8 +46,8 @@ type Import struct {
 	ID               string
 }
 
-// Adoptions are the imports of all verdicts that ask for one, by unit and in the
-// order of the verdicts.
+// Adoptions are the imports of all findings that ask for one, by unit and in the
+// order of the findings.
 func Adoptions(vs []finding.Finding) map[UnitID][]Import {
 	out := map[UnitID][]Import{}
 	for _, v := range vs {
@@ -76,75 +79,73 @@ func labelOf(address string) string {
 	return label
 }
 
-// importPath is where a unit's import file lies in the project.
+// importPath is the path of a unit's import file in the project.
 func importPath(u UnitID) string { return "stacks/" + u.Stack + "/imports/" + u.Unit + ".tf" }
 
-// stale compares the import files on disk with what is to be imported. A missing
-// block leaves the plan to create what exists; one too many comes alive the day
-// its resource leaves the state.
+// writeImports is the step that writes the import files.
+func writeImports() finding.Step {
+	return finding.Do("write the import files", "stackgen import-blocks")
+}
+
+// stale compares the import files on disk with what is to import. A missing block
+// lets the plan create what exists; a leftover one takes effect when its resource
+// leaves the state.
 func (j *judge) stale(at *place) {
 	if j.Imports == nil {
 		return
 	}
 	for _, e := range at.lock.Units {
 		u := UnitID{at.Name, e.Key}
-		left := map[string]string{}
-		for address, id := range j.Imports[u] {
-			left[address] = id
-		}
+		left := maps.Clone(j.Imports[u])
 		for i := range j.out {
-			v := &j.out[i]
-			if v.Stack != u.Stack || v.Unit != u.Unit || v.Resource == "" {
+			f := &j.out[i]
+			if f.Stack != u.Stack || f.Unit != u.Unit || f.Resource == "" {
 				continue
 			}
-			id, there := left[v.Resource]
-			delete(left, v.Resource)
+			id, found := left[f.Resource]
+			delete(left, f.Resource)
 			switch {
-			case id == v.Import || j.Running && (v.Stops() || j.inert(at, v)):
+			case id == f.Import || j.Running && (f.Stops() || j.withoutEffect(at, f)):
 				continue
-			case !there:
-				differs(v, "%s does not import it yet", u)
-			case v.Import == "":
-				differs(v, "%s still imports %s into %s", u, id, v.Resource)
+			case !found:
+				outdated(f, "its import block is missing", "%s does not import it", importPath(u))
+			case f.Import == "":
+				outdated(f, "its import block is left over", "%s still imports %s into %s", importPath(u), id, f.Resource)
 			default:
-				differs(v, "%s imports %s, not %s", u, id, v.Import)
+				outdated(f, "its import block is wrong", "%s imports %s, not %s", importPath(u), id, f.Import)
 			}
 		}
-		j.leftover(at, u, left)
+		for _, address := range slices.Sorted(maps.Keys(left)) {
+			f := j.add(at, u.Unit, finding.Unit, "")
+			f.Resource = address
+			f.Is(finding.NotFound, "").Severity = finding.OK
+			outdated(f, "its import file imports what no spec asks for", "%s imports %s into %s", importPath(u), left[address], address)
+		}
 	}
 }
 
-// inert reports whether an import block for what a verdict is about does
-// nothing: its address is in the state, and the configuration has it.
-func (j *judge) inert(at *place, v *finding.Finding) bool {
-	if v.Import != "" {
+// withoutEffect reports whether an import block for a finding does nothing: its
+// address is in the state, and the configuration has it.
+func (j *judge) withoutEffect(at *place, f *finding.Finding) bool {
+	if f.Import != "" {
 		return false
 	}
-	for _, r := range j.State[UnitID{v.Stack, v.Unit}].Resources {
-		if r.Address != v.Resource {
+	for _, r := range j.State[UnitID{f.Stack, f.Unit}].Resources {
+		if r.Address != f.Resource {
 			continue
 		}
-		e := at.lock.VMs.Get(v.Key)
-		return v.Type != finding.VM || e != nil && e.Status == lock.Live && v.Resource == schema.VMAddress(e.Profile, v.Key)
+		e := at.lock.VMs.Get(f.Key)
+		return f.Type != finding.VM || e != nil && e.Status == lock.Live && f.Resource == schema.VMAddress(e.Profile, f.Key)
 	}
 	return false
 }
 
-// leftover are import blocks for addresses that no verdict is about.
-func (j *judge) leftover(at *place, u UnitID, left map[string]string) {
-	for _, address := range sortedKeys(left) {
-		v := j.add(at, u.Unit, finding.Unit, "")
-		v.Resource = address
-		differs(v.Is(finding.NotFound), "%s imports %s into %s, which no spec asks for", u, left[address], address)
-		v.Severity = finding.Outdated
+// outdated says that an import file is not right.
+func outdated(f *finding.Finding, reason, format string, args ...any) {
+	f.Because(format, args...)
+	if f.Severity == finding.OK {
+		f.Severity = finding.Outdated
+		f.Reason = strings.TrimPrefix(f.Reason+"; "+reason, "; ")
 	}
-}
-
-// differs says that an import file is not right.
-func differs(v *finding.Finding, format string, u UnitID, args ...any) {
-	v.Because(format, append([]any{importPath(u)}, args...)...)
-	if v.Severity == finding.OK {
-		v.Severity = finding.Outdated
-	}
-	v.Next("write the import files anew", "stackgen import-blocks")
+	f.Add(writeImports())
 }

@@ -6,11 +6,10 @@ import (
 	"stackgen/internal/finding"
 )
 
-// Merge lays what was found in plans over what was found without them, so that
-// there is one verdict about each thing: the plan's where it is worse, with the
-// evidence of both.
-func Merge(verdicts, plans []finding.Finding) []finding.Finding {
-	out := slices.Clone(verdicts)
+// Merge joins the findings without plans and those of plans, so that there is one
+// about each thing: the worse one, with the evidence of both.
+func Merge(found, plans []finding.Finding) []finding.Finding {
+	out := slices.Clone(found)
 	for _, p := range plans {
 		i := slices.IndexFunc(out, func(v finding.Finding) bool {
 			return v.Stack == p.Stack && v.Unit == p.Unit && v.Type == p.Type && v.Key == p.Key
@@ -19,15 +18,22 @@ func Merge(verdicts, plans []finding.Finding) []finding.Finding {
 			out = append(out, p)
 			continue
 		}
-		v := &out[i]
-		first, second := v, &p
-		if !v.Stops() {
-			first, second = &p, v
+		first, second := out[i], p
+		if !first.Stops() {
+			first, second = p, out[i]
 		}
-		word, exit := first.Kind, first.Severity
-		evidence := slices.Concat(first.Evidence, slices.DeleteFunc(slices.Clone(second.Evidence), func(e string) bool { return slices.Contains(first.Evidence, e) }))
-		next := first.Steps
-		v.Kind, v.Severity, v.Import, v.Evidence, v.Steps = word, exit, "", evidence, slices.Clone(next)
+		merged := &out[i]
+		merged.Kind, merged.Severity, merged.Reason, merged.Import = first.Kind, first.Severity, first.Reason, ""
+		merged.Evidence, merged.Steps = slices.Clone(first.Evidence), slices.Clone(first.Steps)
+		more := second.Evidence
+		if second.Severity != finding.OK && second.Reason != first.Reason {
+			more = append([]string{second.Reason}, more...)
+		}
+		for _, e := range more {
+			if !slices.Contains(merged.Evidence, e) {
+				merged.Evidence = append(merged.Evidence, e)
+			}
+		}
 	}
 	finding.Sort(out)
 	return out

@@ -13,7 +13,7 @@ import (
 )
 
 // A Plan is what `tofu show -json` says of a plan file. Errored is set where the
-// plan failed and was written all the same, as after a prevent_destroy.
+// plan failed and was written nevertheless, as after a prevent_destroy.
 type Plan struct {
 	tfjson.Plan
 	Errored bool
@@ -27,28 +27,28 @@ func ParsePlan(body []byte) (*Plan, error) {
 		Planned json.RawMessage `json:"planned_values"`
 	}
 	if err := json.Unmarshal(body, &p.Plan); err != nil {
-		return nil, fmt.Errorf("it is no plan: %w", plain(err))
+		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
 	if err := json.Unmarshal(body, &more); err != nil {
-		return nil, fmt.Errorf("it is no plan: %w", plain(err))
+		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
 	if len(more.Planned) == 0 && len(p.ResourceChanges) == 0 && !more.Errored {
-		return nil, errors.New("it is no plan; give the output of `tofu show -json PLANFILE`")
+		return nil, errors.New("it is not a plan; give the output of `tofu show -json PLANFILE`")
 	}
 	p.Errored = more.Errored
 	return p, nil
 }
 
-// JudgePlan refuses what the plan of one unit would do and nobody asked for:
-// creating what exists, replacing, destroying, forgetting, importing what is not
-// certainly ours. Verdicts are those of Judge for the same input. An action that
-// is not known is an error.
-func JudgePlan(in Input, verdicts []finding.Finding, unit UnitID, plan *Plan) ([]finding.Finding, error) {
+// JudgePlan refuses what the plan of one unit would do without a spec that asks
+// for it: creating what exists, replacing, destroying, forgetting, and importing
+// what is not ours for certain. Found are the findings of Judge for the same input.
+// An unknown action is an error.
+func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) ([]finding.Finding, error) {
 	l := in.Lock.Stacks.Get(unit.Stack)
 	if l == nil {
 		return nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
 	}
-	p := &planJudge{in: in, verdicts: verdicts, unit: unit, lock: l, gone: map[string]bool{}}
+	p := &planJudge{in: in, found: found, unit: unit, lock: l, gone: map[string]bool{}}
 	for _, d := range plan.ResourceDrift {
 		if d.Change != nil && d.Change.Actions.Delete() {
 			p.gone[d.Address] = true
@@ -67,23 +67,18 @@ func JudgePlan(in Input, verdicts []finding.Finding, unit UnitID, plan *Plan) ([
 	if plan.Errored {
 		p.errored()
 	}
-	for i := range p.out {
-		if p.out[i].Steps == nil {
-			p.out[i].Steps = []finding.Step{}
-		}
-	}
 	finding.Sort(p.out)
 	return p.out, nil
 }
 
 // A planJudge holds one run of JudgePlan.
 type planJudge struct {
-	in       Input
-	verdicts []finding.Finding
-	unit     UnitID
-	lock     *lock.Stack
-	gone     map[string]bool // what the plan's refresh found gone
-	out      []finding.Finding
+	in    Input
+	found []finding.Finding
+	unit  UnitID
+	lock  *lock.Stack
+	gone  map[string]bool // what the plan's refresh did not find
+	out   []finding.Finding
 }
 
 // change judges one change of the plan.
@@ -112,7 +107,7 @@ func (p *planJudge) change(c *tfjson.ResourceChange) error {
 	return nil
 }
 
-// add begins the verdict about a change.
+// add begins the finding about a change.
 func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
 	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: keyOf(c)}, Object: finding.Object{Resource: c.Address}}
 	switch c.Type {
@@ -139,8 +134,8 @@ func keyOf(c *tfjson.ResourceChange) string {
 // known is what Judge said of the same thing, or nil.
 func (p *planJudge) known(c *tfjson.ResourceChange) *finding.Finding {
 	of := map[string]finding.Type{TypeVM: finding.VM, TypePool: finding.Pool, TypeRecord: finding.Record}[c.Type]
-	for i := range p.verdicts {
-		v := &p.verdicts[i]
+	for i := range p.found {
+		v := &p.found[i]
 		if v.Stack != p.unit.Stack || v.Unit != p.unit.Unit || v.Type != of {
 			continue
 		}
@@ -151,7 +146,7 @@ func (p *planJudge) known(c *tfjson.ResourceChange) *finding.Finding {
 	return nil
 }
 
-// judged reports whether verdicts are made about a resource type.
+// judged reports whether a resource type is judged.
 func judged(kind string) bool {
 	return kind == TypeVM || kind == TypeContainer || kind == TypePool || kind == TypeRecord
 }

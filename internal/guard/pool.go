@@ -5,7 +5,6 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/internal/shell"
 )
 
 // pools judges the pool that a stack creates, and the pools that its VMs join.
@@ -20,57 +19,56 @@ func (j *judge) pools(at *place) {
 		j.pool(at)
 	}
 	if u := at.lock.Units.Get(lock.UnitPool); u != nil && u.Status == lock.Retired {
-		held := j.State[UnitID{at.Name, lock.UnitPool}]
-		for _, r := range held.Resources {
-			v := j.add(at, lock.UnitPool, finding.Pool, r.Key)
-			v.Resource = r.Address
-			v.Is(finding.Retiring).Because("the next apply deletes it, after its VMs")
+		for _, r := range j.State[UnitID{at.Name, lock.UnitPool}].Resources {
+			f := j.add(at, lock.UnitPool, finding.Pool, r.Key)
+			f.Resource = r.Address
+			f.Is(finding.Retiring, "retired: the next apply deletes it, after its VMs")
 		}
 	}
 	var others []string
 	for _, v := range at.VMs {
 		if j.Destroy {
-			break // nothing joins a pool any more
+			break // no VM joins a pool any more
 		}
 		if v.PoolID != "" && !made[v.PoolID] && j.Inventory.Pool(v.PoolID) == nil {
 			others = append(others, v.PoolID)
 		}
 	}
 	for _, id := range unique(others) {
-		v := j.add(at, lock.UnitVM, finding.Pool, id)
-		if gaps(v, j.Inventory.GapsForPool(id)) {
+		f := j.add(at, lock.UnitVM, finding.Pool, id)
+		if gaps(f, j.Inventory.GapsForPool(id)) {
 			continue
 		}
-		v.Is(finding.CannotCreate).Because("VMs are to join pool %s, which does not exist, and no spec creates it", id)
-		v.Next("let the stack create it: in "+at.Spec, "pool: {id: "+id+", create: true}")
-		v.Next("or create it by hand", "pvesh create /pools --poolid "+id)
+		f.Is(finding.CannotCreate, "VMs join it; it does not exist, and no spec creates it")
+		f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+id+", create: true}")
+		f.Next("or create it by hand", "pvesh create /pools --poolid "+id)
 	}
 }
 
 func (j *judge) pool(at *place) {
 	id := at.Pool.ID
-	held, problem := j.held(at, lock.UnitPool, TypePool, id)
-	there := j.Inventory.Pool(id)
-	if j.Destroy && problem == "" && len(held) == 0 && there == nil {
+	states, unreadable := j.resources(at, lock.UnitPool, TypePool, id)
+	found := j.Inventory.Pool(id)
+	if j.Destroy && unreadable == "" && len(states) == 0 && found == nil {
 		return
 	}
-	v := j.add(at, lock.UnitPool, finding.Pool, id)
-	v.Resource = fmt.Sprintf("%s.this[%q]", TypePool, id)
+	f := j.add(at, lock.UnitPool, finding.Pool, id)
+	f.Resource = fmt.Sprintf("%s.this[%q]", TypePool, id)
 	switch {
-	case problem != "":
-		unread(v, problem)
-	case there == nil && gaps(v, j.Inventory.GapsForPool(id)):
-	case there == nil && len(held) > 0 && j.Destroy:
-		v.Is(finding.Retiring).Because("it is gone from the cluster: the destroy takes it out of the state")
-	case there == nil && len(held) > 0:
-		v.Is(finding.Gone).Because("pool %s is in state, and the cluster has none of that name", id)
-		v.Next("create it anew: take it out of the state", inUnit(at.Name, lock.UnitPool, "terragrunt state rm "+shell.Quote(held[0].Address))...)
-	case there == nil:
-		v.Is(finding.Create).Because("the cluster has no pool %s", id)
-	case len(held) > 0:
-		v.Is(finding.Managed).Because("the cluster has it; its VMs: %d", len(there.Members))
+	case unreadable != "":
+		stateUnknown(f, unreadable)
+	case found == nil && gaps(f, j.Inventory.GapsForPool(id)):
+	case found == nil && len(states) > 0 && j.Destroy:
+		f.Is(finding.Retiring, "not in the cluster any more: the destroy removes it from the state")
+	case found == nil && len(states) > 0:
+		f.Is(finding.Gone, "in state, and not in the cluster any more")
+		f.Add(finding.Step{What: "to create it again, remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, lock.UnitPool, states[0].Address)}})
+	case found == nil:
+		f.Is(finding.Create, "the cluster has no pool of this name")
+	case len(states) > 0:
+		f.Is(finding.Managed, "state and cluster agree").Because("its VMs: %d", len(found.Members))
 	default:
-		v.Is(finding.Adopt).Because("the cluster has it, and no state knows it; its VMs: %d", len(there.Members))
-		v.Import = id
+		f.Is(finding.Adopt, "exists, and is in no state").Because("its VMs: %d", len(found.Members))
+		f.Import = id
 	}
 }

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func (j *judge) records(at *place) {
 			switch {
 			case r.Type != TypeRecord || wanted[e.Key+"\x00"+r.Key]:
 			case e.Value.Status == lock.Moving:
-				if !wanted[strings.ToLower(r.ID)] { // else its new unit's verdict says all
+				if !wanted[strings.ToLower(r.ID)] { // else the finding of its new unit covers it
 					j.leftBehind(at, e.Key, r)
 				}
 			default:
@@ -45,63 +44,65 @@ func (j *judge) records(at *place) {
 
 // unwanted is a record that the state has and no VM asks for any more.
 func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r Resource) {
-	v := j.add(at, unit.Key, finding.Record, r.ID)
-	v.Resource = r.Address
+	f := j.add(at, unit.Key, finding.Record, r.ID)
+	f.Resource = r.Address
 	if unit.Value.Status == lock.Forgotten {
-		v.Is(finding.WouldDestroy).Because("unit %s is forgotten, and the record still in its state: a run in a folder that was left behind would remove it", unit.Key)
-		v.Next("take it out of the state, and leave it alone from then on", inUnit(at.Name, unit.Key, "terragrunt state rm "+shell.Quote(r.Address))...)
+		f.Is(finding.WouldDestroy, "its unit is forgotten and still has it in state: a run in the folder of the unit would remove the record").Because("unit %s", unit.Key)
+		f.Add(finding.Step{What: "remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, unit.Key, r.Address)}})
 		return
 	}
-	v.Is(finding.Retiring).Because("no VM asks for the record any more: the next apply removes it")
+	f.Is(finding.Retiring, "no VM asks for the record any more: the next apply removes it")
 }
 
+// record judges one record of a VM.
 func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	name := at.DNS.FQDN(r.Name)
-	held, problem := j.held(at, unit, TypeRecord, r.Name)
-	if j.Destroy && problem == "" && len(held) == 0 {
-		return // a destroy has nothing to do with it
+	states, unreadable := j.resources(at, unit, TypeRecord, r.Name)
+	if j.Destroy && unreadable == "" && len(states) == 0 {
+		return // a destroy does nothing about it
 	}
-	v := j.add(at, unit, finding.Record, name)
-	v.Name = r.Name
-	v.Resource = fmt.Sprintf("%s.this[%q]", TypeRecord, r.Name)
-	v.Owner = vm.Key
+	f := j.add(at, unit, finding.Record, name)
+	f.Name = r.Name
+	f.Resource = fmt.Sprintf("%s.this[%q]", TypeRecord, r.Name)
+	f.Owner = vm.Key
 	if known := j.addresses(at, vm); len(known) == 1 {
-		v.IPv4 = known[0]
+		f.IPv4 = known[0]
 	}
 	answer := j.answer(name)
 	switch {
-	case problem != "":
-		unread(v, problem)
+	case unreadable != "":
+		stateUnknown(f, unreadable)
 	case answer == nil || answer.Error != "":
-		why := "nobody asked for it"
+		why := "DNS was not queried for it"
 		if answer != nil {
 			why = answer.Error
 		}
-		v.Is(finding.Unknown).Because("what DNS has for %s is not known: %s", name, why)
-		v.Next("ask, then look again", fmt.Sprintf("dig @%s -p %d %s A", at.DNS.Server, at.DNS.Port, name))
-	case len(held) > 0 && len(answer.Addresses) > 0:
-		v.Is(finding.Managed).Because("DNS has %s", strings.Join(answer.Addresses, " "))
-	case len(held) > 0:
-		v.Is(finding.Create).Because("it is in state, and DNS has no address for it: an apply publishes it again")
-	case answer.Wildcard && len(held) == 0:
-		v.Is(finding.Create).Because("DNS has no %s; a wildcard answers in its place", name)
+		f.Is(finding.Unknown, "what DNS has for it is not known: "+why)
+		f.Next("query it, then run preflight again", fmt.Sprintf("dig @%s -p %d %s A", at.DNS.Server, at.DNS.Port, name))
+	case len(states) > 0 && len(answer.Addresses) > 0:
+		f.Is(finding.Managed, "in state and in DNS").Because("DNS has %s", strings.Join(answer.Addresses, " "))
+	case len(states) > 0:
+		f.Is(finding.Create, "in state, and DNS has no address for it: an apply publishes it again")
+	case answer.Wildcard:
+		f.Is(finding.Create, "DNS has no record of this name, only a wildcard that answers for it")
 	case answer.CNAME != "":
-		v.Is(finding.Conflict).Because("%s is an alias of %s; an address beside it is refused by DNS, after the VM was created", name, answer.CNAME)
-		v.Next("remove the alias", deletion(at, name, "CNAME")...)
-		v.Next("or publish another name: in "+at.Spec+", "+vm.Path, "dns: {records: [NAME]}")
+		f.Is(finding.Conflict, "the name is an alias: DNS would refuse an address beside it, after the VM is created").Because("it is an alias of %s", answer.CNAME)
+		f.Add(finding.Step{What: "remove the alias", Lines: []finding.Line{removal(at, name, "CNAME")}})
+		f.Next("or publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 	case len(answer.Addresses) == 0:
-		v.Is(finding.Create).Because("DNS has no %s", name)
-	case j.giver(at, name) != "":
-		v.Is(finding.Adopt).Because("DNS has %s for it, from unit %s, which hands it over and forgets it", strings.Join(answer.Addresses, " "), j.giver(at, name))
-		v.Import = v.Key
-		ttl(v, r, answer)
+		f.Is(finding.Create, "DNS has no record of this name")
+	case j.formerUnit(at, name) != "":
+		f.Is(finding.Adopt, "in DNS, from a unit that hands it over").Because("DNS has %s; unit %s forgets it", strings.Join(answer.Addresses, " "), j.formerUnit(at, name))
+		f.Import = f.Key
+		compareTTL(f, r, answer)
 	default:
-		j.existing(at, v, vm, r, answer)
+		j.existing(at, f, vm, r, answer)
 	}
 }
 
-// giver is the unit that hands a record over, or "": the proof that it is ours.
-func (j *judge) giver(at *place, name string) string {
+// formerUnit is the unit that hands a record over, or "". That the record is in
+// its state proves that it is ours.
+func (j *judge) formerUnit(at *place, name string) string {
 	for _, e := range at.lock.Units {
 		if e.Value.Status == lock.Moving && slices.ContainsFunc(j.State[UnitID{at.Name, e.Key}].Resources, func(r Resource) bool {
 			return r.Type == TypeRecord && strings.EqualFold(r.ID, name)
@@ -112,50 +113,49 @@ func (j *judge) giver(at *place, name string) string {
 	return ""
 }
 
-// leftBehind is a record that its unit would let go of, and no other asks for.
+// leftBehind is a record that its unit hands over, and that no other unit wants.
 func (j *judge) leftBehind(at *place, unit string, r Resource) {
-	v := j.add(at, unit, finding.Record, r.ID)
-	v.Name, v.Resource = r.Key, r.Address
-	v.Is(finding.WouldDestroy).Because("unit %s lets go of its records, and no VM asks for %s any more: it would stay in DNS, in nobody's state", unit, r.ID)
-	v.Next("let it go with its unit first: put the former dns.mode back in "+at.Spec, "stackgen render", "(cd stacks/"+at.Name+" && terragrunt stack run apply)")
-	v.Next("or leave it in DNS: take it out of the state", inUnit(at.Name, unit, "terragrunt state rm "+shell.Quote(r.Address))...)
+	f := j.add(at, unit, finding.Record, r.ID)
+	f.Name, f.Resource = r.Key, r.Address
+	f.Is(finding.WouldDestroy, "its unit hands its records over, and no VM asks for this one any more: it would stay in DNS and be in no state").Because("unit %s", unit)
+	f.Next("remove it with its unit first: restore the former dns.mode in "+at.Spec, "stackgen render", "(cd stacks/"+at.Name+" && terragrunt stack run apply)")
+	f.Add(finding.Step{What: "or leave it in DNS, and remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
 }
 
-// ttl says what becomes of a record whose TTL is not the spec's.
-func ttl(v *finding.Finding, r schema.Record, answer *cluster.Record) {
+// compareTTL says that a record with another TTL than the spec's is replaced.
+func compareTTL(f *finding.Finding, r schema.Record, answer *cluster.Record) {
 	if answer.TTL > 0 && answer.TTL != r.TTL {
-		v.Because("its TTL is %d, the spec says %d: the apply replaces the record", answer.TTL, r.TTL)
+		f.Because("its TTL is %d, and the spec says %d: the apply replaces the record", answer.TTL, r.TTL)
 	}
 }
 
 // existing is a record that DNS has and no state. It is ours if its address is
-// the VM's; where that is not known, if the VM is ours and there already. A
-// create would only add to it: both addresses would be published in turn.
-func (j *judge) existing(at *place, v *finding.Finding, vm *schema.VM, r schema.Record, answer *cluster.Record) {
-	has := strings.Join(answer.Addresses, " ")
+// the VM's, or, where that is not known, if the VM exists and is ours. A create
+// would only add an address to it.
+func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.Record, answer *cluster.Record) {
+	addresses := strings.Join(answer.Addresses, " ")
 	expected := j.addresses(at, vm)
-	there := slices.Contains([]finding.Kind{finding.Adopt, finding.Managed, finding.Moved}, j.kinds[at.Name+"/"+vm.Key])
+	exists := slices.Contains([]finding.Kind{finding.Adopt, finding.Managed, finding.Moved}, j.kinds[at.Name+"/"+vm.Key])
 	switch {
 	case len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0]):
-		v.Is(finding.Adopt).Because("DNS has %s for it, which is the VM's address, and no state knows it", has)
-		v.Import = v.Key
-	case len(expected) == 0 && there && len(answer.Addresses) == 1:
-		v.Is(finding.Adopt).Because("DNS has %s for it, its VM is there, and no state knows it; an apply corrects the address if it is another one", has)
-		v.Import = v.Key
+		f.Is(finding.Adopt, "in DNS with the VM's address, and in no state").Because("DNS has %s", addresses)
+	case len(expected) == 0 && exists && len(answer.Addresses) == 1:
+		f.Is(finding.Adopt, "in DNS, and in no state; its VM exists").Because("DNS has %s; an apply corrects it if the VM has another address", addresses)
 	default:
-		v.Is(finding.Conflict).Because("DNS has %s for %s already, and nothing says that it is ours: an apply would add the VM's address to it, and both would be answered in turn", has, v.Key)
+		f.Is(finding.Conflict, "in DNS with another address: an apply would add the VM's, and clients would receive both addresses").Because("DNS has %s", addresses)
 		if len(expected) > 0 {
-			v.Because("the VM's address is %s", strings.Join(expected, " "))
+			f.Because("the VM's address is %s", strings.Join(expected, " "))
 		}
-		v.Next("it is a leftover: remove it, then look again", deletion(at, v.Key, "A")...)
-		v.Next("it is ours, and its address is to be corrected", inUnit(at.Name, v.Unit, "terragrunt import "+shell.Quote(v.Resource)+" "+v.Key)...)
-		v.Next("it is somebody else's: publish another name: in "+at.Spec+", "+vm.Path, "dns: {records: [NAME]}")
+		f.Add(finding.Step{What: "if nothing uses it, remove it, then run preflight again", Lines: []finding.Line{removal(at, f.Key, "A")}})
+		f.Next("if it is this VM's, import it: an apply corrects the address", lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+f.Key))
+		f.Next("if it is not yours, publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 		return
 	}
-	ttl(v, r, answer)
+	f.Import = f.Key
+	compareTTL(f, r, answer)
 }
 
-// addresses are what a VM is known to have: from its spec, or from its agent.
+// addresses are the known addresses of a VM: from its spec, or from its agent.
 func (j *judge) addresses(at *place, vm *schema.VM) []string {
 	if vm.Address.IsValid() {
 		return []string{vm.Address.Addr().String()}
@@ -168,17 +168,13 @@ func (j *judge) addresses(at *place, vm *schema.VM) []string {
 	return nil
 }
 
-// deletion are the lines that remove a record from DNS.
-func deletion(at *place, name, kind string) []string {
-	return []string{
-		"nsupdate -k KEYFILE",
-		fmt.Sprintf("server %s %d", at.DNS.Server, at.DNS.Port),
-		fmt.Sprintf("update delete %s %s", name, kind),
-		"send",
-	}
+// removal is the line that removes a record from DNS.
+func removal(at *place, name, kind string) finding.Line {
+	server := shell.Quote(fmt.Sprintf("server %s %d", at.DNS.Server, at.DNS.Port))
+	return finding.Line{Text: `printf '%s\n' ` + server + " {} send | nsupdate -k KEYFILE", Items: []string{shell.Quote("update delete " + name + " " + kind)}, Sep: " "}
 }
 
-// answer is what DNS said of a name, or nil if it was not asked.
+// answer is the answer of DNS for a name, or nil if it was not queried.
 func (j *judge) answer(name string) *cluster.Record {
 	for i := range j.Inventory.Records {
 		if r := &j.Inventory.Records[i]; strings.EqualFold(r.Name, name) {
@@ -187,7 +183,5 @@ func (j *judge) answer(name string) *cluster.Record {
 	}
 	return nil
 }
-
-func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 func unique(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }

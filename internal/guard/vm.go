@@ -9,7 +9,6 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -21,21 +20,19 @@ type subject struct {
 	match   *cluster.Match
 	entry   *lock.VM
 	profile *schema.Profile
-	states  []Resource
-	guest   *cluster.Guest // on its VMID, whatever it is
+	states  []Resource     // in the state, by its key
+	guest   *cluster.Guest // the guest with its VMID, the right one or not
 }
 
-// vms judges every VM of a stack, those that only the lock still has included.
+// vms judges every VM of a stack, also those that only the lock has.
 func (j *judge) vms(at *place) {
 	for i := range j.matches {
 		m := &j.matches[i]
 		if m.Stack != at.Name || m.Entry == nil {
 			continue
 		}
-		j.out = append(j.out, finding.Finding{})
-		v := &j.out[len(j.out)-1]
-		*v = finding.Finding{Address: finding.Address{Stack: at.Name, Unit: lock.UnitVM, Type: finding.VM, Key: m.Key},
-			Object: finding.Object{VMID: m.VMID, Node: m.Entry.Node, Name: m.Name()}}
+		v := j.add(at, lock.UnitVM, finding.VM, m.Key)
+		v.VMID, v.Node, v.Name = m.VMID, m.Entry.Node, m.Name()
 		s := &subject{judge: j, Finding: v, at: at, match: m, entry: m.Entry, guest: cmp.Or(m.Guest, m.Holder)}
 		v.Resource = schema.VMAddress(m.Entry.Profile, m.Key)
 		for k := range j.Project.Profiles {
@@ -43,7 +40,7 @@ func (j *judge) vms(at *place) {
 				s.profile = p
 			}
 		}
-		if !s.decide() { // nothing left to say
+		if !s.decide() {
 			j.out = j.out[:len(j.out)-1]
 			continue
 		}
@@ -51,7 +48,7 @@ func (j *judge) vms(at *place) {
 	}
 }
 
-// decide judges one VM. It reports whether there is a verdict at all.
+// decide judges one VM. It reports whether there is a finding.
 func (s *subject) decide() bool {
 	keys := []string{s.Key}
 	for _, a := range s.entry.Former {
@@ -62,9 +59,9 @@ func (s *subject) decide() bool {
 			keys = append(keys, r.From)
 		}
 	}
-	var problem string
-	if s.states, problem = s.held(s.at, lock.UnitVM, TypeVM, keys...); problem != "" {
-		unread(s.Finding, problem)
+	var unreadable string
+	if s.states, unreadable = s.resources(s.at, lock.UnitVM, TypeVM, keys...); unreadable != "" {
+		stateUnknown(s.Finding, unreadable)
 		return true
 	}
 	if len(s.states) > 0 {
@@ -78,93 +75,92 @@ func (s *subject) decide() bool {
 	case s.entry.Status == lock.Forgotten:
 		return s.forgotten()
 	case len(s.states) > 1:
-		s.twice()
+		s.duplicate()
 	case s.notMoved():
 	case s.entry.Status == lock.Retired:
 		s.retired()
 	case len(s.states) == 1 && s.states[0].VMID != s.VMID:
 		s.otherVMID()
-	case gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)), s.offline(), s.absorbed():
+	case gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)), s.nodeMissing(), s.inOtherState():
 	case s.Destroy && len(s.states) == 0 && s.match.Guest == nil:
-		return false // a destroy has nothing to do with it
+		return false // a destroy does nothing about it
 	case s.guest == nil && len(s.states) == 0:
-		s.nowhere()
+		s.absent()
 	case s.guest == nil && s.Destroy:
-		s.Is(finding.Retiring).Because("it is gone from the cluster: the destroy takes it out of the state")
+		s.Is(finding.Retiring, "not in the cluster any more: the destroy removes it from the state")
 	case s.guest == nil:
-		s.lost()
+		s.gone()
 	default:
 		s.present()
 	}
 	return true
 }
 
-// twice is a VM that a state has at several addresses.
-func (s *subject) twice() {
-	s.Is(finding.WouldDestroy)
+// duplicate is a VM that a state has at several addresses.
+func (s *subject) duplicate() {
+	s.Is(finding.WouldDestroy, "in state several times: an apply would destroy it")
+	want := schema.VMAddress(s.entry.Profile, s.Key)
 	for _, r := range s.states {
 		s.Because("in state as %s, VMID %d", r.Address, r.VMID)
-	}
-	s.Because("one VM is in state several times: an apply would destroy all but one of them")
-	for _, r := range s.states {
-		if want := schema.VMAddress(s.entry.Profile, s.Key); r.Address != want {
-			s.Next("keep "+want+": take the other out of the state", s.rm(r.Address)...)
+		if r.Address != want {
+			s.Add(finding.Step{What: "keep the address that the specs render, and remove the others from the state", Lines: []finding.Line{s.stateRemove(r.Address)}})
 		}
 	}
 }
 
-func (s *subject) rm(address string) []string {
-	return inUnit(s.Stack, s.Unit, "terragrunt state rm "+shell.Quote(address))
+// stateRemove is the line that removes an address from the unit's state.
+func (s *subject) stateRemove(address string) finding.Line {
+	return lock.StateRemove(s.Stack, s.Unit, address)
 }
 
 // otherVMID is a state that has the key with another VMID: one that was restored
-// from a backup, or is of another project.
+// from a backup, or belongs to another project.
 func (s *subject) otherVMID() {
-	r, also := s.states[0], fmt.Sprintf(" and create %d", s.VMID)
+	r, reason := s.states[0], "the state has it with another VMID than the lock: an apply would destroy that VM and create another one"
 	if s.entry.Status == lock.Retired {
-		also = ", which is not the VM that was retired"
+		reason = "the state has it with another VMID than the lock: an apply would destroy a VM that is not retired"
 	}
-	s.Is(finding.WouldDestroy).Because("state has %s as VMID %d, the lock says %d: an apply would destroy %d%s", r.Address, r.VMID, s.VMID, r.VMID, also)
-	switch g := s.Inventory.Guest(r.VMID); {
-	case g != nil:
+	s.Is(finding.WouldDestroy, reason).Because("%s has VMID %d in state and %d in the lock", r.Address, r.VMID, s.VMID)
+	if g := s.Inventory.Guest(r.VMID); g != nil {
 		s.listed[g.VMID] = true
 		s.Because("VMID %d is %s", r.VMID, describe(g))
-	default:
-		s.Because("nothing that can be seen has VMID %d", r.VMID)
+	} else {
+		s.Because("no visible guest has VMID %d", r.VMID)
 	}
-	s.Next("the state is an old one: bring the right one back")
-	s.Next("the state is wrong: take the VM out of it, then look again", s.rm(r.Address)...)
+	s.Next("if the state is an old one, restore the right one")
+	s.Add(finding.Step{What: "if the state is wrong, remove the VM from it, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
 }
 
-// absorbed is a VMID that another VM of the project, or another stack, has in
-// state as well.
-func (s *subject) absorbed() bool {
+// inOtherState is a VMID that the state of another VM or stack has as well.
+func (s *subject) inOtherState() bool {
 	for _, other := range s.Project.Stacks {
 		for _, r := range s.State[UnitID{other.Name, lock.UnitVM}].Resources {
-			if r.Type == TypeVM && r.VMID == s.VMID && !(other.Name == s.Stack && slices.ContainsFunc(s.states, func(o Resource) bool { return o.Address == r.Address })) {
-				s.Is(finding.Conflict).Because("VMID %d is in the state of %s as %s too", s.VMID, other.Name, r.Address)
-				s.Next("only one state may have it: take it out of the wrong one", inUnit(other.Name, lock.UnitVM, "terragrunt state rm "+shell.Quote(r.Address))...)
-				return true
+			own := other.Name == s.Stack && slices.ContainsFunc(s.states, func(o Resource) bool { return o.Address == r.Address })
+			if r.Type != TypeVM || r.VMID != s.VMID || own {
+				continue
 			}
+			s.Is(finding.Conflict, "its VMID is also in another state").Because("the state of %s has VMID %d as %s", other.Name, s.VMID, r.Address)
+			s.Add(finding.Step{What: "remove it from the state that is wrong", Lines: []finding.Line{lock.StateRemove(other.Name, lock.UnitVM, r.Address)}})
+			return true
 		}
 	}
 	return false
 }
 
-// offline is a VM on a node that does not answer, or one that is to be created
-// there.
-func (s *subject) offline() bool {
+// nodeMissing is a VM on a node that is offline, or that the cluster does not
+// have.
+func (s *subject) nodeMissing() bool {
 	n := s.Inventory.Node(s.Node)
 	switch {
 	case n == nil && s.guest == nil && len(s.states) == 0 && len(s.Inventory.Nodes) > 0:
-		s.Is(finding.Unknown).Because("the cluster has no node %s", s.Node)
-		s.Next("correct the node in "+s.at.Spec, "node: NAME  # one of "+strings.Join(nodeNames(s.Inventory), ", "))
+		s.Is(finding.Unknown, "the cluster has no node "+s.Node)
+		s.Next("correct the node in "+s.at.Spec, s.line("node: NAME")+", one of "+strings.Join(nodeNames(s.Inventory), ", "))
 	case n != nil && !n.Online:
-		s.Is(finding.Unknown).Because("node %s is offline, so what is said of its guests may be old", s.Node)
+		s.Is(finding.Unknown, "node "+s.Node+" is offline, so what is known of its guests may be old")
 		if s.guest != nil {
 			s.Because("%s", describe(s.guest))
 		}
-		s.Next("bring the node back, or wait until it is, then look again", "pvecm status")
+		s.Next("start the node, then run preflight again", "pvecm status")
 	default:
 		return false
 	}
@@ -179,18 +175,17 @@ func nodeNames(inv *cluster.Inventory) []string {
 	return out
 }
 
-// nowhere is a VM that neither state nor cluster has.
-func (s *subject) nowhere() {
-	vm := s.match.VM
-	if vm.Adopt {
-		s.Is(finding.NotFound).Because("the spec adopts VMID %d, and no guest of the cluster has it", s.VMID)
-		s.Next("name the right VMID in "+s.where(), "adopt: {vmid: N}")
-		s.Next("or let it be created: replace the line by its template", "template: VMID")
+// absent is a VM that neither state nor cluster has.
+func (s *subject) absent() {
+	if s.match.VM.Adopt {
+		s.Is(finding.NotFound, "the spec adopts a VMID that no guest of the cluster has").Because("no guest has VMID %d", s.VMID)
+		s.Next("correct the VMID in "+s.at.Spec, s.line("adopt: {vmid: N}"))
+		s.Next("or, to create it, write its template instead of adopt", s.line("template: VMID"))
 		return
 	}
 	if id, ok := s.imported(); ok {
-		s.Is(finding.NotFound).Because("%s imports %s into %s, and nothing has that VMID", importPath(UnitID{s.Stack, s.Unit}), id, s.Resource)
-		s.Next("write the import files anew", "stackgen import-blocks")
+		s.Is(finding.NotFound, "the import file imports a VMID that no guest has").Because("%s imports %s into %s", importPath(UnitID{s.Stack, s.Unit}), id, s.Resource)
+		s.Add(writeImports())
 		return
 	}
 	if others := vmsOf(s.match.Others); len(others) > 0 {
@@ -201,10 +196,10 @@ func (s *subject) nowhere() {
 		s.Because("so another VM may be named %s already", s.Name)
 		return
 	}
-	if s.noTemplate() {
+	if s.templateMissing() {
 		return
 	}
-	s.Is(finding.Create).Because("VMID %d and the name %s are free", s.VMID, s.Name)
+	s.Is(finding.Create, "its VMID and name are free").Because("VMID %d and name %s", s.VMID, s.Name)
 }
 
 // imported is what the import file on disk imports into the VM's address.
@@ -213,37 +208,33 @@ func (s *subject) imported() (string, bool) {
 	return id, ok
 }
 
-// ambiguous lists every VM that carries the name, each with the line to paste.
+// ambiguous lists every VM that has the name, each with the line to paste.
 func (s *subject) ambiguous(others []*cluster.Guest) {
-	what := "another VM carries"
-	if len(others) > 1 {
-		what = fmt.Sprintf("%d other VMs carry", len(others))
-	}
-	s.Is(finding.Ambiguous).Because("%s the name %s, and nothing says that one of them is VMID %d", what, s.Name, s.VMID)
+	s.Is(finding.Ambiguous, "other VMs have its name, and nothing proves which one it is")
+	s.Because("%d VMs have the name %s; its VMID is %d", len(others), s.Name, s.VMID)
 	s.Import = ""
+	var lines []string
 	for _, g := range others {
 		s.listed[g.VMID] = true
 		s.Candidates = append(s.Candidates, g.VMID)
 		s.Because("%s", describe(g))
+		lines = append(lines, s.line(fmt.Sprintf("adopt: {vmid: %d}", g.VMID))+": "+inspect(g))
 	}
-	var lines []string
-	for _, g := range others {
-		lines = append(lines, fmt.Sprintf("adopt: {vmid: %d}  # %s", g.VMID, inspect(g)))
-	}
-	s.Next("look at each, then write the line of the one that is meant into "+s.where()+", or run `stackgen adopt "+s.Key+"=VMID`", lines...)
-	s.Next("it is none of them: give the VM another name in "+s.where(), "name: ANOTHER-NAME")
+	s.Next("inspect each; write the line of the right one into "+s.at.Spec+", or run `stackgen adopt KEY=VMID`", lines...)
+	s.Next("or, if it is none of them, give the VM another name in "+s.at.Spec, s.line("name: ANOTHER-NAME"))
 }
 
-// where is the spec and the place in it, as people find it.
-func (s *subject) where() string {
+// line is a line for the VM's entry in its spec, with the place of the entry.
+func (s *subject) line(text string) string {
 	if s.match.VM == nil {
-		return s.at.Spec
+		return text
 	}
-	return s.at.Spec + ", " + s.match.VM.Path
+	return text + "  # " + s.match.VM.Path
 }
 
-// noTemplate is a VM whose template is not there, so that nothing can be cloned.
-func (s *subject) noTemplate() bool {
+// templateMissing is a VM whose template does not exist, so that it cannot be
+// cloned.
+func (s *subject) templateMissing() bool {
 	t := s.entry.Template
 	if t == nil || len(s.Inventory.GapsForVM(t.VMID)) > 0 {
 		return false
@@ -251,41 +242,46 @@ func (s *subject) noTemplate() bool {
 	g := s.Inventory.Guest(t.VMID)
 	switch {
 	case g == nil:
-		s.Is(finding.CannotCreate).Because("its template %d is not there, so it cannot be created", t.VMID)
+		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d does not exist", t.VMID))
 	case g.Kind != cluster.KindVM || !g.Template && s.entry.Clone == "linked":
-		s.Is(finding.CannotCreate).Because("its template %d is no VM template: %s", t.VMID, describe(g))
+		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d is not a VM template", t.VMID)).Because("%s", describe(g))
 	default:
 		return false
 	}
-	s.Next("make the template again, or name another one in "+s.where(), "template: VMID")
+	s.Next("create the template, or write another one into "+s.at.Spec, s.line("template: VMID"))
 	return true
 }
 
-// lost is a VM that the state has and the cluster has no more.
-func (s *subject) lost() {
+// gone is a VM that the state has and the cluster does not have any more.
+func (s *subject) gone() {
 	r := s.states[0]
-	s.Is(finding.Gone).Because("%s (VMID %d) is in state, and no guest of the cluster has VMID %d: the plan would show an innocent create", r.Address, s.VMID, s.VMID)
+	s.Is(finding.Gone, "in state, and not in the cluster any more: a plan would create it again, empty").Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
 	for _, g := range vmsOf(s.match.Others) {
 		s.listed[g.VMID] = true
-		s.Because("of the same name: %s", describe(g))
+		s.Because("another VM of this name: %s", describe(g))
 	}
-	s.Next("somebody deleted it by mistake: restore it from a backup under VMID "+fmt.Sprint(s.VMID)+", then look again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
-	s.Next("it is to be created anew, empty: take it out of the state, then look again", s.rm(r.Address)...)
-	s.Next("it is to be gone: "+retire(s.at.Spec), "retired: ["+s.Key+"]", "stackgen render")
+	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
+	s.Add(finding.Step{What: "or, to create it again, remove it from the state, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
+	s.Add(s.retire("or, to give it up, remove it from vms in " + s.at.Spec + " and retire it there"))
 }
 
-// forgotten is a VM that is to be left alone. As long as the state has it, an
-// apply would destroy it.
+// retire is the step that retires the VM.
+func (s *subject) retire(what string) finding.Step {
+	return finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render")
+}
+
+// forgotten is a VM to leave alone. An apply would destroy it as long as the state
+// has it.
 func (s *subject) forgotten() bool {
 	if len(s.states) == 0 {
 		return false
 	}
-	s.Is(finding.WouldDestroy).Because("%s is forgotten, and still in state: an apply would destroy it", s.Key)
+	s.Is(finding.WouldDestroy, "forgotten, and still in state: an apply would destroy it")
 	if s.guest != nil {
 		s.Because("%s", describe(s.guest))
 	}
 	for _, r := range s.states {
-		s.Next("take it out of the state, and leave it alone from then on", s.rm(r.Address)...)
+		s.Add(finding.Step{What: "remove it from the state", Lines: []finding.Line{s.stateRemove(r.Address)}})
 	}
 	return true
 }

@@ -35,6 +35,14 @@ func (o Ordered[T]) byKey() map[string]*T {
 	return out
 }
 
+func (o Ordered[T]) keys() []string {
+	var out []string
+	for _, e := range o {
+		out = append(out, e.Key)
+	}
+	return out
+}
+
 func (o Ordered[T]) index(key string) int {
 	return slices.IndexFunc(o, func(e Entry[T]) bool { return e.Key == key })
 }

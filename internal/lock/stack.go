@@ -2,11 +2,8 @@ package lock
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	"stackgen/internal/finding"
-	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -66,68 +63,6 @@ func (d *stackDecider) rename() {
 	}
 }
 
-// leave handles the VMs that the lock has and the spec has not.
-func (d *stackDecider) leave() {
-	var kept Ordered[VM]
-	for _, e := range d.lock.VMs {
-		v := e.Value
-		switch {
-		case d.inSpec[e.Key]:
-			v.Status = Live
-		case d.retired[e.Key]:
-			v.Status = Retired
-		case d.forgotten[e.Key]:
-			if v.Status == Live {
-				d.note("%s/%s is forgotten: as long as the state has it, the guard refuses every apply, which would destroy it; first run: %s", d.stack.Name, e.Key, d.stateRemove(e.Key, &v))
-			}
-			v.Status = Forgotten
-		case v.Status != Live:
-			d.note("%s/%s: the %s VM leaves the lock; VMID %d is free again", d.stack.Name, e.Key, v.Status, v.VMID)
-			d.release(v.VMID, d.stack.Name+"/"+e.Key, "")
-			continue
-		default:
-			d.vmGone(e.Key, &v)
-		}
-		kept = append(kept, Entry[VM]{e.Key, v})
-	}
-	d.lock.VMs = kept
-	d.old = kept.byKey()
-	units := d.lock.Units.byKey()
-	for _, w := range append(slices.Clone(d.stack.Retired), d.stack.Forgotten...) {
-		if d.old[w.Name] == nil && units[w.Name] == nil {
-			d.warnUnknown(w, "VM or unit")
-		}
-	}
-}
-
-// entries is a line of the spec such as `retired: [web01, web02]`, with what the
-// spec has in it already.
-func entries(list string, ways []schema.ListItem, key string) finding.Line {
-	var keys []string
-	for _, w := range ways {
-		keys = append(keys, w.Name)
-	}
-	return finding.Entries(list, append(keys, key)...)
-}
-
-// vmGone refuses to drop a VM that its spec no longer has.
-func (d *stackDecider) vmGone(key string, v *VM) {
-	spec, name := d.lock.Spec, d.stack.Name
-	forget := finding.DoAll("or leave it alone from now on: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, key), "stackgen render")
-	forget.Lines = append(forget.Lines, d.stateRemove(key, v))
-	refusal := d.refuse(finding.Removed, finding.VM, key, "in the lock and no longer in "+spec+": an apply would destroy it",
-		finding.DoAll("destroy it and its records: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
-		forget,
-		finding.DoAll("or give it another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Items: []string{key + ": NEW-KEY"}, Sep: ", "}, "stackgen render"))
-	refusal.VMID = v.VMID
-}
-
-// stateRemove is the command that makes OpenTofu forget a VM.
-func (d *stackDecider) stateRemove(key string, v *VM) finding.Line {
-	return finding.Line{Text: fmt.Sprintf("(cd stacks/%s && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/%s && terragrunt state rm {})", d.stack.Name, UnitVM),
-		Items: []string{shell.Quote(d.address(key, v))}, Sep: " "}
-}
-
 // address is where OpenTofu has a VM: the resource block of its profile.
 func (d *stackDecider) address(key string, v *VM) string {
 	return schema.VMAddress(v.Profile, key)
@@ -154,27 +89,6 @@ func (d *stackDecider) decide() {
 	d.lock.recordAddresses(d.addresses)
 }
 
-// steady refuses what would make an existing VM another one.
-func (d *stackDecider) steady(v *schema.VM, was *VM) {
-	spec := d.lock.Spec
-	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
-		d.refuse(finding.OtherVM, finding.VM, v.Key, fmt.Sprintf("it has VMID %d in the lock, and the spec says %d: an apply would destroy it and create another VM", was.VMID, v.VMID),
-			finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d", was.VMID)),
-			finding.Do(fmt.Sprintf("or, if VM %d exists already and is the one you mean, write instead", v.VMID), fmt.Sprintf("adopt: {vmid: %d}", v.VMID)),
-			finding.Step{What: "or, for a new VM, give it a new key and retire this one", Lines: []finding.Line{entries("retired", d.stack.Retired, v.Key)}})
-	}
-	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
-		d.refuse(finding.OtherVM, finding.VM, v.Key, fmt.Sprintf("it has VMID %d in the lock, and the spec adopts VMID %d under profile %s: if VM %d was ever created, an apply would destroy it", was.VMID, v.VMID, v.Profile, was.VMID),
-			finding.Do("adopt it first under a profile that destroys nothing: in "+spec+" remove", "profile: "+v.Profile),
-			finding.Do("or restore in "+spec, fmt.Sprintf("vmid: %d", was.VMID)))
-	}
-	if was.Member != "" && v.Member != "" && was.Member != v.Member {
-		d.refuse(finding.OtherVM, finding.VM, v.Key, fmt.Sprintf("it belongs to %s, and the roster now gives it to %s", was.Member, v.Member),
-			finding.Do("restore "+was.Member+" at its place in the roster, and add new names at its end"),
-			finding.Do("or let keys follow names, not positions: in "+spec, `key: "{name}"`))
-	}
-}
-
 // harmless reports whether no plan under a profile can destroy a VM.
 func (d *stackDecider) harmless(profile string) bool {
 	return slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool {
@@ -182,8 +96,8 @@ func (d *stackDecider) harmless(profile string) bool {
 	})
 }
 
-// vm decides what a VM's entry lacks. What the spec says outright is taken from
-// there; what it leaves open is kept as it was decided.
+// vm decides what a VM's entry lacks. What the spec sets comes from there; what it
+// leaves open keeps its decision.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Former: was.Former, Fingerprint: was.Fingerprint}
 	if v.Profile != "default" {
@@ -199,9 +113,9 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 		out.VMID = d.allocate(v)
 	}
 	if out.VMID != was.VMID {
-		out.Fingerprint = nil // that was another VM's
+		out.Fingerprint = nil // of the former VM
 		if was.VMID != 0 && v.Adopt {
-			d.note("%s/%s: VMID %d takes the place of %d, which stackgen knows nothing of from now on", d.stack.Name, v.Key, out.VMID, was.VMID)
+			d.note("%s/%s: its VMID is now %d; stackgen does not know VMID %d any more", d.stack.Name, v.Key, out.VMID, was.VMID)
 		}
 	}
 	d.used[out.VMID] = d.stack.Name + "/" + v.Key
@@ -261,7 +175,7 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 // source decides what a VM is cloned from, and how.
 func (d *stackDecider) source(v *schema.VM, was *VM, out *VM) {
 	if v.Template == nil {
-		return // adopted, and nothing to create it from
+		return // adopted: it is never created
 	}
 	t := v.Template
 	switch {

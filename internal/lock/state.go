@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -64,3 +65,13 @@ func moveCommands(was, now *Stack) []string {
 }
 
 func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+
+// InUnit is the line that runs a command in the generated folder of a unit.
+func InUnit(stack, unit, command string) string {
+	return fmt.Sprintf("(cd stacks/%s && terragrunt stack generate && cd .terragrunt-stack/%s && %s)", stack, unit, command)
+}
+
+// StateRemove is the line that removes an address from a unit's state.
+func StateRemove(stack, unit, address string) finding.Line {
+	return finding.Line{Text: InUnit(stack, unit, "terragrunt state rm {}"), Items: []string{shell.Quote(address)}, Sep: " "}
+}

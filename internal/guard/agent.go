@@ -1,0 +1,89 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+)
+
+// agentBlocks is a running VM with an enabled agent that does not answer: the
+// provider would wait for it, at an import always, later as long as the state says.
+func (s *subject) agentBlocks() bool {
+	c := s.guest.Config
+	if s.guest.Status != "running" || c == nil {
+		return false
+	}
+	wait := defaultWait
+	if len(s.states) == 1 {
+		wait = s.states[0].Wait
+	}
+	if wait == "" || short(wait) {
+		return false
+	}
+	if c.Agent == "" {
+		return s.agentGap(wait)
+	}
+	if c.Agent != cluster.AgentSilent {
+		return false
+	}
+	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+wait+" for it").Because("%s", describe(s.guest))
+	s.Next("install and start the agent in the guest", "systemctl enable --now qemu-guest-agent")
+	s.Next("or disable it until the guest has one", fmt.Sprintf("qm set %d --agent 0", s.guest.VMID))
+	if len(s.states) == 1 {
+		s.Next("or shorten the wait: write into "+s.at.Spec+", then apply once without refresh", s.line("agent: {timeout: 3s}"), "stackgen render", "(cd stacks/"+s.Stack+" && terragrunt stack run apply -- -refresh=false)")
+	}
+	return true
+}
+
+// agentGap is a running VM whose agent the token may not query.
+func (s *subject) agentGap(wait string) bool {
+	agent := s.guest.Config.Raw["agent"]
+	if !strings.HasPrefix(agent, "1") && !strings.Contains(agent, "enabled=1") {
+		return false
+	}
+	found := false
+	for _, g := range s.Inventory.GapsForAgent(s.VMID) {
+		if !found {
+			s.Is(finding.Unknown, "whether its QEMU guest agent answers is not visible: if it does not, every plan waits "+wait)
+		}
+		found = true
+		s.Because("%s: %s", g.Path, g.Reason)
+		if g.Fix != "" {
+			s.Next(grant, g.Fix)
+		}
+	}
+	return found
+}
+
+// short reports whether a wait is one of seconds only.
+func short(wait string) bool {
+	seconds, ok := strings.CutSuffix(wait, "s")
+	return ok && len(seconds) <= 2 && !strings.ContainsAny(seconds, "mh")
+}
+
+// deviceGap is a VM with a gap in its device numbers, which HCL cannot express:
+// the plan of an adoption looks harmless, and the apply adds a NIC.
+func (s *subject) deviceGap() bool {
+	if len(s.states) > 0 {
+		return false
+	}
+	if s.guest.Config == nil {
+		s.Is(finding.Unknown, "its configuration was not read").Because("%s", describe(s.guest))
+		s.Next("read the cluster again", "stackgen snapshot")
+		return true
+	}
+	if s.profile != nil && s.profile.IgnoreAll {
+		return false
+	}
+	for _, device := range []string{"net", "serial"} {
+		if missing := missingDevice(s.guest.Config.Raw, device); missing != "" {
+			s.Is(finding.Unknown, "no "+missing+", but later ones: OpenTofu cannot express that, and an apply after its adoption would change its devices").Because("%s", describe(s.guest))
+			s.Next("adopt it without its hardware: write into "+s.at.Spec, s.line("profile: adopted"))
+			s.Next("or renumber its devices without a gap, then run preflight again", inspect(s.guest))
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package guard
+
+import (
+	"fmt"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/shell"
+)
+
+// tainted is a VM that the state marks as tainted: its creation failed halfway, or
+// somebody ran taint. The plan would replace it, which no spec can ask for.
+func (s *subject) tainted() bool {
+	if len(s.states) != 1 || !s.states[0].Tainted || s.Destroy {
+		return false
+	}
+	address := s.states[0].Address
+	s.Is(finding.WouldDestroy, "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again").Because("%s", describe(s.guest))
+	s.Add(finding.Step{What: "to keep it, untaint it: the next apply completes it", Lines: finding.Lines(lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address)))})
+	s.Add(finding.Step{What: "or, to create it again, destroy it by hand and remove it from the state",
+		Lines: append(finding.Lines(inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID)), s.stateRemove(address))})
+	return true
+}
+
+// protected is a VM that cannot be destroyed with its whole stack: the destroy
+// would remove its records and then stop.
+func (s *subject) protected() bool {
+	if !s.Destroy || len(s.states) == 0 {
+		return false
+	}
+	if s.profile != nil && s.profile.PreventDestroy {
+		s.Is(finding.WouldDestroy, "profile "+s.profile.Name+" prevents its destroy: a destroy of the stack would remove DNS records, then stop")
+		s.Add(s.retire("to destroy it too, remove it from vms in " + s.at.Spec + " and retire it there"))
+		s.Next("or keep the stack, and retire only the VMs that you want to destroy")
+		return true
+	}
+	return s.undestroyable()
+}
+
+// undestroyable is a VM that Proxmox VE refuses to destroy.
+func (s *subject) undestroyable() bool {
+	switch g := s.guest; {
+	case on(g.Config, "protection"):
+		s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("%s", describe(g))
+		s.Next("to destroy it, remove the protection", fmt.Sprintf("qm set %d --protection 0", g.VMID))
+	case g.HA != "":
+		s.Is(finding.Busy, "an HA resource: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("HA state: %s", g.HA).Because("%s", describe(g))
+		s.Next("to destroy it, remove the HA resource", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
+	default:
+		return false
+	}
+	return true
+}
+
+// retired is a VM to destroy, or one that was destroyed.
+func (s *subject) retired() {
+	if s.guest == nil && gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)) {
+		return
+	}
+	inState := len(s.states) == 1
+	switch {
+	case inState && s.states[0].VMID != s.VMID:
+		s.otherVMID()
+	case s.guest == nil:
+		s.Is(finding.Retiring, "retired, and not in the cluster any more")
+		if !inState {
+			s.Next("to free its VMID, remove it from `retired` in "+s.at.Spec, "stackgen render")
+		}
+	case inState && (s.busy() || s.conflict()):
+	case s.match.Guest == nil && !s.knownByState() && inState:
+		s.Is(finding.Unknown, "retired, and nothing proves that its VMID is still this VM").Because("%s", describe(s.guest))
+		s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state", Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
+	case inState && s.undestroyable():
+	case inState:
+		s.Is(finding.Retiring, "retired: the next apply destroys its records, then the VM").Because("%s", describe(s.guest))
+	default:
+		s.Is(finding.Retiring, "retired and in no state: no apply destroys it").Because("%s", describe(s.guest))
+		s.Next("to destroy it, do it by hand", inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID))
+	}
+	if s.Kind == finding.Retiring && s.at.lock.Status == lock.Retired {
+		s.Because("its stack is retired")
+	}
+}

@@ -1,0 +1,100 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// unlisted judges what a state has and neither spec nor lock.
+func (j *judge) unlisted(at *place) {
+	for _, e := range at.lock.Units {
+		state, read := j.State[UnitID{at.Name, e.Key}]
+		if (e.Value.Status == lock.Retired || e.Value.Status == lock.Moving) && (!read || state.Unreadable != "") {
+			f := j.add(at, e.Key, finding.Unit, "")
+			_, unreadable := j.resources(at, e.Key, "")
+			stateUnknown(f, unreadable)
+		}
+		for _, r := range state.Resources {
+			switch r.Type {
+			case TypeVM:
+				if at.lock.VMs.Get(r.Key) == nil && !j.renamed(at, r.Key) {
+					j.unlistedVM(at, e.Key, r)
+				}
+			case TypePool:
+				if e.Value.Status == lock.Live && !(at.Pool != nil && at.Pool.Create && at.Pool.ID == r.Key) {
+					j.unlistedPool(at, e.Key, r)
+				}
+			}
+		}
+	}
+}
+
+func (j *judge) renamed(at *place, key string) bool {
+	return at.lock.Had(key) || slices.ContainsFunc(at.Renamed, func(n schema.Rename) bool { return n.From == key })
+}
+
+// leaveAlone is the step that removes an address from the state.
+const leaveAlone = "or leave it alone: remove it from the state"
+
+func (j *judge) unlistedVM(at *place, unit string, r Resource) {
+	f := j.add(at, unit, finding.VM, r.Key)
+	f.VMID, f.Node, f.Name, f.Resource = r.VMID, r.Node, r.Name, r.Address
+	g := j.Inventory.Guest(r.VMID)
+	if g == nil && gaps(f, j.Inventory.GapsForVM(r.VMID)) {
+		return
+	}
+	if g == nil {
+		f.Is(finding.Gone, "in state, and neither in the cluster nor in spec or lock").Because("in state as %s; no guest has VMID %d", r.Address, r.VMID)
+	} else {
+		j.listed[g.VMID] = true
+		f.Is(finding.WouldDestroy, "in state, and neither in spec nor lock: an apply would destroy it").Because("in state as %s", r.Address).Because("%s", describe(g))
+		f.Next("to keep it, restore its entry in "+at.Spec, fmt.Sprintf("%s: {vmid: %d}  # and the rest of its entry", r.Key, r.VMID))
+	}
+	f.Add(finding.Step{What: leaveAlone, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+}
+
+func (j *judge) unlistedPool(at *place, unit string, r Resource) {
+	f := j.add(at, unit, finding.Pool, r.Key)
+	f.Resource = r.Address
+	f.Is(finding.WouldDestroy, "in state, and the spec does not create this pool: an apply would delete it").Because("in state as %s", r.Address)
+	f.Next("to keep it, restore it in "+at.Spec, "pool: {id: "+r.Key+", create: true}")
+	f.Add(finding.Step{What: leaveAlone, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+}
+
+// orphans lists the guests that are ours by tag or pool and in no spec, and those
+// that have the name of a VM and are another one.
+func (j *judge) orphans() {
+	for _, m := range j.matches {
+		at := j.place(m.Stack)
+		if at == nil {
+			continue
+		}
+		for _, g := range vmsOf(m.Others) {
+			if !j.listed[g.VMID] {
+				j.orphan(at, g, "has the name of another VM of the stack", "the name of "+m.Stack+"/"+m.Key)
+			}
+		}
+	}
+	for _, o := range cluster.Orphans(j.Project.Stacks, j.matches, j.Inventory) {
+		if at := j.place(o.Stack); at != nil && !j.listed[o.Guest.VMID] {
+			j.orphan(at, o.Guest, "has the "+o.Mark+" of the stack, and is in no spec", "")
+		}
+	}
+}
+
+func (j *judge) orphan(at *place, g *cluster.Guest, reason, evidence string) {
+	j.listed[g.VMID] = true
+	f := j.add(at, "", finding.Guest, fmt.Sprint(g.VMID))
+	f.VMID, f.Node, f.Name = g.VMID, g.Node, g.Name
+	f.Is(finding.Orphan, reason)
+	if evidence != "" {
+		f.Because("%s", evidence)
+	}
+	f.Because("%s", describe(g))
+	f.Next("inspect it; no apply touches it", inspect(g))
+}

@@ -1,0 +1,130 @@
+package lock
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// leave handles the VMs that the lock has and the spec does not.
+func (d *stackDecider) leave() {
+	var kept, removed, forgotten, dropped Ordered[VM]
+	for _, e := range d.lock.VMs {
+		v := e.Value
+		switch {
+		case d.inSpec[e.Key]:
+			v.Status = Live
+		case d.retired[e.Key]:
+			v.Status = Retired
+		case d.forgotten[e.Key]:
+			if v.Status == Live {
+				forgotten = append(forgotten, e)
+			}
+			v.Status = Forgotten
+		case v.Status != Live:
+			dropped = append(dropped, e)
+			d.release(v.VMID, d.stack.Name+"/"+e.Key, "")
+			continue
+		default:
+			removed = append(removed, e)
+		}
+		kept = append(kept, Entry[VM]{e.Key, v})
+	}
+	d.lock.VMs = kept
+	d.old = kept.byKey()
+	d.refuseRemoval(removed)
+	d.noteLeaving(forgotten, dropped)
+	units := d.lock.Units.byKey()
+	for _, w := range append(slices.Clone(d.stack.Retired), d.stack.Forgotten...) {
+		if d.old[w.Name] == nil && units[w.Name] == nil {
+			d.warnUnknown(w, "VM or unit")
+		}
+	}
+}
+
+// noteLeaving says what to do about VMs that are forgotten now, and which VMIDs
+// are free again.
+func (d *stackDecider) noteLeaving(forgotten, dropped Ordered[VM]) {
+	if len(forgotten) > 0 {
+		d.note("%s: forgotten: %s. While the state has them, the guard blocks every apply; to remove them from it: %s",
+			d.stack.Name, strings.Join(forgotten.keys(), ", "), d.stateRemove(forgotten))
+	}
+	if len(dropped) > 0 {
+		var free []string
+		for _, e := range dropped {
+			free = append(free, fmt.Sprintf("%s (VMID %d, %s)", e.Key, e.Value.VMID, e.Value.Status))
+		}
+		d.note("%s: removed from the lock, and their VMIDs are free again: %s", d.stack.Name, strings.Join(free, ", "))
+	}
+}
+
+// entries is a line of the spec such as `retired: [web01, web02]`, with the keys
+// that the spec has there already.
+func entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
+	var all []string
+	for _, w := range ways {
+		all = append(all, w.Name)
+	}
+	return finding.Entries(list, append(all, keys...)...)
+}
+
+// refuseRemoval refuses to drop VMs that the spec no longer has. Every refusal has
+// the steps for all of them.
+func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
+	if len(removed) == 0 {
+		return
+	}
+	spec, name, keys := d.lock.Spec, d.stack.Name, removed.keys()
+	renamed := finding.Line{Text: "renamed: {{}}", Sep: ", "}
+	for _, key := range keys {
+		renamed.Items = append(renamed.Items, key+": NEW-KEY")
+	}
+	forget := finding.DoAll("or leave them alone from now on: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, keys...), "stackgen render")
+	forget.Lines = append(forget.Lines, d.stateRemove(removed))
+	steps := []finding.Step{
+		finding.DoAll("destroy them and their records: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, keys...), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+		forget,
+		finding.DoAll("or give them other keys: add to "+spec+", then render", renamed, "stackgen render"),
+	}
+	for _, e := range removed {
+		d.refuse(finding.Removed, finding.VM, e.Key, "in the lock and no longer in "+spec+": an apply would destroy it", steps...).VMID = e.Value.VMID
+	}
+}
+
+// stateRemove is the line that removes VMs from the state.
+func (d *stackDecider) stateRemove(vms Ordered[VM]) finding.Line {
+	out := finding.Line{}
+	for _, e := range vms {
+		line := StateRemove(d.stack.Name, UnitVM, d.address(e.Key, &e.Value))
+		line.Items = append(out.Items, line.Items...)
+		out = line
+	}
+	return out
+}
+
+// steady refuses what would make an existing VM another one.
+func (d *stackDecider) steady(v *schema.VM, was *VM) {
+	spec := d.lock.Spec
+	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
+		d.refuse(finding.OtherVM, finding.VM, v.Key, "its VMID differs in lock and spec: an apply would destroy it and create another VM",
+			finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)),
+			finding.Do("or, if the VM with the new VMID exists and is the right one, write instead", fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)),
+			finding.DoAll("or, for a new VM, give it a new key and retire this one", entries("retired", d.stack.Retired, v.Key))).
+			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
+	}
+	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
+		d.refuse(finding.OtherVM, finding.VM, v.Key, "the spec adopts another VMID than the lock has, under profile "+v.Profile+": an apply would destroy the former VM, if it was ever created",
+			finding.Do("adopt it first under a profile that destroys nothing: in "+spec+" remove", "profile: "+v.Profile+"  # "+v.Path),
+			finding.Do("or restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
+			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
+	}
+	if was.Member != "" && v.Member != "" && was.Member != v.Member {
+		d.refuse(finding.OtherVM, finding.VM, v.Key, "the roster gives it to another member than the lock",
+			finding.Do("restore the former members at their places in the roster, and add new ones at its end"),
+			finding.Do("or let keys follow names, not positions: in "+spec, `key: "{name}"`)).
+			Because("%s in the lock, %s in the roster", was.Member, v.Member)
+	}
+}
