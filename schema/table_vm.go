@@ -118,10 +118,10 @@ var diskFields = []Field{
 }
 
 var speedFields = []Field{
-	{Key: "read", Type: Int, Min: 1, Max: 1000000, HCL: "read", PVE: "mbps_rd", Unset: "0", Doc: "MB/s read."},
-	{Key: "read_burstable", Type: Int, Min: 1, Max: 1000000, HCL: "read_burstable", PVE: "mbps_rd_max", Unset: "0", Doc: "MB/s read, in bursts."},
-	{Key: "write", Type: Int, Min: 1, Max: 1000000, HCL: "write", PVE: "mbps_wr", Unset: "0", Doc: "MB/s written."},
-	{Key: "write_burstable", Type: Int, Min: 1, Max: 1000000, HCL: "write_burstable", PVE: "mbps_wr_max", Unset: "0", Doc: "MB/s written, in bursts."},
+	{Key: "read", Type: Int, Min: 1, Max: 1000000, HCL: "read", Unit: "MB/s", PVE: "mbps_rd", Unset: "0", Doc: "MB/s read."},
+	{Key: "read_burstable", Type: Int, Min: 1, Max: 1000000, HCL: "read_burstable", Unit: "MB/s", PVE: "mbps_rd_max", Unset: "0", Doc: "MB/s read, in bursts."},
+	{Key: "write", Type: Int, Min: 1, Max: 1000000, HCL: "write", Unit: "MB/s", PVE: "mbps_wr", Unset: "0", Doc: "MB/s written."},
+	{Key: "write_burstable", Type: Int, Min: 1, Max: 1000000, HCL: "write_burstable", Unit: "MB/s", PVE: "mbps_wr_max", Unset: "0", Doc: "MB/s written, in bursts."},
 	{Key: "iops_read", Type: Int, Min: 1, Max: 10000000, HCL: "iops_read", PVE: "iops_rd", Unset: "0", Doc: "Reads per second."},
 	{Key: "iops_read_burstable", Type: Int, Min: 1, Max: 10000000, HCL: "iops_read_burstable", PVE: "iops_rd_max", Unset: "0", Doc: "Reads per second, in bursts."},
 	{Key: "iops_write", Type: Int, Min: 1, Max: 10000000, HCL: "iops_write", PVE: "iops_wr", Unset: "0", Doc: "Writes per second."},
@@ -171,8 +171,8 @@ var vgaFields = []Field{
 
 var startupFields = []Field{
 	{Key: "order", Type: Int, Max: 1000000, HCL: "order", PVE: "order", Unset: "-1", Doc: "Position in the starting order."},
-	{Key: "up", Type: Int, Max: 1000000, HCL: "up_delay", PVE: "up", Unset: "-1", Doc: "Seconds to wait after the VM starts."},
-	{Key: "down", Type: Int, Max: 1000000, HCL: "down_delay", PVE: "down", Unset: "-1", Doc: "Seconds to wait after the VM stops."},
+	{Key: "up", Type: Int, Max: 1000000, HCL: "up_delay", Unit: "s", PVE: "up", Unset: "-1", Doc: "Seconds to wait after the VM starts."},
+	{Key: "down", Type: Int, Max: 1000000, HCL: "down_delay", Unit: "s", PVE: "down", Unset: "-1", Doc: "Seconds to wait after the VM stops."},
 }
 
 var recordFields = []Field{

@@ -176,3 +176,28 @@ func TestIgnored(t *testing.T) {
 		t.Errorf("got %+v", ds)
 	}
 }
+
+// TestSentences names the value that differs, where it is, and what a plan does.
+func TestSentences(t *testing.T) {
+	const then = ": the first plan after the import "
+	for _, c := range []struct{ lines, own, want string }{
+		{"scsi0: local-lvm:vm-100-disk-0,size=40G", "disks: [{interface: scsi0, size: 32}]", "scsi0 size is 40 GiB in Proxmox VE and 32 GiB in the spec" + then + "changes it"},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4G\nscsi1: local-lvm:vm-100-disk-1,size=4G", "disks: [{interface: scsi0, size: 4}]", "scsi1 is in Proxmox VE and not in the spec" + then + "changes it"},
+		{"scsi0: local-lvm:vm-100-disk-0,size=4G,mbps_rd=5", "disks: [{interface: scsi0, size: 4}]", "scsi0 speed read is 5 MB/s in Proxmox VE and not set in the spec" + then + "changes it"},
+		{"net0: virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=30", "", "net0 vlan is 30 in Proxmox VE and not set in the spec" + then + "changes it"},
+		{"net0:", "", "net0 is in the spec and not in Proxmox VE" + then + "sets it"},
+		{"", "agent: {timeout: 3s}", "agent timeout is 15m after an import and 3s in the spec" + then + "changes it"},
+		{"startup: order=2", "", "startup is {order: 2} in Proxmox VE and not set in the spec" + then + "removes it"},
+		{"description: " + strings.Repeat("long ", 40) + ".", "", "description is " + strings.Repeat("long ", 24) + "... in Proxmox VE and not set in the spec" + then + "removes it"},
+		{"tpmstate0: local-lvm:vm-100-disk-1,size=4M,version=v1.2", "tpm: local-lvm", "tpm version is v1.2 in Proxmox VE and v2.0 in the spec" + then + "destroys the VM and creates another one"},
+		{"rng0: source=/dev/urandom", "", "Proxmox VE has rng0=source=/dev/urandom: a spec has no property for random number generators; the first plan after the import removes it"},
+	} {
+		var got []string
+		for _, d := range Read(guest(c.lines)).Differences(vm(t, c.own), func(string) bool { return false }) {
+			got = append(got, d.String())
+		}
+		if strings.Join(got, " | ") != c.want {
+			t.Errorf("%q and {%s}:\n got %s\nwant %s", c.lines, c.own, strings.Join(got, " | "), c.want)
+		}
+	}
+}
