@@ -166,7 +166,7 @@ func TestCIRecipes(t *testing.T) {
 		says  map[string]string
 	}{
 		{"github", ciGitHub(t), 7, map[string]string{
-			"Preflight": "3 create. Apply now.", "Plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "Check the plans": "| create | example/web01: VM 2100",
+			"Preflight": "safe to apply (3 create)", "Plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "Check the plans": "| create | example/web01: VM 2100",
 			"Terratest": "1 of 7 suites ran, on: live cluster", "Remove what a killed run left": "removed 0 in 6000-6099"}},
 		{"woodpecker", ciWoodpecker(t), 4, map[string]string{
 			"plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "terratest": "1 of 7 suites ran, on: live cluster", "sweep": "removed 0 in 6000-6099"}},
