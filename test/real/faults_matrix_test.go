@@ -66,7 +66,7 @@ func faults() []fault {
 		fault{name: "state lost, and two VMs of one name", happen: twins}.same("ambiguous a", "2 VMs carry the name live-a"),
 		fault{name: "five VMs have the name of a new one", happen: five}.same("ambiguous d", "5 other VMs carry the name live-d"),
 		fault{name: "token without VM.Audit on everything", seed: blindRole, happen: blind("/vms", "/pool")}.same("unknown a b c", "cannot see"),
-		fault{name: "token without VM.Audit on one VM", seed: blindRole, happen: blind("/vms/301", "/pool")}.same("unknown b", "VM 301 is not seen"),
+		fault{name: "token without VM.Audit on one VM", seed: blindRole, happen: blind("/vms/301", "/pool")}.same("unknown b", "VM 301 is not visible"),
 		fault{name: "node offline", happen: lost("pve2")}.same("unknown b", "node pve2 is offline"),
 		fault{name: "no quorum", happen: lost("pve2", "pve3")}.same("unknown live a b c", "no quorum"),
 		fault{name: "lists lagging and alternating, a VM to create", seed: oldLists, happen: lagging(grows)}.harmless("1 added, 0 changed, 0 destroyed", 303),
