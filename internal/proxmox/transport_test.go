@@ -1,36 +1,84 @@
 package proxmox
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 )
 
-// unreachable fails the test when a request is sent.
-type unreachable struct{ t *testing.T }
+// failing fails every request after a while of virtual time.
+type failing struct {
+	now   time.Time
+	takes time.Duration
+	err   error
+	waits []time.Duration
+}
 
-func (u unreachable) RoundTrip(r *http.Request) (*http.Response, error) {
-	u.t.Errorf("%s %s was sent", r.Method, r.URL.Path)
-	return nil, http.ErrAbortHandler
+func (f *failing) RoundTrip(*http.Request) (*http.Response, error) {
+	f.now = f.now.Add(f.takes)
+	return nil, f.err
+}
+
+func (f *failing) wait(_ context.Context, d time.Duration) error {
+	f.now = f.now.Add(d)
+	f.waits = append(f.waits, d)
+	return nil
+}
+
+// send sends one request through a transport and returns its error.
+func (f *failing) send(ctx context.Context, t *testing.T, method, path string) (tries int64, err error) {
+	t.Helper()
+	w := &transport{base: f, now: func() time.Time { return f.now }, wait: f.wait}
+	r, err := http.NewRequestWithContext(ctx, method, "https://pve.example:8006"+path, strings.NewReader("vmid=100"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := w.RoundTrip(r)
+	if err == nil || res != nil {
+		t.Fatalf("%s %s: response %v, error %v", method, path, res, err)
+	}
+	return w.count.Load(), err
 }
 
 func TestWritesAreNotSent(t *testing.T) {
-	w := &transport{base: unreachable{t}, now: time.Now, wait: wait}
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
-		r, err := http.NewRequestWithContext(t.Context(), method, "https://pve.example:8006/api2/json/nodes/pve1/qemu", strings.NewReader("vmid=100"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := w.RoundTrip(r)
-		if err == nil || !strings.Contains(err.Error(), "stackgen sends only reads") {
-			t.Errorf("%s gives %v", method, err)
-		}
-		if res != nil {
-			_ = res.Body.Close()
+		f := &failing{err: http.ErrAbortHandler}
+		if tries, err := f.send(t.Context(), t, method, "/api2/json/nodes/pve1/qemu"); tries != 0 || !strings.Contains(err.Error(), "stackgen sends only reads") {
+			t.Errorf("%s: %d requests, error %v", method, tries, err)
 		}
 	}
-	if n := w.count.Load(); n != 0 {
-		t.Errorf("%d requests counted", n)
+}
+
+func TestRetries(t *testing.T) {
+	down, denied, lost := &Status{Code: statusNodeDown}, &Status{Code: http.StatusForbidden}, errors.New("connection reset by peer")
+	const read, all = "/api2/json/version", "[250ms 1s]"
+	for name, c := range map[string]struct {
+		method, path string
+		ctx          context.Context
+		takes        time.Duration
+		err          error
+		tries        int64
+		waits        string
+	}{
+		"node down":            {"GET", read, t.Context(), 0, down, 3, all},
+		"connection lost":      {"GET", read, t.Context(), 0, lost, 3, all},
+		"permission denied":    {"GET", read, t.Context(), 0, denied, 1, "[]"},
+		"slow node":            {"GET", read, t.Context(), 20 * time.Second, down, 2, "[250ms]"},
+		"node timeout":         {"GET", read, t.Context(), tryTimeout, down, 1, "[]"},
+		"login":                {"POST", ticketPath, t.Context(), 0, down, 1, "[]"},
+		"query without retry":  {"GET", read, context.WithValue(t.Context(), noRetry{}, true), 0, down, 1, "[]"},
+		"untrusted connection": {"GET", read, t.Context(), 0, errors.New("tls: bad certificate"), 1, "[]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &failing{takes: c.takes, err: c.err}
+			tries, err := f.send(c.ctx, t, c.method, c.path)
+			if tries != c.tries || fmt.Sprint(f.waits) != c.waits || !errors.Is(err, c.err) {
+				t.Errorf("%d tries, waits %v, error %v; want %d tries, waits %s", tries, f.waits, err, c.tries, c.waits)
+			}
+		})
 	}
 }

@@ -3,7 +3,6 @@ package pvesim
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -45,8 +44,8 @@ type Server struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	lns    []*listener
-	lmu    sync.Mutex
+	mu     sync.Mutex
+	ln     *listener // nil before Start
 }
 
 type handler func(*call) (any, error)
@@ -96,39 +95,28 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Start serves HTTPS on an address such as 127.0.0.1:0, as the first node.
+// Start serves the first node's view of the cluster over HTTPS, on an address such
+// as 127.0.0.1:0. It may be called once.
 func (s *Server) Start(listen string) error {
-	return s.StartNode(s.w.nodes[0].Name, listen)
-}
-
-// StartNode serves one node's view of the cluster. Several nodes may be served.
-func (s *Server) StartNode(node, listen string) error {
-	if s.w.node(node) == nil {
-		return fmt.Errorf("no node %q", node)
-	}
-	l, err := newListener(s, node, listen)
+	l, err := newListener(s, s.w.nodes[0].Name, listen)
 	if err != nil {
 		return err
 	}
-	s.lmu.Lock()
-	s.lns = append(s.lns, l)
-	s.lmu.Unlock()
-	s.wg.Add(1)
-	go func() {
-		defer s.wg.Done()
-		l.serve()
-	}()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ln = l
+	s.wg.Go(l.serve)
 	return nil
 }
 
-// URL returns the address of the first served node, without a path.
+// URL returns the served address without a path, or "" before Start.
 func (s *Server) URL() string {
-	s.lmu.Lock()
-	defer s.lmu.Unlock()
-	if len(s.lns) == 0 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ln == nil {
 		return ""
 	}
-	return "https://" + s.lns[0].ln.Addr().String()
+	return "https://" + s.ln.ln.Addr().String()
 }
 
 // Env returns the environment variables, as NAME=value, with which clients use
@@ -149,19 +137,21 @@ func (s *Server) Token() string {
 	return ""
 }
 
-// Close stops the listeners and waits for their connections to end.
+// Close stops the listener and waits for its connections to end.
 func (s *Server) Close() error {
 	s.cancel()
-	var errs []error
-	s.lmu.Lock()
-	for _, l := range s.lns {
-		if err := l.close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			errs = append(errs, err)
-		}
+	s.mu.Lock()
+	l := s.ln
+	s.mu.Unlock()
+	if l == nil {
+		return nil
 	}
-	s.lmu.Unlock()
+	err := l.close()
 	s.wg.Wait()
-	return errors.Join(errs...)
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 // Do processes one request in the same process. The path may contain a query.
