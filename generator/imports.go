@@ -8,7 +8,7 @@ import (
 	"stackgen/schema"
 )
 
-// An Import is one resource that exists and is to be taken into state.
+// An Import is one resource that exists and is not in state yet.
 type Import struct {
 	Type, Label, Key string // of its resource block; Key is that of for_each
 	ID               string
@@ -22,14 +22,10 @@ func Imports(s *schema.Stack, unit string, imports []Import) (File, error) {
 	slices.SortFunc(sorted, func(a, b Import) int {
 		return cmp.Or(natural.Compare(a.Key, b.Key), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Label, b.Label))
 	})
-	var blocks []gated
+	f := r.blockFile("stacks/" + s.Name + "/imports/" + unit + ".tf")
 	for _, i := range sorted {
 		to := index(ref(i.Type, i.Label), i.Key)
-		blocks = append(blocks, gated{part: block("import", nil, group(pair{"to", to}, pair{"id", text(i.ID)}))})
+		f.add(block("import", nil, group(pair{"to", to}, pair{"id", text(i.ID)})))
 	}
-	r.blocks("stacks/"+s.Name+"/imports/"+unit+".tf", blocks)
-	if r.err != nil {
-		return File{}, r.err
-	}
-	return r.files[0], nil
+	return *f, f.parse()
 }

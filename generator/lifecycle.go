@@ -27,18 +27,20 @@ func ignoreList(p *schema.Profile) hclwrite.Tokens {
 // that one, and a VM that nobody retired and no spec has gets no block, since
 // that would lead it out of the block that prevents its destruction.
 func (r *renderer) moves(s *schema.Stack, l *lock.Stack) {
-	var blocks []gated
+	f := r.blockFile("stacks/" + s.Name + "/moved/" + lock.UnitVM + ".tf")
+	moves := 0
 	for _, e := range l.VMs {
 		if e.Value.Status == lock.Forgotten {
 			continue
 		}
 		chain := append(slices.Clone(e.Value.Former), e.Value.Address(e.Key))
 		for i := range len(chain) - 1 {
-			blocks = append(blocks, gated{part: block("moved", nil, group(pair{"from", resource(chain[i])}, pair{"to", resource(chain[i+1])}))})
+			f.add(block("moved", nil, group(pair{"from", resource(chain[i])}, pair{"to", resource(chain[i+1])})))
+			moves++
 		}
 	}
-	if len(blocks) > 0 {
-		r.blocks("stacks/"+s.Name+"/moved/"+lock.UnitVM+".tf", blocks)
+	if moves > 0 {
+		r.files = append(r.files, *f)
 	}
 }
 

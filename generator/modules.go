@@ -2,37 +2,97 @@ package generator
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"stackgen/internal/lock"
 	"stackgen/schema"
 	"stackgen/templates"
 )
 
 const vmType = "proxmox_virtual_environment_vm"
 
-// shared renders what all stacks use: root.hcl, units and modules.
-func shared(p *schema.Project) ([]File, error) {
+// shared renders what several stacks use: root.hcl, and the units and modules
+// that a stack of the project has.
+func shared(p *schema.Project, d *lock.Lock) ([]File, error) {
 	r := &renderer{}
 	root := r.skeleton("root.hcl")
 	root.SetAttributeRaw("terragrunt_version_constraint", text(p.Terragrunt))
 	root.SetAttributeRaw("terraform_version_constraint", text(p.OpenTofu))
 	r.done()
-	if slices.ContainsFunc(p.Stacks, func(s *schema.Stack) bool { return s.Catalog == nil }) {
-		for _, unit := range []string{"dns", "proxmox-pool", "proxmox-vm"} {
-			r.skeleton("units/" + unit + "/terragrunt.hcl")
+	for _, k := range kinds {
+		if !slices.ContainsFunc(p.Stacks, func(s *schema.Stack) bool { return uses(s, d.Stacks.Get(s.Name), k.unit) }) {
+			continue
+		}
+		r.skeleton("units/" + k.unit + "/terragrunt.hcl")
+		r.done()
+		version := p.Proxmox
+		if k.provider == "dns" {
+			version = p.DNS
+		}
+		r.versions(k, p.OpenTofu, version)
+		if k.unit == lock.UnitVM {
+			r.vmModule(usedProfiles(p, d))
+		} else {
+			r.skeleton("modules/" + k.module + "/main.tf")
 			r.done()
 		}
-		r.module("dns-records", "dns", p.OpenTofu, p.DNS)
-		r.module("proxmox-pool", "proxmox", p.OpenTofu, p.Proxmox)
-		r.module("proxmox-vm", "proxmox", p.OpenTofu, p.Proxmox)
-		r.vmModule(p.Profiles)
 	}
 	return r.files, r.err
+}
+
+// A kind is a kind of unit: its folder in units, its module, and the module's
+// provider.
+type kind struct{ unit, module, provider, source string }
+
+var kinds = []kind{
+	{lock.UnitDNS, moduleDNS, "dns", "hashicorp/dns"},
+	{lock.UnitPool, lock.UnitPool, "proxmox", "bpg/proxmox"},
+	{lock.UnitVM, lock.UnitVM, "proxmox", "bpg/proxmox"},
+}
+
+// moduleDNS is the module of units that publish records.
+const moduleDNS = "dns-records"
+
+// uses reports whether a stack has a unit of a kind and takes it from the project.
+func uses(s *schema.Stack, l *lock.Stack, unit string) bool {
+	return l != nil && s.Catalog == nil && slices.ContainsFunc(l.Units, func(e lock.Entry[lock.Unit]) bool {
+		kind := e.Key
+		if kind != lock.UnitVM && kind != lock.UnitPool {
+			kind = lock.UnitDNS
+		}
+		return kind == unit && e.Value.Status != lock.Forgotten
+	})
+}
+
+// usedProfiles are the profiles that a spec uses, and those of addresses that VMs
+// have or had according to the lock: until a move is applied, the resource block
+// of the former profile protects the VM.
+func usedProfiles(p *schema.Project, d *lock.Lock) []schema.Profile {
+	used := map[string]bool{}
+	for _, s := range p.Stacks {
+		for _, v := range s.VMs {
+			used[v.Profile] = true
+		}
+		l := d.Stacks.Get(s.Name)
+		if l == nil {
+			continue
+		}
+		for _, e := range l.VMs {
+			used[e.Value.Address(e.Key).Profile] = true
+			for _, a := range e.Value.Former {
+				used[a.Profile] = true
+			}
+		}
+	}
+	if len(used) == 0 { // a module without a resource is no module
+		used["default"] = true
+	}
+	return slices.DeleteFunc(slices.Clone(p.Profiles), func(p schema.Profile) bool { return !used[p.Name] })
 }
 
 // A renderer collects files and stops at the first error.
@@ -75,42 +135,26 @@ func (r *renderer) fail(err error) {
 	}
 }
 
-// done lets the file at hand out.
-func (r *renderer) done() {
-	f, err := gate(r.path, r.from, r.file)
-	if err != nil {
-		r.fail(err)
-		return
-	}
-	r.files = append(r.files, f)
+// done adds the file to the rendered ones.
+func (r *renderer) done() { r.files = append(r.files, formatted(r.path, r.from, r.file)) }
+
+// blockFile starts a file of blocks whose tokens are spaced already: a stack of
+// thousands of VMs would take too long to format.
+func (r *renderer) blockFile(path string) *File {
+	body := []byte("# " + header(r.from, cmp.Or(r.command, "stackgen render")) + "\n")
+	return &File{Path: path, Body: body, blocks: []int{len(body)}}
 }
 
-// blocks lets a file of very many blocks out.
-func (r *renderer) blocks(path string, blocks []gated) {
-	f, err := gateBlocks(path, header(r.from, cmp.Or(r.command, "stackgen render")), blocks)
-	if err != nil {
-		r.fail(err)
-		return
-	}
-	r.files = append(r.files, f)
-}
-
-// module renders the files of a module that are the same for every project but
-// for versions.
-func (r *renderer) module(name, provider, engine, version string) {
-	body := r.skeleton("modules/" + name + "/versions.tf")
+// versions renders the versions of a module's engine and provider.
+func (r *renderer) versions(k kind, engine, version string) {
+	body := r.skeleton("modules/" + k.module + "/versions.tf")
 	if tf := body.FirstMatchingBlock("terraform", nil); tf != nil {
 		tf.Body().SetAttributeRaw("required_version", text(engine))
 		if providers := tf.Body().FirstMatchingBlock("required_providers", nil); providers != nil {
-			source := map[string]string{"proxmox": "bpg/proxmox", "dns": "hashicorp/dns"}[provider]
-			providers.Body().SetAttributeRaw(provider, object(pair{"source", text(source)}, pair{"version", text(version)}))
+			providers.Body().SetAttributeRaw(k.provider, object(pair{"source", text(k.source)}, pair{"version", text(version)}))
 		}
 	}
 	r.done()
-	if name != "proxmox-vm" {
-		r.skeleton("modules/" + name + "/main.tf")
-		r.done()
-	}
 }
 
 // vmModule renders the VM module: one resource block for each profile, since a
@@ -120,16 +164,16 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	r.vmVariables(root, profiles)
 	body := r.begin("modules/proxmox-vm/main.tf")
 	locals := body.AppendNewBlock("locals", nil).Body()
-	locals.AppendUnstructuredTokens(comment("Every VM belongs to the resource block of its profile, and to that one only."))
+	locals.AppendUnstructuredTokens(comment("Every VM belongs to the resource block of its profile."))
 	names, blocks := make([]pair, 0, len(profiles)), make([]hclwrite.Tokens, 0, len(profiles))
 	for _, p := range profiles {
-		names = append(names, pair{p.Name, profileFilter(p.Name)})
-		blocks = append(blocks, facts(ref(vmType, schema.ResourceLabel(p.Name))))
+		names = append(names, pair{p.Name, vmsOf(p.Name)})
+		blocks = append(blocks, outputsOf(ref(vmType, schema.ResourceLabel(p.Name))))
 	}
 	locals.SetAttributeRaw("profiles", object(names...))
 	locals.AppendNewline()
-	locals.AppendUnstructuredTokens(comment("What the outputs need of every VM, whichever block it is in. Not the whole"))
-	locals.AppendUnstructuredTokens(comment("resource: that has deprecated attributes, and OpenTofu warns of each use."))
+	locals.AppendUnstructuredTokens(comment("What the outputs read of the VMs of all blocks. The whole resource has"))
+	locals.AppendUnstructuredTokens(comment("deprecated attributes, and OpenTofu warns of each use."))
 	locals.SetAttributeRaw("machines", callLines("merge", blocks...))
 	for i := range profiles {
 		body.AppendNewline()
@@ -140,41 +184,26 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	r.done()
 }
 
-// facts is { for key, vm in RESOURCE : key => { ... } } with the attributes that
-// outputs.tf reads.
-func facts(resource hclwrite.Tokens) hclwrite.Tokens {
-	src, _ := hclwrite.ParseConfig([]byte("x = { for key, vm in x : key => vm }"), "facts", hcl.InitialPos) // a literal
-	tokens := src.Body().GetAttribute("x").Expr().BuildTokens(nil)
-	var wanted []pair
+// outputsOf is { for key, vm in RESOURCE : key => { ... } } with the attributes
+// that outputs.tf reads.
+func outputsOf(resource hclwrite.Tokens) hclwrite.Tokens {
+	var attributes []pair
 	for _, name := range []string{"vm_id", "name", "node_name", "network_device", "mac_addresses", "ipv4_addresses"} {
-		wanted = append(wanted, pair{name, ref("vm", name)})
+		attributes = append(attributes, pair{name, ref("vm", name)})
 	}
-	out := hclwrite.Tokens{}
-	for i, t := range tokens {
-		switch {
-		case string(t.Bytes) == "x":
-			out = append(out, resource...)
-		case i == len(tokens)-2: // the value, before the closing brace
-			out = append(out, inline(wanted...)...)
-		default:
-			out = append(out, t)
-		}
-	}
-	return out
+	each := slices.Concat(words("for key, vm in"), resource, words(": key =>"), object(attributes...))
+	return slices.Concat(words("{"), hclwrite.Tokens{newline()}, each, hclwrite.Tokens{newline()}, words("}"))
 }
 
-// profileFilter is { for key, vm in var.vms : key => vm if vm.profile == NAME }.
-func profileFilter(name string) hclwrite.Tokens {
-	src, _ := hclwrite.ParseConfig([]byte(`x = { for key, vm in var.vms : key => vm if vm.profile == "" }`), "filter", hcl.InitialPos) // a literal
-	tokens := src.Body().GetAttribute("x").Expr().BuildTokens(nil)
-	end := len(tokens) - 3 // the empty string and the closing brace
-	return append(append(slices.Clone(tokens[:end]), text(name)...), tokens[len(tokens)-1])
+// vmsOf is { for key, vm in var.vms : key => vm if vm.profile == PROFILE }.
+func vmsOf(profile string) hclwrite.Tokens {
+	return slices.Concat(words("{ for key, vm in var.vms : key => vm if vm.profile =="), text(profile), words("}"))
 }
 
 func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
 	body := r.begin("modules/proxmox-vm/variables.tf")
 	v := body.AppendNewBlock("variable", []string{"proxmox"}).Body()
-	v.SetAttributeRaw("description", text("How the cluster is reached; null is left to the environment."))
+	v.SetAttributeRaw("description", text("How to reach the cluster. What is null comes from the environment."))
 	v.SetAttributeRaw("type", call("object", object(
 		pair{"endpoint", call("optional", ident("string"))},
 		pair{"insecure", call("optional", ident("bool"))})))
@@ -182,7 +211,7 @@ func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
 	body.AppendNewline()
 
 	v = body.AppendNewBlock("variable", []string{"vms"}).Body()
-	v.SetAttributeRaw("description", text("The VMs by key, in the shape of the provider's resource; null is left to the provider. ipv4 is a static address, meta is JSON for the outputs."))
+	v.SetAttributeRaw("description", text("The VMs by key. Attributes are those of the resource, and ipv4 (a static address) and meta (JSON)."))
 	v.SetAttributeRaw("type", call("map", root.typeOf(
 		pair{"profile", ident("string")},
 		pair{"ipv4", call("optional", ident("string"))},
@@ -193,19 +222,32 @@ func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
 	}
 	v.AppendNewline()
 	known := v.AppendNewBlock("validation", nil).Body()
-	known.SetAttributeRaw("condition", knownProfiles(names))
-	known.SetAttributeRaw("error_message", text(fmt.Sprintf("A VM has a profile this module has no resource block for. It knows: %s.", strings.Join(names, ", "))))
+	known.SetAttributeRaw("condition", allHave(names))
+	known.SetAttributeRaw("error_message", call("join", text(" "), broken(texts([]string{
+		"A VM has a profile this module has no resource block for.",
+		"It knows: " + strings.Join(names, ", ") + ".",
+	}), lineWidth)))
 	r.done()
 }
 
-// knownProfiles is alltrue([for vm in var.vms : contains([...], vm.profile)]).
-// Without it a VM of an unknown profile would belong to no block: destroyed.
-func knownProfiles(names []string) hclwrite.Tokens {
-	inner := call("contains", texts(names), ref("vm", "profile"))
-	src, _ := hclwrite.ParseConfig([]byte(`x = [for vm in values(var.vms) : true]`), "known", hcl.InitialPos) // a literal
-	tokens := src.Body().GetAttribute("x").Expr().BuildTokens(nil)
-	loop := append(append(slices.Clone(tokens[:len(tokens)-2]), inner...), tokens[len(tokens)-1])
-	return call("alltrue", loop)
+// allHave is the condition that every VM has one of the profiles. A VM of another
+// one would belong to no resource block, and be destroyed.
+func allHave(profiles []string) hclwrite.Tokens {
+	names := texts(profiles)
+	if columns(names) > lineWidth/3 {
+		names = broken(names, lineWidth)
+	}
+	return slices.Concat(words("alltrue([for vm in values(var.vms) : contains("), names, words(", vm.profile)])"))
+}
+
+// words are the tokens of a literal piece of HCL. The file is formatted later.
+func words(src string) hclwrite.Tokens {
+	lexed, _ := hclsyntax.LexConfig([]byte(src), "", hcl.InitialPos)
+	var out hclwrite.Tokens
+	for _, t := range lexed[:len(lexed)-1] { // without the end of the file
+		out = append(out, token(t.Type, string(t.Bytes)))
+	}
+	return out
 }
 
 // resource writes the block of one profile.
@@ -221,7 +263,7 @@ func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile)
 		l.SetAttributeRaw("prevent_destroy", boolean(true))
 	}
 	if p.IgnoreAll {
-		l.AppendUnstructuredTokens(comment("These VMs are used as they are: whatever differs from the spec is left alone."))
+		l.AppendUnstructuredTokens(comment("These VMs are used as they are: no difference from the spec is applied."))
 		l.AppendUnstructuredTokens(comment(reasons["clone"]))
 		l.SetAttributeRaw("ignore_changes", ident("all"))
 		return
@@ -231,6 +273,6 @@ func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile)
 
 // reasons say why an attribute is ignored; other attributes are the author's choice.
 var reasons = map[string]string{
-	"clone":     "clone is never read back, so an imported VM would be destroyed and cloned anew.",
-	"node_name": "node_name follows a VM that was migrated by hand or by HA; a plan would replace it.",
+	"clone":     "clone is not read back: an imported VM would be destroyed and cloned again.",
+	"node_name": "node_name follows a migration by hand or by HA: a plan would replace the VM.",
 }

@@ -13,7 +13,7 @@ import (
 // selected says which stacks' own files are wanted. The files are sorted, their
 // paths unique and local.
 func Render(p *schema.Project, d *lock.Lock, selected func(stack string) bool) ([]File, error) {
-	files, err := shared(p)
+	files, err := shared(p, d)
 	if err != nil {
 		return nil, err
 	}

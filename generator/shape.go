@@ -189,7 +189,10 @@ func (s *shape) typeOf(extra ...pair) hclwrite.Tokens {
 // body writes the attributes and dynamic blocks of a block. They read from the
 // object that root names: each.value, or the value of the enclosing dynamic block.
 func (s *shape) body(out *hclwrite.Body, root string, attrs ...string) {
-	for _, p := range s.parts {
+	for i, p := range s.parts {
+		if i > 0 && (p.row == nil || s.parts[i-1].row == nil) {
+			out.AppendNewline() // around blocks
+		}
 		value := ref(root, append(slices.Clone(attrs), p.name)...)
 		switch {
 		case p.row != nil:
@@ -200,6 +203,7 @@ func (s *shape) body(out *hclwrite.Body, root string, attrs ...string) {
 		}
 		block := out.AppendNewBlock("dynamic", []string{p.name}).Body()
 		block.SetAttributeRaw("for_each", value)
+		block.AppendNewline()
 		p.body(block.AppendNewBlock("content", nil).Body(), p.name, "value")
 	}
 }

@@ -3,8 +3,6 @@ package generator
 import (
 	"slices"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
-
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -17,9 +15,7 @@ type unit struct {
 	values  []pair
 	after   []string // units that must be applied first
 	address []pair   // DNS: the dependency's mock and how an address is read
-	moving  bool     // DNS: the records go on in another unit
-	hollow  []pair   // VMs: the values without the VMs, and
-	pieces  [][]byte // each VM, to be proved apart
+	extra   part     // what else is in its autoinclude
 }
 
 // mockAddress stands for an address that is not known before the VM is there.
@@ -32,7 +28,7 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 	vms := naturalOrder(s.VMs)
 	owners := recordOwners(vms, l)
 	var before, after []unit // of the VM unit
-	var moving, heirs []string
+	var moving, successors []string
 	for _, e := range l.Units {
 		switch {
 		case e.Key == lock.UnitVM || e.Value.Status == lock.Forgotten:
@@ -41,29 +37,29 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 		case e.Key == lock.UnitPool:
 			after = append(after, unit{name: e.Key, kind: lock.UnitPool, module: lock.UnitPool, values: []pair{{"pools", object()}}, after: []string{lock.UnitVM}})
 		case e.Value.Status == lock.Retired:
-			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, module: "dns-records", values: []pair{{"records", object()}}})
+			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, module: moduleDNS, values: []pair{{"records", object()}}})
 		case e.Value.Status == lock.Moving:
 			moving = append(moving, e.Key)
 		default:
 			after = append(after, r.dnsUnit(e.Key, owners[e.Key]))
-			heirs = append(heirs, e.Key)
+			successors = append(successors, e.Key)
 		}
 	}
 	for _, name := range moving {
-		after = append(after, movingUnit(name, heirs))
+		after = append(after, handOver(name, successors))
 	}
 	if len(moving) > 0 {
-		r.letGo(s.Name)
+		r.handOverModule(s.Name)
 	}
 	machines := r.vmUnit(s, l, vms)
 	for _, u := range before {
 		machines.after = append(machines.after, u.name)
 	}
-	var blocks []gated
-	for _, u := range append(append(before, machines), after...) {
-		blocks = append(blocks, u.gated(s))
+	f := r.blockFile("stacks/" + s.Name + "/" + StackFile)
+	for _, u := range slices.Concat(before, []unit{machines}, after) {
+		f.add(u.block(s))
 	}
-	r.blocks("stacks/"+s.Name+"/"+StackFile, blocks)
+	r.files = append(r.files, *f)
 }
 
 func (r *renderer) poolUnit(s *schema.Stack) unit {
@@ -79,20 +75,17 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 	}
 	root := vmShape()
 	var vms []pair
-	var pieces [][]byte
 	for _, v := range sorted {
 		tokens, err := vmLiteral(root, v, decisions[v.Key])
 		if err != nil {
 			r.fail(err)
 		}
-		vms = append(vms, pair{v.Key, tokens})
-		pieces = append(pieces, tokens.Bytes())
+		vms = append(vms, pair{v.Key, seal(vmIndent, tokens)})
 	}
-	u := unit{name: lock.UnitVM, kind: lock.UnitVM, module: lock.UnitVM, pieces: pieces}
+	u := unit{name: lock.UnitVM, kind: lock.UnitVM, module: lock.UnitVM}
 	if s.Parallelism > 0 {
 		u.values = append(u.values, pair{"parallelism", number(s.Parallelism)})
 	}
-	u.hollow = append(slices.Clone(u.values), pair{"vms", object()})
 	u.values = append(u.values, pair{"vms", object(vms...)})
 	return u
 }
@@ -116,7 +109,7 @@ func recordOwners(vms []*schema.VM, l *lock.Stack) map[string][]*schema.VM {
 
 // dnsUnit is the unit of one VM's records, or of the whole stack's.
 func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
-	u := unit{name: name, kind: lock.UnitDNS, module: "dns-records", after: []string{lock.UnitVM}}
+	u := unit{name: name, kind: lock.UnitDNS, module: moduleDNS, after: []string{lock.UnitVM}}
 	var records []pair
 	for _, v := range owners {
 		for _, rec := range v.Records {
@@ -132,17 +125,6 @@ func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
 	return u
 }
 
-// gated is the unit's block with what proves it.
-func (u *unit) gated(s *schema.Stack) gated {
-	g := gated{part: u.block(s), pieces: u.pieces}
-	if u.pieces != nil {
-		hollow := *u
-		hollow.values = u.hollow
-		g.hollow = hollow.block(s)
-	}
-	return g
-}
-
 // block is the unit block. What differs between stacks is in it, so that the
 // unit itself stays generic.
 func (u *unit) block(s *schema.Stack) part {
@@ -151,8 +133,8 @@ func (u *unit) block(s *schema.Stack) part {
 	for _, name := range u.after {
 		auto = append(auto, u.dependency(name)...)
 	}
-	if u.moving {
-		auto = append(auto, u.without()...)
+	if u.extra != nil {
+		auto = append(auto, u.extra)
 	}
 	parts := []part{
 		group(pair{"source", text(source)}, pair{"path", text(u.name)}),
@@ -183,12 +165,6 @@ func (u *unit) dependency(on string) []part {
 			pair{"mock_outputs_merge_strategy_with_state", text("deep_map_only")}))),
 		group(pair{"inputs", object(pair{"addresses", object(addresses...)})}),
 	}
-}
-
-// generated is a file of the unit's root module.
-func generated(what string, contents hclwrite.Tokens) part {
-	return block("generate", []string{what},
-		group(pair{"path", text(what + ".tf")}, pair{"if_exists", text("overwrite")}, pair{"contents", contents}))
 }
 
 // naturalOrder sorts VMs as people do, whatever order they were written in.

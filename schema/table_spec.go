@@ -34,7 +34,7 @@ var sharedFields = []Field{
 	{Key: "environment", Type: String, Format: "label", Doc: "Part of the state key, and `{env}` in naming."},
 	{Key: "engine", Type: Object, Fields: engineFields, Doc: "Versions that the output runs on. The output enforces them; a constraint that allows versions the output does not run on is an error."},
 	{Key: "providers", Type: Object, Fields: providerFields, Doc: "Provider versions, for the whole project."},
-	{Key: "catalog", Type: Object, Fields: catalogFields, Doc: "Take modules and units from a Git repository instead of rendering them."},
+	{Key: "catalog", Type: Object, Fields: catalogFields, Doc: "Take modules and units from a Git repository instead of rendering them. The repository is a project too: it has what its own specs use."},
 	{Key: "backend", Type: Object, Fields: backendFields, Doc: "Storage of the state, under the key `[prefix/][environment/]<stack>/<unit>/tofu.tfstate`."},
 	{Key: "proxmox", Type: Object, Fields: proxmoxFields, Doc: "The cluster. Without it, the `PROXMOX_VE_*` variables set it. Credentials always come from them."},
 	{Key: "dns", Type: Object, Fields: dnsFields, Doc: "Publish a record for every VM, by RFC 2136 updates. The secret is only in `DNS_UPDATE_KEYSECRET`."},

@@ -1,6 +1,6 @@
 // Package templates holds the files that rendering starts from: skeletons of
-// modules, units and root.hcl, and what `stackgen init` writes. Each is valid
-// as it stands; package generator fills in what depends on the specs.
+// modules, units and root.hcl, and what `stackgen init` writes. Each is valid HCL
+// or YAML; package generator fills in what depends on the specs.
 package templates
 
 import "embed"

@@ -10,7 +10,7 @@ variable "dns" {
 }
 
 variable "records" {
-  description = "Records by name relative to the zone (@ is the zone itself): the key of their VM, and the TTL in seconds."
+  description = "Records by name, relative to the zone (@ is the zone): the key of the VM and the TTL in seconds."
   type = map(object({
     vm  = string
     ttl = number
@@ -18,7 +18,7 @@ variable "records" {
 }
 
 variable "addresses" {
-  description = "The VMs' IPv4 addresses by key; null while unknown."
+  description = "IPv4 addresses of the VMs by key; null while unknown."
   type        = map(string)
   default     = {}
 }
@@ -33,8 +33,12 @@ resource "dns_a_record_set" "this" {
 
   lifecycle {
     precondition {
-      condition     = lookup(var.addresses, each.value.vm, null) != null
-      error_message = "VM ${each.value.vm} has reported no IPv4 address, so its record ${each.key} cannot be published. Its QEMU guest agent is not running, or has not seen an address yet: install and start qemu-guest-agent in the guest, or give the VM a static address in the spec. Then apply again."
+      condition = lookup(var.addresses, each.value.vm, null) != null
+      error_message = join(" ", [
+        "VM ${each.value.vm} has reported no IPv4 address, so its record ${each.key} cannot be published.",
+        "Its QEMU guest agent does not run, or has not seen an address yet: install and start",
+        "qemu-guest-agent in the guest, or give the VM a static address in the spec. Then apply again.",
+      ])
     }
   }
 }

@@ -11,7 +11,7 @@ terraform {
   }
 }
 
-# What is null here comes from PROXMOX_VE_ENDPOINT and PROXMOX_VE_INSECURE.
+# A null endpoint comes from PROXMOX_VE_ENDPOINT, insecure from PROXMOX_VE_INSECURE.
 # Credentials always come from the environment.
 provider "proxmox" {
   endpoint = var.proxmox.endpoint

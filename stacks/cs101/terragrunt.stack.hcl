@@ -21,11 +21,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student2 = {
         profile          = "default"
         name             = "cs101-student2"
@@ -40,11 +45,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student3 = {
         profile          = "default"
         name             = "cs101-student3"
@@ -59,11 +69,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student4 = {
         profile          = "default"
         name             = "cs101-student4"
@@ -78,11 +93,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student5 = {
         profile          = "default"
         name             = "cs101-student5"
@@ -97,11 +117,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student6 = {
         profile          = "default"
         name             = "cs101-student6"
@@ -116,11 +141,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student7 = {
         profile          = "default"
         name             = "cs101-student7"
@@ -135,11 +165,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 4096 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student8 = {
         profile          = "default"
         name             = "cs101-student8"
@@ -154,11 +189,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student9 = {
         profile          = "default"
         name             = "cs101-student9"
@@ -173,11 +213,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student10 = {
         profile          = "default"
         name             = "cs101-student10"
@@ -192,11 +237,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student11 = {
         profile          = "default"
         name             = "cs101-student11"
@@ -211,11 +261,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student12 = {
         profile          = "default"
         name             = "cs101-student12"
@@ -230,11 +285,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student13 = {
         profile          = "default"
         name             = "cs101-student13"
@@ -249,11 +309,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student14 = {
         profile          = "default"
         name             = "cs101-student14"
@@ -268,11 +333,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student15 = {
         profile          = "default"
         name             = "cs101-student15"
@@ -287,11 +357,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student16 = {
         profile          = "default"
         name             = "cs101-student16"
@@ -306,11 +381,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student17 = {
         profile          = "default"
         name             = "cs101-student17"
@@ -325,11 +405,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student18 = {
         profile          = "default"
         name             = "cs101-student18"
@@ -344,11 +429,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       student19 = {
         profile          = "default"
         name             = "cs101-student19"
@@ -363,11 +453,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = false }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = false }
       }
+
       student20 = {
         profile          = "default"
         name             = "cs101-student20"
@@ -382,11 +477,16 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 2048 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       teacher = {
         profile          = "protected"
         name             = "cs101-teacher"
@@ -401,10 +501,14 @@ unit "proxmox-vm" {
         cpu              = { cores = 4, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 4096 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-lvm", user_account = { username = "student" }, ip_config = { ipv4 = { address = "dhcp" } } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
+        initialization = {
+          datastore_id = "local-lvm"
+          user_account = { username = "student" }
+          ip_config    = { ipv4 = { address = "dhcp" } }
+        }
+        disk           = [{ interface = "scsi0", datastore_id = "local-lvm", size = 32 }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 101, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
     }
   }

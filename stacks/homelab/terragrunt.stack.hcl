@@ -36,6 +36,7 @@ unit "proxmox-vm" {
         network_device   = [{ bridge = "vmbr0", model = "virtio", firewall = false }]
         clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       web01 = {
         profile          = "default"
         name             = "web-server-01"
@@ -55,6 +56,7 @@ unit "proxmox-vm" {
         network_device   = [{ bridge = "vmbr0", model = "virtio", firewall = false }]
         clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-lvm" }
       }
+
       web02 = {
         profile          = "default"
         name             = "web-server-02"

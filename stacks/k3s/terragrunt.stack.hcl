@@ -21,11 +21,29 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 4096 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-zfs", user_account = { username = "admin", keys = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example"] }, ip_config = { ipv4 = { address = "192.168.20.11/24", gateway = "192.168.20.1" } }, dns = { servers = ["192.168.1.13"], domain = "home.sflab.io" } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-zfs", size = 40, ssd = true, discard = "on", iothread = true }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 20, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-zfs" }
+        initialization = {
+          datastore_id = "local-zfs"
+          user_account = {
+            username = "admin"
+            keys = [
+              "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example",
+            ]
+          }
+          ip_config = { ipv4 = { address = "192.168.20.11/24", gateway = "192.168.20.1" } }
+          dns       = { servers = ["192.168.1.13"], domain = "home.sflab.io" }
+        }
+        disk = [{
+          interface    = "scsi0"
+          datastore_id = "local-zfs"
+          size         = 40
+          ssd          = true
+          discard      = "on"
+          iothread     = true
+        }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 20, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-zfs" }
       }
+
       registry = {
         profile          = "adopted"
         ipv4             = "192.168.20.40"
@@ -41,11 +59,29 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 4096 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-zfs", user_account = { username = "admin", keys = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example"] }, ip_config = { ipv4 = { address = "192.168.20.40/24", gateway = "192.168.20.1" } }, dns = { servers = ["192.168.1.13"], domain = "home.sflab.io" } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-zfs", size = 40, ssd = true, discard = "on", iothread = true }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 20, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-zfs" }
+        initialization = {
+          datastore_id = "local-zfs"
+          user_account = {
+            username = "admin"
+            keys = [
+              "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example",
+            ]
+          }
+          ip_config = { ipv4 = { address = "192.168.20.40/24", gateway = "192.168.20.1" } }
+          dns       = { servers = ["192.168.1.13"], domain = "home.sflab.io" }
+        }
+        disk = [{
+          interface    = "scsi0"
+          datastore_id = "local-zfs"
+          size         = 40
+          ssd          = true
+          discard      = "on"
+          iothread     = true
+        }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 20, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-zfs" }
       }
+
       w1 = {
         profile          = "golden"
         ipv4             = "192.168.20.21"
@@ -61,11 +97,29 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 8192 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-zfs", user_account = { username = "admin", keys = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example"] }, ip_config = { ipv4 = { address = "192.168.20.21/24", gateway = "192.168.20.1" } }, dns = { servers = ["192.168.1.13"], domain = "home.sflab.io" } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-zfs", size = 40, ssd = true, discard = "on", iothread = true }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 20, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-zfs" }
+        initialization = {
+          datastore_id = "local-zfs"
+          user_account = {
+            username = "admin"
+            keys = [
+              "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example",
+            ]
+          }
+          ip_config = { ipv4 = { address = "192.168.20.21/24", gateway = "192.168.20.1" } }
+          dns       = { servers = ["192.168.1.13"], domain = "home.sflab.io" }
+        }
+        disk = [{
+          interface    = "scsi0"
+          datastore_id = "local-zfs"
+          size         = 40
+          ssd          = true
+          discard      = "on"
+          iothread     = true
+        }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 20, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-zfs" }
       }
+
       w2 = {
         profile          = "golden"
         ipv4             = "192.168.20.22"
@@ -81,10 +135,27 @@ unit "proxmox-vm" {
         cpu              = { cores = 2, sockets = 1, type = "x86-64-v2-AES" }
         memory           = { dedicated = 8192 }
         agent            = { enabled = true }
-        initialization   = { datastore_id = "local-zfs", user_account = { username = "admin", keys = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example"] }, ip_config = { ipv4 = { address = "192.168.20.22/24", gateway = "192.168.20.1" } }, dns = { servers = ["192.168.1.13"], domain = "home.sflab.io" } }
-        disk             = [{ interface = "scsi0", datastore_id = "local-zfs", size = 40, ssd = true, discard = "on", iothread = true }]
-        network_device   = [{ bridge = "vmbr0", model = "virtio", vlan_id = 20, firewall = false }]
-        clone            = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-zfs" }
+        initialization = {
+          datastore_id = "local-zfs"
+          user_account = {
+            username = "admin"
+            keys = [
+              "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example",
+            ]
+          }
+          ip_config = { ipv4 = { address = "192.168.20.22/24", gateway = "192.168.20.1" } }
+          dns       = { servers = ["192.168.1.13"], domain = "home.sflab.io" }
+        }
+        disk = [{
+          interface    = "scsi0"
+          datastore_id = "local-zfs"
+          size         = 40
+          ssd          = true
+          discard      = "on"
+          iothread     = true
+        }]
+        network_device = [{ bridge = "vmbr0", model = "virtio", vlan_id = 20, firewall = false }]
+        clone          = { vm_id = 9002, node_name = "pve1", full = true, datastore_id = "local-zfs" }
       }
     }
   }

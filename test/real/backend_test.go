@@ -197,7 +197,7 @@ func realConfig(env []string) string {
 // TestRealCatalog: units and modules of a tag of a Git repository.
 func TestRealCatalog(t *testing.T) {
 	t.Parallel()
-	lib := realStack(t, "profiles: {own: {ignore_changes: [node_name]}}\nvms: {a: {profile: own}}\n").render()
+	lib := realStack(t, "pool: {id: all, create: true}\nprofiles: {own: {ignore_changes: [node_name]}}\nvms: {a: {profile: own}, b: {profile: protected}, c: {}}\n").render()
 	lib.tools = lib.tools.With("GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "modules", "units", "root.hcl"}, {"commit", "-q", "-m", "catalog"}, {"tag", "v1.0.0"},
 		{"rm", "-q", "-r", "modules", "units"}, {"commit", "-q", "-m", "no longer here"}} {
@@ -216,7 +216,7 @@ func TestRealCatalog(t *testing.T) {
 	p := realStack(t, "catalog: {source: \"git::file://"+lib.dir+"\", ref: v1.0.0}\nprofiles: {other: {ignore_changes: [node_name]}}\nvms: {a: {profile: other}}\n").render()
 	p.generate("live")
 	p.bad(realUnit("live", "proxmox-vm"), "terragrunt", []string{"run", "--", "plan"},
-		"A VM has a profile this module has no resource block for. It knows: default, protected, adopted, own.")
+		"A VM has a profile this module has no resource block for. It knows: default, protected, own.")
 }
 
 // TestRealLeavesNothing: what is rendered and generated is all there is: tools

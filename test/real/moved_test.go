@@ -115,7 +115,7 @@ func TestRealUnknownProfile(t *testing.T) {
 	p.write("stacks/live/terragrunt.stack.hcl", strings.Replace(stack, `profile          = "default"`, `profile          = "other"`, 1))
 	p.generate("live")
 	p.bad(realUnit("live", "proxmox-vm"), "terragrunt", []string{"run", "--", "plan"},
-		"A VM has a profile this module has no resource block for. It knows: default, protected, adopted.")
+		"A VM has a profile this module has no resource block for. It knows: default.")
 }
 
 // TestRealStackGone: a retired stack goes whole, protected VMs and those of a

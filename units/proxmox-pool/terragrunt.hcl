@@ -9,7 +9,7 @@ terraform {
   source = try(values.module, "${dirname(find_in_parent_folders("root.hcl"))}/modules//proxmox-pool")
 }
 
-# In a file, since text in an environment variable would be read as a template.
+# In a file: OpenTofu would interpret text in an environment variable.
 generate "pools" {
   path              = "pools.auto.tfvars.json"
   if_exists         = "overwrite"

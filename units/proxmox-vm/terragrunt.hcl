@@ -14,8 +14,7 @@ terraform {
   }
 }
 
-# The VMs travel in a file: as an environment variable, some two hundred of them
-# would be longer than a process may be given.
+# In a file: an environment variable has room for about 200 VMs.
 generate "vms" {
   path              = "vms.auto.tfvars.json"
   if_exists         = "overwrite"

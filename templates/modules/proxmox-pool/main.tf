@@ -1,5 +1,5 @@
 variable "proxmox" {
-  description = "How the cluster is reached; null is left to the environment."
+  description = "How to reach the cluster. What is null comes from the environment."
   type = object({
     endpoint = optional(string)
     insecure = optional(bool)

@@ -1,8 +1,8 @@
 locals {
-  # The address that DNS publishes: the spec's where it is static, otherwise the
-  # first one the guest agent reports on the VM's own network devices that is
-  # neither loopback nor link-local. Interfaces are told apart by MAC, since the
-  # guest may have bridges and tunnels of its own, in any order.
+  # The address that DNS publishes: the static one of the spec, or the first one
+  # that the guest agent reports and that is neither loopback nor link-local. Only
+  # interfaces with the MAC of a network device count: the guest may have bridges
+  # and tunnels, in any order.
   ipv4 = {
     for key, vm in local.machines : key => var.vms[key].ipv4 != null ? var.vms[key].ipv4 : try(flatten([
       for device in vm.network_device : [
@@ -29,6 +29,6 @@ output "vms" {
 }
 
 output "meta" {
-  description = "What the spec says under meta, by key, untouched."
+  description = "The meta of the spec, by key."
   value       = { for key, vm in var.vms : key => jsondecode(vm.meta) if vm.meta != null }
 }
