@@ -193,27 +193,35 @@ func unescape(ts *testscript.TestScript, text string) string {
 	return out
 }
 
-// editJSON sets or removes one value of a JSON file. PATH is keys joined by dots;
-// elements of lists go by their vmid, name or id, or by their index. VALUE is
-// JSON, a string without quotes, or @FILE.
-func editJSON(ts *testscript.TestScript, neg bool, args []string) {
-	usage(ts, !neg && (len(args) == 2 || len(args) == 3), "json FILE PATH [VALUE]")
-	var doc, value any
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &doc))
-	if len(args) == 3 {
-		text, isFile := strings.CutPrefix(args[2], "@")
-		if isFile {
-			text = ts.ReadFile(text)
-		}
-		if json.Unmarshal([]byte(text), &value) != nil {
-			value = text
-		}
+// setJSON sets a value of a JSON file. PATH is keys joined by dots; elements of
+// lists go by their vmid, name or id, or by their index. VALUE is JSON, a string
+// without quotes, or @FILE.
+func setJSON(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) == 3, "json FILE PATH VALUE")
+	text, isFile := strings.CutPrefix(args[2], "@")
+	if isFile {
+		text = ts.ReadFile(text)
 	}
-	doc, err := edited(doc, strings.Split(args[1], "."), value, len(args) == 3)
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		value = text
+	}
+	editJSON(ts, args[0], args[1], value, true)
+}
+
+func unsetJSON(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) == 2, "unset FILE PATH")
+	editJSON(ts, args[0], args[1], nil, false)
+}
+
+func editJSON(ts *testscript.TestScript, file, path string, value any, set bool) {
+	var doc any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(file)), &doc))
+	doc, err := edited(doc, strings.Split(path, "."), value, set)
 	ts.Check(err)
 	out, err := json.Marshal(doc)
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), append(out, '\n'), 0o666))
+	ts.Check(os.WriteFile(ts.MkAbs(file), append(out, '\n'), 0o666))
 }
 
 func edited(in any, path []string, value any, set bool) (any, error) {
