@@ -1,7 +1,7 @@
 package schema
 
 // An agreementCase is a document that both parser and JSON Schema take, or
-// neither does. Body stands below the head of its kind; without a kind it is
+// neither does. Body follows the head of its kind; without a kind it is
 // the whole document.
 type agreementCase struct {
 	name string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAgreement holds schema and parser against what a person expects.
+// TestAgreement compares schema and parser with the expected result.
 func TestAgreement(t *testing.T) {
 	s := compileSchema(t)
 	for _, c := range agreementCases {
@@ -24,8 +24,8 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// TestAgreementEverywhere puts values of all sorts at every place of every
-// table: what is wrong with a value must not depend on who is asked.
+// TestAgreementEverywhere puts values of all kinds at every place of every
+// table: parser and schema must accept the same ones.
 func TestAgreementEverywhere(t *testing.T) {
 	s := compileSchema(t)
 	asked, good := 0, 0
@@ -54,8 +54,8 @@ func TestAgreementEverywhere(t *testing.T) {
 }
 
 // eachPlace calls visit for every value a document can hold. Its at returns the
-// smallest good document with some value at that place. A table that stands in
-// several places is entered once.
+// smallest good document with some value at that place. A table in
+// several places is visited once.
 func eachPlace(f *Field, seen map[*Field]bool, at func(string) string, visit func(*Field, func(string) string)) {
 	visit(f, at)
 	switch f.Type {
@@ -75,7 +75,7 @@ func eachPlace(f *Field, seen map[*Field]bool, at func(string) string, visit fun
 	}
 }
 
-// needed writes a map with a key and whatever else its table requires.
+// needed writes a map with a key and the keys that its table requires.
 func needed(fields []Field, key, value string) string {
 	out := "{"
 	for i := range fields {
@@ -144,7 +144,7 @@ func candidates(f *Field) []string {
 	return slices.Compact(out)
 }
 
-// TestOnlyTheParserSees keeps the list of what a JSON Schema cannot say.
+// TestOnlyTheParserSees lists the errors that a JSON Schema cannot express.
 func TestOnlyTheParserSees(t *testing.T) {
 	s := compileSchema(t)
 	for _, body := range []string{

@@ -29,7 +29,7 @@ type member struct {
 	keyPos          Pos // where the key comes from, if elsewhere: the roster's line
 	n               int
 	extra           []Extra
-	own             *Node
+	own             *Node // its own properties, or nil if they have errors
 }
 
 // expand turns a spec's vms, groups, teacher and students into VMs, in the
@@ -145,9 +145,9 @@ func (e *expander) group(key, v *Node) {
 	}
 }
 
-// add merges a member with what it inherits and reads it as a VM. A member
-// without properties of its own has errors: what else is wrong with it would
-// follow from them.
+// add merges a member with what it inherits and reads it as a VM. A member whose
+// own is nil has errors already; it is not checked further, because other errors
+// would follow from them.
 func (e *expander) add(m member) {
 	e.vm = &subject{e.stack.Name, m.path, m.key}
 	at := m.pos

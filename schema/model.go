@@ -21,7 +21,7 @@ type Project struct {
 // A Stack is one spec with everything it inherits.
 type Stack struct {
 	Pos
-	Spec         string // path of the spec inside its project, for headers
+	Spec         string // path of the spec in its project, for headers
 	Kind         string
 	Name         string
 	Environment  string
@@ -32,11 +32,11 @@ type Stack struct {
 	Pool         *Pool
 	VMIDs        *Range
 	Guard        string
-	VMs          []*VM // in the order in which decisions are made
+	VMs          []*VM // in the order of decisions
 	Retired      []ListItem
 	Forgotten    []ListItem
 	Renamed      []Rename
-	Parallelism  int    // 0 is OpenTofu's own
+	Parallelism  int    // 0 is OpenTofu's default
 	Registration string // "" is none
 
 	RegistrationPos Pos
@@ -72,13 +72,13 @@ type Backend struct {
 	PathStyle, Lock                        bool
 }
 
-// Proxmox is how the cluster is reached; an empty Endpoint leaves it to the
-// environment.
+// Proxmox is the connection to the cluster. Without an Endpoint, the environment
+// has it.
 type Proxmox struct {
 	Endpoint string
 	Insecure bool
 	CAFile   string // relative to the project, or absolute
-	Set      bool   // the spec says something about it
+	Set      bool   // the spec has the key
 }
 
 // DNS is where records are published. Zone ends with a dot.
@@ -97,14 +97,14 @@ func (d *DNS) FQDN(name string) string {
 	return name + "." + d.Zone
 }
 
-// A Pool is the pool that a stack's VMs join.
+// A Pool is the pool of a stack's VMs.
 type Pool struct {
 	Pos
 	ID, Comment string
 	Create      bool
 }
 
-// A Profile is a lifecycle: which changes are ignored, and whether OpenTofu
+// A Profile is a lifecycle: the changes that are ignored, and whether OpenTofu
 // refuses to destroy.
 type Profile struct {
 	Pos
@@ -127,7 +127,7 @@ func (p *Profile) Ignores(attribute string) bool {
 	return false
 }
 
-// A VM is one machine of a stack, with everything it inherits.
+// A VM is a VM of a stack, with everything it inherits.
 type VM struct {
 	Pos           // where its key, or its group's, is written
 	Path   string // "vms.web01" or "groups.worker"
@@ -135,8 +135,8 @@ type VM struct {
 	N      int     // ordinal in its group, from 1; 0 outside groups
 	Member string  // name in the roster, if any
 	Extra  []Extra // other columns of its roster line
-	Own    *Node   // what its own entry or group says
-	Values *Node   // everything, in long form, defaults included
+	Own    *Node   // properties in its own entry or group
+	Values *Node   // all properties, in long form, with defaults
 
 	Name      string
 	Profile   string
@@ -147,7 +147,7 @@ type VM struct {
 	Clone     string
 	Placement *Placement
 	Address   netip.Prefix // static IPv4, or invalid
-	MACs      []string     // given ones, upper case
+	MACs      []string     // those in the spec, upper case
 	PoolID    string
 	Records   []Record
 	AgentOn   bool
@@ -156,8 +156,8 @@ type VM struct {
 // Extra is a further column of a roster.
 type Extra struct{ Name, Value string }
 
-// A Template is what a VM is cloned from, as far as the spec says. Node is ""
-// where it lies on the VM's own node.
+// A Template is the template that a VM is cloned from, as the spec names it. Node
+// is "" for a template on the VM's own node.
 type Template struct {
 	Pos
 	VMID int
@@ -181,8 +181,8 @@ type Record struct {
 	TTL  int
 }
 
-// At returns where a VM's property is written, or where the VM is if the
-// property is a default.
+// At returns the position of a VM's property, or of the VM if the property is a
+// default.
 func (v *VM) At(path ...string) Pos {
 	if n := v.Values.Get(path...); n != nil && n.File != "" {
 		return n.Pos
@@ -198,7 +198,7 @@ func ResourceLabel(profile string) string {
 	return profile
 }
 
-// VMAddress is where OpenTofu has a VM of a profile.
+// VMAddress is the resource address of a VM with a profile.
 func VMAddress(profile, key string) string {
 	return fmt.Sprintf("proxmox_virtual_environment_vm.%s[%q]", ResourceLabel(profile), key)
 }

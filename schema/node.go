@@ -19,9 +19,9 @@ const (
 	ShapeMap    Shape = "a map"
 )
 
-// A Node is a YAML value with the place it was written at. Aliases and merge
-// keys are already expanded. Nodes are never changed once parsed: merging makes
-// new ones, so a node may stand in many trees.
+// A Node is a YAML value with its position. Aliases and merge keys are expanded.
+// Nodes do not change after parsing: a merge makes new ones, so a node can be in
+// many trees.
 type Node struct {
 	Pos
 	Shape Shape
@@ -30,7 +30,7 @@ type Node struct {
 	Items []*Node // of a list or map
 }
 
-// Get follows a path of map keys and returns nil where there is nothing.
+// Get follows a path of map keys. It returns nil if a key does not exist.
 func (n *Node) Get(path ...string) *Node {
 	for _, key := range path {
 		i := n.index(key)
@@ -60,7 +60,7 @@ func (n *Node) index(key string) int {
 	return slices.IndexFunc(n.Keys, func(k *Node) bool { return k.Text == key })
 }
 
-// Str returns a scalar's text, or "" where there is none.
+// Str returns a scalar's text, or "" for nil.
 func (n *Node) Str() string {
 	if n == nil {
 		return ""
@@ -68,16 +68,16 @@ func (n *Node) Str() string {
 	return n.Text
 }
 
-// Int returns a whole number, or 0 where there is none.
+// Int returns a whole number, or 0 for nil.
 func (n *Node) Int() int {
-	i, _ := strconv.Atoi(n.Str()) // checked by the parser; 0 is what "absent" means
+	i, _ := strconv.Atoi(n.Str()) // the parser checked the text; 0 means absent
 	return i
 }
 
 // Bool reports whether the value is true.
 func (n *Node) Bool() bool { return n != nil && n.Shape == ShapeBool && n.Text == "true" }
 
-// Off reports whether the value is the word false where a map could stand.
+// Off reports whether the value is false, for fields that take a map or false.
 func (n *Node) Off() bool { return n != nil && n.Shape == ShapeBool && n.Text == "false" }
 
 // List returns a list's items, or nil.
@@ -97,7 +97,8 @@ func (n *Node) Strings() []string {
 	return out
 }
 
-// With returns a copy of a map with one entry set, keeping its place if it has one.
+// With returns a copy of a map with one entry set. An existing entry keeps its
+// place.
 func (n *Node) With(key, value *Node) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeMap, Keys: slices.Clone(n.Keys), Items: slices.Clone(n.Items)}
 	if i := out.index(key.Text); i >= 0 {
@@ -108,7 +109,7 @@ func (n *Node) With(key, value *Node) *Node {
 	return out
 }
 
-// Without returns a copy of a map that lacks the given keys.
+// Without returns a copy of a map without the given keys.
 func (n *Node) Without(keys ...string) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeMap}
 	for i, key := range n.Keys {
@@ -119,7 +120,7 @@ func (n *Node) Without(keys ...string) *Node {
 	return out
 }
 
-// Scalar makes a node that stands where another one stands.
+// Scalar makes a scalar node with a position.
 func Scalar(at Pos, shape Shape, text string) *Node {
 	return &Node{Pos: at, Shape: shape, Text: text}
 }

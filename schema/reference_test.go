@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestReferenceIsCurrent holds docs/spec.md against the tables. With UPDATE=1
+// TestReferenceIsCurrent compares docs/spec.md with the tables. With UPDATE=1
 // in the environment it writes the file.
 func TestReferenceIsCurrent(t *testing.T) {
 	const file = "../docs/spec.md"
