@@ -51,6 +51,9 @@ func (inv *Inventory) Pool(id string) *Pool {
 // read completely, or no guest has it but some guests are not visible. It omits
 // gaps about other things, such as quorum and tasks.
 func (inv *Inventory) GapsForVM(vmid int) []Gap {
+	if len(inv.Gaps) == 0 {
+		return nil // the usual case, without a search for the guest
+	}
 	path := "/vms/" + strconv.Itoa(vmid)
 	g := inv.Guest(vmid)
 	var out []Gap

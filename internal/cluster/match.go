@@ -75,10 +75,10 @@ func Matches(stacks []*schema.Stack, l *lock.Lock, inv *Inventory) []Match {
 		if recorded == nil {
 			recorded = &lock.Stack{}
 		}
-		inSpec := map[string]bool{}
+		inSpec, entries := map[string]bool{}, recorded.VMs.ByKey()
 		for _, v := range s.VMs {
 			inSpec[v.Key] = true
-			out = append(out, match(s.Name, v.Key, v, recorded.VMs.Get(v.Key), guests))
+			out = append(out, match(s.Name, v.Key, v, entries[v.Key], guests))
 		}
 		out = append(out, onlyInLock(s.Name, recorded, inSpec, guests)...)
 	}

@@ -105,7 +105,7 @@ func (p *planJudge) status(c *tfjson.ResourceChange) string {
 		return u.Status
 	}
 	for _, key := range keys(c) {
-		if e := p.lock.VMs.Get(key); e != nil && c.Type == TypeVM {
+		if e := p.entries[key]; e != nil && c.Type == TypeVM {
 			return e.Status
 		}
 	}
@@ -170,7 +170,7 @@ func (p *planJudge) same(c *tfjson.ResourceChange) bool {
 		return true
 	}
 	return slices.ContainsFunc(keys(c), func(key string) bool {
-		e := p.lock.VMs.Get(key)
+		e := p.entries[key]
 		return e != nil && e.VMID == number(c.Change.Before, "vm_id")
 	})
 }

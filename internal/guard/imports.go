@@ -94,14 +94,17 @@ func (j *judge) stale(at *place) {
 	if j.Imports == nil {
 		return
 	}
+	byUnit := map[string][]int{} // positions in j.out
+	for i, f := range j.out {
+		if f.Stack == at.Name && f.Resource != "" {
+			byUnit[f.Unit] = append(byUnit[f.Unit], i)
+		}
+	}
 	for _, e := range at.lock.Units {
 		u := UnitID{at.Name, e.Key}
 		left := maps.Clone(j.Imports[u])
-		for i := range j.out {
+		for _, i := range byUnit[u.Unit] {
 			f := &j.out[i]
-			if f.Stack != u.Stack || f.Unit != u.Unit || f.Resource == "" {
-				continue
-			}
 			id, found := left[f.Resource]
 			delete(left, f.Resource)
 			switch {
@@ -134,7 +137,7 @@ func (j *judge) withoutEffect(at *place, f *finding.Finding) bool {
 		if r.Address != f.Resource {
 			continue
 		}
-		e := at.lock.VMs.Get(f.Key)
+		e := at.entries[f.Key]
 		return f.Type != finding.VM || e != nil && e.Status == lock.Live && f.Resource == schema.VMAddress(e.Profile, f.Key)
 	}
 	return false

@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"slices"
-
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -24,9 +22,10 @@ type Input struct {
 // Judge returns one finding for every VM, pool and DNS record of the selected
 // stacks, and for every guest that is listed with them. The order is total.
 func Judge(in Input) []finding.Finding {
-	j := &judge{Input: in, matches: cluster.Matches(in.Project.Stacks, in.Lock, in.Inventory), kinds: map[string]finding.Kind{}, listed: map[int]bool{}}
+	matches := cluster.Matches(in.Project.Stacks, in.Lock, in.Inventory)
+	j := &judge{Input: in, index: newIndex(in, matches), all: matches, kinds: map[string]finding.Kind{}, listed: map[int]bool{}}
 	for _, s := range in.Project.Stacks {
-		at := j.place(s.Name)
+		at := j.places[s.Name]
 		if at == nil {
 			continue
 		}
@@ -38,7 +37,7 @@ func Judge(in Input) []finding.Finding {
 	j.orphans()
 	j.quorum()
 	for _, s := range in.Project.Stacks {
-		if at := j.place(s.Name); at != nil {
+		if at := j.places[s.Name]; at != nil {
 			j.stale(at)
 		}
 	}
@@ -49,37 +48,17 @@ func Judge(in Input) []finding.Finding {
 // A judge holds one run of Judge.
 type judge struct {
 	Input
-	matches []cluster.Match
-	out     []finding.Finding
-	kinds   map[string]finding.Kind // of VMs that were judged, by stack/key
-	listed  map[int]bool            // guests that a finding names
-}
-
-// A place is a stack and its decisions.
-type place struct {
-	*schema.Stack
-	lock *lock.Stack
+	index
+	all    []cluster.Match
+	out    []finding.Finding
+	kinds  map[string]finding.Kind // of VMs that were judged, by stack/key
+	listed map[int]bool            // guests that a finding names
 }
 
 // add begins a finding. The pointer is valid until the next one.
 func (j *judge) add(at *place, unit string, of finding.Type, key string) *finding.Finding {
 	j.out = append(j.out, finding.Finding{Address: finding.Address{Stack: at.Name, Unit: unit, Type: of, Key: key}})
 	return &j.out[len(j.out)-1]
-}
-
-// resources are those that a unit's state has of a type, by their keys. If the
-// state is not known, the reason is returned.
-func (j *judge) resources(at *place, unit, of string, keys ...string) (found []Resource, unreadable string) {
-	state, ok := j.State[UnitID{at.Name, unit}]
-	if !ok {
-		state.Unreadable = "it was not read"
-	}
-	for _, r := range state.Resources {
-		if r.Type == of && slices.Contains(keys, r.Key) {
-			found = append(found, r)
-		}
-	}
-	return found, state.Unreadable
 }
 
 // stateUnknown is the finding where a state could not be read. Such a state is not
@@ -121,14 +100,4 @@ func (j *judge) quorum() {
 		f.Is(finding.Unknown, "the cluster has no quorum: writes fail, some of them after the disks are deleted").Because("with quorum: %s", was)
 		f.Next("start the missing nodes, then run preflight again", "pvecm status")
 	}
-}
-
-// place is a selected stack and its decisions, or nil.
-func (j *judge) place(stack string) *place {
-	for _, s := range j.Project.Stacks {
-		if l := j.Lock.Stacks.Get(s.Name); s.Name == stack && l != nil && l.Status != lock.Forgotten && j.Selected(stack) {
-			return &place{s, l}
-		}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
@@ -48,7 +49,12 @@ func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) ([]fi
 	if l == nil {
 		return nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
 	}
-	p := &planJudge{in: in, found: found, unit: unit, lock: l, gone: map[string]bool{}}
+	p := &planJudge{in: in, unit: unit, lock: l, entries: l.VMs.ByKey(), found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}}
+	for i := range slices.Backward(found) {
+		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {
+			p.found[foundKeyOf(f)] = f
+		}
+	}
 	for _, d := range plan.ResourceDrift {
 		if d.Change != nil && d.Change.Actions.Delete() {
 			p.gone[d.Address] = true
@@ -73,12 +79,13 @@ func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) ([]fi
 
 // A planJudge holds one run of JudgePlan.
 type planJudge struct {
-	in    Input
-	found []finding.Finding
-	unit  UnitID
-	lock  *lock.Stack
-	gone  map[string]bool // what the plan's refresh did not find
-	out   []finding.Finding
+	in      Input
+	unit    UnitID
+	lock    *lock.Stack
+	entries map[string]*lock.VM
+	found   map[foundKey]*finding.Finding // of Judge, about the unit
+	gone    map[string]bool               // what the plan's refresh did not find
+	out     []finding.Finding
 }
 
 // change judges one change of the plan.
@@ -134,16 +141,20 @@ func keyOf(c *tfjson.ResourceChange) string {
 // known is what Judge said of the same thing, or nil.
 func (p *planJudge) known(c *tfjson.ResourceChange) *finding.Finding {
 	of := map[string]finding.Type{TypeVM: finding.VM, TypePool: finding.Pool, TypeRecord: finding.Record}[c.Type]
-	for i := range p.found {
-		v := &p.found[i]
-		if v.Stack != p.unit.Stack || v.Unit != p.unit.Unit || v.Type != of {
-			continue
-		}
-		if of == finding.Record && v.Name == keyOf(c) || of != finding.Record && v.Key == keyOf(c) {
-			return v
-		}
+	return p.found[foundKey{of, keyOf(c)}]
+}
+
+// A foundKey is what a finding is about, as a change of a plan names it.
+type foundKey struct {
+	of  finding.Type
+	key string
+}
+
+func foundKeyOf(f *finding.Finding) foundKey {
+	if f.Type == finding.Record {
+		return foundKey{f.Type, f.Name}
 	}
-	return nil
+	return foundKey{f.Type, f.Key}
 }
 
 // judged reports whether a resource type is judged.

@@ -47,7 +47,7 @@ func (j *judge) pools(at *place) {
 
 func (j *judge) pool(at *place) {
 	id := at.Pool.ID
-	states, unreadable := j.resources(at, lock.UnitPool, TypePool, id)
+	states, unreadable := j.find(at, lock.UnitPool, TypePool, id)
 	found := j.Inventory.Pool(id)
 	if j.Destroy && unreadable == "" && len(states) == 0 && found == nil {
 		return

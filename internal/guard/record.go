@@ -18,7 +18,7 @@ func (j *judge) records(at *place) {
 	if at.DNS != nil {
 		for _, vm := range at.VMs {
 			unit := lock.UnitDNS
-			if e := at.lock.VMs.Get(vm.Key); !at.DNS.PerStack && e != nil {
+			if e := at.entries[vm.Key]; !at.DNS.PerStack && e != nil {
 				unit = e.Unit
 			}
 			for _, r := range vm.Records {
@@ -57,7 +57,7 @@ func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r Resource) {
 // record judges one record of a VM.
 func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	name := at.DNS.FQDN(r.Name)
-	states, unreadable := j.resources(at, unit, TypeRecord, r.Name)
+	states, unreadable := j.find(at, unit, TypeRecord, r.Name)
 	if j.Destroy && unreadable == "" && len(states) == 0 {
 		return // a destroy does nothing about it
 	}
@@ -68,7 +68,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	if known := j.addresses(at, vm); len(known) == 1 {
 		f.IPv4 = known[0]
 	}
-	answer := j.answer(name)
+	answer := j.index.records[strings.ToLower(name)]
 	switch {
 	case unreadable != "":
 		stateUnknown(f, unreadable)
@@ -160,10 +160,8 @@ func (j *judge) addresses(at *place, vm *schema.VM) []string {
 	if vm.Address.IsValid() {
 		return []string{vm.Address.Addr().String()}
 	}
-	for _, m := range j.matches {
-		if m.Stack == at.Name && m.Key == vm.Key && m.Guest != nil && m.Guest.Config != nil {
-			return m.Guest.Config.Address
-		}
+	if m := j.matches[at.Name+"/"+vm.Key]; m != nil && m.Guest != nil && m.Guest.Config != nil {
+		return m.Guest.Config.Address
 	}
 	return nil
 }
@@ -172,16 +170,6 @@ func (j *judge) addresses(at *place, vm *schema.VM) []string {
 func removal(at *place, name, kind string) finding.Line {
 	server := shell.Quote(fmt.Sprintf("server %s %d", at.DNS.Server, at.DNS.Port))
 	return finding.Line{Text: `printf '%s\n' ` + server + " {} send | nsupdate -k KEYFILE", Items: []string{shell.Quote("update delete " + name + " " + kind)}, Sep: " "}
-}
-
-// answer is the answer of DNS for a name, or nil if it was not queried.
-func (j *judge) answer(name string) *cluster.Record {
-	for i := range j.Inventory.Records {
-		if r := &j.Inventory.Records[i]; strings.EqualFold(r.Name, name) {
-			return r
-		}
-	}
-	return nil
 }
 
 func unique(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }

@@ -2,12 +2,10 @@ package guard
 
 import (
 	"fmt"
-	"slices"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/schema"
 )
 
 // unlisted judges what a state has and neither spec nor lock.
@@ -16,13 +14,13 @@ func (j *judge) unlisted(at *place) {
 		state, read := j.State[UnitID{at.Name, e.Key}]
 		if (e.Value.Status == lock.Retired || e.Value.Status == lock.Moving) && (!read || state.Unreadable != "") {
 			f := j.add(at, e.Key, finding.Unit, "")
-			_, unreadable := j.resources(at, e.Key, "")
+			_, unreadable := j.find(at, e.Key, "")
 			stateUnknown(f, unreadable)
 		}
 		for _, r := range state.Resources {
 			switch r.Type {
 			case TypeVM:
-				if at.lock.VMs.Get(r.Key) == nil && !j.renamed(at, r.Key) {
+				if at.entries[r.Key] == nil && !at.former[r.Key] {
 					j.unlistedVM(at, e.Key, r)
 				}
 			case TypePool:
@@ -32,10 +30,6 @@ func (j *judge) unlisted(at *place) {
 			}
 		}
 	}
-}
-
-func (j *judge) renamed(at *place, key string) bool {
-	return at.lock.Had(key) || slices.ContainsFunc(at.Renamed, func(n schema.Rename) bool { return n.From == key })
 }
 
 // leaveAlone is the step that removes an address from the state.
@@ -69,8 +63,8 @@ func (j *judge) unlistedPool(at *place, unit string, r Resource) {
 // orphans lists the guests that are ours by tag or pool and in no spec, and those
 // that have the name of a VM and are another one.
 func (j *judge) orphans() {
-	for _, m := range j.matches {
-		at := j.place(m.Stack)
+	for _, m := range j.all {
+		at := j.places[m.Stack]
 		if at == nil {
 			continue
 		}
@@ -80,8 +74,8 @@ func (j *judge) orphans() {
 			}
 		}
 	}
-	for _, o := range cluster.Orphans(j.Project.Stacks, j.matches, j.Inventory) {
-		if at := j.place(o.Stack); at != nil && !j.listed[o.Guest.VMID] {
+	for _, o := range cluster.Orphans(j.Project.Stacks, j.all, j.Inventory) {
+		if at := j.places[o.Stack]; at != nil && !j.listed[o.Guest.VMID] {
 			j.orphan(at, o.Guest, "has the "+o.Mark+" of the stack, and is in no spec", "")
 		}
 	}

@@ -26,20 +26,15 @@ type subject struct {
 
 // vms judges every VM of a stack, also those that only the lock has.
 func (j *judge) vms(at *place) {
-	for i := range j.matches {
-		m := &j.matches[i]
+	for i := range j.all {
+		m := &j.all[i]
 		if m.Stack != at.Name || m.Entry == nil {
 			continue
 		}
 		v := j.add(at, lock.UnitVM, finding.VM, m.Key)
 		v.VMID, v.Node, v.Name = m.VMID, m.Entry.Node, m.Name()
-		s := &subject{judge: j, Finding: v, at: at, match: m, entry: m.Entry, guest: cmp.Or(m.Guest, m.Holder)}
+		s := &subject{judge: j, Finding: v, at: at, match: m, entry: m.Entry, profile: j.profile(m.Entry), guest: cmp.Or(m.Guest, m.Holder)}
 		v.Resource = schema.VMAddress(m.Entry.Profile, m.Key)
-		for k := range j.Project.Profiles {
-			if p := &j.Project.Profiles[k]; p.Name == cmp.Or(m.Entry.Profile, "default") {
-				s.profile = p
-			}
-		}
 		if !s.decide() {
 			j.out = j.out[:len(j.out)-1]
 			continue
@@ -54,13 +49,9 @@ func (s *subject) decide() bool {
 	for _, a := range s.entry.Former {
 		keys = append(keys, a.Key)
 	}
-	for _, r := range s.at.Renamed {
-		if r.To == s.Key {
-			keys = append(keys, r.From)
-		}
-	}
+	keys = append(keys, s.at.renamed[s.Key]...)
 	var unreadable string
-	if s.states, unreadable = s.resources(s.at, lock.UnitVM, TypeVM, keys...); unreadable != "" {
+	if s.states, unreadable = s.find(s.at, lock.UnitVM, TypeVM, keys...); unreadable != "" {
 		stateUnknown(s.Finding, unreadable)
 		return true
 	}
@@ -133,16 +124,13 @@ func (s *subject) otherVMID() {
 
 // inOtherState is a VMID that the state of another VM or stack has as well.
 func (s *subject) inOtherState() bool {
-	for _, other := range s.Project.Stacks {
-		for _, r := range s.State[UnitID{other.Name, lock.UnitVM}].Resources {
-			own := other.Name == s.Stack && slices.ContainsFunc(s.states, func(o Resource) bool { return o.Address == r.Address })
-			if r.Type != TypeVM || r.VMID != s.VMID || own {
-				continue
-			}
-			s.Is(finding.Conflict, "its VMID is also in another state").Because("the state of %s has VMID %d as %s", other.Name, s.VMID, r.Address)
-			s.Add(finding.Step{What: "remove it from the state that is wrong", Lines: []finding.Line{lock.StateRemove(other.Name, lock.UnitVM, r.Address)}})
-			return true
+	for _, other := range s.vmids[s.VMID] {
+		if other.stack == s.Stack && slices.ContainsFunc(s.states, func(o Resource) bool { return o.Address == other.address }) {
+			continue
 		}
+		s.Is(finding.Conflict, "its VMID is also in another state").Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
+		s.Add(finding.Step{What: "remove it from the state that is wrong", Lines: []finding.Line{lock.StateRemove(other.stack, lock.UnitVM, other.address)}})
+		return true
 	}
 	return false
 }

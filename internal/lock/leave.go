@@ -34,10 +34,10 @@ func (d *stackDecider) leave() {
 		kept = append(kept, Entry[VM]{e.Key, v})
 	}
 	d.lock.VMs = kept
-	d.old = kept.byKey()
+	d.old = kept.ByKey()
 	d.refuseRemoval(removed)
 	d.noteLeaving(forgotten, dropped)
-	units := d.lock.Units.byKey()
+	units := d.lock.Units.ByKey()
 	for _, w := range append(slices.Clone(d.stack.Retired), d.stack.Forgotten...) {
 		if d.old[w.Name] == nil && units[w.Name] == nil {
 			d.warnUnknown(w, "VM or unit")

@@ -29,7 +29,7 @@ func (d *stackDecider) moves(unit, status string) bool {
 // publishingUnits returns the units, of either dns.mode, that have had the
 // records which the spec asks for.
 func (d *stackDecider) publishingUnits() map[string]bool {
-	out, entries := map[string]bool{}, d.lock.VMs.byKey()
+	out, entries := map[string]bool{}, d.lock.VMs.ByKey()
 	for _, v := range d.stack.VMs {
 		if len(v.Records) == 0 {
 			continue

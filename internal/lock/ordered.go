@@ -25,9 +25,9 @@ func (o Ordered[T]) Get(key string) *T {
 	return nil
 }
 
-// byKey returns the entries by key, for loops that would search o once for
+// ByKey returns the entries by key, for loops that would search o once for
 // each VM. The pointers are valid until o grows.
-func (o Ordered[T]) byKey() map[string]*T {
+func (o Ordered[T]) ByKey() map[string]*T {
 	out := make(map[string]*T, len(o))
 	for i := range o {
 		out[o[i].Key] = &o[i].Value

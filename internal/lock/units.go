@@ -26,7 +26,7 @@ func (d *stackDecider) units() {
 		status[UnitPool] = Live
 	}
 	d.dnsUnits(status)
-	recorded := d.lock.Units.byKey()
+	recorded := d.lock.Units.ByKey()
 	for _, e := range d.lock.VMs {
 		// The refusal of a VM covers its unit as well.
 		if !d.inSpec[e.Key] && recorded[e.Value.Unit] != nil {
@@ -94,7 +94,7 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 		}
 		return
 	}
-	taken, entries := map[string]bool{}, d.lock.VMs.byKey()
+	taken, entries := map[string]bool{}, d.lock.VMs.ByKey()
 	for _, e := range entries {
 		taken[e.Unit] = true
 	}

@@ -1,0 +1,110 @@
+package guard
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// An index has what is looked up for every VM, so that the time of a run does not
+// grow with the square of their number.
+type index struct {
+	places    map[string]*place
+	resources map[resourceKey][]int // positions in the state of the unit
+	vmids     map[int][]vmInState
+	matches   map[string]*cluster.Match  // by stack/key
+	records   map[string]*cluster.Record // by lower-case name
+	profiles  map[string]*schema.Profile
+}
+
+// A resourceKey is a resource type and key in the state of a unit.
+type resourceKey struct {
+	unit     UnitID
+	of, name string
+}
+
+// A vmInState is a VM in the state of a stack.
+type vmInState struct{ stack, address string }
+
+// newIndex indexes an input. Lists keep the order of the stacks and of the states.
+func newIndex(in Input, matches []cluster.Match) index {
+	x := index{places: map[string]*place{}, resources: map[resourceKey][]int{}, vmids: map[int][]vmInState{},
+		matches: make(map[string]*cluster.Match, len(matches)), records: map[string]*cluster.Record{}, profiles: map[string]*schema.Profile{}}
+	for unit, state := range in.State {
+		for i, r := range state.Resources {
+			key := resourceKey{unit, r.Type, r.Key}
+			x.resources[key] = append(x.resources[key], i)
+		}
+	}
+	for _, s := range in.Project.Stacks {
+		for _, r := range in.State[UnitID{s.Name, lock.UnitVM}].Resources {
+			if r.Type == TypeVM {
+				x.vmids[r.VMID] = append(x.vmids[r.VMID], vmInState{s.Name, r.Address})
+			}
+		}
+		if l := in.Lock.Stacks.Get(s.Name); l != nil && l.Status != lock.Forgotten && in.Selected(s.Name) {
+			x.places[s.Name] = newPlace(s, l)
+		}
+	}
+	for i := range matches {
+		x.matches[matches[i].Stack+"/"+matches[i].Key] = &matches[i]
+	}
+	for i := range slices.Backward(in.Inventory.Records) {
+		x.records[strings.ToLower(in.Inventory.Records[i].Name)] = &in.Inventory.Records[i]
+	}
+	for i := range slices.Backward(in.Project.Profiles) {
+		x.profiles[in.Project.Profiles[i].Name] = &in.Project.Profiles[i]
+	}
+	return x
+}
+
+// A place is a stack and its decisions.
+type place struct {
+	*schema.Stack
+	lock    *lock.Stack
+	entries map[string]*lock.VM
+	former  map[string]bool     // keys that VMs had
+	renamed map[string][]string // old keys by new key
+}
+
+func newPlace(s *schema.Stack, l *lock.Stack) *place {
+	at := &place{Stack: s, lock: l, entries: l.VMs.ByKey(), former: map[string]bool{}, renamed: map[string][]string{}}
+	for _, e := range l.VMs {
+		for _, a := range e.Value.Former {
+			at.former[a.Key] = true
+		}
+	}
+	for _, r := range s.Renamed {
+		at.former[r.From] = true
+		at.renamed[r.To] = append(at.renamed[r.To], r.From)
+	}
+	return at
+}
+
+// find returns the resources that a unit's state has of a type, by their keys, in
+// the order of the state. If the state is not known, it returns the reason.
+func (j *judge) find(at *place, unit, of string, keys ...string) (found []Resource, unreadable string) {
+	id := UnitID{at.Name, unit}
+	state, ok := j.State[id]
+	if !ok {
+		return nil, "it was not read"
+	}
+	var positions []int
+	for _, key := range keys {
+		positions = append(positions, j.resources[resourceKey{id, of, key}]...)
+	}
+	slices.Sort(positions)
+	for _, i := range slices.Compact(positions) {
+		found = append(found, state.Resources[i])
+	}
+	return found, state.Unreadable
+}
+
+// profile returns the profile of a VM, or nil.
+func (x index) profile(entry *lock.VM) *schema.Profile {
+	return x.profiles[cmp.Or(entry.Profile, "default")]
+}
