@@ -28,10 +28,9 @@ func realExample(t *testing.T, name string) string {
 		"count: 20", "count: 3", "student7", "student3").Replace(spec)
 }
 
-// TestRealUnlike applies the examples, loses all state and looks: a plan that
-// changes nothing is announced as one, and one that would take something away is
-// announced with what.
-func TestRealUnlike(t *testing.T) {
+// TestRealHardwareDifferences applies the examples and deletes all state. Then
+// preflight announces the changes of the import plans, and only those.
+func TestRealHardwareDifferences(t *testing.T) {
 	key, err := os.ReadFile(repository + "/specs/keys/admin.pub")
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +49,7 @@ func TestRealUnlike(t *testing.T) {
 		p.good("stacks/"+name, "terragrunt", "stack", "run", "apply", "--non-interactive")
 	}
 	p.remove(".state")
-	unlike := func() []string {
+	differences := func() []string {
 		t.Helper()
 		code, said := p.stackgen("preflight", "--format", "json", p.dir)
 		_, said, _ = strings.Cut(said, "{\n")
@@ -66,7 +65,7 @@ func TestRealUnlike(t *testing.T) {
 		}
 		return out
 	}
-	if found := unlike(); len(found) > 0 {
+	if found := differences(); len(found) > 0 {
 		t.Errorf("false alarms: %q", found)
 	}
 	code, said := p.stackgen("import-blocks", "--verify", p.dir)
@@ -76,7 +75,7 @@ func TestRealUnlike(t *testing.T) {
 	realAPI(t, sim, "PUT", "/nodes/pve1/qemu/2100/config", url.Values{"serial0": {"socket"}, "tablet": {"0"}})
 	realAPI(t, sim, "PUT", "/nodes/pve1/qemu/2102/config", url.Values{"startup": {"order=2"}})
 	want := `["homelab/db01 startup startup: {order: 2}" "homelab/web01 tablet tablet: false" "homelab/web01 serial serial: socket"]`
-	if found := unlike(); strings.Join(quoted(found), " ") != strings.Trim(want, "[]") {
+	if found := differences(); strings.Join(quoted(found), " ") != strings.Trim(want, "[]") {
 		t.Errorf("announced: %q, want %s", found, want)
 	}
 	code, said = p.stackgen("import-blocks", "--verify", p.dir+"/specs/homelab.yaml")
@@ -85,7 +84,7 @@ func TestRealUnlike(t *testing.T) {
 	}
 	p.says(said, "homelab/proxmox-vm: 3 to import, 0 to add, 2 to change, 0 to destroy", `update proxmox_virtual_environment_vm.protected["db01"]: startup`,
 		`update proxmox_virtual_environment_vm.this["web01"]: serial_device, tablet_device`,
-		"serial0 is in Proxmox VE and not in the spec: the first plan after the import removes it", "Mind the first plan: it would change 2 VMs, as said above.")
+		"serial0 is in Proxmox VE and not in the spec: the first plan after the import removes it", "the first plan after the import would change it")
 }
 
 func quoted(items []string) []string {
