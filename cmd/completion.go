@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// completions are the scripts that shells load. They ask stackgen itself what
-// may come next, by the hidden flag that the flag package understands.
+// completions are the scripts that shells load. They call stackgen with a hidden
+// flag of the flag package, which prints the possible next words.
 var completions = map[string]string{
 	"bash": `_stackgen() {
   local cur="${COMP_WORDS[COMP_CWORD]}" words

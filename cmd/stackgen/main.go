@@ -1,5 +1,5 @@
 // Command stackgen renders specs of Proxmox VE stacks into OpenTofu and
-// Terragrunt, and keeps applies from touching VMs that nobody asked for.
+// Terragrunt, and keeps applies from touching VMs that the specs did not name.
 package main
 
 import (

@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"io"
+	"os"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/project"
+	"stackgen/internal/report"
+)
+
+// An env is where a command reads from and writes to, and how.
+type env struct {
+	in          io.Reader
+	out, errOut io.Writer
+	verbose     bool // --verbose
+}
+
+// open reads a project and decides, and prints its warnings.
+func (e *env) open(paths []string) (*project.Project, error) {
+	p, err := project.Open(paths)
+	if err != nil {
+		return nil, err
+	}
+	return p, report.Problems(e.errOut, e.options(e.errOut), p.Problems, p.Sources)
+}
+
+// blocked prints why a command cannot work on a project.
+func (e *env) blocked(w io.Writer, err *project.BlockedError) exitCode {
+	p := err.Project
+	if report.Problems(w, e.options(w), p.Problems, p.Sources) != nil {
+		return exitError
+	}
+	if !err.Invalid() {
+		return e.refused(w, p.Refusals)
+	}
+	if err.Then != "" {
+		_ = report.Error(w, err)
+	}
+	return exitError
+}
+
+// refused prints why the specs cannot be rendered.
+func (e *env) refused(w io.Writer, refusals []finding.Finding) exitCode {
+	r := report.NewFindings(refusals, nil)
+	r.Action = "render"
+	if r.Print(w, e.options(w)) != nil {
+		return exitError
+	}
+	return exitStop
+}
+
+// exit ends a command with the exit code of its findings.
+func exit(code finding.Severity) error {
+	if code == finding.OK {
+		return nil
+	}
+	return exitCode(code)
+}
+
+// progress tells a person what a command is doing.
+func (e *env) progress(text string) { _ = report.Printf(e.errOut, "%s\n", text) }
+
+// options say how text is printed to w.
+func (e *env) options(w io.Writer) report.Options {
+	return report.Options{Color: color(w), Verbose: e.verbose}
+}
+
+// color reports whether w is a terminal whose user wants colors.
+func color(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
