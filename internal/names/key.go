@@ -38,7 +38,7 @@ func (k Key) signs() bool { return k.Secret.Set() && k.Algorithm != "hmac-md5" }
 
 func (k Key) fqdn() string { return strings.ToLower(dns.Fqdn(k.Name)) }
 
-func (k Key) client(network string) *dns.Client {
+func (k Key) client(network string, timeout time.Duration) *dns.Client {
 	c := &dns.Client{Net: network, Timeout: timeout}
 	if k.signs() {
 		c.TsigSecret = map[string]string{k.fqdn(): k.Secret.Reveal()}

@@ -21,7 +21,7 @@ import (
 // The limits of a lookup.
 const (
 	maxConcurrent = 16
-	timeout       = 2 * time.Second // of one try
+	tryTimeout    = 2 * time.Second
 	maxTries      = 2
 )
 
@@ -39,7 +39,11 @@ func (q Question) address() string { return net.JoinHostPort(q.Server, strconv.I
 // Error of its record; Lookup itself never fails. After a server has not
 // responded once, it gets no further queries.
 func Lookup(ctx context.Context, questions []Question) []cluster.Record {
-	r := &resolver{down: map[string]string{}}
+	return lookup(ctx, questions, tryTimeout)
+}
+
+func lookup(ctx context.Context, questions []Question, timeout time.Duration) []cluster.Record {
+	r := &resolver{timeout: timeout, down: map[string]string{}}
 	out := make([]cluster.Record, len(questions))
 	wildcards := map[Question]*cluster.Record{}
 	var queries []func()
@@ -100,6 +104,8 @@ func concurrently(calls []func()) {
 
 // A resolver sends queries and remembers the servers that do not respond.
 type resolver struct {
+	timeout time.Duration // of one try
+
 	mu   sync.Mutex
 	down map[string]string // error by address
 }
@@ -112,7 +118,7 @@ func (r *resolver) query(ctx context.Context, q Question) cluster.Record {
 	if rec.Error != "" {
 		return rec
 	}
-	answer, err := exchange(ctx, q)
+	answer, err := r.exchange(ctx, q)
 	switch {
 	case q.Key.rejected(err):
 		rec.Error = q.address() + " " + q.Key.explain(err)
@@ -150,16 +156,16 @@ func fill(r *cluster.Record, answer *dns.Msg) {
 }
 
 // exchange sends a query over UDP, and over TCP if the response is truncated.
-func exchange(ctx context.Context, q Question) (answer *dns.Msg, err error) {
+func (r *resolver) exchange(ctx context.Context, q Question) (answer *dns.Msg, err error) {
 	m := new(dns.Msg).SetQuestion(q.Name, dns.TypeA)
 	m.RecursionDesired = false
 	for range maxTries {
-		if answer, _, err = q.Key.client("udp").ExchangeContext(ctx, q.Key.sign(m), q.address()); err == nil || ctx.Err() != nil || q.Key.rejected(err) {
+		if answer, _, err = q.Key.client("udp", r.timeout).ExchangeContext(ctx, q.Key.sign(m), q.address()); err == nil || ctx.Err() != nil || q.Key.rejected(err) {
 			break
 		}
 	}
 	if err == nil && answer.Truncated {
-		answer, _, err = q.Key.client("tcp").ExchangeContext(ctx, q.Key.sign(m), q.address())
+		answer, _, err = q.Key.client("tcp", r.timeout).ExchangeContext(ctx, q.Key.sign(m), q.address())
 	}
 	return answer, err
 }
