@@ -140,9 +140,9 @@ func (u *unit) block(s *schema.Stack) part {
 		group(pair{"source", text(source)}, pair{"path", text(u.name)}),
 		group(pair{"values", object(append(extra, u.values...)...)}),
 	}
-	if len(auto) > 0 {
-		parts = append(parts, nest(block("autoinclude", nil, auto...)))
-	}
+	// Without the block, Terragrunt keeps the file that it wrote for an earlier
+	// render, and a dependency that now runs the other way makes a cycle.
+	parts = append(parts, nest(block("autoinclude", nil, auto...)))
 	return block("unit", []string{u.name}, parts...)
 }
 

@@ -512,4 +512,7 @@ unit "proxmox-vm" {
       }
     }
   }
+
+  autoinclude {
+  }
 }

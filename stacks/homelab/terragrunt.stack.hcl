@@ -9,6 +9,9 @@ unit "proxmox-pool" {
       example-multi-vm-pool = { comment = null }
     }
   }
+
+  autoinclude {
+  }
 }
 
 unit "proxmox-vm" {

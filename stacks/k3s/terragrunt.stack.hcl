@@ -159,6 +159,9 @@ unit "proxmox-vm" {
       }
     }
   }
+
+  autoinclude {
+  }
 }
 
 unit "dns-cp1" {
