@@ -11,9 +11,9 @@ import (
 	"stackgen/internal/finding"
 )
 
-// realExample is one of this repository's specs, as far as the simulated cluster
-// goes: no DNS server, no bucket, and what `stackgen resolve` decides is said.
-func realExample(t *testing.T, name string) string {
+// exampleSpec is one of this repository's specs, reduced to what the simulated cluster
+// has: no DNS server, no bucket, and explicit values for decisions that need a cluster.
+func exampleSpec(t *testing.T, name string) string {
 	t.Helper()
 	body, err := os.ReadFile(repository + "/specs/" + name + ".yaml")
 	if err != nil {
@@ -28,34 +28,34 @@ func realExample(t *testing.T, name string) string {
 		"count: 20", "count: 3", "student7", "student3").Replace(spec)
 }
 
-// TestRealHardwareDifferences applies the examples and deletes all state. Then
-// preflight announces the changes of the import plans, and only those.
-func TestRealHardwareDifferences(t *testing.T) {
+// TestHardwareDifferences applies the examples and removes all state. Preflight then announces
+// no change, or exactly the attributes that the first plan removes.
+func TestHardwareDifferences(t *testing.T) {
 	key, err := os.ReadFile(repository + "/specs/keys/admin.pub")
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]string{"specs/keys/admin.pub": string(key)}
 	for _, name := range []string{"cs101", "homelab", "k3s"} {
-		files["specs/"+name+".yaml"] = realExample(t, name)
+		files["specs/"+name+".yaml"] = exampleSpec(t, name)
 	}
-	p := realNew(t, files)
-	sim := p.realCluster()
+	p := newProject(t, files)
+	sim := p.simulate()
 	p.render()
-	if code, said := p.stackgen("import-blocks", p.dir); code != 0 {
-		t.Fatalf("import-blocks: exit %d\n%s", code, said)
+	if code, output := p.stackgen("import-blocks", p.dir); code != 0 {
+		t.Fatalf("import-blocks: exit %d\n%s", code, output)
 	}
 	for _, name := range []string{"cs101", "homelab", "k3s"} {
-		p.good("stacks/"+name, "terragrunt", "stack", "run", "apply", "--non-interactive")
+		p.succeeds("stacks/"+name, "terragrunt", "stack", "run", "apply", "--non-interactive")
 	}
 	p.remove(".state")
 	differences := func() []string {
 		t.Helper()
-		code, said := p.stackgen("preflight", "--format", "json", p.dir)
-		_, said, _ = strings.Cut(said, "{\n")
+		code, output := p.stackgen("preflight", "--format", "json", p.dir)
+		_, output, _ = strings.Cut(output, "{\n")
 		var report struct{ Verdicts []finding.Finding }
-		if err := json.Unmarshal([]byte("{\n"+said), &report); err != nil || code != 0 && code != 2 {
-			t.Fatalf("preflight: exit %d, %v\n%s", code, err, said)
+		if err := json.Unmarshal([]byte("{\n"+output), &report); err != nil || code != 0 && code != 2 {
+			t.Fatalf("preflight: exit %d, %v\n%s", code, err, output)
 		}
 		var out []string
 		for _, v := range report.Verdicts {
@@ -68,21 +68,21 @@ func TestRealHardwareDifferences(t *testing.T) {
 	if found := differences(); len(found) > 0 {
 		t.Errorf("false alarms: %q", found)
 	}
-	code, said := p.stackgen("import-blocks", "--verify", p.dir)
-	if code != 0 || strings.Count(said, "0 to add, 0 to change, 0 to destroy") != 4 {
-		t.Errorf("import-blocks --verify: exit %d\n%s", code, said)
+	code, output := p.stackgen("import-blocks", "--verify", p.dir)
+	if code != 0 || strings.Count(output, "0 to add, 0 to change, 0 to destroy") != 4 {
+		t.Errorf("import-blocks --verify: exit %d\n%s", code, output)
 	}
-	realAPI(t, sim, "PUT", "/nodes/pve1/qemu/2100/config", url.Values{"serial0": {"socket"}, "tablet": {"0"}})
-	realAPI(t, sim, "PUT", "/nodes/pve1/qemu/2102/config", url.Values{"startup": {"order=2"}})
+	callAPI(t, sim, "PUT", "/nodes/pve1/qemu/2100/config", url.Values{"serial0": {"socket"}, "tablet": {"0"}})
+	callAPI(t, sim, "PUT", "/nodes/pve1/qemu/2102/config", url.Values{"startup": {"order=2"}})
 	want := `["homelab/db01 startup startup: {order: 2}" "homelab/web01 tablet tablet: false" "homelab/web01 serial serial: socket"]`
 	if found := differences(); strings.Join(quoted(found), " ") != strings.Trim(want, "[]") {
 		t.Errorf("announced: %q, want %s", found, want)
 	}
-	code, said = p.stackgen("import-blocks", "--verify", p.dir+"/specs/homelab.yaml")
+	code, output = p.stackgen("import-blocks", "--verify", p.dir+"/specs/homelab.yaml")
 	if code != 3 {
-		t.Errorf("import-blocks --verify: exit %d\n%s", code, said)
+		t.Errorf("import-blocks --verify: exit %d\n%s", code, output)
 	}
-	p.says(said, "homelab/proxmox-vm: 3 to import, 0 to add, 2 to change, 0 to destroy", `update proxmox_virtual_environment_vm.protected["db01"]: startup`,
+	p.contains(output, "homelab/proxmox-vm: 3 to import, 0 to add, 2 to change, 0 to destroy", `update proxmox_virtual_environment_vm.protected["db01"]: startup`,
 		`update proxmox_virtual_environment_vm.this["web01"]: serial_device, tablet_device`,
 		"serial0 is in Proxmox VE and not in the spec: the first plan after the import removes it", "the first plan after the import would change it")
 }

@@ -14,15 +14,14 @@ import (
 	"stackgen/schema"
 )
 
-// realAnnounced are the attributes that a look says the first plan would change,
-// by VM.
-func (p *realProject) realAnnounced() map[string][]string {
+// announcedUpdates are the attributes that preflight says the first plan changes, by VM.
+func (p *project) announcedUpdates() map[string][]string {
 	p.Helper()
-	_, said := p.stackgen("preflight", "--format", "json", p.dir)
-	_, said, _ = strings.Cut(said, "{\n")
+	_, output := p.stackgen("preflight", "--format", "json", p.dir)
+	_, output, _ = strings.Cut(output, "{\n")
 	var report struct{ Verdicts []finding.Finding }
-	if err := json.Unmarshal([]byte("{\n"+said), &report); err != nil {
-		p.Fatalf("%v\n%s", err, said)
+	if err := json.Unmarshal([]byte("{\n"+output), &report); err != nil {
+		p.Fatalf("%v\n%s", err, output)
 	}
 	out := map[string][]string{}
 	for _, v := range report.Verdicts {
@@ -38,12 +37,12 @@ func (p *realProject) realAnnounced() map[string][]string {
 	return out
 }
 
-// realPlanned are the attributes that a verified plan changes, by VM.
-func realPlanned(said string) map[string][]string {
+// plannedUpdates are the attributes that the plan of import-blocks --verify changes, by VM.
+func plannedUpdates(output string) map[string][]string {
 	out := map[string][]string{}
-	for _, m := range regexp.MustCompile(`update proxmox_virtual_environment_vm\.\w+\["([^"]+)"\]: (.*)`).FindAllStringSubmatch(said, -1) {
+	for _, m := range regexp.MustCompile(`update proxmox_virtual_environment_vm\.\w+\["([^"]+)"\]: (.*)`).FindAllStringSubmatch(output, -1) {
 		for _, a := range strings.Split(m[2], ", ") {
-			if !strings.HasPrefix(a, "ipv") && a != "network_interface_names" && a != "mac_addresses" { // what a change of others makes unknown
+			if !strings.HasPrefix(a, "ipv") && a != "network_interface_names" && a != "mac_addresses" { // unknown after any change
 				out[m[1]] = append(out[m[1]], a)
 			}
 		}
@@ -51,14 +50,13 @@ func realPlanned(said string) map[string][]string {
 	return out
 }
 
-// TestRealAdoptMatch looks at VMs made by hand under specs that say other
-// hardware: the look announces what the provider's own plan would change, and
-// nothing else. Then it writes their hardware into the spec, and their import
-// changes nothing, and neither does the next plan.
-func TestRealAdoptMatch(t *testing.T) {
-	p := realNew(t, nil)
-	sim := p.realCluster()
-	vms := realHandmade(t, sim)
+// TestAdoptMatch compares VMs created by hand with specs that have other hardware:
+// preflight announces exactly the changes of the provider's plan. Then it writes their
+// hardware into the spec: the import and the next plan change nothing.
+func TestAdoptMatch(t *testing.T) {
+	p := newProject(t, nil)
+	sim := p.simulate()
+	vms := createHandmade(t, sim)
 	spec := func(vms string) {
 		p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
 		p.render()
@@ -66,35 +64,35 @@ func TestRealAdoptMatch(t *testing.T) {
 	for _, other := range []string{"", "tags: [a], disks: [{interface: scsi0, size: 4}], serial: socket, vga: std, balloon: 100, startup: {order: 9}, boot_order: [net0]",
 		"cloud_init: false, agent: false, networks: [], bios: ovmf, tpm: local-lvm, machine: q35, cpu_units: 100, keyboard: fr, memory: 512, on_boot: false"} {
 		spec(strings.ReplaceAll(vms, "adopt:", strings.TrimPrefix(other+", profile: default, adopt:", ", ")))
-		announced := p.realAnnounced()
-		code, said := p.stackgen("import-blocks", "--verify", p.dir)
-		if planned := realPlanned(said); code != 3 || !reflect.DeepEqual(planned, announced) || len(planned) != len(realGuests) {
+		announced := p.announcedUpdates()
+		code, output := p.stackgen("import-blocks", "--verify", p.dir)
+		if planned := plannedUpdates(output); code != 3 || !reflect.DeepEqual(planned, announced) || len(planned) != len(handmadeVMs) {
 			t.Errorf("%s: exit %d\nplanned   %v\nannounced %v", other, code, planned, announced)
 		}
 	}
 	p.remove("stackgen.lock.yaml")
 	p.remove("stacks")
 	sim.ResetLog()
-	p.matched(vms)
+	p.adoptWithHardware(vms)
 	if n := sim.Counters().Writes; n != 0 {
-		t.Errorf("adopting what was there has cost %d writes", n)
+		t.Errorf("the adoption made %d writes", n)
 	}
-	p.least(sim)
+	p.adoptMinimal(sim)
 }
 
-// matched adopts all VMs with their hardware: two are in state already, in
-// profile adopted, and move.
-func (p *realProject) matched(vms string) {
+// adoptWithHardware adopts all VMs with their hardware. Two are already in the state,
+// with the profile adopted, and move.
+func (p *project) adoptWithHardware(vms string) {
 	t := p.T
 	t.Helper()
 	step := p.step
 	plan := func() string {
 		t.Helper()
-		return p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive")
+		return p.succeeds("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive")
 	}
 	apply := func() {
 		t.Helper()
-		p.good("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+		p.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
 	}
 	two := strings.Join(strings.SplitAfter(vms, "\n")[:2], "")
 	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+two)
@@ -111,31 +109,31 @@ func (p *realProject) matched(vms string) {
 	step(0, "import-blocks --verify", "live/proxmox-vm: 5 to import, 0 to add, 0 to change, 0 to destroy")
 	apply()
 	step(0, "import-blocks")
-	p.says(plan(), "No changes.")
+	p.contains(plan(), "No changes.")
 	step(0, "preflight", "7 managed")
 	step(0, "adopt --match plain windows cloudy disks bare usb", "Nothing to write.")
 }
 
-// least does by hand what was said of the VM that has less than a spec can say.
-// Its state has blocks from before, which nothing but a new import takes away;
-// that is said, and then changes nothing either.
-func (p *realProject) least(sim *pvesim.Server) {
+// adoptMinimal follows the advice for the VM that has less hardware than a spec can
+// describe. Its state has old blocks, which only a new import removes; the output says
+// so, and the import changes nothing.
+func (p *project) adoptMinimal(sim *pvesim.Server) {
 	p.Helper()
-	realAPI(p.T, sim, "PUT", "/nodes/pve1/qemu/506/config", url.Values{"scsihw": {"lsi"}, "ostype": {"other"}, "memory": {"512"}, "balloon": {"512"}, "ipconfig0": {"ip=dhcp"}})
+	callAPI(p.T, sim, "PUT", "/nodes/pve1/qemu/506/config", url.Values{"scsihw": {"lsi"}, "ostype": {"other"}, "memory": {"512"}, "balloon": {"512"}, "ipconfig0": {"ip=dhcp"}})
 	address := `'proxmox_virtual_environment_vm.adopted["least"]'`
-	code, said := p.stackgen("adopt", "--match", "least", p.dir)
+	code, output := p.stackgen("adopt", "--match", "least", p.dir)
 	if code != 3 {
-		p.Fatalf("adopt --match: exit %d\n%s", code, said)
+		p.Fatalf("adopt --match: exit %d\n%s", code, output)
 	}
-	p.says(said, "its state has a block operating_system from an earlier time", "terragrunt state rm "+address)
-	p.good(realUnit("live", "proxmox-vm"), "terragrunt", "state", "rm", strings.Trim(address, "'"))
-	if code, said := p.stackgen("adopt", "--match", "least", p.dir); code != 0 {
-		p.Fatalf("adopt --match: exit %d\n%s", code, said)
+	p.contains(output, "its state has a block operating_system from an earlier time", "terragrunt state rm "+address)
+	p.succeeds(unitDir("live", "proxmox-vm"), "terragrunt", "state", "rm", strings.Trim(address, "'"))
+	if code, output := p.stackgen("adopt", "--match", "least", p.dir); code != 0 {
+		p.Fatalf("adopt --match: exit %d\n%s", code, output)
 	}
 	p.render()
-	code, said = p.stackgen("import-blocks", "--verify", p.dir)
+	code, output = p.stackgen("import-blocks", "--verify", p.dir)
 	if code != 0 {
 		p.Errorf("import-blocks --verify: exit %d", code)
 	}
-	p.says(said, "live/proxmox-vm: 1 to import, 0 to add, 0 to change, 0 to destroy")
+	p.contains(output, "live/proxmox-vm: 1 to import, 0 to add, 0 to change, 0 to destroy")
 }

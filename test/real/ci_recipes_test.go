@@ -15,26 +15,25 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// A ciStep is what a recipe has a shell do, and the variables that the recipe
-// gives it.
+// A ciStep is a shell script of a recipe and its environment.
 type ciStep struct {
 	Name  string
 	Run   string
 	Shell []string
-	Env   map[string]string // of those that a service fills in, only the names
+	Env   map[string]string // empty values for variables that the service sets
 }
 
-// ciNotRun are the steps that the tests do not execute, with the reason. Nor do
-// they execute what has no commands of its own: checkouts, actions, images.
+// ciNotRun are the steps that the tests do not run, with the reason. They also do not
+// run checkouts, actions and images.
 var ciNotRun = map[string]string{
-	"Install stackgen": "clones from where its reader keeps stackgen",
-	"Get the suites":   "clones from where its reader keeps stackgen",
+	"Install stackgen": "clones the reader's repository of stackgen",
+	"Get the suites":   "clones the reader's repository of stackgen",
 }
 
-// ciSecret is the value of a variable that the service fills in.
+// ciSecret matches the value of a variable that the service sets.
 var ciSecret = regexp.MustCompile(`^\$\{\{ *(vars|secrets)\.[A-Z_]+ *\}\}$`)
 
-// ciGitHub reads the steps of a workflow, job by job in the order of the file.
+// ciGitHub reads the steps of a workflow in the order of the file.
 func ciGitHub(t *testing.T) []ciStep {
 	t.Helper()
 	var recipe struct{ Jobs yaml.Node }
@@ -60,7 +59,7 @@ func ciGitHub(t *testing.T) []ciStep {
 					env[name] = ciSecret.ReplaceAllString(value, "")
 				}
 			}
-			// bash -e is what GitHub runs a step with that names no shell.
+			// GitHub runs a step without a shell with bash -e.
 			steps = append(steps, ciStep{s.Name, s.Run, []string{"bash", "-e", "-c"}, env})
 		}
 	}
@@ -83,9 +82,9 @@ func ciWoodpecker(t *testing.T) []ciStep {
 	for _, s := range recipe.Steps {
 		env := map[string]string{}
 		for name, value := range s.Environment {
-			env[name] = value.Value // of {from_secret: NAME}, nothing
+			env[name] = value.Value // empty for {from_secret: NAME}
 		}
-		run := strings.ReplaceAll(strings.Join(s.Commands, "\n"), "$$", "$") // Woodpecker's own escape
+		run := strings.ReplaceAll(strings.Join(s.Commands, "\n"), "$$", "$") // $$ is an escaped $ in Woodpecker
 		steps = append(steps, ciStep{s.Name, run, []string{"sh", "-e", "-c"}, env})
 	}
 	return steps
@@ -98,43 +97,43 @@ func ciRead(t *testing.T, file string, into any) {
 	check(t, yaml.Unmarshal(text, into))
 }
 
-// A ciProject is what `stackgen init` and `stackgen render` make, with a
-// simulated cluster in reach.
+// A ciProject is a project of `stackgen init` and `stackgen render`, with a simulated
+// cluster.
 type ciProject struct {
-	*realProject
+	*project
 	sim *pvesim.Server
-	env []string // where Go keeps what it has compiled
+	env []string // Go's caches
 }
 
 func ciNew(t *testing.T) *ciProject {
 	t.Helper()
-	p, c := realNew(t, nil), &ciProject{}
+	p, c := newProject(t, nil), &ciProject{}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
 		out, err := exec.Command("go", "env", name).Output()
 		check(t, err)
 		c.env = append(c.env, name+"="+strings.TrimSpace(string(out)))
 	}
-	c.realProject, c.sim = p, p.realCluster() // with a home of its own from here on
+	c.project, c.sim = p, p.simulate() // from here on with its own HOME
 	p.remove("stackgen.yaml")
-	if code, said := p.stackgen("init", p.dir); code != 0 {
-		t.Fatalf("init: exit %d\n%s", code, said)
+	if code, output := p.stackgen("init", p.dir); code != 0 {
+		t.Fatalf("init: exit %d\n%s", code, output)
 	}
 	p.render()
 	root, err := filepath.Abs(repository)
 	check(t, err)
-	check(t, os.Symlink(root, filepath.Join(p.dir, "stackgen"))) // what the recipe clones
+	check(t, os.Symlink(root, filepath.Join(p.dir, "stackgen"))) // the repository that the recipe clones
 	return c
 }
 
-// ciSuite is the one that a scheduled step runs here; `make test` runs them all.
+// ciSuite is the only suite that a scheduled step runs here; `make test` runs all.
 const ciSuite = "TestProtected"
 
-// step runs a step as its service would, and returns how it ended and what it
-// said, what it wrote to GitHub's summary included.
+// step runs a step like its service, and returns the exit code, and the output with
+// GitHub's summary.
 func (c *ciProject) step(s ciStep) (int, string) {
 	c.Helper()
 	if strings.Contains(s.Run, "${{") {
-		c.Fatalf("%s: what is run holds an expression, and cannot be run as it stands:\n%s", s.Name, s.Run)
+		c.Fatalf("%s: the script has an expression of the service:\n%s", s.Name, s.Run)
 	}
 	root, err := filepath.Abs(repository)
 	check(c.T, err)
@@ -156,14 +155,13 @@ func (c *ciProject) step(s ciStep) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out) + string(more)
 }
 
-// TestCIRecipes runs every step of the recipes, in the order in which they stand
-// there, on a project as `stackgen init` makes it.
+// TestCIRecipes runs every step of the recipes in order, on a project of `stackgen init`.
 func TestCIRecipes(t *testing.T) {
 	for _, recipe := range []struct {
-		name  string
-		steps []ciStep
-		ran   int
-		says  map[string]string
+		name     string
+		steps    []ciStep
+		ran      int
+		contains map[string]string
 	}{
 		{"github", ciGitHub(t), 7, map[string]string{
 			"Preflight": "safe to apply (3 create)", "Plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "Check the plans": "| create | example/web01: VM 2100",
@@ -178,27 +176,27 @@ func TestCIRecipes(t *testing.T) {
 					t.Logf("not executed: %s: %s", s.Name, why)
 					continue
 				}
-				code, said := c.step(s)
+				code, output := c.step(s)
 				if code != 0 {
-					t.Fatalf("%s: exit %d\n%s", s.Name, code, said)
+					t.Fatalf("%s: exit %d\n%s", s.Name, code, output)
 				}
-				if want := recipe.says[s.Name]; !strings.Contains(said, want) {
-					t.Errorf("%s does not say %q:\n%s", s.Name, want, said)
+				if want := recipe.contains[s.Name]; !strings.Contains(output, want) {
+					t.Errorf("the output of %s lacks %q:\n%s", s.Name, want, output)
 				}
 				ran++
 			}
 			if ran != recipe.ran {
 				t.Errorf("%d steps ran, want %d", ran, recipe.ran)
 			}
-			w := &world{t: t, sim: c.sim}
+			w := &simulation{t: t, sim: c.sim}
 			if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/9000 qemu/9002]"; got != want {
-				t.Errorf("the recipe has left %s on the cluster, want %s", got, want)
+				t.Errorf("after the recipe the cluster has %s, want %s", got, want)
 			}
 		})
 	}
 }
 
-// TestCIRecipesStop: each step stops at what it is there for.
+// TestCIRecipesStop checks that each step fails on the problem that it looks for.
 func TestCIRecipesStop(t *testing.T) {
 	c := ciNew(t)
 	spec := c.read("specs/example.yaml")
@@ -206,10 +204,10 @@ func TestCIRecipesStop(t *testing.T) {
 	for _, s := range append(ciGitHub(t), ciWoodpecker(t)...) {
 		steps[s.Name] = s
 	}
-	stops := func(name string, want int, says string) {
+	stops := func(name string, want int, contains string) {
 		t.Helper()
-		if code, said := c.step(steps[name]); code != want || !strings.Contains(said, says) {
-			t.Errorf("%s: exit %d, want %d and %q\n%s", name, code, want, says, said)
+		if code, output := c.step(steps[name]); code != want || !strings.Contains(output, contains) {
+			t.Errorf("%s: exit %d, want %d and %q\n%s", name, code, want, contains, output)
 		}
 	}
 	c.write("specs/example.yaml", strings.Replace(spec, "memory: 4096", "memroy: 4096", 1))
@@ -219,13 +217,13 @@ func TestCIRecipesStop(t *testing.T) {
 	stops("Rendered files are current", 2, "stacks/example/terragrunt.stack.hcl")
 	stops("check", 2, "stacks/example/terragrunt.stack.hcl")
 	c.write("specs/example.yaml", spec)
-	w := &world{t: t, sim: c.sim}
+	w := &simulation{t: t, sim: c.sim}
 	w.api("POST", "/nodes/pve1/qemu", map[string][]string{"vmid": {"2100"}, "name": {"somebody"}})
 	stops("Preflight", 3, "::error")
 	stops("plan", 3, "somebody")
 }
 
-// TestCIDocs: docs/ci.md shows the recipes as they are.
+// TestCIDocs checks that docs/ci.md shows the recipes and names the steps that are not run.
 func TestCIDocs(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join(repository, "docs", "ci.md"))
 	check(t, err)

@@ -8,8 +8,8 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// A dnsCluster is a project with both: a simulated cluster, which the real provider
-// works on, and a DNS server.
+// A dnsCluster is a project with a simulated cluster for the real provider, and a DNS
+// server.
 type dnsCluster struct {
 	*dnsProject
 	sim *pvesim.Server
@@ -19,20 +19,20 @@ const dnsLive = `pool: {id: live, create: true}
 defaults: {node: pve1, template: 9002, serial: socket, vga: {type: serial0}, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
 `
 
-// dnsLivePair has an address from the agent, two names and a wildcard, and a static
-// address with the zone's own name.
+// dnsLivePair has a VM with an address from the agent, two names and a wildcard, and
+// one with a static address and the zone's own name.
 const dnsLivePair = dnsLive + `vms:
   a: {name: web, dns: {records: [web, www, "*.web"]}}
   b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}, dns: {records: [db, "@"]}}
 `
 
-func dnsWorld(t *testing.T, rest string, records ...string) *dnsCluster {
+func newDNSCluster(t *testing.T, rest string, records ...string) *dnsCluster {
 	t.Helper()
-	c := &dnsCluster{dnsProject: &dnsProject{realProject: realNew(t, nil)}}
+	c := &dnsCluster{dnsProject: &dnsProject{project: newProject(t, nil)}}
 	c.serve(dnstest.Any, records...)
 	t.Logf("DNS server: %s; provider: %s", c.server, dnsProvider(t))
 	c.write("specs/live.yaml", c.liveText(rest))
-	c.sim = c.realCluster()
+	c.sim = c.simulate()
 	c.render()
 	return c
 }
@@ -41,19 +41,19 @@ func (c *dnsCluster) liveText(rest string) string {
 	return strings.NewReplacer("defaults: {node: pve1, template: 9000}\n", "", "guard: off\n", "").Replace(c.dnsText(rest)) // the guard is on
 }
 
-// TestRealDNSCluster takes records through preflight, import and apply, with the
-// real VM provider.
-func TestRealDNSCluster(t *testing.T) {
-	p := dnsWorld(t, "DNS\n"+dnsLivePair, "web IN A 10.9.9.9", "db IN A 10.0.0.8")
+// TestDNSCluster runs preflight, imports and applies of records with the real VM
+// provider.
+func TestDNSCluster(t *testing.T) {
+	p := newDNSCluster(t, "DNS\n"+dnsLivePair, "web IN A 10.9.9.9", "db IN A 10.0.0.8")
 
-	// What DNS has already: a stranger's address stops, the VM's own is adopted.
+	// Existing records: another address blocks, the VM's own address is adopted.
 	p.step(3, "preflight", "STOP taken live/web.lab.test.", "DNS has 10.9.9.9", "adopt live/db.lab.test.", "create live/www.lab.test.", "create live/*.web.lab.test.",
 		"nsupdate -k KEYFILE")
 	if err := p.server.Remove("web"); err != nil {
 		t.Fatal(err)
 	}
 
-	// A key that the server does not take is known before the first VM is made.
+	// A key that the server rejects is reported before the first VM is created.
 	t.Setenv("DNS_UPDATE_KEYSECRET", "AAAA")
 	p.step(3, "preflight", "STOP unknown live/web.lab.test.", "rejects the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
 	t.Setenv("DNS_UPDATE_KEYSECRET", "")
@@ -65,26 +65,26 @@ func TestRealDNSCluster(t *testing.T) {
 	p.apply()
 	p.step(0, "import-blocks")
 	p.step(0, "preflight", "managed live/web.lab.test.", "8 managed. Apply now.")
-	p.quiet(4)
+	p.emptyPlans(4)
 	web := p.address("web")
 	p.has("www", web)
 	p.has("any.web", web)
 	p.has("db", "10.0.0.8")
 
-	// The guest gets another address; an apply follows it, in place.
-	p.guest(100, "10.0.0.77")
-	said := p.apply()
-	p.did(said, "Modifying", 3)
+	// The guest reports another address: an apply updates the record in place.
+	p.setAddress(100, "10.0.0.77")
+	output := p.apply()
+	p.changed(output, "Modifying", 3)
 	p.has("web", "10.0.0.77")
-	p.quiet(4)
+	p.emptyPlans(4)
 
-	p.lost()
-	p.switched()
-	p.retired()
-	p.leaks()
+	p.adoptAfterStateLoss()
+	p.switchModes()
+	p.retireVM()
+	p.noSecretInFiles()
 }
 
-// address is what a name resolves to: one address, and no mock.
+// address resolves a name to one address, which is not a mock.
 func (c *dnsCluster) address(name string) string {
 	c.Helper()
 	got, err := c.server.Lookup(name)
@@ -94,8 +94,8 @@ func (c *dnsCluster) address(name string) string {
 	return got[0]
 }
 
-// guest gives a guest an address, as its agent reports it.
-func (c *dnsCluster) guest(vmid int, address string) {
+// setAddress sets the address that a guest's agent reports.
+func (c *dnsCluster) setAddress(vmid int, address string) {
 	c.Helper()
 	c.sim.Change(func(seed *pvesim.Seed) {
 		for _, g := range seed.Guests {
@@ -107,52 +107,52 @@ func (c *dnsCluster) guest(vmid int, address string) {
 	})
 }
 
-// lost loses all state. Everything is adopted, and nothing is written.
-func (c *dnsCluster) lost() {
+// adoptAfterStateLoss removes all state and adopts everything, without a write.
+func (c *dnsCluster) adoptAfterStateLoss() {
 	c.Helper()
 	c.remove(".state")
 	c.step(2, "preflight", "adopt live/a", "adopt live/web.lab.test.", "adopt live/*.web.lab.test.", "adopt live/db.lab.test.")
 	c.step(0, "import-blocks --verify", "live/proxmox-vm: 2 to import, 0 to add, 0 to change, 0 to destroy", "live/dns-a: 3 to import", "live/dns-b: 2 to import, 0 to add, 0 to change, 0 to destroy")
 	c.sim.ResetLog()
-	said := c.apply()
-	c.did(said, "Creating", 0)
-	c.did(said, "Modifying", 0)
+	output := c.apply()
+	c.changed(output, "Creating", 0)
+	c.changed(output, "Modifying", 0)
 	c.has("web", "10.0.0.77")
 	c.step(0, "import-blocks")
 	c.step(0, "preflight", "8 managed. Apply now.")
-	c.quiet(4)
+	c.emptyPlans(4)
 	if n := c.sim.Counters().Writes; n != 0 {
-		c.Errorf("adopting what was there has cost %d writes", n)
+		c.Errorf("the adoption made %d writes", n)
 	}
 }
 
-// switched changes dns.mode there and back, by the documented commands.
-func (c *dnsCluster) switched() {
+// switchModes changes dns.mode to per-stack and back, with the documented commands.
+func (c *dnsCluster) switchModes() {
 	c.Helper()
 	watch := c.watch("web", "10.0.0.77", "any.web", "10.0.0.77", "db", "10.0.0.8")
 	for _, mode := range []string{"per-stack", "per-vm"} {
 		c.write("specs/live.yaml", c.liveText("DNS, mode: "+mode+"\n"+dnsLivePair))
 		c.step(0, "render", "its records move")
 		c.step(2, "preflight", "adopt live/web.lab.test.", "hands it over", "adopt live/db.lab.test.")
-		c.bad("stacks/live", "terragrunt", []string{"stack", "run", "apply", "--non-interactive"}, "stackgen guard refuses", "hands it over", "stackgen import-blocks")
+		c.fails("stacks/live", []string{"stack", "run", "apply", "--non-interactive"}, "stackgen guard refuses", "hands it over", "stackgen import-blocks")
 		c.step(3, "preflight --plan "+c.plans(), "the plan creates dns_a_record_set.this[\"db\"]", "import-blocks")
 		c.step(0, "import-blocks --verify", map[string]string{"per-stack": "live/dns: 5 to import, 0 to add, 0 to change, 0 to destroy", "per-vm": "live/dns-a: 3 to import, 0 to add, 0 to change, 0 to destroy"}[mode])
 		c.step(0, "preflight --plan "+c.plans(), "5 adopt")
-		said := c.handOver()
+		output := c.applyWithWarnings()
 		for _, what := range []string{"Creating", "Modifying", "Destroying"} {
-			c.did(said, what, 0)
+			c.changed(output, what, 0)
 		}
 		c.step(0, "import-blocks", "0 resources to import")
 		c.step(0, "preflight", "8 managed. Apply now.")
 		c.step(0, "render --records-moved live")
-		c.good("stacks/live", "terragrunt", "stack", "clean")
+		c.succeeds("stacks/live", "terragrunt", "stack", "clean")
 		c.step(0, "preflight", "8 managed. Apply now.")
-		c.quiet(map[string]int{"per-stack": 3, "per-vm": 4}[mode])
+		c.emptyPlans(map[string]int{"per-stack": 3, "per-vm": 4}[mode])
 	}
 	watch()
 }
 
-// plans plans the whole stack and returns where.
+// plans plans the whole stack and returns the folder of the plans.
 func (c *dnsCluster) plans() string {
 	c.Helper()
 	dir := c.TempDir()
@@ -163,17 +163,17 @@ func (c *dnsCluster) plans() string {
 	return dir
 }
 
-// retired retires a VM: its records go first, then it goes, in one apply.
-func (c *dnsCluster) retired() {
+// retireVM retires a VM: one apply destroys its records and then the VM.
+func (c *dnsCluster) retireVM() {
 	c.Helper()
 	c.write("specs/live.yaml", c.liveText("DNS\n"+dnsLive+"retired: [a]\nvms:\n  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}, dns: {records: [db, \"@\"]}}\n"))
 	c.step(0, "render")
 	c.step(0, "preflight", "retiring live/a", "retiring live/web.lab.test.")
-	said := c.apply()
-	c.did(said, "Destroying", 3)
-	record, vm := strings.LastIndex(said, "dns_a_record_set.this[\"web\"]: Destruction complete"), strings.Index(said, "proxmox_virtual_environment_vm.this[\"a\"]: Destroying")
+	output := c.apply()
+	c.changed(output, "Destroying", 3)
+	record, vm := strings.LastIndex(output, "dns_a_record_set.this[\"web\"]: Destruction complete"), strings.Index(output, "proxmox_virtual_environment_vm.this[\"a\"]: Destroying")
 	if record < 0 || vm < 0 || record > vm {
-		c.Errorf("the record is gone at %d, the VM goes at %d\n%s", record, vm, said)
+		c.Errorf("the record is destroyed at %d, the VM at %d\n%s", record, vm, output)
 	}
 	c.has("web")
 	c.has("any.web")

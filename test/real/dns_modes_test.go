@@ -12,47 +12,47 @@ import (
 	"stackgen/internal/dnstest"
 )
 
-// TestRealDNSModes switches dns.mode of a live stack there and back. Even without
-// import files no record is lost, doubled or silent for a moment: the new unit adds
-// what is there already, and the old one forgets it afterwards.
-func TestRealDNSModes(t *testing.T) {
+// TestDNSModes switches dns.mode of a live stack to per-stack and back. Even without
+// import files every query is answered at all times: the new unit adds records that
+// exist already, and then the old unit removes them from its state.
+func TestDNSModes(t *testing.T) {
 	onEach(t, func(t *testing.T, kind dnstest.Kind) {
-		p := dnsNew(t, kind, "DNS\n"+dnsThree)
+		p := newDNSProject(t, kind, "DNS\n"+dnsThree)
 		p.apply()
 		watch := p.watch("web", "10.0.0.7", "any.web", "10.0.0.7", "db", "10.0.0.8")
 		for _, mode := range []string{"per-stack", "per-vm", "per-stack"} {
 			p.write("specs/live.yaml", p.dnsText("DNS, mode: "+mode+"\n"+dnsThree))
-			code, said := p.stackgen("render", p.dir)
+			code, output := p.stackgen("render", p.dir)
 			if code != 0 {
-				t.Fatalf("render: exit %d\n%s", code, said)
+				t.Fatalf("render: exit %d\n%s", code, output)
 			}
-			p.says(said, "its records move", "stackgen import-blocks && (cd stacks/live && terragrunt stack run apply)", "stackgen render --records-moved live")
-			p.standIn()
-			if code, said := p.stackgen("render", p.dir); code != 0 || strings.Contains(said, "its records move") {
-				t.Errorf("a second render: exit %d\n%s", code, said)
+			p.contains(output, "its records move", "stackgen import-blocks && (cd stacks/live && terragrunt stack run apply)", "stackgen render --records-moved live")
+			p.useTerraformData()
+			if code, output := p.stackgen("render", p.dir); code != 0 || strings.Contains(output, "its records move") {
+				t.Errorf("a second render: exit %d\n%s", code, output)
 			}
-			p.standIn()
-			said = p.handOver()
-			p.did(said, "Destroying", 0)
-			p.says(said, "will be removed from the OpenTofu state but will not be destroyed")
-			if code, said := p.stackgen("render", p.dir, "--records-moved", "live"); code != 0 {
-				t.Fatalf("render --records-moved: exit %d\n%s", code, said)
+			p.useTerraformData()
+			output = p.applyWithWarnings()
+			p.changed(output, "Destroying", 0)
+			p.contains(output, "will be removed from the OpenTofu state but will not be destroyed")
+			if code, output := p.stackgen("render", p.dir, "--records-moved", "live"); code != 0 {
+				t.Fatalf("render --records-moved: exit %d\n%s", code, output)
 			}
-			p.standIn()
-			if code, said := p.stackgen("render", p.dir, "--records-moved", "live"); code != 1 {
-				t.Fatalf("a second --records-moved: exit %d\n%s", code, said)
+			p.useTerraformData()
+			if code, output := p.stackgen("render", p.dir, "--records-moved", "live"); code != 1 {
+				t.Fatalf("a second --records-moved: exit %d\n%s", code, output)
 			}
-			p.good("stacks/live", "terragrunt", "stack", "clean")
-			p.quiet(map[string]int{"per-stack": 2, "per-vm": 3}[mode])
+			p.succeeds("stacks/live", "terragrunt", "stack", "clean")
+			p.emptyPlans(map[string]int{"per-stack": 2, "per-vm": 3}[mode])
 		}
 		watch()
 		for _, unit := range []string{"dns-a", "dns-b"} {
-			if left := p.outputs("live", unit); left["resources"] != 0 {
-				t.Errorf("%s still has something: %v", unit, left)
+			if left := p.outputs(unit); left["resources"] != 0 {
+				t.Errorf("%s still has resources: %v", unit, left)
 			}
 		}
 
-		// Destroyed halfway, after a render and before its apply.
+		// Destroyed after a render and before its apply.
 		p.respec("DNS, mode: per-vm\n" + dnsThree)
 		p.all("live", "destroy")
 		for _, name := range []string{"web", "any.web", "db"} {
@@ -61,9 +61,9 @@ func TestRealDNSModes(t *testing.T) {
 	})
 }
 
-// TestRealDNSMany says what each mode costs: STACKGEN_DNS_VMS is how many VMs, each
-// with a record. Times are for reading, not for passing.
-func TestRealDNSMany(t *testing.T) {
+// TestDNSDuration logs how long each mode takes. STACKGEN_DNS_VMS is the number of VMs,
+// each with a record.
+func TestDNSDuration(t *testing.T) {
 	vms, err := strconv.Atoi(cmp.Or(os.Getenv("STACKGEN_DNS_VMS"), "3"))
 	if err != nil || vms < 1 || vms > 200 {
 		t.Fatalf("STACKGEN_DNS_VMS is a number from 1 to 200 (%v)", err)
@@ -73,7 +73,7 @@ func TestRealDNSMany(t *testing.T) {
 		fmt.Fprintf(&spec, "  n%d: {name: n%d, cloud_init: {ipv4: 10.0.0.%d/24}}\n", i, i, i+1)
 	}
 	for _, mode := range []string{"per-vm", "per-stack"} {
-		p := dnsNew(t, dnstest.Any, "DNS, mode: "+mode+"\nvms:\n"+spec.String())
+		p := newDNSProject(t, dnstest.Any, "DNS, mode: "+mode+"\nvms:\n"+spec.String())
 		timed := func(what string, do func()) {
 			began := time.Now()
 			do()
@@ -81,14 +81,14 @@ func TestRealDNSMany(t *testing.T) {
 		}
 		timed("apply", func() { p.apply() })
 		p.has(fmt.Sprintf("n%d", vms-1), fmt.Sprintf("10.0.0.%d", vms))
-		timed("empty plan", func() { p.quiet(map[string]int{"per-vm": vms + 1, "per-stack": 2}[mode]) })
+		timed("empty plan", func() { p.emptyPlans(map[string]int{"per-vm": vms + 1, "per-stack": 2}[mode]) })
 		timed("destroy", func() { p.all("live", "destroy") })
 		p.has("n0")
 	}
 }
 
-// handOver applies a stack whose old units warn that they forget their records.
-func (p *dnsProject) handOver() string {
+// applyWithWarnings applies a stack whose old units warn that they remove records from their state.
+func (p *dnsProject) applyWithWarnings() string {
 	p.Helper()
 	r := p.run("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
 	if r.Code != 0 {
@@ -97,8 +97,8 @@ func (p *dnsProject) handOver() string {
 	return r.Text()
 }
 
-// watch asks for names all the time, until what it returns is called: that fails
-// unless each answer was the same.
+// watch queries names repeatedly. The returned function stops it, and fails unless
+// every answer was the expected one.
 func (p *dnsProject) watch(pairs ...string) func() {
 	p.Helper()
 	stop, done := make(chan struct{}), make(chan struct{})

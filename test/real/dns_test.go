@@ -12,14 +12,14 @@ import (
 	"stackgen/internal/dnstest"
 )
 
-// A dnsProject is a project whose records a DNS server takes, from the real units.
+// A dnsProject is a project whose real DNS units update a DNS server.
 type dnsProject struct {
-	*realProject
+	*project
 	server *dnstest.Server
 	spec   string // the dns of its spec, without the closing brace
 }
 
-// dnsKinds are the servers that the cases run on: both, where named is installed.
+// dnsKinds are the servers that the cases run on: both if named is installed.
 func dnsKinds(t *testing.T) []dnstest.Kind {
 	t.Helper()
 	s, err := dnstest.Start(t.Context(), dnstest.Options{})
@@ -35,8 +35,7 @@ func dnsKinds(t *testing.T) []dnstest.Kind {
 	return []dnstest.Kind{dnstest.InProcess}
 }
 
-// onEach runs a case on every kind of server. Without named it says that it did
-// not run there.
+// onEach runs a case on every kind of server, and logs which ones.
 func onEach(t *testing.T, do func(t *testing.T, kind dnstest.Kind)) {
 	t.Helper()
 	t.Parallel()
@@ -63,18 +62,18 @@ func dnsProvider(t *testing.T) string {
 	return out
 }
 
-// dnsNew makes a project with a server of its own. Its VMs are stand-ins: their
-// address is what the spec or their meta says.
-func dnsNew(t *testing.T, kind dnstest.Kind, rest string, records ...string) *dnsProject {
+// newDNSProject creates a project with a DNS server. Its VMs are terraform_data; their
+// address is in the spec or in their meta.
+func newDNSProject(t *testing.T, kind dnstest.Kind, rest string, records ...string) *dnsProject {
 	t.Helper()
-	p := &dnsProject{realProject: realNew(t, nil)}
+	p := &dnsProject{project: newProject(t, nil)}
 	p.serve(kind, records...)
-	p.stands, p.serves = true, true
+	p.terraformData, p.realRecords = true, true
 	p.respec(rest)
 	return p
 }
 
-// serve starts the project's DNS server, and hands its key to all that is run.
+// serve starts the project's DNS server, and passes its key to the tools.
 func (p *dnsProject) serve(kind dnstest.Kind, records ...string) {
 	p.Helper()
 	s, err := dnstest.Start(context.Background(), dnstest.Options{Kind: kind, Records: records})
@@ -91,8 +90,8 @@ func (p *dnsProject) serve(kind dnstest.Kind, records ...string) {
 	p.tools = p.tools.With(s.Env()...)
 }
 
-// dnsText is a spec; DNS in it becomes the server's own settings, and what follows
-// up to the line's end is added to them.
+// dnsText is a spec in which DNS is replaced by the server's settings. The rest of
+// such a line is added to them.
 func (p *dnsProject) dnsText(rest string) string {
 	var out []string
 	for line := range strings.Lines(rest) {
@@ -101,7 +100,7 @@ func (p *dnsProject) dnsText(rest string) string {
 		}
 		out = append(out, line)
 	}
-	return realSpec("guard: off\n" + strings.Join(out, ""))
+	return liveSpec("guard: off\n" + strings.Join(out, ""))
 }
 
 // respec replaces the spec and renders.
@@ -126,31 +125,31 @@ func (p *dnsProject) apply() string {
 	return p.all("live", "apply")
 }
 
-// quiet fails unless there is nothing left to do in so many units.
-func (p *dnsProject) quiet(units int) {
+// emptyPlans fails unless the plans of this many units are empty.
+func (p *dnsProject) emptyPlans(units int) {
 	p.Helper()
-	said := p.all("live", "plan")
-	if n := strings.Count(said, "No changes."); n != units {
-		p.Errorf("%d units have no changes, want %d\n%s", n, units, said)
+	output := p.all("live", "plan")
+	if n := strings.Count(output, "No changes."); n != units {
+		p.Errorf("%d units have no changes, want %d\n%s", n, units, output)
 	}
 }
 
-// did fails unless an apply did something to so many records.
-func (p *dnsProject) did(said, what string, want int) {
+// changed fails unless an apply took an action on this many records.
+func (p *dnsProject) changed(output, what string, want int) {
 	p.Helper()
 	n := 0
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(output) {
 		if strings.Contains(line, "dns_a_record_set.this[") && strings.Contains(line, what+"...") {
 			n++
 		}
 	}
 	if n != want {
-		p.Errorf("%s: %d records, want %d\n%s", what, n, want, said)
+		p.Errorf("%s: %d records, want %d\n%s", what, n, want, output)
 	}
 }
 
-// leaks fails if the secret is in any file of the project.
-func (p *dnsProject) leaks() {
+// noSecretInFiles fails if a file of the project contains the secret.
+func (p *dnsProject) noSecretInFiles() {
 	p.Helper()
 	err := filepath.Walk(p.dir, func(path string, info os.FileInfo, err error) error {
 		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
@@ -158,7 +157,7 @@ func (p *dnsProject) leaks() {
 		}
 		body, err := os.ReadFile(path)
 		if err == nil && strings.Contains(string(body), p.server.Secret) {
-			p.Errorf("the secret stands in %s", path)
+			p.Errorf("%s contains the secret", path)
 		}
 		return err
 	})
@@ -173,8 +172,8 @@ const dnsThree = `vms:
   c: {name: silent, dns: false, meta: {address: 10.0.0.9}}
 `
 
-// TestRealDNSLife is the life of a stack's records, from nothing to nothing.
-func TestRealDNSLife(t *testing.T) {
+// TestDNSLifecycle creates, changes and destroys the records of a stack.
+func TestDNSLifecycle(t *testing.T) {
 	onEach(t, func(t *testing.T, kind dnstest.Kind) {
 		for _, mode := range []string{"per-vm", "per-stack"} {
 			t.Run(mode, func(t *testing.T) {
@@ -187,10 +186,10 @@ func TestRealDNSLife(t *testing.T) {
 
 func dnsLife(t *testing.T, kind dnstest.Kind, mode string) {
 	dns, units := "DNS, mode: "+mode+"\n", map[string]int{"per-vm": 3, "per-stack": 2}[mode]
-	p := dnsNew(t, kind, dns+dnsThree)
+	p := newDNSProject(t, kind, dns+dnsThree)
 
-	// A plan from nothing publishes nothing; an apply never sees a mock.
-	p.says(p.all("live", "plan"), `"192.0.2.1"`, `"10.0.0.7"`)
+	// A first plan publishes nothing; an apply never uses a mock.
+	p.contains(p.all("live", "plan"), `"192.0.2.1"`, `"10.0.0.7"`)
 	p.has("web")
 	p.apply()
 	for _, name := range []string{"web", "www", "anything.web", "@"} {
@@ -201,25 +200,25 @@ func dnsLife(t *testing.T, kind dnstest.Kind, mode string) {
 	if ttl, err := p.server.TTL("web"); ttl != 60 || err != nil {
 		t.Errorf("the TTL is %d (%v), want 60", ttl, err)
 	}
-	p.quiet(units)
+	p.emptyPlans(units)
 
-	// Another address is changed in place; the other records stay.
+	// A changed address is updated in place.
 	p.respec(dns + strings.NewReplacer("10.0.0.7", "10.0.0.17", "10.0.0.8", "10.0.0.18").Replace(dnsThree))
-	p.did(p.apply(), "Modifying", 5)
+	p.changed(p.apply(), "Modifying", 5)
 	p.has("web", "10.0.0.17")
 	p.has("any.web", "10.0.0.17")
 	p.has("db", "10.0.0.18")
 
-	// Another TTL replaces the records.
+	// A changed TTL replaces the records.
 	p.respec(dns + strings.NewReplacer("10.0.0.7", "10.0.0.17", "10.0.0.8", "10.0.0.18", "ttl: 60", "ttl: 61").Replace(dnsThree))
 	p.apply()
 	if ttl, err := p.server.TTL("www"); ttl != 61 || err != nil {
 		t.Errorf("the TTL is %d (%v), want 61", ttl, err)
 	}
 	p.has("web", "10.0.0.17")
-	p.quiet(units)
+	p.emptyPlans(units)
 
-	// Somebody removes a record by hand: an apply publishes it again.
+	// A record was removed by hand: an apply publishes it again.
 	if err := p.server.Remove("db"); err != nil {
 		t.Fatal(err)
 	}
@@ -229,27 +228,27 @@ func dnsLife(t *testing.T, kind dnstest.Kind, mode string) {
 	dnsEnd(p, dns)
 }
 
-// dnsEnd renames and retires, and destroys the rest.
+// dnsEnd renames and retires VMs, and destroys the others.
 func dnsEnd(p *dnsProject, dns string) {
 	p.Helper()
 
-	// A renamed VM keeps its record; one that is retired loses it.
+	// A renamed VM keeps its record; that of a retired VM is destroyed.
 	p.respec(dns + `renamed: {b: second}
 retired: [a]
 vms:
   second: {name: db, meta: {address: 10.0.0.18}}
   c: {name: silent, dns: false, meta: {address: 10.0.0.9}}
 `)
-	said := p.apply()
-	p.did(said, "Destroying", 4)
-	p.did(said, "Creating", 0)
-	p.did(said, "Modifying", 0)
+	output := p.apply()
+	p.changed(output, "Destroying", 4)
+	p.changed(output, "Creating", 0)
+	p.changed(output, "Modifying", 0)
 	p.has("web")
 	p.has("any.web")
 	p.has("db", "10.0.0.18")
-	p.leaks()
+	p.noSecretInFiles()
 
-	// Destroyed as a whole, and a second time.
+	// The stack is destroyed twice.
 	p.all("live", "destroy")
 	p.has("db")
 	p.all("live", "destroy")

@@ -20,8 +20,8 @@ import (
 	"stackgen/internal/pvesim/clock"
 )
 
-// faultSpec is the stack that every fault meets: three VMs on three nodes, one
-// of them protected, and their pool. What a fault wants besides follows.
+// faultSpec is the stack of every fault: a pool and three VMs on three nodes, one of
+// them protected, which faultLast adds. Faults append more.
 const faultSpec = `apiVersion: stackgen/v1
 kind: Stack
 name: live
@@ -38,41 +38,40 @@ vms:
   b: {node: pve2}
 `
 
-// faultLast is the last VM of that spec. It stands apart, so that a fault can
-// leave it out.
+// faultLast is the last VM of the spec. It is separate so that a fault can omit it.
 const faultLast = "  c: {node: pve3, profile: protected}\n"
 
-// faultBackup is a copy of the state from before that VM was made.
+// faultBackup is the folder of a copy of the state from before that VM was created.
 const faultBackup = "backup"
 
-// faultSpeed is how much faster than a real one the simulated cluster lives.
+// faultSpeed is the speed of the simulated cluster's clock.
 const faultSpeed = 20
 
-// A faultBase is the world before anything went wrong: applied by the real
+// A faultTemplate is a cluster and a project before a fault: applied by the real
 // provider once, and copied for every cell.
-type faultBase struct {
-	seed  []byte // what the cluster holds
+type faultTemplate struct {
+	seed  []byte // the content of the cluster
 	dir   string // the project with its state
 	start time.Time
 	tools *engine.Tools
 }
 
-// A faultCell is a copy of that world, in which one fault happens and one person
-// does one thing about it.
-type faultCell struct {
+// A faultCase is a copy of a faultTemplate, in which one fault is injected and commands
+// run.
+type faultCase struct {
 	*testing.T
-	dir    string
-	sim    *pvesim.Server
-	tools  *engine.Tools
-	before map[int]faultGuest
-	slow   atomic.Bool // clones do not end
-	off    bool        // the guard is
+	dir      string
+	sim      *pvesim.Server
+	tools    *engine.Tools
+	before   map[int]guestState
+	slow     atomic.Bool // clones do not finish
+	guardOff bool
 }
 
-// newFaultBase applies the stack.
-func newFaultBase(t *testing.T) *faultBase {
+// newFaultTemplate creates the project and applies it.
+func newFaultTemplate(t *testing.T) *faultTemplate {
 	t.Helper()
-	base := &faultBase{start: time.Now(), tools: realTools(t)}
+	base := &faultTemplate{start: time.Now(), tools: findTools(t)}
 	base.tools = base.tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + faultEnv(base.tools, "PATH"))
 	w := base.cell(t)
 	w.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\n")
@@ -95,8 +94,8 @@ func newFaultBase(t *testing.T) *faultBase {
 	return base
 }
 
-// cell is a copy of the world.
-func (b *faultBase) cell(t *testing.T, change ...faultSeed) *faultCell {
+// cell copies the template.
+func (b *faultTemplate) cell(t *testing.T, change ...seedChange) *faultCase {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -114,7 +113,7 @@ func (b *faultBase) cell(t *testing.T, change ...faultSeed) *faultCell {
 			c(seed)
 		}
 	}
-	w := &faultCell{T: t, dir: dir}
+	w := &faultCase{T: t, dir: dir}
 	sim, err := pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true, Clock: clock.NewScaled(b.start, faultSpeed), Durations: w.durations})
 	if err != nil {
 		t.Fatal(err)
@@ -127,21 +126,21 @@ func (b *faultBase) cell(t *testing.T, change ...faultSeed) *faultCell {
 			t.Error(err)
 		}
 	})
-	// What runs in one cell must not wait for the provider's lock file of another.
+	// With its own TMPDIR, a cell does not wait for the provider's lock file of another.
 	w.sim, w.tools = sim, b.tools.With(append(sim.Env(), "TMPDIR="+t.TempDir())...)
 	return w
 }
 
-// durations lets clones take long enough for something to happen meanwhile, and
-// slow ones longer than anybody waits.
-func (w *faultCell) durations(kind string, _ int) (time.Duration, bool) {
+// durations makes clones take long enough for events during them, and slow ones
+// practically forever.
+func (w *faultCase) durations(kind string, _ int) (time.Duration, bool) {
 	if w.slow.Load() {
 		return time.Hour, kind == "qmclone"
 	}
 	return 20 * time.Second, kind == "qmclone"
 }
 
-// faultEnv is what a variable is in the end.
+// faultEnv is the effective value of a variable: the last one.
 func faultEnv(tools *engine.Tools, name string) (value string) {
 	for _, e := range tools.Env {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
@@ -151,16 +150,16 @@ func faultEnv(tools *engine.Tools, name string) (value string) {
 	return value
 }
 
-// A faultRun is what became of a command.
-type faultRun struct {
-	line string
-	code int
-	said string
+// A commandResult is the result of a command.
+type commandResult struct {
+	line   string
+	code   int
+	output string
 }
 
-// run runs a program in a folder of the project, in a process group of its own.
-// With kill, the group is killed as soon as that is so.
-func (w *faultCell) run(dir string, kill func() bool, name string, args ...string) faultRun {
+// run runs a program in a folder of the project, in its own process group. If kill is
+// set, the group is killed as soon as it returns true.
+func (w *faultCase) run(dir string, kill func() bool, name string, args ...string) commandResult {
 	w.Helper()
 	path, err := w.tools.Path(name)
 	if name == "stackgen" {
@@ -189,49 +188,48 @@ func (w *faultCell) run(dir string, kill func() bool, name string, args ...strin
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	<-done // the code below says how it ended
+	<-done // ProcessState has the exit code
 	if ctx.Err() != nil {
 		w.Fatalf("%s %s does not end\n%s%s", name, strings.Join(args, " "), &out, &errOut)
 	}
-	return faultRun{line: name + " " + strings.Join(args, " "), code: c.ProcessState.ExitCode(), said: out.String() + errOut.String()}
+	return commandResult{line: name + " " + strings.Join(args, " "), code: c.ProcessState.ExitCode(), output: out.String() + errOut.String()}
 }
 
-func (w *faultCell) stackgen(args ...string) faultRun {
+func (w *faultCase) stackgen(args ...string) commandResult {
 	w.Helper()
 	return w.run(".", nil, "stackgen", args...)
 }
 
-// apply is what people type.
-func (w *faultCell) apply() faultRun {
+// apply applies the stack with Terragrunt.
+func (w *faultCase) apply() commandResult {
 	w.Helper()
 	return w.run("stacks/live", nil, "terragrunt", "stack", "run", "apply", "--non-interactive")
 }
 
 // must fails unless a command succeeded.
-func (w *faultCell) must(r faultRun) string {
+func (w *faultCase) must(r commandResult) {
 	w.Helper()
 	if r.code != 0 {
-		w.Fatalf("%s: exit %d\n%s", r.line, r.code, r.said)
+		w.Fatalf("%s: exit %d\n%s", r.line, r.code, r.output)
 	}
-	return r.said
 }
 
-func (w *faultCell) write(path, body string) {
+func (w *faultCase) write(path, body string) {
 	w.Helper()
 	file := filepath.Join(w.dir, path)
 	check(w.T, os.MkdirAll(filepath.Dir(file), 0o777))
 	check(w.T, os.WriteFile(file, []byte(body), 0o666))
 }
 
-func (w *faultCell) remove(path string) {
+func (w *faultCase) remove(path string) {
 	w.Helper()
 	check(w.T, os.RemoveAll(filepath.Join(w.dir, path)))
 }
 
-// spec writes the spec, and renders it where that is wanted.
-func (w *faultCell) spec(text string, render bool) {
+// spec writes the spec, and renders it if render is set.
+func (w *faultCase) spec(text string, render bool) {
 	w.Helper()
-	if w.off {
+	if w.guardOff {
 		text += "guard: off\n"
 	}
 	w.write("specs/live.yaml", text)
@@ -240,20 +238,20 @@ func (w *faultCell) spec(text string, render bool) {
 	}
 }
 
-// until waits for something about the cluster.
-func (w *faultCell) until(what string, so func() bool) {
+// waitUntil waits for a condition of the cluster.
+func (w *faultCase) waitUntil(what string, condition func() bool) {
 	w.Helper()
-	for end := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			w.Fatalf("%s: that never came", what)
+			w.Fatalf("timeout: %s", what)
 		}
 	}
 }
 
-// get asks the simulator as its first token.
-func (w *faultCell) get(path string) string {
+// get sends a request with the simulator's first token.
+func (w *faultCase) get(path string) string {
 	w.Helper()
-	r := w.sim.Do(w.Context(), pvesim.Request{Method: "GET", Path: "/api2/json" + path, Header: http.Header{"Authorization": {"PVEAPIToken=" + w.sim.Token()}}})
+	r := w.sim.Do(w.Context(), pvesim.Request{Method: http.MethodGet, Path: "/api2/json" + path, Header: http.Header{"Authorization": {"PVEAPIToken=" + w.sim.Token()}}})
 	if r.Status != 200 {
 		w.Fatalf("GET %s: %d %s", path, r.Status, r.Reason)
 	}

@@ -12,25 +12,25 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// A faultSeed is what was so in the cluster before anybody looked.
-type faultSeed func(*pvesim.Seed)
+// A seedChange changes the cluster before it starts.
+type seedChange func(*pvesim.Seed)
 
-// stateLost loses the state of the whole stack.
-func stateLost(w *faultCell) { w.remove(".state") }
+// loseState removes the state of the stack.
+func loseState(w *faultCase) { w.remove(".state") }
 
-// vmStateLost loses the state of one unit.
-func vmStateLost(w *faultCell) { w.remove(".state/live/proxmox-vm") }
+// loseUnitState removes the state of one unit.
+func loseUnitState(w *faultCase) { w.remove(".state/live/proxmox-vm") }
 
-// staleState brings back the state from before c was made.
-func staleState(w *faultCell) {
+// restoreOldState restores the state from before c was created.
+func restoreOldState(w *faultCase) {
 	w.remove(".state")
 	check(w.T, os.Rename(filepath.Join(w.dir, faultBackup), filepath.Join(w.dir, ".state")))
 }
 
-// staleImport leaves an import file from another day: it takes VM 123, which is
-// somebody else's, for a.
-func staleImport(w *faultCell) {
-	stateLost(w)
+// leaveWrongImport removes the state and leaves an old import file that imports the
+// unmanaged VM 123 as a.
+func leaveWrongImport(w *faultCase) {
+	loseState(w)
 	w.must(w.stackgen("import-blocks"))
 	file := filepath.Join(w.dir, "stacks/live/imports/proxmox-vm.tf")
 	body, err := os.ReadFile(file)
@@ -42,42 +42,42 @@ func staleImport(w *faultCell) {
 	check(w.T, os.WriteFile(file, []byte(other), 0o666))
 }
 
-// grows asks for one more VM.
-func grows(w *faultCell) { w.spec(faultSpec+faultLast+"  d: {node: pve1}\n", true) }
+// addVM adds a VM to the spec.
+func addVM(w *faultCase) { w.spec(faultSpec+faultLast+"  d: {node: pve1}\n", true) }
 
-// shrinks drops a VM without a word about where it goes.
-func shrinks(w *faultCell) { w.spec(faultSpec, false) }
+// dropVM removes a VM from the spec without retired or forgotten.
+func dropVM(w *faultCase) { w.spec(faultSpec, false) }
 
-// renames gives a VM another key.
-func renames(w *faultCell) { w.spec(faultSpec+strings.Replace(faultLast, "c:", "z:", 1), false) }
+// renameKey changes the key of a VM.
+func renameKey(w *faultCase) { w.spec(faultSpec+strings.Replace(faultLast, "c:", "z:", 1), false) }
 
-// renamesIt says so, too.
-func renamesIt(w *faultCell) {
+// renameKeyDeclared changes the key of a VM and adds renamed.
+func renameKeyDeclared(w *faultCase) {
 	w.spec(faultSpec+strings.Replace(faultLast, "c:", "z:", 1)+"renamed: {c: z}\n", true)
 }
 
-// migrated moves a VM to another node.
-func migrated(w *faultCell) { w.change(300, func(g *pvesim.Guest) { g.Node = "pve3" }) }
+// migrate moves a VM to another node.
+func migrate(w *faultCase) { w.change(300, func(g *pvesim.Guest) { g.Node = "pve3" }) }
 
-// deleted deletes a VM.
-func deleted(w *faultCell) { w.sim.Remove(300) }
+// deleteVM deletes a VM.
+func deleteVM(w *faultCase) { w.sim.Remove(300) }
 
-// recreated deletes a VM and makes one with its name and VMID.
-func recreated(w *faultCell) {
+// recreateVM deletes a VM and creates another one with its name and VMID.
+func recreateVM(w *faultCase) {
 	w.sim.Remove(300)
 	w.add(guest(300, "pve1", "live-a"))
 }
 
-// replaced deletes a VM, and somebody else gets its VMID.
-func replaced(w *faultCell) {
+// replaceVM deletes a VM and creates an unmanaged one with its VMID.
+func replaceVM(w *faultCase) {
 	w.sim.Remove(300)
 	w.add(guest(300, "pve2", "erp"))
 }
 
-// taken lets a stranger have the VMID that the next VM is to get.
-func taken(change func(*pvesim.Guest)) func(*faultCell) {
-	return func(w *faultCell) {
-		grows(w)
+// occupyVMID creates an unmanaged guest with the VMID of the next VM.
+func occupyVMID(change func(*pvesim.Guest)) func(*faultCase) {
+	return func(w *faultCase) {
+		addVM(w)
 		g := guest(303, "pve2", "erp")
 		change(g)
 		w.add(g)
@@ -94,24 +94,24 @@ func asContainer(g *pvesim.Guest) {
 		"net0": "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:77:01:2F,type=veth"}
 }
 
-// twins loses the state while another VM has the name of one of ours.
-func twins(w *faultCell) {
-	stateLost(w)
+// duplicateName removes the state while another VM has the name of one of the stack.
+func duplicateName(w *faultCase) {
+	loseState(w)
 	w.add(guest(700, "pve2", "live-a"))
 }
 
-// five asks for a VM whose name five others have.
-func five(w *faultCell) {
-	grows(w)
+// fiveSameNames adds a VM whose name five others have.
+func fiveSameNames(w *faultCase) {
+	addVM(w)
 	for i := range 5 {
 		w.add(guest(700+i, []string{"pve1", "pve2", "pve3"}[i%3], "live-d"))
 	}
 }
 
-// blind takes the right to see guests from the token, on every path or on one.
-// It may still make, change and destroy them.
-func blind(paths ...string) func(*faultCell) {
-	return func(w *faultCell) {
+// hideGuests uses a token without VM.Audit on some paths. It can still create, change
+// and destroy guests.
+func hideGuests(paths ...string) func(*faultCase) {
+	return func(w *faultCase) {
 		w.sim.Change(func(s *pvesim.Seed) {
 			s.Users[0].Tokens = append(s.Users[0].Tokens, &pvesim.Token{ID: "narrow", Secret: faultSecret, Privsep: true})
 			s.ACL = append(s.ACL, &pvesim.Grant{Path: "/", Type: "token", To: "root@pam!narrow", Role: "Administrator"})
@@ -125,38 +125,38 @@ func blind(paths ...string) func(*faultCell) {
 
 const faultSecret = "00000000-0000-0000-0000-000000000000"
 
-// blindRole is a role that lets its owner do everything with guests but see them.
-func blindRole(s *pvesim.Seed) {
+// roleWithoutAudit adds a role with all privileges on guests except VM.Audit.
+func roleWithoutAudit(s *pvesim.Seed) {
 	s.Roles = append(s.Roles, &pvesim.Role{ID: "Blind", Privileges: []string{"VM.Allocate", "VM.Clone", "VM.PowerMgmt", "VM.Config.Disk", "VM.Config.CPU",
 		"VM.Config.Memory", "VM.Config.Network", "VM.Config.Options", "VM.Config.HWType", "VM.Config.Cloudinit", "VM.Monitor", "Pool.Allocate", "Pool.Audit",
 		"Datastore.Audit", "Datastore.AllocateSpace", "Sys.Audit", "SDN.Use"}})
 }
 
-// lost cuts nodes off, and waits until the others have noticed.
-func lost(nodes ...string) func(*faultCell) {
-	return func(w *faultCell) {
+// disconnectNodes disconnects nodes, and waits until the others report them as offline.
+func disconnectNodes(nodes ...string) func(*faultCase) {
+	return func(w *faultCase) {
 		for _, n := range nodes {
 			check(w.T, w.sim.SetNode(n, pvesim.NodeLost))
 		}
-		w.until("the nodes are seen offline", func() bool {
+		w.waitUntil("the nodes are seen offline", func() bool {
 			return strings.Count(w.get("/cluster/resources?type=node"), `"status":"offline"`) == len(nodes)
 		})
 	}
 }
 
-// oldLists are lists that do not know the last changes yet.
-func oldLists(s *pvesim.Seed) {
+// staleLists makes lists report old data.
+func staleLists(s *pvesim.Seed) {
 	s.Reports = append(s.Reports, &pvesim.Report{VMID: 300, Name: "debian-12", Status: "stopped"})
 	for _, g := range s.Guests {
 		g.Silent = g.VMID == 301
 	}
 }
 
-// lagging lets lists stand still at first, and then come from an old and a
-// current server by turns.
-func lagging(then func(*faultCell)) func(*faultCell) {
-	return func(w *faultCell) {
-		then(w)
+// withStaleLists makes lists stale for a while, and then alternate between an old and a
+// current server.
+func withStaleLists(event func(*faultCase)) func(*faultCase) {
+	return func(w *faultCase) {
+		event(w)
 		for _, f := range []pvesim.Fault{
 			{Path: "/cluster/resources", Count: 1, Do: pvesim.DoStale, Delay: 30 * time.Second},
 			{Path: "/cluster/resources", Do: pvesim.DoAlternate},
@@ -166,85 +166,85 @@ func lagging(then func(*faultCell)) func(*faultCell) {
 	}
 }
 
-// cutOff lets the clone of an apply go wrong, and the apply with it.
-func cutOff(do string) func(*faultCell) {
-	return func(w *faultCell) {
-		grows(w)
+// failClone makes the clone of an apply fail, and so the apply.
+func failClone(do string) func(*faultCase) {
+	return func(w *faultCase) {
+		addVM(w)
 		w.before = w.guests()
 		check(w.T, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Count: 1, Do: do}))
 		if r := w.apply(); r.code == 0 {
-			w.Fatalf("the apply succeeds\n%s", r.said)
+			w.Fatalf("the apply succeeds\n%s", r.output)
 		}
-		w.still(303)
+		w.waitForClones(303)
 	}
 }
 
-// halfMade lets the apply fail when the clone is there and is to get its
-// configuration: the state then marks it, and the next plan replaces it.
-func halfMade(w *faultCell) {
-	grows(w)
+// failConfiguration makes an apply fail between the clone and its configuration: the
+// state marks the VM as tainted, and the next plan replaces it.
+func failConfiguration(w *faultCase) {
+	addVM(w)
 	w.before = w.guests()
 	check(w.T, w.sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/303/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	if r := w.apply(); r.code == 0 {
-		w.Fatalf("the apply succeeds\n%s", r.said)
+		w.Fatalf("the apply succeeds\n%s", r.output)
 	}
 	w.sim.ClearFaults()
-	w.still(303)
+	w.waitForClones(303)
 }
 
-// killed kills an apply of three VMs as soon as all of them are being cloned.
-func killed(w *faultCell) {
-	killedEarly(w)
-	w.still(303, 304, 305)
+// killApply kills an apply of three VMs while all of them are cloned.
+func killApply(w *faultCase) {
+	startAndKillApply(w)
+	w.waitForClones(303, 304, 305)
 }
 
-// stillCloning does that to clones that go on for long.
-func stillCloning(w *faultCell) {
+// killApplyWhileCloning does the same with clones that do not finish.
+func killApplyWhileCloning(w *faultCase) {
 	w.slow.Store(true)
-	killedEarly(w)
-	w.until("the clones have begun", func() bool { return len(w.guests()) == len(w.before)+3 })
+	startAndKillApply(w)
+	w.waitUntil("the clones have begun", func() bool { return len(w.guests()) == len(w.before)+3 })
 }
 
-func killedEarly(w *faultCell) {
+func startAndKillApply(w *faultCase) {
 	w.spec(faultSpec+faultLast+"  d: {node: pve1}\n  e: {node: pve2}\n  f: {node: pve3}\n", true)
 	w.before = w.guests()
 	w.run("stacks/live", func() bool { return w.clonesOf(9000) >= 3 }, "terragrunt", "stack", "run", "apply", "--non-interactive")
 }
 
-// still waits until guests are there and no task works on them.
-func (w *faultCell) still(vmids ...int) {
+// waitForClones waits until guests exist and no task is running.
+func (w *faultCase) waitForClones(vmids ...int) {
 	w.Helper()
-	w.until("the clones have ended", func() bool {
+	w.waitUntil("the clones have finished", func() bool {
 		there := w.guests()
-		return !slices.ContainsFunc(vmids, func(id int) bool { _, ok := there[id]; return !ok }) && w.ended()
+		return !slices.ContainsFunc(vmids, func(id int) bool { _, ok := there[id]; return !ok }) && w.noRunningTask()
 	})
 }
 
-// ended reports whether no task is in flight.
-func (w *faultCell) ended() bool {
+// noRunningTask reports whether no task is running.
+func (w *faultCase) noRunningTask() bool {
 	tasks := w.get("/cluster/tasks")
 	return strings.Count(tasks, `"upid":`) == strings.Count(tasks, `"endtime":`)
 }
 
-// templateGone asks for one more VM while its template is gone.
-func templateGone(w *faultCell) {
-	grows(w)
+// removeTemplate adds a VM and removes its template.
+func removeTemplate(w *faultCase) {
+	addVM(w)
 	w.sim.Remove(9000)
 }
 
-// agentSilent stops the agent in a guest.
-func agentSilent(w *faultCell) { w.change(300, func(g *pvesim.Guest) { g.Agent.Mode = "silent" }) }
+// silenceAgent stops the agent in a guest.
+func silenceAgent(w *faultCase) { w.change(300, func(g *pvesim.Guest) { g.Agent.Mode = "silent" }) }
 
-// nicHole loses the state of a VM to which somebody added a NIC, leaving one out.
-func nicHole(w *faultCell) {
-	stateLost(w)
+// leaveNICGap removes the state and adds net2 to a VM without net1.
+func leaveNICGap(w *faultCase) {
+	loseState(w)
 	w.change(301, func(g *pvesim.Guest) { g.Config["net2"] = "virtio=BC:24:11:77:01:2D,bridge=vmbr0" })
 }
 
-// poolGone deletes the pool, not its VMs.
-func poolGone(w *faultCell) { w.sim.Change(func(s *pvesim.Seed) { s.Pools = nil }) }
+// deletePool deletes the pool, but not its VMs.
+func deletePool(w *faultCase) { w.sim.Change(func(s *pvesim.Seed) { s.Pools = nil }) }
 
-func (w *faultCell) add(guests ...*pvesim.Guest) {
+func (w *faultCase) add(guests ...*pvesim.Guest) {
 	w.Helper()
 	for _, g := range guests {
 		check(w.T, w.sim.Add(g))
@@ -252,7 +252,7 @@ func (w *faultCell) add(guests ...*pvesim.Guest) {
 }
 
 // change edits a guest's configuration, as a person at the console would.
-func (w *faultCell) change(vmid int, edit func(*pvesim.Guest)) {
+func (w *faultCase) change(vmid int, edit func(*pvesim.Guest)) {
 	w.sim.Change(func(s *pvesim.Seed) {
 		for _, g := range s.Guests {
 			if g.VMID == vmid {

@@ -5,55 +5,56 @@ package real
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
 	"stackgen/internal/pvesim"
 )
 
-// A faultGuest is a guest as it is compared.
-type faultGuest struct {
+// A guestState is the part of a guest that is compared.
+type guestState struct {
 	node, kind string
 	running    bool
 	config     map[string]string
 }
 
-func (g faultGuest) identity() string {
+func (g guestState) identity() string {
 	return g.kind + " " + g.config["smbios1"] + " " + g.config["meta"]
 }
 
-// guests are the cluster's guests now.
-func (w *faultCell) guests() map[int]faultGuest {
-	out := map[int]faultGuest{}
+// guests are the current guests of the cluster.
+func (w *faultCase) guests() map[int]guestState {
+	out := map[int]guestState{}
 	w.sim.Change(func(s *pvesim.Seed) {
 		for _, g := range s.Guests {
-			out[g.VMID] = faultGuest{g.Node, g.Type, g.Running, maps.Clone(g.Config)}
+			out[g.VMID] = guestState{g.Node, g.Type, g.Running, maps.Clone(g.Config)}
 		}
 	})
 	return out
 }
 
-// held fails unless what must hold in every cell does.
-func (w *faultCell) held(made, foreign []int) {
+// checkInvariants fails for each violation of the promise.
+func (w *faultCase) checkInvariants(created, foreign []int) {
 	w.Helper()
-	for _, what := range w.harm(made, foreign) {
+	for _, what := range w.violations(created, foreign) {
 		w.Error(what)
 	}
 }
 
-// harm is what must not be: a guest that was destroyed or replaced, a new one
-// that nobody asked for, or a write to one that is not the stack's. The
-// simulator's log and its guests both tell.
-func (w *faultCell) harm(made, foreign []int) []string {
+// violations are guests that were destroyed or replaced, new guests that the spec does
+// not have, and writes to guests outside of the stack. It checks the simulator's log
+// and its guests.
+func (w *faultCase) violations(created, foreign []int) []string {
 	var out []string
 	found := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	after := w.guests()
 	for _, id := range slices.Sorted(maps.Keys(w.before)) {
 		was := w.before[id]
-		is, there := after[id]
+		is, exists := after[id]
 		ours := id >= 300 && id <= 399 && !slices.Contains(foreign, id)
 		switch {
-		case !there:
+		case !exists:
 			found("guest %d was destroyed", id)
 		case is.identity() != was.identity():
 			found("guest %d is another one: was %s, is %s", id, was.identity(), is.identity())
@@ -76,46 +77,46 @@ func (w *faultCell) harm(made, foreign []int) []string {
 			}
 		}
 	}
-	if !slices.Equal(fresh, made) {
-		found("new guests: %v, want %v", fresh, made)
+	if !slices.Equal(fresh, created) {
+		found("new guests: %v, want %v", fresh, created)
 	}
 	log := w.sim.Requests()
 	if n := w.sim.Counters().Requests; n != len(log) {
 		found("of %d requests the log has %d", n, len(log))
 	}
 	for _, e := range log {
-		if e.Method == "DELETE" || e.Method == "POST" && (strings.HasSuffix(e.Path, "/qemu") || strings.HasSuffix(e.Path, "/lxc")) {
-			found("%s %s was asked for", e.Method, e.Path)
+		if e.Method == http.MethodDelete || e.Method == http.MethodPost && (strings.HasSuffix(e.Path, "/qemu") || strings.HasSuffix(e.Path, "/lxc")) {
+			found("%s %s was requested", e.Method, e.Path)
 		}
 	}
 	return out
 }
 
-// clonesOf counts the clones made of a guest, which do not write to it.
-func (w *faultCell) clonesOf(id int) int {
+// clonesOf counts the clones of a guest, which do not write to it.
+func (w *faultCase) clonesOf(id int) int {
 	n := 0
 	for _, e := range w.sim.Requests() {
-		if e.Method == "POST" && strings.HasSuffix(e.Path, fmt.Sprintf("/qemu/%d/clone", id)) {
+		if e.Method == http.MethodPost && strings.HasSuffix(e.Path, fmt.Sprintf("/qemu/%d/clone", id)) {
 			n++
 		}
 	}
 	return n
 }
 
-// faultsUnguarded are some of the faults, and what an apply does where nobody
-// looks: that the matrix finds no harm says something only if it finds this.
-var faultsUnguarded = map[string]string{
+// harmWithoutGuard are some of the faults, and the violations by an apply without the
+// guard. They prove that violations finds harm.
+var harmWithoutGuard = map[string]string{
 	"VM deleted by hand":                  "new guests: [300], want []",
 	"VM deleted, a stranger has its VMID": "guest 300 is not the stack's and was changed",
 	"five VMs have the name of a new one": "are both named live-d",
 	"stale import file, state lost":       "guest 123 was destroyed",
 }
 
-// unguarded applies with the guard switched off.
-func unguarded(w *faultCell, f fault) {
+// applyUnguarded applies with `guard: off`.
+func applyUnguarded(w *faultCase, f fault) {
 	r := w.apply()
-	harm := strings.Join(w.harm(f.made, f.foreign), "\n")
-	if want := faultsUnguarded[f.name]; !strings.Contains(harm, want) {
-		w.Errorf("the apply ends with %d, and what is found is\n%s\nwant %s\n%s", r.code, harm, want, r.said)
+	violations := strings.Join(w.violations(f.created, f.foreign), "\n")
+	if want := harmWithoutGuard[f.name]; !strings.Contains(violations, want) {
+		w.Errorf("the apply ends with %d, and these violations:\n%s\nwant %s\n%s", r.code, violations, want, r.output)
 	}
 }

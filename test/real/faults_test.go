@@ -12,89 +12,88 @@ import (
 	"testing"
 )
 
-// TestFaults lets everything happen that the promise is about, to a cluster of
-// the simulator and a stack that the real provider made, and then two people go
-// on: one applies, one runs import-blocks first. Whatever they do, nothing is
-// made twice, nothing destroyed and no guest of somebody else written; and what
-// they are told is the table in docs/faults.md.
+// TestFaults injects every fault of the matrix into a simulated cluster with a stack
+// that the real provider created. Then one user applies, and another runs
+// import-blocks first. No guest may be created twice or destroyed, and no guest
+// outside of the stack written. The outputs are the table in docs/faults.md.
 func TestFaults(t *testing.T) {
-	base := newFaultBase(t)
+	base := newFaultTemplate(t)
 	rows := make([][2]string, len(faults()))
 	t.Run("cells", func(t *testing.T) {
 		for i, f := range faults() {
-			f.cell(t, base, "apply", func(w *faultCell) { rows[i][0] = plainApply(w, f) })
-			f.cell(t, base, "import-blocks", func(w *faultCell) { rows[i][1] = importsFirst(w, f) })
-			if faultsWays[f.name].word != "" {
-				f.cell(t, base, "way-out", func(w *faultCell) { wayOut(w, f) })
+			f.cell(t, base, "apply", func(w *faultCase) { rows[i][0] = plainApply(w, f) })
+			f.cell(t, base, "import-blocks", func(w *faultCase) { rows[i][1] = importsFirst(w, f) })
+			if recoveries[f.name].line != "" {
+				f.cell(t, base, "recovery", func(w *faultCase) { applyRecovery(w, f) })
 			}
-			if faultsUnguarded[f.name] != "" {
-				f.cell(t, base, "unguarded", func(w *faultCell) { unguarded(w, f) })
+			if harmWithoutGuard[f.name] != "" {
+				f.cell(t, base, "unguarded", func(w *faultCase) { applyUnguarded(w, f) })
 			}
 		}
 	})
 	for _, row := range rows {
 		if row[0] == "" || row[1] == "" {
-			return // it failed, or somebody chose a few of them
+			return // a cell failed, or -run selected some of them
 		}
 	}
 	faultTable(t, rows)
 }
 
-// cell lets a fault happen to a copy of the world, and then somebody go on.
-func (f fault) cell(t *testing.T, base *faultBase, name string, then func(*faultCell)) {
+// cell injects the fault into a copy of the cluster and the project, and runs a function on it.
+func (f fault) cell(t *testing.T, base *faultTemplate, name string, run func(*faultCase)) {
 	t.Run(strings.ReplaceAll(f.name, " ", "-")+"/"+name, func(t *testing.T) {
 		t.Parallel()
-		var seeds []faultSeed
+		var seeds []seedChange
 		if f.seed != nil {
 			seeds = append(seeds, f.seed)
 		}
 		w := base.cell(t, seeds...)
 		if name == "unguarded" {
-			w.off = true
+			w.guardOff = true
 			w.spec(faultSpec+faultLast, true)
 		}
-		f.happen(w)
+		f.event(w)
 		if w.before == nil {
 			w.before = w.guests()
 		}
-		then(w)
+		run(w)
 	})
 }
 
-// plainApply applies, whatever has happened.
-func plainApply(w *faultCell, f fault) string {
-	out := w.told(f.apply, w.apply)
-	if f.apply.word == "" {
-		w.settled()
+// plainApply applies after the fault.
+func plainApply(w *faultCase, f fault) string {
+	out := w.expectOutcome(f.apply, w.apply)
+	if f.apply.verdicts == "" {
+		w.checkEmptyPlan()
 	}
-	w.held(slices.Concat(f.made, f.apply.made), f.foreign)
+	w.checkInvariants(slices.Concat(f.created, f.apply.created), f.foreign)
 	return out
 }
 
-// importsFirst has the import files written, and applies if nothing is refused.
-// If something is, an apply all the same must be refused too.
-func importsFirst(w *faultCell, f fault) string {
-	written := func() faultRun { return w.stackgen("import-blocks") }
+// importsFirst runs import-blocks, and applies. If import-blocks refuses, the apply must
+// refuse, too.
+func importsFirst(w *faultCase, f fault) string {
+	importBlocks := func() commandResult { return w.stackgen("import-blocks") }
 	var out string
-	if f.imports.word != "" {
-		out = w.told(f.imports, written)
-		w.told(faultEnd{word: f.imports.word, says: f.imports.says}, w.apply)
+	if f.imports.verdicts != "" {
+		out = w.expectOutcome(f.imports, importBlocks)
+		w.expectOutcome(outcome{verdicts: f.imports.verdicts, contains: f.imports.contains}, w.apply)
 	} else {
-		w.must(written())
-		out = w.told(f.imports, w.apply)
-		w.must(written())
-		w.settled()
+		w.must(importBlocks())
+		out = w.expectOutcome(f.imports, w.apply)
+		w.must(importBlocks())
+		w.checkEmptyPlan()
 	}
-	w.held(slices.Concat(f.made, f.imports.made), f.foreign)
+	w.checkInvariants(slices.Concat(f.created, f.imports.created), f.foreign)
 	return out
 }
 
-// settled fails unless the plan is empty.
-func (w *faultCell) settled() {
+// checkEmptyPlan fails unless the plan is empty.
+func (w *faultCase) checkEmptyPlan() {
 	w.Helper()
 	r := w.run("stacks/live", nil, "terragrunt", "stack", "run", "plan", "--non-interactive", "--", "-detailed-exitcode")
 	if r.code != 0 {
-		w.Errorf("the plan is not empty at the end: exit %d\n%s", r.code, r.said)
+		w.Errorf("the plan is not empty at the end: exit %d\n%s", r.code, r.output)
 	}
 }
 
@@ -106,33 +105,33 @@ var (
 	faultApplied = regexp.MustCompile(`Apply complete! Resources: (?:(\d+) imported, )?(\d+) added, (\d+) changed, (\d+) destroyed`)
 )
 
-// told runs a command and returns what it said, in a line. It fails unless that
-// is how it has to end, and unless what is refused has written nothing at all.
-func (w *faultCell) told(want faultEnd, run func() faultRun) string {
+// expectOutcome runs a command and returns its output as one line. It fails unless that
+// is the expected outcome, or if a refused command has written.
+func (w *faultCase) expectOutcome(want outcome, run func() commandResult) string {
 	w.Helper()
 	writes := w.sim.Counters().Writes
 	r := run()
-	out := faultRight(r.said)
+	out := summarizeApplies(r.output)
 	if r.code != 0 {
-		out = faultStop(r.said)
+		out = summarizeRefusal(r.output)
 	}
-	refused := want.word != ""
-	if refused != (r.code != 0) || refused && !strings.HasPrefix(out, "STOP, "+want.word+":") || !strings.Contains(out, want.says) {
-		w.Errorf("%s: exit %d, told: %s\nwant %+v\n%s", r.line, r.code, out, want, r.said)
+	refused := want.verdicts != ""
+	if refused != (r.code != 0) || refused && !strings.HasPrefix(out, "STOP, "+want.verdicts+":") || !strings.Contains(out, want.contains) {
+		w.Errorf("%s: exit %d, output: %s\nwant %+v\n%s", r.line, r.code, out, want, r.output)
 	}
 	if n := w.sim.Counters().Writes - writes; refused && n > 0 {
-		w.Errorf("%s is refused, and has written %d times", r.line, n)
+		w.Errorf("%s was refused after %d writes", r.line, n)
 	}
 	return out
 }
 
-// faultRight sums up what applies did.
-func faultRight(said string) string {
+// summarizeApplies adds up the results of the units' applies.
+func summarizeApplies(output string) string {
 	var sum [4]int
-	for _, m := range faultApplied.FindAllStringSubmatch(said, -1) {
+	for _, m := range faultApplied.FindAllStringSubmatch(output, -1) {
 		for i := range sum {
 			var n int
-			_, _ = fmt.Sscan(m[i+1], &n) // nothing imported is not said
+			_, _ = fmt.Sscan(m[i+1], &n) // "imported" is optional
 			sum[i] += n
 		}
 	}
@@ -143,26 +142,26 @@ func faultRight(said string) string {
 	return "right: " + out + "; then nothing to do"
 }
 
-// faultStop sums up a refusal: its words, what they are about, and the reason of
-// the first one. What only waits for import files counts if nothing else stops.
-func faultStop(said string) string {
-	if m := faultRefusal.FindStringSubmatch(said); m != nil {
+// summarizeRefusal is a refusal as one line: its verdicts, their keys, and the first
+// reason. Verdicts that wait for import files count only if no other stops.
+func summarizeRefusal(output string) string {
+	if m := faultRefusal.FindStringSubmatch(output); m != nil {
 		return fmt.Sprintf("STOP, %s: %s", m[1], m[2])
 	}
-	found := faultVerdict.FindAllStringSubmatchIndex(said, -1)
-	hard := slices.DeleteFunc(slices.Clone(found), func(at []int) bool { return said[at[2]:at[3]] == "wait" })
+	found := faultVerdict.FindAllStringSubmatchIndex(output, -1)
+	hard := slices.DeleteFunc(slices.Clone(found), func(at []int) bool { return output[at[2]:at[3]] == "wait" })
 	if len(hard) > 0 {
 		found = hard
 	}
 	var words []string
 	about := map[string][]string{}
-	reason := "it says no verdict"
+	reason := "no verdict found"
 	for i, at := range found {
-		word, key := said[at[4]:at[5]], said[at[6]:at[7]]
+		word, key := output[at[4]:at[5]], output[at[6]:at[7]]
 		if i == 0 {
-			reason = strings.TrimSpace(faultReason.FindString(said[at[1]:]))
+			reason = strings.TrimSpace(faultReason.FindString(output[at[1]:]))
 			if len(hard) == 0 {
-				reason = faultImports.FindString(said[at[1]:])
+				reason = faultImports.FindString(output[at[1]:])
 			}
 		}
 		if !slices.Contains(words, word) {
@@ -179,7 +178,7 @@ func faultStop(said string) string {
 	return "STOP, " + strings.Join(out, "; ") + ": " + reason
 }
 
-// faultTable compares what came out with the documentation.
+// faultTable compares the results with the documentation.
 func faultTable(t *testing.T, rows [][2]string) {
 	t.Helper()
 	var b strings.Builder
@@ -196,7 +195,7 @@ func faultTable(t *testing.T, rows [][2]string) {
 	before, rest, found := strings.Cut(string(body), "<!-- the matrix -->\n")
 	_, after, ended := strings.Cut(rest, "<!-- end -->\n")
 	if !found || !ended {
-		t.Fatalf("%s has no place for the matrix", file)
+		t.Fatalf("%s has no markers for the matrix", file)
 	}
 	want := before + "<!-- the matrix -->\n" + b.String() + "<!-- end -->\n" + after
 	if os.Getenv("UPDATE") != "" {
@@ -204,7 +203,7 @@ func faultTable(t *testing.T, rows [][2]string) {
 		return
 	}
 	if string(body) != want {
-		t.Errorf("%s is not what came out; UPDATE=1 writes it. It is\n%s", file, b.String())
+		t.Errorf("%s differs from the results; UPDATE=1 writes them:\n%s", file, b.String())
 	}
 }
 

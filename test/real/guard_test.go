@@ -10,9 +10,9 @@ import (
 )
 
 // A guardedStack is a stack with the real provider and a simulated cluster, run
-// as people run it, hooks and all.
+// with its hooks.
 type guardedStack struct {
-	*realProject
+	*project
 	sim *pvesim.Server
 }
 
@@ -27,17 +27,17 @@ vms:
   b: {profile: protected}
 `
 
-func realGuarded(t *testing.T, spec string) *guardedStack {
+func newGuarded(t *testing.T, spec string) *guardedStack {
 	t.Helper()
-	p := realNew(t, map[string]string{"specs/live.yaml": spec})
-	g := &guardedStack{realProject: p, sim: p.realCluster()}
+	p := newProject(t, map[string]string{"specs/live.yaml": spec})
+	g := &guardedStack{project: p, sim: p.simulate()}
 	p.render()
 	return g
 }
 
-// stack runs the whole stack, which must succeed or fail, and must print all of
-// these.
-func (g *guardedStack) stack(good bool, command string, says ...string) string {
+// stack runs the whole stack, which must succeed or fail, with an output that contains
+// all of these.
+func (g *guardedStack) stack(succeeds bool, command string, contains ...string) string {
 	g.Helper()
 	command, extra, _ := strings.Cut(command, " -- ")
 	args := append([]string{"stack", "run"}, strings.Fields(command)...)
@@ -47,19 +47,19 @@ func (g *guardedStack) stack(good bool, command string, says ...string) string {
 	}
 	g.sim.ResetLog()
 	r := g.run("stacks/live", "terragrunt", args...)
-	if (r.Code == 0) != good {
+	if (r.Code == 0) != succeeds {
 		g.Fatalf("%s: exit %d\n%s", command, r.Code, r.Text())
 	}
-	g.says(r.Text(), says...)
-	if n := g.sim.Counters().Writes; !good && n != 0 {
+	g.contains(r.Text(), contains...)
+	if n := g.sim.Counters().Writes; !succeeds && n != 0 {
 		g.Errorf("%s was refused after %d writes", command, n)
 	}
 	return r.Text()
 }
 
-// looks is how often the status of the cluster was read: stackgen reads it once for
-// each read of the cluster, and the provider never does.
-func (g *guardedStack) looks() int {
+// clusterReads is the number of inventories that stackgen read: each reads the status
+// of the cluster once, and the provider never does.
+func (g *guardedStack) clusterReads() int {
 	n := 0
 	for _, r := range g.sim.Requests() {
 		if strings.HasSuffix(r.Path, "/cluster/status") {
@@ -69,17 +69,16 @@ func (g *guardedStack) looks() int {
 	return n
 }
 
-// TestRealGuard runs a stack through its life with nothing but Terragrunt: the
-// units' own hooks refuse what the specs did not ask for, before anything is
-// written.
-func TestRealGuard(t *testing.T) {
-	g := realGuarded(t, guardedSpec)
+// TestGuard applies, adopts and destroys a stack with Terragrunt only: the units' hooks
+// refuse changes that are not in the spec, before any write.
+func TestGuard(t *testing.T) {
+	g := newGuarded(t, guardedSpec)
 	g.stack(true, "apply", "stackgen guard: the apply of live/proxmox-pool may go on: 3 create", "stackgen guard: the apply of live/proxmox-vm may go on: 3 create")
-	if n := g.looks(); n != 1 {
-		t.Errorf("a run of two units read the cluster %d times", n)
+	if n := g.clusterReads(); n != 1 {
+		t.Errorf("a run of two units read the cluster %d times, want once", n)
 	}
 	g.stack(true, "apply", "stackgen guard: the apply of live/proxmox-vm may go on: 3 managed")
-	if n := g.looks(); n != 1 {
+	if n := g.clusterReads(); n != 1 {
 		t.Errorf("the next run read the cluster %d times, want once", n)
 	}
 
@@ -89,14 +88,14 @@ func TestRealGuard(t *testing.T) {
 	}
 	g.remove(".state")
 	g.stack(false, "apply", "stackgen guard refuses the apply of live/proxmox-pool: fix 3 findings", "outdated adopt live/a", "stackgen import-blocks")
-	if code, said := g.stackgen("import-blocks", g.dir); code != 0 {
-		t.Fatalf("import-blocks: %d\n%s", code, said)
+	if code, output := g.stackgen("import-blocks", g.dir); code != 0 {
+		t.Fatalf("import-blocks: %d\n%s", code, output)
 	}
 	g.stack(true, "apply", "3 adopt")
 	if n := g.sim.Counters().Writes; n != 0 {
 		t.Errorf("the adoption made %d writes", n)
 	}
-	g.stack(true, "apply", "3 managed") // with import files that were applied
+	g.stack(true, "apply", "3 managed") // with import files that are applied
 
 	g.stack(false, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`, "the plan replaces proxmox_virtual_environment_vm.this", "VMID 300")
 	g.stack(false, "destroy", "refuses the destroy of live/proxmox-vm", "its profile protected forbids to destroy it")
@@ -107,19 +106,18 @@ func TestRealGuard(t *testing.T) {
 	g.stack(false, "apply --out-dir "+plans, "blocked gone live/a")
 }
 
-// TestRealGuardSavedPlan: the guard judges the saved plan, not a new one.
-func TestRealGuardSavedPlan(t *testing.T) {
-	g := realGuarded(t, guardedSpec)
+// TestGuardSavedPlan checks that the guard judges the saved plan, not a new one.
+func TestGuardSavedPlan(t *testing.T) {
+	g := newGuarded(t, guardedSpec)
 	g.stack(true, "apply")
 	plans := t.TempDir()
 	g.stack(true, `plan --out-dir `+plans+` -- -replace=proxmox_virtual_environment_vm.this["a"]`)
 	g.stack(false, "apply --out-dir "+plans, "the plan replaces proxmox_virtual_environment_vm.this")
 }
 
-// TestRealGuardFast: with fast, the guard does not judge plans; with off, it refuses
-// nothing.
-func TestRealGuardFast(t *testing.T) {
-	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
+// TestGuardFast checks that `guard: fast` judges no plan, and that `off` refuses nothing.
+func TestGuardFast(t *testing.T) {
+	g := newGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply", "3 create")
 	g.stack(true, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`)
 	g.sim.Remove(300)
@@ -127,15 +125,15 @@ func TestRealGuardFast(t *testing.T) {
 	g.write("specs/live.yaml", strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: off\n", 1))
 	g.render()
 	g.stack(true, "apply")
-	if said := g.stack(true, "apply"); strings.Contains(said, "guard") {
-		t.Errorf("guard: off, and yet\n%s", said)
+	if output := g.stack(true, "apply"); strings.Contains(output, "guard") {
+		t.Errorf("guard: off, but the guard runs\n%s", output)
 	}
 }
 
-// TestRealGuardMisled: no variable turns an apply into a destroy, or makes it use a
-// state that the guard does not read.
-func TestRealGuardMisled(t *testing.T) {
-	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
+// TestGuardOverride checks that variables that turn an apply into a destroy, or select
+// another workspace, are refused, and so is a unit of an earlier render.
+func TestGuardOverride(t *testing.T) {
+	g := newGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply", "3 create")
 	tools := g.tools
 	g.tools = tools.With("TF_CLI_ARGS_apply=-destroy")
@@ -148,58 +146,58 @@ func TestRealGuardMisled(t *testing.T) {
 	g.render()
 	r := g.run("stacks/live/.terragrunt-stack/proxmox-vm", "terragrunt", "apply", "-auto-approve", "--non-interactive")
 	if r.Code == 0 {
-		t.Error("a unit that was generated before the last render was applied")
+		t.Error("a unit that was generated before the last render is applied")
 	}
-	g.says(r.Text(), "this unit was generated from another render than the last one", "it differs in c")
+	g.contains(r.Text(), "this unit was generated from another render than the last one", "it differs in c")
 }
 
-// TestRealGuardByHand: a shell that runs the guard twice reads the cluster twice.
-func TestRealGuardByHand(t *testing.T) {
-	g := realGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
+// TestGuardRunTwice checks that two runs of the guard from a shell both read the cluster.
+func TestGuardRunTwice(t *testing.T) {
+	g := newGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply")
 	for _, want := range []int{0, 3} {
-		if code, said := g.stackgen("guard", "--project", g.dir, "live/proxmox-vm", "--", "apply"); code != want {
-			t.Errorf("exit %d, want %d\n%s", code, want, said)
+		if code, output := g.stackgen("guard", "--project", g.dir, "live/proxmox-vm", "--", "apply"); code != want {
+			t.Errorf("exit %d, want %d\n%s", code, want, output)
 		}
 		g.sim.Remove(300)
 	}
 }
 
-// TestRealGuardMissing: without stackgen on PATH, nothing is applied.
-func TestRealGuardMissing(t *testing.T) {
-	g := realGuarded(t, guardedSpec)
+// TestGuardNotInstalled checks that nothing is applied without stackgen on PATH.
+func TestGuardNotInstalled(t *testing.T) {
+	g := newGuarded(t, guardedSpec)
 	path := strings.TrimPrefix(g.pathOf(), filepath.Dir(stackgen)+string(filepath.ListSeparator))
 	g.tools = g.tools.With("PATH=" + path)
 	g.stack(false, "apply", `exec: "stackgen": executable file not found in $PATH`)
 }
 
-// TestRealGuardBlind: a cluster that cannot be read does not count as empty.
-func TestRealGuardBlind(t *testing.T) {
-	g := realGuarded(t, guardedSpec)
+// TestGuardRefusedCredentials checks that a cluster that cannot be read is not an empty one.
+func TestGuardRefusedCredentials(t *testing.T) {
+	g := newGuarded(t, guardedSpec)
 	g.tools = g.tools.With("PROXMOX_VE_API_TOKEN=root@pam!other=00000000-0000-0000-0000-000000000000")
 	g.stack(false, "apply", "rejects the credentials")
 }
 
-// TestRealGuardDestroy: a stack with a protected VM is refused before its first
-// record is gone. Without one, a destroy takes all of it.
-func TestRealGuardDestroy(t *testing.T) {
+// TestGuardDestroy checks that the destroy of a stack with a protected VM is refused
+// before its first record is destroyed. Without one, everything is destroyed.
+func TestGuardDestroy(t *testing.T) {
 	const live = "DNS\n" + dnsLive + "vms:\n  a: {name: web}\n  b: {name: db, profile: "
-	p := dnsWorld(t, live+"protected}\n")
+	p := newDNSCluster(t, live+"protected}\n")
 	p.apply()
 	web, db := p.address("web"), p.address("db")
 	p.sim.ResetLog()
-	p.bad("stacks/live", "terragrunt", []string{"stack", "run", "destroy", "--non-interactive"},
+	p.fails("stacks/live", []string{"stack", "run", "destroy", "--non-interactive"},
 		"stackgen guard refuses the destroy of live/dns-", "its profile protected forbids to destroy it")
 	p.has("web", web)
 	p.has("db", db)
 	if n := p.sim.Counters().Writes; n != 0 {
-		t.Errorf("a destroy that was refused has cost %d writes", n)
+		t.Errorf("a refused destroy made %d writes", n)
 	}
 
 	p.write("specs/live.yaml", p.liveText(live+"default}\n"))
 	p.render()
 	p.apply()
-	p.good("stacks/live", "terragrunt", "stack", "run", "destroy", "--non-interactive")
+	p.succeeds("stacks/live", "terragrunt", "stack", "run", "destroy", "--non-interactive")
 	p.has("web")
 	p.has("db")
 }

@@ -13,9 +13,9 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// realGuests are VMs as people make them by hand: entries of a configuration,
-// each a line. A size after a storage makes a disk.
-var realGuests = []struct {
+// handmadeVMs are VMs that were created by hand: lines of a configuration. A size after
+// a storage creates a disk.
+var handmadeVMs = []struct {
 	key, node, config string
 	run               bool
 }{
@@ -113,8 +113,8 @@ ide2=local-lvm:cloudinit
 net0=virtio=BC:24:11:0A:00:07,bridge=vmbr0`},
 }
 
-// realRoot logs in as root, who alone may give a VM devices of its node.
-func realRoot(t *testing.T, s *pvesim.Server) http.Header {
+// rootTicket logs in as root: only root may pass devices of the node to a VM.
+func rootTicket(t *testing.T, s *pvesim.Server) http.Header {
 	t.Helper()
 	body := url.Values{"username": {"root@pam"}, "password": {"stackgen"}}
 	h := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
@@ -128,10 +128,10 @@ func realRoot(t *testing.T, s *pvesim.Server) http.Header {
 	return http.Header{"Cookie": {"PVEAuthCookie=" + url.QueryEscape(v.Data.Ticket)}, "Csrfpreventiontoken": {v.Data.CSRFPreventionToken}}
 }
 
-// realAPI makes a change on the simulated cluster by hand.
-func realAPI(t *testing.T, s *pvesim.Server, method, path string, form url.Values) any {
+// callAPI calls the API of the simulated cluster as root, and waits for the task.
+func callAPI(t *testing.T, s *pvesim.Server, method, path string, form url.Values) any {
 	t.Helper()
-	h := realRoot(t, s)
+	h := rootTicket(t, s)
 	r := pvesim.Request{Method: method, Path: "/api2/json" + path, Header: h}
 	if form != nil {
 		h.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -146,15 +146,15 @@ func realAPI(t *testing.T, s *pvesim.Server, method, path string, form url.Value
 		t.Fatal(err)
 	}
 	if upid, ok := v.Data.(string); ok && strings.HasPrefix(upid, "UPID:") {
-		realTask(t, s, upid)
+		waitTask(t, s, upid)
 	}
 	return v.Data
 }
 
-func realTask(t *testing.T, s *pvesim.Server, upid string) {
+func waitTask(t *testing.T, s *pvesim.Server, upid string) {
 	t.Helper()
 	for range 200 {
-		m := realAPI(t, s, "GET", "/nodes/"+strings.Split(upid, ":")[1]+"/tasks/"+upid+"/status", nil).(map[string]any)
+		m := callAPI(t, s, "GET", "/nodes/"+strings.Split(upid, ":")[1]+"/tasks/"+upid+"/status", nil).(map[string]any)
 		if m["status"] == "stopped" {
 			if m["exitstatus"] != "OK" {
 				t.Fatalf("%s: %v", upid, m["exitstatus"])
@@ -166,10 +166,10 @@ func realTask(t *testing.T, s *pvesim.Server, upid string) {
 	t.Fatalf("%s does not end", upid)
 }
 
-// realHandmade makes the VMs of realGuests, from VMID 500 on.
-func realHandmade(t *testing.T, s *pvesim.Server) (specs string) {
+// createHandmade creates handmadeVMs, from VMID 500 on, and returns their lines of a spec.
+func createHandmade(t *testing.T, s *pvesim.Server) (specs string) {
 	t.Helper()
-	for i, g := range realGuests {
+	for i, g := range handmadeVMs {
 		form := url.Values{"vmid": {fmt.Sprint(500 + i)}}
 		last := ""
 		for line := range strings.Lines(g.config) {
@@ -181,9 +181,9 @@ func realHandmade(t *testing.T, s *pvesim.Server) (specs string) {
 				form.Set(last, form.Get(last)+"\n"+line)
 			}
 		}
-		realAPI(t, s, "POST", "/nodes/"+g.node+"/qemu", form)
+		callAPI(t, s, "POST", "/nodes/"+g.node+"/qemu", form)
 		if g.run {
-			realAPI(t, s, "POST", fmt.Sprintf("/nodes/%s/qemu/%d/status/start", g.node, 500+i), url.Values{})
+			callAPI(t, s, "POST", fmt.Sprintf("/nodes/%s/qemu/%d/status/start", g.node, 500+i), url.Values{})
 		}
 		specs += fmt.Sprintf("  %s: {node: %s, adopt: {vmid: %d}}\n", g.key, g.node, 500+i)
 	}

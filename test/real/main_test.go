@@ -37,7 +37,7 @@ func run(m *testing.M) int {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	stackgen = filepath.Join(dir, "stackgen")
 	if out, err := exec.Command("go", "build", "-o", stackgen, "stackgen/cmd/stackgen").CombinedOutput(); err != nil {
 		fmt.Printf("go build: %v\n%s", err, out)

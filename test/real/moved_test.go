@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-// realVM is the address of a VM in the block of a label.
-func realVM(label, key string) string {
+// vmAddress is the address of a VM in the resource block with a label.
+func vmAddress(label, key string) string {
 	return fmt.Sprintf("proxmox_virtual_environment_vm.%s[%q]", label, key)
 }
 
-func realLabel(profile string) string {
+func profileLabel(profile string) string {
 	if profile == "default" {
 		return "this"
 	}
 	return profile
 }
 
-const realOwn = "profiles: {own: {ignore_changes: [node_name]}, apart: {ignore_changes: [node_name, tags]}}\n"
+const ownProfiles = "profiles: {own: {ignore_changes: [node_name]}, apart: {ignore_changes: [node_name, tags]}}\n"
 
-// TestRealMoves: a VM goes from any profile to any other without anything
-// happening to it, also from one that no spec has any more.
-func TestRealMoves(t *testing.T) {
+// TestProfileChanges moves VMs from each profile to each other one, also from a profile
+// that is no longer in a spec, without a change.
+func TestProfileChanges(t *testing.T) {
 	t.Parallel()
 	profiles := []string{"default", "protected", "adopted", "own"}
 	spec := func(pick func(from, to string) string) string {
@@ -35,20 +35,18 @@ func TestRealMoves(t *testing.T) {
 		}
 		return b.String()
 	}
-	// The first render knows the profile apart; the second one has lost it.
-	p := realStack(t, realOwn+spec(func(from, _ string) string { return from })).render()
-	p.state("live", p.plan("live", "proxmox-vm"), nil)
+	// The second render no longer has the profile apart.
+	p := newStack(t, ownProfiles+spec(func(from, _ string) string { return from })).render()
+	p.state(p.plan("live", "proxmox-vm"))
 	p.expect(p.plan("live", "proxmox-vm", "-refresh=false"))
 
 	var there, back []string
-	places := map[string]realPlace{}
 	for _, from := range append(profiles, "apart") {
 		for _, to := range profiles {
 			key := from + "-" + to
-			places[key] = realPlace{realLabel(to), key}
 			if from != to {
-				there = append(there, fmt.Sprintf("move %s -> %s", realVM(realLabel(from), key), realVM(realLabel(to), key)))
-				back = append(back, fmt.Sprintf("move %s -> %s", realVM(realLabel(to), key), realVM(realLabel(from), key)))
+				there = append(there, fmt.Sprintf("move %s -> %s", vmAddress(profileLabel(from), key), vmAddress(profileLabel(to), key)))
+				back = append(back, fmt.Sprintf("move %s -> %s", vmAddress(profileLabel(to), key), vmAddress(profileLabel(from), key)))
 			}
 		}
 	}
@@ -57,30 +55,30 @@ func TestRealMoves(t *testing.T) {
 	moved := p.plan("live", "proxmox-vm", "-refresh=false")
 	p.expect(moved, there...)
 
-	// The blocks may stay when all is done, and do not stand in the way back.
-	p.state("live", moved, nil)
+	// Moved blocks may stay after the apply, and allow the way back.
+	p.state(moved)
 	p.expect(p.plan("live", "proxmox-vm", "-refresh=false"))
-	p.respec(realOwn + spec(func(from, _ string) string { return from }))
+	p.respec(ownProfiles + spec(func(from, _ string) string { return from }))
 	p.expect(p.plan("live", "proxmox-vm", "-refresh=false"), back...)
 }
 
-// TestRealWaysOut: a VM leaves the spec only on somebody's word, and then
-// exactly as that word says.
-func TestRealWaysOut(t *testing.T) {
+// TestLeaveSpec checks that a VM can be dropped from the spec only as retired, forgotten
+// or renamed, and the resulting plan.
+func TestLeaveSpec(t *testing.T) {
 	t.Parallel()
-	p := realStack(t, "vms: {keep: {}, old: {profile: protected}, name: {}, both: {profile: protected}, free: {}}\n").render()
-	p.state("live", p.plan("live", "proxmox-vm"), nil)
+	p := newStack(t, "vms: {keep: {}, old: {profile: protected}, name: {}, both: {profile: protected}, free: {}}\n").render()
+	p.state(p.plan("live", "proxmox-vm"))
 
-	p.write("specs/live.yaml", realSpec("vms: {keep: {}, name: {}, both: {profile: protected}, free: {}}\n"))
-	if code, said := p.stackgen("render", p.dir); code != 3 {
-		t.Errorf("a protected VM may leave: exit %d\n%s", code, said)
+	p.write("specs/live.yaml", liveSpec("vms: {keep: {}, name: {}, both: {profile: protected}, free: {}}\n"))
+	if code, output := p.stackgen("render", p.dir); code != 3 {
+		t.Errorf("a protected VM can be dropped: exit %d\n%s", code, output)
 	}
 	p.respec("retired: [old]\nforgotten: [free]\nrenamed: {name: renamed, both: moved-on}\nvms: {keep: {}, renamed: {}, moved-on: {}}\n")
 	if moved := p.read("stacks/live/moved/proxmox-vm.tf"); strings.Contains(moved, `"free"`) {
 		t.Errorf("a forgotten VM has moved blocks:\n%s", moved)
 	}
 	p.generate("live")
-	p.good(realUnit("live", "proxmox-vm"), "terragrunt", "run", "--", "state", "rm", realVM("this", "free"))
+	p.succeeds(unitDir("live", "proxmox-vm"), "terragrunt", "run", "--", "state", "rm", vmAddress("this", "free"))
 	plan := p.plan("live", "proxmox-vm", "-refresh=false")
 	for i, c := range plan.Changes { // the names follow the keys, in place
 		if c.Previous != "" && strings.Join(c.Change.Actions, "") == "update" {
@@ -88,54 +86,54 @@ func TestRealWaysOut(t *testing.T) {
 		}
 	}
 	p.expect(plan,
-		"move and delete "+realVM("protected", "old")+" -> "+realVM("this", "old"),
-		"move "+realVM("this", "name")+" -> "+realVM("this", "renamed"),
-		"move "+realVM("protected", "both")+" -> "+realVM("this", "moved-on"))
+		"move and delete "+vmAddress("protected", "old")+" -> "+vmAddress("this", "old"),
+		"move "+vmAddress("this", "name")+" -> "+vmAddress("this", "renamed"),
+		"move "+vmAddress("protected", "both")+" -> "+vmAddress("this", "moved-on"))
 }
 
-// TestRealRenamePure: renaming a VM whose name does not follow its key changes
-// nothing at all, in any profile.
-func TestRealRenamePure(t *testing.T) {
+// TestRenameChangesNothing checks that a new key of a VM with an explicit name changes
+// nothing, in any profile.
+func TestRenameChangesNothing(t *testing.T) {
 	t.Parallel()
-	p := realStack(t, "vms: {a: {name: a}, p: {name: p, profile: protected}, b: {name: b}}\n").render()
-	p.state("live", p.plan("live", "proxmox-vm"), nil)
+	p := newStack(t, "vms: {a: {name: a}, p: {name: p, profile: protected}, b: {name: b}}\n").render()
+	p.state(p.plan("live", "proxmox-vm"))
 	p.respec("renamed: {a: a2, p: p2, b: b2}\nvms: {a2: {name: a}, p2: {name: p, profile: protected}, b2: {name: b, profile: adopted}}\n")
 	p.expect(p.plan("live", "proxmox-vm", "-refresh=false"),
-		"move "+realVM("this", "a")+" -> "+realVM("this", "a2"),
-		"move "+realVM("protected", "p")+" -> "+realVM("protected", "p2"),
-		"move "+realVM("this", "b")+" -> "+realVM("adopted", "b2"))
+		"move "+vmAddress("this", "a")+" -> "+vmAddress("this", "a2"),
+		"move "+vmAddress("protected", "p")+" -> "+vmAddress("protected", "p2"),
+		"move "+vmAddress("this", "b")+" -> "+vmAddress("adopted", "b2"))
 }
 
-// TestRealUnknownProfile: a VM of a profile the module has no block for fails
-// the plan; it would otherwise be in no block, and be destroyed.
-func TestRealUnknownProfile(t *testing.T) {
+// TestUnknownProfile checks that a VM with a profile without a resource block fails the
+// plan, which would otherwise destroy the VM.
+func TestUnknownProfile(t *testing.T) {
 	t.Parallel()
-	p := realStack(t, "vms: {a: {}}\n").render()
+	p := newStack(t, "vms: {a: {}}\n").render()
 	stack := p.read("stacks/live/terragrunt.stack.hcl")
 	p.write("stacks/live/terragrunt.stack.hcl", strings.Replace(stack, `profile          = "default"`, `profile          = "other"`, 1))
 	p.generate("live")
-	p.bad(realUnit("live", "proxmox-vm"), "terragrunt", []string{"run", "--", "plan"},
+	p.fails(unitDir("live", "proxmox-vm"), []string{"run", "--", "plan"},
 		"A VM has a profile this module has no resource block for. It knows: default.")
 }
 
-// TestRealStackGone: a retired stack goes whole, protected VMs and those of a
-// profile that no spec has any more included.
-func TestRealStackGone(t *testing.T) {
+// TestRetiredStack checks that a retired stack is destroyed as a whole, also protected
+// VMs and those of a profile that is no longer in a spec.
+func TestRetiredStack(t *testing.T) {
 	t.Parallel()
-	p := realStack(t, realOwn+"vms: {a: {}, p: {profile: protected}, x: {profile: apart}}\n").render()
-	p.state("live", p.plan("live", "proxmox-vm"), nil)
-	said := p.bad(realUnit("live", "proxmox-vm"), "terragrunt", []string{"run", "--", "plan", "-destroy", "-refresh=false"}, "cannot be destroyed", realVM("protected", "p"))
-	if strings.Contains(said, "connection refused") {
-		t.Errorf("a server was asked:\n%s", said)
+	p := newStack(t, ownProfiles+"vms: {a: {}, p: {profile: protected}, x: {profile: apart}}\n").render()
+	p.state(p.plan("live", "proxmox-vm"))
+	output := p.fails(unitDir("live", "proxmox-vm"), []string{"run", "--", "plan", "-destroy", "-refresh=false"}, "cannot be destroyed", vmAddress("protected", "p"))
+	if strings.Contains(output, "connection refused") {
+		t.Errorf("a server was contacted:\n%s", output)
 	}
 	p.remove("specs/live.yaml")
-	if code, said := p.stackgen("render", p.dir); code != 3 {
-		t.Errorf("a stack may leave: exit %d\n%s", code, said)
+	if code, output := p.stackgen("render", p.dir); code != 3 {
+		t.Errorf("a stack can be dropped: exit %d\n%s", code, output)
 	}
-	p.write("stackgen.yaml", realSettings+"retired: {stacks: [live]}\n")
+	p.write("stackgen.yaml", noGuard+"retired: {stacks: [live]}\n")
 	p.render()
 	p.expect(p.plan("live", "proxmox-vm", "-refresh=false"),
-		"delete "+realVM("this", "a"),
-		"move and delete "+realVM("protected", "p")+" -> "+realVM("this", "p"),
-		"move and delete "+realVM("apart", "x")+" -> "+realVM("this", "x"))
+		"delete "+vmAddress("this", "a"),
+		"move and delete "+vmAddress("protected", "p")+" -> "+vmAddress("this", "p"),
+		"move and delete "+vmAddress("apart", "x")+" -> "+vmAddress("this", "x"))
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A realPlan is the part of a plan that tests look at.
-type realPlan struct {
-	Changes []realChange `json:"resource_changes"`
+// A planJSON is the part of a plan that tests read.
+type planJSON struct {
+	Changes []changeJSON `json:"resource_changes"`
 	Planned struct {
 		Root struct {
-			Resources []realResource `json:"resources"`
+			Resources []resourceJSON `json:"resources"`
 		} `json:"root_module"`
 		Outputs map[string]struct {
 			Value any `json:"value"`
@@ -21,7 +21,7 @@ type realPlan struct {
 	text string
 }
 
-type realChange struct {
+type changeJSON struct {
 	Address  string `json:"address"`
 	Previous string `json:"previous_address"`
 	Name     string `json:"name"`
@@ -35,20 +35,20 @@ type realChange struct {
 	} `json:"change"`
 }
 
-type realResource struct {
+type resourceJSON struct {
 	Address string         `json:"address"`
 	Index   string         `json:"index"`
 	Values  map[string]any `json:"values"`
 }
 
 // plan generates the stack and plans one of its units.
-func (p *realProject) plan(stack, unit string, args ...string) realPlan {
+func (p *project) plan(stack, unit string, args ...string) planJSON {
 	p.Helper()
 	p.generate(stack)
-	dir := realUnit(stack, unit)
+	dir := unitDir(stack, unit)
 	file := filepath.Join(p.TempDir(), "plan")
-	text := p.good(dir, "terragrunt", append([]string{"run", "--", "plan", "-input=false", "-out=" + file}, args...)...)
-	var plan realPlan
+	text := p.succeeds(dir, "terragrunt", append([]string{"run", "--", "plan", "-input=false", "-out=" + file}, args...)...)
+	var plan planJSON
 	r := p.run(dir, "terragrunt", "run", "--", "show", "-json", file)
 	if err := json.Unmarshal(r.Stdout, &plan); err != nil {
 		p.Fatalf("plan of %s: %v\n%s", unit, err, r.Text())
@@ -57,9 +57,9 @@ func (p *realProject) plan(stack, unit string, args ...string) realPlan {
 	return plan
 }
 
-// actions are the changes of a plan as "action address", moves as
-// "move address -> address"; what stays as it is says nothing.
-func (plan realPlan) actions() []string {
+// actions are the changes of a plan as "action address", and moves as
+// "move address -> address", without resources that do not change.
+func (plan planJSON) actions() []string {
 	var out []string
 	for _, c := range plan.Changes {
 		action := strings.Join(c.Change.Actions, "+")
@@ -77,7 +77,7 @@ func (plan realPlan) actions() []string {
 }
 
 // expect compares a plan's changes.
-func (p *realProject) expect(plan realPlan, want ...string) {
+func (p *project) expect(plan planJSON, want ...string) {
 	p.Helper()
 	slices.Sort(want)
 	if got := plan.actions(); !slices.Equal(got, want) {

@@ -13,11 +13,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestRealHomelab: from nothing, a plan needs no server, and an apply fails at
-// the connection only.
-func TestRealHomelab(t *testing.T) {
+// TestHomelabPlan checks that a first plan needs no server, and that an apply fails only
+// on the connection.
+func TestHomelabPlan(t *testing.T) {
 	t.Parallel()
-	p := realRepository(t)
+	p := ownProject(t)
 	plan := p.plan("homelab", "proxmox-vm")
 	p.expect(plan,
 		`create proxmox_virtual_environment_vm.protected["db01"]`,
@@ -31,31 +31,30 @@ func TestRealHomelab(t *testing.T) {
 		}
 	}
 	for _, unit := range []string{"proxmox-pool", "proxmox-vm"} {
-		said := p.bad(realUnit("homelab", unit), "terragrunt", []string{"run", "--", "apply", "-auto-approve", "-input=false"}, "connection refused")
-		for _, failure := range strings.Split(said, "Error:")[1:] {
+		output := p.fails(unitDir("homelab", unit), []string{"run", "--", "apply", "-auto-approve", "-input=false"}, "connection refused")
+		for _, failure := range strings.Split(output, "Error:")[1:] {
 			if !strings.Contains(failure, "127.0.0.1:1: connect: connection refused") {
-				t.Errorf("%s: another error than the connection's: %s", unit, failure)
+				t.Errorf("%s: an error other than the connection's: %s", unit, failure)
 			}
 		}
 	}
 }
 
-// TestRealProfiles: each profile's block does with a change what the profile
-// says, as the planner understands it.
-func TestRealProfiles(t *testing.T) {
+// TestProfiles checks that OpenTofu ignores the changes that a profile ignores.
+func TestProfiles(t *testing.T) {
 	t.Parallel()
-	p := realStack(t, "vms:\n  a: {description: one}\n  p: {description: one, profile: protected}\n  x: {description: one, adopt: {vmid: 900}}\n  o: {description: one, profile: own}\nprofiles: {own: {ignore_changes: [node_name, description]}}\n").render()
-	p.state("live", p.plan("live", "proxmox-vm"), nil)
+	p := newStack(t, "vms:\n  a: {description: one}\n  p: {description: one, profile: protected}\n  x: {description: one, adopt: {vmid: 900}}\n  o: {description: one, profile: own}\nprofiles: {own: {ignore_changes: [node_name, description]}}\n").render()
+	p.state(p.plan("live", "proxmox-vm"))
 	p.respec("vms:\n  a: {description: two, node: pve2}\n  p: {description: two, node: pve2, profile: protected}\n  x: {description: two, adopt: {vmid: 900}, node: pve2}\n  o: {description: two, node: pve2, profile: own}\nprofiles: {own: {ignore_changes: [node_name, description]}}\n")
 	p.expect(p.plan("live", "proxmox-vm", "-refresh=false"),
 		`update proxmox_virtual_environment_vm.this["a"]`,
 		`update proxmox_virtual_environment_vm.protected["p"]`)
 }
 
-// TestRealText: every text of a spec is data, from YAML to the provider.
-func TestRealText(t *testing.T) {
+// TestTextIsData checks that text of a spec reaches the provider unchanged.
+func TestTextIsData(t *testing.T) {
 	t.Parallel()
-	p := realStack(t, realHostile).render()
+	p := newStack(t, specialText).render()
 	var spec struct {
 		Pool struct{ Comment string }
 		VMs  map[string]struct {
@@ -66,12 +65,12 @@ func TestRealText(t *testing.T) {
 			Meta map[string]any
 		}
 	}
-	if err := yaml.Unmarshal([]byte(realHostile), &spec); err != nil {
+	if err := yaml.Unmarshal([]byte(specialText), &spec); err != nil {
 		t.Fatal(err)
 	}
 	plan := p.plan("live", "proxmox-vm")
 	for _, c := range plan.Changes {
-		if got, want := c.Change.After["description"], norm.NFC.String(spec.VMs[c.Index].Description); got != want { // HCL knows no other form
+		if got, want := c.Change.After["description"], norm.NFC.String(spec.VMs[c.Index].Description); got != want { // HCL normalizes to NFC
 			t.Errorf("description of %s is\n%q, want\n%q", c.Index, got, want)
 		}
 	}
@@ -85,7 +84,7 @@ func TestRealText(t *testing.T) {
 		t.Errorf("keys are\n%q, want\n%q", got, want)
 	}
 	meta := plan.Planned.Outputs["meta"].Value.(map[string]any)["a"]
-	if got, want := realJSON(t, meta), realJSON(t, spec.VMs["a"].Meta); !reflect.DeepEqual(got, want) {
+	if got, want := throughJSON(t, meta), throughJSON(t, spec.VMs["a"].Meta); !reflect.DeepEqual(got, want) {
 		t.Errorf("meta is\n%q, want\n%q", got, want)
 	}
 	for _, c := range p.plan("live", "proxmox-pool").Changes {
@@ -95,8 +94,8 @@ func TestRealText(t *testing.T) {
 	}
 }
 
-// realJSON is a value as it comes back from JSON.
-func realJSON(t *testing.T, v any) any {
+// throughJSON encodes a value to JSON and decodes it.
+func throughJSON(t *testing.T, v any) any {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -109,24 +108,21 @@ func realJSON(t *testing.T, v any) any {
 	return out
 }
 
-// TestRealManyVMs: more VMs than the environment of a process could carry.
-func TestRealManyVMs(t *testing.T) {
+// TestManyVMs plans more VMs than fit into an environment variable.
+func TestManyVMs(t *testing.T) {
 	t.Parallel()
-	p := realStack(t, "groups:\n  n: {count: 150, description: \""+strings.Repeat("long ", 120)+"\"}\n").render()
+	p := newStack(t, "groups:\n  n: {count: 150, description: \""+strings.Repeat("long ", 120)+"\"}\n").render()
 	p.generate("live")
-	said := p.good(realUnit("live", "proxmox-vm"), "terragrunt", "run", "--", "plan", "-input=false")
-	p.says(said, "Plan: 150 to add, 0 to change, 0 to destroy.")
-	if n := len(p.cached("live", "proxmox-vm", "vms.auto.tfvars.json")); n < 1<<17 { // MAX_ARG_STRLEN of Linux
+	output := p.succeeds(unitDir("live", "proxmox-vm"), "terragrunt", "run", "--", "plan", "-input=false")
+	p.contains(output, "Plan: 150 to add, 0 to change, 0 to destroy.")
+	if n := len(p.cached("vms.auto.tfvars.json")); n < 1<<17 { // MAX_ARG_STRLEN of Linux
 		t.Errorf("the VMs are %d bytes: too few to prove anything", n)
 	}
 }
 
-// A realPlace is where the state has a VM, and what it has of it.
-type realPlace struct{ label, key string }
-
-// state writes the state that the VM unit would have if plan had been applied,
-// without a server. places says where else than the plan some VMs are.
-func (p *realProject) state(stack string, plan realPlan, places map[string]realPlace) {
+// state writes the state that the VM unit of the stack live has after the plan is
+// applied.
+func (p *project) state(plan planJSON) {
 	p.Helper()
 	blocks := map[string][]map[string]any{}
 	for _, c := range plan.Changes {
@@ -135,12 +131,8 @@ func (p *realProject) state(stack string, plan realPlan, places map[string]realP
 		}
 		attributes := maps.Clone(c.Change.After)
 		attributes["id"] = fmt.Sprint(attributes["vm_id"])
-		realComputed(attributes)
-		at, elsewhere := places[c.Index]
-		if !elsewhere {
-			at = realPlace{c.Name, c.Index}
-		}
-		blocks[at.label] = append(blocks[at.label], map[string]any{"index_key": at.key, "schema_version": 0, "attributes": attributes})
+		fillComputed(attributes)
+		blocks[c.Name] = append(blocks[c.Name], map[string]any{"index_key": c.Index, "schema_version": 0, "attributes": attributes})
 	}
 	var resources []map[string]any
 	for _, label := range slices.Sorted(maps.Keys(blocks)) {
@@ -151,11 +143,11 @@ func (p *realProject) state(stack string, plan realPlan, places map[string]realP
 	if err != nil {
 		p.Fatal(err)
 	}
-	p.write(".state/"+stack+"/proxmox-vm/tofu.tfstate", string(body))
+	p.write(".state/live/proxmox-vm/tofu.tfstate", string(body))
 }
 
-// realComputed fills in what the server would have told the provider.
-func realComputed(vm map[string]any) {
+// fillComputed sets computed attributes, which a server would return.
+func fillComputed(vm map[string]any) {
 	fill := func(block map[string]any, values map[string]any) {
 		for k, v := range values {
 			if block[k] == nil {

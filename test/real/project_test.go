@@ -16,27 +16,27 @@ import (
 	"stackgen/internal/engine"
 )
 
-// A realProject is a stackgen project in a folder of its own, rendered by the
-// real command line and run by the real tools. No server is ever asked: the
-// endpoint is a closed port of this machine.
-type realProject struct {
+// A project is a stackgen project in a temporary folder, rendered by stackgen and
+// run by the real tools. Its endpoint is a closed port of this machine unless
+// simulate replaces it.
+type project struct {
 	*testing.T
-	dir    string
-	tools  *engine.Tools
-	stands bool // modules are stand-ins
-	serves bool // but for the records, which a DNS server takes
+	dir           string
+	tools         *engine.Tools
+	terraformData bool // resources are terraform_data, which need no provider
+	realRecords   bool // except for records, which go to a DNS server
 }
 
-// realEnv is what every run gets, on top of an environment without anything
-// that the person running the tests has set for runs of their own.
-var realEnv = []string{
+// toolEnv is the environment of every run, in addition to that of the test
+// without the settings of the tools.
+var toolEnv = []string{
 	"TG_STRICT_MODE=true", "TG_NO_AUTO_RETRY=true", "TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_TF_FORWARD_STDOUT=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TG_TELEMETRY_TRACE_EXPORTER=none",
 	"PROXMOX_VE_ENDPOINT=https://127.0.0.1:1/", "PROXMOX_VE_API_TOKEN=test@pve!test=00000000-0000-0000-0000-000000000000",
 	"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_EC2_METADATA_DISABLED=true",
 }
 
-// realTools are the tools of this repository. Without them the test fails.
-func realTools(t *testing.T) *engine.Tools {
+// findTools returns the tools of this repository. Without them the test fails.
+func findTools(t *testing.T) *engine.Tools {
 	t.Helper()
 	environ := slices.DeleteFunc(os.Environ(), func(e string) bool {
 		return regexp.MustCompile(`^(TF_|TG_|TERRAGRUNT_|PROXMOX_|PM_|AWS_|DNS_UPDATE_|SSL_CERT_)`).MatchString(e)
@@ -53,40 +53,39 @@ func realTools(t *testing.T) *engine.Tools {
 	if !slices.ContainsFunc(tools.Env, func(e string) bool { return strings.HasPrefix(e, "TF_CLI_CONFIG_FILE=") }) {
 		t.Fatal("there is no provider mirror in .tools: run make tools")
 	}
-	return tools.With(append(slices.Clone(realEnv), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir())...)
+	return tools.With(append(slices.Clone(toolEnv), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir())...)
 }
 
-// realNew makes a project of files, by their paths in it.
-func realNew(t *testing.T, files map[string]string) *realProject {
+// newProject creates a project of files, by their paths.
+func newProject(t *testing.T, files map[string]string) *project {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &realProject{T: t, dir: dir, tools: realTools(t)}
-	p.write("stackgen.yaml", realSettings)
+	p := &project{T: t, dir: dir, tools: findTools(t)}
+	p.write("stackgen.yaml", noGuard)
 	for path, body := range files {
 		p.write(path, body)
 	}
 	return p
 }
 
-// realSettings are the settings of projects without a cluster: there is nothing
-// that the guard could look at.
-const realSettings = "apiVersion: stackgen/v1\nkind: Project\nguard: off\n"
+// noGuard are the settings of projects without a cluster, which a guard cannot read.
+const noGuard = "apiVersion: stackgen/v1\nkind: Project\nguard: off\n"
 
-// realStack is a project of one spec named live, whose VMs need the least.
-func realStack(t *testing.T, rest string) *realProject {
+// newStack creates a project of one spec named live, with the required defaults.
+func newStack(t *testing.T, rest string) *project {
 	t.Helper()
-	return realNew(t, map[string]string{"specs/live.yaml": realSpec(rest)})
+	return newProject(t, map[string]string{"specs/live.yaml": liveSpec(rest)})
 }
 
-// realSpec is a spec named live with what every test needs.
-func realSpec(rest string) string {
+// liveSpec is a spec named live with the required defaults.
+func liveSpec(rest string) string {
 	return "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 100-999\ndefaults: {node: pve1, template: 9000}\n" + rest
 }
 
-func (p *realProject) write(path, body string) {
+func (p *project) write(path, body string) {
 	p.Helper()
 	file := filepath.Join(p.dir, filepath.FromSlash(path))
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -97,7 +96,7 @@ func (p *realProject) write(path, body string) {
 	}
 }
 
-func (p *realProject) read(path string) string {
+func (p *project) read(path string) string {
 	p.Helper()
 	body, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(path)))
 	if err != nil {
@@ -106,53 +105,53 @@ func (p *realProject) read(path string) string {
 	return string(body)
 }
 
-func (p *realProject) exists(path string) bool {
+func (p *project) exists(path string) bool {
 	_, err := os.Stat(filepath.Join(p.dir, filepath.FromSlash(path)))
 	return err == nil
 }
 
-// remove takes a file or folder away.
-func (p *realProject) remove(path string) {
+// remove removes a file or folder.
+func (p *project) remove(path string) {
 	p.Helper()
 	if err := os.RemoveAll(filepath.Join(p.dir, filepath.FromSlash(path))); err != nil {
 		p.Fatal(err)
 	}
 }
 
-// realMain lets one command line run at a time: the flag package keeps its help
-// flag in a variable that each of them writes.
-var realMain sync.Mutex
+// mainLock serialises command lines: each writes the package variable of the flag
+// library that holds the help flag.
+var mainLock sync.Mutex
 
-// stackgen runs the command line and returns its exit code and what it said.
-func (p *realProject) stackgen(args ...string) (int, string) {
-	realMain.Lock()
-	defer realMain.Unlock()
+// stackgen runs a command line and returns its exit code and output.
+func (p *project) stackgen(args ...string) (int, string) {
+	mainLock.Lock()
+	defer mainLock.Unlock()
 	var out bytes.Buffer
 	code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &out)
 	return code, out.String()
 }
 
 // render renders the project, which must succeed.
-func (p *realProject) render() *realProject {
+func (p *project) render() *project {
 	p.Helper()
-	if code, said := p.stackgen("render", p.dir); code != 0 {
-		p.Fatalf("render: exit %d\n%s", code, said)
+	if code, output := p.stackgen("render", p.dir); code != 0 {
+		p.Fatalf("render: exit %d\n%s", code, output)
 	}
-	if p.stands {
-		p.standIn()
+	if p.terraformData {
+		p.useTerraformData()
 	}
 	return p
 }
 
 // respec replaces the spec named live and renders.
-func (p *realProject) respec(rest string) *realProject {
+func (p *project) respec(rest string) {
 	p.Helper()
-	p.write("specs/live.yaml", realSpec(rest))
-	return p.render()
+	p.write("specs/live.yaml", liveSpec(rest))
+	p.render()
 }
 
 // run runs a tool in a folder of the project.
-func (p *realProject) run(dir, name string, args ...string) engine.Result {
+func (p *project) run(dir, name string, args ...string) engine.Result {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), 2*time.Minute)
 	defer cancel()
@@ -166,16 +165,15 @@ func (p *realProject) run(dir, name string, args ...string) engine.Result {
 	return r
 }
 
-// good runs a tool that must succeed without a warning, and returns what it
-// said.
-func (p *realProject) good(dir, name string, args ...string) string {
+// succeeds runs a tool that must succeed without a warning, and returns its output.
+func (p *project) succeeds(dir, name string, args ...string) string {
 	p.Helper()
 	r := p.run(dir, name, args...)
 	if r.Code != 0 {
 		p.Fatalf("%s %s in %s: exit %d\n%s", name, strings.Join(args, " "), dir, r.Code, r.Text())
 	}
 	for line := range strings.Lines(r.Text()) {
-		if realWarning.MatchString(line) && !realExpected.MatchString(line) {
+		if warning.MatchString(line) && !expectedWarning.MatchString(line) {
 			p.Errorf("%s %s in %s warns:\n%s", name, strings.Join(args, " "), dir, r.Text())
 			break
 		}
@@ -184,48 +182,48 @@ func (p *realProject) good(dir, name string, args ...string) string {
 }
 
 var (
-	realWarning = regexp.MustCompile(`\bWARN\b|Warning:|[Dd]eprecated`)
-	// What is said of every first plan, and of providers that we built ourselves.
-	realExpected = regexp.MustCompile(`mock outputs provided|Incomplete lock file information`)
+	warning = regexp.MustCompile(`\bWARN\b|Warning:|[Dd]eprecated`)
+	// Warnings of every first plan, and of providers built by tools/install.
+	expectedWarning = regexp.MustCompile(`mock outputs provided|Incomplete lock file information`)
 )
 
-// bad runs a tool that must fail, and say all of these.
-func (p *realProject) bad(dir, name string, args []string, want ...string) string {
+// fails runs Terragrunt, which must fail with an output that contains all of these.
+func (p *project) fails(dir string, args []string, want ...string) string {
 	p.Helper()
-	r := p.run(dir, name, args...)
+	r := p.run(dir, "terragrunt", args...)
 	if r.Code == 0 {
-		p.Fatalf("%s %s in %s succeeds\n%s", name, strings.Join(args, " "), dir, r.Text())
+		p.Fatalf("terragrunt %s in %s succeeds\n%s", strings.Join(args, " "), dir, r.Text())
 	}
-	p.says(r.Text(), want...)
+	p.contains(r.Text(), want...)
 	return r.Text()
 }
 
-// says fails unless every text is in what was said, line breaks aside.
-func (p *realProject) says(said string, want ...string) {
+// contains fails unless every text is in the output, ignoring line breaks.
+func (p *project) contains(output string, want ...string) {
 	p.Helper()
-	flat := strings.Join(strings.Fields(said), " ")
+	flat := strings.Join(strings.Fields(output), " ")
 	for _, w := range want {
 		if !strings.Contains(flat, strings.Join(strings.Fields(w), " ")) {
-			p.Errorf("not said: %s\nbut:\n%s", w, said)
+			p.Errorf("the output lacks: %s\n%s", w, output)
 		}
 	}
 }
 
-// generate makes the stack's units.
-func (p *realProject) generate(stack string) {
+// generate generates the stack's units.
+func (p *project) generate(stack string) {
 	p.Helper()
-	p.good("stacks/"+stack, "terragrunt", "stack", "generate")
+	p.succeeds("stacks/"+stack, "terragrunt", "stack", "generate")
 }
 
-// realUnit is the folder of a unit.
-func realUnit(stack, unit string) string { return "stacks/" + stack + "/.terragrunt-stack/" + unit }
+// unitDir is the folder of a unit.
+func unitDir(stack, unit string) string { return "stacks/" + stack + "/.terragrunt-stack/" + unit }
 
-// cached is a file of the root module that a unit last ran in.
-func (p *realProject) cached(stack, unit, name string) string {
+// cached reads a file of the root module in which the VM unit of the stack live last ran.
+func (p *project) cached(name string) string {
 	p.Helper()
-	files, err := filepath.Glob(filepath.Join(p.dir, realUnit(stack, unit), ".terragrunt-cache", "*", "*", "*", name))
+	files, err := filepath.Glob(filepath.Join(p.dir, unitDir("live", "proxmox-vm"), ".terragrunt-cache", "*", "*", "*", name))
 	if err != nil || len(files) != 1 {
-		p.Fatalf("%s of %s lies at %v, want one place", name, unit, files)
+		p.Fatalf("%s: %v, want one file", name, files)
 	}
 	body, err := os.ReadFile(files[0])
 	if err != nil {

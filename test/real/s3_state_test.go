@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// A realBucket is the little of S3 that a state needs: objects by path, made
-// only where there is none if the request says so.
-type realBucket struct {
+// A bucketServer is the part of S3 that a state needs: objects by path, and conditional
+// creation.
+type bucketServer struct {
 	sync.Mutex
 	objects map[string][]byte
 	seen    []string // method and path of every write
 }
 
-func (b *realBucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (b *bucketServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.Lock()
 	defer b.Unlock()
 	body, found := b.objects[r.URL.Path]
@@ -39,28 +39,28 @@ func (b *realBucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, `<Error><Code>NoSuchKey</Code></Error>`)
 	default:
-		w.Write(body)
+		_, _ = w.Write(body) // a client that is gone reports its own error
 	}
 	if r.Method == http.MethodPut || r.Method == http.MethodDelete {
 		b.seen = append(b.seen, r.Method+" "+r.URL.Path)
 	}
 }
 
-// TestRealS3State: a stack's states lie under their keys in the bucket, each
-// locked by a lock file while it is written, and units read one another's.
-func TestRealS3State(t *testing.T) {
+// TestS3State checks that states have the right keys in the bucket, that each is locked
+// while it is written, and that units read the state of others.
+func TestS3State(t *testing.T) {
 	t.Parallel()
-	bucket := &realBucket{objects: map[string][]byte{}}
+	bucket := &bucketServer{objects: map[string][]byte{}}
 	server := httptest.NewServer(bucket)
 	t.Cleanup(server.Close)
-	p := realStack(t, strings.Replace(realS3, "http://127.0.0.1:1", server.URL, 1)+"dns: {zone: example.org, server: 127.0.0.1}\n")
+	p := newStack(t, strings.Replace(s3Spec, "http://127.0.0.1:1", server.URL, 1)+"dns: {zone: example.org, server: 127.0.0.1}\n")
 	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "vms: {a: {}}", "vms: {a: {meta: {address: 10.0.0.7}}}", 1))
 	p.render()
-	p.standIn()
+	p.useTerraformData()
 	p.all("live", "apply")
 	state := "/states/team/prod/live/dns-a/tofu.tfstate"
 	if !strings.Contains(string(bucket.objects[state]), "10.0.0.7") {
-		t.Errorf("%s holds %s", state, bucket.objects[state])
+		t.Errorf("%s contains %s", state, bucket.objects[state])
 	}
 	for _, unit := range []string{"proxmox-vm", "dns-a"} {
 		key := "/states/team/prod/live/" + unit + "/tofu.tfstate"
@@ -71,7 +71,7 @@ func TestRealS3State(t *testing.T) {
 		}
 	}
 	if n := len(bucket.objects); n != 2 {
-		t.Errorf("the bucket holds %d objects, want two states", n)
+		t.Errorf("the bucket has %d objects, want two states", n)
 	}
 	if p.exists(".state") {
 		t.Error("there is local state as well")

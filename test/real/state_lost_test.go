@@ -8,9 +8,8 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// realCluster gives a project a simulated cluster of its own, and a guard that
-// looks at it.
-func (p *realProject) realCluster() *pvesim.Server {
+// simulate starts a simulated cluster for the project, and enables the guard.
+func (p *project) simulate() *pvesim.Server {
 	p.Helper()
 	s, err := pvesim.New(pvesim.Options{NoAuthDelay: true})
 	if err != nil {
@@ -25,24 +24,24 @@ func (p *realProject) realCluster() *pvesim.Server {
 		}
 	})
 	p.tools = p.tools.With(append(s.Env(), "PATH="+filepath.Dir(stackgen)+string(filepath.ListSeparator)+p.pathOf())...)
-	p.realHere()
-	p.write("stackgen.yaml", strings.Replace(realSettings, "guard: off\n", "", 1))
+	p.exportEnv()
+	p.write("stackgen.yaml", strings.Replace(noGuard, "guard: off\n", "", 1))
 	return s
 }
 
-// step runs stackgen on the project. It must end with a code, and say all of
-// these.
-func (p *realProject) step(want int, command string, says ...string) {
+// step runs stackgen on the project, which must end with an exit code and an output
+// that contains all of these.
+func (p *project) step(want int, command string, contains ...string) {
 	p.Helper()
-	code, said := p.stackgen(append(strings.Fields(command), p.dir)...)
+	code, output := p.stackgen(append(strings.Fields(command), p.dir)...)
 	if code != want {
-		p.Fatalf("%s: exit %d, want %d\n%s", command, code, want, said)
+		p.Fatalf("%s: exit %d, want %d\n%s", command, code, want, output)
 	}
-	p.says(said, says...)
+	p.contains(output, contains...)
 }
 
 // pathOf is the PATH of the project's tools.
-func (p *realProject) pathOf() string {
+func (p *project) pathOf() string {
 	path := ""
 	for _, e := range p.tools.Env {
 		if v, ok := strings.CutPrefix(e, "PATH="); ok {
@@ -52,11 +51,11 @@ func (p *realProject) pathOf() string {
 	return path
 }
 
-// TestRealStateLost loses the state of a stack that the real provider made, and
-// adopts it: until the import files are there, preflight stops the apply; with
-// them, the plan imports and does nothing else. The same for a VM made by hand.
-func TestRealStateLost(t *testing.T) {
-	p := realNew(t, map[string]string{"specs/live.yaml": `apiVersion: stackgen/v1
+// TestStateLost removes the state of a stack that the real provider created, and
+// adopts its VMs and one created by hand. Without import files preflight blocks; with
+// them the plan only imports.
+func TestStateLost(t *testing.T) {
+	p := newProject(t, map[string]string{"specs/live.yaml": `apiVersion: stackgen/v1
 kind: Stack
 name: live
 vmids: 300-399
@@ -67,7 +66,7 @@ vms:
   b: {profile: protected}
   registry: {adopt: {vmid: 123}}
 `})
-	sim := p.realCluster()
+	sim := p.simulate()
 	p.render()
 	step := p.step
 	step(2, "preflight", "create live/live", "create live/a", "create live/b", "adopt live/registry")
@@ -75,7 +74,7 @@ vms:
 	step(0, "preflight")
 	apply := func() {
 		t.Helper()
-		p.good("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+		p.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
 	}
 	apply()
 	step(0, "import-blocks")
@@ -85,7 +84,7 @@ vms:
 	plan := func() string {
 		t.Helper()
 		dir := t.TempDir()
-		p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive", "--json-out-dir", dir, "--out-dir", dir)
+		p.succeeds("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive", "--json-out-dir", dir, "--out-dir", dir)
 		return dir
 	}
 	sim.ResetLog()
@@ -97,7 +96,7 @@ vms:
 	step(0, "import-blocks")
 	step(0, "preflight --plan "+plan(), "3 managed, 1 moved")
 	if n := sim.Counters().Writes; n != 0 {
-		t.Errorf("adopting what was there has cost %d writes", n)
+		t.Errorf("the adoption made %d writes", n)
 	}
 	sim.Remove(300)
 	step(3, "preflight", "lost live/a")

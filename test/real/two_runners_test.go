@@ -21,33 +21,32 @@ import (
 	"time"
 )
 
-// A realS3Server is versitygw, a server of S3 that keeps its objects as files:
-// what is in a bucket, locks included, can be seen without asking it.
-type realS3Server struct {
+// An s3Server is versitygw, an S3 server that stores objects as files, so that tests
+// can list a bucket, including locks, without a request.
+type s3Server struct {
 	url string
 	dir string // of the bucket named states
 }
 
-// realVersity starts one of the tools' with an empty bucket, and ends it with
-// the test.
-func realVersity(t *testing.T) *realS3Server {
+// startS3 starts versitygw with an empty bucket, and stops it after the test.
+func startS3(t *testing.T) *s3Server {
 	t.Helper()
-	binary, err := realTools(t).Path("versitygw")
+	binary, err := findTools(t).Path("versitygw")
 	if err != nil {
 		t.Fatalf("%v: run make tools", err)
 	}
 	root, side := t.TempDir(), t.TempDir()
-	s := &realS3Server{dir: filepath.Join(root, "states")}
+	s := &s3Server{dir: filepath.Join(root, "states")}
 	check(t, os.Mkdir(s.dir, 0o755))
-	for range 5 { // the port that was free may be taken before it is bound
+	for range 5 { // another process may take the free port first
 		free, err := net.Listen("tcp", "127.0.0.1:0")
 		check(t, err)
 		address := free.Addr().String()
 		check(t, free.Close())
-		var said bytes.Buffer
+		var output bytes.Buffer
 		c := exec.Command(binary, "--port", address, "--quiet", "posix", "--sidecar", side, root)
 		c.Env = []string{"ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=test", "VGW_REGION=eu-central-1"}
-		c.Stdout, c.Stderr = &said, &said
+		c.Stdout, c.Stderr = &output, &output
 		check(t, c.Start())
 		ended := make(chan struct{})
 		go func() { _ = c.Wait(); close(ended) }()
@@ -56,13 +55,13 @@ func realVersity(t *testing.T) *realS3Server {
 			t.Cleanup(func() { _ = c.Process.Kill(); <-ended })
 			return s
 		}
-		t.Logf("versitygw on %s: %s", address, said.String())
+		t.Logf("versitygw on %s: %s", address, output.String())
 	}
 	t.Fatal("versitygw does not start")
 	return nil
 }
 
-// answers waits until a server takes connections, or has ended.
+// answers waits until a server accepts connections, or has ended.
 func answers(address string, ended <-chan struct{}) bool {
 	for {
 		if c, err := net.Dial("tcp", address); err == nil {
@@ -78,7 +77,7 @@ func answers(address string, ended <-chan struct{}) bool {
 }
 
 // objects are the names of the states and locks in the bucket.
-func (s *realS3Server) objects(t *testing.T) []string {
+func (s *s3Server) objects(t *testing.T) []string {
 	t.Helper()
 	var found []string
 	check(t, filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
@@ -91,22 +90,21 @@ func (s *realS3Server) objects(t *testing.T) []string {
 	return found
 }
 
-// A gate stands in front of a cluster and holds back every clone until it is
-// opened.
-type gate struct {
+// A cloneGate is a proxy of a cluster that delays every clone until it is opened.
+type cloneGate struct {
 	*httptest.Server
-	open   chan struct{}
-	opened sync.Once
-	came   chan string // the VMID of every clone that was asked for
+	open      chan struct{}
+	opened    sync.Once
+	requested chan string // the VMID of every requested clone
 }
 
-func realGate(t *testing.T, cluster string) *gate {
+func newCloneGate(t *testing.T, cluster string) *cloneGate {
 	t.Helper()
 	to, err := url.Parse(cluster)
 	check(t, err)
-	g := &gate{open: make(chan struct{}), came: make(chan string, 100)}
+	g := &cloneGate{open: make(chan struct{}), requested: make(chan string, 100)}
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // a simulator's certificate is its own
+	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // the simulator's certificate is self-signed
 	g.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/clone") {
 			body, err := io.ReadAll(r.Body)
@@ -114,7 +112,7 @@ func realGate(t *testing.T, cluster string) *gate {
 			if err != nil {
 				return
 			}
-			g.came <- form.Get("newid")
+			g.requested <- form.Get("newid")
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			<-g.open
 		}
@@ -125,23 +123,23 @@ func realGate(t *testing.T, cluster string) *gate {
 	return g
 }
 
-func (g *gate) pass() { g.opened.Do(func() { close(g.open) }) }
+func (g *cloneGate) pass() { g.opened.Do(func() { close(g.open) }) }
 
-// runner makes another checkout of a project, as another machine would have it.
-func (p *realProject) runner() *realProject {
+// runner copies a project, like a checkout on another machine.
+func (p *project) runner() *project {
 	p.Helper()
 	dir, err := filepath.EvalSymlinks(p.TempDir())
 	check(p.T, err)
 	check(p.T, os.CopyFS(dir, os.DirFS(p.dir)))
-	return &realProject{T: p.T, dir: dir, tools: p.tools.With("HOME="+p.TempDir(), "TMPDIR="+p.TempDir())}
+	return &project{T: p.T, dir: dir, tools: p.tools.With("HOME="+p.TempDir(), "TMPDIR="+p.TempDir())}
 }
 
-// TestRealTwoRunners: two machines with one project and one bucket apply at
-// once. The state is locked while the first one clones; the second is refused,
-// and has made nothing. When it runs again, all is there already.
-func TestRealTwoRunners(t *testing.T) {
-	s3 := realVersity(t)
-	one := realNew(t, map[string]string{"specs/live.yaml": fmt.Sprintf(`apiVersion: stackgen/v1
+// TestTwoRunners applies one project with one bucket from two machines at the same time.
+// While the first one clones, the state is locked, and the second one is refused and
+// creates nothing. A second apply finds everything created.
+func TestTwoRunners(t *testing.T) {
+	s3 := startS3(t)
+	one := newProject(t, map[string]string{"specs/live.yaml": fmt.Sprintf(`apiVersion: stackgen/v1
 kind: Stack
 name: live
 vmids: 300-399
@@ -150,9 +148,9 @@ pool: {id: live, create: true}
 defaults: {node: pve1, template: 9002, started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
 vms: {a: {}, b: {}}
 `, s3.url)})
-	sim := one.realCluster()
+	sim := one.simulate()
 	one.render()
-	g := realGate(t, sim.URL())
+	g := newCloneGate(t, sim.URL())
 	one.tools = one.tools.With("PROXMOX_VE_ENDPOINT=" + g.URL + "/")
 	two := one.runner()
 	const state, lock = "live/proxmox-vm/tofu.tfstate", "live/proxmox-vm/tofu.tfstate.tflock"
@@ -163,58 +161,58 @@ vms: {a: {}, b: {}}
 		r, err := one.tools.Run(t.Context(), filepath.Join(one.dir, "stacks", "live"), "terragrunt", apply...)
 		first <- fmt.Sprintf("exit %d, error %v\n%s", r.Code, err, r.Text())
 	}()
-	asked := []string{one.came(g, first), one.came(g, first)}
+	asked := []string{one.nextClone(g, first), one.nextClone(g, first)}
 	slices.Sort(asked)
 	if got := s3.objects(t); !slices.Contains(got, lock) || slices.Contains(got, state) {
-		t.Fatalf("while the first runner clones, the bucket holds %v, want the lock and no state of the VMs yet", got)
+		t.Fatalf("while the first runner clones, the bucket has %v, want the lock and no state of the VMs yet", got)
 	}
-	two.bad("stacks/live", "terragrunt", apply, "Error acquiring the state lock")
+	two.fails("stacks/live", apply, "Error acquiring the state lock")
 	if got := s3.objects(t); !slices.Contains(got, lock) || slices.Contains(got, state) {
-		t.Errorf("after the second runner was refused, the bucket holds %v", got)
+		t.Errorf("after the second runner was refused, the bucket has %v", got)
 	}
-	if len(g.came) > 0 || fmt.Sprint(asked) != "[300 301]" {
-		t.Errorf("clones were asked for of %v, and %d more after that", asked, len(g.came))
+	if len(g.requested) > 0 || fmt.Sprint(asked) != "[300 301]" {
+		t.Errorf("clones of %v were requested, and %d more after that", asked, len(g.requested))
 	}
 	g.pass()
-	if said := <-first; !strings.HasPrefix(said, "exit 0, error <nil>") {
-		t.Fatalf("the first runner: %s", said)
+	if output := <-first; !strings.HasPrefix(output, "exit 0, error <nil>") {
+		t.Fatalf("the first runner: %s", output)
 	}
-	lineage, serial := realStateHas(t, s3, state, "a", "b")
+	lineage, serial := checkState(t, s3, state, "a", "b")
 
-	two.says(two.good("stacks/live", "terragrunt", apply...), "Apply complete! Resources: 0 added, 0 changed, 0 destroyed.")
-	for _, p := range []*realProject{one, two} {
-		p.says(p.good("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive"), "No changes.")
+	two.contains(two.succeeds("stacks/live", "terragrunt", apply...), "Apply complete! Resources: 0 added, 0 changed, 0 destroyed.")
+	for _, p := range []*project{one, two} {
+		p.contains(p.succeeds("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive"), "No changes.")
 	}
-	if again, later := realStateHas(t, s3, state, "a", "b"); again != lineage || later < serial {
+	if again, later := checkState(t, s3, state, "a", "b"); again != lineage || later < serial {
 		t.Errorf("the state %s, serial %d, was replaced by %s, serial %d", lineage, serial, again, later)
 	}
 	if got := s3.objects(t); fmt.Sprint(got) != "[live/proxmox-pool/tofu.tfstate live/proxmox-vm/tofu.tfstate]" {
-		t.Errorf("the bucket holds %v, want two states and no lock", got)
+		t.Errorf("the bucket has %v, want two states and no lock", got)
 	}
-	if len(g.came) > 0 {
-		t.Errorf("the second runner has asked for another clone, of %s", <-g.came)
+	if len(g.requested) > 0 {
+		t.Errorf("the second runner requested another clone: %s", <-g.requested)
 	}
-	w := &world{t: t, sim: sim}
+	w := &simulation{t: t, sim: sim}
 	if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/300 qemu/301 qemu/9000 qemu/9002]"; got != want {
-		t.Errorf("on the cluster are %s, want %s", got, want)
+		t.Errorf("the cluster has %s, want %s", got, want)
 	}
 }
 
-// came waits for a clone to be asked for; an apply that ends before has failed.
-func (p *realProject) came(g *gate, ended <-chan string) string {
+// nextClone waits for the request of a clone, and fails if the apply ends first.
+func (p *project) nextClone(g *cloneGate, ended <-chan string) string {
 	p.Helper()
 	select {
-	case id := <-g.came:
+	case id := <-g.requested:
 		return id
-	case said := <-ended:
-		p.Fatalf("the apply has ended without a clone: %s", said)
+	case output := <-ended:
+		p.Fatalf("the apply has ended without a clone: %s", output)
 	}
 	return ""
 }
 
-// realStateHas fails unless a state in the bucket is whole and holds exactly
-// these VMs, and returns its lineage and serial.
-func realStateHas(t *testing.T, s3 *realS3Server, object string, keys ...string) (string, int) {
+// checkState fails unless a state in the bucket is valid and has exactly these VMs. It
+// returns the lineage and the serial.
+func checkState(t *testing.T, s3 *s3Server, object string, keys ...string) (string, int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s3.dir, filepath.FromSlash(object)))
 	check(t, err)
@@ -237,7 +235,7 @@ func realStateHas(t *testing.T, s3 *realS3Server, object string, keys ...string)
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, keys) {
-		t.Errorf("the state holds the VMs %v, want %v", got, keys)
+		t.Errorf("the state has the VMs %v, want %v", got, keys)
 	}
 	return state.Lineage, state.Serial
 }
