@@ -1,8 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"io"
 	"os"
+
+	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/project"
@@ -23,6 +26,20 @@ func (e *env) open(paths []string) (*project.Project, error) {
 		return nil, err
 	}
 	return p, report.Problems(e.errOut, e.options(e.errOut), p.Problems, p.Sources)
+}
+
+// locked runs a command while no other command writes the project.
+func (e *env) locked(c *cli.Context, out string, run func(*cli.Context) error) error {
+	unlock, err := project.LockFolder(c.Context, c.Args().Slice(), out, e.progress)
+	if err != nil {
+		return err
+	}
+	err = run(c)
+	if failed := unlock(); failed != nil {
+		_ = report.Error(e.errOut, failed)
+		return cmp.Or[error](err, exitCode(exitError))
+	}
+	return err
 }
 
 // blocked prints why a command cannot work on a project.

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/project"
 	"stackgen/internal/render"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
@@ -30,28 +29,33 @@ func (e *env) importBlocksCommand() *cli.Command {
 			&cli.BoolFlag{Name: "verify", Usage: "then plan the units, and prove that nothing is added, changed or destroyed"},
 			&cli.StringFlag{Name: "out", Usage: "`-` prints the import blocks and writes nothing"}),
 		OnUsageError: usageError,
-		Action:       e.importBlocks,
+		Before:       importFlags,
+		Action: func(c *cli.Context) error {
+			if c.IsSet("out") || c.Bool("check") {
+				return e.importBlocks(c)
+			}
+			return e.locked(c, "", e.importBlocks)
+		},
 	}
 }
 
-func (e *env) importBlocks(c *cli.Context) (err error) {
-	paths, print, check := c.Args().Slice(), c.IsSet("out"), c.Bool("check")
+// importFlags refuses flags that exclude each other.
+func importFlags(c *cli.Context) error {
+	toStdout, check := c.IsSet("out"), c.Bool("check")
 	switch {
-	case print && c.String("out") != "-":
+	case toStdout && c.String("out") != "-":
 		return errors.New("--out takes - only, for standard output; the paths of the files are fixed")
-	case print && check:
+	case toStdout && check:
 		return errors.New("--check and --out exclude each other")
-	case c.Bool("verify") && (check || print):
+	case c.Bool("verify") && (check || toStdout):
 		return errors.New("--verify plans with the files that were written; remove --check and --out")
 	}
-	if !print && !check {
-		unlock, err := project.LockFolder(c.Context, paths, "", e.progress)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
-	}
-	p, err := e.open(paths)
+	return nil
+}
+
+func (e *env) importBlocks(c *cli.Context) error {
+	toStdout, check := c.IsSet("out"), c.Bool("check")
+	p, err := e.open(c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -60,19 +64,16 @@ func (e *env) importBlocks(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	switch {
-	case print:
+	if toStdout {
 		for _, f := range imports.Files {
 			fmt.Fprintf(e.out, "# %s\n%s", f.Path, f.Body)
 		}
-	default:
-		if err := report.Changes(e.out, p.Root, render.Changes(imports.Changes, check, false)); err != nil {
+	} else if err := report.Changes(e.out, p.Root, render.Changes(imports.Changes, check, false)); err != nil {
+		return err
+	}
+	if !toStdout && !check {
+		if err := s.WriteImports(imports.Changes); err != nil {
 			return err
-		}
-		if !check {
-			if err := s.WriteImports(imports.Changes); err != nil {
-				return err
-			}
 		}
 	}
 	proved := true

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"errors"
-
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/lock"
@@ -30,21 +28,18 @@ func (e *env) renderCommand() *cli.Command {
 			e.verboseFlag(),
 		},
 		OnUsageError: usageError,
-		Action:       e.render,
+		Action: func(c *cli.Context) error {
+			if c.Bool("check") || c.Bool("diff") {
+				return e.render(c)
+			}
+			return e.locked(c, c.String("out"), e.render)
+		},
 	}
 }
 
-func (e *env) render(c *cli.Context) (err error) {
-	paths, out := c.Args().Slice(), c.String("out")
+func (e *env) render(c *cli.Context) error {
 	check := c.Bool("check") || c.Bool("diff")
-	if !check {
-		unlock, err := project.LockFolder(c.Context, paths, out, e.progress)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, unlock()) }()
-	}
-	p, err := project.Load(paths, out)
+	p, err := project.Load(c.Args().Slice(), c.String("out"))
 	if err != nil {
 		return err
 	}

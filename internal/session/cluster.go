@@ -32,10 +32,6 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources, template
 	if from.Inventory != "" {
 		return readSnapshot(from.Inventory)
 	}
-	say := from.Progress
-	if say == nil {
-		say = func(string) {}
-	}
 	config, err := proxmox.Configure(os.Getenv, targets(p))
 	if err != nil {
 		return nil, err
@@ -43,20 +39,20 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources, template
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
 	want := wanted(p, templates)
-	want.Progress = say
+	want.Progress = func(text string) { from.say("%s", text) }
 	began := time.Now()
 	inv, err := proxmox.Read(ctx, config, want)
 	if err != nil {
 		return nil, err
 	}
 	if questions := questions(p, secret.New(os.Getenv("DNS_UPDATE_KEYSECRET"))); len(questions) > 0 {
-		say(fmt.Sprintf("asking DNS for %d names", len(questions)))
+		from.say("asking DNS for %d names", len(questions))
 		if i := slices.IndexFunc(questions, func(q names.Question) bool { return q.Key.Name != "" && !q.Key.Secret.Set() }); i >= 0 {
-			say(fmt.Sprintf("DNS_UPDATE_KEYSECRET is not set: an apply needs it, and whether the server accepts the key %s is unknown", questions[i].Key.Name))
+			from.say("DNS_UPDATE_KEYSECRET is not set: an apply needs it, and whether the server accepts the key %s is unknown", questions[i].Key.Name)
 		}
 		inv.Records = names.Lookup(ctx, questions)
 	}
-	say(fmt.Sprintf("%d requests in %v", inv.Requests, time.Since(began).Round(10*time.Millisecond)))
+	from.say("%d requests in %v", inv.Requests, time.Since(began).Round(10*time.Millisecond))
 	return &inv, nil
 }
 

@@ -22,6 +22,12 @@ type Sources struct {
 	Progress  func(text string) // may be nil
 }
 
+func (f Sources) say(format string, args ...any) {
+	if f.Progress != nil {
+		f.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
 // A Session is everything that one command reads.
 type Session struct {
 	Project   *project.Project
@@ -36,9 +42,6 @@ type Session struct {
 
 // New begins a session for a project whose decisions are made.
 func New(p *project.Project, from Sources) *Session {
-	if from.Progress == nil {
-		from.Progress = func(string) {}
-	}
 	return &Session{Project: p, State: guard.State{}, sources: from, plans: map[guard.UnitID]*guard.Plan{}}
 }
 
