@@ -66,7 +66,7 @@ func (e *env) importBlocks(c *cli.Context) error {
 	}
 	if toStdout {
 		for _, f := range imports.Files {
-			fmt.Fprintf(e.out, "# %s\n%s", f.Path, f.Body)
+			_ = report.Text(e.out, "# "+f.Path+"\n"+string(f.Body))
 		}
 	} else if err := report.Changes(e.out, p.Root, render.Changes(imports.Changes, check, false)); err != nil {
 		return err
@@ -87,6 +87,9 @@ func (e *env) importBlocks(c *cli.Context) error {
 	r.Answer = fmt.Sprintf("%s to import in %s", report.Count(imports.Count(), "resource"), strings.Join(p.SelectedNames(), ", "))
 	if n := len(listed) - imports.Count(); n > 0 {
 		r.Answer += fmt.Sprintf("; %s below", report.Count(n, "other finding"))
+	}
+	if change := r.Changed(); change != "" {
+		r.Answer += "; " + change
 	}
 	if err := r.Print(e.errOut, e.options(e.errOut)); err != nil {
 		return err

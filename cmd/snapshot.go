@@ -56,7 +56,7 @@ func (e *env) snapshot(c *cli.Context) error {
 	case c.String("format") == "text":
 		return report.Inventory(e.out, inv)
 	case out == "":
-		_, err = e.out.Write(body)
+		err = report.JSON(e.out, body)
 	}
 	return err
 }

@@ -1,6 +1,10 @@
 package guard
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -75,8 +79,12 @@ const grant = "grant this permission, then run preflight again"
 // gaps makes a finding unknown for what is not visible. It reports whether there
 // was anything.
 func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
+	reason := "the token does not see it"
+	if i := slices.IndexFunc(gaps, func(g cluster.Gap) bool { return !strings.HasSuffix(g.Path, fmt.Sprintf("/%d", f.VMID)) }); i >= 0 {
+		reason = gaps[i].Reason // the same for every VM
+	}
 	for _, g := range gaps {
-		f.Is(finding.Unknown, "not everything about it is visible").Because("%s: %s", g.Path, g.Reason)
+		f.Is(finding.Unknown, reason).Because("%s: %s", g.Path, g.Reason)
 		if g.Fix != "" {
 			f.Next(grant, g.Fix)
 		}

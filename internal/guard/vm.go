@@ -217,7 +217,11 @@ func (s *subject) line(text string) string {
 	if s.match.VM == nil {
 		return text
 	}
-	return text + "  # " + s.match.VM.Path
+	at := s.match.VM.Path
+	if !strings.HasSuffix(at, "."+s.Key) { // of a group or class
+		at += ", " + s.Key
+	}
+	return text + "  # " + at
 }
 
 // templateMissing is a VM whose template does not exist, so that it cannot be

@@ -94,14 +94,17 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 	}
 }
 
-// stateRemove is the line that removes VMs from the state.
+// stateRemove is the line that removes VMs from the state. It removes the generated
+// folders first: the units of the records are not generated again, and a folder
+// that stays is part of every run.
 func (d *stackDecider) stateRemove(vms Ordered[VM]) finding.Line {
-	out := finding.Line{}
+	var out finding.Line
 	for _, e := range vms {
 		line := StateRemove(d.stack.Name, UnitVM, d.address(e.Key, &e.Value))
 		line.Items = append(out.Items, line.Items...)
 		out = line
 	}
+	out.Text = strings.Replace(out.Text, "terragrunt stack generate", "terragrunt stack clean && terragrunt stack generate", 1)
 	return out
 }
 

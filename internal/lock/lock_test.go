@@ -135,7 +135,7 @@ func TestDecide(t *testing.T) {
 		"order of the spec":   {"vms: {}", "vms: {b: {}, a: {}}", "", "a=101 b=100"},
 		"gone":                {"vms: {x: {}, y: {}}", "vms: {y: {}}", "stop: a/x", ""},
 		"retired":             {"vms: {x: {}, y: {}}", "retired: [x]\nvms: {y: {}, z: {}}", "", "x=100 retired y=101 z=102"},
-		"forgotten":           {"vms: {x: {}, y: {}}", "forgotten: [x]\nvms: {y: {}, z: {}}", "note: a: forgotten: x. While the state has them, the guard blocks every apply; to remove them from it: (cd stacks/a && terragrunt stack generate && cd .terragrunt-stack/proxmox-vm && terragrunt state rm 'proxmox_virtual_environment_vm.this[\"x\"]')", "x=100 forgotten y=101 z=102"},
+		"forgotten":           {"vms: {x: {}, y: {}}", "forgotten: [x]\nvms: {y: {}, z: {}}", "note: a: forgotten: x. While the state has them, the guard blocks every apply; to remove them from it: (cd stacks/a && terragrunt stack clean && terragrunt stack generate && cd .terragrunt-stack/proxmox-vm && terragrunt state rm 'proxmox_virtual_environment_vm.this[\"x\"]')", "x=100 forgotten y=101 z=102"},
 		"renamed":             {"vms: {x: {}}", "renamed: {x: y}\nvms: {w: {}, y: {}}", "", "w=101 y=100"},
 		"renamed, pinned":     {"vms: {x: {vmid: 105}}", "renamed: {x: y}\nvms: {y: {vmid: 105}}", "", "y=105"},
 		"renamed twice":       {"vms: {x: {}}", "renamed: {x: y, y: z}\nvms: {z: {}}", "", "z=100"},

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"stackgen/internal/secret"
 )
@@ -99,6 +100,25 @@ func Printf(w io.Writer, format string, args ...any) error {
 
 // Error prints why a command could not be done.
 func Error(w io.Writer, err error) error { return Printf(w, "stackgen: %s\n", err) }
+
+// JSON prints a JSON document that another program reads: it keeps its values, and
+// escapes the characters that harmless would replace.
+func JSON(w io.Writer, body []byte) error {
+	var out strings.Builder
+	for _, r := range string(body) {
+		switch {
+		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
 
 // Text prints text of several lines, such as a diff.
 func Text(w io.Writer, text string) error { return write(w, harmless(text)) }

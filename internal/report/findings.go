@@ -25,10 +25,11 @@ type Findings struct {
 
 // NewFindings is a report of findings.
 func NewFindings(fs []finding.Finding, notes []string) *Findings {
-	for i := range fs {
-		fs[i].Evidence, fs[i].Steps = append([]string{}, fs[i].Evidence...), append([]finding.Step{}, fs[i].Steps...)
+	own := append([]finding.Finding{}, fs...)
+	for i := range own { // JSON has empty lists, not null
+		own[i].Evidence, own[i].Steps = append([]string{}, own[i].Evidence...), append([]finding.Step{}, own[i].Steps...)
 	}
-	return &Findings{Findings: append([]finding.Finding{}, fs...), Counts: append([]finding.Count{}, finding.Counts(fs)...),
+	return &Findings{Findings: own, Counts: append([]finding.Count{}, finding.Counts(fs)...),
 		Total: len(fs), Exit: finding.Exit(fs), Notes: append([]string{}, notes...), Action: "apply"}
 }
 
@@ -66,14 +67,10 @@ func (r *Findings) answer() string {
 	if r.Answer != "" {
 		return r.Answer
 	}
-	stops, differ := 0, 0
+	stops := 0
 	for i := range r.Findings {
-		f := &r.Findings[i]
-		if f.Stops() {
+		if r.Findings[i].Stops() {
 			stops++
-		}
-		if f.Severity == finding.OK && len(f.Differs) > 0 {
-			differ++
 		}
 	}
 	of := r.Summary()
@@ -85,10 +82,24 @@ func (r *Findings) answer() string {
 	case finding.Outdated:
 		return fmt.Sprintf("not yet: take the steps below, then %s (%s)", r.Action, of)
 	}
-	if differ > 0 && r.Action == "apply" {
-		return fmt.Sprintf("safe to apply; the plan will change %s, listed below (%s)", Count(differ, "VM"), of)
+	if change := r.Changed(); change != "" && r.Action == "apply" {
+		return fmt.Sprintf("safe to apply; %s (%s)", change, of)
 	}
 	return fmt.Sprintf("safe to %s (%s)", r.Action, of)
+}
+
+// Changed says how many VMs the first plan after an import would change, if any.
+func (r *Findings) Changed() string {
+	n := 0
+	for i := range r.Findings {
+		if f := &r.Findings[i]; !f.Stops() && len(f.Differs) > 0 {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the plan will change %s, listed below", Count(n, "VM"))
 }
 
 // Summary is how many findings there are of each kind.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -27,7 +28,8 @@ type row struct {
 func rows(fs []finding.Finding, verbose bool) []row {
 	var out []row
 	for _, g := range finding.Groups(fs) {
-		if len(g.Findings) > few && !verbose {
+		short := len(g.Findings) > few && !verbose
+		if short {
 			r := newRow(&g.Findings[0])
 			r.about, r.evidence = groupName(g.Findings), []string{memberNames(g.Findings)}
 			out = append(out, r)
@@ -42,6 +44,20 @@ func rows(fs []finding.Finding, verbose bool) []row {
 		}
 		if last := &out[len(out)-1]; last.severity != finding.OK || last.notable || verbose {
 			last.steps = g.Steps
+			if short {
+				last.steps = shortened(g.Steps)
+			}
+		}
+	}
+	return out
+}
+
+// shortened are steps without most of the lines that name one finding each.
+func shortened(steps []finding.Step) []finding.Step {
+	out := slices.Clone(steps)
+	for i, s := range out {
+		if n := len(s.Lines) - few; n > few {
+			out[i].Lines = append(slices.Clone(s.Lines[:few]), finding.Line{Text: fmt.Sprintf("# and %d more: --verbose prints them", n)})
 		}
 	}
 	return out

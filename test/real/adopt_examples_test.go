@@ -84,7 +84,7 @@ func TestHardwareDifferences(t *testing.T) {
 	}
 	p.contains(output, "homelab/proxmox-vm: 3 to import, 0 to add, 2 to change, 0 to destroy", `update proxmox_virtual_environment_vm.protected["db01"]: startup`,
 		`update proxmox_virtual_environment_vm.this["web01"]: serial_device, tablet_device`,
-		"serial0 is in Proxmox VE and not in the spec: the first plan after the import removes it", "the first plan after the import would change it")
+		"serial0 is in Proxmox VE and not in the spec: the first plan after the import removes it", "the plan will change 2 VMs, listed below")
 }
 
 func quoted(items []string) []string {

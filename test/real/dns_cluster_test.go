@@ -47,7 +47,7 @@ func TestDNSCluster(t *testing.T) {
 	p := newDNSCluster(t, "DNS\n"+dnsLivePair, "web IN A 10.9.9.9", "db IN A 10.0.0.8")
 
 	// Existing records: another address blocks, the VM's own address is adopted.
-	p.step(3, "preflight", "STOP taken live/web.lab.test.", "DNS has 10.9.9.9", "adopt live/db.lab.test.", "create live/www.lab.test.", "create live/*.web.lab.test.",
+	p.step(3, "preflight", "blocked conflict live/web.lab.test.", "DNS has 10.9.9.9", "adopt live/db.lab.test.", "create live/www.lab.test.", "create live/*.web.lab.test.",
 		"nsupdate -k KEYFILE")
 	if err := p.server.Remove("web"); err != nil {
 		t.Fatal(err)
@@ -55,16 +55,16 @@ func TestDNSCluster(t *testing.T) {
 
 	// A key that the server rejects is reported before the first VM is created.
 	t.Setenv("DNS_UPDATE_KEYSECRET", "AAAA")
-	p.step(3, "preflight", "STOP unknown live/web.lab.test.", "rejects the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
+	p.step(3, "preflight", "blocked unknown live/web.lab.test.", "rejects the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
 	t.Setenv("DNS_UPDATE_KEYSECRET", "")
 	p.step(2, "preflight", "DNS_UPDATE_KEYSECRET is not set")
 	t.Setenv("DNS_UPDATE_KEYSECRET", p.server.Secret)
 	p.step(2, "preflight", "create live/web.lab.test.", "import-blocks")
 	p.step(3, "import-blocks --verify", "live/dns-b: 1 to import, 1 to add, 0 to change, 0 to destroy", `create dns_a_record_set.this["@"]`)
-	p.step(0, "preflight", "Apply now.")
+	p.step(0, "preflight", "safe to apply")
 	p.apply()
 	p.step(0, "import-blocks")
-	p.step(0, "preflight", "managed live/web.lab.test.", "8 managed. Apply now.")
+	p.step(0, "preflight --verbose", "managed live/web.lab.test.", "safe to apply (8 managed)")
 	p.emptyPlans(4)
 	web := p.address("web")
 	p.has("www", web)
@@ -111,7 +111,7 @@ func (c *dnsCluster) setAddress(vmid int, address string) {
 func (c *dnsCluster) adoptAfterStateLoss() {
 	c.Helper()
 	c.remove(".state")
-	c.step(2, "preflight", "adopt live/a", "adopt live/web.lab.test.", "adopt live/*.web.lab.test.", "adopt live/db.lab.test.")
+	c.step(2, "preflight --verbose", "adopt live/a", "adopt live/web.lab.test.", "adopt live/*.web.lab.test.", "adopt live/db.lab.test.")
 	c.step(0, "import-blocks --verify", "live/proxmox-vm: 2 to import, 0 to add, 0 to change, 0 to destroy", "live/dns-a: 3 to import", "live/dns-b: 2 to import, 0 to add, 0 to change, 0 to destroy")
 	c.sim.ResetLog()
 	output := c.apply()
@@ -119,7 +119,7 @@ func (c *dnsCluster) adoptAfterStateLoss() {
 	c.changed(output, "Modifying", 0)
 	c.has("web", "10.0.0.77")
 	c.step(0, "import-blocks")
-	c.step(0, "preflight", "8 managed. Apply now.")
+	c.step(0, "preflight", "safe to apply (8 managed)")
 	c.emptyPlans(4)
 	if n := c.sim.Counters().Writes; n != 0 {
 		c.Errorf("the adoption made %d writes", n)
@@ -133,7 +133,7 @@ func (c *dnsCluster) switchModes() {
 	for _, mode := range []string{"per-stack", "per-vm"} {
 		c.write("specs/live.yaml", c.liveText("DNS, mode: "+mode+"\n"+dnsLivePair))
 		c.step(0, "render", "its records move")
-		c.step(2, "preflight", "adopt live/web.lab.test.", "hands it over", "adopt live/db.lab.test.")
+		c.step(2, "preflight --verbose", "adopt live/web.lab.test.", "hands it over", "adopt live/db.lab.test.")
 		c.fails("stacks/live", []string{"stack", "run", "apply", "--non-interactive"}, "stackgen guard refuses", "hands it over", "stackgen import-blocks")
 		c.step(3, "preflight --plan "+c.plans(), "the plan creates dns_a_record_set.this[\"db\"]", "import-blocks")
 		c.step(0, "import-blocks --verify", map[string]string{"per-stack": "live/dns: 5 to import, 0 to add, 0 to change, 0 to destroy", "per-vm": "live/dns-a: 3 to import, 0 to add, 0 to change, 0 to destroy"}[mode])
@@ -143,10 +143,10 @@ func (c *dnsCluster) switchModes() {
 			c.changed(output, what, 0)
 		}
 		c.step(0, "import-blocks", "0 resources to import")
-		c.step(0, "preflight", "8 managed. Apply now.")
+		c.step(0, "preflight", "safe to apply (8 managed)")
 		c.step(0, "render --records-moved live")
 		c.succeeds("stacks/live", "terragrunt", "stack", "clean")
-		c.step(0, "preflight", "8 managed. Apply now.")
+		c.step(0, "preflight", "safe to apply (8 managed)")
 		c.emptyPlans(map[string]int{"per-stack": 3, "per-vm": 4}[mode])
 	}
 	watch()

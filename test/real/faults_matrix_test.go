@@ -50,7 +50,7 @@ func (f fault) succeedsInBoth(contains string, created ...int) fault {
 
 const (
 	adoptAll    = "adopt live a b c"
-	noState     = "does not import it yet"
+	noState     = "its import block is missing"
 	nothingToDo = "right: nothing to do"
 )
 
@@ -61,32 +61,32 @@ func faults() []fault {
 		fault{name: "state of one unit lost", event: loseUnitState}.fixedByImport("adopt a b c", noState, "3 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "stale state restored from a backup", event: restoreOldState}.fixedByImport("adopt c", noState, "1 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "VM migrated by hand", event: migrate}.succeedsInBoth(nothingToDo),
-		fault{name: "VM deleted by hand", event: deleteVM}.refusedInBoth("lost a", "the plan would show an innocent create"),
-		fault{name: "VM re-created by hand under the same VMID", event: recreateVM, foreign: []int{300}}.refusedInBoth("taken a", "it was made again by hand"),
-		fault{name: "VM deleted, a stranger has its VMID", event: replaceVM, foreign: []int{300}}.refusedInBoth("taken a", "belongs to another VM"),
-		fault{name: "VMID of a new VM taken by a VM", event: occupyVMID(asVM), foreign: []int{303}}.refusedInBoth("taken d", "VMID 303 belongs to another VM"),
-		fault{name: "VMID of a new VM taken by a container", event: occupyVMID(asContainer), foreign: []int{303}}.refusedInBoth("taken d", "VMID 303 belongs to a container"),
-		fault{name: "VMID of a new VM taken by a template", event: occupyVMID(asTemplate), foreign: []int{303}}.refusedInBoth("taken d", "VMID 303 belongs to a template"),
-		fault{name: "state lost, and two VMs of one name", event: duplicateName}.refusedInBoth("ambiguous a", "2 VMs carry the name live-a"),
-		fault{name: "five VMs have the name of a new one", event: fiveSameNames}.refusedInBoth("ambiguous d", "5 other VMs carry the name live-d"),
-		fault{name: "token without VM.Audit on everything", seed: roleWithoutAudit, event: hideGuests("/vms", "/pool")}.refusedInBoth("unknown a b c", "cannot see"),
-		fault{name: "token without VM.Audit on one VM", seed: roleWithoutAudit, event: hideGuests("/vms/301", "/pool")}.refusedInBoth("unknown b", "VM 301 is not visible"),
+		fault{name: "VM deleted by hand", event: deleteVM}.refusedInBoth("gone a", "a plan would create it again, empty"),
+		fault{name: "VM re-created by hand under the same VMID", event: recreateVM, foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
+		fault{name: "VM deleted, a stranger has its VMID", event: replaceVM, foreign: []int{300}}.refusedInBoth("conflict a", "belongs to a VM with another name"),
+		fault{name: "VMID of a new VM taken by a VM", event: occupyVMID(asVM), foreign: []int{303}}.refusedInBoth("conflict d", "belongs to a VM with another name"),
+		fault{name: "VMID of a new VM taken by a container", event: occupyVMID(asContainer), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a container"),
+		fault{name: "VMID of a new VM taken by a template", event: occupyVMID(asTemplate), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a template"),
+		fault{name: "state lost, and two VMs of one name", event: duplicateName}.refusedInBoth("ambiguous a", "other VMs have its name"),
+		fault{name: "five VMs have the name of a new one", event: fiveSameNames}.refusedInBoth("ambiguous d", "other VMs have its name"),
+		fault{name: "token without VM.Audit on everything", seed: roleWithoutAudit, event: hideGuests("/vms", "/pool")}.refusedInBoth("unknown a b c", "does not see"),
+		fault{name: "token without VM.Audit on one VM", seed: roleWithoutAudit, event: hideGuests("/vms/301", "/pool")}.refusedInBoth("unknown b", "the token does not see it"),
 		fault{name: "node offline", event: disconnectNodes("pve2")}.refusedInBoth("unknown b", "node pve2 is offline"),
 		fault{name: "no quorum", event: disconnectNodes("pve2", "pve3")}.refusedInBoth("unknown live a b c", "no quorum"),
 		fault{name: "lists lagging and alternating, a VM to create", seed: staleLists, event: withStaleLists(addVM)}.succeedsInBoth("1 added, 0 changed, 0 destroyed", 303),
 		fault{name: "lists lagging and alternating, state lost", seed: staleLists, event: withStaleLists(loseState)}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "596, and the clone was executed", event: failClone("timeout"), created: []int{303}}.fixedByImport("adopt d", noState, "1 imported"),
 		fault{name: "apply killed with SIGKILL in the middle of clones", event: killApply, created: []int{303, 304, 305}}.fixedByImport("adopt d e f", noState, "3 imported"),
-		fault{name: "apply killed with SIGKILL, its clones still under way", event: killApplyWhileCloning, created: []int{303, 304, 305}}.refusedInBoth("busy d e f", "locked (clone)"),
-		fault{name: "worker killed, its lock left behind", event: failClone("kill-worker"), created: []int{303}}.refusedInBoth("busy d", "locked (clone)"),
-		fault{name: "apply failed between a clone and its configuration", event: failConfiguration, created: []int{303}}.refusedInBoth("unlisted d", "marks it as tainted"),
-		fault{name: "template of a new VM gone", event: removeTemplate}.refusedInBoth("missing d", "its template 9000 is not there"),
+		fault{name: "apply killed with SIGKILL, its clones still under way", event: killApplyWhileCloning, created: []int{303, 304, 305}}.refusedInBoth("busy d e f", "locked: clone"),
+		fault{name: "worker killed, its lock left behind", event: failClone("kill-worker"), created: []int{303}}.refusedInBoth("busy d", "locked: clone"),
+		fault{name: "apply failed between a clone and its configuration", event: failConfiguration, created: []int{303}}.refusedInBoth("would-destroy d", "tainted in state"),
+		fault{name: "template of a new VM gone", event: removeTemplate}.refusedInBoth("cannot-create d", "its template 9000 does not exist"),
 		fault{name: "agent silent", event: silenceAgent}.refusedInBoth("unknown a", "every plan would wait 15m for it"),
 		fault{name: "NIC hole, state lost", event: leaveNICGap}.refusedInBoth("unknown b", "no net1"),
-		fault{name: "pool gone", event: deletePool}.refusedInBoth("lost live", "the cluster has none of that name"),
-		fault{name: "spec shrunk", event: dropVM}.refusedInBoth("c", "is in the lock and no longer in specs/live.yaml. An apply would destroy it"),
-		fault{name: "spec with a renamed key", event: renameKey}.refusedInBoth("c", "is in the lock and no longer in specs/live.yaml. An apply would destroy it"),
+		fault{name: "pool gone", event: deletePool}.refusedInBoth("gone live", "in state, and not in the cluster any more"),
+		fault{name: "spec shrunk", event: dropVM}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
+		fault{name: "spec with a renamed key", event: renameKey}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
 		fault{name: "spec with a renamed key that says so", event: renameKeyDeclared}.succeedsInBoth("right"),
-		fault{name: "stale import file, state lost", event: leaveWrongImport}.fixedByImport("adopt a", "imports pve3/123, not pve1/300", "4 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "stale import file, state lost", event: leaveWrongImport}.fixedByImport("adopt a", "its import block is wrong", "4 imported, 0 added, 0 changed, 0 destroyed"),
 	}
 }

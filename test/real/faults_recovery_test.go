@@ -24,14 +24,14 @@ var recoveries = map[string]recovery{
 }
 
 // recoveryCommand is a command line in a refusal.
-var recoveryCommand = regexp.MustCompile(`(?m)^         (\S.*)$`)
+var recoveryCommand = regexp.MustCompile(`(?m)^      (\S.*)$`)
 
 // applyRecovery applies, runs the command lines of the refusal, and applies again.
 func applyRecovery(w *faultCase, f fault) {
 	r := recoveries[f.name]
 	output := w.apply().output
 	ran := false
-	for _, step := range strings.Split(output, "\n     > ") {
+	for _, step := range strings.Split(output, "\n  > ") {
 		if !strings.Contains(step, r.line) || ran {
 			continue
 		}

@@ -98,10 +98,9 @@ func (w *faultCase) checkEmptyPlan() {
 }
 
 var (
-	faultVerdict = regexp.MustCompile(`(STOP|FAIL|wait) +([a-z]+) +live/([a-z0-9-]+).*`)
-	faultRefusal = regexp.MustCompile(`STOP live/([a-z0-9-]+): (.*)`)
-	faultReason  = regexp.MustCompile(`(?m)^       \S.*$`)
-	faultImports = regexp.MustCompile(`stacks/live/imports/.*`)
+	// A line of a report: severity, kind, address, what else is known of it, and
+	// the reason after two spaces.
+	faultFinding = regexp.MustCompile(`(blocked|failed|outdated) +([a-z-]+) +live/([a-z0-9-]+)(?: ?\S+)*  +(\S.*)`)
 	faultApplied = regexp.MustCompile(`Apply complete! Resources: (?:(\d+) imported, )?(\d+) added, (\d+) changed, (\d+) destroyed`)
 )
 
@@ -116,7 +115,7 @@ func (w *faultCase) expectOutcome(want outcome, run func() commandResult) string
 		out = summarizeRefusal(r.output)
 	}
 	refused := want.verdicts != ""
-	if refused != (r.code != 0) || refused && !strings.HasPrefix(out, "STOP, "+want.verdicts+":") || !strings.Contains(out, want.contains) {
+	if refused != (r.code != 0) || refused && !strings.HasPrefix(out, "blocked, "+want.verdicts+":") || !strings.Contains(out, want.contains) {
 		w.Errorf("%s: exit %d, output: %s\nwant %+v\n%s", r.line, r.code, out, want, r.output)
 	}
 	if n := w.sim.Counters().Writes - writes; refused && n > 0 {
@@ -142,40 +141,33 @@ func summarizeApplies(output string) string {
 	return "right: " + out + "; then nothing to do"
 }
 
-// summarizeRefusal is a refusal as one line: its verdicts, their keys, and the first
-// reason. Verdicts that wait for import files count only if no other stops.
+// summarizeRefusal is a refusal as one line: its kinds, their keys, and the first
+// reason. What is outdated counts only if nothing else blocks.
 func summarizeRefusal(output string) string {
-	if m := faultRefusal.FindStringSubmatch(output); m != nil {
-		return fmt.Sprintf("STOP, %s: %s", m[1], m[2])
+	found := faultFinding.FindAllStringSubmatch(output, -1)
+	blocked := slices.DeleteFunc(slices.Clone(found), func(m []string) bool { return m[1] == "outdated" })
+	if len(blocked) > 0 {
+		found = blocked
 	}
-	found := faultVerdict.FindAllStringSubmatchIndex(output, -1)
-	hard := slices.DeleteFunc(slices.Clone(found), func(at []int) bool { return output[at[2]:at[3]] == "wait" })
-	if len(hard) > 0 {
-		found = hard
+	if len(found) == 0 {
+		return "blocked, without a finding"
 	}
-	var words []string
-	about := map[string][]string{}
-	reason := "no verdict found"
-	for i, at := range found {
-		word, key := output[at[4]:at[5]], output[at[6]:at[7]]
-		if i == 0 {
-			reason = strings.TrimSpace(faultReason.FindString(output[at[1]:]))
-			if len(hard) == 0 {
-				reason = faultImports.FindString(output[at[1]:])
-			}
+	var kinds []string
+	keys := map[string][]string{}
+	for _, m := range found {
+		kind, key := m[2], m[3]
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
 		}
-		if !slices.Contains(words, word) {
-			words = append(words, word)
-		}
-		if !slices.Contains(about[word], key) {
-			about[word] = append(about[word], key)
+		if !slices.Contains(keys[kind], key) {
+			keys[kind] = append(keys[kind], key)
 		}
 	}
 	var out []string
-	for _, word := range words {
-		out = append(out, word+" "+strings.Join(about[word], " "))
+	for _, kind := range kinds {
+		out = append(out, kind+" "+strings.Join(keys[kind], " "))
 	}
-	return "STOP, " + strings.Join(out, "; ") + ": " + reason
+	return "blocked, " + strings.Join(out, "; ") + ": " + found[0][4]
 }
 
 // faultTable compares the results with the documentation.

@@ -44,22 +44,22 @@ func TestPreflight(t *testing.T) {
 		p.contains(output, contains...)
 	}
 	p.write("inv.json", inventoryJSON(""))
-	expect(0, "create live/a", "Apply now.")
+	expect(0, "create live/a", "safe to apply")
 	p.write("inv.json", inventoryJSON(guestJSON))
 	expect(2, "adopt live/a", "import-blocks")
 	if code, output := p.stackgen("import-blocks", p.dir, "--inventory", inventory); code != 0 {
 		t.Fatalf("import-blocks: exit %d\n%s", code, output)
 	}
-	expect(0, "adopt live/a", "Apply now.")
+	expect(0, "adopt live/a", "safe to apply")
 	if code, output := p.stackgen("render", p.dir, "--check"); code != 0 {
 		t.Errorf("an import file makes render find differences: exit %d\n%s", code, output)
 	}
 	p.write(".state/live/proxmox-vm/tofu.tfstate", stateJSON)
 	expect(2, "managed live/a", "still imports")
 	p.remove("stacks/live/imports")
-	expect(0, "managed live/a", "Apply now.")
+	expect(0, "managed live/a", "safe to apply")
 	p.write("inv.json", inventoryJSON(""))
-	expect(3, "lost live/a", "STOP")
+	expect(3, "blocked gone live/a")
 	p.write(".state/live/proxmox-vm/tofu.tfstate", "{")
 	expect(1, "unknown live/a", "could not be read")
 	p.remove("stacks/live/terragrunt.stack.hcl")

@@ -88,7 +88,7 @@ vms:
 		return dir
 	}
 	sim.ResetLog()
-	step(3, "preflight --plan "+plan(), "STOP adopt live/registry", "STOP adopt live/a", "the plan creates proxmox_virtual_environment_vm.this")
+	step(3, "preflight --plan "+plan(), "blocked adopt live/registry", "blocked adopt live/a", "the plan creates proxmox_virtual_environment_vm.this")
 	step(0, "import-blocks --verify", "live/proxmox-pool: 1 to import, 0 to add, 0 to change, 0 to destroy", "live/proxmox-vm: 3 to import, 0 to add, 0 to change, 0 to destroy")
 	step(0, "preflight")
 	step(0, "preflight --plan "+plan(), "4 adopt")
@@ -99,6 +99,6 @@ vms:
 		t.Errorf("the adoption made %d writes", n)
 	}
 	sim.Remove(300)
-	step(3, "preflight", "lost live/a")
-	step(3, "preflight --plan "+plan(), "lost live/a", "its refresh found it gone")
+	step(3, "preflight", "gone live/a")
+	step(3, "preflight --plan "+plan(), "gone live/a", "its refresh did not find it")
 }
