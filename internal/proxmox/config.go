@@ -15,7 +15,8 @@ import (
 	"stackgen/internal/secret"
 )
 
-// A Config says how to connect to a cluster, and as which user.
+// A Config says how to connect to a cluster, and as which user. Configure makes
+// one; the zero Config does not work.
 type Config struct {
 	Endpoint string // https://HOST:PORT, without a path
 	Insecure bool

@@ -130,6 +130,13 @@ func TestRejectedRequests(t *testing.T) {
 	if _, err := read(t, s, "root@pam!sim", proxmox.Wanted{}); err == nil || err.Error() != "GET /pools: HTTP 403 Permission check failed" {
 		t.Errorf("403 gives %v", err)
 	}
+	s.ClearFaults()
+	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoError, Status: 400, Message: "bad " + tokenSecret + " from " + token, Path: "/pools"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(t, s, "root@pam!sim", proxmox.Wanted{}); err == nil || err.Error() != "GET /pools: HTTP 400 bad (secret) from (secret)" {
+		t.Errorf("a server that repeats the token gives %v", err)
+	}
 }
 
 func TestPasswordsAndTickets(t *testing.T) {

@@ -30,7 +30,6 @@ type trace struct {
 	agent       string
 	listed      bool
 	silent      bool
-	rewrites    bool
 	confTouched map[string]bool
 	volid       string
 	written     bool // the scenario has changed it
@@ -120,7 +119,7 @@ func (t *trace) see(node, kind string) {
 }
 
 func (t *trace) sawStatus(m map[string]any) {
-	if t.running == nil && !t.rewrites {
+	if t.running == nil {
 		on := m["status"] == "running"
 		t.running = &on
 	}
@@ -151,7 +150,6 @@ func (t *trace) note(e *Exchange, rest string) {
 		return
 	}
 	t.touched["lock"], t.touched["parent"] = true, true
-	t.written = true
 	if rest == "/clone" {
 		return
 	}
