@@ -19,7 +19,6 @@ type shape struct {
 	key   string        // of the property in the value of the enclosing block; "" is the same value
 	row   *schema.Field // of an attribute
 	list  bool          // a block that may be repeated
-	omit  bool          // a block that is left out while it has only the provider's defaults
 	parts []*shape      // of a block, in the order of the table
 }
 
@@ -52,15 +51,11 @@ func (s *shape) add(rows []schema.Field) {
 		last := path[len(path)-1]
 		at := s
 		for _, name := range path[:len(path)-1] {
-			root := at == s && s.name == ""
 			at = at.block(name, "")
-			at.omit = root
 		}
 		switch {
 		case row.Type == schema.Object:
-			b := at.block(last, row.Key)
-			b.omit = row.OmitDefault
-			b.add(row.Fields)
+			at.block(last, row.Key).add(row.Fields)
 		case row.Type == schema.List && row.Elem.Type == schema.Object:
 			b := at.block(last, row.Key)
 			b.list = true
@@ -134,12 +129,16 @@ func (s *shape) value(n *schema.Node) *schema.Node {
 	return n.Get(s.key)
 }
 
-// isDefault reports whether a value has only the provider's defaults.
-func (s *shape) isDefault(n *schema.Node) bool {
-	return !slices.ContainsFunc(s.parts, func(p *shape) bool {
+// isOmitted reports whether a block is not rendered.
+func (s *shape) isOmitted(n *schema.Node) bool {
+	for _, p := range s.parts {
 		v := p.value(n)
-		return p.row == nil && !p.isDefault(v) || p.row != nil && !p.row.IsDefault(v)
-	})
+		switch {
+		case p.row != nil && !p.row.IsOmitted(v), p.list && len(v.List()) > 0, p.row == nil && !p.list && !p.isOmitted(v):
+			return false
+		}
+	}
+	return true
 }
 
 // literal is the value of a block in a stack file: everything that is not null.
@@ -159,11 +158,8 @@ func (s *shape) literal(n *schema.Node) []pair {
 			if len(items) > 0 {
 				out = append(out, pair{p.name, list(items...)})
 			}
-		case p.omit && p.isDefault(v):
-		default:
-			if nested := p.literal(v); len(nested) > 0 {
-				out = append(out, pair{p.name, inline(nested...)})
-			}
+		case !p.isOmitted(v):
+			out = append(out, pair{p.name, inline(p.literal(v)...)})
 		}
 	}
 	return out

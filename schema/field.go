@@ -64,7 +64,7 @@ type Field struct {
 	Unset       string   // the value that the provider uses where the spec has none, or Keep
 	Absent      string   // the value that the provider reads where the configuration has none, or None; Unset if empty
 	Implied     string   // the value that Proxmox VE uses where the configuration has none, if no spec can say "none"
-	OmitDefault bool     // the provider reads an Object as absent while it has only defaults, so it is not rendered
+	OmitDefault bool     // the provider reads the block as absent while it has only defaults of such rows, so it is not rendered then
 	Change      Effect   // on an existing VM
 
 	Doc string
@@ -159,15 +159,26 @@ func (f *Field) IsDefault(n *Node) bool {
 	return n == nil || len(f.Fields) > 0 || len(n.Items) == 0 && n.Text == f.Unset || f.Unset == Keep && n.Text == f.AbsentValue()
 }
 
-// StickyBlocks are the blocks of the VM resource that the provider reads as
-// absent while they have only its defaults, so they are not rendered then. But a
-// state that has such a block keeps it.
+// IsOmitted reports whether a value is not rendered, because the provider reads
+// its block as absent.
+func (f *Field) IsOmitted(n *Node) bool {
+	for i := range f.Fields {
+		if sub := &f.Fields[i]; !sub.IsOmitted(n.Get(sub.Key)) {
+			return false
+		}
+	}
+	return n == nil || len(f.Fields) > 0 || f.OmitDefault && f.IsDefault(n)
+}
+
+// StickyBlocks are the blocks of the VM resource that are not rendered while they
+// have only defaults. A state that has such a block keeps it, unless the provider
+// keeps what the VM has anyway.
 func StickyBlocks() []string {
 	var out []string
 	for i := range VMFields {
 		f := &VMFields[i]
-		block := strings.Contains(f.HCL, ".") || f.OmitDefault
-		if name := f.Attribute(); block && f.Unset != Keep && !slices.Contains(out, name) {
+		omits := f.OmitDefault || slices.ContainsFunc(f.Fields, func(sub Field) bool { return sub.OmitDefault })
+		if name := f.Attribute(); omits && f.Unset != Keep && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}

@@ -33,18 +33,18 @@ var VMFields = []Field{
 	{Key: "machine", Type: String, Format: "machine", HCL: "machine", PVE: "machine", Doc: "Machine type."},
 	{Key: "scsi_hardware", Type: String, Enum: []string{"virtio-scsi-single", "virtio-scsi-pci", "lsi", "lsi53c810", "megasas", "pvscsi"}, Default: "virtio-scsi-single", HCL: "scsi_hardware", PVE: "scsihw", Implied: "lsi", Unset: "virtio-scsi-pci", Doc: "SCSI controller."},
 	{Key: "boot_order", Type: List, Elem: &Field{Type: String, Format: "bootdev"}, HCL: "boot_order", PVE: "boot/order", Unread: []string{"", "legacy"}, Unset: Keep, Doc: "Devices to boot from, in order."},
-	{Key: "os_type", Type: String, Enum: []string{"l24", "l26", "other", "solaris", "w2k", "w2k3", "w2k8", "win7", "win8", "win10", "win11", "wvista", "wxp"}, Default: "l26", HCL: "operating_system.type", PVE: "ostype", Implied: "other", Unset: "other", Doc: "Guest operating system."},
-	{Key: "cores", Type: Int, Min: 1, Max: 1024, Default: "2", HCL: "cpu.cores", PVE: "cores", Unset: "1", Doc: "Cores per socket."},
-	{Key: "sockets", Type: Int, Min: 1, Max: 16, Default: "1", HCL: "cpu.sockets", PVE: "sockets", Unset: "1", Doc: "CPU sockets."},
-	{Key: "cpu_type", Type: String, Format: "cpu", Default: "x86-64-v2-AES", HCL: "cpu.type", PVE: "cpu/cputype", Bare: true, Unset: "qemu64", Doc: "Emulated CPU."},
+	{Key: "os_type", Type: String, Enum: []string{"l24", "l26", "other", "solaris", "w2k", "w2k3", "w2k8", "win7", "win8", "win10", "win11", "wvista", "wxp"}, Default: "l26", HCL: "operating_system.type", PVE: "ostype", Implied: "other", Unset: "other", OmitDefault: true, Doc: "Guest operating system."},
+	{Key: "cores", Type: Int, Min: 1, Max: 1024, Default: "2", HCL: "cpu.cores", PVE: "cores", Unset: "1", OmitDefault: true, Doc: "Cores per socket."},
+	{Key: "sockets", Type: Int, Min: 1, Max: 16, Default: "1", HCL: "cpu.sockets", PVE: "sockets", Unset: "1", OmitDefault: true, Doc: "CPU sockets."},
+	{Key: "cpu_type", Type: String, Format: "cpu", Default: "x86-64-v2-AES", HCL: "cpu.type", PVE: "cpu/cputype", Bare: true, Unset: "qemu64", OmitDefault: true, Doc: "Emulated CPU."},
 	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", PVE: "cpu/flags", Doc: "CPU flags to add or remove, such as [+aes, -pcid]."},
 	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", PVE: "affinity", Doc: "The CPUs of the node that the VM may use, such as 0-3,8; only root@pam may change it."},
 	{Key: "numa", Type: Bool, HCL: "cpu.numa", PVE: "numa", Unset: "false", Doc: "Enable NUMA."},
 	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Absent: "0", Unset: Keep, Doc: "CPU weight relative to the other guests of the node."},
 	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Doc: "Limit of CPU usage in cores; 0 is none."},
-	{Key: "memory", Type: Int, Min: 16, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", Doc: "Memory in MiB."},
-	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Unit: "MiB", PVE: "balloon", Unset: "0", Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
-	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, OmitDefault: true, Doc: "The QEMU guest agent. Only the agent reports an address from DHCP."},
+	{Key: "memory", Type: Int, Min: 16, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", OmitDefault: true, Doc: "Memory in MiB."},
+	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Unit: "MiB", PVE: "balloon", Unset: "0", OmitDefault: true, Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
+	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, Doc: "The QEMU guest agent. Only the agent reports an address from DHCP."},
 	{Key: "cloud_init", Type: Object, Off: true, Default: "{ipv4: dhcp}", HCL: "initialization", Fields: cloudInitFields, Doc: "The cloud-init drive. `false` is for templates without one."},
 	{Key: "disks", Type: List, Elem: &Field{Type: Object, Fields: diskFields}, Default: "[]", HCL: "disk", PVE: "scsi* virtio* sata* ide*", Unread: []string{"", "file", "media"}, Unset: Keep, Doc: "Disks. An empty list leaves the template's disks as they are, unmanaged."},
 	{Key: "networks", Type: List, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", PVE: "net*", Unset: Keep, Doc: "Network devices, net0 first."},
@@ -54,7 +54,7 @@ var VMFields = []Field{
 	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Unset: "en-us", Doc: "Keyboard layout of the VNC console."},
 	{Key: "usb", Type: List, Elem: &Field{Type: Object, Fields: usbFields}, HCL: "usb", PVE: "usb*", Doc: "USB devices of the node, usb0 first."},
 	{Key: "serial", Type: List, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Doc: "Serial devices, serial0 first."},
-	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", OmitDefault: true, Unset: Keep, Doc: "Display."},
+	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Doc: "Display."},
 	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Doc: "Order and delays when a node starts or stops."},
 	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "The VM's DNS records. Without it, one record with the VM's name. `false` is no record."},
 	{Key: "meta", Type: Any, Doc: "Anything; passed to the outputs untouched."},
@@ -83,7 +83,7 @@ var weightFields = []Field{
 }
 
 var agentFields = []Field{
-	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", PVE: "enabled", Bare: true, Unset: "false", Doc: "The guest runs the agent."},
+	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", PVE: "enabled", Bare: true, Unset: "false", OmitDefault: true, Doc: "The guest runs the agent."},
 	{Key: "timeout", Type: String, Format: "duration", HCL: "timeout", Unset: "15m", Doc: "How long the provider waits for the agent; its own default is 15m."},
 	{Key: "trim", Type: Bool, HCL: "trim", PVE: "fstrim_cloned_disks", Unset: "false", Doc: "Trim disks after a clone or move."},
 	{Key: "type", Type: String, Enum: []string{"virtio", "isa"}, HCL: "type", PVE: "type", Unset: "virtio", Doc: "Channel between host and agent."},
@@ -164,7 +164,7 @@ var usbFields = []Field{
 }
 
 var vgaFields = []Field{
-	{Key: "type", Type: String, Enum: []string{"std", "cirrus", "none", "qxl", "qxl2", "qxl3", "qxl4", "serial0", "serial1", "serial2", "serial3", "virtio", "virtio-gl", "vmware"}, HCL: "type", PVE: "type", Bare: true, Absent: None, Unset: "std", Doc: "Display type."},
+	{Key: "type", Type: String, Enum: []string{"std", "cirrus", "none", "qxl", "qxl2", "qxl3", "qxl4", "serial0", "serial1", "serial2", "serial3", "virtio", "virtio-gl", "vmware"}, HCL: "type", PVE: "type", Bare: true, Absent: None, Unset: "std", OmitDefault: true, Doc: "Display type."},
 	{Key: "memory", Type: Int, Min: 4, Max: 512, HCL: "memory", Unit: "MiB", PVE: "memory", Unset: "16", Doc: "Display memory in MiB."},
 	{Key: "clipboard", Type: String, Enum: []string{"vnc"}, HCL: "clipboard", PVE: "clipboard", Doc: "Share the clipboard over VNC."},
 }

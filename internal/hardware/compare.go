@@ -105,7 +105,7 @@ func rendered(f *schema.Field, v *schema.VM) *schema.Node {
 	switch {
 	case n == nil, n.Off() && f.Type == schema.Object,
 		f.Unset == schema.Keep && n.Shape == schema.ShapeList && len(n.Items) == 0,
-		f.Unset == schema.Keep && f.OmitDefault && f.IsDefault(n):
+		f.Unset == schema.Keep && f.Type == schema.Object && f.IsOmitted(n):
 		return nil
 	}
 	return n
