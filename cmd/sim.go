@@ -57,11 +57,11 @@ func (e *env) sim(c *cli.Context) (err error) {
 		}
 	}
 	if file := c.String("log"); file != "" {
-		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-		if err != nil {
-			return fmt.Errorf("cannot write %s: %w", file, disk.Cause(err))
+		f, failed := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+		if failed != nil {
+			return fmt.Errorf("cannot write %s: %w", file, disk.Cause(failed))
 		}
-		defer f.Close()
+		defer func() { err = errors.Join(err, f.Close()) }()
 		o.Log = f
 	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)

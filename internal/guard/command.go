@@ -79,7 +79,7 @@ func (c Command) PlanArgs() ([]string, error) {
 	if c.Args[0] == "destroy" {
 		out = append(out, "-destroy")
 	}
-	all := append(extra, c.Args[1:]...)
+	all := slices.Concat(extra, c.Args[1:])
 	for i := 0; i < len(all); i++ {
 		name, _, _ := parseFlag(all[i])
 		omit := slices.Contains(notOfPlans, name)

@@ -26,12 +26,10 @@ func folder(t *testing.T, files map[string]string) {
 	}
 }
 
-func spec(name string) string {
-	return "apiVersion: stackgen/v1\nkind: Stack\nname: " + name + "\nvmids: 300-399\ndefaults: {node: pve1, template: 9002}\nvms: {web: {}}\n"
-}
+const spec = "apiVersion: stackgen/v1\nkind: Stack\nname: lab\nvmids: 300-399\ndefaults: {node: pve1, template: 9002}\nvms: {web: {}}\n"
 
 func TestOpenDecides(t *testing.T) {
-	folder(t, map[string]string{"specs/lab.yaml": spec("lab")})
+	folder(t, map[string]string{"specs/lab.yaml": spec})
 	p, err := Open([]string{"specs/lab.yaml"})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +71,7 @@ func TestOpenIsBlocked(t *testing.T) {
 	if _, err := Open(nil); err == nil || errors.As(err, &blocked) || !strings.Contains(err.Error(), "stackgen init") {
 		t.Errorf("no spec: %v", err)
 	}
-	folder(t, map[string]string{"specs/lab.yaml": spec("lab")})
+	folder(t, map[string]string{"specs/lab.yaml": spec})
 	p, err := Open(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +80,7 @@ func TestOpenIsBlocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder(t, map[string]string{"specs/lab.yaml": strings.Replace(spec("lab"), "web", "db", 1), lock.File: string(body)})
+	folder(t, map[string]string{"specs/lab.yaml": strings.Replace(spec, "web", "db", 1), lock.File: string(body)})
 	if _, err := Open(nil); !errors.As(err, &blocked) || blocked.Invalid() || len(blocked.Project.Refusals) == 0 {
 		t.Errorf("a VM that left the spec: %v", err)
 	}
@@ -117,7 +115,7 @@ func TestReferencesAreRegularFiles(t *testing.T) {
 }
 
 func TestLockFolder(t *testing.T) {
-	folder(t, map[string]string{"specs/lab.yaml": spec("lab")})
+	folder(t, map[string]string{"specs/lab.yaml": spec})
 	unlock, err := LockFolder(t.Context(), nil, "", nil)
 	if err != nil {
 		t.Fatal(err)
