@@ -46,13 +46,13 @@ func TestConfigure(t *testing.T) {
 		"two clusters":         {env1, []proxmox.Target{spec, {Spec: "specs/b.yaml", Endpoint: "https://b:8006"}}, "specs/a.yaml and specs/b.yaml name different clusters"},
 		"no endpoint":          {with("PROXMOX_VE_ENDPOINT", ""), nil, "set PROXMOX_VE_ENDPOINT"},
 		"plain http":           {with("PROXMOX_VE_ENDPOINT", "http://pve:8006"), nil, "only https"},
-		"password in the URL":  {with("PROXMOX_VE_ENDPOINT", "https://root:geheim@pve:8006"), nil, "set PROXMOX_VE_USERNAME"},
+		"password in the URL":  {with("PROXMOX_VE_ENDPOINT", "https://root:swordfish@pve:8006"), nil, "set PROXMOX_VE_USERNAME"},
 		"no credentials":       {with("PROXMOX_VE_API_TOKEN", ""), nil, "no credentials"},
-		"bad token":            {with("PROXMOX_VE_API_TOKEN", "geheim"), nil, "USER@REALM!TOKENID=UUID"},
+		"bad token":            {with("PROXMOX_VE_API_TOKEN", "swordfish"), nil, "USER@REALM!TOKENID=UUID"},
 		"bad TLS version":      {with("PROXMOX_VE_MIN_TLS", "2"), nil, "1.0, 1.1, 1.2 or 1.3"},
-		"password":             {with("PROXMOX_VE_API_TOKEN", "", "PROXMOX_VE_USERNAME", "a@pve", "PROXMOX_VE_PASSWORD", "geheim"), nil, "a@pve https://pve.example:8006 false"},
-		"ticket over password": {with("PROXMOX_VE_API_TOKEN", "", "PROXMOX_VE_USERNAME", "a@pve", "PROXMOX_VE_PASSWORD", "geheim",
-			"PROXMOX_VE_AUTH_TICKET", "PVE:t@pve:00::geheim", "PROXMOX_VE_CSRF_PREVENTION_TOKEN", "geheim"), nil, "t@pve https://pve.example:8006 false"},
+		"password":             {with("PROXMOX_VE_API_TOKEN", "", "PROXMOX_VE_USERNAME", "a@pve", "PROXMOX_VE_PASSWORD", "swordfish"), nil, "a@pve https://pve.example:8006 false"},
+		"ticket over password": {with("PROXMOX_VE_API_TOKEN", "", "PROXMOX_VE_USERNAME", "a@pve", "PROXMOX_VE_PASSWORD", "swordfish",
+			"PROXMOX_VE_AUTH_TICKET", "PVE:t@pve:00::swordfish", "PROXMOX_VE_CSRF_PREVENTION_TOKEN", "swordfish"), nil, "t@pve https://pve.example:8006 false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := proxmox.Configure(env(c.env), c.targets)
@@ -65,7 +65,7 @@ func TestConfigure(t *testing.T) {
 			}
 			body, jsonErr := json.Marshal(got)
 			shown := fmt.Sprintf("%v %+v %#v %q %d %s %v", got, got, got, got.Token, got.Password, body, jsonErr)
-			if strings.Contains(shown+text, "geheim") || strings.Contains(shown+text, tokenSecret) {
+			if strings.Contains(shown+text, "swordfish") || strings.Contains(shown+text, tokenSecret) {
 				t.Errorf("the output contains a secret: %s %s", text, shown)
 			}
 		})
@@ -144,7 +144,7 @@ func TestPasswordsAndTickets(t *testing.T) {
 	addAuditor(seed, true)
 	grant(seed, "/", "PVEAuditor", true)
 	s := start(t, pvesim.Options{Seed: seed})
-	vars := map[string]string{"PROXMOX_VE_INSECURE": "1", "PROXMOX_VE_USERNAME": "audit@pve", "PROXMOX_VE_PASSWORD": "passwort"}
+	vars := map[string]string{"PROXMOX_VE_INSECURE": "1", "PROXMOX_VE_USERNAME": "audit@pve", "PROXMOX_VE_PASSWORD": "correct-horse"}
 	read := func() (int, error) {
 		inv, err := proxmox.Read(t.Context(), configure(t, s, vars), proxmox.Wanted{})
 		return len(inv.Guests), err
@@ -155,11 +155,11 @@ func TestPasswordsAndTickets(t *testing.T) {
 	if w := s.Counters().Writes; w != 1 { // the login itself
 		t.Errorf("%d writes", w)
 	}
-	vars["PROXMOX_VE_PASSWORD"] = "falsch"
-	if _, err := read(); err == nil || !strings.Contains(err.Error(), "rejects the credentials of audit@pve (401)") || strings.Contains(err.Error(), "falsch") {
+	vars["PROXMOX_VE_PASSWORD"] = "wrong-horse"
+	if _, err := read(); err == nil || !strings.Contains(err.Error(), "rejects the credentials of audit@pve (401)") || strings.Contains(err.Error(), "wrong-horse") {
 		t.Errorf("a wrong password gives %v", err)
 	}
-	answer := s.Do(t.Context(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket", Body: []byte("username=audit@pve&password=passwort"),
+	answer := s.Do(t.Context(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket", Body: []byte("username=audit@pve&password=correct-horse"),
 		Header: map[string][]string{"Content-Type": {"application/x-www-form-urlencoded"}}})
 	var login struct {
 		Data struct{ Ticket, CSRFPreventionToken string }

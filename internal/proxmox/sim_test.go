@@ -32,7 +32,7 @@ func smallCluster(t testing.TB) *pvesim.Seed {
 }
 
 func vm(vmid int, node, name string) *pvesim.Guest {
-	return &pvesim.Guest{VMID: vmid, Node: node, Config: map[string]string{"name": name, "memory": "1024", "tags": "a;b", "cipassword": "geheim",
+	return &pvesim.Guest{VMID: vmid, Node: node, Config: map[string]string{"name": name, "memory": "1024", "tags": "a;b", "cipassword": "swordfish",
 		"net0": fmt.Sprintf("virtio=bc:24:11:00:%02x:%02x,bridge=vmbr0", vmid/256, vmid%256), "meta": "creation-qemu=9.2.0,ctime=1735689600",
 		"smbios1": fmt.Sprintf("uuid=4C1F3A52-0000-4d1a-9c54-%012d", vmid)}}
 }
@@ -47,7 +47,7 @@ func grant(seed *pvesim.Seed, path, role string, propagate bool) {
 
 // addAuditor adds the user audit@pve with the token audit@pve!t.
 func addAuditor(seed *pvesim.Seed, privsep bool) {
-	seed.Users = append(seed.Users, &pvesim.User{ID: "audit@pve", Password: "passwort", Tokens: []*pvesim.Token{{ID: "t", Secret: tokenSecret, Privsep: privsep}}})
+	seed.Users = append(seed.Users, &pvesim.User{ID: "audit@pve", Password: "correct-horse", Tokens: []*pvesim.Token{{ID: "t", Secret: tokenSecret, Privsep: privsep}}})
 }
 
 // A simulator is a simulated cluster with the virtual clock that it shares with
@@ -122,7 +122,7 @@ func read(t testing.TB, s *simulator, token string, w proxmox.Wanted) (cluster.I
 		}
 		text = string(body)
 	}
-	if strings.Contains(text, tokenSecret) || strings.Contains(text, "geheim") || strings.Contains(text, "cipassword") {
+	if strings.Contains(text, tokenSecret) || strings.Contains(text, "swordfish") || strings.Contains(text, "cipassword") {
 		t.Errorf("the output contains a secret: %s", text)
 	}
 	return inv, err
