@@ -67,6 +67,15 @@ func (c *call) guest() (*Guest, error) {
 	return g, nil
 }
 
+// unlockedGuest is like guest, with an error if the guest has a lock.
+func (c *call) unlockedGuest() (*Guest, error) {
+	g, err := c.guest()
+	if err != nil {
+		return nil, err
+	}
+	return g, g.locked()
+}
+
 // runnable is like guest, with the message of calls that look for the process
 // first.
 func (c *call) runnable() (*Guest, error) {

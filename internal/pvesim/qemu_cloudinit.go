@@ -29,14 +29,8 @@ func qemuCloudinitRegenerate(c *call) (any, error) {
 	if err := c.fileLock(c.vmid()); err != nil {
 		return nil, err
 	}
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	if err := g.locked(); err != nil {
-		return nil, err
-	}
-	return nil, nil
+	_, err := c.unlockedGuest()
+	return nil, err
 }
 
 func qemuCloudinitDump(c *call) (any, error) {

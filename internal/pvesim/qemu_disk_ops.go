@@ -194,11 +194,8 @@ func qemuTemplate(c *call) (any, error) {
 	if err := c.fileLock(c.vmid()); err != nil {
 		return nil, err
 	}
-	g, err := c.guest()
+	g, err := c.unlockedGuest()
 	if err != nil {
-		return nil, err
-	}
-	if err := g.locked(); err != nil {
 		return nil, err
 	}
 	if len(g.Snapshots) > 0 {

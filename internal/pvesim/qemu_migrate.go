@@ -20,11 +20,8 @@ func qemuMigrate(c *call) (any, error) {
 	if err := c.w.checkQuorum(); err != nil {
 		return nil, err
 	}
-	g, err := c.guest()
+	g, err := c.unlockedGuest()
 	if err != nil {
-		return nil, err
-	}
-	if err := g.locked(); err != nil {
 		return nil, err
 	}
 	if g.Running && !c.flag("online") && !c.w.haManaged(g) {

@@ -30,11 +30,8 @@ func (w *cluster) localDisks(g *Guest) []object {
 }
 
 func qemuMigrateCheck(c *call) (any, error) {
-	g, err := c.guest()
+	g, err := c.unlockedGuest()
 	if err != nil {
-		return nil, err
-	}
-	if err := g.locked(); err != nil {
 		return nil, err
 	}
 	allowed, not := []string{}, object{}

@@ -72,11 +72,8 @@ func (c *call) snapshotWorker(kind string, do func(wk *worker, g *Guest) error) 
 	vmid, node := c.vmid(), c.node
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
-		g, err := c.guest()
+		g, err := c.unlockedGuest()
 		if err != nil {
-			return pause{}, err
-		}
-		if err := g.locked(); err != nil {
 			return pause{}, err
 		}
 		return pause{d: 150 * time.Millisecond, main: true}, do(wk, g)
