@@ -19,9 +19,9 @@ func DoAll(what string, list Line, lines ...string) Step {
 	return Step{What: what, Lines: append([]Line{list}, Lines(lines...)...)}
 }
 
-// A Line is a line to write or run. Items are the things that it names in a
-// list, which stands where Text has {}: the lines of several findings become
-// one line with all of their items.
+// A Line is a line to write or run. Items are what it names in a list, which
+// replaces {} in Text: the lines of several findings become one line with all of
+// their items.
 type Line struct {
 	Text  string
 	Items []string

@@ -25,7 +25,7 @@ func TestAddresses(t *testing.T) {
 		"at a profile not recorded":        {"adopted", "web1", lock.VM{Profile: "protected", Former: []lock.Address{{Profile: "default", Key: "web1"}}}, finding.WouldDestroy, "adopted web1 > protected web1"},
 		"at a former key, another profile": {"protected", "old", lock.VM{Former: []lock.Address{renamed}}, finding.WouldDestroy, "protected old > default web1"},
 		"retired, and on its way":          {"protected", "web1", lock.VM{Status: lock.Retired, Profile: "protected", Former: []lock.Address{{Profile: "protected", Key: "web1"}}}, finding.Retiring, ""},
-		"retired, and protected for ever":  {"protected", "web1", lock.VM{Status: lock.Retired, Profile: "protected"}, finding.WouldDestroy, "protected web1 > default web1"},
+		"retired, and protected":           {"protected", "web1", lock.VM{Status: lock.Retired, Profile: "protected"}, finding.WouldDestroy, "protected web1 > default web1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := inState(c.key, 100)

@@ -11,8 +11,8 @@ import (
 	"stackgen/schema"
 )
 
-// Outdated returns the VMs that a generated unit has otherwise than the last
-// render: an apply would destroy a VM that the unit lacks. vars is the file that
+// Outdated returns the VMs in which a generated unit differs from the last render:
+// an apply would destroy a VM that the unit lacks. vars is the file that
 // Terragrunt writes the unit's VMs to.
 func Outdated(vars []byte, rendered lock.Ordered[lock.VM]) (keys []string, err error) {
 	var unit struct {
@@ -41,7 +41,8 @@ func Outdated(vars []byte, rendered lock.Ordered[lock.VM]) (keys []string, err e
 	return keys, nil
 }
 
-// Unrendered are the findings for stacks whose specs say more than was rendered.
+// Unrendered are the findings for stacks whose specs were changed after the last
+// render.
 func Unrendered(stacks []*schema.Stack, severity finding.Severity) []finding.Finding {
 	var out []finding.Finding
 	for _, s := range stacks {

@@ -57,7 +57,7 @@ func TestJudge(t *testing.T) {
 		{"state lost", "web1 adopt, web2 adopt, web10 adopt", 0, input(nil, guest(100, "web1"), guest(101, "web2"), guest(102, "web10"))},
 		{"all of it", "web1 gone, web2 conflict, web10 ambiguous", 3, input([]Resource{inState("web1", 100)}, guest(101, "x"), guest(300, "web10"))},
 		{"names in other case", "web1 ambiguous, web2 create, web10 create", 3, input(nil, guest(300, "WEB1"))},
-		{"a stranger", "old would-destroy, web1 create, web2 create, web10 create", 3, input([]Resource{inState("old", 300)}, guest(300, "old"))},
+		{"a VM in no spec", "old would-destroy, web1 create, web2 create, web10 create", 3, input([]Resource{inState("old", 300)}, guest(300, "old"))},
 	} {
 		vs := Judge(c.in)
 		if got := words(vs); got != c.want || finding.Exit(vs) != c.exit {
@@ -66,8 +66,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestUnreadState keeps a state that was not read from being taken for an empty
-// one.
+// TestUnreadState checks that a state that was not read is not treated as empty.
 func TestUnreadState(t *testing.T) {
 	in := input(nil, guest(100, "web1"))
 	in.State = State{}

@@ -234,7 +234,7 @@ func stateFile(body json.RawMessage) (UnitState, error) {
 
 func (i instance) resource() Resource {
 	r := Resource{Address: i.Address, Type: i.Type, Tainted: i.Tainted}
-	_ = json.Unmarshal(i.Index, &r.Key) // a number belongs to count, which no module of ours uses
+	_ = json.Unmarshal(i.Index, &r.Key) // a number is an index of count, which the modules do not use
 	var v values
 	switch i.Type { // other types may mean something else by these names
 	case TypeVM, TypePool, TypeRecord:

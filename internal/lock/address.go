@@ -30,7 +30,7 @@ func parseAddress(s, profile string) Address {
 // Address is where a plan expects the VM of a key.
 func (v *VM) Address(key string) Address {
 	if v.Status == Retired {
-		// A profile that prevents destruction would keep a retired VM for ever.
+		// A profile that prevents destruction would never destroy a retired VM.
 		return Address{"default", key}
 	}
 	return Address{cmp.Or(v.Profile, "default"), key}
@@ -55,8 +55,8 @@ func (s *Stack) Had(key string) bool {
 // recordAddresses updates the former addresses of all VMs. before has the
 // address that each VM had until this run, by its key now.
 //
-// A former address stays recorded until somebody has seen that the state does
-// not have it, since nobody knows when a move is applied. It is dropped when the
+// A former address stays recorded until a command has read that the state does not
+// have it, because a move may be applied at any time. It is dropped when the
 // VM comes back to it, and when its key is another VM's now.
 func (s *Stack) recordAddresses(before map[string]Address) {
 	inUse := map[string]bool{}

@@ -13,23 +13,23 @@ import (
 // refusals and errors.
 type Result struct {
 	Lock     *Lock
-	Stacks   []*schema.Stack // the project's, and those that only the lock still knows
+	Stacks   []*schema.Stack // the project's, and those that only the lock has
 	Refusals []finding.Finding
 	Problems []schema.Problem
-	Notes    []string // what left the lock on somebody's word
+	Notes    []string // what the user should know, such as what was removed from the lock
 }
 
 // Options are what Decide cannot see in specs and lock.
 type Options struct {
 	Specs      map[string]string // stack -> path of its spec, relative to the project
 	Selected   func(stack string) bool
-	StateMoved []string // stacks whose state the person has moved
+	StateMoved []string // stacks whose state the user has moved
 
-	RecordsMoved []string // stacks whose records are in their new units, as the person says
+	RecordsMoved []string // stacks whose records are in their new units, as the user says
 }
 
-// Decide makes the decisions that p needs and old does not hold. It never
-// changes old.
+// Decide makes the decisions that p needs and old does not have. It does not
+// change old.
 func Decide(p *schema.Project, old *Lock, o Options) Result {
 	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}}
 	d.reserve()
@@ -58,7 +58,7 @@ type decider struct {
 	problems schema.Collector
 }
 
-// reserve notes every VMID that is spoken for, so that allocation avoids it.
+// reserve notes every VMID that is used or pinned, so that allocation avoids it.
 func (d *decider) reserve() {
 	take := func(vmid int, holder string) {
 		if vmid != 0 && d.used[vmid] == "" {
@@ -91,7 +91,7 @@ func (d *decider) reserve() {
 	}
 }
 
-// release makes a VMID free again, or another VM's, if it was this VM's.
+// release gives a VMID to another VM, or frees it, if this VM has it.
 func (d *decider) release(vmid int, holder, heir string) {
 	if d.used[vmid] == holder {
 		d.used[vmid] = heir
@@ -141,7 +141,7 @@ func (d *decider) stack(s *schema.Stack) {
 	} else if was := d.lock.Stacks[i].Value; was.Status == Live {
 		d.stateMove(s, &was)
 		if p := was.Proxmox; p != nil && s.Proxmox.Set && p.Endpoint != s.Proxmox.Endpoint && p.Endpoint != "" {
-			d.note("%s: the endpoint was %s and is %s now; if that is another cluster, an apply makes every VM again there, or takes a stranger's VM for its own", s.Name, p.Endpoint, s.Proxmox.Endpoint)
+			d.note("%s: the endpoint was %s and is %s now; if that is another cluster, an apply creates every VM there again, or changes VMs of others that have the same VMIDs", s.Name, p.Endpoint, s.Proxmox.Endpoint)
 		}
 	}
 	l := &d.lock.Stacks[i].Value
@@ -158,8 +158,8 @@ func (d *decider) stack(s *schema.Stack) {
 	e.units()
 }
 
-// remember records what it takes to reach the stack's state and records when
-// its spec is gone.
+// remember records how to reach the stack's state and DNS records after its spec
+// is gone.
 func remember(l *Stack, s *schema.Stack) {
 	l.Environment, l.StateKey = s.Environment, StateKey(s)
 	l.Backend = Backend{Type: s.Backend.Type, Bucket: s.Backend.Bucket, Region: s.Backend.Region, Endpoint: s.Backend.Endpoint, PathStyle: s.Backend.PathStyle}
@@ -176,22 +176,22 @@ func remember(l *Stack, s *schema.Stack) {
 }
 
 // namesOf returns the names in a list of retired or forgotten.
-func namesOf(ways []schema.ListItem) map[string]bool {
-	out := make(map[string]bool, len(ways))
-	for _, w := range ways {
-		out[w.Name] = true
+func namesOf(list []schema.ListItem) map[string]bool {
+	out := make(map[string]bool, len(list))
+	for _, i := range list {
+		out[i.Name] = true
 	}
 	return out
 }
 
-// gone handles the stacks that the lock knows and no spec has.
+// gone handles the stacks that the lock has and no spec.
 func (d *decider) gone() {
 	has := map[string]bool{}
 	for _, s := range d.project.Stacks {
 		has[s.Name] = true
 	}
-	named := func(ways []schema.ListItem, name string) bool {
-		return slices.ContainsFunc(ways, func(w schema.ListItem) bool { return w.Name == name })
+	named := func(list []schema.ListItem, name string) bool {
+		return slices.ContainsFunc(list, func(i schema.ListItem) bool { return i.Name == name })
 	}
 	var kept Ordered[Stack]
 	for _, e := range d.lock.Stacks {
@@ -199,10 +199,10 @@ func (d *decider) gone() {
 		retired, forgotten := named(d.project.Retired, e.Key), named(d.project.Forgotten, e.Key)
 		switch {
 		case has[e.Key] && (retired || forgotten):
-			d.error(wayPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", schema.CodeListClash, "remove the spec, or the line", "stack %s is in retired or forgotten and also has a spec", e.Key)
+			d.error(listPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", schema.CodeListClash, "remove the spec, or the line", "stack %s is in retired or forgotten and also has a spec", e.Key)
 		case has[e.Key]:
 		case retired && forgotten:
-			d.error(wayPos(d.project.Forgotten, e.Key), "", schema.CodeListClash, "keep one of them", "stack %s is in retired and also in forgotten", e.Key)
+			d.error(listPos(d.project.Forgotten, e.Key), "", schema.CodeListClash, "keep one of them", "stack %s is in retired and also in forgotten", e.Key)
 		case retired:
 			before := l.addresses()
 			l.retire()
@@ -211,7 +211,7 @@ func (d *decider) gone() {
 		case forgotten:
 			l.Status = Forgotten
 		case l.Status != Live:
-			d.note("%s: the %s stack leaves the lock; its VMIDs are free again", e.Key, l.Status)
+			d.note("%s: the %s stack is removed from the lock; its VMIDs are free again", e.Key, l.Status)
 			continue
 		default:
 			d.result.Refusals = append(d.result.Refusals, d.stackGone(e.Key, &l))
@@ -226,10 +226,10 @@ func (d *decider) gone() {
 	}
 }
 
-func wayPos(ways []schema.ListItem, name string) schema.Pos {
-	for _, w := range ways {
-		if w.Name == name {
-			return w.Pos
+func listPos(list []schema.ListItem, name string) schema.Pos {
+	for _, i := range list {
+		if i.Name == name {
+			return i.Pos
 		}
 	}
 	return schema.Pos{}
@@ -240,7 +240,7 @@ func (d *decider) warnUnknown(w schema.ListItem, what string) {
 		Message: fmt.Sprintf("the lock has no %s %q", what, w.Name), Fix: "remove the line"})
 }
 
-// retire marks everything of a stack for destruction that nobody wanted kept.
+// retire marks everything of a stack for destruction, except what is forgotten.
 func (s *Stack) retire() {
 	s.Status = Retired
 	for i := range s.VMs {
@@ -255,8 +255,8 @@ func (s *Stack) retire() {
 	}
 }
 
-// tombstone is a stack that only the lock still knows: no VMs, everything it
-// has is to go.
+// tombstone is a stack that only the lock has: it has no VMs, and all of its
+// resources will be destroyed.
 func tombstone(name string, l *Stack, guard string) *schema.Stack {
 	s := &schema.Stack{Spec: l.Spec, Kind: schema.KindStack, Name: name, Environment: l.Environment, Guard: guard,
 		Backend: schema.Backend{Type: l.Backend.Type, Bucket: l.Backend.Bucket, Region: l.Backend.Region, Endpoint: l.Backend.Endpoint,

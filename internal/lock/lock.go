@@ -17,8 +17,8 @@ const File = "stackgen.lock.yaml"
 // Version is the version of the lock's format that this package writes.
 const Version = 1
 
-// What has become of a VM, unit or stack. Live is the empty string. Moving is for
-// DNS units only: another unit takes their records over.
+// The status of a VM, unit or stack. Live is the empty string. Moving is for DNS
+// units only: their records move to another unit.
 const (
 	Live      = ""
 	Retired   = "retired"
@@ -32,8 +32,8 @@ type Lock struct {
 	Stacks  Ordered[Stack] `yaml:"stacks"`
 }
 
-// A Stack is the decisions of one stack, and what it takes to reach its state
-// and its records once the spec is gone.
+// A Stack is the decisions of one stack, and how to reach its state and its records
+// after its spec is gone.
 type Stack struct {
 	Spec        string        `yaml:"spec"` // path of the spec, relative to the project
 	Status      string        `yaml:"status,omitempty"`
@@ -46,7 +46,7 @@ type Stack struct {
 	VMs         Ordered[VM]   `yaml:"vms,omitempty"`
 }
 
-// A Backend is where a stack's state lies.
+// A Backend is where the state of a stack is.
 type Backend struct {
 	Type      string `yaml:"type"`
 	Bucket    string `yaml:"bucket,omitempty"`
@@ -134,7 +134,7 @@ func (l *Lock) sort() {
 	}
 }
 
-// Has reports whether the lock knows a VM, whatever became of it.
+// Has reports whether the lock has a VM, of any status.
 func (l *Lock) Has(stack, key string) bool {
 	i := l.Stacks.index(stack)
 	return i >= 0 && l.Stacks[i].Value.VMs.index(key) >= 0

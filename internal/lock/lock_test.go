@@ -127,7 +127,8 @@ func said(r Result) string {
 	return strings.Join(out, "\n")
 }
 
-// TestDecide: a first spec, what becomes of it, what is said, and the VMIDs then.
+// TestDecide decides for a spec and then for a changed one, and compares the
+// messages and the VMIDs.
 func TestDecide(t *testing.T) {
 	for name, c := range map[string]struct{ before, after, says, vms string }{
 		"again":               {"vms: {x: {}, y: {}}", "vms: {x: {}, y: {}}", "", "x=100 y=101"},

@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// moves reports whether the records of a unit go on in another one, since the spec
-// now says another dns.mode. Such a unit lets go of its records and destroys none.
-// It stays until the person says that they have arrived.
+// moves reports whether the records of a unit move to another one, because the
+// spec now has another dns.mode. Such a unit removes its records from its state and
+// destroys none. It stays until the user confirms that they have moved.
 func (d *stackDecider) moves(unit, status string) bool {
 	was := d.decider.old.Stacks.Get(d.stack.Name)
 	switch {
@@ -42,8 +42,8 @@ func (d *stackDecider) publishingUnits() map[string]bool {
 	return out
 }
 
-// moveNotes says how records get from their old units into the new ones, and when
-// that is done.
+// moveNotes says how records move from their old units to the new ones, and how to
+// end that.
 func (d *stackDecider) moveNotes() {
 	name, left := d.stack.Name, 0
 	for _, u := range d.lock.Units {
@@ -51,14 +51,14 @@ func (d *stackDecider) moveNotes() {
 			left++
 		}
 	}
-	units := "one unit lets"
+	units := "one unit removes"
 	if left > 1 {
-		units = fmt.Sprintf("%d units let", left)
+		units = fmt.Sprintf("%d units remove", left)
 	}
 	done := fmt.Sprintf("stackgen render --records-moved %s && (cd stacks/%s && terragrunt stack clean)", name, name)
 	if d.moving == 0 {
 		if left > 0 {
-			d.note("%s: %s go of its records with the next apply, if that was not done yet; after it: %s", name, units, done)
+			d.note("%s: %s its records from the state with the next apply; after it, run: %s", name, units, done)
 		}
 		return
 	}
@@ -66,6 +66,6 @@ func (d *stackDecider) moveNotes() {
 	if d.stack.DNS.PerStack {
 		to = "to the unit " + UnitDNS
 	}
-	d.note("%s: its records move %s, and %s go of them; DNS answers as before all the while. Now run: stackgen import-blocks && (cd stacks/%s && terragrunt stack run apply), then: %s",
+	d.note("%s: its records move %s, and %s them from the state; DNS keeps them all the time. Now run: stackgen import-blocks && (cd stacks/%s && terragrunt stack run apply), then: %s",
 		name, to, units, name, done)
 }

@@ -14,7 +14,7 @@ import (
 // StateDir is where the local backend keeps state, in the project.
 const StateDir = ".state"
 
-// stateMove refuses a change of the place where a live stack's state lies.
+// stateMove refuses to change where the state of a live stack is.
 func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 	now := Stack{}
 	remember(&now, s)
@@ -30,7 +30,7 @@ func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 		}})
 }
 
-// place names where a stack's state lies.
+// place names where the state of a stack is.
 func (s *Stack) place() string {
 	if s.Backend.Type == "s3" {
 		return "s3://" + s.Backend.Bucket + "/" + s.StateKey + "/" + cmp.Or(map[bool]string{true: " at " + s.Backend.Endpoint}[s.Backend.Endpoint != ""], "")

@@ -16,9 +16,9 @@ const (
 	UnitDNS  = "dns"
 )
 
-// units records the units that the stack has now and what became of those it
-// had: a unit that leaves the stack file keeps its state and its resources, so
-// it must not leave by accident.
+// units records the units that the stack has now, and the status of those it had:
+// a unit that is removed from the stack file keeps its state and its resources, so
+// it must not be removed by accident.
 func (d *stackDecider) units() {
 	status := map[string]string{UnitVM: Live}
 	create := d.stack.Pool != nil && d.stack.Pool.Create
@@ -49,7 +49,7 @@ func (d *stackDecider) units() {
 		case d.moves(e.Key, e.Value.Status):
 			now = Moving
 		case e.Value.Status != Live:
-			continue // its line is gone, and the VM's note says so
+			continue // its line is gone, and the note of the VM says so
 		default:
 			d.unitGone(e.Key)
 		}
@@ -66,7 +66,7 @@ func (d *stackDecider) units() {
 	d.moveNotes()
 }
 
-// pool refuses to take a pool away from the VMs that are in it.
+// pool refuses to destroy a pool that has VMs.
 func (d *stackDecider) pool(create bool) {
 	was := d.lock.Units.Get(UnitPool)
 	if was == nil || was.Pool == "" || was.Status != Live {
@@ -81,7 +81,7 @@ func (d *stackDecider) pool(create bool) {
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
 	if !create && inside && d.retired[UnitPool] {
-		d.error(wayPos(d.stack.Retired, UnitPool), "retired", schema.CodeListClash, "remove pool too: one apply then removes the VMs from the pool and destroys it", "the pool is in retired, but VMs are still in it")
+		d.error(listPos(d.stack.Retired, UnitPool), "retired", schema.CodeListClash, "remove pool too: one apply then removes the VMs from the pool and destroys it", "the pool is in retired, but VMs are still in it")
 	}
 }
 

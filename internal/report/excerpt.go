@@ -20,7 +20,7 @@ const (
 )
 
 // writeText writes problems for people: where and what, the line with a mark
-// under the column, and how to mend it.
+// under the column, and the fix.
 func writeText(w io.Writer, problems []schema.Problem, sources map[string][]byte, color bool) {
 	lines := map[string][]sourceLine{}
 	for _, raw := range problems {
@@ -132,8 +132,8 @@ func commonPrefix(a, b string) int {
 }
 
 // excerpt returns the part of a problem's line around its column, and what to
-// write below it so that a ^ stands under the column. The mark is "" where no
-// column fits; ok is false where there is nothing to show.
+// write below it so that a ^ is under the column. The mark is "" if the column
+// is not in the excerpt; ok is false if there is nothing to show.
 func excerpt(lines []sourceLine, p schema.Problem) (text, mark string, ok bool) {
 	if p.Code == schema.CodeSecret || p.Line < 1 || p.Line > len(lines) || p.Col < 1 {
 		return "", "", false

@@ -58,8 +58,8 @@ func TestPrintText(t *testing.T) {
 		"behind its key":    {"tsig: {'api_token' : c2VjcmV0, x: 1}\n", 1, 34, "    tsig: {'api_token' : (secret)\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := problemAt(c.line, c.col, schema.CodeValue, "no good", "mend it")
-			want := place(p.Pos) + "error: no good [bad-value]\n" + c.want + "    fix: mend it\n1 error\n"
+			p := problemAt(c.line, c.col, schema.CodeValue, "no good", "fix it")
+			want := place(p.Pos) + "error: no good [bad-value]\n" + c.want + "    fix: fix it\n1 error\n"
 			if got := printed(t, "text", c.source, false, p); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -103,7 +103,7 @@ func TestPrintTextInColor(t *testing.T) {
 	}
 }
 
-// nasty is a problem whose every text does harm if it is passed on.
+// nasty is a problem with hostile text in every field.
 func nasty() schema.Problem {
 	return schema.Problem{Pos: schema.Pos{File: "dir, a:b\x1b%.yaml", Line: 3, Col: 5}, Path: "vms:" + token, Severity: schema.SeverityError,
 		Code: schema.CodeUnknownKey, Message: "100% <wrong>\r\nkey " + token + "\x1b[31m", Fix: "a, b: c"}

@@ -12,7 +12,7 @@ import (
 )
 
 // A Change is one file that was written or removed, or would be. Word is what
-// became of it.
+// was done with it.
 type Change struct {
 	Path   string `json:"path"`
 	Word   string `json:"kind"`
@@ -52,7 +52,7 @@ type Render struct {
 	Stacks  []string          `json:"-"` // that were rendered
 	VMs     int               `json:"-"`
 	Written int               `json:"-"` // of the changes
-	Check   bool              `json:"-"` // nothing is to be written
+	Check   bool              `json:"-"` // nothing is written
 	Blocked bool              `json:"-"` // a file in the way keeps everything from being written
 }
 

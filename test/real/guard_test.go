@@ -98,7 +98,7 @@ func TestGuard(t *testing.T) {
 	g.stack(true, "apply", "3 managed") // with import files that are applied
 
 	g.stack(false, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`, "the plan replaces proxmox_virtual_environment_vm.this", "VMID 300")
-	g.stack(false, "destroy", "refuses the destroy of live/proxmox-vm", "its profile protected forbids to destroy it")
+	g.stack(false, "destroy", "refuses the destroy of live/proxmox-vm", "profile protected prevents its destroy")
 
 	plans := t.TempDir()
 	g.stack(true, "plan --out-dir "+plans)
@@ -187,7 +187,7 @@ func TestGuardDestroy(t *testing.T) {
 	web, db := p.address("web"), p.address("db")
 	p.sim.ResetLog()
 	p.fails("stacks/live", []string{"stack", "run", "destroy", "--non-interactive"},
-		"stackgen guard refuses the destroy of live/dns-", "its profile protected forbids to destroy it")
+		"stackgen guard refuses the destroy of live/dns-", "profile protected prevents its destroy")
 	p.has("web", web)
 	p.has("db", db)
 	if n := p.sim.Counters().Writes; n != 0 {
