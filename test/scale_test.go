@@ -15,7 +15,7 @@ import (
 )
 
 // scaleWords are the verdicts that the VMs of the large cluster get in turn.
-var scaleWords = [10]string{"managed", "managed", "managed", "moved", "adopt", "adopt", "create", "taken", "lost", "ambiguous"}
+var scaleWords = [10]string{"managed", "managed", "managed", "moved", "adopt", "adopt", "create", "conflict", "gone", "ambiguous"}
 
 // A scale is a cluster of 1,000 guests and a project of three stacks with 100 VMs
 // each. Some VMs exist, some are in state, some are neither.
@@ -73,9 +73,9 @@ func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed) {
 		switch word {
 		case "moved":
 			node = fmt.Sprintf("pve%d", 1+(i+1)%3)
-		case "taken":
+		case "conflict":
 			name = "stranger"
-		case "create", "lost":
+		case "create", "gone":
 			node = ""
 		case "ambiguous":
 			vmid += 4000
@@ -86,7 +86,7 @@ func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed) {
 				s.runs++
 			}
 		}
-		if word == "managed" || word == "moved" || word == "lost" {
+		if word == "managed" || word == "moved" || word == "gone" {
 			state = append(state, fmt.Sprintf(`{"index_key":%q,"attributes":{"id":"%d","vm_id":%d,"name":%q}}`, key, vmid, vmid, name))
 		}
 	}
@@ -164,7 +164,7 @@ func TestThousandGuests(t *testing.T) {
 	// For a VMID that no guest has, one request asks whether the token could see it.
 	free := 0
 	for _, word := range s.want {
-		if word == "create" || word == "lost" || word == "ambiguous" {
+		if word == "create" || word == "gone" || word == "ambiguous" {
 			free++
 		}
 	}
