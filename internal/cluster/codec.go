@@ -119,16 +119,16 @@ func (d *decoder) check(inv *Inventory) error {
 	}
 	seen := map[int]bool{}
 	for _, g := range inv.Guests {
-		at := d.find(fmt.Sprintf(`"vmid": %d`, g.VMID))
+		at := func() int { return d.find(fmt.Sprintf(`"vmid": %d`, g.VMID)) } // a search, so only for an error
 		switch {
 		case g.VMID <= 0:
 			return d.fail(d.find(`"guests"`), "a guest has no vmid")
 		case seen[g.VMID]:
-			return d.fail(at, "duplicate VMID %d", g.VMID)
+			return d.fail(at(), "duplicate VMID %d", g.VMID)
 		case g.Kind != KindVM && g.Kind != KindContainer:
-			return d.fail(at, "guest %d has kind %q; it must be %s or %s", g.VMID, g.Kind, KindVM, KindContainer)
+			return d.fail(at(), "guest %d has kind %q; it must be %s or %s", g.VMID, g.Kind, KindVM, KindContainer)
 		case inv.Node(g.Node) == nil:
-			return d.fail(at, "guest %d is on node %q, which is not in nodes", g.VMID, g.Node)
+			return d.fail(at(), "guest %d is on node %q, which is not in nodes", g.VMID, g.Node)
 		}
 		seen[g.VMID] = true
 	}
