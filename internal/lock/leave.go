@@ -71,26 +71,18 @@ func entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
 	return finding.Entries(list, append(all, keys...)...)
 }
 
-// refuseRemoval refuses to drop VMs that the spec no longer has. Every refusal has
-// the steps for all of them.
+// refuseRemoval refuses to drop VMs that the spec no longer has. The lines of one
+// refusal name one VM; a report makes one line of them with all VMs.
 func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
-	if len(removed) == 0 {
-		return
-	}
-	spec, name, keys := d.lock.Spec, d.stack.Name, removed.keys()
-	renamed := finding.Line{Text: "renamed: {{}}", Sep: ", "}
-	for _, key := range keys {
-		renamed.Items = append(renamed.Items, key+": NEW-KEY")
-	}
-	forget := finding.DoAll("or leave them alone from now on: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, keys...), "stackgen render")
-	forget.Lines = append(forget.Lines, d.stateRemove(removed))
-	steps := []finding.Step{
-		finding.DoAll("destroy them and their records: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, keys...), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
-		forget,
-		finding.DoAll("or give them other keys: add to "+spec+", then render", renamed, "stackgen render"),
-	}
-	for _, e := range removed {
-		d.refuse(finding.Removed, finding.VM, e.Key, "in the lock and no longer in "+spec+": an apply would destroy it", steps...).VMID = e.Value.VMID
+	spec, name := d.lock.Spec, d.stack.Name
+	for i, e := range removed {
+		forget := finding.DoAll("or leave them alone from now on: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
+		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
+		d.refuse(finding.Removed, finding.VM, e.Key, "in the lock and no longer in "+spec+": an apply would destroy it",
+			finding.DoAll("destroy them and their records: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, e.Key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+			forget,
+			finding.DoAll("or give them other keys: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{e.Key + ": NEW-KEY"}}, "stackgen render"),
+		).VMID = e.Value.VMID
 	}
 }
 
