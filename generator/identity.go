@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -15,6 +16,9 @@ import (
 // the lock on disk, before and after are the stack file on disk and the new one,
 // which is nil if the file is removed.
 func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, after []byte) ([]finding.Finding, error) {
+	for _, indent := range []string{"", strings.Repeat(" ", vmIndent)} { // units, then VMs
+		before, after = withoutCommon(before, after, indent)
+	}
 	old, err := Identities(before)
 	if err != nil {
 		return nil, nil // it may hold a merge conflict, and proves nothing

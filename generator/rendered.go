@@ -1,7 +1,9 @@
 package generator
 
 import (
+	"bytes"
 	"fmt"
+	"iter"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -49,6 +51,58 @@ func Identities(body []byte) (map[string]Identity, error) {
 		}
 	}
 	return out, nil
+}
+
+// withoutCommon removes the objects and blocks of an indentation that are in both
+// files. A change of one VM is then found without parsing all others.
+func withoutCommon(before, after []byte, indent string) (b, a []byte) {
+	in := func(body []byte) map[string]bool {
+		out := map[string]bool{}
+		for text, whole := range objects(body, indent) {
+			if whole {
+				out[string(text)] = true
+			}
+		}
+		return out
+	}
+	without := func(body []byte, common map[string]bool) []byte {
+		var out []byte
+		for text, whole := range objects(body, indent) {
+			if !whole || !common[string(text)] {
+				out = append(out, text...)
+			}
+		}
+		return out
+	}
+	return without(before, in(after)), without(after, in(before))
+}
+
+// objects cuts a file into the objects and blocks of an indentation, which are
+// whole, and the lines between them.
+func objects(body []byte, indent string) iter.Seq2[[]byte, bool] {
+	return func(yield func(text []byte, whole bool) bool) {
+		from, at, open := 0, 0, false
+		for line := range bytes.Lines(body) {
+			rest, level := bytes.CutPrefix(line, []byte(indent))
+			level = level && len(rest) > 0 && rest[0] != ' ' && rest[0] != '\n'
+			switch {
+			case level && !open && bytes.HasSuffix(line, []byte("{\n")):
+				if from < at && !yield(body[from:at], false) {
+					return
+				}
+				from, open = at, true
+			case level && open:
+				if whole := bytes.Equal(rest, []byte("}\n")); !yield(body[from:at+len(line)], whole) {
+					return
+				}
+				from, open = at+len(line), false
+			}
+			at += len(line)
+		}
+		if from < at {
+			yield(body[from:at], false)
+		}
+	}
 }
 
 // member is an attribute of an object, or null.

@@ -19,13 +19,15 @@ func (p *project) useTerraformData() {
 	p.terraformData = true
 	engine := header + "terraform {\n  required_version = \">= 1.10\"\n}\n"
 	for _, module := range []string{"dns-records", "proxmox-vm", "proxmox-pool"} {
-		if module != "dns-records" || !p.realRecords {
+		if p.exists("modules/"+module) && (module != "dns-records" || !p.realRecords) {
 			p.write("modules/"+module+"/versions.tf", engine)
 		}
 	}
-	p.write("modules/proxmox-pool/main.tf", strings.ReplaceAll(regexp.MustCompile(`(?m)^  (pool_id|comment) .*\n`).ReplaceAllString(
-		strings.Replace(p.read("modules/proxmox-pool/main.tf"), `"proxmox_virtual_environment_pool" "this"`, `"terraform_data" "this"`, 1), ""),
-		"[for pool in proxmox_virtual_environment_pool.this : pool.pool_id]", "keys(terraform_data.this)"))
+	if pool := "modules/proxmox-pool/main.tf"; p.exists(pool) {
+		p.write(pool, strings.ReplaceAll(regexp.MustCompile(`(?m)^  (pool_id|comment) .*\n`).ReplaceAllString(
+			strings.Replace(p.read(pool), `"proxmox_virtual_environment_pool" "this"`, `"terraform_data" "this"`, 1), ""),
+			"[for pool in proxmox_virtual_environment_pool.this : pool.pool_id]", "keys(terraform_data.this)"))
+	}
 	p.write("modules/proxmox-vm/outputs.tf", header+`output "vms" {
   value = { for key, vm in terraform_data.this : key => { ipv4 = vm.output } }
 }
@@ -35,7 +37,7 @@ func (p *project) useTerraformData() {
   input    = each.value.ipv4 != null ? each.value.ipv4 : try(jsondecode(each.value.meta).address, null)
 }
 `)
-	if p.realRecords {
+	if p.realRecords || !p.exists("modules/dns-records") {
 		return
 	}
 	records := p.read("modules/dns-records/main.tf")
