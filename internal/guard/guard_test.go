@@ -90,21 +90,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestExit(t *testing.T) {
-	for _, c := range []struct {
-		codes []finding.Severity
-		want  finding.Severity
-	}{{nil, 0}, {[]finding.Severity{0, 0}, 0}, {[]finding.Severity{2, 0}, 2}, {[]finding.Severity{0, 2, 1}, 1}, {[]finding.Severity{1, 3, 2}, 3}, {[]finding.Severity{3, 0}, 3}} {
-		var vs []finding.Finding
-		for _, code := range c.codes {
-			vs = append(vs, finding.Finding{Severity: code})
-		}
-		if got := finding.Exit(vs); got != c.want {
-			t.Errorf("%v: got %d, want %d", c.codes, got, c.want)
-		}
-	}
-}
-
 func TestParseState(t *testing.T) {
 	const vm = `"values":{"root_module":{"resources":[{"address":"a","mode":"managed","type":"proxmox_virtual_environment_vm","index":"web1","values":{"id":"100","vm_id":100,"agent":[{"enabled":true}]}},{"address":"b","mode":"data","type":"x","values":{"id":7}}],"child_modules":[{"resources":[{"address":"c","mode":"managed","type":"null_resource","values":{"name":{"odd":1}}}]}]}}`
 	for _, c := range []struct {

@@ -78,7 +78,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 			why = answer.Error
 		}
 		f.Is(finding.Unknown, "what DNS has for it is not known: "+why)
-		f.Next("query it, then run preflight again", fmt.Sprintf("dig @%s -p %d %s A", at.DNS.Server, at.DNS.Port, name))
+		f.Next("query it, then run preflight again", fmt.Sprintf("dig @%s -p %d %s A", at.DNS.Server, at.DNS.Port, shell.Word(name)))
 	case len(states) > 0 && len(answer.Addresses) > 0:
 		f.Is(finding.Managed, "in state and in DNS").Because("DNS has %s", strings.Join(answer.Addresses, " "))
 	case len(states) > 0:
@@ -147,7 +147,7 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 			f.Because("the VM's address is %s", strings.Join(expected, " "))
 		}
 		f.Add(finding.Step{What: "if nothing uses it, remove it, then run preflight again", Lines: []finding.Line{removal(at, f.Key, "A")}})
-		f.Next("if it is this VM's, import it: an apply corrects the address", lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+f.Key))
+		f.Next("if it is this VM's, import it: an apply corrects the address", lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+shell.Word(f.Key)))
 		f.Next("if it is not yours, publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 		return
 	}

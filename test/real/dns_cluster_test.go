@@ -55,11 +55,11 @@ func TestDNSCluster(t *testing.T) {
 
 	// A key that the server rejects is reported before the first VM is created.
 	t.Setenv("DNS_UPDATE_KEYSECRET", "AAAA")
-	p.step(3, "preflight", "blocked unknown live/web.lab.test.", "rejects the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
+	p.step(3, "preflight --verbose", "blocked unknown live/web.lab.test.", "rejects the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
 	t.Setenv("DNS_UPDATE_KEYSECRET", "")
 	p.step(2, "preflight", "DNS_UPDATE_KEYSECRET is not set")
 	t.Setenv("DNS_UPDATE_KEYSECRET", p.server.Secret)
-	p.step(2, "preflight", "create live/web.lab.test.", "import-blocks")
+	p.step(2, "preflight --verbose", "create live/web.lab.test.", "import-blocks")
 	p.step(3, "import-blocks --verify", "live/dns-b: 1 to import, 1 to add, 0 to change, 0 to destroy", `create dns_a_record_set.this["@"]`)
 	p.step(0, "preflight", "safe to apply")
 	p.apply()
@@ -135,7 +135,7 @@ func (c *dnsCluster) switchModes() {
 		c.step(0, "render", "its records move")
 		c.step(2, "preflight --verbose", "adopt live/web.lab.test.", "hands it over", "adopt live/db.lab.test.")
 		c.fails("stacks/live", []string{"stack", "run", "apply", "--non-interactive"}, "stackgen guard refuses", "hands it over", "stackgen import-blocks")
-		c.step(3, "preflight --plan "+c.plans(), "the plan creates dns_a_record_set.this[\"db\"]", "import-blocks")
+		c.step(3, "preflight --verbose --plan "+c.plans(), "the plan creates dns_a_record_set.this[\"db\"]", "import-blocks")
 		c.step(0, "import-blocks --verify", map[string]string{"per-stack": "live/dns: 5 to import, 0 to add, 0 to change, 0 to destroy", "per-vm": "live/dns-a: 3 to import, 0 to add, 0 to change, 0 to destroy"}[mode])
 		c.step(0, "preflight --plan "+c.plans(), "5 adopt")
 		output := c.applyWithWarnings()

@@ -1,0 +1,111 @@
+package finding
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestExit(t *testing.T) {
+	for _, c := range []struct {
+		severities []Severity
+		want       Severity
+	}{{nil, OK}, {[]Severity{OK, OK}, OK}, {[]Severity{Outdated, OK}, Outdated}, {[]Severity{OK, Outdated, Failed}, Failed},
+		{[]Severity{Failed, Blocked, Outdated}, Blocked}, {[]Severity{Blocked, OK}, Blocked}} {
+		var fs []Finding
+		for _, s := range c.severities {
+			fs = append(fs, Finding{Severity: s})
+		}
+		if got := Exit(fs); got != c.want {
+			t.Errorf("%v: got %v, want %v", c.severities, got, c.want)
+		}
+	}
+}
+
+// at is a finding about a VM.
+func at(stack, key string, k Kind) Finding {
+	f := Finding{Address: Address{Stack: stack, Type: VM, Key: key}}
+	return *f.Is(k, "because "+string(k))
+}
+
+// TestSort sorts findings in any order to the same one.
+func TestSort(t *testing.T) {
+	pool := at("lab", "zeta", Managed)
+	pool.Type = Pool
+	other := at("lab", "web2", Managed)
+	other.Evidence = []string{"x"}
+	want := []Finding{pool, at("lab", "web2", Managed), other, at("lab", "web10", Conflict), at("web", "a", Create)}
+	for range 20 {
+		got := append([]Finding{}, want...)
+		rand.Shuffle(len(got), func(i, k int) { got[i], got[k] = got[k], got[i] })
+		if Sort(got); !reflect.DeepEqual(got, want) {
+			t.Fatalf("got %v", got)
+		}
+	}
+}
+
+// TestGroups: findings that are alike are one group, the worst group is first, and
+// the steps of a group have the items and lines of all.
+func TestGroups(t *testing.T) {
+	var fs []Finding
+	for i := range 3 {
+		key := fmt.Sprintf("web%d", i)
+		f := at("lab", key, Gone)
+		f.Add(DoAll("retire it", Entries("retired", key), "stackgen render"))
+		f.Next("or restore it", fmt.Sprintf("qmrestore BACKUP %d", 100+i))
+		fs = append(fs, at("lab", key, Managed), f)
+	}
+	single := at("lab", "web3", Gone)
+	single.Next("something else")
+	failed := at("lab", "web4", Unknown)
+	failed.Severity = Failed
+	fs = append(fs, single, failed, at("web", "web0", Managed))
+	var got []string
+	for _, g := range Groups(fs) {
+		line := fmt.Sprintf("%s %s %d:", g.Findings[0].Severity, g.Findings[0].Kind, len(g.Findings))
+		for _, s := range g.Steps {
+			line += " " + s.What + "="
+			for _, l := range s.Lines {
+				line += l.String() + ";"
+			}
+		}
+		got = append(got, line)
+	}
+	want := `blocked gone 3: retire it=retired: [web0, web1, web2];stackgen render; or restore it=qmrestore BACKUP 100;qmrestore BACKUP 101;qmrestore BACKUP 102;
+blocked gone 1: something else=
+failed unknown 1:
+ok managed 3:
+ok managed 1:`
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+// TestNext: a step for the same purpose gets the lines that it does not have.
+func TestNext(t *testing.T) {
+	f := Finding{}
+	f.Next("grant", "a").Next("grant", "b").Next("grant", "a").Next("other", "a")
+	if want := []Step{Do("grant", "a", "b"), Do("other", "a")}; !reflect.DeepEqual(f.Steps, want) {
+		t.Errorf("got %v", f.Steps)
+	}
+}
+
+// TestJSON: the keys are part of the output that other programs read.
+func TestJSON(t *testing.T) {
+	f := at("lab", "web0", Conflict)
+	f.Unit, f.VMID = "proxmox-vm", 100
+	f.Because("%d", 1).Add(DoAll("retire it", Entries("retired", "web0")))
+	body, err := json.Marshal(f)
+	want := `{"stack":"lab","unit":"proxmox-vm","kind":"vm","key":"web0","verdict":"conflict","exit":3,"vmid":100,` +
+		`"reason":"because conflict","evidence":["1"],"next":[{"what":"retire it","lines":["retired: [web0]"]}]}`
+	if err != nil || string(body) != want {
+		t.Errorf("got %s, %v", body, err)
+	}
+	var back Finding
+	if err := json.Unmarshal(body, &back); err != nil || back.Steps[0].Lines[0].String() != "retired: [web0]" {
+		t.Errorf("read back: %+v, %v", back, err)
+	}
+}
