@@ -1,11 +1,11 @@
-# stackgen: build it, test it, see it work. `make help` lists the targets.
+# Builds, tests and demonstrates stackgen. `make help` lists the targets.
 BIN := bin/stackgen
 GO  ?= go
-# The real tools for tests. Terragrunt's shared provider cache is the user's: our builds have other hashes.
+# The environment of the real tools. Terragrunt's shared provider cache is not used: these builds have other hashes.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" golangci-lint
 SOURCES := cmd schema generator templates internal test tools
-.PHONY: build example demo test faults golden lint words tools bench check conformance fuzz help
+.PHONY: build example demo test faults golden lint words tools bench cross check conformance fuzz help
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
@@ -13,14 +13,14 @@ example: build ## render this repository's own project from specs/ (the default)
 build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
-test: build tools ## run all tests, also those that need the real OpenTofu, Terragrunt and providers (go test ./... runs the others)
+test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; go test ./... runs those that need none
 	@$(TOOLS) $(GO) test -race -timeout 30m ./...
-	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without packages, so that it says where suites ran
+	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
 
-faults: build tools ## let everything go wrong in a simulated cluster, and print what is then done and refused
+faults: build tools ## inject every fault into a simulated cluster, and print the results
 	@$(TOOLS) $(GO) test ./test/real -run '^TestFaults$$' -count=1 && sed -n '/^|/p' docs/faults.md
 
-golden: build ## write what the tests expect from what comes out now; review the diff
+golden: build ## update expected outputs of the tests; review the diff
 	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test
 	@$(BIN) render
 
@@ -35,19 +35,24 @@ words: ## report words of test/words.txt, with what to write instead
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 	@tools/install && cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once
 
-demo: build tools ## the whole story against a simulated cluster: apply, lose the state, look
+demo: build tools ## apply to a simulated cluster, lose the state and adopt
 	@$(TOOLS) tools/demo
 
-conformance: ## replay recordings of a genuine server (DIR) against the simulator
+conformance: ## replay recordings of a real server (DIR) against the simulator
 	@$(GO) run ./internal/pvesim/replay/cmd $(DIR)
 
-bench: build ## time renders of 10 to 10,000 VMs, and a preflight of 300 VMs among 1,000 guests
+bench: build ## measure renders of 10 to 10,000 VMs, and a preflight of 300 VMs among 1,000 guests
 	@$(GO) test ./test -run '^$$' -bench 'Render|Preflight' -benchtime 5x
 
-fuzz: ## throw FUZZTIME (60s) of bytes at the parser and the renderer
+fuzz: ## fuzz the parser and the renderer for FUZZTIME (60s)
 	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(or $(FUZZTIME),60s) -fuzzminimizetime 20x
 
-check: lint build ## what must hold before a commit, but for the tests
+cross: ## build for every platform, and vet for every system
+	@for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
+		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./cmd/stackgen || { echo "the build for $$platform failed"; exit 1; }; done
+	@for system in linux darwin windows; do GOOS=$$system $(GO) vet ./... || { echo "go vet for $$system failed"; exit 1; }; done
+
+check: lint cross build ## run the checks before a commit, except for tests
 	@$(BIN) render --check
 
 help: ## list the targets

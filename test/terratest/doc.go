@@ -1,4 +1,4 @@
-// Package terratest holds the suites that take whole stacks through their lives
-// on a cluster: a simulated one by default, a genuine one with STACKGEN_LIVE=1.
-// docs/testing.md says what they need, make and remove.
+// Package terratest has suites that create, change and destroy whole stacks on a
+// cluster: a simulated one by default, a real one with STACKGEN_LIVE=1.
+// docs/testing.md describes what they need, create and remove.
 package terratest

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// TestIntegration builds a stack from nothing and takes it down again: pool, VMs,
-// records, and the other way round.
+// TestIntegration creates a stack in the order pool, VMs, records, and destroys it in
+// the reverse order.
 func TestIntegration(t *testing.T) {
 	s := begin(t, "integration")
 	s.stage("apply", func() {
 		s.render(s.pool() + zone() + "vms: {a: " + named("a") + ", b: " + named("b") + ", c: " + off("dns: false") + "}\n")
-		s.there()
+		s.exist()
 		s.pools()
 		runs := s.reported("apply")
 		s.ordered(runs, append([]string{"proxmox-pool", "proxmox-vm"}, records("a")...)...)
 		s.ordered(runs, append([]string{"proxmox-vm"}, records("b")...)...)
 		s.resolves("a", "b")
-		for _, v := range s.there("a", "b", "c") {
+		for _, v := range s.exist("a", "b", "c") {
 			if v.Pool != s.stack {
 				s.Errorf("%s is in the pool %q", v.config["name"], v.Pool)
 			}
@@ -35,12 +35,12 @@ func TestIntegration(t *testing.T) {
 		s.ordered(runs, append(records("a"), "proxmox-vm", "proxmox-pool")...)
 		s.ordered(runs, append(records("b"), "proxmox-vm")...)
 		s.resolves()
-		s.there()
+		s.exist()
 		s.pools()
 	})
 }
 
-// records are the units of a VM's records, where there is a zone.
+// records are the units of a VM's records, or none without a zone.
 func records(key string) []string {
 	if here.cluster.Zone == nil {
 		return nil
@@ -48,7 +48,7 @@ func records(key string) []string {
 	return []string{"dns-" + key}
 }
 
-// A unitRun is when a unit was run, by Terragrunt's report.
+// A unitRun is when a unit ran, from Terragrunt's report.
 type unitRun struct {
 	Name    string
 	Result  string
@@ -56,7 +56,7 @@ type unitRun struct {
 	Ended   time.Time
 }
 
-// reported runs a command on the stack and returns when each unit was run.
+// reported runs a command on the stack and returns when each unit ran.
 func (s *suite) reported(command string) map[string]unitRun {
 	s.Helper()
 	file := filepath.Join(s.temp(""), "report.json")
@@ -81,7 +81,7 @@ func (s *suite) ordered(runs map[string]unitRun, order ...string) {
 	for i, name := range order {
 		run, ok := runs[name]
 		if !ok {
-			s.Fatalf("%s was not run: %v", name, runs)
+			s.Fatalf("%s did not run: %v", name, runs)
 		}
 		if i > 0 && run.Started.Before(runs[order[i-1]].Ended) {
 			s.Errorf("%s started before %s had ended: %s", name, order[i-1], strings.Join(order, " -> "))

@@ -15,25 +15,25 @@ import (
 	"stackgen/test/terratest/lab"
 )
 
-// all are the suites, as -run takes them.
+// all matches the suites, for -run.
 const all = "^Test(Module|Unit|Stack|Integration|StateLoss|Migration|Protected)$"
 
-// TestLiveRun: all suites pass on a cluster that is called otherwise, stay in
-// their range of it, and leave it as it was.
+// TestLiveRun runs all suites on a cluster with other names: they pass, write only to
+// their range, and leave the cluster unchanged.
 func TestLiveRun(t *testing.T) {
 	l := live(t)
 	before := l.everything()
 	l.suites(0, all, "7 of 7 suites ran, on: live cluster. DNS: the server 127.0.0.1.", "Passed: 7.")
 	if after := l.everything(); !reflect.DeepEqual(before, after) {
-		t.Errorf("the cluster was %v\nand is %v", before, after)
+		t.Errorf("the cluster was %v\nand now is %v", before, after)
 	}
-	if n := l.stays(); n < 50 {
+	if n := l.writes(); n < 50 {
 		t.Errorf("there were only %d writes", n)
 	}
 }
 
-// TestLiveOneNode: without a second node, what needs one is skipped, and said so;
-// without a zone, no records are made.
+// TestLiveOneNode checks that the migration suite is skipped and reported without a
+// second node, and that no records are created without a zone.
 func TestLiveOneNode(t *testing.T) {
 	l := live(t)
 	for _, name := range []string{"STACKGEN_TEST_NODE2", "STACKGEN_TEST_DNS_ZONE", "STACKGEN_TEST_DNS_SERVER"} {
@@ -42,8 +42,8 @@ func TestLiveOneNode(t *testing.T) {
 	l.suites(0, "^Test(Migration|Integration)$", "1 of 7 suites ran, on: live cluster. DNS: none.", "Skipped: migration.")
 }
 
-// TestLiveFailure: suites that fail in the middle of making VMs, of changing
-// them and of removing them leave nothing either.
+// TestLiveFailure checks that suites that fail while they create, change or remove VMs
+// leave nothing.
 func TestLiveFailure(t *testing.T) {
 	for _, fault := range []struct{ name, fault, suite string }{
 		{"clone", `{"method":"POST","path":"/nodes/*/qemu/*/clone","after":1,"count":1,"do":"error","status":500,"message":"out of coffee"}`, "Stack"},
@@ -56,26 +56,26 @@ func TestLiveFailure(t *testing.T) {
 			l.fault(fault.fault)
 			l.suites(1, "^Test"+fault.suite+"$", "1 of 7 suites ran", "Failed: "+strings.ToLower(fault.suite)+".", "out of coffee")
 			if after := l.everything(); !reflect.DeepEqual(before, after) {
-				t.Errorf("the cluster was %v\nand is %v", before, after)
+				t.Errorf("the cluster was %v\nand now is %v", before, after)
 			}
-			l.stays()
+			l.writes()
 		})
 	}
 }
 
-// fault switches a fault of the simulator on.
+// fault enables a fault of the simulator.
 func (l *liveRun) fault(body string) {
 	l.Helper()
 	resp, err := l.cluster.Client().Post(l.cluster.Endpoint+"/_sim/faults", "application/json", strings.NewReader(body))
 	l.do(err)
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode/100 != 2 {
 		l.Fatalf("the fault: %s", resp.Status)
 	}
 }
 
-// TestLiveRefuses: what is wrong with the variables is said, all of it, before
-// anything is made.
+// TestLiveRefuses checks that all problems of the variables are reported before anything
+// is created.
 func TestLiveRefuses(t *testing.T) {
 	for _, refusal := range []struct {
 		name string
@@ -103,30 +103,30 @@ func TestLiveRefuses(t *testing.T) {
 				l.env[name] = value
 			}
 			l.suites(1, all, refusal.says...)
-			if n := l.stays(); n > 0 {
+			if n := l.writes(); n > 0 {
 				t.Errorf("there were %d writes", n)
 			}
 		})
 	}
 }
 
-// broken starts a suite and breaks it off, with a signal to it and to all it has
-// started, when it has made two VMs. It returns what was said.
-func (l *liveRun) broken(signal syscall.Signal) string {
+// signalled starts a suite, and sends a signal to all its processes after it has created
+// two VMs. It returns the output.
+func (l *liveRun) signalled(signal syscall.Signal) string {
 	l.Helper()
 	binary, err := os.Executable()
 	l.do(err)
 	c := l.command(binary, "-test.run", "^TestProtected$")
 	var said strings.Builder
 	c.Stdout, c.Stderr = &said, &said
-	c.WaitDelay = time.Second // tools may go on, and hold its output
+	c.WaitDelay = time.Second // tools may continue and keep its output open
 	l.do(c.Start())
 	ended := make(chan struct{})
 	go func() { _ = c.Wait(); close(ended) }()
 	for len(l.tagged()) < 2 {
 		select {
 		case <-ended:
-			l.Fatalf("the run has ended before it made two VMs\n%s", said.String())
+			l.Fatalf("the run ended before it created two VMs\n%s", said.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -138,30 +138,30 @@ func (l *liveRun) broken(signal syscall.Signal) string {
 	return said.String()
 }
 
-// TestLiveInterrupted interrupts a run as Ctrl-C does. It removes what it made.
+// TestLiveInterrupted interrupts a run like Ctrl-C. It must remove what it created.
 func TestLiveInterrupted(t *testing.T) {
 	l := live(t)
 	before := l.everything()
-	if said := l.broken(syscall.SIGINT); !strings.Contains(said, "Failed: protected.") {
+	if said := l.signalled(syscall.SIGINT); !strings.Contains(said, "Failed: protected.") {
 		t.Errorf("the run has not failed\n%s", said)
 	}
 	if after := l.everything(); !reflect.DeepEqual(before, after) {
-		t.Errorf("the cluster was %v\nand is %v", before, after)
+		t.Errorf("the cluster was %v\nand now is %v", before, after)
 	}
 	if left, err := os.ReadDir(l.temp); err != nil || len(left) > 0 {
-		t.Errorf("it has left %v (%v)", left, err)
+		t.Errorf("it left %v (%v)", left, err)
 	}
 }
 
-// TestLiveKilled kills a run that has made VMs, and removes with the sweeper what
-// it left: what has the tag and lies in the range, and nothing else.
+// TestLiveKilled kills a run that has created VMs. The sweeper must remove the VMs with
+// the tag in the range, and nothing else.
 func TestLiveKilled(t *testing.T) {
 	l := live(t)
 	before := l.everything()
-	l.broken(syscall.SIGKILL)
+	l.signalled(syscall.SIGKILL)
 	left := l.tagged()
 	if len(left) == 0 {
-		t.Fatal("the run has left nothing, and proves nothing")
+		t.Fatal("the run left nothing, so the test proves nothing")
 	}
 	l.call(http.MethodPost, "/nodes/beta/qemu", url.Values{"vmid": {"40050"}, "name": {"somebodys"}})
 	l.call(http.MethodPost, "/pools", url.Values{"poolid": {"nightly-old"}, "comment": {lab.Comment}})
@@ -169,7 +169,7 @@ func TestLiveKilled(t *testing.T) {
 	before["40050"] = l.everything()["40050"]
 	would := l.sweep("-n")
 	if !slices.Equal(l.tagged(), left) {
-		t.Error("a look has removed something")
+		t.Error("sweep -n has removed something")
 	}
 	did := l.sweep()
 	for _, id := range left {
@@ -179,12 +179,12 @@ func TestLiveKilled(t *testing.T) {
 	}
 	for _, text := range []string{"removed pool nightly-old", "kept VM 40050 (somebodys) on beta: it is not the suites'", "kept pool nightly-mine: it is not the suites'"} {
 		if !strings.Contains(did, text) {
-			t.Errorf("not said: %s\nbut:\n%s", text, did)
+			t.Errorf("the output lacks: %s\n%s", text, did)
 		}
 	}
 	l.call(http.MethodDelete, "/pools/nightly-mine", nil)
 	if after := l.everything(); !reflect.DeepEqual(before, after) {
-		t.Errorf("the cluster was %v\nand is %v", before, after)
+		t.Errorf("the cluster was %v\nand now is %v", before, after)
 	}
 }
 
@@ -194,7 +194,7 @@ func (l *liveRun) call(method, path string, form url.Values) {
 	l.do(err)
 }
 
-// tagged are the VMIDs in the range that carry the tag.
+// tagged are the VMIDs in the range with the tag.
 func (l *liveRun) tagged() []string {
 	l.Helper()
 	guests, err := l.cluster.Guests(l.Context())
@@ -211,7 +211,7 @@ func (l *liveRun) tagged() []string {
 	return ids
 }
 
-// sweep runs the sweeper and returns what it said.
+// sweep runs the sweeper and returns its output.
 func (l *liveRun) sweep(args ...string) string {
 	l.Helper()
 	out, err := l.command("go", append([]string{"run", "./sweep"}, args...)...).CombinedOutput()

@@ -19,18 +19,18 @@ import (
 	"stackgen/test/terratest/simulator"
 )
 
-// A liveRun is a cluster that was started by hand, and the suites as a process of
-// their own that is told of it by variables only, as a user tells them.
+// A liveRun is a separate simulated cluster, and suites in a process that knows it only
+// through environment variables, like a real one.
 type liveRun struct {
 	*testing.T
 	sim     *simulator.Simulator
 	cluster *lab.Cluster
 	log     string
-	temp    string // where the suites may leave nothing
+	temp    string // must be empty after the suites
 	env     map[string]string
 }
 
-// byHand are the variables of testdata/cluster.yaml.
+// byHand are the variables for testdata/cluster.yaml.
 var byHand = map[string]string{
 	"STACKGEN_LIVE": "1", "STACKGEN_TEST_NODE": "alpha", "STACKGEN_TEST_NODE2": "beta", "STACKGEN_TEST_TEMPLATE": "777", "STACKGEN_TEST_STORAGE": "fast",
 	"STACKGEN_TEST_BRIDGE": "vmbr7", "STACKGEN_TEST_VMIDS": "40000-40099", "STACKGEN_TEST_PREFIX": "nightly",
@@ -72,7 +72,7 @@ func (l *liveRun) do(err error) {
 	}
 }
 
-// command is a program in the environment of a live run, in a session of its own.
+// command is a program in the environment of a live run, in its own session.
 func (l *liveRun) command(name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(l.Context(), name, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -88,8 +88,8 @@ func (l *liveRun) command(name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// suites runs suites, which must end with a code and say all this, and fails
-// where they leave a file or a process.
+// suites runs suites, which must end with an exit code and an output that contains all
+// of these. It fails if they leave a file or a process.
 func (l *liveRun) suites(code int, which string, says ...string) {
 	l.Helper()
 	binary, err := os.Executable()
@@ -104,20 +104,20 @@ func (l *liveRun) suites(code int, which string, says ...string) {
 	}
 	for _, text := range says {
 		if !strings.Contains(string(out), text) {
-			l.Errorf("%s: not said: %s\nbut:\n%s", which, text, out)
+			l.Errorf("%s: the output lacks: %s\n%s", which, text, out)
 		}
 	}
 	left, err := os.ReadDir(l.temp)
 	l.do(err)
 	if len(left) > 0 {
-		l.Errorf("%s has left %v", which, left)
+		l.Errorf("%s left %v", which, left)
 	}
 	if pids := session(c.Process.Pid); len(pids) > 0 {
-		l.Errorf("%s has left the processes %v", which, pids)
+		l.Errorf("%s left the processes %v", which, pids)
 	}
 }
 
-// session lists the processes of a session, where there is a /proc to tell.
+// session lists the processes of a session, on systems with /proc.
 func session(id int) []string {
 	var found []string
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -134,7 +134,7 @@ func session(id int) []string {
 	return found
 }
 
-// everything is all that is on the cluster, with the configuration of each guest.
+// everything is the content of the cluster, with the configuration of each guest.
 func (l *liveRun) everything() map[string]any {
 	l.Helper()
 	all := map[string]any{}
@@ -160,13 +160,13 @@ func (l *liveRun) everything() map[string]any {
 
 var guestPath = regexp.MustCompile(`/qemu/([0-9]+)`)
 
-// stays fails where a write went to a VM outside of the range; the template may
-// be cloned. It returns how many writes there were.
-func (l *liveRun) stays() int {
+// writes fails if a write went to a VM outside of the range, except clones of the
+// template. It returns the number of writes.
+func (l *liveRun) writes() int {
 	l.Helper()
 	file, err := os.Open(l.log)
 	l.do(err)
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	writes, lines := 0, bufio.NewScanner(file)
 	for lines.Scan() {
 		var r struct{ Method, Path string }

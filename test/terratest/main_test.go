@@ -20,16 +20,16 @@ import (
 	"stackgen/test/terratest/lab"
 )
 
-// here is what all suites of this run share.
+// here is shared by all suites of a run.
 var here struct {
 	cluster     *lab.Cluster
 	hardware    lab.Hardware
-	where       string // for the last line
-	names       string // where DNS records go, likewise
+	where       string // the kind of cluster, for the last line
+	names       string // the DNS server, for the last line
 	began       time.Time
-	interrupted atomic.Bool // suites end as soon as they can
-	temp        string      // where this run's folder of temporary files lies
-	keep        string      // where projects lie when stages are skipped, else empty
+	interrupted atomic.Bool // suites end as soon as possible
+	temp        string      // parent of this run's temporary folder
+	keep        string      // folder of the projects if stages are skipped, else empty
 }
 
 func TestMain(m *testing.M) {
@@ -41,9 +41,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run sets the environment up, runs the suites in it and takes it down again.
+// run sets up the environment, runs the suites and removes the environment.
 func run(m *testing.M) (code int, err error) {
-	logger.Default = logger.TestingT // what passed need not be read
+	logger.Default = logger.TestingT // print only the logs of suites that failed
 	here.temp, here.began = os.TempDir(), time.Now()
 	temp, err := os.MkdirTemp("", "stackgen-terratest-")
 	if err != nil {
@@ -67,21 +67,21 @@ func run(m *testing.M) (code int, err error) {
 		defer func() { err = errors.Join(err, stop()) }()
 	}
 	if err := open(); err != nil {
-		return 1, fmt.Errorf("the suites cannot run here; nothing was made:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+		return 1, fmt.Errorf("the suites cannot run here; nothing was created:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-interrupts
 		here.interrupted.Store(true)
-		signal.Stop(interrupts) // a second one ends this at once
+		signal.Stop(interrupts) // a second interrupt ends the process
 	}()
 	code = m.Run()
 	report()
 	return code, nil
 }
 
-// open reads the settings and looks whether the cluster is what they say.
+// open reads the settings and checks the cluster against them.
 func open() error {
 	settings, err := lab.Read(os.Getenv)
 	if err != nil {
@@ -90,7 +90,7 @@ func open() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	here.cluster = lab.Open(settings)
-	if here.keep != "" { // VMs of the stages that ran before are to be there
+	if here.keep != "" { // the range has VMs of earlier stages
 		here.hardware, err = here.cluster.Hardware(ctx)
 		return err
 	}
@@ -101,12 +101,12 @@ func open() error {
 	return err
 }
 
-// foreign are settings of the user's own runs, not of these.
-var foreign = regexp.MustCompile(`^(TF|TG|TERRAGRUNT|AWS|DNS_UPDATE)_`)
+// userSettings are settings of the user's own runs, which do not apply here.
+var userSettings = regexp.MustCompile(`^(TF|TG|TERRAGRUNT|AWS|DNS_UPDATE)_`)
 
-// prepare makes the environment that stackgen and the tools run in: this
-// checkout's stackgen first on PATH, its tools where PATH has none, and
-// temporary files where they are removed at the end.
+// prepare sets the environment of stackgen and the tools: first on PATH is this
+// checkout's stackgen, last its tools, and temporary files go to a folder that is
+// removed at the end.
 func prepare(temp string) error {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
@@ -116,8 +116,8 @@ func prepare(temp string) error {
 		"PATH":   strings.Join([]string{filepath.Join(root, "bin"), os.Getenv("PATH"), filepath.Join(root, ".tools", "bin")}, string(os.PathListSeparator)),
 		"TMPDIR": temp, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1", "NO_COLOR": "1",
 		"TG_NO_AUTO_RETRY": "true", "TG_NO_COLOR": "true", "TG_TF_FORWARD_STDOUT": "true",
-		// Suites that start at once would race in Terragrunt's cache for all
-		// projects, and our builds of providers have no place in it.
+		// Concurrent suites would race in Terragrunt's cache for all projects,
+		// and providers that tools/install built do not belong into it.
 		"TG_NO_AUTO_PROVIDER_CACHE_DIR": "true",
 	}
 	mirror := filepath.Join(root, ".tools", "tofurc")
@@ -130,7 +130,7 @@ func prepare(temp string) error {
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
 		skipping = skipping || strings.HasPrefix(name, "SKIP_")
-		if foreign.MatchString(name) && name != "DNS_UPDATE_KEYSECRET" {
+		if userSettings.MatchString(name) && name != "DNS_UPDATE_KEYSECRET" {
 			if err := os.Unsetenv(name); err != nil {
 				return err
 			}
@@ -147,8 +147,8 @@ func prepare(temp string) error {
 	return usable()
 }
 
-// usable fails where a tool is missing, or stages are skipped on a cluster that
-// ends with this run.
+// usable fails if a tool is missing, or if stages are skipped on the simulated
+// cluster, which ends with this run.
 func usable() error {
 	for _, tool := range []string{"stackgen", "tofu", "terragrunt"} {
 		if _, err := exec.LookPath(tool); err != nil {

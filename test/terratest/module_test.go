@@ -17,24 +17,24 @@ import (
 	"stackgen/test/terratest/lab"
 )
 
-// TestModule applies the rendered modules by themselves, without Terragrunt and
-// without a spec: what they are given is what the cluster gets.
+// TestModule applies the rendered modules without Terragrunt and without a spec, and
+// compares the cluster with their variables.
 func TestModule(t *testing.T) {
 	s := begin(t, "module")
 	s.stage("render", func() { s.render("vms: {a: {}}\n") })
 	pool, vms := s.module("proxmox-pool"), s.module("proxmox-vm")
 	s.stage("one", func() {
 		s.given(vms, "vms", map[string]any{"a": s.machine(0, "a")})
-		v := s.there("a")["a"]
+		v := s.exist("a")["a"]
 		s.has(v, "memory", "768", "cores", "1", "ostype", "l26", "scsihw", "virtio-scsi-single", "onboot", "0")
 		if v.VMID != s.first || v.Node != here.cluster.Node || v.Status != "stopped" {
 			s.Errorf("it is %d on %s, %s", v.VMID, v.Node, v.Status)
 		}
 	})
 	s.stage("three", func() {
-		before := s.there("a")["a"]
+		before := s.exist("a")["a"]
 		s.given(vms, "vms", map[string]any{"a": s.machine(0, "a"), "b": s.machine(1, "b"), "c": s.machine(2, "c")})
-		found := s.there("a", "b", "c")
+		found := s.exist("a", "b", "c")
 		s.same(before, found["a"])
 		s.outputs(vms, found)
 	})
@@ -44,7 +44,7 @@ func TestModule(t *testing.T) {
 		full := s.everything()
 		s.covers(full)
 		s.given(vms, "vms", map[string]any{"a": s.machine(0, "a"), "full": full})
-		found := s.there("a", "full")
+		found := s.exist("a", "full")
 		s.allOptions(found["full"])
 		s.outputs(vms, found)
 		if out := terraform.OutputMapOfObjectsContext(s.T, s.context(), vms, "meta"); fmt.Sprint(out) != "map[full:map[rack:7]]" {
@@ -53,11 +53,11 @@ func TestModule(t *testing.T) {
 	})
 	s.stage("empty", func() {
 		full := s.everything()
-		full["protection"] = false // or the server refuses, as it should
+		full["protection"] = false // otherwise the server refuses the destroy
 		s.given(vms, "vms", map[string]any{"full": full})
-		s.there("full")
+		s.exist("full")
 		s.given(vms, "vms", map[string]any{})
-		s.there()
+		s.exist()
 		if out := terraform.OutputMapOfObjectsContext(s.T, s.context(), vms, "vms"); len(out) != 0 {
 			s.Errorf("the output vms is %v, want nothing", out)
 		}
@@ -66,7 +66,7 @@ func TestModule(t *testing.T) {
 	})
 }
 
-// module is a copy of a rendered module, to run by itself.
+// module copies a rendered module, to apply it alone.
 func (s *suite) module(name string) *terraform.Options {
 	s.Helper()
 	return &terraform.Options{
@@ -75,8 +75,7 @@ func (s *suite) module(name string) *terraform.Options {
 	}
 }
 
-// given applies a module with a variable, and fails where the next plan is not
-// empty.
+// given applies a module with a variable, and fails unless the next plan is empty.
 func (s *suite) given(module *terraform.Options, name string, value any) {
 	s.Helper()
 	text, err := json.Marshal(map[string]any{name: value})
@@ -85,7 +84,7 @@ func (s *suite) given(module *terraform.Options, name string, value any) {
 	terraform.InitAndApplyAndIdempotentContext(s.T, s.context(), module)
 }
 
-// machine is the least of a VM.
+// machine is a VM with the required attributes.
 func (s *suite) machine(n int, key string) map[string]any {
 	c, h := here.cluster, here.hardware
 	return map[string]any{
@@ -100,7 +99,7 @@ func (s *suite) machine(n int, key string) map[string]any {
 	}
 }
 
-// everything is a VM of which every attribute is said.
+// everything is a VM with every attribute.
 func (s *suite) everything() map[string]any {
 	c, h := here.cluster, here.hardware
 	vm := s.machine(3, "full")
@@ -132,12 +131,12 @@ func (s *suite) everything() map[string]any {
 	return vm
 }
 
-// attribute matches the attributes of a VM in the module's variable, not those
-// of the blocks in it.
+// attribute matches the attributes of a VM in the module's variable, but not those of
+// its blocks.
 var attribute = regexp.MustCompile(`(?m)^    ([a-z0-9_]+) +=`)
 
-// covers fails unless a VM says every attribute that the module takes, but for USB
-// devices: no token may give them to a VM.
+// covers fails unless a VM has every attribute of the module, except USB devices, which
+// no token may add.
 func (s *suite) covers(vm map[string]any) {
 	s.Helper()
 	text, err := os.ReadFile(s.path("modules/proxmox-vm/variables.tf"))
@@ -150,12 +149,12 @@ func (s *suite) covers(vm map[string]any) {
 	}
 	for _, m := range found {
 		if _, said := vm[m[1]]; !said && m[1] != "usb" {
-			s.Errorf("the module takes %s, which this suite does not say", m[1])
+			s.Errorf("the module has %s, which this suite does not set", m[1])
 		}
 	}
 }
 
-// allOptions looks for all of everything on the cluster.
+// allOptions checks the VM of everything on the cluster.
 func (s *suite) allOptions(v vm) {
 	s.Helper()
 	h := here.hardware
@@ -180,8 +179,7 @@ func (s *suite) allOptions(v vm) {
 	}
 }
 
-// outputs fails unless the module's output says of every VM what the cluster
-// does.
+// outputs fails unless the module's output agrees with the cluster.
 func (s *suite) outputs(module *terraform.Options, found map[string]vm) {
 	s.Helper()
 	out := terraform.OutputMapOfObjectsContext(s.T, s.context(), module, "vms")

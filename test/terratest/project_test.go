@@ -16,8 +16,8 @@ import (
 	"stackgen/test/terratest/lab"
 )
 
-// spec is the suite's spec: what all VMs of all suites have in common, and the
-// rest of it. Nothing starts with its node.
+// spec is the suite's spec: defaults of all suites, and the rest. No VM starts with its
+// node.
 func (s *suite) spec(rest string) string {
 	c, h := here.cluster, here.hardware
 	text := fmt.Sprintf(`apiVersion: stackgen/v1
@@ -36,7 +36,7 @@ defaults:
   disks: [{interface: %s, size: %d, datastore: %s}]
 `, s.stack, s.first, s.last, c.Node, c.Template, lab.Tag, h.Agent, c.Bridge, h.Disk, h.Size, c.Storage)
 	for _, line := range []struct {
-		say  bool
+		add  bool
 		text string
 	}{
 		{h.Serial, "  serial: socket\n"},
@@ -44,16 +44,15 @@ defaults:
 		{h.Bios != "", "  bios: " + h.Bios + "\n"},
 		{h.Machine != "", "  machine: " + h.Machine + "\n"},
 	} {
-		if line.say {
+		if line.add {
 			text += line.text
 		}
 	}
 	return text + rest
 }
 
-// on is what a VM that is started says beside its own: its guest may be slow to
-// answer, or have no agent although the template promises one, and nobody has to
-// wait for it here.
+// on is a VM that is started. The short agent timeout is for guests that answer slowly,
+// or have no agent although the template has one.
 func on(own ...string) string {
 	if here.hardware.Agent {
 		own = append(own, "agent: {timeout: 3s}")
@@ -61,7 +60,7 @@ func on(own ...string) string {
 	return "{" + strings.Join(own, ", ") + "}"
 }
 
-// named is a VM that is started and has a record, where there is a zone.
+// named is a VM that is started, with a static address for its record.
 func named(key string, own ...string) string {
 	return on(append(own, "cloud_init: {ipv4: "+address(key)+"/24}")...)
 }
@@ -71,7 +70,7 @@ func off(own ...string) string {
 	return "{" + strings.Join(append(own, "started: false"), ", ") + "}"
 }
 
-// zone is the line of a spec that publishes records, where there is a zone.
+// zone is the line of a spec that publishes records, or empty without a zone.
 func zone() string {
 	z := here.cluster.Zone
 	if z == nil {
@@ -80,7 +79,7 @@ func zone() string {
 	return fmt.Sprintf("dns: {zone: %s, server: %s, port: %d, tsig: {key_name: %s, algorithm: %s}}\n", z.Name, z.Server, z.Port, z.KeyName, z.Algorithm)
 }
 
-// pool is the line of a spec that makes the suite's pool.
+// pool is the line of a spec that creates the suite's pool.
 func (s *suite) pool() string {
 	return fmt.Sprintf("pool: {id: %s, create: true, comment: %s}\n", s.stack, lab.Comment)
 }
@@ -92,8 +91,8 @@ func (s *suite) render(rest string) {
 	s.stackgen(0, "render")
 }
 
-// stackgen runs the command line in the project, which must end with a code, and
-// returns what it said.
+// stackgen runs a command line in the project, which must end with an exit code, and
+// returns the output.
 func (s *suite) stackgen(code int, args ...string) string {
 	s.Helper()
 	out, err := shell.RunCommandContextAndGetOutputE(s.T, s.context(), &shell.Command{
@@ -118,28 +117,29 @@ func (s *suite) options(dir string, args ...string) *terragrunt.Options {
 }
 
 // stackRun runs a command on all units of the suite's stack, which must succeed.
-func (s *suite) stackRun(args ...string) string {
+func (s *suite) stackRun(args ...string) {
 	s.Helper()
-	return terragrunt.StackRunContext(s.T, s.context(), s.options("stacks/"+s.stack, args...))
+	terragrunt.StackRunContext(s.T, s.context(), s.options("stacks/"+s.stack, args...))
 }
 
-// refused runs a command on the suite's stack that must fail, and say all this.
-func (s *suite) refused(args []string, says ...string) {
+// refused runs a command on the suite's stack, which must fail with an output that
+// contains all of these.
+func (s *suite) refused(args []string, want ...string) {
 	s.Helper()
 	out, err := terragrunt.StackRunContextE(s.T, s.context(), s.options("stacks/"+s.stack, args...))
 	if err == nil {
 		s.Fatalf("terragrunt stack run %v was not refused\n%s", args, out)
 	}
-	s.says(out, says...)
+	s.contains(out, want...)
 }
 
-// says fails unless every text was said, line breaks aside.
-func (s *suite) says(out string, says ...string) {
+// contains fails unless every text is in the output, ignoring line breaks.
+func (s *suite) contains(out string, want ...string) {
 	s.Helper()
 	flat := strings.Join(strings.FieldsFunc(out, func(r rune) bool { return strings.ContainsRune(" \t\n│╷╵", r) }), " ")
-	for _, text := range says {
+	for _, text := range want {
 		if !strings.Contains(flat, text) {
-			s.Errorf("not said: %s\nbut:\n%s", text, out)
+			s.Errorf("the output lacks: %s\n%s", text, out)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (s *suite) unit(name string) string {
 	return "stacks/" + s.stack + "/.terragrunt-stack/" + name
 }
 
-// generate makes the units of the stack.
+// generate generates the units of the stack.
 func (s *suite) generate() {
 	s.Helper()
 	terragrunt.StackGenerateContext(s.T, s.context(), s.options("stacks/"+s.stack))
@@ -161,8 +161,8 @@ func (s *suite) applyUnit(name string) {
 	terragrunt.ApplyContext(s.T, s.context(), s.options(s.unit(name)))
 }
 
-// plan plans all units of the stack and returns what would be done, a line for
-// each address of which something would be: no-op without an import is nothing.
+// plan plans all units of the stack and returns the actions, a line for each address,
+// without no-op.
 func (s *suite) plan() []string {
 	s.Helper()
 	dir := s.temp("")
@@ -172,7 +172,7 @@ func (s *suite) plan() []string {
 	if len(files) == 0 {
 		s.Fatalf("there are no plans in %s", dir)
 	}
-	var does []string
+	var actions []string
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		s.do(err)
@@ -184,27 +184,27 @@ func (s *suite) plan() []string {
 				action = "import " + action
 			}
 			if action != "[no-op]" {
-				does = append(does, filepath.Base(filepath.Dir(file))+" "+address+" "+action)
+				actions = append(actions, filepath.Base(filepath.Dir(file))+" "+address+" "+action)
 			}
 		}
 	}
-	sort.Strings(does)
-	return does
+	sort.Strings(actions)
+	return actions
 }
 
-// plans fails unless the plan does exactly this.
+// plans fails unless the plan has exactly these actions.
 func (s *suite) plans(want ...string) {
 	s.Helper()
 	if got := s.plan(); !slices.Equal(got, want) {
-		s.Fatalf("the plan does\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+		s.Fatalf("the plan is\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 }
 
-// destroyed destroys the stack, and fails unless nothing of it is left.
+// destroyed destroys the stack, and fails if VMs or pools remain.
 func (s *suite) destroyed() {
 	s.Helper()
 	s.stackRun("destroy")
-	s.there()
+	s.exist()
 	s.pools()
 }
 
@@ -221,6 +221,6 @@ func (s *suite) pools(want ...string) {
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		s.Errorf("on the cluster are the pools %v, want %v", got, want)
+		s.Errorf("the cluster has the pools %v, want %v", got, want)
 	}
 }

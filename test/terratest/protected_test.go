@@ -2,19 +2,19 @@ package terratest
 
 import "testing"
 
-// TestProtected: a stack with a protected VM is not destroyed, whoever asks; a
-// VM that is retired is, protected or not.
+// TestProtected checks that a stack with a protected VM is not destroyed, and that a
+// retired VM is, also a protected one.
 func TestProtected(t *testing.T) {
 	s := begin(t, "protected")
 	s.stage("apply", func() {
 		s.render("vms: {keep: " + off("profile: protected") + ", other: " + off() + "}\n")
 		s.stackRun("apply")
-		s.there("keep", "other")
+		s.exist("keep", "other")
 	})
 	s.stage("refuse", func() {
-		before := s.there("keep", "other")
+		before := s.exist("keep", "other")
 		s.refused([]string{"destroy"}, "stackgen guard refuses the destroy of "+s.stack+"/proxmox-vm", "retired: [keep]")
-		after := s.there("keep", "other")
+		after := s.exist("keep", "other")
 		s.same(before["keep"], after["keep"])
 		s.same(before["other"], after["other"])
 		s.plans()
@@ -22,7 +22,7 @@ func TestProtected(t *testing.T) {
 	s.stage("retire", func() {
 		s.render("vms: {other: " + off() + "}\nretired: [keep]\n")
 		s.stackRun("apply")
-		s.there("other")
+		s.exist("other")
 		s.destroyed()
 	})
 }

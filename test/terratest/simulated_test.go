@@ -10,15 +10,14 @@ import (
 	"stackgen/test/terratest/simulator"
 )
 
-// simulated is what the simulator's own cluster is called in the variables with
-// which a user names a genuine one.
+// simulated are the variables of a real cluster, with the values for the simulator's.
 var simulated = map[string]string{
 	"STACKGEN_TEST_NODE": "pve1", "STACKGEN_TEST_NODE2": "pve2", "STACKGEN_TEST_TEMPLATE": "9002", "STACKGEN_TEST_STORAGE": "local-lvm",
 	"STACKGEN_TEST_BRIDGE": "vmbr0", "STACKGEN_TEST_VMIDS": "6000-6099", "STACKGEN_TEST_PREFIX": "sgtest",
 }
 
-// simulate sets the environment up for a cluster that is simulated, and for a DNS
-// server of its own. It returns what ends them. This is all that knows of a simulator.
+// simulate starts a simulated cluster and a DNS server, and sets the environment for
+// them. It returns a function that stops them. No other function knows the simulator.
 func simulate() (stop func() error, err error) {
 	sim, err := simulator.Start()
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"testing"
 )
 
-// TestStack takes a stack of three running VMs through what happens to stacks:
-// a VM more, a VM less, more memory, another key. No other VM is touched by it, and
-// DNS always knows those that are there.
+// TestStack changes a stack of three running VMs: one more VM, one less, more memory,
+// another key. No other VM changes, and DNS has the records of exactly the VMs that
+// exist.
 func TestStack(t *testing.T) {
 	s := begin(t, "stack")
 	line := func(key string, own ...string) string { return "  " + key + ": " + named(key, own...) + "\n" }
@@ -15,7 +15,7 @@ func TestStack(t *testing.T) {
 	s.stage("apply", func() {
 		s.render(zone() + "vms:\n" + a + b + c)
 		s.stackRun("apply")
-		found := s.there("a", "b", "c")
+		found := s.exist("a", "b", "c")
 		for _, v := range found {
 			s.has(v, "memory", "768", "onboot", "0")
 			if v.Status != "running" {
@@ -48,9 +48,9 @@ func TestStack(t *testing.T) {
 	})
 }
 
-// changes renders the spec anew and applies it. Afterwards exactly these VMs are
-// there, each that was there before is still the same one, and the next plan is
-// empty. Renamed says what a new name was called before.
+// changes renders the spec and applies it. Then exactly these VMs must exist, those
+// that existed before must be the same, and the next plan must be empty. renamed has
+// the old name of a new one.
 func (s *suite) changes(rest string, want []string, renamed map[string]string) map[string]vm {
 	s.Helper()
 	before := map[string]vm{}
@@ -59,7 +59,7 @@ func (s *suite) changes(rest string, want []string, renamed map[string]string) m
 	}
 	s.render(rest)
 	s.stackRun("apply")
-	after := s.there(want...)
+	after := s.exist(want...)
 	s.resolves(want...)
 	for key, v := range after {
 		old, was := before[key]

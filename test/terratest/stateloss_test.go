@@ -5,16 +5,15 @@ import (
 	"testing"
 )
 
-// TestStateLoss loses the state of a stack. A plain apply would make every VM
-// again, and is refused; with the import blocks it makes nothing, and afterwards
-// there is nothing to do.
+// TestStateLoss removes the state of a stack. An apply, which would re-create every VM,
+// is refused. With import blocks it creates nothing, and the next plan is empty.
 func TestStateLoss(t *testing.T) {
 	s := begin(t, "stateloss")
 	vms := "vms: {a: " + off() + ", b: " + off("profile: protected") + "}\n"
 	s.stage("apply", func() {
 		s.render(s.pool() + vms)
 		s.stackRun("apply")
-		s.there("a", "b")
+		s.exist("a", "b")
 		s.plans()
 	})
 	s.stage("lose", func() {
@@ -25,31 +24,31 @@ func TestStateLoss(t *testing.T) {
 			`proxmox-vm proxmox_virtual_environment_vm.this["a"] [create]`)
 	})
 	s.stage("refuse", func() {
-		before := s.there("a", "b")
+		before := s.exist("a", "b")
 		s.refused([]string{"apply"}, "stackgen guard refuses the apply of "+s.stack+"/proxmox-pool", "stackgen import-blocks")
-		after := s.there("a", "b")
+		after := s.exist("a", "b")
 		s.same(before["a"], after["a"])
 		s.same(before["b"], after["b"])
 	})
 	s.stage("adopt", func() {
-		before := s.there("a", "b")
-		s.says(s.stackgen(2, "preflight"), "adopt "+s.stack+"/a", "adopt "+s.stack+"/b")
+		before := s.exist("a", "b")
+		s.contains(s.stackgen(2, "preflight"), "adopt "+s.stack+"/a", "adopt "+s.stack+"/b")
 		s.stackgen(0, "import-blocks")
 		s.plans("proxmox-pool proxmox_virtual_environment_pool.this[\""+s.stack+"\"] import [no-op]",
 			`proxmox-vm proxmox_virtual_environment_vm.protected["b"] import [no-op]`,
 			`proxmox-vm proxmox_virtual_environment_vm.this["a"] import [no-op]`)
 		s.stackRun("apply")
 		s.plans()
-		after := s.there("a", "b")
+		after := s.exist("a", "b")
 		s.same(before["a"], after["a"])
 		s.same(before["b"], after["b"])
-		s.stackgen(0, "import-blocks") // which takes away those that have done their work
-		s.says(s.stackgen(0, "preflight"), "managed "+s.stack+"/a", "managed "+s.stack+"/b")
+		s.stackgen(0, "import-blocks") // removes import blocks that are applied
+		s.contains(s.stackgen(0, "preflight"), "managed "+s.stack+"/a", "managed "+s.stack+"/b")
 	})
 	s.stage("destroy", func() {
 		s.render(s.pool() + "vms: {a: " + off() + "}\nretired: [b]\n")
 		s.stackRun("apply")
-		s.there("a")
+		s.exist("a")
 		s.destroyed()
 	})
 }

@@ -16,15 +16,15 @@ import (
 	"stackgen/test/terratest/lab"
 )
 
-// suites are all there are. Each has ten VMIDs of the range, by its place here.
+// suites are all suites. Each has ten VMIDs of the range, by its position.
 var suites = []string{"module", "unit", "stack", "integration", "stateloss", "migration", "protected"}
 
-// A suite is a project of its own in a folder of its own, on its part of the
-// cluster. Whatever becomes of it, what it made is removed at the end.
+// A suite is a project in its own folder, with its own VMIDs. What it creates is
+// removed at the end, also after a failure.
 type suite struct {
 	*testing.T
 	name  string
-	stack string // name of its stack, and beginning of every name in it
+	stack string // name of its stack, and prefix of every name in it
 	dir   string
 	first int // of its VMIDs
 	last  int
@@ -39,8 +39,7 @@ func (s *suite) records() []string {
 	return names
 }
 
-// begin starts a suite. Its stages come after it; they can be skipped, as
-// terratest's stages can.
+// begin starts a suite. Its stages are Terratest's and can be skipped.
 func begin(t *testing.T, name string) *suite {
 	t.Helper()
 	t.Parallel()
@@ -62,15 +61,15 @@ func begin(t *testing.T, name string) *suite {
 	return s
 }
 
-// anew empties the project, of which nothing may be on the cluster any more.
-func (s *suite) anew() {
+// reset empties the project. Its VMs must be destroyed already.
+func (s *suite) reset() {
 	s.Helper()
-	s.there()
+	s.exist()
 	s.do(os.RemoveAll(s.dir))
 	s.write("stackgen.yaml", project)
 }
 
-// project is what every suite's stackgen.yaml says.
+// project is the stackgen.yaml of every suite.
 const project = "apiVersion: stackgen/v1\nkind: Project\n"
 
 // stage runs a part of the suite, unless SKIP_name is set.
@@ -79,9 +78,9 @@ func (s *suite) stage(name string, do func()) {
 	test_structure.RunTestStage(s.T, name, do)
 }
 
-// teardown removes all that the suite made, through the API: it works whatever
-// has become of the project and its state. What was left when the suite was done
-// is a failure of its own.
+// teardown removes everything that the suite created, through the API, so that it
+// does not depend on the project and its state. A passed suite that leaves something
+// fails.
 func (s *suite) teardown() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -90,17 +89,17 @@ func (s *suite) teardown() {
 		s.Errorf("%s could not be cleared; the sweeper can do so later: %v", s.stack, err)
 	}
 	if len(swept.Kept) > 0 {
-		s.Errorf("%s leaves what it did not make: %v", s.stack, swept.Kept)
+		s.Errorf("%s found what it did not create: %v", s.stack, swept.Kept)
 	}
 	if len(swept.Removed) > 0 && !s.Failed() {
-		s.Errorf("the suite was done, and still there was: %v", swept.Removed)
+		s.Errorf("the suite passed and left: %v", swept.Removed)
 	}
 	if here.keep != "" {
 		s.do(os.RemoveAll(s.dir))
 	}
 }
 
-// counted says what became of the suites of this run.
+// counted are the results of this run's suites.
 var counted struct {
 	sync.Mutex
 	passed, failed, skipped []string
@@ -143,8 +142,8 @@ func (s *suite) do(err error) {
 	}
 }
 
-// temp makes a folder that goes with the suite; it is not named after the test,
-// since sockets below it have short names.
+// temp creates a folder that is removed with the suite. Its name is short, because
+// the path of a socket has at most 108 characters.
 func (s *suite) temp(parent string) string {
 	s.Helper()
 	dir, err := os.MkdirTemp(parent, s.name+"-")
@@ -165,8 +164,8 @@ func (s *suite) write(path, body string) {
 	s.do(os.WriteFile(s.path(path), []byte(body), 0o644))
 }
 
-// context ends with the test, and in time for the suite to clean up before the
-// test is killed. After an interrupt the suite goes no further.
+// context ends with the test, early enough for the suite to clean up before the test
+// is killed. After an interrupt the suite stops.
 func (s *suite) context() context.Context {
 	s.Helper()
 	if here.interrupted.Load() {
@@ -182,7 +181,7 @@ func (s *suite) context() context.Context {
 	return ctx
 }
 
-// vms are the suite's VMs on the cluster, by name.
+// vms returns the suite's VMs on the cluster, by name.
 func (s *suite) vms() map[string]vm {
 	s.Helper()
 	guests, err := here.cluster.Guests(s.context())
@@ -204,7 +203,7 @@ func (s *suite) vms() map[string]vm {
 	return found
 }
 
-// A vm is one that the cluster has.
+// A vm is a VM of the cluster.
 type vm struct {
 	lab.Guest
 	config lab.Config
@@ -213,12 +212,12 @@ type vm struct {
 // key is the last part of a VM's name.
 func (s *suite) key(v vm) string { return strings.TrimPrefix(v.config["name"], s.stack+"-") }
 
-// uuid tells a VM from one that was made in its place.
+// uuid identifies a VM: a re-created one has another.
 func (v vm) uuid() string { return v.config.Property("smbios1", "uuid") }
 
-// there fails unless the suite has exactly these VMs on the cluster, by the last
-// part of their names, all tagged and in range, and returns them by it.
-func (s *suite) there(keys ...string) map[string]vm {
+// exist fails unless the suite has exactly these VMs on the cluster, by the last part
+// of their names, all tagged and in range. It returns them by that part.
+func (s *suite) exist(keys ...string) map[string]vm {
 	s.Helper()
 	found := map[string]vm{}
 	for name, v := range s.vms() {
@@ -233,21 +232,21 @@ func (s *suite) there(keys ...string) map[string]vm {
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, keys) {
-		s.Fatalf("on the cluster are the VMs %v, want %v", got, keys)
+		s.Fatalf("the cluster has the VMs %v, want %v", got, keys)
 	}
 	return found
 }
 
-// same fails where a VM is not the one it was.
+// same fails if a VM was re-created.
 func (s *suite) same(before, after vm) {
 	s.Helper()
 	if before.VMID != after.VMID || before.uuid() != after.uuid() || after.uuid() == "" {
-		s.Errorf("VM %d (uuid %s) is now %d (uuid %s): another VM was made in its place", before.VMID, before.uuid(), after.VMID, after.uuid())
+		s.Errorf("VM %d (uuid %s) is now %d (uuid %s): it was re-created", before.VMID, before.uuid(), after.VMID, after.uuid())
 	}
 }
 
-// resolves fails unless exactly the records of these VMs are in the zone, each
-// with its VM's address. Without a zone there is nothing to ask.
+// resolves fails unless the zone has exactly the records of these VMs, each with its
+// VM's address. Without a zone it does nothing.
 func (s *suite) resolves(keys ...string) {
 	s.Helper()
 	if here.cluster.Zone == nil {
@@ -266,12 +265,11 @@ func (s *suite) resolves(keys ...string) {
 	}
 }
 
-// address is the one of a VM with a record: of a net that is nobody's, as no
-// packet is to go there.
+// address is the address of a VM with a record, in a network for documentation, so that
+// it reaches no host.
 func address(key string) string { return fmt.Sprintf("198.51.100.%d", 11+int(key[0]-'a')) }
 
-// has fails where the configuration of a VM differs from what is wanted: pairs
-// of key and value.
+// has fails if the configuration of a VM differs from these pairs of key and value.
 func (s *suite) has(v vm, pairs ...string) {
 	s.Helper()
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -6,9 +6,8 @@ import (
 	"github.com/gruntwork-io/terratest/modules/terragrunt"
 )
 
-// TestUnit runs the units of a stack one by one: what one needs of another, with
-// a pool and without, and how defaults, group and VM are merged into what the
-// VMs get.
+// TestUnit applies the units of a stack one by one: their dependencies, with a pool and
+// without, and how defaults, group and VM are merged.
 func TestUnit(t *testing.T) {
 	s := begin(t, "unit")
 	s.stage("pool", func() {
@@ -18,28 +17,28 @@ func TestUnit(t *testing.T) {
 		if err == nil {
 			s.Errorf("the VMs were applied before their pool\n%s", out)
 		}
-		s.there()
+		s.exist()
 		s.pools()
 		s.applyUnit("proxmox-pool")
 		s.pools(s.stack)
-		s.there()
+		s.exist()
 		s.applyUnit("proxmox-vm")
-		if v := s.there("a")["a"]; v.Pool != s.stack {
+		if v := s.exist("a")["a"]; v.Pool != s.stack {
 			s.Errorf("%s is in the pool %q, want %s", v.config["name"], v.Pool, s.stack)
 		}
 		s.destroyed()
 	})
 	s.stage("merging", func() {
-		s.anew()
+		s.reset()
 		s.render("groups: {web: {count: 2, cores: 2, memory: 800, tags: [web], description: 'web {n}', started: false}}\n" +
 			"vms: {a: " + on("memory: 1024", "tags: [own, web]") + ", b: " + off() + "}\n")
 		s.generate()
 		if exists(s.path(s.unit("proxmox-pool"))) {
-			s.Error("there is a unit for a pool that nobody asked for")
+			s.Error("there is a unit for a pool that the spec does not have")
 		}
 		s.applyUnit("proxmox-vm")
 		s.pools()
-		found := s.there("a", "b", "web1", "web2")
+		found := s.exist("a", "b", "web1", "web2")
 		s.has(found["a"], "memory", "1024", "cores", "1", "tags", "own;stackgen-test;web", "description", "")
 		s.has(found["b"], "memory", "768", "cores", "1", "tags", "stackgen-test", "description", "")
 		s.has(found["web1"], "memory", "800", "cores", "2", "tags", "stackgen-test;web", "description", "web 1")

@@ -12,10 +12,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// fudge is how far apart, in seconds, the clocks of both sides may be.
+// fudge is the allowed difference of both clocks, in seconds.
 const fudge = 300
 
-// algorithms are the names that the key_algorithm argument knows.
+// algorithms maps values of key_algorithm to names of the protocol.
 var algorithms = map[string]string{"hmac-sha1": dns.HmacSHA1, "hmac-sha256": dns.HmacSHA256, "hmac-sha512": dns.HmacSHA512}
 
 var (
@@ -23,8 +23,7 @@ var (
 	errHalfAKey = errors.New(`when using authentication, "key_name", "key_secret" and "key_algorithm" should be non empty`)
 )
 
-// A client asks and updates one server. Everything it sends is signed, questions
-// as well.
+// A client queries and updates one server. It signs queries and updates.
 type client struct {
 	server         string
 	transport      string
@@ -34,7 +33,7 @@ type client struct {
 	secret         map[string]string
 }
 
-// newClient makes a client of the arguments of the update block.
+// newClient creates a client from the arguments of the update block.
 func newClient(given map[string]string) (*client, error) {
 	c := &client{server: net.JoinHostPort(given["server"], orElse(given["port"], "53")), transport: orElse(given["transport"], "udp")}
 	var err error
@@ -53,7 +52,7 @@ func newClient(given map[string]string) (*client, error) {
 	case !dns.IsFqdn(name):
 		return nil, errors.New(`"key_name" should be fully-qualified`)
 	case algorithms[algorithm] == "":
-		return nil, fmt.Errorf("Unknown HMAC algorithm: %s", algorithm)
+		return nil, fmt.Errorf("Unknown HMAC algorithm: %s", algorithm) //nolint:staticcheck // the message of the real provider
 	}
 	c.key, c.algorithm = strings.ToLower(name), algorithms[algorithm]
 	c.secret = map[string]string{c.key: secret}
@@ -67,7 +66,7 @@ func orElse(given, otherwise string) string {
 	return given
 }
 
-// duration is a duration, or a plain number of seconds.
+// duration parses a duration or a number of seconds.
 func duration(text string) (time.Duration, error) {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(seconds) * time.Second, nil
@@ -75,8 +74,8 @@ func duration(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// send sends a message and returns the answer. A server that is silent or has
-// failed is asked again; an answer that was cut off comes again over TCP.
+// send sends a message and returns the answer. It retries after a timeout or a server
+// failure, and over TCP after a truncated answer.
 func (c *client) send(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	if c == nil {
 		return nil, errNoServer
@@ -104,7 +103,7 @@ func (c *client) send(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	}
 }
 
-// ask returns the records of a name and type, or none.
+// ask queries the records of a name and type.
 func (c *client) ask(ctx context.Context, name string, kind uint16) ([]dns.RR, error) {
 	answer, err := c.send(ctx, new(dns.Msg).SetQuestion(name, kind))
 	if err != nil {
@@ -119,7 +118,7 @@ func (c *client) ask(ctx context.Context, name string, kind uint16) ([]dns.RR, e
 	return nil, refusal(answer.Rcode)
 }
 
-// update sends an update, which the server does as a whole or not at all.
+// update sends an update, which the server applies as a whole or not at all.
 func (c *client) update(ctx context.Context, m *dns.Msg) error {
 	answer, err := c.send(ctx, m)
 	if err == nil && answer.Rcode != dns.RcodeSuccess {
@@ -131,8 +130,7 @@ func (c *client) update(ctx context.Context, m *dns.Msg) error {
 // refusal is a response code as an error: 5 (REFUSED).
 func refusal(code int) error { return fmt.Errorf("%d (%s)", code, dns.RcodeToString[code]) }
 
-// zoneOf is the zone that a name is in: the closest one above it that has an SOA
-// of its own.
+// zoneOf is the zone of a name: the closest name above it with an SOA.
 func (c *client) zoneOf(ctx context.Context, name string) (string, error) {
 	for at, end := 0, false; !end; at, end = dns.NextLabel(name, at) {
 		found, err := c.ask(ctx, name[at:], dns.TypeSOA)

@@ -10,11 +10,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-sdk/v2/helper/schema"
 )
 
-// standIn is part of every description, so that nobody takes it for the real one.
+// standIn starts every description, to distinguish it from the real provider.
 const standIn = "Stand-in for hashicorp/dns, from the tests of stackgen. "
 
-// updateFields are the arguments of the update block, each with the variable
-// that stands in for it.
+// updateFields are the arguments of the update block, each with its environment
+// variable.
 var updateFields = []struct {
 	name, variable string
 	number         bool
@@ -30,7 +30,7 @@ var updateFields = []struct {
 	{"key_secret", "DNS_UPDATE_KEYSECRET", false, "The key's secret in base64."},
 }
 
-// provider is the provider with everything that the rendered modules use of it.
+// provider is the part of the provider that the rendered modules use.
 func provider() *schema.Provider {
 	fields := map[string]*schema.Schema{}
 	for _, f := range updateFields {
@@ -40,7 +40,7 @@ func provider() *schema.Provider {
 		}
 		fields[f.name] = &schema.Schema{Type: kind, Optional: true, Description: f.doc + " Or " + f.variable + "."}
 	}
-	// As the released provider does since 3.3.0: the block has the whole key, or nothing of it.
+	// Like the released provider since 3.3.0: the block has all key arguments or none.
 	key := []string{"update.0.key_name", "update.0.key_algorithm", "update.0.key_secret"}
 	for _, name := range []string{"key_name", "key_algorithm", "key_secret"} {
 		fields[name].RequiredWith = key
@@ -57,8 +57,8 @@ func provider() *schema.Provider {
 	}
 }
 
-// configure makes the client. Without a server there is none, and what needs one
-// says so.
+// configure creates the client. Without a server there is none, and operations that
+// need one fail.
 func configure(_ context.Context, d *schema.ResourceData) (any, diag.Diagnostics) {
 	given := map[string]string{}
 	blocks, _ := d.Get("update").([]any)

@@ -49,16 +49,15 @@ func fqdn(d *schema.ResourceData) string {
 	return name + "." + zone
 }
 
-// create adds the addresses to whatever the name has already, as an update does
-// that says nothing of what must be there before.
+// create adds the addresses to those that the name has already: the update has no
+// prerequisites.
 func create(ctx context.Context, d *schema.ResourceData, meta any) diag.Diagnostics {
 	d.SetId(fqdn(d))
 	return change(ctx, d, meta)
 }
 
-// change takes away the addresses that are wanted no more and adds the new ones,
-// in one message. A record set whose change failed leaves the state, as with the
-// real provider.
+// change removes old addresses and adds new ones in one message. After an error the
+// record set is removed from the state, as in the real provider.
 func change(ctx context.Context, d *schema.ResourceData, meta any) diag.Diagnostics {
 	c, _ := meta.(*client)
 	if c == nil {
@@ -92,7 +91,7 @@ func records(d *schema.ResourceData, addresses *schema.Set) ([]dns.RR, error) {
 	for _, a := range addresses.List() {
 		ip := net.ParseIP(a.(string)).To4()
 		if ip == nil {
-			return nil, fmt.Errorf("%q is no IPv4 address", a)
+			return nil, fmt.Errorf("%q is not an IPv4 address", a)
 		}
 		header := dns.RR_Header{Name: fqdn(d), Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: uint32(d.Get("ttl").(int))}
 		out = append(out, &dns.A{Hdr: header, A: ip})
@@ -100,7 +99,7 @@ func records(d *schema.ResourceData, addresses *schema.Set) ([]dns.RR, error) {
 	return out, nil
 }
 
-// read takes what the server has. A name without addresses is gone.
+// read reads the records from the server. Without addresses, the resource does not exist.
 func read(ctx context.Context, d *schema.ResourceData, meta any) diag.Diagnostics {
 	c, _ := meta.(*client)
 	found, err := c.ask(ctx, fqdn(d), dns.TypeA)
@@ -133,7 +132,7 @@ func read(ctx context.Context, d *schema.ResourceData, meta any) diag.Diagnostic
 	return diag.FromErr(d.Set("ttl", ttl))
 }
 
-// remove takes the whole set away, whoever put its addresses there.
+// remove removes all addresses of the name, also those added by others.
 func remove(ctx context.Context, d *schema.ResourceData, meta any) diag.Diagnostics {
 	c, _ := meta.(*client)
 	m := new(dns.Msg).SetUpdate(d.Get("zone").(string))
@@ -147,16 +146,15 @@ func remove(ctx context.Context, d *schema.ResourceData, meta any) diag.Diagnost
 	return nil
 }
 
-// adopt imports by full name: the zone is the one that the server says the name
-// is in.
+// adopt imports by full name. The zone comes from the server.
 func adopt(ctx context.Context, d *schema.ResourceData, meta any) ([]*schema.ResourceData, error) {
 	c, _ := meta.(*client)
 	if !dns.IsFqdn(d.Id()) {
-		return nil, fmt.Errorf("Not a fully-qualified DNS name: %s", d.Id())
+		return nil, fmt.Errorf("Not a fully-qualified DNS name: %s", d.Id()) //nolint:staticcheck // the message of the real provider
 	}
 	zone, err := c.zoneOf(ctx, d.Id())
 	if err != nil {
-		return nil, fmt.Errorf("Error querying DNS record: %w", err)
+		return nil, fmt.Errorf("Error querying DNS record: %w", err) //nolint:staticcheck // the message of the real provider
 	}
 	if err := d.Set("zone", zone); err != nil {
 		return nil, err

@@ -15,24 +15,24 @@ import (
 // A Cluster is the API of a Proxmox VE cluster.
 type Cluster struct {
 	Settings
-	Look   bool // a sweep changes nothing
+	DryRun bool // a sweep changes nothing
 	client *http.Client
 }
 
-// Open prepares to speak to a cluster; nothing is asked yet.
+// Open prepares access to a cluster without a request.
 func Open(s Settings) *Cluster {
 	transport := &http.Transport{
-		TLSClientConfig:     &tls.Config{InsecureSkipVerify: s.Insecure}, //nolint:gosec // what PROXMOX_VE_INSECURE asks for
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: s.Insecure}, //nolint:gosec // PROXMOX_VE_INSECURE is set
 		MaxIdleConnsPerHost: 4,
 	}
 	return &Cluster{Settings: s, client: &http.Client{Transport: transport, Timeout: time.Minute}}
 }
 
-// Client is what requests are made with.
+// Client is the HTTP client of the cluster.
 func (c *Cluster) Client() *http.Client { return c.client }
 
-// Call makes a request and returns the answer's data. A task that the request
-// starts is waited for; its failure is an error.
+// Call makes a request and returns the answer's data. It waits for a task that the
+// request starts; a failed task is an error.
 func (c *Cluster) Call(ctx context.Context, method, path string, form url.Values) (json.RawMessage, error) {
 	address := c.Endpoint + "/api2/json" + path
 	var body io.Reader
@@ -55,7 +55,7 @@ func (c *Cluster) Call(ctx context.Context, method, path string, form url.Values
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", method, path, err)
@@ -83,7 +83,7 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return fmt.Sprintf("%s %s: %s", e.Method, e.Path, e.Reason) }
 
-// get reads into a value.
+// get makes a GET request and decodes the data.
 func (c *Cluster) get(ctx context.Context, path string, into any) error {
 	data, err := c.Call(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Cluster) get(ctx context.Context, path string, into any) error {
 func (c *Cluster) await(ctx context.Context, upid string) error {
 	parts := strings.Split(upid, ":")
 	if len(parts) < 6 {
-		return fmt.Errorf("%q is no task", upid)
+		return fmt.Errorf("%q is not a task", upid)
 	}
 	path := "/nodes/" + parts[1] + "/tasks/" + url.PathEscape(upid) + "/status"
 	for {
@@ -119,7 +119,7 @@ func (c *Cluster) await(ctx context.Context, upid string) error {
 	}
 }
 
-// pause is the time between two looks at something that has to change.
+// pause is the time between two polls.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -129,7 +129,7 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// A Guest is a VM or container, as the cluster's list knows it.
+// A Guest is a VM or container in the cluster's list.
 type Guest struct {
 	VMID     int
 	Node     string
@@ -139,8 +139,8 @@ type Guest struct {
 	Template int
 }
 
-// Guests are all that lie in the range of the settings. What the list says of
-// them is current; names lag, and are in Config.
+// Guests returns the guests in the range of the settings. The list is current except
+// for names; Config has those.
 func (c *Cluster) Guests(ctx context.Context) ([]Guest, error) {
 	all, err := c.All(ctx)
 	var in []Guest
@@ -152,14 +152,14 @@ func (c *Cluster) Guests(ctx context.Context) ([]Guest, error) {
 	return in, err
 }
 
-// All are the cluster's guests.
+// All returns the cluster's guests.
 func (c *Cluster) All(ctx context.Context) ([]Guest, error) {
 	var all []Guest
 	err := c.get(ctx, "/cluster/resources?type=vm", &all)
 	return all, err
 }
 
-// Config is a VM's configuration as Proxmox VE keeps it: every value is text.
+// Config is a VM's configuration in Proxmox VE: every value is text.
 type Config map[string]string
 
 // Config reads the configuration of a guest.
@@ -175,19 +175,19 @@ func (c *Cluster) Config(ctx context.Context, g Guest) (Config, error) {
 	return config, nil
 }
 
-// Status is what a guest does now: the list may not know yet.
+// Status reads the current status of a guest, which the list may lack.
 func (c *Cluster) Status(ctx context.Context, g Guest) (string, error) {
 	var now struct{ Status string }
 	err := c.get(ctx, g.path()+"/status/current", &now)
 	return now.Status, err
 }
 
-// Tags are the VM's tags.
+// Tags returns the VM's tags.
 func (c Config) Tags() []string {
 	return strings.FieldsFunc(c["tags"], func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
 }
 
-// Property is a part of a value such as virtio=MAC,bridge=vmbr0.
+// Property returns a part of a value such as virtio=MAC,bridge=vmbr0.
 func (c Config) Property(key, name string) string {
 	for _, part := range strings.Split(c[key], ",") {
 		if value, ok := strings.CutPrefix(part, name+"="); ok {
@@ -211,7 +211,7 @@ type Pool struct {
 	Comment string
 }
 
-// Pools are the pools whose id begins with the prefix of the settings.
+// Pools returns the pools whose id begins with the prefix of the settings.
 func (c *Cluster) Pools(ctx context.Context) ([]Pool, error) {
 	var all, ours []Pool
 	if err := c.get(ctx, "/pools", &all); err != nil {

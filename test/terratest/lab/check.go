@@ -10,16 +10,15 @@ import (
 	"strings"
 )
 
-// needed are the privileges without which the suites cannot work, or would take
-// what they cannot see for missing.
+// needed are the privileges that the suites use, also those without which they cannot
+// see what exists.
 var needed = []struct{ path, privilege string }{
 	{"/vms", "VM.Audit"}, {"/vms", "VM.Allocate"}, {"/vms", "VM.Clone"}, {"/vms", "VM.Config.Options"}, {"/vms", "VM.PowerMgmt"},
 	{"/pool", "Pool.Allocate"}, {"/pool", "Pool.Audit"}, {"/nodes", "Sys.Audit"},
 }
 
-// Check asks the cluster whether everything the settings name is there and
-// usable, and whether the range of VMIDs is free. It changes nothing. Every
-// problem is reported.
+// Check checks that everything in the settings exists and is usable, and that the range
+// of VMIDs is free. It changes nothing, and reports every problem.
 func (c *Cluster) Check(ctx context.Context) error {
 	if err := c.rights(ctx); err != nil {
 		return err
@@ -65,8 +64,8 @@ func (c *Cluster) rights(ctx context.Context) error {
 	return nil
 }
 
-// holds looks for a privilege on a path, or on the nearest one above it that
-// says anything: permissions further down replace those above.
+// holds checks a privilege on a path, or on the nearest path above it with permissions:
+// permissions further down replace those above.
 func holds(held map[string]map[string]int, path, privilege string) bool {
 	for {
 		if privileges, ok := held[path]; ok {
@@ -138,14 +137,14 @@ func (c *Cluster) template(ctx context.Context) error {
 		return fmt.Errorf("STACKGEN_TEST_TEMPLATE is %d; node %s has no such VM: %w", c.Template, c.Node, err)
 	}
 	if config["template"] != "1" {
-		return fmt.Errorf("STACKGEN_TEST_TEMPLATE is %d; that is the VM %s, and no template", c.Template, config["name"])
+		return fmt.Errorf("STACKGEN_TEST_TEMPLATE is %d; that is the VM %s, not a template", c.Template, config["name"])
 	}
 	_, err = hardware(config, c.Storage)
 	return err
 }
 
-// free refuses a range in which anything lies: what is there could not be told
-// from what the suites make.
+// free refuses a range with guests, which could not be distinguished from those of the
+// suites.
 func (c *Cluster) free(ctx context.Context) error {
 	guests, err := c.Guests(ctx)
 	if err != nil {
@@ -178,5 +177,5 @@ func (c *Cluster) free(ctx context.Context) error {
 
 func (c *Cluster) source() Guest { return Guest{VMID: c.Template, Node: c.Node, Type: "qemu"} }
 
-// escape makes a path segment of a name.
+// escape turns a name into a path segment.
 func escape(name string) string { return url.PathEscape(name) }

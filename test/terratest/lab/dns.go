@@ -11,7 +11,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// A Zone takes the suites' records, by RFC 2136, and is asked for them.
+// A Zone accepts the suites' records (RFC 2136) and answers queries.
 type Zone struct {
 	Name      string // with its final dot
 	Server    string
@@ -21,10 +21,10 @@ type Zone struct {
 	Secret    Secret
 }
 
-// algorithms are those of the spec, as the wire calls them.
+// algorithms maps the names of a spec to those of the protocol.
 var algorithms = map[string]string{"hmac-md5": dns.HmacMD5, "hmac-sha1": dns.HmacSHA1, "hmac-sha256": dns.HmacSHA256, "hmac-sha512": dns.HmacSHA512}
 
-// zone reads the variables of DNS, all of which may be left out together.
+// zone reads the variables of DNS, which are optional as a whole.
 func (r *reader) zone() *Zone {
 	if r.getenv("STACKGEN_TEST_DNS_ZONE") == "" && r.getenv("STACKGEN_TEST_DNS_SERVER") == "" {
 		return nil
@@ -52,8 +52,7 @@ func (r *reader) zone() *Zone {
 	return z
 }
 
-// Lookup returns the addresses of a name of the zone, sorted, as the server has
-// them now.
+// Lookup queries the addresses of a name of the zone, sorted.
 func (z *Zone) Lookup(ctx context.Context, name string) ([]string, error) {
 	answer, err := z.ask(ctx, new(dns.Msg).SetQuestion(name+"."+z.Name, dns.TypeA))
 	if err != nil {
@@ -69,14 +68,14 @@ func (z *Zone) Lookup(ctx context.Context, name string) ([]string, error) {
 	return addresses, nil
 }
 
-// Remove takes the addresses of a name away.
+// Remove removes the addresses of a name.
 func (z *Zone) Remove(ctx context.Context, name string) error {
 	m := new(dns.Msg).SetUpdate(z.Name)
 	m.RemoveRRset([]dns.RR{&dns.A{Hdr: dns.RR_Header{Name: name + "." + z.Name, Rrtype: dns.TypeA, Class: dns.ClassINET}}})
 	return z.update(ctx, m)
 }
 
-// check asks whether the server serves the zone and takes the key.
+// check checks that the server serves the zone and accepts the key.
 func (z *Zone) check(ctx context.Context) error {
 	answer, err := z.ask(ctx, new(dns.Msg).SetQuestion(z.Name, dns.TypeSOA))
 	if err != nil {
@@ -86,7 +85,7 @@ func (z *Zone) check(ctx context.Context) error {
 		return fmt.Errorf("STACKGEN_TEST_DNS_SERVER %s does not serve the zone %s", z.Server, z.Name)
 	}
 	if err := z.update(ctx, new(dns.Msg).SetUpdate(z.Name)); err != nil {
-		return fmt.Errorf("STACKGEN_TEST_DNS_SERVER %s does not take the key of STACKGEN_TEST_DNS_KEY_NAME and DNS_UPDATE_KEYSECRET: %w", z.Server, err)
+		return fmt.Errorf("STACKGEN_TEST_DNS_SERVER %s rejects the key of STACKGEN_TEST_DNS_KEY_NAME and DNS_UPDATE_KEYSECRET: %w", z.Server, err)
 	}
 	return nil
 }
@@ -97,8 +96,7 @@ func (z *Zone) update(ctx context.Context, m *dns.Msg) error {
 	return err
 }
 
-// ask sends a message; an answer that is neither success nor "no such name" is an
-// error.
+// ask sends a message. An answer other than success or "no such name" is an error.
 func (z *Zone) ask(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	client := &dns.Client{Net: "tcp", Timeout: 10 * time.Second, TsigSecret: map[string]string{z.KeyName: string(z.Secret)}}
 	answer, _, err := client.ExchangeContext(ctx, m, net.JoinHostPort(z.Server, strconv.Itoa(z.Port)))

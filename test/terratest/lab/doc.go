@@ -1,5 +1,4 @@
-// Package lab is the cluster that the suites work on: where it is, what of it
-// they may use, what is on it, and how what they made is removed. It speaks to
-// the cluster's API by itself, so that a suite never has to believe stackgen,
-// the provider or an output.
+// Package lab is the cluster of the suites: its address, the resources that they may
+// use, its content, and how to remove what they created. It uses the cluster's API
+// directly, so that a suite does not rely on stackgen, the provider or an output.
 package lab

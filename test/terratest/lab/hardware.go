@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Hardware is what VMs must say so that they are like the template they are
-// cloned from: what a spec leaves out of an imported VM, a plan would remove.
+// Hardware is the template's hardware, which specs must repeat: a plan of an imported
+// VM removes what its spec lacks.
 type Hardware struct {
 	Disk    string // interface of the boot disk, such as scsi0
 	Size    int    // its size in GiB, rounded up
@@ -21,7 +21,7 @@ type Hardware struct {
 	Agent   bool
 }
 
-// Virtio says whether the disk is of the kind that cannot say it is an SSD.
+// Virtio reports whether the disk is a virtio disk, which has no SSD emulation.
 func (h Hardware) Virtio() bool { return strings.HasPrefix(h.Disk, "virtio") }
 
 var (
@@ -66,7 +66,7 @@ func hardware(config Config, storage string) (Hardware, error) {
 	return h, nil
 }
 
-// gibibytes is a size as Proxmox VE writes it, rounded up; 0 where it is none.
+// gibibytes parses a size of Proxmox VE, rounded up; 0 if it is invalid.
 func gibibytes(size string) int {
 	m := diskSize.FindStringSubmatch(size)
 	if m == nil {

@@ -9,35 +9,35 @@ import (
 	"strings"
 )
 
-// Tag marks every VM the suites make, and Comment every pool.
+// Tag marks every VM of the suites, and Comment every pool.
 const (
 	Tag     = "stackgen-test"
 	Comment = "made by stackgen-test"
 )
 
-// Span is how many VMIDs the suites need.
+// Span is the number of VMIDs that the suites need.
 const Span = 100
 
-// Settings say which cluster the suites use, and what of it they may touch.
+// Settings name the cluster of the suites, and the resources that they may use.
 type Settings struct {
 	Endpoint string // https://HOST:PORT
 	Token    Secret
 	Insecure bool
 	Node     string
-	Node2    string // empty where there is one node only
+	Node2    string // empty if there is one node only
 	Template int    // VMID of a template on Node
 	Storage  string // on Node, and on Node2 under the same name
 	Bridge   string
 	First    int // the VMIDs that belong to the suites
 	Last     int
 	Prefix   string // of the names of VMs, stacks and pools
-	Zone     *Zone  // nil where there is none for the suites
+	Zone     *Zone  // nil without DNS
 }
 
 // A Secret does not show itself.
 type Secret string
 
-// String stands in for the secret wherever it would be printed.
+// String hides the secret.
 func (Secret) String() string { return "(secret)" }
 
 // GoString is String for %#v.
@@ -55,8 +55,7 @@ var (
 	prefixLimit = 20
 )
 
-// Read takes the settings from an environment. Every problem is reported, not
-// only the first.
+// Read reads the settings from an environment, and reports every problem.
 func Read(getenv func(string) string) (Settings, error) {
 	r := reader{getenv: getenv}
 	s := Settings{
@@ -86,7 +85,7 @@ func Read(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(r.problems...)
 }
 
-// A reader reads variables and collects what is wrong with them.
+// A reader reads variables and collects their problems.
 type reader struct {
 	getenv   func(string) string
 	problems []error
@@ -96,8 +95,8 @@ func (r *reader) problem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Errorf(format, args...))
 }
 
-// shaped reads a variable that must be set and have a shape. The value of a
-// secret one is not repeated.
+// shaped reads a required variable that must match a pattern. A secret value is not
+// printed.
 func (r *reader) shaped(name string, shape *regexp.Regexp, what string, secret bool) string {
 	value := r.getenv(name)
 	switch {
@@ -130,7 +129,7 @@ func (r *reader) truth(name string) bool {
 func (r *reader) endpoint(name string) string {
 	u, err := url.ParseRequestURI(r.getenv(name))
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		r.problem("%s is not set, or is no URL such as https://HOST:8006/", name)
+		r.problem("%s is not set, or not a URL such as https://HOST:8006/", name)
 		return ""
 	}
 	return "https://" + u.Host
@@ -139,7 +138,7 @@ func (r *reader) endpoint(name string) string {
 func (r *reader) vmids(name string) (int, int) {
 	m := rangeShape.FindStringSubmatch(r.getenv(name))
 	if m == nil {
-		r.problem("%s is %q; it takes a range of at least %d VMIDs that are free and stay yours, such as 6000-6099", name, r.getenv(name), Span)
+		r.problem("%s is %q; it takes a range of at least %d free VMIDs, used by nothing else, such as 6000-6099", name, r.getenv(name), Span)
 		return 0, 0
 	}
 	first, err1 := strconv.Atoi(m[1])

@@ -10,24 +10,22 @@ import (
 	"strings"
 )
 
-// Swept is what a sweep has done, a line for each thing.
+// Swept is the result of a sweep, a line for each resource.
 type Swept struct {
 	Removed []string
-	Kept    []string // in the range or with the prefix, and not ours
+	Kept    []string // in the range or with the prefix, but not created by the suites
 }
 
-// Sweep removes what carries the suites' tag and lies in the range. Nothing else
-// is touched: neither a VM in the range without the tag, nor one with the tag
-// outside of it. A VM's record goes with it. Pools have no tags, so theirs is their comment; one that still
-// holds something is kept.
+// Sweep removes VMs with the suites' tag in the range, with their records. It keeps VMs
+// in the range without the tag, and VMs with the tag outside of it. Pools have no tags:
+// it removes empty ones with the suites' comment.
 func (c *Cluster) Sweep(ctx context.Context) (Swept, error) {
 	return c.sweep(ctx, c.First, c.Last, c.Prefix+"-", func(config Config) bool { return slices.Contains(config.Tags(), Tag) })
 }
 
-// Clear removes what one suite has made: every VM in its part of the range, which
-// was free when the run began, that carries the tag or its name. A clone that
-// was broken off has no tag yet. Records are named, since they have no tags at
-// all.
+// Clear removes what one suite created: every VM in its part of the range, which was
+// free when the run began, with the tag or its name, because an interrupted clone has
+// no tag yet. Records have no tags, so they are listed.
 func (c *Cluster) Clear(ctx context.Context, first, last int, name string, records ...string) (Swept, error) {
 	s, err := c.sweep(ctx, first, last, name, func(config Config) bool {
 		return slices.Contains(config.Tags(), Tag) || strings.HasPrefix(config["name"], name)
@@ -38,7 +36,7 @@ func (c *Cluster) Clear(ctx context.Context, first, last int, name string, recor
 	return s, err
 }
 
-// forget removes a record, where there is a zone and the record is in it.
+// forget removes a record, if there is a zone that has it.
 func (c *Cluster) forget(ctx context.Context, s *Swept, name string) error {
 	if c.Zone == nil || name == "" {
 		return nil
@@ -76,7 +74,7 @@ func (c *Cluster) sweep(ctx context.Context, first, last int, pools string, ours
 			s.Kept = append(s.Kept, said)
 			continue
 		}
-		if !c.Look {
+		if !c.DryRun {
 			if err := errors.Join(c.remove(ctx, g, config), c.forget(ctx, &s, config["name"])); err != nil {
 				problems = append(problems, fmt.Errorf("%s: %w", said, err))
 				continue
@@ -88,7 +86,7 @@ func (c *Cluster) sweep(ctx context.Context, first, last int, pools string, ours
 	return s, errors.Join(problems...)
 }
 
-// sweepPools removes pools that hold nothing but what is gone.
+// sweepPools removes pools whose members are all removed.
 func (c *Cluster) sweepPools(ctx context.Context, s *Swept, prefix string, gone map[int]bool) error {
 	pools, err := c.Pools(ctx)
 	if err != nil {
@@ -107,7 +105,7 @@ func (c *Cluster) sweepPools(ctx context.Context, s *Swept, prefix string, gone 
 			s.Kept = append(s.Kept, "pool "+p.ID)
 			continue
 		}
-		if !c.Look {
+		if !c.DryRun {
 			if _, err := c.Call(ctx, http.MethodDelete, "/pools/"+escape(p.ID), nil); err != nil {
 				return err
 			}
@@ -117,8 +115,8 @@ func (c *Cluster) sweepPools(ctx context.Context, s *Swept, prefix string, gone 
 	return nil
 }
 
-// remove destroys a VM, whatever it is doing: its tasks are waited for, then its
-// protection is taken off, it is stopped, and it goes with its disks.
+// remove destroys a VM: it waits for its tasks, removes its protection, stops it, and
+// destroys it with its disks.
 func (c *Cluster) remove(ctx context.Context, g Guest, config Config) error {
 	for {
 		config, err := c.Config(ctx, g)

@@ -1,5 +1,4 @@
-// Package simulator runs `stackgen sim` as a process of its own, as somebody
-// does who starts it by hand.
+// Package simulator runs `stackgen sim` as a process, like a user.
 package simulator
 
 import (
@@ -12,14 +11,14 @@ import (
 	"syscall"
 )
 
-// wrapper ends the simulator when its standard input does: however the process
-// that started it ends, its pipes are closed with it.
+// wrapper stops the simulator when its standard input is closed, which the system does
+// however the parent process ends.
 const wrapper = `stackgen sim --listen 127.0.0.1:0 "$@" </dev/null & sim=$!
 cat >/dev/null
 kill $sim
 wait $sim`
 
-// A Simulator is one that runs.
+// A Simulator is a running `stackgen sim`.
 type Simulator struct {
 	Env   map[string]string // the variables it printed
 	cmd   *exec.Cmd
@@ -31,7 +30,7 @@ type Simulator struct {
 func Start(args ...string) (*Simulator, error) {
 	s := &Simulator{Env: map[string]string{}, cmd: exec.Command("sh", append([]string{"-c", wrapper, "sh"}, args...)...)}
 	s.cmd.Stderr = &s.said
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interrupt is for those who use it, who will end it
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interrupt is for the parent, which stops it
 	stdin, err := s.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -50,7 +49,7 @@ func Start(args ...string) (*Simulator, error) {
 	return s, nil
 }
 
-// read takes the variables that the simulator prints, up to the last one.
+// read reads the variables that the simulator prints, up to the last one.
 func (s *Simulator) read(stdout io.Reader) error {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -66,7 +65,7 @@ func (s *Simulator) read(stdout io.Reader) error {
 	return errors.Join(errors.New("stackgen sim prints no variables"), lines.Err())
 }
 
-// Stop ends it.
+// Stop stops the simulator.
 func (s *Simulator) Stop() error {
 	err := s.stdin.Close()
 	if wait := s.cmd.Wait(); wait != nil {

@@ -1,7 +1,6 @@
-// Command sweep removes what a run of the suites has left behind on the cluster
-// that PROXMOX_VE_* and STACKGEN_TEST_* name: VMs that carry the suites' tag and
-// lie in their range of VMIDs, and pools of theirs that are empty. With -n it
-// only says what it would remove.
+// Command sweep removes what a killed run of the suites left on the cluster that
+// PROXMOX_VE_* and STACKGEN_TEST_* name: VMs with the suites' tag in their range of
+// VMIDs, and their empty pools. With -n it only prints what it would remove.
 package main
 
 import (
@@ -40,7 +39,7 @@ func run(args []string, out, errOut io.Writer) int {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	cluster := lab.Open(settings)
-	cluster.Look = *look
+	cluster.DryRun = *look
 	swept, err := cluster.Sweep(ctx)
 	verb := map[bool]string{false: "removed", true: "would remove"}[*look]
 	for _, what := range swept.Removed {
