@@ -2,9 +2,9 @@
 // modules, Terragrunt units and stacks. It is the only package that writes HCL.
 //
 // HCL is built from hclwrite tokens, cty values and traversals, never from
-// formatted text, so that every string from a spec stays a string. All files
-// leave through one gate that checks their path, puts the header on, formats
-// them and parses them back.
+// formatted text, so that every string from a spec stays a string. Every file has
+// a header, a path inside the project, and the layout of hclwrite.Format; Parse
+// parses it before it is written.
 //
-// The package is pure: same project, same decisions, same bytes.
+// The package is pure: the same project and decisions give the same bytes.
 package generator

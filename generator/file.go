@@ -81,9 +81,8 @@ func (f *File) add(b part) {
 	f.blocks = append(f.blocks, len(f.Body))
 }
 
-// Parse proves that OpenTofu and Terragrunt can read the files for which needed
-// is true. A file whose bytes are on disk already was parsed before they were
-// written.
+// Parse parses the files for which needed is true, as OpenTofu and Terragrunt will.
+// Files whose bytes are on disk already were parsed before they were written.
 func Parse(files []File, needed func(path string) bool) error {
 	var errs []error
 	for i := range files {

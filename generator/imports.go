@@ -14,8 +14,8 @@ type Import struct {
 	ID               string
 }
 
-// Imports renders the import file of one unit: a block for each address, in
-// natural order of the keys. Nothing that Render makes depends on it.
+// Imports renders the import file of one unit: a block for each address, in natural
+// order of the keys. Render does not depend on it.
 func Imports(s *schema.Stack, unit string, imports []Import) (File, error) {
 	r := &renderer{from: s.Spec, command: "stackgen import-blocks"}
 	sorted := slices.Clone(imports)

@@ -15,17 +15,18 @@ import (
 func ignoreList(p *schema.Profile) hclwrite.Tokens {
 	out := hclwrite.Tokens{token(hclsyntax.TokenOBrack, "["), token(hclsyntax.TokenNewline, "\n")}
 	for _, a := range p.IgnoreChanges {
-		out = append(out, comment(cmp.Or(reasons[a], "profile "+p.Name+" leaves "+a+" to whoever changes it in Proxmox VE."))...)
+		out = append(out, comment(cmp.Or(reasons[a], "profile "+p.Name+" ignores changes of "+a+" in Proxmox VE."))...)
 		out = append(out, ident(a)...)
 		out = append(out, token(hclsyntax.TokenComma, ","), token(hclsyntax.TokenNewline, "\n"))
 	}
 	return append(out, token(hclsyntax.TokenCBrack, "]"))
 }
 
-// moves are the moved blocks of a stack's VMs: one chain for each VM whose address
-// changed, through every former one to the one it has now. Nothing leads out of
-// that one, and a VM that nobody retired and no spec has gets no block, since
-// that would lead it out of the block that prevents its destruction.
+// moves renders the moved blocks of a stack: for each VM whose address changed, one
+// chain through its former addresses to the current one. No block moves a VM away
+// from its current address, or OpenTofu fails with "Moved object still exists". A
+// forgotten VM has no block: that would move it out of a resource block with
+// prevent_destroy.
 func (r *renderer) moves(s *schema.Stack, l *lock.Stack) {
 	f := r.blockFile("stacks/" + s.Name + "/moved/" + lock.UnitVM + ".tf")
 	moves := 0

@@ -7,13 +7,13 @@ import (
 )
 
 // handedOver is the root module of units whose records other units publish now.
-const handedOver = "dns-records"
+const handedOver = moduleDNS
 
 // handOver is a unit that forgets its records, without destroying them, after the
 // units that publish them now were applied.
 func handOver(name string, successors []string) unit {
 	main := generated("main", call("file", stackPath("moved/"+handedOver+".tf")))
-	return unit{name: name, kind: lock.UnitDNS, module: moduleDNS, values: []pair{{"records", object()}}, after: successors, extra: nest(main)}
+	return unit{name: name, kind: lock.UnitDNS, values: []pair{{"records", object()}}, after: successors, extra: nest(main)}
 }
 
 // generated is a file in a unit's root module.

@@ -26,8 +26,8 @@ type seat struct {
 	Extra  map[string]string `json:"extra,omitempty"`
 }
 
-// registration renders a class's registration: which VM is whose. JSON has no
-// comments, so the header is its first entry.
+// registration renders the registration of a class: the member of each VM. JSON
+// has no comments, so the header is its first entry.
 func (r *renderer) registration(s *schema.Stack, l *lock.Stack) {
 	if s.Registration == "" {
 		return
@@ -66,7 +66,7 @@ func (r *renderer) registration(s *schema.Stack, l *lock.Stack) {
 	if err != nil {
 		r.fail(err)
 	}
-	// The header stands on the first line, where every file of ours has it.
+	// The header must be in the first line, as in every rendered file.
 	out := append([]byte("{"), bytes.TrimPrefix(body.Bytes(), []byte("{\n "))...)
 	r.files = append(r.files, File{Path: path.Clean(filepath.ToSlash(strings.TrimSpace(s.Registration))), Body: out})
 }

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -9,9 +10,9 @@ import (
 	"stackgen/schema"
 )
 
-// Render renders a project. Modules, units and root.hcl come from all stacks;
-// selected says which stacks' own files are wanted. The files are sorted, their
-// paths unique and local.
+// Render renders a project: modules, units and root.hcl for all stacks, and the
+// files of the selected stacks. The files are sorted; their paths are unique and
+// inside the project.
 func Render(p *schema.Project, d *lock.Lock, selected func(stack string) bool) ([]File, error) {
 	files, err := shared(p, d)
 	if err != nil {
@@ -50,7 +51,7 @@ func (r *renderer) settings(s *schema.Stack, l *lock.Stack) {
 	body.SetAttributeRaw("guard", text(s.Guard))
 	body.SetAttributeRaw("backend", object(pair{"type", text(l.Backend.Type)}, pair{"config", object(backendConfig(l)...)}))
 	insecure := null()
-	if p := l.Proxmox; p != nil { // what the spec says holds, whatever the environment says
+	if p := l.Proxmox; p != nil { // the spec overrides the environment
 		insecure = boolean(p.Insecure)
 	}
 	endpoint, ca := null(), null()
@@ -67,8 +68,8 @@ func (r *renderer) settings(s *schema.Stack, l *lock.Stack) {
 	r.done()
 }
 
-// backendConfig is a stack's backend but for the key, which each unit has its
-// own of. Credentials come from AWS_* variables only.
+// backendConfig is the backend of a stack without the key, which differs for each
+// unit. Credentials come from AWS_* variables only.
 func backendConfig(l *lock.Stack) []pair {
 	b := l.Backend
 	if b.Type != "s3" {
@@ -78,7 +79,7 @@ func backendConfig(l *lock.Stack) []pair {
 	if b.Endpoint != "" {
 		out = append(out, pair{"endpoints", object(pair{"s3", text(b.Endpoint)})})
 		for _, skip := range []string{"skip_credentials_validation", "skip_metadata_api_check", "skip_region_validation", "skip_requesting_account_id", "skip_s3_checksum"} {
-			out = append(out, pair{skip, boolean(true)}) // only AWS itself answers these
+			out = append(out, pair{skip, boolean(true)}) // other servers than AWS do not answer these checks
 		}
 	}
 	if b.PathStyle {
@@ -90,8 +91,8 @@ func backendConfig(l *lock.Stack) []pair {
 	return out
 }
 
-// Backend is a root module that holds nothing but the backend of one unit, for
-// reading its state. root is the absolute path of the project.
+// Backend is a root module with the backend of one unit only, to read its state.
+// root is the absolute path of the project.
 func Backend(l *lock.Stack, unit, root string) []byte {
 	key := l.StateKey + "/" + unit + "/tofu.tfstate"
 	config := append(backendConfig(l), pair{"key", text(key)})
@@ -102,20 +103,21 @@ func Backend(l *lock.Stack, unit, root string) []byte {
 	return hclwrite.Tokens(block("terraform", nil, nest(backend))).Bytes()
 }
 
-// unitSource is where a unit comes from, and its module where that is not the
-// project's own.
-func unitSource(s *schema.Stack, unit, module string) (source string, extra []pair) {
+// unitSource is the source of a unit, and a value with the source of its module if
+// both come from a catalog.
+func unitSource(s *schema.Stack, unit string) (source string, extra []pair) {
 	c := s.Catalog
 	if c == nil {
 		return "../../units/" + unit, nil
 	}
 	repository := strings.TrimSuffix(c.Source, "/")
-	switch { // Git's own way to name a repository; without git:: it would be taken for a folder or a download
+	switch { // without git::, Terragrunt reads the URL as a folder or a download
 	case strings.HasPrefix(repository, "/"):
 		repository = "git::file://" + repository
 	case strings.Contains(repository, "://") && !strings.Contains(repository, "::"):
 		repository = "git::" + repository
 	}
 	at := func(path string) string { return repository + "//" + path + "?ref=" + c.Ref }
-	return at("units/" + unit), []pair{{"module", text(at("modules/" + module))}}
+	k := slices.IndexFunc(kinds, func(k kind) bool { return k.unit == unit })
+	return at("units/" + unit), []pair{{"module", text(at("modules/" + kinds[k].module))}}
 }

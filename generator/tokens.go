@@ -9,9 +9,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// The builders in this file space their tokens as hclwrite.Format would, so that
-// a stack of thousands of VMs does not have to be formatted token by token a
-// second time. TestSpacing compares the two.
+// The builders in this file space their tokens as hclwrite.Format would: to format
+// a stack of thousands of VMs would take longer than to render it. TestSpacing
+// compares both.
 
 // A pair is one attribute of an object expression or a block.
 type pair struct {
@@ -99,14 +99,6 @@ func callLines(name string, args ...hclwrite.Tokens) hclwrite.Tokens {
 		out = append(append(out, arg...), token(hclsyntax.TokenComma, ","), newline())
 	}
 	return append(out, token(hclsyntax.TokenCParen, ")"))
-}
-
-// conditional is a ? b : c.
-func conditional(a, b, c hclwrite.Tokens) hclwrite.Tokens {
-	out := append(a, spaced(1, hclwrite.Tokens{token(hclsyntax.TokenQuestion, "?")})...)
-	out = append(out, spaced(1, b)...)
-	out = append(out, spaced(1, hclwrite.Tokens{token(hclsyntax.TokenColon, ":")})...)
-	return append(out, spaced(1, c)...)
 }
 
 // splat is value[*]: one element where there is a value, none where it is null.

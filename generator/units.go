@@ -10,20 +10,19 @@ import (
 // A unit is one unit block of a stack file.
 type unit struct {
 	name    string // its label, path and part of its state key
-	kind    string // the folder below units/
-	module  string
+	kind    string // its folder in units
 	values  []pair
 	after   []string // units that must be applied first
 	address []pair   // DNS: the dependency's mock and how an address is read
 	extra   part     // what else is in its autoinclude
 }
 
-// mockAddress stands for an address that is not known before the VM is there.
-// It is from the block reserved for documentation, and never used by an apply.
+// mockAddress is the address of a VM in plans made before the VM exists. It is
+// from the block reserved for documentation; an apply never uses it.
 const mockAddress = "192.0.2.1"
 
-// units renders the stack file. The order is pool, VMs, DNS; what is to go goes
-// the other way round: its records, then the VM, then the pool.
+// units renders the stack file. Units are applied in the order pool, VMs, DNS. What
+// is retired is destroyed in the reverse order: records, then VMs, then the pool.
 func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 	vms := naturalOrder(s.VMs)
 	owners := recordOwners(vms, l)
@@ -35,9 +34,9 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 		case e.Key == lock.UnitPool && e.Value.Status == lock.Live:
 			before = append(before, r.poolUnit(s))
 		case e.Key == lock.UnitPool:
-			after = append(after, unit{name: e.Key, kind: lock.UnitPool, module: lock.UnitPool, values: []pair{{"pools", object()}}, after: []string{lock.UnitVM}})
+			after = append(after, unit{name: e.Key, kind: lock.UnitPool, values: []pair{{"pools", object()}}, after: []string{lock.UnitVM}})
 		case e.Value.Status == lock.Retired:
-			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, module: moduleDNS, values: []pair{{"records", object()}}})
+			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, values: []pair{{"records", object()}}})
 		case e.Value.Status == lock.Moving:
 			moving = append(moving, e.Key)
 		default:
@@ -64,7 +63,7 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 
 func (r *renderer) poolUnit(s *schema.Stack) unit {
 	pool := inline(pair{"comment", orNull(s.Pool.Comment)})
-	return unit{name: lock.UnitPool, kind: lock.UnitPool, module: lock.UnitPool,
+	return unit{name: lock.UnitPool, kind: lock.UnitPool,
 		values: []pair{{"pools", object(pair{s.Pool.ID, pool})}}}
 }
 
@@ -82,7 +81,7 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 		}
 		vms = append(vms, pair{v.Key, seal(vmIndent, tokens)})
 	}
-	u := unit{name: lock.UnitVM, kind: lock.UnitVM, module: lock.UnitVM}
+	u := unit{name: lock.UnitVM, kind: lock.UnitVM}
 	if s.Parallelism > 0 {
 		u.values = append(u.values, pair{"parallelism", number(s.Parallelism)})
 	}
@@ -90,7 +89,7 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 	return u
 }
 
-// recordOwners lists the VMs whose records each DNS unit publishes.
+// recordOwners are the VMs whose records each DNS unit publishes.
 func recordOwners(vms []*schema.VM, l *lock.Stack) map[string][]*schema.VM {
 	units := map[string]string{}
 	for _, e := range l.VMs {
@@ -107,9 +106,9 @@ func recordOwners(vms []*schema.VM, l *lock.Stack) map[string][]*schema.VM {
 	return out
 }
 
-// dnsUnit is the unit of one VM's records, or of the whole stack's.
+// dnsUnit is the unit with the records of one VM, or of the whole stack.
 func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
-	u := unit{name: name, kind: lock.UnitDNS, module: moduleDNS, after: []string{lock.UnitVM}}
+	u := unit{name: name, kind: lock.UnitDNS, after: []string{lock.UnitVM}}
 	var records []pair
 	for _, v := range owners {
 		for _, rec := range v.Records {
@@ -117,7 +116,7 @@ func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
 		}
 		mock := mockAddress
 		if v.Address.IsValid() {
-			mock = v.Address.Addr().String() // a plan made from nothing is then right
+			mock = v.Address.Addr().String() // then a plan made before the VM exists is right
 		}
 		u.address = append(u.address, pair{v.Key, inline(pair{"ipv4", text(mock)})})
 	}
@@ -125,10 +124,10 @@ func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
 	return u
 }
 
-// block is the unit block. What differs between stacks is in it, so that the
-// unit itself stays generic.
+// block is the unit block. It has everything that differs between stacks, so that
+// the unit itself is generic.
 func (u *unit) block(s *schema.Stack) part {
-	source, extra := unitSource(s, u.kind, u.module)
+	source, extra := unitSource(s, u.kind)
 	var auto []part
 	for _, name := range u.after {
 		auto = append(auto, u.dependency(name)...)
@@ -146,8 +145,8 @@ func (u *unit) block(s *schema.Stack) part {
 	return block("unit", []string{u.name}, parts...)
 }
 
-// dependency orders the unit after another one. A DNS unit reads addresses from
-// the VM unit; for all others the order is the whole point.
+// dependency makes Terragrunt apply the unit after another one. A DNS unit reads
+// addresses from the VM unit; other units need only the order.
 func (u *unit) dependency(on string) []part {
 	path := pair{"config_path", ref("unit", on, "path")}
 	if len(u.address) == 0 {
@@ -167,7 +166,7 @@ func (u *unit) dependency(on string) []part {
 	}
 }
 
-// naturalOrder sorts VMs as people do, whatever order they were written in.
+// naturalOrder sorts VMs by key, numbers in keys by value.
 func naturalOrder(vms []*schema.VM) []*schema.VM {
 	out := make([]*schema.VM, len(vms))
 	copy(out, vms)

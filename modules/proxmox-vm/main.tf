@@ -1024,7 +1024,7 @@ resource "proxmox_virtual_environment_vm" "golden" {
       node_name,
       # clone is not read back: an imported VM would be destroyed and cloned again.
       clone,
-      # profile golden leaves tags to whoever changes it in Proxmox VE.
+      # profile golden ignores changes of tags in Proxmox VE.
       tags,
     ]
   }
