@@ -58,10 +58,15 @@ func TestEveryCodeHasACase(t *testing.T) {
 	}
 }
 
-// TestEveryFindingHasACase requires a script for every kind of finding.
+// TestEveryFindingHasACase requires a script and a description for every kind of
+// finding.
 func TestEveryFindingHasACase(t *testing.T) {
 	all := expected(t)
+	page := string(read(t, "../docs/findings.md"))
 	for _, k := range finding.Kinds {
+		if !strings.Contains(page, "\n| `"+string(k)+"` |") {
+			t.Errorf("docs/findings.md does not describe the kind %s", k)
+		}
 		if !regexp.MustCompile(`(?m)^(! )?(ok|failed|outdated|blocked) +` + string(k) + ` +\S`).MatchString(all) {
 			t.Errorf("no script shows a finding of kind %s", k)
 		}

@@ -48,7 +48,7 @@ func (p *planJudge) createsKnown(c *tfjson.ResourceChange, known *finding.Findin
 	switch known.Kind {
 	case finding.Adopt:
 		f.Reason = "the plan creates it, and it exists"
-		f.Add(writeImports())
+		f.Add(writeImports()).Next("then plan again")
 	case finding.Managed, finding.Moved:
 		f.Is(finding.Conflict, "the plan creates it, and it exists: the plan was made from another state").Next("plan again")
 	case finding.Retiring:
@@ -237,7 +237,7 @@ func (p *planJudge) imports(c *tfjson.ResourceChange) {
 		f.Because("preflight finds: %s", known.Kind)
 		f.Evidence = append(f.Evidence, known.Evidence...)
 	}
-	f.Add(writeImports())
+	f.Add(writeImports()).Next("then plan again")
 }
 
 // errored is a plan that failed and was written: it may leave out anything.

@@ -84,7 +84,7 @@ func importPath(u UnitID) string { return "stacks/" + u.Stack + "/imports/" + u.
 
 // writeImports is the step that writes the import files.
 func writeImports() finding.Step {
-	return finding.Do("write the import files, then plan again", "stackgen import-blocks")
+	return finding.Do("write the import files", "stackgen import-blocks")
 }
 
 // stale compares the import files on disk with what is to import. A missing block

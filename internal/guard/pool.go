@@ -68,7 +68,7 @@ func (j *judge) pool(at *place) {
 	case len(states) > 0:
 		f.Is(finding.Managed, "state and cluster agree").Because("its VMs: %d", len(found.Members))
 	default:
-		f.Is(finding.Adopt, "exists, and is in no state").Because("its VMs: %d", len(found.Members))
+		f.Is(finding.Adopt, "in the cluster, and in no state").Because("its VMs: %d", len(found.Members))
 		f.Import = id
 	}
 }

@@ -30,7 +30,7 @@ func (s *subject) agrees() {
 	moved := s.guest.Node != s.entry.Node && s.entry.Node != ""
 	switch {
 	case len(s.states) == 0:
-		s.Is(finding.Adopt, "exists, and is in no state").Because("%s", s.proof()).Because("%s", describe(s.guest))
+		s.Is(finding.Adopt, "in the cluster, and in no state").Because("%s", s.proof()).Because("%s", describe(s.guest))
 		s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
 		s.compareHardware()
 	case moved:

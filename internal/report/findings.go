@@ -80,7 +80,7 @@ func (r *Findings) answer() string {
 	case finding.Failed:
 		return fmt.Sprintf("unknown: %s could not be checked; do not %s (%s)", Count(stops, "finding"), r.Action, of)
 	case finding.Outdated:
-		return fmt.Sprintf("not yet: take the steps below, then %s (%s)", r.Action, of)
+		return fmt.Sprintf("not ready: take the steps below, then %s (%s)", r.Action, of)
 	}
 	if change := r.Changed(); change != "" && r.Action == "apply" {
 		return fmt.Sprintf("safe to apply; %s (%s)", change, of)
@@ -149,7 +149,8 @@ func (r *Findings) github(w io.Writer) {
 }
 
 func (r *Findings) markdown(w io.Writer, o Options) {
-	cell := strings.NewReplacer("|", `\|`, "\n", "<br>", "<", "&lt;", ">", "&gt;", "`", "&#96;")
+	cell := strings.NewReplacer("|", `\|`, "\n", "<br>", "<", "&lt;", ">", "&gt;", "`", "&#96;", "[", `\[`)
+	fenced := strings.NewReplacer("\n", "\n  ", "```", "'''") // or a line could end its block
 	fmt.Fprintf(w, "**%s**\n\n| | verdict | what | why |\n|---|---|---|---|\n", cell.Replace(r.answer()))
 	all := rows(r.Findings, o.Verbose)
 	for _, row := range all {
@@ -163,7 +164,7 @@ func (r *Findings) markdown(w io.Writer, o Options) {
 		for _, s := range row.steps {
 			fmt.Fprintf(w, "\n- %s\n", cell.Replace(s.What))
 			if len(s.Lines) > 0 {
-				fmt.Fprintf(w, "  ```\n  %s\n  ```\n", strings.ReplaceAll(strings.Join(texts(s.Lines), "\n"), "\n", "\n  "))
+				fmt.Fprintf(w, "  ```\n  %s\n  ```\n", fenced.Replace(strings.Join(texts(s.Lines), "\n")))
 			}
 		}
 	}
