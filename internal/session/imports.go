@@ -62,7 +62,7 @@ func (s *Session) Imports(ctx context.Context) (*Imports, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Imports{Findings: guard.Judge(s.input()), Unrendered: unrendered}
+	out := &Imports{Findings: s.Judge(), Unrendered: unrendered}
 	adoptions := guard.Adoptions(out.Findings)
 	var roots []string
 	for _, stack := range s.Project.SelectedStacks() {
