@@ -200,7 +200,8 @@ func (c *checker) scalar(n *Node, f *Field, path string) *Node {
 		c.errorAt(n, path, CodeValue, fix, "%s takes %s, but this is %q", last(path), f.want(), n.Text)
 		return nil
 	case f.Type == String && !matches(f.Format, n.Text):
-		c.errorAt(n, path, CodeValue, "", "%s takes %s, but this is %q", last(path), f.want(), n.Text)
+		fix := map[bool]string{true: "write it on one line"}[f.Format == "line"]
+		c.errorAt(n, path, CodeValue, fix, "%s takes %s, but this is %q", last(path), f.want(), n.Text)
 		return nil
 	case (f.Type == Int || f.Type == Float) && f.Max != 0:
 		v, err := strconv.ParseFloat(n.Text, 64)
