@@ -69,7 +69,7 @@ func faults() []fault {
 		fault{name: "VMID of a new VM taken by a template", event: occupyVMID(asTemplate), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a template"),
 		fault{name: "state lost, and two VMs of one name", event: duplicateName}.refusedInBoth("ambiguous a", "other VMs have its name"),
 		fault{name: "five VMs have the name of a new one", event: fiveSameNames}.refusedInBoth("ambiguous d", "other VMs have its name"),
-		fault{name: "token without VM.Audit on everything", seed: roleWithoutAudit, event: hideGuests("/vms", "/pool")}.refusedInBoth("unknown a b c", "does not see"),
+		fault{name: "token without VM.Audit on everything", seed: roleWithoutAudit, event: hideGuests("/vms", "/pool")}.refusedInBoth("unknown a b c", "cannot see"),
 		fault{name: "token without VM.Audit on one VM", seed: roleWithoutAudit, event: hideGuests("/vms/301", "/pool")}.refusedInBoth("unknown b", "the token does not see it"),
 		fault{name: "node offline", event: disconnectNodes("pve2")}.refusedInBoth("unknown b", "node pve2 is offline"),
 		fault{name: "no quorum", event: disconnectNodes("pve2", "pve3")}.refusedInBoth("unknown live a b c", "no quorum"),
