@@ -48,8 +48,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// TestEveryCodeHasACase requires a script for every problem code.
-func TestEveryCodeHasACase(t *testing.T) {
+// TestEveryCodeHasAScript requires a script for every problem code.
+func TestEveryCodeHasAScript(t *testing.T) {
 	all := expected(t)
 	for _, c := range schema.Codes {
 		if !strings.Contains(all, "["+c.Code+"]") {
@@ -58,9 +58,9 @@ func TestEveryCodeHasACase(t *testing.T) {
 	}
 }
 
-// TestEveryFindingHasACase requires a script and a description for every kind of
+// TestEveryFindingHasAScript requires a script and a description for every kind of
 // finding.
-func TestEveryFindingHasACase(t *testing.T) {
+func TestEveryFindingHasAScript(t *testing.T) {
 	all := expected(t)
 	page := string(read(t, "../docs/findings.md"))
 	for _, k := range finding.Kinds {
