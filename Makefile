@@ -5,7 +5,7 @@ GO  ?= go
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" golangci-lint
 SOURCES := cmd schema generator templates internal test tools
-.PHONY: build example demo test faults golden lint words tools bench cross check conformance fuzz help
+.PHONY: build example demo test faults golden lint tools bench cross check conformance fuzz help
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
@@ -24,13 +24,11 @@ golden: build ## update expected outputs of the tests; review the diff
 	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test
 	@$(BIN) render
 
-lint: ## run gofmt, go vet and golangci-lint, which takes some minutes to build once
+lint: ## run gofmt, go vet, golangci-lint, which takes some minutes to build once, and the word list
+	@$(GO) test ./test -run '^TestWords$$'
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
 	@for dir in . tools/provider-dns test/terratest; do \
-		(cd $$dir && GOWORK=off $(GO) vet ./... && $(LINT) run --issues-exit-code=0 ./...) || exit 1; done
-
-words: ## report words of test/words.txt, with what to write instead
-	@WORDS=1 $(GO) test ./test -run '^TestWords$$'
+		(cd $$dir && GOWORK=off $(GO) vet ./... && $(LINT) run ./...) || exit 1; done
 
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 	@tools/install && cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once

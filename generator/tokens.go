@@ -108,9 +108,9 @@ func splat(value hclwrite.Tokens) hclwrite.Tokens {
 
 // index is value["key"].
 func index(value hclwrite.Tokens, key string) hclwrite.Tokens {
-	out := append(value, token(hclsyntax.TokenOBrack, "["))
-	out = append(out, text(key)...)
-	return append(out, token(hclsyntax.TokenCBrack, "]"))
+	value = append(value, token(hclsyntax.TokenOBrack, "["))
+	value = append(value, text(key)...)
+	return append(value, token(hclsyntax.TokenCBrack, "]"))
 }
 
 // comment is a line of its own.

@@ -76,7 +76,7 @@ func (c *clash) once(what string, pos Pos, code, fix, format string, thing any) 
 	if used {
 		c.errorPos(pos, "", code, fix, format, thing, first)
 	} else {
-		c.first[what] = use{pos, c.joiner.vm}
+		c.first[what] = use{pos, c.vm}
 	}
 	return !used
 }

@@ -136,6 +136,7 @@ func TestOverrides(t *testing.T) {
 }
 
 func TestEvaluate(t *testing.T) {
+	//nolint:gocritic // spaces are allowed
 	for expr, want := range map[string]int{"n": 7, "10+n": 17, "n-1": 6, " 100 + n ": 107, "20-n": 13, "n+n": 14, "+n": 7, "-n": -7, "n-1-1": 5} {
 		if got, err := evaluate(expr, 7); err != nil || got != want {
 			t.Errorf("%q is %d, %v; want %d", expr, got, err, want)

@@ -42,9 +42,9 @@ func JSONSchema() ([]byte, error) {
 		{"ordinal", &jsonSchema{Description: "Text with the ordinal in it, such as web{n} or 10.0.0.{10+n}/24.", Type: "string", Pattern: ordinal.String(),
 			AllOf: []*jsonSchema{{Pattern: formats["text"].pattern.String()}}}},
 	}
-	any := &jsonSchema{Ref: "#/$defs/any"}
+	anyValue := &jsonSchema{Ref: "#/$defs/any"}
 	root.Defs = append(root.Defs, jsonMember{"any", &jsonSchema{Description: "Any value, in which all text is without control characters.",
-		Pattern: formats["text"].pattern.String(), Items: any, AdditionalProperties: any,
+		Pattern: formats["text"].pattern.String(), Items: anyValue, AdditionalProperties: anyValue,
 		PropertyNames: &jsonSchema{Pattern: formats["text"].pattern.String()}}})
 	for _, t := range w.tables {
 		root.Defs = append(root.Defs, jsonMember{t.name, w.object(t.fields, t.ordinals, t.name, t.title)})

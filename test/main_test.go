@@ -24,7 +24,7 @@ func run(m *testing.M) int {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	built = filepath.Join(dir, "stackgen")
 	return m.Run()
 }

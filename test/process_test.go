@@ -59,12 +59,12 @@ func TestKilledRender(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	killed, touched := 0, 0
 	for round := range 16 {
-		dir, specs, want := t.TempDir(), before, fresh
+		dir, want := t.TempDir(), fresh
 		write(t, dir, before)
 		if round%2 == 0 {
-			specs, want = after, changed
+			want = changed
 			write(t, dir, fresh)
-			write(t, dir, specs)
+			write(t, dir, after)
 		}
 		was := tree(t, dir)
 		c := process(t, dir, "render")

@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// may lists the packages of ours that each package may import. A command reads
+// may lists the packages of stackgen that each package may import. A command reads
 // nothing and decides nothing itself, so it needs few of them.
 var may = map[string][]string{
 	"schema":            {"internal/secret"},

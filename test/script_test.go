@@ -20,7 +20,7 @@ import (
 // UPDATE=1 writes what the commands print now into the scripts; review the diff.
 func TestScript(t *testing.T) {
 	start := absolute(t, ".")
-	defer os.Chdir(start)
+	defer func() { check(t, os.Chdir(start)) }()
 	testscript.RunT(serial{t}, testscript.Params{
 		Dir:                filepath.Join(start, "script"),
 		UpdateScripts:      os.Getenv("UPDATE") != "",

@@ -29,14 +29,15 @@ func TestSimCommand(t *testing.T) {
 		env[name] = strings.Trim(value, "'")
 	}
 	secret := env["PROXMOX_VE_API_TOKEN"]
-	req, err := http.NewRequest("GET", env["PROXMOX_VE_ENDPOINT"]+"api2/json/nodes/pve1/qemu/9002/config", nil)
+	req, err := http.NewRequest(http.MethodGet, env["PROXMOX_VE_ENDPOINT"]+"api2/json/nodes/pve1/qemu/9002/config", nil)
 	check(t, err)
 	req.Header.Set("Authorization", "PVEAPIToken="+secret)
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: env["PROXMOX_VE_INSECURE"] == "true"}}}
 	resp, err := client.Do(req)
 	check(t, err)
 	body, err := io.ReadAll(resp.Body)
-	if resp.Body.Close(); err != nil || resp.StatusCode != 200 || !strings.Contains(string(body), "ubuntu-22.04-template") {
+	check(t, resp.Body.Close())
+	if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), "ubuntu-22.04-template") {
 		t.Errorf("%d %s %v", resp.StatusCode, body, err)
 	}
 	client.CloseIdleConnections()

@@ -18,6 +18,7 @@ import (
 // Severity is how bad a finding is: the exit code that it asks for.
 type Severity int
 
+// The severities.
 const (
 	OK       Severity = 0 // an apply is right
 	Failed   Severity = 1 // it could not be found out

@@ -18,7 +18,7 @@ func (p *planJudge) creates(c *tfjson.ResourceChange) {
 		return
 	}
 	known := p.known(c)
-	vmid := number(c.Change.After, "vm_id")
+	vmid := vmidOf(c.Change.After)
 	switch {
 	case c.Type == TypeRecord && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
@@ -68,16 +68,16 @@ func destroyed(c *tfjson.ResourceChange, f *finding.Finding) string {
 	if c.Type != TypeVM && c.Type != TypeContainer {
 		return string(f.Type)
 	}
-	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 {
+	if vmid := vmidOf(c.Change.Before); vmid != 0 {
 		return vmidText(vmid)
 	}
 	return vmidText(f.VMID)
 }
 
-// number is a whole number in a plan's values, or 0.
-func number(values any, key string) int {
+// vmidOf is the VMID in a plan's values, or 0.
+func vmidOf(values any) int {
 	m, _ := values.(map[string]any)
-	switch n := m[key].(type) {
+	switch n := m["vm_id"].(type) {
 	case float64:
 		return int(n)
 	case json.Number:
@@ -159,7 +159,7 @@ func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
 	f.Because("deposed object %s", c.DeposedKey)
 	f.Add(finding.Step{What: "remove the address from the state, and import the current object again",
 		Lines: append([]finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}, finding.Lines("stackgen import-blocks")...)})
-	if vmid := number(c.Change.Before, "vm_id"); vmid != 0 && vmid != f.VMID {
+	if vmid := vmidOf(c.Change.Before); vmid != 0 && vmid != f.VMID {
 		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it", fmt.Sprintf("qm config %d", vmid), fmt.Sprintf("qm destroy %d", vmid))
 	}
 }
@@ -171,7 +171,7 @@ func (p *planJudge) same(c *tfjson.ResourceChange) bool {
 	}
 	return slices.ContainsFunc(keys(c), func(key string) bool {
 		e := p.entries[key]
-		return e != nil && e.VMID == number(c.Change.Before, "vm_id")
+		return e != nil && e.VMID == vmidOf(c.Change.Before)
 	})
 }
 

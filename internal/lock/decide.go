@@ -98,8 +98,9 @@ func (d *decider) release(vmid int, holder, heir string) {
 	}
 }
 
-func (d *decider) error(at schema.Pos, path, code, fix, format string, args ...any) {
-	d.problems.Add(schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: code, Message: fmt.Sprintf(format, args...), Fix: fix})
+// clash adds a problem of the lists retired, forgotten and renamed.
+func (d *decider) clash(at schema.Pos, path, fix, format string, args ...any) {
+	d.problems.Add(schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: schema.CodeListClash, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 // vmError adds a problem of a VM: the same for many VMs is one problem.
@@ -199,10 +200,10 @@ func (d *decider) gone() {
 		retired, forgotten := named(d.project.Retired, e.Key), named(d.project.Forgotten, e.Key)
 		switch {
 		case has[e.Key] && (retired || forgotten):
-			d.error(listPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", schema.CodeListClash, "remove the spec, or the line", "stack %s is in retired or forgotten and also has a spec", e.Key)
+			d.clash(listPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", "remove the spec, or the line", "stack %s is in retired or forgotten and also has a spec", e.Key)
 		case has[e.Key]:
 		case retired && forgotten:
-			d.error(listPos(d.project.Forgotten, e.Key), "", schema.CodeListClash, "keep one of them", "stack %s is in retired and also in forgotten", e.Key)
+			d.clash(listPos(d.project.Forgotten, e.Key), "", "keep one of them", "stack %s is in retired and also in forgotten", e.Key)
 		case retired:
 			before := l.addresses()
 			l.retire()

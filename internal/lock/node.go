@@ -50,14 +50,14 @@ func put(n *yaml.Node, key string, value any) {
 	n.Content = append(n.Content, str(key), v)
 }
 
-func (u Unit) node() (*yaml.Node, error) {
+func (u Unit) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	n := flow()
 	put(n, "status", u.Status)
 	put(n, "pool", u.Pool)
 	return n, nil
 }
 
-func (v VM) node() (*yaml.Node, error) {
+func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	n := flow()
 	put(n, "vmid", v.VMID)
 	put(n, "node", v.Node)

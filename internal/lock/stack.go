@@ -45,9 +45,9 @@ func (d *stackDecider) rename() {
 		from, to := index(r.From), index(r.To)
 		switch {
 		case from < 0 && to < 0 && !d.lock.Had(r.From):
-			d.error(r.Pos, "renamed", schema.CodeListClash, "remove the line, or correct the old key", "the lock has no VM %q", r.From)
+			d.clash(r.Pos, "renamed", "remove the line, or correct the old key", "the lock has no VM %q", r.From)
 		case from >= 0 && to >= 0:
-			d.error(r.Pos, "renamed", schema.CodeListClash, "retire or forget one of them", "%s and %s are both in the lock, and two VMs cannot become one", r.From, r.To)
+			d.clash(r.Pos, "renamed", "retire or forget one of them", "%s and %s are both in the lock, and two VMs cannot become one", r.From, r.To)
 		case from >= 0:
 			v := &d.lock.VMs[from]
 			delete(at, r.From)

@@ -81,7 +81,7 @@ func (d *stackDecider) pool(create bool) {
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
 	if !create && inside && d.retired[UnitPool] {
-		d.error(listPos(d.stack.Retired, UnitPool), "retired", schema.CodeListClash, "remove pool too: one apply then removes the VMs from the pool and destroys it", "the pool is in retired, but VMs are still in it")
+		d.clash(listPos(d.stack.Retired, UnitPool), "retired", "remove pool too: one apply then removes the VMs from the pool and destroys it", "the pool is in retired, but VMs are still in it")
 	}
 }
 

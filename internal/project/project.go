@@ -61,7 +61,7 @@ func Open(paths []string) (*Project, error) {
 }
 
 // Decide makes the decisions that the lock does not hold yet. options has what the
-// person says besides. The error is a [BlockedError].
+// command line adds. The error is a [BlockedError].
 func (p *Project) Decide(options lock.Options) error {
 	if p.Stacks == nil {
 		return &BlockedError{Project: p}

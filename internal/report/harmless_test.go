@@ -61,7 +61,7 @@ func hostileFindings() []finding.Finding {
 func TestHarmless(t *testing.T) {
 	problem := schema.Problem{Pos: schema.Pos{File: hostile, Line: 1, Col: 1}, Path: hostile, Severity: schema.SeverityError, Code: schema.CodeValue, Message: hostile, Fix: hostile}
 	sources := map[string][]byte{hostile: []byte(hostile + "\n")}
-	print := func(f func(*bytes.Buffer) error) string {
+	printed := func(f func(*bytes.Buffer) error) string {
 		var out bytes.Buffer
 		if err := f(&out); err != nil {
 			t.Fatal(err)
@@ -69,17 +69,17 @@ func TestHarmless(t *testing.T) {
 		return out.String()
 	}
 	for _, format := range []string{"text", "json", "sarif", "github"} {
-		out := print(func(b *bytes.Buffer) error {
+		out := printed(func(b *bytes.Buffer) error {
 			return Problems(b, Options{Format: format}, []schema.Problem{problem}, sources)
 		})
 		checkHarmless(t, "problems in "+format, out)
-		out = print(func(b *bytes.Buffer) error {
+		out = printed(func(b *bytes.Buffer) error {
 			r := Render{Root: hostile, Problems: []schema.Problem{problem}, Sources: sources, Refusals: hostileFindings(), Notes: []string{hostile}}
 			return r.Print(b, b, Options{Format: format})
 		})
 		checkHarmless(t, "refused render in "+format, out)
 		problem.Severity = schema.SeverityWarning
-		out = print(func(b *bytes.Buffer) error {
+		out = printed(func(b *bytes.Buffer) error {
 			r := Render{Root: hostile, Problems: []schema.Problem{problem}, Sources: sources, Notes: []string{hostile}, Stacks: []string{hostile},
 				Changes: []Change{{Path: hostile, Word: "created", Reason: hostile, Diff: hostile}}}
 			return r.Print(b, b, Options{Format: format})
@@ -88,22 +88,22 @@ func TestHarmless(t *testing.T) {
 	}
 	for _, format := range []string{"text", "json", "junit", "github", "markdown"} {
 		for _, verbose := range []bool{false, true} {
-			out := print(func(b *bytes.Buffer) error {
+			out := printed(func(b *bytes.Buffer) error {
 				return NewFindings(hostileFindings(), []string{hostile}).Print(b, Options{Format: format, Verbose: verbose})
 			})
 			checkHarmless(t, "findings in "+format, out)
 		}
 	}
-	checkHarmless(t, "error", print(func(b *bytes.Buffer) error { return Error(b, errors.New(hostile)) }))
-	checkHarmless(t, "message", print(func(b *bytes.Buffer) error { return Printf(b, "%s\n", hostile) }))
+	checkHarmless(t, "error", printed(func(b *bytes.Buffer) error { return Error(b, errors.New(hostile)) }))
+	checkHarmless(t, "message", printed(func(b *bytes.Buffer) error { return Printf(b, "%s\n", hostile) }))
 	body, err := json.Marshal(hostile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	escaped := print(func(b *bytes.Buffer) error { return JSON(b, body) })
+	escaped := printed(func(b *bytes.Buffer) error { return JSON(b, body) })
 	var back string
 	if err := json.Unmarshal([]byte(escaped), &back); err != nil || back != hostile || forbidden.MatchString(escaped) {
 		t.Errorf("JSON: %s, %v", escaped, err)
 	}
-	checkHarmless(t, "diff", print(func(b *bytes.Buffer) error { return Text(b, hostile) }))
+	checkHarmless(t, "diff", printed(func(b *bytes.Buffer) error { return Text(b, hostile) }))
 }

@@ -76,7 +76,7 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 	return append(unrendered, found...), err
 }
 
-// Judge judges what was read, but for import files and plans.
+// Judge judges what was read, without import files and plans.
 func (s *Session) Judge() []finding.Finding { return guard.Judge(s.input()) }
 
 func (s *Session) input() guard.Input {

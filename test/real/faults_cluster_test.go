@@ -188,7 +188,7 @@ func (w *faultCase) run(dir string, kill func() bool, name string, args ...strin
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	<-done // ProcessState has the exit code
+	<-done //nolint:errcheck // ProcessState has the exit code
 	if ctx.Err() != nil {
 		w.Fatalf("%s %s does not end\n%s%s", name, strings.Join(args, " "), &out, &errOut)
 	}
