@@ -35,7 +35,7 @@ vms:
   a:
     description: '` + specialCharacters + `'
     cloud_init: {ssh_keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 ` + specialCharacters + `']}
-    meta: {'${key}': '` + specialCharacters + `', escape: "\e[31m\x1b]0;x\a\0\r\n\u2028", number: 1e3, lines: "one\n${two}\n%{if true}\n\\n"}
+    meta: {'${key}': '` + specialCharacters + `', escape: "[31m\t\r\n\u00a0\ufffd", number: 1e3, lines: "one\n${two}\n%{if true}\n\\n"}
   b:
     description: "two\n${lines}\n\ttab %%{ $${ \\ \\n \"quoted\" \u00e9 e\u0301 \U0001F600"
 `
