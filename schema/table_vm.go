@@ -21,8 +21,8 @@ var VMFields = []Field{
 	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Doc: "The VMID. Without it, stackgen allocates one from `vmids` once and keeps it in the lock."},
 	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Doc: "The node to create the VM on. Without it, `placement` chooses one."},
 	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Unset: Keep, Doc: "The pool of the VM. Without it, the stack's `pool`."},
-	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Creation: true, Fields: templateFields, Doc: "The template to clone: a VMID, a name (which needs `stackgen resolve` once), or {vmid, node}. A bare VMID is a template on the VM's own node."},
-	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "The clone mode. `auto` is linked where the storage supports it, and needs `stackgen resolve` once."},
+	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Creation: true, Fields: templateFields, Doc: "The template to clone: a VMID, a name whose VMID the lock has, or {vmid, node}. A bare VMID is a template on the VM's own node."},
+	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "The clone mode. `auto` is linked where the storage supports it; the lock must have the mode already."},
 	{Key: "adopt", Type: Object, Whole: true, Creation: true, Fields: adoptFields, Doc: "This VM exists already: import it instead of creating it. Its profile is `adopted` unless `profile` is set."},
 	{Key: "placement", Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node when the VM is rendered for the first time."},
 	{Key: "profile", Type: String, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`."},
@@ -62,7 +62,7 @@ var VMFields = []Field{
 
 var templateFields = []Field{
 	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, Doc: "VMID of the template."},
-	{Key: "name", Type: String, Format: "id", Doc: "Name of the template; `stackgen resolve` finds it once."},
+	{Key: "name", Type: String, Format: "id", Doc: "Name of the template; the lock must have its VMID already."},
 	{Key: "node", Type: String, Format: "node", Doc: "Node of the template."},
 }
 
@@ -71,7 +71,7 @@ var adoptFields = []Field{
 }
 
 var placementFields = []Field{
-	{Key: "strategy", Type: String, Enum: []string{"fixed", "round-robin", "score", "spread", "binpack"}, Default: "round-robin", Doc: "`fixed` uses the first of `nodes`, `round-robin` uses them in turn; the others read the cluster and need `stackgen resolve` once."},
+	{Key: "strategy", Type: String, Enum: []string{"fixed", "round-robin", "score", "spread", "binpack"}, Default: "round-robin", Doc: "`fixed` uses the first of `nodes`, `round-robin` uses them in turn; the others need the cluster, so the lock must have the node already."},
 	{Key: "nodes", Type: List, Elem: &Field{Type: String, Format: "node"}, Doc: "The nodes to choose from."},
 	{Key: "weights", Type: Object, Fields: weightFields, Doc: "Weights of `score`."},
 	{Key: "max_per_node", Type: Int, Min: 1, Max: 100000, Doc: "Maximum number of this stack's VMs on one node."},
