@@ -133,6 +133,7 @@ func (r *Findings) text(w io.Writer, o Options) {
 // github writes workflow commands: errors for what stops an apply, warnings for
 // what is outdated.
 func (r *Findings) github(w io.Writer) {
+	_ = write(w, r.answer()+"\n")
 	for _, row := range rows(r.Findings, false) {
 		kind := "notice"
 		switch {
@@ -145,7 +146,6 @@ func (r *Findings) github(w io.Writer) {
 		}
 		fmt.Fprintf(w, "::%s title=%s::%s\n", kind, property(string(row.kind)), data(row.prose()))
 	}
-	_ = write(w, r.answer()+"\n")
 }
 
 func (r *Findings) markdown(w io.Writer, o Options) {
