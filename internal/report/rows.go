@@ -31,7 +31,7 @@ func rows(fs []finding.Finding, verbose bool) []row {
 		short := len(g.Findings) > few && !verbose
 		if short {
 			r := newRow(&g.Findings[0])
-			r.about, r.evidence = groupName(g.Findings), []string{memberNames(g.Findings)}
+			r.about, r.evidence = groupName(g.Findings), append([]string{memberNames(g.Findings)}, changes(g.Findings)...)
 			out = append(out, r)
 		} else {
 			for i := range g.Findings {
@@ -50,6 +50,26 @@ func rows(fs []finding.Finding, verbose bool) []row {
 		}
 	}
 	return out
+}
+
+// changes names what the first plan after an import would change in a group.
+func changes(fs []finding.Finding) []string {
+	var names []string
+	for i := range fs {
+		for _, d := range fs[i].Differs {
+			name := d.Field
+			if name == "" {
+				name, _, _ = strings.Cut(d.Config, "=")
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{line("changes: " + strings.Join(names, ", ") + " (--verbose prints the values)")}
 }
 
 // shortened are steps without most of the lines that name one finding each.
