@@ -21,7 +21,7 @@ import (
 // compares the cluster with their variables.
 func TestModule(t *testing.T) {
 	s := begin(t, "module")
-	s.stage("render", func() { s.render("vms: {a: {}}\n") })
+	s.stage("render", func() { s.render("pool: {id: unused, create: true}\nvms: {a: {}}\n") })
 	pool, vms := s.module("proxmox-pool"), s.module("proxmox-vm")
 	s.stage("one", func() {
 		s.given(vms, "vms", map[string]any{"a": s.machine(0, "a")})
