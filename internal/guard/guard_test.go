@@ -124,3 +124,23 @@ func TestParseImports(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingDNSKey checks that a stack whose records need a key is blocked
+// without its secret, before an apply creates the VMs.
+func TestMissingDNSKey(t *testing.T) {
+	in := input(nil)
+	s := in.Project.Stacks[0]
+	s.DNS = &schema.DNS{Zone: "lab.test.", Server: "192.0.2.53", KeyName: "ddns."}
+	s.VMs[0].Records = []schema.Record{{Name: "web1", TTL: 300}}
+	in.Lock.Stacks[0].Value.Units = append(in.Lock.Stacks[0].Value.Units, lock.Entry[lock.Unit]{Key: "dns-web1"})
+	in.Lock.Stacks[0].Value.VMs[0].Value.Unit = "dns-web1"
+	in.State[UnitID{"lab", "dns-web1"}] = UnitState{}
+	in.Inventory.Records = []cluster.Record{{Name: "web1.lab.test."}}
+	for missing, want := range map[bool]finding.Kind{false: finding.Create, true: finding.Unknown} {
+		in.NoDNSKey = missing
+		found := Judge(in)
+		if last := found[len(found)-1]; last.Type != finding.Record || last.Kind != want || (finding.Exit(found) == finding.Blocked) != missing {
+			t.Errorf("secret missing %v: %s, exit %d, want %s", missing, words(found), finding.Exit(found), want)
+		}
+	}
+}

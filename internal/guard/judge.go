@@ -20,6 +20,7 @@ type Input struct {
 	Inventory *cluster.Inventory
 	Imports   map[UnitID]Imports // the import files on disk; nil if they are not to be judged
 	Destroy   bool               // whole stacks are about to be destroyed, as the user says
+	NoDNSKey  bool               // DNS_UPDATE_KEYSECRET is not set where the apply would run
 	Running   bool               // the run has begun: an import file without effect is right
 }
 

@@ -72,6 +72,9 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	switch {
 	case unreadable != "":
 		stateUnknown(f, unreadable)
+	case j.NoDNSKey && at.DNS.KeyName != "":
+		f.Is(finding.Unknown, "DNS_UPDATE_KEYSECRET is not set: the provider cannot sign updates, and an apply would fail after it has created the VMs")
+		f.Next("set it to the secret of the key "+at.DNS.KeyName+", then run this again", "read -rs DNS_UPDATE_KEYSECRET && export DNS_UPDATE_KEYSECRET")
 	case answer == nil || answer.Error != "":
 		why := "DNS was not queried for it"
 		if answer != nil {

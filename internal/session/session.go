@@ -81,7 +81,9 @@ func (s *Session) Judge() []finding.Finding { return guard.Judge(s.input()) }
 
 func (s *Session) input() guard.Input {
 	p := s.Project
-	return guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports}
+	in := guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports}
+	in.NoDNSKey = s.sources.Inventory == "" && os.Getenv(dnsKeySecret) == "" // with a snapshot, the apply runs elsewhere
+	return in
 }
 
 // judge judges everything, plans included.

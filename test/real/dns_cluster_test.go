@@ -57,7 +57,7 @@ func TestDNSCluster(t *testing.T) {
 	t.Setenv("DNS_UPDATE_KEYSECRET", "AAAA")
 	p.step(3, "preflight --verbose", "blocked unknown live/web.lab.test.", "rejects the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
 	t.Setenv("DNS_UPDATE_KEYSECRET", "")
-	p.step(2, "preflight", "DNS_UPDATE_KEYSECRET is not set")
+	p.step(3, "preflight --verbose", "blocked unknown live/web.lab.test.", "DNS_UPDATE_KEYSECRET is not set", "read -rs DNS_UPDATE_KEYSECRET && export DNS_UPDATE_KEYSECRET")
 	t.Setenv("DNS_UPDATE_KEYSECRET", p.server.Secret)
 	p.step(2, "preflight --verbose", "create live/web.lab.test.", "import-blocks")
 	p.step(3, "import-blocks --verify", "live/dns-b: 1 to import, 1 to add, 0 to change, 0 to destroy", `create dns_a_record_set.this["@"]`)
