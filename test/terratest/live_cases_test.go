@@ -91,9 +91,9 @@ func TestLiveRefuses(t *testing.T) {
 		{"token", map[string]string{"PROXMOX_VE_API_TOKEN": "root@pam!sim=11111111-0000-0000-0000-000000000000"}, []string{"does not answer the token of PROXMOX_VE_API_TOKEN", "401"}},
 		{"node", map[string]string{"STACKGEN_TEST_NODE": "gamma"}, []string{"STACKGEN_TEST_NODE is gamma; the cluster has alpha, beta"}},
 		{"things", map[string]string{"STACKGEN_TEST_STORAGE": "local", "STACKGEN_TEST_BRIDGE": "vmbr9", "STACKGEN_TEST_TEMPLATE": "100"},
-			[]string{"STACKGEN_TEST_STORAGE local on node alpha is not active, not enabled, or holds no disk images", "STACKGEN_TEST_BRIDGE is vmbr9; node alpha has no bridge", "that is the VM mail, and no template"}},
+			[]string{"STACKGEN_TEST_STORAGE local on node alpha is not active, not enabled, or holds no disk images", "STACKGEN_TEST_BRIDGE is vmbr9; node alpha has no bridge", "that is the VM mail, not a template"}},
 		{"zone", map[string]string{"STACKGEN_TEST_DNS_ZONE": "other.test"}, []string{"STACKGEN_TEST_DNS_SERVER"}},
-		{"key", map[string]string{"DNS_UPDATE_KEYSECRET": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}, []string{"does not take the key of STACKGEN_TEST_DNS_KEY_NAME"}},
+		{"key", map[string]string{"DNS_UPDATE_KEYSECRET": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}, []string{"rejects the key of STACKGEN_TEST_DNS_KEY_NAME"}},
 		{"taken", map[string]string{"STACKGEN_TEST_VMIDS": "100-300", "STACKGEN_TEST_TEMPLATE": "777"}, []string{"must be free; there is already: 100 (mail), 200 (kept) of an earlier run, which the sweeper removes"}},
 		{"stages", map[string]string{"SKIP_teardown": "1", "STACKGEN_LIVE": ""}, []string{"needs a cluster that outlives this run: set STACKGEN_LIVE=1"}},
 	} {
