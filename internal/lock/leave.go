@@ -76,12 +76,12 @@ func entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
 func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 	spec, name := d.lock.Spec, d.stack.Name
 	for i, e := range removed {
-		forget := finding.DoAll("or leave them alone from now on: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
+		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
 		d.refuse(finding.Removed, finding.VM, e.Key, "in the lock and no longer in "+spec+": an apply would destroy it",
-			finding.DoAll("destroy them and their records: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, e.Key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+			finding.DoAll("to destroy, records first: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, e.Key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
 			forget,
-			finding.DoAll("or give them other keys: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{e.Key + ": NEW-KEY"}}, "stackgen render"),
+			finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{e.Key + ": NEW-KEY"}}, "stackgen render"),
 		).VMID = e.Value.VMID
 	}
 }

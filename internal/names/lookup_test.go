@@ -14,18 +14,31 @@ import (
 	"stackgen/internal/names"
 )
 
+// listen listens on one loopback port for both protocols. Another process may have
+// the TCP port of a free UDP port, so it tries several.
+func listen(t *testing.T) (net.PacketConn, net.Listener, int) {
+	t.Helper()
+	for range 20 {
+		conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := conn.LocalAddr().(*net.UDPAddr).Port
+		if tcp, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return conn, tcp, port
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("no port is free for both protocols")
+	return nil, nil, 0
+}
+
 // zone serves records on a loopback port and returns the port.
 func zone(t *testing.T, records ...string) int {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := conn.LocalAddr().(*net.UDPAddr).Port
-	tcp, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, tcp, port := listen(t)
 	handler := dns.HandlerFunc(func(w dns.ResponseWriter, r *dns.Msg) {
 		m := new(dns.Msg).SetReply(r)
 		m.Authoritative = true
