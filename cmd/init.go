@@ -17,8 +17,8 @@ func (e *env) initCommand() *cli.Command {
 		Usage:     "start a project",
 		ArgsUsage: "[DIR]",
 		Description: "Writes a starter project into DIR (the working directory without one): a\n" +
-			"commented spec, its JSON Schema for editors, .gitignore and\n" +
-			".pre-commit-config.yaml. Existing files are not changed.",
+			"commented spec, stackgen.yaml for the settings of all specs, the JSON Schema\n" +
+			"for editors, .gitignore and .pre-commit-config.yaml. Existing files are not changed.",
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {

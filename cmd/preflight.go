@@ -10,7 +10,7 @@ import (
 func (e *env) preflightCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "preflight",
-		Usage:     "check what an apply would meet: one verdict for each VM, pool and record",
+		Usage:     "check what an apply would do: one verdict for each VM, pool and record",
 		ArgsUsage: "[PATH...]",
 		Description: "Joins specs, lock, state and cluster, and with --plan also what a plan would\n" +
 			"do. State is read from the units' backends unless --state or --plan gives it:\n" +

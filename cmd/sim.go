@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -25,7 +26,8 @@ func (e *env) simCommand() *cli.Command {
 		Usage: "serve a simulated Proxmox VE cluster",
 		Description: "Serves the Proxmox VE API of a cluster that exists only in memory, prints\n" +
 			"the variables that make any client use it, and runs until it is interrupted:\n" +
-			"  stackgen sim > sim.env &    # then: . ./sim.env\n" +
+			"  stackgen sim > sim.env &\n" +
+			"  until [ -s sim.env ]; do sleep 0.1; done; . ./sim.env\n" +
 			"Without --seed it has nodes pve1 to pve3, the storages and templates that the\n" +
 			"example specs use, and one token. docs/sim.md describes seeds and faults.",
 		Flags: []cli.Flag{
@@ -74,9 +76,14 @@ func (e *env) sim(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close(), saveState(server, c.String("save"))) }()
+	var variables strings.Builder
 	for _, variable := range server.Env() {
 		name, value, _ := strings.Cut(variable, "=")
-		fmt.Fprintf(e.out, "export %s=%s\n", name, shell.Quote(value))
+		fmt.Fprintf(&variables, "export %s=%s\n", name, shell.Quote(value))
+	}
+	// In one write, for a script that waits until its file is not empty.
+	if _, err := io.WriteString(e.out, variables.String()); err != nil {
+		return err
 	}
 	if err := report.Printf(e.errOut, "A simulated cluster listens on %s. Interrupt it to end it.\n", server.URL()); err != nil {
 		return err

@@ -90,7 +90,7 @@ func TestSnapshotToAFile(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "Proxmox VE 8.4.21, with quorum") || s.Counters().Requests != asked {
 		t.Errorf("exit %d\n%s%s", code, out, errOut)
 	}
-	if code, _, errOut := run(t, "snapshot", "--out", "specs/lab.yaml"); code != 1 || !strings.Contains(errOut, "is no snapshot; it is left alone") {
+	if code, _, errOut := run(t, "snapshot", "--out", "specs/lab.yaml"); code != 1 || !strings.Contains(errOut, "is not a snapshot; it was not changed") {
 		t.Errorf("over a spec: exit %d, %s", code, errOut)
 	}
 	entries, err := os.ReadDir(".")

@@ -21,7 +21,7 @@ var VMFields = []Field{
 	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Doc: "The VMID. Without it, stackgen allocates one from `vmids` once and keeps it in the lock."},
 	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Doc: "The node to create the VM on. Without it, `placement` chooses one."},
 	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Unset: Keep, Doc: "The pool of the VM. Without it, the stack's `pool`."},
-	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Creation: true, Fields: templateFields, Doc: "The template to clone: a VMID, a name whose VMID the lock has, or {vmid, node}. A bare VMID is a template on the VM's own node."},
+	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Creation: true, Fields: templateFields, Doc: "The template to clone: a VMID, a name whose VMID the lock has, or {vmid, node}. A VMID without a node is a template on the VM's own node."},
 	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "The clone mode. `auto` is linked where the storage supports it; the lock must have the mode already."},
 	{Key: "adopt", Type: Object, Whole: true, Creation: true, Fields: adoptFields, Doc: "This VM exists already: import it instead of creating it. Its profile is `adopted` unless `profile` is set."},
 	{Key: "placement", Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node when the VM is rendered for the first time."},

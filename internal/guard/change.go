@@ -140,7 +140,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		return
 	}
 	f.Add(p.retire("to destroy it, remove it from its spec and retire it", c))
-	f.Add(finding.Step{What: leaveAlone, Lines: []finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}})
+	f.Add(finding.Step{What: stopManaging, Lines: []finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}})
 }
 
 // retire is the step that retires what a change destroys.
@@ -218,7 +218,7 @@ func (p *planJudge) forgets(c *tfjson.ResourceChange) {
 		return
 	}
 	f := p.add(c).Is(finding.WouldDestroy, "the plan removes it from the state: the cluster would keep it, unmanaged").Because("%s", c.Address)
-	f.Add(finding.DoAll("to leave it alone, write into "+p.lock.Spec, finding.Entries("forgotten", keyOf(c))))
+	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", keyOf(c))))
 	f.Next("or delete the removed block that asks for it")
 }
 

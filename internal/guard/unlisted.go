@@ -32,8 +32,8 @@ func (j *judge) unlisted(at *place) {
 	}
 }
 
-// leaveAlone is the step that removes an address from the state.
-const leaveAlone = "or leave it alone: remove it from the state"
+// stopManaging is the step that removes an address from the state.
+const stopManaging = "or stop managing it: remove it from the state"
 
 func (j *judge) unlistedVM(at *place, unit string, r Resource) {
 	f := j.add(at, unit, finding.VM, r.Key)
@@ -49,7 +49,7 @@ func (j *judge) unlistedVM(at *place, unit string, r Resource) {
 		f.Is(finding.WouldDestroy, "in state, and neither in spec nor lock: an apply would destroy it").Because("in state as %s", r.Address).Because("%s", describe(g))
 		f.Next("to keep it, restore its entry in "+at.Spec, fmt.Sprintf("%s: {vmid: %d}  # and the rest of its entry", r.Key, r.VMID))
 	}
-	f.Add(finding.Step{What: leaveAlone, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+	f.Add(finding.Step{What: stopManaging, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
 }
 
 func (j *judge) unlistedPool(at *place, unit string, r Resource) {
@@ -57,7 +57,7 @@ func (j *judge) unlistedPool(at *place, unit string, r Resource) {
 	f.Resource = r.Address
 	f.Is(finding.WouldDestroy, "in state, and the spec does not create this pool: an apply would delete it").Because("in state as %s", r.Address)
 	f.Next("to keep it, restore it in "+at.Spec, "pool: {id: "+r.Key+", create: true}")
-	f.Add(finding.Step{What: leaveAlone, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+	f.Add(finding.Step{What: stopManaging, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
 }
 
 // orphans lists the guests that are ours by tag or pool and in no spec, and those

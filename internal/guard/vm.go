@@ -199,7 +199,11 @@ func (s *subject) imported() (string, bool) {
 // ambiguous lists every VM that has the name, each with the line to paste.
 func (s *subject) ambiguous(others []*cluster.Guest) {
 	s.Is(finding.Ambiguous, "other VMs have its name, and nothing proves which one it is")
-	s.Because("%d VMs have the name %s; its VMID is %d", len(others), s.Name, s.VMID)
+	have := "1 VM has"
+	if n := len(others); n != 1 {
+		have = fmt.Sprintf("%d VMs have", n)
+	}
+	s.Because("%s the name %s; its VMID is %d", have, s.Name, s.VMID)
 	s.Import = ""
 	var lines []string
 	for _, g := range others {
@@ -254,7 +258,7 @@ func (s *subject) gone() {
 	}
 	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
 	s.Add(finding.Step{What: "or, to create it again, remove it from the state, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
-	s.Add(s.retire("or, to give it up, remove it from vms in " + s.at.Spec + " and retire it there"))
+	s.Add(s.retire("or, if you do not need it any more, remove it from vms in " + s.at.Spec + " and retire it there"))
 }
 
 // retire is the step that retires the VM.
@@ -262,7 +266,7 @@ func (s *subject) retire(what string) finding.Step {
 	return finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render")
 }
 
-// forgotten is a VM to leave alone. An apply would destroy it as long as the state
+// forgotten is a VM that is no longer managed. An apply would destroy it as long as the state
 // has it.
 func (s *subject) forgotten() bool {
 	if len(s.states) == 0 {

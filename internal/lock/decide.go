@@ -276,15 +276,19 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 			n++
 		}
 	}
+	vms := "1 VM"
+	if n != 1 {
+		vms = fmt.Sprintf("%d VMs", n)
+	}
 	stacks := func(list string) finding.Line {
 		return finding.Line{Text: list + ": {stacks: [{}]}", Items: []string{name}, Sep: ", "}
 	}
 	return finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
 		Reason:   "the stack is in the lock, and its spec is gone",
-		Evidence: []string{fmt.Sprintf("its spec was %s; it has %d VMs", l.Spec, n)},
+		Evidence: []string{fmt.Sprintf("its spec was %s; it has %s", l.Spec, vms)},
 		Steps: []finding.Step{
-			finding.Do("bring the spec back", "git checkout -- "+l.Spec),
+			finding.Do("restore the spec", "git checkout -- "+l.Spec),
 			finding.DoAll("or destroy its VMs and records: add to stackgen.yaml, then render and apply", stacks("retired"), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
-			finding.DoAll("or leave its VMs and records alone: add to stackgen.yaml, then render", stacks("forgotten"), "stackgen render"),
+			finding.DoAll("or stop managing its VMs and records: add to stackgen.yaml, then render", stacks("forgotten"), "stackgen render"),
 		}}
 }

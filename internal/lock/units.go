@@ -85,7 +85,7 @@ func (d *stackDecider) pool(create bool) {
 	}
 }
 
-// dnsUnits gives every VM with records its unit. A VM keeps its unit for good,
+// dnsUnits gives every VM with records its unit. A VM never changes its unit,
 // also when it is renamed.
 func (d *stackDecider) dnsUnits(status map[string]string) {
 	if d.stack.DNS != nil && d.stack.DNS.PerStack {
@@ -122,6 +122,6 @@ func (d *stackDecider) unitGone(unit string) {
 	d.refuse(finding.Removed, finding.Unit, unit, "the unit is in the lock, and "+spec+" no longer asks for it: its state and its resources would stay without being managed",
 		finding.DoAll("destroy its resources: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, unit), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
 		// or the unit's folder would be in every run
-		finding.DoAll("or leave its resources alone: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, unit), "stackgen render", "(cd stacks/"+name+" && terragrunt stack clean)"),
+		finding.DoAll("or stop managing its resources: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, unit), "stackgen render", "(cd stacks/"+name+" && terragrunt stack clean)"),
 		finding.Do("or restore what asked for it in "+spec))
 }

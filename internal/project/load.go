@@ -108,7 +108,8 @@ func (l *loader) add(file string) {
 	}
 }
 
-// listSpecs lists the specs of a folder.
+// listSpecs lists the specs of a folder. A hidden file is none: it belongs to
+// another program, such as pre-commit or an editor.
 func listSpecs(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -116,8 +117,12 @@ func listSpecs(dir string) ([]string, error) {
 	}
 	var files []string
 	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && e.Name() != SettingsFile && e.Name() != lock.File {
-			files = append(files, filepath.Join(dir, e.Name()))
+		name := e.Name()
+		if e.IsDir() || name[0] == '.' || name == SettingsFile || name == lock.File {
+			continue
+		}
+		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+			files = append(files, filepath.Join(dir, name))
 		}
 	}
 	return files, nil

@@ -73,7 +73,7 @@ func WriteSnapshot(file string, body []byte) error {
 	}
 	if len(old) > 0 {
 		if _, err := cluster.Decode(file, old); err != nil {
-			return fmt.Errorf("%s exists and is no snapshot; it is left alone", file)
+			return fmt.Errorf("%s exists and is not a snapshot; it was not changed", file)
 		}
 	}
 	return disk.WritePrivate(file, func(w io.Writer) error {

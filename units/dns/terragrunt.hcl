@@ -9,7 +9,7 @@ terraform {
   source = try(values.module, "${dirname(find_in_parent_folders("root.hcl"))}/modules//dns-records")
 
   # The provider takes the key of its updates from one place: name and algorithm
-  # are set beside DNS_UPDATE_KEYSECRET, which is yours to set.
+  # are set together with DNS_UPDATE_KEYSECRET, which you must set.
   extra_arguments "dns_key" {
     commands = ["apply", "destroy", "import", "plan", "refresh"]
     env_vars = include.root.locals.stack.dns.key_name == null ? {} : {
