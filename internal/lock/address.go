@@ -27,6 +27,46 @@ func parseAddress(s, profile string) Address {
 	return Address{profile, s}
 }
 
+// upgrade records the former addresses of a lock of version 1. That version did not
+// know which addresses a VM had, so its state may be at any: a former key of it, in
+// any profile of the project. A move that was rendered and never applied is kept so.
+func (l *Lock) upgrade(profiles []string) {
+	var all []string
+	for _, p := range schema.BuiltinProfiles() {
+		all = append(all, p.Name)
+	}
+	all = append(all, profiles...)
+	for i := range l.Stacks {
+		for k := range l.Stacks[i].Value.VMs {
+			e := &l.Stacks[i].Value.VMs[k]
+			now := e.Value.Address(e.Key)
+			var former []Address
+			for _, key := range append(formerKeys(e.Value.Former), e.Key) {
+				for _, profile := range all {
+					if profile != now.Profile {
+						former = append(former, Address{profile, key})
+					}
+				}
+				if key != e.Key {
+					former = append(former, Address{now.Profile, key})
+				}
+			}
+			if e.Value.Status != Forgotten {
+				e.Value.Former = former
+			}
+		}
+	}
+	l.Version = Version
+}
+
+func formerKeys(former []Address) []string {
+	var out []string
+	for _, a := range former {
+		out = append(out, a.Key)
+	}
+	return out
+}
+
 // Address is where a plan expects the VM of a key.
 func (v *VM) Address(key string) Address {
 	if v.Status == Retired {

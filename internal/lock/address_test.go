@@ -132,13 +132,24 @@ func addresses(e Entry[VM]) []string {
 	return out
 }
 
-// TestReadFormerKeys: locks of earlier versions have keys, and a list of profiles.
-func TestReadFormerKeys(t *testing.T) {
-	l, problems := Read("lock", []byte("version: 1\nprofiles: [golden]\nstacks: {a: {spec: s, state_key: a, backend: {type: local}, vms: {y: {vmid: 100, profile: protected, former: [x]}}}}\n"))
-	if l == nil {
-		t.Fatal(problems)
-	}
-	if got := strings.Join(addresses(l.Stacks[0].Value.VMs[0]), " > "); got != "protected/x > protected/y" {
-		t.Errorf("got %s", got)
+// TestUpgrade checks that a VM of a lock of version 1 may be at every address that
+// its stackgen rendered moves from: another profile, or a former key.
+func TestUpgrade(t *testing.T) {
+	const format = "version: 1\nprofiles: [golden]\nstacks: {a: {spec: s, state_key: a, backend: {type: local}, vms: {y: {vmid: 100, %s}}}}\n"
+	for vm, want := range map[string]string{
+		"node: n":           "protected/y > adopted/y > golden/y > default/y",
+		"profile: golden":   "default/y > protected/y > adopted/y > golden/y",
+		"status: retired":   "protected/y > adopted/y > golden/y > default/y",
+		"status: forgotten": "default/y",
+		"profile: protected, former: [x]": "default/x > adopted/x > golden/x > protected/x > " +
+			"default/y > adopted/y > golden/y > protected/y",
+	} {
+		l, problems := Read("lock", fmt.Appendf(nil, format, vm))
+		if l == nil {
+			t.Fatal(problems)
+		}
+		if got := strings.Join(addresses(l.Stacks[0].Value.VMs[0]), " > "); got != want || l.Version != Version {
+			t.Errorf("%s: version %d, %s; want %s", vm, l.Version, got, want)
+		}
 	}
 }

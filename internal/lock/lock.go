@@ -14,8 +14,9 @@ import (
 // File is the name of the lock in a project.
 const File = "stackgen.lock.yaml"
 
-// Version is the version of the lock's format that this package writes.
-const Version = 1
+// Version is the version of the lock's format that this package writes. Version 1
+// had the names of all profiles in the place of former addresses.
+const Version = 2
 
 // The status of a VM, unit or stack. Live is the empty string. Moving is for DNS
 // units only: their records move to another unit.

@@ -10,7 +10,7 @@ import (
 )
 
 const full = Header + `
-version: 1
+version: 2
 stacks:
   old:
     spec: ../specs/old.yaml
@@ -35,7 +35,7 @@ stacks:
 `
 
 func TestReadOfBytesIsTheSame(t *testing.T) {
-	for _, src := range []string{full, Header + "\nversion: 1\nstacks: {}\n"} {
+	for _, src := range []string{full, Header + "\nversion: 2\nstacks: {}\n"} {
 		l, problems := Read("lock", []byte(src))
 		if l == nil {
 			t.Fatal(problems)
@@ -54,18 +54,18 @@ func TestReadOfBytesIsTheSame(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	stack := "version: 1\nstacks:\n  a:\n    spec: s\n    state_key: k\n"
+	stack := "version: 2\nstacks:\n  a:\n    spec: s\n    state_key: k\n"
 	for name, c := range map[string]struct{ src, want string }{
-		"newer version":   {"machines: {}\nversion: 7\n", "2:10: it has version 7, but this stackgen reads version 1"},
+		"newer version":   {"machines: {}\nversion: 7\n", "2:10: it has version 7, but this stackgen reads versions 1 and 2"},
 		"no version":      {"stacks: {}\n", "1:1: version is missing"},
 		"version in text": {"version: one\n", `1:10: version is a number, not "one"`},
 		"unknown key":     {"version: 1\nfoo: 1\n", `2:1: unknown key "foo"`},
 		"list":            {"[]\n", "1:1: expected a map, found a list"},
 		"conflict":        {"version: 1\n<<<<<<< HEAD\n", "2:"},
 		"only a comment":  {"# lock\n", "1:1: the file contains no document"},
-		"stack is text":   {"version: 1\nstacks: {a: b}\n", "2:13: expected a map, found text"},
-		"stack elsewhere": {"version: 1\nstacks: {../a: {}}\n", `2:10: "../a" is not the name of a stack, unit or VM`},
-		"no spec":         {"version: 1\nstacks:\n  a: {state_key: b}\n", `3:6: stack "a" has no spec or no state_key`},
+		"stack is text":   {"version: 2\nstacks: {a: b}\n", "2:13: expected a map, found text"},
+		"stack elsewhere": {"version: 2\nstacks: {../a: {}}\n", `2:10: "../a" is not the name of a stack, unit or VM`},
+		"no spec":         {"version: 2\nstacks:\n  a: {state_key: b}\n", `3:6: stack "a" has no spec or no state_key`},
 		"units":           {stack + "    units: []\n", "6:12: expected a map, found a list"},
 		"unit is nothing": {stack + "    units: {dns-a: }\n", "6:20: expected a map, found nothing"},
 		"unknown status":  {stack + "    status: gone\n", `6:13: unknown status "gone"`},
@@ -205,7 +205,7 @@ func TestVMIDsOfOthers(t *testing.T) {
 	if said(r) != "" || vmids(r.Lock.Stacks.Get("a")) != "x=101 y=102" || vmids(r.Lock.Stacks.Get("b")) != "x=100 z=103" {
 		t.Errorf("%s: %s; %s", said(r), vmids(r.Lock.Stacks.Get("a")), vmids(r.Lock.Stacks.Get("b")))
 	}
-	known, problems := Read("lock", []byte("version: 1\nstacks: {b: {spec: s, state_key: b, backend: {type: local}, vms: {t: {vmid: 555, template: {vmid: 100, name: ubuntu}}}}}\n"))
+	known, problems := Read("lock", []byte("version: 2\nstacks: {b: {spec: s, state_key: b, backend: {type: local}, vms: {t: {vmid: 555, template: {vmid: 100, name: ubuntu}}}}}\n"))
 	if known == nil {
 		t.Fatal(problems)
 	}

@@ -24,23 +24,27 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 		r.fail(problems[0].Pos, "%s", problems[0].Message)
 		return nil, r.problems
 	}
-	if v := root.Get("version"); v != nil && v.Shape == schema.ShapeInt && v.Text != strconv.Itoa(Version) {
-		r.fail(v.Pos, "it has version %s, but this stackgen reads version %d", v.Text, Version)
+	version := root.Get("version")
+	if version != nil && version.Shape == schema.ShapeInt && version.Text != "1" && version.Text != strconv.Itoa(Version) {
+		r.fail(version.Pos, "it has version %s, but this stackgen reads versions 1 and %d", version.Text, Version)
 		r.problems[0].Fix = "install the stackgen that wrote it, or a newer one"
 		return nil, r.problems
 	}
 	if r.known(root, "version", "profiles", "stacks"); root.Shape != schema.ShapeMap {
 		return nil, r.problems
 	}
-	if r.number(root, "version") != Version && len(r.problems) == 0 {
+	if v := r.number(root, "version"); v != 1 && v != Version && len(r.problems) == 0 {
 		r.fail(root.Get("version").Pos, "expected version: %d", Version)
 	}
-	r.strings(root.Get("profiles")) // earlier versions needed them for moved blocks
+	profiles := r.strings(root.Get("profiles"))
 	r.each(root.Get("stacks"), func(key string, n *schema.Node) {
 		l.Stacks = append(l.Stacks, Entry[Stack]{key, r.stack(key, n)})
 	})
 	if len(r.problems) > 0 {
 		return nil, schema.SortProblems(r.problems)
+	}
+	if version.Text == "1" {
+		l.upgrade(profiles)
 	}
 	return l, nil
 }

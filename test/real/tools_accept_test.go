@@ -18,7 +18,7 @@ import (
 
 // everythingLock has the decisions for everything.yaml that need a cluster.
 const everythingLock = lock.Header + `
-version: 1
+version: 2
 stacks:
   everything:
     spec: specs/everything.yaml
