@@ -76,20 +76,26 @@ func (e *env) importBlocks(c *cli.Context) error {
 			return err
 		}
 	}
-	proved := true
-	if c.Bool("verify") {
+	proved, verify := true, c.Bool("verify")
+	if verify && imports.Count() > 0 {
 		if proved, err = e.verify(c, s, imports.Findings); err != nil {
 			return err
 		}
 	}
 	listed := imports.Listed()
 	r := report.NewFindings(listed, s.Notes())
-	r.Answer = fmt.Sprintf("%s to import in %s", report.Count(imports.Count(), "resource"), strings.Join(p.SelectedNames(), ", "))
-	if n := len(listed) - imports.Count(); n > 0 {
-		r.Answer += fmt.Sprintf("; %s below", report.Count(n, "other finding"))
+	r.About = fmt.Sprintf("%s to import in %s", report.Count(imports.Count(), "resource"), strings.Join(p.SelectedNames(), ", "))
+	if n := len(listed) - imports.Count(); n > 0 && r.Exit == finding.OK {
+		r.About += fmt.Sprintf("; %s below", report.Count(n, "other finding"))
+	}
+	if verify && imports.Count() == 0 {
+		r.About += "; --verify made no plan"
 	}
 	if change := r.Changed(); change != "" {
-		r.Answer += "; " + change
+		r.About += "; " + change
+	}
+	if r.Exit == finding.OK {
+		r.Answer = r.About
 	}
 	if err := r.Print(e.errOut, e.options(e.errOut)); err != nil {
 		return err

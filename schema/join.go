@@ -34,6 +34,7 @@ func Join(settings *Spec, inputs []Input, files Files) (*Project, []Problem) {
 		}
 	}
 	if settings != nil {
+		j.project.Settings = true
 		j.project.Retired = listItems(settings.root.Get("retired", "stacks"))
 		j.project.Forgotten = listItems(settings.root.Get("forgotten", "stacks"))
 		j.project.Guard = guardOf(settings.root)

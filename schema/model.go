@@ -8,6 +8,7 @@ import (
 // A Project is all specs that share modules, units and a lock.
 type Project struct {
 	Stacks     []*Stack
+	Settings   bool       // the project has stackgen.yaml
 	Retired    []ListItem // stacks, from stackgen.yaml
 	Forgotten  []ListItem
 	Guard      string    // of stacks without a spec

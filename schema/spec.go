@@ -53,7 +53,14 @@ func (c *checker) kind(n *Node) string {
 	k := n.Get("kind")
 	switch {
 	case k == nil:
-		c.errorAt(n, "kind", CodeKind, "add kind: Stack", "the document has no kind")
+		fix := "add kind: " + KindStack
+		if path.Base(n.File) == SettingsFile {
+			fix = "add kind: " + KindProject
+		}
+		if n.Get("apiVersion") == nil {
+			fix += ", and apiVersion: " + APIVersion
+		}
+		c.errorAt(n, "kind", CodeKind, fix, "the document has no kind")
 	case k.Shape == ShapeString && slices.Contains(kinds, k.Text):
 		return k.Text
 	default:

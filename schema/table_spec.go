@@ -5,6 +5,9 @@ import "slices"
 // APIVersion is the version of the specs this package reads.
 const APIVersion = "stackgen/v1"
 
+// SettingsFile holds the settings that all specs of a project share.
+const SettingsFile = "stackgen.yaml"
+
 // The kinds of documents.
 const (
 	KindProject = "Project"

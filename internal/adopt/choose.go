@@ -16,6 +16,7 @@ import (
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/session"
+	"stackgen/schema"
 )
 
 // choose finds out which VM of the cluster each VM is.
@@ -68,7 +69,7 @@ func (p *planner) find(name string) []VM {
 	stack, key, qualified := splitName(name)
 	var out []VM
 	for _, file := range slices.Sorted(maps.Keys(p.project.Sources)) {
-		if base := filepath.Base(file); base == project.SettingsFile || base == lock.File {
+		if base := filepath.Base(file); base == schema.SettingsFile || base == lock.File {
 			continue
 		}
 		in, keys := edit.VMs(p.project.Sources[file])

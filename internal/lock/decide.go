@@ -280,15 +280,21 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	if n != 1 {
 		vms = fmt.Sprintf("%d VMs", n)
 	}
-	stacks := func(list string) finding.Line {
-		return finding.Line{Text: list + ": {stacks: [{}]}", Items: []string{name}, Sep: ", "}
+	write := "add to stackgen.yaml"
+	var head []finding.Line
+	if !d.project.Settings {
+		write, head = "create stackgen.yaml", finding.Lines("apiVersion: "+schema.APIVersion, "kind: "+schema.KindProject)
+	}
+	step := func(what, list string, commands ...string) finding.Step {
+		entry := finding.Line{Text: list + ": {stacks: [{}]}", Items: []string{name}, Sep: ", "}
+		return finding.Step{What: what, Lines: slices.Concat(head, []finding.Line{entry}, finding.Lines(commands...))}
 	}
 	return finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
 		Reason:   "the stack is in the lock, and its spec is gone",
 		Evidence: []string{fmt.Sprintf("its spec was %s; it has %s", l.Spec, vms)},
 		Steps: []finding.Step{
 			finding.Do("restore the spec", "git checkout -- "+l.Spec),
-			finding.DoAll("or destroy its VMs and records: add to stackgen.yaml, then render and apply", stacks("retired"), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
-			finding.DoAll("or stop managing its VMs and records: add to stackgen.yaml, then render", stacks("forgotten"), "stackgen render"),
+			step("or destroy its VMs and records: "+write+", then render and apply", "retired", "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+			step("or stop managing its VMs and records: "+write+", then render", "forgotten", "stackgen render"),
 		}}
 }

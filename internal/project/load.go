@@ -14,9 +14,6 @@ import (
 )
 
 const (
-	// SettingsFile holds the settings that all specs of a project share.
-	SettingsFile = "stackgen.yaml"
-
 	maxDocument  = 64 << 20 // of a spec or lock; package schema has a lower limit, with a position
 	maxReference = 4 << 20  // of a file that a spec names: keys and rosters are small
 )
@@ -118,7 +115,7 @@ func listSpecs(dir string) ([]string, error) {
 	var files []string
 	for _, e := range entries {
 		name := e.Name()
-		if e.IsDir() || name[0] == '.' || name == SettingsFile || name == lock.File {
+		if e.IsDir() || name[0] == '.' || name == schema.SettingsFile || name == lock.File {
 			continue
 		}
 		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
@@ -159,7 +156,7 @@ func (l *loader) documents() error {
 			return err
 		}
 		l.homes[file] = of
-		settings := filepath.Join(of, SettingsFile)
+		settings := filepath.Join(of, schema.SettingsFile)
 		if err := l.document(settings, true); err != nil {
 			return err
 		}
@@ -167,7 +164,7 @@ func (l *loader) documents() error {
 			return err
 		}
 	}
-	return l.document(filepath.Join(l.root, SettingsFile), true)
+	return l.document(filepath.Join(l.root, schema.SettingsFile), true)
 }
 
 // document reads one file, once. The settings file may be missing.
@@ -190,9 +187,9 @@ func (l *loader) document(file string, settings bool) error {
 	spec, problems := schema.Parse(file, src)
 	l.problems = append(l.problems, problems...)
 	if spec != nil && (spec.Kind == schema.KindProject) != settings {
-		want := "a file in specs/ is a Stack or a Class; shared settings belong into " + SettingsFile
+		want := "a file in specs/ is a Stack or a Class; shared settings belong into " + schema.SettingsFile
 		if settings {
-			want = SettingsFile + " has kind: Project; stacks belong into specs/"
+			want = schema.SettingsFile + " has kind: Project; stacks belong into specs/"
 		}
 		l.problems = append(l.problems, schema.Problem{Pos: schema.Pos{File: file, Line: 1, Col: 1}, Severity: schema.SeverityError,
 			Code: schema.CodeKind, Message: "this document has kind: " + spec.Kind, Fix: want})
@@ -209,7 +206,7 @@ func (l *loader) join() (*Project, error) {
 	files := schema.Files{}
 	chosen := map[string]bool{}
 	for _, file := range l.files {
-		settingsPath := filepath.Join(l.homes[file], SettingsFile)
+		settingsPath := filepath.Join(l.homes[file], schema.SettingsFile)
 		spec, settings := l.read[file], l.read[settingsPath]
 		if spec == nil || settings == nil && l.sources[settingsPath] != nil {
 			continue // the spec or its settings have errors
@@ -223,7 +220,7 @@ func (l *loader) join() (*Project, error) {
 	}
 	// A stack without a spec belongs to no path, so it is always selected.
 	p.Selected = func(stack string) bool { return chosen[stack] || p.Specs[stack] == "" }
-	stacks, problems := schema.Join(l.read[filepath.Join(l.root, SettingsFile)], inputs, files)
+	stacks, problems := schema.Join(l.read[filepath.Join(l.root, schema.SettingsFile)], inputs, files)
 	p.Problems = schema.SortProblems(append(l.problems, problems...))
 	if schema.HasErrors(p.Problems) {
 		return p, nil

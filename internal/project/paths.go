@@ -10,6 +10,7 @@ import (
 
 	"stackgen/internal/disk"
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // Home is the folder of the project that a path belongs to: the nearest ancestor
@@ -27,7 +28,7 @@ func Home(path string) (string, error) {
 	}
 	fallback := ""
 	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range []string{SettingsFile, lock.File} {
+		for _, name := range []string{schema.SettingsFile, lock.File} {
 			if info, err := os.Stat(filepath.Join(at, name)); err == nil && info.Mode().IsRegular() {
 				return shown(at), nil
 			}

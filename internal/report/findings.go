@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 // be done. Its JSON keys are stable.
 type Findings struct {
 	Answer   string            `json:"-"` // instead of the one that follows from the findings
+	About    string            `json:"-"` // what the answer adds in parentheses, instead of the summary
 	Findings []finding.Finding `json:"verdicts"`
 	Counts   []finding.Count   `json:"counts"`
 	Total    int               `json:"total"`
@@ -73,7 +75,7 @@ func (r *Findings) answer() string {
 			stops++
 		}
 	}
-	of := r.Summary()
+	of := cmp.Or(r.About, r.Summary())
 	switch r.Exit {
 	case finding.Blocked:
 		return fmt.Sprintf("blocked: fix %s before the %s (%s)", Count(stops, "finding"), r.Action, of)
