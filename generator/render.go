@@ -23,7 +23,7 @@ func Render(p *schema.Project, d *lock.Lock, selected func(stack string) bool) (
 		if l == nil || !selected(s.Name) {
 			continue
 		}
-		more, err := stack(s, l)
+		more, err := Stack(s, l)
 		if err != nil {
 			return nil, err
 		}
@@ -32,8 +32,8 @@ func Render(p *schema.Project, d *lock.Lock, selected func(stack string) bool) (
 	return collect(files)
 }
 
-// stack renders one stack's own files.
-func stack(s *schema.Stack, l *lock.Stack) ([]File, error) {
+// Stack renders one stack's own files.
+func Stack(s *schema.Stack, l *lock.Stack) ([]File, error) {
 	r := &renderer{from: s.Spec}
 	r.settings(s, l)
 	r.moves(s, l)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -14,6 +15,23 @@ import (
 
 // StackFile is the name of a rendered stack file.
 const StackFile = "terragrunt.stack.hcl"
+
+// SameMeaning reports whether two rendered files differ at most in comments and
+// layout: both are the same to Terragrunt and OpenTofu.
+func SameMeaning(a, b []byte) bool {
+	return bytes.Equal(a, b) || slices.EqualFunc(meaning(a), meaning(b), func(x, y hclsyntax.Token) bool {
+		return x.Type == y.Type && bytes.Equal(x.Bytes, y.Bytes)
+	})
+}
+
+// meaning are the tokens of a file without comments and what separates items:
+// long lists have one item a line, with a comma after the last.
+func meaning(body []byte) hclsyntax.Tokens {
+	tokens, _ := hclsyntax.LexConfig(body, "", hcl.InitialPos) // what is no HCL differs from what is rendered
+	return slices.DeleteFunc(tokens, func(t hclsyntax.Token) bool {
+		return t.Type == hclsyntax.TokenComment || t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenComma
+	})
+}
 
 // An Identity is what a rendered VM cannot change and stay the same VM: a plan
 // that finds another value in it replaces the VM.

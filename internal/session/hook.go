@@ -87,7 +87,7 @@ func (h *Hook) Check(ctx context.Context) (*Answer, error) {
 		return nil, err
 	}
 	in := h.input()
-	in.Running = true
+	in.Running, in.NoDNSKey = true, h.noDNSKey()
 	// A retired unit may be destroyed alone, whatever its stack holds.
 	retired := h.Project.Lock.Stacks.Get(h.Unit.Stack).Units.Get(h.Unit.Unit).Status == lock.Retired
 	in.Destroy = command == "destroy" && !retired

@@ -67,7 +67,7 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 		return nil, err
 	}
 	in := s.input()
-	in.Destroy = destroy
+	in.Destroy, in.NoDNSKey = destroy, s.noDNSKey()
 	found, err := s.judge(in)
 	if err != nil {
 		return nil, err
@@ -79,11 +79,15 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 // Judge judges what was read, without import files and plans.
 func (s *Session) Judge() []finding.Finding { return guard.Judge(s.input()) }
 
+// noDNSKey reports whether an apply from here would have no secret to sign updates of
+// records with. With a snapshot, the apply runs elsewhere.
+func (s *Session) noDNSKey() bool {
+	return s.sources.Inventory == "" && os.Getenv(dnsKeySecret) == ""
+}
+
 func (s *Session) input() guard.Input {
 	p := s.Project
-	in := guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports}
-	in.NoDNSKey = s.sources.Inventory == "" && os.Getenv(dnsKeySecret) == "" // with a snapshot, the apply runs elsewhere
-	return in
+	return guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports}
 }
 
 // judge judges everything, plans included.
@@ -100,15 +104,6 @@ func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
 		}
 	}
 	return guard.Merge(verdicts, plans), nil
-}
-
-// unrendered are the findings if the specs say more than was rendered.
-func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, error) {
-	differs, err := s.Project.Unrendered()
-	if err != nil || !differs {
-		return nil, err
-	}
-	return guard.Unrendered(s.Project.SelectedStacks(), severity), nil
 }
 
 // Notes say what the findings do not.

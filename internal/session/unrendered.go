@@ -1,0 +1,77 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"stackgen/generator"
+	"stackgen/internal/disk"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/schema"
+)
+
+// maxRendered bounds a rendered file: ten thousand VMs take a tenth of it.
+const maxRendered = 256 << 20
+
+// unrendered are the findings for stacks whose specs were changed after the last
+// render: an apply would do what the files say.
+func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, error) {
+	stacks := s.Project.SelectedStacks()
+	undecided, err := s.Project.Unrendered()
+	if err != nil {
+		return nil, err
+	}
+	if !undecided {
+		var changed []*schema.Stack
+		for _, stack := range stacks {
+			same, err := s.sameOnDisk(stack)
+			if err != nil {
+				return nil, err
+			}
+			if !same {
+				changed = append(changed, stack)
+			}
+		}
+		stacks = changed
+	}
+	return guard.Unrendered(stacks, severity), nil
+}
+
+// sameOnDisk reports whether the files of a stack say what its spec says. Layout does
+// not count, because another version of stackgen may have written them. A stack that
+// was never rendered here cannot be applied here either.
+func (s *Session) sameOnDisk(stack *schema.Stack) (bool, error) {
+	l := s.Project.Lock.Stacks.Get(stack.Name)
+	if l == nil {
+		return true, nil
+	}
+	read := func(path string) ([]byte, error) {
+		return disk.Read(filepath.Join(s.Project.Root, filepath.FromSlash(path)), maxRendered)
+	}
+	if _, err := read("stacks/" + stack.Name + "/" + generator.StackFile); errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	files, err := generator.Stack(stack, l)
+	if err != nil {
+		return false, fmt.Errorf("a defect of stackgen, please report it: %w", err)
+	}
+	for _, f := range files {
+		if !strings.HasPrefix(f.Path, "stacks/") {
+			continue // outputs for other programs: an apply does not read them
+		}
+		body, err := read(f.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("cannot read %s: %w", f.Path, err)
+		case !generator.SameMeaning(f.Body, body):
+			return false, nil
+		}
+	}
+	return true, nil
+}
