@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -68,7 +69,7 @@ func TestGroups(t *testing.T) {
 		line := fmt.Sprintf("%s %s %d:", g.Findings[0].Severity, g.Findings[0].Kind, len(g.Findings))
 		for _, s := range g.Steps {
 			line += " " + s.What + "="
-			for _, l := range s.Lines {
+			for _, l := range slices.Concat(s.Blocks...) {
 				line += l.String() + ";"
 			}
 		}
@@ -81,6 +82,45 @@ ok managed 3:
 ok managed 1:`
 	if text := strings.Join(got, "\n"); text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+// TestGroupStep: a block of lines names only findings whose lines are all in it.
+func TestGroupStep(t *testing.T) {
+	remove := func(keys ...string) Line { return Line{Text: "state rm {}", Items: keys, Sep: " "} }
+	for name, c := range map[string]struct {
+		steps [][]Line // of each finding
+		want  []string // blocks
+	}{
+		"no lines":      {[][]Line{nil, nil}, nil},
+		"same line":     {[][]Line{Lines("render"), Lines("render")}, []string{"render"}},
+		"lines differ":  {[][]Line{Lines("wait 1"), Lines("wait 2")}, []string{"wait 1", "wait 2"}},
+		"lists only":    {[][]Line{{remove("a")}, {remove("b")}, {remove("a")}}, []string{"state rm a b"}},
+		"list and same": {[][]Line{{remove("a"), {Text: "render"}}, {remove("b"), {Text: "render"}}}, []string{"state rm a b; render"}},
+		"two lists":     {[][]Line{{remove("a"), remove("x")}, {remove("b"), remove("x")}}, []string{"state rm a b; state rm x"}},
+		"list after a line that differs": {[][]Line{{{Text: "destroy 1"}, remove("a")}, {{Text: "destroy 2"}, remove("b")}},
+			[]string{"destroy 1; state rm a", "destroy 2; state rm b"}},
+		"list before a line that differs": {[][]Line{{remove("a"), {Text: "destroy 1"}}, {remove("b"), {Text: "destroy 2"}}},
+			[]string{"state rm a; destroy 1", "state rm b; destroy 2"}},
+		"fewer lines": {[][]Line{{remove("a"), {Text: "render"}}, {remove("b")}, {remove("c"), {Text: "render"}}},
+			[]string{"state rm a c; render", "state rm b"}},
+	} {
+		var fs []Finding
+		for i, lines := range c.steps {
+			f := at("lab", fmt.Sprint(i), Gone)
+			fs = append(fs, *f.Add(Step{What: "fix it", Lines: lines}))
+		}
+		var got []string
+		for _, b := range Groups(fs)[0].Steps[0].Blocks {
+			var lines []string
+			for _, l := range b {
+				lines = append(lines, l.String())
+			}
+			got = append(got, strings.Join(lines, "; "))
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
 	}
 }
 

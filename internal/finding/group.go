@@ -11,9 +11,18 @@ import (
 // kind, type and reason, and steps for the same purposes.
 type Group struct {
 	Findings []Finding
-	Steps    []Step // of all of them
+	Steps    []GroupStep
+}
 
-	has map[string]bool // lines and items in Steps
+// A GroupStep is a step of all findings of a group. Findings whose lines differ
+// only in items share a block of lines. Every other finding has a block of its own:
+// a block has all lines for each finding that it names.
+type GroupStep struct {
+	What   string
+	Blocks [][]Line
+
+	at  map[string]int  // blocks by the texts of their lines
+	has map[string]bool // items in blocks
 }
 
 // Groups puts sorted findings into groups, the worst first.
@@ -25,7 +34,7 @@ func Groups(fs []Finding) []Group {
 		i, ok := at[key]
 		if !ok {
 			i = len(out)
-			at[key], out = i, append(out, Group{has: map[string]bool{}})
+			at[key], out = i, append(out, Group{})
 		}
 		out[i].join(&f)
 	}
@@ -44,33 +53,43 @@ func (f *Finding) likeness() string {
 	return strings.Join(parts, "\x00")
 }
 
-// join adds a finding, and the lines of its steps that the group does not have.
+// join adds a finding and its steps.
 func (g *Group) join(f *Finding) {
 	first := len(g.Findings) == 0
 	g.Findings = append(g.Findings, *f)
 	for i, s := range f.Steps {
 		if first {
-			g.Steps = append(g.Steps, Step{What: s.What})
+			g.Steps = append(g.Steps, GroupStep{What: s.What, at: map[string]int{}, has: map[string]bool{}})
 		}
-		for _, l := range s.Lines {
-			g.Steps[i].Lines = g.add(i, g.Steps[i].Lines, l)
-		}
+		g.Steps[i].join(s.Lines)
 	}
 }
 
-// add adds a line to a step, or its items to the line with the same list.
-func (g *Group) add(step int, lines []Line, l Line) []Line {
-	key := fmt.Sprint(step, "\x00", l.Text, "\x00", l.Sep)
-	at := slices.IndexFunc(lines, func(m Line) bool { return m.Text == l.Text && m.Sep == l.Sep })
-	if at < 0 {
-		lines = append(lines, Line{Text: l.Text, Sep: l.Sep})
-		at = len(lines) - 1
+// join adds lines as a block, or their items to the block with the same texts.
+func (s *GroupStep) join(lines []Line) {
+	if len(lines) == 0 {
+		return
 	}
-	for _, item := range l.Items {
-		if id := key + "\x00" + item; !g.has[id] {
-			g.has[id] = true
-			lines[at].Items = append(lines[at].Items, item)
+	var texts []string
+	for _, l := range lines {
+		texts = append(texts, l.Text, l.Sep)
+	}
+	key := strings.Join(texts, "\x00")
+	at, ok := s.at[key]
+	if !ok {
+		at = len(s.Blocks)
+		block := slices.Clone(lines)
+		for i := range block {
+			block[i].Items = nil
+		}
+		s.at[key], s.Blocks = at, append(s.Blocks, block)
+	}
+	for i, l := range lines {
+		for _, item := range l.Items {
+			if id := fmt.Sprint(at, " ", i, " ", item); !s.has[id] {
+				s.has[id] = true
+				s.Blocks[at][i].Items = append(s.Blocks[at][i].Items, item)
+			}
 		}
 	}
-	return lines
 }

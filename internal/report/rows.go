@@ -43,10 +43,7 @@ func rows(fs []finding.Finding, verbose bool) []row {
 			}
 		}
 		if last := &out[len(out)-1]; last.severity != finding.OK || last.notable || verbose {
-			last.steps = g.Steps
-			if short {
-				last.steps = shortened(g.Steps)
-			}
+			last.steps = steps(g.Steps, short)
 		}
 	}
 	return out
@@ -72,15 +69,30 @@ func changes(fs []finding.Finding) []string {
 	return []string{line("changes: " + strings.Join(names, ", ") + " (--verbose prints the values)")}
 }
 
-// shortened are steps without most of the lines that name one finding each.
-func shortened(steps []finding.Step) []finding.Step {
-	out := slices.Clone(steps)
-	for i, s := range out {
-		if n := len(s.Lines) - few; n > few {
-			out[i].Lines = append(slices.Clone(s.Lines[:few]), finding.Line{Text: fmt.Sprintf("# and %d more: --verbose prints them", n)})
+// steps are the steps of a group: short ones have the lines of the first findings
+// only, where each finding has lines of its own.
+func steps(of []finding.GroupStep, short bool) []finding.Step {
+	var out []finding.Step
+	for _, s := range of {
+		blocks, more := s.Blocks, 0
+		if n := len(blocks) - few; short && n > 0 && lineCount(blocks[few:]) > few {
+			blocks, more = blocks[:few], n
 		}
+		step := finding.Step{What: s.What, Lines: slices.Concat(blocks...)}
+		if more > 0 {
+			step.Lines = append(step.Lines, finding.Line{Text: fmt.Sprintf("# and %d more: --verbose prints them", more)})
+		}
+		out = append(out, step)
 	}
 	return out
+}
+
+func lineCount(blocks [][]finding.Line) int {
+	n := 0
+	for _, b := range blocks {
+		n += len(b)
+	}
+	return n
 }
 
 func newRow(f *finding.Finding) row {
