@@ -102,15 +102,16 @@ func (r *Rendering) compare() error {
 }
 
 // managed reports whether render removes a file that it does not render any more:
-// shared files, those of the selected stacks, and those of stacks without a spec.
-// It leaves import files alone.
+// those of the selected stacks and of stacks without a spec, and shared files if all
+// stacks are selected, since the files of the others on disk may use them. It leaves
+// import files alone.
 func (r *Rendering) managed(path string) bool {
 	p := r.Project
 	parts := strings.Split(path, "/")
-	if parts[0] == "registration" { // a file of any stack
+	if parts[0] != "stacks" {
 		return len(p.SelectedStacks()) == len(p.Stacks.Stacks)
 	}
-	if parts[0] != "stacks" || len(parts) < 3 {
+	if len(parts) < 3 {
 		return true
 	}
 	return parts[2] != "imports" && p.Selected(parts[1])
