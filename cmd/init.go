@@ -3,12 +3,12 @@ package cmd
 import (
 	"errors"
 	"path/filepath"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/project"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 )
 
 func (e *env) initCommand() *cli.Command {
@@ -39,8 +39,11 @@ func (e *env) initCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return report.Printf(e.errOut, "Next: edit %s, then run `%s`.\n", filepath.Join(dir, "specs", "example.yaml"),
-				strings.TrimSuffix("stackgen render "+dir, " ."))
+			command := "stackgen render"
+			if dir != "." {
+				command += " " + shell.Word(dir)
+			}
+			return report.Printf(e.errOut, "Next: edit %s, then run `%s`.\n", filepath.Join(dir, "specs", "example.yaml"), command)
 		},
 	}
 }

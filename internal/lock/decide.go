@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -293,7 +294,7 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 		Reason:   "the stack is in the lock, and its spec is gone",
 		Evidence: []string{fmt.Sprintf("its spec was %s; it has %s", l.Spec, vms)},
 		Steps: []finding.Step{
-			finding.Do("restore the spec", "git checkout -- "+l.Spec),
+			finding.Do("restore the spec", "git checkout -- "+shell.Word(l.Spec)),
 			step("or destroy its VMs and records: "+write+", then render and apply", "retired", "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
 			step("or stop managing its VMs and records: "+write+", then render", "forgotten", "stackgen render"),
 		}}
