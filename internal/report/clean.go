@@ -67,15 +67,18 @@ func line(text string) string {
 	return visible(secret.Redact(text))
 }
 
-// write writes text in which no line is a command to a CI system.
+// write writes text in which no line is a command to a CI system: GitHub Actions
+// obeys lines that begin with ::, and its older form and Azure Pipelines do wherever
+// a line has ##[ or ##vso[.
 func write(w io.Writer, text string) error {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		if at := strings.TrimSpace(l); strings.HasPrefix(at, "::") || strings.HasPrefix(at, "##[") {
+		if strings.HasPrefix(strings.TrimSpace(l), "::") {
 			lines[i] = "| " + l
 		}
 	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n"))
+	marks := strings.NewReplacer("##[", "# #[", "##vso[", "# #vso[")
+	_, err := io.WriteString(w, marks.Replace(strings.Join(lines, "\n")))
 	return err
 }
 

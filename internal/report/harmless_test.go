@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
 
 // hostile is what a name, a path or a message may contain.
-const hostile = "x\x1b[31m\x7f\u009b\u202eevil\n::error::pwned\n##[error]pwned " + token
+const hostile = "x\x1b[31m\x7f\u009b\u202eevil\n::error::pwned\n##[error]pwned\n##vso[task.setvariable variable=PATH]pwned " + token
 
 // forbidden are the characters that no format prints. Tabs and newlines are
 // allowed, and checked in lines.
@@ -29,7 +30,7 @@ func checkHarmless(t *testing.T, name, out string) {
 		t.Errorf("%s: has a secret\n%s", name, out)
 	}
 	for l := range strings.Lines(out) {
-		if l = strings.TrimSpace(l); strings.HasPrefix(l, "::error::") || strings.HasPrefix(l, "##[") {
+		if l = strings.TrimSpace(l); strings.HasPrefix(l, "::error::") || strings.HasPrefix(l, "##[") || strings.HasPrefix(l, "##vso[") {
 			t.Errorf("%s: has a workflow command\n%s", name, out)
 		}
 	}
@@ -106,4 +107,36 @@ func TestHarmless(t *testing.T) {
 		t.Errorf("JSON: %s, %v", escaped, err)
 	}
 	checkHarmless(t, "diff", printed(func(b *bytes.Buffer) error { return Text(b, hostile) }))
+}
+
+// TestWorkflowCommands: no line is a command to a CI system.
+func TestWorkflowCommands(t *testing.T) {
+	for text, want := range map[string]string{
+		"::error::x\n  ::set-output::x": "| ::error::x\n|   ::set-output::x",
+		"a ::error::x":                  "a ::error::x",
+		"##[error]x":                    "# #[error]x",
+		"  ##vso[task.complete]x":       "  # #vso[task.complete]x",
+		"VM ##vso[task.complete]x":      "VM # #vso[task.complete]x",
+		"## heading":                    "## heading",
+	} {
+		var out bytes.Buffer
+		if err := Text(&out, text); err != nil || out.String() != want {
+			t.Errorf("%q: got %q, want %q, %v", text, out.String(), want, err)
+		}
+	}
+}
+
+// TestInventoryLines: names and reasons have no lines of their own.
+func TestInventoryLines(t *testing.T) {
+	inv := &cluster.Inventory{Endpoint: hostile, Release: hostile, Nodes: []cluster.Node{{Name: hostile}},
+		Records: []cluster.Record{{Name: hostile, Error: hostile}},
+		Gaps:    []cluster.Gap{{Path: hostile, Privilege: hostile, Reason: hostile, Fix: hostile}}}
+	var out bytes.Buffer
+	if err := Inventory(&out, inv); err != nil {
+		t.Fatal(err)
+	}
+	checkHarmless(t, "inventory", out.String())
+	if n := strings.Count(out.String(), "\n"); n != 7 {
+		t.Errorf("got %d lines, want 7\n%s", n, out.String())
+	}
 }

@@ -17,7 +17,7 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 	if !inv.Quorate {
 		quorum = "WITHOUT quorum"
 	}
-	fmt.Fprintf(&out, "%s, Proxmox VE %s, %s, at %s\n", inv.Endpoint, inv.Release, quorum, inv.Taken)
+	fmt.Fprintf(&out, "%s, Proxmox VE %s, %s, at %s\n", line(inv.Endpoint), line(inv.Release), quorum, line(inv.Taken))
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NODE\tSTATE\tVMS\tCONTAINERS\tTEMPLATES")
 	full := 0
@@ -37,7 +37,7 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 				vms++
 			}
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", n.Name, state, vms, containers, templates)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", line(n.Name), state, vms, containers, templates)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -50,13 +50,13 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 	fmt.Fprintf(&out, "%d guests read in full, %d pools, %d running tasks, %d DNS names\n", full, len(inv.Pools), len(inv.Tasks), len(inv.Records))
 	for _, r := range inv.Records {
 		if r.Error != "" {
-			fmt.Fprintf(&out, "DNS %s: %s\n", r.Name, r.Error)
+			fmt.Fprintf(&out, "DNS %s: %s\n", line(r.Name), line(r.Error))
 		}
 	}
 	for _, g := range inv.Gaps {
-		fmt.Fprintf(&out, "NOT READ %s %s: %s\n", g.Path, g.Privilege, g.Reason)
+		fmt.Fprintf(&out, "NOT READ %s %s: %s\n", line(g.Path), line(g.Privilege), line(g.Reason))
 		if g.Fix != "" {
-			fmt.Fprintf(&out, "  %s\n", g.Fix)
+			fmt.Fprintf(&out, "  %s\n", line(g.Fix))
 		}
 	}
 	return Text(w, out.String())
