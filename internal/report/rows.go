@@ -69,30 +69,28 @@ func changes(fs []finding.Finding) []string {
 	return []string{line("changes: " + strings.Join(names, ", ") + " (--verbose prints the values)")}
 }
 
-// steps are the steps of a group: short ones have the lines of the first findings
-// only, where each finding has lines of its own.
+// steps are the steps of a group. Short ones have a few lines each, and never a
+// part of the lines of a finding.
 func steps(of []finding.GroupStep, short bool) []finding.Step {
 	var out []finding.Step
 	for _, s := range of {
-		blocks, more := s.Blocks, 0
-		if n := len(blocks) - few; short && n > 0 && lineCount(blocks[few:]) > few {
-			blocks, more = blocks[:few], n
-		}
-		step := finding.Step{What: s.What, Lines: slices.Concat(blocks...)}
-		if more > 0 {
-			step.Lines = append(step.Lines, finding.Line{Text: fmt.Sprintf("# and %d more: --verbose prints them", more)})
+		step := finding.Step{What: s.What, Lines: slices.Concat(s.Blocks...)}
+		if n, lines := firstBlocks(s.Blocks); short && len(step.Lines)-lines > few {
+			step.Lines = append(slices.Clone(step.Lines[:lines]), finding.Line{Text: fmt.Sprintf("# and %d more: --verbose prints them", len(s.Blocks)-n)})
 		}
 		out = append(out, step)
 	}
 	return out
 }
 
-func lineCount(blocks [][]finding.Line) int {
-	n := 0
-	for _, b := range blocks {
-		n += len(b)
+// firstBlocks are the first blocks that have a few lines: how many, with how many
+// lines.
+func firstBlocks(blocks [][]finding.Line) (n, lines int) {
+	for n < len(blocks) && lines < few {
+		lines += len(blocks[n])
+		n++
 	}
-	return n
+	return n, lines
 }
 
 func newRow(f *finding.Finding) row {
