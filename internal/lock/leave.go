@@ -57,7 +57,8 @@ func (d *stackDecider) noteLeaving(forgotten, dropped Ordered[VM]) {
 		for _, e := range dropped {
 			free = append(free, fmt.Sprintf("%s (VMID %d, %s)", e.Key, e.Value.VMID, e.Value.Status))
 		}
-		d.note("%s: removed from the lock, and their VMIDs are free again: %s", d.stack.Name, strings.Join(free, ", "))
+		d.note("%s: removed from the lock: %s. Their VMIDs are free for other VMs; if they still exist, restore the lock (git checkout -- %s) and their line in the spec until an apply has been run",
+			d.stack.Name, strings.Join(free, ", "), File)
 	}
 }
 
