@@ -66,7 +66,9 @@ func (e *env) importBlocks(c *cli.Context) error {
 	}
 	if toStdout {
 		for _, f := range imports.Files {
-			_ = report.Text(e.out, "# "+f.Path+"\n"+string(f.Body))
+			if err := report.Text(e.out, "# "+f.Path+"\n"+string(f.Body)); err != nil {
+				return err
+			}
 		}
 	} else if err := report.Changes(e.out, p.Root, render.Changes(imports.Changes, check, false)); err != nil {
 		return err
