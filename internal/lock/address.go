@@ -56,7 +56,6 @@ func (l *Lock) upgrade(profiles []string) {
 			}
 		}
 	}
-	l.Version = Version
 }
 
 func formerKeys(former []Address) []string {

@@ -15,8 +15,9 @@ import (
 const File = "stackgen.lock.yaml"
 
 // Version is the version of the lock's format that this package writes. Version 1
-// had the names of all profiles in the place of former addresses.
-const Version = 2
+// had the names of all profiles in the place of former addresses, and version 2 had
+// no MAC addresses of its own and no observations.
+const Version = 3
 
 // The status of a VM, unit or stack. Live is the empty string. Moving is for DNS
 // units only: their records move to another unit.
@@ -27,9 +28,12 @@ const (
 	Moving    = "moving"
 )
 
-// A Lock is every decision of a project.
+// A Lock is every decision of a project, and what was observed of its stacks. Render
+// makes decisions; an observation is missing until a command has read the cluster,
+// and nothing depends on it but the certainty of a verdict.
 type Lock struct {
 	Version int            `yaml:"version"`
+	Project string         `yaml:"project,omitempty"` // random, in hex: tells this project's MAC addresses from those of others
 	Stacks  Ordered[Stack] `yaml:"stacks"`
 }
 
@@ -43,6 +47,7 @@ type Stack struct {
 	Backend     Backend       `yaml:"backend,flow"`
 	Proxmox     *Proxmox      `yaml:"proxmox,omitempty,flow"`
 	DNS         *DNS          `yaml:"dns,omitempty,flow"`
+	Cluster     *Cluster      `yaml:"cluster,omitempty,flow"` // observed
 	Units       Ordered[Unit] `yaml:"units,omitempty"`
 	VMs         Ordered[VM]   `yaml:"vms,omitempty"`
 }
@@ -73,10 +78,25 @@ type DNS struct {
 	Algorithm string `yaml:"algorithm,omitempty"`
 }
 
+// A Cluster is the observed identity of the cluster that a stack is in.
+type Cluster struct {
+	CA    string        `yaml:"ca,omitempty"`   // id of the cluster's own certificate authority
+	Name  string        `yaml:"name,omitempty"` // empty for a single node
+	Nodes []ClusterNode `yaml:"nodes,omitempty,flow"`
+}
+
+// A ClusterNode is one observed node of a cluster.
+type ClusterNode struct {
+	Name    string `yaml:"name"`
+	Address string `yaml:"address,omitempty"`
+}
+
 // A Unit is a unit that was rendered at some time.
 type Unit struct {
-	Status string
-	Pool   string // what the pool unit made: another id is another pool
+	Status  string
+	Pool    string // what the pool unit made: another id is another pool
+	Lineage string // observed: the lineage of its state
+	Applied bool   // observed: its state had the pool
 }
 
 // A VM is the decisions of one VM.
@@ -86,11 +106,13 @@ type VM struct {
 	Clone       string
 	Profile     string // as last rendered, unless default: part of its address
 	Template    *Template
-	MACs        []string
-	Unit        string    // its DNS unit
-	Member      string    // its name in the roster
-	Former      []Address // where it may still be in state, oldest first
-	Fingerprint *Fingerprint
+	MACs        []string     // by NIC, upper case; empty where Proxmox VE chooses
+	Unit        string       // its DNS unit
+	Member      string       // its name in the roster
+	Former      []Address    // where it may still be in state, oldest first
+	Fingerprint *Fingerprint // observed
+	Addresses   []string     // observed: the last ones that its agent reported
+	Gone        bool         // observed: retired, in no state and not in the cluster any more
 	Status      string
 }
 
@@ -101,7 +123,8 @@ type Template struct {
 	Name string
 }
 
-// A Fingerprint tells a VM from another one that has its VMID.
+// A Fingerprint is what was observed of a VM that tells it from another one with its
+// VMID.
 type Fingerprint struct {
 	UUID string
 	MACs []string

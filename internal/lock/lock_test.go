@@ -10,7 +10,8 @@ import (
 )
 
 const full = Header + `
-version: 2
+version: 3
+project: 0f1e2d3c4b5a6978
 stacks:
   old:
     spec: ../specs/old.yaml
@@ -20,8 +21,10 @@ stacks:
     backend: {type: s3, bucket: states, region: eu-1, endpoint: 'https://s3.example.org', path_style: true, lock: true}
     proxmox: {endpoint: 'https://pve.example.org:8006/', insecure: true, ca_file: ca.pem}
     dns: {zone: example.org., server: 192.0.2.53, port: 53, key_name: ddns., algorithm: hmac-sha256}
+    cluster: {ca: 1b4e28ba-2fa1-11d2-883f-0016d3cca427, name: lab, nodes: [{name: pve1, address: 192.0.2.11}, {name: pve2}]}
     units:
       dns-a: {status: forgotten}
+      proxmox-pool: {pool: lab, lineage: 9a7c, applied: true}
       proxmox-vm: {status: retired}
   web:
     spec: specs/web.yaml
@@ -30,12 +33,12 @@ stacks:
     units:
       proxmox-vm: {}
     vms:
-      w2: {vmid: 101, node: pve1, clone: linked, profile: protected, template: {vmid: 9000, node: pve2, name: ubuntu}, macs: ['BC:24:11:00:00:01'], unit: dns-w2, member: 'O''Brien, B.', former: [default/w1, protected/w1, default/w2], fingerprint: {uuid: u-1, macs: [a]}, status: retired}
+      w2: {vmid: 101, node: pve1, clone: linked, profile: protected, template: {vmid: 9000, node: pve2, name: ubuntu}, macs: ['BC:24:11:00:00:01'], unit: dns-w2, member: 'O''Brien, B.', former: [default/w1, protected/w1, default/w2], fingerprint: {uuid: u-1, macs: [a]}, addresses: [192.0.2.20], gone: true, status: retired}
       w10: {vmid: 100}
 `
 
 func TestReadOfBytesIsTheSame(t *testing.T) {
-	for _, src := range []string{full, Header + "\nversion: 2\nstacks: {}\n"} {
+	for _, src := range []string{full, Header + "\nversion: 3\nstacks: {}\n"} {
 		l, problems := Read("lock", []byte(src))
 		if l == nil {
 			t.Fatal(problems)
@@ -54,18 +57,18 @@ func TestReadOfBytesIsTheSame(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	stack := "version: 2\nstacks:\n  a:\n    spec: s\n    state_key: k\n"
+	stack := "version: 3\nstacks:\n  a:\n    spec: s\n    state_key: k\n"
 	for name, c := range map[string]struct{ src, want string }{
-		"newer version":   {"machines: {}\nversion: 7\n", "2:10: it has version 7, but this stackgen reads versions 1 and 2"},
+		"newer version":   {"machines: {}\nversion: 7\n", "2:10: it has version 7, but this stackgen reads versions 1 to 3"},
 		"no version":      {"stacks: {}\n", "1:1: version is missing"},
 		"version in text": {"version: one\n", `1:10: version is a number, not "one"`},
 		"unknown key":     {"version: 1\nfoo: 1\n", `2:1: unknown key "foo"`},
 		"list":            {"[]\n", "1:1: expected a map, found a list"},
 		"conflict":        {"version: 1\n<<<<<<< HEAD\n", "2:"},
 		"only a comment":  {"# lock\n", "1:1: the file contains no document"},
-		"stack is text":   {"version: 2\nstacks: {a: b}\n", "2:13: expected a map, found text"},
-		"stack elsewhere": {"version: 2\nstacks: {../a: {}}\n", `2:10: "../a" is not the name of a stack, unit or VM`},
-		"no spec":         {"version: 2\nstacks:\n  a: {state_key: b}\n", `3:6: stack "a" has no spec or no state_key`},
+		"stack is text":   {"version: 3\nstacks: {a: b}\n", "2:13: expected a map, found text"},
+		"stack elsewhere": {"version: 3\nstacks: {../a: {}}\n", `2:10: "../a" is not the name of a stack, unit or VM`},
+		"no spec":         {"version: 3\nstacks:\n  a: {state_key: b}\n", `3:6: stack "a" has no spec or no state_key`},
 		"units":           {stack + "    units: []\n", "6:12: expected a map, found a list"},
 		"unit is nothing": {stack + "    units: {dns-a: }\n", "6:20: expected a map, found nothing"},
 		"unknown status":  {stack + "    status: gone\n", `6:13: unknown status "gone"`},
@@ -205,7 +208,7 @@ func TestVMIDsOfOthers(t *testing.T) {
 	if said(r) != "" || vmids(r.Lock.Stacks.Get("a")) != "x=101 y=102" || vmids(r.Lock.Stacks.Get("b")) != "x=100 z=103" {
 		t.Errorf("%s: %s; %s", said(r), vmids(r.Lock.Stacks.Get("a")), vmids(r.Lock.Stacks.Get("b")))
 	}
-	known, problems := Read("lock", []byte("version: 2\nstacks: {b: {spec: s, state_key: b, backend: {type: local}, vms: {t: {vmid: 555, template: {vmid: 100, name: ubuntu}}}}}\n"))
+	known, problems := Read("lock", []byte("version: 3\nstacks: {b: {spec: s, state_key: b, backend: {type: local}, vms: {t: {vmid: 555, template: {vmid: 100, name: ubuntu}}}}}\n"))
 	if known == nil {
 		t.Fatal(problems)
 	}

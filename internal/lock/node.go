@@ -44,6 +44,11 @@ func put(n *yaml.Node, key string, value any) {
 		for _, s := range value {
 			v.Content = append(v.Content, str(s))
 		}
+	case bool:
+		if !value {
+			return
+		}
+		v = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"}
 	case *yaml.Node:
 		v = value
 	}
@@ -54,6 +59,8 @@ func (u Unit) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	n := flow()
 	put(n, "status", u.Status)
 	put(n, "pool", u.Pool)
+	put(n, "lineage", u.Lineage)
+	put(n, "applied", u.Applied)
 	return n, nil
 }
 
@@ -84,6 +91,8 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 		put(seen, "macs", f.MACs)
 		put(n, "fingerprint", seen)
 	}
+	put(n, "addresses", v.Addresses)
+	put(n, "gone", v.Gone)
 	put(n, "status", v.Status)
 	return n, nil
 }

@@ -25,17 +25,18 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 		return nil, r.problems
 	}
 	version := root.Get("version")
-	if version != nil && version.Shape == schema.ShapeInt && version.Text != "1" && version.Text != strconv.Itoa(Version) {
-		r.fail(version.Pos, "it has version %s, but this stackgen reads versions 1 and %d", version.Text, Version)
+	if version != nil && version.Shape == schema.ShapeInt && !readable(version.Int()) {
+		r.fail(version.Pos, "it has version %s, but this stackgen reads versions 1 to %d", version.Text, Version)
 		r.problems[0].Fix = "install the stackgen that wrote it, or a newer one"
 		return nil, r.problems
 	}
-	if r.known(root, "version", "profiles", "stacks"); root.Shape != schema.ShapeMap {
+	if r.known(root, "version", "project", "profiles", "stacks"); root.Shape != schema.ShapeMap {
 		return nil, r.problems
 	}
-	if v := r.number(root, "version"); v != 1 && v != Version && len(r.problems) == 0 {
+	if v := r.number(root, "version"); !readable(v) && len(r.problems) == 0 {
 		r.fail(root.Get("version").Pos, "expected version: %d", Version)
 	}
+	l.Project = r.text(root.Get("project"))
 	profiles := r.strings(root.Get("profiles"))
 	r.each(root.Get("stacks"), func(key string, n *schema.Node) {
 		l.Stacks = append(l.Stacks, Entry[Stack]{key, r.stack(key, n)})
@@ -48,6 +49,9 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 	}
 	return l, nil
 }
+
+// readable reports whether this package reads a version of the lock's format.
+func readable(version int) bool { return version >= 1 && version <= Version }
 
 // A reader reads the parts of a lock and collects their problems.
 type reader struct {
@@ -138,7 +142,7 @@ func (r *reader) status(n *schema.Node) string {
 }
 
 func (r *reader) stack(key string, n *schema.Node) Stack {
-	r.known(n, "spec", "status", "environment", "state_key", "backend", "proxmox", "dns", "units", "vms")
+	r.known(n, "spec", "status", "environment", "state_key", "backend", "proxmox", "dns", "cluster", "units", "vms")
 	s := Stack{Spec: r.text(n.Get("spec")), Status: r.status(n), Environment: r.text(n.Get("environment")), StateKey: r.text(n.Get("state_key"))}
 	if s.Spec == "" || s.StateKey == "" {
 		r.fail(n.Pos, "stack %q has no spec or no state_key", key)
@@ -157,9 +161,12 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 		s.DNS = &DNS{Zone: r.text(d.Get("zone")), Server: r.text(d.Get("server")), Port: r.number(d, "port"),
 			KeyName: r.text(d.Get("key_name")), Algorithm: r.text(d.Get("algorithm"))}
 	}
+	if c := n.Get("cluster"); c != nil {
+		s.Cluster = r.cluster(c)
+	}
 	r.each(n.Get("units"), func(name string, u *schema.Node) {
-		r.known(u, "status", "pool")
-		unit := Unit{Status: Moving, Pool: r.text(u.Get("pool"))}
+		r.known(u, "status", "pool", "lineage", "applied")
+		unit := Unit{Status: Moving, Pool: r.text(u.Get("pool")), Lineage: r.text(u.Get("lineage")), Applied: u.Get("applied").Bool()}
 		if r.text(u.Get("status")) != Moving {
 			unit.Status = r.status(u)
 		}
@@ -171,10 +178,20 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 	return s
 }
 
+func (r *reader) cluster(n *schema.Node) *Cluster {
+	r.known(n, "ca", "name", "nodes")
+	c := &Cluster{CA: r.text(n.Get("ca")), Name: r.text(n.Get("name"))}
+	for _, node := range n.Get("nodes").List() {
+		r.known(node, "name", "address")
+		c.Nodes = append(c.Nodes, ClusterNode{Name: r.text(node.Get("name")), Address: r.text(node.Get("address"))})
+	}
+	return c
+}
+
 func (r *reader) vm(at string, n *schema.Node) VM {
-	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "former", "fingerprint", "status")
+	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "former", "fingerprint", "addresses", "gone", "status")
 	v := VM{VMID: r.number(n, "vmid"), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")), MACs: r.strings(n.Get("macs")),
-		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Status: r.status(n)}
+		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Addresses: r.strings(n.Get("addresses")), Gone: n.Get("gone").Bool(), Status: r.status(n)}
 	for _, s := range r.strings(n.Get("former")) {
 		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
 	}

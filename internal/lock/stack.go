@@ -99,7 +99,7 @@ func (d *stackDecider) harmless(profile string) bool {
 // vm decides what a VM's entry lacks. What the spec sets comes from there; what it
 // leaves open keeps its decision.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
-	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Former: was.Former, Fingerprint: was.Fingerprint}
+	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
 	}

@@ -18,7 +18,7 @@ import (
 
 // everythingLock has the decisions for everything.yaml that need a cluster.
 const everythingLock = lock.Header + `
-version: 2
+version: 3
 stacks:
   everything:
     spec: specs/everything.yaml
