@@ -39,6 +39,7 @@ func qemuHandlers() map[string]handler {
 		"POST " + vm + "/status/reset":                 qemuReset,
 		"POST " + vm + "/status/suspend":               qemuSuspend,
 		"POST " + vm + "/status/resume":                qemuResume,
+		"POST " + vm + "/vncproxy":                     qemuVNC,
 		"GET " + vm + "/snapshot":                      snapshotList,
 		"POST " + vm + "/snapshot":                     snapshotCreate,
 		"GET " + vm + "/snapshot/{snapname}":           index("subdir", "config", "rollback"),

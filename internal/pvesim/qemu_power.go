@@ -36,7 +36,7 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 		if g == nil || g.Node != node {
 			return pause{}, failf("Configuration file 'nodes/%s/qemu-server/%d.conf' does not exist", node, vmid)
 		}
-		if err := g.locked(); err != nil {
+		if err := g.locked(); err != nil && !g.hibernated() {
 			return pause{}, err
 		}
 		if g.template() {
@@ -57,6 +57,10 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 		return pause{d: 200 * time.Millisecond, main: true}, nil
 	}, func() (pause, error) {
 		if g := w.guests[vmid]; g != nil {
+			if g.hibernated() {
+				wk.log("Resuming suspended VM")
+			}
+			w.wake(g)
 			w.power(g, true)
 		}
 		return pause{}, nil
@@ -233,7 +237,3 @@ func (c *call) simplePower(kind string, do func(*Guest)) (any, error) {
 func qemuReset(c *call) (any, error) {
 	return c.simplePower("qmreset", func(g *Guest) { g.Started = c.w.now })
 }
-
-func qemuSuspend(c *call) (any, error) { return c.simplePower("qmsuspend", func(*Guest) {}) }
-
-func qemuResume(c *call) (any, error) { return c.simplePower("qmresume", func(*Guest) {}) }

@@ -1,0 +1,61 @@
+package pvesim
+
+import (
+	"fmt"
+	"time"
+)
+
+// Backup starts a backup of guests on a node, as a job at night does: one task for
+// all of them, which has a VMID only if there is one. Each guest is locked while it
+// is copied. Options.Durations may set the time of a copy, by the type vzdump.
+func (s *Server) Backup(node string, vmids ...int) (upid string, err error) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.advance(s.clk.Now())
+	if s.w.node(node) == nil {
+		return "", fmt.Errorf("no node %q", node)
+	}
+	id := ""
+	if len(vmids) == 1 {
+		id = itoa(vmids[0])
+	}
+	wk := &worker{}
+	for _, vmid := range vmids {
+		wk.steps = append(wk.steps, s.w.backup(wk, node, vmid)...)
+	}
+	upid = s.w.fork(node, "vzdump", id, &identity{user: "root@pam"}, wk)
+	wk.hinted = false // each guest has its own duration
+	return upid, nil
+}
+
+// backup are the steps for one guest. A guest that cannot be copied does not end the
+// task.
+func (w *cluster) backup(wk *worker, node string, vmid int) []step {
+	copying := false
+	return []step{func() (pause, error) {
+		g := w.guests[vmid]
+		wk.logf("INFO: Starting Backup of VM %d (qemu)", vmid)
+		if g == nil || g.Node != node {
+			wk.logf("ERROR: Backup of VM %d failed - unable to find VM '%d'", vmid, vmid)
+			return pause{}, nil
+		}
+		if err := g.locked(); err != nil {
+			wk.logf("ERROR: Backup of VM %d failed - %s", vmid, err)
+			return pause{}, nil
+		}
+		g.Config["lock"], copying = "backup", true
+		d := 5 * time.Second
+		if w.durations != nil {
+			if set, ok := w.durations("vzdump", vmid); ok {
+				d = set
+			}
+		}
+		return pause{d: d}, nil
+	}, func() (pause, error) {
+		if g := w.guests[vmid]; g != nil && copying {
+			delete(g.Config, "lock")
+			wk.logf("INFO: Finished Backup of VM %d", vmid)
+		}
+		return pause{}, nil
+	}}
+}
