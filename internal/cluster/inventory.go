@@ -10,8 +10,11 @@ type Inventory struct {
 	Version  int       `json:"version"`
 	Taken    string    `json:"taken"` // RFC 3339, UTC
 	Endpoint string    `json:"endpoint"`
-	Release  string    `json:"release"`  // version of Proxmox VE, such as 8.4.21
-	Requests int       `json:"requests"` // number of requests sent
+	Address  string    `json:"address,omitempty"` // IP address of the server that responded
+	CA       string    `json:"ca,omitempty"`      // id of the cluster's own certificate authority
+	Cluster  string    `json:"cluster,omitempty"` // name of the cluster; empty for a single node, and without Sys.Audit
+	Release  string    `json:"release"`           // version of Proxmox VE, such as 8.4.21
+	Requests int       `json:"requests"`          // number of requests sent
 	Quorate  bool      `json:"quorate"`
 	Nodes    []Node    `json:"nodes"`
 	Guests   []Guest   `json:"guests"`
@@ -26,12 +29,13 @@ type Inventory struct {
 // A Node is one host of the cluster. Numbers are zero if the token lacks
 // Sys.Audit.
 type Node struct {
-	Name   string  `json:"name"`
-	Online bool    `json:"online"`
-	CPUs   int     `json:"cpus"`
-	CPU    float64 `json:"cpu"`    // load, 0 to 1
-	Memory int64   `json:"memory"` // bytes
-	Used   int64   `json:"used"`   // bytes of memory in use
+	Name    string  `json:"name"`
+	Address string  `json:"address,omitempty"` // empty without Sys.Audit
+	Online  bool    `json:"online"`
+	CPUs    int     `json:"cpus"`
+	CPU     float64 `json:"cpu"`    // load, 0 to 1
+	Memory  int64   `json:"memory"` // bytes
+	Used    int64   `json:"used"`   // bytes of memory in use
 }
 
 // The kinds of guests, as Proxmox VE names them.

@@ -28,7 +28,7 @@ func (r *reader) findGaps(ctx context.Context) {
 		r.addGap(r.advice(ctx).gap("/vms", cluster.VMAudit, "guests may exist that "+r.config.Who()+" cannot see"))
 	}
 	if !r.rights.has("/", cluster.SysAudit) {
-		r.addGap(r.advice(ctx).gap("/", cluster.SysAudit, "quorum and tasks of other users cannot be read"))
+		r.addGap(r.advice(ctx).gap("/", cluster.SysAudit, "quorum, addresses of nodes and tasks of other users cannot be read"))
 	}
 	for _, id := range r.wanted.Pools {
 		if r.inv.Pool(id) == nil && !r.rights.has("/pool/"+id, cluster.PoolAudit) {

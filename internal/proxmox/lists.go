@@ -93,6 +93,7 @@ type nodeVM struct {
 type member struct {
 	Type    string `json:"type"`
 	Name    string `json:"name"`
+	Address string `json:"ip"`
 	Quorate number `json:"quorate"`
 	Online  number `json:"online"`
 }

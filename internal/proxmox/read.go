@@ -122,6 +122,7 @@ func (r *reader) readLists(ctx context.Context) error {
 	}
 	r.addResources(resources)
 	r.setQuorum(status)
+	r.readIdentity(ctx, status)
 	for _, p := range pools {
 		r.inv.Pools = append(r.inv.Pools, cluster.Pool{ID: p.ID, Comment: p.Comment})
 	}

@@ -5,12 +5,16 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -42,6 +46,29 @@ type transport struct {
 	count atomic.Int64
 	now   func() time.Time
 	wait  func(context.Context, time.Duration) error
+
+	mu      sync.Mutex // guards the following
+	issuer  pkix.Name  // of the certificate of the server that responded last
+	address string     // its IP address, or that of a proxy
+}
+
+// server returns who issued the certificate of the server, and its IP address.
+func (t *transport) server() (pkix.Name, string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.issuer, t.address
+}
+
+// noteServer records who responds, as the connection of a request shows.
+func (t *transport) noteServer(c httptrace.GotConnInfo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.address, _, _ = net.SplitHostPort(c.Conn.RemoteAddr().String())
+	if secured, ok := c.Conn.(*tls.Conn); ok {
+		if certs := secured.ConnectionState().PeerCertificates; len(certs) > 0 {
+			t.issuer = certs[0].Issuer
+		}
+	}
 }
 
 // RoundTrip returns a response whose body has been read completely, or an error.
@@ -68,6 +95,7 @@ func (t *transport) try(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), tryTimeout)
 	defer cancel()
 	t.count.Add(1)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: t.noteServer})
 	res, err := t.base.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		return nil, err

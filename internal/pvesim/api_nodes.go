@@ -14,6 +14,7 @@ func nodeHandlers() map[string]handler {
 		"GET /nodes/{node}/dns":                 nodeDNS,
 		"GET /nodes/{node}/rrddata":             nodeRRD,
 		"GET /nodes/{node}/time":                nodeTime,
+		"GET /nodes/{node}/certificates/info":   nodeCertificates,
 		"GET /nodes/{node}/qemu/{vmid}/rrddata": nodeRRD,
 	}
 }

@@ -38,6 +38,8 @@ type cluster struct {
 	lockedUntil map[string]time.Time
 	everything  rights              // all privileges
 	roles       map[string][]string // privileges by role
+
+	certificates map[string][]certificate // by node; they do not change
 }
 
 func newCluster(s *Seed, start time.Time) (*cluster, error) {
@@ -58,6 +60,9 @@ func newCluster(s *Seed, start time.Time) (*cluster, error) {
 	}
 	for i, n := range s.Nodes {
 		w.addNode(i, n)
+	}
+	if err := w.addCertificates(); err != nil {
+		return nil, err
 	}
 	for _, st := range s.Storages {
 		if st.Bandwidth == 0 {

@@ -16,7 +16,8 @@ var defaultSeed []byte
 // can be loaded as a seed.
 type Seed struct {
 	Version  string     `yaml:"version,omitempty"`
-	Cluster  string     `yaml:"cluster,omitempty"`
+	Cluster  string     `yaml:"cluster,omitempty"` // name; empty for a single node
+	CA       string     `yaml:"ca,omitempty"`      // id of its certificate authority, by default one that depends on the seed
 	Number   uint64     `yaml:"number,omitempty"`
 	Time     time.Time  `yaml:"time,omitempty"`
 	Nodes    []*Node    `yaml:"nodes"`
@@ -34,6 +35,8 @@ type Seed struct {
 	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has been active
 	Tasks    []*Task    `yaml:"tasks,omitempty"`
 	Faults   []*Fault   `yaml:"faults,omitempty"`
+
+	OwnCertificate bool `yaml:"own_certificate,omitempty"` // the servers use a certificate of another authority
 }
 
 // Node is one host of the cluster.
