@@ -41,8 +41,9 @@ var may = map[string][]string{
 		"internal/disk", "internal/engine", "internal/names", "internal/proxmox", "internal/project"},
 	"internal/adopt": {"schema", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/hardware", "internal/guard",
 		"internal/edit", "internal/disk", "internal/project", "internal/session"},
+	"internal/resolve": {"internal/finding", "internal/lock", "internal/project", "internal/render", "internal/session"},
 	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/disk", "internal/pvesim",
-		"internal/project", "internal/session", "internal/render", "internal/adopt"},
+		"internal/project", "internal/session", "internal/render", "internal/resolve", "internal/adopt"},
 	"internal/dnstest": {},
 }
 

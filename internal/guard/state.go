@@ -33,6 +33,7 @@ type State map[UnitID]UnitState
 // state that is empty, or not there yet.
 type UnitState struct {
 	Unreadable string // why it could not be read
+	Lineage    string // tells it from a state that another project or checkout began; empty if the source does not say
 	Resources  []Resource
 }
 
@@ -94,6 +95,7 @@ func ParseState(body []byte) (UnitState, error) {
 	}
 	var doc struct {
 		Version   int             `json:"version"`
+		Lineage   string          `json:"lineage"`
 		Format    string          `json:"format_version"`
 		Encrypted json.RawMessage `json:"encrypted_data"`
 		Resources json.RawMessage `json:"resources"`
@@ -116,7 +118,7 @@ func ParseState(body []byte) (UnitState, error) {
 	case doc.Values != nil:
 		return UnitState{Resources: collect(nil, doc.Values.Root)}, nil
 	case doc.Version == 4:
-		return stateFile(doc.Resources)
+		return stateFile(doc.Lineage, doc.Resources)
 	case doc.Format != "":
 		return UnitState{}, nil // an empty state has no values
 	case doc.Version != 0:
@@ -194,7 +196,7 @@ func stateOfPlan(body []byte) (UnitState, error) {
 }
 
 // stateFile reads the resources of a state file.
-func stateFile(body json.RawMessage) (UnitState, error) {
+func stateFile(lineage string, body json.RawMessage) (UnitState, error) {
 	var list []struct {
 		Module    string `json:"module"`
 		Mode      string `json:"mode"`
@@ -212,7 +214,7 @@ func stateFile(body json.RawMessage) (UnitState, error) {
 			return UnitState{}, fmt.Errorf("its resources cannot be read: %w", plain(err))
 		}
 	}
-	out := UnitState{}
+	out := UnitState{Lineage: lineage}
 	for _, r := range list {
 		for _, i := range r.Instances {
 			if r.Mode != "managed" || i.Deposed != "" {

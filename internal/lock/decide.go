@@ -269,6 +269,18 @@ func tombstone(name string, l *Stack, guard string) *schema.Stack {
 	return s
 }
 
+// Tombstones are the retired stacks that the lock has and no spec.
+func (l *Lock) Tombstones(p *schema.Project) []*schema.Stack {
+	var out []*schema.Stack
+	for i := range l.Stacks {
+		e := &l.Stacks[i]
+		if e.Value.Status == Retired && !slices.ContainsFunc(p.Stacks, func(s *schema.Stack) bool { return s.Name == e.Key }) {
+			out = append(out, tombstone(e.Key, &e.Value, p.Guard))
+		}
+	}
+	return out
+}
+
 // stackGone refuses to drop a stack whose spec is gone.
 func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	n := 0

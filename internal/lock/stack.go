@@ -113,7 +113,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 		out.VMID = d.allocate(v)
 	}
 	if out.VMID != was.VMID {
-		out.Fingerprint = nil // of the former VM
+		out.Fingerprint, out.Addresses = nil, nil // of the former VM
 		if was.VMID != 0 && v.Adopt {
 			d.note("%s/%s: its VMID is now %d; stackgen does not know VMID %d any more", d.stack.Name, v.Key, out.VMID, was.VMID)
 		}

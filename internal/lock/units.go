@@ -53,12 +53,15 @@ func (d *stackDecider) units() {
 		default:
 			d.unitGone(e.Key)
 		}
-		out = append(out, Entry[Unit]{e.Key, Unit{Status: now, Pool: e.Value.Pool}})
+		u := e.Value
+		u.Status = now
+		out = append(out, Entry[Unit]{e.Key, u})
 	}
 	for name, s := range status {
 		out = append(out, Entry[Unit]{name, Unit{Status: s}})
 	}
 	if u := out.Get(UnitPool); u != nil && create {
+		u.Applied = u.Applied && u.Pool == d.stack.Pool.ID
 		u.Pool = d.stack.Pool.ID
 	}
 	slices.SortFunc(out, func(a, b Entry[Unit]) int { return natural.Compare(a.Key, b.Key) })

@@ -79,6 +79,17 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 // Judge judges what was read, without import files and plans.
 func (s *Session) Judge() []finding.Finding { return guard.Judge(s.input()) }
 
+// Observe reads the cluster and the states, and returns what the lock records of them,
+// and findings about the VMs of which it records nothing.
+func (s *Session) Observe(ctx context.Context) ([]lock.Observed, []finding.Finding, error) {
+	if err := s.Look(ctx); err != nil {
+		return nil, nil, err
+	}
+	in := s.input()
+	seen, left := guard.Observe(in, guard.Judge(in))
+	return seen, left, nil
+}
+
 // noDNSKey reports whether an apply from here would have no secret to sign updates of
 // records with. With a snapshot, the apply runs elsewhere.
 func (s *Session) noDNSKey() bool {

@@ -1,0 +1,137 @@
+package lock
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Observed is what one read of the cluster and the states found out about a stack.
+// What it lacks was not seen, which changes nothing in a lock.
+type Observed struct {
+	Stack   string
+	Cluster *Cluster
+	Units   []ObservedUnit
+	VMs     []ObservedVM
+}
+
+// An ObservedUnit is what was observed of the state of a unit.
+type ObservedUnit struct {
+	Name    string
+	Lineage string
+	Applied *bool // of the pool unit: whether the state has its pool
+}
+
+// An ObservedVM is what was observed of the VM that has a key and a VMID.
+type ObservedVM struct {
+	Key         string
+	VMID        int
+	Fingerprint *Fingerprint
+	Confirmed   bool // a person said that it is the right VM, whatever is recorded
+	Addresses   []string
+	Left        []Address // former addresses that the state does not have
+	Gone        bool      // retired, in no state and not in the cluster
+}
+
+// What an observation is about.
+const (
+	SawCluster     = "cluster"
+	SawLineage     = "lineage"
+	SawApplied     = "applied"
+	SawFingerprint = "fingerprint"
+	SawAddresses   = "addresses"
+	SawFormer      = "former"
+	SawGone        = "gone"
+)
+
+// A Recording is what an observation changed in the entry of a VM or unit, or of the
+// stack if it has no Key.
+type Recording struct {
+	Stack string   `json:"stack"`
+	Unit  bool     `json:"unit,omitempty"`
+	Key   string   `json:"key,omitempty"`
+	What  []string `json:"what"`
+}
+
+// Observe returns a lock with what was observed, and what is new in it. It does not
+// change l. Another command may have written l since the cluster was read: what was observed of
+// an entry that is not the same any more is dropped.
+func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
+	out := l.clone()
+	var all []Recording
+	for _, o := range seen {
+		s := out.Stacks.Get(o.Stack)
+		if s == nil {
+			continue
+		}
+		if o.Cluster != nil && !reflect.DeepEqual(o.Cluster, s.Cluster) {
+			s.Cluster = o.Cluster
+			all = append(all, Recording{Stack: o.Stack, What: []string{SawCluster}})
+		}
+		units := s.Units.ByKey()
+		for _, u := range o.Units {
+			if e := units[u.Name]; e != nil {
+				all = append(all, Recording{Stack: o.Stack, Unit: true, Key: u.Name, What: e.observe(u)})
+			}
+		}
+		vms := s.VMs.ByKey()
+		for _, v := range o.VMs {
+			if e := vms[v.Key]; e != nil && e.VMID == v.VMID {
+				all = append(all, Recording{Stack: o.Stack, Key: v.Key, What: e.observe(v)})
+			}
+		}
+	}
+	return out, slices.DeleteFunc(all, func(r Recording) bool { return len(r.What) == 0 })
+}
+
+// observe records what was observed of the state of a unit. A lineage that is
+// recorded stays: another one is another state.
+func (u *Unit) observe(o ObservedUnit) (what []string) {
+	if o.Lineage != "" && u.Lineage == "" {
+		u.Lineage, what = o.Lineage, append(what, SawLineage)
+	}
+	if o.Applied != nil && *o.Applied != u.Applied {
+		u.Applied, what = *o.Applied, append(what, SawApplied)
+	}
+	return what
+}
+
+// observe records what was observed of a VM.
+func (v *VM) observe(o ObservedVM) (what []string) {
+	if o.Gone {
+		if v.Status != Retired || v.Gone {
+			return nil
+		}
+		v.Gone, v.Fingerprint, v.Addresses, v.Former = true, nil, nil, nil
+		return []string{SawGone}
+	}
+	if o.Fingerprint != nil && !v.Fingerprint.same(o.Fingerprint) && (o.Confirmed || v.Fingerprint.Agrees(o.Fingerprint)) {
+		v.Fingerprint, what = o.Fingerprint, append(what, SawFingerprint)
+	}
+	if len(o.Addresses) > 0 && !slices.Equal(o.Addresses, v.Addresses) {
+		v.Addresses, what = o.Addresses, append(what, SawAddresses)
+	}
+	kept := slices.DeleteFunc(slices.Clone(v.Former), func(a Address) bool { return slices.Contains(o.Left, a) })
+	if len(kept) < len(v.Former) {
+		v.Former, what = kept, append(what, SawFormer)
+	}
+	return what
+}
+
+// same reports whether two fingerprints say the same.
+func (f *Fingerprint) same(o *Fingerprint) bool {
+	return f != nil && f.UUID == o.UUID && slices.Equal(f.MACs, o.MACs)
+}
+
+// Agrees reports whether two fingerprints may be of one VM: they have the UUID or a
+// MAC address in common. A fingerprint that is missing or empty agrees with all.
+func (f *Fingerprint) Agrees(o *Fingerprint) bool {
+	if f == nil || o == nil || cmp.Or(f.UUID, strings.Join(f.MACs, "")) == "" {
+		return true
+	}
+	uuid := f.UUID != "" && strings.EqualFold(f.UUID, o.UUID)
+	return uuid || slices.ContainsFunc(f.MACs, func(mac string) bool {
+		return slices.ContainsFunc(o.MACs, func(m string) bool { return strings.EqualFold(m, mac) })
+	})
+}

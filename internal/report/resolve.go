@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"stackgen/internal/finding"
+)
+
+// A Recording is what is new in the lock about a VM or unit, or about a stack if it
+// has no Key.
+type Recording struct {
+	Stack string   `json:"stack"`
+	Unit  bool     `json:"unit,omitempty"`
+	Key   string   `json:"key,omitempty"`
+	What  []string `json:"what"`
+}
+
+// A Resolve is what was recorded in the lock. Its JSON keys are stable.
+type Resolve struct {
+	Recorded []Recording       `json:"recorded"`
+	Left     []finding.Finding `json:"not_recorded"` // about VMs of which nothing was recorded
+	Next     []string          `json:"next"`         // commands
+
+	File string `json:"-"` // the lock
+}
+
+// Print writes the report as text or JSON.
+func (r *Resolve) Print(w io.Writer, o Options) error {
+	safe := clean(Resolve{Recorded: append([]Recording{}, r.Recorded...), Left: NewFindings(r.Left, nil).Findings, Next: append([]string{}, r.Next...), File: r.File})
+	if o.Format == "json" {
+		return writeJSON(w, safe)
+	}
+	var out bytes.Buffer
+	safe.text(&out, o)
+	return write(w, out.String())
+}
+
+// recordingWords are for people what the words of a recording mean.
+var recordingWords = map[string]string{
+	"cluster": "the cluster's identity", "lineage": "the lineage of its state", "applied": "whether its state has the pool",
+	"addresses": "addresses in the network", "former": "former addresses left the state", "gone": "does not exist any more",
+}
+
+func (r *Resolve) text(w io.Writer, o Options) {
+	answer := "nothing new to record in " + r.File
+	if len(r.Recorded) > 0 {
+		answer = "recorded in " + r.File + ": " + r.counts()
+	}
+	if n := len(r.Left); n > 0 {
+		answer += fmt.Sprintf("; not recorded: %s, listed below", Count(n, "VM"))
+	}
+	fmt.Fprintln(w, answer)
+	for _, g := range r.groups(o.Verbose) {
+		fmt.Fprintln(w, line(g))
+	}
+	writeRows(w, rows(r.Left, o.Verbose), o)
+	if len(r.Next) > 0 {
+		fmt.Fprintf(w, "next:\n  %s\n", line(strings.Join(r.Next, " && ")))
+	}
+}
+
+// counts is of how many VMs, units and stacks something is recorded.
+func (r *Resolve) counts() string {
+	vms, units, stacks := 0, 0, 0
+	for _, one := range r.Recorded {
+		switch {
+		case one.Key == "":
+			stacks++
+		case one.Unit:
+			units++
+		default:
+			vms++
+		}
+	}
+	var out []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{vms, "VM"}, {units, "unit"}, {stacks, "stack"}} {
+		if c.n > 0 {
+			out = append(out, Count(c.n, c.what))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// groups are lines about what was recorded, one for all that is alike.
+func (r *Resolve) groups(verbose bool) []string {
+	var heads []string
+	keys := map[string][]string{}
+	for _, one := range r.Recorded {
+		var what []string
+		for _, word := range one.What {
+			if long := recordingWords[word]; long != "" {
+				word = long
+			}
+			what = append(what, word)
+		}
+		head := one.Stack + "\x00" + strings.Join(what, ", ")
+		if keys[head] == nil || verbose {
+			heads = append(heads, head)
+		}
+		keys[head] = append(keys[head], one.Key)
+	}
+	var out []string
+	for _, head := range heads {
+		stack, what, _ := strings.Cut(head, "\x00")
+		names := keys[head]
+		if verbose {
+			names, keys[head] = names[:1], names[1:]
+		}
+		name := stack + ": "
+		switch {
+		case len(names) > few:
+			name += fmt.Sprintf("%s and %d more: ", strings.Join(names[:few], ", "), len(names)-few)
+		case names[0] != "":
+			name += strings.Join(names, ", ") + ": "
+		}
+		out = append(out, name+what)
+	}
+	return out
+}
