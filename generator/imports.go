@@ -17,7 +17,7 @@ type Import struct {
 // Imports renders the import file of one unit: a block for each address, in natural
 // order of the keys. Render does not depend on it.
 func Imports(s *schema.Stack, unit string, imports []Import) (File, error) {
-	r := &renderer{from: s.Spec, command: "stackgen import-blocks"}
+	r := &renderer{from: s.Spec, command: importBlocks}
 	sorted := slices.Clone(imports)
 	slices.SortFunc(sorted, func(a, b Import) int {
 		return cmp.Or(natural.Compare(a.Key, b.Key), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Label, b.Label))
@@ -27,5 +27,6 @@ func Imports(s *schema.Stack, unit string, imports []Import) (File, error) {
 		to := index(ref(i.Type, i.Label), i.Key)
 		f.add(block("import", nil, group(pair{"to", to}, pair{"id", text(i.ID)})))
 	}
+	sign([]File{*f})
 	return *f, f.parse()
 }

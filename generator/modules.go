@@ -42,6 +42,7 @@ func shared(p *schema.Project, d *lock.Lock) ([]File, error) {
 			r.done()
 		}
 	}
+	sign(r.files)
 	return r.files, r.err
 }
 
@@ -141,7 +142,7 @@ func (r *renderer) done() { r.files = append(r.files, formatted(r.path, r.from, 
 // blockFile starts a file of blocks whose tokens are spaced already: a stack of
 // thousands of VMs would take too long to format.
 func (r *renderer) blockFile(path string) *File {
-	body := []byte("# " + header(r.from, cmp.Or(r.command, "stackgen render")) + "\n")
+	body := []byte("# " + header(r.from, cmp.Or(r.command, render)) + "\n")
 	return &File{Path: path, Body: body, blocks: []int{len(body)}}
 }
 

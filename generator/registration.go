@@ -62,7 +62,7 @@ func (r *renderer) registration(s *schema.Stack, l *lock.Stack) {
 		Header string `json:"//"`
 		Class  string `json:"class"`
 		VMs    []seat `json:"vms"`
-	}{Header(s.Spec), s.Name, seats})
+	}{header(s.Spec, render), s.Name, seats})
 	if err != nil {
 		r.fail(err)
 	}

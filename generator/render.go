@@ -39,6 +39,7 @@ func Stack(s *schema.Stack, l *lock.Stack) ([]File, error) {
 	r.moves(s, l)
 	r.units(s, l)
 	r.registration(s, l)
+	sign(r.files)
 	return r.files, r.err
 }
 

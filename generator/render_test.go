@@ -136,7 +136,7 @@ func TestLineWidth(t *testing.T) {
 		"    disks: [{interface: scsi0, size: 40, datastore: local-zfs, ssd: true, discard: true, iothread: true, backup: false, serial: abcdefghijkl}, {interface: scsi1, size: 1, datastore: local-zfs}]\n")
 	for path, body := range files {
 		for line := range strings.Lines(body) {
-			if len(line) > lineWidth+1 {
+			if len(line) > lineWidth+1 && !IsOurs([]byte(strings.TrimSpace(line))) {
 				t.Errorf("%s: %d columns: %s", path, len(line)-1, line)
 			}
 		}

@@ -35,7 +35,7 @@ var may = map[string][]string{
 	"internal/names":    {"internal/cluster", "internal/secret"},
 	"internal/engine":   {},
 	"internal/edit":     {},
-	"internal/project":  {"schema", "templates", "internal/finding", "internal/lock", "internal/disk"},
+	"internal/project":  {"schema", "generator", "templates", "internal/finding", "internal/lock", "internal/disk"},
 	"internal/render":   {"schema", "generator", "internal/report", "internal/lock", "internal/disk", "internal/project"},
 	"internal/session": {"schema", "generator", "internal/secret", "internal/finding", "internal/lock", "internal/cluster", "internal/guard",
 		"internal/disk", "internal/engine", "internal/names", "internal/proxmox", "internal/project"},

@@ -175,6 +175,15 @@ func appendLine(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
 }
 
+// crlf writes files with the line ends of DOS.
+func crlf(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, !neg && len(args) > 0, "crlf FILE...")
+	for _, file := range args {
+		text := strings.ReplaceAll(ts.ReadFile(file), "\n", "\r\n")
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o666))
+	}
+}
+
 // replace replaces a text that a file contains once.
 func replace(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, !neg && len(args) == 3, "replace FILE OLD NEW")

@@ -34,6 +34,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"append":   appendLine,
+			"crlf":     crlf,
 			"exits":    exits,
 			"folder":   folder,
 			"json":     setJSON,

@@ -14,6 +14,9 @@ import (
 // headSize is how much of a file is read to see whose it is, in bytes.
 const headSize = 4096
 
+// maxGenerated bounds the files that are compared, in bytes. A stack of ten thousand VMs takes a tenth of it.
+const maxGenerated = 256 << 20
+
 // comparison is one run of Compare.
 type comparison struct {
 	*cursor
@@ -128,16 +131,33 @@ func (c *comparison) content(f File, folder *os.Root, name string, size int64) {
 			c.fail(explain(f.Path, "cannot be read", err))
 			return
 		}
-		if bytes.Equal(c.buf.Bytes(), f.Body) {
+		if sameLines(c.buf.Bytes(), f.Body) {
 			return
 		}
 	}
 	if !ours {
-		c.refuse(f, "is not a generated file: its first line does not say so; move it away, "+again)
+		c.refuse(f, foreign)
+		return
+	}
+	switch c.owner(f.Path, c.buf.Bytes()) {
+	case Theirs:
+		c.refuse(f, foreign)
+		return
+	case Altered:
+		c.refuse(f, altered)
 		return
 	}
 	old := bytes.Clone(c.buf.Bytes())
 	c.changes = append(c.changes, Change{Path: f.Path, Kind: Changed, Old: old, New: f.Body, Sync: f.Sync})
+}
+
+// sameLines reports whether a file on disk has the wanted content. Git may have written it with DOS line ends
+// (core.autocrlf).
+func sameLines(onDisk, want []byte) bool {
+	if bytes.Equal(onDisk, want) {
+		return true
+	}
+	return len(onDisk) > len(want) && !bytes.Contains(want, []byte("\r\n")) && bytes.Equal(bytes.ReplaceAll(onDisk, []byte("\r\n"), []byte("\n")), want)
 }
 
 // fail records an error, once: a folder that cannot be opened fails for every file in it.
@@ -182,7 +202,10 @@ func readOurs(buf *bytes.Buffer, folder *os.Root, name string, marker func([]byt
 	if head.N > 0 || marker != nil && !ours {
 		return ours, nil
 	}
-	_, err = buf.ReadFrom(f)
+	rest := &io.LimitedReader{R: f, N: maxGenerated}
+	if _, err = buf.ReadFrom(rest); err == nil && rest.N == 0 {
+		err = tooLarge(maxGenerated)
+	}
 	return ours, err
 }
 

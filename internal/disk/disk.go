@@ -20,12 +20,32 @@ type Options struct {
 	// end and without a byte order mark, at most 4096 bytes long. Nil means that no file on disk is generated: every
 	// existing file with other bytes than the wanted ones is refused.
 	Marker func(firstLine []byte) bool
+	// Owner says whose a marked file is, by its path and content. Nil means that all are Ours.
+	Owner func(path string, body []byte) Owner
 	// Managed reports whether a marked file at this path is stale when it is not wanted. Nil means that none is.
 	Managed func(path string) bool
 	// Roots are the files and folders, relative to the root, that are searched for stale files. A missing one is skipped.
 	Roots []string
 	// SkipDirs are names of folders that are never searched, in addition to .git, .terraform and Terragrunt's two.
 	SkipDirs []string
+}
+
+// Owner is whose a marked file is.
+type Owner int
+
+// The owners of a file: one that is not Ours is neither overwritten nor removed.
+const (
+	Ours    Owner = iota // as it was generated
+	Altered              // changed since it was generated
+	Theirs               // a copy, or of another program
+)
+
+// owner is Options.Owner of a marked file.
+func (o *Options) owner(path string, body []byte) Owner {
+	if o.Owner == nil {
+		return Ours
+	}
+	return o.Owner(path, body)
 }
 
 // Kind is what Apply does with a file, or why it refuses to.
@@ -36,7 +56,7 @@ const (
 	Created Kind = "created" // there is no file yet
 	Changed Kind = "changed" // a generated file with other bytes
 	Removed Kind = "removed" // a generated file that is no longer wanted, or was left by a killed run
-	Refused Kind = "refused" // a file that is not generated, a link or a folder has this path
+	Refused Kind = "refused" // a file that is not generated, a link or a folder has this path, or a generated file was changed
 )
 
 // Change is one difference between the wanted files and the folder.
@@ -68,6 +88,8 @@ const (
 	tempPrefix    = ".stackgen-tmp-"      // every file that is not yet renamed to its path
 	terraformLock = ".terraform.lock.hcl" // the user's, always
 	again         = "then run the same command again"
+	foreign       = "is not a generated file: its first line does not say so; move it away, " + again
+	altered       = "was changed after it was generated; make the change in the spec and move the file away, " + again
 )
 
 // isTemp reports whether a name is that of a temporary file of this package.

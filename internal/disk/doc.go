@@ -5,7 +5,8 @@
 // file is marked; this package knows neither specs nor HCL.
 //
 // What it never does:
-//   - overwrite or remove a file whose first line does not carry the mark, or any .terraform.lock.hcl;
+//   - overwrite or remove a file whose first line does not carry the mark, one that was changed since it was generated, or
+//     any .terraform.lock.hcl;
 //   - follow a symbolic link below the project's root, or write outside that root ([os.Root] holds it there);
 //   - touch a file that already has the wanted bytes;
 //   - leave half a file: each is written under a temporary name in the same folder and renamed;

@@ -8,7 +8,10 @@ import (
 	"slices"
 )
 
-const leftBehind = "left by a run that was killed"
+const (
+	leftBehind   = "left by a run that was killed"
+	staleAltered = "is not needed any more, and was changed after it was generated; move it away, " + again
+)
 
 // searchStale searches the roots for stale files, and the roots, the folders of the wanted files and the root folder for
 // temporary files of a killed run.
@@ -98,7 +101,17 @@ func (c *comparison) entry(folder *os.Root, p, name string, mode fs.FileMode) {
 	case err != nil:
 		c.fail(explain(p, "cannot be read", err))
 	case ours:
+		c.stale(p)
+	}
+}
+
+// stale adds the change for a marked file that is not wanted; its content is in the buffer.
+func (c *comparison) stale(p string) {
+	switch c.owner(p, c.buf.Bytes()) {
+	case Ours:
 		c.changes = append(c.changes, Change{Path: p, Kind: Removed, Old: bytes.Clone(c.buf.Bytes())})
+	case Altered:
+		c.changes = append(c.changes, Change{Path: p, Kind: Refused, Reason: staleAltered})
 	}
 }
 

@@ -82,9 +82,14 @@ func (r *Rendering) compare() error {
 	for _, f := range files {
 		want = append(want, disk.File{Path: f.Path, Body: f.Body})
 	}
+	wanted := map[string]bool{}
+	for _, f := range want {
+		wanted[f.Path] = true
+	}
 	r.Files = len(want)
 	r.Changes, err = disk.Compare(p.Root, want, disk.Options{
 		Marker:  generator.IsOurs,
+		Owner:   p.Owner(func(path string) bool { return wanted[path] }),
 		Managed: r.managed,
 		Roots:   []string{"modules", "units", "stacks", "registration", "root.hcl"},
 	})

@@ -104,9 +104,9 @@ func (r *Render) json(w io.Writer) error {
 func (r *Render) answer() string {
 	switch {
 	case r.Blocked && r.Check:
-		return "blocked: a file that stackgen did not write is in the way; a render would write nothing"
+		return "blocked: a file that stackgen did not write, or that was changed since, is in the way; a render would write nothing"
 	case r.Blocked:
-		return "blocked: a file that stackgen did not write is in the way; nothing was written"
+		return "blocked: a file that stackgen did not write, or that was changed since, is in the way; nothing was written"
 	case r.Check && len(r.Changes) == 0:
 		return fmt.Sprintf("up to date: %s", Count(r.Files, "file"))
 	case r.Check:

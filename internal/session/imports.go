@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,7 @@ func (s *Session) readImports() error {
 			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, err))
 			continue
 		}
-		if line, _, _ := bytes.Cut(body, []byte("\n")); !generator.IsOurs(line) {
+		if generator.OriginOf(filepath.ToSlash(file), body) == generator.Foreign {
 			errs = append(errs, fmt.Errorf("%s was not written by stackgen: move it away, then run the same command again", file))
 			continue
 		}
@@ -82,7 +81,12 @@ func (s *Session) Imports(ctx context.Context) (*Imports, error) {
 			out.Files = append(out.Files, disk.File{Path: f.Path, Body: f.Body})
 		}
 	}
-	out.Changes, err = disk.Compare(s.Project.Root, out.Files, disk.Options{Marker: generator.IsOurs, Managed: func(string) bool { return true }, Roots: roots})
+	out.Changes, err = disk.Compare(s.Project.Root, out.Files, disk.Options{
+		Marker:  generator.IsOurs,
+		Owner:   s.Project.Owner(func(path string) bool { return slices.ContainsFunc(out.Files, func(f disk.File) bool { return f.Path == path }) }),
+		Managed: func(string) bool { return true },
+		Roots:   roots,
+	})
 	return out, err
 }
 
