@@ -29,7 +29,7 @@ func (e *expander) listClashes() {
 	to := map[string]string{}
 	for _, r := range s.Renamed {
 		if inSpec(r.From) {
-			e.errorPos(r.Pos, "renamed", CodeListClash, "use the new key in vms too; the old key is free again after the renamed line is removed", "VM %s is in renamed and also in the spec", r.From)
+			e.errorPos(r.Pos, "renamed", CodeListClash, "use the new key in vms too; the old key is free again after the rename was applied and `stackgen resolve` recorded that", "VM %s is in renamed and also in the spec", r.From)
 		}
 		if !inSpec(r.To) && !renamed[r.To] {
 			e.errorPos(r.Pos, "renamed", CodeListClash, "add "+r.To+" to vms", "%s is renamed to %s, but the spec has no VM %s", r.From, r.To, r.To)

@@ -96,12 +96,9 @@ func (s *Stack) Had(key string) bool {
 //
 // A former address stays recorded until a command has read that the state does not
 // have it, because a move may be applied at any time. It is dropped when the
-// VM comes back to it, and when its key is another VM's now.
-func (s *Stack) recordAddresses(before map[string]Address) {
-	inUse := map[string]bool{}
-	for _, e := range s.VMs {
-		inUse[e.Key] = true
-	}
+// VM comes back to it. Other VMs cannot get its key; where a lock of another version
+// has both, taken says so, and the VM that has the key now keeps it.
+func (s *Stack) recordAddresses(before map[string]Address, taken map[string]bool) {
 	for i := range s.VMs {
 		e := &s.VMs[i]
 		now, former := e.Value.Address(e.Key), slices.Clone(e.Value.Former)
@@ -109,7 +106,7 @@ func (s *Stack) recordAddresses(before map[string]Address) {
 			former = append(former, was)
 		}
 		e.Value.Former = slices.DeleteFunc(former, func(a Address) bool {
-			return a == now || a.Key != e.Key && inUse[a.Key]
+			return a == now || a.Key != e.Key && taken[a.Key]
 		})
 	}
 }

@@ -32,7 +32,7 @@ type Options struct {
 // Decide makes the decisions that p needs and old does not have. It does not
 // change old.
 func Decide(p *schema.Project, old *Lock, o Options) Result {
-	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}}
+	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}, left: map[int]string{}}
 	d.reserve()
 	for _, s := range p.Stacks {
 		d.result.Stacks = append(d.result.Stacks, s)
@@ -54,6 +54,7 @@ type decider struct {
 	lock    *Lock
 	options Options
 	used    map[int]string // VMID -> who has it
+	left    map[int]string // VMID -> the forgotten VM that has it, which another stack may adopt
 	result  Result
 
 	problems schema.Collector
@@ -66,11 +67,7 @@ func (d *decider) reserve() {
 			d.used[vmid] = holder
 		}
 	}
-	for _, s := range d.old.Stacks {
-		for _, v := range s.Value.VMs {
-			take(v.Value.VMID, s.Key+"/"+v.Key)
-		}
-	}
+	d.reserveOld(take)
 	for _, s := range d.old.Stacks {
 		for _, v := range s.Value.VMs {
 			if v.Value.Template != nil {
@@ -89,6 +86,37 @@ func (d *decider) reserve() {
 		for _, v := range s.VMs {
 			take(v.VMID, s.Name+"/"+v.Key)
 		}
+	}
+}
+
+// reserveOld reserves the VMIDs of the lock: first of VMs that are managed, then of
+// forgotten ones, which may be managed elsewhere in the project.
+func (d *decider) reserveOld(take func(vmid int, holder string)) {
+	forgotten := map[string]bool{}
+	for _, i := range d.project.Forgotten {
+		forgotten[i.Name+"/"] = true
+	}
+	for _, s := range d.project.Stacks {
+		for _, i := range s.Forgotten {
+			forgotten[s.Name+"/"+i.Name] = true
+		}
+	}
+	var left Ordered[VM]
+	for _, s := range d.old.Stacks {
+		for _, v := range s.Value.VMs {
+			v.Key = s.Key + "/" + v.Key
+			if v.Value.Status == Forgotten || s.Value.Status == Forgotten || forgotten[v.Key] || forgotten[s.Key+"/"] {
+				left = append(left, v)
+				continue
+			}
+			take(v.Value.VMID, v.Key)
+		}
+	}
+	for _, v := range left {
+		if d.used[v.Value.VMID] == "" {
+			d.left[v.Value.VMID] = v.Key
+		}
+		take(v.Value.VMID, v.Key)
 	}
 }
 
@@ -150,7 +178,10 @@ func (d *decider) stack(s *schema.Stack) {
 	l.Status, l.Spec = Live, d.options.Specs[s.Name]
 	remember(l, s)
 	e := &stackDecider{decider: d, stack: s, lock: l, inSpec: map[string]bool{}, retired: namesOf(s.Retired), forgotten: namesOf(s.Forgotten),
-		addresses: l.addresses(), counts: map[string]int{}, turns: map[schema.Pos]int{}}
+		addresses: l.addresses(), had: map[string]bool{}, counts: map[string]int{}, turns: map[schema.Pos]int{}}
+	for _, v := range l.VMs {
+		e.had[v.Key] = true
+	}
 	for _, v := range s.VMs {
 		e.inSpec[v.Key] = true
 	}
@@ -208,10 +239,12 @@ func (d *decider) gone() {
 		case retired:
 			before := l.addresses()
 			l.retire()
-			l.recordAddresses(before)
+			l.recordAddresses(before, nil)
 			d.result.Stacks = append(d.result.Stacks, tombstone(e.Key, &l, d.project.Guard))
 		case forgotten:
 			l.Status = Forgotten
+		case l.Status == Forgotten && slices.ContainsFunc(l.VMs, func(v Entry[VM]) bool { return !v.Value.Gone }):
+			// its line is gone, and its VMs may still exist: their VMIDs stay reserved
 		case l.Status != Live:
 			d.note("%s: the %s stack is removed from the lock; its VMIDs are free again", e.Key, l.Status)
 			continue

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,9 @@ func (d *stackDecider) leave() {
 				forgotten = append(forgotten, e)
 			}
 			v.Status = Forgotten
+		case v.Status == Forgotten && !v.Gone:
+			// Its line is gone, and the VM may still exist: its VMID stays reserved, and
+			// so does the block that protects it while the state may have it.
 		case v.Status != Live:
 			dropped = append(dropped, e)
 			d.release(v.VMID, d.stack.Name+"/"+e.Key, "")
@@ -89,13 +93,16 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 
 // stateRemove is the line that removes VMs from the state. It removes the generated
 // folders first: the units of the records are not generated again, and a folder
-// that stays is part of every run.
+// that stays is part of every run. An address that the state does not have does no harm.
 func (d *stackDecider) stateRemove(vms Ordered[VM]) finding.Line {
 	var out finding.Line
 	for _, e := range vms {
-		line := StateRemove(d.stack.Name, UnitVM, d.address(e.Key, &e.Value))
-		line.Items = append(out.Items, line.Items...)
-		out = line
+		// With a move that was not applied, the state has it at a former address.
+		for _, a := range append(slices.Clone(e.Value.Former), Address{cmp.Or(e.Value.Profile, "default"), e.Key}) {
+			line := StateRemove(d.stack.Name, UnitVM, a.Resource())
+			line.Items = append(out.Items, line.Items...)
+			out = line
+		}
 	}
 	out.Text = strings.Replace(out.Text, "terragrunt stack generate", "terragrunt stack clean && terragrunt stack generate", 1)
 	return out

@@ -112,7 +112,7 @@ type VM struct {
 	Former      []Address    // where it may still be in state, oldest first
 	Fingerprint *Fingerprint // observed
 	Addresses   []string     // observed: the last ones that its agent reported
-	Gone        bool         // observed: retired, in no state and not in the cluster any more
+	Gone        bool         // observed: retired or forgotten, in no state and not in the cluster any more
 	Status      string
 }
 

@@ -57,6 +57,8 @@ func readable(version int) bool { return version >= 1 && version <= Version }
 type reader struct {
 	problems []schema.Problem
 	vmids    map[int]string
+
+	forgotten bool // the stack that is read
 }
 
 func (r *reader) fail(at schema.Pos, format string, args ...any) {
@@ -144,6 +146,7 @@ func (r *reader) status(n *schema.Node) string {
 func (r *reader) stack(key string, n *schema.Node) Stack {
 	r.known(n, "spec", "status", "environment", "state_key", "backend", "proxmox", "dns", "cluster", "units", "vms")
 	s := Stack{Spec: r.text(n.Get("spec")), Status: r.status(n), Environment: r.text(n.Get("environment")), StateKey: r.text(n.Get("state_key"))}
+	r.forgotten = s.Status == Forgotten
 	if s.Spec == "" || s.StateKey == "" {
 		r.fail(n.Pos, "stack %q has no spec or no state_key", key)
 	}
@@ -195,10 +198,12 @@ func (r *reader) vm(at string, n *schema.Node) VM {
 	for _, s := range r.strings(n.Get("former")) {
 		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
 	}
-	if other, ok := r.vmids[v.VMID]; ok {
+	if other, ok := r.vmids[v.VMID]; ok && v.Status != Forgotten && !r.forgotten {
 		r.fail(n.Pos, "VMID %d of %s is also the VMID of %s", v.VMID, at, other)
 	}
-	r.vmids[v.VMID] = at
+	if v.Status != Forgotten && !r.forgotten { // another stack may have adopted a forgotten VM
+		r.vmids[v.VMID] = at
+	}
 	if t := n.Get("template"); t != nil {
 		r.known(t, "vmid", "node", "name")
 		v.Template = &Template{VMID: r.number(t, "vmid"), Node: r.text(t.Get("node")), Name: r.text(t.Get("name"))}

@@ -17,55 +17,13 @@ type stackDecider struct {
 	forgotten map[string]bool
 	old       map[string]*VM     // entries of the lock, by key
 	addresses map[string]Address // of these entries until this run, by key
+	had       map[string]bool    // keys that VMs have and had before this run
 	counts    map[string]int     // VMs of the stack on each node
 	turns     map[schema.Pos]int // how often a placement was asked
 	next      int                // where to look for a free VMID
 	moving    int                // units whose records begin to move
 
 	publishing map[string]bool // see publishingUnits; nil until it is asked for
-}
-
-// rename moves the entries of renamed VMs to their new keys.
-func (d *stackDecider) rename() {
-	at := make(map[string]int, len(d.lock.VMs))
-	for i, e := range d.lock.VMs {
-		at[e.Key] = i
-	}
-	index := func(key string) int {
-		if i, ok := at[key]; ok {
-			return i
-		}
-		return -1
-	}
-	between := map[string]bool{} // keys that are renamed again
-	for _, r := range d.stack.Renamed {
-		between[r.To] = true
-	}
-	for _, r := range d.stack.Renamed {
-		from, to := index(r.From), index(r.To)
-		switch {
-		case from < 0 && to < 0 && !d.lock.Had(r.From):
-			d.clash(r.Pos, "renamed", "remove the line, or correct the old key", "the lock has no VM %q", r.From)
-		case from >= 0 && to >= 0:
-			d.clash(r.Pos, "renamed", "retire or forget one of them", "%s and %s are both in the lock, and two VMs cannot become one", r.From, r.To)
-		case from >= 0:
-			v := &d.lock.VMs[from]
-			delete(at, r.From)
-			at[r.To] = from
-			v.Key = r.To
-			d.addresses[r.To] = d.addresses[r.From]
-			delete(d.addresses, r.From)
-			d.release(v.Value.VMID, d.stack.Name+"/"+r.From, d.stack.Name+"/"+r.To)
-		case to >= 0 && !between[r.From] && !d.lock.Had(r.From): // a lock that was lost does not know
-			v := &d.lock.VMs[to].Value
-			v.Former = append(slices.Clone(v.Former), Address{v.Address(r.To).Profile, r.From})
-		}
-	}
-}
-
-// address is where OpenTofu has a VM: the resource block of its profile.
-func (d *stackDecider) address(key string, v *VM) string {
-	return schema.VMAddress(v.Profile, key)
 }
 
 // decide decides for every VM of the spec, in the order they are written in.
@@ -86,7 +44,8 @@ func (d *stackDecider) decide() {
 		*was = d.vm(v, was)
 	}
 	d.lock.VMs = append(d.lock.VMs, added...)
-	d.lock.recordAddresses(d.addresses)
+	d.formerKeysFree()
+	d.lock.recordAddresses(d.addresses, d.had)
 }
 
 // harmless reports whether no plan under a profile can destroy a VM.
@@ -104,8 +63,8 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 		out.Profile = v.Profile
 	}
 	if v.VMID != 0 {
-		if holder := d.used[v.VMID]; holder != "" && holder != d.stack.Name+"/"+v.Key {
-			d.vmError(v, v.Pos, v.Path, schema.CodeVMIDClash, "choose another VMID; to move a VM from another stack, add it to forgotten there, render, and adopt it here", "VMID %d is recorded for %s", v.VMID, holder)
+		if holder := d.used[v.VMID]; holder != "" && holder != d.stack.Name+"/"+v.Key && !(v.Adopt && d.left[v.VMID] == holder) {
+			d.vmError(v, v.Pos, v.Path, schema.CodeVMIDClash, "choose another VMID; to move a VM from another stack, add it to forgotten there and adopt it here; `stackgen resolve` frees the VMID of a forgotten VM that is gone", "VMID %d is recorded for %s", v.VMID, holder)
 		}
 		out.VMID = v.VMID
 	}
@@ -136,7 +95,7 @@ func (d *stackDecider) allocate(v *schema.VM) int {
 			return d.next
 		}
 	}
-	d.vmError(v, r.Pos, "vmids", schema.CodeVMIDsExhausted, "widen the range; the VMID of a retired VM is free after its retired line is removed", "the range %d-%d has no free VMID", r.First, r.Last)
+	d.vmError(v, r.Pos, "vmids", schema.CodeVMIDsExhausted, "widen the range; `stackgen resolve` records which retired and forgotten VMs are gone, then remove their lines and render", "the range %d-%d has no free VMID", r.First, r.Last)
 	return 0
 }
 

@@ -48,6 +48,8 @@ func (d *stackDecider) units() {
 			continue
 		case d.moves(e.Key, e.Value.Status):
 			now = Moving
+		case e.Value.Status == Forgotten:
+			now = Forgotten // its state may still have its resources
 		case e.Value.Status != Live:
 			continue // its line is gone, and the note of the VM says so
 		default:

@@ -1,0 +1,106 @@
+package lock
+
+import (
+	"slices"
+
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// rename moves the entries of renamed VMs to their new keys.
+func (d *stackDecider) rename() {
+	at := make(map[string]int, len(d.lock.VMs))
+	for i, e := range d.lock.VMs {
+		at[e.Key] = i
+	}
+	index := func(key string) int {
+		if i, ok := at[key]; ok {
+			return i
+		}
+		return -1
+	}
+	between := map[string]bool{} // keys that are renamed again
+	for _, r := range d.stack.Renamed {
+		between[r.To] = true
+	}
+	for _, r := range chained(d.stack.Renamed) {
+		from, to := index(r.From), index(r.To)
+		if from < 0 && to < 0 {
+			from = d.formerly(r.From)
+		}
+		switch {
+		case from < 0 && to < 0 && !d.lock.Had(r.From):
+			d.clash(r.Pos, "renamed", "remove the line, or correct the old key", "the lock has no VM %q", r.From)
+		case from >= 0 && to >= 0:
+			d.clash(r.Pos, "renamed", "retire or forget one of them", "%s and %s are both in the lock, and two VMs cannot become one", r.From, r.To)
+		case from >= 0:
+			v := &d.lock.VMs[from]
+			was := v.Key
+			delete(at, was)
+			at[r.To] = from
+			v.Key = r.To
+			d.addresses[r.To] = d.addresses[was]
+			delete(d.addresses, was)
+			delete(d.had, was)
+			d.release(v.Value.VMID, d.stack.Name+"/"+was, d.stack.Name+"/"+r.To)
+		case to >= 0 && !between[r.From] && !d.lock.Had(r.From): // a lock that was lost does not know
+			v := &d.lock.VMs[to].Value
+			v.Former = append(slices.Clone(v.Former), Address{v.Address(r.To).Profile, r.From})
+		}
+	}
+}
+
+// chained sorts renames so that x: y comes before y: z.
+func chained(renames []schema.Rename) []schema.Rename {
+	rest, out := slices.Clone(renames), make([]schema.Rename, 0, len(renames))
+	for len(rest) > 0 {
+		first := slices.IndexFunc(rest, func(r schema.Rename) bool {
+			return !slices.ContainsFunc(rest, func(before schema.Rename) bool { return before.To == r.From })
+		})
+		first = max(first, 0) // a circle has no first one
+		out = append(out, rest[first])
+		rest = slices.Delete(rest, first, first+1)
+	}
+	return out
+}
+
+// formerly returns the index of the one VM that had a key and is no longer in the
+// spec, or -1: the line of a rename was changed before the rename was applied.
+func (d *stackDecider) formerly(key string) int {
+	found := -1
+	for i, e := range d.lock.VMs {
+		if d.inSpec[e.Key] || !slices.ContainsFunc(e.Value.Former, func(a Address) bool { return a.Key == key }) {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
+
+// formerKeysFree refuses a key for a VM that did not have it while the state may have
+// another VM under it: a plan would change or replace that VM.
+func (d *stackDecider) formerKeysFree() {
+	former := map[string]*Entry[VM]{}
+	for i := range d.lock.VMs {
+		for _, a := range d.lock.VMs[i].Value.Former {
+			if e := &d.lock.VMs[i]; a.Key != e.Key && former[a.Key] == nil {
+				former[a.Key] = e
+			}
+		}
+	}
+	for _, v := range d.stack.VMs {
+		e := former[v.Key]
+		if e == nil || d.had[v.Key] {
+			continue
+		}
+		at := slices.IndexFunc(e.Value.Former, func(a Address) bool { return a.Key == v.Key })
+		d.refuse(finding.OtherVM, finding.VM, v.Key, "its key was another VM's, and the state may still have that VM under it: an apply would change or destroy that VM",
+			finding.Do("remove this VM from "+d.lock.Spec+", apply the move of the other VM and record it, then add this one again",
+				"stackgen render", "(cd stacks/"+d.stack.Name+" && terragrunt stack run apply)", "stackgen resolve"),
+			finding.Do("or give this VM another key")).
+			Because("%s is VM %d, which had the key %s; the move from %s is not recorded as applied", e.Key, e.Value.VMID, v.Key, e.Value.Former[at].Resource())
+	}
+}
