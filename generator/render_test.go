@@ -65,6 +65,7 @@ func TestUnusedParts(t *testing.T) {
 		"a former profile":        {[]string{"vms: {x: {profile: protected}}", "vms: {x: {}}", "vms: {x: {profile: adopted}}"}, "proxmox-vm", "default protected adopted"},
 		"retired":                 {[]string{"vms: {x: {profile: protected}}", "retired: [x]\nvms: {}"}, "proxmox-vm", "default protected"},
 		"forgotten":               {[]string{"vms: {x: {profile: protected}}", "forgotten: [x]\nvms: {}"}, "proxmox-vm", "protected"},
+		"forgotten, line removed": {[]string{"vms: {x: {profile: protected}}", "forgotten: [x]\nvms: {}", "vms: {y: {}}"}, "proxmox-vm", "default protected"},
 		"records":                 {[]string{dns + "vms: {x: {}}"}, "dns proxmox-vm", "default"},
 		"no records":              {[]string{dns + "vms: {x: {dns: false}}"}, "proxmox-vm", "default"},
 		"retired records":         {[]string{dns + "vms: {x: {}}", "retired: [dns-x]\nvms: {x: {}}"}, "dns proxmox-vm", "default"},
@@ -108,13 +109,13 @@ func TestMoved(t *testing.T) {
 		specs []string
 		want  string
 	}{
-		"new":                    {[]string{"vms: {x: {profile: protected}, y: {}}"}, ""},
-		"one of two":             {[]string{"vms: {x: {}, y: {}}", "vms: {x: {profile: protected}, y: {}}"}, `this["x"] > protected["x"]`},
-		"and back":               {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "vms: {x: {}}"}, `protected["x"] > this["x"]`},
-		"a chain":                {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}", "vms: {y: {profile: adopted}}"}, `this["x"] > this["y"], this["y"] > adopted["y"]`},
-		"protected and retired":  {[]string{"vms: {x: {profile: protected}, y: {profile: protected}}", "retired: [x]\nvms: {y: {profile: protected}}"}, `protected["x"] > this["x"]`},
-		"moved and forgotten":    {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "forgotten: [x]\nvms: {}"}, ""},
-		"another VM has the key": {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}", "vms: {x: {}, y: {}}"}, ""},
+		"new":                   {[]string{"vms: {x: {profile: protected}, y: {}}"}, ""},
+		"one of two":            {[]string{"vms: {x: {}, y: {}}", "vms: {x: {profile: protected}, y: {}}"}, `this["x"] > protected["x"]`},
+		"and back":              {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "vms: {x: {}}"}, `protected["x"] > this["x"]`},
+		"a chain":               {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}", "vms: {y: {profile: adopted}}"}, `this["x"] > this["y"], this["y"] > adopted["y"]`},
+		"protected and retired": {[]string{"vms: {x: {profile: protected}, y: {profile: protected}}", "retired: [x]\nvms: {y: {profile: protected}}"}, `protected["x"] > this["x"]`},
+		"moved and forgotten":   {[]string{"vms: {x: {}}", "vms: {x: {profile: protected}}", "forgotten: [x]\nvms: {}"}, ""},
+		"line removed":          {[]string{"vms: {x: {}}", "renamed: {x: y}\nvms: {y: {}}", "vms: {y: {}, z: {}}"}, `this["x"] > this["y"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body, exists := rendered(t, c.specs...)["stacks/a/moved/proxmox-vm.tf"]
