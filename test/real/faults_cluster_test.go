@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -47,88 +48,114 @@ const faultBackup = "backup"
 // faultSpeed is the speed of the simulated cluster's clock.
 const faultSpeed = 20
 
-// A faultTemplate is a cluster and a project before a fault: applied by the real
-// provider once, and copied for every cell.
-type faultTemplate struct {
+// A faultWorld is a cluster and a project before a fault. It is built once with the
+// real tools, and copied for every cell.
+type faultWorld struct {
+	build func(*faultCase) // writes the project and applies it
+	fresh bool             // built for every cell: something outside of cluster and project belongs to it
+
+	once  sync.Once
+	tools *engine.Tools
 	seed  []byte // the content of the cluster
 	dir   string // the project with its state
 	start time.Time
-	tools *engine.Tools
 }
 
-// A faultCase is a copy of a faultTemplate, in which one fault is injected and commands
-// run.
-type faultCase struct {
-	*testing.T
-	dir      string
-	sim      *pvesim.Server
-	tools    *engine.Tools
-	before   map[int]guestState
-	slow     atomic.Bool // clones do not finish
-	guardOff bool
-}
-
-// newFaultTemplate creates the project and applies it.
-func newFaultTemplate(t *testing.T) *faultTemplate {
-	t.Helper()
-	base := &faultTemplate{start: time.Now(), tools: findTools(t)}
-	base.tools = base.tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + faultEnv(base.tools, "PATH"))
-	w := base.cell(t)
-	w.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\n")
+// faultStack is the world of most faults: the stack live, applied.
+func faultStack(w *faultCase) {
+	w.settings("")
 	w.spec(faultSpec, true)
 	w.must(w.apply())
-	check(t, os.CopyFS(filepath.Join(w.dir, faultBackup), os.DirFS(filepath.Join(w.dir, ".state"))))
+	check(w.T, os.CopyFS(filepath.Join(w.dir, faultBackup), os.DirFS(filepath.Join(w.dir, ".state"))))
 	w.spec(faultSpec+faultLast, true)
 	w.must(w.apply())
 	w.must(w.stackgen("preflight"))
-	var seed bytes.Buffer
-	if err := w.sim.Save(&seed); err != nil {
-		t.Fatal(err)
-	}
-	saved, err := pvesim.ParseSeed(seed.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.remove("stacks/live/.terragrunt-stack")
-	base.seed, base.dir, base.start = seed.Bytes(), w.dir, saved.Time
-	return base
 }
 
-// cell copies the template.
-func (b *faultTemplate) cell(t *testing.T, change ...seedChange) *faultCase {
+// A faultCase is a copy of a faultWorld, in which one fault is injected and commands
+// run.
+type faultCase struct {
+	*testing.T
+	dir    string
+	sim    *pvesim.Server
+	others []*otherCluster
+	tools  *engine.Tools
+	before *clusterState
+	slow   atomic.Bool // clones do not finish
+	guard  string      // the level of the guard
+	rest   string      // of stackgen.yaml
+}
+
+// copy is the world for one cell. t is the test of all cells, for which the world is
+// built once.
+func (b *faultWorld) copy(all, t *testing.T, change ...seedChange) *faultCase {
+	t.Helper()
+	if b.fresh {
+		w := b.cell(t, change...)
+		b.build(w)
+		return w
+	}
+	b.once.Do(func() {
+		w := b.cell(all)
+		b.build(w)
+		var seed bytes.Buffer
+		check(all, w.sim.Save(&seed))
+		saved, err := pvesim.ParseSeed(seed.Bytes())
+		check(all, err)
+		w.remove("stacks/live/.terragrunt-stack")
+		b.seed, b.start, b.dir = seed.Bytes(), saved.Time, w.dir
+	})
+	if b.dir == "" {
+		t.Fatal("the world could not be built")
+	}
+	return b.cell(t, change...)
+}
+
+// cell starts a cluster, and copies the project if it was built.
+func (b *faultWorld) cell(t *testing.T, change ...seedChange) *faultCase {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var seed *pvesim.Seed
+	check(t, err)
+	seed, err := pvesim.DefaultSeed()
+	start := time.Now()
 	if b.dir != "" {
-		if err := os.CopyFS(dir, os.DirFS(b.dir)); err != nil {
-			t.Fatal(err)
-		}
-		if seed, err = pvesim.ParseSeed(b.seed); err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range change {
-			c(seed)
-		}
+		check(t, os.CopyFS(dir, os.DirFS(b.dir)))
+		seed, err = pvesim.ParseSeed(b.seed)
+		start = b.start
 	}
-	w := &faultCase{T: t, dir: dir}
-	sim, err := pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true, Clock: clock.NewScaled(b.start, faultSpeed), Durations: w.durations})
-	if err != nil {
-		t.Fatal(err)
+	check(t, err)
+	for _, c := range change {
+		c(seed)
 	}
-	if err := sim.Start("127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
+	w := &faultCase{T: t, dir: dir, guard: "full"}
+	w.sim = w.startCluster(seed, start)
+	// With its own TMPDIR, a cell does not wait for the provider's lock file of another.
+	w.tools = b.tools.With(append(w.sim.Env(), "TMPDIR="+t.TempDir())...)
+	return w
+}
+
+// startCluster starts a simulated cluster.
+func (w *faultCase) startCluster(seed *pvesim.Seed, start time.Time) *pvesim.Server {
+	w.Helper()
+	sim, err := pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true, Clock: clock.NewScaled(start, faultSpeed), Durations: w.durations})
+	check(w.T, err)
+	check(w.T, sim.Start("127.0.0.1:0"))
+	w.Cleanup(func() {
 		if err := sim.Close(); err != nil {
-			t.Error(err)
+			w.Error(err)
 		}
 	})
-	// With its own TMPDIR, a cell does not wait for the provider's lock file of another.
-	w.sim, w.tools = sim, b.tools.With(append(sim.Env(), "TMPDIR="+t.TempDir())...)
-	return w
+	return sim
+}
+
+// connectTo starts another cluster and makes it the one that the environment names.
+// Nothing may be written to it.
+func (w *faultCase) connectTo(seed *pvesim.Seed) *pvesim.Server {
+	w.Helper()
+	sim := w.startCluster(seed, time.Now())
+	w.others = append(w.others, &otherCluster{sim, stateOf(sim)})
+	w.tools = w.tools.With(sim.Env()...)
+	return sim
 }
 
 // durations makes clones take long enough for events during them, and slow ones
@@ -226,12 +253,26 @@ func (w *faultCase) remove(path string) {
 	check(w.T, os.RemoveAll(filepath.Join(w.dir, path)))
 }
 
+// settings writes the settings of the project: the level of the guard, and other lines.
+func (w *faultCase) settings(rest string) {
+	w.Helper()
+	w.rest = rest
+	w.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nguard: "+w.guard+"\n"+rest)
+}
+
+// level changes the level of the guard.
+func (w *faultCase) level(guard string) {
+	w.Helper()
+	if w.guard != guard {
+		w.guard = guard
+		w.settings(w.rest)
+		w.must(w.stackgen("render"))
+	}
+}
+
 // spec writes the spec, and renders it if render is set.
 func (w *faultCase) spec(text string, render bool) {
 	w.Helper()
-	if w.guardOff {
-		text += "guard: off\n"
-	}
 	w.write("specs/live.yaml", text)
 	if render {
 		w.must(w.stackgen("render"))

@@ -170,7 +170,7 @@ func withStaleLists(event func(*faultCase)) func(*faultCase) {
 func failClone(do string) func(*faultCase) {
 	return func(w *faultCase) {
 		addVM(w)
-		w.before = w.guests()
+		w.before = stateOf(w.sim)
 		check(w.T, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Count: 1, Do: do}))
 		if r := w.apply(); r.code == 0 {
 			w.Fatalf("the apply succeeds\n%s", r.output)
@@ -183,7 +183,7 @@ func failClone(do string) func(*faultCase) {
 // state marks the VM as tainted, and the next plan replaces it.
 func failConfiguration(w *faultCase) {
 	addVM(w)
-	w.before = w.guests()
+	w.before = stateOf(w.sim)
 	check(w.T, w.sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/303/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	if r := w.apply(); r.code == 0 {
 		w.Fatalf("the apply succeeds\n%s", r.output)
@@ -202,12 +202,12 @@ func killApply(w *faultCase) {
 func killApplyWhileCloning(w *faultCase) {
 	w.slow.Store(true)
 	startAndKillApply(w)
-	w.waitUntil("the clones have begun", func() bool { return len(w.guests()) == len(w.before)+3 })
+	w.waitUntil("the clones have begun", func() bool { return len(w.guests()) == len(w.before.guests)+3 })
 }
 
 func startAndKillApply(w *faultCase) {
 	w.spec(faultSpec+faultLast+"  d: {node: pve1}\n  e: {node: pve2}\n  f: {node: pve3}\n", true)
-	w.before = w.guests()
+	w.before = stateOf(w.sim)
 	w.run("stacks/live", func() bool { return w.clonesOf(9000) >= 3 }, "terragrunt", "stack", "run", "apply", "--non-interactive")
 }
 

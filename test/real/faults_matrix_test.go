@@ -2,22 +2,42 @@
 
 package real
 
+import "slices"
+
 // A fault is a row of the matrix: an event, and its expected outcomes.
 type fault struct {
-	name           string
-	seed           seedChange       // changes the cluster before the event, or nil
-	event          func(*faultCase) // injects the fault
-	foreign        []int            // VMIDs in the stack's range that belong to other guests
-	created        []int            // new guests, in both outcomes
-	apply, imports outcome          // after a plain apply, and after import-blocks and an apply
+	name        string
+	world       *faultWorld                    // what is applied before the event; nil: the stack live
+	seed        seedChange                     // changes the cluster before the event, or nil
+	event       func(*faultCase)               // injects the fault
+	command     func(*faultCase) commandResult // is run instead of `terragrunt stack run apply`, or nil
+	foreign     []int                          // VMIDs in the stack's range that belong to other guests
+	foreignPool bool                           // the pool live is not the stack's
+	created     []int                          // new guests, in all outcomes
+	removed     []int                          // guests that the specs ask to destroy, in all outcomes
+	apply       outcome                        // of an apply
+	imports     outcome                        // of import-blocks, and an apply
+	fast        *fastOutcomes                  // with `guard: fast`, if they differ
+	harm        string                         // what an apply does with `guard: off`; "" if it does no harm
+	noHarmRun   string                         // why no apply with `guard: off` is run
+	recovery    recovery                       // a step of the refusal that needs no decision
+}
+
+// fastOutcomes are the outcomes with `guard: fast`, which judges no plans.
+type fastOutcomes struct{ apply, imports outcome }
+
+// faults are the rows, in the order of the documentation.
+func faults() []fault {
+	return slices.Concat(stateFaults(), guestFaults(), clusterFaults(), applyFaults(), specFaults())
 }
 
 // An outcome is how a cell must end: without verdicts, with an empty plan; otherwise
 // refused with these verdicts.
 type outcome struct {
-	verdicts string // and their keys
-	contains string // part of the reason, or of the result of the apply
-	created  []int  // new guests
+	verdicts    string // and their keys
+	contains    string // part of the reason, or of the result of the apply
+	created     []int  // new guests
+	afterImport bool   // of imports: import-blocks succeeds, and the apply is refused
 }
 
 // refuse is the outcome of a refusal.
@@ -54,39 +74,63 @@ const (
 	nothingToDo = "right: nothing to do"
 )
 
-// faults are the rows, in the order of the documentation.
-func faults() []fault {
+// stateFaults are states that are lost or old.
+func stateFaults() []fault {
 	return []fault{
 		fault{name: "state lost", event: loseState}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "state of one unit lost", event: loseUnitState}.fixedByImport("adopt a b c", noState, "3 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "stale state restored from a backup", event: restoreOldState}.fixedByImport("adopt c", noState, "1 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "stale import file, state lost", event: leaveWrongImport, harm: "destroys 123", recovery: recovery{"import-blocks", "4 imported, 0 added, 0 changed, 0 destroyed", nil}}.fixedByImport("adopt a", "its import block is wrong", "4 imported, 0 added, 0 changed, 0 destroyed"),
+	}
+}
+
+// guestFaults are guests that were changed by hand.
+func guestFaults() []fault {
+	return []fault{
 		fault{name: "VM migrated by hand", event: migrate}.succeedsInBoth(nothingToDo),
-		fault{name: "VM deleted by hand", event: deleteVM}.refusedInBoth("gone a", "a plan would create it again, empty"),
+		fault{name: "VM deleted by hand", event: deleteVM, harm: "creates 300", recovery: recovery{"state rm", "1 added, 0 changed, 0 destroyed", []int{300}}}.refusedInBoth("gone a", "a plan would create it again, empty"),
 		fault{name: "VM re-created by hand under the same VMID", event: recreateVM, foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
-		fault{name: "VM deleted, a stranger has its VMID", event: replaceVM, foreign: []int{300}}.refusedInBoth("conflict a", "belongs to a VM with another name"),
+		fault{name: "VM deleted, a stranger has its VMID", event: replaceVM, harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "belongs to a VM with another name"),
 		fault{name: "VMID of a new VM taken by a VM", event: occupyVMID(asVM), foreign: []int{303}}.refusedInBoth("conflict d", "belongs to a VM with another name"),
 		fault{name: "VMID of a new VM taken by a container", event: occupyVMID(asContainer), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a container"),
 		fault{name: "VMID of a new VM taken by a template", event: occupyVMID(asTemplate), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a template"),
 		fault{name: "state lost, and two VMs of one name", event: duplicateName}.refusedInBoth("ambiguous a", "other VMs have its name"),
-		fault{name: "five VMs have the name of a new one", event: fiveSameNames}.refusedInBoth("ambiguous d", "other VMs have its name"),
+		fault{name: "five VMs have the name of a new one", event: fiveSameNames, harm: "creates 303 as one more live-d"}.refusedInBoth("ambiguous d", "other VMs have its name"),
+		fault{name: "agent silent", event: silenceAgent, noHarmRun: "the plan waits 15 minutes"}.refusedInBoth("unknown a", "every plan would wait 15m for it"),
+		fault{name: "NIC hole, state lost", event: leaveNICGap}.refusedInBoth("unknown b", "no net1"),
+	}
+}
+
+// clusterFaults are what the cluster does not show or have.
+func clusterFaults() []fault {
+	return []fault{
 		fault{name: "token without VM.Audit on everything", seed: roleWithoutAudit, event: hideGuests("/vms", "/pool")}.refusedInBoth("unknown a b c", "cannot see"),
 		fault{name: "token without VM.Audit on one VM", seed: roleWithoutAudit, event: hideGuests("/vms/301", "/pool")}.refusedInBoth("unknown b", "the token does not see it"),
 		fault{name: "node offline", event: disconnectNodes("pve2")}.refusedInBoth("unknown b", "node pve2 is offline"),
 		fault{name: "no quorum", event: disconnectNodes("pve2", "pve3")}.refusedInBoth("unknown live a b c", "no quorum"),
 		fault{name: "lists lagging and alternating, a VM to create", seed: staleLists, event: withStaleLists(addVM)}.succeedsInBoth("1 added, 0 changed, 0 destroyed", 303),
 		fault{name: "lists lagging and alternating, state lost", seed: staleLists, event: withStaleLists(loseState)}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "template of a new VM gone", event: removeTemplate}.refusedInBoth("cannot-create d", "its template 9000 does not exist"),
+		fault{name: "pool gone", event: deletePool, recovery: recovery{"state rm", "1 added, 3 changed, 0 destroyed", nil}}.refusedInBoth("gone live", "in state, and not in the cluster any more"),
+	}
+}
+
+// applyFaults are applies that ended halfway.
+func applyFaults() []fault {
+	return []fault{
 		fault{name: "596, and the clone was executed", event: failClone("timeout"), created: []int{303}}.fixedByImport("adopt d", noState, "1 imported"),
 		fault{name: "apply killed with SIGKILL in the middle of clones", event: killApply, created: []int{303, 304, 305}}.fixedByImport("adopt d e f", noState, "3 imported"),
 		fault{name: "apply killed with SIGKILL, its clones still under way", event: killApplyWhileCloning, created: []int{303, 304, 305}}.refusedInBoth("busy d e f", "locked: clone"),
 		fault{name: "worker killed, its lock left behind", event: failClone("kill-worker"), created: []int{303}}.refusedInBoth("busy d", "locked: clone"),
-		fault{name: "apply failed between a clone and its configuration", event: failConfiguration, created: []int{303}}.refusedInBoth("would-destroy d", "tainted in state"),
-		fault{name: "template of a new VM gone", event: removeTemplate}.refusedInBoth("cannot-create d", "its template 9000 does not exist"),
-		fault{name: "agent silent", event: silenceAgent}.refusedInBoth("unknown a", "every plan would wait 15m for it"),
-		fault{name: "NIC hole, state lost", event: leaveNICGap}.refusedInBoth("unknown b", "no net1"),
-		fault{name: "pool gone", event: deletePool}.refusedInBoth("gone live", "in state, and not in the cluster any more"),
+		fault{name: "apply failed between a clone and its configuration", event: failConfiguration, created: []int{303}, recovery: recovery{"untaint", "0 added, 1 changed, 0 destroyed", nil}}.refusedInBoth("would-destroy d", "tainted in state"),
+	}
+}
+
+// specFaults are specs that no longer have a VM.
+func specFaults() []fault {
+	return []fault{
 		fault{name: "spec shrunk", event: dropVM}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
 		fault{name: "spec with a renamed key", event: renameKey}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
 		fault{name: "spec with a renamed key that says so", event: renameKeyDeclared}.succeedsInBoth("right"),
-		fault{name: "stale import file, state lost", event: leaveWrongImport}.fixedByImport("adopt a", "its import block is wrong", "4 imported, 0 added, 0 changed, 0 destroyed"),
 	}
 }

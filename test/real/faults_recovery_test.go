@@ -15,20 +15,12 @@ type recovery struct {
 	created       []int
 }
 
-// recoveries are steps that need no decision.
-var recoveries = map[string]recovery{
-	"VM deleted by hand": {"state rm", "1 added, 0 changed, 0 destroyed", []int{300}},
-	"apply failed between a clone and its configuration": {"untaint", "0 added, 1 changed, 0 destroyed", nil},
-	"pool gone":                     {"state rm", "1 added, 3 changed, 0 destroyed", nil},
-	"stale import file, state lost": {"import-blocks", "4 imported, 0 added, 0 changed, 0 destroyed", nil},
-}
-
 // recoveryCommand is a command line in a refusal.
 var recoveryCommand = regexp.MustCompile(`(?m)^      (\S.*)$`)
 
 // applyRecovery applies, runs the command lines of the refusal, and applies again.
-func applyRecovery(w *faultCase, f fault) {
-	r := recoveries[f.name]
+func applyRecovery(w *faultCase, f *fault) {
+	r := f.recovery
 	output := w.apply().output
 	ran := false
 	for _, step := range strings.Split(output, "\n  > ") {
@@ -46,5 +38,5 @@ func applyRecovery(w *faultCase, f fault) {
 	w.expectOutcome(outcome{contains: r.applied}, w.apply)
 	w.must(w.stackgen("import-blocks"))
 	w.checkEmptyPlan()
-	w.checkInvariants(slices.Concat(f.created, r.created), f.foreign)
+	w.checkInvariants(f, slices.Concat(f.created, r.created))
 }

@@ -3,6 +3,8 @@
 package real
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,80 +14,144 @@ import (
 	"testing"
 )
 
+// faultLevels are the levels of the guard at which every fault is caused.
+var faultLevels = []string{"full", "fast"}
+
+// A faultRow is the results of a fault: by level, of an apply and of import-blocks and
+// an apply; and without the guard.
+type faultRow struct {
+	guarded [2][2]string
+	off     string
+}
+
 // TestFaults injects every fault of the matrix into a simulated cluster with a stack
 // that the real provider created. Then one user applies, and another runs
 // import-blocks first. No guest may be created twice or destroyed, and no guest
 // outside of the stack written. The outputs are the table in docs/faults.md.
+//
+// All tests together run only the cells of `guard: full`; if this test is named, it runs
+// all cells.
 func TestFaults(t *testing.T) {
-	base := newFaultTemplate(t)
-	rows := make([][2]string, len(faults()))
-	t.Run("cells", func(t *testing.T) {
-		for i, f := range faults() {
-			f.cell(t, base, "apply", func(w *faultCase) { rows[i][0] = plainApply(w, f) })
-			f.cell(t, base, "import-blocks", func(w *faultCase) { rows[i][1] = importsFirst(w, f) })
-			if recoveries[f.name].line != "" {
-				f.cell(t, base, "recovery", func(w *faultCase) { applyRecovery(w, f) })
+	levels, off := faultLevels, true
+	if !strings.Contains(flag.Lookup("test.run").Value.String(), "TestFaults") {
+		levels, off = faultLevels[:1], false
+		t.Logf("not run: the cells with `guard: fast` and `guard: off`, which `make faults` runs")
+	}
+	tools := findTools(t)
+	tools = tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + faultEnv(tools, "PATH"))
+	stack := &faultWorld{build: faultStack}
+	all := faults()
+	rows := make([]faultRow, len(all))
+	t.Run("cells", func(cells *testing.T) {
+		for i := range all {
+			f, row := &all[i], &rows[i]
+			if f.world == nil {
+				f.world = stack
 			}
-			if harmWithoutGuard[f.name] != "" {
-				f.cell(t, base, "unguarded", func(w *faultCase) { applyUnguarded(w, f) })
+			f.world.tools = tools
+			for n, level := range levels {
+				f.cell(t, cells, level, "apply", func(w *faultCase) { row.guarded[n][0] = plainApply(w, f) })
+				f.cell(t, cells, level, "import-blocks", func(w *faultCase) { row.guarded[n][1] = importsFirst(w, f) })
+			}
+			if f.recovery.line != "" {
+				f.cell(t, cells, "full", "recovery", func(w *faultCase) { applyRecovery(w, f) })
+			}
+			if off && f.noHarmRun == "" {
+				f.cell(t, cells, "off", "apply", func(w *faultCase) { row.off = applyUnguarded(w, f) })
 			}
 		}
 	})
-	for _, row := range rows {
-		if row[0] == "" || row[1] == "" {
-			return // a cell failed, or -run selected some of them
-		}
-	}
-	faultTable(t, rows)
+	faultTable(t, all, rows, off)
 }
 
-// cell injects the fault into a copy of the cluster and the project, and runs a function on it.
-func (f fault) cell(t *testing.T, base *faultTemplate, name string, run func(*faultCase)) {
-	t.Run(strings.ReplaceAll(f.name, " ", "-")+"/"+name, func(t *testing.T) {
+// cell injects the fault into a copy of its world with a level of the guard, and runs a
+// function on it.
+func (f *fault) cell(all, t *testing.T, level, name string, run func(*faultCase)) {
+	t.Run(strings.ReplaceAll(f.name, " ", "-")+"/"+level+"/"+name, func(t *testing.T) {
 		t.Parallel()
 		var seeds []seedChange
 		if f.seed != nil {
 			seeds = append(seeds, f.seed)
 		}
-		w := base.cell(t, seeds...)
-		if name == "unguarded" {
-			w.guardOff = true
-			w.spec(faultSpec+faultLast, true)
-		}
+		w := f.world.copy(all, t, seeds...)
+		w.level(level)
 		f.event(w)
 		if w.before == nil {
-			w.before = w.guests()
+			w.before = stateOf(w.sim)
 		}
 		run(w)
 	})
 }
 
+// applied runs the command of the first column.
+func (f *fault) applied(w *faultCase) func() commandResult {
+	if f.command != nil {
+		return func() commandResult { return f.command(w) }
+	}
+	return w.apply
+}
+
+// outcomes are the outcomes at the level of the guard.
+func (f *fault) outcomes(w *faultCase) fastOutcomes {
+	if f.fast != nil && w.guard == "fast" {
+		return *f.fast
+	}
+	return fastOutcomes{f.apply, f.imports}
+}
+
 // plainApply applies after the fault.
-func plainApply(w *faultCase, f fault) string {
-	out := w.expectOutcome(f.apply, w.apply)
-	if f.apply.verdicts == "" {
+func plainApply(w *faultCase, f *fault) string {
+	want := f.outcomes(w).apply
+	out := w.expectOutcome(want, f.applied(w))
+	if want.verdicts == "" {
 		w.checkEmptyPlan()
 	}
-	w.checkInvariants(slices.Concat(f.created, f.apply.created), f.foreign)
+	w.checkInvariants(f, slices.Concat(f.created, want.created))
 	return out
 }
 
 // importsFirst runs import-blocks, and applies. If import-blocks refuses, the apply must
 // refuse, too.
-func importsFirst(w *faultCase, f fault) string {
+func importsFirst(w *faultCase, f *fault) string {
+	want := f.outcomes(w).imports
 	importBlocks := func() commandResult { return w.stackgen("import-blocks") }
 	var out string
-	if f.imports.verdicts != "" {
-		out = w.expectOutcome(f.imports, importBlocks)
-		w.expectOutcome(outcome{verdicts: f.imports.verdicts, contains: f.imports.contains}, w.apply)
+	if want.verdicts != "" && !want.afterImport {
+		out = w.expectOutcome(want, importBlocks)
+		w.expectOutcome(outcome{verdicts: want.verdicts, contains: want.contains}, f.applied(w))
 	} else {
 		w.must(importBlocks())
-		out = w.expectOutcome(f.imports, w.apply)
-		w.must(importBlocks())
-		w.checkEmptyPlan()
+		out = w.expectOutcome(want, f.applied(w))
+		if want.verdicts == "" {
+			w.must(importBlocks())
+			w.checkEmptyPlan()
+		}
 	}
-	w.checkInvariants(slices.Concat(f.created, f.imports.created), f.foreign)
+	w.checkInvariants(f, slices.Concat(f.created, want.created))
 	return out
+}
+
+// applyUnguarded applies with `guard: off`, and returns the harm that this does. It
+// fails unless that is what the row expects, which proves that violations finds harm.
+func applyUnguarded(w *faultCase, f *fault) string {
+	r := f.applied(w)()
+	var harm []string
+	for _, v := range w.violations(f, nil) {
+		if fresh := slices.Concat(f.created, f.apply.created); !slices.ContainsFunc(fresh, func(id int) bool { return v.what == fmt.Sprintf("creates %d", id) }) {
+			harm = append(harm, v.what)
+		}
+	}
+	got := strings.Join(harm, "; ")
+	if got != f.harm {
+		w.Errorf("without the guard, the apply %q, want %q: exit %d\n%s", got, f.harm, r.code, r.output)
+	}
+	switch {
+	case got != "":
+		return got
+	case r.code != 0:
+		return "no harm: it fails"
+	}
+	return "no harm"
 }
 
 // checkEmptyPlan fails unless the plan is empty.
@@ -100,7 +166,7 @@ func (w *faultCase) checkEmptyPlan() {
 var (
 	// A line of a report: severity, kind, address, what else is known of it, and
 	// the reason after two spaces.
-	faultFinding = regexp.MustCompile(`(blocked|failed|outdated) +([a-z-]+) +live/([a-z0-9-]+)(?: ?\S+)*  +(\S.*)`)
+	faultFinding = regexp.MustCompile(`(blocked|failed|outdated) +([a-z-]+) +(?:live/)?([a-z0-9][a-z0-9./*-]*)(?: ?\S+)*  +(\S.*)`)
 	faultApplied = regexp.MustCompile(`Apply complete! Resources: (?:(\d+) imported, )?(\d+) added, (\d+) changed, (\d+) destroyed`)
 )
 
@@ -170,20 +236,38 @@ func summarizeRefusal(output string) string {
 	return "blocked, " + strings.Join(out, "; ") + ": " + found[0][4]
 }
 
-// faultTable compares the results with the documentation.
-func faultTable(t *testing.T, rows [][2]string) {
+// faultTable compares the results with the documentation, as far as cells ran.
+func faultTable(t *testing.T, all []fault, rows []faultRow, complete bool) {
 	t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "| what happened | `terragrunt stack run apply` | `stackgen import-blocks`, then apply |\n|---|---|---|\n")
-	for i, f := range faults() {
-		if rows[i][1] == rows[i][0] {
-			rows[i][1] = "the same"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.name, faultText.Replace(rows[i][0]), faultText.Replace(rows[i][1]))
-	}
+	fmt.Fprintf(&b, "| what happened | `terragrunt stack run apply` | `stackgen import-blocks`, then apply | apply with `guard: off` |\n|---|---|---|---|\n")
 	file := filepath.Join(repository, "docs", "faults.md")
 	body, err := os.ReadFile(file)
 	check(t, err)
+	for i, f := range all {
+		row := &rows[i]
+		cells := row.guarded[0]
+		for column := range cells {
+			if cells[column] == "" || complete && row.guarded[1][column] == "" {
+				return // a cell failed, or -run selected some of them
+			}
+			if fast := row.guarded[1][column]; fast != "" && fast != cells[column] {
+				cells[column] += "; with `guard: fast`: " + fast
+			}
+		}
+		if cells[1] == cells[0] {
+			cells[1] = "the same"
+		}
+		off := cmp.Or(row.off, "not run: "+f.noHarmRun)
+		line := fmt.Sprintf("| %s | %s | %s |", f.name, faultText.Replace(cells[0]), faultText.Replace(cells[1]))
+		if !complete && f.fast == nil && !strings.Contains(string(body), "\n"+line) {
+			t.Errorf("%s differs from the results; UPDATE=1 make faults writes them:\n%s", file, line)
+		}
+		fmt.Fprintf(&b, "%s %s |\n", line, off)
+	}
+	if !complete {
+		return
+	}
 	before, rest, found := strings.Cut(string(body), "<!-- the matrix -->\n")
 	_, after, ended := strings.Cut(rest, "<!-- end -->\n")
 	if !found || !ended {
@@ -195,7 +279,7 @@ func faultTable(t *testing.T, rows [][2]string) {
 		return
 	}
 	if string(body) != want {
-		t.Errorf("%s differs from the results; UPDATE=1 writes them:\n%s", file, b.String())
+		t.Errorf("%s differs from the results; UPDATE=1 make faults writes them:\n%s", file, b.String())
 	}
 }
 
