@@ -138,10 +138,14 @@ func (w *faultCase) requestsOf(f *fault, after *clusterState, found func(what, p
 	for _, e := range log {
 		_, exists := after.guests[e.VMID]
 		_, existed := w.before.guests[e.VMID]
-		destroys := e.Method == http.MethodDelete && !slices.Contains(f.removed, e.VMID) && (exists || !existed) // else it is found above
-		creates := e.Method == http.MethodPost && (strings.HasSuffix(e.Path, "/qemu") || strings.HasSuffix(e.Path, "/lxc"))
-		if destroys || creates {
-			found("requests "+e.Method+" "+e.Path, "status %d", e.Status)
+		guest := e.VMID != 0 && !slices.Contains(f.removed, e.VMID) && (exists || !existed) // else it is found above
+		switch {
+		case e.Method == http.MethodDelete && guest:
+			found(fmt.Sprintf("destroys %d", e.VMID), "DELETE %s was requested", e.Path)
+		case e.Method == http.MethodDelete && e.VMID == 0:
+			found("deletes "+e.Path, "status %d", e.Status)
+		case e.Method == http.MethodPost && (strings.HasSuffix(e.Path, "/qemu") || strings.HasSuffix(e.Path, "/lxc")):
+			found("creates a guest without a template", "POST %s", e.Path)
 		}
 	}
 }

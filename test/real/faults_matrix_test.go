@@ -122,7 +122,7 @@ func applyFaults() []fault {
 		fault{name: "apply killed with SIGKILL in the middle of clones", event: killApply, created: []int{303, 304, 305}}.fixedByImport("adopt d e f", noState, "3 imported"),
 		fault{name: "apply killed with SIGKILL, its clones still under way", event: killApplyWhileCloning, created: []int{303, 304, 305}}.refusedInBoth("busy d e f", "locked: clone"),
 		fault{name: "worker killed, its lock left behind", event: failClone("kill-worker"), created: []int{303}}.refusedInBoth("busy d", "locked: clone"),
-		fault{name: "apply failed between a clone and its configuration", event: failConfiguration, created: []int{303}, recovery: recovery{"untaint", "0 added, 1 changed, 0 destroyed", nil}}.refusedInBoth("would-destroy d", "tainted in state"),
+		fault{name: "apply failed between a clone and its configuration", event: failConfiguration, harm: "destroys 303", created: []int{303}, recovery: recovery{"untaint", "0 added, 1 changed, 0 destroyed", nil}}.refusedInBoth("would-destroy d", "tainted in state"),
 	}
 }
 
