@@ -77,7 +77,8 @@ func (w *faultCase) violations(f *fault, created []int) (out []violation) {
 		was := w.before.guests[id]
 		is, exists := after.guests[id]
 		ours := id >= 300 && id <= 399 && !slices.Contains(f.foreign, id)
-		switch n := w.sim.Writes(id) - w.clonesOf(id); {
+		tries := w.sim.Writes(id) - w.clonesOf(id) // clones to its VMID, and writes
+		switch writes := w.writesTo(id); {
 		case slices.Contains(f.removed, id):
 			if exists {
 				found(fmt.Sprintf("keeps %d", id), "it is retired")
@@ -88,8 +89,10 @@ func (w *faultCase) violations(f *fault, created []int) (out []violation) {
 			found(fmt.Sprintf("replaces %d", id), "was %s, is %s", was.identity(), is.identity())
 		case !ours && !reflect.DeepEqual(is, was):
 			found(fmt.Sprintf("changes %d, which is not the stack's", id), "%v, before %v", is, was)
-		case !ours && n > 0:
-			found(fmt.Sprintf("writes to %d, which is not the stack's", id), "%d times", n)
+		case !ours && len(writes) > 0:
+			found(fmt.Sprintf("writes to %d, which is not the stack's", id), "%v", writes)
+		case !ours && tries > 0:
+			found(fmt.Sprintf("%s %d, which is not the stack's", triesToCreate, id), "%d times", tries)
 		}
 	}
 	w.newGuests(after, created, found)
@@ -104,6 +107,19 @@ func (w *faultCase) violations(f *fault, created []int) (out []violation) {
 		}
 	}
 	w.requestsOf(f, after, found)
+	return out
+}
+
+// triesToCreate begins a violation that has no effect: Proxmox VE refuses it.
+const triesToCreate = "tries to create"
+
+// writesTo are the requests that write to a guest.
+func (w *faultCase) writesTo(id int) (out []string) {
+	for _, e := range w.sim.Requests() {
+		if e.Write && strings.Contains(e.Path+"/", fmt.Sprintf("/%d/", id)) && !strings.HasSuffix(e.Path, "/clone") {
+			out = append(out, e.Method+" "+e.Path)
+		}
+	}
 	return out
 }
 

@@ -89,7 +89,7 @@ func guestFaults() []fault {
 	return []fault{
 		fault{name: "VM migrated by hand", event: migrate}.succeedsInBoth(nothingToDo),
 		fault{name: "VM deleted by hand", event: deleteVM, harm: "creates 300", recovery: recovery{"state rm", "1 added, 0 changed, 0 destroyed", []int{300}}}.refusedInBoth("gone a", "a plan would create it again, empty"),
-		fault{name: "VM re-created by hand under the same VMID", event: recreateVM, foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
+		fault{name: "VM re-created by hand under the same VMID", event: recreateVM, harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
 		fault{name: "VM deleted, a stranger has its VMID", event: replaceVM, harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "belongs to a VM with another name"),
 		fault{name: "VMID of a new VM taken by a VM", event: occupyVMID(asVM), foreign: []int{303}}.refusedInBoth("conflict d", "belongs to a VM with another name"),
 		fault{name: "VMID of a new VM taken by a container", event: occupyVMID(asContainer), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a container"),

@@ -137,7 +137,8 @@ func applyUnguarded(w *faultCase, f *fault) string {
 	r := f.applied(w)()
 	var harm []string
 	for _, v := range w.violations(f, nil) {
-		if fresh := slices.Concat(f.created, f.apply.created); !slices.ContainsFunc(fresh, func(id int) bool { return v.what == fmt.Sprintf("creates %d", id) }) {
+		fresh := slices.Concat(f.created, f.apply.created)
+		if !strings.HasPrefix(v.what, triesToCreate) && !slices.ContainsFunc(fresh, func(id int) bool { return v.what == fmt.Sprintf("creates %d", id) }) {
 			harm = append(harm, v.what)
 		}
 	}
