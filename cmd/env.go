@@ -14,7 +14,7 @@ import (
 
 // An env is where a command reads from and writes to, and how.
 type env struct {
-	in          io.Reader
+	random, in  io.Reader
 	out, errOut io.Writer
 	verbose     bool // --verbose
 }

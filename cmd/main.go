@@ -29,11 +29,11 @@ type exitCode int
 func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // Main runs one command line and returns its exit code. Results go to out,
-// progress and problems to errOut.
-func Main(args []string, in io.Reader, out, errOut io.Writer) int {
+// progress and problems to errOut. random is where the id of a new project comes from.
+func Main(args []string, random, in io.Reader, out, errOut io.Writer) int {
 	// A fifth less time for a render of a thousand VMs; one of ten thousand needs 0.6 GiB.
 	debug.SetGCPercent(200)
-	e := &env{in: in, out: out, errOut: errOut}
+	e := &env{random: random, in: in, out: out, errOut: errOut}
 	app := e.app()
 	args, err := permute(app, args)
 	if err == nil {

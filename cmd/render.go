@@ -43,7 +43,11 @@ func (e *env) render(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := render.New(p, lock.Options{StateMoved: c.StringSlice("state-moved"), RecordsMoved: c.StringSlice("records-moved")})
+	id, err := project.NewID(e.random)
+	if err != nil {
+		return err
+	}
+	r, err := render.New(p, lock.Options{Project: id, StateMoved: c.StringSlice("state-moved"), RecordsMoved: c.StringSlice("records-moved")})
 	if err != nil {
 		return err
 	}

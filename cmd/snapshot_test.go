@@ -52,7 +52,7 @@ func file(t *testing.T, name, body string) {
 func run(t *testing.T, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = Main(append([]string{"stackgen"}, args...), strings.NewReader(""), io.Writer(&o), &e)
+	code = Main(append([]string{"stackgen"}, args...), strings.NewReader(""), strings.NewReader(""), io.Writer(&o), &e)
 	return code, o.String(), e.String()
 }
 

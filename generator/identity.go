@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,7 +36,9 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 		reason := ""
 		switch {
 		case stays:
-			reason = replaces(p, stack, key, old[key], is)
+			if reason = replaces(p, stack, key, old[key], is); reason == "" && !rendered.Has(stack, key) {
+				reason = otherMAC(p, stack, key, old[key], is)
+			}
 		case !rendered.Has(stack, key): // else the lock has decided how it leaves
 			reason = "rendered before, and neither in the lock nor in a spec: an apply would destroy it"
 		}
@@ -63,6 +66,17 @@ func replaces(p *schema.Project, stack, key string, was, is Identity) string {
 	return ""
 }
 
+// otherMAC says which MAC address that the lock decided would change, or nothing.
+func otherMAC(p *schema.Project, stack, key string, was, is Identity) string {
+	_, v := findVM(p, stack, key)
+	for i := range min(len(was.MACs), len(is.MACs)) {
+		if was.MACs[i] != is.MACs[i] && was.MACs[i] != "" && v != nil && v.MACs[i] == "" {
+			return fmt.Sprintf("rendered with the MAC address %s before, and with another one now, from a lock that was lost: an apply would change it", was.MACs[i])
+		}
+	}
+	return ""
+}
+
 // changes reports whether a value changes that the VM's profile does not ignore.
 func changes(p *schema.Project, v *schema.VM, attribute, was, is string) bool {
 	if was == "" || is == "" || was == is {
@@ -84,10 +98,18 @@ func findVM(p *schema.Project, stack, key string) (*schema.Stack, *schema.VM) {
 func otherVM(stack, key, reason string, was, is Identity) finding.Finding {
 	f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Object: finding.Object{VMID: was.VMID},
 		Kind: finding.OtherVM, Severity: finding.Blocked, Reason: reason}
-	if was.VMID != is.VMID {
+	switch {
+	case was.VMID != is.VMID:
 		f.Next("restore the lock", "git checkout -- "+lock.File)
 		f.Next("or, if it is lost, write into the spec which VM this is", fmt.Sprintf("%s: {vmid: %d}", key, was.VMID))
-	} else {
+	case !slices.Equal(was.MACs, is.MACs):
+		f.Next("restore the lock", "git checkout -- "+lock.File)
+		var lines []string
+		for i, mac := range was.MACs {
+			lines = append(lines, fmt.Sprintf("mac: %s  # networks of %s, entry %d", cmp.Or(mac, schema.AutoMAC), key, i+1))
+		}
+		f.Next("or, if it is lost, write into the spec which MAC addresses the VM has", lines...)
+	default:
 		f.Next("undo the change in the spec")
 		f.Add(finding.DoAll("or, for a new VM, give it a new key and retire this one", finding.Entries("retired", key)))
 	}

@@ -37,6 +37,7 @@ func meaning(body []byte) hclsyntax.Tokens {
 // that finds another value in it replaces the VM.
 type Identity struct {
 	VMID       int
+	MACs       []string // by NIC; empty where Proxmox VE chooses
 	EFIType    string
 	TPMVersion string
 }
@@ -64,11 +65,24 @@ func Identities(body []byte) (map[string]Identity, error) {
 		}
 		for it := vms.ElementIterator(); it.Next(); {
 			key, vm := it.Element()
-			out[key.AsString()] = Identity{VMID: whole(member(vm, "vm_id")), EFIType: word(member(member(vm, "efi_disk"), "type")),
+			out[key.AsString()] = Identity{VMID: whole(member(vm, "vm_id")), MACs: macsOf(member(vm, "network_device")), EFIType: word(member(member(vm, "efi_disk"), "type")),
 				TPMVersion: word(member(member(vm, "tpm_state"), "version"))}
 		}
 	}
 	return out, nil
+}
+
+// macsOf are the MAC addresses of NICs.
+func macsOf(nics cty.Value) []string {
+	if !nics.CanIterateElements() {
+		return nil
+	}
+	var out []string
+	for it := nics.ElementIterator(); it.Next(); {
+		_, nic := it.Element()
+		out = append(out, word(member(nic, "mac_address")))
+	}
+	return out
 }
 
 // withoutCommon removes the objects and blocks of an indentation that are in both

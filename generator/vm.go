@@ -35,6 +35,9 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 	n := v.Values.Without("clone")
 	n = set(n, schema.ShapeInt, "vmid", strconv.Itoa(d.VMID))
 	n = set(n, schema.ShapeString, "node", d.Node)
+	if nics := n.Get("networks"); nics != nil {
+		n = n.With(schema.Scalar(nics.Pos, schema.ShapeString, "networks"), withMACs(nics, d.MACs))
+	}
 	t := d.Template
 	if t == nil {
 		return n
@@ -47,6 +50,21 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 		c = set(c, schema.ShapeString, "datastore_id", disks[0].Get("datastore").Str())
 	}
 	return n.With(schema.Scalar(v.Pos, schema.ShapeString, "clone"), c)
+}
+
+// withMACs are NICs with the MAC addresses that the lock has for them.
+func withMACs(nics *schema.Node, macs []string) *schema.Node {
+	out := &schema.Node{Pos: nics.Pos, Shape: nics.Shape}
+	for i, n := range nics.Items {
+		if n.Get("mac").Str() == schema.AutoMAC {
+			n = n.Without("mac")
+		}
+		if i < len(macs) && macs[i] != schema.AutoMAC {
+			n = n.With(schema.Scalar(n.Pos, schema.ShapeString, "mac"), schema.Scalar(n.Pos, schema.ShapeString, macs[i]))
+		}
+		out.Items = append(out.Items, n)
+	}
+	return out
 }
 
 // plain is a value of any type as encoding/json takes it.

@@ -100,7 +100,7 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 		c.once("address "+addr.String(), six.Pos, CodeAddressClash, "choose another address", "the address %s is already used at %s", addr)
 	}
 	for _, n := range v.Values.Get("networks").List() {
-		if mac := n.Get("mac"); mac != nil {
+		if mac := n.Get("mac"); mac != nil && mac.Text != AutoMAC {
 			c.once("mac "+strings.ToUpper(mac.Text), mac.Pos, CodeMACClash, "choose another MAC address", "the MAC address %s is already used at %s", mac.Text)
 		}
 	}

@@ -33,7 +33,7 @@ var formats = map[string]format{
 	"node":       {regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`), "a node name: letters, digits and inner hyphens"},
 	"range":      {regexp.MustCompile(`^[0-9]+-[0-9]+$`), "a range such as 2100-2199"},
 	"tag":        {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`), "a tag: letters, digits and _ . + -, beginning with a letter, digit or _"},
-	"mac":        {regexp.MustCompile(`^[0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}$`), "a unicast MAC address such as BC:24:11:00:00:01"},
+	"mac":        {regexp.MustCompile(`^([0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}|auto)$`), "a unicast MAC address such as BC:24:11:00:00:01, or auto"},
 	"ip":         {regexp.MustCompile(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
 	"ipv4":       {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`), "dhcp, or an IPv4 address with its prefix length such as 192.168.1.10/24"},
 	"gateway":    {regexp.MustCompile(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},

@@ -148,11 +148,14 @@ type VM struct {
 	Clone     string
 	Placement *Placement
 	Address   netip.Prefix // static IPv4, or invalid
-	MACs      []string     // those in the spec, upper case
+	MACs      []string     // by NIC: as the spec gives it, in upper case, AutoMAC, or empty
 	PoolID    string
 	Records   []Record
 	AgentOn   bool
 }
+
+// AutoMAC is what a spec writes for a NIC whose MAC address Proxmox VE chooses.
+const AutoMAC = "auto"
 
 // Extra is a further column of a roster.
 type Extra struct{ Name, Value string }

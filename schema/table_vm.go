@@ -132,7 +132,7 @@ var networkFields = []Field{
 	{Key: "bridge", Type: String, Format: "bridge", Default: "vmbr0", HCL: "bridge", PVE: "bridge", Absent: None, Unset: "vmbr0", Doc: "Bridge or virtual network."},
 	{Key: "model", Type: String, Enum: []string{"virtio", "e1000", "e1000e", "rtl8139", "vmxnet3"}, Default: "virtio", HCL: "model", PVE: "model", Unset: "virtio", Doc: "Device model."},
 	{Key: "vlan", Type: Int, Min: 1, Max: 4094, HCL: "vlan_id", PVE: "tag", Unset: "0", Doc: "VLAN."},
-	{Key: "mac", Type: String, Format: "mac", HCL: "mac_address", As: "upper", PVE: "macaddr", Unset: Keep, Doc: "MAC address. Without it, Proxmox VE generates one."},
+	{Key: "mac", Type: String, Format: "mac", HCL: "mac_address", As: "upper", PVE: "macaddr", Unset: Keep, Doc: "MAC address. Without it, stackgen decides one when it first renders the VM, and keeps it in the lock; `auto` leaves it to Proxmox VE."},
 	{Key: "mtu", Type: Int, Min: 1, Max: 65520, HCL: "mtu", PVE: "mtu", Unset: "0", Doc: "MTU; 1 is the MTU of the bridge."},
 	{Key: "firewall", Type: Bool, Default: "false", HCL: "firewall", PVE: "firewall", Unset: "false", Doc: "Apply the VM's firewall rules to this device."},
 	{Key: "queues", Type: Int, Min: 1, Max: 64, HCL: "queues", PVE: "queues", Unset: "0", Doc: "Packet queues."},

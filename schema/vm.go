@@ -215,9 +215,11 @@ func (e *expander) devices(v *VM) {
 		}
 	}
 	for _, n := range v.Values.Get("networks").List() {
-		if mac := n.Get("mac"); mac != nil {
-			v.MACs = append(v.MACs, strings.ToUpper(mac.Text))
+		mac := n.Get("mac").Str()
+		if mac != AutoMAC {
+			mac = strings.ToUpper(mac)
 		}
+		v.MACs = append(v.MACs, mac)
 	}
 }
 

@@ -73,7 +73,7 @@ func benchProject(b *testing.B, n int) string {
 func benchRender(b *testing.B, dir string) {
 	b.Helper()
 	var errOut bytes.Buffer
-	if code := cmd.Main([]string{"stackgen", "render", filepath.Join(dir, "specs")}, strings.NewReader(""), io.Discard, &errOut); code != 0 {
+	if code := cmd.Main([]string{"stackgen", "render", filepath.Join(dir, "specs")}, zeros{}, strings.NewReader(""), io.Discard, &errOut); code != 0 {
 		b.Fatalf("exit %d\n%s", code, &errOut)
 	}
 }

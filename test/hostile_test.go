@@ -55,7 +55,7 @@ var controls = regexp.MustCompile("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u200b-\u
 func said(t *testing.T, want int, args ...string) {
 	t.Helper()
 	var out bytes.Buffer
-	code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &out)
+	code := cmd.Main(append([]string{"stackgen"}, args...), zeros{}, strings.NewReader(""), &out, &out)
 	if found := controls.FindString(out.String()); code != want || found != "" {
 		t.Errorf("%q: exit %d, want %d; has %q\n%s", args, code, want, found, out.String())
 	}

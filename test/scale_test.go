@@ -123,7 +123,7 @@ func scaleGuest(vmid int, node, name string) *pvesim.Guest {
 
 func (s *scale) run(args ...string) (int, string) {
 	var out, errOut bytes.Buffer
-	code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &errOut)
+	code := cmd.Main(append([]string{"stackgen"}, args...), zeros{}, strings.NewReader(""), &out, &errOut)
 	if code == 1 {
 		return code, out.String() + errOut.String()
 	}

@@ -21,7 +21,7 @@ func TestReportsFitOnAScreen(t *testing.T) {
 	run := func(want int, args ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &out); code != want {
+		if code := cmd.Main(append([]string{"stackgen"}, args...), zeros{}, strings.NewReader(""), &out, &out); code != want {
 			t.Fatalf("%q: exit %d, want %d\n%s", args, code, want, out.String())
 		}
 		return out.String()

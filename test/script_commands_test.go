@@ -23,6 +23,18 @@ type project struct {
 	shared string            // inputs that many scripts have in common
 	before map[string]string // its files before the first stackgen
 	listed bool              // `folder` ran after the last stackgen
+	ids    ids
+}
+
+// ids is the source of project ids of one script: each command would choose another.
+type ids struct{ last byte }
+
+func (r *ids) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = r.last
+	}
+	r.last++
+	return len(p), nil
 }
 
 type projectKey struct{}
@@ -99,7 +111,7 @@ func runStackgen(ts *testscript.TestScript, want string, args []string) {
 	p.listed = false
 	ts.Check(os.Chdir(ts.MkAbs(".")))
 	var out, errOut strings.Builder
-	code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &errOut)
+	code := cmd.Main(append([]string{"stackgen"}, args...), &p.ids, strings.NewReader(""), &out, &errOut)
 	text := ended(out.String())
 	for line := range strings.Lines(ended(errOut.String())) {
 		text += "! " + line

@@ -3,11 +3,12 @@
 package main
 
 import (
+	"crypto/rand"
 	"os"
 
 	"stackgen/cmd"
 )
 
 func main() {
-	os.Exit(cmd.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(cmd.Main(os.Args, rand.Reader, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,12 +28,15 @@ type Options struct {
 	StateMoved []string // stacks whose state the user has moved
 
 	RecordsMoved []string // stacks whose records are in their new units, as the user says
+
+	Project string // a random id, for a lock that has none
 }
 
 // Decide makes the decisions that p needs and old does not have. It does not
 // change old.
 func Decide(p *schema.Project, old *Lock, o Options) Result {
-	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}, left: map[int]string{}}
+	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}, left: map[int]string{}, usedMACs: map[string]string{}}
+	d.lock.Project = cmp.Or(d.lock.Project, o.Project)
 	d.reserve()
 	for _, s := range p.Stacks {
 		d.result.Stacks = append(d.result.Stacks, s)
@@ -56,6 +60,8 @@ type decider struct {
 	used    map[int]string // VMID -> who has it
 	left    map[int]string // VMID -> the forgotten VM that has it, which another stack may adopt
 	result  Result
+
+	usedMACs map[string]string // MAC address -> who has it
 
 	problems schema.Collector
 }
@@ -85,12 +91,15 @@ func (d *decider) reserve() {
 	for _, s := range d.project.Stacks {
 		for _, v := range s.VMs {
 			take(v.VMID, s.Name+"/"+v.Key)
+			for _, mac := range v.MACs {
+				d.takeMAC(mac, s.Name+"/"+v.Key)
+			}
 		}
 	}
 }
 
-// reserveOld reserves the VMIDs of the lock: first of VMs that are managed, then of
-// forgotten ones, which may be managed elsewhere in the project.
+// reserveOld reserves the VMIDs and MAC addresses of the lock: first of VMs that are
+// managed, then VMIDs of forgotten ones, which may be managed elsewhere in the project.
 func (d *decider) reserveOld(take func(vmid int, holder string)) {
 	forgotten := map[string]bool{}
 	for _, i := range d.project.Forgotten {
@@ -110,6 +119,9 @@ func (d *decider) reserveOld(take func(vmid int, holder string)) {
 				continue
 			}
 			take(v.Value.VMID, v.Key)
+			for _, mac := range v.Value.recordedMACs() {
+				d.takeMAC(mac, v.Key)
+			}
 		}
 	}
 	for _, v := range left {
@@ -120,10 +132,16 @@ func (d *decider) reserveOld(take func(vmid int, holder string)) {
 	}
 }
 
-// release gives a VMID to another VM, or frees it, if this VM has it.
-func (d *decider) release(vmid int, holder, heir string) {
-	if d.used[vmid] == holder {
-		d.used[vmid] = heir
+// release gives the VMID and the MAC addresses that a VM has to another name of it, or
+// frees them.
+func (d *decider) release(v *VM, holder, heir string) {
+	if d.used[v.VMID] == holder {
+		d.used[v.VMID] = heir
+	}
+	for _, mac := range v.recordedMACs() {
+		if d.usedMACs[mac] == holder {
+			d.usedMACs[mac] = heir
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ func (d *stackDecider) leave() {
 			// so does the block that protects it while the state may have it.
 		case v.Status != Live:
 			dropped = append(dropped, e)
-			d.release(v.VMID, d.stack.Name+"/"+e.Key, "")
+			d.release(&v, d.stack.Name+"/"+e.Key, "")
 			continue
 		default:
 			removed = append(removed, e)

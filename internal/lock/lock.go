@@ -106,7 +106,7 @@ type VM struct {
 	Clone       string
 	Profile     string // as last rendered, unless default: part of its address
 	Template    *Template
-	MACs        []string     // by NIC, upper case; empty where Proxmox VE chooses
+	MACs        []string     // by NIC: upper case, or schema.AutoMAC; nil if they were never decided
 	Unit        string       // its DNS unit
 	Member      string       // its name in the roster
 	Former      []Address    // where it may still be in state, oldest first

@@ -25,6 +25,14 @@ func number(i int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(i)}
 }
 
+func list(values []string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, s := range values {
+		n.Content = append(n.Content, str(s))
+	}
+	return n
+}
+
 // put adds an entry to a map, unless it is empty.
 func put(n *yaml.Node, key string, value any) {
 	var v *yaml.Node
@@ -40,10 +48,7 @@ func put(n *yaml.Node, key string, value any) {
 		if len(value) == 0 {
 			return
 		}
-		v = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-		for _, s := range value {
-			v.Content = append(v.Content, str(s))
-		}
+		v = list(value)
 	case bool:
 		if !value {
 			return
@@ -77,7 +82,9 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 		put(from, "name", t.Name)
 		put(n, "template", from)
 	}
-	put(n, "macs", v.MACs)
+	if v.MACs != nil { // a VM without NICs has an empty list
+		put(n, "macs", list(v.MACs))
+	}
 	put(n, "unit", v.Unit)
 	put(n, "member", v.Member)
 	var former []string

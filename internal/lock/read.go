@@ -47,6 +47,9 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 	if version.Text == "1" {
 		l.upgrade(profiles)
 	}
+	if version.Text == "1" || version.Text == "2" {
+		l.dropMACs()
+	}
 	return l, nil
 }
 
@@ -193,8 +196,11 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 
 func (r *reader) vm(at string, n *schema.Node) VM {
 	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "former", "fingerprint", "addresses", "gone", "status")
-	v := VM{VMID: r.number(n, "vmid"), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")), MACs: r.strings(n.Get("macs")),
+	v := VM{VMID: r.number(n, "vmid"), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")),
 		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Addresses: r.strings(n.Get("addresses")), Gone: n.Get("gone").Bool(), Status: r.status(n)}
+	if macs := n.Get("macs"); macs != nil {
+		v.MACs = append([]string{}, r.strings(macs)...)
+	}
 	for _, s := range r.strings(n.Get("former")) {
 		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
 	}

@@ -42,7 +42,7 @@ func (d *stackDecider) rename() {
 			d.addresses[r.To] = d.addresses[was]
 			delete(d.addresses, was)
 			delete(d.had, was)
-			d.release(v.Value.VMID, d.stack.Name+"/"+was, d.stack.Name+"/"+r.To)
+			d.release(&v.Value, d.stack.Name+"/"+was, d.stack.Name+"/"+r.To)
 		case to >= 0 && !between[r.From] && !d.lock.Had(r.From): // a lock that was lost does not know
 			v := &d.lock.VMs[to].Value
 			v.Former = append(slices.Clone(v.Former), Address{v.Address(r.To).Profile, r.From})

@@ -26,6 +26,11 @@ type stackDecider struct {
 	publishing map[string]bool // see publishingUnits; nil until it is asked for
 }
 
+// address is where OpenTofu has a VM: the resource block of its profile.
+func (d *stackDecider) address(key string, v *VM) string {
+	return schema.VMAddress(v.Profile, key)
+}
+
 // decide decides for every VM of the spec, in the order they are written in.
 func (d *stackDecider) decide() {
 	for _, v := range d.stack.VMs {
@@ -58,7 +63,7 @@ func (d *stackDecider) harmless(profile string) bool {
 // vm decides what a VM's entry lacks. What the spec sets comes from there; what it
 // leaves open keeps its decision.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
-	out := VM{VMID: was.VMID, MACs: v.MACs, Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses}
+	out := VM{VMID: was.VMID, MACs: d.macs(v, was), Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
 	}

@@ -2,7 +2,9 @@ package project
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"stackgen/internal/finding"
@@ -58,6 +60,15 @@ func Open(paths []string) (*Project, error) {
 		return nil, p.NoSpecs()
 	}
 	return p, nil
+}
+
+// NewID reads a random id for a project that has none.
+func NewID(random io.Reader) (string, error) {
+	id := make([]byte, 8)
+	if _, err := io.ReadFull(random, id); err != nil {
+		return "", fmt.Errorf("cannot read random bytes for the id of the project: %w", err)
+	}
+	return hex.EncodeToString(id), nil
 }
 
 // Decide makes the decisions that the lock does not hold yet. options has what the

@@ -3,6 +3,7 @@ package real
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -127,7 +128,7 @@ func (p *project) stackgen(args ...string) (int, string) {
 	mainLock.Lock()
 	defer mainLock.Unlock()
 	var out bytes.Buffer
-	code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &out)
+	code := cmd.Main(append([]string{"stackgen"}, args...), rand.Reader, strings.NewReader(""), &out, &out)
 	return code, out.String()
 }
 

@@ -1,0 +1,102 @@
+package lock
+
+import (
+	"slices"
+	"testing"
+
+	"stackgen/schema"
+)
+
+// TestMACs decides for a spec and then for a changed one, and compares the addresses.
+// NEW is an address that the lock decided, and KEPT one that it decided before.
+func TestMACs(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after string
+		want          []string
+	}{
+		"new VM":                     {"vms: {}", "vms: {x: {}}", []string{"NEW"}},
+		"new VM, auto":               {"vms: {}", "vms: {x: {networks: [{mac: auto}]}}", []string{schema.AutoMAC}},
+		"new VM, given":              {"vms: {}", "vms: {x: {networks: [{mac: '02:00:00:00:00:0a'}, {}]}}", []string{"02:00:00:00:00:0A", "NEW"}},
+		"new VM, adopted":            {"vms: {}", "vms: {x: {adopt: {vmid: 500}}}", nil},
+		"new VM without NICs":        {"vms: {}", "vms: {x: {networks: []}}", []string{}},
+		"again":                      {"vms: {x: {}}", "vms: {x: {}}", []string{"KEPT"}},
+		"NIC added":                  {"vms: {x: {}}", "vms: {x: {networks: [{}, {}]}}", []string{"KEPT", "NEW"}},
+		"first NIC added":            {"vms: {x: {networks: []}}", "vms: {x: {}}", []string{"NEW"}},
+		"NIC removed":                {"vms: {x: {networks: [{}, {}]}}", "vms: {x: {}}", []string{"KEPT"}},
+		"given, then not":            {"vms: {x: {networks: [{mac: '02:00:00:00:00:0A'}]}}", "vms: {x: {}}", []string{"KEPT"}},
+		"decided, then given":        {"vms: {x: {}}", "vms: {x: {networks: [{mac: '02:00:00:00:00:0A'}]}}", []string{"02:00:00:00:00:0A"}},
+		"auto, then not":             {"vms: {x: {networks: [{mac: auto}]}}", "vms: {x: {}}", []string{schema.AutoMAC}},
+		"decided, then auto":         {"vms: {x: {}}", "vms: {x: {networks: [{mac: auto}]}}", []string{schema.AutoMAC}},
+		"renamed":                    {"vms: {y: {}}", "renamed: {y: x}\nvms: {x: {}}", []string{"KEPT"}},
+		"renamed, with what it gave": {"vms: {y: {networks: [{mac: '02:00:00:00:00:0A'}]}}", "renamed: {y: x}\nvms: {x: {networks: [{mac: '02:00:00:00:00:0A'}]}}", []string{"KEPT"}},
+		"adopted later":              {"vms: {x: {}}", "vms: {x: {adopt: {vmid: 500}}}", nil},
+		"not adopted any more":       {"vms: {x: {adopt: {vmid: 100}}}", "vms: {x: {vmid: 100}}", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := decided(t, &Lock{Version: Version, Project: "1"}, nil, head+c.before+"\n")
+			r := decided(t, first.Lock, nil, head+c.after+"\n")
+			var known []string
+			for _, e := range first.Lock.Stacks.Get("a").VMs {
+				known = append(known, e.Value.MACs...)
+			}
+			var got []string
+			x := r.Lock.Stacks.Get("a").VMs.Get("x")
+			if x.MACs != nil {
+				got = []string{}
+			}
+			for i, mac := range x.MACs {
+				switch {
+				case mac == c.want[min(i, len(c.want)-1)]:
+				case slices.Contains(known, mac):
+					mac = "KEPT"
+				case len(mac) == 17 && mac[:9] == "BC:24:11:":
+					mac = "NEW"
+				}
+				got = append(got, mac)
+			}
+			if !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {
+				t.Errorf("%v of %v, want %v", got, x.MACs, c.want)
+			}
+			unchanged(t, r.Lock, head+c.after+"\n")
+		})
+	}
+}
+
+// TestMACsOfProjects: the id of the project makes the addresses, and nothing else.
+func TestMACsOfProjects(t *testing.T) {
+	macs := func(id string) []string {
+		r := decided(t, &Lock{Version: Version, Project: id}, nil, head+"vms: {x: {}, y: {networks: [{}, {}]}}\n")
+		return append(slices.Clone(r.Lock.Stacks[0].Value.VMs[0].Value.MACs), r.Lock.Stacks[0].Value.VMs[1].Value.MACs...)
+	}
+	one, again, two := macs("1"), macs("1"), macs("2")
+	if !slices.Equal(one, again) {
+		t.Errorf("one project has %v and %v", one, again)
+	}
+	all := append(slices.Clone(one), two...)
+	slices.Sort(all)
+	if len(slices.Compact(all)) != 6 {
+		t.Errorf("two projects have an address in common: %v, %v", one, two)
+	}
+}
+
+// TestNewMACIsFree: an address that another VM has is not chosen.
+func TestNewMACIsFree(t *testing.T) {
+	r := decided(t, &Lock{Version: Version, Project: "1"}, nil, head+"vms: {x: {}}\n")
+	taken := r.Lock.Stacks[0].Value.VMs[0].Value.MACs[0]
+	r = decided(t, &Lock{Version: Version, Project: "1"}, nil, head+"vms: {w: {networks: [{mac: '"+taken+"'}]}, x: {}}\n")
+	if got := r.Lock.Stacks.Get("a").VMs.Get("x").MACs[0]; got == taken || said(r) != "" {
+		t.Errorf("x has %s, which the spec gives to w (%s)", got, said(r))
+	}
+}
+
+// TestVersion2HasNoMACs: that version had only those of the specs, without their NICs.
+func TestVersion2HasNoMACs(t *testing.T) {
+	l, problems := Read("lock", []byte("version: 2\nstacks: {a: {spec: s, state_key: a, backend: {type: local}, vms: {x: {vmid: 100, macs: ['02:00:00:00:00:0A']}}}}\n"))
+	if l == nil {
+		t.Fatal(problems)
+	}
+	r := decided(t, l, nil, head+"vms: {x: {networks: [{}, {}]}}\n")
+	if x := r.Lock.Stacks.Get("a").VMs.Get("x"); x.MACs != nil || r.Lock.Version != Version {
+		t.Errorf("%v, version %d", x.MACs, r.Lock.Version)
+	}
+}
