@@ -49,7 +49,7 @@ func (p *planJudge) createsKnown(c *tfjson.ResourceChange, known *finding.Findin
 	case finding.Adopt:
 		f.Reason = "the plan creates it, and it exists"
 		f.Add(writeImports()).Next("then plan again")
-	case finding.Managed, finding.Moved:
+	case finding.Managed, finding.Moved, finding.Busy:
 		f.Is(finding.Conflict, "the plan creates it, and it exists: the plan was made from another state").Next("plan again")
 	case finding.Retiring:
 		f.Is(finding.WouldDestroy, "the plan creates it, and it is retired").Next(renderAndPlan, "stackgen render")

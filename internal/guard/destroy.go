@@ -37,18 +37,14 @@ func (s *subject) protected() bool {
 	return s.undestroyable()
 }
 
-// undestroyable is a VM that Proxmox VE refuses to destroy.
+// undestroyable is a VM that Proxmox VE refuses to destroy. An HA resource is not one:
+// the provider destroys a VM together with it.
 func (s *subject) undestroyable() bool {
-	switch g := s.guest; {
-	case on(g.Config, "protection"):
-		s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("%s", describe(g))
-		s.Next("to destroy it, remove the protection", fmt.Sprintf("qm set %d --protection 0", g.VMID))
-	case g.HA != "":
-		s.Is(finding.Busy, "an HA resource: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("HA state: %s", g.HA).Because("%s", describe(g))
-		s.Next("to destroy it, remove the HA resource", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
-	default:
+	if !on(s.guest.Config, "protection") {
 		return false
 	}
+	s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("%s", describe(s.guest))
+	s.Next("to destroy it, remove the protection", fmt.Sprintf("qm set %d --protection 0", s.guest.VMID))
 	return true
 }
 

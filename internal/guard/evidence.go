@@ -70,14 +70,6 @@ func vmsOf(guests []*cluster.Guest) []*cluster.Guest {
 	return slices.DeleteFunc(slices.Clone(guests), func(g *cluster.Guest) bool { return g.Kind != cluster.KindVM })
 }
 
-// tasksOn are the running tasks on a guest. A clone task has the VMID of its
-// source, so any of them may be creating a guest that is locked for a clone.
-func tasksOn(inv *cluster.Inventory, g *cluster.Guest) []cluster.Task {
-	return slices.DeleteFunc(slices.Clone(inv.Tasks), func(t cluster.Task) bool {
-		return t.VMID != g.VMID && !(g.Lock == "clone" && t.Type == "qmclone")
-	})
-}
-
 // missingDevice is the first missing number of a numbered device, such as net1
 // beside net0 and net2.
 func missingDevice(raw map[string]string, device string) string {

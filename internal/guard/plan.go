@@ -100,6 +100,9 @@ func (p *planJudge) change(c *tfjson.ResourceChange) error {
 		if c.Change.Importing != nil {
 			p.imports(c)
 		}
+		if a.Update() {
+			p.updates(c)
+		}
 	case "create":
 		p.creates(c)
 	case "delete":

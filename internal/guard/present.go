@@ -7,7 +7,6 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/shell"
 )
 
 // present judges a VM whose VMID a guest has.
@@ -22,6 +21,7 @@ func (s *subject) present() {
 	case s.tainted(), s.agentBlocks(), s.deviceGap(), s.onOtherNode(), s.protected():
 	default:
 		s.agrees()
+		s.held()
 	}
 }
 
@@ -106,39 +106,6 @@ func (s *subject) conflict() bool {
 		s.Add(finding.Step{What: "if it is another VM, remove it from the state, and give yours another VMID", Lines: []finding.Line{s.stateRemove(s.states[0].Address)}})
 	} else if m.VM != nil {
 		s.Add(finding.DoAll("if it is another VM, give yours a new key in "+s.at.Spec+", for another VMID, and forget the old key", finding.Entries("forgotten", s.Key), "stackgen render"))
-	}
-	return true
-}
-
-// busy is a guest with a running task or a lock.
-func (s *subject) busy() bool {
-	g := s.guest
-	if g.Kind != cluster.KindVM || g.Template {
-		return false
-	}
-	tasks := tasksOn(s.Inventory, g)
-	if g.Lock == "" && len(tasks) == 0 {
-		return false
-	}
-	s.Is(finding.Busy, "a task is running on it")
-	if g.Lock != "" {
-		s.Reason = "locked: " + g.Lock
-	}
-	for _, t := range tasks {
-		from := ""
-		if t.VMID != g.VMID {
-			from = fmt.Sprintf(", a clone of VMID %d that may hold the lock", t.VMID)
-		}
-		s.Because("task %s of %s is running on %s%s", t.Type, t.User, t.Node, from)
-		s.Next("wait until it has ended, then run preflight again", "pvesh get "+shell.Word("/nodes/"+t.Node+"/tasks/"+t.UPID+"/status"))
-	}
-	s.Because("%s", describe(g))
-	if g.Lock != "" && len(tasks) == 0 {
-		s.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
-			fmt.Sprintf("pvesh get /nodes/%s/tasks --vmid %d --source active", g.Node, g.VMID), fmt.Sprintf("qm unlock %d", g.VMID))
-		if g.Lock == "clone" || g.Lock == "create" {
-			s.Next("an interrupted clone is not a complete VM: destroy it, then run preflight again", fmt.Sprintf("qm destroy %d", g.VMID))
-		}
 	}
 	return true
 }

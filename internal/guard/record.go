@@ -138,7 +138,7 @@ func compareTTL(f *finding.Finding, r schema.Record, answer *cluster.Record) {
 func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.Record, answer *cluster.Record) {
 	addresses := strings.Join(answer.Addresses, " ")
 	expected := j.addresses(at, vm)
-	exists := slices.Contains([]finding.Kind{finding.Adopt, finding.Managed, finding.Moved}, j.kinds[at.Name+"/"+vm.Key])
+	exists := slices.Contains([]finding.Kind{finding.Adopt, finding.Managed, finding.Moved, finding.Busy}, j.kinds[at.Name+"/"+vm.Key])
 	switch {
 	case len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0]):
 		f.Is(finding.Adopt, "in DNS with the VM's address, and in no state").Because("DNS has %s", addresses)

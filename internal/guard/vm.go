@@ -228,8 +228,8 @@ func (s *subject) line(text string) string {
 	return text + "  # " + at
 }
 
-// templateMissing is a VM whose template does not exist, so that it cannot be
-// cloned.
+// templateMissing is a VM whose template does not exist or is locked, so that it
+// cannot be cloned.
 func (s *subject) templateMissing() bool {
 	t := s.entry.Template
 	if t == nil || len(s.Inventory.GapsForVM(t.VMID)) > 0 {
@@ -242,7 +242,7 @@ func (s *subject) templateMissing() bool {
 	case g.Kind != cluster.KindVM || !g.Template && s.entry.Clone == "linked":
 		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d is not a VM template", t.VMID)).Because("%s", describe(g))
 	default:
-		return false
+		return s.templateBusy(g)
 	}
 	s.Next("create the template, or write another one into "+s.at.Spec, s.line("template: VMID"))
 	return true

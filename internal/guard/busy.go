@@ -1,0 +1,194 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/shell"
+)
+
+// blocks is what a lock or a running task on a guest keeps an apply from.
+type blocks int
+
+const (
+	nothing blocks = iota
+	changes        // a change or destroy of it would fail, and leave it as it is; so would a clone of it
+	all            // also its adoption: it is not complete, or its configuration is about to be another one
+)
+
+// lockBlocks has the locks of Proxmox VE. Another lock blocks everything.
+var lockBlocks = map[string]blocks{
+	"":                nothing,
+	"backup":          changes,
+	"migrate":         changes,
+	"snapshot":        changes,
+	"snapshot-delete": changes,
+	"suspending":      changes,
+	"suspended":       changes,
+	"clone":           all,
+	"create":          all,
+	"rollback":        all,
+}
+
+// taskBlocks has the tasks that do not block changes. Every other task on a guest
+// may hold its lock, so it blocks them.
+var taskBlocks = map[string]blocks{
+	"vncproxy":   nothing,
+	"spiceproxy": nothing,
+	"termproxy":  nothing,
+	"vncshell":   nothing,
+	"spiceshell": nothing,
+	"qmcreate":   all,
+	"qmrestore":  all,
+	"qmrollback": all,
+	"qmtemplate": all,
+	"qmdestroy":  all,
+}
+
+// A hold is what a lock and the tasks on a guest block, and why.
+type hold struct {
+	blocks blocks
+	guest  *cluster.Guest
+	tasks  []cluster.Task // that block something
+	backup *cluster.Task  // of several guests of its node, which may hold the lock
+}
+
+// holdOn is the hold on a guest.
+func holdOn(inv *cluster.Inventory, g *cluster.Guest) hold {
+	h := hold{guest: g}
+	if g == nil || g.Kind != cluster.KindVM {
+		return h
+	}
+	known := false
+	if h.blocks, known = lockBlocks[g.Lock]; !known {
+		h.blocks = all
+	}
+	for i, t := range inv.Tasks {
+		effect, known := taskBlocks[t.Type]
+		if !known {
+			effect = changes
+		}
+		switch {
+		case t.VMID == g.VMID && effect > nothing, g.Lock == "clone" && t.Type == "qmclone": // a clone has the VMID of its source
+			h.tasks, h.blocks = append(h.tasks, t), max(h.blocks, effect)
+		case t.Type == "vzdump" && t.VMID == 0 && t.Node == g.Node && g.Lock != "":
+			h.backup = &inv.Tasks[i]
+		}
+	}
+	return h
+}
+
+// reason says what holds the guest.
+func (h hold) reason() string {
+	switch {
+	case h.guest.Lock == "suspended":
+		return "hibernated (locked: suspended)"
+	case h.guest.Lock != "":
+		return "locked: " + h.guest.Lock
+	}
+	return "a task is running on it"
+}
+
+// explain adds what is known of the hold to a finding.
+func (h hold) explain(f *finding.Finding) {
+	for _, t := range h.tasks {
+		from := ""
+		if t.VMID != h.guest.VMID {
+			from = fmt.Sprintf(", a clone of VMID %d that may hold the lock", t.VMID)
+		}
+		f.Because("task %s of %s is running on %s%s", t.Type, t.User, t.Node, from)
+	}
+	if h.backup != nil {
+		f.Because("a backup of several VMs is running on %s, and may hold the lock", h.guest.Node)
+	}
+}
+
+// refuse makes a finding of what the hold blocks. what says which planned write meets
+// it; it may be empty.
+func (h hold) refuse(f *finding.Finding, what string) {
+	f.Is(finding.Busy, h.reason()+what)
+	f.Import = ""
+	h.explain(f)
+	f.Because("%s", describe(h.guest))
+	waiting := slices.Clone(h.tasks)
+	if h.backup != nil {
+		waiting = append(waiting, *h.backup)
+	}
+	for _, t := range waiting {
+		f.Next("wait until it has ended, then run preflight again", "pvesh get "+shell.Word("/nodes/"+t.Node+"/tasks/"+t.UPID+"/status"))
+	}
+	switch g := h.guest; {
+	case g.Lock == "suspended": // an unlock would discard its memory
+		f.Next("resume it, then run preflight again: its memory is on disk", fmt.Sprintf("qm resume %d", g.VMID))
+	case g.Lock == "" || len(waiting) > 0:
+	default:
+		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
+			fmt.Sprintf("pvesh get /nodes/%s/tasks --source active", g.Node), fmt.Sprintf("qm unlock %d", g.VMID))
+		if g.Lock == "clone" || g.Lock == "create" {
+			f.Next("an interrupted clone is not a complete VM: destroy it, then run preflight again", fmt.Sprintf("qm destroy %d", g.VMID))
+		}
+	}
+}
+
+// busy is a guest that an apply must not touch now: one that is not complete, or
+// that an apply would try to destroy and could not. A migration ends on another node, which a
+// profile that manages the node would undo by a replacement.
+func (s *subject) busy() bool {
+	if s.guest.Template {
+		return false
+	}
+	h := holdOn(s.Inventory, s.guest)
+	destroyed := len(s.states) > 0 && (s.Destroy || s.entry.Status == lock.Retired)
+	moving := s.guest.Lock == "migrate" && s.profile != nil && !s.profile.Ignores("node_name")
+	if h.blocks != all && !(h.blocks == changes && (destroyed || moving)) {
+		return false
+	}
+	h.refuse(s.Finding, "")
+	return true
+}
+
+// held adds the hold to the finding about a guest that no planned write is known to
+// meet. What the first plan after an import would change meets it.
+func (s *subject) held() {
+	h := holdOn(s.Inventory, s.guest)
+	switch {
+	case h.blocks == nothing:
+	case s.Kind == finding.Adopt && len(s.Differs) > 0 && !s.Stops():
+		h.refuse(s.Finding, "; and the first plan after its import would change it")
+	case s.Kind == finding.Managed:
+		h.explain(s.Is(finding.Busy, h.reason()+"; an apply that does not change it may run"))
+		s.Severity = finding.OK
+	default:
+		s.Because("%s; an apply that does not change it may run", h.reason())
+		h.explain(s.Finding)
+	}
+}
+
+// templateBusy is a VM whose template cannot be cloned now.
+func (s *subject) templateBusy(template *cluster.Guest) bool {
+	if template.Lock == "" { // Proxmox VE clones a template several times at once
+		return false
+	}
+	h := holdOn(s.Inventory, template)
+	if h.blocks == nothing {
+		return false
+	}
+	h.refuse(s.Finding, "")
+	s.Reason = fmt.Sprintf("its template %d cannot be cloned now: %s", template.VMID, s.Reason)
+	return true
+}
+
+// updates refuses a change of a VM that Proxmox VE would not make now.
+func (p *planJudge) updates(c *tfjson.ResourceChange) {
+	if c.Type != TypeVM {
+		return
+	}
+	if h := holdOn(p.in.Inventory, p.in.Inventory.Guest(vmidOf(c.Change.Before))); h.blocks > nothing {
+		h.refuse(p.add(c), "; and the plan changes it")
+	}
+}

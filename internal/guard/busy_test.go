@@ -1,0 +1,94 @@
+package guard
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+)
+
+// TestBusy checks what each lock and task blocks: nothing that no planned write meets,
+// and everything that one meets.
+func TestBusy(t *testing.T) {
+	const id = 100
+	for _, c := range []struct {
+		lock, task string
+		taskID     int
+		want       blocks
+	}{
+		{"", "", 0, nothing},
+		{"backup", "", 0, changes}, {"backup", "vzdump", id, changes}, {"backup", "vzdump", 0, changes},
+		{"", "vzdump", 0, nothing}, {"", "vzdump", id, changes},
+		{"migrate", "qmigrate", id, changes}, {"snapshot", "qmsnapshot", id, changes}, {"snapshot-delete", "", 0, changes},
+		{"suspending", "qmsuspend", id, changes}, {"suspended", "", 0, changes},
+		{"", "qmstart", id, changes}, {"", "qmshutdown", id, changes}, {"", "qmconfig", id, changes}, {"", "qmclone", id, changes}, {"", "unheard-of", id, changes},
+		{"clone", "qmclone", 9000, all}, {"clone", "", 0, all}, {"create", "qmcreate", id, all}, {"rollback", "qmrollback", id, all}, {"", "qmdestroy", id, all}, {"unheard-of", "", 0, all},
+		{"", "vncproxy", id, nothing}, {"", "spiceproxy", id, nothing}, {"", "termproxy", id, nothing}, {"", "vncshell", 0, nothing}, {"", "qmclone", 9000, nothing}, {"", "qmigrate", 101, nothing},
+	} {
+		input := func(state ...Resource) Input {
+			g := guest(id, "web1")
+			g.Lock = c.lock
+			in := input(state, g)
+			if c.task != "" {
+				in.Inventory.Tasks = []cluster.Task{{UPID: "UPID:pve1:0:0:0:" + c.task + "::root@pam:", Node: "pve1", Type: c.task, VMID: c.taskID, User: "root@pam"}}
+			}
+			return in
+		}
+		unchanged, retired, destroyed, adopted := input(inState("web1", id)), input(inState("web1", id)), input(inState("web1", id)), input()
+		retired.Lock.Stacks[0].Value.VMs[0].Value.Status = lock.Retired
+		retired.Project.Stacks[0].VMs = retired.Project.Stacks[0].VMs[1:]
+		destroyed.Destroy = true
+		for _, run := range []struct {
+			name  string
+			found finding.Finding
+			stops bool
+		}{
+			{"unchanged", Judge(unchanged)[0], c.want == all},
+			{"changed", judgeUpdate(t, unchanged, id), c.want > nothing},
+			{"adopted", Judge(adopted)[0], c.want == all},
+			{"retired", Judge(retired)[0], c.want > nothing},
+			{"destroyed", Judge(destroyed)[0], c.want > nothing},
+		} {
+			if run.found.Stops() != run.stops || run.stops && run.found.Kind != finding.Busy {
+				t.Errorf("lock %q, task %s %d, %s: %s, severity %s, %s", c.lock, c.task, c.taskID, run.name, run.found.Kind, run.found.Severity, run.found.Reason)
+			}
+		}
+		if f := Judge(adopted)[0]; c.want < all && (f.Kind != finding.Adopt || f.Import == "") {
+			t.Errorf("lock %q, task %s %d: an adoption is %s and imports %q", c.lock, c.task, c.taskID, f.Kind, f.Import)
+		}
+	}
+}
+
+// judgeUpdate is the finding about a VM whose plan changes it.
+func judgeUpdate(t *testing.T, in Input, vmid int) finding.Finding {
+	t.Helper()
+	var plan Plan
+	body := fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":%q,"mode":"managed","type":%q,"index":"web1","change":{"actions":["update"],"before":{"vm_id":%d},"after":{"vm_id":%d}}}]}`,
+		inState("web1", vmid).Address, TypeVM, vmid, vmid)
+	if err := json.Unmarshal([]byte(body), &plan.Plan); err != nil {
+		t.Fatal(err)
+	}
+	found := Judge(in)
+	planned, err := JudgePlan(in, found, UnitID{"lab", lock.UnitVM}, &plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Merge(found, planned)[0]
+}
+
+// TestMigratingBlocksUnlessProfileIgnoresNode checks that a profile that manages the
+// node waits for the end of a migration: its plan would replace the VM.
+func TestMigratingBlocksUnlessProfileIgnoresNode(t *testing.T) {
+	for ignored, want := range map[string]finding.Severity{"node_name": finding.OK, "tags": finding.Blocked} {
+		g := guest(100, "web1")
+		g.Lock = "migrate"
+		in := input([]Resource{inState("web1", 100)}, g)
+		in.Project.Profiles[0].IgnoreChanges = []string{ignored}
+		if f := Judge(in)[0]; f.Severity != want {
+			t.Errorf("a profile that ignores %s: %s, want %s: %s", ignored, f.Severity, want, f.Reason)
+		}
+	}
+}
