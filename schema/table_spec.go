@@ -52,13 +52,13 @@ var sharedFields = []Field{
 var stackFields = []Field{
 	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it."},
 	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is part of the VM's address in the state: to change it, list it under renamed."},
-	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply."},
+	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply, when `stackgen resolve` has recorded that it does not exist any more."},
 	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that stackgen no longer manages and does not destroy. Their VMIDs stay reserved until `stackgen resolve` has seen that they are gone."},
 	{Key: "renamed", Type: Map, KeyIs: "key", Elem: &Field{Type: String, Format: "key"}, Doc: "Old key to new key of VMs that get another key. An old key is free again after the apply and `stackgen resolve`. A name from the naming pattern changes with the key."},
 }
 
 var projectFields = []Field{
-	{Key: "retired", Type: Object, Fields: waysFields, Doc: "Stacks to destroy."},
+	{Key: "retired", Type: Object, Fields: waysFields, Doc: "Stacks to destroy. Remove an entry after the apply, when `stackgen resolve` has recorded that nothing of it exists any more."},
 	{Key: "forgotten", Type: Object, Fields: waysFields, Doc: "Stacks that stackgen no longer manages and does not destroy."},
 }
 

@@ -59,8 +59,12 @@ func (s *subject) retired() {
 		s.otherVMID()
 	case s.guest == nil:
 		s.Is(finding.Retiring, "retired, and not in the cluster any more")
-		if !inState {
+		switch {
+		case inState:
+		case s.entry.Gone:
 			s.Next("to free its VMID, remove it from `retired` in "+s.at.Spec, "stackgen render")
+		default:
+			s.Next("to free its VMID, record that it does not exist any more; then remove it from `retired` in "+s.at.Spec+", and render", "stackgen resolve")
 		}
 	case inState && (s.busy() || s.conflict()):
 	case s.match.Guest == nil && !s.knownByState() && inState:

@@ -23,34 +23,25 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 		verdicts[f.Address] = f
 	}
 	for _, s := range in.Project.Stacks {
-		l := in.Lock.Stacks.Get(s.Name)
-		if !in.Selected(s.Name) || l != nil && l.Status == lock.Forgotten {
+		if in.Selected(s.Name) {
+			left = append(left, undecided(s, in.Lock.Stacks.Get(s.Name))...)
+		}
+	}
+	for i := range in.Lock.Stacks {
+		stack, l := in.Lock.Stacks[i].Key, &in.Lock.Stacks[i].Value
+		if !in.Selected(stack) {
 			continue
 		}
-		left = append(left, undecided(s, l)...)
-		if l == nil {
-			continue
-		}
-		o := lock.Observed{Stack: s.Name}
+		o := lock.Observed{Stack: stack}
 		for _, e := range l.Units {
-			if u, ok := observeUnit(in, s.Name, e); ok {
+			if u, ok := observeUnit(in, stack, e); ok {
 				o.Units = append(o.Units, u)
 			}
 		}
-		for i := range l.VMs {
-			e := &l.VMs[i]
-			f, judged := verdicts[finding.Address{Stack: s.Name, Unit: lock.UnitVM, Type: finding.VM, Key: e.Key}]
-			v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID, Gone: gone(in, s.Name, l, e)}
-			certain := f.VMID == v.VMID && (f.Kind == finding.Managed || f.Kind == finding.Adopt || f.Kind == finding.Moved)
-			if g := guests[v.VMID]; g != nil && certain {
-				v.Fingerprint = g.Fingerprint()
-				if g.Config != nil {
-					v.Addresses = g.Config.Address
-				}
-			}
-			if certain || f.Kind == finding.Create {
-				v.Left = leftState(in, s.Name, e, f.Kind)
-			}
+		for k := range l.VMs {
+			e := &l.VMs[k]
+			f, judged := verdicts[finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: e.Key}]
+			v := observeVM(in, stack, l, e, f, guests[e.Value.VMID])
 			if judged && v.Fingerprint == nil && !v.Gone && !e.Value.Gone {
 				f.Evidence, f.Steps, f.Differs = nil, nil, nil
 				left = append(left, f)
@@ -61,6 +52,23 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 	}
 	finding.Sort(left)
 	return seen, left
+}
+
+// observeVM observes a VM. f is what was found about it, and g the guest that has its
+// VMID, or nil.
+func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest) lock.ObservedVM {
+	v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID, Gone: gone(in, stack, l, e)}
+	certain := f.VMID == v.VMID && (f.Kind == finding.Managed || f.Kind == finding.Adopt || f.Kind == finding.Moved)
+	if certain && g != nil {
+		v.Fingerprint = g.Fingerprint()
+		if g.Config != nil {
+			v.Addresses = g.Config.Address
+		}
+	}
+	if certain || f.Kind == finding.Create {
+		v.Left = leftState(in, stack, e, f.Kind)
+	}
+	return v
 }
 
 // undecided are findings about the VMs of a spec that have no entry in the lock, which
@@ -86,7 +94,7 @@ func observeUnit(in Input, stack string, e lock.Entry[lock.Unit]) (lock.Observed
 	if !read || state.Unreadable != "" {
 		return lock.ObservedUnit{}, false
 	}
-	u := lock.ObservedUnit{Name: e.Key, Lineage: state.Lineage}
+	u := lock.ObservedUnit{Name: e.Key, Lineage: state.Lineage, Gone: e.Value.Status == lock.Retired && unitGone(in, UnitID{stack, e.Key}, &e.Value)}
 	if pool := e.Value.Pool; pool != "" {
 		applied := slices.ContainsFunc(state.Resources, func(r Resource) bool { return r.Type == TypePool && r.Key == pool })
 		if applied || in.Inventory.Pool(pool) == nil && len(in.Inventory.GapsForPool(pool)) == 0 {
@@ -113,20 +121,29 @@ func leftState(in Input, stack string, e *lock.Entry[lock.VM], kind finding.Kind
 	return slices.DeleteFunc(slices.Clone(e.Value.Former), has)
 }
 
-// gone reports whether a retired VM certainly does not exist any more: no state that
-// was read has it, its records are in no state, and no guest has its VMID.
+// unitGone reports whether nothing is left of what a unit had made. A state that does
+// not exist, but did, is a lost one.
+func unitGone(in Input, id UnitID, u *lock.Unit) bool {
+	state, read := in.State[id]
+	if !read || state.Unreadable != "" || len(state.Resources) > 0 || state.Lineage == "" && u.Lineage != "" {
+		return false
+	}
+	return u.Pool == "" || in.Inventory.Pool(u.Pool) == nil && len(in.Inventory.GapsForPool(u.Pool)) == 0
+}
+
+// gone reports whether a VM that is retired or forgotten certainly does not exist any
+// more: no state that was read has it, its records are in no state, and no guest has
+// its VMID.
 func gone(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM]) bool {
-	v := &e.Value
-	if v.Status != lock.Retired || !in.Inventory.Quorate || in.Inventory.Guest(v.VMID) != nil || len(in.Inventory.GapsForVM(v.VMID)) > 0 {
+	v, forgotten := &e.Value, l.Status == lock.Forgotten // the units of a forgotten stack are not read
+	if v.Status == lock.Live && !forgotten || !in.Inventory.Quorate || in.Inventory.Guest(v.VMID) != nil || len(in.Inventory.GapsForVM(v.VMID)) > 0 {
 		return false
 	}
-	if state, read := in.State[UnitID{stack, lock.UnitVM}]; !read || state.Unreadable != "" {
+	if state, read := in.State[UnitID{stack, lock.UnitVM}]; !forgotten && (!read || state.Unreadable != "") {
 		return false
 	}
-	if own := l.Units.Get(v.Unit); own != nil && own.Status == lock.Retired {
-		if state, read := in.State[UnitID{stack, v.Unit}]; !read || state.Unreadable != "" || len(state.Resources) > 0 {
-			return false
-		}
+	if own := l.Units.Get(v.Unit); own != nil && own.Status == lock.Retired && !unitGone(in, UnitID{stack, v.Unit}, own) {
+		return false
 	}
 	keys := []string{e.Key}
 	for _, a := range v.Former {

@@ -263,6 +263,8 @@ func (d *decider) gone() {
 			l.Status = Forgotten
 		case l.Status == Forgotten && slices.ContainsFunc(l.VMs, func(v Entry[VM]) bool { return !v.Value.Gone }):
 			// its line is gone, and its VMs may still exist: their VMIDs stay reserved
+		case l.Status == Retired && !l.seenGone():
+			d.result.Refusals = append(d.result.Refusals, d.stackUnseen(e.Key))
 		case l.Status != Live:
 			d.note("%s: the %s stack is removed from the lock; its VMIDs are free again", e.Key, l.Status)
 			continue
@@ -344,21 +346,38 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	if n != 1 {
 		vms = fmt.Sprintf("%d VMs", n)
 	}
-	write := "add to stackgen.yaml"
-	var head []finding.Line
-	if !d.project.Settings {
-		write, head = "create stackgen.yaml", finding.Lines("apiVersion: "+schema.APIVersion, "kind: "+schema.KindProject)
-	}
-	step := func(what, list string, commands ...string) finding.Step {
-		entry := finding.Line{Text: list + ": {stacks: [{}]}", Items: []string{name}, Sep: ", "}
-		return finding.Step{What: what, Lines: slices.Concat(head, []finding.Line{entry}, finding.Lines(commands...))}
-	}
 	return finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
 		Reason:   "the stack is in the lock, and its spec is gone",
 		Evidence: []string{fmt.Sprintf("its spec was %s; it has %s", l.Spec, vms)},
 		Steps: []finding.Step{
 			finding.Do("restore the spec", "git checkout -- "+shell.Word(l.Spec)),
-			step("or destroy its VMs and records: "+write+", then render and apply", "retired", "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
-			step("or stop managing its VMs and records: "+write+", then render", "forgotten", "stackgen render"),
+			d.stackLine(name, "or destroy its VMs and records: ", ", then render and apply", "retired", "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+			d.stackLine(name, "or stop managing its VMs and records: ", ", then render", "forgotten", "stackgen render"),
+		}}
+}
+
+// stackLine is a step that names a stack in the settings of the project.
+func (d *decider) stackLine(name, before, after, list string, commands ...string) finding.Step {
+	write, head := "add to stackgen.yaml", []finding.Line(nil)
+	if !d.project.Settings {
+		write, head = "create stackgen.yaml", finding.Lines("apiVersion: "+schema.APIVersion, "kind: "+schema.KindProject)
+	}
+	entry := finding.Line{Text: list + ": {stacks: [{}]}", Items: []string{name}, Sep: ", "}
+	return finding.Step{What: before + write + after, Lines: slices.Concat(head, []finding.Line{entry}, finding.Lines(commands...))}
+}
+
+// seenGone reports whether nothing of a retired stack exists any more.
+func (s *Stack) seenGone() bool {
+	return !slices.ContainsFunc(s.VMs, func(e Entry[VM]) bool { return e.Value.Status == Retired && !e.Value.Gone }) &&
+		!slices.ContainsFunc(s.Units, func(e Entry[Unit]) bool { return e.Value.Status == Retired && !e.Value.Gone })
+}
+
+// stackUnseen refuses to drop a retired stack that may exist.
+func (d *decider) stackUnseen(name string) finding.Finding {
+	return finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
+		Reason: "the stack is retired, but its line in stackgen.yaml was removed before its destroy was seen: its VMIDs would be free while its VMs may exist",
+		Steps: []finding.Step{
+			finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
+			d.stackLine(name, "otherwise ", ", then render and apply", "retired", "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)", "stackgen resolve"),
 		}}
 }

@@ -12,7 +12,7 @@ import (
 
 // leave handles the VMs that the lock has and the spec does not.
 func (d *stackDecider) leave() {
-	var kept, removed, forgotten, dropped Ordered[VM]
+	var kept, removed, unseen, forgotten, dropped Ordered[VM]
 	for _, e := range d.lock.VMs {
 		v := e.Value
 		switch {
@@ -28,6 +28,8 @@ func (d *stackDecider) leave() {
 		case v.Status == Forgotten && !v.Gone:
 			// Its line is gone, and the VM may still exist: its VMID stays reserved, and
 			// so does the block that protects it while the state may have it.
+		case v.Status == Retired && !v.Gone:
+			unseen = append(unseen, e)
 		case v.Status != Live:
 			dropped = append(dropped, e)
 			d.release(&v, d.stack.Name+"/"+e.Key, "")
@@ -40,6 +42,9 @@ func (d *stackDecider) leave() {
 	d.lock.VMs = kept
 	d.old = kept.ByKey()
 	d.refuseRemoval(removed)
+	for _, e := range unseen {
+		d.refuseUnseen(finding.VM, e.Key, "its VMID would be free while the VM may exist").VMID = e.Value.VMID
+	}
 	d.noteLeaving(forgotten, dropped)
 	units := d.lock.Units.ByKey()
 	for _, w := range append(slices.Clone(d.stack.Retired), d.stack.Forgotten...) {
@@ -61,8 +66,8 @@ func (d *stackDecider) noteLeaving(forgotten, dropped Ordered[VM]) {
 		for _, e := range dropped {
 			free = append(free, fmt.Sprintf("%s (VMID %d, %s)", e.Key, e.Value.VMID, e.Value.Status))
 		}
-		d.note("%s: removed from the lock: %s. Their VMIDs are free for other VMs; if they still exist, restore the lock (git checkout -- %s) and their line in the spec until an apply has been run",
-			d.stack.Name, strings.Join(free, ", "), File)
+		d.note("%s: removed from the lock: %s. Their VMIDs are free for other VMs",
+			d.stack.Name, strings.Join(free, ", "))
 	}
 }
 
@@ -89,6 +94,15 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{e.Key + ": NEW-KEY"}}, "stackgen render"),
 		).VMID = e.Value.VMID
 	}
+}
+
+// refuseUnseen refuses to drop a retired VM or unit that may exist.
+func (d *stackDecider) refuseUnseen(of finding.Type, key, why string) *finding.Finding {
+	spec, name := d.lock.Spec, d.stack.Name
+	return d.refuse(finding.Removed, of, key, "retired, but its line in "+spec+" was removed before its destroy was seen: "+why,
+		finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
+		finding.DoAll("otherwise add to "+spec+" again, then render and apply", entries("retired", d.stack.Retired, key),
+			"stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)", "stackgen resolve"))
 }
 
 // stateRemove is the line that removes VMs from the state. It removes the generated

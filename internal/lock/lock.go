@@ -97,6 +97,7 @@ type Unit struct {
 	Pool    string // what the pool unit made: another id is another pool
 	Lineage string // observed: the lineage of its state
 	Applied bool   // observed: its state had the pool
+	Gone    bool   // observed: retired, and its state has no resources any more
 }
 
 // A VM is the decisions of one VM.

@@ -66,6 +66,7 @@ func (u Unit) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	put(n, "pool", u.Pool)
 	put(n, "lineage", u.Lineage)
 	put(n, "applied", u.Applied)
+	put(n, "gone", u.Gone)
 	return n, nil
 }
 

@@ -21,6 +21,7 @@ type ObservedUnit struct {
 	Name    string
 	Lineage string
 	Applied *bool // of the pool unit: whether the state has its pool
+	Gone    bool  // retired, and its state has no resources
 }
 
 // An ObservedVM is what was observed of the VM that has a key and a VMID.
@@ -31,7 +32,7 @@ type ObservedVM struct {
 	Confirmed   bool // a person said that it is the right VM, whatever is recorded
 	Addresses   []string
 	Left        []Address // former addresses that the state does not have
-	Gone        bool      // retired, in no state and not in the cluster
+	Gone        bool      // retired or forgotten, in no state and not in the cluster
 }
 
 // What an observation is about.
@@ -78,7 +79,7 @@ func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
 		vms := s.VMs.ByKey()
 		for _, v := range o.VMs {
 			if e := vms[v.Key]; e != nil && e.VMID == v.VMID {
-				all = append(all, Recording{Stack: o.Stack, Key: v.Key, What: e.observe(v)})
+				all = append(all, Recording{Stack: o.Stack, Key: v.Key, What: e.observe(v, s.Status)})
 			}
 		}
 	}
@@ -94,13 +95,16 @@ func (u *Unit) observe(o ObservedUnit) (what []string) {
 	if o.Applied != nil && *o.Applied != u.Applied {
 		u.Applied, what = *o.Applied, append(what, SawApplied)
 	}
+	if o.Gone && !u.Gone && u.Status == Retired {
+		u.Gone, what = true, append(what, SawGone)
+	}
 	return what
 }
 
-// observe records what was observed of a VM.
-func (v *VM) observe(o ObservedVM) (what []string) {
+// observe records what was observed of a VM of a stack with a status.
+func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 	if o.Gone {
-		if v.Status != Retired || v.Gone {
+		if v.Gone || v.Status == Live && stack != Forgotten {
 			return nil
 		}
 		v.Gone, v.Fingerprint, v.Addresses, v.Former = true, nil, nil, nil

@@ -171,8 +171,8 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 		s.Cluster = r.cluster(c)
 	}
 	r.each(n.Get("units"), func(name string, u *schema.Node) {
-		r.known(u, "status", "pool", "lineage", "applied")
-		unit := Unit{Status: Moving, Pool: r.text(u.Get("pool")), Lineage: r.text(u.Get("lineage")), Applied: u.Get("applied").Bool()}
+		r.known(u, "status", "pool", "lineage", "applied", "gone")
+		unit := Unit{Status: Moving, Pool: r.text(u.Get("pool")), Lineage: r.text(u.Get("lineage")), Applied: u.Get("applied").Bool(), Gone: u.Get("gone").Bool()}
 		if r.text(u.Get("status")) != Moving {
 			unit.Status = r.status(u)
 		}

@@ -50,13 +50,16 @@ func (d *stackDecider) units() {
 			now = Moving
 		case e.Value.Status == Forgotten:
 			now = Forgotten // its state may still have its resources
+		case e.Value.Status == Retired && !e.Value.Gone:
+			now = Retired
+			d.refuseUnseen(finding.Unit, e.Key, "its state and its resources would stay without being managed")
 		case e.Value.Status != Live:
 			continue // its line is gone, and the note of the VM says so
 		default:
 			d.unitGone(e.Key)
 		}
 		u := e.Value
-		u.Status = now
+		u.Status, u.Gone = now, u.Gone && now == Retired
 		out = append(out, Entry[Unit]{e.Key, u})
 	}
 	for name, s := range status {
