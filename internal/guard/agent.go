@@ -30,11 +30,25 @@ func (s *subject) agentBlocks() bool {
 	}
 	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+wait+" for it").Because("%s", describe(s.guest))
 	s.Next("install and start the agent in the guest", "systemctl enable --now qemu-guest-agent")
-	s.Next("or disable it until the guest has one", fmt.Sprintf("qm set %d --agent 0", s.guest.VMID))
-	if len(s.states) == 1 {
-		s.Next("or shorten the wait: write into "+s.at.Spec+", then apply once without refresh", s.line("agent: {timeout: 3s}"), "stackgen render", "(cd stacks/"+s.Stack+" && terragrunt stack run apply -- -refresh=false)")
-	}
+	s.withoutAgent()
 	return true
+}
+
+// withoutAgent says how a VM does without an agent. The option must be gone, not 0: the
+// provider keeps a disabled agent as a block that no spec writes, and would stop and
+// start the VM to remove it.
+func (s *subject) withoutAgent() {
+	const what = "or, if the guest has no agent, disable it"
+	remove := fmt.Sprintf("qm set %d --delete agent", s.guest.VMID)
+	switch vm := s.match.VM; {
+	case s.profile != nil && s.profile.IgnoreAll:
+		s.Next(what, remove)
+	case vm == nil:
+	case len(vm.Records) > 0 && !vm.Address.IsValid():
+		s.Because("its DNS record needs the agent, which reports its address from DHCP")
+	default:
+		s.Next(what+": write into "+s.at.Spec+", render, then remove the option", s.line("agent: false"), "stackgen render", remove)
+	}
 }
 
 // agentGap is a running VM whose agent the token may not query.

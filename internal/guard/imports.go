@@ -108,8 +108,10 @@ func (j *judge) stale(at *place) {
 			id, found := left[f.Resource]
 			delete(left, f.Resource)
 			switch {
-			case id == f.Import || j.Running && (f.Stops() || j.withoutEffect(at, f)):
+			case id == f.Import || j.Running && f.Stops():
 				continue
+			case f.Import == "" && j.withoutEffect(at, f, id):
+				f.Because("%s still imports it, without effect: it is in state", importPath(u))
 			case !found:
 				outdated(f, "its import block is missing", "%s does not import it", importPath(u))
 			case f.Import == "":
@@ -128,13 +130,12 @@ func (j *judge) stale(at *place) {
 }
 
 // withoutEffect reports whether an import block for a finding does nothing: its
-// address is in the state, and the configuration has it.
-func (j *judge) withoutEffect(at *place, f *finding.Finding) bool {
-	if f.Import != "" {
-		return false
-	}
+// address is in the state, and the configuration has it. Before a run, the state
+// must have it under the id of the block too: if that resource leaves the state,
+// the block is the right one.
+func (j *judge) withoutEffect(at *place, f *finding.Finding, id string) bool {
 	for _, r := range j.State[UnitID{f.Stack, f.Unit}].Resources {
-		if r.Address != f.Resource {
+		if r.Address != f.Resource || !j.Running && id != r.ID && !strings.HasSuffix(id, "/"+r.ID) {
 			continue
 		}
 		e := at.entries[f.Key]

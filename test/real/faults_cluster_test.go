@@ -167,6 +167,13 @@ func (w *faultCase) durations(kind string, _ int) (time.Duration, bool) {
 	return 20 * time.Second, kind == "qmclone"
 }
 
+// findFaultTools are the tools of this repository, with stackgen in PATH.
+func findFaultTools(t *testing.T) *engine.Tools {
+	t.Helper()
+	tools := findTools(t)
+	return tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + faultEnv(tools, "PATH"))
+}
+
 // faultEnv is the effective value of a variable: the last one.
 func faultEnv(tools *engine.Tools, name string) (value string) {
 	for _, e := range tools.Env {

@@ -37,8 +37,7 @@ func TestFaults(t *testing.T) {
 		levels, off = faultLevels[:1], false
 		t.Logf("not run: the cells with `guard: fast` and `guard: off`, which `make faults` runs")
 	}
-	tools := findTools(t)
-	tools = tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + faultEnv(tools, "PATH"))
+	tools := findFaultTools(t)
 	stack := &faultWorld{build: faultStack}
 	all := faults()
 	rows := make([]faultRow, len(all))
@@ -123,6 +122,7 @@ func importsFirst(w *faultCase, f *fault) string {
 		w.must(importBlocks())
 		out = w.expectOutcome(want, f.applied(w))
 		if want.verdicts == "" {
+			w.must(w.stackgen("preflight")) // the import files have no effect any more
 			w.must(importBlocks())
 			w.checkEmptyPlan()
 		}
