@@ -22,23 +22,32 @@ func (t *Tools) Generate(ctx context.Context, stack string) error {
 func UnitDir(stack, unit string) string { return filepath.Join(stack, ".terragrunt-stack", unit) }
 
 // State reads a state, decrypted, from the backend of a configuration. It is empty
-// if the backend has none yet. It is read in a root module of its own, because the
-// unit's root module would need its providers and the outputs of other units.
+// if the backend has none yet.
 func (t *Tools) State(ctx context.Context, backend []byte) (state []byte, err error) {
+	err = t.inBackend(ctx, backend, func(own *Tools, dir string) error {
+		r, err := own.must(ctx, dir, own.command(), "state", "pull", "-no-color")
+		state = r.Stdout
+		return err
+	})
+	return state, err
+}
+
+// inBackend runs a function in a root module that has only a backend: the unit's root
+// module would need its providers and the outputs of other units.
+func (t *Tools) inBackend(ctx context.Context, backend []byte, run func(own *Tools, dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "stackgen-state-*")
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a folder to read a state in: %w", err)
+		return fmt.Errorf("cannot make a folder to read a state in: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := os.WriteFile(filepath.Join(dir, "backend.tf"), backend, 0o600); err != nil {
-		return nil, fmt.Errorf("cannot make a folder to read a state in: %w", err)
+		return fmt.Errorf("cannot make a folder to read a state in: %w", err)
 	}
 	own := t.With("TF_DATA_DIR=" + filepath.Join(dir, ".terraform"))
 	if _, err := own.must(ctx, dir, own.command(), "init", "-input=false", "-no-color"); err != nil {
-		return nil, err
+		return err
 	}
-	r, err := own.must(ctx, dir, own.command(), "state", "pull", "-no-color")
-	return r.Stdout, err
+	return run(own, dir)
 }
 
 // Plan plans a generated unit and returns the plan as JSON. folder is for its

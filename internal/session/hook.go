@@ -99,6 +99,13 @@ func (h *Hook) Check(ctx context.Context) (*Answer, error) {
 		}
 		a.Findings = append(unrendered, a.Findings...)
 	}
+	used, err := h.inUse(ctx, a.Findings, h.run.started())
+	if err != nil {
+		return nil, err
+	}
+	if used != nil {
+		a.Findings = used
+	}
 	switch {
 	case finding.Exit(a.Findings) != finding.OK: // without a plan, because some findings block a plan
 		if a.RefusedBy = h.run.refusedBy(command); a.RefusedBy == "" {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"stackgen/generator"
 	"stackgen/internal/disk"
@@ -62,6 +63,10 @@ func (s *Session) Imports(ctx context.Context) (*Imports, error) {
 		return nil, err
 	}
 	out := &Imports{Findings: s.Judge(), Unrendered: unrendered}
+	if used, err := s.inUse(ctx, out.Findings, time.Time{}); err != nil || used != nil {
+		out.Findings = used
+		return out, err
+	}
 	adoptions := guard.Adoptions(out.Findings)
 	var roots []string
 	for _, stack := range s.Project.SelectedStacks() {
@@ -82,8 +87,10 @@ func (s *Session) Imports(ctx context.Context) (*Imports, error) {
 		}
 	}
 	out.Changes, err = disk.Compare(s.Project.Root, out.Files, disk.Options{
-		Marker:  generator.IsOurs,
-		Owner:   s.Project.Owner(func(path string) bool { return slices.ContainsFunc(out.Files, func(f disk.File) bool { return f.Path == path }) }),
+		Marker: generator.IsOurs,
+		Owner: s.Project.Owner(func(path string) bool {
+			return slices.ContainsFunc(out.Files, func(f disk.File) bool { return f.Path == path })
+		}),
 		Managed: func(string) bool { return true },
 		Roots:   roots,
 	})

@@ -102,6 +102,14 @@ func (h *Hook) load(run *sharedRun) bool {
 // from a clock that may be set in between.
 func sameStart(a, b int64) bool { return max(a, b)-min(a, b) < 2000 }
 
+// started is when the run began; zero if that is not known.
+func (r *sharedRun) started() time.Time {
+	if r == nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(r.Started)
+}
+
 func (r *sharedRun) save() error {
 	return disk.WritePrivate(r.file, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
 }

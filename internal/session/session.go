@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/engine"
@@ -71,6 +72,9 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 	found, err := s.judge(in)
 	if err != nil {
 		return nil, err
+	}
+	if used, err := s.inUse(ctx, found, time.Time{}); err != nil || used != nil {
+		return used, err
 	}
 	unrendered, err := s.unrendered(finding.Outdated)
 	return append(unrendered, found...), err

@@ -1,0 +1,35 @@
+package guard
+
+import (
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+)
+
+// A Use is the lock that a run holds on the state of a unit.
+type Use struct {
+	Unit      UnitID
+	Operation string // as OpenTofu names it
+	Who       string
+	Since     string // empty if it is not known
+	ID        string
+	Released  bool // the lock ends with the process that holds it
+}
+
+// Finding says that the state is in use.
+func (u Use) Finding() finding.Finding {
+	f := finding.Finding{Address: finding.Address{Stack: u.Unit.Stack, Unit: u.Unit.Unit, Type: finding.Unit}}
+	f.Is(finding.Busy, "another run is using its state: what an apply would do is not known before it ends")
+	if u.Operation == "OperationTypeApply" {
+		f.Reason = "another apply of this stack is running: what a second one would do is not known before it ends"
+	}
+	since := ""
+	if u.Since != "" {
+		since = " since " + u.Since
+	}
+	f.Because("%s holds the lock of the state%s: %s", u.Who, since, u.Operation)
+	f.Next("wait until it has ended, then run the same command again")
+	if !u.Released && u.ID != "" {
+		f.Next("or, if that run was killed and its lock is left behind, remove the lock", lock.InUnit(u.Unit.Stack, u.Unit.Unit, "terragrunt run -- force-unlock -force "+u.ID))
+	}
+	return f
+}
