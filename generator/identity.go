@@ -39,7 +39,7 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 			if reason = replaces(p, stack, key, old[key], is); reason == "" && !rendered.Has(stack, key) {
 				reason = otherMAC(p, stack, key, old[key], is)
 			}
-		case !rendered.Has(stack, key): // else the lock has decided how it leaves
+		case !rendered.Has(stack, key) && !rendered.Has(p.NewName(stack), key): // else the lock has decided how it leaves
 			reason = "rendered before, and neither in the lock nor in a spec: an apply would destroy it"
 		}
 		if reason != "" {

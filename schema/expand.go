@@ -37,6 +37,7 @@ type member struct {
 func (j *joiner) expand(s *Stack, root *Node) {
 	e := &expander{joiner: j, stack: s, root: root, defaults: j.defaultVM(root), keys: map[string]Pos{}, sshKeys: map[*Node]*Node{},
 		pattern: j.fill(orEmpty(root.Get("naming")), find(sharedFields, "naming")).Get("pattern")}
+	s.Naming = e.pattern.Str()
 	errors := j.errors
 	roster := e.readRoster()
 	if e.tooMany(roster) {

@@ -37,6 +37,7 @@ func Join(settings *Spec, inputs []Input, files Files) (*Project, []Problem) {
 		j.project.Settings = true
 		j.project.Retired = listItems(settings.root.Get("retired", "stacks"))
 		j.project.Forgotten = listItems(settings.root.Get("forgotten", "stacks"))
+		j.project.Renamed = renames(settings.root.Get("renamed", "stacks"))
 		j.project.Guard = guardOf(settings.root)
 	}
 	j.pins(inputs)
@@ -63,7 +64,7 @@ func (j *joiner) stack(in Input) *Stack {
 	shared := Field{Type: Object, Fields: slices.Concat(sharedFields, stackFields, classFields)}
 	root := in.Spec.root
 	if in.Settings != nil {
-		root = merge(in.Settings.root.Without("apiVersion", "kind", "retired", "forgotten"), root, &shared)
+		root = merge(in.Settings.root.Without("apiVersion", "kind", "retired", "forgotten", "renamed"), root, &shared)
 	}
 	s := &Stack{Pos: in.Spec.root.Get("name").Pos, Spec: in.Label, Kind: in.Spec.Kind, Name: in.Spec.Name,
 		Environment: root.Get("environment").Str(), Guard: guardOf(root),
@@ -71,11 +72,7 @@ func (j *joiner) stack(in Input) *Stack {
 		Parallelism:  root.Get("apply", "parallelism").Int(),
 		Registration: root.Get("outputs", "registration").Str(),
 	}
-	if r := root.Get("renamed"); r != nil {
-		for i, key := range r.Keys {
-			s.Renamed = append(s.Renamed, Rename{Pos: key.Pos, From: key.Text, To: r.Items[i].Text})
-		}
-	}
+	s.Renamed = renames(root.Get("renamed"))
 	j.settings(s, root)
 	if r := root.Get("outputs", "registration"); r != nil {
 		s.RegistrationPos = r.Pos
@@ -99,6 +96,17 @@ func listItems(n *Node) []ListItem {
 	var out []ListItem
 	for _, item := range n.List() {
 		out = append(out, ListItem{Pos: item.Pos, Name: item.Text})
+	}
+	return out
+}
+
+func renames(n *Node) []Rename {
+	if n == nil {
+		return nil
+	}
+	var out []Rename
+	for i, key := range n.Keys {
+		out = append(out, Rename{Pos: key.Pos, From: key.Text, To: n.Items[i].Text})
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // A Project is all specs that share modules, units and a lock.
@@ -11,6 +12,7 @@ type Project struct {
 	Settings   bool       // the project has stackgen.yaml
 	Retired    []ListItem // stacks, from stackgen.yaml
 	Forgotten  []ListItem
+	Renamed    []Rename  // stacks
 	Guard      string    // of stacks without a spec
 	Profiles   []Profile // built in first, then by name
 	OpenTofu   string    // version constraints
@@ -33,7 +35,8 @@ type Stack struct {
 	Pool         *Pool
 	VMIDs        *Range
 	Guard        string
-	VMs          []*VM // in the order of decisions
+	Naming       string // pattern of names
+	VMs          []*VM  // in the order of decisions
 	Retired      []ListItem
 	Forgotten    []ListItem
 	Renamed      []Rename
@@ -53,6 +56,18 @@ type ListItem struct {
 type Rename struct {
 	Pos
 	From, To string
+}
+
+// NewName returns the name that a stack is renamed to, or its own.
+func (p *Project) NewName(stack string) string {
+	for range p.Renamed { // as often as a name can change
+		i := slices.IndexFunc(p.Renamed, func(r Rename) bool { return r.From == stack })
+		if i < 0 {
+			break
+		}
+		stack = p.Renamed[i].To
+	}
+	return stack
 }
 
 // A Range is a range of VMIDs, both ends included.

@@ -59,11 +59,16 @@ var stackFields = []Field{
 
 var projectFields = []Field{
 	{Key: "retired", Type: Object, Fields: waysFields, Doc: "Stacks to destroy. Remove an entry after the apply, when `stackgen resolve` has recorded that nothing of it exists any more."},
-	{Key: "forgotten", Type: Object, Fields: waysFields, Doc: "Stacks that stackgen no longer manages and does not destroy."},
+	{Key: "forgotten", Type: Object, Fields: waysFields, Doc: "Stacks that stackgen no longer manages and does not destroy. The VMIDs of their VMs stay reserved until `stackgen resolve` has seen that the VMs are gone."},
+	{Key: "renamed", Type: Object, Fields: renamedFields, Doc: "Stacks that get another name. Render prints the commands that move their state; a name from the naming pattern changes with the name of the stack."},
 }
 
 var waysFields = []Field{
 	{Key: "stacks", Type: List, Elem: &Field{Type: String, Format: "label"}, Doc: "Names of stacks."},
+}
+
+var renamedFields = []Field{
+	{Key: "stacks", Type: Map, KeyIs: "label", Elem: &Field{Type: String, Format: "label"}, Doc: "Old name to new name of stacks."},
 }
 
 var engineFields = []Field{

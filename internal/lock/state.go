@@ -18,16 +18,26 @@ const StateDir = ".state"
 func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 	now := Stack{}
 	remember(&now, s)
-	same := was.StateKey == now.StateKey && was.Backend.Type == now.Backend.Type && was.Backend.Bucket == now.Backend.Bucket && was.Backend.Endpoint == now.Backend.Endpoint
-	if same || len(was.Units) == 0 || slices.Contains(d.options.StateMoved, s.Name) {
+	if was.sameState(&now) || len(was.Units) == 0 || slices.Contains(d.options.StateMoved, s.Name) {
 		return
 	}
-	d.result.Refusals = append(d.result.Refusals, finding.Finding{Address: finding.Address{Stack: s.Name, Type: finding.Stack}, Kind: finding.StateMoved, Severity: finding.Blocked,
-		Reason: fmt.Sprintf("its state is at %s, and the spec says %s: an apply would find no state there and create every VM again", was.place(), now.place()),
-		Steps: []finding.Step{
-			finding.Do("undo the change in " + d.options.Specs[s.Name]),
-			finding.Do("or move the state, then confirm it", append(moveCommands(was, &now), "stackgen render --state-moved "+s.Name)...),
-		}})
+	f := finding.Finding{Address: finding.Address{Stack: s.Name, Type: finding.Stack}, Kind: finding.StateMoved, Severity: finding.Blocked,
+		Reason: fmt.Sprintf("its state is at %s, and the spec says %s: an apply would find no state there and create every VM again", was.place(), now.place())}
+	name := s.Name
+	if former := d.renamed[s.Name]; former != "" {
+		name = former
+		d.namesChange(&f, former, s)
+		f.Next("move the state, then confirm it", d.moveState(name, was, &now, s.Name)...)
+	} else {
+		f.Next("undo the change in " + d.options.Specs[s.Name])
+		f.Next("or move the state, then confirm it", d.moveState(name, was, &now, s.Name)...)
+	}
+	d.result.Refusals = append(d.result.Refusals, f)
+}
+
+// sameState reports whether two stacks have their state in one place.
+func (s *Stack) sameState(o *Stack) bool {
+	return s.StateKey == o.StateKey && s.Backend.Type == o.Backend.Type && s.Backend.Bucket == o.Backend.Bucket && s.Backend.Endpoint == o.Backend.Endpoint
 }
 
 // place names where the state of a stack is.

@@ -218,8 +218,14 @@ func (l *loader) join() (*Project, error) {
 		}
 		readReferences(files, spec, settings)
 	}
-	// A stack without a spec belongs to no path, so it is always selected.
-	p.Selected = func(stack string) bool { return chosen[stack] || p.Specs[stack] == "" }
+	// A stack without a spec belongs to no path, so it is always selected, unless it
+	// gets the name of another one.
+	p.Selected = func(stack string) bool {
+		if p.Stacks != nil {
+			stack = p.Stacks.NewName(stack)
+		}
+		return chosen[stack] || p.Specs[stack] == ""
+	}
 	stacks, problems := schema.Join(l.read[filepath.Join(l.root, schema.SettingsFile)], inputs, files)
 	p.Problems = schema.SortProblems(append(l.problems, problems...))
 	if schema.HasErrors(p.Problems) {
