@@ -2,6 +2,7 @@ package guard
 
 import (
 	"slices"
+	"strings"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
@@ -18,13 +19,16 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 	for i := range in.Inventory.Guests {
 		guests[in.Inventory.Guests[i].VMID] = &in.Inventory.Guests[i]
 	}
-	verdicts := map[finding.Address]finding.Finding{}
+	verdicts, specs := map[finding.Address]finding.Finding{}, map[string]*schema.VM{}
 	for _, f := range found {
 		verdicts[f.Address] = f
 	}
 	for _, s := range in.Project.Stacks {
 		if in.Selected(s.Name) {
 			left = append(left, undecided(s, in.Lock.Stacks.Get(s.Name))...)
+		}
+		for _, v := range s.VMs {
+			specs[s.Name+"/"+v.Key] = v
 		}
 	}
 	for i := range in.Lock.Stacks {
@@ -42,6 +46,9 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 			e := &l.VMs[k]
 			f, judged := verdicts[finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: e.Key}]
 			v := observeVM(in, stack, l, e, f, guests[e.Value.VMID])
+			if spec := specs[stack+"/"+e.Key]; v.Fingerprint != nil && spec != nil && e.Value.MACs == nil && !spec.Adopt {
+				v.MACs = existingMACs(spec, guests[v.VMID].Config)
+			}
 			if judged && v.Fingerprint == nil && !v.Gone && !e.Value.Gone {
 				f.Evidence, f.Steps, f.Differs = nil, nil, nil
 				left = append(left, f)
@@ -119,6 +126,26 @@ func leftState(in Input, stack string, e *lock.Entry[lock.VM], kind finding.Kind
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(e.Value.Former), has)
+}
+
+// existingMACs are the MAC addresses that the NICs of a VM have, where its spec does not
+// say which. They end at the first NIC that it does not have yet.
+func existingMACs(v *schema.VM, c *cluster.Config) []string {
+	if missingDevice(c.Raw, "net") != "" {
+		return nil // the positions in spec and configuration differ
+	}
+	out := []string{}
+	for i, given := range v.MACs {
+		switch {
+		case given != "":
+			out = append(out, given)
+		case i < len(c.MACs):
+			out = append(out, strings.ToUpper(c.MACs[i]))
+		default:
+			return out
+		}
+	}
+	return out
 }
 
 // unitGone reports whether nothing is left of what a unit had made. A state that does

@@ -29,7 +29,8 @@ type ObservedVM struct {
 	Key         string
 	VMID        int
 	Fingerprint *Fingerprint
-	Confirmed   bool // a person said that it is the right VM, whatever is recorded
+	Confirmed   bool     // a person said that it is the right VM, whatever is recorded
+	MACs        []string // by NIC; nil if they should not be decided
 	Addresses   []string
 	Left        []Address // former addresses that the state does not have
 	Gone        bool      // retired or forgotten, in no state and not in the cluster
@@ -41,6 +42,7 @@ const (
 	SawLineage     = "lineage"
 	SawApplied     = "applied"
 	SawFingerprint = "fingerprint"
+	SawMACs        = "macs"
 	SawAddresses   = "addresses"
 	SawFormer      = "former"
 	SawGone        = "gone"
@@ -60,6 +62,7 @@ type Recording struct {
 // an entry that is not the same any more is dropped.
 func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
 	out := l.clone()
+	holders := out.macHolders()
 	var all []Recording
 	for _, o := range seen {
 		s := out.Stacks.Get(o.Stack)
@@ -79,6 +82,9 @@ func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
 		vms := s.VMs.ByKey()
 		for _, v := range o.VMs {
 			if e := vms[v.Key]; e != nil && e.VMID == v.VMID {
+				if holders.anotherHas(v.MACs, e) {
+					v.MACs = nil // a render would refuse them
+				}
 				all = append(all, Recording{Stack: o.Stack, Key: v.Key, What: e.observe(v, s.Status)})
 			}
 		}
@@ -113,6 +119,9 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 	if o.Fingerprint != nil && !v.Fingerprint.same(o.Fingerprint) && (o.Confirmed || v.Fingerprint.Agrees(o.Fingerprint)) {
 		v.Fingerprint, what = o.Fingerprint, append(what, SawFingerprint)
 	}
+	if o.MACs != nil && v.MACs == nil {
+		v.MACs, what = o.MACs, append(what, SawMACs)
+	}
 	if len(o.Addresses) > 0 && !slices.Equal(o.Addresses, v.Addresses) {
 		v.Addresses, what = o.Addresses, append(what, SawAddresses)
 	}
@@ -121,6 +130,29 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 		v.Former, what = kept, append(what, SawFormer)
 	}
 	return what
+}
+
+// A macHolders is the VMs that have each MAC address in a lock.
+type macHolders map[string][]*VM
+
+func (l *Lock) macHolders() macHolders {
+	out := macHolders{}
+	for i := range l.Stacks {
+		vms := l.Stacks[i].Value.VMs
+		for k := range vms {
+			for _, mac := range vms[k].Value.recordedMACs() {
+				out[mac] = append(out[mac], &vms[k].Value)
+			}
+		}
+	}
+	return out
+}
+
+// anotherHas reports whether another VM has one of some addresses.
+func (h macHolders) anotherHas(macs []string, v *VM) bool {
+	return slices.ContainsFunc(macs, func(mac string) bool {
+		return slices.ContainsFunc(h[mac], func(other *VM) bool { return other != v })
+	})
 }
 
 // same reports whether two fingerprints say the same.
