@@ -38,7 +38,7 @@ func (e *env) snapshot(c *cli.Context) error {
 	if p.Stacks == nil {
 		return &project.BlockedError{Project: p}
 	}
-	inv, err := session.ReadCluster(c.Context, p, e.sources(c), true)
+	inv, err := session.ReadCluster(c.Context, p, e.sources(c))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 // classSpec is a class of some students and a teacher.
 func classSpec(students int) string {
-	return fmt.Sprintf("apiVersion: stackgen/v1\nkind: Class\nname: cs101\nvmids: 2100-2199\ntemplate: 9000\nplacement: {strategy: fixed, nodes: [pve1]}\nstudents: {count: %d}\nteacher: {}\n", students)
+	return fmt.Sprintf("apiVersion: stackgen/v1\nkind: Class\nname: cs101\nvmids: 2100-2199\ntemplate: 9000\nplacement: {strategy: fixed, nodes: [pve1]}\nstudents: {count: %d}\nteacher: {}\ndefaults: {networks: [{mac: auto}]}\n", students)
 }
 
 // TestReportsFitOnAScreen: what a lost state of 21 VMs and the removal of 15

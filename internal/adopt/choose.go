@@ -33,7 +33,7 @@ func (p *planner) choose(ctx context.Context) error {
 		}
 	case p.Sources.Inventory != "":
 		var err error
-		if p.inventory, err = session.ReadCluster(ctx, p.project, p.Sources, false); err != nil {
+		if p.inventory, err = session.ReadCluster(ctx, p.project, p.Sources); err != nil {
 			return err
 		}
 	default:

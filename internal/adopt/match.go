@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"stackgen/internal/cluster"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -25,7 +24,7 @@ func (p *planner) match(ctx context.Context) error {
 		return err
 	}
 	if p.inventory == nil || p.Sources.Inventory == "" { // the cluster may not have been read for these VMIDs
-		if p.inventory, err = session.ReadCluster(ctx, after, p.Sources, false); err != nil {
+		if p.inventory, err = session.ReadCluster(ctx, after, p.Sources); err != nil {
 			return err
 		}
 	}
@@ -36,6 +35,8 @@ func (p *planner) match(ctx context.Context) error {
 	if err := s.ReadStates(ctx, p.units()); err != nil {
 		return err
 	}
+	s.Inventory = p.inventory
+	p.findGuests(s)
 	for _, t := range p.targets {
 		t.compare(s.State[t.unit()])
 	}
@@ -59,7 +60,7 @@ func (p *planner) match(ctx context.Context) error {
 	return nil
 }
 
-// findTargets finds the VMs to match, and their guests.
+// findTargets finds the VMs to match.
 func (p *planner) findTargets(after *project.Project) error {
 	wanted := slices.Collect(maps.Keys(p.vmids))
 	var errs []error
@@ -84,13 +85,26 @@ func (p *planner) findTargets(after *project.Project) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	for _, m := range cluster.Matches(after.Stacks.Stacks, after.Lock, p.inventory) {
-		if vm := (VM{m.Stack, m.Key}); m.VM != nil && slices.Contains(wanted, vm) {
-			p.targets = append(p.targets, &target{VM: vm, vm: m.VM, guest: m.Guest})
+	for _, stack := range after.Stacks.Stacks {
+		for _, v := range stack.VMs {
+			if vm := (VM{stack.Name, v.Key}); slices.Contains(wanted, vm) {
+				p.targets = append(p.targets, &target{VM: vm, vm: v})
+			}
 		}
 	}
 	slices.SortFunc(p.targets, func(a, b *target) int { return compareVMs(a.VM, b.VM) })
 	return nil
+}
+
+// findGuests finds the guest that each target certainly is.
+func (p *planner) findGuests(s *session.Session) {
+	for _, m := range s.Matches() {
+		for _, t := range p.targets {
+			if t.VM == (VM{m.Stack, m.Key}) {
+				t.guest = m.Guest
+			}
+		}
+	}
 }
 
 // units are the units that the VMs to match are in.

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,30 +19,182 @@ func (g *Guest) Fingerprint() *lock.Fingerprint {
 	return &lock.Fingerprint{UUID: g.Config.UUID, MACs: slices.Clone(g.Config.MACs)}
 }
 
-// compare describes how a configuration differs from a recorded fingerprint, and
-// whether both are the same VM nevertheless. If both have a UUID, it decides:
-// Proxmox VE gives every clone a new one and never changes it. Otherwise one
-// common MAC address is enough, because NICs may be added and removed.
-func compare(recorded *lock.Fingerprint, c *Config) (differ []string, agrees bool) {
-	if c == nil {
-		return nil, false
+// identified returns the UUID and MAC addresses of a guest, as far as they were read.
+func (g *Guest) identified() Identity {
+	switch {
+	case g.Config != nil:
+		return Identity{UUID: g.Config.UUID, MACs: g.Config.MACs}
+	case g.Identity != nil:
+		return *g.Identity
 	}
-	uuid := recorded.UUID != "" && strings.EqualFold(recorded.UUID, c.UUID)
-	if recorded.UUID != "" && !uuid {
-		differ = append(differ, fmt.Sprintf("smbios1 uuid is %s, recorded is %s", cmp.Or(c.UUID, "none"), recorded.UUID))
+	return Identity{}
+}
+
+// States are the VMs that states have, by STACK/KEY.
+type States map[string]StateVM
+
+// A StateVM is what a state records of a VM.
+type StateVM struct {
+	VMID    int
+	Name    string
+	MACs    []string
+	Tainted bool // its creation failed halfway, so its MAC addresses may be those of the plan
+}
+
+// An identity is what is recorded of one VM that tells it from others.
+type identity struct {
+	uuid      string   // of the fingerprint
+	seen      []nic    // of a VM that was seen
+	planned   []nic    // decided, and perhaps never seen
+	complete  bool     // all NICs have a decided MAC address, and no state has the VM
+	stateName string   // in the state; empty if that has no VM
+	all       []string // seen and planned addresses, upper case
+}
+
+// A nic is a recorded MAC address.
+type nic struct{ mac, where string }
+
+// recordedOf collects what lock and state record of a VM. What they record under
+// another VMID is of another VM, except the addresses that were decided.
+func recordedOf(entry *lock.VM, state StateVM, vmid int) identity {
+	var r identity
+	if state.VMID == vmid && vmid != 0 {
+		for _, mac := range state.MACs {
+			if state.Tainted {
+				r.planned = append(r.planned, nic{mac, "the state"})
+			} else {
+				r.seen = append(r.seen, nic{mac, "the state"})
+			}
+		}
+		r.stateName = state.Name
 	}
-	common := slices.ContainsFunc(recorded.MACs, func(mac string) bool { return hasMAC(c.MACs, mac) })
-	for _, mac := range recorded.MACs {
-		if !hasMAC(c.MACs, mac) {
-			differ = append(differ, fmt.Sprintf("no NIC has the recorded MAC %s", mac))
+	if entry != nil {
+		if f := entry.Fingerprint; f != nil && entry.VMID == vmid {
+			r.uuid = f.UUID
+			for _, mac := range f.MACs {
+				r.seen = append(r.seen, nic{mac, "the lock"})
+			}
+		}
+		decided := entry.DecidedMACs()
+		r.complete = len(decided) > 0 && len(decided) == len(entry.MACs) && (state.VMID != vmid || state.Tainted)
+		for _, mac := range decided {
+			r.planned = append(r.planned, nic{mac, "the lock"})
 		}
 	}
-	if recorded.UUID != "" && c.UUID != "" {
-		return differ, uuid
+	for _, n := range slices.Concat(r.seen, r.planned) {
+		if mac := strings.ToUpper(n.mac); !slices.Contains(r.all, mac) {
+			r.all = append(r.all, mac)
+		}
 	}
-	return differ, common
+	return r
+}
+
+// recorded reports whether there is something that the VM must agree with.
+func (r *identity) recorded() bool { return r.uuid != "" || len(r.seen) > 0 }
+
+// decided reports whether a VM that was created from the lock would have one of its
+// MAC addresses.
+func (r *identity) decided() bool { return r.complete }
+
+// compare says in words what agrees with a guest, and what does not. One MAC address
+// is enough, because NICs may be added and removed; so is the UUID, which Proxmox VE
+// never changes. It gives every clone another one.
+func (r *identity) compare(g *Guest) (agrees, differ []string) {
+	if g.Config == nil {
+		return nil, nil
+	}
+	is := g.identified()
+	for _, mac := range r.all {
+		where := strings.Join(r.places(mac), " and ")
+		if hasMAC(is.MACs, mac) {
+			agrees = append(agrees, fmt.Sprintf("its MAC %s is recorded in %s", mac, where))
+		} else {
+			differ = append(differ, fmt.Sprintf("no NIC has the MAC %s, which is recorded in %s", mac, where))
+		}
+	}
+	switch {
+	case r.uuid == "":
+	case strings.EqualFold(r.uuid, is.UUID):
+		agrees = append(agrees, "its smbios1 uuid is the recorded one")
+	default:
+		differ = append(differ, fmt.Sprintf("smbios1 uuid is %s, recorded is %s", cmp.Or(is.UUID, "none"), r.uuid))
+	}
+	return agrees, differ
+}
+
+// places say where a MAC address is recorded.
+func (r *identity) places(mac string) []string {
+	var out []string
+	for _, n := range slices.Concat(r.seen, r.planned) {
+		if strings.EqualFold(n.mac, mac) && !slices.Contains(out, n.where) {
+			out = append(out, n.where)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 func hasMAC(macs []string, mac string) bool {
 	return slices.ContainsFunc(macs, func(m string) bool { return strings.EqualFold(m, mac) })
+}
+
+// A Copy is a guest with another VMID that has the identity of a VM.
+type Copy struct {
+	*Guest
+	MACs []string // that it shares with what is recorded, upper case
+	Seen bool     // the identity is of a VM that was seen: it is that VM, or a copy of it
+}
+
+// addCopies adds to every match the guests with another VMID that have its identity. A
+// guest that is about to be destroyed as a retired VM leaves its MAC addresses to others.
+func (r *matcher) addCopies(inv *Inventory) {
+	retired := map[int]bool{}
+	for _, m := range r.out {
+		if m.Guest != nil && m.Entry != nil && m.Entry.Status == lock.Retired {
+			retired[m.VMID] = true
+		}
+	}
+	byMAC, byUUID := map[string][]*Guest{}, map[string][]*Guest{}
+	for i := range inv.Guests {
+		g := &inv.Guests[i]
+		if g.Template || retired[g.VMID] {
+			continue
+		}
+		is := g.identified()
+		for _, mac := range is.MACs {
+			byMAC[strings.ToUpper(mac)] = append(byMAC[strings.ToUpper(mac)], g)
+		}
+		if is.UUID != "" {
+			byUUID[strings.ToLower(is.UUID)] = append(byUUID[strings.ToLower(is.UUID)], g)
+		}
+	}
+	for i := range r.out {
+		m, known := &r.out[i], &r.known[i]
+		copies := map[int]*Copy{}
+		of := func(g *Guest) *Copy {
+			if copies[g.VMID] == nil {
+				copies[g.VMID] = &Copy{Guest: g}
+			}
+			return copies[g.VMID]
+		}
+		for _, mac := range known.all {
+			for _, g := range byMAC[mac] {
+				c := of(g)
+				c.MACs = append(c.MACs, mac)
+				c.Seen = c.Seen || known.saw(mac)
+			}
+		}
+		for _, g := range byUUID[strings.ToLower(known.uuid)] {
+			of(g).Seen = true
+		}
+		delete(copies, m.VMID)
+		for _, vmid := range slices.Sorted(maps.Keys(copies)) {
+			m.Copies = append(m.Copies, *copies[vmid])
+		}
+	}
+}
+
+// saw reports whether a VM with a MAC address was seen.
+func (r *identity) saw(mac string) bool {
+	return slices.ContainsFunc(r.seen, func(n nic) bool { return strings.EqualFold(n.mac, mac) })
 }

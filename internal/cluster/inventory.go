@@ -45,7 +45,8 @@ const (
 )
 
 // A Guest is a VM, container or template. Only candidates have a Config: guests
-// that may be VMs of the project.
+// that may be VMs of the project, and their templates. Other guests have an Identity
+// if a VM of the project was not found under its VMID.
 type Guest struct {
 	VMID     int      `json:"vmid"`
 	Node     string   `json:"node"`
@@ -62,6 +63,14 @@ type Guest struct {
 	Memory   int64    `json:"memory,omitempty"` // bytes
 	Disk     int64    `json:"disk,omitempty"`   // bytes of its root disk
 	Config   *Config  `json:"config,omitempty"`
+
+	Identity *Identity `json:"identity,omitempty"` // of a guest without a Config, if it was read
+}
+
+// An Identity is what tells a guest from others with its VMID or name.
+type Identity struct {
+	UUID string   `json:"uuid,omitempty"` // smbios1
+	MACs []string `json:"macs,omitempty"` // net0 first, upper case
 }
 
 // The results of querying a guest agent.

@@ -27,6 +27,18 @@ func (inv *Inventory) Guest(vmid int) *Guest {
 	return nil
 }
 
+// Unidentified returns the number of guests, without templates, whose UUID and MAC
+// addresses were not read.
+func (inv *Inventory) Unidentified() int {
+	n := 0
+	for i := range inv.Guests {
+		if g := &inv.Guests[i]; !g.Template && g.Config == nil && g.Identity == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Node returns the node of a name, or nil.
 func (inv *Inventory) Node(name string) *Node {
 	for i := range inv.Nodes {

@@ -19,34 +19,39 @@ type Match struct {
 	Guest  *Guest     // the VM itself; nil unless certain
 	Holder *Guest     // the guest that has the VMID but is not certainly the VM; nil if Guest is set or no guest has it
 	Why    Why        // why there is or is not a Guest
-	Differ []string   // differences of Guest or Holder from the recorded fingerprint
+	Agrees []string   // evidence that Guest is the VM
+	Differ []string   // what is recorded, and different in Guest or Holder
 	Others []*Guest   // other guests with the name of the VM, by VMID; no templates, and no guests that are certainly another VM of the project
+	Copies []Copy     // guests with another VMID that have the identity of the VM, by VMID; no templates
 }
 
 // Why is the reason of a match, or of its absence.
 type Why string
 
-// With a Guest: ByAdopt, ByFingerprint, ByName. With a Holder: IsTemplate,
-// IsContainer, OtherFingerprint and OtherName (a conflict), NoName and Unseen
-// (undecided). With neither: Absent, NoVMID. Absent proves that no guest has the
-// VMID only if Inventory.GapsForVM returns nothing.
+// With a Guest: ByIdentity, ByAdopt, ByName, ByStateName, HalfMade. With a Holder:
+// IsTemplate, IsContainer, OtherIdentity, NotItsMAC and OtherName (a conflict),
+// NoName and Unseen (undecided). With neither: Absent, NoVMID. Absent proves that no
+// guest has the VMID only if Inventory.GapsForVM returns nothing.
 const (
-	ByAdopt          Why = "adopt"             // the spec says so
-	ByFingerprint    Why = "fingerprint"       // the recorded fingerprint matches
-	ByName           Why = "name"              // no fingerprint is recorded, and the name matches
-	IsTemplate       Why = "template"          // a template never matches
-	IsContainer      Why = "container"         // a container never matches
-	OtherFingerprint Why = "other-fingerprint" // the recorded fingerprint differs
-	OtherName        Why = "other-name"        // no fingerprint is recorded, and the name differs
-	NoName           Why = "no-name"           // no fingerprint is recorded, and no spec has the name any more
-	Unseen           Why = "unseen"            // its name or fingerprint could not be read
-	Absent           Why = "absent"            // no guest in the inventory has the VMID
-	NoVMID           Why = "no-vmid"           // the VM has no VMID yet
+	ByIdentity    Why = "identity"       // it has a recorded MAC address, or the recorded UUID
+	ByAdopt       Why = "adopt"          // no identity is recorded, and the spec says so
+	ByName        Why = "name"           // no identity is recorded, and the name is that of the spec
+	ByStateName   Why = "state-name"     // no identity is recorded, and the name is that of the state
+	HalfMade      Why = "half-made"      // a clone that was never configured, with the name of the spec
+	IsTemplate    Why = "template"       // a template never matches
+	IsContainer   Why = "container"      // a container never matches
+	OtherIdentity Why = "other-identity" // an identity is recorded, and nothing of it agrees
+	NotItsMAC     Why = "not-its-mac"    // it has the name, but no MAC address that was decided, and is not half made
+	OtherName     Why = "other-name"     // no identity is recorded, and the name differs
+	NoName        Why = "no-name"        // no identity is recorded, and no spec has the name any more
+	Unseen        Why = "unseen"         // its name or configuration could not be read
+	Absent        Why = "absent"         // no guest in the inventory has the VMID
+	NoVMID        Why = "no-vmid"        // the VM has no VMID yet
 )
 
 // Conflict reports whether the VMID belongs to something else.
 func (m *Match) Conflict() bool {
-	return m.Why == IsTemplate || m.Why == IsContainer || m.Why == OtherFingerprint || m.Why == OtherName
+	return slices.Contains([]Why{IsTemplate, IsContainer, OtherIdentity, NotItsMAC, OtherName}, m.Why)
 }
 
 // Name returns the name of the VM in the spec, or "" if only the lock has the VM.
@@ -59,15 +64,17 @@ func (m *Match) Name() string {
 
 // Matches returns a match for every VM of a project, in spec order, followed by
 // the VMs that only the lock has, in lock order. Callers that report on some stacks
-// must still pass all stacks, and select from the result. l may be nil. A guest is
-// the VM if adopt names it, if the fingerprint recorded for its VMID matches, or
-// if no fingerprint is recorded and the name matches.
-func Matches(stacks []*schema.Stack, l *lock.Lock, inv *Inventory) []Match {
+// must still pass all stacks, and select from the result. l and states may be nil.
+//
+// A guest with the VMID is the VM if one of its NICs has a MAC address that lock or
+// state record, or if it has the recorded UUID. If an identity is recorded and nothing
+// of it agrees, the guest is another one, whatever the spec says. Only where nothing
+// is recorded, adopt and the name decide.
+func Matches(stacks []*schema.Stack, l *lock.Lock, states States, inv *Inventory) []Match {
 	if l == nil {
 		l = &lock.Lock{}
 	}
-	guests := inv.byVMID()
-	var out []Match
+	m := &matcher{guests: inv.byVMID(), states: states}
 	seen := map[string]bool{}
 	for _, s := range stacks {
 		seen[s.Name] = true
@@ -78,93 +85,111 @@ func Matches(stacks []*schema.Stack, l *lock.Lock, inv *Inventory) []Match {
 		inSpec, entries := map[string]bool{}, recorded.VMs.ByKey()
 		for _, v := range s.VMs {
 			inSpec[v.Key] = true
-			out = append(out, match(s.Name, v.Key, v, entries[v.Key], guests))
+			m.match(s.Name, v.Key, v, entries[v.Key])
 		}
-		out = append(out, onlyInLock(s.Name, recorded, inSpec, guests)...)
+		m.onlyInLock(s.Name, recorded, inSpec)
 	}
 	for i := range l.Stacks {
 		if e := &l.Stacks[i]; !seen[e.Key] {
-			out = append(out, onlyInLock(e.Key, &e.Value, nil, guests)...)
+			m.onlyInLock(e.Key, &e.Value, nil)
 		}
 	}
-	addOthers(out, inv)
-	return out
+	addOthers(m.out, inv)
+	m.addCopies(inv)
+	return m.out
+}
+
+// A matcher holds one run of Matches.
+type matcher struct {
+	guests map[int]*Guest
+	states States
+	out    []Match
+	known  []identity // of each match
 }
 
 // onlyInLock matches the VMs of a stack that only the lock has.
-func onlyInLock(stack string, recorded *lock.Stack, inSpec map[string]bool, guests map[int]*Guest) []Match {
-	var out []Match
+func (r *matcher) onlyInLock(stack string, recorded *lock.Stack, inSpec map[string]bool) {
 	for i := range recorded.VMs {
 		if e := &recorded.VMs[i]; !inSpec[e.Key] {
-			out = append(out, match(stack, e.Key, nil, &e.Value, guests))
+			r.match(stack, e.Key, nil, &e.Value)
 		}
 	}
-	return out
 }
 
-// match matches one VM. Others is filled in later.
-func match(stack, key string, v *schema.VM, entry *lock.VM, guests map[int]*Guest) Match {
+// match matches one VM. Others and Copies are filled in later.
+func (r *matcher) match(stack, key string, v *schema.VM, entry *lock.VM) {
 	m := Match{Stack: stack, Key: key, VM: v, Entry: entry}
-	var recorded *lock.Fingerprint
 	if entry != nil {
 		m.VMID = entry.VMID
 	}
 	if v != nil && v.VMID != 0 {
 		m.VMID = v.VMID
 	}
-	if entry != nil && entry.VMID == m.VMID && entry.Fingerprint != nil && (entry.Fingerprint.UUID != "" || len(entry.Fingerprint.MACs) > 0) {
-		recorded = entry.Fingerprint
-	}
-	g := guests[m.VMID]
-	switch {
+	known := recordedOf(entry, r.states[stack+"/"+key], m.VMID)
+	switch g := r.guests[m.VMID]; {
 	case m.VMID == 0:
 		m.Why = NoVMID
-		return m
 	case g == nil:
 		m.Why = Absent
-		return m
-	}
-	m.Why, m.Differ = decide(v, recorded, g)
-	switch m.Why {
-	case ByAdopt, ByFingerprint, ByName:
-		m.Guest = g
 	default:
-		m.Holder = g
+		m.Why = r.decide(&m, known, g)
+		switch m.Why {
+		case ByIdentity, ByAdopt, ByName, ByStateName, HalfMade:
+			m.Guest = g
+		default:
+			m.Holder = g
+		}
 	}
-	return m
+	r.out, r.known = append(r.out, m), append(r.known, known)
 }
 
-// decide says whether the guest that has the VMID is the VM.
-func decide(v *schema.VM, recorded *lock.Fingerprint, g *Guest) (Why, []string) {
-	if g.Template {
-		return IsTemplate, nil
-	}
-	if g.Kind == KindContainer {
-		return IsContainer, nil
-	}
-	if recorded != nil {
-		differ, agrees := compare(recorded, g.Config)
-		switch {
-		case v != nil && v.Adopt:
-			return ByAdopt, differ
-		case agrees:
-			return ByFingerprint, differ
-		case g.Config == nil:
-			return Unseen, nil
-		}
-		return OtherFingerprint, differ
-	}
+// decide says whether the guest that has the VMID is the VM. It is the only place
+// where that is decided.
+func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
+	v := m.VM
+	m.Agrees, m.Differ = known.compare(g)
 	switch {
-	case v == nil:
-		return NoName, nil
-	case v.Adopt:
-		return ByAdopt, nil
+	case g.Template:
+		return IsTemplate
+	case g.Kind == KindContainer:
+		return IsContainer
+	case len(m.Agrees) > 0:
+		return ByIdentity
+	case known.recorded() && g.Config == nil:
+		return Unseen
+	case known.recorded():
+		return OtherIdentity
+	case v != nil && v.Adopt:
+		return ByAdopt
 	case g.Name == "" || g.Status == StatusUnknown:
-		return Unseen, nil
-	case g.Name == v.Name:
-		return ByName, nil
+		return Unseen
 	}
-	return OtherName, nil
+	named := v != nil && g.Name == v.Name
+	switch {
+	case !named && g.Name != known.stateName && v == nil:
+		return NoName
+	case !named && g.Name != known.stateName:
+		return OtherName
+	case !known.decided() && named:
+		return ByName
+	case !known.decided():
+		return ByStateName
+	case g.Config == nil:
+		return Unseen
+	}
+	if not := notHalfMade(g, r.template(m.Entry)); len(not) > 0 {
+		m.Differ = append(m.Differ, not...)
+		return NotItsMAC
+	}
+	return HalfMade
+}
+
+// template is the template that a VM is cloned from, or nil.
+func (r *matcher) template(entry *lock.VM) *Guest {
+	if entry.Template == nil {
+		return nil
+	}
+	return r.guests[entry.Template.VMID]
 }
 
 // addOthers adds to every match the other guests with the same name.

@@ -26,7 +26,7 @@ func stacks(t *testing.T, src string) []*schema.Stack {
 
 func recorded(t *testing.T, vms string) *lock.Lock {
 	t.Helper()
-	l, problems := lock.Read("lock", []byte("version: 1\nstacks:\n  lab:\n    spec: specs/lab.yaml\n    state_key: lab\n    vms:\n"+vms))
+	l, problems := lock.Read("lock", []byte("version: 3\nstacks:\n  lab:\n    spec: specs/lab.yaml\n    state_key: lab\n    vms:\n"+vms))
 	if l == nil {
 		t.Fatal(problems)
 	}
@@ -58,6 +58,9 @@ func short(m Match) string {
 	for _, o := range m.Others {
 		out += fmt.Sprintf(" +%d", o.VMID)
 	}
+	for _, c := range m.Copies {
+		out += fmt.Sprintf(" copy %d %s seen=%v", c.VMID, c.MACs, c.Seen)
+	}
 	return out
 }
 
@@ -79,11 +82,11 @@ func TestMatches(t *testing.T) {
 		"by name":                           {spec, plain, []Guest{guest(101, "web")}, "web 101 name is 101"},
 		"another name":                      {spec, plain, []Guest{guest(101, "db")}, "web 101 other-name held by 101"},
 		"a name in another case":            {spec, plain, []Guest{guest(101, "WEB")}, "web 101 other-name held by 101"},
-		"by fingerprint, renamed":           {spec, withPrint, []Guest{printed(101, "renamed", strings.ToUpper(uuid), mac)}, "web 101 fingerprint is 101"},
-		"by fingerprint, another NIC":       {spec, withPrint, []Guest{printed(101, "web", uuid, mac2)}, "web 101 fingerprint is 101 differs"},
-		"same name, another fingerprint":    {spec, withPrint, []Guest{printed(101, "web", other, mac)}, "web 101 other-fingerprint held by 101 differs"},
-		"no UUID on either side":            {spec, onlyMAC, []Guest{printed(101, "web", other, mac2)}, "web 101 fingerprint is 101 differs"},
-		"no common MAC":                     {spec, onlyMAC, []Guest{printed(101, "web", other, "BC:24:11:00:00:03")}, "web 101 other-fingerprint held by 101 differs"},
+		"by fingerprint, renamed":           {spec, withPrint, []Guest{printed(101, "renamed", strings.ToUpper(uuid), mac)}, "web 101 identity is 101"},
+		"by fingerprint, another NIC":       {spec, withPrint, []Guest{printed(101, "web", uuid, mac2)}, "web 101 identity is 101 differs"},
+		"same name, another fingerprint":    {spec, withPrint, []Guest{printed(101, "web", other, mac)}, "web 101 identity is 101 differs"},
+		"no UUID on either side":            {spec, onlyMAC, []Guest{printed(101, "web", other, mac2)}, "web 101 identity is 101 differs"},
+		"no common MAC":                     {spec, onlyMAC, []Guest{printed(101, "web", other, "BC:24:11:00:00:03")}, "web 101 other-identity held by 101 differs"},
 		"fingerprint recorded and not read": {spec, withPrint, []Guest{guest(101, "web")}, "web 101 unseen held by 101"},
 		"offline":                           {spec, plain, []Guest{unknown}, "web 101 unseen held by 101"},
 		"nameless":                          {spec, plain, []Guest{nameless}, "web 101 unseen held by 101"},
@@ -92,13 +95,13 @@ func TestMatches(t *testing.T) {
 		"adopt":                             {adopt, "", []Guest{guest(101, "db")}, "web 101 adopt is 101"},
 		"adopt nothing":                     {adopt, "", nil, "web 101 absent"},
 		"adopt a template":                  {adopt, plain, []Guest{template}, "web 101 template held by 101"},
-		"adopt, another fingerprint":        {adopt, withPrint, []Guest{printed(101, "web", other)}, "web 101 adopt is 101 differs"},
+		"adopt, another fingerprint":        {adopt, withPrint, []Guest{printed(101, "web", other)}, "web 101 other-identity held by 101 differs"},
 		"adopt overrides another VMID":      {adopt, "      web: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n", []Guest{printed(101, "x", other), guest(102, "web")}, "web 101 adopt is 101 +102"},
 		"several guests with the name, one of them a template": {spec, plain, []Guest{guest(101, "web"), guest(150, "Web"), {VMID: 151, Name: "web", Template: true}, {VMID: 152, Name: "web", Kind: KindContainer}}, "web 101 name is 101 +150 +152"},
-		"retired":                      {"vms: {}", withPrint, []Guest{printed(101, "web", uuid)}, "web 101 fingerprint is 101 differs"},
+		"retired":                      {"vms: {}", withPrint, []Guest{printed(101, "web", uuid)}, "web 101 identity is 101 differs"},
 		"retired, never fingerprinted": {"vms: {}", plain, []Guest{guest(101, "web")}, "web 101 no-name held by 101"},
 		"a guest with the name that is another VM": {"vms: {web: {name: web}, db: {name: db}}", plain + "      db: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n",
-			[]Guest{printed(102, "web", uuid)}, "web 101 absent\ndb 102 fingerprint is 102"},
+			[]Guest{printed(102, "web", uuid)}, "web 101 absent\ndb 102 identity is 102"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var l *lock.Lock
@@ -106,7 +109,7 @@ func TestMatches(t *testing.T) {
 				l = recorded(t, c.lock)
 			}
 			var got []string
-			for _, m := range Matches(stacks(t, c.spec), l, &Inventory{Guests: c.guests}) {
+			for _, m := range Matches(stacks(t, c.spec), l, nil, &Inventory{Guests: c.guests}) {
 				got = append(got, short(m))
 			}
 			if strings.Join(got, "\n") != c.want {
@@ -128,7 +131,7 @@ func TestDuplicatesAreNotGuessed(t *testing.T) {
 	}
 	report := func(spec string) string {
 		var out []string
-		matches := Matches(stacks(t, spec), nil, inv)
+		matches := Matches(stacks(t, spec), nil, nil, inv)
 		for _, m := range matches {
 			out = append(out, short(m))
 		}
@@ -163,7 +166,7 @@ func TestOrphans(t *testing.T) {
 			inv := &Inventory{Guests: []Guest{inPool, tagged, both, linux, template}}
 			s := stacks(t, c.spec)
 			var got []string
-			for _, o := range Orphans(s, Matches(s, nil, inv), inv) {
+			for _, o := range Orphans(s, Matches(s, nil, nil, inv), inv) {
 				got = append(got, fmt.Sprintf("%d %s", o.Guest.VMID, o.Mark))
 			}
 			if strings.Join(got, ", ") != c.want {

@@ -67,7 +67,7 @@ func (s *subject) retired() {
 			s.Next("to free its VMID, record that it does not exist any more; then remove it from `retired` in "+s.at.Spec+", and render", "stackgen resolve")
 		}
 	case inState && (s.busy() || s.conflict()):
-	case s.match.Guest == nil && !s.knownByState() && inState:
+	case s.match.Guest == nil && inState:
 		s.Is(finding.Unknown, "retired, and nothing proves that its VMID is still this VM").Because("%s", describe(s.guest))
 		s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state", Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
 	case inState && s.undestroyable():

@@ -144,3 +144,18 @@ func TestMissingDNSKey(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanStateBeforeItsRefresh checks that a plan does not hide a stranger: its
+// refresh has read the stranger's MAC address into the state of the plan.
+func TestPlanStateBeforeItsRefresh(t *testing.T) {
+	const vm = `"address":"a","mode":"managed","type":"proxmox_virtual_environment_vm","index":"web1"`
+	got, err := ParseState([]byte(`{"format_version":"1.2","planned_values":{},"prior_state":{"values":{"root_module":{"resources":[{` + vm +
+		`,"values":{"id":"100","vm_id":100,"name":"erp","network_device":[{"mac_address":"BC:24:11:00:00:02"}]}}]}}},"resource_drift":[{` + vm +
+		`,"change":{"actions":["update"],"before":{"vm_id":100,"name":"web1","network_device":[{"mac_address":"bc:24:11:00:00:01"}]}}}]}`))
+	if err != nil || len(got.Resources) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if r := got.Resources[0]; r.VMID != 100 || r.Name != "web1" || !reflect.DeepEqual(r.MACs, []string{"BC:24:11:00:00:01"}) {
+		t.Errorf("got %+v", r)
+	}
+}

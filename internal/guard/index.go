@@ -31,9 +31,9 @@ type resourceKey struct {
 type vmInState struct{ stack, address string }
 
 // newIndex indexes an input. Lists keep the order of the stacks and of the states.
-func newIndex(in Input, matches []cluster.Match) index {
+func newIndex(in Input) index {
 	x := index{places: map[string]*place{}, resources: map[resourceKey][]int{}, vmids: map[int][]vmInState{},
-		matches: make(map[string]*cluster.Match, len(matches)), records: map[string]*cluster.Record{}, profiles: map[string]*schema.Profile{}}
+		matches: map[string]*cluster.Match{}, records: map[string]*cluster.Record{}, profiles: map[string]*schema.Profile{}}
 	for unit, state := range in.State {
 		for i, r := range state.Resources {
 			key := resourceKey{unit, r.Type, r.Key}
@@ -50,9 +50,6 @@ func newIndex(in Input, matches []cluster.Match) index {
 			x.places[s.Name] = newPlace(s, l)
 		}
 	}
-	for i := range matches {
-		x.matches[matches[i].Stack+"/"+matches[i].Key] = &matches[i]
-	}
 	for i := range slices.Backward(in.Inventory.Records) {
 		x.records[strings.ToLower(in.Inventory.Records[i].Name)] = &in.Inventory.Records[i]
 	}
@@ -60,6 +57,38 @@ func newIndex(in Input, matches []cluster.Match) index {
 		x.profiles[in.Project.Profiles[i].Name] = &in.Project.Profiles[i]
 	}
 	return x
+}
+
+func (x index) addMatches(matches []cluster.Match) {
+	for i := range matches {
+		x.matches[matches[i].Stack+"/"+matches[i].Key] = &matches[i]
+	}
+}
+
+func (x index) match(in Input) []cluster.Match {
+	return cluster.Matches(in.Project.Stacks, in.Lock, x.states(in), in.Inventory)
+}
+
+// states are the VMs that the states of all stacks have, by the keys of the specs.
+// What a state has several times is evidence of nothing.
+func (x index) states(in Input) cluster.States {
+	out := cluster.States{}
+	for _, s := range in.Project.Stacks {
+		l := in.Lock.Stacks.Get(s.Name)
+		if l == nil {
+			continue
+		}
+		at := newPlace(s, l)
+		for i := range l.VMs {
+			e := &l.VMs[i]
+			found, _ := x.find(in.State, at, lock.UnitVM, TypeVM, at.keys(e.Key, &e.Value)...)
+			if len(found) == 1 {
+				r := found[0]
+				out[s.Name+"/"+e.Key] = cluster.StateVM{VMID: r.VMID, Name: r.Name, MACs: r.MACs, Tainted: r.Tainted}
+			}
+		}
+	}
+	return out
 }
 
 // A place is a stack and its decisions.
@@ -85,17 +114,30 @@ func newPlace(s *schema.Stack, l *lock.Stack) *place {
 	return at
 }
 
+// keys are the keys by which a state may have a VM: its own, and former ones.
+func (at *place) keys(key string, entry *lock.VM) []string {
+	out := []string{key}
+	for _, a := range entry.Former {
+		out = append(out, a.Key)
+	}
+	return append(out, at.renamed[key]...)
+}
+
 // find returns the resources that a unit's state has of a type, by their keys, in
 // the order of the state. If the state is not known, it returns the reason.
 func (j *judge) find(at *place, unit, of string, keys ...string) (found []Resource, unreadable string) {
+	return j.index.find(j.State, at, unit, of, keys...)
+}
+
+func (x index) find(states State, at *place, unit, of string, keys ...string) (found []Resource, unreadable string) {
 	id := UnitID{at.Name, unit}
-	state, ok := j.State[id]
+	state, ok := states[id]
 	if !ok {
 		return nil, "it was not read"
 	}
 	var positions []int
 	for _, key := range keys {
-		positions = append(positions, j.resources[resourceKey{id, of, key}]...)
+		positions = append(positions, x.resources[resourceKey{id, of, key}]...)
 	}
 	slices.Sort(positions)
 	for _, i := range slices.Compact(positions) {

@@ -27,8 +27,11 @@ type Input struct {
 // Judge returns one finding for every VM, pool and DNS record of the selected
 // stacks, and for every guest that is listed with them. The order is total.
 func Judge(in Input) []finding.Finding {
-	matches := cluster.Matches(in.Project.Stacks, in.Lock, in.Inventory)
-	j := &judge{Input: in, index: newIndex(in, matches), all: matches, kinds: map[string]finding.Kind{}, listed: map[int]bool{}}
+	x := newIndex(in)
+	matches := x.match(in)
+	j := &judge{Input: in, index: x, all: matches, kinds: map[string]finding.Kind{}, listed: map[int]bool{},
+		unidentified: in.Inventory.Unidentified()}
+	j.addMatches(matches)
 	for _, s := range in.Project.Stacks {
 		at := j.places[s.Name]
 		if at == nil {
@@ -50,6 +53,9 @@ func Judge(in Input) []finding.Finding {
 	return j.out
 }
 
+// Matches says which guest each VM of the project is, by all evidence.
+func Matches(in Input) []cluster.Match { return newIndex(in).match(in) }
+
 // A judge holds one run of Judge.
 type judge struct {
 	Input
@@ -58,6 +64,8 @@ type judge struct {
 	out    []finding.Finding
 	kinds  map[string]finding.Kind // of VMs that were judged, by stack/key
 	listed map[int]bool            // guests that a finding names
+
+	unidentified int // guests whose MAC addresses were not read
 }
 
 // add begins a finding. The pointer is valid until the next one.

@@ -151,8 +151,9 @@ func collect(out []Resource, m module) []Resource {
 	return out
 }
 
-// stateOfPlan is the state before a plan. A plan's own state lacks what its
-// refresh found gone, which is among the drift, and has what it is to import.
+// stateOfPlan is the state before a plan. A plan's own state is what its refresh found:
+// it lacks what is gone, has the MAC addresses of whatever VM has the VMID now, and has
+// what it is to import. What the refresh changed is among the drift.
 func stateOfPlan(body []byte) (UnitState, error) {
 	var doc struct {
 		Prior struct {
@@ -182,16 +183,23 @@ func stateOfPlan(body []byte) (UnitState, error) {
 		imported[c.Address] = c.Change.Importing != nil
 	}
 	out := UnitState{Resources: slices.DeleteFunc(collect(nil, doc.Prior.Values.Root), func(r Resource) bool { return imported[r.Address] })}
-	known := map[string]bool{}
-	for _, r := range out.Resources {
-		known[r.Address] = true
+	known := map[string]*Resource{}
+	for i := range out.Resources {
+		known[out.Resources[i].Address] = &out.Resources[i]
 	}
+	var gone []Resource
 	for _, d := range doc.Drift {
 		d.Values = d.Change.Before
-		if len(d.Change.Actions) == 1 && d.Change.Actions[0] == "delete" && d.Mode == "managed" && !known[d.Address] {
-			out.Resources = append(out.Resources, d.resource())
+		switch was := known[d.Address]; {
+		case d.Mode != "managed" || len(d.Change.Actions) != 1:
+		case d.Change.Actions[0] == "delete" && was == nil:
+			gone = append(gone, d.resource())
+		case d.Change.Actions[0] == "update" && was != nil:
+			before := d.resource()
+			was.Name, was.MACs = before.Name, before.MACs
 		}
 	}
+	out.Resources = append(out.Resources, gone...)
 	return out, nil
 }
 

@@ -45,13 +45,8 @@ func (j *judge) vms(at *place) {
 
 // decide judges one VM. It reports whether there is a finding.
 func (s *subject) decide() bool {
-	keys := []string{s.Key}
-	for _, a := range s.entry.Former {
-		keys = append(keys, a.Key)
-	}
-	keys = append(keys, s.at.renamed[s.Key]...)
 	var unreadable string
-	if s.states, unreadable = s.find(s.at, lock.UnitVM, TypeVM, keys...); unreadable != "" {
+	if s.states, unreadable = s.find(s.at, lock.UnitVM, TypeVM, s.at.keys(s.Key, s.entry)...); unreadable != "" {
 		stateUnknown(s.Finding, unreadable)
 		return true
 	}
@@ -165,6 +160,9 @@ func nodeNames(inv *cluster.Inventory) []string {
 
 // absent is a VM that neither state nor cluster has.
 func (s *subject) absent() {
+	if s.restored() || s.macTaken() {
+		return
+	}
 	if s.match.VM.Adopt {
 		s.Is(finding.NotFound, "the spec adopts a VMID that no guest of the cluster has").Because("no guest has VMID %d", s.VMID)
 		s.Next("correct the VMID in "+s.at.Spec, s.line("adopt: {vmid: N}"))
@@ -188,6 +186,7 @@ func (s *subject) absent() {
 		return
 	}
 	s.Is(finding.Create, "its VMID and name are free").Because("VMID %d and name %s", s.VMID, s.Name)
+	s.unreadMACs()
 }
 
 // imported is what the import file on disk imports into the VM's address.
@@ -250,6 +249,9 @@ func (s *subject) templateMissing() bool {
 
 // gone is a VM that the state has and the cluster does not have any more.
 func (s *subject) gone() {
+	if s.restored() {
+		return
+	}
 	r := s.states[0]
 	s.Is(finding.Gone, "in state, and not in the cluster any more: a plan would create it again, empty").Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
 	for _, g := range vmsOf(s.match.Others) {

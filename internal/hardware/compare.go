@@ -127,6 +127,9 @@ func (c *comparison) equal(f *schema.Field, was, is *schema.Node) bool {
 
 // changes says in words which values differ, each by its name.
 func (c *comparison) changes(f *schema.Field, name string, was, is *schema.Node) []string {
+	if f.Key == "mac" && is.Str() == schema.AutoMAC {
+		is = nil
+	}
 	switch {
 	case was == nil && is == nil, is == nil && c.keeps(f, was):
 		return nil

@@ -60,9 +60,15 @@ func (l *Lock) dropMACs() {
 	}
 }
 
+// DecidedMACs are the addresses that were decided for a VM, without the NICs whose
+// address Proxmox VE chooses.
+func (v *VM) DecidedMACs() []string {
+	return slices.DeleteFunc(slices.Clone(v.MACs), func(mac string) bool { return mac == "" || mac == schema.AutoMAC })
+}
+
 // recordedMACs are the addresses that were decided for a VM, and those that were seen.
 func (v *VM) recordedMACs() []string {
-	out := slices.DeleteFunc(slices.Clone(v.MACs), func(mac string) bool { return mac == schema.AutoMAC })
+	out := v.DecidedMACs()
 	if v.Fingerprint != nil {
 		out = append(out, v.Fingerprint.MACs...)
 	}

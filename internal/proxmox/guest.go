@@ -25,7 +25,7 @@ const agentTimeout = 5 * time.Second
 // readConfig reads the configuration of one guest.
 func (r *reader) readConfig(ctx context.Context, g *cluster.Guest) {
 	var raw map[string]json.RawMessage
-	if err := r.get(ctx, fmt.Sprintf("/nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID), &raw); err != nil {
+	if err := r.get(ctx, configPath(g), &raw); err != nil {
 		g.Status = cluster.StatusUnknown
 		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the configuration of VM %d could not be read: %v", g.VMID, err)})
 		return

@@ -16,12 +16,14 @@ import (
 	"stackgen/internal/cluster"
 )
 
-// Wanted says which guests to read in detail. All others are only listed.
+// Wanted says which guests to read in detail. All others are only listed, unless one
+// of VMs is not found.
 type Wanted struct {
 	VMIDs     []int    // VMIDs in specs and lock
 	Names     []string // VM names in the specs
 	Pools     []string // pool names in the specs
 	Templates []string // VMIDs or names of templates whose configuration is needed
+	VMs       []WantedVM
 	Progress  func(string)
 }
 
@@ -85,6 +87,7 @@ func (r *reader) run(ctx context.Context) error {
 	candidates := r.candidates()
 	r.wanted.Progress(fmt.Sprintf("reading %d of %d guests", len(candidates), len(r.guests)))
 	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
+	r.readOtherMACs(ctx)
 	concurrently(r.unusedVMIDs(), func(vmid int) { r.proveFree(ctx, vmid) })
 	r.queryAgents(ctx, candidates)
 	return ctx.Err()

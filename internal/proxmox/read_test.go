@@ -218,3 +218,47 @@ func TestListsAreSorted(t *testing.T) {
 		t.Error("lists are not in order")
 	}
 }
+
+// TestIdentitiesOfOtherGuests checks that the configurations of all guests are read
+// only if a VM, or a MAC address of it, is not where it should be.
+func TestIdentitiesOfOtherGuests(t *testing.T) {
+	for name, c := range map[string]struct {
+		vms  []proxmox.WantedVM
+		want int // other guests that are read
+	}{
+		"all VMs found":               {[]proxmox.WantedVM{{VMID: 1000}, {VMID: 1001, MACs: []string{"BC:24:11:00:03:E9"}}}, 0},
+		"a VM to create":              {[]proxmox.WantedVM{{VMID: 1000}, {VMID: 900}}, 999},
+		"a MAC that no NIC of it has": {[]proxmox.WantedVM{{VMID: 1000, MACs: []string{"BC:24:11:00:03:E9"}}}, 999},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed := smallCluster(t)
+			for i := range 1000 {
+				g := vm(1000+i, fmt.Sprintf("pve%d", 1+i%3), fmt.Sprintf("vm-%d", i))
+				g.Config["net0"] = fmt.Sprintf("virtio=BC:24:11:00:%02X:%02X,bridge=vmbr0", g.VMID/256, g.VMID%256)
+				seed.Guests = append(seed.Guests, g)
+			}
+			s := start(t, pvesim.Options{Seed: seed})
+			begin := time.Now()
+			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{1000, 1001, 900}, VMs: c.vms})
+			took, read := time.Since(begin), 0
+			for _, g := range inv.Guests {
+				if g.Identity != nil && g.VMID >= 1000 {
+					read++
+				}
+				if g.Config != nil && g.Identity != nil || g.Identity != nil && g.Template {
+					t.Errorf("%d has an identity", g.VMID)
+				}
+			}
+			if c.want > 0 { // 1000 and 1001 are candidates
+				c.want--
+				if g := inv.Guest(1999); g.Identity == nil || !slices.Equal(g.Identity.MACs, []string{"BC:24:11:00:07:CF"}) {
+					t.Errorf("1999: %+v", g.Identity)
+				}
+			}
+			if read != c.want {
+				t.Errorf("%d identities, want %d", read, c.want)
+			}
+			t.Logf("%d requests, %v", inv.Requests, took)
+		})
+	}
+}

@@ -141,6 +141,9 @@ func snapshotRollback(c *call) (any, error) {
 		}
 		g.Config = cloneMap(s.Config)
 		g.Config["parent"] = name
+		if g.Config["vmgenid"] != "" { // tells the guest that it is another generation
+			g.Config["vmgenid"] = c.w.uuid()
+		}
 		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 			d := parseDrive(g.Config[k])
 			if v := c.w.volumeOn(g.Node, d.file); isDriveKey(k) && v != nil && d.size() > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
+	"stackgen/internal/lock"
 	"stackgen/internal/names"
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
@@ -30,8 +31,8 @@ const (
 const dnsKeySecret = "DNS_UPDATE_KEYSECRET"
 
 // ReadCluster reads the cluster and the DNS names of the selected stacks, or the
-// snapshot of it. With templates, it reads the configuration of templates too.
-func ReadCluster(ctx context.Context, p *project.Project, from Sources, templates bool) (*cluster.Inventory, error) {
+// snapshot of it.
+func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluster.Inventory, error) {
 	if from.Inventory != "" {
 		return readSnapshot(from.Inventory)
 	}
@@ -41,7 +42,7 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources, template
 	}
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
-	want := wanted(p, templates)
+	want := wanted(p)
 	want.Progress = func(text string) { from.say("%s", text) }
 	began := time.Now()
 	inv, err := proxmox.Read(ctx, config, want)
@@ -98,8 +99,8 @@ func targets(p *project.Project) []proxmox.Target {
 	return out
 }
 
-// wanted names the guests that may belong to the project.
-func wanted(p *project.Project, templates bool) proxmox.Wanted {
+// wanted names the guests that may belong to the project, and their templates.
+func wanted(p *project.Project) proxmox.Wanted {
 	var w proxmox.Wanted
 	for _, s := range p.SelectedStacks() {
 		if s.Pool != nil {
@@ -113,7 +114,7 @@ func wanted(p *project.Project, templates bool) proxmox.Wanted {
 			if v.PoolID != "" {
 				w.Pools = append(w.Pools, v.PoolID)
 			}
-			if t := v.Template; t != nil && templates {
+			if t := v.Template; t != nil {
 				w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
 			}
 		}
@@ -122,10 +123,20 @@ func wanted(p *project.Project, templates bool) proxmox.Wanted {
 		if !p.Selected(s.Key) {
 			continue
 		}
-		for _, v := range s.Value.VMs {
-			w.VMIDs = append(w.VMIDs, v.Value.VMID)
+		for _, e := range s.Value.VMs {
+			v := &e.Value
+			w.VMIDs = append(w.VMIDs, v.VMID)
+			if v.Status != lock.Live || s.Value.Status != lock.Live {
+				continue
+			}
+			w.VMs = append(w.VMs, proxmox.WantedVM{VMID: v.VMID, MACs: v.DecidedMACs()})
+			if v.Template != nil {
+				w.Templates = append(w.Templates, fmt.Sprint(v.Template.VMID))
+			}
 		}
 	}
+	slices.Sort(w.Templates)
+	w.Templates = slices.Compact(w.Templates)
 	slices.Sort(w.Pools)
 	w.Pools = slices.Compact(w.Pools)
 	return w

@@ -49,7 +49,7 @@ func New(p *project.Project, from Sources) *Session {
 // Look reads the cluster and the states.
 func (s *Session) Look(ctx context.Context) error {
 	var err error
-	if s.Inventory, err = ReadCluster(ctx, s.Project, s.sources, false); err != nil {
+	if s.Inventory, err = ReadCluster(ctx, s.Project, s.sources); err != nil {
 		return err
 	}
 	return s.readStates(ctx)
@@ -93,6 +93,9 @@ func (s *Session) Observe(ctx context.Context) ([]lock.Observed, []finding.Findi
 	seen, left := guard.Observe(in, guard.Judge(in))
 	return seen, left, nil
 }
+
+// Matches says which guest each VM of the project is.
+func (s *Session) Matches() []cluster.Match { return guard.Matches(s.input()) }
 
 // noDNSKey reports whether an apply from here would have no secret to sign updates of
 // records with. With a snapshot, the apply runs elsewhere.
