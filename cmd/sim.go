@@ -50,7 +50,7 @@ func (e *env) sim(c *cli.Context) (err error) {
 	}
 	o := pvesim.Options{Version: c.String("api"), Number: c.Uint64("number"), Latency: c.Duration("latency")}
 	if file := c.String("seed"); file != "" {
-		src, err := disk.Read(file, maxSeed)
+		src, err := disk.ReadGiven(file, maxSeed)
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", file, err)
 		}

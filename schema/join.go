@@ -2,6 +2,8 @@ package schema
 
 import (
 	"cmp"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"net/netip"
 	"path"
@@ -27,7 +29,7 @@ type Files map[string]struct {
 // checks all specs against one another. settings is the stackgen.yaml of the
 // project, or nil. The Project is usable only if no problem is an error.
 func Join(settings *Spec, inputs []Input, files Files) (*Project, []Problem) {
-	j := &joiner{files: files, merger: newMerger(), project: &Project{Guard: guardOf(nil)}}
+	j := &joiner{checker: *newChecker(), files: files, merger: newMerger(), project: &Project{Guard: guardOf(nil)}}
 	for _, in := range inputs {
 		if s := j.stack(in); s != nil {
 			j.project.Stacks = append(j.project.Stacks, s)
@@ -124,6 +126,7 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	j.backend(s, root)
 	if p := get("proxmox"); p != nil {
 		s.Proxmox = Proxmox{Endpoint: p.Get("endpoint").Str(), Insecure: p.Get("insecure").Bool(), CAFile: s.local(p.Get("ca_file")), Set: true}
+		j.certificates(p.Get("ca_file"))
 	}
 	if d := get("dns"); d != nil {
 		s.DNS = &DNS{Zone: strings.TrimSuffix(d.Get("zone").Str(), ".") + ".", Server: d.Get("server").Str(), Port: d.Get("port").Int(),
@@ -138,6 +141,31 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	}
 	if r := root.Get("vmids"); r != nil {
 		s.VMIDs = j.vmids(r)
+	}
+}
+
+// certificates checks a file with certificates, which OpenTofu and stackgen read when
+// they connect.
+func (j *joiner) certificates(n *Node) {
+	if n == nil || j.reported[n.Pos] { // all stacks inherit that of the project
+		return
+	}
+	const path, fix = "proxmox.ca_file", "copy /etc/pve/pve-root-ca.pem from a node of the cluster"
+	content, ok := j.files[n.sibling()]
+	if !ok || content.Err != "" {
+		j.errorAt(n, path, CodeFile, fix, "cannot read %s: %s", n.sibling(), content.Err)
+		j.reported[n.Pos] = true
+		return
+	}
+	found := false
+	for block, rest := pem.Decode(content.Body); block != nil; block, rest = pem.Decode(rest) {
+		if _, err := x509.ParseCertificate(block.Bytes); block.Type == "CERTIFICATE" && err == nil {
+			found = true
+		}
+	}
+	if !found {
+		j.errorAt(n, path, CodeFile, fix, "%s contains no certificate in PEM form", n.sibling())
+		j.reported[n.Pos] = true
 	}
 }
 

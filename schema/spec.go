@@ -73,7 +73,7 @@ func (c *checker) kind(n *Node) string {
 	return ""
 }
 
-// References returns the files that the document names: SSH keys and rosters.
+// References returns the files that the document names: SSH keys, rosters and certificates.
 // Paths are relative to where the document's own path is relative to.
 func (s *Spec) References() []string {
 	var out []string
@@ -84,7 +84,7 @@ func (s *Spec) References() []string {
 			if n.Shape == ShapeMap {
 				sub = n.Keys[i].Text
 			}
-			if item.Shape == ShapeString && (sub == "roster_file" || sub == "ssh_keys" && !IsPublicKey(item.Text)) {
+			if item.Shape == ShapeString && (sub == "roster_file" || sub == "ca_file" || sub == "ssh_keys" && !IsPublicKey(item.Text)) {
 				out = append(out, item.sibling())
 			}
 			if sub != "meta" {

@@ -189,7 +189,7 @@ func notRegular(mode fs.FileMode) string {
 // only the beginning is read. Without a marker, all of it is read, and the result is false.
 func readOurs(buf *bytes.Buffer, folder *os.Root, name string, marker func([]byte) bool) (bool, error) {
 	buf.Reset()
-	f, err := folder.Open(name)
+	f, err := folder.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return false, err
 	}

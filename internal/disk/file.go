@@ -9,13 +9,27 @@ import (
 	"path/filepath"
 )
 
-// Read reads one file of at most limit bytes. A larger file and a folder are errors, which [fs.PathError] never wraps: the
-// caller's message names the path.
-func Read(file string, limit int64) (body []byte, err error) {
+// Read reads one regular file of at most limit bytes, or a link to one. It never waits: a pipe or a device is an error, as
+// are a folder and a larger file. No error wraps [fs.PathError]: the caller's message names the path.
+func Read(file string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, Cause(err)
+	}
+	return readOpen(f, limit, false)
+}
+
+// ReadGiven is Read for a file that the command line names: it may also be a pipe, such as that of `<(command)`.
+func ReadGiven(file string, limit int64) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, Cause(err)
 	}
+	return readOpen(f, limit, true)
+}
+
+// readOpen reads and closes a file.
+func readOpen(f *os.File, limit int64, special bool) (body []byte, err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	switch {
@@ -23,6 +37,8 @@ func Read(file string, limit int64) (body []byte, err error) {
 		return nil, Cause(err)
 	case info.IsDir():
 		return nil, errors.New("it is a folder")
+	case !info.Mode().IsRegular() && !special:
+		return nil, errors.New("it is not a regular file")
 	case info.Mode().IsRegular() && info.Size() > limit:
 		return nil, tooLarge(limit)
 	}

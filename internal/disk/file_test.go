@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -23,6 +24,15 @@ func TestReadIsBounded(t *testing.T) {
 	}
 	if _, err := Read(dir, 1<<20); err == nil || err.Error() != "it is a folder" {
 		t.Errorf("a folder: %v", err)
+	}
+	if _, err := Read(os.DevNull, 1<<20); err == nil || err.Error() != "it is not a regular file" {
+		t.Errorf("a device: %v", err)
+	}
+	if body, err := ReadGiven(os.DevNull, 1<<20); err != nil || len(body) != 0 {
+		t.Errorf("a device that is named: %q, %v", body, err)
+	}
+	if _, err := ReadGiven("/dev/zero", 1<<20); runtime.GOOS == "linux" && (err == nil || err.Error() != "it is larger than 1 MiB") {
+		t.Errorf("an endless device that is named: %v", err)
 	}
 	if _, err := Read(filepath.Join(dir, "none"), 1<<20); !errors.Is(err, fs.ErrNotExist) || err.Error() == "" {
 		t.Errorf("a missing file: %v", err)

@@ -251,23 +251,11 @@ func readReferences(files schema.Files, specs ...*schema.Spec) {
 			if done {
 				continue
 			}
-			body, err := readReference(path)
+			body, err := disk.Read(path, maxReference)
 			if f.Body = body; err != nil {
 				f.Err = err.Error()
 			}
 			files[path] = f
 		}
 	}
-}
-
-// readReference reads a regular file: a pipe that a spec names would block.
-func readReference(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, disk.Cause(err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	return disk.Read(path, maxReference)
 }

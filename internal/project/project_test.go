@@ -98,22 +98,6 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// TestReferencesAreRegularFiles: a pipe that a spec names must not block.
-func TestReferencesAreRegularFiles(t *testing.T) {
-	folder(t, map[string]string{"small": "x"})
-	if body, err := readReference("small"); err != nil || string(body) != "x" {
-		t.Errorf("%q, %v", body, err)
-	}
-	if err := os.WriteFile("large", make([]byte, maxReference+1), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for file, want := range map[string]string{"large": "larger than 4 MiB", ".": "not a regular file", os.DevNull: "not a regular file"} {
-		if _, err := readReference(file); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", file, err, want)
-		}
-	}
-}
-
 func TestLockFolder(t *testing.T) {
 	folder(t, map[string]string{"specs/lab.yaml": spec})
 	unlock, err := LockFolder(t.Context(), nil, "", nil)

@@ -4,16 +4,19 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	pve "github.com/luthermonson/go-proxmox"
+
+	"stackgen/internal/disk"
 )
 
 // maxConcurrent is the number of requests that may be open at the same time:
 // pveproxy has three workers, which also serve other users.
 const maxConcurrent = 16
+
+const maxCertificates = 4 << 20 // of a file with certificates
 
 // A client sends requests to one cluster. This file is the only one that imports
 // go-proxmox. It uses the library for sessions, tokens and the envelope of
@@ -28,7 +31,7 @@ type client struct {
 
 // open makes a client. It sends a request only to log in with a password.
 func open(ctx context.Context, c Config) (*client, error) {
-	tlsConfig, err := c.tlsConfig(os.ReadFile)
+	tlsConfig, err := c.tlsConfig(func(file string) ([]byte, error) { return disk.Read(file, maxCertificates) })
 	if err != nil {
 		return nil, err
 	}

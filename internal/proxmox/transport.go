@@ -173,7 +173,7 @@ func (c Config) tlsConfig(readFile func(string) ([]byte, error)) (*tls.Config, e
 	}
 	pem, err := readFile(c.CAFile)
 	if err != nil {
-		return nil, fmt.Errorf("proxmox.ca_file: %w", err)
+		return nil, fmt.Errorf("proxmox.ca_file: cannot read %s: %w", c.CAFile, err)
 	}
 	// The provider also trusts the authorities of the system.
 	pool, err := x509.SystemCertPool()

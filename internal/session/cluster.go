@@ -58,7 +58,7 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 }
 
 func readSnapshot(file string) (*cluster.Inventory, error) {
-	src, err := disk.Read(file, maxInventory)
+	src, err := disk.ReadGiven(file, maxInventory)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the inventory %s: %w", file, err)
 	}

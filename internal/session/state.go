@@ -32,7 +32,7 @@ func (s *Session) readStates(ctx context.Context) error {
 		return err
 	}
 	for u, file := range files {
-		body, err := disk.Read(file, maxState)
+		body, err := disk.ReadGiven(file, maxState)
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", file, err)
 		}
@@ -131,7 +131,7 @@ func (s *Session) readPlans() error {
 		if !ok {
 			continue
 		}
-		body, err := disk.Read(file, maxState)
+		body, err := disk.ReadGiven(file, maxState)
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", file, err)
 		}

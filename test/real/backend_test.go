@@ -84,10 +84,18 @@ func TestS3Backend(t *testing.T) {
 func TestCAFile(t *testing.T) {
 	t.Parallel()
 	spec := "proxmox: {endpoint: \"https://127.0.0.1:1/\", ca_file: %s}\nvms: {a: {}}\n"
+	ca := certificate(t)
+	absolute := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(absolute, []byte(ca), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct{ written, found string }{
-		{"certs/ca.pem", "specs/certs/ca.pem"}, {"../ca.pem", "ca.pem"}, {"/etc/ca.pem", "/etc/ca.pem"},
+		{"certs/ca.pem", "specs/certs/ca.pem"}, {"../ca.pem", "ca.pem"}, {absolute, absolute},
 	} {
-		p := newStack(t, fmt.Sprintf(spec, tc.written)).render()
+		p := newStack(t, fmt.Sprintf(spec, tc.written))
+		p.write("specs/certs/ca.pem", ca)
+		p.write("ca.pem", ca)
+		p.render()
 		calls := p.record()
 		p.generate("live")
 		p.succeeds("/", "terragrunt", "run", "--working-dir", filepath.Join(p.dir, unitDir("live", "proxmox-vm")), "--", "plan", "-input=false")
@@ -101,6 +109,7 @@ func TestCAFile(t *testing.T) {
 	// In the project's settings, and in a spec that is rendered to another folder.
 	p := newStack(t, "vms: {a: {}}\n")
 	p.write("stackgen.yaml", noGuard+"proxmox: {endpoint: \"https://127.0.0.1:1/\", ca_file: shared/ca.pem}\n")
+	p.write("shared/ca.pem", ca)
 	p.render()
 	p.contains(p.read("stacks/live/stack.hcl"), `ca_file  = "shared/ca.pem"`)
 	out := filepath.Join(p.dir, "elsewhere")
@@ -110,11 +119,21 @@ func TestCAFile(t *testing.T) {
 	p.contains(p.read("elsewhere/stacks/live/stack.hcl"), `ca_file  = "../shared/ca.pem"`)
 }
 
+// certificate is that of an authority, in PEM form.
+func certificate(t *testing.T) string {
+	t.Helper()
+	body, err := os.ReadFile("../script/shared/ca/specs/ca.pem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
 // TestParallelism checks that tofu gets the parallelism of a class, and the certificate
 // authority from root.hcl.
 func TestParallelism(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, map[string]string{"specs/class.yaml": "apiVersion: stackgen/v1\nkind: Class\nname: class\nvmids: 100-199\ntemplate: 9000\ndefaults: {node: pve1}\n" +
+	p := newProject(t, map[string]string{"specs/ca.pem": certificate(t), "specs/class.yaml": "apiVersion: stackgen/v1\nkind: Class\nname: class\nvmids: 100-199\ntemplate: 9000\ndefaults: {node: pve1}\n" +
 		"proxmox: {ca_file: ca.pem}\nteacher: {}\nstudents: {count: 2}\napply: {parallelism: 4}\n"}).render()
 	p.useTerraformData()
 	calls := p.record()
