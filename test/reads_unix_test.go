@@ -92,7 +92,7 @@ func inTime(t *testing.T, want int, name string, args []string) {
 	done := make(chan error, 1)
 	go func() {
 		var out bytes.Buffer
-		code := cmd.Main(append([]string{"stackgen"}, args...), strings.NewReader(""), &out, &out)
+		code := cmd.Main(append([]string{"stackgen"}, args...), zeros{}, strings.NewReader(""), &out, &out)
 		if code != want || !strings.Contains(out.String(), name) {
 			done <- fmt.Errorf("exit %d, want %d\n%.2000s", code, want, out.String())
 			return
