@@ -127,7 +127,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	}
 	file(t, "stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\nproxmox: {ca_file: pki/ca.pem}\n")
 	t.Setenv("PROXMOX_VE_INSECURE", "")
-	if code, _, errOut := run(t, "snapshot"); code != 1 || !strings.Contains(errOut, "proxmox.ca_file: open pki/ca.pem") {
+	if code, _, errOut := run(t, "snapshot"); code != 1 || !strings.Contains(errOut, "cannot read pki/ca.pem") {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
 	if n := s.Counters().Requests; n != before {
