@@ -23,7 +23,8 @@ func (e *env) guardCommand() *cli.Command {
 			"and with `guard: full` it also checks the unit's plan: the saved plan that is\n" +
 			"applied, or a plan made for this check. It prints what blocks the run and what\n" +
 			"to do. Exit codes: 0 go on, 1 it could not be checked, 3 blocked.",
-		Flags:        e.judgeFlags(planFlag(), &cli.StringFlag{Name: "project", Value: ".", Usage: "the project is in `DIR`"}),
+		Flags: e.judgeFlags(planFlag(), &cli.StringFlag{Name: "project", Value: ".", Usage: "the project is in `DIR`"},
+			&cli.StringSliceFlag{Name: "variable", Usage: "the environment sets the variable `NAME` of the unit's module (repeatable)"}),
 		OnUsageError: usageError,
 		Action:       e.guard,
 	}
@@ -45,7 +46,7 @@ func (e *env) guard(c *cli.Context) error {
 	}
 	from := e.sources(c)
 	from.Progress = nil
-	hook, err := session.NewHook(p, args[0], args[1:], from)
+	hook, err := session.NewHook(p, args[0], args[1:], c.StringSlice("variable"), from)
 	if err != nil {
 		return err
 	}
@@ -59,6 +60,12 @@ func (e *env) guard(c *cli.Context) error {
 	}
 	r := report.NewFindings(answer.Findings, nil)
 	if r.Exit == finding.OK {
+		if answer.Waits != nil {
+			_ = report.Printf(e.errOut, "stackgen guard: %s:\n", answer.Waits.What)
+			for _, line := range answer.Waits.Lines {
+				_ = report.Printf(e.errOut, "  %s\n", line)
+			}
+		}
 		return report.Printf(e.out, "stackgen guard: the %s of %s may go on: %s\n", args[1], args[0], r.Summary())
 	}
 	r = report.NewFindings(slices.DeleteFunc(answer.Findings, func(f finding.Finding) bool { return f.Severity == finding.OK }), nil)

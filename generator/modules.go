@@ -16,9 +16,9 @@ import (
 
 const vmType = "proxmox_virtual_environment_vm"
 
-// shared renders what several stacks use: root.hcl, and the units and modules
+// Shared renders what several stacks use: root.hcl, and the units and modules
 // that a stack of the project has.
-func shared(p *schema.Project, d *lock.Lock) ([]File, error) {
+func Shared(p *schema.Project, d *lock.Lock) ([]File, error) {
 	r := &renderer{}
 	root := r.skeleton("root.hcl")
 	root.SetAttributeRaw("terragrunt_version_constraint", text(p.Terragrunt))

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
-
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -14,7 +12,7 @@ import (
 // files of the selected stacks. The files are sorted; their paths are unique and
 // inside the project.
 func Render(p *schema.Project, d *lock.Lock, selected func(stack string) bool) ([]File, error) {
-	files, err := shared(p, d)
+	files, err := Shared(p, d)
 	if err != nil {
 		return nil, err
 	}
@@ -67,41 +65,6 @@ func (r *renderer) settings(s *schema.Stack, l *lock.Stack) {
 	}
 	body.SetAttributeRaw("dns", dns)
 	r.done()
-}
-
-// backendConfig is the backend of a stack without the key, which differs for each
-// unit. Credentials come from AWS_* variables only.
-func backendConfig(l *lock.Stack) []pair {
-	b := l.Backend
-	if b.Type != "s3" {
-		return nil
-	}
-	out := []pair{{"bucket", text(b.Bucket)}, {"region", text(b.Region)}}
-	if b.Endpoint != "" {
-		out = append(out, pair{"endpoints", object(pair{"s3", text(b.Endpoint)})})
-		for _, skip := range []string{"skip_credentials_validation", "skip_metadata_api_check", "skip_region_validation", "skip_requesting_account_id", "skip_s3_checksum"} {
-			out = append(out, pair{skip, boolean(true)}) // other servers than AWS do not answer these checks
-		}
-	}
-	if b.PathStyle {
-		out = append(out, pair{"use_path_style", boolean(true)})
-	}
-	if b.Lock {
-		out = append(out, pair{"use_lockfile", boolean(true)})
-	}
-	return out
-}
-
-// Backend is a root module with the backend of one unit only, to read its state.
-// root is the absolute path of the project.
-func Backend(l *lock.Stack, unit, root string) []byte {
-	key := l.StateKey + "/" + unit + "/tofu.tfstate"
-	config := append(backendConfig(l), pair{"key", text(key)})
-	if l.Backend.Type == "local" {
-		config = []pair{{"path", text(root + "/" + lock.StateDir + "/" + key)}}
-	}
-	backend := block("backend", []string{l.Backend.Type}, group(config...))
-	return hclwrite.Tokens(block("terraform", nil, nest(backend))).Bytes()
 }
 
 // unitSource is the source of a unit, and a value with the source of its module if

@@ -17,6 +17,12 @@ locals {
   }
 
   ca_file = local.stack.proxmox.ca_file
+
+  # Variables of modules that the environment sets: they would override the inputs.
+  overrides = [
+    for name in ["addresses", "dns", "pools", "proxmox", "records", "vms"] : "--variable=${name}"
+    if get_env("TF_VAR_${name}", "") != ""
+  ]
 }
 
 terragrunt_version_constraint = ">= 1.1"
@@ -54,10 +60,10 @@ terraform {
   # refuses what the specs do not ask for. Without stackgen on PATH the run fails.
   before_hook "stackgen" {
     if       = local.stack.guard != "off"
-    commands = startswith(local.unit, "dns") ? ["destroy"] : ["apply", "destroy"]
+    commands = ["apply", "destroy"]
     execute = concat(
-      ["stackgen", "guard", "--project", get_parent_terragrunt_dir(), "${local.stack.stack}/${local.unit}", "--"],
-      get_terraform_cli_args(),
+      ["stackgen", "guard", "--project", get_parent_terragrunt_dir()], local.overrides,
+      ["${local.stack.stack}/${local.unit}", "--"], get_terraform_cli_args(),
     )
   }
 

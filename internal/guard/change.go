@@ -119,7 +119,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 	switch {
 	case !judged(c.Type):
 		return
-	case c.Type == TypeRecord && !wrong:
+	case c.Type == TypeRecord && !wrong && (known == nil && p.status(c) != lock.Moving || p.in.Destroy):
 		return // a spec without the record asks for it
 	case c.DeposedKey == "" && !wrong && (p.status(c) == lock.Retired || p.in.Destroy) && p.same(c):
 		return
@@ -132,6 +132,10 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		f.Severity = finding.Blocked
 		f.Evidence = append(f.Evidence, known.Evidence...)
 		f.Steps = append(f.Steps, known.Steps...)
+		return
+	}
+	if c.Type == TypeRecord {
+		f.Is(finding.WouldDestroy, "the plan destroys it, and the spec has it").Because("%s", c.Address).Next("plan again, not for a destroy")
 		return
 	}
 	f.Is(finding.WouldDestroy, "the plan destroys it, and it is not retired").Because("the plan destroys %s (%s)%s", c.Address, destroyed(c, f), cause(c))

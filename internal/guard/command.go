@@ -8,51 +8,141 @@ import (
 	"github.com/mattn/go-shellwords"
 
 	"stackgen/internal/finding"
+	"stackgen/internal/lock"
 )
 
 // A Command is a command line of OpenTofu, with what changes its meaning from the
 // outside.
 type Command struct {
+	Unit      UnitID
 	Args      []string                 // apply or destroy first
 	Env       func(name string) string // its environment
+	Variables []string                 // of the unit, that the environment of Terragrunt sets
 	Workspace string                   // as `tofu workspace select` recorded it, or empty
+	Backend   string                   // in what its backend differs from the unit's, or empty
+}
+
+// A refusedFlag is a flag that makes a run do something else than the specs say.
+// Every run has the flags of TF_CLI_ARGS variables, which nobody sees.
+type refusedFlag struct {
+	names  []string
+	typed  typed
+	reason string // what it does, after its name
+	what   string // what else to do than to remove it
+}
+
+// typed says for which units a flag is refused even if a person typed it.
+type typed int
+
+const (
+	permitted typed = iota // in variables only: a person who types it asks for it, and the plan is judged
+	onRecords              // in units of records, whose plan is not judged
+	always
+)
+
+var refusedFlags = []refusedFlag{
+	{[]string{"destroy"}, always, "turns every apply into a destroy", ", and use `terragrunt destroy` to destroy"},
+	{[]string{"state", "state-out"}, always, "names another state than the unit's", ""},
+	{[]string{"backend-config"}, always, "names another backend than the unit's", ""},
+	{[]string{"var", "var-file"}, always, "sets variables of the unit, which only the spec sets", ""},
+	{[]string{"replace"}, onRecords, "makes every apply replace a VM or record", ""},
+	{[]string{"target", "target-file", "exclude", "exclude-file"}, onRecords, "makes every apply skip a part of the unit", ""},
 }
 
 // Misled says why the environment or an argument makes a run do something else
 // than its command says, or use another state than the unit's. It returns nil if
 // nothing does.
 func (c Command) Misled() (*finding.Finding, error) {
-	misled := func(reason, what string, lines ...string) *finding.Finding {
-		f := &finding.Finding{Kind: finding.Misled, Severity: finding.Blocked, Reason: reason}
-		return f.Next(what, lines...)
-	}
-	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_" + c.Args[0]} {
+	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_init", "TF_CLI_ARGS_" + c.Args[0]} {
 		words, err := shellwords.Parse(c.Env(name))
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be split into words: %w", name, err)
 		}
-		switch {
-		case c.Args[0] == "apply" && hasFlag(words, "destroy"):
-			return misled(name+" turns every apply into a destroy", "remove it, and use `terragrunt destroy` to destroy", "unset "+name), nil
-		case hasFlag(words, "replace"):
-			return misled(name+" makes every apply replace a VM", "remove it", "unset "+name), nil
-		case hasFlag(words, "state"):
-			return misled(name+" names another state than the unit's", "remove it", "unset "+name), nil
+		if row, _ := c.refused(words, permitted); row != nil {
+			return c.misled(name+" "+row.reason, "remove it"+row.what, "unset "+name), nil
+		}
+		if len(positional(words)) > 0 {
+			return c.misled(name+" gives every run a plan file", "remove it", "unset "+name), nil
 		}
 	}
-	if hasFlag(c.Args[1:], "state") {
-		return misled("-state names another state than the unit's", "run the command without it"), nil
+	if row, flag := c.refused(c.Args[1:], c.typed()); row != nil {
+		reason := strings.Replace(row.reason, "every apply", "this "+c.Args[0], 1)
+		return c.misled("-"+flag+" "+reason, "run the command without it"+row.what), nil
+	}
+	for _, name := range c.Variables {
+		return c.misled("TF_VAR_"+name+" sets a variable of the unit, which only the spec sets", "remove it", "unset TF_VAR_"+name), nil
 	}
 	const other = ", which has another state than the one that was read"
 	switch named := c.Env("TF_WORKSPACE"); {
-	case named == "default":
-		return nil, nil // it overrides the selected workspace
-	case named != "":
-		return misled("TF_WORKSPACE names workspace "+named+other, "remove it", "unset TF_WORKSPACE"), nil
-	case c.Workspace != "" && c.Workspace != "default":
-		return misled("workspace "+c.Workspace+" is selected"+other, "select the default workspace", "terragrunt workspace select default"), nil
+	case named != "" && named != "default":
+		return c.misled("TF_WORKSPACE names workspace "+named+other, "remove it", "unset TF_WORKSPACE"), nil
+	case named == "" && c.Workspace != "" && c.Workspace != "default":
+		return c.misled("workspace "+c.Workspace+" is selected"+other, "select the default workspace", lock.InUnit(c.Unit.Stack, c.Unit.Unit, "terragrunt workspace select default")), nil
+	case c.Backend != "":
+		f := c.misled("the unit was initialized with another backend than the one that was read", "initialize it again", lock.InUnit(c.Unit.Stack, c.Unit.Unit, "terragrunt init -reconfigure"))
+		return f.Because("%s", c.Backend), nil
 	}
 	return nil, nil
+}
+
+// misled is the finding about a run that does something else than it should.
+func (c Command) misled(reason, what string, lines ...string) *finding.Finding {
+	f := &finding.Finding{Address: finding.Address{Stack: c.Unit.Stack, Unit: c.Unit.Unit, Type: finding.Unit}, Kind: finding.Misled, Severity: finding.Blocked, Reason: reason}
+	return f.Next(what, lines...)
+}
+
+// refused finds the first flag that is refused from a place on, and its name.
+func (c Command) refused(words []string, from typed) (*refusedFlag, string) {
+	for i := range refusedFlags {
+		row := &refusedFlags[i]
+		for _, name := range row.names {
+			if row.typed >= from && hasFlag(words, name) && (name != "destroy" || c.Args[0] == "apply") {
+				return row, name
+			}
+		}
+	}
+	return nil, ""
+}
+
+// typed is from where on flags are refused that a person typed.
+func (c Command) typed() typed {
+	if c.Unit.HasRecords() {
+		return onRecords
+	}
+	return always
+}
+
+// positional are the arguments that are no flags.
+func positional(words []string) (out []string) {
+	for i := 0; i < len(words); i++ {
+		switch {
+		case takesNext(words[i]):
+			i++
+		case !strings.HasPrefix(words[i], "-"):
+			out = append(out, words[i])
+		}
+	}
+	return out
+}
+
+// Waits is set if OpenTofu asks a person before it changes something, so that time
+// passes between the check and the change: what to do to have none.
+func (c Command) Waits() *finding.Step {
+	words := c.Args[1:]
+	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_" + c.Args[0]} {
+		more, _ := shellwords.Parse(c.Env(name)) // Misled reports the error
+		words = append(slices.Clone(more), words...)
+	}
+	if c.SavedPlan() != "" || hasFlag(words, "auto-approve") || slices.Contains(words, "-input=false") || c.Env("TG_NON_INTERACTIVE") == "true" {
+		return nil
+	}
+	what, plan, run := "read and apply a plan", "terragrunt plan -out=tfplan", "terragrunt apply tfplan"
+	if c.Args[0] == "destroy" {
+		what, plan, run = "read a plan, and destroy without a prompt", "terragrunt plan -destroy", "terragrunt destroy -auto-approve"
+	}
+	step := finding.Do("OpenTofu waits for your answer now, and what changes meanwhile is not checked. To avoid this, answer no, "+what,
+		lock.InUnit(c.Unit.Stack, c.Unit.Unit, plan), lock.InUnit(c.Unit.Stack, c.Unit.Unit, run))
+	return &step
 }
 
 // SavedPlan is the plan file that an apply is given, or empty.

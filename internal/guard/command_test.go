@@ -1,35 +1,63 @@
 package guard
 
 import (
+	"cmp"
 	"strings"
 	"testing"
+
+	"stackgen/internal/lock"
 )
 
 // TestMisled: arguments and variables that a person does not see in a command must
 // not make it use another state, or turn an apply into a destroy.
 func TestMisled(t *testing.T) {
+	apply := func(value string) map[string]string { return map[string]string{"TF_CLI_ARGS_apply": value} }
 	for _, c := range []struct {
 		line      string
 		env       map[string]string
+		unit      string // empty for the VM unit
+		variables []string
 		workspace string
+		backend   string
 		want      string // in the reason; empty if there is none
 	}{
 		{line: "apply -auto-approve -target=this"},
-		{line: "apply", env: map[string]string{"TF_CLI_ARGS_apply": "-destroy=false -state-out=x -parallelism=4"}},
-		{line: "apply", env: map[string]string{"TF_CLI_ARGS_destroy": "-state=x"}},
+		{line: "apply", env: apply("-destroy=false -parallelism=4 -lock-timeout 5m")},
+		{line: "apply", env: map[string]string{"TF_CLI_ARGS_destroy": "-state=x", "TF_CLI_ARGS_plan": "-destroy", "TF_CLI_ARGS_init": "-upgrade"}},
 		{line: "apply", env: map[string]string{"TF_WORKSPACE": "default"}, workspace: "dev"},
 		{line: "apply", workspace: "default"},
-		{line: "apply", env: map[string]string{"TF_CLI_ARGS_apply": "-parallelism=4 --destroy"}, want: "TF_CLI_ARGS_apply turns every apply into a destroy"},
+		{line: "apply", env: apply("-parallelism=4 --destroy"), want: "TF_CLI_ARGS_apply turns every apply into a destroy"},
 		{line: "apply", env: map[string]string{"TF_CLI_ARGS": "-destroy=true"}, want: "TF_CLI_ARGS turns every apply into a destroy"},
-		{line: "apply", env: map[string]string{"TF_CLI_ARGS_apply": "-replace this"}, want: "TF_CLI_ARGS_apply makes every apply replace"},
-		{line: "apply -replace=this"}, // the plan of this apply is judged
+		{line: "apply", env: apply("-replace this"), want: "TF_CLI_ARGS_apply makes every apply replace"},
+		{line: "apply", env: apply("-target=this"), want: "TF_CLI_ARGS_apply makes every apply skip"},
+		{line: "apply", env: apply("-state-out=x"), want: "TF_CLI_ARGS_apply names another state"},
+		{line: "apply", env: apply("-var vms={}"), want: "TF_CLI_ARGS_apply sets variables"},
+		{line: "apply", env: apply("-var-file=x.tfvars"), want: "TF_CLI_ARGS_apply sets variables"},
+		{line: "apply", env: apply("-parallelism 4 plan"), want: "TF_CLI_ARGS_apply gives every run a plan file"},
+		{line: "apply", env: map[string]string{"TF_CLI_ARGS_init": "-backend-config=path=x"}, want: "TF_CLI_ARGS_init names another backend"},
+		{line: "destroy", env: map[string]string{"TF_CLI_ARGS_init": "-backend-config path=x"}, want: "TF_CLI_ARGS_init names another backend"},
+		{line: "apply -replace=this"}, // a person asks for it, and the plan is judged
+		{line: "apply -replace=this", unit: "dns-a", want: "-replace makes this apply replace"},
+		{line: "apply -target=this", unit: "dns", want: "-target makes this apply skip"},
+		{line: "destroy -exclude this", unit: "dns-a", want: "-exclude makes this destroy skip"},
+		{line: "apply -destroy", want: "-destroy turns this apply into a destroy"},
+		{line: "apply -no-color -destroy", unit: "dns-a", want: "-destroy turns this apply into a destroy"},
+		{line: "apply -var-file x", want: "-var-file sets variables"},
+		{line: "apply -backend-config=x", want: "-backend-config names another backend"},
 		{line: "destroy", env: map[string]string{"TF_CLI_ARGS": "-destroy"}},
 		{line: "destroy", env: map[string]string{"TF_CLI_ARGS_destroy": "-state=x"}, want: "TF_CLI_ARGS_destroy names another state"},
 		{line: "apply -state x", want: "-state names another state"},
+		{line: "apply -state-out=x", want: "-state-out names another state"},
+		{line: "apply", variables: []string{"vms"}, want: "TF_VAR_vms sets a variable of the unit"},
+		{line: "destroy", variables: []string{"proxmox"}, want: "TF_VAR_proxmox sets a variable of the unit"},
 		{line: "apply", env: map[string]string{"TF_WORKSPACE": "dev"}, want: "TF_WORKSPACE names workspace dev"},
 		{line: "apply", workspace: "dev", want: "workspace dev is selected"},
+		{line: "apply", backend: "path is /x", want: "initialized with another backend"},
 	} {
-		f, err := command(c.line, c.env, c.workspace).Misled()
+		command := command(c.line, c.env)
+		command.Unit.Unit = cmp.Or(c.unit, lock.UnitVM)
+		command.Variables, command.Workspace, command.Backend = c.variables, c.workspace, c.backend
+		f, err := command.Misled()
 		switch {
 		case err != nil:
 			t.Errorf("%+v: %v", c, err)
@@ -39,13 +67,33 @@ func TestMisled(t *testing.T) {
 			t.Errorf("%+v: %+v", c, f)
 		}
 	}
-	if _, err := command("apply", map[string]string{"TF_CLI_ARGS": "-var 'a"}, "").Misled(); err == nil {
+	if _, err := command("apply", map[string]string{"TF_CLI_ARGS": "-var 'a"}).Misled(); err == nil {
 		t.Error("an open quote is no error")
 	}
 }
 
-func command(line string, env map[string]string, workspace string) Command {
-	return Command{Args: strings.Fields(line), Env: func(name string) string { return env[name] }, Workspace: workspace}
+func command(line string, env map[string]string) Command {
+	return Command{Unit: UnitID{"lab", lock.UnitVM}, Args: strings.Fields(line), Env: func(name string) string { return env[name] }}
+}
+
+func TestWaits(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		env  map[string]string
+		want bool
+	}{
+		{"apply -no-color", nil, true},
+		{"destroy", nil, true},
+		{"apply -no-color -auto-approve -input=false", nil, false},
+		{"apply -no-color /tmp/plan", nil, false},
+		{"apply", map[string]string{"TF_CLI_ARGS_apply": "-auto-approve"}, false},
+		{"apply -input=false", nil, false},
+		{"apply", map[string]string{"TG_NON_INTERACTIVE": "true"}, false},
+	} {
+		if got := command(c.line, c.env).Waits() != nil; got != c.want {
+			t.Errorf("%s with %v: %v", c.line, c.env, got)
+		}
+	}
 }
 
 func TestSavedPlan(t *testing.T) {
@@ -61,7 +109,7 @@ func TestSavedPlan(t *testing.T) {
 		"apply -parallelism 4 -no-color p": "p",
 		"destroy p":                        "",
 	} {
-		if got := command(line, nil, "").SavedPlan(); got != want {
+		if got := command(line, nil).SavedPlan(); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
@@ -75,12 +123,12 @@ func TestPlanArgs(t *testing.T) {
 		{"destroy -auto-approve", "-var 'a=b'", "-destroy -var a=b"},
 		{"apply", "-destroy -auto-approve=true", "-destroy"},
 	} {
-		got, err := command(c.line, map[string]string{"TF_CLI_ARGS_" + strings.Fields(c.line)[0]: c.variable}, "").PlanArgs()
+		got, err := command(c.line, map[string]string{"TF_CLI_ARGS_" + strings.Fields(c.line)[0]: c.variable}).PlanArgs()
 		if err != nil || strings.Join(got, " ") != c.want {
 			t.Errorf("%s with %q: %q, %v; want %q", c.line, c.variable, strings.Join(got, " "), err, c.want)
 		}
 	}
-	if _, err := command("apply", map[string]string{"TF_CLI_ARGS_apply": "-var 'a"}, "").PlanArgs(); err == nil {
+	if _, err := command("apply", map[string]string{"TF_CLI_ARGS_apply": "-var 'a"}).PlanArgs(); err == nil {
 		t.Error("an open quote is no error")
 	}
 }

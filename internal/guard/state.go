@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
@@ -24,6 +25,9 @@ const (
 type UnitID struct{ Stack, Unit string }
 
 func (u UnitID) String() string { return u.Stack + "/" + u.Unit }
+
+// HasRecords reports whether it is a unit of DNS records.
+func (u UnitID) HasRecords() bool { return u.Unit != lock.UnitVM && u.Unit != lock.UnitPool }
 
 // State is the state of all units that were looked at. A unit that is not in it
 // was not read, which is not the same as empty.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"stackgen/internal/disk"
 	"stackgen/internal/engine"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -19,9 +17,6 @@ import (
 	"stackgen/schema"
 )
 
-// varsFile is where Terragrunt writes a unit's VMs, in the unit's root module.
-const varsFile = "vms.auto.tfvars.json"
-
 // A Hook is the apply or destroy of one unit, which stackgen guard permits or
 // refuses. It runs in the unit's root module.
 type Hook struct {
@@ -29,6 +24,7 @@ type Hook struct {
 	Unit    guard.UnitID
 	command guard.Command
 	run     *sharedRun // nil if no other process shares what is read
+	shared  bool       // another process of the run has read it
 }
 
 // An Answer says whether a unit may be applied or destroyed.
@@ -36,10 +32,12 @@ type Answer struct {
 	Off       bool   // the spec has guard: off
 	RefusedBy string // the unit of the same run whose refusal has the findings
 	Findings  []finding.Finding
+	Waits     *finding.Step // set if OpenTofu asks now, and what changes meanwhile is not checked
 }
 
-// NewHook begins the check of a unit. args are those of OpenTofu, its command first.
-func NewHook(p *project.Project, unit string, args []string, from Sources) (*Hook, error) {
+// NewHook begins the check of a unit. args are those of OpenTofu, its command first;
+// variables are those of the unit that the environment sets.
+func NewHook(p *project.Project, unit string, args, variables []string, from Sources) (*Hook, error) {
 	h := &Hook{Session: New(p, from)}
 	h.tools = engine.Inherited(os.Environ())
 	stack, name, _ := strings.Cut(unit, "/")
@@ -48,41 +46,54 @@ func NewHook(p *project.Project, unit string, args []string, from Sources) (*Hoo
 		return nil, h.noUnit(unit)
 	}
 	p.Selected = func(name string) bool { return name == stack }
-	h.command = guard.Command{Args: args, Env: os.Getenv, Workspace: selectedWorkspace()}
-	return h, h.readPlans()
-}
-
-// selectedWorkspace is the workspace of the root module, or empty.
-func selectedWorkspace() string {
-	dir := os.Getenv("TF_DATA_DIR")
-	if dir == "" {
-		dir = ".terraform"
-	}
-	body, err := disk.Read(filepath.Join(dir, "environment"), 1<<20)
-	if err != nil {
-		return "" // OpenTofu uses the default one too
-	}
-	return strings.TrimSpace(string(body))
+	h.command = guard.Command{Unit: h.Unit, Args: args, Env: os.Getenv, Variables: variables}
+	return h, errors.Join(h.readRootModule(), h.readPlans())
 }
 
 // Check judges the run.
-func (h *Hook) Check(ctx context.Context) (*Answer, error) {
-	a, command := &Answer{}, h.command.Args[0]
-	level := h.stack().Guard
-	if a.Off = level == "off"; a.Off {
+func (h *Hook) Check(ctx context.Context) (a *Answer, err error) {
+	a = &Answer{}
+	if a.Off = h.stack().Guard == "off"; a.Off {
 		return a, nil
 	}
-	misled, err := h.misled()
-	if err != nil {
-		return nil, err
-	}
-	if misled != nil {
-		a.Findings = []finding.Finding{*misled}
-		return a, nil
+	if a.Findings, err = h.misled(); err != nil || len(a.Findings) > 0 {
+		return a, err
 	}
 	if err := h.lookOnce(ctx); err != nil {
 		return nil, err
 	}
+	command := h.command.Args[0]
+	if a.RefusedBy = h.run.refusedBy(command); a.RefusedBy != "" {
+		return a, nil
+	}
+	if a.Findings, err = h.judgeUnit(ctx); err != nil {
+		return nil, err
+	}
+	if finding.Exit(a.Findings) != finding.OK {
+		return a, h.run.refuse(command, h.Unit)
+	}
+	if h.hooked() {
+		a.Waits = h.command.Waits()
+	}
+	return a, nil
+}
+
+// misled says why the run does something else than its command says, or applies a
+// unit that was generated before the last render.
+func (h *Hook) misled() ([]finding.Finding, error) {
+	f, err := h.command.Misled()
+	if err == nil && f == nil && h.command.Args[0] == "apply" {
+		f, err = h.outdated()
+	}
+	if f == nil {
+		return nil, err
+	}
+	return []finding.Finding{*f}, err
+}
+
+// judgeUnit judges what was read, and then the plan. Without a plan if anything
+// stops the run: some findings block a plan.
+func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	if err := h.readImports(); err != nil {
 		return nil, err
 	}
@@ -90,70 +101,67 @@ func (h *Hook) Check(ctx context.Context) (*Answer, error) {
 	in.Running, in.NoDNSKey = true, h.noDNSKey()
 	// A retired unit may be destroyed alone, whatever its stack holds.
 	retired := h.Project.Lock.Stacks.Get(h.Unit.Stack).Units.Get(h.Unit.Unit).Status == lock.Retired
-	in.Destroy = command == "destroy" && !retired
-	a.Findings = guard.Judge(in)
-	if command != "destroy" { // a destroy does not need what was not rendered
+	apply := h.command.Args[0] == "apply"
+	in.Destroy = !apply && !retired
+	found := guard.Judge(in)
+	if apply { // a destroy does not need what was not rendered
 		unrendered, err := h.unrendered(finding.Blocked)
 		if err != nil {
 			return nil, err
 		}
-		a.Findings = append(unrendered, a.Findings...)
+		left, err := h.recordsLeft(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = slices.Concat(unrendered, left, found)
 	}
-	used, err := h.inUse(ctx, a.Findings, h.run.started())
-	if err != nil {
+	if !h.shared { // else the unit that looked has asked, and the locks are those of this run
+		used, err := h.inUse(ctx, found, h.run.started())
+		if err != nil {
+			return nil, err
+		}
+		if used != nil {
+			return used, nil
+		}
+	}
+	if finding.Exit(found) != finding.OK || !h.judgesPlan() {
+		return found, nil
+	}
+	return h.judgePlan(ctx, in)
+}
+
+// judgesPlan reports whether a plan is judged: a saved one always, because the specs
+// may have changed since; of records no other, because they are judged by DNS.
+func (h *Hook) judgesPlan() bool {
+	return h.plans[h.Unit] != nil || h.command.SavedPlan() != "" || h.stack().Guard == "full" && !h.Unit.HasRecords()
+}
+
+// recordsLeft are the records of retired VMs that the apply of the VM unit would
+// leave behind. Units of retired records are applied before it; the unit of all
+// records of a stack is applied after it, if it is in the run at all.
+func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
+	if h.Unit.Unit != lock.UnitVM {
+		return nil, nil
+	}
+	var units []guard.UnitID
+	for _, u := range h.Project.Lock.Stacks.Get(h.Unit.Stack).Units {
+		id := guard.UnitID{Stack: h.Unit.Stack, Unit: u.Key}
+		if id.HasRecords() && len(h.State[id].Resources) > 0 && (u.Value.Status == lock.Retired || u.Value.Status == lock.Live && partialRun()) {
+			units = append(units, id)
+		}
+	}
+	if len(guard.RecordsLeft(h.input(), h.Unit.Stack, units)) == 0 {
+		return nil, nil
+	}
+	if err := h.readBackends(ctx, units); err != nil { // this run may have removed them
 		return nil, err
 	}
-	if used != nil {
-		a.Findings = used
-	}
-	switch {
-	case finding.Exit(a.Findings) != finding.OK: // without a plan, because some findings block a plan
-		if a.RefusedBy = h.run.refusedBy(command); a.RefusedBy == "" {
-			err = h.run.refuse(command, h.Unit)
-		}
-		return a, err
-	case level == "full" && (h.Unit.Unit == lock.UnitVM || h.Unit.Unit == lock.UnitPool):
-		// The destroy of records is judged by what it leaves behind, not by its plan.
-		a.Findings, err = h.judgePlan(ctx, in)
-	}
-	return a, err
+	return guard.RecordsLeft(h.input(), h.Unit.Stack, units), nil
 }
 
 func (h *Hook) stack() *schema.Stack {
 	stacks := h.Project.Stacks.Stacks
 	return stacks[slices.IndexFunc(stacks, func(s *schema.Stack) bool { return s.Name == h.Unit.Stack })]
-}
-
-// misled says why the run does something else than its command says, or runs a unit
-// that was generated before the last render. It is nil if there is no reason.
-func (h *Hook) misled() (*finding.Finding, error) {
-	at := finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit}
-	f, err := h.command.Misled()
-	rendered := h.Project.Rendered.Stacks.Get(h.Unit.Stack)
-	if f != nil {
-		f.Address = at
-	}
-	if err != nil || f != nil || h.command.Args[0] != "apply" || h.Unit.Unit != lock.UnitVM || rendered == nil {
-		return f, err
-	}
-	body, err := disk.Read(varsFile, maxState)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // a unit of a catalog may keep its VMs elsewhere
-	}
-	var keys []string
-	if err == nil {
-		keys, err = guard.Outdated(body, rendered.VMs)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", varsFile, err)
-	}
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	f = &finding.Finding{Address: at, Kind: finding.Unrendered, Severity: finding.Blocked,
-		Reason:   "this unit was generated from another render than the last one",
-		Evidence: []string{"it differs in " + strings.Join(keys, ", ")}}
-	return f.Next("generate it again", "(cd stacks/"+h.Unit.Stack+" && terragrunt stack generate)"), nil
 }
 
 // judgePlan judges everything again with the unit's plan, and with the state that

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
@@ -60,7 +62,7 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	run.file = filepath.Join(dir, runFile)
-	if h.load(run) {
+	if h.shared = h.load(run); h.shared {
 		return nil
 	}
 	if err := h.Look(ctx); err != nil {
@@ -126,6 +128,41 @@ func parentRun() *sharedRun {
 		return nil
 	}
 	return &sharedRun{Process: p.Pid, Started: started}
+}
+
+// partialRun reports whether the run that started this process has not all units of
+// a stack, as far as the command line of Terragrunt tells.
+func partialRun() bool {
+	p, err := process.NewProcess(int32(os.Getppid()))
+	if err != nil || os.Getenv("TG_CTX_HOOK_NAME") == "" {
+		return false
+	}
+	args, err := p.CmdlineSlice()
+	if err != nil {
+		return false
+	}
+	dir, err := p.Cwd()
+	return err == nil && strings.Contains(dir, ".terragrunt-stack") || !wholeRun(args, os.Environ())
+}
+
+// wholeRun reports whether a command line of Terragrunt runs all units of a stack.
+func wholeRun(args, environ []string) bool {
+	filters := func(name string) bool {
+		name = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(strings.TrimPrefix(name, "TG_"), "-"), "_", "-"))
+		return strings.HasPrefix(name, "filter") || strings.HasPrefix(name, "queue-include-") || strings.HasPrefix(name, "queue-exclude-")
+	}
+	for _, arg := range args[1:] {
+		if arg == "--" {
+			break
+		}
+		if strings.HasPrefix(arg, "--") && filters(arg) {
+			return false
+		}
+	}
+	if slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, "TG_") && filters(e) }) {
+		return false
+	}
+	return slices.Contains(args, "stack") || slices.Contains(args, "--all") || slices.Contains(args, "-a")
 }
 
 // refusedBy is the unit of the run for which the same command was refused, or empty.

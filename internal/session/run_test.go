@@ -3,10 +3,13 @@ package session
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/guard"
+	"stackgen/internal/lock"
 	"stackgen/internal/project"
 )
 
@@ -60,19 +63,53 @@ func TestNoSharedRun(t *testing.T) {
 	}
 }
 
-func TestSelectedWorkspace(t *testing.T) {
+// TestRootModule: the workspace and the backend that init recorded are those of the
+// run, wherever TF_DATA_DIR is.
+func TestRootModule(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if got := selectedWorkspace(); got != "" {
-		t.Errorf("without a file: %q", got)
+	l := &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: lock.Stack{StateKey: "lab", Backend: lock.Backend{Type: "local"}}}}}
+	h := &Hook{Session: New(&project.Project{Root: ".", Lock: l}, Sources{}), Unit: guard.UnitID{Stack: "lab", Unit: lock.UnitVM}}
+	if err := h.readRootModule(); err != nil || h.command.Workspace != "" || h.command.Backend != "" {
+		t.Errorf("without a file: %v, %+v", err, h.command)
 	}
-	if err := os.Mkdir("data", 0o700); err != nil {
-		t.Fatal(err)
+	t.Setenv("TG_CTX_HOOK_NAME", "stackgen")
+	if err := h.readRootModule(); err == nil {
+		t.Error("a hook in a folder without a backend is no error")
 	}
-	if err := os.WriteFile("data/environment", []byte("dev\n"), 0o600); err != nil {
-		t.Fatal(err)
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	check(os.Mkdir("data", 0o700))
+	check(os.WriteFile("data/environment", []byte("dev\n"), 0o600))
+	check(os.WriteFile("data/terraform.tfstate", []byte(`{"backend": {"type": "local", "config": {"path": "/other"}}}`), 0o600))
 	t.Setenv("TF_DATA_DIR", "data")
-	if got := selectedWorkspace(); got != "dev" {
-		t.Errorf("got %q, want dev", got)
+	if err := h.readRootModule(); err != nil || h.command.Workspace != "dev" || !strings.HasPrefix(h.command.Backend, `its path is "/other"`) {
+		t.Errorf("%v, %+v", err, h.command)
+	}
+}
+
+// TestWholeRun: a run of some units of a stack leaves others behind.
+func TestWholeRun(t *testing.T) {
+	for line, want := range map[string]bool{
+		"terragrunt stack run apply":                                                   true,
+		"terragrunt stack run apply --non-interactive --out-dir x":                     true,
+		"terragrunt run --all apply":                                                   true,
+		"terragrunt stack run apply -- --filter x":                                     true,
+		"terragrunt apply -auto-approve":                                               false,
+		"terragrunt run apply":                                                         false,
+		"terragrunt stack run apply --queue-include-dir .terragrunt-stack/proxmox-vm":  false,
+		"terragrunt stack run apply --queue-exclude-dir=.terragrunt-stack/dns":         false,
+		"terragrunt run --all apply --filter ./x":                                      false,
+		"TG_FILTER=x terragrunt stack run apply":                                       false,
+		"TG_QUEUE_INCLUDE_DIR=x terragrunt stack run apply":                            false,
+		"TG_QUEUE_IGNORE_ERRORS=true terragrunt stack run apply --queue-ignore-errors": true,
+	} {
+		words := strings.Fields(line)
+		i := slices.Index(words, "terragrunt")
+		if got := wholeRun(words[i:], words[:i]); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stackgen/generator"
@@ -41,37 +42,39 @@ func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, erro
 	return guard.Unrendered(stacks, severity), nil
 }
 
-// sameOnDisk reports whether the files of a stack say what its spec says. Layout does
-// not count, because another version of stackgen may have written them. A stack that
-// was never rendered here cannot be applied here either.
+// sameOnDisk reports whether the files of a stack say what its spec says, and the
+// shared ones what the settings say. Layout does not count, because another version
+// of stackgen may have written them. A stack that was never rendered here cannot be
+// applied here either.
 func (s *Session) sameOnDisk(stack *schema.Stack) (bool, error) {
 	l := s.Project.Lock.Stacks.Get(stack.Name)
 	if l == nil {
 		return true, nil
 	}
-	read := func(path string) ([]byte, error) {
-		return disk.Read(filepath.Join(s.Project.Root, filepath.FromSlash(path)), maxRendered)
-	}
-	if _, err := read("stacks/" + stack.Name + "/" + generator.StackFile); errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.readRendered("stacks/" + stack.Name + "/" + generator.StackFile); errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
-	files, err := generator.Stack(stack, l)
-	if err != nil {
+	own, err := generator.Stack(stack, l)
+	shared, failed := generator.Shared(s.Project.Stacks, s.Project.Lock)
+	if err := errors.Join(err, failed); err != nil {
 		return false, fmt.Errorf("a defect of stackgen, please report it: %w", err)
 	}
-	for _, f := range files {
-		if !strings.HasPrefix(f.Path, "stacks/") {
-			continue // outputs for other programs: an apply does not read them
-		}
-		body, err := read(f.Path)
+	own = slices.DeleteFunc(own, func(f generator.File) bool { return !strings.HasPrefix(f.Path, "stacks/") }) // an apply does not read the others
+	for i, f := range slices.Concat(own, shared) {
+		body, err := s.readRendered(f.Path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist) && i < len(own):
 			return false, nil
+		case errors.Is(err, fs.ErrNotExist): // only another stack needs it
 		case err != nil:
 			return false, fmt.Errorf("cannot read %s: %w", f.Path, err)
-		case !generator.SameMeaning(f.Body, body):
+		case i < len(own) && !generator.SameMeaning(f.Body, body), i >= len(own) && !generator.SameSettings(f.Path, f.Body, body):
 			return false, nil
 		}
 	}
 	return true, nil
+}
+
+func (s *Session) readRendered(path string) ([]byte, error) {
+	return disk.Read(filepath.Join(s.Project.Root, filepath.FromSlash(path)), maxRendered)
 }

@@ -1,0 +1,88 @@
+package generator
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+
+	"github.com/hashicorp/hcl/v2/hclwrite"
+
+	"stackgen/internal/lock"
+)
+
+// backendConfig is the backend of a stack without the key, which differs for each
+// unit. Credentials come from AWS_* variables only.
+func backendConfig(l *lock.Stack) []pair {
+	b := l.Backend
+	if b.Type != "s3" {
+		return nil
+	}
+	out := []pair{{"bucket", text(b.Bucket)}, {"region", text(b.Region)}}
+	if b.Endpoint != "" {
+		out = append(out, pair{"endpoints", object(pair{"s3", text(b.Endpoint)})})
+		for _, skip := range []string{"skip_credentials_validation", "skip_metadata_api_check", "skip_region_validation", "skip_requesting_account_id", "skip_s3_checksum"} {
+			out = append(out, pair{skip, boolean(true)}) // other servers than AWS do not answer these checks
+		}
+	}
+	if b.PathStyle {
+		out = append(out, pair{"use_path_style", boolean(true)})
+	}
+	if b.Lock {
+		out = append(out, pair{"use_lockfile", boolean(true)})
+	}
+	return out
+}
+
+// stateKey is where a unit's state is in its backend.
+func stateKey(l *lock.Stack, unit string) string { return l.StateKey + "/" + unit + "/tofu.tfstate" }
+
+// Backend is a root module with the backend of one unit only, to read its state.
+// root is the absolute path of the project.
+func Backend(l *lock.Stack, unit, root string) []byte {
+	config := append(backendConfig(l), pair{"key", text(stateKey(l, unit))})
+	if l.Backend.Type == "local" {
+		config = []pair{{"path", text(localPath(l, unit, root))}}
+	}
+	backend := block("backend", []string{l.Backend.Type}, group(config...))
+	return hclwrite.Tokens(block("terraform", nil, nest(backend))).Bytes()
+}
+
+func localPath(l *lock.Stack, unit, root string) string {
+	return root + "/" + lock.StateDir + "/" + stateKey(l, unit)
+}
+
+// OtherBackend compares the backend of a unit with what init recorded in the unit's
+// root module. It returns the first difference, or nothing.
+func OtherBackend(l *lock.Stack, unit, root string, recorded []byte) (string, error) {
+	var init struct {
+		Backend struct {
+			Type   string         `json:"type"`
+			Config map[string]any `json:"config"`
+		} `json:"backend"`
+	}
+	if err := json.Unmarshal(recorded, &init); err != nil {
+		return "", err
+	}
+	b, is := l.Backend, init.Backend
+	if is.Type != b.Type {
+		return fmt.Sprintf("its type is %q, and the lock has %q", is.Type, b.Type), nil
+	}
+	was := func(name string) string {
+		value, _ := is.Config[name].(string)
+		return value
+	}
+	endpoint := was("endpoint")
+	if all, ok := is.Config["endpoints"].(map[string]any); ok && all["s3"] != nil {
+		endpoint, _ = all["s3"].(string)
+	}
+	want := [][3]string{{"bucket", was("bucket"), b.Bucket}, {"key", was("key"), stateKey(l, unit)}, {"region", was("region"), b.Region}, {"endpoint", endpoint, b.Endpoint}}
+	if b.Type == "local" {
+		want = [][3]string{{"path", path.Clean(was("path")), path.Clean(localPath(l, unit, root))}, {"workspace_dir", was("workspace_dir"), ""}}
+	}
+	for _, w := range want {
+		if w[1] != w[2] {
+			return fmt.Sprintf("its %s is %q, and the lock has %q", w[0], w[1], w[2]), nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,51 @@
+package guard
+
+import (
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+)
+
+// RecordsLeft refuses an apply of a stack's VM unit that would destroy a retired VM
+// whose records are still in the state of its unit: they would stay in DNS. The
+// states of the units were read after all units before the VM unit were applied.
+func RecordsLeft(in Input, stack string, units []UnitID) []finding.Finding {
+	entries := in.Lock.Stacks.Get(stack).VMs.ByKey()
+	destroyed := map[string]string{} // unit -> VM
+	for _, r := range in.State[UnitID{stack, lock.UnitVM}].Resources {
+		if e := entries[r.Key]; e != nil && r.Type == TypeVM && e.Status == lock.Retired {
+			destroyed[e.Unit], destroyed[lock.UnitDNS] = r.Key, r.Key // of dns.mode per-vm, and per-stack
+		}
+	}
+	var out []finding.Finding
+	for _, u := range units {
+		key, ok := destroyed[u.Unit]
+		if !ok {
+			continue
+		}
+		for _, r := range in.State[u].Resources {
+			if r.Type != TypeRecord || in.wants(u, r.Key) {
+				continue
+			}
+			f := finding.Finding{Address: finding.Address{Stack: stack, Unit: u.Unit, Type: finding.Record, Key: r.ID}, Object: finding.Object{Resource: r.Address}}
+			f.Is(finding.Retiring, "the record of a retired VM: an apply of this unit alone destroys the VM, and its record stays in DNS").Because("VM %s", key)
+			f.Next("apply the whole stack: it removes the record, too", "(cd stacks/"+stack+" && terragrunt stack run apply)")
+			f.Severity = finding.Blocked
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// wants reports whether a VM of the unit's stack asks for a record.
+func (in Input) wants(u UnitID, name string) bool {
+	for _, s := range in.Project.Stacks {
+		for _, v := range s.VMs {
+			for _, r := range v.Records {
+				if s.Name == u.Stack && r.Name == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
