@@ -115,7 +115,7 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 		}
 		found = slices.Concat(unrendered, left, found)
 	}
-	if !h.shared { // else the unit that looked has asked, and the locks are those of this run
+	if !h.shared || !h.Unit.HasRecords() { // else the units before it have asked, and the locks are those of this run
 		used, err := h.inUse(ctx, found, h.run.started())
 		if err != nil {
 			return nil, err
