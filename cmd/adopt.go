@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/adopt"
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
+	"stackgen/internal/lock"
 	"stackgen/internal/report"
 )
 
@@ -55,7 +56,11 @@ func (e *env) adopt(c *cli.Context) error {
 	if err := plan.Write(); err != nil {
 		return err
 	}
-	return e.reportAdoptions(plan)
+	recorded, undecided, err := plan.Record(c.Context, e.progress)
+	if err != nil {
+		return err
+	}
+	return e.reportAdoptions(plan, recorded, undecided)
 }
 
 // adoptRequest tells paths, KEY=VMID and KEY apart.
@@ -84,7 +89,7 @@ func (e *env) adoptRequest(c *cli.Context) (adopt.Request, error) {
 }
 
 // reportAdoptions says what was decided, what is left, and what to run next.
-func (e *env) reportAdoptions(plan *adopt.Plan) error {
+func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undecided []adopt.Adoption) error {
 	left := report.NewFindings(plan.Left, nil)
 	left.Answer = "left for you to decide:"
 	unmatched := report.NewFindings(plan.Unmatched, nil)
@@ -109,9 +114,21 @@ func (e *env) reportAdoptions(plan *adopt.Plan) error {
 			return err
 		}
 	}
-	if n := len(plan.Changes); n > 0 {
-		_ = report.Printf(e.errOut, "%s written. Next:\n  stackgen render && stackgen preflight\n", report.Count(n, "spec"))
-	} else {
+	if plan.Unread != nil {
+		why, _, _ := strings.Cut(plan.Unread.Error(), "\n")
+		_ = report.Printf(e.errOut, "The VMIDs were not checked, because the cluster was not read: %s.\n", why)
+	}
+	for _, r := range recorded {
+		_ = report.Printf(e.errOut, "%s/%s: what identifies it is recorded in %s.\n", r.Stack, r.Key, lock.File)
+	}
+	next := "stackgen render && stackgen preflight"
+	if len(undecided) > 0 {
+		next = "stackgen render && stackgen resolve && stackgen preflight" // the lock has no entry yet to record in
+	}
+	switch n := len(plan.Changes); {
+	case n > 0:
+		_ = report.Printf(e.errOut, "%s written. Next:\n  %s\n", report.Count(n, "spec"), next)
+	case len(recorded) == 0:
 		_ = report.Printf(e.errOut, "Nothing to write.\n")
 	}
 	if left.Exit != finding.OK {

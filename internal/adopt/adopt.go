@@ -54,14 +54,18 @@ type Plan struct {
 	Unmatched []finding.Finding // VMs whose hardware cannot be written
 	Changes   []disk.Change     // of specs, by their paths as shown
 	Warnings  *project.Project  // the project that ByName judged, or nil
+	Unread    error             // why the cluster was not read, or nil
+
+	project *project.Project
+	seen    []lock.Observed // what the lock records of the VMs
 }
 
 // A planner makes a plan.
 type planner struct {
 	Request
-	Plan
-	project   *project.Project // as it is on disk; it may have errors that an adoption fixes
+	Plan      // its project is as it is on disk; it may have errors that an adoption fixes
 	vmids     map[VM]int
+	told      map[VM]int        // of those, what a person said
 	files     map[VM]string     // the spec of each VM
 	edited    map[string][]byte // specs with the changes so far
 	inventory *cluster.Inventory
@@ -74,11 +78,14 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{Request: r, project: specs, vmids: map[VM]int{}, files: map[VM]string{}, edited: map[string][]byte{}}
+	p := &planner{Request: r, Plan: Plan{project: specs}, vmids: map[VM]int{}, files: map[VM]string{}, edited: map[string][]byte{}}
 	if err := p.choose(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.adopt(); err != nil {
+		return nil, err
+	}
+	if err := p.inspect(ctx); err != nil {
 		return nil, err
 	}
 	if r.Match {

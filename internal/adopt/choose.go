@@ -2,7 +2,6 @@ package adopt
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"stackgen/internal/cluster"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -26,20 +24,11 @@ func (p *planner) choose(ctx context.Context) error {
 			return err
 		}
 	}
-	switch {
-	case p.ByName:
-		if err := p.chooseByName(ctx); err != nil {
-			return err
-		}
-	case p.Sources.Inventory != "":
-		var err error
-		if p.inventory, err = session.ReadCluster(ctx, p.project, p.Sources); err != nil {
-			return err
-		}
-	default:
-		return nil
+	p.told = maps.Clone(p.vmids)
+	if p.ByName {
+		return p.chooseByName(ctx)
 	}
-	return p.exist()
+	return nil
 }
 
 // parse reads KEY=VMID or STACK/KEY=VMID.
@@ -112,19 +101,4 @@ func (p *planner) chooseByName(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// exist checks that the cluster has the VMs.
-func (p *planner) exist() error {
-	var errs []error
-	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
-		vmid := p.vmids[vm]
-		switch g := p.inventory.Guest(vmid); {
-		case g == nil:
-			errs = append(errs, fmt.Errorf("%s=%d: the cluster has no VM %d that can be seen", vm, vmid, vmid))
-		case g.Template || g.Kind != cluster.KindVM:
-			errs = append(errs, fmt.Errorf("%s=%d: %d is no VM but a template or container", vm, vmid, vmid))
-		}
-	}
-	return errors.Join(errs...)
 }

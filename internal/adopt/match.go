@@ -23,14 +23,10 @@ func (p *planner) match(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.inventory == nil || p.Sources.Inventory == "" { // the cluster may not have been read for these VMIDs
-		if p.inventory, err = session.ReadCluster(ctx, after, p.Sources); err != nil {
-			return err
-		}
-	}
 	if err := p.findTargets(after); err != nil {
 		return err
 	}
+	after.Lock, _ = after.Lock.Observe(p.seen) // what a person says now is right
 	s := session.New(after, p.Sources)
 	if err := s.ReadStates(ctx, p.units()); err != nil {
 		return err

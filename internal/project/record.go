@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"stackgen/internal/disk"
@@ -24,6 +25,9 @@ func (p *Project) Record(ctx context.Context, seen []lock.Observed, waiting func
 	defer func() { err = errors.Join(err, unlock()) }()
 	file := filepath.Join(p.Root, lock.File)
 	src, err := disk.Read(file, maxDocument)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // nothing was decided that could be observed
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", file, err)
 	}
