@@ -77,6 +77,7 @@ func faultStack(w *faultCase) {
 type faultCase struct {
 	*testing.T
 	dir    string
+	world  *faultWorld
 	sim    *pvesim.Server
 	others []*otherCluster
 	tools  *engine.Tools
@@ -127,11 +128,20 @@ func (b *faultWorld) cell(t *testing.T, change ...seedChange) *faultCase {
 	for _, c := range change {
 		c(seed)
 	}
-	w := &faultCase{T: t, dir: dir, guard: "full"}
+	w := &faultCase{T: t, dir: dir, world: b, guard: "full"}
 	w.sim = w.startCluster(seed, start)
 	// With its own TMPDIR, a cell does not wait for the provider's lock file of another.
 	w.tools = b.tools.With(append(w.sim.Env(), "TMPDIR="+t.TempDir())...)
 	return w
+}
+
+// guests are the guests of the world as it was built.
+func (b *faultWorld) guests() []*pvesim.Guest {
+	seed, err := pvesim.ParseSeed(b.seed)
+	if err != nil {
+		panic(err)
+	}
+	return seed.Guests
 }
 
 // startCluster starts a simulated cluster.
@@ -159,10 +169,10 @@ func (w *faultCase) connectTo(seed *pvesim.Seed) *pvesim.Server {
 }
 
 // durations makes clones take long enough for events during them, and slow ones
-// practically forever.
+// for half a minute of the test.
 func (w *faultCase) durations(kind string, _ int) (time.Duration, bool) {
 	if w.slow.Load() {
-		return time.Hour, kind == "qmclone"
+		return 10 * time.Minute, kind == "qmclone"
 	}
 	return 20 * time.Second, kind == "qmclone"
 }

@@ -21,6 +21,8 @@ type fault struct {
 	harm        string                         // what an apply does with `guard: off`; "" if it does no harm
 	noHarmRun   string                         // why no apply with `guard: off` is run
 	recovery    recovery                       // a step of the refusal that needs no decision
+	words       map[string]string              // values of placeholders in its ways out
+	acts        map[string]func(*faultCase)    // what a person does besides the lines of a way out, by a part of its text
 }
 
 // fastOutcomes are the outcomes with `guard: fast`, which judges no plans.

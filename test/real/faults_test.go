@@ -33,7 +33,7 @@ type faultRow struct {
 // all cells.
 func TestFaults(t *testing.T) {
 	levels, off := faultLevels, true
-	if !strings.Contains(flag.Lookup("test.run").Value.String(), "TestFaults") {
+	if !strings.Contains(testFilter(), "TestFaults") {
 		levels, off = faultLevels[:1], false
 		t.Logf("not run: the cells with `guard: fast` and `guard: off`, which `make faults` runs")
 	}
@@ -62,6 +62,9 @@ func TestFaults(t *testing.T) {
 	})
 	faultTable(t, all, rows, off)
 }
+
+// testFilter is the argument of -run.
+func testFilter() string { return flag.Lookup("test.run").Value.String() }
 
 // cell injects the fault into a copy of its world with a level of the guard, and runs a
 // function on it.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,9 @@ const repository = "../.."
 var stackgen string
 
 func TestMain(m *testing.M) {
+	if name := filepath.Base(os.Args[0]); slices.Contains(hostCommands, name) {
+		os.Exit(runHostCommand(name))
+	}
 	// tools/install says which environment these tools need; without it the tests
 	// have not been asked for. go test shows this as "[no tests to run]".
 	if !strings.HasSuffix(filepath.ToSlash(os.Getenv("TF_CLI_CONFIG_FILE")), "/.tools/tofurc") {

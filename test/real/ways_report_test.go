@@ -1,0 +1,113 @@
+//go:build unix
+
+package real
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+)
+
+// A way is one printed step of a group of findings.
+type way struct {
+	kind   finding.Kind
+	stops  bool
+	about  []string // what the findings are about, with VMIDs and nodes
+	reason string
+	what   string
+	lines  []string // to write or to run
+}
+
+// group names the findings that the way is for.
+func (w *way) group() string {
+	return string(w.kind) + " " + strings.Join(w.about, ", ") + "  " + w.reason
+}
+
+// text is everything that is printed about the way.
+func (w *way) text() string {
+	return w.group() + "\n  > " + w.what + "\n      " + strings.Join(w.lines, "\n      ")
+}
+
+var (
+	wayRow   = regexp.MustCompile(`^(blocked|failed|outdated|ok) +([a-z-]+)  +(\S.*?)(?:  +(\S.*))?$`)
+	wayStep  = regexp.MustCompile(`^  > (\S.*)$`)
+	wayLine  = regexp.MustCompile(`^      (\S.*)$`)
+	wayProof = regexp.MustCompile(`^    \S`)
+)
+
+// A printedGroup is findings that are alike, as they are printed, and their steps.
+type printedGroup struct {
+	severity string
+	ways     []way // one without text if no step is printed
+}
+
+// printedGroups reads a report.
+func printedGroups(report string) []printedGroup {
+	var out []printedGroup
+	var about []string
+	var last []string // severity, kind and reason of the row before
+	steps := true     // whether the group has steps, so that a row begins another one
+	for line := range strings.Lines(report) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := wayRow.FindStringSubmatch(line); m != nil {
+			if same := slices.Equal(last, []string{m[1], m[2], m[4]}); !same || steps {
+				about, steps = nil, false
+				out = append(out, printedGroup{severity: m[1], ways: []way{{kind: finding.Kind(m[2]), stops: m[1] != "ok", reason: m[4]}}})
+			}
+			last = []string{m[1], m[2], m[4]}
+			about = append(about, m[3])
+			out[len(out)-1].ways[0].about = slices.Clone(about)
+			continue
+		}
+		if len(out) == 0 {
+			continue
+		}
+		g := &out[len(out)-1]
+		if m := wayStep.FindStringSubmatch(line); m != nil {
+			next := g.ways[0]
+			next.what, next.lines = m[1], nil
+			if !steps {
+				g.ways = nil
+			}
+			steps = true
+			g.ways = append(g.ways, next)
+			continue
+		}
+		if m := wayLine.FindStringSubmatch(line); m != nil && steps {
+			w := &g.ways[len(g.ways)-1]
+			w.lines = append(w.lines, m[1])
+		}
+	}
+	return out
+}
+
+// waysIn are the printed ways out of a report, those of what stops an apply first.
+func waysIn(report string) []way {
+	var out, rest []way
+	for _, g := range printedGroups(report) {
+		for _, w := range g.ways {
+			switch {
+			case w.what == "":
+			case w.stops:
+				out = append(out, w)
+			default:
+				rest = append(rest, w)
+			}
+		}
+	}
+	return append(out, rest...)
+}
+
+// isEdit reports whether a line is text of a spec, and not a command.
+func isEdit(line string) bool { return editLine.MatchString(line) }
+
+var editLine = regexp.MustCompile(`^[A-Za-z_][\w.-]*: `)
+
+// reads reports whether all commands of a way only print something.
+func (w *way) reads() bool {
+	return len(w.lines) > 0 && !slices.ContainsFunc(w.lines, func(line string) bool { return !readingLine.MatchString(line) })
+}
+
+var readingLine = regexp.MustCompile(`^(pvesh get |qm config |pvecm status$|dig |stackgen (preflight|snapshot|render --diff)|\(cd .* && terragrunt (state list|plan)\)$)`)

@@ -1,0 +1,66 @@
+//go:build unix
+
+package real
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// keepSpecs commits the project, so that a step can restore a file of it.
+func (w *faultCase) keepSpecs() {
+	w.Helper()
+	w.write(".gitignore", "/.state/\n/backup/\n.terragrunt-stack/\n.terragrunt-cache/\n")
+	for _, line := range []string{"init -q", "add -A", "-c user.name=test -c user.email=test@example.org commit -qm as-applied"} {
+		c := exec.CommandContext(w.Context(), "git", strings.Fields(line)...)
+		c.Dir = w.dir
+		if out, err := c.CombinedOutput(); err != nil {
+			w.Fatalf("git %s: %v\n%s", line, err, out)
+		}
+	}
+}
+
+// wayActs are what a person does besides the lines of a step, by a part of its text.
+var wayActs = []struct {
+	part string
+	do   func(*faultCase)
+}{
+	{"start the node", startNodes},
+	{"start the missing nodes", startNodes},
+	{"wait until it has ended", func(w *faultCase) { w.waitUntil("no task is running", w.noRunningTask) }},
+	{"undo the change", restoreSpecs},
+	{"restore what asked for it", restoreSpecs},
+}
+
+// startNodes connects all nodes, and waits until the cluster reports them.
+func startNodes(w *faultCase) {
+	for _, n := range []string{"pve1", "pve2", "pve3"} {
+		check(w.T, w.sim.SetNode(n, pvesim.NodeOnline))
+	}
+	w.waitUntil("the nodes are seen online", func() bool {
+		return strings.Count(w.get("/cluster/resources?type=node"), `"status":"online"`) == 3
+	})
+}
+
+// restoreSpecs restores the specs as they were when the world was built.
+func restoreSpecs(w *faultCase) {
+	if reason := w.shell([]string{"git checkout -q -- specs stackgen.yaml"}); reason != "" {
+		w.Fatal(reason)
+	}
+}
+
+// wayStates are the refused rows of the fault matrix, and states for the findings that
+// no row shows.
+func wayStates() []*wayState {
+	var out []*wayState
+	for _, f := range faults() {
+		if f.apply.verdicts == "" {
+			continue
+		}
+		out = append(out, &wayState{name: f.name, world: f.world, seed: f.seed, event: f.event, command: f.command, words: f.words, acts: f.acts, foreign: f.foreign})
+	}
+	return slices.Concat(out, moreWayStates())
+}

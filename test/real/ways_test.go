@@ -1,0 +1,311 @@
+//go:build unix
+
+package real
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"stackgen/internal/finding"
+)
+
+// A wayState is a state in which stackgen prints ways out.
+type wayState struct {
+	name    string
+	world   *faultWorld
+	seed    seedChange
+	event   func(*faultCase)
+	report  func(*faultCase) commandResult // prints the ways; nil: preflight
+	command func(*faultCase) commandResult // what was refused; nil: an apply
+	words   map[string]string              // values of placeholders in this state
+	acts    map[string]func(*faultCase)    // what a person does besides, by a part of the step
+	foreign []int
+}
+
+// A wayResult is what happened with a way.
+type wayResult struct {
+	state, kind, step, result string
+}
+
+// TestWaysOut executes every way out that is printed in the states of the fault matrix
+// and in those of wayStates, each in a fresh copy of its state, from the project's
+// root. Afterwards the finding is gone, and the ways out of what is left lead to an
+// apply after which the plan is empty. A kind of finding without an executed way fails.
+func TestWaysOut(t *testing.T) {
+	tools := findTools(t)
+	tools = tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + faultEnv(tools, "PATH"))
+	stack := &faultWorld{build: faultStack}
+	var lock sync.Mutex
+	var results []wayResult
+	t.Run("ways", func(all *testing.T) {
+		for _, s := range wayStates() {
+			if s.world == nil {
+				s.world = stack
+			}
+			s.world.tools = tools
+			all.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
+				t.Parallel()
+				for _, r := range s.executeAll(all, t) {
+					lock.Lock()
+					results = append(results, r)
+					lock.Unlock()
+				}
+			})
+		}
+	})
+	reportWays(t, results)
+}
+
+// enter makes the state in a copy of its world.
+func (s *wayState) enter(all, t *testing.T) (*faultCase, *host) {
+	t.Helper()
+	var seeds []seedChange
+	if s.seed != nil {
+		seeds = append(seeds, s.seed)
+	}
+	w := s.world.copy(all, t, seeds...)
+	w.world = s.world
+	h := w.startHost()
+	w.keepSpecs()
+	s.event(w)
+	w.before = stateOf(w.sim)
+	return w, h
+}
+
+// printed is the report of the state.
+func (s *wayState) printed(w *faultCase) string {
+	if s.report != nil {
+		return s.report(w).output
+	}
+	return w.stackgen("preflight", "--verbose").output
+}
+
+// executeAll executes all ways that the state prints.
+func (s *wayState) executeAll(all, t *testing.T) []wayResult {
+	w, _ := s.enter(all, t)
+	report := s.printed(w)
+	ways := waysIn(report)
+	if len(ways) == 0 {
+		t.Errorf("no way out is printed\n%s", report)
+	}
+	var out []wayResult
+	for i := range ways {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+			r := wayResult{state: s.name, kind: string(ways[i].kind), step: ways[i].what, result: "failed"}
+			defer func() { out = append(out, r) }()
+			w, h := s.enter(all, t)
+			again := waysIn(s.printed(w))
+			if len(again) <= i || again[i].what != ways[i].what {
+				t.Fatalf("the state prints other ways the second time: %+v, before %+v", again, ways)
+			}
+			r.result = s.execute(w, h, &again[i])
+		})
+	}
+	return out
+}
+
+// execute takes a way, and then the first ways out of what is left, and applies.
+func (s *wayState) execute(w *faultCase, h *host, first *way) string {
+	taken := []*way{first}
+	fail := func(format string, args ...any) {
+		w.Helper()
+		var log []string
+		for _, t := range taken {
+			log = append(log, t.text())
+		}
+		w.Fatalf("%s\nways that were taken:\n%s", fmt.Sprintf(format, args...), strings.Join(log, "\n"))
+	}
+	if reason := s.take(w, h, first); reason != "" {
+		fail("%s", reason)
+	}
+	if first.reads() && s.act(first) == nil {
+		return "reads"
+	}
+	for range 8 {
+		r := w.stackgen("preflight", "--verbose")
+		if r.code == 0 {
+			return s.finish(w, first, fail)
+		}
+		var next *way
+		for _, n := range waysIn(r.output) {
+			if !n.stops || n.reads() && s.act(&n) == nil {
+				continue
+			}
+			if n.group() == first.group() {
+				fail("the finding is still there:\n%s", r.output)
+			}
+			if !slices.ContainsFunc(taken, func(t *way) bool { return t.text() == n.text() }) {
+				next = &n
+				break
+			}
+		}
+		if next == nil {
+			fail("no other way is left:\n%s", r.output)
+		}
+		taken = append(taken, next)
+		if reason := s.take(w, h, next); reason != "" {
+			fail("%s", reason)
+		}
+	}
+	fail("the ways do not end")
+	return ""
+}
+
+// act is what a person does besides the lines of a step.
+func (s *wayState) act(of *way) func(*faultCase) {
+	for part, do := range s.acts {
+		if strings.Contains(of.what, part) {
+			return do
+		}
+	}
+	for _, a := range wayActs {
+		if strings.Contains(of.what, a.part) {
+			return a.do
+		}
+	}
+	return nil
+}
+
+// take writes and runs the lines of a way, and returns what went wrong.
+func (s *wayState) take(w *faultCase, h *host, of *way) string {
+	do := s.act(of)
+	if len(of.lines) == 0 && do == nil {
+		return "the step has no lines, and no test knows what it means"
+	}
+	var edits, commands []string
+	for _, line := range of.lines {
+		line, err := s.fill(line)
+		switch {
+		case err != nil:
+			return err.Error()
+		case isEdit(line) && len(commands) > 0:
+			return "text of a spec after a command: " + line
+		case isEdit(line):
+			edits = append(edits, line)
+		default:
+			commands = append(commands, line)
+		}
+	}
+	if len(edits) > 0 {
+		if err := w.edit(of, edits...); err != nil {
+			return err.Error()
+		}
+	}
+	if do != nil {
+		do(w)
+	}
+	if m := wayNode.FindStringSubmatch(of.what + " " + strings.Join(of.about, " ")); m != nil {
+		h.node = m[1]
+	}
+	if m := wayVMID.FindStringSubmatch(strings.Join(of.about, " ")); m != nil {
+		h.guest, _ = strconv.Atoi(m[1])
+	}
+	return w.shell(commands)
+}
+
+var wayVMID = regexp.MustCompile(`: VM (\d+)`)
+
+// shell runs command lines as a person does: in one shell, in the project's root, one
+// after another. What they change in the environment stays.
+func (w *faultCase) shell(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	env := filepath.Join(w.TempDir(), "env")
+	script := "set -e\n" + strings.Join(lines, "\n") + "\nenv -0 > " + env + "\n"
+	c := exec.CommandContext(w.Context(), "sh", "-c", script)
+	c.Dir, c.Env = w.dir, w.tools.Env
+	c.Stdin = strings.NewReader("\n")
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Sprintf("%v\n%s", err, out)
+	}
+	body, err := os.ReadFile(env)
+	check(w.T, err)
+	tools := *w.tools
+	tools.Env = strings.Split(strings.TrimSuffix(string(body), "\x00"), "\x00")
+	w.tools = &tools
+	return ""
+}
+
+// finish runs what was refused, which must succeed, and leave an empty plan.
+func (s *wayState) finish(w *faultCase, first *way, fail func(string, ...any)) string {
+	command := w.apply
+	if s.command != nil {
+		command = func() commandResult { return s.command(w) }
+	}
+	if r := command(); r.code != 0 {
+		fail("preflight is 0, and then: %s: exit %d\n%s", r.line, r.code, r.output)
+	}
+	if r := w.stackgen("import-blocks"); r.code != 0 {
+		fail("import-blocks after the apply: exit %d\n%s", r.code, r.output)
+	}
+	r := w.run("stacks/live", nil, "terragrunt", "stack", "run", "plan", "--non-interactive", "--", "-detailed-exitcode")
+	if s.command == nil && r.code != 0 {
+		fail("the plan is not empty at the end: exit %d\n%s", r.code, r.output)
+	}
+	for _, v := range w.wayViolations(s, first) {
+		fail("%s", v)
+	}
+	return "ok"
+}
+
+// wayViolations are writes to guests that are not the stack's, except for those that
+// the way itself names.
+func (w *faultCase) wayViolations(s *wayState, first *way) (out []string) {
+	text := first.text()
+	after := w.guests()
+	for id, was := range w.before.guests {
+		ours := id >= 300 && id <= 399 && !slices.Contains(s.foreign, id)
+		named := regexp.MustCompile(`\b` + strconv.Itoa(id) + `\b`).MatchString(strings.Join(first.lines, "\n"))
+		is, exists := after[id]
+		switch {
+		case ours || named:
+		case !exists:
+			out = append(out, fmt.Sprintf("guest %d is not the stack's and was destroyed", id))
+		case is.identity() != was.identity() || fmt.Sprint(is.config) != fmt.Sprint(was.config):
+			out = append(out, fmt.Sprintf("guest %d is not the stack's and was changed:\n%v\n%v", id, was, is))
+		}
+	}
+	for _, e := range w.sim.Requests() {
+		if e.Method == "DELETE" && e.VMID != 0 && strings.Contains(e.Who, "!") && !strings.Contains(text, "retired") && !strings.Contains(text, "destroy") {
+			out = append(out, fmt.Sprintf("the provider requested DELETE %s", e.Path))
+		}
+	}
+	return out
+}
+
+// reportWays prints what was executed, and fails for kinds of findings without an
+// executed way.
+func reportWays(t *testing.T, results []wayResult) {
+	t.Helper()
+	done := map[string]int{}
+	steps := map[string]bool{}
+	for _, r := range results {
+		if r.result != "failed" {
+			done[r.kind]++
+			steps[r.kind+": "+r.step] = true
+		}
+	}
+	t.Logf("%d ways out of %d states were executed; %d different steps", len(results), len(wayStates()), len(steps))
+	if strings.Contains(testFilter(), "/") {
+		return // -run selected some
+	}
+	for _, k := range finding.Kinds {
+		if _, silent := kindsWithoutWays[k]; !silent && done[string(k)] == 0 {
+			t.Errorf("no way out of %q was executed", k)
+		}
+	}
+}
+
+// kindsWithoutWays are the kinds of findings that never print a step.
+var kindsWithoutWays = map[finding.Kind]string{
+	finding.Managed: "it is right", finding.Create: "it is right",
+}
