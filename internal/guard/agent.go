@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"fmt"
 	"strings"
 
 	"stackgen/internal/cluster"
@@ -39,7 +38,7 @@ func (s *subject) agentBlocks() bool {
 // start the VM to remove it.
 func (s *subject) withoutAgent() {
 	const what = "or, if the guest has no agent, disable it"
-	remove := fmt.Sprintf("qm set %d --delete agent", s.guest.VMID)
+	remove := set(s.guest, "--delete agent")
 	switch vm := s.match.VM; {
 	case s.profile != nil && s.profile.IgnoreAll:
 		s.Next(what, remove)

@@ -130,7 +130,7 @@ func (h hold) refuse(f *finding.Finding, what string) {
 		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
 			fmt.Sprintf("pvesh get /nodes/%s/tasks --source active", g.Node), fmt.Sprintf("qm unlock %d", g.VMID))
 		if g.Lock == "clone" || g.Lock == "create" {
-			f.Next("an interrupted clone is not a complete VM: destroy it, then run preflight again", fmt.Sprintf("qm destroy %d", g.VMID))
+			f.Next("an interrupted clone is not a complete VM: destroy it as root, then run preflight again", destroyByHand(g)...)
 		}
 	}
 }

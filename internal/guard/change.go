@@ -163,8 +163,8 @@ func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
 	f.Because("deposed object %s", c.DeposedKey)
 	f.Add(finding.Step{What: "remove the address from the state, and import the current object again",
 		Lines: append([]finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}, finding.Lines("stackgen import-blocks")...)})
-	if vmid := vmidOf(c.Change.Before); vmid != 0 && vmid != f.VMID {
-		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it", fmt.Sprintf("qm config %d", vmid), fmt.Sprintf("qm destroy %d", vmid))
+	if g := p.in.Inventory.Guest(vmidOf(c.Change.Before)); g != nil && g.VMID != f.VMID {
+		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it", append([]string{inspect(g)}, destroyByHand(g)...)...)
 	}
 }
 

@@ -1,7 +1,7 @@
 package guard
 
 import (
-	"fmt"
+	"slices"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -18,7 +18,7 @@ func (s *subject) tainted() bool {
 	s.Is(finding.WouldDestroy, "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again").Because("%s", describe(s.guest))
 	s.Add(finding.Step{What: "to keep it, untaint it: the next apply completes it", Lines: finding.Lines(lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address)))})
 	s.Add(finding.Step{What: "or, to create it again, destroy it by hand and remove it from the state",
-		Lines: append(finding.Lines(inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID)), s.stateRemove(address))})
+		Lines: slices.Concat(finding.Lines(inspect(s.guest)), finding.Lines(destroyByHand(s.guest)...), []finding.Line{s.stateRemove(address)})})
 	return true
 }
 
@@ -44,7 +44,7 @@ func (s *subject) undestroyable() bool {
 		return false
 	}
 	s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("%s", describe(s.guest))
-	s.Next("to destroy it, remove the protection", fmt.Sprintf("qm set %d --protection 0", s.guest.VMID))
+	s.Next("to destroy it, remove the protection", set(s.guest, "--protection 0"))
 	return true
 }
 
@@ -75,7 +75,7 @@ func (s *subject) retired() {
 		s.Is(finding.Retiring, "retired: the next apply destroys its records, then the VM").Because("%s", describe(s.guest))
 	default:
 		s.Is(finding.Retiring, "retired and in no state: no apply destroys it").Because("%s", describe(s.guest))
-		s.Next("to destroy it, do it by hand", inspect(s.guest), fmt.Sprintf("qm destroy %d", s.guest.VMID))
+		s.Next("to destroy it, do it by hand", append([]string{inspect(s.guest)}, destroyByHand(s.guest)...)...)
 	}
 	if s.Kind == finding.Retiring && s.at.lock.Status == lock.Retired {
 		s.Because("its stack is retired")

@@ -65,6 +65,24 @@ func inspect(g *cluster.Guest) string {
 	return fmt.Sprintf("pvesh get /nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID)
 }
 
+// set is the line that sets options of a VM, on any node.
+func set(g *cluster.Guest, options string) string {
+	return fmt.Sprintf("pvesh set /nodes/%s/qemu/%d/config %s", g.Node, g.VMID, options)
+}
+
+// destroyByHand are the lines that destroy a VM, on any node: Proxmox VE does not
+// destroy a running one.
+func destroyByHand(g *cluster.Guest) []string {
+	at := fmt.Sprintf("/nodes/%s/qemu/%d", g.Node, g.VMID)
+	switch {
+	case g.Lock != "":
+		return []string{"pvesh delete " + at + " --skiplock 1"}
+	case g.Status == "running":
+		return []string{"pvesh create " + at + "/status/stop", "pvesh delete " + at}
+	}
+	return []string{"pvesh delete " + at}
+}
+
 // vmsOf are the guests that are VMs.
 func vmsOf(guests []*cluster.Guest) []*cluster.Guest {
 	return slices.DeleteFunc(slices.Clone(guests), func(g *cluster.Guest) bool { return g.Kind != cluster.KindVM })

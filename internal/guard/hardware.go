@@ -36,7 +36,8 @@ func (s *subject) compareHardware() {
 	}
 	if len(lines) > 0 {
 		s.Next("to keep the hardware of the VM, write into "+s.at.Spec, lines...)
-		if s.match.VM.Path == "vms."+s.Key { // other VMs have no entry of their own
+		// Other VMs have no entry of their own; adopt --match writes all or nothing.
+		if s.match.VM.Path == "vms."+s.Key && len(commands) == 0 && !unsupported {
 			s.Add(finding.Step{What: "or let stackgen write it", Lines: []finding.Line{{Text: "stackgen adopt --match {}", Items: []string{s.String()}, Sep: " "}}})
 		}
 	}

@@ -84,7 +84,7 @@ func (s *subject) rightVM() {
 	}
 	if c := s.guest.Config; m.Why == cluster.OtherIdentity && len(c.MACs) == 0 && s.noUUID() {
 		if mac := s.recordedMAC(); mac != "" {
-			s.Next("if only its NICs were removed, add one with its MAC, then run preflight again", fmt.Sprintf("qm set %d --net0 virtio=%s,bridge=%s", s.VMID, mac, s.bridge()))
+			s.Next("if only its NICs were removed, add one with its MAC, then run preflight again", set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
 		}
 	}
 	if m.Why == cluster.OtherName {
@@ -282,7 +282,7 @@ func newMACs(c cluster.Copy) []string {
 		nic := c.Config.Raw[key]
 		for _, mac := range c.MACs {
 			if at := strings.Index(strings.ToUpper(nic), "="+mac); at >= 0 { // without one, Proxmox VE chooses
-				out = append(out, fmt.Sprintf("qm set %d --%s %s", c.VMID, key, shell.Word(nic[:at]+nic[at+1+len(mac):])))
+				out = append(out, set(c.Guest, fmt.Sprintf("--%s %s", key, shell.Word(nic[:at]+nic[at+1+len(mac):]))))
 			}
 		}
 	}

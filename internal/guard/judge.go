@@ -94,8 +94,11 @@ func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
 	}
 	for _, g := range gaps {
 		f.Is(finding.Unknown, reason).Because("%s: %s", g.Path, g.Reason)
-		if g.Fix != "" {
+		switch {
+		case g.Fix != "":
 			f.Next(grant, g.Fix)
+		case strings.HasPrefix(g.Path, "/nodes/") && strings.Contains(g.Reason, "offline"):
+			f.Next("start the node, then run preflight again", "pvecm status")
 		}
 	}
 	return len(gaps) > 0

@@ -49,6 +49,14 @@ func (s *subject) agrees() {
 	}
 }
 
+// online is the option that migrates a running VM.
+func online(g *cluster.Guest) string {
+	if g.Status == "running" {
+		return " --online 1"
+	}
+	return ""
+}
+
 // onOtherNode is a VM on another node than the spec says, where the profile does
 // not ignore that.
 func (s *subject) onOtherNode() bool {
@@ -59,7 +67,7 @@ func (s *subject) onOtherNode() bool {
 	s.Severity = finding.Blocked
 	s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
 	s.Next("to leave it there, write into "+s.at.Spec, s.line("node: "+s.guest.Node))
-	s.Next("or migrate it back first", fmt.Sprintf("qm migrate %d %s", s.guest.VMID, s.entry.Node))
+	s.Next("or migrate it back first", fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/migrate --target %s%s", s.guest.Node, s.guest.VMID, s.entry.Node, online(s.guest)))
 	s.Next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec, "profiles: {"+s.profile.Name+": {ignore_changes: [node_name, ...]}}")
 	return true
 }

@@ -204,14 +204,15 @@ func (s *subject) ambiguous(others []*cluster.Guest) {
 	}
 	s.Because("%s the name %s; its VMID is %d", have, s.Name, s.VMID)
 	s.Import = ""
-	var lines []string
+	var looks, lines []string
 	for _, g := range others {
 		s.listed[g.VMID] = true
 		s.Candidates = append(s.Candidates, g.VMID)
 		s.Because("%s", describe(g))
-		lines = append(lines, s.line(fmt.Sprintf("adopt: {vmid: %d}", g.VMID))+": "+inspect(g))
+		looks, lines = append(looks, inspect(g)), append(lines, s.line(fmt.Sprintf("adopt: {vmid: %d}", g.VMID)))
 	}
-	s.Next("inspect each; write the line of the right one into "+s.at.Spec+", or run `stackgen adopt KEY=VMID`", lines...)
+	s.Next("inspect each", looks...)
+	s.Next("then write the line of the right one into "+s.at.Spec+", or run `stackgen adopt KEY=VMID`", lines...)
 	s.Next("or, if it is none of them, give the VM another name in "+s.at.Spec, s.line("name: ANOTHER-NAME"))
 }
 

@@ -24,7 +24,7 @@ func (r *Reading) disks(f *schema.Field) {
 			case e.values["media"] == "cdrom" || e.values[""] == "none":
 				if key == "ide3" {
 					r.refuse("", key+"="+r.raw[key], "a spec has no property for a CD-ROM drive; on every other interface it stays as it is",
-						fmt.Sprintf("qm set %d --delete ide3", r.vmid), fmt.Sprintf("qm set %d --ide1 %s", r.vmid, shell.Quote(r.raw[key])))
+						r.set("--delete ide3"), r.set("--ide1 %s", shell.Quote(r.raw[key])))
 				}
 				continue
 			}
@@ -32,7 +32,7 @@ func (r *Reading) disks(f *schema.Field) {
 			e.values["interface"] = key
 			gib, ok := gibibytes(e.values["size"])
 			if !ok || gib < 1 {
-				r.refuse(f.Key, key+"="+r.raw[key], "a spec has disks of whole GiB, and this one has less than one", fmt.Sprintf("qm disk resize %d %s 1G", r.vmid, key))
+				r.refuse(f.Key, key+"="+r.raw[key], "a spec has disks of whole GiB, and this one has less than one", fmt.Sprintf("pvesh set /nodes/%s/qemu/%d/resize --disk %s --size 1G", r.node, r.vmid, key))
 			}
 			e.values["size"] = strconv.Itoa(gib)
 			list.Items = append(list.Items, r.entry(f, key, e))
@@ -91,10 +91,10 @@ func (r *Reading) cloudInit(f *schema.Field, password bool) {
 	case len(drives) == 0 && len(settings) == 0:
 		return
 	case len(drives) == 0:
-		r.refuse(f.Key, strings.Join(settings, ", "), "the VM has no cloud-init drive, and a spec with these settings adds one", fmt.Sprintf("qm set %d --delete %s", r.vmid, strings.Join(settings, ",")))
+		r.refuse(f.Key, strings.Join(settings, ", "), "the VM has no cloud-init drive, and a spec with these settings adds one", r.set("--delete %s", strings.Join(settings, ",")))
 		return
 	case len(drives) > 1:
-		r.refuse(f.Key, strings.Join(r.shows[f.Key], " "), "the VM has several cloud-init drives, and a spec has one: keep one of them", fmt.Sprintf("qm set %d --delete %s", r.vmid, drives[len(drives)-1]))
+		r.refuse(f.Key, strings.Join(r.shows[f.Key], " "), "the VM has several cloud-init drives, and a spec has one: keep one of them", r.set("--delete %s", drives[len(drives)-1]))
 		return
 	}
 	if text := r.raw["ipconfig0"]; text != "" {
@@ -114,7 +114,7 @@ func (r *Reading) addresses(f *schema.Field, password bool) {
 	case first["ip"] == "" && (first["ip6"] != "" || first["gw6"] != ""):
 		r.refuse(f.Key, "ipconfig0="+text, "a spec always has an IPv4 address or dhcp")
 	case first["ip"] == "":
-		r.refuse(f.Key, "no ipconfig0", "a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM", fmt.Sprintf("qm set %d --ipconfig0 ip=dhcp", r.vmid))
+		r.refuse(f.Key, "no ipconfig0", "a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM", r.set("--ipconfig0 ip=dhcp"))
 	}
 	for _, key := range r.numbered("ipconfig") {
 		if key != "ipconfig0" {
@@ -122,7 +122,7 @@ func (r *Reading) addresses(f *schema.Field, password bool) {
 		}
 	}
 	if password && r.raw["ciuser"] == "" && r.raw["sshkeys"] == "" {
-		r.refuse(f.Key, "a cloud-init password", "a spec has no passwords, and no account without a user or a key: set the user to the one of the image", fmt.Sprintf("qm set %d --ciuser USER", r.vmid))
+		r.refuse(f.Key, "a cloud-init password", "a spec has no passwords, and no account without a user or a key: set the user to the one of the image", r.set("--ciuser USER"))
 	}
 }
 

@@ -1,7 +1,6 @@
 package hardware
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func (r *Reading) doubt(config, reason string) {
 func (r *Reading) secrets() {
 	for _, key := range slices.SortedFunc(maps.Keys(r.raw), natural.Compare) {
 		if hidden(r.raw[key]) {
-			r.refuse(key, key, "its text looks like a secret, which a spec must not contain", fmt.Sprintf("qm set %d --%s NEW-TEXT", r.vmid, key))
+			r.refuse(key, key, "its text looks like a secret, which a spec must not contain", r.set("--%s NEW-TEXT", key))
 		}
 	}
 }
@@ -54,14 +53,14 @@ func (r *Reading) limits() {
 		r.refuse("startup", "startup="+r.raw["startup"], "a spec always has an order in startup")
 	}
 	if agent := schema.VMField("agent"); is("agent", "enabled", "false") && !agent.IsDefault(r.values["agent"]) {
-		r.refuse("agent", "agent="+r.raw["agent"], "a spec has no options of an agent that is off", fmt.Sprintf("qm set %d --agent 0", r.vmid))
+		r.refuse("agent", "agent="+r.raw["agent"], "a spec has no options of an agent that is off", r.set("--agent 0"))
 	}
 	if text := r.raw["description"]; text != strings.TrimSpace(text) || strings.Contains(text, "\r") {
 		r.refuse("description", "description", "it begins or ends with blanks, or has Windows line endings, which the provider removes")
 	}
 	for _, tag := range r.values["tags"].Strings() {
 		if tag != strings.ToLower(tag) {
-			r.refuse("tags", "tags="+r.raw["tags"], "a spec has tags in lower case", fmt.Sprintf("qm set %d --tags %s", r.vmid, shell.Quote(strings.ToLower(r.raw["tags"]))))
+			r.refuse("tags", "tags="+r.raw["tags"], "a spec has tags in lower case", r.set("--tags %s", shell.Quote(strings.ToLower(r.raw["tags"]))))
 			break
 		}
 	}
@@ -89,7 +88,7 @@ func (r *Reading) numa() {
 	if r.raw["vcpus"] != "" && r.raw["vcpus"] != "0" || r.values["numa"].Str() != "true" && r.raw["affinity"] == "" {
 		return
 	}
-	r.refuse("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", fmt.Sprintf("qm set %d --cpu kvm64", r.vmid))
+	r.refuse("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", r.set("--cpu kvm64"))
 }
 
 // others notes every entry that no row of the table reads.

@@ -17,6 +17,7 @@ import (
 // a value has nothing that the provider reads.
 type Reading struct {
 	vmid        int
+	node        string
 	raw         map[string]string
 	values      map[string]*schema.Node
 	shows       map[string][]string // entries of the configuration, by property
@@ -33,7 +34,7 @@ const (
 
 // Read reads a VM's configuration, which must be in the inventory.
 func Read(g *cluster.Guest) *Reading {
-	r := &Reading{vmid: g.VMID, raw: maps.Clone(g.Config.Raw), values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}}
+	r := &Reading{vmid: g.VMID, node: g.Node, raw: maps.Clone(g.Config.Raw), values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}}
 	if r.raw == nil {
 		r.raw = map[string]string{}
 	}
@@ -68,6 +69,11 @@ func (r *Reading) get(path string) (string, bool) {
 	return text, ok
 }
 
+// set is the command that sets options of the VM. It runs on any node, as qm does not.
+func (r *Reading) set(format string, args ...any) string {
+	return fmt.Sprintf("pvesh set /nodes/%s/qemu/%d/config ", r.node, r.vmid) + fmt.Sprintf(format, args...)
+}
+
 // property reads a property as its row describes it.
 func (r *Reading) property(f *schema.Field) {
 	switch {
@@ -86,7 +92,7 @@ func (r *Reading) single(f *schema.Field) {
 	key, _, isOption := strings.Cut(f.PVE, "/")
 	text, ok := r.raw[key]
 	if !ok && f.Implied != "" {
-		command := fmt.Sprintf("qm set %d --%s %s", r.vmid, key, f.Implied)
+		command := r.set("--%s %s", key, f.Implied)
 		if key == "memory" && r.raw["balloon"] == "" {
 			command += " --balloon " + f.Implied // the same as none, and not the provider's default
 		}

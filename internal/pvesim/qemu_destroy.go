@@ -22,14 +22,17 @@ func qemuDestroy(c *call) (any, error) {
 	if g.Running {
 		return nil, failf("VM %d is running - destroy failed", g.VMID)
 	}
-	vmid, node, purge := g.VMID, g.Node, c.flag("purge")
+	vmid, node, purge, skipLock := g.VMID, g.Node, c.flag("purge"), c.flag("skiplock")
+	if skipLock && (c.who.user != "root@pam" || c.who.token != "") {
+		return nil, badParam("skiplock", "Only root may use this option.")
+	}
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
 		g := c.w.guests[vmid]
 		if g == nil || g.Node != node {
 			return pause{}, failf("Configuration file 'nodes/%s/qemu-server/%d.conf' does not exist", node, vmid)
 		}
-		return pause{d: 150 * time.Millisecond, main: true}, c.w.mayDestroy(g)
+		return pause{d: 150 * time.Millisecond, main: true}, c.w.mayDestroy(g, skipLock)
 	}, func() (pause, error) {
 		g := c.w.guests[vmid]
 		if g == nil {
@@ -40,8 +43,8 @@ func qemuDestroy(c *call) (any, error) {
 	return c.w.fork(node, "qmdestroy", itoa(vmid), c.who, wk), nil
 }
 
-func (w *cluster) mayDestroy(g *Guest) error {
-	if err := g.locked(); err != nil {
+func (w *cluster) mayDestroy(g *Guest, skipLock bool) error {
+	if err := g.locked(); err != nil && !skipLock {
 		return err
 	}
 	if err := g.protected("can't remove VM " + itoa(g.VMID)); err != nil {

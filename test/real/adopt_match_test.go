@@ -101,7 +101,7 @@ func (p *project) adoptWithHardware(vms string) {
 	apply()
 	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
 	step(3, "adopt --match plain windows cloudy disks bare usb least", "live/cloudy: the spec says what VM 502 has; its profile is default now.",
-		"blocked unmatched live/least: VM 506 it stays in profile adopted, and its hardware was not written", "qm set 506 --scsihw lsi", "qm set 506 --ostype other", "qm set 506 --memory 512 --balloon 512", "qm set 506 --ipconfig0 ip=dhcp")
+		"blocked unmatched live/least: VM 506 it stays in profile adopted, and its hardware was not written", "qemu/506/config --scsihw lsi", "qemu/506/config --ostype other", "qemu/506/config --memory 512 --balloon 512", "qemu/506/config --ipconfig0 ip=dhcp")
 	if spec := p.read("specs/live.yaml"); strings.Contains(spec, "never-shown") || !strings.Contains(spec, "description: \"the office's own") {
 		t.Errorf("the spec is\n%s", spec)
 	}
