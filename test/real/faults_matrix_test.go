@@ -22,7 +22,7 @@ type fault struct {
 	noHarmRun   string                         // why no apply with `guard: off` is run
 	recovery    recovery                       // a step of the refusal that needs no decision
 	words       map[string]string              // values of placeholders in its ways out
-	acts        map[string]func(*faultCase)    // what a person does besides the lines of a way out, by a part of its text
+	acts        map[string]func(*faultCase)    // what a person does in addition to the lines of a way out, by a part of its text
 }
 
 // fastOutcomes are the outcomes with `guard: fast`, which judges no plans.

@@ -119,7 +119,7 @@ func child(of *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// set sets a key of a mapping. Lists and mappings keep what they have besides.
+// set sets a key of a mapping. Lists and mappings also keep what they have.
 func set(of, key, value *yaml.Node) {
 	is := child(of, key.Value)
 	switch {

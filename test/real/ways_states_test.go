@@ -23,7 +23,7 @@ func (w *faultCase) keepSpecs() {
 	}
 }
 
-// wayActs are what a person does besides the lines of a step, by a part of its text.
+// wayActs are what a person does in addition to the lines of a step, by a part of its text.
 var wayActs = []struct {
 	part string
 	do   func(*faultCase)

@@ -26,7 +26,7 @@ type wayState struct {
 	report  func(*faultCase) commandResult // prints the ways; nil: preflight
 	command func(*faultCase) commandResult // what was refused; nil: an apply
 	words   map[string]string              // values of placeholders in this state
-	acts    map[string]func(*faultCase)    // what a person does besides, by a part of the step
+	acts    map[string]func(*faultCase)    // what a person does in addition, by a part of the step
 	foreign []int
 }
 
@@ -159,7 +159,7 @@ func (s *wayState) execute(w *faultCase, h *host, first *way) string {
 	return ""
 }
 
-// act is what a person does besides the lines of a step.
+// act is what a person does in addition to the lines of a step.
 func (s *wayState) act(of *way) func(*faultCase) {
 	for part, do := range s.acts {
 		if strings.Contains(of.what, part) {
