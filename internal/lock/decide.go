@@ -28,6 +28,8 @@ type Options struct {
 	RecordsMoved []string // stacks whose records are in their new units, as the user says
 
 	Project string // a random id, for a lock that has none
+
+	Again []string // STACK/KEY of VMs that get another VMID and other MAC addresses
 }
 
 // Decide makes the decisions that p needs and old does not have. It does not
@@ -36,7 +38,10 @@ func Decide(p *schema.Project, old *Lock, o Options) Result {
 	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}, left: map[int]string{}, usedMACs: map[string]string{}, renamed: map[string]string{}}
 	d.lock.Project = cmp.Or(d.lock.Project, o.Project)
 	d.renameStacks()
+	d.again()
+	d.refuseDuplicates()
 	d.reserve()
+	d.reserveBefore()
 	for _, s := range p.Stacks {
 		d.result.Stacks = append(d.result.Stacks, s)
 		if o.Selected(s.Name) {
@@ -54,6 +59,7 @@ func Decide(p *schema.Project, old *Lock, o Options) Result {
 type decider struct {
 	project *schema.Project
 	old     *Lock
+	before  *Lock // with the decisions that options.Again replaces
 	lock    *Lock
 	options Options
 	used    map[int]string    // VMID -> who has it
@@ -62,6 +68,7 @@ type decider struct {
 	result  Result
 
 	usedMACs map[string]string // MAC address -> who has it
+	shared   map[string]bool   // MAC addresses that several entries have, which is refused
 
 	problems schema.Collector
 }

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"stackgen/internal/natural"
+	"stackgen/schema"
 )
 
 // File is the name of the lock in a project.
@@ -115,6 +116,8 @@ type VM struct {
 	Addresses   []string     // observed: the last ones that its agent reported
 	Gone        bool         // observed: retired or forgotten, in no state and not in the cluster any more
 	Status      string
+
+	at schema.Pos // in the lock that was read
 }
 
 // A Template is what a VM was cloned from. Name is the spec's, if it gave one.

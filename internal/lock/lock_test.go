@@ -74,7 +74,6 @@ func TestReadErrors(t *testing.T) {
 		"unknown status":  {stack + "    status: gone\n", `6:13: unknown status "gone"`},
 		"no vmid":         {stack + "    vms: {a: {}}\n", "6:14: vmid is missing"},
 		"vmid in text":    {stack + "    vms: {a: {vmid: x}}\n", `6:21: vmid is a number, not "x"`},
-		"vmid twice":      {stack + "    vms: {a: {vmid: 100}, b: {vmid: 100}}\n", "6:30: VMID 100 of a/b is also the VMID of a/a"},
 		"no template":     {stack + "    vms: {a: {vmid: 100, template: {}}}\n", "6:36: vmid is missing"},
 		"dns port":        {stack + "    dns: {zone: a}\n", "6:10: port is missing"},
 		"macs":            {stack + "    vms: {a: {vmid: 100, macs: a}}\n", "6:32: expected a list, found text"},
@@ -98,6 +97,17 @@ const head = "apiVersion: stackgen/v1\nkind: Stack\nname: a\nvmids: 100-109\ndef
 // decided decides for one spec, and for others beside it.
 func decided(t *testing.T, old *Lock, moved []string, specs ...string) Result {
 	t.Helper()
+	return decidedWith(t, old, Options{StateMoved: moved}, specs...)
+}
+
+// decidedAgain decides again for one VM.
+func decidedAgain(t *testing.T, old *Lock, spec, again string) Result {
+	t.Helper()
+	return decidedWith(t, old, Options{Again: []string{again}}, spec)
+}
+
+func decidedWith(t *testing.T, old *Lock, o Options, specs ...string) Result {
+	t.Helper()
 	var inputs []schema.Input
 	paths := map[string]string{}
 	for _, src := range specs {
@@ -112,7 +122,8 @@ func decided(t *testing.T, old *Lock, moved []string, specs ...string) Result {
 	if schema.HasErrors(problems) {
 		t.Fatal(problems)
 	}
-	return Decide(p, old, Options{Specs: paths, Selected: func(string) bool { return true }, StateMoved: moved})
+	o.Specs, o.Selected = paths, func(string) bool { return true }
+	return Decide(p, old, o)
 }
 
 // said is everything a result says, one thing a line.

@@ -80,7 +80,7 @@ func (d *decider) takeMAC(mac, holder string) string {
 	if mac == "" || mac == schema.AutoMAC {
 		return ""
 	}
-	if other := d.usedMACs[mac]; other != "" && other != holder {
+	if other := d.usedMACs[mac]; other != "" && other != holder && !d.shared[mac] {
 		return other
 	}
 	d.usedMACs[mac] = holder

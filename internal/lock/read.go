@@ -18,7 +18,7 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 	if len(bytes.TrimSpace(src)) == 0 {
 		return l, nil
 	}
-	r := &reader{vmids: map[int]string{}}
+	r := &reader{}
 	root, problems := schema.ParseYAML(file, src)
 	if len(problems) > 0 {
 		r.fail(problems[0].Pos, "%s", problems[0].Message)
@@ -59,9 +59,6 @@ func readable(version int) bool { return version >= 1 && version <= Version }
 // A reader reads the parts of a lock and collects their problems.
 type reader struct {
 	problems []schema.Problem
-	vmids    map[int]string
-
-	forgotten bool // the stack that is read
 }
 
 func (r *reader) fail(at schema.Pos, format string, args ...any) {
@@ -149,7 +146,6 @@ func (r *reader) status(n *schema.Node) string {
 func (r *reader) stack(key string, n *schema.Node) Stack {
 	r.known(n, "spec", "status", "environment", "state_key", "backend", "proxmox", "dns", "cluster", "units", "vms")
 	s := Stack{Spec: r.text(n.Get("spec")), Status: r.status(n), Environment: r.text(n.Get("environment")), StateKey: r.text(n.Get("state_key"))}
-	r.forgotten = s.Status == Forgotten
 	if s.Spec == "" || s.StateKey == "" {
 		r.fail(n.Pos, "stack %q has no spec or no state_key", key)
 	}
@@ -179,7 +175,7 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 		s.Units = append(s.Units, Entry[Unit]{name, unit})
 	})
 	r.each(n.Get("vms"), func(vm string, v *schema.Node) {
-		s.VMs = append(s.VMs, Entry[VM]{vm, r.vm(key+"/"+vm, v)})
+		s.VMs = append(s.VMs, Entry[VM]{vm, r.vm(v)})
 	})
 	return s
 }
@@ -194,21 +190,15 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 	return c
 }
 
-func (r *reader) vm(at string, n *schema.Node) VM {
+func (r *reader) vm(n *schema.Node) VM {
 	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "former", "fingerprint", "addresses", "gone", "status")
 	v := VM{VMID: r.number(n, "vmid"), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")),
-		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Addresses: r.strings(n.Get("addresses")), Gone: n.Get("gone").Bool(), Status: r.status(n)}
+		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Addresses: r.strings(n.Get("addresses")), Gone: n.Get("gone").Bool(), Status: r.status(n), at: n.Pos}
 	if macs := n.Get("macs"); macs != nil {
 		v.MACs = append([]string{}, r.strings(macs)...)
 	}
 	for _, s := range r.strings(n.Get("former")) {
 		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
-	}
-	if other, ok := r.vmids[v.VMID]; ok && v.Status != Forgotten && !r.forgotten {
-		r.fail(n.Pos, "VMID %d of %s is also the VMID of %s", v.VMID, at, other)
-	}
-	if v.Status != Forgotten && !r.forgotten { // another stack may have adopted a forgotten VM
-		r.vmids[v.VMID] = at
 	}
 	if t := n.Get("template"); t != nil {
 		r.known(t, "vmid", "node", "name")

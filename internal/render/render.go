@@ -35,7 +35,7 @@ func New(p *project.Project, options lock.Options) (*Rendering, error) {
 		err = r.compare()
 	}
 	if err == nil {
-		err = r.checkIdentities()
+		err = r.checkIdentities(options.Again)
 	}
 	if errors.As(err, &r.Rejected) {
 		return r, nil
@@ -124,8 +124,8 @@ func (r *Rendering) managed(path string) bool {
 
 // checkIdentities refuses what would replace a VM that was rendered before. The
 // lock decides, but it can be lost or edited; the old files still say which VMs
-// there may be.
-func (r *Rendering) checkIdentities() error {
+// there may be. VMs that get new decisions are others on purpose.
+func (r *Rendering) checkIdentities(again []string) error {
 	p := r.Project
 	for _, c := range r.Changes {
 		parts := strings.Split(c.Path, "/")
@@ -136,7 +136,11 @@ func (r *Rendering) checkIdentities() error {
 		if err != nil {
 			return fmt.Errorf("a defect of stackgen, please report it: %w", err)
 		}
-		p.Refusals = append(p.Refusals, refusals...)
+		for _, f := range refusals {
+			if !slices.Contains(again, f.String()) {
+				p.Refusals = append(p.Refusals, f)
+			}
+		}
 	}
 	if len(p.Refusals) > 0 {
 		return &project.BlockedError{Project: p}

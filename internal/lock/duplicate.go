@@ -1,0 +1,142 @@
+package lock
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// again drops the decisions of VMs that get new ones. A VM that was seen in the cluster
+// keeps its own.
+func (d *decider) again() {
+	for _, name := range d.options.Again {
+		stack, key, _ := strings.Cut(name, "/")
+		var v *VM
+		if s := d.lock.Stacks.Get(stack); s != nil {
+			v = s.VMs.Get(key)
+		}
+		f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Kind: finding.OtherVM, Severity: finding.Blocked}
+		switch {
+		case v == nil:
+			f.Kind, f.Reason = finding.NotFound, "the lock has no such VM, so it has no decisions to replace"
+		case v.Status != Live:
+			f.Reason = "it is " + v.Status + ": its VMID stays reserved while it may exist"
+		case v.Fingerprint != nil:
+			f.Reason = "it was seen in the cluster: with another VMID, an apply would destroy it and create another VM"
+		default:
+			*v = VM{Node: v.Node, Clone: v.Clone, Profile: v.Profile, Template: v.Template, Unit: v.Unit, Member: v.Member, Former: v.Former, at: v.at}
+			continue
+		}
+		d.result.Refusals = append(d.result.Refusals, f)
+	}
+	d.before, d.old = d.old, d.lock.clone()
+}
+
+// reserveBefore keeps the VMIDs and MAC addresses of VMs that get others from being
+// chosen again.
+func (d *decider) reserveBefore() {
+	for _, name := range d.options.Again {
+		stack, key, _ := strings.Cut(name, "/")
+		if s := d.before.Stacks.Get(stack); s != nil && s.VMs.Get(key) != nil {
+			v := s.VMs.Get(key)
+			d.used[v.VMID] = cmp.Or(d.used[v.VMID], "what "+name+" was")
+			for _, mac := range v.recordedMACs() {
+				d.takeMAC(mac, "what "+name+" was")
+			}
+		}
+	}
+}
+
+// A holder is a VM that has a VMID or MAC address in the lock.
+type holder struct {
+	stack, key string
+	*VM
+}
+
+func (h holder) String() string { return h.stack + "/" + h.key }
+
+// refuseDuplicates refuses a lock in which two VMs have one VMID or one MAC address: two
+// branches took it, and the merge kept both. A forgotten VM does not count, because
+// another stack may have adopted it.
+func (d *decider) refuseDuplicates() {
+	given := map[string]bool{} // where specs give an address twice, that is their problem
+	for _, s := range d.project.Stacks {
+		for _, v := range s.VMs {
+			for _, mac := range v.MACs {
+				given[mac] = true
+			}
+		}
+	}
+	vmids, macs := map[int][]holder{}, map[string][]holder{}
+	var numbers []int
+	var addresses []string
+	for i := range d.old.Stacks {
+		s := &d.old.Stacks[i]
+		for k := range s.Value.VMs {
+			v := holder{s.Key, s.Value.VMs[k].Key, &s.Value.VMs[k].Value}
+			if s.Value.Status == Forgotten || v.Status == Forgotten || v.VMID == 0 {
+				continue
+			}
+			numbers, vmids[v.VMID] = append(numbers, v.VMID), append(vmids[v.VMID], v)
+			for _, mac := range v.MACs {
+				if mac != "" && mac != schema.AutoMAC && !given[mac] {
+					addresses, macs[mac] = append(addresses, mac), append(macs[mac], v)
+				}
+			}
+		}
+	}
+	slices.Sort(numbers)
+	for _, vmid := range slices.Compact(numbers) {
+		d.refuseDuplicate(fmt.Sprintf("VMID %d", vmid), "VMID", vmids[vmid])
+	}
+	d.shared = map[string]bool{}
+	slices.Sort(addresses)
+	for _, mac := range slices.Compact(addresses) {
+		d.shared[mac] = d.refuseDuplicate("MAC address "+mac, "MAC address", macs[mac])
+	}
+}
+
+// refuseDuplicate refuses what several VMs have, and says which of them was applied
+// where that is recorded. It reports whether several have it.
+func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
+	if len(all) < 2 {
+		return false
+	}
+	var applied *holder
+	certain := 0
+	for i := range all {
+		if all[i].Fingerprint != nil {
+			applied, certain = &all[i], certain+1
+		}
+	}
+	for _, h := range all {
+		known := slices.ContainsFunc(d.result.Refusals, func(f finding.Finding) bool { return f.Kind == finding.Conflict && f.String() == h.String() })
+		if known || certain == 1 && h.VM == applied.VM {
+			continue
+		}
+		f := finding.Finding{Address: finding.Address{Stack: h.stack, Type: finding.VM, Key: h.key}, Object: finding.Object{VMID: h.VMID}, Kind: finding.Conflict, Severity: finding.Blocked,
+			Reason: "its " + kind + " is also another VM's in the lock, as after a merge of two branches"}
+		if certain == 1 {
+			f.Because("%s: %s is %s's, applied; %s was never applied", h.at, what, applied, h)
+			f.Next("give it another "+kind, "stackgen resolve --again "+h.String(), "stackgen render")
+		} else {
+			f.Because("%s: %s is that of %s; which of them was applied is not recorded", h.at, what, join(all))
+			f.Next("record which of them was applied, which makes this certain", "stackgen resolve")
+			f.Next("or, if this one was never applied, give it another "+kind, "stackgen resolve --again "+h.String(), "stackgen render")
+		}
+		d.result.Refusals = append(d.result.Refusals, f)
+	}
+	return true
+}
+
+func join(all []holder) string {
+	var out []string
+	for _, h := range all {
+		out = append(out, h.String())
+	}
+	return strings.Join(out, " and ")
+}
