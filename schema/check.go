@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"stackgen/internal/secret"
 )
@@ -74,6 +75,9 @@ func (c *checker) check(n *Node, f *Field, path string) *Node {
 		if n.Shape != ShapeList {
 			c.wrongType(n, f, path)
 			return nil
+		}
+		if f.Most > 0 && len(n.Items) > f.Most {
+			c.errorAt(n.Items[f.Most], path, CodeRange, "", "%s takes at most %d items, but this is number %d", last(path), f.Most, f.Most+1)
 		}
 		out := &Node{Pos: n.Pos, Shape: ShapeList}
 		for i, item := range n.Items {
@@ -202,6 +206,9 @@ func (c *checker) scalar(n *Node, f *Field, path string) *Node {
 	case f.Type == String && !matches(f.Format, n.Text):
 		fix := map[bool]string{true: "write it on one line"}[f.Format == "line"]
 		c.errorAt(n, path, CodeValue, fix, "%s takes %s, but this is %q", last(path), f.want(), n.Text)
+		return nil
+	case f.Type == String && f.Most > 0 && utf8.RuneCountInString(n.Text) > f.Most:
+		c.errorAt(n, path, CodeRange, "", "%s takes at most %d characters, but this has %d", last(path), f.Most, utf8.RuneCountInString(n.Text))
 		return nil
 	case (f.Type == Int || f.Type == Float) && f.Max != 0:
 		v, err := strconv.ParseFloat(n.Text, 64)

@@ -35,6 +35,7 @@ type Field struct {
 	Default string   // as YAML; "" is none
 	Min     int      // bounds of an Int, a Float or a Number,
 	Max     int      // where Max is not 0
+	Most    int      // items of a List or characters of a String; 0 is no limit
 	Unit    string   // of an Int or a Float
 	Enum    []string // the only values of a String
 	Format  string   // name of an entry in formats
@@ -103,11 +104,18 @@ func (f *Field) want() string {
 		default:
 			ways = append(ways, "text")
 		}
+		if f.Most > 0 {
+			ways[0] += fmt.Sprintf(", at most %d characters", f.Most)
+		}
 	case List:
 		if f.Wrap {
 			ways = append(ways, f.Elem.want())
 		}
-		ways = append(ways, "a list")
+		w := "a list"
+		if f.Most > 0 {
+			w += fmt.Sprintf(" of at most %d", f.Most)
+		}
+		ways = append(ways, w)
 	case Map:
 		ways = append(ways, "a map")
 	case Object:

@@ -14,13 +14,29 @@ const (
 	label = `[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?`
 	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
 	ipv4  = octet + `(\.` + octet + `){3}`
-	ipv6  = `([0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)`
+	// ipv6 is that of RFC 3986: eight groups, or fewer around one ::, the last two of which may be an IPv4 address.
+	h16  = `[0-9A-Fa-f]{1,4}`
+	ls32 = `(` + h16 + `:` + h16 + `|` + ipv4 + `)`
+	ipv6 = `((` + h16 + `:){6}` + ls32 + `|::(` + h16 + `:){5}` + ls32 + `|(` + h16 + `)?::(` + h16 + `:){4}` + ls32 + `|((` + h16 + `:)?` + h16 + `)?::(` + h16 + `:){3}` + ls32 +
+		`|((` + h16 + `:){0,2}` + h16 + `)?::(` + h16 + `:){2}` + ls32 + `|((` + h16 + `:){0,3}` + h16 + `)?::` + h16 + `:` + ls32 + `|((` + h16 + `:){0,4}` + h16 + `)?::` + ls32 +
+		`|((` + h16 + `:){0,5}` + h16 + `)?::` + h16 + `|((` + h16 + `:){0,6}` + h16 + `)?::)`
+	port      = `([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])`
+	hostLabel = `[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?`
 	// control and direction are the characters that no text may contain: some
 	// terminals obey them, and text with them does not mean what it looks like.
 	// The syntaxes of RE2 and JSON Schema agree on no escape for the latter.
 	control   = `\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f`
 	direction = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-	vlan      = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
+	urlSpace  = `\x00-\x20\x7f-\x9f` + direction + `"'@`
+	// afterScheme is the rest of a URL: a host, a port from 1 to 65535, a path.
+	afterScheme = `([^` + urlSpace + `/?#:\[\]]+|\[` + ipv6 + `\])(:` + port + `)?(/[^` + urlSpace + `]*)?$`
+	// cpuTypes are those of bpg/proxmox 0.111.1 (proxmoxtf/resource/vm/validators.go), and custom ones of the cluster.
+	cpuTypes = `(486|Broadwell(-IBRS|-noTSX|-noTSX-IBRS)?|Cascadelake-Server(-noTSX|-v2|-v4|-v5)?|Conroe|Cooperlake(-v2)?|` +
+		`EPYC(-Genoa|-IBPB|-Milan|-Rome|-Rome-v2|-Rome-v3|-Rome-v4|-v3|-v4)?|Haswell(-IBRS|-noTSX|-noTSX-IBRS)?|Icelake-Client(-noTSX)?|` +
+		`Icelake-Server(-noTSX|-v3|-v4|-v5|-v6)?|IvyBridge(-IBRS)?|KnightsMill|Nehalem(-IBRS)?|Opteron_G[1-5]|Penryn|SandyBridge(-IBRS)?|` +
+		`SapphireRapids|Skylake-Client(-IBRS|-noTSX-IBRS|-v4)?|Skylake-Server(-IBRS|-noTSX-IBRS|-v4|-v5)?|Westmere(-IBRS)?|athlon|core2duo|coreduo|` +
+		`host|kvm32|kvm64|max|pentium|pentium2|pentium3|phenom|qemu32|qemu64|x86-64-v2|x86-64-v2-AES|x86-64-v3|x86-64-v4|custom-[A-Za-z0-9_.-]+)`
+	vlan = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
 )
 
 // formats are the named patterns of the tables.
@@ -29,6 +45,8 @@ var formats = map[string]format{
 	"key":        {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`), "a key: lower-case letters, digits and inner hyphens, at most 40 characters"},
 	"profile":    {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`), "a profile name: lower-case letters, digits, hyphens and underscores, beginning with a letter"},
 	"id":         {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`), "a Proxmox VE identifier: letters, digits, dots, hyphens and underscores"},
+	"storage":    {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]$`), "a datastore such as local-lvm: letters, digits, dots, hyphens and underscores, beginning with a letter"},
+	"mapping":    {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]+$`), "the name of a resource mapping: letters, digits, hyphens and underscores, beginning with a letter"},
 	"pool":       {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`), "a pool id: letters, digits, dots, hyphens and underscores"},
 	"node":       {regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`), "a node name: letters, digits and inner hyphens"},
 	"range":      {regexp.MustCompile(`^[0-9]+-[0-9]+$`), "a range such as 2100-2199"},
@@ -38,11 +56,12 @@ var formats = map[string]format{
 	"ipv4":       {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`), "dhcp, or an IPv4 address with its prefix length such as 192.168.1.10/24"},
 	"gateway":    {regexp.MustCompile(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},
 	"ipv6":       {regexp.MustCompile(`^(dhcp|auto|` + ipv6 + `/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$`), "dhcp, auto, or an IPv6 address with its prefix length"},
-	"host":       {regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\.?|` + ipv6 + `)$`), "a host name or IP address"},
+	"host":       {regexp.MustCompile(`^((` + hostLabel + `\.)*[0-9]*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.?|` + ipv4 + `|` + ipv6 + `)$`), "a host name or IP address"},
 	"zone":       {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`), "a DNS zone such as home.example.org, with at most one trailing dot"},
 	"record":     {regexp.MustCompile(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`), "a name relative to the zone, such as www, *.apps or @"},
 	"keyname":    {regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`), "a TSIG key name with its final dot, such as ddnskey."},
-	"url":        {regexp.MustCompile(`^https?://[^\x00-\x20\x7f-\x9f` + direction + `"'@/]+(/[^\x00-\x20\x7f-\x9f` + direction + `"'@]*)?$`), "a URL such as https://pve.example.org:8006/, without credentials"},
+	"url":        {regexp.MustCompile(`^https?://` + afterScheme), "a URL such as https://s3.example.org:9000/, without credentials"},
+	"endpoint":   {regexp.MustCompile(`^https://` + afterScheme), "a URL such as https://pve.example.org:8006/, with https and without credentials"},
 	"constraint": {regexp.MustCompile(`^ *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?( *, *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)* *$`), `a version constraint such as ">= 1.10"`},
 	"bucket":     {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
 	"prefix":     {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`), "a path such as team/prod, without leading or trailing slash"},
@@ -51,7 +70,7 @@ var formats = map[string]format{
 	"bootdev":    {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3]|net([0-9]|[12][0-9]|3[01])|usb[0-9]|hostpci[0-9])$`), "a device such as scsi0 or net0"},
 	"bridge":     {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`), "a bridge or virtual network such as vmbr0"},
 	"machine":    {regexp.MustCompile(`^(pc(-i440fx-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?|q35(,viommu=(intel|virtio))?|pc-q35-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?|virt(-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?)$`), "a machine type such as q35 or pc-i440fx-9.0"},
-	"cpu":        {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`), "a CPU type such as x86-64-v2-AES or host"},
+	"cpu":        {regexp.MustCompile(`^` + cpuTypes + `$`), "a CPU type such as x86-64-v2-AES, host or custom-NAME"},
 	"cpuflag":    {regexp.MustCompile(`^[+-][a-z0-9_.-]+$`), "a CPU flag with its sign, such as +aes"},
 	"cpus":       {regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`), "CPUs such as 0-3,8"},
 	"usb":        {regexp.MustCompile(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`), "vendor and product such as 1a86:7523, a port such as 1-1.4, or spice"},

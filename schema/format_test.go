@@ -2,6 +2,7 @@ package schema
 
 import (
 	"maps"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,20 +16,23 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"key":        {[]string{"web01", "a", strings.Repeat("a", 40)}, []string{"", "Web", "a-", "a_b", strings.Repeat("a", 41)}},
 	"profile":    {[]string{"golden", "a_b-1"}, []string{"", "1a", "Golden", strings.Repeat("a", 41)}},
 	"id":         {[]string{"local-lvm", "ubuntu-22.04-template", "A_1"}, []string{"", "-a", "a b", "a/b"}},
+	"storage":    {[]string{"local-lvm", "nfs.a_1"}, []string{"", "a", "1a", "a-", "a b"}},
+	"mapping":    {[]string{"gpu-1", "a_b"}, []string{"", "a", "1a", "a.b"}},
 	"pool":       {[]string{"team", "a/b/c", "example-multi-vm-pool"}, []string{"", "/a", "a/b/c/d", "a b"}},
 	"node":       {[]string{"pve1", "PVE-1"}, []string{"", "pve_1", "pve1.example.org", "-a"}},
 	"range":      {[]string{"2100-2199"}, []string{"", "2100", "2100-", "2100 - 2199", "a-b"}},
 	"tag":        {[]string{"k3s", "_a", "A.b+c-d"}, []string{"", "-a", "a b", "a;b", "ä"}},
 	"mac":        {[]string{"BC:24:11:00:00:01", "bc:24:11:00:00:01"}, []string{"", "01:00:5e:00:00:01", "BC-24-11-00-00-01", "BC:24:11:00:00", "BC:24:11:00:00:0G"}},
-	"ip":         {[]string{"192.168.1.13", "fd00::1", "::ffff:10.0.0.1"}, []string{"", "192.168.1.256", "192.168.1", "192.168.1.1/24", "example.org"}},
+	"ip":         {[]string{"192.168.1.13", "fd00::1", "::ffff:10.0.0.1"}, []string{"", "192.168.1.256", "192.168.1", "192.168.1.1/24", "example.org", "300.1.1.1", ":::", "1::2::3", "12345::", "1:2:3:4:5:6:7:8:9", "::1.2.3.400", "fe80::1%eth0"}},
 	"ipv4":       {[]string{"dhcp", "192.168.1.10/24", "10.0.0.1/32", "10.0.0.0/0"}, []string{"", "auto", "192.168.1.10", "192.168.1.10/33", "300.0.0.1/8", "fd00::1/64"}},
 	"gateway":    {[]string{"192.168.1.1"}, []string{"", "dhcp", "192.168.1.1/24", "192.168.01.1", "fd00::1"}},
 	"ipv6":       {[]string{"dhcp", "auto", "fd00::1/64", "fe80::/128"}, []string{"", "fd00::1", "fd00::1/129", "10.0.0.1/8"}},
-	"host":       {[]string{"192.168.1.13", "ns1.example.org", "NS.", "fd00::53"}, []string{"", "-a", "a b", "a..b", "ns_1"}},
+	"host":       {[]string{"192.168.1.13", "ns1.example.org", "NS.", "fd00::53", "9ns"}, []string{"", "300.1.1.1", "1.2.3", ":::", "-a", "a b", "a..b", "ns_1"}},
 	"zone":       {[]string{"home.example.org", "home.example.org.", "_tcp.a"}, []string{"", ".", "a..b", "Home", "a..", "-a"}},
 	"record":     {[]string{"www", "*.apps", "@", "*", "_acme.www"}, []string{"", "a.*", "WWW", "www.", "**"}},
 	"keyname":    {[]string{"ddnskey.", "a.b-c."}, []string{"", "ddnskey", ".", "a b."}},
-	"url":        {[]string{"https://pve.example.org:8006/", "http://10.0.0.1:9000", "https://a/b?c"}, []string{"", "ftp://a", "https://", "https://user@a/", "https://a b", "https://a/\x7f", "https://a\u202e/", "https://a/\t", "https://a/\v", "https://a/ "}},
+	"url":        {[]string{"https://pve.example.org:8006/", "http://10.0.0.1:9000", "https://a/b?c", "https://[fd00::1]:8006", "https://a:1", "https://a:65535"}, []string{"", "ftp://a", "https://", "https://user@a/", "https://a b", "https://a/\x7f", "https://a\u202e/", "https://a/\t", "https://a/\v", "https://a/ ", "https://:8006", "https://a:0", "https://a:65536", "https://a:70000/", "https://a:x", "https://fd00::1", "https://a?b"}},
+	"endpoint":   {[]string{"https://pve.example.org:8006/", "https://10.0.0.1"}, []string{"", "http://10.0.0.1:8006", "https://a:70000/"}},
 	"constraint": {[]string{">= 1.10", "0.111.1", ">= 3.4, < 4", "~> v1.2-rc1", " 1 "}, []string{"", ">=", ">= x", "1.2.3.4", ">= 1,", ">=\t1", "\u00a01"}},
 	"bucket":     {[]string{"production-terragrunt-tfstates"}, []string{"", "a", "-ab", "a b", strings.Repeat("a", 64)}},
 	"prefix":     {[]string{"team/prod", "a"}, []string{"", "/a", "a/", "a//b", "a b"}},
@@ -37,7 +41,7 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"bootdev":    {[]string{"scsi0", "net31", "usb9", "hostpci0", "virtio1"}, []string{"", "net32", "cdrom", "usb10"}},
 	"bridge":     {[]string{"vmbr0", "vnet.1", "br_a"}, []string{"", "0br", "a b", strings.Repeat("a", 16)}},
 	"machine":    {[]string{"q35", "pc", "pc-i440fx-9.0", "pc-q35-8.1+pve0", "virt", "q35,viommu=intel"}, []string{"", "q36", "pc-i440fx", "pc-q35-9", "q35,viommu=x"}},
-	"cpu":        {[]string{"x86-64-v2-AES", "host", "Haswell-noTSX-IBRS"}, []string{"", "-a", "host,flags=+aes", "a b"}},
+	"cpu":        {[]string{"x86-64-v2-AES", "host", "Haswell-noTSX-IBRS", "custom-lab", "EPYC-Rome-v4"}, []string{"", "-a", "Host", "i7", "EPYC-Turin", "custom-", "host,flags=+aes", "a b"}},
 	"cpuflag":    {[]string{"+aes", "-pcid", "+hv-tlbflush"}, []string{"", "aes", "+", "+AES", "+aes;-pcid"}},
 	"cpus":       {[]string{"0", "0-3,8", "1,2"}, []string{"", "a", "0-", "0, 1", ",1"}},
 	"usb":        {[]string{"1a86:7523", "0x1a86:0x7523", "1-1.4", "3-2", "spice"}, []string{"", "1a86", "1a86:75233", "usb", "1-", "host=1-1"}},
@@ -52,6 +56,33 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"memberkey":  {[]string{"student{n}", "{name}", "s{100+n}"}, []string{"", "student", "S{n}", "{names}"}},
 	"line":       {[]string{"", "a\tb", "specs/Förderkurs 1.csv"}, []string{"a\nb", "a\rb", "\x7f", "\u202e"}},
 	"text":       {[]string{"", "anything at all\tand\nmore", "ä 日本 🙂", "\u200d", "\ufeff"}, []string{"\x00", "\x1b[31m", "\x07", "\x7f", "\u0080", "\u009b", "\u009f", "\u061c", "\u200e", "\u200f", "\u2028", "\u202a", "\u202e", "\u2066", "\u2069"}},
+}
+
+// TestIPFormats: the patterns of addresses accept what the provider's parser accepts.
+func TestIPFormats(t *testing.T) {
+	groups := []string{"", ":", "::", "0", "1", "ffff", "12345", "g", "1.2.3.4", "1.2.3"}
+	var try func(text string, depth int)
+	try = func(text string, depth int) {
+		if _, err := netip.ParseAddr(text); (err == nil) != matches("ip", text) {
+			t.Errorf("%q: the parser says %v, the format %v", text, err, matches("ip", text))
+		}
+		if depth == 0 {
+			return
+		}
+		for _, g := range groups[1:] {
+			try(text+g, depth-1)
+		}
+	}
+	try("", 5)
+	for n := range 10 {
+		for m := range 10 {
+			for _, end := range []string{"", "1.2.3.4", "a"} {
+				try(strings.Repeat("a:", n)+":"+strings.Repeat(":a", m)+end, 0)
+				try(strings.Repeat("a:", n)+end, 0)
+				try(strings.Repeat("a:", n)+":"+end, 0)
+			}
+		}
+	}
 }
 
 func TestFormats(t *testing.T) {

@@ -18,6 +18,8 @@ type jsonSchema struct {
 	Const                any           `json:"const,omitempty"`
 	Enum                 []string      `json:"enum,omitempty"`
 	Pattern              string        `json:"pattern,omitempty"`
+	MaxLength            int           `json:"maxLength,omitempty"`
+	MaxItems             int           `json:"maxItems,omitempty"`
 	Minimum              *int          `json:"minimum,omitempty"`
 	Maximum              *int          `json:"maximum,omitempty"`
 	AnyOf                []*jsonSchema `json:"anyOf,omitempty"`

@@ -178,7 +178,7 @@ func (w *schemaWriter) long(f *Field, ordinals bool, within string) *jsonSchema 
 	case String:
 		return text(f, ordinals)
 	case List:
-		return &jsonSchema{Type: "array", Items: w.value(f.Elem, ordinals, within)}
+		return &jsonSchema{Type: "array", MaxItems: f.Most, Items: w.value(f.Elem, ordinals, within)}
 	case Map:
 		s := &jsonSchema{Type: "object", AdditionalProperties: w.value(f.Elem, ordinals, within)}
 		if f.KeyIs != "" {
@@ -207,7 +207,7 @@ func number(kind string, f *Field) *jsonSchema {
 // text describes text. Where ordinals are allowed, text with an ordinal passes:
 // its format applies to the numbered text.
 func text(f *Field, ordinals bool) *jsonSchema {
-	is := jsonSchema{Enum: f.Enum}
+	is := jsonSchema{Enum: f.Enum, MaxLength: f.Most}
 	if f.Format != "" {
 		is.Pattern = formats[f.Format].pattern.String()
 	}

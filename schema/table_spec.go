@@ -97,7 +97,7 @@ var backendFields = []Field{
 }
 
 var proxmoxFields = []Field{
-	{Key: "endpoint", Type: String, Format: "url", Doc: "URL of the API."},
+	{Key: "endpoint", Type: String, Format: "endpoint", Doc: "URL of the API."},
 	{Key: "insecure", Type: Bool, Default: "false", Doc: "Do not verify the server's certificate."},
 	{Key: "ca_file", Type: String, Format: "line", Doc: "Certificate authority of the server, a file relative to the spec."},
 }

@@ -16,7 +16,7 @@ package schema
 // Entries of a configuration: https://pve.proxmox.com/pve-docs/qm.conf.5.html
 var VMFields = []Field{
 	{Key: "name", Type: String, Format: "label", HCL: "name", PVE: "name", Unset: Keep, Doc: "The VM's name and host name. Without it, `naming.pattern` gives one."},
-	{Key: "description", Type: String, Format: "text", HCL: "description", PVE: "description", Doc: "Notes shown in Proxmox VE."},
+	{Key: "description", Type: String, Format: "text", Most: 8192, HCL: "description", PVE: "description", Doc: "Notes shown in Proxmox VE."},
 	{Key: "tags", Type: List, Elem: &Field{Type: String, Format: "tag"}, Sum: true, HCL: "tags", PVE: "tags", Unset: Keep, Doc: "Tags. Those of defaults, group and VM add up; they are written sorted and in lower case, as Proxmox VE stores them."},
 	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Doc: "The VMID. Without it, stackgen allocates one from `vmids` once and keeps it in the lock."},
 	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Doc: "The node to create the VM on. Without it, `placement` chooses one."},
@@ -42,18 +42,18 @@ var VMFields = []Field{
 	{Key: "numa", Type: Bool, HCL: "cpu.numa", PVE: "numa", Unset: "false", Doc: "Enable NUMA."},
 	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Absent: "0", Unset: Keep, Doc: "CPU weight relative to the other guests of the node."},
 	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Doc: "Limit of CPU usage in cores; 0 is none."},
-	{Key: "memory", Type: Int, Min: 16, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", OmitDefault: true, Doc: "Memory in MiB."},
+	{Key: "memory", Type: Int, Min: 64, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", OmitDefault: true, Doc: "Memory in MiB."},
 	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Unit: "MiB", PVE: "balloon", Unset: "0", OmitDefault: true, Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
 	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, Doc: "The QEMU guest agent. Only the agent reports an address from DHCP."},
 	{Key: "cloud_init", Type: Object, Off: true, Default: "{ipv4: dhcp}", HCL: "initialization", Fields: cloudInitFields, Doc: "The cloud-init drive. `false` is for templates without one."},
-	{Key: "disks", Type: List, Elem: &Field{Type: Object, Fields: diskFields}, Default: "[]", HCL: "disk", PVE: "scsi* virtio* sata* ide*", Unread: []string{"", "file", "media"}, Unset: Keep, Doc: "Disks. An empty list leaves the template's disks as they are, unmanaged."},
-	{Key: "networks", Type: List, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", PVE: "net*", Unset: Keep, Doc: "Network devices, net0 first."},
+	{Key: "disks", Type: List, Most: 31, Elem: &Field{Type: Object, Fields: diskFields}, Default: "[]", HCL: "disk", PVE: "scsi* virtio* sata* ide*", Unread: []string{"", "file", "media"}, Unset: Keep, Doc: "Disks. An empty list leaves the template's disks as they are, unmanaged."},
+	{Key: "networks", Type: List, Most: 32, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", PVE: "net*", Unset: Keep, Doc: "Network devices, net0 first."},
 	{Key: "efi", Type: Object, Short: "datastore", HCL: "efi_disk", Fields: efiFields, PVE: "efidisk0", Unread: []string{"", "file", "size", "ms-cert"}, Doc: "The EFI disk, for `bios: ovmf`."},
 	{Key: "tpm", Type: Object, Short: "datastore", HCL: "tpm_state", Fields: tpmFields, PVE: "tpmstate0", Unread: []string{"", "file", "size", "format"}, Doc: "The TPM state disk."},
 	{Key: "tablet", Type: Bool, HCL: "tablet_device", PVE: "tablet", Unset: "true", Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
 	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Unset: "en-us", Doc: "Keyboard layout of the VNC console."},
-	{Key: "usb", Type: List, Elem: &Field{Type: Object, Fields: usbFields}, HCL: "usb", PVE: "usb*", Doc: "USB devices of the node, usb0 first."},
-	{Key: "serial", Type: List, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Doc: "Serial devices, serial0 first."},
+	{Key: "usb", Type: List, Most: 14, Elem: &Field{Type: Object, Fields: usbFields}, HCL: "usb", PVE: "usb*", Doc: "USB devices of the node, usb0 first."},
+	{Key: "serial", Type: List, Most: 4, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Doc: "Serial devices, serial0 first."},
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Doc: "Display."},
 	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Doc: "Order and delays when a node starts or stops."},
 	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "The VM's DNS records. Without it, one record with the VM's name. `false` is no record."},
@@ -90,7 +90,7 @@ var agentFields = []Field{
 }
 
 var cloudInitFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", PVE: "cloudinit/datastore", Unset: "local-lvm", Doc: "Datastore of the drive. Without it, the datastore of the first disk, or `local-lvm`."},
+	{Key: "datastore", Type: String, Format: "storage", HCL: "datastore_id", PVE: "cloudinit/datastore", Unset: "local-lvm", Doc: "Datastore of the drive. Without it, the datastore of the first disk, or `local-lvm`."},
 	{Key: "interface", Type: String, Format: "drive", HCL: "interface", PVE: "cloudinit/interface", Unset: Keep, Doc: "Interface of the drive. Without it, the interface in the template."},
 	{Key: "user", Type: String, Format: "user", HCL: "user_account.username", PVE: "ciuser", Doc: "The user that cloud-init creates."},
 	{Key: "ssh_keys", Type: List, Elem: &Field{Type: String, Format: "text"}, HCL: "user_account.keys", PVE: "sshkeys", Sep: "\n", Doc: "Public keys, or files with public keys, relative to the spec."},
@@ -103,7 +103,7 @@ var cloudInitFields = []Field{
 
 var diskFields = []Field{
 	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", PVE: "interface", Doc: "Interface of the disk. A change detaches the old disk and attaches an empty one."},
-	{Key: "datastore", Type: String, Format: "id", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
+	{Key: "datastore", Type: String, Format: "storage", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
 	{Key: "size", Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", Unit: "GiB", PVE: "size", Unset: "8", Doc: "Size in GiB. A disk can grow, never shrink."},
 	{Key: "format", Type: String, Enum: []string{"raw", "qcow2", "vmdk"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format, on datastores with files."},
 	{Key: "ssd", Type: Bool, HCL: "ssd", PVE: "ssd", Unset: "false", Doc: "Present the disk to the guest as an SSD; not for virtio interfaces."},
@@ -142,14 +142,14 @@ var networkFields = []Field{
 }
 
 var efiFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
+	{Key: "datastore", Type: String, Format: "storage", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
 	{Key: "type", Type: String, Enum: []string{"2m", "4m"}, Default: "4m", HCL: "type", PVE: "efitype", Unset: "2m", Change: Replace, Doc: "Size and type; a change replaces the VM."},
 	{Key: "pre_enrolled_keys", Type: Bool, HCL: "pre_enrolled_keys", PVE: "pre-enrolled-keys", Unset: "false", Doc: "Enrol distribution and Microsoft Secure Boot keys."},
 	{Key: "format", Type: String, Enum: []string{"raw", "qcow2"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format."},
 }
 
 var tpmFields = []Field{
-	{Key: "datastore", Type: String, Format: "id", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
+	{Key: "datastore", Type: String, Format: "storage", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
 	{Key: "version", Type: String, Enum: []string{"v1.2", "v2.0"}, Default: "v2.0", HCL: "version", PVE: "version", Unset: "v2.0", Change: Replace, Doc: "TPM version; a change replaces the VM."},
 }
 
@@ -159,7 +159,7 @@ var serialFields = []Field{
 
 var usbFields = []Field{
 	{Key: "host", Type: String, Format: "usb", HCL: "host", PVE: "host", Bare: true, Doc: "Vendor and product such as 1a86:7523, a port such as 1-1.4, or `spice`."},
-	{Key: "mapping", Type: String, Format: "id", HCL: "mapping", PVE: "mapping", Doc: "Resource mapping of the cluster, instead of `host`."},
+	{Key: "mapping", Type: String, Format: "mapping", HCL: "mapping", PVE: "mapping", Doc: "Resource mapping of the cluster, instead of `host`."},
 	{Key: "usb3", Type: Bool, HCL: "usb3", PVE: "usb3", Unset: "false", Doc: "A USB 3 port."},
 }
 

@@ -121,9 +121,6 @@ func (e *expander) cloudInit(v *VM) {
 	} else {
 		e.static(v, text, gateway)
 	}
-	if six := ci.Get("ipv6"); six != nil && six.Text != "dhcp" && six.Text != "auto" && !staticPrefix(six.Text).IsValid() {
-		e.errorPos(six.Pos, v.Path+".cloud_init.ipv6", CodeAddress, "", "%q is not an IPv6 address with its prefix length", six.Text)
-	}
 	v.Values = v.Values.With(v.Values.key("cloud_init"), ci)
 }
 
@@ -207,6 +204,8 @@ func (e *expander) devices(v *VM) {
 		}
 		if io := d.Get("iothread"); io.Bool() && strings.HasPrefix(at.Str(), "scsi") && v.Values.Get("scsi_hardware").Str() != "virtio-scsi-single" {
 			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "write scsi_hardware: virtio-scsi-single, or remove iothread", "an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
+		} else if io.Bool() && (strings.HasPrefix(at.Str(), "ide") || strings.HasPrefix(at.Str(), "sata")) {
+			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "use a scsi or virtio interface, or remove iothread", "a disk on an ide or sata interface cannot have an I/O thread")
 		}
 	}
 	for _, u := range v.Values.Get("usb").List() {
@@ -214,7 +213,13 @@ func (e *expander) devices(v *VM) {
 			e.errorPos(u.Pos, v.Path+".usb", CodeHardware, "keep one of them", "a USB device takes either host or mapping")
 		}
 	}
-	for _, n := range v.Values.Get("networks").List() {
+	networks := v.Values.Get("networks").List()
+	for _, d := range v.Values.Get("boot_order").List() {
+		if i, isNet := strings.CutPrefix(d.Text, "net"); isNet && Scalar(d.Pos, ShapeInt, i).Int() >= len(networks) {
+			e.errorPos(d.Pos, v.Path+".boot_order", CodeDevice, "add a network, or remove it from boot_order", "%s does not exist: the VM has %d networks, and net0 is the first", d.Text, len(networks))
+		}
+	}
+	for _, n := range networks {
 		mac := n.Get("mac").Str()
 		if mac != AutoMAC {
 			mac = strings.ToUpper(mac)
