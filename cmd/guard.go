@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,7 +70,8 @@ func (e *env) guard(c *cli.Context) error {
 		return report.Printf(e.out, "stackgen guard: the %s of %s may go on: %s\n", args[1], args[0], r.Summary())
 	}
 	r = report.NewFindings(slices.DeleteFunc(answer.Findings, func(f finding.Finding) bool { return f.Severity == finding.OK }), nil)
-	r.Answer = fmt.Sprintf("stackgen guard refuses the %s of %s: fix %s", args[1], args[0], report.Count(r.Total, "finding"))
+	r.Endpoint = hook.Endpoint()
+	r.Answer = fmt.Sprintf("stackgen guard refuses the %s of %s: %s", args[1], args[0], cmp.Or(r.OtherCluster(), "fix "+report.Count(r.Total, "finding")))
 	if err := r.Print(e.out, report.Options{Verbose: e.verbose}); err != nil {
 		return err
 	}

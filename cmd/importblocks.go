@@ -85,7 +85,8 @@ func (e *env) importBlocks(c *cli.Context) error {
 		}
 	}
 	listed := imports.Listed()
-	r := report.NewFindings(listed, s.Notes())
+	r := report.NewFindings(listed, s.Notes(imports.Findings))
+	r.Endpoint = s.Endpoint()
 	r.About = fmt.Sprintf("%s to import in %s", report.Count(imports.Count(), "resource"), strings.Join(p.SelectedNames(), ", "))
 	if n := len(listed) - imports.Count(); n > 0 && r.Exit == finding.OK {
 		r.About += fmt.Sprintf("; %s below", report.Count(n, "other finding"))

@@ -36,7 +36,8 @@ func (e *env) preflight(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r := report.NewFindings(findings, s.Notes())
+	r := report.NewFindings(findings, s.Notes(findings))
+	r.Endpoint = s.Endpoint()
 	if c.Bool("destroy") {
 		r.Action = "destroy"
 	}

@@ -93,6 +93,8 @@ func (p *planner) chooseByName(ctx context.Context) error {
 		vm := VM{f.Stack, f.Key}
 		_, chosen := p.vmids[vm]
 		switch {
+		case f.Type == finding.Stack && f.Stops():
+			p.Left = append(p.Left, f)
 		case f.Type != finding.VM || !f.Stops() || chosen:
 		case f.Kind == finding.Ambiguous && len(f.Candidates) == 1 && len(p.find(vm.String())) == 1:
 			p.vmids[vm] = f.Candidates[0]

@@ -74,6 +74,10 @@ func (p *planner) readCluster(ctx context.Context) error {
 func (p *planner) exist() error {
 	var errs []error
 	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
+		if err := p.recordedCluster(vm); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		vmid := p.vmids[vm]
 		switch g := p.inventory.Guest(vmid); {
 		case g == nil:
@@ -83,6 +87,14 @@ func (p *planner) exist() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// recordedCluster refuses a cluster that may not be the one that the lock records.
+func (p *planner) recordedCluster(vm VM) error {
+	if l := p.project.Rendered.Stacks.Get(vm.Stack); l != nil && p.inventory.Compare(l.Cluster) != cluster.SameCluster {
+		return fmt.Errorf("%s: %s may not be the cluster that the lock records; see `stackgen preflight`", vm, p.inventory.Endpoint)
+	}
+	return nil
 }
 
 // Record writes into the lock what identifies the VMs, and returns those that have

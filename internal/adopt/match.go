@@ -26,6 +26,11 @@ func (p *planner) match(ctx context.Context) error {
 	if err := p.findTargets(after); err != nil {
 		return err
 	}
+	for _, t := range p.targets {
+		if err := p.recordedCluster(t.VM); err != nil {
+			return err
+		}
+	}
 	after.Lock, _ = after.Lock.Observe(p.seen) // what a person says now is right
 	s := session.New(after, p.Sources)
 	if err := s.ReadStates(ctx, p.units()); err != nil {

@@ -29,6 +29,12 @@ const (
 	StateMoved Kind = "state-moved" // the state would be somewhere else
 )
 
+// What blocks everything of a stack or unit.
+const (
+	OtherCluster Kind = "other-cluster" // the lock records the stack in another cluster
+	OtherState   Kind = "other-state"   // the lock records another state of the unit
+)
+
 // What keeps a command from doing what it is asked for.
 const (
 	Unrendered Kind = "unrendered" // the spec was changed after the last render
@@ -38,4 +44,4 @@ const (
 
 // Kinds are all kinds, in the order in which they are counted.
 var Kinds = []Kind{Managed, Create, Adopt, Moved, Retiring, Orphan, Ambiguous, Conflict, Gone, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
-	Removed, OtherVM, OtherPool, StateMoved, Unrendered, Misled, Unmatched}
+	OtherCluster, OtherState, Removed, OtherVM, OtherPool, StateMoved, Unrendered, Misled, Unmatched}

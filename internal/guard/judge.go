@@ -22,6 +22,9 @@ type Input struct {
 	Destroy   bool               // whole stacks are about to be destroyed, as the user says
 	NoDNSKey  bool               // DNS_UPDATE_KEYSECRET is not set where the apply would run
 	Running   bool               // the run has begun: an import file without effect is right
+
+	NewClusters []string // stacks that are in another cluster now, as the user says
+	NewStates   []string // stacks whose recorded states were lost, as the user says
 }
 
 // Judge returns one finding for every VM, pool and DNS record of the selected
@@ -37,7 +40,12 @@ func Judge(in Input) []finding.Finding {
 		if at == nil {
 			continue
 		}
+		if j.otherCluster(at) {
+			delete(j.places, s.Name) // nothing else of the stack can be judged
+			continue
+		}
 		j.pools(at)
+		j.otherState(at)
 		j.vms(at)
 		j.records(at)
 		j.unlisted(at)

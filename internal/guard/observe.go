@@ -36,9 +36,16 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 		if !in.Selected(stack) {
 			continue
 		}
-		o := lock.Observed{Stack: stack}
+		if in.Inventory.Compare(l.Cluster) != cluster.SameCluster && !slices.Contains(in.NewClusters, stack) {
+			if f, judged := verdicts[finding.Address{Stack: stack, Type: finding.Stack}]; judged {
+				left = append(left, f)
+			}
+			continue
+		}
+		o := lock.Observed{Stack: stack, Cluster: observeCluster(in, stack, l, found)}
 		for _, e := range l.Units {
 			if u, ok := observeUnit(in, stack, e); ok {
+				u.Replaces = slices.Contains(in.NewStates, stack)
 				o.Units = append(o.Units, u)
 			}
 		}
@@ -76,6 +83,23 @@ func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f 
 		v.Left = leftState(in, stack, e, f.Kind)
 	}
 	return v
+}
+
+// observeCluster is the cluster of a stack. A cluster in which none of the VMs in state
+// exists is not recorded for the first time: it may be the wrong one.
+func observeCluster(in Input, stack string, l *lock.Stack, found []finding.Finding) *lock.Cluster {
+	if slices.Contains(in.NewClusters, stack) {
+		return in.Inventory.Identity()
+	}
+	has := func(kinds ...finding.Kind) bool {
+		return slices.ContainsFunc(found, func(f finding.Finding) bool {
+			return f.Stack == stack && f.Type == finding.VM && slices.Contains(kinds, f.Kind)
+		})
+	}
+	if l.Cluster == nil && has(finding.Gone) && !has(finding.Managed, finding.Moved) {
+		return nil
+	}
+	return in.Inventory.Observed(l.Cluster)
 }
 
 // undecided are findings about the VMs of a spec that have no entry in the lock, which

@@ -49,6 +49,9 @@ func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) ([]fi
 	if l == nil {
 		return nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
 	}
+	if NotJudged(found, unit.Stack) {
+		return nil, nil // nothing is known about what the plan changes
+	}
 	p := &planJudge{in: in, unit: unit, lock: l, entries: l.VMs.ByKey(), found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}}
 	for i := range slices.Backward(found) {
 		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {

@@ -196,7 +196,7 @@ func (d *decider) stack(s *schema.Stack) {
 	} else {
 		was := d.lock.Stacks[i].Value
 		d.stateMove(s, &was)
-		if p := was.Proxmox; p != nil && s.Proxmox.Set && p.Endpoint != s.Proxmox.Endpoint && p.Endpoint != "" {
+		if p := was.Proxmox; was.Cluster == nil && p != nil && s.Proxmox.Set && p.Endpoint != s.Proxmox.Endpoint && p.Endpoint != "" {
 			d.note("%s: the endpoint was %s and is %s now; if that is another cluster, an apply creates every VM there again, or changes VMs of others that have the same VMIDs", s.Name, p.Endpoint, s.Proxmox.Endpoint)
 		}
 	}

@@ -18,10 +18,11 @@ type Observed struct {
 
 // An ObservedUnit is what was observed of the state of a unit.
 type ObservedUnit struct {
-	Name    string
-	Lineage string
-	Applied *bool // of the pool unit: whether the state has its pool
-	Gone    bool  // retired, and its state has no resources
+	Name     string
+	Lineage  string
+	Replaces bool  // a person said that this state replaces the recorded one
+	Applied  *bool // of the pool unit: whether the state has its pool
+	Gone     bool  // retired, and its state has no resources
 }
 
 // An ObservedVM is what was observed of the VM that has a key and a VMID.
@@ -93,9 +94,9 @@ func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
 }
 
 // observe records what was observed of the state of a unit. A lineage that is
-// recorded stays: another one is another state.
+// recorded stays, unless a person says otherwise: another one is another state.
 func (u *Unit) observe(o ObservedUnit) (what []string) {
-	if o.Lineage != "" && u.Lineage == "" {
+	if o.Lineage != u.Lineage && (u.Lineage == "" || o.Replaces) {
 		u.Lineage, what = o.Lineage, append(what, SawLineage)
 	}
 	if o.Applied != nil && *o.Applied != u.Applied {

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -20,6 +21,7 @@ type Findings struct {
 	Counts   []finding.Count   `json:"counts"`
 	Total    int               `json:"total"`
 	Exit     finding.Severity  `json:"exit"`
+	Endpoint string            `json:"endpoint,omitempty"` // of the cluster that was read
 	Notes    []string          `json:"notes"`
 
 	Action string `json:"-"` // apply unless given
@@ -76,6 +78,9 @@ func (r *Findings) answer() string {
 		}
 	}
 	of := cmp.Or(r.About, r.Summary())
+	if other := r.OtherCluster(); other != "" {
+		return "blocked: " + other
+	}
 	switch r.Exit {
 	case finding.Blocked:
 		return fmt.Sprintf("blocked: fix %s before the %s (%s)", Count(stops, "finding"), r.Action, of)
@@ -88,6 +93,25 @@ func (r *Findings) answer() string {
 		return fmt.Sprintf("safe to apply; %s (%s)", change, of)
 	}
 	return fmt.Sprintf("safe to %s (%s)", r.Action, of)
+}
+
+// OtherCluster says which cluster was read and which one is recorded, if that is what
+// blocks. It is empty otherwise.
+func (r *Findings) OtherCluster() string {
+	for _, f := range r.Findings {
+		if f.Kind == finding.OtherCluster {
+			return f.Reason + ": " + strings.Join(f.Evidence[:min(2, len(f.Evidence))], "; ")
+		}
+	}
+	return ""
+}
+
+// notes are the notes, and with a refusal the cluster that it is about.
+func (r *Findings) notes() []string {
+	if r.Endpoint == "" || r.Exit == finding.OK {
+		return r.Notes
+	}
+	return append(slices.Clone(r.Notes), "the cluster was read at "+r.Endpoint)
 }
 
 // Changed says how many VMs the first plan after an import would change, if any.
@@ -127,7 +151,7 @@ func Count(n int, what string) string {
 func (r *Findings) text(w io.Writer, o Options) {
 	fmt.Fprintln(w, r.answer())
 	writeRows(w, rows(r.Findings, o.Verbose), o)
-	for _, n := range r.Notes {
+	for _, n := range r.notes() {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
 }
@@ -170,7 +194,7 @@ func (r *Findings) markdown(w io.Writer, o Options) {
 			}
 		}
 	}
-	for _, n := range r.Notes {
+	for _, n := range r.notes() {
 		fmt.Fprintf(w, "\n> %s\n", cell.Replace(n))
 	}
 }

@@ -51,6 +51,9 @@ func (r *Resolve) text(w io.Writer, o Options) {
 	}
 	if n := len(r.Left); n > 0 {
 		answer += fmt.Sprintf("; not recorded: %s, listed below", Count(n, "VM"))
+		if other := NewFindings(r.Left, nil).OtherCluster(); other != "" {
+			answer = "blocked: " + other
+		}
 	}
 	fmt.Fprintln(w, answer)
 	for _, g := range r.groups(o.Verbose) {

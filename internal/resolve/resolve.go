@@ -3,6 +3,9 @@ package resolve
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -19,9 +22,17 @@ type Result struct {
 	Render   bool              // a render would change files now
 }
 
+// A Request is what to record.
+type Request struct {
+	Paths       []string
+	NewClusters []string // stacks that are in another cluster than the recorded one
+	NewStates   []string // stacks whose states replace the recorded ones
+	Sources     session.Sources
+}
+
 // Run reads the cluster and the states once, and records what they show.
-func Run(ctx context.Context, paths []string, from session.Sources) (*Result, error) {
-	p, err := project.Load(paths, "")
+func Run(ctx context.Context, q Request) (*Result, error) {
+	p, err := project.Load(q.Paths, "")
 	switch {
 	case err != nil:
 		return nil, err
@@ -33,16 +44,23 @@ func Run(ctx context.Context, paths []string, from session.Sources) (*Result, er
 		return nil, errors.New("there is no " + lock.File + " to record in; run `stackgen render` first")
 	}
 	p.Stacks.Stacks = append(p.Stacks.Stacks, p.Rendered.Tombstones(p.Stacks)...)
+	for _, name := range slices.Concat(q.NewClusters, q.NewStates) {
+		if !slices.Contains(p.SelectedNames(), name) {
+			return nil, fmt.Errorf("no stack %q here; stacks: %s", name, strings.Join(p.SelectedNames(), ", "))
+		}
+	}
 	r := &Result{Project: p}
-	seen, left, err := session.New(p, from).Observe(ctx)
+	s := session.New(p, q.Sources)
+	s.NewClusters, s.NewStates = q.NewClusters, q.NewStates
+	seen, left, err := s.Observe(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if r.Recorded, err = p.Record(ctx, seen, from.Progress); err != nil {
+	if r.Recorded, err = p.Record(ctx, seen, q.Sources.Progress); err != nil {
 		return nil, err
 	}
 	r.Left = left
-	r.Render, err = outdated(paths)
+	r.Render, err = outdated(q.Paths)
 	return r, err
 }
 

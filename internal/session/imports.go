@@ -70,6 +70,9 @@ func (s *Session) Imports(ctx context.Context) (*Imports, error) {
 	adoptions := guard.Adoptions(out.Findings)
 	var roots []string
 	for _, stack := range s.Project.SelectedStacks() {
+		if guard.NotJudged(out.Findings, stack.Name) {
+			continue // its import files may be right for the cluster that the lock records
+		}
 		roots = append(roots, "stacks/"+stack.Name+"/imports")
 		for _, u := range s.Units() {
 			if u.Stack != stack.Name || len(adoptions[u]) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,8 @@ type Session struct {
 	Project   *project.Project
 	Inventory *cluster.Inventory
 	State     guard.State
+
+	NewClusters, NewStates []string // of guard.Input
 
 	sources Sources
 	imports map[guard.UnitID]guard.Imports // nil if they are not judged
@@ -105,7 +108,8 @@ func (s *Session) noDNSKey() bool {
 
 func (s *Session) input() guard.Input {
 	p := s.Project
-	return guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports}
+	return guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports,
+		NewClusters: s.NewClusters, NewStates: s.NewStates}
 }
 
 // judge judges everything, plans included.
@@ -125,14 +129,23 @@ func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
 }
 
 // Notes say what the findings do not.
-func (s *Session) Notes() []string {
+func (s *Session) Notes(found []finding.Finding) []string {
 	var out []string
 	for _, stack := range s.Project.SelectedStacks() {
 		if stack.Guard == "off" {
 			out = append(out, "guard: off in "+stack.Spec+": the units' hooks do not stop an apply of "+stack.Name)
 		}
 	}
-	return out
+	in := s.input()
+	return slices.Concat(out, guard.ClusterNotes(in), guard.StateNotes(in, found))
+}
+
+// Endpoint is where the cluster was read, or empty before that.
+func (s *Session) Endpoint() string {
+	if s.Inventory == nil {
+		return ""
+	}
+	return s.Inventory.Endpoint
 }
 
 // Units are the units of the selected stacks that may have resources.

@@ -1,0 +1,66 @@
+package guard
+
+import (
+	"fmt"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/shell"
+)
+
+// otherState is a VM unit whose state is not the recorded one: two checkouts with
+// states of their own would both apply. The VM unit decides for the whole stack.
+func (j *judge) otherState(at *place) {
+	recorded, now := j.lineages(at)
+	state := j.State[UnitID{at.Name, lock.UnitVM}]
+	if recorded == "" || now == "" || recorded == now || len(state.Resources) == 0 {
+		return
+	}
+	f := j.add(at, lock.UnitVM, finding.Unit, "")
+	f.Is(finding.OtherState, "this state is not the one that the lock records: another checkout or machine has that one, or it was lost")
+	f.Because("the lineage of this state is %s, and the recorded one is %s", now, recorded)
+	f.Next("if another checkout or machine has the recorded state, apply there; `backend: {type: s3, ...}` in " + at.Spec + " lets both share a state")
+	f.Next("if the recorded state is lost, and this one replaces it, record this one", newState(at.Name))
+}
+
+// lineages are the recorded lineage of the state of a stack's VM unit, and that of the
+// state that was read. Either is empty if it is not known, or if no state exists.
+func (j *judge) lineages(at *place) (recorded, now string) {
+	u := at.lock.Units.Get(lock.UnitVM)
+	if u == nil {
+		return "", ""
+	}
+	return u.Lineage, j.State[UnitID{at.Name, lock.UnitVM}].Lineage
+}
+
+// newState is the line that records another state.
+func newState(stack string) string { return "stackgen resolve --new-state " + shell.Word(stack) }
+
+// StateNotes say what to do before and after an import into an empty state, if another
+// state is recorded.
+func StateNotes(in Input, found []finding.Finding) []string {
+	var out []string
+	for _, s := range in.Project.Stacks {
+		l := in.Lock.Stacks.Get(s.Name)
+		state, read := in.State[UnitID{s.Name, lock.UnitVM}]
+		if l == nil || !in.Selected(s.Name) || !read || state.Unreadable != "" || len(state.Resources) > 0 {
+			continue
+		}
+		u := l.Units.Get(lock.UnitVM)
+		if u == nil || u.Lineage == "" || u.Lineage == state.Lineage || !adopts(found, s.Name) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s: the lock records a state that is not here. If another checkout or machine has it, do not import: use that one. If it is lost, import and apply, then run `%s`", s.Name, newState(s.Name)))
+	}
+	return out
+}
+
+// adopts reports whether an apply can import a VM of a stack.
+func adopts(found []finding.Finding, stack string) bool {
+	for i := range found {
+		if f := &found[i]; f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Adopt {
+			return true
+		}
+	}
+	return false
+}
