@@ -150,11 +150,7 @@ func (c *checker) object(n *Node, fields []Field, path string) *Node {
 	for i, key := range n.Keys {
 		f := find(fields, key.Text)
 		if f == nil {
-			fix := "known keys: " + strings.Join(keysOf(fields), ", ")
-			if near := nearest(key.Text, keysOf(fields)); near != "" {
-				fix = fmt.Sprintf("did you mean %q?", near)
-			}
-			c.errorAt(key, join(path, key.Text), CodeUnknownKey, fix, "unknown key %q in %s", key.Text, last(path))
+			c.errorAt(key, join(path, key.Text), CodeUnknownKey, suggest(key.Text, fields, path), "unknown key %q in %s", key.Text, last(path))
 			continue
 		}
 		if v := c.check(n.Items[i], f, join(path, f.Key)); v != nil {

@@ -1,0 +1,68 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSuggestions(t *testing.T) {
+	stack := fieldsOf(KindStack)
+	for _, c := range []struct {
+		key    string
+		fields []Field
+		path   string
+		want   string
+	}{
+		{"ram", VMFields, "vms.a", `"memory"`},
+		{"cpu", VMFields, "vms.a", `"cores"`},
+		{"vCPUs", VMFields, "vms.a", `"cores"`},
+		{"ip", VMFields, "vms.a", "cloud_init: {ipv4: ...}"},
+		{"user", VMFields, "vms.a", "cloud_init: {user: ...}"},
+		{"username", VMFields, "vms.a", "cloud_init: {user: ...}"},
+		{"tag", VMFields, "vms.a", `"tags"`},
+		{"disk", VMFields, "vms.a", `"disks"`},
+		{"storage", VMFields, "vms.a", "disks: [{datastore: ...}]"},
+		{"network", VMFields, "vms.a", `"networks"`},
+		{"host", VMFields, "vms.a", `"node"`},
+		{"id", VMFields, "vms.a", `"vmid"`},
+		{"hostname", VMFields, "vms.a", `"name"`},
+		{"ssh_keys", VMFields, "vms.a", "cloud_init: {ssh_keys: ...}"},
+		{"ssh-key", VMFields, "vms.a", "cloud_init: {ssh_keys: ...}"},
+		{"bridge", VMFields, "vms.a", "networks: [{bridge: ...}]"},
+		{"on-boot", VMFields, "vms.a", `"on_boot"`},
+		{"Cores", VMFields, "vms.a", `"cores"`},
+		{"memroy", VMFields, "vms.a", `"memory"`},
+		{"cores", stack, "", "defaults: {cores: ...}"},
+		{"endpoint", stack, "", "backend: {endpoint: ...}"},
+		{"tag", networkFields, "vms.a.networks[0]", `"vlan"`},
+		{"ip", networkFields, "vms.a.networks[0]", "cloud_init: {ipv4: ...}?, a key of the VM"},
+		{"storage", diskFields, "defaults.disks[0]", `"datastore"`},
+		{"vmids", VMFields, "defaults", `"vmids"?, a key of the stack`},
+		{"host", proxmoxFields, "proxmox", `"endpoint"`},
+		{"zzzzzz", proxmoxFields, "proxmox", "known keys: endpoint, insecure, ca_file"},
+	} {
+		want := "did you mean " + c.want
+		if !strings.Contains(c.want, "?,") {
+			want += "?"
+		}
+		if strings.HasPrefix(c.want, "known") {
+			want = c.want
+		}
+		if got := suggest(c.key, c.fields, c.path); got != want {
+			t.Errorf("%s in %q: %s, want %s", c.key, c.path, got, want)
+		}
+	}
+}
+
+// TestSynonymsLead: every synonym leads to keys that exist, and is none itself where it is used.
+func TestSynonymsLead(t *testing.T) {
+	tables := [][]Field{VMFields, networkFields, diskFields, cloudInitFields, proxmoxFields, dnsFields, poolFields, catalogFields, adoptFields}
+	for word, targets := range synonyms {
+		for _, target := range targets {
+			if !slices.ContainsFunc(tables, func(fields []Field) bool { return meant(target, fields) != "" }) {
+				t.Errorf("%s: no table has %s", word, target)
+			}
+		}
+	}
+}
