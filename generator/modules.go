@@ -189,7 +189,7 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 // that outputs.tf reads.
 func outputsOf(resource hclwrite.Tokens) hclwrite.Tokens {
 	var attributes []pair
-	for _, name := range []string{"vm_id", "name", "node_name", "network_device", "mac_addresses", "ipv4_addresses"} {
+	for _, name := range []string{"vm_id", "name", "network_device", "mac_addresses", "ipv4_addresses"} {
 		attributes = append(attributes, pair{name, ref("vm", name)})
 	}
 	each := slices.Concat(words("for key, vm in"), resource, words(": key =>"), object(attributes...))
@@ -275,5 +275,6 @@ func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile)
 // reasons say why an attribute is ignored; other attributes are the author's choice.
 var reasons = map[string]string{
 	"clone":     "clone is not read back: an imported VM would be destroyed and cloned again.",
+	"started":   "started follows who starts or stops the VM: a plan would stop or start it.",
 	"node_name": "node_name follows a migration by hand or by HA: a plan would replace the VM.",
 }

@@ -103,8 +103,8 @@ func hclValue(row *schema.Field, n *schema.Node) hclwrite.Tokens {
 			return text(on)
 		}
 		return text(off)
-	case strings.HasPrefix(row.As, "join "):
-		return text(strings.Join(n.Strings(), strings.TrimPrefix(row.As, "join ")))
+	case row.As == "vlans":
+		return text(strings.Join(schema.VLANs(n.Strings()), ";"))
 	case row.As == "upper":
 		return text(strings.ToUpper(n.Text))
 	case row.Type == schema.Bool:

@@ -231,8 +231,12 @@ func (j *joiner) stackProfiles(root *Node) []Profile {
 			p.IgnoreChanges = append(p.IgnoreChanges, "clone")
 		}
 		if !p.Ignores("node_name") {
-			j.warn(key.Pos, "profiles."+key.Text, CodeProfileNode, "add node_name to its ignore_changes",
-				"profile %q does not ignore node_name: after a migration by hand or by HA, a plan replaces the VM", key.Text)
+			fix, also := "add node_name to its ignore_changes", ""
+			if !p.Ignores("started") {
+				fix, also = "add node_name and started to its ignore_changes", "; nor started: a plan starts or stops a VM that somebody stopped or started"
+			}
+			j.warn(key.Pos, "profiles."+key.Text, CodeProfileNode, fix,
+				"profile %q does not ignore node_name: after a migration by hand or by HA, a plan replaces the VM"+also, key.Text)
 		}
 		out = append(out, p)
 		j.custom = append(j.custom, p)
@@ -259,8 +263,8 @@ func (j *joiner) ignored(p *Profile, n *Node) {
 // BuiltinProfiles are the profiles every project has.
 func BuiltinProfiles() []Profile {
 	return []Profile{
-		{Name: "default", IgnoreChanges: []string{"node_name", "clone"}},
-		{Name: "protected", IgnoreChanges: []string{"node_name", "clone"}, PreventDestroy: true},
+		{Name: "default", IgnoreChanges: []string{"node_name", "started", "clone"}},
+		{Name: "protected", IgnoreChanges: []string{"node_name", "started", "clone"}, PreventDestroy: true},
 		{Name: "adopted", IgnoreAll: true, IgnoreChanges: []string{"clone"}, PreventDestroy: true},
 	}
 }

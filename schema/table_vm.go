@@ -27,7 +27,7 @@ var VMFields = []Field{
 	{Key: "placement", Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node when the VM is rendered for the first time."},
 	{Key: "profile", Type: String, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`."},
 	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Doc: "Start the VM when its node starts."},
-	{Key: "started", Type: Bool, Default: "true", HCL: "started", PVE: "status", Absent: "false", Unset: "true", Doc: "Keep the VM running."},
+	{Key: "started", Type: Bool, Default: "true", Creation: true, HCL: "started", PVE: "status", Absent: "false", Unset: "true", Doc: "Start the VM when it is created. Later, the built-in profiles ignore whether it runs."},
 	{Key: "protection", Type: Bool, HCL: "protection", PVE: "protection", Unset: "false", Doc: "Proxmox VE's own protection: the server refuses to remove the VM or its disks."},
 	{Key: "bios", Type: String, Enum: []string{"seabios", "ovmf"}, Default: "seabios", HCL: "bios", PVE: "bios", Unset: "seabios", Doc: "Firmware."},
 	{Key: "machine", Type: String, Format: "machine", HCL: "machine", PVE: "machine", Doc: "Machine type."},
@@ -137,7 +137,7 @@ var networkFields = []Field{
 	{Key: "firewall", Type: Bool, Default: "false", HCL: "firewall", PVE: "firewall", Unset: "false", Doc: "Apply the VM's firewall rules to this device."},
 	{Key: "queues", Type: Int, Min: 1, Max: 64, HCL: "queues", PVE: "queues", Unset: "0", Doc: "Packet queues."},
 	{Key: "rate", Type: Float, Max: 1000000, HCL: "rate_limit", Unit: "MB/s", PVE: "rate", Unset: "0", Doc: "Limit in MB/s."},
-	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Min: 1, Max: 4094, Format: "vlans"}, HCL: "trunks", As: "join ;", PVE: "trunks", Doc: "VLANs that the guest may use, such as [10, \"20-30\"]."},
+	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Min: 1, Max: 4094, Format: "vlans"}, HCL: "trunks", As: "vlans", PVE: "trunks", Doc: "VLANs that the guest may use, such as [10, \"20-30\"]."},
 	{Key: "disconnected", Type: Bool, HCL: "disconnected", PVE: "link_down", Unset: "false", Doc: "Unplug the cable."},
 }
 

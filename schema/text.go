@@ -2,6 +2,8 @@ package schema
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"unicode"
 
 	"github.com/agext/levenshtein"
@@ -40,4 +42,23 @@ func nearest(word string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// VLANs are single VLANs instead of VLANs and ranges: the provider cannot read a
+// range, and then fails for the whole unit.
+func VLANs(list []string) []string {
+	var out []string
+	for _, text := range list {
+		first, last, isRange := strings.Cut(text, "-")
+		if !isRange {
+			out = append(out, text)
+			continue
+		}
+		from, _ := strconv.Atoi(first) // the format has checked both
+		to, _ := strconv.Atoi(last)
+		for vlan := from; vlan <= to; vlan++ {
+			out = append(out, strconv.Itoa(vlan))
+		}
+	}
+	return out
 }

@@ -220,6 +220,11 @@ func (e *expander) devices(v *VM) {
 		}
 	}
 	for _, n := range networks {
+		for _, vlans := range n.Get("trunks").List() {
+			if from, to, isRange := strings.Cut(vlans.Text, "-"); isRange && len(VLANs([]string{vlans.Text})) == 0 {
+				e.errorPos(vlans.Pos, v.Path+".networks", CodeValue, "write "+to+"-"+from, "the range of VLANs %s has no VLAN", vlans.Text)
+			}
+		}
 		mac := n.Get("mac").Str()
 		if mac != AutoMAC {
 			mac = strings.ToUpper(mac)

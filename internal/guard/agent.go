@@ -5,6 +5,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
 )
 
 // agentBlocks is a running VM with an enabled agent that does not answer: the
@@ -74,6 +75,21 @@ func (s *subject) agentGap(wait string) bool {
 func short(wait string) bool {
 	seconds, ok := strings.CutSuffix(wait, "s")
 	return ok && len(seconds) <= 2 && !strings.ContainsAny(seconds, "mh")
+}
+
+// vlanRange is a VM with a range of VLANs in the trunks of a NIC: the provider cannot
+// read it, so every plan of its unit fails, also if its profile ignores all changes.
+func (s *subject) vlanRange() bool {
+	if s.guest.Config == nil {
+		return false
+	}
+	device, options := hardware.VLANRange(s.guest.Config.Raw)
+	if device == "" {
+		return false
+	}
+	s.Is(finding.Unknown, "trunks of "+device+" has a range of VLANs: the provider cannot read it, and every plan of the stack fails").Because("%s: %s", device, s.guest.Config.Raw[device])
+	s.Next("list the VLANs one by one, then run preflight again", set(s.guest, options))
+	return true
 }
 
 // deviceGap is a VM with a gap in its device numbers, which HCL cannot express:

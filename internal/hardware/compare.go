@@ -20,7 +20,7 @@ func (r *Reading) Differences(v *schema.VM, ignores func(attribute string) bool)
 // Missing are all differences, and what the spec does not set although the VM has
 // it: the provider would keep it, and a new VM from the spec would not have it.
 func (r *Reading) Missing(v *schema.VM) []Difference {
-	return r.compare(v, func(string) bool { return false }, true)
+	return r.compare(v, func(attribute string) bool { return attribute == "started" }, true) // a spec says it for the creation only
 }
 
 func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []Difference {

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -64,12 +65,8 @@ func (r *Reading) limits() {
 			break
 		}
 	}
-	for _, n := range r.values["networks"].List() {
-		for _, vlans := range n.Get("trunks").Strings() {
-			if strings.Contains(vlans, "-") {
-				r.refuse("networks", "trunks="+vlans, "the provider cannot read a range of VLANs, and so cannot import the VM: list them one by one")
-			}
-		}
+	if device, options := VLANRange(r.raw); device != "" {
+		r.refuse("networks", device+": "+r.raw[device], "the provider cannot read a range of VLANs, and every plan of the stack fails", r.set("%s", options))
 	}
 	if f := r.values["efi"]; f != nil && r.values["bios"].Str() != "ovmf" {
 		r.refuse("efi", "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
@@ -137,4 +134,20 @@ func (r *Reading) OmittedBlocks() []string {
 		}
 	}
 	return out
+}
+
+// VLANRange finds a NIC whose trunks have a range of VLANs, and the option that lists
+// them one by one: the provider cannot read a range. device is empty if there is none.
+func VLANRange(raw map[string]string) (device, set string) {
+	for nic := range 32 {
+		device = fmt.Sprintf("net%d", nic)
+		options := strings.Split(raw[device], ",")
+		for i, option := range options {
+			if vlans, ok := strings.CutPrefix(option, "trunks="); ok && strings.Contains(vlans, "-") {
+				options[i] = "trunks=" + strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")
+				return device, fmt.Sprintf("--%s %s", device, shell.Quote(strings.Join(options, ",")))
+			}
+		}
+	}
+	return "", ""
 }

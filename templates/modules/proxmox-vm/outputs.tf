@@ -9,19 +9,19 @@ locals {
         for i, mac in vm.mac_addresses : [
           for address in vm.ipv4_addresses[i] : address
           if !startswith(address, "127.") && !startswith(address, "169.254.")
-        ] if lower(mac) == lower(device.mac_address)
+        ] if lower(mac) == try(lower(device.mac_address), "")
       ]
     ])[0], null)
   }
 }
 
 output "vms" {
-  description = "Every VM by key: id, name, node, ipv4 (null while unknown) and mac of the first network device."
+  description = "By key: id, name, node of the spec, ipv4 (null while unknown) and mac of the first network device."
   value = {
     for key, vm in local.machines : key => {
       id   = vm.vm_id
       name = vm.name
-      node = vm.node_name
+      node = var.vms[key].node_name
       ipv4 = local.ipv4[key]
       mac  = try(lower(vm.network_device[0].mac_address), null)
     }
