@@ -71,7 +71,7 @@ var Codes = []CodeDoc{
 	{CodeValue, "The text does not have the form that the key needs, or contains control characters."},
 	{CodePlaceholder, "A placeholder such as {n} or {key} is unknown or malformed."},
 	{CodeSecret, "The file contains something that looks like a token or a private key. Specs are committed."},
-	{CodeFile, "A file that the spec refers to cannot be read or has the wrong content."},
+	{CodeFile, "A file that the spec refers to cannot be read or has the wrong content, or the path of the spec cannot be recorded."},
 	{CodeRoster, "The students of a class cannot be read from the spec or its roster."},
 	{CodeNoProfile, "A VM uses a lifecycle profile that does not exist."},
 	{CodeProfileClash, "One profile name has two definitions in a project."},

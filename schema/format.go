@@ -92,3 +92,9 @@ func matches(name, text string) bool {
 	f, ok := formats[name]
 	return !ok || f.pattern.MatchString(text)
 }
+
+// Matches reports whether text has a named format of the tables, and what the format is
+// in words.
+func Matches(name, text string) (fits bool, want string) {
+	return matches(name, text), formats[name].want
+}

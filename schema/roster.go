@@ -92,8 +92,8 @@ func (f *rosterFile) read() bool {
 		f.errorAt(f.at, "students.roster_file", CodeFile, "", "cannot read %s: %s", f.name, content.Err)
 		return false
 	}
-	if line, ok := invalidUTF8(content.Body); ok {
-		f.errorPos(Pos{f.name, line, 1}, "", CodeRoster, "save it as UTF-8", "the roster is not encoded in UTF-8")
+	if line, col, ok := invalidUTF8(content.Body); ok {
+		f.errorPos(Pos{f.name, line, col}, "", CodeRoster, "save it as UTF-8", "the roster is not encoded in UTF-8")
 		return false
 	}
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(content.Body, []byte("\ufeff"))))
@@ -147,19 +147,20 @@ func (f *rosterFile) invalid(err error) bool {
 	return false
 }
 
-func invalidUTF8(text []byte) (line int, invalid bool) {
-	line = 1
+// invalidUTF8 returns where the first byte is that is not UTF-8.
+func invalidUTF8(text []byte) (line, col int, invalid bool) {
+	line, col = 1, 1
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return line, true
+			return line, col, true
 		case r == '\n':
-			line++
+			line, col = line+1, 0
 		}
-		text = text[size:]
+		text, col = text[size:], col+1
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 // A column is checked value by value, and reported once: a wrong column is one

@@ -37,7 +37,7 @@ func TestRosterFile(t *testing.T) {
 		"blank lines":                    {"name\n\nAna\n\nBo\n", "", "ana bo"},
 		"empty":                          {"", `specs/a.yaml:5:25: error: specs/r.csv has no column "name" [bad-roster]`, ""},
 		"only a header":                  {"name\n", `specs/a.yaml:3:7: warning: stack "a" has no VM [no-vms]`, ""},
-		"Latin-1":                        {"name\nAna\nZo\xeb\n", "specs/r.csv:3:1: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
+		"Latin-1":                        {"name\nAna\nZo\xeb\n", "specs/r.csv:3:3: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
 		"ragged":                         {"name,mail\nAna,x\nBo\n", "specs/r.csv:3:1: error: the roster is not valid CSV: wrong number of fields [bad-roster]", ""},
 		"open quote":                     {"name\nAna\n\"Bo\n", "specs/r.csv:3:1: error: the roster is not valid CSV: extraneous or missing \" in quoted-field [bad-roster]", ""},
 		"control characters":             {"name,note\nÄna,\"x\x7f\"\nBo,\u202e\nCy,\n", `specs/r.csv:2:5: error: column "note" on 2 lines, first here, contains the control character U+007F [bad-value]`, "ana bo cy"},

@@ -33,7 +33,7 @@ stacks:
     units:
       proxmox-vm: {}
     vms:
-      w2: {vmid: 101, node: pve1, clone: linked, profile: protected, template: {vmid: 9000, node: pve2, name: ubuntu}, macs: ['BC:24:11:00:00:01'], unit: dns-w2, member: 'O''Brien, B.', former: [default/w1, protected/w1, default/w2], fingerprint: {uuid: u-1, macs: [a]}, addresses: [192.0.2.20], gone: true, status: retired}
+      w2: {vmid: 101, node: pve1, clone: linked, profile: protected, template: {vmid: 9000, node: pve2, name: ubuntu}, macs: ['BC:24:11:00:00:01'], unit: dns-w2, member: 'O''Brien, B.', former: [default/w1, protected/w1, default/w2], fingerprint: {uuid: u-1, macs: ['BC:24:11:00:00:01']}, addresses: [192.0.2.20], gone: true, status: retired}
       w10: {vmid: 100}
 `
 

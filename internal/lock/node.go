@@ -18,6 +18,9 @@ func flow() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Style: yaml.F
 func str(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)
+	if s == "<<" { // which the encoder does not quote, although a reader merges with it
+		n.Style = yaml.DoubleQuotedStyle
+	}
 	return n
 }
 

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"stackgen/schema"
 )
@@ -33,11 +32,11 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 	if r.known(root, "version", "project", "profiles", "stacks"); root.Shape != schema.ShapeMap {
 		return nil, r.problems
 	}
-	if v := r.number(root, "version"); !readable(v) && len(r.problems) == 0 {
+	if v := r.number(root, "version", 0, math.MaxInt); !readable(v) && len(r.problems) == 0 {
 		r.fail(root.Get("version").Pos, "expected version: %d", Version)
 	}
-	l.Project = r.text(root.Get("project"))
-	profiles := r.strings(root.Get("profiles"))
+	l.Project = r.text(root, "project", "project")
+	profiles := r.texts(root, "profiles", "profile")
 	r.each(root.Get("stacks"), func(key string, n *schema.Node) {
 		l.Stacks = append(l.Stacks, Entry[Stack]{key, r.stack(key, n)})
 	})
@@ -56,7 +55,8 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 // readable reports whether this package reads a version of the lock's format.
 func readable(version int) bool { return version >= 1 && version <= Version }
 
-// A reader reads the parts of a lock and collects their problems.
+// A reader reads the parts of a lock and collects their problems. It checks every value
+// as a spec's, because values become paths, names in files, and commands.
 type reader struct {
 	problems []schema.Problem
 }
@@ -94,7 +94,7 @@ func (r *reader) each(n *schema.Node, do func(string, *schema.Node)) {
 	}
 	for i, k := range n.Keys {
 		switch {
-		case strings.Trim(k.Text, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || k.Text == "": // it becomes part of paths
+		case !isName(k.Text): // it becomes part of paths
 			r.fail(k.Pos, "%q is not the name of a stack, unit or VM", k.Text)
 		case n.Items[i].Shape != schema.ShapeMap:
 			r.fail(n.Items[i].Pos, "expected a map, found %s", n.Items[i].Shape)
@@ -104,72 +104,33 @@ func (r *reader) each(n *schema.Node, do func(string, *schema.Node)) {
 	}
 }
 
-func (r *reader) text(n *schema.Node) string {
-	if n != nil && (n.Shape == schema.ShapeList || n.Shape == schema.ShapeMap) {
-		r.fail(n.Pos, "expected text, found %s", n.Shape)
-	}
-	return n.Str()
-}
-
-func (r *reader) number(parent *schema.Node, key string) int {
-	n := parent.Get(key)
-	if n == nil {
-		r.fail(parent.Pos, "%s is missing", key)
-		return 0
-	}
-	v, err := strconv.Atoi(n.Str())
-	if err != nil {
-		r.fail(n.Pos, "%s is a number, not %q", key, n.Str())
-	}
-	return v
-}
-
-func (r *reader) strings(n *schema.Node) []string {
-	if n == nil {
-		return nil
-	}
-	if n.Shape != schema.ShapeList {
-		r.fail(n.Pos, "expected a list, found %s", n.Shape)
-		return nil
-	}
-	return n.Strings()
-}
-
-func (r *reader) status(n *schema.Node) string {
-	s := r.text(n.Get("status"))
-	if s != Live && s != Retired && s != Forgotten {
-		r.fail(n.Get("status").Pos, "unknown status %q", s)
-	}
-	return s
-}
-
 func (r *reader) stack(key string, n *schema.Node) Stack {
 	r.known(n, "spec", "status", "environment", "state_key", "backend", "proxmox", "dns", "cluster", "units", "vms")
-	s := Stack{Spec: r.text(n.Get("spec")), Status: r.status(n), Environment: r.text(n.Get("environment")), StateKey: r.text(n.Get("state_key"))}
-	if s.Spec == "" || s.StateKey == "" {
+	s := Stack{Spec: r.text(n, "spec", "spec"), Status: r.status(n), Environment: r.text(n, "environment", "label"), StateKey: r.text(n, "state_key", "state key")}
+	if n.Get("spec").Str() == "" || n.Get("state_key").Str() == "" {
 		r.fail(n.Pos, "stack %q has no spec or no state_key", key)
 	}
 	if b := n.Get("backend"); b != nil {
 		r.known(b, "type", "bucket", "region", "endpoint", "path_style", "lock")
-		s.Backend = Backend{Type: r.text(b.Get("type")), Bucket: r.text(b.Get("bucket")), Region: r.text(b.Get("region")),
-			Endpoint: r.text(b.Get("endpoint")), PathStyle: b.Get("path_style").Bool(), Lock: b.Get("lock").Bool()}
+		s.Backend = Backend{Type: r.text(b, "type", "backend"), Bucket: r.text(b, "bucket", "bucket"), Region: r.text(b, "region", "id"),
+			Endpoint: r.text(b, "endpoint", "url"), PathStyle: r.flag(b, "path_style"), Lock: r.flag(b, "lock")}
 	}
 	if p := n.Get("proxmox"); p != nil {
 		r.known(p, "endpoint", "insecure", "ca_file")
-		s.Proxmox = &Proxmox{Endpoint: r.text(p.Get("endpoint")), Insecure: p.Get("insecure").Bool(), CAFile: r.text(p.Get("ca_file"))}
+		s.Proxmox = &Proxmox{Endpoint: r.text(p, "endpoint", "url"), Insecure: r.flag(p, "insecure"), CAFile: r.text(p, "ca_file", "line")}
 	}
 	if d := n.Get("dns"); d != nil {
 		r.known(d, "zone", "server", "port", "key_name", "algorithm")
-		s.DNS = &DNS{Zone: r.text(d.Get("zone")), Server: r.text(d.Get("server")), Port: r.number(d, "port"),
-			KeyName: r.text(d.Get("key_name")), Algorithm: r.text(d.Get("algorithm"))}
+		s.DNS = &DNS{Zone: r.text(d, "zone", "zone"), Server: r.text(d, "server", "host"), Port: r.number(d, "port", 1, 65535),
+			KeyName: r.text(d, "key_name", "keyname"), Algorithm: r.text(d, "algorithm", "id")}
 	}
 	if c := n.Get("cluster"); c != nil {
 		s.Cluster = r.cluster(c)
 	}
 	r.each(n.Get("units"), func(name string, u *schema.Node) {
 		r.known(u, "status", "pool", "lineage", "applied", "gone")
-		unit := Unit{Status: Moving, Pool: r.text(u.Get("pool")), Lineage: r.text(u.Get("lineage")), Applied: u.Get("applied").Bool(), Gone: u.Get("gone").Bool()}
-		if r.text(u.Get("status")) != Moving {
+		unit := Unit{Status: Moving, Pool: r.text(u, "pool", "pool"), Lineage: r.text(u, "lineage", "line"), Applied: r.flag(u, "applied"), Gone: r.flag(u, "gone")}
+		if u.Get("status").Str() != Moving {
 			unit.Status = r.status(u)
 		}
 		s.Units = append(s.Units, Entry[Unit]{name, unit})
@@ -182,31 +143,31 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 
 func (r *reader) cluster(n *schema.Node) *Cluster {
 	r.known(n, "ca", "name", "nodes")
-	c := &Cluster{CA: r.text(n.Get("ca")), Name: r.text(n.Get("name"))}
-	for _, node := range n.Get("nodes").List() {
+	c := &Cluster{CA: r.text(n, "ca", "line"), Name: r.text(n, "name", "line")}
+	for _, node := range r.list(n, "nodes") {
 		r.known(node, "name", "address")
-		c.Nodes = append(c.Nodes, ClusterNode{Name: r.text(node.Get("name")), Address: r.text(node.Get("address"))})
+		c.Nodes = append(c.Nodes, ClusterNode{Name: r.text(node, "name", "node"), Address: r.text(node, "address", "line")})
 	}
 	return c
 }
 
 func (r *reader) vm(n *schema.Node) VM {
 	r.known(n, "vmid", "node", "clone", "profile", "template", "macs", "unit", "member", "former", "fingerprint", "addresses", "gone", "status")
-	v := VM{VMID: r.number(n, "vmid"), Node: r.text(n.Get("node")), Clone: r.text(n.Get("clone")), Profile: r.text(n.Get("profile")),
-		Unit: r.text(n.Get("unit")), Member: r.text(n.Get("member")), Addresses: r.strings(n.Get("addresses")), Gone: n.Get("gone").Bool(), Status: r.status(n), at: n.Pos}
-	if macs := n.Get("macs"); macs != nil {
-		v.MACs = append([]string{}, r.strings(macs)...)
+	v := VM{VMID: r.number(n, "vmid", minVMID, maxVMID), Node: r.text(n, "node", "node"), Clone: r.text(n, "clone", "clone"), Profile: r.text(n, "profile", "profile"),
+		Unit: r.text(n, "unit", "name"), Member: r.text(n, "member", "text"), Addresses: r.texts(n, "addresses", "line"), Gone: r.flag(n, "gone"), Status: r.status(n), at: n.Pos}
+	if n.Get("macs") != nil {
+		v.MACs = append([]string{}, r.texts(n, "macs", "chosen mac")...)
 	}
-	for _, s := range r.strings(n.Get("former")) {
+	for _, s := range r.texts(n, "former", "former") {
 		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
 	}
 	if t := n.Get("template"); t != nil {
 		r.known(t, "vmid", "node", "name")
-		v.Template = &Template{VMID: r.number(t, "vmid"), Node: r.text(t.Get("node")), Name: r.text(t.Get("name"))}
+		v.Template = &Template{VMID: r.number(t, "vmid", minVMID, maxVMID), Node: r.text(t, "node", "node"), Name: r.text(t, "name", "id")}
 	}
 	if f := n.Get("fingerprint"); f != nil {
 		r.known(f, "uuid", "macs")
-		v.Fingerprint = &Fingerprint{UUID: r.text(f.Get("uuid")), MACs: r.strings(f.Get("macs"))}
+		v.Fingerprint = &Fingerprint{UUID: r.text(f, "uuid", "line"), MACs: r.texts(f, "macs", "seen mac")}
 	}
 	return v
 }

@@ -165,5 +165,5 @@ func (p *Project) decisions(l *lock.Lock) ([]byte, error) {
 			own.Stacks = append(own.Stacks, s)
 		}
 	}
-	return own.Bytes()
+	return own.Encode()
 }

@@ -74,7 +74,7 @@ func (r *Rendering) compare() error {
 	if err != nil {
 		return fmt.Errorf("a defect of stackgen, please report it: %w", err)
 	}
-	body, err := p.Lock.Bytes()
+	body, err := p.Lock.Encode()
 	if err != nil {
 		return err
 	}
@@ -99,6 +99,11 @@ func (r *Rendering) compare() error {
 	changed := map[string]bool{}
 	for _, c := range r.Changes {
 		changed[c.Path] = true
+	}
+	if changed[lock.File] {
+		if err := lock.Verify(body); err != nil {
+			return err
+		}
 	}
 	if err := generator.Parse(files, func(path string) bool { return changed[path] }); err != nil {
 		return fmt.Errorf("a defect of stackgen, please report it: %w", err)
