@@ -16,10 +16,10 @@ build: ## build bin/stackgen
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; go test ./... runs those that need none
 	@$(TOOLS) $(GO) test -race -timeout 30m ./...
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
-	@echo 'Not run: the cells of the fault matrix with "guard: fast" and "guard: off". "make faults" runs them.'
+	@echo 'Not run: the cells of the fault matrix with "guard: fast" and "guard: off", and the applies after the printed ways out. "make faults" runs them.'
 
-faults: build tools ## inject every fault into a simulated cluster, with every level of the guard, and print the results
-	@$(TOOLS) $(GO) test ./test/real -run "^TestFaults$$" -count=1 -timeout 30m && sed -n '/^|/p' docs/faults.md
+faults: build tools ## inject every fault into a simulated cluster, with every level of the guard, run every printed way out, and print the results
+	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
 
 golden: build ## update expected outputs of the tests; review the diff
 	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test

@@ -43,7 +43,8 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 			reason = "rendered before, and neither in the lock nor in a spec: an apply would destroy it"
 		}
 		if reason != "" {
-			out = append(out, otherVM(stack, key, reason, old[key], is))
+			_, v := findVM(p, stack, key)
+			out = append(out, otherVM(v, stack, key, reason, old[key], is))
 		}
 	}
 	return out, nil
@@ -95,23 +96,27 @@ func findVM(p *schema.Project, stack, key string) (*schema.Stack, *schema.VM) {
 }
 
 // otherVM refuses to replace a VM that was rendered before.
-func otherVM(stack, key, reason string, was, is Identity) finding.Finding {
+func otherVM(v *schema.VM, stack, key, reason string, was, is Identity) finding.Finding {
+	spec, line := "the spec", fmt.Sprintf("%s: {vmid: %d}", key, was.VMID)
+	if v != nil {
+		spec, line = v.File, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)
+	}
 	f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Object: finding.Object{VMID: was.VMID},
 		Kind: finding.OtherVM, Severity: finding.Blocked, Reason: reason}
 	switch {
 	case was.VMID != is.VMID:
 		f.Next("restore the lock", "git checkout -- "+lock.File)
-		f.Next("or, if it is lost, write into the spec which VM this is", fmt.Sprintf("%s: {vmid: %d}", key, was.VMID))
+		f.Next("or, if it is lost, write into "+spec+" which VM this is", line)
 	case !slices.Equal(was.MACs, is.MACs):
 		f.Next("restore the lock", "git checkout -- "+lock.File)
 		var lines []string
 		for i, mac := range was.MACs {
 			lines = append(lines, fmt.Sprintf("mac: %s  # networks of %s, entry %d", cmp.Or(mac, schema.AutoMAC), key, i+1))
 		}
-		f.Next("or, if it is lost, write into the spec which MAC addresses the VM has", lines...)
+		f.Next("or, if it is lost, write into "+spec+" which MAC addresses the VM has", lines...)
 	default:
-		f.Next("undo the change in the spec")
-		f.Add(finding.DoAll("or, for a new VM, give it a new key and retire this one", finding.Entries("retired", key)))
+		f.Next("undo the change in " + spec)
+		f.Add(finding.DoAll("or, for a new VM, give it a new key in "+spec+" and retire this one", finding.Entries("retired", key), "stackgen render"))
 	}
 	f.Next("or, if nothing of this stack was ever applied, remove what was rendered", "rm stacks/"+stack+"/"+StackFile, "stackgen render")
 	return f

@@ -40,8 +40,12 @@ func (j *judge) pools(at *place) {
 			continue
 		}
 		f.Is(finding.CannotCreate, "VMs join it; it does not exist, and no spec creates it")
-		f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+id+", create: true}")
-		f.Next("or create it by hand", "pvesh create /pools --poolid "+id)
+		what := "create it by hand"
+		if at.Pool != nil && at.Pool.ID == id { // a stack has one pool
+			f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+id+", create: true}")
+			what = "or " + what
+		}
+		f.Next(what, "pvesh create /pools --poolid "+id)
 	}
 }
 

@@ -128,14 +128,14 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
 		d.refuse(finding.OtherVM, finding.VM, v.Key, "its VMID differs in lock and spec: an apply would destroy it and create another VM",
 			finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)),
-			finding.Do("or, if the VM with the new VMID exists and is the right one, write instead", fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)),
-			finding.DoAll("or, for a new VM, give it a new key and retire this one", entries("retired", d.stack.Retired, v.Key))).
+			finding.Do("or, if the VM with the new VMID exists and is the right one, write into "+spec+", instead of vmid", fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)),
+			finding.DoAll("or, for a new VM, give it a new key in "+spec+" and retire this one", entries("retired", d.stack.Retired, v.Key), "stackgen render")).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
 	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
 		d.refuse(finding.OtherVM, finding.VM, v.Key, "the spec adopts another VMID than the lock has, under profile "+v.Profile+": an apply would destroy the former VM, if it was ever created",
 			finding.Do("adopt it first under a profile that destroys nothing: in "+spec+" remove", "profile: "+v.Profile+"  # "+v.Path),
-			finding.Do("or restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
+			finding.Do("or restore in "+spec+", instead of adopt", fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
 	if was.Member != "" && v.Member != "" && was.Member != v.Member {

@@ -31,15 +31,19 @@ func restoreOldState(w *faultCase) {
 // unmanaged VM 123 as a.
 func leaveWrongImport(w *faultCase) {
 	loseState(w)
+	before := filepath.Join(w.TempDir(), "before")
+	check(w.T, os.CopyFS(before, os.DirFS(w.dir)))
+	w.spec(strings.Replace(faultSpec+faultLast, "a: {", "a: {adopt: {vmid: 123}, ", 1), true)
 	w.must(w.stackgen("import-blocks"))
-	file := filepath.Join(w.dir, "stacks/live/imports/proxmox-vm.tf")
-	body, err := os.ReadFile(file)
+	imports := "stacks/live/imports/proxmox-vm.tf"
+	body, err := os.ReadFile(filepath.Join(w.dir, imports))
 	check(w.T, err)
-	other := strings.Replace(string(body), "pve1/300", "pve3/123", 1)
-	if other == string(body) {
-		w.Fatalf("the import file does not import VM 300:\n%s", body)
+	if !strings.Contains(string(body), "pve3/123") {
+		w.Fatalf("the import file does not import VM 123:\n%s", body)
 	}
-	check(w.T, os.WriteFile(file, []byte(other), 0o666))
+	w.remove(".")
+	check(w.T, os.CopyFS(w.dir, os.DirFS(before)))
+	w.write(imports, string(body))
 }
 
 // addVM adds a VM to the spec.

@@ -112,7 +112,7 @@ func clusterFaults() []fault {
 		fault{name: "no quorum", event: disconnectNodes("pve2", "pve3")}.refusedInBoth("unknown live a b c", "no quorum"),
 		fault{name: "lists lagging and alternating, a VM to create", seed: staleLists, event: withStaleLists(addVM)}.succeedsInBoth("1 added, 0 changed, 0 destroyed", 303),
 		fault{name: "lists lagging and alternating, state lost", seed: staleLists, event: withStaleLists(loseState)}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
-		fault{name: "template of a new VM gone", event: removeTemplate}.refusedInBoth("cannot-create d", "its template 9000 does not exist"),
+		fault{name: "template of a new VM gone", event: removeTemplate, words: map[string]string{"VMID": "9002"}}.refusedInBoth("cannot-create d", "its template 9000 does not exist"),
 		fault{name: "pool gone", event: deletePool, recovery: recovery{"state rm", "1 added, 3 changed, 0 destroyed", nil}}.refusedInBoth("gone live", "in state, and not in the cluster any more"),
 	}
 }
@@ -131,8 +131,8 @@ func applyFaults() []fault {
 // specFaults are specs that no longer have a VM.
 func specFaults() []fault {
 	return []fault{
-		fault{name: "spec shrunk", event: dropVM}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
-		fault{name: "spec with a renamed key", event: renameKey}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
+		fault{name: "spec shrunk", event: dropVM, words: map[string]string{"NEW-KEY": "z"}, acts: map[string]func(*faultCase){"under another key": renameKey}}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
+		fault{name: "spec with a renamed key", event: renameKey, words: map[string]string{"NEW-KEY": "z"}}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
 		fault{name: "spec with a renamed key that says so", event: renameKeyDeclared}.succeedsInBoth("right"),
 	}
 }

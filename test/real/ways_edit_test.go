@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -57,6 +58,12 @@ func editNode(root *yaml.Node, step *way, lines []string) error {
 			return fmt.Errorf("%q is no line of a spec: %w", line, err)
 		}
 		at := root
+		if m := networkPlace.FindStringSubmatch(place); m != nil {
+			if err := setMAC(root, m[1], m[2], value.Content[0].Content); err != nil {
+				return err
+			}
+			continue
+		}
 		for key := range strings.SplitSeq(strings.TrimPrefix(place, "and the rest of its entry"), ".") {
 			if key == "" {
 				continue
@@ -77,6 +84,12 @@ func editNode(root *yaml.Node, step *way, lines []string) error {
 			continue
 		}
 		set(at, pair[0], pair[1])
+		if strings.HasPrefix(place, "and the rest") { // a person knows it
+			set(pair[1], &yaml.Node{Kind: yaml.ScalarNode, Value: "node"}, &yaml.Node{Kind: yaml.ScalarNode, Value: "pve2"})
+		}
+		if _, former, ok := strings.Cut(step.what, "instead of "); ok {
+			unset(at, former)
+		}
 	}
 	vms := child(root, "vms")
 	for _, key := range step.keys() {
@@ -88,6 +101,31 @@ func editNode(root *yaml.Node, step *way, lines []string) error {
 		}
 	}
 	return nil
+}
+
+// networkPlace is the place of a property of a VM's network.
+var networkPlace = regexp.MustCompile(`^networks of (\S+), entry (\d+)$`)
+
+// setMAC sets a property of a network of a VM, which gets the networks that are
+// missing.
+func setMAC(root *yaml.Node, key, entry string, pair []*yaml.Node) error {
+	vm := child(child(root, "vms"), key)
+	if vm == nil {
+		return fmt.Errorf("the file has no VM %s", key)
+	}
+	list := child(vm, "networks")
+	if list == nil {
+		list = &yaml.Node{Kind: yaml.SequenceNode}
+		vm.Content = append(vm.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "networks"}, list)
+	}
+	n, err := strconv.Atoi(entry)
+	for err == nil && len(list.Content) < n {
+		list.Content = append(list.Content, &yaml.Node{Kind: yaml.MappingNode})
+	}
+	if err == nil {
+		set(list.Content[n-1], pair[0], pair[1])
+	}
+	return err
 }
 
 // keys are the keys of the VMs that the findings are about.

@@ -32,7 +32,7 @@ func moreWayStates() []*wayState {
 		w.add(guest(310, "pve2", "live-b"))
 		w.spec(withLine("b", "adopt: {vmid: 310}, profile: default"), false)
 	}, render)
-	add("lock lost", loseLock, render)
+	add("lock lost", loseLock, render, func(s *wayState) { s.not = "if nothing of this stack was ever applied" })
 	add("lock lost of a stack that was never applied", loseLock, render, func(s *wayState) { s.world = &faultWorld{build: renderedOnly} })
 	add("pool of the stack replaced", func(w *faultCase) {
 		w.sim.Change(func(s *pvesim.Seed) { s.Pools = append(s.Pools, &pvesim.Pool{ID: "other"}) })
@@ -140,8 +140,9 @@ func refusedApply(s *wayState) {
 	s.report = func(w *faultCase) commandResult { return w.apply() }
 }
 
-// stackGone is a state whose stack may be left to nobody.
+// stackGone is a state after which the project may have no stack.
 func stackGone(s *wayState) {
+	s.over = func(r commandResult) bool { return strings.Contains(r.output, "there is no spec in specs") }
 	s.command = func(w *faultCase) commandResult {
 		if _, err := os.Stat(filepath.Join(w.dir, "stacks/live/terragrunt.stack.hcl")); err != nil {
 			return commandResult{} // forgotten

@@ -90,6 +90,12 @@ func waysIn(report string) []way {
 		for _, w := range g.ways {
 			switch {
 			case w.what == "":
+			case strings.Contains(w.what, "write the line of the right one"):
+				for _, line := range w.lines {
+					one := w
+					one.lines = []string{line}
+					out = append(out, one)
+				}
 			case w.stops:
 				out = append(out, w)
 			default:
@@ -98,6 +104,11 @@ func waysIn(report string) []way {
 		}
 	}
 	return append(out, rest...)
+}
+
+// advice reports whether no command follows from a way.
+func advice(w *way) bool {
+	return slices.ContainsFunc([]string{"or keep the stack, and retire only"}, func(text string) bool { return strings.HasPrefix(w.what, text) })
 }
 
 // isEdit reports whether a line is text of a spec, and not a command.

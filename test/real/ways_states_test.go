@@ -31,6 +31,9 @@ var wayActs = []struct {
 	{"start the node", startNodes},
 	{"start the missing nodes", startNodes},
 	{"wait until it has ended", func(w *faultCase) { w.waitUntil("no task is running", w.noRunningTask) }},
+	{"renumber its devices", func(w *faultCase) {
+		w.change(301, func(g *pvesim.Guest) { g.Config["net1"] = g.Config["net2"]; delete(g.Config, "net2") })
+	}},
 	{"undo the change", restoreSpecs},
 	{"restore what asked for it", restoreSpecs},
 }
