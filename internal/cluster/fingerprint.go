@@ -38,7 +38,7 @@ type StateVM struct {
 	VMID    int
 	Name    string
 	MACs    []string
-	Tainted bool // its creation failed halfway, so its MAC addresses may be those of the plan
+	Planned bool // no read followed its creation, so its MAC addresses are those of the plan
 }
 
 // An identity is what is recorded of one VM that tells it from others.
@@ -60,7 +60,7 @@ func recordedOf(entry *lock.VM, state StateVM, vmid int) identity {
 	var r identity
 	if state.VMID == vmid && vmid != 0 {
 		for _, mac := range state.MACs {
-			if state.Tainted {
+			if state.Planned {
 				r.planned = append(r.planned, nic{mac, "the state"})
 			} else {
 				r.seen = append(r.seen, nic{mac, "the state"})
@@ -76,7 +76,7 @@ func recordedOf(entry *lock.VM, state StateVM, vmid int) identity {
 			}
 		}
 		decided := entry.DecidedMACs()
-		r.complete = len(decided) > 0 && len(decided) == len(entry.MACs) && (state.VMID != vmid || state.Tainted)
+		r.complete = len(decided) > 0 && len(decided) == len(entry.MACs) && (state.VMID != vmid || state.Planned)
 		for _, mac := range decided {
 			r.planned = append(r.planned, nic{mac, "the lock"})
 		}

@@ -27,7 +27,7 @@ func lockOf(t *testing.T, has string) *lock.Lock {
 func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 	const spec, adopt, gone = "vms: {web: {name: web}}", "vms: {web: {name: web, adopt: {vmid: 101}}}", "vms: {}"
 	inState := func(macs ...string) States { return States{"lab/web": {VMID: 101, Name: "web", MACs: macs}} }
-	tainted := States{"lab/web": {VMID: 101, Name: "web", MACs: []string{mac1}, Tainted: true}}
+	planned := States{"lab/web": {VMID: 101, Name: "web", MACs: []string{mac1}, Planned: true}}
 	both := ", fingerprint: {uuid: " + testUUID + ", macs: ['" + mac1 + "']}"
 	for name, c := range map[string]struct {
 		spec, lock string
@@ -35,31 +35,31 @@ func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 		guest      Guest
 		want       string
 	}{
-		"the MAC in the state":                            {spec, "", inState(mac1), printed(101, "x", otherUUID, mac1), "identity is 101"},
-		"one of two MACs in the state":                    {spec, "", inState(mac1, mac2), printed(101, "web", otherUUID, mac2, mac3), "identity is 101 differs"},
-		"another MAC than in the state":                   {spec, "", inState(mac1), printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
-		"another MAC than in the state, adopted":          {adopt, "", inState(mac1), printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
-		"no NIC any more":                                 {spec, "", inState(mac1), printed(101, "web", otherUUID), "other-identity held by 101 differs"},
-		"the MAC in lower case":                           {spec, "", inState(strings.ToLower(mac1)), printed(101, "web", otherUUID, mac1), "identity is 101"},
-		"the state has another VMID":                      {spec, "", States{"lab/web": {VMID: 102, MACs: []string{mac1}}}, printed(101, "web", otherUUID, mac2), "name is 101"},
-		"another MAC, and the recorded UUID":              {spec, both, inState(mac1), printed(101, "web", testUUID, mac2), "identity is 101 differs"},
-		"the recorded MAC, and another UUID":              {spec, both, nil, printed(101, "web", otherUUID, mac1), "identity is 101 differs"},
-		"neither, in state":                               {spec, both, inState(mac1), printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
-		"neither, adopted":                                {adopt, both, nil, printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
-		"neither, and in no spec":                         {gone, both, nil, printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
-		"the state's name, in no spec":                    {gone, "", inState(), printed(101, "web", otherUUID), "state-name is 101"},
-		"the state's name, renamed in the spec":           {"vms: {web: {name: www}}", "", inState(), printed(101, "web", otherUUID), "state-name is 101"},
-		"recorded, and the configuration was not read":    {adopt, both, nil, guest(101, "web"), "unseen held by 101"},
-		"a decided MAC":                                   {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac1), "identity is 101"},
-		"no decided MAC":                                  {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "web", otherUUID, mac2), "not-its-mac held by 101 differs"},
-		"no decided MAC, another name":                    {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac2), "other-name held by 101 differs"},
-		"no decided MAC, adopted":                         {adopt, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac2), "adopt is 101 differs"},
-		"a NIC whose MAC Proxmox VE chooses":              {spec, ", macs: [auto]", nil, printed(101, "web", otherUUID, mac2), "name is 101"},
-		"a NIC was added to a VM whose MAC is unknown":    {spec, ", macs: ['', '" + mac1 + "']", nil, printed(101, "web", otherUUID, mac2), "name is 101 differs"},
-		"a NIC was added to a VM without NICs, in state":  {spec, ", macs: ['" + mac1 + "']", inState(), printed(101, "web", otherUUID), "name is 101 differs"},
-		"a tainted state has the MAC of the plan":         {spec, "", tainted, printed(101, "web", otherUUID, mac2), "name is 101 differs"},
-		"a tainted state has the MAC of the VM":           {spec, "", tainted, printed(101, "x", otherUUID, mac1), "identity is 101"},
-		"a tainted state, and a decided MAC nowhere seen": {spec, ", macs: ['" + mac1 + "']", tainted, printed(101, "web", otherUUID, mac2), "not-its-mac held by 101 differs"},
+		"the MAC in the state":                              {spec, "", inState(mac1), printed(101, "x", otherUUID, mac1), "identity is 101"},
+		"one of two MACs in the state":                      {spec, "", inState(mac1, mac2), printed(101, "web", otherUUID, mac2, mac3), "identity is 101 differs"},
+		"another MAC than in the state":                     {spec, "", inState(mac1), printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
+		"another MAC than in the state, adopted":            {adopt, "", inState(mac1), printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
+		"no NIC any more":                                   {spec, "", inState(mac1), printed(101, "web", otherUUID), "other-identity held by 101 differs"},
+		"the MAC in lower case":                             {spec, "", inState(strings.ToLower(mac1)), printed(101, "web", otherUUID, mac1), "identity is 101"},
+		"the state has another VMID":                        {spec, "", States{"lab/web": {VMID: 102, MACs: []string{mac1}}}, printed(101, "web", otherUUID, mac2), "name is 101"},
+		"another MAC, and the recorded UUID":                {spec, both, inState(mac1), printed(101, "web", testUUID, mac2), "identity is 101 differs"},
+		"the recorded MAC, and another UUID":                {spec, both, nil, printed(101, "web", otherUUID, mac1), "identity is 101 differs"},
+		"neither, in state":                                 {spec, both, inState(mac1), printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
+		"neither, adopted":                                  {adopt, both, nil, printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
+		"neither, and in no spec":                           {gone, both, nil, printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
+		"the state's name, in no spec":                      {gone, "", inState(), printed(101, "web", otherUUID), "state-name is 101"},
+		"the state's name, renamed in the spec":             {"vms: {web: {name: www}}", "", inState(), printed(101, "web", otherUUID), "state-name is 101"},
+		"recorded, and the configuration was not read":      {adopt, both, nil, guest(101, "web"), "unseen held by 101"},
+		"a decided MAC":                                     {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac1), "identity is 101"},
+		"no decided MAC":                                    {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "web", otherUUID, mac2), "not-its-mac held by 101 differs"},
+		"no decided MAC, another name":                      {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac2), "other-name held by 101 differs"},
+		"no decided MAC, adopted":                           {adopt, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac2), "adopt is 101 differs"},
+		"a NIC whose MAC Proxmox VE chooses":                {spec, ", macs: [auto]", nil, printed(101, "web", otherUUID, mac2), "name is 101"},
+		"a NIC was added to a VM whose MAC is unknown":      {spec, ", macs: ['', '" + mac1 + "']", nil, printed(101, "web", otherUUID, mac2), "name is 101 differs"},
+		"a NIC was added to a VM without NICs, in state":    {spec, ", macs: ['" + mac1 + "']", inState(), printed(101, "web", otherUUID), "name is 101 differs"},
+		"a state of a plan has the MAC of the plan":         {spec, "", planned, printed(101, "web", otherUUID, mac2), "name is 101 differs"},
+		"a state of a plan has the MAC of the VM":           {spec, "", planned, printed(101, "x", otherUUID, mac1), "identity is 101"},
+		"a state of a plan, and a decided MAC nowhere seen": {spec, ", macs: ['" + mac1 + "']", planned, printed(101, "web", otherUUID, mac2), "not-its-mac held by 101 differs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := Matches(stacks(t, c.spec), lockOf(t, c.lock), c.states, &Inventory{Guests: []Guest{c.guest}})[0]

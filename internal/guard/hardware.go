@@ -3,6 +3,7 @@ package guard
 import (
 	"slices"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 )
@@ -21,12 +22,17 @@ func (s *subject) compareHardware() {
 	unsupported := false
 	if slices.ContainsFunc(differences, func(d hardware.Difference) bool { return d.Replaces }) {
 		s.Severity, s.Import, s.Reason = finding.Blocked, "", s.Reason+"; the first plan after the import would replace it"
+	} else if len(differences) > 0 && s.match.Why == cluster.HalfMade {
+		s.Reason += "; the first plan after the import configures it"
 	} else if len(differences) > 0 {
 		s.Reason += "; the first plan after the import would change it"
 	}
 	for i := range differences {
 		d := &differences[i]
 		s.Differs = append(s.Differs, d.Difference)
+		if s.match.Why == cluster.HalfMade && !d.Replaces {
+			continue // its hardware is that of the template, and the spec replaces that
+		}
 		s.Because("%s", d)
 		commands = append(commands, d.Commands...)
 		if d.Line != "" {

@@ -3,12 +3,11 @@ package guard
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/shell"
+	"stackgen/internal/lock"
 )
 
 // proof says by what evidence the guest is the VM.
@@ -82,25 +81,35 @@ func (s *subject) rightVM() {
 	if m.VM == nil || m.Why == cluster.IsTemplate || m.Why == cluster.IsContainer {
 		return
 	}
-	if c := s.guest.Config; m.Why == cluster.OtherIdentity && len(c.MACs) == 0 && s.noUUID() {
-		if mac := s.recordedMAC(); mac != "" {
-			s.Next("if only its NICs were removed, add one with its MAC, then run preflight again", set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
-		}
-	}
 	if m.Why == cluster.OtherName {
 		s.Next("if it is the right VM, write into "+s.at.Spec, s.line(fmt.Sprintf("adopt: {vmid: %d}", s.VMID)))
 		return
 	}
-	s.Add(finding.DoAll("if it is the right VM, restored or with a MAC that was changed by hand, record what it is now", s.adopt(s.VMID), "stackgen render"))
+	switch mac := s.recordedMAC(); { // its configuration was read
+	case len(s.guest.Config.MACs) == 0 && mac != "":
+		s.Next("if it is the right VM and only its NICs were removed, add one with its MAC, then run preflight again", set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
+	case !s.hasEntry() && mac != "":
+		s.Next("if it is the right VM, give it its MAC again, then run preflight again", set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
+	}
+	if s.hasEntry() {
+		s.Add(finding.DoAll("if it is the right VM, restored or with a MAC that was changed by hand, record what it is now", s.adopt(s.VMID), "stackgen render"))
+	}
 }
+
+// hasEntry reports whether the VM has an entry of its own in the spec, which adopt
+// needs: a VM of a group or class has none.
+func (s *subject) hasEntry() bool { return s.match.VM != nil && s.match.VM.Path == "vms."+s.Key }
 
 // adopt is the command that records which guest the VM is.
 func (s *subject) adopt(vmid int) finding.Line {
 	return finding.Line{Text: "stackgen adopt {}", Items: []string{fmt.Sprintf("%s/%s=%d", s.Stack, s.Key, vmid)}, Sep: " "}
 }
 
-// recordedMAC is the first MAC address that the VM had, as far as it is recorded.
+// recordedMAC is the first MAC address that the VM has, as far as it is recorded.
 func (s *subject) recordedMAC() string {
+	if len(s.entry.MACs) > 0 && contains(s.entry.DecidedMACs(), s.entry.MACs[0]) {
+		return s.entry.MACs[0]
+	}
 	if len(s.states) == 1 && len(s.states[0].MACs) > 0 {
 		return s.states[0].MACs[0]
 	}
@@ -157,145 +166,22 @@ func (s *subject) history() {
 	}
 }
 
-// restored is a VM whose VMID no guest has, while another guest has its identity.
-// Creating or restoring it once more would make two of it.
-func (s *subject) restored() bool {
-	copies := slices.DeleteFunc(slices.Clone(s.match.Copies), func(c cluster.Copy) bool { return !c.Seen || c.Kind != cluster.KindVM })
-	if len(copies) == 0 {
+// otherLock is a VM for which the lock has decided other MAC addresses than the state
+// has: the lock was lost, and a render made another one. An apply would change the
+// addresses of the VM.
+func (s *subject) otherLock() bool {
+	decided := s.entry.DecidedMACs()
+	if s.Destroy || s.match.VM == nil || len(s.states) != 1 || s.states[0].Planned || len(s.states[0].MACs) == 0 || len(decided) == 0 || len(decided) < len(s.entry.MACs) {
 		return false
 	}
-	s.Is(finding.Gone, "it exists under another VMID: restored from a backup, or cloned by hand with its MAC")
-	s.Because("no guest has VMID %d", s.VMID)
-	for _, c := range copies {
-		s.listed[c.VMID] = true
-		s.Candidates = append(s.Candidates, c.VMID)
-		s.Because("%s: %s", sharing(c), describe(c.Guest))
-		s.Next(fmt.Sprintf("if VM %d is this VM, use it: %sadopt it, and import it", c.VMID, s.removeFirst()), s.adoptCopy(c)...)
+	for _, mac := range decided {
+		if contains(s.states[0].MACs, mac) || contains(s.match.VM.MACs, mac) || s.guest.Config == nil || contains(s.guest.Config.MACs, mac) {
+			return false
+		}
 	}
-	s.Next("or inspect it, and destroy it if it is only a copy; then run preflight again", inspect(copies[0].Guest))
+	s.Is(finding.Conflict, "the lock has other MACs for it than its state: an apply would change them, as after a lock that was lost and created again")
+	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(s.states[0].MACs, " ")).Because("%s", describe(s.guest))
+	s.Next("restore the lock", "git checkout -- "+lock.File)
+	s.Next("or, to keep the MACs of the VM without it, write them into the networks of " + s.match.VM.Path + " in " + s.at.Spec)
 	return true
-}
-
-// removeFirst names the first step of adoptCopy.
-func (s *subject) removeFirst() string {
-	if len(s.states) == 0 {
-		return ""
-	}
-	return "remove the former one from the state, "
-}
-
-// adoptCopy are the commands after which the VM is another guest.
-func (s *subject) adoptCopy(c cluster.Copy) []string {
-	var out []string
-	for _, r := range s.states {
-		out = append(out, s.stateRemove(r.Address).String())
-	}
-	return append(out, s.adopt(c.VMID).String(), "stackgen render", "stackgen import-blocks")
-}
-
-// sharing says what a copy shares with the VM.
-func sharing(c cluster.Copy) string {
-	if len(c.MACs) == 0 {
-		return "it has the recorded smbios1 uuid"
-	}
-	return "it has the MAC " + strings.Join(c.MACs, " ")
-}
-
-// macTaken is a VM to create with a MAC address that a guest already has.
-func (s *subject) macTaken() bool {
-	copies := slices.DeleteFunc(slices.Clone(s.match.Copies), func(c cluster.Copy) bool { return len(c.MACs) == 0 })
-	if len(copies) == 0 {
-		return false
-	}
-	s.Is(finding.Conflict, "another guest has its MAC")
-	s.usedBy(copies, nil)
-	for _, c := range copies {
-		if c.Kind == cluster.KindVM && strings.EqualFold(c.Name, s.Name) {
-			s.Next(fmt.Sprintf("or, if VM %d is this VM under another VMID, use it", c.VMID), s.adoptCopy(c)...)
-		}
-	}
-	return true
-}
-
-// copied is a VM that is certain, while another guest has a MAC address of it, too.
-func (s *subject) copied() bool {
-	if s.Destroy {
-		return false
-	}
-	copies := slices.DeleteFunc(slices.Clone(s.match.Copies), func(c cluster.Copy) bool { return len(c.MACs) == 0 })
-	if len(copies) == 0 {
-		return false
-	}
-	var own []string
-	if c := s.guest.Config; c != nil {
-		own = c.MACs
-	}
-	s.Is(finding.Conflict, "another guest has its MAC")
-	s.Because("%s", describe(s.guest))
-	s.usedBy(copies, own)
-	return true
-}
-
-// usedBy names the guests that have MAC addresses of the VM, and what to do: the VM
-// keeps those that it has, and gets others for those that it does not have yet.
-func (s *subject) usedBy(copies []cluster.Copy, own []string) {
-	var given, decided, had []string
-	for _, c := range copies {
-		s.listed[c.VMID] = true
-		s.Because("%s: %s", sharing(c), describe(c.Guest))
-		for _, mac := range c.MACs {
-			switch {
-			case contains(own, mac):
-				had = append(had, mac)
-			case s.match.VM != nil && contains(s.match.VM.MACs, mac):
-				given = append(given, mac)
-			default:
-				decided = append(decided, mac)
-			}
-		}
-	}
-	if len(had) > 0 {
-		for _, c := range copies {
-			s.Next(fmt.Sprintf("if %d is a copy, such as a restored backup, give its NICs other MACs, or destroy it; then run preflight again", c.VMID), newMACs(c)...)
-			if c.Kind == cluster.KindVM {
-				s.Next(fmt.Sprintf("or, if VM %d is the right one, use it: %sadopt it, and import it", c.VMID, s.removeFirst()), s.adoptCopy(c)...)
-			}
-		}
-	}
-	if len(decided) > 0 {
-		s.Next("let stackgen choose another MAC", "stackgen resolve --again "+s.Stack+"/"+s.Key, "stackgen render")
-	}
-	for _, mac := range given {
-		s.Next("change the MAC "+mac+" in "+s.at.Spec, s.line("networks: [...]"))
-	}
-}
-
-// newMACs are the commands that give the NICs of a copy other MAC addresses, or show
-// them where the configuration was not read.
-func newMACs(c cluster.Copy) []string {
-	if c.Config == nil || c.Kind != cluster.KindVM {
-		return []string{inspect(c.Guest)}
-	}
-	var out []string
-	for i := range 32 {
-		key := fmt.Sprintf("net%d", i)
-		nic := c.Config.Raw[key]
-		for _, mac := range c.MACs {
-			if at := strings.Index(strings.ToUpper(nic), "="+mac); at >= 0 { // without one, Proxmox VE chooses
-				out = append(out, set(c.Guest, fmt.Sprintf("--%s %s", key, shell.Word(nic[:at]+nic[at+1+len(mac):]))))
-			}
-		}
-	}
-	return out
-}
-
-func contains(macs []string, mac string) bool {
-	return slices.ContainsFunc(macs, func(m string) bool { return strings.EqualFold(m, mac) })
-}
-
-// unreadMACs says how many guests may have a MAC address of a VM to create.
-func (s *subject) unreadMACs() {
-	if len(s.entry.DecidedMACs()) > 0 && s.unidentified > 0 {
-		s.Because("the MACs of %d guests were not read: one of them may have a MAC of this VM", s.unidentified)
-	}
 }

@@ -84,7 +84,7 @@ func (x index) states(in Input) cluster.States {
 			found, _ := x.find(in.State, at, lock.UnitVM, TypeVM, at.keys(e.Key, &e.Value)...)
 			if len(found) == 1 {
 				r := found[0]
-				out[s.Name+"/"+e.Key] = cluster.StateVM{VMID: r.VMID, Name: r.Name, MACs: r.MACs, Tainted: r.Tainted}
+				out[s.Name+"/"+e.Key] = cluster.StateVM{VMID: r.VMID, Name: r.Name, MACs: r.MACs, Planned: r.Planned}
 			}
 		}
 	}

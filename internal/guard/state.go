@@ -53,6 +53,7 @@ type Resource struct {
 	MACs    []string
 	Wait    string // how long the provider waits for the agent: "" if it does not
 	Tainted bool
+	Planned bool     // of a VM: no read followed its creation, so its values are those of the plan
 	Cloned  bool     // it was made by a clone, of which the provider reads only what the spec says
 	Blocks  []string // of a VM: those of schema.StickyBlocks that it has
 }
@@ -76,6 +77,7 @@ type values struct {
 	Node    string            `json:"node_name"`
 	Name    string            `json:"name"`
 	Clone   []json.RawMessage `json:"clone"`
+	Read    json.RawMessage   `json:"mac_addresses"` // null until the provider has read the VM
 	Devices []struct {
 		MAC string `json:"mac_address"`
 	} `json:"network_device"`
@@ -200,7 +202,7 @@ func stateOfPlan(body []byte) (UnitState, error) {
 			gone = append(gone, d.resource())
 		case d.Change.Actions[0] == "update" && was != nil:
 			before := d.resource()
-			was.Name, was.MACs = before.Name, before.MACs
+			was.Name, was.MACs, was.Planned = before.Name, before.MACs, before.Planned
 		}
 	}
 	out.Resources = append(out.Resources, gone...)
@@ -260,6 +262,7 @@ func (i instance) resource() Resource {
 	if i.Type == TypeVM {
 		r.VMID, _ = strconv.Atoi(scalar(v.VMID))
 		r.Blocks = stickyBlocks(i.Values)
+		r.Planned = string(v.Read) == "null"
 		if r.VMID == 0 { // an import that was never read back
 			r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
 		}

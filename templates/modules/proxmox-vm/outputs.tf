@@ -4,7 +4,15 @@ locals {
   # interfaces with the MAC of a network device count: the guest may have bridges
   # and tunnels, in any order.
   ipv4 = {
-    for key, vm in local.machines : key => var.vms[key].ipv4 != null ? var.vms[key].ipv4 : try(flatten([
+    for key, vm in local.machines : key => (
+      var.vms[key].ipv4 != null ? var.vms[key].ipv4 : local.reported[key] == "" ? null : local.reported[key]
+    )
+  }
+
+  # A plan that changes a MAC has the interfaces of before. Its addresses are unknown,
+  # so the result must be unknown too: a null would stay until the next apply.
+  reported = {
+    for key, vm in local.machines : key => try(length(vm.ipv4_addresses), 0) == 0 ? "" : try(flatten([
       for device in vm.network_device : [
         for i, mac in vm.mac_addresses : [
           for address in vm.ipv4_addresses[i] : address

@@ -1,0 +1,120 @@
+//go:build unix
+
+package real
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// identityFaults are guests that are not, or no longer, what lock and state record.
+func identityFaults() []fault {
+	return []fault{
+		fault{name: "adopted VM deleted, a stranger has its VMID", event: adopted(replaceVM), harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "another VM than the recorded one"),
+		fault{name: "adopted VM re-created by hand under its name", event: adopted(recreateVM), harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "another VM than the recorded one"),
+		fault{name: "state lost, and a stranger with the name and VMID", event: recreateWithoutState, foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
+		fault{name: "VM lost its NICs", event: removeNICs, noHarmRun: "the plan waits 15 minutes"}.refusedInBoth("conflict a", "without NICs"),
+		fault{name: "MAC of a VM changed by hand", event: changeMAC}.refusedInBoth("conflict a", "it was created again by hand"),
+		fault{name: "MAC of a VM changed by hand, its uuid recorded", event: changeRecordedMAC}.succeedsInBoth("0 added, 1 changed, 0 destroyed"),
+		fault{name: "rollback to a snapshot", event: rollBack}.succeedsInBoth(nothingToDo),
+		fault{name: "MAC of a new VM on a guest elsewhere", event: takeMAC, harm: "creates 303"}.refusedInBoth("conflict d", "another guest has its MAC"),
+		fault{name: "VM restored from a backup under another VMID", event: restoreElsewhere, harm: "creates 300 as one more live-a"}.refusedInBoth("gone a", "it exists under another VMID"),
+		fault{name: "the same, under another name", event: renamedBy("restored", restoreElsewhere), harm: "creates 300"}.refusedInBoth("gone a", "it exists under another VMID"),
+		fault{name: "the same, and the state is lost", event: restoreWithoutState, harm: "creates 300 as one more live-a"}.refusedInBoth("gone a", "it exists under another VMID"),
+		fault{name: "VM restored from a backup beside itself", event: copyVM}.refusedInBoth("conflict a", "another guest has its MAC"),
+	}
+}
+
+// adopted adopts VM a in the spec, and then injects an event.
+func adopted(event func(*faultCase)) func(*faultCase) {
+	return func(w *faultCase) {
+		w.spec(strings.Replace(faultSpec, "a: {node: pve1,", "a: {node: pve1, adopt: {vmid: 300}, profile: default,", 1)+faultLast, true)
+		event(w)
+	}
+}
+
+// recreateWithoutState records what identifies the VMs, and then loses the state.
+func recreateWithoutState(w *faultCase) {
+	w.must(w.stackgen("resolve"))
+	loseUnitState(w)
+	recreateVM(w)
+}
+
+// removeNICs removes the NICs of a VM.
+func removeNICs(w *faultCase) { w.change(300, func(g *pvesim.Guest) { delete(g.Config, "net0") }) }
+
+// changeMAC gives a VM another MAC address, while its UUID is not recorded.
+func changeMAC(w *faultCase) {
+	w.change(300, func(g *pvesim.Guest) { g.Config["net0"] = "virtio=BC:24:11:99:99:99,bridge=vmbr0" })
+}
+
+// changeRecordedMAC does the same after the UUID was recorded.
+func changeRecordedMAC(w *faultCase) {
+	w.must(w.stackgen("resolve"))
+	changeMAC(w)
+}
+
+// rollBack takes a snapshot of a VM and rolls it back, which changes its vmgenid.
+func rollBack(w *faultCase) {
+	w.must(w.stackgen("resolve"))
+	w.post("POST", "/nodes/pve1/qemu/300/snapshot", "snapname", "before")
+	w.waitUntil("the snapshot is taken", w.noRunningTask)
+	was := w.guests()[300].config["vmgenid"]
+	w.post("POST", "/nodes/pve1/qemu/300/snapshot/before/rollback")
+	w.waitUntil("the VM is rolled back", w.noRunningTask)
+	w.post("POST", "/nodes/pve1/qemu/300/status/start")
+	w.waitUntil("the agent answers", func() bool { return w.stackgen("preflight").code == 0 })
+	if is := w.guests()[300].config["vmgenid"]; is == was {
+		w.Fatalf("the vmgenid is still %s", is)
+	}
+}
+
+// takeMAC gives a guest the MAC address that was decided for a new VM.
+func takeMAC(w *faultCase) {
+	addVM(w)
+	body, err := os.ReadFile(filepath.Join(w.dir, "stackgen.lock.yaml"))
+	check(w.T, err)
+	m := regexp.MustCompile(`\n +d: .*macs: \['?(BC:24:11:[0-9A-F:]+)`).FindSubmatch(body)
+	if m == nil {
+		w.Fatalf("the lock has no MAC of d\n%s", body)
+	}
+	g := guest(700, "pve2", "erp")
+	g.Config["net0"] = "virtio=" + string(m[1]) + ",bridge=vmbr0"
+	w.add(g)
+}
+
+// copyVM adds a copy of a VM, as a restore from a backup does.
+func copyVM(w *faultCase) {
+	is := w.guests()[300]
+	g := guest(710, "pve1", "live-a")
+	g.Running = false
+	for _, key := range []string{"net0", "smbios1", "vmgenid", "meta"} {
+		g.Config[key] = is.config[key]
+	}
+	w.add(g)
+}
+
+// restoreElsewhere deletes a VM and restores it under another VMID.
+func restoreElsewhere(w *faultCase) {
+	copyVM(w)
+	deleteVM(w)
+}
+
+// renamedBy gives the restored VM another name.
+func renamedBy(name string, event func(*faultCase)) func(*faultCase) {
+	return func(w *faultCase) {
+		event(w)
+		w.change(710, func(g *pvesim.Guest) { g.Config["name"] = name })
+	}
+}
+
+// restoreWithoutState does the same, and loses the state of the VMs.
+func restoreWithoutState(w *faultCase) {
+	w.must(w.stackgen("resolve"))
+	loseUnitState(w)
+	restoreElsewhere(w)
+}
