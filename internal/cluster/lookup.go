@@ -59,6 +59,15 @@ func (inv *Inventory) Pool(id string) *Pool {
 	return nil
 }
 
+// MACs returns the MAC addresses of all guests, as far as they were read.
+func (inv *Inventory) MACs() []string {
+	var out []string
+	for i := range inv.Guests {
+		out = append(out, inv.Guests[i].identified().MACs...)
+	}
+	return out
+}
+
 // GapsForVM returns the gaps that hide the facts about a VMID: its guest was not
 // read completely, or no guest has it but some guests are not visible. It omits
 // gaps about other things, such as quorum and tasks.

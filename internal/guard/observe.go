@@ -19,6 +19,7 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 	for i := range in.Inventory.Guests {
 		guests[in.Inventory.Guests[i].VMID] = &in.Inventory.Guests[i]
 	}
+	owner := owners(Matches(in))
 	verdicts, specs := map[finding.Address]finding.Finding{}, map[string]*schema.VM{}
 	for _, f := range found {
 		verdicts[f.Address] = f
@@ -52,7 +53,11 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 		for k := range l.VMs {
 			e := &l.VMs[k]
 			f, judged := verdicts[finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: e.Key}]
-			v := observeVM(in, stack, l, e, f, guests[e.Value.VMID])
+			g := guests[e.Value.VMID]
+			if name, several := owner[e.Value.VMID]; several && name != stack+"/"+e.Key {
+				g = nil // it may be the VM of another entry
+			}
+			v := observeVM(in, stack, l, e, f, g)
 			if spec := specs[stack+"/"+e.Key]; v.Fingerprint != nil && spec != nil && e.Value.MACs == nil && !spec.Adopt {
 				v.MACs = existingMACs(spec, guests[v.VMID].Config)
 			}
@@ -167,6 +172,36 @@ func existingMACs(v *schema.VM, c *cluster.Config) []string {
 			out = append(out, strings.ToUpper(c.MACs[i]))
 		default:
 			return out
+		}
+	}
+	return out
+}
+
+// owners are the VMs, as STACK/KEY, of guests that match several entries of the lock, as
+// after a merge of two branches: the only one of which that was recorded, or the only one
+// that has its name; else empty.
+func owners(matches []cluster.Match) map[int]string {
+	all := map[int][]*cluster.Match{}
+	for i := range matches {
+		if m := &matches[i]; m.Guest != nil && m.Entry != nil {
+			all[m.VMID] = append(all[m.VMID], m)
+		}
+	}
+	out := map[int]string{}
+	for vmid, several := range all {
+		if len(several) < 2 {
+			continue
+		}
+		out[vmid] = ""
+		for _, is := range []func(*cluster.Match) bool{
+			func(m *cluster.Match) bool { return m.Entry.Fingerprint != nil },
+			func(m *cluster.Match) bool { return m.Name() == m.Guest.Name },
+		} {
+			one := slices.DeleteFunc(slices.Clone(several), func(m *cluster.Match) bool { return !is(m) })
+			if len(one) == 1 {
+				out[vmid] = one[0].Stack + "/" + one[0].Key
+				break
+			}
 		}
 	}
 	return out

@@ -29,7 +29,8 @@ type Options struct {
 
 	Project string // a random id, for a lock that has none
 
-	Again []string // STACK/KEY of VMs that get another VMID and other MAC addresses
+	Again []string // STACK/KEY of VMs that get other MAC addresses, and another VMID if several have theirs
+	MACs  []string // addresses of guests of the cluster, which are not chosen
 }
 
 // Decide makes the decisions that p needs and old does not have. It does not

@@ -10,8 +10,8 @@ import (
 	"stackgen/schema"
 )
 
-// again drops the decisions of VMs that get new ones. A VM that was seen in the cluster
-// keeps its own.
+// again drops the MAC addresses of VMs that get new ones, and the VMID of one that
+// another VM has as well. A VM that was seen in the cluster keeps its own.
 func (d *decider) again() {
 	for _, name := range d.options.Again {
 		stack, key, _ := strings.Cut(name, "/")
@@ -28,12 +28,29 @@ func (d *decider) again() {
 		case v.Fingerprint != nil:
 			f.Reason = "it was seen in the cluster: with another VMID, an apply would destroy it and create another VM"
 		default:
-			*v = VM{Node: v.Node, Clone: v.Clone, Profile: v.Profile, Template: v.Template, Unit: v.Unit, Member: v.Member, Former: v.Former, at: v.at}
+			vmid := v.VMID
+			if d.old.shared(vmid) {
+				vmid = 0
+			}
+			*v = VM{VMID: vmid, MACs: []string{}, Node: v.Node, Clone: v.Clone, Profile: v.Profile, Template: v.Template, Unit: v.Unit, Member: v.Member, Former: v.Former, at: v.at}
 			continue
 		}
 		d.result.Refusals = append(d.result.Refusals, f)
 	}
 	d.before, d.old = d.old, d.lock.clone()
+}
+
+// shared reports whether several VMs have a VMID.
+func (l *Lock) shared(vmid int) bool {
+	n := 0
+	for _, s := range l.Stacks {
+		for _, v := range s.Value.VMs {
+			if v.Value.VMID == vmid && v.Value.Status != Forgotten && s.Value.Status != Forgotten {
+				n++
+			}
+		}
+	}
+	return n > 1
 }
 
 // reserveBefore keeps the VMIDs and MAC addresses of VMs that get others from being
@@ -48,6 +65,9 @@ func (d *decider) reserveBefore() {
 				d.takeMAC(mac, "what "+name+" was")
 			}
 		}
+	}
+	for _, mac := range d.options.MACs {
+		d.takeMAC(mac, "a guest of the cluster")
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -18,18 +19,29 @@ type Recording struct {
 	What  []string `json:"what"`
 }
 
+// A Decision is what was decided again for a VM.
+type Decision struct {
+	Stack string   `json:"stack"`
+	Key   string   `json:"key"`
+	VMID  int      `json:"vmid"`
+	MACs  []string `json:"macs"`
+}
+
 // A Resolve is what was recorded in the lock. Its JSON keys are stable.
 type Resolve struct {
 	Recorded []Recording       `json:"recorded"`
 	Left     []finding.Finding `json:"not_recorded"` // about VMs of which nothing was recorded
-	Next     []string          `json:"next"`         // commands
+	Decided  []Decision        `json:"decided"`
+	Kept     []finding.Finding `json:"kept"` // about VMs that may exist, for which nothing was decided again
+	Next     []string          `json:"next"` // commands
 
 	File string `json:"-"` // the lock
 }
 
 // Print writes the report as text or JSON.
 func (r *Resolve) Print(w io.Writer, o Options) error {
-	safe := clean(Resolve{Recorded: append([]Recording{}, r.Recorded...), Left: NewFindings(r.Left, nil).Findings, Next: append([]string{}, r.Next...), File: r.File})
+	safe := clean(Resolve{Recorded: append([]Recording{}, r.Recorded...), Left: NewFindings(r.Left, nil).Findings,
+		Decided: append([]Decision{}, r.Decided...), Kept: NewFindings(r.Kept, nil).Findings, Next: append([]string{}, r.Next...), File: r.File})
 	if o.Format == "json" {
 		return writeJSON(w, safe)
 	}
@@ -49,6 +61,12 @@ func (r *Resolve) text(w io.Writer, o Options) {
 	if len(r.Recorded) > 0 {
 		answer = "recorded in " + r.File + ": " + r.counts()
 	}
+	if n := len(r.Decided); n > 0 {
+		answer = fmt.Sprintf("decided again and rendered: %s; %s", Count(n, "VM"), answer)
+	}
+	if n := len(r.Kept); n > 0 {
+		answer = fmt.Sprintf("blocked: %s may exist, so nothing was decided again; %s", Count(n, "VM"), answer)
+	}
 	if n := len(r.Left); n > 0 {
 		answer += fmt.Sprintf("; not recorded: %s, listed below", Count(n, "VM"))
 		if other := NewFindings(r.Left, nil).OtherCluster(); other != "" {
@@ -56,6 +74,10 @@ func (r *Resolve) text(w io.Writer, o Options) {
 		}
 	}
 	fmt.Fprintln(w, answer)
+	writeRows(w, rows(r.Kept, o.Verbose), o)
+	for _, d := range r.Decided {
+		fmt.Fprintln(w, line(fmt.Sprintf("%s/%s: VMID %d, MAC %s", d.Stack, d.Key, d.VMID, cmp.Or(strings.Join(d.MACs, " "), "none"))))
+	}
 	for _, g := range r.groups(o.Verbose) {
 		fmt.Fprintln(w, line(g))
 	}

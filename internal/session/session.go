@@ -86,15 +86,25 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 // Judge judges what was read, without import files and plans.
 func (s *Session) Judge() []finding.Finding { return guard.Judge(s.input()) }
 
-// Observe reads the cluster and the states, and returns what the lock records of them,
-// and findings about the VMs of which it records nothing.
-func (s *Session) Observe(ctx context.Context) ([]lock.Observed, []finding.Finding, error) {
+// An Observation is what was read of the cluster and the states for the lock.
+type Observation struct {
+	Seen []lock.Observed
+	Left []finding.Finding // about the VMs of which the lock records nothing
+	Kept []finding.Finding // about the VMs of again that may exist
+	MACs []string          // of all guests
+}
+
+// Observe reads the cluster and the states. again are VMs that were never seen, as the
+// user says, each as STACK/KEY.
+func (s *Session) Observe(ctx context.Context, again []string) (*Observation, error) {
 	if err := s.Look(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	in := s.input()
-	seen, left := guard.Observe(in, guard.Judge(in))
-	return seen, left, nil
+	found := guard.Judge(in)
+	o := &Observation{Kept: guard.Again(in, found, again), MACs: s.Inventory.MACs()}
+	o.Seen, o.Left = guard.Observe(in, found)
+	return o, nil
 }
 
 // Matches says which guest each VM of the project is.

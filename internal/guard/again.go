@@ -1,0 +1,70 @@
+package guard
+
+import (
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+)
+
+// Again checks that VMs, each as STACK/KEY, were never seen, so that they can get other
+// MAC addresses and another VMID. It returns a finding for each that may exist.
+func Again(in Input, found []finding.Finding, names []string) []finding.Finding {
+	var out []finding.Finding
+	matches := Matches(in)
+	owner := owners(matches)
+	for _, name := range names {
+		stack, key, _ := strings.Cut(name, "/")
+		f := finding.Finding{Address: finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: key}}
+		for i := range matches {
+			m := &matches[i]
+			if m.Stack != stack || m.Key != key || m.Entry == nil {
+				continue
+			}
+			f.VMID, f.Node, f.Name = m.VMID, m.Entry.Node, m.Name()
+			other, several := owner[m.VMID]
+			own := m.Guest != nil && (!several || other == "" || other == name)
+			if seen(in, &f, m, own, found) {
+				out = append(out, f)
+			}
+		}
+	}
+	finding.Sort(out)
+	return out
+}
+
+// seen makes the finding of a VM that may exist. own says that the guest which it
+// matches is not another VM of the project.
+func seen(in Input, f *finding.Finding, m *cluster.Match, own bool, found []finding.Finding) bool {
+	state, read := in.State[UnitID{m.Stack, lock.UnitVM}]
+	keys := map[string]bool{m.Key: true}
+	for _, a := range m.Entry.Former {
+		keys[a.Key] = true
+	}
+	switch {
+	case m.VM != nil && m.VM.Adopt:
+		f.Is(finding.OtherVM, "the spec adopts it: it has the VMID and MAC addresses that it has in the cluster")
+		return true
+	case !read || state.Unreadable != "":
+		f.Is(finding.Unknown, "its state could not be read, so it may exist").Because("%s", state.Unreadable)
+		return true
+	case own:
+		f.Is(finding.OtherVM, "it exists, and an apply would change its MAC addresses or replace it").Because("%s", describe(m.Guest))
+		return true
+	}
+	for _, r := range state.Resources {
+		if r.Type == TypeVM && keys[r.Key] {
+			f.Is(finding.OtherVM, "it is in state, so it was created already").Because("%s has VMID %d", r.Address, r.VMID)
+			return true
+		}
+	}
+	for _, other := range found {
+		if other.Address == f.Address && other.Kind == finding.Unknown || other.Type == finding.Stack && other.Stack == f.Stack && other.Stops() {
+			f.Is(finding.Unknown, other.Reason+", so it may exist")
+			f.Evidence, f.Steps = other.Evidence, other.Steps
+			return true
+		}
+	}
+	return false
+}
