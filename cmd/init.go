@@ -41,7 +41,7 @@ func (e *env) initCommand() *cli.Command {
 			}
 			command := "stackgen render"
 			if dir != "." {
-				command += " " + shell.Word(dir)
+				command += " " + shell.Path(dir)
 			}
 			return report.Printf(e.errOut, "Next: edit %s, then run `%s`.\n", filepath.Join(dir, "specs", "example.yaml"), command)
 		},

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
+	"github.com/agext/levenshtein"
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/project"
@@ -66,7 +68,7 @@ func (e *env) app() *cli.App {
 		OnUsageError:         usageError,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("there is no command %q; `stackgen --help` lists them", c.Args().First())
+				return unknownCommand(c)
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -80,7 +82,44 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "stackgen" {
 		name += " " + c.Command.Name
 	}
+	near := ""
+	if flag, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown && c.Command != nil {
+		var names []string
+		for _, f := range c.Command.Flags {
+			names = append(names, f.Names()...)
+		}
+		near = nearestOf(strings.TrimLeft(flag, "-"), names, "--")
+	}
+	if near != "" {
+		return fmt.Errorf("%w%s See `%s --help`", err, near, name)
+	}
 	return fmt.Errorf("%w; see `%s --help`", err, name)
+}
+
+func unknownCommand(c *cli.Context) error {
+	name := c.Args().First()
+	var names []string
+	for _, known := range c.App.Commands {
+		names = append(names, known.Names()...)
+	}
+	if near := nearestOf(name, names, ""); near != "" {
+		return fmt.Errorf("there is no command %q%s `stackgen --help` lists them", name, near)
+	}
+	return fmt.Errorf("there is no command %q; `stackgen --help` lists them", name)
+}
+
+// nearestOf asks whether the name was meant that is at most two edits away.
+func nearestOf(word string, names []string, prefix string) string {
+	best, least := "", 3
+	for _, name := range names {
+		if d := levenshtein.Distance(word, name, nil); d < least && d < len(name) {
+			best, least = name, d
+		}
+	}
+	if best == "" || len(word) > 64 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean `%s%s`?", prefix, best)
 }
 
 func buildVersion() string {

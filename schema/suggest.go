@@ -91,11 +91,11 @@ func suggest(key string, fields []Field, path string) string {
 	}
 	root, _, _ := strings.Cut(path, ".")
 	if slices.Contains([]string{"vms", "groups", "defaults", "teacher", "students"}, root) {
-		if text := outside(word, VMFields); text != "" {
-			return text + ", a key of the VM"
+		if text := outside(word, VMFields, "VM"); text != "" {
+			return text
 		}
-		if text := outside(word, slices.Concat(sharedFields, stackFields)); text != "" {
-			return text + ", a key of the stack"
+		if text := outside(word, slices.Concat(sharedFields, stackFields), "stack"); text != "" {
+			return text
 		}
 	}
 	if near := nearest(key, keysOf(fields)); near != "" {
@@ -105,10 +105,13 @@ func suggest(key string, fields []Field, path string) string {
 }
 
 // outside is a key, or what it is a synonym of, in the table of an outer level.
-func outside(word string, fields []Field) string {
-	for _, target := range append([]string{word}, synonyms[word]...) {
+func outside(word string, fields []Field, level string) string {
+	if find(fields, word) != nil {
+		return word + " is a key of the " + level
+	}
+	for _, target := range synonyms[word] {
 		if text := meant(target, fields); text != "" {
-			return text
+			return text + " It is a key of the " + level
 		}
 	}
 	return ""

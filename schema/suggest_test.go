@@ -36,18 +36,15 @@ func TestSuggestions(t *testing.T) {
 		{"cores", stack, "", "defaults: {cores: ...}"},
 		{"endpoint", stack, "", "backend: {endpoint: ...}"},
 		{"tag", networkFields, "vms.a.networks[0]", `"vlan"`},
-		{"ip", networkFields, "vms.a.networks[0]", "cloud_init: {ipv4: ...}?, a key of the VM"},
+		{"ip", networkFields, "vms.a.networks[0]", "did you mean cloud_init: {ipv4: ...}? It is a key of the VM"},
 		{"storage", diskFields, "defaults.disks[0]", `"datastore"`},
-		{"vmids", VMFields, "defaults", `"vmids"?, a key of the stack`},
+		{"vmids", VMFields, "defaults", "vmids is a key of the stack"},
 		{"host", proxmoxFields, "proxmox", `"endpoint"`},
 		{"zzzzzz", proxmoxFields, "proxmox", "known keys: endpoint, insecure, ca_file"},
 	} {
-		want := "did you mean " + c.want
-		if !strings.Contains(c.want, "?,") {
-			want += "?"
-		}
-		if strings.HasPrefix(c.want, "known") {
-			want = c.want
+		want := c.want
+		if !strings.Contains(want, " key") && !strings.HasPrefix(want, "known") {
+			want = "did you mean " + want + "?"
 		}
 		if got := suggest(c.key, c.fields, c.path); got != want {
 			t.Errorf("%s in %q: %s, want %s", c.key, c.path, got, want)

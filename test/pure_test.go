@@ -31,7 +31,7 @@ var may = map[string][]string{
 	"internal/drift":    {"schema", "internal/lock", "internal/cluster"},
 	"internal/disk":     {},
 	"internal/pvesim":   {},
-	"internal/proxmox":  {"internal/cluster", "internal/secret", "internal/disk"},
+	"internal/proxmox":  {"internal/cluster", "internal/secret", "internal/shell", "internal/disk"},
 	"internal/names":    {"internal/cluster", "internal/secret"},
 	"internal/engine":   {},
 	"internal/edit":     {},

@@ -128,7 +128,7 @@ func (h hold) refuse(f *finding.Finding, what string) {
 	case g.Lock == "" || len(waiting) > 0:
 	default:
 		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
-			fmt.Sprintf("pvesh get /nodes/%s/tasks --source active", g.Node), fmt.Sprintf("qm unlock %d", g.VMID))
+			"pvesh get "+shell.Word("/nodes/"+g.Node+"/tasks")+" --source active", fmt.Sprintf("qm unlock %d", g.VMID))
 		if g.Lock == "clone" || g.Lock == "create" {
 			f.Next("an interrupted clone is not a complete VM: destroy it as root, then run preflight again", destroyByHand(g)...)
 		}

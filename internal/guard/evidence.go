@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/shell"
 )
 
 // describe says in one line what a guest is: where, since when, with what disks.
@@ -62,23 +63,24 @@ func duration(seconds int64) string {
 
 // inspect is the line that shows a guest's configuration, from any node.
 func inspect(g *cluster.Guest) string {
-	return fmt.Sprintf("pvesh get /nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID)
+	return "pvesh get " + shell.Word(fmt.Sprintf("/nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID))
 }
 
 // set is the line that sets options of a VM, on any node.
 func set(g *cluster.Guest, options string) string {
-	return fmt.Sprintf("pvesh set /nodes/%s/qemu/%d/config %s", g.Node, g.VMID, options)
+	return "pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", g.Node, g.VMID)) + " " + options
 }
 
 // destroyByHand are the lines that destroy a VM, on any node: Proxmox VE does not
 // destroy a running one.
 func destroyByHand(g *cluster.Guest) []string {
-	at := fmt.Sprintf("/nodes/%s/qemu/%d", g.Node, g.VMID)
+	path := fmt.Sprintf("/nodes/%s/qemu/%d", g.Node, g.VMID)
+	at := shell.Word(path)
 	switch {
 	case g.Lock != "":
 		return []string{"pvesh delete " + at + " --skiplock 1"}
 	case g.Status == "running":
-		return []string{"pvesh create " + at + "/status/stop", "pvesh delete " + at}
+		return []string{"pvesh create " + shell.Word(path+"/status/stop"), "pvesh delete " + at}
 	}
 	return []string{"pvesh delete " + at}
 }

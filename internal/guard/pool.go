@@ -5,6 +5,7 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 )
 
 // pools judges the pool that a stack creates, and the pools that its VMs join.
@@ -45,7 +46,7 @@ func (j *judge) pools(at *place) {
 			f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+id+", create: true}")
 			what = "or " + what
 		}
-		f.Next(what, "pvesh create /pools --poolid "+id)
+		f.Next(what, "pvesh create /pools --poolid "+shell.Word(id))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 )
 
 // present judges a VM whose VMID a guest has.
@@ -67,7 +68,7 @@ func (s *subject) onOtherNode() bool {
 	s.Severity = finding.Blocked
 	s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
 	s.Next("to leave it there, write into "+s.at.Spec, s.line("node: "+s.guest.Node))
-	s.Next("or migrate it back first", fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/migrate --target %s%s", s.guest.Node, s.guest.VMID, s.entry.Node, online(s.guest)))
+	s.Next("or migrate it back first", "pvesh create "+shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/migrate", s.guest.Node, s.guest.VMID))+" --target "+shell.Word(s.entry.Node)+online(s.guest))
 	s.Next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec, "profiles: {"+s.profile.Name+": {ignore_changes: [node_name, ...]}}")
 	return true
 }

@@ -81,7 +81,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 			why = answer.Error
 		}
 		f.Is(finding.Unknown, "what DNS has for it is not known: "+why)
-		f.Next("query it, then run preflight again", fmt.Sprintf("dig @%s -p %d %s A", at.DNS.Server, at.DNS.Port, shell.Word(name)))
+		f.Next("query it, then run preflight again", fmt.Sprintf("dig %s -p %d %s A", shell.Word("@"+at.DNS.Server), at.DNS.Port, shell.Word(name)))
 	case len(states) > 0 && len(answer.Addresses) > 0:
 		f.Is(finding.Managed, "in state and in DNS").Because("DNS has %s", strings.Join(answer.Addresses, " "))
 	case len(states) > 0:

@@ -3,6 +3,7 @@ package guard
 import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 )
 
 // A Use is the lock that a run holds on the state of a unit.
@@ -29,7 +30,7 @@ func (u Use) Finding() finding.Finding {
 	f.Because("%s holds the lock of the state%s: %s", u.Who, since, u.Operation)
 	f.Next("wait until it has ended, then run the same command again")
 	if !u.Released && u.ID != "" {
-		f.Next("or, if that run was killed and its lock is left behind, remove the lock", lock.InUnit(u.Unit.Stack, u.Unit.Unit, "terragrunt run -- force-unlock -force "+u.ID))
+		f.Next("or, if that run was killed and its lock is left behind, remove the lock", lock.InUnit(u.Unit.Stack, u.Unit.Unit, "terragrunt run -- force-unlock -force "+shell.Word(u.ID)))
 	}
 	return f
 }

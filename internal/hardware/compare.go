@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -71,7 +72,7 @@ func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Diff
 	}
 	d.Line, d.Reason = r.line(c, f, was, is)
 	if f.Key == "pool" && d.Line == "" {
-		d.Commands = []string{fmt.Sprintf("pvesh set /pools/%s --vms %d", is.Str(), r.vmid)}
+		d.Commands = []string{fmt.Sprintf("pvesh set %s --vms %d", shell.Word("/pools/"+is.Str()), r.vmid)}
 	}
 	return d, true
 }

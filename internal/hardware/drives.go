@@ -32,7 +32,7 @@ func (r *Reading) disks(f *schema.Field) {
 			e.values["interface"] = key
 			gib, ok := gibibytes(e.values["size"])
 			if !ok || gib < 1 {
-				r.refuse(f.Key, key+"="+r.raw[key], "a spec has disks of whole GiB, and this one has less than one", fmt.Sprintf("pvesh set /nodes/%s/qemu/%d/resize --disk %s --size 1G", r.node, r.vmid, key))
+				r.refuse(f.Key, key+"="+r.raw[key], "a spec has disks of whole GiB, and this one has less than one", "pvesh set "+shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/resize", r.node, r.vmid))+" --disk "+shell.Word(key)+" --size 1G")
 			}
 			e.values["size"] = strconv.Itoa(gib)
 			list.Items = append(list.Items, r.entry(f, key, e))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -71,7 +72,7 @@ func (r *Reading) get(path string) (string, bool) {
 
 // set is the command that sets options of the VM. It runs on any node, as qm does not.
 func (r *Reading) set(format string, args ...any) string {
-	return fmt.Sprintf("pvesh set /nodes/%s/qemu/%d/config ", r.node, r.vmid) + fmt.Sprintf(format, args...)
+	return "pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", r.node, r.vmid)) + " " + fmt.Sprintf(format, args...)
 }
 
 // property reads a property as its row describes it.

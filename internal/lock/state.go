@@ -3,8 +3,8 @@ package lock
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
-	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
@@ -53,15 +53,15 @@ func moveCommands(was, now *Stack) []string {
 	s3 := func(s *Stack) string {
 		out := "aws s3"
 		if s.Backend.Endpoint != "" {
-			out += " --endpoint-url " + s.Backend.Endpoint
+			out += " --endpoint-url " + shell.Word(s.Backend.Endpoint)
 		}
 		return out
 	}
-	url := func(s *Stack) string { return "s3://" + s.Backend.Bucket + "/" + s.StateKey }
-	dir := func(s *Stack) string { return ".state/" + s.StateKey }
+	url := func(s *Stack) string { return shell.Word("s3://" + s.Backend.Bucket + "/" + s.StateKey) }
+	dir := func(s *Stack) string { return shell.Word(".state/" + s.StateKey) }
 	switch {
 	case was.Backend.Type == "local" && now.Backend.Type == "local":
-		parent := dir(now)[:strings.LastIndexByte(dir(now), '/')]
+		parent := shell.Word(path.Dir(".state/" + now.StateKey))
 		return []string{"mkdir -p " + parent + " && mv " + dir(was) + " " + dir(now)}
 	case was.Backend.Type == "local":
 		return []string{s3(now) + " cp --recursive " + dir(was) + " " + url(now)}
@@ -70,11 +70,9 @@ func moveCommands(was, now *Stack) []string {
 	case was.Backend.Endpoint == now.Backend.Endpoint:
 		return []string{s3(now) + " mv --recursive " + url(was) + " " + url(now)}
 	default:
-		return []string{s3(was) + " cp --recursive " + url(was) + " state-" + lastPart(was.StateKey), s3(now) + " cp --recursive state-" + lastPart(was.StateKey) + " " + url(now)}
+		return []string{s3(was) + " cp --recursive " + url(was) + " " + shell.Word("state-"+path.Base(was.StateKey)), s3(now) + " cp --recursive " + shell.Word("state-"+path.Base(was.StateKey)) + " " + url(now)}
 	}
 }
-
-func lastPart(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // InUnit is the line that runs a command in the generated folder of a unit.
 func InUnit(stack, unit, command string) string {

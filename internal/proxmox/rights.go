@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/shell"
 )
 
 // rights is the dump of /access/permissions: path, privilege, and whether the
@@ -115,8 +116,8 @@ func (a *advisor) command(grantOn, privilege, at string) string {
 	if privilege == cluster.VMMonitor {
 		role, newRole = "StackgenAgent", "pveum role add StackgenAgent --privs VM.Monitor && "
 	}
-	user := fmt.Sprintf("pveum acl modify %s --users '%s' --roles %s", grantOn, a.user, role)
-	token := fmt.Sprintf("pveum acl modify %s --tokens '%s!%s' --roles %s", grantOn, a.user, a.token, role)
+	user := fmt.Sprintf("pveum acl modify %s --users %s --roles %s", shell.Word(grantOn), shell.Quote(a.user), role)
+	token := fmt.Sprintf("pveum acl modify %s --tokens %s --roles %s", shell.Word(grantOn), shell.Quote(a.user+"!"+a.token), role)
 	switch {
 	case a.token == "", a.known && !a.separate:
 		return newRole + user

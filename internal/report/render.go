@@ -130,7 +130,7 @@ func (r *Render) next(w io.Writer) error {
 	}
 	text := "next:\n"
 	for _, name := range r.Stacks {
-		text += fmt.Sprintf("  (cd %s && terragrunt stack run plan)\n", shell.Word(path.Join(r.Root, "stacks", name)))
+		text += fmt.Sprintf("  (cd %s && terragrunt stack run plan)\n", shell.Path(path.Join(r.Root, "stacks", name)))
 	}
 	return Text(w, text)
 }

@@ -13,6 +13,14 @@ func Word(text string) string {
 	return Quote(text)
 }
 
+// Path is the path of a file as one word, which no program takes for an option.
+func Path(path string) string {
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return Word(path)
+}
+
 // special reports whether a character may mean something to a shell.
 func special(c rune) bool {
 	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-+:@,%=", c))
