@@ -58,7 +58,7 @@ func replaces(p *schema.Project, stack, key string, was, is Identity) string {
 	}
 	switch {
 	case is.VMID != was.VMID:
-		return fmt.Sprintf("rendered with VMID %d before, and with %d now, from a lock that was lost or edited: an apply would destroy it and create another VM", was.VMID, is.VMID)
+		return "rendered with another VMID before, and the lock was lost or edited: an apply would destroy it and create another VM"
 	case changes(p, v, "efi_disk", was.EFIType, is.EFIType):
 		return fmt.Sprintf("the type of its EFI disk would change from %s to %s: an apply would destroy the VM and create another", was.EFIType, is.EFIType)
 	case changes(p, v, "tpm_state", was.TPMVersion, is.TPMVersion):
@@ -72,7 +72,7 @@ func otherMAC(p *schema.Project, stack, key string, was, is Identity) string {
 	_, v := findVM(p, stack, key)
 	for i := range min(len(was.MACs), len(is.MACs)) {
 		if was.MACs[i] != is.MACs[i] && was.MACs[i] != "" && v != nil && v.MACs[i] == "" {
-			return fmt.Sprintf("rendered with the MAC address %s before, and with another one now, from a lock that was lost: an apply would change it", was.MACs[i])
+			return "rendered with another MAC address before, and the lock was lost: an apply would change it"
 		}
 	}
 	return ""
@@ -105,9 +105,13 @@ func otherVM(v *schema.VM, stack, key, reason string, was, is Identity) finding.
 		Kind: finding.OtherVM, Severity: finding.Blocked, Reason: reason}
 	switch {
 	case was.VMID != is.VMID:
+		if is.VMID != 0 {
+			f.Because("VMID %d before, %d now", was.VMID, is.VMID)
+		}
 		f.Next("restore the lock", "git checkout -- "+lock.File)
 		f.Next("or, if it is lost, write into "+spec+" which VM this is", line)
 	case !slices.Equal(was.MACs, is.MACs):
+		f.Because("MAC addresses %q before, %q now", was.MACs, is.MACs)
 		f.Next("restore the lock", "git checkout -- "+lock.File)
 		var lines []string
 		for i, mac := range was.MACs {

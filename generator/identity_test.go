@@ -25,7 +25,7 @@ func TestOtherVMs(t *testing.T) {
 		want          string // in the reason; empty if nothing is refused
 	}{
 		"the same":          {before: web, after: web},
-		"another VMID":      {before: web, after: other, want: "rendered with VMID 300 before, and with 301 now"},
+		"another VMID":      {before: web, after: other, want: "rendered with another VMID before"},
 		"adopted":           {before: web, after: other, vm: schema.VM{Adopt: true}},
 		"renamed to it":     {before: web, after: other, renamed: []schema.Rename{{From: "old", To: "web"}}},
 		"another EFI disk":  {before: web, after: efi, want: "the type of its EFI disk would change from 4m to 2m"},

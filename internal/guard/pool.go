@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -21,9 +22,7 @@ func (j *judge) pools(at *place) {
 	}
 	if u := at.lock.Units.Get(lock.UnitPool); u != nil && u.Status == lock.Retired {
 		for _, r := range j.State[UnitID{at.Name, lock.UnitPool}].Resources {
-			f := j.add(at, lock.UnitPool, finding.Pool, r.Key)
-			f.Resource = r.Address
-			f.Is(finding.Retiring, "retired: the next apply deletes it, after its VMs")
+			j.retiredPool(at, r)
 		}
 	}
 	var others []string
@@ -47,6 +46,37 @@ func (j *judge) pools(at *place) {
 			what = "or " + what
 		}
 		f.Next(what, "pvesh create /pools --poolid "+shell.Word(id))
+	}
+}
+
+// retiredPool is a pool to delete. Proxmox VE deletes only an empty one, and the
+// provider moves VMs into another pool, but takes none out.
+func (j *judge) retiredPool(at *place, r Resource) {
+	f := j.add(at, lock.UnitPool, finding.Pool, r.Key)
+	f.Resource = r.Address
+	f.Is(finding.Retiring, "retired: the next apply deletes it, after its VMs")
+	found := j.Inventory.Pool(r.Key)
+	if found == nil || j.Destroy {
+		return
+	}
+	leaving := map[int]bool{}
+	for _, e := range at.lock.VMs {
+		leaving[e.Value.VMID] = e.Value.Status == lock.Retired
+	}
+	for _, v := range at.VMs {
+		if e := at.entries[v.Key]; e != nil && v.PoolID != "" && v.PoolID != r.Key {
+			leaving[e.VMID] = true
+		}
+	}
+	var stay []string
+	for _, vmid := range found.Members {
+		if !leaving[vmid] {
+			stay = append(stay, fmt.Sprint(vmid))
+		}
+	}
+	if len(stay) > 0 {
+		f.Is(finding.Busy, "retired, and VMs stay in it: Proxmox VE deletes only an empty pool, and the provider takes no VM out of one").Because("its VMs: %s", strings.Join(stay, " "))
+		f.Next("take them out of it, then run preflight again", "pvesh set /pools/"+shell.Word(r.Key)+" --vms "+strings.Join(stay, ",")+" --delete 1")
 	}
 }
 

@@ -166,7 +166,7 @@ func (s *subject) absent() {
 	if s.match.VM.Adopt {
 		s.Is(finding.NotFound, "the spec adopts a VMID that no guest of the cluster has").Because("no guest has VMID %d", s.VMID)
 		s.Next("correct the VMID in "+s.at.Spec, s.line("adopt: {vmid: N}"))
-		s.Next("or, to create it, write its template instead of adopt", s.line("template: VMID"))
+		s.Next("or, to create it, write its template into "+s.at.Spec+", instead of adopt", s.line("template: VMID"))
 		return
 	}
 	if id, ok := s.imported(); ok {

@@ -89,7 +89,7 @@ func (d *stackDecider) pool(create bool) {
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
 	if !create && inside && d.retired[UnitPool] {
-		d.clash(listPos(d.stack.Retired, UnitPool), "retired", "remove pool too: one apply then removes the VMs from the pool and destroys it", "the pool is in retired, but VMs are still in it")
+		d.clash(listPos(d.stack.Retired, UnitPool), "retired", "remove pool too; preflight then prints how to take the VMs out of the pool", "the pool is in retired, but VMs are still in it")
 	}
 }
 

@@ -33,7 +33,7 @@ func leaveWrongImport(w *faultCase) {
 	loseState(w)
 	before := filepath.Join(w.TempDir(), "before")
 	check(w.T, os.CopyFS(before, os.DirFS(w.dir)))
-	w.spec(strings.Replace(faultSpec+faultLast, "a: {", "a: {adopt: {vmid: 123}, ", 1), true)
+	w.spec(strings.Replace(faultSpec+faultLast, "\n  a: {", "\n  a: {adopt: {vmid: 123}, ", 1), true)
 	w.must(w.stackgen("import-blocks"))
 	imports := "stacks/live/imports/proxmox-vm.tf"
 	body, err := os.ReadFile(filepath.Join(w.dir, imports))

@@ -23,7 +23,7 @@ func moreWayStates() []*wayState {
 		out = append(out, s)
 	}
 	// What a render refuses.
-	add("VMID changed in the spec", func(w *faultCase) { w.spec(withLine("b", "vmid: 310"), false) }, render)
+	add("VMID changed in the spec", func(w *faultCase) { w.spec(withLine("b", "vmid: 310"), false) }, render, func(s *wayState) { s.not = "if the VM with the new VMID exists" })
 	add("VMID changed in the spec to that of another VM", func(w *faultCase) {
 		w.spec(withLine("b", "vmid: 310"), false)
 		w.add(guest(310, "pve2", "live-b"))
