@@ -120,6 +120,9 @@ func (d *decider) reserveOld(take func(vmid int, holder string)) {
 	}
 	var left Ordered[VM]
 	for _, s := range d.old.Stacks {
+		if d.probablyRenamed(s) {
+			continue // what its VMs have is no mistake of the new stack
+		}
 		for _, v := range s.Value.VMs {
 			v.Key = s.Key + "/" + v.Key
 			if v.Value.Status == Forgotten || s.Value.Status == Forgotten || forgotten[v.Key] || forgotten[s.Key+"/"] {

@@ -113,15 +113,15 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 	if b := n.Get("backend"); b != nil {
 		r.known(b, "type", "bucket", "region", "endpoint", "path_style", "lock")
 		s.Backend = Backend{Type: r.text(b, "type", "backend"), Bucket: r.text(b, "bucket", "bucket"), Region: r.text(b, "region", "id"),
-			Endpoint: r.text(b, "endpoint", "url"), PathStyle: r.flag(b, "path_style"), Lock: r.flag(b, "lock")}
+			Endpoint: r.text(b, "endpoint", "endpoint"), PathStyle: r.flag(b, "path_style"), Lock: r.flag(b, "lock")}
 	}
 	if p := n.Get("proxmox"); p != nil {
 		r.known(p, "endpoint", "insecure", "ca_file")
-		s.Proxmox = &Proxmox{Endpoint: r.text(p, "endpoint", "url"), Insecure: r.flag(p, "insecure"), CAFile: r.text(p, "ca_file", "line")}
+		s.Proxmox = &Proxmox{Endpoint: r.text(p, "endpoint", "endpoint"), Insecure: r.flag(p, "insecure"), CAFile: r.text(p, "ca_file", "line")}
 	}
 	if d := n.Get("dns"); d != nil {
 		r.known(d, "zone", "server", "port", "key_name", "algorithm")
-		s.DNS = &DNS{Zone: r.text(d, "zone", "zone"), Server: r.text(d, "server", "host"), Port: r.number(d, "port", 1, 65535),
+		s.DNS = &DNS{Zone: r.text(d, "zone", "zone"), Server: r.text(d, "server", "server"), Port: r.number(d, "port", 1, 65535),
 			KeyName: r.text(d, "key_name", "keyname"), Algorithm: r.text(d, "algorithm", "id")}
 	}
 	if c := n.Get("cluster"); c != nil {

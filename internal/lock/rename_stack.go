@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -82,6 +83,14 @@ func (d *decider) successor(l *Stack) *schema.Stack {
 		}
 	}
 	return best
+}
+
+// probablyRenamed reports whether a stack will be refused as one that has another name
+// in the specs.
+func (d *decider) probablyRenamed(e Entry[Stack]) bool {
+	named := func(i schema.ListItem) bool { return i.Name == e.Key }
+	return e.Value.Status == Live && d.project.NewName(e.Key) == e.Key && !slices.ContainsFunc(d.project.Stacks, func(s *schema.Stack) bool { return s.Name == e.Key }) &&
+		!slices.ContainsFunc(d.project.Retired, named) && !slices.ContainsFunc(d.project.Forgotten, named) && d.successor(&e.Value) != nil
 }
 
 // stackRenamed adds the way out for a stack that has another name now.

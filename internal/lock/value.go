@@ -30,6 +30,9 @@ var forms = map[string]form{
 		fits, _ := schema.Matches("mac", s)
 		return fits || s == "" || s == schema.AutoMAC
 	}, "a unicast MAC address, auto, or empty"},
+	// Specs of earlier versions had hosts and ports that are refused now.
+	"endpoint": {regexp.MustCompile(`^https?://[^\x00-\x20\x7f-\x{a0}\x{2000}-\x{206f}"'@]+$`).MatchString, "a URL without credentials"},
+	"server":   {regexp.MustCompile(`^[0-9A-Za-z:][0-9A-Za-z.:_-]*$`).MatchString, "a host name or IP address"},
 	"seen mac": {regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`).MatchString, "a MAC address"},
 	"former":   {isFormer, "PROFILE/KEY"},
 }

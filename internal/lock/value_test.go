@@ -88,6 +88,16 @@ func TestEditedLock(t *testing.T) {
 	}
 }
 
+// TestLockOfEarlierSpecs checks that a lock can be read whose spec had values that are
+// refused now: the spec can be corrected only then.
+func TestLockOfEarlierSpecs(t *testing.T) {
+	for old, earlier := range map[string]string{"server: 192.0.2.53": "server: 300.1.1.1", "https://pve.example.org": "http://pve.example.org:99999/", "https://s3.example.org": "https://[::1]:9000"} {
+		if l, problems := Read("lock", []byte(strings.Replace(edited, old, earlier, 1))); l == nil {
+			t.Errorf("%s: %v", earlier, problems)
+		}
+	}
+}
+
 // edited is a lock that TestEditedLock edits.
 const edited = `version: 3
 project: 0f1e2d3c4b5a6978

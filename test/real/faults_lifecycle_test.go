@@ -1,0 +1,68 @@
+//go:build unix
+
+package real
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// lifecycleFaults are keys and stacks that are renamed, forgotten or merged, and lines of
+// it that are changed before the apply.
+func lifecycleFaults() []fault {
+	const forgotten = "forgotten, and still in state"
+	removeFromState := recovery{"state rm", nothingToDo, nil}
+	return []fault{
+		fault{name: "renamed a second time before the apply", event: specs(renamed("c", "z"), renamed("z", "y"))}.succeedsInBoth("1 changed, 0 destroyed"),
+		fault{name: "line of a rename changed before the apply", event: specs(renamed("c", "z"), renamed("c", "y"))}.succeedsInBoth("1 changed, 0 destroyed"),
+		fault{name: "renamed, and back before the apply", event: specs(renamed("c", "z"), renamed("z", "c"))}.succeedsInBoth(nothingToDo),
+		fault{name: "line of a rename removed before the apply", event: specs(renamed("c", "z"), lastKey("z"))}.succeedsInBoth("1 changed, 0 destroyed"),
+		fault{name: "new VM has the old key of a rename that was not applied", event: reuseKey}.refusedInBoth("other-vm c", "the state may still have that VM under it"),
+		fault{name: "renamed, and forgotten before the apply", event: specs(renamed("c", "z"), faultSpec+"forgotten: [z]\n"), recovery: removeFromState}.refusedInBoth("would-destroy z", forgotten),
+		fault{name: "line of a forgotten VM removed while the state has it", event: specs(faultSpec+"forgotten: [c]\n", faultSpec), recovery: removeFromState}.refusedInBoth("would-destroy c", forgotten),
+		fault{name: "two merged branches took one VMID", event: mergeBranches}.refusedInBoth("conflict c d", "its VMID is also another VM's in the lock"),
+		fault{name: "stack renamed in its spec", event: renameStack}.refusedInBoth("removed live", "the stack is in the lock, and its spec is gone"),
+	}
+}
+
+// lastKey is the spec with another key of its last VM.
+func lastKey(key string) string { return faultSpec + strings.Replace(faultLast, "c:", key+":", 1) }
+
+// renamed is the spec with a renamed last VM.
+func renamed(from, to string) string { return lastKey(to) + "renamed: {" + from + ": " + to + "}\n" }
+
+// specs renders one spec after the other, without an apply between them.
+func specs(all ...string) func(*faultCase) {
+	return func(w *faultCase) {
+		for _, spec := range all {
+			w.spec(spec, true)
+		}
+	}
+}
+
+// reuseKey renames a VM, and gives its key to a new one.
+func reuseKey(w *faultCase) {
+	w.spec(renamed("c", "z"), true)
+	w.spec(lastKey("z")+"  c: {node: pve1}\n", false)
+}
+
+// mergeBranches adds a VM, whose lock and files a merge left with the VMID of another one.
+func mergeBranches(w *faultCase) {
+	addVM(w)
+	for path, edit := range map[string][2]string{"stackgen.lock.yaml": {"vmid: 303", "vmid: 302"}, "stacks/live/terragrunt.stack.hcl": {"= 303", "= 302"}} {
+		file := filepath.Join(w.dir, path)
+		body, err := os.ReadFile(file)
+		check(w.T, err)
+		merged := strings.Replace(string(body), edit[0], edit[1], 1)
+		if merged == string(body) {
+			w.Fatalf("%s has no %q", path, edit[0])
+		}
+		check(w.T, os.WriteFile(file, []byte(merged), 0o666))
+	}
+}
+
+// renameStack changes the name of the stack in its spec.
+func renameStack(w *faultCase) {
+	w.spec(strings.Replace(faultSpec+faultLast, "name: live", "name: front", 1), false)
+}
