@@ -66,6 +66,7 @@ func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
 	holders := out.macHolders()
 	var all []Recording
 	for _, o := range seen {
+		o = o.readable()
 		s := out.Stacks.Get(o.Stack)
 		if s == nil {
 			continue
@@ -91,6 +92,48 @@ func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
 		}
 	}
 	return out, slices.DeleteFunc(all, func(r Recording) bool { return len(r.What) == 0 })
+}
+
+// readable is an observation without what no lock can have: a guest agent, for example,
+// reports any text as an address, and that must not keep the rest from being recorded.
+func (o Observed) readable() Observed {
+	none := func(format string) func(string) bool {
+		return func(s string) bool { fits, _ := matches(format, s); return !fits || s == "" }
+	}
+	if c := o.Cluster; c != nil && slices.ContainsFunc(append([]string{c.CA, c.Name}, c.addresses()...), func(s string) bool { return s != "" && none("line")(s) }) {
+		o.Cluster = nil
+	}
+	o.Units, o.VMs = slices.Clone(o.Units), slices.Clone(o.VMs)
+	for i := range o.Units {
+		if none("line")(o.Units[i].Lineage) {
+			o.Units[i].Lineage = ""
+		}
+	}
+	for i := range o.VMs {
+		v := &o.VMs[i]
+		v.Addresses = slices.DeleteFunc(slices.Clone(v.Addresses), none("line"))
+		if slices.ContainsFunc(v.MACs, func(mac string) bool { fits, _ := matches("chosen mac", mac); return !fits }) {
+			v.MACs = nil
+		}
+		if f := v.Fingerprint; f != nil {
+			v.Fingerprint = &Fingerprint{UUID: f.UUID, MACs: slices.DeleteFunc(slices.Clone(f.MACs), none("seen mac"))}
+			if none("line")(f.UUID) {
+				v.Fingerprint.UUID = ""
+			}
+			if v.Fingerprint.UUID == "" && len(v.Fingerprint.MACs) == 0 {
+				v.Fingerprint = nil
+			}
+		}
+	}
+	return o
+}
+
+func (c *Cluster) addresses() []string {
+	var out []string
+	for _, n := range c.Nodes {
+		out = append(out, n.Address)
+	}
+	return out
 }
 
 // observe records what was observed of the state of a unit. A lineage that is

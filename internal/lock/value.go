@@ -91,16 +91,19 @@ func (r *reader) checked(n *schema.Node, key, format string) string {
 	if s == "" {
 		return ""
 	}
-	f, own := forms[format]
-	fits, want := own && f.fits(s), f.want
-	if !own {
-		fits, want = schema.Matches(format, s)
-	}
-	if !fits {
+	if fits, want := matches(format, s); !fits {
 		r.fail(n.Pos, "%s is %q, but it must be %s", key, s, want)
 		return ""
 	}
 	return s
+}
+
+// matches reports whether text has a format of the lock or of specs.
+func matches(format, text string) (fits bool, want string) {
+	if f, own := forms[format]; own {
+		return f.fits(text), f.want
+	}
+	return schema.Matches(format, text)
 }
 
 // list reads a list, which may be missing.
