@@ -6,6 +6,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
 )
 
 // agentBlocks is a running VM with an enabled agent that does not answer: the
@@ -23,31 +24,37 @@ func (s *subject) agentBlocks() bool {
 		return false
 	}
 	if c.Agent == "" {
-		return s.agentGap(wait)
+		return s.entry.Status == lock.Live && s.agentGap(wait)
 	}
 	if c.Agent != cluster.AgentSilent {
 		return false
 	}
 	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+wait+" for it").Because("%s", describe(s.guest))
+	if s.Destroy || s.entry.Status == lock.Retired {
+		s.Next("disable it: the VM is destroyed anyway", s.removeAgent())
+		return true
+	}
 	s.Next("install and start the agent in the guest", "systemctl enable --now qemu-guest-agent")
 	s.withoutAgent()
 	return true
 }
+
+// removeAgent is the line that removes the agent from the VM's configuration.
+func (s *subject) removeAgent() string { return set(s.guest, "--delete agent") }
 
 // withoutAgent says how a VM does without an agent. The option must be gone, not 0: the
 // provider keeps a disabled agent as a block that no spec writes, and would stop and
 // start the VM to remove it.
 func (s *subject) withoutAgent() {
 	const what = "or, if the guest has no agent, disable it"
-	remove := set(s.guest, "--delete agent")
 	switch vm := s.match.VM; {
 	case s.profile != nil && s.profile.IgnoreAll:
-		s.Next(what, remove)
+		s.Next(what, s.removeAgent())
 	case vm == nil:
 	case len(vm.Records) > 0 && !vm.Address.IsValid():
 		s.Because("its DNS record needs the agent, which reports its address from DHCP")
 	default:
-		s.Next(what+": write into "+s.at.Spec+", render, then remove the option", s.line("agent: false"), "stackgen render", remove)
+		s.Next(what+": write into "+s.at.Spec+", render, then remove the option", s.line("agent: false"), "stackgen render", s.removeAgent())
 	}
 }
 

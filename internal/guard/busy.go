@@ -124,7 +124,7 @@ func (h hold) refuse(f *finding.Finding, what string) {
 	}
 	switch g := h.guest; {
 	case g.Lock == "suspended": // an unlock would discard its memory
-		f.Next("resume it, then run preflight again: its memory is on disk", fmt.Sprintf("qm resume %d", g.VMID))
+		f.Next("resume it, then run preflight again: its memory is on disk", fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/status/resume", g.Node, g.VMID))
 	case g.Lock == "" || len(waiting) > 0:
 	default:
 		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
@@ -135,21 +135,39 @@ func (h hold) refuse(f *finding.Finding, what string) {
 	}
 }
 
-// busy is a guest that an apply must not touch now: one that is not complete, or
-// that an apply would try to destroy and could not. A migration ends on another node, which a
-// profile that manages the node would undo by a replacement.
-func (s *subject) busy() bool {
-	if s.guest.Template {
-		return false
-	}
+// incomplete is a guest that no apply must touch now: what it is cannot be told before
+// its lock or task has ended.
+func (s *subject) incomplete() bool {
 	h := holdOn(s.Inventory, s.guest)
-	destroyed := len(s.states) > 0 && (s.Destroy || s.entry.Status == lock.Retired)
-	moving := s.guest.Lock == "migrate" && s.profile != nil && !s.profile.Ignores("node_name")
-	if h.blocks != all && !(h.blocks == changes && (destroyed || moving)) {
+	if s.guest.Template || h.blocks != all {
 		return false
 	}
 	h.refuse(s.Finding, "")
 	return true
+}
+
+// busy is a guest that a planned write would meet.
+func (s *subject) busy() bool {
+	h, planned := holdOn(s.Inventory, s.guest), s.planned()
+	if s.guest.Template || h.blocks == nothing || planned == "" {
+		return false
+	}
+	h.refuse(s.Finding, planned)
+	return true
+}
+
+// planned is the write to a held guest that is known without a plan, or "".
+func (s *subject) planned() string {
+	manages := func(attribute string) bool { return s.profile != nil && !s.profile.Ignores(attribute) }
+	switch {
+	case len(s.states) > 0 && (s.Destroy || s.entry.Status == lock.Retired):
+		return "; and it would be destroyed"
+	case s.guest.Lock == "migrate" && manages("node_name"):
+		return "; and its profile manages node_name: an apply would replace it after the migration"
+	case s.match.VM != nil && s.match.VM.Values.Get("started").Bool() && s.guest.Status == "stopped" && manages("started"):
+		return "; and an apply would start it"
+	}
+	return ""
 }
 
 // held adds the hold to the finding about a guest that no planned write is known to

@@ -66,11 +66,11 @@ func (s *subject) retired() {
 		default:
 			s.Next("to free its VMID, record that it does not exist any more; then remove it from `retired` in "+s.at.Spec+", and render", "stackgen resolve")
 		}
-	case inState && (s.busy() || s.conflict()):
+	case inState && (s.incomplete() || s.conflict() || s.busy()):
 	case s.match.Guest == nil && inState:
 		s.Is(finding.Unknown, "retired, and nothing proves that its VMID is still this VM").Because("%s", describe(s.guest))
 		s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state", Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
-	case inState && s.undestroyable():
+	case inState && (s.undestroyable() || s.agentBlocks()):
 	case inState:
 		s.Is(finding.Retiring, "retired: the next apply destroys its records, then the VM").Because("%s", describe(s.guest))
 	default:

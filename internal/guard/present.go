@@ -11,7 +11,7 @@ import (
 // present judges a VM whose VMID a guest has.
 func (s *subject) present() {
 	switch {
-	case s.busy(), s.conflict():
+	case s.incomplete(), s.conflict(), s.busy():
 	case s.match.Guest == nil:
 		s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", describe(s.guest))
 		s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE are that late")

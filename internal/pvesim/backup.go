@@ -19,13 +19,22 @@ func (s *Server) Backup(node string, vmids ...int) (upid string, err error) {
 	if len(vmids) == 1 {
 		id = itoa(vmids[0])
 	}
-	wk := &worker{}
+	wk := &worker{undo: func() { s.w.unlock("backup", vmids) }}
 	for _, vmid := range vmids {
 		wk.steps = append(wk.steps, s.w.backup(wk, node, vmid)...)
 	}
 	upid = s.w.fork(node, "vzdump", id, &identity{user: "root@pam"}, wk)
 	wk.hinted = false // each guest has its own duration
 	return upid, nil
+}
+
+// unlock removes a lock from guests, as the end of a task does.
+func (w *cluster) unlock(lock string, vmids []int) {
+	for _, vmid := range vmids {
+		if g := w.guests[vmid]; g != nil && g.Config["lock"] == lock {
+			delete(g.Config, "lock")
+		}
+	}
 }
 
 // backup are the steps for one guest. A guest that cannot be copied does not end the

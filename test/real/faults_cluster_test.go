@@ -76,15 +76,17 @@ func faultStack(w *faultCase) {
 // run.
 type faultCase struct {
 	*testing.T
-	dir    string
-	world  *faultWorld
-	sim    *pvesim.Server
-	others []*otherCluster
-	tools  *engine.Tools
-	before *clusterState
-	slow   atomic.Bool // clones do not finish
-	guard  string      // the level of the guard
-	rest   string      // of stackgen.yaml
+	dir     string
+	world   *faultWorld
+	sim     *pvesim.Server
+	others  []*otherCluster
+	tools   *engine.Tools
+	before  *clusterState
+	slow    atomic.Bool // clones do not finish
+	endless atomic.Bool // clones do not end before the test
+	other   *exec.Cmd   // another apply that runs
+	guard   string      // the level of the guard
+	rest    string      // of stackgen.yaml
 }
 
 // copy is the world for one cell. t is the test of all cells, for which the world is
@@ -169,9 +171,12 @@ func (w *faultCase) connectTo(seed *pvesim.Seed) *pvesim.Server {
 }
 
 // durations makes clones take long enough for events during them, and slow ones
-// for half a minute of the test.
+// for half a minute of the test. Endless ones, backups and consoles do not end before it.
 func (w *faultCase) durations(kind string, _ int) (time.Duration, bool) {
-	if w.slow.Load() {
+	switch {
+	case kind == "vzdump" || kind == "vncproxy" || kind == "qmclone" && w.endless.Load():
+		return 24 * time.Hour, true
+	case w.slow.Load():
 		return 10 * time.Minute, kind == "qmclone"
 	}
 	return 20 * time.Second, kind == "qmclone"
