@@ -133,7 +133,7 @@ func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
 			applied, certain = &all[i], certain+1
 		}
 	}
-	for _, h := range all {
+	for i, h := range all {
 		known := slices.ContainsFunc(d.result.Refusals, func(f finding.Finding) bool { return f.Kind == finding.Conflict && f.String() == h.String() })
 		if known || certain == 1 && h.VM == applied.VM {
 			continue
@@ -141,12 +141,15 @@ func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
 		f := finding.Finding{Address: finding.Address{Stack: h.stack, Type: finding.VM, Key: h.key}, Object: finding.Object{VMID: h.VMID}, Kind: finding.Conflict, Severity: finding.Blocked,
 			Reason: "its " + kind + " is also another VM's in the lock, as after a merge of two branches"}
 		if certain == 1 {
+			f.Reason = "its " + kind + " is that of a VM that was applied, as after a merge of two branches"
 			f.Because("%s: %s is %s's, applied; %s was never applied", h.at, what, applied, h)
 			f.Next("give it another "+kind, "stackgen resolve --again "+h.String(), "stackgen render")
 		} else {
 			f.Because("%s: %s is that of %s; which of them was applied is not recorded", h.at, what, join(all))
 			f.Next("record which of them was applied, which makes this certain", "stackgen resolve")
-			f.Next("or, if this one was never applied, give it another "+kind, "stackgen resolve --again "+h.String(), "stackgen render")
+			if i > 0 {
+				f.Next("or, if none of them was applied, give it another "+kind, "stackgen resolve --again "+h.String(), "stackgen render")
+			}
 		}
 		d.result.Refusals = append(d.result.Refusals, f)
 	}

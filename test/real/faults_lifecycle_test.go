@@ -18,11 +18,19 @@ func lifecycleFaults() []fault {
 		fault{name: "line of a rename changed before the apply", event: specs(renamed("c", "z"), renamed("c", "y"))}.succeedsInBoth("1 changed, 0 destroyed"),
 		fault{name: "renamed, and back before the apply", event: specs(renamed("c", "z"), renamed("z", "c"))}.succeedsInBoth(nothingToDo),
 		fault{name: "line of a rename removed before the apply", event: specs(renamed("c", "z"), lastKey("z"))}.succeedsInBoth("1 changed, 0 destroyed"),
-		fault{name: "new VM has the old key of a rename that was not applied", event: reuseKey}.refusedInBoth("other-vm c", "the state may still have that VM under it"),
+		fault{name: "new VM has the old key of a rename that was not applied", event: reuseKey, acts: map[string]func(*faultCase){
+			"remove this VM from specs/live.yaml": func(w *faultCase) { w.spec(lastKey("z"), false) },
+			"give this VM another key":            func(w *faultCase) { w.spec(lastKey("z")+"  d: {node: pve1}\n", true) },
+		}}.refusedInBoth("other-vm c", "the state may still have that VM under it"),
 		fault{name: "renamed, and forgotten before the apply", event: specs(renamed("c", "z"), faultSpec+"forgotten: [z]\n"), recovery: removeFromState}.refusedInBoth("would-destroy z", forgotten),
 		fault{name: "line of a forgotten VM removed while the state has it", event: specs(faultSpec+"forgotten: [c]\n", faultSpec), recovery: removeFromState}.refusedInBoth("would-destroy c", forgotten),
 		fault{name: "two merged branches took one VMID", event: mergeBranches}.refusedInBoth("conflict c d", "its VMID is also another VM's in the lock"),
-		fault{name: "stack renamed in its spec", event: renameStack}.refusedInBoth("removed live", "the stack is in the lock, and its spec is gone"),
+		fault{name: "stack renamed in its spec", event: renameStack, command: applyRenamed, acts: map[string]func(*faultCase){
+			"destroy its VMs": func(w *faultCase) { w.remove("specs/live.yaml") },
+			"stop managing its VMs": func(w *faultCase) {
+				w.spec("apiVersion: stackgen/v1\nkind: Stack\nname: front\nvms: {}\n", false)
+			},
+		}}.refusedInBoth("removed live", "the stack is in the lock, and its spec is gone"),
 	}
 }
 
@@ -47,22 +55,32 @@ func reuseKey(w *faultCase) {
 	w.spec(lastKey("z")+"  c: {node: pve1}\n", false)
 }
 
-// mergeBranches adds a VM, whose lock and files a merge left with the VMID of another one.
+// mergeBranches adds a VM, whose entry in the lock a merge left with the VMID of another
+// one.
 func mergeBranches(w *faultCase) {
 	addVM(w)
-	for path, edit := range map[string][2]string{"stackgen.lock.yaml": {"vmid: 303", "vmid: 302"}, "stacks/live/terragrunt.stack.hcl": {"= 303", "= 302"}} {
-		file := filepath.Join(w.dir, path)
-		body, err := os.ReadFile(file)
-		check(w.T, err)
-		merged := strings.Replace(string(body), edit[0], edit[1], 1)
-		if merged == string(body) {
-			w.Fatalf("%s has no %q", path, edit[0])
-		}
-		check(w.T, os.WriteFile(file, []byte(merged), 0o666))
+	file := filepath.Join(w.dir, "stackgen.lock.yaml")
+	body, err := os.ReadFile(file)
+	check(w.T, err)
+	merged := strings.Replace(string(body), "vmid: 303", "vmid: 302", 1)
+	if merged == string(body) {
+		w.Fatalf("the lock has no VMID 303:\n%s", body)
 	}
+	check(w.T, os.WriteFile(file, []byte(merged), 0o666))
 }
 
 // renameStack changes the name of the stack in its spec.
 func renameStack(w *faultCase) {
 	w.spec(strings.Replace(faultSpec+faultLast, "name: live", "name: front", 1), false)
+}
+
+// applyRenamed applies the stack under the name that it has now, if it has one.
+func applyRenamed(w *faultCase) commandResult {
+	w.Helper()
+	for _, name := range []string{"front", "live"} {
+		if _, err := os.Stat(filepath.Join(w.dir, "stacks", name, "terragrunt.stack.hcl")); err == nil {
+			return w.run("stacks/"+name, nil, "terragrunt", "stack", "run", "apply", "--non-interactive")
+		}
+	}
+	return w.stackgen("preflight")
 }
