@@ -16,6 +16,7 @@ import (
 type Command struct {
 	Unit      UnitID
 	Args      []string                 // apply or destroy first
+	Typed     []string                 // the command line of Terragrunt, which runs `apply -destroy` as destroy
 	Env       func(name string) string // its environment
 	Variables []string                 // of the unit, that the environment of Terragrunt sets
 	Workspace string                   // as `tofu workspace select` recorded it, or empty
@@ -68,6 +69,9 @@ func (c Command) Misled() (*finding.Finding, error) {
 	if row, flag := c.refused(c.Args[1:], c.typed()); row != nil {
 		reason := strings.Replace(row.reason, "every apply", "this "+c.Args[0], 1)
 		return c.misled("-"+flag+" "+reason, "run the command without it"+row.what), nil
+	}
+	if c.Args[0] == "destroy" && slices.Contains(c.Typed, "apply") && hasFlag(c.Typed, "destroy") {
+		return c.misled("-destroy turns this apply into a destroy", "run the command without it"+refusedFlags[0].what), nil
 	}
 	for _, name := range c.Variables {
 		return c.misled("TF_VAR_"+name+" sets a variable of the unit, which only the spec sets", "remove it", "unset TF_VAR_"+name), nil
@@ -140,7 +144,7 @@ func (c Command) Waits() *finding.Step {
 	if c.Args[0] == "destroy" {
 		what, plan, run = "read a plan, and destroy without a prompt", "terragrunt plan -destroy", "terragrunt destroy -auto-approve"
 	}
-	step := finding.Do("OpenTofu waits for your answer now, and what changes meanwhile is not checked. To avoid this, answer no, "+what,
+	step := finding.Do("OpenTofu asks you next, and what changes before you answer is not checked. To avoid this, answer no, "+what,
 		lock.InUnit(c.Unit.Stack, c.Unit.Unit, plan), lock.InUnit(c.Unit.Stack, c.Unit.Unit, run))
 	return &step
 }

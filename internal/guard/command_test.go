@@ -17,6 +17,7 @@ func TestMisled(t *testing.T) {
 		env       map[string]string
 		unit      string // empty for the VM unit
 		variables []string
+		typed     string
 		workspace string
 		backend   string
 		want      string // in the reason; empty if there is none
@@ -42,6 +43,8 @@ func TestMisled(t *testing.T) {
 		{line: "destroy -exclude this", unit: "dns-a", want: "-exclude makes this destroy skip"},
 		{line: "apply -destroy", want: "-destroy turns this apply into a destroy"},
 		{line: "apply -no-color -destroy", unit: "dns-a", want: "-destroy turns this apply into a destroy"},
+		{line: "destroy -auto-approve", typed: "terragrunt stack run apply --queue-ignore-errors -- -destroy", want: "-destroy turns this apply into a destroy"},
+		{line: "destroy -auto-approve", typed: "terragrunt stack run destroy"},
 		{line: "apply -var-file x", want: "-var-file sets variables"},
 		{line: "apply -backend-config=x", want: "-backend-config names another backend"},
 		{line: "destroy", env: map[string]string{"TF_CLI_ARGS": "-destroy"}},
@@ -56,7 +59,7 @@ func TestMisled(t *testing.T) {
 	} {
 		command := command(c.line, c.env)
 		command.Unit.Unit = cmp.Or(c.unit, lock.UnitVM)
-		command.Variables, command.Workspace, command.Backend = c.variables, c.workspace, c.backend
+		command.Variables, command.Typed, command.Workspace, command.Backend = c.variables, strings.Fields(c.typed), c.workspace, c.backend
 		f, err := command.Misled()
 		switch {
 		case err != nil:

@@ -47,6 +47,7 @@ func NewHook(p *project.Project, unit string, args, variables []string, from Sou
 	}
 	p.Selected = func(name string) bool { return name == stack }
 	h.command = guard.Command{Unit: h.Unit, Args: args, Env: os.Getenv, Variables: variables}
+	h.command.Typed, _ = terragrunt()
 	return h, errors.Join(h.readRootModule(), h.readPlans())
 }
 
@@ -72,7 +73,7 @@ func (h *Hook) Check(ctx context.Context) (a *Answer, err error) {
 	if finding.Exit(a.Findings) != finding.OK {
 		return a, h.run.refuse(command, h.Unit)
 	}
-	if h.hooked() {
+	if hooked() {
 		a.Waits = h.command.Waits()
 	}
 	return a, nil
@@ -153,7 +154,7 @@ func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
 	if len(guard.RecordsLeft(h.input(), h.Unit.Stack, units)) == 0 {
 		return nil, nil
 	}
-	if err := h.readBackends(ctx, units); err != nil { // this run may have removed them
+	if err := h.ReadStates(ctx, units); err != nil { // again: this run may have removed them
 		return nil, err
 	}
 	return guard.RecordsLeft(h.input(), h.Unit.Stack, units), nil

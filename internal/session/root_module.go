@@ -27,7 +27,7 @@ func (h *Hook) readRootModule() error {
 	}
 	file := filepath.Join(dir, "terraform.tfstate")
 	body, err := disk.Read(file, maxInit)
-	if errors.Is(err, fs.ErrNotExist) && !h.hooked() {
+	if errors.Is(err, fs.ErrNotExist) && !hooked() {
 		return nil // nothing is initialized here
 	}
 	root, failed := filepath.Abs(h.Project.Root)
@@ -41,14 +41,15 @@ func (h *Hook) readRootModule() error {
 	return nil
 }
 
-// hooked reports whether Terragrunt runs this process as a hook.
-func (h *Hook) hooked() bool { return os.Getenv("TG_CTX_HOOK_NAME") != "" }
+// hooked reports whether Terragrunt runs this process as a hook. Otherwise its parent
+// may be a shell, which outlives a run.
+func hooked() bool { return os.Getenv("TG_CTX_HOOK_NAME") != "" }
 
 // outdated is the finding about a unit that Terragrunt generated before the last
 // render, or nil.
 func (h *Hook) outdated() (*finding.Finding, error) {
 	generated, err := disk.Read(generator.ValuesFile, maxRendered)
-	if errors.Is(err, fs.ErrNotExist) && !h.hooked() {
+	if errors.Is(err, fs.ErrNotExist) && !hooked() {
 		return nil, nil // no unit is here
 	}
 	var rendered []byte

@@ -50,8 +50,7 @@ type runUnit struct {
 func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	dir := filepath.Join(h.Project.StackDir(h.Unit.Stack), ".terragrunt-stack")
 	run := parentRun()
-	hook := os.Getenv("TG_CTX_HOOK_NAME") != "" // otherwise the parent may be a shell, which outlives a run
-	if _, missing := os.Stat(dir); run == nil || !hook || missing != nil || h.sources.Inventory != "" {
+	if _, missing := os.Stat(dir); run == nil || !hooked() || missing != nil || h.sources.Inventory != "" {
 		return h.Look(ctx)
 	}
 	waiting, cancel := context.WithTimeout(ctx, runTimeout)
@@ -130,19 +129,23 @@ func parentRun() *sharedRun {
 	return &sharedRun{Process: p.Pid, Started: started}
 }
 
-// partialRun reports whether the run that started this process has not all units of
-// a stack, as far as the command line of Terragrunt tells.
-func partialRun() bool {
+// terragrunt is the command line and the working directory of the run that started
+// this process, or nothing if the system does not tell.
+func terragrunt() (args []string, dir string) {
 	p, err := process.NewProcess(int32(os.Getppid()))
-	if err != nil || os.Getenv("TG_CTX_HOOK_NAME") == "" {
-		return false
+	if err != nil || !hooked() {
+		return nil, ""
 	}
-	args, err := p.CmdlineSlice()
-	if err != nil {
-		return false
-	}
-	dir, err := p.Cwd()
-	return err == nil && strings.Contains(dir, ".terragrunt-stack") || !wholeRun(args, os.Environ())
+	args, _ = p.CmdlineSlice() // an error is the same as nothing
+	dir, _ = p.Cwd()
+	return args, dir
+}
+
+// partialRun reports whether a run has not all units of a stack, as far as the
+// command line of Terragrunt tells.
+func partialRun() bool {
+	args, dir := terragrunt()
+	return strings.Contains(dir, ".terragrunt-stack") || len(args) > 0 && !wholeRun(args, os.Environ())
 }
 
 // wholeRun reports whether a command line of Terragrunt runs all units of a stack.
