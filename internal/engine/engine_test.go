@@ -95,3 +95,17 @@ func TestCommand(t *testing.T) {
 		t.Errorf("in a hook: %s, want what Terragrunt runs", got)
 	}
 }
+
+// TestStateOfBackend: arguments and a workspace in the environment lead to no other
+// state than the backend's.
+func TestStateOfBackend(t *testing.T) {
+	project := t.TempDir()
+	script(t, project, "tofu", `echo "$1 $TF_CLI_ARGS$TF_CLI_ARGS_init$TF_WORKSPACE"`)
+	tools, err := Find(project, []string{"PATH=" + os.Getenv("PATH"), "TF_CLI_ARGS=-x", "TF_CLI_ARGS_init=-backend-config=path=y", "TF_WORKSPACE=z"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := tools.State(t.Context(), nil); err != nil || string(got) != "state \n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

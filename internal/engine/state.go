@@ -43,7 +43,8 @@ func (t *Tools) inBackend(ctx context.Context, backend []byte, run func(own *Too
 	if err := os.WriteFile(filepath.Join(dir, "backend.tf"), backend, 0o600); err != nil {
 		return fmt.Errorf("cannot make a folder to read a state in: %w", err)
 	}
-	own := t.With("TF_DATA_DIR=" + filepath.Join(dir, ".terraform"))
+	// The user's arguments and workspace would lead to another state.
+	own := t.With("TF_DATA_DIR="+filepath.Join(dir, ".terraform"), "TF_CLI_ARGS=", "TF_CLI_ARGS_init=", "TF_WORKSPACE=")
 	if _, err := own.must(ctx, dir, own.command(), "init", "-input=false", "-no-color"); err != nil {
 		return err
 	}

@@ -128,11 +128,12 @@ func applyFaults() []fault {
 	}
 }
 
-// specFaults are specs that no longer have a VM.
+// specFaults are specs that no longer have a VM, and variables that change what a spec
+// says.
 func specFaults() []fault {
-	return []fault{
+	return append(outsideFaults(), []fault{
 		fault{name: "spec shrunk", event: dropVM, words: map[string]string{"NEW-KEY": "z"}, acts: map[string]func(*faultCase){"under another key": renameKey}}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
 		fault{name: "spec with a renamed key", event: renameKey, words: map[string]string{"NEW-KEY": "z"}}.refusedInBoth("removed c", "in the lock and no longer in specs/live.yaml: an apply would destroy it"),
 		fault{name: "spec with a renamed key that says so", event: renameKeyDeclared}.succeedsInBoth("right"),
-	}
+	}...)
 }

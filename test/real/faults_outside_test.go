@@ -1,0 +1,46 @@
+//go:build unix
+
+package real
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+)
+
+// outsideFaults are variables that change what an apply does.
+func outsideFaults() []fault {
+	refused := func(f fault, contains string) fault {
+		f = f.refusedInBoth("misled proxmox-pool", contains)
+		f.imports.afterImport = true // nothing is to import
+		return f
+	}
+	return []fault{
+		refused(fault{name: "TF_CLI_ARGS_init names the state of another unit", event: otherBackend, harm: "destroys 300; destroys 301; destroys 302"}, "names another backend than the unit's"),
+		refused(fault{name: "TF_CLI_ARGS_apply names a file of variables without VM a", event: otherVariables, harm: "destroys 300"}, "sets variables of the unit"),
+	}
+}
+
+// otherBackend makes every init use the state of the VM unit.
+func otherBackend(w *faultCase) {
+	w.tools = w.tools.With("TF_CLI_ARGS_init=-backend-config=path=" + filepath.Join(w.dir, ".state/live/proxmox-vm/tofu.tfstate"))
+}
+
+// otherVariables makes every apply read a file of variables in which a VM is missing.
+func otherVariables(w *faultCase) {
+	w.must(w.run("stacks/live", nil, "terragrunt", "stack", "run", "plan", "--non-interactive"))
+	found, err := filepath.Glob(filepath.Join(w.dir, "stacks/live/.terragrunt-stack/proxmox-vm/.terragrunt-cache/*/*/proxmox-vm/vms.auto.tfvars.json"))
+	check(w.T, err)
+	if len(found) != 1 {
+		w.Fatalf("%v, want one file", found)
+	}
+	body, err := os.ReadFile(found[0])
+	check(w.T, err)
+	var variables map[string]map[string]any
+	check(w.T, json.Unmarshal(body, &variables))
+	delete(variables["vms"], "a")
+	body, err = json.Marshal(variables)
+	check(w.T, err)
+	w.write("less.tfvars.json", string(body))
+	w.tools = w.tools.With("TF_CLI_ARGS_apply=-var-file=" + filepath.Join(w.dir, "less.tfvars.json"))
+}
