@@ -92,6 +92,11 @@ func TestPreflightS3(t *testing.T) {
 			t.Errorf("state %.20q: exit %d, want %d\n%s", step.state, code, step.exit, output)
 		}
 		p.contains(output, step.contains)
+		if step.exit == 0 {
+			if code, output := p.stackgen("resolve", p.dir, "--inventory", inventory); code != 0 || !strings.Contains(p.read("stackgen.lock.yaml"), "lineage: ") {
+				t.Errorf("resolve does not record the lineage of the state in the bucket: exit %d\n%s", code, output)
+			}
+		}
 	}
 	if len(bucket.seen) > 0 {
 		t.Errorf("preflight has written: %v", bucket.seen)
