@@ -182,7 +182,7 @@ var agreementCases = []agreementCase{
 	{"group bad tags", KindStack, false, "groups: {web: {count: 1, tags: ['t {m}']}}"},
 
 	// Classes.
-	{"class", KindClass, true, "template: ubuntu\nclone: auto\nplacement: score\nteacher: {cores: 4}\nstudents: {count: 20}\napply: {parallelism: 4}\noutputs: {registration: a.json}"},
+	{"class", KindClass, true, "template: ubuntu\nclone: auto\nplacement: score\nteacher: {cores: 4}\nstudents: {count: 20}\napply: {parallelism: 4}\noutputs: {registration: registration/a.json}"},
 	{"class template map", KindClass, true, "template: {name: ubuntu, node: pve1}"},
 	{"class clone", KindClass, false, "clone: fast"},
 	{"roster", KindClass, true, "students: {roster: [Ada, 'Grace H.'], key: '{name}'}"},

@@ -64,6 +64,7 @@ func (c *checker) check(n *Node, f *Field, path string) *Node {
 			c.wrongType(n, f, path)
 			return nil
 		}
+		c.oneOf(n, f.OneOf, path)
 		return c.object(n, f.Fields, path)
 	case Map:
 		if n.Shape != ShapeMap {
@@ -163,6 +164,23 @@ func (c *checker) object(n *Node, fields []Field, path string) *Node {
 		}
 	}
 	return out
+}
+
+// oneOf checks that a map has exactly one of some keys.
+func (c *checker) oneOf(n *Node, keys []string, path string) {
+	given := 0
+	for _, key := range keys {
+		if n.index(key) >= 0 {
+			given++
+		}
+	}
+	switch {
+	case len(keys) == 0 || given == 1:
+	case given == 0:
+		c.errorAt(n, path, CodeMissingKey, "add "+strings.Join(keys, " or "), "%s has none of the keys %s", last(path), strings.Join(keys, ", "))
+	default:
+		c.errorAt(n, path, CodeValue, "keep one of them", "%s has more than one of the keys %s", last(path), strings.Join(keys, ", "))
+	}
 }
 
 func (c *checker) mapping(n *Node, f *Field, path string) *Node {

@@ -42,6 +42,7 @@ type Field struct {
 	Fields  []Field  // of an Object
 	Elem    *Field   // of a List or Map
 	KeyIs   string   // format of a Map's keys
+	OneOf   []string // keys of an Object, exactly one of which is given
 
 	Required bool
 	Off      bool   // `false` is accepted and means none

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"net/netip"
 	"path"
 	"slices"
@@ -78,20 +77,11 @@ func (j *joiner) stack(in Input) *Stack {
 	j.settings(s, root)
 	if r := root.Get("outputs", "registration"); r != nil {
 		s.RegistrationPos = r.Pos
-		j.registration(r)
 	}
 	j.profiles = j.stackProfiles(root)
 	j.pin(root)
 	j.expand(s, root)
 	return s
-}
-
-// registration checks the path of a class's registration: a JSON file in a folder
-// for which nothing else is rendered.
-func (j *joiner) registration(n *Node) {
-	if !strings.HasPrefix(path.Clean(n.Text), "registration/") || strings.Contains(n.Text, "\\") || path.Ext(n.Text) != ".json" {
-		j.errorPos(n.Pos, "outputs.registration", CodeValue, "write registration/NAME.json", "%q is not a .json file below registration/", n.Text)
-	}
 }
 
 func listItems(n *Node) []ListItem {
@@ -225,7 +215,7 @@ func (j *joiner) stackProfiles(root *Node) []Profile {
 		v := j.fill(n.Items[i], find(sharedFields, "profiles").Elem)
 		p := Profile{Pos: key.Pos, Name: key.Text, PreventDestroy: v.Get("prevent_destroy").Bool()}
 		for _, a := range v.Get("ignore_changes").List() {
-			j.ignored(&p, a)
+			ignored(&p, a)
 		}
 		if !slices.Contains(p.IgnoreChanges, "clone") {
 			p.IgnoreChanges = append(p.IgnoreChanges, "clone")
@@ -244,17 +234,10 @@ func (j *joiner) stackProfiles(root *Node) []Profile {
 	return out
 }
 
-func (j *joiner) ignored(p *Profile, n *Node) {
-	known := ignorable()
+func ignored(p *Profile, n *Node) {
 	switch {
 	case n.Text == "all":
 		p.IgnoreAll = true
-	case !slices.Contains(known, n.Text):
-		fix := "known attributes: " + strings.Join(known, ", ")
-		if near := nearest(n.Text, known); near != "" {
-			fix = fmt.Sprintf("did you mean %q?", near)
-		}
-		j.errorPos(n.Pos, "profiles."+p.Name, CodeValue, fix, "the VM resource has no attribute %q", n.Text)
 	case !slices.Contains(p.IgnoreChanges, n.Text):
 		p.IgnoreChanges = append(p.IgnoreChanges, n.Text)
 	}
@@ -269,9 +252,9 @@ func BuiltinProfiles() []Profile {
 	}
 }
 
-// ignorable are the attributes of the VM resource that a profile may ignore.
+// ignorable are the attributes of the VM resource that a profile may ignore, and all.
 func ignorable() []string {
-	out := []string{"clone"}
+	out := []string{"all", "clone"}
 	for _, part := range Unsupported {
 		out = append(out, part.HCL)
 	}

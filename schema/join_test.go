@@ -24,8 +24,6 @@ func TestJoinProblems(t *testing.T) {
 		"HCL keyword":      {"vms: {for: {}}", []string{`5:7 bad-value: VM for: "for" is an HCL keyword, and Terragrunt writes keys without quotes`}},
 		"unknown profile":  {"vms: {x: {profile: gold}}", []string{`5:20 unknown-profile: VM x: the profile "gold" does not exist`}},
 		"built-in profile": {"profiles: {default: {}}\nvms: {x: {}}", []string{`5:12 profile-clash: the profile "default" is built in and cannot be redefined`}},
-		"ignored attribute": {"profiles: {p: {ignore_changes: [node_name, tag]}}\nvms: {x: {}}",
-			[]string{`5:44 bad-value: the VM resource has no attribute "tag"`}},
 		"vmid and adopt":   {"vms: {x: {vmid: 101, adopt: {vmid: 102}}}", []string{"5:17 vmid-clash: VM x: vmid is 101, but adopt is 102"}},
 		"range":            {"vmids: 200-100\nvms: {x: {}}", []string{`5:8 out-of-range: "200-100" is not a range of VMIDs`}},
 		"S3":               {"backend: {type: s3, bucket: bbb}\nvms: {x: {}}", []string{`5:10 missing-key: a backend of type s3 lacks the key "region"`}},

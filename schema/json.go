@@ -24,6 +24,7 @@ type jsonSchema struct {
 	Maximum              *int          `json:"maximum,omitempty"`
 	AnyOf                []*jsonSchema `json:"anyOf,omitempty"`
 	AllOf                []*jsonSchema `json:"allOf,omitempty"`
+	OneOf                []*jsonSchema `json:"oneOf,omitempty"`
 	If                   *jsonSchema   `json:"if,omitempty"`
 	Then                 *jsonSchema   `json:"then,omitempty"`
 	Items                *jsonSchema   `json:"items,omitempty"`

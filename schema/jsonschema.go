@@ -191,7 +191,11 @@ func (w *schemaWriter) long(f *Field, ordinals bool, within string) *jsonSchema 
 				return &jsonSchema{Ref: "#/$defs/" + t.name}
 			}
 		}
-		return w.object(f.Fields, ordinals, within, "")
+		s := w.object(f.Fields, ordinals, within, "")
+		for _, key := range f.OneOf {
+			s.OneOf = append(s.OneOf, &jsonSchema{Required: []string{key}})
+		}
+		return s
 	}
 	return &jsonSchema{Ref: "#/$defs/any"}
 }

@@ -127,7 +127,7 @@ var namingFields = []Field{
 }
 
 var profileFields = []Field{
-	{Key: "ignore_changes", Type: List, Elem: &Field{Type: String, Format: "attribute"}, Default: "[node_name, started]", Doc: "Attributes of the VM resource whose changes are ignored; `clone` is always ignored. [all] ignores every change."},
+	{Key: "ignore_changes", Type: List, Elem: &Field{Type: String, Enum: ignorable()}, Default: "[node_name, started]", Doc: "Attributes of the VM resource whose changes are ignored; `clone` is always ignored. [all] ignores every change."},
 	{Key: "prevent_destroy", Type: Bool, Default: "false", Doc: "Refuse every plan that destroys a VM of the profile."},
 }
 
@@ -137,7 +137,7 @@ var groupFields = append([]Field{
 }, VMFields...)
 
 var classFields = []Field{
-	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, Fields: templateFields, Doc: "Template of all VMs; the same as under `defaults`."},
+	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, OneOf: []string{"vmid", "name"}, Fields: templateFields, Doc: "Template of all VMs; the same as under `defaults`."},
 	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Doc: "Clone mode of all VMs; the same as under `defaults`."},
 	{Key: "placement", Type: Object, Short: "strategy", Fields: placementFields, Doc: "Placement of all VMs; the same as under `defaults`."},
 	{Key: "teacher", Type: Object, Fields: VMFields, Doc: "The teacher's VM; its key is `teacher`."},
@@ -159,5 +159,5 @@ var applyFields = []Field{
 }
 
 var outputsFields = []Field{
-	{Key: "registration", Type: String, Format: "line", Doc: "A JSON file that lists the class's VMs, relative to the project."},
+	{Key: "registration", Type: String, Format: "registration", Doc: "A JSON file that lists the class's VMs, relative to the project."},
 }

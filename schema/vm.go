@@ -58,10 +58,6 @@ func (e *expander) identity(v *VM) {
 	v.Clone = v.Values.Get("clone").Str()
 	t := v.Values.Get("template")
 	switch {
-	case t != nil && t.Get("vmid") == nil && t.Get("name") == nil:
-		e.errorPos(t.Pos, v.Path+".template", CodeNoTemplate, "add its vmid or its name", "the template has neither vmid nor name")
-	case t != nil && t.Get("vmid") != nil && t.Get("name") != nil:
-		e.errorPos(t.Pos, v.Path+".template", CodeNoTemplate, "keep one of them", "the template has both vmid and name")
 	case t != nil:
 		v.Template = &Template{Pos: t.Pos, VMID: t.Get("vmid").Int(), Name: t.Get("name").Str(), Node: t.Get("node").Str()}
 	case !v.Adopt:
@@ -206,11 +202,6 @@ func (e *expander) devices(v *VM) {
 			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "write scsi_hardware: virtio-scsi-single, or remove iothread", "an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
 		} else if io.Bool() && (strings.HasPrefix(at.Str(), "ide") || strings.HasPrefix(at.Str(), "sata")) {
 			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "use a scsi or virtio interface, or remove iothread", "a disk on an ide or sata interface cannot have an I/O thread")
-		}
-	}
-	for _, u := range v.Values.Get("usb").List() {
-		if u.Has("host") == u.Has("mapping") {
-			e.errorPos(u.Pos, v.Path+".usb", CodeHardware, "keep one of them", "a USB device takes either host or mapping")
 		}
 	}
 	networks := v.Values.Get("networks").List()
