@@ -80,7 +80,7 @@ var onlyStackgen = map[string]string{
 const mutationsOnlyStackgenSees = 39
 
 // TestMutations changes one value, key or item of a good document at a time: what
-// stackgen refuses, the JSON Schema refuses too, but for what it cannot express.
+// stackgen refuses, the JSON Schema refuses too, except for what it cannot express.
 func TestMutations(t *testing.T) {
 	s := compileSchema(t)
 	total, refused := 0, 0
