@@ -41,6 +41,26 @@ func (j *judge) otherCluster(at *place) bool {
 	return true
 }
 
+// lockLost is a stack whose decisions were lost: those that were made now are others, so
+// they say nothing about its state.
+func (j *judge) lockLost(at *place) bool {
+	if !slices.Contains(j.LostLocks, at.Name) {
+		return false
+	}
+	f := j.add(at, "", finding.Stack, "")
+	f.Is(finding.Unrendered, "it was rendered, and "+lock.File+" does not have it any more: its decisions are lost")
+	vms := 0
+	for _, r := range j.State[UnitID{at.Name, lock.UnitVM}].Resources {
+		if r.Type == TypeVM {
+			vms++
+		}
+	}
+	f.Because("VMs in its state: %d", vms)
+	f.Next("restore the lock", "git checkout -- "+lock.File)
+	f.Next("or, if it was never committed, render: it says what the specs must have", "stackgen render")
+	return true
+}
+
 // NotJudged reports whether findings of Judge say that nothing of a stack could be
 // judged.
 func NotJudged(found []finding.Finding, stack string) bool {

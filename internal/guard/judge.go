@@ -19,10 +19,12 @@ type Input struct {
 	State     State
 	Inventory *cluster.Inventory
 	Imports   map[UnitID]Imports // the import files on disk; nil if they are not to be judged
+	Imported  map[UnitID]Imports // the same, also if they are not to be judged
 	Destroy   bool               // whole stacks are about to be destroyed, as the user says
 	NoDNSKey  bool               // DNS_UPDATE_KEYSECRET is not set where the apply would run
 	Running   bool               // the run has begun: an import file without effect is right
 
+	LostLocks   []string // stacks that were rendered, and that the lock on disk does not have
 	NewClusters []string // stacks that are in another cluster now, as the user says
 	NewStates   []string // stacks whose recorded states were lost, as the user says
 }
@@ -40,7 +42,7 @@ func Judge(in Input) []finding.Finding {
 		if at == nil {
 			continue
 		}
-		if j.otherCluster(at) {
+		if j.lockLost(at) || j.otherCluster(at) {
 			delete(j.places, s.Name) // nothing else of the stack can be judged
 			continue
 		}

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -17,10 +18,24 @@ func (j *judge) otherState(at *place) {
 		return
 	}
 	f := j.add(at, lock.UnitVM, finding.Unit, "")
+	if importedHere(j.Input, at.Name) {
+		f.Is(finding.OtherState, "this state is a new one, into which the VMs were imported here; the lock still records the former one")
+		f.Severity = finding.OK
+		f.Because("the lineage of this state is %s, and the recorded one is %s", now, recorded)
+		f.Next("record this one, unless another checkout or machine still has the other one: then use that", newState(at.Name))
+		return
+	}
 	f.Is(finding.OtherState, "this state is not the one that the lock records: another checkout or machine has that one, or it was lost")
 	f.Because("the lineage of this state is %s, and the recorded one is %s", now, recorded)
 	f.Next("if another checkout or machine has the recorded state, apply there; `backend: {type: s3, ...}` in " + at.Spec + " lets both share a state")
 	f.Next("if the recorded state is lost, and this one replaces it, record this one", newState(at.Name))
+}
+
+// importedHere reports whether the import file of a stack's VM unit, which no other
+// checkout has, imported VMs that the state has.
+func importedHere(in Input, stack string) bool {
+	id := UnitID{stack, lock.UnitVM}
+	return slices.ContainsFunc(in.State[id].Resources, func(r Resource) bool { return r.Type == TypeVM && in.Imported[id][r.Address] != "" })
 }
 
 // lineages are the recorded lineage of the state of a stack's VM unit, and that of the

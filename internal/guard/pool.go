@@ -2,8 +2,10 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
@@ -56,7 +58,11 @@ func (j *judge) retiredPool(at *place, r Resource) {
 	f.Resource = r.Address
 	f.Is(finding.Retiring, "retired: the next apply deletes it, after its VMs")
 	found := j.Inventory.Pool(r.Key)
-	if found == nil || j.Destroy {
+	switch {
+	case found == nil:
+		return
+	case j.Destroy:
+		j.poolInUse(f, at, r.Key)
 		return
 	}
 	leaving := map[int]bool{}
@@ -84,8 +90,8 @@ func (j *judge) pool(at *place) {
 	id := at.Pool.ID
 	states, unreadable := j.find(at, lock.UnitPool, TypePool, id)
 	found := j.Inventory.Pool(id)
-	if j.Destroy && unreadable == "" && len(states) == 0 && found == nil {
-		return
+	if j.Destroy && unreadable == "" && len(states) == 0 {
+		return // a destroy does nothing about it
 	}
 	f := j.add(at, lock.UnitPool, finding.Pool, id)
 	f.Resource = fmt.Sprintf("%s.this[%q]", TypePool, id)
@@ -100,10 +106,97 @@ func (j *judge) pool(at *place) {
 		f.Add(finding.Step{What: "to create it again, remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, lock.UnitPool, states[0].Address)}})
 	case found == nil:
 		f.Is(finding.Create, "the cluster has no pool of this name")
+	case len(states) > 0 && j.Destroy && j.poolInUse(f, at, id):
 	case len(states) > 0:
 		f.Is(finding.Managed, "state and cluster agree").Because("its VMs: %d", len(found.Members))
-	default:
+	case j.ownPool(at, found):
 		f.Is(finding.Adopt, "in the cluster, and in no state").Because("its VMs: %d", len(found.Members))
 		f.Import = id
+	default:
+		j.foreignPool(f, at, found)
+	}
+}
+
+// members are the VMs in a pool: how many are certainly of a stack, which are of other
+// stacks, and which are in no spec.
+func (j *judge) members(at *place, p *cluster.Pool) (own int, others, strangers []int) {
+	stacks := map[int]string{}
+	for i := range j.all {
+		if m := &j.all[i]; !m.Conflict() {
+			stacks[m.VMID] = m.Stack
+		}
+	}
+	for _, vmid := range p.Members {
+		switch stacks[vmid] {
+		case at.Name:
+			own++
+		case "":
+			strangers = append(strangers, vmid)
+		default:
+			others = append(others, vmid)
+		}
+	}
+	return own, others, strangers
+}
+
+// ownPool reports whether a pool that is in no state was made by the stack: the lock
+// says that a state had it, or it has nothing but VMs of the stack and the comment of
+// the spec. The name alone proves nothing.
+func (j *judge) ownPool(at *place, p *cluster.Pool) bool {
+	own, others, strangers := j.members(at, p)
+	if u := at.lock.Units.Get(lock.UnitPool); u != nil && u.Applied && u.Pool == p.ID {
+		return len(strangers) == 0
+	}
+	return own > 0 && len(others) == 0 && len(strangers) == 0 && p.Comment == at.Pool.Comment
+}
+
+// foreignPool is a pool of which nothing proves that the stack made it.
+func (j *judge) foreignPool(f *finding.Finding, at *place, p *cluster.Pool) {
+	_, _, strangers := j.members(at, p)
+	f.Is(finding.Conflict, "a pool of this name exists, is in no state, and nothing proves that this stack made it")
+	if len(strangers) > 0 {
+		f.Reason = "a pool of this name exists, is in no state, and has VMs that are in no spec"
+	}
+	if p.Comment != at.Pool.Comment {
+		f.Because("its comment is %q, and the spec says %q: an apply would change it", p.Comment, at.Pool.Comment)
+	}
+	j.describeMembers(f, strangers)
+	f.Add(finding.Step{What: "if it belongs to somebody else, use it without managing it: write into " + at.Spec,
+		Lines: append(finding.Lines("pool: {id: "+p.ID+", create: false}"), finding.Entries("forgotten", lock.UnitPool), finding.Line{Text: "stackgen render"})})
+	address := fmt.Sprintf("%s.this[%q]", TypePool, p.ID)
+	f.Next("or, if this stack made it and its state is lost, import it, then run preflight again",
+		lock.InUnit(at.Name, lock.UnitPool, "terragrunt run -- import "+shell.Quote(address)+" "+shell.Word(p.ID)))
+}
+
+// poolInUse is a pool that a destroy would have to delete, and that others use:
+// Proxmox VE deletes only an empty pool, so the destroy would stop after the VMs.
+func (j *judge) poolInUse(f *finding.Finding, at *place, id string) bool {
+	p := j.Inventory.Pool(id)
+	if p == nil {
+		return false
+	}
+	_, others, strangers := j.members(at, p)
+	used := append(others, strangers...)
+	if len(used) == 0 {
+		return false
+	}
+	slices.Sort(used)
+	f.Is(finding.Conflict, "other VMs are in this pool, so Proxmox VE would refuse to delete it after the VMs of the stack are destroyed")
+	j.describeMembers(f, used)
+	var list []string
+	for _, vmid := range used {
+		list = append(list, fmt.Sprint(vmid))
+	}
+	f.Next("remove them from the pool, on any node, then run the same command again", "pvesh set /pools/"+shell.Word(id)+" --vms "+strings.Join(list, ",")+" --delete 1")
+	f.Add(finding.Step{What: "or keep the pool: stop managing it", Lines: []finding.Line{lock.StateRemove(at.Name, lock.UnitPool, fmt.Sprintf("%s.this[%q]", TypePool, id))}})
+	return true
+}
+
+// describeMembers adds some VMs of a pool as evidence.
+func (j *judge) describeMembers(f *finding.Finding, vmids []int) {
+	for _, vmid := range vmids {
+		if g := j.Inventory.Guest(vmid); g != nil {
+			f.Because("in the pool: %s", describe(g))
+		}
 	}
 }

@@ -32,6 +32,10 @@ func (j *judge) unlisted(at *place) {
 	}
 }
 
+// updateCheckout is the first step where the state knows more than specs and lock: it
+// is the state of all checkouts.
+const updateCheckout = "somebody else may have added it, and this checkout is old: update it, then run preflight again"
+
 // stopManaging is the step that removes an address from the state.
 const stopManaging = "or stop managing it: remove it from the state"
 
@@ -44,10 +48,12 @@ func (j *judge) unlistedVM(at *place, unit string, r Resource) {
 	}
 	if g == nil {
 		f.Is(finding.Gone, "in state, and neither in the cluster nor in spec or lock").Because("in state as %s; no guest has VMID %d", r.Address, r.VMID)
+		f.Next(updateCheckout, "git pull")
 	} else {
 		j.listed[g.VMID] = true
 		f.Is(finding.WouldDestroy, "in state, and neither in spec nor lock: an apply would destroy it").Because("in state as %s", r.Address).Because("%s", describe(g))
-		f.Next("to keep it, restore its entry in "+at.Spec, fmt.Sprintf("%s: {vmid: %d}  # and the rest of its entry", r.Key, r.VMID))
+		f.Next(updateCheckout, "git pull")
+		f.Next("or, if no other checkout has it, restore its entry in "+at.Spec, fmt.Sprintf("%s: {vmid: %d}  # and the rest of its entry", r.Key, r.VMID))
 	}
 	f.Add(finding.Step{What: stopManaging, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
 }

@@ -94,7 +94,7 @@ func firstBlocks(blocks [][]finding.Line) (n, lines int) {
 }
 
 func newRow(f *finding.Finding) row {
-	return row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs) > 0}
+	return row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs) > 0 || f.Kind == finding.OtherState}
 }
 
 // about is what a finding is about, for people.

@@ -19,9 +19,15 @@ import (
 
 const maxImports = 64 << 20 // of an import file
 
-// readImports reads the import files of the selected stacks.
-func (s *Session) readImports() error {
-	s.imports = map[guard.UnitID]guard.Imports{}
+// readImports reads the import files of the selected stacks, to judge them.
+func (s *Session) readImports() (err error) {
+	s.imports, err = s.importFiles()
+	return err
+}
+
+// importFiles are the import files of the selected stacks.
+func (s *Session) importFiles() (map[guard.UnitID]guard.Imports, error) {
+	out := map[guard.UnitID]guard.Imports{}
 	var errs []error
 	for _, u := range s.Units() {
 		file := filepath.Join(s.Project.StackDir(u.Stack), "imports", u.Unit+".tf")
@@ -38,10 +44,10 @@ func (s *Session) readImports() error {
 			continue
 		}
 		imports, err := guard.ParseImports(file, body)
-		s.imports[u] = imports
+		out[u] = imports
 		errs = append(errs, err)
 	}
-	return errors.Join(errs...)
+	return out, errors.Join(errs...)
 }
 
 // Imports are the import files of the selected stacks.
@@ -104,7 +110,7 @@ func (s *Session) Imports(ctx context.Context) (*Imports, error) {
 func (i *Imports) Listed() []finding.Finding {
 	out := slices.Clone(i.Unrendered)
 	for _, f := range i.Findings {
-		if adopted(f) || f.Stops() || f.Kind == finding.Orphan {
+		if adopted(f) || f.Stops() || f.Kind == finding.Orphan || f.Kind == finding.OtherState {
 			out = append(out, f)
 		}
 	}

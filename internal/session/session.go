@@ -118,7 +118,8 @@ func (s *Session) noDNSKey() bool {
 
 func (s *Session) input() guard.Input {
 	p := s.Project
-	return guard.Input{Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports,
+	imported, _ := s.importFiles() // who judges them reports what cannot be read
+	return guard.Input{Imported: imported, LostLocks: s.lostLocks(), Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports,
 		NewClusters: s.NewClusters, NewStates: s.NewStates}
 }
 

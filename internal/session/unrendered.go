@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +22,8 @@ const maxRendered = 256 << 20
 // unrendered are the findings for stacks whose specs were changed after the last
 // render: an apply would do what the files say.
 func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, error) {
-	stacks := s.Project.SelectedStacks()
+	lost := s.lostLocks()
+	stacks := slices.DeleteFunc(s.Project.SelectedStacks(), func(stack *schema.Stack) bool { return slices.Contains(lost, stack.Name) })
 	undecided, err := s.Project.Unrendered()
 	if err != nil {
 		return nil, err
@@ -40,6 +42,19 @@ func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, erro
 		stacks = changed
 	}
 	return guard.Unrendered(stacks, severity), nil
+}
+
+// lostLocks are the selected stacks that were rendered, and that the lock on disk does
+// not have.
+func (s *Session) lostLocks() []string {
+	var out []string
+	for _, stack := range s.Project.SelectedStacks() {
+		_, err := os.Stat(filepath.Join(s.Project.StackDir(stack.Name), "terragrunt.stack.hcl"))
+		if err == nil && s.Project.Rendered.Stacks.Get(stack.Name) == nil {
+			out = append(out, stack.Name)
+		}
+	}
+	return out
 }
 
 // sameOnDisk reports whether the files of a stack say what its spec says, and the

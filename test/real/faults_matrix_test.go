@@ -30,7 +30,7 @@ type fastOutcomes struct{ apply, imports outcome }
 
 // faults are the rows, in the order of the documentation.
 func faults() []fault {
-	return slices.Concat(stateFaults(), guestFaults(), identityFaults(), clusterFaults(), applyFaults(), specFaults(), lifecycleFaults(), powerFaults(), resolveFaults(), passesFaults())
+	return slices.Concat(stateFaults(), foreignFaults(), guestFaults(), identityFaults(), clusterFaults(), applyFaults(), specFaults(), lifecycleFaults(), powerFaults(), resolveFaults(), passesFaults())
 }
 
 // An outcome is how a cell must end: without verdicts, with an empty plan; otherwise
