@@ -241,6 +241,10 @@ func (s *subject) templateMissing() bool {
 		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d does not exist", t.VMID))
 	case g.Kind != cluster.KindVM || !g.Template && s.entry.Clone == "linked":
 		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d is not a VM template", t.VMID)).Because("%s", describe(g))
+	case t.Node != "" && g.Node != t.Node: // the provider clones where the spec says
+		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d is on another node than the spec says", t.VMID)).Because("%s", describe(g)).Because("the spec says %s", t.Node)
+		s.Next("write its node into "+s.at.Spec, s.line(fmt.Sprintf("template: {vmid: %d, node: %s}", t.VMID, g.Node)))
+		return true
 	default:
 		return s.templateBusy(g)
 	}

@@ -57,8 +57,9 @@ func TestStory(t *testing.T) {
 	p.sim.ResetLog()
 	apply(false, "its import block is missing")
 	p.step(2, "preflight", "8 adopt")
-	p.step(0, "import-blocks")
+	p.step(0, "import-blocks", "stackgen resolve --new-state homelab")
 	apply(true)
+	p.step(0, "resolve --new-state homelab")
 	nothingToDo()
 	if n := p.sim.Counters().Writes; n != 0 {
 		t.Errorf("the adoption made %d writes", n)

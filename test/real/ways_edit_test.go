@@ -85,7 +85,11 @@ func editNode(root *yaml.Node, step *way, lines []string) error {
 		}
 		set(at, pair[0], pair[1])
 		if strings.HasPrefix(place, "and the rest") { // a person knows it
-			set(pair[1], &yaml.Node{Kind: yaml.ScalarNode, Value: "node"}, &yaml.Node{Kind: yaml.ScalarNode, Value: "pve2"})
+			var rest yaml.Node
+			if err := yaml.Unmarshal([]byte(`{node: pve2, profile: adopted, networks: [{mac: "BC:24:11:77:01:37"}]}`), &rest); err != nil {
+				return err
+			}
+			pair[1].Content = append(pair[1].Content, rest.Content[0].Content...)
 		}
 		if _, former, ok := strings.Cut(step.what, "instead of "); ok {
 			unset(at, former)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"stackgen/internal/pvesim"
@@ -111,6 +112,29 @@ func moreWayStates() []*wayState {
 	}, func(s *wayState) {
 		s.report = func(w *faultCase) commandResult { return w.stackgen("adopt", "--match", "live/x") }
 	})
+	// Clusters and states of somebody else.
+	add("another cluster", func(w *faultCase) {
+		w.must(w.stackgen("resolve"))
+		seed, err := pvesim.DefaultSeed()
+		check(w.T, err)
+		seed.Cluster = "elsewhere"
+		for i, n := range seed.Nodes {
+			n.Address = fmt.Sprintf("198.51.100.%d", 11+i)
+		}
+		w.connectTo(seed)
+	}, func(s *wayState) {
+		s.not = "if the stack is in this cluster now"
+		s.rewrite = func(w *faultCase, line string) string {
+			endpoint, token := w.sim.URL(), w.sim.Token()
+			return recordedEndpoint.ReplaceAllString(line, endpoint) + "\nexport PROXMOX_VE_API_TOKEN='" + token + "'"
+		}
+	})
+	add("another state than the recorded one", func(w *faultCase) {
+		w.must(w.stackgen("resolve"))
+		loseState(w)
+		w.must(w.stackgen("import-blocks"))
+		w.must(w.apply())
+	})
 	// Destroys.
 	destroys := func(s *wayState) {
 		s.report = func(w *faultCase) commandResult { return w.destroy() }
@@ -131,6 +155,9 @@ func moreWayStates() []*wayState {
 	})
 	return out
 }
+
+// recordedEndpoint is an endpoint of a recorded node, which no simulator listens on.
+var recordedEndpoint = regexp.MustCompile(`https://192\.0\.2\.\d+:8006/?`)
 
 func render(s *wayState) {
 	s.report = func(w *faultCase) commandResult { return w.stackgen("render", "--verbose") }
@@ -260,12 +287,16 @@ func withoutKey(r map[string]any, key string) map[string]any {
 	})
 }
 
-// withVMID is the block with another VMID of an instance.
+// withVMID is the block with another VMID of an instance, and the MAC address of the
+// guest that has it.
 func withVMID(r map[string]any, key string, vmid int) map[string]any {
 	return instances(r, func(i map[string]any) map[string]any {
 		if i["index_key"] == key {
 			a := i["attributes"].(map[string]any)
 			a["id"], a["vm_id"] = fmt.Sprint(vmid), vmid
+			mac := fmt.Sprintf("BC:24:11:77:%02X:%02X", vmid/256, vmid%256)
+			a["mac_addresses"] = []any{mac}
+			a["network_device"].([]any)[0].(map[string]any)["mac_address"] = mac
 		}
 		return i
 	})

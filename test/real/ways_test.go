@@ -28,8 +28,9 @@ type wayState struct {
 	words   map[string]string              // values of placeholders in this state
 	acts    map[string]func(*faultCase)    // what a person does in addition, by a part of the step
 	foreign []int
-	not     string                   // part of the steps whose condition does not hold in this state
-	over    func(commandResult) bool // whether a preflight shows that nothing is left to apply, or nil
+	rewrite func(*faultCase, string) string // a printed line as it works in the simulation, or nil
+	not     string                          // part of the steps whose condition does not hold in this state
+	over    func(commandResult) bool        // whether a preflight shows that nothing is left to apply, or nil
 }
 
 // A wayResult is what happened with a way.
@@ -166,7 +167,14 @@ func (s *wayState) execute(w *faultCase, h *host, first *way) string {
 		}
 		taken = append(taken, next)
 		if reason := s.take(w, h, next); reason != "" {
-			fail("%s", reason)
+			other := waysIn(reason) // a refused render prints its own ways out
+			i := slices.IndexFunc(other, func(o way) bool {
+				return !slices.ContainsFunc(taken, func(t *way) bool { return t.text() == o.text() }) && !strings.HasPrefix(o.what, "restore the lock")
+			})
+			if i < 0 || s.take(w, h, &other[i]) != "" {
+				fail("%s", reason)
+			}
+			taken = append(taken[:len(taken)-1], &other[i]) // the refused step comes again
 		}
 	}
 	fail("the ways do not end")
@@ -223,6 +231,9 @@ func (s *wayState) take(w *faultCase, h *host, of *way) string {
 		line, err := s.fill(line)
 		if err != nil {
 			return err.Error()
+		}
+		if s.rewrite != nil {
+			line = s.rewrite(w, line)
 		}
 		if isEdit(line) != (len(edits) > 0) {
 			if failure := flush(); failure != "" {
