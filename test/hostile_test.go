@@ -15,8 +15,15 @@ import (
 // spec's path, a registration path or a name in the cluster reach no output.
 func TestHostileText(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const file = "specs/x\x1b[31m.yaml"
+	const hostile, file = "specs/x\x1b[31m.yaml", "specs/x.yaml"
 	spec := "apiVersion: stackgen/v1\nkind: Stack\nname: lab\nvmids: 2100-2199\ndefaults: {node: pve1, template: 9000}\nvms:\n  web01: {}\n"
+	writeFile(t, hostile, spec)
+	for _, format := range []string{"text", "json", "sarif", "github"} {
+		said(t, 1, "render", "--format", format)
+		said(t, 1, "validate", "--format", format)
+	}
+	said(t, 1, "preflight")
+	check(t, os.Remove(hostile))
 	writeFile(t, file, spec+"  web02: {}\n")
 	said(t, 0, "render")
 	writeFile(t, file, spec)
