@@ -3,11 +3,13 @@ package guard
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // proof says by what evidence the guest is the VM.
@@ -166,21 +168,25 @@ func (s *subject) history() {
 	}
 }
 
-// otherLock is a VM for which the lock has decided other MAC addresses than the state
-// has: the lock was lost, and a render made another one. An apply would change the
-// addresses of the VM.
+// otherLock is a VM for whose NICs the lock has decided other MAC addresses than the state
+// has: the lock was lost, and a render made another one, or a NIC left the spec and came
+// back. An apply would change the addresses of the VM.
 func (s *subject) otherLock() bool {
-	decided := s.entry.DecidedMACs()
-	if s.Destroy || s.match.VM == nil || len(s.states) != 1 || s.states[0].Planned || len(s.states[0].MACs) == 0 || len(decided) == 0 || len(decided) < len(s.entry.MACs) {
+	if s.Destroy || s.match.VM == nil || len(s.states) != 1 || s.states[0].Planned || s.guest.Config == nil {
 		return false
 	}
-	for _, mac := range decided {
-		if contains(s.states[0].MACs, mac) || contains(s.match.VM.MACs, mac) || s.guest.Config == nil || contains(s.guest.Config.MACs, mac) {
-			return false
+	known := slices.Concat(s.states[0].MACs, s.match.VM.MACs, s.guest.Config.MACs)
+	var decided, has []string
+	for i, mac := range s.entry.MACs[:min(len(s.entry.MACs), len(s.states[0].MACs))] {
+		if mac != "" && mac != schema.AutoMAC && !contains(known, mac) {
+			decided, has = append(decided, mac), append(has, s.states[0].MACs[i])
 		}
 	}
+	if len(decided) == 0 {
+		return false
+	}
 	s.Is(finding.Conflict, "the lock has other MACs for it than its state: an apply would change them, as after a lock that was lost and created again")
-	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(s.states[0].MACs, " ")).Because("%s", describe(s.guest))
+	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", describe(s.guest))
 	s.Next("restore the lock", "git checkout -- "+lock.File)
 	s.Next("or, to keep the MACs of the VM without it, write them into the networks of " + s.match.VM.Path + " in " + s.at.Spec)
 	return true
