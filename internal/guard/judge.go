@@ -22,6 +22,7 @@ type Input struct {
 	Imported  map[UnitID]Imports // the same, also if they are not to be judged
 	Destroy   bool               // whole stacks are about to be destroyed, as the user says
 	NoDNSKey  bool               // DNS_UPDATE_KEYSECRET is not set where the apply would run
+	Partial   bool               // the run has not all units of the stack
 	Running   bool               // the run has begun: an import file without effect is right
 
 	LostLocks   []string // stacks that were rendered, and that the lock on disk does not have

@@ -98,6 +98,8 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		f.Is(finding.Adopt, "in DNS, from a unit that hands it over").Because("DNS has %s; unit %s forgets it", strings.Join(answer.Addresses, " "), j.formerUnit(at, name))
 		f.Import = f.Key
 		compareTTL(f, r, answer)
+	case !j.Partial && j.unitWith(at, lock.Retired, name) != "":
+		f.Is(finding.Create, "in DNS, from the unit of a retired VM: the apply removes it there first").Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Retired, name))
 	default:
 		j.existing(at, f, vm, r, answer)
 	}
@@ -105,9 +107,12 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 
 // formerUnit is the unit that hands a record over, or "". That the record is in
 // its state proves that it is ours.
-func (j *judge) formerUnit(at *place, name string) string {
+func (j *judge) formerUnit(at *place, name string) string { return j.unitWith(at, lock.Moving, name) }
+
+// unitWith is the unit with a status that has a record in its state, or "".
+func (j *judge) unitWith(at *place, status, name string) string {
 	for _, e := range at.lock.Units {
-		if e.Value.Status == lock.Moving && slices.ContainsFunc(j.State[UnitID{at.Name, e.Key}].Resources, func(r Resource) bool {
+		if e.Value.Status == status && slices.ContainsFunc(j.State[UnitID{at.Name, e.Key}].Resources, func(r Resource) bool {
 			return r.Type == TypeRecord && strings.EqualFold(r.ID, name)
 		}) {
 			return e.Key

@@ -99,7 +99,7 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 		return nil, err
 	}
 	in := h.input()
-	in.Running, in.NoDNSKey = true, h.noDNSKey()
+	in.Running, in.Partial, in.NoDNSKey = true, partialRun(), h.noDNSKey()
 	// A retired unit may be destroyed alone, whatever its stack holds.
 	retired := h.Project.Lock.Stacks.Get(h.Unit.Stack).Units.Get(h.Unit.Unit).Status == lock.Retired
 	apply := h.command.Args[0] == "apply"
