@@ -3,6 +3,7 @@ package lock
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
@@ -34,6 +35,7 @@ func (d *stackDecider) units() {
 		}
 	}
 	var out Ordered[Unit]
+	var left []string
 	d.pool(create)
 	for _, e := range d.lock.Units {
 		now, known := status[e.Key]
@@ -54,7 +56,8 @@ func (d *stackDecider) units() {
 			now = Retired
 			d.refuseUnseen(finding.Unit, e.Key, "its state and its resources would stay without being managed")
 		case e.Value.Status != Live:
-			continue // its line is gone, and the note of the VM says so
+			left = append(left, e.Key)
+			continue // its line is gone
 		default:
 			d.unitGone(e.Key)
 		}
@@ -72,6 +75,9 @@ func (d *stackDecider) units() {
 	slices.SortFunc(out, func(a, b Entry[Unit]) int { return natural.Compare(a.Key, b.Key) })
 	d.lock.Units = out
 	d.moveNotes()
+	if len(left) > 0 {
+		d.note("%s: removed from the lock: %s. Where Terragrunt generated that before, it would run it again: (cd stacks/%s && terragrunt stack clean)", d.stack.Name, strings.Join(left, ", "), d.stack.Name)
+	}
 }
 
 // pool refuses to destroy a pool that has VMs.

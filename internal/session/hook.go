@@ -25,6 +25,7 @@ type Hook struct {
 	command guard.Command
 	run     *sharedRun // nil if no other process shares what is read
 	shared  bool       // another process of the run has read it
+	left    bool       // Terragrunt generated the unit from an earlier render, and the stack does not have it any more
 }
 
 // An Answer says whether a unit may be applied or destroyed.
@@ -42,8 +43,12 @@ func NewHook(p *project.Project, unit string, args, variables []string, from Sou
 	h.tools = engine.Inherited(os.Environ())
 	stack, name, _ := strings.Cut(unit, "/")
 	h.Unit = guard.UnitID{Stack: stack, Unit: name}
-	if !slices.Contains(h.Units(), h.Unit) {
+	h.left = !slices.Contains(h.Units(), h.Unit)
+	if h.left && (!hooked() || !slices.ContainsFunc(p.Stacks.Stacks, func(s *schema.Stack) bool { return s.Name == stack })) {
 		return nil, h.noUnit(unit)
+	}
+	if h.left {
+		return h, nil
 	}
 	p.Selected = func(name string) bool { return name == stack }
 	h.command = guard.Command{Unit: h.Unit, Args: args, Env: os.Getenv, Variables: variables}
@@ -82,6 +87,9 @@ func (h *Hook) Check(ctx context.Context) (a *Answer, err error) {
 // misled says why the run does something else than its command says, or applies a
 // unit that was generated before the last render.
 func (h *Hook) misled() ([]finding.Finding, error) {
+	if h.left {
+		return []finding.Finding{h.leftUnit()}, nil
+	}
 	f, err := h.command.Misled()
 	if err == nil && f == nil && h.command.Args[0] == "apply" {
 		f, err = h.outdated()
@@ -90,6 +98,15 @@ func (h *Hook) misled() ([]finding.Finding, error) {
 		return nil, err
 	}
 	return []finding.Finding{*f}, err
+}
+
+// leftUnit is a unit that the stack does not have any more. Terragrunt does not remove
+// what it generated, and runs it with the other units.
+func (h *Hook) leftUnit() finding.Finding {
+	f := finding.Finding{Address: finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit}, Kind: finding.Unrendered, Severity: finding.Blocked,
+		Reason: "the stack does not have this unit any more, but Terragrunt keeps what it generated from an earlier render"}
+	f.Next("remove what Terragrunt generated, then run the same command again", "(cd stacks/"+h.Unit.Stack+" && terragrunt stack clean)")
+	return f
 }
 
 // judgeUnit judges what was read, and then the plan. Without a plan if anything

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/schema"
 )
 
 // TestSharedRun: the units of one run share what the first of them read. Another
@@ -87,6 +89,30 @@ func TestRootModule(t *testing.T) {
 	t.Setenv("TF_DATA_DIR", "data")
 	if err := h.readRootModule(); err != nil || h.command.Workspace != "dev" || !strings.HasPrefix(h.command.Backend, `its path is "/other"`) {
 		t.Errorf("%v, %+v", err, h.command)
+	}
+}
+
+// TestLeftUnit: Terragrunt runs a unit that an earlier render had. The hook refuses it
+// before it reads anything, and says what removes it.
+func TestLeftUnit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p := &project.Project{Root: ".", Selected: func(string) bool { return true }, Lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab"}}}, Stacks: &schema.Project{Stacks: []*schema.Stack{{Name: "lab"}}}}
+	if _, err := NewHook(p, "lab/dns-old", []string{"apply"}, nil, Sources{}); err == nil {
+		t.Error("a unit that a person typed is no error")
+	}
+	t.Setenv("TG_CTX_HOOK_NAME", "stackgen")
+	if _, err := NewHook(p, "other/dns-old", []string{"apply"}, nil, Sources{}); err == nil {
+		t.Error("a stack that is not in the project is no error")
+	}
+	for _, command := range []string{"apply", "destroy"} {
+		h, err := NewHook(p, "lab/dns-old", []string{command}, nil, Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := h.Check(t.Context())
+		if err != nil || len(a.Findings) != 1 || finding.Exit(a.Findings) == finding.OK || a.Findings[0].Steps[0].Lines[0].Text != "(cd stacks/lab && terragrunt stack clean)" {
+			t.Errorf("%s: %v, %+v", command, err, a)
+		}
 	}
 }
 
