@@ -32,7 +32,7 @@ func (e *expander) listClashes() {
 			e.errorPos(r.Pos, "renamed", CodeListClash, "use the new key in vms too; the old key is free again after the rename was applied and `stackgen resolve` recorded that", "VM %s is in renamed and also in the spec", r.From)
 		}
 		if !inSpec(r.To) && !renamed[r.To] {
-			e.errorPos(r.Pos, "renamed", CodeListClash, "add "+r.To+" to vms", "%s is renamed to %s, but the spec has no VM %s", r.From, r.To, r.To)
+			e.errorPos(r.Pos, "renamed", CodeListClash, "add "+r.To+" to vms, or remove "+r.From+" from renamed", "%s is renamed to %s, but the spec has no VM %s", r.From, r.To, r.To)
 		}
 		if other := to[r.To]; other != "" {
 			e.errorPos(r.Pos, "renamed", CodeListClash, "keep one of them", "%s and %s are both renamed to %s", other, r.From, r.To)
