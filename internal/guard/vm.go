@@ -113,6 +113,9 @@ func (s *subject) otherVMID() {
 	} else {
 		s.Because("no visible guest has VMID %d", r.VMID)
 	}
+	if decided := s.entry.DecidedMACs(); len(r.MACs) > 0 && len(decided) > 0 && !slices.ContainsFunc(decided, func(mac string) bool { return contains(r.MACs, mac) }) {
+		s.Next("if the lock was lost and created again, restore it", "git checkout -- "+lock.File)
+	}
 	s.Next("if the state is an old one, restore the right one")
 	s.Add(finding.Step{What: "if the state is wrong, remove the VM from it, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
 }
