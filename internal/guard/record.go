@@ -98,6 +98,10 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		f.Is(finding.Adopt, "in DNS, from a unit that hands it over").Because("DNS has %s; unit %s forgets it", strings.Join(answer.Addresses, " "), j.formerUnit(at, name))
 		f.Import = f.Key
 		compareTTL(f, r, answer)
+	case j.unitWith(at, lock.Live, name) != "": // not its own, whose state does not have it
+		f.Is(finding.Conflict, "in DNS, from the unit of another VM: an apply removes it there and creates it here in no certain order")
+		f.Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Live, name))
+		f.Next("leave it out of "+vm.Path+" in "+at.Spec+" until an apply has removed it there", "stackgen render", "(cd stacks/"+at.Name+" && terragrunt stack run apply)")
 	case !j.Partial && j.unitWith(at, lock.Retired, name) != "":
 		f.Is(finding.Create, "in DNS, from the unit of a retired VM: the apply removes it there first").Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Retired, name))
 	default:
