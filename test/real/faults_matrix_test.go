@@ -96,7 +96,7 @@ func guestFaults() []fault {
 		fault{name: "VMID of a new VM taken by a VM", event: occupyVMID(asVM), foreign: []int{303}}.refusedInBoth("conflict d", "belongs to a VM with another name"),
 		fault{name: "VMID of a new VM taken by a container", event: occupyVMID(asContainer), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a container"),
 		fault{name: "VMID of a new VM taken by a template", event: occupyVMID(asTemplate), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a template"),
-		fault{name: "state lost, and two VMs of one name", event: duplicateName}.refusedInBoth("ambiguous a", "other VMs have its name"),
+		fault{name: "state lost, and two VMs of one name", event: duplicateName}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "five VMs have the name of a new one", event: fiveSameNames, harm: "creates 303 as one more live-d"}.refusedInBoth("ambiguous d", "other VMs have its name"),
 		fault{name: "agent silent", event: silenceAgent, noHarmRun: "the plan waits 15 minutes"}.refusedInBoth("unknown a", "every plan would wait 15m for it"),
 		fault{name: "NIC hole, state lost", event: leaveNICGap}.refusedInBoth("unknown b", "no net1"),

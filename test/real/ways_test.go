@@ -43,8 +43,8 @@ type wayResult struct {
 // root. Afterwards the finding is gone, and the ways out of what is left lead to an
 // apply after which the plan is empty. A kind of finding without an executed way fails.
 //
-// All tests together stop at a preflight that permits the apply; if this test is named,
-// it applies.
+// All tests together take the first way of each kind in a state, and stop at a preflight
+// that permits the apply; if this test is named, it takes all, and applies.
 func TestWaysOut(t *testing.T) {
 	tools := findTools(t)
 	tools = tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + faultEnv(tools, "PATH"))
@@ -105,6 +105,10 @@ func (s *wayState) executeAll(all, t *testing.T) []wayResult {
 	var out []wayResult
 	for i := range ways {
 		if s.not != "" && strings.Contains(ways[i].what, s.not) {
+			continue
+		}
+		sample := !strings.Contains(testFilter(), "TestWaysOut")
+		if sample && slices.ContainsFunc(out, func(r wayResult) bool { return r.kind == string(ways[i].kind) }) {
 			continue
 		}
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
