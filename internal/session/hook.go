@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,7 +172,12 @@ func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
 	if len(guard.RecordsLeft(h.input(), h.Unit.Stack, units)) == 0 {
 		return nil, nil
 	}
-	if err := h.ReadStates(ctx, units); err != nil { // again: this run may have removed them
+	// Again, because this run may have removed them. Everything else is judged by what was
+	// read before: DNS was, too.
+	before := h.State
+	h.State = maps.Clone(before)
+	defer func() { h.State = before }()
+	if err := h.ReadStates(ctx, units); err != nil {
 		return nil, err
 	}
 	return guard.RecordsLeft(h.input(), h.Unit.Stack, units), nil

@@ -116,6 +116,32 @@ func TestLeftUnit(t *testing.T) {
 	}
 }
 
+// TestRecordsLeftKeepsStates: the states of retired units are read again in the middle of a
+// run. Plans are judged by the former ones, as DNS was read before the run too.
+func TestRecordsLeftKeepsStates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("empty", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dns, vms := guard.UnitID{Stack: "lab", Unit: "dns-old"}, guard.UnitID{Stack: "lab", Unit: lock.UnitVM}
+	l := lock.Stack{
+		Units: lock.Ordered[lock.Unit]{{Key: dns.Unit, Value: lock.Unit{Status: lock.Retired}}, {Key: vms.Unit}},
+		VMs:   lock.Ordered[lock.VM]{{Key: "old", Value: lock.VM{VMID: 100, Unit: dns.Unit, Status: lock.Retired}}},
+	}
+	p := &project.Project{Root: ".", Selected: func(string) bool { return true }, Lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}},
+		Stacks: &schema.Project{Stacks: []*schema.Stack{{Name: "lab"}}}}
+	h := &Hook{Session: New(p, Sources{States: []string{"lab/dns-old=empty", "lab/proxmox-vm=empty"}}), Unit: vms}
+	h.State[dns] = guard.UnitState{Resources: []guard.Resource{{Type: guard.TypeRecord, Key: "www", ID: "www.lab.test."}}}
+	h.State[vms] = guard.UnitState{Resources: []guard.Resource{{Type: guard.TypeVM, Key: "old", VMID: 100}}}
+	in := h.input()
+	if left, err := h.recordsLeft(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("%v, %+v", err, left)
+	}
+	if len(in.State[dns].Resources) != 1 || len(h.State[dns].Resources) != 1 {
+		t.Errorf("the record is in no state any more: %+v, %+v", in.State, h.State)
+	}
+}
+
 // TestWholeRun: a run of some units of a stack leaves others behind.
 func TestWholeRun(t *testing.T) {
 	for line, want := range map[string]bool{
