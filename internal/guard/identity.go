@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -87,11 +88,13 @@ func (s *subject) rightVM() {
 		s.Next("if it is the right VM, write into "+s.at.Spec, s.line(fmt.Sprintf("adopt: {vmid: %d}", s.VMID)))
 		return
 	}
-	switch mac := s.recordedMAC(); { // its configuration was read
-	case len(s.guest.Config.MACs) == 0 && mac != "":
+	seen := s.entry.Fingerprint != nil || len(s.states) == 1 // else the VM may never have existed, and the guest has its own NICs
+	switch mac := s.recordedMAC(); {                         // its configuration was read
+	case !seen || mac == "":
+	case len(s.guest.Config.MACs) == 0:
 		s.Next("if it is the right VM and only its NICs were removed, add one with its MAC, then run preflight again", set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
-	case !s.hasEntry() && mac != "":
-		s.Next("if it is the right VM, give it its MAC again, then run preflight again", set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
+	case !s.hasEntry() && s.guest.Config.Raw["net0"] != "":
+		s.Next("if it is the right VM, give it its MAC again, then run preflight again", set(s.guest, "--net0 "+shell.Quote(withMAC(s.guest.Config.Raw["net0"], mac))))
 	}
 	if s.hasEntry() {
 		s.Add(finding.DoAll("if it is the right VM, restored or with a MAC that was changed by hand, record what it is now", s.adopt(s.VMID), "stackgen render"))
@@ -119,6 +122,17 @@ func (s *subject) recordedMAC() string {
 		return f.MACs[0]
 	}
 	return ""
+}
+
+// withMAC is a NIC of a configuration, such as virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=30,
+// with another MAC address and all else as it is.
+func withMAC(nic, mac string) string {
+	first, rest, more := strings.Cut(nic, ",")
+	model, _, _ := strings.Cut(first, "=")
+	if more {
+		rest = "," + rest
+	}
+	return model + "=" + mac + rest
 }
 
 // bridge is the bridge of the VM's first NIC in the spec.
