@@ -21,17 +21,16 @@ const ValuesFile = "terragrunt.values.hcl"
 // both have. Another version of stackgen may have rendered the rest, and other stacks
 // may use more profiles.
 func SameSettings(path string, a, b []byte) bool {
-	switch path {
-	case "modules/" + lock.UnitVM + "/main.tf":
-		x, y := lifecycles(a), lifecycles(b)
-		for label, body := range x {
-			if other, both := y[label]; both && !SameMeaning(body, other) {
-				return false
-			}
-		}
-		return true
+	if path != "modules/"+lock.UnitVM+"/main.tf" {
+		return !strings.HasSuffix(path, "/versions.tf") || SameMeaning(a, b)
 	}
-	return !strings.HasSuffix(path, "/versions.tf") || SameMeaning(a, b)
+	x, y := lifecycles(a), lifecycles(b)
+	for label, body := range x {
+		if other, both := y[label]; both && !SameMeaning(body, other) {
+			return false
+		}
+	}
+	return true
 }
 
 // lifecycles are the lifecycle blocks of a module's VMs, by the label of their

@@ -134,7 +134,7 @@ func (p *paster) paste(line string) {
 	dir := p.TempDir()
 	log := filepath.Join(dir, "log")
 	c := exec.Command("/bin/sh", "-c", "cd() { printf '%s\\0' cd \"$@\" >> \"$LOG\"; }\n"+line)
-	c.Dir, c.Env = filepath.Join(dir), []string{"PATH=" + p.bin, "LOG=" + log}
+	c.Dir, c.Env = dir, []string{"PATH=" + p.bin, "LOG=" + log}
 	out, _ := c.CombinedOutput()
 	body, err := os.ReadFile(log)
 	p.lines++

@@ -34,7 +34,7 @@ outputs: {registration: registration/lab.json}
 		"pipe":   func(file string) error { return syscall.Mkfifo(file, 0o600) },
 		"device": func(file string) error { return os.Symlink("/dev/zero", file) },
 		"folder": func(file string) error { return os.Mkdir(file, 0o700) },
-		"huge":   func(file string) error { return huge(file) },
+		"huge":   huge,
 	}
 	look := []string{"preflight", "--inventory", "inv.json"}
 	for _, c := range []struct {

@@ -20,11 +20,12 @@ func (s *subject) compareHardware() {
 	differences := hardware.Read(s.guest).Differences(s.match.VM, s.profile.Ignores)
 	var lines, commands []string
 	unsupported := false
-	if slices.ContainsFunc(differences, func(d hardware.Difference) bool { return d.Replaces }) {
+	switch {
+	case slices.ContainsFunc(differences, func(d hardware.Difference) bool { return d.Replaces }):
 		s.Severity, s.Import, s.Reason = finding.Blocked, "", s.Reason+"; the first plan after the import would replace it"
-	} else if len(differences) > 0 && s.match.Why == cluster.HalfMade {
+	case len(differences) > 0 && s.match.Why == cluster.HalfMade:
 		s.Reason += "; the first plan after the import configures it"
-	} else if len(differences) > 0 {
+	case len(differences) > 0:
 		s.Reason += "; the first plan after the import would change it"
 	}
 	for i := range differences {

@@ -176,7 +176,7 @@ func (j *judge) poolInUse(f *finding.Finding, at *place, id string) bool {
 		return false
 	}
 	_, others, strangers := j.members(at, p)
-	used := append(others, strangers...)
+	used := slices.Concat(others, strangers)
 	if len(used) == 0 {
 		return false
 	}

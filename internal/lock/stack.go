@@ -26,11 +26,6 @@ type stackDecider struct {
 	publishing map[string]bool // see publishingUnits; nil until it is asked for
 }
 
-// address is where OpenTofu has a VM: the resource block of its profile.
-func (d *stackDecider) address(key string, v *VM) string {
-	return schema.VMAddress(v.Profile, key)
-}
-
 // decide decides for every VM of the spec, in the order they are written in.
 func (d *stackDecider) decide() {
 	for _, v := range d.stack.VMs {

@@ -77,7 +77,8 @@ func TestEditedLock(t *testing.T) {
 			if got := strings.TrimPrefix(problems[0].Message, "the lock cannot be read: "); !strings.HasPrefix(got, c.want) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
-			line := strings.Count(edited[:strings.Index(edited, c.old)], "\n") + 1
+			before, _, _ := strings.Cut(edited, c.old)
+			line := strings.Count(before, "\n") + 1
 			if at := problems[0].Pos; at.Line != line || at.Col < 2 && name != "project" {
 				t.Errorf("at %s, want line %d", at, line)
 			}

@@ -162,12 +162,11 @@ func (w *faultCase) startCluster(seed *pvesim.Seed, start time.Time) *pvesim.Ser
 
 // connectTo starts another cluster and makes it the one that the environment names.
 // Nothing may be written to it.
-func (w *faultCase) connectTo(seed *pvesim.Seed) *pvesim.Server {
+func (w *faultCase) connectTo(seed *pvesim.Seed) {
 	w.Helper()
 	sim := w.startCluster(seed, time.Now())
 	w.others = append(w.others, &otherCluster{sim, stateOf(sim)})
 	w.tools = w.tools.With(sim.Env()...)
-	return sim
 }
 
 // durations makes clones take long enough for events during them, and slow ones

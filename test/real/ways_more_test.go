@@ -24,14 +24,14 @@ func moreWayStates() []*wayState {
 		out = append(out, s)
 	}
 	// What a render refuses.
-	add("VMID changed in the spec", func(w *faultCase) { w.spec(withLine("b", "vmid: 310"), false) }, render, func(s *wayState) { s.not = "if the VM with the new VMID exists" })
+	add("VMID changed in the spec", func(w *faultCase) { w.spec(withLine("vmid: 310"), false) }, render, func(s *wayState) { s.not = "if the VM with the new VMID exists" })
 	add("VMID changed in the spec to that of another VM", func(w *faultCase) {
-		w.spec(withLine("b", "vmid: 310"), false)
+		w.spec(withLine("vmid: 310"), false)
 		w.add(guest(310, "pve2", "live-b"))
 	}, render)
 	add("other VMID adopted under a profile that creates", func(w *faultCase) {
 		w.add(guest(310, "pve2", "live-b"))
-		w.spec(withLine("b", "adopt: {vmid: 310}, profile: default"), false)
+		w.spec(withLine("adopt: {vmid: 310}, profile: default"), false)
 	}, render)
 	add("lock lost", loseLock, render, func(s *wayState) { s.not = "if nothing of this stack was ever applied" })
 	add("lock lost of a stack that was never applied", loseLock, render, func(s *wayState) { s.world = &faultWorld{build: renderedOnly} })
@@ -45,12 +45,12 @@ func moreWayStates() []*wayState {
 	add("spec file removed", func(w *faultCase) { w.remove("specs/live.yaml") }, render, stackGone)
 	add("environment added to a live stack", func(w *faultCase) { w.spec(faultSpec+faultLast+"environment: prod\n", false) }, render)
 	// What was not rendered, or misleads a run.
-	add("spec changed and not rendered", func(w *faultCase) { w.spec(withLine("b", "memory: 3072"), false) })
+	add("spec changed and not rendered", func(w *faultCase) { w.spec(withLine("memory: 3072"), false) })
 	for _, env := range []string{"TF_CLI_ARGS_apply=-destroy", `TF_CLI_ARGS_apply=-replace=proxmox_virtual_environment_vm.this["b"]`, "TF_WORKSPACE=dev"} {
 		add("environment has "+strings.SplitN(env, "[", 2)[0], func(w *faultCase) { w.tools = w.tools.With(env) }, refusedApply)
 	}
 	// States that do not fit.
-	add("forgotten VM in state", func(w *faultCase) { w.spec(withoutVM("b")+"forgotten: [b]\n", true) })
+	add("forgotten VM in state", func(w *faultCase) { w.spec(withoutVM()+"forgotten: [b]\n", true) })
 	add("state has another VMID", func(w *faultCase) {
 		w.add(guest(311, "pve2", "live-b"))
 		w.editState(func(r map[string]any) []map[string]any { return []map[string]any{withVMID(r, "b", 311)} })
@@ -75,15 +75,15 @@ func moreWayStates() []*wayState {
 	// Guests.
 	add("VM without its NICs", func(w *faultCase) { w.change(301, func(g *pvesim.Guest) { delete(g.Config, "net0") }) })
 	add("retired VM in no state", func(w *faultCase) {
-		w.spec(withoutVM("b")+"retired: [b]\n", true)
+		w.spec(withoutVM()+"retired: [b]\n", true)
 		w.editState(func(r map[string]any) []map[string]any { return []map[string]any{withoutKey(r, "b")} })
 	})
 	add("retired VM destroyed", func(w *faultCase) {
-		w.spec(withoutVM("b")+"retired: [b]\n", true)
+		w.spec(withoutVM()+"retired: [b]\n", true)
 		w.editState(func(r map[string]any) []map[string]any { return []map[string]any{withoutKey(r, "b")} })
 		w.sim.Remove(301)
 	}, func(s *wayState) {
-		s.acts = map[string]func(*faultCase){"remove it from `retired`": func(w *faultCase) { w.spec(withoutVM("b"), false) }}
+		s.acts = map[string]func(*faultCase){"remove it from `retired`": func(w *faultCase) { w.spec(withoutVM(), false) }}
 	})
 	add("VM in the pool of the stack and in no spec", func(w *faultCase) {
 		w.add(guest(700, "pve2", "somebody"))
@@ -100,7 +100,7 @@ func moreWayStates() []*wayState {
 		func(s *wayState) { s.words = map[string]string{"NAME": "pve1"} })
 	add("pool of a new VM does not exist", func(w *faultCase) { w.spec(faultSpec+faultLast+"  d: {node: pve1, pool: team}\n", true) })
 	add("VM moved by hand, and its profile manages the node", func(w *faultCase) {
-		w.spec(withLine("b", "profile: own")+"profiles: {own: {ignore_changes: [clone]}}\n", true)
+		w.spec(withLine("profile: own")+"profiles: {own: {ignore_changes: [clone]}}\n", true)
 		w.must(w.apply())
 		w.change(301, func(g *pvesim.Guest) { g.Node = "pve3" })
 	})
@@ -178,16 +178,16 @@ func stackGone(s *wayState) {
 	}
 }
 
-// withLine is the spec with more properties of a VM.
-func withLine(key, text string) string {
-	return strings.Replace(faultSpec+faultLast, "  "+key+": {", "  "+key+": {"+text+", ", 1)
+// withLine is the spec with more properties of VM b.
+func withLine(text string) string {
+	return strings.Replace(faultSpec+faultLast, "  b: {", "  b: {"+text+", ", 1)
 }
 
-// withoutVM is the spec without a VM.
-func withoutVM(key string) string {
+// withoutVM is the spec without VM b.
+func withoutVM() string {
 	var out strings.Builder
 	for line := range strings.Lines(faultSpec + faultLast) {
-		if !strings.HasPrefix(line, "  "+key+": ") {
+		if !strings.HasPrefix(line, "  b: ") {
 			out.WriteString(line)
 		}
 	}

@@ -31,10 +31,9 @@ func (w *way) text() string {
 }
 
 var (
-	wayRow   = regexp.MustCompile(`^(blocked|failed|outdated|ok) +([a-z-]+)  +(\S.*?)(?:  +(\S.*))?$`)
-	wayStep  = regexp.MustCompile(`^  > (\S.*)$`)
-	wayLine  = regexp.MustCompile(`^      (\S.*)$`)
-	wayProof = regexp.MustCompile(`^    \S`)
+	wayRow  = regexp.MustCompile(`^(blocked|failed|outdated|ok) +([a-z-]+)  +(\S.*?)(?:  +(\S.*))?$`)
+	wayStep = regexp.MustCompile(`^  > (\S.*)$`)
+	wayLine = regexp.MustCompile(`^      (\S.*)$`)
 )
 
 // A printedGroup is findings that are alike, as they are printed, and their steps.

@@ -4,6 +4,7 @@ package real
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -333,7 +334,7 @@ func (w *faultCase) wayViolations(s *wayState, first *way) (out []string) {
 		}
 	}
 	for _, e := range w.sim.Requests() {
-		if e.Method == "DELETE" && e.VMID != 0 && strings.Contains(e.Who, "!") && !strings.Contains(text, "retired") && !strings.Contains(text, "destroy") {
+		if e.Method == http.MethodDelete && e.VMID != 0 && strings.Contains(e.Who, "!") && !strings.Contains(text, "retired") && !strings.Contains(text, "destroy") {
 			out = append(out, fmt.Sprintf("the provider requested DELETE %s", e.Path))
 		}
 	}
