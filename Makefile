@@ -16,7 +16,7 @@ build: ## build bin/stackgen
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; go test ./... runs those that need none
 	@$(TOOLS) $(GO) test -race -timeout 60m ./...
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
-	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks; of the printed ways out all but the first of a kind, and the applies after them. "make faults" runs them.'
+	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
 faults: build tools ## inject every fault into a simulated cluster, with every level of the guard, run every printed way out, and print the results
 	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md

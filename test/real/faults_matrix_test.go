@@ -20,6 +20,7 @@ type fault struct {
 	fast        *fastOutcomes                  // with `guard: fast`, if they differ
 	harm        string                         // what an apply does with `guard: off`; "" if it does no harm
 	noHarmRun   string                         // why no apply with `guard: off` is run
+	notWay      string                         // part of the printed steps whose condition does not hold in this state
 	recovery    recovery                       // a step of the refusal that needs no decision
 	words       map[string]string              // values of placeholders in its ways out
 	acts        map[string]func(*faultCase)    // what a person does in addition to the lines of a way out, by a part of its text

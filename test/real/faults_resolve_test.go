@@ -8,7 +8,7 @@ import "strings"
 // retired one does not exist any more.
 func resolveFaults() []fault {
 	return []fault{
-		fault{name: "`retired` removed before the destroy", event: retireThenForget, harm: "destroys 302"}.refusedInBoth("removed c", "was removed before its destroy was seen"),
+		fault{name: "`retired` removed before the destroy", event: retireThenForget, harm: "destroys 302", notWay: "if an apply has destroyed it"}.refusedInBoth("removed c", "was removed before its destroy was seen"),
 		fault{name: "`retired` removed after the destroy, a new VM gets the VMID", event: reuseVMID, removed: []int{302}}.succeedsInBoth("1 added, 0 changed, 0 destroyed", 302),
 		fault{name: "state lost, and a VM with an automatic MAC re-created by hand", event: recreateResolved, foreign: []int{302}}.refusedInBoth("conflict c", "it was created again by hand"),
 	}

@@ -56,7 +56,7 @@ func moreWayStates() []*wayState {
 		w.editState(func(r map[string]any) []map[string]any { return []map[string]any{withVMID(r, "b", 311)} })
 	}, func(s *wayState) {
 		s.acts = map[string]func(*faultCase){"restore the right one": func(w *faultCase) { w.restoreState() }}
-		s.foreign = []int{311}
+		s.foreign, s.not = []int{311}, "if the lock was lost"
 	})
 	add("state has a VM twice", func(w *faultCase) {
 		w.editState(func(r map[string]any) []map[string]any { return []map[string]any{r, onlyKey(r, "adopted", "b", "b")} })
@@ -71,7 +71,7 @@ func moreWayStates() []*wayState {
 		w.editState(func(r map[string]any) []map[string]any {
 			return []map[string]any{r, withVMID(onlyKey(r, "adopted", "b", "ghost"), "ghost", 311)}
 		})
-	}, func(s *wayState) { s.foreign = []int{311} })
+	}, func(s *wayState) { s.foreign, s.not = []int{311}, "this checkout is old" })
 	// Guests.
 	add("VM without its NICs", func(w *faultCase) { w.change(301, func(g *pvesim.Guest) { delete(g.Config, "net0") }) })
 	add("retired VM in no state", func(w *faultCase) {

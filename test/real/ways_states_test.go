@@ -63,7 +63,11 @@ func wayStates() []*wayState {
 		if f.apply.verdicts == "" {
 			continue
 		}
-		out = append(out, &wayState{name: f.name, world: f.world, seed: f.seed, event: f.event, command: f.command, words: f.words, acts: f.acts, foreign: f.foreign})
+		s := &wayState{name: f.name, world: f.world, seed: f.seed, event: f.event, command: f.command, words: f.words, acts: f.acts, foreign: f.foreign, not: f.notWay}
+		if strings.HasPrefix(f.apply.verdicts, "misled") { // only the run itself sees it
+			refusedApply(s)
+		}
+		out = append(out, s)
 	}
 	return slices.Concat(out, moreWayStates())
 }
