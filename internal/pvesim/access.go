@@ -64,16 +64,17 @@ func (w *cluster) userRights(user, path string) rights {
 // entityRights collects privileges along a path. An entry on a deeper path
 // replaces those above it.
 func (w *cluster) entityRights(kind string, names []string, path string) rights {
-	out := w.pathRights(kind, names, path)
+	out, refused := w.pathRights(kind, names, path)
 	pool := w.poolOfPath(path)
-	if pool == "" {
+	if pool == "" || refused {
 		return out
 	}
 	prefix := "VM."
 	if strings.HasPrefix(path, "/storage/") {
 		prefix = "Datastore."
 	}
-	for p := range w.pathRights(kind, names, "/pool/"+pool) {
+	granted, _ := w.pathRights(kind, names, "/pool/"+pool)
+	for p := range granted {
 		if _, have := out[p]; !have && strings.HasPrefix(p, prefix) {
 			out[p] = false
 		}
@@ -81,8 +82,9 @@ func (w *cluster) entityRights(kind string, names []string, path string) rights 
 	return out
 }
 
-func (w *cluster) pathRights(kind string, names []string, path string) rights {
-	out := rights{}
+// pathRights also reports whether NoAccess decides: then no pool adds rights.
+func (w *cluster) pathRights(kind string, names []string, path string) (out rights, refused bool) {
+	out = rights{}
 	for _, level := range levels(path) {
 		found := w.grantsAt(kind, names, level, level == path)
 		if found == nil && kind == "user" {
@@ -91,10 +93,10 @@ func (w *cluster) pathRights(kind string, names []string, path string) rights {
 			}
 		}
 		if found != nil {
-			out = found
+			out, refused = found, len(found) == 0
 		}
 	}
-	return out
+	return out, refused
 }
 
 // grantsAt returns the roles granted at one level, or nil if it has no entry.

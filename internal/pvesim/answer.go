@@ -2,6 +2,9 @@ package pvesim
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -32,6 +35,15 @@ func badParam(name, format string, args ...any) *apiError {
 
 func badParams(fields map[string]string) *apiError {
 	return &apiError{status: 400, msg: "Parameter verification failed.", fields: fields}
+}
+
+// oneLine returns the error as the log of a task shows it.
+func (e *apiError) oneLine() error {
+	line := fmt.Sprintf("%d %s", e.status, e.msg)
+	for _, k := range slices.Sorted(maps.Keys(e.fields)) {
+		line += " " + k + ": " + e.fields[k]
+	}
+	return failf("%s", strings.ReplaceAll(line, "\n", " "))
 }
 
 func denied(format string, args ...any) *apiError {

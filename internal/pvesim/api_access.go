@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -21,6 +20,9 @@ func accessHandlers() map[string]handler {
 		"POST /access/ticket":                           login,
 		"GET /access/permissions":                       permissions,
 		"GET /access/roles":                             roleList,
+		"POST /access/roles":                            roleCreate,
+		"PUT /access/roles/{roleid}":                    roleUpdate,
+		"DELETE /access/roles/{roleid}":                 roleDelete,
 		"GET /access/acl":                               aclList,
 		"PUT /access/acl":                               aclUpdate,
 		"GET /access/users":                             userList,
@@ -131,18 +133,6 @@ func flags(r rights) object {
 		out[p] = flag(propagate)
 	}
 	return out
-}
-
-func roleList(c *call) (any, error) {
-	_, builtin := privileges(c.w.seed.Version)
-	out := []object{}
-	for _, name := range slices.Sorted(maps.Keys(c.w.roles)) {
-		list := append([]string{}, c.w.roles[name]...)
-		slices.Sort(list)
-		_, special := builtin[name]
-		out = append(out, object{"privs": strings.Join(list, ","), "roleid": name, "special": flag(special)})
-	}
-	return out, nil
 }
 
 func aclList(c *call) (any, error) {

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 func clusterHandlers() map[string]handler {
 	return map[string]handler{
+		"GET /cluster/sdn/vnets":    sdnVNets,
 		"GET /version":              version,
 		"GET /cluster/status":       clusterStatus,
 		"GET /cluster/resources":    clusterResources,
@@ -29,6 +31,7 @@ func release(v string) (release, version, repoid string) {
 
 func version(c *call) (any, error) {
 	rel, ver, repo := release(c.w.seed.Version)
+	repo = cmp.Or(c.w.seed.RepoID, repo)
 	return object{"release": rel, "version": ver, "repoid": repo}, nil
 }
 
@@ -73,8 +76,12 @@ func nextID(c *call) (any, error) {
 	}
 }
 
-func clusterOptions(*call) (any, error) {
-	return object{"allowed-tags": []string{}, "description": "", "mac_prefix": "BC:24:11"}, nil
+func clusterOptions(c *call) (any, error) {
+	out := object{"allowed-tags": []string{}, "description": "", "mac_prefix": "BC:24:11"}
+	for k, v := range c.w.seed.Options {
+		out[k] = v
+	}
+	return out, nil
 }
 
 func configNodes(c *call) (any, error) {

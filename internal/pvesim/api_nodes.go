@@ -7,15 +7,18 @@ import (
 
 func nodeHandlers() map[string]handler {
 	return map[string]handler{
-		"GET /nodes":                            nodeList,
-		"GET /nodes/{node}/status":              nodeStatus,
-		"GET /nodes/{node}/version":             version,
-		"GET /nodes/{node}/network":             nodeNetwork,
-		"GET /nodes/{node}/dns":                 nodeDNS,
-		"GET /nodes/{node}/rrddata":             nodeRRD,
-		"GET /nodes/{node}/time":                nodeTime,
-		"GET /nodes/{node}/certificates/info":   nodeCertificates,
-		"GET /nodes/{node}/qemu/{vmid}/rrddata": nodeRRD,
+		"GET /nodes":                              nodeList,
+		"GET /nodes/{node}/status":                nodeStatus,
+		"GET /nodes/{node}/version":               version,
+		"GET /nodes/{node}/network":               nodeNetwork,
+		"GET /nodes/{node}/dns":                   nodeDNS,
+		"GET /nodes/{node}/rrddata":               nodeRRD,
+		"GET /nodes/{node}/time":                  nodeTime,
+		"GET /nodes/{node}/certificates/info":     nodeCertificates,
+		"GET /nodes/{node}/capabilities/qemu/cpu": nodeCPUModels,
+		"GET /nodes/{node}/qemu/{vmid}/rrddata":   nodeRRD,
+		"POST /nodes/{node}/network":              networkCreate,
+		"PUT /nodes/{node}/network":               networkReload,
 	}
 }
 
@@ -51,27 +54,30 @@ func nodeStatus(c *call) (any, error) {
 	}, nil
 }
 
-func nodeNetwork(c *call) (any, error) {
-	n := c.w.node(c.node)
-	out := []object{{"active": 1, "exists": 1, "families": []string{"inet"}, "iface": "eth0", "method": "manual", "method6": "manual", "type": "eth"}}
-	bridges := n.Bridges
-	if len(bridges) == 0 {
-		bridges = []string{"vmbr0"}
+// resolvers returns the name servers of a node.
+func (n *Node) resolvers() []string {
+	if len(n.DNS) > 0 {
+		return n.DNS
 	}
-	for i, b := range bridges {
-		out = append(out, object{"autostart": 1, "bridge_fd": "0", "bridge_ports": "", "bridge_stp": "off",
-			"families": []string{"inet"}, "iface": b, "method": "manual", "method6": "manual", "priority": 3 + i, "type": "bridge"})
+	return []string{"192.0.2.53"}
+}
+
+func nodeDNS(c *call) (any, error) {
+	out := object{}
+	for i, a := range c.w.node(c.node).resolvers() {
+		out[fmt.Sprintf("dns%d", i+1)] = a
 	}
 	return out, nil
 }
-
-func nodeDNS(*call) (any, error) { return object{"dns1": "192.0.2.53"}, nil }
 
 func nodeTime(c *call) (any, error) {
 	return object{"localtime": c.w.now.Unix(), "time": c.w.now.Unix(), "timezone": "UTC"}, nil
 }
 
 func nodeRRD(c *call) (any, error) {
+	if id := c.p["vmid"]; id != "" && c.w.published[atoi(id)] == nil {
+		return nil, failf("RRD error: rrdcached@unix:/var/run/rrdcached.sock: rrd_fetch_r failed: opening '/var/lib/rrdcached/db/pve2-vm/%s': No such file or directory", id)
+	}
 	step := map[string]time.Duration{"hour": time.Minute, "day": 30 * time.Minute, "week": 3 * time.Hour,
 		"month": 12 * time.Hour, "year": 7 * 24 * time.Hour}[c.p["timeframe"]]
 	if step == 0 {

@@ -143,7 +143,7 @@ func (c *call) storageResources() []object {
 func (c *call) storageResource(n *Node, s *Storage) object {
 	out := object{"content": strings.Join(s.Content, ","), "id": "storage/" + n.Name + "/" + s.ID, "node": n.Name,
 		"plugintype": s.Type, "shared": flag(s.Shared), "status": "available", "storage": s.ID, "type": "storage"}
-	if n.State == NodeLost && c.w.now.Sub(n.last) >= staleAfter {
+	if n.State == NodeLost && c.w.now.Sub(n.last) >= staleAfter || s.offline(n.Name) {
 		out["status"] = "unknown"
 		return out
 	}

@@ -2,17 +2,19 @@ package pvesim
 
 import (
 	"cmp"
-	"path"
 	"slices"
-	"sort"
 	"strings"
 	"time"
+
+	"stackgen/internal/pvesim/schema"
 )
 
 func storageHandlers() map[string]handler {
 	return map[string]handler{
 		"GET /storage":                                            storageConfigs,
+		"POST /storage":                                           createStorage,
 		"GET /storage/{storage}":                                  storageConfig,
+		"DELETE /storage/{storage}":                               dropStorage,
 		"PUT /storage/{storage}":                                  updateStorage,
 		"GET /nodes/{node}/storage":                               nodeStorages,
 		"GET /nodes/{node}/storage/{storage}/status":              storageStatus,
@@ -46,6 +48,9 @@ func (s *Storage) config() object {
 		set("path", s.Path)
 	}
 	set("nodes", strings.Join(s.Nodes, ","))
+	if s.Disabled {
+		out["disable"] = 1
+	}
 	return out
 }
 
@@ -68,6 +73,35 @@ func storageConfig(c *call) (any, error) {
 	return s.config(), nil
 }
 
+func createStorage(c *call) (any, error) {
+	if err := c.w.configLock("create storage", "file-storage_cfg"); err != nil {
+		return nil, err
+	}
+	id := c.p["storage"]
+	if c.w.storage(id) != nil {
+		return nil, failf("create storage failed: storage ID '%s' already defined", id)
+	}
+	// A new storage has the space of the first one: the API does not say more.
+	first := c.w.seed.Storages[0]
+	c.w.seed.Storages = append(c.w.seed.Storages, &Storage{ID: id, Type: c.p["type"], Shared: c.flag("shared"), Content: schema.SplitList(c.p["content"]),
+		Nodes: schema.SplitList(c.p["nodes"]), Path: c.p["path"], VG: c.p["vgname"], Pool: cmp.Or(c.p["thinpool"], c.p["pool"]),
+		Disabled: c.flag("disable"), Size: first.Size, Used: first.Used, Bandwidth: first.Bandwidth})
+	return object{"storage": id, "type": c.p["type"]}, nil
+}
+
+func dropStorage(c *call) (any, error) {
+	if err := c.w.configLock("delete storage", "file-storage_cfg"); err != nil {
+		return nil, err
+	}
+	id := c.p["storage"]
+	if c.w.storage(id) == nil {
+		return nil, failf("delete storage failed: storage '%s' does not exist", id)
+	}
+	c.w.seed.Storages = slices.DeleteFunc(c.w.seed.Storages, func(s *Storage) bool { return s.ID == id })
+	c.w.dropGrants("/storage/" + id)
+	return nil, nil
+}
+
 func updateStorage(c *call) (any, error) {
 	if err := c.w.configLock("update storage", "file-storage_cfg"); err != nil {
 		return nil, err
@@ -80,7 +114,10 @@ func updateStorage(c *call) (any, error) {
 		s.Content = strings.Split(c.p["content"], ",")
 	}
 	if c.has("nodes") {
-		s.Nodes = strings.Split(c.p["nodes"], ",")
+		s.Nodes = schema.SplitList(c.p["nodes"])
+	}
+	if c.p["delete"] == "nodes" {
+		s.Nodes = nil
 	}
 	if c.has("disable") {
 		s.Disabled = c.flag("disable")
@@ -112,9 +149,21 @@ func (w *cluster) checkStorage(id, node string) (*Storage, error) {
 	return s, nil
 }
 
+// offline reports whether a node cannot reach the storage.
+func (s *Storage) offline(node string) bool { return slices.Contains(s.Offline, node) }
+
+// checkImages returns an error for a storage whose content is not disk images.
+func (s *Storage) checkImages() error {
+	if s.allowsContent("images") {
+		return nil
+	}
+	return badParam("storage", "storage '%s' does not support vm images", s.ID)
+}
+
 func (c *call) storageFigures(s *Storage) object {
-	on := s.onNode(c.node) && !s.Disabled
-	out := object{"active": flag(on), "content": strings.Join(s.Content, ","), "enabled": flag(on), "shared": flag(s.Shared),
+	enabled := s.onNode(c.node) && !s.Disabled
+	on := enabled && !s.offline(c.node)
+	out := object{"active": flag(on), "content": strings.Join(s.Content, ","), "enabled": flag(enabled), "shared": flag(s.Shared),
 		"type": s.Type, "avail": 0, "total": 0, "used": 0}
 	if on {
 		used, avail := c.w.usage(c.node, s)
@@ -138,6 +187,9 @@ func nodeStorages(c *call) (any, error) {
 		}
 		o := c.storageFigures(s)
 		o["storage"] = s.ID
+		if c.flag("format") {
+			o["format"] = s.formats()
+		}
 		if total := int64(s.Size); total > 0 && !off {
 			used, _ := c.w.usage(c.node, s)
 			o["used_fraction"] = float64(used) / float64(total)
@@ -145,6 +197,18 @@ func nodeStorages(c *call) (any, error) {
 		out = append(out, o)
 	}
 	return out, nil
+}
+
+// formats returns the image formats of a storage, and its default.
+func (s *Storage) formats() []any {
+	kinds := object{"raw": 1}
+	switch {
+	case s.fileBased():
+		kinds = object{"raw": 1, "qcow2": 1, "vmdk": 1, "subvol": 1}
+	case s.Type == "zfspool":
+		kinds["subvol"] = 1
+	}
+	return []any{kinds, "raw"}
 }
 
 func (s *Storage) allowsContent(kinds string) bool {
@@ -165,119 +229,4 @@ func storageStatus(c *call) (any, error) {
 		return nil, badParam("storage", "No such storage.")
 	}
 	return c.storageFigures(s), nil
-}
-
-func storageContent(c *call) (any, error) {
-	s, err := c.w.checkStorage(c.p["storage"], c.node)
-	if err != nil {
-		return nil, err
-	}
-	var list []*Volume
-	for _, v := range c.w.seed.Volumes {
-		if storageOf(v.ID) != s.ID || v.Node != "" && v.Node != c.node {
-			continue
-		}
-		if c.has("vmid") && v.Content == "images" && v.VMID != c.vmid() || c.has("content") && v.Content != c.p["content"] {
-			continue
-		}
-		if v.Content == "images" && !c.w.allowed(c.who, "/storage/"+s.ID, "Datastore.Allocate") && !c.w.allowed(c.who, "/vms/"+itoa(v.VMID), "VM.Config.Disk", "VM.Audit") {
-			continue
-		}
-		list = append(list, v)
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i].ID < list[j].ID })
-	out := []object{}
-	for _, v := range list {
-		out = append(out, v.entry(s))
-	}
-	return out, nil
-}
-
-func (v *Volume) entry(s *Storage) object {
-	out := object{"content": v.Content, "format": v.Format, "size": int64(v.Size), "volid": v.ID}
-	switch {
-	case v.Content != "images":
-		out["ctime"] = v.Created.Unix()
-	case s.fileBased():
-		out["ctime"], out["used"], out["vmid"], out["parent"] = v.Created.Unix(), v.allocated(s), v.VMID, nil
-		if v.Parent != "" {
-			out["parent"] = v.Parent
-		}
-	case s.Type == "zfspool":
-		out["vmid"] = v.VMID
-		if v.Parent != "" {
-			out["parent"] = v.Parent
-		}
-	default:
-		out["ctime"], out["vmid"] = itoa(int(v.Created.Unix())), v.VMID
-	}
-	return out
-}
-
-func allocVolume(c *call) (any, error) {
-	s, err := c.w.checkStorage(c.p["storage"], c.node)
-	if err != nil {
-		return nil, err
-	}
-	size, perr := parseSize(c.p["size"])
-	if perr != nil {
-		return nil, badParam("size", "value does not match the regex pattern")
-	}
-	if !strings.ContainsAny(c.p["size"], "KMGT") {
-		size *= kib
-	}
-	name, format := c.p["filename"], c.p["format"]
-	if ext := path.Ext(name); ext != "" && s.fileBased() {
-		name, format = strings.TrimSuffix(name, ext), ext[1:]
-	}
-	if id := s.volumeID(c.vmid(), name, cmp.Or(format, "raw")); c.w.volumeOn(c.node, id) != nil {
-		return nil, failf("disk image '%s' already exists", s.filePath(id))
-	}
-	v, _, aerr := c.w.alloc(c.node, s, c.vmid(), name, format, size)
-	if aerr != nil {
-		return nil, failf("%s", aerr.Error())
-	}
-	return v.ID, nil
-}
-
-func (c *call) volume() (*Volume, error) {
-	id := c.p["volume"]
-	if !strings.Contains(id, ":") {
-		id = c.p["storage"] + ":" + id
-	}
-	v := c.w.volumeOn(c.node, id)
-	if v == nil {
-		return nil, failf("volume '%s' does not exist", id)
-	}
-	return v, nil
-}
-
-func volumeInfo(c *call) (any, error) {
-	v, err := c.volume()
-	if err != nil {
-		return nil, err
-	}
-	s := c.w.storage(storageOf(v.ID))
-	return object{"format": v.Format, "path": s.filePath(v.ID), "size": int64(v.Size), "used": v.allocated(s)}, nil
-}
-
-func deleteVolume(c *call) (any, error) {
-	v, err := c.volume()
-	if err != nil {
-		return nil, err
-	}
-	id := c.p["storage"]
-	if v.VMID != 0 {
-		id = itoa(v.VMID) + "@" + id
-	}
-	wk := &worker{}
-	wk.steps = []step{func() (pause, error) {
-		if c.w.baseInUse(v) {
-			return pause{}, failf("base volume '%s' is still in use by linked clones", plain(v.ID))
-		}
-		c.w.removeVolume(v)
-		wk.logf("Removed volume '%s'", v.ID)
-		return pause{d: 100 * time.Millisecond, main: true}, nil
-	}}
-	return c.w.fork(c.node, "imgdel", id, c.who, wk), nil
 }

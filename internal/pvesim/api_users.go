@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -71,6 +72,10 @@ func userDelete(c *call) (any, error) {
 	for i, u := range c.w.seed.Users {
 		if u.ID == c.p["userid"] {
 			c.w.seed.Users = append(c.w.seed.Users[:i], c.w.seed.Users[i+1:]...)
+			c.w.seed.ACL = slices.DeleteFunc(c.w.seed.ACL, func(g *Grant) bool {
+				owner, _, _ := strings.Cut(g.To, "!")
+				return g.Type != "group" && owner == u.ID
+			})
 			return nil, nil
 		}
 	}
@@ -124,6 +129,7 @@ func tokenDelete(c *call) (any, error) {
 		for i, t := range u.Tokens {
 			if t.ID == c.p["tokenid"] {
 				u.Tokens = append(u.Tokens[:i], u.Tokens[i+1:]...)
+				c.w.seed.ACL = slices.DeleteFunc(c.w.seed.ACL, func(g *Grant) bool { return g.Type == "token" && g.To == u.ID+"!"+t.ID })
 				return nil, nil
 			}
 		}

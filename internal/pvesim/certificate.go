@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/netip"
 	"strings"
 	"time"
 )
@@ -122,7 +123,7 @@ func nodeCertificates(c *call) (any, error) {
 		sum := sha256.Sum256(f.cert.Raw)
 		names := []string{}
 		for _, ip := range f.cert.IPAddresses {
-			names = append(names, ip.String())
+			names = append(names, longIP(ip))
 		}
 		out = append(out, object{"filename": f.file, "fingerprint": strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":"),
 			"issuer": slashed(f.cert.Issuer), "subject": slashed(f.cert.Subject), "san": append(names, f.cert.DNSNames...),
@@ -130,6 +131,15 @@ func nodeCertificates(c *call) (any, error) {
 			"pem": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: f.cert.Raw}))})
 	}
 	return out, nil
+}
+
+// longIP returns an address as OpenSSL prints it: IPv6 in full.
+func longIP(ip net.IP) string {
+	if ip.To4() != nil {
+		return ip.String()
+	}
+	a, _ := netip.AddrFromSlice(ip)
+	return a.StringExpanded()
 }
 
 // slashed is a name in the notation of OpenSSL that Proxmox VE uses.

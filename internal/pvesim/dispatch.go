@@ -1,7 +1,6 @@
 package pvesim
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -200,53 +199,6 @@ func splitPath(r *request) (format, path string, early *reply) {
 
 func plainReply(status int, msg string) *reply {
 	return &reply{status: status, reason: msg, body: []byte(msg)}
-}
-
-// readValues merges the parameters of query and body.
-func readValues(r *request) (schema.Values, *reply) {
-	values := parseForm(r.query)
-	if len(r.body) > 0 && r.method == "DELETE" {
-		return nil, plainReply(501, "Unexpected content for method 'DELETE'")
-	}
-	kind := strings.TrimSpace(strings.SplitN(r.header.Get("Content-Type"), ";", 2)[0])
-	if r.method == "GET" || r.method == "DELETE" || kind == "" && len(r.body) == 0 {
-		return values, nil
-	}
-	var body schema.Values
-	switch kind {
-	case "application/x-www-form-urlencoded", "":
-		body = parseForm(string(r.body))
-	case "application/json":
-		var early *reply
-		if body, early = readJSON(r.body); early != nil {
-			return nil, early
-		}
-	case "multipart/form-data":
-		body = schema.Values{}
-	default:
-		return nil, plainReply(506, fmt.Sprintf("upload 'Content-Type '%s' not implemented", kind))
-	}
-	for k, v := range body {
-		values[k] = v
-	}
-	return values, nil
-}
-
-func readJSON(src []byte) (schema.Values, *reply) {
-	const file = "/usr/share/perl5/PVE/APIServer/AnyEvent.pm"
-	dec := json.NewDecoder(bytes.NewReader(src))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		msg := fmt.Sprintf("malformed JSON string, neither tag, array, object, number, string or atom, at character offset %d (before \"(end of string)\") at %s line 917.", len(src), file)
-		return nil, &reply{status: 500, reason: msg, body: []byte(msg + "\n")}
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		msg := "Not a HASH reference at " + file + " line 957."
-		return nil, &reply{status: 500, reason: msg, body: []byte(msg + "\n")}
-	}
-	return m, nil
 }
 
 func success(format string, data any) *reply {

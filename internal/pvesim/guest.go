@@ -173,14 +173,13 @@ func (g *Guest) memory() int64 {
 	return g.maxMemory() / int64(4+g.VMID%5)
 }
 
+// vcpus returns the CPUs that a guest can have.
+func (g *Guest) vcpus() int {
+	return max(atoi(g.Config["cores"]), 1) * max(atoi(g.Config["sockets"]), 1)
+}
+
 func (w *cluster) cpus(g *Guest) int {
-	n := 1
-	if v := atoi(g.Config["cores"]); v > 0 {
-		n = v
-	}
-	if v := atoi(g.Config["sockets"]); v > 0 {
-		n *= v
-	}
+	n := g.vcpus()
 	if v := atoi(g.Config["vcpus"]); v > 0 {
 		n = v
 	}
@@ -233,6 +232,7 @@ func (g *Guest) digest() string {
 	section("", g.Config)
 	section("PENDING", g.Pending)
 	section("DELETE", g.Deleted)
+	section("CLOUDINIT", g.CloudInit)
 	for _, s := range g.Snapshots {
 		section(s.Name, s.Config)
 	}

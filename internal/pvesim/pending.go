@@ -18,62 +18,87 @@ func (g *Guest) effective() map[string]string {
 	return conf
 }
 
-// applyPending applies pending changes: all of them to a stopped guest, and to
-// a running guest those that can be hot-plugged.
-func (w *cluster) applyPending(g *Guest) {
-	for _, k := range slices.Sorted(maps.Keys(g.Deleted)) {
-		if g.Running && !hotDelete(k) {
-			continue
+// settlePending applies the changes of keys: all pending changes to a stopped
+// guest, and to a running guest those that it can take. What it cannot take stays
+// pending. An error names the devices that could not be unplugged.
+func (w *cluster) settlePending(g *Guest, keys map[string]bool) error {
+	g.cleanPending()
+	if !g.Running {
+		w.coldplug(g)
+		return nil
+	}
+	return w.hotplug(g, keys)
+}
+
+// cleanPending drops changes that change nothing.
+func (g *Guest) cleanPending() {
+	for k, v := range g.Pending {
+		if cur, ok := g.Config[k]; ok && cur == v {
+			delete(g.Pending, k)
 		}
+	}
+	for k := range g.Deleted {
+		if _, ok := g.Config[k]; !ok {
+			delete(g.Deleted, k)
+		}
+	}
+	g.dropAttachedUnused()
+}
+
+// coldplug applies all pending changes to a guest without a process.
+func (w *cluster) coldplug(g *Guest) {
+	for _, k := range slices.Sorted(maps.Keys(g.Deleted)) {
 		if isDriveKey(k) {
-			old := parseDrive(g.Config[k])
-			delete(g.Config, k)
-			if g.Deleted[k] == "2" {
-				if v := w.ownVolume(g, old); v != nil {
-					w.removeVolume(v)
-				}
-			} else {
-				w.registerUnused(g, old)
-			}
+			w.detach(g, k)
 		}
 		delete(g.Config, k)
 		delete(g.Deleted, k)
 	}
 	for _, k := range slices.Sorted(maps.Keys(g.Pending)) {
-		if g.Running && !hotSet(k, g) {
-			continue
-		}
-		old, had := g.Config[k]
-		g.Config[k] = g.Pending[k]
-		delete(g.Pending, k)
-		if had && isDriveKey(k) && parseDrive(old).file != parseDrive(g.Config[k]).file {
-			w.registerUnused(g, parseDrive(old))
-		}
+		w.commit(g, k)
+	}
+	g.dropAttachedUnused()
+}
+
+// commit makes a pending value current. A disk that it replaces becomes unused.
+func (w *cluster) commit(g *Guest, k string) {
+	old, had := g.Config[k]
+	g.Config[k] = g.Pending[k]
+	delete(g.Pending, k)
+	if had && isDriveKey(k) && parseDrive(old).file != parseDrive(g.Config[k]).file {
+		w.registerUnused(g, parseDrive(old))
 	}
 }
 
-func hotSet(k string, g *Guest) bool {
-	switch k {
-	case "name", "description", "tags", "onboot", "protection", "startup", "shares", "hotplug", "hookscript",
-		"vmstatestorage", "cpuunits", "cpulimit", "template":
-		return true
-	case "balloon":
-		return g.Config["balloon"] != "0" && g.Pending["balloon"] != "0"
+// detach takes a drive off the configuration: its volume becomes unused, or is
+// removed if the deletion was forced.
+func (w *cluster) detach(g *Guest, k string) {
+	old := parseDrive(g.Config[k])
+	delete(g.Config, k)
+	if g.Deleted[k] != "2" {
+		w.registerUnused(g, old)
+		return
 	}
-	if netKey.MatchString(k) {
-		return true
+	if v := w.ownVolume(g, old); v != nil && !old.cdrom() {
+		w.removeVolume(v)
 	}
-	_, had := g.Config[k]
-	return isDriveKey(k) && !had && (strings.HasPrefix(k, "scsi") || strings.HasPrefix(k, "virtio")) ||
-		isDriveKey(k) && had && parseDrive(g.Config[k]).file == parseDrive(g.Pending[k]).file
 }
 
-func hotDelete(k string) bool {
-	switch k {
-	case "description", "tags", "onboot", "protection", "startup", "shares", "hotplug", "hookscript", "cpuunits", "cpulimit":
-		return true
+// dropAttachedUnused drops unusedN where the volume is attached as well.
+func (g *Guest) dropAttachedUnused() {
+	attached := map[string]bool{}
+	for _, m := range []map[string]string{g.Config, g.Pending} {
+		for k, v := range m {
+			if isDriveKey(k) {
+				attached[parseDrive(v).file] = true
+			}
+		}
 	}
-	return netKey.MatchString(k) || strings.HasPrefix(k, "scsi") && isDriveKey(k) || strings.HasPrefix(k, "virtio") && isDriveKey(k)
+	for k, v := range g.Config {
+		if strings.HasPrefix(k, "unused") && attached[parseDrive(v).file] {
+			delete(g.Config, k)
+		}
+	}
 }
 
 func without(list []string, v string) []string {

@@ -40,6 +40,8 @@ func qemuHandlers() map[string]handler {
 		"POST " + vm + "/status/suspend":               qemuSuspend,
 		"POST " + vm + "/status/resume":                qemuResume,
 		"POST " + vm + "/vncproxy":                     qemuVNC,
+		"POST " + vm + "/termproxy":                    qemuTerminal,
+		"POST " + vm + "/spiceproxy":                   qemuSpice,
 		"GET " + vm + "/snapshot":                      snapshotList,
 		"POST " + vm + "/snapshot":                     snapshotCreate,
 		"GET " + vm + "/snapshot/{snapname}":           index("subdir", "config", "rollback"),
@@ -108,64 +110,6 @@ func (w *cluster) write(node string, vmid, pid int) error {
 	return failf("unable to open file '/etc/pve/nodes/%s/qemu-server/%d.conf.tmp.%d' - Permission denied", node, vmid, pid)
 }
 
-func qemuList(c *call) (any, error) {
-	out := []object{}
-	for _, id := range c.w.vmids() {
-		g := c.w.guests[id]
-		if g.Node != c.node || g.Type != "qemu" || !c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
-			continue
-		}
-		out = append(out, c.w.guestStatus(g))
-	}
-	return out, nil
-}
-
-// guestStatus returns the status that a node reports for its own guest, without
-// lag.
-func (w *cluster) guestStatus(g *Guest) object {
-	out := object{"vmid": g.VMID, "name": g.name(), "status": g.status(), "cpu": 0, "cpus": w.cpus(g), "disk": 0,
-		"maxdisk": w.bootDiskSize(g), "maxmem": g.maxMemory(), "mem": 0, "netin": 0, "netout": 0, "uptime": 0}
-	if g.Type == "qemu" && w.seed.Version == "9" {
-		out["memhost"] = 0
-	}
-	for _, k := range []string{"tags", "lock"} {
-		if v := g.Config[k]; v != "" {
-			out[k] = v
-		}
-	}
-	if g.template() {
-		out["template"] = 1
-	}
-	if g.Type == "qemu" && g.serial() {
-		out["serial"] = 1
-	}
-	if b := atoi(g.Config["balloon"]); b > 0 {
-		out["balloon_min"], out["shares"] = int64(b)*mib, 1000
-		if s, ok := g.Config["shares"]; ok {
-			out["shares"] = atoi(s)
-		}
-	}
-	if g.Running {
-		out["pid"], out["mem"], out["cpu"] = g.pid, g.memory(), g.Usage
-		out["uptime"] = int64(w.now.Sub(g.Started) / time.Second)
-	}
-	return out
-}
-
-func qemuStatus(c *call) (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	out := c.w.guestStatus(g)
-	out["qmpstatus"] = g.status()
-	if g.agentEnabled() {
-		out["agent"] = 1
-	}
-	out["ha"] = c.w.haStatus(g)
-	return out, nil
-}
-
 // masked hides the value of a secret key.
 func masked(k, v string) string {
 	if k == "cipassword" {
@@ -188,10 +132,6 @@ func (s *Server) typed(path, k, v string) any {
 	case "integer", "boolean":
 		if n, err := strconv.Atoi(v); err == nil {
 			return n
-		}
-	case "number":
-		if f, err := strconv.ParseFloat(v, 64); err == nil {
-			return f
 		}
 	}
 	return v

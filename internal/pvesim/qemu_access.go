@@ -1,29 +1,29 @@
 package pvesim
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-
-	"stackgen/internal/pvesim/schema"
 )
 
 var (
-	cpuKeys     = regexp.MustCompile(`^(affinity|cores|cpu|cpulimit|cpuunits|numa|smp|sockets|vcpus|numa\d+)$`)
+	cpuKeys     = regexp.MustCompile(`^(cores|cpu|cpulimit|cpuunits|numa|smp|sockets|vcpus|numa\d+)$`)
 	memoryKeys  = regexp.MustCompile(`^(memory|balloon|shares)$`)
-	hardware    = regexp.MustCompile(`^(acpi|hotplug|kvm|machine|scsihw|smbios1|tablet|vga|watchdog|audio0|vmgenid|arch|rng0|hugepages|keephugepages)$`)
+	hardware    = regexp.MustCompile(`^(acpi|hotplug|kvm|machine|scsihw|smbios1|tablet|vga|watchdog|audio0|rng0)$`)
 	generalKeys = regexp.MustCompile(`^(agent|autostart|bios|description|keyboard|localtime|migrate_downtime|migrate_speed|name|onboot|ostype|protection|reboot|startdate|startup|tdf|template|tags|freeze)$`)
 	diskKeys    = regexp.MustCompile(`^(boot|bootdisk|vmstatestorage|unused\d+)$`)
 	cloudKeys   = regexp.MustCompile(`^(cicustom|cipassword|citype|ciuser|ciupgrade|nameserver|searchdomain|sshkeys|ipconfig\d+)$`)
 	netKey      = regexp.MustCompile(`^net\d+$`)
 	serialKey   = regexp.MustCompile(`^serial\d+$`)
+	passedKey   = regexp.MustCompile(`^hostpci\d+$`)
 	usbKey      = regexp.MustCompile(`^usb\d+$`)
 )
 
 // checkConfigRights checks the privilege that each option needs.
 func (c *call) checkConfigRights(vmid int, pool string, keys []string, values map[string]string) error {
-	if c.who.user == "root@pam" && c.who.token == "" {
+	if c.root() {
 		return nil
 	}
 	for _, k := range keys {
@@ -45,12 +45,25 @@ func (c *call) checkConfigRights(vmid int, pool string, keys []string, values ma
 			continue
 		case netKey.MatchString(k):
 			priv = "VM.Config.Network"
+		case isDriveKey(k) && parseDrive(v).cloudinit():
+			if err := c.vmRight(vmid, pool, "VM.Config.Cloudinit"); err != nil {
+				return err
+			}
+			priv = "VM.Config.CDROM"
 		case isDriveKey(k) && strings.Contains(v, "media=cdrom"):
 			priv = "VM.Config.CDROM"
 		case isDriveKey(k) || diskKeys.MatchString(k):
 			priv = "VM.Config.Disk"
-		case serialKey.MatchString(k) && (v == "" || v == "socket"), usbKey.MatchString(k) && (v == "" || strings.HasPrefix(v, "spice")):
-			priv = "VM.Config.HWType"
+		case serialKey.MatchString(k):
+			if err := c.serialRights(vmid, pool, k, "set", v); err != nil {
+				return err
+			}
+			continue
+		case usbKey.MatchString(k) || passedKey.MatchString(k):
+			if err := c.deviceRights(vmid, pool, k, v); err != nil {
+				return err
+			}
+			continue
 		case k == "node" || k == "vmid" || k == "pool" || k == "storage" || k == "start" || k == "digest" || k == "bwlimit":
 			continue
 		default:
@@ -59,8 +72,47 @@ func (c *call) checkConfigRights(vmid int, pool string, keys []string, values ma
 		if err := c.vmRight(vmid, pool, priv); err != nil {
 			return err
 		}
+		if k == "startup" { // it changes how the node starts and stops
+			if err := c.w.require(c.who, "/", "Sys.Modify"); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// serialRights checks a serial device: only root may name a device of the node.
+func (c *call) serialRights(vmid int, pool, k, verb string, values ...string) error {
+	if slices.ContainsFunc(values, func(v string) bool { return v != "" && v != "socket" }) {
+		return failf("only root can %s '%s' config for real devices", verb, k)
+	}
+	return c.vmRight(vmid, pool, "VM.Config.HWType")
+}
+
+// deviceRights checks an option that passes a device of the node to the guest: only
+// root may name the device itself.
+func (c *call) deviceRights(vmid int, pool, k, v string) error {
+	if err := c.vmRight(vmid, pool, "VM.Config.HWType"); err != nil {
+		return err
+	}
+	d, kind := parseDrive(v), "real"
+	host := cmp.Or(d.opts["host"], d.file)
+	if passedKey.MatchString(k) {
+		kind = "non-mapped"
+	}
+	switch {
+	case v == "" || usbKey.MatchString(k) && strings.EqualFold(host, "spice"):
+		return nil
+	case host != "":
+		return failf("only root can set '%s' config for %s devices", k, kind)
+	case d.opts["mapping"] == "":
+		return failf("either 'host' or 'mapping' must be set.")
+	}
+	bus := "usb"
+	if passedKey.MatchString(k) {
+		bus = "pci"
+	}
+	return c.w.require(c.who, "/mapping/"+bus+"/"+d.opts["mapping"], "Mapping.Use")
 }
 
 func (c *call) cloudRights(vmid int, pool string) error {
@@ -97,11 +149,18 @@ func (c *call) checkDiskAccess(vmid int, conf map[string]string, fallback string
 				id = "local"
 			}
 		}
-		if _, err := c.w.checkStorage(id, c.node); err != nil {
+		s, err := c.w.checkStorage(id, c.node)
+		if err != nil {
 			return err
+		}
+		if d.cloudinit() {
+			continue
 		}
 		if newDisk(d) {
 			if err := c.w.require(c.who, "/storage/"+id, "Datastore.AllocateSpace"); err != nil {
+				return err
+			}
+			if err := s.checkImages(); err != nil {
 				return err
 			}
 			continue
@@ -138,7 +197,7 @@ func (c *call) checkBridges(conf map[string]string) error {
 		if n["bridge"] == "" {
 			continue
 		}
-		path := "/sdn/zones/localnetwork/" + n["bridge"]
+		path := "/sdn/zones/" + c.w.zone(n["bridge"]) + "/" + n["bridge"]
 		if n["tag"] != "" {
 			path += "/" + n["tag"]
 		}
@@ -147,81 +206,4 @@ func (c *call) checkBridges(conf map[string]string) error {
 		}
 	}
 	return nil
-}
-
-// parseNet parses a network line. The keys "model" and "macaddr" are always
-// explicit.
-func parseNet(v string) map[string]string {
-	out := map[string]string{}
-	for _, part := range strings.Split(v, ",") {
-		k, val, keyed := strings.Cut(part, "=")
-		switch {
-		case part == "":
-		case !keyed:
-			out["model"] = part
-		case isModel(k):
-			out["model"], out["macaddr"] = k, val
-		default:
-			out[k] = val
-		}
-	}
-	return out
-}
-
-func isModel(k string) bool {
-	switch k {
-	case "virtio", "e1000", "e1000e", "e1000-82540em", "e1000-82544gc", "e1000-82545em", "i82551", "i82557b", "i82559er",
-		"ne2k_isa", "ne2k_pci", "pcnet", "rtl8139", "vmxnet3":
-		return true
-	}
-	return false
-}
-
-// printNet returns a network line as the server stores it.
-func printNet(n map[string]string) string {
-	out := n["model"] + "=" + n["macaddr"]
-	for _, k := range slices.Sorted(maps.Keys(n)) {
-		if k != "model" && k != "macaddr" {
-			out += "," + k + "=" + n[k]
-		}
-	}
-	return out
-}
-
-// cleanParams converts options to their stored form: it generates MAC addresses
-// and UUIDs, and sorts tags.
-func (w *cluster) cleanParams(in map[string]string) map[string]string {
-	out := map[string]string{}
-	for _, k := range slices.Sorted(maps.Keys(in)) {
-		v := in[k]
-		switch {
-		case netKey.MatchString(k):
-			n := parseNet(v)
-			if n["macaddr"] == "" {
-				n["macaddr"] = w.mac()
-			}
-			v = printNet(n)
-		case isDriveKey(k):
-			v = parseDrive(v).String()
-		case k == "tags":
-			v = uniqueTags(v)
-		case k == "vmgenid" && v == "1":
-			v = w.uuid()
-		case k == "description":
-			v = strings.TrimRight(v, "\n")
-		}
-		out[k] = v
-	}
-	return out
-}
-
-func uniqueTags(v string) string {
-	seen := map[string]bool{}
-	for _, t := range schema.SplitList(v) {
-		seen[strings.ToLower(t)] = true
-	}
-	if len(seen) == 0 {
-		return " "
-	}
-	return strings.Join(slices.Sorted(maps.Keys(seen)), ";")
 }

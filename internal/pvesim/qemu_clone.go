@@ -60,6 +60,9 @@ func (j *cloneJob) check() error {
 		if err != nil {
 			return err
 		}
+		if err := s.checkImages(); err != nil {
+			return err
+		}
 		if j.target != "" {
 			if _, err := w.checkStorage(j.storage, j.target); err != nil {
 				return err
@@ -109,8 +112,9 @@ func (j *cloneJob) checkVolumes() error {
 		if err != nil {
 			return err
 		}
-		if !d.cdrom() {
-			shared = shared && s.Shared
+		shared = shared && s.Shared
+		if d.cdrom() {
+			continue
 		}
 		if j.storage != "" {
 			id = j.storage

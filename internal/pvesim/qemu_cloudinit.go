@@ -2,10 +2,13 @@ package pvesim
 
 import (
 	"cmp"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -17,19 +20,56 @@ func qemuCloudinit(c *call) (any, error) {
 		return nil, err
 	}
 	out := []object{}
+	conf := g.effective()
 	for _, k := range cloudOrder {
-		if v, ok := g.effective()[k]; ok && k != "cicustom" {
-			out = append(out, object{"key": k, "value": masked(k, v)})
+		v, had := g.CloudInit[k]
+		switch o := (object{"key": k}); {
+		case k == "cicustom":
+		case conf[k] == "" || conf[k] == "0":
+			if had {
+				o["delete"] = 1
+				out = append(out, o)
+			}
+		case !had:
+			o["value"] = masked(k, conf[k])
+			out = append(out, o)
+		default:
+			if v != "" {
+				o["value"] = masked(k, v)
+			}
+			o["pending"] = masked(k, conf[k])
+			out = append(out, o)
 		}
 	}
 	return out, nil
+}
+
+// recordCloudinit records that a running guest's cloud-init drive has another
+// value than its configuration, until the drive is generated again.
+func (g *Guest) recordCloudinit(k, v string) {
+	if k != "name" && !netKey.MatchString(k) && !slices.Contains(cloudOrder, k) {
+		return
+	}
+	old, recorded := g.CloudInit[k]
+	switch {
+	case recorded && old == v:
+		delete(g.CloudInit, k)
+	case !recorded && g.Config[k] != v:
+		if g.CloudInit == nil {
+			g.CloudInit = map[string]string{}
+		}
+		g.CloudInit[k] = g.Config[k]
+	}
 }
 
 func qemuCloudinitRegenerate(c *call) (any, error) {
 	if err := c.fileLock(c.vmid()); err != nil {
 		return nil, err
 	}
-	_, err := c.unlockedGuest()
+	g, err := c.unlockedGuest()
+	if err == nil {
+		g.CloudInit = nil
+	}
 	return nil, err
 }
 
@@ -43,20 +83,23 @@ func qemuCloudinitDump(c *call) (any, error) {
 	case "user":
 		return userData(g, conf), nil
 	case "network":
-		return networkData(conf), nil
+		return c.w.networkData(g, conf), nil
 	}
-	return "instance-id: " + digestOf(userData(g, conf)+networkData(conf)) + "\n", nil
+	return "instance-id: " + digestOf(userData(g, conf)+c.w.networkData(g, conf)) + "\n", nil
 }
 
 func userData(g *Guest, conf map[string]string) string {
-	host, domain, _ := strings.Cut(g.name(), ".")
-	domain = cmp.Or(conf["searchdomain"], domain)
-	b := "#cloud-config\nhostname: " + host + "\nmanage_etc_hosts: true\n"
-	if domain != "" {
-		b += "fqdn: " + host + "." + domain + "\n"
+	fqdn := cmp.Or(conf["name"], "VM"+itoa(g.VMID))
+	host, _, qualified := strings.Cut(fqdn, ".")
+	if d := conf["searchdomain"]; d != "" && !qualified {
+		fqdn += "." + d
 	}
+	b := "#cloud-config\nhostname: " + host + "\nmanage_etc_hosts: true\nfqdn: " + fqdn + "\n"
 	if u := conf["ciuser"]; u != "" {
 		b += "user: " + u + "\n"
+		if u == "root" {
+			b += "disable_root: False\n"
+		}
 	}
 	if conf["cipassword"] != "" {
 		b += "password: **********\n"
@@ -71,31 +114,58 @@ func userData(g *Guest, conf map[string]string) string {
 	if conf["ciuser"] != "root" {
 		b += "users:\n  - default\n"
 	}
-	return b + fmt.Sprintf("package_upgrade: %t\n", conf["ciupgrade"] != "0")
+	if conf["ciupgrade"] != "0" {
+		b += "package_upgrade: true\n"
+	}
+	return b
 }
 
-func networkData(conf map[string]string) string {
+// validKeys reports whether every line is an SSH public key: its data names the
+// type in front of it.
+func validKeys(encoded string) bool {
+	keys, err := url.PathUnescape(encoded)
+	if err != nil {
+		return false
+	}
+	for _, line := range strings.Split(keys, "\n") {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		found := false
+		for i := 0; i+1 < len(fields) && !found; i++ { // options may precede the key
+			data, err := base64.StdEncoding.DecodeString(fields[i+1])
+			found = err == nil && len(data) > 4 && strings.HasPrefix(string(data[4:]), fields[i]) &&
+				int(binary.BigEndian.Uint32(data)) == len(fields[i])
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *cluster) networkData(g *Guest, conf map[string]string) string {
 	b := "version: 1\nconfig:\n"
 	for n := range 32 {
 		line, ok := conf["net"+itoa(n)]
-		if !ok {
+		if !ok || conf["ipconfig"+itoa(n)] == "" {
 			continue
 		}
 		mac := strings.ToLower(parseNet(line)["macaddr"])
 		b += fmt.Sprintf("    - type: physical\n      name: eth%d\n      mac_address: '%s'\n      subnets:\n", n, mac)
 		b += subnets(parseNet(conf["ipconfig"+itoa(n)]))
 	}
-	if ns := conf["nameserver"]; ns != "" || conf["searchdomain"] != "" {
-		b += "    - type: nameserver\n"
-		if ns != "" {
-			b += "      address:\n"
-			for _, a := range strings.Fields(ns) {
-				b += "      - '" + a + "'\n"
-			}
-		}
-		if d := conf["searchdomain"]; d != "" {
-			b += "      search:\n      - '" + d + "'\n"
-		}
+	servers := strings.Fields(conf["nameserver"])
+	if len(servers) == 0 {
+		servers = w.node(g.Node).resolvers()
+	}
+	b += "    - type: nameserver\n      address:\n"
+	for _, a := range servers {
+		b += "      - '" + a + "'\n"
+	}
+	if d := conf["searchdomain"]; d != "" {
+		b += "      search:\n      - '" + d + "'\n"
 	}
 	return b
 }

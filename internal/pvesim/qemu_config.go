@@ -2,6 +2,7 @@ package pvesim
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type update struct {
 	g      *Guest
 	set    map[string]string
 	delete []string
+	revert []string
 	force  bool
 	pid    int
 	log    func(string)
@@ -37,7 +39,10 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 			u.set[k] = v
 		}
 	}
-	if c.has("skiplock") && (c.who.user != "root@pam" || c.who.token != "") {
+	if keys, ok := u.set["sshkeys"]; ok && !validKeys(keys) {
+		return nil, failf("SSH public key validation error")
+	}
+	if c.has("skiplock") && !c.root() {
 		return nil, badParam("skiplock", "Only root may use this option.")
 	}
 	if len(u.set) == 0 && c.p["delete"] == "" && c.p["revert"] == "" && !c.anyNull() {
@@ -50,10 +55,7 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 	if err := u.readDeletes(); err != nil {
 		return nil, err
 	}
-	if err := c.checkConfigRights(vmid, "", u.delete, map[string]string{}); err != nil {
-		return nil, err
-	}
-	if err := c.checkConfigRights(vmid, "", slices.Sorted(maps.Keys(u.set)), u.set); err != nil {
+	if err := u.checkUpdateRights(vmid, slices.Sorted(maps.Keys(u.set))); err != nil {
 		return nil, err
 	}
 	if err := c.checkDiskAccess(vmid, u.set, ""); err != nil {
@@ -91,12 +93,24 @@ func (c *call) anyNull() bool {
 }
 
 func (u *update) readDeletes() error {
+	for _, k := range schema.SplitList(u.c.p["revert"]) {
+		if _, both := u.set[k]; both {
+			return badParam("delete", "you can't use '-%s' and -revert %s' at the same time", k, k)
+		}
+		if !u.known(k) {
+			return badParam("revert", "unknown option '%s'", k)
+		}
+		u.revert = append(u.revert, k)
+	}
 	for _, k := range schema.SplitList(u.c.p["delete"]) {
 		if k == "cdrom" {
 			k = "ide2"
 		}
 		if _, both := u.set[k]; both {
 			return badParam("delete", "you can't use '-%s' and -delete %s' at the same time", k, k)
+		}
+		if slices.Contains(u.revert, k) {
+			return badParam("revert", "you can't use '-delete %s' and -revert %s' at the same time", k, k)
 		}
 		if !u.known(k) {
 			return badParam("delete", "unknown option '%s'", k)
@@ -123,9 +137,12 @@ func (u *update) refuse() error {
 	if err := g.locked(); err != nil && !slices.Contains(u.delete, "lock") {
 		return err
 	}
-	for _, k := range schema.SplitList(c.p["revert"]) {
-		delete(g.Pending, k)
-		delete(g.Deleted, k)
+	for _, k := range u.revert {
+		if v, ok := g.Config[k]; ok {
+			u.set[k] = v
+		} else if _, ok := g.Pending[k]; ok {
+			u.delete = append(u.delete, k)
+		}
 	}
 	if b, ok := u.set["balloon"]; ok && atoi(b) > 0 {
 		mem := cmp.Or(u.set["memory"], cmp.Or(g.Pending["memory"], cmp.Or(g.Config["memory"], "512")))
@@ -149,119 +166,20 @@ func (u *update) fork() string {
 		line += " -delete " + strings.Join(u.delete, ",")
 	}
 	wk := &worker{lock: u.g.VMID, wait: lockWait}
+	var failed error
 	wk.steps = []step{func() (pause, error) {
 		u.log = wk.log
 		u.pid = wk.task.PID
 		wk.log(line)
-		return pause{d: 100 * time.Millisecond, main: true}, u.apply()
+		failed = u.apply()
+		var refused *apiError
+		if !errors.As(failed, &refused) || refused.fields == nil {
+			return pause{d: 100 * time.Millisecond, main: true}, failed
+		}
+		failed = refused.oneLine()
+		return pause{d: refused.delay, main: true}, nil
+	}, func() (pause, error) {
+		return pause{}, failed
 	}}
 	return u.c.w.fork(u.g.Node, "qmconfig", itoa(u.g.VMID), u.c.who, wk)
-}
-
-// apply adds the change as pending, and then applies as much as the state of
-// the guest allows.
-func (u *update) apply() error {
-	w, g := u.c.w, u.g
-	if err := w.write(g.Node, g.VMID, u.pid); err != nil {
-		return err
-	}
-	if g.Pending == nil {
-		g.Pending, g.Deleted = map[string]string{}, map[string]string{}
-	}
-	if g.Deleted == nil {
-		g.Deleted = map[string]string{}
-	}
-	for _, k := range u.delete {
-		if err := u.deleteKey(k); err != nil {
-			return err
-		}
-	}
-	clean := w.cleanParams(u.set)
-	for _, k := range slices.Sorted(maps.Keys(clean)) {
-		if err := u.setKey(k, clean[k]); err != nil {
-			return err
-		}
-	}
-	for k, v := range g.Pending {
-		if cur, ok := g.Config[k]; ok && cur == v {
-			delete(g.Pending, k)
-		}
-	}
-	w.applyPending(g)
-	return nil
-}
-
-func (u *update) deleteKey(k string) error {
-	g := u.g
-	_, inConf := g.Config[k]
-	pendingVal, inPending := g.Pending[k]
-	if k == "lock" {
-		delete(g.Config, "lock")
-		return nil
-	}
-	if !inConf && !inPending {
-		u.log("cannot delete '" + k + "' - not set in current configuration!")
-		return nil
-	}
-	delete(g.Pending, k)
-	if order := bootOrder(g.effective()); slices.Contains(order, k) {
-		g.Pending["boot"] = printBoot(without(order, k))
-	}
-	switch {
-	case strings.HasPrefix(k, "unused"):
-		if err := g.protected("can't remove unused disk '" + g.Config[k] + "'"); err != nil {
-			return err
-		}
-		if v := u.c.w.ownVolume(g, parseDrive(g.Config[k])); v != nil {
-			u.c.w.removeVolume(v)
-		}
-		delete(g.Config, k)
-		return nil
-	case isDriveKey(k):
-		if err := g.protected("can't remove drive '" + k + "'"); err != nil {
-			return err
-		}
-		if inPending {
-			u.c.w.registerUnused(g, parseDrive(pendingVal))
-		}
-	}
-	if inConf {
-		g.Deleted[k] = itoa(1 + flag(u.force))
-	}
-	return nil
-}
-
-func (u *update) setKey(k, v string) error {
-	g := u.g
-	if isDriveKey(k) {
-		if old, ok := g.Config[k]; ok && parseDrive(old).file != parseDrive(v).file {
-			if err := g.protected("can't change drive '" + k + "'"); err != nil {
-				return err
-			}
-		}
-		line, log, err := u.c.w.makeDisk(g, k, v, g.effective())
-		if err != nil {
-			return err
-		}
-		for _, l := range log {
-			if l != "" {
-				u.log(l)
-			}
-		}
-		v = line
-	}
-	if k == "boot" {
-		conf := g.effective()
-		for _, dev := range bootOrder(map[string]string{"boot": v}) {
-			if _, ok := conf[dev]; !ok && u.set[dev] == "" {
-				return failf("invalid bootorder: device '%s' does not exist'", dev)
-			}
-		}
-		if v == "" {
-			v = " "
-		}
-	}
-	delete(g.Deleted, k)
-	g.Pending[k] = v
-	return nil
 }

@@ -28,6 +28,9 @@ func qemuCreate(c *call) (any, error) {
 	if c.p["archive"] != "" {
 		return nil, failf("unable to restore VM %d - archives are not simulated", vmid)
 	}
+	if keys, ok := set["sshkeys"]; ok && !validKeys(keys) {
+		return nil, failf("SSH public key validation error")
+	}
 	if err := c.checkConfigRights(vmid, pool, slices.Sorted(maps.Keys(set)), set); err != nil {
 		return nil, err
 	}
@@ -56,6 +59,7 @@ func qemuCreate(c *call) (any, error) {
 			c.w.join(pool, vmid)
 		}
 		if c.flag("start") {
+			wk.log("Execute autostart")
 			c.w.fork(g.Node, "qmstart", itoa(vmid), c.who, c.w.startWorker(g))
 		}
 		return pause{}, nil
@@ -106,6 +110,10 @@ const qemuVersion = "9.2.0"
 
 func (w *cluster) fillNew(wk *worker, g *Guest, set map[string]string) error {
 	conf := w.cleanParams(set)
+	maps.DeleteFunc(conf, lostEmpty)
+	if conf["description"] == "" {
+		delete(conf, "description")
+	}
 	for _, k := range slices.Sorted(maps.Keys(conf)) {
 		if !isDriveKey(k) {
 			continue

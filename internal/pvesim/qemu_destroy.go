@@ -34,12 +34,17 @@ func qemuDestroy(c *call) (any, error) {
 		}
 		return pause{d: 150 * time.Millisecond, main: true}, c.w.mayDestroy(g, skipLock)
 	}, func() (pause, error) {
-		g := c.w.guests[vmid]
-		if g == nil {
-			return pause{}, nil
+		if g := c.w.guests[vmid]; g != nil {
+			c.w.destroyDisks(wk, g)
 		}
-		return pause{}, c.w.destroy(wk, g, purge)
+		return pause{}, nil
 	}}
+	wk.last = func() error {
+		if g := c.w.guests[vmid]; g != nil {
+			return c.w.destroyConfig(wk, g, purge)
+		}
+		return nil
+	}
 	return c.w.fork(node, "qmdestroy", itoa(vmid), c.who, wk), nil
 }
 
@@ -64,33 +69,65 @@ func (w *cluster) mayDestroy(g *Guest, skipLock bool) error {
 	return nil
 }
 
-// destroy removes the disks first and the configuration last: without quorum,
-// only the second step fails.
-func (w *cluster) destroy(wk *worker, g *Guest, purge bool) error {
-	seen := map[*Volume]bool{}
-	remove := func(line string) {
-		v := w.ownVolume(g, parseDrive(line))
-		if v == nil || seen[v] {
-			return
-		}
-		seen[v] = true
-		if l := w.storage(storageOf(v.ID)).removeLine(v); l != "" {
-			wk.log(l)
-		}
-		w.removeVolume(v)
-	}
-	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
-		if isDriveKey(k) || strings.HasPrefix(k, "unused") {
-			remove(g.Config[k])
-		}
-	}
-	for _, s := range g.Snapshots {
-		for _, k := range slices.Sorted(maps.Keys(s.Config)) {
-			if isDriveKey(k) {
-				remove(s.Config[k])
+// destroyDisks adds a step for each disk: they go first, the configuration last.
+// Without quorum, only the second fails for disks on local storage.
+func (w *cluster) destroyDisks(wk *worker, g *Guest) {
+	seen := map[string]bool{}
+	add := func(conf map[string]string, unused bool) {
+		for _, k := range slices.Sorted(maps.Keys(conf)) {
+			file := parseDrive(conf[k]).file
+			if seen[file] || !isDriveKey(k) && (!unused || !strings.HasPrefix(k, "unused")) {
+				continue
 			}
+			seen[file] = true
+			wk.steps = append(wk.steps, w.destroyDisk(wk, g, file, storageLockTries))
 		}
 	}
+	add(g.Config, true)
+	for _, s := range g.Snapshots {
+		add(s.Config, false)
+	}
+}
+
+// storageLockTries is how often, second by second, a server tries to lock a shared
+// storage.
+const storageLockTries = 9
+
+// destroyDisk is the step that removes one disk. A shared storage is locked in the
+// whole cluster, which needs the quorum: without it the disk stays.
+func (w *cluster) destroyDisk(wk *worker, g *Guest, file string, tries int) step {
+	return func() (pause, error) {
+		v := w.ownVolume(g, drive{file: file})
+		if v == nil {
+			return pause{}, nil
+		}
+		s := w.storage(storageOf(v.ID))
+		if !s.Shared || w.quorate() {
+			for _, x := range g.Snapshots {
+				for _, line := range x.Config {
+					if parseDrive(line).file == file {
+						w.logThin(wk, parseDrive(line), "snap_%[1]s_"+x.Name, "successfully removed")
+					}
+				}
+			}
+			if l := s.removeLine(v); l != "" {
+				wk.log(l)
+			}
+			w.removeVolume(v)
+			return pause{}, nil
+		}
+		if tries == 0 {
+			wk.logf("Could not remove disk '%s', check manually: cfs-lock 'storage-%s' error: no quorum!", v.ID, s.ID)
+			return pause{}, nil
+		}
+		wk.logf("trying to acquire cfs lock 'storage-%s' ...", s.ID)
+		wk.next = w.destroyDisk(wk, g, file, tries-1)
+		return pause{d: time.Second}, nil
+	}
+}
+
+// destroyConfig removes the configuration, and with it the guest.
+func (w *cluster) destroyConfig(wk *worker, g *Guest, purge bool) error {
 	if err := w.write(g.Node, g.VMID, wk.task.PID); err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func (c *call) resize(wk *worker, key, spec string) error {
 	if d.cdrom() {
 		return failf("you can't resize a cdrom")
 	}
+	if err := c.w.require(c.who, "/storage/"+storageOf(d.file), "Datastore.AllocateSpace"); err != nil {
+		return err
+	}
 	v := c.w.volumeOn(g.Node, d.file)
 	if v == nil {
 		return failf("disk '%s' has no attached volume", key)
@@ -67,6 +70,10 @@ func (c *call) resize(wk *worker, key, spec string) error {
 		if err := c.w.checkSpace(g.Node, s, plain(v.ID), size-int64(v.Size)); err != nil {
 			return err
 		}
+	}
+	if s.fileBased() && strings.HasPrefix(path.Base(plain(v.ID)), "base-") { // the file is immutable
+		wk.logf("qemu-img: Could not open '%s': Could not open '%s': Operation not permitted", s.filePath(v.ID), s.filePath(v.ID))
+		return failf("command '/usr/bin/qemu-img resize -f %s %s %d' failed: exit code 1", v.Format, s.filePath(v.ID), size)
 	}
 	v.Size = Size(size)
 	if s.fileBased() && v.Format == "qcow2" || s.fileBased() && v.Format == "raw" {
@@ -109,6 +116,9 @@ func qemuMoveDisk(c *call) (any, error) {
 		return nil, err
 	}
 	if err := c.w.require(c.who, "/storage/"+storage, "Datastore.AllocateSpace"); err != nil {
+		return nil, err
+	}
+	if err := dst.checkImages(); err != nil {
 		return nil, err
 	}
 	if d := c.p["digest"]; d != "" && d != g.digest() {
@@ -215,7 +225,9 @@ func qemuTemplate(c *call) (any, error) {
 		g.Config["template"] = "1"
 		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 			if isDriveKey(k) && !parseDrive(g.Config[k]).cdrom() {
-				c.w.makeBase(g, k)
+				if line := c.w.makeBase(g, k); line != "" {
+					wk.log(line)
+				}
 			}
 		}
 		return pause{d: 100 * time.Millisecond, main: true}, nil
@@ -223,17 +235,25 @@ func qemuTemplate(c *call) (any, error) {
 	return c.w.fork(c.node, "qmtemplate", itoa(g.VMID), c.who, wk), nil
 }
 
-// makeBase renames a disk to a base image, if the storage type has them.
-func (w *cluster) makeBase(g *Guest, key string) {
+// makeBase renames a disk to a base image, if the storage type has them, and
+// returns the output of the tool.
+func (w *cluster) makeBase(g *Guest, key string) string {
 	d := parseDrive(g.Config[key])
 	v := w.volumeOn(g.Node, d.file)
 	s := w.storage(storageOf(d.file))
 	if v == nil || s == nil || !s.feature("template", v.ID) {
-		return
+		return ""
 	}
-	dir, name := path.Split(plain(v.ID))
-	v.ID = s.ID + ":" + dir + strings.Replace(name, "vm-", "base-", 1)
-	v.Parent = ""
+	dir, name := path.Split(v.ID) // of a linked clone, with the base that it keeps
+	if dir == "" {
+		dir, name = s.ID+":", plain(v.ID)
+	}
+	base := strings.Replace(name, "vm-", "base-", 1)
+	v.ID = dir + base
 	d.file = v.ID
 	g.Config[key] = d.String()
+	if s.Type == "lvmthin" {
+		return fmt.Sprintf("  Renamed \"%s\" to \"%s\" in volume group \"%s\"", name, base, s.VG)
+	}
+	return ""
 }

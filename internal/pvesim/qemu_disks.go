@@ -27,15 +27,47 @@ func (w *cluster) makeDisk(g *Guest, key, value string, conf map[string]string) 
 	case spec == "cloudinit":
 		return w.makeCloudinit(g, key, d, s, conf)
 	case newDiskSpec.MatchString(d.file):
-		return w.makeVolume(g, key, d, s, spec)
+		return w.makeVolume(g, key, value, d, s, conf)
 	}
 	v := w.volumeOn(g.Node, d.file)
 	if v == nil {
-		return "", nil, failf("volume '%s' does not exist", d.file)
+		return "", nil, s.noVolume(d.file)
 	}
 	d.opts["size"] = formatSize(int64(v.Size))
 	delete(d.opts, "format")
 	return d.String(), nil, nil
+}
+
+// noVolume returns the error of a storage that does not have a volume.
+func (s *Storage) noVolume(id string) error {
+	if s != nil && (s.Type == "lvm" || s.Type == "lvmthin") {
+		return failf("no such logical volume %s/%s", s.VG, plain(id))
+	}
+	return failf("volume '%s' does not exist", id)
+}
+
+// firmware returns an error if a node does not have the image of the firmware that a
+// guest with an EFI disk needs.
+func (w *cluster) firmware(node, efidisk string, conf map[string]string) error {
+	if n := w.node(node); n == nil || !n.NoOVMF {
+		return nil
+	}
+	image := "OVMF_CODE.fd"
+	if parseDrive(efidisk).opts["efitype"] == "4m" {
+		image = "OVMF_CODE_4M.fd"
+		if strings.Contains(conf["machine"], "q35") {
+			image = "OVMF_CODE_4M.secboot.fd"
+		}
+	}
+	return failf("EFI base image '/usr/share/pve-edk2-firmware//%s' not found", image)
+}
+
+// noActive returns the error of a start whose volume is missing.
+func (s *Storage) noActive(id string) error {
+	if s != nil && (s.Type == "lvm" || s.Type == "lvmthin") {
+		return failf("can't activate LV '/dev/%s/%s':   Failed to find logical volume \"%s/%s\"", s.VG, plain(id), s.VG, plain(id))
+	}
+	return failf("volume '%s' does not exist", id)
 }
 
 func (w *cluster) makeCloudinit(g *Guest, key string, d drive, s *Storage, conf map[string]string) (string, []string, error) {
@@ -63,7 +95,8 @@ func (w *cluster) makeCloudinit(g *Guest, key string, d drive, s *Storage, conf 
 	return d.String(), lines, nil
 }
 
-func (w *cluster) makeVolume(g *Guest, key string, d drive, s *Storage, spec string) (string, []string, error) {
+func (w *cluster) makeVolume(g *Guest, key, value string, d drive, s *Storage, conf map[string]string) (string, []string, error) {
+	_, spec, _ := strings.Cut(d.file, ":")
 	size, err := parseSize(spec + "G")
 	if err != nil {
 		return "", nil, failf("unable to parse size '%s'", spec)
@@ -75,7 +108,7 @@ func (w *cluster) makeVolume(g *Guest, key string, d drive, s *Storage, spec str
 		}
 		v := w.volumeOn(g.Node, src)
 		if v == nil {
-			return "", nil, failf("volume '%s' does not exist", src)
+			return "", nil, w.storage(storageOf(src)).noVolume(src)
 		}
 		size = int64(v.Size)
 		if format == "" && s.fileBased() {
@@ -84,7 +117,13 @@ func (w *cluster) makeVolume(g *Guest, key string, d drive, s *Storage, spec str
 	}
 	switch key {
 	case "efidisk0":
-		size = 528 * kib
+		if err := w.firmware(g.Node, value, conf); err != nil {
+			return "", nil, err
+		}
+		size = 128 * kib // what the firmware's variables take
+		if d.opts["efitype"] == "4m" {
+			size = 528 * kib
+		}
 	case "tpmstate0":
 		size = 4 * mib
 	}

@@ -8,7 +8,7 @@ import (
 // qemuSuspend pauses a guest, or hibernates it with todisk.
 func qemuSuspend(c *call) (any, error) {
 	if !c.flag("todisk") {
-		return c.simplePower("qmpause", func(*Guest) {})
+		return c.simplePower("qmpause", func(g *Guest) { g.Paused = true })
 	}
 	g, err := c.runnable()
 	if err != nil {
@@ -44,7 +44,7 @@ func qemuResume(c *call) (any, error) {
 		return nil, err
 	}
 	if !g.hibernated() {
-		return c.simplePower("qmresume", func(*Guest) {})
+		return c.simplePower("qmresume", func(g *Guest) { g.Paused = false })
 	}
 	wk := &worker{lock: g.VMID, wait: lockWait}
 	wk.steps = c.w.startSteps(wk, g.VMID, c.node)

@@ -110,6 +110,9 @@ func (m *migration) duration() string {
 
 func (m *migration) begin() (pause, error) {
 	m.say("starting migration of VM %d to node '%s' (%s)", m.g.VMID, m.target.Name, m.target.Address)
+	if err := m.localDevices(); err != nil {
+		return pause{}, err
+	}
 	m.g.Config["lock"] = "migrate"
 	disks := m.w.localDisks(m.g)
 	m.statMissing(disks)
@@ -124,6 +127,9 @@ func (m *migration) begin() (pause, error) {
 	}
 	if len(disks) > 0 && m.online && !m.withDisks {
 		return pause{}, m.scanFailure("can't live migrate attached local disks without with-local-disks option")
+	}
+	if m.stays(disks) {
+		return pause{}, m.scanFailure("can't migrate VM - check log")
 	}
 	for _, d := range disks {
 		if base := parentOf(d["volid"].(string)); base != "" {
@@ -179,6 +185,9 @@ func (m *migration) finish() (pause, error) {
 	}
 	if m.online {
 		m.say("starting VM %d on remote node '%s'", g.VMID, m.target.Name)
+		if err := w.fits(g, m.target); err != nil {
+			return pause{}, m.startFailure(err)
+		}
 		m.say("start remote tunnel")
 		m.say("ssh tunnel ver 1")
 		m.say("starting online/live migration on unix:/run/qemu-server/%d.migrate", g.VMID)

@@ -22,9 +22,16 @@ func (w *cluster) localDisks(g *Guest) []object {
 		if v := w.volumeOn(g.Node, d.file); v != nil {
 			size = int64(v.Size)
 		}
+		if d.cdrom() && d.opts["size"] == "" {
+			size = 0
+		}
 		unused := strings.HasPrefix(k, "unused")
-		out = append(out, object{"cdrom": flag(d.cdrom()), "drivename": k, "is_attached": flag(!unused), "is_tpmstate": flag(k == "tpmstate0"),
-			"is_unused": flag(unused), "is_vmstate": 0, "replicate": 1, "shared": 0, "size": size, "volid": d.file})
+		o := object{"cdrom": flag(d.cdrom()), "drivename": k, "is_attached": flag(!unused), "is_tpmstate": flag(k == "tpmstate0"),
+			"is_unused": flag(unused), "is_vmstate": 0, "replicate": 1, "shared": 0, "volid": d.file}
+		if size > 0 {
+			o["size"] = size
+		}
+		out = append(out, o)
 	}
 	return out
 }
@@ -54,7 +61,12 @@ func qemuMigrateCheck(c *call) (any, error) {
 		}
 		not[n.Name] = o
 	}
-	out := object{"local_disks": disks, "local_resources": []string{}, "mapped-resource-info": object{}, "mapped-resources": []string{},
+	local, mapped := g.hostDevices()
+	info := object{}
+	for _, k := range mapped {
+		info[k] = object{}
+	}
+	out := object{"local_disks": disks, "local_resources": append([]string{}, slices.Concat(local, mapped)...), "mapped-resource-info": info, "mapped-resources": append([]string{}, mapped...),
 		"running": flag(g.Running), "allowed_nodes": allowed, "not_allowed_nodes": not}
 	return out, nil
 }

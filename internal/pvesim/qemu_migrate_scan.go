@@ -29,6 +29,17 @@ func (m *migration) scanFailure(format string, args ...any) error {
 	return failf("migration aborted")
 }
 
+// startFailure ends a migration whose guest the target cannot start. It goes on running
+// where it is.
+func (m *migration) startFailure(err error) error {
+	m.say("[%s] %s", m.target.Name, err.Error())
+	m.say("ERROR: online migrate failure - remote command failed with exit code 255")
+	m.say("aborting phase 2 - cleanup resources")
+	m.say("migrate_cancel")
+	m.say("ERROR: migration finished with problems (duration %s)", m.duration())
+	return failf("migration problems")
+}
+
 // updateSizes corrects the sizes of local disks in the configuration.
 func (m *migration) updateSizes() {
 	for _, k := range slices.Sorted(maps.Keys(m.g.Config)) {
@@ -69,4 +80,79 @@ func (m *migration) commandFailure(id, storage string) string {
 		"/usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' -o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s"+
 		" -- pvesm import %s %s - -with-snapshots 0 -allow-rename 1' failed: interrupted by signal",
 		id, storage, id, format, throttle, m.target.Name, m.target.Name, m.target.Address, id, format)
+}
+
+// localDevices refuses a guest that uses devices of its node.
+func (m *migration) localDevices() error {
+	local, mapped := m.g.hostDevices()
+	why := ""
+	switch {
+	case len(local) > 0:
+		why = "can't migrate VM which uses local devices: " + strings.Join(local, ", ")
+	case m.online && len(mapped) > 0:
+		why = "can't migrate running VM which uses following mapped devices: " + strings.Join(mapped, ", ")
+	default:
+		return nil
+	}
+	m.say("ERROR: migration aborted (duration %s): %s", m.duration(), why)
+	return failf("migration aborted")
+}
+
+// hostDevices are the devices that a guest uses of its node, and those that it uses by
+// a mapping.
+func (g *Guest) hostDevices() (local, mapped []string) {
+	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
+		v := g.Config[k]
+		switch bus := strings.TrimRight(k, "0123456789"); {
+		case bus == "usb" && !strings.HasPrefix(strings.TrimPrefix(v, "host="), "spice"), bus == "hostpci":
+			if strings.Contains(v, "mapping=") {
+				mapped = append(mapped, k)
+			} else {
+				local = append(local, k)
+			}
+		case bus == "serial" && v != "socket", bus == "parallel":
+			local = append(local, k)
+		}
+	}
+	return local, mapped
+}
+
+// stays logs the drives that no migration copies.
+func (m *migration) stays(disks []object) bool {
+	found := false
+	say := func(format string, args ...any) {
+		found = true
+		m.say(format, args...)
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.g.Config)) {
+		if isDriveKey(k) && parseDrive(m.g.Config[k]).file == "cdrom" {
+			say("can't migrate VM: can't migrate local cdrom drive")
+		}
+	}
+	for _, d := range disks {
+		id := d["volid"].(string)
+		s := m.w.storage(storageOf(id))
+		switch {
+		case d["cdrom"] == 1 && !strings.Contains(id, "cloudinit"):
+			say("can't migrate '%s': local cdrom image", id)
+		case d["cdrom"] == 1 || !m.inSnapshot(id):
+		case m.online:
+			say("can't migrate '%s': online storage migration not possible if snapshot exists", id)
+		case s.Type != "zfspool" && volumeFormat(id) != "qcow2":
+			say("can't migrate '%s': non-migratable snapshot exists", id)
+		}
+	}
+	return found
+}
+
+// inSnapshot reports whether a snapshot of the guest has a volume.
+func (m *migration) inSnapshot(id string) bool {
+	for _, s := range m.g.Snapshots {
+		for k, v := range s.Config {
+			if isDriveKey(k) && parseDrive(v).file == id {
+				return true
+			}
+		}
+	}
+	return false
 }

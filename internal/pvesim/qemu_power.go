@@ -54,7 +54,7 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 				break
 			}
 		}
-		return pause{d: 200 * time.Millisecond, main: true}, nil
+		return pause{d: 100 * time.Millisecond, main: true}, nil
 	}, func() (pause, error) {
 		if g := w.guests[vmid]; g != nil {
 			if g.hibernated() {
@@ -67,19 +67,43 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 	}}
 }
 
-// startable checks what a start needs on the node: volumes and bridges.
+// startable checks what a start needs on the node: CPUs, memory, volumes and
+// bridges.
 func (w *cluster) startable(g *Guest) error {
-	n := w.node(g.Node)
+	if err := w.fits(g, w.node(g.Node)); err != nil {
+		return err
+	}
+	if g.Config["bios"] == "ovmf" {
+		if err := w.firmware(g.Node, g.Config["efidisk0"], g.Config); err != nil {
+			return err
+		}
+	}
 	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		v := g.Config[k]
 		if isDriveKey(k) {
 			d := parseDrive(v)
 			if strings.Contains(d.file, ":") && w.volumeOn(g.Node, d.file) == nil {
-				return failf("volume '%s' does not exist", d.file)
+				return w.storage(storageOf(d.file)).noActive(d.file)
+			}
+			if s := w.storage(storageOf(d.file)); s != nil && !strings.Contains(d.file, ":iso/") && !s.allowsContent("images") {
+				return failf("storage '%s' does not support content-type 'images'", s.ID)
 			}
 		}
+	}
+	return nil
+}
+
+// fits checks what a start needs of a node, which may be the target of a migration.
+func (w *cluster) fits(g *Guest, n *Node) error {
+	if g.vcpus() > n.CPUs {
+		return failf("MAX %d vcpus allowed per VM on this node", n.CPUs)
+	}
+	if g.maxMemory() > int64(n.Memory) {
+		return failf("start failed: QEMU exited with code 1") // cannot set up guest memory 'pc.ram': Cannot allocate memory
+	}
+	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		if netKey.MatchString(k) && len(n.Bridges) > 0 {
-			if b := parseNet(v)["bridge"]; b != "" && !slices.Contains(n.Bridges, b) {
+			if b := parseNet(g.Config[k])["bridge"]; b != "" && !slices.Contains(n.Bridges, b) && !w.hasVNet(n, b) {
 				return failf("bridge '%s' does not exist", b)
 			}
 		}
@@ -87,25 +111,14 @@ func (w *cluster) startable(g *Guest) error {
 	return nil
 }
 
-// power starts or stops a guest. Pending changes are applied when it stops.
+// power starts or stops a guest. Both apply its pending changes, and a start
+// generates its cloud-init drive.
 func (w *cluster) power(g *Guest, on bool) {
-	g.Running = on
+	w.coldplug(g)
+	g.Running, g.Paused, g.pid, g.Started = on, false, 0, time.Time{}
 	if on {
-		w.applyStopped(g)
-		g.Running, g.Started, g.pid = true, w.now, w.pid()
-		return
+		g.Started, g.pid, g.CloudInit = w.now, w.pid(), nil
 	}
-	g.pid, g.Started = 0, time.Time{}
-	w.applyStopped(g)
-}
-
-func (w *cluster) applyStopped(g *Guest) {
-	running := g.Running
-	g.Running = false
-	if g.Pending != nil {
-		w.applyPending(g)
-	}
-	g.Running = running
 }
 
 // runningGuest returns the guest that a task stops, or nil if it is stopped already.
@@ -186,7 +199,7 @@ func (c *call) shutdownWorker(vmid int, node string, timeout time.Duration, forc
 		if !force {
 			return pause{}, failf("VM quit/powerdown failed - got timeout")
 		}
-		wk.log("VM quit/powerdown failed - terminating now with SIGTERM")
+		wk.log("VM still running - terminating now with SIGTERM")
 		return pause{}, nil
 	}}
 	return wk

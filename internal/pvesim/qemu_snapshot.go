@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -109,6 +110,7 @@ func snapshotCreate(c *call) (any, error) {
 			d := parseDrive(g.Config[k])
 			if isDriveKey(k) && !d.cdrom() {
 				wk.logf("snapshotting 'drive-%s' (%s)", k, d.file)
+				c.w.logThin(wk, d, "snap_%[1]s_"+name, "created")
 			}
 		}
 		conf := cloneMap(g.Config)
@@ -124,6 +126,14 @@ func snapshotCreate(c *call) (any, error) {
 		g.Config["parent"] = name
 		return nil
 	})
+}
+
+// logThin logs the output of LVM about a volume of a thin pool, whose snapshots are
+// volumes too.
+func (w *cluster) logThin(wk *worker, d drive, name, what string) {
+	if s := w.storage(storageOf(d.file)); s != nil && s.Type == "lvmthin" {
+		wk.logf("  Logical volume \"%s\" %s.", fmt.Sprintf(name, plain(d.file)), what)
+	}
 }
 
 func snapshotRollback(c *call) (any, error) {
@@ -148,6 +158,10 @@ func snapshotRollback(c *call) (any, error) {
 			d := parseDrive(g.Config[k])
 			if v := c.w.volumeOn(g.Node, d.file); isDriveKey(k) && v != nil && d.size() > 0 {
 				v.Size = Size(d.size())
+				if !d.cdrom() {
+					c.w.logThin(wk, d, "%[1]s", "successfully removed")
+					c.w.logThin(wk, d, "%[1]s", "created")
+				}
 			}
 		}
 		return nil
@@ -163,6 +177,11 @@ func snapshotDelete(c *call) (any, error) {
 		}
 		if err := c.w.write(g.Node, g.VMID, wk.task.PID); err != nil {
 			return err
+		}
+		for _, k := range slices.Sorted(maps.Keys(s.Config)) {
+			if d := parseDrive(s.Config[k]); isDriveKey(k) && !d.cdrom() {
+				c.w.logThin(wk, d, "snap_%[1]s_"+name, "successfully removed")
+			}
 		}
 		for i, x := range g.Snapshots {
 			if x == s {

@@ -22,6 +22,7 @@ type Seed struct {
 	Time     time.Time  `yaml:"time,omitempty"`
 	Nodes    []*Node    `yaml:"nodes"`
 	Storages []*Storage `yaml:"storages"`
+	VNets    []*VNet    `yaml:"vnets,omitempty"`
 	Volumes  []*Volume  `yaml:"volumes,omitempty"`
 	Guests   []*Guest   `yaml:"guests,omitempty"`
 	Reports  []*Report  `yaml:"reports,omitempty"`
@@ -36,6 +37,9 @@ type Seed struct {
 	Tasks    []*Task    `yaml:"tasks,omitempty"`
 	Faults   []*Fault   `yaml:"faults,omitempty"`
 
+	RepoID  string            `yaml:"repoid,omitempty"`  // of the server's build
+	Options map[string]string `yaml:"options,omitempty"` // of the data center
+
 	OwnCertificate bool `yaml:"own_certificate,omitempty"` // the servers use a certificate of another authority
 }
 
@@ -48,7 +52,11 @@ type Node struct {
 	Disk    Size      `yaml:"disk,omitempty"`
 	Load    Load      `yaml:"load,omitempty"`
 	Bridges []string  `yaml:"bridges,omitempty"`
+	DNS     []string  `yaml:"dns,omitempty,flow"` // name servers
+	NoOVMF  bool      `yaml:"no_ovmf,omitempty"`  // the firmware's images are not installed
 	State   NodeState `yaml:"state,omitempty"`
+
+	newBridges []string // that a reload of the network makes
 
 	id    int
 	since time.Time
@@ -56,6 +64,14 @@ type Node struct {
 	last  time.Time
 	boot  time.Time
 	lost  bool
+}
+
+// VNet is a virtual network of an SDN zone. Nodes are those of the zone; none are
+// all.
+type VNet struct {
+	ID    string   `yaml:"id"`
+	Zone  string   `yaml:"zone"`
+	Nodes []string `yaml:"nodes,omitempty,flow"`
 }
 
 // Load is the load of a node without its guests.
@@ -80,6 +96,7 @@ type Storage struct {
 	Bandwidth Size     `yaml:"bandwidth,omitempty"`
 	Full      bool     `yaml:"full,omitempty"`
 	Disabled  bool     `yaml:"disabled,omitempty"`
+	Offline   []string `yaml:"offline,omitempty,flow"` // nodes that cannot reach it
 }
 
 // Volume is one disk image or file on a storage.
@@ -102,7 +119,9 @@ type Guest struct {
 	Config    map[string]string `yaml:"config"`
 	Pending   map[string]string `yaml:"pending,omitempty"`
 	Deleted   map[string]string `yaml:"pending_delete,omitempty"`
+	CloudInit map[string]string `yaml:"cloudinit,omitempty"` // what the cloud-init drive has, where the configuration differs
 	Running   bool              `yaml:"running,omitempty"`
+	Paused    bool              `yaml:"paused,omitempty"`
 	Started   time.Time         `yaml:"started,omitempty"`
 	Agent     Agent             `yaml:"agent,omitempty"`
 	Snapshots []*Snapshot       `yaml:"snapshots,omitempty"`

@@ -98,7 +98,7 @@ func (b *testSim) config(node string, vmid int) map[string]any {
 
 func TestDefaultSeedFitsExampleSpecs(t *testing.T) {
 	b := newTestSim(t, pvesim.Options{})
-	for vmid, want := range map[int][2]string{9002: {"pve1", "ubuntu-22.04-template"}, 9000: {"pve1", "debian-12"}, 123: {"pve3", "registry"}} {
+	for vmid, want := range map[int][2]string{9010: {"pve1", "debian-12-cloud"}, 9011: {"pve1", "ubuntu-24.04-cloud"}, 124: {"pve2", "appliance"}, 125: {"pve2", "router"}, 9002: {"pve1", "ubuntu-22.04-template"}, 9000: {"pve1", "debian-12"}, 123: {"pve3", "registry"}} {
 		if got := b.config(want[0], vmid)["name"]; got != want[1] {
 			t.Errorf("guest %d: name %v, want %s", vmid, got, want[1])
 		}

@@ -175,11 +175,25 @@ func (w *cluster) alloc(node string, s *Storage, vmid int, name, format string, 
 		return nil, nil, failf("unsupported format '%s' at /usr/share/perl5/PVE/Storage/%s line %d.", format, s.plugin(), 89)
 	}
 	format = cmp.Or(format, "raw")
+	size = s.granted(size)
 	if err := w.checkSpace(node, s, name, size); err != nil {
 		return nil, nil, err
 	}
 	v := w.addVolume(&Volume{ID: s.volumeID(vmid, name, format), Node: node, VMID: vmid, Size: Size(size), Format: format})
 	return v, []string{w.allocLine(s, v, "")}, nil
+}
+
+// granted returns the size that a storage gives to a volume: a file has any size,
+// LVM has extents, and other storages count in MiB.
+func (s *Storage) granted(size int64) int64 {
+	unit := mib
+	switch {
+	case s.fileBased():
+		return size
+	case s.Type == "lvm" || s.Type == "lvmthin":
+		unit = 4 * mib
+	}
+	return (size + unit - 1) / unit * unit
 }
 
 func (s *Storage) plugin() string {
@@ -194,6 +208,9 @@ func (s *Storage) plugin() string {
 
 // checkSpace returns the error of a storage that has no space for a volume.
 func (w *cluster) checkSpace(node string, s *Storage, name string, size int64) error {
+	if s.offline(node) {
+		return failf("storage '%s' is not online", s.ID)
+	}
 	if s.Full {
 		return failf("unable to create image: No space left on device")
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -44,7 +45,7 @@ func decode(r pvesim.Response) any {
 	return v
 }
 
-// learn stores the identifiers that the simulator generated, and the
+// learn stores the identifiers and secrets that the simulator generated, and the
 // credentials of a login.
 func (p *player) learn(e *Exchange, got any) {
 	pairs(e.Response, got, func(want, have string) {
@@ -52,6 +53,11 @@ func (p *player) learn(e *Exchange, got any) {
 			p.ids[want] = have
 		}
 	})
+	if m, ok := got.(map[string]any); ok {
+		if data, ok := m["data"].(map[string]any); ok && data["full-tokenid"] != nil {
+			p.secrets[fmt.Sprint(data["full-tokenid"])] = fmt.Sprint(data["value"])
+		}
+	}
 	if e.api() == "/access/ticket" && e.Method == http.MethodPost && e.ok() {
 		m, _ := got.(map[string]any)
 		data, _ := m["data"].(map[string]any)

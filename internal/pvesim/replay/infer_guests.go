@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"stackgen/internal/pvesim"
 )
 
 // trace is what the recording shows about one guest before the scenario changed
@@ -29,6 +27,7 @@ type trace struct {
 	running     *bool
 	agent       string
 	listed      bool
+	current     bool // the list is that of the node
 	silent      bool
 	confTouched map[string]bool
 	volid       string
@@ -166,57 +165,6 @@ func (t *trace) note(e *Exchange, rest string) {
 
 var alreadyOn = regexp.MustCompile(`already exists on node '([^']+)'`)
 
-// byList reads the guest lists of cluster and nodes.
-func (in *inferred) byList(e *Exchange, get func(int) *trace) {
-	list := e.api() == "/cluster/resources" || strings.HasPrefix(e.api(), "/pools")
-	nodeList := strings.HasPrefix(e.api(), "/nodes/") && (strings.HasSuffix(e.api(), "/qemu") || strings.HasSuffix(e.api(), "/lxc"))
-	if e.Method != http.MethodGet || !e.ok() || !list && !nodeList {
-		return
-	}
-	items := e.list()
-	for _, p := range items {
-		if members, ok := p["members"].([]any); ok {
-			for _, m := range members {
-				if mm, ok := m.(map[string]any); ok {
-					items = append(items, mm)
-				}
-			}
-		}
-	}
-	for _, m := range items {
-		vmid := number(m["vmid"])
-		if vmid == 0 || isForeign(in.one, vmid) {
-			continue
-		}
-		t := get(vmid)
-		if t.decided {
-			continue
-		}
-		node, _ := m["node"].(string)
-		kind, _ := m["type"].(string)
-		if nodeList {
-			parts := strings.Split(e.api(), "/")
-			node, kind = parts[2], parts[3]
-		}
-		t.see(node, kind)
-		if m["name"] == nil && !nodeList {
-			t.silent = t.silent || !t.listed
-			continue
-		}
-		t.listed = true
-		if t.list == nil || t.list["maxdisk"] == nil {
-			t.list, t.before = m, maps.Clone(t.touched)
-			if e.api() == "/cluster/resources" && len(t.touched) == 0 {
-				t.reported = m
-			}
-		}
-		if s, ok := m["status"].(string); ok && t.running == nil && (s == "running" || s == "stopped") {
-			on := s == "running"
-			t.running = &on
-		}
-	}
-}
-
 var (
 	volidText = regexp.MustCompile(`'([a-z][a-z0-9-]*:[^']*vm-(\d+)-disk-\d+[^']*)'`)
 	driveText = regexp.MustCompile(`create (full|linked) clone of drive (\w+) \(([^)]+)\)`)
@@ -262,39 +210,4 @@ func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 			}
 		}
 	}
-}
-
-// dropMissing removes guests of the base seed that the recording shows to be
-// missing.
-func (in *inferred) dropMissing(traces map[int]*trace) {
-	kept := in.seed.Guests[:0]
-	for _, g := range in.seed.Guests {
-		t := traces[g.VMID]
-		gone := t != nil && t.decided && !t.exists || t == nil && in.fullListWithout(g.VMID)
-		if !gone {
-			kept = append(kept, g)
-		}
-	}
-	in.seed.Guests = kept
-}
-
-// fullListWithout reports whether a seeded guest is missing from the complete
-// list of root. Callers know that no request shows the guest.
-func (in *inferred) fullListWithout(vmid int) bool {
-	seen := false
-	for _, e := range in.s.Exchanges {
-		if e.api() == "/cluster/resources" && e.ok() && strings.Contains(e.Auth, "root@pam") && (e.str("type") == "vm" || e.str("type") == "") {
-			seen = true
-		}
-	}
-	return seen && pvesimGuest(in.seed, vmid) != nil
-}
-
-func pvesimGuest(seed *pvesim.Seed, vmid int) *pvesim.Guest {
-	for _, g := range seed.Guests {
-		if g.VMID == vmid {
-			return g
-		}
-	}
-	return nil
 }

@@ -22,11 +22,13 @@ const (
 // player replays one scenario once.
 type player struct {
 	s        *Scenario
+	base     base
 	set      *setup
 	sim      *pvesim.Server
 	clk      *clock.Virtual
 	start    time.Time
 	ids      map[string]string // identifiers of this run by recorded identifier
+	secrets  map[string]string // of tokens that the scenario makes
 	planned  time.Duration
 	hinted   bool
 	ticket   string
@@ -39,22 +41,9 @@ type player struct {
 	one      bool
 }
 
-func baseSeed(s *Scenario) (*pvesim.Seed, error) {
-	name := "single"
-	for _, e := range s.Exchanges {
-		if strings.Contains(e.api(), "/nodes/pve1") || strings.Contains(e.api(), "/nodes/pve2") || strings.Contains(e.api(), "/nodes/pve3") || e.Via != "" || e.lab {
-			name = "cluster"
-		}
-	}
-	raw, err := files.ReadFile("seeds/" + name + ".yaml")
-	if err != nil {
-		return nil, fmt.Errorf("base seed: %w", err)
-	}
-	return pvesim.ParseSeed(raw)
-}
-
-func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
-	seed, err := baseSeed(s)
+func newPlayer(s *Scenario, phase map[string]time.Duration, reused bool) (*player, error) {
+	from := baseOf(s)
+	seed, err := from.seed()
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +51,15 @@ func newPlayer(s *Scenario, phase map[string]time.Duration) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.Steps = append(set.Steps, infer(s, seed)...)
+	if !from.complete {
+		set.Steps = append(set.Steps, infer(s, seed)...)
+	}
 	editGuests(seed, set)
-	p := &player{s: s, set: set, start: s.start(), ids: map[string]string{}, granted: map[string]bool{}, locked: map[int]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
+	var log []string
+	if reused {
+		log = earlierReports(s, seed)
+	}
+	p := &player{s: s, base: from, prepared: log, set: set, start: s.start(), ids: map[string]string{}, secrets: map[string]string{}, granted: map[string]bool{}, locked: map[int]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
 	if p.user == "" {
 		p.user = ticketUser(s)
@@ -132,7 +127,7 @@ func (p *player) play() (map[int][]string, error) {
 		p.planDuration(i)
 		resp := p.sim.Do(context.Background(), p.request(e))
 		got := decode(resp)
-		for n := 0; n < maxUnrecordedSteps && p.addUnrecordedStep(e, resp, got); n++ {
+		for n := 0; n < maxUnrecordedSteps && !p.base.complete && p.addUnrecordedStep(e, resp, got); n++ {
 			resp = p.sim.Do(context.Background(), p.request(e))
 			got = decode(resp)
 		}
@@ -249,10 +244,38 @@ func (p *player) planDuration(i int) {
 		p.planned = 0 // errors are quick
 	case firstDone >= 0:
 		p.planned = min(seconds((firstDone-e.T)*0.6), 300*time.Millisecond)
+	case lastRunning < 0 && p.lockedUntil(i) >= 0:
+		p.planned = seconds(p.lockedUntil(i)-e.T) + 100*time.Millisecond
 	case lastRunning >= 0:
 		p.planned = seconds(lastRunning-e.T) + time.Hour
 	default:
 		p.planned = 100 * time.Millisecond
 	}
 	p.hinted = true
+}
+
+// lockedUntil returns when a list last shows the lock of the clone or migration that
+// a request starts, or -1.
+func (p *player) lockedUntil(i int) float64 {
+	e := p.s.Exchanges[i]
+	_, _, vmid, rest := e.guest()
+	switch rest {
+	case "/clone":
+		vmid = number(e.str("newid"))
+	case "/migrate":
+	default:
+		return -1
+	}
+	last := -1.0
+	for _, later := range p.s.Exchanges[i+1:] {
+		if _, _, id, part := later.guest(); id == vmid && part == "" && later.Method == http.MethodDelete || number(later.str("newid")) == vmid {
+			break
+		}
+		for _, x := range later.list() {
+			if later.api() == "/cluster/resources" && number(x["vmid"]) == vmid && x["lock"] == rest[1:] {
+				last = later.T + later.Dur
+			}
+		}
+	}
+	return last
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,14 +69,20 @@ func (p *player) meetPreconditions(i int) {
 		if g == nil {
 			return
 		}
+		p.followLock(e, g, rest)
 		if p.locked[vmid] && e.ok() && e.Method != http.MethodGet && !strings.Contains(text, "locked") {
 			delete(g.Config, "lock")
 			delete(p.locked, vmid)
 			p.log("unlock %d before %d", vmid, e.Seq)
 		}
-		for _, o := range preconditions() {
+		possible := preconditions()
+		if p.base.complete {
+			possible = possible[:1] // only an administrator locks a guest
+		}
+		for _, o := range possible {
 			m := o.text.FindStringSubmatch(text)
-			if m == nil || p.explainedByRequest(i, vmid) {
+			// No request locks a guest for a backup, so it was an administrator.
+			if m == nil || !slices.Contains(m, "backup") && p.explainedByRequest(i, vmid) {
 				continue
 			}
 			if what := o.make(p, g, m); what != "" {
@@ -83,6 +90,24 @@ func (p *player) meetPreconditions(i int) {
 			}
 		}
 	})
+}
+
+// followLock sets and removes the lock of a backup as the recorded configuration
+// shows it: no request does that.
+func (p *player) followLock(e *Exchange, g *pvesim.Guest, rest string) {
+	m, ok := e.data().(map[string]any)
+	if !ok || e.Method != http.MethodGet || !e.ok() || rest != "/config" && rest != "/status/current" {
+		return
+	}
+	switch {
+	case m["lock"] == "backup" && g.Config["lock"] == "":
+		g.Config["lock"], p.locked[g.VMID] = "backup", true
+		p.log("lock backup of %d before %d", g.VMID, e.Seq)
+	case m["lock"] == nil && p.locked[g.VMID]:
+		delete(g.Config, "lock")
+		delete(p.locked, g.VMID)
+		p.log("unlock %d before %d", g.VMID, e.Seq)
+	}
 }
 
 // explainedByRequest reports whether an earlier request may have set the state
@@ -152,7 +177,7 @@ func (p *player) addMissingGuest(e *Exchange, resp pvesim.Response) bool {
 			t.conf, _ = x.data().(map[string]any)
 		}
 	}
-	seed, err := baseSeed(p.s)
+	seed, err := p.base.seed()
 	if err != nil {
 		return false
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	"stackgen/internal/pvesim"
@@ -154,6 +155,34 @@ func (in *inferred) report(t *trace, g *pvesim.Guest) {
 	status := fmt.Sprint(m["status"])
 	in.seed.Reports = append(in.seed.Reports, &pvesim.Report{VMID: g.VMID, Name: fmt.Sprint(m["name"]), Status: status,
 		MaxMem: int64(number(m["maxmem"])), MaxDisk: int64(number(m["maxdisk"])), MaxCPU: number(m["maxcpu"]), Template: number(m["template"]) == 1})
+}
+
+// earlierReports adds what nodes last reported about guests that used the VMIDs of
+// the scenario before: a list shows it until a node reports the new guest.
+func earlierReports(s *Scenario, seed *pvesim.Seed) (log []string) {
+	made, seen := map[int]bool{}, map[int]bool{}
+	for _, e := range s.Exchanges {
+		if e.Method == http.MethodPost && e.ok() {
+			made[number(e.str("newid"))] = true
+			if strings.HasSuffix(e.api(), "/qemu") {
+				made[number(e.str("vmid"))] = true
+			}
+		}
+		if e.api() != "/cluster/resources" || !e.ok() {
+			continue
+		}
+		for _, m := range e.list() {
+			vmid := number(m["vmid"])
+			if vmid == 0 || !made[vmid] || seen[vmid] || m["name"] == nil {
+				continue
+			}
+			seen[vmid] = true
+			in := &inferred{s: s, seed: seed}
+			in.report(&trace{vmid: vmid, reported: m}, &pvesim.Guest{VMID: vmid})
+			log = append(log, fmt.Sprintf("%s: %d had been another guest, which a node had reported", s.Name, vmid))
+		}
+	}
+	return log
 }
 
 func (t *trace) bootDisk(g *pvesim.Guest, size int) {

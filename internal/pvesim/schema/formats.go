@@ -14,7 +14,7 @@ var (
 	macAddr   = regexp.MustCompile(`^[a-fA-F0-9][02468aceACE][:]([a-fA-F0-9]{2}[:]){4}[a-fA-F0-9]{2}$`)
 	configID  = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]+$`)
 	storageID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9\-_.]*[a-zA-Z0-9]$`)
-	poolID    = regexp.MustCompile(`^[A-Za-z0-9.\-_]+(/[A-Za-z0-9.\-_]+){0,2}$`)
+	poolName  = regexp.MustCompile(`^[A-Za-z0-9.\-_]+(/[A-Za-z0-9.\-_]+)*$`)
 	tagName   = regexp.MustCompile(`^(?i)[a-z0-9_][a-z0-9_\-+.]*$`)
 	userID    = regexp.MustCompile(`^[^\s:/]+@[A-Za-z][A-Za-z0-9.\-_]+$`)
 	diskSize  = regexp.MustCompile(`^\d+(\.\d+)?[KMGT]?$`)
@@ -56,7 +56,10 @@ func checkNamed(path, format, v string) string {
 	case "pve-storage-id":
 		return unless(storageID.MatchString(v), fmt.Sprintf("storage ID '%s' contains illegal characters\n", v))
 	case "pve-poolid":
-		return unless(poolID.MatchString(v), "value does not look like a valid pool name\n")
+		if poolName.MatchString(v) && strings.Count(v, "/") > 2 {
+			return fmt.Sprintf("pool name '%s' nested too deeply (max levels = 3)\n", v)
+		}
+		return unless(poolName.MatchString(v), "value does not look like a valid pool name\n")
 	case "pve-userid":
 		return unless(userID.MatchString(v), fmt.Sprintf("value '%s' does not look like a valid user name\n", v))
 	case "urlencoded":
@@ -68,6 +71,8 @@ func checkNamed(path, format, v string) string {
 			}
 		}
 		return ""
+	case "pve-storage-content":
+		return unless(contentType.MatchString(v), fmt.Sprintf("invalid content type '%s'\n", v))
 	case "disk-size":
 		return unless(diskSize.MatchString(v), "value does not look like a valid disk size\n")
 	case "ipv4", "ipv6", "address":
@@ -125,9 +130,13 @@ func checkConfig(path, format, v string) string {
 			"value does not look like a valid ipv6 network configuration\n")
 	case "pve-qm-boot":
 		return checkBoot(v)
+	case "pve-hotplug-features":
+		return checkHotplug(v)
 	case "pve-startup-order":
 		return unless(startupOrder.MatchString(v), "unable to parse startup options\n")
-	case "pve-qm-smbios1", "pve-qm-rng", "pve-qm-watchdog", "pve-qm-cicustom":
+	case "pve-qm-cicustom":
+		return checkCloudFiles(path, v)
+	case "pve-qm-smbios1", "pve-qm-rng", "pve-qm-watchdog":
 		for _, part := range strings.Split(v, ",") {
 			if k, val, ok := strings.Cut(part, "="); ok && (k == "" || val == "") {
 				return "missing key in comma-separated list property\n"
@@ -147,10 +156,52 @@ func prefix(v string, four bool) bool {
 }
 
 func checkBoot(v string) string {
-	if v == "" || onlyOf(v, "acdn") || strings.HasPrefix(v, "order=") || strings.HasPrefix(v, "legacy=") {
+	list, ordered := strings.CutPrefix(v, "order=")
+	switch {
+	case ordered && list == "":
+		return "missing key in comma-separated list property\n"
+	case ordered:
+		for _, dev := range SplitList(list) {
+			if !bootDevice.MatchString(dev) {
+				return fmt.Sprintf("format error\nboot.order: invalid format - invalid boot device '%s'\n\n", dev)
+			}
+		}
+		return ""
+	case onlyOf(v, "acdn") || strings.HasPrefix(v, "legacy="):
 		return ""
 	}
 	return "invalid boot order\n"
+}
+
+var contentType = regexp.MustCompile(`^(backup|images|import|iso|none|rootdir|snippets|vztmpl)$`)
+
+var bootDevice = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0|net\d+|usb\d+|hostpci\d+)$`)
+
+func checkHotplug(v string) string {
+	if v == "0" || v == "1" {
+		return ""
+	}
+	for _, f := range SplitList(v) {
+		switch f {
+		case "network", "disk", "cpu", "memory", "usb", "cloudinit":
+		default:
+			return fmt.Sprintf("invalid hotplug feature '%s'\n", f)
+		}
+	}
+	return ""
+}
+
+// checkCloudFiles checks the snippets that replace parts of cloud-init.
+func checkCloudFiles(path, v string) string {
+	file := &Param{Type: "string", Optional: float64(1), format: "pve-volume-id"}
+	parts := map[string]*Param{"meta": file, "network": file, "user": file, "vendor": file}
+	for _, part := range strings.Split(v, ",") {
+		if k, _, keyed := strings.Cut(part, "="); keyed && k != "" && parts[k] == nil {
+			return fmt.Sprintf("format error\n%s.%s: property is not defined in schema and the schema does not allow additional properties\n", path, k)
+		}
+	}
+	_, msg := parseObject(path, v, parts)
+	return msg
 }
 
 func ipConfig() map[string]*Param {

@@ -1,6 +1,7 @@
-// Command cmd replays folders of recordings against the simulator. It prints one
-// line per difference, and the number of matching exchanges last. With -v it first
-// prints the unrecorded steps that it added.
+// Command cmd replays folders of recordings against the simulator. It prints a
+// table of the families of recordings, and every difference with its reason. It
+// fails if a difference has no reason. With -v it first prints the unrecorded steps
+// that it added.
 package main
 
 import (
@@ -18,19 +19,22 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: replay [-v] DIR...")
 		os.Exit(2)
 	}
-	for _, dir := range flag.Args() {
-		r, err := replay.Folder(dir)
-		if err == nil && *verbose {
-			for _, line := range r.Prepared {
-				fmt.Println("added: " + line)
-			}
+	r, err := replay.Folders(flag.Args()...)
+	if err == nil && *verbose {
+		for _, line := range r.Prepared {
+			fmt.Println("added: " + line)
 		}
-		if err == nil {
-			err = r.Print(os.Stdout)
+	}
+	if err == nil {
+		err = r.Print(os.Stdout)
+	}
+	if n := 0; err == nil {
+		if n = len(r.Unexplained()); n > 0 {
+			err = fmt.Errorf("%d differences have no reason", n)
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }

@@ -1,0 +1,272 @@
+package pvesim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"stackgen/internal/pvesim/schema"
+)
+
+// hotplug applies the changes that have no effect on the process, and those of
+// keys that the process can take.
+func (w *cluster) hotplug(g *Guest, keys map[string]bool) error {
+	for _, k := range slices.Sorted(maps.Keys(g.Pending)) {
+		if fastPlug(k) {
+			g.recordCloudinit(k, g.Pending[k])
+			w.commit(g, k)
+		}
+	}
+	p := &plug{w: w, g: g, features: hotplugFeatures(g.Config["hotplug"]), errors: map[string]string{}}
+	for _, k := range slices.Sorted(maps.Keys(g.Deleted)) {
+		if keys[k] && p.done(k, p.remove(k)) {
+			g.recordCloudinit(k, "")
+			if isDriveKey(k) {
+				w.detach(g, k)
+			}
+			delete(g.Config, k)
+			delete(g.Deleted, k)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(g.Pending)) {
+		if keys[k] && p.done(k, p.set(k, g.Pending[k])) {
+			g.recordCloudinit(k, g.Pending[k])
+			w.commit(g, k)
+		}
+	}
+	if p.features["cloudinit"] {
+		g.CloudInit = nil
+	}
+	g.dropAttachedUnused()
+	if len(p.errors) > 0 {
+		e := badParams(p.errors)
+		e.delay = p.took
+		return e
+	}
+	return nil
+}
+
+// hotplugFeatures returns the kinds of devices that may change while the guest
+// runs.
+func hotplugFeatures(v string) map[string]bool {
+	out := map[string]bool{}
+	switch v {
+	case "0":
+		return out
+	case "", "1":
+		v = "network,disk,usb"
+	}
+	for _, f := range schema.SplitList(v) {
+		out[f] = true
+	}
+	return out
+}
+
+// fastPlug reports whether an option has no effect on the process of a guest.
+func fastPlug(k string) bool {
+	switch k {
+	case "description", "hookscript", "lock", "migrate_downtime", "migrate_speed", "name", "onboot", "protection", "shares",
+		"startup", "tags", "vmstatestorage":
+		return true
+	}
+	return slices.Contains(cloudOrder, k)
+}
+
+// plug changes the devices of a running guest.
+type plug struct {
+	w        *cluster
+	g        *Guest
+	features map[string]bool
+	errors   map[string]string
+	took     time.Duration
+}
+
+// outcome is what happens to one pending change.
+type outcome int
+
+const (
+	applied outcome = iota
+	waits           // for the guest to be off
+	busy            // the guest does not release the device
+	boots           // the guest boots from the device
+)
+
+// unplugWait is the time for which the server waits for a guest to release a
+// device.
+const (
+	unplugWait     = 6 * time.Second
+	controllerWait = 16 * time.Second
+)
+
+// done records the error of a change, and reports whether it was applied.
+func (p *plug) done(k string, o outcome) bool {
+	switch o {
+	case busy:
+		device, wait := p.device(k)
+		p.took += wait
+		p.errors[k] = "hotplug problem - error on hot-unplugging device '" + device + "'\n"
+	case boots:
+		p.errors[k] = "hotplug problem - can't unplug bootdisk '" + k + "'\n"
+	}
+	return o == applied
+}
+
+// device returns the device on the PCI bus that a guest has to release, and how long
+// the server waits for it. A SCSI disk is on a controller.
+func (p *plug) device(k string) (string, time.Duration) {
+	switch n := strings.TrimPrefix(k, "scsi"); {
+	case n == k:
+		return k, unplugWait
+	case p.g.Config["scsihw"] == "virtio-scsi-single":
+		return "virtioscsi" + n, controllerWait
+	}
+	return "scsihw0", controllerWait
+}
+
+// unplug removes a device on the PCI bus: a guest without an operating system
+// never releases it. Disks on a shared SCSI controller need no consent.
+func (p *plug) unplug(k string) outcome {
+	if isDriveKey(k) && slices.Contains(bootOrder(p.g.Config), k) {
+		return boots
+	}
+	if strings.HasPrefix(k, "scsi") && p.sharedController(k) || p.g.hasOS() {
+		return applied
+	}
+	return busy
+}
+
+// sharedController reports whether other disks keep the SCSI controller of a
+// disk.
+func (p *plug) sharedController(k string) bool {
+	if p.g.Config["scsihw"] == "virtio-scsi-single" {
+		return false
+	}
+	for other := range p.g.Config {
+		if other != k && strings.HasPrefix(other, "scsi") && isDriveKey(other) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *plug) when(ok bool) outcome {
+	if ok {
+		return applied
+	}
+	return waits
+}
+
+// remove is the deletion of an option of a running guest.
+func (p *plug) remove(k string) outcome {
+	conf := p.g.Config
+	switch {
+	case fastPlug(k), k == "cpuunits", k == "cpulimit":
+		return applied
+	case k == "hotplug":
+		return p.when(!slowHotplug(conf[k]))
+	case k == "balloon":
+		return p.when(conf[k] != "0")
+	case k == "tablet", usbKey.MatchString(k):
+		return p.when(p.features["usb"])
+	case k == "vcpus":
+		return p.when(p.features["cpu"])
+	case k == "memory":
+		return p.when(p.features["memory"])
+	case netKey.MatchString(k) && p.features["network"]:
+		return p.unplug(k)
+	case hotDrive(k) && p.features["disk"]:
+		return p.unplug(k)
+	}
+	return waits
+}
+
+// set is a new value of an option of a running guest.
+func (p *plug) set(k, v string) outcome {
+	conf := p.g.Config
+	switch {
+	case k == "cpuunits", k == "cpulimit":
+		return applied
+	case k == "hotplug":
+		return p.when(!slowHotplug(v) && !slowHotplug(conf[k]))
+	case k == "balloon":
+		return p.when((conf[k] == "0") == (v == "0"))
+	case k == "agent":
+		return p.when(conf[k] != "" && agentDevice(conf[k]) == agentDevice(v))
+	case k == "tablet", usbKey.MatchString(k):
+		return p.when(p.features["usb"])
+	case k == "vcpus":
+		return p.when(p.features["cpu"])
+	case k == "memory":
+		return p.when(p.features["memory"])
+	case netKey.MatchString(k):
+		return p.setNet(k, v)
+	case isDriveKey(k):
+		return p.setDrive(k, v)
+	}
+	return waits
+}
+
+// slowHotplug reports whether hotplug covers what the process must be started
+// with.
+func slowHotplug(v string) bool { return strings.Contains(v, "cpu") || strings.Contains(v, "memory") }
+
+// agentDevice returns the part of the agent option that is a device.
+func agentDevice(v string) string {
+	d := parseDrive(v)
+	delete(d.opts, "fstrim_cloned_disks")
+	if on, ok := d.opts["enabled"]; ok {
+		d.file = on
+		delete(d.opts, "enabled")
+	}
+	return d.String()
+}
+
+// setNet changes a NIC. Another bridge or VLAN is another cable; another model
+// or MAC address is another card.
+func (p *plug) setNet(k, v string) outcome {
+	old, had := p.g.Config[k]
+	was, is := parseNet(old), parseNet(v)
+	if had && same(was, is, "model", "macaddr", "queues", "mtu") && was["bridge"] != "" && is["bridge"] != "" {
+		return applied
+	}
+	if !p.features["network"] || !had {
+		return p.when(p.features["network"])
+	}
+	return p.unplug(k)
+}
+
+// setDrive adds or changes a drive. Media and limits change at once; what the
+// emulator opens the disk with does not.
+func (p *plug) setDrive(k, v string) outcome {
+	old, had := p.g.Config[k]
+	was, is := parseDrive(old), parseDrive(v)
+	switch {
+	case k == "efidisk0" || k == "tpmstate0":
+		return waits
+	case had && was.cdrom():
+		return applied
+	case had && was.file == is.file:
+		return p.when(same(was.opts, is.opts, "aio", "discard", "iothread", "queues", "product", "cache", "ssd", "vendor", "ro"))
+	case !hotDrive(k) || !p.features["disk"]:
+		return waits
+	case had:
+		return p.unplug(k)
+	}
+	return applied
+}
+
+// hotDrive reports whether a drive is on a bus that can change while the guest
+// runs.
+func hotDrive(k string) bool {
+	return isDriveKey(k) && (strings.HasPrefix(k, "scsi") || strings.HasPrefix(k, "virtio"))
+}
+
+func same(a, b map[string]string, keys ...string) bool {
+	for _, k := range keys {
+		if a[k] != b[k] {
+			return false
+		}
+	}
+	return true
+}

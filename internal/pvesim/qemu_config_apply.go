@@ -1,0 +1,139 @@
+package pvesim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// apply adds the change as pending, and then applies as much as the state of
+// the guest allows.
+func (u *update) apply() error {
+	w, g := u.c.w, u.g
+	if err := w.write(g.Node, g.VMID, u.pid); err != nil {
+		return err
+	}
+	if g.Pending == nil {
+		g.Pending, g.Deleted = map[string]string{}, map[string]string{}
+	}
+	if g.Deleted == nil {
+		g.Deleted = map[string]string{}
+	}
+	modified := map[string]bool{}
+	order := bootOrder(g.Config)
+	for _, k := range u.delete {
+		if err := u.deleteKey(k); err != nil {
+			return err
+		}
+		modified[k] = true
+		if slices.Contains(order, k) {
+			order = without(order, k)
+			g.Pending["boot"], modified["boot"] = printBoot(order), true
+		}
+	}
+	clean := w.cleanParams(u.set)
+	maps.DeleteFunc(clean, lostEmpty)
+	if v, ok := clean["tags"]; ok {
+		clean["tags"] = uniqueTags(v)
+	}
+	for _, k := range slices.Sorted(maps.Keys(clean)) {
+		if err := u.setKey(k, clean[k]); err != nil {
+			return err
+		}
+		modified[k] = true
+		if d := parseDrive(clean[k]); isDriveKey(k) && d.cdrom() && !d.cloudinit() && len(order) > 0 && !slices.Contains(order, k) && clean["boot"] == "" {
+			order = append(slices.Clone(order), k) // a new CD-ROM is bootable
+			g.Pending["boot"], modified["boot"] = printBoot(order), true
+		}
+	}
+	return w.settlePending(g, modified)
+}
+
+func (u *update) deleteKey(k string) error {
+	g := u.g
+	_, inConf := g.Config[k]
+	pendingVal, inPending := g.Pending[k]
+	if k == "lock" {
+		delete(g.Config, "lock")
+		return nil
+	}
+	if !inConf && !inPending {
+		u.log("cannot delete '" + k + "' - not set in current configuration!")
+		return nil
+	}
+	if err := u.checkReplaced(k, true, ""); err != nil {
+		return err
+	}
+	delete(g.Pending, k)
+	switch {
+	case strings.HasPrefix(k, "unused"):
+		if err := g.protected("can't remove unused disk '" + g.Config[k] + "'"); err != nil {
+			return err
+		}
+		if v := u.c.w.ownVolume(g, parseDrive(g.Config[k])); v != nil {
+			u.c.w.removeVolume(v)
+		}
+		delete(g.Config, k)
+		return nil
+	case isDriveKey(k):
+		if err := g.protected("can't remove drive '" + k + "'"); err != nil {
+			return err
+		}
+		if inPending {
+			u.c.w.registerUnused(g, parseDrive(pendingVal))
+		}
+	}
+	if inConf {
+		g.Deleted[k] = itoa(1 + flag(u.force))
+	}
+	return nil
+}
+
+func (u *update) setKey(k, v string) error {
+	g := u.g
+	pending, changed := g.Pending[k]
+	if changed && pending == v {
+		return nil
+	}
+	if err := u.checkReplaced(k, false, v); err != nil {
+		return err
+	}
+	if isDriveKey(k) {
+		if changed {
+			delete(g.Pending, k)
+			u.c.w.registerUnused(g, parseDrive(pending))
+		}
+		if old, ok := g.Config[k]; ok && parseDrive(old).file != parseDrive(v).file {
+			if err := g.protected("can't change drive '" + k + "'"); err != nil {
+				return err
+			}
+		}
+		line, log, err := u.c.w.makeDisk(g, k, v, g.effective())
+		if err != nil {
+			return err
+		}
+		for _, l := range log {
+			if l != "" {
+				u.log(l)
+			}
+		}
+		v = line
+	}
+	if k == "boot" {
+		conf := g.effective()
+		for _, dev := range bootOrder(map[string]string{"boot": v}) {
+			if _, ok := conf[dev]; !ok && u.set[dev] == "" {
+				return failf("invalid bootorder: device '%s' does not exist'", dev)
+			}
+		}
+		if v == "" {
+			v = " "
+		}
+	}
+	if k == "description" && v == "" {
+		return u.deleteKey(k)
+	}
+	delete(g.Deleted, k)
+	g.Pending[k] = v
+	return nil
+}
