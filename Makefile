@@ -19,7 +19,7 @@ test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provi
 	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
 faults: build tools ## inject every fault into a simulated cluster, with every level of the guard, run every printed way out, and print the results
-	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
+	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut|TestEffectsOfEveryProperty)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
 
 golden: build ## update expected outputs of the tests; review the diff
 	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test
@@ -37,11 +37,14 @@ tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 demo: build tools ## apply to a simulated cluster, lose the state and adopt
 	@$(TOOLS) tools/demo
 
-conformance: ## replay recordings of a real server (DIR) against the simulator
-	@$(GO) run ./internal/pvesim/replay/cmd $(DIR)
+RECORDINGS := $(addprefix internal/pvesim/testdata/,exchanges cluster lvm)
+conformance: ## replay recordings of a real server (DIR="FOLDER...", by default all in the repository) against the simulator
+	@$(GO) run ./internal/pvesim/replay/cmd $(or $(DIR),$(RECORDINGS))
 
-bench: build ## measure renders of 10 to 10,000 VMs, and a preflight of 300 VMs among 1,000 guests
+bench: build tools ## measure renders of 10 to 10,000 VMs, a preflight of 300 VMs, plans and applies of up to 500 VMs, and what the guard costs runs that change nothing
 	@$(GO) test ./test -run '^$$' -bench 'Render|Preflight' -benchtime 5x
+	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Guard -benchtime 3x -timeout 60m
+	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Size -benchtime 1x -timeout 60m
 
 fuzz: ## fuzz the parser and the renderer for FUZZTIME (60s)
 	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(or $(FUZZTIME),60s) -fuzzminimizetime 20x

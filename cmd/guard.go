@@ -67,7 +67,7 @@ func (e *env) guard(c *cli.Context) error {
 				_ = report.Printf(e.errOut, "  %s\n", line)
 			}
 		}
-		return report.Printf(e.out, "stackgen guard: the %s of %s may go on: %s\n", args[1], args[0], r.Summary())
+		return e.permitted(args, answer, r)
 	}
 	r = report.NewFindings(slices.DeleteFunc(answer.Findings, func(f finding.Finding) bool { return f.Severity == finding.OK }), nil)
 	r.Endpoint = hook.Endpoint()
@@ -77,4 +77,15 @@ func (e *env) guard(c *cli.Context) error {
 	}
 	_ = report.Printf(e.errOut, "stackgen guard: blocked: fix the findings above\n")
 	return exitCode(exitStop)
+}
+
+// permitted prints that a run may go on, which VMs of its unit it restarts or changes
+// in what their specs do not say, and what waits for a restart or for the address of a VM.
+func (e *env) permitted(args []string, answer *session.Answer, all *report.Findings) error {
+	named := report.NewFindings(slices.DeleteFunc(slices.Clone(answer.Findings), func(f finding.Finding) bool {
+		noticed := slices.ContainsFunc(f.Updates, func(u finding.Update) bool { return u.Interrupts || u.Unasked })
+		return len(f.Pending) == 0 && !f.NoAddress && !noticed || f.Stack+"/"+f.Unit != args[0]
+	}), nil)
+	named.Answer = fmt.Sprintf("stackgen guard: the %s of %s may go on: %s", args[1], args[0], all.Summary())
+	return named.Print(e.out, report.Options{Verbose: e.verbose})
 }

@@ -135,6 +135,9 @@ func (e *env) verify(c *cli.Context, s *session.Session, findings []finding.Find
 		if n := p.Counts[tfjson.ActionForget]; n > 0 {
 			text += fmt.Sprintf(", %d to forget", n)
 		}
+		if p.Settles > 0 {
+			text += fmt.Sprintf("; %d settling", p.Settles)
+		}
 		for _, line := range p.Changes {
 			text += "\n  " + line
 		}

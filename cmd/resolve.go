@@ -19,16 +19,21 @@ func (e *env) resolveCommand() *cli.Command {
 		Usage:     "record in the lock what only the cluster and the states know",
 		ArgsUsage: "[PATH...]",
 		Description: "Reads the cluster and the states once, and records in " + lock.File + "\n" +
-			"what identifies each VM and each state, the addresses of the VMs, former\n" +
-			"addresses that the state does not have any more, and retired VMs that do not\n" +
-			"exist any more. It records a VM only where state, cluster and spec agree which\n" +
-			"one it is, and lists all others. --again decides again, and renders: it chooses\n" +
-			"other MAC addresses for a VM that was never created, and another VMID if two\n" +
-			"branches took the same. Exit codes: 0 done, 1 not possible, 3 nothing was\n" +
-			"recorded of a stack whose recorded cluster is another one, --again names a VM\n" +
-			"that may exist, or render refuses.",
+			"what the specs leave to the cluster, once for each VM: the VMID and node of its\n" +
+			"template, the clone mode of clone: auto with its reason, and the node of a\n" +
+			"placement by score, spread or binpack. It also records what identifies each VM\n" +
+			"and each state, the addresses of the VMs, former addresses that the state does\n" +
+			"not have any more, and retired VMs that do not exist any more. It records a VM\n" +
+			"only where state, cluster and spec agree which one it is, and lists all others.\n" +
+			"--explain prints how the nodes compare, and how many VMs to create at once.\n" +
+			"--again decides again for a VM that was never created, and renders: its node,\n" +
+			"template, clone mode and MAC addresses, and its VMID if two branches took the\n" +
+			"same. Exit codes: 0 done, 1 not possible, such as a template that does not\n" +
+			"exist or no node for a VM, 3 nothing was recorded of a stack whose recorded\n" +
+			"cluster is another one, --again names a VM that may exist, or render refuses.",
 		Flags: e.judgeFlags(
-			&cli.StringSliceFlag{Name: "again", Usage: "choose other MAC addresses for `STACK/KEY`, which was never created"},
+			&cli.StringSliceFlag{Name: "again", Usage: "decide again for `STACK/KEY`, which was never created"},
+			&cli.BoolFlag{Name: "explain", Usage: "also print the scores of the nodes, and a figure for apply.parallelism"},
 			&cli.StringSliceFlag{Name: "new-cluster", Usage: "`STACK` is in this cluster now, whatever is recorded, or all nodes have new addresses"},
 			&cli.StringSliceFlag{Name: "new-state", Usage: "the recorded states of `STACK` are lost; those that it has now replace them"},
 			formatFlag("text", "json")),
@@ -50,12 +55,17 @@ func (e *env) resolve(c *cli.Context) error {
 	if err := report.Problems(e.errOut, e.options(e.errOut), r.Project.Problems, r.Project.Sources); err != nil {
 		return err
 	}
-	out := report.Resolve{File: path.Join(r.Project.Root, lock.File), Left: r.Left, Kept: r.Kept}
+	out := report.Resolve{File: path.Join(r.Project.Root, lock.File), Left: r.Left, Kept: r.Kept, Notes: r.Notes, Explain: c.Bool("explain")}
 	for _, one := range r.Recorded {
 		out.Recorded = append(out.Recorded, report.Recording(one))
 	}
 	for _, one := range r.Decided {
-		out.Decided = append(out.Decided, report.Decision(one))
+		out.Decided = append(out.Decided, decisionOf(one))
+	}
+	if out.Explain {
+		for _, a := range r.Advice {
+			out.Advice = append(out.Advice, report.Advice(a))
+		}
 	}
 	if r.Render {
 		out.Next = append(out.Next, "stackgen render")
@@ -72,4 +82,16 @@ func (e *env) resolve(c *cli.Context) error {
 		return exitCode(exitStop)
 	}
 	return exit(finding.Exit(r.Kept))
+}
+
+// decisionOf is a decision as it is reported.
+func decisionOf(d resolve.Decision) report.Decision {
+	out := report.Decision{Stack: d.Stack, Key: d.Key, Again: d.Again, VMID: d.VMID, MACs: d.MACs, Node: d.Node, Strategy: d.Strategy, Clone: d.Clone, CloneReason: d.CloneReason}
+	if t := d.Template; t != nil {
+		out.Template = &report.Template{VMID: t.VMID, Node: t.Node, Name: t.Name}
+	}
+	for _, c := range d.Candidates {
+		out.Candidates = append(out.Candidates, report.Candidate{Node: c.Node, Out: c.Out, Score: c.Score, CPU: c.CPU, Memory: c.Memory, VMs: c.VMs, Crowded: c.Crowded})
+	}
+	return out
 }

@@ -39,7 +39,7 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 			if reason = replaces(p, stack, key, old[key], is); reason == "" && !rendered.Has(stack, key) {
 				reason = otherMAC(p, stack, key, old[key], is)
 			}
-		case !rendered.Has(stack, key) && !rendered.Has(p.NewName(stack), key): // else the lock has decided how it leaves
+		case !rendered.Has(stack, key) && !rendered.Has(p.NewName(stack), key) && !renamedIn(rendered, p, stack, key, old[key].VMID): // else the lock has decided how it leaves
 			reason = "rendered before, and neither in the lock nor in a spec: an apply would destroy it"
 		}
 		if reason != "" {
@@ -84,6 +84,23 @@ func changes(p *schema.Project, v *schema.VM, attribute, was, is string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(p.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(attribute) })
+}
+
+// renamedIn reports whether the lock has a VM with the VMID under another key, which a
+// rename gave it.
+func renamedIn(l *lock.Lock, p *schema.Project, stack, key string, vmid int) bool {
+	s := l.Stacks.Get(stack)
+	if s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.VMs, func(e lock.Entry[lock.VM]) bool {
+		if e.Value.VMID != vmid {
+			return false
+		}
+		spec, _ := findVM(p, stack, e.Key)
+		return slices.ContainsFunc(e.Value.Former, func(a lock.Address) bool { return a.Key == key }) ||
+			spec != nil && slices.ContainsFunc(spec.Renamed, func(r schema.Rename) bool { return r.From == key && r.To == e.Key })
+	})
 }
 
 func findVM(p *schema.Project, stack, key string) (*schema.Stack, *schema.VM) {

@@ -165,13 +165,21 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	r.vmVariables(root, profiles)
 	body := r.begin("modules/proxmox-vm/main.tf")
 	locals := body.AppendNewBlock("locals", nil).Body()
-	locals.AppendUnstructuredTokens(comment("Every VM belongs to the resource block of its profile."))
-	names, blocks := make([]pair, 0, len(profiles)), make([]hclwrite.Tokens, 0, len(profiles))
+	blocks := make([]hclwrite.Tokens, 0, len(profiles))
 	for _, p := range profiles {
-		names = append(names, pair{p.Name, vmsOf(p.Name)})
 		blocks = append(blocks, outputsOf(ref(vmType, schema.ResourceLabel(p.Name))))
 	}
-	locals.SetAttributeRaw("profiles", object(names...))
+	locals.AppendUnstructuredTokens(comment("The keys of the VMs that are being imported: the unit overrides this by those of"))
+	locals.AppendUnstructuredTokens(comment("its import file."))
+	locals.SetAttributeRaw("importing", list())
+	locals.AppendNewline()
+	locals.AppendUnstructuredTokens(comment("VMs that are being imported lack what an import cannot read: what only the provider"))
+	locals.AppendUnstructuredTokens(comment("knows, and blocks that have only its defaults. Otherwise the import would change"))
+	locals.AppendUnstructuredTokens(comment("them. The apply after it sets them."))
+	locals.SetAttributeRaw("settling", settling(root))
+	locals.AppendNewline()
+	locals.AppendUnstructuredTokens(comment("The provider's defaults. An import reads a block that has no other value as absent."))
+	locals.SetAttributeRaw("defaults", blockDefaults())
 	locals.AppendNewline()
 	locals.AppendUnstructuredTokens(comment("What the outputs read of the VMs of all blocks. The whole resource has"))
 	locals.AppendUnstructuredTokens(comment("deprecated attributes, and OpenTofu warns of each use."))
@@ -196,9 +204,11 @@ func outputsOf(resource hclwrite.Tokens) hclwrite.Tokens {
 	return slices.Concat(words("{"), hclwrite.Tokens{newline()}, each, hclwrite.Tokens{newline()}, words("}"))
 }
 
-// vmsOf is { for key, vm in var.vms : key => vm if vm.profile == PROFILE }.
-func vmsOf(profile string) hclwrite.Tokens {
-	return slices.Concat(words("{ for key, vm in var.vms : key => vm if vm.profile =="), text(profile), words("}"))
+// keysOf is { for key, vm in var.vms : key => key if vm.profile == PROFILE }. OpenTofu
+// evaluates for_each once for each VM: with the VMs as values, a plan takes time by
+// the square of their number.
+func keysOf(profile string) hclwrite.Tokens {
+	return slices.Concat(words("{ for key, vm in var.vms : key => key if vm.profile =="), text(profile), words("}"))
 }
 
 func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
@@ -254,9 +264,14 @@ func words(src string) hclwrite.Tokens {
 // resource writes the block of one profile.
 func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile) {
 	b := body.AppendNewBlock("resource", []string{vmType, schema.ResourceLabel(p.Name)}).Body()
-	b.SetAttributeRaw("for_each", ref("local", "profiles", p.Name))
+	b.SetAttributeRaw("for_each", keysOf(p.Name))
 	b.AppendNewline()
-	root.body(b, "each", "value")
+	if !p.Ignores("node_name") {
+		b.AppendUnstructuredTokens(comment("Another node in the spec migrates the VM; without this, it would be replaced. An import does not read it."))
+		b.SetAttributeRaw("migrate", words("contains(local.importing, each.key) ? null : true"))
+		b.AppendNewline()
+	}
+	root.body(b, ofVM)
 	b.AppendNewline()
 	l := b.AppendNewBlock("lifecycle", nil).Body()
 	if p.PreventDestroy {
@@ -276,5 +291,5 @@ func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile)
 var reasons = map[string]string{
 	"clone":     "clone is not read back: an imported VM would be destroyed and cloned again.",
 	"started":   "started follows who starts or stops the VM: a plan would stop or start it.",
-	"node_name": "node_name follows a migration by hand or by HA: a plan would replace the VM.",
+	"node_name": "node_name follows a migration by hand or by HA: a plan would move the VM back.",
 }

@@ -24,7 +24,7 @@ func rendered(t *testing.T, specs ...string) map[string]string {
 		if s == nil {
 			t.Fatal(problems)
 		}
-		p, problems := schema.Join(nil, []schema.Input{{Spec: s, Label: "specs/a.yaml"}}, nil)
+		p, problems := schema.Join(nil, []schema.Input{{Spec: s, Label: "specs/a.yaml"}}, nil, nil)
 		if schema.HasErrors(problems) {
 			t.Fatal(problems)
 		}
@@ -92,7 +92,7 @@ func TestUnusedParts(t *testing.T) {
 				}
 			}
 			var profiles []string
-			for _, m := range regexp.MustCompile(`(?m)^  for_each = local\.profiles\.(\w+)`).FindAllStringSubmatch(files["modules/proxmox-vm/main.tf"], -1) {
+			for _, m := range regexp.MustCompile(`(?m)^  for_each = \{ for key, vm in var\.vms : key => key if vm\.profile == "(\w+)" \}`).FindAllStringSubmatch(files["modules/proxmox-vm/main.tf"], -1) {
 				profiles = append(profiles, m[1])
 			}
 			if got := strings.Join(profiles, " "); got != c.profiles {

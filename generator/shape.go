@@ -129,18 +129,6 @@ func (s *shape) value(n *schema.Node) *schema.Node {
 	return n.Get(s.key)
 }
 
-// isOmitted reports whether a block is not rendered.
-func (s *shape) isOmitted(n *schema.Node) bool {
-	for _, p := range s.parts {
-		v := p.value(n)
-		switch {
-		case p.row != nil && !p.row.IsOmitted(v), p.list && len(v.List()) > 0, p.row == nil && !p.list && !p.isOmitted(v):
-			return false
-		}
-	}
-	return true
-}
-
 // literal is the value of a block in a stack file: everything that is not null.
 func (s *shape) literal(n *schema.Node) []pair {
 	var out []pair
@@ -158,8 +146,10 @@ func (s *shape) literal(n *schema.Node) []pair {
 			if len(items) > 0 {
 				out = append(out, pair{p.name, list(items...)})
 			}
-		case !p.isOmitted(v):
-			out = append(out, pair{p.name, inline(p.literal(v)...)})
+		default:
+			if values := p.literal(v); len(values) > 0 {
+				out = append(out, pair{p.name, inline(values...)})
+			}
 		}
 	}
 	return out
@@ -182,14 +172,14 @@ func (s *shape) typeOf(extra ...pair) hclwrite.Tokens {
 	return call("object", object(pairs...))
 }
 
-// body writes the attributes and dynamic blocks of a block. They read from the
-// object that root names: each.value, or the value of the enclosing dynamic block.
-func (s *shape) body(out *hclwrite.Body, root string, attrs ...string) {
+// body writes the attributes and dynamic blocks of a block. object is the expression
+// that each of them is read from: the VM, or the value of the enclosing dynamic block.
+func (s *shape) body(out *hclwrite.Body, object func(*shape) hclwrite.Tokens) {
 	for i, p := range s.parts {
 		if i > 0 && (p.row == nil || s.parts[i-1].row == nil) {
 			out.AppendNewline() // around blocks
 		}
-		value := ref(root, append(slices.Clone(attrs), p.name)...)
+		value := of(object(p), p.name)
 		switch {
 		case p.row != nil:
 			out.SetAttributeRaw(p.name, value)
@@ -200,6 +190,6 @@ func (s *shape) body(out *hclwrite.Body, root string, attrs ...string) {
 		block := out.AppendNewBlock("dynamic", []string{p.name}).Body()
 		block.SetAttributeRaw("for_each", value)
 		block.AppendNewline()
-		p.body(block.AppendNewBlock("content", nil).Body(), p.name, "value")
+		p.body(block.AppendNewBlock("content", nil).Body(), func(*shape) hclwrite.Tokens { return ref(p.name, "value") })
 	}
 }

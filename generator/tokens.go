@@ -45,7 +45,7 @@ func orNull(s string) hclwrite.Tokens {
 	return text(s)
 }
 
-// ref is a reference such as each.value.name.
+// ref is a reference such as vm.name.
 func ref(root string, attrs ...string) hclwrite.Tokens {
 	t := hcl.Traversal{hcl.TraverseRoot{Name: root}}
 	for _, a := range attrs {
@@ -111,6 +111,11 @@ func index(value hclwrite.Tokens, key string) hclwrite.Tokens {
 	value = append(value, token(hclsyntax.TokenOBrack, "["))
 	value = append(value, text(key)...)
 	return append(value, token(hclsyntax.TokenCBrack, "]"))
+}
+
+// of is object.NAME.
+func of(object hclwrite.Tokens, name string) hclwrite.Tokens {
+	return append(object, token(hclsyntax.TokenDot, "."), token(hclsyntax.TokenIdent, name))
 }
 
 // comment is a line of its own.

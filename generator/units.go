@@ -81,12 +81,8 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 		}
 		vms = append(vms, pair{v.Key, seal(vmIndent, tokens)})
 	}
-	u := unit{name: lock.UnitVM, kind: lock.UnitVM}
-	if s.Parallelism > 0 {
-		u.values = append(u.values, pair{"parallelism", number(s.Parallelism)})
-	}
-	u.values = append(u.values, pair{"vms", object(vms...)})
-	return u
+	return unit{name: lock.UnitVM, kind: lock.UnitVM,
+		values: []pair{{"parallelism", number(s.Parallelism)}, {"vms", object(vms...)}}}
 }
 
 // recordOwners are the VMs whose records each DNS unit publishes.

@@ -2,11 +2,13 @@ package generator
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"stackgen/internal/lock"
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -24,7 +26,25 @@ func vmLiteral(root *shape, v *schema.VM, d *lock.VM) (hclwrite.Tokens, error) {
 		}
 		pairs = append(pairs, pair{"meta", text(string(j))})
 	}
-	return object(append(pairs, root.literal(withDecisions(v, d))...)...), nil
+	return object(append(pairs, vmPairs(root, v, d)...)...), nil
+}
+
+// vmPairs are the attributes and blocks of a VM. A clone has everything that its spec
+// says, since it would keep the value of its template otherwise. Of a VM that existed
+// already, the provider reads blocks with only defaults as absent, so they are left
+// out: to say them would write them.
+func vmPairs(root *shape, v *schema.VM, d *lock.VM) []pair {
+	values := withDecisions(v, d)
+	pairs := root.literal(values)
+	if !v.Adopt {
+		return pairs
+	}
+	for _, b := range schema.DefaultBlocks() {
+		if _, more := b.Says(values); !more && !b.Keeps {
+			pairs = slices.DeleteFunc(pairs, func(p pair) bool { return p.key == b.Name })
+		}
+	}
+	return pairs
 }
 
 // withDecisions is a VM's properties with the decisions of the lock.
@@ -38,6 +58,10 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 	if nics := n.Get("networks"); nics != nil {
 		n = n.With(schema.Scalar(nics.Pos, schema.ShapeString, "networks"), withMACs(nics, d.MACs))
 	}
+	disks := n.Get("disks").List()
+	if list := n.Get("disks"); list != nil {
+		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, "disks"), byInterface(list))
+	}
 	t := d.Template
 	if t == nil {
 		return n
@@ -46,10 +70,20 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 	c = set(c, schema.ShapeInt, "vm_id", strconv.Itoa(t.VMID))
 	c = set(c, schema.ShapeString, "node_name", t.Node)
 	c = set(c, schema.ShapeBool, "full", strconv.FormatBool(d.Clone != "linked"))
-	if disks := n.Get("disks").List(); d.Clone != "linked" && len(disks) > 0 {
+	if d.Clone != "linked" && len(disks) > 0 {
 		c = set(c, schema.ShapeString, "datastore_id", disks[0].Get("datastore").Str())
 	}
 	return n.With(schema.Scalar(v.Pos, schema.ShapeString, "clone"), c)
+}
+
+// byInterface are disks in the order in which the provider reads those of an imported
+// VM. It takes the format that a disk does not say from the disk at the same position.
+func byInterface(disks *schema.Node) *schema.Node {
+	items := slices.Clone(disks.Items)
+	slices.SortStableFunc(items, func(a, b *schema.Node) int {
+		return natural.Compare(a.Get("interface").Str(), b.Get("interface").Str())
+	})
+	return &schema.Node{Pos: disks.Pos, Shape: disks.Shape, Items: items}
 }
 
 // withMACs are NICs with the MAC addresses that the lock has for them.

@@ -195,6 +195,8 @@ var agreementCases = []agreementCase{
 	{"overrides unknown", KindClass, false, "students: {count: 2, overrides: {student1: {count: 1}}}"},
 	{"students list", KindClass, false, "students: [Ada]"},
 	{"students off", KindClass, false, "students: false"},
-	{"parallelism", KindClass, false, "apply: {parallelism: 0}"},
+	{"no parallelism", KindClass, false, "apply: {parallelism: 0}"},
+	{"parallelism of a stack", KindStack, true, "apply: {parallelism: 8}"},
+	{"parallelism of a project", KindProject, true, "apply: {parallelism: 8}"},
 	{"outputs", KindClass, false, "outputs: {registration: true}"},
 }

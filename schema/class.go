@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -26,20 +27,19 @@ func (e *expander) students(key, v *Node, r *roster) {
 		e.errorAt(at, "students.key", CodePlaceholder, "use {n}, or add a roster", "{name} needs a roster")
 		return
 	}
+	if !e.seat(at, text, r) {
+		return
+	}
 	own := v.Without("count", "roster", "roster_file", "key", "overrides")
 	varies := hasOrdinal(own)
 	overrides, used := entriesOf(v.Get("overrides")), map[string]bool{}
-	for i, s := range r.students {
-		memberKey, ok := e.withOrdinal(at, text, i+1, slug(s.name))
-		if !ok {
-			return
-		}
-		m := member{key: memberKey, pos: key.Pos, keyPos: s.pos, path: "students", n: i + 1, name: s.name, extra: s.extra, own: own}
+	for _, s := range r.students {
+		m := member{key: s.key, pos: key.Pos, keyPos: s.pos, path: "students", n: s.n, student: true, spelt: s.spelt, name: s.name, extra: s.extra, own: own}
 		if varies {
 			m.own = e.numbered(m, own)
 		}
-		if over := overrides[memberKey]; over != nil {
-			used[memberKey] = true
+		if over := overrides[s.key]; over != nil {
+			used[s.key] = true
 			m = e.override(m, over)
 		}
 		e.add(m)
@@ -47,7 +47,8 @@ func (e *expander) students(key, v *Node, r *roster) {
 	e.vm = nil
 	if over := v.Get("overrides"); over != nil {
 		for _, k := range over.Keys {
-			if !used[k.Text] {
+			leaves := slices.ContainsFunc(slices.Concat(e.stack.Retired, e.stack.Forgotten), func(i ListItem) bool { return i.Name == k.Text })
+			if !used[k.Text] && !leaves {
 				e.errorAt(k, "students.overrides."+k.Text, CodeUnknownKey, "", "no student has the key %q", k.Text)
 			}
 		}
@@ -79,24 +80,25 @@ func entriesOf(n *Node) map[string]*Node {
 	return out
 }
 
+// letters are the Latin letters that have no accent to remove.
+var letters = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ə': "e"}
+
 // slug turns a name into a key: without accents, and with a hyphen for
 // everything but letters and digits.
 func slug(name string) string {
 	var b strings.Builder
-	for _, r := range norm.NFD.String(strings.ToLower(name)) {
+	for _, r := range norm.NFKD.String(strings.ToLower(name)) {
 		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
 			b.WriteRune(r)
-		case unicode.Is(unicode.Mn, r):
+		case letters[r] != "":
+			b.WriteString(letters[r])
+		case unicode.Is(unicode.Mn, r) || r == '\'' || r == '’':
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
 			b.WriteByte('-')
 		}
 	}
-	out := b.String()
-	if len(out) > 40 {
-		out = out[:40]
-	}
-	return strings.Trim(out, "-")
+	return strings.Trim(b.String()[:min(b.Len(), maxKey)], "-")
 }
 
 // publicKeys reads the SSH keys of a VM: a key is taken as it is, a file line by

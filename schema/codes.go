@@ -24,6 +24,7 @@ const (
 	CodeProfileNode    = "profile-without-node"
 	CodeIgnored        = "ignored-change"
 	CodeNoVMs          = "no-vms"
+	CodeLargeStack     = "large-stack"
 	CodeNoNode         = "no-node"
 	CodeNoTemplate     = "no-template"
 	CodeNoDNS          = "no-dns"
@@ -48,6 +49,7 @@ const (
 	CodeEngine         = "engine-too-old"
 	CodeListClash      = "list-clash"
 	CodeResolve        = "needs-resolve"
+	CodeTemplate       = "bad-template"
 	CodeLock           = "bad-lock"
 )
 
@@ -75,10 +77,11 @@ var Codes = []CodeDoc{
 	{CodeRoster, "The students of a class cannot be read from the spec or its roster."},
 	{CodeNoProfile, "A VM uses a lifecycle profile that does not exist."},
 	{CodeProfileClash, "One profile name has two definitions in a project."},
-	{CodeProfileNode, "A profile does not ignore node_name: after a migration by hand, an apply would move the VM back or replace it."},
+	{CodeProfileNode, "A profile does not ignore node_name: after a migration by hand, an apply would move the VM back."},
 	{CodeIgnored, "A key is set, but the VM's profile ignores its changes."},
 	{CodeNoVMs, "The stack has no VM."},
-	{CodeNoNode, "A VM has no node and no placement that chooses one."},
+	{CodeLargeStack, "The stack has so many VMs that a plan takes more than ten seconds."},
+	{CodeNoNode, "A VM has no node, and no placement that finds one."},
 	{CodeNoTemplate, "A VM has no template to clone and is not adopted."},
 	{CodeNoDNS, "A VM has DNS records, but its stack has no dns."},
 	{CodeAgent, "A VM with DNS records gets its address by DHCP, but the guest agent that reports the address is off."},
@@ -102,5 +105,6 @@ var Codes = []CodeDoc{
 	{CodeEngine, "The engine constraint allows versions that cannot run the output."},
 	{CodeListClash, "The retired, forgotten and renamed lists contradict the spec or each other."},
 	{CodeResolve, "The lock lacks a decision that needs the cluster."},
+	{CodeTemplate, "The cluster has no such template, or several of the name, or a VM that is no template."},
 	{CodeLock, "The lock file cannot be read or contradicts itself."},
 }

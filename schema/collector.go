@@ -47,7 +47,17 @@ func (c *Collector) AddVM(s *Stack, v *VM, p Problem, format string, args ...any
 	c.addSubject(subject{s.Name, v.Path, v.Key}, p, format, args...)
 }
 
+// AddVMText adds a problem of a VM whose message is complete. Problems at one place
+// with one code and one message are one mistake.
+func (c *Collector) AddVMText(s *Stack, v *VM, p Problem) {
+	c.addText(subject{s.Name, v.Path, v.Key}, p, p.Message, p.Message)
+}
+
 func (c *Collector) addSubject(who subject, p Problem, format string, args ...any) {
+	c.addText(who, p, format, fmt.Sprintf(format, args...))
+}
+
+func (c *Collector) addText(who subject, p Problem, format, text string) {
 	if p.Severity == SeverityError {
 		c.errors++
 	}
@@ -57,7 +67,7 @@ func (c *Collector) addSubject(who subject, p Problem, format string, args ...an
 		if c.causes == nil {
 			c.causes = map[cause]*affected{}
 		}
-		c.causes[why] = &affected{index: len(c.problems), text: fmt.Sprintf(format, args...), first: who, last: who, count: 1, onePath: true, oneStack: true}
+		c.causes[why] = &affected{index: len(c.problems), text: text, first: who, last: who, count: 1, onePath: true, oneStack: true}
 		c.problems = append(c.problems, p)
 		return
 	}

@@ -10,6 +10,10 @@ import (
 // VMs than fit into memory.
 const maxVMs = 50_000
 
+// manyVMs is the number of VMs in one unit up to which a plan takes about ten seconds
+// on two cores, by BenchmarkSize in test/real.
+const manyVMs = 300
+
 // An expander turns the entries of one spec into VMs.
 type expander struct {
 	*joiner
@@ -28,6 +32,7 @@ type member struct {
 	pos             Pos // the VM's
 	keyPos          Pos // where the key comes from, if elsewhere: the roster's line
 	n               int
+	student, spelt  bool
 	extra           []Extra
 	own             *Node // its own properties, or nil if they have errors
 }
@@ -63,6 +68,10 @@ func (j *joiner) expand(s *Stack, root *Node) {
 	if len(s.VMs) == 0 && len(s.Retired) == 0 && len(s.Forgotten) == 0 && j.errors == errors {
 		fix := map[string]string{KindStack: "add vms: or groups:", KindClass: "add students:"}[s.Kind]
 		j.warn(s.Pos, "", CodeNoVMs, fix, "stack %q has no VM", s.Name)
+	}
+	if len(s.VMs) > manyVMs {
+		j.warn(s.Pos, "", CodeLargeStack, "split the stack, as docs/size.md describes",
+			"stack %q has %d VMs in one unit: with more than %d, a plan takes more than ten seconds", s.Name, len(s.VMs), manyVMs)
 	}
 	e.listClashes()
 }
@@ -160,6 +169,9 @@ func (e *expander) add(m member) {
 	}
 	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Extra: m.extra, Own: m.own,
 		Values: e.fill(merge(e.defaults, m.own, vmField()), vmField())}
+	if m.student {
+		v.Seat, v.Spelt = m.n, m.spelt
+	}
 	e.read(v)
 	e.stack.VMs = append(e.stack.VMs, v)
 }

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -59,15 +58,19 @@ type Field struct {
 
 	// How Proxmox VE and the provider have the property. Empty in rows that are
 	// no property of a VM.
-	PVE         string   // the entry of the configuration
-	Bare        bool     // the option whose name an entry may leave out, as in `agent: 1`
-	Sep         string   // what separates the items of a List; ";" if empty
-	Unread      []string // options of the entry that the provider does not read; "" is one without a name
-	Unset       string   // the value that the provider uses where the spec has none, or Keep
-	Absent      string   // the value that the provider reads where the configuration has none, or None; Unset if empty
-	Implied     string   // the value that Proxmox VE uses where the configuration has none, if no spec can say "none"
-	OmitDefault bool     // the provider reads the block as absent while it has only defaults of such rows, so it is not rendered then
-	Change      Effect   // on an existing VM
+	PVE        string   // the entry of the configuration
+	Bare       bool     // the option whose name an entry may leave out, as in `agent: 1`
+	Sep        string   // what separates the items of a List; ";" if empty
+	Unread     []string // options of the entry that the provider does not read; "" is one without a name
+	Unset      string   // the value that the provider uses where the spec has none, or Keep
+	Absent     string   // the value that the provider reads where the configuration has none, or None; Unset if empty
+	Implied    string   // the value that Proxmox VE uses where the configuration has none, if no spec can say "none"
+	Varies     bool     // the value that Proxmox VE uses where the configuration has none depends on other settings
+	ReadAbsent bool     // in a block that an import reads as absent while it has only defaults
+	Inherits   bool     // a clone keeps the value of its template where the spec has none, or the provider's default
+	Settles    bool     // Proxmox VE does not have it: an import reads Unset, and the apply after it sets it
+	Change     Effect   // of a change on an existing VM; of an Object or List, also that of its Fields without one
+	Removal    Effect   // of the removal of the value, if it is another one
 
 	Doc string
 }
@@ -77,12 +80,6 @@ const (
 	Keep = "*" // the provider keeps what the VM has
 	None = "-" // no value
 )
-
-// An Effect is what a change of a property does to a VM.
-type Effect string
-
-// Replace destroys the VM and creates another one.
-const Replace Effect = "replace"
 
 // want says in words which values a field accepts.
 func (f *Field) want() string {
@@ -166,32 +163,6 @@ func (f *Field) IsDefault(n *Node) bool {
 		}
 	}
 	return n == nil || len(f.Fields) > 0 || len(n.Items) == 0 && n.Text == f.Unset || f.Unset == Keep && n.Text == f.AbsentValue()
-}
-
-// IsOmitted reports whether a value is not rendered, because the provider reads
-// its block as absent.
-func (f *Field) IsOmitted(n *Node) bool {
-	for i := range f.Fields {
-		if sub := &f.Fields[i]; !sub.IsOmitted(n.Get(sub.Key)) {
-			return false
-		}
-	}
-	return n == nil || len(f.Fields) > 0 || f.OmitDefault && f.IsDefault(n)
-}
-
-// StickyBlocks are the blocks of the VM resource that are not rendered while they
-// have only defaults. A state that has such a block keeps it, unless the provider
-// keeps what the VM has anyway.
-func StickyBlocks() []string {
-	var out []string
-	for i := range VMFields {
-		f := &VMFields[i]
-		omits := f.OmitDefault || slices.ContainsFunc(f.Fields, func(sub Field) bool { return sub.OmitDefault })
-		if name := f.Attribute(); omits && f.Unset != Keep && !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // find returns the row of a key.

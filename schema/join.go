@@ -26,34 +26,34 @@ type Files map[string]struct {
 
 // Join merges every spec with what it inherits, expands groups and classes, and
 // checks all specs against one another. settings is the stackgen.yaml of the
-// project, or nil. The Project is usable only if no problem is an error.
-func Join(settings *Spec, inputs []Input, files Files) (*Project, []Problem) {
-	j := &joiner{checker: *newChecker(), files: files, merger: newMerger(), project: &Project{Guard: guardOf(nil)}}
-	for _, in := range inputs {
-		if s := j.stack(in); s != nil {
-			j.project.Stacks = append(j.project.Stacks, s)
-		}
-	}
+// project, or nil; seats are what the lock has. The Project is usable only if no
+// problem is an error.
+func Join(settings *Spec, inputs []Input, files Files, seats Seats) (*Project, []Problem) {
+	j := &joiner{checker: *newChecker(), files: files, seats: seats, merger: newMerger(), project: &Project{Guard: guardOf(nil), Parallelism: defaultParallelism}}
 	if settings != nil {
 		j.project.Settings = true
 		j.project.Retired = listItems(settings.root.Get("retired", "stacks"))
 		j.project.Forgotten = listItems(settings.root.Get("forgotten", "stacks"))
 		j.project.Renamed = renames(settings.root.Get("renamed", "stacks"))
 		j.project.Guard = guardOf(settings.root)
+		j.project.Parallelism = parallelismOf(settings.root)
+	}
+	for _, in := range inputs {
+		if s := j.stack(in); s != nil {
+			j.project.Stacks = append(j.project.Stacks, s)
+		}
 	}
 	j.pins(inputs)
 	j.clashes()
 	return j.project, j.Problems()
 }
 
-// guardOf returns the guard setting of a document.
-func guardOf(root *Node) string { return cmp.Or(root.Get("guard").Str(), "full") }
-
 // A joiner builds one Project.
 type joiner struct {
 	checker
 	*merger
 	files    Files
+	seats    Seats
 	project  *Project
 	profiles []Profile // of the current stack
 	custom   []Profile // of all stacks
@@ -68,9 +68,8 @@ func (j *joiner) stack(in Input) *Stack {
 		root = merge(in.Settings.root.Without("apiVersion", "kind", "retired", "forgotten", "renamed"), root, &shared)
 	}
 	s := &Stack{Pos: in.Spec.root.Get("name").Pos, Spec: in.Label, Kind: in.Spec.Kind, Name: in.Spec.Name,
-		Environment: root.Get("environment").Str(), Guard: guardOf(root),
+		Environment: root.Get("environment").Str(), Guard: guardOf(root), Parallelism: parallelismOf(root),
 		Retired: listItems(root.Get("retired")), Forgotten: listItems(root.Get("forgotten")),
-		Parallelism:  root.Get("apply", "parallelism").Int(),
 		Registration: root.Get("outputs", "registration").Str(),
 	}
 	s.Renamed = renames(root.Get("renamed"))
@@ -220,18 +219,26 @@ func (j *joiner) stackProfiles(root *Node) []Profile {
 		if !slices.Contains(p.IgnoreChanges, "clone") {
 			p.IgnoreChanges = append(p.IgnoreChanges, "clone")
 		}
-		if !p.Ignores("node_name") {
-			fix, also := "add node_name to its ignore_changes", ""
-			if !p.Ignores("started") {
-				fix, also = "add node_name and started to its ignore_changes", "; nor started: a plan starts or stops a VM that somebody stopped or started"
-			}
-			j.warn(key.Pos, "profiles."+key.Text, CodeProfileNode, fix,
-				"profile %q does not ignore node_name: after a migration by hand or by HA, a plan replaces the VM"+also, key.Text)
-		}
+		j.managesPlace(&p)
 		out = append(out, p)
 		j.custom = append(j.custom, p)
 	}
 	return out
+}
+
+// managesPlace warns about a profile under which an apply undoes what people do to VMs
+// that run. It may be meant so.
+func (j *joiner) managesPlace(p *Profile) {
+	const moves = "an apply would move a VM back that was migrated by hand or by HA"
+	switch path := "profiles." + p.Name; {
+	case p.Ignores("node_name"):
+	case p.Ignores("started"):
+		j.warn(p.Pos, path, CodeProfileNode, "add node_name to its ignore_changes, unless the spec decides where its VMs run",
+			"profile %q does not ignore node_name: "+moves, p.Name)
+	default:
+		j.warn(p.Pos, path, CodeProfileNode, "add node_name and started to its ignore_changes, unless the spec decides where its VMs run, and which ones run",
+			"profile %q ignores neither node_name nor started: "+moves+", and would start or stop one that somebody stopped or started", p.Name)
+	}
 }
 
 func ignored(p *Profile, n *Node) {
@@ -256,7 +263,8 @@ func BuiltinProfiles() []Profile {
 func ignorable() []string {
 	out := []string{"all", "clone"}
 	for _, part := range Unsupported {
-		out = append(out, part.HCL)
+		name, _, _ := strings.Cut(part.HCL, ".")
+		out = append(out, name)
 	}
 	for i := range VMFields {
 		out = append(out, VMFields[i].Attribute())

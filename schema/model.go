@@ -8,17 +8,18 @@ import (
 
 // A Project is all specs that share modules, units and a lock.
 type Project struct {
-	Stacks     []*Stack
-	Settings   bool       // the project has stackgen.yaml
-	Retired    []ListItem // stacks, from stackgen.yaml
-	Forgotten  []ListItem
-	Renamed    []Rename  // stacks
-	Guard      string    // of stacks without a spec
-	Profiles   []Profile // built in first, then by name
-	OpenTofu   string    // version constraints
-	Terragrunt string
-	Proxmox    string // provider versions
-	DNS        string
+	Stacks      []*Stack
+	Settings    bool       // the project has stackgen.yaml
+	Retired     []ListItem // stacks, from stackgen.yaml
+	Forgotten   []ListItem
+	Renamed     []Rename  // stacks
+	Guard       string    // of stacks without a spec
+	Parallelism int       // the same
+	Profiles    []Profile // built in first, then by name
+	OpenTofu    string    // version constraints
+	Terragrunt  string
+	Proxmox     string // provider versions
+	DNS         string
 }
 
 // A Stack is one spec with everything it inherits.
@@ -40,7 +41,7 @@ type Stack struct {
 	Retired      []ListItem
 	Forgotten    []ListItem
 	Renamed      []Rename
-	Parallelism  int    // 0 is OpenTofu's default
+	Parallelism  int    // VMs that an apply works on at the same time
 	Registration string // "" is none
 
 	RegistrationPos Pos
@@ -150,6 +151,8 @@ type VM struct {
 	Key    string
 	N      int     // ordinal in its group, from 1; 0 outside groups
 	Member string  // name in the roster, if any
+	Seat   int     // of a student: N, which the lock keeps; otherwise 0
+	Spelt  bool    // the key is made from Member, and differs from it in more than upper case
 	Extra  []Extra // other columns of its roster line
 	Own    *Node   // properties in its own entry or group
 	Values *Node   // all properties, in long form, with defaults
@@ -187,9 +190,15 @@ type Template struct {
 // Placement is how a node is chosen.
 type Placement struct {
 	Pos
-	Strategy   string
-	Nodes      []string
-	MaxPerNode int
+	Strategy    string
+	Nodes       []string
+	MaxPerNode  int     // of the stack's VMs; 0 is no limit
+	CPU, Memory float64 // weights of score
+}
+
+// NeedsCluster reports whether only the cluster tells the node.
+func (p *Placement) NeedsCluster() bool {
+	return p.Strategy != "fixed" && p.Strategy != "round-robin"
 }
 
 // A Record is one DNS name of a VM. Name is relative to the zone; "@" is the

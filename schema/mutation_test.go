@@ -72,7 +72,7 @@ var onlyStackgen = map[string]string{
 	CodeNameClash: "two places", CodeAddressClash: "two places", CodeMACClash: "two places", CodeDNSClash: "two places", CodeListClash: "two places",
 	CodePlaceholder: "the text is expanded first", CodeEngine: "the order of versions", CodeMissingKey: "the key may come from the defaults or stackgen.yaml",
 	CodeValue: "the text is expanded first", CodeRoster: "two keys that exclude each other may be merged", CodeType: "JSON has no difference",
-	CodeTooBig: "the number of VMs is computed", CodeNoVMIDs: "vmids may come from stackgen.yaml", CodeFile: "other files", CodeUnknownKey: "the keys of students are numbered first",
+	CodeTooBig: "the number of VMs is computed", CodeLargeStack: "the number of VMs is computed", CodeNoVMIDs: "vmids may come from stackgen.yaml", CodeFile: "other files", CodeUnknownKey: "the keys of students are numbered first",
 }
 
 // mutationsOnlyStackgenSees is how many mutations pass the JSON Schema and fail in
@@ -126,7 +126,7 @@ func TestMutations(t *testing.T) {
 func everything(text string) []Problem {
 	spec, problems := Parse("specs/base.yaml", []byte(text))
 	if spec != nil {
-		_, problems = Join(nil, []Input{{Spec: spec, Label: "specs/base.yaml"}}, Files{})
+		_, problems = Join(nil, []Input{{Spec: spec, Label: "specs/base.yaml"}}, Files{}, nil)
 	}
 	return slices.DeleteFunc(problems, func(p Problem) bool { return p.Severity != SeverityError })
 }

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"stackgen/internal/secret"
 )
@@ -18,11 +21,16 @@ type roster struct {
 	named    bool // with names, not only a count
 }
 
-// A student is one line of a roster.
+// A student is one line of a roster, or one of a count. The seating adds the rest.
 type student struct {
 	pos   Pos
-	name  string
+	name  string // with single spaces, in Unicode's composed form
 	extra []Extra
+
+	was   *Seat // in the lock, if any
+	n     int
+	key   string
+	spelt bool // the key differs from the name in more than upper case
 }
 
 // readRoster reads the students of a class: a count, a list, or a file. It
@@ -60,21 +68,30 @@ func (e *expander) readRoster() *roster {
 		}
 		r.students = f.students
 	}
-	if r.named && !e.namesMakeKeys(r) {
+	if r.named && !e.differ(r.students) {
 		return nil
 	}
 	return r
 }
 
-// namesMakeKeys checks that a key can be made from every name.
-func (e *expander) namesMakeKeys(r *roster) bool {
-	for _, s := range r.students {
-		if slug(s.name) == "" {
-			e.errorPos(s.pos, "students", CodeRoster, "write it in Latin letters or digits", "no key can be made from the name %q", s.name)
-			return false
+// differ checks that every student has a name of their own: the lock knows students
+// by it.
+func (e *expander) differ(students []student) bool {
+	first, errors := map[string]Pos{}, e.errors
+	for i := range students {
+		s := &students[i]
+		s.name = norm.NFC.String(strings.Join(strings.Fields(s.name), " "))
+		pos, used := first[sameName(s.name)]
+		switch {
+		case s.name == "":
+			e.errorPos(s.pos, "students", CodeRoster, "add the name, or remove the student", "a student has no name")
+		case used:
+			e.errorPos(s.pos, "students", CodeRoster, "remove one, or add what tells them apart, such as an initial", "the student %q is already at %s", s.name, pos)
+		default:
+			first[sameName(s.name)] = s.pos
 		}
 	}
-	return true
+	return e.errors == errors
 }
 
 // A rosterFile reads a CSV file of students.
@@ -96,24 +113,22 @@ func (f *rosterFile) read() bool {
 		f.errorPos(Pos{f.name, line, col}, "", CodeRoster, "save it as UTF-8", "the roster is not encoded in UTF-8")
 		return false
 	}
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(content.Body, []byte("\ufeff"))))
-	r.TrimLeadingSpace = true
+	body := bytes.TrimPrefix(content.Body, []byte("\ufeff"))
+	r := csv.NewReader(bytes.NewReader(body))
+	r.TrimLeadingSpace, r.Comma = true, separator(body)
 	header, err := r.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return f.invalid(err)
 	}
-	name := -1
-	for i := range header {
-		header[i] = strings.ToLower(strings.TrimSpace(header[i]))
-		if header[i] == "name" {
-			name = i
-		}
+	values := f.columns(r, header, body)
+	if values == nil {
+		return false
 	}
+	name := slices.Index(header, "name")
 	if name < 0 {
 		f.errorAt(f.at, "students.roster_file", CodeRoster, "begin the file with a header line such as name,email", "%s has no column \"name\"", f.name)
 		return false
 	}
-	values := f.columns(header)
 	for len(f.students) <= maxVMs {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -123,17 +138,20 @@ func (f *rosterFile) read() bool {
 			return f.invalid(err)
 		}
 		line, _ := r.FieldPos(0)
-		s := student{pos: Pos{File: f.name, Line: line, Col: 1}, name: strings.TrimSpace(record[name])}
+		s, empty := student{pos: Pos{File: f.name, Line: line, Col: 1}, name: record[name]}, true
 		for i, value := range record {
-			if i != name {
-				s.extra = append(s.extra, Extra{Name: header[i], Value: value})
-			}
 			line, col := r.FieldPos(i)
 			values[i].check(Pos{File: f.name, Line: line, Col: col}, value)
+			empty = empty && strings.TrimSpace(value) == ""
+			if i != name && header[i] != "" {
+				s.extra = append(s.extra, Extra{Name: header[i], Value: value})
+			}
 		}
-		f.students = append(f.students, s)
+		if !empty { // spreadsheets write lines of separators only
+			f.students = append(f.students, s)
+		}
 	}
-	f.report(values, content.Body)
+	f.report(values, body)
 	return true
 }
 
@@ -143,17 +161,36 @@ func (f *rosterFile) invalid(err error) bool {
 	if e := (*csv.ParseError)(nil); errors.As(err, &e) {
 		pos.Line, err = e.Line, e.Err
 	}
-	f.errorPos(pos, "", CodeRoster, "quote fields that contain a comma, a quote or a line break", "the roster is not valid CSV: %v", err)
+	f.errorPos(pos, "", CodeRoster, "quote fields that contain a separator, a quote or a line break", "the roster is not valid CSV: %v", err)
 	return false
 }
 
-// invalidUTF8 returns where the first byte is that is not UTF-8.
+// separator returns what separates the fields of the first line that is not blank:
+// the first comma or semicolon outside of quotes.
+func separator(text []byte) rune {
+	quoted := false
+	for _, c := range bytes.TrimLeft(text, "\r\n") {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == ',' || c == ';':
+			return rune(c)
+		case c == '\n':
+			return ','
+		}
+	}
+	return ','
+}
+
+// invalidUTF8 returns where the first byte is that is not UTF-8. UTF-16 has bytes
+// that are zero.
 func invalidUTF8(text []byte) (line, col int, invalid bool) {
 	line, col = 1, 1
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		switch {
-		case r == utf8.RuneError && size == 1:
+		case r == utf8.RuneError && size == 1 || r == 0:
 			return line, col, true
 		case r == '\n':
 			line, col = line+1, 0
@@ -167,22 +204,36 @@ func invalidUTF8(text []byte) (line, col int, invalid bool) {
 // mistake.
 type column struct {
 	name            string
+	nameless        Pos // the first value, if the column has no name
 	secret, control int // values with a secret or a control character
 	secretAt        Pos // the first ones
 	controlAt       Pos
 	char            rune
 }
 
-func (f *rosterFile) columns(header []string) []column {
-	out := make([]column, len(header))
-	for i, name := range header {
-		out[i].name = name
-		out[i].check(Pos{File: f.name, Line: 1, Col: 1}, name)
+// columns reads the header, in lower case. It returns nil if a name is there twice.
+func (f *rosterFile) columns(r *csv.Reader, header []string, body []byte) []column {
+	out, errors := make([]column, len(header)), f.errors
+	for i := range header {
+		line, col := r.FieldPos(i)
+		at := Pos{File: f.name, Line: line, Col: col}
+		header[i] = strings.ToLower(strings.TrimSpace(header[i]))
+		out[i].name = header[i]
+		out[i].check(at, header[i])
+		if header[i] != "" && slices.Index(header, header[i]) < i {
+			f.errorPos(inCharacters(at, body), "", CodeRoster, "rename or remove one of them", "the roster has two columns %q", header[i])
+		}
+	}
+	if f.errors > errors {
+		return nil
 	}
 	return out
 }
 
 func (c *column) check(at Pos, value string) {
+	if c.name == "" && c.nameless.Line == 0 && strings.TrimSpace(value) != "" {
+		c.nameless = at
+	}
 	if secret.In(value) {
 		if c.secret++; c.secret == 1 {
 			c.secretAt = at
@@ -203,7 +254,10 @@ func (f *rosterFile) report(columns []column, src []byte) {
 		}
 		return fmt.Sprintf("on %d lines, first here,", n)
 	}
-	for _, c := range columns {
+	for i, c := range columns {
+		if c.nameless.Line > 0 {
+			f.errorPos(inCharacters(c.nameless, src), "", CodeRoster, "name the column in the first line, or remove its values", "column %d has values and no name", i+1)
+		}
 		if c.secret > 0 {
 			f.errorPos(inCharacters(c.secretAt, src), "", CodeSecret, "remove it", "column %q %s contains something like a token or a private key", c.name, lines(c.secret))
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // joined joins one spec and returns its VMs and its problems, one on a line.
-func joined(t *testing.T, spec string, files map[string]string) ([]*VM, string) {
+func joined(t *testing.T, spec string, files map[string]string, seats ...Seat) ([]*VM, string) {
 	t.Helper()
 	s, problems := Parse("specs/a.yaml", []byte(spec))
 	if s == nil {
@@ -19,7 +19,7 @@ func joined(t *testing.T, spec string, files map[string]string) ([]*VM, string) 
 		f.Body = []byte(body)
 		given[name] = f
 	}
-	p, problems := Join(nil, []Input{{Spec: s, Label: "specs/a.yaml"}}, given)
+	p, problems := Join(nil, []Input{{Spec: s, Label: "specs/a.yaml"}}, given, Seats{"a": seats})
 	var text []string
 	for _, problem := range problems {
 		text = append(text, problem.String())
@@ -35,14 +35,27 @@ func TestRosterFile(t *testing.T) {
 		"byte order mark":                {"\ufeffname,x\nAna,1\n", "", "ana"},
 		"header in any case, any column": {"Mail, NAME \nx,Ana\n", "", "ana"},
 		"blank lines":                    {"name\n\nAna\n\nBo\n", "", "ana bo"},
+		"semicolons":                     {"name;mail\n\"Žuk; Bo\";\"x,y\"\n", "", "zuk-bo"},
+		"semicolons in quoted header":    {"\"name\";\"a,b\"\nAna;1\n", "", "ana"},
+		"quotes, commas, line breaks":    {"name,note\n\"O'Brien, \"\"B.\"\"\",\"two\nlines\"\nAna,\n", "", "obrien-b ana"},
+		"CRLF and a byte order mark":     {"\ufeffname;x\r\nAna;1\r\n", "", "ana"},
+		"lines of separators only":       {"name;x;\nAna;1;\n;;\n", "", "ana"},
+		"two columns of one name":        {"Name,mail, name\nAna,x,Bo\n", `specs/r.csv:1:12: error: the roster has two columns "name" [bad-roster]`, ""},
+		"two other columns of one name":  {"name,mail,Mail\nAna,x,y\n", `specs/r.csv:1:11: error: the roster has two columns "mail" [bad-roster]`, ""},
+		"a column without a name":        {"name,\nÄna,\nBo,x\n", `specs/r.csv:3:4: error: column 2 has values and no name [bad-roster]`, "ana bo"},
+		"a line without a name":          {"name,mail\nAna,x\n ,y\n", `specs/r.csv:3:1: error: a student has no name [bad-roster]`, ""},
+		"same name in upper case":        {"mail,name\nx,Ana  Žuk\ny,ana Z\u030cuk\n", `specs/r.csv:3:1: error: the student "ana Žuk" is already at specs/r.csv:2:1 [bad-roster]`, ""},
+		"UTF-16 with a byte order mark":  {"\xff\xfen\x00a\x00m\x00e\x00\n\x00", "specs/r.csv:1:1: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
+		"UTF-16":                         {"n\x00a\x00m\x00e\x00\n\x00", "specs/r.csv:1:2: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
+		"Windows-1252 in line 3":         {"name\nAna\n\xc4nne\n", "specs/r.csv:3:1: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
 		"empty":                          {"", `specs/a.yaml:5:25: error: specs/r.csv has no column "name" [bad-roster]`, ""},
 		"only a header":                  {"name\n", `specs/a.yaml:3:7: warning: stack "a" has no VM [no-vms]`, ""},
 		"Latin-1":                        {"name\nAna\nZo\xeb\n", "specs/r.csv:3:3: error: the roster is not encoded in UTF-8 [bad-roster]", ""},
 		"ragged":                         {"name,mail\nAna,x\nBo\n", "specs/r.csv:3:1: error: the roster is not valid CSV: wrong number of fields [bad-roster]", ""},
 		"open quote":                     {"name\nAna\n\"Bo\n", "specs/r.csv:3:1: error: the roster is not valid CSV: extraneous or missing \" in quoted-field [bad-roster]", ""},
 		"control characters":             {"name,note\nÄna,\"x\x7f\"\nBo,\u202e\nCy,\n", `specs/r.csv:2:5: error: column "note" on 2 lines, first here, contains the control character U+007F [bad-value]`, "ana bo cy"},
-		"control character in a header":  {"name,no\u200ete\nAna,\n", `specs/r.csv:1:1: error: column "no\u200ete" on this line contains the invisible character U+200E, which changes lines or the direction of text [bad-value]`, "ana"},
-		"same name":                      {"name\nAna\nAna\n", "specs/r.csv:3:1: error: VM ana: the key is already used at specs/r.csv:2:1 [key-clash]", "ana"},
+		"control character in a header":  {"name,no\u200ete\nAna,\n", `specs/r.csv:1:6: error: column "no\u200ete" on this line contains the invisible character U+200E, which changes lines or the direction of text [bad-value]`, "ana"},
+		"same name":                      {"name\nAna\nAna\n", `specs/r.csv:3:1: error: the student "Ana" is already at specs/r.csv:2:1 [bad-roster]`, ""},
 		"no Latin letter":                {"name\n李雷\n", `specs/r.csv:2:1: error: no key can be made from the name "李雷" [bad-roster]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +85,7 @@ func TestMostVMs(t *testing.T) {
 	for name, c := range map[string]struct{ spec, csv, want string }{
 		"roster":             {class, long.String(), "specs/r.csv:50002:1: " + tooMany},
 		"teacher and roster": {strings.Replace(class, "students", "teacher: {}\nstudents", 1), long.String(), "specs/r.csv:50001:1: " + tooMany},
-		"list":               {head + "students: {roster: [" + strings.Repeat("x,\n", maxVMs+5) + "]}\n", "", "specs/a.yaml:50005:1: " + tooMany},
+		"list":               {head + "students: {roster: [\n" + strings.ReplaceAll(strings.TrimPrefix(long.String(), "name\n"), "\n", ",\n") + "]}\n", "", "specs/a.yaml:50006:1: " + tooMany},
 		"groups": {head + "groups:\n" + strings.Repeat("  ", 1) + strings.Join([]string{"a: {count: 10000}", "b: {count: 10000}", "c: {count: 10000}", "d: {count: 10000}", "e: {count: 10000}", "f: {count: 1}"}, "\n  ") + "\n",
 			"", "specs/a.yaml:11:3: " + tooMany},
 	} {

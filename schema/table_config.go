@@ -4,29 +4,32 @@ package schema
 // plan after an import would remove it.
 type Part struct {
 	PVE  string // its entry in the configuration, without a number
-	HCL  string // its attribute or block of the VM resource; "" is a part of another one
+	HCL  string // its attribute or block of the VM resource
 	Name string
+
+	Change  Effect
+	Removal Effect // if it is another one
 }
 
 // Unsupported are the parts of a VM that have no property. A new property takes
 // its part out of this table.
 var Unsupported = []Part{
-	{"acpi", "acpi", "a VM without ACPI"},
-	{"amd_sev", "amd_sev", "memory encryption"},
-	{"arch", "", "another CPU architecture than the node's"},
-	{"args", "kvm_arguments", "QEMU arguments"},
-	{"audio", "audio_device", "audio devices"},
-	{"", "cdrom", "CD-ROM drives"},
-	{"hookscript", "hook_script_file_id", "hook scripts"},
-	{"hostpci", "hostpci", "PCI devices"},
-	{"hugepages", "", "huge pages"},
-	{"keephugepages", "", "huge pages"},
-	{"numa", "numa", "NUMA nodes"}, // numa0, numa1, ...; numa is a property
-	{"rng", "rng", "random number generators"},
-	{"smbios", "smbios", "SMBIOS values"},
-	{"vcpus", "", "hot-plugged CPUs"},
-	{"virtiofs", "virtiofs", "virtiofs shares"},
-	{"watchdog", "watchdog", "watchdogs"},
+	{PVE: "acpi", HCL: "acpi", Name: "a VM without ACPI", Change: Restart},
+	{PVE: "amd_sev", HCL: "amd_sev", Name: "memory encryption", Change: Replace},
+	{PVE: "arch", HCL: "cpu.architecture", Name: "another CPU architecture than the node's", Change: Restart},
+	{PVE: "args", HCL: "kvm_arguments", Name: "QEMU arguments", Change: Restart},
+	{PVE: "audio", HCL: "audio_device", Name: "audio devices", Change: Restart},
+	{PVE: "", HCL: "cdrom", Name: "CD-ROM drives", Change: Live},
+	{PVE: "hookscript", HCL: "hook_script_file_id", Name: "hook scripts", Change: Live},
+	{PVE: "hostpci", HCL: "hostpci", Name: "PCI devices", Change: Restart},
+	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Change: Restart},
+	{PVE: "keephugepages", HCL: "memory.keep_hugepages", Name: "huge pages", Change: Restart},
+	{PVE: "numa", HCL: "numa", Name: "NUMA nodes", Change: Restart}, // numa0, numa1, ...; numa is a property
+	{PVE: "rng", HCL: "rng", Name: "random number generators", Change: Restart, Removal: Never},
+	{PVE: "smbios", HCL: "smbios", Name: "SMBIOS values", Change: Pending},
+	{PVE: "vcpus", HCL: "cpu.hotplugged", Name: "hot-plugged CPUs", Change: Restart},
+	{PVE: "virtiofs", HCL: "virtiofs", Name: "virtiofs shares", Change: Restart},
+	{PVE: "watchdog", HCL: "watchdog", Name: "watchdogs", Change: Restart, Removal: Never},
 }
 
 // Untouched are the other entries of a VM's configuration, without a number. The

@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // APIVersion is the version of the specs this package reads.
 const APIVersion = "stackgen/v1"
@@ -46,6 +49,7 @@ var sharedFields = []Field{
 	{Key: "profiles", Type: Map, KeyIs: "profile", Elem: &Field{Type: Object, Fields: profileFields}, Doc: "Lifecycle profiles in addition to the built-in `default`, `protected` and `adopted`. A name has one meaning in a project."},
 	{Key: "vmids", Type: String, Format: "range", Doc: "Range to allocate VMIDs from. A VM gets the lowest free VMID once and keeps it."},
 	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What the hooks of the units check before an apply or destroy; a run reads the cluster once for all units. `fast`: the same as `stackgen preflight` for the stack. `full`: also the plan of the unit. `off`: nothing, and `stackgen preflight` reports it."},
+	{Key: "apply", Type: Object, Fields: applyFields, Doc: "How OpenTofu applies and destroys the VMs of a stack."},
 	{Key: "defaults", Type: Object, Fields: VMFields, Doc: "VM properties for all VMs."},
 }
 
@@ -142,20 +146,19 @@ var classFields = []Field{
 	{Key: "placement", Type: Object, Short: "strategy", Fields: placementFields, Doc: "Placement of all VMs; the same as under `defaults`."},
 	{Key: "teacher", Type: Object, Fields: VMFields, Doc: "The teacher's VM; its key is `teacher`."},
 	{Key: "students", Type: Object, Ordinals: true, Fields: studentsFields, Doc: "The students' VMs."},
-	{Key: "apply", Type: Object, Fields: applyFields, Doc: "Settings for the apply of the class."},
 	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Files to write in addition to the stack."},
 }
 
 var studentsFields = append([]Field{
-	{Key: "count", Type: Int, Max: 10000, Doc: "Number of students."},
-	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "line"}, Doc: "The students' names, instead of a count."},
-	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file with a header line and a column `name`, relative to the spec, instead of a count."},
-	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster."},
+	{Key: "count", Type: Int, Max: 10000, Doc: "Number of students. To retire one of them, list its key under `retired` and lower the count: the others keep theirs."},
+	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "line"}, Doc: "The students' names, instead of a count. Their order does not matter: the lock has each student's ordinal."},
+	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file in UTF-8 with a header line and a column `name`, relative to the spec, instead of a count. Commas or semicolons separate its fields; the other columns go into the registration."},
+	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster. {name} is the name in lower-case Latin letters, digits and hyphens, with a number if several names would be the same."},
 	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single students' VMs, by key."},
 }, VMFields...)
 
 var applyFields = []Field{
-	{Key: "parallelism", Type: Int, Min: 1, Max: 100, Doc: "Number of VMs that OpenTofu works on at the same time."},
+	{Key: "parallelism", Type: Int, Min: 1, Max: 100, Default: strconv.Itoa(defaultParallelism), Doc: "Number of VMs that OpenTofu works on at the same time, in each stack: the `-parallelism` of its applies and destroys. At 10, full clones on shared storage fail with lock timeouts; linked clones do not. `terragrunt stack run apply -- -parallelism=N` overrides it once."},
 }
 
 var outputsFields = []Field{

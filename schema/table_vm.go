@@ -5,8 +5,8 @@ package schema
 // module, the stack files, the adoption of existing VMs and the guard read them.
 //
 // HCL paths are those of bpg/proxmox 0.111.1, resource
-// proxmox_virtual_environment_vm. Defaults are explicit so that an imported VM
-// and a created one have the same plan. Unset and Absent are what the provider does
+// proxmox_virtual_environment_vm. Stack files say every value, defaults too: a clone
+// keeps the value of its template where the HCL has none. Unset and Absent are what the provider does
 // when it reads a VM that it did not create; read its source again for another
 // version:
 // https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/resource/vm/vm.go (vmReadCustom, forceNewOn...)
@@ -15,54 +15,55 @@ package schema
 // https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/structure/schema.go (empty lists are kept)
 // Entries of a configuration: https://pve.proxmox.com/pve-docs/qm.conf.5.html
 var VMFields = []Field{
-	{Key: "name", Type: String, Format: "label", HCL: "name", PVE: "name", Unset: Keep, Doc: "The VM's name and host name. Without it, `naming.pattern` gives one."},
-	{Key: "description", Type: String, Format: "text", Most: 8192, HCL: "description", PVE: "description", Doc: "Notes shown in Proxmox VE."},
-	{Key: "tags", Type: List, Elem: &Field{Type: String, Format: "tag"}, Sum: true, HCL: "tags", PVE: "tags", Unset: Keep, Doc: "Tags. Those of defaults, group and VM add up; they are written sorted and in lower case, as Proxmox VE stores them."},
-	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Doc: "The VMID. Without it, stackgen allocates one from `vmids` once and keeps it in the lock."},
-	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Doc: "The node to create the VM on. Without it, `placement` chooses one."},
-	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Unset: Keep, Doc: "The pool of the VM. Without it, the stack's `pool`."},
-	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, OneOf: []string{"vmid", "name"}, Creation: true, Fields: templateFields, Doc: "The template to clone: a VMID, a name whose VMID the lock has, or {vmid, node}. A VMID without a node is a template on the VM's own node."},
-	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "The clone mode. `auto` is linked where the storage supports it; the lock must have the mode already."},
+	{Key: "name", Type: String, Format: "label", HCL: "name", PVE: "name", Unset: Keep, Change: Live, Doc: "The VM's name and host name. Without it, `naming.pattern` gives one."},
+	{Key: "description", Type: String, Format: "text", Most: 8192, HCL: "description", PVE: "description", Inherits: true, Change: Live, Doc: "Notes shown in Proxmox VE."},
+	{Key: "tags", Type: List, Elem: &Field{Type: String, Format: "tag"}, Sum: true, HCL: "tags", PVE: "tags", Unset: Keep, Change: Live, Doc: "Tags. Those of defaults, group and VM add up; they are written sorted and in lower case, as Proxmox VE stores them."},
+	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Change: Replace, Doc: "The VMID. Without it, stackgen allocates one from `vmids` once and keeps it in the lock."},
+	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Change: Migrate, Doc: "The node to create the VM on. Without it, `placement` chooses one. With a profile that does not ignore `node_name`, an apply migrates the VM to it."},
+	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Unset: Keep, Change: Live, Doc: "The pool of the VM. Without it, the stack's `pool`."},
+	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, OneOf: []string{"vmid", "name"}, Creation: true, Fields: templateFields, Doc: "The template to clone: a VMID, a name, {vmid, node} or {name, node}. `stackgen resolve` records the VMID of a name, and the node of a VMID; before that, a VMID without a node is taken to be on the VM's own node."},
+	{Key: "clone", Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "The clone mode. `auto` is linked where the storage supports it; `stackgen resolve` decides it once, and records why."},
 	{Key: "adopt", Type: Object, Whole: true, Creation: true, Fields: adoptFields, Doc: "This VM exists already: import it instead of creating it. Its profile is `adopted` unless `profile` is set."},
-	{Key: "placement", Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node when the VM is rendered for the first time."},
+	{Key: "placement", Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node of a new VM, once."},
 	{Key: "profile", Type: String, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`."},
-	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Doc: "Start the VM when its node starts."},
-	{Key: "started", Type: Bool, Default: "true", Creation: true, HCL: "started", PVE: "status", Absent: "false", Unset: "true", Doc: "Start the VM when it is created. Later, the built-in profiles ignore whether it runs."},
-	{Key: "protection", Type: Bool, HCL: "protection", PVE: "protection", Unset: "false", Doc: "Proxmox VE's own protection: the server refuses to remove the VM or its disks."},
-	{Key: "bios", Type: String, Enum: []string{"seabios", "ovmf"}, Default: "seabios", HCL: "bios", PVE: "bios", Unset: "seabios", Doc: "Firmware."},
-	{Key: "machine", Type: String, Format: "machine", HCL: "machine", PVE: "machine", Doc: "Machine type."},
-	{Key: "scsi_hardware", Type: String, Enum: []string{"virtio-scsi-single", "virtio-scsi-pci", "lsi", "lsi53c810", "megasas", "pvscsi"}, Default: "virtio-scsi-single", HCL: "scsi_hardware", PVE: "scsihw", Implied: "lsi", Unset: "virtio-scsi-pci", Doc: "SCSI controller."},
-	{Key: "boot_order", Type: List, Elem: &Field{Type: String, Format: "bootdev"}, HCL: "boot_order", PVE: "boot/order", Unread: []string{"", "legacy"}, Unset: Keep, Doc: "Devices to boot from, in order."},
-	{Key: "os_type", Type: String, Enum: []string{"l24", "l26", "other", "solaris", "w2k", "w2k3", "w2k8", "win7", "win8", "win10", "win11", "wvista", "wxp"}, Default: "l26", HCL: "operating_system.type", PVE: "ostype", Implied: "other", Unset: "other", OmitDefault: true, Doc: "Guest operating system."},
-	{Key: "cores", Type: Int, Min: 1, Max: 1024, Default: "2", HCL: "cpu.cores", PVE: "cores", Unset: "1", OmitDefault: true, Doc: "Cores per socket."},
-	{Key: "sockets", Type: Int, Min: 1, Max: 16, Default: "1", HCL: "cpu.sockets", PVE: "sockets", Unset: "1", OmitDefault: true, Doc: "CPU sockets."},
-	{Key: "cpu_type", Type: String, Format: "cpu", Default: "x86-64-v2-AES", HCL: "cpu.type", PVE: "cpu/cputype", Bare: true, Unset: "qemu64", OmitDefault: true, Doc: "Emulated CPU."},
-	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", PVE: "cpu/flags", Doc: "CPU flags to add or remove, such as [+aes, -pcid]."},
-	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", PVE: "affinity", Doc: "The CPUs of the node that the VM may use, such as 0-3,8; only root@pam may change it."},
-	{Key: "numa", Type: Bool, HCL: "cpu.numa", PVE: "numa", Unset: "false", Doc: "Enable NUMA."},
-	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Absent: "0", Unset: Keep, Doc: "CPU weight relative to the other guests of the node."},
-	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Doc: "Limit of CPU usage in cores; 0 is none."},
-	{Key: "memory", Type: Int, Min: 64, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", OmitDefault: true, Doc: "Memory in MiB."},
-	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Unit: "MiB", PVE: "balloon", Unset: "0", OmitDefault: true, Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
-	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, Doc: "The QEMU guest agent. Only the agent reports an address from DHCP."},
-	{Key: "cloud_init", Type: Object, Off: true, Default: "{ipv4: dhcp}", HCL: "initialization", Fields: cloudInitFields, Doc: "The cloud-init drive. `false` is for templates without one."},
-	{Key: "disks", Type: List, Most: 31, Elem: &Field{Type: Object, Fields: diskFields}, Default: "[]", HCL: "disk", PVE: "scsi* virtio* sata* ide*", Unread: []string{"", "file", "media"}, Unset: Keep, Doc: "Disks. An empty list leaves the template's disks as they are, unmanaged."},
-	{Key: "networks", Type: List, Most: 32, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", PVE: "net*", Unset: Keep, Doc: "Network devices, net0 first."},
-	{Key: "efi", Type: Object, Short: "datastore", HCL: "efi_disk", Fields: efiFields, PVE: "efidisk0", Unread: []string{"", "file", "size", "ms-cert"}, Doc: "The EFI disk, for `bios: ovmf`."},
-	{Key: "tpm", Type: Object, Short: "datastore", HCL: "tpm_state", Fields: tpmFields, PVE: "tpmstate0", Unread: []string{"", "file", "size", "format"}, Doc: "The TPM state disk."},
-	{Key: "tablet", Type: Bool, HCL: "tablet_device", PVE: "tablet", Unset: "true", Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
-	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Unset: "en-us", Doc: "Keyboard layout of the VNC console."},
-	{Key: "usb", Type: List, Most: 14, Elem: &Field{Type: Object, Fields: usbFields, OneOf: []string{"host", "mapping"}}, HCL: "usb", PVE: "usb*", Doc: "USB devices of the node, usb0 first."},
-	{Key: "serial", Type: List, Most: 4, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Doc: "Serial devices, serial0 first."},
-	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Doc: "Display."},
-	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Doc: "Order and delays when a node starts or stops."},
+	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Change: Live, Doc: "Start the VM when its node starts."},
+	{Key: "started", Type: Bool, Default: "true", Creation: true, HCL: "started", PVE: "status", Absent: "false", Unset: "true", Change: Power, Doc: "Start the VM when it is created. Later, the built-in profiles ignore whether it runs."},
+	{Key: "restart", Type: Bool, Default: "false", HCL: "reboot_after_update", Unset: "true", Settles: true, Change: ProviderOnly, Doc: "An apply may restart or stop the running VM for a change that needs it, hard if no agent answers. Without it, such a change waits for a restart, and what needs the VM off is refused."},
+	{Key: "protection", Type: Bool, HCL: "protection", PVE: "protection", Unset: "false", Inherits: true, Change: Live, Doc: "Proxmox VE's own protection: the server refuses to remove the VM or its disks."},
+	{Key: "bios", Type: String, Enum: []string{"seabios", "ovmf"}, Default: "seabios", HCL: "bios", PVE: "bios", Unset: "seabios", Inherits: true, Change: Restart, Doc: "Firmware."},
+	{Key: "machine", Type: String, Format: "machine", HCL: "machine", PVE: "machine", Inherits: true, Change: Restart, Doc: "Machine type."},
+	{Key: "scsi_hardware", Type: String, Enum: []string{"virtio-scsi-single", "virtio-scsi-pci", "lsi", "lsi53c810", "megasas", "pvscsi"}, Default: "virtio-scsi-single", HCL: "scsi_hardware", PVE: "scsihw", Implied: "lsi", Unset: "virtio-scsi-pci", Inherits: true, Change: Restart, Doc: "SCSI controller."},
+	{Key: "boot_order", Type: List, Elem: &Field{Type: String, Format: "bootdev"}, HCL: "boot_order", PVE: "boot/order", Unread: []string{"", "legacy"}, Unset: Keep, Change: Restart, Doc: "Devices to boot from, in order."},
+	{Key: "os_type", Type: String, Enum: []string{"l24", "l26", "other", "solaris", "w2k", "w2k3", "w2k8", "win7", "win8", "win10", "win11", "wvista", "wxp"}, Default: "l26", HCL: "operating_system.type", PVE: "ostype", Implied: "other", Unset: "other", ReadAbsent: true, Change: Restart, Doc: "Guest operating system."},
+	{Key: "cores", Type: Int, Min: 1, Max: 1024, Default: "2", HCL: "cpu.cores", PVE: "cores", Unset: "1", ReadAbsent: true, Change: Restart, Doc: "Cores per socket."},
+	{Key: "sockets", Type: Int, Min: 1, Max: 16, Default: "1", HCL: "cpu.sockets", PVE: "sockets", Unset: "1", ReadAbsent: true, Change: Restart, Doc: "CPU sockets."},
+	{Key: "cpu_type", Type: String, Format: "cpu", Default: "x86-64-v2-AES", HCL: "cpu.type", PVE: "cpu/cputype", Bare: true, Unset: "qemu64", ReadAbsent: true, Change: Restart, Doc: "Emulated CPU."},
+	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", PVE: "cpu/flags", Change: Restart, Doc: "CPU flags to add or remove, such as [+aes, -pcid]."},
+	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", PVE: "affinity", Inherits: true, Change: Restart, Doc: "The CPUs of the node that the VM may use, such as 0-3,8; only root@pam may change it."},
+	{Key: "numa", Type: Bool, HCL: "cpu.numa", PVE: "numa", Unset: "false", Change: Restart, Doc: "Enable NUMA."},
+	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Varies: true, Absent: "0", Unset: Keep, Change: NeedlessRestart, Doc: "CPU weight relative to the other guests of the node."},
+	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Inherits: true, Change: NeedlessRestart, Doc: "Limit of CPU usage in cores; 0 is none."},
+	{Key: "memory", Type: Int, Min: 64, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", ReadAbsent: true, Change: Restart, Doc: "Memory in MiB."},
+	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Unit: "MiB", PVE: "balloon", Varies: true, Unset: "0", ReadAbsent: true, Change: Restart, Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
+	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, Change: Restart, Doc: "The QEMU guest agent. Only the agent reports an address from DHCP."},
+	{Key: "cloud_init", Type: Object, Off: true, Default: "{ipv4: dhcp}", HCL: "initialization", Fields: cloudInitFields, Change: Restart, Removal: Never, Doc: "The cloud-init drive. `false` is for templates without one."},
+	{Key: "disks", Type: List, Most: 31, Elem: &Field{Type: Object, Fields: diskFields}, Default: "[]", HCL: "disk", PVE: "ide* sata* scsi* virtio*", Unread: []string{"", "file", "media"}, Unset: Keep, Inherits: true, Change: Live, Removal: Detach, Doc: "Disks. An empty list leaves the template's disks as they are, unmanaged."},
+	{Key: "networks", Type: List, Most: 32, Elem: &Field{Type: Object, Fields: networkFields}, Default: "[{bridge: vmbr0}]", HCL: "network_device", PVE: "net*", Unset: Keep, Change: Live, Removal: Unplug, Doc: "Network devices, net0 first."},
+	{Key: "efi", Type: Object, Short: "datastore", HCL: "efi_disk", Fields: efiFields, PVE: "efidisk0", Unread: []string{"", "file", "size", "ms-cert"}, Inherits: true, Change: Detach, Removal: Never, Doc: "The EFI disk, for `bios: ovmf`."},
+	{Key: "tpm", Type: Object, Short: "datastore", HCL: "tpm_state", Fields: tpmFields, PVE: "tpmstate0", Unread: []string{"", "file", "size", "format"}, Inherits: true, Change: PowerOff, Removal: Detach, Doc: "The TPM state disk."},
+	{Key: "tablet", Type: Bool, HCL: "tablet_device", PVE: "tablet", Unset: "true", Inherits: true, Change: NeedlessRestart, Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
+	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Varies: true, Unset: "en-us", Inherits: true, Change: Restart, Doc: "Keyboard layout of the VNC console."},
+	{Key: "usb", Type: List, Most: 14, Elem: &Field{Type: Object, Fields: usbFields, OneOf: []string{"host", "mapping"}}, HCL: "usb", PVE: "usb*", Inherits: true, Change: Restart, Doc: "USB devices of the node, usb0 first."},
+	{Key: "serial", Type: List, Most: 4, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Inherits: true, Change: Restart, Doc: "Serial devices, serial0 first."},
+	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Change: Restart, Doc: "Display."},
+	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Inherits: true, Change: Live, Doc: "Order and delays when a node starts or stops."},
 	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "The VM's DNS records. Without it, one record with the VM's name. `false` is no record."},
 	{Key: "meta", Type: Any, Doc: "Anything; passed to the outputs untouched."},
 }
 
 var templateFields = []Field{
 	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, Doc: "VMID of the template."},
-	{Key: "name", Type: String, Format: "id", Doc: "Name of the template; the lock must have its VMID already."},
+	{Key: "name", Type: String, Format: "id", Doc: "Name of the template; `stackgen resolve` records its VMID and node."},
 	{Key: "node", Type: String, Format: "node", Doc: "Node of the template."},
 }
 
@@ -71,48 +72,48 @@ var adoptFields = []Field{
 }
 
 var placementFields = []Field{
-	{Key: "strategy", Type: String, Enum: []string{"fixed", "round-robin", "score", "spread", "binpack"}, Default: "round-robin", Doc: "`fixed` uses the first of `nodes`, `round-robin` uses them in turn; the others need the cluster, so the lock must have the node already."},
+	{Key: "strategy", Type: String, Enum: []string{"fixed", "round-robin", "score", "spread", "binpack"}, Default: "round-robin", Doc: "`fixed` uses the first of `nodes`, `round-robin` uses them in turn. The others need the cluster, and `stackgen resolve` decides them: `score` takes the node with the most free CPU and memory, `spread` that with the fewest VMs of the stack, `binpack` that with the least free memory that is enough."},
 	{Key: "nodes", Type: List, Elem: &Field{Type: String, Format: "node"}, Doc: "The nodes to choose from."},
-	{Key: "weights", Type: Object, Fields: weightFields, Doc: "Weights of `score`."},
+	{Key: "weights", Type: Object, Fields: weightFields, Doc: "Weights of `score`, by default {cpu: 0.6, memory: 0.4}."},
 	{Key: "max_per_node", Type: Int, Min: 1, Max: 100000, Doc: "Maximum number of this stack's VMs on one node."},
 }
 
 var weightFields = []Field{
-	{Key: "cpu", Type: Float, Max: 1000000, Doc: "Weight of free CPU."},
-	{Key: "memory", Type: Float, Max: 1000000, Doc: "Weight of free memory."},
+	{Key: "cpu", Type: Float, Max: 1000000, Doc: "Weight of free CPU; 0 if only `memory` is set."},
+	{Key: "memory", Type: Float, Max: 1000000, Doc: "Weight of free memory; 0 if only `cpu` is set."},
 }
 
 var agentFields = []Field{
-	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", PVE: "enabled", Bare: true, Unset: "false", OmitDefault: true, Doc: "The guest runs the agent."},
-	{Key: "timeout", Type: String, Format: "duration", HCL: "timeout", Unset: "15m", Doc: "How long the provider waits for the agent; its own default is 15m."},
-	{Key: "trim", Type: Bool, HCL: "trim", PVE: "fstrim_cloned_disks", Unset: "false", Doc: "Trim disks after a clone or move."},
+	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", PVE: "enabled", Bare: true, Unset: "false", ReadAbsent: true, Doc: "The guest runs the agent."},
+	{Key: "timeout", Type: String, Format: "duration", HCL: "timeout", Unset: "15m", Settles: true, Change: NeedlessRestart, Doc: "How long the provider waits for the agent; its own default is 15m."},
+	{Key: "trim", Type: Bool, HCL: "trim", PVE: "fstrim_cloned_disks", Unset: "false", Change: NeedlessRestart, Doc: "Trim disks after a clone or move."},
 	{Key: "type", Type: String, Enum: []string{"virtio", "isa"}, HCL: "type", PVE: "type", Unset: "virtio", Doc: "Channel between host and agent."},
 }
 
 var cloudInitFields = []Field{
-	{Key: "datastore", Type: String, Format: "storage", HCL: "datastore_id", PVE: "cloudinit/datastore", Unset: "local-lvm", Doc: "Datastore of the drive. Without it, the datastore of the first disk, or `local-lvm`."},
-	{Key: "interface", Type: String, Format: "drive", HCL: "interface", PVE: "cloudinit/interface", Unset: Keep, Doc: "Interface of the drive. Without it, the interface in the template."},
-	{Key: "user", Type: String, Format: "user", HCL: "user_account.username", PVE: "ciuser", Doc: "The user that cloud-init creates."},
-	{Key: "ssh_keys", Type: List, Elem: &Field{Type: String, Format: "text"}, HCL: "user_account.keys", PVE: "sshkeys", Sep: "\n", Doc: "Public keys, or files with public keys, relative to the spec."},
+	{Key: "datastore", Type: String, Format: "storage", HCL: "datastore_id", PVE: "cloudinit/datastore", Unset: "local-lvm", Change: PowerOff, Doc: "Datastore of the drive. Without it, the datastore of the first disk, or `local-lvm`."},
+	{Key: "interface", Type: String, Format: "drive", HCL: "interface", PVE: "cloudinit/interface", Unset: Keep, Change: PowerOff, Doc: "Interface of the drive. Without it, the interface in the template."},
+	{Key: "user", Type: String, Format: "user", HCL: "user_account.username", PVE: "ciuser", Removal: Never, Doc: "The user that cloud-init creates."},
+	{Key: "ssh_keys", Type: List, Elem: &Field{Type: String, Format: "text"}, HCL: "user_account.keys", PVE: "sshkeys", Sep: "\n", Removal: Never, Doc: "Public keys, or files with public keys, relative to the spec."},
 	{Key: "ipv4", Type: String, Format: "ipv4", HCL: "ip_config.ipv4.address", PVE: "ipconfig0/ip", Doc: "`dhcp`, or address and prefix length."},
 	{Key: "gateway", Type: String, Format: "gateway", HCL: "ip_config.ipv4.gateway", PVE: "ipconfig0/gw", Doc: "IPv4 gateway, inside the address's subnet."},
 	{Key: "ipv6", Type: String, Format: "ipv6", HCL: "ip_config.ipv6.address", PVE: "ipconfig0/ip6", Doc: "`dhcp`, `auto`, or address and prefix length."},
-	{Key: "nameservers", Type: List, Elem: &Field{Type: String, Format: "ip"}, HCL: "dns.servers", PVE: "nameserver", Sep: " ", Doc: "DNS servers."},
-	{Key: "search_domain", Type: String, Format: "zone", HCL: "dns.domain", PVE: "searchdomain", Doc: "DNS search domain."},
+	{Key: "nameservers", Type: List, Elem: &Field{Type: String, Format: "ip"}, HCL: "dns.servers", PVE: "nameserver", Sep: " ", Removal: Never, Doc: "DNS servers."},
+	{Key: "search_domain", Type: String, Format: "zone", HCL: "dns.domain", PVE: "searchdomain", Removal: Never, Doc: "DNS search domain."},
 }
 
 var diskFields = []Field{
-	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", PVE: "interface", Doc: "Interface of the disk. A change detaches the old disk and attaches an empty one."},
-	{Key: "datastore", Type: String, Format: "storage", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
-	{Key: "size", Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", Unit: "GiB", PVE: "size", Unset: "8", Doc: "Size in GiB. A disk can grow, never shrink."},
-	{Key: "format", Type: String, Enum: []string{"raw", "qcow2", "vmdk"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format, on datastores with files."},
-	{Key: "ssd", Type: Bool, HCL: "ssd", PVE: "ssd", Unset: "false", Doc: "Present the disk to the guest as an SSD; not for virtio interfaces."},
-	{Key: "discard", Type: Bool, HCL: "discard", As: "on|ignore", PVE: "discard", Unset: "false", Doc: "Pass discard requests to the storage."},
-	{Key: "iothread", Type: Bool, HCL: "iothread", PVE: "iothread", Unset: "false", Doc: "Use a separate I/O thread."},
-	{Key: "cache", Type: String, Enum: []string{"none", "directsync", "writethrough", "writeback", "unsafe"}, HCL: "cache", PVE: "cache", Unset: "none", Doc: "Cache mode."},
+	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", PVE: "interface", Change: Detach, Doc: "Interface of the disk. A change detaches the old disk and attaches an empty one."},
+	{Key: "datastore", Type: String, Format: "storage", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Unset: "local-lvm", Change: Move, Doc: "Datastore of the disk."},
+	{Key: "size", Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", Unit: "GiB", PVE: "size", Unset: "8", Change: Grow, Doc: "Size in GiB. A disk can grow, never shrink."},
+	{Key: "format", Type: String, Enum: []string{"raw", "qcow2", "vmdk"}, HCL: "file_format", PVE: "format", Unset: Keep, Change: Never, Doc: "Image format, on datastores with files."},
+	{Key: "ssd", Type: Bool, HCL: "ssd", PVE: "ssd", Unset: "false", Change: Pending, Doc: "Present the disk to the guest as an SSD; not for virtio interfaces."},
+	{Key: "discard", Type: Bool, HCL: "discard", As: "on|ignore", PVE: "discard", Unset: "false", Change: Pending, Doc: "Pass discard requests to the storage."},
+	{Key: "iothread", Type: Bool, HCL: "iothread", PVE: "iothread", Unset: "false", Change: Pending, Doc: "Use a separate I/O thread."},
+	{Key: "cache", Type: String, Enum: []string{"none", "directsync", "writethrough", "writeback", "unsafe"}, HCL: "cache", PVE: "cache", Unset: "none", Change: Pending, Doc: "Cache mode."},
 	{Key: "backup", Type: Bool, HCL: "backup", PVE: "backup", Unset: "true", Doc: "Include the disk in backups."},
 	{Key: "replicate", Type: Bool, HCL: "replicate", PVE: "replicate", Unset: "true", Doc: "Include the disk in storage replication."},
-	{Key: "aio", Type: String, Enum: []string{"io_uring", "native", "threads"}, HCL: "aio", PVE: "aio", Unset: "io_uring", Doc: "Asynchronous I/O mode."},
+	{Key: "aio", Type: String, Enum: []string{"io_uring", "native", "threads"}, HCL: "aio", PVE: "aio", Unset: "io_uring", Change: Restart, Doc: "Asynchronous I/O mode."},
 	{Key: "serial", Type: String, Format: "diskserial", HCL: "serial", PVE: "serial", Doc: "Serial number that the guest reads."},
 	{Key: "speed", Type: Object, HCL: "speed", Fields: speedFields, Doc: "Speed limits."},
 }
@@ -130,26 +131,26 @@ var speedFields = []Field{
 
 var networkFields = []Field{
 	{Key: "bridge", Type: String, Format: "bridge", Default: "vmbr0", HCL: "bridge", PVE: "bridge", Absent: None, Unset: "vmbr0", Doc: "Bridge or virtual network."},
-	{Key: "model", Type: String, Enum: []string{"virtio", "e1000", "e1000e", "rtl8139", "vmxnet3"}, Default: "virtio", HCL: "model", PVE: "model", Unset: "virtio", Doc: "Device model."},
+	{Key: "model", Type: String, Enum: []string{"virtio", "e1000", "e1000e", "rtl8139", "vmxnet3"}, Default: "virtio", HCL: "model", PVE: "model", Unset: "virtio", Change: Replug, Doc: "Device model."},
 	{Key: "vlan", Type: Int, Min: 1, Max: 4094, HCL: "vlan_id", PVE: "tag", Unset: "0", Doc: "VLAN."},
-	{Key: "mac", Type: String, Format: "mac", HCL: "mac_address", As: "upper", PVE: "macaddr", Unset: Keep, Doc: "MAC address. Without it, stackgen decides one when it first renders the VM, and keeps it in the lock; `auto` leaves it to Proxmox VE."},
-	{Key: "mtu", Type: Int, Min: 1, Max: 65520, HCL: "mtu", PVE: "mtu", Unset: "0", Doc: "MTU; 1 is the MTU of the bridge."},
+	{Key: "mac", Type: String, Format: "mac", HCL: "mac_address", As: "upper", PVE: "macaddr", Unset: Keep, Change: Replug, Doc: "MAC address. Without it, stackgen decides one when it first renders the VM, and keeps it in the lock; `auto` leaves it to Proxmox VE."},
+	{Key: "mtu", Type: Int, Min: 1, Max: 65520, HCL: "mtu", PVE: "mtu", Unset: "0", Change: Replug, Doc: "MTU; 1 is the MTU of the bridge."},
 	{Key: "firewall", Type: Bool, Default: "false", HCL: "firewall", PVE: "firewall", Unset: "false", Doc: "Apply the VM's firewall rules to this device."},
-	{Key: "queues", Type: Int, Min: 1, Max: 64, HCL: "queues", PVE: "queues", Unset: "0", Doc: "Packet queues."},
+	{Key: "queues", Type: Int, Min: 1, Max: 64, HCL: "queues", PVE: "queues", Unset: "0", Change: Replug, Doc: "Packet queues."},
 	{Key: "rate", Type: Float, Max: 1000000, HCL: "rate_limit", Unit: "MB/s", PVE: "rate", Unset: "0", Doc: "Limit in MB/s."},
 	{Key: "trunks", Type: List, Elem: &Field{Type: String, Number: true, Min: 1, Max: 4094, Format: "vlans"}, HCL: "trunks", As: "vlans", PVE: "trunks", Doc: "VLANs that the guest may use, such as [10, \"20-30\"]."},
 	{Key: "disconnected", Type: Bool, HCL: "disconnected", PVE: "link_down", Unset: "false", Doc: "Unplug the cable."},
 }
 
 var efiFields = []Field{
-	{Key: "datastore", Type: String, Format: "storage", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
+	{Key: "datastore", Type: String, Format: "storage", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Change: Move, Doc: "Datastore of the disk."},
 	{Key: "type", Type: String, Enum: []string{"2m", "4m"}, Default: "4m", HCL: "type", PVE: "efitype", Unset: "2m", Change: Replace, Doc: "Size and type; a change replaces the VM."},
 	{Key: "pre_enrolled_keys", Type: Bool, HCL: "pre_enrolled_keys", PVE: "pre-enrolled-keys", Unset: "false", Doc: "Enrol distribution and Microsoft Secure Boot keys."},
 	{Key: "format", Type: String, Enum: []string{"raw", "qcow2"}, HCL: "file_format", PVE: "format", Unset: Keep, Doc: "Image format."},
 }
 
 var tpmFields = []Field{
-	{Key: "datastore", Type: String, Format: "storage", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Doc: "Datastore of the disk."},
+	{Key: "datastore", Type: String, Format: "storage", Required: true, HCL: "datastore_id", PVE: "datastore", Unset: "local-lvm", Change: Move, Doc: "Datastore of the disk."},
 	{Key: "version", Type: String, Enum: []string{"v1.2", "v2.0"}, Default: "v2.0", HCL: "version", PVE: "version", Unset: "v2.0", Change: Replace, Doc: "TPM version; a change replaces the VM."},
 }
 
@@ -164,7 +165,7 @@ var usbFields = []Field{
 }
 
 var vgaFields = []Field{
-	{Key: "type", Type: String, Enum: []string{"std", "cirrus", "none", "qxl", "qxl2", "qxl3", "qxl4", "serial0", "serial1", "serial2", "serial3", "virtio", "virtio-gl", "vmware"}, HCL: "type", PVE: "type", Bare: true, Absent: None, Unset: "std", OmitDefault: true, Doc: "Display type."},
+	{Key: "type", Type: String, Enum: []string{"std", "cirrus", "none", "qxl", "qxl2", "qxl3", "qxl4", "serial0", "serial1", "serial2", "serial3", "virtio", "virtio-gl", "vmware"}, HCL: "type", PVE: "type", Bare: true, Absent: None, Unset: "std", ReadAbsent: true, Doc: "Display type."},
 	{Key: "memory", Type: Int, Min: 4, Max: 512, HCL: "memory", Unit: "MiB", PVE: "memory", Unset: "16", Doc: "Display memory in MiB."},
 	{Key: "clipboard", Type: String, Enum: []string{"vnc"}, HCL: "clipboard", PVE: "clipboard", Doc: "Share the clipboard over VNC."},
 }

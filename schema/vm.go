@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -80,6 +81,7 @@ func (e *expander) placement(v *VM) {
 	if p != nil && (v.Node == "" || v.Own.Has("placement") && !v.Own.Has("node")) {
 		v.Node = ""
 		v.Placement = &Placement{Pos: p.Pos, Strategy: p.Get("strategy").Str(), Nodes: p.Get("nodes").Strings(), MaxPerNode: p.Get("max_per_node").Int()}
+		v.Placement.CPU, v.Placement.Memory = weights(p.Get("weights"))
 		if len(v.Placement.Nodes) == 0 {
 			e.errorPos(p.Pos, v.Path+".placement", CodeNoNode, "add nodes: [...]", "the placement has no nodes")
 		}
@@ -94,6 +96,17 @@ func (e *expander) placement(v *VM) {
 	if v.PoolID != "" {
 		v.set("pool", Scalar(v.Pos, ShapeString, v.PoolID))
 	}
+}
+
+// weights are those of free CPU and free memory in a score. One that is missing beside
+// the other is 0.
+func weights(n *Node) (cpu, memory float64) {
+	cpu, _ = strconv.ParseFloat(n.Get("cpu").Str(), 64)
+	memory, _ = strconv.ParseFloat(n.Get("memory").Str(), 64)
+	if cpu == 0 && memory == 0 {
+		return 0.6, 0.4
+	}
+	return cpu, memory
 }
 
 func (e *expander) cloudInit(v *VM) {

@@ -34,6 +34,9 @@ func (p *planner) inspect(ctx context.Context) error {
 	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
 		g := p.inventory.Guest(p.vmids[vm])
 		o := lock.ObservedVM{Key: vm.Key, VMID: g.VMID, Fingerprint: g.Fingerprint(), Confirmed: p.told[vm] != 0}
+		if g.Config != nil {
+			o.Addresses = g.Config.Address
+		}
 		p.seen = append(p.seen, lock.Observed{Stack: vm.Stack, VMs: []lock.ObservedVM{o}})
 	}
 	return nil

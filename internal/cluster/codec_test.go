@@ -61,7 +61,7 @@ func TestInventoryDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []any{Inventory{}, Node{}, Guest{}, Config{}, Pool{}, Storage{}, Task{}, Gap{}, Record{}} {
+	for _, v := range []any{Inventory{}, Node{}, Guest{}, Config{}, Pool{}, Storage{}, Task{}, Gap{}, Record{}, Datastore{}, Network{}, Access{}, ACL{}} {
 		typ := reflect.TypeOf(v)
 		for i := range typ.NumField() {
 			key, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")

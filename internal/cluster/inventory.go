@@ -24,6 +24,9 @@ type Inventory struct {
 	Free     []int     `json:"free"`  // wanted VMIDs that certainly no guest has
 	Gaps     []Gap     `json:"gaps"`
 	Records  []Record  `json:"records"`
+
+	Datastores []Datastore `json:"datastores,omitzero"` // definitions of storages; nil if they were not read
+	Access     *Access     `json:"access,omitempty"`    // nil in an older inventory
 }
 
 // A Node is one host of the cluster. Numbers are zero if the token lacks
@@ -36,6 +39,27 @@ type Node struct {
 	CPU     float64 `json:"cpu"`    // load, 0 to 1
 	Memory  int64   `json:"memory"` // bytes
 	Used    int64   `json:"used"`   // bytes of memory in use
+
+	Networks []Network `json:"networks,omitzero"` // nil if they were not read
+}
+
+// A Network is a bridge of a node, or a virtual network that it has. Its Type is that
+// of Proxmox VE: bridge, OVSBridge or vnet.
+type Network struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Zone string `json:"zone,omitempty"` // of a virtual network, if it was needed and could be read
+}
+
+// A Datastore is the definition of a storage. An Inventory also has those that are
+// disabled, or on no node.
+type Datastore struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Content  string   `json:"content"`
+	Shared   bool     `json:"shared,omitempty"`
+	Disabled bool     `json:"disabled,omitempty"`
+	Nodes    []string `json:"nodes,omitempty"` // empty for all nodes
 }
 
 // The kinds of guests, as Proxmox VE names them.
@@ -92,7 +116,17 @@ type Config struct {
 
 	Password bool `json:"password,omitempty"` // cloud-init sets a password; its value cannot be read
 
-	Raw map[string]string `json:"raw"`
+	Raw     map[string]string `json:"raw"`               // with the pending changes applied, as the provider reads it
+	Pending []Pending         `json:"pending,omitempty"` // net2 before net10
+}
+
+// A Pending is a change of one entry that Proxmox VE applies when the VM starts the next
+// time. Value is empty for a new entry, New for one that is deleted, and both for a secret.
+type Pending struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"` // that the VM runs with
+	New    string `json:"new,omitempty"`
+	Delete bool   `json:"delete,omitempty"`
 }
 
 // A Pool is a resource pool with the VMIDs of its members.

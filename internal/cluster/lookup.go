@@ -136,6 +136,21 @@ const (
 	AgentAudit = "VM.GuestAgent.Audit" // queries the agent, from Proxmox VE 9
 )
 
+// The privileges that a create needs, beside those of its configuration.
+const (
+	VMClone        = "VM.Clone"
+	VMAllocate     = "VM.Allocate"
+	VMMigrate      = "VM.Migrate"
+	VMPowerMgmt    = "VM.PowerMgmt"
+	MappingUse     = "Mapping.Use"
+	PoolAllocate   = "Pool.Allocate"
+	AllocateSpace  = "Datastore.AllocateSpace"
+	DatastoreAudit = "Datastore.Audit"
+	SDNUse         = "SDN.Use"
+	SDNAudit       = "SDN.Audit"
+	SysModify      = "Sys.Modify"
+)
+
 // AnyGuest reports whether a gap may hide any number of guests.
 func (g Gap) AnyGuest() bool {
 	return g.Privilege == VMAudit && g.Path == "/vms"

@@ -17,7 +17,7 @@ func stacks(t *testing.T, src string) []*schema.Stack {
 	if spec == nil {
 		t.Fatal(problems)
 	}
-	p, problems := schema.Join(nil, []schema.Input{{Spec: spec, Label: "specs/lab.yaml"}}, schema.Files{})
+	p, problems := schema.Join(nil, []schema.Input{{Spec: spec, Label: "specs/lab.yaml"}}, schema.Files{}, nil)
 	if schema.HasErrors(problems) {
 		t.Fatal(problems)
 	}

@@ -79,9 +79,28 @@ type Object struct {
 	Import     string       `json:"import,omitempty"`     // the id to import it by
 	Candidates []int        `json:"candidates,omitempty"` // VMIDs to choose from
 	Differs    []Difference `json:"differs,omitempty"`    // what the first plan after an import would change
+	Brings     []Difference `json:"brings,omitempty"`     // what a clone has by its template, and the spec does not say
+	Updates    []Update     `json:"updates,omitempty"`    // what an apply would change
+	Settles    []string     `json:"settles,omitempty"`    // attributes that the next apply sets, and that change nothing of the VM
+	Pending    []string     `json:"pending,omitempty"`    // entries of the configuration that wait for a restart
+
+	NoAddress bool `json:"no_address,omitempty"` // of a record: its VM reports none, so an apply leaves the record as it is
 
 	Owner string `json:"-"` // of a record: its VM's key
 	IPv4  string `json:"-"` // of a record: its VM's address, where spec or cluster have it
+}
+
+// An Update is one value, block or device of a VM that an apply would change.
+type Update struct {
+	Name   string `json:"name"`           // memory, scsi1, size of scsi0
+	Was    string `json:"was,omitempty"`  // empty for none
+	Is     string `json:"is,omitempty"`   // empty for none
+	Effect string `json:"effect"`         // of the table of effects
+	Does   string `json:"does"`           // in words
+	Harm   string `json:"harm,omitempty"` // why it blocks
+
+	Interrupts bool `json:"interrupts,omitempty"` // it restarts or stops the running VM, which its spec permits
+	Unasked    bool `json:"unasked,omitempty"`    // it goes with other changes, and the spec does not say it
 }
 
 // A Difference is one thing that the first plan after an import would change.
@@ -92,7 +111,6 @@ type Difference struct {
 	Line     string   `json:"line,omitempty"`     // the line that makes the spec agree with the VM
 	Reason   string   `json:"reason,omitempty"`   // why no line does
 	Commands []string `json:"commands,omitempty"` // commands that change the VM, so that a line can
-	Replaces bool     `json:"replaces,omitempty"` // a plan would destroy the VM and create another one
 }
 
 // A Finding is one thing that was found out. Reason is the same for findings
@@ -162,7 +180,7 @@ func Counts(fs []Finding) []Count {
 func (f *Finding) Is(k Kind, reason string) *Finding {
 	f.Kind, f.Severity, f.Reason = k, Blocked, reason
 	switch k {
-	case Managed, Create, Adopt, Moved, Retiring, Orphan:
+	case Managed, Create, Adopt, Moved, Migrate, Settling, Pending, Retiring, Orphan:
 		f.Severity = OK
 	}
 	return f

@@ -104,6 +104,9 @@ func TestGroupStep(t *testing.T) {
 			[]string{"state rm a; destroy 1", "state rm b; destroy 2"}},
 		"fewer lines": {[][]Line{{remove("a"), {Text: "render"}}, {remove("b")}, {remove("c"), {Text: "render"}}},
 			[]string{"state rm a c; render", "state rm b"}},
+		"some lines once": {[][]Line{DoOnce("", "role 1", "role N", "acl N").Lines, DoOnce("", "role 2", "role N", "acl N").Lines, DoOnce("", "role 1").Lines},
+			[]string{"role 1; role N; acl N", "role 2"}},
+		"some lines the same": {[][]Line{Lines("edit 1", "render"), Lines("edit 2", "render")}, []string{"edit 1; render", "edit 2; render"}},
 	} {
 		var fs []Finding
 		for i, lines := range c.steps {

@@ -16,7 +16,8 @@ type Group struct {
 
 // A GroupStep is a step of all findings of a group. Findings whose lines differ
 // only in items share a block of lines. Every other finding has a block of its own:
-// a block has all lines for each finding that it names.
+// a block has all lines for each finding that it names, but those to run once that an
+// earlier block has.
 type GroupStep struct {
 	What   string
 	Blocks [][]Line
@@ -82,6 +83,10 @@ func (s *GroupStep) join(lines []Line) {
 		for i := range block {
 			block[i].Items = nil
 		}
+		block = s.lacking(block)
+		if len(block) == 0 {
+			return
+		}
 		s.at[key], s.Blocks = at, append(s.Blocks, block)
 	}
 	for i, l := range lines {
@@ -92,4 +97,20 @@ func (s *GroupStep) join(lines []Line) {
 			}
 		}
 	}
+}
+
+// lacking are the lines of a new block without those to run once that an earlier block
+// has.
+func (s *GroupStep) lacking(block []Line) []Line {
+	return slices.DeleteFunc(block, func(l Line) bool {
+		return l.Once && slices.ContainsFunc(s.Blocks, func(earlier []Line) bool { return slices.Contains(texts(earlier), l.Text) })
+	})
+}
+
+func texts(lines []Line) []string {
+	var out []string
+	for _, l := range lines {
+		out = append(out, l.Text)
+	}
+	return out
 }

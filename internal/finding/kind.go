@@ -9,11 +9,15 @@ const (
 	Create       Kind = "create"
 	Adopt        Kind = "adopt"
 	Moved        Kind = "moved"
+	Migrate      Kind = "migrate"  // the next apply migrates it to the node of its spec
+	Settling     Kind = "settling" // managed, and the next apply sets what an import cannot read
+	Pending      Kind = "pending"  // managed, and a change waits for a restart
 	Retiring     Kind = "retiring"
 	Orphan       Kind = "orphan"
 	Ambiguous    Kind = "ambiguous"
 	Conflict     Kind = "conflict"
 	Gone         Kind = "gone"
+	WouldHarm    Kind = "would-harm" // an update that the spec does not ask for
 	WouldDestroy Kind = "would-destroy"
 	NotFound     Kind = "not-found"
 	CannotCreate Kind = "cannot-create"
@@ -43,5 +47,11 @@ const (
 )
 
 // Kinds are all kinds, in the order in which they are counted.
-var Kinds = []Kind{Managed, Create, Adopt, Moved, Retiring, Orphan, Ambiguous, Conflict, Gone, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
+var Kinds = []Kind{Managed, Create, Adopt, Moved, Migrate, Settling, Pending, Retiring, Orphan, Ambiguous, Conflict, Gone, WouldHarm, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
 	OtherCluster, OtherState, Removed, OtherVM, OtherPool, StateMoved, Unrendered, Misled, Unmatched}
+
+// Exists reports whether the kind says for certain that the cluster has what the finding
+// is about, and that it is ours.
+func (k Kind) Exists() bool {
+	return k == Managed || k == Moved || k == Migrate || k == Settling || k == Pending || k == WouldHarm
+}

@@ -26,6 +26,16 @@ type Line struct {
 	Text  string
 	Items []string
 	Sep   string
+	Once  bool // without items; it does for all findings that have it, in any order with their other lines
+}
+
+// DoOnce is a step of lines that several findings may have, and that run once.
+func DoOnce(what string, lines ...string) Step {
+	s := Do(what, lines...)
+	for i := range s.Lines {
+		s.Lines[i].Once = true
+	}
+	return s
 }
 
 // Lines are lines without a list.

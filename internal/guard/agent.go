@@ -42,9 +42,8 @@ func (s *subject) agentBlocks() bool {
 // removeAgent is the line that removes the agent from the VM's configuration.
 func (s *subject) removeAgent() string { return set(s.guest, "--delete agent") }
 
-// withoutAgent says how a VM does without an agent. The option must be gone, not 0: the
-// provider keeps a disabled agent as a block that no spec writes, and would stop and
-// start the VM to remove it.
+// withoutAgent says how a VM does without an agent. The option is 0 then, as the spec
+// says, so that the apply does not change the VM.
 func (s *subject) withoutAgent() {
 	const what = "or, if the guest has no agent, disable it"
 	switch vm := s.match.VM; {
@@ -54,14 +53,13 @@ func (s *subject) withoutAgent() {
 	case len(vm.Records) > 0 && !vm.Address.IsValid():
 		s.Because("its DNS record needs the agent, which reports its address from DHCP")
 	default:
-		s.Next(what+": write into "+s.at.Spec+", render, then remove the option", s.line("agent: false"), "stackgen render", s.removeAgent())
+		s.Next(what+": write into "+s.at.Spec+", render, then disable it in Proxmox VE", s.line("agent: false"), "stackgen render", set(s.guest, "--agent 0"))
 	}
 }
 
 // agentGap is a running VM whose agent the token may not query.
 func (s *subject) agentGap(wait string) bool {
-	agent := s.guest.Config.Raw["agent"]
-	if !strings.HasPrefix(agent, "1") && !strings.Contains(agent, "enabled=1") {
+	if !agentEnabled(s.guest.Config.Raw["agent"]) {
 		return false
 	}
 	found := false
@@ -76,6 +74,11 @@ func (s *subject) agentGap(wait string) bool {
 		}
 	}
 	return found
+}
+
+// agentEnabled reports whether a configuration enables the guest agent.
+func agentEnabled(agent string) bool {
+	return strings.HasPrefix(agent, "1") || strings.Contains(agent, "enabled=1")
 }
 
 // short reports whether a wait is one of seconds only.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -163,7 +161,7 @@ func (s *subject) planned() string {
 	case len(s.states) > 0 && (s.Destroy || s.entry.Status == lock.Retired):
 		return "; and it would be destroyed"
 	case s.guest.Lock == "migrate" && manages("node_name"):
-		return "; and its profile manages node_name: an apply would replace it after the migration"
+		return "; and its profile manages node_name: an apply would move it back after the migration"
 	case s.match.VM != nil && s.match.VM.Values.Get("started").Bool() && s.guest.Status == "stopped" && manages("started"):
 		return "; and an apply would start it"
 	}
@@ -175,10 +173,16 @@ func (s *subject) planned() string {
 func (s *subject) held() {
 	h := holdOn(s.Inventory, s.guest)
 	switch {
-	case h.blocks == nothing:
+	case h.blocks == nothing, s.Kind == finding.WouldHarm:
 	case s.Kind == finding.Adopt && len(s.Differs) > 0 && !s.Stops():
 		h.refuse(s.Finding, "; and the first plan after its import would change it")
-	case s.Kind == finding.Managed:
+	case s.Kind.Exists() && len(s.Updates) > 0:
+		h.refuse(s.Finding, "; and an apply would change it")
+	case s.Kind == finding.Migrate:
+		h.refuse(s.Finding, "; and an apply would migrate it")
+	case s.Kind == finding.Settling && !s.importing():
+		h.refuse(s.Finding, "; and the next apply sets what only the provider knows")
+	case s.Kind == finding.Managed, s.Kind == finding.Settling, s.Kind == finding.Pending:
 		h.explain(s.Is(finding.Busy, h.reason()+"; an apply that does not change it may run"))
 		s.Severity = finding.OK
 	default:
@@ -199,14 +203,4 @@ func (s *subject) templateBusy(template *cluster.Guest) bool {
 	h.refuse(s.Finding, "")
 	s.Reason = fmt.Sprintf("its template %d cannot be cloned now: %s", template.VMID, s.Reason)
 	return true
-}
-
-// updates refuses a change of a VM that Proxmox VE would not make now.
-func (p *planJudge) updates(c *tfjson.ResourceChange) {
-	if c.Type != TypeVM {
-		return
-	}
-	if h := holdOn(p.in.Inventory, p.in.Inventory.Guest(vmidOf(c.Change.Before))); h.blocks > nothing {
-		h.refuse(p.add(c), "; and the plan changes it")
-	}
 }

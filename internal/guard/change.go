@@ -45,13 +45,13 @@ func (p *planJudge) createsKnown(c *tfjson.ResourceChange, known *finding.Findin
 	f.Severity = finding.Blocked
 	f.Evidence = append(f.Evidence, known.Evidence...)
 	f.Steps = append(f.Steps, known.Steps...)
-	switch known.Kind {
-	case finding.Adopt:
+	switch {
+	case known.Kind == finding.Adopt:
 		f.Reason = "the plan creates it, and it exists"
 		f.Add(writeImports()).Next("then plan again")
-	case finding.Managed, finding.Moved, finding.Busy:
+	case known.Kind.Exists(), known.Kind == finding.Busy:
 		f.Is(finding.Conflict, "the plan creates it, and it exists: the plan was made from another state").Next("plan again")
-	case finding.Retiring:
+	case known.Kind == finding.Retiring:
 		f.Is(finding.WouldDestroy, "the plan creates it, and it is retired").Next(renderAndPlan, "stackgen render")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
+	"stackgen/schema"
 )
 
 // otherCluster is a stack that the lock records in another cluster. In that one, a
@@ -49,16 +50,46 @@ func (j *judge) lockLost(at *place) bool {
 	}
 	f := j.add(at, "", finding.Stack, "")
 	f.Is(finding.Unrendered, "it was rendered, and "+lock.File+" does not have it any more: its decisions are lost")
-	vms := 0
+	var vms []Resource
 	for _, r := range j.State[UnitID{at.Name, lock.UnitVM}].Resources {
 		if r.Type == TypeVM {
-			vms++
+			vms = append(vms, r)
 		}
 	}
-	f.Because("VMs in its state: %d", vms)
+	f.Because("VMs in its state: %d", len(vms))
 	f.Next("restore the lock", "git checkout -- "+lock.File)
-	f.Next("or, if it was never committed, render: it says what the specs must have", "stackgen render")
+	if lines := identities(at, vms); len(lines) > 0 {
+		f.Next("or, if it was never committed, write into "+at.Spec+" what the state has, then render", append(lines, "stackgen render")...)
+	} else {
+		f.Next("or, if it was never committed, render: it says what the specs must have", "stackgen render")
+	}
 	return true
+}
+
+// identities are the lines for the spec that say which VMs a state has, as far as the
+// spec does not: a render decides the same then. There are none if the spec cannot say
+// that of all of them: members of a group have no entries of their own.
+func identities(at *place, vms []Resource) []string {
+	var out []string
+	for _, r := range vms {
+		i := slices.IndexFunc(at.VMs, func(v *schema.VM) bool { return v.Key == r.Key })
+		if i < 0 || at.VMs[i].Path != "vms."+r.Key || at.VMs[i].Node == "" {
+			return nil
+		}
+		v := at.VMs[i]
+		if v.Adopt {
+			continue
+		}
+		if v.VMID == 0 {
+			out = append(out, specLine(v, fmt.Sprintf("vmid: %d", r.VMID)))
+		}
+		for n := range min(len(v.MACs), len(r.MACs)) {
+			if v.MACs[n] == "" {
+				out = append(out, fmt.Sprintf("mac: %s  # networks of %s, entry %d", r.MACs[n], v.Key, n+1))
+			}
+		}
+	}
+	return out
 }
 
 // NotJudged reports whether findings of Judge say that nothing of a stack could be
@@ -101,7 +132,7 @@ func (j *judge) useRecorded(f *finding.Finding, at *place) {
 	}
 	endpoint := "https://" + host + ":8006/"
 	if at.Proxmox.Endpoint != "" {
-		f.Next("use an endpoint of the recorded cluster in "+at.Spec, fmt.Sprintf("proxmox: {endpoint: %q}", endpoint))
+		f.Next("use an endpoint of the recorded cluster in "+at.Spec+", then render", fmt.Sprintf("endpoint: %q  # proxmox", endpoint), "stackgen render")
 		return
 	}
 	f.Next("use an endpoint of the recorded cluster", "export PROXMOX_VE_ENDPOINT="+shell.Word(endpoint))

@@ -59,8 +59,13 @@ func (c Command) Misled() (*finding.Finding, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be split into words: %w", name, err)
 		}
-		if row, _ := c.refused(words, permitted); row != nil {
-			return c.misled(name+" "+row.reason, "remove it"+row.what, "unset "+name), nil
+		if row, flag := c.refused(words, permitted); row != nil {
+			f := c.misled(name+" "+row.reason, "remove it"+row.what, "unset "+name)
+			if flag == "backend-config" { // init has run before this check
+				f.Steps = nil
+				f.Next("remove it, then initialize the units again", "unset "+name, c.initialize())
+			}
+			return f, nil
 		}
 		if len(positional(words)) > 0 {
 			return c.misled(name+" gives every run a plan file", "remove it", "unset "+name), nil
@@ -83,10 +88,16 @@ func (c Command) Misled() (*finding.Finding, error) {
 	case named == "" && c.Workspace != "" && c.Workspace != "default":
 		return c.misled("workspace "+c.Workspace+" is selected"+other, "select the default workspace", lock.InUnit(c.Unit.Stack, c.Unit.Unit, "terragrunt workspace select default")), nil
 	case c.Backend != "":
-		f := c.misled("the unit was initialized with another backend than the one that was read", "initialize it again", lock.InUnit(c.Unit.Stack, c.Unit.Unit, "terragrunt init -reconfigure"))
+		f := c.misled("the unit was initialized with another backend than the one that was read", "initialize the units again", c.initialize())
 		return f.Because("%s", c.Backend), nil
 	}
 	return nil, nil
+}
+
+// initialize is the line that initializes all units of the stack with their own backends:
+// what misled one of them was there for the others, too.
+func (c Command) initialize() string {
+	return "(cd stacks/" + c.Unit.Stack + " && terragrunt stack run init -- -reconfigure)"
 }
 
 // misled is the finding about a run that does something else than it should.

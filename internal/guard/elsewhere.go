@@ -115,7 +115,8 @@ func (s *subject) usedBy(copies []cluster.Copy, own []string) {
 		for _, c := range copies {
 			s.Next(fmt.Sprintf("if %d is a copy, such as a restored backup, give its NICs other MACs, or destroy it; then run preflight again", c.VMID), newMACs(c)...)
 			if c.Kind == cluster.KindVM && s.hasEntry() {
-				s.Next(fmt.Sprintf("or, if VM %d is the right one, use it: %sadopt it, and import it", c.VMID, s.removeFirst()), s.adoptCopy(c)...)
+				s.Next(fmt.Sprintf("or, if VM %d is the right one, use it: give the NICs of %d other MACs, %sadopt it, and import it", c.VMID, s.VMID, s.removeFirst()),
+					append(newMACs(cluster.Copy{Guest: s.guest, MACs: had}), s.adoptCopy(c)...)...)
 			}
 		}
 	}

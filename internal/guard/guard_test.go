@@ -150,12 +150,12 @@ func TestMissingDNSKey(t *testing.T) {
 func TestPlanStateBeforeItsRefresh(t *testing.T) {
 	const vm = `"address":"a","mode":"managed","type":"proxmox_virtual_environment_vm","index":"web1"`
 	got, err := ParseState([]byte(`{"format_version":"1.2","planned_values":{},"prior_state":{"values":{"root_module":{"resources":[{` + vm +
-		`,"values":{"id":"100","vm_id":100,"name":"erp","network_device":[{"mac_address":"BC:24:11:00:00:02"}]}}]}}},"resource_drift":[{` + vm +
-		`,"change":{"actions":["update"],"before":{"vm_id":100,"name":"web1","network_device":[{"mac_address":"bc:24:11:00:00:01"}]}}}]}`))
+		`,"values":{"id":"100","vm_id":100,"name":"erp","node_name":"pve2","network_device":[{"mac_address":"BC:24:11:00:00:02"}]}}]}}},"resource_drift":[{` + vm +
+		`,"change":{"actions":["update"],"before":{"vm_id":100,"name":"web1","node_name":"pve1","network_device":[{"mac_address":"bc:24:11:00:00:01"}]}}}]}`))
 	if err != nil || len(got.Resources) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if r := got.Resources[0]; r.VMID != 100 || r.Name != "web1" || !reflect.DeepEqual(r.MACs, []string{"BC:24:11:00:00:01"}) {
+	if r := got.Resources[0]; r.VMID != 100 || r.Name != "web1" || r.Node != "pve1" || !reflect.DeepEqual(r.MACs, []string{"BC:24:11:00:00:01"}) {
 		t.Errorf("got %+v", r)
 	}
 }

@@ -1,57 +1,299 @@
 package guard
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
+	"stackgen/schema"
 )
 
-// compareHardware reports what the first plan after an import would change,
-// because the spec has other hardware than the VM. It does not block, since the
-// change may be intended: a clone has the hardware of its template, and after a
-// lost state the plan removes what the spec does not name. It blocks only what
-// would replace the VM.
-func (s *subject) compareHardware() {
-	if s.match.VM == nil || s.guest.Config == nil || len(s.guest.Config.Raw) == 0 || s.profile == nil || s.profile.IgnoreAll {
+// updates reports what an apply would change of a VM, and blocks what would harm it.
+// Without a plan, it compares spec and configuration: after an import, the provider
+// has read all of it; otherwise what the state makes it read.
+func (s *subject) updates() {
+	if s.Destroy || s.Stops() || len(s.states) > 0 && s.Planned[UnitID{s.Stack, s.Unit}] || s.match.VM == nil || s.guest.Config == nil || len(s.guest.Config.Raw) == 0 || s.profile == nil || s.profile.IgnoreAll {
 		return
 	}
-	differences := hardware.Read(s.guest).Differences(s.match.VM, s.profile.Ignores)
-	var lines, commands []string
-	unsupported := false
+	reading := hardware.Read(s.guest)
+	found := reading.Differences(s.match.VM, s.profile.Ignores)
+	vm := s.effects()
+	imported := len(s.states) == 0
+	var changes []effect.Change
+	var differences []hardware.Difference
+	for _, d := range found {
+		seen := d.Changes
+		if !imported {
+			seen = s.states[0].Values.Read(d.Changes, s.states[0].Cloned)
+		}
+		if s.match.Why == cluster.HalfMade && imported {
+			seen = replacing(seen) // its hardware is that of the template, and the spec replaces that
+		}
+		if imported || len(seen) > 0 {
+			changes, differences = append(changes, seen...), append(differences, d)
+		}
+	}
+	if !imported {
+		changes = append(changes, s.onlyInSpec(vm, changes)...)
+		changes = append(changes, unreadDisks(vm, changes)...)
+	}
+	var along []hardware.Along
+	if s.match.Why != cluster.HalfMade {
+		along = reading.Along(s.match.VM, changes)
+	}
+	for _, a := range along {
+		changes = append(changes, a.Change)
+		if imported {
+			s.Because("%s is %s in Proxmox VE: the first plan after the import makes it %s, with the other changes", a.Name(), a.Was, a.Is)
+		}
+	}
+	if s.next = effect.RefuseNeedless(vm.Updates(changes), s.Settles); len(differences)+len(s.next) > 0 {
+		s.changes(vm, s.next, differences)
+	}
+	if !imported { // the ways to avoid a difference avoid what goes along with it
+		s.Steps = append(s.Steps, leaveAlong(s.match.VM, s.at.Spec, along)...)
+	}
+}
+
+// leaveAlong are the steps that leave what an update would change along with others.
+func leaveAlong(v *schema.VM, spec string, along []hardware.Along) []finding.Step {
+	f := &finding.Finding{}
+	for _, a := range along {
+		if v != nil && a.Line != "" {
+			f.Next(a.What+", write into "+spec, specLine(v, a.Line))
+		}
+	}
+	return f.Steps
+}
+
+// onlyInSpec are what the VM has as the spec says, and the state does not: a plan sets it,
+// and the provider restarts the VM for that if it may.
+func (s *subject) onlyInSpec(vm *effect.VM, changes []effect.Change) []effect.Change {
+	if s.importing() || s.Kind == finding.Settling && !(vm.Restarts && vm.Running) {
+		return nil // the import leaves it out, or the finding says so
+	}
+	state, defaults := s.states[0].Values, schema.DefaultBlocks()
+	var out []effect.Change
+	for i := range schema.VMFields {
+		f := &schema.VMFields[i]
+		top, v := f.Attribute(), s.match.VM.Values.Get(f.Key)
+		same := func(c effect.Change) bool { return c.Path == top || strings.HasPrefix(c.Path, top+".") }
+		switch {
+		case slices.ContainsFunc(defaults, func(b schema.DefaultBlock) bool { return b.Name == top }): // see below
+		case v == nil || v.Off() || top == "" || s.profile.Ignores(top) || !state.Knows(top) || slices.ContainsFunc(changes, same) || slices.ContainsFunc(out, same):
+		case len(v.List()) > 0 && f.Type == schema.List && f.Elem.Type == schema.Object && !state.Has(top), f.Type == schema.Object && !state.Has(top):
+			out = append(out, effect.Change{Path: top, Is: "as it is", Whole: true, Held: true})
+		}
+	}
+	_, left := s.unreadable(&s.states[0])
+	return append(out, changesOf(left)...)
+}
+
+// replacing are the changes that destroy the VM.
+func replacing(changes []effect.Change) []effect.Change {
+	var out []effect.Change
+	for _, c := range changes {
+		if _, harm := (&effect.VM{}).Does(c); harm == effect.Replaces {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// effects is what decides what an update does to the VM.
+func (s *subject) effects() *effect.VM {
+	vm := vmEffects(s.guest, permitsRestart(s.match.VM))
+	vm.Restarts = vm.Permits || len(s.states) == 0 || s.importing() // an import leaves reboot_after_update out
+	if len(s.states) > 0 {
+		vm.State = s.states[0].Values
+	}
+	vm.Keeps, vm.IgnoresDisks = diskInterfaces(s.match.VM), s.profile.Ignores("disk")
+	agent := s.match.VM.Values.Get("agent")
+	vm.NewAgent = waitsForAgent(s.guest, agent.Get("enabled").Bool(), agent.Get("timeout").Str())
+	if len(s.states) > 0 && !s.importing() {
+		for _, block := range s.Settles {
+			vm.Settling = append(vm.Settling, effect.Change{Path: block, Is: "as it is", Whole: true, Held: true})
+		}
+	}
+	return vm
+}
+
+// changes adds what an update does to the finding.
+func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []hardware.Difference) {
+	imported, halfMade := len(s.states) == 0, s.match.Why == cluster.HalfMade
+	summary := effect.Summary(updates)
 	switch {
-	case slices.ContainsFunc(differences, func(d hardware.Difference) bool { return d.Replaces }):
-		s.Severity, s.Import, s.Reason = finding.Blocked, "", s.Reason+"; the first plan after the import would replace it"
-	case len(differences) > 0 && s.match.Why == cluster.HalfMade:
+	case imported && halfMade:
 		s.Reason += "; the first plan after the import configures it"
-	case len(differences) > 0:
+	case imported:
 		s.Reason += "; the first plan after the import would change it"
+	case s.Kind == finding.Managed:
+		s.Reason = "an apply changes " + summary
+	default:
+		s.Reason += "; an apply changes " + summary
 	}
 	for i := range differences {
-		d := &differences[i]
-		s.Differs = append(s.Differs, d.Difference)
-		if s.match.Why == cluster.HalfMade && !d.Replaces {
-			continue // its hardware is that of the template, and the spec replaces that
+		if d := &differences[i]; imported {
+			s.Differs = append(s.Differs, d.Difference)
+			if !halfMade {
+				s.Because("%s%s", d, disturbs(vm, d.Changes))
+			}
 		}
-		s.Because("%s", d)
+	}
+	harms := harmsOf(updates)
+	addUpdates(s.Finding, updates, !imported || halfMade)
+	if len(harms) > 0 {
+		if !slices.Contains(harms, effect.Restarts) { // without its import file, an apply does not restart the VM
+			s.Steps = nil
+		}
+		s.Is(finding.WouldHarm, harmReason(harms))
+		s.Import = ""
+		if imported {
+			s.Reason = "after its import, " + s.Reason
+		}
+	}
+	switch {
+	case imported && !halfMade:
+		s.Steps = append(s.Steps, keepSteps(s.match.VM, s.at.Spec, differences, s.String())...)
+	case len(harms) > 0:
+		s.Steps = append(s.Steps, detachedSteps(s.match.VM, s.at.Spec, s.guest, updates, s.stateRemove(s.Resource))...)
+		s.Steps = append(s.Steps, keepHarmed(s.match.VM, s.at.Spec, s.guest, updates)...)
+	}
+	if slices.Contains(harms, effect.Needless) {
+		s.Add(withoutRestart(s.at.Spec, s.line("restart: false")))
+	}
+	s.Steps = append(s.Steps, growFirst(s.match.VM, s.at.Spec, s.guest, updates, len(vm.Settling) > 0)...)
+	s.Steps = append(s.Steps, harmSteps(s.guest, updates, s.at.Spec, s.line)...)
+	firstStep(s.Steps)
+}
+
+// disturbs says what changes do to a VM that runs, if it notices.
+func disturbs(vm *effect.VM, changes []effect.Change) string {
+	for _, u := range vm.Updates(changes) {
+		if u.Harm == effect.Repeats {
+			return ", and so does every later apply"
+		}
+		if u.Harm != "" && u.Harm != effect.Replaces && u.Harm != effect.Shrinks {
+			return ", and " + u.Does
+		}
+	}
+	return ""
+}
+
+// addUpdates adds updates to a finding, also as evidence if that does not name them.
+func addUpdates(f *finding.Finding, updates []effect.Update, evidence bool) {
+	for _, u := range updates {
+		f.Updates = append(f.Updates, finding.Update{Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm), Interrupts: u.Interrupts(), Unasked: u.Unasked})
+		if evidence {
+			f.Because("%s", u)
+		}
+	}
+}
+
+// keepSteps are the steps that leave the VM as it is. adopts is its name for the command
+// adopt, if an import comes first.
+func keepSteps(v *schema.VM, spec string, differences []hardware.Difference, adopts string) []finding.Step {
+	var lines, commands []string
+	unsupported := false
+	for i := range differences {
+		d := &differences[i]
 		commands = append(commands, d.Commands...)
 		if d.Line != "" {
-			lines = append(lines, s.line(d.Line))
+			lines = append(lines, specLine(v, d.Line))
 		}
 		unsupported = unsupported || d.Line == "" && len(d.Commands) == 0 && !d.Absent()
 	}
+	f := &finding.Finding{}
 	if len(lines) > 0 {
-		s.Next("to keep the hardware of the VM, write into "+s.at.Spec, lines...)
+		f.Next("to keep the hardware of the VM, write into "+spec, lines...)
 		// Other VMs have no entry of their own; adopt --match writes all or nothing.
-		if s.match.VM.Path == "vms."+s.Key && len(commands) == 0 && !unsupported {
-			s.Add(finding.Step{What: "or let stackgen write it", Lines: []finding.Line{{Text: "stackgen adopt --match {}", Items: []string{s.String()}, Sep: " "}}})
+		if adopts != "" && v.Path == "vms."+v.Key && len(commands) == 0 && !unsupported {
+			f.Add(finding.Step{What: "or let stackgen write it", Lines: []finding.Line{{Text: "stackgen adopt --match {}", Items: []string{adopts}, Sep: " "}}})
 		}
 	}
 	if len(commands) > 0 {
-		s.Next("or change the VM instead, on any node, then run preflight again", commands...)
+		f.Next("or change the VM instead, on any node, then run preflight again", commands...)
 	}
-	if unsupported {
-		s.Next("to keep hardware that a spec has no property for, write into "+s.at.Spec, s.line("profile: adopted"))
+	if unsupported && adopts != "" {
+		f.Next("to keep hardware that a spec has no property for, write into "+spec, specLine(v, "profile: adopted"))
 	}
+	return f.Steps
+}
+
+// keepHarmed are the steps that keep what updates would harm.
+func keepHarmed(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update) []finding.Step {
+	lost := map[string][]string{} // devices that only the VM has, by property
+	for _, u := range updates {
+		if u.Harm == effect.Detaches || u.Harm == effect.Unplugs {
+			lost[u.Key()] = append(lost[u.Key()], u.Device)
+		}
+	}
+	vm := hardware.Read(g)
+	differences := slices.DeleteFunc(vm.Differences(v, func(string) bool { return false }), func(d hardware.Difference) bool {
+		return !slices.ContainsFunc(updates, func(u effect.Update) bool {
+			return u.Harm != "" && u.Harm != effect.Together && u.Key() == d.Field
+		}) || d.Field == "disks" && len(detached(updates)) > 0 // the line is in another step
+	})
+	for i := range differences {
+		if d := &differences[i]; len(lost[d.Field]) > 0 {
+			d.Line = cmp.Or(vm.Keep(v, d.Field, lost[d.Field]), d.Line)
+		}
+	}
+	steps := keepSteps(v, spec, differences, "")
+	if resize := resizeUnread(v, g, updates, lost["disks"]); len(resize) > 0 && len(steps) > 0 {
+		steps[0].What += ", and resize the disk yourself: the provider does not, together with a disk that it does not know"
+		steps[0].Lines = append(steps[0].Lines, finding.Lines(resize...)...)
+	}
+	return steps
+}
+
+// growFirst is the step that makes two applies of one that would grow a disk together
+// with a change that needs a restart: the disk first, unless the spec cannot leave out
+// all such changes.
+func growFirst(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update, settling bool) []finding.Step {
+	if !slices.Contains(harmsOf(updates), effect.Together) || slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Implied }) {
+		return nil
+	}
+	lines := map[string]string{} // by property
+	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {
+		if d.Line != "" {
+			lines[d.Field] = specLine(v, d.Line)
+		}
+	}
+	var keep []string
+	for _, u := range updates {
+		line := lines[u.Key()]
+		switch {
+		case !effect.NeedsRestart(u.Change):
+		case line == "":
+			settling = true
+		case !slices.Contains(keep, line):
+			keep = append(keep, line)
+		}
+	}
+	f := &finding.Finding{}
+	switch {
+	case !settling && len(keep) > 0:
+		f.Next("to grow the disk first, keep the other values until it has grown: write into "+spec, keep...)
+	case lines["disks"] != "":
+		f.Next("to grow the disk with the apply after this one, keep the disks of the VM until then: write into "+spec, lines["disks"])
+	}
+	return f.Steps
+}
+
+// harmReason joins harms to one reason.
+func harmReason(harms []effect.Harm) string {
+	words := make([]string, 0, len(harms))
+	for i, h := range harms {
+		text := string(h)
+		if i > 0 {
+			text = strings.Replace(text, "an apply ", "the apply ", 1)
+		}
+		words = append(words, text)
+	}
+	return strings.Join(words, "; ")
 }

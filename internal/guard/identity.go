@@ -44,6 +44,7 @@ func (s *subject) conflict() bool {
 		}
 	}
 	s.Because("%s", describe(s.guest))
+	s.waitingNICs()
 	s.history()
 	s.Next("inspect it: an apply would change or destroy it", inspect(s.guest))
 	s.rightVM()
@@ -151,8 +152,15 @@ func (s *subject) anotherVM() {
 		what += "remove yours from the state, "
 		lines = append(lines, s.stateRemove(s.states[0].Address))
 	}
-	if s.match.VM != nil {
-		what += "give yours a new key in " + s.at.Spec + ", for another VMID, and forget the old key"
+	if vm := s.match.VM; vm != nil {
+		key := "a new key"
+		switch {
+		case vm.Adopt && vm.Template != nil:
+			key += " without `adopt`"
+		case vm.Adopt:
+			key += " with a template instead of `adopt`"
+		}
+		what += "give yours " + key + " in " + s.at.Spec + ", for another VMID, and forget the old key"
 		lines = append(lines, finding.Entries("forgotten", s.Key), finding.Line{Text: "stackgen render"})
 	}
 	if len(lines) > 0 {

@@ -10,6 +10,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"stackgen/internal/finding"
+	"stackgen/schema"
 )
 
 // An ImportPlan is what a plan with an import file would do.
@@ -20,11 +21,13 @@ type ImportPlan struct {
 	Imports int
 	Counts  map[tfjson.Action]int
 	Changes []string // a line for each change
+	Settles int      // updates that set only what an import cannot read
 	errored bool
 }
 
-// ReadImportPlan counts what a plan would do.
-func ReadImportPlan(u UnitID, plan *Plan, want int) ImportPlan {
+// ReadImportPlan counts what a plan would do. settling are the attributes that settling
+// VMs get, by their keys.
+func ReadImportPlan(u UnitID, plan *Plan, want int, settling map[string][]string) ImportPlan {
 	p := ImportPlan{Unit: u, Want: want, Counts: map[tfjson.Action]int{}, errored: plan.Errored}
 	for _, c := range plan.ResourceChanges {
 		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil {
@@ -36,14 +39,39 @@ func ReadImportPlan(u UnitID, plan *Plan, want int) ImportPlan {
 		if c.Change.Actions.NoOp() {
 			continue
 		}
+		changed := changedAttributes(c.Change)
+		if c.Change.Actions.Update() && c.Type == TypeVM && settlesOnly(changed, settling[keyOf(c)]) {
+			p.Settles++
+			continue
+		}
 		var names []string
 		for _, a := range c.Change.Actions {
 			p.Counts[a]++
 			names = append(names, string(a))
 		}
-		p.Changes = append(p.Changes, fmt.Sprintf("%s %s: %s", strings.Join(names, " and "), c.Address, strings.Join(changedAttributes(c.Change), ", ")))
+		p.Changes = append(p.Changes, fmt.Sprintf("%s %s: %s", strings.Join(names, " and "), c.Address, strings.Join(changed, ", ")))
 	}
 	return p
+}
+
+// Settling are the attributes that the next apply sets of the settling VMs of a unit,
+// by their keys.
+func Settling(u UnitID, verdicts []finding.Finding) map[string][]string {
+	out := map[string][]string{}
+	for _, v := range verdicts {
+		if v.Stack == u.Stack && v.Unit == u.Unit && v.Type == finding.VM && len(v.Settles) > 0 {
+			out[v.Key] = v.Settles
+		}
+	}
+	return out
+}
+
+// settlesOnly reports whether nothing is changed but what settles, and what the
+// provider reads again after any change.
+func settlesOnly(changed, settling []string) bool {
+	return len(settling) > 0 && !slices.ContainsFunc(changed, func(name string) bool {
+		return !slices.Contains(settling, name) && !slices.ContainsFunc(schema.AttributesAt(name), func(a schema.Attribute) bool { return a.Change == schema.Noise })
+	})
 }
 
 // Exact reports whether the plan does all the imports and nothing else.

@@ -17,6 +17,14 @@ func TestReadImportPlan(t *testing.T) {
 		return &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Address: "vm.this",
 			Change: &tfjson.Change{Actions: actions, Importing: &tfjson.Importing{ID: "pve1/300"}, Before: map[string]any{"cores": 2, "tags": "a"}, After: map[string]any{"cores": 4, "tags": "a"}}}
 	}
+	updates := func(key string, attributes ...string) *tfjson.ResourceChange {
+		before, after := map[string]any{}, map[string]any{}
+		for _, a := range attributes {
+			before[a], after[a] = "x", "y"
+		}
+		return &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Type: TypeVM, Address: "vm." + key, Index: key,
+			Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionUpdate}, Before: before, After: after}}
+	}
 	creates := &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Address: "vm.this", Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionCreate}}}
 	reads := &tfjson.ResourceChange{Mode: tfjson.DataResourceMode, Address: "data.x", Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionRead}}}
 	for name, c := range map[string]struct {
@@ -26,14 +34,17 @@ func TestReadImportPlan(t *testing.T) {
 		exact   bool
 		lines   []string
 	}{
-		"imports only":          {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), reads}, want: 1, exact: true},
-		"an import is missing":  {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop)}, want: 2},
-		"an import changes":     {changes: []*tfjson.ResourceChange{imports(tfjson.ActionUpdate)}, want: 1, lines: []string{"update vm.this: cores"}},
-		"something is created":  {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), creates}, want: 1, lines: []string{"create vm.this: all of it"}},
-		"the plan has an error": {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop)}, want: 1, errored: true},
+		"imports only":             {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), reads}, want: 1, exact: true},
+		"another VM settles":       {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), updates("a", "reboot_after_update", "ipv4_addresses")}, want: 1, exact: true},
+		"another VM changes":       {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), updates("a", "agent", "memory")}, want: 1, lines: []string{"update vm.a: agent, memory"}},
+		"a VM that was not judged": {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), updates("b", "agent")}, want: 1, lines: []string{"update vm.b: agent"}},
+		"an import is missing":     {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop)}, want: 2},
+		"an import changes":        {changes: []*tfjson.ResourceChange{imports(tfjson.ActionUpdate)}, want: 1, lines: []string{"update vm.this: cores"}},
+		"something is created":     {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), creates}, want: 1, lines: []string{"create vm.this: all of it"}},
+		"the plan has an error":    {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop)}, want: 1, errored: true},
 	} {
 		plan := &Plan{Plan: tfjson.Plan{ResourceChanges: c.changes}, Errored: c.errored}
-		got := ReadImportPlan(UnitID{"lab", "proxmox-vm"}, plan, c.want)
+		got := ReadImportPlan(UnitID{"lab", "proxmox-vm"}, plan, c.want, map[string][]string{"a": {"reboot_after_update", "agent"}})
 		if got.Exact() != c.exact || !slices.Equal(got.Changes, c.lines) {
 			t.Errorf("%s: exact %v, %q; want %v, %q", name, got.Exact(), got.Changes, c.exact, c.lines)
 		}

@@ -110,6 +110,8 @@ func (j *judge) stale(at *place) {
 			switch {
 			case id == f.Import || j.Running && f.Stops():
 				continue
+			case found && len(j.settled[f.Address]) > 0:
+				outdated(f, "its import block is left over", "%s still imports it: an apply would unset %s", importPath(u), strings.Join(j.settled[f.Address], ", "))
 			case f.Import == "" && j.withoutEffect(at, f, id):
 				f.Because("%s still imports it, without effect: it is in state", importPath(u))
 			case !found:
@@ -144,9 +146,13 @@ func (j *judge) withoutEffect(at *place, f *finding.Finding, id string) bool {
 	return false
 }
 
-// outdated says that an import file is not right.
+// outdated says that an import file is not right. Where something else stops an apply,
+// another file is no way out of that.
 func outdated(f *finding.Finding, reason, format string, args ...any) {
 	f.Because(format, args...)
+	if f.Stops() {
+		return
+	}
 	if f.Severity == finding.OK {
 		f.Severity = finding.Outdated
 		f.Reason = strings.TrimPrefix(f.Reason+"; "+reason, "; ")

@@ -23,6 +23,7 @@ type Input struct {
 	Destroy   bool               // whole stacks are about to be destroyed, as the user says
 	NoDNSKey  bool               // DNS_UPDATE_KEYSECRET is not set where the apply would run
 	Partial   bool               // the run has not all units of the stack
+	Planned   map[UnitID]bool    // units whose plans are judged, too
 	Running   bool               // the run has begun: an import file without effect is right
 
 	LostLocks   []string // stacks that were rendered, and that the lock on disk does not have
@@ -35,7 +36,7 @@ type Input struct {
 func Judge(in Input) []finding.Finding {
 	x := newIndex(in)
 	matches := x.match(in)
-	j := &judge{Input: in, index: x, all: matches, kinds: map[string]finding.Kind{}, listed: map[int]bool{},
+	j := &judge{Input: in, index: x, all: matches, kinds: map[string]finding.Kind{}, listed: map[int]bool{}, settled: map[finding.Address][]string{},
 		unidentified: in.Inventory.Unidentified()}
 	j.addMatches(matches)
 	for _, s := range in.Project.Stacks {
@@ -50,6 +51,7 @@ func Judge(in Input) []finding.Finding {
 		j.pools(at)
 		j.otherState(at)
 		j.vms(at)
+		j.likely(at)
 		j.records(at)
 		j.unlisted(at)
 	}
@@ -75,6 +77,8 @@ type judge struct {
 	out    []finding.Finding
 	kinds  map[string]finding.Kind // of VMs that were judged, by stack/key
 	listed map[int]bool            // guests that a finding names
+
+	settled map[finding.Address][]string // what an import block that is left over would unset
 
 	unidentified int // guests whose MAC addresses were not read
 }
@@ -127,7 +131,7 @@ func (j *judge) quorum() {
 			continue
 		}
 		was := f.Kind
-		f.Evidence, f.Steps, f.Differs, f.Import = nil, nil, nil, ""
+		f.Evidence, f.Steps, f.Differs, f.Updates, f.Import = nil, nil, nil, nil, ""
 		f.Is(finding.Unknown, "the cluster has no quorum: writes fail, some of them after the disks are deleted").Because("with quorum: %s", was)
 		f.Next("start the missing nodes, then run preflight again", "pvecm status")
 	}

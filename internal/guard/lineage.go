@@ -73,7 +73,7 @@ func StateNotes(in Input, found []finding.Finding) []string {
 // adopts reports whether an apply can import a VM of a stack.
 func adopts(found []finding.Finding, stack string) bool {
 	for i := range found {
-		if f := &found[i]; f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Adopt {
+		if f := &found[i]; f.Stack == stack && f.Type == finding.VM && (f.Kind == finding.Adopt || f.Kind == finding.WouldHarm && len(f.Differs) > 0) {
 			return true
 		}
 	}

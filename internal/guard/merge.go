@@ -23,7 +23,11 @@ func Merge(found, plans []finding.Finding) []finding.Finding {
 			first, second = p, out[i]
 		}
 		merged := &out[i]
-		merged.Kind, merged.Severity, merged.Reason, merged.Import = first.Kind, first.Severity, first.Reason, ""
+		merged.Kind, merged.Severity, merged.Reason = first.Kind, first.Severity, first.Reason
+		merged.Updates = append(slices.Clone(out[i].Updates), p.Updates...)
+		if first.Severity != finding.OK {
+			merged.Import = ""
+		}
 		merged.Evidence, merged.Steps = slices.Clone(first.Evidence), slices.Clone(first.Steps)
 		more := second.Evidence
 		if second.Severity != finding.OK && second.Reason != first.Reason {

@@ -77,9 +77,9 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 // VMID, or nil.
 func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest) lock.ObservedVM {
 	v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID, Gone: gone(in, stack, l, e)}
-	certain := f.VMID == v.VMID && (f.Kind == finding.Managed || f.Kind == finding.Adopt || f.Kind == finding.Moved)
+	certain := f.VMID == v.VMID && (f.Kind.Exists() || f.Kind == finding.Adopt)
 	if certain && g != nil {
-		v.Fingerprint = g.Fingerprint()
+		v.Fingerprint, v.Node = g.Fingerprint(), g.Node
 		if g.Config != nil {
 			v.Addresses = g.Config.Address
 		}
@@ -96,12 +96,13 @@ func observeCluster(in Input, stack string, l *lock.Stack, found []finding.Findi
 	if slices.Contains(in.NewClusters, stack) {
 		return in.Inventory.Identity()
 	}
-	has := func(kinds ...finding.Kind) bool {
-		return slices.ContainsFunc(found, func(f finding.Finding) bool {
-			return f.Stack == stack && f.Type == finding.VM && slices.Contains(kinds, f.Kind)
-		})
+	gone, exists := false, false
+	for _, f := range found {
+		if f.Stack == stack && f.Type == finding.VM {
+			gone, exists = gone || f.Kind == finding.Gone, exists || f.Kind.Exists()
+		}
 	}
-	if l.Cluster == nil && has(finding.Gone) && !has(finding.Managed, finding.Moved) {
+	if l.Cluster == nil && gone && !exists {
 		return nil
 	}
 	return in.Inventory.Observed(l.Cluster)

@@ -104,6 +104,13 @@ func (j *judge) pool(at *place) {
 	case found == nil && len(states) > 0:
 		f.Is(finding.Gone, "in state, and not in the cluster any more")
 		f.Add(finding.Step{What: "to create it again, remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, lock.UnitPool, states[0].Address)}})
+	case found == nil && len(j.Inventory.CreatePool(id)) > 0:
+		for _, o := range j.Inventory.CreatePool(id) {
+			f.Is(finding.CannotCreate, o.Reason).Because("%s", strings.Join(o.Evidence, ", "))
+			for _, r := range o.Remedies {
+				f.Next(r.What, r.Commands...)
+			}
+		}
 	case found == nil:
 		f.Is(finding.Create, "the cluster has no pool of this name")
 	case len(states) > 0 && j.Destroy && j.poolInUse(f, at, id):

@@ -5,7 +5,6 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/shell"
 )
 
 // present judges a VM whose VMID a guest has.
@@ -20,7 +19,11 @@ func (s *subject) present() {
 	case s.copied(), s.otherLock(), s.tainted(), s.agentBlocks(), s.vlanRange(), s.deviceGap(), s.onOtherNode(), s.protected():
 	default:
 		s.agrees()
+		s.settles()
+		s.waits()
+		s.updates()
 		s.held()
+		s.cannotUpdate()
 	}
 }
 
@@ -39,36 +42,17 @@ func (s *subject) agrees() {
 			s.Reason = "half made: cloned by an apply that was interrupted before it configured the VM"
 		}
 		s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
-		s.compareHardware()
+	case s.Kind == finding.Migrate:
+		return
 	case moved:
 		s.Is(finding.Moved, "on another node than the spec says; its profile ignores that")
+		if s.Destroy {
+			s.Reason = "on another node than the spec says; it is destroyed there"
+		}
 	default:
 		s.Is(finding.Managed, "state and cluster agree").Because("%s", s.proof())
 	}
 	if moved {
 		s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
 	}
-}
-
-// online is the option that migrates a running VM.
-func online(g *cluster.Guest) string {
-	if g.Status == "running" {
-		return " --online 1"
-	}
-	return ""
-}
-
-// onOtherNode is a VM on another node than the spec says, where the profile does
-// not ignore that.
-func (s *subject) onOtherNode() bool {
-	if s.guest.Node == s.entry.Node || s.entry.Node == "" || s.profile == nil || s.profile.Ignores("node_name") {
-		return false
-	}
-	s.Is(finding.Moved, "on another node than the spec says, and profile "+s.profile.Name+" does not ignore that: an apply would destroy it and create it there")
-	s.Severity = finding.Blocked
-	s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
-	s.Next("to leave it there, write into "+s.at.Spec, s.line("node: "+s.guest.Node))
-	s.Next("or migrate it back first", "pvesh create "+shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/migrate", s.guest.Node, s.guest.VMID))+" --target "+shell.Word(s.entry.Node)+online(s.guest))
-	s.Next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec, "profiles: {"+s.profile.Name+": {ignore_changes: [node_name, ...]}}")
-	return true
 }

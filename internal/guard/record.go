@@ -69,6 +69,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		f.IPv4 = known[0]
 	}
 	answer := j.index.records[strings.ToLower(name)]
+	defer j.withoutAddress(at, f, vm)
 	switch {
 	case unreadable != "":
 		stateUnknown(f, unreadable)
@@ -147,7 +148,7 @@ func compareTTL(f *finding.Finding, r schema.Record, answer *cluster.Record) {
 func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.Record, answer *cluster.Record) {
 	addresses := strings.Join(answer.Addresses, " ")
 	expected := j.addresses(at, vm)
-	exists := slices.Contains([]finding.Kind{finding.Adopt, finding.Managed, finding.Moved, finding.Busy}, j.kinds[at.Name+"/"+vm.Key])
+	exists := j.exists(at, vm)
 	switch {
 	case len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0]):
 		f.Is(finding.Adopt, "in DNS with the VM's address, and in no state").Because("DNS has %s", addresses)

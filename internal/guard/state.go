@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"stackgen/internal/lock"
-	"stackgen/schema"
 )
 
 // The resource types that verdicts are about.
@@ -39,52 +37,6 @@ type UnitState struct {
 	Unreadable string // why it could not be read
 	Lineage    string // tells it from a state that another project or checkout began; empty if the source does not say
 	Resources  []Resource
-}
-
-// A Resource is one instance in a state.
-type Resource struct {
-	Address string
-	Type    string
-	Key     string // of for_each
-	ID      string
-	VMID    int // of a VM
-	Node    string
-	Name    string
-	MACs    []string
-	Wait    string // how long the provider waits for the agent: "" if it does not
-	Tainted bool
-	Planned bool     // of a VM: no read followed its creation, so its values are those of the plan
-	Cloned  bool     // it was made by a clone, of which the provider reads only what the spec says
-	Blocks  []string // of a VM: those of schema.StickyBlocks that it has
-}
-
-// instance is one resource of a state in the form that `tofu show -json` gives
-// it.
-type instance struct {
-	Address string          `json:"address"`
-	Mode    string          `json:"mode"`
-	Type    string          `json:"type"`
-	Index   json.RawMessage `json:"index"`
-	Tainted bool            `json:"tainted"`
-	Deposed string          `json:"deposed_key"`
-	Values  json.RawMessage `json:"values"`
-}
-
-// values are the attributes that verdicts need.
-type values struct {
-	ID      any               `json:"id"`
-	VMID    any               `json:"vm_id"`
-	Node    string            `json:"node_name"`
-	Name    string            `json:"name"`
-	Clone   []json.RawMessage `json:"clone"`
-	Read    json.RawMessage   `json:"mac_addresses"` // null until the provider has read the VM
-	Devices []struct {
-		MAC string `json:"mac_address"`
-	} `json:"network_device"`
-	Agent []struct {
-		Enabled *bool   `json:"enabled"`
-		Timeout *string `json:"timeout"`
-	} `json:"agent"`
 }
 
 type module struct {
@@ -202,7 +154,7 @@ func stateOfPlan(body []byte) (UnitState, error) {
 			gone = append(gone, d.resource())
 		case d.Change.Actions[0] == "update" && was != nil:
 			before := d.resource()
-			was.Name, was.MACs, was.Planned = before.Name, before.MACs, before.Planned
+			was.Name, was.Node, was.MACs, was.Planned, was.Values = before.Name, before.Node, before.MACs, before.Planned, before.Values
 		}
 	}
 	out.Resources = append(out.Resources, gone...)
@@ -246,70 +198,4 @@ func stateFile(lineage string, body json.RawMessage) (UnitState, error) {
 		}
 	}
 	return out, nil
-}
-
-func (i instance) resource() Resource {
-	r := Resource{Address: i.Address, Type: i.Type, Tainted: i.Tainted}
-	_ = json.Unmarshal(i.Index, &r.Key) // a number is an index of count, which the modules do not use
-	var v values
-	switch i.Type { // other types may mean something else by these names
-	case TypeVM, TypePool, TypeRecord:
-		if err := json.Unmarshal(i.Values, &v); err != nil {
-			return r
-		}
-	}
-	r.ID, r.Node, r.Name, r.Wait, r.Cloned = scalar(v.ID), v.Node, v.Name, v.wait(), len(v.Clone) > 0
-	if i.Type == TypeVM {
-		r.VMID, _ = strconv.Atoi(scalar(v.VMID))
-		r.Blocks = stickyBlocks(i.Values)
-		r.Planned = string(v.Read) == "null"
-		if r.VMID == 0 { // an import that was never read back
-			r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
-		}
-	}
-	for _, d := range v.Devices {
-		if d.MAC != "" {
-			r.MACs = append(r.MACs, strings.ToUpper(d.MAC))
-		}
-	}
-	return r
-}
-
-// stickyBlocks are the blocks in a VM's attributes that the provider keeps.
-func stickyBlocks(attributes json.RawMessage) []string {
-	var all map[string]json.RawMessage
-	_ = json.Unmarshal(attributes, &all) // the caller has decoded them
-	var out []string
-	for _, name := range schema.StickyBlocks() {
-		var list []json.RawMessage
-		if json.Unmarshal(all[name], &list) == nil && len(list) > 0 {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// wait is how long the provider waits for the agent of a running VM.
-func (v *values) wait() string {
-	if len(v.Agent) == 0 || v.Agent[0].Enabled == nil || !*v.Agent[0].Enabled {
-		return ""
-	}
-	if t := v.Agent[0].Timeout; t != nil && *t != "" {
-		return *t
-	}
-	return defaultWait
-}
-
-// defaultWait is the provider's own agent.timeout.
-const defaultWait = "15m"
-
-// scalar is an id, which may be a number or text.
-func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -22,6 +23,9 @@ type subject struct {
 	profile *schema.Profile
 	states  []Resource     // in the state, by its key
 	guest   *cluster.Guest // the guest with its VMID, the right one or not
+
+	notKnown []string        // of what its creation needs
+	next     []effect.Update // that the next apply makes
 }
 
 // vms judges every VM of a stack, also those that only the lock has.
@@ -67,9 +71,10 @@ func (s *subject) decide() bool {
 		s.retired()
 	case len(s.states) == 1 && s.states[0].VMID != s.VMID:
 		s.otherVMID()
-	case gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)), s.nodeMissing(), s.inOtherState():
+	case gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)), s.inOtherState():
 	case s.Destroy && len(s.states) == 0 && s.match.Guest == nil:
 		return false // a destroy does nothing about it
+	case s.nodeOffline():
 	case s.guest == nil && len(s.states) == 0:
 		s.absent()
 	case s.guest == nil && s.Destroy:
@@ -133,32 +138,18 @@ func (s *subject) inOtherState() bool {
 	return false
 }
 
-// nodeMissing is a VM on a node that is offline, or that the cluster does not
-// have.
-func (s *subject) nodeMissing() bool {
+// nodeOffline is a VM on a node that is offline.
+func (s *subject) nodeOffline() bool {
 	n := s.Inventory.Node(s.Node)
-	switch {
-	case n == nil && s.guest == nil && len(s.states) == 0 && len(s.Inventory.Nodes) > 0:
-		s.Is(finding.Unknown, "the cluster has no node "+s.Node)
-		s.Next("correct the node in "+s.at.Spec, s.line("node: NAME")+", one of "+strings.Join(nodeNames(s.Inventory), ", "))
-	case n != nil && !n.Online:
-		s.Is(finding.Unknown, "node "+s.Node+" is offline, so what is known of its guests may be old")
-		if s.guest != nil {
-			s.Because("%s", describe(s.guest))
-		}
-		s.Next("start the node, then run preflight again", "pvecm status")
-	default:
+	if n == nil || n.Online {
 		return false
 	}
-	return true
-}
-
-func nodeNames(inv *cluster.Inventory) []string {
-	var out []string
-	for _, n := range inv.Nodes {
-		out = append(out, n.Name)
+	s.Is(finding.Unknown, "node "+s.Node+" is offline, so what is known of its guests may be old")
+	if s.guest != nil {
+		s.Because("%s", describe(s.guest))
 	}
-	return out
+	s.Next("start the node, then run preflight again", "pvecm status")
+	return true
 }
 
 // absent is a VM that neither state nor cluster has.
@@ -166,7 +157,7 @@ func (s *subject) absent() {
 	if s.restored() || s.macTaken() {
 		return
 	}
-	if s.match.VM.Adopt {
+	if s.match.VM != nil && s.match.VM.Adopt {
 		s.Is(finding.NotFound, "the spec adopts a VMID that no guest of the cluster has").Because("no guest has VMID %d", s.VMID)
 		s.Next("correct the VMID in "+s.at.Spec, s.line("adopt: {vmid: N}"))
 		s.Next("or, to create it, write its template into "+s.at.Spec+", instead of adopt", s.line("template: VMID"))
@@ -185,11 +176,15 @@ func (s *subject) absent() {
 		s.Because("so another VM may be named %s already", s.Name)
 		return
 	}
-	if s.templateMissing() {
+	if s.cannotCreate() {
 		return
 	}
 	s.Is(finding.Create, "its VMID and name are free").Because("VMID %d and name %s", s.VMID, s.Name)
+	for _, text := range s.notKnown {
+		s.Because("%s", text)
+	}
 	s.unreadMACs()
+	s.brings()
 }
 
 // imported is what the import file on disk imports into the VM's address.
@@ -220,39 +215,18 @@ func (s *subject) ambiguous(others []*cluster.Guest) {
 }
 
 // line is a line for the VM's entry in its spec, with the place of the entry.
-func (s *subject) line(text string) string {
-	if s.match.VM == nil {
+func (s *subject) line(text string) string { return specLine(s.match.VM, text) }
+
+// specLine is a line for a VM's entry in its spec, with the place of the entry.
+func specLine(v *schema.VM, text string) string {
+	if v == nil {
 		return text
 	}
-	at := s.match.VM.Path
-	if !strings.HasSuffix(at, "."+s.Key) { // of a group or class
-		at += ", " + s.Key
+	at := v.Path
+	if !strings.HasSuffix(at, "."+v.Key) { // of a group or class
+		at += ", " + v.Key
 	}
 	return text + "  # " + at
-}
-
-// templateMissing is a VM whose template does not exist or is locked, so that it
-// cannot be cloned.
-func (s *subject) templateMissing() bool {
-	t := s.entry.Template
-	if t == nil || len(s.Inventory.GapsForVM(t.VMID)) > 0 {
-		return false
-	}
-	g := s.Inventory.Guest(t.VMID)
-	switch {
-	case g == nil:
-		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d does not exist", t.VMID))
-	case g.Kind != cluster.KindVM || !g.Template && s.entry.Clone == "linked":
-		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d is not a VM template", t.VMID)).Because("%s", describe(g))
-	case t.Node != "" && g.Node != t.Node: // the provider clones where the spec says
-		s.Is(finding.CannotCreate, fmt.Sprintf("its template %d is on another node than the spec says", t.VMID)).Because("%s", describe(g)).Because("the spec says %s", t.Node)
-		s.Next("write its node into "+s.at.Spec, s.line(fmt.Sprintf("template: {vmid: %d, node: %s}", t.VMID, g.Node)))
-		return true
-	default:
-		return s.templateBusy(g)
-	}
-	s.Next("create the template, or write another one into "+s.at.Spec, s.line("template: VMID"))
-	return true
 }
 
 // gone is a VM that the state has and the cluster does not have any more.

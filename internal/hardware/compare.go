@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
 	"stackgen/schema"
@@ -44,6 +44,9 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 			if is := rendered(f, v); is != nil {
 				d.Spec = assignment(f, c.pruned(f, is, r.values[f.Key]))
 			}
+			if f.Type != schema.List {
+				d.Changes = []effect.Change{{Path: f.HCL, Was: d.Config, Is: d.Spec}}
+			}
 		}
 		out = append(out, d)
 	}
@@ -54,21 +57,27 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Difference, bool) {
 	was := r.values[f.Key]
 	is := rendered(f, v)
-	changes := c.changes(f, f.Key, was, is)
-	if f.Type == schema.Object && (was == nil) != (is == nil) && !(is == nil && c.keeps(f, was)) {
-		changes = []string{differ(f, f.Key, flow(short(f, c.pruned(f, was, nil))), flow(short(f, c.pruned(f, is, nil))))}
+	if was == nil && f.Unset == schema.Keep && f.Type == schema.Object && f.IsDefault(is) {
+		is = nil // the same as none
 	}
-	if len(changes) == 0 {
+	parts := c.changes(f, part{name: f.Key, path: f.HCL}, was, is)
+	if f.Type == schema.Object && (was == nil) != (is == nil) && !(is == nil && c.keeps(f, was)) {
+		whole := part{name: f.Key, path: f.HCL}.differ(f, flow(short(f, c.pruned(f, was, nil))), flow(short(f, c.pruned(f, is, nil))))
+		whole.Whole = true
+		parts = []part{whole}
+	}
+	if len(parts) == 0 {
 		return Difference{}, false
 	}
-	d := Difference{Difference: finding.Difference{Field: f.Key, Config: strings.Join(r.shows[f.Key], " ")}, text: strings.Join(changes, ", ")}
+	d := Difference{Difference: finding.Difference{Field: f.Key, Config: strings.Join(r.shows[f.Key], " ")}}
+	var texts []string
+	for _, p := range parts {
+		texts, d.Changes = append(texts, p.text), append(d.Changes, p.Change)
+	}
+	d.text = strings.Join(texts, ", ")
 	d.Config = cmp.Or(d.Config, "no "+strings.ReplaceAll(f.Key, "_", " "))
 	if is != nil {
 		d.Spec = assignment(f, c.pruned(f, is, was))
-	}
-	for i := range f.Fields {
-		a, b := was.Get(f.Fields[i].Key), is.Get(f.Fields[i].Key)
-		d.Replaces = d.Replaces || f.Fields[i].Change == schema.Replace && a != nil && b != nil && a.Text != b.Text
 	}
 	d.Line, d.Reason = r.line(c, f, was, is)
 	if f.Key == "pool" && d.Line == "" {
@@ -105,8 +114,7 @@ func rendered(f *schema.Field, v *schema.VM) *schema.Node {
 	n := v.Values.Get(f.Key)
 	switch {
 	case n == nil, n.Off() && f.Type == schema.Object,
-		f.Unset == schema.Keep && n.Shape == schema.ShapeList && len(n.Items) == 0,
-		f.Unset == schema.Keep && f.Type == schema.Object && f.IsOmitted(n):
+		f.Unset == schema.Keep && n.Shape == schema.ShapeList && len(n.Items) == 0:
 		return nil
 	}
 	return n
@@ -123,116 +131,24 @@ func (c *comparison) keeps(f *schema.Field, was *schema.Node) bool {
 }
 
 func (c *comparison) equal(f *schema.Field, was, is *schema.Node) bool {
-	return len(c.changes(f, "", was, is)) == 0
+	return len(c.changes(f, part{}, was, is)) == 0
 }
 
-// changes says in words which values differ, each by its name.
-func (c *comparison) changes(f *schema.Field, name string, was, is *schema.Node) []string {
-	if f.Key == "mac" && is.Str() == schema.AutoMAC {
-		is = nil
-	}
-	switch {
-	case was == nil && is == nil, is == nil && c.keeps(f, was):
-		return nil
-	case f.Type == schema.Object:
-		var out []string
-		for i := range f.Fields {
-			sub := &f.Fields[i]
-			out = append(out, c.changes(sub, name+" "+sub.Key, was.Get(sub.Key), is.Get(sub.Key))...)
-		}
-		return out
-	case f.Type == schema.List && f.Elem.Type == schema.Object:
-		return c.elements(f, was, is)
-	case f.Type == schema.List:
-		if !slices.Equal(was.Strings(), is.Strings()) {
-			return []string{differ(f, name, strings.Join(was.Strings(), " "), strings.Join(is.Strings(), " "))}
-		}
-	case text(f, was, "") != text(f, is, f.Unset):
-		return []string{differ(f, name, was.Str(), is.Str())}
-	}
-	return nil
-}
-
-// elements compares disks by interface and other devices by number.
-func (c *comparison) elements(f *schema.Field, was, is *schema.Node) []string {
-	var out []string
-	a, b := named(f, was), named(f, is)
-	for _, d := range a {
-		if other := find(b, d.name); other == nil {
-			out = append(out, d.name+" is in Proxmox VE and not in the spec")
-		} else {
-			out = append(out, c.changes(f.Elem, d.name, d.value, other)...)
+// Keep is the line of a list of devices in the spec, together with devices that only
+// the VM has; "" if no line does.
+func (r *Reading) Keep(v *schema.VM, key string, devices []string) string {
+	f, c := schema.VMField(key), &comparison{}
+	out := &schema.Node{Shape: schema.ShapeList, Items: slices.Clone(v.Values.Get(key).List())}
+	for _, d := range named(f, r.values[key]) {
+		if slices.Contains(devices, d.name) {
+			out.Items = append(out.Items, d.value)
 		}
 	}
-	for _, d := range b {
-		if find(a, d.name) == nil {
-			out = append(out, d.name+" is in the spec and not in Proxmox VE")
-		}
+	value := c.pruned(f, out, nil)
+	if len(schema.CheckVM(key, value)) > 0 {
+		return ""
 	}
-	return out
-}
-
-// A device is one element of a list, with its name in Proxmox VE.
-type device struct {
-	name  string
-	value *schema.Node
-}
-
-func named(f *schema.Field, list *schema.Node) []device {
-	var out []device
-	for i, item := range list.List() {
-		name := strings.TrimSuffix(f.PVE, "*") + strconv.Itoa(i)
-		if at := item.Get("interface"); at != nil {
-			name = at.Text
-		}
-		out = append(out, device{name, item})
-	}
-	return out
-}
-
-func find(devices []device, name string) *schema.Node {
-	for _, d := range devices {
-		if d.name == name {
-			return d.value
-		}
-	}
-	return nil
-}
-
-// differ says in words how a value differs.
-func differ(f *schema.Field, name, was, is string) string {
-	say := func(text string) string {
-		if text == "" || text == "-1" {
-			return "not set"
-		}
-		return strings.TrimSpace(brief(text) + " " + f.Unit)
-	}
-	where := "in Proxmox VE"
-	if f.Key == "timeout" {
-		where = "after an import"
-	}
-	return fmt.Sprintf("%s is %s %s and %s in the spec", name, say(was), where, say(is))
-}
-
-// brief is the beginning of a long text, on one line.
-func brief(text string) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > 120 {
-		return string(runes[:120]) + "..."
-	}
-	return string(runes)
-}
-
-// text is a value in the form in which equal values are equal.
-func text(f *schema.Field, n *schema.Node, unset string) string {
-	out := cmp.Or(n.Str(), unset)
-	if f.As == "upper" {
-		return strings.ToUpper(out)
-	}
-	if v, err := strconv.ParseFloat(out, 64); err == nil && (f.Type == schema.Int || f.Type == schema.Float) {
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return out
+	return assignment(f, value)
 }
 
 // pruned is a value without the parts that the VM has without them, unless the

@@ -1,16 +1,20 @@
 package hardware
 
 import (
+	"slices"
 	"strings"
 
+	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 )
 
 // A Difference is one thing that the first plan after an import would change.
 type Difference struct {
 	finding.Difference
-	text      string // the difference in words
-	uncertain bool   // whether a plan would change it is not known
+	Changes   []effect.Change // what a plan would change
+	text      string          // the difference in words
+	brought   bool            // a clone has it by its template
+	uncertain bool            // whether a plan would change it is not known
 }
 
 // Absent reports whether the configuration does not have the entry at all.
@@ -20,8 +24,12 @@ func (d *Difference) Absent() bool { return strings.HasPrefix(d.Config, "no ") }
 func (d *Difference) String() string {
 	verb := "changes"
 	switch {
-	case d.Replaces:
+	case d.brought:
+		return d.text
+	case d.harms(effect.Replaces):
 		return d.text + ": the first plan after the import destroys the VM and creates another one"
+	case d.harms(effect.Shrinks):
+		return d.text + ": the first apply after the import fails, because Proxmox VE cannot shrink a disk"
 	case d.Field == "started" && strings.HasSuffix(d.Config, "running"):
 		verb = "stops"
 	case d.Field == "started":
@@ -39,4 +47,12 @@ func (d *Difference) String() string {
 		return d.text + ": " + effect + " (" + d.Reason + ")"
 	}
 	return d.text + ": " + effect
+}
+
+// harms reports whether one of the changes does a harm that does not depend on the VM.
+func (d *Difference) harms(harm effect.Harm) bool {
+	return slices.ContainsFunc(d.Changes, func(c effect.Change) bool {
+		_, does := (&effect.VM{}).Does(c)
+		return does == harm
+	})
 }

@@ -5,6 +5,10 @@
 // It reads the table of VM properties in package schema: the entry of the
 // configuration, the value that the provider reads without the entry, and the
 // value that it uses where the spec has none. It is pure and never changes a VM.
+//
+// By the same table it says whether a pending value changes anything when the VM
+// starts the next time (Waits).
+//
 // What a spec cannot express gets a reason and, where there are any, the commands
 // that change the VM so that a spec can.
 package hardware

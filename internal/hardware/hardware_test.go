@@ -12,7 +12,7 @@ import (
 // TestEveryPropertyIsRead fails for a property that has no entry of the
 // configuration: a comparison would not see that an import changes it.
 func TestEveryPropertyIsRead(t *testing.T) {
-	elsewhere := []string{"vmid", "node", "agent timeout"} // which VM it is, where it is, and the provider's own
+	elsewhere := []string{"vmid", "node", "agent timeout", "restart"} // which VM it is, where it is, and the provider's own
 	var check func(fields []schema.Field, prefix string)
 	check = func(fields []schema.Field, prefix string) {
 		for _, f := range fields {
@@ -76,7 +76,7 @@ func vm(t *testing.T, own string) *schema.VM {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	p, problems := schema.Join(nil, []schema.Input{{Spec: spec, Label: "lab.yaml"}}, nil)
+	p, problems := schema.Join(nil, []schema.Input{{Spec: spec, Label: "lab.yaml"}}, nil, nil)
 	if schema.HasErrors(problems) {
 		t.Fatal(problems)
 	}
@@ -136,7 +136,7 @@ func TestDifferences(t *testing.T) {
 		{"memory: 4096\nballoon: 1024", "memory: 4096", "balloon: 1024"},
 		{"agent: 0", "agent: false", ""},
 		{"agent:", "agent: {enabled: false, type: isa}", ""},
-		{"agent: 1", "agent: {timeout: 3s}", `agent: {timeout: "15m"}`},
+		{"agent: 1", "agent: {timeout: 3s}", ""},
 		{"vga: serial0\nserial0: socket", "", "serial: socket"},
 		{"vga: serial0", "vga: qxl", "vga: serial0"},
 		{"", "vga: std", ""},
@@ -181,12 +181,12 @@ func TestIgnored(t *testing.T) {
 func TestSentences(t *testing.T) {
 	const then = ": the first plan after the import "
 	for _, c := range []struct{ lines, own, want string }{
-		{"scsi0: local-lvm:vm-100-disk-0,size=40G", "disks: [{interface: scsi0, size: 32}]", "scsi0 size is 40 GiB in Proxmox VE and 32 GiB in the spec" + then + "changes it"},
+		{"scsi0: local-lvm:vm-100-disk-0,size=40G", "disks: [{interface: scsi0, size: 32}]", "scsi0 size is 40 GiB in Proxmox VE and 32 GiB in the spec: the first apply after the import fails, because Proxmox VE cannot shrink a disk"},
+		{"scsi0: local-lvm:vm-100-disk-0,size=32G", "disks: [{interface: scsi0, size: 40}]", "scsi0 size is 32 GiB in Proxmox VE and 40 GiB in the spec" + then + "changes it"},
 		{"scsi0: local-lvm:vm-100-disk-0,size=4G\nscsi1: local-lvm:vm-100-disk-1,size=4G", "disks: [{interface: scsi0, size: 4}]", "scsi1 is in Proxmox VE and not in the spec" + then + "changes it"},
 		{"scsi0: local-lvm:vm-100-disk-0,size=4G,mbps_rd=5", "disks: [{interface: scsi0, size: 4}]", "scsi0 speed read is 5 MB/s in Proxmox VE and not set in the spec" + then + "changes it"},
 		{"net0: virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=30", "", "net0 vlan is 30 in Proxmox VE and not set in the spec" + then + "changes it"},
 		{"net0:", "", "net0 is in the spec and not in Proxmox VE" + then + "sets it"},
-		{"", "agent: {timeout: 3s}", "agent timeout is 15m after an import and 3s in the spec" + then + "changes it"},
 		{"startup: order=2", "", "startup is {order: 2} in Proxmox VE and not set in the spec" + then + "removes it"},
 		{"description: " + strings.Repeat("long ", 40) + ".", "", "description is " + strings.Repeat("long ", 24) + "... in Proxmox VE and not set in the spec" + then + "removes it"},
 		{"tpmstate0: local-lvm:vm-100-disk-1,size=4M,version=v1.2", "tpm: local-lvm", "tpm version is v1.2 in Proxmox VE and v2.0 in the spec" + then + "destroys the VM and creates another one"},

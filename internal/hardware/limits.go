@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
 	"stackgen/internal/shell"
@@ -103,6 +104,7 @@ func (r *Reading) others() {
 		case name == "acpi" && truth(text) != "false", name == "smbios" && !hasBoardValues(text), strings.TrimSpace(text) == "":
 		default:
 			r.refuse("", key+"="+text, "a spec has no property for "+schema.Unsupported[part].Name)
+			r.unsupported[len(r.unsupported)-1].Changes = []effect.Change{{Path: schema.Unsupported[part].HCL, Was: text, Whole: true}}
 		}
 	}
 }
@@ -121,16 +123,16 @@ func hasBoardValues(text string) bool {
 // them keeps it.
 func (r *Reading) OmittedBlocks() []string {
 	var out []string
-	for _, block := range schema.StickyBlocks() {
-		omitted := true
+	for _, b := range schema.DefaultBlocks() {
+		omitted := !b.Keeps
 		for i := range schema.VMFields {
 			f := &schema.VMFields[i]
-			if f.Attribute() == block {
+			if f.Attribute() == b.Name {
 				omitted = omitted && !r.skip[f.Key] && f.IsDefault(r.values[f.Key]) && (f.Type != schema.Object || len(r.shows[f.Key]) > 0)
 			}
 		}
 		if omitted {
-			out = append(out, block)
+			out = append(out, b.Name)
 		}
 	}
 	return out

@@ -56,6 +56,7 @@ func Read(g *cluster.Guest) *Reading {
 	}
 	r.shows["started"] = []string{"status=" + g.Status}
 	r.limits()
+	r.implied()
 	r.others()
 	return r
 }

@@ -87,6 +87,13 @@ func flow(n *schema.Node) string {
 	return n.Text
 }
 
+// Assignment is the line of a spec that gives a property a value, without the parts
+// that are its defaults.
+func Assignment(field string, value *schema.Node) string {
+	f := schema.VMField(field)
+	return assignment(f, (&comparison{}).pruned(f, value, nil))
+}
+
 // short is a value with the shorthands that a spec offers.
 func short(f *schema.Field, n *schema.Node) *schema.Node {
 	switch {

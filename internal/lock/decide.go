@@ -31,6 +31,11 @@ type Options struct {
 
 	Again []string // STACK/KEY of VMs that get other MAC addresses, and another VMID if several have theirs
 	MACs  []string // addresses of guests of the cluster, which are not chosen
+
+	// Resolve decides for a VM what out leaves open and only the cluster knows: its
+	// node, template and clone mode. was is its entry before this run, or empty. It is
+	// called for every VM, in the order of decisions; nil if the cluster was not read.
+	Resolve func(s *schema.Stack, v *schema.VM, was, out *VM) []schema.Problem
 }
 
 // Decide makes the decisions that p needs and old does not have. It does not

@@ -1,5 +1,6 @@
 // Package lock turns a project and the decisions recorded so far into the
-// decisions to record: VMIDs, nodes, clone modes, templates, units.
+// decisions to record: VMIDs, nodes, clone modes, templates, MAC addresses, units. It
+// also merges what commands observed into the lock.
 //
 // A decision is made once. What the lock has and the specs no longer mention never
 // disappears silently: Decide refuses, with the steps to choose from.

@@ -10,8 +10,9 @@ import (
 	"stackgen/schema"
 )
 
-// again drops the MAC addresses of VMs that get new ones, and the VMID of one that
-// another VM has as well. A VM that was seen in the cluster keeps its own.
+// again drops what was decided of VMs that were never created: their MAC addresses,
+// nodes, templates and clone modes, and the VMID of one that another VM has as well. A VM
+// that was seen in the cluster keeps all of it.
 func (d *decider) again() {
 	for _, name := range d.options.Again {
 		stack, key, _ := strings.Cut(name, "/")
@@ -32,7 +33,7 @@ func (d *decider) again() {
 			if d.old.shared(vmid) {
 				vmid = 0
 			}
-			*v = VM{VMID: vmid, MACs: []string{}, Node: v.Node, Clone: v.Clone, Profile: v.Profile, Template: v.Template, Unit: v.Unit, Member: v.Member, Former: v.Former, at: v.at}
+			*v = VM{VMID: vmid, MACs: []string{}, Profile: v.Profile, Unit: v.Unit, Member: v.Member, Seat: v.Seat, Former: v.Former, at: v.at}
 			continue
 		}
 		d.result.Refusals = append(d.result.Refusals, f)

@@ -36,7 +36,7 @@ func (d *decider) gone() {
 			before := l.addresses()
 			l.retire()
 			l.recordAddresses(before, nil)
-			d.result.Stacks = append(d.result.Stacks, tombstone(e.Key, &l, d.project.Guard))
+			d.result.Stacks = append(d.result.Stacks, tombstone(e.Key, &l, d.project))
 		case forgotten:
 			l.Status = Forgotten
 		case l.Status == Forgotten && slices.ContainsFunc(l.VMs, func(v Entry[VM]) bool { return !v.Value.Gone }):
@@ -90,8 +90,8 @@ func (s *Stack) retire() {
 
 // tombstone is a stack that only the lock has: it has no VMs, and all of its
 // resources will be destroyed.
-func tombstone(name string, l *Stack, guard string) *schema.Stack {
-	s := &schema.Stack{Spec: l.Spec, Kind: schema.KindStack, Name: name, Environment: l.Environment, Guard: guard,
+func tombstone(name string, l *Stack, project *schema.Project) *schema.Stack {
+	s := &schema.Stack{Spec: l.Spec, Kind: schema.KindStack, Name: name, Environment: l.Environment, Guard: project.Guard, Parallelism: project.Parallelism,
 		Backend: schema.Backend{Type: l.Backend.Type, Bucket: l.Backend.Bucket, Region: l.Backend.Region, Endpoint: l.Backend.Endpoint,
 			PathStyle: l.Backend.PathStyle, Lock: l.Backend.Lock}}
 	if p := l.Proxmox; p != nil {
@@ -106,7 +106,7 @@ func (l *Lock) Tombstones(p *schema.Project) []*schema.Stack {
 	for i := range l.Stacks {
 		e := &l.Stacks[i]
 		if e.Value.Status == Retired && !slices.ContainsFunc(p.Stacks, func(s *schema.Stack) bool { return s.Name == e.Key }) {
-			out = append(out, tombstone(e.Key, &e.Value, p.Guard))
+			out = append(out, tombstone(e.Key, &e.Value, p))
 		}
 	}
 	return out

@@ -88,11 +88,14 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 	for i, e := range removed {
 		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
-		d.refuse(finding.Removed, finding.VM, e.Key, "in the lock and no longer in "+spec+": an apply would destroy it",
+		f := d.refuse(finding.Removed, finding.VM, e.Key, "in the lock and no longer in "+spec+": an apply would destroy it",
 			finding.DoAll("to destroy, records first: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, e.Key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
 			forget,
-			finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{e.Key + ": NEW-KEY"}}, "stackgen render"),
-		).VMID = e.Value.VMID
+			finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{e.Key + ": NEW-KEY"}}, "stackgen render"))
+		f.VMID = e.Value.VMID
+		if e.Value.Member != "" {
+			f.Because("of %s, who is not in the roster any more", e.Value.Member)
+		}
 	}
 }
 
@@ -138,7 +141,7 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 			finding.Do("or restore in "+spec+", instead of adopt", fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
-	if was.Member != "" && v.Member != "" && was.Member != v.Member {
+	if was.Member != "" && v.Member != "" && was.Member != v.Member && d.had[v.Key] { // else the spec renames it
 		d.refuse(finding.OtherVM, finding.VM, v.Key, "the roster gives it to another member than the lock",
 			finding.Do("restore the former members at their places in the roster, and add new ones at its end"),
 			finding.Do("or let keys follow names, not positions: in "+spec, `key: "{name}"`)).

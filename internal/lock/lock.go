@@ -107,12 +107,15 @@ type VM struct {
 	VMID        int
 	Node        string
 	Clone       string
+	CloneReason string // why clone: auto is Clone
 	Profile     string // as last rendered, unless default: part of its address
 	Template    *Template
 	MACs        []string     // by NIC: upper case, or schema.AutoMAC; nil if they were never decided
 	Unit        string       // its DNS unit
 	Member      string       // its name in the roster
+	Seat        int          // of a student: the ordinal
 	Former      []Address    // where it may still be in state, oldest first
+	FormerNodes []string     // nodes that the spec said before, until resolve sees the VM on its node; only if its profile manages node_name
 	Fingerprint *Fingerprint // observed
 	Addresses   []string     // observed: the last ones that its agent reported
 	Gone        bool         // observed: retired or forgotten, in no state and not in the cluster any more
@@ -201,4 +204,20 @@ func (l *Lock) clone() *Lock {
 		out.Stacks[i].Value.VMs = slices.Clone(out.Stacks[i].Value.VMs)
 	}
 	return &out
+}
+
+// Seats are the seats of the students of all classes.
+func (l *Lock) Seats() schema.Seats {
+	if l == nil {
+		return nil
+	}
+	out := schema.Seats{}
+	for _, s := range l.Stacks {
+		for _, v := range s.Value.VMs {
+			if v.Value.Seat > 0 {
+				out[s.Key] = append(out[s.Key], schema.Seat{N: v.Value.Seat, Key: v.Key, Member: v.Value.Member, Live: v.Value.Status == Live})
+			}
+		}
+	}
+	return out
 }

@@ -33,7 +33,7 @@ stacks:
     units:
       proxmox-vm: {}
     vms:
-      w2: {vmid: 101, node: pve1, clone: linked, profile: protected, template: {vmid: 9000, node: pve2, name: ubuntu}, macs: ['BC:24:11:00:00:01'], unit: dns-w2, member: 'O''Brien, B.', former: [default/w1, protected/w1, default/w2], fingerprint: {uuid: u-1, macs: ['BC:24:11:00:00:01']}, addresses: [192.0.2.20], gone: true, status: retired}
+      w2: {vmid: 101, node: pve1, clone: linked, profile: protected, template: {vmid: 9000, node: pve2, name: ubuntu}, macs: ['BC:24:11:00:00:01'], unit: dns-w2, member: 'O''Brien, B.', seat: 2, former: [default/w1, protected/w1, default/w2], fingerprint: {uuid: u-1, macs: ['BC:24:11:00:00:01']}, addresses: [192.0.2.20], gone: true, status: retired}
       w10: {vmid: 100}
 `
 
@@ -118,7 +118,7 @@ func decidedWith(t *testing.T, old *Lock, o Options, specs ...string) Result {
 		paths[s.Name] = "specs/" + s.Name + ".yaml"
 		inputs = append(inputs, schema.Input{Spec: s, Label: paths[s.Name]})
 	}
-	p, problems := schema.Join(nil, inputs, nil)
+	p, problems := schema.Join(nil, inputs, nil, old.Seats())
 	if schema.HasErrors(problems) {
 		t.Fatal(problems)
 	}
@@ -162,8 +162,8 @@ func TestDecide(t *testing.T) {
 		"adopt another":       {"vms: {x: {}}", "vms: {x: {adopt: {vmid: 555}}}", "note: a/x: its VMID is now 555; stackgen does not know VMID 100 any more", "x=555"},
 		"pin of a neighbour":  {"vms: {x: {}}", "vms: {x: {}, y: {vmid: 100}}", "error: VM y: VMID 100 is recorded for a/x", ""},
 		"pin of the template": {"vms: {x: {}}", "vms: {x: {}, y: {vmid: 9000}}", "error: VM y: VMID 9000 is recorded for a template", ""},
-		"node by the spec":    {"vms: {x: {}}", "vms: {x: {node: pve2}}", "", "x=100"},
-		"node and a new VM":   {"vms: {x: {}}", "vms: {w: {}, x: {node: pve2}}", "", "w=101 x=100"},
+		"node by the spec":    {"vms: {x: {}}", "vms: {x: {node: pve2}}", "note: a: another node in the spec: x. An apply creates a VM there if it does not exist yet, and does not move one that exists, because the profile ignores node_name: migrate it by hand, or choose a profile that does not ignore node_name", "x=100"},
+		"node and a new VM":   {"vms: {x: {}}", "vms: {w: {}, x: {node: pve2}}", "note: a: another node in the spec: x. An apply creates a VM there if it does not exist yet, and does not move one that exists, because the profile ignores node_name: migrate it by hand, or choose a profile that does not ignore node_name", "w=101 x=100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := decided(t, &Lock{Version: Version}, nil, head+c.before+"\n")

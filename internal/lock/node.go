@@ -78,6 +78,7 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	put(n, "vmid", v.VMID)
 	put(n, "node", v.Node)
 	put(n, "clone", v.Clone)
+	put(n, "clone_reason", v.CloneReason)
 	put(n, "profile", v.Profile)
 	if t := v.Template; t != nil {
 		from := flow()
@@ -91,11 +92,15 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	}
 	put(n, "unit", v.Unit)
 	put(n, "member", v.Member)
+	if v.Seat > 0 {
+		put(n, "seat", v.Seat)
+	}
 	var former []string
 	for _, a := range v.Former {
 		former = append(former, a.String())
 	}
 	put(n, "former", former)
+	put(n, "former_nodes", v.FormerNodes)
 	if f := v.Fingerprint; f != nil {
 		seen := flow()
 		put(seen, "uuid", f.UUID)

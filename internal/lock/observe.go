@@ -33,6 +33,7 @@ type ObservedVM struct {
 	Confirmed   bool     // a person said that it is the right VM, whatever is recorded
 	MACs        []string // by NIC; nil if they should not be decided
 	Addresses   []string
+	Node        string    // where it is
 	Left        []Address // former addresses that the state does not have
 	Gone        bool      // retired or forgotten, in no state and not in the cluster
 }
@@ -46,6 +47,7 @@ const (
 	SawMACs        = "macs"
 	SawAddresses   = "addresses"
 	SawFormer      = "former"
+	SawNode        = "node"
 	SawGone        = "gone"
 )
 
@@ -157,7 +159,7 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 		if v.Gone || v.Status == Live && stack != Forgotten {
 			return nil
 		}
-		v.Gone, v.Fingerprint, v.Addresses, v.Former = true, nil, nil, nil
+		v.Gone, v.Fingerprint, v.Addresses, v.Former, v.FormerNodes = true, nil, nil, nil, nil
 		return []string{SawGone}
 	}
 	if o.Fingerprint != nil && !v.Fingerprint.same(o.Fingerprint) && (o.Confirmed || v.Fingerprint.Agrees(o.Fingerprint)) {
@@ -172,6 +174,9 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 	kept := slices.DeleteFunc(slices.Clone(v.Former), func(a Address) bool { return slices.Contains(o.Left, a) })
 	if len(kept) < len(v.Former) {
 		v.Former, what = kept, append(what, SawFormer)
+	}
+	if o.Node != "" && o.Node == v.Node && len(v.FormerNodes) > 0 { // the migration is done: what moves it now is a hand
+		v.FormerNodes, what = nil, append(what, SawNode)
 	}
 	return what
 }

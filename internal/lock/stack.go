@@ -2,7 +2,9 @@ package lock
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"stackgen/schema"
 )
@@ -22,6 +24,7 @@ type stackDecider struct {
 	turns     map[schema.Pos]int // how often a placement was asked
 	next      int                // where to look for a free VMID
 	moving    int                // units whose records begin to move
+	stays     []string           // VMs with another node than before, and a profile that ignores that
 
 	publishing map[string]bool // see publishingUnits; nil until it is asked for
 }
@@ -43,6 +46,8 @@ func (d *stackDecider) decide() {
 		d.steady(v, was)
 		*was = d.vm(v, was)
 	}
+	d.stayNote()
+	d.spellingNote(added)
 	d.lock.VMs = append(d.lock.VMs, added...)
 	d.formerKeysFree()
 	d.lock.recordAddresses(d.addresses, d.had)
@@ -58,7 +63,7 @@ func (d *stackDecider) harmless(profile string) bool {
 // vm decides what a VM's entry lacks. What the spec sets comes from there; what it
 // leaves open keeps its decision.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
-	out := VM{VMID: was.VMID, MACs: d.macs(v, was), Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses}
+	out := VM{VMID: was.VMID, MACs: d.macs(v, was), Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Seat: v.Seat, Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
 	}
@@ -80,6 +85,10 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	d.used[out.VMID] = d.stack.Name + "/" + v.Key
 	out.Node = d.node(v, was)
 	d.source(v, was, &out)
+	d.resolve(v, was, &out)
+	if out.VMID == was.VMID {
+		out.FormerNodes = d.formerNodes(v, was, out.Node)
+	}
 	return out
 }
 
@@ -99,7 +108,7 @@ func (d *stackDecider) allocate(v *schema.VM) int {
 	return 0
 }
 
-// node decides where a VM is created.
+// node decides where a VM is created. It returns nothing where only the cluster knows.
 func (d *stackDecider) node(v *schema.VM, was *VM) string {
 	if v.Node != "" {
 		return v.Node
@@ -115,7 +124,6 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 		nodes, turn = nodes[:min(1, len(nodes))], 0
 	case "round-robin":
 	default:
-		d.vmError(v, v.Placement.Pos, "placement", schema.CodeResolve, "choose strategy: round-robin or fixed, or set node", "the lock has no node for placement by %s, which needs the cluster", v.Placement.Strategy)
 		return ""
 	}
 	for i := range nodes {
@@ -131,25 +139,38 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 	return ""
 }
 
-// source decides what a VM is cloned from, and how.
-func (d *stackDecider) source(v *schema.VM, was *VM, out *VM) {
-	if v.Template == nil {
-		return // adopted: it is never created
-	}
-	t := v.Template
+// formerNodes are the nodes that the spec said before, and from which an apply migrates
+// the VM. A profile that ignores node_name leaves it where it is.
+func (d *stackDecider) formerNodes(v *schema.VM, was *VM, node string) []string {
+	manages := slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && !p.Ignores("node_name") })
+	changed := was.Node != "" && node != "" && was.Node != node
 	switch {
-	case t.VMID != 0:
-		out.Template = &Template{VMID: t.VMID, Node: cmp.Or(t.Node, out.Node)}
-	case was.Template != nil && was.Template.Name == t.Name:
-		out.Template = was.Template
-	default:
-		d.vmError(v, t.Pos, "template", schema.CodeResolve, "write the template's VMID", "the lock has no VMID for the template %q", t.Name)
+	case !manages && changed:
+		d.stays = append(d.stays, v.Key)
+		return nil
+	case !manages:
+		return nil
 	}
-	out.Clone = v.Clone
-	if v.Clone == "auto" {
-		out.Clone = was.Clone
-		if was.Clone == "" {
-			d.vmError(v, v.At("clone"), "clone", schema.CodeResolve, "write clone: full or clone: linked", "the lock has no clone mode for clone: auto, which needs the cluster")
-		}
+	out := slices.DeleteFunc(slices.Clone(was.FormerNodes), func(n string) bool { return n == node || n == was.Node })
+	switch {
+	case changed:
+		return append(out, was.Node)
+	case len(out) == 0:
+		return nil
 	}
+	return out
+}
+
+// stayNote says which VMs an apply does not move, although the spec has another node for
+// them now.
+func (d *stackDecider) stayNote() {
+	n := len(d.stays)
+	if n == 0 {
+		return
+	}
+	names := strings.Join(d.stays[:min(n, 5)], ", ")
+	if n > 5 {
+		names = fmt.Sprintf("%s and %d more", names, n-5)
+	}
+	d.note("%s: another node in the spec: %s. An apply creates a VM there if it does not exist yet, and does not move one that exists, because the profile ignores node_name: migrate it by hand, or choose a profile that does not ignore node_name", d.stack.Name, names)
 }

@@ -3,10 +3,12 @@ package lock
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -133,9 +135,40 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 // unitGone refuses to drop a unit that the spec no longer asks for.
 func (d *stackDecider) unitGone(unit string) {
 	spec, name := d.lock.Spec, d.stack.Name
+	what := "destroy its resources: add to " + spec + ", then render and apply"
+	lines := []string{"stackgen render"}
+	if empty := d.emptyPool(); empty != "" { // the same for all units, whose lines a report joins
+		what = "destroy its resources: add to " + spec + ", then render, take the VMs out of the pool, and apply"
+		lines = append(lines, empty)
+	}
 	d.refuse(finding.Removed, finding.Unit, unit, "the unit is in the lock, and "+spec+" no longer asks for it: its state and its resources would stay without being managed",
-		finding.DoAll("destroy its resources: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, unit), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
+		finding.DoAll(what, entries("retired", d.stack.Retired, unit), append(lines, "(cd stacks/"+name+" && terragrunt stack run apply)")...),
 		// or the unit's folder would be in every run
 		finding.DoAll("or stop managing its resources: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, unit), "stackgen render", "(cd stacks/"+name+" && terragrunt stack clean)"),
 		finding.Do("or restore what asked for it in "+spec))
+}
+
+// emptyPool is the line that takes the VMs of the stack out of its pool, if the spec has
+// it no more, except for VMs that an apply destroys or moves into another pool. Proxmox
+// VE deletes only an empty pool, and the provider takes no VM out of one. It is empty if
+// no VM stays.
+func (d *stackDecider) emptyPool() string {
+	was := d.lock.Units.Get(UnitPool)
+	if was == nil || was.Pool == "" || was.Status != Live || d.stack.Pool != nil && d.stack.Pool.Create || d.retired[UnitPool] || d.forgotten[UnitPool] {
+		return ""
+	}
+	leaves := map[string]bool{}
+	for _, v := range d.stack.VMs {
+		leaves[v.Key] = v.PoolID != "" && v.PoolID != was.Pool
+	}
+	var stay []string
+	for _, e := range d.lock.VMs {
+		if e.Value.Status != Retired && !leaves[e.Key] {
+			stay = append(stay, strconv.Itoa(e.Value.VMID))
+		}
+	}
+	if len(stay) == 0 {
+		return ""
+	}
+	return "pvesh set /pools/" + shell.Word(was.Pool) + " --vms " + strings.Join(stay, ",") + " --delete 1"
 }

@@ -231,7 +231,7 @@ func (l *loader) join() (*Project, error) {
 		}
 		return chosen[stack] || p.Specs[stack] == ""
 	}
-	stacks, problems := schema.Join(l.read[filepath.Join(l.root, schema.SettingsFile)], inputs, files)
+	stacks, problems := schema.Join(l.read[filepath.Join(l.root, schema.SettingsFile)], inputs, files, l.lock.Seats())
 	p.Problems = schema.SortProblems(append(l.problems, problems...))
 	if schema.HasErrors(p.Problems) {
 		return p, nil

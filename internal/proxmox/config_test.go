@@ -149,7 +149,7 @@ func TestPasswordsAndTickets(t *testing.T) {
 		inv, err := proxmox.Read(t.Context(), configure(t, s, vars), proxmox.Wanted{})
 		return len(inv.Guests), err
 	}
-	if n, err := read(); n != 7 || err != nil {
+	if n, err := read(); n != 11 || err != nil {
 		t.Errorf("a password shows %d guests: %v", n, err)
 	}
 	if w := s.Counters().Writes; w != 1 { // the login itself
@@ -168,7 +168,7 @@ func TestPasswordsAndTickets(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars["PROXMOX_VE_AUTH_TICKET"], vars["PROXMOX_VE_CSRF_PREVENTION_TOKEN"] = login.Data.Ticket, login.Data.CSRFPreventionToken
-	if n, err := read(); n != 7 || err != nil {
+	if n, err := read(); n != 11 || err != nil {
 		t.Errorf("a ticket shows %d guests: %v", n, err)
 	}
 }

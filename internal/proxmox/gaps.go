@@ -3,17 +3,11 @@ package proxmox
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"slices"
 
 	"stackgen/internal/cluster"
 )
-
-// advice returns the advisor, and makes it for the first gap.
-func (r *reader) advice(ctx context.Context) *advisor {
-	if r.advisor == nil {
-		r.advisor = newAdvisor(ctx, r.client, r.rights)
-	}
-	return r.advisor
-}
 
 func (r *reader) addGap(g cluster.Gap) {
 	r.mu.Lock()
@@ -25,21 +19,33 @@ func (r *reader) addGap(g cluster.Gap) {
 // guests without VM.Audit, so an empty list proves nothing.
 func (r *reader) findGaps(ctx context.Context) {
 	if !r.seesAllVMs() {
-		r.addGap(r.advice(ctx).gap("/vms", cluster.VMAudit, "guests may exist that "+r.config.Who()+" cannot see"))
+		r.addGap(r.missing(ctx, "/vms", cluster.VMAudit, "guests may exist that "+r.config.Who()+" cannot see"))
 	}
-	if !r.rights.has("/", cluster.SysAudit) {
-		r.addGap(r.advice(ctx).gap("/", cluster.SysAudit, "quorum, addresses of nodes and tasks of other users cannot be read"))
+	if !r.rights.Has("/", cluster.SysAudit) {
+		r.addGap(r.missing(ctx, "/", cluster.SysAudit, "quorum, addresses of nodes and tasks of other users cannot be read"))
 	}
 	for _, id := range r.wanted.Pools {
-		if r.inv.Pool(id) == nil && !r.rights.has("/pool/"+id, cluster.PoolAudit) {
-			r.addGap(r.advice(ctx).gap("/pool/"+id, cluster.PoolAudit, "pool "+id+" is not visible, whether it exists or not"))
+		if r.inv.Pool(id) == nil && !r.has(ctx, "/pool/"+id, cluster.PoolAudit) {
+			r.addGap(r.missing(ctx, "/pool/"+id, cluster.PoolAudit, "pool "+id+" is not visible, whether it exists or not"))
 		}
 	}
 }
 
+// has reports whether a privilege is granted on a path. It queries a path that the
+// dump of privileges omits: an ACL entry may remove all privileges there.
+func (r *reader) has(ctx context.Context, at, privilege string) bool {
+	if _, listed := r.rights[at]; !listed && r.rights.Has(at, privilege) {
+		var own rights
+		if err := r.get(ctx, "/access/permissions?path="+url.QueryEscape(at), &own); err == nil {
+			r.rights[at] = own.plain()[at]
+		}
+	}
+	return r.rights.Has(at, privilege)
+}
+
 // seesAllVMs reports whether the credentials can see every guest, except guests
 // with an ACL entry of their own that removes VM.Audit.
-func (r *reader) seesAllVMs() bool { return r.rights.below("/vms", cluster.VMAudit) }
+func (r *reader) seesAllVMs() bool { return r.rights.Below("/vms", cluster.VMAudit) }
 
 // proveFree finds out whether a VMID that no guest has is free. The dump of
 // privileges omits a path whose ACL entry removes all of them, so if VM.Audit is
@@ -48,7 +54,7 @@ func (r *reader) proveFree(ctx context.Context, vmid int) {
 	at := vmPath(vmid)
 	_, listed := r.rights[at]
 	switch {
-	case listed && r.rights.has(at, cluster.VMAudit):
+	case listed && r.rights.Has(at, cluster.VMAudit):
 		r.addFree(vmid)
 		return
 	case !r.seesAllVMs():
@@ -59,6 +65,7 @@ func (r *reader) proveFree(ctx context.Context, vmid int) {
 			r.addGap(cluster.Gap{Path: at, Privilege: cluster.VMAudit, Reason: fmt.Sprintf("the privileges on VM %d could not be read: %v", vmid, err)})
 			return
 		}
+		r.addRights(at, own)
 		if _, ok := own[at][cluster.VMAudit]; ok {
 			r.addFree(vmid)
 			return
@@ -66,7 +73,34 @@ func (r *reader) proveFree(ctx context.Context, vmid int) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.inv.Gaps = append(r.inv.Gaps, r.advice(ctx).gap(at, cluster.VMAudit, fmt.Sprintf("VM %d is not visible, whether it exists or not: an ACL entry for %s removes the privilege", vmid, at)))
+	r.inv.Gaps = append(r.inv.Gaps, r.missing(ctx, at, cluster.VMAudit, fmt.Sprintf("VM %d is not visible, whether it exists or not: an ACL entry for %s removes the privilege", vmid, at)))
+}
+
+// readPaths reads the privileges on paths that a create needs. The dump of privileges
+// omits a path whose ACL entry removes all of them.
+func (r *reader) readPaths(ctx context.Context) {
+	a := r.access(ctx)
+	var paths []string
+	for _, at := range r.wanted.Paths {
+		_, listed := r.rights[at]
+		hasEntry := slices.ContainsFunc(a.Entries, func(e cluster.ACL) bool { return e.Path == at })
+		if !listed && (a.Entries == nil || hasEntry) {
+			paths = append(paths, at)
+		}
+	}
+	concurrently(paths, func(at string) {
+		var own rights
+		if err := r.get(ctx, "/access/permissions?path="+url.QueryEscape(at), &own); err == nil {
+			r.addRights(at, own)
+		}
+	})
+}
+
+// addRights records the privileges on one path.
+func (r *reader) addRights(at string, own rights) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.who.Rights[at] = own.plain()[at]
 }
 
 func (r *reader) addFree(vmid int) {

@@ -22,24 +22,26 @@ import (
 // agent that does not run after three seconds.
 const agentTimeout = 5 * time.Second
 
+// passwordKey is the entry of a configuration that has a masked secret.
+const passwordKey = "cipassword"
+
 // readConfig reads the configuration of one guest.
 func (r *reader) readConfig(ctx context.Context, g *cluster.Guest) {
-	var raw map[string]json.RawMessage
-	if err := r.get(ctx, configPath(g), &raw); err != nil {
+	raw, pending, err := r.readSettings(ctx, g)
+	if err != nil {
 		g.Status = cluster.StatusUnknown
 		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the configuration of VM %d could not be read: %v", g.VMID, err)})
 		return
 	}
-	flat := make(map[string]string, len(raw))
+	_, password := raw[passwordKey]
+	delete(raw, passwordKey)
+	delete(raw, "digest") // a checksum that changes with every write
 	for key, value := range raw {
-		if key == "cipassword" || key == "digest" {
-			continue // a masked secret, and a checksum that changes with every write
-		}
-		flat[key] = secret.Redact(plain(value))
+		raw[key] = secret.Redact(value)
 	}
-	g.Name = cmp.Or(flat["name"], flat["hostname"], g.Name)
-	g.Config = config(flat)
-	_, g.Config.Password = raw["cipassword"]
+	g.Name = cmp.Or(raw["name"], raw["hostname"], g.Name)
+	g.Config = config(raw)
+	g.Config.Password, g.Config.Pending = password, pending
 }
 
 // plain returns a JSON value as text.
@@ -123,18 +125,18 @@ func (r *reader) queryAgents(ctx context.Context, candidates []*cluster.Guest) {
 	for _, g := range candidates {
 		switch {
 		case g.Kind != cluster.KindVM || g.Config == nil || g.Status != "running" || !agentEnabled(g.Config.Raw["agent"]):
-		case r.rights.has(vmPath(g.VMID), privilege), !r.beforeV9 && r.rights.has(vmPath(g.VMID), "VM.GuestAgent.Unrestricted"):
+		case r.rights.Has(vmPath(g.VMID), privilege), !r.beforeV9 && r.rights.Has(vmPath(g.VMID), "VM.GuestAgent.Unrestricted"):
 			allowed = append(allowed, g)
 		default:
 			denied = append(denied, g)
 		}
 	}
-	if len(denied) > 0 && !r.rights.below("/vms", privilege) && len(allowed) == 0 {
-		r.addGap(r.advice(ctx).gap("/vms", privilege, "guest agents cannot be queried"))
+	if len(denied) > 0 && !r.rights.Below("/vms", privilege) && len(allowed) == 0 {
+		r.addGap(r.missing(ctx, "/vms", privilege, "guest agents cannot be queried"))
 		denied = nil
 	}
 	for _, g := range denied {
-		r.addGap(r.advice(ctx).gap(vmPath(g.VMID), privilege, fmt.Sprintf("the agent of VM %d cannot be queried", g.VMID)))
+		r.addGap(r.missing(ctx, vmPath(g.VMID), privilege, fmt.Sprintf("the agent of VM %d cannot be queried", g.VMID)))
 	}
 	if len(allowed) > 0 {
 		r.wanted.Progress(fmt.Sprintf("querying %d guest agents", len(allowed)))

@@ -75,6 +75,22 @@ type resource struct {
 	Content    string `json:"content"`
 }
 
+// A datastore is one entry of /storage: the definition of a storage.
+type datastore struct {
+	ID      string `json:"storage"`
+	Type    string `json:"type"`
+	Content string `json:"content"`
+	Shared  number `json:"shared"`
+	Disable number `json:"disable"`
+	Nodes   string `json:"nodes"`
+}
+
+// A network is one entry of the list of a node's bridges.
+type network struct {
+	Name string `json:"iface"`
+	Type string `json:"type"`
+}
+
 // A nodeVM is one entry of the VM list of a node, which does not lag.
 type nodeVM struct {
 	VMID      number `json:"vmid"`

@@ -31,8 +31,60 @@ func (r *reader) addResources(list []resource) {
 	}
 }
 
-// readNodes reads the VM list of every online node, which is current, and adds a
-// gap for every node without one.
+// addDatastores adds the definitions of storages.
+func (r *reader) addDatastores(list []datastore) {
+	r.inv.Datastores = []cluster.Datastore{}
+	for _, d := range list {
+		nodes := strings.FieldsFunc(d.Nodes, func(r rune) bool { return r == ',' })
+		slices.Sort(nodes)
+		r.inv.Datastores = append(r.inv.Datastores, cluster.Datastore{ID: d.ID, Type: d.Type, Content: sortedList(d.Content),
+			Shared: d.Shared != 0, Disabled: d.Disable != 0, Nodes: nodes})
+	}
+}
+
+// readNetworks reads the bridges and virtual networks of a node.
+func (r *reader) readNetworks(ctx context.Context, n *cluster.Node) {
+	var list []network
+	if err := r.get(ctx, "/nodes/"+n.Name+"/network?type=any_bridge", &list); err != nil {
+		return // then nothing is known of them, which blocks nothing
+	}
+	n.Networks = []cluster.Network{}
+	for _, b := range list {
+		n.Networks = append(n.Networks, cluster.Network{Name: b.Name, Type: b.Type})
+	}
+	slices.SortFunc(n.Networks, func(a, b cluster.Network) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// readZones reads the zones of virtual networks, if the specs name one and its privileges
+// depend on the zone. The list has only what the credentials may audit.
+func (r *reader) readZones(ctx context.Context) {
+	var wanted []*cluster.Network
+	for i := range r.inv.Nodes {
+		for k := range r.inv.Nodes[i].Networks {
+			b := &r.inv.Nodes[i].Networks[k]
+			if b.Type == cluster.VNet && slices.Contains(r.wanted.Paths, cluster.BridgePath(b.Name)) && !r.rights.UsesAllNetworks() {
+				wanted = append(wanted, b)
+			}
+		}
+	}
+	var list []struct {
+		Name string `json:"vnet"`
+		Zone string `json:"zone"`
+	}
+	if len(wanted) == 0 || r.get(ctx, "/cluster/sdn/vnets", &list) != nil {
+		return // then the privileges may name the zone
+	}
+	for _, b := range wanted {
+		for _, v := range list {
+			if v.Name == b.Name {
+				b.Zone = v.Zone
+			}
+		}
+	}
+}
+
+// readNodes reads the VM list of every online node, which is current, and its
+// networks, and adds a gap for every node without a VM list.
 func (r *reader) readNodes(ctx context.Context) {
 	lists := make([][]nodeVM, len(r.inv.Nodes))
 	errs := make([]error, len(r.inv.Nodes))
@@ -42,7 +94,12 @@ func (r *reader) readNodes(ctx context.Context) {
 			online = append(online, i)
 		}
 	}
-	concurrently(online, func(i int) { errs[i] = r.get(ctx, "/nodes/"+r.inv.Nodes[i].Name+"/qemu", &lists[i]) })
+	var reads []func()
+	for _, i := range online {
+		reads = append(reads, func() { errs[i] = r.get(ctx, "/nodes/"+r.inv.Nodes[i].Name+"/qemu", &lists[i]) },
+			func() { r.readNetworks(ctx, &r.inv.Nodes[i]) })
+	}
+	concurrently(reads, func(read func()) { read() })
 	listed := map[int]bool{}
 	for i := range r.inv.Nodes {
 		n := &r.inv.Nodes[i]
@@ -61,6 +118,7 @@ func (r *reader) readNodes(ctx context.Context) {
 		}
 	}
 	r.findMoved(listed)
+	r.readZones(ctx)
 }
 
 // setUnknown sets the status of all guests of a node to unknown.

@@ -23,6 +23,7 @@ type Wanted struct {
 	Names     []string // VM names in the specs
 	Pools     []string // pool names in the specs
 	Templates []string // VMIDs or names of templates whose configuration is needed
+	Paths     []string // ACL paths of what a create needs: templates, pools, storages, bridges
 	VMs       []WantedVM
 	Progress  func(string)
 }
@@ -57,14 +58,15 @@ type reader struct {
 	*client
 	wanted   Wanted
 	inv      cluster.Inventory
-	rights   rights
+	rights   cluster.Rights
 	beforeV9 bool // the cluster runs a Proxmox VE release before 9
-	advisor  *advisor
+	who      *cluster.Access
+	known    bool // who has all that can be read
 	vmids    map[int]bool
 	names    map[string]bool // in lower case
 	guests   map[int]*cluster.Guest
 
-	mu sync.Mutex // guards inv.Gaps, inv.Free and advisor during concurrent requests
+	mu sync.Mutex // guards inv.Gaps, inv.Free, rights and who during concurrent requests
 }
 
 func (r *reader) run(ctx context.Context) error {
@@ -75,7 +77,7 @@ func (r *reader) run(ctx context.Context) error {
 	r.inv.Release = string(v.Version)
 	major, _, _ := strings.Cut(r.inv.Release, ".")
 	r.beforeV9 = len(major) == 1 && major < "9"
-	if err := r.get(ctx, "/access/permissions", &r.rights); err != nil {
+	if err := r.readRights(ctx); err != nil {
 		return err
 	}
 	r.wanted.Progress("reading the lists of " + strings.TrimPrefix(r.config.Endpoint, "https://"))
@@ -88,7 +90,18 @@ func (r *reader) run(ctx context.Context) error {
 	r.wanted.Progress(fmt.Sprintf("reading %d of %d guests", len(candidates), len(r.guests)))
 	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
 	r.readOtherMACs(ctx)
-	concurrently(r.unusedVMIDs(), func(vmid int) { r.proveFree(ctx, vmid) })
+	if unused := r.unusedVMIDs(); len(unused) > 0 {
+		r.readPaths(ctx)
+		concurrently(unused, func(vmid int) { r.proveFree(ctx, vmid) })
+	}
+	if !r.mayUpdate() {
+		r.access(ctx) // the commands that grant privileges need it
+	}
+	paths := slices.Clone(r.wanted.Paths)
+	for _, vmid := range r.wanted.VMIDs {
+		paths = append(paths, vmPath(vmid))
+	}
+	r.inv.Access = r.who.Relevant(paths)
 	r.queryAgents(ctx, candidates)
 	return ctx.Err()
 }
@@ -109,13 +122,15 @@ func (r *reader) readLists(ctx context.Context) error {
 	var resources []resource
 	var pools []pool
 	var tasks []task
-	var statusErr error
+	var datastores []datastore
+	var statusErr, datastoreErr error
 	var errs [3]error
 	concurrently([]func(){
 		func() { statusErr = r.get(ctx, "/cluster/status", &status) },
 		func() { errs[0] = r.get(ctx, "/cluster/resources", &resources) },
 		func() { errs[1] = r.get(ctx, "/pools", &pools) },
 		func() { errs[2] = r.get(ctx, "/cluster/tasks", &tasks) },
+		func() { datastoreErr = r.get(ctx, "/storage", &datastores) },
 	}, func(read func()) { read() })
 	if statusCode(statusErr) == http.StatusForbidden { // needs Sys.Audit; findGaps reports it
 		statusErr = nil
@@ -124,6 +139,9 @@ func (r *reader) readLists(ctx context.Context) error {
 		return err
 	}
 	r.addResources(resources)
+	if datastoreErr == nil { // nothing needs it but the check of what a create needs
+		r.addDatastores(datastores)
+	}
 	r.setQuorum(status)
 	r.readIdentity(ctx, status)
 	for _, p := range pools {
@@ -179,6 +197,7 @@ func (r *reader) sorted() cluster.Inventory {
 	slices.SortFunc(inv.Storages, func(a, b cluster.Storage) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Node, b.Node))
 	})
+	slices.SortFunc(inv.Datastores, func(a, b cluster.Datastore) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(inv.Tasks, func(a, b cluster.Task) int { return strings.Compare(a.UPID, b.UPID) })
 	slices.SortFunc(inv.Gaps, func(a, b cluster.Gap) int {
 		return cmp.Or(cmp.Compare(len(a.Path), len(b.Path)), strings.Compare(a.Path, b.Path), strings.Compare(a.Privilege, b.Privilege))

@@ -20,7 +20,7 @@ func TestRead(t *testing.T) {
 			seed.Guests[2].Started = time.Now().Add(-time.Hour)
 			s := start(t, pvesim.Options{Seed: seed, Version: version})
 			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 123, 300, 9002}, Names: []string{"WEB01"}, Pools: []string{"lab", "none"}})
-			if len(inv.Nodes) != 3 || len(inv.Guests) != 7 || !inv.Quorate || gaps(inv) != "" || !strings.HasPrefix(inv.Release, version) {
+			if len(inv.Nodes) != 3 || len(inv.Guests) != 11 || !inv.Quorate || gaps(inv) != "" || !strings.HasPrefix(inv.Release, version) {
 				t.Errorf("%d nodes, %d guests, quorate %t, gaps %q, release %s", len(inv.Nodes), len(inv.Guests), inv.Quorate, gaps(inv), inv.Release)
 			}
 			if len(inv.Storages) != 12 || len(inv.Pools) != 1 || fmt.Sprint(inv.Pools[0].Members) != "[201 202]" || fmt.Sprint(inv.Free) != "[300]" {
@@ -72,7 +72,7 @@ func TestRequestsForThousandGuests(t *testing.T) {
 	configs, pings, lists := 0, 0, 0
 	for _, e := range s.Requests() {
 		switch {
-		case strings.HasSuffix(e.Path, "/config"):
+		case strings.HasSuffix(e.Path, "/pending"):
 			configs++
 		case strings.Contains(e.Path, "/agent/"):
 			pings++
@@ -80,7 +80,7 @@ func TestRequestsForThousandGuests(t *testing.T) {
 			lists++
 		}
 	}
-	if configs != 300 || pings != 1 || lists > len(inv.Nodes)+6 {
+	if configs != 300 || pings != 1 || lists > 2*len(inv.Nodes)+7 {
 		t.Errorf("%d configurations, %d pings, %d lists", configs, pings, lists)
 	}
 	t.Logf("%d guests, %d requests (%d lists), %v", len(inv.Guests), inv.Requests, lists, took)
@@ -174,7 +174,7 @@ func TestTransientFaults(t *testing.T) {
 		t.Run(f.Do+fmt.Sprint(f.Status), func(t *testing.T) {
 			t.Parallel()
 			s := start(t, pvesim.Options{Seed: smallCluster(t)})
-			for _, path := range []string{"/cluster/resources", "/nodes/pve1/qemu", "/nodes/pve1/qemu/201/config"} {
+			for _, path := range []string{"/cluster/resources", "/nodes/pve1/qemu", "/nodes/pve1/qemu/201/pending"} {
 				one := f
 				one.Path, one.Count = path, 2
 				if err := s.AddFault(&one); err != nil {
@@ -182,7 +182,7 @@ func TestTransientFaults(t *testing.T) {
 				}
 			}
 			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201}})
-			if gaps(inv) != "" || inv.Guest(201).Config == nil || inv.Requests != 6+3+1+6 {
+			if gaps(inv) != "" || inv.Guest(201).Config == nil || inv.Requests != 7+2*3+1+6 {
 				t.Errorf("gaps %q, %d requests", gaps(inv), inv.Requests)
 			}
 		})
@@ -191,7 +191,7 @@ func TestTransientFaults(t *testing.T) {
 
 func TestPermanentFaults(t *testing.T) {
 	s := start(t, pvesim.Options{Seed: smallCluster(t)})
-	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoError, Status: 500, Message: "no", Path: "/nodes/pve1/qemu/201/config"}); err != nil {
+	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoError, Status: 500, Message: "no", Path: "/nodes/pve1/qemu/201/pending"}); err != nil {
 		t.Fatal(err)
 	}
 	inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201, 202}})
@@ -206,7 +206,7 @@ func TestPermanentFaults(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "/cluster/resources") || !strings.Contains(err.Error(), "595") {
 		t.Errorf("error %v", err)
 	}
-	if n := s.Counters().Requests - before; n > 8 {
+	if n := s.Counters().Requests - before; n > 9 {
 		t.Errorf("%d requests", n)
 	}
 }

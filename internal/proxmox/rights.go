@@ -2,127 +2,112 @@ package proxmox
 
 import (
 	"context"
-	"fmt"
-	"path"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/shell"
 )
 
-// rights is the dump of /access/permissions: path, privilege, and whether the
-// privilege propagates to deeper paths. Every privilege in the dump is granted;
-// the value is about propagation only. The dump contains every path that has an
-// ACL entry or belongs to a pool, but no path on which nothing is granted.
+// rights is the response of /access/permissions.
 type rights map[string]map[string]number
 
-// has reports whether a privilege is granted on a path, as far as the dump shows:
-// it omits paths whose ACL entry removes all privileges.
-func (r rights) has(at, privilege string) bool {
-	if own, listed := r[at]; listed {
-		_, ok := own[privilege]
-		return ok
+// plain is the response as an inventory has it.
+func (r rights) plain() cluster.Rights {
+	out := cluster.Rights{}
+	for at, privileges := range r {
+		out[at] = make(map[string]bool, len(privileges))
+		for p, propagates := range privileges {
+			out[at][p] = propagates != 0
+		}
 	}
-	if at == "/" || strings.Count(at, "/") == 1 {
-		return false // the dump would contain it
-	}
-	return r.below(path.Dir(at), privilege)
-}
-
-// below reports whether a privilege is granted on all deeper paths that have no
-// ACL entry of their own.
-func (r rights) below(at, privilege string) bool {
-	if own, listed := r[at]; listed {
-		return own[privilege] != 0
-	}
-	if at == "/" || strings.Count(at, "/") == 1 {
-		return false
-	}
-	return r.below(path.Dir(at), privilege)
+	return out
 }
 
 func vmPath(vmid int) string { return "/vms/" + strconv.Itoa(vmid) }
 
-// An advisor writes the commands that close gaps.
-type advisor struct {
-	user, token string
-	rights      rights
-	separate    bool // the token has privilege separation
-	known       bool // separate could be read
-	userHas     func(at, privilege string) bool
+// readRights reads what the credentials may do.
+func (r *reader) readRights(ctx context.Context) error {
+	var own rights
+	if err := r.get(ctx, "/access/permissions", &own); err != nil {
+		return err
+	}
+	r.rights = own.plain()
+	r.who = &cluster.Access{Rights: maps.Clone(r.rights)} // more are added while r.rights is read
+	r.who.User, r.who.Token = r.config.identity()
+	return nil
 }
 
-// newAdvisor finds out whether the token has privilege separation and what its
-// user may do. It sends up to two requests.
-func newAdvisor(ctx context.Context, c *client, r rights) *advisor {
-	a := &advisor{rights: r, userHas: func(string, string) bool { return false }}
-	a.user, a.token = c.config.identity()
-	if a.token == "" {
+// mayUpdate reports whether the credentials have the privileges that most updates of the
+// wanted VMs that exist may need.
+func (r *reader) mayUpdate() bool {
+	for vmid := range r.vmids {
+		lacks := func(privilege string) bool { return !r.rights.Has(vmPath(vmid), privilege) }
+		if r.guests[vmid] != nil && slices.ContainsFunc(cluster.UpdatePrivileges, lacks) {
+			return false
+		}
+	}
+	for _, at := range r.wanted.Paths {
+		if strings.HasPrefix(at, "/storage/") && !r.rights.Has(at, cluster.AllocateSpace) || strings.HasPrefix(at, "/sdn/") && !r.rights.Has(at, cluster.SDNUse) {
+			return false
+		}
+	}
+	return true
+}
+
+// access returns who the credentials are, with what their user may do and the access
+// control list, which are read when they are needed first. It sends up to three requests.
+func (r *reader) access(ctx context.Context) *cluster.Access {
+	a := r.who
+	if r.known {
 		return a
 	}
-	if a.user == "root@pam" { // root has every privilege, so only the token lacks one
-		a.separate, a.known = true, true
-		a.userHas = func(string, string) bool { return true }
-		return a
+	r.known = true
+	if a.Token != "" && a.User != "root@pam" { // root has every privilege
+		var own struct {
+			Privsep number `json:"privsep"`
+		}
+		// Most tokens may not read this; then the commands cover both cases.
+		if err := r.get(ctx, "/access/users/"+a.User+"/token/"+a.Token, &own); err == nil {
+			separate := own.Privsep != 0
+			a.Privsep = &separate
+		}
+		var ofUser rights
+		if err := r.get(ctx, "/access/permissions?userid="+a.User, &ofUser); err == nil {
+			a.OfUser = ofUser.plain()
+		}
 	}
-	var own struct {
-		Privsep number `json:"privsep"`
-	}
-	// Most tokens may not read this; then the advice covers both cases.
-	if err := c.get(ctx, "/access/users/"+a.user+"/token/"+a.token, &own); err == nil {
-		a.separate, a.known = own.Privsep != 0, true
-	}
-	var ofUser rights
-	if err := c.get(ctx, "/access/permissions?userid="+a.user, &ofUser); err == nil {
-		a.userHas = ofUser.has
-	}
+	r.readACL(ctx, a)
 	return a
 }
 
-// gap returns the gap of a missing privilege, with the command that grants it.
-func (a *advisor) gap(at, privilege, reason string) cluster.Gap {
-	return cluster.Gap{Path: at, Privilege: privilege, Reason: reason + a.explain(at, privilege), Fix: a.command(a.grantPath(at), privilege, at)}
+// readACL reads the entries of the access control list that concern the credentials.
+// Without Sys.Audit on /access the list has no entry at all, which proves nothing.
+func (r *reader) readACL(ctx context.Context, a *cluster.Access) {
+	var list []struct {
+		Path      string `json:"path"`
+		Type      string `json:"type"`
+		To        string `json:"ugid"`
+		Role      string `json:"roleid"`
+		Propagate number `json:"propagate"`
+	}
+	if !r.rights.Has("/access", cluster.SysAudit) || r.get(ctx, "/access/acl", &list) != nil {
+		return
+	}
+	a.Entries = []cluster.ACL{}
+	for _, e := range list {
+		if e.Type == "group" || e.To == a.User || e.To == a.User+"!"+a.Token {
+			a.Entries = append(a.Entries, cluster.ACL{Path: e.Path, Type: e.Type, To: e.To, Role: e.Role, Propagate: e.Propagate != 0})
+		}
+	}
+	slices.SortFunc(a.Entries, func(x, y cluster.ACL) int {
+		return strings.Compare(x.Path+" "+x.Type+x.To+" "+x.Role, y.Path+" "+y.Type+y.To+" "+y.Role)
+	})
 }
 
-// grantPath is the path to grant the role on. An ACL entry on a deeper path
-// replaces the entries above it, so if all privileges come from "/", the role is
-// added there.
-func (a *advisor) grantPath(at string) string {
-	if at == "/vms" && len(a.rights["/"]) > 0 && len(a.rights["/vms"]) == len(a.rights["/"]) {
-		return "/"
-	}
-	return at
-}
-
-// explain says whether the token or its user needs the role.
-func (a *advisor) explain(at, privilege string) string {
-	switch {
-	case a.token == "":
-		return ""
-	case !a.known:
-		return "; with privsep=1, both the token and its user need the role; with privsep=0, only the user"
-	case !a.separate:
-		return "; the token has privsep=0, so its user needs the role"
-	case a.userHas(at, privilege):
-		return "; the token has privsep=1 and needs the role itself; its user has it"
-	}
-	return "; the token has privsep=1, so both the token and its user need the role"
-}
-
-// command is the command to run as root on any node.
-func (a *advisor) command(grantOn, privilege, at string) string {
-	role, newRole := "PVEAuditor", ""
-	if privilege == cluster.VMMonitor {
-		role, newRole = "StackgenAgent", "pveum role add StackgenAgent --privs VM.Monitor && "
-	}
-	user := fmt.Sprintf("pveum acl modify %s --users %s --roles %s", shell.Word(grantOn), shell.Quote(a.user), role)
-	token := fmt.Sprintf("pveum acl modify %s --tokens %s --roles %s", shell.Word(grantOn), shell.Quote(a.user+"!"+a.token), role)
-	switch {
-	case a.token == "", a.known && !a.separate:
-		return newRole + user
-	case a.known && a.userHas(at, privilege):
-		return newRole + token
-	}
-	return newRole + token + " && " + user
+// missing returns the gap of a missing privilege, with the command that grants it.
+func (r *reader) missing(ctx context.Context, at, privilege, reason string) cluster.Gap {
+	a := r.access(ctx)
+	return cluster.Gap{Path: at, Privilege: privilege, Reason: reason + a.Explain(at, privilege), Fix: a.Command(at, privilege)}
 }

@@ -2,6 +2,7 @@ package proxmox_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,10 +28,10 @@ func rightsCases() []rightsCase {
 	return []rightsCase{
 		{"none", true, func(*pvesim.Seed) {}, "/ Sys.Audit, /vms VM.Audit", "[]", "[]",
 			[]string{"pveum acl modify /vms " + token, "pveum acl modify / " + token}},
-		{"everything", true, func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true) }, "", "[123 201 202 203 700 9000 9002]", "[300]", nil},
+		{"everything", true, func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true) }, "", "[123 124 125 201 202 203 700 9000 9002 9010 9011]", "[300]", nil},
 		{"everything, without privsep", false, func(s *pvesim.Seed) {
 			s.ACL = append(s.ACL, &pvesim.Grant{Path: "/", To: "audit@pve", Role: "PVEAuditor"})
-		}, "", "[123 201 202 203 700 9000 9002]", "[300]", nil},
+		}, "", "[123 124 125 201 202 203 700 9000 9002 9010 9011]", "[300]", nil},
 		{"the user, not its token", true, func(s *pvesim.Seed) {
 			s.ACL = append(s.ACL, &pvesim.Grant{Path: "/", To: "audit@pve", Role: "PVEAuditor"})
 		}, "/ Sys.Audit, /vms VM.Audit", "[]", "[]", []string{token}},
@@ -38,14 +39,14 @@ func rightsCases() []rightsCase {
 			[]string{"pveum acl modify /vms " + token + " && pveum acl modify /vms " + user}},
 		{"a VMID that does not exist", true, func(s *pvesim.Seed) { grant(s, "/vms/300", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[300]", nil},
 		{"on /vms, not propagated", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]", nil},
-		{"on /vms", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", true) }, "/ Sys.Audit", "[123 201 202 203 700 9000 9002]", "[300]", nil},
+		{"on /vms", true, func(s *pvesim.Seed) { grant(s, "/vms", "PVEAuditor", true) }, "/ Sys.Audit", "[123 124 125 201 202 203 700 9000 9002 9010 9011]", "[300]", nil},
 		{"all but one", true, func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true); grant(s, "/vms/203", "NoAccess", true) }, "/vms/203 VM.Audit",
-			"[123 201 202 700 9000 9002]", "[300]", []string{"pveum acl modify /vms/203 " + token}},
+			"[123 124 125 201 202 700 9000 9002 9010 9011]", "[300]", []string{"pveum acl modify /vms/203 --tokens 'audit@pve!t' --roles NoAccess --delete 1 && pveum acl modify /vms/203 --users 'audit@pve' --roles NoAccess --delete 1"}},
 		{"all but one, by a role without VM.Audit", true, func(s *pvesim.Seed) {
 			grant(s, "/", "PVEAuditor", true)
 			grant(s, "/vms/203", "PVEDatastoreUser", true)
 		}, "/vms/203 VM.Audit",
-			"[123 201 202 700 9000 9002]", "[300]", nil},
+			"[123 124 125 201 202 700 9000 9002 9010 9011]", "[300]", nil},
 		{"a pool", true, func(s *pvesim.Seed) { grant(s, "/pool/lab", "PVEAuditor", false) }, "/ Sys.Audit, /vms VM.Audit", "[201 202]", "[]", nil},
 		{"on / without VM.Audit", true, func(s *pvesim.Seed) { grant(s, "/", "PVEDatastoreUser", true) }, "/ Sys.Audit, /vms VM.Audit", "[]", "[]",
 			[]string{"pveum acl modify / " + token}},
@@ -92,29 +93,64 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// TestFixClosesGaps runs the commands of gaps. A role that is added beside NoAccess
+// changes nothing, so that role is removed.
 func TestFixClosesGaps(t *testing.T) {
-	seed := smallCluster(t)
-	addAuditor(seed, true)
-	s := start(t, pvesim.Options{Seed: seed})
-	inv := mustRead(t, s, "audit@pve!t", proxmox.Wanted{Pools: []string{"lab"}})
-	if gaps(inv) != "/ Sys.Audit, /vms VM.Audit, /pool/lab Pool.Audit" {
-		t.Fatalf("gaps %q", gaps(inv))
-	}
-	for _, g := range inv.Gaps {
-		for line := range strings.SplitSeq(g.Fix, " && ") {
-			f := strings.Fields(line)
-			if len(f) != 8 || strings.Join(f[:3], " ") != "pveum acl modify" {
-				t.Fatalf("not a pveum command: %q", line)
+	for name, c := range map[string]struct {
+		grants func(*pvesim.Seed)
+		gaps   string
+	}{
+		"nothing is granted": {func(*pvesim.Seed) {}, "/ Sys.Audit, /vms VM.Audit, /pool/lab Pool.Audit"},
+		"NoAccess on a VM":   {func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true); grant(s, "/vms/203", "NoAccess", true) }, "/vms/203 VM.Audit"},
+		"NoAccess on all VMs, whose list of entries cannot be read": {func(s *pvesim.Seed) {
+			grant(s, "/", "PVEAuditor", true)
+			grant(s, "/vms", "NoAccess", true)
+			grant(s, "/access", "PVEDatastoreUser", true)
+		}, "/vms VM.Audit"},
+		"NoAccess on the pool": {func(s *pvesim.Seed) { grant(s, "/", "PVEAuditor", true); grant(s, "/pool/lab", "NoAccess", true) }, "/pool/lab Pool.Audit"},
+		"NoAccess for the token only": {func(s *pvesim.Seed) {
+			grant(s, "/", "PVEAuditor", true)
+			s.ACL = append(s.ACL, &pvesim.Grant{Path: "/vms", Type: "token", To: "audit@pve!t", Role: "NoAccess"})
+		}, "/vms VM.Audit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed := smallCluster(t)
+			addAuditor(seed, true)
+			c.grants(seed)
+			s := start(t, pvesim.Options{Seed: seed})
+			want := proxmox.Wanted{VMIDs: []int{203}, Pools: []string{"lab"}, Paths: []string{"/pool/lab"}}
+			inv := mustRead(t, s, "audit@pve!t", want)
+			if gaps(inv) != c.gaps {
+				t.Fatalf("gaps %q", gaps(inv))
 			}
-			kind := strings.TrimSuffix(strings.TrimPrefix(f[4], "--"), "s")
-			s.Change(func(seed *pvesim.Seed) {
-				seed.ACL = append(seed.ACL, &pvesim.Grant{Path: f[3], Type: kind, To: strings.Trim(f[5], "'"), Role: f[7]})
-			})
+			for _, g := range inv.Gaps {
+				for line := range strings.SplitSeq(g.Fix, " && ") {
+					modifyACL(t, s.Server, line)
+				}
+			}
+			if inv = mustRead(t, s, "audit@pve!t", want); gaps(inv) != "" || len(inv.Guests) != 11 {
+				t.Errorf("gaps %q after the commands, %d guests", gaps(inv), len(inv.Guests))
+			}
+		})
+	}
+}
+
+// modifyACL runs pveum acl modify.
+func modifyACL(t *testing.T, s *pvesim.Server, line string) {
+	t.Helper()
+	f := strings.Fields(line)
+	remove := len(f) == 10 && f[8] == "--delete"
+	if len(f) != 8 && !remove || strings.Join(f[:3], " ") != "pveum acl modify" {
+		t.Fatalf("not a pveum command: %q", line)
+	}
+	grant := pvesim.Grant{Path: f[3], Type: strings.TrimSuffix(strings.TrimPrefix(f[4], "--"), "s"), To: strings.Trim(f[5], "'"), Role: f[7]}
+	s.Change(func(seed *pvesim.Seed) {
+		if !remove {
+			seed.ACL = append(seed.ACL, &grant)
+			return
 		}
-	}
-	if inv = mustRead(t, s, "audit@pve!t", proxmox.Wanted{Pools: []string{"lab"}}); gaps(inv) != "" || len(inv.Guests) != 7 {
-		t.Errorf("gaps %q after the commands, %d guests", gaps(inv), len(inv.Guests))
-	}
+		seed.ACL = slices.DeleteFunc(seed.ACL, func(g *pvesim.Grant) bool { return *g == grant })
+	})
 }
 
 func TestAgentPrivileges(t *testing.T) {

@@ -171,6 +171,11 @@ func (r *Rendering) Write() error {
 	return disk.Apply(r.Project.Root, lockFirst)
 }
 
+// WriteLock makes the change of the lock alone.
+func (r *Rendering) WriteLock() error {
+	return disk.Apply(r.Project.Root, slices.DeleteFunc(slices.Clone(r.Changes), func(c disk.Change) bool { return c.Path != lock.File }))
+}
+
 func rank(c disk.Change) int {
 	if c.Path == lock.File {
 		return 0

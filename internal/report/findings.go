@@ -114,11 +114,11 @@ func (r *Findings) notes() []string {
 	return append(slices.Clone(r.Notes), "the cluster was read at "+r.Endpoint)
 }
 
-// Changed says how many VMs the first plan after an import would change, if any.
+// Changed says how many VMs a plan would change, if any.
 func (r *Findings) Changed() string {
 	n := 0
 	for i := range r.Findings {
-		if f := &r.Findings[i]; !f.Stops() && len(f.Differs) > 0 {
+		if f := &r.Findings[i]; !f.Stops() && len(f.Differs)+len(f.Updates) > 0 {
 			n++
 		}
 	}
@@ -186,7 +186,7 @@ func (r *Findings) markdown(w io.Writer, o Options) {
 		if len(row.steps) == 0 {
 			continue
 		}
-		fmt.Fprintf(w, "\n**%s: %s**\n", row.kind, cell.Replace(row.about))
+		fmt.Fprintf(w, "\n**%s: %s**\n", row.kind, cell.Replace(cmp.Or(row.stepsFor, row.about)))
 		for _, s := range row.steps {
 			fmt.Fprintf(w, "\n- %s\n", cell.Replace(s.What))
 			if len(s.Lines) > 0 {

@@ -2,9 +2,9 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -19,29 +19,24 @@ type Recording struct {
 	What  []string `json:"what"`
 }
 
-// A Decision is what was decided again for a VM.
-type Decision struct {
-	Stack string   `json:"stack"`
-	Key   string   `json:"key"`
-	VMID  int      `json:"vmid"`
-	MACs  []string `json:"macs"`
-}
-
 // A Resolve is what was recorded in the lock. Its JSON keys are stable.
 type Resolve struct {
 	Recorded []Recording       `json:"recorded"`
 	Left     []finding.Finding `json:"not_recorded"` // about VMs of which nothing was recorded
 	Decided  []Decision        `json:"decided"`
-	Kept     []finding.Finding `json:"kept"` // about VMs that may exist, for which nothing was decided again
+	Advice   []Advice          `json:"parallelism,omitempty"` // with Explain
+	Kept     []finding.Finding `json:"kept"`                  // about VMs that may exist, for which nothing was decided again
+	Notes    []string          `json:"notes,omitempty"`
 	Next     []string          `json:"next"` // commands
 
-	File string `json:"-"` // the lock
+	File    string `json:"-"` // the lock
+	Explain bool   `json:"-"`
 }
 
 // Print writes the report as text or JSON.
 func (r *Resolve) Print(w io.Writer, o Options) error {
 	safe := clean(Resolve{Recorded: append([]Recording{}, r.Recorded...), Left: NewFindings(r.Left, nil).Findings,
-		Decided: append([]Decision{}, r.Decided...), Kept: NewFindings(r.Kept, nil).Findings, Next: append([]string{}, r.Next...), File: r.File})
+		Decided: append([]Decision{}, r.Decided...), Kept: NewFindings(r.Kept, nil).Findings, Notes: r.Notes, Next: append([]string{}, r.Next...), File: r.File, Explain: r.Explain, Advice: r.Advice})
 	if o.Format == "json" {
 		return writeJSON(w, safe)
 	}
@@ -53,7 +48,7 @@ func (r *Resolve) Print(w io.Writer, o Options) error {
 // recordingWords are for people what the words of a recording mean.
 var recordingWords = map[string]string{
 	"cluster": "the cluster's identity", "macs": "its MAC addresses stay as they are", "lineage": "the lineage of its state", "applied": "whether its state has the pool",
-	"addresses": "addresses in the network", "former": "former addresses left the state", "gone": "does not exist any more",
+	"addresses": "addresses in the network", "former": "former addresses left the state", "node": "it is on the node of its spec", "gone": "does not exist any more",
 }
 
 func (r *Resolve) text(w io.Writer, o Options) {
@@ -62,7 +57,11 @@ func (r *Resolve) text(w io.Writer, o Options) {
 		answer = "recorded in " + r.File + ": " + r.counts()
 	}
 	if n := len(r.Decided); n > 0 {
-		answer = fmt.Sprintf("decided again and rendered: %s; %s", Count(n, "VM"), answer)
+		if again := slices.ContainsFunc(r.Decided, func(d Decision) bool { return d.Again }); again {
+			answer = fmt.Sprintf("decided again and rendered: %s; %s", Count(n, "VM"), answer)
+		} else {
+			answer = fmt.Sprintf("decided in %s: %s; %s", r.File, Count(n, "VM"), strings.TrimSuffix(answer, " in "+r.File))
+		}
 	}
 	if n := len(r.Kept); n > 0 {
 		answer = fmt.Sprintf("blocked: %s may exist, so nothing was decided again; %s", Count(n, "VM"), answer)
@@ -75,13 +74,19 @@ func (r *Resolve) text(w io.Writer, o Options) {
 	}
 	fmt.Fprintln(w, answer)
 	writeRows(w, rows(r.Kept, o.Verbose), o)
-	for _, d := range r.Decided {
-		fmt.Fprintln(w, line(fmt.Sprintf("%s/%s: VMID %d, MAC %s", d.Stack, d.Key, d.VMID, cmp.Or(strings.Join(d.MACs, " "), "none"))))
+	for _, l := range r.decisions(o.Verbose) {
+		fmt.Fprintln(w, line(l))
+	}
+	if r.Explain {
+		r.explain(w)
 	}
 	for _, g := range r.groups(o.Verbose) {
 		fmt.Fprintln(w, line(g))
 	}
 	writeRows(w, rows(r.Left, o.Verbose), o)
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", line(n))
+	}
 	if len(r.Next) > 0 {
 		fmt.Fprintf(w, "next:\n  %s\n", line(strings.Join(r.Next, " && ")))
 	}
@@ -130,6 +135,11 @@ func (r *Resolve) groups(verbose bool) []string {
 		}
 		keys[head] = append(keys[head], one.Key)
 	}
+	return joined(heads, keys, verbose)
+}
+
+// joined writes lines of STACK: KEYS: WHAT, for heads of STACK and WHAT.
+func joined(heads []string, keys map[string][]string, verbose bool) []string {
 	var out []string
 	for _, head := range heads {
 		stack, what, _ := strings.Cut(head, "\x00")

@@ -21,17 +21,19 @@ type row struct {
 	reason   string
 	evidence []string
 	steps    []finding.Step
-	notable  bool // it stops nothing, and should be read all the same
+	stepsFor string // which rows the steps are for, if not for this one only
+	notable  bool   // it stops nothing, and should be read all the same
 }
 
-// rows are the lines of a report. The steps of a group are in its last row.
+// rows are the lines of a report. The steps of a group are in its last row, which says
+// that they are for all of the group.
 func rows(fs []finding.Finding, verbose bool) []row {
 	var out []row
 	for _, g := range finding.Groups(fs) {
 		short := len(g.Findings) > few && !verbose
 		if short {
 			r := newRow(&g.Findings[0])
-			r.about, r.evidence = groupName(g.Findings), append([]string{memberNames(g.Findings)}, changes(g.Findings)...)
+			r.about, r.evidence = groupName(g.Findings), slices.Concat([]string{memberNames(g.Findings)}, changes(g.Findings), brought(g.Findings), waiting(g.Findings))
 			out = append(out, r)
 		} else {
 			for i := range g.Findings {
@@ -44,6 +46,9 @@ func rows(fs []finding.Finding, verbose bool) []row {
 		}
 		if last := &out[len(out)-1]; last.severity != finding.OK || last.notable || verbose {
 			last.steps = steps(g.Steps, short)
+			if len(g.Findings) > 1 && !short && len(last.steps) > 0 {
+				last.stepsFor = "for " + memberNames(g.Findings)
+			}
 		}
 	}
 	return out
@@ -51,9 +56,18 @@ func rows(fs []finding.Finding, verbose bool) []row {
 
 // changes names what the first plan after an import would change in a group.
 func changes(fs []finding.Finding) []string {
+	return differences("changes", fs, func(f *finding.Finding) []finding.Difference { return f.Differs })
+}
+
+// brought names what templates bring in a group.
+func brought(fs []finding.Finding) []string {
+	return differences("by the template", fs, func(f *finding.Finding) []finding.Difference { return f.Brings })
+}
+
+func differences(title string, fs []finding.Finding, of func(*finding.Finding) []finding.Difference) []string {
 	var names []string
 	for i := range fs {
-		for _, d := range fs[i].Differs {
+		for _, d := range of(&fs[i]) {
 			name := d.Field
 			if name == "" {
 				name, _, _ = strings.Cut(d.Config, "=")
@@ -66,7 +80,20 @@ func changes(fs []finding.Finding) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{line("changes: " + strings.Join(names, ", ") + " (--verbose prints the values)")}
+	return []string{line(title + ": " + strings.Join(names, ", ") + " (--verbose prints the values)")}
+}
+
+// waiting names what waits for a restart in a group.
+func waiting(fs []finding.Finding) []string {
+	var names []string
+	for i := range fs {
+		names = append(names, fs[i].Pending...)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return []string{line("waiting: " + strings.Join(slices.Compact(names), ", ") + " (--verbose prints the values)")}
 }
 
 // steps are the steps of a group. Short ones have a few lines each, and never a
@@ -94,7 +121,7 @@ func firstBlocks(blocks [][]finding.Line) (n, lines int) {
 }
 
 func newRow(f *finding.Finding) row {
-	return row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs) > 0 || f.Kind == finding.OtherState}
+	return row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.Kind == finding.OtherState}
 }
 
 // about is what a finding is about, for people.
@@ -131,10 +158,10 @@ func groupName(fs []finding.Finding) string {
 	return line(fmt.Sprintf("%s: %d %s", fs[0].Stack, len(fs), plural[fs[0].Type]))
 }
 
-// memberNames names the first findings of a group.
+// memberNames names the findings of a group, or the first ones.
 func memberNames(fs []finding.Finding) string {
 	var names []string
-	for i := range few {
+	for i := range min(few, len(fs)) {
 		name := fs[i].Key
 		if fs[i].Type == finding.Guest {
 			name = fs[i].Name
@@ -143,6 +170,9 @@ func memberNames(fs []finding.Finding) string {
 			name = fs[i].Unit
 		}
 		names = append(names, name)
+	}
+	if len(fs) <= few {
+		return line(strings.Join(names, ", "))
 	}
 	return line(fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(fs)-few))
 }
@@ -162,6 +192,9 @@ func writeRows(w io.Writer, rows []row, o Options) {
 		fmt.Fprintln(w, strings.TrimRight(head+"  "+r.reason, " "))
 		for _, e := range r.evidence {
 			fmt.Fprintf(w, "    %s\n", indented(e))
+		}
+		if r.stepsFor != "" {
+			fmt.Fprintf(w, "  %s:\n", r.stepsFor)
 		}
 		for _, s := range r.steps {
 			fmt.Fprintf(w, "  > %s\n", indented(s.What))
@@ -196,6 +229,9 @@ func (r *row) prose() string {
 		lines[0] += ": " + r.reason
 	}
 	lines = append(lines, r.evidence...)
+	if r.stepsFor != "" {
+		lines = append(lines, r.stepsFor+":")
+	}
 	for _, s := range r.steps {
 		lines = append(lines, "> "+s.What)
 		for _, l := range texts(s.Lines) {

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/placement"
 	"stackgen/internal/project"
 	"stackgen/internal/render"
 	"stackgen/internal/session"
@@ -33,18 +35,23 @@ type Result struct {
 	Left     []finding.Finding // about VMs of which nothing was recorded
 	Kept     []finding.Finding // about VMs that keep their decisions, although other ones were asked for
 	Decided  []Decision
-	Render   bool // a render would change files now
+	Advice   []placement.Advice
+	Render   bool     // a render would change files now
+	Notes    []string // what a render would say of the lock, had it written it
 }
 
-// A Decision is what was decided again for a VM.
+// A Decision is what was decided for a VM now. Without Again, what it lacks was decided
+// before or is in the spec.
 type Decision struct {
-	Stack, Key string
-	VMID       int
-	MACs       []string
+	placement.Decision
+	Again bool
+	VMID  int
+	MACs  []string
 }
 
 // Run reads the cluster and the states once, and records what they show. Then it
-// decides again, unless a VM may exist.
+// decides what only the cluster knows, and again what it is told to, unless a VM may
+// exist.
 func Run(ctx context.Context, q Request) (*Result, error) {
 	p, err := load(q)
 	if err != nil {
@@ -62,13 +69,14 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 	}
 	r.Kept = o.Kept
 	r.Left = slices.DeleteFunc(o.Left, func(f finding.Finding) bool { return slices.Contains(q.Again, f.String()) })
-	if len(q.Again) > 0 && len(r.Kept) == 0 {
-		if err := r.decide(ctx, q, o.MACs); err != nil {
-			return nil, err
-		}
+	inv := s.Inventory
+	if slices.ContainsFunc(r.Left, func(f finding.Finding) bool { return f.Type == finding.Stack && f.Stops() }) {
+		inv = nil // what another cluster has decides nothing
 	}
-	r.Render, err = outdated(q)
-	return r, err
+	if len(r.Kept) > 0 || inv == nil {
+		q.Again = nil
+	}
+	return r, r.decide(ctx, q, inv)
 }
 
 // load reads the project, and checks that it has the VMs.
@@ -81,8 +89,6 @@ func load(q Request) (*project.Project, error) {
 		return nil, &project.BlockedError{Project: p}
 	case p.Empty():
 		return nil, p.NoSpecs()
-	case len(p.Rendered.Stacks) == 0:
-		return nil, errors.New("there is no " + lock.File + " to record in; run `stackgen render` first")
 	}
 	for _, name := range q.Again {
 		stack, key, _ := strings.Cut(name, "/")
@@ -103,42 +109,69 @@ func load(q Request) (*project.Project, error) {
 	return p, nil
 }
 
-// decide renders with other decisions for some VMs. macs are the addresses of all
-// guests of the cluster.
-func (r *Result) decide(ctx context.Context, q Request, macs []string) (err error) {
+// decide makes the decisions that are missing in the lock as it is now, and writes it.
+// Where VMs get other decisions, it renders too. inv is nil if nothing should be decided.
+// What a render refuses for another reason is for render to say.
+func (r *Result) decide(ctx context.Context, q Request, inv *cluster.Inventory) (err error) {
 	unlock, err := project.LockFolder(ctx, q.Paths, "", q.Sources.Progress)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	p, err := project.Load(q.Paths, "")
-	if err != nil {
+	if err != nil || p.Stacks == nil {
 		return err
 	}
-	rendering, err := render.New(p, lock.Options{Project: q.ID, Again: q.Again, MACs: macs})
+	by, options := &placement.Resolver{}, lock.Options{Project: q.ID, Again: q.Again}
+	if inv != nil {
+		by = placement.New(p.Stacks, p.Rendered, inv, q.Again)
+		options.MACs, options.Resolve = inv.MACs(), by.Resolve
+	}
+	rendering, err := render.New(p, options)
+	again := len(q.Again) > 0
 	switch {
 	case err != nil:
 		return err
-	case rendering.Rejected != nil:
+	case rendering.Rejected != nil && (again || len(by.Decisions) > 0 || by.Problems > 0):
 		return rendering.Rejected
-	case rendering.Blocked():
+	case rendering.Rejected != nil:
+		return nil
+	case again && rendering.Blocked():
 		return errors.New("a file that stackgen did not write is in the way; `stackgen render --check` names it")
 	}
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(q.Again))) {
-		stack, key, _ := strings.Cut(name, "/")
-		v := p.Lock.Stacks.Get(stack).VMs.Get(key)
-		r.Decided = append(r.Decided, Decision{stack, key, v.VMID, v.MACs})
+	r.decisions(p.Lock, by.Decisions, q.Again)
+	if inv != nil {
+		r.Advice = placement.Advise(p.SelectedStacks(), p.Lock, inv)
 	}
-	return rendering.Write()
+	switch {
+	case again:
+		r.Notes = p.Notes
+		return rendering.Write()
+	case len(r.Decided) > 0:
+		r.Notes = p.Notes
+		r.Left = slices.DeleteFunc(r.Left, func(f finding.Finding) bool { return f.Kind == finding.Unrendered }) // they are in the lock now
+		r.Render = len(rendering.Changes) > 1
+		return rendering.WriteLock()
+	}
+	r.Render = len(rendering.Changes) > 0
+	return nil
 }
 
-// outdated reports whether a render would change files. What a render refuses is for
-// render to say.
-func outdated(q Request) (bool, error) {
-	p, err := project.Load(q.Paths, "")
-	if err != nil {
-		return false, err
+// decisions lists what was decided.
+func (r *Result) decisions(l *lock.Lock, made []placement.Decision, again []string) {
+	decided := map[string]bool{}
+	for _, d := range made {
+		v := l.Stacks.Get(d.Stack).VMs.Get(d.Key)
+		name := d.Stack + "/" + d.Key
+		decided[name] = true
+		r.Decided = append(r.Decided, Decision{d, slices.Contains(again, name), v.VMID, v.MACs})
 	}
-	r, err := render.New(p, lock.Options{Project: q.ID})
-	return err == nil && r.Rejected == nil && len(r.Changes) > 0, err
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(again))) {
+		if stack, key, _ := strings.Cut(name, "/"); !decided[name] {
+			v := l.Stacks.Get(stack).VMs.Get(key)
+			r.Decided = append(r.Decided, Decision{placement.Decision{Stack: stack, Key: key}, true, v.VMID, v.MACs})
+			decided[name] = true
+		}
+	}
+	r.Left = slices.DeleteFunc(r.Left, func(f finding.Finding) bool { return decided[f.String()] }) // judged without the decision
 }

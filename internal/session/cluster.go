@@ -117,6 +117,7 @@ func wanted(p *project.Project) proxmox.Wanted {
 			if t := v.Template; t != nil {
 				w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
 			}
+			w.Paths = append(w.Paths, cluster.Paths(v)...)
 		}
 	}
 	for _, s := range p.Lock.Stacks {
@@ -132,11 +133,14 @@ func wanted(p *project.Project) proxmox.Wanted {
 			w.VMs = append(w.VMs, proxmox.WantedVM{VMID: v.VMID, MACs: v.DecidedMACs()})
 			if v.Template != nil {
 				w.Templates = append(w.Templates, fmt.Sprint(v.Template.VMID))
+				w.Paths = append(w.Paths, fmt.Sprintf("/vms/%d", v.Template.VMID))
 			}
 		}
 	}
 	slices.Sort(w.Templates)
 	w.Templates = slices.Compact(w.Templates)
+	slices.Sort(w.Paths)
+	w.Paths = slices.Compact(w.Paths)
 	slices.Sort(w.Pools)
 	w.Pools = slices.Compact(w.Pools)
 	return w

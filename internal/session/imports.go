@@ -181,7 +181,7 @@ func (s *Session) PlanImports(ctx context.Context, verdicts []finding.Finding) (
 		if err != nil {
 			return nil, fmt.Errorf("the plan of %s: %w", u, err)
 		}
-		plans = append(plans, guard.ReadImportPlan(u, plan, len(adoptions[u])))
+		plans = append(plans, guard.ReadImportPlan(u, plan, len(adoptions[u]), guard.Settling(u, verdicts)))
 	}
 	return plans, nil
 }

@@ -103,12 +103,24 @@ func (h *Hook) load(run *sharedRun) bool {
 // from a clock that may be set in between.
 func sameStart(a, b int64) bool { return max(a, b)-min(a, b) < 2000 }
 
-// started is when the run began; zero if that is not known.
+// began is when this process began.
+var began = time.Now()
+
+// started is when the run began; zero if that is not known. Linux counts from the
+// second in which it was booted, so Started may be up to a second early, and a lock
+// that another run took in that second would look like one of this run. It is as early
+// for this process, whose begin is known.
 func (r *sharedRun) started() time.Time {
 	if r == nil {
 		return time.Time{}
 	}
-	return time.UnixMilli(r.Started)
+	out := time.UnixMilli(r.Started)
+	if own, err := process.NewProcess(int32(os.Getpid())); err == nil {
+		if created, err := own.CreateTime(); err == nil {
+			out = out.Add(max(0, min(time.Second, began.Sub(time.UnixMilli(created)))))
+		}
+	}
+	return out
 }
 
 func (r *sharedRun) save() error {

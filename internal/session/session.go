@@ -91,7 +91,6 @@ type Observation struct {
 	Seen []lock.Observed
 	Left []finding.Finding // about the VMs of which the lock records nothing
 	Kept []finding.Finding // about the VMs of again that may exist
-	MACs []string          // of all guests
 }
 
 // Observe reads the cluster and the states. again are VMs that were never seen, as the
@@ -102,7 +101,7 @@ func (s *Session) Observe(ctx context.Context, again []string) (*Observation, er
 	}
 	in := s.input()
 	found := guard.Judge(in)
-	o := &Observation{Kept: guard.Again(in, found, again), MACs: s.Inventory.MACs()}
+	o := &Observation{Kept: guard.Again(in, found, again)}
 	o.Seen, o.Left = guard.Observe(in, found)
 	return o, nil
 }
@@ -125,6 +124,10 @@ func (s *Session) input() guard.Input {
 
 // judge judges everything, plans included.
 func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
+	in.Planned = map[guard.UnitID]bool{}
+	for u := range s.plans {
+		in.Planned[u] = true
+	}
 	verdicts := guard.Judge(in)
 	var plans []finding.Finding
 	for _, u := range s.Units() {

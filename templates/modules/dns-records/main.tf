@@ -26,16 +26,17 @@ resource "dns_a_record_set" "this" {
 
   zone      = var.dns.zone
   name      = each.key == "@" ? null : each.key
-  addresses = [lookup(var.addresses, each.value.vm, null)]
+  addresses = [coalesce(lookup(var.addresses, each.value.vm, null), "192.0.2.1")] # never applied
   ttl       = each.value.ttl
 
   lifecycle {
+    # A plan excludes the records of such VMs. A destroy reads the resource first, and
+    # only warns.
     precondition {
       condition = lookup(var.addresses, each.value.vm, null) != null
       error_message = join(" ", [
-        "VM ${each.value.vm} has reported no IPv4 address, so its record ${each.key} cannot be published.",
-        "Its QEMU guest agent does not run, or has not seen an address yet: install and start",
-        "qemu-guest-agent in the guest, or give the VM a static address in the spec. Then apply again.",
+        "VM ${each.value.vm} reports no IPv4 address, so its record ${each.key} can be neither",
+        "created nor updated. Run terragrunt in the folder of the unit or of the stack: it excludes the record.",
       ])
     }
   }

@@ -3,6 +3,11 @@ include "root" {
   expose = true
 }
 
+locals {
+  imports   = fileexists(include.root.locals.imports) ? file(include.root.locals.imports) : ""
+  importing = flatten(regexall("proxmox_virtual_environment_vm\\.[^\\[]+\\[\"([^\"]+)\"\\]", local.imports))
+}
+
 terraform {
   source = try(values.module, "${dirname(find_in_parent_folders("root.hcl"))}/modules//proxmox-vm")
 
@@ -18,6 +23,15 @@ generate "vms" {
   if_exists         = "overwrite"
   disable_signature = true
   contents          = jsonencode({ vms = values.vms })
+}
+
+# The VMs that the import file imports. Until it is gone, the module leaves out what
+# an import cannot read.
+generate "importing" {
+  path              = "importing_override.tf"
+  if_exists         = "overwrite"
+  disable_signature = true
+  contents          = "locals {\n  importing = ${jsonencode(local.importing)}\n}\n"
 }
 
 inputs = {

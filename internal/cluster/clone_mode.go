@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// The clone modes.
+const (
+	Linked = "linked"
+	Full   = "full"
+)
+
+// fileStorages are the types of storages that keep images as files. Only there, a
+// template may have raw images, which Proxmox VE does not list as a base for linked
+// clones.
+var fileStorages = []string{"dir", "nfs", "cifs", "glusterfs", "cephfs"}
+
+// blockStorages are the types of other storages that support linked clones.
+var blockStorages = []string{"lvmthin", "zfspool", "zfs", "rbd", "btrfs"}
+
+// CloneMode decides between a linked and a full clone of a template for a VM on a node,
+// and says why. What is not known makes it full, which works wherever a clone does.
+func (inv *Inventory) CloneMode(v *schema.VM, template *Guest, node string) (mode, reason string) {
+	if template.Config == nil || len(template.Config.Raw) == 0 {
+		return Full, fmt.Sprintf("the configuration of template %d could not be read", template.VMID)
+	}
+	stores := map[string]string{} // the spec's storage of each disk
+	for _, d := range v.Values.Get("disks").List() {
+		stores[d.Get("interface").Str()] = d.Get("datastore").Str()
+	}
+	var on []string
+	for _, d := range drivesOf(template.Config.Raw) {
+		if d.cdrom {
+			continue // a clone gets its own cloud-init drive
+		}
+		if to := stores[d.key]; to != "" && to != d.storage {
+			return Full, fmt.Sprintf("%s is on storage %s and on %s in the template", d.key, to, d.storage)
+		}
+		if why := inv.noLinked(template, d, node); why != "" {
+			return Full, why
+		}
+		if s := inv.storage(d.storage, template.Node); !slices.Contains(on, s.describe()) {
+			on = append(on, s.describe())
+		}
+	}
+	if len(on) == 0 {
+		return Full, fmt.Sprintf("template %d has no disk", template.VMID)
+	}
+	return Linked, "the template is on " + strings.Join(on, " and ")
+}
+
+// describe names a storage with what decides about linked clones.
+func (s *Storage) describe() string {
+	if s.Shared {
+		return fmt.Sprintf("shared storage %s (%s)", s.ID, s.Type)
+	}
+	return fmt.Sprintf("local storage %s (%s) of the same node", s.ID, s.Type)
+}
+
+// noLinked says why a drive of a template cannot be the base of a linked clone on a
+// node, or nothing.
+func (inv *Inventory) noLinked(template *Guest, d drive, node string) string {
+	s := inv.storage(d.storage, template.Node)
+	switch {
+	case s == nil:
+		return fmt.Sprintf("storage %s of the template is not known", d.storage)
+	case !s.images():
+		return fmt.Sprintf("storage %s takes no disk images", s.ID)
+	case s.unfit(d) != "":
+		return s.unfit(d)
+	case template.Node != node && !s.Shared:
+		return fmt.Sprintf("the template is on local storage %s (%s) of node %s", s.ID, s.Type, template.Node)
+	}
+	if at := inv.storage(d.storage, node); at == nil || !at.Active {
+		return fmt.Sprintf("storage %s of the template is not available on node %s", s.ID, node)
+	}
+	return ""
+}
+
+// unfit says why no drive like this one on the storage can be the base of a linked clone,
+// or nothing.
+func (s *Storage) unfit(d drive) string {
+	switch {
+	case slices.Contains(fileStorages, s.Type) && d.raw():
+		return fmt.Sprintf("%s of the template is a raw image on storage %s (%s)", d.key, s.ID, s.Type)
+	case !slices.Contains(fileStorages, s.Type) && !slices.Contains(blockStorages, s.Type):
+		return fmt.Sprintf("storage %s of the template (%s) supports no linked clones", s.ID, s.Type)
+	}
+	return ""
+}
+
+// CloneTarget is the storage that a full clone writes to, and whether it is shared: that of
+// the spec's first disk, or that of the template's first drive.
+func (inv *Inventory) CloneTarget(v *schema.VM, e *lock.VM) (id string, shared bool) {
+	c := &creation{inv: inv, vm: v, entry: e, on: e.Node, template: inv.Guest(e.Template.VMID)}
+	id = c.target()
+	for _, d := range c.drives() {
+		if id == "" && !d.cdrom {
+			id = d.storage
+		}
+	}
+	s := inv.storage(id, e.Node)
+	return id, s != nil && s.Shared
+}
+
+// raw reports whether a drive on file storage is a raw image.
+func (d drive) raw() bool {
+	return !strings.HasSuffix(d.volume, ".qcow2") && !strings.HasSuffix(d.volume, ".vmdk")
+}
+
+// Named returns the guests of a name that are no containers: templates first, then by
+// VMID.
+func (inv *Inventory) Named(name string) []*Guest {
+	var templates, others []*Guest
+	for i := range inv.Guests {
+		switch g := &inv.Guests[i]; {
+		case g.Name != name || g.Kind != KindVM:
+		case g.Template:
+			templates = append(templates, g)
+		default:
+			others = append(others, g)
+		}
+	}
+	return append(templates, others...)
+}
+
+// Brief says in a line what a guest is.
+func (g *Guest) Brief() string { return brief(g) }

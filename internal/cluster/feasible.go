@@ -1,0 +1,152 @@
+package cluster
+
+import (
+	"slices"
+
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// A Check is one reason why the creation of a VM fails.
+type Check string
+
+// The checks, in the order of the table.
+const (
+	NodeCheck       Check = "node"
+	TemplateCheck   Check = "template"
+	LinkedCheck     Check = "linked-clone"
+	CrossNodeCheck  Check = "clone-to-node"
+	StorageCheck    Check = "storage"
+	DiskCheck       Check = "disk"
+	NetworkCheck    Check = "network"
+	CPUCheck        Check = "cpus"
+	MemoryCheck     Check = "memory"
+	RootCheck       Check = "root-only"
+	PrivilegesCheck Check = "privileges"
+)
+
+// creationChecks is the table of what makes a creation fail. Each function returns what
+// it finds wrong, with its remedies; what cannot be read is not wrong.
+var creationChecks = []struct {
+	Check Check
+	find  func(*creation)
+}{
+	{NodeCheck, (*creation).node},
+	{TemplateCheck, (*creation).templates},
+	{LinkedCheck, (*creation).linked},
+	{CrossNodeCheck, (*creation).crossNode},
+	{StorageCheck, (*creation).storages},
+	{DiskCheck, (*creation).disks},
+	{NetworkCheck, (*creation).networks},
+	{CPUCheck, (*creation).cpus},
+	{MemoryCheck, (*creation).memory},
+	{RootCheck, (*creation).rootOnly},
+	{PrivilegesCheck, (*creation).privileges},
+}
+
+// updateChecks are those that also apply to what the spec changes of a VM that exists,
+// each with the attribute that it is about, or "" for several.
+var updateChecks = map[Check]string{StorageCheck: "", NetworkCheck: "network_device", CPUCheck: "cpu", MemoryCheck: "memory"}
+
+// An Obstacle is what makes a creation or an update of a VM fail.
+type Obstacle struct {
+	Check    Check
+	Reason   string // the same for VMs that are alike
+	Evidence []string
+	Remedies []Remedy
+}
+
+// A Remedy is one way to remove an obstacle. Either it writes a property into the
+// spec, or it has commands to run as root on any node.
+type Remedy struct {
+	What     string // what it does, without the name of the spec
+	Field    string
+	Value    *schema.Node // of Field; nil to remove it
+	Text     string       // a line of the spec with a placeholder, where no value is known
+	Commands []string
+	Once     bool // another VM may have some of the commands, and they run once
+}
+
+// A creation is a VM that is about to be created, or updated, while it is checked.
+type creation struct {
+	inv      *Inventory
+	vm       *schema.VM
+	entry    *lock.VM
+	on       string // its node
+	template *Guest // nil if it is not known
+	current  *Guest // the VM, if it exists
+	check    Check
+	found    []Obstacle
+	unknown  []string
+	values   map[string]*schema.Node // properties as the remedies change them
+}
+
+// Creation returns what makes the creation of a VM fail, and what could not be found
+// out. It returns nothing for a VM that only the lock has.
+func (inv *Inventory) Creation(v *schema.VM, e *lock.VM) (obstacles []Obstacle, unknown []string) {
+	if v == nil {
+		return nil, nil
+	}
+	c := &creation{inv: inv, vm: v, entry: e, on: e.Node, values: map[string]*schema.Node{}}
+	for _, row := range creationChecks {
+		c.check = row.Check
+		row.find(c)
+		if len(c.found) > 0 && (row.Check == NodeCheck || row.Check == TemplateCheck) {
+			break // everything else depends on it
+		}
+	}
+	return c.found, c.unknown
+}
+
+// Update returns what makes an update of a VM fail that exists. p is the profile of the
+// VM, or nil: what it ignores is not updated.
+func (inv *Inventory) Update(v *schema.VM, e *lock.VM, g *Guest, p *schema.Profile) []Obstacle {
+	if v == nil || g.Config == nil || len(g.Config.Raw) == 0 {
+		return nil
+	}
+	c := &creation{inv: inv, vm: v, entry: e, on: g.Node, current: g, values: map[string]*schema.Node{}}
+	for _, row := range creationChecks {
+		attribute, also := updateChecks[row.Check]
+		if c.check = row.Check; also && (p == nil || !p.Ignores(attribute)) {
+			row.find(c)
+		}
+	}
+	return c.found
+}
+
+// add records an obstacle.
+func (c *creation) add(reason string, evidence []string, remedies ...Remedy) {
+	c.found = append(c.found, Obstacle{c.check, reason, evidence, remedies})
+}
+
+// get is a property of the VM, as the remedies found so far change it.
+func (c *creation) get(field string) *schema.Node {
+	if v, ok := c.values[field]; ok {
+		return v
+	}
+	return c.vm.Values.Get(field)
+}
+
+// write is the remedy that writes a property.
+func (c *creation) write(what, field string, value *schema.Node) Remedy {
+	c.values[field] = value
+	return Remedy{What: what, Field: field, Value: value}
+}
+
+// scalar is a number or a text as a property has it.
+func scalar(shape schema.Shape, text string) *schema.Node {
+	return schema.Scalar(schema.Pos{}, shape, text)
+}
+
+// set is a map with one value changed.
+func set(n *schema.Node, key string, value *schema.Node) *schema.Node {
+	return n.With(scalar(schema.ShapeString, key), value)
+}
+
+// replaceItem is a list with one element changed.
+func replaceItem(list *schema.Node, i int, item *schema.Node) *schema.Node {
+	out := *list
+	out.Items = slices.Clone(list.Items)
+	out.Items[i] = item
+	return &out
+}

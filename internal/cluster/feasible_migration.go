@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// Migration returns what makes the migration of a VM to the node of its spec fail, or its
+// next start there: bridges, CPUs and memory of the node, and privileges. What its drives
+// and devices need is not checked.
+func (inv *Inventory) Migration(v *schema.VM, e *lock.VM, g *Guest) []Obstacle {
+	if v == nil || g.Config == nil {
+		return nil
+	}
+	c := &creation{inv: inv, vm: v, entry: e, on: e.Node, current: g, values: map[string]*schema.Node{}}
+	if n := inv.Node(e.Node); n != nil {
+		c.check = NetworkCheck
+		c.bridgesOf(g, n)
+		c.check = CPUCheck
+		if n.CPUs > 0 && c.vcpus() > n.CPUs {
+			c.add(fmt.Sprintf("it has more vCPUs than node %s has CPUs, so Proxmox VE refuses to start it there", c.on),
+				[]string{fmt.Sprintf("%d vCPUs; node %s has %d CPUs", c.vcpus(), c.on, n.CPUs)})
+		}
+		c.check = MemoryCheck
+		if mib := int64(v.Values.Get("memory").Int()); n.Memory > 0 && mib<<20 > n.Memory {
+			c.add(fmt.Sprintf("it has more memory than node %s, so it does not start there", c.on),
+				[]string{fmt.Sprintf("%d MiB; node %s has %d MiB", mib, c.on, n.Memory>>20)})
+		}
+	}
+	if a := inv.Access; a != nil {
+		c.check = PrivilegesCheck
+		p := &grantCheck{creation: c, vm: fmt.Sprintf("/vms/%d", e.VMID)}
+		if v.PoolID != "" {
+			p.pool = "/pool/" + v.PoolID
+		}
+		p.needVM("migrate the VM", VMMigrate)
+		p.needVM("set the name, as every update does", schema.ConfigOptions)
+		if len(p.missing) > 0 {
+			c.add("the token lacks privileges that it needs", evidenceOf(p.missing), Remedy{What: grantWhat, Commands: a.Grants(p.missing), Once: true})
+		}
+	}
+	return c.found
+}
+
+// bridgesOf checks that a node has the bridges and virtual networks of a VM's NICs.
+func (c *creation) bridgesOf(g *Guest, n *Node) {
+	if n.Networks == nil {
+		return
+	}
+	var missing []string
+	for i := range 32 {
+		bridge := option(g.Config.Raw[fmt.Sprintf("net%d", i)], "bridge")
+		has := slices.ContainsFunc(n.Networks, func(b Network) bool { return b.Name == bridge })
+		if bridge != "" && !has && c.inv.seesNetwork(bridge) && !slices.Contains(missing, bridge) {
+			missing = append(missing, bridge)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	var remedies []Remedy
+	for _, b := range missing {
+		remedies = append(remedies, Remedy{What: "or create it on the node, then run preflight again", Commands: []string{createBridge(n.Name, b)}})
+	}
+	c.add(fmt.Sprintf("node %s has no bridge or virtual network %s", n.Name, strings.Join(missing, ", ")), nil, remedies...)
+}
+
+// createBridge is the command that creates a bridge on a node.
+func createBridge(node, bridge string) string {
+	return fmt.Sprintf("pvesh create /nodes/%s/network --iface %s --type bridge --autostart 1 && pvesh set /nodes/%s/network", node, bridge, node)
+}

@@ -1,0 +1,173 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// node checks that the cluster has the node, and that it is online.
+func (c *creation) node() {
+	n := c.inv.Node(c.on)
+	if n != nil || len(c.inv.Nodes) == 0 {
+		return
+	}
+	var names []string
+	for _, n := range c.inv.Nodes {
+		names = append(names, n.Name)
+	}
+	c.add("the cluster has no node "+c.on, nil, Remedy{What: "correct the node in SPEC, one of " + strings.Join(names, ", "), Text: "node: NAME"})
+}
+
+// starts reports whether the VM is started when it is created.
+func (c *creation) starts() bool {
+	return c.current == nil && c.vm.Values.Get("started").Str() != "false"
+}
+
+// vcpus is the number of vCPUs of the VM.
+func (c *creation) vcpus() int {
+	return max(1, c.vm.Values.Get("cores").Int()) * max(1, c.vm.Values.Get("sockets").Int())
+}
+
+// cpus checks that a start does not need more vCPUs than the node has CPUs.
+func (c *creation) cpus() {
+	n := c.inv.Node(c.on)
+	if n == nil || n.CPUs == 0 || c.vcpus() <= n.CPUs || !c.starts() && !c.more("cores", "sockets") {
+		return
+	}
+	sockets := max(1, c.vm.Values.Get("sockets").Int())
+	remedies := []Remedy{}
+	if n.CPUs >= sockets {
+		remedies = append(remedies, c.write("write at most as many into SPEC", "cores", scalar(schema.ShapeInt, strconv.Itoa(n.CPUs/sockets))))
+	} else {
+		remedies = append(remedies, c.write("write at most as many into SPEC", "sockets", scalar(schema.ShapeInt, "1")))
+	}
+	remedies = append(remedies, c.otherNodes(func(n *Node) bool { return n.CPUs >= c.vcpus() })...)
+	c.add(fmt.Sprintf("it has more vCPUs than node %s has CPUs, so Proxmox VE refuses to start it", c.on),
+		[]string{fmt.Sprintf("%d vCPUs; node %s has %d CPUs", c.vcpus(), c.on, n.CPUs)}, remedies...)
+}
+
+// memory checks that a start does not need more memory than the node has.
+func (c *creation) memory() {
+	n := c.inv.Node(c.on)
+	mib := int64(c.vm.Values.Get("memory").Int())
+	if n == nil || n.Memory == 0 || mib<<20 <= n.Memory || !c.starts() && !c.more("memory") {
+		return
+	}
+	remedies := append([]Remedy{c.write("write less into SPEC", "memory", scalar(schema.ShapeInt, fmt.Sprint(n.Memory>>20)))},
+		c.otherNodes(func(n *Node) bool { return n.Memory >= mib<<20 })...)
+	c.add(fmt.Sprintf("it has more memory than node %s, so its start fails", c.on),
+		[]string{fmt.Sprintf("%d MiB; node %s has %d MiB", mib, c.on, n.Memory>>20)}, remedies...)
+}
+
+// more reports whether the spec gives the VM more of a property than it has.
+func (c *creation) more(fields ...string) bool {
+	if c.current == nil || c.current.Status != "running" {
+		return false
+	}
+	for _, f := range fields {
+		if now, err := strconv.Atoi(c.current.Config.Raw[f]); err == nil && c.vm.Values.Get(f).Int() > now {
+			return true
+		}
+	}
+	return false
+}
+
+// otherNodes is the remedy to use another node, where one has what is needed.
+func (c *creation) otherNodes(has func(*Node) bool) []Remedy {
+	var names []string
+	for i := range c.inv.Nodes {
+		if n := &c.inv.Nodes[i]; n.Online && n.Name != c.on && has(n) {
+			names = append(names, n.Name)
+		}
+	}
+	if len(names) == 0 || c.current != nil {
+		return nil
+	}
+	return []Remedy{{What: "or create it on another node, one of " + strings.Join(names, ", ") + ": write into SPEC", Text: "node: NAME"}}
+}
+
+// networks checks that the node has the bridges and virtual networks of the NICs.
+func (c *creation) networks() {
+	n := c.inv.Node(c.on)
+	if n == nil || n.Networks == nil || !n.Online {
+		return
+	}
+	var names []string
+	for _, b := range n.Networks {
+		names = append(names, b.Name)
+	}
+	var missing []string
+	for i, nic := range c.get("networks").List() {
+		bridge := nic.Get("bridge").Str()
+		switch {
+		case bridge == "" || slices.Contains(names, bridge) || c.hasNIC(i, bridge):
+			continue
+		case !c.inv.seesNetwork(bridge):
+			c.unknown = append(c.unknown, fmt.Sprintf("whether node %s has the bridge or virtual network %s is not known: it is not listed, and the token does not see all networks", c.on, bridge))
+			continue
+		}
+		missing = append(missing, bridge)
+		if len(names) > 0 {
+			c.values["networks"] = replaceItem(c.get("networks"), i, set(nic, "bridge", scalar(schema.ShapeString, likeliest(names, c.templateBridge(i)))))
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	missing = slices.Compact(missing)
+	evidence := []string{fmt.Sprintf("node %s has %s", c.on, cmp.Or(strings.Join(names, ", "), "no bridge"))}
+	var remedies []Remedy
+	if len(names) > 0 {
+		remedies = append(remedies, Remedy{What: "write one that the node has into SPEC: " + strings.Join(names, ", "), Field: "networks", Value: c.values["networks"]})
+	}
+	for _, b := range missing {
+		remedies = append(remedies, Remedy{What: "or create it on the node, then run preflight again",
+			Commands: []string{createBridge(c.on, b)}})
+	}
+	c.add(fmt.Sprintf("node %s has no bridge or virtual network %s", c.on, strings.Join(missing, ", ")), evidence, remedies...)
+}
+
+// hasNIC reports whether the VM already has a NIC on a bridge.
+func (c *creation) hasNIC(i int, bridge string) bool {
+	return c.current != nil && option(c.current.Config.Raw[fmt.Sprintf("net%d", i)], "bridge") == bridge
+}
+
+// templateBridge is the bridge of a NIC of the template.
+func (c *creation) templateBridge(i int) string {
+	if c.template == nil || c.template.Config == nil {
+		return ""
+	}
+	return option(c.template.Config.Raw[fmt.Sprintf("net%d", i)], "bridge")
+}
+
+// seesNetwork reports whether a bridge or virtual network would be listed.
+func (inv *Inventory) seesNetwork(name string) bool {
+	if inv.Access == nil {
+		return false
+	}
+	r, at := inv.Access.Rights, BridgePath(name)
+	return (r.Below("/sdn/zones", SDNUse) || r.Below("/sdn/zones", SDNAudit)) && (r.Has(at, SDNUse) || r.Has(at, SDNAudit))
+}
+
+// likeliest is the preferred name if a list has it, and its first name otherwise.
+func likeliest(names []string, preferred string) string {
+	if slices.Contains(names, preferred) {
+		return preferred
+	}
+	return names[0]
+}
+
+// option is the value of one option of an entry such as virtio=...,bridge=vmbr0.
+func option(entry, name string) string {
+	for part := range strings.SplitSeq(entry, ",") {
+		if value, ok := strings.CutPrefix(part, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

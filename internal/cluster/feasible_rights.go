@@ -1,0 +1,228 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// A grantCheck collects the privileges that are missing.
+type grantCheck struct {
+	*creation
+	vm, pool string // ACL paths of the VM and its pool, or an empty one
+	missing  []Missing
+}
+
+// privileges checks that the token may do what the provider requests to create the VM.
+func (c *creation) privileges() {
+	a := c.inv.Access
+	if a == nil || c.entry.Template == nil {
+		return
+	}
+	g := &grantCheck{creation: c, vm: "/vms/" + strconv.Itoa(c.entry.VMID)}
+	if c.vm.PoolID != "" {
+		g.pool = "/pool/" + c.vm.PoolID
+	}
+	g.clone()
+	g.configuration()
+	g.start()
+	if len(g.missing) == 0 {
+		return
+	}
+	c.add("the token lacks privileges that its creation needs", evidenceOf(g.missing), Remedy{What: grantWhat, Commands: a.Grants(g.missing), Once: true})
+}
+
+const grantWhat = "grant exactly these privileges, then run preflight again"
+
+// need records a privilege that is missing on a path.
+func (g *grantCheck) need(at, privilege, why string) {
+	if g.inv.Access.Rights.Has(at, privilege) || slices.ContainsFunc(g.missing, func(m Missing) bool { return m.Path == at && m.Privilege == privilege }) {
+		return
+	}
+	g.missing = append(g.missing, Missing{at, privilege, why})
+}
+
+// needVM records a privilege that is missing on the VM, which it may have from its
+// pool. The role is granted on the pool then, and on all VMs without one.
+func (g *grantCheck) needVM(why string, privileges ...string) {
+	r := g.inv.Access.Rights
+	for _, p := range privileges {
+		if r.Has(g.vm, p) || g.pool != "" && r.Has(g.pool, p) {
+			return
+		}
+	}
+	at := "/vms"
+	switch own := r[g.vm]; {
+	case own != nil && len(own) == 0 && len(r.inherited(g.vm)) > 0:
+		at = g.vm // an entry of its own removes all privileges
+	case g.pool != "":
+		at = g.pool
+	}
+	if !slices.ContainsFunc(g.missing, func(m Missing) bool { return m.Path == at && m.Privilege == privileges[0] }) {
+		g.missing = append(g.missing, Missing{at, privileges[0], why})
+	}
+}
+
+// clone needs what POST clone checks, and a migration if the provider makes one.
+func (g *grantCheck) clone() {
+	g.need("/vms/"+strconv.Itoa(g.entry.Template.VMID), VMClone, "clone the template")
+	g.needVM("create the VM", VMAllocate)
+	g.needVM("read the VM", VMAudit)
+	for _, d := range g.drives() {
+		if d.cdrom {
+			continue
+		}
+		id := d.storage
+		if to := g.target(); to != "" {
+			id = to
+		}
+		g.need("/storage/"+id, AllocateSpace, "create disks")
+	}
+	for i := range 32 {
+		if bridge := g.templateBridge(i); bridge != "" {
+			g.needNetwork(bridge, option(g.template.Config.Raw[fmt.Sprintf("net%d", i)], "tag"))
+		}
+	}
+	if _, migrates := g.isCrossNode(); migrates {
+		g.needVM("migrate the clone from the template's node", VMMigrate)
+	}
+}
+
+// needNetwork needs the use of a bridge or virtual network.
+func (g *grantCheck) needNetwork(bridge, vlan string) {
+	n := g.inv.Node(g.on)
+	if n == nil {
+		return
+	}
+	at := BridgePath(bridge)
+	if i := slices.IndexFunc(n.Networks, func(b Network) bool { return b.Name == bridge && b.Type == VNet }); i >= 0 {
+		if at = g.inv.Access.Rights.vnetPath(&n.Networks[i]); at == "" {
+			text := "whether the token may use the virtual network " + bridge + " is not known: its zone cannot be read without SDN.Audit on it"
+			if !g.inv.Access.Rights.UsesAllNetworks() && !slices.Contains(g.unknown, text) {
+				g.unknown = append(g.unknown, text)
+			}
+			return
+		}
+	}
+	if r := g.inv.Access.Rights; vlan != "" && r[at+"/"+vlan] != nil {
+		at += "/" + vlan
+	}
+	g.need(at, SDNUse, "use the network")
+}
+
+// configuration needs what the options of the VM need, each of them.
+func (g *grantCheck) configuration() {
+	v := g.creation.vm.Values
+	g.needVM("set CPUs", "VM.Config.CPU")
+	g.needVM("set memory", "VM.Config.Memory")
+	g.needVM("set options such as onboot", "VM.Config.Options")
+	if len(v.Get("networks").List()) > 0 {
+		g.needVM("set network devices", "VM.Config.Network")
+		for _, nic := range v.Get("networks").List() {
+			g.needNetwork(nic.Get("bridge").Str(), nic.Get("vlan").Str())
+		}
+	}
+	if ci := v.Get("cloud_init"); ci != nil && !ci.Off() {
+		g.needVM("set the cloud-init drive", "VM.Config.Cloudinit")
+		g.needVM("set the cloud-init drive", "VM.Config.CDROM")
+	}
+	g.disks()
+	hardware := slices.ContainsFunc([]string{"machine", "vga", "serial", "usb"}, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
+	if s := v.Get("scsi_hardware").Str(); hardware || s != "" && s != "virtio-scsi-pci" || v.Get("tablet").Off() {
+		g.needVM("set hardware such as the SCSI controller", "VM.Config.HWType")
+	}
+	g.mappings()
+	if v.Get("startup") != nil {
+		g.need("/", SysModify, "set the starting order")
+	}
+}
+
+// disks needs what new, moved and resized disks need.
+func (g *grantCheck) disks() {
+	v := g.creation.vm.Values
+	changes := len(v.Get("boot_order").List()) > 0
+	for _, d := range v.Get("disks").List() {
+		at, cloned := d.Get("datastore").Str(), g.clonedDisk(d.Get("interface").Str())
+		if g.template == nil {
+			continue // which disks it has is not known
+		}
+		if cloned == nil || cloned.storage != at {
+			g.need("/storage/"+at, AllocateSpace, "create disks")
+		}
+		changes = changes || cloned == nil || cloned.storage != at || int64(d.Get("size").Int())<<30 > cloned.size
+	}
+	for _, f := range []string{"efi", "tpm"} {
+		if at := v.Get(f).Get("datastore").Str(); at != "" {
+			g.need("/storage/"+at, AllocateSpace, "create disks")
+			changes = true
+		}
+	}
+	if changes {
+		g.needVM("add, move and resize disks", "VM.Config.Disk")
+	}
+}
+
+// clonedDisk is a disk as the clone has it, or nil.
+func (g *grantCheck) clonedDisk(key string) *drive {
+	for _, d := range g.drives() {
+		if d.key == key && !d.cdrom {
+			if to := g.target(); to != "" {
+				d.storage = to
+			}
+			return &d
+		}
+	}
+	return nil
+}
+
+// start needs what a start and the query of the guest agent need.
+func (g *grantCheck) start() {
+	if !g.starts() {
+		return
+	}
+	g.needVM("start the VM", VMPowerMgmt)
+	if !g.creation.vm.AgentOn {
+		return
+	}
+	if major, _, _ := strings.Cut(g.inv.Release, "."); len(major) == 1 && major < "9" {
+		g.needVM("query the guest agent", VMMonitor)
+	} else {
+		g.needVM("query the guest agent", AgentAudit, "VM.GuestAgent.Unrestricted")
+	}
+}
+
+// Paths are the ACL paths of what the creation of a VM needs, without its template.
+func Paths(v *schema.VM) []string {
+	var out []string
+	if v.PoolID != "" {
+		out = append(out, "/pool/"+v.PoolID)
+	}
+	for _, nic := range v.Values.Get("networks").List() {
+		out = append(out, BridgePath(nic.Get("bridge").Str()))
+	}
+	stores := []*schema.Node{v.Values.Get("cloud_init", "datastore"), v.Values.Get("efi", "datastore"), v.Values.Get("tpm", "datastore")}
+	for _, d := range v.Values.Get("disks").List() {
+		stores = append(stores, d.Get("datastore"))
+	}
+	for _, s := range stores {
+		if s.Str() != "" {
+			out = append(out, "/storage/"+s.Str())
+		}
+	}
+	return out
+}
+
+// CreatePool returns what makes the creation of a pool fail.
+func (inv *Inventory) CreatePool(id string) []Obstacle {
+	a := inv.Access
+	at := "/pool/" + id
+	if a == nil || a.Rights.Has(at, PoolAllocate) {
+		return nil
+	}
+	missing := []Missing{{at, PoolAllocate, "create the pool"}}
+	return []Obstacle{{PrivilegesCheck, "the token lacks a privilege that its creation needs", []string{PoolAllocate + " on " + at},
+		[]Remedy{{What: grantWhat, Commands: a.Grants(missing), Once: true}}}}
+}

@@ -1,0 +1,64 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"stackgen/schema"
+)
+
+// rootOnly checks properties that only root@pam may set, and no token.
+func (c *creation) rootOnly() {
+	a := c.inv.Access
+	if a == nil || a.isRoot() {
+		return
+	}
+	if n := c.vm.Values.Get("cpu_affinity"); n.Str() != "" {
+		c.add("only root@pam may set cpu_affinity, and no token", nil, Remedy{What: "no token can set it: remove it from SPEC", Field: "cpu_affinity", Text: "cpu_affinity: " + strconv.Quote(n.Str())})
+	}
+	for _, block := range []string{"usb", "serial_device"} {
+		if slices.ContainsFunc(devicesOf(c.vm, block), ofNode) {
+			name := schema.AttributesAt(block)[0].Key + " with a device of the node"
+			c.add("only root@pam may set "+name+", and no token", nil, c.withoutDevice([]string{name})...)
+		}
+	}
+}
+
+// withoutDevice are the remedies that do without devices of the node, which help unless
+// the VM has one already. others are remedies before them.
+func (c *creation) withoutDevice(names []string, others ...Remedy) []Remedy {
+	out := others
+	add := func(r Remedy) {
+		if len(others) > 0 {
+			r.What = "or " + r.What
+		}
+		out = append(out, r)
+	}
+	if slices.Contains(names, "usb with a device of the node") && !c.hasDevice("usb") {
+		add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: "usb: [{mapping: NAME}]"})
+	}
+	if slices.Contains(names, "serial with a device of the node") && !c.hasDevice("serial_device") {
+		list := c.get("serial")
+		for i, d := range list.List() {
+			if ofNode(d.Get("device").Str()) {
+				list = replaceItem(list, i, set(d, "device", scalar(schema.ShapeString, "socket")))
+			}
+		}
+		add(c.write("use a socket: write into SPEC", "serial", list))
+	}
+	return out
+}
+
+// hasDevice reports whether the VM has a device of the node in a block.
+func (c *creation) hasDevice(block string) bool {
+	if c.current == nil {
+		return false
+	}
+	for i := range maxDevices {
+		if ofNode(c.current.Config.Raw[fmt.Sprintf("%s%d", deviceEntries[block], i)]) {
+			return true
+		}
+	}
+	return false
+}

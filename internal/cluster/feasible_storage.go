@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// storage is a storage as a node has it, or nil.
+func (inv *Inventory) storage(id, node string) *Storage {
+	for i := range inv.Storages {
+		if s := &inv.Storages[i]; s.ID == id && s.Node == node {
+			return s
+		}
+	}
+	return nil
+}
+
+// datastore is the definition of a storage, or nil.
+func (inv *Inventory) datastore(id string) *Datastore {
+	for i := range inv.Datastores {
+		if inv.Datastores[i].ID == id {
+			return &inv.Datastores[i]
+		}
+	}
+	return nil
+}
+
+// local reports whether a storage of a node is certainly not shared.
+func (inv *Inventory) local(id, node string) bool {
+	if s := inv.storage(id, node); s != nil {
+		return !s.Shared
+	}
+	d := inv.datastore(id)
+	return d != nil && !d.Shared
+}
+
+// images reports whether a storage takes disk images.
+func (s *Storage) images() bool {
+	return slices.Contains(strings.Split(s.Content, ","), "images")
+}
+
+// A storageUse is a property of a spec that names a storage.
+type storageUse struct {
+	field string
+	index int // in disks
+	id    string
+	node  string
+}
+
+// uses are the storages that a creation needs, each on the node where it needs it. Of
+// a VM that exists, only those that the spec changes count.
+func (c *creation) uses() []storageUse {
+	var out []storageUse
+	var entries map[string]string
+	if c.current != nil {
+		entries = c.current.Config.Raw
+	}
+	on := func(field string, index int, id, entry string) {
+		volume, _, _ := strings.Cut(entries[entry], ",")
+		if has, _, _ := strings.Cut(volume, ":"); id == "" || has == id {
+			return
+		}
+		out = append(out, storageUse{field, index, id, c.on})
+		if cross, _ := c.isCrossNode(); cross && id == c.target() && field == "disks" {
+			out = append(out, storageUse{field, index, id, c.template.Node})
+		}
+	}
+	for i, d := range c.get("disks").List() {
+		on("disks", i, d.Get("datastore").Str(), d.Get("interface").Str())
+	}
+	if ci := c.get("cloud_init"); ci != nil && !ci.Off() && c.current == nil {
+		on("cloud_init", 0, ci.Get("datastore").Str(), "")
+	}
+	on("efi", 0, c.get("efi").Get("datastore").Str(), "efidisk0")
+	on("tpm", 0, c.get("tpm").Get("datastore").Str(), "tpmstate0")
+	if cross, migrates := c.isCrossNode(); cross && migrates && c.target() == "" {
+		for _, d := range c.drives() {
+			out = append(out, storageUse{"node", 0, d.storage, c.on})
+		}
+	}
+	return out
+}
+
+// storages checks every storage on the node where it is needed.
+func (c *creation) storages() {
+	if c.inv.Datastores == nil {
+		return // an older snapshot, or they could not be read
+	}
+	type place struct{ id, node string }
+	seen := map[place]bool{}
+	for _, u := range c.uses() {
+		reason, commands, what := c.inv.storageFault(u.id, u.node)
+		if reason == "" {
+			continue
+		}
+		edit, ok := c.otherStorage(u)
+		if seen[place{u.id, u.node}] {
+			continue
+		}
+		seen[place{u.id, u.node}] = true
+		if strings.HasPrefix(reason, "whether") {
+			c.unknown = append(c.unknown, reason)
+			continue
+		}
+		var remedies []Remedy
+		if len(commands) > 0 {
+			remedies = append(remedies, Remedy{What: what, Commands: commands})
+		}
+		if ok {
+			if len(commands) > 0 {
+				edit.What = "or " + edit.What
+			}
+			remedies = append(remedies, edit)
+		}
+		c.add(reason, c.inv.imageStorages(u.node), remedies...)
+	}
+}
+
+// storageFault is what is wrong with a storage on a node, and how it is put right. It
+// begins with "whether" if that is not known.
+func (inv *Inventory) storageFault(id, node string) (reason string, commands []string, what string) {
+	n := inv.Node(node)
+	if n == nil || !n.Online {
+		return "", nil, ""
+	}
+	s, d := inv.storage(id, node), inv.datastore(id)
+	const again = ", then run preflight again"
+	switch {
+	case s == nil && d == nil && !inv.seesStorage(id):
+		return fmt.Sprintf("whether storage %s exists is not known: the token lacks Datastore.Audit on /storage/%s", id, id), nil, ""
+	case s == nil && d == nil:
+		return "storage " + id + " does not exist", nil, ""
+	case d != nil && d.Disabled:
+		return "storage " + id + " is disabled", []string{"pvesm set " + id + " --disable 0"}, "enable it" + again
+	case d != nil && len(d.Nodes) > 0 && !slices.Contains(d.Nodes, node):
+		nodes := append(slices.Clone(d.Nodes), node)
+		slices.Sort(nodes)
+		return "storage " + id + " is not available on node " + node, []string{"pvesm set " + id + " --nodes " + strings.Join(nodes, ",")}, "if the node has it, permit it there" + again
+	case s != nil && !s.Active:
+		return "storage " + id + " is not active on node " + node, []string{"pvesh get /nodes/" + node + "/storage/" + id + "/status"}, "find out why, and make it available" + again
+	case s != nil && !s.images():
+		return "storage " + id + " does not take disk images", []string{"pvesm set " + id + " --content " + withImages(s.Content)}, "permit them" + again
+	case s == nil && d != nil && !slices.Contains(strings.Split(d.Content, ","), "images"):
+		return "storage " + id + " does not take disk images", []string{"pvesm set " + id + " --content " + withImages(d.Content)}, "permit them" + again
+	}
+	return "", nil, ""
+}
+
+func withImages(content string) string {
+	list := append(strings.FieldsFunc(content, func(r rune) bool { return r == ',' }), "images")
+	slices.Sort(list)
+	return strings.Join(list, ",")
+}
+
+// seesStorage reports whether a storage would be listed.
+func (inv *Inventory) seesStorage(id string) bool {
+	if inv.Access == nil {
+		return false
+	}
+	r, at := inv.Access.Rights, "/storage/"+id
+	return r.Has(at, DatastoreAudit) || r.Has(at, AllocateSpace)
+}
+
+// imagesOn are the storages that take disk images on a node.
+func (inv *Inventory) imagesOn(node string) []string {
+	var out []string
+	for i := range inv.Storages {
+		s := &inv.Storages[i]
+		if s.Node == node && s.Active && s.images() {
+			out = append(out, s.ID)
+		}
+	}
+	return out
+}
+
+func (inv *Inventory) imageStorages(node string) []string {
+	if names := inv.imagesOn(node); len(names) > 0 {
+		return []string{"storages for disk images on node " + node + ": " + strings.Join(names, ", ")}
+	}
+	return nil
+}
+
+// otherStorage is the remedy to use another storage.
+func (c *creation) otherStorage(u storageUse) (Remedy, bool) {
+	names := slices.DeleteFunc(c.inv.imagesOn(u.node), func(id string) bool { return id == u.id })
+	if len(names) == 0 || u.field == "node" {
+		return Remedy{}, false
+	}
+	var preferred string
+	for _, d := range c.drives() {
+		if !d.cdrom {
+			preferred = d.storage
+		}
+	}
+	name := scalar(schema.ShapeString, likeliest(names, preferred))
+	value := c.get(u.field)
+	if u.field == "disks" {
+		value = replaceItem(value, u.index, set(value.Items[u.index], "datastore", name))
+	} else {
+		value = set(value, "datastore", name)
+	}
+	return c.write("write another storage of node "+u.node+" into SPEC, one of "+strings.Join(names, ", "), u.field, value), true
+}

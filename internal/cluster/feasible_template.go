@@ -1,0 +1,207 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// templates checks that the template exists, is one, and is on the node that the spec
+// says: the provider clones there.
+func (c *creation) templates() {
+	t := c.entry.Template
+	if t == nil || len(c.inv.GapsForVM(t.VMID)) > 0 {
+		return
+	}
+	g := c.inv.Guest(t.VMID)
+	other := Remedy{What: "create the template, or write another one into SPEC", Text: "template: VMID"}
+	switch {
+	case g == nil && c.inv.Access != nil && !c.inv.Access.Rights.Has("/vms/"+strconv.Itoa(t.VMID), VMAudit):
+		c.unknown = append(c.unknown, fmt.Sprintf("whether template %d exists is not known: the token lacks VM.Audit on /vms/%d", t.VMID, t.VMID))
+	case g == nil:
+		c.add(fmt.Sprintf("its template %d does not exist", t.VMID), nil, other)
+	case g.Kind == KindVM && !g.Template:
+		other.What = "or write another one into SPEC"
+		c.add(fmt.Sprintf("its template %d is a VM, and not a template yet", t.VMID), []string{brief(g)},
+			Remedy{What: "when it is complete, shut it down and make it a template", Commands: []string{fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/template", g.Node, g.VMID)}, Once: true}, other)
+	case g.Kind != KindVM:
+		c.add(fmt.Sprintf("its template %d is not a VM template", t.VMID), []string{brief(g)}, other)
+	case t.Node != "" && g.Node != t.Node:
+		value := &schema.Node{Shape: schema.ShapeMap}
+		value = set(set(value, "vmid", scalar(schema.ShapeInt, strconv.Itoa(t.VMID))), "node", scalar(schema.ShapeString, g.Node))
+		if c.vm.Template == nil || c.vm.Template.Node != "" {
+			c.add(fmt.Sprintf("its template %d is on another node than the spec says", t.VMID), []string{brief(g), "the spec says " + t.Node},
+				c.write("write its node into SPEC", "template", value))
+			return
+		}
+		c.add(fmt.Sprintf("its template %d is on another node than the lock says", t.VMID), []string{brief(g), "the lock says " + t.Node},
+			Remedy{What: "record its node in the lock", Commands: []string{"stackgen resolve", "stackgen render"}, Once: true},
+			c.write("or write it into SPEC", "template", value))
+	default:
+		c.template = g
+	}
+}
+
+// brief says what a guest is.
+func brief(g *Guest) string {
+	kind := "VM"
+	switch {
+	case g.Template:
+		kind = "template"
+	case g.Kind == KindContainer:
+		kind = "container"
+	}
+	return fmt.Sprintf("%s %d (%s) on %s, %s", kind, g.VMID, g.Name, g.Node, g.Status)
+}
+
+// A drive is one disk or CD-ROM drive of a template.
+type drive struct {
+	key     string
+	storage string
+	volume  string
+	cdrom   bool
+	size    int64 // bytes
+}
+
+// drives are the drives of the template with a volume.
+func (c *creation) drives() []drive {
+	if c.template == nil || c.template.Config == nil {
+		return nil
+	}
+	return drivesOf(c.template.Config.Raw)
+}
+
+func drivesOf(raw map[string]string) []drive {
+	var out []drive
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		bus := strings.TrimRight(key, "0123456789")
+		if bus == key || !slices.Contains([]string{"scsi", "virtio", "sata", "ide", "efidisk", "tpmstate"}, bus) {
+			continue
+		}
+		volume, _, _ := strings.Cut(raw[key], ",")
+		storage, _, ok := strings.Cut(strings.TrimPrefix(volume, "file="), ":")
+		if ok {
+			out = append(out, drive{key: key, storage: storage, volume: volume, cdrom: option(raw[key], "media") == "cdrom", size: parseSize(option(raw[key], "size"))})
+		}
+	}
+	return out
+}
+
+// parseSize is a size such as 32G or 2252M; 0 if it is not one.
+func parseSize(size string) int64 {
+	number := strings.TrimRight(size, "KMGT")
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0
+	}
+	if unit := strings.TrimPrefix(size, number); unit != "" {
+		for range strings.Index("KMGT", unit[:1]) + 1 {
+			n *= 1024
+		}
+	}
+	return int64(n)
+}
+
+// isLinked reports whether the clone is linked.
+func (c *creation) isLinked() bool { return c.entry.Clone == "linked" }
+
+// linked checks that the storages of the template support linked clones.
+func (c *creation) linked() {
+	if !c.isLinked() {
+		return
+	}
+	for _, d := range c.drives() {
+		if s := c.inv.storage(d.storage, c.template.Node); !d.cdrom && s != nil && s.unfit(d) != "" {
+			c.add("the storage of its template supports no linked clones", []string{s.unfit(d)}, c.write("write into SPEC", "clone", scalar(schema.ShapeString, "full")))
+			return
+		}
+	}
+}
+
+// target is the storage that a full clone writes to, or empty for those of the
+// template.
+func (c *creation) target() string {
+	if disks := c.get("disks").List(); !c.isLinked() && len(disks) > 0 {
+		return disks[0].Get("datastore").Str()
+	}
+	return ""
+}
+
+// isCrossNode reports whether the template is on another node than the VM, and whether
+// the provider then clones it there and migrates the clone: because a storage of the
+// template is not shared.
+func (c *creation) isCrossNode() (cross, migrates bool) {
+	if c.template == nil || c.template.Node == c.on {
+		return false, false
+	}
+	for _, d := range c.drives() {
+		migrates = migrates || c.inv.local(d.storage, c.template.Node)
+	}
+	return true, migrates
+}
+
+// crossNode checks a clone to another node than the template's. From shared storage,
+// Proxmox VE clones to shared storage only. From local storage, the provider clones on
+// the template's node and migrates the clone, which a linked clone cannot do.
+func (c *creation) crossNode() {
+	cross, migrates := c.isCrossNode()
+	to := c.target()
+	if !cross {
+		return
+	}
+	at := fmt.Sprintf("template %d is on %s, and the VM on %s", c.template.VMID, c.template.Node, c.on)
+	onNode := Remedy{What: "or create it on the template's node: write into SPEC", Field: "node", Value: scalar(schema.ShapeString, c.template.Node)}
+	switch {
+	case migrates && c.isLinked() && c.hasBase():
+		onNode.What = "create it on the template's node: write into SPEC"
+		c.add("a linked clone of a template on local storage cannot be migrated to another node", []string{at}, onNode,
+			Remedy{What: "or make a full clone: write into SPEC", Field: "clone", Value: scalar(schema.ShapeString, "full")})
+	case !migrates && to != "" && c.inv.local(to, c.template.Node):
+		var shared []string
+		for i := range c.inv.Storages {
+			if x := &c.inv.Storages[i]; x.Node == c.on && x.Shared && x.Active && x.images() {
+				shared = append(shared, x.ID)
+			}
+		}
+		remedies := []Remedy{onNode}
+		remedies[0].What = "create it on the template's node: write into SPEC"
+		if len(shared) > 0 {
+			disks := c.get("disks")
+			value := replaceItem(disks, 0, set(disks.Items[0], "datastore", scalar(schema.ShapeString, shared[0])))
+			remedies = append(remedies, Remedy{What: "or use a shared storage, one of " + strings.Join(shared, ", ") + ": write into SPEC", Field: "disks", Value: value})
+		}
+		c.add("Proxmox VE clones to another node only to shared storage, and "+to+" is not shared", []string{at}, remedies...)
+	}
+}
+
+// hasBase reports whether a local disk of a linked clone names its base, which keeps it
+// on its node. On LVM-thin it does not.
+func (c *creation) hasBase() bool {
+	return slices.ContainsFunc(c.drives(), func(d drive) bool {
+		s := c.inv.storage(d.storage, c.template.Node)
+		return !d.cdrom && s != nil && !s.Shared && s.Type != "lvmthin"
+	})
+}
+
+// disks checks that no disk is smaller than the template's: a disk cannot shrink.
+func (c *creation) disks() {
+	list := c.get("disks")
+	var evidence []string
+	for i, disk := range list.List() {
+		for _, d := range c.drives() {
+			if d.key != disk.Get("interface").Str() || int64(disk.Get("size").Int())<<20 >= d.size>>10 {
+				continue
+			}
+			need := (d.size + 1<<30 - 1) >> 30
+			evidence = append(evidence, fmt.Sprintf("%s is %d GiB in the spec, and %s in template %d", d.key, disk.Get("size").Int(), option(c.template.Config.Raw[d.key], "size"), c.template.VMID))
+			c.values["disks"] = replaceItem(c.get("disks"), i, set(c.get("disks").Items[i], "size", scalar(schema.ShapeInt, fmt.Sprint(need))))
+		}
+	}
+	if len(evidence) > 0 {
+		c.add("a disk is smaller than in its template, and cannot shrink", evidence, Remedy{What: "write at least the size of the template into SPEC", Field: "disks", Value: c.values["disks"]})
+	}
+}

@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/lock"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// UpdateRights returns what the token may not do of the updates of a VM that exists: the
+// privileges that are missing, and what only root@pam may set. v may be nil.
+func (inv *Inventory) UpdateRights(v *schema.VM, g *Guest, updates []effect.Update) []Obstacle {
+	if inv.Access == nil || inv.Access.isRoot() || g.Config == nil || len(updates) == 0 {
+		return nil
+	}
+	if v == nil {
+		v = &schema.VM{}
+	}
+	c := &creation{inv: inv, vm: v, entry: &lock.VM{VMID: g.VMID, Node: g.Node}, on: g.Node, current: g, check: RootCheck, values: map[string]*schema.Node{}}
+	c.rootUpdates(updates)
+	c.check = PrivilegesCheck
+	if missing := c.lacking(updates); len(missing) > 0 {
+		c.add("the token lacks privileges that it needs", evidenceOf(missing), Remedy{What: grantWhat, Commands: inv.Access.Grants(missing), Once: true})
+	}
+	return c.found
+}
+
+// isRoot reports whether the credentials are root's password, with which everything is
+// permitted.
+func (a *Access) isRoot() bool { return a.User == "root@pam" && a.Token == "" }
+
+// rootUpdates checks what only root@pam may set or remove.
+func (c *creation) rootUpdates(updates []effect.Update) {
+	var names, options []string
+	byHand := true
+	for _, u := range updates {
+		for _, r := range schema.RightsOf(u.Path) {
+			if !r.Root && !(r.Device && c.namesDevice(r.HCL)) {
+				continue
+			}
+			name, set := u.Name(), c.rootOption(u)
+			if r.Device {
+				name, set = cmp.Or(u.Key(), r.HCL)+" with a device of the node", c.deviceOptions(r.HCL)
+			}
+			if !slices.Contains(names, name) {
+				names, options = append(names, name), append(options, set)
+				byHand = byHand && set != "" && !u.Held
+			}
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	var remedies []Remedy
+	if byHand {
+		path := shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", c.on, c.current.VMID))
+		remedies = append(remedies, Remedy{What: "set it yourself, as root on any node, then run preflight again", Commands: []string{"pvesh set " + path + " " + strings.Join(options, " ")}})
+	}
+	remedies = c.withoutDevice(names, remedies...)
+	var evidence []string
+	for _, u := range updates {
+		if u.Path == "cpu.affinity" {
+			evidence = append(evidence, fmt.Sprintf("cpu_affinity: %s -> %s", cmp.Or(u.Was, "none"), cmp.Or(u.Is, "none")))
+			remedies = append(remedies, c.keepAffinity(u))
+		}
+	}
+	c.add("only root@pam may set "+strings.Join(names, ", ")+", and no token", evidence, remedies...)
+}
+
+// keepAffinity is the remedy that leaves the CPUs that a VM may use as they are.
+func (c *creation) keepAffinity(u effect.Update) Remedy {
+	if u.Was == "" {
+		return Remedy{What: "or remove it from SPEC", Field: "cpu_affinity", Text: "cpu_affinity: " + strconv.Quote(u.Is)}
+	}
+	return c.write("or keep it as it is: write into SPEC", "cpu_affinity", scalar(schema.ShapeString, u.Was))
+}
+
+// deviceEntries are the entries in a configuration of the devices that may be those of the
+// node, by block.
+var deviceEntries = map[string]string{"hostpci": "hostpci", "serial_device": "serial", "usb": "usb"}
+
+// maxDevices is the largest number of devices of one of these blocks.
+const maxDevices = 16
+
+// namesDevice reports whether a device of the node is among those of a block that the VM
+// has, or gets: the provider sends all of them, and Proxmox VE checks both.
+func (c *creation) namesDevice(block string) bool {
+	return c.hasDevice(block) || slices.ContainsFunc(devicesOf(c.vm, block), ofNode)
+}
+
+// ofNode reports whether the entry of a device names one of the node.
+func ofNode(entry string) bool {
+	device, _, _ := strings.Cut(strings.TrimPrefix(entry, "host="), ",")
+	return device != "" && device != "socket" && !strings.EqualFold(device, "spice") && !strings.HasPrefix(device, "mapping=")
+}
+
+// devicesOf are the devices of a spec as entries of a configuration.
+func devicesOf(v *schema.VM, block string) []string {
+	var out []string
+	switch block {
+	case "serial_device":
+		for _, d := range v.Values.Get("serial").List() {
+			out = append(out, d.Get("device").Str())
+		}
+	case "usb":
+		for _, d := range v.Values.Get("usb").List() {
+			entry := "host=" + d.Get("host").Str()
+			if m := d.Get("mapping").Str(); m != "" {
+				entry = "mapping=" + m
+			}
+			if d.Get("usb3").Bool() {
+				entry += ",usb3=1"
+			}
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// rootOption is the option with which root sets what an update would, or "" if that is
+// not known.
+func (c *creation) rootOption(u effect.Update) string {
+	entry := rootEntry(u.Path)
+	switch {
+	case entry == "" || u.Whole && u.Is != "":
+		return ""
+	case u.Is == "":
+		return "--delete " + entry
+	}
+	return "--" + entry + " " + shell.Word(u.Is)
+}
+
+// deviceOptions are the options with which root sets the devices of a block, or "" where
+// that would not help: a plan adds devices again of which the state has none.
+func (c *creation) deviceOptions(block string) string {
+	entry := deviceEntries[block]
+	if c.current.Config.Raw[entry+"0"] == "" {
+		return ""
+	}
+	var out, remove []string
+	devices := devicesOf(c.vm, block)
+	for i := range maxDevices {
+		key := fmt.Sprintf("%s%d", entry, i)
+		switch {
+		case i < len(devices):
+			out = append(out, "--"+key+" "+shell.Word(devices[i]))
+		case c.current.Config.Raw[key] != "":
+			remove = append(remove, key)
+		}
+	}
+	if len(remove) > 0 {
+		out = append(out, "--delete "+strings.Join(remove, ","))
+	}
+	return strings.Join(out, " ")
+}
+
+// rootEntry is the entry of a configuration that an attribute sets, or "".
+func rootEntry(path string) string {
+	if path == "cpu.affinity" {
+		return "affinity"
+	}
+	for _, p := range schema.Unsupported {
+		if p.HCL == path {
+			return p.PVE
+		}
+	}
+	return ""
+}

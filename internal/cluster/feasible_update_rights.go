@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/effect"
+	"stackgen/schema"
+)
+
+// lacking are the privileges that updates need, and that the token lacks.
+func (c *creation) lacking(updates []effect.Update) []Missing {
+	g := &grantCheck{creation: c, vm: fmt.Sprintf("/vms/%d", c.current.VMID)}
+	if c.current.Pool != "" {
+		g.pool = "/pool/" + c.current.Pool
+	}
+	var order []string
+	changed := map[string][]string{} // names of what is changed, by privilege
+	for _, u := range updates {
+		for _, r := range schema.RightsOf(u.Path) {
+			if r.Privilege == "" {
+				continue
+			}
+			if changed[r.Privilege] == nil {
+				order = append(order, r.Privilege)
+			}
+			if name := u.Name(); !slices.Contains(changed[r.Privilege], name) {
+				changed[r.Privilege] = append(changed[r.Privilege], name)
+			}
+		}
+	}
+	for _, p := range order {
+		g.needVM("change "+strings.Join(changed[p], ", "), p)
+	}
+	g.needVM("set the name, as every update does", schema.ConfigOptions)
+	for _, u := range updates {
+		g.update(u)
+	}
+	return g.missing
+}
+
+// update needs what an update needs beside the privilege for its option.
+func (g *grantCheck) update(u effect.Update) {
+	top, _, _ := strings.Cut(u.Path, ".")
+	switch {
+	case top == "startup":
+		g.need("/", SysModify, "change the starting order")
+	case u.Path == "started":
+		g.needVM("start or stop the VM", VMPowerMgmt)
+	case u.Path == "pool_id" && u.Is != "":
+		g.poolChange(u.Is)
+	case top == "initialization" && (u.Adds() || u.Effect == schema.PowerOff):
+		g.needVM("add or move the cloud-init drive", schema.ConfigCDROM)
+	case top == "network_device":
+		g.bridges()
+	case top == "usb":
+		g.mappings()
+	case top == "disk" || top == "efi_disk" || top == "tpm_state":
+		g.space(u, top)
+	}
+	if u.Interrupts() {
+		g.needVM("restart or stop the VM", VMPowerMgmt)
+	}
+}
+
+// poolChange needs what a move to another pool needs. Between the two requests, the VM is
+// in no pool.
+func (g *grantCheck) poolChange(to string) {
+	for _, pool := range []string{g.current.Pool, to} {
+		if pool != "" {
+			g.need("/pool/"+pool, PoolAllocate, "move the VM to pool "+to)
+		}
+	}
+	r := g.inv.Access.Rights
+	if !r.Below("/vms", VMAllocate) && !r[g.vm][VMAllocate] {
+		g.missing = append(g.missing, Missing{"/vms", VMAllocate, "add the VM to pool " + to + " while it is in none"})
+	}
+}
+
+// bridges needs the use of all bridges that the VM has or gets: the provider sends all
+// network devices.
+func (g *grantCheck) bridges() {
+	for i := range 32 {
+		entry := g.current.Config.Raw[fmt.Sprintf("net%d", i)]
+		if bridge := option(entry, "bridge"); bridge != "" {
+			g.needNetwork(bridge, option(entry, "tag"))
+		}
+	}
+	for _, nic := range g.creation.vm.Values.Get("networks").List() {
+		g.needNetwork(nic.Get("bridge").Str(), nic.Get("vlan").Str())
+	}
+}
+
+// mappings needs the use of the resource mappings of USB devices.
+func (g *grantCheck) mappings() {
+	for _, d := range g.creation.vm.Values.Get("usb").List() {
+		if m := d.Get("mapping").Str(); m != "" {
+			g.need("/mapping/usb/"+m, MappingUse, "use the USB device")
+		}
+	}
+}
+
+// space needs the use of a storage on which a disk is created, grown, or to which it is
+// moved.
+func (g *grantCheck) space(u effect.Update, top string) {
+	at, why := "", ""
+	v := g.creation.vm.Values
+	switch {
+	case u.Effect == schema.Move:
+		at, why = u.Is, "move a disk there"
+	case u.Effect == schema.Grow:
+		at, why = g.storageOf(u.Device), "grow a disk there"
+	case u.Adds() && top == "disk":
+		at, why = g.storageOf(u.Device), "create a disk there"
+	case u.Adds() && top == "efi_disk":
+		at, why = v.Get("efi").Get("datastore").Str(), "create a disk there"
+	case u.Adds():
+		at, why = v.Get("tpm").Get("datastore").Str(), "create a disk there"
+	}
+	if at != "" {
+		g.need("/storage/"+at, AllocateSpace, why)
+	}
+}
+
+// storageOf is the storage of a disk in the spec, or "".
+func (g *grantCheck) storageOf(device string) string {
+	for _, d := range g.creation.vm.Values.Get("disks").List() {
+		if d.Get("interface").Str() == device {
+			return d.Get("datastore").Str()
+		}
+	}
+	return ""
+}
+
+// evidenceOf says what each missing privilege is for.
+func evidenceOf(missing []Missing) []string {
+	var out []string
+	for _, m := range missing {
+		out = append(out, fmt.Sprintf("%s on %s: to %s", m.Privilege, m.Path, m.Why))
+	}
+	return out
+}

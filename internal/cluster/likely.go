@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// A Demand is what the VMs that are about to be created or migrated need of a node or
+// storage, where that is more than is free: a warning, because a start may succeed, and a
+// disk is written later.
+type Demand struct {
+	Reason   string
+	Evidence []string
+}
+
+// A Created is a VM that is about to be created.
+type Created struct {
+	VM    *schema.VM
+	Entry *lock.VM
+}
+
+// Likely returns what probably fails because VMs are created, or running ones migrated:
+// the sum of their memory is more than is free on their node, or the sum of the full
+// clones is more than is free on a storage.
+func (inv *Inventory) Likely(created, migrated []Created) []Demand {
+	type key struct{ id, node string }
+	memory, disk := map[string]int64{}, map[key]int64{}
+	starts, arrivals, clones := map[string]int{}, map[string]int{}, map[key]int{}
+	for _, x := range migrated {
+		memory[x.Entry.Node] += int64(x.VM.Values.Get("memory").Int()) << 20
+		arrivals[x.Entry.Node]++
+	}
+	for _, x := range created {
+		c := &creation{inv: inv, vm: x.VM, entry: x.Entry, on: x.Entry.Node, values: map[string]*schema.Node{}}
+		if c.starts() {
+			memory[c.on] += int64(x.VM.Values.Get("memory").Int()) << 20
+			starts[c.on]++
+		}
+		if t := x.Entry.Template; t != nil {
+			c.template = inv.Guest(t.VMID)
+		}
+		for k, size := range c.sizes() {
+			if s := inv.storage(k, c.on); s != nil && s.Shared {
+				disk[key{k, ""}] += size
+				clones[key{k, ""}]++
+			} else {
+				disk[key{k, c.on}] += size
+				clones[key{k, c.on}]++
+			}
+		}
+	}
+	var out []Demand
+	for _, n := range inv.Nodes {
+		if free := n.Memory - n.Used; n.Memory > 0 && memory[n.Name] > free {
+			what, who := "are started on", plural(starts[n.Name], "VM")+" start"
+			switch {
+			case starts[n.Name] == 0:
+				what, who = "are migrated to", plural(arrivals[n.Name], "VM")+" would arrive"
+			case arrivals[n.Name] > 0:
+				what, who = "are started on or migrated to", who+" and "+plural(arrivals[n.Name], "VM")+" would arrive"
+			}
+			out = append(out, Demand{"the VMs that " + what + " node " + n.Name + " have more memory together than is free",
+				[]string{fmt.Sprintf("%s with %s; node %s has %s of %s free", who, gib(memory[n.Name]), n.Name, gib(max(0, free)), gib(n.Memory))}})
+		}
+	}
+	seen := map[key]bool{}
+	for i := range inv.Storages {
+		s := &inv.Storages[i]
+		k, where := key{s.ID, s.Node}, " of node "+s.Node
+		if s.Shared {
+			k, where = key{s.ID, ""}, ""
+		}
+		if free := s.Total - s.Used; s.Total > 0 && disk[k] > free && !seen[k] {
+			seen[k] = true
+			out = append(out, Demand{"the full clones on storage " + s.ID + where + " are larger together than its free space",
+				[]string{fmt.Sprintf("%s of %s; %s of %s are free", plural(clones[k], "full clone"), gib(disk[k]), gib(max(0, free)), gib(s.Total))}})
+		}
+	}
+	slices.SortFunc(out, func(a, b Demand) int { return cmp.Compare(a.Reason, b.Reason) })
+	return out
+}
+
+// sizes are the bytes that a full clone needs, by storage.
+func (c *creation) sizes() map[string]int64 {
+	if c.isLinked() {
+		return nil
+	}
+	out := map[string]int64{}
+	specified := map[string]bool{}
+	sizes := map[string]int64{}
+	for _, d := range c.drives() {
+		if !d.cdrom {
+			sizes[d.key] = d.size
+		}
+	}
+	for _, d := range c.get("disks").List() {
+		key := d.Get("interface").Str()
+		specified[key] = true
+		out[d.Get("datastore").Str()] += max(sizes[key], int64(d.Get("size").Int())<<30)
+	}
+	for _, d := range c.drives() {
+		if !d.cdrom && !specified[d.key] {
+			out[cmp.Or(c.target(), d.storage)] += d.size
+		}
+	}
+	return out
+}
+
+func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

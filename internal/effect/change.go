@@ -1,0 +1,171 @@
+package effect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/internal/natural"
+	"stackgen/schema"
+)
+
+// A Change is one attribute, block or device of a VM that an update would change. A
+// value is empty where there is none.
+type Change struct {
+	Path    string // of the attribute or block: disk.size
+	Device  string // scsi0, net1, or the number of a block of several; "" if there is one
+	Was, Is string
+	Whole   bool // the block is added or removed
+	Held    bool // the VM has it already, and only the state does not
+	Implied bool // the provider makes it with any change of a disk
+	Unasked bool // the provider sends it with other changes, and the spec does not say it
+}
+
+// Removes reports whether the value or block is removed.
+func (c Change) Removes() bool { return c.Is == "" && c.Was != "" }
+
+// Adds reports whether a block is added.
+func (c Change) Adds() bool { return c.Whole && c.Was == "" }
+
+// row is the row of the attribute, or nil.
+func (c Change) row() *schema.Attribute {
+	rows := schema.AttributesAt(c.Path)
+	if len(rows) == 0 {
+		return nil
+	}
+	return &rows[0]
+}
+
+// Key is the property that sets the attribute, or "".
+func (c Change) Key() string {
+	if row := c.row(); row != nil {
+		return row.Key
+	}
+	return ""
+}
+
+// Effect is the effect of the change, or "" if no table has the attribute.
+func (c Change) Effect() schema.Effect {
+	row := c.row()
+	switch {
+	case row == nil:
+		return ""
+	case c.Adds() && row.Change == schema.Detach: // a new disk of the firmware: nothing is detached
+		return schema.Restart
+	case c.Removes():
+		return row.Removal
+	}
+	return row.Change
+}
+
+// Name names what is changed: memory, cloud_init.user, scsi1, size of scsi0.
+func (c Change) Name() string {
+	name := c.Path
+	if row := c.row(); row != nil && row.Name != "" {
+		name = row.Name
+	}
+	if c.Device == "" || strings.Trim(c.Device, "0123456789") == "" {
+		return name
+	}
+	if c.Whole {
+		return c.Device
+	}
+	_, part, _ := strings.Cut(name, ".")
+	return part + " of " + c.Device
+}
+
+// Values are the attributes and blocks of a VM by path. Blocks of several have their
+// device: disk.scsi0.size. A list of blocks that is empty has an entry, so that an
+// attribute without any entry is not known.
+type Values map[string]string
+
+// secret are the attributes whose values are not kept.
+var secret = []string{"initialization.user_account.password"}
+
+// Flatten flattens the values of a VM resource in a state or plan.
+func Flatten(values any) Values {
+	out := Values{}
+	top, _ := values.(map[string]any)
+	for name, v := range top {
+		out.add(name, name, v)
+	}
+	return out
+}
+
+// repeated are the blocks that a VM may have several of.
+var repeated = []string{"audio_device", "disk", "hostpci", "initialization.ip_config", "network_device", "numa", "serial_device", "usb", "virtiofs"}
+
+// add adds a value at a place; path is the place without devices.
+func (v Values) add(at, path string, value any) {
+	switch value := value.(type) {
+	case nil:
+		v[at] = ""
+	case map[string]any:
+		for name, sub := range value {
+			v.add(at+"."+name, path+"."+name, sub)
+		}
+	case []any:
+		v[at] = joined(value)
+		for i, item := range value {
+			if block, ok := item.(map[string]any); ok {
+				v[at] = fmt.Sprint(len(value))
+				v.addBlock(at, path, i, block)
+			}
+		}
+	default:
+		v[at] = fmt.Sprint(value)
+		if slices.Contains(secret, path) && v[at] != "" {
+			v[at] = "(secret)"
+		}
+	}
+}
+
+// addBlock adds one block of a list. The provider reads a disk that was detached as a
+// block without an interface.
+func (v Values) addBlock(at, path string, i int, block map[string]any) {
+	switch name, _ := block["interface"].(string); {
+	case path == "disk" && name == "":
+	case path == "disk":
+		v.add(at+"."+name, path, block)
+	case path == "network_device":
+		v.add(fmt.Sprintf("%s.net%d", at, i), path, block)
+	case slices.Contains(repeated, path):
+		v.add(fmt.Sprintf("%s.%d", at, i), path, block)
+	default:
+		v.add(at, path, block)
+	}
+}
+
+func joined(list []any) string {
+	words := make([]string, 0, len(list))
+	for _, item := range list {
+		words = append(words, fmt.Sprint(item))
+	}
+	return strings.Join(words, " ")
+}
+
+// Knows reports whether a state says anything about an attribute or block.
+func (v Values) Knows(name string) bool {
+	_, ok := v[name]
+	return ok
+}
+
+// Has reports whether a state has a block, or one of several: disk.scsi0.
+func (v Values) Has(block string) bool {
+	return slices.ContainsFunc(v.keys(), func(key string) bool { return strings.HasPrefix(key, block+".") })
+}
+
+func (v Values) keys() []string { return slices.SortedFunc(maps.Keys(v), natural.Compare) }
+
+// Devices are the devices of a list of blocks, in order.
+func (v Values) Devices(list string) []string {
+	var out []string
+	for _, key := range v.keys() {
+		rest, ok := strings.CutPrefix(key, list+".")
+		if name, _, below := strings.Cut(rest, "."); ok && below && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

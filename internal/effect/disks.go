@@ -1,0 +1,76 @@
+package effect
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/internal/natural"
+)
+
+// withHidden are the changes and what else an update of disks does, which neither a
+// plan nor a comparison of spec and configuration has.
+func (v *VM) withHidden(changes []Change) []Change {
+	out := append(slices.Clone(changes), v.lostDisks(changes)...)
+	ofDisks := func(c Change) bool { return c.Path == "disk" || strings.HasPrefix(c.Path, "disk.") }
+	if !slices.ContainsFunc(out, ofDisks) {
+		return out
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(v.Disks), natural.Compare) {
+		has := func(path string) bool {
+			return slices.ContainsFunc(out, func(c Change) bool { return c.Path == path && c.Device == at })
+		}
+		switch {
+		case slices.Contains(v.Keeps, at):
+			if !has("disk.aio") && !strings.Contains(v.Disks[at], ",aio=") {
+				out = append(out, Change{Path: "disk.aio", Device: at, Is: defaultAIO, Implied: true})
+			}
+		case !slices.ContainsFunc(out, func(c Change) bool { return c.Whole && c.Device == at }):
+			// The provider does not read a disk that no state has, and detaches it.
+			out = append(out, Change{Path: "disk", Device: at, Was: v.Disks[at], Whole: true})
+		}
+	}
+	return out
+}
+
+// defaultAIO is what the provider sets on every disk whose configuration has no aio, with
+// any change of any disk, and restarts the VM for.
+const defaultAIO = "io_uring"
+
+// lostDisks are the disks of the state that somebody detached, and that the spec does not
+// have: the provider reads them as disks without an interface, and refuses to update them
+// after it has made its other changes.
+func (v *VM) lostDisks(changes []Change) []Change {
+	if v.Disks == nil || v.IgnoresDisks || len(v.Keeps) == 0 { // a plan without disks leaves them as they are
+		return nil
+	}
+	var out []Change
+	for _, at := range v.State.Devices("disk") {
+		_, attached := v.Disks[at]
+		seen := slices.ContainsFunc(changes, func(c Change) bool { return c.Whole && c.Path == "disk" && c.Device == at })
+		if !attached && !seen && !slices.Contains(v.Keeps, at) {
+			out = append(out, Change{Path: "disk", Device: at, Was: describe(v.State, "disk."+at), Whole: true})
+		}
+	}
+	if v.State.NamelessDisks() {
+		out = append(out, Change{Path: "disk", Was: "one without an interface", Whole: true})
+	}
+	return out
+}
+
+// lost reports whether a change removes a disk of the state that the VM does not have.
+func (v *VM) lost(c Change) bool {
+	if _, attached := v.Disks[c.Device]; c.Path != "disk" || v.Disks == nil || attached || !c.Removes() {
+		return false
+	}
+	return c.Device == "" || v.State.Has("disk."+c.Device)
+}
+
+// NamelessDisks reports whether there are disks without an interface: what the provider
+// reads where a disk was detached.
+func (v Values) NamelessDisks() bool {
+	n, err := strconv.Atoi(cmp.Or(v["disk"], "0"))
+	return err == nil && n > len(v.Devices("disk"))
+}

@@ -1,0 +1,269 @@
+package effect
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// values flattens a VM resource in JSON.
+func values(t *testing.T, text string) Values {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	return Flatten(v)
+}
+
+const stateBefore = `{"name": "a", "bios": "seabios", "tags": ["a"], "rng": [], "reboot_after_update": false,
+	"cpu": [{"cores": 2, "type": "host"}], "memory": [{"dedicated": 2048}],
+	"disk": [{"interface": "scsi0", "size": 8, "datastore_id": "ssd"}, {"interface": "scsi1", "size": 20, "datastore_id": "ssd"}],
+	"network_device": [{"mac_address": "BC:24:11:00:00:01", "bridge": "vmbr0"}, {"mac_address": "BC:24:11:00:00:02", "bridge": "vmbr0"}],
+	` + withUser + `}`
+
+const withUser = `"initialization": [{"datastore_id": "ssd", "user_account": [{"username": "debian", "password": ""}]}]`
+
+// TestUpdatesOfPlan judges the changes of one plan each.
+func TestUpdatesOfPlan(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, new string // replaced in the values before the plan
+		before   string // what is replaced in them first: changed by hand since the last apply
+		vm       VM
+		want     string
+	}{
+		"nothing":                         {want: ""},
+		"name":                            {old: `"name": "a"`, new: `"name": "b"`, want: "name: a -> b, at once"},
+		"provider only":                   {old: `"reboot_after_update": false`, new: `"reboot_after_update": true`, want: "restart: false -> true, in the state only"},
+		"memory":                          {old: "2048", new: "3072", want: "memory: 2048 -> 3072, after a restart"},
+		"memory, permitted":               {old: "2048", new: "3072", vm: VM{Restarts: true, Permits: true, Answers: true}, want: "memory: 2048 -> 3072, restarts the VM"},
+		"memory, permitted, silent agent": {old: "2048", new: "3072", vm: VM{Restarts: true, Permits: true}, want: "memory: 2048 -> 3072, stops the VM hard and starts it again: no agent answers"},
+		"memory, not permitted":           {old: "2048", new: "3072", vm: VM{Restarts: true, Answers: true}, want: "memory: 2048 -> 3072, restarts the VM: " + string(Restarts)},
+		"disk grows":                      {old: `"size": 8`, new: `"size": 10`, want: "size of scsi0: 8 -> 10, at once"},
+		"disk shrinks":                    {old: `"size": 8`, new: `"size": 4`, want: "size of scsi0: 8 -> 4, fails: " + string(Shrinks)},
+		"disk in another datastore":       {old: `"size": 8, "datastore_id": "ssd"`, new: `"size": 8, "datastore_id": "hdd"`, want: "datastore of scsi0: ssd -> hdd, needs the VM off: " + string(Stops)},
+		"disk moved by hand":              {before: `"size": 8, "datastore_id": "hdd"`, old: `"size": 8, "datastore_id": "ssd"`, new: `"size": 8, "datastore_id": "ssd"`, want: "datastore of scsi0: hdd -> ssd, moves it back: " + string(MovesBack)},
+		"disk removed from the spec":      {old: `, {"interface": "scsi1", "size": 20, "datastore_id": "ssd"}`, vm: VM{Answers: true}, want: "scsi1: datastore_id=ssd size=20 -> none, at once"}, // its guest answers
+		"NIC removed from the spec":       {old: `, {"mac_address": "BC:24:11:00:00:02", "bridge": "vmbr0"}`, want: "net1: bridge=vmbr0 mac_address=BC:24:11:00:00:02 -> none, at once, or after a restart if the guest does not let it go"},
+		"disk of a linked clone grows":    {old: `"size": 8`, new: `"size": 10`, vm: VM{Linked: []string{"scsi0"}}, want: "size of scsi0: 8 -> 10, fails: " + string(Fails)},
+		"unread disk, another one grows":  {old: `"size": 8`, new: `"size": 10`, vm: VM{Disks: attached("scsi0", "scsi1", "virtio3")}, want: "size of scsi0: 8 -> 10, at once; virtio3: ssd:virtio3,aio=io_uring -> none, detaches it: " + string(Detaches)},
+		"unread disk, none changes":       {old: "2048", new: "3072", vm: VM{Disks: attached("scsi0", "scsi1", "virtio3")}, want: "memory: 2048 -> 3072, after a restart"},
+		"disk grows, and memory": {old: `2048}],
+	"disk": [{"interface": "scsi0", "size": 8`, new: `3072}],
+	"disk": [{"interface": "scsi0", "size": 10`, want: "size of scsi0: 8 -> 10, fails while the VM runs: " + string(Together) + "; memory: 2048 -> 3072, after a restart"},
+		"disk grows, and memory, permitted": {old: `2048}],
+	"disk": [{"interface": "scsi0", "size": 8`, new: `3072}],
+	"disk": [{"interface": "scsi0", "size": 10`, vm: VM{Restarts: true, Permits: true, Answers: true}, want: "size of scsi0: 8 -> 10, restarts the VM; memory: 2048 -> 3072, restarts the VM"},
+		"cloud-init drive": {old: withUser, before: `"initialization": []`, new: `"initialization": [{"datastore_id": "ssd"}]`, vm: VM{NoDrive: true},
+			want: "cloud_init: none -> datastore_id=ssd, needs the VM off: " + string(Stops)},
+		"cloud-init drive, permitted": {old: withUser, before: `"initialization": []`, new: `"initialization": [{"datastore_id": "ssd"}]`, vm: VM{NoDrive: true, Permits: true, Answers: true},
+			want: "cloud_init: none -> datastore_id=ssd, stops the VM and starts it again"},
+		"cloud-init drive that the state does not have": {old: withUser, before: `"initialization": []`, new: `"initialization": [{"datastore_id": "ssd"}]`, want: "cloud_init: none -> datastore_id=ssd, after a restart"},
+		"user of the template":                          {old: `{"username": "debian", "password": ""}`, want: "cloud_init.user: debian -> none, with every apply again: " + string(Repeats)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := values(t, stateBefore)
+			now := stateBefore
+			if c.before != "" {
+				now = strings.Replace(now, c.old, c.before, 1)
+				c.old = c.before
+			}
+			before, after := values(t, now), values(t, strings.Replace(now, c.old, c.new, 1))
+			c.vm.State, c.vm.Running, c.vm.Keeps = state, true, after.Devices("disk")
+			if text := harmsOfAll(c.vm.Updates(OfPlan(before, after))); text != c.want {
+				t.Errorf("got\n%s\nwant\n%s", text, c.want)
+			}
+		})
+	}
+}
+
+// attached are disks of a VM as the provider attaches them.
+func attached(interfaces ...string) map[string]string {
+	out := map[string]string{}
+	for _, at := range interfaces {
+		out[at] = "ssd:" + at + ",aio=io_uring"
+	}
+	return out
+}
+
+// TestDisksOfUpdate: with any change of a disk, the provider sets aio on all disks whose
+// configuration has none. It refuses to update a VM that lost a disk of its state.
+func TestDisksOfUpdate(t *testing.T) {
+	grows := Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "10"}
+	added := Change{Path: "disk", Device: "scsi1", Is: "as it is", Whole: true, Held: true}
+	memory := Change{Path: "memory.dedicated", Was: "1024", Is: "2048"}
+	byHand := map[string]string{"scsi0": "ssd:0,size=8G", "scsi1": "ssd:1,size=20G"}
+	one := attached("scsi0")
+	const aio, fails = "aio of scsi0: none -> io_uring, after a restart; aio of scsi1: none -> io_uring, after a restart", "fails while the VM runs: " + string(Together)
+	for name, c := range map[string]struct {
+		vm     VM
+		change Change
+		want   string
+	}{
+		"disk grows":                        {VM{Running: true, Disks: attached("scsi0", "scsi1")}, grows, "size of scsi0: 8 -> 10, at once"},
+		"disk without aio grows":            {VM{Running: true, Disks: byHand}, grows, "size of scsi0: 8 -> 10, " + fails + "; " + aio},
+		"disk without aio, VM off":          {VM{Disks: byHand}, grows, strings.ReplaceAll("size of scsi0: 8 -> 10, after a restart; "+aio, "after a restart", "when it starts")},
+		"disk without aio, not permitted":   {VM{Running: true, Restarts: true, Answers: true, Disks: map[string]string{"scsi0": "ssd:0"}}, grows, "size of scsi0: 8 -> 10, restarts the VM; aio of scsi0: none -> io_uring, restarts the VM: " + string(Restarts)},
+		"disk that the state does not have": {VM{Running: true, Disks: byHand}, added, "scsi1: none -> as it is, in the state only; " + aio},
+		"disk without aio, memory grows":    {VM{Running: true, Disks: byHand}, memory, "memory: 1024 -> 2048, after a restart"},
+		"disk lost":                         {VM{Running: true, Disks: one, Keeps: []string{"scsi0"}}, memory, "memory: 1024 -> 2048, after a restart; scsi1: datastore_id=ssd size=20 -> none, fails: " + string(Lost)},
+		"disk lost, and ignored":            {VM{Running: true, Disks: one, Keeps: []string{"scsi0"}, IgnoresDisks: true}, memory, "memory: 1024 -> 2048, after a restart"},
+		"disk lost, and in the spec":        {VM{Running: true, Disks: one}, Change{Path: "disk", Device: "scsi1", Is: "size=20", Whole: true}, "scsi1: none -> size=20, attaches an empty one: " + string(Empties)},
+		"configuration not known":           {VM{Running: true, Keeps: []string{"scsi0"}}, memory, "memory: 1024 -> 2048, after a restart"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.vm.State = values(t, stateBefore)
+			if c.vm.Keeps == nil {
+				c.vm.Keeps = []string{"scsi0", "scsi1"}
+			}
+			if got := harmsOfAll(c.vm.Updates([]Change{c.change})); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+	vm := VM{State: values(t, strings.Replace(stateBefore, `"interface": "scsi1", `, "", 1)), Disks: one, Keeps: []string{"scsi0"}}
+	if got, want := harmsOfAll(vm.Updates(nil)), "disks: one without an interface -> none, fails: "+string(Lost); got != want {
+		t.Errorf("state that was refreshed: got %s, want %s", got, want)
+	}
+}
+
+// harmsOfAll are updates in words, with their harms.
+func harmsOfAll(updates []Update) string {
+	var out []string
+	for _, u := range updates {
+		text := u.String()
+		if u.Harm != "" {
+			text += ": " + string(u.Harm)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// TestDisksThatCameByHand are in the configuration and in the values before the plan,
+// and not in the state.
+func TestDisksThatCameByHand(t *testing.T) {
+	state := values(t, strings.Replace(stateBefore, `, {"interface": "scsi1", "size": 20, "datastore_id": "ssd"}`, "", 1))
+	state["network_device.net1.mac_address"] = "BC:24:11:00:00:09"
+	before := values(t, stateBefore)
+	after := values(t, strings.NewReplacer(`, {"interface": "scsi1", "size": 20, "datastore_id": "ssd"}`, "", `, {"mac_address": "BC:24:11:00:00:02", "bridge": "vmbr0"}`, "").Replace(stateBefore))
+	vm := VM{State: state, Running: true, Keeps: after.Devices("disk")}
+	var harms []Harm
+	for _, u := range vm.Updates(OfPlan(before, after)) {
+		harms = append(harms, u.Harm)
+	}
+	if want := []Harm{Detaches, Unplugs}; !slices.Equal(harms, want) {
+		t.Errorf("got %q, want %q", harms, want)
+	}
+	// A disk that the state has, and that is gone, comes back empty.
+	vm.State = before
+	for _, u := range vm.Updates(OfPlan(after, before)) {
+		if u.Device == "scsi1" && u.Harm != Empties {
+			t.Errorf("an empty disk: got %v", u)
+		}
+	}
+}
+
+// TestSecretsAreNotKept: a state is written to a file that the units of a run share.
+func TestSecretsAreNotKept(t *testing.T) {
+	v := values(t, strings.Replace(stateBefore, `"password": ""`, `"password": "tr0ub4dor"`, 1))
+	if strings.Contains(fmt.Sprint(v), "tr0ub4dor") || v["initialization.user_account.username"] != "debian" {
+		t.Errorf("got %v", v)
+	}
+}
+
+// TestReadByClone: of a VM that was cloned, the provider reads what its state has.
+func TestReadByClone(t *testing.T) {
+	state := values(t, stateBefore)
+	for _, c := range []struct {
+		change Change
+		want   bool
+	}{
+		{Change{Path: "rng", Was: "source=/dev/urandom", Whole: true}, false},
+		{Change{Path: "vga", Was: "qxl", Whole: true}, false}, // the state does not know it
+		{Change{Path: "cpu.cores", Was: "4", Is: "2"}, true},
+		{Change{Path: "bios", Was: "ovmf", Is: "seabios"}, false},
+		{Change{Path: "bios", Was: "seabios", Is: "ovmf"}, true},
+		{Change{Path: "disk", Device: "scsi1", Was: "x", Whole: true}, true},
+		{Change{Path: "disk", Device: "scsi2", Was: "x", Whole: true}, false},
+		{Change{Path: "disk", Device: "scsi2", Is: "x", Whole: true}, true},
+		{Change{Path: "network_device", Device: "net2", Was: "x", Whole: true}, true},
+		{Change{Path: "initialization.user_account.username", Was: "debian"}, true},
+		{Change{Path: "initialization.dns.servers", Was: "192.0.2.1"}, false},
+	} {
+		if got := state.Read([]Change{c.change}, true); (len(got) == 1) != c.want {
+			t.Errorf("%v: got %v", c.change, got)
+		}
+	}
+}
+
+// TestHeldValues: what the VM has and the state does not restarts the VM only where the
+// spec permits that.
+func TestHeldValues(t *testing.T) {
+	c := Change{Path: "serial_device", Is: "as it is", Whole: true, Held: true}
+	for _, v := range []struct {
+		vm   VM
+		want string
+	}{{VM{Running: true}, Settles}, {VM{Restarts: true, Permits: true}, Settles}, {VM{Running: true, Restarts: true, Permits: true, Answers: true}, restarts}} {
+		if does, harm := v.vm.Does(c); does != v.want || harm != "" {
+			t.Errorf("%+v: got %s, %s", v.vm, does, harm)
+		}
+	}
+}
+
+// TestResizeWithRestart: the provider refuses to resize a disk of a running VM in an
+// update with a change that needs a restart, also if the VM has the value already.
+func TestResizeWithRestart(t *testing.T) {
+	grows := Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "10"}
+	for name, c := range map[string]struct {
+		with Change
+		vm   VM
+		want Harm
+	}{
+		"alone":               {vm: VM{Running: true}},
+		"restart":             {with: Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true}, want: Together},
+		"needless restart":    {with: Change{Path: "cpu.units", Is: "200"}, vm: VM{Running: true}, want: Together},
+		"value that is held":  {with: Change{Path: "serial_device", Is: "as it is", Whole: true, Held: true}, vm: VM{Running: true}, want: Together},
+		"settling":            {vm: VM{Running: true, Settling: []Change{{Path: "agent", Is: "as it is", Whole: true, Held: true}}}, want: Together},
+		"settling of migrate": {vm: VM{Running: true, Settling: []Change{{Path: "migrate", Is: "true", Held: true}}}},
+		"option of a disk":    {with: Change{Path: "disk.ssd", Device: "scsi0", Was: "false", Is: "true"}, vm: VM{Running: true}},
+		"name":                {with: Change{Path: "name", Was: "a", Is: "b"}, vm: VM{Running: true}},
+		"off":                 {with: Change{Path: "cpu.cores", Was: "2", Is: "3"}},
+		"permitted":           {with: Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true, Restarts: true, Permits: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changes := []Change{grows}
+			if c.with.Path != "" {
+				changes = append(changes, c.with)
+			}
+			if got := c.vm.Updates(changes)[0].Harm; got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestAgentWithoutDevice: a running VM gets the device of its agent with a restart, and
+// the provider waits for the agent at once.
+func TestAgentWithoutDevice(t *testing.T) {
+	for name, c := range map[string]struct {
+		change Change
+		vm     VM
+		want   Harm
+	}{
+		"enabled":              {change: Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true}, want: Waits},
+		"block added":          {change: Change{Path: "agent", Is: "type=virtio", Whole: true}, vm: VM{Running: true, NewAgent: true}, want: Waits},
+		"disabled block added": {change: Change{Path: "agent", Is: "type=virtio", Whole: true}, vm: VM{Running: true}},
+		"off":                  {change: Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{NewAgent: true}},
+		"permitted":            {change: Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true, Restarts: true, Permits: true}},
+		"not permitted":        {change: Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true, Restarts: true}, want: Restarts},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.vm.Updates([]Change{c.change})[0].Harm; got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,295 @@
+package effect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// A VM is what must be known of a VM to judge its update.
+type VM struct {
+	State    Values            // that the last apply left; nil if no state has the VM
+	Disks    map[string]string // its disks in the configuration, by interface; nil if that is not known
+	Keeps    []string          // interfaces of its disks after the update
+	Linked   []string          // interfaces of its disks that the provider takes for those of the template
+	Running  bool
+	Answers  bool     // its agent does
+	Restarts bool     // the provider restarts or stops it where an update needs that
+	Permits  bool     // the spec permits that
+	NoDrive  bool     // it has no cloud-init drive
+	NewAgent bool     // the update enables its agent, and the provider waits minutes for that
+	Settling []Change // what the update also sets, although the VM has it
+
+	IgnoresDisks bool // the profile ignores changes of its disks
+}
+
+// A Harm is what an update does that no spec asks for: a reason of a finding.
+type Harm string
+
+// The harms.
+const (
+	Detaches  Harm = "an apply would detach a disk that the spec does not have"
+	Empties   Harm = "an apply would attach an empty disk where one was detached by hand"
+	Unplugs   Harm = "an apply would remove a network device that the spec does not have"
+	Lost      Harm = "an apply would fail halfway: the state has a disk that was detached by hand"
+	Shrinks   Harm = "an apply would fail: a disk is larger than the spec says, and cannot shrink"
+	Fails     Harm = "an apply would fail: the provider neither moves nor resizes the disk of a linked clone"
+	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"
+	MovesBack Harm = "an apply would move a disk back that was moved by hand"
+	Restarts  Harm = "an apply would restart it, and its spec does not permit that"
+	Stops     Harm = "an apply needs it off, and its spec does not permit to stop it"
+	Together  Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change that needs a restart, and its spec does not permit that"
+	Waits     Harm = "an apply would wait for the QEMU guest agent that it enables and that answers only after a restart, and its spec does not permit that"
+	Needless  Harm = "an apply would restart it although no change of the VM needs that"
+	Repeats   Harm = "every apply would change it again: the provider never removes the value"
+	Replaces  Harm = "an apply would destroy it and create another one"
+)
+
+// An Update is one change, with what it does to the VM.
+type Update struct {
+	Change
+	Effect schema.Effect
+	Does   string // in words, such as "after a restart"
+	Harm   Harm   // "" if it does none
+}
+
+// Settles is what an update does that Proxmox VE does not notice.
+const Settles = "in the state only"
+
+// What an update does, in words.
+const (
+	atOnce       = "at once"
+	afterRestart = "after a restart"
+	restarts     = "restarts the VM"
+	hardStop     = "stops the VM hard and starts it again: no agent answers"
+	stops        = "stops the VM and starts it again"
+	nextStart    = "when it starts"
+	again        = "with every apply again"
+	unknown      = "effect not known"
+)
+
+// Updates are the changes that do something, each with its effect and harm.
+func (v *VM) Updates(changes []Change) []Update {
+	var out []Update
+	if slices.ContainsFunc(changes, func(c Change) bool { return c.Path == "agent.enabled" && c.Is == "false" }) {
+		silent := *v // the provider disables the agent first, and then does not ask it
+		silent.Answers = false
+		v = &silent
+	}
+	changes = v.withHidden(changes)
+	restarting := slices.ContainsFunc(slices.Concat(changes, v.Settling), NeedsRestart)
+	for _, c := range changes {
+		u := Update{Change: c, Effect: v.effect(c)}
+		if u.Effect == schema.Noise || u.Effect == schema.Creation || u.Effect == schema.Migrate {
+			continue
+		}
+		u.Does, u.Harm = v.Does(c)
+		if u.Harm == "" && u.Effect == schema.Grow && v.Running && restarting {
+			u.Does, u.Harm = v.resize()
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// effect is the effect of a change. For a cloud-init drive that the VM does not have, the
+// provider stops it.
+func (v *VM) effect(c Change) schema.Effect {
+	effect := c.Effect()
+	if block, _, _ := strings.Cut(c.Path, "."); block == "initialization" && v.NoDrive && !c.Removes() && effect == schema.Restart {
+		return schema.PowerOff
+	}
+	return effect
+}
+
+// NeedsRestart reports whether the provider restarts a running VM for a change, if it may.
+func NeedsRestart(c Change) bool {
+	return c.Effect() == schema.Restart || c.Effect() == schema.NeedlessRestart
+}
+
+// resize is the growth of a disk together with a change that needs a restart. The
+// provider resizes the disk after it has stopped the VM, and not at all if it may not.
+func (v *VM) resize() (string, Harm) {
+	if v.Restarts {
+		return v.restart(), ""
+	}
+	return "fails while the VM runs", Together
+}
+
+// Does says what a change does to the VM.
+func (v *VM) Does(u Change) (string, Harm) {
+	effect := v.effect(u)
+	if u.Held && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart) {
+		return Settles, ""
+	}
+	if linked := effect == schema.Grow || effect == schema.Move; linked && slices.Contains(v.Linked, u.Device) {
+		return "fails", Fails
+	}
+	switch effect {
+	case "":
+		return unknown, ""
+	case schema.Replace:
+		return "replaces the VM", Replaces
+	case schema.Never:
+		return again, Repeats
+	case schema.Detach:
+		switch {
+		case v.lost(u):
+			return "fails", Lost
+		case u.Path == "tpm_state" && v.had(u):
+			return v.powerOff(u)
+		case u.Removes() && v.had(u):
+			return v.unplug(), ""
+		case strings.HasPrefix(u.Path, "efi_disk."):
+			return "replaces it by a new one", Forgets
+		}
+		return "detaches it", Detaches
+	case schema.Unplug:
+		if v.had(u) {
+			return v.unplug(), ""
+		}
+		return "removes it", Unplugs
+	case schema.Replug:
+		return v.unplug(), ""
+	case schema.Grow:
+		was, _ := strconv.ParseFloat(u.Was, 64)
+		if is, err := strconv.ParseFloat(u.Is, 64); err == nil && is < was {
+			return "fails", Shrinks
+		}
+	case schema.Move, schema.PowerOff:
+		return v.powerOff(u)
+	case schema.Restart, schema.NeedlessRestart:
+		return v.restarting(u)
+	case schema.Pending:
+		return cmp.Or(v.off(""), afterRestart), ""
+	case schema.ProviderOnly:
+		return Settles, ""
+	case schema.Live:
+		if _, attached := v.Disks[u.Device]; u.Path == "disk" && u.Adds() && attached {
+			return Settles, ""
+		}
+		if u.Path == "disk" && u.Adds() && v.State.Has("disk."+u.Device) {
+			return "attaches an empty one", Empties
+		}
+	}
+	return v.off(atOnce), ""
+}
+
+// off is what a change does to a VM that is off, or else the words given.
+func (v *VM) off(running string) string {
+	if !v.Running {
+		return nextStart
+	}
+	return running
+}
+
+// unplug says when a device is gone: a guest without a working agent may
+// not let it go.
+func (v *VM) unplug() string {
+	if v.Running && !v.Answers {
+		return "at once, or after a restart if the guest does not let it go"
+	}
+	return v.off(atOnce)
+}
+
+// had reports whether the state has a device that an update removes: then the spec had
+// it, too. A network device is the same one if it has the same MAC address.
+func (v *VM) had(c Change) bool {
+	if c.Path != "network_device" {
+		return v.State.Has(strings.TrimSuffix(c.Path+"."+c.Device, "."))
+	}
+	for _, device := range v.State.Devices("network_device") {
+		if mac := v.State["network_device."+device+".mac_address"]; mac != "" && strings.Contains(strings.ToUpper(c.Was), strings.ToUpper(mac)) {
+			return true
+		}
+	}
+	return false
+}
+
+// powerOff is a change that needs the VM off.
+func (v *VM) powerOff(u Change) (string, Harm) {
+	was, known := v.State[at(u)]
+	switch {
+	case u.Effect() == schema.Move && known && was == u.Is:
+		return "moves it back", MovesBack
+	case !v.Running:
+		return nextStart, ""
+	case v.Permits && v.Answers:
+		return stops, ""
+	case v.Permits:
+		return hardStop, ""
+	}
+	return "needs the VM off", Stops
+}
+
+// restarting is a change that the provider restarts a running VM for, if it may.
+func (v *VM) restarting(u Change) (string, Harm) {
+	switch {
+	case v.Running && v.Restarts && !v.Permits:
+		return v.restart(), Restarts
+	case v.Running && !v.Restarts && v.NewAgent && (u.Path == "agent" || u.Path == "agent.enabled"):
+		return "waits for the agent", Waits
+	case v.Running && !v.Restarts && u.Effect() == schema.NeedlessRestart:
+		return atOnce, ""
+	}
+	return v.restart(), ""
+}
+
+// restart says how a running VM gets a value that it has after a restart only.
+func (v *VM) restart() string {
+	switch {
+	case !v.Running:
+		return nextStart
+	case !v.Restarts:
+		return afterRestart
+	case v.Answers:
+		return restarts
+	}
+	return hardStop
+}
+
+func at(c Change) string {
+	list, leaf, _ := strings.Cut(c.Path, ".")
+	if c.Device == "" {
+		return c.Path
+	}
+	return strings.TrimSuffix(list+"."+c.Device+"."+leaf, ".")
+}
+
+// Summary says in a few words what updates do; the same for VMs that are alike.
+func Summary(updates []Update) string {
+	var order []string
+	names := map[string][]string{}
+	for _, u := range updates {
+		if _, ok := names[u.Does]; !ok {
+			order = append(order, u.Does)
+		}
+		if name := u.Name(); !slices.Contains(names[u.Does], name) {
+			names[u.Does] = append(names[u.Does], name)
+		}
+	}
+	parts := make([]string, 0, len(order))
+	for _, does := range order {
+		parts = append(parts, fmt.Sprintf("%s (%s)", strings.Join(names[does], ", "), does))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String says what changes, and what that does.
+func (u Update) String() string {
+	was, is := cmp.Or(brief(u.Was), "none"), cmp.Or(brief(u.Is), "none")
+	return fmt.Sprintf("%s: %s -> %s, %s", u.Name(), was, is, u.Does)
+}
+
+// brief is the beginning of a long text, on one line.
+func brief(text string) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > 80 {
+		return string(runes[:80]) + "..."
+	}
+	return string(runes)
+}

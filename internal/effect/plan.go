@@ -1,0 +1,108 @@
+package effect
+
+import (
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// OfPlan are the changes between the values of a VM before and after a plan. What is
+// not known before the apply is no change.
+func OfPlan(before, after Values) []Change {
+	var out []Change
+	done := map[string]bool{} // blocks that are added or removed as a whole
+	keys := append(before.keys(), slices.DeleteFunc(after.keys(), func(key string) bool { _, both := before[key]; return both })...)
+	for _, key := range keys {
+		if block := onlyIn(before, after, key); block != "" {
+			if !done[block] {
+				done[block] = true
+				out = append(out, wholeBlock(before, after, block))
+			}
+			continue
+		}
+		was, is := before[key], after[key]
+		if was != is && known(before, after, key) && !isBlock(before, after, key) {
+			path, device := split(key)
+			out = append(out, Change{Path: path, Device: device, Was: was, Is: is})
+		}
+	}
+	return out
+}
+
+// onlyIn is the outermost block around a key that only one side has, or "".
+func onlyIn(before, after Values, key string) string {
+	for i, c := range key {
+		if c != '.' || isList(key[:i]) {
+			continue
+		}
+		if path, _ := split(key[:i]); before.Has(key[:i]) != after.Has(key[:i]) && hasRow(path) {
+			return key[:i]
+		}
+	}
+	return ""
+}
+
+// hasRow reports whether a table has a row for a block as a whole.
+func hasRow(path string) bool {
+	return slices.ContainsFunc(schema.AttributesAt(path), func(a schema.Attribute) bool { return a.HCL == path })
+}
+
+// known reports whether both sides have the attribute, or are known not to have it: a
+// plan leaves out what is not known before the apply. Of a block that only one side has,
+// attributes without a value are no change.
+func known(before, after Values, key string) bool {
+	block := key[:max(0, strings.LastIndexByte(key, '.'))]
+	if block == "" || before.Has(block) == after.Has(block) {
+		_, ok := after[key]
+		return ok
+	}
+	return !slices.Contains([]string{"", "0", "false"}, before[key]+after[key])
+}
+
+// isList reports whether a place is a list of several blocks, which is no block itself.
+func isList(at string) bool { return slices.Contains(repeated, at) }
+
+// isBlock reports whether a key counts the blocks of a list.
+func isBlock(before, after Values, key string) bool {
+	return before.Has(key) || after.Has(key) || isList(key)
+}
+
+// wholeBlock is a block that is added or removed.
+func wholeBlock(before, after Values, block string) Change {
+	path, device := split(block)
+	c := Change{Path: path, Device: device, Whole: true}
+	if before.Has(block) {
+		c.Was = describe(before, block)
+	} else {
+		c.Is = describe(after, block)
+	}
+	return c
+}
+
+// described are the attributes that describe a block in a few words.
+var described = []string{"datastore_id", "size", "bridge", "mac_address", "username", "type", "source", "model", "host", "mapping", "device", "address", "order"}
+
+func describe(v Values, block string) string {
+	var words []string
+	for _, name := range described {
+		if text := v[block+"."+name]; text != "" {
+			words = append(words, name+"="+text)
+		}
+	}
+	if len(words) == 0 {
+		return "one"
+	}
+	return strings.Join(words, " ")
+}
+
+// split separates the path of a key from its device.
+func split(key string) (path, device string) {
+	for _, list := range repeated {
+		if rest, ok := strings.CutPrefix(key, list+"."); ok {
+			device, below, _ := strings.Cut(rest, ".")
+			return strings.TrimSuffix(list+"."+below, "."), device
+		}
+	}
+	return key, ""
+}

@@ -1,0 +1,139 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
+)
+
+// cannotCreate is a VM whose creation would fail: something that it needs is missing,
+// or its template is locked.
+func (s *subject) cannotCreate() bool {
+	obstacles, unknown := s.Inventory.Creation(s.match.VM, s.entry)
+	if len(obstacles) > 0 {
+		s.obstacles(obstacles)
+		return true
+	}
+	s.notKnown = unknown
+	if t := s.entry.Template; t != nil {
+		if g := s.Inventory.Guest(t.VMID); g != nil && len(s.Inventory.GapsForVM(t.VMID)) == 0 {
+			return s.templateBusy(g)
+		}
+	}
+	return false
+}
+
+// cannotUpdate is a VM that exists, and an update of it would fail.
+func (s *subject) cannotUpdate() {
+	if s.Destroy || s.Stops() || len(s.states) == 0 {
+		return
+	}
+	obstacles := slices.Concat(s.Inventory.Update(s.match.VM, s.entry, s.guest, s.profile), s.Inventory.UpdateRights(s.match.VM, s.guest, s.sent()))
+	if len(obstacles) > 0 {
+		s.Evidence, s.Steps = nil, nil
+		s.obstacles(obstacles)
+		s.Reason = "its next update would fail: " + s.Reason
+	}
+}
+
+// sent are the updates that the next apply makes, with what settles.
+func (s *subject) sent() []effect.Update {
+	out := slices.Clone(s.next)
+	for _, block := range s.Settles {
+		out = append(out, effect.Update{Change: effect.Change{Path: block}})
+	}
+	return out
+}
+
+// obstacles makes a finding of what makes a creation or update fail.
+func (s *subject) obstacles(list []cluster.Obstacle) {
+	addObstacles(s.Finding, list, s.at.Spec, s.line)
+}
+
+// addObstacles makes a finding of what makes a creation or update fail. line is a line for
+// the VM in its spec.
+func addObstacles(f *finding.Finding, list []cluster.Obstacle, spec string, line func(string) string) {
+	var reasons []string
+	for _, o := range list {
+		reasons = append(reasons, o.Reason)
+	}
+	f.Is(finding.CannotCreate, strings.Join(reasons, "; "))
+	several := len(list) > 2
+	if several {
+		f.Reason = fmt.Sprintf("%d reasons make it fail", len(list))
+	}
+	for _, o := range list {
+		if several {
+			f.Because("%s: %s", o.Reason, strings.Join(o.Evidence, "; "))
+			o.Evidence = nil
+		}
+		for _, e := range o.Evidence {
+			f.Because("%s", e)
+		}
+		for _, r := range o.Remedies {
+			addRemedy(f, r, spec, line)
+		}
+	}
+}
+
+// addRemedy adds a remedy as a step.
+func addRemedy(f *finding.Finding, r cluster.Remedy, spec string, line func(string) string) {
+	what, lines := strings.ReplaceAll(r.What, "SPEC", spec), r.Commands
+	switch {
+	case r.Value != nil:
+		lines = []string{line(hardware.Assignment(r.Field, r.Value))}
+	case r.Text != "":
+		lines = []string{line(r.Text)}
+	}
+	if r.Once {
+		f.Add(finding.DoOnce(what, lines...))
+		return
+	}
+	f.Next(what, lines...)
+}
+
+// stops reports whether the finding of a VM that was judged stops an apply.
+func (j *judge) stops(m *cluster.Match) bool {
+	return slices.ContainsFunc(j.out, func(f finding.Finding) bool {
+		return f.Type == finding.VM && f.Stack == m.Stack && f.Key == m.Key && f.Stops()
+	})
+}
+
+// likely warns of what probably fails because VMs are created or migrated.
+func (j *judge) likely(at *place) {
+	if j.Destroy {
+		return
+	}
+	var created, migrated []cluster.Created
+	for i := range j.all {
+		m := &j.all[i]
+		if m.Stack != at.Name || m.Entry == nil || m.VM == nil {
+			continue
+		}
+		switch x := (cluster.Created{VM: m.VM, Entry: m.Entry}); j.kinds[m.Stack+"/"+m.Key] {
+		case finding.Create:
+			created = append(created, x)
+		case finding.Migrate:
+			if m.Guest != nil && m.Guest.Status == "running" && !j.stops(m) {
+				migrated = append(migrated, x)
+			}
+		}
+	}
+	if len(created)+len(migrated) == 0 {
+		return
+	}
+	for _, d := range j.Inventory.Likely(created, migrated) {
+		f := j.add(at, lock.UnitVM, finding.Unit, "")
+		f.Is(finding.CannotCreate, "likely: "+d.Reason)
+		f.Severity = finding.OK
+		for _, e := range d.Evidence {
+			f.Because("%s", e)
+		}
+	}
+}

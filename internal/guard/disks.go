@@ -1,0 +1,83 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// unreadDisks are the disks that spec and VM have, and a state with other disks does not:
+// a plan adds them, and the VM has them.
+func unreadDisks(vm *effect.VM, changes []effect.Change) []effect.Change {
+	if vm.IgnoresDisks || !vm.State.Has("disk") {
+		return nil
+	}
+	var out []effect.Change
+	for _, at := range vm.Keeps {
+		_, attached := vm.Disks[at]
+		seen := slices.ContainsFunc(changes, func(c effect.Change) bool { return strings.HasPrefix(c.Path, "disk") && c.Device == at })
+		if attached && !seen && !vm.State.Has("disk."+at) {
+			out = append(out, effect.Change{Path: "disk", Device: at, Is: "as it is", Whole: true, Held: true})
+		}
+	}
+	return out
+}
+
+// detached are the interfaces of disks that somebody detached, and that the state has.
+func detached(updates []effect.Update) []string {
+	var out []string
+	for _, u := range updates {
+		if u.Harm == effect.Empties || u.Harm == effect.Lost {
+			out = append(out, u.Device)
+		}
+	}
+	return out
+}
+
+// detachedSteps are the ways out where somebody detached disks that the state has. The
+// provider cannot remove such a disk from the state, an import reads the VM without it.
+func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update, remove finding.Line) []finding.Step {
+	lost := detached(updates)
+	if len(lost) == 0 {
+		return nil
+	}
+	f := &finding.Finding{}
+	if volume := unusedVolume(g); volume != "" && len(lost) == 1 && lost[0] != "" {
+		f.Next("attach the disk again, then run preflight again", set(g, fmt.Sprintf("--%s %s", lost[0], shell.Word(volume))))
+	}
+	again := append([]finding.Line{remove}, finding.Lines("stackgen import-blocks")...)
+	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {
+		switch {
+		case d.Field != "disks":
+		case d.Line == "":
+			return f.Steps // the spec would add a disk
+		default:
+			return f.Add(finding.Step{What: "to leave it detached, import the VM again without it: write into " + spec,
+				Lines: append(finding.Lines(specLine(v, d.Line), "stackgen render"), again...)}).Steps
+		}
+	}
+	return f.Add(finding.Step{What: "to leave it detached, import the VM again without it", Lines: again}).Steps
+}
+
+// resizeUnread are the lines that grow the disks of a running VM which an update would
+// grow, where the spec must first have other disks that the state does not have: the
+// provider sets aio on these, and then refuses to resize a disk without a restart.
+func resizeUnread(v *schema.VM, g *cluster.Guest, updates []effect.Update, unread []string) []string {
+	if g.Status != "running" || permitsRestart(v) || !slices.ContainsFunc(unread, func(at string) bool { return !strings.Contains(g.Config.Raw[at], ",aio=") }) {
+		return nil
+	}
+	var out []string
+	for _, u := range updates {
+		if u.Effect == schema.Grow && u.Harm == "" {
+			out = append(out, resizeDisk(g, u))
+		}
+	}
+	return out
+}

@@ -1,0 +1,194 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// vmEffects is what is known of a guest that decides what an update does to it.
+func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
+	return &effect.VM{
+		Disks:   volumes(g),
+		Linked:  linkedDisks(g),
+		Running: g.Status == "running",
+		Answers: g.Config != nil && g.Config.Agent == cluster.AgentAnswers,
+		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), func(d volume) bool { return d.cloudInit }),
+		Permits: permits,
+	}
+}
+
+// permitsRestart reports whether the spec of a VM permits an apply to restart or stop it.
+func permitsRestart(v *schema.VM) bool {
+	return v != nil && v.Values.Get("restart").Bool()
+}
+
+// diskInterfaces are the interfaces of a spec's disks.
+func diskInterfaces(v *schema.VM) []string {
+	var out []string
+	for _, d := range v.Values.Get("disks").List() {
+		out = append(out, d.Get("interface").Str())
+	}
+	return out
+}
+
+// configuredDisks are the interfaces of a guest's disks, without drives for CDs and
+// cloud-init: what the provider would detach.
+func configuredDisks(g *cluster.Guest) []string {
+	if g.Config == nil {
+		return nil
+	}
+	var out []string
+	for _, bus := range []string{"ide", "sata", "scsi", "virtio"} {
+		for n := range 31 {
+			at := fmt.Sprintf("%s%d", bus, n)
+			text := g.Config.Raw[at]
+			if text != "" && !strings.Contains(text, "media=cdrom") && !strings.Contains(text, fmt.Sprintf("vm-%d-cloudinit", g.VMID)) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// volumes are the volumes of a guest's disks, with their options, by interface; nil if
+// its configuration is not known.
+func volumes(g *cluster.Guest) map[string]string {
+	if g.Config == nil || len(g.Config.Raw) == 0 {
+		return nil
+	}
+	out := map[string]string{}
+	for _, at := range configuredDisks(g) {
+		out[at] = g.Config.Raw[at]
+	}
+	return out
+}
+
+// waitsForAgent reports whether the provider would wait minutes for the agent of a guest
+// after an update enables it. timeout is the agent.timeout, or "".
+func waitsForAgent(g *cluster.Guest, enabled bool, timeout string) bool {
+	return enabled && g.Config != nil && !agentEnabled(g.Config.Raw["agent"]) && !short(cmp.Or(timeout, defaultWait))
+}
+
+// linkedDisks are the interfaces of disks whose volume has the name of the template's in
+// it, as on file storage.
+func linkedDisks(g *cluster.Guest) []string {
+	return slices.DeleteFunc(configuredDisks(g), func(at string) bool {
+		volume, _, _ := strings.Cut(g.Config.Raw[at], ",")
+		return !strings.Contains(volume, "/base-") || !strings.Contains(volume, fmt.Sprintf("/vm-%d-", g.VMID))
+	})
+}
+
+// harmsOf are the harms of updates, each once.
+func harmsOf(updates []effect.Update) []effect.Harm {
+	var out []effect.Harm
+	for _, u := range updates {
+		if u.Harm != "" && !slices.Contains(out, u.Harm) {
+			out = append(out, u.Harm)
+		}
+	}
+	return out
+}
+
+// harmSteps are the ways out of harms other than to keep the VM as it is.
+func harmSteps(g *cluster.Guest, updates []effect.Update, spec string, line func(string) string) []finding.Step {
+	f := &finding.Finding{}
+	permit := func(what string) {
+		// It would not help: no apply after it is without changes.
+		if !slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Harm == effect.Repeats }) {
+			f.Next(what+": write into "+spec, line("restart: true"))
+		}
+	}
+	for _, u := range updates {
+		switch u.Harm {
+		case effect.Detaches:
+			f.Next("or, if you do not need the disk, detach it; it remains as unused", set(g, "--delete "+shell.Word(u.Device)))
+		case effect.Unplugs:
+			f.Next("or, if you do not need the network device, remove it", set(g, "--delete "+shell.Word(u.Device)))
+		case effect.Fails:
+			if u.Effect == schema.Grow {
+				f.Next("resize it yourself, then run preflight again", resizeDisk(g, u))
+			} else {
+				f.Next("move it yourself, then run preflight again", moveDisk(g, u))
+			}
+		case effect.MovesBack:
+			f.Next("or move it back yourself", moveDisk(g, u))
+		case effect.Restarts:
+			permit("or permit the restart")
+		case effect.Waits:
+			f.Next("or enable the agent yourself, restart the VM, then run preflight again", set(g, "--agent 1"), restart(g))
+			permit("or permit the restart")
+			f.Next("or shut it down before the apply", shutdown(g))
+		case effect.Stops, effect.Together:
+			if u.Harm == effect.Together {
+				f.Next("or resize the disk yourself, then run preflight again", resizeDisk(g, u))
+			}
+			permit("or permit to stop it")
+			f.Next("or shut it down before the apply", shutdown(g))
+		case effect.Repeats:
+			if entry := partOf(g, u.Path); entry != "" {
+				f.Next("or remove what the spec has no property for", set(g, "--delete "+shell.Word(entry)))
+			}
+		}
+	}
+	return f.Steps
+}
+
+// firstStep makes the first step no alternative to another one.
+func firstStep(steps []finding.Step) {
+	if len(steps) > 0 {
+		steps[0].What = strings.TrimPrefix(strings.TrimPrefix(steps[0].What, "or, "), "or ")
+	}
+}
+
+// moveDisk is the line that moves a disk to where an update would.
+func moveDisk(g *cluster.Guest, u effect.Update) string {
+	return fmt.Sprintf("pvesh create %s --disk %s --storage %s --delete 1", shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/move_disk", g.Node, g.VMID)), shell.Word(u.Device), shell.Word(u.Is))
+}
+
+// resizeDisk is the line that grows a disk to the size that it has after an update.
+func resizeDisk(g *cluster.Guest, u effect.Update) string {
+	return fmt.Sprintf("pvesh set %s --disk %s --size %sG", shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/resize", g.Node, g.VMID)), shell.Word(u.Device), shell.Word(u.Is))
+}
+
+// unusedVolume is the only volume that was detached from a VM, or "".
+func unusedVolume(g *cluster.Guest) string {
+	volume := ""
+	for n := range 256 {
+		text := g.Config.Raw[fmt.Sprintf("unused%d", n)]
+		if text != "" && volume != "" {
+			return ""
+		}
+		volume += text
+	}
+	return volume
+}
+
+// partOf is the entry of a VM's configuration that an attribute without a property is
+// in, or "".
+func partOf(g *cluster.Guest, path string) string {
+	top, _, _ := strings.Cut(path, ".")
+	for _, p := range schema.Unsupported {
+		if p.HCL != top || p.PVE == "" {
+			continue
+		}
+		for _, entry := range []string{p.PVE, p.PVE + "0"} {
+			if g.Config.Raw[entry] != "" {
+				return entry
+			}
+		}
+	}
+	return ""
+}
+
+// shutdown is the line that shuts a VM down, on any node.
+func shutdown(g *cluster.Guest) string {
+	return "pvesh create " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/status/shutdown", g.Node, g.VMID))
+}

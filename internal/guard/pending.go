@@ -1,0 +1,64 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
+	"stackgen/internal/shell"
+)
+
+// waits reports the changes of a running VM that wait for a restart. They block
+// nothing: the provider reads the configuration as if they were applied.
+func (s *subject) waits() {
+	c := s.guest.Config
+	if s.Destroy || s.Stops() || s.guest.Status != "running" || c == nil || !slices.ContainsFunc(c.Pending, hardware.Waits) {
+		return
+	}
+	if s.Kind == finding.Managed {
+		s.Is(finding.Pending, "a change of its configuration waits for a restart").Evidence = nil
+	}
+	for _, p := range c.Pending {
+		if hardware.Waits(p) {
+			s.Pending = append(s.Pending, p.Key)
+			s.Because("%s", pendingChange(p))
+		}
+	}
+	s.Next("restart it when that suits its users", restart(s.guest))
+}
+
+// waitingNICs adds the NICs whose change waits for a restart: the configuration does not
+// have their MAC addresses, and the running VM does.
+func (s *subject) waitingNICs() {
+	if s.guest.Status != "running" || s.guest.Config == nil {
+		return
+	}
+	for _, p := range s.guest.Config.Pending {
+		if strings.HasPrefix(p.Key, "net") {
+			s.Because("%s", pendingChange(p))
+		}
+	}
+}
+
+// pendingChange says what waits: memory 2048 -> 3072 waits for a restart.
+func pendingChange(p cluster.Pending) string {
+	switch {
+	case p.Delete && p.Value != "":
+		return fmt.Sprintf("the removal of %s (%s) waits for a restart", p.Key, p.Value)
+	case p.Delete:
+		return fmt.Sprintf("the removal of %s waits for a restart", p.Key)
+	case p.Value != "":
+		return fmt.Sprintf("%s %s -> %s waits for a restart", p.Key, p.Value, p.New)
+	case p.New != "":
+		return fmt.Sprintf("the new %s (%s) waits for a restart", p.Key, p.New)
+	}
+	return fmt.Sprintf("a change of the %s waits for a restart", p.Key)
+}
+
+// restart is the line that restarts a VM with its pending changes, on any node.
+func restart(g *cluster.Guest) string {
+	return "pvesh create " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/status/reboot", g.Node, g.VMID))
+}

@@ -1,0 +1,137 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// settles reports what the next apply sets although the VM has it: what an import
+// cannot read. While the import file has the VM, the module leaves that out.
+func (s *subject) settles() {
+	if s.Kind != finding.Managed && s.Kind != finding.Moved || s.Destroy || s.entry.Status != lock.Live || len(s.states) != 1 || s.match.VM == nil || s.profile == nil {
+		return
+	}
+	all, left := s.unreadable(&s.states[0])
+	if len(left) == 0 {
+		s.settled[s.Address] = all
+		return
+	}
+	if s.Kind == finding.Managed {
+		s.Is(finding.Settling, "the next apply sets what only the provider knows")
+	}
+	for _, l := range left {
+		block, _, _ := strings.Cut(l.attribute, ".")
+		s.Settles = append(s.Settles, block)
+		s.Because("%s", l.text)
+	}
+	if s.importing() {
+		s.Reason += ", after its import file is removed"
+		s.Next("remove the import file", "stackgen import-blocks")
+	}
+	if vm := s.effects(); vm.Permits && vm.Running && s.importing() { // the apply before that one changes nothing
+		if harms := harmsOf(effect.RefuseNeedless(vm.Updates(changesOf(left)), s.Settles)); slices.Contains(harms, effect.Needless) {
+			s.Reason += "; that apply is refused: it would restart the VM although no change of it needs that"
+			s.Add(withoutRestart(s.at.Spec, s.line("restart: false")))
+		}
+	}
+}
+
+// withoutRestart is the step after which an apply sets what a VM has already, and does not
+// restart it. line is the line of the spec.
+func withoutRestart(spec, line string) finding.Step {
+	return finding.Do("to set it without a restart, write into "+spec+", and restore `restart: true` after that apply", line)
+}
+
+// migrateAttribute makes the provider migrate a VM whose node changes. The module sets it
+// in the block of a profile that manages node_name.
+const migrateAttribute = "migrate"
+
+// importing reports whether the import file still has a VM that is in state. import-blocks,
+// which does not judge these files, removes it.
+func (s *subject) importing() bool {
+	_, found := s.Imports[UnitID{s.Stack, s.Unit}][s.states[0].Address]
+	return found
+}
+
+// An unset is an attribute that the state does not have as the spec says.
+type unset struct {
+	attribute, text string
+	changes         []effect.Change // that a plan has for it, where the provider may restart the VM
+}
+
+// unreadable is what the spec says of a VM and an import cannot read: all of it, and
+// what the state does not have yet.
+func (s *subject) unreadable(state *Resource) (all []string, left []unset) {
+	vm := s.match.VM
+	for _, row := range schema.SettledRows() {
+		v := row.In(vm.Values)
+		block, _, _ := strings.Cut(row.Attribute(), ".")
+		is, known := state.Settled[row.Attribute()]
+		if v == nil || !known || s.profile.Ignores(block) {
+			continue
+		}
+		if v.Text != row.Unset {
+			all = append(all, row.Attribute())
+		}
+		if is != v.Text {
+			left = append(left, unset{row.Attribute(), fmt.Sprintf("%s is %s in state and %s in the spec", row.Attribute(), is, v.Text),
+				[]effect.Change{{Path: row.Attribute(), Was: is, Is: v.Text, Held: true}}})
+		}
+	}
+	if is, known := state.Settled[migrateAttribute]; known && !s.profile.Ignores("node_name") {
+		all = append(all, migrateAttribute)
+		if is != "true" {
+			left = append(left, unset{migrateAttribute, fmt.Sprintf("%s is %s in state and true in the module", migrateAttribute, is), nil})
+		}
+	}
+	for _, b := range schema.DefaultBlocks() {
+		said, more := b.Says(vm.Values)
+		if !said || more || vm.Adopt && !b.Keeps || s.profile.Ignores(b.Name) {
+			continue
+		}
+		all = append(all, b.Name)
+		if slices.Contains(state.Absent, b.Name) && s.has(&b) {
+			left = append(left, unset{b.Name, b.Name + " has the provider's defaults in the spec, and is not in state", addedBlock(&b, vm.Values)})
+		}
+	}
+	return all, left
+}
+
+// addedBlock are the changes of a plan that adds a block which the VM has already.
+func addedBlock(b *schema.DefaultBlock, values *schema.Node) []effect.Change {
+	if len(schema.AttributesAt(b.Name)) > 0 {
+		return []effect.Change{{Path: b.Name, Is: "as it is", Whole: true, Held: true}}
+	}
+	var out []effect.Change
+	for _, row := range b.Rows {
+		if v := row.In(values); v != nil {
+			out = append(out, effect.Change{Path: row.Attribute(), Is: v.Text, Held: true})
+		}
+	}
+	return out
+}
+
+// changesOf are the changes of all that the state does not have.
+func changesOf(left []unset) []effect.Change {
+	var out []effect.Change
+	for _, l := range left {
+		out = append(out, l.changes...)
+	}
+	return out
+}
+
+// has reports whether the configuration of the VM has what the spec says of a block.
+// Otherwise the apply changes the VM.
+func (s *subject) has(b *schema.DefaultBlock) bool {
+	if s.guest.Config == nil || b.Name == "cpu" && s.guest.Config.Raw["cpu"] == "" { // the default of Proxmox VE is not the provider's
+		return false
+	}
+	return len(hardware.Read(s.guest).Differences(s.match.VM, func(attribute string) bool { return attribute != b.Name })) == 0
+}

@@ -1,0 +1,130 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// updates names what an update does to a VM. It refuses one that Proxmox VE would not
+// make now, and one that does what the spec does not ask for.
+func (p *planJudge) updates(c *tfjson.ResourceChange) {
+	if c.Type != TypeVM || p.moves(c) {
+		return
+	}
+	g := p.in.Inventory.Guest(vmidOf(c.Change.Before))
+	if h := holdOn(p.in.Inventory, g); h.blocks > nothing {
+		h.refuse(p.add(c), "; and the plan changes it")
+		return
+	}
+	if g == nil || g.Kind != cluster.KindVM || g.Config == nil {
+		return
+	}
+	before, after := effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)
+	spec := p.spec(c)
+	vm := vmEffects(g, permitsRestart(spec))
+	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
+	vm.IgnoresDisks = after.NamelessDisks()
+	vm.NewAgent = waitsForAgent(g, after["agent.enabled"] == "true", after["agent.timeout"])
+	changes := effect.OfPlan(before, after)
+	along := hardware.Read(g).Along(spec, changes)
+	for _, a := range along {
+		changes = append(changes, a.Change)
+	}
+	updates := vm.Updates(changes)
+	if len(updates) == 0 {
+		return
+	}
+	known := p.known(c)
+	if known != nil && known.Kind == finding.Settling && !(vm.Restarts && vm.Running) {
+		updates = settling(updates)
+	}
+	if known != nil {
+		updates = effect.RefuseNeedless(updates, known.Settles)
+	}
+	harms := harmsOf(updates)
+	if obstacles := p.in.Inventory.UpdateRights(spec, g, updates); len(obstacles) > 0 && len(harms) == 0 {
+		f := p.add(c)
+		addObstacles(f, obstacles, p.lock.Spec, func(text string) string { return specLine(spec, text) })
+		f.Reason = "the plan would fail: " + f.Reason
+		return
+	}
+	if len(harms) == 0 && known != nil && known.Kind == finding.Adopt {
+		return // it names what the plan changes
+	}
+	f := p.add(c)
+	f.Is(finding.Managed, "the plan changes "+effect.Summary(updates))
+	addUpdates(f, updates, true)
+	f.Steps = append(f.Steps, leaveAlong(spec, p.lock.Spec, along)...)
+	switch {
+	case len(harms) > 0:
+		f.Is(finding.WouldHarm, strings.ReplaceAll(harmReason(harms), "an apply would", "the plan would"))
+		p.waysOut(f, g, spec, updates, c.Address)
+	case known != nil && known.Kind.Exists():
+		f.Kind = known.Kind
+	}
+}
+
+// settling are updates of which those that set what an import cannot read do nothing
+// but that: the VM has it.
+func settling(updates []effect.Update) []effect.Update {
+	blocks := schema.DefaultBlocks()
+	for i := range updates {
+		u := &updates[i]
+		top, _, _ := strings.Cut(u.Path, ".")
+		if u.Was == "" && slices.ContainsFunc(blocks, func(b schema.DefaultBlock) bool { return b.Name == top }) {
+			*u = effect.Update{Change: u.Change, Effect: schema.ProviderOnly, Does: effect.Settles}
+		}
+	}
+	return updates
+}
+
+// spec is the VM of a change in its spec, or nil.
+func (p *planJudge) spec(c *tfjson.ResourceChange) *schema.VM {
+	for _, s := range p.in.Project.Stacks {
+		if s.Name != p.unit.Stack {
+			continue
+		}
+		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.Key == keyOf(c) }); i >= 0 {
+			return s.VMs[i]
+		}
+	}
+	return nil
+}
+
+// stateOf are the values of a VM that the last apply left, or nil for an import.
+func (p *planJudge) stateOf(c *tfjson.ResourceChange) effect.Values {
+	if c.Change.Importing != nil {
+		return nil
+	}
+	for _, r := range p.in.State[p.unit].Resources {
+		if r.Address == c.Address || r.Address == c.PreviousAddress {
+			return r.Values
+		}
+	}
+	return nil
+}
+
+// waysOut are the steps of a harmful update.
+func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, updates []effect.Update, address string) {
+	if v == nil {
+		f.Next(renderAndPlan, "stackgen render")
+		return
+	}
+	f.Steps = append(f.Steps, detachedSteps(v, p.lock.Spec, g, updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, address))...)
+	f.Steps = append(f.Steps, keepHarmed(v, p.lock.Spec, g, updates)...)
+	if slices.Contains(harmsOf(updates), effect.Needless) {
+		f.Add(withoutRestart(p.lock.Spec, specLine(v, "restart: false")))
+	}
+	f.Steps = append(f.Steps, growFirst(v, p.lock.Spec, g, updates, false)...)
+	f.Steps = append(f.Steps, harmSteps(g, updates, p.lock.Spec, func(text string) string { return specLine(v, text) })...)
+	firstStep(f.Steps)
+}

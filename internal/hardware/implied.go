@@ -1,0 +1,64 @@
+package hardware
+
+import (
+	"slices"
+	"strings"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// implied notes what Proxmox VE does without an entry, and the provider reads as
+// something else: an import changes nothing, but the next change of the memory or CPU
+// would set that, too. Only the entry itself prevents it.
+func (r *Reading) implied() {
+	note := func(config, reason, options string) {
+		r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Config: config, Reason: reason, Commands: []string{r.set("%s", options)}}, uncertain: true})
+	}
+	memory, hasMemory := r.raw["memory"]
+	if _, has := r.raw["balloon"]; !has && hasMemory {
+		note("no balloon", "ballooning is on, and the next change of `memory` or `balloon` would turn it off; setting it to the memory does not change the VM", "--balloon "+shell.Word(memory))
+	}
+	if _, has := r.raw["cpu"]; !has && !r.skip["cpu_type"] {
+		options := "--cpu kvm64"
+		for _, other := range []struct{ key, value string }{{"sockets", "1"}, {"numa", "0"}} {
+			if _, has := r.raw[other.key]; !has {
+				options += " --" + other.key + " " + other.value
+			}
+		}
+		note("no cpu", "its type is kvm64, and the next change of the CPU would make it qemu64; setting it to kvm64 does not change the VM", options)
+	}
+}
+
+// An Along is a value that an update changes together with others, although the spec
+// does not change it.
+type Along struct {
+	effect.Change
+	What, Line string // the step that leaves it as it is, with the line of the spec; or ""
+}
+
+// Along is what changes of the memory or the CPU change in addition: the provider sends
+// all of either, with its own default for what the configuration does not have, and
+// Proxmox VE does something else without the entry. v may be nil.
+func (r *Reading) Along(v *schema.VM, changes []effect.Change) []Along {
+	var out []Along
+	sends := func(entry, path string) bool {
+		block, _, _ := strings.Cut(path, ".")
+		at := func(c effect.Change) bool { return c.Path == path }
+		of := func(c effect.Change) bool { return strings.HasPrefix(c.Path+".", block+".") }
+		return r.raw[entry] == "" && slices.ContainsFunc(changes, of) && !slices.ContainsFunc(changes, at)
+	}
+	if sends("balloon", "memory.floating") {
+		a := Along{Change: effect.Change{Path: "memory.floating", Was: "on", Is: "0"}}
+		if v != nil && v.Values.Get("balloon") == nil {
+			a.Unasked, a.What, a.Line = true, "to leave ballooning on with the new memory", "balloon: "+v.Values.Get("memory").Str()
+		}
+		out = append(out, a)
+	}
+	if sends("cpu", "cpu.type") {
+		out = append(out, Along{effect.Change{Path: "cpu.type", Was: "kvm64", Is: "qemu64", Unasked: true}, "to leave the type of its CPU as it is", "cpu_type: kvm64"})
+	}
+	return out
+}

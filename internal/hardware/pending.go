@@ -1,0 +1,73 @@
+package hardware
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/schema"
+)
+
+// Waits reports whether a pending change changes the VM when it starts the next time. A
+// new entry with the value that Proxmox VE uses without it does not, such as `numa: 0`.
+func Waits(p cluster.Pending) bool {
+	if p.Value == "" && p.New == "" { // a secret
+		return true
+	}
+	return effective(p.Key, p.Value) != effective(p.Key, p.New)
+}
+
+// effective is what a VM has with an entry of its configuration, or without it if the text
+// is empty: the same for texts that mean the same.
+func effective(key, text string) string {
+	i := slices.IndexFunc(schema.VMFields, func(f schema.Field) bool { return f.PVE == key })
+	if i < 0 {
+		return text
+	}
+	switch f := &schema.VMFields[i]; f.Type {
+	case schema.Object:
+		return effectiveBlock(f, text)
+	case schema.List, schema.Map, schema.Any:
+		return text
+	default:
+		if f.Type == schema.Bool && text != "" {
+			return truth(text)
+		}
+		if text == "" && !f.Varies {
+			return cmp.Or(f.Implied, f.AbsentValue())
+		}
+		return text
+	}
+}
+
+// effectiveBlock is effective for an entry with options that have defaults: an agent that
+// is off, and a standard display.
+func effectiveBlock(f *schema.Field, text string) string {
+	if !slices.ContainsFunc(f.Fields, func(sub schema.Field) bool { return sub.ReadAbsent }) {
+		return text
+	}
+	e := parse(text)
+	if text == "" {
+		e = &entry{}
+	}
+	known := options(f.Fields, "")
+	var out []string
+	for _, name := range e.order {
+		if !slices.Contains(known, name) {
+			out = append(out, name+"="+e.values[name])
+		}
+	}
+	for i := range f.Fields {
+		sub := &f.Fields[i]
+		if sub.PVE == "" {
+			continue
+		}
+		is := cmp.Or(value(sub, e.get).Str(), sub.Unset)
+		if sub.Key == f.On && is == "false" {
+			return "off"
+		}
+		out = append(out, sub.Key+"="+is)
+	}
+	return strings.Join(out, ",")
+}

@@ -1,0 +1,74 @@
+package lock
+
+import (
+	"cmp"
+	"slices"
+
+	"stackgen/schema"
+)
+
+// source decides what a VM is cloned from, and how. It leaves open what only the cluster
+// knows.
+func (d *stackDecider) source(v *schema.VM, was *VM, out *VM) {
+	if v.Template == nil {
+		return // adopted: it is never created
+	}
+	t := v.Template
+	switch {
+	case t.VMID != 0:
+		out.Template = &Template{VMID: t.VMID, Node: cmp.Or(t.Node, was.foundTemplate(t.VMID), out.Node)}
+	case was.Template != nil && was.Template.Name == t.Name && (t.Node == "" || t.Node == was.Template.Node || was.Fingerprint != nil):
+		out.Template = was.Template
+	}
+	out.Clone = v.Clone
+	if v.Clone == "auto" {
+		out.Clone, out.CloneReason = was.Clone, was.CloneReason
+		otherTemplate := was.Template != nil && (out.Template == nil || was.Template.VMID != out.Template.VMID)
+		if otherTemplate || was.Fingerprint == nil && was.Node != "" && out.Node != was.Node {
+			out.Clone, out.CloneReason = "", "" // decided for another template or node
+		}
+	}
+}
+
+// foundTemplate is the node on which resolve found a template that a spec gives by its
+// VMID alone. Before that, the template is taken to be on the VM's own node.
+func (v *VM) foundTemplate(vmid int) string {
+	if t := v.Template; t != nil && t.VMID == vmid && t.Name == "" && t.Node != v.Node {
+		return t.Node
+	}
+	return ""
+}
+
+// resolve asks the cluster for what is open, if this run has read it, and refuses what
+// stays open.
+func (d *stackDecider) resolve(v *schema.VM, was *VM, out *VM) {
+	if ask := d.options.Resolve; ask != nil {
+		problems := ask(d.stack, v, was, out)
+		for _, p := range problems {
+			p.Severity = schema.SeverityError
+			d.problems.AddVMText(d.stack, v, p)
+		}
+		if len(problems) > 0 {
+			return
+		}
+	}
+	if was.Node == "" && out.Node != "" && v.Placement != nil && v.Placement.NeedsCluster() {
+		d.counts[out.Node]++
+	}
+	if v.Template != nil && v.Template.VMID != 0 && out.Template.Node == "" {
+		out.Template.Node = out.Node
+	}
+	command := "run `stackgen resolve`, or "
+	if slices.Contains(d.options.StateMoved, d.stack.Name) {
+		command = "remove the new VMs from the spec for this render, then add them and run `stackgen resolve`, or " // resolve waits for the render
+	}
+	if v.Template != nil && out.Template == nil {
+		d.vmError(v, v.Template.Pos, "template", schema.CodeResolve, command+"write the template's VMID", "the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)
+	}
+	if v.Template != nil && out.Clone == "" {
+		d.vmError(v, v.At("clone"), "clone", schema.CodeResolve, command+"write clone: full or clone: linked", "the lock has no clone mode for clone: auto, which needs the cluster")
+	}
+	if out.Node == "" && v.Placement.NeedsCluster() {
+		d.vmError(v, v.Placement.Pos, "placement", schema.CodeResolve, command+"choose strategy: round-robin or fixed, or set node", "the lock has no node for placement by %s, which needs the cluster", v.Placement.Strategy)
+	}
+}

@@ -1,0 +1,69 @@
+package proxmox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/secret"
+)
+
+// A setting is one entry of the configuration of a VM: the value that it runs with, and
+// what the next start applies. A deletion by force has another number.
+type setting struct {
+	Key     string           `json:"key"`
+	Value   *json.RawMessage `json:"value"`
+	Pending *json.RawMessage `json:"pending"`
+	Delete  number           `json:"delete"`
+}
+
+// readSettings reads the configuration of a guest with its pending changes applied, as
+// GET config has it, and the pending changes of a VM. Both are in one response.
+func (r *reader) readSettings(ctx context.Context, g *cluster.Guest) (raw map[string]string, pending []cluster.Pending, err error) {
+	raw = map[string]string{}
+	if g.Kind != cluster.KindVM { // containers have no key that stackgen reports as pending
+		var entries map[string]json.RawMessage
+		err = r.get(ctx, configPath(g), &entries)
+		for key, value := range entries {
+			raw[key] = plain(value)
+		}
+		return raw, nil, err
+	}
+	var settings []setting
+	if err := r.get(ctx, fmt.Sprintf("/nodes/%s/qemu/%d/pending", g.Node, g.VMID), &settings); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range settings {
+		value := s.Value
+		if s.Pending != nil {
+			value = s.Pending
+		}
+		if value != nil && s.Delete == 0 {
+			raw[s.Key] = plain(*value)
+		}
+		if s.Pending != nil || s.Delete != 0 {
+			pending = append(pending, s.change())
+		}
+	}
+	slices.SortFunc(pending, func(a, b cluster.Pending) int { return compareKeys(a.Key, b.Key) })
+	return raw, pending, nil
+}
+
+// change is the pending change of a setting. Values of secrets are masked and say nothing.
+func (s *setting) change() cluster.Pending {
+	p := cluster.Pending{Key: s.Key, Delete: s.Delete != 0}
+	if s.Key == passwordKey {
+		p.Key = "cloud-init password"
+		return p
+	}
+	if s.Value != nil {
+		p.Value = secret.Redact(strings.TrimSpace(plain(*s.Value)))
+	}
+	if s.Pending != nil && !p.Delete {
+		p.New = secret.Redact(strings.TrimSpace(plain(*s.Pending)))
+	}
+	return p
+}

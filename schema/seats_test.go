@@ -1,0 +1,75 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// seated is a student's VM: the ordinal, the key and the address.
+func seated(vms []*VM) string {
+	var out []string
+	for _, v := range vms {
+		text := fmt.Sprintf("%d %s", v.Seat, v.Key)
+		if v.Member != "" {
+			text += " (" + v.Member + ")"
+		}
+		if v.Address.IsValid() {
+			text += " " + v.Address.Addr().String()
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestStudentsKeepTheirSeats has a row for each way in which students got the VM or the
+// address of another one.
+func TestStudentsKeepTheirSeats(t *testing.T) {
+	live := func(n int, key, member string) Seat { return Seat{N: n, Key: key, Member: member, Live: true} }
+	counted := []Seat{live(1, "student1", ""), live(2, "student2", ""), live(3, "student3", "")}
+	named := []Seat{live(1, "ana", "Ana"), live(2, "bo", "Bo"), live(3, "cy", "Cy")}
+	const static = `, cloud_init: {ipv4: "10.0.0.{10+n}/24"}`
+	for name, c := range map[string]struct {
+		students, rest string
+		seats          []Seat
+		want, problems string
+	}{
+		"student 10 does not get the address of student 2": {"count: 10" + static, "", nil,
+			"1 student1 10.0.0.11, 2 student2 10.0.0.12, 3 student3 10.0.0.13, 4 student4 10.0.0.14, 5 student5 10.0.0.15, 6 student6 10.0.0.16, 7 student7 10.0.0.17, 8 student8 10.0.0.18, 9 student9 10.0.0.19, 10 student10 10.0.0.20", ""},
+		"a sorted roster changes no address":                  {"roster: [Cy, Ana, Bo]" + static, "", named, "1 ana (Ana) 10.0.0.11, 2 bo (Bo) 10.0.0.12, 3 cy (Cy) 10.0.0.13", ""},
+		"a student who leaves takes no address from others":   {"roster: [Ana, Cy]" + static, "retired: [bo]", named, "1 ana (Ana) 10.0.0.11, 3 cy (Cy) 10.0.0.13", ""},
+		"a new student gets no address that is in use":        {"roster: [Dora, Ana, Cy]" + static, "retired: [bo]", named, "1 ana (Ana) 10.0.0.11, 3 cy (Cy) 10.0.0.13, 4 dora (Dora) 10.0.0.14", ""},
+		"a free seat is used again":                           {"roster: [Dora, Ana, Cy]" + static, "", []Seat{named[0], named[2]}, "1 ana (Ana) 10.0.0.11, 2 dora (Dora) 10.0.0.12, 3 cy (Cy) 10.0.0.13", ""},
+		"a sorted roster with numbers as keys":                {"roster: [Cy, Dora, Ana], key: \"s{n}\"", "", []Seat{live(1, "s1", "Ana"), live(2, "s2", "Bo"), live(3, "s3", "Cy")}, "1 s1 (Ana), 3 s3 (Cy), 4 s4 (Dora)", ""},
+		"a retired student is still in the roster":            {"roster: [Ana, Bo], key: \"s{n}\"", "retired: [s2]", []Seat{live(1, "s1", "Ana"), live(2, "s2", "Bo")}, "1 s1 (Ana), 2 s2 (Bo)", "specs/a.yaml:6:11: error: VM s2 is in retired and also in the spec [list-clash]"},
+		"a student of a count retires":                        {"count: 2", "retired: [student2]", counted, "1 student1, 3 student3", ""},
+		"a student retires and the count stays":               {"count: 3", "retired: [student2]", counted, "1 student1, 3 student3, 4 student4", "specs/a.yaml:5:12: warning: student2 leaves, but the count asks for 3 students: another VM is added [bad-roster]"},
+		"a retired student whose line is still there":         {"count: 3", "retired: [student2]", []Seat{counted[0], {N: 2, Key: "student2"}, counted[2]}, "1 student1, 3 student3, 4 student4", ""},
+		"a student of a count retires without a lock":         {"count: 2", "retired: [student2]", nil, "1 student1, 3 student3", ""},
+		"a student with an override retires":                  {"count: 2, overrides: {student2: {memory: 4096}}", "retired: [student2]", counted, "1 student1, 3 student3", ""},
+		"a smaller count drops the last ones":                 {"count: 2", "", counted, "1 student1, 2 student2", ""},
+		"a count becomes a roster":                            {"roster: [Zoë, Ana, Bo], key: \"student{n}\"", "", counted, "1 student1 (Zoë), 2 student2 (Ana), 3 student3 (Bo)", ""},
+		"a roster becomes a count":                            {"count: 3", "", []Seat{live(1, "student1", "Zoë"), live(2, "student2", "Ana")}, "1 student1, 2 student2, 3 student3", ""},
+		"a name is corrected":                                 {"roster: [Ana, Bob, Cy]" + static, "renamed: {bo: bob}", named, "1 ana (Ana) 10.0.0.11, 2 bob (Bob) 10.0.0.12, 3 cy (Cy) 10.0.0.13", ""},
+		"a corrected name gets a number and no other address": {"roster: [Zoë, Zoe, Ana]" + static, "renamed: {zo: zoe-2}", []Seat{live(1, "zoe", "Zoë"), live(2, "zo", "Zo"), live(3, "ana", "Ana")}, "1 zoe (Zoë) 10.0.0.11, 2 zoe-2 (Zoe) 10.0.0.12, 3 ana (Ana) 10.0.0.13", ""},
+		"a destroyed VM of a count takes no seat of others":   {"count: 3", "", []Seat{counted[0], {N: 2, Key: "student2"}, counted[2], live(4, "student4", "")}, "1 student1, 3 student3, 4 student4", ""},
+		"a student who returned keeps the new VM":             {"roster: [Bo, Ana], key: \"s{n}\"", "", []Seat{{N: 1, Key: "s1", Member: "Ana"}, live(2, "s2", "Bo"), live(3, "s3", "Ana")}, "2 s2 (Bo), 3 s3 (Ana)", ""},
+		"two names with one key":                              {"roster: [Zoë, Zoe, Zóe]", "", nil, "1 zoe (Zoë), 2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
+		"two names with one key, sorted":                      {"roster: [Zóe, Zoe, Zoë]", "", []Seat{live(1, "zoe", "Zoë"), live(2, "zoe-2", "Zoe"), live(3, "zoe-3", "Zóe")}, "1 zoe (Zoë), 2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
+		"the first of two names with one key leaves":          {"roster: [Zoe]", "retired: [zoe]", []Seat{live(1, "zoe", "Zoë"), live(2, "zoe-2", "Zoe")}, "2 zoe-2 (Zoe)", ""},
+		"another student gets no VM by a similar name":        {"roster: [Zoe, Ana]", "", []Seat{live(1, "zoe", "Zoë"), live(2, "ana", "Ana")}, "2 ana (Ana), 3 zoe-2 (Zoe)", ""},
+		"a name that is a keyword of HCL":                     {"roster: [\"Null\", For]", "", nil, "1 null-2 (Null), 2 for-2 (For)", ""},
+		"a name that is the teacher's key":                    {"roster: [Teacher]", "teacher: {}", nil, "1 teacher-2 (Teacher), 0 teacher", ""},
+		"letters without an accent to remove":                 {"roster: [Øystein Æsir, Łukasz Groß, \"D'Arcy\", Đorđe]", "", nil, "1 oystein-aesir (Øystein Æsir), 2 lukasz-gross (Łukasz Groß), 3 darcy (D'Arcy), 4 dorde (Đorđe)", ""},
+		"letters of another script with numbers as keys":      {"roster: [李雷, Анна], key: \"s{n}\"", "", nil, "1 s1 (李雷), 2 s2 (Анна)", ""},
+		"long names that differ at the end":                   {"roster: [\"Maximilian Alexander von Hohenstaufen A\", \"Maximilian Alexander von Hohenstaufen B\"], key: \"student-{name}\"", "", nil, "1 student-maximilian-alexander-von-hohenst (Maximilian Alexander von Hohenstaufen A), 2 student-maximilian-alexander-von-hohen-2 (Maximilian Alexander von Hohenstaufen B)", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := strings.SplitAfter(class, "9000}\n")[0] + "students: {" + c.students + "}\n" + c.rest + "\n"
+			vms, problems := joined(t, spec, nil, c.seats...)
+			if got := seated(vms); got != c.want || problems != c.problems {
+				t.Errorf("got %s\n%s\nwant %s\n%s", got, problems, c.want, c.problems)
+			}
+		})
+	}
+}
