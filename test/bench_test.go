@@ -78,17 +78,23 @@ func benchRender(b *testing.B, dir string) {
 	}
 }
 
-// BenchmarkPreflight checks 300 VMs in a cluster of 1,000 guests, which answers
-// at once or after 10 ms, as in a local network.
+// BenchmarkPreflight checks 300 VMs in a cluster of 1,000 guests, of which some are
+// about to be created, and 300 VMs that all exist. The cluster answers at once, after
+// 10 ms, as in a local network, or after 50 ms, as over the internet.
 func BenchmarkPreflight(b *testing.B) {
-	for _, latency := range []time.Duration{0, 10 * time.Millisecond} {
-		b.Run(fmt.Sprintf("guests=1000/vms=300/latency=%v", latency), func(b *testing.B) {
-			s := newScale(b, latency)
-			for b.Loop() {
-				if code, said := s.run("preflight", s.dir); code != 3 {
-					b.Fatalf("exit %d\n%.2000s", code, said)
+	for _, c := range []struct {
+		guests, exit int
+		words        []string
+	}{{1000, 3, scaleWords}, {300, 0, []string{"managed"}}} {
+		for _, latency := range []time.Duration{0, 10 * time.Millisecond, 50 * time.Millisecond} {
+			b.Run(fmt.Sprintf("guests=%d/vms=300/latency=%v", c.guests, latency), func(b *testing.B) {
+				s := newScale(b, c.guests, latency, c.words...)
+				for b.Loop() {
+					if code, said := s.run("preflight", s.dir); code != c.exit {
+						b.Fatalf("exit %d\n%.2000s", code, said)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

@@ -37,7 +37,7 @@ func core(t *testing.T, specs map[string][]byte, order []string, old *lock.Lock)
 		}
 		inputs = append(inputs, schema.Input{Spec: spec, Label: name})
 	}
-	p, problems := schema.Join(nil, inputs, keyFiles())
+	p, problems := schema.Join(nil, inputs, keyFiles(), old.Seats())
 	if schema.HasErrors(problems) {
 		return nil, nil, false
 	}

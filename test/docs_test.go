@@ -28,8 +28,10 @@ var mark = regexp.MustCompile("(?m)^! ")
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob("../docs/*.md")
 	check(t, err)
+	guides, err := filepath.Glob("../docs/guides/*.md")
+	check(t, err)
 	blocks := 0
-	for _, page := range append(pages, "../README.md") {
+	for _, page := range append(append(pages, guides...), "../README.md") {
 		src := read(t, page)
 		out := block.ReplaceAllFunc(src, func(b []byte) []byte {
 			blocks++

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -180,8 +181,8 @@ func oneRender(t *testing.T, dir string, round int) {
 	a, b := 0, 0
 	for path, body := range tree(t, filepath.Join(dir, "stacks")) {
 		if filepath.Base(path) == "terragrunt.stack.hcl" {
-			a += strings.Count(body, `description      = "a"`)
-			b += strings.Count(body, `description      = "b"`)
+			a += len(regexp.MustCompile(`description += "a"`).FindAllString(body, -1))
+			b += len(regexp.MustCompile(`description += "b"`).FindAllString(body, -1))
 		}
 	}
 	if a*b != 0 || a+b != 100 {

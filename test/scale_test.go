@@ -15,9 +15,9 @@ import (
 )
 
 // scaleWords are the verdicts that the VMs of the large cluster get in turn.
-var scaleWords = [10]string{"managed", "managed", "managed", "moved", "adopt", "adopt", "create", "conflict", "gone", "ambiguous"}
+var scaleWords = []string{"managed", "managed", "managed", "moved", "adopt", "adopt", "create", "conflict", "gone", "ambiguous"}
 
-// A scale is a cluster of 1,000 guests and a project of three stacks with 100 VMs
+// A scale is a large cluster and a project of three stacks with 100 VMs
 // each. Some VMs exist, some are in state, some are neither.
 type scale struct {
 	dir  string
@@ -26,7 +26,8 @@ type scale struct {
 	runs int               // guests that may be a VM of the specs and run
 }
 
-func newScale(t testing.TB, latency time.Duration) *scale {
+// newScale creates a cluster of at least 300 guests. words are the verdicts on the VMs, in turn.
+func newScale(t testing.TB, guests int, latency time.Duration, words ...string) *scale {
 	t.Helper()
 	fail := func(err error) {
 		t.Helper()
@@ -39,9 +40,9 @@ func newScale(t testing.TB, latency time.Duration) *scale {
 	s := &scale{dir: t.TempDir(), want: map[string]string{}}
 	fail(os.WriteFile(filepath.Join(s.dir, "stackgen.yaml"), []byte("apiVersion: stackgen/v1\nkind: Project\n"), 0o666))
 	for n := range 3 {
-		s.stack(t, n, seed)
+		s.stack(t, n, seed, words)
 	}
-	for i := 0; len(seed.Guests) < 1000; i++ {
+	for i := 0; len(seed.Guests) < guests; i++ {
 		seed.Guests = append(seed.Guests, scaleGuest(20000+i, fmt.Sprintf("pve%d", 1+i%3), fmt.Sprintf("other-%d", i)))
 	}
 	s.sim, err = pvesim.New(pvesim.Options{Seed: seed, Latency: latency})
@@ -60,15 +61,15 @@ func newScale(t testing.TB, latency time.Duration) *scale {
 
 // stack writes the spec and the state of one stack, and adds those of its VMs
 // that exist to the cluster.
-func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed) {
+func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed, words []string) {
 	t.Helper()
 	stack := fmt.Sprintf("s%d", n)
-	spec := fmt.Sprintf("apiVersion: stackgen/v1\nkind: Stack\nname: %s\nvmids: %d00-%d99\ndefaults: {template: {vmid: 9000, node: pve1}, networks: [{mac: auto}]}\nvms:\n", stack, 10+n, 10+n)
+	spec := fmt.Sprintf("apiVersion: stackgen/v1\nkind: Stack\nname: %s\nvmids: %d00-%d99\ndefaults: {template: {vmid: 9000, node: pve1}, restart: true, networks: [{mac: auto}]}\nvms:\n", stack, 10+n, 10+n)
 	var state []string
 	for i := range 100 {
 		key, vmid, node := fmt.Sprintf("m%02d", i), 1000+100*n+i, fmt.Sprintf("pve%d", 1+i%3)
 		spec += fmt.Sprintf("  %s: {node: %s}\n", key, node)
-		name, word := stack+"-"+key, scaleWords[i%10]
+		name, word := stack+"-"+key, words[i%len(words)]
 		s.want[stack+"/"+key] = word
 		switch word {
 		case "moved":
@@ -134,7 +135,7 @@ func (s *scale) run(args ...string) (int, string) {
 // and the number of requests: a few lists, one request for each guest, because some
 // VMs do not exist yet, and one for each agent that must answer.
 func TestThousandGuests(t *testing.T) {
-	s := newScale(t, 0)
+	s := newScale(t, 1000, 0, scaleWords...)
 	code, said := s.run("preflight", s.dir, "--format", "json")
 	var report struct {
 		Verdicts []struct{ Stack, Kind, Key, Verdict string }
@@ -142,20 +143,25 @@ func TestThousandGuests(t *testing.T) {
 	if err := json.Unmarshal([]byte(said), &report); code != 3 || err != nil {
 		t.Fatalf("exit %d, %v\n%.2000s", code, err, said)
 	}
-	if len(report.Verdicts) != 300 {
-		t.Errorf("%d verdicts, want one for each VM", len(report.Verdicts))
-	}
+	vms := 0
 	for _, v := range report.Verdicts {
+		if v.Kind == "unit" && v.Verdict == "cannot-create" {
+			continue // a node has less free memory than its new VMs have, which blocks nothing
+		}
+		vms++
 		if at := v.Stack + "/" + v.Key; v.Kind != "vm" || v.Verdict != s.want[at] {
 			t.Errorf("%s %s: %s, want %s", v.Kind, at, v.Verdict, s.want[at])
 		}
+	}
+	if vms != 300 {
+		t.Errorf("%d verdicts, want one for each VM", vms)
 	}
 	lists, about, agents := 0, map[string]int{}, 0
 	for _, e := range s.sim.Requests() {
 		switch {
 		case strings.Contains(e.Path, "/agent/"):
 			agents++
-		case strings.HasSuffix(e.Path, "/config"):
+		case strings.HasSuffix(e.Path, "/config"), strings.HasSuffix(e.Path, "/pending"): // of candidates, with what waits for a restart
 			about[e.Path]++
 		default:
 			lists++
@@ -168,8 +174,8 @@ func TestThousandGuests(t *testing.T) {
 			free++
 		}
 	}
-	if nodes := 3; lists > nodes+6+free {
-		t.Errorf("%d requests for lists, want at most %d and one for each of %d free VMIDs", lists, nodes+6, free)
+	if nodes := 3; lists > 2*nodes+8+free {
+		t.Errorf("%d requests for lists, want at most %d and one for each of %d free VMIDs", lists, 2*nodes+8, free)
 	}
 	// VMs are about to be created, and another guest may have their MAC addresses: all
 	// guests are read, and the template of the VMs.

@@ -14,8 +14,9 @@ import (
 	"stackgen/schema"
 )
 
-// announcedUpdates are the attributes that preflight says the first plan changes, by VM.
-func (p *project) announcedUpdates() map[string][]string {
+// announcedUpdates are the attributes that preflight says the first plan changes, by VM,
+// and the VMs that it blocks instead, sorted.
+func (p *project) announcedUpdates() (map[string][]string, []string) {
 	p.Helper()
 	_, output := p.stackgen("preflight", "--format", "json", p.dir)
 	_, output, _ = strings.Cut(output, "{\n")
@@ -23,8 +24,12 @@ func (p *project) announcedUpdates() map[string][]string {
 	if err := json.Unmarshal([]byte("{\n"+output), &report); err != nil {
 		p.Fatalf("%v\n%s", err, output)
 	}
-	out := map[string][]string{}
+	out, blocked := map[string][]string{}, []string{}
 	for _, v := range report.Verdicts {
+		if v.Stops() {
+			blocked = append(blocked, v.Key)
+			continue
+		}
 		for _, d := range v.Differs {
 			for _, f := range schema.VMFields {
 				if root, _, _ := strings.Cut(f.HCL, "."); f.Key == d.Field && !slices.Contains(out[v.Key], root) {
@@ -34,7 +39,8 @@ func (p *project) announcedUpdates() map[string][]string {
 		}
 		slices.Sort(out[v.Key])
 	}
-	return out
+	slices.Sort(blocked)
+	return out, blocked
 }
 
 // plannedUpdates are the attributes that the plan of import-blocks --verify changes, by VM.
@@ -50,39 +56,51 @@ func plannedUpdates(output string) map[string][]string {
 	return out
 }
 
-// TestAdoptMatch compares VMs created by hand with specs that have other hardware:
+// TestAdoptMatch compares VMs created by hand with specs that have other hardware and permit restarts:
 // preflight announces exactly the changes of the provider's plan. Then it writes their
 // hardware into the spec: the import and the next plan change nothing.
 func TestAdoptMatch(t *testing.T) {
 	p := newProject(t, nil)
 	sim := p.simulate()
-	vms := createHandmade(t, sim)
+	vms := createHandmade(t, sim, handmadeVMs)
 	spec := func(vms string) {
 		p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
 		p.render()
 	}
-	for _, other := range []string{"", "tags: [a], disks: [{interface: scsi0, size: 4}], serial: socket, vga: std, balloon: 100, startup: {order: 9}, boot_order: [net0]",
-		"cloud_init: false, agent: false, networks: [], bios: ovmf, tpm: local-lvm, machine: q35, cpu_units: 100, keyboard: fr, memory: 512, on_boot: false"} {
-		spec(strings.ReplaceAll(vms, "adopt:", strings.TrimPrefix(other+", profile: default, adopt:", ", ")))
-		announced := p.announcedUpdates()
-		code, output := p.stackgen("import-blocks", "--verify", p.dir)
-		if planned := plannedUpdates(output); code != 3 || !reflect.DeepEqual(planned, announced) || len(planned) != len(handmadeVMs) {
-			t.Errorf("%s: exit %d\nplanned   %v\nannounced %v", other, code, planned, announced)
+	for _, c := range []struct{ other, blocked string }{
+		{"", "cloudy usb windows"},
+		{"tags: [a], disks: [{interface: scsi0, size: 640}], serial: socket, vga: std, balloon: 100, startup: {order: 9}, boot_order: [net0]", "cloudy disks usb windows"},
+		{"cloud_init: false, agent: false, networks: [], bios: ovmf, tpm: local-lvm, machine: q35, cpu_units: 100, keyboard: fr, memory: 512, on_boot: false", "cloudy least usb windows"},
+	} {
+		spec(strings.ReplaceAll(vms, "adopt:", strings.TrimPrefix(c.other+", profile: default, restart: true, adopt:", ", ")))
+		announced, blocked := p.announcedUpdates()
+		if got := strings.Join(blocked, " "); got != c.blocked {
+			t.Errorf("%s: blocked %s, want %s", c.other, got, c.blocked)
 		}
+		for key := range announced { // the import keeps the display, and the apply after it sets the provider's default
+			if strings.Contains(c.other, "vga: std") {
+				announced[key] = slices.DeleteFunc(announced[key], func(a string) bool { return a == "vga" })
+			}
+		}
+		code, output := p.stackgen("import-blocks", "--verify", p.dir)
+		if planned := plannedUpdates(output); code != 3 || !reflect.DeepEqual(planned, announced) || len(planned)+len(blocked) != len(handmadeVMs) {
+			t.Errorf("%s: exit %d\nplanned   %v\nannounced %v", c.other, code, planned, announced)
+		}
+	}
+	spec(vms)
+	if code, output := p.stackgen("adopt", "--match", "--verbose", "plain", "windows", "cloudy", "disks", "bare", "usb", p.dir); code == 3 {
+		p.setPrinted(sim, output) // what Proxmox VE does without an entry is an entry now
 	}
 	p.remove("stackgen.lock.yaml")
 	p.remove("stacks")
 	sim.ResetLog()
-	p.adoptWithHardware(vms)
-	if n := sim.Counters().Writes; n != 0 {
-		t.Errorf("the adoption made %d writes", n)
-	}
+	p.adoptWithHardware(sim, vms)
 	p.adoptMinimal(sim)
 }
 
 // adoptWithHardware adopts all VMs with their hardware. Two are already in the state,
 // with the profile adopted, and move.
-func (p *project) adoptWithHardware(vms string) {
+func (p *project) adoptWithHardware(sim *pvesim.Server, vms string) {
 	t := p.T
 	t.Helper()
 	step := p.step
@@ -101,14 +119,21 @@ func (p *project) adoptWithHardware(vms string) {
 	apply()
 	p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\nvms:\n"+vms)
 	step(3, "adopt --match plain windows cloudy disks bare usb least", "live/cloudy: the spec says what VM 502 has; its profile is default now.",
-		"blocked unmatched live/least: VM 506 it stays in profile adopted, and its hardware was not written", "qemu/506/config --scsihw lsi", "qemu/506/config --ostype other", "qemu/506/config --memory 512 --balloon 512", "qemu/506/config --ipconfig0 ip=dhcp")
+		"blocked unmatched live/least: VM 506 it stays in profile adopted, and its hardware was not written", "qemu/506/config --scsihw lsi", "qemu/506/config --ostype other", "qemu/506/config --memory 512 --balloon 512", "qemu/506/config --ipconfig0 ip=dhcp", "qemu/506/config --cpu kvm64")
 	if spec := p.read("specs/live.yaml"); strings.Contains(spec, "never-shown") || !strings.Contains(spec, "description: \"the office's own") {
 		t.Errorf("the spec is\n%s", spec)
 	}
 	p.render()
-	step(0, "import-blocks --verify", "live/proxmox-vm: 5 to import, 0 to add, 0 to change, 0 to destroy")
+	step(0, "import-blocks --verify", "live/proxmox-vm: 5 to import, 0 to add, 0 to change, 0 to destroy; 2 settling")
 	apply()
 	step(0, "import-blocks")
+	step(0, "preflight", "3 managed, 4 settling")
+	apply()
+	for _, w := range writes(sim) {
+		if !strings.HasPrefix(w, "PUT ") || !strings.HasSuffix(w, "/config name") {
+			t.Errorf("the adoption made the write %s", w)
+		}
+	}
 	p.contains(plan(), "No changes.")
 	step(0, "preflight", "7 managed")
 	step(0, "adopt --match plain windows cloudy disks bare usb", "Nothing to write.")
@@ -119,7 +144,7 @@ func (p *project) adoptWithHardware(vms string) {
 // so, and the import changes nothing.
 func (p *project) adoptMinimal(sim *pvesim.Server) {
 	p.Helper()
-	callAPI(p.T, sim, "PUT", "/nodes/pve1/qemu/506/config", url.Values{"scsihw": {"lsi"}, "ostype": {"other"}, "memory": {"512"}, "balloon": {"512"}, "ipconfig0": {"ip=dhcp"}})
+	callAPI(p.T, sim, "PUT", "/nodes/pve1/qemu/506/config", url.Values{"scsihw": {"lsi"}, "ostype": {"other"}, "memory": {"512"}, "balloon": {"512"}, "ipconfig0": {"ip=dhcp"}, "cpu": {"kvm64"}})
 	address := `'proxmox_virtual_environment_vm.adopted["least"]'`
 	code, output := p.stackgen("adopt", "--match", "least", p.dir)
 	if code != 3 {

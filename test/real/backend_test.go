@@ -2,11 +2,15 @@ package real
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"stackgen/internal/pvesim"
 )
 
 // record wraps tofu in a script that logs its arguments, and returns a function that
@@ -129,18 +133,60 @@ func certificate(t *testing.T) string {
 	return string(body)
 }
 
-// TestParallelism checks that tofu gets the parallelism of a class, and the certificate
+// TestParallelism checks that tofu gets the parallelism of a stack, and the certificate
 // authority from root.hcl.
 func TestParallelism(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/ca.pem": certificate(t), "specs/class.yaml": "apiVersion: stackgen/v1\nkind: Class\nname: class\nvmids: 100-199\ntemplate: 9000\ndefaults: {node: pve1}\n" +
-		"proxmox: {ca_file: ca.pem}\nteacher: {}\nstudents: {count: 2}\napply: {parallelism: 4}\n"}).render()
+		"proxmox: {ca_file: ca.pem}\nteacher: {}\nstudents: {count: 2}\napply: {parallelism: 5}\n", "specs/live.yaml": liveSpec("vms: {a: {}}\n")}).render()
 	p.useTerraformData()
 	calls := p.record()
-	p.all("class", "apply")
-	p.all("class", "destroy")
-	p.contains(calls(), "apply -parallelism=4 -no-color -auto-approve -input=false SSL_CERT_FILE="+p.dir+"/specs/ca.pem",
-		"destroy -parallelism=4 -no-color -auto-approve SSL_CERT_FILE="+p.dir+"/specs/ca.pem")
+	for _, stack := range []string{"class", "live"} {
+		p.all(stack, "apply")
+		p.all(stack, "destroy")
+	}
+	p.contains(calls(), "apply -parallelism=5 -no-color -auto-approve -input=false SSL_CERT_FILE="+p.dir+"/specs/ca.pem",
+		"destroy -parallelism=5 -no-color -auto-approve SSL_CERT_FILE="+p.dir+"/specs/ca.pem",
+		"apply -parallelism=4 -no-color -auto-approve -input=false SSL_CERT_FILE= ", "destroy -parallelism=4 -no-color -auto-approve SSL_CERT_FILE= ")
+}
+
+// TestClonesAtOnce counts the clones that an apply makes at the same time, while each
+// of them takes a second.
+func TestClonesAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spec string
+		args []string
+		want int
+	}{
+		"by default":     {"", nil, 4},
+		"by the spec":    {"apply: {parallelism: 2}\n", nil, 2},
+		"by an argument": {"apply: {parallelism: 2}\n", []string{"-parallelism=6"}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newStack(t, c.spec+"groups: {m: {count: 8, clone: linked, template: 9002}}\n").render()
+			sim, err := pvesim.New(pvesim.Options{NoAuthDelay: true, Durations: func(kind string, _ int) (time.Duration, bool) { return time.Second, kind == "qmclone" }})
+			check(t, err)
+			check(t, sim.Start("127.0.0.1:0"))
+			t.Cleanup(func() { check(t, sim.Close()) })
+			p.tools = p.tools.With(sim.Env()...)
+			p.succeeds("stacks/live", "terragrunt", append([]string{"stack", "run", "apply", "--"}, c.args...)...)
+			var began []time.Time
+			for _, e := range sim.Requests() {
+				if e.Method == http.MethodPost && strings.HasSuffix(e.Path, "/clone") {
+					began = append(began, e.Time)
+				}
+			}
+			most := 0
+			for i, first := range began {
+				most = max(most, 1+len(slices.DeleteFunc(slices.Clone(began[i+1:]), func(at time.Time) bool { return at.Sub(first) >= time.Second })))
+			}
+			if len(began) != 8 || most != c.want {
+				t.Errorf("%d clones, at most %d at once; want 8 and %d", len(began), most, c.want)
+			}
+		})
+	}
 }
 
 // TestImportFiles checks that an import file reaches the unit's root module unchanged,

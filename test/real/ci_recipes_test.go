@@ -189,7 +189,7 @@ func TestCIRecipes(t *testing.T) {
 				t.Errorf("%d steps ran, want %d", ran, recipe.ran)
 			}
 			w := &simulation{t: t, sim: c.sim}
-			if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/9000 qemu/9002]"; got != want {
+			if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/124 qemu/125 qemu/9000 qemu/9002 qemu/9010 qemu/9011]"; got != want {
 				t.Errorf("after the recipe the cluster has %s, want %s", got, want)
 			}
 		})

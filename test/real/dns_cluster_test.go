@@ -118,12 +118,13 @@ func (c *dnsCluster) adoptAfterStateLoss() {
 	c.changed(output, "Creating", 0)
 	c.changed(output, "Modifying", 0)
 	c.has("web", "10.0.0.77")
-	c.step(0, "import-blocks")
-	c.step(0, "preflight", "safe to apply (8 managed)")
-	c.emptyPlans(4)
 	if n := c.sim.Counters().Writes; n != 0 {
 		c.Errorf("the adoption made %d writes", n)
 	}
+	c.step(0, "import-blocks")
+	c.apply() // sets what only the provider knows
+	c.step(0, "preflight", "safe to apply (8 managed)")
+	c.emptyPlans(4)
 }
 
 // switchModes changes dns.mode to per-stack and back, with the documented commands.

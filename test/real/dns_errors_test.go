@@ -63,20 +63,6 @@ func TestDNSServerDown(t *testing.T) {
 	})
 }
 
-// TestDNSNoAddress checks that the record of a VM without an address fails, and that the
-// message names the guest agent. With a unit for each VM, the others are published.
-func TestDNSNoAddress(t *testing.T) {
-	onEach(t, func(t *testing.T, kind dnstest.Kind) {
-		for _, mode := range []string{"per-vm", "per-stack"} {
-			p := newDNSProject(t, kind, "DNS, mode: "+mode+"\nvms:\n  mute: {}\n  loud: {name: loud, meta: {address: 10.0.0.7}}\n")
-			p.fails("stacks/live", []string{"stack", "run", "apply"},
-				"VM mute has reported no IPv4 address, so its record live-mute cannot be published.", "QEMU guest agent", "static address")
-			p.has("live-mute")
-			p.has("loud", map[string][]string{"per-vm": {"10.0.0.7"}}[mode]...)
-		}
-	})
-}
-
 // TestDNSExistingRecords applies over records that exist. The provider adds an address,
 // so clients receive both until the next apply, and it fails on an alias.
 func TestDNSExistingRecords(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"stackgen/internal/dnstest"
 	"stackgen/internal/engine"
 	"stackgen/internal/pvesim"
 	"stackgen/internal/pvesim/clock"
@@ -82,11 +83,12 @@ type faultCase struct {
 	others  []*otherCluster
 	tools   *engine.Tools
 	before  *clusterState
-	slow    atomic.Bool // clones do not finish
-	endless atomic.Bool // clones do not end before the test
-	other   *exec.Cmd   // another apply that runs
-	guard   string      // the level of the guard
-	rest    string      // of stackgen.yaml
+	slow    atomic.Bool     // clones do not finish
+	endless atomic.Bool     // clones do not end before the test
+	other   *exec.Cmd       // another apply that runs
+	dns     *dnstest.Server // of the stack's records, or nil
+	guard   string          // the level of the guard
+	rest    string          // of stackgen.yaml
 }
 
 // copy is the world for one cell. t is the test of all cells, for which the world is

@@ -4,6 +4,12 @@ package real
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,25 +40,83 @@ func foreignFaults() []fault {
 // connectToOtherCluster connects to a cluster that has the template, and a VM with the
 // VMID of one of the stack.
 func connectToOtherCluster(w *faultCase) {
+	w.listenAsRecorded()
 	seed, err := pvesim.DefaultSeed()
 	check(w.T, err)
 	seed.CA = "11111111-2222-4333-8444-555555555555"
-	seed.Nodes[0].Address, seed.Nodes[1].Address, seed.Nodes[2].Address = "198.51.100.1", "198.51.100.2", "198.51.100.3"
+	renumber(seed, "198.51.100.")
 	seed.Guests = append(seed.Guests, guest(300, "pve1", "erp"))
 	w.connectTo(seed)
 }
 
 // connectToCopy connects to a copy of the cluster with other addresses, to destroy a VM.
 func connectToCopy(w *faultCase) {
+	w.listenAsRecorded()
+	seed := w.copyOfCluster()
+	renumber(seed, "203.0.113.")
+	w.connectTo(seed)
+	w.spec(strings.Replace(faultSpec, "  b: {node: pve2}\n", "", 1)+faultLast+"retired: [b]\n", true)
+}
+
+// copyOfCluster is what the cluster has now.
+func (w *faultCase) copyOfCluster() *pvesim.Seed {
+	w.Helper()
 	var saved bytes.Buffer
 	check(w.T, w.sim.Save(&saved))
 	seed, err := pvesim.ParseSeed(saved.Bytes())
 	check(w.T, err)
-	for _, n := range seed.Nodes {
-		n.Address = strings.Replace(n.Address, "192.0.2.", "203.0.113.", 1)
+	return seed
+}
+
+// renumber gives all nodes other addresses.
+func renumber(s *pvesim.Seed, network string) {
+	for i, n := range s.Nodes {
+		n.Address = fmt.Sprint(network, 11+i)
 	}
-	w.connectTo(seed)
-	w.spec(strings.Replace(faultSpec, "  b: {node: pve2}\n", "", 1)+faultLast+"retired: [b]\n", true)
+}
+
+// listenAsRecorded makes the first node listen at the address that the lock records, port
+// 8006. That is another loopback address in every cell, which not every system has.
+func (w *faultCase) listenAsRecorded() {
+	w.Helper()
+	var l net.Listener
+	var address string
+	err := errors.New("none")
+	for range 20 {
+		address = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(250), rand.IntN(250), 1+rand.IntN(250)) //nolint:gosec // any will do
+		if l, err = net.Listen("tcp", address+":8006"); err == nil {                              //nolint:noctx // it returns at once
+			break
+		}
+	}
+	if err != nil {
+		w.Skipf("not run: no address of a node: %v", err)
+	}
+	to, err := url.Parse(w.sim.URL())
+	check(w.T, err)
+	go forward(l, to.Host)
+	w.Cleanup(func() { _ = l.Close() })
+	w.sim.Change(func(s *pvesim.Seed) { s.Nodes[0].Address = address })
+	w.must(w.stackgen("resolve"))
+}
+
+// forward forwards connections until the listener is closed.
+func forward(l net.Listener, to string) {
+	for {
+		from, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer func() { _ = from.Close() }()
+			server, err := net.Dial("tcp", to) //nolint:noctx // the listener is on this machine
+			if err != nil {
+				return
+			}
+			defer func() { _ = server.Close() }()
+			go func() { _, _ = io.Copy(server, from) }()
+			_, _ = io.Copy(from, server)
+		}()
+	}
 }
 
 // addNode adds a node, and changes the address of another one.
@@ -76,21 +140,16 @@ func teamPool(s *pvesim.Seed) {
 	s.Pools = append(s.Pools, &pvesim.Pool{ID: "live", Comment: "owned by the mail team", Guests: []int{123}})
 }
 
-// oldCheckout is the checkout of a user who has not seen yet that another one added a
-// VM.
+// oldCheckout is the checkout of a user who has not pulled yet what another one pushed:
+// a VM that was added and applied.
 func oldCheckout(w *faultCase) {
-	rendered := map[string]string{}
-	for _, file := range []string{"stackgen.lock.yaml", "stacks/live/terragrunt.stack.hcl"} {
-		body, err := os.ReadFile(filepath.Join(w.dir, file))
-		check(w.T, err)
-		rendered[file] = string(body)
+	if _, err := os.Stat(filepath.Join(w.dir, ".git")); err != nil {
+		w.keepSpecs()
 	}
 	addVM(w)
 	w.must(w.apply())
-	for file, body := range rendered {
-		w.write(file, body)
-	}
-	w.spec(faultSpec+faultLast, false)
+	w.commit("add d")
+	w.git("reset", "-q", "--hard", "HEAD~1")
 }
 
 // deleteLock removes the lock.

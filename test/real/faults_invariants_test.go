@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"stackgen/internal/pvesim"
 )
@@ -17,6 +18,7 @@ import (
 type guestState struct {
 	node, kind string
 	running    bool
+	started    time.Time // of its process
 	config     map[string]string
 }
 
@@ -41,7 +43,7 @@ func stateOf(sim *pvesim.Server) *clusterState {
 	out := &clusterState{map[int]guestState{}, map[string]string{}}
 	sim.Change(func(s *pvesim.Seed) {
 		for _, g := range s.Guests {
-			out.guests[g.VMID] = guestState{g.Node, g.Type, g.Running, maps.Clone(g.Config)}
+			out.guests[g.VMID] = guestState{g.Node, g.Type, g.Running, g.Started, maps.Clone(g.Config)}
 		}
 		for _, p := range s.Pools {
 			out.pools[p.ID] = fmt.Sprint(p.Comment, p.Guests, p.Storage)
@@ -65,7 +67,7 @@ func (w *faultCase) checkInvariants(f *fault, created []int) {
 	}
 }
 
-// violations are guests that were destroyed or replaced, new guests that the spec does
+// violations are guests that were destroyed, replaced, stopped or restarted, new guests that the spec does
 // not have, and writes to guests and pools outside of the stack. It checks the
 // simulator's log and its guests.
 func (w *faultCase) violations(f *fault, created []int) (out []violation) {
@@ -87,12 +89,25 @@ func (w *faultCase) violations(f *fault, created []int) (out []violation) {
 			found(fmt.Sprintf("destroys %d", id), "it was %s", was.identity())
 		case is.identity() != was.identity():
 			found(fmt.Sprintf("replaces %d", id), "was %s, is %s", was.identity(), is.identity())
+		case was.running && !is.running:
+			found(fmt.Sprintf("stops %d", id), "it ran")
+		case was.running && !is.started.Equal(was.started) && !slices.Contains(f.restarts, id):
+			found(fmt.Sprintf("restarts %d", id), "its process began %v, and before that %v", is.started, was.started)
+		case ours && f.moved[id] != "" && (is.node != f.moved[id] || !f.moved.same(was, is)):
+			found(fmt.Sprintf("does not migrate %d to %s as it is", id, f.moved[id]), "is %v, was %v", is, was)
+		case ours && f.moved[id] == "" && is.node != was.node:
+			found(fmt.Sprintf("moves %d to %s", id, is.node), "it was on %s", was.node)
 		case !ours && !reflect.DeepEqual(is, was):
 			found(fmt.Sprintf("changes %d, which is not the stack's", id), "%v, before %v", is, was)
 		case !ours && len(writes) > 0:
 			found(fmt.Sprintf("writes to %d, which is not the stack's", id), "%v", writes)
 		case !ours && tries > 0:
 			found(fmt.Sprintf("%s %d, which is not the stack's", triesToCreate, id), "%d times", tries)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.before.guests)) {
+		if is, exists := after.guests[id]; exists && id >= 300 && id <= 399 && !slices.Contains(f.foreign, id) {
+			lostDevices(id, w.before.guests[id], is, f.lost, found)
 		}
 	}
 	w.newGuests(after, created, found)

@@ -14,8 +14,8 @@ import (
 // identityFaults are guests that are not, or no longer, what lock and state record.
 func identityFaults() []fault {
 	return []fault{
-		fault{name: "adopted VM deleted, a stranger has its VMID", event: adopted(replaceVM), harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "another VM than the recorded one"),
-		fault{name: "adopted VM re-created by hand under its name", event: adopted(recreateVM), harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "another VM than the recorded one"),
+		fault{name: "adopted VM deleted, a stranger has its VMID", event: adopted(replaceVM), foreign: []int{300}}.refusedInBoth("conflict a", "another VM than the recorded one"),
+		fault{name: "adopted VM re-created by hand under its name", event: adopted(recreateVM), foreign: []int{300}}.refusedInBoth("conflict a", "another VM than the recorded one"),
 		fault{name: "state lost, and a stranger with the name and VMID", event: recreateWithoutState, foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
 		fault{name: "VM lost its NICs", event: removeNICs, noHarmRun: "the plan waits 15 minutes"}.refusedInBoth("conflict a", "without NICs"),
 		fault{name: "MAC of a VM changed by hand", event: changeMAC, recovery: recovery{"stackgen adopt", "right", nil}}.refusedInBoth("conflict a", "it was created again by hand"),

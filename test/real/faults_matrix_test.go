@@ -15,6 +15,9 @@ type fault struct {
 	foreignPool bool                           // the pool live is not the stack's
 	created     []int                          // new guests, in all outcomes
 	removed     []int                          // guests that the specs ask to destroy, in all outcomes
+	restarts    []int                          // guests that the specs permit to restart
+	lost        []string                       // disks and network devices that the specs ask to remove, in all outcomes
+	moved       moves                          // guests that the specs ask to migrate, in all outcomes
 	apply       outcome                        // of an apply
 	imports     outcome                        // of import-blocks, and an apply
 	fast        *fastOutcomes                  // with `guard: fast`, if they differ
@@ -31,7 +34,7 @@ type fastOutcomes struct{ apply, imports outcome }
 
 // faults are the rows, in the order of the documentation.
 func faults() []fault {
-	return slices.Concat(stateFaults(), foreignFaults(), guestFaults(), identityFaults(), clusterFaults(), applyFaults(), specFaults(), lifecycleFaults(), powerFaults(), resolveFaults(), passesFaults())
+	return slices.Concat(stateFaults(), foreignFaults(), guestFaults(), identityFaults(), clusterFaults(), applyFaults(), specFaults(), lifecycleFaults(), powerFaults(), resolveFaults(), passesFaults(), keepFaults(), restartFaults(), effectFaults(), migrationFaults(), settleFaults(), feasibleFaults())
 }
 
 // An outcome is how a cell must end: without verdicts, with an empty plan; otherwise
@@ -92,8 +95,8 @@ func guestFaults() []fault {
 	return []fault{
 		fault{name: "VM migrated by hand", event: migrate}.succeedsInBoth(nothingToDo),
 		fault{name: "VM deleted by hand", event: deleteVM, harm: "creates 300", recovery: recovery{"state rm", "1 added, 0 changed, 0 destroyed", []int{300}}}.refusedInBoth("gone a", "a plan would create it again, empty"),
-		fault{name: "VM re-created by hand under the same VMID", event: recreateVM, harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
-		fault{name: "VM deleted, a stranger has its VMID", event: replaceVM, harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "belongs to a VM with another name"),
+		fault{name: "VM re-created by hand under the same VMID", event: both(recreateVM, stopVM), harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
+		fault{name: "VM deleted, a stranger has its VMID", event: both(replaceVM, stopVM), harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "belongs to a VM with another name"),
 		fault{name: "VMID of a new VM taken by a VM", event: occupyVMID(asVM), foreign: []int{303}}.refusedInBoth("conflict d", "belongs to a VM with another name"),
 		fault{name: "VMID of a new VM taken by a container", event: occupyVMID(asContainer), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a container"),
 		fault{name: "VMID of a new VM taken by a template", event: occupyVMID(asTemplate), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a template"),

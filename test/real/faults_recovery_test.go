@@ -37,6 +37,7 @@ func applyRecovery(w *faultCase, f *fault) {
 	}
 	w.expectOutcome(outcome{contains: r.applied}, w.apply)
 	w.must(w.stackgen("import-blocks"))
+	w.settle()
 	w.checkEmptyPlan()
 	w.checkInvariants(f, slices.Concat(f.created, r.created))
 }

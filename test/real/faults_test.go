@@ -130,11 +130,26 @@ func importsFirst(w *faultCase, f *fault) string {
 		if want.verdicts == "" {
 			w.must(w.stackgen("preflight")) // the import files have no effect any more
 			w.must(importBlocks())
+			w.settle()
 			w.checkEmptyPlan()
 		}
 	}
 	w.checkInvariants(f, slices.Concat(f.created, want.created))
 	return out
+}
+
+// settle applies once more after an import, which sets what only the provider knows. A
+// state that replaces a recorded one must be recorded first.
+func (w *faultCase) settle() {
+	w.Helper()
+	r := w.stackgen("preflight")
+	if strings.Contains(r.output, "resolve --new-state live") {
+		w.must(w.stackgen("resolve", "--new-state", "live"))
+		r = w.stackgen("preflight")
+	}
+	if strings.Contains(r.output, " settling ") || strings.Contains(r.output, "(in the state only)") {
+		w.must(w.apply())
+	}
 }
 
 // applyUnguarded applies with `guard: off`, and returns the harm that this does. It

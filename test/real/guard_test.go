@@ -95,7 +95,7 @@ func TestGuard(t *testing.T) {
 	if n := g.sim.Counters().Writes; n != 0 {
 		t.Errorf("the adoption made %d writes", n)
 	}
-	g.stack(true, "apply", "3 managed") // with import files that are applied
+	g.stack(true, "apply", "1 managed, 2 settling") // with import files that are applied
 
 	g.stack(false, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`, "the plan replaces proxmox_virtual_environment_vm.this", "VMID 300")
 	g.stack(false, "destroy", "refuses the destroy of live/proxmox-vm", "profile protected prevents its destroy")

@@ -13,12 +13,15 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// handmadeVMs are VMs that were created by hand: lines of a configuration. A size after
+// A handmadeVM is a VM that was created by hand: lines of a configuration. A size after
 // a storage creates a disk.
-var handmadeVMs = []struct {
+type handmadeVM struct {
 	key, node, config string
 	run               bool
-}{
+}
+
+// handmadeVMs have most of what a spec can say, and what it cannot.
+var handmadeVMs = []handmadeVM{
 	{key: "plain", node: "pve1", config: `name=plain
 memory=1024
 cores=1
@@ -62,7 +65,7 @@ scsi0=shared:8,format=qcow2
 ide2=local-lvm:cloudinit
 ciuser=ops
 cipassword=never-shown
-sshkeys=ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIPretendKeyOfNobodyAtAllForTests%20ops%40example%0Assh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIPretendKeyOfSomebodyElse00000%20x
+sshkeys=ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIFByZXRlbmRLZXlPZk5vYm9keUF0QWxsRm9yVGVzdHMh%20ops%40example%0Assh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIFByZXRlbmRLZXlPZlNvbWVib2R5RWxzZTAwMDAwMDAw%20x
 ipconfig0=ip=192.0.2.50/24,gw=192.0.2.1,ip6=auto
 nameserver=192.0.2.53 192.0.2.54
 searchdomain=example.test
@@ -166,10 +169,10 @@ func waitTask(t *testing.T, s *pvesim.Server, upid string) {
 	t.Fatalf("%s does not end", upid)
 }
 
-// createHandmade creates handmadeVMs, from VMID 500 on, and returns their lines of a spec.
-func createHandmade(t *testing.T, s *pvesim.Server) (specs string) {
+// createHandmade creates VMs, from VMID 500 on, and returns their lines of a spec.
+func createHandmade(t *testing.T, s *pvesim.Server, vms []handmadeVM) (specs string) {
 	t.Helper()
-	for i, g := range handmadeVMs {
+	for i, g := range vms {
 		form := url.Values{"vmid": {fmt.Sprint(500 + i)}}
 		last := ""
 		for line := range strings.Lines(g.config) {

@@ -31,7 +31,11 @@ func (p *project) useTerraformData() {
   value = { for key, vm in terraform_data.this : key => { ipv4 = vm.output } }
 }
 `)
-	p.write("modules/proxmox-vm/main.tf", header+`resource "terraform_data" "this" {
+	p.write("modules/proxmox-vm/main.tf", header+`locals {
+  importing = []
+}
+
+resource "terraform_data" "this" {
   for_each = var.vms
   input    = each.value.ipv4 != null ? each.value.ipv4 : try(jsondecode(each.value.meta).address, null)
 }
@@ -45,6 +49,7 @@ func (p *project) useTerraformData() {
 	records = body.ReplaceAllString(records, "$1\n  input = {$2  }\n$3")
 	records = strings.Replace(records, "dns_a_record_set.this : name => record.addresses", "terraform_data.this : name => record.output.addresses", 1)
 	p.write("modules/dns-records/main.tf", records)
+	p.write("units/dns/terragrunt.hcl", strings.Replace(digest.ReplaceAllString(p.read("units/dns/terragrunt.hcl"), ""), "dns_a_record_set", "terraform_data", 1))
 }
 
 // all runs a command in all units of a stack.
@@ -176,22 +181,6 @@ func TestDestroy(t *testing.T) {
 		}
 	}
 	p.all("live", "destroy")
-}
-
-// TestNoAddress checks that the record of a VM without an address fails, and that the
-// message names the guest agent.
-func TestNoAddress(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"per-vm", "per-stack"} {
-		p := newStack(t, strings.Replace(poolAndDNS, "}\ndns: {", "}\ndns: {mode: "+mode+", ", 1)+"vms:\n  mute: {}\n  loud: {meta: {address: 10.0.0.7}}\n").render()
-		p.useTerraformData()
-		p.generate("live")
-		p.fails("stacks/live", []string{"stack", "run", "apply"},
-			"VM mute has reported no IPv4 address, so its record live-mute cannot be published.", "guest agent", "static address")
-		if mode == "per-vm" {
-			p.outputs("dns-loud")
-		}
-	}
 }
 
 // TestDNSPerStack checks that one unit has all records, and drops one that the spec drops.

@@ -2,6 +2,7 @@ package real
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -110,7 +111,7 @@ func TestUnknownProfile(t *testing.T) {
 	t.Parallel()
 	p := newStack(t, "vms: {a: {}}\n").render()
 	stack := p.read("stacks/live/terragrunt.stack.hcl")
-	p.write("stacks/live/terragrunt.stack.hcl", strings.Replace(stack, `profile          = "default"`, `profile          = "other"`, 1))
+	p.write("stacks/live/terragrunt.stack.hcl", regexp.MustCompile(`(profile +=) "default"`).ReplaceAllString(stack, `$1 "other"`))
 	p.generate("live")
 	p.fails(unitDir("live", "proxmox-vm"), []string{"run", "--", "plan"},
 		"A VM has a profile this module has no resource block for. It knows: default.")

@@ -37,7 +37,7 @@ var toolEnv = []string{
 }
 
 // findTools returns the tools of this repository. Without them the test fails.
-func findTools(t *testing.T) *engine.Tools {
+func findTools(t testing.TB) *engine.Tools {
 	t.Helper()
 	environ := slices.DeleteFunc(os.Environ(), func(e string) bool {
 		return regexp.MustCompile(`^(TF_|TG_|TERRAGRUNT_|PROXMOX_|PM_|AWS_|DNS_UPDATE_|SSL_CERT_)`).MatchString(e)

@@ -196,7 +196,7 @@ func TestProvider(t *testing.T) {
 	w.byHand()
 	w.adopt()
 	w.tofu("destroy", "-auto-approve", "-input=false")
-	if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/9000 qemu/9002]"; got != want {
+	if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/124 qemu/125 qemu/9000 qemu/9002 qemu/9010 qemu/9011]"; got != want {
 		t.Errorf("after destroy: %s, want %s", got, want)
 	}
 	if got := w.api("GET", "/pools", nil).([]any); len(got) != 0 {

@@ -2,6 +2,7 @@ package real
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,10 +95,15 @@ vms:
 	step(0, "preflight --plan "+plan(), "4 adopt")
 	apply()
 	step(0, "import-blocks")
-	step(0, "preflight --plan "+plan(), "3 managed, 1 moved")
 	if n := sim.Counters().Writes; n != 0 {
 		t.Errorf("the adoption made %d writes", n)
 	}
+	step(0, "preflight --plan "+plan(), "1 managed, 1 moved, 2 settling")
+	apply()
+	if got, want := writes(sim), []string{"PUT /nodes/pve1/qemu/300/config name", "PUT /nodes/pve1/qemu/301/config name"}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		t.Errorf("the apply after the adoption wrote %q, want %q", got, want)
+	}
+	step(0, "preflight --plan "+plan(), "3 managed, 1 moved")
 	sim.Remove(300)
 	step(3, "preflight", "gone live/a")
 	step(3, "preflight --plan "+plan(), "gone live/a", "its refresh did not find it")

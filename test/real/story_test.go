@@ -59,11 +59,14 @@ func TestStory(t *testing.T) {
 	p.step(2, "preflight", "8 adopt")
 	p.step(0, "import-blocks", "stackgen resolve --new-state homelab")
 	apply(true)
-	p.step(0, "resolve --new-state homelab")
-	nothingToDo()
 	if n := p.sim.Counters().Writes; n != 0 {
 		t.Errorf("the adoption made %d writes", n)
 	}
+	p.step(0, "resolve --new-state homelab")
+	p.step(0, "import-blocks")
+	p.step(0, "preflight", "3 settling")
+	apply(true)
+	nothingToDo()
 	for id, was := range before.guests {
 		if is := stateOf(p.sim).guests[id]; is.identity() != was.identity() {
 			t.Errorf("guest %d is another one: was %s, is %s", id, was.identity(), is.identity())

@@ -193,7 +193,7 @@ vms: {a: {}, b: {}}
 		t.Errorf("the second runner requested another clone: %s", <-g.requested)
 	}
 	w := &simulation{t: t, sim: sim}
-	if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/300 qemu/301 qemu/9000 qemu/9002]"; got != want {
+	if got, want := fmt.Sprint(w.guests()), "[qemu/123 qemu/124 qemu/125 qemu/300 qemu/301 qemu/9000 qemu/9002 qemu/9010 qemu/9011]"; got != want {
 		t.Errorf("the cluster has %s, want %s", got, want)
 	}
 }

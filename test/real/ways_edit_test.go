@@ -102,6 +102,9 @@ func editNode(root *yaml.Node, step *way, lines []string) error {
 			unset(vms, key)
 		case strings.Contains(step.what, "new key"):
 			rename(vms, key, wayPlaceholders["NEW-KEY"])
+			if strings.Contains(step.what, "without `adopt`") {
+				unset(child(vms, wayPlaceholders["NEW-KEY"]), "adopt")
+			}
 		}
 	}
 	return nil
@@ -167,7 +170,7 @@ func set(of, key, value *yaml.Node) {
 	switch {
 	case is == nil:
 		of.Content = append(of.Content, key, value)
-	case is.Kind == yaml.SequenceNode && value.Kind == yaml.SequenceNode:
+	case key.Value != "serial" && is.Kind == yaml.SequenceNode && value.Kind == yaml.SequenceNode && (len(value.Content) == 0 || value.Content[0].Kind != yaml.MappingNode):
 		for _, e := range value.Content {
 			if !slices.ContainsFunc(is.Content, func(o *yaml.Node) bool { return o.Value == e.Value }) {
 				is.Content = append(is.Content, e)
@@ -209,10 +212,12 @@ var wayPlaceholders = map[string]string{
 // placeholder is a word in capitals that is no part of a variable, an option or a name.
 var placeholder = regexp.MustCompile(`(?:^|[\s:,\[{=/])(\.\.\.|[A-Z][A-Z]+(?:-[A-Z]+)*|N)(?:$|[\s,\]}])`)
 
+var macAddress = regexp.MustCompile(`(?:[0-9A-F]{2}:){5}[0-9A-F]{2}`)
+
 // fill replaces placeholders.
 func (s *wayState) fill(line string) (string, error) {
 	for {
-		m := placeholder.FindStringSubmatchIndex(line)
+		m := placeholder.FindStringSubmatchIndex(macAddress.ReplaceAllStringFunc(line, strings.ToLower)) // FB may be a part of one
 		if m == nil {
 			return line, nil
 		}

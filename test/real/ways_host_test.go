@@ -22,7 +22,7 @@ import (
 
 // hostCommands are the commands of a Proxmox VE node and of DNS that printed lines use.
 // This test binary is all of them: their command lines become requests to the simulator.
-var hostCommands = []string{"qm", "pvesh", "pveum", "pvecm", "ha-manager", "qmrestore", "systemctl", "nsupdate", "dig"}
+var hostCommands = []string{"qm", "pvesh", "pveum", "pvesm", "pvecm", "ha-manager", "qmrestore", "systemctl", "nsupdate", "dig"}
 
 // hostAddress is the variable with the address that a host command is sent to.
 const hostAddress = "STACKGEN_TEST_HOST"
@@ -69,10 +69,10 @@ func runHostCommand(name string) int {
 // A host runs host commands as root of one node of a simulated cluster.
 type host struct {
 	*faultCase
-	node   string // where qm runs
-	guest  int    // in which systemctl runs
-	ticket http.Header
-	update func(script string) error // changes DNS, or nil
+	node    string // where qm runs
+	guest   int    // in which systemctl runs
+	tickets map[*pvesim.Server]http.Header
+	update  func(script string) error // changes DNS, or nil
 }
 
 // startHost makes the host commands available to command lines.
@@ -104,10 +104,23 @@ func (w *faultCase) startHost() *host {
 	return h
 }
 
+// cluster is the cluster of the node: the one that the environment names.
+func (h *host) cluster() *pvesim.Server {
+	for _, o := range h.others {
+		if strings.HasPrefix(faultEnv(h.tools, "PROXMOX_VE_ENDPOINT"), o.URL()+"/") {
+			return o.Server
+		}
+	}
+	return h.sim
+}
+
 // login gets a ticket of root@pam, who may do more than a token.
-func (h *host) login() {
+func (h *host) login(sim *pvesim.Server) http.Header {
+	if h.tickets[sim] != nil {
+		return h.tickets[sim]
+	}
 	form := url.Values{"username": {"root@pam"}, "password": {"stackgen"}}
-	r := h.sim.Do(h.Context(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket",
+	r := sim.Do(h.Context(), pvesim.Request{Method: "POST", Path: "/api2/json/access/ticket",
 		Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: []byte(form.Encode())})
 	var answer struct {
 		Data struct{ Ticket, CSRFPreventionToken string }
@@ -115,15 +128,17 @@ func (h *host) login() {
 	if err := json.Unmarshal(r.Body, &answer); err != nil || answer.Data.Ticket == "" {
 		h.Fatalf("login: %d %s %s", r.Status, r.Reason, r.Body)
 	}
-	h.ticket = http.Header{"Cookie": {"PVEAuthCookie=" + url.PathEscape(answer.Data.Ticket)}, "Csrfpreventiontoken": {answer.Data.CSRFPreventionToken}}
+	if h.tickets == nil {
+		h.tickets = map[*pvesim.Server]http.Header{}
+	}
+	h.tickets[sim] = http.Header{"Cookie": {"PVEAuthCookie=" + url.PathEscape(answer.Data.Ticket)}, "Csrfpreventiontoken": {answer.Data.CSRFPreventionToken}}
+	return h.tickets[sim]
 }
 
 // api sends a request as root, and waits for its task.
 func (h *host) api(method, path string, form url.Values) (string, error) {
-	if h.ticket == nil {
-		h.login()
-	}
-	r := pvesim.Request{Method: method, Path: "/api2/json" + path, Header: h.ticket.Clone()}
+	sim := h.cluster()
+	r := pvesim.Request{Method: method, Path: "/api2/json" + path, Header: h.login(sim).Clone()}
 	switch {
 	case len(form) > 0 && (method == "GET" || method == "DELETE"):
 		r.Path += "?" + form.Encode()
@@ -131,7 +146,7 @@ func (h *host) api(method, path string, form url.Values) (string, error) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Body = []byte(form.Encode())
 	}
-	answer := h.sim.Do(h.Context(), r)
+	answer := sim.Do(h.Context(), r)
 	if answer.Status != 200 {
 		return "", fmt.Errorf("%s %s: %d %s", method, path, answer.Status, answer.Reason)
 	}
@@ -201,6 +216,11 @@ func (h *host) run(c hostCommand) (string, error) {
 			}
 			return h.api("PUT", "/access/roles/"+at(3), options)
 		}
+	case "pvesm":
+		if at(1) != "set" {
+			return "", fmt.Errorf("unknown command %q", c.Args)
+		}
+		return h.api("PUT", "/storage/"+at(2), options)
 	case "pvecm":
 		return h.api("GET", "/cluster/status", nil)
 	case "ha-manager":
@@ -253,58 +273,6 @@ func splitOptions(args []string) (words []string, options url.Values, err error)
 		options.Set(name, value)
 	}
 	return words, options, nil
-}
-
-// qm runs a command on a VM of this node.
-func (h *host) qm(words []string, options url.Values) (string, error) {
-	if len(words) < 3 {
-		return "", fmt.Errorf("usage: qm COMMAND VMID")
-	}
-	path := "/nodes/" + h.node + "/qemu/" + words[2]
-	switch words[1] {
-	case "config":
-		return h.api("GET", path+"/config", nil)
-	case "set":
-		return h.api("PUT", path+"/config", options)
-	case "unlock":
-		return h.api("PUT", path+"/config", url.Values{"delete": {"lock"}, "skiplock": {"1"}})
-	case "destroy":
-		return h.api("DELETE", path, options)
-	case "migrate":
-		if len(words) < 4 {
-			return "", fmt.Errorf("usage: qm migrate VMID TARGET")
-		}
-		options.Set("target", words[3])
-		return h.api("POST", path+"/migrate", options)
-	case "start", "stop", "shutdown", "resume", "suspend":
-		return h.api("POST", path+"/status/"+words[1], options)
-	case "disk", "resize":
-		rest := words[2:]
-		if words[1] == "disk" {
-			rest, path = words[3:], "/nodes/"+h.node+"/qemu/"+words[3]
-		}
-		if len(rest) < 3 {
-			return "", fmt.Errorf("usage: qm disk resize VMID DISK SIZE")
-		}
-		return h.api("PUT", path+"/resize", url.Values{"disk": {rest[1]}, "size": {rest[2]}})
-	}
-	return "", fmt.Errorf("unknown command qm %s", words[1])
-}
-
-// restore restores a guest as it was when its world was built.
-func (h *host) restore(backup, vmid string) error {
-	if backup != wayPlaceholders["BACKUP"] {
-		return fmt.Errorf("unable to open file '%s'", backup)
-	}
-	for _, g := range h.world.guests() {
-		if fmt.Sprint(g.VMID) == vmid {
-			if _, exists := h.guests()[g.VMID]; exists {
-				return fmt.Errorf("unable to restore VM %s - VM %s already exists", vmid, vmid)
-			}
-			return h.sim.Add(g)
-		}
-	}
-	return fmt.Errorf("no backup of VM %s", vmid)
 }
 
 // wayNode is the node that a text names.

@@ -3,11 +3,9 @@
 package real
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"stackgen/internal/pvesim"
@@ -96,6 +94,15 @@ func moreWayStates() []*wayState {
 	add("VM adopted that does not exist", func(w *faultCase) {
 		w.spec(faultSpec+faultLast+"  x: {node: pve3, adopt: {vmid: 124}}\n", true)
 	}, func(s *wayState) { s.words = map[string]string{"N": "123", "VMID": "9000"} })
+	add("import file names a VM that was deleted", func(w *faultCase) {
+		loseUnitState(w)
+		w.must(w.stackgen("import-blocks"))
+		w.sim.Remove(301)
+	})
+	add("change that waits for a restart", func(w *faultCase) {
+		w.spec(withLine("memory: 3072"), true)
+		w.must(w.apply())
+	})
 	add("node of a new VM does not exist", func(w *faultCase) { w.spec(faultSpec+faultLast+"  d: {node: pve9}\n", true) },
 		func(s *wayState) { s.words = map[string]string{"NAME": "pve1"} })
 	add("pool of a new VM does not exist", func(w *faultCase) { w.spec(faultSpec+faultLast+"  d: {node: pve1, pool: team}\n", true) })
@@ -113,22 +120,18 @@ func moreWayStates() []*wayState {
 		s.report = func(w *faultCase) commandResult { return w.stackgen("adopt", "--match", "live/x") }
 	})
 	// Clusters and states of somebody else.
-	add("another cluster", func(w *faultCase) {
-		w.must(w.stackgen("resolve"))
-		seed, err := pvesim.DefaultSeed()
-		check(w.T, err)
-		seed.Cluster = "elsewhere"
-		for i, n := range seed.Nodes {
-			n.Address = fmt.Sprintf("198.51.100.%d", 11+i)
-		}
+	add("stack that was restored in another cluster", func(w *faultCase) {
+		w.listenAsRecorded()
+		seed := w.copyOfCluster()
+		seed.Cluster, seed.CA = "elsewhere", "11111111-2222-4333-8444-555555555555"
+		renumber(seed, "198.51.100.")
 		w.connectTo(seed)
-	}, func(s *wayState) {
-		s.not = "if the stack is in this cluster now"
-		s.rewrite = func(w *faultCase, line string) string {
-			endpoint, token := w.sim.URL(), w.sim.Token()
-			return recordedEndpoint.ReplaceAllString(line, endpoint) + "\nexport PROXMOX_VE_API_TOKEN='" + token + "'"
-		}
 	})
+	add("endpoint of another cluster in the spec", func(w *faultCase) {
+		connectToOtherCluster(w)
+		w.spec(faultSpec+faultLast+fmt.Sprintf("proxmox: {endpoint: %q, insecure: true}\n", faultEnv(w.tools, "PROXMOX_VE_ENDPOINT")), true)
+		w.tools = w.tools.With("PROXMOX_VE_ENDPOINT=")
+	}, func(s *wayState) { s.not = "if the stack is in this cluster now" })
 	add("another state than the recorded one", func(w *faultCase) {
 		w.must(w.stackgen("resolve"))
 		loseState(w)
@@ -155,9 +158,6 @@ func moreWayStates() []*wayState {
 	})
 	return out
 }
-
-// recordedEndpoint is an endpoint of a recorded node, which no simulator listens on.
-var recordedEndpoint = regexp.MustCompile(`https://192\.0\.2\.\d+:8006/?`)
 
 func render(s *wayState) {
 	s.report = func(w *faultCase) commandResult { return w.stackgen("render", "--verbose") }
@@ -209,95 +209,4 @@ func renderedOnly(w *faultCase) {
 func (w *faultCase) destroy() commandResult {
 	w.Helper()
 	return w.run("stacks/live", nil, "terragrunt", "stack", "run", "destroy", "--non-interactive")
-}
-
-const vmState = ".state/live/proxmox-vm/tofu.tfstate"
-
-// editState replaces the resource block `this` in the state of the VMs.
-func (w *faultCase) editState(edit func(map[string]any) []map[string]any) {
-	w.Helper()
-	body, err := os.ReadFile(filepath.Join(w.dir, vmState))
-	check(w.T, err)
-	w.write("backup.tfstate", string(body))
-	var state map[string]any
-	check(w.T, json.Unmarshal(body, &state))
-	var out []any
-	for _, r := range state["resources"].([]any) {
-		if block := r.(map[string]any); block["name"] == "this" && block["type"] == "proxmox_virtual_environment_vm" {
-			for _, e := range edit(block) {
-				out = append(out, e)
-			}
-			continue
-		}
-		out = append(out, r)
-	}
-	state["resources"] = out
-	state["serial"] = state["serial"].(float64) + 1
-	body, err = json.Marshal(state)
-	check(w.T, err)
-	w.write(vmState, string(body))
-}
-
-// restoreState restores the state from before editState.
-func (w *faultCase) restoreState() {
-	body, err := os.ReadFile(filepath.Join(w.dir, "backup.tfstate"))
-	check(w.T, err)
-	w.write(vmState, string(body))
-}
-
-// instances is a copy of a resource block with the instances that edit returns.
-func instances(r map[string]any, edit func(map[string]any) map[string]any) map[string]any {
-	body, err := json.Marshal(r)
-	if err != nil {
-		panic(err)
-	}
-	var out map[string]any
-	if err := json.Unmarshal(body, &out); err != nil {
-		panic(err)
-	}
-	var kept []any
-	for _, i := range out["instances"].([]any) {
-		if e := edit(i.(map[string]any)); e != nil {
-			kept = append(kept, e)
-		}
-	}
-	out["instances"] = kept
-	return out
-}
-
-// onlyKey is the block with another label and one instance, which gets another key.
-func onlyKey(r map[string]any, label, key, to string) map[string]any {
-	out := instances(r, func(i map[string]any) map[string]any {
-		if i["index_key"] != key {
-			return nil
-		}
-		i["index_key"] = to
-		return i
-	})
-	out["name"] = label
-	return out
-}
-
-func withoutKey(r map[string]any, key string) map[string]any {
-	return instances(r, func(i map[string]any) map[string]any {
-		if i["index_key"] == key {
-			return nil
-		}
-		return i
-	})
-}
-
-// withVMID is the block with another VMID of an instance, and the MAC address of the
-// guest that has it.
-func withVMID(r map[string]any, key string, vmid int) map[string]any {
-	return instances(r, func(i map[string]any) map[string]any {
-		if i["index_key"] == key {
-			a := i["attributes"].(map[string]any)
-			a["id"], a["vm_id"] = fmt.Sprint(vmid), vmid
-			mac := fmt.Sprintf("BC:24:11:77:%02X:%02X", vmid/256, vmid%256)
-			a["mac_addresses"] = []any{mac}
-			a["network_device"].([]any)[0].(map[string]any)["mac_address"] = mac
-		}
-		return i
-	})
 }

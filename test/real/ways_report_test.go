@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"stackgen/internal/finding"
 )
@@ -121,3 +122,34 @@ func (w *way) reads() bool {
 }
 
 var readingLine = regexp.MustCompile(`^(pvesh get |qm config |pvecm status$|dig |stackgen (preflight|snapshot|render --diff)|\(cd .* && terragrunt (state list|plan)\)$)`)
+
+// reportWays prints what was executed, and fails for kinds of findings without an
+// executed way.
+func reportWays(t *testing.T, results []wayResult) {
+	t.Helper()
+	done, ends, steps := map[string]int{}, map[string]int{}, map[string]bool{}
+	for _, r := range results {
+		ends[r.result]++
+		if r.result != "failed" {
+			done[r.kind]++
+			steps[r.kind+": "+r.step] = true
+		}
+		if r.result == "advice" {
+			t.Logf("not executed, because no command follows from it: %s: %s", r.kind, r.step)
+		}
+	}
+	t.Logf("%d ways out of %d states were executed, with %d different steps. They ended with: %v", len(results)-ends["advice"], len(wayStates()), len(steps), ends)
+	if strings.Contains(testFilter(), "/") {
+		return // -run selected some
+	}
+	for _, k := range finding.Kinds {
+		if _, silent := kindsWithoutWays[k]; !silent && done[string(k)] == 0 {
+			t.Errorf("no way out of %q was executed", k)
+		}
+	}
+}
+
+// kindsWithoutWays are the kinds of findings that never print a step.
+var kindsWithoutWays = map[finding.Kind]string{
+	finding.Managed: "it is right", finding.Create: "it is right",
+}

@@ -10,16 +10,32 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// keepSpecs commits the project, so that a step can restore a file of it.
+// keepSpecs commits the project and pushes it, so that a step can restore a file of it,
+// or pull what a colleague has pushed.
 func (w *faultCase) keepSpecs() {
 	w.Helper()
 	w.write(".gitignore", "/.state/\n/backup/\n.terragrunt-stack/\n.terragrunt-cache/\n")
-	for _, line := range []string{"init -q", "add -A", "-c user.name=test -c user.email=test@example.org commit -qm as-applied"} {
-		c := exec.CommandContext(w.Context(), "git", strings.Fields(line)...)
-		c.Dir = w.dir
-		if out, err := c.CombinedOutput(); err != nil {
-			w.Fatalf("git %s: %v\n%s", line, err, out)
-		}
+	origin := w.TempDir()
+	w.git("init", "-q", "--bare", origin)
+	w.git("init", "-q")
+	w.git("remote", "add", "origin", origin)
+	w.commit("as applied")
+}
+
+// commit commits everything and pushes it.
+func (w *faultCase) commit(subject string) {
+	w.Helper()
+	w.git("add", "-A")
+	w.git("-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "-qm", subject)
+	w.git("push", "-qu", "origin", "HEAD")
+}
+
+func (w *faultCase) git(args ...string) {
+	w.Helper()
+	c := exec.CommandContext(w.Context(), "git", args...)
+	c.Dir = w.dir
+	if out, err := c.CombinedOutput(); err != nil {
+		w.Fatalf("git %q: %v\n%s", args, err, out)
 	}
 }
 

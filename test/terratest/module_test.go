@@ -105,7 +105,7 @@ func (s *suite) everything() map[string]any {
 	vm := s.machine(3, "full")
 	for key, value := range map[string]any{
 		"ipv4": "198.51.100.9", "meta": `{"rack":7}`, "description": "All options\nof a VM", "pool_id": s.stack,
-		"protection": true, "bios": "ovmf", "machine": "q35", "boot_order": []string{h.Disk, "net0"}, "tablet_device": false,
+		"protection": true, "reboot_after_update": false, "bios": "ovmf", "machine": "q35", "boot_order": []string{h.Disk, "net0"}, "tablet_device": false,
 		"operating_system": map[string]any{"type": "win11"},
 		"cpu":              map[string]any{"cores": 3, "sockets": 2, "type": "host", "numa": true, "units": 200, "limit": 1.5},
 		"memory":           map[string]any{"dedicated": 900, "floating": 800},

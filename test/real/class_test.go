@@ -1,0 +1,190 @@
+package real
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"stackgen/internal/lock"
+	"stackgen/internal/pvesim"
+)
+
+// A classroom is a project with a class, the real provider and a simulated cluster.
+type classroom struct {
+	*project
+	sim   *pvesim.Server
+	stack string // that apply and touched are about
+}
+
+// apply resolves, renders, imports and applies a class, as a teacher does.
+func (c *classroom) apply() {
+	c.Helper()
+	c.step(0, "resolve")
+	c.step(0, "render")
+	c.step(0, "import-blocks")
+	c.sim.ResetLog()
+	c.succeeds("stacks/"+c.stack, "terragrunt", "stack", "run", "apply", "--non-interactive")
+}
+
+// vms are the decisions for a class.
+func (c *classroom) vms(stack string) lock.Ordered[lock.VM] {
+	c.Helper()
+	l, problems := lock.Read(lock.File, []byte(c.read(lock.File)))
+	if l == nil {
+		c.Fatal(problems)
+	}
+	return l.Stacks.Get(stack).VMs
+}
+
+// touched fails unless the last apply wrote exactly to these VMs of a class.
+func (c *classroom) touched(want ...int) {
+	c.Helper()
+	var got []int
+	for _, v := range c.vms(c.stack) {
+		if c.sim.Writes(v.Value.VMID) > 0 {
+			got = append(got, v.Value.VMID)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		c.Errorf("the apply wrote to %v, want %v", got, want)
+	}
+	if n := c.sim.Counters().Writes; len(want) == 0 && n != 0 {
+		c.Errorf("the apply sent %d writes, want none", n)
+	}
+}
+
+// placed fails unless the cluster has every VM of a class on its node, and no other one
+// of its range.
+func (c *classroom) placed(stack string, first, last, count int) {
+	c.Helper()
+	want := map[int]string{}
+	for _, v := range c.vms(stack) {
+		if v.Value.Status == lock.Live {
+			want[v.Value.VMID] = v.Value.Node
+		}
+	}
+	w, got := &simulation{t: c.T, sim: c.sim}, map[int]string{}
+	for _, x := range w.api("GET", "/cluster/resources?type=vm", nil).([]any) {
+		guest := x.(map[string]any)
+		if id := int(guest["vmid"].(float64)); id >= first && id <= last {
+			got[id] = guest["node"].(string)
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(got) != count {
+		c.Errorf("the cluster has %d VMs %v, want %d: %v", len(got), got, count, want)
+	}
+}
+
+// TestClass takes specs/cs101.yaml from nothing in the lock to 21 VMs: the template by its
+// name, the clone mode and the nodes are decided by resolve. Then a student leaves, one
+// joins, and the students get a roster, which is sorted: only the VMs of these two are
+// touched.
+func TestClass(t *testing.T) {
+	body, err := os.ReadFile(repository + "/specs/cs101.yaml")
+	check(t, err)
+	spec := string(body)
+	c := &classroom{project: newProject(t, map[string]string{"specs/cs101.yaml": spec}), stack: "cs101"}
+	c.sim = c.simulate()
+	c.apply()
+	c.placed("cs101", 23400, 23499, 21)
+	c.step(0, "resolve")
+	c.apply()
+	c.touched()
+
+	spec = strings.Replace(spec, "  count: 20 ", "  count: 20", 1) + "retired: [student7]\n"
+	c.write("specs/cs101.yaml", spec)
+	c.step(0, "resolve", "student7 leaves, but the count asks for 20 students")
+	c.apply()
+	c.touched(23407, 23421)
+	c.placed("cs101", 23400, 23499, 21)
+
+	names := []string{"name;email"}
+	for n := range 20 {
+		names = append(names, fmt.Sprintf("Student %c;s%d@example.org", 'A'+n, n))
+	}
+	c.write("specs/roster.csv", strings.Join(names, "\r\n"))
+	c.write("specs/cs101.yaml", strings.Replace(spec, "  count: 20", "  roster_file: roster.csv", 1))
+	c.apply()
+	c.touched()
+	slices.Reverse(names[1:])
+	c.write("specs/roster.csv", strings.Join(names, "\n"))
+	c.step(0, "resolve")
+	c.step(0, "render --check", "up to date")
+	c.apply()
+	c.touched()
+}
+
+// TestTwoTeachers applies two classes of one range of VMIDs from two processes at the same
+// time, and destroys one: no request is refused or repeated, and the destroy sends none
+// about a VM of the other class, and no write to the template.
+func TestTwoTeachers(t *testing.T) {
+	const spec = `apiVersion: stackgen/v1
+kind: Class
+name: NAME
+vmids: 300-399
+template: 9002
+clone: linked
+placement: {nodes: [pve1]}
+defaults: {started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
+teacher: {}
+students: {roster: [Ana Prva, Bo, Cy]}
+`
+	c := &classroom{project: newProject(t, map[string]string{
+		"specs/art.yaml": strings.Replace(spec, "NAME", "art", 1), "specs/math.yaml": strings.Replace(spec, "NAME", "math", 1)})}
+	c.sim = c.simulate()
+	c.render()
+	done := make(chan string, 2)
+	for _, stack := range []string{"art", "math"} {
+		p := c.runner()
+		go func() {
+			r, err := p.tools.Run(t.Context(), p.dir+"/stacks/"+stack, "terragrunt", "stack", "run", "apply", "--non-interactive")
+			if r.Code != 0 || err != nil {
+				done <- fmt.Sprintf("%s: exit %d, error %v\n%s", stack, r.Code, err, r.Text())
+				return
+			}
+			if stack == "art" { // its teacher goes on with this project
+				check(t, os.CopyFS(c.dir+"/.state/art", os.DirFS(p.dir+"/.state/art")))
+			}
+			done <- ""
+		}()
+	}
+	for range 2 {
+		if failed := <-done; failed != "" {
+			t.Fatal(failed)
+		}
+	}
+	c.placed("art", 300, 303, 4)
+	c.placed("math", 304, 307, 4)
+	clones := 0
+	for _, r := range c.sim.Requests() {
+		if r.Write && r.Status >= 400 {
+			t.Errorf("%s %s: %d %s", r.Method, r.Path, r.Status, r.Reason)
+		}
+		if strings.HasSuffix(r.Path, "/clone") {
+			clones++
+		}
+	}
+	if clones != 8 {
+		t.Errorf("%d clones were requested for 8 VMs", clones)
+	}
+
+	c.sim.ResetLog()
+	c.succeeds("stacks/art", "terragrunt", "stack", "run", "destroy", "--non-interactive")
+	c.placed("math", 300, 399, 4)
+	if n := c.sim.Writes(9002); n != 0 {
+		t.Errorf("the destroy of art sent %d writes to the template", n)
+	}
+	var others []string
+	for _, v := range c.vms("math") {
+		others = append(others, strconv.Itoa(v.Value.VMID))
+	}
+	for _, r := range c.sim.Requests() {
+		if slices.ContainsFunc(others, func(id string) bool { return strings.Contains(r.Path+"/", "/"+id+"/") }) {
+			t.Errorf("the destroy of art sent %s %s", r.Method, r.Path)
+		}
+	}
+}

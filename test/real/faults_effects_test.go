@@ -1,0 +1,110 @@
+//go:build unix
+
+package real
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// effectFaults are updates of running VMs: those that no spec asks for are refused, and
+// those that a spec asks for are made.
+func effectFaults() []fault {
+	const one = "0 added, 1 changed, 0 destroyed"
+	const hand = "PUT /nodes/pve1/qemu/300/config "
+	return []fault{
+		fault{name: "data disk added by hand", event: byHand(hand + "scsi1=shared:5")}.succeedsInBoth(nothingToDo),
+		fault{name: "data disk added by hand, and the spec grows another one", event: both(byHand(hand+"scsi1=shared:5"), editVM(disksOf(9))), harm: "detaches scsi1 of 300"}.refusedInBoth("would-harm a", "would detach a disk that the spec does not have"),
+		fault{name: "state lost, and a data disk added by hand before the import", event: both(loseAndImport, byHand(hand+"scsi1=shared:5")), harm: "detaches scsi1 of 300"}.refusedInBoth("would-harm a", "would detach a disk that the spec does not have"),
+		fault{name: "disk detached by hand", event: both(applyEdit(disksOf(8, 5)), byHand(hand+"delete=scsi1")), harm: "attaches an empty scsi1 to 300"}.refusedInBoth("would-harm a", "would attach an empty disk where one was detached by hand"),
+		fault{name: "disk detached by hand, and removed from the spec", event: both(applyEdit(disksOf(8, 5)), byHand(hand+"delete=scsi1"), func(w *faultCase) { w.editSpec(disksOf(8, 5), disksOf(8)) })}.refusedInBoth("would-harm a", "the state has a disk that was detached by hand"),
+		fault{name: "data disk added by hand and in the spec, which grows another one", event: both(byHand(hand+"scsi1=shared:5"), editVM(disksOf(9, 5)))}.refusedInBoth("would-harm a", "does not grow a disk of a running VM"),
+		fault{name: "data disk added by hand and in the spec", event: both(byHand(hand+"scsi1=shared:5"), editVM(disksOf(8, 5)))}.succeedsInBoth(one),
+		fault{name: "disk grown by hand", event: byHand("PUT /nodes/pve1/qemu/300/resize disk=scsi0 size=20G")}.refusedInBoth("would-harm a", "would fail: a disk is larger than the spec says"),
+		fault{name: "disk moved by hand", event: byHand("POST /nodes/pve1/qemu/300/move_disk disk=scsi0 storage=local-lvm delete=1")}.refusedInBoth("would-harm a", "would move a disk back"),
+		fault{name: "network device added by hand", event: byHand(hand + "net1=virtio,bridge=vmbr0"), harm: "removes net1 of 300"}.refusedInBoth("would-harm a", "would remove a network device that the spec does not have"),
+		fault{name: "state lost, and a user of cloud-init set by hand before the import", event: both(loseAndImport, byHand(hand+"ciuser=debian")), harm: "restarts 300"}.refusedInBoth("would-harm a", "apply would change it again"),
+		fault{name: "disk of a running VM in another datastore in the spec", event: editVM(strings.Replace(disksOf(8), "shared", "local-lvm", 1))}.refusedInBoth("would-harm a", "needs it off"),
+		fault{name: "disk added, one grown and a network device added in the spec", event: both(editVM(disksOf(9, 5)), secondNIC)}.succeedsInBoth(one),
+		fault{name: "disk of a running VM grown together with memory in the spec", event: editVM("memory: 2064, " + disksOf(9))}.refusedInBoth("would-harm a", "does not grow a disk of a running VM"),
+		fault{name: "disk removed from the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), disksOf(8)) }), lost: []string{"scsi1 of 300"}}.succeedsInBoth(one),
+		fault{name: "network device removed from the spec", event: both(secondNIC, applySpec, func(w *faultCase) { w.editSpec(moreNICs, "}]") }), lost: []string{"net1 of 300"}}.succeedsInBoth(one),
+	}
+}
+
+// disksOf are disks of a VM in the spec, scsi0 first.
+func disksOf(sizes ...int) string {
+	var out []string
+	for i, size := range sizes {
+		out = append(out, fmt.Sprintf("{interface: scsi%d, size: %d, datastore: shared}", i, size))
+	}
+	return "disks: [" + strings.Join(out, ", ") + "]"
+}
+
+const moreNICs = `}, {bridge: vmbr0, mac: "BC:24:11:00:03:77"}]`
+
+// secondNIC adds a network device to VM a in the spec.
+func secondNIC(w *faultCase) {
+	w.editSpec(`mac: "BC:24:11:00:03:00"}]`, `mac: "BC:24:11:00:03:00"`+moreNICs)
+}
+
+// applySpec applies the spec as it is.
+func applySpec(w *faultCase) { w.must(w.apply()) }
+
+// applyEdit adds to the entry of VM a in the spec, and applies that.
+func applyEdit(text string) func(*faultCase) { return both(editVM(text), applySpec) }
+
+// byHand sends one request as a person does: its method, path and parameters.
+func byHand(request string) func(*faultCase) {
+	return func(w *faultCase) {
+		words := strings.Fields(request)
+		var form []string
+		for _, p := range words[2:] {
+			name, value, _ := strings.Cut(p, "=")
+			form = append(form, name, value)
+		}
+		w.post(words[0], words[1], form...)
+		w.waitUntil("the tasks have ended", w.noRunningTask)
+	}
+}
+
+// loseAndImport loses the state, and writes the import files.
+func loseAndImport(w *faultCase) {
+	loseState(w)
+	w.must(w.stackgen("import-blocks"))
+}
+
+// devices are the disks and network devices of a guest.
+func (g guestState) devices() map[string]string {
+	out := map[string]string{}
+	for key, text := range g.config {
+		name := strings.TrimRight(key, "0123456789")
+		if key != name && slices.Contains([]string{"scsi", "virtio", "sata", "ide", "net"}, name) && !strings.Contains(text, "cloudinit") && !strings.Contains(text, "media=cdrom") {
+			volume, _, _ := strings.Cut(text, ",")
+			out[key] = volume
+		}
+	}
+	return out
+}
+
+// lostDevices are disks and network devices that a guest lost, and empty disks that it got
+// while one of its disks was detached.
+func lostDevices(id int, was, is guestState, asked []string, found func(what, proof string, args ...any)) {
+	had, has := was.devices(), is.devices()
+	for _, key := range slices.Sorted(maps.Keys(had)) {
+		verb := "detaches"
+		if strings.HasPrefix(key, "net") {
+			verb = "removes"
+		}
+		if name := fmt.Sprintf("%s of %d", key, id); has[key] == "" && !slices.Contains(asked, name) {
+			found(verb+" "+name, "it was %s", had[key])
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(has)) {
+		if had[key] == "" && !strings.HasPrefix(key, "net") && was.config["unused0"] != "" && was.config["unused0"] != has[key] {
+			found(fmt.Sprintf("attaches an empty %s to %d", key, id), "it is %s, and the detached disk %s", has[key], was.config["unused0"])
+		}
+	}
+}

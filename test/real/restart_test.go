@@ -1,0 +1,227 @@
+//go:build unix
+
+package real
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/clock"
+	"stackgen/schema"
+)
+
+// An update changes one attribute of a running VM.
+type update struct {
+	attribute string // its path in the VM resource
+	from, to  string // lines of the VM in the spec
+	agentOnly bool   // the VM has an agent
+	hard      bool   // the provider does not use the agent
+}
+
+// updates have every attribute whose change restarts a VM, needs it off, or waits for a
+// restart.
+var updates = []update{
+	{attribute: "bios", from: "bios: seabios", to: "bios: ovmf"},
+	{attribute: "machine", from: "machine: pc", to: "machine: q35"},
+	{attribute: "scsi_hardware", from: "scsi_hardware: virtio-scsi-pci", to: "scsi_hardware: virtio-scsi-single"},
+	{attribute: "boot_order", from: "boot_order: [scsi0]", to: "boot_order: [scsi0, net0]"},
+	{attribute: "operating_system.type", from: "os_type: l26", to: "os_type: l24"},
+	{attribute: "cpu.cores", from: "cores: 2", to: "cores: 3"},
+	{attribute: "cpu.sockets", from: "sockets: 1", to: "sockets: 2"},
+	{attribute: "cpu.type", from: "cpu_type: x86-64-v2-AES", to: "cpu_type: host"},
+	{attribute: "cpu.flags", from: "cpu_flags: [+aes]", to: "cpu_flags: [-pcid]"},
+	{attribute: "cpu.affinity", from: "cpu_affinity: 0-3", to: "cpu_affinity: 0-1"},
+	{attribute: "cpu.numa", from: "numa: false", to: "numa: true"},
+	{attribute: "cpu.units", from: "cpu_units: 1024", to: "cpu_units: 512"},
+	{attribute: "cpu.limit", from: "cpu_limit: 2", to: "cpu_limit: 1"},
+	{attribute: "memory.dedicated", from: "memory: 2048", to: "memory: 2064"},
+	{attribute: "memory.floating", from: "balloon: 0", to: "balloon: 1024"},
+	{attribute: "agent.enabled", from: "agent: true", to: "agent: false", agentOnly: true, hard: true},
+	{attribute: "agent.timeout", from: "agent: {timeout: 1m}", to: "agent: {timeout: 2m}", agentOnly: true},
+	{attribute: "agent.trim", from: "agent: {trim: false}", to: "agent: {trim: true}", agentOnly: true},
+	{attribute: "agent.type", from: "agent: {type: virtio}", to: "agent: {type: isa}", agentOnly: true},
+	{attribute: "initialization.datastore_id", from: "cloud_init: {datastore: local-lvm}", to: "cloud_init: {datastore: shared}"},
+	{attribute: "initialization.interface", from: "cloud_init: {datastore: local-lvm, interface: ide2}", to: "cloud_init: {datastore: local-lvm, interface: ide0}"},
+	{attribute: "initialization.user_account.username", from: "cloud_init: {datastore: local-lvm, user: a}", to: "cloud_init: {datastore: local-lvm, user: b}"},
+	{attribute: "initialization.user_account.keys", from: "cloud_init: {datastore: local-lvm, ssh_keys: [" + firstKey + "]}", to: "cloud_init: {datastore: local-lvm, ssh_keys: [" + secondKey + "]}"},
+	{attribute: "initialization.ip_config.ipv4.address", from: "cloud_init: {datastore: local-lvm, ipv4: 10.9.N.1/24}", to: "cloud_init: {datastore: local-lvm, ipv4: 10.9.N.2/24}"},
+	{attribute: "initialization.ip_config.ipv4.gateway", from: "cloud_init: {datastore: local-lvm, ipv4: 10.9.N.3/24, gateway: 10.9.N.254}", to: "cloud_init: {datastore: local-lvm, ipv4: 10.9.N.3/24, gateway: 10.9.N.253}"},
+	{attribute: "initialization.ip_config.ipv6.address", from: "cloud_init: {datastore: local-lvm, ipv6: auto}", to: "cloud_init: {datastore: local-lvm, ipv6: dhcp}"},
+	{attribute: "initialization.dns.servers", from: "cloud_init: {datastore: local-lvm, nameservers: [192.0.2.1]}", to: "cloud_init: {datastore: local-lvm, nameservers: [192.0.2.2]}"},
+	{attribute: "initialization.dns.domain", from: "cloud_init: {datastore: local-lvm, search_domain: a.example}", to: "cloud_init: {datastore: local-lvm, search_domain: b.example}"},
+	{attribute: "disk.datastore_id", from: "disks: [{interface: scsi0, size: 8}]", to: "disks: [{interface: scsi0, size: 8, datastore: shared}]"},
+	{attribute: "disk.aio", from: "disks: [{interface: scsi0, size: 8, aio: io_uring}]", to: "disks: [{interface: scsi0, size: 8, aio: threads}]"},
+	{attribute: "disk.ssd", from: "disks: [{interface: scsi0, size: 8, ssd: false}]", to: "disks: [{interface: scsi0, size: 8, ssd: true}]"},
+	{attribute: "disk.discard", from: "disks: [{interface: scsi0, size: 8, discard: false}]", to: "disks: [{interface: scsi0, size: 8, discard: true}]"},
+	{attribute: "disk.iothread", from: "disks: [{interface: scsi0, size: 8, iothread: false}]", to: "disks: [{interface: scsi0, size: 8, iothread: true}]"},
+	{attribute: "disk.cache", from: "disks: [{interface: scsi0, size: 8, cache: none}]", to: "disks: [{interface: scsi0, size: 8, cache: writeback}]"},
+	{attribute: "efi_disk.datastore_id", from: "bios: ovmf, efi: {datastore: local-lvm}", to: "bios: ovmf, efi: {datastore: shared}"},
+	{attribute: "tpm_state", from: "tablet: true", to: "tablet: true, tpm: {datastore: local-lvm}"},
+	{attribute: "tpm_state.datastore_id", from: "tpm: {datastore: local-lvm}", to: "tpm: {datastore: shared}"},
+	{attribute: "tablet_device", from: "tablet: true", to: "tablet: false"},
+	{attribute: "keyboard_layout", from: "keyboard: de", to: "keyboard: fr"},
+	{attribute: "usb.host", from: "usb: [{host: '1234:5678'}]", to: "usb: [{host: '1234:5679'}]"},
+	{attribute: "usb.mapping", from: "usb: [{mapping: key1}]", to: "usb: [{mapping: key2}]"},
+	{attribute: "usb.usb3", from: "usb: [{host: '1234:5678', usb3: false}]", to: "usb: [{host: '1234:5678', usb3: true}]"},
+	{attribute: "serial_device.device", from: "serial: socket", to: "serial: /dev/ttyS0"},
+	{attribute: "vga.type", from: "vga: std", to: "vga: qxl"},
+	{attribute: "vga.memory", from: "vga: {type: std, memory: 16}", to: "vga: {type: std, memory: 32}"},
+	{attribute: "vga.clipboard", from: "vga: {type: std}", to: "vga: {type: std, clipboard: vnc}"},
+}
+
+const (
+	firstKey  = `"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqTcdWfrSvBnP2PLm0wU7fjzG1pWPm0eqVbE0LQIVh1 a"`
+	secondKey = `"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJqTcdWfrSvBnP2PLm0wU7fjzG1pWPm0eqVbE0LQIVh1 b"`
+)
+
+// A restartCase is one VM of the test.
+type restartCase struct {
+	update
+	key            string
+	vmid           int
+	agent, restart bool
+	effect         schema.Effect
+}
+
+// TestNothingRestartsWithoutPermission changes, on a running VM each, every attribute
+// whose change restarts a VM or needs it off, without the guard. Without `restart: true`
+// the process of no VM ends: the change waits, or the provider refuses it.
+func TestNothingRestartsWithoutPermission(t *testing.T) {
+	cases := restartCases(t)
+	p := newProject(t, nil)
+	sim := p.restartCluster()
+	p.write("stackgen.yaml", noGuard)
+	spec := func(to bool) {
+		var vms strings.Builder
+		for _, c := range cases {
+			lines := c.from
+			if to {
+				lines = c.to
+			}
+			template := ", template: 9002"
+			if !c.agent {
+				template = ", agent: false, template: 9003"
+			}
+			fmt.Fprintf(&vms, "  %s: {restart: %t%s, %s}\n", c.key, c.restart, template, strings.ReplaceAll(lines, "10.9.N.", fmt.Sprintf("10.9.%d.", c.vmid-300)))
+		}
+		p.write("specs/live.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-599\ndefaults: {node: pve1, clone: linked}\nvms:\n"+vms.String())
+		p.render()
+	}
+	spec(false)
+	if r := p.run("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive"); r.Code != 0 {
+		t.Fatalf("creating: exit %d\n%s", r.Code, r.Text())
+	}
+	before := map[int]time.Time{}
+	for _, g := range guestsOf(sim) {
+		before[g.VMID] = g.Started
+	}
+	first := len(sim.Requests())
+	spec(true)
+	r := p.run("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+	power := map[int][]string{}
+	for _, e := range sim.Requests()[first:] {
+		if e.Method == http.MethodPost && strings.Contains(e.Path, "/status/") {
+			power[e.VMID] = append(power[e.VMID], filepath.Base(e.Path))
+		}
+	}
+	after := map[int]*pvesim.Guest{}
+	for _, g := range guestsOf(sim) {
+		after[g.VMID] = g
+	}
+	for _, c := range cases {
+		g := after[c.vmid]
+		what := fmt.Sprintf("%s of VM %d, agent %t, restart: %t", c.attribute, c.vmid, c.agent, c.restart)
+		ended := !g.Running || !g.Started.Equal(before[c.vmid])
+		restarts := c.restart && c.effect != schema.Pending
+		want := ""
+		switch {
+		case restarts && c.agent && !c.hard:
+			want = "shutdown start"
+		case restarts:
+			want = "stop start"
+		}
+		if got := strings.Join(power[c.vmid], " "); got != want || ended != restarts {
+			t.Errorf("%s: requests %q, want %q; its process ended: %t", what, got, want, ended)
+		}
+		refused := regexp.MustCompile(`Error: [^\n]*(?:\n[^\n]*){0,6}\["` + c.key + `"\]`).MatchString(r.Text())
+		if needsOff := c.effect == schema.PowerOff || c.effect == schema.Move; refused != (needsOff && !c.restart) {
+			t.Errorf("%s: refused by the provider: %t", what, refused)
+		}
+		t.Logf("%s: %s; %s; waits: %v", what, c.effect, cmp.Or(strings.Join(power[c.vmid], " "), "no power request"), slices.Sorted(maps.Keys(g.Pending)))
+	}
+}
+
+// plainUpdates are the updates that are also made without an agent if this test is not
+// named: one of each effect. The provider asks for the agent at one place only.
+var plainUpdates = []string{"memory.dedicated", "cpu.units", "tpm_state", "disk.datastore_id", "disk.ssd"}
+
+// restartCases are the VMs: of each update one with an agent and one without, with and
+// without permission to restart. It fails if an attribute has no update.
+func restartCases(t *testing.T) (out []restartCase) {
+	t.Helper()
+	classes := []schema.Effect{schema.Restart, schema.NeedlessRestart, schema.PowerOff, schema.Move, schema.Pending}
+	effects := map[string]schema.Effect{}
+	for _, a := range schema.Attributes() {
+		whole := a.HCL == "agent" || a.HCL == "initialization" || a.HCL == "usb" || a.HCL == "serial_device" || a.HCL == "vga" // blocks of the others
+		if a.Key != "" && slices.Contains(classes, a.Change) && !whole {
+			effects[a.HCL] = a.Change
+			if !slices.ContainsFunc(updates, func(u update) bool { return u.attribute == a.HCL }) {
+				t.Errorf("no update changes %s", a.HCL)
+			}
+		}
+	}
+	vmid, all := 300, strings.Contains(testFilter(), "TestNothingRestarts")
+	for i, u := range updates {
+		if effects[u.attribute] == "" {
+			t.Errorf("a change of %s restarts nothing", u.attribute)
+		}
+		for _, agent := range []bool{true, false} {
+			for _, restart := range []bool{false, true} {
+				if !agent && (u.agentOnly || !all && !slices.Contains(plainUpdates, u.attribute)) {
+					continue
+				}
+				out = append(out, restartCase{update: u, key: fmt.Sprintf("u%d-%t-%t", i, agent, restart), vmid: vmid, agent: agent, restart: restart, effect: effects[u.attribute]})
+				vmid++
+			}
+		}
+	}
+	return out
+}
+
+// restartCluster starts a cluster with a template whose guest has no agent, as root: some
+// attributes are root's.
+func (p *project) restartCluster() *pvesim.Server {
+	p.Helper()
+	seed, err := pvesim.DefaultSeed()
+	check(p.T, err)
+	i := slices.IndexFunc(seed.Guests, func(g *pvesim.Guest) bool { return g.VMID == 9002 })
+	plain := *seed.Guests[i]
+	plain.VMID, plain.Agent = 9003, pvesim.Agent{}
+	plain.Config = map[string]string{}
+	for k, v := range seed.Guests[i].Config {
+		plain.Config[k] = strings.ReplaceAll(v, "9002", "9003")
+	}
+	delete(plain.Config, "agent")
+	seed.Guests = append(seed.Guests, &plain)
+	sim, err := pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true, Clock: clock.NewScaled(time.Now(), faultSpeed)})
+	check(p.T, err)
+	check(p.T, sim.Start("127.0.0.1:0"))
+	p.Cleanup(func() { check(p.T, sim.Close()) })
+	p.tools = p.tools.With(append(sim.Env(), "PROXMOX_VE_API_TOKEN=", "PROXMOX_VE_USERNAME=root@pam", "PROXMOX_VE_PASSWORD=stackgen")...)
+	return sim
+}
+
+// guestsOf are the guests of a simulated cluster.
+func guestsOf(sim *pvesim.Server) (out []*pvesim.Guest) {
+	sim.Change(func(s *pvesim.Seed) { out = s.Guests })
+	return out
+}
