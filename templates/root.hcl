@@ -67,6 +67,13 @@ terraform {
     )
   }
 
+  # The events of an apply or destroy of this unit, as JSON lines, in the folder that the
+  # variable names. OpenTofu 1.12 or later.
+  extra_arguments "events" {
+    commands  = ["apply", "destroy"]
+    arguments = get_env("STACKGEN_EVENTS", "") == "" ? [] : ["-json-into=${get_env("STACKGEN_EVENTS", "")}/${local.unit}.jsonl"]
+  }
+
   # The certificate authority of the cluster, for the provider.
   extra_arguments "proxmox_ca" {
     commands = ["apply", "destroy", "import", "plan", "refresh"]

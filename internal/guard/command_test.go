@@ -111,6 +111,8 @@ func TestSavedPlan(t *testing.T) {
 		"apply --var-file f":               "",
 		"apply -parallelism 4 -no-color p": "p",
 		"destroy p":                        "",
+		"apply -json-into=/e/vm.jsonl -no-color -auto-approve /d/p": "/d/p",
+		"apply -json-into /e/vm.jsonl":                              "",
 	} {
 		if got := command(line, nil).SavedPlan(); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
@@ -125,6 +127,7 @@ func TestPlanArgs(t *testing.T) {
 		{"apply -lock-timeout 5m -backup b -state-out=s -refresh=false", "", "-refresh=false"},
 		{"destroy -auto-approve", "-var 'a=b'", "-destroy -var a=b"},
 		{"apply", "-destroy -auto-approve=true", "-destroy"},
+		{"apply -json-into=/e/vm.jsonl -parallelism=4 -auto-approve", "", "-parallelism=4"},
 	} {
 		got, err := command(c.line, map[string]string{"TF_CLI_ARGS_" + strings.Fields(c.line)[0]: c.variable}).PlanArgs()
 		if err != nil || strings.Join(got, " ") != c.want {
