@@ -32,6 +32,8 @@ type Options struct {
 	Again []string // STACK/KEY of VMs that get other MAC addresses, and another VMID if several have theirs
 	MACs  []string // addresses of guests of the cluster, which are not chosen
 
+	Cluster *Cluster // that was read, for stacks that the lock does not have
+
 	// Resolve decides for a VM what out leaves open and only the cluster knows: its
 	// node, template and clone mode. was is its entry before this run, or empty. It is
 	// called for every VM, in the order of decisions; nil if the cluster was not read.
@@ -200,7 +202,8 @@ func StateKey(s *schema.Stack) string {
 func (d *decider) stack(s *schema.Stack) {
 	i := d.lock.Stacks.index(s.Name)
 	if i < 0 {
-		d.lock.Stacks = append(d.lock.Stacks, Entry[Stack]{Key: s.Name})
+		seen := Observed{Cluster: d.options.Cluster}.readable()
+		d.lock.Stacks = append(d.lock.Stacks, Entry[Stack]{s.Name, Stack{Cluster: seen.Cluster}})
 		i = len(d.lock.Stacks) - 1
 	} else {
 		was := d.lock.Stacks[i].Value

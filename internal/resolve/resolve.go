@@ -125,7 +125,7 @@ func (r *Result) decide(ctx context.Context, q Request, inv *cluster.Inventory) 
 	by, options := &placement.Resolver{}, lock.Options{Project: q.ID, Again: q.Again}
 	if inv != nil {
 		by = placement.New(p.Stacks, p.Rendered, inv, q.Again)
-		options.MACs, options.Resolve = inv.MACs(), by.Resolve
+		options.MACs, options.Resolve, options.Cluster = inv.MACs(), by.Resolve, inv.Identity()
 	}
 	rendering, err := render.New(p, options)
 	again := len(q.Again) > 0
@@ -145,16 +145,28 @@ func (r *Result) decide(ctx context.Context, q Request, inv *cluster.Inventory) 
 	}
 	switch {
 	case again:
-		r.Notes = p.Notes
+		r.newStacks(p)
 		return rendering.Write()
 	case len(r.Decided) > 0:
-		r.Notes = p.Notes
+		r.newStacks(p)
 		r.Left = slices.DeleteFunc(r.Left, func(f finding.Finding) bool { return f.Kind == finding.Unrendered }) // they are in the lock now
 		r.Render = len(rendering.Changes) > 1
 		return rendering.WriteLock()
 	}
 	r.Render = len(rendering.Changes) > 0
 	return nil
+}
+
+// newStacks lists of which cluster the stacks are that the lock did not have. Their
+// first observation is written together with their decisions.
+func (r *Result) newStacks(p *project.Project) {
+	r.Notes = p.Notes
+	for _, s := range p.Lock.Stacks {
+		had := slices.ContainsFunc(p.Rendered.Stacks, func(e lock.Entry[lock.Stack]) bool { return p.Stacks.NewName(e.Key) == s.Key })
+		if s.Value.Cluster != nil && !had {
+			r.Recorded = append(r.Recorded, lock.Recording{Stack: s.Key, What: []string{lock.SawCluster}})
+		}
+	}
 }
 
 // decisions lists what was decided.
