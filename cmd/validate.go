@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"slices"
+
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/lock"
@@ -16,8 +18,9 @@ func (e *env) validateCommand() *cli.Command {
 		ArgsUsage: "[PATH...]",
 		Description: "Checks specs against the schema, against one another and against the lock,\n" +
 			"and reports every problem in one run. PATH is a spec or a folder; without\n" +
-			"one, the project here. Exit codes: 0 no errors, 1 errors, 3 something in\n" +
-			"the lock is no longer in the specs.",
+			"one, the project here. What a spec leaves to the cluster is a note until\n" +
+			"`stackgen resolve` has decided it. Exit codes: 0 no errors, 1 errors,\n" +
+			"3 something in the lock is no longer in the specs.",
 		Flags:        []cli.Flag{e.verboseFlag(), formatFlag("text", "json", "sarif", "github")},
 		OnUsageError: usageError,
 		Action: func(c *cli.Context) error {
@@ -28,7 +31,7 @@ func (e *env) validateCommand() *cli.Command {
 			if p.Empty() {
 				return p.NoSpecs()
 			}
-			blocked := p.Decide(lock.Options{})
+			blocked := p.Decide(lock.Options{Open: true})
 			options := e.options(e.out)
 			options.Format = c.String("format")
 			if err := report.Problems(e.out, options, p.Problems, p.Sources); err != nil {
@@ -39,6 +42,10 @@ func (e *env) validateCommand() *cli.Command {
 			}
 			if blocked != nil {
 				return e.refused(e.errOut, p.Refusals)
+			}
+			undecided := slices.ContainsFunc(p.Problems, func(p schema.Problem) bool { return p.Code == schema.CodeResolve })
+			if undecided && options.Format == "text" {
+				return report.Printf(e.out, "the specs are valid; next:\n  stackgen resolve && stackgen render\n")
 			}
 			return nil
 		},

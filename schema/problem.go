@@ -9,10 +9,12 @@ import (
 // Severity says whether a Problem stops a command.
 type Severity string
 
-// An error stops the command; warnings alone do not.
+// An error stops the command; warnings and notes alone do not. A note is no mistake: it
+// says what the spec leaves to a later command.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
+	SeverityNote    Severity = "note"
 )
 
 // Pos is a place in a file. Line and Col count from 1; Col counts characters.

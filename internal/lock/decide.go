@@ -34,6 +34,10 @@ type Options struct {
 
 	Cluster *Cluster // that was read, for stacks that the lock does not have
 
+	// Open says that what only the cluster knows may stay open: that is a note then, and
+	// no error. The lock of the result is of no use.
+	Open bool
+
 	// Resolve decides for a VM what out leaves open and only the cluster knows: its
 	// node, template and clone mode. was is its entry before this run, or empty. It is
 	// called for every VM, in the order of decisions; nil if the cluster was not read.

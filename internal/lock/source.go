@@ -63,12 +63,21 @@ func (d *stackDecider) resolve(v *schema.VM, was *VM, out *VM) {
 		command = "remove the new VMs from the spec for this render, then add them and run `stackgen resolve`, or " // resolve waits for the render
 	}
 	if v.Template != nil && out.Template == nil {
-		d.vmError(v, v.Template.Pos, "template", schema.CodeResolve, command+"write the template's VMID", "the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)
+		d.open(v, v.Template.Pos, "template", command+"write the template's VMID", "the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)
 	}
 	if v.Template != nil && out.Clone == "" {
-		d.vmError(v, v.At("clone"), "clone", schema.CodeResolve, command+"write clone: full or clone: linked", "the lock has no clone mode for clone: auto, which needs the cluster")
+		d.open(v, v.At("clone"), "clone", command+"write clone: full or clone: linked", "the lock has no clone mode for clone: auto, which needs the cluster")
 	}
 	if out.Node == "" && v.Placement.NeedsCluster() {
-		d.vmError(v, v.Placement.Pos, "placement", schema.CodeResolve, command+"choose strategy: round-robin or fixed, or set node", "the lock has no node for placement by %s, which needs the cluster", v.Placement.Strategy)
+		d.open(v, v.Placement.Pos, "placement", command+"choose strategy: round-robin or fixed, or set node", "the lock has no node for placement by %s, which needs the cluster", v.Placement.Strategy)
 	}
+}
+
+// open adds the problem of a decision that needs the cluster.
+func (d *stackDecider) open(v *schema.VM, at schema.Pos, path, fix, format string, args ...any) {
+	p := schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: schema.CodeResolve, Fix: fix}
+	if d.options.Open {
+		p.Severity = schema.SeverityNote
+	}
+	d.problems.AddVM(d.stack, v, p, format, args...)
 }

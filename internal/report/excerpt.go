@@ -28,10 +28,7 @@ func writeText(w io.Writer, problems []schema.Problem, sources map[string][]byte
 			lines[raw.File] = sourceLines(sources[raw.File])
 		}
 		p := cleanProblem(raw)
-		tint := paint(color, "31")
-		if p.Severity == schema.SeverityWarning {
-			tint = paint(color, "33")
-		}
+		tint := paint(color, map[schema.Severity]string{schema.SeverityError: "31", schema.SeverityWarning: "33", schema.SeverityNote: "36"}[p.Severity])
 		p.File = line(p.File)
 		fmt.Fprintf(w, "%s%s: %s [%s]\n", paint(color, "1")(place(p.Pos)), tint(string(p.Severity)), indented(p.Message), p.Code)
 		if text, mark, ok := excerpt(lines[raw.File], p); ok {
@@ -45,8 +42,7 @@ func writeText(w io.Writer, problems []schema.Problem, sources map[string][]byte
 		}
 	}
 	if len(problems) > 0 {
-		errors, warnings := countProblems(problems)
-		fmt.Fprintln(w, counted(errors, warnings))
+		fmt.Fprintln(w, counted(countProblems(problems)))
 	}
 }
 
@@ -74,12 +70,12 @@ func place(p schema.Pos) string {
 // indented keeps the further lines of a text from being taken for problems.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
-func counted(errors, warnings int) string {
+func counted(errors, warnings, notes int) string {
 	var parts []string
 	for _, c := range []struct {
 		n    int
 		word string
-	}{{errors, "error"}, {warnings, "warning"}} {
+	}{{errors, "error"}, {warnings, "warning"}, {notes, "note"}} {
 		switch {
 		case c.n == 1:
 			parts = append(parts, "1 "+c.word)

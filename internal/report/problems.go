@@ -52,7 +52,7 @@ type problemReport struct {
 
 func newProblemReport(problems []schema.Problem) problemReport {
 	r := problemReport{Problems: []schema.Problem{}}
-	r.Errors, r.Warnings = countProblems(problems)
+	r.Errors, r.Warnings, _ = countProblems(problems)
 	for _, p := range problems {
 		r.Problems = append(r.Problems, cleanProblem(p))
 	}
@@ -69,15 +69,18 @@ func cleanProblem(p schema.Problem) schema.Problem {
 	return p
 }
 
-func countProblems(problems []schema.Problem) (errors, warnings int) {
+func countProblems(problems []schema.Problem) (errors, warnings, notes int) {
 	for _, p := range problems {
-		if p.Severity == schema.SeverityError {
+		switch p.Severity {
+		case schema.SeverityError:
 			errors++
-		} else {
+		case schema.SeverityWarning:
 			warnings++
+		case schema.SeverityNote:
+			notes++
 		}
 	}
-	return errors, warnings
+	return errors, warnings, notes
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -99,7 +102,11 @@ func writeGitHub(w io.Writer, problems []schema.Problem) {
 			properties = append(properties, fmt.Sprintf("line=%d,col=%d", p.Line, max(p.Col, 1)))
 		}
 		properties = append(properties, "title="+property(p.Code))
-		fmt.Fprintf(w, "::%s %s::%s\n", p.Severity, strings.Join(properties, ","), data(withFix(p)))
+		command := string(p.Severity)
+		if p.Severity == schema.SeverityNote {
+			command = "notice"
+		}
+		fmt.Fprintf(w, "::%s %s::%s\n", command, strings.Join(properties, ","), data(withFix(p)))
 	}
 }
 

@@ -93,7 +93,7 @@ func (r *Render) Print(out, errOut io.Writer, o Options) error {
 
 func (r *Render) json(w io.Writer) error {
 	safe := *r
-	safe.Errors, safe.Warnings = countProblems(r.Problems)
+	safe.Errors, safe.Warnings, _ = countProblems(r.Problems)
 	safe.Problems = append([]schema.Problem{}, r.Problems...)
 	safe.Refusals = NewFindings(r.Refusals, nil).Findings
 	safe.Changes = append([]Change{}, r.Changes...)
