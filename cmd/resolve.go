@@ -35,6 +35,7 @@ func (e *env) resolveCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "again", Usage: "decide again for `STACK/KEY`, which was never created"},
 			&cli.BoolFlag{Name: "explain", Usage: "also print the scores of the nodes, and a figure for apply.parallelism"},
 			&cli.StringSliceFlag{Name: "new-cluster", Usage: "`STACK` is in this cluster now, whatever is recorded, or all nodes have new addresses"},
+			&cli.StringSliceFlag{Name: "state-moved", Usage: "you have moved the state of `STACK` to where its spec says, and it has new VMs"},
 			&cli.StringSliceFlag{Name: "new-state", Usage: "the recorded states of `STACK` are lost; those that it has now replace them"},
 			formatFlag("text", "json")),
 		OnUsageError: usageError,
@@ -48,7 +49,7 @@ func (e *env) resolve(c *cli.Context) error {
 		return err
 	}
 	r, err := resolve.Run(c.Context, resolve.Request{Paths: c.Args().Slice(), Again: c.StringSlice("again"), ID: id,
-		NewClusters: c.StringSlice("new-cluster"), NewStates: c.StringSlice("new-state"), Sources: e.sources(c)})
+		NewClusters: c.StringSlice("new-cluster"), NewStates: c.StringSlice("new-state"), StateMoved: c.StringSlice("state-moved"), Sources: e.sources(c)})
 	if err != nil {
 		return err
 	}

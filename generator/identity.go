@@ -87,9 +87,13 @@ func changes(p *schema.Project, v *schema.VM, attribute, was, is string) bool {
 }
 
 // renamedIn reports whether the lock has a VM with the VMID under another key, which a
-// rename gave it.
+// rename gave it. The stack may have another name there, too.
 func renamedIn(l *lock.Lock, p *schema.Project, stack, key string, vmid int) bool {
 	s := l.Stacks.Get(stack)
+	if s == nil {
+		stack = p.NewName(stack)
+		s = l.Stacks.Get(stack)
+	}
 	if s == nil {
 		return false
 	}

@@ -25,13 +25,11 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 		verdicts[f.Address] = f
 	}
 	for _, s := range in.Project.Stacks {
-		if in.Selected(s.Name) {
-			left = append(left, undecided(s, in.Lock.Stacks.Get(s.Name))...)
-		}
 		for _, v := range s.VMs {
 			specs[s.Name+"/"+v.Key] = v
 		}
 	}
+	left = undecided(in)
 	for i := range in.Lock.Stacks {
 		stack, l := in.Lock.Stacks[i].Key, &in.Lock.Stacks[i].Value
 		if !in.Selected(stack) {
@@ -58,11 +56,16 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 				g = nil // it may be the VM of another entry
 			}
 			v := observeVM(in, stack, l, e, f, g)
-			if spec := specs[stack+"/"+e.Key]; v.Fingerprint != nil && spec != nil && e.Value.MACs == nil && !spec.Adopt {
+			f.Stack, f.Key = in.Lock.Renamed(in.Project, stack, e.Key)
+			spec := specs[f.String()]
+			if v.Fingerprint != nil && spec != nil && e.Value.MACs == nil && !spec.Adopt {
 				v.MACs = existingMACs(spec, guests[v.VMID].Config)
 			}
 			if judged && v.Fingerprint == nil && !v.Gone && !e.Value.Gone {
 				f.Evidence, f.Steps, f.Differs = nil, nil, nil
+				if spec != nil {
+					f.Name = spec.Name
+				}
 				left = append(left, f)
 			}
 			o.VMs = append(o.VMs, v)
@@ -108,18 +111,23 @@ func observeCluster(in Input, stack string, l *lock.Stack, found []finding.Findi
 	return in.Inventory.Observed(l.Cluster)
 }
 
-// undecided are findings about the VMs of a spec that have no entry in the lock, which
-// may be nil.
-func undecided(s *schema.Stack, l *lock.Stack) []finding.Finding {
-	entries := map[string]*lock.VM{}
-	if l != nil {
-		entries = l.VMs.ByKey()
+// undecided are findings about the VMs of the specs that have no entry in the lock, under
+// any name.
+func undecided(in Input) []finding.Finding {
+	known := map[string]bool{}
+	for _, s := range in.Lock.Stacks {
+		for _, v := range s.Value.VMs {
+			stack, key := in.Lock.Renamed(in.Project, s.Key, v.Key)
+			known[stack+"/"+key] = true
+		}
 	}
 	var out []finding.Finding
-	for _, v := range s.VMs {
-		if entries[v.Key] == nil {
-			f := finding.Finding{Address: finding.Address{Stack: s.Name, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}, Object: finding.Object{Name: v.Name}}
-			out = append(out, *f.Is(finding.Unrendered, "not in the lock yet: run `stackgen render` first"))
+	for _, s := range in.Project.Stacks {
+		for _, v := range s.VMs {
+			if in.Selected(s.Name) && !known[s.Name+"/"+v.Key] {
+				f := finding.Finding{Address: finding.Address{Stack: s.Name, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}, Object: finding.Object{Name: v.Name}}
+				out = append(out, *f.Is(finding.Unrendered, "not in the lock yet: run `stackgen render` first"))
+			}
 		}
 	}
 	return out

@@ -50,6 +50,26 @@ func (d *stackDecider) rename() {
 	}
 }
 
+// Renamed returns the stack and the key that the specs give to a VM of the lock now. A
+// render moves its entry there.
+func (l *Lock) Renamed(p *schema.Project, stack, key string) (toStack, toKey string) {
+	toStack, toKey = stack, key
+	if to := p.NewName(stack); to != stack && l.Stacks.index(to) < 0 {
+		toStack = to
+	}
+	s := slices.IndexFunc(p.Stacks, func(s *schema.Stack) bool { return s.Name == toStack })
+	e := l.Stacks.Get(stack)
+	if s < 0 || e == nil {
+		return toStack, key
+	}
+	for _, r := range chained(p.Stacks[s].Renamed) {
+		if r.From == toKey && (e.VMs.index(r.To) < 0 || toKey != key) {
+			toKey = r.To
+		}
+	}
+	return toStack, toKey
+}
+
 // chained sorts renames so that x: y comes before y: z.
 func chained(renames []schema.Rename) []schema.Rename {
 	rest, out := slices.Clone(renames), make([]schema.Rename, 0, len(renames))

@@ -60,7 +60,7 @@ func (d *stackDecider) resolve(v *schema.VM, was *VM, out *VM) {
 	}
 	command := "run `stackgen resolve`, or "
 	if slices.Contains(d.options.StateMoved, d.stack.Name) {
-		command = "remove the new VMs from the spec for this render, then add them and run `stackgen resolve`, or " // resolve waits for the render
+		command = "run `stackgen resolve --state-moved " + d.stack.Name + "`, or "
 	}
 	if v.Template != nil && out.Template == nil {
 		d.open(v, v.Template.Pos, "template", command+"write the template's VMID", "the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)

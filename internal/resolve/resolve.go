@@ -24,6 +24,7 @@ type Request struct {
 
 	NewClusters []string // stacks that are in another cluster than the recorded one
 	NewStates   []string // stacks whose states replace the recorded ones
+	StateMoved  []string // stacks whose states were moved to where their specs say
 
 	Sources session.Sources
 }
@@ -64,8 +65,14 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	q.withoutMoved(p, o)
 	if r.Recorded, err = p.Record(ctx, o.Seen, q.Sources.Progress); err != nil {
 		return nil, err
+	}
+	for i := range r.Recorded {
+		if one := &r.Recorded[i]; !one.Unit && one.Key != "" {
+			one.Stack, one.Key = p.Rendered.Renamed(p.Stacks, one.Stack, one.Key)
+		}
 	}
 	r.Kept = o.Kept
 	r.Left = slices.DeleteFunc(o.Left, func(f finding.Finding) bool { return slices.Contains(q.Again, f.String()) })
@@ -77,6 +84,14 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 		q.Again = nil
 	}
 	return r, r.decide(ctx, q, inv)
+}
+
+// withoutMoved drops what was observed of stacks whose states were moved: they were read
+// where the lock says.
+func (q *Request) withoutMoved(p *project.Project, o *session.Observation) {
+	moved := func(stack string) bool { return slices.Contains(q.StateMoved, p.Stacks.NewName(stack)) }
+	o.Seen = slices.DeleteFunc(o.Seen, func(s lock.Observed) bool { return moved(s.Stack) })
+	o.Left = slices.DeleteFunc(o.Left, func(f finding.Finding) bool { return moved(f.Stack) && f.Type != finding.Stack })
 }
 
 // load reads the project, and checks that it has the VMs.
@@ -101,7 +116,7 @@ func load(q Request) (*project.Project, error) {
 		}
 	}
 	p.Stacks.Stacks = append(p.Stacks.Stacks, p.Rendered.Tombstones(p.Stacks)...)
-	for _, name := range slices.Concat(q.NewClusters, q.NewStates) {
+	for _, name := range slices.Concat(q.NewClusters, q.NewStates, q.StateMoved) {
 		if !slices.Contains(p.SelectedNames(), name) {
 			return nil, fmt.Errorf("no stack %q here; stacks: %s", name, strings.Join(p.SelectedNames(), ", "))
 		}
@@ -122,7 +137,7 @@ func (r *Result) decide(ctx context.Context, q Request, inv *cluster.Inventory) 
 	if err != nil || p.Stacks == nil {
 		return err
 	}
-	by, options := &placement.Resolver{}, lock.Options{Project: q.ID, Again: q.Again}
+	by, options := &placement.Resolver{}, lock.Options{Project: q.ID, Again: q.Again, StateMoved: q.StateMoved}
 	if inv != nil {
 		by = placement.New(p.Stacks, p.Rendered, inv, q.Again)
 		options.MACs, options.Resolve, options.Cluster = inv.MACs(), by.Resolve, inv.Identity()
