@@ -46,7 +46,10 @@ var may = map[string][]string{
 	"internal/resolve": {"internal/cluster", "internal/finding", "internal/lock", "internal/placement", "internal/project", "internal/render", "internal/session"},
 	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/disk", "internal/pvesim",
 		"internal/project", "internal/session", "internal/render", "internal/resolve", "internal/adopt"},
-	"internal/dnstest": {},
+	"internal/progress": {"internal/finding", "internal/shell"},
+	"internal/live":     {"internal/progress", "internal/report"},
+	"internal/deploy":   {"internal/engine", "internal/progress", "internal/proxmox"},
+	"internal/dnstest":  {},
 }
 
 // purity is the rule of .golangci.yml that says which packages are pure and what

@@ -128,6 +128,8 @@ type task struct {
 	ID   text   `json:"id"`
 	User string `json:"user"`
 	End  number `json:"endtime"`
+
+	Status text `json:"status"` // how it ended
 }
 
 // version is the response of /version.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
@@ -122,6 +123,21 @@ func JSON(w io.Writer, body []byte) error {
 	_, err := io.WriteString(w, out.String())
 	return err
 }
+
+// JSONLine prints a value as one line of a stream of JSON objects. Its texts are
+// harmless.
+func JSONLine[T any](w io.Writer, value T) error {
+	var body strings.Builder
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(clean(value)); err != nil {
+		return err
+	}
+	return JSON(w, []byte(body.String()))
+}
+
+// Line is text as it may be shown on one line of a terminal.
+func Line(text string) string { return line(strings.Join(strings.Fields(text), " ")) }
 
 // Text prints text of several lines, such as a diff.
 func Text(w io.Writer, text string) error { return write(w, harmless(text)) }

@@ -1,0 +1,2 @@
+// Package deploy applies and destroys stacks.
+package deploy

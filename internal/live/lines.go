@@ -1,0 +1,74 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"stackgen/internal/progress"
+	"stackgen/internal/report"
+)
+
+// lines show a run as lines for a log: one for each change of a phase, with the
+// seconds since the start of the run, and for a record or a pool only one at its end.
+// They have no percentages, so that a log has the same lines whenever the same happens.
+type lines struct {
+	out io.Writer
+	err error
+}
+
+// say writes a line.
+func (l *lines) say(at float64, text string) {
+	l.err = errors.Join(l.err, report.Printf(l.out, "[%4d s] %s\n", int(at), text))
+}
+
+func (l *lines) begin(b *progress.Board) { l.say(0, b.Plan.Command+": "+plans(b)) }
+
+func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float64) {
+	if !phase || r.Phase == progress.Skipped && r.Began < 0 || r.Kind != progress.VM && !r.Phase.Over() {
+		return
+	}
+	text := name(b, r) + ": " + string(r.Phase)
+	switch {
+	case r.Phase == progress.Broken:
+		text += fmt.Sprintf(" after %s (%s)", duration(r.Elapsed(at)), score(b, r.Kind))
+		if r.Error != "" {
+			text += ": " + firstLine(b.Trouble(r).String())
+		}
+	case r.Phase.Over():
+		text += fmt.Sprintf(" after %s (%s)", duration(r.Elapsed(at)), score(b, r.Kind))
+		if rest := left(b, at); rest != "" && r.Kind == progress.VM {
+			text += ", " + rest
+		}
+	case r.Kind == progress.VM && r.VMID != 0 && r.Began == at:
+		text += fmt.Sprintf(" (%s)", strings.TrimSuffix(strings.TrimPrefix(r.Name(), "VM "+r.Key+" ("), ")"))
+	}
+	l.say(at, text)
+}
+
+// score counts what is done of a kind.
+func score(b *progress.Board, kind progress.Kind) string {
+	t := b.Total(kind)
+	for _, n := range nouns {
+		if n.kind == kind {
+			return fmt.Sprintf("%d of %s done", t.Done, report.Count(t.All, n.noun))
+		}
+	}
+	return ""
+}
+
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}
+
+func (l *lines) failed(b *progress.Board, e progress.UnitError, at float64) {
+	l.say(at, firstLine(b.UnitTrouble(e).String()))
+}
+
+func (l *lines) note(text string, at float64) { l.say(at, text) }
+
+func (l *lines) end(b *progress.Board, exit int, reason string, at float64) error {
+	return errors.Join(l.err, report.Text(l.out, fmt.Sprintf("[%4d s] ", int(at))+summary(b, exit, reason, at)))
+}

@@ -1,0 +1,144 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"stackgen/internal/progress"
+)
+
+// A Mode is how a run is shown.
+type Mode string
+
+// The modes.
+const (
+	Auto  Mode = "auto" // TTY on a terminal, and otherwise Plain
+	TTY   Mode = "tty"
+	Plain Mode = "plain"
+	JSON  Mode = "json"
+)
+
+// Modes are the values of the flag --progress, the default first.
+func Modes() []string { return []string{string(Auto), string(TTY), string(Plain), string(JSON)} }
+
+// Options say where and how a run is shown. The zero value is right for lines in a log.
+type Options struct {
+	CI       bool             // CI=true: Auto is Plain even on a terminal
+	Color    bool             // colors, on a terminal
+	Terminal Terminal         // of the output; nil if it is none
+	Now      func() time.Time // time.Now, except in tests
+}
+
+// A Terminal is where rows that change can be shown.
+type Terminal interface {
+	Size() (width, height int, err error)
+}
+
+// A View shows one run. Its methods may be called from several goroutines.
+type View struct {
+	mu    sync.Mutex
+	start time.Time
+	now   func() time.Time
+	board *progress.Board
+	show  renderer
+	done  bool
+}
+
+// A renderer shows the changes of a board. The view calls it from one goroutine at a
+// time.
+type renderer interface {
+	begin(b *progress.Board)
+	changed(b *progress.Board, r *progress.Row, phase bool, at float64)
+	failed(b *progress.Board, e progress.UnitError, at float64)
+	note(text string, at float64)
+	end(b *progress.Board, exit int, reason string, at float64) error
+}
+
+// Open makes the view of a run. In the mode tty, the output must be a terminal.
+func Open(mode Mode, out io.Writer, o Options) (*View, error) {
+	v := &View{now: o.Now}
+	if v.now == nil {
+		v.now = time.Now
+	}
+	if mode == Auto {
+		mode = Plain
+		if o.Terminal != nil && !o.CI {
+			mode = TTY
+		}
+	}
+	switch mode {
+	case TTY:
+		if o.Terminal == nil {
+			return nil, fmt.Errorf("--progress tty needs a terminal; use --progress plain")
+		}
+		v.show = newRows(v, out, o)
+	case JSON:
+		v.show = &objects{out: out}
+	case Plain:
+		v.show = &lines{out: out}
+	default:
+		return nil, fmt.Errorf("there is no progress mode %q", mode)
+	}
+	return v, nil
+}
+
+// Start begins the run: times count from here. The other methods may be called only
+// after it.
+func (v *View) Start(p progress.Plan) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.start = v.now()
+	v.board = progress.NewBoard(p)
+	v.show.begin(v.board)
+}
+
+// at is the time since the start, in seconds.
+func (v *View) at() float64 { return v.now().Sub(v.start).Seconds() }
+
+// Event shows that something happened, now. It has the form of a callback of a watcher.
+func (v *View) Event(e progress.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.done {
+		return
+	}
+	e.At = v.at()
+	known := len(v.board.Errors)
+	if r, phase := v.board.Add(e); r != nil {
+		v.show.changed(v.board, r, phase, e.At)
+	}
+	for _, failed := range v.board.Errors[known:] {
+		v.show.failed(v.board, failed, e.At)
+	}
+}
+
+// Note shows a line that is about no row, such as what the run waits for.
+func (v *View) Note(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.done {
+		v.show.note(text, v.at())
+	}
+}
+
+// End ends the run and shows what was done, with the exit code of the command. reason
+// says why the run ended early, and is empty otherwise. A second call does nothing. It
+// returns the first error of the output.
+func (v *View) End(exit int, reason string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.done {
+		return nil
+	}
+	v.done = true
+	at := v.at()
+	for _, r := range v.board.Finish(at) {
+		v.show.changed(v.board, r, true, at)
+	}
+	return v.show.end(v.board, exit, reason, at)
+}
+
+// Board is the state of the run. It must be called after End.
+func (v *View) Board() *progress.Board { return v.board }

@@ -1,0 +1,129 @@
+package live_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"stackgen/internal/live"
+	"stackgen/internal/progress"
+)
+
+var update = flag.Bool("update", os.Getenv("UPDATE") != "", "write the golden files")
+
+// A clock is set by a script.
+type clock struct{ now time.Time }
+
+func newClock() *clock { return &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
+
+func (c *clock) sleep(seconds float64) {
+	c.now = c.now.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; got:\n%s", path, got)
+	}
+}
+
+func vm(key string, vmid int) progress.Item {
+	return progress.Item{Target: progress.Target{Kind: progress.VM, Stack: "homelab", Unit: "proxmox-vm", Key: key, VMID: vmid, Node: "pve1"},
+		Action: progress.Create, Clone: true, Agent: true}
+}
+
+func record(key string) progress.Item {
+	return progress.Item{Target: progress.Target{Kind: progress.Record, Stack: "homelab", Unit: "dns", Key: key}, Action: progress.Create}
+}
+
+// script plays the apply of three VMs and their records: the second VM fails, so that
+// its record is not made.
+func script(v *live.View, c *clock) {
+	vms := []progress.Item{vm("web01", 2101), vm("web02", 2102), vm("db", 2103)}
+	records := []progress.Item{record("web01"), record("web02"), record("db")}
+	v.Start(progress.Plan{Command: "apply", Again: "stackgen apply specs/homelab.yaml", Items: append(vms, records...), Parallel: 2})
+	began := func(i progress.Item) {
+		v.Event(progress.Event{Type: progress.Began, Target: i.Target, Action: i.Action})
+	}
+	ended := func(i progress.Item) {
+		v.Event(progress.Event{Type: progress.Ended, Target: i.Target, Action: i.Action})
+	}
+	task := func(vmid int, kind, exit, line string) {
+		v.Event(progress.Event{Type: progress.Worked, Target: progress.Target{Kind: progress.VM, VMID: vmid},
+			Task: progress.Task{UPID: kind, Type: kind, Exit: exit, Line: line}})
+	}
+	c.sleep(1.2)
+	began(vms[0])
+	began(vms[1])
+	c.sleep(1)
+	task(2101, "qmclone", "", "transferred 0.0 B of 3.0 GiB (0.00%)")
+	task(2102, "qmclone", "", "")
+	c.sleep(1)
+	task(2101, "qmclone", "", "transferred 1.3 GiB of 3.0 GiB (43.21%)")
+	c.sleep(0.5)
+	task(2102, "qmclone", "clone failed: unable to create image: No space left on device", "")
+	v.Event(progress.Event{Type: progress.Failed, Target: vms[1].Target, Action: progress.Create})
+	began(vms[2])
+	c.sleep(4)
+	task(2101, "qmclone", "OK", "")
+	c.sleep(1)
+	task(2101, "qmstart", "", "")
+	c.sleep(1)
+	task(2101, "qmstart", "OK", "")
+	v.Note("the cluster is slow: 2 requests had no answer")
+	c.sleep(12)
+	ended(vms[0])
+	c.sleep(3)
+	ended(vms[2])
+	v.Event(progress.Event{Type: progress.Problem, Target: vms[1].Target, Text: "VM clone\nAll attempts fail:\n#1: error cloning VM: task \"UPID:pve1:1:2:3:qmclone:9000:root@pam:\" " +
+		"failed to complete with exit code: clone failed: unable to create image: No space left on device"})
+	for _, r := range []progress.Item{records[0], records[2]} {
+		began(r)
+		c.sleep(0.3)
+		ended(r)
+	}
+}
+
+func play(t *testing.T, mode live.Mode) string {
+	t.Helper()
+	c := newClock()
+	var out bytes.Buffer
+	v, err := live.Open(mode, &out, live.Options{Now: func() time.Time { return c.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	script(v, c)
+	if err := v.End(1, ""); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestPlain(t *testing.T) { golden(t, "plain.txt", play(t, live.Plain)) }
+
+func TestJSON(t *testing.T) {
+	got := play(t, live.JSON)
+	for line := range strings.Lines(got) {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	golden(t, "stream.jsonl", got)
+}

@@ -1,0 +1,173 @@
+package live
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"stackgen/internal/progress"
+	"stackgen/internal/report"
+)
+
+// nouns are the kinds of rows as they are counted.
+var nouns = []struct {
+	kind progress.Kind
+	noun string
+}{{progress.VM, "VM"}, {progress.Record, "record"}, {progress.Pool, "pool"}}
+
+// totals are the counts of a board: 12 of 21 VMs done, 1 failed, 4 active, 4 queued;
+// 0 of 21 records done.
+func totals(b *progress.Board) string {
+	var out []string
+	for _, n := range nouns {
+		t := b.Total(n.kind)
+		if t.All == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d of %s done", t.Done, report.Count(t.All, n.noun))
+		for _, more := range []struct {
+			n    int
+			word string
+		}{{t.Failed, "failed"}, {t.Active, "active"}, {t.Queued, "queued"}, {t.Skipped, "not done"}} {
+			if more.n > 0 {
+				text += fmt.Sprintf(", %d %s", more.n, more.word)
+			}
+		}
+		out = append(out, text)
+	}
+	if len(out) == 0 {
+		return "nothing to do"
+	}
+	return strings.Join(out, "; ")
+}
+
+// left is the estimate of a board, or empty while it is not known.
+func left(b *progress.Board, at float64) string {
+	seconds, ok := b.Left(at)
+	if !ok {
+		return ""
+	}
+	return "about " + duration(rounded(seconds)) + " left"
+}
+
+// rounded is an estimate without digits that it does not have.
+func rounded(seconds float64) float64 {
+	switch {
+	case seconds < 10:
+		return max(math.Ceil(seconds), 1)
+	case seconds < 90:
+		return math.Ceil(seconds/5) * 5
+	}
+	return math.Ceil(seconds/60) * 60
+}
+
+// duration is a time as people read it: 42 s, 3 min 5 s, 1 h 2 min.
+func duration(seconds float64) string {
+	s := int(seconds)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600 && s%60 == 0:
+		return fmt.Sprintf("%d min", s/60)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	}
+	return fmt.Sprintf("%d h %d min", s/3600, s/60%60)
+}
+
+// name is what a row is called: its key, and the stack where there are several.
+func name(b *progress.Board, r *progress.Row) string {
+	text := r.Key
+	if r.Kind != progress.VM {
+		text = string(r.Kind) + " " + r.Key
+	}
+	if b.Stacks() > 1 {
+		return r.Stack + "/" + text
+	}
+	return text
+}
+
+// plans are what a run does: create 21 VMs and 21 records, destroy 1 VM.
+func plans(b *progress.Board) string {
+	counts := map[progress.Action]map[progress.Kind]int{}
+	for _, r := range b.Rows {
+		if counts[r.Action] == nil {
+			counts[r.Action] = map[progress.Kind]int{}
+		}
+		counts[r.Action][r.Kind]++
+	}
+	var out []string
+	for _, a := range []progress.Action{progress.Import, progress.Create, progress.Change, progress.Move, progress.Destroy} {
+		var things []string
+		for _, n := range nouns {
+			if c := counts[a][n.kind]; c > 0 {
+				things = append(things, report.Count(c, n.noun))
+			}
+		}
+		if len(things) > 0 {
+			out = append(out, string(a)+" "+and(things))
+		}
+	}
+	if len(out) == 0 {
+		return "nothing to do"
+	}
+	return strings.Join(out, ", ")
+}
+
+func and(things []string) string {
+	last := len(things) - 1
+	if last == 0 {
+		return things[0]
+	}
+	return strings.Join(things[:last], ", ") + " and " + things[last]
+}
+
+// summary is what a person reads at the end: what was done, and each failure with what
+// to do about it.
+func summary(b *progress.Board, exit int, reason string, at float64) string {
+	var out strings.Builder
+	word := "done"
+	switch {
+	case reason != "":
+		word = reason
+	case b.Total().Failed > 0 || len(b.Errors) > 0:
+		word = "failed"
+	case exit != 0 || b.Total().Skipped > 0:
+		word = "not done"
+	}
+	fmt.Fprintf(&out, "%s %s after %s: %s\n", b.Plan.Command, word, duration(at), totals(b))
+	for _, t := range troubles(b) {
+		out.WriteString(details(t))
+	}
+	return out.String()
+}
+
+// troubles are the errors of all rows and units.
+func troubles(b *progress.Board) []progress.Trouble {
+	var out []progress.Trouble
+	for _, r := range b.Rows {
+		if r.Phase == progress.Broken {
+			out = append(out, b.Trouble(r))
+		}
+	}
+	for _, e := range b.Errors {
+		out = append(out, b.UnitTrouble(e))
+	}
+	return out
+}
+
+// details are a trouble with its steps and the message of the tool.
+func details(t progress.Trouble) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "  %s\n", t)
+	for _, s := range t.Next {
+		fmt.Fprintf(&out, "    %s:\n", s.What)
+		for _, l := range s.Lines {
+			fmt.Fprintf(&out, "      %s\n", l)
+		}
+	}
+	if text := strings.TrimSpace(t.Text); text != "" && t.Why != "" {
+		fmt.Fprintf(&out, "    message: %s\n", strings.ReplaceAll(text, "\n", "\n      "))
+	}
+	return out.String()
+}

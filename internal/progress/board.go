@@ -1,0 +1,279 @@
+package progress
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Row is one VM, pool or record of a run, as it is now.
+type Row struct {
+	Item
+	Phase   Phase
+	Percent float64 // of a copy that runs; below 0 if it is not known
+	Began   float64 // seconds since the start of the run; below 0 before that
+	Ended   float64 // below 0 before that
+	Error   string  // the message of the tool, or of the task that failed, as it is
+
+	task     string // the task that the phase is from
+	fromTask bool   // Error is that of a task, and the tool has not said anything yet
+}
+
+// Elapsed is how many seconds a row took, or has taken now.
+func (r *Row) Elapsed(now float64) float64 {
+	switch {
+	case r.Began < 0:
+		return 0
+	case r.Ended >= 0:
+		return max(r.Ended-r.Began, 0)
+	}
+	return max(now-r.Began, 0)
+}
+
+// Active reports whether something happens to the row now.
+func (r *Row) Active() bool { return r.Began >= 0 && !r.Phase.Over() }
+
+// A UnitError is an error of a unit that is about none of its rows.
+type UnitError struct {
+	Target
+	Text string
+}
+
+// A Board is the state of a run.
+type Board struct {
+	Plan   Plan
+	Rows   []*Row
+	Errors []UnitError // of units
+
+	index  map[Target]*Row // by kind, stack and key
+	vmids  map[int]*Row
+	counts map[Target]Counts // by unit
+	most   int               // VMs that were active at the same time
+}
+
+// NewBoard is the board of a run in which nothing has happened.
+func NewBoard(p Plan) *Board {
+	b := &Board{Plan: p, index: map[Target]*Row{}, vmids: map[int]*Row{}, counts: map[Target]Counts{}}
+	for _, item := range p.Items {
+		b.add(item)
+	}
+	return b
+}
+
+// id is what a row is found by: its unit may be named in several ways.
+func (t Target) id() Target { return Target{Kind: t.Kind, Stack: t.Stack, Key: t.Key} }
+
+func (b *Board) add(item Item) *Row {
+	if r := b.index[item.id()]; r != nil {
+		return r
+	}
+	r := &Row{Item: item, Phase: Queued, Percent: -1, Began: -1, Ended: -1}
+	b.Rows = append(b.Rows, r)
+	b.index[item.id()] = r
+	if item.Kind == VM && item.VMID != 0 {
+		b.vmids[item.VMID] = r
+	}
+	return r
+}
+
+// Row is the row of a target, or nil. A target of a task is found by its VMID.
+func (b *Board) Row(t Target) *Row {
+	if t.Key == "" && t.VMID != 0 {
+		return b.vmids[t.VMID]
+	}
+	return b.index[t.id()]
+}
+
+// Add makes an event part of the board. It returns the row that it changed, or nil, and
+// whether the phase of the row is another one now. Events may come late, twice, in
+// another order, or not at all: a row that is over changes only by its failure.
+func (b *Board) Add(e Event) (changed *Row, phase bool) {
+	switch {
+	case e.Type == Summary:
+		b.counts[e.Target] = e.Counts
+		return nil, false
+	case e.Kind == Unit:
+		return nil, b.addError(e)
+	}
+	r := b.Row(e.Target)
+	if r == nil && e.Type != Worked && e.Type != Problem {
+		r = b.add(Item{Target: e.Target, Action: e.Action}) // the plan does not have it
+	}
+	if r == nil {
+		if e.Type == Problem {
+			b.addError(e)
+		}
+		return nil, false
+	}
+	before := *r
+	r.add(e)
+	b.most = max(b.most, b.activeVMs())
+	return changedRow(r, before)
+}
+
+func changedRow(r *Row, before Row) (*Row, bool) {
+	if *r == before {
+		return nil, false
+	}
+	return r, r.Phase != before.Phase
+}
+
+// addError records an error of a unit, once.
+func (b *Board) addError(e Event) bool {
+	u := UnitError{Target: e.Target, Text: e.Text}
+	if e.Type == Problem && !slices.Contains(b.Errors, u) {
+		b.Errors = append(b.Errors, u)
+	}
+	return false
+}
+
+func (b *Board) activeVMs() int {
+	n := 0
+	for _, r := range b.Rows {
+		if r.Kind == VM && r.Active() {
+			n++
+		}
+	}
+	return n
+}
+
+// add applies an event to the row.
+func (r *Row) add(e Event) {
+	switch e.Type {
+	case Problem:
+		r.problem(e.Text)
+		if r.Phase != Broken {
+			r.over(Broken, e.At)
+		}
+	case Failed:
+		r.begin(e.At)
+		r.over(Broken, e.At)
+	case Began, Working:
+		if !r.Phase.Over() {
+			r.begin(e.At)
+			r.enter(r.first(e.Action))
+		}
+	case Ended:
+		r.end(e)
+	case Worked:
+		if !r.Phase.Over() {
+			r.work(e)
+		}
+	}
+}
+
+// problem adds what the tool says about an error. It may repeat that of the task.
+func (r *Row) problem(text string) {
+	switch {
+	case r.Error == "", r.fromTask && strings.Contains(text, r.Error):
+		r.Error = text
+	case !strings.Contains(r.Error, text):
+		r.Error += "\n" + text
+	}
+	r.fromTask = false
+}
+
+// first is the phase that a row is in when nothing but its action is known.
+func (r *Row) first(a Action) Phase {
+	switch {
+	case a == Create && r.Kind == VM && r.Clone:
+		return Cloning
+	case r.Action == Move && a == Change:
+		return Moving
+	case a == "":
+		return base(r.Action)
+	}
+	return base(a)
+}
+
+func (r *Row) begin(at float64) {
+	if r.Began < 0 {
+		r.Began = at
+	}
+}
+
+// enter changes the phase, unless a task of the cluster has said more already.
+func (r *Row) enter(p Phase) {
+	if r.Phase == Queued {
+		r.Phase = p
+	}
+}
+
+func (r *Row) over(p Phase, at float64) {
+	r.Phase, r.Percent, r.Ended = p, -1, at
+	if r.fromTask && p != Broken { // the tool tried again
+		r.Error, r.fromTask = "", false
+	}
+}
+
+// end ends a row, unless only the first half of its replacement is done.
+func (r *Row) end(e Event) {
+	switch {
+	case r.Phase.Over():
+	case e.Action == Destroy && r.Action != Destroy:
+		r.begin(e.At)
+		r.Phase, r.Percent, r.task = Queued, -1, ""
+	case r.Action == Create && r.Kind == VM:
+		r.begin(e.At)
+		r.over(Ready, e.At)
+	default:
+		r.begin(e.At)
+		r.over(Done, e.At)
+	}
+}
+
+// work applies what a task of the cluster says about a VM.
+func (r *Row) work(e Event) {
+	t := e.Task
+	if t.Failed() { // the tool decides whether that is the end
+		r.begin(e.At)
+		r.Percent, r.Error, r.fromTask = -1, t.Exit, true
+		return
+	}
+	running, ended := t.phase(r.Action)
+	next := running
+	if !t.Running() {
+		if next = ended; next == Waiting && !r.Agent {
+			next = Starting
+		}
+	}
+	if next == "" || r.Action == Create && next.step() < r.Phase.step() {
+		return
+	}
+	if !t.Running() && r.Action != Create && r.task != "" && r.task != t.UPID {
+		return // an older task than the one that runs
+	}
+	r.begin(e.At)
+	if r.Phase != next {
+		r.Percent = -1
+	}
+	r.Phase, r.task = next, t.UPID
+	if p, ok := Percent(t.Line); ok && t.Running() {
+		r.Percent = p
+	}
+	if !t.Running() {
+		r.Percent, r.task = -1, ""
+	}
+}
+
+// Finish ends the run: rows that are not over are not done.
+func (b *Board) Finish(at float64) []*Row {
+	var out []*Row
+	for _, r := range b.Rows {
+		if !r.Phase.Over() {
+			r.over(Skipped, at)
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Stacks is how many stacks the run is about.
+func (b *Board) Stacks() int {
+	var names []string
+	for _, r := range b.Rows {
+		if !slices.Contains(names, r.Stack) {
+			names = append(names, r.Stack)
+		}
+	}
+	return len(names)
+}

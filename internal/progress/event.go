@@ -1,0 +1,121 @@
+package progress
+
+// A Kind is what a row is about.
+type Kind string
+
+// The kinds of rows, and a unit as a whole, which has no row.
+const (
+	VM     Kind = "vm"
+	Pool   Kind = "pool"
+	Record Kind = "record"
+	Unit   Kind = "unit"
+)
+
+// An Action is what the run does with a row.
+type Action string
+
+// The actions.
+const (
+	Create  Action = "create"
+	Change  Action = "change"
+	Import  Action = "import"
+	Destroy Action = "destroy"
+	Move    Action = "move" // of a VM to another node
+)
+
+// A Target is what an event or a row is about. Key is that of a VM, the id of a pool
+// or the name of a record.
+type Target struct {
+	Kind  Kind
+	Stack string
+	Unit  string // folder of the unit in its stack, such as proxmox-vm
+	Key   string
+	VMID  int    // of a VM
+	Node  string // of a VM
+}
+
+// An Item is one row of the plan that a run carries out.
+type Item struct {
+	Target
+	Action Action
+	Clone  bool // a VM that is created from a template
+	Agent  bool // the run waits for the VM's guest agent
+}
+
+// A Plan is what a run carries out, in the order in which it is shown.
+type Plan struct {
+	Command  string // apply or destroy
+	Again    string // the command line that continues it, to be pasted from the project root
+	Items    []Item
+	Parallel int // VMs at the same time at most; 0 if that is unknown
+}
+
+// A Type is the type of an event.
+type Type string
+
+// The types of events.
+const (
+	Began   Type = "began"   // OpenTofu works on the target
+	Working Type = "working" // it still does
+	Ended   Type = "ended"   // it is done with the target
+	Failed  Type = "failed"  // it gave up; the text may come later, by Problem
+	Problem Type = "problem" // the text of an error
+	Worked  Type = "task"    // a task of the cluster runs, or has ended
+	Summary Type = "summary" // a unit is done
+)
+
+// An Event is one thing that happened. The target of a task has only a VMID.
+type Event struct {
+	At float64 // seconds since the start of the run
+	Target
+	Type   Type
+	Action Action // of Began, Working, Ended, Failed
+	Text   string // of Problem: the message of the tool, as it is
+	Task   Task   // of Worked
+	Counts Counts // of Summary
+}
+
+// Counts are what a unit did, in OpenTofu's count.
+type Counts struct {
+	Operation string `json:"operation"` // plan, apply or destroy
+	Add       int    `json:"add"`
+	Change    int    `json:"change"`
+	Import    int    `json:"import"`
+	Remove    int    `json:"remove"`
+}
+
+// A Phase is what happens to a row now.
+type Phase string
+
+// The phases. A VM that is created goes through the first six in this order.
+const (
+	Queued      Phase = "queued"
+	Cloning     Phase = "cloning"
+	Configuring Phase = "configuring"
+	Starting    Phase = "starting"
+	Waiting     Phase = "waiting for the agent"
+	Ready       Phase = "ready"
+
+	Creating   Phase = "creating"
+	Changing   Phase = "changing"
+	Importing  Phase = "importing"
+	Moving     Phase = "moving"
+	Stopping   Phase = "stopping"
+	Destroying Phase = "destroying"
+	Done       Phase = "done"
+	Broken     Phase = "failed"
+	Skipped    Phase = "not done" // the run ended before it began, or before it was done
+)
+
+// Over reports whether nothing more happens to a row in this phase.
+func (p Phase) Over() bool { return p == Ready || p == Done || p == Broken || p == Skipped }
+
+// step is the position of a phase in the creation of a VM.
+func (p Phase) step() int {
+	for i, q := range [...]Phase{Queued, Creating, Cloning, Configuring, Starting, Waiting, Ready} {
+		if p == q {
+			return i
+		}
+	}
+	return 0
+}

@@ -1,0 +1,133 @@
+package progress
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A Task is one task of the cluster, as it was seen last.
+type Task struct {
+	UPID string
+	Type string // qmclone, qmstart, ...
+	Exit string // how it ended: OK, WARNINGS: 1, or an error; empty while it runs
+	Line string // the last line of its log, if the log was read
+}
+
+// Running reports whether the task has not ended.
+func (t Task) Running() bool { return t.Exit == "" }
+
+// Failed reports whether the task has ended with an error.
+func (t Task) Failed() bool {
+	return t.Exit != "" && t.Exit != "OK" && !strings.HasPrefix(t.Exit, "WARNINGS")
+}
+
+// phase is what a task means for a VM with this action, while it runs and once it has
+// ended well. A phase is empty if the task says nothing about it.
+func (t Task) phase(a Action) (running, ended Phase) {
+	switch a {
+	case Create:
+		switch t.Type {
+		case "qmclone":
+			return Cloning, Configuring
+		case "qmcreate":
+			return Creating, Configuring
+		case "qmconfig", "resize", "qmmove", "qmigrate":
+			return Configuring, Configuring
+		case "qmstart", "hastart":
+			return Starting, Waiting
+		}
+	case Destroy:
+		switch t.Type {
+		case "qmshutdown", "qmstop", "hastop":
+			return Stopping, Destroying
+		case "qmdestroy":
+			return Destroying, Destroying
+		}
+	default:
+		switch t.Type {
+		case "qmigrate", "hamigrate":
+			return Moving, base(a)
+		case "qmshutdown", "qmstop", "qmreboot", "hastop":
+			return Stopping, base(a)
+		case "qmstart", "hastart":
+			return Starting, base(a)
+		case "qmconfig", "resize", "qmmove":
+			return base(a), base(a)
+		}
+	}
+	return "", ""
+}
+
+// base is the phase of a row while nothing else is known.
+func base(a Action) Phase {
+	switch a {
+	case Create:
+		return Creating
+	case Import:
+		return Importing
+	case Move:
+		return Moving
+	case Destroy:
+		return Destroying
+	}
+	return Changing
+}
+
+// Lines of task logs that have a percentage:
+//
+//	transferred 1.2 GiB of 4.0 GiB (30.50%)
+//	drive-scsi0: transferred 1.0 GiB of 32.0 GiB (3.13%) in 5s
+//	drive-scsi0: transferred: 1 bytes remaining: 3 bytes total: 4 bytes progression: 25.00 % busy: 1 ready: 0
+//	migration active, transferred 1.2 GiB of 4.0 GiB VM-state, 110.2 MiB/s
+var (
+	percentShape = regexp.MustCompile(`transferred:? .*?(?:\(|progression: )(\d+(?:\.\d+)?) ?%`)
+	stateShape   = regexp.MustCompile(`migration active, transferred (\d+(?:\.\d+)?) ([KMGT]?i?B) of (\d+(?:\.\d+)?) ([KMGT]?i?B)`)
+)
+
+// Percent is how much of a copy is done by a line of a task's log: of the disk that
+// is copied, or of the memory of a VM that moves. ok is false for other lines.
+func Percent(line string) (percent float64, ok bool) {
+	if m := percentShape.FindStringSubmatch(line); m != nil {
+		p, err := strconv.ParseFloat(m[1], 64)
+		return min(p, 100), err == nil
+	}
+	if m := stateShape.FindStringSubmatch(line); m != nil {
+		part, whole := size(m[1], m[2]), size(m[3], m[4])
+		if whole <= 0 {
+			return 0, false
+		}
+		return min(100*part/whole, 100), true
+	}
+	return 0, false
+}
+
+// size is a size such as 1.2 GiB in bytes.
+func size(number, unit string) float64 {
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0
+	}
+	for range strings.IndexByte("BKMGT", unit[0]) {
+		n *= 1024
+	}
+	return n
+}
+
+// volumeShape finds the VMs that volumes in a task's log belong to: vm-101-disk-0,
+// vm-101-cloudinit. Volumes of templates may be base-9000-disk-0.
+var volumeShape = regexp.MustCompile(`\bvm-(\d+)-(?:disk-\d+|cloudinit|state)`)
+
+// CloneTarget is the VMID that a clone makes, by a line of its log: the task itself
+// carries the VMID of the source. It is 0 if the line does not say.
+func CloneTarget(line string, source int) int {
+	if strings.HasPrefix(line, "create full clone of ") || strings.HasPrefix(line, "create linked clone of ") {
+		return 0 // names a volume of the source
+	}
+	for _, m := range volumeShape.FindAllStringSubmatch(line, -1) {
+		if id, err := strconv.Atoi(m[1]); err == nil && id != source {
+			return id
+		}
+	}
+	return 0
+}

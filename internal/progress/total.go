@@ -1,0 +1,80 @@
+package progress
+
+// A Total counts rows.
+type Total struct {
+	All, Done, Failed, Active, Queued, Skipped int
+}
+
+// Total counts the rows of the given kinds, or all of them.
+func (b *Board) Total(of ...Kind) Total {
+	var t Total
+	for _, r := range b.Rows {
+		if len(of) > 0 && r.Kind != of[0] && (len(of) < 2 || r.Kind != of[1]) {
+			continue
+		}
+		t.All++
+		switch {
+		case r.Phase == Broken:
+			t.Failed++
+		case r.Phase == Skipped:
+			t.Skipped++
+		case r.Phase.Over():
+			t.Done++
+		case r.Active():
+			t.Active++
+		default:
+			t.Queued++
+		}
+	}
+	return t
+}
+
+// Left estimates how many seconds the VMs of the run still take, from those that are
+// done and from how many are worked on at the same time. ok is false before one VM
+// with each action that remains is done, and when no VM remains.
+func (b *Board) Left(now float64) (seconds float64, ok bool) {
+	type done struct {
+		n    int
+		took float64
+	}
+	finished := map[Action]*done{}
+	for _, r := range b.Rows {
+		if r.Kind == VM && (r.Phase == Ready || r.Phase == Done) {
+			d := finished[r.Action]
+			if d == nil {
+				d = &done{}
+				finished[r.Action] = d
+			}
+			d.n++
+			d.took += r.Elapsed(now)
+		}
+	}
+	work, longest := 0.0, 0.0
+	remain := 0
+	for _, r := range b.Rows {
+		if r.Kind != VM || r.Phase.Over() {
+			continue
+		}
+		d := finished[r.Action]
+		if d == nil {
+			return 0, false
+		}
+		rest := max(d.took/float64(d.n)-r.Elapsed(now), 0)
+		work += rest
+		longest = max(longest, rest)
+		remain++
+	}
+	if remain == 0 {
+		return 0, false
+	}
+	return max(work/float64(b.parallel(remain)), longest), true
+}
+
+// parallel is how many of the remaining VMs are worked on at the same time.
+func (b *Board) parallel(remain int) int {
+	n := b.most
+	if b.Plan.Parallel > 0 {
+		n = min(max(n, 1), b.Plan.Parallel)
+	}
+	return max(min(n, remain), 1)
+}

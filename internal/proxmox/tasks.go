@@ -1,0 +1,117 @@
+package proxmox
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// The limits of watching tasks.
+const (
+	taskTimeout = 5 * time.Second // of one request
+	logLines    = 500             // of a log at a time
+	emptyLists  = 3               // lists without a task after which each node is asked
+)
+
+// A RunningTask is a task of the cluster that runs or has ended.
+type RunningTask struct {
+	UPID string
+	Node string
+	Type string
+	VMID int    // 0 if it is not about one guest; of a clone, the source
+	Exit string // OK, WARNINGS: 1, or an error; empty while it runs
+}
+
+// Tasks reads the tasks of a cluster while a command runs. No request is sent twice, and
+// none takes longer than five seconds.
+type Tasks struct {
+	*client
+	nodes []string
+	empty int
+}
+
+// OpenTasks connects to a cluster. nodes are those whose tasks matter.
+func OpenTasks(ctx context.Context, c Config, nodes []string) (*Tasks, error) {
+	api, err := open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Tasks{client: api, nodes: nodes[:min(len(nodes), maxConcurrent)]}, nil
+}
+
+// Close closes the connections.
+func (t *Tasks) Close() { t.close() }
+
+// List returns the tasks that run, and those that ended lately. A token without
+// Sys.Audit sees no task in the list of the cluster, but its own in those of the nodes.
+func (t *Tasks) List(ctx context.Context) ([]RunningTask, error) {
+	if t.empty >= emptyLists {
+		return t.ofNodes(ctx)
+	}
+	found, err := t.list(ctx, "/cluster/tasks")
+	if err == nil && len(found) == 0 {
+		t.empty++
+	} else {
+		t.empty = 0
+	}
+	return found, err
+}
+
+func (t *Tasks) ofNodes(ctx context.Context) ([]RunningTask, error) {
+	lists, errs := make([][]RunningTask, len(t.nodes)), make([]error, len(t.nodes))
+	indices := make([]int, len(t.nodes))
+	for i := range indices {
+		indices[i] = i
+	}
+	concurrently(indices, func(i int) {
+		lists[i], errs[i] = t.list(ctx, "/nodes/"+url.PathEscape(t.nodes[i])+"/tasks?source=all&limit=100")
+	})
+	var out []RunningTask
+	for i := range lists {
+		if errs[i] != nil {
+			return out, errs[i]
+		}
+		out = append(out, lists[i]...)
+	}
+	return out, nil
+}
+
+func (t *Tasks) list(ctx context.Context, path string) ([]RunningTask, error) {
+	var tasks []task
+	if err := t.once(ctx, path, &tasks); err != nil {
+		return nil, err
+	}
+	out := make([]RunningTask, 0, len(tasks))
+	for _, k := range tasks {
+		r := RunningTask{UPID: k.UPID, Node: k.Node, Type: k.Type, VMID: vmidOf(string(k.ID))}
+		if k.End != 0 {
+			r.Exit = string(k.Status)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Log returns the lines of a task's log from a line on, the first of which is 0.
+func (t *Tasks) Log(ctx context.Context, of RunningTask, from int) ([]string, error) {
+	var lines []struct {
+		Text string `json:"t"`
+	}
+	path := fmt.Sprintf("/nodes/%s/tasks/%s/log?start=%d&limit=%d", url.PathEscape(of.Node), url.PathEscape(of.UPID), from, logLines)
+	if err := t.once(ctx, path, &lines); err != nil {
+		return nil, err
+	}
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l.Text
+	}
+	return out, nil
+}
+
+// once sends a request once.
+func (t *Tasks) once(ctx context.Context, path string, into any) error {
+	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), taskTimeout)
+	defer cancel()
+	return t.get(limited, path, into)
+}
