@@ -37,6 +37,23 @@ type UnitState struct {
 	Unreadable string // why it could not be read
 	Lineage    string // tells it from a state that another project or checkout began; empty if the source does not say
 	Resources  []Resource
+
+	// Outputs are the values of the unit's outputs, by name. Verdicts do not need them,
+	// and they may hold anything, so what the units of a run share does not have them.
+	Outputs map[string]json.RawMessage `json:"-"`
+}
+
+// outputs are those of a state, in every form that it has.
+type outputs map[string]struct {
+	Value json.RawMessage `json:"value"`
+}
+
+func (o outputs) values() map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	for name, output := range o {
+		out[name] = output.Value
+	}
+	return out
 }
 
 type module struct {
@@ -57,8 +74,10 @@ func ParseState(body []byte) (UnitState, error) {
 		Format    string          `json:"format_version"`
 		Encrypted json.RawMessage `json:"encrypted_data"`
 		Resources json.RawMessage `json:"resources"`
+		Outputs   json.RawMessage `json:"outputs"` // of a state file
 		Values    *struct {
-			Root module `json:"root_module"`
+			Root    module  `json:"root_module"`
+			Outputs outputs `json:"outputs"`
 		} `json:"values"`
 		Planned json.RawMessage `json:"planned_values"`
 	}
@@ -74,9 +93,9 @@ func ParseState(body []byte) (UnitState, error) {
 	case len(doc.Planned) > 0:
 		return stateOfPlan(body)
 	case doc.Values != nil:
-		return UnitState{Resources: collect(nil, doc.Values.Root)}, nil
+		return UnitState{Resources: collect(nil, doc.Values.Root), Outputs: doc.Values.Outputs.values()}, nil
 	case doc.Version == 4:
-		return stateFile(doc.Lineage, doc.Resources)
+		return stateFile(doc.Lineage, doc.Resources, doc.Outputs)
 	case doc.Format != "":
 		return UnitState{}, nil // an empty state has no values
 	case doc.Version != 0:
@@ -116,7 +135,8 @@ func stateOfPlan(body []byte) (UnitState, error) {
 	var doc struct {
 		Prior struct {
 			Values struct {
-				Root module `json:"root_module"`
+				Root    module  `json:"root_module"`
+				Outputs outputs `json:"outputs"`
 			} `json:"values"`
 		} `json:"prior_state"`
 		Changes []struct {
@@ -140,7 +160,8 @@ func stateOfPlan(body []byte) (UnitState, error) {
 	for _, c := range doc.Changes {
 		imported[c.Address] = c.Change.Importing != nil
 	}
-	out := UnitState{Resources: slices.DeleteFunc(collect(nil, doc.Prior.Values.Root), func(r Resource) bool { return imported[r.Address] })}
+	out := UnitState{Resources: slices.DeleteFunc(collect(nil, doc.Prior.Values.Root), func(r Resource) bool { return imported[r.Address] }),
+		Outputs: doc.Prior.Values.Outputs.values()}
 	known := map[string]*Resource{}
 	for i := range out.Resources {
 		known[out.Resources[i].Address] = &out.Resources[i]
@@ -161,8 +182,8 @@ func stateOfPlan(body []byte) (UnitState, error) {
 	return out, nil
 }
 
-// stateFile reads the resources of a state file.
-func stateFile(lineage string, body json.RawMessage) (UnitState, error) {
+// stateFile reads the resources and outputs of a state file.
+func stateFile(lineage string, body, values json.RawMessage) (UnitState, error) {
 	var list []struct {
 		Module    string `json:"module"`
 		Mode      string `json:"mode"`
@@ -180,7 +201,13 @@ func stateFile(lineage string, body json.RawMessage) (UnitState, error) {
 			return UnitState{}, fmt.Errorf("its resources cannot be read: %w", plain(err))
 		}
 	}
-	out := UnitState{Lineage: lineage}
+	var of outputs
+	if len(values) > 0 {
+		if err := json.Unmarshal(values, &of); err != nil {
+			return UnitState{}, fmt.Errorf("its outputs cannot be read: %w", plain(err))
+		}
+	}
+	out := UnitState{Lineage: lineage, Outputs: of.values()}
 	for _, r := range list {
 		for _, i := range r.Instances {
 			if r.Mode != "managed" || i.Deposed != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"stackgen/generator"
@@ -27,6 +28,20 @@ const (
 // from the plans that were read, else from the backends.
 func (s *Session) readStates(ctx context.Context) error {
 	units := append(s.Units(), s.otherUnits()...)
+	if err := s.readStateFiles(units); err != nil {
+		return err
+	}
+	var rest []guard.UnitID
+	for _, u := range units {
+		if _, known := s.State[u]; !known {
+			rest = append(rest, u)
+		}
+	}
+	return s.readBackends(ctx, rest)
+}
+
+// readStateFiles reads the states that the sources have files of.
+func (s *Session) readStateFiles(units []guard.UnitID) error {
 	files, err := s.unitFiles("state", s.sources.States, units, planJSON, localState)
 	if err != nil {
 		return err
@@ -42,13 +57,7 @@ func (s *Session) readStates(ctx context.Context) error {
 		}
 		s.State[u] = state
 	}
-	var rest []guard.UnitID
-	for _, u := range units {
-		if _, known := s.State[u]; !known {
-			rest = append(rest, u)
-		}
-	}
-	return s.readBackends(ctx, rest)
+	return nil
 }
 
 // ReadStates reads the state of some units: from the files of the sources where it
@@ -156,4 +165,26 @@ func (s *Session) addPlan(u guard.UnitID, name string, body []byte) error {
 	}
 	s.plans[u], s.State[u] = plan, state
 	return nil
+}
+
+// ReadOutputs reads the state of the VM units of some stacks, which has their outputs:
+// from the files of the sources, else from the backends, and never twice. For live
+// outputs it also reads the cluster.
+func (s *Session) ReadOutputs(ctx context.Context, stacks []string, live bool) (err error) {
+	if live {
+		if s.Inventory, err = ReadCluster(ctx, s.Project, s.sources); err != nil {
+			return err
+		}
+	}
+	if err := s.readStateFiles(append(s.Units(), s.otherUnits()...)); err != nil {
+		return err
+	}
+	var rest []guard.UnitID
+	for _, stack := range stacks {
+		u := guard.UnitID{Stack: stack, Unit: lock.UnitVM}
+		if _, known := s.State[u]; !known && slices.Contains(s.Units(), u) {
+			rest = append(rest, u)
+		}
+	}
+	return s.readBackends(ctx, rest)
 }
