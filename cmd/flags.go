@@ -19,9 +19,14 @@ func inventoryFlag() cli.Flag {
 func (e *env) judgeFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
 		inventoryFlag(),
-		&cli.StringSliceFlag{Name: "state", Usage: "read a unit's state from `STACK/UNIT=FILE`, or all states from a folder"},
+		stateFlag(),
 		e.verboseFlag(),
 	}, more...)
+}
+
+// stateFlag is for every command that reads states.
+func stateFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "state", Usage: "read a unit's state from `STACK/UNIT=FILE`, or all states from a folder"}
 }
 
 func planFlag() cli.Flag {

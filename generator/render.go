@@ -36,7 +36,6 @@ func Stack(s *schema.Stack, l *lock.Stack) ([]File, error) {
 	r.settings(s, l)
 	r.moves(s, l)
 	r.units(s, l)
-	r.registration(s, l)
 	sign(r.files)
 	return r.files, r.err
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stackgen/internal/lock"
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -166,6 +167,6 @@ func (u *unit) dependency(on string) []part {
 func naturalOrder(vms []*schema.VM) []*schema.VM {
 	out := make([]*schema.VM, len(vms))
 	copy(out, vms)
-	sortVMs(out)
+	slices.SortFunc(out, func(a, b *schema.VM) int { return natural.Compare(a.Key, b.Key) })
 	return out
 }

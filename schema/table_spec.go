@@ -56,6 +56,7 @@ var sharedFields = []Field{
 var stackFields = []Field{
 	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it."},
 	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is part of the VM's address in the state: to change it, list it under renamed."},
+	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Where `stackgen outputs` writes what other programs read."},
 	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply, when `stackgen resolve` has recorded that it does not exist any more."},
 	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that stackgen no longer manages and does not destroy. Their VMIDs stay reserved until `stackgen resolve` has seen that they are gone."},
 	{Key: "renamed", Type: Map, KeyIs: "key", Elem: &Field{Type: String, Format: "key"}, Doc: "Old key to new key of VMs that get another key. An old key is free again after the apply and `stackgen resolve`. A name from the naming pattern changes with the key."},
@@ -146,7 +147,6 @@ var classFields = []Field{
 	{Key: "placement", Type: Object, Short: "strategy", Fields: placementFields, Doc: "Placement of all VMs; the same as under `defaults`."},
 	{Key: "teacher", Type: Object, Fields: VMFields, Doc: "The teacher's VM; its key is `teacher`."},
 	{Key: "students", Type: Object, Ordinals: true, Fields: studentsFields, Doc: "The students' VMs."},
-	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Files to write in addition to the stack."},
 }
 
 var studentsFields = append([]Field{
@@ -162,5 +162,5 @@ var applyFields = []Field{
 }
 
 var outputsFields = []Field{
-	{Key: "registration", Type: String, Format: "registration", Doc: "A JSON file that lists the class's VMs, relative to the project."},
+	{Key: "registration", Type: String, Format: "registration", Doc: "A JSON file that lists the stack's VMs, relative to the project. The other formats are beside it. Without it, `registration/<stack>.json`, written only if the spec is named."},
 }

@@ -91,7 +91,7 @@ func (r *Rendering) compare() error {
 		Marker:  generator.IsOurs,
 		Owner:   p.Owner(func(path string) bool { return wanted[path] }),
 		Managed: r.managed,
-		Roots:   []string{"modules", "units", "stacks", "registration", "root.hcl"},
+		Roots:   []string{"modules", "units", "stacks", "root.hcl"},
 	})
 	if err != nil {
 		return err

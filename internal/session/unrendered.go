@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"stackgen/generator"
 	"stackgen/internal/disk"
@@ -74,7 +73,6 @@ func (s *Session) sameOnDisk(stack *schema.Stack) (bool, error) {
 	if err := errors.Join(err, failed); err != nil {
 		return false, fmt.Errorf("a defect of stackgen, please report it: %w", err)
 	}
-	own = slices.DeleteFunc(own, func(f generator.File) bool { return !strings.HasPrefix(f.Path, "stacks/") }) // an apply does not read the others
 	for i, f := range slices.Concat(own, shared) {
 		body, err := s.readRendered(f.Path)
 		switch {

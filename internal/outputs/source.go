@@ -1,0 +1,183 @@
+package outputs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/lock"
+	"stackgen/internal/natural"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// A Source is what is known of one stack.
+type Source struct {
+	Stack   *schema.Stack
+	Lock    *lock.Stack
+	Applied bool                       // the state of the VM unit has resources
+	Values  map[string]json.RawMessage // the outputs of the VM unit, by name
+	Live    map[string]Live            // what the cluster has, by key; nil if it was not read
+}
+
+// Live is what the cluster has of a VM.
+type Live struct {
+	Node      string   // empty if no guest is certainly the VM
+	Addresses []string // that its guest agent reports
+}
+
+// machine is an element of the output vms.
+type machine struct {
+	ID   *int    `json:"id"`
+	Name *string `json:"name"`
+	Node *string `json:"node"`
+	IPv4 *string `json:"ipv4"`
+	MAC  *string `json:"mac"`
+}
+
+// Read joins what is known of a stack. An error says which VMs it cannot tell anything
+// of, why, and what to do.
+func (s *Source) Read() (*Registration, error) {
+	machines, err := s.machines()
+	if err != nil {
+		return nil, err
+	}
+	meta, err := s.meta()
+	if err != nil {
+		return nil, err
+	}
+	r := &Registration{Stack: s.Stack.Name, spec: s.Stack.Spec, base: Base(s.Stack)}
+	if s.Stack.Kind == schema.KindClass {
+		r.Class = s.Stack.Name
+	}
+	var errs []error
+	for _, v := range s.Stack.VMs {
+		vm, err := newVM(s.Stack, v, machines[v.Key], meta[v.Key])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s/%s: %w", s.Stack.Name, v.Key, err))
+		}
+		r.VMs = append(r.VMs, vm)
+	}
+	if len(errs) == 0 && s.Live != nil {
+		errs = append(errs, s.takeLive(r))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(r.VMs, func(a, b VM) int { return natural.Compare(a.Key, b.Key) })
+	r.warn(s.Live != nil)
+	return r, r.twins()
+}
+
+// machines are the elements of the output vms, one for each VM of the lock.
+func (s *Source) machines() (map[string]machine, error) {
+	name := s.Stack.Name
+	if len(s.Stack.VMs) == 0 {
+		return nil, fmt.Errorf("%s has no outputs: its spec has no VM", name)
+	}
+	body := s.Values["vms"]
+	switch {
+	case len(body) == 0 && !s.Applied:
+		return nil, s.apply("%s has no outputs: it was never applied, or its state is empty; apply it, then run the same command again", name)
+	case len(body) == 0:
+		return nil, s.apply("the state of %s has VMs and no output vms; apply it again, then run the same command again", name)
+	}
+	var out map[string]machine
+	if err := json.Unmarshal(body, &out); err != nil {
+		return nil, s.apply("the output vms of %s is not that of the module of this stackgen; render, apply, then run the same command again", name)
+	}
+	var missing, others, foreign []string
+	entries := s.Lock.VMs.ByKey()
+	for _, v := range s.Stack.VMs {
+		m, ok := out[v.Key]
+		switch entry := entries[v.Key]; {
+		case !ok || m.ID == nil:
+			missing = append(missing, v.Key)
+		case entry != nil && entry.VMID != *m.ID:
+			others = append(others, fmt.Sprintf("%s (VMID %d; %d in the lock)", v.Key, *m.ID, entry.VMID))
+		}
+	}
+	for key := range out {
+		if entries[key] == nil {
+			foreign = append(foreign, key)
+		}
+	}
+	slices.SortFunc(foreign, natural.Compare)
+	slices.SortFunc(missing, natural.Compare)
+	switch {
+	case len(others) > 0:
+		return nil, s.preflight("%s: the outputs are those of other VMs: %s. It is the state of another spec, or the lock was changed", name, list(others))
+	case len(missing) == len(s.Stack.VMs) && len(foreign) > 0:
+		return nil, s.preflight("%s: the outputs are those of other VMs: %s, and none of its own. It is the state of another spec", name, list(foreign))
+	case len(missing) > 0:
+		return nil, s.apply("%s: no outputs of %s: not applied yet, or the apply failed; apply, then run the same command again", name, list(missing))
+	}
+	return out, nil
+}
+
+// meta is the output meta. A module without it, or without any, has none.
+func (s *Source) meta() (map[string]json.RawMessage, error) {
+	var out map[string]json.RawMessage
+	if body := s.Values["meta"]; len(body) > 0 {
+		if err := json.Unmarshal(body, &out); err != nil {
+			return nil, s.apply("the output meta of %s is not that of the module of this stackgen; render, apply, then run the same command again", s.Stack.Name)
+		}
+	}
+	return out, nil
+}
+
+// apply is an error that an apply resolves.
+func (s *Source) apply(format string, args ...any) error {
+	return fmt.Errorf(format+"\n  (cd %s && terragrunt stack run apply)", append(args, shell.Path("stacks/"+s.Stack.Name))...)
+}
+
+// preflight is an error that preflight explains.
+func (s *Source) preflight(format string, args ...any) error {
+	return fmt.Errorf(format+"\n  stackgen preflight %s", append(args, shell.Path(s.Stack.Spec))...)
+}
+
+// takeLive takes nodes and addresses from the cluster.
+func (s *Source) takeLive(r *Registration) error {
+	var absent, silent []string
+	for i := range r.VMs {
+		v := &r.VMs[i]
+		live := s.Live[v.Key]
+		if live.Node == "" {
+			absent = append(absent, v.Key)
+			continue
+		}
+		v.Node = live.Node
+		if err := v.check(); err != nil {
+			return fmt.Errorf("%s/%s: %w", r.Stack, v.Key, err)
+		}
+		switch now := firstIPv4(live.Addresses); {
+		case slices.Contains(live.Addresses, string(v.IPv4)):
+		case now != "":
+			v.IPv4 = optional(now)
+		case v.IPv4 != "" && !v.static:
+			silent = append(silent, v.Key)
+		}
+	}
+	slices.SortFunc(absent, natural.Compare)
+	slices.SortFunc(silent, natural.Compare)
+	if len(silent) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the address of %s is that of the last apply: no guest agent reports one now", r.Stack, list(silent)))
+	}
+	if len(absent) > 0 {
+		return s.preflight("%s: the cluster has no guest that is certainly %s", r.Stack, list(absent))
+	}
+	return nil
+}
+
+// listed bounds how many names a message has.
+const listed = 12
+
+// list is a list of names for a message.
+func list(names []string) string {
+	if more := len(names) - listed; more > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:listed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
