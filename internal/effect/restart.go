@@ -14,16 +14,11 @@ func (u Update) Interrupts() bool {
 
 // RefuseNeedless makes a harm of each update that restarts or stops a VM although nothing
 // needs that: the VM has the blocks already that an import could not read, and
-// agent.timeout is in no VM. settles are these attributes and blocks. Whatever else
-// restarts the VM, the spec asks for, and one restart does for both.
+// agent.timeout is in no VM. settles are these attributes and blocks; none of a VM that
+// was not imported. Whatever else restarts the VM, the spec asks for, and one restart does
+// for both.
 func RefuseNeedless(updates []Update, settles []string) []Update {
-	asked := func(u Update) bool {
-		top, _, _ := strings.Cut(u.Path, ".")
-		own := slices.ContainsFunc(schema.SettledRows(), func(r schema.Row) bool { return r.Attribute() == u.Path })
-		settled := slices.Contains(settles, top) && (u.Was == "" || own)
-		return u.Interrupts() && !settled && u.Effect != schema.Grow // a disk grows without a restart
-	}
-	if slices.ContainsFunc(updates, asked) {
+	if len(settles) == 0 || slices.ContainsFunc(updates, func(u Update) bool { return u.Interrupts() && u.asked(settles) }) {
 		return updates
 	}
 	out := slices.Clone(updates)
@@ -33,4 +28,19 @@ func RefuseNeedless(updates []Update, settles []string) []Update {
 		}
 	}
 	return out
+}
+
+// OnlySettles reports whether RefuseNeedless would refuse the restart that updates need,
+// if the spec permitted it.
+func OnlySettles(updates []Update, settles []string) bool {
+	return len(settles) > 0 && !slices.ContainsFunc(updates, func(u Update) bool { return NeedsRestart(u.Change) && u.asked(settles) })
+}
+
+// asked reports whether an update does more than to set what an import could not read.
+// A disk grows without a restart.
+func (u Update) asked(settles []string) bool {
+	top, _, _ := strings.Cut(u.Path, ".")
+	unread := slices.ContainsFunc(schema.SettledRows(), func(r schema.Row) bool { return r.Attribute() == u.Path && r.Unset == u.Was })
+	settled := slices.Contains(settles, top) && (u.Was == "" || unread)
+	return !settled && u.Effect != schema.Grow
 }

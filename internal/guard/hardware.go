@@ -51,7 +51,7 @@ func (s *subject) updates() {
 			s.Because("%s is %s in Proxmox VE: the first plan after the import makes it %s, with the other changes", a.Name(), a.Was, a.Is)
 		}
 	}
-	if s.next = effect.RefuseNeedless(vm.Updates(changes), s.Settles); len(differences)+len(s.next) > 0 {
+	if s.next = effect.RefuseNeedless(vm.Updates(changes), s.unread()); len(differences)+len(s.next) > 0 {
 		s.changes(vm, s.next, differences)
 	}
 	if !imported { // the ways to avoid a difference avoid what goes along with it
@@ -164,10 +164,10 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 		s.Steps = append(s.Steps, keepHarmed(s.match.VM, s.at.Spec, s.guest, updates)...)
 	}
 	if slices.Contains(harms, effect.Needless) {
-		s.Add(withoutRestart(s.at.Spec, s.line("restart: false")))
+		s.Add(withoutRestart(s.at.Spec, s.line("restart: false"), keepGrowing(s.match.VM, s.guest, updates)))
 	}
 	s.Steps = append(s.Steps, growFirst(s.match.VM, s.at.Spec, s.guest, updates, len(vm.Settling) > 0)...)
-	s.Steps = append(s.Steps, harmSteps(s.guest, updates, s.at.Spec, s.line)...)
+	s.Steps = append(s.Steps, harmSteps(s.guest, updates, s.unread(), s.at.Spec, s.line)...)
 	firstStep(s.Steps)
 }
 
@@ -235,7 +235,7 @@ func keepHarmed(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Up
 	vm := hardware.Read(g)
 	differences := slices.DeleteFunc(vm.Differences(v, func(string) bool { return false }), func(d hardware.Difference) bool {
 		return !slices.ContainsFunc(updates, func(u effect.Update) bool {
-			return u.Harm != "" && u.Harm != effect.Together && u.Key() == d.Field
+			return !slices.Contains([]effect.Harm{"", effect.Together, effect.Needless}, u.Harm) && u.Key() == d.Field
 		}) || d.Field == "disks" && len(detached(updates)) > 0 // the line is in another step
 	})
 	for i := range differences {

@@ -97,8 +97,9 @@ func harmsOf(updates []effect.Update) []effect.Harm {
 	return out
 }
 
-// harmSteps are the ways out of harms other than to keep the VM as it is.
-func harmSteps(g *cluster.Guest, updates []effect.Update, spec string, line func(string) string) []finding.Step {
+// harmSteps are the ways out of harms other than to keep the VM as it is. unread is what
+// an import could not read.
+func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec string, line func(string) string) []finding.Step {
 	f := &finding.Finding{}
 	permit := func(what string) {
 		// It would not help: no apply after it is without changes.
@@ -130,7 +131,9 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, spec string, line func
 			if u.Harm == effect.Together {
 				f.Next("or resize the disk yourself, then run preflight again", resizeDisk(g, u))
 			}
-			permit("or permit to stop it")
+			if u.Harm == effect.Stops || !effect.OnlySettles(updates, unread) {
+				permit("or permit to stop it")
+			}
 			f.Next("or shut it down before the apply", shutdown(g))
 		case effect.Repeats:
 			if entry := partOf(g, u.Path); entry != "" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
@@ -23,7 +24,9 @@ func (s *subject) settles() {
 		s.settled[s.Address] = all
 		return
 	}
-	if s.Kind == finding.Managed {
+	vm := s.effects()
+	asked := s.states[0].Cloned && slices.ContainsFunc(vm.Updates(changesOf(left)), effect.Update.Interrupts) // the spec asks for a restart
+	if s.Kind == finding.Managed && !asked {
 		s.Is(finding.Settling, "the next apply sets what only the provider knows")
 	}
 	for _, l := range left {
@@ -35,18 +38,44 @@ func (s *subject) settles() {
 		s.Reason += ", after its import file is removed"
 		s.Next("remove the import file", "stackgen import-blocks")
 	}
-	if vm := s.effects(); vm.Permits && vm.Running && s.importing() { // the apply before that one changes nothing
-		if harms := harmsOf(effect.RefuseNeedless(vm.Updates(changesOf(left)), s.Settles)); slices.Contains(harms, effect.Needless) {
+	if vm.Permits && vm.Running && s.importing() { // the apply before that one changes nothing
+		if harms := harmsOf(effect.RefuseNeedless(vm.Updates(changesOf(left)), s.unread())); slices.Contains(harms, effect.Needless) {
 			s.Reason += "; that apply is refused: it would restart the VM although no change of it needs that"
-			s.Add(withoutRestart(s.at.Spec, s.line("restart: false")))
+			s.Add(withoutRestart(s.at.Spec, s.line("restart: false"), ""))
 		}
 	}
 }
 
+// unread is what the next apply sets because an import could not read it. What the state
+// of a VM that was created lacks, its spec did not have before.
+func (s *subject) unread() []string {
+	if len(s.states) == 0 || s.states[0].Cloned {
+		return nil
+	}
+	return s.Settles
+}
+
 // withoutRestart is the step after which an apply sets what a VM has already, and does not
-// restart it. line is the line of the spec.
-func withoutRestart(spec, line string) finding.Step {
+// restart it. line is the line of the spec, and disks the one that keeps the disks of the
+// VM if one of them would grow: the provider does not grow it with that apply.
+func withoutRestart(spec, line, disks string) finding.Step {
+	if disks != "" {
+		return finding.Do("to set it without a restart, write into "+spec+", and restore `restart: true` and the disks after that apply", line, disks)
+	}
 	return finding.Do("to set it without a restart, write into "+spec+", and restore `restart: true` after that apply", line)
+}
+
+// keepGrowing is the line that keeps the disks of a VM, if an update would grow one.
+func keepGrowing(v *schema.VM, g *cluster.Guest, updates []effect.Update) string {
+	if !slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Effect == schema.Grow }) {
+		return ""
+	}
+	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {
+		if d.Field == "disks" && d.Line != "" {
+			return specLine(v, d.Line)
+		}
+	}
+	return ""
 }
 
 // migrateAttribute makes the provider migrate a VM whose node changes. The module sets it

@@ -47,9 +47,7 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 	if known != nil && known.Kind == finding.Settling && !(vm.Restarts && vm.Running) {
 		updates = settling(updates)
 	}
-	if known != nil {
-		updates = effect.RefuseNeedless(updates, known.Settles)
-	}
+	updates = effect.RefuseNeedless(updates, p.unread(c))
 	harms := harmsOf(updates)
 	if obstacles := p.in.Inventory.UpdateRights(spec, g, updates); len(obstacles) > 0 && len(harms) == 0 {
 		f := p.add(c)
@@ -67,7 +65,7 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 	switch {
 	case len(harms) > 0:
 		f.Is(finding.WouldHarm, strings.ReplaceAll(harmReason(harms), "an apply would", "the plan would"))
-		p.waysOut(f, g, spec, updates, c.Address)
+		p.waysOut(f, g, spec, updates, c)
 	case known != nil && known.Kind.Exists():
 		f.Kind = known.Kind
 	}
@@ -102,29 +100,43 @@ func (p *planJudge) spec(c *tfjson.ResourceChange) *schema.VM {
 
 // stateOf are the values of a VM that the last apply left, or nil for an import.
 func (p *planJudge) stateOf(c *tfjson.ResourceChange) effect.Values {
-	if c.Change.Importing != nil {
-		return nil
-	}
-	for _, r := range p.in.State[p.unit].Resources {
-		if r.Address == c.Address || r.Address == c.PreviousAddress {
-			return r.Values
-		}
+	if r := p.inState(c); r != nil {
+		return r.Values
 	}
 	return nil
 }
 
+// inState is a VM as the last apply left it, or nil for an import.
+func (p *planJudge) inState(c *tfjson.ResourceChange) *Resource {
+	all := p.in.State[p.unit].Resources
+	i := slices.IndexFunc(all, func(r Resource) bool { return r.Address == c.Address || r.Address == c.PreviousAddress })
+	if i < 0 || c.Change.Importing != nil {
+		return nil
+	}
+	return &all[i]
+}
+
+// unread is what a plan sets because an import could not read it.
+func (p *planJudge) unread(c *tfjson.ResourceChange) []string {
+	known, r := p.known(c), p.inState(c)
+	if known == nil || r == nil || r.Cloned {
+		return nil
+	}
+	return known.Settles
+}
+
 // waysOut are the steps of a harmful update.
-func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, updates []effect.Update, address string) {
+func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, updates []effect.Update, c *tfjson.ResourceChange) {
 	if v == nil {
 		f.Next(renderAndPlan, "stackgen render")
 		return
 	}
-	f.Steps = append(f.Steps, detachedSteps(v, p.lock.Spec, g, updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, address))...)
+	f.Steps = append(f.Steps, detachedSteps(v, p.lock.Spec, g, updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
 	f.Steps = append(f.Steps, keepHarmed(v, p.lock.Spec, g, updates)...)
 	if slices.Contains(harmsOf(updates), effect.Needless) {
-		f.Add(withoutRestart(p.lock.Spec, specLine(v, "restart: false")))
+		f.Add(withoutRestart(p.lock.Spec, specLine(v, "restart: false"), keepGrowing(v, g, updates)))
 	}
 	f.Steps = append(f.Steps, growFirst(v, p.lock.Spec, g, updates, false)...)
-	f.Steps = append(f.Steps, harmSteps(g, updates, p.lock.Spec, func(text string) string { return specLine(v, text) })...)
+	f.Steps = append(f.Steps, harmSteps(g, updates, p.unread(c), p.lock.Spec, func(text string) string { return specLine(v, text) })...)
 	firstStep(f.Steps)
 }

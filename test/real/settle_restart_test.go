@@ -1,6 +1,7 @@
 package real
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,7 @@ import (
 // TestRestartAfterImportIsNamed loses the state of running VMs whose spec says the
 // provider's defaults. The apply after the import would restart those with
 // `restart: true`, for nothing: preflight and the guard refuse that, the printed step
-// prevents it, and a change that needs a restart asks for it.
+// prevents it, also where a disk grows, and a change that needs a restart asks for it.
 func TestRestartAfterImportIsNamed(t *testing.T) {
 	spec := `apiVersion: stackgen/v1
 kind: Stack
@@ -20,6 +21,7 @@ vms:
   a: {restart: true}
   b: {restart: true}
   c: {}
+  d: {restart: true, disks: [{interface: scsi0, size: 8, datastore: shared}]}
 `
 	p := newProject(t, map[string]string{"specs/live.yaml": spec})
 	sim := p.simulate()
@@ -38,26 +40,34 @@ vms:
 	p.remove(".state")
 	p.step(0, "import-blocks")
 	apply()
+	grown := strings.Replace(spec, "size: 8", "size: 9", 1)
+	p.write("specs/live.yaml", grown)
+	p.render()
 	p.step(0, "preflight", "after its import file is removed; that apply is refused")
+	const kept = "disks: [{interface: scsi0, datastore: shared, size: 8, format: raw}]"
 	const refused = "would restart it although no change of the VM needs that"
 	p.step(3, "import-blocks", refused)
-	p.step(3, "preflight", refused, "to set it without a restart", "restart: false  # vms.a", "restart: false  # vms.b")
+	p.step(3, "preflight", refused, "to set it without a restart", "restart: false  # vms.a", "restart: false  # vms.b",
+		"restore `restart: true` and the disks after that apply", "restart: false  # vms.d", kept+"  # vms.d")
 
 	edited := strings.Replace(spec, "a: {restart: true}", "a: {restart: false}", 1)
+	edited = strings.Replace(edited, "d: {restart: true, disks: [{interface: scsi0, size: 8, datastore: shared}]}", "d: {restart: false, "+kept+"}", 1)
 	p.write("specs/live.yaml", strings.Replace(edited, "b: {restart: true}", "b: {restart: true, memory: 3072}", 1))
 	p.render()
 	p.step(0, "preflight", "the plan will change 1 VM")
 	output, tasks := apply()
 	p.contains(output, "stops the VM hard and starts it again: no agent answers")
-	if got := strings.Join(tasks, "\n"); !strings.Contains(got, "/qemu/301/status/stop") || strings.Contains(got, "/qemu/300/") || strings.Contains(got, "/qemu/302/") {
+	if got := strings.Join(tasks, "\n"); !strings.Contains(got, "/qemu/301/status/stop") || strings.Contains(got, "/qemu/300/") || strings.Contains(got, "/qemu/302/") || strings.Contains(got, "/qemu/303/") {
 		t.Errorf("the apply did %q, want a hard stop of VM 301 only", tasks)
 	}
 
-	spec = strings.Replace(spec, "b: {restart: true}", "b: {restart: true, memory: 3072}", 1)
-	p.write("specs/live.yaml", spec)
+	p.write("specs/live.yaml", strings.Replace(grown, "b: {restart: true}", "b: {restart: true, memory: 3072}", 1))
 	p.render()
 	if _, tasks := apply(); len(tasks) > 0 {
-		t.Errorf("`restart: true` was restored, and the apply did %q", tasks)
+		t.Errorf("`restart: true` and the disk were restored, and the apply did %q", tasks)
 	}
-	p.step(0, "preflight", "safe to apply (3 managed)")
+	p.step(0, "preflight", "safe to apply (4 managed)")
+	if got := fmt.Sprint(config(t, sim, 303)["scsi0"]); !strings.Contains(got, "size=9G") {
+		t.Errorf("the disk has not grown: %s", got)
+	}
 }
