@@ -111,7 +111,7 @@ type Config struct {
 	MACs    []string `json:"macs,omitempty"`    // net0 first, upper case
 	Created int64    `json:"created,omitempty"` // ctime in meta, seconds since 1970
 	Agent   string   `json:"agent,omitempty"`   // AgentAnswers or AgentSilent; empty if the agent was not queried
-	Address []string `json:"address,omitempty"` // reported by the agent, without loopback and link-local addresses
+	Address []string `json:"address,omitempty"` // reported by the agent, those of network devices first, without loopback and link-local ones
 	Disks   []string `json:"disks,omitempty"`   // such as scsi0=local-lvm:vm-100-disk-0,size=32G
 
 	Password bool `json:"password,omitempty"` // cloud-init sets a password; its value cannot be read

@@ -181,9 +181,8 @@ func readJSONList(d *json.Decoder, object bool) (*yaml.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if object && len(out.Content)%2 == 0 && n.Tag == "!unsafe" {
-			n.Tag = "!!str" // the tag of the whole value is enough, and keys cannot have it
-			out.Tag = "!unsafe"
+		if object && len(out.Content)%2 == 0 {
+			n.Tag = "!!str" // Ansible does not evaluate keys
 		}
 		out.Content = append(out.Content, n)
 	}

@@ -156,6 +156,15 @@ func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 		return
 	}
 	g.Config.Agent = cluster.AgentSilent
+	// A guest may have bridges and tunnels in any order. The addresses of its network
+	// devices come first.
+	device := func(mac string) int {
+		if i := slices.Index(g.Config.MACs, strings.ToUpper(mac)); i >= 0 {
+			return i
+		}
+		return len(g.Config.MACs)
+	}
+	slices.SortStableFunc(found.Result, func(a, b agentInterface) int { return device(a.MAC) - device(b.MAC) })
 	for _, i := range found.Result {
 		for _, a := range i.Addresses {
 			if ip, err := netip.ParseAddr(a.Address); err == nil && ip.IsGlobalUnicast() {

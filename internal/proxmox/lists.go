@@ -139,11 +139,14 @@ type version struct {
 
 // interfaces is the response of agent/network-get-interfaces.
 type interfaces struct {
-	Result []struct {
-		Addresses []struct {
-			Address string `json:"ip-address"`
-		} `json:"ip-addresses"`
-	} `json:"result"`
+	Result []agentInterface `json:"result"`
+}
+
+type agentInterface struct {
+	MAC       string `json:"hardware-address"`
+	Addresses []struct {
+		Address string `json:"ip-address"`
+	} `json:"ip-addresses"`
 }
 
 // splitTags splits the tags of a guest.

@@ -96,6 +96,25 @@ func TestSilentAgents(t *testing.T) {
 	}
 }
 
+// TestAddressesOfDevicesFirst: a guest lists its bridges before its network device.
+func TestAddressesOfDevicesFirst(t *testing.T) {
+	seed := smallCluster(t)
+	g := seed.Guests[2]
+	g.Running, g.Started, g.Agent.Mode = true, time.Now().Add(-time.Hour), "present"
+	g.Agent.Interfaces = []pvesim.AgentInterface{
+		{Name: "docker0", MAC: "02:42:00:00:00:01", Addresses: []string{"172.17.0.1/16"}},
+		{Name: "eth1", MAC: "bc:24:11:00:00:0b", Addresses: []string{"10.1.0.7/24"}},
+		{Name: "eth0", MAC: "bc:24:11:00:00:0a", Addresses: []string{"fe80::1/64", "10.0.0.7/24", "fd00::7/64"}},
+	}
+	g.Config["net0"], g.Config["net1"] = "virtio=BC:24:11:00:00:0A,bridge=vmbr0", "virtio=BC:24:11:00:00:0B,bridge=vmbr0"
+	s := start(t, pvesim.Options{Seed: seed})
+	inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{123}})
+	const want = "10.0.0.7 fd00::7 10.1.0.7 172.17.0.1"
+	if got := strings.Join(inv.Guest(123).Config.Address, " "); got != want {
+		t.Errorf("addresses %s, want %s", got, want)
+	}
+}
+
 func TestLaggingLists(t *testing.T) {
 	seed := smallCluster(t)
 	for _, g := range seed.Guests {

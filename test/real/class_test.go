@@ -1,7 +1,9 @@
 package real
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -79,6 +81,43 @@ func (c *classroom) placed(stack string, first, last, count int) {
 	}
 }
 
+// registered writes the outputs of a class, and returns its registration by key. It
+// fails unless it has all VMs of the lock, with their VMIDs and with addresses.
+func (c *classroom) registered(command, says string) map[string]registered {
+	c.Helper()
+	c.step(0, command, says)
+	var doc struct {
+		Class string
+		VMs   []registered
+	}
+	check(c.T, json.Unmarshal([]byte(c.read("registration/"+c.stack+".json")), &doc))
+	out := map[string]registered{}
+	for _, v := range doc.VMs {
+		out[v.Key] = v
+	}
+	live := 0
+	for _, v := range c.vms(c.stack) {
+		if v.Value.Status != lock.Live {
+			continue
+		}
+		live++
+		got := out[v.Key]
+		if got.VMID != v.Value.VMID || got.IPv4 == "" || got.Ordinal != v.Value.Seat || got.Name != c.stack+"-"+v.Key {
+			c.Errorf("%s: %+v of %s, which has VMID %d", command, got, v.Key, v.Value.VMID)
+		}
+	}
+	if doc.Class != c.stack || len(doc.VMs) != live {
+		c.Errorf("%s: class %q with %d VMs, want %d", command, doc.Class, len(doc.VMs), live)
+	}
+	return out
+}
+
+// registered is what the test reads of a registration.
+type registered struct {
+	Key, Name, Node, IPv4, MAC string
+	Ordinal, VMID              int
+}
+
 // TestClass takes specs/cs101.yaml from nothing in the lock to 21 VMs: the template by its
 // name, the clone mode and the nodes are decided by resolve. Then a student leaves, one
 // joins, and the students get a roster, which is sorted: only the VMs of these two are
@@ -91,6 +130,28 @@ func TestClass(t *testing.T) {
 	c.sim = c.simulate()
 	c.apply()
 	c.placed("cs101", 23400, 23499, 21)
+
+	// The outputs of the state are those of the cluster, until somebody migrates a VM that
+	// then gets another address.
+	before := c.registered("outputs", "wrote the outputs of 1 stack, 21 VMs (cs101): 5 files written, 0 unchanged")
+	c.registered("outputs --live", ": 0 files written, 5 unchanged")
+	var student *pvesim.Guest
+	home := before["student3"].Node
+	c.sim.Change(func(s *pvesim.Seed) {
+		student = s.Guests[slices.IndexFunc(s.Guests, func(g *pvesim.Guest) bool { return g.VMID == 23403 })]
+		student.Node = map[string]string{"pve1": "pve2", "pve2": "pve1"}[home]
+		student.Agent.Interfaces = []pvesim.AgentInterface{{Name: "docker0", MAC: "02:42:00:00:00:01", Addresses: []string{"172.17.0.1/16"}},
+			{Name: "eth0", MAC: before["student3"].MAC, Addresses: []string{"192.0.2.250/24"}}}
+	})
+	after := c.registered("outputs --live", ": 5 files written")
+	if got := after["student3"]; got.Node == home || got.IPv4 != "192.0.2.250" {
+		t.Errorf("student3 is %+v", got)
+	}
+	c.sim.Change(func(*pvesim.Seed) { student.Node, student.Agent.Interfaces = home, nil })
+	if again := c.registered("outputs", ": 5 files written"); !maps.Equal(again, before) {
+		t.Errorf("the outputs are %v, want %v", again, before)
+	}
+	c.step(0, "render --check", "up to date")
 	c.step(0, "resolve")
 	c.apply()
 	c.touched()
