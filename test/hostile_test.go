@@ -46,6 +46,14 @@ func TestHostileText(t *testing.T) {
 	said(t, 3, "guard", "lab/proxmox-vm", "--inventory", "inv.json", "--state", "state", "--", "apply")
 	said(t, 0, "snapshot", "--inventory", "inv.json", "--format", "text")
 	said(t, 0, "snapshot", "--inventory", "inv.json")
+	const outputs = `{"version":4,"lineage":"x","resources":[],"outputs":{"meta":{"value":{"web01":META}},"vms":{"value":VMS}}}`
+	const text, own = `"a\n::error::x\u001b[31m\u009b\u202e"`, `"web02":{"id":2101,"name":"b","node":"pve1"},"web01":{"id":2100,"name":"a","node":"pve1"`
+	for vms, want := range map[string]int{`{` + own + `}}`: 0, `{` + own + `,"ipv4":` + text + `}}`: 1, `{` + text + `:{"id":1}}`: 1, text: 1} {
+		writeFile(t, "state/lab/proxmox-vm/tofu.tfstate", strings.NewReplacer("META", `{`+text+`:`+text+`}`, "VMS", vms).Replace(outputs))
+		for _, format := range []string{"json", "csv", "ansible", "ssh", "hosts"} {
+			said(t, want, "outputs", "--state", "state", "--format", format)
+		}
+	}
 	said(t, 1, "adopt", "x\x1b[31m=1\u202e")
 	said(t, 1, "no\x1b[31mcommand")
 

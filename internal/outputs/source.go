@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/internal/lock"
@@ -101,6 +102,9 @@ func (s *Source) machines() (map[string]machine, error) {
 	}
 	for key := range out {
 		if entries[key] == nil {
+			if ok, _ := schema.Matches("key", key); !ok {
+				key = strconv.Quote(key)
+			}
 			foreign = append(foreign, key)
 		}
 	}
