@@ -8,17 +8,24 @@ require (
 	github.com/hashicorp/hcl/v2 v2.24.0
 	github.com/hashicorp/terraform-json v0.29.0
 	github.com/luthermonson/go-proxmox v0.8.0
+	github.com/mattn/go-runewidth v0.0.27
 	github.com/mattn/go-shellwords v1.0.16
 	github.com/miekg/dns v1.1.68
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/shirou/gopsutil/v4 v4.26.10
+	github.com/vbauerster/cupwriter v0.0.4
+	github.com/vbauerster/mpb/v8 v8.15.2
 	github.com/zclconf/go-cty v1.17.0
+	golang.org/x/sys v0.48.0
 	golang.org/x/text v0.31.0
 	gopkg.in/yaml.v3 v3.0.1
 )
 
 require (
+	github.com/VividCortex/ewma v1.2.0 // indirect
+	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
 	github.com/buger/goterm v1.0.4 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/diskfs/go-diskfs v1.9.3 // indirect
 	github.com/djherbis/times v1.6.0 // indirect
 	github.com/ebitengine/purego v0.11.2 // indirect
@@ -32,7 +39,6 @@ require (
 	github.com/tklauser/numcpus v0.12.0 // indirect
 	github.com/yusufpapurcu/wmi v1.2.4 // indirect
 	golang.org/x/net v0.46.0 // indirect
-	golang.org/x/sys v0.48.0 // indirect
 )
 
 require (

@@ -147,6 +147,9 @@ func (o *objects) trouble(about progress.Target, t progress.Trouble, at float64)
 		}
 		f.Next = append(f.Next, next)
 	}
+	if t.Again != "" {
+		f.Next = append(f.Next, step{What: "continue", Lines: []string{t.Again}})
+	}
 	write(o, f)
 }
 

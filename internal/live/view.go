@@ -106,8 +106,8 @@ func (v *View) Event(e progress.Event) {
 	}
 	e.At = v.at()
 	known := len(v.board.Errors)
-	if r, phase := v.board.Add(e); r != nil {
-		v.show.changed(v.board, r, phase, e.At)
+	for _, c := range v.board.Add(e) {
+		v.show.changed(v.board, c.Row, c.Phase, e.At)
 	}
 	for _, failed := range v.board.Errors[known:] {
 		v.show.failed(v.board, failed, e.At)
@@ -127,17 +127,25 @@ func (v *View) Note(text string) {
 // says why the run ended early, and is empty otherwise. A second call does nothing. It
 // returns the first error of the output.
 func (v *View) End(exit int, reason string) error {
+	at, first := v.finish()
+	if !first {
+		return nil
+	}
+	return v.show.end(v.board, exit, reason, at) // which waits for a frame, and that for the lock
+}
+
+func (v *View) finish() (at float64, first bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.done {
-		return nil
+		return 0, false
 	}
 	v.done = true
-	at := v.at()
+	at = v.at()
 	for _, r := range v.board.Finish(at) {
 		v.show.changed(v.board, r, true, at)
 	}
-	return v.show.end(v.board, exit, reason, at)
+	return at, true
 }
 
 // Board is the state of the run. It must be called after End.

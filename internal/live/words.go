@@ -136,8 +136,12 @@ func summary(b *progress.Board, exit int, reason string, at float64) string {
 		word = "not done"
 	}
 	fmt.Fprintf(&out, "%s %s after %s: %s\n", b.Plan.Command, word, duration(at), totals(b))
-	for _, t := range troubles(b) {
-		out.WriteString(details(t))
+	groups := progress.Group(troubles(b))
+	for _, g := range groups {
+		out.WriteString(details(g))
+	}
+	if b.Plan.Again != "" && (len(groups) > 0 || b.Total().Skipped > 0) {
+		fmt.Fprintf(&out, "  then continue; what is done stays as it is:\n    %s\n", b.Plan.Again)
 	}
 	return out.String()
 }
@@ -156,17 +160,35 @@ func troubles(b *progress.Board) []progress.Trouble {
 	return out
 }
 
-// details are a trouble with its steps and the message of the tool.
-func details(t progress.Trouble) string {
+// few is how many rows of a group are named in its message.
+const few = 3
+
+// details are troubles that are alike: which, what to do, and the message of the tool.
+func details(g progress.Alike) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "  %s\n", t)
-	for _, s := range t.Next {
-		fmt.Fprintf(&out, "    %s:\n", s.What)
+	fmt.Fprintf(&out, "  %s\n", g.What())
+	if len(g) > 1 {
+		var names []string
+		for _, t := range g[:min(len(g), few)] {
+			names = append(names, t.Item.Name())
+		}
+		if n := len(g) - few; n > 0 {
+			names = append(names, fmt.Sprintf("%d more", n))
+		}
+		fmt.Fprintf(&out, "    %s\n", and(names))
+	}
+	for _, s := range g.Next() {
+		colon := ""
+		if len(s.Lines) > 0 {
+			colon = ":"
+		}
+		fmt.Fprintf(&out, "    %s%s\n", s.What, colon)
 		for _, l := range s.Lines {
 			fmt.Fprintf(&out, "      %s\n", l)
 		}
 	}
-	if text := strings.TrimSpace(t.Text); text != "" && t.Why != "" {
+	text := strings.TrimSpace(g[0].Text)
+	if rest, more := strings.CutPrefix(text, firstLine(text)); g[0].Why != "" || more && rest != "" {
 		fmt.Fprintf(&out, "    message: %s\n", strings.ReplaceAll(text, "\n", "\n      "))
 	}
 	return out.String()

@@ -44,15 +44,14 @@ type Board struct {
 	Rows   []*Row
 	Errors []UnitError // of units
 
-	index  map[Target]*Row // by kind, stack and key
-	vmids  map[int]*Row
-	counts map[Target]Counts // by unit
-	most   int               // VMs that were active at the same time
+	index map[Target]*Row // by kind, stack and key
+	vmids map[int]*Row
+	most  int // VMs that were active at the same time
 }
 
 // NewBoard is the board of a run in which nothing has happened.
 func NewBoard(p Plan) *Board {
-	b := &Board{Plan: p, index: map[Target]*Row{}, vmids: map[int]*Row{}, counts: map[Target]Counts{}}
+	b := &Board{Plan: p, index: map[Target]*Row{}, vmids: map[int]*Row{}}
 	for _, item := range p.Items {
 		b.add(item)
 	}
@@ -83,47 +82,60 @@ func (b *Board) Row(t Target) *Row {
 	return b.index[t.id()]
 }
 
-// Add makes an event part of the board. It returns the row that it changed, or nil, and
-// whether the phase of the row is another one now. Events may come late, twice, in
-// another order, or not at all: a row that is over changes only by its failure.
-func (b *Board) Add(e Event) (changed *Row, phase bool) {
+// A Changed is a row that an event changed, and whether its phase is another one now.
+type Changed struct {
+	*Row
+	Phase bool
+}
+
+// Add makes an event part of the board, and returns the rows that it changed. Events
+// may come late, twice, in another order, or not at all: a row that is over changes
+// only by its failure.
+func (b *Board) Add(e Event) []Changed {
 	switch {
 	case e.Type == Summary:
-		b.counts[e.Target] = e.Counts
-		return nil, false
+		return b.imported(e)
 	case e.Kind == Unit:
-		return nil, b.addError(e)
+		b.addError(e)
+		return nil
 	}
 	r := b.Row(e.Target)
 	if r == nil && e.Type != Worked && e.Type != Problem {
 		r = b.add(Item{Target: e.Target, Action: e.Action}) // the plan does not have it
 	}
 	if r == nil {
-		if e.Type == Problem {
-			b.addError(e)
-		}
-		return nil, false
+		b.addError(e)
+		return nil
 	}
 	before := *r
 	r.add(e)
 	b.most = max(b.most, b.activeVMs())
-	return changedRow(r, before)
+	if *r == before {
+		return nil
+	}
+	return []Changed{{r, r.Phase != before.Phase}}
 }
 
-func changedRow(r *Row, before Row) (*Row, bool) {
-	if *r == before {
-		return nil, false
+// imported ends the imports of a unit whose apply is complete: OpenTofu reports none of
+// them on its own.
+func (b *Board) imported(e Event) []Changed {
+	var out []Changed
+	for _, r := range b.Rows {
+		if e.Counts.Operation == "apply" && r.Action == Import && r.Stack == e.Stack && r.Unit == e.Unit && !r.Phase.Over() {
+			r.begin(e.At)
+			r.over(Done, e.At)
+			out = append(out, Changed{r, true})
+		}
 	}
-	return r, r.Phase != before.Phase
+	return out
 }
 
 // addError records an error of a unit, once.
-func (b *Board) addError(e Event) bool {
+func (b *Board) addError(e Event) {
 	u := UnitError{Target: e.Target, Text: e.Text}
 	if e.Type == Problem && !slices.Contains(b.Errors, u) {
 		b.Errors = append(b.Errors, u)
 	}
-	return false
 }
 
 func (b *Board) activeVMs() int {
@@ -164,7 +176,7 @@ func (r *Row) add(e Event) {
 // problem adds what the tool says about an error. It may repeat that of the task.
 func (r *Row) problem(text string) {
 	switch {
-	case r.Error == "", r.fromTask && strings.Contains(text, r.Error):
+	case r.Error == "", r.fromTask && strings.Contains(unwrapped(text), unwrapped(r.Error)):
 		r.Error = text
 	case !strings.Contains(r.Error, text):
 		r.Error += "\n" + text

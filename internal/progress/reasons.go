@@ -1,4 +1,81 @@
 package progress
 
-// reason finds why an action failed, and what to do about it.
-func reason(*Trouble, Item, string) {}
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/shell"
+)
+
+// A cause is a message of the provider, of Proxmox VE or of OpenTofu, with what it
+// means and what to do about it. Words are replaced in why, what and lines: $1 by what
+// the pattern caught, {vmid}, {node}, {key} and {stack} by those of the row. A line
+// that needs what is not known is left out. What says where a line runs if it does not
+// run in the project's folder.
+type cause struct {
+	kind    Kind // only for rows of this kind; empty for all
+	pattern *regexp.Regexp
+	why     string
+	what    string
+	lines   []string
+}
+
+// reason adds the first cause that fits a message.
+func reason(t *Trouble, item Item, text string) {
+	for i := range causes {
+		c := &causes[i]
+		if c.kind != "" && c.kind != item.Kind {
+			continue
+		}
+		m := c.pattern.FindStringSubmatch(text)
+		if m == nil || !fits(c, item, m) {
+			continue
+		}
+		t.Why, _ = filled(c.why, item, m, func(s string) string { return s })
+		what, _ := filled(c.what, item, m, func(s string) string { return s })
+		var lines []string
+		for _, l := range c.lines {
+			if line, ok := filled(l, item, m, shell.Word); ok {
+				lines = append(lines, line)
+			}
+		}
+		t.Next = append(t.Next, finding.Do(what, lines...))
+		return
+	}
+}
+
+// fits reports whether a cause about another VM than the row's is one: a missing
+// configuration of the VM itself is not that of its template.
+func fits(c *cause, item Item, m []string) bool {
+	if !strings.Contains(c.why, "template $1") {
+		return true
+	}
+	return m[1] != strconv.Itoa(item.VMID)
+}
+
+// filled replaces the words of a text. ok is false if one of them is not known.
+func filled(text string, item Item, m []string, quote func(string) string) (out string, ok bool) {
+	ok = true
+	values := map[string]string{"{key}": item.Key, "{stack}": item.Stack, "{node}": item.Node, "{vmid}": ""}
+	if item.VMID != 0 {
+		values["{vmid}"] = strconv.Itoa(item.VMID)
+	}
+	out = word.ReplaceAllStringFunc(text, func(w string) string {
+		value := values[w]
+		if n, err := strconv.Atoi(strings.TrimPrefix(w, "$")); err == nil && n < len(m) {
+			value = m[n]
+		}
+		if value == "" {
+			ok = false
+			return "?"
+		}
+		return quote(value)
+	})
+	return out, ok
+}
+
+var word = regexp.MustCompile(`\$\d|\{(?:key|stack|node|vmid)\}`)
+
+func is(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + pattern) }

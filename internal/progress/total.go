@@ -31,7 +31,8 @@ func (b *Board) Total(of ...Kind) Total {
 
 // Left estimates how many seconds the VMs of the run still take, from those that are
 // done and from how many are worked on at the same time. ok is false before one VM
-// with each action that remains is done, and when no VM remains.
+// with each action that remains is done, when no VM remains, and when all that remain
+// take longer than the others did.
 func (b *Board) Left(now float64) (seconds float64, ok bool) {
 	type done struct {
 		n    int
@@ -64,7 +65,7 @@ func (b *Board) Left(now float64) (seconds float64, ok bool) {
 		longest = max(longest, rest)
 		remain++
 	}
-	if remain == 0 {
+	if longest == 0 { // none remains, or all take longer than the others did
 		return 0, false
 	}
 	return max(work/float64(b.parallel(remain)), longest), true

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -14,6 +15,9 @@ type Trouble struct {
 	Why  string // empty if the text is unknown
 	Next []finding.Step
 	Text string
+
+	Item  Item
+	Again string // the command that continues the run
 }
 
 // String is the trouble in one line.
@@ -21,12 +25,18 @@ func (t Trouble) String() string {
 	if t.Why != "" {
 		return t.What + ": " + t.Why
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(t.Text), "\n")
-	if first == "" {
+	text := []rune(unwrapped(t.Text))
+	if len(text) == 0 {
 		return t.What
 	}
-	return t.What + ": " + first
+	if len(text) > shortText {
+		text = append(text[:shortText], []rune("...")...)
+	}
+	return t.What + ": " + string(text)
 }
+
+// shortText is how much of a message without a known reason is on the first line.
+const shortText = 200
 
 // Name is what people call a target: VM web01 (VMID 2101, node pve2).
 func (t Target) Name() string {
@@ -65,13 +75,57 @@ func (b *Board) Trouble(r *Row) Trouble {
 // Explain translates the message of a tool about an item. again is the command that
 // was run, as it can be pasted.
 func Explain(item Item, text, again string) Trouble {
-	t := Trouble{What: item.Name() + " " + notDone[item.Action], Text: text}
+	t := Trouble{What: item.Name() + " " + notDone[item.Action], Text: text, Item: item, Again: again}
 	if item.Kind == Unit {
 		t.What = item.Name() + " failed"
 	}
 	reason(&t, item, unwrapped(text))
-	t.Next = append(t.Next, finding.Do("then continue: what is done stays as it is", again))
 	return t
+}
+
+// Alike are troubles that have the same reason and what did not happen.
+type Alike []Trouble
+
+// Group puts troubles that are alike together, in the order of the first of each.
+func Group(ts []Trouble) []Alike {
+	var out []Alike
+	for _, t := range ts {
+		i := slices.IndexFunc(out, func(a Alike) bool {
+			f := a[0]
+			return t.Why != "" && f.Why == t.Why && f.Item.Kind == t.Item.Kind && f.Item.Action == t.Item.Action
+		})
+		if i < 0 {
+			out = append(out, Alike{t})
+			continue
+		}
+		out[i] = append(out[i], t)
+	}
+	return out
+}
+
+// What is what did not happen to all of them.
+func (a Alike) What() string {
+	first := a[0]
+	if len(a) == 1 {
+		return first.String()
+	}
+	noun := map[Kind]string{VM: "VMs", Pool: "pools", Record: "records", Unit: "units"}[first.Item.Kind]
+	not := strings.Replace(notDone[first.Item.Action], "was ", "were ", 1)
+	if not == "" {
+		not = "failed"
+	}
+	return fmt.Sprintf("%d %s %s: %s", len(a), noun, not, first.Why)
+}
+
+// Next are the steps for all of them, each with the lines of all.
+func (a Alike) Next() []finding.Step {
+	var all finding.Finding
+	for _, t := range a {
+		for _, s := range t.Next {
+			all.Add(s)
+		}
+	}
+	return all.Steps
 }
 
 // unwrapped is a message on one line: the provider breaks lines anywhere.

@@ -1,0 +1,193 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"stackgen/internal/progress"
+	"stackgen/internal/report"
+)
+
+// long is how many seconds a record or a pool may take before it is shown.
+const long = 2
+
+// shown are the rows of a board that fit into so many lines, in the order of the plan,
+// and a line that says how many rows are missing. All VMs are shown where there is
+// room; otherwise those that are active or have failed, and then those of them that
+// fit: what is active counts more. Records and pools are shown if they fail or take
+// long.
+func shown(b *progress.Board, at float64, lines int) (list []*progress.Row, more string) {
+	var all, some, active []*progress.Row
+	for _, r := range b.Rows {
+		busy := r.Active() && (r.Kind == progress.VM || r.Elapsed(at) >= long)
+		if r.Kind == progress.VM {
+			all = append(all, r)
+		} else if busy || r.Phase == progress.Broken {
+			all, some = append(all, r), append(some, r)
+			continue
+		}
+		if busy || r.Phase == progress.Broken {
+			some = append(some, r)
+		}
+		if busy {
+			active = append(active, r)
+		}
+	}
+	switch {
+	case len(all) <= lines:
+		return all, ""
+	case len(some) <= lines:
+		return some, ""
+	case lines < 1:
+		return nil, ""
+	}
+	if len(active) < lines { // room for some of those that failed
+		keep := map[*progress.Row]bool{}
+		for _, r := range active {
+			keep[r] = true
+		}
+		room := lines - 1 - len(active)
+		for _, r := range some {
+			if !keep[r] && room > 0 {
+				keep[r], room = true, room-1
+			}
+			if keep[r] {
+				list = append(list, r)
+			}
+		}
+	} else {
+		list = active[:lines-1]
+	}
+	return list, fmt.Sprintf("  and %d more that are active or failed", len(some)-len(list))
+}
+
+// drawRows are the lines of a board for a terminal of this width. There are at most so
+// many lines as the height.
+func drawRows(b *progress.Board, at float64, width, height int, color bool) []string {
+	list, more := shown(b, at, height)
+	c := newColumns(b, list, width)
+	out := make([]string, 0, len(list)+1)
+	for _, r := range list {
+		out = append(out, paint(fit(c.line(b, r, at), width), r.Phase, color))
+	}
+	if more != "" {
+		out = append(out, fit(more, width))
+	}
+	return out
+}
+
+// columns are the widths of the columns of all rows.
+type columns struct {
+	name, vm, phase, bar int
+}
+
+// The widths of columns. A percentage and a time have fixed widths.
+const (
+	mostName   = 32
+	leastBar   = 10
+	mostBar    = 40
+	percent    = 5 // " 43 %"
+	elapsed    = 11
+	gaps       = 5 * 2
+	wideEnough = 110 // columns from which the VMID and the node of VMs are shown
+)
+
+func newColumns(b *progress.Board, list []*progress.Row, width int) columns {
+	c := columns{phase: runewidth.StringWidth(string(progress.Waiting))}
+	for _, r := range list {
+		c.name = max(c.name, runewidth.StringWidth(report.Line(name(b, r))))
+		if width >= wideEnough {
+			c.vm = max(c.vm, runewidth.StringWidth(where(r)))
+		}
+	}
+	c.name = min(c.name, mostName, max(width/3, 8))
+	c.bar = width - c.name - c.vm - c.phase - percent - elapsed - gaps
+	if c.bar = min(c.bar, mostBar); c.bar < leastBar {
+		c.bar = 0
+	}
+	return c
+}
+
+// where are the VMID and the node of a VM.
+func where(r *progress.Row) string {
+	if r.Kind != progress.VM || r.VMID == 0 {
+		return ""
+	}
+	return report.Line(strings.TrimSpace(fmt.Sprintf("%d %s", r.VMID, r.Node)))
+}
+
+// line is one row: name, VM, phase, bar, percentage, time. A row that has failed has
+// the reason in place of the bar.
+func (c columns) line(b *progress.Board, r *progress.Row, at float64) string {
+	out := "  " + pad(report.Line(name(b, r)), c.name) + "  "
+	if c.vm > 0 {
+		out += pad(where(r), c.vm) + "  "
+	}
+	time := ""
+	if r.Began >= 0 {
+		time = duration(r.Elapsed(at))
+	}
+	if r.Phase == progress.Broken {
+		why := b.Trouble(r).Why
+		if why == "" {
+			why = firstLine(strings.TrimSpace(r.Error))
+		}
+		return out + report.Line(strings.TrimSuffix("failed after "+time+": "+why, ": "))
+	}
+	out += pad(string(r.Phase), c.phase) + "  "
+	if c.bar > 0 {
+		out += pad(bar(r, c.bar), c.bar) + " "
+	}
+	text := ""
+	if r.Percent >= 0 {
+		text = fmt.Sprintf("%3.0f %%", r.Percent)
+	}
+	return strings.TrimRight(out+pad(text, percent)+" "+fmt.Sprintf("%*s", elapsed, time), " ")
+}
+
+// bar shows a percentage.
+func bar(r *progress.Row, width int) string {
+	if r.Percent < 0 {
+		return ""
+	}
+	full := min(int(r.Percent/100*float64(width-2)), width-2)
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-2-full) + "]"
+}
+
+// totalLine says how long the run took and may take, and counts what is done.
+func totalLine(b *progress.Board, at float64, width int) string {
+	time := b.Plan.Command + " " + duration(at)
+	if rest := left(b, at); rest != "" {
+		time += ", " + rest
+	}
+	if text := time + ": " + totals(b); runewidth.StringWidth(text) <= width {
+		return text
+	}
+	var done []string
+	for _, n := range nouns {
+		if t := b.Total(n.kind); t.All > 0 {
+			done = append(done, fmt.Sprintf("%d/%d %ss", t.Done, t.All, n.noun))
+		}
+	}
+	text := time + ": " + strings.Join(done, ", ") + " done"
+	if failed := b.Total().Failed; failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
+	}
+	return text
+}
+
+// fit is a text that is not wider than the terminal.
+func fit(text string, width int) string { return runewidth.Truncate(text, max(width, 0), "...") }
+
+func pad(text string, width int) string { return runewidth.FillRight(fit(text, width), width) }
+
+// paint colors a line by its phase.
+func paint(text string, p progress.Phase, color bool) string {
+	code := map[progress.Phase]string{progress.Broken: "31", progress.Ready: "32", progress.Done: "32", progress.Queued: "2"}[p]
+	if !color || code == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}

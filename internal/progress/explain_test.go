@@ -1,0 +1,143 @@
+package progress
+
+import (
+	"strings"
+	"testing"
+)
+
+// Messages of the provider with genuine servers, with the simulator, and from the
+// provider's and the server's sources.
+func TestExplain(t *testing.T) {
+	db := Item{Target: Target{Kind: VM, Stack: "lab", Key: "db", VMID: 206, Node: "pve1"}, Action: Create}
+	gone := db
+	gone.Action = Destroy
+	dns := Item{Target: Target{Kind: Record, Stack: "lab", Key: "db"}, Action: Create}
+	tests := []struct {
+		item Item
+		text string
+		why  string
+		line string // of the steps; empty for none
+	}{
+		{db, "VM clone\nAll attempts fail:\n#1: error cloning VM: received an HTTP 500 response - Reason: got no worker upid - start worker failed", "too many ran at the same time", ""},
+		{db, "VM clone\ntask \"UPID:pve1:1:2:3:qmclone:9000:root@pam!t:\" failed to complete with exit code: clone failed: cfs-lock 'storage-shared' error: got lock request timeout", "the lock storage-shared of the cluster was busy", ""},
+		{db, "TASK ERROR: can't lock file '/var/lock/qemu-server/lock-238.conf' - got timeout", "held the lock of VM 238", "pvesh get /nodes/pve1/tasks --source active"},
+		{db, "VM clone\nAll attempts fail:\n#1: error cloning VM: received an HTTP 500 response - Reason: cluster not\nready - no quorum?", "no quorum", "pvecm status"},
+		{db, "error: received an HTTP 500 response - Reason: VM is locked (backup)", "locked by another task (backup)", "stackgen preflight"},
+		{db, "clone failed: unable to create image: No space left on device", "a storage is full", "pvesm status"},
+		{db, `clone failed: lvcreate 'pve/vm-206-disk-0' error: Volume group "pve" has insufficient free space (10 extents): 25600 required.`, "a storage is full", "pvesm status"},
+		{db, "VM clone\nAll attempts fail:\n#1: error cloning VM: the requested resource does not exist\nreceived an HTTP 500 response - Reason: storage 'nosuch' does not exist", "there is no storage nosuch", "pvesm status"},
+		{db, "storage 'nfs' is not available on node 'pve1'", "cannot be used on its node", "stackgen preflight"},
+		{db, "VM clone\n\nAll attempts fail:\n#1: error cloning VM: received an HTTP 403 response - Reason: Permission\ncheck failed (/vms/9000, VM.Clone)", "no privilege VM.Clone on /vms/9000", "stackgen preflight"},
+		{db, "failed to get resources list of type (\"vm\") for cluster: received an HTTP 401 response - Reason: Authentication failed!", "rejects the credentials", "stackgen preflight"},
+		{db, "error cloning VM: the requested resource already exists\nreceived an HTTP 500 response - Reason: unable to create VM 206: config file\nalready exists", "has VMID 206 already", "stackgen resolve --again lab/db"},
+		{db, "failed to complete with exit code: close (rename) atomic file\n'/etc/pve/nodes/pve1/qemu-server/206.conf' failed: File exists", "has VMID 206 already", "stackgen preflight"},
+		{db, "Reason: unable to find configuration file for VM 9000 on node 'pve1'", "template 9000 is gone", "stackgen resolve"},
+		{db, "Reason: Configuration file 'nodes/pve1/qemu-server/9000.conf' does not exist", "template 9000 is gone", "stackgen preflight"},
+		{gone, "Reason: Configuration file 'nodes/pve1/qemu-server/206.conf' does not exist", "not on that node any more", "stackgen preflight"},
+		{db, "timeout while waiting for the QEMU agent on VM \"206\" to publish the network interfaces", "its guest agent did not answer", ""},
+		{db, "VM start\ntask failed: MAX 8 vcpus allowed per VM on this node", "only 8 CPUs", ""},
+		{db, "start failed: QEMU exited with code 1", "could not start it", "qm start 206"},
+		{db, "bridge 'vmbr7' does not exist", "no bridge vmbr7", ""},
+		{gone, "VM shutdown\n\ntimeout while waiting for task\n\"UPID:pve:000052C4:0007441C:6B00EC1C:qmshutdown:216:root@pam!test:\" to\ncomplete", "did not shut down", "qm stop 206"},
+		{gone, "VM 206 is running - destroy failed", "started while", "qm shutdown 206"},
+		{gone, "can't remove VM 206 - protection mode enabled", "protected", "qm set 206 --protection 0"},
+		{gone, "unable to remove VM 206 - used in HA resources and purge parameter not set.", "HA manager", "ha-manager remove vm:206"},
+		{db, "Cannot shrink local:217/vm-217-disk-0.qcow2 in VM 217, it is not supported!", "cannot become smaller", ""},
+		{db, "400 error on hot-unplugging device 'net1'", "did not release a device", "qm reboot 206"},
+		{db, "tls: failed to verify certificate: x509: certificate signed by unknown authority", "not from an authority that this computer trusts", ""},
+		{db, "tls: failed to verify certificate: x509: certificate is valid for pve1, not pve", "not valid for its endpoint", ""},
+		{db, "error retrieving VM 349: received an HTTP 595 response - Reason: No route to host", "its node does not answer", "stackgen preflight"},
+		{db, "failed to get status of the node \"nosuch\": received an HTTP 500 response - Reason: hostname lookup 'nosuch' failed - failed to get address info for: nosuch", "no such node", "stackgen preflight"},
+		{db, "Get \"https://127.0.0.1:9/api2/json/cluster/resources?type=vm\": dial tcp 127.0.0.1:9: connect: connection refused", "the cluster cannot be reached", "stackgen preflight"},
+		{db, "execution halted", "interrupted", "stackgen preflight"},
+		{dns, "update server is not set", "no server", "stackgen render"},
+		{dns, "Error updating DNS record: illegal base64 data at input byte 0", "not base64", ""},
+		{dns, "Error updating DNS record: dns: bad authentication", "rejects the key", ""},
+		{dns, "Error updating DNS record: 5 (REFUSED)", "takes no update", ""},
+		{dns, "Error updating DNS record: read udp 127.0.0.1:46002->127.0.0.1:9: read: connection refused", "the DNS server cannot be reached", ""},
+	}
+	for _, test := range tests {
+		got := Explain(test.item, test.text, "stackgen apply")
+		if !strings.Contains(got.Why, test.why) {
+			t.Errorf("%s: why is %q, without %q", test.text, got.Why, test.why)
+		}
+		if got.Text != test.text || !strings.HasPrefix(got.What, test.item.Name()+" was not ") {
+			t.Errorf("%s: %+v", test.text, got)
+		}
+		if len(got.Next) != 1 || got.Next[0].What == "" {
+			t.Errorf("%s: steps %+v", test.text, got.Next)
+			continue
+		}
+		found := test.line == ""
+		for _, l := range got.Next[0].Lines {
+			found = found || l.String() == test.line
+		}
+		if !found {
+			t.Errorf("%s: lines are %v, without %s", test.text, got.Next[0].Lines, test.line)
+		}
+	}
+}
+
+func TestExplainUnknown(t *testing.T) {
+	item := Item{Target: Target{Kind: VM, Key: "db"}, Action: Change}
+	got := Explain(item, "VM update\n"+strings.Repeat("x", 300), "stackgen apply")
+	if got.Why != "" || len(got.Next) != 0 || !strings.HasPrefix(got.String(), "VM db was not changed: VM update xxx") || len(got.String()) > 300 {
+		t.Errorf("%+v", got)
+	}
+	if got := Explain(item, "", ""); got.String() != "VM db was not changed" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestExplainIsQuoted: a message may have anything in it, and lines are pasted.
+func TestExplainIsQuoted(t *testing.T) {
+	item := Item{Target: Target{Kind: VM, Stack: "lab", Key: "$(reboot)", VMID: 7, Node: "a; reboot"}, Action: Create}
+	for _, text := range []string{"config file already exists", "can't lock file '/x/lock-9.conf' - got timeout"} {
+		for _, s := range Explain(item, text, "").Next {
+			for _, l := range s.Lines {
+				if strings.Contains(l.String(), "reboot") && !strings.Contains(l.String(), "'$(reboot)'") && !strings.Contains(l.String(), "'a; reboot'") {
+					t.Errorf("%s: %s", text, l)
+				}
+			}
+		}
+	}
+}
+
+// TestCauses: what is printed of each cause has no word left to replace, and names
+// commands that exist.
+func TestCauses(t *testing.T) {
+	commands := []string{"preflight", "resolve", "render"}
+	item := Item{Target: Target{Kind: VM, Stack: "lab", Key: "db", VMID: 7, Node: "pve1"}, Action: Create}
+	for _, c := range causes {
+		m := make([]string, c.pattern.NumSubexp()+1)
+		for i := range m {
+			m[i] = "x"
+		}
+		for _, text := range append([]string{c.why, c.what}, c.lines...) {
+			out, ok := filled(text, item, m, func(s string) string { return s })
+			if !ok || strings.ContainsAny(out, "{}$?") {
+				t.Errorf("%s: %s", c.pattern, out)
+			}
+			if rest, ours := strings.CutPrefix(out, "stackgen "); ours {
+				name, _, _ := strings.Cut(rest, " ")
+				if !strings.Contains(strings.Join(commands, " "), name) {
+					t.Errorf("%s: there is no command %s", c.pattern, name)
+				}
+			}
+		}
+	}
+}
+
+func TestGroup(t *testing.T) {
+	fails := func(key string, vmid int, text string) Trouble {
+		return Explain(Item{Target: Target{Kind: VM, Stack: "lab", Key: key, VMID: vmid, Node: "pve1"}, Action: Destroy}, text, "")
+	}
+	groups := Group([]Trouble{fails("a", 1, "VM quit/powerdown failed"), fails("b", 2, "other"), fails("c", 3, "VM quit/powerdown failed"), fails("d", 4, "other")})
+	if len(groups) != 3 || groups[0].What() != "2 VMs were not destroyed: the guest did not shut down when it was asked to" || groups[1].What() != "VM b (VMID 2, node pve1) was not destroyed: other" {
+		t.Fatalf("%+v", groups)
+	}
+	next := groups[0].Next()
+	if len(next) != 1 || len(next[0].Lines) != 2 || next[0].Lines[1].String() != "qm stop 3" {
+		t.Errorf("%+v", next)
+	}
+}
