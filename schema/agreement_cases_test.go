@@ -199,4 +199,6 @@ var agreementCases = []agreementCase{
 	{"parallelism of a stack", KindStack, true, "apply: {parallelism: 8}"},
 	{"parallelism of a project", KindProject, true, "apply: {parallelism: 8}"},
 	{"outputs", KindClass, false, "outputs: {registration: true}"},
+	{"outputs of a stack", KindStack, true, "outputs: {registration: registration/a.json}"},
+	{"outputs of a project", KindProject, false, "outputs: {registration: registration/a.json}"},
 }

@@ -162,5 +162,5 @@ var applyFields = []Field{
 }
 
 var outputsFields = []Field{
-	{Key: "registration", Type: String, Format: "registration", Doc: "A JSON file that lists the stack's VMs, relative to the project. The other formats are beside it. Without it, `registration/<stack>.json`, written only if the spec is named."},
+	{Key: "registration", Type: String, Format: "registration", Doc: "A JSON file that lists the stack's VMs, relative to the project; the other formats are beside it. `stackgen outputs` without paths writes the stacks that have it, or all stacks if none has; its default is `registration/<stack>.json`."},
 }
