@@ -36,6 +36,7 @@ func (e *env) simCommand() *cli.Command {
 			&cli.StringFlag{Name: "save", Usage: "write the state to `FILE` at the end; it holds the seed's secrets"},
 			&cli.StringFlag{Name: "log", Usage: "append every request to `FILE` as JSON lines, without secrets"},
 			&cli.DurationFlag{Name: "latency", Usage: "add `TIME` to every answer, such as 50ms"},
+			&cli.StringFlag{Name: "bandwidth", Usage: "copy `SIZE` a second on each storage, such as 100M: a full clone takes its time, and its log shows it"},
 			oneOf(&cli.StringFlag{Name: "api", Usage: "version of the API: 8.4 or 9 (default: the seed's)"}, []string{"8.4", "9"}),
 			&cli.Uint64Flag{Name: "number", Usage: "seed of all random numbers"},
 		},
@@ -49,6 +50,12 @@ func (e *env) sim(c *cli.Context) (err error) {
 		return fmt.Errorf("sim takes no path; see `stackgen sim --help`")
 	}
 	o := pvesim.Options{Version: c.String("api"), Number: c.Uint64("number"), Latency: c.Duration("latency")}
+	if size := c.String("bandwidth"); size != "" {
+		var err error
+		if o.Bandwidth, err = pvesim.ParseSize(size); err != nil || o.Bandwidth == 0 {
+			return fmt.Errorf("--bandwidth takes bytes a second, such as 100M; this is %q", size)
+		}
+	}
 	if file := c.String("seed"); file != "" {
 		src, err := disk.ReadGiven(file, maxSeed)
 		if err != nil {

@@ -178,6 +178,9 @@ func taskLog(c *call) (any, error) {
 	if t == nil {
 		return counted{object{"n": 1, "t": "unable to open file - No such file or directory"}, 1}, nil
 	}
+	if t.w != nil {
+		t.w.catchUp()
+	}
 	if c.flag("download") {
 		return text(strings.Join(t.Log, "\n") + "\n"), nil
 	}

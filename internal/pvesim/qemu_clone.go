@@ -35,7 +35,7 @@ func qemuClone(c *call) (any, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	j.wk = &worker{lock: j.newid, wait: time.Second, steps: j.steps()}
+	j.wk = &worker{lock: j.newid, wait: time.Second, steps: j.steps(), copyLines: true}
 	j.wk.undo = j.undo
 	return c.w.fork(c.node, "qmclone", itoa(j.src.VMID), c.who, j.wk), nil
 }

@@ -157,7 +157,7 @@ func qemuMoveDisk(c *call) (any, error) {
 func (c *call) moveWorker(g *Guest, key string, d drive, src *Volume, dst *Storage, format string) *worker {
 	w := c.w
 	var v *Volume
-	wk := &worker{lock: g.VMID, wait: lockWait, cancel: "storage migration failed: interrupted by signal"}
+	wk := &worker{lock: g.VMID, wait: lockWait, cancel: "storage migration failed: interrupted by signal", copyLines: true}
 	wk.undo = func() {
 		if v != nil {
 			w.removeVolume(v)

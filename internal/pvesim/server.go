@@ -27,6 +27,8 @@ type Options struct {
 	NoAuthDelay bool
 	// Durations may set the duration of a task, by its type and guest.
 	Durations func(kind string, vmid int) (time.Duration, bool)
+	// Bandwidth of copies on each storage, in bytes a second; 0 for that of the seed.
+	Bandwidth Size
 	// ReportPhase shifts the times at which nodes report, by node name.
 	ReportPhase map[string]time.Duration
 }
@@ -85,6 +87,11 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	w.durations = o.Durations
+	for _, st := range o.Seed.Storages {
+		if o.Bandwidth > 0 {
+			st.Bandwidth = o.Bandwidth
+		}
+	}
 	s := &Server{opts: o, api: api, handlers: allHandlers(), w: w, clk: o.Clock}
 	s.log.out = o.Log
 	s.faults, err = newFaultSet(o.Seed.Faults, o.Seed.Number)

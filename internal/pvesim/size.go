@@ -31,6 +31,12 @@ func (s *Size) UnmarshalYAML(n *yaml.Node) error {
 // MarshalYAML encodes the short form.
 func (s Size) MarshalYAML() (any, error) { return formatSize(int64(s)), nil }
 
+// ParseSize decodes 32G, 512M or a plain number.
+func ParseSize(v string) (Size, error) {
+	n, err := parseSize(v)
+	return Size(n), err
+}
+
 func parseSize(v string) (int64, error) {
 	num, mult := v, int64(1)
 	if v != "" {

@@ -1,6 +1,9 @@
 package pvesim
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // transfer is one copy on a storage. Copies on the same storage share its
 // bandwidth equally; a copy may have a lower limit.
@@ -13,10 +16,32 @@ type transfer struct {
 	since   time.Time
 	gen     int
 	then    func()
+
+	began time.Time
+	said  int // percent of the last line in the task's log
+}
+
+// progressAfter is how long a copy takes at least to have lines in the log: one that
+// ends sooner, as that of an empty disk, has only a first and a last one.
+const progressAfter = time.Second
+
+// progress returns the lines that a copy has added to a log since it was asked last:
+// qemu-img prints one for each percent.
+func (t *transfer) progress(now time.Time) []string {
+	if now.Sub(t.began) < progressAfter || t.total <= 0 {
+		return nil
+	}
+	left := max(t.left-t.rate*now.Sub(t.since).Seconds(), 0)
+	var out []string
+	for t.said < min(int(100*(t.total-left)/t.total), 99) {
+		t.said++
+		out = append(out, fmt.Sprintf("transferred %s of %s (%d.00%%)", humanSize(int64(t.total)*int64(t.said)/100), humanSize(int64(t.total)), t.said))
+	}
+	return out
 }
 
 func (w *cluster) startTransfer(t *transfer, then func()) {
-	t.left, t.then, t.since = t.total, then, w.now
+	t.left, t.then, t.since, t.began = t.total, then, w.now, w.now
 	w.settle(t.storage)
 	w.transfers[t.storage] = append(w.transfers[t.storage], t)
 	w.share(t.storage)

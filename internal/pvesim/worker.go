@@ -8,21 +8,22 @@ import (
 
 // worker runs one task step by step.
 type worker struct {
-	cluster *cluster
-	task    *Task
-	lock    int           // guest whose file lock the steps need, 0 for none
-	wait    time.Duration // how long to wait for that lock
-	steps   []step
-	next    step         // replaces the step that set it, after its pause
-	last    func() error // after all steps
-	undo    func()       // cleans up after a failure
-	cancel  string       // exit text of a cancelled task
-	copy    *transfer
-	planned time.Duration
-	hinted  bool
-	held    bool
-	gen     int
-	killed  bool
+	cluster   *cluster
+	task      *Task
+	lock      int           // guest whose file lock the steps need, 0 for none
+	wait      time.Duration // how long to wait for that lock
+	steps     []step
+	next      step         // replaces the step that set it, after its pause
+	last      func() error // after all steps
+	undo      func()       // cleans up after a failure
+	cancel    string       // exit text of a cancelled task
+	copy      *transfer
+	copyLines bool // a copy adds a line for each percent to the log
+	planned   time.Duration
+	hinted    bool
+	held      bool
+	gen       int
+	killed    bool
 }
 
 // step does one part of a task, and returns what the worker waits for before
@@ -129,6 +130,7 @@ func (wk *worker) run(i int) {
 	gen := wk.gen
 	then := func() {
 		if wk.gen == gen {
+			wk.catchUp()
 			wk.copy = nil
 			wk.run(i + 1)
 		}
@@ -137,8 +139,12 @@ func (wk *worker) run(i int) {
 	case wk.hinted && !p.main && (p.copy == nil || p.copy.limit == 0):
 		w.at(0, then)
 	case wk.hinted && p.main:
-		rest := wk.task.Start.Add(wk.planned).Sub(w.now)
-		w.at(max(rest, 0), then)
+		rest := max(wk.task.Start.Add(wk.planned).Sub(w.now), 0)
+		if wk.copy = p.copy; wk.copy != nil {
+			wk.copy.began, wk.copy.since, wk.copy.left = w.now, w.now, wk.copy.total
+			wk.copy.rate = wk.copy.total / max(rest.Seconds(), 0.001)
+		}
+		w.at(rest, then)
 	case p.copy != nil:
 		wk.copy = p.copy
 		w.startTransfer(p.copy, then)
@@ -158,6 +164,13 @@ func (wk *worker) finish() error {
 func (wk *worker) log(text string) { wk.task.Log = append(wk.task.Log, strings.Split(text, "\n")...) }
 
 func (wk *worker) logf(format string, args ...any) { wk.log(fmt.Sprintf(format, args...)) }
+
+// catchUp adds the lines of a copy that runs to the log of the task.
+func (wk *worker) catchUp() {
+	if wk.copy != nil && wk.copyLines {
+		wk.task.Log = append(wk.task.Log, wk.copy.progress(wk.cluster.now)...)
+	}
+}
 
 // failLater fails after the known duration of the worker, if there is one.
 func (wk *worker) failLater(err error) {
@@ -203,6 +216,7 @@ func (wk *worker) done() int64 {
 
 // abort ends a running task like an interrupt.
 func (wk *worker) abort() {
+	wk.catchUp()
 	if wk.copy != nil {
 		wk.cluster.stopTransfer(wk.copy)
 	}
@@ -216,6 +230,7 @@ func (wk *worker) abort() {
 // kill ends a worker like a crash: locks in the guest's configuration and
 // unfinished files stay.
 func (wk *worker) kill() {
+	wk.catchUp()
 	if wk.copy != nil {
 		wk.cluster.stopTransfer(wk.copy)
 	}
