@@ -19,6 +19,8 @@ type Watched struct {
 	Cluster *proxmox.Config // nil for events of OpenTofu only
 	VMIDs   []int           // of the VMs of the run, in all stacks
 	Nodes   []string        // of these VMs and of their templates
+
+	every time.Duration // between two reads of the tasks; pollEvery, except in tests
 }
 
 // UnitEvents is a folder with the event files of the units of a stack, UNIT.jsonl. It

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -47,7 +48,7 @@ func pollTasks(ctx context.Context, of Watched, tell func(progress.Event)) (miss
 	for _, vmid := range of.VMIDs {
 		t.vmids[vmid] = true
 	}
-	tick := time.NewTicker(pollEvery)
+	tick := time.NewTicker(cmp.Or(of.every, pollEvery))
 	defer tick.Stop()
 	for {
 		t.poll(ctx)

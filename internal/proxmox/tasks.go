@@ -2,8 +2,10 @@ package proxmox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -11,7 +13,6 @@ import (
 const (
 	taskTimeout = 5 * time.Second // of one request
 	logLines    = 500             // of a log at a time
-	emptyLists  = 3               // lists without a task after which each node is asked
 )
 
 // A RunningTask is a task of the cluster that runs or has ended.
@@ -27,8 +28,9 @@ type RunningTask struct {
 // none takes longer than five seconds.
 type Tasks struct {
 	*client
-	nodes []string
-	empty int
+	nodes    []string
+	byNode   bool // the list of the cluster has no task, and those of the nodes have
+	together bool // the list of the cluster has tasks
 }
 
 // OpenTasks connects to a cluster. nodes are those whose tasks matter.
@@ -44,17 +46,18 @@ func OpenTasks(ctx context.Context, c Config, nodes []string) (*Tasks, error) {
 func (t *Tasks) Close() { t.close() }
 
 // List returns the tasks that run, and those that ended lately. A token without
-// Sys.Audit sees no task in the list of the cluster, but its own in those of the nodes.
-func (t *Tasks) List(ctx context.Context) ([]RunningTask, error) {
-	if t.empty >= emptyLists {
-		return t.ofNodes(ctx)
+// Sys.Audit sees no task in the list of the cluster, but its own in those of the nodes:
+// they are asked too while the list of the cluster is empty.
+func (t *Tasks) List(ctx context.Context) (found []RunningTask, err error) {
+	if !t.byNode {
+		found, err = t.list(ctx, "/cluster/tasks")
+		t.together = t.together || len(found) > 0
+		if err != nil || t.together {
+			return found, err
+		}
 	}
-	found, err := t.list(ctx, "/cluster/tasks")
-	if err == nil && len(found) == 0 {
-		t.empty++
-	} else {
-		t.empty = 0
-	}
+	found, err = t.ofNodes(ctx)
+	t.byNode = t.byNode || len(found) > 0
 	return found, err
 }
 
@@ -67,14 +70,11 @@ func (t *Tasks) ofNodes(ctx context.Context) ([]RunningTask, error) {
 	concurrently(indices, func(i int) {
 		lists[i], errs[i] = t.list(ctx, "/nodes/"+url.PathEscape(t.nodes[i])+"/tasks?source=all&limit=100")
 	})
-	var out []RunningTask
-	for i := range lists {
-		if errs[i] != nil {
-			return out, errs[i]
-		}
-		out = append(out, lists[i]...)
+	out := slices.Concat(lists...)
+	if len(out) > 0 { // a node that does not answer hides no task of others
+		return out, nil
 	}
-	return out, nil
+	return nil, errors.Join(errs...)
 }
 
 func (t *Tasks) list(ctx context.Context, path string) ([]RunningTask, error) {
