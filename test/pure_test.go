@@ -47,11 +47,13 @@ var may = map[string][]string{
 	"internal/register": {"schema", "generator", "internal/lock", "internal/guard", "internal/outputs", "internal/disk", "internal/project", "internal/session"},
 	"internal/resolve":  {"internal/cluster", "internal/finding", "internal/lock", "internal/placement", "internal/project", "internal/render", "internal/session"},
 	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/disk", "internal/pvesim",
-		"internal/project", "internal/session", "internal/render", "internal/resolve", "internal/adopt", "internal/outputs", "internal/register"},
+		"internal/project", "internal/session", "internal/render", "internal/resolve", "internal/adopt", "internal/outputs", "internal/register",
+		"internal/live", "internal/deploy"},
 	"internal/progress": {"internal/finding", "internal/shell"},
 	"internal/live":     {"internal/progress", "internal/report"},
-	"internal/deploy":   {"internal/engine", "internal/progress", "internal/proxmox"},
-	"internal/dnstest":  {},
+	"internal/deploy": {"internal/finding", "internal/report", "internal/lock", "internal/guard", "internal/disk", "internal/engine", "internal/progress", "internal/live",
+		"internal/proxmox", "internal/project", "internal/session"},
+	"internal/dnstest": {},
 }
 
 // purity is the rule of .golangci.yml that says which packages are pure and what

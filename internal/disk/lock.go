@@ -74,6 +74,20 @@ func Lock(ctx context.Context, root string, waiting func(message string)) (unloc
 	}
 }
 
+// TryLock is Lock of a folder that exists, without waiting. If another process has the lock, unlock is nil, and by names
+// that process as in " (pid 123)", if it is known.
+func TryLock(root string) (unlock func() error, by string, err error) {
+	root, err = filepath.Abs(root)
+	if err != nil {
+		return nil, "", explain(root, "cannot be locked", err)
+	}
+	a, err := tryLock(root)
+	if err != nil {
+		return nil, "", explain(root, "cannot be locked", err)
+	}
+	return a.release, a.by, nil
+}
+
 // unlockRoot removes the folders created for the lock, if they are still empty, and releases it.
 func unlockRoot(release func() error, made []string) error {
 	for _, dir := range slices.Backward(made) {

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -130,4 +132,25 @@ func value(environ []string, name string) string {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// firstWithEvents is the first minor version of OpenTofu 1 that writes the events of a
+// run into a file, beside what it prints.
+const firstWithEvents = 12
+
+var tofuVersion = regexp.MustCompile(`(?m)^OpenTofu v1\.(\d+)\.`)
+
+// WritesEvents reports whether the tool that runs for OpenTofu is one that writes the
+// events of a run into a file.
+func (t *Tools) WritesEvents(ctx context.Context) (bool, error) {
+	r, err := t.With(quiet...).Run(ctx, os.TempDir(), t.command(), "version")
+	if err != nil {
+		return false, err
+	}
+	m := tofuVersion.FindSubmatch(r.Stdout)
+	if m == nil {
+		return false, nil
+	}
+	minor, err := strconv.Atoi(string(m[1]))
+	return err == nil && minor >= firstWithEvents, nil
 }

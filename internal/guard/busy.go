@@ -204,3 +204,12 @@ func (s *subject) templateBusy(template *cluster.Guest) bool {
 	s.Reason = fmt.Sprintf("its template %d cannot be cloned now: %s", template.VMID, s.Reason)
 	return true
 }
+
+// Cloning reports whether a guest is the target of a clone that still runs.
+func Cloning(inv *cluster.Inventory, vmid int) bool {
+	g := inv.Guest(vmid)
+	if g == nil || g.Lock != "clone" {
+		return false
+	}
+	return slices.ContainsFunc(holdOn(inv, g).tasks, func(t cluster.Task) bool { return t.Type == "qmclone" })
+}

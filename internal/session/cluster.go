@@ -36,7 +36,7 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	if from.Inventory != "" {
 		return readSnapshot(from.Inventory)
 	}
-	config, err := proxmox.Configure(os.Getenv, targets(p))
+	config, err := ClusterConfig(p)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +55,11 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	}
 	from.say("%d requests in %v", inv.Requests, time.Since(began).Round(10*time.Millisecond))
 	return &inv, nil
+}
+
+// ClusterConfig says how the cluster of the selected stacks is reached.
+func ClusterConfig(p *project.Project) (proxmox.Config, error) {
+	return proxmox.Configure(os.Getenv, targets(p))
 }
 
 func readSnapshot(file string) (*cluster.Inventory, error) {

@@ -134,6 +134,9 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 		}
 		found = slices.Concat(unrendered, left, found)
 	}
+	if own, confined, err := h.judgeConfined(ctx, in, found); err != nil || confined {
+		return own, err
+	}
 	if !h.shared || !h.Unit.HasRecords() { // else the units before it have asked, and the locks are those of this run
 		used, err := h.inUse(ctx, found, h.run.started())
 		if err != nil {
@@ -147,6 +150,21 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 		return found, nil
 	}
 	return h.judgePlan(ctx, in)
+}
+
+// judgeConfined judges a saved plan of a part of the stack that changes nothing but records,
+// by what these depend on. found are the findings without the plan. confined is false if
+// there is no such plan.
+func (h *Hook) judgeConfined(ctx context.Context, in guard.Input, found []finding.Finding) (own []finding.Finding, confined bool, err error) {
+	if h.command.SavedPlan() == "" || !in.Partial {
+		return nil, false, nil
+	}
+	judged, err := h.judgePlan(ctx, in)
+	if err != nil || !guard.Confined(h.plans[h.Unit]) {
+		return nil, false, err
+	}
+	stack := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Type != finding.Stack })
+	return guard.Concerning(guard.Merge(stack, judged), h.Unit), true, nil
 }
 
 // judgesPlan reports whether a plan is judged: a saved one always, because the specs

@@ -153,9 +153,16 @@ func terragrunt() (args []string, dir string) {
 	return args, dir
 }
 
+// LaterUnits is the variable with which the command that runs Terragrunt says that it
+// runs the units that are left out right after this run: the run is one of the whole stack.
+const LaterUnits = "STACKGEN_LATER"
+
 // partialRun reports whether a run has not all units of a stack, as far as the
 // command line of Terragrunt tells.
 func partialRun() bool {
+	if os.Getenv(LaterUnits) != "" {
+		return false
+	}
 	args, dir := terragrunt()
 	return strings.Contains(dir, ".terragrunt-stack") || len(args) > 0 && !wholeRun(args, os.Environ())
 }

@@ -83,6 +83,17 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 	return append(unrendered, found...), err
 }
 
+// Rejudge judges again what was read, with the import files as they are now and with the
+// plans that were added.
+func (s *Session) Rejudge() ([]finding.Finding, error) {
+	if err := s.readImports(); err != nil {
+		return nil, err
+	}
+	in := s.input()
+	in.NoDNSKey = s.noDNSKey()
+	return s.judge(in)
+}
+
 // Judge judges what was read, without import files and plans.
 func (s *Session) Judge() []finding.Finding { return guard.Judge(s.input()) }
 
@@ -99,11 +110,16 @@ func (s *Session) Observe(ctx context.Context, again []string) (*Observation, er
 	if err := s.Look(ctx); err != nil {
 		return nil, err
 	}
+	return s.Observation(again), nil
+}
+
+// Observation is Observe for what was read already.
+func (s *Session) Observation(again []string) *Observation {
 	in := s.input()
 	found := guard.Judge(in)
 	o := &Observation{Kept: guard.Again(in, found, again)}
 	o.Seen, o.Left = guard.Observe(in, found)
-	return o, nil
+	return o
 }
 
 // Matches says which guest each VM of the project is.
@@ -208,3 +224,6 @@ func (s *Session) engine() (*engine.Tools, error) {
 	}
 	return engine.Find(s.Project.Root, os.Environ())
 }
+
+// Cloning reports whether a guest is the target of a clone that still runs.
+func (s *Session) Cloning(vmid int) bool { return guard.Cloning(s.Inventory, vmid) }

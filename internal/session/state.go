@@ -149,6 +149,19 @@ func (s *Session) readPlans() error {
 	return errors.Join(errs...)
 }
 
+// AddPlan reads the plan of a unit from a file and returns it. What is judged afterwards
+// is judged with it.
+func (s *Session) AddPlan(u guard.UnitID, file string) (*guard.Plan, error) {
+	body, err := disk.Read(file, maxState)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the plan of %s: %w", u, err)
+	}
+	if err := s.addPlan(u, "the plan of "+u.String(), body); err != nil {
+		return nil, err
+	}
+	return s.plans[u], nil
+}
+
 // addPlan adds the plan of a unit, and the state that is in it: the plan was made
 // from that one.
 func (s *Session) addPlan(u guard.UnitID, name string, body []byte) error {
@@ -188,3 +201,6 @@ func (s *Session) ReadOutputs(ctx context.Context, stacks []string, live bool) (
 	}
 	return s.readBackends(ctx, rest)
 }
+
+// DropPlan removes the plan of a unit: it is not what will be applied.
+func (s *Session) DropPlan(u guard.UnitID) { delete(s.plans, u) }

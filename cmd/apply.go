@@ -1,0 +1,84 @@
+package cmd
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/deploy"
+	"stackgen/internal/live"
+	"stackgen/internal/shell"
+)
+
+func (e *env) applyCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "apply",
+		Usage:     "check, plan, ask, apply and verify stacks",
+		ArgsUsage: "[PATH...]",
+		Description: "Runs preflight, writes the import files, plans all units, shows what would be\n" +
+			"done and asks. Only the answer `yes` applies these plans, through Terragrunt and\n" +
+			"the guard. Then it publishes the records of new VMs, removes the import files,\n" +
+			"records what exists in the lock, and plans again to verify that nothing is left.\n" +
+			"Run it again after an interrupt or a failure: it does the rest. docs/apply.md\n" +
+			"has the details. Exit codes: 0 done, 1 failed, interrupted or not confirmed, 3\n" +
+			"blocked: fix the findings first.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"},
+			&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
+			progressFlag(),
+			e.verboseFlag(),
+		},
+		OnUsageError: usageError,
+		Action:       e.apply,
+	}
+}
+
+func (e *env) apply(c *cli.Context) error {
+	q, err := e.request(c, "apply")
+	q.DryRun = c.Bool("dry-run")
+	if err := errors.Join(err, q.Check()); err != nil {
+		return err
+	}
+	p, err := e.open(q.Paths)
+	if err != nil {
+		return err
+	}
+	code, err := deploy.Apply(c.Context, p, q)
+	if err != nil {
+		return err
+	}
+	return exit(code)
+}
+
+// request is what apply and destroy have in common.
+func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
+	view, err := live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{CI: os.Getenv("CI") == "true", Color: color(e.errOut)})
+
+	words := []string{"stackgen", command}
+	for _, path := range c.Args().Slice() {
+		words = append(words, shell.Word(path))
+	}
+	if c.Bool("yes") {
+		words = append(words, "--yes")
+	}
+	return deploy.Request{Paths: c.Args().Slice(), Line: strings.Join(words, " "), Yes: c.Bool("yes"), Terminal: terminal(e.in),
+		In: e.in, Out: e.out, ErrOut: e.errOut, Options: e.options(e.out), View: view}, err
+}
+
+func progressFlag() cli.Flag {
+	return oneOf(&cli.StringFlag{Name: "progress", Value: live.Modes()[0], Usage: "show the run as `MODE`: " + either(live.Modes())}, live.Modes())
+}
+
+// terminal reports whether a person can answer at r.
+func terminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	null, failed := os.Stat(os.DevNull)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (failed != nil || !os.SameFile(info, null))
+}

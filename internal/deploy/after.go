@@ -1,0 +1,117 @@
+package deploy
+
+import (
+	"slices"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/project"
+	"stackgen/internal/report"
+	"stackgen/internal/session"
+)
+
+// reread reads the project, the cluster and the states of one stack again, and removes
+// import files that have done their work.
+func (r *run) reread(st *stack) (*session.Session, []finding.Finding, error) {
+	p, err := project.Open(r.Paths)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Selected = func(name string) bool { return name == st.name }
+	s := session.New(p, session.Sources{})
+	imports, err := s.Imports(r.ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.WriteImports(imports.Changes); err != nil {
+		return nil, nil, err
+	}
+	found, err := s.Rejudge()
+	return s, found, err
+}
+
+// record writes what was seen into the lock, as resolve does.
+func (r *run) record(s *session.Session) error {
+	recorded, err := s.Project.Record(r.background(), s.Observation(nil).Seen, func(text string) { r.say("%s", text) })
+	if err == nil && len(recorded) > 0 {
+		r.say("recorded in %s what was seen of %s", s.Project.LockFile(), report.Count(len(recorded), "VM or unit"))
+	}
+	return err
+}
+
+// later plans and applies the records that waited for the address of their VM. Anything
+// else in these plans stops it.
+func (r *run) later(st *stack, a *announcement) error {
+	return r.laterOf(st, a.later(st.name), a)
+}
+
+func (r *run) laterOf(st *stack, units []string, a *announcement) error {
+	if len(units) == 0 {
+		return nil
+	}
+	s, found, err := r.reread(st)
+	if err != nil {
+		return err
+	}
+	still := r.waiting(s, found, st.name)
+	units = slices.DeleteFunc(units, func(u string) bool { return slices.Contains(still, u) })
+	if len(units) == 0 {
+		return nil
+	}
+	p, err := r.plan(s, st, found, units, nil)
+	if err != nil || p.empty() {
+		return err
+	}
+	if err := r.permitted(s, p, a); err != nil {
+		return err
+	}
+	r.say("publishing records of %s", st.name)
+	result, err := r.applyPlans(p)
+	if err != nil {
+		return err
+	}
+	if r.ctx.Err() != nil || result.failed() {
+		return r.broken(p, result, a)
+	}
+	return nil
+}
+
+// permitted ends the command unless plans do only what was announced, and nothing of it
+// is refused.
+func (r *run) permitted(s *session.Session, p *plans, a *announcement) error {
+	var unasked []guard.Change
+	for _, c := range p.changes() {
+		if !a.allows(c) {
+			unasked = append(unasked, c)
+		}
+	}
+	if len(unasked) > 0 {
+		other := &announcement{changes: unasked}
+		sum := report.Summary{Command: "blocked: this was not in the summary that was confirmed:", Stacks: []string{p.stack.name}, Actions: other.actions(),
+			Notes: []string{"run the same command again to see it, and to confirm it: `" + r.Line + "`"}}
+		if err := sum.Print(r.Out, r.Options); err != nil {
+			return err
+		}
+		return ended{finding.Blocked}
+	}
+	found, err := s.Rejudge()
+	if err != nil {
+		return err
+	}
+	own := slices.DeleteFunc(found, func(f finding.Finding) bool {
+		return !f.Stops() || !slices.Contains(p.only, f.Unit) && f.Type != finding.Stack
+	})
+	if len(own) > 0 {
+		return r.refuse(s, own)
+	}
+	return nil
+}
+
+// outputs writes what other programs read about the stacks.
+func (r *run) outputs() error { return nil }
+
+// left says that a stack was not begun.
+func (r *run) left(p *plans) {
+	r.failed = true
+	_ = report.Printf(r.Out, "%s: nothing was applied\n", p.stack.name)
+}

@@ -1,0 +1,181 @@
+package deploy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/report"
+)
+
+// An announcement is what a person confirms: what the plans do, and what is done with the
+// records that wait for the address of a VM.
+type announcement struct {
+	changes []guard.Change
+	outputs []guard.UnitID
+	waiting map[guard.UnitID][]finding.Finding // records, by their units
+	found   map[guard.UnitID]map[string]*finding.Finding
+}
+
+func announce(found []finding.Finding, all []*plans) *announcement {
+	a := &announcement{waiting: map[guard.UnitID][]finding.Finding{}, found: map[guard.UnitID]map[string]*finding.Finding{}}
+	for _, p := range all {
+		a.changes = append(a.changes, p.changes()...)
+		for _, u := range p.outputs() {
+			a.outputs = append(a.outputs, guard.UnitID{Stack: p.stack.name, Unit: u})
+		}
+		for _, f := range found {
+			u := guard.UnitID{Stack: f.Stack, Unit: f.Unit}
+			if f.Stack == p.stack.name && f.Type == finding.Record && slices.Contains(p.without, f.Unit) {
+				a.waiting[u] = append(a.waiting[u], f)
+			}
+		}
+	}
+	for i := range found {
+		f := &found[i]
+		u := guard.UnitID{Stack: f.Stack, Unit: f.Unit}
+		if a.found[u] == nil {
+			a.found[u] = map[string]*finding.Finding{}
+		}
+		key := f.Key
+		if f.Type == finding.Record {
+			key = f.Name
+		}
+		a.found[u][string(f.Type)+" "+key] = f
+	}
+	return a
+}
+
+// nothing reports whether there is nothing to do.
+func (a *announcement) nothing() bool {
+	return len(a.changes) == 0 && len(a.outputs) == 0 && len(a.records()) == 0
+}
+
+// records are the records that wait and that an apply makes, changes or removes once
+// their VM has an address.
+func (a *announcement) records() []finding.Finding {
+	var out []finding.Finding
+	for _, list := range a.waiting {
+		for _, f := range list {
+			if lateWord(&f) != "" {
+				out = append(out, f)
+			}
+		}
+	}
+	finding.Sort(out)
+	return out
+}
+
+// lateWord is what is done with a record that waits.
+func lateWord(f *finding.Finding) string {
+	switch {
+	case f.NoAddress:
+		return ""
+	case f.Kind == finding.Create:
+		return "create"
+	case f.Kind == finding.Adopt:
+		return "import"
+	case f.Kind == finding.Retiring:
+		return "destroy"
+	case f.Kind == finding.Managed:
+		return "correct"
+	}
+	return ""
+}
+
+// later are the units of a stack whose records wait.
+func (a *announcement) later(stack string) []string {
+	var out []string
+	for u := range a.waiting {
+		if u.Stack == stack {
+			out = append(out, u.Unit)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// allows reports whether a change of a record was announced.
+func (a *announcement) allows(c guard.Change) bool {
+	if c.Type != finding.Record {
+		return false
+	}
+	if slices.Contains(a.changes, c) { // its unit was not run, because a VM failed
+		return true
+	}
+	for _, f := range a.waiting[c.Unit] {
+		if f.Name != c.Key && f.Resource != c.Address {
+			continue
+		}
+		switch c.Does {
+		case "create":
+			return f.Kind == finding.Create
+		case "", "change":
+			return f.Kind != finding.Retiring
+		case "destroy":
+			return f.Kind == finding.Retiring
+		}
+	}
+	return false
+}
+
+// wordOrder is the order in which actions are listed.
+var wordOrder = []string{"create", "import", "complete", "change", "move", "set", "correct", "forget", "replace", "destroy"}
+
+// kindOrder is the order in which things are made.
+var kindOrder = []string{"pool", "VM", "record"}
+
+// actions are the rows of the summary.
+func (a *announcement) actions() []report.Action {
+	var out []report.Action
+	for _, c := range a.changes {
+		out = append(out, a.action(c))
+	}
+	for _, u := range a.outputs {
+		out = append(out, report.Action{Word: "set", Stack: u.Stack, What: "output", Name: u.Unit, Detail: "nothing of the cluster is changed"})
+	}
+	for _, f := range a.records() {
+		out = append(out, report.Action{Word: lateWord(&f), Stack: f.Stack, What: "record", Name: f.Key, Detail: "after its VM has an address", Named: f.Kind == finding.Retiring})
+	}
+	slices.SortStableFunc(out, func(x, y report.Action) int {
+		return cmp.Or(cmp.Compare(slices.Index(wordOrder, x.Word), slices.Index(wordOrder, y.Word)),
+			cmp.Compare(slices.Index(kindOrder, x.What), slices.Index(kindOrder, y.What)))
+	})
+	return out
+}
+
+// action is the row of one change.
+func (a *announcement) action(c guard.Change) report.Action {
+	out := report.Action{Word: c.Does, Stack: c.Unit.Stack, What: string(c.Type), Name: c.Key}
+	f := a.found[c.Unit][string(c.Type)+" "+c.Key]
+	switch {
+	case c.Imports && c.Does == "change":
+		out.Word, out.Detail = "import", "then changed"
+	case c.Imports:
+		out.Word = "import"
+	case c.Does == "":
+		out.Word, out.Detail = "move", "to another address in the state"
+	}
+	switch c.Type {
+	case finding.VM:
+		out.What = "VM"
+	case "":
+		out.What, out.Name = "resource", c.Address
+	}
+	if f != nil && c.Type == finding.VM && c.Imports && strings.Contains(f.Reason, "half made") {
+		out.Word, out.Detail = "complete", "cloned by a run that was interrupted"
+	}
+	if f != nil && c.Type == finding.Record {
+		out.Name = f.Key
+	}
+	if c.Does == "destroy" || c.Does == "replace" || c.Does == "forget" {
+		out.Named = true
+		if c.VMID != 0 {
+			out.Detail = strings.TrimSpace(fmt.Sprintf("VM %d %s on %s", c.VMID, c.Name, c.Node))
+		}
+	}
+	return out
+}

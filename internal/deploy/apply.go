@@ -1,0 +1,216 @@
+package deploy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/project"
+	"stackgen/internal/report"
+	"stackgen/internal/session"
+)
+
+// Apply applies the selected stacks of a project. The result is the exit code.
+func Apply(ctx context.Context, p *project.Project, q Request) (exit finding.Severity, err error) {
+	r, err := begin(ctx, "apply", p, q)
+	if err != nil {
+		return finding.Failed, err
+	}
+	defer func() {
+		if failed := r.close(); failed != nil {
+			exit, err = finding.Failed, errors.Join(err, failed)
+		}
+	}()
+	return r.finish(r.apply())
+}
+
+// apply plans, asks, applies and verifies.
+func (r *run) apply() (err error) {
+	defer func() {
+		if r.undo != nil { // nothing was applied
+			err = errors.Join(err, r.revert(), r.forget())
+		}
+	}()
+	s, found, err := r.look()
+	if err != nil {
+		return err
+	}
+	var all []*plans
+	for _, st := range r.stacks {
+		r.say("planning %s", st.name)
+		p, err := r.plan(s, st, found, nil, r.waiting(s, found, st.name))
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+	}
+	if found, err = s.Rejudge(); err != nil {
+		return err
+	}
+	if finding.Exit(found) != finding.OK {
+		return r.refuse(s, found)
+	}
+	announced := announce(found, all)
+	if announced.nothing() {
+		return r.nothing(s)
+	}
+	if err := r.summarize(s, found, announced); err != nil {
+		return err
+	}
+	switch confirmed, err := r.confirm(); {
+	case r.DryRun || err != nil:
+		return err
+	case !confirmed:
+		r.say("not confirmed; nothing was changed")
+		return ended{finding.Failed}
+	}
+	r.undo = nil
+	r.show(announced)
+	return r.carryOut(found, all, announced)
+}
+
+// summarize prints what is about to be done.
+func (r *run) summarize(s *session.Session, found []finding.Finding, a *announcement) error {
+	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: s.Notes(found)}
+	for i := range found {
+		if f := &found[i]; len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.Type == finding.Unit || f.Kind == finding.OtherState {
+			sum.Findings = append(sum.Findings, *f)
+		}
+	}
+	return sum.Print(r.Out, r.Options)
+}
+
+// confirm asks for the word yes, as OpenTofu does.
+func (r *run) confirm() (bool, error) {
+	if r.Yes || r.DryRun {
+		return r.Yes, nil
+	}
+	return r.answer("Apply these changes? Only `yes` is accepted: ", "yes")
+}
+
+// answer asks a question, and reports whether the answer is the one that is needed.
+func (r *run) answer(question, want string) (bool, error) {
+	if err := report.Printf(r.ErrOut, "%s", question); err != nil {
+		return false, err
+	}
+	got := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(r.In).ReadString('\n') // without an answer it is empty
+		got <- line
+	}()
+	select {
+	case <-r.ctx.Done():
+		return false, errInterrupted
+	case line := <-got:
+		return strings.TrimSpace(line) == want, nil
+	}
+}
+
+// nothing ends an apply that has nothing to do.
+func (r *run) nothing(s *session.Session) error {
+	r.undo = nil
+	if err := r.record(s); err != nil {
+		return err
+	}
+	if err := report.Printf(r.Out, "nothing to do: %s is as its spec says\n", strings.Join(r.p.SelectedNames(), ", ")); err != nil {
+		return err
+	}
+	return r.outputs()
+}
+
+// carryOut applies the plans that were confirmed, and what follows from them.
+func (r *run) carryOut(found []finding.Finding, all []*plans, a *announcement) error {
+	for _, p := range all {
+		if r.ctx.Err() != nil {
+			r.left(p)
+			continue
+		}
+		if p.empty() && len(a.later(p.stack.name)) == 0 {
+			continue
+		}
+		if err := r.carryOutStack(found, p, a); err != nil {
+			return err
+		}
+	}
+	if r.ctx.Err() != nil {
+		return errInterrupted
+	}
+	return r.outputs()
+}
+
+// carryOutStack applies the plans of one stack.
+func (r *run) carryOutStack(found []finding.Finding, p *plans, a *announcement) error {
+	r.say("applying %s", p.stack.name)
+	result, err := r.applyPlans(p)
+	if err != nil {
+		return err
+	}
+	if r.ctx.Err() != nil || result.failed() {
+		return r.broken(p, result, a)
+	}
+	return r.complete(p.stack, a)
+}
+
+// complete applies the records that waited, records what is there now, and verifies that
+// nothing is left to do.
+func (r *run) complete(st *stack, a *announcement) error {
+	if err := r.later(st, a); err != nil {
+		return err
+	}
+	for round := 0; ; round++ {
+		s, found, err := r.reread(st)
+		if err != nil {
+			return err
+		}
+		if err := r.record(s); err != nil {
+			return err
+		}
+		p, err := r.plan(s, st, found, nil, nil)
+		if err != nil {
+			return err
+		}
+		if found, err = s.Rejudge(); err != nil {
+			return err
+		}
+		if p.empty() && !anyStops(found) {
+			return report.Printf(r.Out, "%s is as its spec says\n", st.name)
+		}
+		if round > 0 || !settles(p, found) || anyStops(found) {
+			return r.remains(s, found, p)
+		}
+		if n := len(p.changes()); n > 0 {
+			r.say("setting what only the provider knows on %s of %s", report.Count(n, "imported VM"), st.name)
+		}
+		result, err := r.applyPlans(p)
+		if err != nil {
+			return err
+		}
+		if r.ctx.Err() != nil || result.failed() {
+			return r.broken(p, result, a)
+		}
+	}
+}
+
+// settles reports whether plans do nothing but set what an import cannot read.
+func settles(p *plans, found []finding.Finding) bool {
+	for _, u := range p.units {
+		if x := guard.ReadImportPlan(u.unit, u.plan, 0, guard.Settling(u.unit, found)); !x.Exact() {
+			return false
+		}
+	}
+	return true
+}
+
+// remains names what is left to do after an apply.
+func (r *run) remains(s *session.Session, found []finding.Finding, p *plans) error {
+	r.failed = true
+	if anyStops(found) {
+		return r.refuse(s, found)
+	}
+	sum := report.Summary{Command: "not done in", Stacks: []string{p.stack.name}, Actions: announce(found, []*plans{p}).actions(), Findings: found,
+		Notes: []string{"it was not in the summary that was confirmed, so it was not applied. To apply it: `" + r.Line + "`"}}
+	return sum.Print(r.Out, r.Options)
+}

@@ -1,0 +1,155 @@
+package deploy
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/internal/report"
+	"stackgen/internal/session"
+)
+
+// broken ends the apply of a stack that failed or was interrupted. The records of the VMs
+// that exist are made all the same.
+func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
+	r.failed = true
+	if text := refusal(result.log); text != "" {
+		if err := r.endView(finding.Blocked); err != nil {
+			return err
+		}
+		if err := report.Text(r.Out, text); err != nil {
+			return err
+		}
+		return ended{finding.Blocked}
+	}
+	if r.ctx.Err() != nil {
+		return nil
+	}
+	if !r.events {
+		r.say("%s", problems(result.log))
+	}
+	return r.rescue(p, result, a)
+}
+
+// refusal is what the guard said in a run that it refused, or empty.
+func refusal(log string) string {
+	var out []string
+	open := false
+	for l := range strings.Lines(log) {
+		switch l = strings.TrimRight(l, "\n"); {
+		case strings.HasPrefix(l, "stackgen guard refuses"):
+			open = true
+		case open && !strings.HasPrefix(l, " ") && !strings.HasPrefix(l, "blocked") && !strings.HasPrefix(l, "unknown") && !strings.HasPrefix(l, "outdated") && !strings.HasPrefix(l, "note: "):
+			open = false
+		}
+		if open {
+			out = append(out, l)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+// rescue completes what does not depend on the VMs that failed: the outputs of the VMs
+// that exist, and their records. It makes sure that the next apply goes on with a VM that
+// this one could not complete, and does not destroy it.
+func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
+	vms := guard.UnitID{Stack: p.stack.name, Unit: lock.UnitVM}
+	s := session.New(r.p, session.Sources{})
+	if err := s.ReadStates(r.ctx, []guard.UnitID{vms}); err != nil {
+		return err
+	}
+	if err := r.untaint(p, s.State[vms]); err != nil {
+		return err
+	}
+	if err := r.refreshOutputs(p.stack); err != nil {
+		r.say("the outputs of %s could not be written, so the records of its new VMs have to wait: %s", vms, err)
+		return nil
+	}
+	if err := r.laterOf(p.stack, r.unfinished(p, result, a), a); err != nil {
+		return err
+	}
+	after, _, err := r.reread(p.stack)
+	if err != nil {
+		return err
+	}
+	return r.record(after)
+}
+
+// untaint keeps the VMs whose creation failed halfway. A VM that is tainted in the state
+// is destroyed by the next apply, which the guard refuses.
+func (r *run) untaint(p *plans, state guard.UnitState) error {
+	made := map[string]bool{}
+	for _, c := range p.changes() {
+		made[c.Address] = c.Does == "create" && c.Type == finding.VM
+	}
+	for _, resource := range state.Resources {
+		if !resource.Tainted || !made[resource.Address] {
+			continue
+		}
+		if err := r.unit(p.stack, lock.UnitVM, "run", "--", "untaint", "-no-color", resource.Address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unit runs Terragrunt in the folder of a unit, which must succeed.
+func (r *run) unit(st *stack, unit string, args ...string) error {
+	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit), r.files(st), nil, args...)
+	if err == nil && result.code != 0 {
+		err = toolError{problems(result.log)}
+	}
+	return err
+}
+
+// A toolError is what a tool said when it failed.
+type toolError struct{ text string }
+
+func (e toolError) Error() string { return e.text }
+
+// refreshOutputs writes the outputs of the VMs that exist, which a failed apply does not
+// write. Its plan leaves out what has failed, and changes nothing else.
+func (r *run) refreshOutputs(st *stack) error {
+	unit := guard.UnitID{Stack: st.name, Unit: lock.UnitVM}
+	var without []string
+	for range 2 {
+		files := r.files(st)
+		args := []string{"run", "--all", "--out-dir", files, "--json-out-dir", files, "--", "plan", "-refresh=false", "-input=false"}
+		for _, address := range without {
+			args = append(args, "-exclude="+address)
+		}
+		if err := r.unit(st, unit.Unit, args...); err != nil {
+			return err
+		}
+		plan, err := session.New(r.p, session.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+		if err != nil {
+			return err
+		}
+		changes := guard.Changes(unit, plan)
+		if len(changes) == 0 {
+			return r.unit(st, unit.Unit, "run", "--", "apply", "-input=false", "-no-color", filepath.Join(files, "tfplan.tfplan"))
+		}
+		for _, c := range changes {
+			without = append(without, c.Address)
+		}
+	}
+	return toolError{"a plan without what failed still changes something"}
+}
+
+// unfinished are the units of records that this apply has not applied, or that wait, and
+// whose VMs all exist.
+func (r *run) unfinished(p *plans, result *toolRun, a *announcement) []string {
+	units := slices.Clone(a.later(p.stack.name))
+	for _, u := range p.units {
+		if u.unit.HasRecords() && result.result(u.unit.Unit) != "succeeded" {
+			units = append(units, u.unit.Unit)
+		}
+	}
+	return units
+}

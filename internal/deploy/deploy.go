@@ -1,0 +1,214 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"stackgen/internal/engine"
+	"stackgen/internal/finding"
+	"stackgen/internal/live"
+	"stackgen/internal/project"
+	"stackgen/internal/report"
+	"stackgen/internal/session"
+)
+
+// A Request is what a person asks for.
+type Request struct {
+	Paths    []string
+	Line     string // the command line, to be repeated from here
+	DryRun   bool   // end after the summary
+	Yes      bool   // the answer, given before the question
+	Terminal bool   // somebody can answer
+	In       io.Reader
+	Out      io.Writer // results
+	ErrOut   io.Writer // progress, questions and errors
+	Options  report.Options
+	View     *live.View // of what is done after the answer
+}
+
+// A run is one command.
+type run struct {
+	Request
+	command string // apply or destroy
+	p       *project.Project
+	tools   *engine.Tools
+	ctx     context.Context // done at the first signal
+	signals *signals
+	stacks  []*stack
+	work    string // a private folder
+	events  bool   // OpenTofu writes events
+	undo    func() error
+	failed  bool       // something was not done
+	view    *live.View // while something is shown
+}
+
+// A stack is one of the stacks that the command works on.
+type stack struct {
+	name, dir string
+	hold      *hold
+	runs      int      // of Terragrunt, so far
+	fresh     []string // folders that were not there before the command
+}
+
+// An ended is the end of a command that has said why.
+type ended struct{ exit finding.Severity }
+
+func (e ended) Error() string { return fmt.Sprintf("exit %d", int(e.exit)) }
+
+// Check reports what makes the request impossible, before anything is read.
+func (q Request) Check() error {
+	if !q.DryRun && !q.Yes && !q.Terminal {
+		return errNotAsked
+	}
+	return nil
+}
+
+// errNotAsked is the error of a command that nobody can answer.
+var errNotAsked = errors.New("nobody can confirm this here: standard input is no terminal. Give --yes, or look at it first with --dry-run; nothing was written")
+
+// begin takes the holds of all selected stacks and finds the tools.
+func begin(ctx context.Context, command string, p *project.Project, q Request) (r *run, err error) {
+	r = &run{Request: q, command: command, p: p}
+	r.ctx, r.signals = listen(ctx)
+	if r.work, err = os.MkdirTemp("", "stackgen-"+command+"-"); err != nil {
+		r.signals.stop()
+		return nil, fmt.Errorf("cannot make a folder for plans: %w", err)
+	}
+	if err := r.prepare(); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+func (r *run) prepare() (err error) {
+	if r.tools, err = engine.Find(r.p.Root, os.Environ()); err != nil {
+		return err
+	}
+	if _, err := r.tools.Path("terragrunt"); err != nil {
+		return err
+	}
+	if r.events, err = r.tools.WritesEvents(r.ctx); err != nil {
+		return err
+	}
+	host, _ := os.Hostname() // for people
+	me := holder{Process: int32(os.Getpid()), Started: startOf(int32(os.Getpid())), Host: host, Since: time.Now(), Command: r.Line, Work: r.work}
+	for _, s := range r.p.SelectedStacks() {
+		dir, err := filepath.Abs(r.p.StackDir(s.Name))
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(dir, "terragrunt.stack.hcl")); err != nil {
+			return fmt.Errorf("stack %s is not rendered: run `stackgen render`, then run the same command again", s.Name)
+		}
+		h, err := takeHold(s.Name, dir, me)
+		if err != nil {
+			return err
+		}
+		one := &stack{name: s.Name, dir: dir, hold: h}
+		r.stacks = append(r.stacks, one)
+		if err := r.outlive(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outlive waits until the run of Terragrunt has ended that a killed stackgen has left
+// behind: it goes on and creates VMs.
+func (r *run) outlive(s *stack) error {
+	before := s.hold.before
+	if before == nil || before.Host != s.hold.Host {
+		return nil
+	}
+	for said := false; before.left(); said = true {
+		if !said {
+			r.say("`%s`, process %d, was killed, and the Terragrunt run that it started goes on; waiting until it has ended (process %d)", before.Command, before.Process, before.Tool)
+		}
+		if err := r.pause(); err != nil {
+			return err
+		}
+	}
+	if isWork(before.Work) {
+		return os.RemoveAll(before.Work)
+	}
+	return nil
+}
+
+// isWork reports whether a path can be the private folder of a command.
+func isWork(dir string) bool {
+	for _, command := range []string{"apply", "destroy"} {
+		if ok, _ := filepath.Match(filepath.Join(os.TempDir(), "stackgen-"+command+"-*"), dir); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// pauseTime is the time between two checks of something that is waited for.
+const pauseTime = 500 * time.Millisecond
+
+// pause waits a moment, or returns that a person interrupted it.
+func (r *run) pause() error {
+	select {
+	case <-r.ctx.Done():
+		return errInterrupted
+	case <-time.After(pauseTime):
+		return nil
+	}
+}
+
+// close releases everything.
+func (r *run) close() error {
+	var errs []error
+	for _, s := range r.stacks {
+		errs = append(errs, s.hold.release())
+	}
+	r.signals.stop()
+	return errors.Join(append(errs, os.RemoveAll(r.work))...)
+}
+
+// sources are where the command reads: the cluster and the backends.
+func (r *run) sources() session.Sources {
+	return session.Sources{Progress: func(text string) { r.say("%s", text) }}
+}
+
+// files is a private folder for the next run of Terragrunt in a stack.
+func (r *run) files(s *stack) string {
+	s.runs++
+	return filepath.Join(r.work, s.name, fmt.Sprint(s.runs))
+}
+
+// finish turns how a command ended into its exit code.
+func (r *run) finish(err error) (finding.Severity, error) {
+	var end ended
+	shown, exit := r.view != nil, finding.OK
+	switch {
+	case errors.As(err, &end):
+		exit = end.exit
+	case err != nil || r.failed || r.ctx.Err() != nil:
+		exit = finding.Failed
+	}
+	if failed := r.endView(exit); failed != nil {
+		return finding.Failed, failed
+	}
+	switch {
+	case errors.As(err, &end):
+		return end.exit, nil
+	case shown && r.ctx.Err() != nil:
+		r.say("interrupted; to do the rest, run the same command again: `%s`", r.Line)
+		return finding.Failed, nil
+	case r.ctx.Err() != nil:
+		r.say("interrupted; nothing was changed")
+		return finding.Failed, nil
+	case err != nil:
+		return finding.Failed, err
+	case r.failed:
+		return finding.Failed, nil
+	}
+	return finding.OK, nil
+}

@@ -1,0 +1,133 @@
+package deploy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"stackgen/internal/disk"
+)
+
+// generated is the folder that Terragrunt makes in a stack, and that Git ignores.
+const generated = ".terragrunt-stack"
+
+// A holder is who applies or destroys a stack, for another one that wants to. It is in
+// the folder that Terragrunt generates.
+type holder struct {
+	Process int32     `json:"process"`
+	Started int64     `json:"started"` // of the process, in ms since 1970
+	Host    string    `json:"host"`
+	Since   time.Time `json:"since"`
+	Command string    `json:"command"`
+	Work    string    `json:"work"` // its private folder
+
+	Tool        int32 `json:"tool,omitempty"` // the run of Terragrunt that it started last
+	ToolStarted int64 `json:"tool_started,omitempty"`
+}
+
+// A hold keeps other applies of a stack out. The system releases it when this process
+// ends in any way.
+type hold struct {
+	holder
+	file   string
+	unlock func() error
+	made   bool    // the folder of the file
+	before *holder // who was killed while it had the stack, or nil
+}
+
+// maxHolder bounds the file.
+const maxHolder = 1 << 16
+
+// takeHold takes the hold of a stack, whose folder is dir. The error names who has it.
+func takeHold(stack, dir string, me holder) (*hold, error) {
+	unlock, by, err := disk.TryLock(dir)
+	if err != nil {
+		return nil, err
+	}
+	h := &hold{holder: me, file: filepath.Join(dir, generated, "stackgen-apply.json"), unlock: unlock}
+	other := readHolder(h.file)
+	if unlock == nil {
+		return nil, inUse(stack, other, by)
+	}
+	h.before = other
+	if _, err := os.Stat(filepath.Dir(h.file)); err != nil {
+		h.made = true
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(h.file), 0o700), h.save()); err != nil {
+		return nil, errors.Join(err, h.release())
+	}
+	return h, nil
+}
+
+// inUse is the error of a stack that another process holds.
+func inUse(stack string, who *holder, by string) error {
+	if who == nil { // it has the lock and is about to write who it is
+		return fmt.Errorf("another stackgen%s applies or destroys %s; wait until it has ended", by, stack)
+	}
+	return fmt.Errorf("another stackgen is busy with %s: `%s`, process %d on %s, since %s; wait until it has ended", stack, who.Command, who.Process, who.Host,
+		who.Since.Local().Format("2006-01-02 15:04:05"))
+}
+
+// readHolder reads who holds or held a stack, or nil.
+func readHolder(file string) *holder {
+	body, err := disk.Read(file, maxHolder)
+	if err != nil {
+		return nil
+	}
+	h := &holder{}
+	if json.Unmarshal(body, h) != nil || h.Process == 0 {
+		return nil
+	}
+	return h
+}
+
+func (h *hold) save() error {
+	return disk.WritePrivate(h.file, func(w io.Writer) error { return json.NewEncoder(w).Encode(h.holder) })
+}
+
+// runs records which run of Terragrunt goes on if this process is killed.
+func (h *hold) runs(pid int) error {
+	h.Tool, h.ToolStarted = int32(pid), startOf(int32(pid))
+	return h.save()
+}
+
+// release ends the hold.
+func (h *hold) release() error {
+	_ = os.Remove(h.file) // the next one reads that nobody holds it
+	return h.unlock()
+}
+
+// left reports whether a run of Terragrunt that a killed stackgen started still runs.
+func (h *holder) left() bool {
+	return h != nil && h.Tool != 0 && alive(h.Tool, h.ToolStarted)
+}
+
+// alive reports whether a process that started at a time still runs. Numbers of
+// processes are used again.
+func alive(pid int32, started int64) bool {
+	p, err := process.NewProcess(pid)
+	if err != nil {
+		return false
+	}
+	if status, err := p.Status(); err == nil && len(status) > 0 && status[0] == process.Zombie {
+		return false
+	}
+	now, err := p.CreateTime()
+	return err == nil && max(now, started)-min(now, started) < 2000
+}
+
+// startOf is when a process started, or zero if the system does not tell.
+func startOf(pid int32) int64 {
+	p, err := process.NewProcess(pid)
+	if err != nil {
+		return 0
+	}
+	started, _ := p.CreateTime() // zero with an error
+	return started
+}

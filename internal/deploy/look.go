@@ -1,0 +1,129 @@
+package deploy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/disk"
+	"stackgen/internal/finding"
+	"stackgen/internal/report"
+	"stackgen/internal/session"
+)
+
+// look reads the cluster and the states once, writes the import files as import-blocks
+// does, and judges with them. What stops the run is printed as preflight prints it.
+func (r *run) look() (*session.Session, []finding.Finding, error) {
+	for said := false; ; said = true {
+		s := session.New(r.p, r.sources())
+		imports, err := s.Imports(r.ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		waiting := r.waitsFor(s, imports.Findings)
+		if waiting == "" {
+			found, err := r.ready(s, imports)
+			return s, found, err
+		}
+		if !said {
+			r.say("%s; waiting until it has ended", waiting)
+		}
+		for range 4 {
+			if err := r.pause(); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+}
+
+// ready writes the import files, judges with them, and ends the command if anything
+// stops it.
+func (r *run) ready(s *session.Session, imports *session.Imports) ([]finding.Finding, error) {
+	if found := slices.Concat(imports.Unrendered, imports.Findings); len(imports.Unrendered) > 0 || anyStops(found) {
+		return nil, r.refuse(s, found)
+	}
+	if err := s.WriteImports(imports.Changes); err != nil {
+		return nil, err
+	}
+	r.undo = func() error { return disk.Apply(r.p.Root, reverse(imports.Changes)) }
+	found, err := s.Rejudge()
+	if err != nil {
+		return nil, err
+	}
+	if finding.Exit(found) != finding.OK {
+		return nil, r.refuse(s, found)
+	}
+	return found, nil
+}
+
+func anyStops(found []finding.Finding) bool {
+	return slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Stops() })
+}
+
+// reverse are the changes that undo changes.
+func reverse(changes []disk.Change) []disk.Change {
+	var out []disk.Change
+	for _, c := range changes {
+		c.Old, c.New = c.New, c.Old
+		switch c.Kind {
+		case disk.Created:
+			c.Kind = disk.Removed
+		case disk.Removed:
+			c.Kind = disk.Created
+		case disk.Refused:
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// refuse prints the findings that stop the run, as preflight does, and ends the command.
+func (r *run) refuse(s *session.Session, found []finding.Finding) error {
+	out := report.NewFindings(found, s.Notes(found))
+	out.Endpoint, out.Action = s.Endpoint(), r.command
+	if err := errors.Join(out.Print(r.Out, r.Options), r.revert()); err != nil {
+		return err
+	}
+	if out.Exit == finding.Failed {
+		return ended{finding.Failed}
+	}
+	return ended{finding.Blocked}
+}
+
+// revert undoes what the command has written before anything was applied.
+func (r *run) revert() error {
+	if r.undo == nil {
+		return nil
+	}
+	undo := r.undo
+	r.undo = nil
+	return undo()
+}
+
+// waitsFor says what of a killed run still goes on, if that is all that stops this one:
+// the clones that it began, and OpenTofu, which has the lock of the state.
+func (r *run) waitsFor(s *session.Session, found []finding.Finding) string {
+	var names []string
+	killed := slices.ContainsFunc(r.stacks, func(s *stack) bool { return s.hold.before != nil })
+	for i := range found {
+		f := &found[i]
+		switch {
+		case !f.Stops():
+		case f.Kind == finding.Busy && f.Type == finding.Unit && killed:
+			return fmt.Sprintf("the run that a killed stackgen began still uses the state of %s", f.Address)
+		case f.Kind == finding.Busy && f.Type == finding.VM && s.Cloning(f.VMID):
+			names = append(names, f.String())
+		default:
+			return ""
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if n := len(names); n > 3 {
+		names = append(names[:3], fmt.Sprintf("%d more", n-3))
+	}
+	return "a clone that an interrupted run began is not complete: " + strings.Join(names, ", ")
+}

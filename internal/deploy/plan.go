@@ -1,0 +1,201 @@
+package deploy
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/internal/session"
+)
+
+// A planned unit is one with a plan in a file.
+type planned struct {
+	unit guard.UnitID
+	plan *guard.Plan
+	file string
+	sum  [sha256.Size]byte
+}
+
+// A plans is what a run of Terragrunt planned in a stack.
+type plans struct {
+	stack   *stack
+	dir     string // of the plan files, for --out-dir
+	only    []string
+	without []string  // units that are applied later
+	units   []planned // in the order of the lock
+}
+
+// plan plans units of a stack: those of only, or all except for those of without. Units
+// of records wait whose addresses the plan of the VMs changes.
+func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only, without []string) (*plans, error) {
+	files := r.files(st)
+	p := &plans{stack: st, dir: filepath.Join(files, "plans"), only: only, without: without}
+	json := filepath.Join(files, "json")
+	args := append([]string{"stack", "run", "plan", "--out-dir", p.dir, "--json-out-dir", json, "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}, filters(only, without)...)
+	if r.command == "destroy" {
+		args = append(args, "--", "-destroy")
+	}
+	result, err := r.terragrunt(st, st.dir, files, nil, args...)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.ctx.Err() != nil:
+		return nil, errInterrupted
+	case result.failed():
+		return nil, fmt.Errorf("%s cannot be planned, so nothing was applied:\n%s", st.name, problems(result.log))
+	}
+	for _, u := range s.Units() {
+		if u.Stack != st.name || result.result(u.Unit) != "succeeded" {
+			continue
+		}
+		one := planned{unit: u, file: filepath.Join(p.dir, generated, u.Unit, "tfplan.tfplan")}
+		if one.sum, err = sumOf(one.file); err != nil {
+			return nil, err
+		}
+		if one.plan, err = s.AddPlan(u, filepath.Join(json, generated, u.Unit, "tfplan.json")); err != nil {
+			return nil, err
+		}
+		p.units = append(p.units, one)
+	}
+	if len(p.units) == 0 {
+		return nil, fmt.Errorf("Terragrunt planned no unit of %s:\n%s", st.name, problems(result.log))
+	}
+	p.postpone(s, found, r.mocks(st.name))
+	return p, nil
+}
+
+// postpone leaves out the units of records whose address the plan of the VMs changes:
+// their plan has the address of before.
+func (p *plans) postpone(s *session.Session, found []finding.Finding, mocks map[string]string) {
+	changed := func(string) bool { return false }
+	for _, u := range p.units {
+		if u.unit.Unit == lock.UnitVM {
+			changed = guard.NewAddress(u.plan, mocks)
+		}
+	}
+	for _, name := range owned(found, p.stack.name, func(f *finding.Finding) bool { return changed(f.Owner) }) {
+		p.units = slices.DeleteFunc(p.units, func(u planned) bool {
+			if u.unit.Unit != name {
+				return false
+			}
+			s.DropPlan(u.unit)
+			p.without = append(p.without, name)
+			return true
+		})
+	}
+}
+
+// owned are the units of a stack that have a record of which a function is true.
+func owned(found []finding.Finding, stack string, is func(*finding.Finding) bool) []string {
+	var out []string
+	for i := range found {
+		f := &found[i]
+		if f.Stack == stack && f.Type == finding.Record && f.Owner != "" && !slices.Contains(out, f.Unit) && is(f) {
+			out = append(out, f.Unit)
+		}
+	}
+	return out
+}
+
+// waiting are the units of a stack with records whose VM has no address yet: a plan would
+// be made with a mock.
+func (r *run) waiting(s *session.Session, found []finding.Finding, stack string) []string {
+	known := map[string]bool{}
+	for key := range r.mocks(stack) {
+		known[key] = true // the mock is that address
+	}
+	for _, resource := range s.State[guard.UnitID{Stack: stack, Unit: lock.UnitVM}].Resources {
+		if resource.Type == guard.TypeVM {
+			known[resource.Key] = true
+		}
+	}
+	return owned(found, stack, func(f *finding.Finding) bool { return !known[f.Owner] || f.NoAddress })
+}
+
+// mocks are the addresses in the specs of the VMs of a stack. Until the VM exists, the
+// plan of its records is made with it.
+func (r *run) mocks(stack string) map[string]string {
+	out := map[string]string{}
+	for _, s := range r.p.SelectedStacks() {
+		for _, v := range s.VMs {
+			if s.Name == stack && v.Address.IsValid() {
+				out[v.Key] = v.Address.Addr().String()
+			}
+		}
+	}
+	return out
+}
+
+// changes are what the plans do.
+func (p *plans) changes() []guard.Change {
+	var out []guard.Change
+	for _, u := range p.units {
+		out = append(out, guard.Changes(u.unit, u.plan)...)
+	}
+	return out
+}
+
+// outputs are the units that change nothing but their outputs.
+func (p *plans) outputs() []string {
+	var out []string
+	for _, u := range p.units {
+		if guard.ChangesOutputs(u.plan) && len(guard.Changes(u.unit, u.plan)) == 0 {
+			out = append(out, u.unit.Unit)
+		}
+	}
+	return out
+}
+
+// empty reports whether the plans change nothing.
+func (p *plans) empty() bool { return len(p.changes()) == 0 && len(p.outputs()) == 0 }
+
+// unchanged fails if a plan file is not the one that was judged and confirmed.
+func (p *plans) unchanged() error {
+	for _, u := range p.units {
+		sum, err := sumOf(u.file)
+		if err != nil {
+			return err
+		}
+		if sum != u.sum {
+			return fmt.Errorf("the plan of %s was changed after it was confirmed; nothing was applied", u.unit)
+		}
+	}
+	return nil
+}
+
+func sumOf(file string) (sum [sha256.Size]byte, err error) {
+	body, err := os.ReadFile(file)
+	if err != nil {
+		return sum, fmt.Errorf("cannot read a plan: %w", err)
+	}
+	return sha256.Sum256(body), nil
+}
+
+// apply applies the plans through Terragrunt, whose hooks judge them again.
+func (r *run) applyPlans(p *plans) (*toolRun, error) {
+	if err := p.unchanged(); err != nil {
+		return nil, err
+	}
+	files := r.files(p.stack)
+	events := filepath.Join(files, "events")
+	if err := os.MkdirAll(events, 0o700); err != nil {
+		return nil, err
+	}
+	defer r.watch(p, events)()
+	var env []string
+	if r.events {
+		env = append(env, "STACKGEN_EVENTS="+events)
+	}
+	if len(p.without) > 0 { // the guard would take the run for one of a part of the stack
+		env = append(env, session.LaterUnits+"="+strings.Join(p.without, ","))
+	}
+	command := r.command
+	args := append([]string{"stack", "run", command, "--out-dir", p.dir, "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}, filters(p.only, p.without)...)
+	return r.terragrunt(p.stack, p.stack.dir, files, env, args...)
+}

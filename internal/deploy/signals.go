@@ -1,0 +1,61 @@
+package deploy
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// signals count what a person sends to end the command. The first one ends its context.
+type signals struct {
+	mu      sync.Mutex
+	n       int
+	changed chan struct{} // closed by the next signal
+	stop    func()
+}
+
+// listen counts signals until stop is called.
+func listen(ctx context.Context) (context.Context, *signals) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &signals{changed: make(chan struct{})}
+	got := make(chan os.Signal, 8)
+	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	s.stop = sync.OnceFunc(func() { signal.Stop(got); close(done); cancel() })
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-got:
+				s.mu.Lock()
+				s.n++
+				close(s.changed)
+				s.changed = make(chan struct{})
+				s.mu.Unlock()
+				cancel()
+			}
+		}
+	}()
+	return ctx, s
+}
+
+func (s *signals) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}
+
+// after is closed when there have been more than n signals.
+func (s *signals) after(n int) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.n > n {
+		now := make(chan struct{})
+		close(now)
+		return now
+	}
+	return s.changed
+}

@@ -1,0 +1,172 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"stackgen/internal/disk"
+	"stackgen/internal/engine"
+)
+
+// maxLog bounds what a run of Terragrunt prints and reports, as far as it is read.
+const maxLog = 256 << 20
+
+// errInterrupted ends a command that a person interrupted.
+var errInterrupted = errors.New("interrupted")
+
+// unattended keeps Terragrunt from prompts and colors. What it prints names its unit.
+var unattended = []string{"TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_LOG_FORMAT=pretty", "TG_TF_FORWARD_STDOUT=false", "TG_DETAILED_EXITCODE=false",
+	"TG_TIPS_DISABLED=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS_plan="}
+
+// A unitRun is what a run of Terragrunt did with a unit.
+type unitRun struct {
+	Name   string
+	Result string // succeeded, failed, early exit, excluded
+	Reason string
+	Cause  string
+}
+
+// A toolRun is a run of Terragrunt that has ended.
+type toolRun struct {
+	code  int
+	log   string // everything that it printed
+	units []unitRun
+}
+
+// result is what the run did with a unit; empty if it did nothing with it.
+func (r *toolRun) result(unit string) string {
+	i := slices.IndexFunc(r.units, func(u unitRun) bool { return u.Name == unit })
+	if i < 0 {
+		return ""
+	}
+	return r.units[i].Result
+}
+
+// failed reports whether anything went wrong. The exit code does not say: Terragrunt
+// ends with 0 if it was interrupted.
+func (r *toolRun) failed() bool {
+	return r.code != 0 || slices.ContainsFunc(r.units, func(u unitRun) bool { return u.Result != "succeeded" && u.Result != "excluded" })
+}
+
+// terragrunt runs Terragrunt in a folder of a stack until it ends by itself. An interrupt
+// of this command makes it stop as soon as it can. files is a private folder for what it
+// prints and reports.
+func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...string) (*toolRun, error) {
+	if r.ctx.Err() != nil {
+		return nil, errInterrupted
+	}
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return nil, err
+	}
+	log, err := os.Create(filepath.Join(files, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }() // the process has its own
+	p, err := r.tools.With(slices.Concat(unattended, parallel(r.tools.Env), env)...).Start(dir, log, "terragrunt", args...)
+	if err != nil {
+		return nil, err
+	}
+	noted := s.hold.runs(p.ID())
+	r.until(p)
+	code, err := p.Wait()
+	if err := errors.Join(err, noted); err != nil {
+		return nil, err
+	}
+	out := &toolRun{code: code}
+	body, err := disk.Read(log.Name(), maxLog)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what Terragrunt printed: %w", err)
+	}
+	out.log = string(body)
+	report := filepath.Join(files, "report.json")
+	if body, err := disk.Read(report, maxLog); err == nil { // without one, the log says why
+		if err := json.Unmarshal(body, &out.units); err != nil {
+			return nil, fmt.Errorf("cannot read the report of Terragrunt: %w", err)
+		}
+	}
+	for i := range out.units {
+		out.units[i].Name = filepath.Base(out.units[i].Name)
+	}
+	return out, nil
+}
+
+// until waits until a process has ended. The first signal interrupts it, the second one
+// says what is waited for, and the third one kills it.
+func (r *run) until(p *engine.Process) {
+	for n := r.signals.count(); ; n++ {
+		select {
+		case <-p.Ended():
+			return
+		case <-r.signals.after(n):
+		}
+		switch n {
+		case 0:
+			r.say("interrupted: OpenTofu starts nothing more, and ends what it has begun")
+			go func() { _ = p.Interrupt() }() // it may have ended
+		case 1:
+			r.say("still waiting for what has begun; a third interrupt kills it, and may leave VMs that no state has")
+		case 2:
+			r.say("killed; run the same command again to complete what was left")
+			_ = p.Kill() // it may have ended
+		}
+	}
+}
+
+// parallel limits how many units run at once, unless the environment says so.
+func parallel(environ []string) []string {
+	if slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, "TG_PARALLELISM=") }) {
+		return nil
+	}
+	return []string{fmt.Sprintf("TG_PARALLELISM=%d", max(4, 2*runtime.NumCPU()))}
+}
+
+// filters are the arguments that limit a run to a part of the units.
+func filters(only, without []string) []string {
+	var out []string
+	for _, u := range only {
+		out = append(out, "--filter", "./"+generated+"/"+u)
+	}
+	if len(only) == 0 {
+		for _, u := range without {
+			out = append(out, "--filter", "!./"+generated+"/"+u)
+		}
+	}
+	return out
+}
+
+// problems are the errors in what a tool printed, without the prefixes of its lines.
+func problems(log string) string {
+	var out []string
+	open := false
+	for l := range strings.Lines(log) {
+		_, text, tool := strings.Cut(strings.TrimRight(l, "\n"), "tofu: ")
+		if !tool {
+			_, text, tool = strings.Cut(strings.TrimRight(l, "\n"), "terraform: ")
+		}
+		switch {
+		case !tool:
+			open = false
+		case strings.HasPrefix(text, "Error: "):
+			open = true
+			out = append(out, text)
+		case open && strings.TrimSpace(text) != "":
+			out = append(out, "  "+strings.TrimSpace(text))
+		}
+	}
+	if len(out) == 0 {
+		lines := strings.Split(strings.TrimSpace(log), "\n")
+		out = lines[max(0, len(lines)-8):]
+	}
+	return strings.Join(out, "\n")
+}
+
+// background is a context for what must be done after an interrupt, too.
+func (r *run) background() context.Context { return context.WithoutCancel(r.ctx) }

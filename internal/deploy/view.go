@@ -1,0 +1,116 @@
+package deploy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/progress"
+	"stackgen/internal/report"
+	"stackgen/internal/session"
+)
+
+// show begins to show a run that was confirmed.
+func (r *run) show(a *announcement) {
+	plan := progress.Plan{Command: r.command, Again: r.Line, Items: a.items()}
+	for _, s := range r.p.SelectedStacks() {
+		plan.Parallel = max(plan.Parallel, s.Parallelism)
+	}
+	r.view = r.View
+	r.view.Start(plan)
+}
+
+// items are the rows of the view.
+func (a *announcement) items() []progress.Item {
+	kinds := map[finding.Type]progress.Kind{finding.VM: progress.VM, finding.Pool: progress.Pool, finding.Record: progress.Record}
+	var out []progress.Item
+	for _, c := range a.changes {
+		kind, known := kinds[c.Type]
+		action := actionOf(c)
+		if !known || action == "" {
+			continue
+		}
+		out = append(out, progress.Item{Target: progress.Target{Kind: kind, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node},
+			Action: action, Clone: c.Clones, Agent: c.Agent})
+	}
+	for _, f := range a.records() {
+		action := map[string]progress.Action{"create": progress.Create, "import": progress.Import, "destroy": progress.Destroy}[lateWord(&f)]
+		if action != "" {
+			out = append(out, progress.Item{Target: progress.Target{Kind: progress.Record, Stack: f.Stack, Unit: f.Unit, Key: f.Name}, Action: action})
+		}
+	}
+	return out
+}
+
+func actionOf(c guard.Change) progress.Action {
+	switch {
+	case c.Imports && c.Does == "":
+		return progress.Import
+	case c.Does == "create":
+		return progress.Create
+	case c.Does == "change":
+		return progress.Change
+	case c.Does == "destroy", c.Does == "replace":
+		return progress.Destroy
+	}
+	return ""
+}
+
+// halted is what OpenTofu says of everything that it did not begin because of an
+// interrupt.
+const halted = "execution halted"
+
+// watch follows a run of the plans until stop is called.
+func (r *run) watch(p *plans, events string) (stop func()) {
+	of := Watched{Events: []UnitEvents{{Stack: p.stack.name, Dir: events}}}
+	for _, c := range p.changes() {
+		if c.Type == finding.VM {
+			of.VMIDs = append(of.VMIDs, c.VMID)
+			of.Nodes = append(of.Nodes, c.Node)
+		}
+	}
+	for _, s := range r.p.SelectedStacks() {
+		for _, v := range s.VMs {
+			if t := v.Template; t != nil {
+				of.Nodes = append(of.Nodes, t.Node)
+			}
+		}
+	}
+	slices.Sort(of.Nodes)
+	of.Nodes = slices.DeleteFunc(slices.Compact(of.Nodes), func(n string) bool { return n == "" })
+	if config, err := session.ClusterConfig(r.p); err == nil { // the session has read the cluster with it
+		of.Cluster = &config
+	}
+	w := Watch(r.ctx, of, func(e progress.Event) {
+		if e.Type == progress.Problem && strings.Contains(e.Text, halted) {
+			return
+		}
+		r.view.Event(e)
+	})
+	return func() { w.Stop() }
+}
+
+// say tells a person what the command does.
+func (r *run) say(format string, args ...any) {
+	if r.view != nil {
+		r.view.Note(fmt.Sprintf(format, args...))
+		return
+	}
+	_ = report.Printf(r.ErrOut, format+"\n", args...)
+}
+
+// endView ends what is shown, with the exit code of the command.
+func (r *run) endView(exit finding.Severity) error {
+	if r.view == nil {
+		return nil
+	}
+	reason := ""
+	if r.signals.count() > 0 {
+		reason = "interrupted"
+	}
+	view := r.view
+	r.view = nil
+	return view.End(int(exit), reason)
+}

@@ -1,0 +1,42 @@
+package guard
+
+import (
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/finding"
+)
+
+// Confined reports whether a plan changes nothing but DNS records that it creates, updates
+// or imports. What is wrong with VMs that these records do not belong to is no reason to
+// refuse it: after a VM could not be created, the records of the others are published.
+func Confined(plan *Plan) bool {
+	for _, c := range plan.ResourceChanges {
+		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil || c.Change.Actions.NoOp() && c.Change.Importing == nil {
+			continue
+		}
+		if c.Type != TypeRecord || !c.Change.Actions.NoOp() && !c.Change.Actions.Create() && !c.Change.Actions.Update() {
+			return false
+		}
+	}
+	return !plan.Errored
+}
+
+// Concerning are the findings that a confined plan of a unit depends on: about the stack,
+// the unit, its records and their VMs.
+func Concerning(found []finding.Finding, u UnitID) []finding.Finding {
+	owners := map[string]bool{}
+	for _, f := range found {
+		if f.Stack == u.Stack && f.Unit == u.Unit && f.Owner != "" {
+			owners[f.Owner] = true
+		}
+	}
+	var out []finding.Finding
+	for _, f := range found {
+		switch {
+		case f.Stack != u.Stack:
+		case f.Type == finding.Stack, f.Type == finding.VM && owners[f.Key], f.Type != finding.VM && f.Unit == u.Unit:
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+//go:build unix
+
+package real
+
+import (
+	"bytes"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/internal/pvesim"
+)
+
+// deployed runs stackgen as a process in the project, which must end with an exit code.
+// It returns what was printed: results, then messages.
+func (p *project) deployed(want int, command string, contains ...string) string {
+	p.Helper()
+	c := p.command(command)
+	var out, errOut bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errOut
+	err := c.Run()
+	output := out.String() + errOut.String()
+	if code := c.ProcessState.ExitCode(); code != want {
+		p.Fatalf("stackgen %s: exit %d (%v), want %d\n%s", command, code, err, want, output)
+	}
+	p.contains(output, contains...)
+	return output
+}
+
+// command is stackgen as a process in the project.
+func (p *project) command(line string) *exec.Cmd {
+	c := exec.Command(stackgen, strings.Fields(line)...)
+	c.Dir, c.Env = p.dir, p.tools.Env
+	return c
+}
+
+// noWrites fails if requests changed the cluster since the log was reset.
+func noWrites(t *testing.T, sim *pvesim.Server) {
+	t.Helper()
+	if got := writes(sim); len(got) > 0 {
+		t.Errorf("writes: %q, want none", got)
+	}
+}
+
+// TestApply creates VMs with their records from nothing: those whose address is known
+// and those that wait for it. A second apply does nothing.
+func TestApply(t *testing.T) {
+	p := newDNSCluster(t, "DNS\n"+dnsLivePair)
+	p.deployed(0, "apply --dry-run", "apply live: create 1 pool, 2 VMs, 5 records", "after its VM has an address")
+	noWrites(t, p.sim)
+	for _, path := range []string{"stacks/live/.terragrunt-stack", ".state"} {
+		if p.exists(path) {
+			t.Errorf("a dry run leaves %s", path)
+		}
+	}
+	p.deployed(1, "apply", "standard input is no terminal", "nothing was written")
+	p.deployed(0, "apply --yes", "live is as its spec says", "2 of 2 VMs done")
+	web := p.address("web")
+	p.has("www", web)
+	p.has("db", "10.0.0.8")
+	p.step(0, "preflight --verbose", "managed live/web.lab.test.", "safe to apply (8 managed)")
+	if !strings.Contains(p.read("stackgen.lock.yaml"), "fingerprint:") {
+		t.Error("the apply records no fingerprint")
+	}
+	p.sim.ResetLog()
+	p.deployed(0, "apply --yes", "nothing to do: live is as its spec says")
+	noWrites(t, p.sim)
+
+	// The guest reports another address: the record follows in the same command.
+	p.setAddress(100, "10.0.0.77")
+	p.deployed(0, "apply --yes", "correct")
+	p.has("web", "10.0.0.77")
+	p.deployed(0, "apply --yes", "nothing to do")
+}
+
+// TestApplyOneFails: one VM that fails stops neither the others nor their records, and
+// the same command completes it when the reason is gone.
+func TestApplyOneFails(t *testing.T) {
+	p := newDNSCluster(t, "DNS\n"+dnsLive+"vms:\n  a: {name: web}\n  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}}\n  c: {name: bad}\n")
+	check(t, p.sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/102/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
+	p.deployed(1, "apply --yes", "VM c (VMID 102, node pve1) was not created", "2 of 3 VMs done, 1 failed")
+	p.address("web")
+	p.has("db", "10.0.0.8")
+	p.has("bad")
+	p.sim.ClearFaults()
+	p.sim.ResetLog()
+	p.deployed(0, "apply --yes", "change live: VM c", "live is as its spec says")
+	if got := p.sim.Writes(100) + p.sim.Writes(101); got != 0 {
+		t.Errorf("%d writes to the VMs that were complete", got)
+	}
+	if slices.ContainsFunc(writes(p.sim), func(w string) bool { return strings.HasPrefix(w, "DELETE") }) {
+		t.Errorf("the second apply destroys: %q", writes(p.sim))
+	}
+}
