@@ -71,7 +71,7 @@ terraform {
   # variable names. OpenTofu 1.12 or later.
   extra_arguments "events" {
     commands  = ["apply", "destroy"]
-    arguments = get_env("STACKGEN_EVENTS", "") == "" ? [] : ["-json-into=${get_env("STACKGEN_EVENTS", "")}/${local.unit}.jsonl"]
+    arguments = [for dir in compact([get_env("STACKGEN_EVENTS", "")]) : "-json-into=${dir}/${local.unit}.jsonl"]
   }
 
   # The certificate authority of the cluster, for the provider.
