@@ -73,8 +73,8 @@ func (e *env) app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(),
-			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.applyCommand(), e.outputsCommand(),
-			e.simCommand(), e.completionCommand()},
+			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.applyCommand(), e.destroyCommand(),
+			e.outputsCommand(), e.simCommand(), e.completionCommand()},
 	}
 }
 

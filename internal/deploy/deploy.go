@@ -62,14 +62,11 @@ func (e ended) Error() string { return fmt.Sprintf("exit %d", int(e.exit)) }
 
 // Check reports what makes the request impossible, before anything is read.
 func (q Request) Check() error {
-	if !q.DryRun && !q.Yes && !q.Terminal {
-		return errNotAsked
+	if q.DryRun || q.Yes || q.Terminal {
+		return nil
 	}
-	return nil
+	return errors.New("nobody can confirm this here: standard input is no terminal. Give --yes to confirm it in advance; nothing was written")
 }
-
-// errNotAsked is the error of a command that nobody can answer.
-var errNotAsked = errors.New("nobody can confirm this here: standard input is no terminal. Give --yes, or look at it first with --dry-run; nothing was written")
 
 // begin takes the holds of all selected stacks and finds the tools.
 func begin(ctx context.Context, command string, p *project.Project, q Request) (r *run, err error) {

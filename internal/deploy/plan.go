@@ -66,7 +66,9 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 	if len(p.units) == 0 {
 		return nil, fmt.Errorf("Terragrunt planned no unit of %s:\n%s", st.name, problems(result.log))
 	}
-	p.postpone(s, found, r.mocks(st.name))
+	if r.command == "apply" {
+		p.postpone(s, found, r.mocks(st.name))
+	}
 	return p, nil
 }
 
@@ -195,7 +197,10 @@ func (r *run) applyPlans(p *plans) (*toolRun, error) {
 	if len(p.without) > 0 { // the guard would take the run for one of a part of the stack
 		env = append(env, session.LaterUnits+"="+strings.Join(p.without, ","))
 	}
-	command := r.command
-	args := append([]string{"stack", "run", command, "--out-dir", p.dir, "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}, filters(p.only, p.without)...)
+	args := []string{"stack", "run", r.command, "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}
+	if r.command == "apply" { // a destroy of saved plans would not be in the reverse order
+		args = append(args, "--out-dir", p.dir)
+	}
+	args = append(args, filters(p.only, p.without)...)
 	return r.terragrunt(p.stack, p.stack.dir, files, env, args...)
 }

@@ -104,6 +104,3 @@ func LockFolder(ctx context.Context, paths []string, out string, waiting func(te
 	defer cancel()
 	return disk.Lock(ctx, root, waiting)
 }
-
-// LockFile is the path of the project's lock, as messages show it.
-func (p *Project) LockFile() string { return filepath.Join(p.Root, lock.File) }

@@ -16,32 +16,57 @@ import (
 // it. It waits until no other command writes the project and reads the lock again, so
 // that neither loses what the other one wrote.
 func (p *Project) Record(ctx context.Context, seen []lock.Observed, waiting func(text string)) (recorded []lock.Recording, err error) {
+	err = p.updateLock(ctx, waiting, func(now *lock.Lock) *lock.Lock {
+		next, news := now.Observe(seen)
+		if recorded = news; len(news) == 0 {
+			return now
+		}
+		return next
+	})
+	return recorded, err
+}
+
+// Destroyed removes what was observed of a stack from the lock on disk, after all of the
+// stack was destroyed but VMs that exist in no state, by their keys.
+func (p *Project) Destroyed(ctx context.Context, stack string, exist []string, waiting func(text string)) error {
+	return p.updateLock(ctx, waiting, func(now *lock.Lock) *lock.Lock {
+		next, _ := now.Destroyed(stack, exist)
+		return next
+	})
+}
+
+// updateLock replaces the lock on disk by what a function makes of it. Without a lock,
+// nothing was decided that could be observed.
+func (p *Project) updateLock(ctx context.Context, waiting func(text string), change func(now *lock.Lock) *lock.Lock) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
 	unlock, err := disk.Lock(ctx, p.Root, waiting)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	file := filepath.Join(p.Root, lock.File)
+	file := p.LockFile()
 	src, err := disk.Read(file, maxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // nothing was decided that could be observed
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", file, err)
+		return fmt.Errorf("cannot read %s: %w", file, err)
 	}
 	now, problems := lock.Read(file, src)
 	if now == nil {
-		return nil, fmt.Errorf("%s: %s", file, problems[0].Message)
+		return fmt.Errorf("%s: %s", file, problems[0].Message)
 	}
-	next, recorded := now.Observe(seen)
-	if len(recorded) == 0 {
-		return nil, nil
+	next := change(now)
+	if next == now {
+		return nil
 	}
 	body, err := next.Bytes()
 	if err != nil || bytes.Equal(body, src) {
-		return nil, err
+		return err
 	}
-	return recorded, disk.Apply(p.Root, []disk.Change{{Path: lock.File, Kind: disk.Changed, Old: src, New: body, Sync: true}})
+	return disk.Apply(p.Root, []disk.Change{{Path: lock.File, Kind: disk.Changed, Old: src, New: body, Sync: true}})
 }
+
+// LockFile is the path of the project's lock, as messages show it.
+func (p *Project) LockFile() string { return filepath.Join(p.Root, lock.File) }

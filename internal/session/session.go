@@ -85,12 +85,17 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 
 // Rejudge judges again what was read, with the import files as they are now and with the
 // plans that were added.
-func (s *Session) Rejudge() ([]finding.Finding, error) {
+func (s *Session) Rejudge() ([]finding.Finding, error) { return s.rejudge(false) }
+
+// RejudgeDestroy is Rejudge for a destroy of whole stacks.
+func (s *Session) RejudgeDestroy() ([]finding.Finding, error) { return s.rejudge(true) }
+
+func (s *Session) rejudge(destroy bool) ([]finding.Finding, error) {
 	if err := s.readImports(); err != nil {
 		return nil, err
 	}
 	in := s.input()
-	in.NoDNSKey = s.noDNSKey()
+	in.Destroy, in.NoDNSKey = destroy, s.noDNSKey()
 	return s.judge(in)
 }
 

@@ -1,0 +1,226 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/project"
+	"stackgen/internal/report"
+	"stackgen/internal/session"
+)
+
+// Destroy destroys all of the selected stacks of a project. The result is the exit code.
+func Destroy(ctx context.Context, p *project.Project, q Request) (exit finding.Severity, err error) {
+	r, err := begin(ctx, "destroy", p, q)
+	if err != nil {
+		return finding.Failed, err
+	}
+	defer func() {
+		if failed := r.close(); failed != nil {
+			exit, err = finding.Failed, errors.Join(err, failed)
+		}
+	}()
+	return r.finish(r.destroy())
+}
+
+// destroy judges, asks, destroys and verifies.
+func (r *run) destroy() error {
+	s, found, err := r.lookForDestroy()
+	if err != nil {
+		return err
+	}
+	var all []*plans
+	for _, st := range r.stacks {
+		if r.nothingIn(s, st.name) {
+			continue
+		}
+		r.say("planning the destroy of %s", st.name)
+		p, err := r.plan(s, st, found, nil, nil)
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+	}
+	a := announce(nil, all)
+	if len(all) == 0 || len(a.changes) == 0 {
+		if err := r.clear(found); err != nil {
+			return err
+		}
+		text := "nothing to destroy: no state of " + strings.Join(r.p.SelectedNames(), ", ") + " has anything"
+		for _, note := range notInState(found) {
+			text += "\nnote: " + note
+		}
+		return report.Text(r.Out, text+"\n")
+	}
+	if found, err = s.RejudgeDestroy(); err != nil {
+		return err
+	}
+	if anyStops(found) {
+		return r.refuse(s, found)
+	}
+	sum := report.Summary{Command: "destroy", Stacks: namesOf(all), Actions: a.actions(), Notes: append(s.Notes(found), notInState(found)...)}
+	if err := sum.Print(r.Out, r.Options); err != nil {
+		return err
+	}
+	if confirmed, err := r.confirmDestroy(all); err != nil || !confirmed {
+		if err == nil {
+			r.say("not confirmed; nothing was changed")
+			err = ended{finding.Failed}
+		}
+		return err
+	}
+	r.show(a)
+	for _, p := range all {
+		if r.ctx.Err() != nil {
+			r.left(p)
+			continue
+		}
+		if err := r.destroyStack(p, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookForDestroy reads the cluster and the states once, and ends the command if anything
+// keeps a stack from being destroyed.
+func (r *run) lookForDestroy() (*session.Session, []finding.Finding, error) {
+	for said := false; ; said = true {
+		s := session.New(r.p, r.sources())
+		found, err := s.Preflight(r.ctx, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		waiting := r.waitsFor(s, found)
+		switch {
+		case waiting == "" && anyStops(found):
+			return nil, nil, r.refuse(s, slices.DeleteFunc(found, func(f finding.Finding) bool { return f.Kind == finding.Unrendered }))
+		case waiting == "":
+			return s, found, nil
+		case !said:
+			r.say("%s; waiting until it has ended", waiting)
+		}
+		if err := r.pause(); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// nothingIn reports whether no state of a stack has anything.
+func (r *run) nothingIn(s *session.Session, stack string) bool {
+	for u, state := range s.State {
+		if u.Stack == stack && (state.Unreadable != "" || len(state.Resources) > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func namesOf(all []*plans) []string {
+	var out []string
+	for _, p := range all {
+		out = append(out, p.stack.name)
+	}
+	return out
+}
+
+// confirmDestroy asks for the name of each stack.
+func (r *run) confirmDestroy(all []*plans) (bool, error) {
+	if r.Yes {
+		return true, nil
+	}
+	for _, p := range all {
+		confirmed, err := r.answer(fmt.Sprintf("This cannot be undone. To destroy %s, type its name: ", p.stack.name), p.stack.name)
+		if err != nil || !confirmed {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// destroyStack destroys the units of a stack in the reverse order, verifies that nothing
+// is left, and removes from the lock what was seen of it.
+func (r *run) destroyStack(p *plans, found []finding.Finding) error {
+	r.say("destroying %s", p.stack.name)
+	result, err := r.applyPlans(p)
+	if err != nil {
+		return err
+	}
+	if text := refusal(result.log); text != "" {
+		if err := errors.Join(r.endView(finding.Blocked), report.Text(r.Out, text)); err != nil {
+			return err
+		}
+		return ended{finding.Blocked}
+	}
+	if result.failed() && !r.events {
+		r.say("%s", problems(result.log))
+	}
+	s := session.New(r.p, session.Sources{})
+	if err := s.ReadStates(r.background(), s.Units()); err != nil {
+		return err
+	}
+	var left []string
+	for _, u := range s.Units() {
+		if u.Stack == p.stack.name {
+			left = append(left, names(s.State[u])...)
+		}
+	}
+	if len(left) > 0 {
+		r.failed = true
+		return report.Printf(r.Out, "%s: still in its states: %s\n", p.stack.name, strings.Join(left, ", "))
+	}
+	if err := r.p.Destroyed(r.background(), p.stack.name, existing(found, p.stack.name), func(text string) { r.say("%s", text) }); err != nil {
+		return err
+	}
+	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, so that an apply creates the same VMs again\n", p.stack.name, r.p.LockFile())
+}
+
+// names are what a state has.
+func names(state guard.UnitState) []string {
+	if state.Unreadable != "" {
+		return []string{state.Unreadable}
+	}
+	var out []string
+	for _, resource := range state.Resources {
+		out = append(out, resource.Address)
+	}
+	return out
+}
+
+// clear removes from the lock what was seen of stacks that have nothing any more: the
+// command that destroyed them may have been interrupted.
+func (r *run) clear(found []finding.Finding) error {
+	for _, st := range r.stacks {
+		if err := r.p.Destroyed(r.background(), st.name, existing(found, st.name), func(text string) { r.say("%s", text) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// existing are the VMs of a stack that exist and are in no state.
+func existing(found []finding.Finding, stack string) []string {
+	var out []string
+	for _, f := range found {
+		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Adopt {
+			out = append(out, f.Key)
+		}
+	}
+	return out
+}
+
+// notInState are notes about the VMs that exist and are in no state.
+func notInState(found []finding.Finding) []string {
+	var out []string
+	for _, f := range found {
+		if f.Type == finding.VM && f.Kind == finding.Adopt {
+			out = append(out, fmt.Sprintf("%s, VM %d on %s, is in no state, so it is not destroyed", f.Address, f.VMID, f.Node))
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+//go:build unix
+
+package real
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"stackgen/internal/pvesim"
+)
+
+const killedSpec = `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+pool: {id: live, create: true}
+defaults: {node: pve1, template: 9002, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
+vms: {a: {}, b: {}, c: {}, d: {started: false}, e: {node: pve2, template: {vmid: 9002, node: pve1}}, f: {}}
+apply: {parallelism: 3}
+`
+
+// rounds is how many times a test with random moments runs.
+func rounds(few int) int {
+	if n, err := strconv.Atoi(os.Getenv("STACKGEN_ROUNDS")); err == nil {
+		return n
+	}
+	return few
+}
+
+// seeded is a source of random moments. Its seed is printed; STACKGEN_SEED sets it.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv("STACKGEN_SEED"), 10, 64)
+	if err != nil {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("STACKGEN_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, seed))
+}
+
+// TestApplyKilled kills an apply at random moments: stackgen alone, or everything that it
+// has started. The same command is right in the end, every time.
+func TestApplyKilled(t *testing.T) {
+	random := seeded(t)
+	for round := range rounds(2) {
+		p := newProject(t, map[string]string{"specs/live.yaml": killedSpec})
+		sim := p.simulate()
+		p.render()
+		for kill := range 1 + random.IntN(2) {
+			after := time.Duration(1500+random.IntN(12000)) * time.Millisecond
+			all := random.IntN(2) == 0
+			t.Logf("round %d, kill %d: everything %v, after %v", round, kill, all, after)
+			p.killedApply(after, all)
+		}
+		t.Log(p.deployed(0, "apply --yes"))
+		p.complete(sim, 300, 301, 302, 303, 304, 305)
+	}
+}
+
+// killedApply starts an apply and kills it.
+func (p *project) killedApply(after time.Duration, all bool) {
+	p.Helper()
+	c := p.command("apply --yes")
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	check(p.T, c.Start())
+	time.Sleep(after)
+	var tree []int
+	if all {
+		tree = descendants(c.Process.Pid)
+	}
+	for _, pid := range append([]int{c.Process.Pid}, tree...) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	}
+	_ = c.Wait() // it was killed
+	p.Log(out.String())
+}
+
+// descendants are the processes that a process has started, and that these have started.
+func descendants(pid int) []int {
+	all, _ := process.Processes()
+	children := map[int32][]int32{}
+	for _, p := range all {
+		if parent, err := p.Ppid(); err == nil {
+			children[parent] = append(children[parent], p.Pid)
+		}
+	}
+	var out []int
+	todo := children[int32(pid)]
+	for len(todo) > 0 {
+		out = append(out, int(todo[0]))
+		todo = append(todo[1:], children[todo[0]]...)
+	}
+	return out
+}
+
+// complete fails unless the cluster has exactly these VMs of the range, running unless the
+// spec says otherwise, the state has them, and another apply does nothing.
+func (p *project) complete(sim *pvesim.Server, want ...int) {
+	p.Helper()
+	var got []int
+	for vmid := range stateOf(sim).guests {
+		if vmid >= 300 && vmid < 400 {
+			got = append(got, vmid)
+		}
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		p.Errorf("the cluster has %v, want %v", got, want)
+	}
+	w := &simulation{t: p.T, sim: sim}
+	for _, x := range w.api("GET", "/cluster/resources?type=vm", nil).([]any) {
+		g := x.(map[string]any)
+		id := int(g["vmid"].(float64))
+		if !slices.Contains(want, id) {
+			continue
+		}
+		status := "running"
+		if id == 303 {
+			status = "stopped"
+		}
+		now := w.api("GET", fmt.Sprintf("/nodes/%s/qemu/%d/status/current", g["node"], id), nil).(map[string]any) // the list is late
+		if now["status"] != status {
+			p.Errorf("VM %d is %v, want %s", id, now["status"], status)
+		}
+	}
+	state := p.outputs("proxmox-vm")
+	if vms, _ := state["vms"].(map[string]any); len(vms) != len(want) {
+		p.Errorf("the outputs have %d VMs, want %d", len(vms), len(want))
+	}
+	sim.ResetLog()
+	p.deployed(0, "apply --yes", "nothing to do")
+	noWrites(p.T, sim)
+	for _, line := range writes(sim) {
+		if strings.HasPrefix(line, "DELETE") {
+			p.Error(fmt.Sprintf("a VM was destroyed: %s", line))
+		}
+	}
+}

@@ -1,0 +1,97 @@
+//go:build unix
+
+package real
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestDestroyStack destroys a stack: the records first, then the VMs, then the pool. The
+// lock keeps the decisions, so that an apply creates the same VMs again.
+func TestDestroyStack(t *testing.T) {
+	p := newDNSCluster(t, "DNS\n"+dnsLivePair)
+	decided := p.read("stackgen.lock.yaml")
+	p.deployed(0, "apply --yes")
+	web := p.address("web")
+	p.sim.ResetLog()
+	p.deployed(1, "destroy", "standard input is no terminal")
+	noWrites(t, p.sim)
+	p.has("web", web)
+	p.deployed(0, "destroy --yes", "destroy live: destroy 1 pool, 2 VMs, 5 records", "VM 100 web on pve1", "VM 101 db on pve1", "live is destroyed")
+	for _, name := range []string{"web", "www", "db"} {
+		p.has(name)
+	}
+	for vmid := range stateOf(p.sim).guests {
+		if vmid == 100 || vmid == 101 {
+			t.Errorf("VM %d is still there", vmid)
+		}
+	}
+	got := p.read("stackgen.lock.yaml")
+	if strings.Contains(got, "fingerprint") || strings.Contains(got, "lineage") {
+		t.Errorf("the lock has observations of what was destroyed:\n%s", got)
+	}
+	for line := range strings.Lines(decided) {
+		if strings.Contains(line, "vmid:") && !strings.Contains(got, strings.TrimSpace(line)) {
+			t.Errorf("the lock lacks the decision %s", line)
+		}
+	}
+	p.sim.ResetLog()
+	p.deployed(0, "destroy --yes", "nothing to destroy")
+	noWrites(t, p.sim)
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.address("web")
+}
+
+// TestDestroyProtected refuses to destroy a stack with a protected VM before anything of
+// it is gone.
+func TestDestroyProtected(t *testing.T) {
+	p := newDNSCluster(t, "DNS\n"+strings.Replace(dnsLivePair, "b: {name: db,", "b: {name: db, profile: protected,", 1))
+	p.deployed(0, "apply --yes")
+	web := p.address("web")
+	p.sim.ResetLog()
+	p.deployed(3, "destroy --yes", "blocked would-destroy live/b", "profile protected prevents its destroy")
+	noWrites(t, p.sim)
+	p.has("web", web)
+	p.has("db", "10.0.0.8")
+}
+
+// TestDestroyOneStack destroys one of two classes. No request is about a VM of the other
+// one, and none writes to the template.
+func TestDestroyOneStack(t *testing.T) {
+	const spec = `apiVersion: stackgen/v1
+kind: Class
+name: NAME
+vmids: 300-399
+template: 9002
+clone: linked
+placement: {nodes: [pve1]}
+defaults: {started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
+teacher: {}
+students: {roster: [Ana Prva, Bo]}
+`
+	c := &classroom{project: newProject(t, map[string]string{
+		"specs/art.yaml": strings.Replace(spec, "NAME", "art", 1), "specs/math.yaml": strings.Replace(spec, "NAME", "math", 1)})}
+	c.sim = c.simulate()
+	c.render()
+	c.deployed(0, "apply --yes", "apply art, math: create 6 VMs", "art is as its spec says", "math is as its spec says")
+	c.placed("art", 300, 302, 3)
+	c.placed("math", 303, 305, 3)
+	c.sim.ResetLog()
+	c.deployed(0, "destroy --yes specs/art.yaml", "destroy art: destroy 3 VMs", "art is destroyed")
+	c.placed("math", 300, 399, 3)
+	if n := c.sim.Writes(9002); n != 0 {
+		t.Errorf("%d writes to the template", n)
+	}
+	for _, v := range c.vms("math") {
+		for _, r := range c.sim.Requests() {
+			if strings.Contains(r.Path+"/", "/"+strconv.Itoa(v.Value.VMID)+"/") {
+				t.Errorf("%s %s", r.Method, r.Path)
+			}
+		}
+	}
+	if !strings.Contains(c.read("stackgen.lock.yaml"), "fingerprint") {
+		t.Error("the observations of math are gone")
+	}
+}
