@@ -14,12 +14,14 @@ import (
 // seconds since the start of the run, and for a record or a pool only one at its end.
 // They have no percentages, so that a log has the same lines whenever the same happens.
 type lines struct {
-	out io.Writer
-	err error
+	out  io.Writer
+	err  error
+	last float64 // when the last line was written
 }
 
 // say writes a line.
 func (l *lines) say(at float64, text string) {
+	l.last = at
 	l.err = errors.Join(l.err, report.Printf(l.out, "[%4d s] %s\n", int(at), text))
 }
 
@@ -68,6 +70,35 @@ func (l *lines) failed(b *progress.Board, e progress.UnitError, at float64) {
 }
 
 func (l *lines) note(text string, at float64) { l.say(at, text) }
+
+// silence is how many seconds a log may have no line: CI systems end jobs that are
+// silent for some minutes.
+const silence = 60
+
+func (l *lines) idle(b *progress.Board, at float64) {
+	if at-l.last < silence {
+		return
+	}
+	var active []string
+	for _, r := range b.Rows {
+		if !r.Active() {
+			continue
+		}
+		text := fmt.Sprintf("%s %s", name(b, r), r.Phase)
+		if r.Percent >= 0 {
+			text += fmt.Sprintf(" %.0f %%", r.Percent)
+		}
+		active = append(active, text)
+	}
+	text := "still running: " + totals(b)
+	if n := len(active); n > few {
+		active = append(active[:few:few], fmt.Sprintf("%d more", n-few))
+	}
+	if len(active) > 0 {
+		text += "; " + and(active)
+	}
+	l.say(at, text)
+}
 
 func (l *lines) end(b *progress.Board, exit int, reason string, at float64) error {
 	return errors.Join(l.err, report.Text(l.out, fmt.Sprintf("[%4d s] ", int(at))+summary(b, exit, reason, at)))

@@ -155,6 +155,8 @@ func (o *objects) trouble(about progress.Target, t progress.Trouble, at float64)
 
 func (o *objects) note(text string, at float64) { write(o, noted{head{"note", tenths(at)}, text}) }
 
+func (o *objects) idle(*progress.Board, float64) {}
+
 func (o *objects) end(b *progress.Board, exit int, reason string, at float64) error {
 	of := func(k progress.Kind) count {
 		t := b.Total(k)

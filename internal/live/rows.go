@@ -81,6 +81,8 @@ func (w *rows) totals(out io.Writer) error {
 // changed does nothing: the next frame shows it.
 func (w *rows) changed(*progress.Board, *progress.Row, bool, float64) {}
 
+func (w *rows) idle(*progress.Board, float64) {}
+
 func (w *rows) failed(b *progress.Board, e progress.UnitError, at float64) {
 	w.note(firstLine(b.UnitTrouble(e).String()), at)
 }

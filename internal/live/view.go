@@ -23,11 +23,11 @@ const (
 // Modes are the values of the flag --progress, the default first.
 func Modes() []string { return []string{string(Auto), string(TTY), string(Plain), string(JSON)} }
 
-// Options say where and how a run is shown. The zero value is right for lines in a log.
+// Options say where and how a run is shown.
 type Options struct {
 	CI       bool             // CI=true: Auto is Plain even on a terminal
 	Color    bool             // colors, on a terminal
-	Terminal Terminal         // of the output; nil if it is none
+	Terminal Terminal         // where the rows are shown; nil for that of the output, if it is one
 	Now      func() time.Time // time.Now, except in tests
 }
 
@@ -44,6 +44,7 @@ type View struct {
 	board *progress.Board
 	show  renderer
 	done  bool
+	stop  chan struct{} // of the goroutine of idle
 }
 
 // A renderer shows the changes of a board. The view calls it from one goroutine at a
@@ -54,13 +55,20 @@ type renderer interface {
 	failed(b *progress.Board, e progress.UnitError, at float64)
 	note(text string, at float64)
 	end(b *progress.Board, exit int, reason string, at float64) error
+	idle(b *progress.Board, at float64) // every few seconds
 }
+
+// idleEvery is how often a renderer may say that nothing has happened.
+const idleEvery = 5 * time.Second
 
 // Open makes the view of a run. In the mode tty, the output must be a terminal.
 func Open(mode Mode, out io.Writer, o Options) (*View, error) {
 	v := &View{now: o.Now}
 	if v.now == nil {
 		v.now = time.Now
+	}
+	if o.Terminal == nil {
+		o.Terminal = TerminalOf(out)
 	}
 	if mode == Auto {
 		mode = Plain
@@ -92,6 +100,26 @@ func (v *View) Start(p progress.Plan) {
 	v.start = v.now()
 	v.board = progress.NewBoard(p)
 	v.show.begin(v.board)
+	v.stop = make(chan struct{})
+	go v.idle()
+}
+
+// idle lets the renderer say every few seconds that the run goes on.
+func (v *View) idle() {
+	tick := time.NewTicker(idleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-v.stop:
+			return
+		case <-tick.C:
+			v.mu.Lock()
+			if !v.done {
+				v.show.idle(v.board, v.at())
+			}
+			v.mu.Unlock()
+		}
+	}
 }
 
 // at is the time since the start, in seconds.
@@ -141,6 +169,7 @@ func (v *View) finish() (at float64, first bool) {
 		return 0, false
 	}
 	v.done = true
+	close(v.stop)
 	at = v.at()
 	for _, r := range v.board.Finish(at) {
 		v.show.changed(v.board, r, true, at)

@@ -127,3 +127,50 @@ func TestJSON(t *testing.T) {
 	}
 	golden(t, "stream.jsonl", got)
 }
+
+// TestPage: what docs/progress.md shows is from these runs.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/progress.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for language, run := range map[string]string{"text": play(t, live.Plain), "json": play(t, live.JSON)} {
+		_, block, _ := strings.Cut(string(page), "```"+language+"\n")
+		block, _, found := strings.Cut(block, "```")
+		if !found || block == "" {
+			t.Errorf("the page has no block %s", language)
+		}
+		for line := range strings.Lines(block) {
+			if !strings.Contains(run, line) {
+				t.Errorf("the run does not print %s", line)
+			}
+		}
+	}
+}
+
+// TestHarmless: a message may have a secret, a sequence for a terminal or a command to
+// a CI system; no mode prints them.
+func TestHarmless(t *testing.T) {
+	const secret = "5f3c9a10-7e61-4c55-9a53-0000000000ff"
+	for _, mode := range []live.Mode{live.Plain, live.JSON} {
+		var out bytes.Buffer
+		v, err := live.Open(mode, &out, live.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		item := vm("web01", 2101)
+		v.Start(progress.Plan{Command: "apply", Items: []progress.Item{item}})
+		v.Note("::error::x \x1b[2J")
+		v.Event(progress.Event{Type: progress.Problem, Target: item.Target, Text: "PVEAPIToken=root@pam!sim=" + secret + "\n::add-mask::x\n\x1b]0;title\x07"})
+		if err := v.End(1, ""); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		if strings.Contains(got, secret) || strings.ContainsAny(got, "\x1b\x07") || strings.Contains(got, "\n::") {
+			t.Errorf("%s prints %q", mode, got)
+		}
+		if !strings.Contains(got, "(secret)") {
+			t.Errorf("%s prints no message: %q", mode, got)
+		}
+	}
+}
