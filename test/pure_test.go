@@ -49,7 +49,7 @@ var may = map[string][]string{
 	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/disk", "internal/pvesim",
 		"internal/project", "internal/session", "internal/render", "internal/resolve", "internal/adopt", "internal/outputs", "internal/register",
 		"internal/live", "internal/deploy"},
-	"internal/progress": {"internal/finding", "internal/shell"},
+	"internal/progress": {"internal/natural", "internal/finding", "internal/shell"},
 	"internal/live":     {"internal/progress", "internal/report"},
 	"internal/deploy": {"internal/finding", "internal/report", "internal/lock", "internal/guard", "internal/disk", "internal/engine", "internal/progress", "internal/live",
 		"internal/proxmox", "internal/project", "internal/session"},

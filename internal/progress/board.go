@@ -1,8 +1,11 @@
 package progress
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"stackgen/internal/natural"
 )
 
 // A Row is one VM, pool or record of a run, as it is now.
@@ -49,12 +52,16 @@ type Board struct {
 	most  int // VMs that were active at the same time
 }
 
-// NewBoard is the board of a run in which nothing has happened.
+// NewBoard is the board of a run in which nothing has happened. Its rows are ordered by
+// stack and, within one, as people count: student2 before student10.
 func NewBoard(p Plan) *Board {
 	b := &Board{Plan: p, index: map[Target]*Row{}, vmids: map[int]*Row{}}
 	for _, item := range p.Items {
 		b.add(item)
 	}
+	slices.SortStableFunc(b.Rows, func(x, y *Row) int {
+		return cmp.Or(strings.Compare(x.Stack, y.Stack), natural.Compare(x.Key, y.Key))
+	})
 	return b
 }
 

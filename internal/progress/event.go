@@ -42,7 +42,7 @@ type Item struct {
 	Agent  bool // the run waits for the VM's guest agent
 }
 
-// A Plan is what a run carries out, in the order in which it is shown.
+// A Plan is what a run carries out.
 type Plan struct {
 	Command  string // apply or destroy
 	Again    string // the command line that continues it, to be pasted from the project root
