@@ -56,7 +56,9 @@ func (e *env) apply(c *cli.Context) error {
 // request is what apply and destroy have in common.
 func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
 	view, err := live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{CI: os.Getenv("CI") == "true", Color: color(e.errOut)})
-
+	if err != nil {
+		return deploy.Request{}, err
+	}
 	words := []string{"stackgen", command}
 	for _, path := range c.Args().Slice() {
 		words = append(words, shell.Word(path))
@@ -65,7 +67,7 @@ func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
 		words = append(words, "--yes")
 	}
 	return deploy.Request{Paths: c.Args().Slice(), Line: strings.Join(words, " "), Yes: c.Bool("yes"), Terminal: terminal(e.in),
-		In: e.in, Out: e.out, ErrOut: e.errOut, Options: e.options(e.out), View: view}, err
+		In: e.in, Out: view.Hold(e.out), ErrOut: view.Hold(e.errOut), Options: e.options(e.out), View: view}, nil
 }
 
 func progressFlag() cli.Flag {

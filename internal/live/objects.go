@@ -123,7 +123,7 @@ func (o *objects) changed(b *progress.Board, r *progress.Row, phase bool, at flo
 		out.Percent = &r.Percent
 	}
 	if seconds, ok := b.Left(at); ok {
-		seconds = tenths(seconds)
+		seconds = max(tenths(seconds), 0.1)
 		out.Left = &seconds
 	}
 	if phase || r.Phase != progress.Broken {

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -45,6 +47,13 @@ type View struct {
 	show  renderer
 	done  bool
 	stop  chan struct{} // of the goroutine of idle
+	held  []holder
+}
+
+// A holder is text for another output, which waits for the end of the run.
+type holder struct {
+	out  io.Writer
+	text []byte
 }
 
 // A renderer shows the changes of a board. The view calls it from one goroutine at a
@@ -159,7 +168,33 @@ func (v *View) End(exit int, reason string) error {
 	if !first {
 		return nil
 	}
-	return v.show.end(v.board, exit, reason, at) // which waits for a frame, and that for the lock
+	err := v.show.end(v.board, exit, reason, at) // which waits for a frame, and that for the lock
+	for _, h := range v.held {
+		_, failed := h.out.Write(h.text)
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// Hold is a writer for what a command prints apart from the run, such as its results.
+// What is written while the run is shown appears after its end: on a terminal, it would
+// disturb the rows, and in a stream the objects.
+func (v *View) Hold(out io.Writer) io.Writer { return &heldWriter{v, out} }
+
+type heldWriter struct {
+	view *View
+	out  io.Writer
+}
+
+func (w *heldWriter) Write(text []byte) (int, error) {
+	v := w.view
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.board == nil || v.done {
+		return w.out.Write(text)
+	}
+	v.held = append(v.held, holder{w.out, bytes.Clone(text)})
+	return len(text), nil
 }
 
 func (v *View) finish() (at float64, first bool) {

@@ -174,3 +174,30 @@ func TestHarmless(t *testing.T) {
 		}
 	}
 }
+
+// TestHold: results that are written during the run appear after its end, in order.
+func TestHold(t *testing.T) {
+	var out bytes.Buffer
+	v, err := live.Open(live.Plain, &out, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := v.Hold(&out)
+	write := func(text string) {
+		if _, err := results.Write([]byte(text)); err != nil {
+			t.Error(err)
+		}
+	}
+	write("before\n")
+	v.Start(progress.Plan{Command: "apply"})
+	write("one\n")
+	v.Note("a note")
+	write("two\n")
+	if err := v.End(0, ""); err != nil {
+		t.Fatal(err)
+	}
+	write("after\n")
+	if want := "before\n[   0 s] apply: nothing to do\n[   0 s] a note\n[   0 s] apply done after 0 s: nothing to do\none\ntwo\nafter\n"; out.String() != want {
+		t.Errorf("%s", out.String())
+	}
+}
