@@ -101,8 +101,7 @@ func Open(mode Mode, out io.Writer, o Options) (*View, error) {
 	return v, nil
 }
 
-// Start begins the run: times count from here. The other methods may be called only
-// after it.
+// Start begins the run: times count from here. What happened before is not shown.
 func (v *View) Start(p progress.Plan) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -138,7 +137,7 @@ func (v *View) at() float64 { return v.now().Sub(v.start).Seconds() }
 func (v *View) Event(e progress.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.done {
+	if v.board == nil || v.done {
 		return
 	}
 	e.At = v.at()
@@ -155,14 +154,14 @@ func (v *View) Event(e progress.Event) {
 func (v *View) Note(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.done {
+	if v.board != nil && !v.done {
 		v.show.note(text, v.at())
 	}
 }
 
 // End ends the run and shows what was done, with the exit code of the command. reason
-// says why the run ended early, and is empty otherwise. A second call does nothing. It
-// returns the first error of the output.
+// says why the run ended early, and is empty otherwise. Without a start, and when it is
+// called again, it does nothing. It returns the errors of the output.
 func (v *View) End(exit int, reason string) error {
 	at, first := v.finish()
 	if !first {
@@ -200,7 +199,7 @@ func (w *heldWriter) Write(text []byte) (int, error) {
 func (v *View) finish() (at float64, first bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.done {
+	if v.board == nil || v.done {
 		return 0, false
 	}
 	v.done = true
@@ -212,5 +211,5 @@ func (v *View) finish() (at float64, first bool) {
 	return at, true
 }
 
-// Board is the state of the run. It must be called after End.
+// Board is the state of the run after its end; nil without a start.
 func (v *View) Board() *progress.Board { return v.board }

@@ -201,3 +201,17 @@ func TestHold(t *testing.T) {
 		t.Errorf("%s", out.String())
 	}
 }
+
+// TestNoStart: a command that ends before its run shows nothing.
+func TestNoStart(t *testing.T) {
+	var out bytes.Buffer
+	v, err := live.Open(live.JSON, &out, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Note("x")
+	v.Event(progress.Event{Type: progress.Began, Target: vm("a", 1).Target})
+	if err := v.End(1, ""); err != nil || out.Len() > 0 || v.Board() != nil {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}
