@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -131,10 +132,7 @@ func (c columns) line(b *progress.Board, r *progress.Row, at float64) string {
 	}
 	if r.Phase == progress.Broken {
 		why := b.Trouble(r).Why
-		if why == "" {
-			why = firstLine(strings.TrimSpace(r.Error))
-		}
-		return out + report.Line(strings.TrimSuffix("failed after "+time+": "+why, ": "))
+		return out + report.Line("failed after "+time+": "+cmp.Or(why, firstLine(strings.TrimSpace(r.Error)), later))
 	}
 	out += pad(string(r.Phase), c.phase) + "  "
 	if c.bar > 0 {

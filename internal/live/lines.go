@@ -35,7 +35,9 @@ func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float
 	switch {
 	case r.Phase == progress.Broken:
 		text += fmt.Sprintf(" after %s (%s)", duration(r.Elapsed(at)), score(b, r.Kind))
-		if r.Error != "" {
+		if r.Error == "" {
+			text += ": " + later
+		} else {
 			text += ": " + firstLine(b.Trouble(r).String())
 		}
 	case r.Phase.Over():

@@ -52,10 +52,10 @@ func record(key string) progress.Item {
 	return progress.Item{Target: progress.Target{Kind: progress.Record, Stack: "homelab", Unit: "dns", Key: key}, Action: progress.Create}
 }
 
-// script plays the apply of three VMs and their records: the second VM fails, so that
-// its record is not made.
+// script plays the apply of four VMs and three records: two VMs fail, one of them before
+// it is known why, and the record of the other is not made.
 func script(v *live.View, c *clock) {
-	vms := []progress.Item{vm("web01", 2101), vm("web02", 2102), vm("db", 2103)}
+	vms := []progress.Item{vm("web01", 2101), vm("web02", 2102), vm("db", 2103), vm("mail", 2104)}
 	records := []progress.Item{record("web01"), record("web02"), record("db")}
 	v.Start(progress.Plan{Command: "apply", Again: "stackgen apply specs/homelab.yaml", Items: append(vms, records...), Parallel: 2})
 	began := func(i progress.Item) {
@@ -80,6 +80,8 @@ func script(v *live.View, c *clock) {
 	task(2102, "qmclone", "clone failed: unable to create image: No space left on device", "")
 	v.Event(progress.Event{Type: progress.Failed, Target: vms[1].Target, Action: progress.Create})
 	began(vms[2])
+	began(vms[3])
+	v.Event(progress.Event{Type: progress.Failed, Target: vms[3].Target, Action: progress.Create})
 	c.sleep(4)
 	task(2101, "qmclone", "OK", "")
 	c.sleep(1)
@@ -93,6 +95,7 @@ func script(v *live.View, c *clock) {
 	ended(vms[2])
 	v.Event(progress.Event{Type: progress.Problem, Target: vms[1].Target, Text: "VM clone\nAll attempts fail:\n#1: error cloning VM: task \"UPID:pve1:1:2:3:qmclone:9000:root@pam:\" " +
 		"failed to complete with exit code: clone failed: unable to create image: No space left on device"})
+	v.Event(progress.Event{Type: progress.Problem, Target: vms[3].Target, Text: "unexpected end of JSON input"})
 	for _, r := range []progress.Item{records[0], records[2]} {
 		began(r)
 		c.sleep(0.3)

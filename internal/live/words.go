@@ -160,6 +160,10 @@ func troubles(b *progress.Board) []progress.Trouble {
 	return out
 }
 
+// later says that a reason is not known yet: OpenTofu prints all errors of a unit when
+// the unit ends.
+const later = "OpenTofu says why when the unit ends"
+
 // few is how many rows of a group are named in its message.
 const few = 3
 

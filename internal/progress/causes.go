@@ -55,7 +55,7 @@ var causes = []cause{
 		what: "see which; if this VM was never made, resolve gives it another VMID", lines: []string{"stackgen preflight", "stackgen resolve --again {stack}/{key}"}},
 	{pattern: is(`(?:unable to find configuration file for VM|Configuration file 'nodes/[^/']+/(?:qemu-server|lxc)/)[ ]?(\d+)`),
 		why:  "template $1 is gone, or on another node than the lock says",
-		what: "see where it is; resolve records it again", lines: []string{"stackgen preflight", "stackgen resolve"}},
+		what: "see where it is; resolve records it again", lines: []string{"stackgen preflight", "stackgen resolve"}, other: true},
 	{pattern: is(`Configuration file 'nodes/([^/']+)/qemu-server/\d+\.conf' does not exist|unable to find configuration file for VM \d+ on node '([^']+)'`),
 		why:  "the VM is not on that node any more",
 		what: "somebody moved or removed it; preflight says where it is", lines: []string{"stackgen preflight"}},

@@ -20,6 +20,7 @@ type cause struct {
 	why     string
 	what    string
 	lines   []string
+	other   bool // only if the pattern caught another VMID than the row's
 }
 
 // reason adds the first cause that fits a message.
@@ -30,7 +31,7 @@ func reason(t *Trouble, item Item, text string) {
 			continue
 		}
 		m := c.pattern.FindStringSubmatch(text)
-		if m == nil || !fits(c, item, m) {
+		if m == nil || c.other && m[1] == strconv.Itoa(item.VMID) {
 			continue
 		}
 		t.Why, _ = filled(c.why, item, m, func(s string) string { return s })
@@ -44,15 +45,6 @@ func reason(t *Trouble, item Item, text string) {
 		t.Next = append(t.Next, finding.Do(what, lines...))
 		return
 	}
-}
-
-// fits reports whether a cause about another VM than the row's is one: a missing
-// configuration of the VM itself is not that of its template.
-func fits(c *cause, item Item, m []string) bool {
-	if !strings.Contains(c.why, "template $1") {
-		return true
-	}
-	return m[1] != strconv.Itoa(item.VMID)
 }
 
 // filled replaces the words of a text. ok is false if one of them is not known.
