@@ -2,8 +2,8 @@ package live
 
 import (
 	"bytes"
-	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/mattn/go-runewidth"
@@ -60,8 +60,10 @@ func (c *console) Flush(int) error {
 	return err
 }
 
-// erase is what moves the cursor to the first row of the last frame, and clears the
-// screen from there. A terminal wraps what it does not have room for any more.
+// erase is what clears the last frame, row by row from the last to the first, and leaves
+// the cursor there. A terminal wraps what it does not have room for any more. Clearing
+// the rest of the screen at once would do the same, but tmux then moves it into its
+// history if the frame begins at the top.
 func (c *console) erase() []byte {
 	if len(c.widths) == 0 {
 		return nil
@@ -71,7 +73,7 @@ func (c *console) erase() []byte {
 	for _, w := range c.widths {
 		rows += 1 + max(w-1, 0)/width
 	}
-	return fmt.Appendf(nil, "\r\x1b[%dA\x1b[J", min(rows, max(height-1, 1)))
+	return append([]byte("\r\x1b[K"), strings.Repeat("\x1b[A\x1b[K", min(rows, max(height-1, 1)))...)
 }
 
 // remove clears the last frame, and prints what still had to be printed above it.

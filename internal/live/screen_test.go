@@ -1,7 +1,6 @@
 package live_test
 
 import (
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +14,7 @@ type screen struct {
 	mu            sync.Mutex
 	width, height int
 	lines         []string // all lines that were written, without wrapping
-	row, col      int      // of the cursor, in lines
+	row, col      int      // of the cursor: a line, and a column of it, which counts on where the line is wrapped
 	top           int      // the first line in the window; those above are not reached any more
 }
 
@@ -60,7 +59,7 @@ func (s *screen) Write(p []byte) (int, error) {
 				s.scroll()
 			}
 		case '\r':
-			s.col = 0
+			s.col -= s.col % s.width
 		case '\x1b':
 			end := i + 2
 			for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end] == ';') {
@@ -86,31 +85,24 @@ func (s *screen) Write(p []byte) (int, error) {
 }
 
 func (s *screen) sequence(argument string, command rune) {
-	switch command {
-	case 'A':
-		n, err := strconv.Atoi(argument)
-		if err != nil {
-			s.t.Errorf("cursor up by %q", argument)
+	switch {
+	case command == 'A' && argument == "": // up by one row, not beyond the window
+		switch {
+		case s.col >= s.width:
+			s.col -= s.width
+		case s.row > s.top:
+			s.row--
+			s.col += (s.rowsOf(s.lines[s.row]) - 1) * s.width
 		}
-		s.up(n)
-	case 'J':
-		s.lines = append(s.lines[:s.row:s.row], string([]rune(s.lines[s.row])[:min(s.col, len([]rune(s.lines[s.row])))]))
-	case 'm':
+	case command == 'K' && argument == "": // clear from the cursor to the end of the row
+		line := []rune(s.lines[s.row])
+		if end := s.col - s.col%s.width + s.width; len(line) > end {
+			s.t.Errorf("a row in the middle of %q is cleared", string(line))
+		}
+		s.lines[s.row] = string(line[:min(s.col, len(line))])
+	case command == 'm':
 	default:
-		s.t.Errorf("the terminal got an escape sequence with %q", command)
-	}
-}
-
-// up moves the cursor by rows of the window, of which a long line has several. It stops
-// at the upper edge of the window.
-func (s *screen) up(n int) {
-	for n > 0 && s.row > s.top {
-		rows := s.rowsOf(s.lines[s.row-1])
-		if rows > n {
-			s.t.Errorf("the cursor is moved into the middle of the line %q", s.lines[s.row-1])
-		}
-		n -= rows
-		s.row--
+		s.t.Errorf("the terminal got the escape sequence %q %q", argument, command)
 	}
 }
 
