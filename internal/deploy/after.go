@@ -6,6 +6,8 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/project"
+	"stackgen/internal/register"
+	"stackgen/internal/render"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
 )
@@ -18,16 +20,27 @@ func (r *run) reread(st *stack) (*session.Session, []finding.Finding, error) {
 		return nil, nil, err
 	}
 	p.Selected = func(name string) bool { return name == st.name }
-	s := session.New(p, session.Sources{})
-	imports, err := s.Imports(r.ctx)
-	if err != nil {
-		return nil, nil, err
+	for said := false; ; said = true {
+		s := session.New(p, session.Sources{})
+		imports, err := s.Imports(r.ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		waiting := r.waitsFor(s, imports.Findings)
+		if waiting == "" {
+			if err := s.WriteImports(imports.Changes); err != nil {
+				return nil, nil, err
+			}
+			found, err := s.Rejudge()
+			return s, found, err
+		}
+		if !said {
+			r.say("%s; waiting", waiting)
+		}
+		if err := r.pause(); err != nil {
+			return nil, nil, err
+		}
 	}
-	if err := s.WriteImports(imports.Changes); err != nil {
-		return nil, nil, err
-	}
-	found, err := s.Rejudge()
-	return s, found, err
 }
 
 // record writes what was seen into the lock, as resolve does.
@@ -107,8 +120,29 @@ func (r *run) permitted(s *session.Session, p *plans, a *announcement) error {
 	return nil
 }
 
-// outputs writes what other programs read about the stacks.
-func (r *run) outputs() error { return nil }
+// outputs writes the registrations that specs name, as the command outputs does.
+func (r *run) outputs() error {
+	p, err := project.Open(r.Paths)
+	if err != nil {
+		return err
+	}
+	stacks := register.Wanted(p)
+	if len(stacks) == 0 {
+		return nil
+	}
+	o, err := register.Read(r.background(), register.Request{Project: p, Stacks: stacks})
+	if err != nil {
+		return err
+	}
+	changes, err := o.Write(r.background(), func(text string) { r.say("%s", text) })
+	if err != nil {
+		return err
+	}
+	if err := report.Warnings(r.ErrOut, o.Warnings); err != nil {
+		return err
+	}
+	return report.Changes(r.Out, p.Root, render.Changes(changes, false, false))
+}
 
 // left says that a stack was not begun.
 func (r *run) left(p *plans) {

@@ -17,6 +17,7 @@ type announcement struct {
 	changes []guard.Change
 	outputs []guard.UnitID
 	waiting map[guard.UnitID][]finding.Finding // records, by their units
+	starts  []report.Action
 	found   map[guard.UnitID]map[string]*finding.Finding
 }
 
@@ -51,7 +52,22 @@ func announce(found []finding.Finding, all []*plans) *announcement {
 
 // nothing reports whether there is nothing to do.
 func (a *announcement) nothing() bool {
-	return len(a.changes) == 0 && len(a.outputs) == 0 && len(a.records()) == 0
+	records := slices.ContainsFunc(a.records(), func(f finding.Finding) bool { return !f.NoAddress })
+	return len(a.changes) == 0 && len(a.outputs) == 0 && len(a.starts) == 0 && !records
+}
+
+// startsOf are the rows of the VMs of a stack that are started.
+func startsOf(stack string, keys []string) []report.Action {
+	var out []report.Action
+	for _, key := range keys {
+		out = append(out, report.Action{Word: "start", Stack: stack, What: "VM", Name: key, Detail: "made by a run that was interrupted"})
+	}
+	return out
+}
+
+// starting reports whether a VM of a stack is started.
+func (a *announcement) starting(stack string) bool {
+	return slices.ContainsFunc(a.starts, func(s report.Action) bool { return s.Stack == stack })
 }
 
 // records are the records that wait and that an apply makes, changes or removes once
@@ -72,7 +88,7 @@ func (a *announcement) records() []finding.Finding {
 // lateWord is what is done with a record that waits.
 func lateWord(f *finding.Finding) string {
 	switch {
-	case f.NoAddress:
+	case f.NoAddress && f.Kind == finding.Managed:
 		return ""
 	case f.Kind == finding.Create:
 		return "create"
@@ -123,7 +139,7 @@ func (a *announcement) allows(c guard.Change) bool {
 }
 
 // wordOrder is the order in which actions are listed.
-var wordOrder = []string{"create", "import", "complete", "change", "move", "set", "correct", "forget", "replace", "destroy"}
+var wordOrder = []string{"create", "import", "complete", "change", "start", "move", "set", "correct", "forget", "replace", "destroy"}
 
 // kindOrder is the order in which things are made.
 var kindOrder = []string{"pool", "VM", "record"}
@@ -138,8 +154,13 @@ func (a *announcement) actions() []report.Action {
 		out = append(out, report.Action{Word: "set", Stack: u.Stack, What: "output", Name: u.Unit, Detail: "nothing of the cluster is changed"})
 	}
 	for _, f := range a.records() {
-		out = append(out, report.Action{Word: lateWord(&f), Stack: f.Stack, What: "record", Name: f.Key, Detail: "after its VM has an address", Named: f.Kind == finding.Retiring})
+		detail := "after its VM has an address"
+		if f.NoAddress {
+			detail = "once its VM reports an address"
+		}
+		out = append(out, report.Action{Word: lateWord(&f), Stack: f.Stack, What: "record", Name: f.Key, Detail: detail, Named: f.Kind == finding.Retiring})
 	}
+	out = append(out, a.starts...)
 	slices.SortStableFunc(out, func(x, y report.Action) int {
 		return cmp.Or(cmp.Compare(slices.Index(wordOrder, x.Word), slices.Index(wordOrder, y.Word)),
 			cmp.Compare(slices.Index(kindOrder, x.What), slices.Index(kindOrder, y.What)))

@@ -54,6 +54,10 @@ func (r *run) apply() (err error) {
 		return r.refuse(s, found)
 	}
 	announced := announce(found, all)
+	for _, st := range r.stacks {
+		r.completed(st, s)
+		announced.starts = append(announced.starts, startsOf(st.name, r.stopped(st, s, found))...)
+	}
 	if announced.nothing() {
 		return r.nothing(s)
 	}
@@ -112,6 +116,11 @@ func (r *run) answer(question, want string) (bool, error) {
 // nothing ends an apply that has nothing to do.
 func (r *run) nothing(s *session.Session) error {
 	r.undo = nil
+	for _, st := range r.stacks {
+		if err := st.keepUnfinished(); err != nil {
+			return err
+		}
+	}
 	if err := r.record(s); err != nil {
 		return err
 	}
@@ -128,7 +137,7 @@ func (r *run) carryOut(found []finding.Finding, all []*plans, a *announcement) e
 			r.left(p)
 			continue
 		}
-		if p.empty() && len(a.later(p.stack.name)) == 0 {
+		if p.empty() && len(a.later(p.stack.name)) == 0 && !a.starting(p.stack.name) {
 			continue
 		}
 		if err := r.carryOutStack(found, p, a); err != nil {
@@ -143,6 +152,9 @@ func (r *run) carryOut(found []finding.Finding, all []*plans, a *announcement) e
 
 // carryOutStack applies the plans of one stack.
 func (r *run) carryOutStack(found []finding.Finding, p *plans, a *announcement) error {
+	if err := p.stack.begins(p); err != nil {
+		return err
+	}
 	r.say("applying %s", p.stack.name)
 	result, err := r.applyPlans(p)
 	if err != nil {
@@ -157,6 +169,9 @@ func (r *run) carryOutStack(found []finding.Finding, p *plans, a *announcement) 
 // complete applies the records that waited, records what is there now, and verifies that
 // nothing is left to do.
 func (r *run) complete(st *stack, a *announcement) error {
+	if err := r.start(st); err != nil {
+		return err
+	}
 	if err := r.later(st, a); err != nil {
 		return err
 	}
@@ -166,6 +181,10 @@ func (r *run) complete(st *stack, a *announcement) error {
 			return err
 		}
 		if err := r.record(s); err != nil {
+			return err
+		}
+		r.completed(st, s)
+		if err := st.keepUnfinished(); err != nil {
 			return err
 		}
 		p, err := r.plan(s, st, found, nil, nil)

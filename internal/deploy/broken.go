@@ -78,6 +78,10 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 	if err != nil {
 		return err
 	}
+	r.completed(p.stack, after)
+	if err := p.stack.keepUnfinished(); err != nil {
+		return err
+	}
 	return r.record(after)
 }
 

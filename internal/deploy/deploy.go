@@ -43,7 +43,8 @@ type run struct {
 	work    string // a private folder
 	events  bool   // OpenTofu writes events
 	undo    func() error
-	failed  bool       // something was not done
+	failed  bool // something was not done
+	began   time.Time
 	view    *live.View // while something is shown
 }
 
@@ -51,8 +52,9 @@ type run struct {
 type stack struct {
 	name, dir string
 	hold      *hold
-	runs      int      // of Terragrunt, so far
-	fresh     []string // folders that were not there before the command
+	runs      int // of Terragrunt, so far
+
+	unfinished unfinished // VMs that applies began to create and did not complete
 }
 
 // An ended is the end of a command that has said why.
@@ -70,7 +72,7 @@ func (q Request) Check() error {
 
 // begin takes the holds of all selected stacks and finds the tools.
 func begin(ctx context.Context, command string, p *project.Project, q Request) (r *run, err error) {
-	r = &run{Request: q, command: command, p: p}
+	r = &run{Request: q, command: command, p: p, began: time.Now()}
 	r.ctx, r.signals = listen(ctx)
 	if r.work, err = os.MkdirTemp("", "stackgen-"+command+"-"); err != nil {
 		r.signals.stop()
@@ -93,7 +95,7 @@ func (r *run) prepare() (err error) {
 		return err
 	}
 	host, _ := os.Hostname() // for people
-	me := holder{Process: int32(os.Getpid()), Started: startOf(int32(os.Getpid())), Host: host, Since: time.Now(), Command: r.Line, Work: r.work}
+	me := holder{Process: int32(os.Getpid()), Started: startOf(int32(os.Getpid())), Host: host, Since: time.Now(), Command: r.Line, Work: []string{r.work}}
 	for _, s := range r.p.SelectedStacks() {
 		dir, err := filepath.Abs(r.p.StackDir(s.Name))
 		if err != nil {
@@ -109,6 +111,9 @@ func (r *run) prepare() (err error) {
 		one := &stack{name: s.Name, dir: dir, hold: h}
 		r.stacks = append(r.stacks, one)
 		if err := r.outlive(one); err != nil {
+			return err
+		}
+		if one.unfinished, err = readUnfinished(one); err != nil {
 			return err
 		}
 	}
@@ -130,10 +135,13 @@ func (r *run) outlive(s *stack) error {
 			return err
 		}
 	}
-	if isWork(before.Work) {
-		return os.RemoveAll(before.Work)
+	var errs []error
+	for _, dir := range before.Work {
+		if isWork(dir) {
+			errs = append(errs, os.RemoveAll(dir))
+		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // isWork reports whether a path can be the private folder of a command.

@@ -25,7 +25,7 @@ type holder struct {
 	Host    string    `json:"host"`
 	Since   time.Time `json:"since"`
 	Command string    `json:"command"`
-	Work    string    `json:"work"` // its private folder
+	Work    []string  `json:"work"` // private folders, its own first, then those of killed ones
 
 	Tool        int32 `json:"tool,omitempty"` // the run of Terragrunt that it started last
 	ToolStarted int64 `json:"tool_started,omitempty"`
@@ -55,7 +55,9 @@ func takeHold(stack, dir string, me holder) (*hold, error) {
 	if unlock == nil {
 		return nil, inUse(stack, other, by)
 	}
-	h.before = other
+	if h.before = other; other != nil { // it counts until this one has waited for it
+		h.Tool, h.ToolStarted, h.Work = other.Tool, other.ToolStarted, append(h.Work, other.Work...)
+	}
 	if _, err := os.Stat(filepath.Dir(h.file)); err != nil {
 		h.made = true
 	}

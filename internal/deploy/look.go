@@ -15,20 +15,24 @@ import (
 // look reads the cluster and the states once, writes the import files as import-blocks
 // does, and judges with them. What stops the run is printed as preflight prints it.
 func (r *run) look() (*session.Session, []finding.Finding, error) {
-	for said := false; ; said = true {
+	for said := false; ; {
 		s := session.New(r.p, r.sources())
 		imports, err := s.Imports(r.ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		waiting := r.waitsFor(s, imports.Findings)
-		if waiting == "" {
+		switch {
+		case waiting == "" && !said:
 			found, err := r.ready(s, imports)
 			return s, found, err
-		}
-		if !said {
+		case waiting == "": // what was read may be from before the end
+			said = false
+			continue
+		case !said:
 			r.say("%s; waiting until it has ended", waiting)
 		}
+		said = true
 		for range 4 {
 			if err := r.pause(); err != nil {
 				return nil, nil, err
@@ -105,7 +109,7 @@ func (r *run) revert() error {
 // waitsFor says what of a killed run still goes on, if that is all that stops this one:
 // the clones that it began, and OpenTofu, which has the lock of the state.
 func (r *run) waitsFor(s *session.Session, found []finding.Finding) string {
-	var names []string
+	var names, boots []string
 	killed := slices.ContainsFunc(r.stacks, func(s *stack) bool { return s.hold.before != nil })
 	for i := range found {
 		f := &found[i]
@@ -113,17 +117,27 @@ func (r *run) waitsFor(s *session.Session, found []finding.Finding) string {
 		case !f.Stops():
 		case f.Kind == finding.Busy && f.Type == finding.Unit && killed:
 			return fmt.Sprintf("the run that a killed stackgen began still uses the state of %s", f.Address)
-		case f.Kind == finding.Busy && f.Type == finding.VM && s.Cloning(f.VMID):
+		case f.Kind == finding.Busy && f.Type == finding.VM && (s.Cloning(f.VMID) || r.begun(f) && s.Working(f.VMID)):
 			names = append(names, f.String())
+		case r.boots(s, f):
+			boots = append(boots, f.String())
 		default:
 			return ""
 		}
 	}
-	if len(names) == 0 {
-		return ""
+	switch {
+	case len(names) > 0:
+		return "a task that an interrupted run began is not complete: " + some(names)
+	case len(boots) > 0:
+		return "a VM is booting, and its agent does not answer yet: " + some(boots)
 	}
+	return ""
+}
+
+// some are a few names.
+func some(names []string) string {
 	if n := len(names); n > 3 {
-		names = append(names[:3], fmt.Sprintf("%d more", n-3))
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), n-3)
 	}
-	return "a clone that an interrupted run began is not complete: " + strings.Join(names, ", ")
+	return strings.Join(names, ", ")
 }

@@ -213,3 +213,8 @@ func Cloning(inv *cluster.Inventory, vmid int) bool {
 	}
 	return slices.ContainsFunc(holdOn(inv, g).tasks, func(t cluster.Task) bool { return t.Type == "qmclone" })
 }
+
+// Working reports whether a task is running on a guest that keeps an apply from changing it.
+func Working(inv *cluster.Inventory, vmid int) bool {
+	return len(holdOn(inv, inv.Guest(vmid)).tasks) > 0
+}

@@ -232,3 +232,6 @@ func (s *Session) engine() (*engine.Tools, error) {
 
 // Cloning reports whether a guest is the target of a clone that still runs.
 func (s *Session) Cloning(vmid int) bool { return guard.Cloning(s.Inventory, vmid) }
+
+// Working reports whether a task is running on a guest.
+func (s *Session) Working(vmid int) bool { return guard.Working(s.Inventory, vmid) }

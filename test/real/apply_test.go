@@ -85,7 +85,8 @@ func TestApplyOneFails(t *testing.T) {
 	p.has("bad")
 	p.sim.ClearFaults()
 	p.sim.ResetLog()
-	p.deployed(0, "apply --yes", "change live: VM c", "live is as its spec says")
+	p.deployed(0, "apply --yes", "change live: VM c", "start live: VM c: made by a run that was interrupted", "live is as its spec says")
+	p.address("bad")
 	if got := p.sim.Writes(100) + p.sim.Writes(101); got != 0 {
 		t.Errorf("%d writes to the VMs that were complete", got)
 	}

@@ -34,6 +34,15 @@ generate "importing" {
   contents          = "locals {\n  importing = ${jsonencode(local.importing)}\n}\n"
 }
 
+# An override with which a plan starts VMs, from the file that the variable names: those
+# that an interrupted run created and did not start.
+generate "starting" {
+  path              = "starting_override.tf"
+  if_exists         = "overwrite"
+  disable_signature = true
+  contents          = get_env("STACKGEN_STARTING", "") == "" ? "# Nothing to start.\n" : file(get_env("STACKGEN_STARTING", ""))
+}
+
 inputs = {
   proxmox = include.root.locals.stack.proxmox
 }

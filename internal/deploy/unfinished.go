@@ -1,0 +1,229 @@
+package deploy
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"stackgen/generator"
+	"stackgen/internal/cluster"
+	"stackgen/internal/disk"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/internal/natural"
+	"stackgen/internal/report"
+	"stackgen/internal/session"
+	"stackgen/schema"
+)
+
+// unfinished are the VMs that an apply began to create and did not complete, by their
+// keys: their VMIDs. The provider configures such a VM later, but it does not start it:
+// the profiles ignore `started` after the creation. The file is beside the units that
+// Terragrunt generates, and survives a killed stackgen.
+type unfinished map[string]int
+
+func unfinishedFile(st *stack) string {
+	return filepath.Join(st.dir, generated, "stackgen-unfinished.json")
+}
+
+// readUnfinished reads the VMs that earlier applies of a stack did not complete.
+func readUnfinished(st *stack) (unfinished, error) {
+	out := unfinished{}
+	body, err := disk.Read(unfinishedFile(st), maxLog)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", unfinishedFile(st), err)
+	}
+	return out, nil
+}
+
+// keepUnfinished writes them.
+func (st *stack) keepUnfinished() error {
+	if len(st.unfinished) == 0 {
+		err := os.Remove(unfinishedFile(st))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return disk.WritePrivate(unfinishedFile(st), func(w io.Writer) error { return json.NewEncoder(w).Encode(st.unfinished) })
+}
+
+// begins adds the VMs that plans create.
+func (st *stack) begins(p *plans) error {
+	for _, c := range p.changes() {
+		if c.Type == finding.VM && c.Does == "create" {
+			st.unfinished[c.Key] = c.VMID
+		}
+	}
+	return st.keepUnfinished()
+}
+
+// complete drops the VMs that run, and those that need not run and are in the state.
+func (r *run) completed(st *stack, s *session.Session) {
+	starts := r.starts(st.name)
+	inState := map[string]bool{}
+	for _, resource := range s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}].Resources {
+		inState[resource.Key] = !resource.Tainted
+	}
+	maps.DeleteFunc(st.unfinished, func(key string, vmid int) bool {
+		g := s.Inventory.Guest(vmid)
+		return g != nil && inState[key] && (g.Status == "running" || !starts[key])
+	})
+}
+
+// starts are the VMs of a stack that are started when they are created.
+func (r *run) starts(stack string) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range r.p.SelectedStacks() {
+		for _, v := range s.VMs {
+			out[v.Key] = s.Name == stack && v.Values.Get("started").Bool() || out[v.Key]
+		}
+	}
+	return out
+}
+
+// stopped are the unfinished VMs of a stack that exist, and that nobody has started yet.
+// They are the VMs of the spec: what was found about them stops nothing.
+func (r *run) stopped(st *stack, s *session.Session, found []finding.Finding) []string {
+	starts := r.starts(st.name)
+	var out []string
+	for _, f := range found {
+		g := s.Inventory.Guest(f.VMID)
+		if f.Stack == st.name && f.Type == finding.VM && !f.Stops() && (f.Kind.Exists() || f.Kind == finding.Adopt) &&
+			starts[f.Key] && st.unfinished[f.Key] == f.VMID && g != nil && g.Status == "stopped" && g.Lock == "" && !g.Template && !slices.Contains(out, f.Key) {
+			out = append(out, f.Key)
+		}
+	}
+	slices.SortFunc(out, natural.Compare)
+	return out
+}
+
+// start starts the VMs that an interrupted apply has left, after they were configured.
+func (r *run) start(st *stack) error {
+	if len(st.unfinished) == 0 {
+		return nil
+	}
+	s, found, err := r.reread(st)
+	if err != nil {
+		return err
+	}
+	keys := r.stopped(st, s, found)
+	if len(keys) == 0 {
+		return nil
+	}
+	r.say("starting %s of %s that an interrupted run has left", report.Count(len(keys), "VM"), st.name)
+	p, err := r.planStart(st, keys, found)
+	if err != nil {
+		return err
+	}
+	r.began = time.Now() // their guests boot from now on
+	result, err := r.applyUnit(p)
+	if err != nil {
+		return err
+	}
+	if text := refusal(result.log); text != "" {
+		return errors.Join(report.Text(r.Out, text), ended{finding.Blocked})
+	}
+	if result.code != 0 && r.ctx.Err() == nil {
+		r.failed = true
+		if !r.events {
+			r.say("%s", problems(result.log))
+		}
+	}
+	return nil
+}
+
+// planStart plans the start of VMs, and nothing else but what an import has left: with an override of the module in
+// which their profiles do not ignore whether they run.
+func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*plans, error) {
+	l := r.p.Lock.Stacks.Get(st.name)
+	files := r.files(st)
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return nil, err
+	}
+	args := []string{"run", "--all", "--out-dir", files, "--json-out-dir", files, "--", "plan", "-input=false"}
+	var profiles []*schema.Profile
+	unit := guard.UnitID{Stack: st.name, Unit: lock.UnitVM}
+	starts := guard.Settling(unit, found) // an import has left that, and it is set, too
+	for _, key := range keys {
+		name := cmp.Or(l.VMs.Get(key).Profile, "default")
+		for _, p := range r.p.Stacks.Profiles {
+			if p.Name == name {
+				profiles = append(profiles, &p)
+			}
+		}
+		args = append(args, "-target="+schema.VMAddress(name, key))
+		starts[key] = append(starts[key], "started")
+	}
+	override := filepath.Join(files, "starting.tf")
+	if err := os.WriteFile(override, generator.Starting(profiles), 0o600); err != nil {
+		return nil, err
+	}
+	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit.Unit), files, []string{"STACKGEN_STARTING=" + override}, args...)
+	if err != nil {
+		return nil, err
+	}
+	if result.failed() {
+		return nil, toolError{problems(result.log)}
+	}
+	plan, err := session.New(r.p, session.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+	if err != nil {
+		return nil, err
+	}
+	if only := guard.ReadImportPlan(unit, plan, 0, starts); !only.Exact() {
+		return nil, fmt.Errorf("the plan that starts %s does more: %s", some(keys), strings.Join(only.Changes, "; "))
+	}
+	return &plans{stack: st, dir: files, units: []planned{{unit: unit, plan: plan, file: filepath.Join(files, "tfplan.tfplan")}}}, nil
+}
+
+// applyUnit applies the plan of one unit.
+func (r *run) applyUnit(p *plans) (*toolRun, error) {
+	files := r.files(p.stack)
+	events := filepath.Join(files, "events")
+	if err := os.MkdirAll(events, 0o700); err != nil {
+		return nil, err
+	}
+	defer r.watch(p, events)()
+	var env []string
+	if r.events {
+		env = append(env, "STACKGEN_EVENTS="+events)
+	}
+	return r.terragrunt(p.stack, filepath.Join(p.stack.dir, generated, p.units[0].unit.Unit), files, env, "run", "--", "apply", "-input=false", p.units[0].file)
+}
+
+// bootTime is how long the guest agent of a VM may take that was just started.
+const bootTime = 5 * time.Minute
+
+// begun reports whether a finding is about a VM that an apply began to create.
+func (r *run) begun(f *finding.Finding) bool {
+	return slices.ContainsFunc(r.stacks, func(st *stack) bool { return st.name == f.Stack && f.VMID != 0 && st.unfinished[f.Key] == f.VMID })
+}
+
+// boots reports whether a finding is about an unfinished VM that is too new for the lists,
+// or whose guest is booting: its agent does not answer yet.
+func (r *run) boots(s *session.Session, f *finding.Finding) bool {
+	if f.Kind != finding.Unknown || f.Type != finding.VM || time.Since(r.began) > bootTime {
+		return false
+	}
+	g := s.Inventory.Guest(f.VMID)
+	if r.begun(f) && strings.Contains(f.Reason, "could not be read yet") {
+		return true
+	}
+	return r.begun(f) && g != nil && g.Status == "running" && g.Config != nil && g.Config.Agent == cluster.AgentSilent
+}
