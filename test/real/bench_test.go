@@ -44,20 +44,27 @@ type stackBench struct {
 }
 
 func newStackBench(b *testing.B, n int) *stackBench {
-	g := &stackBench{TB: b, dir: b.TempDir(), tools: findTools(b)}
-	sim, err := pvesim.New(pvesim.Options{NoAuthDelay: true})
-	check(b, err)
-	check(b, sim.Start("127.0.0.1:0"))
-	b.Cleanup(func() { _ = sim.Close() })
-	g.tools = g.tools.With(append(sim.Env(), "PATH="+filepath.Dir(stackgen)+string(filepath.ListSeparator)+os.Getenv("PATH"))...)
 	spec := "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 1000-1999\npool: {id: live, create: true}\n" +
 		"defaults: {node: pve1, template: 9002, clone: linked, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}\nvms:\n"
 	for i := range n {
 		spec += fmt.Sprintf("  m%d: {}\n", i)
 	}
+	g := newStackBenchOf(b, pvesim.Options{NoAuthDelay: true}, spec)
+	g.level("off")
+	return g
+}
+
+// newStackBenchOf renders a spec named live for a cluster.
+func newStackBenchOf(b *testing.B, o pvesim.Options, spec string) *stackBench {
+	g := &stackBench{TB: b, dir: b.TempDir(), tools: findTools(b)}
+	sim, err := pvesim.New(o)
+	check(b, err)
+	check(b, sim.Start("127.0.0.1:0"))
+	b.Cleanup(func() { _ = sim.Close() })
+	g.tools = g.tools.With(append(sim.Env(), "PATH="+filepath.Dir(stackgen)+string(filepath.ListSeparator)+os.Getenv("PATH"))...)
 	check(b, os.MkdirAll(filepath.Join(g.dir, "specs"), 0o777))
 	check(b, os.WriteFile(filepath.Join(g.dir, "specs", "live.yaml"), []byte(spec), 0o666))
-	g.level("off")
+	g.run(g.dir, stackgen, "render")
 	return g
 }
 
@@ -72,14 +79,15 @@ func (g *stackBench) terragrunt(args ...string) {
 	g.run(filepath.Join(g.dir, "stacks", "live"), "terragrunt", append([]string{"stack", "run", "--non-interactive"}, args...)...)
 }
 
-// run runs a program, which must succeed.
-func (g *stackBench) run(dir, name string, args ...string) {
+// run runs a program, which must succeed, and returns what it printed.
+func (g *stackBench) run(dir, name string, args ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	r, err := g.tools.Run(ctx, dir, name, args...)
 	if err != nil || r.Code != 0 {
 		g.Fatalf("%s %s: exit %d, %v\n%s", name, strings.Join(args, " "), r.Code, err, r.Text())
 	}
+	return r.Text()
 }
 
 // compare runs something with each level of the guard.
