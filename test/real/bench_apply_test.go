@@ -1,6 +1,7 @@
 package real
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -155,7 +156,7 @@ type span struct{ from, to int64 }
 
 // covered is how long at least one of the spans lasted.
 func covered(spans []span) time.Duration {
-	slices.SortFunc(spans, func(a, b span) int { return int(a.from - b.from) })
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	var out, end int64
 	for _, s := range spans {
 		out += max(0, s.to-max(s.from, end))

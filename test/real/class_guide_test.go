@@ -76,9 +76,14 @@ func TestClass(t *testing.T) {
 				t.Errorf("%s: the commands did not write %s", b.section, name)
 			}
 		case "text":
-			first, _, _ := strings.Cut(b.body, "\n")
-			if !strings.Contains(output, first) {
-				t.Errorf("%s: the page shows %q, and the commands print\n%s", b.section, first, output)
+			shown := strings.Split(strings.TrimSpace(b.body), "\n")
+			if b.file != "" { // the script checks the others
+				shown = shown[:1]
+			}
+			for _, line := range shown {
+				if !strings.Contains(output, line) {
+					t.Errorf("%s: the page shows %q, and the commands print\n%s", b.section, line, output)
+				}
 			}
 		case "console":
 			n := counts[b.section]
@@ -157,7 +162,7 @@ func classActs() map[string][]guideAct {
 	const spec, roster = "specs/math.yaml", "specs/roster.csv"
 	const retired = "retired: [bo-zuk]\n"
 	return map[string][]guideAct{
-		"The first day": {3: {touched: []int{2300, 2301, 2302, 2303}}},
+		"The first day": {2: {touched: []int{2300, 2301, 2302, 2303}}},
 		"The roster is sorted": {{edit: func(c *classroom) {
 			c.placed("math", 2300, 2399, 4)
 			c.write(roster, "email,name\nzoe@school.example,Zoë Öz\nbo@school.example,Bo Žuk\nana@school.example,Ana Prva\n")
@@ -176,7 +181,7 @@ func classActs() map[string][]guideAct {
 			c.write(spec, c.read(spec)+"renamed: {emil-roth: emil-rott}\n")
 		}, touched: []int{2304}}},
 		"The end of the term": {
-			{refused: "to destroy it too, remove it from vms in specs/math.yaml and retire it there"},
+			{refused: "retired: [teacher]", touched: []int{}},
 			{edit: func(c *classroom) {
 				c.replace(spec, "teacher: {profile: protected, memory: 4096}\n", "")
 				c.write(spec, c.read(spec)+"retired: [teacher]\n")
