@@ -55,7 +55,7 @@ func (e *env) apply(c *cli.Context) error {
 
 // request is what apply and destroy have in common.
 func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
-	view, err := live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{CI: os.Getenv("CI") == "true", Color: color(e.errOut)})
+	view, err := live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{CI: os.Getenv("CI") == "true", Color: color(e.errOut), Terminal: live.TerminalOf(e.errOut)})
 	if err != nil {
 		return deploy.Request{}, err
 	}
@@ -77,10 +77,5 @@ func progressFlag() cli.Flag {
 // terminal reports whether a person can answer at r.
 func terminal(r io.Reader) bool {
 	f, ok := r.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	null, failed := os.Stat(os.DevNull)
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && (failed != nil || !os.SameFile(info, null))
+	return ok && live.IsTerminal(f)
 }

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"slices"
+	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -15,16 +16,22 @@ import (
 // reread reads the project, the cluster and the states of one stack again, and removes
 // import files that have done their work.
 func (r *run) reread(st *stack) (*session.Session, []finding.Finding, error) {
-	p, err := project.Open(r.Paths)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.Selected = func(name string) bool { return name == st.name }
 	for said := false; ; said = true {
+		p, err := project.Open(r.Paths)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Selected = func(name string) bool { return name == st.name }
 		s := session.New(p, session.Sources{})
 		imports, err := s.Imports(r.ctx)
 		if err != nil {
 			return nil, nil, err
+		}
+		if again, err := r.newState(s, imports.Findings); again || err != nil {
+			if err != nil {
+				return nil, nil, err
+			}
+			continue
 		}
 		waiting := r.waitsFor(s, imports.Findings)
 		if waiting == "" {
@@ -41,6 +48,23 @@ func (r *run) reread(st *stack) (*session.Session, []finding.Finding, error) {
 			return nil, nil, err
 		}
 	}
+}
+
+// newState records the state into which an apply from here has imported VMs, whose former
+// state was lost. The import files prove it, so it must be recorded before they are removed.
+// It reports whether the lock is another one now.
+func (r *run) newState(s *session.Session, found []finding.Finding) (bool, error) {
+	s.NewStates = nil
+	for _, f := range found {
+		if f.Kind == finding.OtherState && f.Severity == finding.OK {
+			s.NewStates = append(s.NewStates, f.Stack)
+		}
+	}
+	if len(s.NewStates) == 0 {
+		return false, nil
+	}
+	r.say("recording the new state of %s, which replaces the one that is lost", strings.Join(s.NewStates, ", "))
+	return true, r.record(s)
 }
 
 // record writes what was seen into the lock, as resolve does.

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,9 @@ type run struct {
 	failed  bool // something was not done
 	began   time.Time
 	view    *live.View // while something is shown
+
+	out, errOut       io.Writer    // what Out and ErrOut are otherwise, while something is shown
+	results, messages bytes.Buffer // what goes there when it is not shown any more
 }
 
 // A stack is one of the stacks that the command works on.

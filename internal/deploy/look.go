@@ -8,6 +8,7 @@ import (
 
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
+	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
 )
@@ -20,6 +21,12 @@ func (r *run) look() (*session.Session, []finding.Finding, error) {
 		imports, err := s.Imports(r.ctx)
 		if err != nil {
 			return nil, nil, err
+		}
+		if again, err := r.resumed(s, imports.Findings); again || err != nil {
+			if err != nil {
+				return nil, nil, err
+			}
+			continue
 		}
 		waiting := r.waitsFor(s, imports.Findings)
 		switch {
@@ -39,6 +46,23 @@ func (r *run) look() (*session.Session, []finding.Finding, error) {
 			}
 		}
 	}
+}
+
+// resumed records the state into which a run that was killed has imported VMs. It reports
+// whether the lock is another one now.
+func (r *run) resumed(s *session.Session, found []finding.Finding) (bool, error) {
+	if r.DryRun {
+		return false, nil
+	}
+	again, err := r.newState(s, found)
+	if err != nil || !again {
+		return false, err
+	}
+	selected := r.p.Selected
+	if r.p, err = project.Open(r.Paths); err == nil {
+		r.p.Selected = selected
+	}
+	return true, err
 }
 
 // ready writes the import files, judges with them, and ends the command if anything

@@ -1,7 +1,9 @@
 package deploy
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -19,6 +21,8 @@ func (r *run) show(a *announcement) {
 		plan.Parallel = max(plan.Parallel, s.Parallelism)
 	}
 	r.view = r.View
+	r.out, r.errOut = r.Out, r.ErrOut
+	r.Out, r.ErrOut = &r.results, &r.messages // rows that change do not mix with lines
 	r.view.Start(plan)
 }
 
@@ -111,6 +115,9 @@ func (r *run) endView(exit finding.Severity) error {
 		reason = "interrupted"
 	}
 	view := r.view
-	r.view = nil
-	return view.End(int(exit), reason)
+	r.view, r.Out, r.ErrOut = nil, r.out, r.errOut
+	ended := view.End(int(exit), reason)
+	_, err := io.Copy(r.ErrOut, &r.messages)
+	_, failed := io.Copy(r.Out, &r.results)
+	return errors.Join(ended, err, failed)
 }

@@ -24,3 +24,6 @@ func TerminalOf(out io.Writer) Terminal {
 type window struct{ of *cupwriter.Writer }
 
 func (w window) Size() (width, height int, err error) { return w.of.GetTermSize() }
+
+// IsTerminal reports whether a person may read from or write to f.
+func IsTerminal(f *os.File) bool { return cupwriter.New(f, false).IsTerminal() }

@@ -1,0 +1,94 @@
+package real
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestApplyAsks answers the question on a terminal: only yes applies, and every other
+// answer leaves nothing. A destroy wants the name of the stack.
+func TestApplyAsks(t *testing.T) {
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(killedSpec, "vms: {a: {}, b: {}, c: {}, ", "vms: {", 1)})
+	sim := p.simulate()
+	p.render()
+	before := p.list()
+	for _, answer := range []string{"no\n", "y\n", "YES\n", "\n", "\x04"} {
+		p.answered(1, "apply", answer, "Only `yes` is accepted", "not confirmed; nothing was changed")
+		noWrites(t, sim)
+		if after := p.list(); !slices.Equal(after, before) {
+			t.Fatalf("after %q, the files are %v, want %v", answer, after, before)
+		}
+	}
+	p.answered(1, "apply", "\x03", "interrupted; nothing was changed")
+	p.answered(0, "apply", "yes\n", "live is as its spec says")
+	sim.ResetLog()
+	p.answered(1, "destroy", "yes\n", "To destroy live, type its name", "not confirmed; nothing was changed")
+	noWrites(t, sim)
+	p.answered(0, "destroy", "live\n", "live is destroyed")
+}
+
+// answered runs stackgen on a terminal, and types an answer after the question.
+func (p *project) answered(want int, line, answer string, contains ...string) {
+	p.Helper()
+	master, slave := terminal(p.T)
+	defer func() { _ = master.Close() }()
+	c := p.command(line)
+	c.Env = append(slices.Clone(c.Env), "TERM=xterm", "CI=true") // lines, not rows
+	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	check(p.T, c.Start())
+	check(p.T, slave.Close())
+	var mu sync.Mutex
+	var out bytes.Buffer
+	read := make(chan struct{})
+	text := func() string { mu.Lock(); defer mu.Unlock(); return out.String() }
+	go func() {
+		defer close(read)
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			mu.Lock()
+			out.Write(buf[:n])
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for range 600 {
+		if s := text(); strings.Contains(s, "accepted: ") || strings.Contains(s, "type its name: ") {
+			_, err := master.WriteString(answer)
+			check(p.T, err)
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	_ = c.Wait()
+	<-read
+	if code := c.ProcessState.ExitCode(); code != want {
+		p.Fatalf("stackgen %s, answer %q: exit %d, want %d\n%s", line, answer, code, want, text())
+	}
+	p.contains(text(), contains...)
+}
+
+// terminal is a new terminal: the side of the person, and that of the program.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	check(t, err)
+	check(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	check(t, err)
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	check(t, err)
+	return master, slave
+}
