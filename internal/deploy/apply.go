@@ -115,6 +115,10 @@ func (r *run) answer(question, want string) (bool, error) {
 
 // nothing ends an apply that has nothing to do.
 func (r *run) nothing(s *session.Session) error {
+	said := "nothing to do: " + strings.Join(r.p.SelectedNames(), ", ") + " is as its spec says\n"
+	if r.DryRun {
+		return report.Text(r.Out, said)
+	}
 	r.undo = nil
 	for _, st := range r.stacks {
 		if err := st.keepUnfinished(); err != nil {
@@ -124,7 +128,7 @@ func (r *run) nothing(s *session.Session) error {
 	if err := r.record(s); err != nil {
 		return err
 	}
-	if err := report.Printf(r.Out, "nothing to do: %s is as its spec says\n", strings.Join(r.p.SelectedNames(), ", ")); err != nil {
+	if err := report.Text(r.Out, said); err != nil {
 		return err
 	}
 	return r.outputs()

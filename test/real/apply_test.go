@@ -55,6 +55,7 @@ func TestApply(t *testing.T) {
 		}
 	}
 	p.deployed(1, "apply", "standard input is no terminal", "nothing was written")
+	decided := p.read("stackgen.lock.yaml")
 	p.deployed(0, "apply --yes", "live is as its spec says", "2 of 2 VMs done")
 	web := p.address("web")
 	p.has("www", web)
@@ -62,6 +63,11 @@ func TestApply(t *testing.T) {
 	p.step(0, "preflight --verbose", "managed live/web.lab.test.", "safe to apply (8 managed)")
 	if !strings.Contains(p.read("stackgen.lock.yaml"), "fingerprint:") {
 		t.Error("the apply records no fingerprint")
+	}
+	p.write("stackgen.lock.yaml", decided)
+	p.deployed(0, "apply --dry-run", "nothing to do: live is as its spec says")
+	if p.read("stackgen.lock.yaml") != decided {
+		t.Error("a dry run records in the lock what it sees")
 	}
 	p.sim.ResetLog()
 	p.deployed(0, "apply --yes", "nothing to do: live is as its spec says")
