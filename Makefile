@@ -41,10 +41,11 @@ RECORDINGS := $(addprefix internal/pvesim/testdata/,exchanges cluster lvm)
 conformance: ## replay recordings of a real server (DIR="FOLDER...", by default all in the repository) against the simulator
 	@$(GO) run ./internal/pvesim/replay/cmd $(or $(DIR),$(RECORDINGS))
 
-bench: build tools ## measure renders of 10 to 10,000 VMs, a preflight of 300 VMs, plans and applies of up to 500 VMs, and what the guard costs runs that change nothing
+bench: build tools ## measure renders of 10 to 10,000 VMs, a preflight of 300 VMs, plans and applies of up to 500 VMs, what the guard costs runs that change nothing, and applies by parallelism; more than an hour
 	@$(GO) test ./test -run '^$$' -bench 'Render|Preflight' -benchtime 5x
 	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Guard -benchtime 3x -timeout 60m
 	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Size -benchtime 1x -timeout 60m
+	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Apply -benchtime 1x -timeout 60m -v
 
 fuzz: ## fuzz the parser and the renderer for FUZZTIME (60s)
 	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(or $(FUZZTIME),60s) -fuzzminimizetime 20x
