@@ -47,7 +47,7 @@ func BenchmarkApply(b *testing.B) {
 	for _, m := range cloneModels() {
 		b.Run(m.name, func(b *testing.B) {
 			for b.Loop() {
-				figures, advised := []int{1, 2, 4, 8, 16}, 0
+				figures, advised := []int{1, 2, 4, 5, 8, 16}, 0
 				for _, other := range cloneModels() {
 					n := advisedFor(newStackBenchOf(b, other.sim, benchSpec(20, other.clone, 1)))
 					figures = append(figures, n)
