@@ -19,7 +19,8 @@ test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provi
 	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
 faults: build tools ## inject every fault into a simulated cluster, with every level of the guard, run every printed way out, and print the results
-	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut|TestEffectsOfEveryProperty)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
+	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut|TestEffectsOfEveryProperty)$$" -count=1 -timeout 60m && \
+		STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^(TestApplyKilled|TestApplyInterrupted)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
 
 golden: build ## update expected outputs of the tests; review the diff
 	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test

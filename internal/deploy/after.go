@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -71,9 +72,16 @@ func (r *run) newState(s *session.Session, found []finding.Finding) (bool, error
 func (r *run) record(s *session.Session) error {
 	recorded, err := s.Project.Record(r.background(), s.Observation(nil).Seen, func(text string) { r.say("%s", text) })
 	if err == nil && len(recorded) > 0 {
-		r.say("recorded in %s what was seen of %s", s.Project.LockFile(), report.Count(len(recorded), "VM or unit"))
+		r.say("recorded what was seen in %s: %s", s.Project.LockFile(), plural(len(recorded), "entry", "entries"))
 	}
 	return err
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // later plans and applies the records that waited for the address of their VM. Anything

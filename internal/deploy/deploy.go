@@ -208,8 +208,7 @@ func (r *run) finish(err error) (finding.Severity, error) {
 	switch {
 	case errors.As(err, &end):
 		return end.exit, nil
-	case shown && r.ctx.Err() != nil:
-		r.say("interrupted; to do the rest, run the same command again: `%s`", r.Line)
+	case shown && r.ctx.Err() != nil: // the view has said it
 		return finding.Failed, nil
 	case r.ctx.Err() != nil:
 		r.say("interrupted; nothing was changed")

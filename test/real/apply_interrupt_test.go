@@ -4,6 +4,7 @@ package real
 
 import (
 	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,10 +16,11 @@ import (
 // manager do. What has begun is completed, nothing more begins, and the same command does
 // the rest.
 func TestApplyInterrupted(t *testing.T) {
+	t.Parallel()
 	random := seeded(t)
-	for round := range rounds(2) {
+	for round := range rounds(1) {
 		p := newProject(t, map[string]string{"specs/live.yaml": killedSpec})
-		sim := p.simulate()
+		sim := p.simulateApart()
 		p.render()
 		after := time.Duration(500+random.IntN(10000)) * time.Millisecond
 		signal := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[random.IntN(2)]
@@ -61,8 +63,9 @@ func (p *project) interruptedApply(signal syscall.Signal, after time.Duration) s
 // TestApplyTwice: of two applies of a stack at the same time, the second one says who has
 // it, and ends at once.
 func TestApplyTwice(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": killedSpec})
-	sim := p.simulate()
+	sim := p.simulateApart()
 	p.render()
 	first := p.command("apply --yes")
 	var out bytes.Buffer
@@ -85,8 +88,9 @@ func TestApplyTwice(t *testing.T) {
 // TestApplyImports loses the state, and adopts everything in one command: the import
 // changes nothing, and what an import cannot read is set at once.
 func TestApplyImports(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(killedSpec, "vms: {", "vms: {registry: {adopt: {vmid: 123}}, ", 1)})
-	sim := p.simulate()
+	sim := p.simulateApart()
 	p.render()
 	p.deployed(0, "apply --yes", "import live: VM registry")
 	p.remove(".state")
@@ -105,8 +109,9 @@ func TestApplyImports(t *testing.T) {
 
 // TestApplyBlocked: what preflight blocks is not planned, and leaves no file.
 func TestApplyBlocked(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": killedSpec})
-	sim := p.simulate()
+	sim := p.simulateApart()
 	p.render()
 	check(t, sim.Add(guest(301, "pve2", "stranger")))
 	before := p.list()
@@ -115,5 +120,26 @@ func TestApplyBlocked(t *testing.T) {
 	if after := p.list(); !slices.Equal(after, before) {
 		t.Errorf("files before: %v, and after: %v", before, after)
 	}
+	noWrites(t, sim)
+}
+
+// TestApplyClass takes specs/cs101.yaml from nothing to 21 VMs and its registration. A
+// second apply sends no write.
+func TestApplyClass(t *testing.T) {
+	t.Parallel()
+	body, err := os.ReadFile(repository + "/specs/cs101.yaml")
+	check(t, err)
+	p := newProject(t, map[string]string{"specs/cs101.yaml": strings.Replace(string(body), "parallelism: 4", "parallelism: 21", 1)})
+	sim := p.simulateApart()
+	p.deployed(0, "resolve")
+	p.deployed(0, "render")
+	p.deployed(0, "apply --yes specs", "apply cs101: create 21 VMs", "21 of 21 VMs done", "created registration/cs101.json", "cs101 is as its spec says")
+	for _, want := range []string{`"key": "student20"`, `"ipv4": "192.0.2.`} {
+		if !strings.Contains(p.read("registration/cs101.json"), want) {
+			t.Errorf("the registration lacks %s\n%s", want, p.read("registration/cs101.json"))
+		}
+	}
+	sim.ResetLog()
+	p.deployed(0, "apply --yes", "nothing to do: cs101 is as its spec says")
 	noWrites(t, sim)
 }

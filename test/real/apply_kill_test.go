@@ -51,10 +51,11 @@ func seeded(t *testing.T) *rand.Rand {
 // TestApplyKilled kills an apply at random moments: stackgen alone, or everything that it
 // has started. The same command is right in the end, every time.
 func TestApplyKilled(t *testing.T) {
+	t.Parallel()
 	random := seeded(t)
 	for round := range rounds(2) {
 		p := newProject(t, map[string]string{"specs/live.yaml": killedSpec})
-		sim := p.simulate()
+		sim := p.simulateApart()
 		p.render()
 		for kill := range 1 + random.IntN(2) {
 			after := time.Duration(1500+random.IntN(12000)) * time.Millisecond

@@ -17,8 +17,9 @@ import (
 // TestApplyAsks answers the question on a terminal: only yes applies, and every other
 // answer leaves nothing. A destroy wants the name of the stack.
 func TestApplyAsks(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(killedSpec, "vms: {a: {}, b: {}, c: {}, ", "vms: {", 1)})
-	sim := p.simulate()
+	sim := p.simulateApart()
 	p.render()
 	before := p.list()
 	for _, answer := range []string{"no\n", "y\n", "YES\n", "\n", "\x04"} {

@@ -9,8 +9,18 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// simulate starts a simulated cluster for the project, and enables the guard.
+// simulate starts a simulated cluster for the project, and enables the guard. Command lines
+// in this process use it, too.
 func (p *project) simulate() *pvesim.Server {
+	p.Helper()
+	s := p.simulateApart()
+	p.exportEnv()
+	return s
+}
+
+// simulateApart is simulate for tests that run stackgen as a process, so that they can run
+// in parallel.
+func (p *project) simulateApart() *pvesim.Server {
 	p.Helper()
 	s, err := pvesim.New(pvesim.Options{NoAuthDelay: true})
 	if err != nil {
@@ -25,7 +35,6 @@ func (p *project) simulate() *pvesim.Server {
 		}
 	})
 	p.tools = p.tools.With(append(s.Env(), "PATH="+filepath.Dir(stackgen)+string(filepath.ListSeparator)+p.pathOf())...)
-	p.exportEnv()
 	p.write("stackgen.yaml", strings.Replace(noGuard, "guard: off\n", "", 1))
 	return s
 }
