@@ -145,3 +145,28 @@ func TestRendersDoNotMix(t *testing.T) {
 	got := readTree(t, root)
 	sameTree(t, got, withFolders(smallTree(strings.TrimSpace(strings.TrimPrefix(got["root.hcl"], mark)))))
 }
+
+func TestTryLock(t *testing.T) {
+	root := t.TempDir()
+	unlock, _, err := TryLock(root)
+	if err != nil || unlock == nil {
+		t.Fatalf("got %v", err)
+	}
+	if second, _, err := TryLock(root); err != nil || second != nil {
+		t.Errorf("a second one gets the lock, or %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	unlock, _, err = TryLock(root)
+	if err != nil || unlock == nil {
+		t.Fatalf("after it was released: %v", err)
+	}
+	if err := unlock(); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := TryLock(root + "/none"); err == nil {
+		t.Error("a folder that does not exist can be locked")
+	}
+	sameTree(t, readTree(t, root), tree{})
+}

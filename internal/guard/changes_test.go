@@ -1,0 +1,102 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+)
+
+// planOf is a plan of changes, each as "TYPE KEY ACTIONS", and of the outputs of the VMs.
+func planOf(t *testing.T, outputs string, changes ...string) *Plan {
+	t.Helper()
+	var list []string
+	for _, c := range changes {
+		f := strings.Fields(c)
+		actions := `["` + strings.ReplaceAll(f[2], "+", `","`) + `"]`
+		importing := ""
+		if len(f) > 3 {
+			importing = `"importing":{"id":"x"},`
+		}
+		list = append(list, fmt.Sprintf(`{"address":"%s.this[\"%s\"]","mode":"managed","type":"%s","index":"%s","change":{"actions":%s,%s"before":null,
+			"after":{"vm_id":300,"name":"a","node_name":"pve1","clone":[{}],"agent":[{"enabled":true}]}}}`, f[0], f[1], f[0], f[1], actions, importing))
+	}
+	p, err := ParsePlan([]byte(`{"format_version":"1.2","planned_values":{"root_module":{}},"resource_changes":[` + strings.Join(list, ",") + `],"output_changes":{` + outputs + `}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestChanges(t *testing.T) {
+	u := UnitID{"lab", lock.UnitVM}
+	p := planOf(t, "", TypeVM+" a create", TypeVM+" b no-op", TypeVM+" c no-op import", TypeVM+" d update import", TypeVM+" e delete+create", TypeRecord+" r delete", TypePool+" p forget")
+	var got []string
+	for _, c := range Changes(u, p) {
+		got = append(got, fmt.Sprintf("%s %s %q imports=%v clones=%v agent=%v %d", c.Type, c.Key, c.Does, c.Imports, c.Clones, c.Agent, c.VMID))
+	}
+	want := []string{`vm a "create" imports=false clones=true agent=true 300`, `vm c "" imports=true clones=false agent=true 300`, `vm d "change" imports=true clones=false agent=true 300`,
+		`vm e "replace" imports=false clones=false agent=true 300`, `record r "destroy" imports=false clones=false agent=false 0`, `pool p "forget" imports=false clones=false agent=false 0`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestConfined: only plans that create, update or import records, or change nothing, are
+// judged without the VMs of other records.
+func TestConfined(t *testing.T) {
+	for change, want := range map[string]bool{
+		TypeVM + " a no-op": true, TypeRecord + " r create": true, TypeRecord + " r update": true, TypeRecord + " r no-op import": true,
+		TypeRecord + " r delete": false, TypeRecord + " r delete+create": false, TypeRecord + " r forget": false,
+		TypeVM + " a create": false, TypeVM + " a update": false, TypeVM + " a no-op import": false, TypePool + " p create": false, "other r create": false,
+	} {
+		if got := Confined(planOf(t, "", TypeRecord+" other create", change)); got != want {
+			t.Errorf("%s: %v, want %v", change, got, want)
+		}
+	}
+	errored := planOf(t, "", TypeRecord+" r create")
+	if errored.Errored = true; Confined(errored) {
+		t.Error("a plan that failed is confined")
+	}
+}
+
+func TestConcerning(t *testing.T) {
+	add := func(unit string, of finding.Type, key, owner string) finding.Finding {
+		return finding.Finding{Address: finding.Address{Stack: "lab", Unit: unit, Type: of, Key: key}, Object: finding.Object{Owner: owner}}
+	}
+	found := []finding.Finding{add("", finding.Stack, "", ""), add(lock.UnitVM, finding.VM, "a", ""), add(lock.UnitVM, finding.VM, "b", ""),
+		add("dns-a", finding.Record, "a.lab.", "a"), add("dns-b", finding.Record, "b.lab.", "b"), add("dns-a", finding.Unit, "", ""), add(lock.UnitVM, finding.Unit, "", ""),
+		{Address: finding.Address{Stack: "other", Type: finding.Stack}}}
+	var got []string
+	for _, f := range Concerning(found, UnitID{"lab", "dns-a"}) {
+		got = append(got, string(f.Type)+" "+f.String())
+	}
+	if want := []string{"stack lab", "vm lab/a", "record lab/a.lab.", "unit lab/dns-a"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestNewAddress: a plan of records is right only if it was made with the address that
+// the VM has after the apply.
+func TestNewAddress(t *testing.T) {
+	const outputs = `"vms":{"actions":["update"],
+		"before":{"same":{"ipv4":"10.0.0.1"},"other":{"ipv4":"10.0.0.2"},"unknown":{"ipv4":"10.0.0.3"},"gone":{"ipv4":"10.0.0.4"}},
+		"after":{"same":{"ipv4":"10.0.0.1"},"other":{"ipv4":"10.0.0.9"},"unknown":{},"static":{"ipv4":"10.0.0.5"},"dynamic":{}},
+		"after_unknown":{"same":{},"unknown":{"ipv4":true},"dynamic":{"ipv4":true}}}`
+	is := NewAddress(planOf(t, outputs), map[string]string{"static": "10.0.0.5", "other": "10.0.0.9"})
+	for key, want := range map[string]bool{"same": false, "other": true, "unknown": true, "static": false, "dynamic": true, "gone": false, "none": false} {
+		if is(key) != want {
+			t.Errorf("%s: %v, want %v", key, is(key), want)
+		}
+	}
+	all := NewAddress(planOf(t, `"vms":{"actions":["create"],"before":null,"after_unknown":true}`), nil)
+	if !all("a") {
+		t.Error("outputs that are unknown as a whole have known addresses")
+	}
+	if NewAddress(planOf(t, `"meta":{"actions":["update"],"before":null,"after":{}}`), nil)("a") {
+		t.Error("another output changes addresses")
+	}
+}
