@@ -144,14 +144,28 @@ func (r *run) carryOut(found []finding.Finding, all []*plans, a *announcement) e
 		if p.empty() && len(a.later(p.stack.name)) == 0 && !a.starting(p.stack.name) {
 			continue
 		}
-		if err := r.carryOutStack(found, p, a); err != nil {
+		if err := r.goOn(r.carryOutStack(found, p, a)); err != nil {
 			return err
 		}
 	}
 	if r.ctx.Err() != nil {
 		return errInterrupted
 	}
+	if r.failed { // the outputs lack what is not there
+		return nil
+	}
 	return r.outputs()
+}
+
+// goOn keeps how a stack ended, so that the other ones are not stopped by it.
+func (r *run) goOn(err error) error {
+	var end ended
+	if !errors.As(err, &end) {
+		return err
+	}
+	r.failed = true
+	r.blocked = r.blocked || end.exit == finding.Blocked
+	return nil
 }
 
 // carryOutStack applies the plans of one stack.
@@ -231,7 +245,10 @@ func settles(p *plans, found []finding.Finding) bool {
 func (r *run) remains(s *session.Session, found []finding.Finding, p *plans) error {
 	r.failed = true
 	if anyStops(found) {
-		return r.refuse(s, found)
+		out := report.NewFindings(found, s.Notes(found))
+		out.Endpoint = s.Endpoint()
+		out.Answer = p.stack.name + " was applied, but is not as its spec says: " + out.Summary()
+		return out.Print(r.Out, r.Options)
 	}
 	sum := report.Summary{Command: "not done in", Stacks: []string{p.stack.name}, Actions: announce(found, []*plans{p}).actions(), Findings: found,
 		Notes: []string{"it was not in the summary that was confirmed, so it was not applied. To apply it: `" + r.Line + "`"}}

@@ -17,9 +17,6 @@ import (
 func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 	r.failed = true
 	if text := refusal(result.log); text != "" {
-		if err := r.endView(finding.Blocked); err != nil {
-			return err
-		}
 		if err := report.Text(r.Out, text); err != nil {
 			return err
 		}

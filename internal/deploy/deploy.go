@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"stackgen/internal/engine"
@@ -45,6 +46,7 @@ type run struct {
 	events  bool   // OpenTofu writes events
 	undo    func() error
 	failed  bool // something was not done
+	blocked bool // the guard refused a stack, or more was planned than was announced
 	began   time.Time
 	view    *live.View // while something is shown
 
@@ -95,6 +97,7 @@ func (r *run) prepare() (err error) {
 	if _, err := r.tools.Path("terragrunt"); err != nil {
 		return err
 	}
+	r.tools = r.tools.With(withOwnFolder(r.tools.Env)...)
 	if r.events, err = r.tools.WritesEvents(r.ctx); err != nil {
 		return err
 	}
@@ -122,6 +125,21 @@ func (r *run) prepare() (err error) {
 		}
 	}
 	return nil
+}
+
+// withOwnFolder is a PATH on which the units' hooks find this program, after all others.
+func withOwnFolder(environ []string) []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	path := ""
+	for _, e := range environ {
+		if value, ok := strings.CutPrefix(e, "PATH="); ok {
+			path = value
+		}
+	}
+	return []string{"PATH=" + path + string(filepath.ListSeparator) + filepath.Dir(self)}
 }
 
 // outlive waits until the run of Terragrunt has ended that a killed stackgen has left
@@ -199,6 +217,8 @@ func (r *run) finish(err error) (finding.Severity, error) {
 	switch {
 	case errors.As(err, &end):
 		exit = end.exit
+	case r.blocked && r.ctx.Err() == nil:
+		exit = finding.Blocked
 	case err != nil || r.failed || r.ctx.Err() != nil:
 		exit = finding.Failed
 	}
@@ -215,8 +235,6 @@ func (r *run) finish(err error) (finding.Severity, error) {
 		return finding.Failed, nil
 	case err != nil:
 		return finding.Failed, err
-	case r.failed:
-		return finding.Failed, nil
 	}
-	return finding.OK, nil
+	return exit, nil
 }

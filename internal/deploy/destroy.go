@@ -80,7 +80,7 @@ func (r *run) destroy() error {
 			r.left(p)
 			continue
 		}
-		if err := r.destroyStack(p, found); err != nil {
+		if err := r.goOn(r.destroyStack(p, found)); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 		return err
 	}
 	if text := refusal(result.log); text != "" {
-		if err := errors.Join(r.endView(finding.Blocked), report.Text(r.Out, text)); err != nil {
+		if err := report.Text(r.Out, text); err != nil {
 			return err
 		}
 		return ended{finding.Blocked}

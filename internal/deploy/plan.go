@@ -42,6 +42,11 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 		args = append(args, "--", "-destroy")
 	}
 	result, err := r.terragrunt(st, st.dir, files, nil, args...)
+	for range 2 { // the first runs of many units may break in the cache of providers
+		if err == nil && r.ctx.Err() == nil && result.failed() && strings.Contains(result.log, "panic: ") {
+			result, err = r.terragrunt(st, st.dir, files, nil, args...)
+		}
+	}
 	switch {
 	case err != nil:
 		return nil, err

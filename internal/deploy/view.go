@@ -93,7 +93,11 @@ func (r *run) watch(p *plans, events string) (stop func()) {
 		}
 		r.view.Event(e)
 	})
-	return func() { w.Stop() }
+	return func() {
+		if missed := w.Stop(); missed.Requests > 0 {
+			r.say("the cluster is slow: %s had no answer", report.Count(missed.Requests, "request"))
+		}
+	}
 }
 
 // say tells a person what the command does.
