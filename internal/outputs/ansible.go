@@ -3,6 +3,7 @@ package outputs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -145,7 +146,7 @@ func addJSON(to *yaml.Node, key string, body []byte) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	n, err := readJSON(d)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s is no JSON: %w", key, err)
 	}
 	add(to, key, n)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -194,7 +195,7 @@ func TestFinish(t *testing.T) {
 
 func TestLeft(t *testing.T) {
 	four := []Item{newVM("a", 101), newVM("b", 102), newVM("c", 103), newVM("d", 104)}
-	other := append(four[:3:3], Item{Target: target(VM, "d"), Action: Destroy})
+	other := slices.Concat(four[:3], []Item{{Target: target(VM, "d"), Action: Destroy}})
 	tests := []struct {
 		name     string
 		items    []Item

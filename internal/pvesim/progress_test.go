@@ -8,10 +8,10 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// log are the lines of a task's log.
-func (b *testSim) log(node, upid string) (out []string) {
+// log are the lines of the log of a task on pve1.
+func (b *testSim) log(upid string) (out []string) {
 	b.t.Helper()
-	for _, line := range b.data("GET", "/nodes/"+node+"/tasks/"+upid+"/log", "limit", "0").([]any) {
+	for _, line := range b.data("GET", "/nodes/pve1/tasks/"+upid+"/log", "limit", "0").([]any) {
 		out = append(out, line.(map[string]any)["t"].(string))
 	}
 	return out
@@ -30,18 +30,18 @@ func TestLogOfCopyGrows(t *testing.T) {
 			b := newTestSim(t, o)
 			upid := b.data("POST", "/nodes/pve1/qemu/9000/clone", "newid", "301", "full", "1").(string)
 			b.clk.Advance(500 * time.Millisecond)
-			if last := last(b.log("pve1", upid)); last != "transferred 0.0 B of 3.0 GiB (0.00%)" {
+			if last := last(b.log(upid)); last != "transferred 0.0 B of 3.0 GiB (0.00%)" {
 				t.Errorf("after half a second, the log ends with %q", last)
 			}
 			b.clk.Advance(31 * time.Second)
-			if last := last(b.log("pve1", upid)); last != "transferred 921.6 MiB of 3.0 GiB (30.00%)" {
+			if last := last(b.log(upid)); last != "transferred 921.6 MiB of 3.0 GiB (30.00%)" {
 				t.Errorf("after 31.5 seconds, the log ends with %q", last)
 			}
 			if got := b.data("GET", "/nodes/pve1/tasks/"+upid+"/log", "start", "1000").([]any); len(got) != 0 {
 				t.Errorf("beyond its end, the log has %v", got)
 			}
 			b.clk.Advance(90 * time.Second)
-			log := b.log("pve1", upid)
+			log := b.log(upid)
 			if n := strings.Count(strings.Join(log, "\n"), "transferred "); n != 101 || last(log) != "TASK OK" || log[len(log)-2] != "transferred 3.0 GiB of 3.0 GiB (100.00%)" {
 				t.Errorf("at the end, the log has %d lines of the copy:\n%s", n, strings.Join(log, "\n"))
 			}
@@ -55,7 +55,7 @@ func TestLogOfStoppedCopy(t *testing.T) {
 	upid := b.data("POST", "/nodes/pve1/qemu/9000/clone", "newid", "301", "full", "1").(string)
 	b.clk.Advance(31500 * time.Millisecond)
 	b.data("DELETE", "/nodes/pve1/tasks/"+upid)
-	log := b.log("pve1", upid)
+	log := b.log(upid)
 	if got := log[len(log)-2]; got != "transferred 921.6 MiB of 3.0 GiB (30.00%)" || !strings.HasPrefix(last(log), "TASK ERROR: clone failed: ") {
 		t.Errorf("the log ends with %q, %q", got, last(log))
 	}

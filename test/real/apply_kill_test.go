@@ -143,7 +143,7 @@ func (p *project) complete(sim *pvesim.Server, want ...int) {
 	noWrites(p.T, sim)
 	for _, line := range writes(sim) {
 		if strings.HasPrefix(line, "DELETE") {
-			p.Error(fmt.Sprintf("a VM was destroyed: %s", line))
+			p.Errorf("a VM was destroyed: %s", line)
 		}
 	}
 }
