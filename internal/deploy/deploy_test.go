@@ -43,11 +43,15 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if third.before != nil {
-		t.Errorf("a hold that was released is left: %+v", third.before)
+	if !third.before.left() || strings.Join(third.before.Work, " ") != "one" {
+		t.Errorf("what a killed process has left is forgotten: %+v", third.before)
 	}
+	third.before, third.Tool = nil, 0 // as if it had ended
 	if err := third.release(); err != nil {
 		t.Error(err)
+	}
+	if left := readHolder(third.file); left != nil {
+		t.Errorf("a hold that was released is left: %+v", left)
 	}
 	if alive(int32(os.Getpid()), startOf(int32(os.Getpid()))+10_000) {
 		t.Error("a process that started at another time is the same")

@@ -99,10 +99,18 @@ func (h *hold) runs(pid int) error {
 	return h.save()
 }
 
-// release ends the hold.
+// release ends the hold. The next one reads that nobody holds it, unless a run of
+// Terragrunt goes on: that of a killed holder, which this one has not waited for, or its own.
 func (h *hold) release() error {
-	_ = os.Remove(h.file) // the next one reads that nobody holds it
-	return h.unlock()
+	var err error
+	switch {
+	case h.before != nil && h.before.Host == h.Host && h.before.left():
+		h.holder = *h.before
+		err = h.save()
+	case !h.left():
+		_ = os.Remove(h.file) // without it, the lock says enough
+	}
+	return errors.Join(err, h.unlock())
 }
 
 // left reports whether a run of Terragrunt that a killed stackgen started still runs.
