@@ -1,10 +1,12 @@
 package deploy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/project"
@@ -167,6 +169,10 @@ func (r *run) outputs() error {
 		return err
 	}
 	changes, err := o.Write(r.background(), func(text string) { r.say("%s", text) })
+	if refused := (*disk.RefusedError)(nil); errors.As(err, &refused) { // as the command outputs ends
+		r.blocked = true
+		return report.Error(r.ErrOut, err)
+	}
 	if err != nil {
 		return err
 	}

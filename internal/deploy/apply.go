@@ -144,7 +144,7 @@ func (r *run) carryOut(found []finding.Finding, all []*plans, a *announcement) e
 		if p.empty() && len(a.later(p.stack.name)) == 0 && !a.starting(p.stack.name) {
 			continue
 		}
-		if err := r.goOn(r.carryOutStack(found, p, a)); err != nil {
+		if err := r.goOn(r.carryOutStack(p, a)); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (r *run) goOn(err error) error {
 }
 
 // carryOutStack applies the plans of one stack.
-func (r *run) carryOutStack(found []finding.Finding, p *plans, a *announcement) error {
+func (r *run) carryOutStack(p *plans, a *announcement) error {
 	if err := p.stack.begins(p); err != nil {
 		return err
 	}

@@ -25,9 +25,7 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 	if r.ctx.Err() != nil {
 		return nil
 	}
-	if !r.events {
-		r.say("%s", problems(result.log))
-	}
+	r.explain(p, result)
 	return r.rescue(p, result, a)
 }
 

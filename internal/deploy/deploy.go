@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"stackgen/internal/engine"
@@ -49,6 +50,8 @@ type run struct {
 	blocked bool // the guard refused a stack, or more was planned than was announced
 	began   time.Time
 	view    *live.View // while something is shown
+
+	explained atomic.Bool // OpenTofu has reported an error of the run that was started last
 
 	out, errOut       io.Writer    // what Out and ErrOut are otherwise, while something is shown
 	results, messages bytes.Buffer // what goes there when it is not shown any more
@@ -96,6 +99,9 @@ func (r *run) prepare() (err error) {
 	}
 	if _, err := r.tools.Path("terragrunt"); err != nil {
 		return err
+	}
+	if names := misleading(r.tools.Env); len(names) > 0 {
+		return fmt.Errorf("%s works on all units of a stack and on its own state, and the environment says otherwise: unset %s, then run the same command again", r.command, strings.Join(names, ", "))
 	}
 	r.tools = r.tools.With(withOwnFolder(r.tools.Env)...)
 	if r.events, err = r.tools.WritesEvents(r.ctx); err != nil {

@@ -157,8 +157,8 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 		}
 		return ended{finding.Blocked}
 	}
-	if result.failed() && !r.events {
-		r.say("%s", problems(result.log))
+	if result.failed() && r.ctx.Err() == nil {
+		r.explain(p, result)
 	}
 	s := session.New(r.p, session.Sources{})
 	if err := s.ReadStates(r.background(), s.Units()); err != nil {

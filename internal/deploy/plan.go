@@ -56,7 +56,13 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 		return nil, fmt.Errorf("%s cannot be planned, so nothing was applied:\n%s", st.name, problems(result.log))
 	}
 	for _, u := range s.Units() {
-		if u.Stack != st.name || result.result(u.Unit) != "succeeded" {
+		switch {
+		case u.Stack != st.name:
+			continue
+		case result.result(u.Unit) != "succeeded":
+			if p.plans(u.Unit) {
+				return nil, fmt.Errorf("%s was left out by Terragrunt, so what would be done there is unknown: move .terragrunt-filters away, then run the same command again", u)
+			}
 			continue
 		}
 		one := planned{unit: u, file: filepath.Join(p.dir, generated, u.Unit, "tfplan.tfplan")}
@@ -68,13 +74,20 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 		}
 		p.units = append(p.units, one)
 	}
-	if len(p.units) == 0 {
-		return nil, fmt.Errorf("Terragrunt planned no unit of %s:\n%s", st.name, problems(result.log))
-	}
 	if r.command == "apply" {
 		p.postpone(s, found, r.mocks(st.name))
 	}
 	return p, nil
+}
+
+// plans reports whether the run plans a unit of the stack. Terragrunt has generated
+// those that the stack has.
+func (p *plans) plans(unit string) bool {
+	if len(p.only) > 0 && !slices.Contains(p.only, unit) || slices.Contains(p.without, unit) {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(p.stack.dir, generated, unit))
+	return err == nil
 }
 
 // postpone leaves out the units of records whose address the plan of the VMs changes:

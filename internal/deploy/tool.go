@@ -120,6 +120,20 @@ func (r *run) until(p *engine.Process) {
 	}
 }
 
+// misleading are the variables of an environment that lead Terragrunt to a part of the
+// units, or OpenTofu to another state.
+func misleading(environ []string) []string {
+	var out []string
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		other := name == "TF_WORKSPACE" || strings.HasPrefix(name, "TG_FILTER") || strings.HasPrefix(name, "TG_QUEUE_")
+		if other && value != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // parallel limits how many units run at once, unless the environment says so.
 func parallel(environ []string) []string {
 	if slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, "TG_PARALLELISM=") }) {

@@ -142,9 +142,7 @@ func (r *run) start(st *stack) error {
 	}
 	if result.code != 0 && r.ctx.Err() == nil {
 		r.failed = true
-		if !r.events {
-			r.say("%s", problems(result.log))
-		}
+		r.explain(p, result)
 	}
 	return nil
 }

@@ -87,9 +87,13 @@ func (r *run) watch(p *plans, events string) (stop func()) {
 	if config, err := session.ClusterConfig(r.p); err == nil { // the session has read the cluster with it
 		of.Cluster = &config
 	}
+	r.explained.Store(false)
 	w := Watch(r.ctx, of, func(e progress.Event) {
-		if e.Type == progress.Problem && strings.Contains(e.Text, halted) {
-			return
+		if e.Type == progress.Problem {
+			if strings.Contains(e.Text, halted) {
+				return
+			}
+			r.explained.Store(true)
 		}
 		r.view.Event(e)
 	})
@@ -98,6 +102,22 @@ func (r *run) watch(p *plans, events string) (stop func()) {
 			r.say("the cluster is slow: %s had no answer", report.Count(missed.Requests, "request"))
 		}
 	}
+}
+
+// explain shows why a run of Terragrunt failed, if no event of OpenTofu did: it was
+// killed, or a hook failed, or it is too old for events.
+func (r *run) explain(p *plans, result *toolRun) {
+	if r.explained.Load() {
+		return
+	}
+	unit := ""
+	for _, u := range result.units {
+		if u.Result == "failed" {
+			unit = u.Name
+			break
+		}
+	}
+	r.view.Event(progress.Event{Type: progress.Problem, Target: progress.Target{Kind: progress.Unit, Stack: p.stack.name, Unit: unit}, Text: problems(result.log)})
 }
 
 // say tells a person what the command does.

@@ -55,7 +55,13 @@ func TestApply(t *testing.T) {
 		}
 	}
 	p.deployed(1, "apply", "standard input is no terminal", "nothing was written")
-	decided := p.read("stackgen.lock.yaml")
+	decided, tools := p.read("stackgen.lock.yaml"), p.tools
+	p.tools = tools.With("TG_FILTER=./.terragrunt-stack/proxmox-pool", "TF_WORKSPACE=other")
+	p.deployed(1, "apply --dry-run", "unset TG_FILTER, TF_WORKSPACE")
+	p.tools = tools.With("TF_CLI_ARGS_apply=-lock-timeout=soon")
+	p.deployed(1, "apply --yes", "unit live/proxmox-pool", `invalid value "soon" for flag -lock-timeout`)
+	p.tools = tools
+	noWrites(t, p.sim)
 	p.deployed(0, "apply --yes", "live is as its spec says", "2 of 2 VMs done")
 	web := p.address("web")
 	p.has("www", web)
@@ -71,6 +77,9 @@ func TestApply(t *testing.T) {
 	}
 	p.sim.ResetLog()
 	p.deployed(0, "apply --yes", "nothing to do: live is as its spec says")
+	p.write("stacks/live/.terragrunt-filters", "./.terragrunt-stack/proxmox-pool\n")
+	p.deployed(1, "apply --dry-run", "was left out by Terragrunt")
+	p.remove("stacks/live/.terragrunt-filters")
 	noWrites(t, p.sim)
 
 	// The guest reports another address: the record follows in the same command.
