@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/register"
 	"stackgen/internal/render"
@@ -101,7 +102,13 @@ func (r *run) laterOf(st *stack, units []string, a *announcement) error {
 		return err
 	}
 	still := r.waiting(s, found, st.name)
-	units = slices.DeleteFunc(units, func(u string) bool { return slices.Contains(still, u) })
+	units = slices.DeleteFunc(units, func(u string) bool {
+		wait := slices.Contains(still, u)
+		if wait && u == lock.UnitDNS { // with a unit for each VM, it is clear whose record it is
+			r.say("the records of %s are one unit, and wait until all of its VMs exist", st.name)
+		}
+		return wait
+	})
 	if len(units) == 0 {
 		return nil
 	}

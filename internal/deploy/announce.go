@@ -30,7 +30,7 @@ func announce(found []finding.Finding, all []*plans) *announcement {
 		}
 		for _, f := range found {
 			u := guard.UnitID{Stack: f.Stack, Unit: f.Unit}
-			if f.Stack == p.stack.name && f.Type == finding.Record && slices.Contains(p.without, f.Unit) {
+			if f.Stack == p.stack.name && f.Type == finding.Record && (slices.Contains(p.without, f.Unit) || f.NoAddress && f.Kind != finding.Managed) {
 				a.waiting[u] = append(a.waiting[u], f)
 			}
 		}

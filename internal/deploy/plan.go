@@ -123,8 +123,9 @@ func owned(found []finding.Finding, stack string, is func(*finding.Finding) bool
 	return out
 }
 
-// waiting are the units of a stack with records whose VM has no address yet: a plan would
-// be made with a mock.
+// waiting are the units of a stack with records whose VM is in no state yet: a plan would
+// be made with a mock. A record whose VM is in the state and reports no address is left
+// out of the plan by its unit.
 func (r *run) waiting(s *session.Session, found []finding.Finding, stack string) []string {
 	known := map[string]bool{}
 	for key := range r.mocks(stack) {
@@ -135,7 +136,7 @@ func (r *run) waiting(s *session.Session, found []finding.Finding, stack string)
 			known[resource.Key] = true
 		}
 	}
-	return owned(found, stack, func(f *finding.Finding) bool { return !known[f.Owner] || f.NoAddress })
+	return owned(found, stack, func(f *finding.Finding) bool { return !known[f.Owner] })
 }
 
 // mocks are the addresses in the specs of the VMs of a stack. Until the VM exists, the

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stackgen/internal/pvesim"
 )
@@ -108,4 +109,20 @@ func TestApplyOneFails(t *testing.T) {
 	if slices.ContainsFunc(writes(p.sim), func(w string) bool { return strings.HasPrefix(w, "DELETE") }) {
 		t.Errorf("the second apply destroys: %q", writes(p.sim))
 	}
+}
+
+// TestApplyPerStack: of records that are one unit, those whose VM reports an address are
+// published; the others follow when it does.
+func TestApplyPerStack(t *testing.T) {
+	p := newDNSCluster(t, "DNS, mode: per-stack\n"+dnsLive+"vms: {a: {name: web}, b: {name: db, started: false}}\n")
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.address("web")
+	p.has("db")
+	p.sim.ResetLog()
+	p.deployed(0, "apply --yes", "nothing to do")
+	noWrites(t, p.sim)
+	callAPI(t, p.sim, "POST", "/nodes/pve1/qemu/101/status/start", nil)
+	time.Sleep(5 * time.Second) // its guest boots
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.address("db")
 }
