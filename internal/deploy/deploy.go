@@ -88,6 +88,9 @@ func begin(ctx context.Context, command string, p *project.Project, q Request) (
 		return nil, fmt.Errorf("cannot make a folder for plans: %w", err)
 	}
 	if err := r.prepare(); err != nil {
+		if r.ctx.Err() != nil {
+			err = errors.New(unchanged)
+		}
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
@@ -237,7 +240,7 @@ func (r *run) finish(err error) (finding.Severity, error) {
 	case shown && r.ctx.Err() != nil: // the view has said it
 		return finding.Failed, nil
 	case r.ctx.Err() != nil:
-		r.say("interrupted; nothing was changed")
+		r.say(unchanged)
 		return finding.Failed, nil
 	case err != nil:
 		return finding.Failed, err

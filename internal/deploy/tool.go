@@ -21,6 +21,9 @@ const maxLog = 256 << 20
 // errInterrupted ends a command that a person interrupted.
 var errInterrupted = errors.New("interrupted")
 
+// unchanged is said of an interrupt before anything was applied.
+const unchanged = "interrupted; nothing was changed"
+
 // unattended keeps Terragrunt from prompts and colors. What it prints names its unit.
 var unattended = []string{"TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_LOG_FORMAT=pretty", "TG_TF_FORWARD_STDOUT=false", "TG_DETAILED_EXITCODE=false",
 	"TG_TIPS_DISABLED=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS_plan="}
