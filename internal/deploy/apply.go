@@ -56,6 +56,7 @@ func (r *run) apply() (err error) {
 	announced := announce(found, all)
 	for _, st := range r.stacks {
 		r.completed(st, s)
+		st.resumes(found)
 		announced.starts = append(announced.starts, startsOf(st.name, r.stopped(st, s, found))...)
 	}
 	if announced.nothing() {

@@ -74,6 +74,16 @@ func (st *stack) begins(p *plans) error {
 	return st.keepUnfinished()
 }
 
+// resumes adds the VMs that were cloned and not configured: nobody has started them. Their
+// apply has written them, too, but the folder of the file may be gone since.
+func (st *stack) resumes(found []finding.Finding) {
+	for i := range found {
+		if f := &found[i]; f.Stack == st.name && halfMade(f) {
+			st.unfinished[f.Key] = f.VMID
+		}
+	}
+}
+
 // complete drops the VMs that run, and those that need not run and are in the state.
 func (r *run) completed(st *stack, s *session.Session) {
 	starts := r.starts(st.name)

@@ -68,6 +68,30 @@ func TestApplyKilled(t *testing.T) {
 	}
 }
 
+// TestApplyKilledForgets kills everything during a clone and removes the folder of the
+// stack that Git ignores, as a fresh checkout lacks it: the VM runs in the end.
+func TestApplyKilledForgets(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(killedSpec, "vms: {a: {}, b: {}, c: {}, d: {started: false}, e: {node: pve2, template: {vmid: 9002, node: pve1}}, f: {}}", "vms: {a: {}}", 1)})
+	sim := p.simulateApart()
+	p.render()
+	c := p.command("apply --yes")
+	check(t, c.Start())
+	for range 600 { // until the clone is there
+		if _, made := stateOf(sim).guests[300]; made {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, pid := range append(descendants(c.Process.Pid), c.Process.Pid) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	}
+	_ = c.Wait() // it was killed
+	p.remove("stacks/live/.terragrunt-stack")
+	t.Log(p.deployed(0, "apply --yes", "complete live: VM a", "start live: VM a"))
+	p.complete(sim, 300)
+}
+
 // killedApply starts an apply and kills it.
 func (p *project) killedApply(after time.Duration, all bool) {
 	p.Helper()
