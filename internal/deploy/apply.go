@@ -74,7 +74,7 @@ func (r *run) apply() (err error) {
 	}
 	r.undo = nil
 	r.show(announced)
-	return r.carryOut(found, all, announced)
+	return r.carryOut(all, announced)
 }
 
 // summarize prints what is about to be done.
@@ -136,7 +136,7 @@ func (r *run) nothing(s *session.Session) error {
 }
 
 // carryOut applies the plans that were confirmed, and what follows from them.
-func (r *run) carryOut(found []finding.Finding, all []*plans, a *announcement) error {
+func (r *run) carryOut(all []*plans, a *announcement) error {
 	for _, p := range all {
 		if r.ctx.Err() != nil {
 			r.left(p)
