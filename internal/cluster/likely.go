@@ -56,12 +56,12 @@ func (inv *Inventory) Likely(created, migrated []Created) []Demand {
 	var out []Demand
 	for _, n := range inv.Nodes {
 		if free := n.Memory - n.Used; n.Memory > 0 && memory[n.Name] > free {
-			what, who := "are started on", plural(starts[n.Name], "VM")+" start"
+			what, who := "are started on", Count(starts[n.Name], "VM")+" start"
 			switch {
 			case starts[n.Name] == 0:
-				what, who = "are migrated to", plural(arrivals[n.Name], "VM")+" would arrive"
+				what, who = "are migrated to", Count(arrivals[n.Name], "VM")+" would arrive"
 			case arrivals[n.Name] > 0:
-				what, who = "are started on or migrated to", who+" and "+plural(arrivals[n.Name], "VM")+" would arrive"
+				what, who = "are started on or migrated to", who+" and "+Count(arrivals[n.Name], "VM")+" would arrive"
 			}
 			out = append(out, Demand{"the VMs that " + what + " node " + n.Name + " have more memory together than is free",
 				[]string{fmt.Sprintf("%s with %s; node %s has %s of %s free", who, gib(memory[n.Name]), n.Name, gib(max(0, free)), gib(n.Memory))}})
@@ -77,7 +77,7 @@ func (inv *Inventory) Likely(created, migrated []Created) []Demand {
 		if free := s.Total - s.Used; s.Total > 0 && disk[k] > free && !seen[k] {
 			seen[k] = true
 			out = append(out, Demand{"the full clones on storage " + s.ID + where + " are larger together than its free space",
-				[]string{fmt.Sprintf("%s of %s; %s of %s are free", plural(clones[k], "full clone"), gib(disk[k]), gib(max(0, free)), gib(s.Total))}})
+				[]string{fmt.Sprintf("%s of %s; %s of %s are free", Count(clones[k], "full clone"), gib(disk[k]), gib(max(0, free)), gib(s.Total))}})
 		}
 	}
 	slices.SortFunc(out, func(a, b Demand) int { return cmp.Compare(a.Reason, b.Reason) })
@@ -112,7 +112,8 @@ func (c *creation) sizes() map[string]int64 {
 
 func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
-func plural(n int, what string) string {
+// Count is a number and what it counts.
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -116,7 +116,7 @@ func (r *run) answer(question, want string) (bool, error) {
 
 // nothing ends an apply that has nothing to do.
 func (r *run) nothing(s *session.Session) error {
-	said := "nothing to do: " + strings.Join(r.p.SelectedNames(), ", ") + " is as its spec says\n"
+	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + "\n"
 	if r.DryRun {
 		return report.Text(r.Out, said)
 	}
@@ -133,6 +133,13 @@ func (r *run) nothing(s *session.Session) error {
 		return err
 	}
 	return r.outputs()
+}
+
+func asSpecified(stacks []string) string {
+	if len(stacks) > 1 {
+		return strings.Join(stacks, ", ") + " are as their specs say"
+	}
+	return strings.Join(stacks, "") + " is as its spec says"
 }
 
 // carryOut applies the plans that were confirmed, and what follows from them.
@@ -214,7 +221,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 			return err
 		}
 		if p.empty() && !anyStops(found) {
-			return report.Printf(r.Out, "%s is as its spec says\n", st.name)
+			return report.Printf(r.Out, "%s\n", asSpecified([]string{st.name}))
 		}
 		if round > 0 || !settles(p, found) || anyStops(found) {
 			return r.remains(s, found, p)

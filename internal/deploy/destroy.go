@@ -90,8 +90,9 @@ func (r *run) destroy() error {
 // lookForDestroy reads the cluster and the states once, and ends the command if anything
 // keeps a stack from being destroyed.
 func (r *run) lookForDestroy() (*session.Session, []finding.Finding, error) {
-	for said := false; ; said = true {
-		s := session.New(r.p, r.sources())
+	from := r.sources()
+	for said := false; ; said, from.Progress = true, nil {
+		s := session.New(r.p, from)
 		found, err := s.Preflight(r.ctx, true)
 		if err != nil {
 			return nil, nil, err

@@ -16,8 +16,9 @@ import (
 // look reads the cluster and the states once, writes the import files as import-blocks
 // does, and judges with them. What stops the run is printed as preflight prints it.
 func (r *run) look() (*session.Session, []finding.Finding, error) {
-	for said := false; ; {
-		s := session.New(r.p, r.sources())
+	from := r.sources()
+	for said := false; ; from.Progress = nil { // the progress of the first one is enough
+		s := session.New(r.p, from)
 		imports, err := s.Imports(r.ctx)
 		if err != nil {
 			return nil, nil, err

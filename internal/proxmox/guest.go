@@ -139,7 +139,7 @@ func (r *reader) queryAgents(ctx context.Context, candidates []*cluster.Guest) {
 		r.addGap(r.missing(ctx, vmPath(g.VMID), privilege, fmt.Sprintf("the agent of VM %d cannot be queried", g.VMID)))
 	}
 	if len(allowed) > 0 {
-		r.wanted.Progress(fmt.Sprintf("querying %d guest agents", len(allowed)))
+		r.wanted.Progress("querying " + cluster.Count(len(allowed), "guest agent"))
 	}
 	concurrently(allowed, func(g *cluster.Guest) { r.queryAgent(ctx, g) })
 }

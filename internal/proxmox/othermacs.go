@@ -38,7 +38,7 @@ func (r *reader) readOtherMACs(ctx context.Context) {
 		return
 	}
 	slices.SortFunc(others, func(a, b *cluster.Guest) int { return a.VMID - b.VMID })
-	r.wanted.Progress(fmt.Sprintf("reading the MAC addresses of %d other guests", len(others)))
+	r.wanted.Progress("reading the MAC addresses of " + cluster.Count(len(others), "other guest"))
 	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), identityTimeout)
 	defer cancel()
 	concurrently(others, func(g *cluster.Guest) { r.readMACs(limited, g) })

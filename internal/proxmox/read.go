@@ -87,7 +87,7 @@ func (r *reader) run(ctx context.Context) error {
 	r.readNodes(ctx)
 	r.findGaps(ctx)
 	candidates := r.candidates()
-	r.wanted.Progress(fmt.Sprintf("reading %d of %d guests", len(candidates), len(r.guests)))
+	r.wanted.Progress(fmt.Sprintf("reading %d of %s", len(candidates), cluster.Count(len(r.guests), "guest")))
 	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
 	r.readOtherMACs(ctx)
 	if unused := r.unusedVMIDs(); len(unused) > 0 {

@@ -50,10 +50,10 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 		return nil, err
 	}
 	if questions := questions(p, secret.New(os.Getenv(dnsKeySecret))); len(questions) > 0 {
-		from.say("asking DNS for %d names", len(questions))
+		from.say("asking DNS for %s", cluster.Count(len(questions), "name"))
 		inv.Records = names.Lookup(ctx, questions)
 	}
-	from.say("%d requests in %v", inv.Requests, time.Since(began).Round(10*time.Millisecond))
+	from.say("%s in %v", cluster.Count(inv.Requests, "request"), time.Since(began).Round(10*time.Millisecond))
 	return &inv, nil
 }
 
