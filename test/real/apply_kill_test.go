@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,16 @@ pool: {id: live, create: true}
 defaults: {node: pve1, template: 9002, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
 vms: {a: {}, b: {}, c: {}, d: {started: false}, e: {node: pve2, template: {vmid: 9002, node: pve1}}, f: {}}
 apply: {parallelism: 3}
+`
+
+// oneSpec has one VM.
+const oneSpec = `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+pool: {id: live, create: true}
+defaults: {node: pve1, template: 9002, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
+vms: {a: {}}
 `
 
 // rounds is how many times a test with random moments runs.
@@ -72,17 +83,12 @@ func TestApplyKilled(t *testing.T) {
 // stack that Git ignores, as a fresh checkout lacks it: the VM runs in the end.
 func TestApplyKilledForgets(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(killedSpec, "vms: {a: {}, b: {}, c: {}, d: {started: false}, e: {node: pve2, template: {vmid: 9002, node: pve1}}, f: {}}", "vms: {a: {}}", 1)})
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
 	sim := p.simulateApart()
 	p.render()
 	c := p.command("apply --yes")
 	check(t, c.Start())
-	for range 600 { // until the clone is there
-		if _, made := stateOf(sim).guests[300]; made {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	cloned(sim)
 	for _, pid := range append(descendants(c.Process.Pid), c.Process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
@@ -90,6 +96,49 @@ func TestApplyKilledForgets(t *testing.T) {
 	p.remove("stacks/live/.terragrunt-stack")
 	t.Log(p.deployed(0, "apply --yes", "complete live: VM a", "start live: VM a"))
 	p.complete(sim, 300)
+}
+
+// TestApplyKilledWaits kills stackgen alone during a clone. An apply that waits for its
+// Terragrunt is interrupted, and the next one still knows what to wait for.
+func TestApplyKilledWaits(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulateApart()
+	p.render()
+	folders := "TMPDIR=" + t.TempDir()
+	p.tools = p.tools.With(folders)
+	first := p.command("apply --yes")
+	check(t, first.Start())
+	cloned(sim)
+	check(t, first.Process.Kill())
+	_ = first.Wait() // it was killed
+	second := p.command("apply --yes")
+	var out bytes.Buffer
+	second.Stdout, second.Stderr = &out, &out
+	check(t, second.Start())
+	time.Sleep(1500 * time.Millisecond)
+	check(t, second.Process.Signal(os.Interrupt))
+	_ = second.Wait() // it ends with 1
+	if second.ProcessState.ExitCode() != 1 {
+		t.Errorf("the interrupted apply: %v", second.ProcessState)
+	}
+	p.contains(out.String(), "waiting until it has ended", "interrupted; nothing was changed")
+	t.Log(out.String(), p.deployed(0, "apply --yes", "waiting until it has ended"))
+	left, err := filepath.Glob(filepath.Join(strings.TrimPrefix(folders, "TMPDIR="), "stackgen-apply-*"))
+	if check(t, err); len(left) > 0 {
+		t.Errorf("private folders are left: %v", left)
+	}
+	p.complete(sim, 300)
+}
+
+// cloned waits until the VM of oneSpec exists.
+func cloned(sim *pvesim.Server) {
+	for range 600 {
+		if _, made := stateOf(sim).guests[300]; made {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // killedApply starts an apply and kills it.
