@@ -140,13 +140,7 @@ func (r *run) permitted(s *session.Session, p *plans, a *announcement) error {
 		}
 	}
 	if len(unasked) > 0 {
-		other := &announcement{changes: unasked}
-		sum := report.Summary{Command: "blocked: this was not in the summary that was confirmed:", Stacks: []string{p.stack.name}, Actions: other.actions(),
-			Notes: []string{"run the same command again to see it, and to confirm it: `" + r.Line + "`"}}
-		if err := sum.Print(r.Out, r.Options); err != nil {
-			return err
-		}
-		return ended{finding.Blocked}
+		return r.unconfirmed(p.stack.name, unasked)
 	}
 	found, err := s.Rejudge()
 	if err != nil {
@@ -159,6 +153,17 @@ func (r *run) permitted(s *session.Session, p *plans, a *announcement) error {
 		return r.refuse(s, own)
 	}
 	return nil
+}
+
+// unconfirmed ends the command because it would do what was not announced.
+func (r *run) unconfirmed(stack string, changes []guard.Change) error {
+	other := &announcement{changes: changes}
+	sum := report.Summary{Command: "blocked: this was not in the summary that was confirmed:", Stacks: []string{stack}, Actions: other.actions(),
+		Notes: []string{"run the same command again to see it, and to confirm it: `" + r.Line + "`"}}
+	if err := sum.Print(r.Out, r.Options); err != nil {
+		return err
+	}
+	return ended{finding.Blocked}
 }
 
 // outputs writes the registrations that specs name, as the command outputs does.

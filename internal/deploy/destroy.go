@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
+	"stackgen/internal/shell"
 )
 
 // Destroy destroys all of the selected stacks of a project. The result is the exit code.
@@ -52,7 +53,7 @@ func (r *run) destroy() error {
 			return err
 		}
 		text := "nothing to destroy: no state of " + strings.Join(r.p.SelectedNames(), ", ") + " has anything"
-		for _, note := range notInState(found) {
+		for _, note := range r.notInState(found) {
 			text += "\nnote: " + note
 		}
 		return report.Text(r.Out, text+"\n")
@@ -63,7 +64,7 @@ func (r *run) destroy() error {
 	if anyStops(found) {
 		return r.refuse(s, found)
 	}
-	sum := report.Summary{Command: "destroy", Stacks: namesOf(all), Actions: a.actions(), Notes: append(s.Notes(found), notInState(found)...)}
+	sum := report.Summary{Command: "destroy", Stacks: namesOf(all), Actions: a.actions(), Notes: append(s.Notes(found), r.notInState(found)...)}
 	if err := sum.Print(r.Out, r.Options); err != nil {
 		return err
 	}
@@ -147,6 +148,9 @@ func (r *run) confirmDestroy(all []*plans) (bool, error) {
 // destroyStack destroys the units of a stack in the reverse order, verifies that nothing
 // is left, and removes from the lock what was seen of it.
 func (r *run) destroyStack(p *plans, found []finding.Finding) error {
+	if err := r.onlyConfirmed(p); err != nil {
+		return err
+	}
 	r.say("destroying %s", p.stack.name)
 	result, err := r.applyPlans(p)
 	if err != nil {
@@ -179,6 +183,41 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 		return err
 	}
 	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, so that an apply creates the same VMs again\n", p.stack.name, r.p.LockFile())
+}
+
+// onlyConfirmed ends the command if the states of a stack have anything that its plans do
+// not destroy: another run may have created it while this one waited for the answer, and
+// Terragrunt destroys whatever it finds. What is gone meanwhile stops nothing.
+func (r *run) onlyConfirmed(p *plans) error {
+	s := session.New(r.p, session.Sources{})
+	units := slices.DeleteFunc(s.Units(), func(u guard.UnitID) bool { return u.Stack != p.stack.name })
+	if err := s.ReadStates(r.background(), units); err != nil {
+		return err
+	}
+	confirmed := p.changes()
+	var other []guard.Change
+	for _, u := range units {
+		state := s.State[u]
+		if state.Unreadable != "" {
+			return fmt.Errorf("cannot read the state of %s again, so nothing of %s was destroyed: %s", u, p.stack.name, state.Unreadable)
+		}
+		for i := range state.Resources {
+			if c := guard.Destroys(u, &state.Resources[i]); !among(confirmed, c) {
+				other = append(other, c)
+			}
+		}
+	}
+	if len(other) > 0 {
+		return r.unconfirmed(p.stack.name, other)
+	}
+	return nil
+}
+
+// among reports whether changes remove from the state what one destroys.
+func among(changes []guard.Change, one guard.Change) bool {
+	return slices.ContainsFunc(changes, func(c guard.Change) bool {
+		return c.Unit == one.Unit && c.Address == one.Address && c.VMID == one.VMID && (c.Does == "destroy" || c.Does == "forget")
+	})
 }
 
 // names are what a state has.
@@ -215,12 +254,22 @@ func existing(found []finding.Finding, stack string) []string {
 	return out
 }
 
-// notInState are notes about the VMs that exist and are in no state.
-func notInState(found []finding.Finding) []string {
-	var out []string
+// notInState are notes about the VMs that exist and are in no state, and how to destroy
+// them, too.
+func (r *run) notInState(found []finding.Finding) []string {
+	var out, stacks []string
 	for _, f := range found {
-		if f.Type == finding.VM && f.Kind == finding.Adopt {
-			out = append(out, fmt.Sprintf("%s, VM %d on %s, is in no state, so it is not destroyed", f.Address, f.VMID, f.Node))
+		if f.Type != finding.VM || f.Kind != finding.Adopt {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s, VM %d on %s, is in no state, so it is not destroyed", f.Address, f.VMID, f.Node))
+		if !slices.Contains(stacks, f.Stack) {
+			stacks = append(stacks, f.Stack)
+		}
+	}
+	for _, name := range stacks {
+		if spec := r.p.Specs[name]; spec != "" {
+			out = append(out, fmt.Sprintf("to destroy what is in no state of %s, too, complete it first: `stackgen apply %s`; then run the same command again: `%s`", name, shell.Path(spec), r.Line))
 		}
 	}
 	return out

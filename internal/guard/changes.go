@@ -26,13 +26,12 @@ type Change struct {
 // Changes are what a plan does, in its order. What it only reads or leaves as it is has
 // no change.
 func Changes(u UnitID, plan *Plan) []Change {
-	types := map[string]finding.Type{TypeVM: finding.VM, TypePool: finding.Pool, TypeRecord: finding.Record}
 	var out []Change
 	for _, r := range plan.ResourceChanges {
 		if r.Mode != tfjson.ManagedResourceMode || r.Change == nil {
 			continue
 		}
-		c := Change{Unit: u, Address: r.Address, Type: types[r.Type], Key: keyOf(r), Does: does(r.Change.Actions), Imports: r.Change.Importing != nil}
+		c := Change{Unit: u, Address: r.Address, Type: typeOf(r.Type), Key: keyOf(r), Does: does(r.Change.Actions), Imports: r.Change.Importing != nil}
 		if c.Does == "" && !c.Imports && r.PreviousAddress == "" {
 			continue
 		}
@@ -50,6 +49,16 @@ func Changes(u UnitID, plan *Plan) []Change {
 		out = append(out, c)
 	}
 	return out
+}
+
+// Destroys is what a destroy of everything in a state does with one resource of it.
+func Destroys(u UnitID, r *Resource) Change {
+	return Change{Unit: u, Address: r.Address, Type: typeOf(r.Type), Key: r.Key, VMID: r.VMID, Node: r.Node, Name: r.Name, Does: "destroy"}
+}
+
+// typeOf is what a type of resources makes; empty for one that stackgen does not render.
+func typeOf(resource string) finding.Type {
+	return map[string]finding.Type{TypeVM: finding.VM, TypePool: finding.Pool, TypeRecord: finding.Record}[resource]
 }
 
 // does is what actions do, in a word.

@@ -146,8 +146,7 @@ func keyOf(c *tfjson.ResourceChange) string {
 
 // known is what Judge said of the same thing, or nil.
 func (p *planJudge) known(c *tfjson.ResourceChange) *finding.Finding {
-	of := map[string]finding.Type{TypeVM: finding.VM, TypePool: finding.Pool, TypeRecord: finding.Record}[c.Type]
-	return p.found[foundKey{of, keyOf(c)}]
+	return p.found[foundKey{typeOf(c.Type), keyOf(c)}]
 }
 
 // A foundKey is what a finding is about, as a change of a plan names it.

@@ -37,8 +37,34 @@ func TestApplyAsks(t *testing.T) {
 	p.answered(0, "destroy", "live\n", "live is destroyed")
 }
 
+// TestDestroyOnlyConfirmed creates another VM of a stack while its destroy waits for the
+// answer. Nothing is destroyed then, because nobody has seen that VM in the summary. The
+// same command names it, and destroys it.
+func TestDestroyOnlyConfirmed(t *testing.T) {
+	t.Parallel()
+	one := strings.Replace(killedSpec, "vms: {a: {}, b: {}, c: {}, d: {started: false}, e: {node: pve2, template: {vmid: 9002, node: pve1}}, f: {}}", "vms: {a: {started: false}}", 1)
+	p := newProject(t, map[string]string{"specs/live.yaml": one})
+	sim := p.simulateApart()
+	p.render()
+	p.deployed(0, "apply --yes")
+	p.write("specs/live.yaml", strings.Replace(one, "vms: {", "vms: {b: {started: false}, ", 1))
+	p.render()
+	p.answeredAfter(3, "destroy", "live\n", func() {
+		p.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+		sim.ResetLog()
+	}, "VM 300 ", "type its name", "blocked: this was not in the summary that was confirmed: live: destroy 1 VM", "live: VM  b: VM 301 live-b on pve1", "to confirm it: `stackgen destroy`")
+	noWrites(t, sim)
+	p.answered(0, "destroy", "live\n", "destroy live: destroy 1 pool, 2 VMs", "live is destroyed")
+}
+
 // answered runs stackgen on a terminal, and types an answer after the question.
 func (p *project) answered(want int, line, answer string, contains ...string) {
+	p.Helper()
+	p.answeredAfter(want, line, answer, func() {}, contains...)
+}
+
+// answeredAfter does the same, and something else between the question and the answer.
+func (p *project) answeredAfter(want int, line, answer string, meanwhile func(), contains ...string) {
 	p.Helper()
 	master, slave := terminal(p.T)
 	defer func() { _ = master.Close() }()
@@ -67,6 +93,7 @@ func (p *project) answered(want int, line, answer string, contains ...string) {
 	}()
 	for range 600 {
 		if s := text(); strings.Contains(s, "accepted: ") || strings.Contains(s, "type its name: ") {
+			meanwhile()
 			_, err := master.WriteString(answer)
 			check(p.T, err)
 			break

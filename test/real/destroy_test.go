@@ -5,7 +5,9 @@ package real
 import (
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestDestroyStack destroys a stack: the records first, then the VMs, then the pool. The
@@ -93,5 +95,48 @@ students: {roster: [Ana Prva, Bo]}
 	}
 	if !strings.Contains(c.read("stackgen.lock.yaml"), "fingerprint") {
 		t.Error("the observations of math are gone")
+	}
+}
+
+// TestDestroyAfterKill kills an apply while the cluster clones a VM. No state has the VM then,
+// so a destroy leaves it, and says how to destroy it, too.
+func TestDestroyAfterKill(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+defaults: {node: pve1, template: 9002, started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
+vms: {a: {}}
+`})
+	sim := p.simulateApart()
+	p.render()
+	p.killedOnce("apply --yes", func() bool { _, made := stateOf(sim).guests[300]; return made })
+	for n := 0; n < 600 && stateOf(sim).guests[300].config["lock"] != ""; n++ { // the cluster completes the clone
+		time.Sleep(50 * time.Millisecond)
+	}
+	const vm, next = "VM 300 on pve1, is in no state, so it is not destroyed", "complete it first: `stackgen apply specs/live.yaml`; then run the same command again: `stackgen destroy --yes`"
+	p.deployed(0, "destroy --yes", "nothing to destroy", vm, next)
+	p.deployed(0, "apply --yes specs/live.yaml", "live is as its spec says")
+	p.deployed(0, "destroy --yes", "destroy live: destroy 1 VM", "live is destroyed")
+	if _, left := stateOf(sim).guests[300]; left {
+		t.Error("VM 300 is still there")
+	}
+}
+
+// killedOnce kills a command, and everything that it has started, as soon as a function
+// is true.
+func (p *project) killedOnce(line string, is func() bool) {
+	p.Helper()
+	c := p.command(line)
+	check(p.T, c.Start())
+	for n := 0; n < 3000 && !is(); n++ {
+		time.Sleep(20 * time.Millisecond)
+	}
+	for _, pid := range append([]int{c.Process.Pid}, descendants(c.Process.Pid)...) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	}
+	if err := c.Wait(); err == nil {
+		p.Fatalf("stackgen %s has ended before it was killed", line)
 	}
 }
