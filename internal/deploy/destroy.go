@@ -187,10 +187,16 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 
 // onlyConfirmed ends the command if the states of a stack have anything that its plans do
 // not destroy: another run may have created it while this one waited for the answer, and
-// Terragrunt destroys whatever it finds. What is gone meanwhile stops nothing.
+// Terragrunt destroys whatever it finds, in units that were rendered meanwhile, too. What is
+// gone stops nothing.
 func (r *run) onlyConfirmed(p *plans) error {
-	s := session.New(r.p, session.Sources{})
-	units := slices.DeleteFunc(s.Units(), func(u guard.UnitID) bool { return u.Stack != p.stack.name })
+	now, err := project.Open(r.Paths)
+	if err != nil {
+		return err
+	}
+	now.Selected = func(name string) bool { return name == p.stack.name }
+	s := session.New(now, session.Sources{})
+	units := s.Units()
 	if err := s.ReadStates(r.background(), units); err != nil {
 		return err
 	}

@@ -37,22 +37,23 @@ func TestApplyAsks(t *testing.T) {
 	p.answered(0, "destroy", "live\n", "live is destroyed")
 }
 
-// TestDestroyOnlyConfirmed creates another VM of a stack while its destroy waits for the
-// answer. Nothing is destroyed then, because nobody has seen that VM in the summary. The
-// same command names it, and destroys it.
+// TestDestroyOnlyConfirmed creates another VM and a pool of a stack while its destroy waits
+// for the answer. Nothing is destroyed then, because nobody has seen them in the summary.
+// The same command names them, and destroys them.
 func TestDestroyOnlyConfirmed(t *testing.T) {
 	t.Parallel()
 	one := strings.Replace(killedSpec, "vms: {a: {}, b: {}, c: {}, d: {started: false}, e: {node: pve2, template: {vmid: 9002, node: pve1}}, f: {}}", "vms: {a: {started: false}}", 1)
-	p := newProject(t, map[string]string{"specs/live.yaml": one})
+	const pool = "pool: {id: live, create: true}\n"
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(one, pool, "", 1)})
 	sim := p.simulateApart()
 	p.render()
 	p.deployed(0, "apply --yes")
-	p.write("specs/live.yaml", strings.Replace(one, "vms: {", "vms: {b: {started: false}, ", 1))
-	p.render()
 	p.answeredAfter(3, "destroy", "live\n", func() {
+		p.write("specs/live.yaml", strings.Replace(one, "vms: {", "vms: {b: {started: false}, ", 1))
+		p.render()
 		p.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
 		sim.ResetLog()
-	}, "VM 300 ", "type its name", "blocked: this was not in the summary that was confirmed: live: destroy 1 VM", "live: VM  b: VM 301 live-b on pve1", "to confirm it: `stackgen destroy`")
+	}, "VM 300 ", "type its name", "blocked: this was not in the summary that was confirmed: live: destroy 1 pool, 1 VM", "live: pool  live", "live: VM  b: VM 301 live-b on pve1", "to confirm it: `stackgen destroy`")
 	noWrites(t, sim)
 	p.answered(0, "destroy", "live\n", "destroy live: destroy 1 pool, 2 VMs", "live is destroyed")
 }
