@@ -261,7 +261,7 @@ func existing(found []finding.Finding, stack string) []string {
 }
 
 // notInState are notes about the VMs that exist and are in no state, and how to destroy
-// them, too.
+// those, too, that an interrupted apply has made.
 func (r *run) notInState(found []finding.Finding) []string {
 	var out, stacks []string
 	for _, f := range found {
@@ -269,7 +269,7 @@ func (r *run) notInState(found []finding.Finding) []string {
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s, VM %d on %s, is in no state, so it is not destroyed", f.Address, f.VMID, f.Node))
-		if !slices.Contains(stacks, f.Stack) {
+		if halfMade(&f) && !slices.Contains(stacks, f.Stack) { // another one was not made by an apply
 			stacks = append(stacks, f.Stack)
 		}
 	}
