@@ -52,7 +52,7 @@ var may = map[string][]string{
 	"internal/progress": {"internal/natural", "internal/finding", "internal/shell"},
 	"internal/live":     {"internal/progress", "internal/report"},
 	"internal/deploy": {"schema", "generator", "internal/finding", "internal/report", "internal/lock", "internal/guard", "internal/disk", "internal/engine", "internal/progress", "internal/live",
-		"internal/proxmox", "internal/project", "internal/session", "internal/natural", "internal/cluster", "internal/register", "internal/render"},
+		"internal/proxmox", "internal/project", "internal/session", "internal/natural", "internal/cluster", "internal/register", "internal/render", "internal/shell"},
 	"internal/dnstest": {},
 }
 

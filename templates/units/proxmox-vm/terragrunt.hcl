@@ -6,6 +6,7 @@ include "root" {
 locals {
   imports   = fileexists(include.root.locals.imports) ? file(include.root.locals.imports) : ""
   importing = flatten(regexall("proxmox_virtual_environment_vm\\.[^\\[]+\\[\"([^\"]+)\"\\]", local.imports))
+  starting  = get_env("STACKGEN_STARTING", "")
 }
 
 terraform {
@@ -40,7 +41,7 @@ generate "starting" {
   path              = "starting_override.tf"
   if_exists         = "overwrite"
   disable_signature = true
-  contents          = get_env("STACKGEN_STARTING", "") == "" ? "# Nothing to start.\n" : file(get_env("STACKGEN_STARTING", ""))
+  contents          = local.starting == "" ? "# Nothing to start.\n" : file(local.starting)
 }
 
 inputs = {
