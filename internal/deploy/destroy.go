@@ -219,10 +219,12 @@ func (r *run) onlyConfirmed(p *plans) error {
 	return nil
 }
 
-// among reports whether changes remove from the state what one destroys.
+// among reports whether changes remove from the state what one destroys. A plan moves a
+// VM that has another profile now, such as a retired one, to another address first.
 func among(changes []guard.Change, one guard.Change) bool {
 	return slices.ContainsFunc(changes, func(c guard.Change) bool {
-		return c.Unit == one.Unit && c.Address == one.Address && c.VMID == one.VMID && (c.Does == "destroy" || c.Does == "forget")
+		moved := one.Type == finding.VM && one.VMID != 0
+		return c.Unit == one.Unit && c.VMID == one.VMID && (c.Address == one.Address || moved) && (c.Does == "destroy" || c.Does == "forget")
 	})
 }
 
