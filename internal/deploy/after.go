@@ -197,5 +197,5 @@ func (r *run) outputs() error {
 // left says that a stack was not begun.
 func (r *run) left(p *plans) {
 	r.failed = true
-	_ = report.Printf(r.Out, "%s: nothing was applied\n", p.stack.name)
+	_ = report.Printf(r.Out, "%s: the %s was not begun\n", p.stack.name, r.command)
 }
