@@ -59,6 +59,16 @@ func (c Change) Effect() schema.Effect {
 	return row.Change
 }
 
+// Attribute is the attribute or block with its device, as in Values: disk.scsi0.size.
+func (c Change) Attribute() string {
+	for _, list := range repeated {
+		if below, ok := strings.CutPrefix(c.Path, list); ok && c.Device != "" && (below == "" || below[0] == '.') {
+			return list + "." + c.Device + below
+		}
+	}
+	return c.Path
+}
+
 // Name names what is changed: memory, cloud_init.user, scsi1, size of scsi0.
 func (c Change) Name() string {
 	name := c.Path

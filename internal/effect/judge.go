@@ -212,7 +212,7 @@ func (v *VM) had(c Change) bool {
 
 // powerOff is a change that needs the VM off.
 func (v *VM) powerOff(u Change) (string, Harm) {
-	was, known := v.State[at(u)]
+	was, known := v.State[u.Attribute()]
 	switch {
 	case u.Effect() == schema.Move && known && was == u.Is:
 		return "moves it back", MovesBack
@@ -250,14 +250,6 @@ func (v *VM) restart() string {
 		return restarts
 	}
 	return hardStop
-}
-
-func at(c Change) string {
-	list, leaf, _ := strings.Cut(c.Path, ".")
-	if c.Device == "" {
-		return c.Path
-	}
-	return strings.TrimSuffix(list+"."+c.Device+"."+leaf, ".")
 }
 
 // Summary says in a few words what updates do; the same for VMs that are alike.

@@ -22,7 +22,7 @@ type Severity int
 const (
 	OK       Severity = 0 // an apply is right
 	Failed   Severity = 1 // it could not be found out
-	Outdated Severity = 2 // generated files are missing or stale
+	Outdated Severity = 2 // generated files are missing or stale; of drift, a difference that is safe to apply
 	Blocked  Severity = 3 // an apply must not run
 )
 
@@ -83,6 +83,8 @@ type Object struct {
 	Updates    []Update     `json:"updates,omitempty"`    // what an apply would change
 	Settles    []string     `json:"settles,omitempty"`    // attributes that the next apply sets, and that change nothing of the VM
 	Pending    []string     `json:"pending,omitempty"`    // entries of the configuration that wait for a restart
+
+	Change *Change `json:"change,omitempty"` // of drift
 
 	NoAddress bool `json:"no_address,omitempty"` // of a record: its VM reports none, so an apply leaves the record as it is
 

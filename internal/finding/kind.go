@@ -25,6 +25,22 @@ const (
 	Unknown      Kind = "unknown"
 )
 
+// What drift finds out about a change of a plan. A change may also be Pending, Moved,
+// Migrate, Create, Gone or Unknown.
+const (
+	Noise            Kind = "noise"         // an apply leaves it as it is
+	ProviderOnly     Kind = "provider-only" // an apply changes what the provider does, and nothing else
+	Live             Kind = "live"          // at once, without a restart
+	Power            Kind = "power"         // an apply starts it, stops it, or needs it off
+	Restart          Kind = "restart"
+	DiskLoss         Kind = "disk-loss" // an apply detaches a disk or network device, or empties one
+	Replace          Kind = "replace"
+	Destroy          Kind = "destroy"
+	CreateOfExisting Kind = "create-of-existing"
+	Forget           Kind = "forget"
+	Import           Kind = "import"
+)
+
 // What a render refuses.
 const (
 	Removed    Kind = "removed"     // in the lock, and no longer in the specs

@@ -25,29 +25,11 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 		h.refuse(p.add(c), "; and the plan changes it")
 		return
 	}
-	if g == nil || g.Kind != cluster.KindVM || g.Config == nil {
-		return
-	}
-	before, after := effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)
-	spec := p.spec(c)
-	vm := vmEffects(g, permitsRestart(spec))
-	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
-	vm.IgnoresDisks = after.NamelessDisks()
-	vm.NewAgent = waitsForAgent(g, after["agent.enabled"] == "true", after["agent.timeout"])
-	changes := effect.OfPlan(before, after)
-	along := hardware.Read(g).Along(spec, changes)
-	for _, a := range along {
-		changes = append(changes, a.Change)
-	}
-	updates := vm.Updates(changes)
+	updates, along := p.effects(c, g)
 	if len(updates) == 0 {
 		return
 	}
-	known := p.known(c)
-	if known != nil && known.Kind == finding.Settling && !(vm.Restarts && vm.Running) {
-		updates = settling(updates)
-	}
-	updates = effect.RefuseNeedless(updates, p.unread(c))
+	spec, known := p.spec(c), p.known(c)
 	harms := harmsOf(updates)
 	if obstacles := p.in.Inventory.UpdateRights(spec, g, updates); len(obstacles) > 0 && len(harms) == 0 {
 		f := p.add(c)
@@ -69,6 +51,30 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 	case known != nil && known.Kind.Exists():
 		f.Kind = known.Kind
 	}
+}
+
+// effects are what an update does to a VM, and which changes the provider makes along with
+// those of the plan. There are none of a VM that cannot be read.
+func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effect.Update, []hardware.Along) {
+	if g == nil || g.Kind != cluster.KindVM || g.Config == nil {
+		return nil, nil
+	}
+	before, after := effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)
+	spec := p.spec(c)
+	vm := vmEffects(g, permitsRestart(spec))
+	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
+	vm.IgnoresDisks = after.NamelessDisks()
+	vm.NewAgent = waitsForAgent(g, after["agent.enabled"] == "true", after["agent.timeout"])
+	changes := effect.OfPlan(before, after)
+	along := hardware.Read(g).Along(spec, changes)
+	for _, a := range along {
+		changes = append(changes, a.Change)
+	}
+	updates := vm.Updates(changes)
+	if known := p.known(c); known != nil && known.Kind == finding.Settling && !(vm.Restarts && vm.Running) {
+		updates = settling(updates)
+	}
+	return effect.RefuseNeedless(updates, p.unread(c)), along
 }
 
 // settling are updates of which those that set what an import cannot read do nothing
