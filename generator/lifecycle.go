@@ -47,5 +47,5 @@ func (r *renderer) moves(s *schema.Stack, l *lock.Stack) {
 
 // resource is a reference to a VM's address in its module.
 func resource(a lock.Address) hclwrite.Tokens {
-	return index(ref(vmType, schema.ResourceLabel(a.Profile)), a.Key)
+	return index(ref(schema.VMResource, schema.ResourceLabel(a.Profile)), a.Key)
 }

@@ -14,8 +14,6 @@ import (
 	"stackgen/templates"
 )
 
-const vmType = "proxmox_virtual_environment_vm"
-
 // Shared renders what several stacks use: root.hcl, and the units and modules
 // that a stack of the project has.
 func Shared(p *schema.Project, d *lock.Lock) ([]File, error) {
@@ -167,7 +165,7 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	locals := body.AppendNewBlock("locals", nil).Body()
 	blocks := make([]hclwrite.Tokens, 0, len(profiles))
 	for _, p := range profiles {
-		blocks = append(blocks, outputsOf(ref(vmType, schema.ResourceLabel(p.Name))))
+		blocks = append(blocks, outputsOf(ref(schema.VMResource, schema.ResourceLabel(p.Name))))
 	}
 	locals.AppendUnstructuredTokens(comment("The keys of the VMs that are being imported: the unit overrides this by those of"))
 	locals.AppendUnstructuredTokens(comment("its import file."))
@@ -263,7 +261,7 @@ func words(src string) hclwrite.Tokens {
 
 // resource writes the block of one profile.
 func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile) {
-	b := body.AppendNewBlock("resource", []string{vmType, schema.ResourceLabel(p.Name)}).Body()
+	b := body.AppendNewBlock("resource", []string{schema.VMResource, schema.ResourceLabel(p.Name)}).Body()
 	b.SetAttributeRaw("for_each", keysOf(p.Name))
 	b.AppendNewline()
 	if !p.Ignores("node_name") {

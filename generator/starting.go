@@ -22,7 +22,7 @@ func Starting(profiles []*schema.Profile) []byte {
 		labels = append(labels, label)
 		kept := *p
 		kept.IgnoreChanges = slices.DeleteFunc(slices.Clone(p.IgnoreChanges), func(a string) bool { return a == "started" })
-		body := f.Body().AppendNewBlock("resource", []string{vmType, label}).Body()
+		body := f.Body().AppendNewBlock("resource", []string{schema.VMResource, label}).Body()
 		body.AppendNewBlock("lifecycle", nil).Body().SetAttributeRaw("ignore_changes", ignoreList(&kept))
 	}
 	return hclwrite.Format(f.Bytes())

@@ -1,13 +1,8 @@
 package schema
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-)
-
-// An Effect is what an update of an attribute does to a VM that runs. A VM that is
-// off has the new value at once, except that Replace, Never and Detach are the same.
+// An Effect is what an update of an attribute does to a VM that runs, or to a pool or a
+// record set. A VM that is off has the new value at once, except that Replace, Never
+// and Detach are the same.
 type Effect string
 
 // Effects of an update. The provider restarts or stops a running VM only if its
@@ -33,102 +28,42 @@ const (
 	Noise           Effect = "noise"            // is read, and never sent
 )
 
-// An Attribute is an attribute of the VM resource, or a block of it.
-type Attribute struct {
-	HCL     string // disk.size
-	Change  Effect
-	Removal Effect // of its removal
-	Key     string // of the property that sets it; "" if none does
-	Name    string // of the property with the key in it: disks.size
+// A Dependency is what an effect depends on.
+type Dependency string
 
-	block bool // whose attributes have rows of their own
+// What effects depend on.
+const (
+	RebootAfterUpdate Dependency = "reboot_after_update" // the provider restarts or stops the VM only if it is true
+	Hotplug           Dependency = "hotplug"             // the kinds of devices that a running VM takes and releases
+	Agent             Dependency = "agent"               // a guest whose agent answers shuts down and releases devices
+	Running           Dependency = "running"             // a VM that is off has the new value when it starts
+)
+
+// An effectRow is an effect in words, for the documentation.
+type effectRow struct {
+	effect  Effect
+	title   string
+	doc     string
+	depends []Dependency
 }
 
-// otherAttributes are the attributes that no property sets and that are no part of a
-// VM's hardware. A new property takes its attribute out of this table.
-var otherAttributes = []Attribute{
-	{HCL: "agent.wait_for_ip", Change: NeedlessRestart},
-	{HCL: "clone", Change: Creation},
-	{HCL: "delete_unreferenced_disks_on_destroy", Change: ProviderOnly},
-	{HCL: "disk.file_id", Change: Replace},
-	{HCL: "disk.import_from", Change: Creation},
-	{HCL: "disk.path_in_datastore", Change: Noise},
-	{HCL: "disk.queues", Change: Restart},
-	{HCL: "hotplug", Change: Live},
-	{HCL: "id", Change: Noise},
-	{HCL: "initialization.file_format", Change: PowerOff},
-	{HCL: "initialization.ip_config.ipv6.gateway", Change: Restart},
-	{HCL: "initialization.meta_data_file_id", Change: Replace},
-	{HCL: "initialization.network_data_file_id", Change: Replace},
-	{HCL: "initialization.type", Change: Replace},
-	{HCL: "initialization.upgrade", Change: Restart},
-	{HCL: "initialization.user_account.password", Change: Restart, Removal: Never},
-	{HCL: "initialization.user_data_file_id", Change: Replace},
-	{HCL: "initialization.vendor_data_file_id", Change: Replace},
-	{HCL: "ipv4_addresses", Change: Noise},
-	{HCL: "ipv6_addresses", Change: Noise},
-	{HCL: "mac_addresses", Change: Noise},
-	{HCL: "memory.shared", Change: Restart},
-	{HCL: "migrate", Change: ProviderOnly},
-	{HCL: "network_device.enabled", Change: Unplug},
-	{HCL: "network_interface_names", Change: Noise},
-	{HCL: "purge_on_destroy", Change: ProviderOnly},
-	{HCL: "reboot", Change: ProviderOnly},
-	{HCL: "stop_on_destroy", Change: ProviderOnly},
-	{HCL: "template", Change: PowerOff, Removal: Never},
-	{HCL: "timeout_clone", Change: ProviderOnly},
-	{HCL: "timeout_create", Change: ProviderOnly},
-	{HCL: "timeout_migrate", Change: ProviderOnly},
-	{HCL: "timeout_move_disk", Change: ProviderOnly},
-	{HCL: "timeout_reboot", Change: ProviderOnly},
-	{HCL: "timeout_shutdown_vm", Change: ProviderOnly},
-	{HCL: "timeout_start_vm", Change: ProviderOnly},
-	{HCL: "timeout_stop_vm", Change: ProviderOnly},
-}
-
-// Attributes are all attributes and blocks of the VM resource whose effect is known,
-// in the order of the tables.
-func Attributes() []Attribute {
-	out := attributesOf(VMFields, "", "", "", "")
-	for _, p := range Unsupported {
-		if p.HCL != "" {
-			out = append(out, Attribute{HCL: p.HCL, Change: p.Change, Removal: p.Removal})
-		}
-	}
-	out = append(out, otherAttributes...)
-	for i := range out {
-		out[i].Removal = cmp.Or(out[i].Removal, out[i].Change)
-	}
-	return out
-}
-
-// attributesOf are the attributes of rows. A row without an effect has that of the
-// block that it is in.
-func attributesOf(fields []Field, prefix, key, name string, inherited Effect) []Attribute {
-	var out []Attribute
-	for i := range fields {
-		f := &fields[i]
-		if f.HCL == "" {
-			continue
-		}
-		of := cmp.Or(key, f.Key)
-		at, change := strings.TrimPrefix(prefix+"."+f.HCL, "."), cmp.Or(f.Change, inherited)
-		below := f.Fields
-		if f.Type == List && f.Elem.Type == Object {
-			below = f.Elem.Fields
-		}
-		named := strings.TrimPrefix(name+"."+f.Key, ".")
-		out = append(out, Attribute{HCL: at, Change: change, Removal: f.Removal, Key: of, Name: named, block: len(below) > 0})
-		out = append(out, attributesOf(below, at, of, named, change)...)
-	}
-	return out
-}
-
-// AttributesAt are the rows about an attribute or block, such as disk.size: one, if
-// the tables are complete. A row of a block whose attributes have no rows is about
-// all of them.
-func AttributesAt(path string) []Attribute {
-	return slices.DeleteFunc(Attributes(), func(a Attribute) bool {
-		return a.HCL != path && (a.block || !strings.HasPrefix(path, a.HCL+"."))
-	})
+// effectRows have all effects, the worst first.
+var effectRows = []effectRow{
+	{Replace, "Replaces it", "OpenTofu destroys the resource and creates another one. A VM loses its disks. The plan shows the replacement.", nil},
+	{Detach, "Detaches a disk", "The disk is detached and remains in the configuration as unused; nothing deletes it. An added disk is empty.", []Dependency{Hotplug, Agent, Running}},
+	{Unplug, "Removes a network device", "The VM loses the network device.", []Dependency{Hotplug, Agent, Running}},
+	{Never, "Is never applied", "The provider does not send the change, or not all of it: every later plan has it again.", nil},
+	{Move, "Moves a disk", "The provider stops the VM, moves the disk to the other datastore, and starts the VM again. With `reboot_after_update = false`, the apply of a running VM fails.", []Dependency{RebootAfterUpdate, Agent, Running}},
+	{PowerOff, "Needs the VM off", "The provider stops the VM for the update, and starts it again. With `reboot_after_update = false`, the apply of a running VM fails.", []Dependency{RebootAfterUpdate, Agent, Running}},
+	{Restart, "Restarts the VM", "The VM has the new value after a restart. The provider restarts it: the guest shuts down if its agent is enabled; otherwise Proxmox VE stops it hard. With `reboot_after_update = false`, the change waits for a restart by somebody else.", []Dependency{RebootAfterUpdate, Agent, Running}},
+	{NeedlessRestart, "Restarts the VM needlessly", "The VM has the new value at once, and the provider restarts it nevertheless. With `reboot_after_update = false`, it does not.", []Dependency{RebootAfterUpdate, Agent, Running}},
+	{Power, "Starts or stops the VM", "The provider starts the VM, or shuts it down. The built-in profiles ignore the attribute.", nil},
+	{Migrate, "Migrates the VM", "The provider migrates the VM to the other node if `migrate` is true, and replaces it otherwise. The built-in profiles ignore the attribute.", nil},
+	{Pending, "Waits for a restart", "Proxmox VE keeps the new value as pending until the next start. The provider does not restart the VM for it.", []Dependency{Running}},
+	{Replug, "Unplugs and plugs in again", "The device is removed and added again while the VM runs. If the guest does not release it, the change waits for a restart, and the apply fails.", []Dependency{Hotplug, Agent, Running}},
+	{Grow, "Grows a disk", "A larger disk is there at once; the guest must extend its file system. A smaller value fails: a disk cannot shrink.", []Dependency{Hotplug, Running}},
+	{Live, "At once", "It has the new value at once. Nothing restarts.", nil},
+	{ProviderOnly, "Only the provider", "Proxmox VE does not have the attribute. The update is one request that sets the name to what it is.", nil},
+	{Creation, "At the creation only", "The attribute acts when the VM is created. A later change of it does nothing: the modules ignore it, or the provider does.", nil},
+	{Noise, "Is read only", "The provider reads the attribute and never sends it. A difference is no change.", nil},
 }

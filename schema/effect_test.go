@@ -1,23 +1,80 @@
 package schema
 
 import (
+	"slices"
+	"strings"
 	"testing"
 )
 
-// TestEveryPropertyHasAnEffect: a property with an attribute has the effect of its
-// change, and no attribute has two rows.
-func TestEveryPropertyHasAnEffect(t *testing.T) {
-	seen := map[string]bool{}
-	for _, a := range Attributes() {
-		if a.Change == "" {
-			t.Errorf("%s has no effect", a.HCL)
+// TestEveryAttributeIsExplained: an attribute has one row, an effect that the
+// documentation explains, and a link to what decides it.
+func TestEveryAttributeIsExplained(t *testing.T) {
+	for _, resource := range []string{VMResource, PoolResource, RecordResource} {
+		seen := map[string]bool{}
+		rows := Attributes(resource)
+		if len(rows) < 4 {
+			t.Fatalf("%s has only %d rows", resource, len(rows))
 		}
-		if seen[a.HCL] {
-			t.Errorf("%s has two rows", a.HCL)
+		for _, a := range rows {
+			at := resource + " " + a.HCL
+			for _, e := range []Effect{a.Change, a.Removal} {
+				if !slices.ContainsFunc(effectRows, func(r effectRow) bool { return r.effect == e }) {
+					t.Errorf("%s has the effect %q", at, e)
+				}
+			}
+			if seen[a.HCL] {
+				t.Errorf("%s has two rows", at)
+			}
+			seen[a.HCL] = true
+			if a.Source == "" || a.Function == "" {
+				t.Errorf("%s has no source", at)
+			}
+			if got := ResourceAttribute(resource, a.HCL); got == nil || got.HCL != a.HCL || got.Source != a.Source {
+				t.Errorf("%s: its row is %v", at, got)
+			}
+			for _, below := range rows {
+				if !a.block && below.HCL != a.HCL && inBlock(below.HCL, a.HCL) {
+					t.Errorf("%s has a row, and so has its block %s", below.HCL, at)
+				}
+			}
 		}
-		seen[a.HCL] = true
-		if rows := AttributesAt(a.HCL); len(rows) != 1 {
-			t.Errorf("%s has the rows %v", a.HCL, rows)
+	}
+	if rows := Attributes("proxmox_virtual_environment_container"); rows != nil {
+		t.Errorf("a resource that is not rendered has the rows %v", rows)
+	}
+}
+
+// TestEveryReasonIsUsed: a reason is about an attribute or a block that has a row.
+func TestEveryReasonIsUsed(t *testing.T) {
+	for i, r := range reasons {
+		if row := ResourceAttribute(r.resource, r.hcl); row == nil || row.HCL != r.hcl {
+			t.Errorf("%s %s has a reason, and no row", r.resource, r.hcl)
+		}
+		if slices.ContainsFunc(reasons[:i], func(other reason) bool { return other.resource == r.resource && other.hcl == r.hcl }) {
+			t.Errorf("%s %s has two reasons", r.resource, r.hcl)
+		}
+		if sources[r.source] == "" || r.line < 1 {
+			t.Errorf("%s %s: the link is %s", r.resource, r.hcl, r.link())
+		}
+		if r.note != "" && !strings.HasSuffix(r.note, ".") {
+			t.Errorf("%s %s: the note %q is not a sentence", r.resource, r.hcl, r.note)
+		}
+	}
+}
+
+// TestDependencies are what effects depend on.
+func TestDependencies(t *testing.T) {
+	for path, want := range map[string][]Dependency{
+		"description":        nil,
+		"cpu.cores":          {RebootAfterUpdate, Agent, Running},
+		"memory.dedicated":   {RebootAfterUpdate, Hotplug, Agent, Running},
+		"disk":               {Hotplug, Agent, Running},
+		"disk.ssd":           {Running},
+		"network_device.mtu": {Hotplug, Agent, Running},
+		"efi_disk.type":      nil,
+	} {
+		if got := ResourceAttribute(VMResource, path).DependsOn; !slices.Equal(got, want) {
+			t.Errorf("%s depends on %q, want %q", path, got, want)
 		}
 	}
 }
@@ -41,12 +98,17 @@ func TestEffects(t *testing.T) {
 		"clone.vm_id":                          {Change: Creation, Removal: Creation},
 		"ipv4_addresses":                       {Change: Noise, Removal: Noise},
 	} {
-		rows := AttributesAt(path)
-		if len(rows) != 1 || rows[0].Change != want.Change || rows[0].Removal != want.Removal || rows[0].Key != want.Key {
-			t.Errorf("%s: got %v, want %v", path, rows, want)
+		row := ResourceAttribute(VMResource, path)
+		if row == nil || row.Change != want.Change || row.Removal != want.Removal || row.Key != want.Key {
+			t.Errorf("%s: got %v, want %v", path, row, want)
 		}
 	}
-	if rows := AttributesAt("disk.colour"); len(rows) != 0 {
-		t.Errorf("got %v for an attribute that does not exist", rows)
+	for path, want := range map[string]Effect{"addresses": Live, "ttl": Replace} {
+		if row := ResourceAttribute(RecordResource, path); row == nil || row.Change != want {
+			t.Errorf("%s of a record: got %v, want %s", path, row, want)
+		}
+	}
+	if row := ResourceAttribute(VMResource, "disk.colour"); row != nil {
+		t.Errorf("got %v for an attribute that does not exist", row)
 	}
 }

@@ -12,26 +12,33 @@ import (
 	"testing"
 )
 
-// TestReferenceIsCurrent compares docs/spec.md with the tables. With UPDATE=1
-// in the environment it writes the file.
+// TestReferenceIsCurrent compares docs/spec.md and docs/attributes.md with the tables.
+// With UPDATE=1 in the environment it writes the files.
 func TestReferenceIsCurrent(t *testing.T) {
-	const file = "../docs/spec.md"
-	if os.Getenv("UPDATE") == "1" {
-		if err := os.WriteFile(file, Reference(), 0o644); err != nil {
+	for file, want := range map[string][]byte{"../docs/spec.md": Reference(), "../docs/attributes.md": AttributesPage()} {
+		if os.Getenv("UPDATE") == "1" {
+			if err := os.WriteFile(file, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	have, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, Reference()) {
-		t.Errorf("%s is out of date: run make golden", file)
+		if !bytes.Equal(have, want) {
+			t.Errorf("%s is out of date: run make golden", file)
+		}
 	}
 }
 
 func TestReferenceLinks(t *testing.T) {
-	text := string(Reference())
+	checkLinks(t, string(Reference()))
+	checkLinks(t, string(AttributesPage()))
+}
+
+// checkLinks checks the links and tables of a page.
+func checkLinks(t *testing.T, text string) {
+	t.Helper()
 	var anchors []string
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
 		if slices.Contains(anchors, anchor(m[1])) {

@@ -10,7 +10,7 @@ import (
 // attribute.
 func TestRights(t *testing.T) {
 	unsent := []Effect{Creation, Migrate, Noise, Power, ProviderOnly, Replace}
-	all := Attributes()
+	all := Attributes(VMResource)
 	for _, a := range all {
 		none := slices.Contains(unsent, a.Change) || a.HCL == "pool_id" || a.HCL == "template" // requests of their own
 		if none != (len(RightsOf(a.HCL)) == 0) && !strings.Contains(a.HCL, ".") && a.HCL != "amd_sev" {

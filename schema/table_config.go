@@ -19,7 +19,7 @@ var Unsupported = []Part{
 	{PVE: "arch", HCL: "cpu.architecture", Name: "another CPU architecture than the node's", Change: Restart},
 	{PVE: "args", HCL: "kvm_arguments", Name: "QEMU arguments", Change: Restart},
 	{PVE: "audio", HCL: "audio_device", Name: "audio devices", Change: Restart},
-	{PVE: "", HCL: "cdrom", Name: "CD-ROM drives", Change: Live},
+	{PVE: "", HCL: "cdrom", Name: "CD-ROM drives", Change: Live, Removal: Pending},
 	{PVE: "hookscript", HCL: "hook_script_file_id", Name: "hook scripts", Change: Live},
 	{PVE: "hostpci", HCL: "hostpci", Name: "PCI devices", Change: Restart},
 	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Change: Restart},

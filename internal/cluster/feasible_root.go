@@ -19,7 +19,7 @@ func (c *creation) rootOnly() {
 	}
 	for _, block := range []string{"usb", "serial_device"} {
 		if slices.ContainsFunc(devicesOf(c.vm, block), ofNode) {
-			name := schema.AttributesAt(block)[0].Key + " with a device of the node"
+			name := schema.ResourceAttribute(schema.VMResource, block).Key + " with a device of the node"
 			c.add("only root@pam may set "+name+", and no token", nil, c.withoutDevice([]string{name})...)
 		}
 	}

@@ -30,11 +30,7 @@ func (c Change) Adds() bool { return c.Whole && c.Was == "" }
 
 // row is the row of the attribute, or nil.
 func (c Change) row() *schema.Attribute {
-	rows := schema.AttributesAt(c.Path)
-	if len(rows) == 0 {
-		return nil
-	}
-	return &rows[0]
+	return schema.ResourceAttribute(schema.VMResource, c.Path)
 }
 
 // Key is the property that sets the attribute, or "".

@@ -45,7 +45,8 @@ func onlyIn(before, after Values, key string) string {
 
 // hasRow reports whether a table has a row for a block as a whole.
 func hasRow(path string) bool {
-	return slices.ContainsFunc(schema.AttributesAt(path), func(a schema.Attribute) bool { return a.HCL == path })
+	row := schema.ResourceAttribute(schema.VMResource, path)
+	return row != nil && row.HCL == path && !row.Group
 }
 
 // known reports whether both sides have the attribute, or are known not to have it: a

@@ -70,7 +70,8 @@ func Settling(u UnitID, verdicts []finding.Finding) map[string][]string {
 // provider reads again after any change.
 func settlesOnly(changed, settling []string) bool {
 	return len(settling) > 0 && !slices.ContainsFunc(changed, func(name string) bool {
-		return !slices.Contains(settling, name) && !slices.ContainsFunc(schema.AttributesAt(name), func(a schema.Attribute) bool { return a.Change == schema.Noise })
+		row := schema.ResourceAttribute(schema.VMResource, name)
+		return !slices.Contains(settling, name) && (row == nil || row.Change != schema.Noise)
 	})
 }
 

@@ -135,7 +135,7 @@ func (s *subject) unreadable(state *Resource) (all []string, left []unset) {
 
 // addedBlock are the changes of a plan that adds a block which the VM has already.
 func addedBlock(b *schema.DefaultBlock, values *schema.Node) []effect.Change {
-	if len(schema.AttributesAt(b.Name)) > 0 {
+	if row := schema.ResourceAttribute(schema.VMResource, b.Name); row != nil && !row.Group {
 		return []effect.Change{{Path: b.Name, Is: "as it is", Whole: true, Held: true}}
 	}
 	var out []effect.Change

@@ -9,14 +9,15 @@ import (
 	"unicode/utf8"
 
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // The resource types that verdicts are about.
 const (
-	TypeVM        = "proxmox_virtual_environment_vm"
+	TypeVM        = schema.VMResource
 	TypeContainer = "proxmox_virtual_environment_container"
-	TypePool      = "proxmox_virtual_environment_pool"
-	TypeRecord    = "dns_a_record_set"
+	TypePool      = schema.PoolResource
+	TypeRecord    = schema.RecordResource
 )
 
 // A UnitID names a unit of a stack.

@@ -170,7 +170,7 @@ func restartCases(t *testing.T) (out []restartCase) {
 	t.Helper()
 	classes := []schema.Effect{schema.Restart, schema.NeedlessRestart, schema.PowerOff, schema.Move, schema.Pending}
 	effects := map[string]schema.Effect{}
-	for _, a := range schema.Attributes() {
+	for _, a := range schema.Attributes(schema.VMResource) {
 		whole := a.HCL == "agent" || a.HCL == "initialization" || a.HCL == "usb" || a.HCL == "serial_device" || a.HCL == "vga" // blocks of the others
 		if a.Key != "" && slices.Contains(classes, a.Change) && !whole {
 			effects[a.HCL] = a.Change
