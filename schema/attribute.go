@@ -34,7 +34,7 @@ type Attribute struct {
 // Attributes are all attributes and blocks of a resource type whose effect is known, in
 // the order of the tables; none of another type.
 func Attributes(resource string) []Attribute {
-	out := attributeRows(resource)
+	out := attributeRows(resource, "")
 	for i := range out {
 		out[i].explain()
 	}
@@ -44,7 +44,7 @@ func Attributes(resource string) []Attribute {
 // ResourceAttribute is the row about an attribute or block of a resource type, such as
 // disk.size, or nil. A row of a block whose attributes have no rows is about all of them.
 func ResourceAttribute(resource, path string) *Attribute {
-	rows := attributeRows(resource)
+	rows := attributeRows(resource, path)
 	i := slices.IndexFunc(rows, func(a Attribute) bool { return a.HCL == path || !a.block && inBlock(path, a.HCL) })
 	if i < 0 {
 		return nil
@@ -53,22 +53,29 @@ func ResourceAttribute(resource, path string) *Attribute {
 	return &rows[i]
 }
 
-// attributeRows are the attributes of a resource type without what the effects say.
-func attributeRows(resource string) []Attribute {
+// attributeRows are the attributes of a resource type, without what the effects say: all
+// of them, or those that a path is in and those that are in it. A plan of many VMs asks
+// for a path some ten thousand times.
+func attributeRows(resource, path string) []Attribute {
 	var out []Attribute
+	var rows []Attribute
 	switch resource {
 	case VMResource:
-		out = attributesOf(VMFields, "", "", "", "")
+		out, rows = attributesOf(VMFields, Attribute{}, path), otherAttributes
 		for _, p := range Unsupported {
-			if p.HCL != "" {
+			if p.HCL != "" && related(p.HCL, path) {
 				out = append(out, Attribute{HCL: p.HCL, Change: p.Change, Removal: p.Removal})
 			}
 		}
-		out = append(out, otherAttributes...)
 	case PoolResource:
-		out = slices.Clone(poolAttributes)
+		rows = poolAttributes
 	case RecordResource:
-		out = slices.Clone(recordAttributes)
+		rows = recordAttributes
+	}
+	for i := range rows {
+		if related(rows[i].HCL, path) {
+			out = append(out, rows[i])
+		}
 	}
 	for i := range out {
 		a := &out[i]
@@ -77,27 +84,35 @@ func attributeRows(resource string) []Attribute {
 	return out
 }
 
-// attributesOf are the attributes of rows. A row without an effect has that of the
-// block that it is in.
-func attributesOf(fields []Field, prefix, key, name string, inherited Effect) []Attribute {
+// attributesOf are the attributes of rows in a block. A row without an effect has that of
+// the block.
+func attributesOf(fields []Field, block Attribute, path string) []Attribute {
 	var out []Attribute
 	for i := range fields {
 		f := &fields[i]
 		if f.HCL == "" {
 			continue
 		}
-		of := cmp.Or(key, f.Key)
-		at, change := strings.TrimPrefix(prefix+"."+f.HCL, "."), cmp.Or(f.Change, inherited)
+		at, name := f.HCL, f.Key
+		if block.HCL != "" {
+			at, name = block.HCL+"."+f.HCL, block.Name+"."+f.Key
+		}
+		if !related(at, path) {
+			continue
+		}
 		below := f.Fields
 		if f.Type == List && f.Elem.Type == Object {
 			below = f.Elem.Fields
 		}
-		named := strings.TrimPrefix(name+"."+f.Key, ".")
-		out = append(out, Attribute{HCL: at, Change: change, Removal: f.Removal, Key: of, Name: named, block: len(below) > 0})
-		out = append(out, attributesOf(below, at, of, named, change)...)
+		a := Attribute{HCL: at, Change: cmp.Or(f.Change, block.Change), Removal: f.Removal, Key: cmp.Or(block.Key, f.Key), Name: name, block: len(below) > 0}
+		out = append(append(out, a), attributesOf(below, a, path)...)
 	}
 	return out
 }
+
+// related reports whether one of two paths is in the other; every path is, if the other
+// one is empty.
+func related(a, b string) bool { return b == "" || inBlock(a, b) || inBlock(b, a) }
 
 // explain adds what decides the effect of an attribute, and what it depends on.
 func (a *Attribute) explain() {
@@ -132,5 +147,6 @@ func (a *Attribute) explain() {
 
 // inBlock reports whether a path is an attribute or block, or in that block.
 func inBlock(path, block string) bool {
-	return path == block || strings.HasPrefix(path, block+".")
+	rest, ok := strings.CutPrefix(path, block)
+	return ok && (rest == "" || rest[0] == '.')
 }
