@@ -1,8 +1,9 @@
 package pvesim
 
 import (
+	"cmp"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,16 +20,24 @@ func taskHandlers() map[string]handler {
 
 var upidFormat = regexp.MustCompile(`^UPID:[^:\s]+:[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:[^:\s]+:[^:\s]*:[^:\s]+:$`)
 
-// sortedTasks returns the tasks of a node, or of all nodes for "", newest
-// first.
-func (w *cluster) sortedTasks(node string) []*Task {
+// nodeTasksNow returns the tasks of a node as its list of the cluster has them: those
+// that run first, and then by their start, the last first.
+func (w *cluster) nodeTasksNow(node string) []*Task {
 	var out []*Task
 	for i := len(w.tasks) - 1; i >= 0; i-- {
-		if t := w.tasks[i]; node == "" || t.Node == node {
+		if t := w.tasks[i]; t.Node == node {
 			out = append(out, t)
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Start.Unix() > out[j].Start.Unix() })
+	slices.SortStableFunc(out, func(a, b *Task) int {
+		switch {
+		case a.running() && !b.running():
+			return -1
+		case b.running() && !a.running():
+			return 1
+		}
+		return cmp.Compare(b.Start.Unix(), a.Start.Unix())
+	})
 	return out
 }
 
@@ -46,6 +55,10 @@ func (t *Task) entry(pids bool) object {
 	return out
 }
 
+// listedTasks is the number of tasks of a node in the list of the cluster. More are
+// listed only if more run.
+const listedTasks = 25
+
 // savedFresh is the time for which "saved" of the last finished task is a
 // number instead of a string.
 const savedFresh = 10 * time.Second
@@ -55,83 +68,33 @@ const savedFresh = 10 * time.Second
 func clusterTasks(c *call) (any, error) {
 	out := []object{}
 	all := c.w.allowed(c.who, "/", "Sys.Audit")
-	perNode := map[string]int{}
 	newest := map[string]*Task{}
 	for _, t := range c.w.tasks {
 		if !t.running() && (newest[t.Node] == nil || !t.End.Before(newest[t.Node].End)) {
 			newest[t.Node] = t
 		}
 	}
-	for _, t := range c.w.sortedTasks("") {
-		if perNode[t.Node]++; perNode[t.Node] > 25 && !t.running() {
-			continue
+	for _, n := range c.w.nodes {
+		for i, t := range c.w.nodeTasksNow(n.Name) {
+			if i >= listedTasks && !t.running() {
+				break
+			}
+			if !all && t.User != c.who.String() {
+				continue
+			}
+			e := t.entry(false)
+			switch {
+			case t.running():
+				e["saved"], e["pid"] = "0", t.PID
+			case newest[t.Node] == t && c.w.now.Sub(t.End) < savedFresh:
+				e["saved"] = 1
+			default:
+				e["saved"] = "1"
+			}
+			out = append(out, e)
 		}
-		if !all && t.User != c.who.String() {
-			continue
-		}
-		e := t.entry(false)
-		switch {
-		case t.running():
-			e["saved"], e["pid"] = "0", t.PID
-		case newest[t.Node] == t && c.w.now.Sub(t.End) < savedFresh:
-			e["saved"] = 1
-		default:
-			e["saved"] = "1"
-		}
-		out = append(out, e)
 	}
 	return out, nil
-}
-
-func nodeTasks(c *call) (any, error) {
-	source, limit, start := c.p["source"], 50, atoi(c.p["start"])
-	if source == "" {
-		source = "archive"
-	}
-	if c.has("limit") {
-		limit = atoi(c.p["limit"])
-	}
-	audit := c.w.allowed(c.who, "/nodes/"+c.node, "Sys.Audit")
-	var found []object
-	for _, t := range c.w.sortedTasks(c.node) {
-		if !audit && t.owner() != c.who.String() || !c.wantsTask(t) {
-			continue
-		}
-		switch {
-		case t.running() && source != "archive":
-			e := t.entry(true)
-			delete(e, "tokenid")
-			e["user"], e["status"], e["saved"] = t.owner(), "RUNNING", "0"
-			found = append(found, e)
-		case !t.running() && source != "active":
-			found = append(found, t.entry(true))
-		}
-	}
-	total := len(found)
-	found = found[min(start, total):]
-	if limit > 0 {
-		found = found[:min(limit, len(found))]
-	}
-	if total == 0 {
-		return []object{}, nil
-	}
-	return counted{found, total}, nil
-}
-
-func (c *call) wantsTask(t *Task) bool {
-	if c.has("vmid") && t.ID != c.p["vmid"] || c.has("typefilter") && t.Type != c.p["typefilter"] {
-		return false
-	}
-	if c.flag("errors") && (t.running() || t.Exit == "OK" || strings.HasPrefix(t.Exit, "WARNINGS")) {
-		return false
-	}
-	if c.has("userfilter") && !strings.Contains(t.owner(), c.p["userfilter"]) {
-		return false
-	}
-	if c.has("since") && t.Start.Unix() < int64(atoi(c.p["since"])) || c.has("until") && t.Start.Unix() > int64(atoi(c.p["until"])) {
-		return false
-	}
-	return true
 }
 
 func (c *call) task(privilege string) (*Task, error) {
@@ -142,7 +105,7 @@ func (c *call) task(privilege string) (*Task, error) {
 	t := c.w.byUPID[upid]
 	owner := strings.TrimSuffix(upid, ":")
 	owner = owner[strings.LastIndexByte(owner, ':')+1:]
-	if owner != c.who.String() {
+	if user, _, _ := strings.Cut(owner, "!"); owner != c.who.String() && user != c.who.String() {
 		if err := c.w.require(c.who, "/nodes/"+c.node, privilege); err != nil {
 			return nil, err
 		}

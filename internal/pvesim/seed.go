@@ -64,6 +64,9 @@ type Node struct {
 	last  time.Time
 	boot  time.Time
 	lost  bool
+
+	index     int // the number of indexes of finished tasks that were full
+	indexSize int // of the current one, in bytes
 }
 
 // VNet is a virtual network of an SDN zone. Nodes are those of the zone; none are

@@ -20,7 +20,8 @@ type Task struct {
 	Exit   string    `yaml:"exit,omitempty"`
 	Log    []string  `yaml:"log,omitempty"`
 
-	w *worker
+	w     *worker
+	index int // which index of finished tasks of its node it is in
 }
 
 func (t *Task) running() bool { return t.End.IsZero() }
@@ -41,6 +42,7 @@ func (w *cluster) loadTasks() {
 		}
 		w.tasks = append(w.tasks, t)
 		w.byUPID[t.UPID] = t
+		w.archive(t)
 		if t.PID > w.nextPID {
 			w.nextPID = t.PID
 		}

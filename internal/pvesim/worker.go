@@ -199,6 +199,7 @@ func (wk *worker) end(exit, line string) {
 	wk.killed = true
 	wk.gen++
 	wk.task.End, wk.task.Exit = wk.cluster.now, exit
+	wk.cluster.archive(wk.task)
 	wk.log(line)
 	if wk.lock != 0 {
 		wk.release()
@@ -237,6 +238,7 @@ func (wk *worker) kill() {
 	wk.killed = true
 	wk.gen++
 	wk.task.End, wk.task.Exit = wk.cluster.now, "unexpected status"
+	wk.cluster.archive(wk.task)
 	if wk.lock != 0 {
 		wk.release()
 	}
