@@ -120,14 +120,15 @@ type pool struct {
 	Comment string `json:"comment"`
 }
 
-// A task is one entry of /cluster/tasks. A running task has no end.
+// A task is one entry of the tasks of the cluster or of a node. A running task has no end.
 type task struct {
-	UPID string `json:"upid"`
-	Node string `json:"node"`
-	Type string `json:"type"`
-	ID   text   `json:"id"`
-	User string `json:"user"`
-	End  number `json:"endtime"`
+	UPID  string `json:"upid"`
+	Node  string `json:"node"`
+	Type  string `json:"type"`
+	ID    text   `json:"id"`
+	User  string `json:"user"`
+	Token string `json:"tokenid"`
+	End   number `json:"endtime"`
 
 	Status text `json:"status"` // how it ended
 }

@@ -107,9 +107,11 @@ func (r *reader) run(ctx context.Context) error {
 }
 
 // concurrently calls do for every item, at most maxConcurrent at the same time.
-func concurrently[T any](items []T, do func(T)) {
+func concurrently[T any](items []T, do func(T)) { atMost(maxConcurrent, items, do) }
+
+func atMost[T any](n int, items []T, do func(T)) {
 	var g errgroup.Group
-	g.SetLimit(maxConcurrent)
+	g.SetLimit(n)
 	for _, item := range items {
 		g.Go(func() error { do(item); return nil })
 	}

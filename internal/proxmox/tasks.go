@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The limits of watching tasks.
+// The limits of reading tasks.
 const (
 	taskTimeout = 5 * time.Second // of one request
 	logLines    = 500             // of a log at a time
@@ -110,8 +110,8 @@ func (t *Tasks) Log(ctx context.Context, of RunningTask, from int) ([]string, er
 }
 
 // once sends a request once.
-func (t *Tasks) once(ctx context.Context, path string, into any) error {
+func (c *client) once(ctx context.Context, path string, into any) error {
 	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), taskTimeout)
 	defer cancel()
-	return t.get(limited, path, into)
+	return c.get(limited, path, into)
 }

@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+)
+
+// An Act is a finished task that changed a guest, or may have, by the log of the node
+// where it ran. A node lists about its last 1,000 tasks, and Proxmox VE logs a change of
+// options, such as memory or tags in the web interface, as no task at all: a list without
+// an act proves nothing.
+type Act struct {
+	Time string `json:"time"` // when it ended: RFC 3339, UTC
+	User string `json:"user"` // USER@REALM or USER@REALM!TOKENID
+	Task string `json:"task"` // qmconfig, resize, qmigrate
+	Node string `json:"node"`
+}
+
+// Acts are what the logs of nodes say about guests.
+type Acts struct {
+	Of   map[int][]Act // by VMID, the last first
+	Gaps []Gap         // what could not be read
+}
+
+// deeds says what each type of task may change in a guest: attributes of the provider's
+// resource, or those below one that ends with a dot. "" is the guest as a whole, and *
+// everything but its node. The types are those of qemu-server and pve-ha-manager.
+var deeds = map[string][]string{
+	"qmconfig":   {"*"},
+	"resize":     {"disk."},
+	"qmmove":     {"disk.", "efi_disk.", "tpm_state."},
+	"qmigrate":   {"node_name", "started"},
+	"hamigrate":  {"node_name", "started"},
+	"qmstart":    running,
+	"qmstop":     running,
+	"qmshutdown": running,
+	"qmreboot":   running,
+	"hastart":    running,
+	"hastop":     running,
+	"qmrestore":  {"", "*", "node_name"},
+	"qmcreate":   {"", "*", "node_name"},
+	"qmrollback": {"*"},
+	"qmtemplate": {"", "template"},
+	"qmdestroy":  {""},
+}
+
+// running are the attributes that depend on whether a guest runs, and since when.
+var running = []string{"started", "ipv4_addresses", "ipv6_addresses", "network_interface_names", "mac_addresses"}
+
+// IsDeed reports whether tasks of a type may change a guest.
+func IsDeed(task string) bool { return deeds[task] != nil }
+
+// MayChange reports whether an act may have changed an attribute of a guest. attribute
+// is a path in the provider's resource, with its device: disk.scsi0.size; "" is the
+// guest as a whole.
+func (a Act) MayChange(attribute string) bool {
+	return slices.ContainsFunc(deeds[a.Task], func(what string) bool {
+		switch {
+		case what == "*":
+			return attribute != "" && attribute != "node_name" && !slices.Contains(running, attribute)
+		case strings.HasSuffix(what, "."):
+			return strings.HasPrefix(attribute+".", what)
+		}
+		return what == attribute
+	})
+}
