@@ -32,6 +32,12 @@ func copyClean(to, from reflect.Value) {
 		for i := range from.Len() {
 			copyClean(to.Index(i), from.Index(i))
 		}
+	case reflect.Pointer:
+		if from.IsNil() {
+			return
+		}
+		to.Set(reflect.New(from.Type().Elem()))
+		copyClean(to.Elem(), from.Elem())
 	case reflect.Struct:
 		for i := range from.NumField() {
 			copyClean(to.Field(i), from.Field(i))
@@ -72,6 +78,12 @@ func line(text string) string {
 // obeys lines that begin with ::, and its older form and Azure Pipelines do wherever
 // a line has ##[ or ##vso[.
 func write(w io.Writer, text string) error {
+	_, err := io.WriteString(w, uncommanded(text))
+	return err
+}
+
+// uncommanded is text in which no line is a command to a CI system.
+func uncommanded(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(strings.TrimSpace(l), "::") {
@@ -79,8 +91,7 @@ func write(w io.Writer, text string) error {
 		}
 	}
 	marks := strings.NewReplacer("##[", "# #[", "##vso[", "# #vso[")
-	_, err := io.WriteString(w, marks.Replace(strings.Join(lines, "\n")))
-	return err
+	return marks.Replace(strings.Join(lines, "\n"))
 }
 
 // Printf prints one message of a command: progress, a note, what it did. Its

@@ -24,7 +24,8 @@ type Findings struct {
 	Endpoint string            `json:"endpoint,omitempty"` // of the cluster that was read
 	Notes    []string          `json:"notes"`
 
-	Action string `json:"-"` // apply unless given
+	Action  string `json:"-"` // apply unless given
+	Command string `json:"-"` // preflight unless given: the name of the suite of JUnit
 }
 
 // NewFindings is a report of findings.
@@ -148,9 +149,16 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+func (r *Findings) rows(verbose bool) []row {
+	if r.Command == driftCommand {
+		return changeRows(r.Findings, verbose)
+	}
+	return rows(r.Findings, verbose)
+}
+
 func (r *Findings) text(w io.Writer, o Options) {
 	fmt.Fprintln(w, r.answer())
-	writeRows(w, rows(r.Findings, o.Verbose), o)
+	writeRows(w, r.rows(o.Verbose), o)
 	for _, n := range r.notes() {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
@@ -160,7 +168,7 @@ func (r *Findings) text(w io.Writer, o Options) {
 // what is outdated.
 func (r *Findings) github(w io.Writer) {
 	_ = write(w, r.answer()+"\n")
-	for _, row := range rows(r.Findings, false) {
+	for _, row := range r.rows(false) {
 		kind := "notice"
 		switch {
 		case row.severity == finding.Blocked || row.severity == finding.Failed:
@@ -170,32 +178,11 @@ func (r *Findings) github(w io.Writer) {
 		case row.kind == finding.Managed || row.kind == finding.Create:
 			continue
 		}
-		fmt.Fprintf(w, "::%s title=%s::%s\n", kind, property(string(row.kind)), data(row.prose()))
-	}
-}
-
-func (r *Findings) markdown(w io.Writer, o Options) {
-	cell := strings.NewReplacer("|", `\|`, "\n", "<br>", "<", "&lt;", ">", "&gt;", "`", "&#96;", "[", `\[`)
-	fenced := strings.NewReplacer("\n", "\n  ", "```", "'''") // or a line could end its block
-	fmt.Fprintf(w, "**%s**\n\n| | verdict | what | why |\n|---|---|---|---|\n", cell.Replace(r.answer()))
-	all := rows(r.Findings, o.Verbose)
-	for _, row := range all {
-		fmt.Fprintf(w, "| %s | %s | %s | %s |\n", row.severity, row.kind, cell.Replace(row.about), cell.Replace(row.why()))
-	}
-	for _, row := range all {
-		if len(row.steps) == 0 {
-			continue
+		place := ""
+		if row.at != nil {
+			place = fmt.Sprintf("file=%s,line=%d,col=%d,", property(row.at.File), row.at.Line, max(row.at.Column, 1))
 		}
-		fmt.Fprintf(w, "\n**%s: %s**\n", row.kind, cell.Replace(cmp.Or(row.stepsFor, row.about)))
-		for _, s := range row.steps {
-			fmt.Fprintf(w, "\n- %s\n", cell.Replace(s.What))
-			if len(s.Lines) > 0 {
-				fmt.Fprintf(w, "  ```\n  %s\n  ```\n", fenced.Replace(strings.Join(texts(s.Lines), "\n")))
-			}
-		}
-	}
-	for _, n := range r.notes() {
-		fmt.Fprintf(w, "\n> %s\n", cell.Replace(n))
+		fmt.Fprintf(w, "::%s %stitle=%s::%s\n", kind, place, property(string(row.kind)), data(row.prose()))
 	}
 }
 
@@ -219,7 +206,7 @@ func (r *Findings) junit(w io.Writer) error {
 		Failures int        `xml:"failures,attr"`
 		Cases    []testcase `xml:"testcase"`
 	}
-	suite := testsuite{Name: "stackgen preflight", Tests: len(r.Findings)}
+	suite := testsuite{Name: "stackgen " + cmp.Or(r.Command, "preflight"), Tests: len(r.Findings)}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		row := newRow(f)

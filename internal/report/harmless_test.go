@@ -58,6 +58,40 @@ func hostileFindings() []finding.Finding {
 	return append(out, ok)
 }
 
+// hostileDrift is a report of changes with hostile text in every field.
+func hostileDrift() *Drift {
+	var fs []finding.Finding
+	for i, f := range hostileFindings() {
+		f.Kind, f.Severity = verdicts[i].Kind, finding.Severity(2+i%2)
+		f.Change = &finding.Change{Attribute: hostile, Property: hostile, Unit: hostile, Applied: hostile, Real: hostile, Spec: hostile, Effect: hostile, Does: hostile, Cause: finding.Cause(hostile),
+			At: &finding.Place{File: hostile, Line: 1}, By: []finding.Act{{Time: hostile, User: hostile, Task: hostile, Node: hostile}}, Accept: hostile, NoAccept: hostile}
+		if i%2 == 1 {
+			f.Change.Known = &finding.Known{Reason: hostile, Expires: hostile, Expired: i > 1}
+		}
+		fs = append(fs, f)
+	}
+	r := NewDrift(fs, []string{hostile})
+	r.Endpoint, r.Taken = hostile, hostile
+	r.Units = []DriftUnit{{Stack: hostile, Unit: hostile}}
+	r.Nodes = []DriftNode{{Name: hostile}}
+	r.VMs = []DriftVM{{Stack: hostile, Key: hostile, Node: hostile}, {Stack: "lab", Key: hostile}}
+	r.Coverage = Coverage{Unmanaged: []Unmanaged{{Name: hostile, Node: hostile, Why: hostile}}, Steps: []finding.Step{finding.Do(hostile, hostile)}}
+	return r
+}
+
+// TestHarmlessDrift prints hostile text in every format of a report of changes.
+func TestHarmlessDrift(t *testing.T) {
+	for _, format := range []string{"text", "json", "markdown", "sarif", "junit", "github"} {
+		for _, verbose := range []bool{false, true} {
+			var out bytes.Buffer
+			if err := hostileDrift().Print(&out, Options{Format: format, Verbose: verbose}); err != nil {
+				t.Fatal(err)
+			}
+			checkHarmless(t, "drift in "+format, out.String())
+		}
+	}
+}
+
 // TestHarmless prints hostile text in every format.
 func TestHarmless(t *testing.T) {
 	problem := schema.Problem{Pos: schema.Pos{File: hostile, Line: 1, Col: 1}, Path: hostile, Severity: schema.SeverityError, Code: schema.CodeValue, Message: hostile, Fix: hostile}

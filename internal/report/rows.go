@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -21,34 +22,43 @@ type row struct {
 	reason   string
 	evidence []string
 	steps    []finding.Step
-	stepsFor string // which rows the steps are for, if not for this one only
-	notable  bool   // it stops nothing, and should be read all the same
+	stepsFor string         // which rows the steps are for, if not for this one only
+	notable  bool           // it stops nothing, and should be read all the same
+	word     string         // for the severity, if not the usual one
+	at       *finding.Place // in a spec
 }
 
-// rows are the lines of a report. The steps of a group are in its last row, which says
-// that they are for all of the group.
+// rows are the lines of a report.
 func rows(fs []finding.Finding, verbose bool) []row {
 	var out []row
 	for _, g := range finding.Groups(fs) {
-		short := len(g.Findings) > few && !verbose
-		if short {
-			r := newRow(&g.Findings[0])
-			r.about, r.evidence = groupName(g.Findings), slices.Concat([]string{memberNames(g.Findings)}, changes(g.Findings), brought(g.Findings), waiting(g.Findings))
+		out = append(out, groupRows(g, verbose)...)
+	}
+	return out
+}
+
+// groupRows are the lines of a group. Its steps are in the last one, which says that they
+// are for all of the group.
+func groupRows(g finding.Group, verbose bool) []row {
+	var out []row
+	short := len(g.Findings) > few && !verbose
+	if short {
+		r := newRow(&g.Findings[0])
+		r.about, r.evidence = groupName(g.Findings), slices.Concat([]string{memberNames(g.Findings)}, properties(g.Findings), changes(g.Findings), brought(g.Findings), waiting(g.Findings))
+		out = append(out, r)
+	} else {
+		for i := range g.Findings {
+			r := newRow(&g.Findings[i])
+			if r.severity == finding.OK && !r.notable && !verbose {
+				r.evidence = nil
+			}
 			out = append(out, r)
-		} else {
-			for i := range g.Findings {
-				r := newRow(&g.Findings[i])
-				if r.severity == finding.OK && !r.notable && !verbose {
-					r.evidence = nil
-				}
-				out = append(out, r)
-			}
 		}
-		if last := &out[len(out)-1]; last.severity != finding.OK || last.notable || verbose {
-			last.steps = steps(g.Steps, short)
-			if len(g.Findings) > 1 && !short && len(last.steps) > 0 {
-				last.stepsFor = "for " + memberNames(g.Findings)
-			}
+	}
+	if last := &out[len(out)-1]; last.severity != finding.OK || last.notable || verbose {
+		last.steps = steps(g.Steps, short)
+		if len(g.Findings) > 1 && !short && len(last.steps) > 0 {
+			last.stepsFor = "for " + memberNames(g.Findings)
 		}
 	}
 	return out
@@ -121,12 +131,19 @@ func firstBlocks(blocks [][]finding.Line) (n, lines int) {
 }
 
 func newRow(f *finding.Finding) row {
-	return row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.Kind == finding.OtherState}
+	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.Kind == finding.OtherState}
+	if f.Change != nil {
+		r.at, r.evidence = f.Change.At, append(slices.Clone(f.Evidence), who(f)...)
+	}
+	return r
 }
 
 // about is what a finding is about, for people.
 func about(f *finding.Finding) string {
 	out := f.String()
+	if what := changed(f); what != "" {
+		out += " " + what
+	}
 	switch f.Type {
 	case finding.VM, finding.Guest:
 		if f.Type == finding.Guest {
@@ -135,7 +152,7 @@ func about(f *finding.Finding) string {
 		if f.VMID != 0 {
 			out += fmt.Sprintf(": VM %d", f.VMID)
 		}
-		if f.Name != "" && f.Name != f.Key {
+		if f.Name != "" && f.Name != f.Key && f.Change == nil {
 			out += " " + f.Name
 		}
 		if f.Node != "" {
@@ -155,13 +172,31 @@ func about(f *finding.Finding) string {
 var plural = map[finding.Type]string{finding.Stack: "stacks", finding.VM: "VMs", finding.Guest: "VMs", finding.Pool: "pools", finding.Record: "records", finding.Unit: "units"}
 
 func groupName(fs []finding.Finding) string {
-	return line(fmt.Sprintf("%s: %d %s", fs[0].Stack, len(fs), plural[fs[0].Type]))
+	things, n := plural[fs[0].Type], len(names(fs))
+	if n == 1 {
+		things = strings.TrimSuffix(things, "s")
+	}
+	of := fmt.Sprintf("%d %s", n, things)
+	if n < len(fs) && fs[0].Change != nil {
+		of = fmt.Sprintf("%d changes of %s", len(fs), of)
+	}
+	return line(fs[0].Stack + ": " + of)
 }
 
-// memberNames names the findings of a group, or the first ones.
+// memberNames names what a group is about, or the first few.
 func memberNames(fs []finding.Finding) string {
-	var names []string
-	for i := range min(few, len(fs)) {
+	all := names(fs)
+	if len(all) <= few {
+		return line(strings.Join(all, ", "))
+	}
+	return line(fmt.Sprintf("%s and %d more", strings.Join(all[:few], ", "), len(all)-few))
+}
+
+// names are the names of what a group is about. Only changes of one thing have the same.
+func names(fs []finding.Finding) []string {
+	var out []string
+	seen := map[string]bool{}
+	for i := range fs {
 		name := fs[i].Key
 		if fs[i].Type == finding.Guest {
 			name = fs[i].Name
@@ -169,12 +204,12 @@ func memberNames(fs []finding.Finding) string {
 		if name == "" {
 			name = fs[i].Unit
 		}
-		names = append(names, name)
+		if fs[i].Change == nil || !seen[name] {
+			out = append(out, name)
+		}
+		seen[name] = true
 	}
-	if len(fs) <= few {
-		return line(strings.Join(names, ", "))
-	}
-	return line(fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(fs)-few))
+	return out
 }
 
 func writeRows(w io.Writer, rows []row, o Options) {
@@ -182,13 +217,13 @@ func writeRows(w io.Writer, rows []row, o Options) {
 		finding.Outdated: paint(o.Color, "33"), finding.OK: paint(o.Color, "32")}
 	severity, kind, name := 0, 0, 0
 	for _, r := range rows {
-		severity, kind = max(severity, len(r.severity.String())), max(kind, len(r.kind))
+		severity, kind = max(severity, len(r.level())), max(kind, len(r.kind))
 		if n := len([]rune(r.about)); n <= 44 {
 			name = max(name, n)
 		}
 	}
 	for _, r := range rows {
-		head := fmt.Sprintf("%s %-*s  %-*s", tints[r.severity](fmt.Sprintf("%-*s", severity, r.severity)), kind, r.kind, name, r.about)
+		head := fmt.Sprintf("%s %-*s  %-*s", tints[r.severity](fmt.Sprintf("%-*s", severity, r.level())), kind, r.kind, name, r.about)
 		fmt.Fprintln(w, strings.TrimRight(head+"  "+r.reason, " "))
 		for _, e := range r.evidence {
 			fmt.Fprintf(w, "    %s\n", indented(e))
@@ -212,6 +247,9 @@ func texts(lines []finding.Line) []string {
 	}
 	return out
 }
+
+// level is the word for a row's severity.
+func (r *row) level() string { return cmp.Or(r.word, r.severity.String()) }
 
 // why is a row's reason and evidence.
 func (r *row) why() string {

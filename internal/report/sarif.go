@@ -40,6 +40,12 @@ type (
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations,omitempty"`
+
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
 	}
 	sarifLocation struct {
 		PhysicalLocation sarifPhysical `json:"physicalLocation"`
@@ -58,14 +64,23 @@ type (
 )
 
 func newSARIF(problems []schema.Problem) sarifLog {
-	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
-	run.Tool.Driver.Name = "stackgen"
+	run := newSARIFRun()
 	for _, c := range schema.Codes {
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{c.Code, sarifText{c.Doc}})
 	}
 	for _, p := range problems {
 		run.Results = append(run.Results, newSARIFResult(cleanProblem(p)))
 	}
+	return newSARIFLog(run)
+}
+
+func newSARIFRun() sarifRun {
+	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
+	run.Tool.Driver.Name = "stackgen"
+	return run
+}
+
+func newSARIFLog(run sarifRun) sarifLog {
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 }
 
