@@ -140,8 +140,39 @@ func summary(b *progress.Board, exit int, reason string, at float64) string {
 	for _, g := range groups {
 		out.WriteString(details(g))
 	}
+	out.WriteString(notDone(b))
 	if b.Plan.Again != "" && (len(groups) > 0 || b.Total().Skipped > 0) {
 		fmt.Fprintf(&out, "  then continue; what is done stays as it is:\n    %s\n", b.Plan.Again)
+	}
+	return out.String()
+}
+
+// listed is how many rows that are not done are named: a class, and not a whole school.
+const listed = 30
+
+// notDone names the rows that the run did not do, on one line for each kind.
+func notDone(b *progress.Board) string {
+	var out strings.Builder
+	for _, n := range nouns {
+		var names []string
+		for _, r := range b.Rows {
+			if r.Kind != n.kind || r.Phase != progress.Skipped {
+				continue
+			}
+			name := r.Key
+			if b.Stacks() > 1 {
+				name = r.Stack + "/" + r.Key
+			}
+			names = append(names, name)
+		}
+		if len(names) == 0 {
+			continue
+		}
+		word := strings.TrimPrefix(report.Count(len(names), n.noun), fmt.Sprint(len(names), " "))
+		if rest := len(names) - listed; rest > 0 {
+			names = append(names[:listed:listed], fmt.Sprintf("%d more", rest))
+		}
+		fmt.Fprintf(&out, "  not done: %s %s\n", word, and(names))
 	}
 	return out.String()
 }
@@ -162,7 +193,7 @@ func troubles(b *progress.Board) []progress.Trouble {
 
 // later says that a reason is not known yet: OpenTofu prints all errors of a unit when
 // the unit ends.
-const later = "OpenTofu says why when the unit ends"
+const later = "OpenTofu prints the reason when it has ended"
 
 // few is how many rows of a group are named in its message.
 const few = 3

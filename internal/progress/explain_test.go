@@ -26,7 +26,7 @@ func TestExplain(t *testing.T) {
 		{db, "clone failed: unable to create image: No space left on device", "a storage is full", "pvesm status"},
 		{db, `clone failed: lvcreate 'pve/vm-206-disk-0' error: Volume group "pve" has insufficient free space (10 extents): 25600 required.`, "a storage is full", "pvesm status"},
 		{db, "VM clone\nAll attempts fail:\n#1: error cloning VM: the requested resource does not exist\nreceived an HTTP 500 response - Reason: storage 'nosuch' does not exist", "there is no storage nosuch", "pvesm status"},
-		{db, "storage 'nfs' is not available on node 'pve1'", "cannot be used on its node", "stackgen preflight"},
+		{db, "storage 'nfs' is not available on node 'pve1'", "cannot be used on node pve1", "stackgen preflight"},
 		{db, "VM clone\n\nAll attempts fail:\n#1: error cloning VM: received an HTTP 403 response - Reason: Permission\ncheck failed (/vms/9000, VM.Clone)", "no privilege VM.Clone on /vms/9000", "stackgen preflight"},
 		{db, "failed to get resources list of type (\"vm\") for cluster: received an HTTP 401 response - Reason: Authentication failed!", "rejects the credentials", "stackgen preflight"},
 		{db, "error cloning VM: the requested resource already exists\nreceived an HTTP 500 response - Reason: unable to create VM 206: config file\nalready exists", "has VMID 206 already", "stackgen resolve --again lab/db"},
@@ -46,7 +46,7 @@ func TestExplain(t *testing.T) {
 		{db, "400 error on hot-unplugging device 'net1'", "did not release a device", "qm reboot 206"},
 		{db, "tls: failed to verify certificate: x509: certificate signed by unknown authority", "not from an authority that this computer trusts", ""},
 		{db, "tls: failed to verify certificate: x509: certificate is valid for pve1, not pve", "not valid for its endpoint", ""},
-		{db, "error retrieving VM 349: received an HTTP 595 response - Reason: No route to host", "its node does not answer", "stackgen preflight"},
+		{db, "error retrieving VM 349: received an HTTP 595 response - Reason: No route to host", "node pve1 does not answer", "stackgen preflight"},
 		{db, "failed to get status of the node \"nosuch\": received an HTTP 500 response - Reason: hostname lookup 'nosuch' failed - failed to get address info for: nosuch", "no such node", "stackgen preflight"},
 		{db, "Get \"https://127.0.0.1:9/api2/json/cluster/resources?type=vm\": dial tcp 127.0.0.1:9: connect: connection refused", "the cluster cannot be reached", "stackgen preflight"},
 		{db, "execution halted", "interrupted", "stackgen preflight"},
@@ -83,6 +83,9 @@ func TestExplainUnknown(t *testing.T) {
 	got := Explain(item, "VM update\n"+strings.Repeat("x", 300), "stackgen apply")
 	if got.Why != "" || len(got.Next) != 0 || !strings.HasPrefix(got.String(), "VM db was not changed: VM update xxx") || len(got.String()) > 300 {
 		t.Errorf("%+v", got)
+	}
+	if got := Explain(item, "no space left on device", ""); !strings.HasPrefix(got.Next[0].What, "on its node, find") {
+		t.Errorf("without a node: %+v", got.Next)
 	}
 	if got := Explain(item, "", ""); got.String() != "VM db was not changed" {
 		t.Errorf("%q", got)
