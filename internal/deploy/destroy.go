@@ -267,6 +267,9 @@ func existing(found []finding.Finding, stack string) []string {
 func (r *run) notInState(found []finding.Finding) []string {
 	var out, stacks []string
 	for _, f := range found {
+		if f.Type == finding.VM && f.Kind == finding.Busy && !f.Stops() && strings.Contains(f.Reason, "in no state") {
+			out = append(out, fmt.Sprintf("%s, VM %d on %s, is a clone that was never completed. It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do", f.Address, f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
+		}
 		if f.Type != finding.VM || f.Kind != finding.Adopt {
 			continue
 		}

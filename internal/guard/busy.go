@@ -144,6 +144,20 @@ func (s *subject) incomplete() bool {
 	return true
 }
 
+// cloned reports whether a VM that no state has is being cloned during a destroy: nothing
+// proves whose it is before the clone has ended. Otherwise the destroy does nothing about it.
+func (s *subject) cloned() bool {
+	g := s.guest
+	if g == nil || g.Template || g.Lock != "clone" {
+		return false
+	}
+	holdOn(s.Inventory, g).refuse(s.Finding, "; in no state, so a destroy leaves it")
+	if !Cloning(s.Inventory, g.VMID) { // no wait ends it
+		s.Severity = finding.OK
+	}
+	return true
+}
+
 // busy is a guest that a planned write would meet.
 func (s *subject) busy() bool {
 	h, planned := holdOn(s.Inventory, s.guest), s.planned()

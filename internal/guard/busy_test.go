@@ -3,11 +3,13 @@ package guard
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // TestBusy checks what each lock and task blocks: nothing that no planned write meets,
@@ -58,6 +60,44 @@ func TestBusy(t *testing.T) {
 		}
 		if f := Judge(adopted)[0]; c.want < all && (f.Kind != finding.Adopt || f.Import == "") {
 			t.Errorf("lock %q, task %s %d: an adoption is %s and imports %q", c.lock, c.task, c.taskID, f.Kind, f.Import)
+		}
+	}
+}
+
+// TestDestroyDuringClone: a destroy waits for the clone of a VM that no state has yet, and
+// does nothing about one that no task completes any more.
+func TestDestroyDuringClone(t *testing.T) {
+	for name, c := range map[string]struct {
+		lock, task string
+		want       string
+		stops      bool
+	}{
+		"it runs":           {"clone", "qmclone", "web1 busy", true},
+		"it was killed":     {"clone", "", "web1 busy", false},
+		"somebody else's":   {"", "", "", false},
+		"a backup of these": {"backup", "vzdump", "", false},
+	} {
+		g := guest(100, "")
+		g.Lock, g.Config = c.lock, nil
+		in := input(nil, g)
+		in.Destroy = true
+		if c.task != "" {
+			in.Inventory.Tasks = []cluster.Task{{UPID: "UPID:pve1:0:0:0:" + c.task + ":9000:root@pam:", Node: "pve1", Type: c.task, VMID: 9000, User: "root@pam"}}
+		}
+		found := Judge(in)
+		if got := words(found); got != c.want || (finding.Exit(found) != finding.OK) != c.stops {
+			t.Errorf("%s: %q, exit %d", name, got, finding.Exit(found))
+		}
+	}
+}
+
+// TestLeaves: the step that retires a VM names the place of its spec that has it.
+func TestLeaves(t *testing.T) {
+	for path, want := range map[string]string{"vms.a": "from vms in", "teacher": "remove `teacher` from", "students": "lower `count` of `students`", "students Ana": "from the roster of", "groups.web": "lower `count` of groups.web"} {
+		v := &schema.VM{Key: "a"}
+		v.Path, v.Member, _ = strings.Cut(path, " ")
+		if got := leaves(v, "specs/x.yaml"); !strings.Contains(got, want) || !strings.Contains(got, "specs/x.yaml") {
+			t.Errorf("%s: %s", path, got)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (s *subject) protected() bool {
 	}
 	if s.profile != nil && s.profile.PreventDestroy {
 		s.Is(finding.WouldDestroy, "profile "+s.profile.Name+" prevents its destroy: a destroy of the stack would remove DNS records, then stop")
-		s.Add(s.retire("to destroy it too, remove it from vms in " + s.at.Spec + " and retire it there"))
+		s.Add(s.retire("to destroy it too, "))
 		s.Next("or keep the stack, and retire only the VMs that you want to destroy")
 		return true
 	}

@@ -73,7 +73,7 @@ func (s *subject) decide() bool {
 		s.otherVMID()
 	case gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)), s.inOtherState():
 	case s.Destroy && len(s.states) == 0 && s.match.Guest == nil:
-		return false // a destroy does nothing about it
+		return s.cloned()
 	case s.nodeOffline():
 	case s.guest == nil && len(s.states) == 0:
 		s.absent()
@@ -242,12 +242,30 @@ func (s *subject) gone() {
 	}
 	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
 	s.Add(finding.Step{What: "or, to create it again, remove it from the state, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
-	s.Add(s.retire("or, if you do not need it any more, remove it from vms in " + s.at.Spec + " and retire it there"))
+	s.Add(s.retire("or, if you do not need it any more, "))
 }
 
-// retire is the step that retires the VM.
+// retire is the step that removes the VM from where its spec has it, and retires it.
 func (s *subject) retire(what string) finding.Step {
-	return finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render")
+	return finding.DoAll(what+leaves(s.match.VM, s.at.Spec), finding.Entries("retired", s.Key), "stackgen render")
+}
+
+// leaves says where a VM is removed from its spec.
+func leaves(v *schema.VM, spec string) string {
+	if v == nil {
+		return "retire it in " + spec
+	}
+	switch list, name, _ := strings.Cut(v.Path, "."); {
+	case list == "teacher":
+		return "remove `teacher` from " + spec + " and retire it there"
+	case list == "students" && v.Member == "":
+		return "lower `count` of `students` in " + spec + " and retire it there"
+	case list == "students":
+		return "remove it from the roster of " + spec + " and retire it in the spec"
+	case list == "groups":
+		return fmt.Sprintf("lower `count` of groups.%s in %s, which removes its last VM, and retire it there", name, spec)
+	}
+	return "remove it from vms in " + spec + " and retire it there"
 }
 
 // forgotten is a VM that is no longer managed. An apply would destroy it as long as the state

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"stackgen/internal/pvesim"
 )
 
 // TestDestroyStack destroys a stack: the records first, then the VMs, then the pool. The
@@ -110,13 +112,18 @@ defaults: {node: pve1, template: 9002, started: false, disks: [{interface: scsi0
 vms: {a: {}}
 `})
 	sim := p.simulateApart()
+	sim.Change(func(s *pvesim.Seed) {
+		for _, storage := range s.Storages {
+			storage.Bandwidth = 300 << 20 // the clone takes about eight seconds
+		}
+	})
 	p.render()
 	p.killedOnce("apply --yes", func() bool { _, made := stateOf(sim).guests[300]; return made })
-	for n := 0; n < 600 && stateOf(sim).guests[300].config["lock"] != ""; n++ { // the cluster completes the clone
-		time.Sleep(50 * time.Millisecond)
+	if lock := stateOf(sim).guests[300].config["lock"]; lock != "clone" {
+		t.Fatalf("the lock of the VM is %q: the clone has ended", lock)
 	}
 	const vm, next = "VM 300 on pve1, is in no state, so it is not destroyed", "complete it first: `stackgen apply specs/live.yaml`; then run the same command again: `stackgen destroy --yes`"
-	p.deployed(0, "destroy --yes", "nothing to destroy", vm, next)
+	p.deployed(0, "destroy --yes", "a task that an interrupted run began is not complete: live/a", "waiting until it has ended", "nothing to destroy", vm, next)
 	p.deployed(0, "apply --yes specs/live.yaml", "live is as its spec says")
 	p.deployed(0, "destroy --yes", "destroy live: destroy 1 VM", "live is destroyed")
 	if _, left := stateOf(sim).guests[300]; left {
