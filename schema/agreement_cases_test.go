@@ -193,6 +193,8 @@ var agreementCases = []agreementCase{
 	{"overrides", KindClass, true, "students: {count: 2, overrides: {student1: {memory: 4096, name: 's{n}'}}}"},
 	{"overrides key", KindClass, false, "students: {count: 2, overrides: {Student1: {}}}"},
 	{"overrides unknown", KindClass, false, "students: {count: 2, overrides: {student1: {count: 1}}}"},
+	{"overrides of a group", KindStack, true, "groups: {web: {count: 2, overrides: {web1: {memory: 4096, name: 's{n}'}}}}"},
+	{"overrides of a group, unknown", KindStack, false, "groups: {web: {count: 2, overrides: {web1: {count: 1}}}}"},
 	{"students list", KindClass, false, "students: [Ada]"},
 	{"students off", KindClass, false, "students: false"},
 	{"no parallelism", KindClass, false, "apply: {parallelism: 0}"},

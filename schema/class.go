@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -32,41 +31,16 @@ func (e *expander) students(key, v *Node, r *roster) {
 	}
 	own := v.Without("count", "roster", "roster_file", "key", "overrides")
 	varies := hasOrdinal(own)
-	overrides, used := entriesOf(v.Get("overrides")), map[string]bool{}
+	overrides := e.overridesOf(v)
 	for _, s := range r.students {
 		m := member{key: s.key, pos: key.Pos, keyPos: s.pos, path: "students", n: s.n, student: true, spelt: s.spelt, name: s.name, extra: s.extra, own: own}
 		if varies {
 			m.own = e.numbered(m, own)
 		}
-		if over := overrides[s.key]; over != nil {
-			used[s.key] = true
-			m = e.override(m, over)
-		}
-		e.add(m)
+		e.add(overrides.apply(m))
 	}
 	e.vm = nil
-	if over := v.Get("overrides"); over != nil {
-		for _, k := range over.Keys {
-			leaves := slices.ContainsFunc(slices.Concat(e.stack.Retired, e.stack.Forgotten), func(i ListItem) bool { return i.Name == k.Text })
-			if !used[k.Text] && !leaves {
-				e.errorAt(k, "students.overrides."+k.Text, CodeUnknownKey, "", "no student has the key %q", k.Text)
-			}
-		}
-	}
-}
-
-// override merges one student's own properties into what all students have.
-func (e *expander) override(m member, over *Node) member {
-	m.path = "students.overrides." + m.key
-	if hasOrdinal(over) {
-		over = e.numbered(m, over)
-	}
-	if m.own == nil || over == nil {
-		m.own = nil
-		return m
-	}
-	m.own = merge(m.own, over, vmField())
-	return m
+	overrides.unused("students", "no student has the key %q")
 }
 
 // entriesOf returns the entries of a map, for many searches.

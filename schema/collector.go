@@ -93,7 +93,7 @@ func (a *affected) String() string {
 	switch {
 	case a.count == 1:
 		return "VM " + a.first.key
-	case a.onePath && isGroup:
+	case a.onePath && isGroup && !strings.Contains(group, "."):
 		return fmt.Sprintf("%d VMs of group %s, such as %s", a.count, group, a.first.key)
 	case a.oneStack:
 		return fmt.Sprintf("%d VMs of stack %s, such as %s", a.count, a.first.stack, a.first.key)

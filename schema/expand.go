@@ -136,7 +136,7 @@ func (j *joiner) defaultVM(root *Node) *Node {
 
 func (e *expander) group(key, v *Node) {
 	e.vm = nil
-	pattern, own := v.Get("key"), v.Without("count", "key")
+	pattern, own, overrides := v.Get("key"), v.Without("count", "key", "overrides"), e.overridesOf(v)
 	text, at := key.Text+"{n}", key
 	if pattern != nil {
 		text, at = pattern.Text, pattern
@@ -151,8 +151,10 @@ func (e *expander) group(key, v *Node) {
 		if varies {
 			m.own = e.numbered(m, own)
 		}
-		e.add(m)
+		e.add(overrides.apply(m))
 	}
+	e.vm = nil
+	overrides.unused("groups."+key.Text, "no VM of the group has the key %q")
 }
 
 // add merges a member with what it inherits and reads it as a VM. A member whose

@@ -133,6 +133,27 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
+// TestGroupOverrides: the properties of one VM of a group, over those of all.
+func TestGroupOverrides(t *testing.T) {
+	spec := stackHead + "defaults: {node: n, template: 9000, tags: [x]}\ngroups:\n  web: {count: 2, cores: 4, overrides: {web2: {cores: 8, tags: ['s{n}']}}}\n"
+	vms, problems := joined(t, spec, nil)
+	if problems != "" || len(vms) != 2 {
+		t.Fatal(len(vms), problems)
+	}
+	for i, want := range []string{"web1 4 [x] groups.web", "web2 8 [s2 x] groups.web.overrides.web2"} {
+		v := vms[i]
+		if got := fmt.Sprint(v.Key, " ", v.Values.Get("cores").Str(), " ", v.Values.Get("tags").Strings(), " ", v.Path); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if _, problems := joined(t, strings.Replace(spec, "web2:", "web3:", 1), nil); !strings.HasSuffix(problems, `error: no VM of the group has the key "web3" [unknown-key]`) {
+		t.Error(problems)
+	}
+	if _, problems := joined(t, strings.Replace(spec, "web2:", "web3:", 1)+"retired: [web3]\n", nil); problems != "" {
+		t.Error(problems)
+	}
+}
+
 func TestEvaluate(t *testing.T) {
 	//nolint:gocritic // spaces are allowed
 	for expr, want := range map[string]int{"n": 7, "10+n": 17, "n-1": 6, " 100 + n ": 107, "20-n": 13, "n+n": 14, "+n": 7, "-n": -7, "n-1-1": 5} {

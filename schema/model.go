@@ -147,7 +147,7 @@ func (p *Profile) Ignores(attribute string) bool {
 // A VM is a VM of a stack, with everything it inherits.
 type VM struct {
 	Pos           // where its key, or its group's, is written
-	Path   string // "vms.web01" or "groups.worker"
+	Path   string // "vms.web01", "groups.worker" or "groups.worker.overrides.worker2"
 	Key    string
 	N      int     // ordinal in its group, from 1; 0 outside groups
 	Member string  // name in the roster, if any

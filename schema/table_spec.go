@@ -139,6 +139,7 @@ var profileFields = []Field{
 var groupFields = append([]Field{
 	{Key: "count", Type: Int, Max: 10000, Required: true, Doc: "Number of VMs."},
 	{Key: "key", Type: String, Format: "groupkey", Doc: "Pattern of the members' keys. Without it, the group's name and the ordinal."},
+	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single VMs of the group, by key."},
 }, VMFields...)
 
 var classFields = []Field{

@@ -70,7 +70,7 @@ func newVM(s *schema.Stack, v *schema.VM, m machine, meta json.RawMessage) (VM, 
 	case s.Kind == schema.KindClass && v.Path == roleTeacher:
 		out.Role, out.group = roleTeacher, roleTeacher
 	case isGroup:
-		out.group = group
+		out.group, _, _ = strings.Cut(group, ".") // "worker.overrides.worker2" has properties of its own
 	}
 	for _, e := range v.Extra {
 		out.Extra[e.Name] = e.Value
