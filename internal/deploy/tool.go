@@ -2,12 +2,10 @@ package deploy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -24,39 +22,19 @@ var errInterrupted = errors.New("interrupted")
 // unchanged is said of an interrupt before anything was applied.
 const unchanged = "interrupted; nothing was changed"
 
-// unattended keeps Terragrunt from prompts and colors. What it prints names its unit.
-var unattended = []string{"TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_LOG_FORMAT=pretty", "TG_TF_FORWARD_STDOUT=false", "TG_DETAILED_EXITCODE=false",
-	"TG_TIPS_DISABLED=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS_plan="}
-
-// A unitRun is what a run of Terragrunt did with a unit.
-type unitRun struct {
-	Name   string
-	Result string // succeeded, failed, early exit, excluded
-	Reason string
-	Cause  string
-}
-
 // A toolRun is a run of Terragrunt that has ended.
 type toolRun struct {
 	code  int
 	log   string // everything that it printed
-	units []unitRun
+	units []engine.UnitRun
 }
 
 // result is what the run did with a unit; empty if it did nothing with it.
-func (r *toolRun) result(unit string) string {
-	i := slices.IndexFunc(r.units, func(u unitRun) bool { return u.Name == unit })
-	if i < 0 {
-		return ""
-	}
-	return r.units[i].Result
-}
+func (r *toolRun) result(unit string) string { return engine.ResultOf(r.units, unit) }
 
 // failed reports whether anything went wrong. The exit code does not say: Terragrunt
 // ends with 0 if it was interrupted.
-func (r *toolRun) failed() bool {
-	return r.code != 0 || slices.ContainsFunc(r.units, func(u unitRun) bool { return u.Result != "succeeded" && u.Result != "excluded" })
-}
+func (r *toolRun) failed() bool { return r.code != 0 || engine.AnyFailed(r.units) }
 
 // terragrunt runs Terragrunt in a folder of a stack until it ends by itself. An interrupt
 // of this command makes it stop as soon as it can. files is a private folder for what it
@@ -73,7 +51,7 @@ func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...stri
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	p, err := r.tools.With(slices.Concat(unattended, parallel(r.tools.Env), env)...).Start(dir, log, "terragrunt", args...)
+	p, err := r.tools.With(slices.Concat(r.tools.Unattended(), env)...).Start(dir, log, "terragrunt", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +67,8 @@ func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...stri
 		return nil, fmt.Errorf("cannot read what Terragrunt printed: %w", err)
 	}
 	out.log = string(body)
-	report := filepath.Join(files, "report.json")
-	if body, err := disk.Read(report, maxLog); err == nil { // without one, the log says why
-		if err := json.Unmarshal(body, &out.units); err != nil {
-			return nil, fmt.Errorf("cannot read the report of Terragrunt: %w", err)
-		}
-	}
-	for i := range out.units {
-		out.units[i].Name = filepath.Base(out.units[i].Name)
+	if out.units, err = engine.ReadReport(filepath.Join(files, "report.json")); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -137,14 +109,6 @@ func misleading(environ []string) []string {
 	return out
 }
 
-// parallel limits how many units run at once, unless the environment says so.
-func parallel(environ []string) []string {
-	if slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, "TG_PARALLELISM=") }) {
-		return nil
-	}
-	return []string{fmt.Sprintf("TG_PARALLELISM=%d", max(4, 2*runtime.NumCPU()))}
-}
-
 // filters are the arguments that limit a run to a part of the units.
 func filters(only, without []string) []string {
 	var out []string
@@ -160,30 +124,7 @@ func filters(only, without []string) []string {
 }
 
 // problems are the errors in what a tool printed, without the prefixes of its lines.
-func problems(log string) string {
-	var out []string
-	open := false
-	for l := range strings.Lines(log) {
-		_, text, tool := strings.Cut(strings.TrimRight(l, "\n"), "tofu: ")
-		if !tool {
-			_, text, tool = strings.Cut(strings.TrimRight(l, "\n"), "terraform: ")
-		}
-		switch {
-		case !tool:
-			open = false
-		case strings.HasPrefix(text, "Error: "):
-			open = true
-			out = append(out, text)
-		case open && strings.TrimSpace(text) != "":
-			out = append(out, "  "+strings.TrimSpace(text))
-		}
-	}
-	if len(out) == 0 {
-		lines := strings.Split(strings.TrimSpace(log), "\n")
-		out = lines[max(0, len(lines)-8):]
-	}
-	return strings.Join(out, "\n")
-}
+func problems(log string) string { return engine.Problems(log) }
 
 // background is a context for what must be done after an interrupt, too.
 func (r *run) background() context.Context { return context.WithoutCancel(r.ctx) }
