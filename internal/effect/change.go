@@ -89,14 +89,24 @@ type Values map[string]string
 // secret are the attributes whose values are not kept.
 var secret = []string{"initialization.user_account.password"}
 
-// Flatten flattens the values of a VM resource in a state or plan.
+// Flatten flattens the values of a resource in a state or plan.
 func Flatten(values any) Values {
 	out := Values{}
-	top, _ := values.(map[string]any)
-	for name, v := range top {
-		out.add(name, name, v)
+	out.all(values)
+	for key, text := range out {
+		if path, _ := Split(key); text != "" && slices.Contains(secret, path) {
+			out[key] = "(secret)"
+		}
 	}
 	return out
+}
+
+// all adds the values of a resource.
+func (v Values) all(values any) {
+	top, _ := values.(map[string]any)
+	for name, value := range top {
+		v.add(name, name, value)
+	}
 }
 
 // repeated are the blocks that a VM may have several of.
@@ -121,9 +131,6 @@ func (v Values) add(at, path string, value any) {
 		}
 	default:
 		v[at] = fmt.Sprint(value)
-		if slices.Contains(secret, path) && v[at] != "" {
-			v[at] = "(secret)"
-		}
 	}
 }
 

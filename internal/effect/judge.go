@@ -47,6 +47,7 @@ const (
 	Needless  Harm = "an apply would restart it although no change of the VM needs that"
 	Repeats   Harm = "every apply would change it again: the provider never removes the value"
 	Replaces  Harm = "an apply would destroy it and create another one"
+	NotKnown  Harm = "an apply would change what this version of stackgen does not know"
 )
 
 // An Update is one change, with what it does to the VM.
@@ -131,7 +132,7 @@ func (v *VM) Does(u Change) (string, Harm) {
 	}
 	switch effect {
 	case "":
-		return unknown, ""
+		return unknown, NotKnown
 	case schema.Replace:
 		return "replaces the VM", Replaces
 	case schema.Never:

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -23,10 +24,36 @@ func OfPlan(before, after Values) []Change {
 		}
 		was, is := before[key], after[key]
 		if was != is && known(before, after, key) && !isBlock(before, after, key) {
-			path, device := split(key)
+			path, device := Split(key)
 			out = append(out, Change{Path: path, Device: device, Was: was, Is: is})
 		}
 	}
+	return out
+}
+
+// Differing are the attributes that differ between two values of a resource, secrets
+// included, and those whose value after the apply is not known.
+func Differing(before, after, unknown any) []string {
+	was, is, later := Values{}, Values{}, Flatten(unknown)
+	was.all(before)
+	is.all(after)
+	var out []string
+	for key := range was {
+		if was[key] != is[key] && !isBlock(was, is, key) {
+			out = append(out, key)
+		}
+	}
+	for key, text := range is {
+		if _, both := was[key]; !both && text != "" && !isBlock(was, is, key) {
+			out = append(out, key)
+		}
+	}
+	for key, text := range later {
+		if text == "true" && !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	slices.SortFunc(out, natural.Compare)
 	return out
 }
 
@@ -36,7 +63,7 @@ func onlyIn(before, after Values, key string) string {
 		if c != '.' || isList(key[:i]) {
 			continue
 		}
-		if path, _ := split(key[:i]); before.Has(key[:i]) != after.Has(key[:i]) && hasRow(path) {
+		if path, _ := Split(key[:i]); before.Has(key[:i]) != after.Has(key[:i]) && hasRow(path) {
 			return key[:i]
 		}
 	}
@@ -71,7 +98,7 @@ func isBlock(before, after Values, key string) bool {
 
 // wholeBlock is a block that is added or removed.
 func wholeBlock(before, after Values, block string) Change {
-	path, device := split(block)
+	path, device := Split(block)
 	c := Change{Path: path, Device: device, Whole: true}
 	if before.Has(block) {
 		c.Was = describe(before, block)
@@ -97,8 +124,8 @@ func describe(v Values, block string) string {
 	return strings.Join(words, " ")
 }
 
-// split separates the path of a key from its device.
-func split(key string) (path, device string) {
+// Split separates the path of a key from its device.
+func Split(key string) (path, device string) {
 	for _, list := range repeated {
 		if rest, ok := strings.CutPrefix(key, list+"."); ok {
 			device, below, _ := strings.Cut(rest, ".")

@@ -12,6 +12,12 @@ func (u Update) Interrupts() bool {
 	return u.Harm == "" && slices.Contains([]string{restarts, hardStop, stops}, u.Does)
 }
 
+// Reboots reports whether the provider restarts a running VM for an update, if it may.
+func (u Update) Reboots() bool { return u.Does == restarts || u.Does == hardStop }
+
+// Waits reports whether the VM has the new value after its next restart.
+func (u Update) Waits() bool { return u.Does == afterRestart }
+
 // RefuseNeedless makes a harm of each update that restarts or stops a VM although nothing
 // needs that: the VM has the blocks already that an import could not read, and
 // agent.timeout is in no VM. settles are these attributes and blocks; none of a VM that

@@ -89,7 +89,7 @@ func vmidOf(values any) int {
 
 // keys are the key of a change, and the one that it had before a move.
 func keys(c *tfjson.ResourceChange) []string {
-	out := []string{keyOf(c)}
+	out := []string{KeyOf(c)}
 	if _, index, ok := strings.Cut(c.PreviousAddress, "["); ok {
 		var key string
 		if json.Unmarshal([]byte(strings.TrimSuffix(index, "]")), &key) == nil {
@@ -149,7 +149,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 
 // retire is the step that retires what a change destroys.
 func (p *planJudge) retire(what string, c *tfjson.ResourceChange) finding.Step {
-	key := keyOf(c)
+	key := KeyOf(c)
 	if c.Type == TypePool {
 		key = p.unit.Unit
 	}
@@ -181,6 +181,14 @@ func (p *planJudge) same(c *tfjson.ResourceChange) bool {
 
 // cause is why OpenTofu replaces something, as far as the plan says.
 func cause(c *tfjson.ResourceChange) string {
+	if paths := ReplacePaths(c); len(paths) > 0 {
+		return ", because of " + strings.Join(paths, " and ")
+	}
+	return ""
+}
+
+// ReplacePaths are the attributes that make OpenTofu replace a resource, sorted.
+func ReplacePaths(c *tfjson.ResourceChange) []string {
 	var paths []string
 	for _, path := range c.Change.ReplacePaths {
 		steps, _ := path.([]any)
@@ -191,10 +199,7 @@ func cause(c *tfjson.ResourceChange) string {
 		paths = append(paths, strings.Join(words, "."))
 	}
 	slices.Sort(paths)
-	if len(paths) == 0 {
-		return ""
-	}
-	return ", because of " + strings.Join(paths, " and ")
+	return paths
 }
 
 // replaces refuses every replacement: no spec can ask for one.
@@ -222,7 +227,7 @@ func (p *planJudge) forgets(c *tfjson.ResourceChange) {
 		return
 	}
 	f := p.add(c).Is(finding.WouldDestroy, "the plan removes it from the state: the cluster would keep it, unmanaged").Because("%s", c.Address)
-	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", keyOf(c))))
+	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", KeyOf(c))))
 	f.Next("or delete the removed block that asks for it")
 }
 

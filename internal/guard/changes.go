@@ -31,7 +31,7 @@ func Changes(u UnitID, plan *Plan) []Change {
 		if r.Mode != tfjson.ManagedResourceMode || r.Change == nil {
 			continue
 		}
-		c := Change{Unit: u, Address: r.Address, Type: typeOf(r.Type), Key: keyOf(r), Does: does(r.Change.Actions), Imports: r.Change.Importing != nil}
+		c := Change{Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: KeyOf(r), Does: does(r.Change.Actions), Imports: r.Change.Importing != nil}
 		if c.Does == "" && !c.Imports && r.PreviousAddress == "" {
 			continue
 		}
@@ -53,11 +53,11 @@ func Changes(u UnitID, plan *Plan) []Change {
 
 // Destroys is what a destroy of everything in a state does with one resource of it.
 func Destroys(u UnitID, r *Resource) Change {
-	return Change{Unit: u, Address: r.Address, Type: typeOf(r.Type), Key: r.Key, VMID: r.VMID, Node: r.Node, Name: r.Name, Does: "destroy"}
+	return Change{Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: r.Key, VMID: r.VMID, Node: r.Node, Name: r.Name, Does: "destroy"}
 }
 
-// typeOf is what a type of resources makes; empty for one that stackgen does not render.
-func typeOf(resource string) finding.Type {
+// TypeOf is what a type of resources makes; empty for one that stackgen does not render.
+func TypeOf(resource string) finding.Type {
 	return map[string]finding.Type{TypeVM: finding.VM, TypePool: finding.Pool, TypeRecord: finding.Record}[resource]
 }
 

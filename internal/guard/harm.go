@@ -16,7 +16,7 @@ import (
 // vmEffects is what is known of a guest that decides what an update does to it.
 func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 	return &effect.VM{
-		Disks:   volumes(g),
+		Disks:   Disks(g),
 		Linked:  linkedDisks(g),
 		Running: g.Status == "running",
 		Answers: g.Config != nil && g.Config.Agent == cluster.AgentAnswers,
@@ -58,9 +58,9 @@ func configuredDisks(g *cluster.Guest) []string {
 	return out
 }
 
-// volumes are the volumes of a guest's disks, with their options, by interface; nil if
+// Disks are the volumes of a guest's disks, with their options, by interface; nil if
 // its configuration is not known.
-func volumes(g *cluster.Guest) map[string]string {
+func Disks(g *cluster.Guest) map[string]string {
 	if g.Config == nil || len(g.Config.Raw) == 0 {
 		return nil
 	}

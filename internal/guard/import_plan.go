@@ -40,7 +40,7 @@ func ReadImportPlan(u UnitID, plan *Plan, want int, settling map[string][]string
 			continue
 		}
 		changed := changedAttributes(c.Change)
-		if c.Change.Actions.Update() && c.Type == TypeVM && settlesOnly(changed, settling[keyOf(c)]) {
+		if c.Change.Actions.Update() && c.Type == TypeVM && settlesOnly(changed, settling[KeyOf(c)]) {
 			p.Settles++
 			continue
 		}

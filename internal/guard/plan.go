@@ -9,6 +9,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 )
@@ -43,35 +44,18 @@ func ParsePlan(body []byte) (*Plan, error) {
 // JudgePlan refuses what the plan of one unit would do without a spec that asks
 // for it: creating what exists, replacing, destroying, forgetting, and importing
 // what is not ours for certain. Found are the findings of Judge for the same input.
-// An unknown action is an error.
 func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) ([]finding.Finding, error) {
-	l := in.Lock.Stacks.Get(unit.Stack)
-	if l == nil {
+	if in.Lock.Stacks.Get(unit.Stack) == nil {
 		return nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
 	}
 	if NotJudged(found, unit.Stack) {
 		return nil, nil // nothing is known about what the plan changes
 	}
-	p := &planJudge{in: in, unit: unit, lock: l, entries: l.VMs.ByKey(), found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}}
-	for i := range slices.Backward(found) {
-		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {
-			p.found[foundKeyOf(f)] = f
-		}
-	}
-	for _, d := range plan.ResourceDrift {
-		if d.Change != nil && d.Change.Actions.Delete() {
-			p.gone[d.Address] = true
-		}
-	}
-	var errs []error
+	p := newPlanJudge(in, found, unit, plan)
 	for _, c := range plan.ResourceChanges {
-		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil {
-			continue
+		if c.Mode == tfjson.ManagedResourceMode && c.Change != nil {
+			p.change(c)
 		}
-		errs = append(errs, p.change(c))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
 	}
 	if plan.Errored {
 		p.errored()
@@ -91,8 +75,39 @@ type planJudge struct {
 	out     []finding.Finding
 }
 
+func newPlanJudge(in Input, found []finding.Finding, unit UnitID, plan *Plan) *planJudge {
+	l := in.Lock.Stacks.Get(unit.Stack)
+	p := &planJudge{in: in, unit: unit, lock: l, entries: l.VMs.ByKey(), found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}}
+	for i := range slices.Backward(found) {
+		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {
+			p.found[foundKeyOf(f)] = f
+		}
+	}
+	for _, d := range plan.ResourceDrift {
+		if d.Change != nil && d.Change.Actions.Delete() {
+			p.gone[d.Address] = true
+		}
+	}
+	return p
+}
+
+// Updates are what the plan of a unit does to the VMs that it updates, by resource address.
+// found are the findings of Judge for the same input.
+func Updates(in Input, found []finding.Finding, unit UnitID, plan *Plan) map[string][]effect.Update {
+	if in.Lock.Stacks.Get(unit.Stack) == nil {
+		return nil
+	}
+	p, out := newPlanJudge(in, found, unit, plan), map[string][]effect.Update{}
+	for _, c := range plan.ResourceChanges {
+		if c.Type == TypeVM && c.Change != nil && c.Change.Actions.Update() {
+			out[c.Address], _ = p.effects(c, in.Inventory.Guest(vmidOf(c.Change.Before)))
+		}
+	}
+	return out
+}
+
 // change judges one change of the plan.
-func (p *planJudge) change(c *tfjson.ResourceChange) error {
+func (p *planJudge) change(c *tfjson.ResourceChange) {
 	a := c.Change.Actions
 	name := make([]string, len(a))
 	for i := range a {
@@ -115,14 +130,14 @@ func (p *planJudge) change(c *tfjson.ResourceChange) error {
 	case "delete+create", "create+delete", "forget+create", "create+forget":
 		p.replaces(c, strings.Join(name, " and "))
 	default:
-		return fmt.Errorf("the plan of %s has an action that this stackgen does not know, on %s: %s", p.unit, c.Address, strings.Join(name, "+"))
+		p.add(c).Is(finding.Unknown, "the plan has an action that this version of stackgen does not know: "+strings.Join(name, "+")).
+			Because("%s", c.Address).Next("do not apply it; use the version of OpenTofu that `engine.opentofu` names")
 	}
-	return nil
 }
 
 // add begins the finding about a change.
 func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
-	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: keyOf(c)}, Object: finding.Object{Resource: c.Address}}
+	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: KeyOf(c)}, Object: finding.Object{Resource: c.Address}}
 	switch c.Type {
 	case TypePool:
 		v.Type = finding.Pool
@@ -139,14 +154,15 @@ func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
 	return &p.out[len(p.out)-1]
 }
 
-func keyOf(c *tfjson.ResourceChange) string {
+// KeyOf is the key of a resource of for_each; empty if it has none.
+func KeyOf(c *tfjson.ResourceChange) string {
 	key, _ := c.Index.(string)
 	return key
 }
 
 // known is what Judge said of the same thing, or nil.
 func (p *planJudge) known(c *tfjson.ResourceChange) *finding.Finding {
-	return p.found[foundKey{typeOf(c.Type), keyOf(c)}]
+	return p.found[foundKey{TypeOf(c.Type), KeyOf(c)}]
 }
 
 // A foundKey is what a finding is about, as a change of a plan names it.

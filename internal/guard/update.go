@@ -97,7 +97,7 @@ func (p *planJudge) spec(c *tfjson.ResourceChange) *schema.VM {
 		if s.Name != p.unit.Stack {
 			continue
 		}
-		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.Key == keyOf(c) }); i >= 0 {
+		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.Key == KeyOf(c) }); i >= 0 {
 			return s.VMs[i]
 		}
 	}
