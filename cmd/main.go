@@ -73,7 +73,7 @@ func (e *env) app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(),
-			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.applyCommand(), e.destroyCommand(),
+			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.applyCommand(), e.destroyCommand(), e.driftCommand(),
 			e.outputsCommand(), e.simCommand(), e.completionCommand()},
 	}
 }

@@ -182,3 +182,19 @@ func keysOf(fields []Field) []string {
 	}
 	return out
 }
+
+// FieldAt returns the row of a VM's property or of a key in it, such as disks.size, or nil.
+func FieldAt(name string) *Field {
+	var f *Field
+	fields := VMFields
+	for _, key := range strings.Split(name, ".") {
+		if f = find(fields, key); f == nil {
+			return nil
+		}
+		fields = f.Fields
+		if f.Type == List {
+			fields = f.Elem.Fields
+		}
+	}
+	return f
+}

@@ -145,10 +145,7 @@ func (s *Session) input() guard.Input {
 
 // judge judges everything, plans included.
 func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
-	in.Planned = map[guard.UnitID]bool{}
-	for u := range s.plans {
-		in.Planned[u] = true
-	}
+	in.Planned = s.planned()
 	verdicts := guard.Judge(in)
 	var plans []finding.Finding
 	for _, u := range s.Units() {

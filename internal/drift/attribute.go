@@ -1,0 +1,279 @@
+package drift
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// attributes adds a finding for each attribute, block and device that the plan changes.
+func (r *resource) attributes() {
+	c := r.change.Change
+	for _, u := range r.updates {
+		r.update(u)
+	}
+	if c.Before == nil || c.After == nil {
+		return
+	}
+	for _, change := range effect.OfPlan(r.real, r.wanted) {
+		if !r.covers(change.Attribute()) {
+			r.update(r.simple(change))
+		}
+	}
+	for _, attribute := range effect.Differing(c.Before, c.After, c.AfterUnknown) {
+		if !r.covers(attribute) {
+			r.unexplained(attribute)
+		}
+	}
+}
+
+// covers reports whether an attribute has a finding, or the block that it is in.
+func (r *resource) covers(attribute string) bool {
+	return slices.ContainsFunc(r.covered, func(done string) bool {
+		return attribute == done || strings.HasPrefix(attribute, done+".")
+	})
+}
+
+// row is the row of the table of effects about a change, or nil.
+func (r *resource) row(c effect.Change) *schema.Attribute {
+	return schema.ResourceAttribute(r.change.Type, c.Path)
+}
+
+// simple is a change that guard does not judge by itself: it does nothing to a VM, or is
+// about a pool or record.
+func (r *resource) simple(c effect.Change) effect.Update {
+	u := effect.Update{Change: c, Does: "at once"}
+	if row := r.row(c); row != nil {
+		u.Effect = row.Change
+		if c.Removes() {
+			u.Effect = row.Removal
+		}
+	}
+	return u
+}
+
+// update adds the finding of one change.
+func (r *resource) update(u effect.Update) {
+	attribute := u.Attribute()
+	r.covered = append(r.covered, attribute)
+	f := r.add(r.kind(u), "")
+	c := f.Change
+	c.Attribute, c.Property = attribute, r.property(u.Change)
+	c.Real, c.Spec, c.Effect, c.Does = u.Was, u.Is, string(u.Effect), u.Does
+	c.Cause = r.cause(u)
+	if !u.Whole {
+		c.Applied = r.applied[attribute]
+	}
+	c.At, c.Unit = r.place(u.Change)
+	f.Reason = r.reason(f, u)
+	f.Because("%s", r.direction(f, u.Change))
+	if blocks(f.Kind) || u.Harm != "" {
+		f.Severity = finding.Blocked
+	}
+	if r.change.Change.Actions.Update() && r.ignored(u.Path) {
+		f.Is(finding.Unknown, "the plan changes what the profile ignores: it was not made from the files of this render")
+		f.Next("render, then run this again", "stackgen render")
+		return
+	}
+	r.steps(f)
+}
+
+// kind is the verdict on a change.
+func (r *resource) kind(u effect.Update) finding.Kind {
+	switch u.Harm {
+	case effect.Detaches, effect.Empties, effect.Unplugs, effect.Lost, effect.Forgets, effect.Shrinks:
+		return finding.DiskLoss
+	case effect.Repeats:
+		return finding.Restart
+	}
+	switch u.Effect {
+	case "":
+		return finding.Unknown
+	case schema.Noise, schema.Creation:
+		return finding.Noise
+	case schema.Replace:
+		return finding.Replace
+	case schema.Migrate:
+		return finding.Migrate
+	case schema.PowerOff, schema.Move, schema.Power:
+		return finding.Power
+	}
+	switch {
+	case u.Reboots():
+		return finding.Restart
+	case u.Waits():
+		return finding.Pending
+	case u.Does == effect.Settles || u.Effect == schema.ProviderOnly:
+		return finding.ProviderOnly
+	}
+	return finding.Live
+}
+
+// blocks reports whether a verdict blocks whatever the spec says.
+func blocks(k finding.Kind) bool {
+	return slices.Contains([]finding.Kind{finding.DiskLoss, finding.Replace, finding.Destroy, finding.CreateOfExisting, finding.Gone, finding.Forget, finding.Unknown}, k)
+}
+
+// property is the name of what changes, in the words of the spec.
+func (r *resource) property(c effect.Change) string {
+	if r.at.Type == finding.VM {
+		return c.Name()
+	}
+	return c.Path
+}
+
+// cause says who made the plan differ from what is real.
+func (r *resource) cause(u effect.Update) finding.Cause {
+	if u.Held || u.Implied || u.Unasked || u.Effect == schema.Noise {
+		return finding.ByNobody
+	}
+	if r.applied == nil {
+		return finding.NotKnown
+	}
+	at := u.Attribute()
+	applied, real, wanted := textAt(r.applied, at), textAt(r.real, at), textAt(r.wanted, at)
+	switch {
+	case applied == real && real == wanted:
+		return finding.ByNobody
+	case applied == real:
+		return finding.BySpec
+	case applied == wanted:
+		return finding.ByHand
+	}
+	return finding.ByBoth
+}
+
+// textAt is the value of an attribute, or all values of a block.
+func textAt(v effect.Values, at string) string {
+	if !v.Has(at) {
+		return v[at]
+	}
+	var out []string
+	for key, text := range v {
+		if strings.HasPrefix(key, at+".") && text != "" {
+			out = append(out, key+"="+text)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+// unexplained adds the finding of an attribute whose new value is not known or not shown.
+func (r *resource) unexplained(attribute string) {
+	path, device := effect.Split(attribute)
+	u := r.simple(effect.Change{Path: path, Device: device})
+	r.covered = append(r.covered, attribute)
+	f := r.add(r.kind(u), "")
+	c := f.Change
+	c.Attribute, c.Property, c.Effect, c.Cause = attribute, r.property(u.Change), string(u.Effect), finding.NotKnown
+	c.At, c.Unit = r.place(u.Change)
+	switch _, known := r.wanted[attribute]; {
+	case f.Kind == finding.Noise:
+		f.Severity, f.Reason = finding.OK, "only read: an apply reads it again"
+		f.Because("%s is known after the apply", attribute)
+	case known:
+		c.Sensitive = true
+		f.Is(finding.Unknown, "the plan changes a value that it does not show").Because("%s", attribute)
+	default:
+		f.Is(finding.Unknown, "the plan changes it, and its new value is known after the apply only").Because("%s", attribute)
+	}
+	r.steps(f)
+}
+
+// handOnly adds what was changed by hand since the last apply, and the plan leaves.
+func (r *resource) handOnly() {
+	if r.hand == nil || r.hand.Change.Actions.Delete() {
+		if r.hand != nil && r.left {
+			f := r.add(finding.Noise, "it is gone, and no spec asks for it: an apply forgets it")
+			f.Change.Cause = finding.ByHand
+			f.Because("%s", r.change.Address)
+		}
+		return
+	}
+	now := effect.Flatten(r.hand.Change.After)
+	for _, c := range effect.OfPlan(r.applied, now) {
+		if !r.covers(c.Attribute()) {
+			r.stays(c)
+		}
+	}
+	for _, attribute := range effect.Differing(r.hand.Change.Before, r.hand.Change.After, nil) {
+		if !r.covers(attribute) {
+			path, device := effect.Split(attribute)
+			r.stays(effect.Change{Path: path, Device: device, Was: r.applied[attribute], Is: now[attribute]})
+		}
+	}
+}
+
+// stays adds the finding of a change by hand that an apply leaves as it is. It needs
+// nothing, unless the VM is on another node now.
+func (r *resource) stays(c effect.Change) {
+	u := r.simple(c)
+	if row := r.row(c); row != nil && u.Effect == schema.Noise && row.HCL != c.Path { // a list that is only read, as a whole
+		c = effect.Change{Path: row.HCL, Was: textAt(r.applied, row.HCL), Is: textAt(effect.Flatten(r.hand.Change.After), row.HCL)}
+	}
+	r.covered = append(r.covered, c.Attribute())
+	f := r.add(finding.Noise, "")
+	own := f.Change
+	own.Attribute, own.Property, own.Effect, own.Cause = c.Attribute(), r.property(c), string(u.Effect), finding.ByHand
+	own.Applied, own.Real = c.Was, c.Is
+	own.At, own.Unit = r.place(c)
+	f.Severity = finding.OK
+	switch {
+	case u.Effect == schema.Noise:
+		own.Cause, f.Reason = finding.ByNobody, "only read: an apply changes nothing in the cluster"
+	case u.Effect == schema.Migrate && r.ignored(c.Path):
+		f.Kind, f.Severity, f.Reason = finding.Moved, finding.Outdated, "it was migrated by hand or by HA, and its profile ignores that: an apply leaves it where it is"
+		r.accepts(f, "to write the node into the spec")
+	case r.ignored(c.Path):
+		f.Reason = "it was changed by hand, and its profile ignores that: an apply leaves it as it is"
+	case u.Effect == "":
+		f.Is(finding.Unknown, "it was changed by hand, and what that means is not known")
+	default:
+		own.Spec, f.Reason = c.Is, "it was changed by hand to what the spec says: an apply changes nothing of it"
+	}
+	f.Because("%s: the last apply left %s, now it is %s", own.Property, shown(own.Applied, own.Unit), shown(own.Real, own.Unit))
+}
+
+// shown is a value for a sentence.
+func shown(value, unit string) string {
+	text := cmp.Or(value, "nothing")
+	if value != "" && unit != "" {
+		text += " " + unit
+	}
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > 80 {
+		return string(runes[:80]) + "..."
+	}
+	return string(runes)
+}
+
+// direction says who has what: Proxmox VE has 10240 MiB, specs/lab.yaml:14:20 says 8192 MiB.
+func (r *resource) direction(f *finding.Finding, change effect.Change) string {
+	c, has := f.Change, "Proxmox VE has "
+	if r.at.Type == finding.Record {
+		has = "the DNS server has "
+	}
+	if f.Kind == finding.ProviderOnly {
+		has = "the state has "
+	}
+	text := fmt.Sprintf("%s: %s%s", c.Property, has, shown(c.Real, c.Unit))
+	switch {
+	case c.At == nil:
+		text += fmt.Sprintf(", the plan sets %s", shown(c.Spec, c.Unit))
+	case c.Spec == "":
+		text += fmt.Sprintf(", %s does not say it", c.At)
+	case r.isDefault(change):
+		text += fmt.Sprintf(", the default at %s is %s", c.At, shown(c.Spec, c.Unit))
+	default:
+		text += fmt.Sprintf(", %s says %s", c.At, shown(c.Spec, c.Unit))
+	}
+	if c.Cause == finding.ByBoth && !change.Whole {
+		text += fmt.Sprintf("; the last apply left %s", shown(c.Applied, c.Unit))
+	}
+	return text
+}

@@ -1,0 +1,134 @@
+package drift
+
+import (
+	"strconv"
+	"strings"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// reason says why a change is planned, and what it does; the same for changes that are
+// alike.
+func (r *resource) reason(f *finding.Finding, u effect.Update) string {
+	c := f.Change
+	why := map[finding.Cause]string{
+		finding.ByHand:   c.Property + " was changed by hand",
+		finding.BySpec:   "the spec has another " + c.Property + " than the last apply",
+		finding.ByBoth:   c.Property + " was changed by hand, and the spec says a third value",
+		finding.ByNobody: "the provider sets " + c.Property,
+		finding.NotKnown: c.Property + " differs from the spec",
+	}[c.Cause]
+	switch {
+	case u.Harm != "":
+		return why + ": " + string(u.Harm)
+	case f.Kind == finding.Noise:
+		return why + ": an apply sends nothing"
+	case f.Kind == finding.Replace:
+		return why + ": an apply destroys it and creates another one"
+	case f.Kind == finding.Migrate:
+		return why + ": an apply migrates the VM"
+	case r.at.Type == finding.Record:
+		return why + ": an apply publishes that of the spec"
+	case c.Cause == finding.ByHand:
+		return why + ": an apply sets it back, " + does(u)
+	}
+	return why + ": an apply sets it, " + does(u)
+}
+
+// does is what an update does, after a comma.
+func does(u effect.Update) string {
+	if strings.HasPrefix(u.Does, "restarts") || strings.HasPrefix(u.Does, "stops") {
+		return "and " + u.Does
+	}
+	return u.Does
+}
+
+// steps adds what to do about a change.
+func (r *resource) steps(f *finding.Finding) {
+	c := f.Change
+	if f.Severity == finding.Blocked {
+		if r.vm != nil {
+			f.Next("do not apply; preflight names the ways out", "stackgen preflight "+r.specPath())
+		}
+		r.accepts(f, "to keep what Proxmox VE has, write it into the spec")
+		return
+	}
+	switch {
+	case f.Kind == finding.ProviderOnly:
+		f.Next("an apply sets it", r.apply(r.at.Stack))
+	case c.Cause == finding.ByHand, c.Cause == finding.ByBoth:
+		f.Next("to undo the change by hand, apply", r.apply(r.at.Stack))
+		r.accepts(f, "or, to keep it, write it into the spec")
+	case c.Cause == finding.BySpec:
+		f.Next("to make the change, apply", r.apply(r.at.Stack))
+		r.accepts(f, "or, to keep what Proxmox VE has, write it into the spec")
+	default:
+		f.Next("an apply does it", r.apply(r.at.Stack))
+	}
+}
+
+// accepts adds the step that writes what is real into the spec, for a property of a VM.
+func (r *resource) accepts(f *finding.Finding, what string) {
+	if r.vm == nil || f.Change.Property == "" || f.Change.At == nil {
+		return
+	}
+	f.Add(finding.Step{What: what, Lines: []finding.Line{{Text: "stackgen drift --accept {}", Items: []string{r.at.Stack + "/" + r.vm.Key}, Sep: " "}}})
+}
+
+// node is the value of a property in the spec of the VM, or nil. Of a list of devices it is
+// that of the device.
+func (r *resource) node(c effect.Change) *schema.Node {
+	row := r.row(c)
+	if r.vm == nil || row == nil || row.Key == "" {
+		return nil
+	}
+	n := r.vm.Values.Get(row.Key)
+	below := strings.Split(row.Name, ".")[1:]
+	if c.Device != "" {
+		n = device(n, c.Device)
+	}
+	for _, key := range below {
+		sub := n.Get(key)
+		if sub == nil {
+			break
+		}
+		n = sub
+	}
+	return n
+}
+
+// device is the entry of a device in a list: by its interface, or by its number.
+func device(list *schema.Node, name string) *schema.Node {
+	if n, err := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz")); err == nil {
+		for i, item := range list.List() {
+			if at := item.Get("interface").Str(); at == name || at == "" && i == n {
+				return item
+			}
+		}
+	}
+	return list
+}
+
+// place is where the spec says a property, and its unit. It is nil for what no property sets.
+func (r *resource) place(c effect.Change) (at *finding.Place, unit string) {
+	row := r.row(c)
+	if r.vm == nil || row == nil || row.Key == "" {
+		return nil, ""
+	}
+	if f := schema.FieldAt(row.Name); f != nil {
+		unit = f.Unit
+	}
+	pos := r.vm.Pos
+	if n := r.node(c); n != nil && n.File != "" {
+		pos = n.Pos
+	}
+	return &finding.Place{File: pos.File, Line: pos.Line, Column: pos.Col}, unit
+}
+
+// isDefault reports whether the spec does not say a property.
+func (r *resource) isDefault(c effect.Change) bool {
+	n := r.node(c)
+	return n == nil || n.File == ""
+}

@@ -1,0 +1,229 @@
+package drift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/schema"
+)
+
+// A resource is one resource of a plan.
+type resource struct {
+	*explainer
+	at      finding.Address
+	change  *tfjson.ResourceChange
+	hand    *tfjson.ResourceChange // what the refresh changed of it, or nil
+	left    bool                   // the plan has nothing to do with it but the refresh
+	updates []effect.Update        // of a VM
+	verdict *finding.Finding       // of guard, or nil
+	vm      *schema.VM             // in its spec, or nil
+	profile *schema.Profile        // of the VM
+	applied effect.Values          // that the last apply left; nil if that is not known
+	real    effect.Values          // that the refresh has read
+	wanted  effect.Values          // that the plan sets
+	covered []string               // attributes that have a finding
+}
+
+func (x *explainer) resource(u guard.UnitID, c, hand *tfjson.ResourceChange) *resource {
+	r := &resource{explainer: x, change: c, hand: hand}
+	r.at = finding.Address{Stack: u.Stack, Unit: u.Unit, Type: guard.TypeOf(c.Type), Key: guard.KeyOf(c)}
+	if r.at.Type == "" {
+		r.at.Type, r.at.Key = finding.Unit, ""
+	}
+	r.verdict = x.about[r.at]
+	for _, s := range x.Project.Stacks {
+		if s.Name != u.Stack {
+			continue
+		}
+		for _, v := range s.VMs {
+			if r.at.Type == finding.VM && v.Key == r.at.Key {
+				r.vm = v
+			}
+		}
+	}
+	for i := range x.Project.Profiles {
+		if p := &x.Project.Profiles[i]; r.vm != nil && p.Name == r.vm.Profile {
+			r.profile = p
+		}
+	}
+	r.real, r.wanted = effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)
+	if hand != nil {
+		r.applied = effect.Flatten(hand.Change.Before)
+	} else if c.Change.Importing == nil && c.Change.Before != nil {
+		r.applied = r.real
+	}
+	return r
+}
+
+// explain adds the findings of a resource.
+func (r *resource) explain() {
+	from := len(r.out)
+	a := r.change.Change.Actions
+	switch {
+	case r.left:
+		r.handOnly()
+	case a.Create():
+		r.creates()
+	case a.Delete():
+		r.whole(finding.Destroy, "the plan destroys it")
+	case a.Forget():
+		r.whole(finding.Forget, "the plan removes it from the state, and leaves it in the cluster")
+	case a.NoOp(), a.Update(), a.Read():
+		r.kept()
+	case a.DestroyBeforeCreate(), a.CreateBeforeDestroy(), slices.Contains(a, "forget"):
+		r.replaces()
+	default:
+		r.whole(finding.Unknown, "the plan has an action that this version of stackgen does not know: "+fmt.Sprint(a))
+		r.out[from].Severity = finding.Blocked
+	}
+	r.block(r.out[from:])
+	if len(r.out) > from && r.verdict != nil {
+		r.explained[placeOf(r.verdict)] = true
+	}
+}
+
+// block makes the findings block if guard refuses the change for a reason that no
+// attribute has: the VM is not ours, it is busy, or a permission is missing. The first of
+// them has what guard says.
+func (r *resource) block(own []finding.Finding) {
+	if r.verdict == nil || !r.verdict.Stops() || len(own) == 0 {
+		return
+	}
+	first := slices.IndexFunc(own, func(f finding.Finding) bool { return f.Severity == finding.Blocked })
+	if first < 0 {
+		for i := range own {
+			own[i].Severity = finding.Blocked
+			if r.verdict.Kind != finding.Moved && r.verdict.Kind != finding.CannotCreate && own[i].Kind != finding.Noise {
+				own[i].Kind = finding.Unknown
+			}
+			own[i].Because("%s", r.verdict.Reason)
+		}
+		first = 0
+	}
+	f := &own[first]
+	for _, e := range r.verdict.Evidence {
+		if !slices.Contains(f.Evidence, e) && !strings.Contains(e, " -> ") {
+			f.Because("%s", e)
+		}
+	}
+	f.Steps = slices.Clone(r.verdict.Steps)
+	if f.Kind == finding.DiskLoss && f.Change.Cause != finding.BySpec {
+		r.accepts(f, "or, to keep it, let stackgen write it into the spec")
+	}
+}
+
+// add begins a finding about an attribute; nothing of it is set that depends on that.
+func (r *resource) add(kind finding.Kind, reason string) *finding.Finding {
+	f := finding.Finding{Address: r.at, Kind: kind, Severity: finding.Outdated, Reason: reason}
+	f.Resource = r.change.Address
+	if r.verdict != nil {
+		f.Key, f.VMID, f.Node, f.Name = r.verdict.Key, r.verdict.VMID, r.verdict.Node, r.verdict.Name
+	} else if f.Key == "" {
+		f.Key = r.change.Address
+	}
+	f.Change = &finding.Change{Cause: finding.NotKnown}
+	r.out = append(r.out, f)
+	return &r.out[len(r.out)-1]
+}
+
+// whole is a finding about the resource as a whole. It is safe if guard permits it.
+func (r *resource) whole(kind finding.Kind, reason string) *finding.Finding {
+	f := r.add(kind, reason)
+	f.Because("%s", r.change.Address)
+	f.Change.Cause = finding.BySpec
+	permitted := r.verdict != nil && !r.verdict.Stops() && (kind != finding.Destroy || r.verdict.Kind == finding.Retiring) || kind != finding.Create && r.at.Type == finding.Record && (r.verdict == nil || !r.verdict.Stops())
+	if !permitted {
+		f.Severity = finding.Blocked
+		f.Next("do not apply: find out why", "stackgen preflight "+r.specPath())
+		return f
+	}
+	f.Next("an apply does it", r.apply(r.at.Stack))
+	if reason := r.verdictReason(); reason != "" {
+		f.Because("%s", reason)
+	}
+	return f
+}
+
+func (r *resource) verdictReason() string {
+	if r.verdict == nil {
+		return ""
+	}
+	return r.verdict.Reason
+}
+
+// specPath is the path of the spec of the stack, for a command.
+func (r *resource) specPath() string {
+	return strings.TrimPrefix(r.apply(r.at.Stack), "stackgen apply ")
+}
+
+// creates is a resource that the plan creates.
+func (r *resource) creates() {
+	switch {
+	case r.hand != nil && r.hand.Change.Actions.Delete():
+		f := r.add(finding.Gone, "it was deleted by hand, or the token does not see it any more: the plan creates it again")
+		f.Severity, f.Change.Cause = finding.Blocked, finding.ByHand
+		f.Because("%s", r.change.Address)
+		if r.at.Type == finding.Record && (r.verdict == nil || !r.verdict.Stops()) {
+			f.Severity, f.Reason = finding.Outdated, "the record was removed by hand: an apply publishes it again"
+			f.Next("to publish it again, apply", r.apply(r.at.Stack))
+		}
+	case r.verdict != nil && (r.verdict.Kind == finding.Create || r.verdict.Kind == finding.CannotCreate):
+		r.whole(finding.Create, "the spec has it, and no apply has created it yet")
+	case r.verdict == nil:
+		r.whole(finding.Create, "the plan creates it, and no spec asks for it")
+	default:
+		r.whole(finding.CreateOfExisting, "the plan creates it, and it exists already").Severity = finding.Blocked
+	}
+}
+
+// kept is a resource that the plan imports, moves, updates or leaves as it is.
+func (r *resource) kept() {
+	c := r.change
+	if c.Change.Importing != nil {
+		r.whole(finding.Import, "an apply imports it into the state").Because("imported as %s", c.Change.Importing.ID)
+	}
+	if c.PreviousAddress != "" && c.PreviousAddress != c.Address {
+		r.whole(finding.Moved, "an apply gives it another address in the state, and changes nothing of it").Because("%s was %s", c.Address, c.PreviousAddress)
+	}
+	if c.Change.Actions.Update() {
+		r.attributes()
+	}
+	r.handOnly()
+}
+
+// replaces is a resource that the plan destroys and creates again. What forces that is a
+// finding each, and so is everything else that changes.
+func (r *resource) replaces() {
+	reason := map[tfjson.ActionReason]string{
+		tfjson.ActionReasonReplaceBecauseTainted: "the plan destroys it and creates another one, because it is marked as tainted: its creation failed halfway",
+		tfjson.ActionReasonReplaceByRequest:      "the plan destroys it and creates another one, because the plan was made with -replace",
+	}[r.change.ActionReason]
+	if reason == "" {
+		reason = "the plan destroys it and creates another one"
+	}
+	if slices.Contains(r.change.Change.Actions, "forget") {
+		reason = "the plan leaves it in the cluster, unmanaged, and creates a second one"
+	}
+	paths := guard.ReplacePaths(r.change)
+	f := r.whole(finding.Replace, reason)
+	if r.at.Type == finding.VM || slices.Contains(r.change.Change.Actions, "forget") {
+		f.Severity = finding.Blocked
+	}
+	if len(paths) > 0 {
+		f.Because("because of %s", strings.Join(paths, " and "))
+		f.Change.Attribute = strings.Join(paths, ", ")
+	}
+	r.attributes()
+}
+
+// ignored reports whether the profile of a VM ignores changes of an attribute.
+func (r *resource) ignored(attribute string) bool {
+	top, _, _ := strings.Cut(attribute, ".")
+	return r.profile != nil && r.profile.Ignores(top)
+}

@@ -1,0 +1,110 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stackgen/internal/disk"
+	"stackgen/internal/drift"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+)
+
+// Drift reads the cluster, the states and the plans, and explains every difference. Without
+// plans of the sources, it plans the selected stacks. It writes no state and takes no lock.
+func (s *Session) Drift(ctx context.Context) ([]finding.Finding, error) {
+	if err := s.readPlans(); err != nil {
+		return nil, err
+	}
+	given := len(s.plans) > 0
+	if err := s.Look(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.readImports(); err != nil {
+		return nil, err
+	}
+	unrendered, err := s.unrendered(finding.Blocked)
+	if err != nil || len(unrendered) > 0 {
+		return unrendered, err // the plans would not be those of the specs
+	}
+	var failed map[guard.UnitID]string
+	if !given {
+		if failed, err = s.planAll(ctx); err != nil {
+			return nil, err
+		}
+	}
+	in := drift.Input{Input: s.input(), Plans: s.plans, Failed: failed, Units: s.Units()}
+	if in.Found, err = s.judge(in.Input); err != nil {
+		return nil, err
+	}
+	in.Planned = s.planned()
+	in.Judged = guard.Judge(in.Input)
+	return drift.Explain(in), nil
+}
+
+// planned are the units whose plans were read.
+func (s *Session) planned() map[guard.UnitID]bool {
+	out := map[guard.UnitID]bool{}
+	for u := range s.plans {
+		out[u] = true
+	}
+	return out
+}
+
+// planAll plans the selected stacks, and returns the units that could not be planned, and
+// why. It removes the units that Terragrunt generates, unless they were there before.
+func (s *Session) planAll(ctx context.Context) (failed map[guard.UnitID]string, err error) {
+	tools, err := s.engine()
+	if err != nil {
+		return nil, err
+	}
+	work, err := os.MkdirTemp("", "stackgen-drift-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	failed = map[guard.UnitID]string{}
+	for _, stack := range s.Project.SelectedStacks() {
+		dir, err := filepath.Abs(s.Project.StackDir(stack.Name))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(filepath.Join(dir, "terragrunt.stack.hcl")); errors.Is(err, fs.ErrNotExist) {
+			continue // it was never rendered
+		}
+		s.sources.say("planning %s", stack.Name)
+		generated := filepath.Join(dir, ".terragrunt-stack")
+		_, before := os.Stat(generated)
+		plan, err := tools.PlanStack(ctx, dir, filepath.Join(work, stack.Name))
+		if errors.Is(before, fs.ErrNotExist) {
+			err = errors.Join(err, os.RemoveAll(generated), disk.RemoveEmpty(filepath.Join(s.Project.Root, lock.StateDir)))
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range s.Units() {
+			if u.Stack != stack.Name {
+				continue
+			}
+			body, err := disk.Read(plan.File(u.Unit), maxState)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				if l := s.Project.Lock.Stacks.Get(u.Stack).Units.Get(u.Unit); l.Status == lock.Live || len(s.State[u].Resources) > 0 {
+					failed[u] = plan.Problem(u.Unit)
+				}
+			case err != nil:
+				return nil, fmt.Errorf("cannot read the plan of %s: %w", u, err)
+			default:
+				if err := s.addPlan(u, "the plan of "+u.String(), body); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return failed, nil
+}
