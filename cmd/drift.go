@@ -18,7 +18,7 @@ func (e *env) driftCommand() *cli.Command {
 			"apply does about it, and what to do. Exit codes: 0 no difference, 1 not\n" +
 			"possible, 2 differences that are safe to apply, 3 blocked: do not apply.",
 		Flags: e.judgeFlags(planFlag(),
-			formatFlag("text", "json", "junit", "github", "markdown")),
+			formatFlag("text", "json", "markdown", "sarif", "junit", "github")),
 		OnUsageError: usageError,
 		Action:       e.drift,
 	}
@@ -30,12 +30,12 @@ func (e *env) drift(c *cli.Context) error {
 		return err
 	}
 	s := session.New(p, e.sources(c))
-	found, err := s.Drift(c.Context)
+	d, err := s.Drift(c.Context)
 	if err != nil {
 		return err
 	}
-	r := report.NewFindings(found, s.Notes(found))
-	r.Endpoint = s.Endpoint()
+	r := report.NewDrift(d.Findings, d.Notes)
+	r.Endpoint, r.Scope = s.Endpoint(), d.Scope
 	options := e.options(e.out)
 	options.Format = c.String("format")
 	if err := r.Print(e.out, options); err != nil {

@@ -108,7 +108,7 @@ func (r *resource) block(own []finding.Finding) {
 	}
 	f := &own[first]
 	for _, e := range r.verdict.Evidence {
-		if !slices.Contains(f.Evidence, e) && !strings.Contains(e, " -> ") {
+		if r.verdict.Kind != finding.WouldHarm && !slices.Contains(f.Evidence, e) && !strings.Contains(e, " -> ") {
 			f.Because("%s", e)
 		}
 	}

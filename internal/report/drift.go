@@ -21,54 +21,14 @@ const driftCommand = "drift"
 // findings, and in no count.
 type Drift struct {
 	Findings
-	Taken    string      `json:"taken,omitempty"` // when the cluster was read, RFC 3339
-	Units    []DriftUnit `json:"units"`
-	Nodes    []DriftNode `json:"nodes"`
-	VMs      []DriftVM   `json:"vms"` // all of the stacks, with and without findings
-	Coverage Coverage    `json:"coverage"`
-}
-
-// A DriftUnit is a unit of a stack.
-type DriftUnit struct {
-	Stack     string `json:"stack"`
-	Unit      string `json:"unit"`
-	Resources int    `json:"resources"`
-	Planned   bool   `json:"planned"` // false: its differences are not known
-}
-
-// A DriftNode is a node of the cluster.
-type DriftNode struct {
-	Name   string `json:"name"`
-	Online bool   `json:"online"`
-}
-
-// A DriftVM is a VM of a spec. Node is empty if the cluster does not have the VM.
-type DriftVM struct {
-	Stack string `json:"stack"`
-	Key   string `json:"key"`
-	VMID  int    `json:"vmid"`
-	Node  string `json:"node"`
-}
-
-// Coverage is which guests of the specs' pools, tags and VMID ranges the specs manage.
-type Coverage struct {
-	Managed   int            `json:"managed"`
-	Unmanaged []Unmanaged    `json:"unmanaged"`
-	Steps     []finding.Step `json:"next"` // that bring them into specs
-}
-
-// An Unmanaged is a guest that no spec manages.
-type Unmanaged struct {
-	VMID int    `json:"vmid"`
-	Name string `json:"name"`
-	Node string `json:"node"`
-	Why  string `json:"why"` // it is counted: in pool lab
+	Taken string `json:"taken,omitempty"` // when the cluster was read, RFC 3339
+	finding.Scope
 }
 
 // NewDrift is a report of changes. Exit and the counts leave out what a baseline knows.
 func NewDrift(fs []finding.Finding, notes []string) *Drift {
-	r := &Drift{Findings: *NewFindings(fs, notes), Units: []DriftUnit{}, Nodes: []DriftNode{}, VMs: []DriftVM{},
-		Coverage: Coverage{Unmanaged: []Unmanaged{}, Steps: []finding.Step{}}}
+	r := &Drift{Findings: *NewFindings(fs, notes), Scope: finding.Scope{Units: []finding.ScopeUnit{}, Nodes: []finding.ScopeNode{}, VMs: []finding.ScopeVM{},
+		Coverage: finding.Coverage{Unmanaged: []finding.Unmanaged{}, Steps: []finding.Step{}}}}
 	for i := range r.Findings.Findings {
 		f := &r.Findings.Findings[i]
 		if f.Change != nil && f.Change.Sensitive {
@@ -155,3 +115,12 @@ func (r *Drift) text(w io.Writer, o Options) {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
 }
+
+// The parts of a Scope.
+type (
+	DriftUnit = finding.ScopeUnit
+	DriftNode = finding.ScopeNode
+	DriftVM   = finding.ScopeVM
+	Coverage  = finding.Coverage
+	Unmanaged = finding.Unmanaged
+)

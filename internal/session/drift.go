@@ -7,17 +7,28 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/drift"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/proxmox"
 )
+
+// A Drift is every difference between specs, states, plans and cluster, and what was
+// looked at.
+type Drift struct {
+	Findings []finding.Finding
+	Scope    finding.Scope
+	Notes    []string
+}
 
 // Drift reads the cluster, the states and the plans, and explains every difference. Without
 // plans of the sources, it plans the selected stacks. It writes no state and takes no lock.
-func (s *Session) Drift(ctx context.Context) ([]finding.Finding, error) {
+func (s *Session) Drift(ctx context.Context) (*Drift, error) {
 	if err := s.readPlans(); err != nil {
 		return nil, err
 	}
@@ -30,7 +41,7 @@ func (s *Session) Drift(ctx context.Context) ([]finding.Finding, error) {
 	}
 	unrendered, err := s.unrendered(finding.Blocked)
 	if err != nil || len(unrendered) > 0 {
-		return unrendered, err // the plans would not be those of the specs
+		return &Drift{Findings: unrendered}, err // the plans would not be those of the specs
 	}
 	var failed map[guard.UnitID]string
 	if !given {
@@ -44,7 +55,56 @@ func (s *Session) Drift(ctx context.Context) ([]finding.Finding, error) {
 	}
 	in.Planned = s.planned()
 	in.Judged = guard.Judge(in.Input)
-	return drift.Explain(in), nil
+	d := &Drift{Findings: drift.Explain(in), Scope: drift.ScopeOf(in)}
+	d.Notes = append(s.Notes(in.Found), s.who(ctx, d.Findings)...)
+	return d, nil
+}
+
+// who adds to changes by hand who may have made them, by the logs of the nodes, and returns
+// what could not be read of these. A snapshot has no logs.
+func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []string) {
+	var vmids []int
+	byHand := func(f *finding.Finding) bool {
+		return f.VMID != 0 && f.Change != nil && (f.Change.Cause == finding.ByHand || f.Change.Cause == finding.ByBoth)
+	}
+	for i := range found {
+		if byHand(&found[i]) {
+			vmids = append(vmids, found[i].VMID)
+		}
+	}
+	config, err := ClusterConfig(s.Project)
+	if len(vmids) == 0 || s.sources.Inventory != "" || err != nil {
+		return nil
+	}
+	var nodes []string
+	for _, n := range s.Inventory.Nodes {
+		if n.Online {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	s.sources.say("reading who changed %s", cluster.Count(len(slices.Compact(slices.Sorted(slices.Values(vmids)))), "VM"))
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	acts := proxmox.ReadActs(ctx, config, nodes, vmids)
+	for i := range found {
+		f := &found[i]
+		if !byHand(f) {
+			continue
+		}
+		for _, a := range acts.Of[f.VMID] {
+			if a.MayChange(f.Change.Attribute) {
+				f.Change.By = append(f.Change.By, finding.Act(a))
+			}
+		}
+	}
+	for _, gap := range acts.Gaps {
+		text := gap.Path + ": " + gap.Reason
+		if gap.Fix != "" {
+			text += "; grant it: " + gap.Fix
+		}
+		notes = append(notes, text)
+	}
+	return notes
 }
 
 // planned are the units whose plans were read.
