@@ -68,7 +68,6 @@ var synonyms = map[string][]string{
 	"url":             {"endpoint", "source"},
 	"username":        {"user", "cloud_init.user"},
 	"vcpu":            {"cores"},
-	"vcpus":           {"cores"},
 	"vlan_id":         {"vlan", "networks.vlan"},
 	"vlan_tag":        {"vlan", "networks.vlan"},
 	"vm_id":           {"vmid"},

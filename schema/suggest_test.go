@@ -16,7 +16,7 @@ func TestSuggestions(t *testing.T) {
 	}{
 		{"ram", VMFields, "vms.a", `"memory"`},
 		{"cpu", VMFields, "vms.a", `"cores"`},
-		{"vCPUs", VMFields, "vms.a", `"cores"`},
+		{"vCPU", VMFields, "vms.a", `"cores"`},
 		{"ip", VMFields, "vms.a", "cloud_init: {ipv4: ...}"},
 		{"user", VMFields, "vms.a", "cloud_init: {user: ...}"},
 		{"username", VMFields, "vms.a", "cloud_init: {user: ...}"},

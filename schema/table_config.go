@@ -27,7 +27,6 @@ var Unsupported = []Part{
 	{PVE: "numa", HCL: "numa", Name: "NUMA nodes", Change: Restart}, // numa0, numa1, ...; numa is a property
 	{PVE: "rng", HCL: "rng", Name: "random number generators", Change: Restart, Removal: Never},
 	{PVE: "smbios", HCL: "smbios", Name: "SMBIOS values", Change: Pending},
-	{PVE: "vcpus", HCL: "cpu.hotplugged", Name: "hot-plugged CPUs", Change: Restart},
 	{PVE: "virtiofs", HCL: "virtiofs", Name: "virtiofs shares", Change: Restart},
 	{PVE: "watchdog", HCL: "watchdog", Name: "watchdogs", Change: Restart, Removal: Never},
 }

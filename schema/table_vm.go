@@ -43,6 +43,7 @@ var VMFields = []Field{
 	{Key: "numa", Type: Bool, HCL: "cpu.numa", PVE: "numa", Unset: "false", Change: Restart, Doc: "Enable NUMA."},
 	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Varies: true, Absent: "0", Unset: Keep, Change: NeedlessRestart, Doc: "CPU weight relative to the other guests of the node."},
 	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Inherits: true, Change: NeedlessRestart, Doc: "Limit of CPU usage in cores; 0 is none."},
+	{Key: "vcpus", Type: Int, Min: 1, Max: 2304, HCL: "cpu.hotplugged", PVE: "vcpus", Unset: "0", Inherits: true, Change: Restart, Doc: "CPUs that the VM starts with, at most `cores` times `sockets`; without it, all. With `cpu` in `hotplug`, others are added while it runs."},
 	{Key: "memory", Type: Int, Min: 64, Max: 16777216, Default: "2048", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Implied: "512", Unset: "512", ReadAbsent: true, Change: Restart, Doc: "Memory in MiB."},
 	{Key: "balloon", Type: Int, Max: 16777216, HCL: "memory.floating", Unit: "MiB", PVE: "balloon", Varies: true, Unset: "0", ReadAbsent: true, Change: Restart, Doc: "Memory in MiB that ballooning may shrink the VM to; 0 is no ballooning."},
 	{Key: "agent", Type: Object, On: "enabled", Default: "true", HCL: "agent", Fields: agentFields, PVE: "agent", Unread: []string{"freeze-fs-on-backup"}, Change: Restart, Doc: "The QEMU guest agent. Only the agent reports an address from DHCP."},

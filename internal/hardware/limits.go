@@ -83,7 +83,7 @@ func (r *Reading) numa() {
 			return
 		}
 	}
-	if r.raw["vcpus"] != "" && r.raw["vcpus"] != "0" || r.values["numa"].Str() != "true" && r.raw["affinity"] == "" {
+	if r.values["numa"].Str() != "true" && r.raw["affinity"] == "" {
 		return
 	}
 	r.refuse("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", r.set("--cpu kvm64"))

@@ -40,7 +40,7 @@ func property(text string) propertyEdit { return propertyEdit{text, "", text} }
 var propertyEdits = []propertyEdit{
 	property("name: renamed"), property("description: text"), property("tags: [new]"), property("on_boot: false"), property("protection: true"), property("pool: left"), {"pool: another", "pool: left", "pool: right"}, {"pool: removed", "pool: left", ""},
 	property("bios: ovmf"), property("machine: q35"), property("scsi_hardware: virtio-scsi-pci"), property("boot_order: [scsi0, net0]"), property("os_type: l24"),
-	property("cores: 3"), property("sockets: 2"), property("cpu_type: host"), property("cpu_flags: [+aes]"), property("numa: true"), property("cpu_affinity: 0-3"), property("cpu_units: 200"), property("cpu_limit: 1"),
+	property("cores: 3"), property("sockets: 2"), property("cpu_type: host"), property("cpu_flags: [+aes]"), property("numa: true"), property("cpu_affinity: 0-3"), property("cpu_units: 200"), property("cpu_limit: 1"), property("vcpus: 1"),
 	property("memory: 3072"), {"memory: 1024 (less)", "", "memory: 1024"}, property("balloon: 1024"),
 	property("agent: {timeout: 30s}"), property("agent: {trim: true}"), property("agent: {type: isa}"),
 	property("cloud_init: {user: admin}"), property("cloud_init: {nameservers: [192.0.2.53]}"), property("cloud_init: {search_domain: lab.example}"), property("cloud_init: {ipv4: 192.0.2.9/24, gateway: 192.0.2.1}"),

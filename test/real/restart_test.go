@@ -43,6 +43,7 @@ var updates = []update{
 	{attribute: "cpu.numa", from: "numa: false", to: "numa: true"},
 	{attribute: "cpu.units", from: "cpu_units: 1024", to: "cpu_units: 512"},
 	{attribute: "cpu.limit", from: "cpu_limit: 2", to: "cpu_limit: 1"},
+	{attribute: "cpu.hotplugged", from: "vcpus: 2", to: "vcpus: 1"},
 	{attribute: "memory.dedicated", from: "memory: 2048", to: "memory: 2064"},
 	{attribute: "memory.floating", from: "balloon: 0", to: "balloon: 1024"},
 	{attribute: "agent.enabled", from: "agent: true", to: "agent: false", agentOnly: true, hard: true},
