@@ -52,7 +52,7 @@ type Field struct {
 	Wrap     bool   // one element is accepted for a list of it
 	Sum      bool   // a List: merging adds the items of defaults, group and VM
 	Whole    bool   // an Object: merging replaces it instead of its keys
-	As       string // how the HCL differs: "on|ignore" for a Bool, "vlans" for a List of VLANs and ranges
+	As       string // how the HCL differs: "on|ignore" for a Bool, "vlans" for a List of VLANs and ranges; "set" is a String of words whose order means nothing
 	Creation bool   // takes part in creating a VM only; changing it later changes nothing
 	Ordinals bool   // text in it may hold {n} arithmetic
 

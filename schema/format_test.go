@@ -47,6 +47,7 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"usb":          {[]string{"1a86:7523", "0x1a86:0x7523", "1-1.4", "3-2", "spice"}, []string{"", "1a86", "1a86:75233", "usb", "1-", "host=1-1"}},
 	"duration":     {[]string{"15m", "3s", "1h30m", "1.5h"}, []string{"", "15", "15 m", "-3s", "3d"}},
 	"serial":       {[]string{"socket", "/dev/ttyS0"}, []string{"", "ttyS0", "/dev/", "/dev/tty S0"}},
+	"hotplug":      {[]string{"disk,network", "0", "1", "usb"}, []string{"", "2", "disk, network", "disk,", "cloudinit", "1,disk"}},
 	"diskserial":   {[]string{"abc-1_2"}, []string{"", "a b", strings.Repeat("a", 21)}},
 	"vlans":        {[]string{"10", "20-30", "4094"}, []string{"", "0", "4095", "20-", "020", "10;20", "1-4095"}},
 	"user":         {[]string{"admin", "_a", "Ad.min-1"}, []string{"", "1a", "a b", strings.Repeat("a", 33)}},

@@ -216,7 +216,7 @@ func hclCell(prefix string, f *Field) string {
 		return ""
 	}
 	cell := "`" + joinHCL(prefix, f.HCL) + "`"
-	if f.As != "" {
+	if f.As != "" && f.As != "set" {
 		cell += " (" + strings.ReplaceAll(f.As, "|", " or ") + ")"
 	}
 	return cell

@@ -35,7 +35,7 @@ var Unsupported = []Part{
 // provider does not read them, or keeps them: they survive an import and every
 // later change.
 var Untouched = []string{
-	"autostart", "bootdisk", "cicustom", "citype", "ciupgrade", "digest", "freeze", "hotplug", "kvm", "localtime", "lock", "meta",
+	"autostart", "bootdisk", "cicustom", "citype", "ciupgrade", "digest", "freeze", "kvm", "localtime", "lock", "meta",
 	"migrate_downtime", "migrate_speed", "parallel", "parent", "reboot", "running-nets-host-mtu", "runningcpu", "runningmachine", "shares", "snaptime",
 	"spice_enhancements", "startdate", "tdf", "template", "unused", "vmgenid", "vmstate", "vmstatestorage",
 }

@@ -11,7 +11,6 @@ var otherAttributes = []Attribute{
 	{HCL: "disk.import_from", Change: Creation},
 	{HCL: "disk.path_in_datastore", Change: Noise},
 	{HCL: "disk.queues", Change: Restart},
-	{HCL: "hotplug", Change: Live},
 	{HCL: "id", Change: Noise},
 	{HCL: "initialization.dns", Change: Restart, Removal: Never, Group: true},
 	{HCL: "initialization.file_format", Change: PowerOff},

@@ -57,6 +57,7 @@ var VMFields = []Field{
 	{Key: "usb", Type: List, Most: 14, Elem: &Field{Type: Object, Fields: usbFields, OneOf: []string{"host", "mapping"}}, HCL: "usb", PVE: "usb*", Inherits: true, Change: Restart, Doc: "USB devices of the node, usb0 first."},
 	{Key: "serial", Type: List, Most: 4, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Inherits: true, Change: Restart, Doc: "Serial devices, serial0 first."},
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Change: Restart, Doc: "Display."},
+	{Key: "hotplug", Type: String, Number: true, Max: 1, Format: "hotplug", HCL: "hotplug", As: "set", PVE: "hotplug", Unset: Keep, Change: Live, Doc: "What can be added to and removed from the VM while it runs: `disk`, `network`, `usb`, `memory`, `cpu`, separated by commas; 1 is disk, network and usb, as without it, 0 is nothing. `memory` needs `numa`."},
 	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Inherits: true, Change: Live, Doc: "Order and delays when a node starts or stops."},
 	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "The VM's DNS records. Without it, one record with the VM's name. `false` is no record."},
 	{Key: "meta", Type: Any, Doc: "Anything; passed to the outputs untouched."},

@@ -162,6 +162,15 @@ func (e *expander) hardware(v *VM) {
 	if vcpus, all := v.Values.Get("vcpus"), max(1, v.Values.Get("cores").Int())*max(1, v.Values.Get("sockets").Int()); vcpus.Int() > all {
 		e.errorPos(v.At("vcpus"), v.Path+".vcpus", CodeHardware, "lower vcpus, or raise cores", "vcpus (%d) is more than cores times sockets (%d)", vcpus.Int(), all)
 	}
+	if hotplug := v.Values.Get("hotplug"); hotplug != nil {
+		words := slices.Sorted(strings.SplitSeq(hotplug.Text, ","))
+		if len(slices.Compact(slices.Clone(words))) < len(words) {
+			e.errorPos(hotplug.Pos, v.Path+".hotplug", CodeHardware, "name each once", "hotplug names one thing twice")
+		}
+		if slices.Contains(words, "memory") && !v.Values.Get("numa").Bool() {
+			e.errorPos(hotplug.Pos, v.Path+".hotplug", CodeHardware, "write numa: true, or remove memory from hotplug", "hotplug of memory needs numa")
+		}
+	}
 	if efi := v.Values.Get("efi"); efi != nil && v.Values.Get("bios").Str() != "ovmf" {
 		e.errorPos(efi.Pos, v.Path+".efi", CodeHardware, "write bios: ovmf, or remove efi", "an EFI disk needs bios: ovmf")
 	}

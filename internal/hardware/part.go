@@ -131,8 +131,13 @@ func brief(text string) string {
 // text is a value in the form in which equal values are equal.
 func text(f *schema.Field, n *schema.Node, unset string) string {
 	out := cmp.Or(n.Str(), unset)
-	if f.As == "upper" {
+	switch f.As {
+	case "upper":
 		return strings.ToUpper(out)
+	case "set":
+		words := strings.Split(out, ",")
+		slices.Sort(words)
+		return strings.Join(words, ",")
 	}
 	if v, err := strconv.ParseFloat(out, 64); err == nil && (f.Type == schema.Int || f.Type == schema.Float) {
 		return strconv.FormatFloat(v, 'f', -1, 64)
