@@ -24,11 +24,10 @@ var Unsupported = []Part{
 	{PVE: "hostpci", HCL: "hostpci", Name: "PCI devices", Change: Restart},
 	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Change: Restart},
 	{PVE: "keephugepages", HCL: "memory.keep_hugepages", Name: "huge pages", Change: Restart},
-	{PVE: "numa", HCL: "numa", Name: "NUMA nodes", Change: Restart}, // numa0, numa1, ...; numa is a property
-	{PVE: "rng", HCL: "rng", Name: "random number generators", Change: Restart, Removal: Never},
+	{PVE: "numa", HCL: "numa", Name: "NUMA nodes", Change: Restart},                             // numa0, numa1, ...; numa is a property
+	{PVE: "rng", HCL: "rng", Name: "random number generators", Change: Restart, Removal: Never}, // the provider does not set it on a clone
 	{PVE: "smbios", HCL: "smbios", Name: "SMBIOS values", Change: Pending},
 	{PVE: "virtiofs", HCL: "virtiofs", Name: "virtiofs shares", Change: Restart},
-	{PVE: "watchdog", HCL: "watchdog", Name: "watchdogs", Change: Restart, Removal: Never},
 }
 
 // Untouched are the other entries of a VM's configuration, without a number. The

@@ -58,6 +58,7 @@ var VMFields = []Field{
 	{Key: "serial", Type: List, Most: 4, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Inherits: true, Change: Restart, Doc: "Serial devices, serial0 first."},
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Change: Restart, Doc: "Display."},
 	{Key: "hotplug", Type: String, Number: true, Max: 1, Format: "hotplug", HCL: "hotplug", As: "set", PVE: "hotplug", Unset: Keep, Change: Live, Doc: "What can be added to and removed from the VM while it runs: `disk`, `network`, `usb`, `memory`, `cpu`, separated by commas; 1 is disk, network and usb, as without it, 0 is nothing. `memory` needs `numa`."},
+	{Key: "watchdog", Type: Object, On: "enabled", HCL: "watchdog", Fields: watchdogFields, PVE: "watchdog", Inherits: true, Change: Restart, Doc: "A watchdog, which acts when the guest stops answering it."},
 	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Inherits: true, Change: Live, Doc: "Order and delays when a node starts or stops."},
 	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "The VM's DNS records. Without it, one record with the VM's name. `false` is no record."},
 	{Key: "meta", Type: Any, Doc: "Anything; passed to the outputs untouched."},
@@ -170,6 +171,12 @@ var vgaFields = []Field{
 	{Key: "type", Type: String, Enum: []string{"std", "cirrus", "none", "qxl", "qxl2", "qxl3", "qxl4", "serial0", "serial1", "serial2", "serial3", "virtio", "virtio-gl", "vmware"}, HCL: "type", PVE: "type", Bare: true, Absent: None, Unset: "std", ReadAbsent: true, Doc: "Display type."},
 	{Key: "memory", Type: Int, Min: 4, Max: 512, HCL: "memory", Unit: "MiB", PVE: "memory", Unset: "16", Doc: "Display memory in MiB."},
 	{Key: "clipboard", Type: String, Enum: []string{"vnc"}, HCL: "clipboard", PVE: "clipboard", Doc: "Share the clipboard over VNC."},
+}
+
+var watchdogFields = []Field{
+	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", Unset: "false", Doc: "The VM has the watchdog."},
+	{Key: "model", Type: String, Enum: []string{"i6300esb", "ib700"}, HCL: "model", PVE: "model", Bare: true, Unset: "i6300esb", Doc: "Model."},
+	{Key: "action", Type: String, Enum: []string{"none", "debug", "pause", "poweroff", "reset", "shutdown"}, HCL: "action", PVE: "action", Unset: "none", Doc: "What it does to the VM."},
 }
 
 var startupFields = []Field{

@@ -154,34 +154,6 @@ func (e *expander) static(v *VM, text string, gateway *Node) {
 	}
 }
 
-func (e *expander) hardware(v *VM) {
-	memory, balloon := v.Values.Get("memory"), v.Values.Get("balloon")
-	if balloon.Int() > memory.Int() {
-		e.errorPos(v.At("balloon"), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory", "balloon (%d MiB) is larger than memory (%d MiB)", balloon.Int(), memory.Int())
-	}
-	if vcpus, all := v.Values.Get("vcpus"), max(1, v.Values.Get("cores").Int())*max(1, v.Values.Get("sockets").Int()); vcpus.Int() > all {
-		e.errorPos(v.At("vcpus"), v.Path+".vcpus", CodeHardware, "lower vcpus, or raise cores", "vcpus (%d) is more than cores times sockets (%d)", vcpus.Int(), all)
-	}
-	if hotplug := v.Values.Get("hotplug"); hotplug != nil {
-		words := slices.Sorted(strings.SplitSeq(hotplug.Text, ","))
-		if len(slices.Compact(slices.Clone(words))) < len(words) {
-			e.errorPos(hotplug.Pos, v.Path+".hotplug", CodeHardware, "name each once", "hotplug names one thing twice")
-		}
-		if slices.Contains(words, "memory") && !v.Values.Get("numa").Bool() {
-			e.errorPos(hotplug.Pos, v.Path+".hotplug", CodeHardware, "write numa: true, or remove memory from hotplug", "hotplug of memory needs numa")
-		}
-	}
-	if efi := v.Values.Get("efi"); efi != nil && v.Values.Get("bios").Str() != "ovmf" {
-		e.errorPos(efi.Pos, v.Path+".efi", CodeHardware, "write bios: ovmf, or remove efi", "an EFI disk needs bios: ovmf")
-	}
-	if vga := v.Values.Get("vga"); vga != nil && vga.Get("type") == nil && len(vga.Items) > 0 {
-		v.Values = v.Values.With(v.Values.key("vga"), vga.With(Scalar(vga.Pos, ShapeString, "type"), Scalar(vga.Pos, ShapeString, "std")))
-	}
-	if s := v.Values.Get("startup"); s != nil && s.Get("order") == nil {
-		e.errorPos(s.Pos, v.Path+".startup", CodeMissingKey, "add order", "startup lacks the key \"order\"")
-	}
-}
-
 // canonical puts values into the one form in which they are rendered and compared.
 func (v *VM) canonical() {
 	if tags := v.Values.Get("tags"); tags != nil {
@@ -201,6 +173,9 @@ func (v *VM) canonical() {
 		if !v.AgentOn { // the provider has no other option of an agent that is off
 			v.set("agent", (&Node{Pos: agent.Pos, Shape: ShapeMap}).With(agent.key("enabled"), agent.Get("enabled")))
 		}
+	}
+	if w := v.Values.Get("watchdog"); w != nil && !w.Get("enabled").Bool() {
+		v.Values = v.Values.Without("watchdog")
 	}
 	if v.Values.Get("memory").Str() == "512" && !v.Values.Has("balloon") {
 		// The same as no balloon, but not the provider's default, which it would read as absent.

@@ -12,7 +12,7 @@ import (
 // TestEveryPropertyIsRead fails for a property that has no entry of the
 // configuration: a comparison would not see that an import changes it.
 func TestEveryPropertyIsRead(t *testing.T) {
-	elsewhere := []string{"vmid", "node", "agent timeout", "restart"} // which VM it is, where it is, and the provider's own
+	elsewhere := []string{"vmid", "node", "agent timeout", "restart", "watchdog enabled"} // which VM it is, where it is, the provider's own, and that the entry exists
 	var check func(fields []schema.Field, prefix string)
 	check = func(fields []schema.Field, prefix string) {
 		for _, f := range fields {
@@ -153,6 +153,12 @@ func TestDifferences(t *testing.T) {
 		{"hotplug: 1", "hotplug: 0", `hotplug: "1"`},
 		{"", "hotplug: 0", "(no line)"},
 		{"vcpus: 1", "vcpus: 1", ""},
+		{"", "watchdog: false", ""},
+		{"", "watchdog: true", "(no line)"},
+		{"watchdog: i6300esb", "watchdog: true", ""},
+		{"watchdog: model=ib700,action=reset", "watchdog: {model: ib700, action: reset}", ""},
+		{"watchdog: model=ib700,action=reset", "watchdog: true", "watchdog: {model: ib700, action: reset}"},
+		{"watchdog: i6300esb", "", "watchdog: true"},
 		{"vcpus: 1", "", "vcpus: 1"},
 		{"vcpus: 0", "", ""},
 		{"", "vcpus: 1", "(no line)"},

@@ -45,7 +45,7 @@ func (r *Reading) limits() {
 	if is("efi", "datastore", "local-lvm") && is("efi", "type", "2m") && is("efi", "pre_enrolled_keys", "false") && strings.Contains(r.raw["efidisk0"], "format=raw") {
 		delete(r.values, "efi")
 	}
-	for _, name := range []string{"tpm", "vga"} {
+	for _, name := range []string{"tpm", "vga", "watchdog"} {
 		if schema.VMField(name).IsDefault(r.values[name]) {
 			delete(r.values, name)
 		}

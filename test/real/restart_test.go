@@ -74,6 +74,9 @@ var updates = []update{
 	{attribute: "usb.mapping", from: "usb: [{mapping: key1}]", to: "usb: [{mapping: key2}]"},
 	{attribute: "usb.usb3", from: "usb: [{host: '1234:5678', usb3: false}]", to: "usb: [{host: '1234:5678', usb3: true}]"},
 	{attribute: "serial_device.device", from: "serial: socket", to: "serial: /dev/ttyS0"},
+	{attribute: "watchdog.enabled", from: "watchdog: false", to: "watchdog: true"},
+	{attribute: "watchdog.model", from: "watchdog: true", to: "watchdog: {model: ib700}"},
+	{attribute: "watchdog.action", from: "watchdog: true", to: "watchdog: {action: reset}"},
 	{attribute: "vga.type", from: "vga: std", to: "vga: qxl"},
 	{attribute: "vga.memory", from: "vga: {type: std, memory: 16}", to: "vga: {type: std, memory: 32}"},
 	{attribute: "vga.clipboard", from: "vga: {type: std}", to: "vga: {type: std, clipboard: vnc}"},
@@ -172,7 +175,7 @@ func restartCases(t *testing.T) (out []restartCase) {
 	classes := []schema.Effect{schema.Restart, schema.NeedlessRestart, schema.PowerOff, schema.Move, schema.Pending}
 	effects := map[string]schema.Effect{}
 	for _, a := range schema.Attributes(schema.VMResource) {
-		whole := a.HCL == "agent" || a.HCL == "initialization" || a.HCL == "usb" || a.HCL == "serial_device" || a.HCL == "vga" // blocks of the others
+		whole := a.HCL == "agent" || a.HCL == "initialization" || a.HCL == "usb" || a.HCL == "serial_device" || a.HCL == "vga" || a.HCL == "watchdog" // blocks of the others
 		if a.Key != "" && slices.Contains(classes, a.Change) && !whole {
 			effects[a.HCL] = a.Change
 			if !slices.ContainsFunc(updates, func(u update) bool { return u.attribute == a.HCL }) {

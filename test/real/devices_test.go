@@ -1,0 +1,63 @@
+package real
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A deviceCase is a VM with a property: lines of the spec, and the entries that its
+// configuration then has.
+type deviceCase struct{ key, spec, want string }
+
+// devicesSpec is a stack with a VM for each case.
+func devicesSpec(cases []deviceCase) string {
+	var b strings.Builder
+	b.WriteString("apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\ndefaults: {node: pve1, template: 9002, started: false, restart: true, agent: false}\nvms:\n")
+	for _, c := range cases {
+		fmt.Fprintf(&b, "  %s: {%s}\n", c.key, c.spec)
+	}
+	return b.String()
+}
+
+// TestDevicesFromCreationToImport creates VMs with devices and options, changes them,
+// loses the state and imports the VMs, and removes them from the spec before and after the
+// import. Every plan after an apply is empty, and so is the plan after the import.
+func TestDevicesFromCreationToImport(t *testing.T) {
+	keys := []string{"vcpus", "hotplug", "watchdog"}
+	before := []deviceCase{
+		{"cpus", "cores: 4, vcpus: 2, hotplug: 'network,disk,cpu'", "vcpus=2 hotplug=network,disk,cpu"},
+		{"dog", "watchdog: true", "watchdog=model=i6300esb,action=none"},
+	}
+	after := []deviceCase{
+		{"cpus", "cores: 4, vcpus: 3, hotplug: 'disk,usb'", "vcpus=3 hotplug=disk,usb"},
+		{"dog", "watchdog: {model: ib700, action: reset}", "watchdog=model=ib700,action=reset"},
+	}
+	removed := []deviceCase{
+		{"cpus", "cores: 4", "hotplug=disk,usb"}, // the provider keeps what the spec does not say
+		{"dog", "", ""},
+	}
+	p := newProject(t, map[string]string{"specs/live.yaml": devicesSpec(before)})
+	sim := p.simulate()
+	apply := func(cases []deviceCase) {
+		t.Helper()
+		p.write("specs/live.yaml", devicesSpec(cases))
+		p.render()
+		p.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+		for i, c := range cases {
+			if got := entries(config(t, sim, 300+i), keys...); got != c.want {
+				t.Errorf("%s: {%s}: got %s, want %s", c.key, c.spec, got, c.want)
+			}
+		}
+		p.contains(p.succeeds("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive"), "No changes.")
+	}
+	apply(before)
+	apply(after)
+	apply(removed)
+	apply(after)
+	p.remove(".state")
+	p.step(0, "import-blocks --verify")
+	apply(after) // the import
+	apply(after) // what settles
+	apply(removed)
+}
