@@ -62,8 +62,8 @@ func count(fs []finding.Finding, is func(*finding.Finding) bool) int {
 	return n
 }
 
-// Print writes the report in one of the formats text, json, markdown, sarif, junit, and
-// github.
+// Print writes the report in one of the formats text, json, markdown, sarif, junit, github
+// and html.
 func (r *Drift) Print(w io.Writer, o Options) error {
 	safe := clean(*r)
 	safe.Answer = safe.answer()
@@ -73,6 +73,11 @@ func (r *Drift) Print(w io.Writer, o Options) error {
 	switch o.Format {
 	case "text", "":
 		safe.text(&out, o)
+		return write(w, out.String())
+	case "html":
+		if err := safe.html(&out); err != nil {
+			return err
+		}
 		return write(w, out.String())
 	case "markdown":
 		shown.Notes = slices.Concat(safe.known(), safe.covered(), safe.Notes)
@@ -92,7 +97,7 @@ func (r *Drift) Print(w io.Writer, o Options) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("unknown format %q: choose text, json, markdown, sarif, junit or github", o.Format)
+		return fmt.Errorf("unknown format %q: choose text, json, markdown, sarif, junit, github or html", o.Format)
 	}
 	_, err := w.Write(out.Bytes())
 	return err

@@ -81,7 +81,7 @@ func hostileDrift() *Drift {
 
 // TestHarmlessDrift prints hostile text in every format of a report of changes.
 func TestHarmlessDrift(t *testing.T) {
-	for _, format := range []string{"text", "json", "markdown", "sarif", "junit", "github"} {
+	for _, format := range []string{"text", "json", "markdown", "sarif", "junit", "github", "html"} {
 		for _, verbose := range []bool{false, true} {
 			var out bytes.Buffer
 			if err := hostileDrift().Print(&out, Options{Format: format, Verbose: verbose}); err != nil {
