@@ -79,6 +79,7 @@ var formats = map[string]format{
 	"diskserial":   {regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
 	"vlans":        {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
 	"hotplug":      {regexp.MustCompile(`^(0|1|(cpu|disk|memory|network|usb)(,(cpu|disk|memory|network|usb)){0,4})$`), "0, 1, or a list such as disk,network,usb"},
+	"snippet":      {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`), "a snippet such as local:snippets/hook.pl"},
 	"user":         {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
 	"pattern":      {regexp.MustCompile(`^[A-Za-z0-9{}_.+-]+$`), "a naming pattern such as {stack}-{key}"},
 	"groupkey":     {regexp.MustCompile(`^[a-z0-9{}+n -]*\{[0-9+n -]*n[0-9+n -]*\}[a-z0-9{}+n -]*$`), "a key pattern with the ordinal in it, such as web{n}"},

@@ -48,6 +48,7 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"duration":     {[]string{"15m", "3s", "1h30m", "1.5h"}, []string{"", "15", "15 m", "-3s", "3d"}},
 	"serial":       {[]string{"socket", "/dev/ttyS0"}, []string{"", "ttyS0", "/dev/", "/dev/tty S0"}},
 	"hotplug":      {[]string{"disk,network", "0", "1", "usb"}, []string{"", "2", "disk, network", "disk,", "cloudinit", "1,disk"}},
+	"snippet":      {[]string{"local:snippets/hook.pl", "nas-1:snippets/a_b+c.yaml"}, []string{"", "hook.pl", "local:hook.pl", "local:snippets/", "local:snippets/a/b", "local:iso/a.iso", "local:snippets/a,meta=b"}},
 	"diskserial":   {[]string{"abc-1_2"}, []string{"", "a b", strings.Repeat("a", 21)}},
 	"vlans":        {[]string{"10", "20-30", "4094"}, []string{"", "0", "4095", "20-", "020", "10;20", "1-4095"}},
 	"user":         {[]string{"admin", "_a", "Ad.min-1"}, []string{"", "1a", "a b", strings.Repeat("a", 33)}},

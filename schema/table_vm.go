@@ -59,6 +59,7 @@ var VMFields = []Field{
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Change: Restart, Doc: "Display."},
 	{Key: "hotplug", Type: String, Number: true, Max: 1, Format: "hotplug", HCL: "hotplug", As: "set", PVE: "hotplug", Unset: Keep, Change: Live, Doc: "What can be added to and removed from the VM while it runs: `disk`, `network`, `usb`, `memory`, `cpu`, separated by commas; 1 is disk, network and usb, as without it, 0 is nothing. `memory` needs `numa`."},
 	{Key: "watchdog", Type: Object, On: "enabled", HCL: "watchdog", Fields: watchdogFields, PVE: "watchdog", Inherits: true, Change: Restart, Doc: "A watchdog, which acts when the guest stops answering it."},
+	{Key: "hookscript", Type: String, Format: "snippet", HCL: "hook_script_file_id", PVE: "hookscript", Change: Live, Doc: "A script that Proxmox VE runs before and after the VM starts and stops, such as local:snippets/hook.pl; only root@pam may change it."},
 	{Key: "startup", Type: Object, HCL: "startup", Fields: startupFields, PVE: "startup", Inherits: true, Change: Live, Doc: "Order and delays when a node starts or stops."},
 	{Key: "dns", Type: Object, Off: true, Fields: recordFields, Doc: "The VM's DNS records. Without it, one record with the VM's name. `false` is no record."},
 	{Key: "meta", Type: Any, Doc: "Anything; passed to the outputs untouched."},

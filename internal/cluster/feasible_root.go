@@ -8,14 +8,19 @@ import (
 	"stackgen/schema"
 )
 
+// rootProperties are the properties that only root@pam may set, whatever their value.
+var rootProperties = []string{"cpu_affinity", "hookscript"}
+
 // rootOnly checks properties that only root@pam may set, and no token.
 func (c *creation) rootOnly() {
 	a := c.inv.Access
 	if a == nil || a.isRoot() {
 		return
 	}
-	if n := c.vm.Values.Get("cpu_affinity"); n.Str() != "" {
-		c.add("only root@pam may set cpu_affinity, and no token", nil, Remedy{What: "no token can set it: remove it from SPEC", Field: "cpu_affinity", Text: "cpu_affinity: " + strconv.Quote(n.Str())})
+	for _, key := range rootProperties {
+		if n := c.vm.Values.Get(key); n.Str() != "" {
+			c.add("only root@pam may set "+key+", and no token", nil, Remedy{What: "no token can set it: remove it from SPEC", Field: key, Text: key + ": " + strconv.Quote(n.Str())})
+		}
 	}
 	for _, block := range []string{"usb", "serial_device"} {
 		if slices.ContainsFunc(devicesOf(c.vm, block), ofNode) {

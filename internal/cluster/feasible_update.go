@@ -65,20 +65,20 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	remedies = c.withoutDevice(names, remedies...)
 	var evidence []string
 	for _, u := range updates {
-		if u.Path == "cpu.affinity" {
-			evidence = append(evidence, fmt.Sprintf("cpu_affinity: %s -> %s", cmp.Or(u.Was, "none"), cmp.Or(u.Is, "none")))
-			remedies = append(remedies, c.keepAffinity(u))
+		if slices.Contains(rootProperties, u.Key()) {
+			evidence = append(evidence, fmt.Sprintf("%s: %s -> %s", u.Key(), cmp.Or(u.Was, "none"), cmp.Or(u.Is, "none")))
+			remedies = append(remedies, c.keepRoots(u))
 		}
 	}
 	c.add("only root@pam may set "+strings.Join(names, ", ")+", and no token", evidence, remedies...)
 }
 
-// keepAffinity is the remedy that leaves the CPUs that a VM may use as they are.
-func (c *creation) keepAffinity(u effect.Update) Remedy {
+// keepRoots is the remedy that leaves a property of root's as it is.
+func (c *creation) keepRoots(u effect.Update) Remedy {
 	if u.Was == "" {
-		return Remedy{What: "or remove it from SPEC", Field: "cpu_affinity", Text: "cpu_affinity: " + strconv.Quote(u.Is)}
+		return Remedy{What: "or remove it from SPEC", Field: u.Key(), Text: u.Key() + ": " + strconv.Quote(u.Is)}
 	}
-	return c.write("or keep it as it is: write into SPEC", "cpu_affinity", scalar(schema.ShapeString, u.Was))
+	return c.write("or keep it as it is: write into SPEC", u.Key(), scalar(schema.ShapeString, u.Was))
 }
 
 // deviceEntries are the entries in a configuration of the devices that may be those of the
@@ -162,8 +162,10 @@ func (c *creation) deviceOptions(block string) string {
 
 // rootEntry is the entry of a configuration that an attribute sets, or "".
 func rootEntry(path string) string {
-	if path == "cpu.affinity" {
-		return "affinity"
+	for i := range schema.VMFields {
+		if f := &schema.VMFields[i]; f.HCL == path {
+			return f.PVE
+		}
 	}
 	for _, p := range schema.Unsupported {
 		if p.HCL == path {

@@ -24,21 +24,26 @@ func devicesSpec(cases []deviceCase) string {
 // loses the state and imports the VMs, and removes them from the spec before and after the
 // import. Every plan after an apply is empty, and so is the plan after the import.
 func TestDevicesFromCreationToImport(t *testing.T) {
-	keys := []string{"vcpus", "hotplug", "watchdog"}
+	keys := []string{"vcpus", "hotplug", "watchdog", "hookscript"}
 	before := []deviceCase{
 		{"cpus", "cores: 4, vcpus: 2, hotplug: 'network,disk,cpu'", "vcpus=2 hotplug=network,disk,cpu"},
 		{"dog", "watchdog: true", "watchdog=model=i6300esb,action=none"},
+		{"hook", "hookscript: 'local:snippets/hook.pl'", "hookscript=local:snippets/hook.pl"},
 	}
 	after := []deviceCase{
 		{"cpus", "cores: 4, vcpus: 3, hotplug: 'disk,usb'", "vcpus=3 hotplug=disk,usb"},
 		{"dog", "watchdog: {model: ib700, action: reset}", "watchdog=model=ib700,action=reset"},
+		{"hook", "hookscript: 'local:snippets/other.pl'", "hookscript=local:snippets/other.pl"},
 	}
 	removed := []deviceCase{
 		{"cpus", "cores: 4", "hotplug=disk,usb"}, // the provider keeps what the spec does not say
 		{"dog", "", ""},
+		{"hook", "", ""},
 	}
 	p := newProject(t, map[string]string{"specs/live.yaml": devicesSpec(before)})
-	sim := p.simulate()
+	sim := p.simulateApart()
+	p.tools = p.tools.With("PROXMOX_VE_API_TOKEN=", "PROXMOX_VE_USERNAME=root@pam", "PROXMOX_VE_PASSWORD=stackgen") // hookscript is root's
+	p.exportEnv()
 	apply := func(cases []deviceCase) {
 		t.Helper()
 		p.write("specs/live.yaml", devicesSpec(cases))

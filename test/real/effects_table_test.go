@@ -50,7 +50,7 @@ var propertyEdits = []propertyEdit{
 	{"networks: one more", "", "networks: [{bridge: vmbr0}, {bridge: vmbr0}]"}, {"networks: one less", "networks: [{bridge: vmbr0}, {bridge: vmbr0}]", "networks: [{bridge: vmbr0}]"},
 	nic("bridge: vmbr1"), nic("model: e1000"), nic("vlan: 20"), nic("mtu: 1400"), nic("firewall: true"), nic("queues: 2"), nic("rate: 10"), nic("trunks: [10, 20]"), nic("disconnected: true"),
 	{"efi: added", "bios: ovmf", "bios: ovmf, efi: shared"}, {"efi: pre_enrolled_keys", "bios: ovmf, efi: shared", "bios: ovmf, efi: {datastore: shared, pre_enrolled_keys: true}"}, {"tpm: added", "", "tpm: shared"}, {"tpm: removed", "tpm: shared", ""},
-	property("tablet: false"), property("keyboard: de"), property("usb: [{host: spice}]"), {"serial: removed", "serial: socket", ""}, property("serial: socket"), property("vga: qxl"), property("watchdog: true"), {"watchdog: removed", "watchdog: true", ""}, property("hotplug: disk"), property("hotplug: disk,network,cpu"), property("startup: {order: 1, up: 10}"), property("restart: true"), property("started: false"),
+	property("tablet: false"), property("keyboard: de"), property("usb: [{host: spice}]"), {"serial: removed", "serial: socket", ""}, property("serial: socket"), property("vga: qxl"), property("watchdog: true"), {"watchdog: removed", "watchdog: true", ""}, property("hotplug: disk"), property("hotplug: 'disk,network,cpu'"), property("startup: {order: 1, up: 10}"), property("restart: true"), property("started: false"),
 }
 
 // A propertyResult is what was said about a change, and what it did.
