@@ -40,7 +40,7 @@ var may = map[string][]string{
 	"internal/edit":      {},
 	"internal/project":   {"schema", "generator", "templates", "internal/finding", "internal/lock", "internal/disk"},
 	"internal/render":    {"schema", "generator", "internal/report", "internal/lock", "internal/disk", "internal/project"},
-	"internal/session": {"schema", "generator", "internal/secret", "internal/finding", "internal/lock", "internal/cluster", "internal/guard", "internal/drift",
+	"internal/session": {"schema", "generator", "internal/secret", "internal/finding", "internal/lock", "internal/cluster", "internal/effect", "internal/guard", "internal/drift",
 		"internal/disk", "internal/engine", "internal/names", "internal/proxmox", "internal/project"},
 	"internal/adopt": {"schema", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/hardware", "internal/guard",
 		"internal/edit", "internal/disk", "internal/project", "internal/session"},

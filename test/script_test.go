@@ -68,7 +68,7 @@ func TestEveryFindingHasAScript(t *testing.T) {
 		if !strings.Contains(page, "\n| `"+string(k)+"` |") {
 			t.Errorf("docs/findings.md does not describe the kind %s", k)
 		}
-		if !regexp.MustCompile(`(?m)^(! )?(ok|failed|outdated|blocked) +` + string(k) + ` +\S`).MatchString(all) {
+		if !regexp.MustCompile(`(?m)^(! )?(ok|safe|failed|outdated|blocked) +` + string(k) + ` +\S`).MatchString(all) {
 			t.Errorf("no script shows a finding of kind %s", k)
 		}
 	}

@@ -19,11 +19,11 @@ import (
 // An Input is everything that differences are explained from.
 type Input struct {
 	guard.Input
-	Judged []finding.Finding // by guard.Judge, without plans
-	Found  []finding.Finding // the same, merged with what the plans would do
-	Plans  map[guard.UnitID]*guard.Plan
-	Units  []guard.UnitID          // those of the plans, in order
-	Failed map[guard.UnitID]string // units that could not be planned, and why
+	Found   []finding.Finding // by guard, plans included
+	Plans   map[guard.UnitID]*guard.Plan
+	Updates map[guard.UnitID]map[string][]effect.Update // what each plan does to the VMs that it updates, by resource address
+	Units   []guard.UnitID                              // those of the plans, in order
+	Failed  map[guard.UnitID]string                     // units that could not be planned, and why
 }
 
 // Explain returns a finding for each difference between specs, states, plans and cluster,
@@ -73,14 +73,13 @@ func (x *explainer) plan(u guard.UnitID, plan *guard.Plan) {
 			byHand[d.Address] = d
 		}
 	}
-	updates := guard.Updates(x.Input.Input, x.Judged, u, plan)
 	seen := map[string]bool{}
 	for _, c := range plan.ResourceChanges {
 		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil {
 			continue
 		}
 		r := x.resource(u, c, byHand[c.Address])
-		r.updates = updates[c.Address]
+		r.updates = x.Updates[u][c.Address]
 		if c.DeposedKey == "" {
 			seen[c.Address] = true
 		}

@@ -3,7 +3,9 @@ package effect
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/internal/natural"
@@ -122,16 +124,33 @@ func (v Values) add(at, path string, value any) {
 			v.add(at+"."+name, path+"."+name, sub)
 		}
 	case []any:
-		v[at] = joined(value)
+		blocks := 0
 		for i, item := range value {
 			if block, ok := item.(map[string]any); ok {
-				v[at] = fmt.Sprint(len(value))
+				blocks++
 				v.addBlock(at, path, i, block)
 			}
 		}
+		if v[at] = strconv.Itoa(len(value)); blocks == 0 {
+			v[at] = joined(value)
+		}
+	case string:
+		v[at] = value
+	case bool:
+		v[at] = strconv.FormatBool(value)
+	case float64:
+		v[at] = number(value)
 	default:
 		v[at] = fmt.Sprint(value)
 	}
+}
+
+// number is a number as a person writes it.
+func number(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return fmt.Sprint(f)
 }
 
 // addBlock adds one block of a list. The provider reads a disk that was detached as a
@@ -166,7 +185,12 @@ func (v Values) Knows(name string) bool {
 
 // Has reports whether a state has a block, or one of several: disk.scsi0.
 func (v Values) Has(block string) bool {
-	return slices.ContainsFunc(v.keys(), func(key string) bool { return strings.HasPrefix(key, block+".") })
+	for key := range v {
+		if len(key) > len(block) && key[len(block)] == '.' && strings.HasPrefix(key, block) {
+			return true
+		}
+	}
+	return false
 }
 
 func (v Values) keys() []string { return slices.SortedFunc(maps.Keys(v), natural.Compare) }

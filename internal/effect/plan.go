@@ -13,8 +13,7 @@ import (
 func OfPlan(before, after Values) []Change {
 	var out []Change
 	done := map[string]bool{} // blocks that are added or removed as a whole
-	keys := append(before.keys(), slices.DeleteFunc(after.keys(), func(key string) bool { _, both := before[key]; return both })...)
-	for _, key := range keys {
+	for _, key := range differing(before, after) {
 		if block := onlyIn(before, after, key); block != "" {
 			if !done[block] {
 				done[block] = true
@@ -31,6 +30,25 @@ func OfPlan(before, after Values) []Change {
 	return out
 }
 
+// differing are the keys whose values differ, and those that only one side has: those of
+// before first, each in natural order.
+func differing(before, after Values) []string {
+	var out, added []string
+	for key, was := range before {
+		if is, both := after[key]; !both || was != is {
+			out = append(out, key)
+		}
+	}
+	for key := range after {
+		if _, both := before[key]; !both {
+			added = append(added, key)
+		}
+	}
+	slices.SortFunc(out, natural.Compare)
+	slices.SortFunc(added, natural.Compare)
+	return append(out, added...)
+}
+
 // Differing are the attributes that differ between two values of a resource, secrets
 // included, and those whose value after the apply is not known.
 func Differing(before, after, unknown any) []string {
@@ -38,13 +56,8 @@ func Differing(before, after, unknown any) []string {
 	was.all(before)
 	is.all(after)
 	var out []string
-	for key := range was {
+	for _, key := range differing(was, is) {
 		if was[key] != is[key] && !isBlock(was, is, key) {
-			out = append(out, key)
-		}
-	}
-	for key, text := range is {
-		if _, both := was[key]; !both && text != "" && !isBlock(was, is, key) {
 			out = append(out, key)
 		}
 	}

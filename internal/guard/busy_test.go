@@ -112,7 +112,7 @@ func judgeUpdate(t *testing.T, in Input, vmid int) finding.Finding {
 		t.Fatal(err)
 	}
 	found := Judge(in)
-	planned, err := JudgePlan(in, found, UnitID{"lab", lock.UnitVM}, &plan)
+	planned, _, err := JudgePlan(in, found, UnitID{"lab", lock.UnitVM}, &plan)
 	if err != nil {
 		t.Fatal(err)
 	}

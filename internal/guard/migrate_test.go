@@ -139,7 +139,7 @@ func TestPlanMovesVM(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := Judge(in)
-		planned, err := JudgePlan(in, found, UnitID{"lab", lock.UnitVM}, &plan)
+		planned, _, err := JudgePlan(in, found, UnitID{"lab", lock.UnitVM}, &plan)
 		if err != nil {
 			t.Fatal(err)
 		}

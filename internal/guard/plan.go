@@ -44,12 +44,13 @@ func ParsePlan(body []byte) (*Plan, error) {
 // JudgePlan refuses what the plan of one unit would do without a spec that asks
 // for it: creating what exists, replacing, destroying, forgetting, and importing
 // what is not ours for certain. Found are the findings of Judge for the same input.
-func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) ([]finding.Finding, error) {
+// Updates are what the plan does to the VMs that it updates, by resource address.
+func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) (refused []finding.Finding, updates map[string][]effect.Update, err error) {
 	if in.Lock.Stacks.Get(unit.Stack) == nil {
-		return nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
+		return nil, nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
 	}
 	if NotJudged(found, unit.Stack) {
-		return nil, nil // nothing is known about what the plan changes
+		return nil, nil, nil // nothing is known about what the plan changes
 	}
 	p := newPlanJudge(in, found, unit, plan)
 	for _, c := range plan.ResourceChanges {
@@ -61,7 +62,7 @@ func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) ([]fi
 		p.errored()
 	}
 	finding.Sort(p.out)
-	return p.out, nil
+	return p.out, p.does, nil
 }
 
 // A planJudge holds one run of JudgePlan.
@@ -72,12 +73,13 @@ type planJudge struct {
 	entries map[string]*lock.VM
 	found   map[foundKey]*finding.Finding // of Judge, about the unit
 	gone    map[string]bool               // what the plan's refresh did not find
+	does    map[string][]effect.Update    // the plan, by resource address
 	out     []finding.Finding
 }
 
 func newPlanJudge(in Input, found []finding.Finding, unit UnitID, plan *Plan) *planJudge {
 	l := in.Lock.Stacks.Get(unit.Stack)
-	p := &planJudge{in: in, unit: unit, lock: l, entries: l.VMs.ByKey(), found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}}
+	p := &planJudge{in: in, unit: unit, lock: l, entries: l.VMs.ByKey(), found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}, does: map[string][]effect.Update{}}
 	for i := range slices.Backward(found) {
 		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {
 			p.found[foundKeyOf(f)] = f
@@ -89,21 +91,6 @@ func newPlanJudge(in Input, found []finding.Finding, unit UnitID, plan *Plan) *p
 		}
 	}
 	return p
-}
-
-// Updates are what the plan of a unit does to the VMs that it updates, by resource address.
-// found are the findings of Judge for the same input.
-func Updates(in Input, found []finding.Finding, unit UnitID, plan *Plan) map[string][]effect.Update {
-	if in.Lock.Stacks.Get(unit.Stack) == nil {
-		return nil
-	}
-	p, out := newPlanJudge(in, found, unit, plan), map[string][]effect.Update{}
-	for _, c := range plan.ResourceChanges {
-		if c.Type == TypeVM && c.Change != nil && c.Change.Actions.Update() {
-			out[c.Address], _ = p.effects(c, in.Inventory.Guest(vmidOf(c.Change.Before)))
-		}
-	}
-	return out
 }
 
 // change judges one change of the plan.

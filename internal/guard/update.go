@@ -17,15 +17,19 @@ import (
 // updates names what an update does to a VM. It refuses one that Proxmox VE would not
 // make now, and one that does what the spec does not ask for.
 func (p *planJudge) updates(c *tfjson.ResourceChange) {
-	if c.Type != TypeVM || p.moves(c) {
+	if c.Type != TypeVM {
 		return
 	}
 	g := p.in.Inventory.Guest(vmidOf(c.Change.Before))
+	updates, along := p.effects(c, g)
+	p.does[c.Address] = updates
+	if p.moves(c) {
+		return
+	}
 	if h := holdOn(p.in.Inventory, g); h.blocks > nothing {
 		h.refuse(p.add(c), "; and the plan changes it")
 		return
 	}
-	updates, along := p.effects(c, g)
 	if len(updates) == 0 {
 		return
 	}

@@ -50,11 +50,9 @@ func (s *Session) Drift(ctx context.Context) (*Drift, error) {
 		}
 	}
 	in := drift.Input{Input: s.input(), Plans: s.plans, Failed: failed, Units: s.Units()}
-	if in.Found, err = s.judge(in.Input); err != nil {
+	if in.Found, in.Updates, err = s.judgePlans(in.Input); err != nil {
 		return nil, err
 	}
-	in.Planned = s.planned()
-	in.Judged = guard.Judge(in.Input)
 	d := &Drift{Findings: drift.Explain(in), Scope: drift.ScopeOf(in)}
 	d.Notes = append(s.Notes(in.Found), s.who(ctx, d.Findings)...)
 	return d, nil
@@ -105,15 +103,6 @@ func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []str
 		notes = append(notes, text)
 	}
 	return notes
-}
-
-// planned are the units whose plans were read.
-func (s *Session) planned() map[guard.UnitID]bool {
-	out := map[guard.UnitID]bool{}
-	for u := range s.plans {
-		out[u] = true
-	}
-	return out
 }
 
 // planAll plans the selected stacks, and returns the units that could not be planned, and

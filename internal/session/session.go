@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
 	"stackgen/internal/engine"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -145,19 +146,30 @@ func (s *Session) input() guard.Input {
 
 // judge judges everything, plans included.
 func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
-	in.Planned = s.planned()
+	found, _, err := s.judgePlans(in)
+	return found, err
+}
+
+// judgePlans is judge, with what each plan does to the VMs that it updates, by resource
+// address.
+func (s *Session) judgePlans(in guard.Input) ([]finding.Finding, map[guard.UnitID]map[string][]effect.Update, error) {
+	in.Planned = map[guard.UnitID]bool{}
+	for u := range s.plans {
+		in.Planned[u] = true
+	}
 	verdicts := guard.Judge(in)
+	updates := map[guard.UnitID]map[string][]effect.Update{}
 	var plans []finding.Finding
 	for _, u := range s.Units() {
 		if plan := s.plans[u]; plan != nil {
-			more, err := guard.JudgePlan(in, verdicts, u, plan)
+			more, does, err := guard.JudgePlan(in, verdicts, u, plan)
 			if err != nil {
-				return nil, fmt.Errorf("cannot judge the plan: %w", err)
+				return nil, nil, fmt.Errorf("cannot judge the plan: %w", err)
 			}
-			plans = append(plans, more...)
+			plans, updates[u] = append(plans, more...), does
 		}
 	}
-	return guard.Merge(verdicts, plans), nil
+	return guard.Merge(verdicts, plans), updates, nil
 }
 
 // Notes say what the findings do not.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -134,19 +135,39 @@ func (s *Session) readPlans() error {
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, u := range units {
+	read := make([]*unitPlan, len(units))
+	errs := make([]error, len(units))
+	var readers sync.WaitGroup
+	turn := make(chan struct{}, runtime.NumCPU())
+	for i, u := range units {
 		file, ok := files[u]
 		if !ok {
 			continue
 		}
-		body, err := disk.ReadGiven(file, maxState)
-		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", file, err)
+		turn <- struct{}{}
+		readers.Go(func() {
+			defer func() { <-turn }()
+			body, err := disk.ReadGiven(file, maxState)
+			if err != nil {
+				errs[i] = fmt.Errorf("cannot read %s: %w", file, err)
+				return
+			}
+			read[i], errs[i] = parsePlan(file, body)
+		})
+	}
+	readers.Wait()
+	for i, u := range units {
+		if read[i] != nil {
+			s.plans[u], s.State[u] = read[i].plan, read[i].state
 		}
-		errs = append(errs, s.addPlan(u, file, body))
 	}
 	return errors.Join(errs...)
+}
+
+// A unitPlan is a plan, and the state that it was made from.
+type unitPlan struct {
+	plan  *guard.Plan
+	state guard.UnitState
 }
 
 // AddPlan reads the plan of a unit from a file and returns it. What is judged afterwards
@@ -165,19 +186,25 @@ func (s *Session) AddPlan(u guard.UnitID, file string) (*guard.Plan, error) {
 // addPlan adds the plan of a unit, and the state that is in it: the plan was made
 // from that one.
 func (s *Session) addPlan(u guard.UnitID, name string, body []byte) error {
+	p, err := parsePlan(name, body)
+	if err == nil {
+		s.plans[u], s.State[u] = p.plan, p.state
+	}
+	return err
+}
+
+func parsePlan(name string, body []byte) (p *unitPlan, err error) {
 	if bytes.HasPrefix(body, []byte("PK")) {
-		return fmt.Errorf("%s is a plan file: give the output of `tofu show -json %s`", name, filepath.Base(name))
+		return nil, fmt.Errorf("%s is a plan file: give the output of `tofu show -json %s`", name, filepath.Base(name))
 	}
-	plan, err := guard.ParsePlan(body)
+	p = &unitPlan{}
+	if p.plan, err = guard.ParsePlan(body); err == nil {
+		p.state, err = guard.ParseState(body)
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	state, err := guard.ParseState(body)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	s.plans[u], s.State[u] = plan, state
-	return nil
+	return p, nil
 }
 
 // ReadOutputs reads the state of the VM units of some stacks, which has their outputs:
