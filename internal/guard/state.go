@@ -37,6 +37,7 @@ type State map[UnitID]UnitState
 type UnitState struct {
 	Unreadable string // why it could not be read
 	Lineage    string // tells it from a state that another project or checkout began; empty if the source does not say
+	Serial     uint64 // of a state file: counts its changes
 	Resources  []Resource
 
 	// Outputs are the values of the unit's outputs, by name. Verdicts do not need them,
@@ -72,6 +73,7 @@ func ParseState(body []byte) (UnitState, error) {
 	var doc struct {
 		Version   int             `json:"version"`
 		Lineage   string          `json:"lineage"`
+		Serial    uint64          `json:"serial"`
 		Format    string          `json:"format_version"`
 		Encrypted json.RawMessage `json:"encrypted_data"`
 		Resources json.RawMessage `json:"resources"`
@@ -96,7 +98,9 @@ func ParseState(body []byte) (UnitState, error) {
 	case doc.Values != nil:
 		return UnitState{Resources: collect(nil, doc.Values.Root), Outputs: doc.Values.Outputs.values()}, nil
 	case doc.Version == 4:
-		return stateFile(doc.Lineage, doc.Resources, doc.Outputs)
+		state, err := stateFile(doc.Lineage, doc.Resources, doc.Outputs)
+		state.Serial = doc.Serial
+		return state, err
 	case doc.Format != "":
 		return UnitState{}, nil // an empty state has no values
 	case doc.Version != 0:

@@ -123,6 +123,9 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	apply := h.command.Args[0] == "apply"
 	in.Destroy = !apply && !retired
 	found := guard.Judge(in)
+	if f := h.stale(); f != nil {
+		return []finding.Finding{*f}, nil
+	}
 	if apply { // a destroy does not need what was not rendered
 		unrendered, err := h.unrendered(finding.Blocked)
 		if err != nil {

@@ -31,6 +31,14 @@ func TestApplyAsks(t *testing.T) {
 	}
 	p.answered(1, "apply", "\x03", "interrupted; nothing was changed")
 	p.answered(0, "apply", "yes\n", "live is as its spec says")
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "defaults: {", "defaults: {tags: [late], ", 1))
+	p.render()
+	p.answeredAfter(3, "apply", "yes\n", func() { // somebody else applies the same
+		p.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+		sim.ResetLog()
+	}, "the plan is stale: another run changed the state of this unit after it was planned", "run the same command again")
+	noWrites(t, sim)
+	p.deployed(0, "apply --yes", "nothing to do")
 	sim.ResetLog()
 	p.answered(1, "destroy", "yes\n", "To destroy live, type its name", "not confirmed; nothing was changed")
 	noWrites(t, sim)
