@@ -103,8 +103,8 @@ func (r *run) prepare() (err error) {
 	if _, err := r.tools.Path("terragrunt"); err != nil {
 		return err
 	}
-	if names := misleading(r.tools.Env); len(names) > 0 {
-		return fmt.Errorf("%s works on all units of a stack and on its own state, and the environment says otherwise: unset %s, then run the same command again", r.command, strings.Join(names, ", "))
+	if err := misled(r.command, r.tools.Env); err != nil {
+		return err
 	}
 	r.tools = r.tools.With(withOwnFolder(r.tools.Env)...)
 	if r.events, err = r.tools.WritesEvents(r.ctx); err != nil {

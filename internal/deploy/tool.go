@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"stackgen/internal/disk"
 	"stackgen/internal/engine"
@@ -93,20 +92,6 @@ func (r *run) until(p *engine.Process) {
 			_ = p.Kill() // it may have ended
 		}
 	}
-}
-
-// misleading are the variables of an environment that lead Terragrunt to a part of the
-// units, or OpenTofu to another state.
-func misleading(environ []string) []string {
-	var out []string
-	for _, e := range environ {
-		name, value, _ := strings.Cut(e, "=")
-		other := name == "TF_WORKSPACE" || strings.HasPrefix(name, "TG_FILTER") || strings.HasPrefix(name, "TG_QUEUE_")
-		if other && value != "" && !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // filters are the arguments that limit a run to a part of the units.

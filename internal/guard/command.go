@@ -23,6 +23,10 @@ type Command struct {
 	Backend   string                   // in what its backend differs from the unit's, or empty
 }
 
+// UnitVariables are the variables of the modules of units. The hooks name those that the
+// environment sets.
+var UnitVariables = []string{"addresses", "dns", "pools", "proxmox", "records", "vms"}
+
 // A refusedFlag is a flag that makes a run do something else than the specs say.
 // Every run has the flags of TF_CLI_ARGS variables, which nobody sees.
 type refusedFlag struct {

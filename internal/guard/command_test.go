@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"os"
 	"strings"
 	"testing"
 
@@ -72,6 +73,17 @@ func TestMisled(t *testing.T) {
 	}
 	if _, err := command("apply", map[string]string{"TF_CLI_ARGS": "-var 'a"}).Misled(); err == nil {
 		t.Error("an open quote is no error")
+	}
+}
+
+// TestUnitVariables: the hooks name the variables of the table.
+func TestUnitVariables(t *testing.T) {
+	body, err := os.ReadFile("../../templates/root.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `in ["` + strings.Join(UnitVariables, `", "`) + `"] :`; !strings.Contains(string(body), want) {
+		t.Errorf("root.hcl lacks %s", want)
 	}
 }
 

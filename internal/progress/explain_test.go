@@ -49,6 +49,7 @@ func TestExplain(t *testing.T) {
 		{db, "error retrieving VM 349: received an HTTP 595 response - Reason: No route to host", "node pve1 does not answer", "stackgen preflight"},
 		{db, "failed to get status of the node \"nosuch\": received an HTTP 500 response - Reason: hostname lookup 'nosuch' failed - failed to get address info for: nosuch", "no such node", "stackgen preflight"},
 		{db, "Get \"https://127.0.0.1:9/api2/json/cluster/resources?type=vm\": dial tcp 127.0.0.1:9: connect: connection refused", "the cluster cannot be reached", "stackgen preflight"},
+		{db, "Error: Saved plan is stale\n\nThe given plan file can no longer be applied because the state was changed by\nanother operation after the plan was created.", "another run changed the state", ""},
 		{db, "execution halted", "interrupted", "stackgen preflight"},
 		{dns, "update server is not set", "no server", "stackgen render"},
 		{dns, "Error updating DNS record: illegal base64 data at input byte 0", "not base64", ""},

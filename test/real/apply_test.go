@@ -59,6 +59,11 @@ func TestApply(t *testing.T) {
 	decided, tools := p.read("stackgen.lock.yaml"), p.tools
 	p.tools = tools.With("TG_FILTER=./.terragrunt-stack/proxmox-pool", "TF_WORKSPACE=other")
 	p.deployed(1, "apply --dry-run", "unset TG_FILTER, TF_WORKSPACE")
+	for _, env := range []string{"TF_CLI_ARGS=-destroy", "TF_CLI_ARGS_apply=-replace=this", "TF_VAR_vms={}"} {
+		name, _, _ := strings.Cut(env, "=")
+		p.tools = tools.With(env)
+		p.deployed(1, "apply --yes", name, "`unset "+name+"`, then run the same command again; nothing was read or changed")
+	}
 	p.tools = tools.With("TF_CLI_ARGS_apply=-lock-timeout=soon")
 	p.deployed(1, "apply --yes", "unit live/proxmox-pool", `invalid value "soon" for flag -lock-timeout`)
 	p.tools = tools
