@@ -60,6 +60,7 @@ type run struct {
 // A stack is one of the stacks that the command works on.
 type stack struct {
 	name, dir string
+	root      string // of the project
 	hold      *hold
 	runs      int // of Terragrunt, so far
 
@@ -120,11 +121,11 @@ func (r *run) prepare() (err error) {
 		if _, err := os.Stat(filepath.Join(dir, "terragrunt.stack.hcl")); err != nil {
 			return fmt.Errorf("stack %s is not rendered: run `stackgen render`, then run the same command again", s.Name)
 		}
-		h, err := takeHold(s.Name, dir, me)
+		h, err := takeHold(r.p.Root, s.Name, dir, me)
 		if err != nil {
 			return err
 		}
-		one := &stack{name: s.Name, dir: dir, hold: h}
+		one := &stack{name: s.Name, dir: dir, root: r.p.Root, hold: h}
 		r.stacks = append(r.stacks, one)
 		if err := r.outlive(one); err != nil {
 			return err

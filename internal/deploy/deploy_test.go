@@ -15,11 +15,11 @@ import (
 func TestHold(t *testing.T) {
 	dir := t.TempDir()
 	me := holder{Process: int32(os.Getpid()), Started: startOf(int32(os.Getpid())), Host: "here", Since: time.Now(), Command: "stackgen apply", Work: []string{"one"}}
-	first, err := takeHold("live", dir, me)
+	first, err := takeHold(dir, "live", dir, me)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := takeHold("live", dir, me); err == nil || !strings.Contains(err.Error(), "`stackgen apply`, process ") || !strings.Contains(err.Error(), " on here, since ") {
+	if _, err := takeHold(dir, "live", dir, me); err == nil || !strings.Contains(err.Error(), "`stackgen apply`, process ") || !strings.Contains(err.Error(), " on here, since ") {
 		t.Errorf("a second hold: %v", err)
 	}
 	if err := first.runs(os.Getpid()); err != nil {
@@ -29,7 +29,7 @@ func TestHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	me.Work = []string{"two"}
-	second, err := takeHold("live", dir, me)
+	second, err := takeHold(dir, "live", dir, me)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestHold(t *testing.T) {
 	if err := second.release(); err != nil {
 		t.Fatal(err)
 	}
-	third, err := takeHold("live", dir, me)
+	third, err := takeHold(dir, "live", dir, me)
 	if err != nil {
 		t.Fatal(err)
 	}

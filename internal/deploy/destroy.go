@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -180,6 +181,11 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 		return report.Printf(r.Out, "%s: still in its states: %s\n", p.stack.name, strings.Join(left, ", "))
 	}
 	if err := r.p.Destroyed(r.background(), p.stack.name, existing(found, p.stack.name), func(text string) { r.say("%s", text) }); err != nil {
+		return err
+	}
+	left = existing(found, p.stack.name)
+	maps.DeleteFunc(p.stack.unfinished, func(key string, _ int) bool { return !slices.Contains(left, key) })
+	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}
 	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, so that an apply creates the same VMs again\n", p.stack.name, r.p.LockFile())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,13 +13,19 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"stackgen/internal/disk"
+	"stackgen/internal/lock"
 )
 
 // generated is the folder that Terragrunt makes in a stack, and that Git ignores.
 const generated = ".terragrunt-stack"
 
-// A holder is who applies or destroys a stack, for another one that wants to. It is in
-// the folder that Terragrunt generates.
+// recordFile is a file about a stack that must survive a killed command, and
+// `terragrunt stack clean`. Git ignores its folder.
+func recordFile(root, stack, what string) string {
+	return filepath.Join(root, lock.StateDir, ".stackgen", stack+"."+what+".json")
+}
+
+// A holder is who applies or destroys a stack, for another one that wants to.
 type holder struct {
 	Process int32     `json:"process"`
 	Started int64     `json:"started"` // of the process, in ms since 1970
@@ -37,20 +44,21 @@ type hold struct {
 	holder
 	file   string
 	unlock func() error
-	made   bool    // the folder of the file
+	made   bool    // the command makes the folder that Terragrunt generates
 	before *holder // who was killed while it had the stack, or nil
 }
 
 // maxHolder bounds the file.
 const maxHolder = 1 << 16
 
-// takeHold takes the hold of a stack, whose folder is dir. The error names who has it.
-func takeHold(stack, dir string, me holder) (*hold, error) {
+// takeHold takes the hold of a stack of a project, whose folder is dir. The error names who
+// has it.
+func takeHold(root, stack, dir string, me holder) (*hold, error) {
 	unlock, by, err := disk.TryLock(dir)
 	if err != nil {
 		return nil, err
 	}
-	h := &hold{holder: me, file: filepath.Join(dir, generated, "stackgen-apply.json"), unlock: unlock}
+	h := &hold{holder: me, file: recordFile(root, stack, "apply"), unlock: unlock}
 	other := readHolder(h.file)
 	if unlock == nil {
 		return nil, inUse(stack, other, by)
@@ -58,10 +66,10 @@ func takeHold(stack, dir string, me holder) (*hold, error) {
 	if h.before = other; other != nil { // it counts until this one has waited for it
 		h.Tool, h.ToolStarted, h.Work = other.Tool, other.ToolStarted, append(h.Work, other.Work...)
 	}
-	if _, err := os.Stat(filepath.Dir(h.file)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, generated)); err != nil {
 		h.made = true
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(h.file), 0o700), h.save()); err != nil {
+	if err := h.save(); err != nil {
 		return nil, errors.Join(err, h.release())
 	}
 	return h, nil
@@ -89,8 +97,29 @@ func readHolder(file string) *holder {
 	return h
 }
 
-func (h *hold) save() error {
-	return disk.WritePrivate(h.file, func(w io.Writer) error { return json.NewEncoder(w).Encode(h.holder) })
+func (h *hold) save() error { return writeRecord(h.file, h.holder) }
+
+// writeRecord writes a file of recordFile.
+func writeRecord(file string, value any) error {
+	for again := true; ; again = false {
+		err := os.MkdirAll(filepath.Dir(file), 0o700)
+		if err == nil {
+			err = disk.WritePrivate(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })
+		}
+		if !again || !errors.Is(err, fs.ErrNotExist) { // the command of another stack may have removed the empty folder
+			return err
+		}
+	}
+}
+
+// removeRecord removes a file of recordFile, and its folders if they are empty.
+func removeRecord(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir := filepath.Dir(file)
+	_, _ = os.Remove(dir), os.Remove(filepath.Dir(dir)) // others have files there
+	return nil
 }
 
 // runs records which run of Terragrunt goes on if this process is killed.
@@ -108,7 +137,7 @@ func (h *hold) release() error {
 		h.holder = *h.before
 		err = h.save()
 	case !h.left():
-		_ = os.Remove(h.file) // without it, the lock says enough
+		_ = removeRecord(h.file) // without it, the lock says enough
 	}
 	return errors.Join(err, h.unlock())
 }

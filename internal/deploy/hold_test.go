@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -26,15 +25,12 @@ func TestRelease(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			killed := holder{Process: 1, Host: tc.host, Since: time.Unix(1, 0).UTC(), Command: "stackgen apply", Work: []string{"/tmp/stackgen-apply-1"}, Tool: self, ToolStarted: tc.started}
-			first := &hold{holder: killed, file: filepath.Join(dir, generated, "stackgen-apply.json")}
-			if err := os.MkdirAll(filepath.Dir(first.file), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			first := &hold{holder: killed, file: recordFile(dir, "lab", "apply")}
 			if err := first.save(); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 { // the second one knows as much as the first
-				h, err := takeHold("lab", dir, holder{Process: self, Host: "here", Command: "stackgen apply --yes"})
+				h, err := takeHold(dir, "lab", dir, holder{Process: self, Host: "here", Command: "stackgen apply --yes"})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -29,6 +29,12 @@ func (r *run) look() (*session.Session, []finding.Finding, error) {
 			}
 			continue
 		}
+		if again, err := r.keepBegun(s, imports.Findings); again || err != nil {
+			if err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		waiting := r.waitsFor(s, imports.Findings)
 		switch {
 		case waiting == "" && !said:

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -28,13 +27,10 @@ import (
 
 // unfinished are the VMs that an apply began to create and did not complete, by their
 // keys: their VMIDs. The provider configures such a VM later, but it does not start it:
-// the profiles ignore `started` after the creation. The file is beside the units that
-// Terragrunt generates, and survives a killed stackgen.
+// the profiles ignore `started` after the creation. The file survives a killed stackgen.
 type unfinished map[string]int
 
-func unfinishedFile(st *stack) string {
-	return filepath.Join(st.dir, generated, "stackgen-unfinished.json")
-}
+func unfinishedFile(st *stack) string { return recordFile(st.root, st.name, "unfinished") }
 
 // readUnfinished reads the VMs that earlier applies of a stack did not complete.
 func readUnfinished(st *stack) (unfinished, error) {
@@ -55,13 +51,9 @@ func readUnfinished(st *stack) (unfinished, error) {
 // keepUnfinished writes them.
 func (st *stack) keepUnfinished() error {
 	if len(st.unfinished) == 0 {
-		err := os.Remove(unfinishedFile(st))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
+		return removeRecord(unfinishedFile(st))
 	}
-	return disk.WritePrivate(unfinishedFile(st), func(w io.Writer) error { return json.NewEncoder(w).Encode(st.unfinished) })
+	return writeRecord(unfinishedFile(st), st.unfinished)
 }
 
 // begins adds the VMs that plans create.
@@ -84,7 +76,8 @@ func (st *stack) resumes(found []finding.Finding) {
 	}
 }
 
-// complete drops the VMs that run, and those that need not run and are in the state.
+// completed drops the VMs that run, those that need not run and are in the state, and those
+// that the spec does not have any more.
 func (r *run) completed(st *stack, s *session.Session) {
 	starts := r.starts(st.name)
 	inState := map[string]bool{}
@@ -92,9 +85,47 @@ func (r *run) completed(st *stack, s *session.Session) {
 		inState[resource.Key] = !resource.Tainted
 	}
 	maps.DeleteFunc(st.unfinished, func(key string, vmid int) bool {
+		if _, known := starts[key]; !known {
+			return true
+		}
 		g := s.Inventory.Guest(vmid)
 		return g != nil && inState[key] && (g.Status == "running" || !starts[key])
 	})
+}
+
+// keepBegun keeps the VMs that an apply has created halfway and that it did not live to
+// untaint: the next plan would destroy them. It reports whether a state is another one now.
+func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, error) {
+	if r.DryRun {
+		return false, nil
+	}
+	kept := false
+	for _, st := range r.stacks {
+		for _, resource := range s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}].Resources {
+			refused := slices.ContainsFunc(found, func(f finding.Finding) bool {
+				return f.Stack == st.name && f.Type == finding.VM && f.Kind == finding.WouldDestroy && f.Resource == resource.Address
+			})
+			if !refused || !resource.Tainted || resource.VMID == 0 || st.unfinished[resource.Key] != resource.VMID {
+				continue
+			}
+			r.say("%s/%s was created halfway by an apply that was interrupted; its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
+			if err := r.keep(st, resource.Address); err != nil {
+				return false, fmt.Errorf("cannot keep %s/%s: %w", st.name, resource.Key, err)
+			}
+			kept = true
+		}
+	}
+	return kept, nil
+}
+
+// keep removes the mark from a VM in the state with which the next plan would destroy it.
+func (r *run) keep(st *stack, address string) error {
+	if _, err := os.Stat(filepath.Join(st.dir, generated, lock.UnitVM)); err != nil {
+		if err := r.tools.Generate(r.ctx, st.dir); err != nil {
+			return err
+		}
+	}
+	return r.unit(st, lock.UnitVM, "run", "--", "untaint", "-no-color", address)
 }
 
 // starts are the VMs of a stack that are started when they are created.

@@ -96,6 +96,30 @@ func TestApplyKilledForgets(t *testing.T) {
 	p.complete(sim, 300)
 }
 
+// TestApplyKilledTainted kills everything after a VM could not be configured, and before its
+// state is not marked as tainted any more. The same command keeps and completes the VM, even
+// without the folder of the stack that Terragrunt removes.
+func TestApplyKilledTainted(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulateApart()
+	p.render()
+	check(t, sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/300/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
+	const state = ".state/live/proxmox-vm/tofu.tfstate"
+	p.killedOnce("apply --yes", func() bool { return p.exists(state) && strings.Contains(p.read(state), "tainted") })
+	sim.ClearFaults()
+	p.remove("stacks/live/.terragrunt-stack")
+	p.deployed(3, "apply --dry-run", "tainted in state")
+	if p.exists("stacks/live/.terragrunt-stack") {
+		t.Error("a dry run leaves .terragrunt-stack")
+	}
+	p.deployed(0, "apply --yes", "live/a was created halfway by an apply that was interrupted", "change live: VM a", "start live: VM a", "live is as its spec says")
+	p.complete(sim, 300)
+	if left := p.list(); slices.ContainsFunc(left, func(path string) bool { return strings.Contains(path, ".stackgen") }) {
+		t.Errorf("records of the apply are left: %v", left)
+	}
+}
+
 // TestApplyKilledWaits kills stackgen alone during a clone. An apply that waits for its
 // Terragrunt is interrupted, and the next one still knows what to wait for.
 func TestApplyKilledWaits(t *testing.T) {
