@@ -30,7 +30,7 @@ func Apply(ctx context.Context, p *project.Project, q Request) (exit finding.Sev
 // apply plans, asks, applies and verifies.
 func (r *run) apply() (err error) {
 	defer func() {
-		if r.undo != nil { // nothing was applied
+		if !r.applied {
 			err = errors.Join(err, r.revert(), r.forget())
 		}
 	}()
@@ -72,7 +72,7 @@ func (r *run) apply() (err error) {
 		r.say("not confirmed; nothing was changed")
 		return ended{finding.Failed}
 	}
-	r.undo = nil
+	r.undo, r.applied = nil, true
 	r.show(announced)
 	return r.carryOut(all, announced)
 }
@@ -120,7 +120,7 @@ func (r *run) nothing(s *session.Session) error {
 	if r.DryRun {
 		return report.Text(r.Out, said)
 	}
-	r.undo = nil
+	r.undo, r.applied = nil, true
 	for _, st := range r.stacks {
 		if err := st.keepUnfinished(); err != nil {
 			return err

@@ -46,6 +46,7 @@ type run struct {
 	work    string // a private folder
 	events  bool   // OpenTofu writes events
 	undo    func() error
+	applied bool // the command was confirmed, or has written what it found
 	failed  bool // something was not done
 	blocked bool // the guard refused a stack, or more was planned than was announced
 	began   time.Time
@@ -62,7 +63,8 @@ type stack struct {
 	name, dir string
 	root      string // of the project
 	hold      *hold
-	runs      int // of Terragrunt, so far
+	runs      int       // of Terragrunt, so far
+	locked    time.Time // since when this command waits for a lock of its state that no process is known to hold
 
 	unfinished unfinished // VMs that applies began to create and did not complete
 }

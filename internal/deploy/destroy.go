@@ -13,7 +13,6 @@ import (
 	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
-	"stackgen/internal/shell"
 )
 
 // Destroy destroys all of the selected stacks of a project. The result is the exit code.
@@ -31,7 +30,12 @@ func Destroy(ctx context.Context, p *project.Project, q Request) (exit finding.S
 }
 
 // destroy judges, asks, destroys and verifies.
-func (r *run) destroy() error {
+func (r *run) destroy() (err error) {
+	defer func() {
+		if !r.applied {
+			err = errors.Join(err, r.forget())
+		}
+	}()
 	s, found, err := r.lookForDestroy()
 	if err != nil {
 		return err
@@ -49,15 +53,8 @@ func (r *run) destroy() error {
 		all = append(all, p)
 	}
 	a := announce(nil, all)
-	if len(all) == 0 || len(a.changes) == 0 {
-		if err := r.clear(found); err != nil {
-			return err
-		}
-		text := "nothing to destroy: no state of " + strings.Join(r.p.SelectedNames(), ", ") + " has anything"
-		for _, note := range r.notInState(found) {
-			text += "\nnote: " + note
-		}
-		return report.Text(r.Out, text+"\n")
+	if len(a.changes) == 0 {
+		return r.nothingToDestroy(found)
 	}
 	if found, err = s.RejudgeDestroy(); err != nil {
 		return err
@@ -76,6 +73,7 @@ func (r *run) destroy() error {
 		}
 		return err
 	}
+	r.applied = true
 	r.show(a)
 	for _, p := range all {
 		if r.ctx.Err() != nil {
@@ -87,6 +85,18 @@ func (r *run) destroy() error {
 		}
 	}
 	return nil
+}
+
+// nothingToDestroy ends a destroy of stacks whose states have nothing.
+func (r *run) nothingToDestroy(found []finding.Finding) error {
+	if err := r.clear(found); err != nil {
+		return err
+	}
+	text := "nothing to destroy: no state of " + strings.Join(r.p.SelectedNames(), ", ") + " has anything"
+	for _, note := range r.notInState(found) {
+		text += "\nnote: " + note
+	}
+	return report.Text(r.Out, text+"\n")
 }
 
 // lookForDestroy reads the cluster and the states once, and ends the command if anything
@@ -255,39 +265,4 @@ func (r *run) clear(found []finding.Finding) error {
 		}
 	}
 	return nil
-}
-
-// existing are the VMs of a stack that exist and are in no state.
-func existing(found []finding.Finding, stack string) []string {
-	var out []string
-	for _, f := range found {
-		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Adopt {
-			out = append(out, f.Key)
-		}
-	}
-	return out
-}
-
-// notInState are notes about the VMs that exist and are in no state, and how to destroy
-// those, too, that an interrupted apply has made.
-func (r *run) notInState(found []finding.Finding) []string {
-	var out, stacks []string
-	for _, f := range found {
-		if f.Type == finding.VM && f.Kind == finding.Busy && !f.Stops() && strings.Contains(f.Reason, "in no state") {
-			out = append(out, fmt.Sprintf("%s, VM %d on %s, is a clone that was never completed. It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do", f.Address, f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
-		}
-		if f.Type != finding.VM || f.Kind != finding.Adopt {
-			continue
-		}
-		out = append(out, fmt.Sprintf("%s, VM %d on %s, is in no state, so it is not destroyed", f.Address, f.VMID, f.Node))
-		if halfMade(&f) && !slices.Contains(stacks, f.Stack) { // another one was not made by an apply
-			stacks = append(stacks, f.Stack)
-		}
-	}
-	for _, name := range stacks {
-		if spec := r.p.Specs[name]; spec != "" {
-			out = append(out, fmt.Sprintf("to destroy what is in no state of %s, too, complete it first: `stackgen apply %s`; then run the same command again: `%s`", name, shell.Path(spec), r.Line))
-		}
-	}
-	return out
 }

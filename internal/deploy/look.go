@@ -116,6 +116,9 @@ func reverse(changes []disk.Change) []disk.Change {
 
 // refuse prints the findings that stop the run, as preflight does, and ends the command.
 func (r *run) refuse(s *session.Session, found []finding.Finding) error {
+	for i := range found {
+		r.leftLock(&found[i])
+	}
 	out := report.NewFindings(found, s.Notes(found))
 	out.Endpoint, out.Action = s.Endpoint(), r.command
 	if err := errors.Join(out.Print(r.Out, r.Options), r.revert()); err != nil {
@@ -141,13 +144,12 @@ func (r *run) revert() error {
 // the clones that it began, and OpenTofu, which has the lock of the state.
 func (r *run) waitsFor(s *session.Session, found []finding.Finding) string {
 	var names, boots []string
-	killed := slices.ContainsFunc(r.stacks, func(s *stack) bool { return s.hold.before != nil })
 	for i := range found {
 		f := &found[i]
 		switch {
 		case !f.Stops():
-		case f.Kind == finding.Busy && f.Type == finding.Unit && killed:
-			return fmt.Sprintf("the run that a killed stackgen began still uses the state of %s", f.Address)
+		case f.Kind == finding.Busy && f.Type == finding.Unit:
+			return r.usedBy(f)
 		case f.Kind == finding.Busy && f.Type == finding.VM && (s.Cloning(f.VMID) || r.begun(f) && s.Working(f.VMID)):
 			names = append(names, f.String())
 		case r.boots(s, f):

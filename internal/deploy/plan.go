@@ -53,7 +53,7 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 	case r.ctx.Err() != nil:
 		return nil, errInterrupted
 	case result.failed():
-		return nil, fmt.Errorf("%s cannot be planned, so nothing was applied:\n%s", st.name, problems(result.log))
+		return nil, r.unplanned(s, st, result)
 	}
 	for _, u := range s.Units() {
 		switch {
@@ -78,6 +78,17 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 		p.postpone(s, found, r.mocks(st.name))
 	}
 	return p, nil
+}
+
+// unplanned ends the command because a stack cannot be planned: it says who holds the lock
+// of a state, or what the tools said.
+func (r *run) unplanned(s *session.Session, st *stack, result *toolRun) error {
+	if strings.Contains(result.log, "acquiring the state lock") {
+		if held, err := s.Locked(r.ctx, st.name); err == nil && len(held) > 0 {
+			return r.refuse(s, held)
+		}
+	}
+	return fmt.Errorf("%s cannot be planned, so nothing was applied:\n%s", st.name, problems(result.log))
 }
 
 // plans reports whether the run plans a unit of the stack. Terragrunt has generated

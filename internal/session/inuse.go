@@ -28,8 +28,23 @@ func (s *Session) inUse(ctx context.Context, found []finding.Finding, started ti
 	if err != nil {
 		return nil, err
 	}
+	return s.held(ctx, root, s.lockCandidates(root, found), started)
+}
+
+// Locked returns findings about the states of a stack that another run holds locked.
+func (s *Session) Locked(ctx context.Context, stack string) ([]finding.Finding, error) {
+	root, err := filepath.Abs(s.Project.Root)
+	if err != nil {
+		return nil, err
+	}
+	units := slices.DeleteFunc(s.Units(), func(u guard.UnitID) bool { return u.Stack != stack })
+	return s.held(ctx, root, units[:min(len(units), lockProbes)], time.Time{})
+}
+
+// held returns findings about the units of a list whose states are locked.
+func (s *Session) held(ctx context.Context, root string, units []guard.UnitID, started time.Time) ([]finding.Finding, error) {
 	var out []finding.Finding
-	for _, u := range s.lockCandidates(root, found) {
+	for _, u := range units {
 		tools, err := s.engine()
 		if err != nil {
 			return nil, err

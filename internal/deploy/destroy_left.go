@@ -1,0 +1,45 @@
+package deploy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/shell"
+)
+
+// existing are the VMs of a stack that exist and are in no state.
+func existing(found []finding.Finding, stack string) []string {
+	var out []string
+	for _, f := range found {
+		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Adopt {
+			out = append(out, f.Key)
+		}
+	}
+	return out
+}
+
+// notInState are notes about the VMs that exist and are in no state, and how to destroy
+// those, too, that an interrupted apply has made.
+func (r *run) notInState(found []finding.Finding) []string {
+	var out, stacks []string
+	for _, f := range found {
+		if f.Type == finding.VM && f.Kind == finding.Busy && !f.Stops() && strings.Contains(f.Reason, "in no state") {
+			out = append(out, fmt.Sprintf("%s, VM %d on %s, is a clone that was never completed. It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do", f.Address, f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
+		}
+		if f.Type != finding.VM || f.Kind != finding.Adopt {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s, VM %d on %s, is in no state, so it is not destroyed", f.Address, f.VMID, f.Node))
+		if halfMade(&f) && !slices.Contains(stacks, f.Stack) { // another one was not made by an apply
+			stacks = append(stacks, f.Stack)
+		}
+	}
+	for _, name := range stacks {
+		if spec := r.p.Specs[name]; spec != "" {
+			out = append(out, fmt.Sprintf("to destroy what is in no state of %s, too, complete it first: `stackgen apply %s`; then run the same command again: `%s`", name, shell.Path(spec), r.Line))
+		}
+	}
+	return out
+}
