@@ -1,18 +1,14 @@
 package deploy
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
-	"stackgen/internal/register"
-	"stackgen/internal/render"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
 )
@@ -164,34 +160,6 @@ func (r *run) unconfirmed(stack string, changes []guard.Change) error {
 		return err
 	}
 	return ended{finding.Blocked}
-}
-
-// outputs writes the registrations that specs name, as the command outputs does.
-func (r *run) outputs() error {
-	p, err := project.Open(r.Paths)
-	if err != nil {
-		return err
-	}
-	stacks := register.Wanted(p)
-	if len(stacks) == 0 {
-		return nil
-	}
-	o, err := register.Read(r.background(), register.Request{Project: p, Stacks: stacks})
-	if err != nil {
-		return err
-	}
-	changes, err := o.Write(r.background(), func(text string) { r.say("%s", text) })
-	if refused := (*disk.RefusedError)(nil); errors.As(err, &refused) { // as the command outputs ends
-		r.blocked = true
-		return report.Error(r.ErrOut, err)
-	}
-	if err != nil {
-		return err
-	}
-	if err := report.Warnings(r.ErrOut, o.Warnings); err != nil {
-		return err
-	}
-	return report.Changes(r.Out, p.Root, render.Changes(changes, false, false))
 }
 
 // left says that a stack was not begun.

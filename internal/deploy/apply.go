@@ -159,8 +159,8 @@ func (r *run) carryOut(all []*plans, a *announcement) error {
 	if r.ctx.Err() != nil {
 		return errInterrupted
 	}
-	if r.failed { // the outputs lack what is not there
-		return nil
+	if r.failed {
+		return r.partialOutputs()
 	}
 	return r.outputs()
 }

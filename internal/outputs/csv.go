@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -20,11 +21,11 @@ func (r *Registration) csv() ([]byte, error) {
 		extra, meta := "", ""
 		if len(v.Extra) > 0 {
 			body, err := encode(v.Extra, "")
-			extra, errs = strings.TrimSpace(string(body)), append(errs, err)
+			extra, errs = jsonCell(body), append(errs, err)
 		}
 		if len(v.Meta) > 0 {
 			body, err := encode(v.Meta, "")
-			meta, errs = strings.TrimSpace(string(body)), append(errs, err)
+			meta, errs = jsonCell(body), append(errs, err)
 		}
 		row := []string{v.Key, v.Name, v.Member, strconv.Itoa(v.Ordinal), v.Role, strconv.Itoa(v.VMID), v.Node, string(v.IPv4), string(v.MAC), v.DNS, v.User, extra, meta}
 		for i := range row {
@@ -36,10 +37,14 @@ func (r *Registration) csv() ([]byte, error) {
 	return out.Bytes(), errors.Join(append(errs, w.Error())...)
 }
 
+// formula is the begin of a formula where a spreadsheet may begin a cell: one whose system
+// separates cells by semicolons does not see the quotes around a cell of this file.
+var formula = regexp.MustCompile(`(^|[;\t\r\n])([ "]*[=+\-@\t\r])`)
+
 // cell is text that no spreadsheet takes for a formula.
-func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
+func cell(text string) string { return formula.ReplaceAllString(text, "$1'$2") }
+
+// jsonCell is JSON that a semicolon does not split.
+func jsonCell(body []byte) string {
+	return strings.ReplaceAll(strings.TrimSpace(string(body)), ";", `\u003b`)
 }

@@ -21,6 +21,9 @@ type Source struct {
 	Applied bool                       // the state of the VM unit has resources
 	Values  map[string]json.RawMessage // the outputs of the VM unit, by name
 	Live    map[string]Live            // what the cluster has, by key; nil if it was not read
+
+	Partial bool     // an apply has failed: VMs without outputs are left out, and named
+	Without []string // with Partial, the keys of VMs that the apply has not completed: they are left out, too
 }
 
 // Live is what the cluster has of a VM.
@@ -41,7 +44,7 @@ type machine struct {
 // Read joins what is known of a stack. An error says which VMs it cannot tell anything
 // of, why, and what to do.
 func (s *Source) Read() (*Registration, error) {
-	machines, err := s.machines()
+	machines, absent, err := s.machines()
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +57,13 @@ func (s *Source) Read() (*Registration, error) {
 		r.Class = s.Stack.Name
 	}
 	var errs []error
+	if len(absent) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: not in the files, because the apply has not completed it: %s", r.Stack, list(absent)))
+	}
 	for _, v := range s.Stack.VMs {
+		if slices.Contains(absent, v.Key) {
+			continue
+		}
 		vm, err := newVM(s.Stack, v, machines[v.Key], meta[v.Key])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s/%s: %w", s.Stack.Name, v.Key, err))
@@ -72,29 +81,30 @@ func (s *Source) Read() (*Registration, error) {
 	return r, r.twins()
 }
 
-// machines are the elements of the output vms, one for each VM of the lock.
-func (s *Source) machines() (map[string]machine, error) {
+// machines are the elements of the output vms, one for each VM of the lock. absent are the
+// keys of the VMs that are left out.
+func (s *Source) machines() (found map[string]machine, absent []string, err error) {
 	name := s.Stack.Name
 	if len(s.Stack.VMs) == 0 {
-		return nil, fmt.Errorf("%s has no outputs: its spec has no VM", name)
+		return nil, nil, fmt.Errorf("%s has no outputs: its spec has no VM", name)
 	}
 	body := s.Values["vms"]
 	switch {
 	case len(body) == 0 && !s.Applied:
-		return nil, s.apply("%s has no outputs: it was never applied, or its state is empty; apply it, then run the same command again", name)
+		return nil, nil, s.apply("%s has no outputs: it was never applied, or its state is empty; apply it, then run the same command again", name)
 	case len(body) == 0:
-		return nil, s.apply("the state of %s has VMs and no output vms; apply it again, then run the same command again", name)
+		return nil, nil, s.apply("the state of %s has VMs and no output vms; apply it again, then run the same command again", name)
 	}
 	var out map[string]machine
 	if err := json.Unmarshal(body, &out); err != nil {
-		return nil, s.apply("the output vms of %s is not that of the module of this stackgen; render, apply, then run the same command again", name)
+		return nil, nil, s.apply("the output vms of %s is not that of the module of this stackgen; render, apply, then run the same command again", name)
 	}
 	var missing, others, foreign []string
 	entries := s.Lock.VMs.ByKey()
 	for _, v := range s.Stack.VMs {
 		m, ok := out[v.Key]
 		switch entry := entries[v.Key]; {
-		case !ok || m.ID == nil:
+		case !ok || m.ID == nil, s.Partial && slices.Contains(s.Without, v.Key):
 			missing = append(missing, v.Key)
 		case entry != nil && entry.VMID != *m.ID:
 			others = append(others, fmt.Sprintf("%s (VMID %d; %d in the lock)", v.Key, *m.ID, entry.VMID))
@@ -112,13 +122,13 @@ func (s *Source) machines() (map[string]machine, error) {
 	slices.SortFunc(missing, natural.Compare)
 	switch {
 	case len(others) > 0:
-		return nil, s.preflight("%s: the outputs are those of other VMs: %s. It is the state of another spec, or the lock was changed", name, list(others))
+		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s. It is the state of another spec, or the lock was changed", name, list(others))
 	case len(missing) == len(s.Stack.VMs) && len(foreign) > 0:
-		return nil, s.preflight("%s: the outputs are those of other VMs: %s, and none of its own. It is the state of another spec", name, list(foreign))
-	case len(missing) > 0:
-		return nil, s.apply("%s: no outputs of %s: not applied yet, or the apply failed; apply, then run the same command again", name, list(missing))
+		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s, and none of its own. It is the state of another spec", name, list(foreign))
+	case len(missing) > 0 && (!s.Partial || len(missing) == len(s.Stack.VMs)):
+		return nil, nil, s.apply("%s: no outputs of %s: not applied yet, or the apply failed; apply, then run the same command again", name, list(missing))
 	}
-	return out, nil
+	return out, missing, nil
 }
 
 // meta is the output meta. A module without it, or without any, has none.
@@ -134,7 +144,7 @@ func (s *Source) meta() (map[string]json.RawMessage, error) {
 
 // apply is an error that an apply resolves.
 func (s *Source) apply(format string, args ...any) error {
-	return fmt.Errorf(format+"\n  (cd %s && terragrunt stack run apply)", append(args, shell.Path("stacks/"+s.Stack.Name))...)
+	return fmt.Errorf(format+"\n  stackgen apply %s", append(args, shell.Path(s.Stack.Spec))...)
 }
 
 // preflight is an error that preflight explains.

@@ -25,6 +25,7 @@ type Request struct {
 	Stacks  []string // selected ones; see Wanted and Selected
 	Live    bool     // nodes and addresses are those of the cluster, or of the snapshot
 	Sources session.Sources
+	Partial map[string][]string // by stack whose apply has failed: the VMs that it has not completed, which are left out
 }
 
 // Outputs are the outputs of some stacks, as files that are not written yet.
@@ -80,7 +81,7 @@ func Read(ctx context.Context, r Request) (*Outputs, error) {
 		if !slices.Contains(r.Stacks, stack.Name) {
 			continue
 		}
-		one, err := registration(s, stack, live[stack.Name], r.Live)
+		one, err := registration(s, stack, live[stack.Name], r)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -99,14 +100,15 @@ func Read(ctx context.Context, r Request) (*Outputs, error) {
 }
 
 // registration is that of one stack.
-func registration(s *session.Session, stack *schema.Stack, live map[string]outputs.Live, asked bool) (*outputs.Registration, error) {
+func registration(s *session.Session, stack *schema.Stack, live map[string]outputs.Live, r Request) (*outputs.Registration, error) {
 	unit := guard.UnitID{Stack: stack.Name, Unit: lock.UnitVM}
 	state := s.State[unit]
 	if state.Unreadable != "" {
 		return nil, fmt.Errorf("cannot read the state of %s: %s", unit, state.Unreadable)
 	}
 	source := outputs.Source{Stack: stack, Lock: s.Project.Lock.Stacks.Get(stack.Name), Applied: len(state.Resources) > 0, Values: state.Outputs}
-	if asked {
+	source.Without, source.Partial = r.Partial[stack.Name]
+	if r.Live {
 		source.Live = live
 		if live == nil {
 			source.Live = map[string]outputs.Live{}

@@ -40,7 +40,11 @@ func TestApplyAsks(t *testing.T) {
 	noWrites(t, sim)
 	p.deployed(0, "apply --yes", "nothing to do")
 	sim.ResetLog()
+	p.remove("stacks/live/.terragrunt-stack")
 	p.answered(1, "destroy", "yes\n", "To destroy live, type its name", "not confirmed; nothing was changed")
+	if p.exists("stacks/live/.terragrunt-stack") {
+		t.Error("a destroy that was not confirmed leaves .terragrunt-stack")
+	}
 	noWrites(t, sim)
 	p.answered(0, "destroy", "live\n", "live is destroyed")
 }

@@ -25,12 +25,15 @@ func TestApplyKilledS3(t *testing.T) {
 	sim := p.simulateApart()
 	p.render()
 	p.killedOnce("apply --yes", func() bool { _, made := stateOf(sim).guests[300]; return made })
+	p.remove("stacks/live/.terragrunt-stack")
 	began := time.Now()
 	output := p.deployed(3, "apply --yes", "blocked busy", "holds the lock of the state since", "OperationTypeApply", "it has probably left the lock behind", "force-unlock -force")
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
-	t.Log(output)
+	if p.exists("stacks/live/.terragrunt-stack") {
+		t.Error("an apply that was blocked by its plan leaves .terragrunt-stack")
+	}
 	line := regexp.MustCompile(`(?m)^\s+(\(cd .*force-unlock.*)$`).FindStringSubmatch(output)
 	if line == nil {
 		t.Fatal("there is no line to remove the lock")

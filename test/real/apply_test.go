@@ -98,9 +98,13 @@ func TestApply(t *testing.T) {
 // TestApplyOneFails: one VM that fails stops neither the others nor their records, and
 // the same command completes it when the reason is gone.
 func TestApplyOneFails(t *testing.T) {
-	p := newDNSCluster(t, "DNS\n"+dnsLive+"vms:\n  a: {name: web}\n  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}}\n  c: {name: bad}\n")
+	p := newDNSCluster(t, "DNS\n"+dnsLive+"vms:\n  a: {name: web}\n  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}}\n  c: {name: bad}\noutputs: {registration: registration/live.json}\n")
 	check(t, p.sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/102/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
-	p.deployed(1, "apply --yes", "VM c (VMID 102, node pve1) was not created", "2 of 3 VMs done, 1 failed")
+	p.deployed(1, "apply --yes", "VM c (VMID 102, node pve1) was not created", "2 of 3 VMs done, 1 failed",
+		"warning: live: not in the files, because the apply has not completed it: c")
+	if got := p.read("registration/live.csv"); !strings.Contains(got, "\na,web,") || !strings.Contains(got, "\nb,db,") || strings.Contains(got, "\nc,") {
+		t.Errorf("the registration is\n%s", got)
+	}
 	p.address("web")
 	p.has("db", "10.0.0.8")
 	p.has("bad")
@@ -108,6 +112,9 @@ func TestApplyOneFails(t *testing.T) {
 	p.sim.ResetLog()
 	p.deployed(0, "apply --yes", "change live: VM c", "start live: VM c: made by a run that was interrupted", "live is as its spec says")
 	p.address("bad")
+	if got := p.read("registration/live.csv"); !strings.Contains(got, "\nc,bad,") {
+		t.Errorf("the registration is\n%s", got)
+	}
 	if got := p.sim.Writes(100) + p.sim.Writes(101); got != 0 {
 		t.Errorf("%d writes to the VMs that were complete", got)
 	}
