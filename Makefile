@@ -16,6 +16,7 @@ build: ## build bin/stackgen
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; go test ./... runs those that need none
 	@$(TOOLS) $(GO) test -race -timeout 60m ./...
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
+	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
 	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
 faults: build tools ## inject every fault into a simulated cluster, with every level of the guard, run every printed way out, and print the results
@@ -29,7 +30,7 @@ golden: build ## update expected outputs of the tests; review the diff
 lint: ## run gofmt, go vet, golangci-lint, which takes some minutes to build once, and the word list
 	@$(GO) test ./test -run '^TestWords$$'
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
-	@for dir in . tools/provider-dns test/terratest; do \
+	@for dir in . tools/provider-dns test/terratest test/browser; do \
 		(cd $$dir && GOWORK=off $(GO) vet ./... && $(LINT) run ./...) || exit 1; done
 
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/

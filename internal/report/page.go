@@ -62,7 +62,7 @@ type option struct {
 // A card is a group of changes that are alike.
 type card struct {
 	ID     string
-	Class  string // blocked, failed, safe, known
+	Class  string // blocked, failed, safe, noted, known
 	Word   string
 	Kind   finding.Kind
 	Letter string
@@ -166,6 +166,7 @@ func (r *Drift) harms() string {
 	if n["failed"] > 0 {
 		text += fmt.Sprintf(", %d could not be checked", n["failed"])
 	}
+	n["safe"] += n["noted"]
 	if n["safe"] == 1 {
 		return text + ". The other one is safe."
 	} else if n["safe"] > 1 {
@@ -183,12 +184,14 @@ func classOf(f *finding.Finding) string {
 		return "blocked"
 	case f.Severity == finding.Failed:
 		return "failed"
+	case f.Severity == finding.OK:
+		return "noted"
 	}
 	return "safe"
 }
 
 // classes are the classes of changes in words, the worst first.
-var classes = []tile{{"blocked", 0, "would harm"}, {"failed", 0, "not checked"}, {"safe", 0, "safe changes"}, {"known", 0, "known"}}
+var classes = []tile{{"blocked", 0, "would harm"}, {"failed", 0, "not checked"}, {"safe", 0, "safe changes"}, {"noted", 0, "nothing to do"}, {"known", 0, "known"}}
 
 // cards are the changes in groups, the worst first, those that a baseline knows last.
 func (r *Drift) cards() []*card {
@@ -223,7 +226,7 @@ func (r *Drift) cards() []*card {
 }
 
 func classWord(class string) string {
-	return map[string]string{"blocked": "would harm", "failed": "not checked", "safe": "safe", "known": "known"}[class]
+	return map[string]string{"blocked": "would harm", "failed": "not checked", "safe": "safe", "noted": "nothing to do", "known": "known"}[class]
 }
 
 func newChange(f *finding.Finding, id string) change {

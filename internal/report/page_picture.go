@@ -19,7 +19,7 @@ type box struct {
 
 // A cell is a VM or a unit, with the worst of its changes.
 type cell struct {
-	Class  string // blocked, failed, safe, known, same, or unplanned
+	Class  string // blocked, failed, safe, noted, known, same, or unplanned
 	Letter string
 	Kind   finding.Kind
 	N      int    // of changes
@@ -30,7 +30,7 @@ type cell struct {
 
 // rank orders the classes of cells.
 func rank(class string) int {
-	return slices.Index([]string{"same", "known", "unplanned", "safe", "failed", "blocked"}, class)
+	return slices.Index([]string{"same", "noted", "known", "unplanned", "safe", "failed", "blocked"}, class)
 }
 
 // marks are the cells of things that have changes, by stack/key.
@@ -104,7 +104,7 @@ func (p *page) picture() {
 
 // legend is what the marks of cells mean, by their classes.
 var legend = []option{{Value: "blocked", Letter: "X", Word: "would harm"}, {Value: "failed", Letter: "?", Word: "not checked"}, {Value: "safe", Letter: "r", Word: "safe change"},
-	{Value: "known", Letter: "l", Word: "known"}, {Value: "unplanned", Word: "not planned"}, {Value: "same", Word: "as its spec says"}}
+	{Value: "noted", Letter: "n", Word: "nothing to do"}, {Value: "known", Letter: "l", Word: "known"}, {Value: "unplanned", Word: "not planned"}, {Value: "same", Word: "as its spec says"}}
 
 // nowhere is the box of VMs that are on no node.
 const nowhere = "not in the cluster"
@@ -131,7 +131,7 @@ func (b *box) sum(what string, has map[string]bool) {
 	b.Class = "same"
 	for _, c := range b.Cells {
 		has[c.Class] = true
-		if c.Link != "" && c.Class != "known" {
+		if c.Link != "" && c.Class != "known" && c.Class != "noted" {
 			differ++
 		}
 		if c.Class == "blocked" {

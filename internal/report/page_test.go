@@ -82,7 +82,7 @@ func TestPageIsComplete(t *testing.T) {
 	if n := strings.Count(page, "<tr id="); n != len(r.Findings.Findings) {
 		t.Errorf("the page has %d changes of %d", n, len(r.Findings.Findings))
 	}
-	if n := strings.Count(page, " data-only="); n != len(r.VMs)+len(r.Units) {
+	if n := strings.Count(page, "<i class=\"mark") + strings.Count(page, "<a class=\"mark"); n != len(r.VMs)+len(r.Units) {
 		t.Errorf("the picture has %d marks, want %d", n, len(r.VMs)+len(r.Units))
 	}
 	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {

@@ -98,7 +98,7 @@ func (r *Drift) verdict() (word, rest string) {
 		return "blocked", rest + "; do not apply"
 	case failed > 0:
 		return "unknown", fmt.Sprintf("%s could not be checked; do not apply", Count(failed, "thing"))
-	case len(fresh) > 0:
+	case r.Exit != finding.OK:
 		return "safe", fmt.Sprintf("%s, none harms: %s", Count(len(fresh), "change"), does(fresh))
 	}
 	return "no drift", r.same()
@@ -117,6 +117,9 @@ func (r *Drift) same() string {
 	}
 	if known > 0 {
 		text += ", except for " + Count(known, "known difference")
+	}
+	if fresh := r.fresh(); len(fresh) > 0 {
+		text += "; " + does(fresh)
 	}
 	return text
 }

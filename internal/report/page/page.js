@@ -33,17 +33,24 @@
     const none = byId('none')
     const cards = [...document.querySelectorAll('article.card')].map((card) => {
       const about = (card.querySelector('h3').textContent + ' ' + card.querySelector('.reason').textContent).toLowerCase()
+      const rest = card.querySelector('.rest')
       const rows = [...card.querySelectorAll('tr[id]')].map((row) => {
         const says = row.nextElementSibling?.classList.contains('says') ? row.nextElementSibling : null
-        return { row, says, data: { ...row.dataset }, text: (row.textContent + ' ' + (says?.textContent ?? '') + ' ' + about).toLowerCase() }
+        const text = (row.textContent + ' ' + (says?.textContent ?? '') + ' ' + about).toLowerCase()
+        return { row, says, text, data: { ...row.dataset }, deep: rest?.contains(row) }
       })
-      return { card, rows, rest: card.querySelector('.rest') }
+      return { card, rows, rest }
     })
-    const cells = [...document.querySelectorAll('.cells > *')].map((cell) => ({ cell, only: cell.dataset.only, text: cell.title.toLowerCase() }))
+    const cells = [...document.querySelectorAll('.cells > *')].map((cell) => ({ cell, only: cell.dataset.thing, text: cell.title.toLowerCase() }))
     const buttons = [...form.querySelectorAll('[data-filter]')]
     const everything = status.textContent
     const total = cards.reduce((n, card) => n + card.rows.length, 0)
     let only = '' // one VM or unit
+
+    // show changes only what differs, because each change costs a layout.
+    const show = (element, shown) => {
+      if (element.hidden === shown) element.hidden = !shown
+    }
 
     // apply shows what matches every kind of filter, and one of the values of each kind.
     const apply = () => {
@@ -60,20 +67,29 @@
       let n = 0
       for (const { card, rows, rest } of cards) {
         let here = 0
-        let below = false
-        for (const { row, says, data, text } of rows) {
+        let below = 0
+        for (const { row, says, data, text, deep } of rows) {
           const matches = (only === '' || data.thing === only || data.unit === only) &&
             words.every((word) => text.includes(word)) && kinds.every(([kind, values]) => values.has(data[kind]))
-          row.hidden = !matches
-          if (says) says.hidden = !matches
+          show(row, matches)
+          if (says) show(says, matches)
           if (matches) {
             here++
             shown.add(data.thing).add(data.unit)
-            below ||= rest !== null && rest.contains(row)
+            if (deep) below++
           }
         }
-        card.hidden = here === 0
-        if (rest && active && below) rest.open = true
+        show(card, here > 0)
+        if (rest) {
+          show(rest, below > 0)
+          rest.firstElementChild.textContent = `${below} more`
+          const open = active && below > 0 && below <= 30
+          if (open ? !rest.open : rest.dataset.opened) {
+            rest.open = open
+            if (open) rest.dataset.opened = '1'
+            else delete rest.dataset.opened
+          }
+        }
         n += here
       }
       for (const { cell, only: thing, text } of cells) {
@@ -110,10 +126,10 @@
       })
     }
     document.querySelector('#picture').addEventListener('click', (event) => {
-      const cell = event.target.closest('a[data-only]')
+      const cell = event.target.closest('a[data-thing]')
       if (!cell) return
       event.preventDefault()
-      only = only === cell.dataset.only ? '' : cell.dataset.only
+      only = only === cell.dataset.thing ? '' : cell.dataset.thing
       apply()
       if (only !== '') step(1)
     })

@@ -20,7 +20,7 @@ var (
 	coresOfSpec = change{finding.Restart, finding.Outdated, "the spec was changed, and not applied yet",
 		finding.Change{Attribute: "cpu.cores", Property: "cores", Applied: "2", Real: "2", Spec: "4", Effect: "restart", Does: "after a restart", Cause: finding.BySpec, Accept: "cores: 2"},
 		"Proxmox VE has 2, %s says 4", []finding.Step{apply}}
-	addresses = change{finding.Noise, finding.Outdated, "it is only read, and an apply changes nothing",
+	addresses = change{finding.Noise, finding.OK, "it is only read, and an apply changes nothing",
 		finding.Change{Attribute: "ipv4_addresses", Applied: "192.0.2.17", Real: "192.0.2.40", Effect: "noise", Does: "in the state only", Cause: finding.ByNobody},
 		"the agent reported 192.0.2.17 and reports 192.0.2.40", []finding.Step{finding.Do("an apply records it", "stackgen apply specs/homelab.yaml")}}
 )
