@@ -1,6 +1,8 @@
 package render
 
 import (
+	"path/filepath"
+
 	"stackgen/internal/disk"
 	"stackgen/internal/report"
 )
@@ -26,6 +28,12 @@ func (r *Rendering) Report(check, diff bool) *report.Render {
 	}
 	for _, s := range p.SelectedStacks() {
 		out.Stacks, out.VMs = append(out.Stacks, s.Name), out.VMs+len(s.VMs)
+		if spec := p.Specs[s.Name]; filepath.IsLocal(spec) { // else another project would be found by it
+			out.Specs = append(out.Specs, spec)
+		}
+	}
+	if len(out.Stacks) == len(p.Stacks.Stacks) || len(out.Specs) < len(out.Stacks) {
+		out.Specs = nil
 	}
 	return out
 }

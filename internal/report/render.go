@@ -50,6 +50,7 @@ type Render struct {
 	Root    string            `json:"-"`
 	Sources map[string][]byte `json:"-"` // of the problems
 	Stacks  []string          `json:"-"` // that were rendered
+	Specs   []string          `json:"-"` // of these stacks, relative to the root; empty if they are those of the whole project
 	VMs     int               `json:"-"`
 	Written int               `json:"-"` // of the changes
 	Check   bool              `json:"-"` // nothing is written
@@ -128,9 +129,12 @@ func (r *Render) next(w io.Writer) error {
 	if r.Check || r.Blocked || len(r.Stacks) == 0 {
 		return nil
 	}
-	text := "next:\n"
-	for _, name := range r.Stacks {
-		text += fmt.Sprintf("  (cd %s && terragrunt stack run plan)\n", shell.Path(path.Join(r.Root, "stacks", name)))
+	line := "stackgen apply --dry-run"
+	for _, spec := range r.Specs {
+		line += " " + shell.Path(spec)
 	}
-	return Text(w, text)
+	if root := path.Clean(r.Root); root != "." {
+		line = "(cd " + shell.Path(root) + " && " + line + ")"
+	}
+	return Text(w, "next:\n  "+line+"\n")
 }
