@@ -72,6 +72,10 @@ func (r *resource) update(u effect.Update) {
 	c.At, c.Unit = r.place(u.Change)
 	f.Reason = r.reason(f, u)
 	f.Because("%s", r.direction(f, u.Change))
+	if r.replaced && u.Is == "" && !u.Whole && u.Harm == "" {
+		r.anew(f)
+		return
+	}
 	if blocks(f.Kind) || u.Harm != "" {
 		f.Severity = finding.Blocked
 	}
@@ -173,6 +177,10 @@ func (r *resource) unexplained(attribute string) {
 	c.Attribute, c.Property, c.Effect, c.Cause = attribute, r.property(u.Change), string(u.Effect), finding.NotKnown
 	c.At, c.Unit = r.place(u.Change)
 	switch _, known := r.wanted[attribute]; {
+	case r.replaced && !known:
+		f.Because("%s is known after the apply", attribute)
+		r.anew(f)
+		return
 	case f.Kind == finding.Noise:
 		f.Severity, f.Reason = finding.OK, "only read: an apply reads it again"
 		f.Because("%s is known after the apply", attribute)
@@ -183,6 +191,13 @@ func (r *resource) unexplained(attribute string) {
 		f.Is(finding.Unknown, "the plan changes it, and its new value is known after the apply only").Because("%s", attribute)
 	}
 	r.steps(f)
+}
+
+// anew makes a finding about an attribute that the spec does not say, of a resource that
+// the plan replaces: it follows from the creation.
+func (r *resource) anew(f *finding.Finding) {
+	f.Kind, f.Severity, f.Change.Cause = finding.Noise, finding.OK, finding.ByNobody
+	f.Reason = "the new one has what its template and the provider give it"
 }
 
 // handOnly adds what was changed by hand since the last apply, and the plan leaves.

@@ -173,22 +173,6 @@ func driftKind(k finding.Kind) bool {
 	return slices.Contains([]finding.Kind{finding.Create, finding.Gone, finding.Moved, finding.Migrate, finding.Pending, finding.Unknown}, k)
 }
 
-// waits reports the entries of a configuration that wait for a restart of the VM. A plan
-// says nothing of them.
-func (x *explainer) waits(f *finding.Finding) {
-	for _, entry := range f.Pending {
-		own := finding.Finding{Address: f.Address, Kind: finding.Pending, Severity: finding.Outdated, Reason: "Proxmox VE applies it when the VM starts the next time; no plan shows it"}
-		own.VMID, own.Node, own.Name, own.Steps = f.VMID, f.Node, f.Name, f.Steps
-		own.Change = &finding.Change{Attribute: entry, Property: entry, Cause: finding.NotKnown, Effect: string(schema.Pending), Does: "after a restart"}
-		for _, e := range f.Evidence {
-			if strings.HasSuffix(e, "waits for a restart") && slices.Contains(strings.Fields(e), entry) {
-				own.Because("%s", e)
-			}
-		}
-		x.out = append(x.out, own)
-	}
-}
-
 // unread reports the disks that somebody attached by hand: the provider does not read a
 // disk that no state has, so that no plan shows it.
 func (x *explainer) unread() {

@@ -28,6 +28,8 @@ type resource struct {
 	real    effect.Values          // that the refresh has read
 	wanted  effect.Values          // that the plan sets
 	covered []string               // attributes that have a finding
+
+	replaced bool // the plan creates another one
 }
 
 func (x *explainer) resource(u guard.UnitID, c, hand *tfjson.ResourceChange) *resource {
@@ -80,7 +82,7 @@ func (r *resource) explain() {
 		r.replaces()
 	default:
 		r.whole(finding.Unknown, "the plan has an action that this version of stackgen does not know: "+fmt.Sprint(a))
-		r.out[from].Severity = finding.Blocked
+		r.out[from].Severity, r.out[from].Change.Cause = finding.Blocked, finding.NotKnown
 	}
 	r.block(r.out[from:])
 	if len(r.out) > from && r.verdict != nil {
@@ -93,6 +95,10 @@ func (r *resource) explain() {
 // them has what guard says.
 func (r *resource) block(own []finding.Finding) {
 	if r.verdict == nil || !r.verdict.Stops() || len(own) == 0 {
+		return
+	}
+	if r.verdict.Kind == finding.Conflict && r.at.Type == finding.VM && !r.change.Change.Actions.Create() && r.change.Change.Importing == nil {
+		r.stranger(own)
 		return
 	}
 	first := slices.IndexFunc(own, func(f finding.Finding) bool { return f.Severity == finding.Blocked })
@@ -116,6 +122,22 @@ func (r *resource) block(own []finding.Finding) {
 	if f.Kind == finding.DiskLoss && f.Change.Cause != finding.BySpec {
 		r.accepts(f, "or, to keep it, let stackgen write it into the spec")
 	}
+}
+
+// stranger makes the findings say that something else has the VMID: what differs is no
+// change of the VM, and an apply must not make it like the VM.
+func (r *resource) stranger(own []finding.Finding) {
+	for i := range own {
+		f := &own[i]
+		if f.Kind == finding.Noise {
+			continue
+		}
+		f.Kind, f.Severity, f.Steps = finding.Unknown, finding.Blocked, nil
+		f.Reason = "it is that of something else, which has the VMID: an apply would change it there"
+	}
+	f := r.add(finding.Unknown, r.verdict.Reason)
+	f.Severity, f.Change.Cause = finding.Blocked, finding.ByHand
+	f.Evidence, f.Steps = slices.Clone(r.verdict.Evidence), slices.Clone(r.verdict.Steps)
 }
 
 // add begins a finding about an attribute; nothing of it is set that depends on that.
@@ -207,11 +229,15 @@ func (r *resource) replaces() {
 	if reason == "" {
 		reason = "the plan destroys it and creates another one"
 	}
+	r.replaced = true
 	if slices.Contains(r.change.Change.Actions, "forget") {
 		reason = "the plan leaves it in the cluster, unmanaged, and creates a second one"
 	}
 	paths := guard.ReplacePaths(r.change)
 	f := r.whole(finding.Replace, reason)
+	if r.change.ActionReason == tfjson.ActionReasonReplaceBecauseTainted {
+		f.Change.Cause = finding.ByNobody // the mark is in the state only
+	}
 	if r.at.Type == finding.VM || slices.Contains(r.change.Change.Actions, "forget") {
 		f.Severity = finding.Blocked
 	}

@@ -1,0 +1,76 @@
+package drift
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/schema"
+)
+
+// waits reports the entries of a configuration that wait for a restart of the VM. A plan
+// says nothing of that: to the provider they look as if they were applied.
+func (x *explainer) waits(f *finding.Finding) {
+	r := x.resource(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, &tfjson.ResourceChange{Type: guard.TypeVM, Index: f.Key, Change: &tfjson.Change{}}, nil)
+	for _, entry := range f.Pending {
+		change := attributeOf(entry)
+		own := x.changeOf(f, change.Attribute())
+		switch {
+		case own == nil:
+			x.out = append(x.out, finding.Finding{Address: f.Address, Kind: finding.Pending, Severity: finding.Outdated,
+				Reason: "Proxmox VE applies it when the VM starts the next time; no plan shows it"})
+			own = &x.out[len(x.out)-1]
+			own.VMID, own.Node, own.Name, own.Steps = f.VMID, f.Node, f.Name, f.Steps
+			own.Change = &finding.Change{Attribute: change.Attribute(), Property: change.Name(), Cause: finding.NotKnown, Effect: string(schema.Pending), Does: "after a restart"}
+			own.Change.At, own.Change.Unit = r.place(change)
+		case own.Kind == finding.Noise:
+			own.Kind, own.Severity, own.Steps = finding.Pending, finding.Outdated, f.Steps
+			own.Reason = "it was changed by hand to what the spec says: Proxmox VE applies it when the VM starts the next time"
+		}
+		for _, e := range f.Evidence {
+			if strings.HasSuffix(e, "waits for a restart") && slices.Contains(strings.Fields(e), entry) {
+				own.Because("%s", e)
+			}
+		}
+	}
+}
+
+// changeOf is the finding about an attribute of a VM, the block that it is in, or what is
+// in it, or nil.
+func (x *explainer) changeOf(vm *finding.Finding, attribute string) *finding.Finding {
+	i := slices.IndexFunc(x.out, func(f finding.Finding) bool {
+		if f.Address != vm.Address || f.Change == nil || f.Change.Attribute == "" {
+			return false
+		}
+		own := f.Change.Attribute + "."
+		return strings.HasPrefix(attribute+".", own) || strings.HasPrefix(own, attribute+".")
+	})
+	if i < 0 {
+		return nil
+	}
+	return &x.out[i]
+}
+
+// attributeOf is the attribute of an entry of a configuration, by the table of properties;
+// of one without a row, the entry.
+func attributeOf(entry string) effect.Change {
+	for i := range schema.VMFields {
+		row := &schema.VMFields[i]
+		for _, pattern := range strings.Fields(row.PVE) {
+			name, _, _ := strings.Cut(pattern, "/")
+			if match, err := path.Match(name, entry); err != nil || !match || row.HCL == "" {
+				continue
+			}
+			if name == entry {
+				return effect.Change{Path: row.HCL}
+			}
+			return effect.Change{Path: row.HCL, Device: entry, Whole: true}
+		}
+	}
+	return effect.Change{Path: entry}
+}
