@@ -133,7 +133,7 @@ func (r *resource) stranger(own []finding.Finding) {
 			continue
 		}
 		f.Kind, f.Severity, f.Steps = finding.Unknown, finding.Blocked, nil
-		f.Reason = "it is that of something else, which has the VMID: an apply would change it there"
+		f.Reason = "the VMID belongs to something else: an apply would change that"
 	}
 	f := r.add(finding.Unknown, r.verdict.Reason)
 	f.Severity, f.Change.Cause = finding.Blocked, finding.ByHand
