@@ -73,7 +73,7 @@ func (r *resource) update(u effect.Update) {
 	f.Reason = r.reason(f, u)
 	f.Because("%s", r.direction(f, u.Change))
 	if r.replaced && u.Is == "" && !u.Whole && u.Harm == "" {
-		r.anew(f)
+		r.created(f)
 		return
 	}
 	if blocks(f.Kind) || u.Harm != "" {
@@ -179,7 +179,7 @@ func (r *resource) unexplained(attribute string) {
 	switch _, known := r.wanted[attribute]; {
 	case r.replaced && !known:
 		f.Because("%s is known after the apply", attribute)
-		r.anew(f)
+		r.created(f)
 		return
 	case f.Kind == finding.Noise:
 		f.Severity, f.Reason = finding.OK, "only read: an apply reads it again"
@@ -193,9 +193,9 @@ func (r *resource) unexplained(attribute string) {
 	r.steps(f)
 }
 
-// anew makes a finding about an attribute that the spec does not say, of a resource that
+// created makes a finding about an attribute that the spec does not say, of a resource that
 // the plan replaces: it follows from the creation.
-func (r *resource) anew(f *finding.Finding) {
+func (r *resource) created(f *finding.Finding) {
 	f.Kind, f.Severity, f.Change.Cause = finding.Noise, finding.OK, finding.ByNobody
 	f.Reason = "the new one has what its template and the provider give it"
 }
