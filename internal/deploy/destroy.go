@@ -198,6 +198,9 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}
+	if err := r.removeOutputs(p.stack.name); err != nil {
+		return err
+	}
 	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, so that an apply creates the same VMs again\n", p.stack.name, r.p.LockFile())
 }
 

@@ -48,6 +48,22 @@ func (r *run) partialOutputs() error {
 	return errors.Join(errs...)
 }
 
+// removeOutputs removes the files of a stack that was destroyed, and names those that are
+// not only stackgen's.
+func (r *run) removeOutputs(name string) error {
+	for _, s := range r.p.SelectedStacks() {
+		if s.Name != name {
+			continue
+		}
+		removed, kept, err := register.Remove(r.background(), r.p, s, func(text string) { r.say("%s", text) })
+		for _, path := range kept {
+			r.say("%s stays: stackgen did not write it, or it was changed since", path)
+		}
+		return errors.Join(err, report.Changes(r.Out, r.p.Root, render.Changes(removed, false, false)))
+	}
+	return nil
+}
+
 // writeOutputs writes the registrations of some stacks.
 func (r *run) writeOutputs(of register.Request) error {
 	o, err := register.Read(r.background(), of)

@@ -35,6 +35,15 @@ func Base(s *schema.Stack) string {
 // Path is where a format is written.
 func (r *Registration) Path(f Format) string { return r.base + string(f) }
 
+// Paths are the files of a stack, that with the digest of another one after it.
+func Paths(s *schema.Stack) []string {
+	var out []string
+	for _, f := range []Format{CSV, Ansible, SSH, Hosts, JSON} {
+		out = append(out, Base(s)+string(f))
+	}
+	return out
+}
+
 // Files renders all files of some stacks. That with the digest of another one comes
 // after it.
 func Files(stacks []*Registration) ([]generator.File, error) {

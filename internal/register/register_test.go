@@ -94,3 +94,26 @@ func TestReadNothing(t *testing.T) {
 		t.Errorf("%v, %v", changes, err)
 	}
 }
+
+// TestRemove removes what stackgen wrote, and nothing that somebody else did.
+func TestRemove(t *testing.T) {
+	p := lab(t)
+	o := read(t, p, "10.0.0.1")
+	if _, err := o.Write(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	check(t, os.WriteFile("registration/lab.hosts", []byte("mine\n"), 0o600))
+	check(t, os.WriteFile("registration/notes.txt", []byte("mine\n"), 0o600))
+	removed, kept, err := register.Remove(t.Context(), p, p.SelectedStacks()[0], nil)
+	check(t, err)
+	if len(removed) != len(o.Files)-1 || len(kept) != 1 || kept[0] != "registration/lab.hosts" {
+		t.Errorf("removed %d files, kept %v", len(removed), kept)
+	}
+	left, err := os.ReadDir("registration")
+	if check(t, err); len(left) != 2 {
+		t.Errorf("left: %v", left)
+	}
+	if removed, _, err := register.Remove(t.Context(), p, p.SelectedStacks()[0], nil); err != nil || len(removed) != 0 {
+		t.Errorf("again: %v %v", removed, err)
+	}
+}

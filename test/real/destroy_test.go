@@ -74,16 +74,20 @@ placement: {nodes: [pve1]}
 defaults: {started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
 teacher: {}
 students: {roster: [Ana Prva, Bo]}
+outputs: {registration: registration/NAME.json}
 `
 	c := &classroom{project: newProject(t, map[string]string{
-		"specs/art.yaml": strings.Replace(spec, "NAME", "art", 1), "specs/math.yaml": strings.Replace(spec, "NAME", "math", 1)})}
+		"specs/art.yaml": strings.ReplaceAll(spec, "NAME", "art"), "specs/math.yaml": strings.ReplaceAll(spec, "NAME", "math")})}
 	c.sim = c.simulate()
 	c.render()
 	c.deployed(0, "apply --yes", "apply art, math: create 6 VMs", "art is as its spec says", "math is as its spec says")
 	c.placed("art", 300, 302, 3)
 	c.placed("math", 303, 305, 3)
 	c.sim.ResetLog()
-	c.deployed(0, "destroy --yes specs/art.yaml", "destroy art: destroy 3 VMs", "art is destroyed")
+	c.deployed(0, "destroy --yes specs/art.yaml", "destroy art: destroy 3 VMs", "removed registration/art.json", "art is destroyed")
+	if c.exists("registration/art.csv") || !c.exists("registration/math.csv") {
+		t.Error("not exactly the registration of art is gone")
+	}
 	c.placed("math", 300, 399, 3)
 	if n := c.sim.Writes(9002); n != 0 {
 		t.Errorf("%d writes to the template", n)
