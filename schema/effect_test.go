@@ -94,7 +94,7 @@ func TestEffects(t *testing.T) {
 		"efi_disk.type":                        {Change: Replace, Removal: Replace, Key: "efi"},
 		"tpm_state":                            {Change: PowerOff, Removal: Detach, Key: "tpm"},
 		"rng.source":                           {Change: Restart, Removal: Never},
-		"hostpci.mapping":                      {Change: Restart, Removal: Restart},
+		"hostpci.mapping":                      {Change: Restart, Removal: Restart, Key: "hostpci"},
 		"initialization.user_account.username": {Change: Restart, Removal: Never, Key: "cloud_init"},
 		"clone.vm_id":                          {Change: Creation, Removal: Creation},
 		"ipv4_addresses":                       {Change: Noise, Removal: Noise},

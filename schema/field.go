@@ -75,6 +75,9 @@ type Field struct {
 	Doc string
 }
 
+// Slot as PVE is the key of the entry itself: hostpci0.
+const Slot = "#"
+
 // Values of Unset and Absent.
 const (
 	Keep = "*" // the provider keeps what the VM has

@@ -36,6 +36,7 @@ const (
 		`Icelake-Server(-noTSX|-v3|-v4|-v5|-v6)?|IvyBridge(-IBRS)?|KnightsMill|Nehalem(-IBRS)?|Opteron_G[1-5]|Penryn|SandyBridge(-IBRS)?|` +
 		`SapphireRapids|Skylake-Client(-IBRS|-noTSX-IBRS|-v4)?|Skylake-Server(-IBRS|-noTSX-IBRS|-v4|-v5)?|Westmere(-IBRS)?|athlon|core2duo|coreduo|` +
 		`host|kvm32|kvm64|max|pentium|pentium2|pentium3|phenom|qemu32|qemu64|x86-64-v2|x86-64-v2-AES|x86-64-v3|x86-64-v4|custom-[A-Za-z0-9_.-]+)`
+	pci  = `([0-9A-Fa-f]{4}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(\.[0-7])?`
 	vlan = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
 )
 
@@ -80,6 +81,9 @@ var formats = map[string]format{
 	"vlans":        {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
 	"hotplug":      {regexp.MustCompile(`^(0|1|(cpu|disk|memory|network|usb)(,(cpu|disk|memory|network|usb)){0,4})$`), "0, 1, or a list such as disk,network,usb"},
 	"snippet":      {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`), "a snippet such as local:snippets/hook.pl"},
+	"hostpci":      {regexp.MustCompile(`^hostpci([0-9]|1[0-5])$`), "hostpci0 to hostpci15"},
+	"pci":          {regexp.MustCompile(`^` + pci + `(;` + pci + `)*$`), "a PCI address such as 0000:01:00.0 or 01:00"},
+	"romfile":      {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`), "a relative path such as vbios.bin"},
 	"user":         {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
 	"pattern":      {regexp.MustCompile(`^[A-Za-z0-9{}_.+-]+$`), "a naming pattern such as {stack}-{key}"},
 	"groupkey":     {regexp.MustCompile(`^[a-z0-9{}+n -]*\{[0-9+n -]*n[0-9+n -]*\}[a-z0-9{}+n -]*$`), "a key pattern with the ordinal in it, such as web{n}"},

@@ -20,7 +20,6 @@ var Unsupported = []Part{
 	{PVE: "args", HCL: "kvm_arguments", Name: "QEMU arguments", Change: Restart},
 	{PVE: "audio", HCL: "audio_device", Name: "audio devices", Change: Restart},
 	{PVE: "", HCL: "cdrom", Name: "CD-ROM drives", Change: Live, Removal: Pending},
-	{PVE: "hostpci", HCL: "hostpci", Name: "PCI devices", Change: Restart},
 	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Change: Restart},
 	{PVE: "keephugepages", HCL: "memory.keep_hugepages", Name: "huge pages", Change: Restart},
 	{PVE: "numa", HCL: "numa", Name: "NUMA nodes", Change: Restart},                             // numa0, numa1, ...; numa is a property

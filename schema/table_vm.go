@@ -55,6 +55,7 @@ var VMFields = []Field{
 	{Key: "tablet", Type: Bool, HCL: "tablet_device", PVE: "tablet", Unset: "true", Inherits: true, Change: NeedlessRestart, Doc: "A USB tablet as pointing device; `false` saves CPU on servers without a desktop."},
 	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Varies: true, Unset: "en-us", Inherits: true, Change: Restart, Doc: "Keyboard layout of the VNC console."},
 	{Key: "usb", Type: List, Most: 14, Elem: &Field{Type: Object, Fields: usbFields, OneOf: []string{"host", "mapping"}}, HCL: "usb", PVE: "usb*", Inherits: true, Change: Restart, Doc: "USB devices of the node, usb0 first."},
+	{Key: "hostpci", Type: List, Most: 16, Elem: &Field{Type: Object, Fields: hostpciFields, OneOf: []string{"id", "mapping"}}, HCL: "hostpci", PVE: "hostpci*", Inherits: true, Change: Restart, Doc: "PCI devices of the node."},
 	{Key: "serial", Type: List, Most: 4, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Inherits: true, Change: Restart, Doc: "Serial devices, serial0 first."},
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Change: Restart, Doc: "Display."},
 	{Key: "hotplug", Type: String, Number: true, Max: 1, Format: "hotplug", HCL: "hotplug", As: "set", PVE: "hotplug", Unset: Keep, Change: Live, Doc: "What can be added to and removed from the VM while it runs: `disk`, `network`, `usb`, `memory`, `cpu`, separated by commas; 1 is disk, network and usb, as without it, 0 is nothing. `memory` needs `numa`."},
@@ -160,6 +161,17 @@ var tpmFields = []Field{
 
 var serialFields = []Field{
 	{Key: "device", Type: String, Format: "serial", Default: "socket", HCL: "device", PVE: "device", Bare: true, Unset: "socket", Doc: "`socket`, or a device of the node."},
+}
+
+var hostpciFields = []Field{
+	{Key: "device", Type: String, Format: "hostpci", HCL: "device", PVE: Slot, Doc: "Its number in the VM, such as hostpci0. Without it, the position in the list."},
+	{Key: "id", Type: String, Format: "pci", HCL: "id", PVE: "host", Bare: true, Doc: "Address on the node, such as 0000:01:00.0, or 0000:01:00 for all functions; only root@pam may set it."},
+	{Key: "mapping", Type: String, Format: "mapping", HCL: "mapping", PVE: "mapping", Doc: "Resource mapping of the cluster, instead of `id`."},
+	{Key: "mdev", Type: String, Format: "id", HCL: "mdev", PVE: "mdev", Doc: "Type of the mediated device to use."},
+	{Key: "pcie", Type: Bool, HCL: "pcie", PVE: "pcie", Unset: "false", Doc: "A PCIe port; needs machine q35."},
+	{Key: "rombar", Type: Bool, Default: "true", HCL: "rombar", PVE: "rombar", Absent: "true", Unset: "false", Doc: "The guest sees the firmware ROM of the device."},
+	{Key: "rom_file", Type: String, Format: "romfile", HCL: "rom_file", PVE: "romfile", Doc: "ROM file, relative to /usr/share/kvm/ on the node."},
+	{Key: "xvga", Type: Bool, HCL: "xvga", PVE: "x-vga", Unset: "false", Doc: "The primary display of the VM."},
 }
 
 var usbFields = []Field{

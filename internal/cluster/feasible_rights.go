@@ -130,7 +130,7 @@ func (g *grantCheck) configuration() {
 		g.needVM("set the cloud-init drive", "VM.Config.CDROM")
 	}
 	g.disks()
-	hardware := slices.ContainsFunc([]string{"machine", "vga", "serial", "usb", "hotplug", "watchdog"}, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
+	hardware := slices.ContainsFunc([]string{"machine", "vga", "serial", "usb", "hostpci", "hotplug", "watchdog"}, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
 	if s := v.Get("scsi_hardware").Str(); hardware || s != "" && s != "virtio-scsi-pci" || v.Get("tablet").Off() {
 		g.needVM("set hardware such as the SCSI controller", "VM.Config.HWType")
 	}

@@ -22,7 +22,7 @@ func (c *creation) rootOnly() {
 			c.add("only root@pam may set "+key+", and no token", nil, Remedy{What: "no token can set it: remove it from SPEC", Field: key, Text: key + ": " + strconv.Quote(n.Str())})
 		}
 	}
-	for _, block := range []string{"usb", "serial_device"} {
+	for _, block := range []string{"usb", "hostpci", "serial_device"} {
 		if slices.ContainsFunc(devicesOf(c.vm, block), ofNode) {
 			name := schema.ResourceAttribute(schema.VMResource, block).Key + " with a device of the node"
 			c.add("only root@pam may set "+name+", and no token", nil, c.withoutDevice([]string{name})...)
@@ -42,6 +42,9 @@ func (c *creation) withoutDevice(names []string, others ...Remedy) []Remedy {
 	}
 	if slices.Contains(names, "usb with a device of the node") && !c.hasDevice("usb") {
 		add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: "usb: [{mapping: NAME}]"})
+	}
+	if slices.Contains(names, "hostpci with a device of the node") && !c.hasDevice("hostpci") {
+		add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: "hostpci: [{mapping: NAME}]"})
 	}
 	if slices.Contains(names, "serial with a device of the node") && !c.hasDevice("serial_device") {
 		list := c.get("serial")

@@ -108,6 +108,15 @@ func devicesOf(v *schema.VM, block string) []string {
 		for _, d := range v.Values.Get("serial").List() {
 			out = append(out, d.Get("device").Str())
 		}
+	case "hostpci":
+		for _, d := range v.Values.Get("hostpci").List() {
+			n, err := strconv.Atoi(strings.TrimPrefix(d.Get("device").Str(), "hostpci"))
+			if err != nil {
+				continue
+			}
+			out = append(out, make([]string, max(0, n+1-len(out)))...)
+			out[n] = pciEntry(d)
+		}
 	case "usb":
 		for _, d := range v.Values.Get("usb").List() {
 			entry := "host=" + d.Get("host").Str()
@@ -121,6 +130,28 @@ func devicesOf(v *schema.VM, block string) []string {
 		}
 	}
 	return out
+}
+
+// pciEntry is a PCI device of a spec as an entry of a configuration.
+func pciEntry(d *schema.Node) string {
+	entry := d.Get("id").Str()
+	if m := d.Get("mapping").Str(); m != "" {
+		entry = "mapping=" + m
+	}
+	for _, o := range []struct{ key, option string }{{"mdev", "mdev"}, {"rom_file", "romfile"}} {
+		if text := d.Get(o.key).Str(); text != "" {
+			entry += "," + o.option + "=" + text
+		}
+	}
+	for _, o := range []struct{ key, option string }{{"pcie", "pcie"}, {"xvga", "x-vga"}} {
+		if d.Get(o.key).Bool() {
+			entry += "," + o.option + "=1"
+		}
+	}
+	if rombar := d.Get("rombar"); rombar != nil && !rombar.Bool() {
+		entry += ",rombar=0"
+	}
+	return entry
 }
 
 // rootOption is the option with which root sets what an update would, or "" if that is
@@ -148,7 +179,7 @@ func (c *creation) deviceOptions(block string) string {
 	for i := range maxDevices {
 		key := fmt.Sprintf("%s%d", entry, i)
 		switch {
-		case i < len(devices):
+		case i < len(devices) && devices[i] != "":
 			out = append(out, "--"+key+" "+shell.Word(devices[i]))
 		case c.current.Config.Raw[key] != "":
 			remove = append(remove, key)

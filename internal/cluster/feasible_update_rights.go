@@ -54,7 +54,7 @@ func (g *grantCheck) update(u effect.Update) {
 		g.needVM("add or move the cloud-init drive", schema.ConfigCDROM)
 	case top == "network_device":
 		g.bridges()
-	case top == "usb":
+	case top == "usb" || top == "hostpci":
 		g.mappings()
 	case top == "disk" || top == "efi_disk" || top == "tpm_state":
 		g.space(u, top)
@@ -92,11 +92,13 @@ func (g *grantCheck) bridges() {
 	}
 }
 
-// mappings needs the use of the resource mappings of USB devices.
+// mappings needs the use of the resource mappings of USB and PCI devices.
 func (g *grantCheck) mappings() {
-	for _, d := range g.creation.vm.Values.Get("usb").List() {
-		if m := d.Get("mapping").Str(); m != "" {
-			g.need("/mapping/usb/"+m, MappingUse, "use the USB device")
+	for _, of := range []struct{ key, folder, why string }{{"usb", "usb", "use the USB device"}, {"hostpci", "pci", "use the PCI device"}} {
+		for _, d := range g.creation.vm.Values.Get(of.key).List() {
+			if m := d.Get("mapping").Str(); m != "" {
+				g.need("/mapping/"+of.folder+"/"+m, MappingUse, of.why)
+			}
 		}
 	}
 }

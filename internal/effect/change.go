@@ -51,10 +51,17 @@ func (c Change) Effect() schema.Effect {
 		return ""
 	case c.Adds() && row.Change == schema.Detach: // a new disk of the firmware: nothing is detached
 		return schema.Restart
+	case c.Path == "hotplug" && (startsWith(c.Was) || startsWith(c.Is)):
+		return schema.Pending
 	case c.Removes():
 		return row.Removal
 	}
 	return row.Change
+}
+
+// startsWith reports whether QEMU must be started with what a value of hotplug has.
+func startsWith(hotplug string) bool {
+	return strings.Contains(hotplug, "cpu") || strings.Contains(hotplug, "memory")
 }
 
 // Attribute is the attribute or block with its device, as in Values: disk.scsi0.size.

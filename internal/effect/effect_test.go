@@ -35,6 +35,8 @@ func TestUpdatesOfPlan(t *testing.T) {
 		want     string
 	}{
 		"nothing":                         {want: ""},
+		"hotplug of disks":                {old: `"bios": "seabios"`, before: `"bios": "seabios", "hotplug": "disk"`, new: `"bios": "seabios", "hotplug": "disk,usb"`, want: "hotplug: disk -> disk,usb, at once"},
+		"hotplug of CPUs":                 {old: `"bios": "seabios"`, before: `"bios": "seabios", "hotplug": "disk"`, new: `"bios": "seabios", "hotplug": "cpu"`, want: "hotplug: disk -> cpu, after a restart"},
 		"name":                            {old: `"name": "a"`, new: `"name": "b"`, want: "name: a -> b, at once"},
 		"provider only":                   {old: `"reboot_after_update": false`, new: `"reboot_after_update": true`, want: "restart: false -> true, in the state only"},
 		"memory":                          {old: "2048", new: "3072", want: "memory: 2048 -> 3072, after a restart"},

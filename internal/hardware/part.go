@@ -89,8 +89,10 @@ func named(f *schema.Field, list *schema.Node) []device {
 	var out []device
 	for i, item := range list.List() {
 		name := strings.TrimSuffix(f.PVE, "*") + strconv.Itoa(i)
-		if at := item.Get("interface"); at != nil {
-			name = at.Text
+		for _, sub := range f.Elem.Fields {
+			if at := item.Get(sub.Key); at != nil && (sub.Key == "interface" || sub.PVE == schema.Slot) {
+				name = at.Text
+			}
 		}
 		out = append(out, device{name, item})
 	}

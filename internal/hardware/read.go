@@ -132,10 +132,15 @@ func (r *Reading) list(f *schema.Field) {
 	list := &schema.Node{Shape: schema.ShapeList}
 	for i, key := range r.numbered(name) {
 		r.shows[f.Key] = append(r.shows[f.Key], key+"="+r.raw[key])
-		if want := name + strconv.Itoa(i); key != want && !r.skip[f.Key] {
+		e := parseAs(f, r.raw[key])
+		slotted := slices.ContainsFunc(f.Elem.Fields, func(sub schema.Field) bool { return sub.PVE == schema.Slot })
+		if slotted {
+			e.set(schema.Slot, key)
+		}
+		if want := name + strconv.Itoa(i); key != want && !slotted && !r.skip[f.Key] {
 			r.refuse(f.Key, key+"="+r.raw[key], "there is no "+want+", and a spec cannot leave out a number: move the later ones down")
 		}
-		list.Items = append(list.Items, r.entry(f, key, parseAs(f, r.raw[key])))
+		list.Items = append(list.Items, r.entry(f, key, e))
 	}
 	r.values[f.Key] = list
 }

@@ -24,21 +24,24 @@ func devicesSpec(cases []deviceCase) string {
 // loses the state and imports the VMs, and removes them from the spec before and after the
 // import. Every plan after an apply is empty, and so is the plan after the import.
 func TestDevicesFromCreationToImport(t *testing.T) {
-	keys := []string{"vcpus", "hotplug", "watchdog", "hookscript"}
+	keys := []string{"vcpus", "hotplug", "watchdog", "hookscript", "hostpci0", "hostpci2"}
 	before := []deviceCase{
 		{"cpus", "cores: 4, vcpus: 2, hotplug: 'network,disk,cpu'", "vcpus=2 hotplug=network,disk,cpu"},
 		{"dog", "watchdog: true", "watchdog=model=i6300esb,action=none"},
 		{"hook", "hookscript: 'local:snippets/hook.pl'", "hookscript=local:snippets/hook.pl"},
+		{"gpu", "hostpci: [{id: '0000:01:00.0'}, {device: hostpci2, mapping: gpu}]", "hostpci0=host=0000:01:00.0,pcie=0,rombar=1,x-vga=0 hostpci2=mapping=gpu,pcie=0,rombar=1,x-vga=0"},
 	}
 	after := []deviceCase{
 		{"cpus", "cores: 4, vcpus: 3, hotplug: 'disk,usb'", "vcpus=3 hotplug=disk,usb"},
 		{"dog", "watchdog: {model: ib700, action: reset}", "watchdog=model=ib700,action=reset"},
 		{"hook", "hookscript: 'local:snippets/other.pl'", "hookscript=local:snippets/other.pl"},
+		{"gpu", "machine: q35, hostpci: [{id: '0000:02:00', pcie: true, xvga: true, rombar: false}]", "hostpci0=host=0000:02:00,pcie=1,rombar=0,x-vga=1"},
 	}
 	removed := []deviceCase{
 		{"cpus", "cores: 4", "hotplug=disk,usb"}, // the provider keeps what the spec does not say
 		{"dog", "", ""},
 		{"hook", "", ""},
+		{"gpu", "machine: q35", ""},
 	}
 	p := newProject(t, map[string]string{"specs/live.yaml": devicesSpec(before)})
 	sim := p.simulateApart()

@@ -74,6 +74,14 @@ var updates = []update{
 	{attribute: "usb.mapping", from: "usb: [{mapping: key1}]", to: "usb: [{mapping: key2}]"},
 	{attribute: "usb.usb3", from: "usb: [{host: '1234:5678', usb3: false}]", to: "usb: [{host: '1234:5678', usb3: true}]"},
 	{attribute: "serial_device.device", from: "serial: socket", to: "serial: /dev/ttyS0"},
+	{attribute: "hostpci.device", from: "hostpci: [{id: '0000:01:00.0'}]", to: "hostpci: [{device: hostpci1, id: '0000:01:00.0'}]"},
+	{attribute: "hostpci.id", from: "hostpci: [{id: '0000:01:00.0'}]", to: "hostpci: [{id: '0000:02:00.0'}]"},
+	{attribute: "hostpci.mapping", from: "hostpci: [{mapping: key1}]", to: "hostpci: [{mapping: key2}]"},
+	{attribute: "hostpci.mdev", from: "hostpci: [{id: '0000:01:00.0', mdev: a-1}]", to: "hostpci: [{id: '0000:01:00.0', mdev: a-2}]"},
+	{attribute: "hostpci.pcie", from: "machine: q35, hostpci: [{id: '0000:01:00.0', pcie: false}]", to: "machine: q35, hostpci: [{id: '0000:01:00.0', pcie: true}]"},
+	{attribute: "hostpci.rombar", from: "hostpci: [{id: '0000:01:00.0', rombar: true}]", to: "hostpci: [{id: '0000:01:00.0', rombar: false}]"},
+	{attribute: "hostpci.rom_file", from: "hostpci: [{id: '0000:01:00.0', rom_file: a.bin}]", to: "hostpci: [{id: '0000:01:00.0', rom_file: b.bin}]"},
+	{attribute: "hostpci.xvga", from: "hostpci: [{id: '0000:01:00.0', xvga: false}]", to: "hostpci: [{id: '0000:01:00.0', xvga: true}]"},
 	{attribute: "watchdog.enabled", from: "watchdog: false", to: "watchdog: true"},
 	{attribute: "watchdog.model", from: "watchdog: true", to: "watchdog: {model: ib700}"},
 	{attribute: "watchdog.action", from: "watchdog: true", to: "watchdog: {action: reset}"},
@@ -175,7 +183,7 @@ func restartCases(t *testing.T) (out []restartCase) {
 	classes := []schema.Effect{schema.Restart, schema.NeedlessRestart, schema.PowerOff, schema.Move, schema.Pending}
 	effects := map[string]schema.Effect{}
 	for _, a := range schema.Attributes(schema.VMResource) {
-		whole := a.HCL == "agent" || a.HCL == "initialization" || a.HCL == "usb" || a.HCL == "serial_device" || a.HCL == "vga" || a.HCL == "watchdog" // blocks of the others
+		whole := a.HCL == "agent" || a.HCL == "initialization" || a.HCL == "usb" || a.HCL == "hostpci" || a.HCL == "serial_device" || a.HCL == "vga" || a.HCL == "watchdog" // blocks of the others
 		if a.Key != "" && slices.Contains(classes, a.Change) && !whole {
 			effects[a.HCL] = a.Change
 			if !slices.ContainsFunc(updates, func(u update) bool { return u.attribute == a.HCL }) {
