@@ -107,7 +107,7 @@ func (s *suite) everything() map[string]any {
 		"ipv4": "198.51.100.9", "meta": `{"rack":7}`, "description": "All options\nof a VM", "pool_id": s.stack,
 		"protection": true, "reboot_after_update": false, "bios": "ovmf", "machine": "q35", "boot_order": []string{h.Disk, "net0"}, "tablet_device": false,
 		"operating_system": map[string]any{"type": "win11"},
-		"cpu":              map[string]any{"cores": 3, "sockets": 2, "type": "host", "numa": true, "units": 200, "limit": 1.5},
+		"cpu":              map[string]any{"cores": 3, "sockets": 2, "type": "host", "numa": true, "units": 200, "limit": 1.5, "hotplugged": 5},
 		"memory":           map[string]any{"dedicated": 900, "floating": 800},
 		"agent":            map[string]any{"enabled": true, "timeout": "3s", "trim": true, "type": "virtio"},
 		"initialization": map[string]any{"datastore_id": c.Storage,
@@ -124,6 +124,8 @@ func (s *suite) everything() map[string]any {
 		"serial_device":   []any{map[string]any{"device": "socket"}},
 		"vga":             map[string]any{"type": "qxl", "memory": 32, "clipboard": "vnc"},
 		"keyboard_layout": "de",
+		"hotplug":         "network,disk,usb,cpu",
+		"watchdog":        map[string]any{"enabled": true, "model": "ib700", "action": "reset"},
 		"startup":         map[string]any{"order": 1, "up_delay": 2, "down_delay": 3},
 	} {
 		vm[key] = value
@@ -135,8 +137,8 @@ func (s *suite) everything() map[string]any {
 // its blocks.
 var attribute = regexp.MustCompile(`(?m)^    ([a-z0-9_]+) +=`)
 
-// covers fails unless a VM has every attribute of the module, except USB devices, which
-// no token may add.
+// covers fails unless a VM has every attribute of the module, except what no token may
+// set: devices of the node and hook scripts.
 func (s *suite) covers(vm map[string]any) {
 	s.Helper()
 	text, err := os.ReadFile(s.path("modules/proxmox-vm/variables.tf"))
@@ -148,7 +150,7 @@ func (s *suite) covers(vm map[string]any) {
 		s.Fatalf("the module's variable has only the attributes %v", found)
 	}
 	for _, m := range found {
-		if _, said := vm[m[1]]; !said && m[1] != "usb" {
+		if _, said := vm[m[1]]; !said && !slices.Contains([]string{"usb", "hostpci", "hook_script_file_id"}, m[1]) {
 			s.Errorf("the module has %s, which this suite does not set", m[1])
 		}
 	}
@@ -159,7 +161,7 @@ func (s *suite) allOptions(v vm) {
 	s.Helper()
 	h := here.hardware
 	s.has(v, "protection", "1", "bios", "ovmf", "machine", "q35", "ostype", "win11", "cores", "3", "sockets", "2", "cpu", "host", "numa", "1",
-		"cpuunits", "200", "cpulimit", "1.5", "memory", "900", "balloon", "800", "boot", "order="+h.Disk+";net0", "tablet", "0", "serial0", "socket", "keyboard", "de",
+		"cpuunits", "200", "cpulimit", "1.5", "vcpus", "5", "hotplug", "network,disk,usb,cpu", "memory", "900", "balloon", "800", "boot", "order="+h.Disk+";net0", "tablet", "0", "serial0", "socket", "keyboard", "de",
 		"description", "All options\nof a VM", "ciuser", "admin", "nameserver", "198.51.100.53", "searchdomain", "example.org",
 		"ipconfig0", "gw=198.51.100.1,ip=198.51.100.9/24,ip6=auto", "tags", lab.Tag)
 	for _, part := range [][3]string{
@@ -168,7 +170,7 @@ func (s *suite) allOptions(v vm) {
 		{h.Disk, "mbps_rd", "10"}, {h.Disk, "mbps_wr", "30"}, {h.Disk, "iops_rd", "100"}, {h.Disk, "size", fmt.Sprintf("%dG", h.Size+1)},
 		{"net0", "virtio", "BC:24:11:00:0A:01"}, {"net0", "mtu", "1400"}, {"net0", "queues", "4"}, {"net0", "rate", "12.500000"}, {"net0", "link_down", "1"},
 		{"net1", "bridge", here.cluster.Bridge}, {"net1", "firewall", "1"}, {"efidisk0", "efitype", "4m"}, {"efidisk0", "pre-enrolled-keys", "1"}, {"tpmstate0", "version", "v2.0"},
-		{"vga", "memory", "32"}, {"vga", "clipboard", "vnc"}, {"startup", "order", "1"}, {"startup", "up", "2"}, {"startup", "down", "3"},
+		{"watchdog", "model", "ib700"}, {"watchdog", "action", "reset"}, {"vga", "memory", "32"}, {"vga", "clipboard", "vnc"}, {"startup", "order", "1"}, {"startup", "up", "2"}, {"startup", "down", "3"},
 	} {
 		if got := v.config.Property(part[0], part[1]); got != part[2] {
 			s.Errorf("%s: %s of %s is %q, want %q, in %s", v.config["name"], part[1], part[0], got, part[2], v.config[part[0]])
