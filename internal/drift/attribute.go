@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -254,19 +253,6 @@ func (r *resource) stays(c effect.Change) {
 	f.Because("%s: the last apply left %s, now it is %s", own.Property, shown(own.Applied, own.Unit), shown(own.Real, own.Unit))
 }
 
-// shown is a value for a sentence.
-func shown(value, unit string) string {
-	text := cmp.Or(value, "nothing")
-	if value != "" && unit != "" {
-		text += " " + unit
-	}
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > 80 {
-		return string(runes[:80]) + "..."
-	}
-	return string(runes)
-}
-
 // direction says who has what: Proxmox VE has 10240 MiB, specs/lab.yaml:14:20 says 8192 MiB.
 func (r *resource) direction(f *finding.Finding, change effect.Change) string {
 	c, has := f.Change, "Proxmox VE has "
@@ -276,16 +262,17 @@ func (r *resource) direction(f *finding.Finding, change effect.Change) string {
 	if f.Kind == finding.ProviderOnly {
 		has = "the state has "
 	}
-	text := fmt.Sprintf("%s: %s%s", c.Property, has, shown(c.Real, c.Unit))
+	is, says := apart(c.Real, c.Spec, c.Unit)
+	text := fmt.Sprintf("%s: %s%s", c.Property, has, is)
 	switch {
 	case c.At == nil:
-		text += fmt.Sprintf(", the plan sets %s", shown(c.Spec, c.Unit))
+		text += fmt.Sprintf(", the plan sets %s", says)
 	case c.Spec == "":
 		text += fmt.Sprintf(", %s does not say it", c.At)
 	case r.isDefault(change):
-		text += fmt.Sprintf(", the default at %s is %s", c.At, shown(c.Spec, c.Unit))
+		text += fmt.Sprintf(", the default at %s is %s", c.At, says)
 	default:
-		text += fmt.Sprintf(", %s says %s", c.At, shown(c.Spec, c.Unit))
+		text += fmt.Sprintf(", %s says %s", c.At, says)
 	}
 	if c.Cause == finding.ByBoth && !change.Whole {
 		text += fmt.Sprintf("; the last apply left %s", shown(c.Applied, c.Unit))
