@@ -141,9 +141,18 @@ func Sort(fs []Finding) {
 			strings.Compare(a.Resource, b.Resource),
 			cmp.Compare(a.VMID, b.VMID),
 			strings.Compare(string(a.Kind), string(b.Kind)),
+			natural.Compare(a.attribute(), b.attribute()),
 			strings.Compare(a.Reason, b.Reason),
 			slices.Compare(a.Evidence, b.Evidence))
 	})
+}
+
+// attribute is the attribute that a finding of drift is about, or empty.
+func (f *Finding) attribute() string {
+	if f.Change == nil {
+		return ""
+	}
+	return f.Change.Attribute
 }
 
 // Exit is the exit code of all findings together: that of the worst one.

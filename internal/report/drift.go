@@ -37,7 +37,7 @@ func NewDrift(fs []finding.Finding, notes []string) *Drift {
 			f.Change = &masked
 		}
 	}
-	fresh := r.fresh()
+	fresh := r.differences()
 	r.Command, r.Total, r.Exit, r.Counts = driftCommand, len(fresh), finding.Exit(fresh), counts(fresh)
 	return r
 }
@@ -50,6 +50,12 @@ func isKnown(f *finding.Finding) bool {
 // fresh are the findings that no baseline knows.
 func (r *Drift) fresh() []finding.Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings.Findings), func(f finding.Finding) bool { return isKnown(&f) })
+}
+
+// differences are the fresh findings without those that are only read: no apply does
+// anything about them.
+func (r *Drift) differences() []finding.Finding {
+	return slices.DeleteFunc(r.fresh(), func(f finding.Finding) bool { return f.Severity == finding.OK })
 }
 
 func count(fs []finding.Finding, is func(*finding.Finding) bool) int {

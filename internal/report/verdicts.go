@@ -80,7 +80,7 @@ func (r *Drift) verdict() (word, rest string) {
 	if other := r.OtherCluster(); other != "" {
 		return "blocked", other
 	}
-	fresh := r.fresh()
+	fresh := r.differences()
 	refused := slices.DeleteFunc(slices.Clone(fresh), func(f finding.Finding) bool { return f.Severity != finding.Blocked })
 	blocked := len(refused)
 	failed := count(fresh, func(f *finding.Finding) bool { return f.Severity == finding.Failed })
@@ -147,7 +147,7 @@ func does(fs []finding.Finding) string {
 		{"%d imported", is(finding.Import)},
 		{"%d migrated", is(finding.Migrate)},
 		{"%d moved, which stay", is(finding.Moved)},
-		{"%d waiting for a restart already", is(finding.Pending)},
+		{"%d waiting for a restart already", waits},
 		{"%d only in the state", is(finding.Noise, finding.ProviderOnly)},
 	}
 	var parts []string
@@ -158,19 +158,36 @@ func does(fs []finding.Finding) string {
 			other = slices.DeleteFunc(slices.Clone(other), func(f finding.Finding) bool { return g.is(&f) })
 		}
 	}
-	spec := count(other, func(f *finding.Finding) bool { return f.Change != nil && f.Change.Cause == finding.BySpec })
-	restarts := count(other, is(finding.Restart, finding.Power))
+	bySpec := func(f finding.Finding) bool { return f.Change != nil && f.Change.Cause == finding.BySpec }
+	spec, back := slices.DeleteFunc(slices.Clone(other), func(f finding.Finding) bool { return !bySpec(f) }), slices.DeleteFunc(slices.Clone(other), bySpec)
 	var first []string
-	if n := len(other) - spec; n > 0 {
-		first = append(first, fmt.Sprintf("an apply sets %d back", n))
+	if n := len(back); n > 0 {
+		first = append(first, fmt.Sprintf("an apply sets %d back%s", n, restarts(back)))
 	}
-	if spec > 0 {
-		first = append(first, fmt.Sprintf("an apply makes %d that the specs ask for", spec))
-	}
-	if restarts > 0 {
-		first[len(first)-1] += fmt.Sprintf(" (%d with a restart)", restarts)
+	if n := len(spec); n > 0 {
+		first = append(first, fmt.Sprintf("an apply makes %d that the specs ask for%s", n, restarts(spec)))
 	}
 	return strings.Join(append(first, parts...), "; ")
+}
+
+// restarts says how many of the changes restart a VM, or wait for that.
+func restarts(fs []finding.Finding) string {
+	var parts []string
+	if n := count(fs, is(finding.Restart, finding.Power)); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d with a restart", n))
+	}
+	if n := count(fs, is(finding.Pending)); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d after the next restart", n))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// waits reports whether a change waits for a restart already, and no apply makes it.
+func waits(f *finding.Finding) bool {
+	return f.Kind == finding.Pending && f.Change != nil && f.Change.Cause == finding.NotKnown
 }
 
 func is(kinds ...finding.Kind) func(*finding.Finding) bool {

@@ -1,0 +1,185 @@
+package drift
+
+import (
+	"fmt"
+	"maps"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+var vmUnit = guard.UnitID{Stack: "lab", Unit: lock.UnitVM}
+
+const vmAddress = `proxmox_virtual_environment_vm.this["web"]`
+
+// values are those of a VM in a plan, with every shape of attribute.
+func values() map[string]any {
+	return map[string]any{
+		"vm_id": 100.0, "node_name": "pve1", "name": "web", "description": "text", "bios": "seabios", "tags": []any{"a", "b"}, "on_boot": true, "reboot_after_update": false,
+		"ipv4_addresses": []any{[]any{"192.0.2.1"}}, "cpu": []any{map[string]any{"cores": 2.0, "type": "host", "flags": []any{}}}, "memory": []any{map[string]any{"dedicated": 2048.0}},
+		"disk":           []any{map[string]any{"interface": "scsi0", "size": 8.0, "datastore_id": "ssd"}, map[string]any{"interface": "scsi1", "size": 9.0, "datastore_id": "ssd"}},
+		"network_device": []any{map[string]any{"mac_address": "BC:24:11:00:00:01", "bridge": "vmbr0", "vlan_id": 0.0}},
+		"initialization": []any{map[string]any{"datastore_id": "ssd", "user_account": []any{map[string]any{"username": "debian", "password": "old"}}, "ip_config": []any{map[string]any{"ipv4": []any{map[string]any{"address": "dhcp"}}}}}},
+		"no_such_thing":  "x", "usb": []any{}, "rng": []any{},
+	}
+}
+
+// explain explains a plan that changes a VM from what is real to what is wanted. applied is
+// what the last apply left, or nil for the same as what is real.
+func explain(applied, real, wanted, unknown any) []finding.Finding {
+	vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
+	l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}
+	in := Input{Units: []guard.UnitID{vmUnit}, Input: guard.Input{
+		Project:   &schema.Project{Stacks: []*schema.Stack{{Name: "lab", Spec: "specs/lab.yaml", VMs: []*schema.VM{vm}}}, Profiles: schema.BuiltinProfiles()},
+		Lock:      &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}},
+		Selected:  func(string) bool { return true },
+		State:     guard.State{vmUnit: {Resources: []guard.Resource{{Address: vmAddress, Type: guard.TypeVM, Key: "web", VMID: 100, Node: "pve1", Name: "web"}}}},
+		Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{{VMID: 100, Node: "pve1", Kind: cluster.KindVM, Name: "web", Status: "stopped", Config: &cluster.Config{Raw: map[string]string{"balloon": "0"}}}}}}}
+	change := func(before, after any, actions ...tfjson.Action) *tfjson.ResourceChange {
+		return &tfjson.ResourceChange{Address: vmAddress, Mode: tfjson.ManagedResourceMode, Type: guard.TypeVM, Index: "web", Change: &tfjson.Change{Actions: actions, Before: before, After: after, AfterUnknown: unknown}}
+	}
+	plan := &guard.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{change(real, wanted, tfjson.ActionUpdate)}}}
+	if applied != nil {
+		plan.ResourceDrift = []*tfjson.ResourceChange{change(applied, real, tfjson.ActionUpdate)}
+	}
+	in.Plans = map[guard.UnitID]*guard.Plan{vmUnit: plan}
+	in.Found = guard.Judge(in.Input)
+	refused, updates, err := guard.JudgePlan(in.Input, in.Found, vmUnit, plan)
+	if err != nil {
+		panic(err)
+	}
+	in.Found, in.Updates = guard.Merge(in.Found, refused), map[guard.UnitID]map[string][]effect.Update{vmUnit: updates}
+	return Explain(in)
+}
+
+// TestExplain explains one change each.
+func TestExplain(t *testing.T) {
+	with := func(edit func(v map[string]any)) map[string]any {
+		v := values()
+		edit(v)
+		return v
+	}
+	memory := func(n float64) map[string]any {
+		return with(func(v map[string]any) { v["memory"] = []any{map[string]any{"dedicated": n}} })
+	}
+	for name, c := range map[string]struct {
+		applied, real, wanted, unknown any
+		want                           string
+	}{
+		"nothing":              {real: values(), wanted: values(), want: ""},
+		"by spec":              {real: values(), wanted: memory(4096), want: "live 2 memory.dedicated spec 2048 4096"},
+		"by hand":              {applied: values(), real: memory(4096), wanted: values(), want: "live 2 memory.dedicated hand 4096 2048"},
+		"by both":              {applied: values(), real: memory(4096), wanted: memory(8192), want: "live 2 memory.dedicated both 4096 8192"},
+		"by hand, as the spec": {applied: values(), real: memory(4096), wanted: memory(4096), want: "noise 0 memory.dedicated hand 4096 4096"},
+		"shrinks":              {real: values(), wanted: with(func(v map[string]any) { v["disk"].([]any)[1].(map[string]any)["size"] = 4.0 }), want: "disk-loss 3 disk.scsi1.size spec 9 4"},
+		"another disk":         {real: with(func(v map[string]any) { v["disk"] = v["disk"].([]any)[:1] }), wanted: values(), want: "live 2 disk.scsi1 spec none datastore_id=ssd size=9"},
+		"replaced": {real: values(), wanted: with(func(v map[string]any) {
+			v["vm_id"] = 100.0
+			v["initialization"].([]any)[0].(map[string]any)["type"] = "nocloud"
+		}), want: "replace 3 initialization.type spec none nocloud"},
+		"in no table": {real: values(), wanted: with(func(v map[string]any) { v["no_such_thing"] = "y" }), want: "unknown 3 no_such_thing spec x y"},
+		"a secret": {real: values(), wanted: with(func(v map[string]any) {
+			v["initialization"].([]any)[0].(map[string]any)["user_account"] = []any{map[string]any{"username": "debian", "password": "new"}}
+		}),
+			want: "unknown 3 initialization.user_account.password unknown none none"},
+		"not known before the apply": {real: values(), wanted: with(func(v map[string]any) { delete(v, "bios") }), unknown: map[string]any{"bios": true}, want: "unknown 3 bios unknown none none"},
+		"only read":                  {applied: values(), real: with(func(v map[string]any) { v["ipv4_addresses"] = []any{[]any{"192.0.2.7"}} }), wanted: with(func(v map[string]any) { v["ipv4_addresses"] = []any{[]any{"192.0.2.7"}} }), want: "noise 0 ipv4_addresses nobody [192.0.2.7] none"},
+		"ignored by the profile":     {applied: values(), real: with(func(v map[string]any) { v["node_name"] = "pve2" }), wanted: with(func(v map[string]any) { v["node_name"] = "pve2" }), want: "moved 2 node_name hand pve2 none"},
+		"ignored, and planned":       {real: values(), wanted: with(func(v map[string]any) { v["node_name"] = "pve2" }), want: "unknown 3 node_name spec pve1 pve2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, f := range explain(c.applied, c.real, c.wanted, c.unknown) {
+				none := func(s string) string {
+					if s == "" {
+						return "none"
+					}
+					return s
+				}
+				got = append(got, fmt.Sprintf("%s %d %s %s %s %s", f.Kind, f.Severity, f.Change.Attribute, f.Change.Cause, none(f.Change.Real), none(f.Change.Spec)))
+			}
+			if text := strings.Join(got, "; "); text != c.want {
+				t.Errorf("got\n%s\nwant\n%s", text, c.want)
+			}
+		})
+	}
+}
+
+// TestNothingIsDropped changes attributes at random, and requires a finding about each.
+func TestNothingIsDropped(t *testing.T) {
+	const seed = 1
+	random := rand.New(rand.NewSource(seed))
+	for range 500 {
+		applied, real, wanted := shuffled(random), shuffled(random), shuffled(random)
+		found := explain(applied, real, wanted, nil)
+		covers := func(attribute string) bool {
+			return slices.ContainsFunc(found, func(f finding.Finding) bool {
+				at := f.Change.Attribute
+				return at == attribute || strings.HasPrefix(attribute, at+".") && at != ""
+			})
+		}
+		for _, attribute := range slices.Concat(effect.Differing(real, wanted, nil), effect.Differing(applied, real, nil)) {
+			if !covers(attribute) {
+				t.Fatalf("no finding about %s\nbefore %v\nafter %v\n%+v", attribute, real, wanted, found)
+			}
+		}
+		for _, f := range found {
+			if strings.Contains(fmt.Sprintf("%+v %+v", f, *f.Change), "hidden") {
+				t.Fatalf("a secret is in %+v, %+v", f, *f.Change)
+			}
+		}
+	}
+}
+
+// shuffled are values of which some are others.
+func shuffled(random *rand.Rand) map[string]any {
+	v := values()
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if name == "vm_id" || random.Intn(3) > 0 {
+			continue
+		}
+		v[name] = other(random, v[name])
+	}
+	return v
+}
+
+// other is a value of the same shape.
+func other(random *rand.Rand, value any) any {
+	switch value := value.(type) {
+	case string:
+		return []any{"else", "pve2", "", nil}[random.Intn(4)]
+	case float64:
+		return float64(random.Intn(100))
+	case bool:
+		return !value
+	case []any:
+		if len(value) == 0 || random.Intn(4) == 0 {
+			return []any{}
+		}
+		out := slices.Clone(value)
+		out[0] = other(random, out[0])
+		return out
+	case map[string]any:
+		out := maps.Clone(value)
+		for _, name := range slices.Sorted(maps.Keys(out)) {
+			switch {
+			case name == "password":
+				out[name] = fmt.Sprintf("hidden%d", random.Intn(3))
+			case name != "interface" && random.Intn(2) == 0:
+				out[name] = other(random, out[name])
+			}
+		}
+		return out
+	}
+	return value
+}
