@@ -46,12 +46,19 @@ type Match struct {
 	Adopted bool // it was in profile adopted, and is in profile default now
 }
 
+// An Accepted is a VM whose spec says of some properties what the VM has.
+type Accepted struct {
+	VM
+	Properties []string
+}
+
 // A Plan is what a request comes to.
 type Plan struct {
 	Adoptions []Adoption
 	Left      []finding.Finding // VMs that a person has to decide
 	Matches   []Match
 	Unmatched []finding.Finding // VMs whose hardware cannot be written
+	Accepted  []Accepted        // VMs whose spec says more of what they have
 	Changes   []disk.Change     // of specs, by their paths as shown
 	Warnings  *project.Project  // the project that ByName judged, or nil
 	Unread    error             // why the cluster was not read, or nil
@@ -96,10 +103,15 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	for _, file := range slices.Sorted(maps.Keys(p.edited)) {
-		p.Changes = append(p.Changes, disk.Change{Path: filepath.ToSlash(file), Kind: disk.Changed, Old: specs.Sources[file], New: p.edited[file], Sync: true})
-	}
+	p.collect()
 	return &p.Plan, nil
+}
+
+// collect notes the changes of the specs.
+func (p *planner) collect() {
+	for _, file := range slices.Sorted(maps.Keys(p.edited)) {
+		p.Changes = append(p.Changes, disk.Change{Path: filepath.ToSlash(file), Kind: disk.Changed, Old: p.project.Sources[file], New: p.edited[file], Sync: true})
+	}
 }
 
 // Write makes the changes.

@@ -41,16 +41,7 @@ func (p *planner) match(ctx context.Context) error {
 	for _, t := range p.targets {
 		t.compare(s.State[t.unit()])
 	}
-	if p.try(p.targets...) != nil {
-		for _, t := range p.targets { // one of them is the cause: try each on its own
-			if t.refusal != nil {
-				continue
-			}
-			if err := p.try(t); err != nil {
-				t.refuse(finding.Do(err.Error()))
-			}
-		}
-	}
+	p.tryAll()
 	for _, t := range p.targets {
 		if t.refusal != nil {
 			p.Unmatched = append(p.Unmatched, *t.refusal)
@@ -121,6 +112,21 @@ func (p *planner) units() []guard.UnitID {
 
 func (t *target) unit() guard.UnitID { return guard.UnitID{Stack: t.Stack, Unit: lock.UnitVM} }
 
+// tryAll writes the hardware of all VMs, or of each for which that is possible.
+func (p *planner) tryAll() {
+	if p.try(p.targets...) == nil {
+		return
+	}
+	for _, t := range p.targets { // one of them is the cause: try each on its own
+		if len(t.lines) == 0 {
+			continue
+		}
+		if err := p.try(t); err != nil {
+			t.refuse(finding.Do(err.Error()))
+		}
+	}
+}
+
 // try writes the hardware of some VMs, and checks that then nothing is left to
 // write. Only then it keeps the specs.
 func (p *planner) try(targets ...*target) error {
@@ -144,6 +150,9 @@ func (p *planner) try(targets ...*target) error {
 			}
 			more = more || found
 		}
+		if err := p.unchanged(after.Stacks); err != nil {
+			return err
+		}
 		if !more {
 			p.edited = next
 			return nil
@@ -163,7 +172,7 @@ func (p *planner) set(targets []*target) (map[string][]byte, error) {
 		if !ok {
 			src = p.project.Sources[t.vm.File]
 		}
-		body, err := edit.Set(src, t.Key, t.lines)
+		body, err := edit.Set(src, t.place(), t.lines)
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,9 @@ type target struct {
 	reading *hardware.Reading
 	lines   []edit.Setting
 	refusal *finding.Finding // why nothing is written
+
+	attributes []string // that Accept writes, and what follows from them; nil for all of the hardware
+	asked      []string // of those, what a person asked for and a configuration has
 }
 
 // compare determines what to write of the VM, or refuses it.
@@ -51,24 +54,27 @@ func (t *target) compare(state guard.UnitState) {
 			steps = append(steps, finding.Do(fmt.Sprintf("DNS has the spec's address %s, which the VM's configuration does not have: remove it from the spec first, and let the guest agent report the address", t.vm.Address)))
 		}
 	}
-	switch {
-	case len(steps) > 0:
+	if len(steps) > 0 {
 		t.refuse(steps...)
-	case len(t.lines) > 0 && !strings.HasPrefix(t.vm.Path, "vms."):
-		t.refuse(t.byHand())
 	}
+}
+
+// place are the keys that lead to the VM's own entry in its spec. A VM of a group, and a
+// student, has one in overrides.
+func (t *target) place() []string {
+	at := strings.Split(t.vm.Path, ".")
+	if at[0] == "vms" || at[0] == "teacher" || at[len(at)-1] == t.Key {
+		return at
+	}
+	return append(at, "overrides", t.Key)
 }
 
 // unreadable is why the VM's hardware cannot be compared, or empty.
 func (t *target) unreadable(state guard.UnitState) string {
-	const more = "; `stackgen preflight` says more"
+	if why := t.unread(); why != "" {
+		return why
+	}
 	switch {
-	case t.guest == nil:
-		return "it is not certain which VM of the cluster it is" + more
-	case t.guest.Config == nil || len(t.guest.Config.Raw) == 0:
-		return "its configuration was not read" + more
-	case t.guest.Lock != "":
-		return "it is locked (" + t.guest.Lock + "), so its configuration is about to change" + more
 	case state.Unreadable != "":
 		return "its state could not be read: " + state.Unreadable
 	case slices.ContainsFunc(state.Resources, func(r guard.Resource) bool { return t.has(r) && r.Cloned }):
@@ -89,32 +95,23 @@ func (t *target) staleBlocks(state guard.UnitState) []finding.Step {
 		}
 		for _, block := range t.reading.OmittedBlocks() {
 			if slices.Contains(r.Blocks, block) {
-				stack := "stacks/" + t.Stack
 				return []finding.Step{finding.Do("its state has a block "+block+" from an earlier time, which the next plan would remove: remove the VM from the state, and import it again",
-					"(cd "+stack+" && terragrunt stack generate)",
-					"(cd "+stack+"/.terragrunt-stack/"+lock.UnitVM+" && terragrunt state rm "+shell.Quote(r.Address)+")",
-					"stackgen adopt --match "+t.String()+" && stackgen render && stackgen import-blocks")}
+					t.importAgain(r.Address)...)}
 			}
 		}
 	}
 	return nil
 }
 
-// byHand is the step for a VM of a group or class, which has no entry of its own.
-func (t *target) byHand() finding.Step {
-	place, of, _ := strings.Cut(t.vm.Path, ".")
-	at := t.vm.Path
-	switch place {
-	case "groups":
-		at += ", if all VMs of " + of + " are so"
-	case "students":
-		at = "students.overrides." + t.Key
+// importAgain are the lines that remove a VM from its state, write its hardware into the
+// spec, and import it: then the state has all that the provider reads.
+func (v VM) importAgain(address string) []string {
+	stack := "stacks/" + v.Stack
+	return []string{
+		"(cd " + stack + " && terragrunt stack generate)",
+		"(cd " + stack + "/.terragrunt-stack/" + lock.UnitVM + " && terragrunt state rm " + shell.Quote(address) + ")",
+		"stackgen adopt --match " + v.String() + " && stackgen render && stackgen import-blocks",
 	}
-	var lines []string
-	for _, l := range t.lines {
-		lines = append(lines, l.Line)
-	}
-	return finding.Do("it has no entry of its own: write this into "+t.vm.File+", "+at, lines...)
 }
 
 // refuse leaves the VM as it is.
@@ -123,6 +120,9 @@ func (t *target) refuse(steps ...finding.Step) {
 		Reason: "its hardware was not written", Steps: steps}
 	if t.vm.Profile == "adopted" {
 		f.Reason = "it stays in profile adopted, and its hardware was not written"
+	}
+	if t.attributes != nil {
+		f.Reason = "it was not written into the spec"
 	}
 	if t.guest != nil {
 		f.VMID = t.guest.VMID
@@ -133,20 +133,24 @@ func (t *target) refuse(steps ...finding.Step) {
 // addMissing adds the lines that a spec still lacks, and reports whether there
 // were any.
 func (t *target) addMissing(after *project.Project) (bool, error) {
-	if t.refusal != nil {
+	if t.refusal != nil && len(t.lines) == 0 {
 		return false, nil
 	}
 	var missing []hardware.Difference
 	for _, s := range after.Stacks.Stacks {
 		for _, v := range s.VMs {
-			if s.Name == t.Stack && v.Key == t.Key {
+			switch {
+			case s.Name != t.Stack || v.Key != t.Key:
+			case t.attributes != nil:
+				return t.addDerived(v)
+			default:
 				missing = t.reading.Missing(v)
 			}
 		}
 	}
 	for _, d := range missing {
 		line := edit.Setting{Key: d.Field, Line: d.Line}
-		if d.Reason != "" || slices.Contains(t.lines, line) {
+		if d.Reason != "" || slices.ContainsFunc(t.lines, func(l edit.Setting) bool { return l.Key == line.Key && l.Line == line.Line }) {
 			return false, fmt.Errorf("it has %s, and the spec would say %s: the VM's own entry cannot undo what it inherits, so change that first", d.Config, d.Spec)
 		}
 		t.lines = slices.DeleteFunc(t.lines, func(l edit.Setting) bool { return l.Key == d.Field })

@@ -2,7 +2,6 @@ package edit
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -57,22 +56,6 @@ func (e *editor) apply() []byte {
 		out = slices.Replace(out, c.at, c.end, []byte(c.text)...)
 	}
 	return out
-}
-
-// findVM finds a VM in a spec.
-func findVM(src []byte, vm string) (e *editor, vms, key, value *yaml.Node, err error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(src, &doc); err != nil {
-		return nil, nil, nil, nil, fmt.Errorf("it does not parse: %w", err)
-	}
-	if len(doc.Content) == 0 {
-		return nil, nil, nil, nil, errors.New("it holds no document")
-	}
-	_, vms = entry(doc.Content[0], "vms")
-	if key, value = entry(vms, vm); key == nil {
-		return nil, nil, nil, nil, fmt.Errorf("%s is not written under vms; VMs of groups and classes have no entry of their own to write into", vm)
-	}
-	return &editor{src: src, lines: lineStarts(src)}, vms, key, value, nil
 }
 
 // entry returns a key of a map and its value, or nil.

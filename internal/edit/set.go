@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,16 +9,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// A Setting is one property of a VM: its key, and all of it as one line of YAML.
+// A Setting is one property of a VM: its key, and all of it as one line of YAML. Without a
+// line, the property is removed.
 type Setting struct {
-	Key  string
-	Line string
+	Key   string
+	Line  string
+	Add   string // the line if the VM does not have the property; Line if empty
+	Parts []Part // if the VM has the property and all of them can be edited, only they change
 }
 
-// Set writes properties into a VM of a spec, and replaces those that it has. It
-// makes all changes or none.
-func Set(src []byte, vm string, settings []Setting) ([]byte, error) {
-	e, _, key, value, err := findVM(src, vm)
+// Set writes properties into a VM of a spec, and replaces those that it has. at are the
+// keys that lead to the VM, such as vms and web01. An entry in overrides is made if it is
+// missing. Set makes all changes or none.
+func Set(src []byte, at []string, settings []Setting) ([]byte, error) {
+	src, settings, err := setParts(src, at, settings)
+	if err != nil {
+		return nil, err
+	}
+	e, _, key, value, err := findEntry(src, at)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +34,7 @@ func Set(src []byte, vm string, settings []Setting) ([]byte, error) {
 		if err := e.fill(key, value, ""); err != nil {
 			return nil, err
 		}
-		return Set(e.apply(), vm, settings)
+		return Set(e.apply(), at, settings)
 	}
 	if value.Kind != yaml.MappingNode {
 		return nil, errors.New("its value is not a map of its own: it may be an alias that other VMs share; write its properties by hand")
@@ -33,15 +42,25 @@ func Set(src []byte, vm string, settings []Setting) ([]byte, error) {
 	var fresh []string
 	for _, s := range settings {
 		k, has := entry(value, s.Key)
-		if has == nil {
-			fresh = append(fresh, s.Line)
-			continue
-		}
-		if err := e.replaceProperty(k, has, s.Line); err != nil {
-			return nil, fmt.Errorf("%s: %w: write it by hand: %s", s.Key, err, s.Line)
+		switch {
+		case has == nil && s.Line == "":
+			return nil, fmt.Errorf("%s: the VM inherits it, and its own entry cannot remove it", s.Key)
+		case has == nil:
+			fresh = append(fresh, cmp.Or(s.Add, s.Line))
+		case s.Line == "":
+			if err := e.removeKey(value, k, has); err != nil {
+				return nil, fmt.Errorf("%s: %w: remove it by hand", s.Key, err)
+			}
+		default:
+			if err := e.replaceProperty(k, has, s.Line); err != nil {
+				return nil, fmt.Errorf("%s: %w: write it by hand: %s", s.Key, err, s.Line)
+			}
 		}
 	}
-	e, vms, key, value, err := findVM(e.apply(), vm)
+	if len(fresh) == 0 {
+		return e.apply(), nil
+	}
+	e, vms, key, value, err := findEntry(e.apply(), at)
 	if err != nil {
 		return nil, err
 	}

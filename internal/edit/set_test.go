@@ -6,8 +6,8 @@ import (
 )
 
 func TestSet(t *testing.T) {
-	one := []Setting{{"cores", "cores: 4"}}
-	two := []Setting{{"cores", "cores: 4"}, {"disks", "disks: [{interface: scsi0, size: 8}]"}}
+	one := []Setting{{Key: "cores", Line: "cores: 4"}}
+	two := []Setting{{Key: "cores", Line: "cores: 4"}, {Key: "disks", Line: "disks: [{interface: scsi0, size: 8}]"}}
 	for _, c := range []struct {
 		name, src, want string
 		settings        []Setting
@@ -33,7 +33,7 @@ func TestSet(t *testing.T) {
 		{"apostrophes", "vms:\n  a: {description: don't, name: 'it''s'}\n", "vms:\n  a: {description: don't, name: 'it''s', cores: 4}\n", one},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := Set([]byte(c.src), "a", c.settings)
+			got, err := Set([]byte(c.src), []string{"vms", "a"}, c.settings)
 			if c.want == "" {
 				if err == nil || !strings.Contains(err.Error(), "comments in it") {
 					t.Errorf("got %v\n%s", err, got)
@@ -61,7 +61,7 @@ func TestSetRefuses(t *testing.T) {
 		"vms:\n  a:\n    cores: two words\n      on two lines\n": "cannot be edited",
 		"vms:\n  a:\n    description: |\n      x\n":              "cannot be edited",
 	} {
-		got, err := Set([]byte(src), "a", []Setting{{"cores", "cores: 4"}})
+		got, err := Set([]byte(src), []string{"vms", "a"}, []Setting{{Key: "cores", Line: "cores: 4"}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s\n%s", src, err, want, got)
 		}

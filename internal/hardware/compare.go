@@ -55,17 +55,8 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 
 // difference compares one property.
 func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Difference, bool) {
-	was := r.values[f.Key]
-	is := rendered(f, v)
-	if was == nil && f.Unset == schema.Keep && f.Type == schema.Object && f.IsDefault(is) {
-		is = nil // the same as none
-	}
-	parts := c.changes(f, part{name: f.Key, path: f.HCL}, was, is)
-	if f.Type == schema.Object && (was == nil) != (is == nil) && !(is == nil && c.keeps(f, was)) {
-		whole := part{name: f.Key, path: f.HCL}.differ(f, flow(short(f, c.pruned(f, was, nil))), flow(short(f, c.pruned(f, is, nil))))
-		whole.Whole = true
-		parts = []part{whole}
-	}
+	was, is := r.both(f, v)
+	parts := c.parts(f, was, is)
 	if len(parts) == 0 {
 		return Difference{}, false
 	}
@@ -86,6 +77,26 @@ func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Diff
 	return d, true
 }
 
+// both are the value of a property that the VM has, and the one of its spec.
+func (r *Reading) both(f *schema.Field, v *schema.VM) (was, is *schema.Node) {
+	was, is = r.values[f.Key], rendered(f, v)
+	if was == nil && f.Unset == schema.Keep && f.Type == schema.Object && f.IsDefault(is) {
+		is = nil // the same as none
+	}
+	return was, is
+}
+
+// parts are the values of a property that differ, or the property as a whole if only one
+// side has it.
+func (c *comparison) parts(f *schema.Field, was, is *schema.Node) []part {
+	if f.Type == schema.Object && (was == nil) != (is == nil) && !(is == nil && c.keeps(f, was)) {
+		whole := part{name: f.Key, path: f.HCL}.differ(f, flow(short(f, c.pruned(f, was, nil))), flow(short(f, c.pruned(f, is, nil))))
+		whole.Whole = true
+		return []part{whole}
+	}
+	return c.changes(f, part{name: f.Key, path: f.HCL}, was, is)
+}
+
 // line is what the spec must contain to agree with the VM, or the reason why no
 // line helps.
 func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (line, reason string) {
@@ -97,13 +108,18 @@ func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (li
 		value = &schema.Node{Shape: schema.ShapeBool, Text: "false"}
 	case was == nil && f.Key == "vga":
 		value = &schema.Node{Shape: schema.ShapeString, Text: "std"}
-	case was == nil, f.Type == schema.String && value.Text == "", f.Unset == schema.Keep && f.Absent != "" && value.Text == f.Absent:
+	case none(f, was):
 		return "", "remove `" + f.Key + "` from the spec, and from what the VM inherits"
 	}
 	if problems := schema.CheckVM(f.Key, value); len(problems) > 0 {
 		return "", problems[0].Message
 	}
 	return assignment(f, value), ""
+}
+
+// none reports whether a VM does not have a property that no line of a spec can take away.
+func none(f *schema.Field, was *schema.Node) bool {
+	return was == nil || f.Type == schema.String && was.Text == "" || f.Unset == schema.Keep && f.Absent != "" && was.Text == f.Absent
 }
 
 func assignment(f *schema.Field, n *schema.Node) string { return f.Key + ": " + flow(short(f, n)) }

@@ -13,15 +13,16 @@ import (
 
 // A part is one value of a property, and how it differs.
 type part struct {
-	name, path string // memory, memory.dedicated
-	device     string // of a list
-	text       string // the difference in words
+	name, path string   // memory, memory.dedicated
+	device     string   // of a list
+	keys       []string // below the property; a device by its interface, or by its number
+	text       string   // the difference in words
 	effect.Change
 }
 
 // below is a part of a part.
 func (p part) below(name string, f *schema.Field) part {
-	return part{name: name, path: p.path + "." + f.HCL, device: p.device}
+	return part{name: name, path: p.path + "." + f.HCL, device: p.device, keys: append(slices.Clone(p.keys), f.Key)}
 }
 
 // changes are the values that differ.
@@ -55,7 +56,7 @@ func (c *comparison) changes(f *schema.Field, at part, was, is *schema.Node) []p
 func (c *comparison) elements(f *schema.Field, at part, was, is *schema.Node) []part {
 	var out []part
 	only := func(d device, where string) part {
-		p := part{path: at.path, device: d.name, text: d.name + " is in " + where}
+		p := part{path: at.path, device: d.name, keys: []string{d.key}, text: d.name + " is in " + where}
 		p.Change = effect.Change{Path: at.path, Device: d.name, Whole: true}
 		return p
 	}
@@ -66,7 +67,7 @@ func (c *comparison) elements(f *schema.Field, at part, was, is *schema.Node) []
 			p.Was = flow(short(f.Elem, c.pruned(f.Elem, d.value, nil)))
 			out = append(out, p)
 		} else {
-			out = append(out, c.changes(f.Elem, part{name: d.name, path: at.path, device: d.name}, d.value, other)...)
+			out = append(out, c.changes(f.Elem, part{name: d.name, path: at.path, device: d.name, keys: []string{d.key}}, d.value, other)...)
 		}
 	}
 	for _, d := range b {
@@ -82,19 +83,25 @@ func (c *comparison) elements(f *schema.Field, at part, was, is *schema.Node) []
 // A device is one element of a list, with its name in Proxmox VE.
 type device struct {
 	name  string
+	key   string // its interface, or its number
 	value *schema.Node
 }
 
 func named(f *schema.Field, list *schema.Node) []device {
 	var out []device
 	for i, item := range list.List() {
-		name := strings.TrimSuffix(f.PVE, "*") + strconv.Itoa(i)
+		key := strconv.Itoa(i)
+		name := strings.TrimSuffix(f.PVE, "*") + key
 		for _, sub := range f.Elem.Fields {
-			if at := item.Get(sub.Key); at != nil && (sub.Key == "interface" || sub.PVE == schema.Slot) {
+			at := item.Get(sub.Key)
+			if at != nil && (sub.Key == "interface" || sub.PVE == schema.Slot) {
 				name = at.Text
 			}
+			if at != nil && sub.Key == "interface" {
+				key = at.Text
+			}
 		}
-		out = append(out, device{name, item})
+		out = append(out, device{name, key, item})
 	}
 	return out
 }

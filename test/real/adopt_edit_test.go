@@ -113,7 +113,7 @@ func TestAdoptedVMsChangeOnlyWhatIsEdited(t *testing.T) {
 	for i, e := range editedVMs {
 		key, _, _ := strings.Cut(e.line, ":")
 		var err error
-		if src, err = edit.Set(src, vms[i].key, []edit.Setting{{Key: key, Line: e.line}}); err != nil {
+		if src, err = edit.Set(src, []string{"vms", vms[i].key}, []edit.Setting{{Key: key, Line: e.line}}); err != nil {
 			t.Fatalf("%s: %v", vms[i].key, err)
 		}
 	}
