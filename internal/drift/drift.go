@@ -204,7 +204,7 @@ func (r *resource) unreadDisks(state *guard.Resource, g *cluster.Guest) {
 		f.Change.Attribute, f.Change.Property, f.Change.Real, f.Change.Cause, f.Change.Effect = "disk."+at, at, disks[at], finding.ByHand, string(schema.Detach)
 		f.Change.At, _ = r.place(change)
 		f.Because("%s", r.direction(f, change))
-		r.accepts(f, "to keep it, write it into the spec")
+		f.Next("to keep it, import the VM again: this says how", "stackgen drift --accept "+r.at.Stack+"/"+r.vm.Key)
 	}
 }
 

@@ -24,6 +24,8 @@ type Drift struct {
 	Findings []finding.Finding
 	Scope    finding.Scope
 	Notes    []string
+
+	planned []guard.UnitID // the units that were planned
 }
 
 // Drift reads the cluster, the states and the plans, and explains every difference. Without
@@ -54,6 +56,9 @@ func (s *Session) Drift(ctx context.Context) (*Drift, error) {
 		return nil, err
 	}
 	d := &Drift{Findings: drift.Explain(in), Scope: drift.ScopeOf(in)}
+	for u := range s.plans {
+		d.planned = append(d.planned, u)
+	}
 	d.Notes = append(s.Notes(in.Found), s.who(ctx, d.Findings)...)
 	return d, nil
 }

@@ -1,0 +1,136 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// baselineHead begins a new baseline.
+const baselineHead = `# Differences between specs and cluster that are known, for "stackgen drift --baseline".
+version: 1
+known:
+`
+
+// Add returns the baseline with all differences that it does not know, and how many they
+// are. Entries that have expired get the new date, and keep their reason. All other bytes
+// stay as they are. today and expires are days such as 2026-12-31.
+func (b *Baseline) Add(found []finding.Finding, today, reason, expires string) (body []byte, added int, err error) {
+	src := string(b.src)
+	var news []Entry
+	renewed := map[int]bool{}
+	for i := range found {
+		e, ok := entryOf(&found[i])
+		if !ok || found[i].Severity == finding.OK && found[i].Change.Known == nil {
+			continue
+		}
+		e.Reason, e.Expires = reason, expires
+		if n := slices.IndexFunc(b.Entries, func(o Entry) bool { return o.same(&e) }); n >= 0 {
+			if b.Entries[n].Expires < today {
+				renewed[n] = true
+			}
+		} else if !slices.ContainsFunc(news, func(o Entry) bool { return o.same(&e) }) {
+			news = append(news, e)
+		}
+	}
+	for n := range b.Entries {
+		if renewed[n] {
+			if src, err = renew(src, b.Entries[n], expires); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	if len(news) > 0 {
+		if src, err = b.insert(src, news); err != nil {
+			return nil, 0, err
+		}
+	}
+	return []byte(src), len(news) + len(renewed), nil
+}
+
+// renew replaces the date of an entry.
+func renew(src string, e Entry, expires string) (string, error) {
+	lines := strings.SplitAfter(src, "\n")
+	line := lines[e.expires.Line-1]
+	at := e.expires.Col - 1
+	if i := strings.Index(line[min(at, len(line)):], e.Expires); i == 0 || i == 1 { // it may be in quotes
+		at += i
+		lines[e.expires.Line-1] = line[:at] + expires + line[at+len(e.Expires):]
+		return strings.Join(lines, ""), nil
+	}
+	return "", fmt.Errorf("%s: the date is written in a form that cannot be edited: write %s by hand", e.expires, expires)
+}
+
+// insert adds entries behind the last one.
+func (b *Baseline) insert(src string, news []Entry) (string, error) {
+	if strings.TrimSpace(src) == "" {
+		return baselineHead + entryLines(news, "  ", "\n"), nil
+	}
+	root, problems := schema.ParseYAML(b.file, []byte(src))
+	if len(problems) > 0 {
+		return "", fmt.Errorf("%s", problems[0])
+	}
+	newline := "\n"
+	if strings.Contains(src, "\r\n") {
+		newline = "\r\n"
+	}
+	if !strings.HasSuffix(src, "\n") {
+		src += newline
+	}
+	known := root.Get("known")
+	switch {
+	case known == nil:
+		return src + "known:" + newline + entryLines(news, "  ", newline), nil
+	case root.Keys[len(root.Keys)-1].Text != "known":
+		return "", fmt.Errorf("%s: write known as the last key, so that entries can be added behind it", known.Pos)
+	case len(known.Items) == 0 && known.Shape == schema.ShapeNull:
+		return src + entryLines(news, "  ", newline), nil
+	case len(known.Items) == 0:
+		return "", fmt.Errorf("%s: write `known:` without brackets, so that entries can be added below it", known.Pos)
+	}
+	line := strings.Split(src, "\n")[known.Items[0].Line-1]
+	indent, _, ok := strings.Cut(line, "- ")
+	if !ok || strings.Trim(indent, " ") != "" {
+		return "", fmt.Errorf("%s: write each entry on lines of its own, so that others can be added below them", known.Pos)
+	}
+	return src + entryLines(news, indent, newline), nil
+}
+
+// entryLines are entries as YAML.
+func entryLines(entries []Entry, indent, newline string) string {
+	var b strings.Builder
+	for _, e := range entries {
+		sep := "- "
+		for _, v := range []struct {
+			key, text string
+			keep      bool
+		}{{"at", e.At, true}, {"attribute", e.Attribute, false}, {"real", e.Real, e.Attribute != ""}, {"spec", e.Spec, e.Attribute != ""},
+			{"verdict", e.Verdict, false}, {"reason", e.Reason, true}, {"expires", e.Expires, true}} {
+			if v.text != "" || v.keep {
+				b.WriteString(indent + sep + v.key + ": " + quoted(v.key, v.text) + newline)
+				sep = "  "
+			}
+		}
+	}
+	return b.String()
+}
+
+// plain is text that needs no quotes in YAML.
+var plain = regexp.MustCompile(`^[a-z][a-z0-9_/.-]*$`)
+
+// quoted is a text in JSON, which is YAML too; names and dates need no quotes.
+func quoted(key, text string) string {
+	if key == "expires" || key == "verdict" || (key == "at" || key == "attribute") && plain.MatchString(text) {
+		return text
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // text can always be encoded
+	return strings.TrimSuffix(b.String(), "\n")
+}
