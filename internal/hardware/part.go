@@ -93,12 +93,8 @@ func named(f *schema.Field, list *schema.Node) []device {
 		key := strconv.Itoa(i)
 		name := strings.TrimSuffix(f.PVE, "*") + key
 		for _, sub := range f.Elem.Fields {
-			at := item.Get(sub.Key)
-			if at != nil && (sub.Key == "interface" || sub.PVE == schema.Slot) {
-				name = at.Text
-			}
-			if at != nil && sub.Key == "interface" {
-				key = at.Text
+			if at := item.Get(sub.Key); at != nil && (sub.Key == "interface" || sub.PVE == schema.Slot) {
+				name, key = at.Text, at.Text
 			}
 		}
 		out = append(out, device{name, key, item})
