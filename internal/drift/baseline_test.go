@@ -92,7 +92,7 @@ func TestBaselineProblems(t *testing.T) {
 		"version: 1\nknown:\n  - {at: a/b, attribute: c, reason: r, expires: 2026-02-30}":                                                              `k:3:49: error: expires takes a date such as 2026-12-31, but this is "2026-02-30" [bad-value]`,
 		"version: 1\nknown:\n  - {at: a/b, reason: r, expires: 2028-02-29}":                                                                            "k:3:5: error: the entry needs attribute or verdict, and not both [missing-key]",
 		"version: 1\nknown:\n  - {at: a/b, attribute: c, expires: 2028-02-29}":                                                                         `k:3:5: error: the entry lacks the key "reason" [missing-key]`,
-		"version: 1\nknown:\n  - {at: a/b, verdict: [c], reason: ' ', expires: 2028-02-29}":                                                          "k:3:5: error: the entry needs attribute or verdict, and not both [missing-key]",
+		"version: 1\nknown:\n  - {at: a/b, verdict: [c], reason: ' ', expires: 2028-02-29}":                                                            "k:3:5: error: the entry needs attribute or verdict, and not both [missing-key]",
 		"version: 1\nknown:\n  - {at: a/b, attribute: c, real: 1, why: x, expires: 2028-02-29, reason: r}":                                             `k:3:38: error: unknown key "why"; known keys: at, attribute, real, spec, verdict, reason, expires [unknown-key]`,
 		"version: 1\nknown:\n  - {at: a/b, attribute: c, reason: r, expires: 2028-02-29}\n  - {at: a/b, attribute: c, reason: s, expires: 2029-02-01}": "k:4:5: error: a/b c is known at k:3:5 already [bad-value]",
 	} {
