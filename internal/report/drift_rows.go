@@ -83,11 +83,10 @@ func (r *Drift) known() []string {
 // covered says which guests no spec manages. It is one line, with the steps below it.
 func (r *Drift) covered() []string {
 	c := &r.Coverage
-	all := c.Managed + len(c.Unmanaged)
-	if all == 0 {
+	if c.Managed+len(c.Unmanaged) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("coverage: %d of %s of the specs' pools, tags and VMID ranges are in specs", c.Managed, Count(all, "guest"))
+	text := "coverage: " + r.coverage()
 	if len(c.Unmanaged) == 0 {
 		return []string{text}
 	}
@@ -100,6 +99,12 @@ func (r *Drift) covered() []string {
 		out = append(out, line("  > "+s.What+": "+strings.Join(texts(s.Lines), "; ")))
 	}
 	return out
+}
+
+// coverage says how many guests specs manage.
+func (r *Drift) coverage() string {
+	c := &r.Coverage
+	return fmt.Sprintf("specs manage %d of %s of their pools, tags and VMID ranges", c.Managed, Count(c.Managed+len(c.Unmanaged), "guest"))
 }
 
 // firstOf names the first of many.

@@ -42,6 +42,7 @@ type page struct {
 	Cards  []*card
 	Status string // how many changes the cards have
 	*Drift
+	Covered   string
 	KnownLine string
 	Notes     []string
 }
@@ -127,14 +128,14 @@ func digest(body []byte) string {
 
 func (r *Drift) page() *page {
 	word, rest := r.verdict()
-	p := &page{Drift: r, Name: word + ": " + rest, Answer: rest, Notes: r.notes()}
+	p := &page{Drift: r, Name: word + ": " + rest, Answer: rest, Notes: r.Notes, Covered: r.coverage()}
 	heads := map[string][2]string{"blocked": {"blocked", "Do not apply"}, "unknown": {"failed", "Do not apply yet"}, "safe": {"safe", "Safe to apply"}, "no drift": {"none", "No drift"}}
 	p.Class, p.Head = heads[word][0], heads[word][1]
 	p.Cards = r.cards()
 	p.Read = strings.NewReplacer("T", " ", "Z", " UTC").Replace(r.Taken)
 	p.Status = Count(r.Total, "change")
 	if n := len(r.Findings.Findings) - r.Total; n > 0 {
-		p.Status += fmt.Sprintf(" and %d known", n)
+		p.Status += fmt.Sprintf(" and %d that need nothing", n)
 	}
 	for _, c := range p.Cards {
 		if c.Class == "blocked" || c.Class == "failed" {
@@ -166,7 +167,6 @@ func (r *Drift) harms() string {
 	if n["failed"] > 0 {
 		text += fmt.Sprintf(", %d could not be checked", n["failed"])
 	}
-	n["safe"] += n["noted"]
 	if n["safe"] == 1 {
 		return text + ". The other one is safe."
 	} else if n["safe"] > 1 {
@@ -263,5 +263,7 @@ func (c change) Values() bool {
 
 // Hand and Asked report whether what is real, and what the spec says, differs from what the
 // last apply left.
-func (c change) Hand() bool  { return c.Change.Real != c.Change.Applied }
-func (c change) Asked() bool { return c.Change.Spec != c.Change.Applied }
+func (c change) Hand() bool { return c.Change.Real != c.Change.Applied }
+func (c change) Asked() bool {
+	return c.Change.Spec != c.Change.Applied && (c.Change.Spec != "" || c.Change.Cause == finding.BySpec || c.Change.Cause == finding.ByBoth)
+}

@@ -83,7 +83,7 @@ func TestKeyboard(t *testing.T) {
 	}
 	press(kb.Enter, `document.activeElement.tagName`, "ARTICLE")
 	first := eval[string](t, tab, focus)
-	press(kb.Escape, status, "39 changes and 1 known")
+	press(kb.Escape, status, "33 changes and 7 that need nothing")
 	press("k", `document.activeElement.tagName`, "ARTICLE")
 	press("j", focus, first)
 	press(kb.Escape, search, "")
