@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"io"
+
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/adopt"
@@ -29,6 +31,7 @@ func (e *env) driftCommand() *cli.Command {
 			&cli.StringFlag{Name: "reason", Usage: "the reason in the entries of --baseline-add: `TEXT`"},
 			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` of the entries of --baseline-add, such as 2026-12-31; 30 days from now if empty"},
 			oneOf(&cli.StringFlag{Name: "fail-on", Value: "any", Usage: "exit with 2 or 3 for any difference, for what is blocked, or for none: any, blocked or none"}, []string{"any", "blocked", "none"}),
+			&cli.StringFlag{Name: "html", Usage: "also write the report as one page into `FILE`", Action: notEmpty("html", "a file")},
 			formatFlag("text", "json", "markdown", "sarif", "junit", "github")),
 		OnUsageError: usageError,
 		Action:       e.drift,
@@ -56,7 +59,13 @@ func (e *env) drift(c *cli.Context) error {
 		return e.acceptDrift(adopt.AcceptRequest{Paths: paths, Addresses: addresses, Session: s, Found: d.Findings})
 	}
 	r := report.NewDrift(d.Findings, d.Notes)
-	r.Endpoint, r.Scope = s.Endpoint(), d.Scope
+	r.Endpoint, r.Scope, r.Taken = s.Endpoint(), d.Scope, s.Taken()
+	if file := c.String("html"); file != "" {
+		write := func(w io.Writer) error { return r.Print(w, report.Options{Format: "html"}) }
+		if err := session.WritePage(file, write); err != nil {
+			return err
+		}
+	}
 	options := e.options(e.out)
 	options.Format = c.String("format")
 	if err := r.Print(e.out, options); err != nil {

@@ -30,7 +30,7 @@ var may = map[string][]string{
 	"internal/effect":    {"schema", "internal/natural"},
 	"internal/guard":     {"schema", "internal/natural", "internal/finding", "internal/shell", "internal/lock", "internal/cluster", "internal/effect", "internal/hardware"},
 	"internal/hardware":  {"schema", "internal/natural", "internal/finding", "internal/shell", "internal/cluster", "internal/effect", "internal/edit"},
-	"internal/drift":     {"schema", "internal/secret", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/effect", "internal/guard"},
+	"internal/drift":     {"schema", "internal/secret", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/effect", "internal/hardware", "internal/guard"},
 	"internal/outputs":   {"schema", "generator", "internal/natural", "internal/shell", "internal/lock"},
 	"internal/disk":      {},
 	"internal/pvesim":    {},

@@ -6,6 +6,7 @@ import (
 
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
 	"stackgen/schema"
 )
 
@@ -73,6 +74,12 @@ func (r *resource) steps(f *finding.Finding) {
 func (r *resource) accepts(f *finding.Finding, what string) {
 	if r.vm == nil || f.Change.Property == "" || f.Change.At == nil {
 		return
+	}
+	if g := r.Inventory.Guest(f.VMID); g != nil && g.Config != nil {
+		lines, _ := hardware.Read(g).Accept(r.vm, []string{f.Change.Attribute})
+		for _, a := range lines {
+			f.Change.Accept, f.Change.NoAccept = a.Line, a.Reason
+		}
 	}
 	f.Add(finding.Step{What: what, Lines: []finding.Line{{Text: "stackgen drift --accept {}", Items: []string{r.at.Stack + "/" + r.vm.Key}, Sep: " "}}})
 }

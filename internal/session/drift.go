@@ -1,9 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,6 +63,22 @@ func (s *Session) Drift(ctx context.Context) (*Drift, error) {
 	}
 	d.Notes = append(s.Notes(in.Found), s.who(ctx, d.Findings)...)
 	return d, nil
+}
+
+// pageStart begins every page of drift.
+const pageStart = "<!doctype html>"
+
+// WritePage writes a page for its owner only. It replaces a file only if that is empty or a
+// page.
+func WritePage(file string, page func(io.Writer) error) error {
+	old, err := disk.Read(file, maxInventory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	if len(old) > 0 && !bytes.HasPrefix(old, []byte(pageStart)) {
+		return fmt.Errorf("%s exists and is not a page of drift; it was not changed", file)
+	}
+	return disk.WritePrivate(file, page)
 }
 
 // who adds to changes by hand who may have made them, by the logs of the nodes, and returns

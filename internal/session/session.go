@@ -192,6 +192,14 @@ func (s *Session) Endpoint() string {
 	return s.Inventory.Endpoint
 }
 
+// Taken is when the cluster was read, RFC 3339; empty before that.
+func (s *Session) Taken() string {
+	if s.Inventory == nil {
+		return ""
+	}
+	return s.Inventory.Taken
+}
+
 // Units are the units of the selected stacks that may have resources.
 func (s *Session) Units() []guard.UnitID {
 	var out []guard.UnitID
