@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
@@ -21,23 +22,34 @@ type Plan struct {
 	Errored bool
 }
 
-// ParsePlan reads the JSON of a plan.
+// ParsePlan reads the JSON of a plan. It leaves out what nobody needs: the planned values,
+// the prior state and the configuration, which are most of it.
 func ParsePlan(body []byte) (*Plan, error) {
-	p := &Plan{}
-	var more struct {
-		Errored bool            `json:"errored"`
-		Planned json.RawMessage `json:"planned_values"`
+	var doc struct {
+		Format  string                           `json:"format_version"`
+		Tool    string                           `json:"terraform_version"`
+		Drift   []*tfjson.ResourceChange         `json:"resource_drift"`
+		Changes []*tfjson.ResourceChange         `json:"resource_changes"`
+		Later   []*tfjson.DeferredResourceChange `json:"deferred_changes"`
+		Outputs map[string]*tfjson.Change        `json:"output_changes"`
+		Actions []*tfjson.ActionInvocation       `json:"action_invocations"`
+		Errored bool                             `json:"errored"`
+		Planned *struct{}                        `json:"planned_values"`
 	}
-	if err := json.Unmarshal(body, &p.Plan); err != nil {
+	if !utf8.Valid(body) {
+		return nil, errors.New("it is no JSON")
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
-	if err := json.Unmarshal(body, &more); err != nil {
+	p := &Plan{Errored: doc.Errored, Plan: tfjson.Plan{FormatVersion: doc.Format, TerraformVersion: doc.Tool, ResourceDrift: doc.Drift, ResourceChanges: doc.Changes,
+		DeferredChanges: doc.Later, OutputChanges: doc.Outputs, ActionInvocations: doc.Actions}}
+	if err := p.Validate(); err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
-	if len(more.Planned) == 0 && len(p.ResourceChanges) == 0 && !more.Errored {
+	if doc.Planned == nil && len(p.ResourceChanges) == 0 && !p.Errored {
 		return nil, errors.New("it is not a plan; give the output of `tofu show -json PLANFILE`")
 	}
-	p.Errored = more.Errored
 	return p, nil
 }
 

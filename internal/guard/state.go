@@ -82,7 +82,7 @@ func ParseState(body []byte) (UnitState, error) {
 			Root    module  `json:"root_module"`
 			Outputs outputs `json:"outputs"`
 		} `json:"values"`
-		Planned json.RawMessage `json:"planned_values"`
+		Planned *struct{} `json:"planned_values"`
 	}
 	if !utf8.Valid(body) {
 		return UnitState{}, errors.New("it is no JSON")
@@ -93,8 +93,8 @@ func ParseState(body []byte) (UnitState, error) {
 	switch {
 	case len(doc.Encrypted) > 0:
 		return UnitState{}, errors.New("it is encrypted; give the output of `terragrunt show -json`, which decrypts it")
-	case len(doc.Planned) > 0:
-		return stateOfPlan(body)
+	case doc.Planned != nil:
+		return StateOfPlan(body)
 	case doc.Values != nil:
 		return UnitState{Resources: collect(nil, doc.Values.Root), Outputs: doc.Values.Outputs.values()}, nil
 	case doc.Version == 4:
@@ -133,10 +133,10 @@ func collect(out []Resource, m module) []Resource {
 	return out
 }
 
-// stateOfPlan is the state before a plan. A plan's own state is what its refresh found:
+// StateOfPlan is the state before a plan. A plan's own state is what its refresh found:
 // it lacks what is gone, has the MAC addresses of whatever VM has the VMID now, and has
 // what it is to import. What the refresh changed is among the drift.
-func stateOfPlan(body []byte) (UnitState, error) {
+func StateOfPlan(body []byte) (UnitState, error) {
 	var doc struct {
 		Prior struct {
 			Values struct {

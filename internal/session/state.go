@@ -199,7 +199,7 @@ func parsePlan(name string, body []byte) (p *unitPlan, err error) {
 	}
 	p = &unitPlan{}
 	if p.plan, err = guard.ParsePlan(body); err == nil {
-		p.state, err = guard.ParseState(body)
+		p.state, err = guard.StateOfPlan(body)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
