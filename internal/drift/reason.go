@@ -75,8 +75,13 @@ func (r *resource) accepts(f *finding.Finding, what string) {
 	if r.vm == nil || f.Change.Property == "" || f.Change.At == nil {
 		return
 	}
-	if g := r.Inventory.Guest(f.VMID); g != nil && g.Config != nil {
-		lines, _ := hardware.Read(g).Accept(r.vm, []string{f.Change.Attribute})
+	if r.reading == nil {
+		if g := r.Inventory.Guest(f.VMID); g != nil && g.Config != nil {
+			r.reading = hardware.Read(g)
+		}
+	}
+	if r.reading != nil {
+		lines, _ := r.reading.Accept(r.vm, []string{f.Change.Attribute})
 		for _, a := range lines {
 			f.Change.Accept, f.Change.NoAccept = a.Line, a.Reason
 		}

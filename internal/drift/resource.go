@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/hardware"
 	"stackgen/schema"
 )
 
@@ -28,6 +29,7 @@ type resource struct {
 	real    effect.Values          // that the refresh has read
 	wanted  effect.Values          // that the plan sets
 	covered []string               // attributes that have a finding
+	reading *hardware.Reading      // of the guest, once it is needed
 
 	replaced bool // the plan creates another one
 }

@@ -205,11 +205,14 @@ func (v Values) keys() []string { return slices.SortedFunc(maps.Keys(v), natural
 // Devices are the devices of a list of blocks, in order.
 func (v Values) Devices(list string) []string {
 	var out []string
-	for _, key := range v.keys() {
-		rest, ok := strings.CutPrefix(key, list+".")
-		if name, _, below := strings.Cut(rest, "."); ok && below && !slices.Contains(out, name) {
+	for key := range v {
+		if len(key) <= len(list) || key[len(list)] != '.' || !strings.HasPrefix(key, list) {
+			continue
+		}
+		if name, _, below := strings.Cut(key[len(list)+1:], "."); below && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
+	slices.SortFunc(out, natural.Compare)
 	return out
 }
