@@ -2,6 +2,9 @@ package cmd
 
 import (
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -48,7 +51,9 @@ func (e *env) drift(c *cli.Context) error {
 		return err
 	}
 	s := session.New(p, e.sources(c))
-	d, err := s.Drift(c.Context)
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	d, err := s.Drift(ctx)
 	if err != nil {
 		return err
 	}

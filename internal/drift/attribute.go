@@ -139,6 +139,14 @@ func (r *resource) cause(u effect.Update) finding.Cause {
 		return finding.NotKnown
 	}
 	at := u.Attribute()
+	if u.Whole { // the provider computes values of a block that a spec does not say
+		if applied, real, wanted := r.applied.Has(at), r.real.Has(at), r.wanted.Has(at); applied == wanted {
+			return finding.ByHand // also a disk that no state has
+		} else if applied == real {
+			return finding.BySpec
+		}
+		return finding.ByBoth
+	}
 	applied, real, wanted := textAt(r.applied, at), textAt(r.real, at), textAt(r.wanted, at)
 	switch {
 	case applied == real && real == wanted:
@@ -203,7 +211,7 @@ func (r *resource) created(f *finding.Finding) {
 func (r *resource) handOnly() {
 	if r.hand == nil || r.hand.Change.Actions.Delete() {
 		if r.hand != nil && r.left {
-			f := r.add(finding.Noise, "it is gone, and no spec asks for it: an apply forgets it")
+			f := r.add(finding.Gone, "it is gone, and no spec asks for it: an apply removes it from the state")
 			f.Change.Cause = finding.ByHand
 			f.Because("%s", r.change.Address)
 		}
@@ -247,8 +255,14 @@ func (r *resource) stays(c effect.Change) {
 		f.Reason = "it was changed by hand, and its profile ignores that: an apply leaves it as it is"
 	case u.Effect == "":
 		f.Is(finding.Unknown, "it was changed by hand, and what that means is not known")
+	case !r.says(c):
+		f.Severity, f.Reason = finding.Outdated, "it was changed by hand, and no spec says it: an apply leaves it as it is"
+		r.accepts(f, "to keep it in the spec")
 	default:
 		own.Spec, f.Reason = c.Is, "it was changed by hand to what the spec says: an apply changes nothing of it"
+	}
+	if own.Real == "(secret)" || own.Applied == "(secret)" {
+		own.Sensitive = true
 	}
 	f.Because("%s: the last apply left %s, now it is %s", own.Property, shown(own.Applied, own.Unit), shown(own.Real, own.Unit))
 }

@@ -22,9 +22,13 @@ type Input struct {
 	Found   []finding.Finding // by guard, plans included
 	Plans   map[guard.UnitID]*guard.Plan
 	Updates map[guard.UnitID]map[string][]effect.Update // what each plan does to the VMs that it updates, by resource address
+	Without []finding.Finding                           // by guard, without plans; nil if the plans were made just now
 	Units   []guard.UnitID                              // those of the plans, in order
 	Failed  map[guard.UnitID]string                     // units that could not be planned, and why
 }
+
+// NotGiven is why a unit has no plan if others were given.
+const NotGiven = "no plan of it was given"
 
 // Explain returns a finding for each difference between specs, states, plans and cluster,
 // in a total order. There is none where an apply has nothing to do and nothing changed
@@ -42,9 +46,59 @@ func Explain(in Input) []finding.Finding {
 	}
 	x.unplanned()
 	x.unread()
+	x.older()
 	x.rest()
+	x.blockedFirst()
 	finding.Sort(x.out)
 	return x.out
+}
+
+// older reports the VMs that differ from their specs by what guard finds without a plan,
+// where a plan that was given says nothing of it: the plan is older than the specs or the
+// cluster.
+func (x *explainer) older() {
+	for i := range x.Without {
+		f := &x.Without[i]
+		for _, u := range f.Updates {
+			if f.Type != finding.VM || u.Effect == string(schema.ProviderOnly) || x.Plans[guard.UnitID{Stack: f.Stack, Unit: f.Unit}] == nil || x.says(f.Address, u.Name) {
+				continue
+			}
+			own := finding.Finding{Address: f.Address, Kind: finding.Unknown, Severity: finding.Blocked, Reason: "spec and cluster differ, and the plan does not say it: the plan is older, or of another commit"}
+			own.VMID, own.Node, own.Name = f.VMID, f.Node, f.Name
+			own.Change = &finding.Change{Attribute: u.Name, Property: u.Name, Real: u.Was, Spec: u.Is, Effect: u.Effect, Does: u.Does, Cause: finding.NotKnown}
+			own.Because("%s: Proxmox VE has %s, the spec says %s", u.Name, shown(u.Was, ""), shown(u.Is, ""))
+			own.Next("plan again, or let stackgen plan", "stackgen drift "+strings.TrimPrefix(x.apply(f.Stack), "stackgen apply "))
+			x.out = append(x.out, own)
+		}
+	}
+}
+
+// says reports whether there is a finding about a property of a VM, or about all of it.
+func (x *explainer) says(at finding.Address, property string) bool {
+	return slices.ContainsFunc(x.out, func(f finding.Finding) bool {
+		return f.Address == at && f.Change != nil && (f.Change.Property == property || f.Change.Attribute == "" || strings.HasSuffix(property, " of "+f.Change.Property))
+	})
+}
+
+// blockedFirst makes the steps of what is safe wait for what blocks in the same stack: an
+// apply would be refused.
+func (x *explainer) blockedFirst() {
+	blocked := map[string]bool{}
+	for i := range x.out {
+		blocked[x.out[i].Stack] = blocked[x.out[i].Stack] || x.out[i].Stops()
+	}
+	for i := range x.out {
+		f := &x.out[i]
+		if f.Stops() || !blocked[f.Stack] {
+			continue
+		}
+		f.Steps = slices.Clone(f.Steps)
+		for k := range f.Steps {
+			if s := &f.Steps[k]; len(s.Lines) == 1 && s.Lines[0].Text == x.apply(f.Stack) {
+				*s = finding.Do(s.What + ", after what blocks " + f.Stack + " is fixed")
+			}
+		}
+	}
 }
 
 // An explainer holds one run of Explain.
@@ -75,7 +129,7 @@ func (x *explainer) plan(u guard.UnitID, plan *guard.Plan) {
 	}
 	seen := map[string]bool{}
 	for _, c := range plan.ResourceChanges {
-		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil {
+		if !x.understood(u, c) || c.Mode != tfjson.ManagedResourceMode {
 			continue
 		}
 		r := x.resource(u, c, byHand[c.Address])
@@ -92,8 +146,27 @@ func (x *explainer) plan(u guard.UnitID, plan *guard.Plan) {
 			r.explain()
 		}
 	}
+	for _, r := range x.State[u].Resources {
+		if !seen[r.Address] && !plan.Errored && byHand[r.Address] == nil && !slices.ContainsFunc(plan.ResourceChanges, func(c *tfjson.ResourceChange) bool { return c.PreviousAddress == r.Address }) {
+			x.unit(u, finding.Blocked, "the plan leaves out resources of the state: it is a plan of a part of the unit").Because("%s", r.Address)
+		}
+	}
 	x.incomplete(u, plan)
 	x.outputs(u, plan)
+}
+
+// understood reports whether an entry of a plan is one that stackgen can explain, or a
+// reading that changes nothing. Anything else is a finding.
+func (x *explainer) understood(u guard.UnitID, c *tfjson.ResourceChange) bool {
+	switch {
+	case c.Change == nil:
+	case c.Mode == tfjson.ManagedResourceMode && !c.Change.Actions.Read():
+		return true
+	case c.Mode == tfjson.DataResourceMode && (c.Change.Actions.Read() || c.Change.Actions.NoOp()):
+		return true
+	}
+	x.unit(u, finding.Blocked, "the plan has an entry that this version of stackgen does not know").Because("%s", c.Address)
+	return false
 }
 
 // incomplete reports what keeps a plan from saying everything.
@@ -103,6 +176,14 @@ func (x *explainer) incomplete(u guard.UnitID, plan *guard.Plan) {
 	}
 	if n := len(plan.ActionInvocations); n > 0 {
 		x.unit(u, finding.Blocked, "the plan runs actions, which no unit of stackgen has").Because("%d actions", n)
+	}
+	if plan.Complete != nil && !*plan.Complete && !plan.Errored && len(plan.DeferredChanges) == 0 {
+		x.unit(u, finding.Blocked, "the plan is incomplete: it was made for a part of the unit").Next("plan again, without -target")
+	}
+	for _, check := range plan.Checks {
+		if check.Status == tfjson.CheckStatusFail || check.Status == tfjson.CheckStatusError {
+			x.unit(u, finding.Blocked, "a check of the module has failed").Because("%s", check.Address.ToDisplay)
+		}
 	}
 	if plan.Errored {
 		f := x.unit(u, finding.Failed, "the plan failed and is incomplete")
@@ -141,6 +222,10 @@ func (x *explainer) outputs(u guard.UnitID, plan *guard.Plan) {
 func (x *explainer) unplanned() {
 	for _, u := range x.Units {
 		if why, failed := x.Failed[u]; failed {
+			if why == NotGiven {
+				x.unit(u, finding.Failed, "no plan of it was given, so its differences are not known").Next("give the plans of all units, or let stackgen plan", "stackgen drift "+strings.TrimPrefix(x.apply(u.Stack), "stackgen apply "))
+				continue
+			}
 			f := x.unit(u, finding.Failed, "it could not be planned, so its differences are not known")
 			f.Because("%s", why)
 			f.Next("read all of its errors", lock.InUnit(u.Stack, u.Unit, "terragrunt plan"))

@@ -76,13 +76,13 @@ func TestExplain(t *testing.T) {
 		applied, real, wanted, unknown any
 		want                           string
 	}{
-		"nothing":              {real: values(), wanted: values(), want: ""},
-		"by spec":              {real: values(), wanted: memory(4096), want: "live 2 memory.dedicated spec 2048 4096"},
-		"by hand":              {applied: values(), real: memory(4096), wanted: values(), want: "live 2 memory.dedicated hand 4096 2048"},
-		"by both":              {applied: values(), real: memory(4096), wanted: memory(8192), want: "live 2 memory.dedicated both 4096 8192"},
-		"by hand, as the spec": {applied: values(), real: memory(4096), wanted: memory(4096), want: "noise 0 memory.dedicated hand 4096 4096"},
-		"shrinks":              {real: values(), wanted: with(func(v map[string]any) { v["disk"].([]any)[1].(map[string]any)["size"] = 4.0 }), want: "disk-loss 3 disk.scsi1.size spec 9 4"},
-		"another disk":         {real: with(func(v map[string]any) { v["disk"] = v["disk"].([]any)[:1] }), wanted: values(), want: "live 2 disk.scsi1 spec none datastore_id=ssd size=9"},
+		"nothing":             {real: values(), wanted: values(), want: ""},
+		"by spec":             {real: values(), wanted: memory(4096), want: "live 2 memory.dedicated spec 2048 4096"},
+		"by hand":             {applied: values(), real: memory(4096), wanted: values(), want: "live 2 memory.dedicated hand 4096 2048"},
+		"by both":             {applied: values(), real: memory(4096), wanted: memory(8192), want: "live 2 memory.dedicated both 4096 8192"},
+		"by hand, in no spec": {applied: values(), real: memory(4096), wanted: memory(4096), want: "noise 2 memory.dedicated hand 4096 none"},
+		"shrinks":             {real: values(), wanted: with(func(v map[string]any) { v["disk"].([]any)[1].(map[string]any)["size"] = 4.0 }), want: "disk-loss 3 disk.scsi1.size spec 9 4"},
+		"another disk":        {real: with(func(v map[string]any) { v["disk"] = v["disk"].([]any)[:1] }), wanted: values(), want: "live 2 disk.scsi1 spec none datastore_id=ssd size=9"},
 		"replaced": {real: values(), wanted: with(func(v map[string]any) {
 			v["vm_id"] = 100.0
 			v["initialization"].([]any)[0].(map[string]any)["type"] = "nocloud"

@@ -89,26 +89,35 @@ func (r *resource) accepts(f *finding.Finding, what string) {
 	f.Add(finding.Step{What: what, Lines: []finding.Line{{Text: "stackgen drift --accept {}", Items: []string{r.at.Stack + "/" + r.vm.Key}, Sep: " "}}})
 }
 
-// node is the value of a property in the spec of the VM, or nil. Of a list of devices it is
-// that of the device.
-func (r *resource) node(c effect.Change) *schema.Node {
+// node is the value of a property in the spec of the VM, or the nearest one around it, or
+// nil. Of a list of devices it is that of the device. exact is false for one around it.
+func (r *resource) node(c effect.Change) (n *schema.Node, exact bool) {
 	row := r.row(c)
 	if r.vm == nil || row == nil || row.Key == "" {
-		return nil
+		return nil, false
 	}
-	n := r.vm.Values.Get(row.Key)
+	n = r.vm.Values.Get(row.Key)
 	below := strings.Split(row.Name, ".")[1:]
 	if c.Device != "" {
-		n = device(n, c.Device)
+		list := n
+		if n = device(list, c.Device); n == list {
+			return n, false
+		}
 	}
 	for _, key := range below {
 		sub := n.Get(key)
 		if sub == nil {
-			break
+			return n, false
 		}
 		n = sub
 	}
-	return n
+	return n, n != nil
+}
+
+// says reports whether the spec, or one of its defaults, has a value for a property.
+func (r *resource) says(c effect.Change) bool {
+	_, exact := r.node(c)
+	return exact
 }
 
 // device is the entry of a device in a list: by its interface, or by its number.
@@ -133,7 +142,7 @@ func (r *resource) place(c effect.Change) (at *finding.Place, unit string) {
 		unit = f.Unit
 	}
 	pos := r.vm.Pos
-	if n := r.node(c); n != nil && n.File != "" {
+	if n, _ := r.node(c); n != nil && n.File != "" {
 		pos = n.Pos
 	}
 	return &finding.Place{File: pos.File, Line: pos.Line, Column: pos.Col}, unit
@@ -141,6 +150,6 @@ func (r *resource) place(c effect.Change) (at *finding.Place, unit string) {
 
 // isDefault reports whether the spec does not say a property.
 func (r *resource) isDefault(c effect.Change) bool {
-	n := r.node(c)
+	n, _ := r.node(c)
 	return n == nil || n.File == ""
 }

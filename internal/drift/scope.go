@@ -28,12 +28,14 @@ func ScopeOf(in Input) finding.Scope {
 			continue
 		}
 		entries := l.VMs.ByKey()
+		for _, e := range l.VMs {
+			ours[e.Value.VMID] = true // also a retired one
+		}
 		for _, v := range stack.VMs {
 			e := entries[v.Key]
 			if e == nil {
 				continue
 			}
-			ours[e.VMID] = true
 			if !in.Selected(stack.Name) {
 				continue
 			}
@@ -73,7 +75,7 @@ func unmanaged(in Input, ours map[int]bool) ([]finding.Unmanaged, []finding.Step
 		out = append(out, finding.Unmanaged{VMID: g.VMID, Name: g.Name, Node: g.Node, Why: text})
 	}
 	if len(out) > 0 {
-		steps = append(steps, finding.Do("to manage one, add it to a spec, and say which VM it is", fmt.Sprintf("stackgen adopt KEY=%d  # %s", out[0].VMID, shell.Word(out[0].Name))))
+		steps = append(steps, finding.Do("to manage one, write it into vms of a spec, with a key of its own, then `stackgen adopt --match KEY`", fmt.Sprintf("KEY: {adopt: {vmid: %d}}  # %s", out[0].VMID, shell.Word(out[0].Name))))
 	}
 	return out, steps
 }

@@ -35,6 +35,8 @@ func ParsePlan(body []byte) (*Plan, error) {
 		Actions []*tfjson.ActionInvocation       `json:"action_invocations"`
 		Errored bool                             `json:"errored"`
 		Planned *struct{}                        `json:"planned_values"`
+		Whole   *bool                            `json:"complete"`
+		Checks  []tfjson.CheckResultStatic       `json:"checks"`
 	}
 	if !utf8.Valid(body) {
 		return nil, errors.New("it is no JSON")
@@ -43,7 +45,7 @@ func ParsePlan(body []byte) (*Plan, error) {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
 	p := &Plan{Errored: doc.Errored, Plan: tfjson.Plan{FormatVersion: doc.Format, TerraformVersion: doc.Tool, ResourceDrift: doc.Drift, ResourceChanges: doc.Changes,
-		DeferredChanges: doc.Later, OutputChanges: doc.Outputs, ActionInvocations: doc.Actions}}
+		DeferredChanges: doc.Later, OutputChanges: doc.Outputs, ActionInvocations: doc.Actions, Complete: doc.Whole, Checks: doc.Checks}}
 	if err := p.Validate(); err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}

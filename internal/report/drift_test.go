@@ -35,9 +35,9 @@ func TestDriftAnswer(t *testing.T) {
 	expired := finding.Change{Property: "cores", Cause: finding.ByHand, Known: &finding.Known{Reason: "r", Expires: "2020-01-01", Expired: true}}
 	for want, fs := range map[string][]finding.Finding{
 		"no drift: 2 VMs are as their specs say":                                nil,
-		"no drift: 2 VMs are as their specs say; 1 only in the state":           {change("a", finding.Noise, finding.OK, hand)},
+		"no drift: 2 VMs are as their specs say; 1 that an apply leaves":        {change("a", finding.Noise, finding.OK, hand)},
 		"no drift: 2 VMs are as their specs say, except for 1 known difference": {change("a", finding.DiskLoss, finding.Blocked, known)},
-		"safe: 3 changes, none harms: an apply sets 1 back; an apply makes 1 that the specs ask for (1 with a restart); 1 only in the state": {
+		"safe: 3 changes, none harms: an apply sets 1 back; an apply makes 1 that the specs ask for (1 with a restart); 1 that an apply leaves": {
 			change("a", finding.Live, finding.Outdated, hand), change("b", finding.Restart, finding.Outdated, spec), change("b", finding.Noise, finding.Outdated, hand)},
 		"safe: 1 change, none harms: 1 waiting for a restart already":                           {change("a", finding.Pending, finding.Outdated, finding.Change{Cause: finding.NotKnown})},
 		"safe: 1 change, none harms: an apply sets 1 back (1 after the next restart)":           {change("a", finding.Pending, finding.Outdated, hand)},

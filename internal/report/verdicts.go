@@ -148,7 +148,12 @@ func does(fs []finding.Finding) string {
 		{"%d migrated", is(finding.Migrate)},
 		{"%d moved, which stay", is(finding.Moved)},
 		{"%d waiting for a restart already", waits},
-		{"%d only in the state", is(finding.Noise, finding.ProviderOnly)},
+		{"%d that an apply leaves", func(f *finding.Finding) bool {
+			return f.Kind == finding.Noise && f.Change != nil && f.Change.Cause == finding.ByHand
+		}},
+		{"%d only in the state", func(f *finding.Finding) bool {
+			return f.Kind == finding.ProviderOnly || f.Kind == finding.Noise && (f.Change == nil || f.Change.Cause != finding.ByHand)
+		}},
 	}
 	var parts []string
 	other := fs

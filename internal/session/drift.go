@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/drift"
+	"stackgen/internal/engine"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
@@ -47,13 +49,19 @@ func (s *Session) Drift(ctx context.Context) (*Drift, error) {
 	if err != nil || len(unrendered) > 0 {
 		return &Drift{Findings: unrendered}, err // the plans would not be those of the specs
 	}
-	var failed map[guard.UnitID]string
-	if !given {
-		if failed, err = s.planAll(ctx); err != nil {
+	in := drift.Input{Input: s.input(), Plans: s.plans, Units: s.Units(), Failed: map[guard.UnitID]string{}}
+	without := guard.Judge(in.Input) // plans
+	if given {
+		in.Without = without
+		s.notGiven(in.Failed)
+	} else {
+		if used, err := s.inUse(ctx, without, time.Time{}); err != nil || used != nil {
+			return &Drift{Findings: used}, err // its plan would be in the way of that run
+		}
+		if err := s.planAll(ctx, in.Failed); err != nil {
 			return nil, err
 		}
 	}
-	in := drift.Input{Input: s.input(), Plans: s.plans, Failed: failed, Units: s.Units()}
 	if in.Found, in.Updates, err = s.judgePlans(in.Input); err != nil {
 		return nil, err
 	}
@@ -128,55 +136,74 @@ func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []str
 	return notes
 }
 
-// planAll plans the selected stacks, and returns the units that could not be planned, and
-// why. It removes the units that Terragrunt generates, unless they were there before.
-func (s *Session) planAll(ctx context.Context) (failed map[guard.UnitID]string, err error) {
+// notGiven adds the units that should have a plan, and of which none was given.
+func (s *Session) notGiven(failed map[guard.UnitID]string) {
+	for _, u := range s.Units() {
+		if s.plans[u] == nil && s.needsPlan(u) {
+			failed[u] = drift.NotGiven
+		}
+	}
+}
+
+// needsPlan reports whether something may differ in a unit.
+func (s *Session) needsPlan(u guard.UnitID) bool {
+	return s.Project.Lock.Stacks.Get(u.Stack).Units.Get(u.Unit).Status == lock.Live || len(s.State[u].Resources) > 0
+}
+
+// planAll plans the selected stacks, and adds the units that could not be planned, and why.
+// It leaves the units that Terragrunt generates, as every plan does: another run may use
+// them.
+func (s *Session) planAll(ctx context.Context, failed map[guard.UnitID]string) (err error) {
 	tools, err := s.engine()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	work, err := os.MkdirTemp("", "stackgen-drift-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	failed = map[guard.UnitID]string{}
 	for _, stack := range s.Project.SelectedStacks() {
 		dir, err := filepath.Abs(s.Project.StackDir(stack.Name))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if _, err := os.Stat(filepath.Join(dir, "terragrunt.stack.hcl")); errors.Is(err, fs.ErrNotExist) {
-			continue // it was never rendered
-		}
-		s.sources.say("planning %s", stack.Name)
-		generated := filepath.Join(dir, ".terragrunt-stack")
-		_, before := os.Stat(generated)
-		plan, err := tools.PlanStack(ctx, dir, filepath.Join(work, stack.Name))
-		if errors.Is(before, fs.ErrNotExist) {
-			err = errors.Join(err, os.RemoveAll(generated), disk.RemoveEmpty(filepath.Join(s.Project.Root, lock.StateDir)))
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range s.Units() {
-			if u.Stack != stack.Name {
-				continue
+		plan := &engine.StackPlan{Log: "the stack is not rendered: run `stackgen render`"}
+		if _, missing := os.Stat(filepath.Join(dir, "terragrunt.stack.hcl")); !errors.Is(missing, fs.ErrNotExist) {
+			s.sources.say("planning %s", stack.Name)
+			if plan, err = tools.PlanStack(ctx, dir, filepath.Join(work, stack.Name)); err != nil {
+				return err
 			}
-			body, err := disk.Read(plan.File(u.Unit), maxState)
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				if l := s.Project.Lock.Stacks.Get(u.Stack).Units.Get(u.Unit); l.Status == lock.Live || len(s.State[u].Resources) > 0 {
-					failed[u] = plan.Problem(u.Unit)
-				}
-			case err != nil:
-				return nil, fmt.Errorf("cannot read the plan of %s: %w", u, err)
-			default:
-				if err := s.addPlan(u, "the plan of "+u.String(), body); err != nil {
-					return nil, err
-				}
+		}
+		if err := s.addPlans(stack.Name, plan, failed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPlans adds the plans of a stack.
+func (s *Session) addPlans(stack string, plan *engine.StackPlan, failed map[guard.UnitID]string) error {
+	for _, u := range s.Units() {
+		if u.Stack != stack {
+			continue
+		}
+		if plan.Folder == "" {
+			failed[u] = plan.Log
+			continue
+		}
+		body, err := disk.Read(plan.File(u.Unit), maxState)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && s.needsPlan(u):
+			failed[u] = plan.Problem(u.Unit)
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fmt.Errorf("cannot read the plan of %s: %w", u, err)
+		default:
+			if err := s.addPlan(u, "the plan of "+u.String(), body); err != nil {
+				return err
 			}
 		}
 	}
-	return failed, nil
+	return nil
 }
