@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -54,6 +55,9 @@ func (e *env) drift(c *cli.Context) error {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	d, err := s.Drift(ctx)
+	if ctx.Err() != nil {
+		return errors.New("interrupted; nothing was changed")
+	}
 	if err != nil {
 		return err
 	}
