@@ -126,12 +126,3 @@ func (r *Drift) text(w io.Writer, o Options) {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
 }
-
-// The parts of a Scope.
-type (
-	DriftUnit = finding.ScopeUnit
-	DriftNode = finding.ScopeNode
-	DriftVM   = finding.ScopeVM
-	Coverage  = finding.Coverage
-	Unmanaged = finding.Unmanaged
-)

@@ -51,7 +51,7 @@ func TestDriftAnswer(t *testing.T) {
 		"blocked: 1 of 1 change would harm (1 brand-new); do not apply":                         {change("a", "brand-new", finding.Blocked, hand)},
 	} {
 		r := report.NewDrift(fs, nil)
-		r.VMs = []report.DriftVM{{Stack: "lab", Key: "a"}, {Stack: "lab", Key: "b"}}
+		r.VMs = []finding.ScopeVM{{Stack: "lab", Key: "a"}, {Stack: "lab", Key: "b"}}
 		if first, _, _ := strings.Cut(printed(t, r, report.Options{}), "\n"); first != want {
 			t.Errorf("got  %s\nwant %s", first, want)
 		}
@@ -74,7 +74,7 @@ func TestDriftText(t *testing.T) {
 	lost := change("db", finding.DiskLoss, finding.Blocked, finding.Change{Property: "scsi1", Cause: finding.ByHand})
 	known := change("db", finding.Live, finding.Outdated, finding.Change{Known: &finding.Known{Expires: "2026-12-31"}})
 	r := report.NewDrift(append(fs, tags, lost, known), []string{"a note"})
-	r.Coverage = report.Coverage{Managed: 6, Unmanaged: []report.Unmanaged{{VMID: 150, Name: "old"}}, Steps: []finding.Step{finding.Do("write specs for them", "stackgen discover 150")}}
+	r.Coverage = finding.Coverage{Managed: 6, Unmanaged: []finding.Unmanaged{{VMID: 150, Name: "old"}}, Steps: []finding.Step{finding.Do("write specs for them", "stackgen discover 150")}}
 	want := `blocked: 1 of 7 changes would harm (1 disk-loss); do not apply
 blocked disk-loss  lab/db scsi1: VM 100 on pve1  because of disk-loss
 safe    restart    lab: 5 VMs                    because of restart
@@ -111,10 +111,10 @@ func TestDriftJSON(t *testing.T) {
 		Exit    int
 		Counts  []finding.Count
 		Verdict []finding.Finding `json:"verdicts"`
-		VMs     *[]report.DriftVM
-		Units   *[]report.DriftUnit
-		Nodes   *[]report.DriftNode
-		Cover   struct{ Unmanaged *[]report.Unmanaged } `json:"coverage"`
+		VMs     *[]finding.ScopeVM
+		Units   *[]finding.ScopeUnit
+		Nodes   *[]finding.ScopeNode
+		Cover   struct{ Unmanaged *[]finding.Unmanaged } `json:"coverage"`
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)

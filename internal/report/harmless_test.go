@@ -72,10 +72,10 @@ func hostileDrift() *Drift {
 	}
 	r := NewDrift(fs, []string{hostile})
 	r.Endpoint, r.Taken = hostile, hostile
-	r.Units = []DriftUnit{{Stack: hostile, Unit: hostile}}
-	r.Nodes = []DriftNode{{Name: hostile}}
-	r.VMs = []DriftVM{{Stack: hostile, Key: hostile, Node: hostile}, {Stack: "lab", Key: hostile}}
-	r.Coverage = Coverage{Unmanaged: []Unmanaged{{Name: hostile, Node: hostile, Why: hostile}}, Steps: []finding.Step{finding.Do(hostile, hostile)}}
+	r.Units = []finding.ScopeUnit{{Stack: hostile, Unit: hostile}}
+	r.Nodes = []finding.ScopeNode{{Name: hostile}}
+	r.VMs = []finding.ScopeVM{{Stack: hostile, Key: hostile, Node: hostile}, {Stack: "lab", Key: hostile}}
+	r.Coverage = finding.Coverage{Unmanaged: []finding.Unmanaged{{Name: hostile, Node: hostile, Why: hostile}}, Steps: []finding.Step{finding.Do(hostile, hostile)}}
 	return r
 }
 

@@ -61,8 +61,8 @@ func TestPageEscapes(t *testing.T) {
 	f.Because("%s", evil).Next(evil, evil)
 	r := report.NewDrift([]finding.Finding{f}, []string{evil})
 	r.Endpoint, r.Taken = evil, evil
-	r.VMs, r.Nodes, r.Units = []report.DriftVM{{Stack: evil, Key: evil, Node: evil}}, []report.DriftNode{{Name: evil}}, []report.DriftUnit{{Stack: evil, Unit: evil}}
-	r.Coverage = report.Coverage{Unmanaged: []report.Unmanaged{{Name: evil, Node: evil, Why: evil}}, Steps: []finding.Step{finding.Do(evil, evil)}}
+	r.VMs, r.Nodes, r.Units = []finding.ScopeVM{{Stack: evil, Key: evil, Node: evil}}, []finding.ScopeNode{{Name: evil}}, []finding.ScopeUnit{{Stack: evil, Unit: evil}}
+	r.Coverage = finding.Coverage{Unmanaged: []finding.Unmanaged{{Name: evil, Node: evil, Why: evil}}, Steps: []finding.Step{finding.Do(evil, evil)}}
 	page := printed(t, r, report.Options{Format: "html"})
 	for tag, want := range map[string]int{"<script": 1, "</script": 1, "<img": 0, "<style": 1, "</style": 1, "</title": 1, "href=\"javascript": 0} {
 		if n := strings.Count(page, tag); n != want {

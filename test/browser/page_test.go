@@ -43,11 +43,11 @@ func hostile(t *testing.T) string {
 				At: &finding.Place{File: name, Line: 1}, By: []finding.Act{{User: name}}, Accept: name}}}
 		f.Because("%s", name).Next(name, name)
 		fs = append(fs, f)
-		r.VMs = append(r.VMs, report.DriftVM{Stack: "lab", Key: name, Node: name})
+		r.VMs = append(r.VMs, finding.ScopeVM{Stack: "lab", Key: name, Node: name})
 	}
 	n := report.NewDrift(fs, names)
 	n.Endpoint, n.Taken, n.VMs = names[1], names[2], r.VMs
-	n.Coverage = report.Coverage{Unmanaged: []report.Unmanaged{{Name: names[5], Node: names[0], Why: names[1]}}}
+	n.Coverage = finding.Coverage{Unmanaged: []finding.Unmanaged{{Name: names[5], Node: names[0], Why: names[1]}}}
 	return write(t, n)
 }
 

@@ -31,10 +31,10 @@ func Drift(vms, findings int) *report.Drift {
 	r.Endpoint, r.Taken = "https://pve.lab.example:8006", "2026-11-22T16:05:00Z"
 	r.VMs = all
 	for i, n := range nodes[:min(len(nodes), 2+vms/20)] {
-		r.Nodes = append(r.Nodes, report.DriftNode{Name: n, Online: i < 5})
+		r.Nodes = append(r.Nodes, finding.ScopeNode{Name: n, Online: i < 5})
 	}
 	r.Units = units(all)
-	r.Coverage = report.Coverage{Managed: vms, Unmanaged: []report.Unmanaged{
+	r.Coverage = finding.Coverage{Managed: vms, Unmanaged: []finding.Unmanaged{
 		{VMID: 2190, Name: "test-anna", Node: "pve1", Why: "in pool lab"},
 		{VMID: 2195, Name: "jenkins-old", Node: "pve2", Why: "its VMID is in 2100-2199 of homelab"},
 	}, Steps: []finding.Step{finding.Do("write specs for them", "stackgen discover 2190 2195")}}
@@ -42,11 +42,11 @@ func Drift(vms, findings int) *report.Drift {
 }
 
 // members are VMs, named as people name them. One of each hundred is on no node.
-func members(n int) []report.DriftVM {
+func members(n int) []finding.ScopeVM {
 	roles := []string{"web", "db", "worker", "cache", "build"}
-	var out []report.DriftVM
+	var out []finding.ScopeVM
 	for i := range n {
-		m := report.DriftVM{Stack: "homelab", Key: fmt.Sprintf("%s%02d", roles[i%len(roles)], i/len(roles)+1), VMID: 2100 + i, Node: nodes[i%min(len(nodes), 2+n/20)]}
+		m := finding.ScopeVM{Stack: "homelab", Key: fmt.Sprintf("%s%02d", roles[i%len(roles)], i/len(roles)+1), VMID: 2100 + i, Node: nodes[i%min(len(nodes), 2+n/20)]}
 		if i >= n*2/3 {
 			m.Stack, m.Key = "k3s", fmt.Sprintf("w%d", i-n*2/3+1)
 		}
@@ -55,24 +55,24 @@ func members(n int) []report.DriftVM {
 		}
 		out = append(out, m)
 	}
-	slices.SortStableFunc(out, func(a, b report.DriftVM) int { return a.VMID - b.VMID })
+	slices.SortStableFunc(out, func(a, b finding.ScopeVM) int { return a.VMID - b.VMID })
 	return out
 }
 
 // units are a unit of VMs for each stack and a unit of records for each of some VMs.
-func units(all []report.DriftVM) []report.DriftUnit {
+func units(all []finding.ScopeVM) []finding.ScopeUnit {
 	count := map[string]int{}
 	for _, m := range all {
 		count[m.Stack]++
 	}
-	var out []report.DriftUnit
+	var out []finding.ScopeUnit
 	for _, stack := range []string{"homelab", "k3s"} {
-		out = append(out, report.DriftUnit{Stack: stack, Unit: "proxmox-pool", Resources: 1, Planned: true},
-			report.DriftUnit{Stack: stack, Unit: "proxmox-vm", Resources: count[stack], Planned: true})
+		out = append(out, finding.ScopeUnit{Stack: stack, Unit: "proxmox-pool", Resources: 1, Planned: true},
+			finding.ScopeUnit{Stack: stack, Unit: "proxmox-vm", Resources: count[stack], Planned: true})
 	}
 	for i, m := range all {
 		if m.Stack == "homelab" {
-			out = append(out, report.DriftUnit{Stack: m.Stack, Unit: "dns-" + m.Key, Resources: 1 + i%2, Planned: i%40 != 39})
+			out = append(out, finding.ScopeUnit{Stack: m.Stack, Unit: "dns-" + m.Key, Resources: 1 + i%2, Planned: i%40 != 39})
 		}
 	}
 	return out
@@ -89,7 +89,7 @@ type change struct {
 }
 
 // finding is the case as a finding about a VM.
-func (c change) finding(m report.DriftVM, i int) finding.Finding {
+func (c change) finding(m finding.ScopeVM, i int) finding.Finding {
 	at := &finding.Place{File: "specs/" + m.Stack + ".yaml", Line: 14 + i%60, Column: 13}
 	f := finding.Finding{Address: finding.Address{Stack: m.Stack, Unit: "proxmox-vm", Type: finding.VM, Key: m.Key}, Kind: c.kind, Severity: c.severity,
 		Object: finding.Object{VMID: m.VMID, Node: m.Node, Name: m.Stack + "-" + m.Key}, Reason: c.reason, Steps: c.steps}
