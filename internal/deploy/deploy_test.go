@@ -138,8 +138,3 @@ func TestReverse(t *testing.T) {
 		t.Errorf("left: %v %v", entries, err)
 	}
 }
-
-func there(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}

@@ -140,18 +140,16 @@ func (r *resource) cause(u effect.Update) finding.Cause {
 	}
 	at := u.Attribute()
 	if u.Whole { // the provider computes values of a block that a spec does not say
-		if applied, real, wanted := r.applied.Has(at), r.real.Has(at), r.wanted.Has(at); applied == wanted {
+		if r.applied.Has(at) == r.wanted.Has(at) {
 			return finding.ByHand // also a disk that no state has
-		} else if applied == real {
-			return finding.BySpec
 		}
-		return finding.ByBoth
+		return finding.BySpec
 	}
-	applied, real, wanted := textAt(r.applied, at), textAt(r.real, at), textAt(r.wanted, at)
+	applied, now, wanted := textAt(r.applied, at), textAt(r.real, at), textAt(r.wanted, at)
 	switch {
-	case applied == real && real == wanted:
+	case applied == now && now == wanted:
 		return finding.ByNobody
-	case applied == real:
+	case applied == now:
 		return finding.BySpec
 	case applied == wanted:
 		return finding.ByHand

@@ -7,10 +7,10 @@ import (
 	"stackgen/internal/finding"
 )
 
-func known(at, attribute, real, spec string, severity finding.Severity) finding.Finding {
+func known(at, attribute, now, spec string, severity finding.Severity) finding.Finding {
 	stack, key, _ := strings.Cut(at, "/")
 	return finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Kind: finding.Live, Severity: severity,
-		Object: finding.Object{Change: &finding.Change{Attribute: attribute, Real: real, Spec: spec, Cause: finding.ByHand}}}
+		Object: finding.Object{Change: &finding.Change{Attribute: attribute, Real: now, Spec: spec, Cause: finding.ByHand}}}
 }
 
 // TestBaseline: what is added is known until it expires, and only with the same values.

@@ -36,7 +36,7 @@ func values() map[string]any {
 
 // explain explains a plan that changes a VM from what is real to what is wanted. applied is
 // what the last apply left, or nil for the same as what is real.
-func explain(applied, real, wanted, unknown any) []finding.Finding {
+func explain(applied, now, wanted, unknown any) []finding.Finding {
 	vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
 	l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}
 	in := Input{Units: []guard.UnitID{vmUnit}, Input: guard.Input{
@@ -48,9 +48,9 @@ func explain(applied, real, wanted, unknown any) []finding.Finding {
 	change := func(before, after any, actions ...tfjson.Action) *tfjson.ResourceChange {
 		return &tfjson.ResourceChange{Address: vmAddress, Mode: tfjson.ManagedResourceMode, Type: guard.TypeVM, Index: "web", Change: &tfjson.Change{Actions: actions, Before: before, After: after, AfterUnknown: unknown}}
 	}
-	plan := &guard.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{change(real, wanted, tfjson.ActionUpdate)}}}
+	plan := &guard.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{change(now, wanted, tfjson.ActionUpdate)}}}
 	if applied != nil {
-		plan.ResourceDrift = []*tfjson.ResourceChange{change(applied, real, tfjson.ActionUpdate)}
+		plan.ResourceDrift = []*tfjson.ResourceChange{change(applied, now, tfjson.ActionUpdate)}
 	}
 	in.Plans = map[guard.UnitID]*guard.Plan{vmUnit: plan}
 	in.Found = guard.Judge(in.Input)
@@ -120,17 +120,17 @@ func TestNothingIsDropped(t *testing.T) {
 	const seed = 1
 	random := rand.New(rand.NewSource(seed))
 	for range 500 {
-		applied, real, wanted := shuffled(random), shuffled(random), shuffled(random)
-		found := explain(applied, real, wanted, nil)
+		applied, now, wanted := shuffled(random), shuffled(random), shuffled(random)
+		found := explain(applied, now, wanted, nil)
 		covers := func(attribute string) bool {
 			return slices.ContainsFunc(found, func(f finding.Finding) bool {
 				at := f.Change.Attribute
 				return at == attribute || strings.HasPrefix(attribute, at+".") && at != ""
 			})
 		}
-		for _, attribute := range slices.Concat(effect.Differing(real, wanted, nil), effect.Differing(applied, real, nil)) {
+		for _, attribute := range slices.Concat(effect.Differing(now, wanted, nil), effect.Differing(applied, now, nil)) {
 			if !covers(attribute) {
-				t.Fatalf("no finding about %s\nbefore %v\nafter %v\n%+v", attribute, real, wanted, found)
+				t.Fatalf("no finding about %s\nbefore %v\nafter %v\n%+v", attribute, now, wanted, found)
 			}
 		}
 		for _, f := range found {

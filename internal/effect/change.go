@@ -2,7 +2,6 @@ package effect
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -199,8 +198,6 @@ func (v Values) Has(block string) bool {
 	}
 	return false
 }
-
-func (v Values) keys() []string { return slices.SortedFunc(maps.Keys(v), natural.Compare) }
 
 // Devices are the devices of a list of blocks, in order.
 func (v Values) Devices(list string) []string {

@@ -25,13 +25,13 @@ type Acceptance struct {
 func (r *Reading) Accept(v *schema.VM, attributes []string) (out []Acceptance, rest []string) {
 	c, found := &comparison{full: true}, map[string]bool{}
 	asked := func(change effect.Change) bool {
-		any := false
+		is := false
 		for _, a := range attributes {
 			if Overlap(a, change.Attribute()) {
-				found[a], any = true, true
+				found[a], is = true, true
 			}
 		}
-		return any
+		return is
 	}
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]

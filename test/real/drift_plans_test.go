@@ -147,7 +147,7 @@ func (w *driftWorld) edited(dir string) []driftCase {
 		check(w.T, err)
 		to := filepath.Join(w.TempDir(), "plan.json")
 		check(w.T, os.WriteFile(to, text, 0o600))
-		w.check(&c, w.drift(3, "--plan", "live/proxmox-vm="+to).of(c.key))
+		w.check(&c, w.drift("--plan", "live/proxmox-vm="+to).of(c.key))
 		return c
 	}
 	return []driftCase{
@@ -169,7 +169,7 @@ func (w *driftWorld) offline() driftCase {
 	w.Helper()
 	disconnectNodes("pve3")(w.faultCase)
 	c := driftCase{name: "node offline", key: "proxmox-vm", want: []string{"unknown failed unknown: all of it"}}
-	w.check(&c, w.drift(3).of(c.key))
+	w.check(&c, w.drift().of(c.key))
 	check(w.T, w.sim.SetNode("pve3", pvesim.NodeOnline))
 	return c
 }
