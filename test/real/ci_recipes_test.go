@@ -163,11 +163,13 @@ func TestCIRecipes(t *testing.T) {
 		ran      int
 		contains map[string]string
 	}{
-		{"github", ciGitHub(t), 7, map[string]string{
+		{"github", ciGitHub(t), 8, map[string]string{
+			"Drift":     "safe: 3 changes, none harms: 3 created",
 			"Preflight": "safe to apply (3 create)", "Plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "Check the plans": "| create | example/web01: VM 2100",
 			"Terratest": "1 of 7 suites ran, on: live cluster", "Remove what a killed run left": "removed 0 in 6000-6099"}},
-		{"woodpecker", ciWoodpecker(t), 4, map[string]string{
-			"plan": "Plan: 3 to add, 0 to change, 0 to destroy.", "terratest": "1 of 7 suites ran, on: live cluster", "sweep": "removed 0 in 6000-6099"}},
+		{"woodpecker", ciWoodpecker(t), 5, map[string]string{
+			"drift": "safe: 3 changes, none harms: 3 created",
+			"plan":  "Plan: 3 to add, 0 to change, 0 to destroy.", "terratest": "1 of 7 suites ran, on: live cluster", "sweep": "removed 0 in 6000-6099"}},
 	} {
 		t.Run(recipe.name, func(t *testing.T) {
 			c, ran := ciNew(t), 0
@@ -221,6 +223,8 @@ func TestCIRecipesStop(t *testing.T) {
 	w.api("POST", "/nodes/pve1/qemu", map[string][]string{"vmid": {"2100"}, "name": {"somebody"}})
 	stops("Preflight", 3, "::error")
 	stops("plan", 3, "somebody")
+	stops("Drift", 3, "do not apply")
+	stops("drift", 3, "do not apply")
 }
 
 // TestCIDocs checks that docs/ci.md shows the recipes and names the steps that are not run.
