@@ -1,19 +1,15 @@
 package drift
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
-	"stackgen/internal/natural"
-	"stackgen/schema"
 )
 
 // An Input is everything that differences are explained from.
@@ -51,54 +47,6 @@ func Explain(in Input) []finding.Finding {
 	x.blockedFirst()
 	finding.Sort(x.out)
 	return x.out
-}
-
-// older reports the VMs that differ from their specs by what guard finds without a plan,
-// where a plan that was given says nothing of it: the plan is older than the specs or the
-// cluster.
-func (x *explainer) older() {
-	for i := range x.Without {
-		f := &x.Without[i]
-		for _, u := range f.Updates {
-			if f.Type != finding.VM || u.Effect == string(schema.ProviderOnly) || x.Plans[guard.UnitID{Stack: f.Stack, Unit: f.Unit}] == nil || x.says(f.Address, u.Name) {
-				continue
-			}
-			own := finding.Finding{Address: f.Address, Kind: finding.Unknown, Severity: finding.Blocked, Reason: "spec and cluster differ, and the plan does not say it: the plan is older, or of another commit"}
-			own.VMID, own.Node, own.Name = f.VMID, f.Node, f.Name
-			own.Change = &finding.Change{Attribute: u.Name, Property: u.Name, Real: u.Was, Spec: u.Is, Effect: u.Effect, Does: u.Does, Cause: finding.NotKnown}
-			own.Because("%s: Proxmox VE has %s, the spec says %s", u.Name, shown(u.Was, ""), shown(u.Is, ""))
-			own.Next("plan again, or let stackgen plan", "stackgen drift "+strings.TrimPrefix(x.apply(f.Stack), "stackgen apply "))
-			x.out = append(x.out, own)
-		}
-	}
-}
-
-// says reports whether there is a finding about a property of a VM, or about all of it.
-func (x *explainer) says(at finding.Address, property string) bool {
-	return slices.ContainsFunc(x.out, func(f finding.Finding) bool {
-		return f.Address == at && f.Change != nil && (f.Change.Property == property || f.Change.Attribute == "" || strings.HasSuffix(property, " of "+f.Change.Property))
-	})
-}
-
-// blockedFirst makes the steps of what is safe wait for what blocks in the same stack: an
-// apply would be refused.
-func (x *explainer) blockedFirst() {
-	blocked := map[string]bool{}
-	for i := range x.out {
-		blocked[x.out[i].Stack] = blocked[x.out[i].Stack] || x.out[i].Stops()
-	}
-	for i := range x.out {
-		f := &x.out[i]
-		if f.Stops() || !blocked[f.Stack] {
-			continue
-		}
-		f.Steps = slices.Clone(f.Steps)
-		for k := range f.Steps {
-			if s := &f.Steps[k]; len(s.Lines) == 1 && s.Lines[0].Text == x.apply(f.Stack) {
-				*s = finding.Do(s.What + ", after what blocks " + f.Stack + " is fixed")
-			}
-		}
-	}
 }
 
 // An explainer holds one run of Explain.
@@ -256,41 +204,6 @@ func (x *explainer) rest() {
 // driftKind reports whether a kind of guard is a verdict of drift, too.
 func driftKind(k finding.Kind) bool {
 	return slices.Contains([]finding.Kind{finding.Create, finding.Gone, finding.Moved, finding.Migrate, finding.Pending, finding.Unknown}, k)
-}
-
-// unread reports the disks that somebody attached by hand: the provider does not read a
-// disk that no state has, so that no plan shows it.
-func (x *explainer) unread() {
-	for _, u := range x.Units {
-		for _, state := range x.State[u].Resources {
-			r := x.resource(u, &tfjson.ResourceChange{Address: state.Address, Type: state.Type, Index: state.Key, Change: &tfjson.Change{}}, nil)
-			if state.Type == guard.TypeVM && r.vm != nil && r.verdict != nil && !r.ignored("disk") && len(r.vm.Values.Get("disks").List()) > 0 {
-				r.unreadDisks(&state, x.Inventory.Guest(state.VMID))
-			}
-		}
-	}
-}
-
-func (r *resource) unreadDisks(state *guard.Resource, g *cluster.Guest) {
-	if g == nil || g.Config == nil || r.verdict.Stops() && !r.verdict.Kind.Exists() {
-		return
-	}
-	disks := guard.Disks(g)
-	for _, at := range slices.SortedFunc(maps.Keys(disks), natural.Compare) {
-		named := slices.ContainsFunc(r.vm.Values.Get("disks").List(), func(d *schema.Node) bool { return d.Get("interface").Str() == at })
-		reported := slices.ContainsFunc(r.out, func(f finding.Finding) bool {
-			return f.Address == r.at && f.Change != nil && f.Change.Attribute == "disk."+at
-		})
-		if named || reported || state.Values.Has("disk."+at) {
-			continue
-		}
-		change := effect.Change{Path: "disk", Device: at, Was: disks[at], Whole: true}
-		f := r.add(finding.Noise, at+" was attached by hand, and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM")
-		f.Change.Attribute, f.Change.Property, f.Change.Real, f.Change.Cause, f.Change.Effect = "disk."+at, at, disks[at], finding.ByHand, string(schema.Detach)
-		f.Change.At, _ = r.place(change)
-		f.Because("%s", r.direction(f, change))
-		f.Next("to keep it, import the VM again: this says how", "stackgen drift --accept "+r.at.Stack+"/"+r.vm.Key)
-	}
 }
 
 // apply is the line that applies a stack.
