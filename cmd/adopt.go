@@ -48,12 +48,7 @@ func (e *env) adopt(c *cli.Context) error {
 			return err
 		}
 	}
-	for _, change := range plan.Changes {
-		if err := report.Text(e.out, disk.Diff(change)); err != nil {
-			return err
-		}
-	}
-	if err := plan.Write(); err != nil {
+	if err := e.writeSpecs(plan); err != nil {
 		return err
 	}
 	recorded, undecided, err := plan.Record(c.Context, e.progress)
@@ -61,6 +56,16 @@ func (e *env) adopt(c *cli.Context) error {
 		return err
 	}
 	return e.reportAdoptions(plan, recorded, undecided)
+}
+
+// writeSpecs shows the changes of specs as a diff, and makes them.
+func (e *env) writeSpecs(plan *adopt.Plan) error {
+	for _, change := range plan.Changes {
+		if err := report.Text(e.out, disk.Diff(change)); err != nil {
+			return err
+		}
+	}
+	return plan.Write()
 }
 
 // adoptRequest tells paths, KEY=VMID and KEY apart.

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/adopt"
-	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
@@ -23,8 +22,10 @@ func driftArguments(c *cli.Context) (paths, addresses []string, err error) {
 			paths = append(paths, arg)
 		}
 	}
-	if c.Bool("accept") && c.IsSet("format") {
-		return nil, nil, errors.New("--accept prints the change of the specs as a diff: leave out --format")
+	for _, flag := range []string{"format", "html", "fail-on"} {
+		if c.Bool("accept") && c.IsSet(flag) {
+			return nil, nil, errors.New("--accept prints the change of the specs as a diff: leave out --" + flag)
+		}
 	}
 	return paths, addresses, checkBaseline(c)
 }
@@ -35,12 +36,7 @@ func (e *env) acceptDrift(r adopt.AcceptRequest) error {
 	if err != nil {
 		return err
 	}
-	for _, change := range plan.Changes {
-		if err := report.Text(e.out, disk.Diff(change)); err != nil {
-			return err
-		}
-	}
-	if err := plan.Write(); err != nil {
+	if err := e.writeSpecs(plan); err != nil {
 		return err
 	}
 	left := report.NewFindings(plan.Unmatched, nil)
