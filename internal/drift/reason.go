@@ -7,6 +7,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
@@ -50,9 +51,7 @@ func does(u effect.Update) string {
 func (r *resource) steps(f *finding.Finding) {
 	c := f.Change
 	if f.Severity == finding.Blocked {
-		if r.vm != nil {
-			f.Next("do not apply; preflight names the ways out", "stackgen preflight "+r.specPath())
-		}
+		r.stops(f)
 		r.accepts(f, "to keep what Proxmox VE has, write it into the spec")
 		return
 	}
@@ -68,6 +67,16 @@ func (r *resource) steps(f *finding.Finding) {
 	default:
 		f.Next("an apply does it", r.apply(r.at.Stack))
 	}
+}
+
+// stops adds the step for what blocks. Preflight, which compares specs and cluster without a
+// plan, knows nothing of what only a plan has.
+func (r *resource) stops(f *finding.Finding) {
+	if f.Kind == finding.Unknown || r.verdict == nil {
+		f.Next("do not apply; read all of the plan", lock.InUnit(r.at.Stack, r.at.Unit, "terragrunt plan"))
+		return
+	}
+	f.Next("do not apply; preflight names the ways out", "stackgen preflight "+r.specPath())
 }
 
 // accepts adds the step that writes what is real into the spec, for a property of a VM.

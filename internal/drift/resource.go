@@ -164,7 +164,7 @@ func (r *resource) whole(kind finding.Kind, reason string) *finding.Finding {
 	permitted := r.verdict != nil && !r.verdict.Stops() && (kind != finding.Destroy || r.verdict.Kind == finding.Retiring) || kind != finding.Create && r.at.Type == finding.Record && (r.verdict == nil || !r.verdict.Stops())
 	if !permitted {
 		f.Severity = finding.Blocked
-		f.Next("do not apply: find out why", "stackgen preflight "+r.specPath())
+		r.stops(f)
 		return f
 	}
 	f.Next("an apply does it", r.apply(r.at.Stack))
