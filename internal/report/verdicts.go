@@ -192,7 +192,7 @@ func restarts(fs []finding.Finding) string {
 
 // waits reports whether a change waits for a restart already, and no apply makes it.
 func waits(f *finding.Finding) bool {
-	return f.Kind == finding.Pending && f.Change != nil && f.Change.Cause == finding.NotKnown
+	return f.Kind == finding.Pending && f.Change != nil && (f.Change.Cause == finding.NotKnown || f.Change.Real == f.Change.Spec)
 }
 
 func is(kinds ...finding.Kind) func(*finding.Finding) bool {
