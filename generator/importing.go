@@ -35,6 +35,10 @@ func (s *shape) settles() bool {
 	return slices.ContainsFunc(schema.DefaultBlocks(), func(b schema.DefaultBlock) bool { return b.Name == s.name })
 }
 
+// settlingIndent is how deep what settles is in the module, with the sign between name and
+// value.
+const settlingIndent = 9
+
 // settling is the expression of what settles, by the keys of the VMs: as in var.vms,
 // except for VMs that are being imported. Otherwise the plan of an import would change
 // them.
@@ -44,7 +48,11 @@ func settling(root *shape) hclwrite.Tokens {
 		switch {
 		case !p.settles():
 		case p.row != nil:
-			parts = append(parts, pair{p.name, slices.Concat(words("contains(local.importing, key) ? null :"), ref("vm", p.name))})
+			value := slices.Concat(words("contains(local.importing, key) ? null :"), ref("vm", p.name))
+			if len(p.name)+len(hclwrite.Format(value.Bytes())) > lineWidth-settlingIndent {
+				value = slices.Concat(words("("), hclwrite.Tokens{newline()}, value, hclwrite.Tokens{newline()}, words(")"))
+			}
+			parts = append(parts, pair{p.name, value})
 		default:
 			parts = append(parts, pair{p.name, p.whileImporting()})
 		}

@@ -11,11 +11,28 @@ import (
 	"stackgen/schema"
 )
 
-// ignoreList is a profile's ignore_changes, with the reason before each entry.
+// ignoreList is a profile's ignore_changes, with the reason before each entry. What no
+// property sets is last, and has one reason.
 func ignoreList(p *schema.Profile) hclwrite.Tokens {
 	out := hclwrite.Tokens{token(hclsyntax.TokenOBrack, "["), token(hclsyntax.TokenNewline, "\n")}
-	for _, a := range p.IgnoreChanges {
-		out = append(out, comment(cmp.Or(reasons[a], "profile "+p.Name+" ignores changes of "+a+" in Proxmox VE."))...)
+	own := func(a string) bool { return a == "clone" || !schema.IsAlwaysIgnored(a) }
+	ignored := slices.Clone(p.IgnoreChanges)
+	slices.SortStableFunc(ignored, func(a, b string) int {
+		switch {
+		case own(a) == own(b):
+			return 0
+		case own(a):
+			return -1
+		}
+		return 1
+	})
+	for i, a := range ignored {
+		switch {
+		case own(a):
+			out = append(out, comment(cmp.Or(reasons[a], "profile "+p.Name+" ignores changes of "+a+" in Proxmox VE."))...)
+		case own(ignored[i-1]):
+			out = append(out, comment("No property sets these: a VM keeps what it has.")...)
+		}
 		out = append(out, ident(a)...)
 		out = append(out, token(hclsyntax.TokenComma, ","), token(hclsyntax.TokenNewline, "\n"))
 	}

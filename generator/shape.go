@@ -16,9 +16,10 @@ import (
 // value of each VM in a stack file follow from it.
 type shape struct {
 	name  string
-	key   string        // of the property in the value of the enclosing block; "" is the same value
+	key   string        // path of the property in the value of the enclosing block; "" is the same value
 	row   *schema.Field // of an attribute
 	list  bool          // a block that may be repeated
+	rest  *shape        // of a block: its later elements, which have an attribute of their own in the module's variable
 	parts []*shape      // of a block, in the order of the table
 }
 
@@ -35,16 +36,18 @@ var cloneFields = []schema.Field{
 // vmShape is the shape of the VM resource.
 func vmShape() *shape {
 	root := &shape{}
-	root.add(schema.VMFields)
-	root.block("clone", "clone").add(cloneFields)
+	root.add(schema.VMFields, "")
+	root.block("clone", "clone").add(cloneFields, "")
 	return root
 }
 
-// add adds the attributes and blocks of rows.
-func (s *shape) add(rows []schema.Field) {
+// add adds the attributes and blocks of rows. prefix leads to their properties from the
+// value of the block. The keys of an Object without HCL are attributes of the block itself.
+func (s *shape) add(rows []schema.Field, prefix string) {
 	for i := range rows {
-		row := &rows[i]
+		row, key := &rows[i], prefix+rows[i].Key
 		if row.HCL == "" {
+			s.add(row.Fields, key+".")
 			continue
 		}
 		path := strings.Split(row.HCL, ".")
@@ -55,13 +58,17 @@ func (s *shape) add(rows []schema.Field) {
 		}
 		switch {
 		case row.Type == schema.Object:
-			at.block(last, row.Key).add(row.Fields)
+			at.block(last, key).add(row.Fields, "")
+		case row.Rest:
+			first := at.block(last, key)
+			first.rest = &shape{name: row.Key, key: key, list: true, parts: first.parts}
+			at.parts = append(at.parts, first.rest)
 		case row.Type == schema.List && row.Elem.Type == schema.Object:
-			b := at.block(last, row.Key)
+			b := at.block(last, key)
 			b.list = true
-			b.add(row.Elem.Fields)
+			b.add(row.Elem.Fields, "")
 		default:
-			at.parts = append(at.parts, &shape{name: last, key: row.Key, row: row})
+			at.parts = append(at.parts, &shape{name: last, key: key, row: row})
 		}
 	}
 }
@@ -126,7 +133,7 @@ func (s *shape) value(n *schema.Node) *schema.Node {
 	if s.key == "" {
 		return n
 	}
-	return n.Get(s.key)
+	return n.Get(strings.Split(s.key, ".")...)
 }
 
 // literal is the value of a block in a stack file: everything that is not null.
@@ -135,12 +142,14 @@ func (s *shape) literal(n *schema.Node) []pair {
 	for _, p := range s.parts {
 		v := p.value(n)
 		switch {
+		case p.rest != nil && p.rest.value(n) != nil:
+			out = append(out, pair{p.name, inline(p.literal(v)...)}) // also an empty one: the others come after it
 		case v == nil:
 		case p.row != nil:
 			out = append(out, pair{p.name, hclValue(p.row, v)})
 		case p.list:
 			var items []hclwrite.Tokens
-			for _, item := range v.List() {
+			for _, item := range byNumber(v.List()) {
 				items = append(items, inline(p.literal(item)...))
 			}
 			if len(items) > 0 {
@@ -151,6 +160,23 @@ func (s *shape) literal(n *schema.Node) []pair {
 				out = append(out, pair{p.name, inline(values...)})
 			}
 		}
+	}
+	return out
+}
+
+// byNumber are the addresses of network devices in the places of their devices, net1 first,
+// with an empty one for a device without addresses; other lists are as they are.
+func byNumber(items []*schema.Node) []*schema.Node {
+	var out []*schema.Node
+	for _, item := range items {
+		n, err := strconv.Atoi(strings.TrimPrefix(item.Get("device").Str(), "net"))
+		if err != nil {
+			return items
+		}
+		for len(out) < n {
+			out = append(out, &schema.Node{Shape: schema.ShapeMap})
+		}
+		out[n-1] = item
 	}
 	return out
 }
@@ -176,6 +202,9 @@ func (s *shape) typeOf(extra ...pair) hclwrite.Tokens {
 // that each of them is read from: the VM, or the value of the enclosing dynamic block.
 func (s *shape) body(out *hclwrite.Body, object func(*shape) hclwrite.Tokens) {
 	for i, p := range s.parts {
+		if slices.ContainsFunc(s.parts, func(first *shape) bool { return first.rest == p }) {
+			continue
+		}
 		if i > 0 && (p.row == nil || s.parts[i-1].row == nil) {
 			out.AppendNewline() // around blocks
 		}
@@ -184,6 +213,8 @@ func (s *shape) body(out *hclwrite.Body, object func(*shape) hclwrite.Tokens) {
 		case p.row != nil:
 			out.SetAttributeRaw(p.name, value)
 			continue
+		case p.rest != nil:
+			value = call("concat", splat(value), of(object(p), p.rest.name))
 		case !p.list:
 			value = splat(value)
 		}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -27,14 +28,15 @@ type Attribute struct {
 	Source    string // link to what decides the effect
 	Function  string // that the link leads to
 	Group     bool   // a block whose attributes are judged one by one, not as a whole
+	Why       string // no property sets it, in a sentence; "" if one does
 
 	block bool // whose attributes have rows of their own
 }
 
 // Attributes are all attributes and blocks of a resource type whose effect is known, in
-// the order of the tables; none of another type.
+// the order of the tables; none of another type. They say what decides their effects.
 func Attributes(resource string) []Attribute {
-	out := attributeRows(resource, "")
+	out := slices.Collect(attributeRows(resource, ""))
 	for i := range out {
 		out[i].explain()
 	}
@@ -43,70 +45,87 @@ func Attributes(resource string) []Attribute {
 
 // ResourceAttribute is the row about an attribute or block of a resource type, such as
 // disk.size, or nil. A row of a block whose attributes have no rows is about all of them.
+// It does not say what decides its effects: a plan of many VMs asks for a path some hundred
+// thousand times.
 func ResourceAttribute(resource, path string) *Attribute {
-	rows := attributeRows(resource, path)
-	i := slices.IndexFunc(rows, func(a Attribute) bool { return a.HCL == path || !a.block && inBlock(path, a.HCL) })
-	if i < 0 {
-		return nil
+	for a := range attributeRows(resource, path) {
+		if a.HCL == path || !a.block && inBlock(path, a.HCL) {
+			return &a
+		}
 	}
-	rows[i].explain()
-	return &rows[i]
+	return nil
 }
 
-// attributeRows are the attributes of a resource type, without what the effects say: all
-// of them, or those that a path is in and those that are in it. A plan of many VMs asks
-// for a path some ten thousand times.
-func attributeRows(resource, path string) []Attribute {
-	var out []Attribute
-	var rows []Attribute
-	switch resource {
-	case VMResource:
-		out, rows = attributesOf(VMFields, Attribute{}, path), otherAttributes
-		for _, p := range Unsupported {
-			if p.HCL != "" && related(p.HCL, path) {
-				out = append(out, Attribute{HCL: p.HCL, Change: p.Change, Removal: p.Removal})
+// attributeRows are the attributes of a resource type, without what decides their effects:
+// all of them, or those that a path is in and those that are in it.
+func attributeRows(resource, path string) iter.Seq[Attribute] {
+	return func(yield func(Attribute) bool) {
+		add := func(a Attribute) bool {
+			a.Resource, a.Removal, a.block = resource, cmp.Or(a.Removal, a.Change), a.block || a.Group
+			return yield(a)
+		}
+		var rows []Attribute
+		switch resource {
+		case VMResource:
+			if rows = otherAttributes; !attributesOf(VMFields, Attribute{}, path, add) {
+				return
+			}
+			for _, p := range Unsupported {
+				if p.HCL != "" && related(p.HCL, path) && !add(Attribute{HCL: p.HCL, Change: p.Change, Removal: p.Removal, Why: p.Why}) {
+					return
+				}
+			}
+		case PoolResource:
+			rows = poolAttributes
+		case RecordResource:
+			rows = recordAttributes
+		}
+		for i := range rows {
+			if related(rows[i].HCL, path) && !add(rows[i]) {
+				return
 			}
 		}
-	case PoolResource:
-		rows = poolAttributes
-	case RecordResource:
-		rows = recordAttributes
 	}
-	for i := range rows {
-		if related(rows[i].HCL, path) {
-			out = append(out, rows[i])
-		}
-	}
-	for i := range out {
-		a := &out[i]
-		a.Resource, a.Removal, a.block = resource, cmp.Or(a.Removal, a.Change), a.block || a.Group
-	}
-	return out
 }
 
-// attributesOf are the attributes of rows in a block. A row without an effect has that of
-// the block.
-func attributesOf(fields []Field, block Attribute, path string) []Attribute {
-	var out []Attribute
+// attributesOf yields the attributes of rows in a block until yield says no, which it
+// reports. path is the one that they are related to, from the block on. A row without an
+// effect has that of the block. The keys of an Object without HCL are attributes of the
+// block around it.
+func attributesOf(fields []Field, block Attribute, path string, yield func(Attribute) bool) bool {
 	for i := range fields {
 		f := &fields[i]
-		if f.HCL == "" {
+		if f.HCL == "" && len(f.Fields) == 0 || f.HCL != "" && !related(f.HCL, path) {
 			continue
 		}
-		at, name := f.HCL, f.Key
-		if block.HCL != "" {
-			at, name = block.HCL+"."+f.HCL, block.Name+"."+f.Key
-		}
-		if !related(at, path) {
+		at, name := joinHCL(block.HCL, f.HCL), joinHCL(block.Name, f.Key)
+		if f.HCL == "" {
+			if !attributesOf(f.Fields, Attribute{HCL: at, Change: cmp.Or(f.Change, block.Change), Key: cmp.Or(block.Key, f.Key), Name: name}, path, yield) {
+				return false
+			}
 			continue
 		}
 		below := f.Fields
-		if f.Type == List && f.Elem.Type == Object {
+		if f.Type == List && f.Elem.Type == Object && !f.Rest {
 			below = f.Elem.Fields
 		}
-		a := Attribute{HCL: at, Change: cmp.Or(f.Change, block.Change), Removal: f.Removal, Key: cmp.Or(block.Key, f.Key), Name: name, block: len(below) > 0}
-		out = append(append(out, a), attributesOf(below, a, path)...)
+		a := Attribute{HCL: at, Change: cmp.Or(f.Change, block.Change), Removal: f.Removal, Key: cmp.Or(block.Key, f.Key), Name: name, block: len(below) > 0 || f.Rest}
+		rest := ""
+		if len(path) > len(f.HCL) {
+			rest = path[len(f.HCL)+1:]
+		}
+		if !yield(a) || !attributesOf(below, a, rest, yield) {
+			return false
+		}
 	}
+	return true
+}
+
+// LeftOut are the attributes and blocks of the VM resource that no property sets, each with
+// the reason.
+func LeftOut() []Attribute {
+	out := slices.DeleteFunc(Attributes(VMResource), func(a Attribute) bool { return a.Why == "" })
+	slices.SortFunc(out, func(a, b Attribute) int { return strings.Compare(a.HCL, b.HCL) })
 	return out
 }
 

@@ -74,7 +74,7 @@ func (u use) String() string {
 func (c *clash) once(what string, pos Pos, code, fix, format string, thing any) bool {
 	first, used := c.first[what]
 	if used {
-		c.errorPos(pos, "", code, fix, format, thing, first)
+		c.problem(Problem{Pos: pos, Severity: SeverityError, Code: code, Fix: fix, First: first.Pos}, format, thing, first)
 	} else {
 		c.first[what] = use{pos, c.vm}
 	}
@@ -91,7 +91,7 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 		}
 		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "choose another VMID: it is unique in the cluster", "VMID %d is already used at %s", v.VMID)
 	}
-	c.once("name "+v.Name, v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used at %s", v.Name)
+	c.once("name "+strings.ToLower(v.Name), v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used at %s", v.Name)
 	if v.Address.IsValid() {
 		c.once("address "+v.Address.Addr().String(), v.At("cloud_init", "ipv4"), CodeAddressClash, "choose another address", "the address %s is already used at %s", v.Address.Addr())
 	}
@@ -99,6 +99,7 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 		addr := staticPrefix(six.Text).Addr()
 		c.once("address "+addr.String(), six.Pos, CodeAddressClash, "choose another address", "the address %s is already used at %s", addr)
 	}
+	c.otherAddresses(v)
 	for _, n := range v.Values.Get("networks").List() {
 		if mac := n.Get("mac"); mac != nil && mac.Text != AutoMAC {
 			c.once("mac "+strings.ToUpper(mac.Text), mac.Pos, CodeMACClash, "choose another MAC address", "the MAC address %s is already used at %s", mac.Text)
@@ -109,17 +110,36 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 	}
 }
 
+// otherAddresses checks the addresses of the network devices after the first one. The
+// same address may be in several networks.
+func (c *clash) otherAddresses(v *VM) {
+	nics := v.Values.Get("networks").List()
+	for _, ip := range v.Values.Get("cloud_init", "ip_configs").List() {
+		n := nicNumber(ip.Get("device").Str())
+		if n >= len(nics) {
+			continue
+		}
+		network := nics[n].Get("bridge").Str() + " " + nics[n].Get("vlan").Str()
+		for _, key := range []string{"ipv4", "ipv6"} {
+			if at := ip.Get(key); staticPrefix(at.Str()).IsValid() {
+				addr := staticPrefix(at.Text).Addr().String()
+				c.once("address "+addr+" on "+network, at.Pos, CodeAddressClash, "choose another address", "the address %s is already used at %s", addr)
+			}
+		}
+	}
+}
+
 // selfHosted warns about a VM that runs what the stack needs for an apply.
 func (j *joiner) selfHosted(s *Stack) {
 	hosts := map[string]string{}
 	if u, err := url.Parse(s.Backend.Endpoint); err == nil && u.Hostname() != "" {
-		hosts[strings.TrimSuffix(u.Hostname(), ".")] = "state backend"
+		hosts[strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))] = "state backend"
 	}
 	if s.DNS != nil {
-		hosts[strings.TrimSuffix(s.DNS.Server, ".")] = "DNS server"
+		hosts[strings.ToLower(strings.TrimSuffix(s.DNS.Server, "."))] = "DNS server"
 	}
 	for _, v := range s.VMs {
-		names := []string{v.Name}
+		names := []string{strings.ToLower(v.Name)}
 		if v.Address.IsValid() {
 			names = append(names, v.Address.Addr().String())
 		}

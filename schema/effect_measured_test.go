@@ -44,6 +44,8 @@ func (m *measurement) allows() []Effect {
 	waits, fails := strings.Contains(m.without, "waits for a restart"), strings.Contains(m.without, "**fails**: cannot ")
 	restarted := strings.Contains(m.with, "**restarted**")
 	switch {
+	case strings.Contains(m.with, "`qmdestroy`"):
+		return []Effect{Replace}
 	case strings.Contains(m.with, "unused0: none"):
 		return []Effect{Detach} // whatever else the provider does for that
 	case fails && restarted:

@@ -29,7 +29,7 @@ func TestEveryAttributeIsExplained(t *testing.T) {
 			if a.Source == "" || a.Function == "" {
 				t.Errorf("%s has no source", at)
 			}
-			if got := ResourceAttribute(resource, a.HCL); got == nil || got.HCL != a.HCL || got.Source != a.Source {
+			if got := ResourceAttribute(resource, a.HCL); got == nil || got.HCL != a.HCL || got.Change != a.Change || got.Removal != a.Removal || got.Key != a.Key || got.Name != a.Name {
 				t.Errorf("%s: its row is %v", at, got)
 			}
 			for _, below := range rows {
@@ -41,6 +41,21 @@ func TestEveryAttributeIsExplained(t *testing.T) {
 	}
 	if rows := Attributes("proxmox_virtual_environment_container"); rows != nil {
 		t.Errorf("a resource that is not rendered has the rows %v", rows)
+	}
+}
+
+// TestLeftOut: what no property sets has a reason, in a sentence, and what one sets has none.
+func TestLeftOut(t *testing.T) {
+	var names []string
+	for _, a := range LeftOut() {
+		if names = append(names, a.HCL); a.Key != "" || a.Group || !strings.HasSuffix(a.Why, ".") {
+			t.Errorf("%s: property %q sets it, or %q is not a sentence", a.HCL, a.Key, a.Why)
+		}
+	}
+	for _, a := range Attributes(VMResource) {
+		if a.Key == "" && !a.Group && !slices.Contains(names, a.HCL) {
+			t.Errorf("no property sets %s, and no reason says why", a.HCL)
+		}
 	}
 }
 
@@ -64,6 +79,7 @@ func TestEveryReasonIsUsed(t *testing.T) {
 
 // TestDependencies are what effects depend on.
 func TestDependencies(t *testing.T) {
+	rows := Attributes(VMResource)
 	for path, want := range map[string][]Dependency{
 		"description":        nil,
 		"cpu.cores":          {RebootAfterUpdate, Agent, Running},
@@ -73,8 +89,9 @@ func TestDependencies(t *testing.T) {
 		"network_device.mtu": {Hotplug, Agent, Running},
 		"efi_disk.type":      nil,
 	} {
-		if got := ResourceAttribute(VMResource, path).DependsOn; !slices.Equal(got, want) {
-			t.Errorf("%s depends on %q, want %q", path, got, want)
+		i := slices.IndexFunc(rows, func(a Attribute) bool { return a.HCL == path })
+		if i < 0 || !slices.Equal(rows[i].DependsOn, want) {
+			t.Errorf("the rows of %s do not say that it depends on %q", path, want)
 		}
 	}
 }

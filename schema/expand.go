@@ -184,7 +184,7 @@ func (e *expander) addKey(m member, at Pos) bool {
 	switch {
 	case !matches("key", m.key):
 		e.errorPos(at, m.path, CodeValue, "", "%q is not %s", m.key, formats["key"].want)
-	case reserved(m.key):
+	case Reserved(m.key):
 		e.errorPos(at, m.path, CodeValue, "choose another key", "%q is an HCL keyword, and Terragrunt writes keys without quotes", m.key)
 	case used:
 		e.errorPos(at, m.path, CodeKeyClash, "choose another key: it is the permanent address of one VM", "the key is already used at %s", first)
@@ -210,12 +210,12 @@ func (e *expander) name(v *VM) string {
 		e.errorAt(at, "naming.pattern", CodePlaceholder, "placeholders: {stack}, {key}, {env}, {n}", "the naming pattern %q has an unknown placeholder", at.Text)
 		return v.Key
 	}
-	if !matches("label", out) {
-		e.errorAt(at, v.Path, CodeValue, "give the VM a name:, or change naming.pattern", "the name would be %q, which is not %s", out, formats["label"].want)
+	if f := VMField("name"); !matches(f.Format, out) || len(out) > f.Most {
+		e.errorAt(at, v.Path, CodeValue, "give the VM a name:, or change naming.pattern", "the name would be %q, which is not %s", out, f.want())
 	}
 	return out
 }
 
-// reserved reports whether a name cannot be a key of an HCL object: Terragrunt
+// Reserved reports whether a name cannot be a key of an HCL object: Terragrunt
 // writes keys without quotes.
-func reserved(name string) bool { return slices.Contains([]string{"for", "null"}, name) }
+func Reserved(name string) bool { return slices.Contains([]string{"for", "null"}, name) }

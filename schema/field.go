@@ -55,6 +55,7 @@ type Field struct {
 	As       string // how the HCL differs: "on|ignore" for a Bool, "vlans" for a List of VLANs and ranges; "set" is a String of words whose order means nothing
 	Creation bool   // takes part in creating a VM only; changing it later changes nothing
 	Ordinals bool   // text in it may hold {n} arithmetic
+	Rest     bool   // a List: the keys beside it with the same HCL are its first element
 
 	// How Proxmox VE and the provider have the property. Empty in rows that are
 	// no property of a VM.

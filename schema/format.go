@@ -43,6 +43,7 @@ const (
 // formats are the named patterns of the tables.
 var formats = map[string]format{
 	"label":        {regexp.MustCompile(`^` + label + `$`), "a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters"},
+	"vmname":       {regexp.MustCompile(`^` + hostLabel + `(\.` + hostLabel + `)*$`), "a DNS name: letters, digits and inner hyphens, and dots between them"},
 	"key":          {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`), "a key: lower-case letters, digits and inner hyphens, at most 40 characters"},
 	"profile":      {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`), "a profile name: lower-case letters, digits, hyphens and underscores, beginning with a letter"},
 	"id":           {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`), "a Proxmox VE identifier: letters, digits, dots, hyphens and underscores"},
@@ -56,6 +57,8 @@ var formats = map[string]format{
 	"ip":           {regexp.MustCompile(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
 	"ipv4":         {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`), "dhcp, or an IPv4 address with its prefix length such as 192.168.1.10/24"},
 	"gateway":      {regexp.MustCompile(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},
+	"nic":          {regexp.MustCompile(`^net[1-7]$`), "a network device from net1 to net7"},
+	"gateway6":     {regexp.MustCompile(`^` + ipv6 + `$`), "an IPv6 address such as 2001:db8::1"},
 	"ipv6":         {regexp.MustCompile(`^(dhcp|auto|` + ipv6 + `/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$`), "dhcp, auto, or an IPv6 address with its prefix length"},
 	"host":         {regexp.MustCompile(`^((` + hostLabel + `\.)*[0-9]*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.?|` + ipv4 + `|` + ipv6 + `)$`), "a host name or IP address"},
 	"zone":         {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`), "a DNS zone such as home.example.org, with at most one trailing dot"},
@@ -82,6 +85,8 @@ var formats = map[string]format{
 	"hotplug":      {regexp.MustCompile(`^(0|1|(cpu|disk|memory|network|usb)(,(cpu|disk|memory|network|usb)){0,4})$`), "0, 1, or a list such as disk,network,usb"},
 	"snippet":      {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`), "a snippet such as local:snippets/hook.pl"},
 	"hostpci":      {regexp.MustCompile(`^hostpci([0-9]|1[0-5])$`), "hostpci0 to hostpci15"},
+	"numa":         {regexp.MustCompile(`^numa[0-7]$`), "numa0 to numa7"},
+	"numacpus":     {regexp.MustCompile(`^[0-9]{1,4}(-[0-9]{1,4})?(;[0-9]{1,4}(-[0-9]{1,4})?)*$`), "numbers and ranges such as 0-3 or 0;4-5"},
 	"pci":          {regexp.MustCompile(`^` + pci + `(;` + pci + `)*$`), "a PCI address such as 0000:01:00.0 or 01:00"},
 	"romfile":      {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`), "a relative path such as vbios.bin"},
 	"user":         {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},

@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -18,6 +16,9 @@ func (e *expander) hardware(v *VM) {
 	}
 	e.hotplug(v)
 	e.pci(v)
+	e.numaNodes(v)
+	e.virtiofs(v)
+	e.encryption(v)
 	if efi := v.Values.Get("efi"); efi != nil && v.Values.Get("bios").Str() != "ovmf" {
 		e.errorPos(efi.Pos, v.Path+".efi", CodeHardware, "write bios: ovmf, or remove efi", "an EFI disk needs bios: ovmf")
 	}
@@ -39,28 +40,4 @@ func (e *expander) hotplug(v *VM) {
 	if slices.Contains(words, "memory") && !v.Values.Get("numa").Bool() {
 		e.errorPos(n.Pos, v.Path+".hotplug", CodeHardware, "write numa: true, or remove memory from hotplug", "hotplug of memory needs numa")
 	}
-}
-
-// pci numbers the PCI devices, and checks them against one another and the machine.
-func (e *expander) pci(v *VM) {
-	list := v.Values.Get("hostpci")
-	if list == nil {
-		return
-	}
-	out, seen := &Node{Pos: list.Pos, Shape: list.Shape}, map[string]bool{}
-	for i, d := range list.Items {
-		if d.Get("device") == nil {
-			d = d.With(Scalar(d.Pos, ShapeString, "device"), Scalar(d.Pos, ShapeString, "hostpci"+strconv.Itoa(i)))
-		}
-		at, path := d.Get("device").Text, fmt.Sprintf("%s.hostpci[%d]", v.Path, i)
-		if seen[at] {
-			e.errorPos(d.Pos, path, CodeDevice, "give each device another number", "two PCI devices are %s", at)
-		}
-		seen[at] = true
-		if pcie := d.Get("pcie"); pcie.Bool() && !strings.Contains(v.Values.Get("machine").Str(), "q35") {
-			e.errorPos(pcie.Pos, path+".pcie", CodeHardware, "write machine: q35, or remove pcie", "a PCIe port needs machine q35")
-		}
-		out.Items = append(out.Items, d)
-	}
-	v.set("hostpci", out)
 }

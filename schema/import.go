@@ -33,7 +33,7 @@ func (r Row) Attribute() string {
 	if r.Of == "" {
 		return r.HCL
 	}
-	return VMField(r.Of).HCL + "." + r.HCL
+	return joinHCL(VMField(r.Of).HCL, r.HCL)
 }
 
 // DefaultBlocks are all such blocks.
@@ -75,10 +75,9 @@ func rows() []Row {
 	for i := range VMFields {
 		f := &VMFields[i]
 		switch {
-		case f.HCL == "":
-		case f.Type != Object:
+		case f.Type != Object && f.HCL != "":
 			out = append(out, Row{Field: f})
-		default:
+		case f.Type == Object:
 			for k := range f.Fields {
 				if f.Fields[k].HCL != "" {
 					out = append(out, Row{Field: &f.Fields[k], Of: f.Key})

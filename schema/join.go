@@ -124,7 +124,7 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	}
 	if p := get("pool"); p != nil {
 		s.Pool = &Pool{Pos: p.Pos, ID: p.Get("id").Str(), Create: p.Get("create").Bool(), Comment: p.Get("comment").Str()}
-		if reserved(s.Pool.ID) {
+		if Reserved(s.Pool.ID) {
 			j.errorPos(p.Pos, "pool.id", CodeValue, "choose another id", "%q is an HCL keyword, and Terragrunt writes keys without quotes", s.Pool.ID)
 		}
 	}
@@ -216,8 +216,10 @@ func (j *joiner) stackProfiles(root *Node) []Profile {
 		for _, a := range v.Get("ignore_changes").List() {
 			ignored(&p, a)
 		}
-		if !slices.Contains(p.IgnoreChanges, "clone") {
-			p.IgnoreChanges = append(p.IgnoreChanges, "clone")
+		for _, always := range alwaysIgnored() {
+			if !slices.Contains(p.IgnoreChanges, always) {
+				p.IgnoreChanges = append(p.IgnoreChanges, always)
+			}
 		}
 		j.managesPlace(&p)
 		out = append(out, p)
@@ -253,8 +255,8 @@ func ignored(p *Profile, n *Node) {
 // BuiltinProfiles are the profiles every project has.
 func BuiltinProfiles() []Profile {
 	return []Profile{
-		{Name: "default", IgnoreChanges: []string{"node_name", "started", "clone"}},
-		{Name: "protected", IgnoreChanges: []string{"node_name", "started", "clone"}, PreventDestroy: true},
+		{Name: "default", IgnoreChanges: append([]string{"node_name", "started"}, alwaysIgnored()...)},
+		{Name: "protected", IgnoreChanges: append([]string{"node_name", "started"}, alwaysIgnored()...), PreventDestroy: true},
 		{Name: "adopted", IgnoreAll: true, IgnoreChanges: []string{"clone"}, PreventDestroy: true},
 	}
 }

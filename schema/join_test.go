@@ -38,6 +38,14 @@ func TestJoinProblems(t *testing.T) {
 		"gateway":          {"vms: {x: {cloud_init: {ipv4: 10.0.0.5/24, gateway: 10.0.1.1}}}", []string{"5:52 bad-gateway: VM x: the gateway 10.0.1.1 is not in the subnet of 10.0.0.5/24"}},
 		"own gateway":      {"vms: {x: {cloud_init: {ipv4: 10.0.0.5/24, gateway: 10.0.0.5}}}", []string{"5:30 bad-gateway: VM x: 10.0.0.5 is the address of the gateway"}},
 		"gateway of DHCP":  {"vms: {x: {cloud_init: {gateway: 10.0.1.1}}}", nil},
+		"ip_configs":       {"vms: {x: {networks: [{}, {}], cloud_init: {ip_configs: [{ipv4: 10.0.0.5/24, gateway: 10.0.1.1}]}}}", []string{"5:86 bad-gateway: VM x: the gateway 10.0.1.1 is not in the subnet of 10.0.0.5/24"}},
+		"one NIC twice":    {"vms: {x: {networks: [{}, {}], cloud_init: {ip_configs: [{ipv4: dhcp}, {device: net1, ipv6: auto}]}}}", []string{"5:71 device-clash: VM x: two ip_configs are of net1"}},
+		"no such NIC":      {"vms: {x: {cloud_init: {ip_configs: [{ipv4: dhcp}]}}}", []string{"5:37 device-clash: VM x: ip_configs has addresses for net1, and networks has only 1"}},
+		"no address":       {"vms: {x: {networks: [{}, {}], cloud_init: {ip_configs: [{device: net1}]}}}", []string{`5:57 missing-key: VM x: ip_configs has no address for net1`}},
+		"other networks":   {"defaults: {node: n, template: 9000, networks: [{}, {bridge: vmbr1}], cloud_init: {ip_configs: [{ipv4: 10.0.0.5/24}]}}\nvms: {x: {}, y: {networks: [{}, {bridge: vmbr2}]}}", nil},
+		"same network":     {"vms: {x: {networks: [{}, {}], cloud_init: {ip_configs: [{ipv4: 10.0.0.5/24}]}}, y: {networks: [{}, {}], cloud_init: {ip_configs: [{ipv4: 10.0.0.5/24}]}}}", []string{"5:138 address-clash: VM y: the address 10.0.0.5 is already used at specs/a.yaml:5:64 (VM x)"}},
+		"upper case":       {"vms: {x: {name: DB.lab}, y: {name: db.lab}}", []string{`5:36 name-clash: VM y: the VM name "db.lab" is already used at specs/a.yaml:5:17 (VM x)`}},
+		"name of the zone": {"dns: {zone: z.example, server: s}\nvms: {x: {name: Z.Example}}", []string{`6:17 bad-value: VM x: the name "Z.Example" cannot be a DNS record of the zone z.example`}},
 		"balloon":          {"vms: {x: {balloon: 4096}}", []string{"5:20 bad-hardware: VM x: balloon (4096 MiB) is larger than memory (2048 MiB)"}},
 		"slot":             {"vms: {x: {disks: [{interface: scsi0, size: 1}, {interface: scsi0, size: 1}]}}", []string{"5:60 device-clash: VM x: two devices use the interface scsi0"}},
 		"records, no DNS":  {"vms: {x: {dns: {records: [x]}}}", []string{"5:16 no-dns: VM x: the VM has DNS records, but the stack has no dns"}},
@@ -82,14 +90,20 @@ func TestJoinProblems(t *testing.T) {
 // TestJoinedVMs: a spec and the properties of its VMs.
 func TestJoinedVMs(t *testing.T) {
 	of := func(v *VM) string {
-		return fmt.Sprintf("%s name=%s node=%s profile=%s vmid=%d cores=%s tags=%s ip=%s", v.Key, v.Name, v.Node, v.Profile, v.VMID,
-			v.Values.Get("cores").Str(), strings.Join(v.Values.Get("tags").Strings(), "+"), v.Values.Get("cloud_init", "ipv4").Str())
+		var records []string
+		for _, r := range v.Records {
+			records = append(records, r.Name)
+		}
+		return fmt.Sprintf("%s name=%s node=%s profile=%s vmid=%d cores=%s tags=%s ip=%s records=%s", v.Key, v.Name, v.Node, v.Profile, v.VMID,
+			v.Values.Get("cores").Str(), strings.Join(v.Values.Get("tags").Strings(), "+"), v.Values.Get("cloud_init", "ipv4").Str(), strings.Join(records, "+"))
 	}
 	for name, c := range map[string]struct {
 		spec string
 		want []string
 	}{
 		"built-in defaults": {"vms: {x: {}}", []string{"x name=a-x node=n profile=default vmid=0 cores=2 tags= ip=dhcp"}},
+		"names and records": {"dns: {zone: lab.example, server: s}\nvms: {x: {name: DB-1.Lab.Example}, y: {name: Web.Apps}}", []string{
+			"x name=DB-1.Lab.Example node=n profile=default vmid=0 cores=2 tags= ip=dhcp records=db-1", "y name=Web.Apps node=n profile=default vmid=0 cores=2 tags= ip=dhcp records=web.apps"}},
 		"own over defaults": {"vms: {x: {node: m, cores: 8, name: db}}", []string{"x name=db node=m profile=default vmid=0 cores=8 tags= ip=dhcp"}},
 		"tags add up":       {"groups: {x: {count: 1, tags: [B, a]}}", []string{"x1 name=a-x1 node=n profile=default vmid=0 cores=2 tags=a+b ip=dhcp"}},
 		"adopted":           {"vms: {x: {adopt: {vmid: 300}}}", []string{"x name=a-x node=n profile=adopted vmid=300 cores=2 tags= ip=dhcp"}},

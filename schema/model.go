@@ -127,7 +127,7 @@ type Profile struct {
 	Pos
 	Name           string
 	IgnoreAll      bool
-	IgnoreChanges  []string // with clone, in the author's order
+	IgnoreChanges  []string // with what every profile ignores, in the author's order
 	PreventDestroy bool
 }
 

@@ -43,6 +43,7 @@ type Problem struct {
 	Code     string   `json:"code"`
 	Message  string   `json:"message"`
 	Fix      string   `json:"fix,omitempty"`
+	First    Pos      `json:"-"` // of a second use: where the first one is
 }
 
 func (p Problem) String() string {

@@ -27,11 +27,22 @@ func Reference() []byte {
 	for _, kind := range []string{KindStack, KindClass, KindProject} {
 		w.section(refTable{title: kind, fields: fieldsOf(kind)})
 	}
+	w.leftOut()
 	w.out.WriteString("\n## Problems\n\nEvery problem ends with its code.\n\n| code | meaning |\n| --- | --- |\n")
 	for _, c := range Codes {
 		fmt.Fprintf(&w.out, "| `%s` | %s |\n", c.Code, escapeCell(c.Doc))
 	}
 	return w.out.Bytes()
+}
+
+// leftOut writes the attributes that a spec cannot set, with the reasons.
+func (w *referenceWriter) leftOut() {
+	fmt.Fprintf(&w.out, "\n## Left out\n\nAttributes and blocks of `%s` that no property sets:\n\n", VMResource)
+	w.row([]string{"attribute", "why"})
+	w.row(slices.Repeat([]string{"---"}, 2))
+	for _, a := range LeftOut() {
+		w.row([]string{"`" + a.HCL + "`", escapeCell(a.Why)})
+	}
 }
 
 // A refTable is a table to write, with its heading and its place in the HCL.

@@ -193,7 +193,7 @@ func (g *seating) keys(students []student) bool {
 		}
 		for ; ; number++ {
 			s.key = g.key(s.n, name, number)
-			if holder := used[s.key]; !reserved(s.key) && (holder == "" || holder == sameName(s.name)) {
+			if holder := used[s.key]; !Reserved(s.key) && (holder == "" || holder == sameName(s.name)) {
 				break
 			}
 		}

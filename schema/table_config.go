@@ -1,11 +1,17 @@
 package schema
 
+import (
+	"slices"
+	"strings"
+)
+
 // A Part is a part of a VM that the provider reads and that no property sets: a
 // plan after an import would remove it.
 type Part struct {
 	PVE  string // its entry in the configuration, without a number
 	HCL  string // its attribute or block of the VM resource
 	Name string
+	Why  string // no property sets it, in a sentence
 
 	Change  Effect
 	Removal Effect // if it is another one
@@ -14,25 +20,40 @@ type Part struct {
 // Unsupported are the parts of a VM that have no property. A new property takes
 // its part out of this table.
 var Unsupported = []Part{
-	{PVE: "acpi", HCL: "acpi", Name: "a VM without ACPI", Change: Restart},
-	{PVE: "amd_sev", HCL: "amd_sev", Name: "memory encryption", Change: Replace},
-	{PVE: "arch", HCL: "cpu.architecture", Name: "another CPU architecture than the node's", Change: Restart},
-	{PVE: "args", HCL: "kvm_arguments", Name: "QEMU arguments", Change: Restart},
-	{PVE: "audio", HCL: "audio_device", Name: "audio devices", Change: Restart},
-	{PVE: "", HCL: "cdrom", Name: "CD-ROM drives", Change: Live, Removal: Pending},
-	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Change: Restart},
-	{PVE: "keephugepages", HCL: "memory.keep_hugepages", Name: "huge pages", Change: Restart},
-	{PVE: "numa", HCL: "numa", Name: "NUMA nodes", Change: Restart},                             // numa0, numa1, ...; numa is a property
-	{PVE: "rng", HCL: "rng", Name: "random number generators", Change: Restart, Removal: Never}, // the provider does not set it on a clone
-	{PVE: "smbios", HCL: "smbios", Name: "SMBIOS values", Change: Pending},
-	{PVE: "virtiofs", HCL: "virtiofs", Name: "virtiofs shares", Change: Restart},
+	{PVE: "acpi", HCL: "acpi", Name: "a VM without ACPI", Why: "Without ACPI, no guest shuts down when it is asked to. A VM keeps what it has.", Change: Restart},
+	{PVE: "arch", HCL: "cpu.architecture", Name: "another CPU architecture than the node's", Why: "A VM of another architecture is emulated, and only root@pam may set it.", Change: Restart},
+	{PVE: "args", HCL: "kvm_arguments", Name: "QEMU arguments", Why: "Only root@pam may set them, and Proxmox VE does not check what QEMU does with them. A VM keeps what it has.", Change: Restart},
+	{PVE: "", HCL: "cdrom", Name: "CD-ROM drives", Why: "The provider reads a drive only as `ide3`, and attaches the drive of the node there where the block is removed. A VM keeps its drives.", Change: Live, Removal: Pending},
+	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Why: "Only root@pam may set them, and the node must have reserved them, which no API shows.", Change: Restart},
+	{PVE: "keephugepages", HCL: "memory.keep_hugepages", Name: "huge pages", Why: "Only root@pam may set them, and the node must have reserved them, which no API shows.", Change: Restart},
+	{PVE: "rng", HCL: "rng", Name: "random number generators", Why: "The provider sets none on a clone, and removes none. A VM keeps the one that it has.", Change: Restart, Removal: Never},
+	{PVE: "smbios", HCL: "smbios", Name: "SMBIOS values", Why: "The provider gives a clone another UUID with every change, by which stackgen knows the VM, does not send the SKU, and removes the UUID with the block. A VM keeps its values.", Change: Pending},
+}
+
+// Ignored reports whether the modules ignore every change of it, so that a VM keeps what it
+// has: it is an attribute or a block of its own, and not one of a block that properties
+// set.
+func (p Part) Ignored() bool { return !strings.Contains(p.HCL, ".") }
+
+// IsAlwaysIgnored reports whether every profile ignores an attribute: clone, and the parts
+// that no property sets.
+func IsAlwaysIgnored(attribute string) bool { return slices.Contains(alwaysIgnored(), attribute) }
+
+func alwaysIgnored() []string {
+	out := []string{"clone"}
+	for _, p := range Unsupported {
+		if p.Ignored() {
+			out = append(out, p.HCL)
+		}
+	}
+	return out
 }
 
 // Untouched are the other entries of a VM's configuration, without a number. The
 // provider does not read them, or keeps them: they survive an import and every
 // later change.
 var Untouched = []string{
-	"autostart", "bootdisk", "cicustom", "citype", "ciupgrade", "digest", "freeze", "kvm", "localtime", "lock", "meta",
+	"autostart", "bootdisk", "digest", "freeze", "kvm", "localtime", "lock", "meta",
 	"migrate_downtime", "migrate_speed", "parallel", "parent", "reboot", "running-nets-host-mtu", "runningcpu", "runningmachine", "shares", "snaptime",
 	"spice_enhancements", "startdate", "tdf", "template", "unused", "vmgenid", "vmstate", "vmstatestorage",
 }

@@ -111,7 +111,7 @@ var reasons = []reason{
 	{resource: VMResource, hcl: "network_device.vlan_id", source: "pve", line: 5140, function: "vmconfig_update_net", depends: []Dependency{Running}},
 	{resource: VMResource, hcl: "network_interface_names", source: "network", line: 254, function: "ReadNetworkValues"},
 	{resource: VMResource, hcl: "node_name", source: "vm", line: 1784, function: "VM"},
-	{resource: VMResource, hcl: "numa", source: "vm", line: 6705, function: "vmUpdate"},
+	{resource: VMResource, hcl: "numa", source: "vm", line: 6705, function: "vmUpdate", note: "A removal of all blocks is in no plan: the VM keeps its nodes."},
 	{resource: VMResource, hcl: "on_boot", source: "vm", line: 6215, function: "vmUpdate"},
 	{resource: VMResource, hcl: "operating_system", source: "vm", line: 6850, function: "vmUpdate"},
 	{resource: VMResource, hcl: "pool_id", source: "vm", line: 5860, function: "vmUpdatePool", note: "A removed value is not sent: the VM remains in its pool."},

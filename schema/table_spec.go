@@ -132,7 +132,7 @@ var namingFields = []Field{
 }
 
 var profileFields = []Field{
-	{Key: "ignore_changes", Type: List, Elem: &Field{Type: String, Enum: ignorable()}, Default: "[node_name, started]", Doc: "Attributes of the VM resource whose changes are ignored; `clone` is always ignored. [all] ignores every change."},
+	{Key: "ignore_changes", Type: List, Elem: &Field{Type: String, Enum: ignorable()}, Default: "[node_name, started]", Doc: "Attributes of the VM resource whose changes are ignored; `clone` is always ignored, and so is what no property sets, such as `rng`: a VM keeps what it has. [all] ignores every change."},
 	{Key: "prevent_destroy", Type: Bool, Default: "false", Doc: "Refuse every plan that destroys a VM of the profile."},
 }
 

@@ -15,9 +15,9 @@ package schema
 // https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/structure/schema.go (empty lists are kept)
 // Entries of a configuration: https://pve.proxmox.com/pve-docs/qm.conf.5.html
 var VMFields = []Field{
-	{Key: "name", Type: String, Format: "label", HCL: "name", PVE: "name", Unset: Keep, Change: Live, Doc: "The VM's name and host name. Without it, `naming.pattern` gives one."},
+	{Key: "name", Type: String, Format: "vmname", Most: 253, HCL: "name", PVE: "name", Unset: Keep, Change: Live, Doc: "The VM's name and host name. Without it, `naming.pattern` gives one. DNS records are in lower case, and without the zone where the name ends with it."},
 	{Key: "description", Type: String, Format: "text", Most: 8192, HCL: "description", PVE: "description", Inherits: true, Change: Live, Doc: "Notes shown in Proxmox VE."},
-	{Key: "tags", Type: List, Elem: &Field{Type: String, Format: "tag"}, Sum: true, HCL: "tags", PVE: "tags", Unset: Keep, Change: Live, Doc: "Tags. Those of defaults, group and VM add up; they are written sorted and in lower case, as Proxmox VE stores them."},
+	{Key: "tags", Type: List, Elem: &Field{Type: String, Format: "tag"}, Sum: true, HCL: "tags", PVE: "tags", Unset: Keep, Change: Live, Doc: "Tags. Those of defaults, group and VM add up; they are written sorted and in lower case, as Proxmox VE stores them with every update."},
 	{Key: "vmid", Type: Int, Min: 100, Max: 999999999, HCL: "vm_id", Creation: true, Change: Replace, Doc: "The VMID. Without it, stackgen allocates one from `vmids` once and keeps it in the lock."},
 	{Key: "node", Type: String, Format: "node", Creation: true, HCL: "node_name", Change: Migrate, Doc: "The node to create the VM on. Without it, `placement` chooses one. With a profile that does not ignore `node_name`, an apply migrates the VM to it."},
 	{Key: "pool", Type: String, Format: "pool", HCL: "pool_id", PVE: "pool", Unset: Keep, Change: Live, Doc: "The pool of the VM. Without it, the stack's `pool`."},
@@ -29,6 +29,9 @@ var VMFields = []Field{
 	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Change: Live, Doc: "Start the VM when its node starts."},
 	{Key: "started", Type: Bool, Default: "true", Creation: true, HCL: "started", PVE: "status", Absent: "false", Unset: "true", Change: Power, Doc: "Start the VM when it is created. Later, the built-in profiles ignore whether it runs."},
 	{Key: "restart", Type: Bool, Default: "false", HCL: "reboot_after_update", Unset: "true", Settles: true, Change: ProviderOnly, Doc: "An apply may restart or stop the running VM for a change that needs it, hard if no agent answers. Without it, such a change waits for a restart, and what needs the VM off is refused."},
+	{Key: "stop_on_destroy", Type: Bool, HCL: "stop_on_destroy", Unset: "false", Settles: true, Change: ProviderOnly, Doc: "Stop the VM hard when it is destroyed. Without it, the guest shuts down first, for at most `timeouts.shutdown` seconds."},
+	{Key: "delete_unreferenced_disks", Type: Bool, HCL: "delete_unreferenced_disks_on_destroy", Unset: "true", Settles: true, Change: ProviderOnly, Doc: "Also delete disks that have the VMID in their name and are not in the configuration of the VM, when it is destroyed; `false` keeps them."},
+	{Key: "timeouts", Type: Object, Fields: timeoutFields, Change: ProviderOnly, Doc: "How long the provider waits for Proxmox VE."},
 	{Key: "protection", Type: Bool, HCL: "protection", PVE: "protection", Unset: "false", Inherits: true, Change: Live, Doc: "Proxmox VE's own protection: the server refuses to remove the VM or its disks."},
 	{Key: "bios", Type: String, Enum: []string{"seabios", "ovmf"}, Default: "seabios", HCL: "bios", PVE: "bios", Unset: "seabios", Inherits: true, Change: Restart, Doc: "Firmware."},
 	{Key: "machine", Type: String, Format: "machine", HCL: "machine", PVE: "machine", Inherits: true, Change: Restart, Doc: "Machine type."},
@@ -41,6 +44,8 @@ var VMFields = []Field{
 	{Key: "cpu_flags", Type: List, Elem: &Field{Type: String, Format: "cpuflag"}, HCL: "cpu.flags", PVE: "cpu/flags", Change: Restart, Doc: "CPU flags to add or remove, such as [+aes, -pcid]."},
 	{Key: "cpu_affinity", Type: String, Format: "cpus", HCL: "cpu.affinity", PVE: "affinity", Inherits: true, Change: Restart, Doc: "The CPUs of the node that the VM may use, such as 0-3,8; only root@pam may change it."},
 	{Key: "numa", Type: Bool, HCL: "cpu.numa", PVE: "numa", Unset: "false", Change: Restart, Doc: "Enable NUMA."},
+	{Key: "numa_nodes", Type: List, Most: 8, Elem: &Field{Type: Object, Fields: numaFields}, HCL: "numa", PVE: "numa*", Unset: Keep, Inherits: true, Change: Restart, Doc: "NUMA nodes of the VM, with `numa`; together, they have the memory of the VM. Without it, the VM keeps those that it has."},
+	{Key: "amd_sev", Type: Object, Short: "type", HCL: "amd_sev", Fields: sevFields, PVE: "amd-sev", Inherits: true, Change: Replace, Doc: "Memory encryption of AMD CPUs, with `bios: ovmf`; only root@pam may set it."},
 	{Key: "cpu_units", Type: Int, Min: 1, Max: 262144, HCL: "cpu.units", PVE: "cpuunits", Varies: true, Absent: "0", Unset: Keep, Change: NeedlessRestart, Doc: "CPU weight relative to the other guests of the node."},
 	{Key: "cpu_limit", Type: Float, Max: 128, HCL: "cpu.limit", PVE: "cpulimit", Unset: "0", Inherits: true, Change: NeedlessRestart, Doc: "Limit of CPU usage in cores; 0 is none."},
 	{Key: "vcpus", Type: Int, Min: 1, Max: 2304, HCL: "cpu.hotplugged", PVE: "vcpus", Unset: "0", Inherits: true, Change: Restart, Doc: "CPUs that the VM starts with, at most `cores` times `sockets`; without it, all. With `cpu` in `hotplug`, others are added while it runs."},
@@ -56,8 +61,10 @@ var VMFields = []Field{
 	{Key: "keyboard", Type: String, Enum: []string{"da", "de", "de-ch", "en-gb", "en-us", "es", "fi", "fr", "fr-be", "fr-ca", "fr-ch", "hu", "is", "it", "ja", "lt", "mk", "nl", "no", "pl", "pt", "pt-br", "sl", "sv", "tr"}, HCL: "keyboard_layout", PVE: "keyboard", Varies: true, Unset: "en-us", Inherits: true, Change: Restart, Doc: "Keyboard layout of the VNC console."},
 	{Key: "usb", Type: List, Most: 14, Elem: &Field{Type: Object, Fields: usbFields, OneOf: []string{"host", "mapping"}}, HCL: "usb", PVE: "usb*", Inherits: true, Change: Restart, Doc: "USB devices of the node, usb0 first."},
 	{Key: "hostpci", Type: List, Most: 16, Elem: &Field{Type: Object, Fields: hostpciFields, OneOf: []string{"id", "mapping"}}, HCL: "hostpci", PVE: "hostpci*", Inherits: true, Change: Restart, Doc: "PCI devices of the node."},
+	{Key: "virtiofs", Type: List, Most: 8, Elem: &Field{Type: Object, Fields: virtiofsFields}, HCL: "virtiofs", PVE: "virtiofs*", Inherits: true, Change: Restart, Doc: "Directories of the node, shared by virtiofs, virtiofs0 first."},
 	{Key: "serial", Type: List, Most: 4, Wrap: true, Elem: &Field{Type: Object, Short: "device", Fields: serialFields}, HCL: "serial_device", PVE: "serial*", Inherits: true, Change: Restart, Doc: "Serial devices, serial0 first."},
 	{Key: "vga", Type: Object, Short: "type", HCL: "vga", Fields: vgaFields, PVE: "vga", Unset: Keep, Change: Restart, Doc: "Display."},
+	{Key: "audio", Type: Object, Short: "device", HCL: "audio_device", Fields: audioFields, PVE: "audio0", Unread: []string{"driver"}, Inherits: true, Change: Restart, Doc: "Sound card."},
 	{Key: "hotplug", Type: String, Number: true, Max: 1, Format: "hotplug", HCL: "hotplug", As: "set", PVE: "hotplug", Unset: Keep, Change: Live, Doc: "What can be added to and removed from the VM while it runs: `disk`, `network`, `usb`, `memory`, `cpu`, separated by commas; 1 is disk, network and usb, as without it, 0 is nothing. `memory` needs `numa`."},
 	{Key: "watchdog", Type: Object, On: "enabled", HCL: "watchdog", Fields: watchdogFields, PVE: "watchdog", Inherits: true, Change: Restart, Doc: "A watchdog, which acts when the guest stops answering it."},
 	{Key: "hookscript", Type: String, Format: "snippet", HCL: "hook_script_file_id", PVE: "hookscript", Change: Live, Doc: "A script that Proxmox VE runs before and after the VM starts and stops, such as local:snippets/hook.pl; only root@pam may change it."},
@@ -88,6 +95,15 @@ var weightFields = []Field{
 	{Key: "memory", Type: Float, Max: 1000000, Doc: "Weight of free memory; 0 if only `cpu` is set."},
 }
 
+var timeoutFields = []Field{
+	{Key: "clone", Type: Int, Min: 1, Max: 86400, HCL: "timeout_clone", Unit: "s", Unset: "1800", Settles: true, Doc: "Seconds for a clone with all that follows it, 1800 by default."},
+	{Key: "migrate", Type: Int, Min: 1, Max: 86400, HCL: "timeout_migrate", Unit: "s", Unset: "1800", Settles: true, Doc: "Seconds for a migration, 1800 by default."},
+	{Key: "reboot", Type: Int, Min: 1, Max: 86400, HCL: "timeout_reboot", Unit: "s", Unset: "1800", Settles: true, Doc: "Seconds for a restart, 1800 by default."},
+	{Key: "shutdown", Type: Int, Min: 1, Max: 86400, HCL: "timeout_shutdown_vm", Unit: "s", Unset: "1800", Settles: true, Doc: "Seconds for the guest to shut down, 1800 by default; then it is stopped."},
+	{Key: "start", Type: Int, Min: 1, Max: 86400, HCL: "timeout_start_vm", Unit: "s", Unset: "1800", Settles: true, Doc: "Seconds for a start, 1800 by default."},
+	{Key: "stop", Type: Int, Min: 1, Max: 86400, HCL: "timeout_stop_vm", Unit: "s", Unset: "300", Settles: true, Doc: "Seconds for a hard stop, 300 by default."},
+}
+
 var agentFields = []Field{
 	{Key: "enabled", Type: Bool, Default: "true", HCL: "enabled", PVE: "enabled", Bare: true, Unset: "false", ReadAbsent: true, Doc: "The guest runs the agent."},
 	{Key: "timeout", Type: String, Format: "duration", HCL: "timeout", Unset: "15m", Settles: true, Change: NeedlessRestart, Doc: "How long the provider waits for the agent; its own default is 15m."},
@@ -103,8 +119,24 @@ var cloudInitFields = []Field{
 	{Key: "ipv4", Type: String, Format: "ipv4", HCL: "ip_config.ipv4.address", PVE: "ipconfig0/ip", Doc: "`dhcp`, or address and prefix length."},
 	{Key: "gateway", Type: String, Format: "gateway", HCL: "ip_config.ipv4.gateway", PVE: "ipconfig0/gw", Doc: "IPv4 gateway, inside the address's subnet."},
 	{Key: "ipv6", Type: String, Format: "ipv6", HCL: "ip_config.ipv6.address", PVE: "ipconfig0/ip6", Doc: "`dhcp`, `auto`, or address and prefix length."},
+	{Key: "gateway6", Type: String, Format: "gateway6", HCL: "ip_config.ipv6.gateway", PVE: "ipconfig0/gw6", Doc: "IPv6 gateway, for an `ipv6` with an address."},
+	{Key: "ip_configs", Type: List, Most: 7, Rest: true, Elem: &Field{Type: Object, Fields: ipConfigFields}, HCL: "ip_config", PVE: "ipconfig*", Removal: Never, Doc: "Addresses of the network devices after the first one."},
 	{Key: "nameservers", Type: List, Elem: &Field{Type: String, Format: "ip"}, HCL: "dns.servers", PVE: "nameserver", Sep: " ", Removal: Never, Doc: "DNS servers."},
 	{Key: "search_domain", Type: String, Format: "zone", HCL: "dns.domain", PVE: "searchdomain", Removal: Never, Doc: "DNS search domain."},
+	{Key: "user_data", Type: String, Format: "snippet", HCL: "user_data_file_id", PVE: "cicustom/user", Unset: Keep, Change: Replace, Doc: "A snippet with user data, such as local:snippets/user.yaml, instead of what Proxmox VE writes: `user`, `ssh_keys` and `upgrade` then have no effect. The node must have it when the VM starts. A change replaces the VM."},
+	{Key: "vendor_data", Type: String, Format: "snippet", HCL: "vendor_data_file_id", PVE: "cicustom/vendor", Unset: Keep, Change: Replace, Doc: "A snippet with vendor data, in addition to the user data. A change replaces the VM."},
+	{Key: "network_data", Type: String, Format: "snippet", HCL: "network_data_file_id", PVE: "cicustom/network", Unset: Keep, Change: Replace, Doc: "A snippet with the network configuration, instead of what Proxmox VE writes: addresses, gateways, `nameservers` and `search_domain` then have no effect in the guest. A change replaces the VM."},
+	{Key: "meta_data", Type: String, Format: "snippet", HCL: "meta_data_file_id", PVE: "cicustom/meta", Unset: Keep, Change: Replace, Doc: "A snippet with meta data. A change replaces the VM."},
+	{Key: "type", Type: String, Enum: []string{"configdrive2", "nocloud", "opennebula"}, HCL: "type", PVE: "citype", Unset: Keep, Change: Replace, Doc: "Format of the drive. Without it, Proxmox VE takes configdrive2 for Windows and nocloud otherwise. A change replaces the VM."},
+	{Key: "upgrade", Type: Bool, HCL: "upgrade", PVE: "ciupgrade", Absent: "true", Unset: Keep, Doc: "Upgrade all packages at the first start, as without it."},
+}
+
+var ipConfigFields = []Field{
+	{Key: "device", Type: String, Format: "nic", PVE: Slot, Doc: "The network device, net1 to net7. Without it, the position in the list: net1 first."},
+	{Key: "ipv4", Type: String, Format: "ipv4", HCL: "ipv4.address", PVE: "ip", Doc: "`dhcp`, or address and prefix length."},
+	{Key: "gateway", Type: String, Format: "gateway", HCL: "ipv4.gateway", PVE: "gw", Doc: "IPv4 gateway, inside the address's subnet."},
+	{Key: "ipv6", Type: String, Format: "ipv6", HCL: "ipv6.address", PVE: "ip6", Doc: "`dhcp`, `auto`, or address and prefix length."},
+	{Key: "gateway6", Type: String, Format: "gateway6", HCL: "ipv6.gateway", PVE: "gw6", Doc: "IPv6 gateway, for an `ipv6` with an address."},
 }
 
 var diskFields = []Field{

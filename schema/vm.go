@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,51 +108,6 @@ func weights(n *Node) (cpu, memory float64) {
 	return cpu, memory
 }
 
-func (e *expander) cloudInit(v *VM) {
-	ci := v.Values.Get("cloud_init")
-	if ci == nil || ci.Off() {
-		return
-	}
-	if keys := ci.Get("ssh_keys"); keys != nil {
-		ci = ci.With(ci.key("ssh_keys"), e.publicKeys(keys))
-	}
-	if ci.Get("datastore") == nil {
-		store := "local-lvm"
-		if disks := v.Values.Get("disks").List(); len(disks) > 0 {
-			store = disks[0].Get("datastore").Str()
-		}
-		ci = ci.With(Scalar(ci.Pos, ShapeString, "datastore"), Scalar(ci.Pos, ShapeString, store))
-	}
-	gateway := ci.Get("gateway")
-	if text := ci.Get("ipv4").Str(); text == "" || text == "dhcp" {
-		ci = ci.Without("gateway") // inherited from the defaults; DHCP provides its own
-	} else {
-		e.static(v, text, gateway)
-	}
-	v.Values = v.Values.With(v.Values.key("cloud_init"), ci)
-}
-
-// static checks a static IPv4 address and its gateway.
-func (e *expander) static(v *VM, text string, gateway *Node) {
-	at := v.At("cloud_init", "ipv4")
-	p := staticPrefix(text)
-	v.Address = p
-	net := p.Masked()
-	if p.Bits() < 31 && (p.Addr() == net.Addr() || !net.Contains(p.Addr().Next())) {
-		e.errorPos(at, v.Path+".cloud_init.ipv4", CodeAddress, "choose a host address", "%s is the network or broadcast address of %s", p.Addr(), net)
-	}
-	if gateway == nil {
-		return
-	}
-	gw, err := netip.ParseAddr(gateway.Text)
-	switch {
-	case err != nil || !net.Contains(gw):
-		e.errorPos(gateway.Pos, v.Path+".cloud_init.gateway", CodeGateway, "use a gateway inside "+net.String(), "the gateway %s is not in the subnet of %s", gateway.Text, p)
-	case gw == p.Addr():
-		e.errorPos(at, v.Path+".cloud_init.ipv4", CodeGateway, "choose another address", "%s is the address of the gateway", gw)
-	}
-}
-
 // canonical puts values into the one form in which they are rendered and compared.
 func (v *VM) canonical() {
 	if tags := v.Values.Get("tags"); tags != nil {
@@ -237,18 +191,29 @@ func (e *expander) records(v *VM) {
 	}
 	ttl := cmp.Or(d.Get("ttl").Int(), e.stack.DNS.TTL)
 	for _, r := range d.Get("records").List() {
-		if reserved(r.Text) {
+		if Reserved(r.Text) {
 			e.errorPos(r.Pos, v.Path+".dns", CodeValue, "choose another name", "%q is an HCL keyword, and Terragrunt writes keys without quotes", r.Text)
 		}
 		v.Records = append(v.Records, Record{Pos: r.Pos, Name: r.Text, TTL: ttl})
 	}
 	if d.Get("records") == nil {
-		v.Records = []Record{{Pos: v.At("name"), Name: v.Name, TTL: ttl}}
+		v.Records = []Record{{Pos: v.At("name"), Name: e.recordName(v), TTL: ttl}}
 	}
 	if len(v.Records) > 0 && !v.Address.IsValid() && !v.AgentOn {
 		e.errorPos(v.At("agent"), v.Path+".agent", CodeAgent, "set a static address, enable the agent, or write dns: false",
 			"the VM has a DNS record, but its address cannot be read: it comes from DHCP, and the guest agent is off")
 	}
+}
+
+// recordName is the name of the record of a VM without records of its own: the VM's name in
+// lower case, relative to the zone.
+func (e *expander) recordName(v *VM) string {
+	name, zone := strings.ToLower(v.Name), strings.ToLower(strings.TrimSuffix(e.stack.DNS.Zone, "."))
+	record := strings.TrimSuffix(name, "."+zone)
+	if name == zone || !matches("record", record) {
+		e.errorPos(v.At("name"), v.Path+".name", CodeValue, "write dns: {records: [...]}, or dns: false", "the name %q cannot be a DNS record of the zone %s", v.Name, zone)
+	}
+	return record
 }
 
 // ignoredChanges warns about properties that are set on the VM itself although
@@ -262,7 +227,11 @@ func (e *expander) ignoredChanges(v *VM) {
 	for i, key := range v.Own.Keys {
 		f := find(VMFields, key.Text)
 		root := f.Attribute()
-		if root == "" || f.Creation || !p.Ignores(root) || v.Own.Items[i].Off() {
+		if root == "" && len(f.Fields) > 0 {
+			root = f.Fields[0].Attribute() // its keys are attributes of the VM
+		}
+		named := f.Key == "name" && v.Adopt // outputs and records have it
+		if root == "" || named || f.Creation || !p.Ignores(root) || v.Own.Items[i].Off() {
 			continue
 		}
 		fix := "remove the key, or choose a profile that does not ignore " + root

@@ -69,7 +69,7 @@ func (inv *Inventory) noLinked(template *Guest, d drive, node string) string {
 	switch {
 	case s == nil:
 		return fmt.Sprintf("storage %s of the template is not known", d.storage)
-	case !s.images():
+	case !s.Images():
 		return fmt.Sprintf("storage %s takes no disk images", s.ID)
 	case s.unfit(d) != "":
 		return s.unfit(d)

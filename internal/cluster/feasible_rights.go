@@ -130,11 +130,14 @@ func (g *grantCheck) configuration() {
 		g.needVM("set the cloud-init drive", "VM.Config.CDROM")
 	}
 	g.disks()
-	hardware := slices.ContainsFunc([]string{"machine", "vga", "serial", "usb", "hostpci", "hotplug", "watchdog"}, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
+	hardware := slices.ContainsFunc([]string{"machine", "vga", "serial", "usb", "hostpci", "audio", "hotplug", "watchdog"}, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
 	if s := v.Get("scsi_hardware").Str(); hardware || s != "" && s != "virtio-scsi-pci" || v.Get("tablet").Off() {
 		g.needVM("set hardware such as the SCSI controller", "VM.Config.HWType")
 	}
 	g.mappings()
+	if len(v.Get("virtiofs").List()) > 0 {
+		g.needVM("share directories of the node", schema.ConfigDisk)
+	}
 	if v.Get("startup") != nil {
 		g.need("/", SysModify, "set the starting order")
 	}

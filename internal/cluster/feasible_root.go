@@ -9,7 +9,7 @@ import (
 )
 
 // rootProperties are the properties that only root@pam may set, whatever their value.
-var rootProperties = []string{"cpu_affinity", "hookscript"}
+var rootProperties = []string{"cpu_affinity", "amd_sev", "hookscript"}
 
 // rootOnly checks properties that only root@pam may set, and no token.
 func (c *creation) rootOnly() {
@@ -18,8 +18,13 @@ func (c *creation) rootOnly() {
 		return
 	}
 	for _, key := range rootProperties {
-		if n := c.vm.Values.Get(key); n.Str() != "" {
-			c.add("only root@pam may set "+key+", and no token", nil, Remedy{What: "no token can set it: remove it from SPEC", Field: key, Text: key + ": " + strconv.Quote(n.Str())})
+		n := c.vm.Values.Get(key)
+		text := strconv.Quote(n.Str())
+		if sev := n.Get("type"); sev != nil {
+			text = "{type: " + sev.Str() + "}"
+		}
+		if n.Str() != "" || n.Get("type") != nil {
+			c.add("only root@pam may set "+key+", and no token", nil, Remedy{What: "no token can set it: remove it from SPEC", Field: key, Text: key + ": " + text})
 		}
 	}
 	for _, block := range []string{"usb", "hostpci", "serial_device"} {

@@ -37,8 +37,8 @@ func (inv *Inventory) local(id, node string) bool {
 	return d != nil && !d.Shared
 }
 
-// images reports whether a storage takes disk images.
-func (s *Storage) images() bool {
+// Images reports whether a storage takes disk images.
+func (s *Storage) Images() bool {
 	return slices.Contains(strings.Split(s.Content, ","), "images")
 }
 
@@ -48,6 +48,8 @@ type storageUse struct {
 	index int // in disks
 	id    string
 	node  string
+
+	snippet string // the key in field that names a file of it; "" where it takes disks
 }
 
 // uses are the storages that a creation needs, each on the node where it needs it. Of
@@ -63,9 +65,9 @@ func (c *creation) uses() []storageUse {
 		if has, _, _ := strings.Cut(volume, ":"); id == "" || has == id {
 			return
 		}
-		out = append(out, storageUse{field, index, id, c.on})
+		out = append(out, storageUse{field: field, index: index, id: id, node: c.on})
 		if cross, _ := c.isCrossNode(); cross && id == c.target() && field == "disks" {
-			out = append(out, storageUse{field, index, id, c.template.Node})
+			out = append(out, storageUse{field: field, index: index, id: id, node: c.template.Node})
 		}
 	}
 	for i, d := range c.get("disks").List() {
@@ -78,10 +80,10 @@ func (c *creation) uses() []storageUse {
 	on("tpm", 0, c.get("tpm").Get("datastore").Str(), "tpmstate0")
 	if cross, migrates := c.isCrossNode(); cross && migrates && c.target() == "" {
 		for _, d := range c.drives() {
-			out = append(out, storageUse{"node", 0, d.storage, c.on})
+			out = append(out, storageUse{field: "node", id: d.storage, node: c.on})
 		}
 	}
-	return out
+	return append(out, c.snippets()...)
 }
 
 // storages checks every storage on the node where it is needed.
@@ -89,18 +91,22 @@ func (c *creation) storages() {
 	if c.inv.Datastores == nil {
 		return // an older snapshot, or they could not be read
 	}
-	type place struct{ id, node string }
+	type place struct {
+		id, node string
+		snippet  bool
+	}
 	seen := map[place]bool{}
 	for _, u := range c.uses() {
-		reason, commands, what := c.inv.storageFault(u.id, u.node)
+		reason, commands, what := c.inv.storageFault(u)
 		if reason == "" {
 			continue
 		}
 		edit, ok := c.otherStorage(u)
-		if seen[place{u.id, u.node}] {
+		at := place{u.id, u.node, u.snippet != ""}
+		if seen[at] {
 			continue
 		}
-		seen[place{u.id, u.node}] = true
+		seen[at] = true
 		if strings.HasPrefix(reason, "whether") {
 			c.unknown = append(c.unknown, reason)
 			continue
@@ -115,13 +121,14 @@ func (c *creation) storages() {
 			}
 			remedies = append(remedies, edit)
 		}
-		c.add(reason, c.inv.imageStorages(u.node), remedies...)
+		c.add(reason, c.inv.otherStorages(u), remedies...)
 	}
 }
 
 // storageFault is what is wrong with a storage on a node, and how it is put right. It
 // begins with "whether" if that is not known.
-func (inv *Inventory) storageFault(id, node string) (reason string, commands []string, what string) {
+func (inv *Inventory) storageFault(u storageUse) (reason string, commands []string, what string) {
+	id, node := u.id, u.node
 	n := inv.Node(node)
 	if n == nil || !n.Online {
 		return "", nil, ""
@@ -141,7 +148,11 @@ func (inv *Inventory) storageFault(id, node string) (reason string, commands []s
 		return "storage " + id + " is not available on node " + node, []string{"pvesm set " + id + " --nodes " + strings.Join(nodes, ",")}, "if the node has it, permit it there" + again
 	case s != nil && !s.Active:
 		return "storage " + id + " is not active on node " + node, []string{"pvesh get /nodes/" + node + "/storage/" + id + "/status"}, "find out why, and make it available" + again
-	case s != nil && !s.images():
+	case u.snippet != "":
+		if s != nil && !s.files() || s == nil && d != nil && !(&Storage{Type: d.Type}).files() {
+			return "storage " + id + " has no files, and so no snippets", nil, ""
+		}
+	case s != nil && !s.Images():
 		return "storage " + id + " does not take disk images", []string{"pvesm set " + id + " --content " + withImages(s.Content)}, "permit them" + again
 	case s == nil && d != nil && !slices.Contains(strings.Split(d.Content, ","), "images"):
 		return "storage " + id + " does not take disk images", []string{"pvesm set " + id + " --content " + withImages(d.Content)}, "permit them" + again
@@ -164,30 +175,37 @@ func (inv *Inventory) seesStorage(id string) bool {
 	return r.Has(at, DatastoreAudit) || r.Has(at, AllocateSpace)
 }
 
-// imagesOn are the storages that take disk images on a node.
-func (inv *Inventory) imagesOn(node string) []string {
+// storagesFor are the storages of a node that take what another one is used for.
+func (inv *Inventory) storagesFor(u storageUse) []string {
 	var out []string
 	for i := range inv.Storages {
 		s := &inv.Storages[i]
-		if s.Node == node && s.Active && s.images() {
+		if s.Node == u.node && s.Active && (u.snippet == "" && s.Images() || u.snippet != "" && slices.Contains(strings.Split(s.Content, ","), "snippets")) {
 			out = append(out, s.ID)
 		}
 	}
 	return out
 }
 
-func (inv *Inventory) imageStorages(node string) []string {
-	if names := inv.imagesOn(node); len(names) > 0 {
-		return []string{"storages for disk images on node " + node + ": " + strings.Join(names, ", ")}
+func (inv *Inventory) otherStorages(u storageUse) []string {
+	what := "disk images"
+	if u.snippet != "" {
+		what = "snippets"
+	}
+	if names := inv.storagesFor(u); len(names) > 0 {
+		return []string{"storages for " + what + " on node " + u.node + ": " + strings.Join(names, ", ")}
 	}
 	return nil
 }
 
 // otherStorage is the remedy to use another storage.
 func (c *creation) otherStorage(u storageUse) (Remedy, bool) {
-	names := slices.DeleteFunc(c.inv.imagesOn(u.node), func(id string) bool { return id == u.id })
-	if len(names) == 0 || u.field == "node" {
+	names := slices.DeleteFunc(c.inv.storagesFor(u), func(id string) bool { return id == u.id })
+	switch {
+	case len(names) == 0 || u.field == "node":
 		return Remedy{}, false
+	case u.snippet != "":
+		return c.otherSnippet(u, names), true
 	}
 	var preferred string
 	for _, d := range c.drives() {

@@ -85,14 +85,14 @@ func drivesOf(raw map[string]string) []drive {
 		volume, _, _ := strings.Cut(raw[key], ",")
 		storage, _, ok := strings.Cut(strings.TrimPrefix(volume, "file="), ":")
 		if ok {
-			out = append(out, drive{key: key, storage: storage, volume: volume, cdrom: option(raw[key], "media") == "cdrom", size: parseSize(option(raw[key], "size"))})
+			out = append(out, drive{key: key, storage: storage, volume: volume, cdrom: option(raw[key], "media") == "cdrom", size: ParseSize(option(raw[key], "size"))})
 		}
 	}
 	return out
 }
 
-// parseSize is a size such as 32G or 2252M; 0 if it is not one.
-func parseSize(size string) int64 {
+// ParseSize is a size such as 32G or 2252M; 0 if it is not one.
+func ParseSize(size string) int64 {
 	number := strings.TrimRight(size, "KMGT")
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *creation) crossNode() {
 	case !migrates && to != "" && c.inv.local(to, c.template.Node):
 		var shared []string
 		for i := range c.inv.Storages {
-			if x := &c.inv.Storages[i]; x.Node == c.on && x.Shared && x.Active && x.images() {
+			if x := &c.inv.Storages[i]; x.Node == c.on && x.Shared && x.Active && x.Images() {
 				shared = append(shared, x.ID)
 			}
 		}

@@ -40,6 +40,9 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	var names, options []string
 	byHand := true
 	for _, u := range updates {
+		if u.Effect == schema.Replace {
+			continue // no update
+		}
 		for _, r := range schema.RightsOf(u.Path) {
 			if !r.Root && !(r.Device && c.namesDevice(r.HCL)) {
 				continue
@@ -65,7 +68,7 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	remedies = c.withoutDevice(names, remedies...)
 	var evidence []string
 	for _, u := range updates {
-		if slices.Contains(rootProperties, u.Key()) {
+		if slices.Contains(rootProperties, u.Key()) && u.Effect != schema.Replace {
 			evidence = append(evidence, fmt.Sprintf("%s: %s -> %s", u.Key(), cmp.Or(u.Was, "none"), cmp.Or(u.Is, "none")))
 			remedies = append(remedies, c.keepRoots(u))
 		}

@@ -54,7 +54,7 @@ func (g *grantCheck) update(u effect.Update) {
 		g.needVM("add or move the cloud-init drive", schema.ConfigCDROM)
 	case top == "network_device":
 		g.bridges()
-	case top == "usb" || top == "hostpci":
+	case top == "usb" || top == "hostpci" || top == "virtiofs":
 		g.mappings()
 	case top == "disk" || top == "efi_disk" || top == "tpm_state":
 		g.space(u, top)
@@ -92,9 +92,9 @@ func (g *grantCheck) bridges() {
 	}
 }
 
-// mappings needs the use of the resource mappings of USB and PCI devices.
+// mappings needs the use of the resource mappings of USB and PCI devices and directories.
 func (g *grantCheck) mappings() {
-	for _, of := range []struct{ key, folder, why string }{{"usb", "usb", "use the USB device"}, {"hostpci", "pci", "use the PCI device"}} {
+	for _, of := range []struct{ key, folder, why string }{{"usb", "usb", "use the USB device"}, {"hostpci", "pci", "use the PCI device"}, {"virtiofs", "dir", "share the directory"}} {
 		for _, d := range g.creation.vm.Values.Get(of.key).List() {
 			if m := d.Get("mapping").Str(); m != "" {
 				g.need("/mapping/"+of.folder+"/"+m, MappingUse, of.why)

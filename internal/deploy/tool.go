@@ -83,7 +83,12 @@ func (r *run) until(p *engine.Process) {
 		}
 		switch n {
 		case 0:
-			r.say("interrupted: OpenTofu starts nothing more, and ends what it has begun")
+			const text = "interrupted: OpenTofu starts nothing more, and ends what it has begun"
+			if r.view != nil {
+				r.view.Interrupted(text)
+			} else {
+				r.say(text)
+			}
 			go func() { _ = p.Interrupt() }() // it may have ended
 		case 1:
 			r.say("still waiting for what has begun; a third interrupt kills it, and may leave VMs that no state has")

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -43,14 +44,18 @@ func readOpen(f *os.File, limit int64, special bool) (body []byte, err error) {
 		return nil, tooLarge(limit)
 	}
 	// A pipe has no size, and a file may grow while it is read.
-	body, err = io.ReadAll(io.LimitReader(f, limit+1))
+	var read bytes.Buffer
+	if info.Mode().IsRegular() {
+		read.Grow(int(info.Size()) + bytes.MinRead) // it ends with a read of nothing
+	}
+	_, err = read.ReadFrom(io.LimitReader(f, limit+1))
 	switch {
 	case err != nil:
 		return nil, Cause(err)
-	case int64(len(body)) > limit:
+	case int64(read.Len()) > limit:
 		return nil, tooLarge(limit)
 	}
-	return body, nil
+	return read.Bytes(), nil
 }
 
 func tooLarge(limit int64) error {

@@ -24,7 +24,7 @@ func (r *resource) attributes() {
 			r.update(r.simple(change))
 		}
 	}
-	for _, attribute := range effect.Differing(c.Before, c.After, c.AfterUnknown) {
+	for _, attribute := range effect.Differing(r.before, r.after, c.AfterUnknown) {
 		if !r.covers(attribute) {
 			r.unexplained(attribute)
 		}
@@ -215,26 +215,27 @@ func (r *resource) handOnly() {
 		}
 		return
 	}
-	now := effect.Flatten(r.hand.Change.After)
+	after := effect.All(r.hand.Change.After)
+	now := after.Shown()
 	for _, c := range effect.OfPlan(r.applied, now) {
 		if !r.covers(c.Attribute()) {
-			r.stays(c)
+			r.stays(c, now)
 		}
 	}
-	for _, attribute := range effect.Differing(r.hand.Change.Before, r.hand.Change.After, nil) {
+	for _, attribute := range effect.Differing(r.last, after, nil) {
 		if !r.covers(attribute) {
 			path, device := effect.Split(attribute)
-			r.stays(effect.Change{Path: path, Device: device, Was: r.applied[attribute], Is: now[attribute]})
+			r.stays(effect.Change{Path: path, Device: device, Was: r.applied[attribute], Is: now[attribute]}, now)
 		}
 	}
 }
 
 // stays adds the finding of a change by hand that an apply leaves as it is. It needs
 // nothing, unless the VM is on another node now.
-func (r *resource) stays(c effect.Change) {
+func (r *resource) stays(c effect.Change, now effect.Values) {
 	u := r.simple(c)
 	if row := r.row(c); row != nil && u.Effect == schema.Noise && row.HCL != c.Path { // a list that is only read, as a whole
-		c = effect.Change{Path: row.HCL, Was: textAt(r.applied, row.HCL), Is: textAt(effect.Flatten(r.hand.Change.After), row.HCL)}
+		c = effect.Change{Path: row.HCL, Was: textAt(r.applied, row.HCL), Is: textAt(now, row.HCL)}
 	}
 	r.covered = append(r.covered, c.Attribute())
 	f := r.add(finding.Noise, "")

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,10 +108,14 @@ func (r *resource) node(c effect.Change) (n *schema.Node, exact bool) {
 	}
 	n = r.vm.Values.Get(row.Key)
 	below := strings.Split(row.Name, ".")[1:]
-	if c.Device != "" {
-		list := n
-		if n = device(list, c.Device); n == list {
-			return n, false
+	if row.Key != "cloud_init" || c.Device != "0" { // the first network device has keys of its own
+		if row.Key == "cloud_init" && c.Device != "" {
+			n, below = n.Get("ip_configs"), slices.DeleteFunc(below, func(key string) bool { return key == "ip_configs" })
+		}
+		if list := n; c.Device != "" {
+			if n = device(list, c.Device); n == list {
+				return n, false
+			}
 		}
 	}
 	for _, key := range below {
@@ -133,7 +138,7 @@ func (r *resource) says(c effect.Change) bool {
 func device(list *schema.Node, name string) *schema.Node {
 	if n, err := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz")); err == nil {
 		for i, item := range list.List() {
-			if at := item.Get("interface").Str(); at == name || at == "" && i == n {
+			if at := item.Get("interface").Str(); at == name || item.Get("device").Str() == name || at == "" && i == n {
 				return item
 			}
 		}

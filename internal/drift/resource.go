@@ -28,6 +28,9 @@ type resource struct {
 	applied effect.Values          // that the last apply left; nil if that is not known
 	real    effect.Values          // that the refresh has read
 	wanted  effect.Values          // that the plan sets
+	before  effect.Values          // real, secrets included
+	after   effect.Values          // wanted, secrets included
+	last    effect.Values          // applied, secrets included, of what the refresh changed
 	covered []string               // attributes that have a finding
 	reading *hardware.Reading      // of the guest, once it is needed
 
@@ -56,9 +59,11 @@ func (x *explainer) resource(u guard.UnitID, c, hand *tfjson.ResourceChange) *re
 			r.profile = p
 		}
 	}
-	r.real, r.wanted = effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)
+	r.before, r.after = effect.All(c.Change.Before), effect.All(c.Change.After)
+	r.real, r.wanted = r.before.Shown(), r.after.Shown()
 	if hand != nil {
-		r.applied = effect.Flatten(hand.Change.Before)
+		r.last = effect.All(hand.Change.Before)
+		r.applied = r.last.Shown()
 	} else if c.Change.Importing == nil && c.Change.Before != nil {
 		r.applied = r.real
 	}
@@ -201,6 +206,8 @@ func (r *resource) creates() {
 		r.whole(finding.Create, "the spec has it, and no apply has created it yet")
 	case r.verdict == nil:
 		r.whole(finding.Create, "the plan creates it, and no spec asks for it")
+	case r.verdict.Kind == finding.NotFound:
+		r.whole(finding.Unknown, r.verdict.Reason+", and the plan would create an empty VM").Severity = finding.Blocked
 	default:
 		r.whole(finding.CreateOfExisting, "the plan creates it, and it exists already").Severity = finding.Blocked
 	}

@@ -7,7 +7,6 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -75,7 +74,11 @@ func unmanaged(in Input, ours map[int]bool) ([]finding.Unmanaged, []finding.Step
 		out = append(out, finding.Unmanaged{VMID: g.VMID, Name: g.Name, Node: g.Node, Why: text})
 	}
 	if len(out) > 0 {
-		steps = append(steps, finding.Do("to manage one, write it into vms of a spec, with a key of its own, then `stackgen adopt --match KEY`", fmt.Sprintf("KEY: {adopt: {vmid: %d}}  # %s", out[0].VMID, shell.Word(out[0].Name))))
+		vmids := []string{}
+		for _, u := range out {
+			vmids = append(vmids, fmt.Sprint(u.VMID))
+		}
+		steps = append(steps, finding.Do("to write them into specs", "stackgen discover "+strings.Join(vmids, " ")))
 	}
 	return out, steps
 }

@@ -20,10 +20,16 @@ import (
 // where a plan that was given says nothing of it: the plan is older than the specs or the
 // cluster.
 func (x *explainer) older() {
+	known := map[finding.Address][]*finding.Change{}
+	for i := range x.out {
+		if f := &x.out[i]; f.Change != nil {
+			known[f.Address] = append(known[f.Address], f.Change)
+		}
+	}
 	for i := range x.Without {
 		f := &x.Without[i]
 		for _, u := range f.Updates {
-			if f.Type != finding.VM || u.Effect == string(schema.ProviderOnly) || x.Plans[guard.UnitID{Stack: f.Stack, Unit: f.Unit}] == nil || x.says(f.Address, u) {
+			if f.Type != finding.VM || u.Effect == string(schema.ProviderOnly) || x.Plans[guard.UnitID{Stack: f.Stack, Unit: f.Unit}] == nil || says(known[f.Address], u) {
 				continue
 			}
 			own := finding.Finding{Address: f.Address, Kind: finding.Unknown, Severity: finding.Blocked, Reason: "spec and cluster differ, and the plan does not say it: the plan is older, or of another commit"}
@@ -31,22 +37,21 @@ func (x *explainer) older() {
 			own.Change = &finding.Change{Attribute: u.Name, Property: u.Name, Real: u.Was, Spec: u.Is, Effect: u.Effect, Does: u.Does, Cause: finding.NotKnown}
 			own.Because("%s: Proxmox VE has %s, the spec says %s", u.Name, shown(u.Was, ""), shown(u.Is, ""))
 			own.Next("plan again, or let stackgen plan", "stackgen drift "+strings.TrimPrefix(x.apply(f.Stack), "stackgen apply "))
+			known[f.Address] = append(known[f.Address], own.Change)
 			x.out = append(x.out, own)
 		}
 	}
 }
 
-// says reports whether there is a finding about a property of a VM that sets the same number,
-// or about all of the VM. Other values may be written in two ways.
-func (x *explainer) says(at finding.Address, u finding.Update) bool {
-	return slices.ContainsFunc(x.out, func(f finding.Finding) bool {
-		if f.Address != at || f.Change == nil {
-			return false
-		}
-		planned, err := strconv.Atoi(f.Change.Spec)
+// says reports whether one of the changes of a VM is of a property, and sets the same number,
+// or is of all of the VM. Other values may be written in two ways.
+func says(known []*finding.Change, u finding.Update) bool {
+	return slices.ContainsFunc(known, func(c *finding.Change) bool {
+		planned, err := strconv.Atoi(c.Spec)
 		wanted, errToo := strconv.Atoi(u.Is)
 		other := err == nil && errToo == nil && planned != wanted
-		return f.Change.Attribute == "" || f.Change.Property == u.Name && !other || strings.HasSuffix(u.Name, " of "+f.Change.Property)
+		within := strings.HasPrefix(u.Name, c.Property+".") || strings.HasPrefix(c.Property, u.Name+".") // a block, and what is in it
+		return c.Attribute == "" || c.Property == u.Name && !other || strings.HasSuffix(u.Name, " of "+c.Property) || within
 	})
 }
 

@@ -149,7 +149,7 @@ func closing(src []byte, at int) int {
 }
 
 // quoted is the position of a closing quote, or 0.
-func quoted(src []byte, at int) int {
+func quoted[T string | []byte](src T, at int) int {
 	for i := at + 1; i < len(src); i++ {
 		switch {
 		case src[i] == '\\' && src[at] == '"':

@@ -90,7 +90,10 @@ func (e *editor) part(n *yaml.Node, path []string, text string) error {
 func item(list *yaml.Node, name string) int {
 	for i, n := range list.Content {
 		_, at := entry(n, "interface")
+		_, slot := entry(n, "device")
 		switch {
+		case slot != nil && slot.Value == name:
+			return i
 		case n.Kind == yaml.ScalarNode && n.Value == name, at != nil && at.Value == name,
 			n.Kind == yaml.MappingNode && at == nil && name == strconv.Itoa(i):
 			return i

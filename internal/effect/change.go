@@ -2,6 +2,7 @@ package effect
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -82,7 +83,10 @@ func (c Change) Name() string {
 	if c.Device == "" || strings.Trim(c.Device, "0123456789") == "" {
 		return name
 	}
-	if c.Whole {
+	switch {
+	case c.Whole && c.Path == addresses:
+		return "addresses of " + c.Device
+	case c.Whole:
 		return c.Device
 	}
 	_, part, _ := strings.Cut(name, ".")
@@ -94,31 +98,41 @@ func (c Change) Name() string {
 // attribute without any entry is not known.
 type Values map[string]string
 
-// secret are the attributes whose values are not kept.
+// secret are the attributes whose values are not kept. None is in a block that a VM may
+// have several of.
 var secret = []string{"initialization.user_account.password"}
 
 // Flatten flattens the values of a resource in a state or plan.
-func Flatten(values any) Values {
-	out := Values{}
-	out.all(values)
-	for key, text := range out {
-		if path, _ := Split(key); text != "" && slices.Contains(secret, path) {
+func Flatten(values any) Values { return All(values).Shown() }
+
+// All are the values of a resource in a state or plan, secrets included. They are for
+// comparisons, and are not printed.
+func All(values any) Values {
+	top, _ := values.(map[string]any)
+	out := make(Values, 4*len(top)) // a VM with four disks
+	for name, value := range top {
+		out.add(name, name, value)
+	}
+	return out
+}
+
+// Shown are values without secrets.
+func (v Values) Shown() Values {
+	out := v
+	for _, key := range secret {
+		if v[key] != "" {
+			out = maps.Clone(out)
 			out[key] = "(secret)"
 		}
 	}
 	return out
 }
 
-// all adds the values of a resource.
-func (v Values) all(values any) {
-	top, _ := values.(map[string]any)
-	for name, value := range top {
-		v.add(name, name, value)
-	}
-}
+// addresses are the blocks of the addresses of network devices.
+const addresses = "initialization.ip_config"
 
 // repeated are the blocks that a VM may have several of.
-var repeated = []string{"audio_device", "disk", "hostpci", "initialization.ip_config", "network_device", "numa", "serial_device", "usb", "virtiofs"}
+var repeated = []string{"audio_device", "disk", "hostpci", addresses, "network_device", "numa", "serial_device", "usb", "virtiofs"}
 
 // add adds a value at a place; path is the place without devices.
 func (v Values) add(at, path string, value any) {
@@ -127,7 +141,12 @@ func (v Values) add(at, path string, value any) {
 		v[at] = ""
 	case map[string]any:
 		for name, sub := range value {
-			v.add(at+"."+name, path+"."+name, sub)
+			switch below := at + "." + name; sub.(type) {
+			case map[string]any, []any:
+				v.add(below, path+"."+name, sub)
+			default:
+				v.add(below, "", sub) // a value needs no path
+			}
 		}
 	case []any:
 		blocks := 0
@@ -167,9 +186,11 @@ func (v Values) addBlock(at, path string, i int, block map[string]any) {
 	case path == "disk":
 		v.add(at+"."+name, path, block)
 	case path == "network_device":
+		v.add(at+".net"+strconv.Itoa(i), path, block)
+	case path == addresses && i > 0: // the first one has keys of its own in a spec
 		v.add(fmt.Sprintf("%s.net%d", at, i), path, block)
 	case slices.Contains(repeated, path):
-		v.add(fmt.Sprintf("%s.%d", at, i), path, block)
+		v.add(at+"."+strconv.Itoa(i), path, block)
 	default:
 		v.add(at, path, block)
 	}

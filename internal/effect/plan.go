@@ -49,12 +49,10 @@ func differing(before, after Values) []string {
 	return append(out, added...)
 }
 
-// Differing are the attributes that differ between two values of a resource, secrets
-// included, and those whose value after the apply is not known.
-func Differing(before, after, unknown any) []string {
-	was, is, later := Values{}, Values{}, Flatten(unknown)
-	was.all(before)
-	is.all(after)
+// Differing are the attributes that differ between all values of a resource, and those
+// whose value after the apply is not known.
+func Differing(was, is Values, unknown any) []string {
+	later := Flatten(unknown)
 	var out []string
 	for _, key := range differing(was, is) {
 		if was[key] != is[key] && !isBlock(was, is, key) {

@@ -152,3 +152,10 @@ func TestJSON(t *testing.T) {
 		t.Errorf("read back: %+v, %v", back, err)
 	}
 }
+
+// TestEntries puts keys into quotes where the reader of specs needs them.
+func TestEntries(t *testing.T) {
+	if got, want := Entries("retired", "web01", "101", "0123", "12e5", "true", "null", "no", "a-1").String(), `retired: [web01, "101", "0123", "12e5", "true", "null", no, a-1]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

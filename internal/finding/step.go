@@ -2,7 +2,10 @@ package finding
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"stackgen/schema"
 )
 
 // A Step is one thing to do: what it achieves, and the lines to write or run.
@@ -49,7 +52,21 @@ func Lines(lines ...string) []Line {
 
 // Entries is a line of a spec with a list of keys, such as retired: [web01].
 func Entries(list string, keys ...string) Line {
-	return Line{Text: list + ": [{}]", Items: keys, Sep: ", "}
+	line := Line{Text: list + ": [{}]", Sep: ", "}
+	for _, k := range keys {
+		line.Items = append(line.Items, Key(k))
+	}
+	return line
+}
+
+// Key is a key as a spec has it: in quotes if YAML reads a number or a truth value, such as
+// "101" and "true".
+func Key(key string) string {
+	root, problems := schema.ParseYAML("", []byte("key: "+key))
+	if len(problems) == 0 && root.Get("key").Shape == schema.ShapeString {
+		return key
+	}
+	return strconv.Quote(key)
 }
 
 func (l Line) String() string {

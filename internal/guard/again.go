@@ -50,7 +50,7 @@ func seen(in Input, f *finding.Finding, m *cluster.Match, own bool, found []find
 		f.Is(finding.Unknown, "its state could not be read, so it may exist").Because("%s", state.Unreadable)
 		return true
 	case own:
-		f.Is(finding.OtherVM, "it exists, and an apply would change its MAC addresses or replace it").Because("%s", describe(m.Guest))
+		f.Is(finding.OtherVM, "it exists, and an apply would change its MAC addresses or replace it").Because("%s", Describe(m.Guest))
 		return true
 	}
 	for _, r := range state.Resources {

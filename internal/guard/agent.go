@@ -29,7 +29,7 @@ func (s *subject) agentBlocks() bool {
 	if c.Agent != cluster.AgentSilent {
 		return false
 	}
-	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+wait+" for it").Because("%s", describe(s.guest))
+	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+wait+" for it").Because("%s", Describe(s.guest))
 	if s.Destroy || s.entry.Status == lock.Retired {
 		s.Next("disable it: the VM is destroyed anyway", s.removeAgent())
 		return true
@@ -102,6 +102,20 @@ func (s *subject) vlanRange() bool {
 	return true
 }
 
+// plainSMBIOS is a VM with SMBIOS values that the provider cannot read, with the same harm.
+func (s *subject) plainSMBIOS() bool {
+	if s.guest.Config == nil {
+		return false
+	}
+	options := hardware.PlainSMBIOS(s.guest.Config.Raw)
+	if options == "" {
+		return false
+	}
+	s.Is(finding.Unknown, "smbios1 has values that are not in base64: the provider cannot read them, and every plan of the stack fails").Because("smbios1: %s", s.guest.Config.Raw["smbios1"])
+	s.Next("write them in base64, which does not change the VM, then run preflight again", set(s.guest, options))
+	return true
+}
+
 // deviceGap is a VM with a gap in its device numbers, which HCL cannot express:
 // the plan of an adoption looks harmless, and the apply adds a NIC.
 func (s *subject) deviceGap() bool {
@@ -109,7 +123,7 @@ func (s *subject) deviceGap() bool {
 		return false
 	}
 	if s.guest.Config == nil {
-		s.Is(finding.Unknown, "its configuration was not read").Because("%s", describe(s.guest))
+		s.Is(finding.Unknown, "its configuration was not read").Because("%s", Describe(s.guest))
 		s.Next("read the cluster again", "stackgen snapshot")
 		return true
 	}
@@ -118,7 +132,7 @@ func (s *subject) deviceGap() bool {
 	}
 	for _, device := range []string{"net", "serial"} {
 		if missing := missingDevice(s.guest.Config.Raw, device); missing != "" {
-			s.Is(finding.Unknown, "no "+missing+", but later ones: OpenTofu cannot express that, and an apply after its adoption would change its devices").Because("%s", describe(s.guest))
+			s.Is(finding.Unknown, "no "+missing+", but later ones: OpenTofu cannot express that, and an apply after its adoption would change its devices").Because("%s", Describe(s.guest))
 			s.Next("adopt it without its hardware: write into "+s.at.Spec, s.line("profile: adopted"))
 			s.Next("or renumber its devices without a gap, then run preflight again", inspect(s.guest))
 			return true

@@ -112,7 +112,7 @@ func (h hold) refuse(f *finding.Finding, what string) {
 	f.Is(finding.Busy, h.reason()+what)
 	f.Import = ""
 	h.explain(f)
-	f.Because("%s", describe(h.guest))
+	f.Because("%s", Describe(h.guest))
 	waiting := slices.Clone(h.tasks)
 	if h.backup != nil {
 		waiting = append(waiting, *h.backup)

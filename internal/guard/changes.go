@@ -44,7 +44,7 @@ func Changes(u UnitID, plan *Plan) []Change {
 			c.Node, _ = values["node_name"].(string)
 			c.Name, _ = values["name"].(string)
 			c.Clones = c.Does == "create" && some(values["clone"])
-			c.Agent = waitsFor(values["agent"])
+			c.Agent = firstOf(values["agent"])["enabled"] == true
 		}
 		out = append(out, c)
 	}
@@ -81,15 +81,6 @@ func does(a tfjson.Actions) string {
 func some(list any) bool {
 	l, _ := list.([]any)
 	return len(l) > 0
-}
-
-func waitsFor(agent any) bool {
-	l, _ := agent.([]any)
-	if len(l) == 0 {
-		return false
-	}
-	values, _ := l[0].(map[string]any)
-	return values["enabled"] == true
 }
 
 // ChangesOutputs reports whether a plan changes an output of its unit.

@@ -15,7 +15,7 @@ func (s *subject) tainted() bool {
 		return false
 	}
 	address := s.states[0].Address
-	s.Is(finding.WouldDestroy, "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again").Because("%s", describe(s.guest))
+	s.Is(finding.WouldDestroy, "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again").Because("%s", Describe(s.guest))
 	s.Add(finding.Step{What: "to keep it, untaint it: the next apply completes it", Lines: finding.Lines(lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address)))})
 	s.Add(finding.Step{What: "or, to create it again, destroy it by hand and remove it from the state",
 		Lines: slices.Concat(finding.Lines(inspect(s.guest)), finding.Lines(destroyByHand(s.guest)...), []finding.Line{s.stateRemove(address)})})
@@ -43,7 +43,7 @@ func (s *subject) undestroyable() bool {
 	if !on(s.guest.Config, "protection") {
 		return false
 	}
-	s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("%s", describe(s.guest))
+	s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("%s", Describe(s.guest))
 	s.Next("to destroy it, remove the protection", set(s.guest, "--protection 0"))
 	return true
 }
@@ -68,13 +68,13 @@ func (s *subject) retired() {
 		}
 	case inState && (s.incomplete() || s.conflict() || s.busy()):
 	case s.match.Guest == nil && inState:
-		s.Is(finding.Unknown, "retired, and nothing proves that its VMID is still this VM").Because("%s", describe(s.guest))
+		s.Is(finding.Unknown, "retired, and nothing proves that its VMID is still this VM").Because("%s", Describe(s.guest))
 		s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state", Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
 	case inState && (s.undestroyable() || s.agentBlocks()):
 	case inState:
-		s.Is(finding.Retiring, "retired: the next apply destroys its records, then the VM").Because("%s", describe(s.guest))
+		s.Is(finding.Retiring, "retired: the next apply destroys its records, then the VM").Because("%s", Describe(s.guest))
 	default:
-		s.Is(finding.Retiring, "retired and in no state: no apply destroys it").Because("%s", describe(s.guest))
+		s.Is(finding.Retiring, "retired and in no state: no apply destroys it").Because("%s", Describe(s.guest))
 		s.Next("to destroy it, do it by hand", append([]string{inspect(s.guest)}, destroyByHand(s.guest)...)...)
 	}
 	if s.Kind == finding.Retiring && s.at.lock.Status == lock.Retired {

@@ -22,7 +22,7 @@ func (s *subject) restored() bool {
 	for _, c := range copies {
 		s.listed[c.VMID] = true
 		s.Candidates = append(s.Candidates, c.VMID)
-		s.Because("%s: %s", sharing(c), describe(c.Guest))
+		s.Because("%s: %s", sharing(c), Describe(c.Guest))
 		if s.hasEntry() {
 			s.Next(fmt.Sprintf("if VM %d is this VM, use it: %sadopt it, and import it", c.VMID, s.removeFirst()), s.adoptCopy(c)...)
 		} else {
@@ -88,7 +88,7 @@ func (s *subject) copied() bool {
 		own = c.MACs
 	}
 	s.Is(finding.Conflict, "another guest has its MAC")
-	s.Because("%s", describe(s.guest))
+	s.Because("%s", Describe(s.guest))
 	s.usedBy(copies, own)
 	return true
 }
@@ -99,7 +99,7 @@ func (s *subject) usedBy(copies []cluster.Copy, own []string) {
 	var given, decided, had []string
 	for _, c := range copies {
 		s.listed[c.VMID] = true
-		s.Because("%s: %s", sharing(c), describe(c.Guest))
+		s.Because("%s: %s", sharing(c), Describe(c.Guest))
 		for _, mac := range c.MACs {
 			switch {
 			case contains(own, mac):

@@ -9,8 +9,8 @@ import (
 	"stackgen/internal/shell"
 )
 
-// describe says in one line what a guest is: where, since when, with what disks.
-func describe(g *cluster.Guest) string {
+// Describe says in one line what a guest is: where, since when, with what disks.
+func Describe(g *cluster.Guest) string {
 	kind := "VM"
 	switch {
 	case g.Template:

@@ -100,6 +100,7 @@ func TestParseState(t *testing.T) {
 		{`{"format_version":"1.0",` + vm + `}`, "", 2},
 		{`{"format_version":"1.2","planned_values":{},"prior_state":{` + vm + `}}`, "", 2},
 		{`{"format_version":"1.2","planned_values":{},"resource_drift":[{"address":"z","mode":"managed","type":"proxmox_virtual_environment_vm","index":"z","change":{"actions":["delete"],"before":{"vm_id":7}}}]}`, "", 1},
+		{`{"format_version":"1.2","planned_values":{},"resource_drift":[null]}`, "not a plan", 0},
 		{`{"version":3}`, "version 3", 0}, {`{"serial":1,"encrypted_data":"x"}`, "encrypted", 0}, {`{}`, "neither", 0}, {`[`, "no state", 0}, {"\xff", "no JSON", 0},
 	} {
 		got, err := ParseState([]byte(c.body))

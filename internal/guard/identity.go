@@ -43,7 +43,7 @@ func (s *subject) conflict() bool {
 			s.Because("%s", d)
 		}
 	}
-	s.Because("%s", describe(s.guest))
+	s.Because("%s", Describe(s.guest))
 	s.waitingNICs()
 	s.history()
 	s.Next("inspect it: an apply would change or destroy it", inspect(s.guest))
@@ -208,7 +208,7 @@ func (s *subject) otherLock() bool {
 		return false
 	}
 	s.Is(finding.Conflict, "the lock has other MACs for it than its state: an apply would change them, as after a lock that was lost and created again")
-	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", describe(s.guest))
+	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", Describe(s.guest))
 	s.Next("restore the lock", "git checkout -- "+lock.File)
 	s.Next("or, to keep the MACs of the VM without it, write them into the networks of " + s.match.VM.Path + " in " + s.at.Spec)
 	return true

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
+	"stackgen/schema"
 )
 
 // onOtherNode is a VM on another node than the spec says, where the profile does
@@ -55,7 +56,7 @@ func (s *subject) movedBack() {
 func (s *subject) importedElsewhere() {
 	s.Is(finding.Moved, "in no state, and on another node than the spec says: an import with profile "+s.profile.Name+" would replace it")
 	s.Severity = finding.Blocked
-	s.Because("%s", describe(s.guest)).Because("the spec says %s", s.entry.Node)
+	s.Because("%s", Describe(s.guest)).Because("the spec says %s", s.entry.Node)
 	s.leaveThere()
 	s.Next("or migrate it to "+s.entry.Node+" first", migrateLine(s.guest, s.entry.Node))
 	s.ignoreNode()
@@ -78,7 +79,7 @@ func (s *subject) leaveThere() {
 
 // ignoreNode is the step after which it does not matter where the VM is.
 func (s *subject) ignoreNode() {
-	ignored := slices.DeleteFunc(slices.Clone(s.profile.IgnoreChanges), func(a string) bool { return a == "clone" })
+	ignored := slices.DeleteFunc(slices.Clone(s.profile.IgnoreChanges), schema.IsAlwaysIgnored)
 	s.Next("or let the profile ignore node_name, as the built-in ones do: in "+s.at.Spec,
 		fmt.Sprintf("profiles: {%s: {ignore_changes: [%s]}}", s.profile.Name, strings.Join(append([]string{"node_name"}, ignored...), ", ")))
 }

@@ -15,15 +15,17 @@ import (
 	"stackgen/internal/lock"
 )
 
-// A Plan is what `tofu show -json` says of a plan file. Errored is set where the
-// plan failed and was written nevertheless, as after a prevent_destroy.
+// A Plan is what `tofu show -json` says of a plan file, and the state that it was made
+// from. Errored is set where the plan failed and was written nevertheless, as after a
+// prevent_destroy.
 type Plan struct {
 	tfjson.Plan
 	Errored bool
+	Before  UnitState
 }
 
-// ParsePlan reads the JSON of a plan. It leaves out what nobody needs: the planned values,
-// the prior state and the configuration, which are most of it.
+// ParsePlan reads the JSON of a plan, each value once. It leaves out what nobody needs: the
+// planned values and the configuration.
 func ParsePlan(body []byte) (*Plan, error) {
 	var doc struct {
 		Format  string                           `json:"format_version"`
@@ -37,6 +39,9 @@ func ParsePlan(body []byte) (*Plan, error) {
 		Planned *struct{}                        `json:"planned_values"`
 		Whole   *bool                            `json:"complete"`
 		Checks  []tfjson.CheckResultStatic       `json:"checks"`
+		Prior   struct {
+			Values stateValues `json:"values"`
+		} `json:"prior_state"`
 	}
 	if !utf8.Valid(body) {
 		return nil, errors.New("it is no JSON")
@@ -49,9 +54,14 @@ func ParsePlan(body []byte) (*Plan, error) {
 	if err := p.Validate(); err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
+	if slices.Contains(doc.Changes, nil) || slices.Contains(doc.Drift, nil) {
+		return nil, errors.New("it is not a plan: one of its changes is null")
+	}
 	if doc.Planned == nil && len(p.ResourceChanges) == 0 && !p.Errored {
 		return nil, errors.New("it is not a plan; give the output of `tofu show -json PLANFILE`")
 	}
+	p.Before = stateBefore(p, doc.Prior.Values)
+	keepOnce(p)
 	return p, nil
 }
 

@@ -203,7 +203,7 @@ func (j *judge) poolInUse(f *finding.Finding, at *place, id string) bool {
 func (j *judge) describeMembers(f *finding.Finding, vmids []int) {
 	for _, vmid := range vmids {
 		if g := j.Inventory.Guest(vmid); g != nil {
-			f.Because("in the pool: %s", describe(g))
+			f.Because("in the pool: %s", Describe(g))
 		}
 	}
 }

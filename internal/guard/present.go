@@ -12,11 +12,11 @@ func (s *subject) present() {
 	switch {
 	case s.incomplete(), s.conflict(), s.busy():
 	case s.match.Guest == nil:
-		s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", describe(s.guest))
+		s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", Describe(s.guest))
 		s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE are that late")
 	case len(s.states) == 0 && s.byNameOnly() && len(vmsOf(s.match.Others)) > 0:
 		s.ambiguous(append([]*cluster.Guest{s.guest}, vmsOf(s.match.Others)...))
-	case s.copied(), s.otherLock(), s.tainted(), s.agentBlocks(), s.vlanRange(), s.deviceGap(), s.onOtherNode(), s.protected():
+	case s.copied(), s.otherLock(), s.tainted(), s.agentBlocks(), s.vlanRange(), s.plainSMBIOS(), s.deviceGap(), s.onOtherNode(), s.protected():
 	default:
 		s.agrees()
 		s.settles()
@@ -37,7 +37,7 @@ func (s *subject) agrees() {
 	moved := s.guest.Node != s.entry.Node && s.entry.Node != ""
 	switch {
 	case len(s.states) == 0:
-		s.Is(finding.Adopt, "in the cluster, and in no state").Because("%s", s.proof()).Because("%s", describe(s.guest))
+		s.Is(finding.Adopt, "in the cluster, and in no state").Because("%s", s.proof()).Because("%s", Describe(s.guest))
 		if s.match.Why == cluster.HalfMade {
 			s.Reason = "half made: cloned by an apply that was interrupted before it configured the VM"
 		}

@@ -1,7 +1,7 @@
 package guard
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -33,57 +33,49 @@ type Resource struct {
 // instance is one resource of a state in the form that `tofu show -json` gives
 // it.
 type instance struct {
-	Address string          `json:"address"`
-	Mode    string          `json:"mode"`
-	Type    string          `json:"type"`
-	Index   json.RawMessage `json:"index"`
-	Tainted bool            `json:"tainted"`
-	Deposed string          `json:"deposed_key"`
-	Values  json.RawMessage `json:"values"`
-}
-
-// values are the attributes that verdicts need.
-type values struct {
-	ID      any               `json:"id"`
-	VMID    any               `json:"vm_id"`
-	Node    string            `json:"node_name"`
-	Name    string            `json:"name"`
-	Clone   []json.RawMessage `json:"clone"`
-	Read    json.RawMessage   `json:"mac_addresses"` // null until the provider has read the VM
-	Devices []struct {
-		MAC string `json:"mac_address"`
-	} `json:"network_device"`
-	Agent []struct {
-		Enabled *bool   `json:"enabled"`
-		Timeout *string `json:"timeout"`
-	} `json:"agent"`
+	Address string `json:"address"`
+	Mode    string `json:"mode"`
+	Type    string `json:"type"`
+	Index   any    `json:"index"`
+	Tainted bool   `json:"tainted"`
+	Deposed string `json:"deposed_key"`
+	Values  any    `json:"values"`
+	Before  any    `json:"-"` // the values before a refresh that changed them, or nil
 }
 
 func (i instance) resource() Resource {
 	r := Resource{Address: i.Address, Type: i.Type, Tainted: i.Tainted}
-	_ = json.Unmarshal(i.Index, &r.Key) // a number is an index of count, which the modules do not use
-	var v values
-	switch i.Type { // other types may mean something else by these names
+	r.Key, _ = i.Index.(string) // a number is an index of count, which the modules do not use
+	switch i.Type {             // other types may mean something else by these names
 	case TypeVM, TypePool, TypeRecord:
-		if err := json.Unmarshal(i.Values, &v); err != nil {
-			return r
-		}
+	default:
+		return r
 	}
-	r.ID, r.Node, r.Name, r.Wait, r.Cloned = scalar(v.ID), v.Node, v.Name, v.wait(), len(v.Clone) > 0
-	if i.Type == TypeVM {
-		r.VMID, _ = strconv.Atoi(scalar(v.VMID))
-		r.unreadable(i.Values)
-		var all map[string]any
-		_ = json.Unmarshal(i.Values, &all) // decoded above
-		r.Values = effect.Flatten(all)
-		r.Planned = string(v.Read) == "null"
-		if r.VMID == 0 { // an import that was never read back
-			r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
-		}
+	values, _ := i.Values.(map[string]any)
+	before, changed := i.Before.(map[string]any)
+	if !changed {
+		before = values
 	}
-	for _, d := range v.Devices {
-		if d.MAC != "" {
-			r.MACs = append(r.MACs, strings.ToUpper(d.MAC))
+	r.ID = scalar(values["id"])
+	r.Node, _ = before["node_name"].(string)
+	r.Name, _ = before["name"].(string)
+	if i.Type != TypeVM {
+		return r
+	}
+	r.Wait, r.Cloned = wait(firstOf(values["agent"])), some(values["clone"])
+	r.VMID, _ = strconv.Atoi(scalar(values["vm_id"]))
+	if r.VMID == 0 { // an import that was never read back
+		r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
+	}
+	read, known := before["mac_addresses"] // null until the provider has read the VM
+	r.Planned = known && read == nil
+	r.unreadable(values)
+	r.Values = effect.Flatten(before)
+	devices, _ := before["network_device"].([]any)
+	for _, d := range devices {
+		device, _ := d.(map[string]any)
+		if mac, _ := device["mac_address"].(string); mac != "" {
+			r.MACs = append(r.MACs, strings.ToUpper(mac))
 		}
 	}
 	return r
@@ -91,52 +83,52 @@ func (i instance) resource() Resource {
 
 // unreadable reads what a VM's attributes have that an import cannot read: the blocks
 // of schema.DefaultBlocks, and the values of schema.SettledRows.
-func (r *Resource) unreadable(attributes json.RawMessage) {
-	var all map[string]json.RawMessage
-	_ = json.Unmarshal(attributes, &all) // the caller has decoded them
+func (r *Resource) unreadable(values map[string]any) {
 	for _, b := range schema.DefaultBlocks() {
-		var list []json.RawMessage
-		switch value, known := all[b.Name]; {
-		case json.Unmarshal(value, &list) == nil && len(list) > 0:
+		switch list, known := values[b.Name]; {
+		case some(list):
 			r.Blocks = append(r.Blocks, b.Name)
 		case known:
 			r.Absent = append(r.Absent, b.Name)
 		}
 	}
 	r.Settled = map[string]string{}
-	if value, known := all[migrateAttribute]; known {
-		r.Settled[migrateAttribute] = strings.ReplaceAll(string(value), "null", "false")
+	if value, known := values[migrateAttribute]; known {
+		r.Settled[migrateAttribute] = fmt.Sprint(value == true)
 	}
 	for _, row := range schema.SettledRows() {
 		block, name, nested := strings.Cut(row.Attribute(), ".")
-		of := all
+		of := values
 		if nested {
-			list := []map[string]json.RawMessage{}
-			if of = nil; json.Unmarshal(all[block], &list) == nil && len(list) > 0 {
-				of = list[0]
-			}
+			of = firstOf(values[block])
 		} else {
 			name = block
 		}
-		var v any
-		if value, known := of[name]; known && json.Unmarshal(value, &v) == nil {
+		if value, known := of[name]; known {
 			r.Settled[row.Attribute()] = row.Unset
-			if v != nil {
-				r.Settled[row.Attribute()] = fmt.Sprint(v)
+			if value != nil {
+				r.Settled[row.Attribute()] = fmt.Sprint(value)
 			}
 		}
 	}
 }
 
+// firstOf is the first block of a list, or nil.
+func firstOf(list any) map[string]any {
+	if !some(list) {
+		return nil
+	}
+	block, _ := list.([]any)[0].(map[string]any)
+	return block
+}
+
 // wait is how long the provider waits for the agent of a running VM.
-func (v *values) wait() string {
-	if len(v.Agent) == 0 || v.Agent[0].Enabled == nil || !*v.Agent[0].Enabled {
+func wait(agent map[string]any) string {
+	if agent["enabled"] != true {
 		return ""
 	}
-	if t := v.Agent[0].Timeout; t != nil && *t != "" {
-		return *t
-	}
-	return defaultWait
+	timeout, _ := agent["timeout"].(string)
+	return cmp.Or(timeout, defaultWait)
 }
 
 // defaultWait is the provider's own agent.timeout.

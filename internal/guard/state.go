@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	tfjson "github.com/hashicorp/terraform-json"
+
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -58,6 +60,12 @@ func (o outputs) values() map[string]json.RawMessage {
 	return out
 }
 
+// stateValues are a state in the form that `tofu show -json` gives it.
+type stateValues struct {
+	Root    module  `json:"root_module"`
+	Outputs outputs `json:"outputs"`
+}
+
 type module struct {
 	Resources []instance `json:"resources"`
 	Children  []module   `json:"child_modules"`
@@ -78,11 +86,8 @@ func ParseState(body []byte) (UnitState, error) {
 		Encrypted json.RawMessage `json:"encrypted_data"`
 		Resources json.RawMessage `json:"resources"`
 		Outputs   json.RawMessage `json:"outputs"` // of a state file
-		Values    *struct {
-			Root    module  `json:"root_module"`
-			Outputs outputs `json:"outputs"`
-		} `json:"values"`
-		Planned *struct{} `json:"planned_values"`
+		Values    *stateValues    `json:"values"`
+		Planned   *struct{}       `json:"planned_values"`
 	}
 	if !utf8.Valid(body) {
 		return UnitState{}, errors.New("it is no JSON")
@@ -94,9 +99,13 @@ func ParseState(body []byte) (UnitState, error) {
 	case len(doc.Encrypted) > 0:
 		return UnitState{}, errors.New("it is encrypted; give the output of `terragrunt show -json`, which decrypts it")
 	case doc.Planned != nil:
-		return StateOfPlan(body)
+		plan, err := ParsePlan(body)
+		if err != nil {
+			return UnitState{}, err
+		}
+		return plan.Before, nil
 	case doc.Values != nil:
-		return UnitState{Resources: collect(nil, doc.Values.Root), Outputs: doc.Values.Outputs.values()}, nil
+		return UnitState{Resources: collect(nil, doc.Values.Root, nil), Outputs: doc.Values.Outputs.values()}, nil
 	case doc.Version == 4:
 		state, err := stateFile(doc.Lineage, doc.Resources, doc.Outputs)
 		state.Serial = doc.Serial
@@ -121,70 +130,45 @@ func plain(err error) error {
 	return fmt.Errorf("%s is %s, which does not belong there", wrong.Field, wrong.Value)
 }
 
-func collect(out []Resource, m module) []Resource {
+// collect adds the resources of a module. Before are the values of those that the refresh
+// of a plan changed, by address.
+func collect(out []Resource, m module, before map[string]any) []Resource {
 	for _, r := range m.Resources {
 		if r.Mode == "managed" && r.Deposed == "" {
+			r.Before = before[r.Address]
 			out = append(out, r.resource())
 		}
 	}
 	for _, c := range m.Children {
-		out = collect(out, c)
+		out = collect(out, c, before)
 	}
 	return out
 }
 
-// StateOfPlan is the state before a plan. A plan's own state is what its refresh found:
+// stateBefore is the state before a plan. A plan's own state is what its refresh found:
 // it lacks what is gone, has the MAC addresses of whatever VM has the VMID now, and has
 // what it is to import. What the refresh changed is among the drift.
-func StateOfPlan(body []byte) (UnitState, error) {
-	var doc struct {
-		Prior struct {
-			Values struct {
-				Root    module  `json:"root_module"`
-				Outputs outputs `json:"outputs"`
-			} `json:"values"`
-		} `json:"prior_state"`
-		Changes []struct {
-			Address string `json:"address"`
-			Change  struct {
-				Importing *struct{} `json:"importing"`
-			} `json:"change"`
-		} `json:"resource_changes"`
-		Drift []struct {
-			instance
-			Change struct {
-				Actions []string        `json:"actions"`
-				Before  json.RawMessage `json:"before"`
-			} `json:"change"`
-		} `json:"resource_drift"`
-	}
-	if err := json.Unmarshal(body, &doc); err != nil {
-		return UnitState{}, fmt.Errorf("it is no plan: %w", plain(err))
-	}
-	imported := map[string]bool{}
-	for _, c := range doc.Changes {
-		imported[c.Address] = c.Change.Importing != nil
-	}
-	out := UnitState{Resources: slices.DeleteFunc(collect(nil, doc.Prior.Values.Root), func(r Resource) bool { return imported[r.Address] }),
-		Outputs: doc.Prior.Values.Outputs.values()}
-	known := map[string]*Resource{}
-	for i := range out.Resources {
-		known[out.Resources[i].Address] = &out.Resources[i]
-	}
-	var gone []Resource
-	for _, d := range doc.Drift {
-		d.Values = d.Change.Before
-		switch was := known[d.Address]; {
-		case d.Mode != "managed" || len(d.Change.Actions) != 1:
-		case d.Change.Actions[0] == "delete" && was == nil:
-			gone = append(gone, d.resource())
-		case d.Change.Actions[0] == "update" && was != nil:
-			before := d.resource()
-			was.Name, was.Node, was.MACs, was.Planned, was.Values = before.Name, before.Node, before.MACs, before.Planned, before.Values
+func stateBefore(p *Plan, prior stateValues) UnitState {
+	imported, before := map[string]bool{}, map[string]any{}
+	for _, d := range p.ResourceDrift {
+		if d.Mode == tfjson.ManagedResourceMode && d.Change != nil && d.Change.Actions.Update() {
+			before[d.Address] = d.Change.Before
 		}
 	}
-	out.Resources = append(out.Resources, gone...)
-	return out, nil
+	for _, c := range p.ResourceChanges {
+		imported[c.Address] = c.Change != nil && c.Change.Importing != nil
+	}
+	out := UnitState{Resources: slices.DeleteFunc(collect(nil, prior.Root, before), func(r Resource) bool { return imported[r.Address] }), Outputs: prior.Outputs.values()}
+	known := map[string]bool{}
+	for _, r := range out.Resources {
+		known[r.Address] = true
+	}
+	for _, d := range p.ResourceDrift {
+		if d.Mode == tfjson.ManagedResourceMode && d.Change != nil && d.Change.Actions.Delete() && !known[d.Address] {
+			out.Resources = append(out.Resources, instance{Address: d.Address, Type: d.Type, Index: d.Index, Values: d.Change.Before}.resource())
+		}
+	}
+	return out
 }
 
 // stateFile reads the resources and outputs of a state file.
@@ -198,7 +182,7 @@ func stateFile(lineage string, body, values json.RawMessage) (UnitState, error) 
 			Index   json.RawMessage `json:"index_key"`
 			Status  string          `json:"status"`
 			Deposed string          `json:"deposed"`
-			Values  json.RawMessage `json:"attributes"`
+			Values  any             `json:"attributes"`
 		} `json:"instances"`
 	}
 	if len(body) > 0 {
@@ -225,7 +209,9 @@ func stateFile(lineage string, body, values json.RawMessage) (UnitState, error) 
 			if len(i.Index) > 0 {
 				address += "[" + string(i.Index) + "]"
 			}
-			in := instance{Address: address, Type: r.Type, Index: i.Index, Tainted: i.Status == "tainted", Values: i.Values}
+			var index any
+			_ = json.Unmarshal(i.Index, &index) // it was decoded above, if there is one
+			in := instance{Address: address, Type: r.Type, Index: index, Tainted: i.Status == "tainted", Values: i.Values}
 			out.Resources = append(out.Resources, in.resource())
 		}
 	}

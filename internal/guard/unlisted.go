@@ -51,7 +51,7 @@ func (j *judge) unlistedVM(at *place, unit string, r Resource) {
 		f.Next(updateCheckout, "git pull")
 	} else {
 		j.listed[g.VMID] = true
-		f.Is(finding.WouldDestroy, "in state, and neither in spec nor lock: an apply would destroy it").Because("in state as %s", r.Address).Because("%s", describe(g))
+		f.Is(finding.WouldDestroy, "in state, and neither in spec nor lock: an apply would destroy it").Because("in state as %s", r.Address).Because("%s", Describe(g))
 		f.Next(updateCheckout, "git pull")
 		f.Next("or, if no other checkout has it, restore its entry in "+at.Spec, fmt.Sprintf("%s: {vmid: %d}  # and the rest of its entry", r.Key, r.VMID))
 	}
@@ -95,6 +95,9 @@ func (j *judge) orphan(at *place, g *cluster.Guest, reason, evidence string) {
 	if evidence != "" {
 		f.Because("%s", evidence)
 	}
-	f.Because("%s", describe(g))
+	f.Because("%s", Describe(g))
 	f.Next("inspect it; no apply touches it", inspect(g))
+	if g.Kind == cluster.KindVM {
+		f.Add(finding.DoAll("or write it into a spec", finding.Line{Text: "stackgen discover {}", Items: []string{fmt.Sprint(g.VMID)}, Sep: " "}))
+	}
 }

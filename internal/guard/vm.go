@@ -114,7 +114,7 @@ func (s *subject) otherVMID() {
 	s.Is(finding.WouldDestroy, reason).Because("%s has VMID %d in state and %d in the lock", r.Address, r.VMID, s.VMID)
 	if g := s.Inventory.Guest(r.VMID); g != nil {
 		s.listed[g.VMID] = true
-		s.Because("VMID %d is %s", r.VMID, describe(g))
+		s.Because("VMID %d is %s", r.VMID, Describe(g))
 	} else {
 		s.Because("no visible guest has VMID %d", r.VMID)
 	}
@@ -146,7 +146,7 @@ func (s *subject) nodeOffline() bool {
 	}
 	s.Is(finding.Unknown, "node "+s.Node+" is offline, so what is known of its guests may be old")
 	if s.guest != nil {
-		s.Because("%s", describe(s.guest))
+		s.Because("%s", Describe(s.guest))
 	}
 	s.Next("start the node, then run preflight again", "pvecm status")
 	return true
@@ -206,7 +206,7 @@ func (s *subject) ambiguous(others []*cluster.Guest) {
 	for _, g := range others {
 		s.listed[g.VMID] = true
 		s.Candidates = append(s.Candidates, g.VMID)
-		s.Because("%s", describe(g))
+		s.Because("%s", Describe(g))
 		looks, lines = append(looks, inspect(g)), append(lines, s.line(fmt.Sprintf("adopt: {vmid: %d}", g.VMID)))
 	}
 	s.Next("inspect each", looks...)
@@ -238,7 +238,7 @@ func (s *subject) gone() {
 	s.Is(finding.Gone, "in state, and not in the cluster any more: a plan would create it again, empty").Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
 	for _, g := range vmsOf(s.match.Others) {
 		s.listed[g.VMID] = true
-		s.Because("another VM of this name: %s", describe(g))
+		s.Because("another VM of this name: %s", Describe(g))
 	}
 	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
 	s.Add(finding.Step{What: "or, to create it again, remove it from the state, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
@@ -276,7 +276,7 @@ func (s *subject) forgotten() bool {
 	}
 	s.Is(finding.WouldDestroy, "forgotten, and still in state: an apply would destroy it")
 	if s.guest != nil {
-		s.Because("%s", describe(s.guest))
+		s.Because("%s", Describe(s.guest))
 	}
 	for _, r := range s.states {
 		s.Add(finding.Step{What: "remove it from the state", Lines: []finding.Line{s.stateRemove(r.Address)}})

@@ -129,6 +129,11 @@ func (r *Reading) accept(c *comparison, f *schema.Field, v *schema.VM, parts []p
 	if f.Sum {
 		only = added(v, f, want)
 	}
+	for i := range f.Fields {
+		if sub := &f.Fields[i]; sub.Rest && only.Has(sub.Key) {
+			only = only.With(&schema.Node{Shape: schema.ShapeString, Text: sub.Key}, want.Get(sub.Key))
+		}
+	}
 	pruned := c.pruned(f, want, is)
 	if problems := schema.CheckVM(f.Key, pruned); len(problems) > 0 {
 		a.Reason = problems[0].Message

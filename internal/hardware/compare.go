@@ -104,6 +104,8 @@ func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (li
 	switch {
 	case f.Key == "pool" && was.Str() == "":
 		return "", "the VM is in no pool: add it to the pool of the spec, which must exist"
+	case f.Key == "name" && was.Str() == "":
+		return "", "the VM has no name, and a spec always gives one: name it in Proxmox VE first"
 	case was == nil && f.Off:
 		value = &schema.Node{Shape: schema.ShapeBool, Text: "false"}
 	case was == nil && f.Key == "vga":
@@ -143,7 +145,7 @@ type comparison struct {
 
 // keeps reports whether the provider keeps a value that the spec does not set.
 func (c *comparison) keeps(f *schema.Field, was *schema.Node) bool {
-	return f.Unset == schema.Keep && (!c.full || (was.Text == "" || was.Text == "0") && len(was.Items) == 0)
+	return f.Unset == schema.Keep && (!c.full || (was.Text == "" || was.Text == "0" || was.Text == f.AbsentValue()) && len(was.Items) == 0)
 }
 
 func (c *comparison) equal(f *schema.Field, was, is *schema.Node) bool {
@@ -204,5 +206,5 @@ func (c *comparison) needless(f *schema.Field, v, now *schema.Node) bool {
 	case v.Shape == schema.ShapeMap, v.Shape == schema.ShapeList:
 		return len(v.Items) == 0
 	}
-	return v.Text == "" || text(f, v, "") == cmp.Or(f.Default, f.Unset)
+	return v.Text == "" || text(f, v, "") == cmp.Or(f.Default, f.Unset) || f.Unset == schema.Keep && f.Type == schema.Bool && v.Text == f.Absent
 }

@@ -12,6 +12,8 @@ import (
 type Difference struct {
 	finding.Difference
 	Changes   []effect.Change // what a plan would change
+	Neutral   bool            // the commands write what Proxmox VE uses without the entry, and change nothing
+	Later     bool            // the first plan does not change it; a later change of the VM does
 	text      string          // the difference in words
 	brought   bool            // a clone has it by its template
 	uncertain bool            // whether a plan would change it is not known

@@ -11,8 +11,7 @@ import (
 	"stackgen/schema"
 )
 
-// disks reads the drives that are disks. CD-ROM drives stay as they are, except
-// on the one interface where the provider reads one.
+// disks reads the drives that are disks. CD-ROM drives stay as they are.
 func (r *Reading) disks(f *schema.Field) {
 	list := &schema.Node{Shape: schema.ShapeList}
 	for bus := range strings.FieldsSeq(f.PVE) {
@@ -22,10 +21,6 @@ func (r *Reading) disks(f *schema.Field) {
 			case r.isCloudInit(e):
 				continue
 			case e.values["media"] == "cdrom" || e.values[""] == "none":
-				if key == "ide3" {
-					r.refuse("", key+"="+r.raw[key], "a spec has no property for a CD-ROM drive; on every other interface it stays as it is",
-						r.set("--delete ide3"), r.set("--ide1 %s", shell.Quote(r.raw[key])))
-				}
 				continue
 			}
 			r.shows[f.Key] = append(r.shows[f.Key], key+"="+r.raw[key])
@@ -76,9 +71,7 @@ func (r *Reading) cloudInit(f *schema.Field, password bool) {
 	for _, key := range append(slices.Clone(cloudKeys), r.numbered("ipconfig")...) {
 		if text, ok := r.raw[key]; ok {
 			settings = append(settings, key)
-			if !slices.Contains(schema.Untouched, key) {
-				r.shows[f.Key] = append(r.shows[f.Key], key+"="+text)
-			}
+			r.shows[f.Key] = append(r.shows[f.Key], key+"="+text)
 		}
 	}
 	if password {
@@ -97,13 +90,38 @@ func (r *Reading) cloudInit(f *schema.Field, password bool) {
 		r.refuse(f.Key, strings.Join(r.shows[f.Key], " "), "the VM has several cloud-init drives, and a spec has one: keep one of them", r.set("--delete %s", drives[len(drives)-1]))
 		return
 	}
-	if text := r.raw["ipconfig0"]; text != "" {
-		r.unknownOptions("ipconfig0", parse(text), options(f.Fields, "ipconfig0/"))
+	for _, key := range []string{"ipconfig0", "cicustom"} {
+		if text := r.raw[key]; text != "" {
+			r.unknownOptions(key, parse(text), options(f.Fields, key+"/"))
+		}
 	}
 	r.addresses(f, password)
 	r.publicKeys(f)
 	r.raw[entryDrive] = "datastore=" + parseVolume(r.raw[drives[0]]).values["datastore"] + ",interface=" + drives[0]
 	r.values[f.Key] = value(f, r.get)
+	r.otherAddresses(f)
+}
+
+// otherAddresses reads the addresses of the network devices after the first one.
+func (r *Reading) otherAddresses(f *schema.Field) {
+	i := slices.IndexFunc(f.Fields, func(sub schema.Field) bool { return sub.Rest })
+	list := &f.Fields[i]
+	out := &schema.Node{Shape: schema.ShapeList}
+	for _, key := range r.numbered("ipconfig") {
+		e, number := parse(r.raw[key]), strings.TrimPrefix(key, "ipconfig")
+		switch n, _ := strconv.Atoi(number); {
+		case n == 0 || r.raw[key] == "":
+			continue
+		case n > list.Most:
+			r.refuse(f.Key, key+"="+r.raw[key], fmt.Sprintf("a spec has addresses for net0 to net%d only", list.Most))
+		}
+		r.unknownOptions(key, e, options(list.Elem.Fields, ""))
+		e.set(schema.Slot, "net"+number)
+		out.Items = append(out.Items, value(list.Elem, e.get))
+	}
+	if len(out.Items) > 0 {
+		r.values[f.Key] = r.values[f.Key].With(&schema.Node{Shape: schema.ShapeString, Text: list.Key}, out)
+	}
 }
 
 // addresses refuses what a spec cannot express of the addresses and the user.
@@ -114,12 +132,7 @@ func (r *Reading) addresses(f *schema.Field, password bool) {
 	case first["ip"] == "" && (first["ip6"] != "" || first["gw6"] != ""):
 		r.refuse(f.Key, "ipconfig0="+text, "a spec always has an IPv4 address or dhcp")
 	case first["ip"] == "":
-		r.refuse(f.Key, "no ipconfig0", "a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM", r.set("--ipconfig0 ip=dhcp"))
-	}
-	for _, key := range r.numbered("ipconfig") {
-		if key != "ipconfig0" {
-			r.refuse(f.Key, key+"="+r.raw[key], "a spec has addresses for net0 only")
-		}
+		r.explicit(f.Key, "no ipconfig0", "a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM", r.set("--ipconfig0 ip=dhcp"))
 	}
 	if password && r.raw["ciuser"] == "" && r.raw["sshkeys"] == "" {
 		r.refuse(f.Key, "a cloud-init password", "a spec has no passwords, and no account without a user or a key: set the user to the one of the image", r.set("--ciuser USER"))

@@ -12,7 +12,7 @@ import (
 // TestEveryPropertyIsRead fails for a property that has no entry of the
 // configuration: a comparison would not see that an import changes it.
 func TestEveryPropertyIsRead(t *testing.T) {
-	elsewhere := []string{"vmid", "node", "agent timeout", "restart", "watchdog enabled"} // which VM it is, where it is, the provider's own, and that the entry exists
+	elsewhere := []string{"vmid", "node", "agent timeout", "restart", "stop_on_destroy", "delete_unreferenced_disks", "timeouts clone", "timeouts migrate", "timeouts reboot", "timeouts shutdown", "timeouts start", "timeouts stop", "watchdog enabled"} // which VM it is, where it is, the provider's own, and that the entry exists
 	var check func(fields []schema.Field, prefix string)
 	check = func(fields []schema.Field, prefix string) {
 		for _, f := range fields {
@@ -128,6 +128,29 @@ func TestDifferences(t *testing.T) {
 		{"machine: q35\nhostpci0: 0000:01:00,pcie=1,x-vga=1,rombar=0", "machine: q35, hostpci: [{id: '0000:01:00', pcie: true, xvga: true, rombar: false}]", ""},
 		{"hostpci3: mapping=gpu,mdev=nvidia-63", "hostpci: [{device: hostpci3, mapping: gpu, mdev: nvidia-63}]", ""},
 		{"hostpci1: mapping=gpu", "hostpci: [{mapping: gpu}]", "hostpci: [{device: hostpci1, mapping: gpu}]"},
+		{"numa: 1\nmemory: 2048\nnuma0: cpus=0-1,hostnodes=0,memory=2048,policy=bind", "numa: true, numa_nodes: [{cpus: 0-1, memory: 2048, host_nodes: 0, policy: bind}]", ""},
+		{"numa: 1\nmemory: 2048\nnuma1: cpus=0;1,hostnodes=0-1,memory=2048,policy=preferred", "numa: true, numa_nodes: [{cpus: 0, memory: 2048, host_nodes: 0}]", `numa_nodes: [{device: numa1, cpus: "0;1", memory: 2048, host_nodes: "0-1"}]`},
+		{"numa: 1\nmemory: 2048\nnuma0: cpus=0,memory=2048", "numa: true", ""}, // the provider does not read it
+		{"numa: 1\nmemory: 2048\nnuma0: cpus=0,memory=1024\nnuma1: cpus=1,hostnodes=0,memory=1024,policy=bind", "numa: true", ""},
+		{"numa: 1\nmemory: 2048\nnuma0: cpus=0,hostnodes=0,memory=1024,policy=bind", "numa: true", ""},
+		{"memory: 2048\nnuma0: cpus=0,hostnodes=0,memory=2048,policy=bind", "", ""},
+		{"numa: 1\nmemory: 2048\nnuma0: cpus=0,hostnodes=0,memory=2048", "numa: true", ""},
+		{"virtiofs0: media", "virtiofs: [{mapping: media}]", ""},
+		{"virtiofs0: dirid=media,cache=never,expose-acl=1", "", "virtiofs: [{mapping: media, cache: never, expose_acl: true, expose_xattr: true}]"},
+		{"virtiofs0: dirid=media,expose-acl=1", "virtiofs: [{mapping: media, expose_acl: true}]", ""},
+		{"virtiofs1: media", "", "(no line)"},
+		{"", "virtiofs: [{mapping: media}]", "virtiofs: []"},
+		{"bios: ovmf\namd-sev: type=es", "bios: ovmf, amd_sev: es", ""},
+		{"bios: ovmf\namd-sev: std,no-debug=1", "bios: ovmf", "amd_sev: {no_debug: true}"},
+		{"bios: ovmf\namd-sev: std,allow-smt=1", "bios: ovmf", ""}, // the provider does not read its defaults
+		{"bios: ovmf\namd-sev: std,allow-smt=1,no-debug=1", "bios: ovmf", "(no line)"},
+		{"bios: ovmf\namd-sev: snp", "bios: ovmf", "(no line)"},
+		{"bios: ovmf\namd-sev: snp,allow-smt=1", "bios: ovmf, amd_sev: snp", ""},
+		{"audio0: device=ich9-intel-hda,driver=spice", "audio: ich9-intel-hda", ""},
+		{"audio0: device=AC97,driver=spice", "", "audio: AC97"},
+		{"audio0: device=AC97", "audio: AC97", "(no line)"},
+		{"audio0: device=AC97,driver=none", "", "(no line)"},
+		{"", "audio: AC97", "(no line)"},
 		{"tags: b;a", "tags: [A, b]", ""},
 		{"tags: b;a", "tags: [b]", "tags: [a, b]"},
 		{"scsi0: local-lvm:vm-100-disk-0,size=4300M", "disks: [{interface: scsi0, size: 4}]", ""},
@@ -149,6 +172,13 @@ func TestDifferences(t *testing.T) {
 		{"ide2:\nipconfig0:", "cloud_init: false", ""},
 		{"ide2:\nipconfig0:", "", "cloud_init: false"},
 		{"ipconfig0: ip=192.0.2.9/24,gw=192.0.2.1", "cloud_init: {ipv4: 192.0.2.9/24, gateway: 192.0.2.1}", ""},
+		{"cicustom: user=local:snippets/a.yaml,vendor=local:snippets/b.yaml\ncitype: nocloud\nciupgrade: 0", "", ""}, // the provider keeps it
+		{"cicustom: user=local:snippets/a.yaml", "cloud_init: {user_data: 'local:snippets/b.yaml', upgrade: true}", `cloud_init: {datastore: local-lvm, interface: ide2, ipv4: dhcp, user_data: "local:snippets/a.yaml"}`},
+		{"ciupgrade: 0\ncitype: opennebula", "cloud_init: {upgrade: false, type: opennebula}", ""},
+		{"ipconfig0: ip=dhcp,ip6=2001:db8::9/64,gw6=fe80::1", "cloud_init: {ipv6: '2001:db8::9/64', gateway6: 'fe80::1'}", ""},
+		{"ipconfig1: ip=192.0.2.9/24,gw=192.0.2.1\nipconfig3: ip6=auto", "cloud_init: {ip_configs: [{ipv4: 192.0.2.9/24, gateway: 192.0.2.1}, {device: net3, ipv6: auto}]}", ""},
+		{"ipconfig2: ip=192.0.2.9/24", "", `cloud_init: {datastore: local-lvm, interface: ide2, ipv4: dhcp, ip_configs: [{device: net2, ipv4: "192.0.2.9/24"}]}`},
+		{"ipconfig8: ip=dhcp", "", "(no line)"},
 		{"sshkeys: ssh-ed25519%20AAAA%20a%2Bb%0A", "cloud_init: {ssh_keys: [ssh-ed25519 AAAA a+b]}", ""},
 		{"cpulimit: 1.50", "cpu_limit: 1.5", ""},
 		{"cpuunits: 100", "", ""},
@@ -211,7 +241,8 @@ func TestSentences(t *testing.T) {
 		{"startup: order=2", "", "startup is {order: 2} in Proxmox VE and not set in the spec" + then + "removes it"},
 		{"description: " + strings.Repeat("long ", 40) + ".", "", "description is " + strings.Repeat("long ", 24) + "... in Proxmox VE and not set in the spec" + then + "removes it"},
 		{"tpmstate0: local-lvm:vm-100-disk-1,size=4M,version=v1.2", "tpm: local-lvm", "tpm version is v1.2 in Proxmox VE and v2.0 in the spec" + then + "destroys the VM and creates another one"},
-		{"rng0: source=/dev/urandom", "", "Proxmox VE has rng0=source=/dev/urandom: a spec has no property for random number generators; the first plan after the import removes it"},
+		{"hugepages: 2", "", "Proxmox VE has hugepages=2: a spec has no property for huge pages; the first plan after the import removes it"},
+		{"rng0: source=/dev/urandom\nargs: -device foo\nacpi: 0\nide3: none,media=cdrom\nsmbios1: uuid=x,sku=eA==,base64=1", "", ""},
 	} {
 		var got []string
 		for _, d := range Read(guest(c.lines)).Differences(vm(t, c.own), func(string) bool { return false }) {
@@ -219,6 +250,18 @@ func TestSentences(t *testing.T) {
 		}
 		if strings.Join(got, " | ") != c.want {
 			t.Errorf("%q and {%s}:\n got %s\nwant %s", c.lines, c.own, strings.Join(got, " | "), c.want)
+		}
+	}
+}
+
+// TestPlainSMBIOS: values that are no base64 are written in base64, and others stay.
+func TestPlainSMBIOS(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "uuid=x": "", "uuid=x,manufacturer=QUNNRQ==,base64=1": "", "manufacturer=Dell": "",
+		"uuid=x,manufacturer=ACME1,serial=7": "--smbios1 base64=1,uuid=x,manufacturer=QUNNRTE=,serial=Nw==",
+	} {
+		if got := PlainSMBIOS(map[string]string{"smbios1": text}); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

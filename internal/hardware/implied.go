@@ -15,7 +15,7 @@ import (
 // would set that, too. Only the entry itself prevents it.
 func (r *Reading) implied() {
 	note := func(config, reason, options string) {
-		r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Config: config, Reason: reason, Commands: []string{r.set("%s", options)}}, uncertain: true})
+		r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Config: config, Reason: reason, Commands: []string{r.set("%s", options)}}, Neutral: true, Later: true, uncertain: true})
 	}
 	memory, hasMemory := r.raw["memory"]
 	if _, has := r.raw["balloon"]; !has && hasMemory {

@@ -20,6 +20,12 @@ func (r *Reading) refuse(property, config, reason string, commands ...string) {
 	r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Field: property, Config: config, Reason: reason, Commands: commands}})
 }
 
+// explicit is refuse where the commands write what Proxmox VE uses without the entry.
+func (r *Reading) explicit(property, config, reason string, commands ...string) {
+	r.refuse(property, config, reason, commands...)
+	r.unsupported[len(r.unsupported)-1].Neutral = true
+}
+
 // doubt notes what the provider does not read: an import leaves it as it is, and
 // a later change may or may not.
 func (r *Reading) doubt(config, reason string) {
@@ -45,6 +51,7 @@ func (r *Reading) limits() {
 	if is("efi", "datastore", "local-lvm") && is("efi", "type", "2m") && is("efi", "pre_enrolled_keys", "false") && strings.Contains(r.raw["efidisk0"], "format=raw") {
 		delete(r.values, "efi")
 	}
+	r.devices()
 	for _, name := range []string{"tpm", "vga", "watchdog"} {
 		if schema.VMField(name).IsDefault(r.values[name]) {
 			delete(r.values, name)
@@ -67,7 +74,10 @@ func (r *Reading) limits() {
 		}
 	}
 	if device, options := VLANRange(r.raw); device != "" {
-		r.refuse("networks", device+": "+r.raw[device], "the provider cannot read a range of VLANs, and every plan of the stack fails", r.set("%s", options))
+		r.explicit("networks", device+": "+r.raw[device], "the provider cannot read a range of VLANs, and every plan of the stack fails", r.set("%s", options))
+	}
+	if options := PlainSMBIOS(r.raw); options != "" {
+		r.explicit("", "smbios1="+r.raw["smbios1"], "the provider cannot read values that are not in base64, and every plan of the stack fails", r.set("%s", options))
 	}
 	if f := r.values["efi"]; f != nil && r.values["bios"].Str() != "ovmf" {
 		r.refuse("efi", "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
@@ -86,7 +96,7 @@ func (r *Reading) numa() {
 	if r.values["numa"].Str() != "true" && r.raw["affinity"] == "" {
 		return
 	}
-	r.refuse("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", r.set("--cpu kvm64"))
+	r.explicit("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", r.set("--cpu kvm64"))
 }
 
 // others notes every entry that no row of the table reads.
@@ -101,21 +111,12 @@ func (r *Reading) others() {
 		case slices.Contains(schema.Untouched, name), hidden(text):
 		case part < 0:
 			r.doubt(key+"="+text, "stackgen does not know this entry")
-		case name == "acpi" && truth(text) != "false", name == "smbios" && !hasBoardValues(text), strings.TrimSpace(text) == "":
+		case schema.Unsupported[part].Ignored(), strings.TrimSpace(text) == "": // the VM keeps it
 		default:
 			r.refuse("", key+"="+text, "a spec has no property for "+schema.Unsupported[part].Name)
 			r.unsupported[len(r.unsupported)-1].Changes = []effect.Change{{Path: schema.Unsupported[part].HCL, Was: text, Whole: true}}
 		}
 	}
-}
-
-// hasBoardValues reports whether smbios1 has values other than the UUID, which
-// the provider keeps.
-func hasBoardValues(text string) bool {
-	return slices.ContainsFunc(strings.Split(text, ","), func(part string) bool {
-		name, _, _ := strings.Cut(part, "=")
-		return name != "uuid" && name != "base64"
-	})
 }
 
 // OmittedBlocks are the blocks of the VM resource that a spec with this hardware

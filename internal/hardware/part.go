@@ -25,6 +25,18 @@ func (p part) below(name string, f *schema.Field) part {
 	return part{name: name, path: p.path + "." + f.HCL, device: p.device, keys: append(slices.Clone(p.keys), f.Key)}
 }
 
+// item are the keys of an element of a list.
+func (p part) item(key string) []string { return append(slices.Clone(p.keys), key) }
+
+// of is what the name of a device in a list does not say: net1 has addresses, and is a
+// network device.
+func (p part) of(f *schema.Field) string {
+	if f.Rest {
+		return p.name
+	}
+	return ""
+}
+
 // changes are the values that differ.
 func (c *comparison) changes(f *schema.Field, at part, was, is *schema.Node) []part {
 	if f.Key == "mac" && is.Str() == schema.AutoMAC {
@@ -56,7 +68,7 @@ func (c *comparison) changes(f *schema.Field, at part, was, is *schema.Node) []p
 func (c *comparison) elements(f *schema.Field, at part, was, is *schema.Node) []part {
 	var out []part
 	only := func(d device, where string) part {
-		p := part{path: at.path, device: d.name, keys: []string{d.key}, text: d.name + " is in " + where}
+		p := part{path: at.path, device: d.name, keys: at.item(d.key), text: strings.TrimSpace(at.of(f)+" "+d.name) + " is in " + where}
 		p.Change = effect.Change{Path: at.path, Device: d.name, Whole: true}
 		return p
 	}
@@ -67,7 +79,7 @@ func (c *comparison) elements(f *schema.Field, at part, was, is *schema.Node) []
 			p.Was = flow(short(f.Elem, c.pruned(f.Elem, d.value, nil)))
 			out = append(out, p)
 		} else {
-			out = append(out, c.changes(f.Elem, part{name: d.name, path: at.path, device: d.name, keys: []string{d.key}}, d.value, other)...)
+			out = append(out, c.changes(f.Elem, part{name: strings.TrimSpace(at.of(f) + " " + d.name), path: at.path, device: d.name, keys: at.item(d.key)}, d.value, other)...)
 		}
 	}
 	for _, d := range b {

@@ -76,6 +76,9 @@ func (r *Reading) set(format string, args ...any) string {
 	return "pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", r.node, r.vmid)) + " " + fmt.Sprintf(format, args...)
 }
 
+// Set is the command that sets options of the VM, which are quoted for a shell already.
+func (r *Reading) Set(options string) string { return r.set("%s", options) }
+
 // property reads a property as its row describes it.
 func (r *Reading) property(f *schema.Field) {
 	switch {
@@ -98,7 +101,7 @@ func (r *Reading) single(f *schema.Field) {
 		if key == "memory" && r.raw["balloon"] == "" {
 			command += " --balloon " + f.Implied // the same as none, and not the provider's default
 		}
-		r.refuse(f.Key, "no "+key, fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied), command)
+		r.explicit(f.Key, "no "+key, fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied), command)
 		return
 	}
 	if text != "" {

@@ -87,6 +87,14 @@ func flow(n *schema.Node) string {
 	return n.Text
 }
 
+// Text is a text as a value or key in YAML, in quotes where it needs them.
+func Text(text string) string {
+	return flow(&schema.Node{Shape: schema.ShapeString, Text: text})
+}
+
+// Flow is a value as YAML on one line; nothing is "".
+func Flow(n *schema.Node) string { return flow(n) }
+
 // Assignment is the line of a spec that gives a property a value, without the parts
 // that are its defaults.
 func Assignment(field string, value *schema.Node) string {

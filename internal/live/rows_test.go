@@ -161,7 +161,8 @@ func TestRowsResize(t *testing.T) {
 }
 
 // TestRowsAfterControlC: the terminal writes ^C where the cursor is; the next frame
-// begins at the left all the same, and the end leaves no rest of a frame.
+// begins at the left all the same, has no estimate any more, and the end leaves no rest of
+// a frame.
 func TestRowsAfterControlC(t *testing.T) {
 	c := newClass(t, 14, 80, 24)
 	c.middle()
@@ -169,9 +170,9 @@ func TestRowsAfterControlC(t *testing.T) {
 	if _, err := c.s.Write([]byte("^C")); err != nil {
 		t.Fatal(err)
 	}
-	c.Note("interrupted: OpenTofu ends what runs")
+	c.Interrupted("interrupted: OpenTofu ends what runs")
 	c.clock.sleep(1)
-	got := c.drawn("24 s, about")
+	got := c.drawn("24 s:")
 	if strings.Contains(got, "^C") || !strings.HasPrefix(got, "interrupted: OpenTofu ends what runs\n  student1 ") {
 		t.Errorf("the screen shows\n%s", got)
 	}

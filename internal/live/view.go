@@ -159,6 +159,17 @@ func (v *View) Note(text string) {
 	}
 }
 
+// Interrupted shows a line that says that the run begins nothing more. There is no estimate
+// any more.
+func (v *View) Interrupted(text string) {
+	v.mu.Lock()
+	if v.board != nil {
+		v.board.Ending = true
+	}
+	v.mu.Unlock()
+	v.Note(text)
+}
+
 // End ends the run and shows what was done, with the exit code of the command. reason
 // says why the run ended early, and is empty otherwise. Without a start, and when it is
 // called again, it does nothing. It returns the errors of the output.

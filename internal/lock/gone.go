@@ -171,7 +171,7 @@ func (d *decider) settingsStep(what, then string, entry finding.Line, commands .
 func names(list string, has []schema.ListItem, stack string) finding.Line {
 	var all []string
 	for _, i := range has {
-		all = append(all, i.Name)
+		all = append(all, finding.Key(i.Name))
 	}
-	return finding.Line{Text: list + ": {stacks: [{}]}", Items: append(all, stack), Sep: ", "}
+	return finding.Line{Text: list + ": {stacks: [{}]}", Items: append(all, finding.Key(stack)), Sep: ", "}
 }

@@ -91,7 +91,7 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 		f := d.refuse(finding.Removed, finding.VM, e.Key, "in the lock and no longer in "+spec+": an apply would destroy it",
 			finding.DoAll("to destroy, records first: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, e.Key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
 			forget,
-			finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{e.Key + ": NEW-KEY"}}, "stackgen render"))
+			finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}, "stackgen render"))
 		f.VMID = e.Value.VMID
 		if e.Value.Member != "" {
 			f.Because("of %s, who is not in the roster any more", e.Value.Member)

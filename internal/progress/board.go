@@ -46,6 +46,7 @@ type Board struct {
 	Plan   Plan
 	Rows   []*Row
 	Errors []UnitError // of units
+	Ending bool        // the run was interrupted: it begins nothing more
 
 	index map[Target]*Row // by kind, stack and key
 	vmids map[int]*Row

@@ -31,12 +31,15 @@ func (b *Board) Total(of ...Kind) Total {
 
 // Left estimates how many seconds the VMs of the run still take, from those that are
 // done and from how many are worked on at the same time. ok is false before one VM
-// with each action that remains is done, when no VM remains, and when all that remain
-// take longer than the others did.
+// with each action that remains is done, when no VM remains, when all that remain take
+// longer than the others did, and when the run was interrupted.
 func (b *Board) Left(now float64) (seconds float64, ok bool) {
 	type done struct {
 		n    int
 		took float64
+	}
+	if b.Ending {
+		return 0, false
 	}
 	finished := map[Action]*done{}
 	for _, r := range b.Rows {

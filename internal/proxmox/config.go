@@ -75,6 +75,9 @@ func Configure(getenv func(string) string, targets []Target) (Config, error) {
 	return c, nil
 }
 
+// Configured reports whether the environment names a cluster.
+func Configured(getenv func(string) string) bool { return environment(getenv).get("ENDPOINT") != "" }
+
 // An environment returns the value of an environment variable.
 type environment func(string) string
 

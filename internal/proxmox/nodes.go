@@ -162,10 +162,11 @@ func (r *reader) candidates() []*cluster.Guest {
 		if n := r.inv.Node(g.Node); n == nil || !n.Online {
 			continue
 		}
-		ours := r.vmids[g.VMID] || r.names[strings.ToLower(g.Name)]
+		ours := r.vmids[g.VMID] || r.names[strings.ToLower(g.Name)] || r.wanted.Further != nil && r.wanted.Further(g)
 		switch {
 		case g.Kind == cluster.KindContainer && g.Name == "",
 			g.Kind == cluster.KindVM && !g.Template && (ours || g.Name == ""),
+			g.Template && g.Kind == cluster.KindVM && r.wanted.EveryTemplate,
 			g.Template && (slices.Contains(r.wanted.Templates, g.Name) || slices.Contains(r.wanted.Templates, strconv.Itoa(g.VMID))):
 			out = append(out, g)
 		}

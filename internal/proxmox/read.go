@@ -25,7 +25,11 @@ type Wanted struct {
 	Templates []string // VMIDs or names of templates whose configuration is needed
 	Paths     []string // ACL paths of what a create needs: templates, pools, storages, bridges
 	VMs       []WantedVM
-	Progress  func(string)
+	Further   func(*cluster.Guest) bool // VMs that are in no spec; nil for none
+
+	EveryTemplate bool // all templates, too
+
+	Progress func(string)
 }
 
 // Read reads a cluster once. What the credentials cannot see becomes a gap of the

@@ -19,6 +19,7 @@ var (
 	serialKey   = regexp.MustCompile(`^serial\d+$`)
 	passedKey   = regexp.MustCompile(`^hostpci\d+$`)
 	usbKey      = regexp.MustCompile(`^usb\d+$`)
+	shareKey    = regexp.MustCompile(`^virtiofs\d$`) // the server's pattern
 )
 
 // checkConfigRights checks the privilege that each option needs.
@@ -61,6 +62,11 @@ func (c *call) checkConfigRights(vmid int, pool string, keys []string, values ma
 			continue
 		case usbKey.MatchString(k) || passedKey.MatchString(k):
 			if err := c.deviceRights(vmid, pool, k, v); err != nil {
+				return err
+			}
+			continue
+		case shareKey.MatchString(k):
+			if err := c.shareRights(vmid, pool, v); err != nil {
 				return err
 			}
 			continue
@@ -113,6 +119,15 @@ func (c *call) deviceRights(vmid int, pool, k, v string) error {
 		bus = "pci"
 	}
 	return c.w.require(c.who, "/mapping/"+bus+"/"+d.opts["mapping"], "Mapping.Use")
+}
+
+// shareRights checks a directory of the node that the guest shares.
+func (c *call) shareRights(vmid int, pool, v string) error {
+	if err := c.vmRight(vmid, pool, "VM.Config.Disk"); err != nil {
+		return err
+	}
+	d := parseDrive(v)
+	return c.w.require(c.who, "/mapping/dir/"+cmp.Or(d.opts["dirid"], d.file), "Mapping.Use")
 }
 
 func (c *call) cloudRights(vmid int, pool string) error {

@@ -14,7 +14,7 @@ func (u *update) checkUpdateRights(vmid int, set []string) error {
 	}
 	deleted := slices.DeleteFunc(slices.Clone(u.delete), func(k string) bool {
 		_, ok := has[k]
-		return serialKey.MatchString(k) || !ok && (isDriveKey(k) || usbKey.MatchString(k))
+		return serialKey.MatchString(k) || !ok && (isDriveKey(k) || usbKey.MatchString(k) || shareKey.MatchString(k))
 	})
 	if err := u.c.checkConfigRights(vmid, "", deleted, has); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (u *update) checkReplaced(k string, deleted bool, value string) error {
 	case old == "":
 	case netKey.MatchString(k):
 		return c.checkBridges(map[string]string{k: old})
-	case isDriveKey(k), usbKey.MatchString(k), passedKey.MatchString(k):
+	case isDriveKey(k), usbKey.MatchString(k), passedKey.MatchString(k), shareKey.MatchString(k):
 		return c.checkConfigRights(vmid, "", []string{k}, map[string]string{k: old})
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
@@ -68,9 +69,41 @@ func qemuCloudinitRegenerate(c *call) (any, error) {
 	}
 	g, err := c.unlockedGuest()
 	if err == nil {
+		err = c.w.cloudFiles(g)
+	}
+	if err == nil {
 		g.CloudInit = nil
 	}
 	return nil, err
+}
+
+// cloudFiles checks the snippets that are written to a guest's cloud-init drive: a
+// configuration may name some that do not exist, and then no drive is generated.
+func (w *cluster) cloudFiles(g *Guest) error {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(g.Config)), func(k string) bool { return isDriveKey(k) && parseDrive(g.Config[k]).cloudinit() }) {
+		return nil
+	}
+	files := parseDrive("none," + g.Config["cicustom"]).opts
+	for _, part := range []string{"network", "user", "meta", "vendor"} {
+		id := files[part]
+		if id == "" {
+			continue
+		}
+		s, err := w.checkStorage(storageOf(id), g.Node)
+		switch name := plain(id); {
+		case err != nil:
+			return err
+		case !s.fileBased():
+			return failf("unable to parse %s volume name '%s'", strings.TrimSuffix(strings.TrimSuffix(s.Type, "thin"), "pool"), name)
+		case !strings.HasPrefix(name, "snippets/"):
+			return failf("%s is not in the snippets directory", id)
+		case s.offline(g.Node):
+			return failf("storage '%s' is not online", s.ID)
+		case w.volumeOn(g.Node, id) == nil:
+			return s.noVolume(id)
+		}
+	}
+	return nil
 }
 
 func qemuCloudinitDump(c *call) (any, error) {

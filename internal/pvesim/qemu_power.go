@@ -90,7 +90,7 @@ func (w *cluster) startable(g *Guest) error {
 			}
 		}
 	}
-	return nil
+	return w.cloudFiles(g)
 }
 
 // fits checks what a start needs of a node, which may be the target of a migration.

@@ -143,7 +143,9 @@ func does(fs []finding.Finding) string {
 		is    func(*finding.Finding) bool
 	}{
 		{"%d destroyed, which the specs permit", is(finding.Destroy, finding.Forget, finding.Replace)},
-		{"%d created", is(finding.Create, finding.Gone)},
+		{"%d created", func(f *finding.Finding) bool {
+			return f.Kind == finding.Create || f.Kind == finding.Gone && f.Type == finding.Record
+		}},
 		{"%d imported", is(finding.Import)},
 		{"%d migrated", is(finding.Migrate)},
 		{"%d moved, which stay", is(finding.Moved)},
@@ -152,7 +154,7 @@ func does(fs []finding.Finding) string {
 			return f.Kind == finding.Noise && f.Change != nil && f.Change.Cause == finding.ByHand
 		}},
 		{"%d only in the state", func(f *finding.Finding) bool {
-			return f.Kind == finding.ProviderOnly || f.Kind == finding.Noise && (f.Change == nil || f.Change.Cause != finding.ByHand)
+			return f.Kind == finding.Gone && f.Type != finding.Record || f.Kind == finding.ProviderOnly || f.Kind == finding.Noise && (f.Change == nil || f.Change.Cause != finding.ByHand)
 		}},
 	}
 	var parts []string

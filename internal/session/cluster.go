@@ -43,6 +43,7 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
 	want := wanted(p)
+	want.Further = from.Further
 	want.Progress = func(text string) { from.say("%s", text) }
 	began := time.Now()
 	inv, err := proxmox.Read(ctx, config, want)
@@ -54,6 +55,31 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 		inv.Records = names.Lookup(ctx, questions)
 	}
 	from.say("%s in %v", cluster.Count(inv.Requests, "request"), time.Since(began).Round(10*time.Millisecond))
+	return &inv, nil
+}
+
+// EveryVM is for Sources.Further: all VMs of the cluster.
+func EveryVM(*cluster.Guest) bool { return true }
+
+// ReadForStart reads the cluster of the environment with its templates, for a project that
+// does not exist yet. Without a cluster in the environment, the inventory is nil.
+func ReadForStart(ctx context.Context, from Sources) (*cluster.Inventory, error) {
+	if from.Inventory != "" {
+		return readSnapshot(from.Inventory)
+	}
+	if !proxmox.Configured(os.Getenv) {
+		return nil, nil
+	}
+	config, err := proxmox.Configure(os.Getenv, nil)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	inv, err := proxmox.Read(ctx, config, proxmox.Wanted{EveryTemplate: true, Progress: func(text string) { from.say("%s", text) }})
+	if err != nil {
+		return nil, err
+	}
 	return &inv, nil
 }
 

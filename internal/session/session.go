@@ -6,15 +6,18 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/drift"
 	"stackgen/internal/effect"
 	"stackgen/internal/engine"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/schema"
 )
 
 // Sources say where a session reads the cluster, states and plans.
@@ -23,6 +26,8 @@ type Sources struct {
 	States    []string          // STACK/UNIT=FILE or a folder; the backends have the rest
 	Plans     []string          // the same for plans
 	Progress  func(text string) // may be nil
+
+	Further func(*cluster.Guest) bool // VMs in no spec whose configuration is read, too; nil for none
 }
 
 func (f Sources) say(format string, args ...any) {
@@ -73,9 +78,12 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 	}
 	in := s.input()
 	in.Destroy, in.NoDNSKey = destroy, s.noDNSKey()
-	found, err := s.judge(in)
+	found, updates, err := s.judgePlans(in)
 	if err != nil {
 		return nil, err
+	}
+	if len(s.plans) > 0 && !destroy {
+		found = guard.Merge(found, drift.Stale(drift.Input{Input: in, Plans: s.plans, Units: s.Units(), Found: found, Updates: updates, Without: guard.Judge(in)}))
 	}
 	if used, err := s.inUse(ctx, found, time.Time{}); err != nil || used != nil {
 		return used, err
@@ -158,16 +166,28 @@ func (s *Session) judgePlans(in guard.Input) ([]finding.Finding, map[guard.UnitI
 		in.Planned[u] = true
 	}
 	verdicts := guard.Judge(in)
+	units := s.Units()
+	type judged struct {
+		found   []finding.Finding
+		updates map[string][]effect.Update
+		err     error
+	}
+	results := make([]judged, len(units))
+	var all sync.WaitGroup
+	for i, u := range units {
+		if plan := s.plans[u]; plan != nil {
+			r := &results[i]
+			all.Go(func() { r.found, r.updates, r.err = guard.JudgePlan(in, verdicts, u, plan) })
+		}
+	}
+	all.Wait()
 	updates := map[guard.UnitID]map[string][]effect.Update{}
 	var plans []finding.Finding
-	for _, u := range s.Units() {
-		if plan := s.plans[u]; plan != nil {
-			more, does, err := guard.JudgePlan(in, verdicts, u, plan)
-			if err != nil {
-				return nil, nil, fmt.Errorf("cannot judge the plan: %w", err)
-			}
-			plans, updates[u] = append(plans, more...), does
+	for i, r := range results {
+		if r.err != nil {
+			return nil, nil, fmt.Errorf("cannot judge the plan: %w", r.err)
 		}
+		plans, updates[units[i]] = append(plans, r.found...), r.updates
 	}
 	return guard.Merge(verdicts, plans), updates, nil
 }
@@ -177,7 +197,11 @@ func (s *Session) Notes(found []finding.Finding) []string {
 	var out []string
 	for _, stack := range s.Project.SelectedStacks() {
 		if stack.Guard == "off" {
-			out = append(out, "guard: off in "+stack.Spec+": the units' hooks do not stop an apply of "+stack.Name)
+			file := stack.Spec
+			if s.Project.Stacks.Guard == "off" {
+				file = schema.SettingsFile
+			}
+			out = append(out, "guard: off in "+file+": the units' hooks do not stop an apply of "+stack.Name)
 		}
 	}
 	in := s.input()

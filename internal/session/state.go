@@ -135,7 +135,7 @@ func (s *Session) readPlans() error {
 	if err != nil {
 		return err
 	}
-	read := make([]*unitPlan, len(units))
+	read := make([]*guard.Plan, len(units))
 	errs := make([]error, len(units))
 	var readers sync.WaitGroup
 	turn := make(chan struct{}, runtime.NumCPU())
@@ -158,16 +158,10 @@ func (s *Session) readPlans() error {
 	readers.Wait()
 	for i, u := range units {
 		if read[i] != nil {
-			s.plans[u], s.State[u] = read[i].plan, read[i].state
+			s.plans[u], s.State[u] = read[i], read[i].Before
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// A unitPlan is a plan, and the state that it was made from.
-type unitPlan struct {
-	plan  *guard.Plan
-	state guard.UnitState
 }
 
 // AddPlan reads the plan of a unit from a file and returns it. What is judged afterwards
@@ -188,19 +182,16 @@ func (s *Session) AddPlan(u guard.UnitID, file string) (*guard.Plan, error) {
 func (s *Session) addPlan(u guard.UnitID, name string, body []byte) error {
 	p, err := parsePlan(name, body)
 	if err == nil {
-		s.plans[u], s.State[u] = p.plan, p.state
+		s.plans[u], s.State[u] = p, p.Before
 	}
 	return err
 }
 
-func parsePlan(name string, body []byte) (p *unitPlan, err error) {
+func parsePlan(name string, body []byte) (*guard.Plan, error) {
 	if bytes.HasPrefix(body, []byte("PK")) {
 		return nil, fmt.Errorf("%s is a plan file: give the output of `tofu show -json %s`", name, filepath.Base(name))
 	}
-	p = &unitPlan{}
-	if p.plan, err = guard.ParsePlan(body); err == nil {
-		p.state, err = guard.StateOfPlan(body)
-	}
+	p, err := guard.ParsePlan(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

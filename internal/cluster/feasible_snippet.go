@@ -1,0 +1,53 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+
+	"stackgen/schema"
+)
+
+// snippetKeys are the keys of cloud_init that name a snippet.
+var snippetKeys = []string{"user_data", "vendor_data", "network_data", "meta_data"}
+
+// files reports whether a storage has files, as its type says: one that is not enabled for
+// snippets may have some nevertheless.
+func (s *Storage) files() bool {
+	return slices.Contains([]string{"dir", "nfs", "cifs", "btrfs", "glusterfs", "cephfs"}, s.Type)
+}
+
+// snippets are the storages of the snippets that a VM needs on its node: those of
+// cloud-init when it starts, since a change of them replaces it, and the hook script. Of a
+// VM that exists, only a hook script that changes counts.
+func (c *creation) snippets() []storageUse {
+	var out []storageUse
+	on := func(field, key, volume string) {
+		if id, _, ok := strings.Cut(volume, ":"); ok {
+			out = append(out, storageUse{field: field, id: id, node: c.on, snippet: key})
+		}
+	}
+	if ci := c.get("cloud_init"); c.current == nil && c.starts() {
+		for _, key := range snippetKeys {
+			on("cloud_init", key, ci.Get(key).Str())
+		}
+	}
+	if script := c.get("hookscript").Str(); c.current == nil || c.current.Config.Raw["hookscript"] != script {
+		on("hookscript", "hookscript", script)
+	}
+	return out
+}
+
+// otherSnippet is the remedy to use the same snippet of another storage.
+func (c *creation) otherSnippet(u storageUse, names []string) Remedy {
+	volume := func(n *schema.Node) *schema.Node {
+		_, file, _ := strings.Cut(n.Str(), ":")
+		return scalar(schema.ShapeString, names[0]+":"+file)
+	}
+	value := c.get(u.field)
+	if u.field == u.snippet {
+		value = volume(value)
+	} else {
+		value = set(value, u.snippet, volume(value.Get(u.snippet)))
+	}
+	return c.write("copy the snippet to another storage of node "+u.node+", one of "+strings.Join(names, ", ")+", and write into SPEC", u.field, value)
+}
