@@ -21,7 +21,8 @@ func (e *env) adoptCommand() *cli.Command {
 		ArgsUsage: "[PATH] [KEY=VMID...] [KEY...]",
 		Description: "Writes `adopt: {vmid: N}` into the VMs that are named, comments kept, and shows\n" +
 			"the change as a diff. KEY is a VM's key, or STACK/KEY. --by-name chooses a VM\n" +
-			"whose name exactly one VM of the cluster has, and lists all others. --match\n" +
+			"whose name exactly one VM of the cluster has, and lists all others; for an\n" +
+			"entry without template, such as `nas: {}`, the key may be the name. --match\n" +
 			"also writes the hardware of these VMs, and of the VMs named by KEY alone, and\n" +
 			"changes their profile from adopted to default: the next plan changes nothing.\n" +
 			"The result is checked before it is written. Exit codes: 0 done, 1 not possible,\n" +
@@ -96,13 +97,11 @@ func (e *env) adoptRequest(c *cli.Context) (adopt.Request, error) {
 // reportAdoptions says what was decided, what is left, and what to run next.
 func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undecided []adopt.Adoption) error {
 	left := report.NewFindings(plan.Left, nil)
-	left.Answer = "left for you to decide:"
-	unmatched := report.NewFindings(plan.Unmatched, nil)
-	unmatched.Answer = "not written: the hardware of " + report.Count(len(plan.Unmatched), "VM")
-	if left.Total > 0 {
-		if err := left.Print(e.errOut, e.options(e.errOut)); err != nil {
-			return err
-		}
+	if err := e.listed(left, "left for you to decide:"); err != nil {
+		return err
+	}
+	if err := e.listed(report.NewFindings(plan.Absent, nil), "not in the cluster: "+report.Count(len(plan.Absent), "VM")); err != nil {
+		return err
 	}
 	for _, a := range plan.Adoptions {
 		_ = report.Printf(e.errOut, "%s is %d.\n", a.VM, a.VMID)
@@ -114,14 +113,9 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 		}
 		_ = report.Printf(e.errOut, text+".\n", m.VM, m.VMID)
 	}
-	if unmatched.Total > 0 {
-		if err := unmatched.Print(e.errOut, e.options(e.errOut)); err != nil {
-			return err
-		}
-	}
-	if plan.Unread != nil {
-		why, _, _ := strings.Cut(plan.Unread.Error(), "\n")
-		_ = report.Printf(e.errOut, "The VMIDs were not checked, because the cluster was not read: %s.\n", why)
+	unmatched := report.NewFindings(plan.Unmatched, nil)
+	if err := e.listed(unmatched, "not written: the hardware of "+report.Count(len(plan.Unmatched), "VM")); err != nil {
+		return err
 	}
 	for _, r := range recorded {
 		_ = report.Printf(e.errOut, "%s/%s: what identifies it is recorded in %s.\n", r.Stack, r.Key, lock.File)
@@ -140,4 +134,13 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 		return exit(left.Exit)
 	}
 	return exit(unmatched.Exit)
+}
+
+// listed prints findings on standard error, if there are any.
+func (e *env) listed(found *report.Findings, answer string) error {
+	if found.Total == 0 {
+		return nil
+	}
+	found.Answer = answer
+	return found.Print(e.errOut, e.options(e.errOut))
 }

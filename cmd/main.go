@@ -22,9 +22,6 @@ const (
 	exitStop    = 3 // blocked
 )
 
-// version is set by the build; if it is empty, the version of the module counts.
-var version string
-
 // An exitCode ends a command that has printed everything.
 type exitCode int
 
@@ -73,8 +70,8 @@ func (e *env) app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(),
-			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.applyCommand(), e.destroyCommand(), e.driftCommand(),
-			e.outputsCommand(), e.simCommand(), e.completionCommand()},
+			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.discoverCommand(), e.applyCommand(), e.destroyCommand(), e.driftCommand(),
+			e.outputsCommand(), e.simCommand(), e.completionCommand(), e.manCommand()},
 	}
 }
 
@@ -121,14 +118,4 @@ func nearestOf(word string, names []string, prefix string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean `%s%s`?", prefix, best)
-}
-
-func buildVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }

@@ -21,6 +21,7 @@ func (e *env) snapshotCommand() *cli.Command {
 			"specs. Exit codes: 0 done, 1 not possible.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE`, in one step", Action: notEmpty("out", "a file")},
+			&cli.BoolFlag{Name: "all", Usage: "read every VM in full, also those in no spec: discover needs them"},
 			formatFlag("json", "text"),
 			inventoryFlag(),
 		},
@@ -38,7 +39,11 @@ func (e *env) snapshot(c *cli.Context) error {
 	if p.Stacks == nil {
 		return &project.BlockedError{Project: p}
 	}
-	inv, err := session.ReadCluster(c.Context, p, e.sources(c))
+	from := e.sources(c)
+	if c.Bool("all") {
+		from.Further = session.EveryVM
+	}
+	inv, err := session.ReadCluster(c.Context, p, from)
 	if err != nil {
 		return err
 	}

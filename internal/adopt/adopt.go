@@ -17,6 +17,7 @@ import (
 	"stackgen/internal/natural"
 	"stackgen/internal/project"
 	"stackgen/internal/session"
+	"stackgen/schema"
 )
 
 // A Request is what a person asks for.
@@ -56,12 +57,12 @@ type Accepted struct {
 type Plan struct {
 	Adoptions []Adoption
 	Left      []finding.Finding // VMs that a person has to decide
+	Absent    []finding.Finding // VMs that ByName finds nothing for, and that an apply creates
 	Matches   []Match
 	Unmatched []finding.Finding // VMs whose hardware cannot be written
 	Accepted  []Accepted        // VMs whose spec says more of what they have
 	Changes   []disk.Change     // of specs, by their paths as shown
 	Warnings  *project.Project  // the project that ByName judged, or nil
-	Unread    error             // why the cluster was not read, or nil
 
 	project *project.Project
 	seen    []lock.Observed // what the lock records of the VMs
@@ -70,13 +71,17 @@ type Plan struct {
 // A planner makes a plan.
 type planner struct {
 	Request
-	Plan      // its project is as it is on disk; it may have errors that an adoption fixes
-	vmids     map[VM]int
-	told      map[VM]int        // of those, what a person said
-	files     map[VM]string     // the spec of each VM
-	edited    map[string][]byte // specs with the changes so far
-	inventory *cluster.Inventory
-	targets   []*target
+	Plan   // its project is as it is on disk; it may have errors that an adoption fixes
+	vmids  map[VM]int
+	told   map[VM]int      // of those, what a person said
+	files  map[VM]string   // the spec of each VM
+	places map[VM][]string // the keys that lead to its entry, of a VM of a group or class
+
+	stacks     *schema.Project   // of the specs with complete entries; nil if they have other errors
+	incomplete map[VM][]string   // codes of the problems of the entries under vms that lack something
+	edited     map[string][]byte // specs with the changes so far
+	inventory  *cluster.Inventory
+	targets    []*target
 }
 
 // New plans a request. It writes nothing.
@@ -85,7 +90,8 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{Request: r, Plan: Plan{project: specs}, vmids: map[VM]int{}, files: map[VM]string{}, edited: map[string][]byte{}}
+	p := &planner{Request: r, Plan: Plan{project: specs}, vmids: map[VM]int{}, files: map[VM]string{}, places: map[VM][]string{},
+		incomplete: map[VM][]string{}, edited: map[string][]byte{}}
 	if err := p.choose(ctx); err != nil {
 		return nil, err
 	}
@@ -115,8 +121,11 @@ func (p *planner) collect() {
 }
 
 // Write makes the changes.
-func (p *Plan) Write() error {
-	for _, c := range p.Changes {
+func (p *Plan) Write() error { return write(p.Changes) }
+
+// write makes changes of specs, by their paths as shown.
+func write(changes []disk.Change) error {
+	for _, c := range changes {
 		dir, name := filepath.Split(filepath.FromSlash(c.Path))
 		c.Path = name
 		if err := disk.Apply(filepath.Clean(dir), []disk.Change{c}); err != nil {
@@ -129,22 +138,41 @@ func (p *Plan) Write() error {
 // adopt writes the VMIDs into the specs.
 func (p *planner) adopt() error {
 	byFile := map[string][]edit.Adoption{}
+	var members []VM
 	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
 		p.Adoptions = append(p.Adoptions, Adoption{vm, p.vmids[vm]})
+		if p.places[vm] != nil {
+			members = append(members, vm)
+			continue
+		}
 		byFile[p.files[vm]] = append(byFile[p.files[vm]], edit.Adoption{Key: vm.Key, VMID: p.vmids[vm]})
 	}
 	var errs []error
 	for _, file := range slices.Sorted(maps.Keys(byFile)) {
-		src := p.project.Sources[file]
-		body, err := edit.Adopt(src, byFile[file])
-		switch {
-		case err != nil:
-			errs = append(errs, fmt.Errorf("%s: %w", file, err))
-		case !bytes.Equal(body, src):
-			p.edited[file] = body
+		body, err := edit.Adopt(p.project.Sources[file], byFile[file])
+		errs = append(errs, p.keep(file, body, err))
+	}
+	for _, vm := range members {
+		file := p.files[vm]
+		src, ok := p.edited[file]
+		if !ok {
+			src = p.project.Sources[file]
 		}
+		body, err := edit.Set(src, p.places[vm], []edit.Setting{{Key: "adopt", Line: fmt.Sprintf("adopt: {vmid: %d}", p.vmids[vm])}})
+		errs = append(errs, p.keep(file, body, err))
 	}
 	return errors.Join(errs...)
+}
+
+// keep notes the changed body of a spec.
+func (p *planner) keep(file string, body []byte, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	case !bytes.Equal(body, p.project.Sources[file]):
+		p.edited[file] = body
+	}
+	return nil
 }
 
 func compareVMs(a, b VM) int { return natural.Compare(a.String(), b.String()) }
@@ -168,6 +196,9 @@ func (p *planner) check() error {
 
 // reload reads the project with changed specs, and decides.
 func (p *planner) reload(edited map[string][]byte) (*project.Project, error) {
+	if p.ByName {
+		edited = p.complete(edited) // VMs that were not found are left as they were
+	}
 	after, err := project.LoadEdited(p.Paths, "", edited)
 	if err != nil {
 		return nil, err

@@ -11,14 +11,17 @@ import (
 
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
+	"stackgen/internal/guard"
 	"stackgen/internal/lock"
-	"stackgen/internal/project"
 	"stackgen/internal/session"
 	"stackgen/schema"
 )
 
 // choose finds out which VM of the cluster each VM is.
 func (p *planner) choose(ctx context.Context) error {
+	if err := p.findIncomplete(); err != nil {
+		return err
+	}
 	for _, text := range p.VMIDs {
 		if err := p.parse(text); err != nil {
 			return err
@@ -41,7 +44,7 @@ func (p *planner) parse(text string) error {
 	found := p.find(name)
 	switch {
 	case len(found) == 0:
-		return fmt.Errorf("%s: no spec here has %q under vms; VMs of groups and classes have no entry of their own to write into", text, name)
+		return fmt.Errorf("%s: no spec here has a VM %q", text, name)
 	case len(found) > 1:
 		return fmt.Errorf("%s: several stacks have such a VM: write %s=%d or %s=%d", text, found[0], vmid, found[1], vmid)
 	}
@@ -52,8 +55,8 @@ func (p *planner) parse(text string) error {
 	return nil
 }
 
-// find finds the VMs with a name, KEY or STACK/KEY, in the specs as they are
-// written.
+// find finds the VMs with a name, KEY or STACK/KEY: those under vms in the specs as they
+// are written, and those of groups and classes where the specs are valid.
 func (p *planner) find(name string) []VM {
 	stack, key, qualified := splitName(name)
 	var out []VM
@@ -67,6 +70,18 @@ func (p *planner) find(name string) []VM {
 			out = append(out, VM{in, key})
 		}
 	}
+	if p.stacks == nil {
+		return out
+	}
+	for _, s := range p.stacks.Stacks {
+		for _, v := range s.VMs {
+			vm := VM{s.Name, v.Key}
+			if v.Key == key && (qualified && s.Name == stack || !qualified && p.project.Selected(s.Name)) && !slices.Contains(out, vm) {
+				p.files[vm], p.places[vm] = v.File, place(v)
+				out = append(out, vm)
+			}
+		}
+	}
 	return out
 }
 
@@ -77,9 +92,10 @@ func splitName(name string) (stack, key string, qualified bool) {
 	return "", name, false
 }
 
-// chooseByName adopts the VMs whose name exactly one VM of the cluster has.
+// chooseByName adopts the VMs whose name exactly one VM of the cluster has. A VM that no
+// apply could create, because its entry is empty, may also have its key as its name.
 func (p *planner) chooseByName(ctx context.Context) error {
-	specs, err := project.Open(p.Paths)
+	specs, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -89,13 +105,19 @@ func (p *planner) chooseByName(ctx context.Context) error {
 		return err
 	}
 	p.inventory = s.Inventory
+	named := newNamed(s)
 	for _, f := range s.Judge() {
 		vm := VM{f.Stack, f.Key}
 		_, chosen := p.vmids[vm]
 		switch {
 		case f.Type == finding.Stack && f.Stops():
 			p.Left = append(p.Left, f)
-		case f.Type != finding.VM || !f.Stops() || chosen:
+		case f.Type != finding.VM || chosen:
+		case p.incomplete[vm] != nil:
+			p.chooseIncomplete(f, named)
+		case f.Kind == finding.Create:
+			p.Absent = append(p.Absent, named.absent(f))
+		case !f.Stops():
 		case f.Kind == finding.Ambiguous && len(f.Candidates) == 1 && len(p.find(vm.String())) == 1:
 			p.vmids[vm] = f.Candidates[0]
 		default:
@@ -103,4 +125,33 @@ func (p *planner) chooseByName(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// chooseIncomplete adopts a VM without a template if exactly one VM of the cluster has its
+// name or its key as a name.
+func (p *planner) chooseIncomplete(f finding.Finding, named *named) {
+	vm := VM{f.Stack, f.Key}
+	own := finding.Finding{Address: f.Address}
+	switch guests := named.find(vm); len(guests) {
+	case 1:
+		if len(p.find(vm.String())) == 1 {
+			p.vmids[vm] = guests[0].VMID
+			return
+		}
+	case 0:
+		own.Is(finding.NotFound, "no VM of the cluster has its name, and its entry does not say how to create it")
+		own.Because("no VM is called %s", strings.Join(named.names(vm), " or "))
+		own.Next("if it exists under another name, say which one it is", "stackgen adopt "+vm.String()+"=VMID")
+		own.Next("or let an apply create it: write its node and a template into "+p.files[vm], "node: NODE  # vms."+vm.Key, "template: VMID  # vms."+vm.Key)
+		p.Left = append(p.Left, own)
+		return
+	default:
+		own.Is(finding.Ambiguous, "several VMs of the cluster have its name")
+		for _, g := range guests {
+			own.Candidates = append(own.Candidates, g.VMID)
+			own.Because("%s", guard.Describe(g))
+			own.Next("choose one", fmt.Sprintf("stackgen adopt %s=%d", vm, g.VMID))
+		}
+	}
+	p.Left = append(p.Left, own)
 }

@@ -101,10 +101,10 @@ func (c *choice) leave(f *finding.Finding, why string, lines ...string) {
 // gone lists a VM that does not exist any more.
 func (c *choice) gone(f *finding.Finding) {
 	own := left(f.Address, "the VM is gone, and a spec has no line for a VM that does not exist: an apply creates it again")
-	own.Steps = nil
 	own.Reason = "the VM is gone, so there is nothing to write"
-	own.Add(finding.DoAll("if it is not needed any more, remove its entry from the spec, and write", finding.Entries("forgotten", f.Key)))
-	own.Next("if it still exists, and the token does not see it, grant the permission; otherwise an apply creates it again")
+	if len(f.Steps) > 0 {
+		own.Steps = f.Steps
+	}
 	c.left = append(c.left, own)
 }
 

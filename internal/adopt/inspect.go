@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
@@ -14,8 +15,7 @@ import (
 )
 
 // inspect reads the VMs that are adopted, checks that they exist, and notes what the
-// lock records of them. A cluster that cannot be read is an error only if something
-// else needs it.
+// lock records of them.
 func (p *planner) inspect(ctx context.Context) error {
 	if len(p.vmids) == 0 && !p.Match {
 		return nil
@@ -29,6 +29,9 @@ func (p *planner) inspect(ctx context.Context) error {
 		return nil
 	}
 	if err := p.exist(); err != nil {
+		return err
+	}
+	if err := p.setNodes(); err != nil {
 		return err
 	}
 	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
@@ -54,7 +57,7 @@ func (p *planner) unread() bool {
 
 // readCluster reads the cluster for the changed specs.
 func (p *planner) readCluster(ctx context.Context) error {
-	after, err := project.LoadEdited(p.Paths, "", p.edited)
+	after, err := project.LoadEdited(p.Paths, "", p.complete(p.edited))
 	if err != nil {
 		return err
 	}
@@ -62,18 +65,14 @@ func (p *planner) readCluster(ctx context.Context) error {
 		return nil // check says what is wrong with the specs
 	}
 	inventory, err := session.ReadCluster(ctx, after, p.Sources)
-	switch {
-	case err == nil:
-		p.inventory = inventory
-	case ctx.Err() != nil || p.Match || p.ByName || p.Sources.Inventory != "":
-		return err
-	default:
-		p.Unread = err
+	if err != nil && len(p.told) > 0 && ctx.Err() == nil && p.Sources.Inventory == "" {
+		return fmt.Errorf("%w\nnothing was written: adopt checks each VMID in the cluster. Give access to it, or `--inventory FILE` of `stackgen snapshot`; without either, write `adopt: {vmid: N}` into the spec by hand", err)
 	}
-	return nil
+	p.inventory = inventory
+	return err
 }
 
-// exist checks that the cluster has the VMs.
+// exist checks that the VMIDs are those of VMs.
 func (p *planner) exist() error {
 	var errs []error
 	for _, vm := range slices.SortedFunc(maps.Keys(p.vmids), compareVMs) {
@@ -84,12 +83,34 @@ func (p *planner) exist() error {
 		vmid := p.vmids[vm]
 		switch g := p.inventory.Guest(vmid); {
 		case g == nil:
-			errs = append(errs, fmt.Errorf("%s=%d: the cluster has no VM %d that can be seen", vm, vmid, vmid))
-		case g.Template || g.Kind != cluster.KindVM:
-			errs = append(errs, fmt.Errorf("%s=%d: %d is no VM but a template or container", vm, vmid, vmid))
+			errs = append(errs, fmt.Errorf("%s=%d: %s", vm, vmid, p.noGuest(vm, vmid)))
+		case g.Kind != cluster.KindVM:
+			errs = append(errs, fmt.Errorf("%s=%d: %d is the container %s on %s: a spec has only VMs, so leave the container as it is and choose another VMID", vm, vmid, vmid, g.Name, g.Node))
+		case g.Template:
+			errs = append(errs, fmt.Errorf("%s=%d: %d is the template %s on %s, and no VM: to make the VM a clone of it, write `template: %d` instead", vm, vmid, vmid, g.Name, g.Node, vmid))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// noGuest says that no guest has a VMID, and which guests a person may have meant.
+func (p *planner) noGuest(vm VM, vmid int) string {
+	if gaps := p.inventory.GapsForVM(vmid); len(gaps) > 0 {
+		gap := gaps[0]
+		text := fmt.Sprintf("no VM %d can be seen, and it may exist: %s", vmid, gap.Reason)
+		if gap.Fix != "" {
+			text += "; `" + gap.Fix + "` lets stackgen see it"
+		}
+		return text
+	}
+	text := fmt.Sprintf("the cluster has no VM %d", vmid)
+	for i := range p.inventory.Guests {
+		g := &p.inventory.Guests[i]
+		if g.Kind == cluster.KindVM && !g.Template && slices.Contains([]string{vm.Key, vm.Stack + "-" + vm.Key}, strings.ToLower(g.Name)) {
+			return text + fmt.Sprintf("; VM %d on %s has the name %s: stackgen adopt %s=%d", g.VMID, g.Node, g.Name, vm, g.VMID)
+		}
+	}
+	return text + "; `stackgen adopt --by-name` finds VMs by their names"
 }
 
 // recordedCluster refuses a cluster that may not be the one that the lock records.

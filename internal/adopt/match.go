@@ -135,7 +135,11 @@ func (p *planner) try(targets ...*target) error {
 		if err != nil {
 			return err
 		}
-		after, err := project.LoadEdited(p.Paths, "", next)
+		whole := next
+		if p.ByName {
+			whole = p.complete(next)
+		}
+		after, err := project.LoadEdited(p.Paths, "", whole)
 		if err != nil {
 			return err
 		}
@@ -172,7 +176,7 @@ func (p *planner) set(targets []*target) (map[string][]byte, error) {
 		if !ok {
 			src = p.project.Sources[t.vm.File]
 		}
-		body, err := edit.Set(src, t.place(), t.lines)
+		body, err := edit.Set(src, place(t.vm), t.lines)
 		if err != nil {
 			return nil, err
 		}

@@ -61,12 +61,12 @@ func (t *target) compare(state guard.UnitState) {
 
 // place are the keys that lead to the VM's own entry in its spec. A VM of a group, and a
 // student, has one in overrides.
-func (t *target) place() []string {
-	at := strings.Split(t.vm.Path, ".")
-	if at[0] == "vms" || at[0] == "teacher" || at[len(at)-1] == t.Key {
+func place(v *schema.VM) []string {
+	at := strings.Split(v.Path, ".")
+	if at[0] == "vms" || at[0] == "teacher" || at[len(at)-1] == v.Key {
 		return at
 	}
-	return append(at, "overrides", t.Key)
+	return append(at, "overrides", v.Key)
 }
 
 // unreadable is why the VM's hardware cannot be compared, or empty.

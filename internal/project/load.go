@@ -150,9 +150,12 @@ func (l *loader) readLock() error {
 
 // documents reads every spec and its settings.
 func (l *loader) documents() error {
+	for file := range l.edited {
+		l.add(file)
+	}
 	slices.Sort(l.files)
 	for _, file := range l.files {
-		of, err := Home(file)
+		of, err := l.home(file)
 		if err != nil {
 			return err
 		}
@@ -166,6 +169,15 @@ func (l *loader) documents() error {
 		}
 	}
 	return l.document(filepath.Join(l.root, schema.SettingsFile), true)
+}
+
+// home is the folder of the project of a spec. One that does not exist yet is written into
+// this one.
+func (l *loader) home(file string) (string, error) {
+	if _, err := os.Stat(file); err != nil && l.edited[file] != nil {
+		return l.root, nil
+	}
+	return Home(file)
 }
 
 // document reads one file, once. The settings file may be missing.
@@ -232,7 +244,7 @@ func (l *loader) join() (*Project, error) {
 		return chosen[stack] || p.Specs[stack] == ""
 	}
 	stacks, problems := schema.Join(l.read[filepath.Join(l.root, schema.SettingsFile)], inputs, files, l.lock.Seats())
-	p.Problems = schema.SortProblems(append(l.problems, problems...))
+	p.Joined, p.Problems = stacks, schema.SortProblems(append(l.problems, problems...))
 	if schema.HasErrors(p.Problems) {
 		return p, nil
 	}

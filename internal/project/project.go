@@ -17,6 +17,7 @@ import (
 type Project struct {
 	Root     string                  // relative to the working directory if it is below it
 	Stacks   *schema.Project         // nil if the specs have errors
+	Joined   *schema.Project         // the same, even with errors: what specs in the making inherit
 	Rendered *lock.Lock              // the lock on disk
 	Lock     *lock.Lock              // the same, after Decide with the new decisions
 	Specs    map[string]string       // stack -> path of its spec, relative to Root
@@ -34,7 +35,8 @@ func Load(paths []string, out string) (*Project, error) {
 	return LoadEdited(paths, out, nil)
 }
 
-// LoadEdited is Load with other contents for some files.
+// LoadEdited is Load with other contents for some files, and with specs that do not exist
+// yet.
 func LoadEdited(paths []string, out string, edited map[string][]byte) (*Project, error) {
 	l := &loader{edited: edited, sources: map[string][]byte{}, named: map[string]bool{}, read: map[string]*schema.Spec{}, homes: map[string]string{}}
 	if err := l.find(paths, out); err != nil {

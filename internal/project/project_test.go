@@ -117,7 +117,7 @@ func TestLockFolder(t *testing.T) {
 
 func TestStartKeepsFiles(t *testing.T) {
 	folder(t, map[string]string{"specs/example.yaml": "mine"})
-	files, err := Start(".")
+	files, err := Start(".", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

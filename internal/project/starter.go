@@ -18,12 +18,24 @@ type StarterFile struct {
 	Kept bool // it existed, and was not changed
 }
 
+// GeneralExample is the example spec for no cluster in particular.
+func GeneralExample() ([]byte, error) { return fs.ReadFile(templates.FS, "starter/"+Example) }
+
+// Example is the path of the example spec in a new project.
+const Example = "specs/example.yaml"
+
 // Start writes a starter project into a folder, and returns the files up to the
-// first error. It changes no file that exists.
-func Start(dir string) ([]StarterFile, error) {
+// first error. It changes no file that exists. example replaces the general one, unless it
+// is nil.
+func Start(dir string, example []byte) ([]StarterFile, error) {
 	bodies, err := starterBodies()
 	if err != nil {
 		return nil, err
+	}
+	for i := range bodies {
+		if example != nil && bodies[i].path == Example {
+			bodies[i].body = example
+		}
 	}
 	var out []StarterFile
 	for _, f := range bodies {

@@ -1,0 +1,97 @@
+package adopt
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/discover"
+	"stackgen/internal/disk"
+	"stackgen/internal/lock"
+	"stackgen/internal/project"
+	"stackgen/internal/session"
+	"stackgen/schema"
+)
+
+// A Discovery is what specs the VMs of a cluster need that are in none.
+type Discovery struct {
+	*discover.Proposal
+	Inventory *cluster.Inventory
+	Changes   []disk.Change // of specs, by their paths as shown
+}
+
+// Discover reads the cluster and proposes specs for the VMs that are in none. It writes
+// nothing.
+func Discover(ctx context.Context, r discover.Request, from session.Sources) (*Discovery, error) {
+	p, err := project.Load(nil, "")
+	if err != nil {
+		return nil, err
+	}
+	if p.Stacks == nil {
+		return nil, &project.BlockedError{Project: p}
+	}
+	from.Further = r.Selects
+	inv, err := session.ReadCluster(ctx, p, from)
+	if err != nil {
+		return nil, err
+	}
+	proposal, err := discover.Propose(discover.Input{Request: r, Inventory: inv, Lock: p.Lock, Project: p.Stacks, Sources: slashed(p.Sources),
+		Folder: filepath.ToSlash(project.Canonical(filepath.Join(p.Root, "specs"))), Join: joinWith})
+	if err != nil {
+		return nil, err
+	}
+	d := &Discovery{Proposal: proposal, Inventory: inv}
+	for _, file := range slices.Sorted(maps.Keys(proposal.Files)) {
+		c := disk.Change{Path: file, Kind: disk.Created, New: proposal.Files[file], Sync: true}
+		if old, exists := p.Sources[filepath.FromSlash(file)]; exists {
+			c.Kind, c.Old = disk.Changed, old
+		}
+		d.Changes = append(d.Changes, c)
+	}
+	return d, d.decide()
+}
+
+// Write makes the changes.
+func (d *Discovery) Write() error { return write(d.Changes) }
+
+// decide checks that the specs can be rendered. What the lock refuses is for render to say.
+func (d *Discovery) decide() error {
+	if len(d.Files) == 0 {
+		return nil
+	}
+	after, err := project.LoadEdited(nil, "", native(d.Files))
+	if err != nil {
+		return err
+	}
+	if err := after.Decide(lock.Options{}); err != nil {
+		blocked := &project.BlockedError{Project: after, Then: "the specs would not be valid; nothing was written"}
+		if blocked.Invalid() {
+			return blocked
+		}
+	}
+	return nil
+}
+
+// joinWith is the project with other contents for some specs.
+func joinWith(specs map[string][]byte) (*schema.Project, []schema.Problem, error) {
+	p, err := project.LoadEdited(nil, "", native(specs))
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Joined, p.Problems, nil
+}
+
+// native are files by the paths of the machine, and slashed are files by paths with slashes.
+func native(files map[string][]byte) map[string][]byte { return byPath(files, filepath.FromSlash) }
+
+func slashed(files map[string][]byte) map[string][]byte { return byPath(files, filepath.ToSlash) }
+
+func byPath(files map[string][]byte, form func(string) string) map[string][]byte {
+	out := map[string][]byte{}
+	for file, body := range files {
+		out[form(file)] = body
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package discover
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// choose finds the VMs that get an entry in a spec, by VMID, and notes all others.
+func (p *proposer) choose() ([]*cluster.Guest, error) {
+	if err := p.exist(); err != nil {
+		return nil, err
+	}
+	owners := map[int]cluster.Match{}    // by the VMID that a spec or the lock has
+	namesakes := map[int]cluster.Match{} // of VMs of specs that are no guest yet
+	for _, m := range cluster.Matches(p.Project.Stacks, p.Lock, nil, p.Inventory) {
+		if m.VMID != 0 {
+			owners[m.VMID] = m
+		}
+		for _, g := range m.Others {
+			if m.Guest == nil && m.VM != nil {
+				namesakes[g.VMID] = m
+			}
+		}
+	}
+	var out []*cluster.Guest
+	for i := range p.Inventory.Guests {
+		g := &p.Inventory.Guests[i]
+		p.count(g)
+		m, owned := owners[g.VMID]
+		owned = owned && g.Kind == cluster.KindVM && !g.Template
+		switch {
+		case owned && (m.Entry == nil || m.Entry.Status == lock.Live && m.VM != nil):
+			p.out.Count.InSpecs++
+			p.left(g, InSpec, Reason{Why: "in the spec of " + m.Stack + "/" + m.Key})
+		case owned:
+			p.left(g, Leaving, Reason{Why: "the lock has it as " + m.Stack + "/" + m.Key + ", which no spec has any more"})
+		case !p.Selects(g):
+			if g.Kind == cluster.KindVM && !g.Template {
+				p.out.Count.Other++
+			}
+		default:
+			if m, unclear := namesakes[g.VMID]; unclear {
+				p.left(g, Unclear, Reason{Why: fmt.Sprintf("it has the name of %s/%s, which no guest is yet: if it is that VM, adopt it; otherwise rename one of the two", m.Stack, m.Key),
+					Commands: []string{fmt.Sprintf("stackgen adopt %s/%s=%d", m.Stack, m.Key, g.VMID)}})
+			} else if p.fits(g) {
+				out = append(out, g)
+			}
+		}
+	}
+	return out, nil
+}
+
+// exist refuses VMIDs, pools, nodes and tags that were asked for and do not exist.
+func (p *proposer) exist() error {
+	var errs []error
+	for _, vmid := range p.VMIDs {
+		switch g := p.Inventory.Guest(vmid); {
+		case g == nil:
+			errs = append(errs, fmt.Errorf("the cluster has no VM %d that can be seen", vmid))
+		case g.Kind == cluster.KindContainer:
+			errs = append(errs, fmt.Errorf("%d is a container, and specs have VMs only", vmid))
+		case g.Template:
+			errs = append(errs, fmt.Errorf("%d is a template: a spec names it as `template: %d`, and does not manage it", vmid, vmid))
+		}
+	}
+	some := func(r Request) bool {
+		return slices.ContainsFunc(p.Inventory.Guests, func(g cluster.Guest) bool { return r.Selects(&g) })
+	}
+	for _, pool := range p.Pools {
+		if !slices.ContainsFunc(p.Inventory.Pools, func(o cluster.Pool) bool { return o.ID == pool }) && !some(Request{Pools: []string{pool}}) {
+			errs = append(errs, fmt.Errorf("--pool %s: the cluster has no such pool that can be seen", pool))
+		}
+	}
+	for _, node := range p.Nodes {
+		if p.Inventory.Node(node) == nil {
+			errs = append(errs, fmt.Errorf("--node %s: the cluster has no such node", node))
+		}
+	}
+	for _, tag := range p.Tags {
+		if !some(Request{Tags: []string{tag}}) {
+			errs = append(errs, fmt.Errorf("--tag %s: no guest that can be seen has this tag", tag))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *proposer) count(g *cluster.Guest) {
+	c := &p.out.Count
+	c.Guests++
+	switch {
+	case g.Template:
+		c.Templates++
+	case g.Kind == cluster.KindContainer:
+		c.Containers++
+	default:
+		c.VMs++
+	}
+}
+
+// left notes a guest that gets no spec, if it was asked for.
+func (p *proposer) left(g *cluster.Guest, kind Kind, r Reason) {
+	if p.Selects(g) {
+		p.out.Left = append(p.out.Left, Left{Kind: kind, VMID: g.VMID, Name: g.Name, Node: g.Node, Reason: r})
+	}
+}
+
+// fits reports whether a guest can be in a spec at all, and notes why not.
+func (p *proposer) fits(g *cluster.Guest) bool {
+	node, _ := schema.Matches("node", g.Node)
+	pool, _ := schema.Matches("pool", g.Pool)
+	switch {
+	case g.Template:
+		p.left(g, Template, Reason{Why: "a template"})
+	case g.Kind != cluster.KindVM:
+		p.left(g, Container, Reason{Why: "a container"})
+	case g.Config == nil || len(g.Config.Raw) == 0:
+		p.left(g, Unread, p.unread(g))
+	case !node || (!pool || schema.Reserved(g.Pool)) && g.Pool != "":
+		p.left(g, Unnamable, Reason{Why: "a spec does not accept the name of its node or pool"})
+	default:
+		r := p.unplannable(g)
+		if r.Why == "" {
+			return true
+		}
+		p.left(g, Unfit, r)
+	}
+	return false
+}
+
+// unread is why the configuration of a guest was not read.
+func (p *proposer) unread(g *cluster.Guest) Reason {
+	out := Reason{Why: "its configuration was not read"}
+	if n := p.Inventory.Node(g.Node); n != nil && !n.Online {
+		out.Why = "its node does not respond, so its configuration was not read"
+		return out
+	}
+	if gaps := p.Inventory.GapsForVM(g.VMID); len(gaps) > 0 {
+		gap := gaps[0]
+		out.Why = gap.Reason
+		if gap.Fix != "" {
+			out.Commands = append(out.Commands, gap.Fix)
+		}
+		return out
+	}
+	out.Commands = []string{"stackgen snapshot --all --out cluster.json"}
+	return out
+}
+
+// unplannable is why every plan of a stack with the VM would fail or wait, whatever its
+// profile is.
+func (p *proposer) unplannable(g *cluster.Guest) Reason {
+	set := func(options string) []string {
+		return []string{"pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", g.Node, g.VMID)) + " " + options}
+	}
+	if device, options := hardware.VLANRange(g.Config.Raw); device != "" {
+		return Reason{Config: device + "=" + g.Config.Raw[device], Why: "the provider cannot read a range of VLANs, and every plan of the stack would fail; listing the VLANs does not change the VM",
+			Commands: set(options), Neutral: true}
+	}
+	if options := hardware.PlainSMBIOS(g.Config.Raw); options != "" {
+		return Reason{Config: "smbios1=" + g.Config.Raw["smbios1"], Why: "the provider cannot read values that are not in base64, and every plan of the stack would fail; writing them in base64 does not change the VM",
+			Commands: set(options), Neutral: true}
+	}
+	if g.Status != "running" {
+		return Reason{}
+	}
+	if g.Config.Agent == cluster.AgentSilent {
+		return Reason{Config: "agent=" + g.Config.Raw["agent"], Why: "its guest agent is enabled and does not answer, so every plan of the stack would wait 15 minutes for it: start the agent in the guest, or disable it here",
+			Commands: set("--agent 0")}
+	}
+	if agent := g.Config.Raw["agent"]; g.Config.Agent == "" && (strings.HasPrefix(agent, "1") || strings.Contains(agent, "enabled=1")) {
+		for _, gap := range p.Inventory.GapsForAgent(g.VMID) {
+			return Reason{Config: "agent=" + agent, Why: "whether its guest agent answers is not visible, and if it does not, every plan of the stack waits 15 minutes for it", Commands: slices.DeleteFunc([]string{gap.Fix}, func(s string) bool { return s == "" })}
+		}
+	}
+	return Reason{}
+}
+
+// pending are the entries of a running VM that change when it starts the next time.
+func pending(g *cluster.Guest) []string {
+	var out []string
+	if g.Status != "running" {
+		return nil
+	}
+	for _, c := range g.Config.Pending {
+		if hardware.Waits(c) {
+			out = append(out, c.Key)
+		}
+	}
+	return out
+}
+
+// managedBy is the reason of a VM that only its own state keeps from being managed.
+func locked(g *cluster.Guest) Reason {
+	return Reason{Config: "lock=" + cmp.Or(g.Lock, "none"), Why: "it is locked, so its configuration may be about to change: once that has ended, `stackgen adopt --match` writes its hardware"}
+}

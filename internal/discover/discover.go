@@ -1,0 +1,170 @@
+package discover
+
+import (
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// A Request says which VMs a person wants in specs.
+type Request struct {
+	Pools, Tags, Nodes []string // any of each; empty for all
+	VMIDs              []int    // empty for all
+	Stack              string   // the name of the stack for VMs without a pool and a tag; empty for one that follows from the cluster
+	Groups             bool     // equal VMs with numbered names become a group
+}
+
+// Selects reports whether a guest is one of those that were asked for.
+func (r *Request) Selects(g *cluster.Guest) bool {
+	oneOf := func(list []string, is func(string) bool) bool { return len(list) == 0 || slices.ContainsFunc(list, is) }
+	return oneOf(r.Pools, func(p string) bool { return p == g.Pool }) &&
+		oneOf(r.Tags, func(t string) bool { return hasTag(g, t) }) &&
+		oneOf(r.Nodes, func(n string) bool { return n == g.Node }) &&
+		(len(r.VMIDs) == 0 || slices.Contains(r.VMIDs, g.VMID))
+}
+
+func hasTag(g *cluster.Guest, tag string) bool {
+	return slices.ContainsFunc(g.Tags, func(t string) bool { return strings.EqualFold(t, tag) })
+}
+
+// An Input is everything that a proposal follows from.
+type Input struct {
+	Request
+	Inventory *cluster.Inventory
+	Lock      *lock.Lock
+	Project   *schema.Project
+	Sources   map[string][]byte // specs by their files
+	Folder    string            // of new specs, with slashes; their files are FOLDER/NAME.yaml
+
+	// Join is the project with other contents for some specs, or with new ones. It is
+	// returned with the errors that it has.
+	Join func(specs map[string][]byte) (*schema.Project, []schema.Problem, error)
+}
+
+// A Proposal is the specs that the VMs of a cluster need.
+type Proposal struct {
+	Count  Count             `json:"count"`
+	Stacks []Stack           `json:"stacks"` // in the order of their names; only those that get a VM
+	Left   []Left            `json:"left"`   // guests that were asked for and get no spec, by VMID
+	Files  map[string][]byte `json:"-"`      // new and changed specs
+}
+
+// A Count is how many guests the cluster has, as far as they can be seen.
+type Count struct {
+	Guests     int `json:"guests"`
+	VMs        int `json:"vms"` // without templates
+	Containers int `json:"containers"`
+	Templates  int `json:"templates"`
+	InSpecs    int `json:"in_specs"`      // VMs that specs have
+	Other      int `json:"not_asked_for"` // VMs in no spec that were not asked for
+}
+
+// A Stack is one spec that gets VMs.
+type Stack struct {
+	Name      string   `json:"name"`
+	File      string   `json:"file"`
+	New       bool     `json:"new"`
+	Why       string   `json:"why"`                  // pool web; tag web; no pool and no tag
+	NoRecords bool     `json:"no_records,omitempty"` // the stack publishes DNS records, and these VMs have none
+	VMs       []VM     `json:"vms"`                  // by VMID
+	Groups    []string `json:"groups,omitempty"`
+}
+
+// A VM is one VM of a spec that is written.
+type VM struct {
+	Key     string   `json:"key"`
+	VMID    int      `json:"vmid"`
+	Name    string   `json:"name"` // in the cluster
+	Node    string   `json:"node"`
+	Managed bool     `json:"managed"`           // its profile is default; adopted otherwise
+	Reasons []Reason `json:"reasons,omitempty"` // why it is adopted
+	Later   []Reason `json:"later,omitempty"`   // what a later change would change, too
+	Pending []string `json:"pending,omitempty"` // entries of its configuration that wait for a restart
+}
+
+// A Reason is why a spec cannot say something of a VM.
+type Reason struct {
+	Config   string   `json:"config,omitempty"`   // the entry of its configuration, or that there is none
+	Why      string   `json:"reason"`             // and what helps
+	Commands []string `json:"commands,omitempty"` // that change the VM so that a spec can
+	Neutral  bool     `json:"neutral,omitempty"`  // the commands write what Proxmox VE uses now, and change nothing
+}
+
+// Kind is why a guest gets no spec.
+type Kind string
+
+// The kinds of guests without a spec.
+const (
+	Container Kind = "container"
+	Template  Kind = "template"
+	InSpec    Kind = "in-spec"    // a spec has it
+	Leaving   Kind = "leaving"    // retired or forgotten
+	Unclear   Kind = "unclear"    // it may be a VM of a spec
+	Unread    Kind = "not-read"   // its configuration or agent cannot be read
+	Unfit     Kind = "not-fit"    // every plan of its stack would fail or wait
+	Unnamable Kind = "not-usable" // a spec cannot name its pool or node
+)
+
+// A Left is a guest that gets no spec.
+type Left struct {
+	Kind   Kind   `json:"kind"`
+	VMID   int    `json:"vmid"`
+	Name   string `json:"name"`
+	Node   string `json:"node"`
+	Reason Reason `json:"why"`
+}
+
+// Blocks reports whether a person has to do something before the guest can be in a spec.
+func (l *Left) Blocks() bool {
+	return slices.Contains([]Kind{Unclear, Unread, Unfit, Unnamable}, l.Kind)
+}
+
+// A proposer makes a proposal.
+type proposer struct {
+	Input
+	out    Proposal
+	stacks []*stack
+	names  map[string]*member // in lower case, as they are unique in a project; nil for those that specs have
+}
+
+// Propose proposes specs. The error is that the request cannot be met as a whole.
+func Propose(in Input) (*Proposal, error) {
+	p := &proposer{Input: in, names: map[string]*member{}}
+	guests, err := p.choose()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.assign(guests); err != nil {
+		return nil, err
+	}
+	p.key()
+	files, err := p.settle()
+	if err != nil {
+		return nil, err
+	}
+	p.out.Files = files
+	p.collect()
+	return &p.out, nil
+}
+
+// collect notes what was decided.
+func (p *proposer) collect() {
+	for _, s := range p.stacks {
+		out := Stack{Name: s.name, File: s.file, New: s.existing == nil, Why: s.why, NoRecords: s.noRecords}
+		for _, m := range s.members {
+			v := VM{Key: m.key, VMID: m.guest.VMID, Name: m.guest.Name, Node: m.guest.Node, Managed: m.managed, Reasons: m.reasons, Later: m.later, Pending: pending(m.guest)}
+			if !m.managed && slices.ContainsFunc(m.reasons, func(r Reason) bool { return !r.Neutral }) {
+				v.Later = nil // no command lets it be managed
+			}
+			out.VMs = append(out.VMs, v)
+		}
+		for _, g := range s.groups {
+			out.Groups = append(out.Groups, g.name)
+		}
+		p.out.Stacks = append(p.out.Stacks, out)
+	}
+	slices.SortFunc(p.out.Stacks, func(a, b Stack) int { return strings.Compare(a.Name, b.Name) })
+}

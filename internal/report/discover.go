@@ -1,0 +1,177 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/discover"
+	"stackgen/internal/finding"
+)
+
+// A Discover is the specs that a cluster needs, as they are proposed or written. Its JSON
+// keys are stable.
+type Discover struct {
+	*discover.Proposal
+	Changes []Change      `json:"changes"` // of specs
+	Script  []string      `json:"script"`  // commands that write what Proxmox VE uses now
+	Hidden  []cluster.Gap `json:"hidden"`  // why guests may exist that are not here
+	Lines   int           `json:"lines"`   // that are added
+	Written bool          `json:"written"`
+	Next    []string      `json:"next"` // commands
+}
+
+// NewDiscover is a report of a proposal. gaps are those of the inventory.
+func NewDiscover(p *discover.Proposal, changes []Change, gaps []cluster.Gap) *Discover {
+	r := &Discover{Proposal: p, Changes: append([]Change{}, changes...), Script: []string{}, Hidden: []cluster.Gap{}, Next: []string{}}
+	p.Stacks, p.Left = append([]discover.Stack{}, p.Stacks...), append([]discover.Left{}, p.Left...)
+	for _, s := range p.Stacks {
+		for _, v := range s.VMs {
+			for _, reason := range slices.Concat(v.Reasons, v.Later) {
+				if reason.Neutral {
+					r.Script = append(r.Script, reason.Commands...)
+				}
+			}
+		}
+	}
+	for _, l := range p.Left {
+		if l.Reason.Neutral {
+			r.Script = append(r.Script, l.Reason.Commands...)
+		}
+	}
+	for _, g := range gaps {
+		if g.AnyGuest() || g.Privilege == "" {
+			r.Hidden = append(r.Hidden, g)
+		}
+	}
+	for _, c := range changes {
+		for l := range strings.Lines(c.Diff) {
+			if strings.HasPrefix(l, "+") && !strings.HasPrefix(l, "+++ ") {
+				r.Lines++
+			}
+		}
+	}
+	if len(p.Stacks) > 0 {
+		r.Next = []string{"stackgen render", "stackgen import-blocks --verify", "stackgen apply"}
+	}
+	return r
+}
+
+// Blocked reports whether a VM that was asked for needs a person before it can be in a spec.
+func (r *Discover) Blocked() bool {
+	return slices.ContainsFunc(r.Left, func(l discover.Left) bool { return l.Blocks() })
+}
+
+// Print writes the proposal as text or JSON.
+func (r *Discover) Print(w io.Writer, o Options) error {
+	safe := clean(*r)
+	if o.Format == "json" {
+		return writeJSON(w, safe)
+	}
+	var out bytes.Buffer
+	safe.text(&out, o)
+	return write(w, out.String())
+}
+
+// Question is what a person is asked before the specs are written.
+func (r *Discover) Question() string {
+	return fmt.Sprintf("Nothing in the cluster is changed. Write %s, %s? [y/N] ", Count(len(r.Changes), "spec"), Count(r.Lines, "line"))
+}
+
+// vms are all VMs that get an entry.
+func (r *Discover) vms() (out []discover.VM, names []string) {
+	for _, s := range r.Stacks {
+		for _, v := range s.VMs {
+			out, names = append(out, v), append(names, s.Name+"/"+v.Key)
+		}
+	}
+	return out, names
+}
+
+func (r *Discover) text(w io.Writer, o Options) {
+	vms, _ := r.vms()
+	switch {
+	case len(vms) > 0:
+		fmt.Fprintf(w, "%s in no spec: %s, %s\n", Count(len(vms), "VM"), Count(len(r.Changes), "spec"), Count(r.Lines, "line"))
+	case r.Blocked():
+		fmt.Fprintln(w, "nothing to add: the VMs in no spec need you first, see below")
+	default:
+		fmt.Fprintln(w, "nothing to add: the specs have every VM that was asked for and can be seen")
+	}
+	for _, s := range r.Stacks {
+		word := "changed"
+		if s.New {
+			word = "new"
+		}
+		fmt.Fprintf(w, "  %s (%s): %s: %s\n", line(s.File), word, Count(len(s.VMs), "VM"), line(s.Why))
+		if len(s.Groups) > 0 {
+			fmt.Fprintf(w, "    groups: %s\n", line(strings.Join(s.Groups, ", ")))
+		}
+		if s.NoRecords {
+			fmt.Fprintf(w, "    dns: false, because the first plan must create no record; remove it to publish records of these VMs\n")
+		}
+	}
+	r.counts(w)
+	r.keys(w, o)
+	r.managed(w, o)
+	r.waiting(w)
+	r.left(w, o)
+	for _, g := range r.Hidden {
+		fmt.Fprintf(w, "not visible: %s\n", line(g.Reason))
+		if g.Fix != "" {
+			fmt.Fprintf(w, "      %s\n", line(g.Fix))
+		}
+	}
+}
+
+// counts says what the cluster has, as far as it can be seen.
+func (r *Discover) counts(w io.Writer) {
+	c := r.Count
+	fmt.Fprintf(w, "the cluster has %s: %s, %s, %s\n", Count(c.Guests, "guest"), Count(c.VMs, "VM"), Count(c.Containers, "container"), Count(c.Templates, "template"))
+	if c.InSpecs > 0 {
+		fmt.Fprintf(w, "in specs already: %s\n", Count(c.InSpecs, "VM"))
+	}
+	if c.Other > 0 {
+		fmt.Fprintf(w, "not asked for: %s in no spec\n", Count(c.Other, "other VM"))
+	}
+}
+
+// PrintSpecs writes what changes in the specs as a diff.
+func (r *Discover) PrintSpecs(w io.Writer) error {
+	for _, c := range r.Changes {
+		if err := Text(w, c.Diff); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PrintEnd says what was done, and what to run next.
+func (r *Discover) PrintEnd(w io.Writer, confirmed, terminal bool) error {
+	switch {
+	case !confirmed && !terminal:
+		return Printf(w, "nobody can confirm this here: standard input is no terminal. Give --yes to confirm it in advance; nothing was written\n")
+	case !confirmed:
+		return Printf(w, "not confirmed; nothing was written\n")
+	case !r.Written:
+		return nil
+	}
+	vms, _ := r.vms()
+	return Printf(w, "written: %s. The first plan imports %s and changes nothing; `stackgen import-blocks --verify` proves it. Next:\n  %s\n",
+		Count(len(r.Changes), "spec"), Count(len(vms), "VM"), strings.Join(r.Next, " && "))
+}
+
+// Exit is the exit code: of a question that was not answered with yes, or of VMs that need
+// a person.
+func (r *Discover) Exit(confirmed bool) finding.Severity {
+	switch {
+	case !confirmed:
+		return finding.Failed
+	case r.Blocked():
+		return finding.Blocked
+	}
+	return finding.OK
+}

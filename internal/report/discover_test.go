@@ -1,0 +1,41 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/discover"
+)
+
+// TestHarmlessDiscover prints hostile text of a cluster in every format.
+func TestHarmlessDiscover(t *testing.T) {
+	reason := discover.Reason{Config: hostile, Why: hostile, Commands: []string{hostile}}
+	neutral := reason
+	neutral.Neutral = true
+	p := &discover.Proposal{Stacks: []discover.Stack{{Name: hostile, File: hostile, Why: hostile, Groups: []string{hostile}, VMs: []discover.VM{
+		{Key: "a", Name: hostile, Node: hostile, Reasons: []discover.Reason{reason, neutral}}, {Key: "b", Name: hostile, Managed: true, Later: []discover.Reason{neutral}, Pending: []string{hostile}}}}}}
+	for _, k := range []discover.Kind{discover.Container, discover.Template, discover.InSpec, discover.Leaving, discover.Unclear, discover.Unread, discover.Unfit, discover.Unnamable} {
+		p.Left = append(p.Left, discover.Left{Kind: k, VMID: 1, Name: hostile, Node: hostile, Reason: reason})
+	}
+	r := NewDiscover(p, []Change{{Path: hostile, Word: "created", Diff: "+" + hostile}}, []cluster.Gap{{Path: "/vms", Privilege: cluster.VMAudit, Reason: hostile, Fix: hostile}})
+	if !r.Blocked() || len(r.Script) != 2 || len(r.Hidden) != 1 || r.Lines == 0 {
+		t.Errorf("blocked %v, script %q, hidden %v, lines %d", r.Blocked(), r.Script, r.Hidden, r.Lines)
+	}
+	r.Written = true
+	for _, format := range []string{"text", "json"} {
+		for _, verbose := range []bool{false, true} {
+			var out bytes.Buffer
+			if err := errors.Join(r.Print(&out, Options{Format: format, Verbose: verbose}), r.PrintEnd(&out, true, true)); err != nil {
+				t.Fatal(err)
+			}
+			if format == "text" {
+				if err := r.PrintSpecs(&out); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkHarmless(t, "discover in "+format, out.String())
+		}
+	}
+}
