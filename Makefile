@@ -5,7 +5,7 @@ GO  ?= go
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" golangci-lint
 SOURCES := cmd schema generator templates internal test tools
-.PHONY: build example demo test faults golden lint tools bench cross check conformance fuzz help
+.PHONY: build example demo test faults golden lint tools bench cross check conformance fuzz release help
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
@@ -14,7 +14,7 @@ build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; go test ./... runs those that need none
-	@$(TOOLS) $(GO) test -race -timeout 60m ./...
+	@$(TOOLS) $(GO) test -race -timeout 80m ./...
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
 	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
 	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
@@ -30,7 +30,7 @@ golden: build ## update expected outputs of the tests; review the diff
 lint: ## run gofmt, go vet, golangci-lint, which takes some minutes to build once, and the word list
 	@$(GO) test ./test -run '^TestWords$$'
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
-	@for dir in . tools/provider-dns test/terratest test/browser; do \
+	@for dir in . tools/provider-dns tools/release test/terratest test/browser; do \
 		(cd $$dir && GOWORK=off $(GO) vet ./... && $(LINT) run ./...) || exit 1; done
 
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
@@ -59,6 +59,10 @@ cross: ## build for every platform, and vet for every system
 
 check: lint cross build ## run the checks before a commit, except for tests
 	@$(BIN) render --check
+
+release: ## build archives for all platforms, checksums and bills of materials into dist/, and publish nothing; takes some minutes to build its tool once
+	@GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/release/go.mod" goreleaser release --clean --skip=publish \
+		$$(git describe --exact-match --tags >/dev/null 2>&1 || echo --snapshot)
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
