@@ -38,7 +38,7 @@ func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 }
 
 // binary builds stackgen once and returns its path.
-func binary(t *testing.T) string {
+func binary(t testing.TB) string {
 	t.Helper()
 	build.Lock()
 	defer build.Unlock()

@@ -63,7 +63,8 @@ func TestEveryCodeHasAScript(t *testing.T) {
 // finding.
 func TestEveryFindingHasAScript(t *testing.T) {
 	all := expected(t)
-	page := string(read(t, "../docs/findings.md"))
+	_, page, _ := strings.Cut(string(read(t, "../docs/findings.md")), "\n## Kinds\n")
+	page, _, _ = strings.Cut(page, "\n## ")
 	for _, k := range finding.Kinds {
 		if !strings.Contains(page, "\n| `"+string(k)+"` |") {
 			t.Errorf("docs/findings.md does not describe the kind %s", k)

@@ -4,11 +4,12 @@ package real
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"stackgen/test/page"
 )
 
 // A pageBlock is a block of a page: commands, or a file, or what the commands before it
@@ -21,30 +22,17 @@ type pageBlock struct {
 }
 
 // blocksOf are the blocks of a page, in order.
-func blocksOf(t *testing.T, page string) []pageBlock {
+func blocksOf(t *testing.T, name string) []pageBlock {
 	t.Helper()
-	src, err := os.ReadFile(filepath.Join(repository, page))
+	blocks, err := page.Read(filepath.Join(repository, name))
 	check(t, err)
 	var out []pageBlock
-	var now *pageBlock
-	section, file := "", ""
-	for line := range strings.Lines(string(src)) {
-		text := strings.TrimSuffix(line, "\n")
-		language, fence := strings.CutPrefix(text, "```")
-		heading, isHeading := strings.CutPrefix(text, "## ")
-		switch {
-		case fence && now == nil:
-			now = &pageBlock{section: section, language: language, file: file}
-		case fence:
-			out = append(out, *now)
-			now, file = nil, ""
-		case now != nil:
-			now.body += line
-		case isHeading:
-			section = heading
-		case strings.HasPrefix(text, "<!-- test/script/"):
-			file = strings.Fields(text)[2]
+	for _, b := range blocks {
+		script, file, _ := strings.Cut(b.Mark, " ")
+		if !strings.HasPrefix(script, "test/script/") {
+			file = ""
 		}
+		out = append(out, pageBlock{section: b.Section, language: b.Language, file: file, body: b.Body})
 	}
 	return out
 }
@@ -128,21 +116,21 @@ func (c *classroom) act(a guideAct, b pageBlock, blocked bool) string {
 }
 
 // shell runs the commands of a block in the project, as they are pasted.
-func (c *classroom) shell(b pageBlock) (code int, output string) {
-	c.Helper()
+func (p *project) shell(b pageBlock) (code int, output string) {
+	p.Helper()
 	script := "set -e\n"
 	for line := range strings.Lines(b.body) {
 		command, ok := strings.CutPrefix(line, "$ ")
 		if !ok {
-			c.Fatalf("%s: a block of commands has the line %q", b.section, line)
+			p.Fatalf("%s: a block of commands has the line %q", b.section, line)
 		}
 		script += command
 	}
 	var out bytes.Buffer
-	run := exec.CommandContext(c.Context(), "sh", "-c", script)
-	run.Dir, run.Env, run.Stdout, run.Stderr = c.dir, c.tools.Env, &out, &out
+	run := exec.CommandContext(p.Context(), "sh", "-c", script)
+	run.Dir, run.Env, run.Stdout, run.Stderr = p.dir, p.tools.Env, &out, &out
 	if err := run.Run(); err != nil && run.ProcessState == nil {
-		c.Fatal(err)
+		p.Fatal(err)
 	}
 	return run.ProcessState.ExitCode(), out.String()
 }

@@ -23,7 +23,8 @@ import (
 
 // TestEveryAttributeHasAnEffect compares the tables of effects with the schemas of the
 // providers, for every resource type of the rendered modules: each attribute and each
-// block has a row, and each row is about one that exists.
+// block has a row, and each row is about one that exists. Of a VM, each is also set by a
+// property, or left out for a reason, and not both.
 func TestEveryAttributeHasAnEffect(t *testing.T) {
 	t.Parallel()
 	p := newStack(t, "pool: {id: live, create: true}\ndns: {zone: lab.example, server: 127.0.0.1}\nvms: {a: {}}\n").render()
@@ -75,8 +76,12 @@ func compareRows(t *testing.T, resource string, block *providerBlock) int {
 	t.Helper()
 	attributes, blocks := block.paths("")
 	for _, path := range slices.Concat(attributes, blocks) {
-		if schema.ResourceAttribute(resource, path) == nil {
+		row := schema.ResourceAttribute(resource, path)
+		switch {
+		case row == nil:
 			t.Errorf("%s: %s has no row", resource, path)
+		case resource == schema.VMResource && !row.Group && (row.Key == "") == (row.Why == ""):
+			t.Errorf("%s: property %q sets %s, which is left out because: %q", resource, row.Key, path, row.Why)
 		}
 	}
 	for _, a := range schema.Attributes(resource) {

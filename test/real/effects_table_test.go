@@ -38,19 +38,21 @@ func property(text string) propertyEdit { return propertyEdit{text, "", text} }
 
 // propertyEdits are one change of every property that acts on an existing VM.
 var propertyEdits = []propertyEdit{
-	property("name: renamed"), property("description: text"), property("tags: [new]"), property("on_boot: false"), property("protection: true"), property("pool: left"), {"pool: another", "pool: left", "pool: right"}, {"pool: removed", "pool: left", ""},
+	property("name: Renamed.Lab"), property("description: text"), property("tags: [new]"), property("on_boot: false"), property("protection: true"), property("pool: left"), {"pool: another", "pool: left", "pool: right"}, {"pool: removed", "pool: left", ""},
 	property("bios: ovmf"), property("machine: q35"), property("scsi_hardware: virtio-scsi-pci"), property("boot_order: [scsi0, net0]"), property("os_type: l24"),
-	property("cores: 3"), property("sockets: 2"), property("cpu_type: host"), property("cpu_flags: [+aes]"), property("numa: true"), property("cpu_affinity: 0-3"), property("cpu_units: 200"), property("cpu_limit: 1"), property("vcpus: 1"),
+	property("cores: 3"), property("sockets: 2"), property("cpu_type: host"), property("cpu_flags: [+aes]"), property("numa: true"), {"numa_nodes: added", "numa: true", "numa: true, numa_nodes: [{cpus: 0-1, memory: 2048, host_nodes: 0}]"}, property("cpu_affinity: 0-3"), property("cpu_units: 200"), property("cpu_limit: 1"), property("vcpus: 1"),
 	property("memory: 3072"), {"memory: 1024 (less)", "", "memory: 1024"}, property("balloon: 1024"),
 	property("agent: {timeout: 30s}"), property("agent: {trim: true}"), property("agent: {type: isa}"),
 	property("cloud_init: {user: admin}"), property("cloud_init: {nameservers: [192.0.2.53]}"), property("cloud_init: {search_domain: lab.example}"), property("cloud_init: {ipv4: 192.0.2.9/24, gateway: 192.0.2.1}"),
+	property("cloud_init: {upgrade: false}"), property("cloud_init: {user_data: 'shared:snippets/user.yaml'}"), property("cloud_init: {type: configdrive2}"),
+	{"cloud_init: {ip_configs: [{ipv4: dhcp}]}", "networks: [{}, {}]", "networks: [{}, {}], cloud_init: {ip_configs: [{ipv4: dhcp}]}"},
 	{"cloud_init: another datastore", "", "cloud_init: {datastore: local-lvm}"},
 	{"disks: one more", "", disksOf(8, 4)}, {"disks: one less", disksOf(8, 4), disksOf(8)}, {"disks: larger", "", disksOf(9)}, {"disks: another datastore", "", "disks: [{interface: scsi0, size: 8, datastore: local-lvm}]"}, {"disks: another interface", disksOf(8, 4), strings.Replace(disksOf(8, 4), "scsi1", "scsi2", 1)},
 	disk("ssd: true"), disk("discard: true"), disk("iothread: true"), disk("cache: writeback"), disk("backup: false"), disk("replicate: false"), disk("aio: native"), disk("serial: A1"), disk("speed: {read: 100}"),
 	{"networks: one more", "", "networks: [{bridge: vmbr0}, {bridge: vmbr0}]"}, {"networks: one less", "networks: [{bridge: vmbr0}, {bridge: vmbr0}]", "networks: [{bridge: vmbr0}]"},
 	nic("bridge: vmbr1"), nic("model: e1000"), nic("vlan: 20"), nic("mtu: 1400"), nic("firewall: true"), nic("queues: 2"), nic("rate: 10"), nic("trunks: [10, 20]"), nic("disconnected: true"),
 	{"efi: added", "bios: ovmf", "bios: ovmf, efi: shared"}, {"efi: pre_enrolled_keys", "bios: ovmf, efi: shared", "bios: ovmf, efi: {datastore: shared, pre_enrolled_keys: true}"}, {"tpm: added", "", "tpm: shared"}, {"tpm: removed", "tpm: shared", ""},
-	property("tablet: false"), property("keyboard: de"), property("usb: [{host: spice}]"), {"serial: removed", "serial: socket", ""}, property("serial: socket"), property("vga: qxl"), property("watchdog: true"), {"watchdog: removed", "watchdog: true", ""}, property("hotplug: disk"), property("hotplug: 'disk,network,cpu'"), property("startup: {order: 1, up: 10}"), property("restart: true"), property("started: false"),
+	property("tablet: false"), property("keyboard: de"), property("usb: [{host: spice}]"), {"serial: removed", "serial: socket", ""}, property("serial: socket"), property("vga: qxl"), property("watchdog: true"), {"watchdog: removed", "watchdog: true", ""}, property("audio: AC97"), {"audio: removed", "audio: AC97", ""}, property("virtiofs: [{mapping: media}]"), {"virtiofs: removed", "virtiofs: [{mapping: media}]", ""}, property("hotplug: disk"), property("hotplug: 'disk,network,cpu'"), property("startup: {order: 1, up: 10}"), property("restart: true"), property("stop_on_destroy: true"), property("delete_unreferenced_disks: false"), property("timeouts: {shutdown: 60}"), property("started: false"),
 }
 
 // A propertyResult is what was said about a change, and what it did.
@@ -109,7 +111,10 @@ vms:
 
 // changeEveryProperty makes the VMs, and then changes all of them in one apply.
 func changeEveryProperty(w *faultCase, restart, agent bool) []propertyResult {
-	w.sim.Change(func(s *pvesim.Seed) { s.Pools = append(s.Pools, &pvesim.Pool{ID: "left"}, &pvesim.Pool{ID: "right"}) })
+	w.sim.Change(func(s *pvesim.Seed) {
+		s.Pools = append(s.Pools, &pvesim.Pool{ID: "left"}, &pvesim.Pool{ID: "right"})
+		snippets(s)
+	})
 	w.spec(propertySpec(restart, agent, func(e propertyEdit) string { return e.before }), true)
 	w.must(w.apply())
 	w.sim.Change(func(s *pvesim.Seed) {
@@ -265,6 +270,10 @@ func serverDid(was, is propertyGuest, tasks []*pvesim.Task, id int, failed strin
 	}
 	if len(ran) > 0 {
 		parts = append(parts, strings.Join(ran, ", "))
+	}
+	if slices.Contains(ran, "`qmdestroy`") { // it is another VM, with values of its own
+		is = was
+		parts = append(parts, "**replaced**")
 	}
 	for _, key := range keysOfBoth(was.config, is.config) {
 		if was.config[key] != is.config[key] && key != "digest" {

@@ -76,6 +76,22 @@ func storageCases() []feasibleCase {
 		{what: "storage that the node can reach", edits: disk, seed: files(func(s *pvesim.Storage) { s.Offline = []string{"pve1"} }), server: "storage 'files' is not online", want: "storage files is not active on node pve1"},
 		{what: "storage for disk images", edits: disk, seed: files(func(s *pvesim.Storage) { s.Content = []string{"iso"} }), server: "storage 'files' does not support vm images", want: "storage files does not take disk images"},
 		{what: "storage of the cloud-init drive for disk images", edits: cloudInit, seed: files(func(s *pvesim.Storage) { s.Content = []string{"iso"} }), server: "does not support content-type 'images'", want: "storage files does not take disk images"},
+		{what: "storage of a snippet", edits: snippet("files"), seed: snippets, server: "storage 'files' does not exist", want: "storage files does not exist"},
+		{what: "storage of a snippet with files", edits: snippet("local-lvm"), seed: snippets, server: "unable to parse lvm volume name", want: "storage local-lvm has no files"},
+	}
+}
+
+// snippet edits a spec to name a snippet of a storage.
+func snippet(storage string) []string {
+	return []string{"cloud_init: {datastore: shared}", "cloud_init: {datastore: shared, user_data: \"" + storage + ":snippets/user.yaml\"}"}
+}
+
+// snippets adds snippets to the cluster.
+func snippets(s *pvesim.Seed) {
+	for _, storage := range []string{"local", "shared"} {
+		for _, name := range []string{"user", "meta"} {
+			s.Volumes = append(s.Volumes, &pvesim.Volume{ID: storage + ":snippets/" + name + ".yaml", Content: "snippets", Format: "snippet", Size: 1024})
+		}
 	}
 }
 
@@ -95,6 +111,7 @@ func hardwareCases() []feasibleCase {
 		{what: "CPUs", edits: []string{"serial:", "cores: 12\n    sockets: 2\n    serial:"}, seed: func(s *pvesim.Seed) { s.Nodes[1].CPUs = 32 }, words: map[string]string{"NAME": "pve2"}, server: "MAX 16 vcpus allowed per VM on this node", want: "it has more vCPUs than node pve1 has CPUs"},
 		{what: "memory", edits: []string{"serial:", "memory: 131072\n    serial:"}, seed: func(s *pvesim.Seed) { s.Nodes[1].Memory = 256 << 30 }, words: map[string]string{"NAME": "pve2"}, server: "QEMU exited with code 1", want: "it has more memory than node pve1"},
 		{what: "root@pam, for CPU affinity", edits: []string{"serial:", "cpu_affinity: 0-3\n    serial:"}, server: "only root can set 'affinity' config", want: "only root@pam may set cpu_affinity"},
+		{what: "root@pam, for memory encryption", edits: []string{"serial:", "bios: ovmf\n    amd_sev: es\n    serial:"}, server: "only root can set 'amd-sev' config", want: "only root@pam may set amd_sev"},
 		{what: "root@pam, for a USB device of the node", edits: []string{"serial:", "usb: [{host: \"1-1\"}]\n    serial:"}, words: map[string]string{"NAME": "stick"}, server: "only root can set 'usb0' config for real devices", want: "only root@pam may set usb with a device of the node"},
 		{what: "root@pam, for a serial device of the node", edits: []string{"serial: socket", "serial: [socket, /dev/ttyS0]"}, server: "only root can modify 'serial1' config for real devices", want: "only root@pam may set serial with a device of the node"},
 	}
@@ -112,6 +129,7 @@ func lacking(privileges ...string) func(*pvesim.Seed) []pvesim.Grant {
 func privilegeCases() []feasibleCase {
 	out := []feasibleCase{
 		{what: "Sys.Modify, for a starting order", edits: []string{"serial:", "startup: {order: 1}\n    serial:"}, rights: lacking(), server: "/, Sys.Modify", want: "Sys.Modify on /"},
+		{what: "Mapping.Use, for a shared directory", edits: []string{"serial:", "virtiofs: [{mapping: media}]\n    serial:"}, rights: lacking("Mapping.Use"), server: "/mapping/dir/media, Mapping.Use", want: "Mapping.Use on /mapping/dir/media"},
 		{what: "Mapping.Use, for a USB device", edits: []string{"serial:", "usb: [{mapping: stick}]\n    serial:"}, rights: lacking("Mapping.Use"), server: "/mapping/usb/stick, Mapping.Use", want: "Mapping.Use on /mapping/usb/stick"},
 		{what: "Pool.Allocate, to create the pool", edits: []string{"{id: live}", "{id: fresh, create: true}"}, rights: lacking("Pool.Allocate"), server: "/pool/fresh, Pool.Allocate", want: "Pool.Allocate on /pool/fresh"},
 		{what: "VM.Allocate, for a VM in no pool", edits: []string{"pool: {id: live}\n", ""}, rights: lacking("VM.Allocate"), server: "Permission check failed", want: "VM.Allocate on /vms"},

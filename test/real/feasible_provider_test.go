@@ -174,9 +174,18 @@ func (p *providerRun) configure() error {
 	if ci != nil && !ci.Off() {
 		form.Set("ide2", ci.Get("datastore").Str()+":cloudinit")
 		form.Set("ipconfig0", "ip=dhcp")
+		if snippet := ci.Get("user_data").Str(); snippet != "" {
+			form.Set("cicustom", "user="+snippet)
+		}
 	}
 	if s := v.Get("startup"); s != nil {
 		form.Set("startup", "order="+s.Get("order").Str())
+	}
+	for i, d := range v.Get("virtiofs").List() {
+		form.Set(fmt.Sprintf("virtiofs%d", i), "dirid="+d.Get("mapping").Str())
+	}
+	if sev := v.Get("amd_sev"); sev != nil {
+		form.Set("amd-sev", "type="+sev.Get("type").Str())
 	}
 	for i, d := range v.Get("serial").List() {
 		form.Set(fmt.Sprintf("serial%d", i), d.Get("device").Str())

@@ -53,6 +53,8 @@ vga=virtio,memory=64
 startup=order=3,up=30
 protection=1
 localtime=1
+smbios1=uuid=5f1d0001-0000-4000-8000-000000000001,manufacturer=QUNNRQ==,product=Qm94,base64=1
+numa0=cpus=0-7,hostnodes=0,memory=8192,policy=bind
 description=the office's own: "don't touch"
 second line # 100 %`},
 	{key: "cloudy", node: "pve1", run: true, config: `name=cloudy
@@ -96,6 +98,12 @@ cores=1
 cpu=qemu64
 scsihw=virtio-scsi-pci
 ostype=l26
+rng0=source=/dev/urandom
+args=-device foo
+acpi=0
+ide3=shared:iso/debian-12-netinst.iso,media=cdrom
+numa0=cpus=0
+numa1=cpus=0,hostnodes=0
 tags=b;a`},
 	{key: "usb", node: "pve1", config: `name=usb
 memory=768
@@ -103,6 +111,10 @@ scsihw=virtio-scsi-single
 ostype=l24
 scsi0=local-lvm:2
 usb0=host=1a86:7523
+virtiofs0=media,expose-acl=1
+virtiofs1=dirid=home,cache=never
+audio0=device=AC97,driver=spice
+amd-sev=es,no-debug=1
 usb1=host=1-1.4,usb3=1
 serial0=/dev/ttyS0
 serial1=socket

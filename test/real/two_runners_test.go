@@ -28,6 +28,9 @@ type s3Server struct {
 	dir string // of the bucket named states
 }
 
+// s3Secret is the secret key of the server.
+const s3Secret = "the-secret-key-of-the-tests"
+
 // startS3 starts versitygw with an empty bucket, and stops it after the test.
 func startS3(t *testing.T) *s3Server {
 	t.Helper()
@@ -45,7 +48,7 @@ func startS3(t *testing.T) *s3Server {
 		check(t, free.Close())
 		var output bytes.Buffer
 		c := exec.Command(binary, "--port", address, "--quiet", "posix", "--sidecar", side, root)
-		c.Env = []string{"ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=test", "VGW_REGION=eu-central-1"}
+		c.Env = []string{"ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=" + s3Secret, "VGW_REGION=eu-central-1"}
 		c.Stdout, c.Stderr = &output, &output
 		check(t, c.Start())
 		ended := make(chan struct{})

@@ -149,7 +149,11 @@ func reportWays(t *testing.T, results []wayResult) {
 	}
 }
 
-// kindsWithoutWays are the kinds of findings that never print a step.
+// kindsWithoutWays are the kinds of findings that never print a step here.
 var kindsWithoutWays = map[finding.Kind]string{
 	finding.Managed: "it is right", finding.Create: "it is right",
+	finding.Noise: ofDrift, finding.ProviderOnly: ofDrift, finding.Live: ofDrift, finding.Power: ofDrift, finding.Restart: ofDrift, finding.DiskLoss: ofDrift,
+	finding.Replace: ofDrift, finding.Destroy: ofDrift, finding.CreateOfExisting: ofDrift, finding.Forget: ofDrift, finding.Import: ofDrift,
 }
+
+const ofDrift = "only drift has it: TestDriftTable and TestDriftAccept"

@@ -240,6 +240,9 @@ func (s *wayState) take(w *faultCase, h *host, of *way) string {
 		if err != nil {
 			return err.Error()
 		}
+		if strings.HasPrefix(line, "stackgen discover ") {
+			line += " --yes" // on a terminal, a person answers the question
+		}
 		if isEdit(line) != (len(edits) > 0) {
 			if failure := flush(); failure != "" {
 				return failure

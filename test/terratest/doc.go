@@ -1,4 +1,4 @@
 // Package terratest has suites that create, change and destroy whole stacks on a
 // cluster: a simulated one by default, a real one with STACKGEN_LIVE=1.
-// docs/testing.md describes what they need, create and remove.
+// docs/guides/own-cluster.md describes what they need, create and remove.
 package terratest

@@ -156,7 +156,7 @@ func usable() error {
 		}
 	}
 	if here.keep != "" && os.Getenv("STACKGEN_LIVE") != "1" {
-		return errors.New("a SKIP_ variable skips stages, which needs a cluster that outlives this run: set STACKGEN_LIVE=1, see docs/testing.md")
+		return errors.New("a SKIP_ variable skips stages, which needs a cluster that outlives this run: set STACKGEN_LIVE=1, see docs/guides/own-cluster.md")
 	}
 	return nil
 }

@@ -125,8 +125,10 @@ func (s *suite) everything() map[string]any {
 		"vga":             map[string]any{"type": "qxl", "memory": 32, "clipboard": "vnc"},
 		"keyboard_layout": "de",
 		"hotplug":         "network,disk,usb,cpu",
-		"watchdog":        map[string]any{"enabled": true, "model": "ib700", "action": "reset"},
-		"startup":         map[string]any{"order": 1, "up_delay": 2, "down_delay": 3},
+		"stop_on_destroy": true, "delete_unreferenced_disks_on_destroy": false,
+		"timeout_clone": 1200, "timeout_migrate": 1200, "timeout_reboot": 600, "timeout_shutdown_vm": 600, "timeout_start_vm": 600, "timeout_stop_vm": 120,
+		"watchdog": map[string]any{"enabled": true, "model": "ib700", "action": "reset"},
+		"startup":  map[string]any{"order": 1, "up_delay": 2, "down_delay": 3},
 	} {
 		vm[key] = value
 	}
@@ -138,7 +140,8 @@ func (s *suite) everything() map[string]any {
 var attribute = regexp.MustCompile(`(?m)^    ([a-z0-9_]+) +=`)
 
 // covers fails unless a VM has every attribute of the module, except what no token may
-// set: devices of the node and hook scripts.
+// set or what depends on the node: its devices, memory nodes and folders, and hook scripts.
+// TestDevicesFromCreationToImport creates VMs with these on the simulator.
 func (s *suite) covers(vm map[string]any) {
 	s.Helper()
 	text, err := os.ReadFile(s.path("modules/proxmox-vm/variables.tf"))
@@ -150,7 +153,7 @@ func (s *suite) covers(vm map[string]any) {
 		s.Fatalf("the module's variable has only the attributes %v", found)
 	}
 	for _, m := range found {
-		if _, said := vm[m[1]]; !said && !slices.Contains([]string{"usb", "hostpci", "hook_script_file_id"}, m[1]) {
+		if _, said := vm[m[1]]; !said && !slices.Contains([]string{"usb", "hostpci", "hook_script_file_id", "numa", "amd_sev", "virtiofs", "audio_device"}, m[1]) {
 			s.Errorf("the module has %s, which this suite does not set", m[1])
 		}
 	}

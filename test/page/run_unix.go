@@ -1,0 +1,132 @@
+//go:build unix
+
+package page
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// end is what the shell prints after each command, with its exit code.
+const end = "\x01"
+
+// Run runs the blocks of a page that a test is named in, in one shell that begins in dir,
+// and returns what is wrong: a command with another exit code than its mark says, or a
+// line that the page shows and the commands before it did not print, in this order. It
+// ends everything that the commands have started.
+func Run(ctx context.Context, dir string, env []string, blocks []Block, test string) ([]string, error) {
+	var marked []Block // those of the test, and what follows them
+	after := false
+	for _, b := range blocks {
+		mine := b.Mark == test || strings.HasPrefix(b.Mark, test+" ")
+		if after = mine || after && b.Language == "text" && b.Mark == ""; after {
+			marked = append(marked, b)
+		}
+	}
+	if len(marked) == 0 {
+		return nil, fmt.Errorf("no block of the page names %s", test)
+	}
+	output, err := shell(ctx, dir, env, marked, test)
+	if err != nil {
+		return nil, err
+	}
+	var wrong []string
+	said := "" // by the block of commands before
+	for _, b := range marked {
+		shown := strings.Split(strings.TrimSpace(b.Body), "\n")
+		if b.Language == "console" {
+			commands, lines := b.Commands()
+			code, now, rest := "", "", output
+			for i, command := range commands {
+				var part string
+				part, rest, _ = strings.Cut(rest, end)
+				code, rest, _ = strings.Cut(rest, "\n")
+				now += part
+				if want := b.exits(test); code != want && (i == len(commands)-1 || code != "0") {
+					wrong = append(wrong, fmt.Sprintf("line %d: %q ends with %q, want %s:\n%s", b.Line, command, code, want, part))
+				}
+			}
+			said, output, shown = now, rest, lines
+		} else if b.Language != "text" || b.Mark != "" {
+			continue
+		}
+		wrong = append(wrong, missing(b.Line, said, shown)...)
+	}
+	return wrong, nil
+}
+
+// exits is the exit code of the last command of a block.
+func (b Block) exits(test string) string {
+	if code, ok := strings.CutPrefix(b.Mark, test+" exits "); ok {
+		return code
+	}
+	return "0"
+}
+
+// missing are the lines of a page that an output lacks, in this order. Times differ.
+func missing(at int, output string, shown []string) []string {
+	rest := "\n" + same(output) + "\n"
+	for _, line := range shown {
+		_, after, found := strings.Cut(rest, "\n"+same(line)+"\n")
+		if !found {
+			return []string{fmt.Sprintf("line %d: the page shows\n%s\nand the commands print\n%s", at, line, output)}
+		}
+		rest = "\n" + after
+	}
+	return nil
+}
+
+// shell runs blocks and returns what they print, with end and the exit code after each
+// command. A block that is a file is written where the text says so.
+func shell(ctx context.Context, dir string, env []string, blocks []Block, test string) (string, error) {
+	work, err := os.MkdirTemp("", "stackgen-page-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	script := ""
+	for i, b := range blocks {
+		commands, _ := b.Commands()
+		if path, file := strings.CutPrefix(b.Mark, test+" "); file && b.Language != "console" {
+			source := filepath.Join(work, strconv.Itoa(i))
+			if err := os.WriteFile(source, []byte(b.Body), 0o600); err != nil {
+				return "", err
+			}
+			script += fmt.Sprintf("mkdir -p \"$(dirname '%[1]s')\" && cp '%[2]s' '%[1]s'\n", path, source)
+			continue
+		}
+		if b.Language != "console" {
+			continue
+		}
+		for _, command := range commands {
+			script += command + "\nprintf '\\001%d\\n' $?\n"
+		}
+	}
+	out, err := os.Create(filepath.Join(work, "output"))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = out.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", script)
+	c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, out, out
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.Start(); err != nil {
+		return "", err
+	}
+	failed := c.Wait()
+	_ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM) // what runs in the background
+	body, err := os.ReadFile(out.Name())
+	if err == nil && c.ProcessState == nil {
+		err = failed
+	}
+	return string(body), err
+}
