@@ -20,11 +20,18 @@ func notHalfMade(g, template *Guest) []string {
 	is, was := cloned(g.Config.Raw), cloned(template.Config.Raw)
 	var out []string
 	for _, key := range union(is, was) {
-		if is[key] != was[key] {
+		if is[key] != was[key] && !removedFirst(is[key], was[key]) {
 			out = append(out, fmt.Sprintf("%s differs from template %d, as in no interrupted clone", key, template.VMID))
 		}
 	}
 	return out
+}
+
+// removedFirst reports whether a drive of the template is missing as a cloud-init drive
+// is between two requests of the provider: it removes that drive, or the CD-ROM in its
+// place, and adds one of its own with all other changes.
+func removedFirst(is, was string) bool {
+	return is == "" && (strings.HasPrefix(was, "cloud-init ") || strings.Contains(was, "media=cdrom"))
 }
 
 // notCloned are the entries that a clone does not take from its template: its own

@@ -90,7 +90,13 @@ func TestHalfMadeClone(t *testing.T) {
 		change func(guest, template *Guest)
 		want   Why
 	}{
-		"as cloned":                        {func(_, _ *Guest) {}, HalfMade},
+		"as cloned":                    {func(_, _ *Guest) {}, HalfMade},
+		"before it gets its own drive": {func(g, _ *Guest) { delete(g.Config.Raw, "ide2") }, HalfMade},
+		"before that replaces a CD-ROM": {func(g, of *Guest) {
+			of.Config.Raw["ide2"] = "local:iso/a.iso,media=cdrom,size=1M"
+			delete(g.Config.Raw, "ide2")
+		}, HalfMade},
+		"without a disk of the template":   {func(g, _ *Guest) { delete(g.Config.Raw, "scsi0") }, NotItsMAC},
 		"running":                          {func(g, _ *Guest) { g.Status = "running" }, NotItsMAC},
 		"more memory":                      {func(g, _ *Guest) { g.Config.Raw["memory"] = "4096" }, NotItsMAC},
 		"a larger disk":                    {func(g, _ *Guest) { g.Config.Raw["scsi0"] = "nfs:101/vm-101-disk-0.qcow2,discard=on,size=32G" }, NotItsMAC},

@@ -9,6 +9,10 @@ import (
 	"stackgen/internal/lock"
 )
 
+// bootTime is for how many seconds after its start a VM without an answer of its agent
+// is probably booting.
+const bootTime = 180
+
 // agentBlocks is a running VM with an enabled agent that does not answer: the
 // provider would wait for it, at an import always, later as long as the state says.
 func (s *subject) agentBlocks() bool {
@@ -33,6 +37,9 @@ func (s *subject) agentBlocks() bool {
 	if s.Destroy || s.entry.Status == lock.Retired {
 		s.Next("disable it: the VM is destroyed anyway", s.removeAgent())
 		return true
+	}
+	if s.guest.Uptime > 0 && s.guest.Uptime < bootTime {
+		s.Next("it was started less than 3 minutes ago: wait until it has booted, then run preflight again")
 	}
 	s.Next("install and start the agent in the guest", "systemctl enable --now qemu-guest-agent")
 	s.withoutAgent()
