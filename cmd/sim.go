@@ -29,10 +29,11 @@ func (e *env) simCommand() *cli.Command {
 			"  stackgen sim > sim.env &\n" +
 			"  until [ -s sim.env ]; do sleep 0.1; done; . ./sim.env\n" +
 			"Without --seed it has nodes pve1 to pve3, the storages and templates that the\n" +
-			"example specs use, and one token. docs/sim.md describes seeds and faults.",
+			"example specs use, and one token; with --seed handmade, seven VMs that people\n" +
+			"made by hand. docs/sim.md describes seeds and faults.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "serve on `ADDR`; port 0 takes a free one"},
-			&cli.StringFlag{Name: "seed", Usage: "start with the state in `FILE` (YAML): a seed, or a file of --save"},
+			&cli.StringFlag{Name: "seed", Usage: "start with the state in `FILE` (YAML): a seed, or a file of --save; or handmade"},
 			&cli.StringFlag{Name: "save", Usage: "write the state to `FILE` at the end; it holds the seed's secrets"},
 			&cli.StringFlag{Name: "log", Usage: "append every request to `FILE` as JSON lines, without secrets"},
 			&cli.DurationFlag{Name: "latency", Usage: "add `TIME` to every answer, such as 50ms"},
@@ -56,13 +57,9 @@ func (e *env) sim(c *cli.Context) (err error) {
 			return fmt.Errorf("--bandwidth takes bytes a second, such as 100M; this is %q", size)
 		}
 	}
-	if file := c.String("seed"); file != "" {
-		src, err := disk.ReadGiven(file, maxSeed)
-		if err != nil {
-			return fmt.Errorf("cannot read %s: %w", file, err)
-		}
-		if o.Seed, err = pvesim.ParseSeed(src); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+	if asked := c.String("seed"); asked != "" {
+		if o.Seed, err = readSeed(asked); err != nil {
+			return err
 		}
 	}
 	if file := c.String("log"); file != "" {
@@ -97,6 +94,22 @@ func (e *env) sim(c *cli.Context) (err error) {
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// readSeed is the seed with a name, or the one in a file.
+func readSeed(asked string) (*pvesim.Seed, error) {
+	if asked == pvesim.Handmade {
+		return pvesim.HandmadeSeed()
+	}
+	src, err := disk.ReadGiven(asked, maxSeed)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w; a seed is a file, or %s", asked, err, pvesim.Handmade)
+	}
+	seed, err := pvesim.ParseSeed(src)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", asked, err)
+	}
+	return seed, nil
 }
 
 // saveState writes the simulator's state.

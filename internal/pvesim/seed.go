@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -11,6 +12,9 @@ import (
 
 //go:embed default.yaml
 var defaultSeed []byte
+
+//go:embed handmade.yaml
+var handmadeVMs []byte
 
 // Seed is the complete state of a cluster, in YAML and in memory. A saved state
 // can be loaded as a seed.
@@ -233,3 +237,22 @@ func ParseSeed(src []byte) (*Seed, error) { return parseSeed(src) }
 
 // DefaultSeed returns the cluster of a simulator without a seed.
 func DefaultSeed() (*Seed, error) { return parseSeed(defaultSeed) }
+
+// Handmade is the name of HandmadeSeed.
+const Handmade = "handmade"
+
+// HandmadeSeed returns the nodes, storages and templates of DefaultSeed with VMs that people
+// made by hand.
+func HandmadeSeed() (*Seed, error) {
+	s, err := parseSeed(defaultSeed)
+	if err != nil {
+		return nil, err
+	}
+	vms, err := parseSeed(handmadeVMs)
+	if err != nil {
+		return nil, err
+	}
+	s.Guests = slices.DeleteFunc(s.Guests, func(g *Guest) bool { return g.Config["template"] != "1" })
+	s.Guests, s.Pools = append(s.Guests, vms.Guests...), append(s.Pools, vms.Pools...)
+	return s, nil
+}

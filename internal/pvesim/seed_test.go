@@ -1,6 +1,7 @@
 package pvesim_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -72,5 +73,19 @@ faults:
 	thick := b.data("GET", "/nodes/a/storage/thick/status").(map[string]any)
 	if thick["used"] != float64(8<<30) {
 		t.Errorf("thick storage uses %v", thick["used"])
+	}
+}
+
+func TestHandmadeSeed(t *testing.T) {
+	seed, err := pvesim.HandmadeSeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newTestSim(t, pvesim.Options{Seed: seed})
+	if pool := fmt.Sprint(b.data("GET", "/pools/web")); !strings.Contains(pool, "web1") || !strings.Contains(pool, "web2") || !strings.Contains(pool, "web-db") {
+		t.Errorf("the pool web is %s", pool)
+	}
+	if r := b.do("GET", "/nodes/pve3/qemu/123/config"); r.Status == 200 {
+		t.Error("a VM of the default seed is there, too")
 	}
 }
