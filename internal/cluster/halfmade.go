@@ -28,8 +28,8 @@ func notHalfMade(g, template *Guest) []string {
 }
 
 // removedFirst reports whether a drive of the template is missing as a cloud-init drive
-// is between two requests of the provider: it removes that drive, or the CD-ROM in its
-// place, and adds one of its own with all other changes.
+// is between two requests of the provider: it removes that drive, or the CD-ROM that is
+// there, and adds one of its own with all other changes.
 func removedFirst(is, was string) bool {
 	return is == "" && (strings.HasPrefix(was, "cloud-init ") || strings.Contains(was, "media=cdrom"))
 }
