@@ -65,4 +65,4 @@ release: ## build archives for all platforms, checksums and bills of materials i
 		$$(git describe --exact-match --tags >/dev/null 2>&1 || echo --snapshot)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

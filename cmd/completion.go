@@ -9,19 +9,24 @@ import (
 )
 
 // completions are the scripts that shells load. They call stackgen with a hidden
-// flag of the flag package, which prints the possible next words.
+// flag of the flag package, which prints the possible next words: flags only after a
+// word that begins with a hyphen, and nothing after two hyphens alone.
 var completions = map[string]string{
 	"bash": `_stackgen() {
   local cur="${COMP_WORDS[COMP_CWORD]}" words
-  words=$("${COMP_WORDS[@]:0:COMP_CWORD}" --generate-bash-completion 2>/dev/null)
+  local -a line=("${COMP_WORDS[@]:0:COMP_CWORD}")
+  if [[ "$cur" == -- ]]; then line+=(-); elif [[ "$cur" == -* ]]; then line+=("$cur"); fi
+  words=$("${line[@]}" --generate-bash-completion 2>/dev/null)
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
 complete -o bashdefault -o default -F _stackgen stackgen
 `,
 	"zsh": `#compdef stackgen
 _stackgen() {
-  local -a opts
-  opts=("${(@f)$(${words[@]:0:#words[@]-1} --generate-bash-completion 2>/dev/null)}")
+  local -a opts line
+  line=("${words[@]:0:#words[@]-1}")
+  if [[ "${words[-1]}" == -- ]]; then line+=(-); elif [[ "${words[-1]}" == -* ]]; then line+=("${words[-1]}"); fi
+  opts=("${(@f)$("${line[@]}" --generate-bash-completion 2>/dev/null)}")
   if [[ "${opts[1]}" != "" ]]; then
     _describe 'values' opts
   fi

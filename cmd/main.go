@@ -53,7 +53,7 @@ func Main(args []string, random, in io.Reader, out, errOut io.Writer) int {
 }
 
 func (e *env) app() *cli.App {
-	return &cli.App{
+	app := &cli.App{
 		Name:                 "stackgen",
 		Usage:                "render Proxmox VE stacks for OpenTofu and Terragrunt, without surprises",
 		Version:              buildVersion(),
@@ -73,6 +73,10 @@ func (e *env) app() *cli.App {
 			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.discoverCommand(), e.applyCommand(), e.destroyCommand(), e.driftCommand(),
 			e.outputsCommand(), e.simCommand(), e.completionCommand(), e.manCommand()},
 	}
+	for _, command := range app.Commands {
+		command.HideHelpCommand = true // `stackgen render help` renders the folder help
+	}
+	return app
 }
 
 func usageError(c *cli.Context, err error, _ bool) error {
