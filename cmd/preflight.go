@@ -15,8 +15,8 @@ func (e *env) preflightCommand() *cli.Command {
 		Description: "Joins specs, lock, state and cluster, and with --plan also what a plan would\n" +
 			"do. State is read from the units' backends unless --state or --plan gives it:\n" +
 			"the output of `tofu show -json`, a state file, or a folder made by\n" +
-			"--json-out-dir. Exit codes: 0 safe to apply, 1 not possible, 2 import files are\n" +
-			"missing or stale, 3 blocked: do not apply.",
+			"--json-out-dir. Exit codes: 0 safe to apply, 1 not possible, 2 import files or\n" +
+			"rendered files are missing or stale, 3 blocked: do not apply.",
 		Flags: e.judgeFlags(
 			planFlag(),
 			&cli.BoolFlag{Name: "destroy", Usage: "check a destroy of whole stacks: it is blocked if one of their VMs is protected"},

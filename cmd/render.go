@@ -17,7 +17,7 @@ func (e *env) renderCommand() *cli.Command {
 			"records every decision in " + lock.File + ". PATH is a spec or a folder;\n" +
 			"without one, the project here. Hand-written files are never touched. Exit\n" +
 			"codes: 0 done, 1 not possible, 2 --check or --diff found differences,\n" +
-			"3 something in the lock is no longer in the specs.",
+			"3 something in the lock is no longer in the specs, or a file was edited.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "make `DIR` a project of its own, with the specs that the paths name", Action: notEmpty("out", "a folder")},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; list every file that is missing, stale, changed or refused"},
