@@ -120,23 +120,6 @@ func TestApplyKilledTainted(t *testing.T) {
 	}
 }
 
-// TestApplyKilledWithoutDrive kills everything while a clone has no cloud-init drive: the
-// provider removes that of the template by a request of its own, before it configures the VM.
-func TestApplyKilledWithoutDrive(t *testing.T) {
-	t.Parallel()
-	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
-	sim := p.simulateApart()
-	p.render()
-	check(t, sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/300/config", After: 1, Do: pvesim.DoError, Delay: time.Minute}))
-	p.killedOnce("apply --yes", func() bool {
-		g, made := stateOf(sim).guests[300]
-		return made && g.config["lock"] == "" && g.config["ide2"] == ""
-	})
-	sim.ClearFaults()
-	t.Log(p.deployed(0, "apply --yes", "complete live: VM a", "start live: VM a"))
-	p.complete(sim, 300)
-}
-
 // TestApplyKilledWaits kills stackgen alone during a clone. An apply that waits for its
 // Terragrunt is interrupted, and the next one still knows what to wait for.
 func TestApplyKilledWaits(t *testing.T) {
