@@ -1,11 +1,9 @@
 package cmd
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -75,9 +73,10 @@ func (e *env) reportDiscovery(c *cli.Context, d *adopt.Discovery, r *report.Disc
 			return err
 		}
 		if !yes && terminal(e.in) {
-			_ = report.Printf(e.errOut, "%s", r.Question())
-			answer, _ := bufio.NewReader(e.in).ReadString('\n') // without an answer it is empty
-			yes = strings.EqualFold(strings.TrimSpace(answer), "y") || strings.EqualFold(strings.TrimSpace(answer), "yes")
+			var err error
+			if yes, err = e.confirm(c.Context, r.Question()); err != nil {
+				return err
+			}
 		}
 	}
 	if yes {

@@ -127,7 +127,7 @@ func (p *Plan) Write() error { return write(p.Changes) }
 func write(changes []disk.Change) error {
 	for _, c := range changes {
 		dir, name := filepath.Split(filepath.FromSlash(c.Path))
-		c.Path = name
+		c.Path, c.Shown = name, c.Path
 		if err := disk.Apply(filepath.Clean(dir), []disk.Change{c}); err != nil {
 			return err
 		}

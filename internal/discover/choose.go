@@ -25,6 +25,9 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 		if m.VMID != 0 {
 			owners[m.VMID] = m
 		}
+		if m.Guest == nil && m.Holder == nil && m.VM != nil && !m.VM.Adopt && len(m.Others) == 0 {
+			p.absent[m.Stack] = append(p.absent[m.Stack], m.Key)
+		}
 		for _, g := range m.Others {
 			if m.Guest == nil && m.VM != nil {
 				namesakes[g.VMID] = m

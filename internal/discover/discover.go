@@ -70,6 +70,7 @@ type Stack struct {
 	Why       string   `json:"why"`                  // pool web; tag web; no pool and no tag
 	NoRecords bool     `json:"no_records,omitempty"` // the stack publishes DNS records, and these VMs have none
 	VMs       []VM     `json:"vms"`                  // by VMID
+	Missing   []string `json:"missing,omitempty"`    // VMs that its spec had before and no guest is: its plan creates them
 	Groups    []string `json:"groups,omitempty"`
 }
 
@@ -127,12 +128,13 @@ type proposer struct {
 	Input
 	out    Proposal
 	stacks []*stack
-	names  map[string]*member // in lower case, as they are unique in a project; nil for those that specs have
+	names  map[string]*member  // in lower case, as they are unique in a project; nil for those that specs have
+	absent map[string][]string // keys by stack: VMs of specs that no guest is
 }
 
 // Propose proposes specs. The error is that the request cannot be met as a whole.
 func Propose(in Input) (*Proposal, error) {
-	p := &proposer{Input: in, names: map[string]*member{}}
+	p := &proposer{Input: in, names: map[string]*member{}, absent: map[string][]string{}}
 	guests, err := p.choose()
 	if err != nil {
 		return nil, err
@@ -153,7 +155,7 @@ func Propose(in Input) (*Proposal, error) {
 // collect notes what was decided.
 func (p *proposer) collect() {
 	for _, s := range p.stacks {
-		out := Stack{Name: s.name, File: s.file, New: s.existing == nil, Why: s.why, NoRecords: s.noRecords}
+		out := Stack{Name: s.name, File: s.file, New: s.existing == nil, Why: s.why, NoRecords: s.noRecords, Missing: p.absent[s.name]}
 		for _, m := range s.members {
 			v := VM{Key: m.key, VMID: m.guest.VMID, Name: m.guest.Name, Node: m.guest.Node, Managed: m.managed, Reasons: m.reasons, Later: m.later, Pending: pending(m.guest)}
 			if !m.managed && slices.ContainsFunc(m.reasons, func(r Reason) bool { return !r.Neutral }) {

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -62,12 +63,16 @@ const (
 // Change is one difference between the wanted files and the folder.
 type Change struct {
 	Path   string // as in File
+	Shown  string // the path in messages, if the root is not where the person is; empty for Path
 	Kind   Kind
 	Old    []byte // the content on disk: changed and removed files only, nil for what a killed run left
 	New    []byte // the wanted content; nil for removed files
 	Sync   bool   // as in File
 	Reason string // why it is refused and what to do, or why a file without a mark is removed; continues "PATH: "
 }
+
+// shown is the path in messages.
+func (c *Change) shown() string { return cmp.Or(c.Shown, c.Path) }
 
 // RefusedError is returned by Apply when nothing was written because a change is Refused.
 type RefusedError struct {

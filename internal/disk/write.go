@@ -103,15 +103,15 @@ func (w *writer) check(c Change, folder *os.Root, name string) (mode fs.FileMode
 }
 
 func changedSince(c Change) error {
-	return fmt.Errorf("%s: another program changed it during this run, so it was not written; run the same command again", c.Path)
+	return fmt.Errorf("%s: another program changed it during this run, so it was not written; run the same command again", c.shown())
 }
 
 func (w *writer) failed(c Change, what string, err error) error {
 	var blocked *blockedError
 	if errors.As(err, &blocked) {
-		return fmt.Errorf("%s: %w", c.Path, err)
+		return fmt.Errorf("%s: %w", c.shown(), err)
 	}
-	return explain(c.Path, what, err)
+	return explain(c.shown(), what, err)
 }
 
 // temp writes body to a new temporary file and returns its name. A mode of 0 means 0666 less the umask. After an error

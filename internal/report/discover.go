@@ -57,6 +57,9 @@ func NewDiscover(p *discover.Proposal, changes []Change, gaps []cluster.Gap) *Di
 	if len(p.Stacks) > 0 {
 		r.Next = []string{"stackgen render", "stackgen import-blocks --verify", "stackgen apply"}
 	}
+	if slices.ContainsFunc(p.Stacks, func(s discover.Stack) bool { return len(s.Missing) > 0 }) {
+		r.Next[1] = "stackgen import-blocks" // with --verify it would refuse what the plan creates
+	}
 	return r
 }
 
@@ -159,9 +162,30 @@ func (r *Discover) PrintEnd(w io.Writer, confirmed, terminal bool) error {
 	case !r.Written:
 		return nil
 	}
+	return Printf(w, "written: %s. %s Next:\n  %s\n", Count(len(r.Changes), "spec"), line(r.firstPlan()), line(strings.Join(r.Next, " && ")))
+}
+
+// firstPlan says what the first plan does. Where a spec existed before, that is also what
+// was not applied of it.
+func (r *Discover) firstPlan() string {
+	var existing, missing []string
+	for _, s := range r.Stacks {
+		if !s.New {
+			existing = append(existing, s.Name)
+		}
+		for _, key := range s.Missing {
+			missing = append(missing, s.Name+"/"+key)
+		}
+	}
 	vms, _ := r.vms()
-	return Printf(w, "written: %s. The first plan imports %s and changes nothing; `stackgen import-blocks --verify` proves it. Next:\n  %s\n",
-		Count(len(r.Changes), "spec"), Count(len(vms), "VM"), strings.Join(r.Next, " && "))
+	text := "The first plan imports " + Count(len(vms), "VM") + " and changes "
+	switch {
+	case len(existing) == 0:
+		return text + "nothing; `stackgen import-blocks --verify` proves it."
+	case len(missing) == 0:
+		return text + "none of them. What was not applied before of " + shortened(existing, false) + " is in the plan, too: `stackgen import-blocks --verify` fails then, and shows it."
+	}
+	return text + "none of them. It also creates what the specs had before and the cluster has not: " + shortened(missing, false) + ". `stackgen apply` shows the whole plan and asks."
 }
 
 // Exit is the exit code: of a question that was not answered with yes, or of VMs that need

@@ -113,13 +113,17 @@ func reasons(w io.Writer, o Options, vms []discover.VM, names []string, of func(
 		}
 	}
 	for _, head := range heads {
-		of := strings.Join(who[head], ", ")
-		if n := len(who[head]); n > few && !o.Verbose {
-			of = fmt.Sprintf("%s and %d more", strings.Join(who[head][:few], ", "), n-few)
-		}
-		fmt.Fprintf(w, "  %s: %s\n", line(of), line(head))
+		fmt.Fprintf(w, "  %s: %s\n", line(shortened(who[head], o.Verbose)), line(head))
 		printCommands(w, commands[head])
 	}
+}
+
+// shortened are names, or the first of many.
+func shortened(names []string, verbose bool) string {
+	if n := len(names) - few; n > 0 && !verbose {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), n)
+	}
+	return strings.Join(names, ", ")
 }
 
 // explained is a reason in words.

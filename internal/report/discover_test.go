@@ -14,7 +14,7 @@ func TestHarmlessDiscover(t *testing.T) {
 	reason := discover.Reason{Config: hostile, Why: hostile, Commands: []string{hostile}}
 	neutral := reason
 	neutral.Neutral = true
-	p := &discover.Proposal{Stacks: []discover.Stack{{Name: hostile, File: hostile, Why: hostile, Groups: []string{hostile}, VMs: []discover.VM{
+	p := &discover.Proposal{Stacks: []discover.Stack{{Name: hostile, File: hostile, Why: hostile, Groups: []string{hostile}, Missing: []string{hostile}, VMs: []discover.VM{
 		{Key: "a", Name: hostile, Node: hostile, Reasons: []discover.Reason{reason, neutral}}, {Key: "b", Name: hostile, Managed: true, Later: []discover.Reason{neutral}, Pending: []string{hostile}}}}}}
 	for _, k := range []discover.Kind{discover.Container, discover.Template, discover.InSpec, discover.Leaving, discover.Unclear, discover.Unread, discover.Unfit, discover.Unnamable} {
 		p.Left = append(p.Left, discover.Left{Kind: k, VMID: 1, Name: hostile, Node: hostile, Reason: reason})

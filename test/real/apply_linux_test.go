@@ -105,7 +105,7 @@ func (p *project) answeredAfter(want int, line, answer string, meanwhile func(),
 		}
 	}()
 	for range 600 {
-		if s := text(); strings.Contains(s, "accepted: ") || strings.Contains(s, "type its name: ") {
+		if s := text(); slices.ContainsFunc([]string{"accepted: ", "type its name: ", "[y/N] "}, func(asked string) bool { return strings.Contains(s, asked) }) {
 			meanwhile()
 			_, err := master.WriteString(answer)
 			check(p.T, err)

@@ -20,9 +20,12 @@ func (p *project) simulate() *pvesim.Server {
 
 // simulateApart is simulate for tests that run stackgen as a process, so that they can run
 // in parallel.
-func (p *project) simulateApart() *pvesim.Server {
+func (p *project) simulateApart() *pvesim.Server { return p.simulateSeed(nil) }
+
+// simulateSeed is simulateApart with another cluster than the default.
+func (p *project) simulateSeed(seed *pvesim.Seed) *pvesim.Server {
 	p.Helper()
-	s, err := pvesim.New(pvesim.Options{NoAuthDelay: true})
+	s, err := pvesim.New(pvesim.Options{NoAuthDelay: true, Seed: seed})
 	if err != nil {
 		p.Fatal(err)
 	}
