@@ -13,13 +13,13 @@ example: build ## render this repository's own project from specs/ (the default)
 build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
-test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; go test ./... runs those that need none
+test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; `go test ./...` runs those that need none
 	@$(TOOLS) $(GO) test -race -timeout 80m ./...
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
 	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
 	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
-faults: build tools ## inject every fault into a simulated cluster, with every level of the guard, run every printed way out, and print the results
+faults: build tools ## cause every fault at every level of the guard, and run every printed way out; takes about an hour
 	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut|TestEffectsOfEveryProperty)$$" -count=1 -timeout 60m && \
 		STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^(TestApplyKilled|TestApplyInterrupted)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
 
@@ -27,7 +27,7 @@ golden: build ## update expected outputs of the tests; review the diff
 	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test
 	@$(BIN) render
 
-lint: ## run gofmt, go vet, golangci-lint, which takes some minutes to build once, and the word list
+lint: ## run gofmt, go vet, golangci-lint and the word list; builds golangci-lint once, which takes some minutes
 	@$(GO) test ./test -run '^TestWords$$'
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
 	@for dir in . tools/provider-dns tools/release test/terratest test/browser; do \
@@ -40,10 +40,10 @@ demo: build tools ## apply to a simulated cluster, lose the state and adopt
 	@$(TOOLS) tools/demo
 
 RECORDINGS := $(addprefix internal/pvesim/testdata/,exchanges cluster lvm)
-conformance: ## replay recordings of a real server (DIR="FOLDER...", by default all in the repository) against the simulator
+conformance: ## replay recordings of a real server against the simulator; DIR="FOLDER..." replays others than those here
 	@$(GO) run ./internal/pvesim/replay/cmd $(or $(DIR),$(RECORDINGS))
 
-bench: build tools ## measure renders of 10 to 10,000 VMs, a preflight of 300 VMs, plans and applies of up to 500 VMs, what the guard costs runs that change nothing, and applies by parallelism; more than an hour
+bench: build tools ## measure renders, a preflight, plans, applies and the guard, by the number of VMs; takes more than an hour
 	@$(GO) test ./test -run '^$$' -bench 'Render|Preflight' -benchtime 5x
 	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Guard -benchtime 3x -timeout 60m
 	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Size -benchtime 1x -timeout 60m
@@ -60,7 +60,7 @@ cross: ## build for every platform, and vet for every system
 check: lint cross build ## run the checks before a commit, except for tests
 	@$(BIN) render --check
 
-release: ## build archives for all platforms, checksums and bills of materials into dist/, and publish nothing; takes some minutes to build its tool once
+release: ## build archives for all platforms, checksums and bills of materials into dist/, and publish nothing
 	@GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/release/go.mod" goreleaser release --clean --skip=publish \
 		$$(git describe --exact-match --tags >/dev/null 2>&1 || echo --snapshot)
 

@@ -38,5 +38,43 @@ func (e *env) manPage() (string, error) {
 			command.UsageText += "\n\n" + command.Description
 		}
 	}
-	return app.ToManWithSection(1)
+	page, err := app.ToManWithSection(1)
+	return page + manEnd, err
 }
+
+// manEnd is what the template of the library does not have.
+const manEnd = `
+
+.SH EXIT STATUS
+.TP
+0
+done, or nothing to say
+.TP
+1
+it could not be done
+.TP
+2
+something differs, and nothing harms; only from commands that look
+.TP
+3
+blocked: something would happen that the specs do not ask for
+
+.SH ENVIRONMENT
+PROXMOX_VE_ENDPOINT and PROXMOX_VE_API_TOKEN name the cluster and the token, as for
+the provider. DNS_UPDATE_KEYSECRET is the secret of the DNS key. docs/environment.md
+in the source of stackgen describes all variables.
+
+.SH FILES
+.TP
+specs/*.yaml
+the specs of a project
+.TP
+stackgen.yaml
+settings of all specs
+.TP
+stackgen.lock.yaml
+recorded decisions and observations; commit it
+
+.SH SEE ALSO
+qm(1), pvesh(1)
+`

@@ -101,8 +101,12 @@ func TestDocsEnvironment(t *testing.T) {
 	}
 }
 
-// TestDocsReadme: what README.md shows of `make` is what a render of this repository prints.
+// TestDocsReadme: README.md is short, its first two commands are those that CI runs, and
+// what it shows of `make` is what a render of this repository prints.
 func TestDocsReadme(t *testing.T) {
+	if n := bytes.Count(read(t, "../README.md"), []byte("\n")); n > 150 {
+		t.Errorf("README.md has %d lines, want at most 150", n)
+	}
 	dir := t.TempDir()
 	for _, name := range []string{"specs", "modules", "units", "stacks"} {
 		check(t, os.CopyFS(filepath.Join(dir, name), os.DirFS("../"+name)))
@@ -116,6 +120,11 @@ func TestDocsReadme(t *testing.T) {
 	}
 	blocks, err := page.Read("../README.md")
 	check(t, err)
+	for i, console := range slices.DeleteFunc(slices.Clone(blocks), func(b page.Block) bool { return b.Language != "console" })[:2] {
+		if console.Mark != ".ci/run" { // TestDocsBlocks compares the commands
+			t.Errorf("README.md:%d: CI does not run command %d of the page", console.Line, i+1)
+		}
+	}
 	at := slices.IndexFunc(blocks, func(b page.Block) bool { return b.Language == "text" })
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if got, want := lines[len(lines)-3], strings.Split(blocks[at].Body, "\n")[0]; got != want {
