@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,16 +176,19 @@ func (r *reader) candidates() []*cluster.Guest {
 	return out
 }
 
-// unusedVMIDs returns the wanted VMIDs that no listed guest has.
-func (r *reader) unusedVMIDs() []int {
-	var out []int
-	for id := range r.vmids {
-		if r.guests[id] == nil {
-			out = append(out, id)
+// unusedVMIDs returns the wanted VMIDs that no listed guest has. Where all VMs are wanted,
+// these are also those with an ACL entry of their own, which may hide a VM.
+func (r *reader) unusedVMIDs(ctx context.Context) []int {
+	wanted := slices.Collect(maps.Keys(r.vmids))
+	if r.wanted.Further != nil && r.seesAllVMs() {
+		for _, e := range r.access(ctx).Entries {
+			if vmid, err := strconv.Atoi(strings.TrimPrefix(e.Path, "/vms/")); err == nil {
+				wanted = append(wanted, vmid)
+			}
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(wanted)
+	return slices.DeleteFunc(slices.Compact(wanted), func(vmid int) bool { return r.guests[vmid] != nil })
 }
 
 // sortedList sorts a list with commas, which Proxmox VE sends in random order.

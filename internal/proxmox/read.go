@@ -94,7 +94,7 @@ func (r *reader) run(ctx context.Context) error {
 	r.wanted.Progress(fmt.Sprintf("reading %d of %s", len(candidates), cluster.Count(len(r.guests), "guest")))
 	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
 	r.readOtherMACs(ctx)
-	if unused := r.unusedVMIDs(); len(unused) > 0 {
+	if unused := r.unusedVMIDs(ctx); len(unused) > 0 {
 		r.readPaths(ctx)
 		concurrently(unused, func(vmid int) { r.proveFree(ctx, vmid) })
 	}

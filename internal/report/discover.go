@@ -43,7 +43,7 @@ func NewDiscover(p *discover.Proposal, changes []Change, gaps []cluster.Gap) *Di
 		}
 	}
 	for _, g := range gaps {
-		if g.AnyGuest() || g.Privilege == "" {
+		if g.Privilege == "" || g.Privilege == cluster.VMAudit {
 			r.Hidden = append(r.Hidden, g)
 		}
 	}
