@@ -164,13 +164,9 @@ func (p *proposer) unplannable(g *cluster.Guest) Reason {
 	set := func(options string) []string {
 		return []string{"pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", g.Node, g.VMID)) + " " + options}
 	}
-	if device, options := hardware.VLANRange(g.Config.Raw); device != "" {
-		return Reason{Config: device + "=" + g.Config.Raw[device], Why: "the provider cannot read a range of VLANs, and every plan of the stack would fail; listing the VLANs does not change the VM",
-			Commands: set(options), Neutral: true}
-	}
-	if options := hardware.PlainSMBIOS(g.Config.Raw); options != "" {
-		return Reason{Config: "smbios1=" + g.Config.Raw["smbios1"], Why: "the provider cannot read values that are not in base64, and every plan of the stack would fail; writing them in base64 does not change the VM",
-			Commands: set(options), Neutral: true}
+	if u := hardware.FindUnreadable(g.Config.Raw); u != nil {
+		return Reason{Config: u.Key + "=" + g.Config.Raw[u.Key], Why: "the provider cannot read " + u.Cannot + ", and every plan of the stack would fail; " + u.Effect,
+			Commands: set(u.Options), Neutral: u.Neutral}
 	}
 	if g.Status != "running" {
 		return Reason{}

@@ -240,7 +240,7 @@ func (w *world) compare(seed uint64) (managed, adopted int) {
 		}
 	}
 	for _, g := range w.guests {
-		if device, _ := hardware.VLANRange(g.Config.Raw); !seen[g.VMID] && device == "" {
+		if !seen[g.VMID] && hardware.FindUnreadable(g.Config.Raw) == nil {
 			w.t.Errorf("seed %d: VM %d is in no spec", seed, g.VMID)
 		}
 	}

@@ -94,32 +94,18 @@ func short(wait string) bool {
 	return ok && len(seconds) <= 2 && !strings.ContainsAny(seconds, "mh")
 }
 
-// vlanRange is a VM with a range of VLANs in the trunks of a NIC: the provider cannot
-// read it, so every plan of its unit fails, also if its profile ignores all changes.
-func (s *subject) vlanRange() bool {
+// undecodable is a VM with an entry that the provider cannot read, so that every plan of
+// its unit fails, also if its profile ignores all changes.
+func (s *subject) undecodable() bool {
 	if s.guest.Config == nil {
 		return false
 	}
-	device, options := hardware.VLANRange(s.guest.Config.Raw)
-	if device == "" {
+	u := hardware.FindUnreadable(s.guest.Config.Raw)
+	if u == nil {
 		return false
 	}
-	s.Is(finding.Unknown, "trunks of "+device+" has a range of VLANs: the provider cannot read it, and every plan of the stack fails").Because("%s: %s", device, s.guest.Config.Raw[device])
-	s.Next("list the VLANs one by one, then run preflight again", set(s.guest, options))
-	return true
-}
-
-// plainSMBIOS is a VM with SMBIOS values that the provider cannot read, with the same harm.
-func (s *subject) plainSMBIOS() bool {
-	if s.guest.Config == nil {
-		return false
-	}
-	options := hardware.PlainSMBIOS(s.guest.Config.Raw)
-	if options == "" {
-		return false
-	}
-	s.Is(finding.Unknown, "smbios1 has values that are not in base64: the provider cannot read them, and every plan of the stack fails").Because("smbios1: %s", s.guest.Config.Raw["smbios1"])
-	s.Next("write them in base64, which does not change the VM, then run preflight again", set(s.guest, options))
+	s.Is(finding.Unknown, u.Has+": the provider cannot read "+u.Them+", and every plan of the stack fails").Because("%s: %s", u.Key, s.guest.Config.Raw[u.Key])
+	s.Next(u.Step+", then run preflight again", set(s.guest, u.Options))
 	return true
 }
 

@@ -16,7 +16,7 @@ func (s *subject) present() {
 		s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE are that late")
 	case len(s.states) == 0 && s.byNameOnly() && len(vmsOf(s.match.Others)) > 0:
 		s.ambiguous(append([]*cluster.Guest{s.guest}, vmsOf(s.match.Others)...))
-	case s.copied(), s.otherLock(), s.tainted(), s.agentBlocks(), s.vlanRange(), s.plainSMBIOS(), s.deviceGap(), s.onOtherNode(), s.protected():
+	case s.copied(), s.otherLock(), s.tainted(), s.agentBlocks(), s.undecodable(), s.deviceGap(), s.onOtherNode(), s.protected():
 	default:
 		s.agrees()
 		s.settles()

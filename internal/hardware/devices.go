@@ -1,7 +1,6 @@
 package hardware
 
 import (
-	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -70,32 +69,4 @@ func (r *Reading) numaNodes() {
 		delete(r.values, "numa_nodes")
 		delete(r.shows, "numa_nodes")
 	}
-}
-
-// PlainSMBIOS is the option that has the values of smbios1 in base64, if one of them is
-// text that is no base64: the provider decodes all of them, and every plan fails. Proxmox
-// VE takes them as they are without base64, so that the option changes nothing. It is "" if
-// the provider can read them.
-func PlainSMBIOS(raw map[string]string) string {
-	out, unreadable := []string{"base64=1"}, false
-	for part := range strings.SplitSeq(raw["smbios1"], ",") {
-		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		switch name {
-		case "", "base64":
-			if value == "1" {
-				return ""
-			}
-			continue
-		case "uuid":
-		default:
-			_, err := base64.StdEncoding.DecodeString(value)
-			unreadable = unreadable || err != nil
-			value = base64.StdEncoding.EncodeToString([]byte(value))
-		}
-		out = append(out, name+"="+value)
-	}
-	if !unreadable {
-		return ""
-	}
-	return "--smbios1 " + shell.Word(strings.Join(out, ","))
 }

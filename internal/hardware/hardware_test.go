@@ -253,15 +253,3 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
-
-// TestPlainSMBIOS: values that are no base64 are written in base64, and others stay.
-func TestPlainSMBIOS(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "uuid=x": "", "uuid=x,manufacturer=QUNNRQ==,base64=1": "", "manufacturer=Dell": "",
-		"uuid=x,manufacturer=ACME1,serial=7": "--smbios1 base64=1,uuid=x,manufacturer=QUNNRTE=,serial=Nw==",
-	} {
-		if got := PlainSMBIOS(map[string]string{"smbios1": text}); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}

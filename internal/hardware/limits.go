@@ -1,7 +1,6 @@
 package hardware
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -73,11 +72,12 @@ func (r *Reading) limits() {
 			break
 		}
 	}
-	if device, options := VLANRange(r.raw); device != "" {
-		r.explicit("networks", device+": "+r.raw[device], "the provider cannot read a range of VLANs, and every plan of the stack fails", r.set("%s", options))
-	}
-	if options := PlainSMBIOS(r.raw); options != "" {
-		r.explicit("", "smbios1="+r.raw["smbios1"], "the provider cannot read values that are not in base64, and every plan of the stack fails", r.set("%s", options))
+	if u := FindUnreadable(r.raw); u != nil {
+		note := r.refuse
+		if u.Neutral {
+			note = r.explicit
+		}
+		note(u.Property, u.Key+": "+r.raw[u.Key], "the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.set("%s", u.Options))
 	}
 	if f := r.values["efi"]; f != nil && r.values["bios"].Str() != "ovmf" {
 		r.refuse("efi", "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
@@ -137,20 +137,4 @@ func (r *Reading) OmittedBlocks() []string {
 		}
 	}
 	return out
-}
-
-// VLANRange finds a NIC whose trunks have a range of VLANs, and the option that lists
-// them one by one: the provider cannot read a range. device is empty if there is none.
-func VLANRange(raw map[string]string) (device, set string) {
-	for nic := range 32 {
-		device = fmt.Sprintf("net%d", nic)
-		options := strings.Split(raw[device], ",")
-		for i, option := range options {
-			if vlans, ok := strings.CutPrefix(option, "trunks="); ok && strings.Contains(vlans, "-") {
-				options[i] = "trunks=" + strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")
-				return device, fmt.Sprintf("--%s %s", device, shell.Quote(strings.Join(options, ",")))
-			}
-		}
-	}
-	return "", ""
 }

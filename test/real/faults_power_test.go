@@ -15,6 +15,8 @@ func powerFaults() []fault {
 		fault{name: "VM stopped on purpose", event: stopVM}.succeedsInBoth(nothingToDo),
 		fault{name: "VM started by hand, and its spec does not start it", event: startVM}.succeedsInBoth(nothingToDo),
 		fault{name: "VLAN range in the trunks of a NIC", event: setVLANRange}.refusedInBoth("unknown a", "the provider cannot read it"),
+		fault{name: "bandwidth limit of a disk with decimals", event: setDecimals}.refusedInBoth("unknown a", "the provider cannot read it"),
+		fault{name: "migrate_downtime set by hand", event: setDowntime}.refusedInBoth("unknown a", "the provider cannot read it"),
 	}
 }
 
@@ -29,4 +31,15 @@ func startVM(w *faultCase) {
 // setVLANRange gives a NIC a range of VLANs by hand.
 func setVLANRange(w *faultCase) {
 	w.change(300, func(g *pvesim.Guest) { g.Config["net0"] += ",trunks=10;20-30" })
+}
+
+// setDecimals limits a disk by hand, as the web interface does.
+func setDecimals(w *faultCase) {
+	w.change(300, func(g *pvesim.Guest) { g.Config["scsi0"] += ",mbps_wr=100.5" })
+}
+
+// setDowntime sets how long a live migration may pause a VM: the server's answer has the
+// number as text.
+func setDowntime(w *faultCase) {
+	w.change(300, func(g *pvesim.Guest) { g.Config["migrate_downtime"] = "0.5" })
 }

@@ -1,0 +1,165 @@
+package hardware
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/internal/natural"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// An Unreadable is an entry of a configuration that Proxmox VE accepts and the provider
+// cannot decode: every plan of a stack with the VM fails, whatever its profile is.
+type Unreadable struct {
+	Property string // of a spec, or ""
+	Key      string // of the entry
+	Has      string // what the VM has, as a sentence
+	Them     string // the pronoun for it
+	Cannot   string // what the provider cannot read
+	Step     string // what the options do, as an instruction
+	Effect   string // what the options do, as a statement
+	Options  string // of pvesh set, quoted for a shell
+	Neutral  bool   // the options do not change the VM
+}
+
+// FindUnreadable returns the first entry that the provider cannot decode, or nil.
+func FindUnreadable(raw map[string]string) *Unreadable {
+	for _, key := range slices.SortedFunc(maps.Keys(raw), natural.Compare) {
+		if hidden(raw[key]) {
+			continue // its text is not known, and must not be replaced
+		}
+		var u *Unreadable
+		switch strings.TrimRight(key, "0123456789") {
+		case "net":
+			u = vlanRange(key, raw[key])
+		case "smbios":
+			u = plainSMBIOS(raw[key])
+		case "ide", "sata", "scsi", "virtio":
+			u = decimals("disks", key, raw[key], "mbps_rd", "mbps_rd_max", "mbps_wr", "mbps_wr_max")
+		case "numa":
+			u = decimals("numa_nodes", key, raw[key], "memory")
+		case "memory":
+			u = namedMemory(raw[key])
+		case "migrate_downtime":
+			u = &Unreadable{Has: "migrate_downtime is set", Them: "it", Cannot: "migrate_downtime", Step: "remove it",
+				Effect: "without it, a live migration pauses the VM for up to 0.1 s", Options: "--delete migrate_downtime"}
+			u.Neutral = raw[key] == "0.1"
+		case "virtiofs":
+			u = hiddenAttributes(key, raw[key])
+		}
+		if u != nil {
+			u.Key = key
+			return u
+		}
+	}
+	return nil
+}
+
+// replace is the option that sets an entry.
+func replace(key string, parts []string) string {
+	return fmt.Sprintf("--%s %s", key, shell.Quote(strings.Join(parts, ",")))
+}
+
+// vlanRange finds a range of VLANs in the trunks of a NIC.
+func vlanRange(key, text string) *Unreadable {
+	parts := strings.Split(text, ",")
+	for i, part := range parts {
+		if vlans, ok := strings.CutPrefix(part, "trunks="); ok && strings.Contains(vlans, "-") {
+			parts[i] = "trunks=" + strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")
+			return &Unreadable{Property: "networks", Has: "trunks of " + key + " has a range of VLANs", Them: "it", Cannot: "a range of VLANs",
+				Step: "list the VLANs one by one", Effect: "listing the VLANs does not change the VM", Options: replace(key, parts), Neutral: true}
+		}
+	}
+	return nil
+}
+
+// plainSMBIOS finds a value that is no base64: the provider decodes all of them. Proxmox VE
+// takes them as they are without base64=1, so that writing them in base64 changes nothing.
+func plainSMBIOS(text string) *Unreadable {
+	out, unreadable := []string{"base64=1"}, false
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch name {
+		case "", "base64":
+			if value == "1" {
+				return nil
+			}
+			continue
+		case "uuid":
+		default:
+			_, err := base64.StdEncoding.DecodeString(value)
+			unreadable = unreadable || err != nil
+			value = base64.StdEncoding.EncodeToString([]byte(value))
+		}
+		out = append(out, name+"="+value)
+	}
+	if !unreadable {
+		return nil
+	}
+	return &Unreadable{Has: "smbios1 has values that are not in base64", Them: "them", Cannot: "values that are not in base64",
+		Step: "write them in base64, which does not change the VM", Effect: "writing them in base64 does not change the VM",
+		Options: "--smbios1 " + shell.Word(strings.Join(out, ",")), Neutral: true}
+}
+
+// decimals finds numbers with decimals where the provider reads whole numbers only.
+func decimals(property, key, text string, names ...string) *Unreadable {
+	var found []string
+	parts, neutral := strings.Split(text, ","), true
+	for i, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		if !slices.Contains(names, name) {
+			continue
+		}
+		if _, err := strconv.Atoi(value); err == nil {
+			continue
+		}
+		f, err := strconv.ParseFloat(value, 64)
+		if err != nil || f > math.MaxInt32 {
+			continue
+		}
+		found = append(found, name)
+		neutral = neutral && f == math.Trunc(f)
+		parts[i] = name + "=" + strconv.Itoa(int(math.Ceil(f)))
+	}
+	if found == nil {
+		return nil
+	}
+	has := " is a decimal number"
+	if len(found) > 1 {
+		has = " are decimal numbers"
+	}
+	u := &Unreadable{Property: property, Has: strings.Join(found, " and ") + " of " + key + has, Them: "it", Cannot: "a decimal number there",
+		Step: "write a whole number", Effect: "the command rounds it up", Options: replace(key, parts), Neutral: neutral}
+	if neutral {
+		u.Effect = "a whole number does not change the VM"
+	}
+	return u
+}
+
+// namedMemory finds the memory with its name: the provider reads a number only.
+func namedMemory(text string) *Unreadable {
+	size, ok := strings.CutPrefix(strings.TrimRight(text, ","), "current=")
+	if !ok {
+		return nil
+	}
+	return &Unreadable{Property: "memory", Has: "memory is written as " + text, Them: "it", Cannot: "current=",
+		Step: "write the number alone, which does not change the VM", Effect: "the number alone does not change the VM", Options: "--memory " + shell.Word(size), Neutral: true}
+}
+
+// hiddenAttributes finds a shared directory with ACLs and without extended attributes, of
+// which ACLs are a part: virtiofsd shares both, and the provider refuses the contradiction.
+func hiddenAttributes(key, text string) *Unreadable {
+	parts := strings.Split(text, ",")
+	without := slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "expose-xattr=0" })
+	if len(without) == len(parts) || !slices.Contains(parts, "expose-acl=1") {
+		return nil
+	}
+	return &Unreadable{Property: "virtiofs", Has: key + " has expose-acl=1 and expose-xattr=0", Them: "it", Cannot: "expose-acl=1 with expose-xattr=0",
+		Step: "remove expose-xattr=0, which does not change the VM", Effect: "without expose-xattr=0, the VM does not change", Options: replace(key, without), Neutral: true}
+}
