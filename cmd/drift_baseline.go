@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -30,6 +31,8 @@ func checkBaseline(c *cli.Context) error {
 	}
 	if day := c.String("expires"); day != "" && !session.IsDate(day) {
 		return errors.New("--expires takes a day such as 2026-12-31")
+	} else if day != "" && day < time.Now().Format(time.DateOnly) {
+		return fmt.Errorf("--expires %s has passed, so the differences would count at once: name a later day, or leave it out for %d days", day, baselineDays)
 	}
 	return nil
 }
