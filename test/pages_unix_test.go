@@ -33,7 +33,7 @@ func TestPages(t *testing.T) {
 		t.Cleanup(func() { check(t, sim.Close()) })
 		path := filepath.Join(dir, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
 		env := append([]string{"PATH=" + path, "HOME=" + dir, "TMPDIR=" + dir}, sim.Env()...)
-		wrong, err := page.Run(t.Context(), dir, env, blocks, "TestPages")
+		wrong, err := page.Run(t.Context(), page.Shell{Dir: dir, Env: env}, blocks, "TestPages")
 		check(t, err)
 		for _, w := range wrong {
 			t.Errorf("%s: %s", name, w)

@@ -34,7 +34,7 @@ func TestRun(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wrong, err := Run(t.Context(), dir, os.Environ(), blocks, "TestX")
+			wrong, err := Run(t.Context(), Shell{Dir: dir, Env: os.Environ()}, blocks, "TestX")
 			if err != nil {
 				wrong = append(wrong, err.Error())
 			}

@@ -17,11 +17,18 @@ import (
 // end is what the shell prints after each command, with its exit code.
 const end = "\x01"
 
-// Run runs the blocks of a page that a test is named in, in one shell that begins in dir,
-// and returns what is wrong: a command with another exit code than its mark says, or a
-// line that the page shows and the commands before it did not print, in this order. It
-// ends everything that the commands have started.
-func Run(ctx context.Context, dir string, env []string, blocks []Block, test string) ([]string, error) {
+// A Shell is where the commands of a page run.
+type Shell struct {
+	Dir string   // where it begins
+	Env []string // its whole environment
+	In  *os.File // what commands that ask read, such as a terminal; nil if nobody answers
+}
+
+// Run runs the blocks of a page that a test is named in, in one shell, and returns what
+// is wrong: a command with another exit code than its mark says, or a line that the page
+// shows and the commands before it did not print, in this order. It ends everything that
+// the commands have started.
+func Run(ctx context.Context, in Shell, blocks []Block, test string) ([]string, error) {
 	var marked []Block // those of the test, and what follows them
 	after := false
 	for _, b := range blocks {
@@ -33,7 +40,7 @@ func Run(ctx context.Context, dir string, env []string, blocks []Block, test str
 	if len(marked) == 0 {
 		return nil, fmt.Errorf("no block of the page names %s", test)
 	}
-	output, err := shell(ctx, dir, env, marked, test)
+	output, err := in.run(ctx, marked, test)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +90,9 @@ func missing(at int, output string, shown []string) []string {
 	return nil
 }
 
-// shell runs blocks and returns what they print, with end and the exit code after each
+// run runs blocks and returns what they print, with end and the exit code after each
 // command. A block that is a file is written where the text says so.
-func shell(ctx context.Context, dir string, env []string, blocks []Block, test string) (string, error) {
+func (s Shell) run(ctx context.Context, blocks []Block, test string) (string, error) {
 	work, err := os.MkdirTemp("", "stackgen-page-")
 	if err != nil {
 		return "", err
@@ -117,7 +124,10 @@ func shell(ctx context.Context, dir string, env []string, blocks []Block, test s
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", script)
-	c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, out, out
+	c.Dir, c.Env, c.Stdout, c.Stderr = s.Dir, s.Env, out, out
+	if s.In != nil {
+		c.Stdin = s.In
+	}
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		return "", err

@@ -10,6 +10,7 @@ func same(text string) string {
 		{`\b\d+m?s\b`, "1s"},
 		{`\[ *\d+ s\]`, "[1 s]"},
 		{`after \d+ s`, "after 1 s"},
+		{`until \d{4}-\d\d-\d\d`, "until 2026-12-31"},
 		{`running for \d+ \w+`, "running for 1 second"},
 		{` +`, " "},
 	} {

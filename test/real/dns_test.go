@@ -16,6 +16,7 @@ import (
 type dnsProject struct {
 	*project
 	server *dnstest.Server
+	zone   string // of the server; lab.test if empty
 	spec   string // the dns of its spec, without the closing brace
 }
 
@@ -76,7 +77,7 @@ func newDNSProject(t *testing.T, kind dnstest.Kind, rest string, records ...stri
 // serve starts the project's DNS server, and passes its key to the tools.
 func (p *dnsProject) serve(kind dnstest.Kind, records ...string) {
 	p.Helper()
-	s, err := dnstest.Start(context.Background(), dnstest.Options{Kind: kind, Records: records})
+	s, err := dnstest.Start(context.Background(), dnstest.Options{Kind: kind, Zone: p.zone, Records: records})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func (p *dnsProject) serve(kind dnstest.Kind, records ...string) {
 		}
 	})
 	p.server = s
-	p.spec = fmt.Sprintf("dns: {zone: lab.test, server: %s, port: %d, tsig: {key_name: %s, algorithm: %s}", s.Addr, s.Port, s.KeyName, s.Algorithm)
+	p.spec = fmt.Sprintf("dns: {zone: %s, server: %s, port: %d, tsig: {key_name: %s, algorithm: %s}", strings.TrimSuffix(s.Zone, "."), s.Addr, s.Port, s.KeyName, s.Algorithm)
 	p.tools = p.tools.With(s.Env()...)
 }
 

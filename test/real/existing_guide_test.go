@@ -27,7 +27,7 @@ func TestExistingCluster(t *testing.T) {
 	before := digests(t, sim)
 	p := &project{T: t, dir: t.TempDir(), tools: findTools(t)}
 	env := p.tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + p.pathOf()).Env
-	wrong, err := page.Run(t.Context(), p.dir, env, append(blocks, readDigests(sim, p.dir)), "TestExistingCluster")
+	wrong, err := page.Run(t.Context(), page.Shell{Dir: p.dir, Env: env}, append(blocks, readDigests(sim, p.dir)), "TestExistingCluster")
 	check(t, err)
 	for _, w := range wrong {
 		t.Errorf("docs/guides/existing-cluster.md: %s", w)

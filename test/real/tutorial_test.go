@@ -17,7 +17,7 @@ func TestTutorial(t *testing.T) {
 	check(t, err)
 	p := &project{T: t, dir: t.TempDir(), tools: findTools(t)}
 	env := p.tools.With("PATH=" + filepath.Dir(stackgen) + string(filepath.ListSeparator) + p.pathOf()).Env
-	wrong, err := page.Run(t.Context(), p.dir, env, blocks, "TestTutorial")
+	wrong, err := page.Run(t.Context(), page.Shell{Dir: p.dir, Env: env}, blocks, "TestTutorial")
 	check(t, err)
 	for _, w := range wrong {
 		t.Errorf("docs/tutorial.md: %s", w)

@@ -1,0 +1,197 @@
+package real
+
+import (
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/internal/dnstest"
+	"stackgen/internal/pvesim"
+	"stackgen/test/page"
+)
+
+// A reader does what pages say, with the real tools, on a simulated cluster.
+type reader struct {
+	*dnsProject
+	sim    *pvesim.Server
+	script bool // nobody answers questions
+}
+
+// TestGuides runs the blocks of pages that name it: those of a case in one project, with
+// what the text between them says. Where something asks, somebody answers yes.
+func TestGuides(t *testing.T) {
+	for name, do := range map[string]func(*reader){
+		"first stack": (*reader).firstStack, "script": (*reader).firstStackByScript, "one project": (*reader).oneProject,
+		"discover": (*reader).discovers, "dns": (*reader).changesMode, "migrate": (*reader).migrates,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &reader{dnsProject: &dnsProject{project: newProject(t, nil), zone: "example.org"}}
+			r.sim = r.simulateApart()
+			r.remove("stackgen.yaml")
+			r.tools = r.tools.With("TG_NON_INTERACTIVE=false", "EDITOR=sed -i s/4096/3072/")
+			do(r)
+		})
+	}
+}
+
+// reads runs the blocks of a page, or only those of these sections.
+func (r *reader) reads(name string, sections ...string) {
+	r.Helper()
+	blocks, err := page.Read(filepath.Join(repository, name))
+	check(r.T, err)
+	if len(sections) > 0 {
+		blocks = slices.DeleteFunc(blocks, func(b page.Block) bool { return !slices.Contains(sections, b.Section) })
+	}
+	sh := page.Shell{Dir: r.dir, Env: r.tools.Env}
+	if !r.script {
+		person, in := terminal(r.T)
+		defer func() { _, _ = person.Close(), in.Close() }()
+		_, err := person.WriteString(strings.Repeat("yes\n", 5))
+		check(r.T, err)
+		sh.In = in
+	}
+	wrong, err := page.Run(r.Context(), sh, blocks, "TestGuides")
+	check(r.T, err)
+	for _, w := range wrong {
+		r.Errorf("%s: %s", name, w)
+	}
+}
+
+// does runs stackgen, which must succeed.
+func (r *reader) does(line string) {
+	r.Helper()
+	if out, err := r.command(line).CombinedOutput(); err != nil {
+		r.Fatalf("stackgen %s: %v\n%s", line, err, out)
+	}
+}
+
+// yamlOf is the first YAML of a page that begins like this, with another text in one place.
+func (r *reader) yamlOf(name, begins, old, now string) string {
+	r.Helper()
+	for _, b := range blocksOf(r.T, name) {
+		if b.language == "yaml" && strings.HasPrefix(b.body, begins) && strings.Contains(b.body, old) {
+			return strings.Replace(b.body, old, now, 1)
+		}
+	}
+	r.Fatalf("%s has no YAML that begins with %q and has %q", name, begins, old)
+	return ""
+}
+
+// firstStack creates the VMs of the example, and then upgrades stackgen: an older one has
+// written the lock.
+func (r *reader) firstStack() {
+	r.reads("docs/guides/first-stack.md", "The project", "Apply")
+	r.has3VMs()
+	r.dir = filepath.Join(r.dir, "lab")
+	r.write("stackgen.lock.yaml", strings.Replace(r.read("stackgen.lock.yaml"), "version: 3", "version: 1", 1))
+	r.reads("docs/guides/upgrades.md")
+	if moved := "stacks/example/moved/proxmox-vm.tf"; r.exists(moved) {
+		r.Errorf("the last render keeps %s", moved)
+	}
+	r.does("render --check")
+}
+
+// firstStackByScript creates them with the script, which nobody answers.
+func (r *reader) firstStackByScript() {
+	r.script = true
+	r.reads("docs/guides/first-stack.md", "The project", "Without `stackgen apply`")
+	r.has3VMs()
+}
+
+// has3VMs fails unless the cluster has the VMs of the example.
+func (r *reader) has3VMs() {
+	r.Helper()
+	var made []int
+	for _, g := range guestsOf(r.sim) {
+		if g.VMID >= 2100 && g.VMID <= 2199 && g.Running {
+			made = append(made, g.VMID)
+		}
+	}
+	if slices.Sort(made); !slices.Equal(made, []int{2100, 2101, 2102}) {
+		r.Errorf("the running VMs are %v, want 2100, 2101, 2102", made)
+	}
+}
+
+// oneProject creates a project, loses its state, and has a difference that may stay for a
+// while.
+func (r *reader) oneProject() {
+	r.reads("README.md")
+	r.has3VMs()
+	r.dir = filepath.Join(r.dir, "lab")
+	if !strings.Contains(r.read("specs/example.yaml"), "web02: {memory: 3072}") {
+		r.Error("the editor has not changed the spec")
+	}
+	r.remove(".state")
+	before := digests(r.T, r.sim)
+	r.reads("docs/guides/state.md")
+	if after := digests(r.T, r.sim); !maps.Equal(after, before) {
+		r.Errorf("the import has changed a VM: the digests were %v, and are %v", before, after)
+	}
+	callAPI(r.T, r.sim, "PUT", "/nodes/pve1/qemu/2100/config", url.Values{"memory": {"4096"}})
+	r.reads("docs/drift.md")
+}
+
+// poolPair are two VMs of a pool that differ in their node and address.
+var poolPair = []handmadeVM{
+	{node: "pve1", config: pairConfig + "name=web1\nnet0=virtio=BC:24:11:0C:00:01,bridge=vmbr0\nipconfig0=ip=192.0.2.11/24,gw=192.0.2.1"},
+	{node: "pve2", config: pairConfig + "name=web2\nnet0=virtio=BC:24:11:0C:00:02,bridge=vmbr0\nipconfig0=ip=192.0.2.12/24,gw=192.0.2.1"},
+}
+
+const pairConfig = "pool=web\nagent=1\ncores=2\ncpu=x86-64-v2-AES\nmemory=2048\nballoon=2048\nostype=l26\nscsihw=virtio-scsi-single\n" +
+	"scsi0=shared:16,discard=on\nide2=shared:cloudinit\nserial0=socket\nonboot=1\nboot=order=scsi0\n"
+
+// discovers brings in two VMs that were made by hand, and changes neither.
+func (r *reader) discovers() {
+	for _, vmid := range []int{123, 124, 125} {
+		r.sim.Remove(vmid)
+	}
+	callAPI(r.T, r.sim, "POST", "/pools", url.Values{"poolid": {"web"}})
+	createHandmade(r.T, r.sim, poolPair)
+	before := digests(r.T, r.sim)
+	r.reads("docs/discover.md")
+	if after := digests(r.T, r.sim); !maps.Equal(after, before) {
+		r.Errorf("the digests of the configurations were %v, and are %v", before, after)
+	}
+}
+
+// changesMode moves the records of the stack on the page to one unit. They are answered
+// all the time.
+func (r *reader) changesMode() {
+	const name = "docs/guides/dns.md"
+	r.serve(dnstest.Any)
+	spec := r.yamlOf(name, "apiVersion", "dns: {zone: example.org, server: 192.0.2.53, tsig: {key_name: ddnskey., algorithm: hmac-sha256}", r.spec)
+	r.write("specs/web.yaml", spec)
+	r.does("render")
+	r.does("apply --yes")
+	address, err := r.server.Lookup("web")
+	if err != nil || len(address) != 1 {
+		r.Fatalf("web has the addresses %v (%v)", address, err)
+	}
+	watch := r.watch("web", address[0], "www", address[0])
+	r.write("specs/web.yaml", strings.Replace(spec, "dns: {", "dns: {mode: per-stack, ", 1))
+	r.reads(name)
+	watch()
+	if units := r.read("stacks/web/terragrunt.stack.hcl"); !strings.Contains(units, `unit "dns" {`) || strings.Contains(units, "dns-web1") {
+		r.Errorf("the records are in another unit:\n%s", units)
+	}
+	r.does("preflight")
+}
+
+// migrates moves the running VM of the page to another node.
+func (r *reader) migrates() {
+	const name = "docs/guides/migrate.md"
+	r.write("specs/shop.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: shop\nvmids: 2100-2199\ndefaults: {template: {vmid: 9002, node: pve1}}\n"+
+		r.yamlOf(name, "profiles:", "node: pve1", "node: pve1"))
+	r.does("render")
+	r.does("apply --yes")
+	r.reads(name)
+	for _, g := range guestsOf(r.sim) {
+		if g.VMID == 2100 && (g.Node != "pve2" || !g.Running) {
+			r.Errorf("VM 2100 is on %s, and runs: %t", g.Node, g.Running)
+		}
+	}
+}
