@@ -95,7 +95,7 @@ func notRun(t *testing.T, name string, b page.Block, tests map[string]string, ci
 		}
 		return ""
 	case strings.HasPrefix(mark, "Test"):
-		return fmt.Sprintf("there is no test %s in test or test/real", mark)
+		return fmt.Sprintf("there is no test %s in test, test/real or test/terratest", mark)
 	}
 	return fmt.Sprintf("nothing runs this block: write `<!-- TestName -->`, or `<!-- not run: REASON -->`, above it; its mark is %q", b.Mark)
 }
@@ -108,11 +108,12 @@ func scriptRuns(t *testing.T, script, command string) bool {
 	return regexp.MustCompile(`(?m)^(exits \d+ )?` + regexp.QuoteMeta(command) + `( |$)`).Match(archive.Comment)
 }
 
-// testSources are the source files of all tests in test and test/real, by their names.
+// testSources are the source files of all tests in test, test/real and test/terratest, by
+// their names.
 func testSources(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, pattern := range []string{"*_test.go", "real/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "real/*_test.go", "terratest/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		check(t, err)
 		for _, file := range files {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"stackgen/test/page"
 	"stackgen/test/terratest/lab"
 )
 
@@ -185,6 +186,25 @@ func TestLiveKilled(t *testing.T) {
 	l.call(http.MethodDelete, "/pools/nightly-mine", nil)
 	if after := l.everything(); !reflect.DeepEqual(before, after) {
 		t.Errorf("the cluster was %v\nand now is %v", before, after)
+	}
+}
+
+// TestLiveSweep runs the sweeper as docs/guides/own-cluster.md shows it, where a killed run
+// has left a VM, and somebody else has one in the range.
+func TestLiveSweep(t *testing.T) {
+	l := live(t)
+	l.call(http.MethodPost, "/nodes/alpha/qemu", url.Values{"vmid": {"40060"}, "name": {"nightly-protected-keep"}, "tags": {lab.Tag}})
+	l.call(http.MethodPost, "/nodes/beta/qemu", url.Values{"vmid": {"40050"}, "name": {"somebodys"}})
+	blocks, err := page.Read("../../docs/guides/own-cluster.md")
+	l.do(err)
+	wrong, err := page.Run(t.Context(), page.Shell{Dir: "../..", Env: l.command("sh").Env}, blocks, "TestLiveSweep")
+	l.do(err)
+	for _, w := range wrong {
+		t.Error(w)
+	}
+	all := l.everything()
+	if all["40060"] != nil || all["40050"] == nil {
+		t.Errorf("after the sweep, the cluster has %v", all)
 	}
 }
 
