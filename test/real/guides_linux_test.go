@@ -23,6 +23,7 @@ type reader struct {
 // TestGuides runs the blocks of pages that name it: those of a case in one project, with
 // what the text between them says. Where something asks, somebody answers yes.
 func TestGuides(t *testing.T) {
+	t.Parallel()
 	for name, do := range map[string]func(*reader){
 		"first stack": (*reader).firstStack, "script": (*reader).firstStackByScript, "one project": (*reader).oneProject,
 		"discover": (*reader).discovers, "dns": (*reader).changesMode, "migrate": (*reader).migrates,
