@@ -8,9 +8,24 @@ import (
 	"stackgen/schema"
 )
 
-// correct takes the cause of a problem out of the specs: a VM, or what is in the defaults.
-func (p *proposer) correct(joined *schema.Project, problem schema.Problem) error {
-	if p.leaveAt(joined, problem.Pos, problem.Message) || p.leaveAt(joined, problem.First, problem.String()) {
+// correct takes the causes of errors out of the specs: VMs, all at once, or what is in the
+// defaults.
+func (p *proposer) correct(joined *schema.Project, wrong []schema.Problem) error {
+	left := map[*member]bool{}
+	for _, problem := range wrong {
+		m, first := p.memberAt(joined, problem.Pos), p.memberAt(joined, problem.First)
+		if m == nil || !m.managed || left[first] {
+			continue // if the first one of two was left just now, the second one may be right
+		}
+		m.adopt(because(m, problem))
+		left[m] = true
+	}
+	problem := wrong[0]
+	if first := p.memberAt(joined, problem.First); len(left) == 0 && first != nil && first.managed {
+		first.adopt(because(first, problem))
+		left[first] = true
+	}
+	if len(left) > 0 {
 		return nil
 	}
 	for _, s := range p.stacks {
@@ -22,9 +37,14 @@ func (p *proposer) correct(joined *schema.Project, problem schema.Problem) error
 	return fmt.Errorf("the specs would not be valid, so nothing was written: %s", problem.Message)
 }
 
-// leaveAt leaves the VM as it is whose entry is at a position. It reports whether there is
-// one that was managed.
-func (p *proposer) leaveAt(joined *schema.Project, pos schema.Pos, why string) bool {
+// because is an error as the reason of a VM. Lines are those of a draft, so it names none.
+func because(m *member, problem schema.Problem) Reason {
+	why := strings.ReplaceAll(problem.Message, problem.First.String(), problem.First.File)
+	return Reason{Why: strings.TrimPrefix(why, "VM "+m.key+": ")}
+}
+
+// memberAt is the VM whose entry is at a position, or nil.
+func (p *proposer) memberAt(joined *schema.Project, pos schema.Pos) *member {
 	for _, s := range p.stacks {
 		of := stackOf(joined, s.name)
 		if s.file != pos.File || of == nil {
@@ -37,13 +57,10 @@ func (p *proposer) leaveAt(joined *schema.Project, pos schema.Pos, why string) b
 			}
 		}
 		if at != nil {
-			if m := s.member(at.Key); m != nil && m.managed {
-				m.adopt(Reason{Why: why})
-				return true
-			}
+			return s.member(at.Key)
 		}
 	}
-	return false
+	return nil
 }
 
 // lowerAll leaves all properties to the VMs. It reports whether there were any.

@@ -21,9 +21,11 @@ type world struct {
 	guests []cluster.Guest
 	gaps   []cluster.Gap
 	lock   *lock.Lock
+	joins  int // how often the specs were read
 }
 
 func (w *world) join(more map[string][]byte) (*schema.Project, []schema.Problem, error) {
+	w.joins++
 	files := maps.Clone(w.specs)
 	if files == nil {
 		files = map[string][]byte{}

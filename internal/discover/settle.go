@@ -121,8 +121,8 @@ func (p *proposer) try() (bool, map[string][]byte, error) {
 		if err != nil {
 			return false, nil, err
 		}
-		if i := slices.IndexFunc(problems, func(p schema.Problem) bool { return p.Severity == schema.SeverityError }); i >= 0 {
-			return false, nil, p.correct(joined, problems[i])
+		if wrong := slices.DeleteFunc(problems, func(p schema.Problem) bool { return p.Severity != schema.SeverityError }); len(wrong) > 0 {
+			return false, nil, p.correct(joined, wrong)
 		}
 		if !p.complete(joined) {
 			return p.verify(joined), files, nil
