@@ -90,7 +90,20 @@ type Access struct {
 	Privsep *bool  `json:"privsep,omitempty"` // of the token; nil if it could not be read
 	Rights  Rights `json:"rights"`            // relevant paths and privileges only
 	OfUser  Rights `json:"user_rights,omitempty"`
-	Entries []ACL  `json:"acl,omitempty"` // of the token, its user and groups; nil if they could not be read
+	Entries []ACL  `json:"acl,omitempty"`  // of the token, its user and groups; nil if they could not be read
+	Tags    *Tags  `json:"tags,omitempty"` // nil if all tags may be set, or the rules could not be read
+}
+
+// Tags are the rules of the data center about which tags may be set without Sys.Modify on /.
+type Tags struct {
+	Free       bool     `json:"free,omitempty"`       // all but the registered ones
+	Allowed    []string `json:"allowed,omitempty"`    // these, unless all are free
+	Registered []string `json:"registered,omitempty"` // but none of these
+}
+
+// refuses reports whether a tag may not be added or removed.
+func (t *Tags) refuses(tag string) bool {
+	return slices.Contains(t.Registered, tag) || !t.Free && !slices.Contains(t.Allowed, tag)
 }
 
 // An ACL is one entry of the access control list.

@@ -129,6 +129,9 @@ func (g *grantCheck) configuration() {
 		g.needVM("set the cloud-init drive", "VM.Config.Cloudinit")
 		g.needVM("set the cloud-init drive", "VM.Config.CDROM")
 	}
+	if tags := v.Get("tags").Strings(); len(tags) > 0 && g.template != nil {
+		g.tags(tagsOf(g.template), tags)
+	}
 	g.disks()
 	hardware := slices.ContainsFunc([]string{"machine", "vga", "serial", "usb", "hostpci", "audio", "hotplug", "watchdog"}, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
 	if s := v.Get("scsi_hardware").Str(); hardware || s != "" && s != "virtio-scsi-pci" || v.Get("tablet").Off() {
@@ -141,6 +144,28 @@ func (g *grantCheck) configuration() {
 	if v.Get("startup") != nil {
 		g.need("/", SysModify, "set the starting order")
 	}
+}
+
+// tags needs what it takes to add and remove tags: the data center may permit some only
+// to those who may change the system of its nodes.
+func (g *grantCheck) tags(was, is []string) {
+	rules := g.inv.Access.Tags
+	if rules == nil {
+		return
+	}
+	for _, tag := range slices.Concat(is, was) {
+		if slices.Contains(was, tag) != slices.Contains(is, tag) && rules.refuses(tag) {
+			g.need("/", SysModify, "add or remove the tag "+tag)
+		}
+	}
+}
+
+// tagsOf are the tags of a guest.
+func tagsOf(g *Guest) []string {
+	if g.Config == nil {
+		return nil
+	}
+	return strings.FieldsFunc(g.Config.Raw["tags"], func(r rune) bool { return strings.ContainsRune(" ,;", r) })
 }
 
 // disks needs what new, moved and resized disks need.

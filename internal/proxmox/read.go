@@ -66,6 +66,7 @@ type reader struct {
 	beforeV9 bool // the cluster runs a Proxmox VE release before 9
 	who      *cluster.Access
 	known    bool // who has all that can be read
+	tags     *cluster.Tags
 	vmids    map[int]bool
 	names    map[string]bool // in lower case
 	guests   map[int]*cluster.Guest
@@ -106,6 +107,7 @@ func (r *reader) run(ctx context.Context) error {
 		paths = append(paths, vmPath(vmid))
 	}
 	r.inv.Access = r.who.Relevant(paths)
+	r.inv.Access.Tags = r.tags
 	r.queryAgents(ctx, candidates)
 	return ctx.Err()
 }
@@ -137,6 +139,7 @@ func (r *reader) readLists(ctx context.Context) error {
 		func() { errs[1] = r.get(ctx, "/pools", &pools) },
 		func() { errs[2] = r.get(ctx, "/cluster/tasks", &tasks) },
 		func() { datastoreErr = r.get(ctx, "/storage", &datastores) },
+		func() { r.readTags(ctx) },
 	}, func(read func()) { read() })
 	if statusCode(statusErr) == http.StatusForbidden { // needs Sys.Audit; findGaps reports it
 		statusErr = nil

@@ -39,6 +39,31 @@ func (r *reader) readRights(ctx context.Context) error {
 	return nil
 }
 
+// readTags reads which tags the credentials may set. Those who may change the system of the
+// nodes may set all, and others see the rules with Sys.Audit only.
+func (r *reader) readTags(ctx context.Context) {
+	if r.rights.Has("/", cluster.SysModify) || !r.rights.Has("/", cluster.SysAudit) {
+		return
+	}
+	var options struct {
+		Allowed    []string `json:"allowed-tags"`
+		Registered []string `json:"registered-tags"`
+		Access     struct {
+			Allow string `json:"user-allow"`
+		} `json:"user-tag-access"`
+	}
+	if err := r.get(ctx, "/cluster/options", &options); err != nil {
+		return // nothing needs it but the check of which tags may be set
+	}
+	tags := cluster.Tags{Free: options.Access.Allow == "" || options.Access.Allow == "free", Registered: options.Registered}
+	if !tags.Free {
+		tags.Allowed = options.Allowed
+	}
+	if !tags.Free || len(tags.Registered) > 0 {
+		r.tags = &tags
+	}
+}
+
 // mayUpdate reports whether the credentials have the privileges that most updates of the
 // wanted VMs that exist may need.
 func (r *reader) mayUpdate() bool {

@@ -76,14 +76,6 @@ func nextID(c *call) (any, error) {
 	}
 }
 
-func clusterOptions(c *call) (any, error) {
-	out := object{"allowed-tags": []string{}, "description": "", "mac_prefix": "BC:24:11"}
-	for k, v := range c.w.seed.Options {
-		out[k] = v
-	}
-	return out, nil
-}
-
 func configNodes(c *call) (any, error) {
 	out := []object{}
 	for _, n := range c.w.nodes {

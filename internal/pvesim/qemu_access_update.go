@@ -30,6 +30,8 @@ func (u *update) checkReplaced(k string, deleted bool, value string) error {
 	c, vmid, old := u.c, u.g.VMID, u.g.Config[k]
 	switch {
 	case c.root():
+	case k == "tags":
+		return c.checkTags(old, value)
 	case serialKey.MatchString(k) && deleted:
 		return c.serialRights(vmid, "", k, "delete", old)
 	case serialKey.MatchString(k):

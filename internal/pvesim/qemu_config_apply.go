@@ -34,7 +34,8 @@ func (u *update) apply() error {
 	clean := w.cleanParams(u.set)
 	maps.DeleteFunc(clean, lostEmpty)
 	if v, ok := clean["tags"]; ok {
-		clean["tags"] = uniqueTags(v)
+		rules := w.tagRules()
+		clean["tags"] = rules.uniqueTags(v)
 	}
 	for _, k := range slices.Sorted(maps.Keys(clean)) {
 		if err := u.setKey(k, clean[k]); err != nil {

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"stackgen/internal/pvesim/schema"
 )
 
 // parseNet parses a network line. The keys "model" and "macaddr" are always
@@ -76,15 +74,4 @@ func (w *cluster) cleanParams(in map[string]string) map[string]string {
 // notation for it.
 func lostEmpty(k, v string) bool {
 	return v == "" && k != "boot" && k != "tags" && k != "description"
-}
-
-func uniqueTags(v string) string {
-	seen := map[string]bool{}
-	for _, t := range schema.SplitList(v) {
-		seen[strings.ToLower(t)] = true
-	}
-	if len(seen) == 0 {
-		return " "
-	}
-	return strings.Join(slices.Sorted(maps.Keys(seen)), ";")
 }

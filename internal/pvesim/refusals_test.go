@@ -33,6 +33,11 @@ func TestRefusals(t *testing.T) {
 		{"a shared directory", "Mapping.Use", "PUT", config, "virtiofs0=media", "/mapping/dir/media, Mapping.Use"},
 		{"a shared directory", "VM.Config.Disk", "PUT", config, "virtiofs0=dirid%3Dmedia", "VM.Config.Disk"},
 		{"to delete a directory that is not shared", "VM.Config.Disk", "PUT", config, "delete=virtiofs1", ""},
+		{"a tag that is registered", "", "PUT", config, "tags=old%3Bprod", "/, Sys.Modify for modifying tag 'prod'"},
+		{"a tag that is not in the list", "", "PUT", config, "tags=old%3Bother", "/, Sys.Modify for modifying tag 'other'"},
+		{"a tag of the list", "", "PUT", config, "tags=old%3Bweb", ""},
+		{"to remove a tag that is not in the list", "", "PUT", config, "delete=tags", "/, Sys.Modify for modifying tag 'old'"},
+		{"to leave a tag that is not in the list", "", "PUT", config, "tags=old", ""},
 		{"a NUMA node", "VM.Config.CPU", "PUT", config, "numa0=cpus%3D0", "VM.Config.CPU"},
 		{"a sound card", "VM.Config.HWType", "PUT", config, "audio0=device%3DAC97", "VM.Config.HWType"},
 		{"memory encryption", "", "PUT", config, "amd-sev=std", "only root can set 'amd-sev' config"},
@@ -60,6 +65,7 @@ func TestRefusals(t *testing.T) {
 				t.Fatal(err)
 			}
 			seed.Storages = append(seed.Storages, &pvesim.Storage{ID: "files", Type: "dir", Content: []string{"iso"}})
+			seed.Options = map[string]string{"registered-tags": "prod;live", "user-tag-access": "user-allow=list,user-allow-list=web"}
 			seed.VNets = []*pvesim.VNet{{ID: "vnet1", Zone: "lab", Nodes: []string{"pve1"}}}
 			seed.Users = append(seed.Users, &pvesim.User{ID: "ci@pve", Tokens: []*pvesim.Token{{ID: "t", Secret: "s"}}})
 			b := newTestSim(t, pvesim.Options{Seed: seed})
@@ -70,6 +76,7 @@ func TestRefusals(t *testing.T) {
 				for _, g := range s.Guests {
 					if g.VMID == 300 { // by root
 						g.Config["serial1"], g.Config["usb0"], g.Config["net2"] = "/dev/ttyS1", "host=1-1", "virtio=BC:24:11:00:00:02,bridge=vmbr9"
+						g.Config["tags"] = "old"
 					}
 				}
 			})

@@ -55,6 +55,9 @@ func moveTemplate(s *pvesim.Seed, storage string) {
 	}
 }
 
+// registeredTag has a tag that only those may set who may change the system of the nodes.
+func registeredTag(s *pvesim.Seed) { s.Options = map[string]string{"registered-tags": "prod"} }
+
 // files adds the storage files to the cluster.
 func files(change func(*pvesim.Storage)) func(*pvesim.Seed) {
 	return func(s *pvesim.Seed) {
@@ -129,6 +132,7 @@ func lacking(privileges ...string) func(*pvesim.Seed) []pvesim.Grant {
 func privilegeCases() []feasibleCase {
 	out := []feasibleCase{
 		{what: "Sys.Modify, for a starting order", edits: []string{"serial:", "startup: {order: 1}\n    serial:"}, rights: lacking(), server: "/, Sys.Modify", want: "Sys.Modify on /"},
+		{what: "Sys.Modify, for a tag that only some may set", edits: []string{"serial:", "tags: [prod]\n    serial:"}, seed: registeredTag, rights: lacking(), server: "/, Sys.Modify for modifying tag 'prod'", want: "Sys.Modify on /"},
 		{what: "Mapping.Use, for a shared directory", edits: []string{"serial:", "virtiofs: [{mapping: media}]\n    serial:"}, rights: lacking("Mapping.Use"), server: "/mapping/dir/media, Mapping.Use", want: "Mapping.Use on /mapping/dir/media"},
 		{what: "Mapping.Use, for a USB device", edits: []string{"serial:", "usb: [{mapping: stick}]\n    serial:"}, rights: lacking("Mapping.Use"), server: "/mapping/usb/stick, Mapping.Use", want: "Mapping.Use on /mapping/usb/stick"},
 		{what: "Pool.Allocate, to create the pool", edits: []string{"{id: live}", "{id: fresh, create: true}"}, rights: lacking("Pool.Allocate"), server: "/pool/fresh, Pool.Allocate", want: "Pool.Allocate on /pool/fresh"},

@@ -178,6 +178,9 @@ func (p *providerRun) configure() error {
 			form.Set("cicustom", "user="+snippet)
 		}
 	}
+	if tags := v.Get("tags").Strings(); len(tags) > 0 {
+		form.Set("tags", strings.Join(tags, ";"))
+	}
 	if s := v.Get("startup"); s != nil {
 		form.Set("startup", "order="+s.Get("order").Str())
 	}

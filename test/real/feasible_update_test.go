@@ -53,6 +53,9 @@ func updateCases() []updateCase {
 		less("VM.Migrate", "node", "node: pve1\n    profile", "node: pve2\n    profile"),
 		less("Pool.Allocate", "pool", with("pool: other")...),
 		root("starting order", "/, Sys.Modify", "Sys.Modify on /", with("startup: {order: 1}")...),
+		{"tag that is in no list", with("tags: [other]"), func(s *pvesim.Seed) {
+			s.Options = map[string]string{"user-tag-access": "user-allow=list,user-allow-list=web"}
+		}, lacking(), "/, Sys.Modify for modifying tag 'other'", "Sys.Modify on /", nil},
 		root("CPU affinity", "only root can set 'affinity' config", "only root@pam may set cpu_affinity", with("cpu_affinity: 0-3")...),
 		root("a USB device of the node", "only root can set 'usb0' config for real devices", "only root@pam may set usb with a device of the node", with(`usb: [{host: "1-1"}]`)...),
 		root("a serial device of the node", "only root can modify 'serial1' config for real devices", "only root@pam may set serial with a device of the node", "serial: socket", "serial: [socket, /dev/ttyS0]"),
