@@ -12,7 +12,7 @@ var (
 	cpuKeys     = regexp.MustCompile(`^(cores|cpu|cpulimit|cpuunits|numa|smp|sockets|vcpus|numa\d+)$`)
 	memoryKeys  = regexp.MustCompile(`^(memory|balloon|shares)$`)
 	hardware    = regexp.MustCompile(`^(acpi|hotplug|kvm|machine|scsihw|smbios1|tablet|vga|watchdog|audio0|rng0)$`)
-	generalKeys = regexp.MustCompile(`^(agent|autostart|bios|description|keyboard|localtime|migrate_downtime|migrate_speed|name|onboot|ostype|protection|reboot|startdate|startup|tdf|template|tags|freeze)$`)
+	generalKeys = regexp.MustCompile(`^(agent|autostart|bios|description|keyboard|localtime|migrate_downtime|migrate_speed|name|onboot|ostype|protection|reboot|startdate|startup|tdf|template|tags)$`)
 	diskKeys    = regexp.MustCompile(`^(boot|bootdisk|vmstatestorage|unused\d+)$`)
 	cloudKeys   = regexp.MustCompile(`^(cicustom|cipassword|citype|ciuser|ciupgrade|nameserver|searchdomain|sshkeys|ipconfig\d+)$`)
 	netKey      = regexp.MustCompile(`^net\d+$`)
@@ -39,6 +39,8 @@ func (c *call) checkConfigRights(vmid int, pool string, keys []string, values ma
 			priv = "VM.Config.HWType"
 		case generalKeys.MatchString(k):
 			priv = "VM.Config.Options"
+		case k == "freeze":
+			priv = "VM.PowerMgmt"
 		case cloudKeys.MatchString(k):
 			if err := c.cloudRights(vmid, pool); err != nil {
 				return err

@@ -44,6 +44,8 @@ func checkNamed(path, format, v string) string {
 		return ""
 	}
 	switch format {
+	case "pve-vm-cpu-conf":
+		return checkCPU(v)
 	case "pve-vmid":
 		n, err := strconv.Atoi(v)
 		return unless(err == nil && n >= 100 && n <= 999999999 && v[0] != '0', "value does not look like a valid VM ID\n")
@@ -153,6 +155,14 @@ var startupOrder = regexp.MustCompile(`^((order=)?\d+|up=\d+|down=\d+)(,((order=
 func prefix(v string, four bool) bool {
 	p, err := netip.ParsePrefix(v)
 	return err == nil && p.Addr().Is4() == four
+}
+
+// checkCPU refuses the CPU models that an administrator defines, because the simulated
+// cluster has none.
+func checkCPU(v string) string {
+	kind, _, _ := strings.Cut(v, ",")
+	name, custom := strings.CutPrefix(strings.TrimPrefix(kind, "cputype="), "custom-")
+	return unless(!custom, fmt.Sprintf("Custom cputype '%s' not found\n", name))
 }
 
 func checkBoot(v string) string {
