@@ -150,6 +150,9 @@ func (v Values) add(at, path string, value any) {
 		}
 	case []any:
 		blocks := 0
+		if path == "startup" {
+			value = slices.DeleteFunc(slices.Clone(value), isEmpty)
+		}
 		for i, item := range value {
 			if block, ok := item.(map[string]any); ok {
 				blocks++
@@ -176,6 +179,13 @@ func number(f float64) string {
 		return strconv.FormatInt(int64(f), 10)
 	}
 	return fmt.Sprint(f)
+}
+
+// isEmpty reports whether a block has no value. The provider reads a startup order that was
+// removed like that.
+func isEmpty(block any) bool {
+	values, ok := block.(map[string]any)
+	return ok && !slices.ContainsFunc(slices.Collect(maps.Values(values)), func(value any) bool { return value != nil })
 }
 
 // addBlock adds one block of a list. The provider reads a disk that was detached as a
