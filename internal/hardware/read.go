@@ -24,6 +24,7 @@ type Reading struct {
 	shows       map[string][]string // entries of the configuration, by property
 	unsupported []Difference        // what a spec cannot express
 	skip        map[string]bool     // properties that an unsupported entry belongs to
+	password    bool                // cloud-init sets one
 }
 
 // Entries of the table for facts that no entry of a configuration has.
@@ -35,7 +36,7 @@ const (
 
 // Read reads a VM's configuration, which must be in the inventory.
 func Read(g *cluster.Guest) *Reading {
-	r := &Reading{vmid: g.VMID, node: g.Node, raw: maps.Clone(g.Config.Raw), values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}}
+	r := &Reading{vmid: g.VMID, node: g.Node, raw: maps.Clone(g.Config.Raw), values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}, password: g.Config.Password}
 	if r.raw == nil {
 		r.raw = map[string]string{}
 	}

@@ -1,0 +1,152 @@
+package hardware
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/natural"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// An Unseen is a value of a clone that neither its spec nor its template says.
+type Unseen struct {
+	effect.Change        // Was is what the clone has, and Is what its spec says
+	Entry         string // of the configuration
+	Template      string // what its template has; "" if it does not have it
+	Reason        string // why a spec cannot say it
+	Undo          string // the command that makes the clone like its template; "" if there is none
+}
+
+// Unseen are the values of a clone that differ from its spec and from its template. Which of
+// them a plan shows depends on the state.
+//
+// It says nothing of disks, which a clone may have on another datastore, and of what the
+// clone does not have: the spec does not ask for it.
+func (r *Reading) Unseen(v *schema.VM, template *Reading, ignores func(attribute string) bool) []Unseen {
+	brought := map[string]string{}
+	for _, d := range template.withAddresses().compare(v, ignores, true) {
+		for _, c := range d.Changes {
+			brought[c.Attribute()] = c.Was
+		}
+	}
+	var out []Unseen
+	for _, d := range r.withAddresses().compare(v, ignores, true) {
+		if d.uncertain || d.Absent() || !template.comparable(d.Field) {
+			continue
+		}
+		for _, c := range d.Changes {
+			key := entryOf(c)
+			if was := brought[c.Attribute()]; c.Was != "" && c.Was != was && key != entryDrive && (r.raw[key] == "" || r.raw[key] != template.raw[key]) {
+				u := r.notLike(template, c, key)
+				u.Template = was
+				if d.Line == "" {
+					u.Reason = d.Reason
+				}
+				out = append(out, u)
+			}
+		}
+	}
+	return append(out, r.withoutProperty(template)...)
+}
+
+// Has is what a VM has of an attribute that its spec says in another way; "" if it has what
+// the spec says, or nothing. known is false for what cannot be compared, and for nothing.
+func (r *Reading) Has(v *schema.VM, attribute string) (was string, known bool) {
+	all := r.withAddresses()
+	for i := range schema.VMFields {
+		f := &schema.VMFields[i]
+		if f.HCL == "" || !Overlap(f.HCL, attribute) || all.skip[f.Key] || len(entries(schema.VMFields[i:i+1])) == 0 {
+			continue
+		}
+		was, is := all.both(f, v)
+		for _, p := range (&comparison{full: true}).parts(f, was, is) {
+			if Overlap(p.Attribute(), attribute) {
+				return p.Was, p.Was != ""
+			}
+		}
+		known = true
+	}
+	return "", known
+}
+
+// withAddresses is the same VM, with the cloud-init settings that a spec cannot say in this
+// form: others of them can be compared.
+func (r *Reading) withAddresses() *Reading {
+	out := *r
+	out.skip = maps.Clone(r.skip)
+	delete(out.skip, "cloud_init")
+	return &out
+}
+
+// withoutProperty are the entries that no property of a spec sets.
+func (r *Reading) withoutProperty(template *Reading) []Unseen {
+	var out []Unseen
+	for _, key := range slices.SortedFunc(maps.Keys(r.raw), natural.Compare) {
+		name := strings.TrimRight(key, "0123456789")
+		i := slices.IndexFunc(schema.Unsupported, func(p schema.Part) bool { return p.PVE == name && p.Ignored() })
+		if i < 0 || name == "smbios" || r.raw[key] == template.raw[key] {
+			continue
+		}
+		part := &schema.Unsupported[i]
+		u := r.notLike(template, effect.Change{Path: part.HCL, Was: r.raw[key], Whole: true}, key)
+		u.Template, u.Reason = template.raw[key], "a spec has no property for "+part.Name
+		out = append(out, u)
+	}
+	if r.password && !template.password {
+		out = append(out, Unseen{Change: effect.Change{Path: Password, Was: "(secret)"}, Entry: "cipassword", Reason: NoPasswords, Undo: r.set("--delete cipassword")})
+	}
+	return out
+}
+
+// Password is where the provider has the password of cloud-init.
+const Password = "initialization.user_account.password"
+
+// NoPasswords is why a spec cannot say it.
+const NoPasswords = "a spec has no passwords"
+
+// comparable reports whether a property of a template says something about its clones. They
+// have their volumes on another datastore, and MAC addresses of their own.
+func (r *Reading) comparable(key string) bool {
+	switch key {
+	case "", "disks", "networks":
+		return false
+	case "efi", "tpm":
+		return r.values[key] == nil && !r.skip[key]
+	case "cloud_init":
+		return true
+	}
+	return !r.skip[key]
+}
+
+// notLike is a change with the command that makes its entry like that of another VM.
+func (r *Reading) notLike(other *Reading, c effect.Change, key string) Unseen {
+	u := Unseen{Change: c, Entry: key}
+	switch is, has := other.raw[key]; {
+	case r.raw[key] == "" || r.raw[key] == is || hidden(is):
+	case has:
+		u.Undo = r.set("--%s %s", key, shell.Quote(is))
+	default:
+		u.Undo = r.set("--delete %s", shell.Word(key))
+	}
+	return u
+}
+
+// entryOf is the entry of a configuration that has what changes, or "".
+func entryOf(c effect.Change) string {
+	row := schema.ResourceAttribute(schema.VMResource, c.Path)
+	if row == nil || row.Key == "" {
+		return ""
+	}
+	f := schema.FieldAt(row.Name)
+	if f == nil {
+		return ""
+	}
+	key, _, _ := strings.Cut(f.PVE, "/")
+	if name, list := strings.CutSuffix(key, "*"); list {
+		return name + strings.TrimLeft(c.Device, "abcdefghijklmnopqrstuvwxyz")
+	}
+	return key
+}
