@@ -70,6 +70,7 @@ func (r *resource) update(u effect.Update) {
 	}
 	c.At, c.Unit = r.place(u.Change)
 	f.Reason = r.reason(f, u)
+	r.notRead(f, u)
 	f.Because("%s", r.direction(f, u.Change))
 	if r.replaced && u.Is == "" && !u.Whole && u.Harm == "" {
 		r.created(f)
@@ -254,7 +255,7 @@ func (r *resource) stays(c effect.Change, now effect.Values) {
 		f.Reason = "it was changed by hand, and its profile ignores that: an apply leaves it as it is"
 	case u.Effect == "":
 		f.Is(finding.Unknown, "it was changed by hand, and what that means is not known")
-	case !r.says(c):
+	case !r.says(c) && own.Real != "":
 		f.Severity, f.Reason = finding.Outdated, "it was changed by hand, and no spec says it: an apply leaves it as it is"
 		r.accepts(f, "to keep it in the spec")
 	default:
@@ -262,6 +263,7 @@ func (r *resource) stays(c effect.Change, now effect.Values) {
 	}
 	if own.Real == "(secret)" || own.Applied == "(secret)" {
 		own.Sensitive = true
+		r.password(f)
 	}
 	f.Because("%s: the last apply left %s, now it is %s", own.Property, shown(own.Applied, own.Unit), shown(own.Real, own.Unit))
 }

@@ -11,6 +11,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 )
 
@@ -57,7 +58,7 @@ func Stale(in Input) []finding.Finding {
 
 // explainPlans explains the changes of the plans.
 func explainPlans(in Input) *explainer {
-	x := &explainer{Input: in, about: map[finding.Address]*finding.Finding{}, explained: map[finding.Address]bool{}}
+	x := &explainer{Input: in, about: map[finding.Address]*finding.Finding{}, explained: map[finding.Address]bool{}, templates: map[int]*hardware.Reading{}}
 	for i := range in.Found {
 		f := &in.Found[i]
 		x.about[placeOf(f)] = f
@@ -71,6 +72,7 @@ type explainer struct {
 	Input
 	about     map[finding.Address]*finding.Finding // what guard says about a VM, pool or record
 	explained map[finding.Address]bool             // that has a finding
+	templates map[int]*hardware.Reading            // that VMs were cloned from, once they are needed
 	out       []finding.Finding
 }
 

@@ -28,6 +28,9 @@ func (x *explainer) waits(f *finding.Finding) {
 			own.VMID, own.Node, own.Name, own.Steps = f.VMID, f.Node, f.Name, f.Steps
 			own.Change = &finding.Change{Attribute: change.Attribute(), Property: change.Name(), Cause: finding.NotKnown, Effect: string(schema.Pending), Does: "after a restart"}
 			own.Change.At, own.Change.Unit = r.place(change)
+		case own.Kind == finding.Noise && own.Change.Spec != own.Change.Real: // no plan changes it
+			own.Kind, own.Severity = finding.Pending, finding.Outdated
+			own.Reason += "; Proxmox VE applies it when the VM starts the next time"
 		case own.Kind == finding.Noise:
 			own.Kind, own.Severity, own.Steps = finding.Pending, finding.Outdated, f.Steps
 			own.Reason = "it was changed by hand to what the spec says: Proxmox VE applies it when the VM starts the next time"
@@ -70,6 +73,11 @@ func attributeOf(entry string) effect.Change {
 				return effect.Change{Path: row.HCL}
 			}
 			return effect.Change{Path: row.HCL, Device: entry, Whole: true}
+		}
+	}
+	for _, part := range schema.Unsupported {
+		if part.PVE == strings.TrimRight(entry, "0123456789") && part.Ignored() {
+			return effect.Change{Path: part.HCL}
 		}
 	}
 	return effect.Change{Path: entry}

@@ -85,18 +85,34 @@ func (r *resource) accepts(f *finding.Finding, what string) {
 	if r.vm == nil || f.Change.Property == "" || f.Change.At == nil {
 		return
 	}
-	if r.reading == nil {
-		if g := r.Inventory.Guest(f.VMID); g != nil && g.Config != nil {
-			r.reading = hardware.Read(g)
-		}
-	}
-	if r.reading != nil {
-		lines, _ := r.reading.Accept(r.vm, []string{f.Change.Attribute})
+	if reading := r.read(f.VMID); reading != nil {
+		lines, _ := reading.Accept(r.vm, []string{f.Change.Attribute})
 		for _, a := range lines {
 			f.Change.Accept, f.Change.NoAccept = a.Line, a.Reason
 		}
 	}
 	f.Add(finding.Step{What: what, Lines: []finding.Line{{Text: "stackgen drift --accept {}", Items: []string{r.at.Stack + "/" + r.vm.Key}, Sep: " "}}})
+}
+
+// read reads the configuration of the VM; nil if that is not known.
+func (r *resource) read(vmid int) *hardware.Reading {
+	if r.reading == nil {
+		if g := r.Inventory.Guest(vmid); g != nil && g.Config != nil {
+			r.reading = hardware.Read(g)
+		}
+	}
+	return r.reading
+}
+
+// password adds the step that removes a password that somebody set.
+func (r *resource) password(f *finding.Finding) {
+	if f.Change.Attribute != hardware.Password || f.Change.Real == "" {
+		return
+	}
+	f.Change.NoAccept = hardware.NoPasswords
+	if reading := r.read(f.VMID); reading != nil {
+		f.Next("to change it back, on any node", reading.Set("--delete cipassword"))
+	}
 }
 
 // node is the value of a property in the spec of the VM, or the nearest one around it, or

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -126,7 +127,7 @@ func (r *resource) block(own []finding.Finding) {
 		}
 	}
 	f.Steps = slices.Clone(r.verdict.Steps)
-	if f.Kind == finding.DiskLoss && f.Change.Cause != finding.BySpec {
+	if f.Change.Cause == finding.ByHand || f.Kind == finding.DiskLoss && f.Change.Cause != finding.BySpec {
 		r.accepts(f, "or, to keep it, let stackgen write it into the spec")
 	}
 }
@@ -215,7 +216,7 @@ func (r *resource) creates() {
 
 // kept is a resource that the plan imports, moves, updates or leaves as it is.
 func (r *resource) kept() {
-	c := r.change
+	c, from := r.change, len(r.out)
 	if c.Change.Importing != nil {
 		r.whole(finding.Import, "an apply imports it into the state").Because("imported as %s", c.Change.Importing.ID)
 	}
@@ -223,9 +224,20 @@ func (r *resource) kept() {
 		r.whole(finding.Moved, "an apply gives it another address in the state, and changes nothing of it").Because("%s was %s", c.Address, c.PreviousAddress)
 	}
 	if c.Change.Actions.Update() {
-		r.attributes()
+		if r.attributes(); len(r.out) == from && !reflect.DeepEqual(c.Change.Before, c.Change.After) {
+			r.onlyState()
+		}
 	}
 	r.handOnly()
+}
+
+// onlyState adds an update of which no value differs: it removes an empty block, such as
+// that of a startup order that somebody has removed.
+func (r *resource) onlyState() {
+	f := r.add(finding.ProviderOnly, "no value of it changes: an apply removes an empty block from the state")
+	f.Because("%s", r.change.Address)
+	f.Change.Cause = finding.ByNobody
+	f.Next("an apply sets it", r.apply(r.at.Stack))
 }
 
 // replaces is a resource that the plan destroys and creates again. What forces that is a

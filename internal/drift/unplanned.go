@@ -76,24 +76,29 @@ func (x *explainer) blockedFirst() {
 	}
 }
 
-// unread reports the disks that somebody attached by hand: the provider does not read a
-// disk that no state has, so that no plan shows it.
+// unread reports what somebody changed by hand and the provider does not read, so that no
+// plan shows it.
 func (x *explainer) unread() {
 	for _, u := range x.Units {
 		for _, state := range x.State[u].Resources {
 			r := x.resource(u, &tfjson.ResourceChange{Address: state.Address, Type: state.Type, Index: state.Key, Change: &tfjson.Change{}}, nil)
-			if state.Type == guard.TypeVM && r.vm != nil && r.verdict != nil && !r.ignored("disk") && len(r.vm.Values.Get("disks").List()) > 0 {
-				r.unreadDisks(&state, x.Inventory.Guest(state.VMID))
+			g := x.Inventory.Guest(state.VMID)
+			if state.Type != guard.TypeVM || r.vm == nil || r.verdict == nil || g == nil || g.Config == nil || r.verdict.Stops() && !r.verdict.Kind.Exists() {
+				continue
 			}
+			if !r.ignored("disk") && len(r.vm.Values.Get("disks").List()) > 0 {
+				r.unreadDisks(&state, g)
+			}
+			r.unseen(&state, g)
 		}
 	}
 }
 
 func (r *resource) unreadDisks(state *guard.Resource, g *cluster.Guest) {
-	if g == nil || g.Config == nil || r.verdict.Stops() && !r.verdict.Kind.Exists() {
-		return
+	disks, brought := guard.Disks(g), map[string]string{}
+	if template := r.templateOf(state.Values, g); template != nil {
+		brought = guard.Disks(template)
 	}
-	disks := guard.Disks(g)
 	for _, at := range slices.SortedFunc(maps.Keys(disks), natural.Compare) {
 		named := slices.ContainsFunc(r.vm.Values.Get("disks").List(), func(d *schema.Node) bool { return d.Get("interface").Str() == at })
 		reported := slices.ContainsFunc(r.out, func(f finding.Finding) bool {
@@ -107,6 +112,11 @@ func (r *resource) unreadDisks(state *guard.Resource, g *cluster.Guest) {
 		f.Change.Attribute, f.Change.Property, f.Change.Real, f.Change.Cause, f.Change.Effect = "disk."+at, at, disks[at], finding.ByHand, string(schema.Detach)
 		f.Change.At, _ = r.place(change)
 		f.Because("%s", r.direction(f, change))
+		if brought[at] != "" {
+			f.Severity, f.Change.Cause = finding.OK, finding.ByNobody
+			f.Reason = at + " came with the template, and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM"
+			continue
+		}
 		f.Next("to keep it, import the VM again: this says how", "stackgen drift --accept "+r.at.Stack+"/"+r.vm.Key)
 	}
 }

@@ -93,8 +93,9 @@ func WritePage(file string, page func(io.Writer) error) error {
 // what could not be read of these. A snapshot has no logs.
 func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []string) {
 	var vmids []int
-	byHand := func(f *finding.Finding) bool {
-		return f.VMID != 0 && f.Change != nil && (f.Change.Cause == finding.ByHand || f.Change.Cause == finding.ByBoth)
+	byHand := func(f *finding.Finding) bool { // or maybe
+		unsaid := f.Kind == finding.Noise && f.Severity == finding.Outdated
+		return f.VMID != 0 && f.Change != nil && (f.Change.Cause == finding.ByHand || f.Change.Cause == finding.ByBoth || f.Change.Cause == finding.NotKnown && unsaid)
 	}
 	for i := range found {
 		if byHand(&found[i]) {

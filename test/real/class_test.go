@@ -136,6 +136,7 @@ func TestClassOfTwenty(t *testing.T) {
 	c.sim = c.simulate()
 	c.apply()
 	c.placed("cs101", 23400, 23499, 21)
+	c.noDrift()
 
 	// The outputs of the state are those of the cluster, until somebody migrates a VM that
 	// then gets another address.

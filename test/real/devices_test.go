@@ -76,6 +76,7 @@ func TestDevicesFromCreationToImport(t *testing.T) {
 		p.write("specs/live.yaml", devicesSpec(cases))
 		p.render()
 		p.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+		p.noDrift()
 		for i, c := range cases {
 			if got := entries(config(t, sim, 300+i), keys...); got != c.want {
 				t.Errorf("%s: {%s}: got %s, want %s", c.key, c.spec, got, c.want)

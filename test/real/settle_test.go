@@ -62,6 +62,7 @@ func TestClonesHaveWhatTheSpecSays(t *testing.T) {
 		}
 	}
 	p.contains(p.succeeds("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive"), "No changes.")
+	p.noDrift()
 }
 
 // writes are the writes since the log was reset: method, path and the names of what they set.

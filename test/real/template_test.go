@@ -56,10 +56,38 @@ vms:
 	_, output := p.stackgen("preflight", "--verbose", p.dir)
 	t.Log(output)
 	p.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+	p.planOnly("cpu_limit", "watchdog")
 	p.remove(".state")
 	found := p.differing()
 
 	if !reflect.DeepEqual(announced, found) {
 		t.Errorf("announced at the creation: %q\nfound after the loss:    %q", announced, found)
+	}
+}
+
+// planOnly checks that drift finds differences in some properties, which the plan has, and
+// otherwise nothing that an apply would change or that somebody has changed.
+func (p *project) planOnly(properties ...string) {
+	p.Helper()
+	_, output := p.stackgen("drift", "--format", "json", p.dir)
+	var report driftReport
+	check(p.T, json.Unmarshal([]byte(output[strings.Index(output, "{"):]), &report))
+	var got []string
+	for _, f := range report.Findings {
+		if f.Severity != finding.OK {
+			got = append(got, f.Change.Property)
+		}
+	}
+	slices.Sort(got)
+	if got = slices.Compact(got); !slices.Equal(got, properties) {
+		p.Errorf("drift finds differences in %v, want %v", got, properties)
+	}
+}
+
+// noDrift checks that drift finds nothing, also nothing that no plan shows.
+func (p *project) noDrift() {
+	p.Helper()
+	if code, output := p.stackgen("drift", p.dir); code != 0 || !strings.Contains(output, "\nno drift: ") {
+		p.Errorf("drift: exit %d\n%s", code, output)
 	}
 }

@@ -1,0 +1,117 @@
+package drift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/hardware"
+	"stackgen/schema"
+)
+
+// unseen reports what a clone has and neither its spec nor its template says: the provider
+// reads of a clone only what the spec sets, and not even that while it has its default.
+func (r *resource) unseen(state *guard.Resource, g *cluster.Guest) {
+	template := r.templateOf(state.Values, g)
+	if template == nil || state.Planned || r.profile == nil || r.profile.IgnoreAll {
+		return
+	}
+	r.reading = hardware.Read(g)
+	if r.templates[template.VMID] == nil {
+		r.templates[template.VMID] = hardware.Read(template)
+	}
+	for _, u := range r.reading.Unseen(r.vm, r.templates[template.VMID], r.profile.Ignores) {
+		top, _, _ := strings.Cut(u.Path, ".")
+		if planned := state.Values.Read([]effect.Change{u.Change}, true); len(planned) == 0 && state.Values.Knows(top) && !r.reported(u.Attribute()) {
+			r.unseenValue(u, template)
+		}
+	}
+}
+
+// templateOf is the template that a VM was cloned from, if it is still the same one, or
+// nil. A clone has the creation time of its template: a template that was built again has
+// another one, and says nothing of the older clones.
+func (r *resource) templateOf(state effect.Values, g *cluster.Guest) *cluster.Guest {
+	if state[cloneOf] == "" || len(g.Config.Raw) == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(r.Inventory.Guests, func(t cluster.Guest) bool {
+		return t.Template && fmt.Sprint(t.VMID) == state[cloneOf] && t.Config != nil && len(t.Config.Raw) > 0
+	})
+	if i < 0 {
+		return nil
+	}
+	t := &r.Inventory.Guests[i]
+	if t.Config.Created == 0 || t.Config.Created != g.Config.Created {
+		return nil
+	}
+	return t
+}
+
+// reported reports whether a finding is about an attribute of the VM, or about all of it.
+func (r *resource) reported(attribute string) bool {
+	return slices.ContainsFunc(r.out, func(f finding.Finding) bool {
+		return f.Address == r.at && f.Change != nil && (f.Change.Attribute == "" && f.Kind != finding.Import && f.Kind != finding.Moved || f.Change.Attribute != "" && hardware.Overlap(f.Change.Attribute, attribute))
+	})
+}
+
+// cloneOf is the VMID of the template that a VM was cloned from, in a state. An imported VM
+// has none.
+const cloneOf = "clone.vm_id"
+
+// notRead corrects what the plan says of a value of a clone that the provider has not read:
+// to the plan, there is none.
+func (r *resource) notRead(f *finding.Finding, u effect.Update) {
+	at := effect.Change{Path: u.Path, Device: u.Device, Whole: u.Whole, Was: "something"}
+	if r.vm == nil || r.replaced || r.real[cloneOf] == "" || u.Was != "" || u.Is == "" || len(r.real.Read([]effect.Change{at}, true)) > 0 {
+		return
+	}
+	reading := r.read(f.VMID)
+	if reading == nil || !hardware.Says(u.Attribute()) {
+		return
+	}
+	was, known := reading.Has(r.vm, u.Attribute())
+	c := f.Change
+	switch {
+	case !known:
+	case was == "" && (f.Kind == finding.Live || f.Kind == finding.Pending):
+		f.Kind, c.Cause = finding.ProviderOnly, finding.ByNobody
+		f.Reason = "the VM has the " + c.Property + " that the spec says, and the state does not: an apply sends it once more"
+	case was != "":
+		c.Real = was
+	}
+}
+
+// unseenValue adds the finding of one value. Its cause is not known: no state has what the
+// last apply left, and the template may have been changed since.
+func (r *resource) unseenValue(u hardware.Unseen, template *cluster.Guest) {
+	f := r.add(finding.Noise, "")
+	c := f.Change
+	c.Attribute, c.Property, c.Real, c.Spec = u.Attribute(), r.property(u.Change), u.Was, u.Is
+	c.Effect, c.Sensitive, c.NoAccept = string(schema.Noise), u.Was == "(secret)", u.Reason
+	c.At, c.Unit = r.place(u.Change)
+	if c.At == nil {
+		c.Property = u.Entry
+		f.Because("%s: Proxmox VE has %s, and no property of a spec says it", c.Property, shown(c.Real, c.Unit))
+	} else {
+		f.Because("%s", r.direction(f, u.Change))
+	}
+	f.Reason = c.Property + " is not as the spec and the template say, and no plan shows it: an apply leaves it as it is"
+	has := "does not have it"
+	if u.Template != "" {
+		has = "has " + shown(u.Template, c.Unit)
+	}
+	f.Because("template %d %s", template.VMID, has)
+	undo := "to change it back, on any node"
+	if u.Reason == "" {
+		r.accepts(f, "to keep it, write it into the spec")
+		undo = "or, to change it back, on any node"
+	}
+	if u.Undo != "" {
+		f.Next(undo, u.Undo)
+	}
+}

@@ -1,0 +1,74 @@
+package drift
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// TestUnseen has a clone with a description and tags that no spec says. They are named
+// where its template is known to be the one that it was cloned from.
+func TestUnseen(t *testing.T) {
+	const both = "description mine noise 2, tags a noise 2"
+	for name, c := range map[string]struct {
+		edit func(clone *cluster.Guest, template *cluster.Guest, state *guard.Resource)
+		want string
+	}{
+		"by hand":                      {func(*cluster.Guest, *cluster.Guest, *guard.Resource) {}, both},
+		"the template has it":          {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config.Raw["tags"] = "a" }, "description mine noise 2"},
+		"the template was built again": {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config.Created = 2 }, ""},
+		"the template's age is not known": {func(clone, template *cluster.Guest, _ *guard.Resource) {
+			clone.Config.Created, template.Config.Created = 0, 0
+		}, ""},
+		"the template is gone":             {func(_, template *cluster.Guest, _ *guard.Resource) { template.VMID = 9001 }, ""},
+		"the template was not read":        {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config = nil }, ""},
+		"the template is a VM":             {func(_, template *cluster.Guest, _ *guard.Resource) { template.Template = false }, ""},
+		"it was imported":                  {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, cloneOf) }, ""},
+		"the state has the tags":           {func(_, _ *cluster.Guest, state *guard.Resource) { state.Values["tags"] = "b" }, "description mine noise 2"},
+		"the state does not know the tags": {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, "tags") }, "description mine noise 2"},
+		"the description waits for a restart": {func(clone, _ *cluster.Guest, _ *guard.Resource) {
+			clone.Config.Pending = []cluster.Pending{{Key: "description", New: "mine"}}
+		}, "tags a noise 2, description mine pending 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := func() map[string]string {
+				return map[string]string{"balloon": "0", "scsihw": "lsi", "ostype": "l26", "memory": "512"}
+			}
+			clone := cluster.Guest{VMID: 100, Node: "pve1", Kind: cluster.KindVM, Name: "web", Status: "running", Config: &cluster.Config{Created: 1, Raw: raw()}}
+			clone.Config.Raw["description"], clone.Config.Raw["tags"] = "mine", "a"
+			template := cluster.Guest{VMID: 9000, Node: "pve1", Kind: cluster.KindVM, Template: true, Config: &cluster.Config{Created: 1, Raw: raw()}}
+			state := guard.Resource{Address: vmAddress, Type: guard.TypeVM, Key: "web", VMID: 100, Node: "pve1", Name: "web", Values: effect.Values{"description": "", "tags": "", cloneOf: "9000"}}
+			c.edit(&clone, &template, &state)
+			vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
+			l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}
+			in := Input{Units: []guard.UnitID{vmUnit}, Input: guard.Input{
+				Project:   &schema.Project{Stacks: []*schema.Stack{{Name: "lab", Spec: "specs/lab.yaml", VMs: []*schema.VM{vm}}}, Profiles: schema.BuiltinProfiles()},
+				Lock:      &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}},
+				Selected:  func(string) bool { return true },
+				State:     guard.State{vmUnit: {Resources: []guard.Resource{state}}},
+				Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{clone, template}}}}
+			in.Planned = map[guard.UnitID]bool{vmUnit: true}
+			in.Plans = map[guard.UnitID]*guard.Plan{vmUnit: {}}
+			in.Found = guard.Judge(in.Input)
+			x := explainPlans(in)
+			x.out = nil // the plan is empty
+			x.unread()
+			x.rest()
+			finding.Sort(x.out)
+			var got []string
+			for _, f := range x.out {
+				got = append(got, fmt.Sprintf("%s %s %s %d", f.Change.Attribute, f.Change.Real, f.Kind, f.Severity))
+			}
+			if text := strings.Join(got, ", "); text != c.want {
+				t.Errorf("got %q, want %q", text, c.want)
+			}
+		})
+	}
+}
