@@ -78,8 +78,10 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 	case disk:
 		c.leave(f, f.Change.Property+": the state does not have this disk, so an apply of a spec that names it would attach another one: remove the VM from the state, and import it again",
 			VM{f.Stack, f.Key}.importAgain(f.Resource)...)
-	case f.Kind == finding.ProviderOnly, f.Kind == finding.Noise, f.Kind == finding.Import, f.Kind == finding.Create,
-		f.Change.Attribute == "", !hand && f.Change.Cause != finding.BySpec:
+	case unsaid(f) && f.Change.NoAccept != "":
+		c.leave(f, f.Change.Property+": "+f.Change.NoAccept+"; change it back, on any node", commands(f)...)
+	case f.Kind == finding.ProviderOnly, f.Kind == finding.Noise && !unsaid(f), f.Kind == finding.Import, f.Kind == finding.Create,
+		f.Change.Attribute == "", !hand && f.Change.Cause != finding.BySpec && !unsaid(f):
 		if asked && f.Kind != finding.Noise && f.Kind != finding.ProviderOnly {
 			c.leave(f, "there is nothing to write into the spec: "+f.Reason)
 		}
@@ -89,6 +91,24 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 			c.attributes[vm], c.names[a] = append(c.attributes[vm], a), f.Change.Property
 		}
 	}
+}
+
+// unsaid reports whether the VM has a value that no spec says and an apply leaves as it is.
+func unsaid(f *finding.Finding) bool {
+	c := f.Change
+	leaves := c.Cause == finding.ByHand && f.Kind == finding.Noise || c.Cause == finding.NotKnown && (f.Kind == finding.Noise || f.Kind == finding.Pending)
+	return leaves && f.Severity == finding.Outdated && c.Attribute != "" && c.Real != "" && c.Real != c.Spec
+}
+
+// commands are the lines of the last step of a finding.
+func commands(f *finding.Finding) []string {
+	var out []string
+	if n := len(f.Steps); n > 0 {
+		for _, l := range f.Steps[n-1].Lines {
+			out = append(out, l.String())
+		}
+	}
+	return out
 }
 
 // leave lists a difference that is not written.

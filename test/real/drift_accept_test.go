@@ -3,6 +3,7 @@ package real
 import (
 	"fmt"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -174,4 +175,56 @@ func TestDriftAccept(t *testing.T) {
 	if r := w.run("stacks/live", "terragrunt", "stack", "run", "plan", "--non-interactive", "--", "-detailed-exitcode"); r.Code != 0 {
 		t.Errorf("the plan after it is not empty: exit %d\n%s", r.Code, r.Text())
 	}
+}
+
+// TestDriftAcceptUnseen accepts what no plan shows: the apply after it writes the same values
+// once more, and changes and restarts nothing. What no spec can say is listed.
+func TestDriftAcceptUnseen(t *testing.T) {
+	const head = "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\ndefaults: {node: pve1, template: 9002, agent: false}\nvms:\n"
+	w := &acceptWorld{project: newProject(t, map[string]string{"specs/live.yaml": head + "  a:\n    cores: 2\n  b: {}\n  c:\n    cores: 2\n    startup: {order: 1}\n"})}
+	w.sim = w.simulate()
+	w.render()
+	w.succeeds("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive")
+	w.noDrift()
+	setByHand("description", "by hand", "tags", "backup", "startup", "order=7", "serial0", "socket", "ciuser", "eve", "boot", "order=scsi0;net0", "args", "-no-shutdown", "cipassword", "hunter2hunter2")(w, "/nodes/pve1/qemu/300")
+	setByHand("delete", "startup")(w, "/nodes/pve1/qemu/302")
+	was := config(t, w.sim, 300)
+
+	code, output := w.stackgen("drift", "--accept", w.dir)
+	if code != 3 {
+		t.Errorf("drift --accept: exit %d", code)
+	}
+	w.contains(output, "args: a spec has no property for QEMU arguments; change it back", "pvesh set /nodes/pve1/qemu/300/config --delete args", "cipassword: a spec has no passwords", "--delete cipassword")
+	if strings.Contains(output, "hunter2") {
+		t.Errorf("the password is printed:\n%s", output)
+	}
+	want := head + "  a:\n    cores: 2\n    description: \"by hand\"\n    tags: [backup]\n    boot_order: [scsi0, net0]\n    cloud_init: {user: eve}\n    serial: socket\n    startup: {order: 7}\n  b: {}\n  c:\n    cores: 2\n"
+	if got := w.read("specs/live.yaml"); got != want {
+		t.Errorf("the spec is\n%s\nwant\n%s", got, want)
+	}
+	w.render()
+	w.sim.ResetLog()
+	setByHand("description", "theirs")(w, "/nodes/pve1/qemu/301")
+	w.write("specs/live.yaml", strings.Replace(want, "b: {}", "b: {description: mine}", 1))
+	w.render()
+	code, output = w.stackgen("drift", w.dir)
+	w.contains(output, "the VM has the startup that the spec says, and the state does not: an apply sends it once more", "live/c: VM 302 on pve1                  no value of it changes: an apply removes an empty block from the state",
+		"description: Proxmox VE has theirs, ")
+	if code != 2 || strings.Contains(output, "Proxmox VE has nothing") {
+		t.Errorf("drift: exit %d\n%s", code, output)
+	}
+	if r := w.run("stacks/live", "terragrunt", "stack", "run", "apply", "--non-interactive"); r.Code != 0 { // it warns: a restart is pending
+		t.Fatal(r.Text())
+	}
+	is := config(t, w.sim, 300)
+	delete(was, "digest")
+	delete(is, "digest")
+	if !reflect.DeepEqual(was, is) {
+		t.Errorf("the VM was\n%v\nand is\n%v", was, is)
+	}
+	setByHand("delete", "args,cipassword")(w, "/nodes/pve1/qemu/300")
+	for _, action := range []string{"stop", "start"} { // what waits for a restart
+		callAPI(t, w.sim, "POST", "/nodes/pve1/qemu/300/status/"+action, nil)
+	}
+	w.noDrift()
 }
