@@ -39,7 +39,10 @@ func (p *proposer) correct(joined *schema.Project, wrong []schema.Problem) error
 
 // because is an error as the reason of a VM. Lines are those of a draft, so it names none.
 func because(m *member, problem schema.Problem) Reason {
-	why := strings.ReplaceAll(problem.Message, problem.First.String(), problem.First.File)
+	why := problem.Message
+	if problem.First != (schema.Pos{}) {
+		why = strings.ReplaceAll(why, problem.First.String(), problem.First.File)
+	}
 	return Reason{Why: strings.TrimPrefix(why, "VM "+m.key+": ")}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"stackgen/schema"
 )
 
 // TestManyErrors finds errors of many VMs, and between many VMs, in a few attempts: each one
@@ -31,6 +33,22 @@ func TestManyErrors(t *testing.T) {
 			if !strings.HasPrefix(r.Why, "an I/O thread") && r.Why != "the address 10.0.0.2 is already used at specs/lab.yaml (VM twin0)" {
 				t.Errorf("%s: %s", v.Key, r.Why)
 			}
+		}
+	}
+}
+
+// TestBecause drops the position of a draft from a reason, and nothing else.
+func TestBecause(t *testing.T) {
+	for message, want := range map[string]string{
+		"VM web: the address 10.0.0.2 is already used at specs/lab.yaml:7:3 (VM db)": "the address 10.0.0.2 is already used at specs/lab.yaml (VM db)",
+		"VM web: fe80:0:0:1 is no address":                                           "fe80:0:0:1 is no address",
+	} {
+		problem := schema.Problem{Message: message}
+		if strings.Contains(message, "already") {
+			problem.First = schema.Pos{File: "specs/lab.yaml", Line: 7, Col: 3}
+		}
+		if got := because(&member{key: "web"}, problem).Why; got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
