@@ -132,7 +132,7 @@ func (r *run) nothing(s *session.Session) error {
 	if err := report.Text(r.Out, said); err != nil {
 		return err
 	}
-	return r.outputs()
+	return errors.Join(r.outputs(), r.rerender())
 }
 
 func asSpecified(stacks []string) string {
@@ -162,7 +162,7 @@ func (r *run) carryOut(all []*plans, a *announcement) error {
 	if r.failed {
 		return r.partialOutputs()
 	}
-	return r.outputs()
+	return errors.Join(r.outputs(), r.rerender())
 }
 
 // goOn keeps how a stack ended, so that the other ones are not stopped by it.

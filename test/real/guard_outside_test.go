@@ -180,8 +180,8 @@ func TestGuardStaleUnit(t *testing.T) {
 			g.succeeds(unit, "terragrunt", "run", "--", "plan", "-out="+plan)
 
 			g.write("specs/live.yaml", changed)
-			g.stack(false, "apply", "unrendered", "the spec was changed after the last render")
-			g.fails(unit, []string{"apply", plan}, "the spec was changed after the last render")
+			g.stack(false, "apply", "unrendered", "the spec or the lock was changed after the last render")
+			g.fails(unit, []string{"apply", plan}, "the spec or the lock was changed after the last render")
 
 			g.render()
 			for _, args := range [][]string{{"apply", "-auto-approve"}, {"apply", plan}} {
