@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,7 +44,10 @@ func ParsePlan(body []byte) (*Plan, error) {
 			Values stateValues `json:"values"`
 		} `json:"prior_state"`
 	}
-	if !utf8.Valid(body) {
+	switch {
+	case len(bytes.TrimSpace(body)) == 0:
+		return nil, errors.New("the file is empty; give the output of `tofu show -json PLANFILE`")
+	case !utf8.Valid(body):
 		return nil, errors.New("it is no JSON")
 	}
 	if err := json.Unmarshal(body, &doc); err != nil {
@@ -51,7 +55,9 @@ func ParsePlan(body []byte) (*Plan, error) {
 	}
 	p := &Plan{Errored: doc.Errored, Plan: tfjson.Plan{FormatVersion: doc.Format, TerraformVersion: doc.Tool, ResourceDrift: doc.Drift, ResourceChanges: doc.Changes,
 		DeferredChanges: doc.Later, OutputChanges: doc.Outputs, ActionInvocations: doc.Actions, Complete: doc.Whole, Checks: doc.Checks}}
-	if err := p.Validate(); err != nil {
+	if err := p.Validate(); err != nil && strings.HasPrefix(err.Error(), "unsupported plan format version") {
+		return nil, fmt.Errorf("its format is %s, which this version of stackgen does not know: use a newer stackgen, or make the plan with an older OpenTofu", doc.Format)
+	} else if err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
 	if slices.Contains(doc.Changes, nil) || slices.Contains(doc.Drift, nil) {

@@ -39,6 +39,7 @@ func TestDriftAnswer(t *testing.T) {
 		"no drift: 2 VMs are as their specs say, except for 1 known difference": {change("a", finding.DiskLoss, finding.Blocked, known)},
 		"safe: 3 changes, none harms: an apply sets 1 back; an apply makes 1 that the specs ask for (1 with a restart); 1 that an apply leaves": {
 			change("a", finding.Live, finding.Outdated, hand), change("b", finding.Restart, finding.Outdated, spec), change("b", finding.Noise, finding.Outdated, hand)},
+		"safe: 1 change, none harms: 1 that an apply leaves":                                    {change("a", finding.Noise, finding.Outdated, finding.Change{Cause: finding.NotKnown, Real: "x"})},
 		"safe: 2 changes, none harms: 2 waiting for a restart already":                          {change("a", finding.Pending, finding.Outdated, finding.Change{Cause: finding.NotKnown}), change("b", finding.Pending, finding.Outdated, finding.Change{Cause: finding.ByHand, Real: "4", Spec: "4"})},
 		"safe: 1 change, none harms: an apply sets 1 back (1 after the next restart)":           {change("a", finding.Pending, finding.Outdated, finding.Change{Cause: finding.ByHand, Real: "4", Spec: "2"})},
 		"safe: 1 change, none harms: an apply sets 1 back":                                      {change("a", finding.Live, finding.Outdated, expired), change("a", finding.Live, finding.Outdated, known)},

@@ -136,6 +136,12 @@ func counts(fs []finding.Finding) []finding.Count {
 	return out
 }
 
+// isLeft reports whether an apply leaves a value that somebody has changed, or may have.
+func isLeft(f *finding.Finding) bool {
+	c := f.Change
+	return f.Kind == finding.Noise && c != nil && (c.Cause == finding.ByHand || c.Cause == finding.NotKnown && f.Severity == finding.Outdated)
+}
+
 // does says what an apply would do about safe changes, in a few words.
 func does(fs []finding.Finding) string {
 	groups := []struct {
@@ -150,11 +156,9 @@ func does(fs []finding.Finding) string {
 		{"%d migrated", is(finding.Migrate)},
 		{"%d moved, which stay", is(finding.Moved)},
 		{"%d waiting for a restart already", waits},
-		{"%d that an apply leaves", func(f *finding.Finding) bool {
-			return f.Kind == finding.Noise && f.Change != nil && f.Change.Cause == finding.ByHand
-		}},
+		{"%d that an apply leaves", isLeft},
 		{"%d only in the state", func(f *finding.Finding) bool {
-			return f.Kind == finding.Gone && f.Type != finding.Record || f.Kind == finding.ProviderOnly || f.Kind == finding.Noise && (f.Change == nil || f.Change.Cause != finding.ByHand)
+			return f.Kind == finding.Gone && f.Type != finding.Record || f.Kind == finding.ProviderOnly || f.Kind == finding.Noise && !isLeft(f)
 		}},
 	}
 	var parts []string
