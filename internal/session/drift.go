@@ -55,6 +55,7 @@ func (s *Session) Drift(ctx context.Context) (*Drift, error) {
 		in.Without = without
 		s.notGiven(in.Failed)
 	} else {
+		in.NoDNSKey = s.noDNSKey()
 		if used, err := s.inUse(ctx, without, time.Time{}); err != nil || used != nil {
 			return &Drift{Findings: used}, err // its plan would be in the way of that run
 		}
