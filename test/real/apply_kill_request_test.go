@@ -69,7 +69,7 @@ func killedAtRequest(t *testing.T, request string, after int) {
 	p.render()
 	method, path, _ := strings.Cut(request, " ")
 	check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, After: after, Do: pvesim.DoError, Delay: time.Minute}))
-	p.killedOnce("apply --yes", func() bool { return sim.Faults()[0].Hits > 0 })
+	p.killedOnce(func() bool { return sim.Faults()[0].Hits > 0 })
 	sim.ClearFaults()
 	t.Log(p.deployed(0, "apply --yes", "live is as its spec says"))
 	p.complete(sim, 300)

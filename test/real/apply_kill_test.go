@@ -106,7 +106,7 @@ func TestApplyKilledTainted(t *testing.T) {
 	p.render()
 	check(t, sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/300/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	const state = ".state/live/proxmox-vm/tofu.tfstate"
-	p.killedOnce("apply --yes", func() bool { return p.exists(state) && strings.Contains(p.read(state), "tainted") })
+	p.killedOnce(func() bool { return p.exists(state) && strings.Contains(p.read(state), "tainted") })
 	sim.ClearFaults()
 	p.remove("stacks/live/.terragrunt-stack")
 	p.deployed(3, "apply --dry-run", "tainted in state")

@@ -24,7 +24,7 @@ func TestApplyKilledS3(t *testing.T) {
 	p.tools = p.tools.With("AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b")
 	sim := p.simulateApart()
 	p.render()
-	p.killedOnce("apply --yes", func() bool { _, made := stateOf(sim).guests[300]; return made })
+	p.killedOnce(func() bool { _, made := stateOf(sim).guests[300]; return made })
 	p.remove("stacks/live/.terragrunt-stack")
 	began := time.Now()
 	output := p.deployed(3, "apply --yes", "blocked busy", "holds the lock of the state since", "OperationTypeApply", "it has probably left the lock behind", "force-unlock -force")

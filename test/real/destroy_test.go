@@ -122,7 +122,7 @@ vms: {a: {}}
 		}
 	})
 	p.render()
-	p.killedOnce("apply --yes", func() bool { _, made := stateOf(sim).guests[300]; return made })
+	p.killedOnce(func() bool { _, made := stateOf(sim).guests[300]; return made })
 	if lock := stateOf(sim).guests[300].config["lock"]; lock != "clone" {
 		t.Fatalf("the lock of the VM is %q: the clone has ended", lock)
 	}
@@ -135,11 +135,11 @@ vms: {a: {}}
 	}
 }
 
-// killedOnce kills a command, and everything that it has started, as soon as a function
+// killedOnce kills an apply, and everything that it has started, as soon as a function
 // is true.
-func (p *project) killedOnce(line string, is func() bool) {
+func (p *project) killedOnce(is func() bool) {
 	p.Helper()
-	c := p.command(line)
+	c := p.command("apply --yes")
 	check(p.T, c.Start())
 	for n := 0; n < 3000 && !is(); n++ {
 		time.Sleep(20 * time.Millisecond)
@@ -148,6 +148,6 @@ func (p *project) killedOnce(line string, is func() bool) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
 	if err := c.Wait(); err == nil {
-		p.Fatalf("stackgen %s has ended before it was killed", line)
+		p.Fatal("the apply has ended before it was killed")
 	}
 }

@@ -71,7 +71,8 @@ func (p *project) planOnly(properties ...string) {
 	p.Helper()
 	_, output := p.stackgen("drift", "--format", "json", p.dir)
 	var report driftReport
-	check(p.T, json.Unmarshal([]byte(output[strings.Index(output, "{"):]), &report))
+	_, body, _ := strings.Cut(output, "{")
+	check(p.T, json.Unmarshal([]byte("{"+body), &report))
 	var got []string
 	for _, f := range report.Findings {
 		if f.Severity != finding.OK {
