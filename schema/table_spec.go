@@ -57,14 +57,14 @@ var stackFields = []Field{
 	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it."},
 	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is part of the VM's address in the state: to change it, list it under renamed."},
 	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Where `stackgen outputs` writes what other programs read."},
-	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply, when `stackgen resolve` has recorded that it does not exist any more."},
-	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that stackgen no longer manages and does not destroy. Their VMIDs stay reserved until `stackgen resolve` has seen that they are gone."},
-	{Key: "renamed", Type: Map, KeyIs: "key", Elem: &Field{Type: String, Format: "key"}, Doc: "Old key to new key of VMs that get another key. An old key is free again after the apply and `stackgen resolve`. A name from the naming pattern changes with the key."},
+	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply, when `stackgen apply` or `resolve` has recorded that it does not exist any more."},
+	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that stackgen no longer manages and does not destroy. Their VMIDs stay reserved until `stackgen apply` or `resolve` has seen that they are gone."},
+	{Key: "renamed", Type: Map, KeyIs: "key", Elem: &Field{Type: String, Format: "key"}, Doc: "Old key to new key of VMs that get another key. An old key is free again after `stackgen apply`, or an apply with Terragrunt and `stackgen resolve`. A name from the naming pattern changes with the key."},
 }
 
 var projectFields = []Field{
-	{Key: "retired", Type: Object, Fields: waysFields, Doc: "Stacks to destroy. Remove an entry after the apply, when `stackgen resolve` has recorded that nothing of it exists any more."},
-	{Key: "forgotten", Type: Object, Fields: waysFields, Doc: "Stacks that stackgen no longer manages and does not destroy. The VMIDs of their VMs stay reserved until `stackgen resolve` has seen that the VMs are gone."},
+	{Key: "retired", Type: Object, Fields: waysFields, Doc: "Stacks to destroy. Remove an entry after the apply, when `stackgen apply` or `resolve` has recorded that nothing of it exists any more."},
+	{Key: "forgotten", Type: Object, Fields: waysFields, Doc: "Stacks that stackgen no longer manages and does not destroy. The VMIDs of their VMs stay reserved until `stackgen apply` or `resolve` has seen that the VMs are gone."},
 	{Key: "renamed", Type: Object, Fields: renamedFields, Doc: "Stacks that get another name. Render prints the commands that move their state; a name from the naming pattern changes with the name of the stack."},
 }
 
@@ -113,7 +113,7 @@ var dnsFields = []Field{
 	{Key: "port", Type: Int, Min: 1, Max: 65535, Default: "53", Doc: "Port of the server."},
 	{Key: "ttl", Type: Int, Min: 1, Max: 2147483647, Default: "300", Doc: "TTL of records in seconds."},
 	{Key: "tsig", Type: Object, Fields: tsigFields, Doc: "The key that signs updates."},
-	{Key: "mode", Type: String, Enum: []string{"per-vm", "per-stack"}, Default: "per-vm", Doc: "One DNS unit for each VM, or one for the whole stack. The README compares them, and says how to change a live stack."},
+	{Key: "mode", Type: String, Enum: []string{"per-vm", "per-stack"}, Default: "per-vm", Doc: "One DNS unit for each VM, or one for the whole stack. The guide to DNS compares them, and says how to change a live stack."},
 }
 
 var tsigFields = []Field{
