@@ -18,20 +18,40 @@ func notHalfMade(g, template *Guest) []string {
 		return []string{"the configuration of its template was not read, so that they cannot be compared"}
 	}
 	is, was := cloned(g.Config.Raw), cloned(template.Config.Raw)
+	for key, drive := range was {
+		if is[key] == "" && removedFirst(drive) {
+			delete(was, key)
+			was["boot"] = withoutDrive(was["boot"], key)
+		}
+	}
 	var out []string
 	for _, key := range union(is, was) {
-		if is[key] != was[key] && !removedFirst(is[key], was[key]) {
+		if strings.TrimSpace(is[key]) != strings.TrimSpace(was[key]) { // an empty boot order is a blank
 			out = append(out, fmt.Sprintf("%s differs from template %d, as in no interrupted clone", key, template.VMID))
 		}
 	}
 	return out
 }
 
-// removedFirst reports whether a drive of the template is missing as a cloud-init drive
-// is between two requests of the provider: it removes that drive, or the CD-ROM that is
-// there, and adds one of its own with all other changes.
-func removedFirst(is, was string) bool {
-	return is == "" && (strings.HasPrefix(was, "cloud-init ") || strings.Contains(was, "media=cdrom"))
+// removedFirst reports whether a drive of the template may be missing between two requests
+// of the provider: it removes the cloud-init drive, or the CD-ROM that is there, and adds
+// one of its own with all other changes.
+func removedFirst(drive string) bool {
+	return strings.HasPrefix(drive, "cloud-init ") || strings.Contains(drive, "media=cdrom")
+}
+
+// withoutDrive is a boot order such as order=scsi0;ide2;net0 after a drive was removed:
+// Proxmox VE removes it from there, too.
+func withoutDrive(boot, key string) string {
+	order, ok := strings.CutPrefix(boot, "order=")
+	if !ok {
+		return boot
+	}
+	left := slices.DeleteFunc(strings.Split(order, ";"), func(k string) bool { return k == key })
+	if len(left) == 0 {
+		return ""
+	}
+	return "order=" + strings.Join(left, ";")
 }
 
 // notCloned are the entries that a clone does not take from its template: its own

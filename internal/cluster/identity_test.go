@@ -93,9 +93,10 @@ func TestHalfMadeClone(t *testing.T) {
 		"as cloned":                    {func(_, _ *Guest) {}, HalfMade},
 		"before it gets its own drive": {func(g, _ *Guest) { delete(g.Config.Raw, "ide2") }, HalfMade},
 		"before that replaces a CD-ROM": {func(g, of *Guest) {
-			of.Config.Raw["ide2"] = "local:iso/a.iso,media=cdrom,size=1M"
+			of.Config.Raw["ide2"], of.Config.Raw["boot"] = "local:iso/a.iso,media=cdrom,size=1M", "order=scsi0;ide2"
 			delete(g.Config.Raw, "ide2")
 		}, HalfMade},
+		"a boot order of its own":          {func(g, _ *Guest) { g.Config.Raw["boot"] = "order=net0;scsi0" }, NotItsMAC},
 		"without a disk of the template":   {func(g, _ *Guest) { delete(g.Config.Raw, "scsi0") }, NotItsMAC},
 		"running":                          {func(g, _ *Guest) { g.Status = "running" }, NotItsMAC},
 		"more memory":                      {func(g, _ *Guest) { g.Config.Raw["memory"] = "4096" }, NotItsMAC},
