@@ -5,19 +5,25 @@ import (
 	"stackgen/internal/project"
 	"stackgen/internal/render"
 	"stackgen/internal/report"
+	"stackgen/internal/shell"
 )
 
-// rerender names render as the next command if an apply leaves files that are made from
-// what the lock recorded before: without a former address that no state has any more,
-// there is one moved block less. What render would refuse, it says itself.
+// rerender names render as the next command if an apply leaves files that are not what a
+// render would write: the lock records what was applied, and without a former address that no
+// state has any more, there is one moved block less. What render would refuse, and why, it
+// says itself.
 func (r *run) rerender() error {
 	p, err := project.Load(r.Paths, "")
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // the apply is done
 	}
 	rendered, err := render.New(p, lock.Options{})
-	if err != nil || rendered.Rejected != nil || len(rendered.Changes) == 0 {
-		return err
+	if err != nil || rendered.Rejected != nil || rendered.Blocked() || len(rendered.Changes) == 0 {
+		return nil //nolint:nilerr // as above
 	}
-	return report.Text(r.Out, "next:\n  stackgen render  # the lock records what was applied: "+report.Count(len(rendered.Changes), "file")+" would change\n")
+	line := "stackgen render"
+	for _, path := range r.Paths {
+		line += " " + shell.Path(path)
+	}
+	return report.Text(r.Out, "next:\n  "+line+"  # the lock records what was applied: "+report.Count(len(rendered.Changes), "file")+" would change\n")
 }
