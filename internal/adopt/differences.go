@@ -78,8 +78,8 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 	case disk:
 		c.leave(f, f.Change.Property+": the state does not have this disk, so an apply of a spec that names it would attach another one: remove the VM from the state, and import it again",
 			VM{f.Stack, f.Key}.importAgain(f.Resource)...)
-	case unsaid(f) && f.Change.NoAccept != "":
-		c.leave(f, f.Change.Property+": "+f.Change.NoAccept+"; change it back, on any node", commands(f)...)
+	case f.Change.Unplanned && f.Change.NoAccept != "" && f.Change.Accept == "" && len(undo(f)) > 0:
+		c.leave(f, f.Change.Property+": "+f.Change.NoAccept+"; change it back, on any node", undo(f)...)
 	case f.Kind == finding.ProviderOnly, f.Kind == finding.Noise && !unsaid(f), f.Kind == finding.Import, f.Kind == finding.Create,
 		f.Change.Attribute == "", !hand && f.Change.Cause != finding.BySpec && !unsaid(f):
 		if asked && f.Kind != finding.Noise && f.Kind != finding.ProviderOnly {
@@ -96,15 +96,19 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 // unsaid reports whether the VM has a value that no spec says and an apply leaves as it is.
 func unsaid(f *finding.Finding) bool {
 	c := f.Change
-	leaves := c.Cause == finding.ByHand && f.Kind == finding.Noise || c.Cause == finding.NotKnown && (f.Kind == finding.Noise || f.Kind == finding.Pending)
+	leaves := c.Cause == finding.ByHand && f.Kind == finding.Noise || c.Unplanned && (f.Kind == finding.Noise || f.Kind == finding.Pending)
 	return leaves && f.Severity == finding.Outdated && c.Attribute != "" && c.Real != "" && c.Real != c.Spec
 }
 
-// commands are the lines of the last step of a finding.
-func commands(f *finding.Finding) []string {
+// undo are the commands of the last step of a finding that no plan shows, if they change the
+// VM back: what a spec can say in another way has the step to accept it last.
+func undo(f *finding.Finding) []string {
 	var out []string
 	if n := len(f.Steps); n > 0 {
 		for _, l := range f.Steps[n-1].Lines {
+			if strings.HasPrefix(l.Text, "stackgen ") {
+				return nil
+			}
 			out = append(out, l.String())
 		}
 	}

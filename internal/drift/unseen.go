@@ -20,13 +20,16 @@ func (r *resource) unseen(state *guard.Resource, g *cluster.Guest) {
 	if template == nil || state.Planned || r.profile == nil || r.profile.IgnoreAll {
 		return
 	}
-	r.reading = hardware.Read(g)
 	if r.templates[template.VMID] == nil {
 		r.templates[template.VMID] = hardware.Read(template)
 	}
-	for _, u := range r.reading.Unseen(r.vm, r.templates[template.VMID], r.profile.Ignores) {
+	reading := r.read(g.VMID)
+	if reading == nil {
+		return
+	}
+	for _, u := range reading.Unseen(r.vm, r.templates[template.VMID], r.profile.Ignores) {
 		top, _, _ := strings.Cut(u.Path, ".")
-		if planned := state.Values.Read([]effect.Change{u.Change}, true); len(planned) == 0 && state.Values.Knows(top) && !r.reported(u.Attribute()) {
+		if planned := state.Values.Read([]effect.Change{u.Change}, true); len(planned) == 0 && state.Values.Knows(top) && !r.reported(u.Attribute()) && !r.allHave(u.Entry, g) {
 			r.unseenValue(u, template)
 		}
 	}
@@ -50,6 +53,26 @@ func (r *resource) templateOf(state effect.Values, g *cluster.Guest) *cluster.Gu
 		return nil
 	}
 	return t
+}
+
+// allHave reports whether all other clones of the template have the same entry as a guest:
+// then it is the template that somebody has changed. It says nothing of hidden values.
+func (r *resource) allHave(entry string, g *cluster.Guest) bool {
+	others := 0
+	if g.Config.Raw[entry] == "" {
+		return false
+	}
+	for i := range r.Inventory.Guests {
+		c := &r.Inventory.Guests[i]
+		if c.Template || c.VMID == g.VMID || c.Config == nil || len(c.Config.Raw) == 0 || c.Config.Created != g.Config.Created {
+			continue
+		}
+		if c.Config.Raw[entry] != g.Config.Raw[entry] {
+			return false
+		}
+		others++
+	}
+	return others > 0
 }
 
 // reported reports whether a finding is about an attribute of the VM, or about all of it.
@@ -92,7 +115,8 @@ func (r *resource) unseenValue(u hardware.Unseen, template *cluster.Guest) {
 	f := r.add(finding.Noise, "")
 	c := f.Change
 	c.Attribute, c.Property, c.Real, c.Spec = u.Attribute(), r.property(u.Change), u.Was, u.Is
-	c.Effect, c.Sensitive, c.NoAccept = string(schema.Noise), u.Was == "(secret)", u.Reason
+	c.Effect, c.Sensitive, c.NoAccept = string(schema.Noise), u.Was == hardware.Secret, u.Reason
+	c.Unplanned = true
 	c.At, c.Unit = r.place(u.Change)
 	if c.At == nil {
 		c.Property = u.Entry
@@ -108,7 +132,11 @@ func (r *resource) unseenValue(u hardware.Unseen, template *cluster.Guest) {
 	f.Because("template %d %s", template.VMID, has)
 	undo := "to change it back, on any node"
 	if u.Reason == "" {
-		r.accepts(f, "to keep it, write it into the spec")
+		keep := "to keep it, write it into the spec"
+		if r.vm.Values.Get("restart").Bool() {
+			keep += "; with `restart: true`, the next apply may restart the VM for it"
+		}
+		r.accepts(f, keep)
 		undo = "or, to change it back, on any node"
 	}
 	if u.Undo != "" {

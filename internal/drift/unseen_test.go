@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -20,22 +21,25 @@ func TestUnseen(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(clone *cluster.Guest, template *cluster.Guest, state *guard.Resource)
 		want string
+		more map[string]string // what another clone of the template has
 	}{
-		"by hand":                      {func(*cluster.Guest, *cluster.Guest, *guard.Resource) {}, both},
-		"the template has it":          {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config.Raw["tags"] = "a" }, "description mine noise 2"},
-		"the template was built again": {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config.Created = 2 }, ""},
+		"by hand":                          {func(*cluster.Guest, *cluster.Guest, *guard.Resource) {}, both, nil},
+		"another clone has the tags, too":  {func(*cluster.Guest, *cluster.Guest, *guard.Resource) {}, "description mine noise 2", map[string]string{"tags": "a"}},
+		"another clone is as the template": {func(*cluster.Guest, *cluster.Guest, *guard.Resource) {}, both, map[string]string{}},
+		"the template has it":              {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config.Raw["tags"] = "a" }, "description mine noise 2", nil},
+		"the template was built again":     {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config.Created = 2 }, "", nil},
 		"the template's age is not known": {func(clone, template *cluster.Guest, _ *guard.Resource) {
 			clone.Config.Created, template.Config.Created = 0, 0
-		}, ""},
-		"the template is gone":             {func(_, template *cluster.Guest, _ *guard.Resource) { template.VMID = 9001 }, ""},
-		"the template was not read":        {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config = nil }, ""},
-		"the template is a VM":             {func(_, template *cluster.Guest, _ *guard.Resource) { template.Template = false }, ""},
-		"it was imported":                  {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, cloneOf) }, ""},
-		"the state has the tags":           {func(_, _ *cluster.Guest, state *guard.Resource) { state.Values["tags"] = "b" }, "description mine noise 2"},
-		"the state does not know the tags": {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, "tags") }, "description mine noise 2"},
+		}, "", nil},
+		"the template is gone":             {func(_, template *cluster.Guest, _ *guard.Resource) { template.VMID = 9001 }, "", nil},
+		"the template was not read":        {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config = nil }, "", nil},
+		"the template is a VM":             {func(_, template *cluster.Guest, _ *guard.Resource) { template.Template = false }, "", nil},
+		"it was imported":                  {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, cloneOf) }, "", nil},
+		"the state has the tags":           {func(_, _ *cluster.Guest, state *guard.Resource) { state.Values["tags"] = "b" }, "description mine noise 2", nil},
+		"the state does not know the tags": {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, "tags") }, "description mine noise 2", nil},
 		"the description waits for a restart": {func(clone, _ *cluster.Guest, _ *guard.Resource) {
 			clone.Config.Pending = []cluster.Pending{{Key: "description", New: "mine"}}
-		}, "tags a noise 2, description mine pending 2"},
+		}, "tags a noise 2, description mine pending 2", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := func() map[string]string {
@@ -48,12 +52,18 @@ func TestUnseen(t *testing.T) {
 			c.edit(&clone, &template, &state)
 			vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
 			l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}
+			guests := []cluster.Guest{clone, template}
+			if c.more != nil {
+				other := raw()
+				maps.Copy(other, c.more)
+				guests = append(guests, cluster.Guest{VMID: 101, Node: "pve1", Kind: cluster.KindVM, Name: "other", Config: &cluster.Config{Created: 1, Raw: other}})
+			}
 			in := Input{Units: []guard.UnitID{vmUnit}, Input: guard.Input{
 				Project:   &schema.Project{Stacks: []*schema.Stack{{Name: "lab", Spec: "specs/lab.yaml", VMs: []*schema.VM{vm}}}, Profiles: schema.BuiltinProfiles()},
 				Lock:      &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}},
 				Selected:  func(string) bool { return true },
 				State:     guard.State{vmUnit: {Resources: []guard.Resource{state}}},
-				Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{clone, template}}}}
+				Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: guests}}}
 			in.Planned = map[guard.UnitID]bool{vmUnit: true}
 			in.Plans = map[guard.UnitID]*guard.Plan{vmUnit: {}}
 			in.Found = guard.Judge(in.Input)

@@ -20,6 +20,7 @@ type Change struct {
 	Accept    string `json:"accept,omitempty"`    // the line of a spec that says what is real; empty if none does
 	NoAccept  string `json:"no_accept,omitempty"` // why there is no such line
 	Known     *Known `json:"known,omitempty"`     // the entry of the baseline that allows it
+	Unplanned bool   `json:"-"`                   // no plan shows it, and neither spec nor template says it
 }
 
 // A Cause is what made a plan differ from what is real.

@@ -93,13 +93,22 @@ func (r *Reading) withoutProperty(template *Reading) []Unseen {
 		part := &schema.Unsupported[i]
 		u := r.notLike(template, effect.Change{Path: part.HCL, Was: r.raw[key], Whole: true}, key)
 		u.Template, u.Reason = template.raw[key], "a spec has no property for "+part.Name
+		if key == "args" { // passwords may be among the arguments of QEMU
+			u.Was = Secret
+			if u.Template != "" {
+				u.Template, u.Undo = Secret, ""
+			}
+		}
 		out = append(out, u)
 	}
 	if r.password && !template.password {
-		out = append(out, Unseen{Change: effect.Change{Path: Password, Was: "(secret)"}, Entry: "cipassword", Reason: NoPasswords, Undo: r.set("--delete cipassword")})
+		out = append(out, Unseen{Change: effect.Change{Path: Password, Was: Secret}, Entry: "cipassword", Reason: NoPasswords, Undo: r.set("--delete cipassword")})
 	}
 	return out
 }
+
+// Secret takes the place of a value that is not shown.
+const Secret = "(secret)"
 
 // Password is where the provider has the password of cloud-init.
 const Password = "initialization.user_account.password"
@@ -121,11 +130,13 @@ func (r *Reading) comparable(key string) bool {
 	return !r.skip[key]
 }
 
-// notLike is a change with the command that makes its entry like that of another VM.
+// notLike is a change with the command that makes its entry like that of another VM. There is
+// none for several lines, which a terminal would indent, and for drives with keys of the guest.
 func (r *Reading) notLike(other *Reading, c effect.Change, key string) Unseen {
 	u := Unseen{Change: c, Entry: key}
 	switch is, has := other.raw[key]; {
-	case r.raw[key] == "" || r.raw[key] == is || hidden(is):
+	case r.raw[key] == "" || r.raw[key] == is || hidden(is) || strings.ContainsAny(is, "\r\n"):
+	case strings.HasPrefix(key, "efidisk") || strings.HasPrefix(key, "tpmstate"):
 	case has:
 		u.Undo = r.set("--%s %s", key, shell.Quote(is))
 	default:

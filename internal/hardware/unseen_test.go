@@ -27,7 +27,9 @@ func TestUnseen(t *testing.T) {
 		"user of cloud-init":                   {clone: "ciuser: eve\n", want: "initialization.user_account.username=eve/debian --ciuser 'debian'"},
 		"a second serial device":               {clone: "serial1: socket\n", want: "serial_device.serial1=socket --delete serial1"},
 		"a USB port":                           {clone: "usb0: spice\n", want: "usb.usb0={host: spice} --delete usb0"},
-		"arguments of QEMU":                    {clone: "args: -no-shutdown\n", want: "kvm_arguments=-no-shutdown --delete args"},
+		"arguments of QEMU":                    {clone: "args: -no-shutdown\n", want: "kvm_arguments=(secret) --delete args"},
+		"other arguments than the template":    {template: "args: -S\n", clone: "args: -vnc password=hunter2\n", want: "kvm_arguments=(secret)/(secret)"},
+		"a TPM, which has keys":                {clone: "tpmstate0: shared:100/vm-100-disk-2.raw,size=4M,version=v2.0\n", want: "tpm_state=shared"},
 		"a random number generator":            {template: "rng0: source=/dev/urandom\n", clone: "rng0: source=/dev/urandom\n"},
 		"what Proxmox VE keeps":                {clone: "meta: ctime=1\nvmgenid: x\nsmbios1: uuid=x\nlock: backup\n"},
 		"a user in a template without a drive": {template: "ide2: \n", clone: "nameserver: 192.0.2.1\n", want: "initialization.dns.servers=192.0.2.1 --delete nameserver"},
@@ -51,6 +53,17 @@ func TestUnseen(t *testing.T) {
 				t.Errorf("got %q, want %q", text, c.want)
 			}
 		})
+	}
+}
+
+// TestUnseenLines checks that no command is printed that a terminal would change: it indents
+// the lines of a value.
+func TestUnseenLines(t *testing.T) {
+	template := guest("")
+	template.Config.Raw["description"] = "two\nlines"
+	found := Read(guest("description: mine\n")).Unseen(vm(t, ""), Read(template), func(attribute string) bool { return attribute != "description" })
+	if len(found) != 1 || found[0].Attribute() != "description" || found[0].Undo != "" {
+		t.Errorf("got %+v", found)
 	}
 }
 
