@@ -104,21 +104,36 @@ func (p *project) answeredAfter(want int, line, answer string, meanwhile func(),
 			}
 		}
 	}()
-	for range 600 {
-		if s := text(); slices.ContainsFunc([]string{"accepted: ", "type its name: ", "[y/N] "}, func(asked string) bool { return strings.Contains(s, asked) }) {
-			meanwhile()
-			_, err := master.WriteString(answer)
-			check(p.T, err)
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
+	if !asks(text, read) {
+		_ = c.Process.Kill() // it may have ended
+		_ = c.Wait()
+		p.Fatalf("stackgen %s has ended, or was killed after 2 minutes, without a question: %v\n%s", line, c.ProcessState, text())
 	}
+	meanwhile()
+	_, err := master.WriteString(answer)
+	check(p.T, err)
 	_ = c.Wait()
 	<-read
 	if code := c.ProcessState.ExitCode(); code != want {
 		p.Fatalf("stackgen %s, answer %q: exit %d, want %d\n%s", line, answer, code, want, text())
 	}
 	p.contains(text(), contains...)
+}
+
+// asks waits for a question in a text, and reports whether it was asked before the end and
+// within 2 minutes.
+func asks(text func() string, end <-chan struct{}) bool {
+	for range 2400 {
+		if s := text(); slices.ContainsFunc([]string{"accepted: ", "type its name: ", "[y/N] "}, func(asked string) bool { return strings.Contains(s, asked) }) {
+			return true
+		}
+		select {
+		case <-end:
+			return false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return false
 }
 
 // terminal is a new terminal: the side of the person, and that of the program.

@@ -136,18 +136,23 @@ vms: {a: {}}
 }
 
 // killedOnce kills an apply, and everything that it has started, as soon as a function
-// is true.
+// is true. It fails if that does not happen while the apply runs.
 func (p *project) killedOnce(is func() bool) {
 	p.Helper()
 	c := p.command("apply --yes")
 	check(p.T, c.Start())
-	for n := 0; n < 3000 && !is(); n++ {
+	was := is()
+	for until := time.Now().Add(2 * time.Minute); !was && time.Now().Before(until); was = is() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	for _, pid := range append([]int{c.Process.Pid}, descendants(c.Process.Pid)...) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
-	if err := c.Wait(); err == nil {
-		p.Fatal("the apply has ended before it was killed")
+	_ = c.Wait() // its status says how it ended
+	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
+		p.Fatalf("the apply has ended before it was killed: %v", c.ProcessState)
+	}
+	if !was {
+		p.Fatal("the apply was killed after 2 minutes, before what the test waits for")
 	}
 }
