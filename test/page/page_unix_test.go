@@ -3,11 +3,25 @@
 package page
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
+
+// TestRunLimit: commands that are not complete in time are an error, not a wrong page.
+func TestRunLimit(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	blocks := []Block{{Language: "console", Mark: "TestX", Body: "$ echo one; sleep 9\n"}}
+	wrong, err := Run(ctx, Shell{Dir: t.TempDir(), Env: os.Environ()}, blocks, "TestX")
+	if wrong != nil || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "one") {
+		t.Errorf("got %q, %v; want a deadline and what was printed", wrong, err)
+	}
+}
 
 // TestRun: what a page shows and does not happen is reported, and the rest is not.
 func TestRun(t *testing.T) {

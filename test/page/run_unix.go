@@ -17,6 +17,9 @@ import (
 // end is what the shell prints after each command, with its exit code.
 const end = "\x01"
 
+// limit is how long the commands of a page may take, on a machine that does other things, too.
+const limit = 10 * time.Minute
+
 // A Shell is where the commands of a page run.
 type Shell struct {
 	Dir string   // where it begins
@@ -121,7 +124,7 @@ func (s Shell) run(ctx context.Context, blocks []Block, test string) (string, er
 		return "", err
 	}
 	defer func() { _ = out.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("they are not complete after %v", limit))
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", script)
 	c.Dir, c.Env, c.Stdout, c.Stderr = s.Dir, s.Env, out, out
@@ -135,7 +138,10 @@ func (s Shell) run(ctx context.Context, blocks []Block, test string) (string, er
 	failed := c.Wait()
 	_ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM) // what runs in the background
 	body, err := os.ReadFile(out.Name())
-	if err == nil && c.ProcessState == nil {
+	switch {
+	case failed != nil && ctx.Err() != nil:
+		return "", fmt.Errorf("the commands of %s were killed: %w; they printed:\n%s", test, context.Cause(ctx), body)
+	case err == nil && c.ProcessState == nil:
 		err = failed
 	}
 	return string(body), err
