@@ -25,7 +25,8 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 		if m.VMID != 0 {
 			owners[m.VMID] = m
 		}
-		if m.Guest == nil && m.Holder == nil && m.VM != nil && !m.VM.Adopt && len(m.Others) == 0 {
+		seen := m.Entry != nil && m.Entry.Fingerprint != nil // it was applied, then deleted, or is hidden
+		if m.Guest == nil && m.Holder == nil && m.VM != nil && !m.VM.Adopt && len(m.Others) == 0 && !seen {
 			p.absent[m.Stack] = append(p.absent[m.Stack], m.Key)
 		}
 		for _, g := range m.Others {

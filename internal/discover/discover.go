@@ -70,7 +70,7 @@ type Stack struct {
 	Why       string   `json:"why"`                  // pool web; tag web; no pool and no tag
 	NoRecords bool     `json:"no_records,omitempty"` // the stack publishes DNS records, and these VMs have none
 	VMs       []VM     `json:"vms"`                  // by VMID
-	Missing   []string `json:"missing,omitempty"`    // VMs that its spec had before and no guest is: its plan creates them
+	Missing   []string `json:"missing,omitempty"`    // VMs that its spec had before and that do not exist yet: its plan creates them
 	Groups    []string `json:"groups,omitempty"`
 }
 
@@ -129,7 +129,7 @@ type proposer struct {
 	out    Proposal
 	stacks []*stack
 	names  map[string]*member  // in lower case, as they are unique in a project; nil for those that specs have
-	absent map[string][]string // keys by stack: VMs of specs that no guest is
+	absent map[string][]string // keys by stack: VMs of specs that do not exist yet
 }
 
 // Propose proposes specs. The error is that the request cannot be met as a whole.

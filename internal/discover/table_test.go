@@ -143,6 +143,21 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+// TestMissing names VMs of a spec that its plan creates because they were never applied, and
+// none that was seen before: it was deleted, or is not visible.
+func TestMissing(t *testing.T) {
+	w := &world{t: t, guests: []cluster.Guest{in("p", guest(100, "a", ""))}, specs: map[string][]byte{"specs/lab.yaml": []byte(labSpec + "pool: {id: p}\nvms: {added: {}, decided: {}, deleted: {}}\n")}}
+	w.lock = &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: lock.Stack{VMs: lock.Ordered[lock.VM]{{Key: "decided", Value: lock.VM{VMID: 901}},
+		{Key: "deleted", Value: lock.VM{VMID: 902, Fingerprint: &lock.Fingerprint{UUID: "u"}}}}}}}}
+	p, err := w.propose(Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(said(p), p.Stacks[0].Missing), "specs/lab.yaml a[added decided]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestSpec shows what a spec says: what most have in common once, and what differs.
 func TestSpec(t *testing.T) {
 	cloud := "ide2: local-lvm:vm-%d-cloudinit,media=cdrom\nciuser: ops\ncpu: host\nboot: order=scsi0\ntags: site\nipconfig0: "

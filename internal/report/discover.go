@@ -185,7 +185,7 @@ func (r *Discover) firstPlan() string {
 	case len(missing) == 0:
 		return text + "none of them. What was not applied before of " + shortened(existing, false) + " is in the plan, too: `stackgen import-blocks --verify` fails then, and shows it."
 	}
-	return text + "none of them. It also creates what the specs had before and the cluster has not: " + shortened(missing, false) + ". `stackgen apply` shows the whole plan and asks."
+	return text + "none of them. It also creates VMs of the spec that do not exist yet: " + shortened(missing, false) + ". `stackgen apply` shows the whole plan and asks."
 }
 
 // Exit is the exit code: of a question that was not answered with yes, or of VMs that need

@@ -72,7 +72,7 @@ func TestDiscoverIntoUnapplied(t *testing.T) {
 	p.write("specs/web.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: web\npool: {id: web}\nvmids: 900-999\ndefaults: {node: pve1}\nvms:\n  new: {template: 9002, started: false}\n")
 	before := digests(t, sim)
 	said := p.deployed(0, "discover --pool web --yes",
-		"written: 1 spec. The first plan imports 3 VMs and changes none of them. It also creates what the specs had before and the cluster has not: web/new. `stackgen apply` shows the whole plan and asks.")
+		"written: 1 spec. The first plan imports 3 VMs and changes none of them. It also creates VMs of the spec that do not exist yet: web/new. `stackgen apply` shows the whole plan and asks.")
 	_, next, _ := strings.Cut(said, "asks. Next:\n")
 	out := p.succeeds("", "sh", "-c", strings.TrimSpace(next)+" --yes")
 	p.contains(out, "web is as its spec says")
