@@ -10,11 +10,14 @@ import (
 
 // completions are the scripts that shells load. They call stackgen with a hidden
 // flag of the flag package, which prints the possible next words: flags only after a
-// word that begins with a hyphen, and nothing after two hyphens alone.
+// word that begins with a hyphen, and nothing after two hyphens alone. After an earlier
+// word `--` that flag would be an argument of the command, which would run: the scripts do
+// not call stackgen then.
 var completions = map[string]string{
 	"bash": `_stackgen() {
-  local cur="${COMP_WORDS[COMP_CWORD]}" words
+  local cur="${COMP_WORDS[COMP_CWORD]}" words word
   local -a line=("${COMP_WORDS[@]:0:COMP_CWORD}")
+  for word in "${line[@]}"; do if [[ "$word" == -- ]]; then return; fi; done
   if [[ "$cur" == -- ]]; then line+=(-); elif [[ "$cur" == -* ]]; then line+=("$cur"); fi
   words=$("${line[@]}" --generate-bash-completion 2>/dev/null)
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
@@ -25,6 +28,7 @@ complete -o bashdefault -o default -F _stackgen stackgen
 _stackgen() {
   local -a opts line
   line=("${words[@]:0:#words[@]-1}")
+  if (( ${line[(Ie)--]} )); then _files; return; fi
   if [[ "${words[-1]}" == -- ]]; then line+=(-); elif [[ "${words[-1]}" == -* ]]; then line+=("${words[-1]}"); fi
   opts=("${(@f)$("${line[@]}" --generate-bash-completion 2>/dev/null)}")
   if [[ "${opts[1]}" != "" ]]; then

@@ -29,12 +29,13 @@ func TestCompletionInBash(t *testing.T) {
 		"stackgen drift --ba":      {"--baseline", "--baseline-add"},
 		"stackgen discover --gr":   {"--groups"},
 		"stackgen completion ":     {"bash", "zsh", "fish"},
+		"stackgen init -- ":        nil,
 		"stackgen render specs --": {"--check", "--diff", "--format", "--help", "--out", "--records-moved", "--state-moved", "--verbose"},
 	} {
 		words := strings.Split(line, " ")
 		c := exec.Command(bash, append([]string{"-c", string(script) +
 			`COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _stackgen; printf '%s\n' "${COMPREPLY[@]}"`, "bash"}, words...)...)
-		c.Env = append(os.Environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+		c.Dir, c.Env = folder, append(os.Environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 		out, err := c.CombinedOutput()
 		got := strings.Fields(string(out))
 		slices.Sort(got)
