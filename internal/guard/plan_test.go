@@ -9,7 +9,7 @@ import (
 func TestParsePlanRefuses(t *testing.T) {
 	for body, want := range map[string]string{
 		"":                         "the file is empty; give the output of `tofu show -json PLANFILE`",
-		" \n":                      "the file is empty; give the output of `tofu show -json PLANFILE`",
+		"\n\n":                     "the file is empty; give the output of `tofu show -json PLANFILE`",
 		`{"format_version":"9.0"}`: "its format is 9.0, which this version of stackgen does not know: use a newer stackgen, or make the plan with an older OpenTofu",
 		"{":                        "it is not a plan: unexpected end of JSON input",
 		`{"format_version":"1.2"}`: "it is not a plan; give the output of `tofu show -json PLANFILE`",
