@@ -7,7 +7,8 @@
 // value that it uses where the spec has none. It is pure and never changes a VM.
 //
 // By the same table it says whether a pending value changes anything when the VM
-// starts the next time (Waits).
+// starts the next time (Waits), and what a clone has that neither its spec nor its
+// template says (Unseen). It also finds the entries that the provider cannot decode.
 //
 // What a spec cannot express gets a reason and, where there are any, the commands
 // that change the VM so that a spec can.
