@@ -83,6 +83,7 @@ var editedVMs = []editedVM{
 // hardware, and edits one property of each. After the apply, the configuration differs
 // in that entry only.
 func TestAdoptedVMsChangeOnlyWhatIsEdited(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, nil)
 	sim := p.simulate()
 	var vms []handmadeVM
@@ -209,6 +210,7 @@ func withoutDefaults(key, value string) string {
 // ballooning. preflight and the guard name what the provider sends with it, and the
 // printed line keeps it on.
 func TestBalloonThatAnApplyTurnsOffIsNamed(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, nil)
 	p.write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\n")
 	sim := p.simulate()

@@ -31,6 +31,7 @@ func exampleSpec(t *testing.T, name string) string {
 // TestHardwareDifferences applies the examples and removes all state. Preflight then announces
 // no change, or exactly the attributes that the first plan removes.
 func TestHardwareDifferences(t *testing.T) {
+	t.Parallel()
 	key, err := os.ReadFile(repository + "/specs/keys/admin.pub")
 	if err != nil {
 		t.Fatal(err)

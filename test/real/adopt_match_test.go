@@ -60,6 +60,7 @@ func plannedUpdates(output string) map[string][]string {
 // preflight announces exactly the changes of the provider's plan. Then it writes their
 // hardware into the spec: the import and the next plan change nothing.
 func TestAdoptMatch(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, nil)
 	sim := p.simulate()
 	vms := createHandmade(t, sim, handmadeVMs)

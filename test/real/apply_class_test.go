@@ -37,7 +37,7 @@ func newClassApply(t *testing.T) *classApply {
 	check(t, err)
 	spec := strings.NewReplacer("parallelism: 4", "parallelism: 8", "student7: {memory: 4096}", "student7: {memory: 4096}\n    student8: {started: false}").Replace(string(body))
 	w := &classApply{project: newProject(t, map[string]string{"specs/cs101.yaml": spec})}
-	w.sim = w.simulateApart()
+	w.sim = w.simulate()
 	w.before = stateOf(w.sim).guests
 	w.deployed(0, "resolve")
 	w.deployed(0, "render")

@@ -29,6 +29,7 @@ var varying = []struct {
 // TestApplyDocs runs what docs/apply.md shows. UPDATE=1 writes the output of the run into
 // the page.
 func TestApplyDocs(t *testing.T) {
+	t.Parallel()
 	p := newDNSCluster(t, "DNS\n"+dnsLive+"vms: {web: {name: web}}\n")
 	run, err := p.command("apply --yes").CombinedOutput() // as on a terminal
 	if err != nil {

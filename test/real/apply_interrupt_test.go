@@ -33,7 +33,7 @@ func TestApplyInterrupted(t *testing.T) {
 func TestApplyTwice(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": killedSpec})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	first := p.command("apply --yes")
 	var out bytes.Buffer
@@ -58,7 +58,7 @@ func TestApplyTwice(t *testing.T) {
 func TestApplyImports(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(killedSpec, "vms: {", "vms: {registry: {adopt: {vmid: 123}}, ", 1)})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	p.deployed(0, "apply --yes", "import live: VM registry")
 	p.remove(".state")
@@ -79,7 +79,7 @@ func TestApplyImports(t *testing.T) {
 func TestApplyBlocked(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": killedSpec})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	check(t, sim.Add(guest(301, "pve2", "stranger")))
 	before := p.list()

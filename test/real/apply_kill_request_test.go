@@ -51,7 +51,7 @@ func TestApplyKilledAtEachRequest(t *testing.T) {
 // reads, each as METHOD /path.
 func changesOfCreate(t *testing.T) (out []string) {
 	p := newProject(t, map[string]string{"specs/live.yaml": requestsSpec})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	p.deployed(0, "apply --yes")
 	for _, r := range sim.Requests() {
@@ -65,7 +65,7 @@ func changesOfCreate(t *testing.T) (out []string) {
 // killedAtRequest kills an apply before one request is executed, and applies again.
 func killedAtRequest(t *testing.T, request string, after int) {
 	p := newProject(t, map[string]string{"specs/live.yaml": requestsSpec})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	method, path, _ := strings.Cut(request, " ")
 	check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, After: after, Do: pvesim.DoError, Delay: time.Minute}))

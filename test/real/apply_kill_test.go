@@ -82,7 +82,7 @@ func TestApplyKilled(t *testing.T) {
 func TestApplyKilledForgets(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	c := p.command("apply --yes")
 	check(t, c.Start())
@@ -102,7 +102,7 @@ func TestApplyKilledForgets(t *testing.T) {
 func TestApplyKilledTainted(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	check(t, sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/300/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	const state = ".state/live/proxmox-vm/tofu.tfstate"
@@ -125,7 +125,7 @@ func TestApplyKilledTainted(t *testing.T) {
 func TestApplyKilledWaits(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	folders := "TMPDIR=" + t.TempDir()
 	p.tools = p.tools.With(folders)

@@ -19,7 +19,7 @@ import (
 func TestApplyAsks(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(killedSpec, "vms: {a: {}, b: {}, c: {}, ", "vms: {", 1)})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	before := p.list()
 	for _, answer := range []string{"no\n", "y\n", "YES\n", "\n", "\x04"} {
@@ -57,7 +57,7 @@ func TestDestroyOnlyConfirmed(t *testing.T) {
 	one := strings.Replace(killedSpec, "vms: {a: {}, b: {}, c: {}, d: {started: false}, e: {node: pve2, template: {vmid: 9002, node: pve1}}, f: {}}", "vms: {a: {started: false}}", 1)
 	const pool = "pool: {id: live, create: true}\n"
 	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(one, pool, "", 1)})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	p.deployed(0, "apply --yes")
 	p.answeredAfter(3, "destroy", "live\n", func() {

@@ -13,7 +13,7 @@ func TestApplyRerender(t *testing.T) {
 	t.Parallel()
 	const next = "next:\n  stackgen render  # the lock records what was applied: 3 files would change\n"
 	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(oneSpec, "a: {}", "a: {started: false}", 1)})
-	p.simulateApart()
+	p.simulate()
 	p.render()
 	if out := p.deployed(0, "apply --yes", "live is as its spec says"); strings.Contains(out, "next:") {
 		t.Errorf("a first apply names a next command:\n%s", out)

@@ -22,7 +22,7 @@ func TestApplyKilledS3(t *testing.T) {
 	spec := oneSpec + fmt.Sprintf("backend: {type: s3, bucket: states, region: us-east-1, endpoint: %s, path_style: true}\n", server.URL)
 	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(spec, "pool: {id: live, create: true}\n", "", 1)})
 	p.tools = p.tools.With("AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b")
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.render()
 	p.killedOnce(func() bool { _, made := stateOf(sim).guests[300]; return made })
 	p.remove("stacks/live/.terragrunt-stack")

@@ -31,8 +31,10 @@ func (p *project) deployed(want int, command string, contains ...string) string 
 
 // command is stackgen as a process in the project.
 func (p *project) command(line string) *exec.Cmd {
-	c := exec.Command(stackgen, strings.Fields(line)...)
-	c.Dir, c.Env = p.dir, p.tools.Env
+	p.Helper()
+	args := strings.Fields(line)
+	c := exec.Command(stackgen, args...)
+	c.Dir, c.Env = p.dir, attach(p.T, p.tools, "stackgen", args[0])
 	return c
 }
 
@@ -47,6 +49,7 @@ func noWrites(t *testing.T, sim *pvesim.Server) {
 // TestApply creates VMs with their records from nothing: those whose address is known
 // and those that wait for it. A second apply does nothing.
 func TestApply(t *testing.T) {
+	t.Parallel()
 	p := newDNSCluster(t, "DNS\n"+dnsLivePair)
 	p.deployed(0, "apply --dry-run", "apply live: create 1 pool, 2 VMs, 5 records", "after its VM has an address")
 	noWrites(t, p.sim)
@@ -98,6 +101,7 @@ func TestApply(t *testing.T) {
 // TestApplyOneFails: one VM that fails stops neither the others nor their records, and
 // the same command completes it when the reason is gone.
 func TestApplyOneFails(t *testing.T) {
+	t.Parallel()
 	p := newDNSCluster(t, "DNS\n"+dnsLive+"vms:\n  a: {name: web}\n  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}}\n  c: {name: bad}\noutputs: {registration: registration/live.json}\n")
 	check(t, p.sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/*/qemu/102/config", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	p.deployed(1, "apply --yes", "VM c (VMID 102, node pve1) was not created", "2 of 3 VMs done, 1 failed",
@@ -126,6 +130,7 @@ func TestApplyOneFails(t *testing.T) {
 // TestApplyPerStack: of records that are one unit, those whose VM reports an address are
 // published; the others follow when it does.
 func TestApplyPerStack(t *testing.T) {
+	t.Parallel()
 	p := newDNSCluster(t, "DNS, mode: per-stack\n"+dnsLive+"vms: {a: {name: web}, b: {name: db, started: false}}\n")
 	p.deployed(0, "apply --yes", "live is as its spec says")
 	p.address("web")

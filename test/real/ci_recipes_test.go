@@ -161,6 +161,7 @@ func (c *ciProject) step(s ciStep) (int, string) {
 
 // TestCIRecipes runs every step of the recipes in order, on a project of `stackgen init`.
 func TestCIRecipes(t *testing.T) {
+	t.Parallel()
 	for _, recipe := range []struct {
 		name     string
 		steps    []ciStep
@@ -205,6 +206,7 @@ func TestCIRecipes(t *testing.T) {
 
 // TestCIRecipesStop checks that each step fails on the problem that it looks for.
 func TestCIRecipesStop(t *testing.T) {
+	t.Parallel()
 	c := ciNew(t)
 	spec := c.read("specs/example.yaml")
 	steps := map[string]ciStep{}
@@ -232,6 +234,7 @@ func TestCIRecipesStop(t *testing.T) {
 
 // TestCIDocs checks that docs/guides/ci.md shows the recipes and names the steps that are not run.
 func TestCIDocs(t *testing.T) {
+	t.Parallel()
 	doc, err := os.ReadFile(filepath.Join(repository, "docs", "guides", "ci.md"))
 	check(t, err)
 	files, err := os.ReadDir(filepath.Join(repository, "docs", "ci"))

@@ -49,6 +49,7 @@ type guideAct struct {
 // its commands in their order, with the edits that the text between them describes. What
 // the page shows of their output begins as the real output does.
 func TestClass(t *testing.T) {
+	t.Parallel()
 	c := &classroom{project: newProject(t, nil), stack: "math"}
 	c.sim = c.simulate()
 	acts := classActs()
@@ -128,7 +129,7 @@ func (p *project) shell(b pageBlock) (code int, output string) {
 	}
 	var out bytes.Buffer
 	run := exec.CommandContext(p.Context(), "sh", "-c", script)
-	run.Dir, run.Env, run.Stdout, run.Stderr = p.dir, p.tools.Env, &out, &out
+	run.Dir, run.Env, run.Stdout, run.Stderr = p.dir, attach(p.T, p.tools, "sh"), &out, &out
 	if err := run.Run(); err != nil && run.ProcessState == nil {
 		p.Fatal(err)
 	}

@@ -129,6 +129,7 @@ type registered struct {
 // name, the clone mode and the nodes are decided by resolve. Then the students get a
 // roster, which is sorted: no VM is touched. TestClass has students who leave and join.
 func TestClassOfTwenty(t *testing.T) {
+	t.Parallel()
 	body, err := os.ReadFile(repository + "/specs/cs101.yaml")
 	check(t, err)
 	spec := string(body)
@@ -179,6 +180,7 @@ func TestClassOfTwenty(t *testing.T) {
 // time, and destroys one: no request is refused or repeated, and the destroy sends none
 // about a VM of the other class, and no write to the template.
 func TestTwoTeachers(t *testing.T) {
+	t.Parallel()
 	const spec = `apiVersion: stackgen/v1
 kind: Class
 name: NAME
@@ -198,7 +200,7 @@ students: {roster: [Ana Prva, Bo, Cy]}
 	for _, stack := range []string{"art", "math"} {
 		p := c.runner()
 		go func() {
-			r, err := p.tools.Run(t.Context(), p.dir+"/stacks/"+stack, "terragrunt", "stack", "run", "apply", "--non-interactive")
+			r, err := p.tools.With(attach(t, p.tools, "terragrunt")...).Run(t.Context(), p.dir+"/stacks/"+stack, "terragrunt", "stack", "run", "apply", "--non-interactive")
 			if r.Code != 0 || err != nil {
 				done <- fmt.Sprintf("%s: exit %d, error %v\n%s", stack, r.Code, err, r.Text())
 				return

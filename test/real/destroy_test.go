@@ -15,6 +15,7 @@ import (
 // TestDestroyStack destroys a stack: the records first, then the VMs, then the pool. The
 // lock keeps the decisions, so that an apply creates the same VMs again.
 func TestDestroyStack(t *testing.T) {
+	t.Parallel()
 	p := newDNSCluster(t, "DNS\n"+dnsLivePair)
 	decided := p.read("stackgen.lock.yaml")
 	p.deployed(0, "apply --yes")
@@ -51,6 +52,7 @@ func TestDestroyStack(t *testing.T) {
 // TestDestroyProtected refuses to destroy a stack with a protected VM before anything of
 // it is gone.
 func TestDestroyProtected(t *testing.T) {
+	t.Parallel()
 	p := newDNSCluster(t, "DNS\n"+strings.Replace(dnsLivePair, "b: {name: db,", "b: {name: db, profile: protected,", 1))
 	p.deployed(0, "apply --yes")
 	web := p.address("web")
@@ -64,6 +66,7 @@ func TestDestroyProtected(t *testing.T) {
 // TestDestroyOneStack destroys one of two classes. No request is about a VM of the other
 // one, and none writes to the template.
 func TestDestroyOneStack(t *testing.T) {
+	t.Parallel()
 	const spec = `apiVersion: stackgen/v1
 kind: Class
 name: NAME
@@ -115,7 +118,7 @@ vmids: 300-399
 defaults: {node: pve1, template: 9002, started: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}]}
 vms: {a: {}}
 `})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	sim.Change(func(s *pvesim.Seed) {
 		for _, storage := range s.Storages {
 			storage.Bandwidth = 300 << 20 // the clone takes about eight seconds

@@ -26,6 +26,7 @@ func devicesSpec(cases []deviceCase) string {
 // loses the state and imports the VMs, and removes them from the spec before and after the
 // import. Every plan after an apply is empty, and so is the plan after the import.
 func TestDevicesFromCreationToImport(t *testing.T) {
+	t.Parallel()
 	keys := []string{"vcpus", "hotplug", "watchdog", "hookscript", "hostpci0", "hostpci2", "numa0", "numa1", "virtiofs0", "virtiofs1", "amd-sev", "audio0", "cicustom", "citype", "ciupgrade", "ipconfig1", "ipconfig3"}
 	before := []deviceCase{
 		{"cpus", "cores: 4, vcpus: 2, hotplug: 'network,disk,cpu'", "vcpus=2 hotplug=network,disk,cpu"},
@@ -67,10 +68,9 @@ func TestDevicesFromCreationToImport(t *testing.T) {
 		{"sound", "", ""},
 	}
 	p := newProject(t, map[string]string{"specs/live.yaml": devicesSpec(before)})
-	sim := p.simulateApart()
+	sim := p.simulate()
 	sim.Change(snippets)
 	p.tools = p.tools.With("PROXMOX_VE_API_TOKEN=", "PROXMOX_VE_USERNAME=root@pam", "PROXMOX_VE_PASSWORD=stackgen") // hookscript is root's
-	p.exportEnv()
 	apply := func(cases []deviceCase) {
 		t.Helper()
 		p.write("specs/live.yaml", devicesSpec(cases))

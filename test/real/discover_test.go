@@ -46,8 +46,9 @@ var neverManaged = []string{"nichole", "smalldisk", "serialhole", "backedup1", "
 // TestDiscover brings a cluster of sixty VMs made by hand into specs by four commands. The
 // cluster stays as it is, and then a change of ten VMs in the specs changes only that.
 func TestDiscover(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, nil)
-	sim := p.simulateApart()
+	sim := p.simulate()
 	handmadeCluster(t, sim)
 	before := digests(t, sim)
 	sim.ResetLog()

@@ -44,6 +44,7 @@ func (c *dnsCluster) liveText(rest string) string {
 // TestDNSCluster runs preflight, imports and applies of records with the real VM
 // provider.
 func TestDNSCluster(t *testing.T) {
+	t.Parallel()
 	p := newDNSCluster(t, "DNS\n"+dnsLivePair, "web IN A 10.9.9.9", "db IN A 10.0.0.8")
 
 	// Existing records: another address blocks, the VM's own address is adopted.
@@ -54,11 +55,11 @@ func TestDNSCluster(t *testing.T) {
 	}
 
 	// A key that the server rejects is reported before the first VM is created.
-	t.Setenv("DNS_UPDATE_KEYSECRET", "AAAA")
+	p.tools = p.tools.With("DNS_UPDATE_KEYSECRET=AAAA")
 	p.step(3, "preflight --verbose", "blocked unknown live/web.lab.test.", "rejects the key stackgen-test. (hmac-sha256)", "DNS_UPDATE_KEYSECRET")
-	t.Setenv("DNS_UPDATE_KEYSECRET", "")
+	p.tools = p.tools.With("DNS_UPDATE_KEYSECRET=")
 	p.step(3, "preflight --verbose", "blocked unknown live/web.lab.test.", "DNS_UPDATE_KEYSECRET is not set", "read -rs DNS_UPDATE_KEYSECRET && export DNS_UPDATE_KEYSECRET")
-	t.Setenv("DNS_UPDATE_KEYSECRET", p.server.Secret)
+	p.tools = p.tools.With("DNS_UPDATE_KEYSECRET=" + p.server.Secret)
 	p.step(2, "preflight --verbose", "create live/web.lab.test.", "import-blocks")
 	p.step(3, "import-blocks --verify", "live/dns-b: 1 to import, 1 to add, 0 to change, 0 to destroy", `create dns_a_record_set.this["@"]`)
 	p.step(0, "preflight", "safe to apply")

@@ -64,6 +64,7 @@ func TestDNSModes(t *testing.T) {
 // TestDNSDuration logs how long each mode takes. STACKGEN_DNS_VMS is the number of VMs,
 // each with a record.
 func TestDNSDuration(t *testing.T) {
+	t.Parallel()
 	vms, err := strconv.Atoi(cmp.Or(os.Getenv("STACKGEN_DNS_VMS"), "3"))
 	if err != nil || vms < 1 || vms > 200 {
 		t.Fatalf("STACKGEN_DNS_VMS is a number from 1 to 200 (%v)", err)

@@ -121,6 +121,7 @@ func acceptSpec(after bool) string {
 // TestDriftAccept changes VMs by hand, one thing each, and accepts all of it: the spec has
 // the expected lines and no other change, its comments are kept, and the next plan is empty.
 func TestDriftAccept(t *testing.T) {
+	t.Parallel()
 	w := &acceptWorld{project: newProject(t, map[string]string{"specs/live.yaml": acceptSpec(false), "specs/class.yaml": acceptClass,
 		"specs/key.pub": acceptKey("one") + "\n" + acceptKey("two") + "\n"})}
 	w.sim = w.simulate()
@@ -180,6 +181,7 @@ func TestDriftAccept(t *testing.T) {
 // TestDriftAcceptUnseen accepts what no plan shows: the apply after it writes the same values
 // once more, and changes and restarts nothing. What no spec can say is listed.
 func TestDriftAcceptUnseen(t *testing.T) {
+	t.Parallel()
 	const head = "apiVersion: stackgen/v1\nkind: Stack\nname: live\nvmids: 300-399\ndefaults: {node: pve1, template: 9002, agent: false}\nvms:\n"
 	w := &acceptWorld{project: newProject(t, map[string]string{"specs/live.yaml": head + "  a:\n    cores: 2\n  b: {}\n  c:\n    cores: 2\n    startup: {order: 1}\n"})}
 	w.sim = w.simulate()

@@ -55,7 +55,7 @@ var secretVariables = []string{"PROXMOX_VE_ENDPOINT", "PROXMOX_VE_API_TOKEN", "P
 func newDriftJob(t *testing.T) *driftJob {
 	t.Helper()
 	p := newProject(t, map[string]string{"specs/lab.yaml": fmt.Sprintf(driftJobSpec, startS3(t).url)})
-	j := &driftJob{project: p, sim: p.simulateApart()}
+	j := &driftJob{project: p, sim: p.simulate()}
 	p.tools = p.tools.With("GIT_AUTHOR_NAME=ops", "GIT_AUTHOR_EMAIL=ops@example.org", "GIT_COMMITTER_NAME=ops", "GIT_COMMITTER_EMAIL=ops@example.org")
 	p.render()
 	p.write(".gitignore", ".terragrunt-stack/\n.terragrunt-cache/\n.terraform.lock.hcl\n")

@@ -19,6 +19,7 @@ import (
 // for all of it: the real provider makes the plans. A few more runs are for what spoils a
 // unit. It prints the table of cases and verdicts, which docs/drift-cases.md has.
 func TestDriftTable(t *testing.T) {
+	t.Parallel()
 	world := &faultWorld{tools: findFaultTools(t)}
 	w := newDriftWorld(world.cell(t), driftCases())
 	w.happen()

@@ -63,6 +63,7 @@ type propertyResult struct{ preflight, plan, server string }
 // own. The guard is off, so that what preflight blocks is seen, too. The results are the
 // tables of docs/effects.md.
 func TestEffectsOfEveryProperty(t *testing.T) {
+	t.Parallel()
 	if !strings.Contains(testFilter(), "TestEffectsOfEveryProperty") {
 		t.Skip("`make faults` runs it")
 	}

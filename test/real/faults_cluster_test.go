@@ -220,7 +220,7 @@ func (w *faultCase) run(dir string, kill func() bool, name string, args ...strin
 	defer cancel()
 	var out, errOut bytes.Buffer
 	c := exec.CommandContext(ctx, path, args...)
-	c.Dir, c.Env, c.Stdout, c.Stderr = filepath.Join(w.dir, dir), w.tools.Env, &out, &errOut
+	c.Dir, c.Env, c.Stdout, c.Stderr = filepath.Join(w.dir, dir), attach(w.T, w.tools, append([]string{name}, args...)...), &out, &errOut
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 10 * time.Second

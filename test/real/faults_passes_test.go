@@ -202,6 +202,7 @@ func (w *faultCase) stopTasks() {
 // TestChangeOfLockedVM checks that a change that meets a lock is refused, and leaves the VM
 // as it is.
 func TestChangeOfLockedVM(t *testing.T) {
+	t.Parallel()
 	world := &faultWorld{build: faultStack, tools: findFaultTools(t)}
 	const want = "locked: backup; and an apply would change it"
 	for _, level := range faultLevels {
@@ -246,6 +247,7 @@ func (w *faultCase) post(method, path string, form ...string) {
 // TestSilentAgentWaysOut runs each printed way out of a silent guest agent. Each must
 // end with an empty plan and without a restart of the VM.
 func TestSilentAgentWaysOut(t *testing.T) {
+	t.Parallel()
 	tools := findFaultTools(t)
 	const disabled = `a: {node: pve1, agent: false,`
 	for _, c := range []struct {

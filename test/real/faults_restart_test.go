@@ -40,6 +40,7 @@ func enlargeMemory(w *faultCase) {
 // TestPendingIsReportedUntilTheRestart changes a running VM with an apply, and restarts it
 // with the line that preflight prints.
 func TestPendingIsReportedUntilTheRestart(t *testing.T) {
+	t.Parallel()
 	world := &faultWorld{build: faultStack, tools: findFaultTools(t)}
 	w := world.copy(t, t)
 	editVM("memory: 3072")(w)

@@ -33,6 +33,7 @@ type faultRow struct {
 // All tests together run only the cells of `guard: full`, and only the second user's
 // where both end alike; if this test is named, it runs all cells.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	levels, off := faultLevels, true
 	if !strings.Contains(testFilter(), "TestFaults") {
 		levels, off = faultLevels[:1], false

@@ -56,6 +56,7 @@ func (g *guardedStack) hasVMs(want ...int) {
 // TestGuardOutside: nothing outside of the specs and the unit's own files changes what
 // an apply does.
 func TestGuardOutside(t *testing.T) {
+	t.Parallel()
 	for _, level := range []string{"full", "fast"} {
 		t.Run(level, func(t *testing.T) {
 			g := newOutside(t, level)
@@ -88,6 +89,7 @@ func TestGuardOutside(t *testing.T) {
 // TestGuardOutsideUnguarded: without the guard, the same variables destroy VMs, among
 // them those of another stack.
 func TestGuardOutsideUnguarded(t *testing.T) {
+	t.Parallel()
 	g := newOutside(t, "off")
 	g.stack(true, "apply -- -var=vms={}")
 	g.hasVMs(310)
@@ -100,6 +102,7 @@ func TestGuardOutsideUnguarded(t *testing.T) {
 // TestGuardBackend: a unit that was initialized with the state of another stack is
 // refused, wherever its data is, until it is initialized again as the guard says.
 func TestGuardBackend(t *testing.T) {
+	t.Parallel()
 	for _, level := range []string{"full", "fast"} {
 		t.Run(level, func(t *testing.T) {
 			g := newOutside(t, level)
@@ -136,6 +139,7 @@ func (p *project) pasteLine(output, contains string) string {
 // TestGuardWaits: where OpenTofu asks after the check, the guard says so, with commands
 // that leave no time between. They work as printed.
 func TestGuardWaits(t *testing.T) {
+	t.Parallel()
 	const says = "OpenTofu asks you next"
 	g := newOutside(t, "fast")
 	unit := unitDir("live", "proxmox-vm")
@@ -171,6 +175,7 @@ func TestGuardWaits(t *testing.T) {
 // TestGuardStaleUnit: what was not rendered, or not generated since, is not applied:
 // neither by a new plan nor by a saved one.
 func TestGuardStaleUnit(t *testing.T) {
+	t.Parallel()
 	for _, level := range []string{"full", "fast"} {
 		t.Run(level, func(t *testing.T) {
 			g := newOutside(t, level)
@@ -198,6 +203,7 @@ func TestGuardStaleUnit(t *testing.T) {
 // TestGuardManyRecords: all units of records are guarded, and a run reads the cluster
 // once.
 func TestGuardManyRecords(t *testing.T) {
+	t.Parallel()
 	var vms strings.Builder
 	for i := range 5 {
 		fmt.Fprintf(&vms, "  n%d: {cloud_init: {ipv4: 10.0.0.%d/24}}\n", i, i+1)

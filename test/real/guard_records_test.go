@@ -28,6 +28,7 @@ type guardedRecords struct {
 // TestGuardRecords: no apply of a unit of records removes or changes a record that it
 // should not, in both modes and with both levels of the guard.
 func TestGuardRecords(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"per-vm", "per-stack"} {
 		for _, level := range []string{"full", "fast"} {
 			t.Run(mode+"/"+level, func(t *testing.T) {
@@ -137,6 +138,7 @@ func (g *guardedRecords) removedByRefusedApply() {
 // TestGuardRecordsUnguarded: without the guard the same runs remove records, and add
 // an address to a record of somebody else.
 func TestGuardRecordsUnguarded(t *testing.T) {
+	t.Parallel()
 	g := newDNSCluster(t, "DNS\n"+recordsBoth)
 	g.write("stackgen.yaml", noGuard)
 	g.render()

@@ -12,6 +12,7 @@ import (
 // TestGuardBackendS3: a unit whose state is in a bucket is applied, and refused after it
 // was initialized with another key.
 func TestGuardBackendS3(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(&bucketServer{objects: map[string][]byte{}})
 	t.Cleanup(server.Close)
 	specs := outsideSpecs("fast")

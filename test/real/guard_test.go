@@ -72,6 +72,7 @@ func (g *guardedStack) clusterReads() int {
 // TestGuard applies, adopts and destroys a stack with Terragrunt only: the units' hooks
 // refuse changes that are not in the spec, before any write.
 func TestGuard(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t, guardedSpec)
 	g.stack(true, "apply", "stackgen guard: the apply of live/proxmox-pool may go on: 3 create", "stackgen guard: the apply of live/proxmox-vm may go on: 3 create")
 	if n := g.clusterReads(); n != 1 {
@@ -108,6 +109,7 @@ func TestGuard(t *testing.T) {
 
 // TestGuardSavedPlan checks that the guard judges the saved plan, not a new one.
 func TestGuardSavedPlan(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t, guardedSpec)
 	g.stack(true, "apply")
 	plans := t.TempDir()
@@ -117,6 +119,7 @@ func TestGuardSavedPlan(t *testing.T) {
 
 // TestGuardFast checks that `guard: fast` judges no plan, and that `off` refuses nothing.
 func TestGuardFast(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply", "3 create")
 	g.stack(true, `apply -- -replace=proxmox_virtual_environment_vm.this["a"]`)
@@ -133,6 +136,7 @@ func TestGuardFast(t *testing.T) {
 // TestGuardOverride checks that variables that turn an apply into a destroy, or select
 // another workspace, are refused, and so is a unit of an earlier render.
 func TestGuardOverride(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply", "3 create")
 	tools := g.tools
@@ -153,6 +157,7 @@ func TestGuardOverride(t *testing.T) {
 
 // TestGuardRunTwice checks that two runs of the guard from a shell both read the cluster.
 func TestGuardRunTwice(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t, strings.Replace(guardedSpec, "name: live\n", "name: live\nguard: fast\n", 1))
 	g.stack(true, "apply")
 	for _, want := range []int{0, 3} {
@@ -165,6 +170,7 @@ func TestGuardRunTwice(t *testing.T) {
 
 // TestGuardNotInstalled checks that nothing is applied without stackgen on PATH.
 func TestGuardNotInstalled(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t, guardedSpec)
 	path := strings.TrimPrefix(g.pathOf(), filepath.Dir(stackgen)+string(filepath.ListSeparator))
 	g.tools = g.tools.With("PATH=" + path)
@@ -173,6 +179,7 @@ func TestGuardNotInstalled(t *testing.T) {
 
 // TestGuardRefusedCredentials checks that a cluster that cannot be read is not an empty one.
 func TestGuardRefusedCredentials(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t, guardedSpec)
 	g.tools = g.tools.With("PROXMOX_VE_API_TOKEN=root@pam!other=00000000-0000-0000-0000-000000000000")
 	g.stack(false, "apply", "rejects the credentials")
@@ -181,6 +188,7 @@ func TestGuardRefusedCredentials(t *testing.T) {
 // TestGuardDestroy checks that the destroy of a stack with a protected VM is refused
 // before its first record is destroyed. Without one, everything is destroyed.
 func TestGuardDestroy(t *testing.T) {
+	t.Parallel()
 	const live = "DNS\n" + dnsLive + "vms:\n  a: {name: web}\n  b: {name: db, profile: "
 	p := newDNSCluster(t, live+"protected}\n")
 	p.apply()

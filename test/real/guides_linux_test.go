@@ -31,7 +31,7 @@ func TestGuides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := &reader{dnsProject: &dnsProject{project: newProject(t, nil), zone: "example.org"}}
-			r.sim = r.simulateApart()
+			r.sim = r.simulate()
 			r.remove("stackgen.yaml")
 			r.tools = r.tools.With("TG_NON_INTERACTIVE=false", "EDITOR=sed -i s/4096/3072/")
 			do(r)

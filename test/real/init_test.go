@@ -11,8 +11,9 @@ import (
 // TestInit starts a project on a cluster without templates: it makes the template with the
 // commands that init prints, and applies the example as init writes it.
 func TestInit(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, nil)
-	sim := p.simulateApart()
+	sim := p.simulate()
 	p.remove("stackgen.yaml")
 	for _, vmid := range []string{"9000", "9002", "9010", "9011"} {
 		callAPI(t, sim, "DELETE", "/nodes/pve1/qemu/"+vmid, nil)

@@ -18,8 +18,7 @@ import (
 // repository is the path from this package's folder to the repository.
 const repository = "../.."
 
-// stackgen is the program for tests that run it as a process. It is built
-// without the race detector, whose start alone takes a second.
+// stackgen is the program that the tests run.
 var stackgen string
 
 func TestMain(m *testing.M) {
@@ -43,7 +42,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	stackgen = filepath.Join(dir, "stackgen")
-	if out, err := exec.Command("go", "build", "-o", stackgen, "stackgen/cmd/stackgen").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", slices.Concat([]string{"build"}, buildFlags, []string{"-o", stackgen, "stackgen/cmd/stackgen"})...).CombinedOutput(); err != nil {
 		fmt.Printf("go build: %v\n%s", err, out)
 		return 1
 	}

@@ -14,6 +14,7 @@ import (
 // with -detailed-exitcode and without an apply between them: no output has the node where
 // a VM is.
 func TestPlanAfterHandMigration(t *testing.T) {
+	t.Parallel()
 	w := (&faultWorld{build: faultStack, tools: findFaultTools(t)}).copy(t, t)
 	migrate(w)
 	w.checkEmptyPlan()
@@ -27,6 +28,7 @@ func TestPlanAfterHandMigration(t *testing.T) {
 // makes the provider do so is in state. While the import file has them, it would replace
 // them, which preflight and the guard refuse.
 func TestPlacedVMAfterImport(t *testing.T) {
+	t.Parallel()
 	world := &faultWorld{build: placedStack, tools: findFaultTools(t)}
 	w := world.copy(t, t)
 	w.before = stateOf(w.sim)
@@ -60,6 +62,7 @@ func TestPlacedVMAfterImport(t *testing.T) {
 // not migrate, because it looks like one that somebody migrated back, and that the printed
 // command ends with an empty plan.
 func TestFailedMigration(t *testing.T) {
+	t.Parallel()
 	w := (&faultWorld{build: placedStack, tools: findFaultTools(t)}).copy(t, t)
 	w.before = stateOf(w.sim)
 	placed("a", "pve2")(w)

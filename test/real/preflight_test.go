@@ -7,16 +7,6 @@ import (
 	"testing"
 )
 
-// exportEnv sets the environment of the real tools for command lines in this process.
-func (p *project) exportEnv() {
-	p.Helper()
-	for _, e := range p.tools.Env {
-		name, value, _ := strings.Cut(e, "=")
-		p.Setenv(name, value)
-	}
-	p.Setenv("TF_LOG", "")
-}
-
 // inventoryJSON is an inventory with these guests, which are JSON objects.
 func inventoryJSON(guests string) string {
 	return `{"version":1,"taken":"2026-01-01T00:00:00Z","endpoint":"https://pve:8006","release":"8.4.21","requests":1,"quorate":true,
@@ -32,8 +22,8 @@ const stateJSON = `{"version":4,"terraform_version":"1.12.6","serial":1,"lineage
 // TestPreflight reads a state that does not exist yet, one that exists and one that
 // cannot be read, through the backend. The last is not treated as the first.
 func TestPreflight(t *testing.T) {
+	t.Parallel()
 	p := newStack(t, "vms:\n  a: {networks: [{mac: auto}]}\n").render()
-	p.exportEnv()
 	inventory := filepath.Join(p.dir, "inv.json")
 	expect := func(want int, contains ...string) {
 		t.Helper()
@@ -68,13 +58,12 @@ func TestPreflight(t *testing.T) {
 
 // TestPreflightS3 reads a missing, a valid and an invalid state from a bucket.
 func TestPreflightS3(t *testing.T) {
+	t.Parallel()
 	bucket := &bucketServer{objects: map[string][]byte{}}
 	server := httptest.NewServer(bucket)
 	t.Cleanup(server.Close)
 	p := newStack(t, strings.NewReplacer("http://127.0.0.1:1", server.URL, "a: {}", "a: {networks: [{mac: auto}]}").Replace(s3Spec)).render()
-	p.exportEnv()
-	p.Setenv("AWS_ACCESS_KEY_ID", "the-key")
-	p.Setenv("AWS_SECRET_ACCESS_KEY", "the-secret")
+	p.tools = p.tools.With("AWS_ACCESS_KEY_ID=the-key", "AWS_SECRET_ACCESS_KEY=the-secret")
 	inventory := filepath.Join(p.dir, "inv.json")
 	p.write("inv.json", inventoryJSON(guestJSON))
 	for _, step := range []struct {

@@ -3,17 +3,16 @@ package real
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"stackgen/cmd"
 	"stackgen/internal/engine"
 )
 
@@ -119,17 +118,18 @@ func (p *project) remove(path string) {
 	}
 }
 
-// mainLock serialises command lines: each writes the package variable of the flag
-// library that holds the help flag.
-var mainLock sync.Mutex
-
-// stackgen runs a command line and returns its exit code and output.
+// stackgen runs a command line in the environment of the project's tools, and returns its
+// exit code and output.
 func (p *project) stackgen(args ...string) (int, string) {
-	mainLock.Lock()
-	defer mainLock.Unlock()
+	p.Helper()
+	c := exec.Command(stackgen, args...)
 	var out bytes.Buffer
-	code := cmd.Main(append([]string{"stackgen"}, args...), rand.Reader, strings.NewReader(""), &out, &out)
-	return code, out.String()
+	c.Env, c.Stdout, c.Stderr = attach(p.T, p.tools, append([]string{"stackgen"}, args...)...), &out, &out
+	err := c.Run()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		p.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), out.String()
 }
 
 // render renders the project, which must succeed.
@@ -165,7 +165,7 @@ func (p *project) runWithin(limit time.Duration, dir, name string, args ...strin
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(p.dir, filepath.FromSlash(dir))
 	}
-	r, err := p.tools.Run(ctx, dir, name, args...)
+	r, err := p.tools.With(attach(p.T, p.tools, name)...).Run(ctx, dir, name, args...)
 	if err != nil {
 		p.Fatalf("%v\n%s", err, r.Text())
 	}

@@ -9,6 +9,7 @@ import (
 // one of them, which the spec gives by its VMID alone. Without resolve, preflight blocks
 // what would fail in the middle of the apply.
 func TestResolvedTemplates(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": `apiVersion: stackgen/v1
 kind: Stack
 name: live

@@ -127,6 +127,7 @@ const atOnce = 50
 // whose change restarts a VM or needs it off, without the guard. Without `restart: true`
 // the process of no VM ends: the change waits, or the provider refuses it.
 func TestNothingRestartsWithoutPermission(t *testing.T) {
+	t.Parallel()
 	cases := restartCases(t)
 	p := newProject(t, nil)
 	sim := p.restartCluster()

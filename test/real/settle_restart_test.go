@@ -12,6 +12,7 @@ import (
 // `restart: true`, for nothing: preflight and the guard refuse that, the printed step
 // prevents it, also where a disk grows, and a change that needs a restart asks for it.
 func TestRestartAfterImportIsNamed(t *testing.T) {
+	t.Parallel()
 	spec := `apiVersion: stackgen/v1
 kind: Stack
 name: live

@@ -49,6 +49,7 @@ vms:
 // VMs whose spec says the provider's defaults. A value that is not in the HCL would stay
 // that of the template, and an apply would wait for the agent of the template.
 func TestClonesHaveWhatTheSpecSays(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": defaultsSpec})
 	sim := p.simulate()
 	otherTemplate(t, sim)
@@ -80,6 +81,7 @@ func writes(s *pvesim.Server) []string {
 // and what only the provider knows. The import changes nothing; the next apply sets
 // these, restarts nothing, and leaves an empty plan.
 func TestImportThenSettle(t *testing.T) {
+	t.Parallel()
 	spec := strings.Replace(defaultsSpec, "vms:\n", "vms:\n  waits: {agent: {timeout: 40s}}\n", 1)
 	spec = strings.ReplaceAll(spec, "defaults: {", "defaults: {started: false, ")
 	p := newProject(t, map[string]string{"specs/live.yaml": spec})

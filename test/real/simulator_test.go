@@ -183,6 +183,7 @@ func (w *simulation) guests() []string {
 
 // TestProvider creates, changes, imports and destroys two guests with the real provider.
 func TestProvider(t *testing.T) {
+	t.Parallel()
 	w := newSimulation(t)
 	w.want("before anything", w.planned(), "pool.lab", "create", "vm.db", "create", "vm.web", "create")
 	w.tofu("apply", "-auto-approve", "-input=false")

@@ -9,6 +9,7 @@ import (
 // TestSplitStack moves a VM to another stack as docs/size.md describes: its old stack
 // forgets it and its new one adopts it. Nothing happens to the VM.
 func TestSplitStack(t *testing.T) {
+	t.Parallel()
 	const rest = "apiVersion: stackgen/v1\nkind: Stack\ndefaults: {node: pve1, template: 9002, clone: linked}\n"
 	p := newProject(t, map[string]string{"specs/lab.yaml": rest + "name: lab\nvmids: 2100-2199\nvms: {a: {}, b: {}}\n"})
 	sim := p.simulate()

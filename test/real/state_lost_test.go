@@ -9,20 +9,10 @@ import (
 	"stackgen/internal/pvesim"
 )
 
-// simulate starts a simulated cluster for the project, and enables the guard. Command lines
-// in this process use it, too.
-func (p *project) simulate() *pvesim.Server {
-	p.Helper()
-	s := p.simulateApart()
-	p.exportEnv()
-	return s
-}
+// simulate starts a simulated cluster for the project, and enables the guard.
+func (p *project) simulate() *pvesim.Server { return p.simulateSeed(nil) }
 
-// simulateApart is simulate for tests that run stackgen as a process, so that they can run
-// in parallel.
-func (p *project) simulateApart() *pvesim.Server { return p.simulateSeed(nil) }
-
-// simulateSeed is simulateApart with another cluster than the default.
+// simulateSeed is simulate with another cluster than the default.
 func (p *project) simulateSeed(seed *pvesim.Seed) *pvesim.Server {
 	p.Helper()
 	s, err := pvesim.New(pvesim.Options{NoAuthDelay: true, Seed: seed})
@@ -68,6 +58,7 @@ func (p *project) pathOf() string {
 // adopts its VMs and one created by hand. Without import files preflight blocks; with
 // them the plan only imports.
 func TestStateLost(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": `apiVersion: stackgen/v1
 kind: Stack
 name: live

@@ -15,6 +15,7 @@ import (
 // loses the state, adopts everything without a write, and plans nothing again. Then a
 // stranger takes the adopted VM's VMID: everything is refused, and nothing is written.
 func TestStory(t *testing.T) {
+	t.Parallel()
 	p := &dnsCluster{dnsProject: &dnsProject{project: newProject(t, nil)}}
 	p.serve(dnstest.Any)
 	body, err := os.ReadFile(repository + "/specs/homelab.yaml")

@@ -37,6 +37,7 @@ func (p *project) differing() map[string][]string {
 // TestTemplateBringsMore creates VMs from a template that has more than the specs say,
 // and loses the state. What preflight then announces, it has said before the creation.
 func TestTemplateBringsMore(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, map[string]string{"specs/live.yaml": `apiVersion: stackgen/v1
 kind: Stack
 name: live

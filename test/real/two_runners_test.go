@@ -141,6 +141,7 @@ func (p *project) runner() *project {
 // While the first one clones, the state is locked, and the second one is refused and
 // creates nothing. A second apply finds everything created.
 func TestTwoRunners(t *testing.T) {
+	t.Parallel()
 	s3 := startS3(t)
 	one := newProject(t, map[string]string{"specs/live.yaml": fmt.Sprintf(`apiVersion: stackgen/v1
 kind: Stack

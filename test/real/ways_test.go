@@ -275,7 +275,7 @@ func (w *faultCase) shell(lines []string) string {
 	}
 	script += "env -0 > " + env + "\n"
 	c := exec.CommandContext(w.Context(), "sh", "-c", script)
-	c.Dir, c.Env = w.dir, w.tools.Env
+	c.Dir, c.Env = w.dir, attach(w.T, w.tools, "sh")
 	c.Stdin = strings.NewReader("\n")
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Sprintf("%v\n%s", err, out)

@@ -1,0 +1,121 @@
+package real
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"stackgen/internal/engine"
+)
+
+// ownProviders are the tests in which each OpenTofu starts the provider, as it does for
+// users: those that kill or interrupt an apply or look at lock files and versions, those
+// that need initialized units (with a provider that runs already, Terragrunt initializes a
+// unit each time), and others, so that it is one test in ten. A cell of the fault matrix has
+// the name of its row.
+var ownProviders = []string{
+	"TestApplyKilled", "TestApplyKilledForgets", "TestApplyKilledTainted", "TestApplyKilledWaits", "TestApplyKilledAtEachRequest", "TestApplyKilledS3",
+	"TestApplyInterrupted", "TestDestroyAfterKill", "TestTwoRunners", "TestGuardWaits",
+	"TestStory", "TestTutorial", "TestInit", "TestCIRecipes", "TestGuides", "TestGuard", "TestGuardOutside", "TestStateLost", "TestDestroyStack",
+	"TestFaults/cells/apply-killed-with-SIGKILL-in-the-middle-of-clones", "TestFaults/cells/apply-killed-with-SIGKILL,-its-clones-still-under-way",
+	"TestFaults/cells/state-lost", "TestFaults/cells/VM-migrated-by-hand", "TestFaults/cells/apply-failed-between-a-clone-and-its-configuration",
+}
+
+// startsProviders reports whether a test is one of ownProviders.
+func startsProviders(name string) bool {
+	return slices.ContainsFunc(ownProviders, func(own string) bool { return name == own || strings.HasPrefix(name, own+"/") })
+}
+
+// A providerKey is a test and the credentials in its environment. Each has one provider.
+type providerKey struct{ test, credentials string }
+
+// attached has, by providerKey, functions that start the provider once and return the value
+// of TF_REATTACH_PROVIDERS.
+var attached sync.Map
+
+// attach makes the OpenTofu processes of a test use one provider instead of starting one
+// each, which takes three quarters of the processor time of a plan. The provider is started
+// when a command needs it that is about to run.
+func attach(t testing.TB, tools *engine.Tools, command ...string) []string {
+	t.Helper()
+	credentials := credentials(tools.Env)
+	if startsProviders(t.Name()) || !strings.Contains(credentials, "PROXMOX_VE_INSECURE=") { // no simulated cluster
+		return tools.Env
+	}
+	key := providerKey{t.Name(), credentials}
+	if _, started := attached.Load(key); !started && command[0] == "stackgen" && !slices.Contains([]string{"apply", "destroy", "drift", "discover"}, command[1]) {
+		return tools.Env
+	}
+	once, _ := attached.LoadOrStore(key, sync.OnceValues(func() (string, error) { return startProvider(t, tools.Env) }))
+	address, err := once.(func() (string, error))()
+	check(t, err)
+	return append(slices.Clone(tools.Env), "TF_REATTACH_PROVIDERS="+address)
+}
+
+// credentials are the variables of a provider in an environment; the last of two entries
+// for a name counts.
+func credentials(environ []string) string {
+	last := map[string]string{}
+	for _, e := range environ {
+		if name, value, _ := strings.Cut(e, "="); strings.HasPrefix(name, "PROXMOX_VE_") {
+			last[name] = value
+		}
+	}
+	var out []string
+	for name, value := range last {
+		out = append(out, name+"="+value)
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+// reattachLine is what a provider with -debug prints.
+var reattachLine = regexp.MustCompile(`TF_REATTACH_PROVIDERS='(.*)'`)
+
+// startProvider starts a provider that runs until the end of the test, and returns how to
+// attach to it.
+func startProvider(t testing.TB, environ []string) (string, error) {
+	found, err := filepath.Glob(repository + "/.tools/providers/registry.opentofu.org/bpg/proxmox/*/*/terraform-provider-proxmox_*")
+	if err != nil || len(found) != 1 {
+		return "", fmt.Errorf("%d providers in .tools (%v), want one: run make tools", len(found), err)
+	}
+	tmp, err := os.MkdirTemp("", "") // the path of a socket is limited to about 100 characters
+	if err != nil {
+		return "", err
+	}
+	t.Cleanup(func() { check(t, os.RemoveAll(tmp)) })
+	// The shell ends the provider when this process has ended, for whatever reason.
+	c := exec.Command("sh", "-c", `"$0" -debug & cat; kill $! && wait`, found[0])
+	c.Env = append(slices.Clone(environ), "TMPDIR="+tmp)
+	alive, err := c.StdinPipe()
+	if err != nil {
+		return "", err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := c.Start(); err != nil {
+		return "", err
+	}
+	t.Cleanup(func() {
+		check(t, alive.Close())
+		_ = c.Wait() // the provider was killed
+	})
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if m := reattachLine.FindStringSubmatch(lines.Text()); m != nil {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return strings.Replace(m[1], "registry.terraform.io", "registry.opentofu.org", 1), nil
+		}
+	}
+	return "", fmt.Errorf("the provider does not say how to attach to it: %v", lines.Err())
+}
