@@ -77,7 +77,7 @@ func notRun(t *testing.T, name string, b page.Block, tests map[string]string, ci
 		return ""
 	case mark == ".ci/run":
 		for _, c := range commands {
-			if !slices.ContainsFunc(strings.Split(ci, "\n"), func(l string) bool { l, _, _ = strings.Cut(l, " #"); return l == c }) {
+			if !slices.ContainsFunc(strings.Split(ci, "\n"), func(l string) bool { l, _, _ = strings.Cut(l, " #"); return strings.TrimPrefix(l, "step ") == c }) {
 				return fmt.Sprintf(".ci/run does not run %q", c)
 			}
 		}
