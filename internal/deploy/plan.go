@@ -34,6 +34,9 @@ type plans struct {
 // plan plans units of a stack: those of only, or all except for those of without. Units
 // of records wait whose addresses the plan of the VMs changes.
 func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only, without []string) (*plans, error) {
+	if err := r.clean(st); err != nil {
+		return nil, err
+	}
 	files := r.files(st)
 	p := &plans{stack: st, dir: filepath.Join(files, "plans"), only: only, without: without}
 	json := filepath.Join(files, "json")
