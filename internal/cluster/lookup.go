@@ -68,6 +68,15 @@ func (inv *Inventory) MACs() []string {
 	return out
 }
 
+// VMIDs are those of all guests, templates among them.
+func (inv *Inventory) VMIDs() []int {
+	var out []int
+	for i := range inv.Guests {
+		out = append(out, inv.Guests[i].VMID)
+	}
+	return out
+}
+
 // GapsForVM returns the gaps that hide the facts about a VMID: its guest was not
 // read completely, or no guest has it but some guests are not visible. It omits
 // gaps about other things, such as quorum and tasks.

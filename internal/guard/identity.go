@@ -166,6 +166,10 @@ func (s *subject) anotherVM() {
 	if len(lines) > 0 {
 		s.Add(finding.Step{What: strings.TrimSuffix(what, ", "), Lines: lines})
 	}
+	if vm := s.match.VM; vm != nil && vm.VMID == 0 && s.entry.Fingerprint == nil && len(s.states) == 0 {
+		again := finding.Line{Text: "stackgen resolve {}", Items: []string{"--again " + s.String()}, Sep: " "}
+		s.Add(finding.Step{What: "or, if yours was never created, let stackgen choose another VMID for it", Lines: []finding.Line{again, {Text: "stackgen render", Once: true}}})
+	}
 }
 
 // history adds evidence that decides nothing: a rollback changes the generation, and

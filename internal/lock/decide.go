@@ -29,8 +29,9 @@ type Options struct {
 
 	Project string // a random id, for a lock that has none
 
-	Again []string // STACK/KEY of VMs that get other MAC addresses, and another VMID if several have theirs
+	Again []string // STACK/KEY of VMs that get other MAC addresses, and another VMID if something else has theirs
 	MACs  []string // addresses of guests of the cluster, which are not chosen
+	VMIDs []int    // of guests of the cluster, which are not chosen
 
 	Cluster *Cluster // that was read, for stacks that the lock does not have
 

@@ -11,8 +11,8 @@ import (
 )
 
 // again drops what was decided of VMs that were never created: their MAC addresses,
-// nodes, templates and clone modes, and the VMID of one that another VM has as well. A VM
-// that was seen in the cluster keeps all of it.
+// nodes, templates and clone modes, and the VMID of one that another VM of the lock or a guest
+// of the cluster has. A VM that was seen in the cluster keeps all of it.
 func (d *decider) again() {
 	for _, name := range d.options.Again {
 		stack, key, _ := strings.Cut(name, "/")
@@ -30,7 +30,7 @@ func (d *decider) again() {
 			f.Reason = "it was seen in the cluster: with another VMID, an apply would destroy it and create another VM"
 		default:
 			vmid := v.VMID
-			if d.old.shared(vmid) {
+			if d.old.shared(vmid) || slices.Contains(d.options.VMIDs, vmid) {
 				vmid = 0
 			}
 			*v = VM{VMID: vmid, MACs: []string{}, Profile: v.Profile, Unit: v.Unit, Member: v.Member, Seat: v.Seat, Former: v.Former, at: v.at}
@@ -54,8 +54,8 @@ func (l *Lock) shared(vmid int) bool {
 	return n > 1
 }
 
-// reserveBefore keeps the VMIDs and MAC addresses of VMs that get others from being
-// chosen again.
+// reserveBefore keeps the VMIDs and MAC addresses of VMs that get others, and those of guests
+// of the cluster, from being chosen.
 func (d *decider) reserveBefore() {
 	for _, name := range d.options.Again {
 		stack, key, _ := strings.Cut(name, "/")
@@ -69,6 +69,9 @@ func (d *decider) reserveBefore() {
 	}
 	for _, mac := range d.options.MACs {
 		d.takeMAC(mac, "a guest of the cluster")
+	}
+	for _, vmid := range d.options.VMIDs {
+		d.used[vmid] = cmp.Or(d.used[vmid], "a guest of the cluster")
 	}
 }
 

@@ -140,7 +140,7 @@ func (r *Result) decide(ctx context.Context, q Request, inv *cluster.Inventory) 
 	by, options := &placement.Resolver{}, lock.Options{Project: q.ID, Again: q.Again, StateMoved: q.StateMoved}
 	if inv != nil {
 		by = placement.New(p.Stacks, p.Rendered, inv, q.Again)
-		options.MACs, options.Resolve, options.Cluster = inv.MACs(), by.Resolve, inv.Identity()
+		options.MACs, options.VMIDs, options.Resolve, options.Cluster = inv.MACs(), inv.VMIDs(), by.Resolve, inv.Identity()
 	}
 	rendering, err := render.New(p, options)
 	again := len(q.Again) > 0
