@@ -42,8 +42,12 @@ func newIndex(in Input) index {
 	}
 	for _, s := range in.Project.Stacks {
 		for _, r := range in.State[UnitID{s.Name, lock.UnitVM}].Resources {
-			if r.Type == TypeVM {
-				x.vmids[r.VMID] = append(x.vmids[r.VMID], vmInState{s.Name, r.Address})
+			if r.Type != TypeVM {
+				continue
+			}
+			x.vmids[r.VMID] = append(x.vmids[r.VMID], vmInState{s.Name, r.Address})
+			if r.otherID() {
+				x.vmids[vmidIn(r.ID)] = append(x.vmids[vmidIn(r.ID)], vmInState{s.Name, r.Address})
 			}
 		}
 		if l := in.Lock.Stacks.Get(s.Name); l != nil && l.Status != lock.Forgotten && in.Selected(s.Name) {

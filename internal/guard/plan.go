@@ -130,6 +130,9 @@ func (p *planJudge) change(c *tfjson.ResourceChange) {
 	for i := range a {
 		name[i] = string(a[i])
 	}
+	if !a.NoOp() && p.otherID(c) {
+		return
+	}
 	switch strings.Join(name, "+") {
 	case "no-op", "update", "read":
 		if c.Change.Importing != nil {

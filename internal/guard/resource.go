@@ -65,7 +65,7 @@ func (i instance) resource() Resource {
 	r.Wait, r.Cloned = wait(firstOf(values["agent"])), some(values["clone"])
 	r.VMID, _ = strconv.Atoi(scalar(values["vm_id"]))
 	if r.VMID == 0 { // an import that was never read back
-		r.VMID, _ = strconv.Atoi(r.ID[strings.LastIndexByte(r.ID, '/')+1:])
+		r.VMID = vmidIn(r.ID)
 	}
 	read, known := before["mac_addresses"] // null until the provider has read the VM
 	r.Planned = known && read == nil
@@ -80,6 +80,17 @@ func (i instance) resource() Resource {
 	}
 	return r
 }
+
+// vmidIn is the VMID in the id of a VM: a number, or node/number where it
+// will be imported. It is 0 if there is none.
+func vmidIn(id string) int {
+	vmid, _ := strconv.Atoi(id[strings.LastIndexByte(id, '/')+1:])
+	return vmid
+}
+
+// otherID reports whether the id of a VM is another VMID than its vm_id. The provider acts
+// on the id.
+func (r *Resource) otherID() bool { return r.Type == TypeVM && r.ID != "" && vmidIn(r.ID) != r.VMID }
 
 // unreadable reads what a VM's attributes have that an import cannot read: the blocks
 // of schema.DefaultBlocks, and the values of schema.SettledRows.

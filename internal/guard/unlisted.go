@@ -42,6 +42,9 @@ const stopManaging = "or stop managing it: remove it from the state"
 func (j *judge) unlistedVM(at *place, unit string, r Resource) {
 	f := j.add(at, unit, finding.VM, r.Key)
 	f.VMID, f.Node, f.Name, f.Resource = r.VMID, r.Node, r.Name, r.Address
+	if j.otherID(f, &r) {
+		return
+	}
 	g := j.Inventory.Guest(r.VMID)
 	if g == nil && gaps(f, j.Inventory.GapsForVM(r.VMID)) {
 		return

@@ -66,6 +66,7 @@ func (s *subject) decide() bool {
 		return s.forgotten()
 	case len(s.states) > 1:
 		s.duplicate()
+	case len(s.states) == 1 && s.otherID(s.Finding, &s.states[0]):
 	case s.notMoved():
 	case s.entry.Status == lock.Retired:
 		s.retired()

@@ -25,6 +25,7 @@ func identityFaults() []fault {
 		fault{name: "VM restored from a backup under another VMID", event: restoreElsewhere, harm: "creates 300 as one more live-a", recovery: recovery{"stackgen adopt", "1 imported, 0 added, 0 changed, 0 destroyed", nil}}.refusedInBoth("gone a", "it exists under another VMID"),
 		fault{name: "the same, under another name", event: renamedBy("restored", restoreElsewhere), harm: "creates 300"}.refusedInBoth("gone a", "it exists under another VMID"),
 		fault{name: "the same, and the state is lost", event: restoreWithoutState, harm: "creates 300 as one more live-a"}.refusedInBoth("gone a", "it exists under another VMID"),
+		fault{name: "id of a retired VM in the state is another VMID", event: both(retireVM("a"), changeStateID), command: applyWithoutRefresh, harm: "destroys 700"}.refusedInBoth("conflict a", "its id in the state is another VMID than its vm_id"),
 		fault{name: "VM restored from a backup beside itself", event: copyVM}.refusedInBoth("conflict a", "another guest has its MAC"),
 	}
 }
@@ -85,6 +86,24 @@ func takeMAC(w *faultCase) {
 	g := guest(700, "pve2", "erp")
 	g.Config["net0"] = "virtio=" + string(m[1]) + ",bridge=vmbr0"
 	w.add(g)
+}
+
+// changeStateID gives VM a the id of an unmanaged VM in its state, and keeps its vm_id.
+func changeStateID(w *faultCase) {
+	w.add(guest(700, "pve1", "erp"))
+	const state = ".state/live/proxmox-vm/tofu.tfstate"
+	body, err := os.ReadFile(filepath.Join(w.dir, state))
+	check(w.T, err)
+	changed := strings.Replace(string(body), `"id": "300"`, `"id": "700"`, 1)
+	if changed == string(body) {
+		w.Fatalf("the state has no id 300:\n%s", body)
+	}
+	w.write(state, changed)
+}
+
+// applyWithoutRefresh is an apply that does not read the VMs first.
+func applyWithoutRefresh(w *faultCase) commandResult {
+	return w.run("stacks/live", nil, "terragrunt", "stack", "run", "apply", "--non-interactive", "--", "-refresh=false")
 }
 
 // copyVM adds a copy of a VM, as a restore from a backup does.

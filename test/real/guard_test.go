@@ -155,6 +155,23 @@ func TestGuardOverride(t *testing.T) {
 	g.contains(r.Text(), "this unit was generated from another render than the last one", "it differs in c")
 }
 
+// TestGuardStateID checks that no level of the guard permits a destroy of a VM whose id in
+// the state is the VMID of another guest: the provider destroys that.
+func TestGuardStateID(t *testing.T) {
+	spec := strings.Replace(guardedSpec, "  b: {profile: protected}\n", "", 1)
+	g := newGuarded(t, spec)
+	g.stack(true, "apply", "2 create")
+	g.sim.Change(func(s *pvesim.Seed) { s.Guests = append(s.Guests, guest(700, "pve1", "erp")) })
+	const file = ".state/live/proxmox-vm/tofu.tfstate"
+	state := g.read(file)
+	g.write(file, strings.Replace(state, `"id": "300"`, `"id": "700"`, 1))
+	for _, level := range []string{"full", "fast"} {
+		g.write("specs/live.yaml", strings.Replace(spec, "name: live\n", "name: live\nguard: "+level+"\n", 1))
+		g.render()
+		g.stack(false, "destroy -- -refresh=false", "conflict", "live/a: VM 300", "its id in the state is another VMID than its vm_id")
+	}
+}
+
 // TestGuardRunTwice checks that two runs of the guard from a shell both read the cluster.
 func TestGuardRunTwice(t *testing.T) {
 	t.Parallel()
