@@ -30,15 +30,23 @@ func (g *Guest) identified() Identity {
 	return Identity{}
 }
 
-// States are the VMs that states have, by STACK/KEY.
+// States are the VMs that states have, or that runs began to create, by STACK/KEY.
 type States map[string]StateVM
 
 // A StateVM is what a state records of a VM.
 type StateVM struct {
-	VMID    int
+	VMID    int // 0 if the state does not have it
 	Name    string
 	MACs    []string
 	Planned bool // no read followed its creation, so its MAC addresses are those of the plan
+	Newer   bool // it was created there, perhaps after the lock's observation of it
+	Begun   Begun
+}
+
+// A Begun is the record of a run that began to create a VM, and may not have completed it.
+type Begun struct {
+	VMID int    // 0 if there is none
+	UUID string // that the lock recorded then, of the guest that had the VMID before
 }
 
 // An identity is what is recorded of one VM that tells it from others.
@@ -89,6 +97,25 @@ func recordedOf(entry *lock.VM, state StateVM, vmid int) identity {
 	return r
 }
 
+// contradicts reports whether a guest has another UUID than the recorded one, which decides
+// whatever else agrees: people give a successor the MAC addresses of a VM, to keep its
+// reservation in DHCP.
+func (r *identity) contradicts(g *Guest) bool {
+	return r.uuid != "" && g.Config != nil && !strings.EqualFold(r.uuid, g.Config.UUID)
+}
+
+// createdAgain reports whether our own run created the VM again after its recorded guest
+// was gone, so that a guest has another UUID than the recorded one: the run recorded which
+// UUID that was, or the state is newer than the observation and has the guest's name.
+func createdAgain(entry *lock.VM, state StateVM, g *Guest) bool {
+	if entry == nil || entry.Fingerprint == nil {
+		return false
+	}
+	begun := state.Begun.VMID == g.VMID && strings.EqualFold(state.Begun.UUID, entry.Fingerprint.UUID)
+	newer := state.VMID == g.VMID && state.Newer && state.Name == cmp.Or(g.Name, g.Config.Raw["name"])
+	return begun || newer
+}
+
 // recorded reports whether there is something that the VM must agree with.
 func (r *identity) recorded() bool { return r.uuid != "" || len(r.seen) > 0 }
 
@@ -97,8 +124,8 @@ func (r *identity) recorded() bool { return r.uuid != "" || len(r.seen) > 0 }
 func (r *identity) decided() bool { return r.complete }
 
 // compare says in words what agrees with a guest, and what does not. One MAC address
-// is enough, because NICs may be added and removed; so is the UUID, which Proxmox VE
-// never changes. It gives every clone another one.
+// is enough where no UUID is recorded, because NICs may be added and removed. Proxmox VE
+// never changes a UUID, and gives every clone another one.
 func (r *identity) compare(g *Guest) (agrees, differ []string) {
 	if g.Config == nil {
 		return nil, nil

@@ -28,6 +28,11 @@ func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 	const spec, adopt, gone = "vms: {web: {name: web}}", "vms: {web: {name: web, adopt: {vmid: 101}}}", "vms: {}"
 	inState := func(macs ...string) States { return States{"lab/web": {VMID: 101, Name: "web", MACs: macs}} }
 	planned := States{"lab/web": {VMID: 101, Name: "web", MACs: []string{mac1}, Planned: true}}
+	newer := func(macs ...string) States {
+		return States{"lab/web": {VMID: 101, Name: "web", MACs: macs, Newer: true}}
+	}
+	begun := func(vmid int, uuid string) States { return States{"lab/web": {Begun: Begun{vmid, uuid}}} }
+	decided := ", macs: ['" + mac1 + "']"
 	both := ", fingerprint: {uuid: " + testUUID + ", macs: ['" + mac1 + "']}"
 	for name, c := range map[string]struct {
 		spec, lock string
@@ -43,7 +48,18 @@ func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 		"the MAC in lower case":                             {spec, "", inState(strings.ToLower(mac1)), printed(101, "web", otherUUID, mac1), "identity is 101"},
 		"the state has another VMID":                        {spec, "", States{"lab/web": {VMID: 102, MACs: []string{mac1}}}, printed(101, "web", otherUUID, mac2), "name is 101"},
 		"another MAC, and the recorded UUID":                {spec, both, inState(mac1), printed(101, "web", testUUID, mac2), "identity is 101 differs"},
-		"the recorded MAC, and another UUID":                {spec, both, nil, printed(101, "web", otherUUID, mac1), "identity is 101 differs"},
+		"the recorded MAC, and another UUID":                {spec, both, nil, printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
+		"the recorded MAC, and no UUID":                     {spec, both, nil, printed(101, "web", "", mac1), "other-identity held by 101 differs"},
+		"the MAC in the state, and another UUID":            {spec, both, inState(mac1), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
+		"another UUID, adopted":                             {adopt, both, inState(mac1), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
+		"another UUID, and in no spec":                      {gone, both, inState(mac1), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
+		"another UUID, created again later":                 {spec, both, newer(mac1), printed(101, "web", otherUUID, mac1), "identity is 101"},
+		"another UUID and MAC, created again later":         {spec, both, newer(mac2), printed(101, "web", otherUUID, mac2), "identity is 101"},
+		"another UUID and name, created again later":        {spec, both, newer(mac1), printed(101, "x", otherUUID, mac1), "other-identity held by 101 differs"},
+		"neither the state's nor the UUID":                  {spec, both, newer(mac2), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
+		"another UUID, and a run began it":                  {spec, both + decided, begun(101, testUUID), printed(101, "web", otherUUID, mac1), "identity is 101"},
+		"another UUID, and a run began another VMID":        {spec, both + decided, begun(102, testUUID), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
+		"another UUID, recorded after a run began":          {spec, both + decided, begun(101, ""), printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
 		"neither, in state":                                 {spec, both, inState(mac1), printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
 		"neither, adopted":                                  {adopt, both, nil, printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
 		"neither, and in no spec":                           {gone, both, nil, printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},

@@ -22,6 +22,7 @@ type Match struct {
 	Agrees []string   // evidence that Guest is the VM
 	Differ []string   // what is recorded, and different in Guest or Holder
 	Others []*Guest   // other guests with the name of the VM, by VMID; no templates, and no guests that are certainly another VM of the project
+	Again  bool       // our own run created Guest after another guest was recorded
 	Copies []Copy     // guests with another VMID that have the identity of the VM, by VMID; no templates
 }
 
@@ -33,14 +34,14 @@ type Why string
 // NoName and Unseen (undecided). With neither: Absent, NoVMID. Absent proves that no
 // guest has the VMID only if Inventory.GapsForVM returns nothing.
 const (
-	ByIdentity    Why = "identity"       // it has a recorded MAC address, or the recorded UUID
+	ByIdentity    Why = "identity"       // it has the recorded UUID, or, if none is recorded, a recorded MAC address
 	ByAdopt       Why = "adopt"          // no identity is recorded, and the spec says so
 	ByName        Why = "name"           // no identity is recorded, and the name is that of the spec
 	ByStateName   Why = "state-name"     // no identity is recorded, and the name is that of the state
 	HalfMade      Why = "half-made"      // a clone that was never configured, with the name of the spec
 	IsTemplate    Why = "template"       // a template never matches
 	IsContainer   Why = "container"      // a container never matches
-	OtherIdentity Why = "other-identity" // an identity is recorded, and nothing of it agrees
+	OtherIdentity Why = "other-identity" // another UUID is recorded, or no recorded MAC address agrees
 	NotItsMAC     Why = "not-its-mac"    // it has the name, but no MAC address that was decided, and is not half made
 	OtherName     Why = "other-name"     // no identity is recorded, and the name differs
 	NoName        Why = "no-name"        // no identity is recorded, and no spec has the name any more
@@ -52,6 +53,11 @@ const (
 // Conflict reports whether the VMID belongs to something else.
 func (m *Match) Conflict() bool {
 	return slices.Contains([]Why{IsTemplate, IsContainer, OtherIdentity, NotItsMAC, OtherName}, m.Why)
+}
+
+// certain reports whether the guest is the VM.
+func (w Why) certain() bool {
+	return slices.Contains([]Why{ByIdentity, ByAdopt, ByName, ByStateName, HalfMade}, w)
 }
 
 // Name returns the name of the VM in the spec, or "" if only the lock has the VM.
@@ -66,10 +72,10 @@ func (m *Match) Name() string {
 // the VMs that only the lock has, in lock order. Callers that report on some stacks
 // must still pass all stacks, and select from the result. l and states may be nil.
 //
-// A guest with the VMID is the VM if one of its NICs has a MAC address that lock or
-// state record, or if it has the recorded UUID. If an identity is recorded and nothing
-// of it agrees, the guest is another one, whatever the spec says. Only where nothing
-// is recorded, adopt and the name decide.
+// A guest with the VMID is the VM if it has the recorded UUID; with another one it is
+// another guest, whatever else agrees, unless our own run created the VM again. If no UUID
+// is recorded, it is the VM if one of its NICs has a MAC address that lock or state record,
+// and another one if none has. Only where nothing is recorded, adopt and the name decide.
 func Matches(stacks []*schema.Stack, l *lock.Lock, states States, inv *Inventory) []Match {
 	if l == nil {
 		l = &lock.Lock{}
@@ -125,18 +131,22 @@ func (r *matcher) match(stack, key string, v *schema.VM, entry *lock.VM) {
 	if v != nil && v.VMID != 0 {
 		m.VMID = v.VMID
 	}
-	known := recordedOf(entry, r.states[stack+"/"+key], m.VMID)
+	state := r.states[stack+"/"+key]
+	known := recordedOf(entry, state, m.VMID)
 	switch g := r.guests[m.VMID]; {
 	case m.VMID == 0:
 		m.Why = NoVMID
 	case g == nil:
 		m.Why = Absent
 	default:
+		if m.Again = known.contradicts(g) && createdAgain(entry, state, g); m.Again {
+			known = recordedOf(entry.Unseen(), state, m.VMID)
+		}
 		m.Why = r.decide(&m, known, g)
-		switch m.Why {
-		case ByIdentity, ByAdopt, ByName, ByStateName, HalfMade:
+		m.Again = m.Again && m.Why.certain()
+		if m.Why.certain() {
 			m.Guest = g
-		default:
+		} else {
 			m.Holder = g
 		}
 	}
@@ -153,10 +163,12 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 		return IsTemplate
 	case g.Kind == KindContainer:
 		return IsContainer
-	case len(m.Agrees) > 0:
-		return ByIdentity
 	case known.recorded() && g.Config == nil:
 		return Unseen
+	case known.contradicts(g):
+		return OtherIdentity
+	case len(m.Agrees) > 0:
+		return ByIdentity
 	case known.recorded():
 		return OtherIdentity
 	case v != nil && v.Adopt:

@@ -84,7 +84,7 @@ func TestMatches(t *testing.T) {
 		"a name in another case":            {spec, plain, []Guest{guest(101, "WEB")}, "web 101 other-name held by 101"},
 		"by fingerprint, renamed":           {spec, withPrint, []Guest{printed(101, "renamed", strings.ToUpper(uuid), mac)}, "web 101 identity is 101"},
 		"by fingerprint, another NIC":       {spec, withPrint, []Guest{printed(101, "web", uuid, mac2)}, "web 101 identity is 101 differs"},
-		"same name, another fingerprint":    {spec, withPrint, []Guest{printed(101, "web", other, mac)}, "web 101 identity is 101 differs"},
+		"same name, another fingerprint":    {spec, withPrint, []Guest{printed(101, "web", other, mac)}, "web 101 other-identity held by 101 differs"},
 		"no UUID on either side":            {spec, onlyMAC, []Guest{printed(101, "web", other, mac2)}, "web 101 identity is 101 differs"},
 		"no common MAC":                     {spec, onlyMAC, []Guest{printed(101, "web", other, "BC:24:11:00:00:03")}, "web 101 other-identity held by 101 differs"},
 		"fingerprint recorded and not read": {spec, withPrint, []Guest{guest(101, "web")}, "web 101 unseen held by 101"},

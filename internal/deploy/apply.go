@@ -56,7 +56,7 @@ func (r *run) apply() (err error) {
 	announced := announce(found, all)
 	for _, st := range r.stacks {
 		r.completed(st, s)
-		st.resumes(found)
+		st.resumes(found, r.p.Lock.Stacks.Get(st.name))
 		announced.starts = append(announced.starts, startsOf(st.name, r.stopped(st, s, found))...)
 	}
 	if announced.nothing() {
@@ -178,7 +178,7 @@ func (r *run) goOn(err error) error {
 
 // carryOutStack applies the plans of one stack.
 func (r *run) carryOutStack(p *plans, a *announcement) error {
-	if err := p.stack.begins(p); err != nil {
+	if err := p.stack.begins(p, r.p.Lock.Stacks.Get(p.stack.name)); err != nil {
 		return err
 	}
 	r.say("applying %s", p.stack.name)

@@ -66,7 +66,7 @@ type stack struct {
 	runs      int       // of Terragrunt, so far
 	locked    time.Time // since when this command waits for a lock of its state that no process is known to hold
 
-	unfinished unfinished // VMs that applies began to create and did not complete
+	unfinished session.Begun // VMs that applies began to create and did not complete
 }
 
 // An ended is the end of a command that has said why.
@@ -132,7 +132,7 @@ func (r *run) prepare() (err error) {
 		if err := r.outlive(one); err != nil {
 			return err
 		}
-		if one.unfinished, err = readUnfinished(one); err != nil {
+		if one.unfinished, err = session.ReadBegun(one.root, one.name); err != nil {
 			return err
 		}
 	}

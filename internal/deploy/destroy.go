@@ -194,7 +194,7 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 		return err
 	}
 	left = existing(found, p.stack.name)
-	maps.DeleteFunc(p.stack.unfinished, func(key string, _ int) bool { return !slices.Contains(left, key) })
+	maps.DeleteFunc(p.stack.unfinished, func(key string, _ session.BegunVM) bool { return !slices.Contains(left, key) })
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,17 +11,11 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"stackgen/internal/disk"
-	"stackgen/internal/lock"
+	"stackgen/internal/session"
 )
 
 // generated is the folder that Terragrunt makes in a stack, and that Git ignores.
 const generated = ".terragrunt-stack"
-
-// recordFile is a file about a stack that must survive a killed command, and
-// `terragrunt stack clean`. Git ignores its folder.
-func recordFile(root, stack, what string) string {
-	return filepath.Join(root, lock.StateDir, ".stackgen", stack+"."+what+".json")
-}
 
 // A holder is who applies or destroys a stack, for another one that wants to.
 type holder struct {
@@ -58,7 +50,7 @@ func takeHold(root, stack, dir string, me holder) (*hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hold{holder: me, file: recordFile(root, stack, "apply"), unlock: unlock}
+	h := &hold{holder: me, file: session.RecordFile(root, stack, "apply"), unlock: unlock}
 	other := readHolder(h.file)
 	if unlock == nil {
 		return nil, inUse(stack, other, by)
@@ -97,30 +89,7 @@ func readHolder(file string) *holder {
 	return h
 }
 
-func (h *hold) save() error { return writeRecord(h.file, h.holder) }
-
-// writeRecord writes a file of recordFile.
-func writeRecord(file string, value any) error {
-	for again := true; ; again = false {
-		err := os.MkdirAll(filepath.Dir(file), 0o700)
-		if err == nil {
-			err = disk.WritePrivate(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })
-		}
-		if !again || !errors.Is(err, fs.ErrNotExist) { // the command of another stack may have removed the empty folder
-			return err
-		}
-	}
-}
-
-// removeRecord removes a file of recordFile, and its folders if they are empty.
-func removeRecord(file string) error {
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	dir := filepath.Dir(file)
-	_, _ = os.Remove(dir), os.Remove(filepath.Dir(dir)) // others have files there
-	return nil
-}
+func (h *hold) save() error { return session.WriteRecord(h.file, h.holder) }
 
 // runs records which run of Terragrunt goes on if this process is killed.
 func (h *hold) runs(pid int) error {
@@ -137,7 +106,7 @@ func (h *hold) release() error {
 		h.holder = *h.before
 		err = h.save()
 	case !h.left():
-		_ = removeRecord(h.file) // without it, the lock says enough
+		_ = session.RemoveRecord(h.file) // without it, the lock says enough
 	}
 	return errors.Join(err, h.unlock())
 }

@@ -2,10 +2,8 @@ package deploy
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 
 	"stackgen/generator"
 	"stackgen/internal/cluster"
-	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
@@ -25,42 +22,16 @@ import (
 	"stackgen/schema"
 )
 
-// unfinished are the VMs that an apply began to create and did not complete, by their
-// keys: their VMIDs. The provider configures such a VM later, but it does not start it:
-// the profiles ignore `started` after the creation. The file survives a killed stackgen.
-type unfinished map[string]int
-
-func unfinishedFile(st *stack) string { return recordFile(st.root, st.name, "unfinished") }
-
-// readUnfinished reads the VMs that earlier applies of a stack did not complete.
-func readUnfinished(st *stack) (unfinished, error) {
-	out := unfinished{}
-	body, err := disk.Read(unfinishedFile(st), maxLog)
-	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(body, &out)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", unfinishedFile(st), err)
-	}
-	return out, nil
-}
-
-// keepUnfinished writes them.
-func (st *stack) keepUnfinished() error {
-	if len(st.unfinished) == 0 {
-		return removeRecord(unfinishedFile(st))
-	}
-	return writeRecord(unfinishedFile(st), st.unfinished)
-}
+// keepUnfinished writes the VMs that applies began to create and did not complete. The
+// provider configures such a VM later, but it does not start it: the profiles ignore
+// `started` after the creation.
+func (st *stack) keepUnfinished() error { return st.unfinished.Write(st.root, st.name) }
 
 // begins adds the VMs that plans create.
-func (st *stack) begins(p *plans) error {
+func (st *stack) begins(p *plans, l *lock.Stack) error {
 	for _, c := range p.changes() {
 		if c.Type == finding.VM && c.Does == "create" {
-			st.unfinished[c.Key] = c.VMID
+			st.unfinished.Begin(c.Key, c.VMID, l)
 		}
 	}
 	return st.keepUnfinished()
@@ -68,10 +39,10 @@ func (st *stack) begins(p *plans) error {
 
 // resumes adds the VMs that were cloned and not configured: nobody has started them. Their
 // apply has written them, too, but the folder of the file may be gone since.
-func (st *stack) resumes(found []finding.Finding) {
+func (st *stack) resumes(found []finding.Finding, l *lock.Stack) {
 	for i := range found {
 		if f := &found[i]; f.Stack == st.name && halfMade(f) {
-			st.unfinished[f.Key] = f.VMID
+			st.unfinished.Begin(f.Key, f.VMID, l)
 		}
 	}
 }
@@ -84,11 +55,11 @@ func (r *run) completed(st *stack, s *session.Session) {
 	for _, resource := range s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}].Resources {
 		inState[resource.Key] = !resource.Tainted
 	}
-	maps.DeleteFunc(st.unfinished, func(key string, vmid int) bool {
+	maps.DeleteFunc(st.unfinished, func(key string, vm session.BegunVM) bool {
 		if _, known := starts[key]; !known {
 			return true
 		}
-		g := s.Inventory.Guest(vmid)
+		g := s.Inventory.Guest(vm.VMID)
 		return g != nil && inState[key] && (g.Status == "running" || !starts[key])
 	})
 }
@@ -105,7 +76,7 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 			refused := slices.ContainsFunc(found, func(f finding.Finding) bool {
 				return f.Stack == st.name && f.Type == finding.VM && f.Kind == finding.WouldDestroy && f.Resource == resource.Address
 			})
-			if !refused || !resource.Tainted || resource.VMID == 0 || st.unfinished[resource.Key] != resource.VMID {
+			if !refused || !resource.Tainted || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID {
 				continue
 			}
 			r.say("%s/%s was created halfway by an apply that was interrupted; its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
@@ -147,7 +118,7 @@ func (r *run) stopped(st *stack, s *session.Session, found []finding.Finding) []
 	for _, f := range found {
 		g := s.Inventory.Guest(f.VMID)
 		if f.Stack == st.name && f.Type == finding.VM && !f.Stops() && (f.Kind.Exists() || f.Kind == finding.Adopt) &&
-			starts[f.Key] && st.unfinished[f.Key] == f.VMID && g != nil && g.Status == "stopped" && g.Lock == "" && !g.Template && !slices.Contains(out, f.Key) {
+			starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && g != nil && g.Status == "stopped" && g.Lock == "" && !g.Template && !slices.Contains(out, f.Key) {
 			out = append(out, f.Key)
 		}
 	}
@@ -251,7 +222,7 @@ const bootTime = 5 * time.Minute
 
 // begun reports whether a finding is about a VM that an apply began to create.
 func (r *run) begun(f *finding.Finding) bool {
-	return slices.ContainsFunc(r.stacks, func(st *stack) bool { return st.name == f.Stack && f.VMID != 0 && st.unfinished[f.Key] == f.VMID })
+	return slices.ContainsFunc(r.stacks, func(st *stack) bool { return st.name == f.Stack && f.VMID != 0 && st.unfinished[f.Key].VMID == f.VMID })
 }
 
 // boots reports whether a finding is about an unfinished VM that is too new for the lists,

@@ -39,7 +39,7 @@ func (s *subject) conflict() bool {
 		s.Because("its name is %s, and the spec says %s", s.guest.Name, s.Name)
 	}
 	if m.Why == cluster.OtherIdentity || m.Why == cluster.NotItsMAC {
-		for _, d := range m.Differ {
+		for _, d := range slices.Concat(m.Differ, m.Agrees) {
 			s.Because("%s", d)
 		}
 	}
@@ -64,6 +64,8 @@ func (s *subject) conflictReason() string {
 		return "its VMID belongs to a VM with another name, and no fingerprint is recorded"
 	}
 	switch {
+	case len(m.Agrees) > 0:
+		return "its VMID belongs to another VM with its MAC: a smbios1 uuid is recorded, and this is another one"
 	case m.VM == nil || m.VM.Adopt:
 		return "its VMID belongs to another VM than the recorded one"
 	case s.guest.Name != s.Name:
@@ -91,14 +93,20 @@ func (s *subject) rightVM() {
 	}
 	seen := s.entry.Fingerprint != nil || len(s.states) == 1 // else the VM may never have existed, and the guest has its own NICs
 	switch mac := s.recordedMAC(); {                         // its configuration was read
-	case !seen || mac == "":
+	case len(m.Agrees) > 0 && !s.hasEntry():
+		s.Next("if it is the right VM and somebody changed its uuid, restore that, then run preflight again", set(s.guest, "--smbios1 "+shell.Quote(withUUID(s.guest.Config.Raw["smbios1"], s.entry.Fingerprint.UUID))))
+	case !seen || mac == "" || len(m.Agrees) > 0:
 	case len(s.guest.Config.MACs) == 0:
 		s.Next("if it is the right VM and only its NICs were removed, add one with its MAC, then run preflight again", set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
 	case !s.hasEntry() && s.guest.Config.Raw["net0"] != "":
 		s.Next("if it is the right VM, give it its MAC again, then run preflight again", set(s.guest, "--net0 "+shell.Quote(withMAC(s.guest.Config.Raw["net0"], mac))))
 	}
 	if s.hasEntry() {
-		s.Add(finding.DoAll("if it is the right VM, restored or with a MAC that was changed by hand, record what it is now", s.adopt(s.VMID), "stackgen render"))
+		changed := "MAC"
+		if len(m.Agrees) > 0 {
+			changed = "uuid"
+		}
+		s.Add(finding.DoAll("if it is the right VM, restored or with a "+changed+" that was changed by hand, record what it is now", s.adopt(s.VMID), "stackgen render"))
 	}
 }
 
@@ -134,6 +142,18 @@ func withMAC(nic, mac string) string {
 		rest = "," + rest
 	}
 	return model + "=" + mac + rest
+}
+
+// withUUID are the SMBIOS values of a configuration, such as uuid=4c1e...,manufacturer=QUNNRQ==,
+// with another UUID and all else as it is.
+func withUUID(smbios, uuid string) string {
+	out := []string{"uuid=" + uuid}
+	for value := range strings.SplitSeq(smbios, ",") {
+		if value != "" && !strings.HasPrefix(value, "uuid=") {
+			out = append(out, value)
+		}
+	}
+	return strings.Join(out, ",")
 }
 
 // bridge is the bridge of the VM's first NIC in the spec.

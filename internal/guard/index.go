@@ -73,8 +73,9 @@ func (x index) match(in Input) []cluster.Match {
 	return cluster.Matches(in.Project.Stacks, in.Lock, x.states(in), in.Inventory)
 }
 
-// states are the VMs that the states of all stacks have, by the keys of the specs.
-// What a state has several times is evidence of nothing.
+// states are the VMs that the states of all stacks have, and those that runs from here
+// began to create, by the keys of the specs. What a state has several times is evidence of
+// nothing.
 func (x index) states(in Input) cluster.States {
 	out := cluster.States{}
 	for _, s := range in.Project.Stacks {
@@ -82,17 +83,26 @@ func (x index) states(in Input) cluster.States {
 		if l == nil {
 			continue
 		}
-		at := newPlace(s, l)
+		at, later := newPlace(s, l), changedSince(in.State[UnitID{s.Name, lock.UnitVM}], l)
 		for i := range l.VMs {
 			e := &l.VMs[i]
 			found, _ := x.find(in.State, at, lock.UnitVM, TypeVM, at.keys(e.Key, &e.Value)...)
+			known := cluster.StateVM{Begun: in.Begun[s.Name+"/"+e.Key]}
 			if len(found) == 1 {
 				r := found[0]
-				out[s.Name+"/"+e.Key] = cluster.StateVM{VMID: r.VMID, Name: r.Name, MACs: r.MACs, Planned: r.Planned}
+				known.VMID, known.Name, known.MACs, known.Planned, known.Newer = r.VMID, r.Name, r.MACs, r.Planned, later && r.Cloned
 			}
+			out[s.Name+"/"+e.Key] = known
 		}
 	}
 	return out
+}
+
+// changedSince reports whether a state was changed after the VMs of a stack were observed
+// last, so that an apply may have created one of them again since then.
+func changedSince(state UnitState, l *lock.Stack) bool {
+	u := l.Units.Get(lock.UnitVM)
+	return u != nil && u.Serial > 0 && u.Lineage == state.Lineage && state.Serial > uint64(u.Serial) //nolint:gosec // it is positive
 }
 
 // A place is a stack and its decisions.

@@ -26,6 +26,8 @@ type Input struct {
 	Planned   map[UnitID]bool    // units whose plans are judged, too
 	Running   bool               // the run has begun: an import file without effect is right
 
+	Begun map[string]cluster.Begun // what runs from here began to create, by STACK/KEY
+
 	LostLocks   []string // stacks that were rendered, and that the lock on disk does not have
 	NewClusters []string // stacks that are in another cluster now, as the user says
 	NewStates   []string // stacks whose recorded states were lost, as the user says

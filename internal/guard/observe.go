@@ -19,7 +19,11 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 	for i := range in.Inventory.Guests {
 		guests[in.Inventory.Guests[i].VMID] = &in.Inventory.Guests[i]
 	}
-	owner := owners(Matches(in))
+	matches := Matches(in)
+	owner, createdAgain := owners(matches), map[*lock.VM]bool{}
+	for i := range matches {
+		createdAgain[matches[i].Entry] = matches[i].Again
+	}
 	verdicts, specs := map[finding.Address]finding.Finding{}, map[string]*schema.VM{}
 	for _, f := range found {
 		verdicts[f.Address] = f
@@ -55,7 +59,7 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 			if name, several := owner[e.Value.VMID]; several && name != stack+"/"+e.Key {
 				g = nil // it may be the VM of another entry
 			}
-			v := observeVM(in, stack, l, e, f, g)
+			v := observeVM(in, stack, l, e, f, g, createdAgain[&e.Value])
 			f.Stack, f.Key = in.Lock.Renamed(in.Project, stack, e.Key)
 			spec := specs[f.String()]
 			if v.Fingerprint != nil && spec != nil && e.Value.MACs == nil && !spec.Adopt {
@@ -77,12 +81,13 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 }
 
 // observeVM observes a VM. f is what was found about it, and g the guest that has its
-// VMID, or nil.
-func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest) lock.ObservedVM {
+// VMID, or nil. createdAgain is whether the VM was created after it was observed last.
+func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest, createdAgain bool) lock.ObservedVM {
 	v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID, Gone: gone(in, stack, l, e)}
 	certain := f.VMID == v.VMID && (f.Kind.Exists() || f.Kind == finding.Adopt)
 	if certain && g != nil {
 		v.Fingerprint, v.Node = g.Fingerprint(), g.Node
+		v.Confirmed = createdAgain // the recorded guest is gone
 		if g.Config != nil {
 			v.Addresses = g.Config.Address
 		}
@@ -140,6 +145,9 @@ func observeUnit(in Input, stack string, e lock.Entry[lock.Unit]) (lock.Observed
 		return lock.ObservedUnit{}, false
 	}
 	u := lock.ObservedUnit{Name: e.Key, Lineage: state.Lineage, Gone: e.Value.Status == lock.Retired && unitGone(in, UnitID{stack, e.Key}, &e.Value)}
+	if e.Key == lock.UnitVM {
+		u.Serial = int(state.Serial) //nolint:gosec // a serial counts changes
+	}
 	if pool := e.Value.Pool; pool != "" {
 		applied := slices.ContainsFunc(state.Resources, func(r Resource) bool { return r.Type == TypePool && r.Key == pool })
 		if applied || in.Inventory.Pool(pool) == nil && len(in.Inventory.GapsForPool(pool)) == 0 {

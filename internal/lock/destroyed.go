@@ -23,8 +23,8 @@ func (l *Lock) Destroyed(stack string, exist []string) (*Lock, bool) {
 	}
 	for i := range s.Units {
 		u := &s.Units[i].Value
-		changed = changed || u.Lineage != "" || u.Applied
-		u.Lineage, u.Applied = "", false
+		changed = changed || u.Lineage != "" || u.Serial > 0 || u.Applied
+		u.Lineage, u.Serial, u.Applied = "", 0, false
 	}
 	if !changed {
 		return l, false

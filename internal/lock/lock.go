@@ -98,6 +98,7 @@ type Unit struct {
 	Status  string
 	Pool    string // what the pool unit made: another id is another pool
 	Lineage string // observed: the lineage of its state
+	Serial  int    // observed: the serial of the state of the VMs when they were last observed
 	Applied bool   // observed: its state had the pool
 	Gone    bool   // observed: retired, and its state has no resources any more
 }
@@ -136,6 +137,13 @@ type Template struct {
 type Fingerprint struct {
 	UUID string
 	MACs []string
+}
+
+// Unseen is a VM without what was observed of the guest that it had.
+func (v *VM) Unseen() *VM {
+	out := *v
+	out.Fingerprint = nil
+	return &out
 }
 
 // Header is the first line of the lock.

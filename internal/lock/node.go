@@ -68,6 +68,9 @@ func (u Unit) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	put(n, "status", u.Status)
 	put(n, "pool", u.Pool)
 	put(n, "lineage", u.Lineage)
+	if u.Serial > 0 {
+		put(n, "serial", u.Serial)
+	}
 	put(n, "applied", u.Applied)
 	put(n, "gone", u.Gone)
 	return n, nil

@@ -20,6 +20,7 @@ type Observed struct {
 type ObservedUnit struct {
 	Name     string
 	Lineage  string
+	Serial   int   // of the state of the VMs
 	Replaces bool  // a person said that this state replaces the recorded one
 	Applied  *bool // of the pool unit: whether the state has its pool
 	Gone     bool  // retired, and its state has no resources
@@ -30,7 +31,7 @@ type ObservedVM struct {
 	Key         string
 	VMID        int
 	Fingerprint *Fingerprint
-	Confirmed   bool     // a person said that it is the right VM, whatever is recorded
+	Confirmed   bool     // it is the right VM, whatever is recorded: a person said so, or it was created again
 	MACs        []string // by NIC; nil if they should not be decided
 	Addresses   []string
 	Node        string    // where it is
@@ -42,6 +43,7 @@ type ObservedVM struct {
 const (
 	SawCluster     = "cluster"
 	SawLineage     = "lineage"
+	SawSerial      = "serial"
 	SawApplied     = "applied"
 	SawFingerprint = "fingerprint"
 	SawMACs        = "macs"
@@ -143,6 +145,11 @@ func (c *Cluster) addresses() []string {
 func (u *Unit) observe(o ObservedUnit) (what []string) {
 	if o.Lineage != u.Lineage && (u.Lineage == "" || o.Replaces) {
 		u.Lineage, what = o.Lineage, append(what, SawLineage)
+	}
+	if o.Serial > 0 && o.Serial != u.Serial && o.Lineage == u.Lineage {
+		if u.Serial = o.Serial; len(what) == 0 {
+			what = append(what, SawSerial)
+		}
 	}
 	if o.Applied != nil && *o.Applied != u.Applied {
 		u.Applied, what = *o.Applied, append(what, SawApplied)

@@ -128,8 +128,11 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 		s.Cluster = r.cluster(c)
 	}
 	r.each(n.Get("units"), func(name string, u *schema.Node) {
-		r.known(u, "status", "pool", "lineage", "applied", "gone")
+		r.known(u, "status", "pool", "lineage", "serial", "applied", "gone")
 		unit := Unit{Status: Moving, Pool: r.text(u, "pool", "pool"), Lineage: r.text(u, "lineage", "line"), Applied: r.flag(u, "applied"), Gone: r.flag(u, "gone")}
+		if u.Get("serial") != nil {
+			unit.Serial = r.number(u, "serial", 1, math.MaxInt)
+		}
 		if u.Get("status").Str() != Moving {
 			unit.Status = r.status(u)
 		}

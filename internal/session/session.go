@@ -148,7 +148,7 @@ func (s *Session) noDNSKey() bool {
 func (s *Session) input() guard.Input {
 	p := s.Project
 	imported, _ := s.importFiles() // who judges them reports what cannot be read
-	return guard.Input{Imported: imported, LostLocks: s.lostLocks(), Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports,
+	return guard.Input{Imported: imported, LostLocks: s.lostLocks(), Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports, Begun: s.begun(),
 		NewClusters: s.NewClusters, NewStates: s.NewStates}
 }
 

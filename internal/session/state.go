@@ -182,6 +182,7 @@ func (s *Session) AddPlan(u guard.UnitID, file string) (*guard.Plan, error) {
 func (s *Session) addPlan(u guard.UnitID, name string, body []byte) error {
 	p, err := parsePlan(name, body)
 	if err == nil {
+		p.Before.Lineage, p.Before.Serial = s.State[u].Lineage, s.State[u].Serial // no plan says them
 		s.plans[u], s.State[u] = p, p.Before
 	}
 	return err

@@ -20,6 +20,9 @@ func identityFaults() []fault {
 		fault{name: "VM lost its NICs", event: removeNICs, noHarmRun: "the plan waits 15 minutes"}.refusedInBoth("conflict a", "without NICs"),
 		fault{name: "MAC of a VM changed by hand", event: changeMAC, recovery: recovery{"stackgen adopt", "right", nil}}.refusedInBoth("conflict a", "it was created again by hand"),
 		fault{name: "MAC of a VM changed by hand, its uuid recorded", event: changeRecordedMAC}.succeedsInBoth("0 added, 1 changed, 0 destroyed"),
+		fault{name: "VM re-created by hand with its MAC, its uuid recorded", event: both(resolveFirst, recreateWithMAC), harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "another VM with its MAC"),
+		fault{name: "the same, and the VM is retired", event: both(resolveFirst, recreateWithMAC, retireVM("a")), harm: "destroys 300", foreign: []int{300}}.refusedInBoth("conflict a", "another VM with its MAC"),
+		fault{name: "VM destroyed and created again, the lock not committed", event: createAgain}.succeedsInBoth(nothingToDo),
 		fault{name: "rollback to a snapshot", event: rollBack}.succeedsInBoth(nothingToDo),
 		fault{name: "MAC of a new VM on a guest elsewhere", event: takeMAC, harm: "creates 303", recovery: recovery{"resolve --again", "1 added, 0 changed, 0 destroyed", []int{303}}}.refusedInBoth("conflict d", "another guest has its MAC"),
 		fault{name: "VM restored from a backup under another VMID", event: restoreElsewhere, harm: "creates 300 as one more live-a", recovery: recovery{"stackgen adopt", "1 imported, 0 added, 0 changed, 0 destroyed", nil}}.refusedInBoth("gone a", "it exists under another VMID"),
@@ -86,6 +89,30 @@ func takeMAC(w *faultCase) {
 	g := guest(700, "pve2", "erp")
 	g.Config["net0"] = "virtio=" + string(m[1]) + ",bridge=vmbr0"
 	w.add(g)
+}
+
+// resolveFirst records what identifies the VMs.
+func resolveFirst(w *faultCase) { w.must(w.stackgen("resolve")) }
+
+// recreateWithMAC deletes a VM and creates another one under its VMID and MAC address, as
+// for a reservation in DHCP.
+func recreateWithMAC(w *faultCase) {
+	nic := w.guests()[300].config["net0"]
+	w.sim.Remove(300)
+	g := guest(300, "pve1", "erp")
+	g.Config["net0"], g.Running = nic, false
+	w.add(g)
+}
+
+// createAgain deletes a VM, and creates it again where nobody commits the lock: the lock has
+// the uuid of the first one.
+func createAgain(w *faultCase) {
+	resolveFirst(w)
+	w.sim.Remove(300)
+	w.must(w.run("stacks/live", nil, "terragrunt", "stack", "generate", "--non-interactive"))
+	w.must(w.run("stacks/live/.terragrunt-stack/proxmox-vm", nil, "terragrunt", "state", "rm", `proxmox_virtual_environment_vm.this["a"]`, "--non-interactive"))
+	w.must(w.apply())
+	w.before = stateOf(w.sim)
 }
 
 // changeStateID gives VM a the id of an unmanaged VM in its state, and keeps its vm_id.

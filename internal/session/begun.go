@@ -1,0 +1,106 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/disk"
+	"stackgen/internal/lock"
+)
+
+// Begun are the VMs of a stack that runs from here began to create and that no run has
+// completed, by their keys. Their record proves that a clone which no run has configured is
+// ours. It survives a killed run.
+type Begun map[string]BegunVM
+
+// A BegunVM is one of them.
+type BegunVM struct {
+	VMID int    `json:"vmid"`
+	UUID string `json:"uuid,omitempty"` // that the lock recorded then, of the guest that had the VMID before
+}
+
+// maxBegun bounds the file.
+const maxBegun = 16 << 20
+
+// RecordFile is a file about a stack that must survive a killed command, and
+// `terragrunt stack clean`. Git ignores its folder.
+func RecordFile(root, stack, what string) string {
+	return filepath.Join(root, lock.StateDir, ".stackgen", stack+"."+what+".json")
+}
+
+// WriteRecord writes a file of RecordFile.
+func WriteRecord(file string, value any) error {
+	for again := true; ; again = false {
+		err := os.MkdirAll(filepath.Dir(file), 0o700)
+		if err == nil {
+			err = disk.WritePrivate(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })
+		}
+		if !again || !errors.Is(err, fs.ErrNotExist) { // the command of another stack may have removed the empty folder
+			return err
+		}
+	}
+}
+
+// RemoveRecord removes a file of RecordFile, and its folders if they are empty.
+func RemoveRecord(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir := filepath.Dir(file)
+	_, _ = os.Remove(dir), os.Remove(filepath.Dir(dir)) // others have files there
+	return nil
+}
+
+// ReadBegun reads the record of a stack.
+func ReadBegun(root, stack string) (Begun, error) {
+	file, out := RecordFile(root, stack, "unfinished"), Begun{}
+	body, err := disk.Read(file, maxBegun)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", file, err)
+	}
+	return out, nil
+}
+
+// Write writes the record of a stack.
+func (b Begun) Write(root, stack string) error {
+	file := RecordFile(root, stack, "unfinished")
+	if len(b) == 0 {
+		return RemoveRecord(file)
+	}
+	return WriteRecord(file, b)
+}
+
+// Begin adds a VM that a run is about to create.
+func (b Begun) Begin(key string, vmid int, l *lock.Stack) {
+	one := BegunVM{VMID: vmid}
+	if l != nil {
+		if e := l.VMs.Get(key); e != nil && e.VMID == vmid && e.Fingerprint != nil {
+			one.UUID = e.Fingerprint.UUID
+		}
+	}
+	b[key] = one
+}
+
+// begun are the records of all stacks, by STACK/KEY. What cannot be read proves nothing.
+func (s *Session) begun() map[string]cluster.Begun {
+	out := map[string]cluster.Begun{}
+	for _, stack := range s.Project.Stacks.Stacks {
+		vms, _ := ReadBegun(s.Project.Root, stack.Name)
+		for key, vm := range vms {
+			out[stack.Name+"/"+key] = cluster.Begun{VMID: vm.VMID, UUID: vm.UUID}
+		}
+	}
+	return out
+}
