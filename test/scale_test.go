@@ -68,8 +68,12 @@ func (s *scale) stack(t testing.TB, n int, seed *pvesim.Seed, words []string) {
 	var state []string
 	for i := range 100 {
 		key, vmid, node := fmt.Sprintf("m%02d", i), 1000+100*n+i, fmt.Sprintf("pve%d", 1+i%3)
-		spec += fmt.Sprintf("  %s: {node: %s}\n", key, node)
 		name, word := stack+"-"+key, words[i%len(words)]
+		nic := "" // an adoption needs more than the name
+		if word == "adopt" {
+			nic = fmt.Sprintf(", networks: [{mac: '%s'}]", scaleMAC(vmid))
+		}
+		spec += fmt.Sprintf("  %s: {node: %s%s}\n", key, node, nic)
 		s.want[stack+"/"+key] = word
 		switch word {
 		case "moved":
@@ -113,7 +117,7 @@ func scaleGuest(vmid int, node, name string) *pvesim.Guest {
 	g := &pvesim.Guest{VMID: vmid, Node: node, Running: vmid%4 == 0, Agent: pvesim.Agent{Mode: "present"}, Config: map[string]string{
 		"name": name, "memory": "4096", "cores": "2", "ostype": "l26", "boot": "order=scsi0", "scsihw": "virtio-scsi-pci",
 		"scsi0":   fmt.Sprintf("shared:%d/vm-%d-disk-0.qcow2,size=32G", vmid, vmid),
-		"net0":    fmt.Sprintf("virtio=BC:24:11:77:%02X:%02X,bridge=vmbr0", vmid/256, vmid%256),
+		"net0":    "virtio=" + scaleMAC(vmid) + ",bridge=vmbr0",
 		"smbios1": "uuid=77777777-0000-4d1a-9c54-" + id, "vmgenid": "88888888-0000-4b52-a6de-" + id, "meta": "creation-qemu=9.2.0,ctime=1700000000",
 	}}
 	if g.Running {
@@ -121,6 +125,8 @@ func scaleGuest(vmid int, node, name string) *pvesim.Guest {
 	}
 	return g
 }
+
+func scaleMAC(vmid int) string { return fmt.Sprintf("BC:24:11:77:%02X:%02X", vmid/256, vmid%256) }
 
 func (s *scale) run(args ...string) (int, string) {
 	var out, errOut bytes.Buffer

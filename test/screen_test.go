@@ -41,9 +41,13 @@ func TestReportsFitOnAScreen(t *testing.T) {
 	keys = append(keys, "teacher")
 	writeFile(t, "state/cs101/proxmox-vm/tofu.tfstate", "")
 	var guests []string
+	lock := string(read(t, "stackgen.lock.yaml"))
 	for i, key := range keys {
-		guests = append(guests, fmt.Sprintf(`{"vmid":%d,"node":"pve1","kind":"qemu","name":"cs101-%s","status":"stopped","config":{"raw":{"name":"cs101-%s"}}}`, 2100+i, key, key))
+		guests = append(guests, fmt.Sprintf(`{"vmid":%d,"node":"pve1","kind":"qemu","name":"cs101-%s","status":"stopped","config":{"uuid":"u%d","raw":{"name":"cs101-%s"}}}`, 2100+i, key, 2100+i, key))
+		vmid := fmt.Sprintf("vmid: %d,", 2100+i)
+		lock = strings.Replace(lock, vmid, fmt.Sprintf("fingerprint: {uuid: u%d}, %s", 2100+i, vmid), 1)
 	}
+	writeFile(t, "stackgen.lock.yaml", lock)
 	writeFile(t, "inv.json", `{"version":1,"taken":"2026-01-01T00:00:00Z","endpoint":"https://pve:8006","release":"8.4.21","quorate":true,
 "nodes":[{"name":"pve1","online":true}],"pools":[],"storages":[],"tasks":[],"free":[],"gaps":[],"records":[],"guests":[`+strings.Join(guests, ",")+`]}`)
 

@@ -55,6 +55,8 @@ type identity struct {
 	seen      []nic    // of a VM that was seen
 	planned   []nic    // decided, and perhaps never seen
 	complete  bool     // all NICs have a decided MAC address, and no state has the VM
+	inState   bool     // the state has the VM
+	begun     bool     // a run began to create the VM, as its record or the state says
 	stateName string   // in the state; empty if that has no VM
 	all       []string // seen and planned addresses, upper case
 }
@@ -74,8 +76,9 @@ func recordedOf(entry *lock.VM, state StateVM, vmid int) identity {
 				r.seen = append(r.seen, nic{mac, "the state"})
 			}
 		}
-		r.stateName = state.Name
+		r.stateName, r.inState = state.Name, true
 	}
+	r.begun = vmid != 0 && (state.Begun.VMID == vmid || r.inState && state.Planned)
 	if entry != nil {
 		if f := entry.Fingerprint; f != nil && entry.VMID == vmid {
 			r.uuid = f.UUID

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"maps"
 	"strings"
 	"testing"
 
@@ -46,7 +45,7 @@ func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 		"another MAC than in the state, adopted":            {adopt, "", inState(mac1), printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
 		"no NIC any more":                                   {spec, "", inState(mac1), printed(101, "web", otherUUID), "other-identity held by 101 differs"},
 		"the MAC in lower case":                             {spec, "", inState(strings.ToLower(mac1)), printed(101, "web", otherUUID, mac1), "identity is 101"},
-		"the state has another VMID":                        {spec, "", States{"lab/web": {VMID: 102, MACs: []string{mac1}}}, printed(101, "web", otherUUID, mac2), "name is 101"},
+		"the state has another VMID":                        {spec, "", States{"lab/web": {VMID: 102, MACs: []string{mac1}}}, printed(101, "web", otherUUID, mac2), "name-alone held by 101"},
 		"another MAC, and the recorded UUID":                {spec, both, inState(mac1), printed(101, "web", testUUID, mac2), "identity is 101 differs"},
 		"the recorded MAC, and another UUID":                {spec, both, nil, printed(101, "web", otherUUID, mac1), "other-identity held by 101 differs"},
 		"the recorded MAC, and no UUID":                     {spec, both, nil, printed(101, "web", "", mac1), "other-identity held by 101 differs"},
@@ -70,8 +69,8 @@ func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 		"no decided MAC":                                    {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "web", otherUUID, mac2), "not-its-mac held by 101 differs"},
 		"no decided MAC, another name":                      {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac2), "other-name held by 101 differs"},
 		"no decided MAC, adopted":                           {adopt, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac2), "adopt is 101 differs"},
-		"a NIC whose MAC Proxmox VE chooses":                {spec, ", macs: [auto]", nil, printed(101, "web", otherUUID, mac2), "name is 101"},
-		"a NIC was added to a VM whose MAC is unknown":      {spec, ", macs: ['', '" + mac1 + "']", nil, printed(101, "web", otherUUID, mac2), "name is 101 differs"},
+		"a NIC whose MAC Proxmox VE chooses":                {spec, ", macs: [auto]", nil, printed(101, "web", otherUUID, mac2), "name-alone held by 101"},
+		"a NIC was added to a VM whose MAC is unknown":      {spec, ", macs: ['', '" + mac1 + "']", nil, printed(101, "web", otherUUID, mac2), "name-alone held by 101 differs"},
 		"a NIC was added to a VM without NICs, in state":    {spec, ", macs: ['" + mac1 + "']", inState(), printed(101, "web", otherUUID), "name is 101 differs"},
 		"a state of a plan has the MAC of the plan":         {spec, "", planned, printed(101, "web", otherUUID, mac2), "name is 101 differs"},
 		"a state of a plan has the MAC of the VM":           {spec, "", planned, printed(101, "x", otherUUID, mac1), "identity is 101"},
@@ -96,41 +95,43 @@ func TestVMGenIDAndCreationTimeDecideNothing(t *testing.T) {
 	}
 }
 
-// TestHalfMadeClone checks which guests count as clones that were never configured.
+// TestHalfMadeClone checks that a clone that was never configured is the VM only with the
+// record of the run that began to create it, or with its state.
 func TestHalfMadeClone(t *testing.T) {
-	of := map[string]string{"cores": "1", "memory": "512", "boot": "order=scsi0", "scsi0": "local-lvm:base-9000-disk-0,discard=on,size=2252M", "net0": "virtio=BC:24:11:99:00:00,bridge=vmbr0",
-		"ide2": "local-lvm:vm-9000-cloudinit,media=cdrom", "efidisk0": "local-lvm:base-9000-disk-1,efitype=4m,size=528K", "meta": "ctime=1", "smbios1": "uuid=a", "vmgenid": "b", "template": "1", "name": "debian"}
-	made := map[string]string{"cores": "1", "memory": "512", "boot": "order=scsi0", "scsi0": "nfs:101/vm-101-disk-0.qcow2,discard=on,size=2252M", "net0": "virtio=BC:24:11:12:34:56,bridge=vmbr0",
-		"ide2": "nfs:101/vm-101-cloudinit.qcow2,media=cdrom,size=4M", "efidisk0": "nfs:101/vm-101-disk-1.raw,efitype=4m,size=4M", "meta": "ctime=1", "smbios1": "uuid=c", "vmgenid": "d", "name": "web", "description": "x"}
+	const macs, auto = ", macs: ['" + mac1 + "']", ", macs: [auto]"
+	begun := func(vmid int) States { return States{"lab/web": {Begun: Begun{VMID: vmid}}} }
+	inState := func(planned bool) States {
+		return States{"lab/web": {VMID: 101, Name: "web", MACs: []string{mac1}, Planned: planned}}
+	}
 	for name, c := range map[string]struct {
-		change func(guest, template *Guest)
+		lock   string
+		states States
+		change func(*Guest)
 		want   Why
 	}{
-		"as cloned":                    {func(_, _ *Guest) {}, HalfMade},
-		"before it gets its own drive": {func(g, _ *Guest) { delete(g.Config.Raw, "ide2") }, HalfMade},
-		"before that replaces a CD-ROM": {func(g, of *Guest) {
-			of.Config.Raw["ide2"], of.Config.Raw["boot"] = "local:iso/a.iso,media=cdrom,size=1M", "order=scsi0;ide2"
-			delete(g.Config.Raw, "ide2")
-		}, HalfMade},
-		"a boot order of its own":          {func(g, _ *Guest) { g.Config.Raw["boot"] = "order=net0;scsi0" }, NotItsMAC},
-		"without a disk of the template":   {func(g, _ *Guest) { delete(g.Config.Raw, "scsi0") }, NotItsMAC},
-		"running":                          {func(g, _ *Guest) { g.Status = "running" }, NotItsMAC},
-		"more memory":                      {func(g, _ *Guest) { g.Config.Raw["memory"] = "4096" }, NotItsMAC},
-		"a larger disk":                    {func(g, _ *Guest) { g.Config.Raw["scsi0"] = "nfs:101/vm-101-disk-0.qcow2,discard=on,size=32G" }, NotItsMAC},
-		"another disk":                     {func(g, _ *Guest) { g.Config.Raw["scsi1"] = "nfs:101/vm-101-disk-2.qcow2,size=1G" }, NotItsMAC},
-		"an address for cloud-init":        {func(g, _ *Guest) { g.Config.Raw["ipconfig0"] = "ip=dhcp" }, NotItsMAC},
-		"another bridge":                   {func(g, _ *Guest) { g.Config.Raw["net0"] = "virtio=BC:24:11:12:34:56,bridge=vmbr9" }, NotItsMAC},
-		"without a NIC of the template":    {func(g, _ *Guest) { delete(g.Config.Raw, "net0") }, NotItsMAC},
-		"a template that was not read":     {func(_, of *Guest) { of.Config = nil }, NotItsMAC},
-		"a template that is none any more": {func(_, of *Guest) { of.Template = false }, NotItsMAC},
+		"cloned by hand":                       {macs, nil, nil, NotItsMAC},
+		"cloned by hand, MACs of Proxmox VE":   {auto, nil, nil, NameAlone},
+		"cloned by hand, nothing decided":      {"", nil, nil, NameAlone},
+		"begun":                                {macs, begun(101), nil, HalfMade},
+		"begun, MACs of Proxmox VE":            {auto, begun(101), nil, HalfMade},
+		"another VMID begun":                   {macs, begun(102), nil, NotItsMAC},
+		"another VMID begun, nothing decided":  {"", begun(102), nil, NameAlone},
+		"begun, and it runs":                   {macs, begun(101), func(g *Guest) { g.Status = "running" }, NotItsMAC},
+		"begun, it runs, MACs of Proxmox VE":   {auto, begun(101), func(g *Guest) { g.Status = "running" }, ByName},
+		"begun, another name":                  {macs, begun(101), func(g *Guest) { g.Name = "erp" }, OtherName},
+		"begun, configured in part":            {macs, begun(101), func(g *Guest) { g.Config.Raw = map[string]string{"cores": "9"} }, HalfMade},
+		"a state that was never read":          {macs, inState(true), nil, HalfMade},
+		"a state that was read":                {macs, inState(false), nil, OtherIdentity},
+		"begun, and not read":                  {macs, begun(101), func(g *Guest) { g.Config = nil }, Unseen},
+		"begun before another VM was recorded": {macs + ", fingerprint: {uuid: " + testUUID + "}", begun(101), nil, OtherIdentity},
+		"begun after another VM was recorded":  {macs + ", fingerprint: {uuid: " + testUUID + "}", States{"lab/web": {Begun: Begun{101, testUUID}}}, nil, HalfMade},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, template := guest(101, "web"), guest(9000, "debian")
-			g.Status, g.Config = "stopped", &Config{Raw: maps.Clone(made), MACs: []string{"BC:24:11:12:34:56"}}
-			template.Template, template.Config = true, &Config{Raw: maps.Clone(of)}
-			c.change(&g, &template)
-			l := lockOf(t, ", template: {vmid: 9000, node: pve1}, macs: ['"+mac1+"']")
-			m := Matches(stacks(t, "vms: {web: {name: web}}"), l, nil, &Inventory{Guests: []Guest{g, template}})[0]
+			g := printed(101, "web", otherUUID, mac3)
+			if g.Status = "stopped"; c.change != nil {
+				c.change(&g)
+			}
+			m := Matches(stacks(t, "vms: {web: {name: web}}"), lockOf(t, c.lock), c.states, &Inventory{Guests: []Guest{g}})[0]
 			if m.Why != c.want {
 				t.Errorf("got %s, want %s: %v", m.Why, c.want, m.Differ)
 			}

@@ -30,19 +30,20 @@ type Match struct {
 type Why string
 
 // With a Guest: ByIdentity, ByAdopt, ByName, ByStateName, HalfMade. With a Holder:
-// IsTemplate, IsContainer, OtherIdentity, NotItsMAC and OtherName (a conflict),
+// IsTemplate, IsContainer, OtherIdentity, NotItsMAC, NameAlone and OtherName (a conflict),
 // NoName and Unseen (undecided). With neither: Absent, NoVMID. Absent proves that no
 // guest has the VMID only if Inventory.GapsForVM returns nothing.
 const (
 	ByIdentity    Why = "identity"       // it has the recorded UUID, or, if none is recorded, a recorded MAC address
 	ByAdopt       Why = "adopt"          // no identity is recorded, and the spec says so
-	ByName        Why = "name"           // no identity is recorded, and the name is that of the spec
+	ByName        Why = "name"           // no identity is recorded; the state or the record of a run has the VMID, and the name is that of the spec
 	ByStateName   Why = "state-name"     // no identity is recorded, and the name is that of the state
-	HalfMade      Why = "half-made"      // a clone that was never configured, with the name of the spec
+	HalfMade      Why = "half-made"      // a run began to create it and did not configure it, and the name is that of the spec
 	IsTemplate    Why = "template"       // a template never matches
 	IsContainer   Why = "container"      // a container never matches
 	OtherIdentity Why = "other-identity" // another UUID is recorded, or no recorded MAC address agrees
 	NotItsMAC     Why = "not-its-mac"    // it has the name, but no MAC address that was decided, and is not half made
+	NameAlone     Why = "name-alone"     // it has the name, and nothing else says that it is the VM
 	OtherName     Why = "other-name"     // no identity is recorded, and the name differs
 	NoName        Why = "no-name"        // no identity is recorded, and no spec has the name any more
 	Unseen        Why = "unseen"         // its name or configuration could not be read
@@ -52,7 +53,7 @@ const (
 
 // Conflict reports whether the VMID belongs to something else.
 func (m *Match) Conflict() bool {
-	return slices.Contains([]Why{IsTemplate, IsContainer, OtherIdentity, NotItsMAC, OtherName}, m.Why)
+	return slices.Contains([]Why{IsTemplate, IsContainer, OtherIdentity, NotItsMAC, NameAlone, OtherName}, m.Why)
 }
 
 // certain reports whether the guest is the VM.
@@ -75,7 +76,8 @@ func (m *Match) Name() string {
 // A guest with the VMID is the VM if it has the recorded UUID; with another one it is
 // another guest, whatever else agrees, unless our own run created the VM again. If no UUID
 // is recorded, it is the VM if one of its NICs has a MAC address that lock or state record,
-// and another one if none has. Only where nothing is recorded, adopt and the name decide.
+// and another one if none has. Only where nothing is recorded, adopt decides, or the name
+// together with the state or the record of a run that began to create the VM.
 func Matches(stacks []*schema.Stack, l *lock.Lock, states States, inv *Inventory) []Match {
 	if l == nil {
 		l = &lock.Lock{}
@@ -182,26 +184,21 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 		return NoName
 	case !named && g.Name != known.stateName:
 		return OtherName
-	case !known.decided() && named:
-		return ByName
-	case !known.decided():
-		return ByStateName
-	case g.Config == nil:
+	case known.decided() && g.Config == nil:
 		return Unseen
-	}
-	if not := notHalfMade(g, r.template(m.Entry)); len(not) > 0 {
-		m.Differ = append(m.Differ, not...)
+	case known.begun && g.Status == "stopped" && (known.decided() || !known.inState):
+		return HalfMade
+	case known.decided() && known.begun:
+		m.Differ = append(m.Differ, "it is "+g.Status+", and an interrupted clone is stopped")
 		return NotItsMAC
+	case known.decided():
+		return NotItsMAC
+	case !known.inState && !known.begun:
+		return NameAlone
+	case named:
+		return ByName
 	}
-	return HalfMade
-}
-
-// template is the template that a VM is cloned from, or nil.
-func (r *matcher) template(entry *lock.VM) *Guest {
-	if entry.Template == nil {
-		return nil
-	}
-	return r.guests[entry.Template.VMID]
+	return ByStateName
 }
 
 // addOthers adds to every match the other guests with the same name.

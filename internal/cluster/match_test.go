@@ -79,7 +79,7 @@ func TestMatches(t *testing.T) {
 	}{
 		"nowhere":                           {spec, plain, nil, "web 101 absent"},
 		"nothing decided":                   {spec, "", []Guest{guest(150, "web")}, "web 0 no-vmid +150"},
-		"by name":                           {spec, plain, []Guest{guest(101, "web")}, "web 101 name is 101"},
+		"by name":                           {spec, plain, []Guest{guest(101, "web")}, "web 101 name-alone held by 101"},
 		"another name":                      {spec, plain, []Guest{guest(101, "db")}, "web 101 other-name held by 101"},
 		"a name in another case":            {spec, plain, []Guest{guest(101, "WEB")}, "web 101 other-name held by 101"},
 		"by fingerprint, renamed":           {spec, withPrint, []Guest{printed(101, "renamed", strings.ToUpper(uuid), mac)}, "web 101 identity is 101"},
@@ -97,7 +97,7 @@ func TestMatches(t *testing.T) {
 		"adopt a template":                  {adopt, plain, []Guest{template}, "web 101 template held by 101"},
 		"adopt, another fingerprint":        {adopt, withPrint, []Guest{printed(101, "web", other)}, "web 101 other-identity held by 101 differs"},
 		"adopt overrides another VMID":      {adopt, "      web: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n", []Guest{printed(101, "x", other), guest(102, "web")}, "web 101 adopt is 101 +102"},
-		"several guests with the name, one of them a template": {spec, plain, []Guest{guest(101, "web"), guest(150, "Web"), {VMID: 151, Name: "web", Template: true}, {VMID: 152, Name: "web", Kind: KindContainer}}, "web 101 name is 101 +150 +152"},
+		"several guests with the name, one of them a template": {spec, plain, []Guest{guest(101, "web"), guest(150, "Web"), {VMID: 151, Name: "web", Template: true}, {VMID: 152, Name: "web", Kind: KindContainer}}, "web 101 name-alone held by 101 +150 +152"},
 		"retired":                      {"vms: {}", withPrint, []Guest{printed(101, "web", uuid)}, "web 101 identity is 101 differs"},
 		"retired, never fingerprinted": {"vms: {}", plain, []Guest{guest(101, "web")}, "web 101 no-name held by 101"},
 		"a guest with the name that is another VM": {"vms: {web: {name: web}, db: {name: db}}", plain + "      db: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n",

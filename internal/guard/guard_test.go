@@ -24,8 +24,15 @@ func project() (*schema.Project, *lock.Lock) {
 	return p, &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}}
 }
 
+// input is a cluster in which the guests with the names of the VMs are recorded as them.
 func input(state []Resource, guests ...cluster.Guest) Input {
 	p, l := project()
+	for _, g := range guests {
+		if e := l.Stacks[0].Value.VMs.Get(g.Name); e != nil && e.VMID == g.VMID && g.Config != nil {
+			g.Config.UUID = "u-" + g.Name
+			e.Fingerprint = &lock.Fingerprint{UUID: g.Config.UUID}
+		}
+	}
 	return Input{Project: p, Lock: l, Selected: func(string) bool { return true }, State: State{{"lab", lock.UnitVM}: {Resources: state}},
 		Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: guests}}
 }

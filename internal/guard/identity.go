@@ -21,7 +21,7 @@ func (s *subject) proof() string {
 	case cluster.ByAdopt:
 		return "the spec adopts it, and no fingerprint is recorded"
 	case cluster.HalfMade:
-		return "it has the name and the hardware of its template, and it is stopped"
+		return "it has the name, a run from here began to create it, and it is stopped"
 	case cluster.ByStateName:
 		return "it has the name from the state, and no fingerprint is recorded"
 	}
@@ -59,7 +59,9 @@ func (s *subject) conflictReason() string {
 	case cluster.IsTemplate, cluster.IsContainer:
 		return fmt.Sprintf("its VMID belongs to a %s", m.Why)
 	case cluster.NotItsMAC:
-		return "its VMID has a VM of its name with another MAC, and it is no interrupted clone"
+		return "its VMID has a VM of its name with another MAC, and nothing proves that an interrupted run made it"
+	case cluster.NameAlone:
+		return "its VMID has a VM of its name, and nothing else says that it is this VM"
 	case cluster.OtherName:
 		return "its VMID belongs to a VM with another name, and no fingerprint is recorded"
 	}
@@ -101,7 +103,9 @@ func (s *subject) rightVM() {
 	case !s.hasEntry() && s.guest.Config.Raw["net0"] != "":
 		s.Next("if it is the right VM, give it its MAC again, then run preflight again", set(s.guest, "--net0 "+shell.Quote(withMAC(s.guest.Config.Raw["net0"], mac))))
 	}
-	if s.hasEntry() {
+	if m.Why == cluster.NameAlone || m.Why == cluster.NotItsMAC {
+		s.Add(finding.DoAll("if it is the right VM, record that", s.adopt(s.VMID), "stackgen render"))
+	} else if s.hasEntry() {
 		changed := "MAC"
 		if len(m.Agrees) > 0 {
 			changed = "uuid"

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
@@ -10,12 +11,13 @@ import (
 // present judges a VM whose VMID a guest has.
 func (s *subject) present() {
 	switch {
-	case s.incomplete(), s.conflict(), s.busy():
+	case s.incomplete():
+	case len(s.states) == 0 && s.byNameOnly() && len(vmsOf(s.match.Others)) > 0:
+		s.ambiguous(append([]*cluster.Guest{s.guest}, vmsOf(s.match.Others)...))
+	case s.conflict(), s.busy():
 	case s.match.Guest == nil:
 		s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", Describe(s.guest))
 		s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE are that late")
-	case len(s.states) == 0 && s.byNameOnly() && len(vmsOf(s.match.Others)) > 0:
-		s.ambiguous(append([]*cluster.Guest{s.guest}, vmsOf(s.match.Others)...))
 	case s.copied(), s.otherLock(), s.tainted(), s.agentBlocks(), s.undecodable(), s.deviceGap(), s.onOtherNode(), s.protected():
 	default:
 		s.agrees()
@@ -29,7 +31,7 @@ func (s *subject) present() {
 
 // byNameOnly reports whether nothing but the name says that the guest is the VM.
 func (s *subject) byNameOnly() bool {
-	return s.match.Why == cluster.ByName || s.match.Why == cluster.HalfMade
+	return slices.Contains([]cluster.Why{cluster.ByName, cluster.NameAlone, cluster.HalfMade}, s.match.Why)
 }
 
 // agrees is a VM that is where and what the spec says.

@@ -11,6 +11,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
+	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 )
 
@@ -91,6 +92,16 @@ func (b Begun) Begin(key string, vmid int, l *lock.Stack) {
 		}
 	}
 	b[key] = one
+}
+
+// created drops the VMs whose creation the provider has completed, as the state says: it was
+// a clone, and was read afterwards.
+func (b Begun) created(state guard.UnitState) {
+	for _, r := range state.Resources {
+		if r.Type == guard.TypeVM && r.Cloned && !r.Tainted && !r.Planned && b[r.Key].VMID == r.VMID {
+			delete(b, r.Key)
+		}
+	}
 }
 
 // begun are the records of all stacks, by STACK/KEY. What cannot be read proves nothing.

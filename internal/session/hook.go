@@ -81,8 +81,33 @@ func (h *Hook) Check(ctx context.Context) (a *Answer, err error) {
 	}
 	if hooked() {
 		a.Waits = h.command.Waits()
+		return a, h.begins(a.Findings)
 	}
 	return a, nil
+}
+
+// begins records the VMs that the run is about to create: if it is killed, that proves that
+// their clones are ours.
+func (h *Hook) begins(found []finding.Finding) error {
+	stack := h.Unit.Stack
+	if h.Unit.Unit != lock.UnitVM || h.command.Args[0] != "apply" {
+		return nil
+	}
+	vms, err := ReadBegun(h.Project.Root, stack)
+	if err != nil {
+		return err
+	}
+	before := maps.Clone(vms)
+	vms.created(h.State[h.Unit])
+	for _, f := range found {
+		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Create && vms[f.Key].VMID != f.VMID {
+			vms.Begin(f.Key, f.VMID, h.Project.Lock.Stacks.Get(stack))
+		}
+	}
+	if maps.Equal(vms, before) {
+		return nil
+	}
+	return vms.Write(h.Project.Root, stack)
 }
 
 // misled says why the run does something else than its command says, or applies a

@@ -18,6 +18,8 @@ func identityFaults() []fault {
 		fault{name: "adopted VM re-created by hand under its name", event: adopted(recreateVM), foreign: []int{300}}.refusedInBoth("conflict a", "another VM than the recorded one"),
 		fault{name: "state lost, and a stranger with the name and VMID", event: recreateWithoutState, foreign: []int{300}}.refusedInBoth("conflict a", "it was created again by hand"),
 		fault{name: "VM lost its NICs", event: removeNICs, noHarmRun: "the plan waits 15 minutes"}.refusedInBoth("conflict a", "without NICs"),
+		fault{name: "VM cloned by hand under the name and VMID of a new one", event: both(addVM, cloneByHand), foreign: []int{303}}.refusedInBoth("conflict d", "nothing proves that an interrupted run made it"),
+		fault{name: "the same, and Proxmox VE chooses its MAC", event: both(addVMWithoutMAC, cloneByHand), foreign: []int{303}}.refusedInBoth("conflict d", "nothing else says that it is this VM"),
 		fault{name: "MAC of a VM changed by hand", event: changeMAC, recovery: recovery{"stackgen adopt", "right", nil}}.refusedInBoth("conflict a", "it was created again by hand"),
 		fault{name: "MAC of a VM changed by hand, its uuid recorded", event: changeRecordedMAC}.succeedsInBoth("0 added, 1 changed, 0 destroyed"),
 		fault{name: "VM re-created by hand with its MAC, its uuid recorded", event: both(resolveFirst, recreateWithMAC), harm: "changes 300, which is not the stack's", foreign: []int{300}}.refusedInBoth("conflict a", "another VM with its MAC"),
@@ -89,6 +91,18 @@ func takeMAC(w *faultCase) {
 	g := guest(700, "pve2", "erp")
 	g.Config["net0"] = "virtio=" + string(m[1]) + ",bridge=vmbr0"
 	w.add(g)
+}
+
+// addVMWithoutMAC adds a VM whose MAC address Proxmox VE chooses.
+func addVMWithoutMAC(w *faultCase) {
+	w.spec(faultSpec+faultLast+"  d: {node: pve1, networks: [{mac: auto}]}\n", true)
+}
+
+// cloneByHand clones the template with the VMID and name of the new VM.
+func cloneByHand(w *faultCase) {
+	w.post("POST", "/nodes/pve1/qemu/9000/clone", "newid", "303", "name", "live-d")
+	w.waitUntil("the clone is complete", w.noRunningTask)
+	w.sim.ResetLog() // a person made it, no apply
 }
 
 // resolveFirst records what identifies the VMs.
