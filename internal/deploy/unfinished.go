@@ -31,7 +31,7 @@ func (st *stack) keepUnfinished() error { return st.unfinished.Write(st.root, st
 func (st *stack) begins(p *plans, l *lock.Stack) error {
 	for _, c := range p.changes() {
 		if c.Type == finding.VM && c.Does == "create" {
-			st.unfinished.Begin(c.Key, c.VMID, l)
+			st.unfinished.Begin(c.Key, session.BegunVM{VMID: c.VMID, Start: true}, l)
 		}
 	}
 	return st.keepUnfinished()
@@ -42,17 +42,18 @@ func (st *stack) begins(p *plans, l *lock.Stack) error {
 func (st *stack) resumes(found []finding.Finding, l *lock.Stack) {
 	for i := range found {
 		if f := &found[i]; f.Stack == st.name && halfMade(f) {
-			st.unfinished.Begin(f.Key, f.VMID, l)
+			st.unfinished.Begin(f.Key, session.BegunVM{VMID: f.VMID, Start: true, Half: true}, l)
 		}
 	}
 }
 
-// completed drops the VMs that run, those that need not run and are in the state, and those
-// that the spec does not have any more.
+// completed drops the VMs whose creation the provider has completed, those that run, those
+// that need not run and are in the state, and those that the spec does not have any more.
 func (r *run) completed(st *stack, s *session.Session) {
-	starts := r.starts(st.name)
+	starts, state := r.starts(st.name), s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}]
+	st.unfinished.Created(state)
 	inState := map[string]bool{}
-	for _, resource := range s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}].Resources {
+	for _, resource := range state.Resources {
 		inState[resource.Key] = !resource.Tainted
 	}
 	maps.DeleteFunc(st.unfinished, func(key string, vm session.BegunVM) bool {
@@ -80,7 +81,7 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 				continue
 			}
 			r.say("%s/%s was created halfway by an apply that was interrupted; its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
-			if err := r.keep(st, resource.Address); err != nil {
+			if err := r.keep(st, &resource); err != nil {
 				return false, fmt.Errorf("cannot keep %s/%s: %w", st.name, resource.Key, err)
 			}
 			kept = true
@@ -90,13 +91,20 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 }
 
 // keep removes the mark from a VM in the state with which the next plan would destroy it.
-func (r *run) keep(st *stack, address string) error {
+// Before, it records that the provider does not start the VM any more.
+func (r *run) keep(st *stack, vm *guard.Resource) error {
+	begun := st.unfinished[vm.Key]
+	begun.VMID, begun.Start, begun.Half = vm.VMID, true, true
+	st.unfinished[vm.Key] = begun
+	if err := st.keepUnfinished(); err != nil {
+		return err
+	}
 	if _, err := os.Stat(filepath.Join(st.dir, generated, lock.UnitVM)); err != nil {
 		if err := r.tools.Generate(r.ctx, st.dir); err != nil {
 			return err
 		}
 	}
-	return r.unit(st, lock.UnitVM, "run", "--", "untaint", "-no-color", address)
+	return r.unit(st, lock.UnitVM, "run", "--", "untaint", "-no-color", vm.Address)
 }
 
 // starts are the VMs of a stack that are started when they are created.
@@ -118,7 +126,7 @@ func (r *run) stopped(st *stack, s *session.Session, found []finding.Finding) []
 	for _, f := range found {
 		g := s.Inventory.Guest(f.VMID)
 		if f.Stack == st.name && f.Type == finding.VM && !f.Stops() && (f.Kind.Exists() || f.Kind == finding.Adopt) &&
-			starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && g != nil && g.Status == "stopped" && g.Lock == "" && !g.Template && !slices.Contains(out, f.Key) {
+			starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && st.unfinished[f.Key].Start && g != nil && g.Status == "stopped" && g.Lock == "" && !g.Template && !slices.Contains(out, f.Key) {
 			out = append(out, f.Key)
 		}
 	}

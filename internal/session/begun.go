@@ -24,6 +24,9 @@ type Begun map[string]BegunVM
 type BegunVM struct {
 	VMID int    `json:"vmid"`
 	UUID string `json:"uuid,omitempty"` // that the lock recorded then, of the guest that had the VMID before
+
+	Start bool `json:"start,omitempty"` // the run that completes it starts it
+	Half  bool `json:"half,omitempty"`  // its creation ended halfway: the provider does not start it any more
 }
 
 // maxBegun bounds the file.
@@ -83,22 +86,22 @@ func (b Begun) Write(root, stack string) error {
 	return WriteRecord(file, b)
 }
 
-// Begin adds a VM that a run is about to create.
-func (b Begun) Begin(key string, vmid int, l *lock.Stack) {
-	one := BegunVM{VMID: vmid}
+// Begin adds a VM that a run is about to create, or to complete.
+func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 	if l != nil {
-		if e := l.VMs.Get(key); e != nil && e.VMID == vmid && e.Fingerprint != nil {
-			one.UUID = e.Fingerprint.UUID
+		if e := l.VMs.Get(key); e != nil && e.VMID == vm.VMID && e.Fingerprint != nil {
+			vm.UUID = e.Fingerprint.UUID
 		}
 	}
-	b[key] = one
+	b[key] = vm
 }
 
-// created drops the VMs whose creation the provider has completed, as the state says: it was
-// a clone, and was read afterwards.
-func (b Begun) created(state guard.UnitState) {
+// Created drops the VMs whose creation the provider has completed, as the state says: they
+// were cloned, and read afterwards. The provider has started them. Whoever stops them later
+// wants them stopped.
+func (b Begun) Created(state guard.UnitState) {
 	for _, r := range state.Resources {
-		if r.Type == guard.TypeVM && r.Cloned && !r.Tainted && !r.Planned && b[r.Key].VMID == r.VMID {
+		if vm := b[r.Key]; r.Type == guard.TypeVM && vm.VMID == r.VMID && !vm.Half && r.Cloned && !r.Tainted && !r.Planned {
 			delete(b, r.Key)
 		}
 	}

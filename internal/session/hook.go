@@ -98,10 +98,10 @@ func (h *Hook) begins(found []finding.Finding) error {
 		return err
 	}
 	before := maps.Clone(vms)
-	vms.created(h.State[h.Unit])
+	vms.Created(h.State[h.Unit])
 	for _, f := range found {
 		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Create && vms[f.Key].VMID != f.VMID {
-			vms.Begin(f.Key, f.VMID, h.Project.Lock.Stacks.Get(stack))
+			vms.Begin(f.Key, BegunVM{VMID: f.VMID}, h.Project.Lock.Stacks.Get(stack))
 		}
 	}
 	if maps.Equal(vms, before) {

@@ -153,6 +153,39 @@ func TestApplyKilledWaits(t *testing.T) {
 	p.complete(sim, 300)
 }
 
+// TestApplyKilledStopped kills stackgen alone during a clone. Terragrunt completes the VM, and
+// a person stops it: the next apply does not start it.
+func TestApplyKilledStopped(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	c := p.command("apply --yes")
+	check(t, c.Start())
+	cloned(sim)
+	run := descendants(c.Process.Pid)
+	check(t, c.Process.Kill())
+	_ = c.Wait() // it was killed
+	for slices.ContainsFunc(run, func(pid int) bool { alive, _ := process.PidExists(int32(pid)); return alive }) {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if !stateOf(sim).guests[300].running || !strings.Contains(p.read(".state/live/proxmox-vm/tofu.tfstate"), `"vm_id": 300`) {
+		t.Fatal("Terragrunt has not completed the VM")
+	}
+	sim.Change(func(s *pvesim.Seed) {
+		for _, g := range s.Guests {
+			g.Running = g.Running && g.VMID != 300
+		}
+	})
+	t.Log(p.deployed(0, "apply --yes", "live is as its spec says"))
+	if stateOf(sim).guests[300].running {
+		t.Error("the apply has started a VM that a person stopped")
+	}
+	if left := p.list(); slices.ContainsFunc(left, func(path string) bool { return strings.Contains(path, "unfinished") }) {
+		t.Errorf("the record of the run is left: %v", left)
+	}
+}
+
 // cloned waits until the VM of oneSpec exists.
 func cloned(sim *pvesim.Server) {
 	for range 600 {

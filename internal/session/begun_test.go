@@ -1,0 +1,60 @@
+package session
+
+import (
+	"maps"
+	"os"
+	"reflect"
+	"testing"
+
+	"stackgen/internal/guard"
+)
+
+// TestBegunCreated: the record of a VM ends when its creation is complete, and not before.
+func TestBegunCreated(t *testing.T) {
+	vm := func(change func(*guard.Resource)) guard.UnitState {
+		r := guard.Resource{Type: guard.TypeVM, Key: "a", VMID: 300, Cloned: true}
+		change(&r)
+		return guard.UnitState{Resources: []guard.Resource{r}}
+	}
+	for name, c := range map[string]struct {
+		begun BegunVM
+		state guard.UnitState
+		ends  bool
+	}{
+		"created":               {BegunVM{VMID: 300, Start: true}, vm(func(*guard.Resource) {}), true},
+		"not there":             {BegunVM{VMID: 300, Start: true}, guard.UnitState{}, false},
+		"failed halfway":        {BegunVM{VMID: 300, Start: true}, vm(func(r *guard.Resource) { r.Tainted = true }), false},
+		"untainted by hand":     {BegunVM{VMID: 300, Start: true}, vm(func(r *guard.Resource) { r.Planned = true }), false},
+		"imported":              {BegunVM{VMID: 300, Start: true}, vm(func(r *guard.Resource) { r.Cloned = false }), false},
+		"untainted, configured": {BegunVM{VMID: 300, Start: true, Half: true}, vm(func(*guard.Resource) {}), false},
+		"another VMID":          {BegunVM{VMID: 301, Start: true}, vm(func(*guard.Resource) {}), false},
+	} {
+		b := Begun{"a": c.begun}
+		if b.Created(c.state); (len(b) == 0) != c.ends {
+			t.Errorf("%s: the record is %v, want its end: %v", name, b, c.ends)
+		}
+	}
+}
+
+// TestBegunFile: what was written is read again, and the file of an empty record is removed.
+func TestBegunFile(t *testing.T) {
+	root := t.TempDir()
+	want := Begun{"a": {VMID: 300, UUID: "u", Start: true}, "b": {VMID: 301, Half: true}}
+	for _, b := range []Begun{want, {}} {
+		if err := b.Write(root, "live"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ReadBegun(root, "live"); err != nil || !maps.Equal(got, b) {
+			t.Errorf("got %v, %v; want %v", got, err, b)
+		}
+	}
+	if left, err := os.ReadDir(root); err != nil || !reflect.DeepEqual(left, []os.DirEntry{}) {
+		t.Errorf("files are left: %v, %v", left, err)
+	}
+	if err := WriteRecord(RecordFile(root, "live", "unfinished"), 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadBegun(root, "live"); err == nil {
+		t.Error("a file that is no record is read")
+	}
+}
