@@ -1,12 +1,14 @@
 package schema
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
 	"stackgen/internal/secret"
+	"stackgen/internal/sshkey"
 )
 
 // students turns a class's students into VMs.
@@ -83,20 +85,29 @@ func (e *expander) publicKeys(n *Node) *Node {
 	}
 	out := &Node{Pos: n.Pos, Shape: ShapeList}
 	e.sshKeys[n] = out
+	vm := e.vm
+	e.vm = nil // the mistake is that of the key or its file
+	defer func() { e.vm = vm }()
 	for _, item := range n.Items {
-		if IsPublicKey(item.Text) {
-			out.Items = append(out.Items, Scalar(item.Pos, ShapeString, strings.TrimSpace(item.Text)))
+		if !sshkey.Like(item.Text) {
+			out.Items = append(out.Items, e.publicKeyFile(item)...)
 			continue
 		}
-		out.Items = append(out.Items, e.publicKeyFile(item)...)
+		e.publicKey(item.Pos, item.Text)
+		out.Items = append(out.Items, Scalar(item.Pos, ShapeString, strings.TrimSpace(item.Text)))
 	}
 	return out
 }
 
+// publicKey checks a public key: Proxmox VE refuses the whole configuration for a wrong one,
+// after the clone.
+func (e *expander) publicKey(at Pos, text string) {
+	if fault := sshkey.Fault(text); fault != "" {
+		e.errorPos(at, "cloud_init.ssh_keys", CodeValue, "copy the whole line of the .pub file", "this is no SSH public key: %s", fault)
+	}
+}
+
 func (e *expander) publicKeyFile(at *Node) (keys []*Node) {
-	vm := e.vm
-	e.vm = nil // the mistake is the file's
-	defer func() { e.vm = vm }()
 	content, ok := e.files[at.sibling()]
 	switch {
 	case !ok || content.Err != "":
@@ -107,12 +118,20 @@ func (e *expander) publicKeyFile(at *Node) (keys []*Node) {
 		e.errorAt(at, "cloud_init.ssh_keys", CodeSecret, "use the .pub file", "%s contains a private key", at.sibling())
 		return nil
 	}
-	for _, line := range strings.Split(string(content.Body), "\n") {
-		if line = strings.TrimSpace(line); IsPublicKey(line) && matches("text", line) {
-			keys = append(keys, Scalar(at.Pos, ShapeString, line))
+	faults := e.errors
+	for i, line := range strings.Split(string(content.Body), "\n") {
+		pos := Pos{File: at.sibling(), Line: i + 1, Col: 1}
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
 		}
+		if r, ok := controlIn(line); ok {
+			e.errorPos(pos, "cloud_init.ssh_keys", CodeValue, fmt.Sprintf("remove the character %U", r), "text contains %s", controlName(r))
+			continue
+		}
+		e.publicKey(pos, line)
+		keys = append(keys, Scalar(at.Pos, ShapeString, line))
 	}
-	if keys == nil {
+	if keys == nil && e.errors == faults {
 		e.errorAt(at, "cloud_init.ssh_keys", CodeFile, "", "%s contains no public key", at.sibling())
 	}
 	return keys

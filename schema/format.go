@@ -1,6 +1,9 @@
 package schema
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // A format is a pattern for text, in the syntax that RE2 and JSON Schema share
 // and mean alike (so no \s, which they do not), with the words a problem uses
@@ -36,6 +39,9 @@ const (
 		`Icelake-Server(-noTSX|-v3|-v4|-v5|-v6)?|IvyBridge(-IBRS)?|KnightsMill|Nehalem(-IBRS)?|Opteron_G[1-5]|Penryn|SandyBridge(-IBRS)?|` +
 		`SapphireRapids|Skylake-Client(-IBRS|-noTSX-IBRS|-v4)?|Skylake-Server(-IBRS|-noTSX-IBRS|-v4|-v5)?|Westmere(-IBRS)?|athlon|core2duo|coreduo|` +
 		`host|kvm32|kvm64|max|pentium|pentium2|pentium3|phenom|qemu32|qemu64|x86-64-v2|x86-64-v2-AES|x86-64-v3|x86-64-v4|custom-[A-Za-z0-9_.-]+)`
+	// cpuFlags are those that Proxmox VE permits to a VM, nested-virt since 9.1; custom models may have others.
+	cpuFlags = `aes|amd-no-ssb|amd-ssbd|hv-evmcs|hv-tlbflush|ibpb|md-clear|nested-virt|pcid|pdpe1gb|spec-ctrl|ssbd|virt-ssbd`
+
 	pci  = `([0-9A-Fa-f]{4}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(\.[0-7])?`
 	vlan = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
 )
@@ -75,7 +81,7 @@ var formats = map[string]format{
 	"bridge":       {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`), "a bridge or virtual network such as vmbr0"},
 	"machine":      {regexp.MustCompile(`^(pc(-i440fx-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?|q35(,viommu=(intel|virtio))?|pc-q35-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?|virt(-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?)$`), "a machine type such as q35 or pc-i440fx-9.0"},
 	"cpu":          {regexp.MustCompile(`^` + cpuTypes + `$`), "a CPU type such as x86-64-v2-AES, host or custom-NAME"},
-	"cpuflag":      {regexp.MustCompile(`^[+-][a-z0-9_.-]+$`), "a CPU flag with its sign, such as +aes"},
+	"cpuflag":      {regexp.MustCompile(`^[+-](` + cpuFlags + `)$`), "a CPU flag with its sign, such as +aes; Proxmox VE permits " + strings.ReplaceAll(cpuFlags, "|", ", ")},
 	"cpus":         {regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`), "CPUs such as 0-3,8"},
 	"usb":          {regexp.MustCompile(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`), "vendor and product such as 1a86:7523, a port such as 1-1.4, or spice"},
 	"duration":     {regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},

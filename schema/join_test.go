@@ -71,7 +71,7 @@ func TestJoinProblems(t *testing.T) {
 			if strings.HasPrefix(c.spec, "defaults:") {
 				spec = stackHead + c.spec + "\n"
 			}
-			_, text := joined(t, spec, map[string]string{"specs/k.pub": "ssh-ed25519 AAAA a@b\n", "specs/k": "-----BEGIN OPENSSH PRIVATE KEY-----\n"})
+			_, text := joined(t, spec, map[string]string{"specs/k.pub": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 a@b\n", "specs/k": "-----BEGIN OPENSSH PRIVATE KEY-----\n"})
 			var got []string
 			for line := range strings.Lines(text) {
 				line = strings.TrimSpace(line)

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"stackgen/internal/sshkey"
 )
 
 // A Spec is one document, checked against the tables but not yet joined with
@@ -84,7 +86,7 @@ func (s *Spec) References() []string {
 			if n.Shape == ShapeMap {
 				sub = n.Keys[i].Text
 			}
-			if item.Shape == ShapeString && (sub == "roster_file" || sub == "ca_file" || sub == "ssh_keys" && !IsPublicKey(item.Text)) {
+			if item.Shape == ShapeString && (sub == "roster_file" || sub == "ca_file" || sub == "ssh_keys" && !sshkey.Like(item.Text)) {
 				out = append(out, item.sibling())
 			}
 			if sub != "meta" {
@@ -103,10 +105,4 @@ func (n *Node) sibling() string {
 		return n.Text
 	}
 	return path.Join(path.Dir(n.File), n.Text)
-}
-
-// IsPublicKey reports whether text looks like an SSH public key.
-func IsPublicKey(text string) bool {
-	kind, rest, ok := strings.Cut(strings.TrimSpace(text), " ")
-	return ok && rest != "" && (strings.HasPrefix(kind, "ssh-") || strings.HasPrefix(kind, "ecdsa-") || strings.HasPrefix(kind, "sk-"))
 }

@@ -22,6 +22,7 @@ func (e *expander) read(v *VM) {
 	e.hardware(v)
 	v.canonical()
 	e.devices(v)
+	e.starts(v)
 	e.records(v)
 	e.ignoredChanges(v)
 }

@@ -56,7 +56,7 @@ func core(t *testing.T, specs map[string][]byte, order []string, old *lock.Lock)
 func keyFiles() schema.Files {
 	files := schema.Files{}
 	f := files["specs/keys/admin.pub"]
-	f.Body = []byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ admin@example.org\n")
+	f.Body = []byte("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 admin@example.org\n")
 	files["specs/keys/admin.pub"] = f
 	return files
 }

@@ -16,7 +16,8 @@ import (
 // may lists the packages of stackgen that each package may import. A command reads
 // nothing and decides nothing itself, so it needs few of them.
 var may = map[string][]string{
-	"schema":             {"internal/secret"},
+	"schema":             {"internal/secret", "internal/sshkey"},
+	"internal/sshkey":    {},
 	"internal/secret":    {},
 	"internal/natural":   {},
 	"templates":          {},
@@ -30,12 +31,12 @@ var may = map[string][]string{
 	"internal/starter":   {"schema", "internal/shell", "internal/lock", "internal/cluster", "internal/hardware"},
 	"internal/effect":    {"schema", "internal/natural"},
 	"internal/guard":     {"schema", "internal/natural", "internal/finding", "internal/shell", "internal/lock", "internal/cluster", "internal/effect", "internal/hardware"},
-	"internal/hardware":  {"schema", "internal/natural", "internal/finding", "internal/shell", "internal/cluster", "internal/effect", "internal/edit"},
+	"internal/hardware":  {"schema", "internal/natural", "internal/sshkey", "internal/finding", "internal/shell", "internal/cluster", "internal/effect", "internal/edit"},
 	"internal/discover":  {"schema", "internal/natural", "internal/shell", "internal/lock", "internal/cluster", "internal/hardware", "internal/edit"},
 	"internal/drift":     {"schema", "internal/secret", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/effect", "internal/hardware", "internal/guard"},
 	"internal/outputs":   {"schema", "generator", "internal/natural", "internal/shell", "internal/lock"},
 	"internal/disk":      {},
-	"internal/pvesim":    {},
+	"internal/pvesim":    {"internal/sshkey"},
 	"internal/proxmox":   {"internal/cluster", "internal/secret", "internal/shell", "internal/disk"},
 	"internal/names":     {"internal/cluster", "internal/secret"},
 	"internal/engine":    {},

@@ -27,7 +27,7 @@ defaults: {node: pve1, template: 9000, cloud_init: {ssh_keys: [key.pub]}}
 students: {roster_file: roster.csv}
 outputs: {registration: registration/lab.json}
 `
-	files := map[string]string{"specs/lab.yaml": spec, "specs/key.pub": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ a@example.org\n",
+	files := map[string]string{"specs/lab.yaml": spec, "specs/key.pub": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 a@example.org\n",
 		"specs/roster.csv": "name\nAda\n", "specs/ca.pem": string(read(t, "script/shared/ca/specs/ca.pem")), "stackgen.yaml": "apiVersion: stackgen/v1\nkind: Project\n",
 		"inv.json": `{"version":1,"taken":"2026-01-01T00:00:00Z","endpoint":"https://pve:8006","release":"8.4.21","quorate":true,"nodes":[{"name":"pve1","online":true}],"pools":[],"storages":[],"tasks":[],"free":[],"gaps":[],"records":[],"guests":[]}`}
 	fakes := map[string]func(file string) error{

@@ -129,7 +129,7 @@ var entries = map[string][]string{
 	"ipconfig0":  {"", "ip=dhcp", "ip=192.0.2.5/24,gw=192.0.2.1", "ip=192.0.2.6/24", "ip=192.0.2.7/24,gw=192.0.3.1", "ip6=auto"},
 	"ipconfig1":  {"", "", "ip=dhcp"},
 	"ciuser":     {"", "ops", "a b"},
-	"sshkeys":    {"", "ssh-ed25519%20AAAA%20a%2Bb%0A", "nonsense", "ssh-ed25519%20AAAA%20%22%7B%5D%3A%0A"},
+	"sshkeys":    {"", "ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4%20a%2Bb%0A", "nonsense", "ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4%20%22%7B%5D%3A%0A"},
 	"nameserver": {"", "192.0.2.53", "192.0.2.53 192.0.2.54"},
 	"net0":       {"", "virtio=BC:24:11:00:00:01,bridge=vmbr0", "e1000=BC:24:11:00:00:01,bridge=vmbr1,tag=5,firewall=1", "virtio=bc:24:11:00:00:01,bridge=vmbr0,trunks=5;6"},
 	"net1":       {"", "", "virtio=BC:24:11:00:00:02,bridge=vmbr1,queues=4,mtu=1400"},

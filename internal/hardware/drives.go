@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackgen/internal/shell"
+	"stackgen/internal/sshkey"
 	"stackgen/schema"
 )
 
@@ -150,7 +151,7 @@ func (r *Reading) publicKeys(f *schema.Field) {
 		return
 	}
 	for key := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		if !schema.IsPublicKey(key) || key != strings.TrimSpace(key) {
+		if sshkey.Fault(key) != "" || key != strings.TrimSpace(key) {
 			r.refuse(f.Key, "sshkeys", "one of its lines is not a public key")
 			return
 		}

@@ -179,7 +179,7 @@ func TestDifferences(t *testing.T) {
 		{"ipconfig1: ip=192.0.2.9/24,gw=192.0.2.1\nipconfig3: ip6=auto", "cloud_init: {ip_configs: [{ipv4: 192.0.2.9/24, gateway: 192.0.2.1}, {device: net3, ipv6: auto}]}", ""},
 		{"ipconfig2: ip=192.0.2.9/24", "", `cloud_init: {datastore: local-lvm, interface: ide2, ipv4: dhcp, ip_configs: [{device: net2, ipv4: "192.0.2.9/24"}]}`},
 		{"ipconfig8: ip=dhcp", "", "(no line)"},
-		{"sshkeys: ssh-ed25519%20AAAA%20a%2Bb%0A", "cloud_init: {ssh_keys: [ssh-ed25519 AAAA a+b]}", ""},
+		{"sshkeys: ssh-ed25519%20AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4%20a%2Bb%0A", "cloud_init: {ssh_keys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9vZq4 a+b]}", ""},
 		{"cpulimit: 1.50", "cpu_limit: 1.5", ""},
 		{"cpuunits: 100", "", ""},
 		{"hotplug: disk,network", "hotplug: 'network,disk'", ""},

@@ -2,8 +2,6 @@ package pvesim
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"net"
@@ -11,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"stackgen/internal/sshkey"
 )
 
 var cloudOrder = []string{"ciuser", "cipassword", "searchdomain", "sshkeys", "nameserver", "citype", "ciupgrade", "cicustom"}
@@ -153,29 +153,12 @@ func userData(g *Guest, conf map[string]string) string {
 	return b
 }
 
-// validKeys reports whether every line is an SSH public key: its data names the
-// type in front of it.
+// validKeys reports whether every line that is not blank is an SSH public key.
 func validKeys(encoded string) bool {
 	keys, err := url.PathUnescape(encoded)
-	if err != nil {
-		return false
-	}
-	for _, line := range strings.Split(keys, "\n") {
-		fields := strings.Fields(line)
-		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
-			continue
-		}
-		found := false
-		for i := 0; i+1 < len(fields) && !found; i++ { // options may precede the key
-			data, err := base64.StdEncoding.DecodeString(fields[i+1])
-			found = err == nil && len(data) > 4 && strings.HasPrefix(string(data[4:]), fields[i]) &&
-				int(binary.BigEndian.Uint32(data)) == len(fields[i])
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	return err == nil && !slices.ContainsFunc(strings.Split(keys, "\n"), func(line string) bool {
+		return strings.TrimSpace(line) != "" && sshkey.Fault(line) != ""
+	})
 }
 
 func (w *cluster) networkData(g *Guest, conf map[string]string) string {
