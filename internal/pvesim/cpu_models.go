@@ -1,6 +1,10 @@
 package pvesim
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // cpuModels are the CPU models of the emulator by vendor.
 var cpuModels = map[string]string{
@@ -16,12 +20,44 @@ var cpuModels = map[string]string{
 	"default": "host kvm32 kvm64 max qemu32 qemu64 x86-64-v2 x86-64-v2-AES x86-64-v3 x86-64-v4",
 }
 
-func nodeCPUModels(*call) (any, error) {
+func nodeCPUModels(c *call) (any, error) {
 	out := []object{}
+	if c.w.allowed(c.who, "/nodes", "Sys.Audit") {
+		for _, n := range c.w.seed.CPUs {
+			out = append(out, object{"custom": 1, "name": "custom-" + n, "vendor": "default"})
+		}
+	}
 	for vendor, names := range cpuModels {
 		for _, n := range strings.Fields(names) {
 			out = append(out, object{"custom": 0, "name": n, "vendor": vendor})
 		}
 	}
 	return out, nil
+}
+
+// cpuModel is the CPU model of a configuration.
+func cpuModel(conf map[string]string) string {
+	kind, _, _ := strings.Cut(conf["cpu"], ",")
+	return strings.TrimPrefix(kind, "cputype=")
+}
+
+// checkModels checks the models of the CPU and of the display. A CPU model of the
+// administrator must exist, and a guest gets it only from somebody who may see such models.
+func (c *call) checkModels(set, was map[string]string) error {
+	if name, custom := strings.CutPrefix(cpuModel(set), "custom-"); custom {
+		if !slices.Contains(c.w.seed.CPUs, name) {
+			return badParam("cpu", "invalid format - Custom cputype '%s' not found\n", name)
+		}
+		if cpuModel(was) != cpuModel(set) {
+			if err := c.w.require(c.who, "/nodes", "Sys.Audit"); err != nil {
+				return err
+			}
+		}
+	}
+	d := parseDrive(set["vga"])
+	kind := cmp.Or(d.opts["type"], d.file)
+	if d.opts["clipboard"] == "vnc" && (kind == "none" || strings.HasPrefix(kind, "serial")) {
+		return failf("vga type %s is not compatible with VNC clipboard", kind)
+	}
+	return nil
 }

@@ -72,6 +72,9 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 		return nil, err
 	}
 	u.g = g
+	if err := c.checkModels(u.set, g.Config); err != nil {
+		return nil, err
+	}
 	if err := u.refuse(); err != nil {
 		return nil, err
 	}

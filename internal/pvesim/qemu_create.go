@@ -31,6 +31,9 @@ func qemuCreate(c *call) (any, error) {
 	if keys, ok := set["sshkeys"]; ok && !validKeys(keys) {
 		return nil, failf("SSH public key validation error")
 	}
+	if err := c.checkModels(set, nil); err != nil {
+		return nil, err
+	}
 	if err := c.checkConfigRights(vmid, pool, slices.Sorted(maps.Keys(set)), set); err != nil {
 		return nil, err
 	}

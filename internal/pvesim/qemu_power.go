@@ -73,6 +73,9 @@ func (w *cluster) startable(g *Guest) error {
 	if err := w.fits(g, w.node(g.Node)); err != nil {
 		return err
 	}
+	if err := g.arguments(); err != nil {
+		return err
+	}
 	if g.Config["bios"] == "ovmf" {
 		if err := w.firmware(g.Node, g.Config["efidisk0"], g.Config); err != nil {
 			return err

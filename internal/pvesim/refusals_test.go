@@ -41,6 +41,12 @@ func TestRefusals(t *testing.T) {
 		{"a CPU that waits at the start", "VM.PowerMgmt", "PUT", config, "freeze=1", "VM.PowerMgmt"},
 		{"a CPU that waits at the start", "VM.Config.Options", "PUT", config, "freeze=1", ""},
 		{"a CPU model of the administrator that does not exist", "", "PUT", config, "cpu=custom-lab", "Custom cputype 'lab' not found"},
+		{"a CPU model of the administrator", "", "PUT", config, "cpu=custom-known", "/nodes, Sys.Audit"},
+		{"a CPU flag that only such a model may have", "", "PUT", config, "cpu=host,flags=%2Baes%3B%2Bavx512f", "VM-specific CPU flags must be a subset of"},
+		{"CPU flags", "", "PUT", config, "cpu=host,flags=%2Baes%3B-pcid", ""},
+		{"a clipboard of a serial display", "", "PUT", config, "vga=type%3Dserial0,clipboard%3Dvnc", "vga type serial0 is not compatible with VNC clipboard"},
+		{"a key that is cut off", "", "PUT", config, "sshkeys=ssh-ed25519%2520AAAAC3NzaC1lZDI1NTE5AAAAIOGf5oyqYiE6i2O2ljzHFAXlkdO5yHNNRSpk7Fz9", "SSH public key validation error"},
+		{"a comment among the keys", "", "PUT", config, "sshkeys=%2523%2520team", "SSH public key validation error"},
 		{"a NUMA node", "VM.Config.CPU", "PUT", config, "numa0=cpus%3D0", "VM.Config.CPU"},
 		{"a sound card", "VM.Config.HWType", "PUT", config, "audio0=device%3DAC97", "VM.Config.HWType"},
 		{"memory encryption", "", "PUT", config, "amd-sev=std", "only root can set 'amd-sev' config"},
@@ -69,6 +75,7 @@ func TestRefusals(t *testing.T) {
 			}
 			seed.Storages = append(seed.Storages, &pvesim.Storage{ID: "files", Type: "dir", Content: []string{"iso"}})
 			seed.Options = map[string]string{"registered-tags": "prod;live", "user-tag-access": "user-allow=list,user-allow-list=web"}
+			seed.CPUs = []string{"known"}
 			seed.VNets = []*pvesim.VNet{{ID: "vnet1", Zone: "lab", Nodes: []string{"pve1"}}}
 			seed.Users = append(seed.Users, &pvesim.User{ID: "ci@pve", Tokens: []*pvesim.Token{{ID: "t", Secret: "s"}}})
 			b := newTestSim(t, pvesim.Options{Seed: seed})
@@ -121,6 +128,9 @@ func TestStartRefusals(t *testing.T) {
 			s.VNets = []*pvesim.VNet{{ID: "vnet2", Zone: "lab", Nodes: []string{"pve2"}}}
 			c["net0"] = "virtio=BC:24:11:00:00:01,bridge=vnet2"
 		},
+		"net0: MTU '575' is smaller than the IP minimum MTU '576'": func(_ *pvesim.Seed, c map[string]string) { c["net0"] = "virtio=BC:24:11:00:00:01,bridge=vmbr0,mtu=575" },
+		"NUMA needs to be enabled for memory hotplug":              func(_ *pvesim.Seed, c map[string]string) { c["hotplug"] = "disk,memory" },
+		"minimum memory must be 1024MB":                            func(_ *pvesim.Seed, c map[string]string) { c["hotplug"], c["numa"] = "memory", "1" },
 	} {
 		seed, err := pvesim.DefaultSeed()
 		if err != nil {
@@ -132,6 +142,28 @@ func TestStartRefusals(t *testing.T) {
 		b := newTestSim(t, pvesim.Options{Seed: seed})
 		if got := b.wait(b.data("POST", "/nodes/pve1/qemu/300/status/start").(string)); !strings.Contains(got, want) {
 			t.Errorf("the start ends with %q, want %q", got, want)
+		}
+	}
+}
+
+// TestQEMURefusals checks with which entries QEMU does not start.
+func TestQEMURefusals(t *testing.T) {
+	for entry, starts := range map[string]bool{
+		"scsi0: ,mbps_rd=10,mbps_rd_max=20": true, "scsi0: ,mbps_rd_max=20": false, "scsi0: ,iops_wr=20,iops_wr_max=10": false,
+		"scsi0: ,aio=native,cache=none": true, "scsi0: ,aio=native": true, "scsi0: ,aio=native,cache=writeback": false, "scsi0: ,aio=io_uring,cache=unsafe": true,
+		"numa0: cpus=0-1,memory=512": true, "numa0: cpus=1-2,memory=512": false, "numa0: cpus=1-0,memory=512": false, "numa0: cpus=0;0,memory=512": false,
+	} {
+		seed, err := pvesim.DefaultSeed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, value, _ := strings.Cut(entry, ": ")
+		c := map[string]string{"name": "a", "memory": "512", "cores": "2", "numa": "1", "scsi0": "shared:300/vm-300-disk-0.qcow2,size=1G"}
+		c[key] = map[bool]string{true: c["scsi0"]}[key == "scsi0"] + value
+		seed.Guests = append(seed.Guests, &pvesim.Guest{VMID: 300, Node: "pve1", Config: c})
+		b := newTestSim(t, pvesim.Options{Seed: seed})
+		if got := b.wait(b.data("POST", "/nodes/pve1/qemu/300/status/start").(string)); (got == "OK") != starts {
+			t.Errorf("%s: the start ends with %q", entry, got)
 		}
 	}
 }

@@ -37,6 +37,7 @@ type Seed struct {
 	ACL      []*Grant   `yaml:"acl,omitempty"`
 	HA       []*HAEntry `yaml:"ha,omitempty"`
 	HAGroups []*HAGroup `yaml:"ha_groups,omitempty"`
+	CPUs     []string   `yaml:"cpu_models,omitempty,flow"` // of the administrator, without custom-
 	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has been active
 	Tasks    []*Task    `yaml:"tasks,omitempty"`
 	Faults   []*Fault   `yaml:"faults,omitempty"`
