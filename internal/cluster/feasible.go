@@ -17,9 +17,14 @@ const (
 	LinkedCheck     Check = "linked-clone"
 	CrossNodeCheck  Check = "clone-to-node"
 	StorageCheck    Check = "storage"
+	FormatCheck     Check = "format"
 	DiskCheck       Check = "disk"
+	FirmwareCheck   Check = "efi-disk"
+	DriveCheck      Check = "cloud-init-drive"
+	BootCheck       Check = "boot-order"
 	NetworkCheck    Check = "network"
 	CPUCheck        Check = "cpus"
+	ModelCheck      Check = "cpu-model"
 	MemoryCheck     Check = "memory"
 	RootCheck       Check = "root-only"
 	PrivilegesCheck Check = "privileges"
@@ -36,9 +41,14 @@ var creationChecks = []struct {
 	{LinkedCheck, (*creation).linked},
 	{CrossNodeCheck, (*creation).crossNode},
 	{StorageCheck, (*creation).storages},
+	{FormatCheck, (*creation).formats},
 	{DiskCheck, (*creation).disks},
+	{FirmwareCheck, (*creation).firmware},
+	{DriveCheck, (*creation).cloudInitDrive},
+	{BootCheck, (*creation).boot},
 	{NetworkCheck, (*creation).networks},
 	{CPUCheck, (*creation).cpus},
+	{ModelCheck, (*creation).model},
 	{MemoryCheck, (*creation).memory},
 	{RootCheck, (*creation).rootOnly},
 	{PrivilegesCheck, (*creation).privileges},
@@ -46,7 +56,8 @@ var creationChecks = []struct {
 
 // updateChecks are those that also apply to what the spec changes of a VM that exists,
 // each with the attribute that it is about, or "" for several.
-var updateChecks = map[Check]string{StorageCheck: "", NetworkCheck: "network_device", CPUCheck: "cpu", MemoryCheck: "memory"}
+var updateChecks = map[Check]string{StorageCheck: "", FormatCheck: "disk", DriveCheck: "initialization", BootCheck: "boot_order", NetworkCheck: "network_device",
+	CPUCheck: "cpu", ModelCheck: "cpu", MemoryCheck: "memory"}
 
 // An Obstacle is what makes a creation or an update of a VM fail.
 type Obstacle struct {

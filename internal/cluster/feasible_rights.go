@@ -138,6 +138,7 @@ func (g *grantCheck) configuration() {
 		g.needVM("set hardware such as the SCSI controller", "VM.Config.HWType")
 	}
 	g.mappings()
+	g.model(v.Get("cpu_type").Str())
 	if len(v.Get("virtiofs").List()) > 0 {
 		g.needVM("share directories of the node", schema.ConfigDisk)
 	}

@@ -48,6 +48,8 @@ func (g *grantCheck) update(u effect.Update) {
 		g.need("/", SysModify, "change the starting order")
 	case top == "tags":
 		g.tags(tagsOf(g.current), g.creation.vm.Values.Get("tags").Strings())
+	case u.Path == "cpu.type":
+		g.model(u.Is)
 	case u.Path == "started":
 		g.needVM("start or stop the VM", VMPowerMgmt)
 	case u.Path == "pool_id" && u.Is != "":

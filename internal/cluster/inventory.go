@@ -27,6 +27,8 @@ type Inventory struct {
 
 	Datastores []Datastore `json:"datastores,omitzero"` // definitions of storages; nil if they were not read
 	Access     *Access     `json:"access,omitempty"`    // nil in an older inventory
+
+	CPUModels []string `json:"cpu_models,omitzero"` // of the administrator: custom-...; nil if no spec has one, or they cannot be seen
 }
 
 // A Node is one host of the cluster. Numbers are zero if the token lacks

@@ -120,6 +120,29 @@ func (r *reader) readNodes(ctx context.Context) {
 	}
 	r.findMoved(listed)
 	r.readZones(ctx)
+	r.readCPUModels(ctx)
+}
+
+// readCPUModels reads the CPU models of the administrator, if a spec names one. All nodes
+// have the same, and only those who may see the nodes get them.
+func (r *reader) readCPUModels(ctx context.Context) {
+	i := slices.IndexFunc(r.inv.Nodes, func(n cluster.Node) bool { return n.Online })
+	if i < 0 || !r.wanted.CPUModels || !r.rights.Has("/nodes", cluster.SysAudit) {
+		return
+	}
+	var list []struct {
+		Name string `json:"name"`
+	}
+	if err := r.get(ctx, "/nodes/"+r.inv.Nodes[i].Name+"/capabilities/qemu/cpu", &list); err != nil {
+		return // then nothing is known of them, which blocks nothing
+	}
+	r.inv.CPUModels = []string{}
+	for _, m := range list {
+		if cluster.CustomModel(m.Name) {
+			r.inv.CPUModels = append(r.inv.CPUModels, m.Name)
+		}
+	}
+	slices.Sort(r.inv.CPUModels)
 }
 
 // setUnknown sets the status of all guests of a node to unknown.

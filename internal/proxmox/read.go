@@ -28,6 +28,7 @@ type Wanted struct {
 	Further   func(*cluster.Guest) bool // VMs that are in no spec; nil for none
 
 	EveryTemplate bool // all templates, too
+	CPUModels     bool // the CPU models of the administrator
 
 	Progress func(string)
 }

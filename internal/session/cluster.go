@@ -149,6 +149,7 @@ func wanted(p *project.Project) proxmox.Wanted {
 				w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
 			}
 			w.Paths = append(w.Paths, cluster.Paths(v)...)
+			w.CPUModels = w.CPUModels || cluster.CustomModel(v.Values.Get("cpu_type").Str())
 		}
 	}
 	for _, s := range p.Lock.Stacks {

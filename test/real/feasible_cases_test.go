@@ -11,7 +11,7 @@ import (
 
 // feasibleCases are the rows of the table.
 func feasibleCases() []feasibleCase {
-	return slices.Concat(placeCases(), storageCases(), hardwareCases(), privilegeCases(), noAccessCases(), separateCases())
+	return slices.Concat(placeCases(), storageCases(), hardwareCases(), cloneCases(), privilegeCases(), noAccessCases(), separateCases())
 }
 
 // placeCases are about nodes, templates, and clones to another node.
@@ -117,6 +117,36 @@ func hardwareCases() []feasibleCase {
 		{what: "root@pam, for memory encryption", edits: []string{"serial:", "bios: ovmf\n    amd_sev: es\n    serial:"}, server: "only root can set 'amd-sev' config", want: "only root@pam may set amd_sev"},
 		{what: "root@pam, for a USB device of the node", edits: []string{"serial:", "usb: [{host: \"1-1\"}]\n    serial:"}, words: map[string]string{"NAME": "stick"}, server: "only root can set 'usb0' config for real devices", want: "only root@pam may set usb with a device of the node"},
 		{what: "root@pam, for a serial device of the node", edits: []string{"serial: socket", "serial: [socket, /dev/ttyS0]"}, server: "only root can modify 'serial1' config for real devices", want: "only root@pam may set serial with a device of the node"},
+	}
+}
+
+// cloneCases are what Proxmox VE or the provider refuses of the configuration of a clone,
+// and the template or the cluster shows.
+func cloneCases() []feasibleCase {
+	disk := "disks: [{interface: scsi0, size: 8, datastore: shared}]"
+	return []feasibleCase{
+		{what: "device of the boot order", edits: []string{"serial:", "boot_order: [scsi3, scsi0, net0]\n    serial:"},
+			server: "invalid bootorder: device 'scsi3' does not exist", want: "its boot order names scsi3, which it does not have"},
+		{what: "disk of the boot order in the template", edits: []string{"serial:", "boot_order: [scsi1]\n    serial:", disk, strings.Replace(disk, "}]", "}, {interface: scsi1, size: 8, datastore: shared}]", 1)},
+			server: "invalid bootorder: device 'scsi1' does not exist", want: "its boot order names scsi1, which it gets only after the boot order"},
+		{what: "format of a disk on its storage", edits: []string{disk, strings.Replace(disk, "}]", "}, {interface: scsi1, size: 8, datastore: local-lvm, format: qcow2}]", 1)},
+			server: "unsupported format 'qcow2'", want: "storage local-lvm has no disk images in format qcow2"},
+		{what: "format of the EFI disk on its storage", edits: []string{"serial:", "bios: ovmf\n    efi: {datastore: local-lvm, format: qcow2}\n    serial:"},
+			server: "unsupported format 'qcow2'", want: "storage local-lvm has no disk images in format qcow2"},
+		{what: "type of the template's EFI disk", edits: []string{"serial:", "bios: ovmf\n    efi: {datastore: shared, type: 4m}\n    serial:"}, seed: func(s *pvesim.Seed) {
+			for _, g := range s.Guests {
+				if g.VMID == 9000 {
+					g.Config["efidisk0"] = "shared:9000/base-9000-disk-1.raw,efitype=2m,size=128K"
+				}
+			}
+		}, words: map[string]string{"VMID": "9010"}, server: "changing the EFI disk type (4m / 2m) is not supported", want: "its template has an EFI disk of type 2m"},
+		{what: "CPU model of the administrator", edits: []string{"serial:", "cpu_type: custom-lab\n    serial:"},
+			server: "Custom cputype 'lab' not found", want: "the cluster has no CPU model custom-lab"},
+		{what: "Sys.Audit on /nodes, for a CPU model of the administrator", edits: []string{"serial:", "cpu_type: custom-lab\n    serial:"}, seed: func(s *pvesim.Seed) { s.CPUs = []string{"lab"} },
+			rights: func(s *pvesim.Seed) []pvesim.Grant {
+				s.Roles = append(s.Roles, &pvesim.Role{ID: "few", Privileges: []string{"Sys.AccessNetwork"}})
+				return []pvesim.Grant{{Path: "/", To: "ci@pve", Role: "all"}, {Path: "/nodes", To: "ci@pve", Role: "few"}}
+			}, server: "/nodes, Sys.Audit", want: "Sys.Audit on /nodes"},
 	}
 }
 

@@ -63,7 +63,7 @@ func (p *providerRun) send(method, path string, form url.Values, into any) error
 		var problem struct{ Errors map[string]string }
 		_ = json.Unmarshal(answer.Body, &problem) // most answers have no errors
 		for _, text := range problem.Errors {
-			return fmt.Errorf("%s", text)
+			return fmt.Errorf("%s", strings.TrimSpace(text))
 		}
 		return fmt.Errorf("%s", answer.Reason)
 	}
@@ -178,6 +178,12 @@ func (p *providerRun) configure() error {
 			form.Set("cicustom", "user="+snippet)
 		}
 	}
+	if order := v.Get("boot_order").Strings(); len(order) > 0 {
+		form.Set("boot", "order="+strings.Join(order, ";"))
+	}
+	if model := v.Get("cpu_type").Str(); strings.HasPrefix(model, "custom-") {
+		form.Set("cpu", model)
+	}
 	if tags := v.Get("tags").Strings(); len(tags) > 0 {
 		form.Set("tags", strings.Join(tags, ";"))
 	}
@@ -215,7 +221,7 @@ func (p *providerRun) disks() error {
 		key, store, size := d.Get("interface").Str(), d.Get("datastore").Str(), d.Get("size").Int()
 		entry, _ := config[key].(string)
 		if entry == "" {
-			if err := p.send("PUT", p.path("/config"), url.Values{key: {fmt.Sprintf("%s:%d", store, size)}}, nil); err != nil {
+			if err := p.send("PUT", p.path("/config"), url.Values{key: {fmt.Sprintf("%s:%d", store, size) + formatOf(d)}}, nil); err != nil {
 				return err
 			}
 			continue
@@ -243,13 +249,29 @@ func (p *providerRun) disks() error {
 		}
 	}
 	for field, key := range map[string]string{"efi": "efidisk0", "tpm": "tpmstate0"} {
-		if store := p.vm.Values.Get(field).Get("datastore").Str(); store != "" {
-			if err := p.send("PUT", p.path("/config"), url.Values{key: {store + ":1"}}, nil); err != nil {
+		v := p.vm.Values.Get(field)
+		has, _ := config[key].(string)
+		if kind := v.Get("type").Str(); has != "" && kind != "" {
+			if !strings.Contains(has, "efitype="+kind) {
+				return fmt.Errorf("changing the EFI disk type (4m / 2m) is not supported")
+			}
+			continue
+		}
+		if store := v.Get("datastore").Str(); store != "" {
+			if err := p.send("PUT", p.path("/config"), url.Values{key: {store + ":1" + formatOf(v)}}, nil); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// formatOf is the format of a new disk as an option.
+func formatOf(d *schema.Node) string {
+	if f := d.Get("format").Str(); f != "" {
+		return ",format=" + f
+	}
+	return ""
 }
 
 // start starts the VM, and queries its agent.

@@ -170,7 +170,7 @@ func set(of, key, value *yaml.Node) {
 	switch {
 	case is == nil:
 		of.Content = append(of.Content, key, value)
-	case key.Value != "serial" && is.Kind == yaml.SequenceNode && value.Kind == yaml.SequenceNode && (len(value.Content) == 0 || value.Content[0].Kind != yaml.MappingNode):
+	case key.Value != "serial" && key.Value != "boot_order" && is.Kind == yaml.SequenceNode && value.Kind == yaml.SequenceNode && (len(value.Content) == 0 || value.Content[0].Kind != yaml.MappingNode):
 		for _, e := range value.Content {
 			if !slices.ContainsFunc(is.Content, func(o *yaml.Node) bool { return o.Value == e.Value }) {
 				is.Content = append(is.Content, e)

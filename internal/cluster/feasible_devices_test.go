@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"stackgen/internal/lock"
+)
+
+// TestConfigurationFeasibility checks what template, VM and cluster must have for the
+// configuration of a spec: each way that is printed, too.
+func TestConfigurationFeasibility(t *testing.T) {
+	template := map[string]string{"boot": "order=scsi0;net0", "scsi0": "local:9000/base-9000-disk-0.qcow2,size=2G", "ide2": "local:9000/vm-9000-cloudinit.qcow2,media=cdrom",
+		"ide0": "none,media=cdrom", "efidisk0": "local:9000/base-9000-disk-1.raw,size=128K", "usb1": "spice", "cpu": "custom-old"}
+	for _, c := range []struct{ spec, release, create, update string }{
+		{spec: "boot_order: [scsi0, net0]"},
+		{spec: "boot_order: [ide0, ide2, usb1, net0]"},
+		{spec: "boot_order: [scsi5]", create: "its boot order names scsi5, which it does not have > boot_order [scsi0]", update: "same"},
+		{spec: "boot_order: [net0, usb0, hostpci0]", create: "its boot order names usb0, hostpci0, which it does not have > boot_order [net0]", update: "same"},
+		{spec: "boot_order: [usb0, hostpci3], usb: [{host: spice}], hostpci: [{device: hostpci3, mapping: gpu}]"},
+		{spec: "boot_order: [ide2, scsi0], cloud_init: {interface: ide3}", create: "its boot order names ide2, which it does not have > boot_order [scsi0]", update: "same"},
+		{spec: "boot_order: [ide3, scsi0], cloud_init: {interface: ide3}"},
+		{spec: "boot_order: [ide2, scsi0], cloud_init: false"},
+		{spec: "boot_order: [scsi1], disks: [{interface: scsi1, size: 8, datastore: local}]", create: "its boot order names scsi1, which it gets only after the boot order is set > boot_order [scsi0]"},
+		{spec: "cloud_init: {interface: scsi0}", create: "its cloud-init drive would replace disk scsi0 > cloud_init ide2", update: "same"},
+		{spec: "cloud_init: {interface: ide0}"},
+		{spec: "bios: ovmf, efi: {datastore: local, type: 2m}"},
+		{spec: "bios: ovmf, efi: {datastore: local}", create: "its template has an EFI disk of type 2m, which a clone keeps > template: VMID"},
+		{spec: "disks: [{interface: scsi0, size: 8, datastore: local, format: vmdk}]"},
+		{spec: "disks: [{interface: scsi0, size: 8, datastore: thin, format: raw}]"},
+		{spec: "disks: [{interface: scsi0, size: 8, datastore: thin, format: qcow2}]", create: "storage thin has no disk images in format qcow2 > disks thin > disks local"},
+		{spec: "disks: [{interface: scsi1, size: 8, datastore: thin, format: qcow2}]", create: "storage thin has no disk images in format qcow2 > disks thin > disks local", update: "same"},
+		{spec: "disks: [{interface: scsi1, size: 8, datastore: thick, format: qcow2}]", create: "storage thick has no disk images in format qcow2 > disks thick > disks local", update: "same"},
+		{spec: "disks: [{interface: scsi1, size: 8, datastore: thick, format: qcow2}]", release: "9.0.3"},
+		{spec: "disks: [{interface: scsi1, size: 8, datastore: thick, format: vmdk}]", release: "9.0.3", create: "storage thick has no disk images in format vmdk > disks thick > disks local", update: "same"},
+		{spec: "cpu_type: custom-lab"},
+		{spec: "cpu_type: custom-none", create: "the cluster has no CPU model custom-none > cpu_type x86-64-v2-AES", update: "same"},
+		{spec: "cpu_type: custom-old", create: "the cluster has no CPU model custom-old > cpu_type x86-64-v2-AES"},
+	} {
+		s := stacks(t, "vms: {web: {clone: full, "+c.spec+"}}")[0]
+		inv := &Inventory{Release: "8.4.21", CPUModels: []string{"custom-lab"}, Nodes: []Node{{Name: "pve1", Online: true}},
+			Guests: []Guest{{VMID: 9000, Node: "pve1", Kind: KindVM, Template: true, Config: &Config{Raw: template}}}}
+		if c.release != "" {
+			inv.Release = c.release
+		}
+		for _, x := range [][2]string{{"local", "dir"}, {"thin", "lvmthin"}, {"thick", "lvm"}} {
+			inv.Storages = append(inv.Storages, Storage{ID: x[0], Node: "pve1", Type: x[1], Content: "images", Active: true})
+		}
+		entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
+		created, unknown := inv.Creation(s.VMs[0], entry)
+		if got := ways(created); got != c.create || len(unknown) > 0 {
+			t.Errorf("%s: the creation: %q, want %q; unknown: %q", c.spec, got, c.create, unknown)
+		}
+		if c.update == "same" {
+			c.update = c.create
+		}
+		vm := guest(100, "lab-web")
+		vm.Config = &Config{Raw: template}
+		if got := ways(inv.Update(s.VMs[0], entry, &vm, nil)); got != c.update {
+			t.Errorf("%s: the update: %q, want %q", c.spec, got, c.update)
+		}
+	}
+}
+
+// ways are obstacles with the changes of the spec that remove them, in short.
+func ways(list []Obstacle) string {
+	var out []string
+	for _, o := range list {
+		text := o.Reason
+		for _, r := range o.Remedies {
+			text += " > " + r.Text
+			switch {
+			case r.Field == "boot_order":
+				text += fmt.Sprint(r.Field, " ", r.Value.Strings())
+			case r.Field == "disks":
+				text += r.Field + " " + r.Value.List()[0].Get("datastore").Str()
+			case r.Field == "cloud_init":
+				text += r.Field + " " + r.Value.Get("interface").Str()
+			case r.Value != nil:
+				text += r.Field + " " + r.Value.Str()
+			}
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
+}
+
+// TestCPUModelRights checks what a CPU model of the administrator needs: the models are not
+// listed without Sys.Audit.
+func TestCPUModelRights(t *testing.T) {
+	vm := stacks(t, "vms: {web: {cpu_type: custom-lab}}")[0].VMs[0]
+	entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
+	for release, want := range map[string]string{"8.4.21": "Sys.Audit on /nodes", "9.1.2": "Sys.Audit on /nodes", "9.2.0": "Mapping.Use on /mapping/cpu/lab", "10.0": "Mapping.Use on /mapping/cpu/lab"} {
+		inv := &Inventory{Release: release, Nodes: []Node{{Name: "pve1", Online: true}}, Guests: []Guest{{VMID: 9000, Node: "pve1", Kind: KindVM, Template: true}}, Access: &Access{Rights: Rights{"/vms": map[string]bool{VMAudit: true}}}}
+		found, unknown := inv.Creation(vm, entry)
+		text := fmt.Sprint(found, unknown)
+		if !strings.Contains(text, want) || !strings.Contains(text, "whether CPU model custom-lab exists is not known") {
+			t.Errorf("%s: %s", release, text)
+		}
+	}
+}
