@@ -169,10 +169,11 @@ func tagsOf(g *Guest) []string {
 	return strings.FieldsFunc(g.Config.Raw["tags"], func(r rune) bool { return strings.ContainsRune(" ,;", r) })
 }
 
-// disks needs what new, moved and resized disks need.
+// disks needs what disks need: the provider sends the options of each, also of one that is
+// as in the template.
 func (g *grantCheck) disks() {
 	v := g.creation.vm.Values
-	changes := len(v.Get("boot_order").List()) > 0
+	changes := len(v.Get("boot_order").List())+len(v.Get("disks").List()) > 0
 	for _, d := range v.Get("disks").List() {
 		at, cloned := d.Get("datastore").Str(), g.clonedDisk(d.Get("interface").Str())
 		if g.template == nil {
@@ -181,7 +182,6 @@ func (g *grantCheck) disks() {
 		if cloned == nil || cloned.storage != at {
 			g.need("/storage/"+at, AllocateSpace, "create disks")
 		}
-		changes = changes || cloned == nil || cloned.storage != at || int64(d.Get("size").Int())<<30 > cloned.size
 	}
 	for _, f := range []string{"efi", "tpm"} {
 		if at := v.Get(f).Get("datastore").Str(); at != "" {
@@ -190,7 +190,7 @@ func (g *grantCheck) disks() {
 		}
 	}
 	if changes {
-		g.needVM("add, move and resize disks", "VM.Config.Disk")
+		g.needVM("set, add, move and resize disks", "VM.Config.Disk")
 	}
 }
 

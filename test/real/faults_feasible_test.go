@@ -20,6 +20,7 @@ func feasibleFaults() []fault {
 		fault{name: "bridge of a new VM absent", event: add("networks: [{bridge: vmbr9}]"), harm: "creates 303"}.refusedInBoth("cannot-create d", "node pve1 has no bridge or virtual network vmbr9"),
 		fault{name: "boot order of a new VM with a disk that it does not have", event: add("boot_order: [scsi3]"), harm: "creates 303"}.refusedInBoth("cannot-create d", "its boot order names scsi3, which it does not have"),
 		fault{name: "token without VM.Config.CPU, new VM", event: both(limitToken("VM.Config.CPU"), addToSpec), harm: "creates 303"}.refusedInBoth("cannot-create d", "the token lacks privileges that its creation needs"),
+		fault{name: "token without VM.Config.Disk, new VM with the template's disk", event: both(limitToken("VM.Config.Disk"), add("disks: [{interface: scsi0, size: 3, datastore: shared}]")), harm: "creates 303"}.refusedInBoth("cannot-create d", "the token lacks privileges that its creation needs"),
 	}
 }
 

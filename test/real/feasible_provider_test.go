@@ -234,6 +234,10 @@ func (p *providerRun) disks() error {
 				has = (has + 1023) / 1024
 			}
 		}
+		volume, _, _ := strings.Cut(entry, ",") // the provider always sends all options of a drive
+		if err := p.send("PUT", p.path("/config"), url.Values{key: {volume + ",aio=io_uring,backup=1,cache=none,discard=ignore,replicate=1,size=" + fmt.Sprint(has) + "G"}}, nil); err != nil {
+			return err
+		}
 		if size < has {
 			return fmt.Errorf("disk resize failure: requested size (%dG) is lower than current size (%dG)", size, has)
 		}
