@@ -91,7 +91,7 @@ func (r *run) untaint(p *plans, state guard.UnitState) error {
 		if !resource.Tainted || !made[resource.Address] {
 			continue
 		}
-		if err := r.keep(p.stack, &resource); err != nil {
+		if err := r.keep(p.stack, &resource, "untaint", "-no-color"); err != nil {
 			return err
 		}
 	}

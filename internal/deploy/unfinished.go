@@ -66,7 +66,9 @@ func (r *run) completed(st *stack, s *session.Session) {
 }
 
 // keepBegun keeps the VMs that an apply has created halfway and that it did not live to
-// untaint: the next plan would destroy them. It reports whether a state is another one now.
+// untaint: the next plan would destroy them. A VM without a disk that its state has leaves
+// the state, because the provider cannot update it: it is imported as it is. It reports
+// whether a state is another one now.
 func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, error) {
 	if r.DryRun {
 		return false, nil
@@ -75,13 +77,22 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 	for _, st := range r.stacks {
 		for _, resource := range s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}].Resources {
 			refused := slices.ContainsFunc(found, func(f finding.Finding) bool {
-				return f.Stack == st.name && f.Type == finding.VM && f.Kind == finding.WouldDestroy && f.Resource == resource.Address
+				return f.Stack == st.name && f.Type == finding.VM && (f.Kind == finding.WouldDestroy || f.Kind == finding.WouldHarm) && f.Resource == resource.Address
 			})
-			if !refused || !resource.Tainted || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID {
+			if !refused || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID {
 				continue
 			}
-			r.say("%s/%s was created halfway by an apply that was interrupted; its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
-			if err := r.keep(st, &resource); err != nil {
+			g, what := s.Inventory.Guest(resource.VMID), []string{"untaint", "-no-color"}
+			switch {
+			case g != nil && guard.LacksDisk(&resource, g):
+				what = []string{"state", "rm"}
+				r.say("%s/%s was created halfway by an apply that failed before it added a disk; it is imported again, so that this apply completes it", st.name, resource.Key)
+			case resource.Tainted:
+				r.say("%s/%s was created halfway by an apply that was interrupted; its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
+			default:
+				continue
+			}
+			if err := r.keep(st, &resource, what...); err != nil {
 				return false, fmt.Errorf("cannot keep %s/%s: %w", st.name, resource.Key, err)
 			}
 			kept = true
@@ -90,9 +101,10 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 	return kept, nil
 }
 
-// keep removes the mark from a VM in the state with which the next plan would destroy it.
-// Before, it records that the provider does not start the VM any more.
-func (r *run) keep(st *stack, vm *guard.Resource) error {
+// keep changes what the state says of a VM, and not the VM: untaint removes the mark with
+// which the next plan would destroy it. Before, it records that the provider does not start
+// the VM any more.
+func (r *run) keep(st *stack, vm *guard.Resource, command ...string) error {
 	begun := st.unfinished[vm.Key]
 	begun.VMID, begun.Start, begun.Half = vm.VMID, true, true
 	st.unfinished[vm.Key] = begun
@@ -104,7 +116,7 @@ func (r *run) keep(st *stack, vm *guard.Resource) error {
 			return err
 		}
 	}
-	return r.unit(st, lock.UnitVM, "run", "--", "untaint", "-no-color", vm.Address)
+	return r.unit(st, lock.UnitVM, slices.Concat([]string{"run", "--"}, command, []string{vm.Address})...)
 }
 
 // starts are the VMs of a stack that are started when they are created.

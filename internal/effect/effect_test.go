@@ -113,6 +113,7 @@ func TestDisksOfUpdate(t *testing.T) {
 		"disk lost":                         {VM{Running: true, Disks: one, Keeps: []string{"scsi0"}}, memory, "memory: 1024 -> 2048, after a restart; scsi1: datastore_id=ssd size=20 -> none, fails: " + string(Lost)},
 		"disk lost, and ignored":            {VM{Running: true, Disks: one, Keeps: []string{"scsi0"}, IgnoresDisks: true}, memory, "memory: 1024 -> 2048, after a restart"},
 		"disk lost, and in the spec":        {VM{Running: true, Disks: one}, Change{Path: "disk", Device: "scsi1", Is: "size=20", Whole: true}, "scsi1: none -> size=20, attaches an empty one: " + string(Empties)},
+		"disk that was never added":         {VM{Disks: one, Begun: true}, Change{Path: "disk", Device: "scsi1", Is: "size=20", Whole: true}, "scsi1: none -> size=20, fails: " + string(Unadded)},
 		"configuration not known":           {VM{Running: true, Keeps: []string{"scsi0"}}, memory, "memory: 1024 -> 2048, after a restart"},
 	} {
 		t.Run(name, func(t *testing.T) {

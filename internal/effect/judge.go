@@ -25,6 +25,7 @@ type VM struct {
 	Settling []Change // what the update also sets, although the VM has it
 
 	IgnoresDisks bool // the profile ignores changes of its disks
+	Begun        bool // the run that created it did not complete it: a disk that only the state has was never there
 }
 
 // A Harm is what an update does that no spec asks for: a reason of a finding.
@@ -34,6 +35,7 @@ type Harm string
 const (
 	Detaches  Harm = "an apply would detach a disk that the spec does not have"
 	Empties   Harm = "an apply would attach an empty disk where one was detached by hand"
+	Unadded   Harm = "an apply would fail halfway: the state has a disk that a failed apply did not add to the VM"
 	Unplugs   Harm = "an apply would remove a network device that the spec does not have"
 	Lost      Harm = "an apply would fail halfway: the state has a disk that was detached by hand"
 	Shrinks   Harm = "an apply would fail: a disk is larger than the spec says, and cannot shrink"
@@ -173,7 +175,11 @@ func (v *VM) Does(u Change) (string, Harm) {
 		if _, attached := v.Disks[u.Device]; u.Path == "disk" && u.Adds() && attached {
 			return Settles, ""
 		}
-		if u.Path == "disk" && u.Adds() && v.State.Has("disk."+u.Device) {
+		switch {
+		case u.Path != "disk" || !u.Adds() || !v.State.Has("disk."+u.Device):
+		case v.Begun:
+			return "fails", Unadded
+		default:
 			return "attaches an empty one", Empties
 		}
 	}

@@ -44,11 +44,13 @@ func detached(updates []effect.Update) []string {
 // detachedSteps are the ways out where somebody detached disks that the state has. The
 // provider cannot remove such a disk from the state, an import reads the VM without it.
 func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update, remove finding.Line) []finding.Step {
-	lost := detached(updates)
-	if len(lost) == 0 {
+	lost, f := detached(updates), &finding.Finding{}
+	switch {
+	case slices.Contains(harmsOf(updates), effect.Unadded):
+		return f.Next("let an apply complete the VM: it imports it again", "stackgen apply").Steps
+	case len(lost) == 0:
 		return nil
 	}
-	f := &finding.Finding{}
 	if volume := unusedVolume(g); volume != "" && len(lost) == 1 && lost[0] != "" {
 		f.Next("attach the disk again, then run preflight again", set(g, fmt.Sprintf("--%s %s", lost[0], shell.Word(volume))))
 	}
@@ -80,4 +82,11 @@ func resizeUnread(v *schema.VM, g *cluster.Guest, updates []effect.Update, unrea
 		}
 	}
 	return out
+}
+
+// LacksDisk reports whether the state of a VM has a disk that the VM does not have. The
+// provider cannot update such a VM.
+func LacksDisk(r *Resource, g *cluster.Guest) bool {
+	disks := Disks(g)
+	return disks != nil && (r.Values.NamelessDisks() || slices.ContainsFunc(r.Values.Devices("disk"), func(at string) bool { return disks[at] == "" }))
 }

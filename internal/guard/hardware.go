@@ -30,7 +30,7 @@ func (s *subject) updates() {
 		if !imported {
 			seen = s.states[0].Values.Read(d.Changes, s.states[0].Cloned)
 		}
-		if s.match.Why == cluster.HalfMade && imported {
+		if s.halfMade() && imported {
 			seen = replacing(seen) // its hardware is that of the template, and the spec replaces that
 		}
 		if imported || len(seen) > 0 {
@@ -42,7 +42,7 @@ func (s *subject) updates() {
 		changes = append(changes, unreadDisks(vm, changes)...)
 	}
 	var along []hardware.Along
-	if s.match.Why != cluster.HalfMade {
+	if !s.halfMade() {
 		along = reading.Along(s.match.VM, changes)
 	}
 	for _, a := range along {
@@ -111,6 +111,7 @@ func (s *subject) effects() *effect.VM {
 	if len(s.states) > 0 {
 		vm.State = s.states[0].Values
 	}
+	vm.Begun = s.Input.begun(s.Stack, s.Key, s.guest)
 	vm.Keeps, vm.IgnoresDisks = diskInterfaces(s.match.VM), s.profile.Ignores("disk")
 	agent := s.match.VM.Values.Get("agent")
 	vm.NewAgent = waitsForAgent(s.guest, agent.Get("enabled").Bool(), agent.Get("timeout").Str())
@@ -124,7 +125,7 @@ func (s *subject) effects() *effect.VM {
 
 // changes adds what an update does to the finding.
 func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []hardware.Difference) {
-	imported, halfMade := len(s.states) == 0, s.match.Why == cluster.HalfMade
+	imported, halfMade := len(s.states) == 0, s.halfMade()
 	summary := effect.Summary(updates)
 	switch {
 	case imported && halfMade:

@@ -29,6 +29,11 @@ func (s *subject) present() {
 	}
 }
 
+// halfMade reports whether a run from here cloned the VM and did not complete it.
+func (s *subject) halfMade() bool {
+	return s.match.Why == cluster.HalfMade || len(s.states) == 0 && s.Input.begun(s.Stack, s.Key, s.match.Guest)
+}
+
 // byNameOnly reports whether nothing but the name says that the guest is the VM.
 func (s *subject) byNameOnly() bool {
 	return slices.Contains([]cluster.Why{cluster.ByName, cluster.NameAlone, cluster.HalfMade}, s.match.Why)
@@ -40,7 +45,7 @@ func (s *subject) agrees() {
 	switch {
 	case len(s.states) == 0:
 		s.Is(finding.Adopt, "in the cluster, and in no state").Because("%s", s.proof()).Because("%s", Describe(s.guest))
-		if s.match.Why == cluster.HalfMade {
+		if s.halfMade() {
 			s.Reason = "half made: cloned by an apply that was interrupted before it configured the VM"
 		}
 		s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)

@@ -67,7 +67,7 @@ func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effec
 	spec := p.spec(c)
 	vm := vmEffects(g, permitsRestart(spec))
 	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
-	vm.IgnoresDisks = after.NamelessDisks()
+	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, KeyOf(c), g)
 	vm.NewAgent = waitsForAgent(g, after["agent.enabled"] == "true", after["agent.timeout"])
 	changes := effect.OfPlan(before, after)
 	along := hardware.Read(g).Along(spec, changes)

@@ -38,7 +38,7 @@ type Seed struct {
 	HA       []*HAEntry `yaml:"ha,omitempty"`
 	HAGroups []*HAGroup `yaml:"ha_groups,omitempty"`
 	CPUs     []string   `yaml:"cpu_models,omitempty,flow"` // of the administrator, without custom-
-	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"` // nodes whose HA agent has been active
+	HANodes  []string   `yaml:"ha_nodes,omitempty,flow"`   // nodes whose HA agent has been active
 	Tasks    []*Task    `yaml:"tasks,omitempty"`
 	Faults   []*Fault   `yaml:"faults,omitempty"`
 
