@@ -106,7 +106,7 @@ func (r *run) prepare() (err error) {
 	if _, err := r.tools.Path("terragrunt"); err != nil {
 		return err
 	}
-	if err := misled(r.command, r.tools.Env); err != nil {
+	if err := session.Misled(r.command, r.tools.Env); err != nil {
 		return err
 	}
 	r.tools = r.tools.With(withOwnFolder(r.tools.Env)...)

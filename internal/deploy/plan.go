@@ -225,10 +225,10 @@ func (r *run) applyPlans(p *plans) (*toolRun, error) {
 	defer r.watch(p, events)()
 	var env []string
 	if r.events {
-		env = append(env, "STACKGEN_EVENTS="+events)
+		env = append(env, guard.EventsVariable+"="+events)
 	}
 	if len(p.without) > 0 { // the guard would take the run for one of a part of the stack
-		env = append(env, session.LaterUnits+"="+strings.Join(p.without, ","))
+		env = append(env, guard.LaterVariable+"="+strings.Join(p.without, ","))
 	}
 	args := []string{"stack", "run", r.command, "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}
 	if r.command == "apply" { // a destroy of saved plans would not be in the reverse order

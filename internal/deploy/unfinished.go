@@ -205,7 +205,7 @@ func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*pla
 	if err := os.WriteFile(override, generator.Starting(profiles), 0o600); err != nil {
 		return nil, err
 	}
-	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit.Unit), files, []string{"STACKGEN_STARTING=" + override}, args...)
+	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit.Unit), files, []string{guard.StartingVariable + "=" + override}, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (r *run) applyUnit(p *plans) (*toolRun, error) {
 	defer r.watch(p, events)()
 	var env []string
 	if r.events {
-		env = append(env, "STACKGEN_EVENTS="+events)
+		env = append(env, guard.EventsVariable+"="+events)
 	}
 	return r.terragrunt(p.stack, filepath.Join(p.stack.dir, generated, p.units[0].unit.Unit), files, env, "run", "--", "apply", "-input=false", p.units[0].file)
 }

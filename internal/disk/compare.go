@@ -145,6 +145,7 @@ func (c *comparison) content(f File, folder *os.Root, name string, size int64) {
 		return
 	case Altered:
 		c.refuse(f, altered)
+		c.changes[len(c.changes)-1].Edited = true
 		return
 	}
 	old := bytes.Clone(c.buf.Bytes())

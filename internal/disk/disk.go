@@ -27,6 +27,9 @@ type Options struct {
 	Managed func(path string) bool
 	// Roots are the files and folders, relative to the root, that are searched for stale files. A missing one is skipped.
 	Roots []string
+	// Reserved reports whether only generated files may have a path, found below the Roots: others are refused, even if
+	// no file is wanted there. Nil means no path.
+	Reserved func(path string) bool
 	// SkipDirs are names of folders that are never searched, in addition to .git, .terraform and Terragrunt's two.
 	SkipDirs []string
 }
@@ -68,6 +71,7 @@ type Change struct {
 	Old    []byte // the content on disk: changed and removed files only, nil for what a killed run left
 	New    []byte // the wanted content; nil for removed files
 	Sync   bool   // as in File
+	Edited bool   // refused, because it was changed after it was generated
 	Reason string // why it is refused and what to do, or why a file without a mark is removed; continues "PATH: "
 }
 

@@ -10,6 +10,7 @@ import (
 
 const (
 	leftBehind   = "left by a run that was killed"
+	addedByHand  = "is not a generated file, but OpenTofu or Terragrunt would read it; move it away, " + again
 	staleAltered = "is not needed any more, and was changed after it was generated; move it away, " + again
 )
 
@@ -87,12 +88,17 @@ func (c *comparison) walk(dir string) {
 // entry checks whether one file is stale.
 func (c *comparison) entry(folder *os.Root, p, name string, mode fs.FileMode) {
 	switch {
-	case c.wanted[p] || !mode.IsRegular() || name == terraformLock:
+	case c.wanted[p] || name == terraformLock:
+		return
+	case !mode.IsRegular():
+		c.added(p, Theirs)
 		return
 	case isTemp(name):
 		c.changes = append(c.changes, Change{Path: p, Kind: Removed, Reason: leftBehind})
 		return
-	case c.Managed == nil || c.Marker == nil || !c.Managed(p):
+	}
+	managed := c.Managed != nil && c.Marker != nil && c.Managed(p)
+	if !managed && !c.reserved(p) {
 		return
 	}
 	ours, err := readOurs(&c.buf, folder, name, c.Marker)
@@ -100,8 +106,26 @@ func (c *comparison) entry(folder *os.Root, p, name string, mode fs.FileMode) {
 	case errors.Is(err, fs.ErrNotExist): // removed since it was listed
 	case err != nil:
 		c.fail(explain(p, "cannot be read", err))
-	case ours:
+	case !ours:
+		c.added(p, Theirs)
+	case managed:
 		c.stale(p)
+	default:
+		c.added(p, c.owner(p, c.buf.Bytes()))
+	}
+}
+
+// reserved reports whether only generated files may have a path.
+func (c *comparison) reserved(p string) bool { return c.Reserved != nil && c.Reserved(p) }
+
+// added refuses a file that is not ours at a path where only generated files may be.
+func (c *comparison) added(p string, whose Owner) {
+	switch {
+	case whose == Ours || !c.reserved(p):
+	case whose == Altered:
+		c.changes = append(c.changes, Change{Path: p, Kind: Refused, Edited: true, Reason: altered})
+	default:
+		c.changes = append(c.changes, Change{Path: p, Kind: Refused, Reason: addedByHand})
 	}
 }
 
@@ -111,7 +135,9 @@ func (c *comparison) stale(p string) {
 	case Ours:
 		c.changes = append(c.changes, Change{Path: p, Kind: Removed, Old: bytes.Clone(c.buf.Bytes())})
 	case Altered:
-		c.changes = append(c.changes, Change{Path: p, Kind: Refused, Reason: staleAltered})
+		c.changes = append(c.changes, Change{Path: p, Kind: Refused, Edited: true, Reason: staleAltered})
+	case Theirs:
+		c.added(p, Theirs)
 	}
 }
 

@@ -58,7 +58,7 @@ const (
 // What keeps a command from doing what it is asked for.
 const (
 	Unrendered Kind = "unrendered" // the spec or the lock was changed after the last render
-	Misled     Kind = "misled"     // a variable or argument changes what the run does
+	Misled     Kind = "misled"     // a variable, an argument or an added file changes what the run does
 	Unmatched  Kind = "unmatched"  // a VM's hardware was not written into its spec
 )
 

@@ -21,6 +21,9 @@ type Command struct {
 	Variables []string                 // of the unit, that the environment of Terragrunt sets
 	Workspace string                   // as `tofu workspace select` recorded it, or empty
 	Backend   string                   // in what its backend differs from the unit's, or empty
+	Environ   []string                 // of Terragrunt, for its own variables
+	Own       bool                     // stackgen started the run of Terragrunt
+	Whole     bool                     // its result is reported as the state of whole stacks
 }
 
 // UnitVariables are the variables of the modules of units. The hooks name those that the
@@ -50,6 +53,7 @@ var refusedFlags = []refusedFlag{
 	{[]string{"state", "state-out"}, always, "names another state than the unit's", ""},
 	{[]string{"backend-config"}, always, "names another backend than the unit's", ""},
 	{[]string{"var", "var-file"}, always, "sets variables of the unit, which only the spec sets", ""},
+	{[]string{"refresh-only"}, permitted, "makes every apply change nothing but the state", ""},
 	{[]string{"replace"}, onRecords, "makes every apply replace a VM or record", ""},
 	{[]string{"target", "target-file", "exclude", "exclude-file"}, onRecords, "makes every apply skip a part of the unit", ""},
 }
@@ -58,7 +62,10 @@ var refusedFlags = []refusedFlag{
 // than its command says, or use another state than the unit's. It returns nil if
 // nothing does.
 func (c Command) Misled() (*finding.Finding, error) {
-	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_init", "TF_CLI_ARGS_" + c.Args[0]} {
+	if f := c.misledByVariable(); f != nil {
+		return f, nil
+	}
+	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_init", "TF_CLI_ARGS_output", "TF_CLI_ARGS_" + c.Args[0]} {
 		words, err := shellwords.Parse(c.Env(name))
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be split into words: %w", name, err)
@@ -70,6 +77,9 @@ func (c Command) Misled() (*finding.Finding, error) {
 				f.Next("remove it, then initialize the units again", "unset "+name, c.initialize())
 			}
 			return f, nil
+		}
+		if c.Whole && slices.ContainsFunc(words, func(w string) bool { flag, value, _ := parseFlag(w); return flag == "refresh" && value == "false" }) {
+			return c.misled(name+" keeps OpenTofu from looking at the cluster", "remove it", "unset "+name), nil
 		}
 		if len(positional(words)) > 0 {
 			return c.misled(name+" gives every run a plan file", "remove it", "unset "+name), nil
@@ -98,6 +108,26 @@ func (c Command) Misled() (*finding.Finding, error) {
 	return nil, nil
 }
 
+// misledByVariable is the finding about a variable, or a flag of Terragrunt, with which the
+// units are others than the rendered ones, or which only stackgen sets. It is nil if there
+// is none.
+func (c Command) misledByVariable() *finding.Finding {
+	for _, name := range named(c.Environ, other, ours) {
+		does, row := influences(name)
+		switch {
+		case does == other:
+			return c.misled(name+" "+row.does, "remove it", "unset "+name)
+		case !c.Own || name == StartingVariable:
+			return c.misled(name+" is a variable of stackgen, which only `stackgen apply` and `stackgen destroy` set, for the runs that they start", "remove it", "unset "+name)
+		}
+	}
+	for _, name := range typedFlags(c.Typed, other) {
+		_, row := influences("TG_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+		return c.misled("--"+name+" "+row.does, "run the command without it")
+	}
+	return nil
+}
+
 // initialize is the line that initializes all units of the stack with their own backends:
 // what misled one of them was there for the others, too.
 func (c Command) initialize() string {
@@ -115,7 +145,7 @@ func (c Command) refused(words []string, from typed) (*refusedFlag, string) {
 	for i := range refusedFlags {
 		row := &refusedFlags[i]
 		for _, name := range row.names {
-			if row.typed >= from && hasFlag(words, name) && (name != "destroy" || c.Args[0] == "apply") {
+			if row.typed >= from && hasFlag(words, name) && (name != "destroy" || c.Args[0] != "destroy") {
 				return row, name
 			}
 		}

@@ -19,6 +19,8 @@ func TestMisled(t *testing.T) {
 		unit      string // empty for the VM unit
 		variables []string
 		typed     string
+		environ   string // of Terragrunt
+		own       bool
 		workspace string
 		backend   string
 		want      string // in the reason; empty if there is none
@@ -56,11 +58,25 @@ func TestMisled(t *testing.T) {
 		{line: "destroy", variables: []string{"proxmox"}, want: "TF_VAR_proxmox sets a variable of the unit"},
 		{line: "apply", env: map[string]string{"TF_WORKSPACE": "dev"}, want: "TF_WORKSPACE names workspace dev"},
 		{line: "apply", workspace: "dev", want: "workspace dev is selected"},
+		{line: "apply", env: apply("-refresh=false")},
+		{line: "apply", env: apply("-refresh-only"), want: "TF_CLI_ARGS_apply makes every apply change nothing"},
+		{line: "apply", env: map[string]string{"TF_CLI_ARGS_output": "-state=x"}, want: "TF_CLI_ARGS_output names another state"},
+		{line: "apply", environ: "TG_SOURCE=/x", want: "TG_SOURCE names another module"},
+		{line: "destroy", environ: "TERRAGRUNT_CONFIG=/x", want: "TERRAGRUNT_CONFIG names another configuration"},
+		{line: "apply", environ: "TG_SOURCE= TG_NO_DEPENDENCY_OUTPUTS=false TG_WORKING_DIR=/x TG_FILTER=x TG_NEW=1"},
+		{line: "apply", typed: "terragrunt apply --source ../x", want: "--source names another module"},
+		{line: "apply", typed: "terragrunt --config=x.hcl apply", want: "--config names another configuration"},
+		{line: "apply", typed: "terragrunt run --source-update -- apply -config=x"},
+		{line: "apply", environ: "STACKGEN_LATER=dns STACKGEN_EVENTS=/x", own: true},
+		{line: "apply", environ: "STACKGEN_LATER=dns", want: "STACKGEN_LATER is a variable of stackgen"},
+		{line: "apply", environ: "STACKGEN_EVENTS=/x", want: "STACKGEN_EVENTS is a variable of stackgen"},
+		{line: "apply", environ: "STACKGEN_STARTING=/x", own: true, want: "STACKGEN_STARTING is a variable of stackgen"},
 		{line: "apply", backend: "path is /x", want: "initialized with another backend"},
 	} {
 		command := command(c.line, c.env)
 		command.Unit.Unit = cmp.Or(c.unit, lock.UnitVM)
 		command.Variables, command.Typed, command.Workspace, command.Backend = c.variables, strings.Fields(c.typed), c.workspace, c.backend
+		command.Environ, command.Own = strings.Fields(c.environ), c.own
 		f, err := command.Misled()
 		switch {
 		case err != nil:

@@ -88,10 +88,11 @@ func (r *Rendering) compare() error {
 	}
 	r.Files = len(want)
 	r.Changes, err = disk.Compare(p.Root, want, disk.Options{
-		Marker:  generator.IsOurs,
-		Owner:   p.Owner(func(path string) bool { return wanted[path] }),
-		Managed: r.managed,
-		Roots:   []string{"modules", "units", "stacks", "root.hcl"},
+		Marker:   generator.IsOurs,
+		Owner:    p.Owner(func(path string) bool { return wanted[path] }),
+		Managed:  r.managed,
+		Reserved: generator.ReadPaths(p.Stacks, p.Lock, p.Selected),
+		Roots:    []string{"modules", "units", "stacks", "root.hcl"},
 	})
 	if err != nil {
 		return err

@@ -156,7 +156,7 @@ func (s *Session) needsPlan(u guard.UnitID) bool {
 // It leaves the units that Terragrunt generates, as every plan does: another run may use
 // them.
 func (s *Session) planAll(ctx context.Context, failed map[guard.UnitID]string) (err error) {
-	tools, err := s.engine()
+	tools, err := s.planner("drift")
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func NewHook(p *project.Project, unit string, args, variables []string, from Sou
 		return h, nil
 	}
 	p.Selected = func(name string) bool { return name == stack }
-	h.command = guard.Command{Unit: h.Unit, Args: args, Env: os.Getenv, Variables: variables}
+	h.command = guard.Command{Unit: h.Unit, Args: args, Env: os.Getenv, Environ: os.Environ(), Own: h.ownRun(), Variables: variables}
 	h.command.Typed, _ = terragrunt()
 	return h, errors.Join(h.readRootModule(), h.readPlans())
 }
@@ -111,12 +111,15 @@ func (h *Hook) begins(found []finding.Finding) error {
 }
 
 // misled says why the run does something else than its command says, or applies a
-// unit that was generated before the last render.
+// unit that was generated before the last render, or files that stackgen did not write.
 func (h *Hook) misled() ([]finding.Finding, error) {
 	if h.left {
 		return []finding.Finding{h.leftUnit()}, nil
 	}
 	f, err := h.command.Misled()
+	if err == nil && f == nil {
+		f, err = h.addedFiles()
+	}
 	if err == nil && f == nil && h.command.Args[0] == "apply" {
 		f, err = h.outdated()
 	}

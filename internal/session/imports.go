@@ -145,7 +145,7 @@ func (s *Session) WriteImports(changes []disk.Change) error {
 // PlanImports plans every unit that has an import file.
 func (s *Session) PlanImports(ctx context.Context, verdicts []finding.Finding) (plans []guard.ImportPlan, err error) {
 	adoptions := guard.Adoptions(verdicts)
-	tools, err := s.engine()
+	tools, err := s.planner("import-blocks --verify")
 	if err != nil {
 		return nil, err
 	}

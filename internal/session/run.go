@@ -16,6 +16,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/guard"
+	"stackgen/internal/lock"
 )
 
 const (
@@ -153,14 +154,35 @@ func terragrunt() (args []string, dir string) {
 	return args, dir
 }
 
-// LaterUnits is the variable with which the command that runs Terragrunt says that it
-// runs the units that are left out right after this run: the run is one of the whole stack.
-const LaterUnits = "STACKGEN_LATER"
+// ownRun reports whether `stackgen apply` or `stackgen destroy` started the run of
+// Terragrunt that started this process, or the system does not tell. That command may have
+// been killed since.
+func (h *Hook) ownRun() bool {
+	run := parentRun()
+	if run == nil {
+		return true
+	}
+	var who struct { // of the record of who applies the stack: the run that it started last
+		Process int32 `json:"tool"`
+		Started int64 `json:"tool_started"`
+	}
+	body, err := disk.Read(RecordFile(h.Project.Root, h.Unit.Stack, "apply"), maxHolder)
+	return err == nil && json.Unmarshal(body, &who) == nil && who.Process == run.Process && sameStart(who.Started, run.Started)
+}
+
+// maxHolder bounds the record of who applies a stack.
+const maxHolder = 1 << 16
+
+// RecordFile is a file about a stack that must survive a killed command, and
+// `terragrunt stack clean`. Git ignores its folder.
+func RecordFile(root, stack, what string) string {
+	return filepath.Join(root, lock.StateDir, ".stackgen", stack+"."+what+".json")
+}
 
 // partialRun reports whether a run has not all units of a stack, as far as the
 // command line of Terragrunt tells.
 func partialRun() bool {
-	if os.Getenv(LaterUnits) != "" {
+	if os.Getenv(guard.LaterVariable) != "" {
 		return false
 	}
 	args, dir := terragrunt()
@@ -169,19 +191,7 @@ func partialRun() bool {
 
 // wholeRun reports whether a command line of Terragrunt runs all units of a stack.
 func wholeRun(args, environ []string) bool {
-	filters := func(name string) bool {
-		name = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(strings.TrimPrefix(name, "TG_"), "-"), "_", "-"))
-		return strings.HasPrefix(name, "filter") || strings.HasPrefix(name, "queue-include-") || strings.HasPrefix(name, "queue-exclude-")
-	}
-	for _, arg := range args[1:] {
-		if arg == "--" {
-			break
-		}
-		if strings.HasPrefix(arg, "--") && filters(arg) {
-			return false
-		}
-	}
-	if slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, "TG_") && filters(e) }) {
+	if guard.SelectsPart(args[1:], environ) {
 		return false
 	}
 	return slices.Contains(args, "stack") || slices.Contains(args, "--all") || slices.Contains(args, "-a")

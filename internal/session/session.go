@@ -271,6 +271,16 @@ func (s *Session) engine() (*engine.Tools, error) {
 	return engine.Find(s.Project.Root, os.Environ())
 }
 
+// planner returns the tools that plan whole stacks for a command. The error says that the
+// environment makes them plan something else.
+func (s *Session) planner(command string) (*engine.Tools, error) {
+	tools, err := s.engine()
+	if err != nil {
+		return nil, err
+	}
+	return tools, Misled(command, tools.Env)
+}
+
 // Cloning reports whether a guest is the target of a clone that still runs.
 func (s *Session) Cloning(vmid int) bool { return guard.Cloning(s.Inventory, vmid) }
 

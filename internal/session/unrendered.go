@@ -19,8 +19,13 @@ import (
 const maxRendered = 256 << 20
 
 // unrendered are the findings for stacks whose specs were changed after the last
-// render: an apply would do what the files say.
+// render, and for those with files that stackgen did not write: an apply would do what the
+// files say.
 func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, error) {
+	added, err := s.added()
+	if err != nil {
+		return nil, err
+	}
 	lost := s.lostLocks()
 	stacks := slices.DeleteFunc(s.Project.SelectedStacks(), func(stack *schema.Stack) bool { return slices.Contains(lost, stack.Name) })
 	undecided, err := s.Project.Unrendered()
@@ -40,7 +45,7 @@ func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, erro
 		}
 		stacks = changed
 	}
-	return guard.Unrendered(stacks, severity), nil
+	return append(added, guard.Unrendered(stacks, severity)...), nil
 }
 
 // lostLocks are the selected stacks that were rendered, and that the lock on disk does

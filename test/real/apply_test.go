@@ -61,7 +61,7 @@ func TestApply(t *testing.T) {
 	p.deployed(1, "apply", "standard input is no terminal", "nothing was written")
 	decided, tools := p.read("stackgen.lock.yaml"), p.tools
 	p.tools = tools.With("TG_FILTER=./.terragrunt-stack/proxmox-pool", "TF_WORKSPACE=other")
-	p.deployed(1, "apply --dry-run", "unset TG_FILTER, TF_WORKSPACE")
+	p.deployed(1, "apply --dry-run", "unset TF_WORKSPACE TG_FILTER")
 	for _, env := range []string{"TF_CLI_ARGS=-destroy", "TF_CLI_ARGS_apply=-replace=this", "TF_VAR_vms={}"} {
 		name, _, _ := strings.Cut(env, "=")
 		p.tools = tools.With(env)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// outsideFaults are variables that change what an apply does.
+// outsideFaults are variables and files that change what an apply does.
 func outsideFaults() []fault {
 	refused := func(f fault, contains string) fault {
 		f = f.refusedInBoth("misled proxmox-pool", contains)
@@ -18,8 +18,12 @@ func outsideFaults() []fault {
 	return []fault{
 		refused(fault{name: "TF_CLI_ARGS_init names the state of another unit", event: otherBackend, harm: "destroys 300; destroys 301; destroys 302"}, "names another backend than the unit's"),
 		refused(fault{name: "TF_CLI_ARGS_apply names a file of variables without VM a", event: otherVariables, harm: "destroys 300"}, "sets variables of the unit"),
+		fault{name: "an override was added to the module of VMs", event: addOverride, harm: "destroys 300; destroys 301"}.refusedInBoth("misled live", "a file that stackgen did not write"),
 	}
 }
+
+// addOverride adds a file to a rendered module with which all VMs are destroyed.
+func addOverride(w *faultCase) { w.write("modules/proxmox-vm/x_override.tf", noVMs) }
 
 // otherBackend makes every init use the state of the VM unit.
 func otherBackend(w *faultCase) {
