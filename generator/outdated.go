@@ -53,19 +53,12 @@ func lifecycles(body []byte) map[string][]byte {
 // from the stack file: VMs, pools and records by their keys. generated is the file
 // that Terragrunt writes for the unit's values.
 func OtherValues(stackFile []byte, unit string, generated []byte) ([]string, error) {
-	file, diags := hclsyntax.ParseConfig(stackFile, StackFile, hcl.InitialPos)
+	rendered, err := renderedValues(stackFile, unit)
+	if err != nil {
+		return nil, err
+	}
+	file, diags := hclsyntax.ParseConfig(generated, ValuesFile, hcl.InitialPos)
 	if diags.HasErrors() {
-		return nil, diags
-	}
-	rendered := cty.EmptyObjectVal
-	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
-		if values := b.Body.Attributes["values"]; b.Type == "unit" && len(b.Labels) == 1 && b.Labels[0] == unit && values != nil {
-			if rendered, diags = values.Expr.Value(nil); diags.HasErrors() {
-				return nil, diags
-			}
-		}
-	}
-	if file, diags = hclsyntax.ParseConfig(generated, ValuesFile, hcl.InitialPos); diags.HasErrors() {
 		return nil, diags
 	}
 	has := map[string]cty.Value{}
@@ -84,6 +77,23 @@ func OtherValues(stackFile []byte, unit string, generated []byte) ([]string, err
 	}
 	slices.SortFunc(out, natural.Compare)
 	return out, nil
+}
+
+// renderedValues are the values of a unit in a stack file.
+func renderedValues(stackFile []byte, unit string) (cty.Value, error) {
+	file, diags := hclsyntax.ParseConfig(stackFile, StackFile, hcl.InitialPos)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
+	rendered := cty.EmptyObjectVal
+	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
+		if values := b.Body.Attributes["values"]; b.Type == "unit" && len(b.Labels) == 1 && b.Labels[0] == unit && values != nil {
+			if rendered, diags = values.Expr.Value(nil); diags.HasErrors() {
+				return cty.NilVal, diags
+			}
+		}
+	}
+	return rendered, nil
 }
 
 // differences are the attributes in which two objects differ, with both values.

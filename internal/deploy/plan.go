@@ -75,6 +75,9 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 		if one.plan, err = s.AddPlan(u, filepath.Join(json, generated, u.Unit, "tfplan.json")); err != nil {
 			return nil, err
 		}
+		if err := s.CheckPlanned(u, r.command == "apply"); err != nil {
+			return nil, err
+		}
 		p.units = append(p.units, one)
 	}
 	if r.command == "apply" {
@@ -94,14 +97,9 @@ func (r *run) unplanned(s *session.Session, st *stack, result *toolRun) error {
 	return fmt.Errorf("%s cannot be planned, so nothing was applied:\n%s", st.name, problems(result.log))
 }
 
-// plans reports whether the run plans a unit of the stack. Terragrunt has generated
-// those that the stack has.
+// plans reports whether the run plans a unit of the stack, which is one of the stack file.
 func (p *plans) plans(unit string) bool {
-	if len(p.only) > 0 && !slices.Contains(p.only, unit) || slices.Contains(p.without, unit) {
-		return false
-	}
-	_, err := os.Stat(filepath.Join(p.stack.dir, generated, unit))
-	return err == nil
+	return (len(p.only) == 0 || slices.Contains(p.only, unit)) && !slices.Contains(p.without, unit)
 }
 
 // postpone leaves out the units of records whose address the plan of the VMs changes:

@@ -23,6 +23,7 @@ type Plan struct {
 	tfjson.Plan
 	Errored bool
 	Before  UnitState
+	Given   map[string]json.RawMessage // the values of its variables
 }
 
 // ParsePlan reads the JSON of a plan, each value once. It leaves out what nobody needs: the
@@ -40,7 +41,10 @@ func ParsePlan(body []byte) (*Plan, error) {
 		Planned *struct{}                        `json:"planned_values"`
 		Whole   *bool                            `json:"complete"`
 		Checks  []tfjson.CheckResultStatic       `json:"checks"`
-		Prior   struct {
+		Given   map[string]struct {
+			Value json.RawMessage `json:"value"`
+		} `json:"variables"`
+		Prior struct {
 			Values stateValues `json:"values"`
 		} `json:"prior_state"`
 	}
@@ -65,6 +69,10 @@ func ParsePlan(body []byte) (*Plan, error) {
 	}
 	if doc.Planned == nil && len(p.ResourceChanges) == 0 && !p.Errored {
 		return nil, errors.New("it is not a plan; give the output of `tofu show -json PLANFILE`")
+	}
+	p.Given = map[string]json.RawMessage{}
+	for name, v := range doc.Given {
+		p.Given[name] = v.Value
 	}
 	p.Before = stateBefore(p, doc.Prior.Values)
 	keepOnce(p)
@@ -172,6 +180,17 @@ func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
 	}
 	p.out = append(p.out, v)
 	return &p.out[len(p.out)-1]
+}
+
+// Without are the VMs and pools, of the given keys, that would not exist after a plan.
+func (p *Plan) Without(keys []string) []string {
+	has := map[string]bool{}
+	for _, c := range p.ResourceChanges {
+		if c.Mode == tfjson.ManagedResourceMode && c.Change != nil && !c.Change.Actions.Delete() && !c.Change.Actions.Forget() {
+			has[KeyOf(c)] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return has[key] })
 }
 
 // KeyOf is the key of a resource of for_each; empty if it has none.
