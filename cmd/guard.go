@@ -18,12 +18,13 @@ func (e *env) guardCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "guard",
 		Usage:     "refuse an apply or destroy of a unit that the specs did not ask for",
-		ArgsUsage: "STACK/UNIT -- apply|destroy [ARGUMENT...]",
+		ArgsUsage: "STACK/UNIT -- apply|destroy|exec [ARGUMENT...]",
 		Description: "The units' hooks run it in the unit's root module, with the command line of\n" +
 			"OpenTofu behind it. It reads the cluster once for all units of a Terragrunt run,\n" +
 			"and with `guard: full` it also checks the unit's plan: the saved plan that is\n" +
-			"applied, or a plan made for this check. It prints what blocks the run and what\n" +
-			"to do. Exit codes: 0 go on, 1 it could not be checked, 3 blocked.",
+			"applied, or a plan made for this check. What `terragrunt exec` runs counts as an\n" +
+			"apply. It prints what blocks the run and what to do. Exit codes: 0 go on, 1 it\n" +
+			"could not be checked, 3 blocked.",
 		Flags: e.judgeFlags(planFlag(), &cli.StringFlag{Name: "project", Value: ".", Usage: "the project is in `DIR`"},
 			&cli.StringSliceFlag{Name: "variable", Usage: "the environment sets the variable `NAME` of the unit's module (repeatable)"}),
 		OnUsageError: usageError,
@@ -33,8 +34,8 @@ func (e *env) guardCommand() *cli.Command {
 
 func (e *env) guard(c *cli.Context) error {
 	args := c.Args().Slice()
-	if len(args) < 2 || !slices.Contains([]string{"apply", "destroy"}, args[1]) {
-		return errors.New("usage: stackgen guard STACK/UNIT -- apply|destroy")
+	if len(args) < 2 || !slices.Contains([]string{"apply", "destroy", "exec"}, args[1]) {
+		return errors.New("usage: stackgen guard STACK/UNIT -- apply|destroy|exec")
 	}
 	// Every unit of a run would repeat warnings and progress, and Terragrunt repeats
 	// what goes to stderr: all that a person needs goes to stdout, once.

@@ -57,13 +57,15 @@ generate "moved" {
 
 terraform {
   # The guard compares state, cluster and plan before every apply and destroy, and
-  # refuses what the specs do not ask for. Without stackgen on PATH the run fails.
+  # refuses what the specs do not ask for. What `terragrunt exec` runs may be an apply, too.
+  # Without stackgen on PATH the run fails.
   before_hook "stackgen" {
     if       = local.stack.guard != "off"
-    commands = ["apply", "destroy"]
+    commands = ["apply", "destroy", "exec"]
     execute = concat(
       ["stackgen", "guard", "--project", get_parent_terragrunt_dir()], local.overrides,
-      ["${local.stack.stack}/${local.unit}", "--"], get_terraform_cli_args(),
+      ["${local.stack.stack}/${local.unit}", "--"],
+      get_terraform_command() == "exec" ? ["exec"] : get_terraform_cli_args(),
     )
   }
 

@@ -26,12 +26,14 @@ type Hook struct {
 	command guard.Command
 	run     *sharedRun // nil if no other process shares what is read
 	shared  bool       // another process of the run has read it
+	exec    bool       // of `terragrunt exec`, which may not have initialized the unit
+	passes  bool       // of a command that changes nothing in the cluster
 	left    bool       // Terragrunt generated the unit from an earlier render, and the stack does not have it any more
 }
 
 // An Answer says whether a unit may be applied or destroyed.
 type Answer struct {
-	Off       bool   // the spec has guard: off
+	Off       bool   // the spec has guard: off, or the command is not judged
 	RefusedBy string // the unit of the same run whose refusal has the findings
 	Findings  []finding.Finding
 	Waits     *finding.Step // set if OpenTofu asks now, and what changes meanwhile is not checked
@@ -54,13 +56,18 @@ func NewHook(p *project.Project, unit string, args, variables []string, from Sou
 	p.Selected = func(name string) bool { return name == stack }
 	h.command = guard.Command{Unit: h.Unit, Args: args, Env: os.Getenv, Environ: os.Environ(), Own: h.ownRun(), Variables: variables}
 	h.command.Typed, _ = terragrunt()
+	if h.exec = args[0] == "exec"; h.exec {
+		judged := false
+		h.command.Args, judged = guard.Exec(h.command.Typed)
+		h.passes = !judged
+	}
 	return h, errors.Join(h.readRootModule(), h.readPlans())
 }
 
 // Check judges the run.
 func (h *Hook) Check(ctx context.Context) (a *Answer, err error) {
 	a = &Answer{}
-	if a.Off = h.stack().Guard == "off"; a.Off {
+	if a.Off = h.stack().Guard == "off" || h.passes; a.Off {
 		return a, nil
 	}
 	if a.Findings, err = h.misled(); err != nil || len(a.Findings) > 0 {

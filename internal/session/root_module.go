@@ -27,7 +27,7 @@ func (h *Hook) readRootModule() error {
 	}
 	file := filepath.Join(dir, "terraform.tfstate")
 	body, err := disk.Read(file, maxInit)
-	if errors.Is(err, fs.ErrNotExist) && !hooked() {
+	if errors.Is(err, fs.ErrNotExist) && (!hooked() || h.exec) {
 		return nil // nothing is initialized here
 	}
 	root, failed := filepath.Abs(h.Project.Root)
