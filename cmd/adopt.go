@@ -106,6 +106,7 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 	for _, a := range plan.Adoptions {
 		_ = report.Printf(e.errOut, "%s is %d.\n", a.VM, a.VMID)
 	}
+	e.reportClaims(plan)
 	for _, m := range plan.Matches {
 		text := "%s: the spec says what VM %d has"
 		if m.Adopted {
@@ -134,6 +135,19 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 		return exit(left.Exit)
 	}
 	return exit(unmatched.Exit)
+}
+
+// reportClaims names the adopted VMs that other projects have, or may have.
+func (e *env) reportClaims(plan *adopt.Plan) {
+	for _, c := range plan.Claimed {
+		if c.Claim != nil {
+			_ = report.Printf(e.errOut, "warning: %s: another project manages VM %d, as %s: two projects with one VM change and destroy it without seeing each other. "+
+				"Forget it there first: `forgotten: [%s]`.\n", c.VM, c.VMID, c.Claim, c.Claim.Key)
+			continue
+		}
+		_ = report.Printf(e.errOut, "note: VM %d is named as the VMs of a stack %s, which no spec here has. "+
+			"If another project has that stack, leave the VM there.\n", c.VMID, c.Stack)
+	}
 }
 
 // listed prints findings on standard error, if there are any.

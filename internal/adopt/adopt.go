@@ -41,6 +41,14 @@ type Adoption struct {
 	VMID int
 }
 
+// A Claimed is an adoption of a VM that another project has, by its lock, or may have, by
+// its name.
+type Claimed struct {
+	Adoption
+	Claim *cluster.Claim // nil if only the name says so
+	Stack string         // for which it is named, or empty
+}
+
 // A Match is a VM whose spec says what hardware it has.
 type Match struct {
 	Adoption
@@ -60,6 +68,7 @@ type Plan struct {
 	Absent    []finding.Finding // VMs that ByName finds nothing for, and that an apply creates
 	Matches   []Match
 	Unmatched []finding.Finding // VMs whose hardware cannot be written
+	Claimed   []Claimed         // adoptions of VMs that other projects have
 	Accepted  []Accepted        // VMs whose spec says more of what they have
 	Changes   []disk.Change     // of specs, by their paths as shown
 	Warnings  *project.Project  // the project that ByName judged, or nil

@@ -119,12 +119,28 @@ func (p *planner) chooseByName(ctx context.Context) error {
 			p.Absent = append(p.Absent, named.absent(f))
 		case !f.Stops():
 		case f.Kind == finding.Ambiguous && len(f.Candidates) == 1 && len(p.find(vm.String())) == 1:
-			p.vmids[vm] = f.Candidates[0]
+			p.chooseUnclaimed(f, f.Candidates[0])
 		default:
 			p.Left = append(p.Left, f)
 		}
 	}
 	return nil
+}
+
+// chooseUnclaimed adopts a VM by its name, unless the lock of another project has it.
+func (p *planner) chooseUnclaimed(f finding.Finding, vmid int) {
+	vm := VM{f.Stack, f.Key}
+	claim := p.inventory.Claimed(p.project.Others(), p.inventory.Guest(vmid))
+	if claim == nil {
+		p.vmids[vm] = vmid
+		return
+	}
+	own := finding.Finding{Address: f.Address}
+	own.Is(finding.Conflict, "the VM with its name belongs to another project")
+	own.Because("VM %d is %s", vmid, claim)
+	own.Next("if another VM is meant here, give one of the two another name")
+	own.Next("to move it here, forget it there first: `forgotten: ["+claim.Key+"]`; then run", fmt.Sprintf("stackgen adopt %s=%d", vm, vmid))
+	p.Left = append(p.Left, own)
 }
 
 // chooseIncomplete adopts a VM without a template if exactly one VM of the cluster has its
@@ -135,7 +151,7 @@ func (p *planner) chooseIncomplete(f finding.Finding, named *named) {
 	switch guests := named.find(vm); len(guests) {
 	case 1:
 		if len(p.find(vm.String())) == 1 {
-			p.vmids[vm] = guests[0].VMID
+			p.chooseUnclaimed(f, guests[0].VMID)
 			return
 		}
 	case 0:

@@ -40,9 +40,21 @@ func (p *planner) inspect(ctx context.Context) error {
 		if g.Config != nil {
 			o.Addresses = g.Config.Address
 		}
+		p.claim(vm, g)
 		p.seen = append(p.seen, lock.Observed{Stack: vm.Stack, VMs: []lock.ObservedVM{o}})
 	}
 	return nil
+}
+
+// claim notes that another project has or may have a VM that is adopted.
+func (p *planner) claim(vm VM, g *cluster.Guest) {
+	one := Claimed{Adoption: Adoption{vm, g.VMID}, Claim: p.inventory.Claimed(p.project.Others(), g), Stack: cluster.NamedFor(g)}
+	if p.project.Specs[one.Stack] != "" {
+		one.Stack = "" // a stack of this project
+	}
+	if one.Claim != nil || one.Stack != "" {
+		p.Claimed = append(p.Claimed, one)
+	}
 }
 
 // unread reports whether the cluster was read without the configuration of a VM.

@@ -52,7 +52,9 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 				p.out.Count.Other++
 			}
 		default:
-			if m, unclear := namesakes[g.VMID]; unclear {
+			if claim := p.Inventory.Claimed(p.Others, g); claim != nil {
+				p.left(g, Elsewhere, Reason{Why: "another project manages it, as " + claim.String() + ": two projects with one VM change and destroy it without seeing each other. To move it here, forget it there first: `forgotten: [" + claim.Key + "]`"})
+			} else if m, unclear := namesakes[g.VMID]; unclear {
 				p.left(g, Unclear, Reason{Why: fmt.Sprintf("it has the name of %s/%s, which no guest is yet: if it is that VM, adopt it; otherwise rename one of the two", m.Stack, m.Key),
 					Commands: []string{fmt.Sprintf("stackgen adopt %s/%s=%d", m.Stack, m.Key, g.VMID)}})
 			} else if p.fits(g) {

@@ -36,6 +36,7 @@ type Input struct {
 	Inventory *cluster.Inventory
 	Lock      *lock.Lock
 	Project   *schema.Project
+	Others    []lock.Other
 	Sources   map[string][]byte // specs by their files
 	Folder    string            // of new specs, with slashes; their files are FOLDER/NAME.yaml
 
@@ -49,7 +50,15 @@ type Proposal struct {
 	Count  Count             `json:"count"`
 	Stacks []Stack           `json:"stacks"` // in the order of their names; only those that get a VM
 	Left   []Left            `json:"left"`   // guests that were asked for and get no spec, by VMID
-	Files  map[string][]byte `json:"-"`      // new and changed specs
+	Named  []Named           `json:"named,omitempty"`
+	Files  map[string][]byte `json:"-"` // new and changed specs
+}
+
+// A Named is VMs that get a spec although they are named as stackgen names the VMs of a
+// stack, which no spec here has: another project may have them.
+type Named struct {
+	Stack string `json:"stack"`
+	VMIDs []int  `json:"vmids"`
 }
 
 // A Count is how many guests the cluster has, as far as they can be seen.
@@ -102,6 +111,7 @@ const (
 	Container Kind = "container"
 	Template  Kind = "template"
 	InSpec    Kind = "in-spec"    // a spec has it
+	Elsewhere Kind = "elsewhere"  // the lock of another project has it
 	Leaving   Kind = "leaving"    // retired or forgotten
 	Unclear   Kind = "unclear"    // it may be a VM of a spec
 	Unread    Kind = "not-read"   // its configuration or agent cannot be read
@@ -148,8 +158,25 @@ func Propose(in Input) (*Proposal, error) {
 		return nil, err
 	}
 	p.out.Files = files
+	p.named(guests)
 	p.collect()
 	return &p.out, nil
+}
+
+// named notes the VMs that another project may have, by their names.
+func (p *proposer) named(guests []*cluster.Guest) {
+	for _, g := range guests {
+		stack := cluster.NamedFor(g)
+		if stack == "" || slices.ContainsFunc(p.Project.Stacks, func(s *schema.Stack) bool { return s.Name == stack }) {
+			continue
+		}
+		i := slices.IndexFunc(p.out.Named, func(n Named) bool { return n.Stack == stack })
+		if i < 0 {
+			i = len(p.out.Named)
+			p.out.Named = append(p.out.Named, Named{Stack: stack})
+		}
+		p.out.Named[i].VMIDs = append(p.out.Named[i].VMIDs, g.VMID)
+	}
 }
 
 // collect notes what was decided.

@@ -117,6 +117,9 @@ func (r *Discover) text(w io.Writer, o Options) {
 			fmt.Fprintf(w, "    dns: false, because the first plan must create no record; remove it to publish records of these VMs\n")
 		}
 	}
+	for _, n := range r.Named {
+		fmt.Fprintf(w, "named as the VMs of a stack %s, which no spec here has: %s. If another project has that stack, leave them there\n", line(n.Stack), line(vmids(n.VMIDs)))
+	}
 	r.counts(w)
 	r.keys(w, o)
 	r.managed(w, o)
@@ -128,6 +131,15 @@ func (r *Discover) text(w io.Writer, o Options) {
 			fmt.Fprintf(w, "      %s\n", line(g.Fix))
 		}
 	}
+}
+
+// vmids are VMIDs in a text.
+func vmids(list []int) string {
+	var out []string
+	for _, vmid := range list {
+		out = append(out, fmt.Sprint(vmid))
+	}
+	return strings.Join(out, ", ")
 }
 
 // counts says what the cluster has, as far as it can be seen.

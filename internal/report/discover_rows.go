@@ -154,7 +154,7 @@ func (r *Discover) left(w io.Writer, o Options) {
 		kind        discover.Kind
 		thing, what string
 	}{{discover.Unclear, "VM", " with the name of a VM in a spec"}, {discover.Unfit, "VM", " that would stop every plan of the stack"}, {discover.Unread, "VM", " that could not be read"},
-		{discover.Unnamable, "VM", " that a spec cannot name"}, {discover.Leaving, "VM", " of the lock"}, {discover.Template, "template", ""}, {discover.Container, "container", ""}}
+		{discover.Unnamable, "VM", " that a spec cannot name"}, {discover.Elsewhere, "VM", " of another project"}, {discover.Leaving, "VM", " of the lock"}, {discover.Template, "template", ""}, {discover.Container, "container", ""}}
 	for _, k := range kinds {
 		var rows []listed
 		for _, l := range r.Left {
