@@ -28,7 +28,7 @@ test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provi
 	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
 faults: build tools ## cause every fault at every level of the guard, and run every printed way out; takes about an hour
-	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut|TestEffectsOfEveryProperty)$$" -count=1 -timeout 60m && \
+	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut|TestEffectsOfEveryProperty|TestInterruptLongClone)$$" -count=1 -timeout 60m && \
 		STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^(TestApplyKilled|TestApplyInterrupted)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
 
 golden: build ## update expected outputs of the tests; review the diff

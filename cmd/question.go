@@ -4,19 +4,18 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"os"
 	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
+	"stackgen/internal/deploy"
 	"stackgen/internal/report"
 )
 
 // confirm asks a question on a terminal, and reports whether the answer is yes. An interrupt
 // is an error, so that the person reads that nothing was written.
 func (e *env) confirm(ctx context.Context, question string) (bool, error) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, deploy.Ends()...)
 	defer stop()
 	if err := report.Printf(e.errOut, "%s", question); err != nil {
 		return false, err

@@ -16,12 +16,22 @@ type signals struct {
 	stop    func()
 }
 
+// Ends are the signals with which a person or the system ends a command. The end of a
+// terminal is none if the command was started to survive it, as by nohup.
+func Ends() []os.Signal {
+	out := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		out = append(out, syscall.SIGHUP)
+	}
+	return out
+}
+
 // listen counts signals until stop is called.
 func listen(ctx context.Context) (context.Context, *signals) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &signals{changed: make(chan struct{})}
 	got := make(chan os.Signal, 8)
-	signal.Notify(got, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(got, Ends()...)
 	done := make(chan struct{})
 	s.stop = sync.OnceFunc(func() { signal.Stop(got); close(done); cancel() })
 	go func() {

@@ -10,6 +10,7 @@ import (
 
 	"stackgen/internal/disk"
 	"stackgen/internal/engine"
+	"stackgen/internal/session"
 )
 
 // maxLog bounds what a run of Terragrunt prints and reports, as far as it is read.
@@ -50,7 +51,8 @@ func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...stri
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	p, err := r.tools.With(slices.Concat(r.tools.Unattended(), env)...).Start(dir, log, "terragrunt", args...)
+	env = slices.Concat(r.tools.Unattended(), env, []string{session.Interrupted + "=" + r.interrupted()})
+	p, err := r.tools.With(env...).Start(dir, log, "terragrunt", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -72,32 +74,53 @@ func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...stri
 	return out, nil
 }
 
-// until waits until a process has ended. The first signal interrupts it, the second one
-// says what is waited for, and the third one kills it.
+// until waits until a process has ended. The first signal interrupts OpenTofu, the second
+// one says what is waited for, and the third one kills everything.
 func (r *run) until(p *engine.Process) {
-	for n := r.signals.count(); ; n++ {
+	failed := make(chan error, 1)
+	for n := 0; ; { // no signal came before the process was started, or it came just now
 		select {
 		case <-p.Ended():
 			return
+		case err := <-failed:
+			r.say("OpenTofu was not interrupted, and ends what it was started for: %s", err)
+			continue
 		case <-r.signals.after(n):
 		}
+		n++
 		switch n {
-		case 0:
-			const text = "interrupted: OpenTofu starts nothing more, and ends what it has begun"
-			if r.view != nil {
-				r.view.Interrupted(text)
-			} else {
-				r.say(text)
-			}
-			go func() { _ = p.Interrupt() }() // it may have ended
 		case 1:
-			r.say("still waiting for what has begun; a third interrupt kills it, and may leave VMs that no state has")
+			r.interrupt(p, failed)
 		case 2:
+			r.say("still waiting for what has begun; a third interrupt kills it, and may leave VMs that no state has")
+		case 3:
 			r.say("killed; run the same command again to complete what was left")
 			_ = p.Kill() // it may have ended
 		}
 	}
 }
+
+// interrupt lets the run of a process begin nothing more: the hooks of its units refuse,
+// and OpenTofu ends what it has begun.
+func (r *run) interrupt(p *engine.Process, failed chan<- error) {
+	const text = "interrupted: OpenTofu starts nothing more, and ends what it has begun"
+	if r.view != nil {
+		r.view.Interrupted(text)
+	} else {
+		r.say(text)
+	}
+	if err := os.WriteFile(r.interrupted(), nil, 0o600); err != nil {
+		r.say("units that have not begun may begin: %s", err)
+	}
+	go func() {
+		if err := p.Interrupt(); err != nil {
+			failed <- err
+		}
+	}()
+}
+
+// interrupted is a file that exists once a person has interrupted the command.
+func (r *run) interrupted() string { return filepath.Join(r.work, "interrupted") }
 
 // filters are the arguments that limit a run to a part of the units.
 func filters(only, without []string) []string {

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"time"
+	"path/filepath"
+	"strings"
 )
 
 // A Process is a tool that runs until it ends by itself. It is in a process group of its
 // own: a terminal does not interrupt it, and it goes on if this program is killed.
 type Process struct {
 	command *exec.Cmd
+	tofu    string // the name of the program that it runs for OpenTofu
 	ended   chan struct{}
 	err     error
 }
@@ -28,13 +30,16 @@ func (t *Tools) Start(dir string, output *os.File, name string, args ...string) 
 	if err := c.Start(); err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", name, err)
 	}
-	p := &Process{command: c, ended: make(chan struct{})}
+	p := &Process{command: c, tofu: programName(t.command()), ended: make(chan struct{})}
 	go func() {
 		p.err = c.Wait()
 		close(p.ended)
 	}()
 	return p, nil
 }
+
+// programName is the name of a program without its folder.
+func programName(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }
 
 // ID is the number of the process.
 func (p *Process) ID() int { return p.command.Process.Pid }
@@ -50,33 +55,6 @@ func (p *Process) Wait() (int, error) {
 		return p.command.ProcessState.ExitCode(), nil
 	}
 	return 0, fmt.Errorf("cannot run %s: %w", p.command.Path, p.err)
-}
-
-// forwardTime is how long Terragrunt needs to get ready for a second signal.
-const forwardTime = 400 * time.Millisecond
-
-// Interrupt makes Terragrunt start nothing more, and interrupt OpenTofu once: it ends what
-// it has begun, and saves the state. Terragrunt forwards a signal after 15 seconds, and
-// the second one at once. A signal to the whole group would reach OpenTofu twice, which
-// makes it quit without saving the state.
-func (p *Process) Interrupt() error {
-	if err := p.interrupt(); err != nil || !signalsTwice {
-		return err
-	}
-	select {
-	case <-p.ended:
-		return nil
-	case <-time.After(forwardTime):
-		return p.interrupt()
-	}
-}
-
-func (p *Process) interrupt() error {
-	err := interrupt(p.command.Process)
-	if errors.Is(err, os.ErrProcessDone) {
-		return nil
-	}
-	return err
 }
 
 // Kill ends the process and all that it has started, at once.

@@ -46,22 +46,39 @@ func started(t *testing.T, body string) (*Process, func() string) {
 	return nil, nil
 }
 
-// TestInterrupt sends two signals to the process itself, and none to what it has started.
+// TestInterrupt interrupts each OpenTofu once, also one that is started later, and neither
+// Terragrunt nor a wrapper.
 func TestInterrupt(t *testing.T) {
-	p, text := started(t, `n=0; trap 'n=$((n+1)); echo "signal $n"; [ $n = 2 ] && exit 5' INT
-sh -c 'trap "echo the child is interrupted" INT; sleep 2' & echo ready
-while :; do sleep 0.05; done`)
+	bin := t.TempDir()
+	for name, body := range map[string]string{
+		"tofu":      `n=0; trap 'n=$((n+1))' INT; echo "$1 begins"; for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; echo "$1 got $n"`,
+		"terraform": `trap 'echo "the wrapper is interrupted"' INT; ` + bin + `/tofu wrapped; exit 0`,
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, text := started(t, `trap 'echo "Terragrunt is interrupted"' INT
+`+bin+"/terraform; "+bin+"/tofu later; exit 5")
 	if err := p.Interrupt(); err != nil {
 		t.Fatal(err)
 	}
 	if code, err := p.Wait(); code != 5 || err != nil {
 		t.Errorf("exit %d, %v", code, err)
 	}
-	if got := text(); got != "ready\nsignal 1\nsignal 2\n" {
+	if got := text(); got != "wrapped begins\nwrapped got 1\nlater begins\nlater got 1\n" {
 		t.Errorf("printed %q", got)
 	}
 	if err := p.Interrupt(); err != nil {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestIsTofu(t *testing.T) {
+	for name, want := range map[string]bool{"tofu": true, "tofu-1.12": true, "terraform": true, "run-tofu": true, "terraform-provider-proxmox_v0.111.1": false, "terragrunt": false, "stackgen": false} {
+		if isTofu(name, "run-tofu") != want {
+			t.Errorf("%s: %v, want %v", name, !want, want)
+		}
 	}
 }
 

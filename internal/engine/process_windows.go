@@ -7,17 +7,15 @@ import (
 	"syscall"
 )
 
-// signalsTwice: the event reaches the whole group at once, and Terragrunt forwards none.
-const signalsTwice = false
-
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// interrupt sends Ctrl-Break to the group: a group of its own ignores Ctrl-C.
-func interrupt(p *os.Process) error {
+// Interrupt sends Ctrl-Break to the group, which OpenTofu takes for an interrupt: a group of
+// its own ignores Ctrl-C.
+func (p *Process) Interrupt() error {
 	call := syscall.NewLazyDLL("kernel32.dll").NewProc("GenerateConsoleCtrlEvent")
-	if ok, _, err := call.Call(syscall.CTRL_BREAK_EVENT, uintptr(p.Pid)); ok == 0 {
+	if ok, _, err := call.Call(syscall.CTRL_BREAK_EVENT, uintptr(p.ID())); ok == 0 {
 		return err
 	}
 	return nil

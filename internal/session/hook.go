@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,8 +65,16 @@ func NewHook(p *project.Project, unit string, args, variables []string, from Sou
 	return h, errors.Join(h.readRootModule(), h.readPlans())
 }
 
-// Check judges the run.
-func (h *Hook) Check(ctx context.Context) (a *Answer, err error) {
+// Check judges the run. It is an error if the run was interrupted before or meanwhile.
+func (h *Hook) Check(ctx context.Context) (*Answer, error) {
+	if err := interrupted(); err != nil {
+		return nil, err
+	}
+	a, err := h.check(ctx)
+	return a, cmp.Or(err, interrupted())
+}
+
+func (h *Hook) check(ctx context.Context) (a *Answer, err error) {
 	a = &Answer{}
 	if a.Off = h.stack().Guard == "off" || h.passes; a.Off {
 		return a, nil

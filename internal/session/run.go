@@ -179,6 +179,20 @@ func RecordFile(root, stack, what string) string {
 	return filepath.Join(root, lock.StateDir, ".stackgen", stack+"."+what+".json")
 }
 
+// Interrupted is the variable with which the command that runs Terragrunt names a file. It
+// exists once a person has interrupted the run.
+const Interrupted = "STACKGEN_INTERRUPTED"
+
+// interrupted is the error of a unit whose run was interrupted before the unit began.
+func interrupted() error {
+	if file := os.Getenv(Interrupted); file != "" {
+		if _, err := os.Stat(file); err == nil {
+			return errors.New("the run was interrupted before this unit began; run the same command again to do the rest")
+		}
+	}
+	return nil
+}
+
 // partialRun reports whether a run has not all units of a stack, as far as the
 // command line of Terragrunt tells.
 func partialRun() bool {

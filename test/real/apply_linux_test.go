@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -79,9 +80,36 @@ func (p *project) answered(want int, line, answer string, contains ...string) {
 // answeredAfter does the same, and something else between the question and the answer.
 func (p *project) answeredAfter(want int, line, answer string, meanwhile func(), contains ...string) {
 	p.Helper()
+	c := p.onTerminal(line)
+	if !asks(c.text, c.read) {
+		_ = c.Process.Kill() // it may have ended
+		_, text := c.ends()
+		p.Fatalf("stackgen %s has ended, or was killed after 2 minutes, without a question: %v\n%s", line, c.ProcessState, text)
+	}
+	meanwhile()
+	c.types(answer)
+	code, text := c.ends()
+	if code != want {
+		p.Fatalf("stackgen %s, answer %q: exit %d, want %d\n%s", line, answer, code, want, text)
+	}
+	p.contains(text, contains...)
+}
+
+// A terminalRun is stackgen on a terminal of its own.
+type terminalRun struct {
+	*exec.Cmd
+	p      *project
+	master *os.File // the side of the person
+	text   func() string
+	read   chan struct{} // closed at the end of what it shows
+}
+
+// onTerminal starts stackgen on a terminal.
+func (p *project) onTerminal(line string) *terminalRun {
+	p.Helper()
 	master, slave := terminal(p.T)
-	defer func() { _ = master.Close() }()
-	c := p.command(line)
+	p.Cleanup(func() { _ = master.Close() }) // it may be closed
+	c := &terminalRun{Cmd: p.command(line), p: p, master: master, read: make(chan struct{})}
 	c.Env = append(slices.Clone(c.Env), "TERM=xterm", "CI=true") // lines, not rows
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -89,10 +117,9 @@ func (p *project) answeredAfter(want int, line, answer string, meanwhile func(),
 	check(p.T, slave.Close())
 	var mu sync.Mutex
 	var out bytes.Buffer
-	read := make(chan struct{})
-	text := func() string { mu.Lock(); defer mu.Unlock(); return out.String() }
+	c.text = func() string { mu.Lock(); defer mu.Unlock(); return out.String() }
 	go func() {
-		defer close(read)
+		defer close(c.read)
 		buf := make([]byte, 4096)
 		for {
 			n, err := master.Read(buf)
@@ -104,20 +131,20 @@ func (p *project) answeredAfter(want int, line, answer string, meanwhile func(),
 			}
 		}
 	}()
-	if !asks(text, read) {
-		_ = c.Process.Kill() // it may have ended
-		_ = c.Wait()
-		p.Fatalf("stackgen %s has ended, or was killed after 2 minutes, without a question: %v\n%s", line, c.ProcessState, text())
-	}
-	meanwhile()
-	_, err := master.WriteString(answer)
-	check(p.T, err)
-	_ = c.Wait()
-	<-read
-	if code := c.ProcessState.ExitCode(); code != want {
-		p.Fatalf("stackgen %s, answer %q: exit %d, want %d\n%s", line, answer, code, want, text())
-	}
-	p.contains(text(), contains...)
+	return c
+}
+
+func (c *terminalRun) types(text string) {
+	c.p.Helper()
+	_, err := c.master.WriteString(text)
+	check(c.p.T, err)
+}
+
+// ends waits for the end, and returns the exit code and everything that was shown.
+func (c *terminalRun) ends() (int, string) {
+	_ = c.Wait() // its status says how it ended
+	<-c.read
+	return c.ProcessState.ExitCode(), c.text()
 }
 
 // asks waits for a question in a text, and reports whether it was asked before the end and

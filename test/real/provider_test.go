@@ -23,7 +23,7 @@ import (
 // the name of its row.
 var ownProviders = []string{
 	"TestApplyKilled", "TestApplyKilledForgets", "TestApplyKilledTainted", "TestApplyKilledWaits", "TestApplyKilledAtEachRequest", "TestApplyKilledS3",
-	"TestApplyInterrupted", "TestDestroyAfterKill", "TestTwoRunners", "TestGuardWaits",
+	"TestApplyInterrupted", "TestInterruptReachesOpenTofu", "TestInterruptLongClone", "TestDestroyAfterKill", "TestTwoRunners", "TestGuardWaits",
 	"TestStory", "TestTutorial", "TestInit", "TestCIRecipes", "TestGuides", "TestGuard", "TestGuardOutside", "TestStateLost", "TestDestroyStack",
 	"TestFaults/cells/apply-killed-with-SIGKILL-in-the-middle-of-clones", "TestFaults/cells/apply-killed-with-SIGKILL,-its-clones-still-under-way",
 	"TestFaults/cells/state-lost", "TestFaults/cells/VM-migrated-by-hand", "TestFaults/cells/apply-failed-between-a-clone-and-its-configuration",

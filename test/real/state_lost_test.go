@@ -15,7 +15,14 @@ func (p *project) simulate() *pvesim.Server { return p.simulateSeed(nil) }
 // simulateSeed is simulate with another cluster than the default.
 func (p *project) simulateSeed(seed *pvesim.Seed) *pvesim.Server {
 	p.Helper()
-	s, err := pvesim.New(pvesim.Options{NoAuthDelay: true, Seed: seed})
+	return p.simulateWith(pvesim.Options{Seed: seed})
+}
+
+// simulateWith is simulate with options of the simulator.
+func (p *project) simulateWith(o pvesim.Options) *pvesim.Server {
+	p.Helper()
+	o.NoAuthDelay = true
+	s, err := pvesim.New(o)
 	if err != nil {
 		p.Fatal(err)
 	}
