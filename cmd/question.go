@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"os/signal"
@@ -9,7 +8,7 @@ import (
 	"strings"
 
 	"stackgen/internal/deploy"
-	"stackgen/internal/report"
+	"stackgen/internal/live"
 )
 
 // confirm asks a question on a terminal, and reports whether the answer is yes. An interrupt
@@ -17,18 +16,9 @@ import (
 func (e *env) confirm(ctx context.Context, question string) (bool, error) {
 	ctx, stop := signal.NotifyContext(ctx, deploy.Ends()...)
 	defer stop()
-	if err := report.Printf(e.errOut, "%s", question); err != nil {
-		return false, err
+	line, err := live.Ask(ctx, e.in, e.errOut, question)
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; nothing was written")
 	}
-	got := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(e.in).ReadString('\n') // without an answer it is empty
-		got <- line
-	}()
-	select {
-	case <-ctx.Done():
-		return false, errors.New("interrupted; nothing was written")
-	case line := <-got:
-		return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))), nil
-	}
+	return err == nil && slices.Contains([]string{"y", "yes"}, strings.ToLower(line)), err
 }

@@ -1,13 +1,13 @@
 package deploy
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/live"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
@@ -98,20 +98,11 @@ func (r *run) confirm() (bool, error) {
 
 // answer asks a question, and reports whether the answer is the one that is needed.
 func (r *run) answer(question, want string) (bool, error) {
-	if err := report.Printf(r.ErrOut, "%s", question); err != nil {
-		return false, err
+	line, err := live.Ask(r.ctx, r.In, r.ErrOut, question)
+	if r.ctx.Err() != nil {
+		err = errInterrupted
 	}
-	got := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(r.In).ReadString('\n') // without an answer it is empty
-		got <- line
-	}()
-	select {
-	case <-r.ctx.Done():
-		return false, errInterrupted
-	case line := <-got:
-		return strings.TrimSpace(line) == want, nil
-	}
+	return err == nil && line == want, err
 }
 
 // nothing ends an apply that has nothing to do.

@@ -23,6 +23,8 @@ func TestApplyAsks(t *testing.T) {
 	sim := p.simulate()
 	p.render()
 	before := p.list()
+	p.asksAgain("apply", "yes\n", "not confirmed; nothing was changed")
+	noWrites(t, sim)
 	for _, answer := range []string{"no\n", "y\n", "YES\n", "\n", "\x04"} {
 		p.answered(1, "apply", answer, "Only `yes` is accepted", "not confirmed; nothing was changed")
 		noWrites(t, sim)
@@ -42,6 +44,7 @@ func TestApplyAsks(t *testing.T) {
 	p.deployed(0, "apply --yes", "nothing to do")
 	sim.ResetLog()
 	p.remove("stacks/live/.terragrunt-stack")
+	p.asksAgain("destroy", "live\n", "not confirmed; nothing was changed")
 	p.answered(1, "destroy", "yes\n", "To destroy live, type its name", "not confirmed; nothing was changed")
 	if p.exists("stacks/live/.terragrunt-stack") {
 		t.Error("a destroy that was not confirmed leaves .terragrunt-stack")
@@ -77,20 +80,33 @@ func (p *project) answered(want int, line, answer string, contains ...string) {
 	p.answeredAfter(want, line, answer, func() {}, contains...)
 }
 
+// asksAgain fails unless what was typed before the question is no answer to it.
+func (p *project) asksAgain(line, early string, contains ...string) {
+	p.Helper()
+	c := p.onTerminal(line)
+	c.types(early)
+	p.answer(c, 1, "no\n", func() {}, contains...)
+}
+
 // answeredAfter does the same, and something else between the question and the answer.
 func (p *project) answeredAfter(want int, line, answer string, meanwhile func(), contains ...string) {
 	p.Helper()
-	c := p.onTerminal(line)
+	p.answer(p.onTerminal(line), want, answer, meanwhile, contains...)
+}
+
+// answer types an answer after the question of a command, and waits for its end.
+func (p *project) answer(c *terminalRun, want int, answer string, meanwhile func(), contains ...string) {
+	p.Helper()
 	if !asks(c.text, c.read) {
 		_ = c.Process.Kill() // it may have ended
 		_, text := c.ends()
-		p.Fatalf("stackgen %s has ended, or was killed after 2 minutes, without a question: %v\n%s", line, c.ProcessState, text)
+		p.Fatalf("%v has ended, or was killed after 2 minutes, without a question: %v\n%s", c.Args, c.ProcessState, text)
 	}
 	meanwhile()
 	c.types(answer)
 	code, text := c.ends()
 	if code != want {
-		p.Fatalf("stackgen %s, answer %q: exit %d, want %d\n%s", line, answer, code, want, text)
+		p.Fatalf("%v, answer %q: exit %d, want %d\n%s", c.Args, answer, code, want, text)
 	}
 	p.contains(text, contains...)
 }

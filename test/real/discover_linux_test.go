@@ -30,6 +30,8 @@ func TestDiscoverAsks(t *testing.T) {
 		t.Helper()
 		p.answered(want, "discover --stack lab", answer, append([]string{"Nothing in the cluster is changed. Write 2 specs, 46 lines? [y/N] "}, contains...)...)
 	}
+	p.asksAgain("discover --stack lab", "y\n", "not confirmed; nothing was written")
+	p.sameFiles(before, "an answer before the question")
 	for _, answer := range []string{"n\n", "\n", "no\n", "yess\n", "\x04"} {
 		ask(1, answer, "not confirmed; nothing was written")
 		p.sameFiles(before, answer)
