@@ -26,6 +26,7 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 		return nil
 	}
 	r.explain(p, result)
+	r.readBack(p)
 	return r.rescue(p, result, a)
 }
 

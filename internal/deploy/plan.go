@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
@@ -29,6 +30,7 @@ type plans struct {
 	only    []string
 	without []string  // units that are applied later
 	units   []planned // in the order of the lock
+	was     *cluster.Inventory
 }
 
 // plan plans units of a stack: those of only, or all except for those of without. Units
@@ -38,7 +40,7 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 		return nil, err
 	}
 	files := r.files(st)
-	p := &plans{stack: st, dir: filepath.Join(files, "plans"), only: only, without: without}
+	p := &plans{stack: st, dir: filepath.Join(files, "plans"), only: only, without: without, was: s.Inventory}
 	json := filepath.Join(files, "json")
 	args := append([]string{"stack", "run", "plan", "--out-dir", p.dir, "--json-out-dir", json, "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}, filters(only, without)...)
 	if r.command == "destroy" {

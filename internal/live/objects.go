@@ -76,11 +76,13 @@ type step struct {
 type failure struct {
 	head
 	target
-	Kind    string `json:"kind"`
-	What    string `json:"what"`
-	Why     string `json:"why,omitempty"`
-	Next    []step `json:"next"`
-	Message string `json:"message"`
+	Kind    string   `json:"kind"`
+	What    string   `json:"what"`
+	Why     string   `json:"why,omitempty"`
+	Taken   []string `json:"taken,omitempty"`
+	Left    []string `json:"left,omitempty"`
+	Next    []step   `json:"next"`
+	Message string   `json:"message"`
 }
 
 type noted struct {
@@ -140,6 +142,9 @@ func (o *objects) failed(b *progress.Board, e progress.UnitError, at float64) {
 
 func (o *objects) trouble(about progress.Target, t progress.Trouble, at float64) {
 	f := failure{head: head{"error", tenths(at)}, target: newTarget(about), Kind: string(about.Kind), What: t.What, Why: t.Why, Next: []step{}, Message: t.Text}
+	if t.Read != nil && t.Item.Action == progress.Change {
+		f.Taken, f.Left = t.Read.Taken, t.Read.Left
+	}
 	for _, s := range t.Next {
 		next := step{What: s.What, Lines: []string{}}
 		for _, l := range s.Lines {

@@ -198,6 +198,25 @@ const later = "OpenTofu prints the reason when it has ended"
 // few is how many rows of a group are named in its message.
 const few = 3
 
+// reading is what the configuration of a VM has after its change failed.
+func reading(t progress.Trouble, named bool) string {
+	if t.Read == nil || t.Item.Action != progress.Change {
+		return ""
+	}
+	name := ""
+	if named {
+		name = t.Item.Key + ": "
+	}
+	out := ""
+	if len(t.Read.Taken) > 0 {
+		out += fmt.Sprintf("    %sin its configuration: %s\n", name, strings.Join(t.Read.Taken, "; "))
+	}
+	if len(t.Read.Left) > 0 {
+		out += fmt.Sprintf("    %snot changed: %s\n", name, strings.Join(t.Read.Left, ", "))
+	}
+	return out
+}
+
 // details are troubles that are alike: which, what to do, and the message of the tool.
 func details(g progress.Alike) string {
 	var out strings.Builder
@@ -211,6 +230,9 @@ func details(g progress.Alike) string {
 			names = append(names, fmt.Sprintf("%d more", n))
 		}
 		fmt.Fprintf(&out, "    %s\n", and(names))
+	}
+	for _, t := range g[:min(len(g), few)] {
+		out.WriteString(reading(t, len(g) > 1))
 	}
 	for _, s := range g.Next() {
 		colon := ""

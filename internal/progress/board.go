@@ -12,10 +12,11 @@ import (
 type Row struct {
 	Item
 	Phase   Phase
-	Percent float64 // of a copy that runs; below 0 if it is not known
-	Began   float64 // seconds since the start of the run; below 0 before that
-	Ended   float64 // below 0 before that
-	Error   string  // the message of the tool, or of the task that failed, as it is
+	Percent float64  // of a copy that runs; below 0 if it is not known
+	Began   float64  // seconds since the start of the run; below 0 before that
+	Ended   float64  // below 0 before that
+	Error   string   // the message of the tool, or of the task that failed, as it is
+	Reading *Reading // nil if nothing was read since
 
 	task     string // the task that the phase is from
 	fromTask bool   // Error is that of a task, and the tool has not said anything yet
@@ -108,7 +109,7 @@ func (b *Board) Add(e Event) []Changed {
 		return nil
 	}
 	r := b.Row(e.Target)
-	if r == nil && e.Type != Worked && e.Type != Problem {
+	if r == nil && e.Type != Worked && e.Type != Problem && e.Type != Read {
 		r = b.add(Item{Target: e.Target, Action: e.Action}) // the plan does not have it
 	}
 	if r == nil {
@@ -174,6 +175,10 @@ func (r *Row) add(e Event) {
 		}
 	case Ended:
 		r.end(e)
+	case Read:
+		if r.Phase == Broken {
+			r.Reading = e.Reading
+		}
 	case Worked:
 		if !r.Phase.Over() {
 			r.work(e)

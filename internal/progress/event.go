@@ -62,6 +62,7 @@ const (
 	Problem Type = "problem" // the text of an error
 	Worked  Type = "task"    // a task of the cluster runs, or has ended
 	Summary Type = "summary" // a unit is done
+	Read    Type = "read"    // the configuration of a VM was read after its failure
 )
 
 // An Event is one thing that happened. The target of a task has only a VMID.
@@ -73,6 +74,15 @@ type Event struct {
 	Text   string // of Problem: the message of the tool, as it is
 	Task   Task   // of Worked
 	Counts Counts // of Summary
+
+	Reading *Reading // of Read
+}
+
+// A Reading is what a VM is after a run failed to create or change it.
+type Reading struct {
+	Exists bool
+	Taken  []string // entries that the run changed: memory 2048 -> 3072, pending
+	Left   []string // what it did not change: scsi1
 }
 
 // Counts are what a unit did, in OpenTofu's count.

@@ -82,13 +82,13 @@ func TestExplain(t *testing.T) {
 func TestExplainUnknown(t *testing.T) {
 	item := Item{Target: Target{Kind: VM, Key: "db"}, Action: Change}
 	got := Explain(item, "VM update\n"+strings.Repeat("x", 300), "stackgen apply")
-	if got.Why != "" || len(got.Next) != 0 || !strings.HasPrefix(got.String(), "VM db was not changed: VM update xxx") || len(got.String()) > 300 {
+	if got.Why != "" || len(got.Next) != 0 || !strings.HasPrefix(got.String(), "VM db was not changed as planned: VM update xxx") || len(got.String()) > 300 {
 		t.Errorf("%+v", got)
 	}
 	if got := Explain(item, "no space left on device", ""); !strings.HasPrefix(got.Next[0].What, "on its node, find") {
 		t.Errorf("without a node: %+v", got.Next)
 	}
-	if got := Explain(item, "", ""); got.String() != "VM db was not changed" {
+	if got := Explain(item, "", ""); got.String() != "VM db was not changed as planned" {
 		t.Errorf("%q", got)
 	}
 }
@@ -143,5 +143,28 @@ func TestGroup(t *testing.T) {
 	next := groups[0].Next()
 	if len(next) != 1 || len(next[0].Lines) != 2 || next[0].Lines[1].String() != "qm stop 3" {
 		t.Errorf("%+v", next)
+	}
+}
+
+// TestTroubleRead: what was read decides what is said, and not the error.
+func TestTroubleRead(t *testing.T) {
+	for _, c := range []struct {
+		action Action
+		read   *Reading
+		want   string
+	}{
+		{Change, nil, "was not changed as planned"},
+		{Change, &Reading{Exists: true, Left: []string{"memory"}}, "was not changed"},
+		{Change, &Reading{Exists: true, Taken: []string{"memory 1 -> 2"}}, "was changed in part"},
+		{Create, &Reading{}, "was not created"},
+		{Create, &Reading{Exists: true}, "was created, but not completed"},
+	} {
+		target := Target{Kind: VM, Stack: "lab", Key: "db"}
+		b := NewBoard(Plan{Items: []Item{{Target: target, Action: c.action}}})
+		b.Add(Event{Type: Problem, Target: target, Text: "out of luck"})
+		b.Add(Event{Type: Read, Target: target, Reading: c.read})
+		if got := b.Trouble(b.Row(target)).What; got != "VM db "+c.want {
+			t.Errorf("%s, %+v: %s", c.action, c.read, got)
+		}
 	}
 }

@@ -17,7 +17,9 @@ type Trouble struct {
 	Text string
 
 	Item  Item
-	Again string // the command that continues the run
+	Read  *Reading // nil if nothing was read since
+	Not   string   // what did not happen: was not created
+	Again string   // the command that continues the run
 }
 
 // String is the trouble in one line.
@@ -59,9 +61,10 @@ func (t Target) Name() string {
 	return string(t.Kind) + " " + t.Key
 }
 
-// notDone says that an action did not happen.
+// notDone says that an action did not happen, as far as the tool says. A change may have
+// happened in part.
 var notDone = map[Action]string{
-	Create: "was not created", Change: "was not changed", Import: "was not imported", Destroy: "was not destroyed", Move: "was not moved",
+	Create: "was not created", Change: "was not changed as planned", Import: "was not imported", Destroy: "was not destroyed", Move: "was not moved",
 }
 
 // Trouble explains why a row failed. It is the zero Trouble if the row has not.
@@ -69,16 +72,28 @@ func (b *Board) Trouble(r *Row) Trouble {
 	if r.Phase != Broken {
 		return Trouble{}
 	}
-	return Explain(r.Item, r.Error, b.Plan.Again)
+	t := Explain(r.Item, r.Error, b.Plan.Again)
+	switch t.Read = r.Reading; {
+	case t.Read == nil:
+	case r.Action == Create && t.Read.Exists:
+		t.Not = "was created, but not completed"
+	case r.Action == Change && len(t.Read.Taken) > 0:
+		t.Not = "was changed in part"
+	case r.Action == Change:
+		t.Not = "was not changed"
+	}
+	t.What = r.Name() + " " + t.Not
+	return t
 }
 
 // Explain translates the message of a tool about an item. again is the command that
 // was run, as it can be pasted.
 func Explain(item Item, text, again string) Trouble {
-	t := Trouble{What: item.Name() + " " + notDone[item.Action], Text: text, Item: item, Again: again}
-	if item.Kind == Unit {
-		t.What = item.Name() + " failed"
+	t := Trouble{Not: notDone[item.Action], Text: text, Item: item, Again: again}
+	if t.Not == "" || item.Kind == Unit {
+		t.Not = "failed"
 	}
+	t.What = item.Name() + " " + t.Not
 	reason(&t, item, unwrapped(text))
 	return t
 }
@@ -92,7 +107,7 @@ func Group(ts []Trouble) []Alike {
 	for _, t := range ts {
 		i := slices.IndexFunc(out, func(a Alike) bool {
 			f := a[0]
-			return t.Why != "" && f.Why == t.Why && f.Item.Kind == t.Item.Kind && f.Item.Action == t.Item.Action
+			return t.Why != "" && f.Why == t.Why && f.Item.Kind == t.Item.Kind && f.Not == t.Not
 		})
 		if i < 0 {
 			out = append(out, Alike{t})
@@ -110,11 +125,7 @@ func (a Alike) What() string {
 		return first.String()
 	}
 	noun := map[Kind]string{VM: "VMs", Pool: "pools", Record: "records", Unit: "units"}[first.Item.Kind]
-	not := strings.Replace(notDone[first.Item.Action], "was ", "were ", 1)
-	if not == "" {
-		not = "failed"
-	}
-	return fmt.Sprintf("%d %s %s: %s", len(a), noun, not, first.Why)
+	return fmt.Sprintf("%d %s %s: %s", len(a), noun, strings.Replace(first.Not, "was ", "were ", 1), first.Why)
 }
 
 // Next are the steps for all of them, each with the lines of all.

@@ -227,3 +227,20 @@ func TestBootOrderFollowsDevices(t *testing.T) {
 		}
 	}
 }
+
+// A failed update leaves pending what came before the entry that failed, also what a
+// running VM can take at once. It takes that with the next update.
+func TestFailedUpdateLeavesPending(t *testing.T) {
+	b := runningVM(t, "present", nil)
+	b.fault(pvesim.Fault{Method: "PUT", Count: 1, Do: pvesim.DoFull, Storage: "shared"})
+	if r := b.do("PUT", vm123+"/config", "description", "new", "memory", "8192", "scsi1", "shared:8", "tags", "late"); r.Status != 500 {
+		t.Errorf("%d %s", r.Status, r.Body)
+	}
+	if got := strings.Join(b.pending(), " "); got != "description=new memory=8192" {
+		t.Errorf("pending %q", got)
+	}
+	b.data("PUT", vm123+"/config", "onboot", "1")
+	if got := strings.Join(b.pending(), " "); got != "memory=8192" {
+		t.Errorf("after the next update, pending %q", got)
+	}
+}

@@ -77,7 +77,7 @@ func TestApplyProgress(t *testing.T) {
 		t.Fatalf("m3: %v\n%s", got, errOut.String())
 	}
 	e := troubles[len(troubles)-1]
-	if e.What != "VM m3 (VMID 102, node pve1) was not created" || e.Why != "there is no storage fast" || !strings.Contains(e.Message, "storage 'fast' does not exist") ||
+	if e.What != "VM m3 (VMID 102, node pve1) was created, but not completed" || e.Why != "there is no storage fast" || !strings.Contains(e.Message, "storage 'fast' does not exist") ||
 		fmt.Sprint(e.Next) != "[{[pvesm status]} {[stackgen apply --yes]}]" {
 		t.Errorf("error: %+v", e)
 	}
