@@ -51,6 +51,7 @@ const (
 	CodeResolve        = "needs-resolve"
 	CodeTemplate       = "bad-template"
 	CodeLock           = "bad-lock"
+	CodeUnread         = "unread-file"
 )
 
 // A CodeDoc explains a problem code in a sentence.
@@ -107,4 +108,5 @@ var Codes = []CodeDoc{
 	{CodeResolve, "The lock lacks a decision that needs the cluster."},
 	{CodeTemplate, "The cluster has no such template, or several of the name, or a VM that is no template."},
 	{CodeLock, "The lock file cannot be read or contradicts itself."},
+	{CodeUnread, "A file has the name or the text of a spec, of settings or of a lock, but no command reads a file of that name or in that folder."},
 }

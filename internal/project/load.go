@@ -60,7 +60,11 @@ func (l *loader) find(paths []string, out string) error {
 			l.add(f)
 		}
 	}
-	return l.readLock()
+	if err := l.readLock(); err != nil {
+		return err
+	}
+	l.unread(source)
+	return nil
 }
 
 // addPath adds the specs of one path of the command line. With out, the paths
@@ -119,7 +123,7 @@ func listSpecs(dir string) ([]string, error) {
 		if e.IsDir() || name[0] == '.' || name == schema.SettingsFile || name == lock.File {
 			continue
 		}
-		if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+		if isSpecName(name) {
 			files = append(files, filepath.Join(dir, name))
 		}
 	}

@@ -120,7 +120,13 @@ func (p *Project) Empty() bool {
 
 // NoSpecs is the error of a command that needs a spec.
 func (p *Project) NoSpecs() error {
-	return fmt.Errorf("there is no spec in %s; `stackgen init` writes one", filepath.Join(p.Root, "specs"))
+	unread := ""
+	for _, problem := range p.Problems {
+		if problem.Code == schema.CodeUnread {
+			unread += fmt.Sprintf("; %s is not read: %s", problem.File, problem.Fix)
+		}
+	}
+	return fmt.Errorf("there is no spec in %s%s; `stackgen init` writes one", filepath.Join(p.Root, "specs"), unread)
 }
 
 // SelectedStacks are the stacks that the command works on.
