@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
 	"stackgen/internal/lock"
-	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -60,7 +59,7 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 	}
 	disks := n.Get("disks").List()
 	if list := n.Get("disks"); list != nil {
-		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, "disks"), byInterface(list))
+		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, "disks"), &schema.Node{Pos: list.Pos, Shape: list.Shape, Items: lock.Disks(v)})
 	}
 	t := d.Template
 	if t == nil {
@@ -74,16 +73,6 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 		c = set(c, schema.ShapeString, "datastore_id", disks[0].Get("datastore").Str())
 	}
 	return n.With(schema.Scalar(v.Pos, schema.ShapeString, "clone"), c)
-}
-
-// byInterface are disks in the order in which the provider reads those of an imported
-// VM. It takes the format that a disk does not say from the disk at the same position.
-func byInterface(disks *schema.Node) *schema.Node {
-	items := slices.Clone(disks.Items)
-	slices.SortStableFunc(items, func(a, b *schema.Node) int {
-		return natural.Compare(a.Get("interface").Str(), b.Get("interface").Str())
-	})
-	return &schema.Node{Pos: disks.Pos, Shape: disks.Shape, Items: items}
 }
 
 // withMACs are NICs with the MAC addresses that the lock has for them.

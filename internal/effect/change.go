@@ -22,6 +22,8 @@ type Change struct {
 	Held    bool // the VM has it already, and only the state does not
 	Implied bool // the provider makes it with any change of a disk
 	Unasked bool // the provider sends it with other changes, and the spec does not say it
+
+	Volume string // of a disk that is added: the volume of another disk, which the provider attaches as it
 }
 
 // Removes reports whether the value or block is removed.

@@ -68,6 +68,16 @@ func (v *VM) lost(c Change) bool {
 	return c.Device == "" || v.State.Has("disk."+c.Device)
 }
 
+// Volume is the volume of a disk, or "" if the values do not have it: a plan does not know
+// that of a disk that is created.
+func (v Values) Volume(device string) string {
+	path := v["disk."+device+".path_in_datastore"]
+	if path == "" {
+		return ""
+	}
+	return strings.TrimPrefix(v["disk."+device+".datastore_id"]+":"+path, ":")
+}
+
 // NamelessDisks reports whether there are disks without an interface: what the provider
 // reads where a disk was detached.
 func (v Values) NamelessDisks() bool {

@@ -34,6 +34,7 @@ type Harm string
 // The harms.
 const (
 	Detaches  Harm = "an apply would detach a disk that the spec does not have"
+	Shares    Harm = "an apply would attach the volume of another disk as a disk that the spec adds"
 	Empties   Harm = "an apply would attach an empty disk where one was detached by hand"
 	Unadded   Harm = "an apply would fail halfway: the state has a disk that a failed apply did not add to the VM"
 	Unplugs   Harm = "an apply would remove a network device that the spec does not have"
@@ -126,6 +127,9 @@ func (v *VM) resize() (string, Harm) {
 // Does says what a change does to the VM.
 func (v *VM) Does(u Change) (string, Harm) {
 	effect := v.effect(u)
+	if u.Volume != "" {
+		return "attaches " + u.Volume + ", which is the volume of another disk", Shares
+	}
 	if u.Held && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart) {
 		return Settles, ""
 	}

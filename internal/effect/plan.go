@@ -115,6 +115,9 @@ func wholeBlock(before, after Values, block string) Change {
 		c.Was = describe(before, block)
 	} else {
 		c.Is = describe(after, block)
+		if path == "disk" {
+			c.Volume = after.Volume(device)
+		}
 	}
 	return c
 }

@@ -40,6 +40,7 @@ func (s *subject) updates() {
 	if !imported {
 		changes = append(changes, s.onlyInSpec(vm, changes)...)
 		changes = append(changes, unreadDisks(vm, changes)...)
+		changes = sharedVolumes(&s.states[0], s.match.VM, changes)
 	}
 	var along []hardware.Along
 	if !s.halfMade() {
@@ -161,6 +162,7 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 	case imported && !halfMade:
 		s.Steps = append(s.Steps, keepSteps(s.match.VM, s.at.Spec, differences, s.String())...)
 	case len(harms) > 0:
+		s.Steps = append(s.Steps, sharedSteps(s.match.VM, s.at.Spec, vm.State.Devices("disk"), updates)...)
 		s.Steps = append(s.Steps, detachedSteps(s.match.VM, s.at.Spec, s.guest, updates, s.stateRemove(s.Resource))...)
 		s.Steps = append(s.Steps, keepHarmed(s.match.VM, s.at.Spec, s.guest, updates)...)
 	}

@@ -133,6 +133,9 @@ func newPlanJudge(in Input, found []finding.Finding, unit UnitID, plan *Plan) *p
 
 // change judges one change of the plan.
 func (p *planJudge) change(c *tfjson.ResourceChange) {
+	if p.sharesVolumes(c) {
+		return
+	}
 	a := c.Change.Actions
 	name := make([]string, len(a))
 	for i := range a {

@@ -25,6 +25,7 @@ type Resource struct {
 	Planned bool              // of a VM: no read followed its creation, so its values are those of the plan
 	Cloned  bool              // it was made by a clone, of which the provider reads only what the spec says
 	Values  effect.Values     `json:",omitempty"` // of a VM
+	Disks   []string          `json:",omitempty"` // of a VM: the interfaces of its disks in the order of the list
 	Blocks  []string          // of a VM: those of schema.DefaultBlocks that it has
 	Absent  []string          // of a VM: those that it does not have
 	Settled map[string]string // of a VM: the values of schema.SettledRows and of migrate, by attribute
@@ -71,6 +72,7 @@ func (i instance) resource() Resource {
 	r.Planned = known && read == nil
 	r.unreadable(values)
 	r.Values = effect.Flatten(before)
+	r.Disks = interfaces(before["disk"])
 	devices, _ := before["network_device"].([]any)
 	for _, d := range devices {
 		device, _ := d.(map[string]any)
@@ -91,6 +93,17 @@ func vmidIn(id string) int {
 // otherID reports whether the id of a VM is another VMID than its vm_id. The provider acts
 // on the id.
 func (r *Resource) otherID() bool { return r.Type == TypeVM && r.ID != "" && vmidIn(r.ID) != r.VMID }
+
+// interfaces are those of a list of disks, in its order. One that somebody detached has none.
+func interfaces(disks any) []string {
+	list, _ := disks.([]any)
+	out := make([]string, len(list))
+	for i, d := range list {
+		disk, _ := d.(map[string]any)
+		out[i], _ = disk["interface"].(string)
+	}
+	return out
+}
 
 // unreadable reads what a VM's attributes have that an import cannot read: the blocks
 // of schema.DefaultBlocks, and the values of schema.SettledRows.

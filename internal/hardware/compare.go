@@ -169,6 +169,21 @@ func (r *Reading) Keep(v *schema.VM, key string, devices []string) string {
 	return assignment(f, value)
 }
 
+// Disks is the line of those disks of a spec that are kept; "" if that is none.
+func Disks(v *schema.VM, keeps func(at string) bool) string {
+	f, c := schema.VMField("disks"), &comparison{}
+	out := &schema.Node{Shape: schema.ShapeList}
+	for _, d := range v.Values.Get("disks").List() {
+		if keeps == nil || keeps(d.Get("interface").Str()) {
+			out.Items = append(out.Items, d)
+		}
+	}
+	if len(out.Items) == 0 {
+		return ""
+	}
+	return assignment(f, c.pruned(f, out, nil))
+}
+
 // pruned is a value without the parts that the VM has without them, unless the
 // spec now has another value there.
 func (c *comparison) pruned(f *schema.Field, n, now *schema.Node) *schema.Node {

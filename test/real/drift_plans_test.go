@@ -5,6 +5,7 @@ package real
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -158,6 +159,13 @@ func (w *driftWorld) edited(dir string) []driftCase {
 		edit(driftCase{name: "an attribute that the profile ignores (edited plan)", key: "same", want: []string{"unknown blocked spec: started@VM"}}, func(c map[string]any) {
 			c["actions"] = []string{"update"}
 			c["after"].(map[string]any)["started"] = false
+		}),
+		edit(driftCase{name: "a disk with the volume of another one (edited plan)", key: "same", want: []string{"disk-loss blocked spec: disk.scsi9@[{interface: scsi0"}}, func(c map[string]any) {
+			c["actions"] = []string{"update"}
+			after := c["after"].(map[string]any)
+			second := maps.Clone(after["disk"].([]any)[0].(map[string]any))
+			second["interface"] = "scsi9"
+			after["disk"] = append(slices.Clone(after["disk"].([]any)), second)
 		}),
 		edit(driftCase{name: "an action that stackgen does not know (edited plan)", key: "same", want: []string{"unknown blocked unknown: all of it"}}, func(c map[string]any) { c["actions"] = []string{"teleport"} }),
 		edit(driftCase{name: "a forget and a create (edited plan)", key: "same", want: []string{"replace blocked spec: all of it"}}, func(c map[string]any) { c["actions"] = []string{"create", "forget"} }),

@@ -29,6 +29,8 @@ func effectFaults() []fault {
 		fault{name: "disk of a running VM in another datastore in the spec", event: editVM(strings.Replace(disksOf(8), "shared", "local-lvm", 1))}.refusedInBoth("would-harm a", "needs it off"),
 		fault{name: "disk added, one grown and a network device added in the spec", event: both(editVM(disksOf(9, 5)), secondNIC)}.succeedsInBoth(one),
 		fault{name: "disk of a running VM grown together with memory in the spec", event: editVM("memory: 2064, " + disksOf(9))}.refusedInBoth("would-harm a", "does not grow a disk of a running VM"),
+		fault{name: "disk added before another one in the spec", event: both(applyEdit(withGap), func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }), harm: "attaches one volume as scsi1 and scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
+		fault{name: "disk replaced by another one in the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), withGap) }), harm: "attaches the volume of scsi1 as scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
 		fault{name: "disk removed from the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), disksOf(8)) }), lost: []string{"scsi1 of 300"}}.succeedsInBoth(one),
 		fault{name: "network device removed from the spec", event: both(secondNIC, applySpec, func(w *faultCase) { w.editSpec(moreNICs, "}]") }), lost: []string{"net1 of 300"}}.succeedsInBoth(one),
 	}
@@ -42,6 +44,9 @@ func disksOf(sizes ...int) string {
 	}
 	return "disks: [" + strings.Join(out, ", ") + "]"
 }
+
+// withGap are disks of a VM in the spec, between which there may be another one.
+var withGap = strings.Replace(disksOf(8, 5), "scsi1", "scsi2", 1)
 
 const moreNICs = `}, {bridge: vmbr0, mac: "BC:24:11:00:03:77"}]`
 
@@ -93,18 +98,35 @@ func (g guestState) devices() map[string]string {
 // while one of its disks was detached.
 func lostDevices(id int, was, is guestState, asked []string, found func(what, proof string, args ...any)) {
 	had, has := was.devices(), is.devices()
+	otherVolumes(id, had, has, found)
 	for _, key := range slices.Sorted(maps.Keys(had)) {
 		verb := "detaches"
 		if strings.HasPrefix(key, "net") {
 			verb = "removes"
 		}
-		if name := fmt.Sprintf("%s of %d", key, id); has[key] == "" && !slices.Contains(asked, name) {
+		moved := !strings.HasPrefix(key, "net") && slices.Contains(slices.Collect(maps.Values(has)), had[key])
+		if name := fmt.Sprintf("%s of %d", key, id); has[key] == "" && !moved && !slices.Contains(asked, name) {
 			found(verb+" "+name, "it was %s", had[key])
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(has)) {
 		if had[key] == "" && !strings.HasPrefix(key, "net") && was.config["unused0"] != "" && was.config["unused0"] != has[key] {
 			found(fmt.Sprintf("attaches an empty %s to %d", key, id), "it is %s, and the detached disk %s", has[key], was.config["unused0"])
+		}
+	}
+}
+
+// otherVolumes are disks of a guest that got the volume of another one.
+func otherVolumes(id int, had, has map[string]string, found func(what, proof string, args ...any)) {
+	for _, key := range slices.Sorted(maps.Keys(has)) {
+		for _, other := range slices.Sorted(maps.Keys(had)) {
+			switch {
+			case strings.HasPrefix(key, "net") || strings.HasPrefix(other, "net") || key == other || has[key] != had[other] || had[key] == has[key]:
+			case has[other] == has[key]:
+				found(fmt.Sprintf("attaches one volume as %s and %s of %d", key, other, id), "it is %s", has[key])
+			default:
+				found(fmt.Sprintf("attaches the volume of %s as %s of %d", other, key, id), "it is %s", has[key])
+			}
 		}
 	}
 }
