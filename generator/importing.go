@@ -32,7 +32,21 @@ func (s *shape) settles() bool {
 	if s.row != nil {
 		return s.row.Settles
 	}
-	return slices.ContainsFunc(schema.DefaultBlocks(), func(b schema.DefaultBlock) bool { return b.Name == s.name })
+	return s.ordered() || slices.ContainsFunc(schema.DefaultBlocks(), func(b schema.DefaultBlock) bool { return b.Name == s.name })
+}
+
+// ordered reports whether the lock has the order of a list of blocks, and an import reads
+// them in the order of their interfaces.
+func (s *shape) ordered() bool { return s.row == nil && s.name == schema.VMField("disks").HCL }
+
+// byInterface is the expression of a list of blocks that is in the order in which an import
+// reads them while their VM is being imported.
+func (s *shape) byInterface() hclwrite.Tokens {
+	at := ref(s.name, "interface")
+	name := call("format", words(`"%s%02d"`), call("regex", words(`"^[a-z]+"`), at), call("regex", words(`"[0-9]+$"`), at))
+	out := slices.Concat(words("!contains(local.importing, key) ?"), ref("vm", s.name), words(": values({"), hclwrite.Tokens{newline()})
+	out = append(out, slices.Concat(words("for"), ident(s.name), words("in"), ref("vm", s.name), words(":"), hclwrite.Tokens{newline()}, name, words("=>"), ident(s.name), hclwrite.Tokens{newline()})...)
+	return append(out, words("})")...)
 }
 
 // settlingIndent is how deep what settles is in the module, with the sign between name and
@@ -47,6 +61,8 @@ func settling(root *shape) hclwrite.Tokens {
 	for _, p := range root.parts {
 		switch {
 		case !p.settles():
+		case p.ordered():
+			parts = append(parts, pair{p.name, p.byInterface()})
 		case p.row != nil:
 			value := slices.Concat(words("contains(local.importing, key) ? null :"), ref("vm", p.name))
 			if len(p.name)+len(hclwrite.Format(value.Bytes())) > lineWidth-settlingIndent {

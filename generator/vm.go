@@ -59,7 +59,7 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 	}
 	disks := n.Get("disks").List()
 	if list := n.Get("disks"); list != nil {
-		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, "disks"), &schema.Node{Pos: list.Pos, Shape: list.Shape, Items: lock.Disks(v)})
+		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, "disks"), &schema.Node{Pos: list.Pos, Shape: list.Shape, Items: d.OrderedDisks(v)})
 	}
 	t := d.Template
 	if t == nil {

@@ -40,7 +40,7 @@ func (s *subject) updates() {
 	if !imported {
 		changes = append(changes, s.onlyInSpec(vm, changes)...)
 		changes = append(changes, unreadDisks(vm, changes)...)
-		changes = sharedVolumes(&s.states[0], s.match.VM, changes)
+		changes = sharedVolumes(&s.states[0], s.match.VM, s.entry, changes)
 	}
 	var along []hardware.Along
 	if !s.halfMade() {

@@ -61,8 +61,8 @@ func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
 
 // sharedVolumes are changes of a VM with the volumes that a plan would have for the disks
 // which they add.
-func sharedVolumes(state *Resource, v *schema.VM, changes []effect.Change) []effect.Change {
-	out, order := slices.Clone(changes), lock.Disks(v)
+func sharedVolumes(state *Resource, v *schema.VM, entry *lock.VM, changes []effect.Change) []effect.Change {
+	out, order := slices.Clone(changes), entry.OrderedDisks(v)
 	for i := range out {
 		c := &out[i]
 		at := slices.IndexFunc(order, func(d *schema.Node) bool { return d.Get("interface").Str() == c.Device })
@@ -82,17 +82,18 @@ func sharedSteps(v *schema.VM, spec string, had []string, updates []effect.Updat
 }
 
 // addLast are the steps that add disks after those that the state has, and not together with
-// the removal of one.
+// the removal of one. A render without the new disks makes the lock forget their positions.
 func addLast(v *schema.VM, spec string, had []string) []finding.Step {
 	f := &finding.Finding{}
-	is := diskInterfaces(v)
-	if !slices.ContainsFunc(had, func(at string) bool { return !slices.Contains(is, at) }) {
-		return f.Next("give the new disk an interface that comes after those of the other disks in the order ide, sata, scsi, virtio, in " + spec).Steps
-	}
 	old := hardware.Disks(v, func(at string) bool { return slices.Contains(had, at) })
 	if old == "" {
-		return f.Next("an apply either removes disks or adds some: keep one of the disks, and apply that first").Steps
+		return f.Next("keep one of the disks that the VM has, and apply that first: an apply either removes disks or adds some").Steps
 	}
-	f.Add(finding.DoAll("an apply either removes disks or adds some: to remove them first, write into "+spec, finding.Line{Text: specLine(v, old)}, "stackgen render", "stackgen apply "+shell.Word(spec)))
-	return f.Add(finding.DoAll("after that apply, add the others: write into "+spec, finding.Line{Text: specLine(v, hardware.Disks(v, nil))}, "stackgen render", "stackgen apply "+shell.Word(spec))).Steps
+	lines := []string{specLine(v, old), "stackgen render"}
+	what := "to put it after the other disks, write into " + spec + " what the VM has, and then what it gets"
+	if removes := slices.ContainsFunc(had, func(at string) bool { return !slices.Contains(diskInterfaces(v), at) }); removes {
+		what = "an apply either removes disks or adds some: write into " + spec + " first what remains, and then what is added"
+		lines = append(lines, "stackgen apply "+shell.Path(spec))
+	}
+	return f.Next(what, append(lines, specLine(v, hardware.Disks(v, nil)), "stackgen render")...).Steps
 }

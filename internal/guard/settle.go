@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/natural"
 	"stackgen/schema"
 )
 
@@ -130,7 +131,22 @@ func (s *subject) unreadable(state *Resource) (all []string, left []unset) {
 			left = append(left, unset{b.Name, b.Name + " has the provider's defaults in the spec, and is not in state", addedBlock(&b, vm.Values)})
 		}
 	}
-	return all, left
+	return all, append(left, s.otherOrder(state)...)
+}
+
+// otherOrder are the disks of a VM that an import read in the order of their interfaces, if
+// the lock has another order. An apply sets that in the state only.
+func (s *subject) otherOrder(state *Resource) []unset {
+	block, read := schema.VMField("disks").HCL, slices.Clone(state.Disks)
+	slices.SortFunc(read, natural.Compare)
+	var order []string
+	for _, d := range s.entry.OrderedDisks(s.match.VM) {
+		order = append(order, d.Get("interface").Str())
+	}
+	if s.profile.Ignores(block) || !slices.Equal(read, state.Disks) || slices.Equal(order, state.Disks) || !slices.Equal(slices.SortedFunc(slices.Values(order), natural.Compare), read) {
+		return nil
+	}
+	return []unset{{block, fmt.Sprintf("its disks are in the order %s in state and %s in the lock", strings.Join(state.Disks, ", "), strings.Join(order, ", ")), nil}}
 }
 
 // addedBlock are the changes of a plan that adds a block which the VM has already.

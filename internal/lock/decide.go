@@ -35,6 +35,10 @@ type Options struct {
 
 	Cluster *Cluster // that was read, for stacks that the lock does not have
 
+	// Orders records the order of the disks of entries from before locks had it. Nothing
+	// else depends on that: without it, the order is the first one.
+	Orders bool
+
 	// Open says that what only the cluster knows may stay open: that is a note then, and
 	// no error. The lock of the result is of no use.
 	Open bool

@@ -7,13 +7,31 @@ import (
 	"stackgen/schema"
 )
 
-// Disks are the disks of a VM in the order in which they are rendered: the order in which
-// the provider reads those of an imported VM. It takes what a disk does not say, such as
-// its format and its volume, from the disk at the same position.
-func Disks(v *schema.VM) []*schema.Node {
-	items := slices.Clone(v.Values.Get("disks").List())
-	slices.SortStableFunc(items, func(a, b *schema.Node) int {
-		return natural.Compare(a.Get("interface").Str(), b.Get("interface").Str())
-	})
+// disks are the interfaces of a VM's disks in the order in which they are rendered. The
+// provider knows disks by their positions in that order, and takes what a disk does not
+// say, such as its volume, from the disk that had its position. So disks keep their order,
+// and new ones come last. The first order is that in which the provider reads the disks of
+// an imported VM.
+func disks(v *schema.VM, was *VM) []string {
+	var out, added []string
+	for _, at := range was.Disks {
+		if slices.ContainsFunc(v.Values.Get("disks").List(), func(d *schema.Node) bool { return d.Get("interface").Str() == at }) {
+			out = append(out, at)
+		}
+	}
+	for _, d := range v.Values.Get("disks").List() {
+		if at := d.Get("interface").Str(); !slices.Contains(out, at) {
+			added = append(added, at)
+		}
+	}
+	slices.SortFunc(added, natural.Compare)
+	return append(out, added...)
+}
+
+// OrderedDisks are the disks of a VM in the order in which they are rendered.
+func (v *VM) OrderedDisks(vm *schema.VM) []*schema.Node {
+	items, order := slices.Clone(vm.Values.Get("disks").List()), disks(vm, v)
+	at := func(n *schema.Node) int { return slices.Index(order, n.Get("interface").Str()) }
+	slices.SortStableFunc(items, func(a, b *schema.Node) int { return at(a) - at(b) })
 	return items
 }

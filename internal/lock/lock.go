@@ -112,6 +112,7 @@ type VM struct {
 	Profile     string // as last rendered, unless default: part of its address
 	Template    *Template
 	MACs        []string     // by NIC: upper case, or schema.AutoMAC; nil if they were never decided
+	Disks       []string     // the interfaces of its disks in their order, which is what the provider knows them by
 	Unit        string       // its DNS unit
 	Member      string       // its name in the roster
 	Seat        int          // of a student: the ordinal

@@ -93,6 +93,7 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	if v.MACs != nil { // a VM without NICs has an empty list
 		put(n, "macs", list(v.MACs))
 	}
+	put(n, "disks", v.Disks)
 	put(n, "unit", v.Unit)
 	put(n, "member", v.Member)
 	if v.Seat > 0 {

@@ -155,9 +155,9 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 }
 
 func (r *reader) vm(n *schema.Node) VM {
-	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "macs", "unit", "member", "seat", "former", "former_nodes", "fingerprint", "addresses", "gone", "status")
+	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "macs", "disks", "unit", "member", "seat", "former", "former_nodes", "fingerprint", "addresses", "gone", "status")
 	v := VM{VMID: r.number(n, "vmid", minVMID, maxVMID), Node: r.text(n, "node", "node"), Clone: r.text(n, "clone", "clone"), CloneReason: r.text(n, "clone_reason", "line"), Profile: r.text(n, "profile", "profile"),
-		Unit: r.text(n, "unit", "name"), Member: r.text(n, "member", "text"), FormerNodes: r.texts(n, "former_nodes", "node"), Addresses: r.texts(n, "addresses", "line"), Gone: r.flag(n, "gone"), Status: r.status(n), at: n.Pos}
+		Disks: r.texts(n, "disks", "disk"), Unit: r.text(n, "unit", "name"), Member: r.text(n, "member", "text"), FormerNodes: r.texts(n, "former_nodes", "node"), Addresses: r.texts(n, "addresses", "line"), Gone: r.flag(n, "gone"), Status: r.status(n), at: n.Pos}
 	if n.Get("seat") != nil {
 		v.Seat = r.number(n, "seat", 1, math.MaxInt32)
 	}

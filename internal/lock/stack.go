@@ -82,6 +82,12 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 			d.note("%s/%s: its VMID is now %d; stackgen does not know VMID %d any more", d.stack.Name, v.Key, out.VMID, was.VMID)
 		}
 	}
+	switch {
+	case out.VMID != was.VMID:
+		out.Disks = disks(v, &VM{}) // of another VM, or of a new one
+	case was.Disks != nil || d.options.Orders:
+		out.Disks = disks(v, was)
+	}
 	d.used[out.VMID] = d.stack.Name + "/" + v.Key
 	out.Node = d.node(v, was)
 	d.source(v, was, &out)

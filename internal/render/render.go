@@ -30,6 +30,7 @@ func New(p *project.Project, options lock.Options) (*Rendering, error) {
 	if err := checkOptions(p, options); err != nil {
 		return nil, err
 	}
+	options.Orders = true
 	err := p.Decide(options)
 	if err == nil {
 		err = r.compare()

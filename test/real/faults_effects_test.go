@@ -5,8 +5,13 @@ package real
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+
+	"stackgen/internal/lock"
 )
 
 // effectFaults are updates of running VMs: those that no spec asks for are refused, and
@@ -29,7 +34,9 @@ func effectFaults() []fault {
 		fault{name: "disk of a running VM in another datastore in the spec", event: editVM(strings.Replace(disksOf(8), "shared", "local-lvm", 1))}.refusedInBoth("would-harm a", "needs it off"),
 		fault{name: "disk added, one grown and a network device added in the spec", event: both(editVM(disksOf(9, 5)), secondNIC)}.succeedsInBoth(one),
 		fault{name: "disk of a running VM grown together with memory in the spec", event: editVM("memory: 2064, " + disksOf(9))}.refusedInBoth("would-harm a", "does not grow a disk of a running VM"),
-		fault{name: "disk added before another one in the spec", event: both(applyEdit(withGap), func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }), harm: "attaches one volume as scsi1 and scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
+		fault{name: "disk added before another one in the spec", event: both(applyEdit(withGap), func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) })}.succeedsInBoth(one),
+		fault{name: "state lost after a disk was added before another one in the spec", event: both(applyEdit(withGap), func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }, applySpec, loseState)}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "disk added before another one in the spec, and the lock lacks their order", event: both(applyEdit(withGap), forgetOrder, func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }), harm: "attaches one volume as scsi1 and scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
 		fault{name: "disk replaced by another one in the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), withGap) }), harm: "attaches the volume of scsi1 as scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
 		fault{name: "disk removed from the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), disksOf(8)) }), lost: []string{"scsi1 of 300"}}.succeedsInBoth(one),
 		fault{name: "network device removed from the spec", event: both(secondNIC, applySpec, func(w *faultCase) { w.editSpec(moreNICs, "}]") }), lost: []string{"net1 of 300"}}.succeedsInBoth(one),
@@ -47,6 +54,14 @@ func disksOf(sizes ...int) string {
 
 // withGap are disks of a VM in the spec, between which there may be another one.
 var withGap = strings.Replace(disksOf(8, 5), "scsi1", "scsi2", 1)
+
+// forgetOrder makes the lock one from before it had the order of disks.
+func forgetOrder(w *faultCase) {
+	file := filepath.Join(w.dir, lock.File)
+	body, err := os.ReadFile(file)
+	check(w.T, err)
+	check(w.T, os.WriteFile(file, regexp.MustCompile(`, disks: \[[^]]*\]`).ReplaceAll(body, nil), 0o600))
+}
 
 const moreNICs = `}, {bridge: vmbr0, mac: "BC:24:11:00:03:77"}]`
 

@@ -1,0 +1,60 @@
+package lock
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDisksKeepTheirOrder decides for a spec and then for a changed one: disks that stay
+// keep their order, and new ones come last.
+func TestDisksKeepTheirOrder(t *testing.T) {
+	spec := func(interfaces string) string {
+		if interfaces == "no VM" {
+			return head + "vms: {}\n"
+		}
+		var disks []string
+		for _, at := range strings.Fields(interfaces) {
+			disks = append(disks, "{interface: "+at+", size: 8}")
+		}
+		return head + "vms: {x: {disks: [" + strings.Join(disks, ", ") + "]}}\n"
+	}
+	for name, c := range map[string]struct{ before, after, want string }{
+		"new":                      {"no VM", "virtio0 scsi10 scsi2 ide0", "ide0 scsi2 scsi10 virtio0"},
+		"added first":              {"scsi0", "ide0 scsi0", "scsi0 ide0"},
+		"added in the middle":      {"scsi0 scsi2", "scsi0 scsi1 scsi2", "scsi0 scsi2 scsi1"},
+		"several added":            {"virtio0", "virtio0 scsi1 scsi0", "virtio0 scsi0 scsi1"},
+		"first removed":            {"scsi0 scsi1 scsi2", "scsi1 scsi2", "scsi1 scsi2"},
+		"one removed, and another": {"scsi0 scsi1", "scsi0 ide0", "scsi0 ide0"},
+		"others in the spec first": {"scsi0 scsi1", "scsi1 scsi0", "scsi0 scsi1"},
+		"all removed":              {"scsi0", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := decided(t, &Lock{Version: Version, Project: "1"}, nil, spec(c.before))
+			r := decided(t, first.Lock, nil, spec(c.after))
+			v := r.Lock.Stacks.Get("a").VMs.Get("x")
+			var rendered []string
+			for _, d := range v.OrderedDisks(r.Stacks[0].VMs[0]) {
+				rendered = append(rendered, d.Get("interface").Str())
+			}
+			if want := strings.Fields(c.want); !slices.Equal(v.Disks, want) || !slices.Equal(rendered, want) {
+				t.Errorf("%v, rendered as %v, want %v", v.Disks, rendered, want)
+			}
+			unchanged(t, r.Lock, spec(c.after))
+		})
+	}
+}
+
+// TestLockWithoutOrders: in a lock from before it had orders, disks have their first order,
+// which a render records.
+func TestLockWithoutOrders(t *testing.T) {
+	spec := head + "vms: {x: {disks: [{interface: virtio0, size: 8}, {interface: scsi0, size: 8}]}}\n"
+	first := decided(t, &Lock{Version: Version, Project: "1"}, nil, spec)
+	first.Lock.Stacks[0].Value.VMs[0].Value.Disks = nil
+	unchanged(t, first.Lock, spec)
+	r := decided(t, first.Lock, nil, spec)
+	v := r.Lock.Stacks.Get("a").VMs.Get("x")
+	if got := v.OrderedDisks(r.Stacks[0].VMs[0])[0].Get("interface").Str(); got != "scsi0" || v.Disks != nil {
+		t.Errorf("first is %s, recorded %v", got, v.Disks)
+	}
+}
