@@ -28,6 +28,16 @@ func disks(v *schema.VM, was *VM) []string {
 	return append(out, added...)
 }
 
+// bootDisk refuses the removal of a disk that boot_order names: Proxmox VE does not detach
+// it, and an apply would fail halfway.
+func (d *stackDecider) bootDisk(v *schema.VM, was, out *VM) {
+	for _, b := range v.Values.Get("boot_order").List() {
+		if slices.Contains(was.Disks, b.Text) && len(out.Disks) > 0 && !slices.Contains(out.Disks, b.Text) {
+			d.vmError(v, b.Pos, v.Path+".boot_order", schema.CodeDevice, "remove it from boot_order, or keep the disk", "the VM boots from %s, which is not among its disks any more", b.Text)
+		}
+	}
+}
+
 // OrderedDisks are the disks of a VM in the order in which they are rendered.
 func (v *VM) OrderedDisks(vm *schema.VM) []*schema.Node {
 	items, order := slices.Clone(vm.Values.Get("disks").List()), disks(vm, v)

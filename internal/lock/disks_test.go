@@ -58,3 +58,29 @@ func TestLockWithoutOrders(t *testing.T) {
 		t.Errorf("first is %s, recorded %v", got, v.Disks)
 	}
 }
+
+// TestBootDiskRemoved: boot_order does not name a disk that the spec has removed. What the
+// spec never had may be in the template.
+func TestBootDiskRemoved(t *testing.T) {
+	spec := func(disks, order string) string {
+		return head + "vms: {x: {disks: [" + disks + "], boot_order: [" + order + "]}}\n"
+	}
+	const first, second = "{interface: scsi0, size: 8}", "{interface: scsi1, size: 8}"
+	for name, c := range map[string]struct {
+		after string
+		want  int
+	}{
+		"kept":                    {spec(first, "scsi0"), 0},
+		"removed":                 {spec(second, "scsi0, net0"), 1},
+		"removed from both":       {spec(second, "scsi1"), 0},
+		"of the template":         {spec(first+", "+second, "virtio0, scsi0"), 0},
+		"disks not managed":       {spec("", "scsi0"), 0},
+		"another disk is removed": {spec(first, "scsi0, net0"), 0},
+	} {
+		l := decided(t, &Lock{Version: Version, Project: "1"}, nil, spec(first+", "+second, "scsi0")).Lock
+		r := decided(t, l, nil, c.after)
+		if len(r.Problems) != c.want {
+			t.Errorf("%s: %v, want %d", name, r.Problems, c.want)
+		}
+	}
+}

@@ -87,6 +87,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 		out.Disks = disks(v, &VM{}) // of another VM, or of a new one
 	case was.Disks != nil || d.options.Orders:
 		out.Disks = disks(v, was)
+		d.bootDisk(v, was, &out)
 	}
 	d.used[out.VMID] = d.stack.Name + "/" + v.Key
 	out.Node = d.node(v, was)
