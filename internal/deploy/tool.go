@@ -10,7 +10,7 @@ import (
 
 	"stackgen/internal/disk"
 	"stackgen/internal/engine"
-	"stackgen/internal/session"
+	"stackgen/internal/guard"
 )
 
 // maxLog bounds what a run of Terragrunt prints and reports, as far as it is read.
@@ -51,7 +51,7 @@ func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...stri
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	env = slices.Concat(r.tools.Unattended(), env, []string{session.Interrupted + "=" + r.interrupted()})
+	env = slices.Concat(r.tools.Unattended(), env, []string{guard.InterruptedVariable + "=" + r.interrupted()})
 	p, err := r.tools.With(env...).Start(dir, log, "terragrunt", args...)
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func (r *resource) update(u effect.Update) {
 // kind is the verdict on a change.
 func (r *resource) kind(u effect.Update) finding.Kind {
 	switch u.Harm {
-	case effect.Detaches, effect.Shares, effect.Empties, effect.Unadded, effect.Unplugs, effect.Lost, effect.Forgets, effect.Shrinks:
+	case effect.Detaches, effect.Shares, effect.Empties, effect.Unadded, effect.Unplugs, effect.Lost, effect.Unattached, effect.Forgets, effect.Shrinks:
 		return finding.DiskLoss
 	case effect.Repeats:
 		return finding.Restart

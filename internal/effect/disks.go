@@ -68,6 +68,23 @@ func (v *VM) lost(c Change) bool {
 	return c.Device == "" || v.State.Has("disk."+c.Device)
 }
 
+// neverAttached reports whether a disk is in the state only since an apply failed that would
+// have attached the volume of another disk as it: the state has the path of the other one
+// for it. A disk that was detached is an unused volume.
+func (v *VM) neverAttached(device string) bool {
+	path := v.State["disk."+device+".path_in_datastore"]
+	if path == "" || slices.Contains(v.Unused, v.State.Volume(device)) {
+		return false
+	}
+	for other, text := range v.Disks {
+		volume, _, _ := strings.Cut(text, ",")
+		if other != device && volume[strings.IndexByte(volume, ':')+1:] == path {
+			return true
+		}
+	}
+	return false
+}
+
 // Volume is the volume of a disk, or "" if the values do not have it: a plan does not know
 // that of a disk that is created.
 func (v Values) Volume(device string) string {

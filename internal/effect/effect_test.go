@@ -270,3 +270,26 @@ func TestAgentWithoutDevice(t *testing.T) {
 		})
 	}
 }
+
+// TestNeverAttached: the state has a disk that the VM does not have. It was detached, unless
+// the state has the path of another disk for it.
+func TestNeverAttached(t *testing.T) {
+	for name, c := range map[string]struct {
+		path   string
+		unused []string
+		want   Harm
+	}{
+		"detached, its volume remains":             {"b", []string{"shared:b"}, Empties},
+		"detached, its volume was removed":         {"b", nil, Empties},
+		"never attached":                           {"a", []string{"shared:old"}, Unattached},
+		"detached, a volume of the same name":      {"a", []string{"shared:a"}, Empties},
+		"its path is not known":                    {"", nil, Empties},
+		"detached by hand, and an old volume only": {"b", []string{"shared:old"}, Empties},
+	} {
+		vm := &VM{Disks: map[string]string{"scsi0": "local-lvm:a,size=8G"}, Unused: c.unused,
+			State: Values{"disk.scsi0.size": "8", "disk.scsi1.size": "8", "disk.scsi1.datastore_id": "shared", "disk.scsi1.path_in_datastore": c.path}}
+		if _, harm := vm.Does(Change{Path: "disk", Device: "scsi1", Is: "new", Whole: true}); harm != c.want {
+			t.Errorf("%s: %q, want %q", name, harm, c.want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 type VM struct {
 	State    Values            // that the last apply left; nil if no state has the VM
 	Disks    map[string]string // its disks in the configuration, by interface; nil if that is not known
+	Unused   []string          // its unused volumes
 	Keeps    []string          // interfaces of its disks after the update
 	Linked   []string          // interfaces of its disks that the provider takes for those of the template
 	Running  bool
@@ -33,12 +34,15 @@ type Harm string
 
 // The harms.
 const (
-	Detaches  Harm = "an apply would detach a disk that the spec does not have"
-	Shares    Harm = "an apply would attach the volume of another disk as a disk that the spec adds"
-	Empties   Harm = "an apply would attach an empty disk where one was detached by hand"
-	Unadded   Harm = "an apply would fail halfway: the state has a disk that a failed apply did not add to the VM"
-	Unplugs   Harm = "an apply would remove a network device that the spec does not have"
-	Lost      Harm = "an apply would fail halfway: the state has a disk that was detached by hand"
+	Detaches Harm = "an apply would detach a disk that the spec does not have"
+	Shares   Harm = "an apply would attach the volume of another disk as a disk that the spec adds"
+	Empties  Harm = "an apply would attach an empty disk where one was detached by hand"
+	Unadded  Harm = "an apply would fail halfway: the state has a disk that a failed apply did not add to the VM"
+	Unplugs  Harm = "an apply would remove a network device that the spec does not have"
+	Lost     Harm = "an apply would fail halfway: the state has a disk that was detached by hand"
+	// The provider reads such a disk as one without an interface, and updates no such list.
+	Unattached Harm = "an apply would fail halfway: an apply that failed left a disk in the state that the VM never had"
+
 	Shrinks   Harm = "an apply would fail: a disk is larger than the spec says, and cannot shrink"
 	Fails     Harm = "an apply would fail: the provider neither moves nor resizes the disk of a linked clone"
 	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"
@@ -183,6 +187,8 @@ func (v *VM) Does(u Change) (string, Harm) {
 		case u.Path != "disk" || !u.Adds() || !v.State.Has("disk."+u.Device):
 		case v.Begun:
 			return "fails", Unadded
+		case v.neverAttached(u.Device):
+			return "fails", Unattached
 		default:
 			return "attaches an empty one", Empties
 		}

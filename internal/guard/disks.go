@@ -43,16 +43,21 @@ func detached(updates []effect.Update) []string {
 
 // detachedSteps are the ways out where somebody detached disks that the state has. The
 // provider cannot remove such a disk from the state, an import reads the VM without it.
-func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update, remove finding.Line) []finding.Step {
-	lost, f := detached(updates), &finding.Finding{}
-	switch {
-	case slices.Contains(harmsOf(updates), effect.Unadded):
+func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, state effect.Values, updates []effect.Update, remove finding.Line) []finding.Step {
+	f, lost := &finding.Finding{}, detached(updates)
+	switch harms := harmsOf(updates); {
+	case slices.Contains(harms, effect.Unadded):
 		return f.Next("let an apply complete the VM: it imports it again", "stackgen apply").Steps
-	case len(lost) == 0:
-		return nil
+	case slices.Contains(harms, effect.Unattached):
+		f.Add(finding.Step{What: "remove the VM from the state and import it again, so that the next apply adds the disk", Lines: append([]finding.Line{remove}, finding.Lines("stackgen import-blocks")...)})
 	}
-	if volume := unusedVolume(g); volume != "" && len(lost) == 1 && lost[0] != "" {
-		f.Next("attach the disk again, then run preflight again", set(g, fmt.Sprintf("--%s %s", lost[0], shell.Word(volume))))
+	if len(lost) == 0 {
+		return f.Steps
+	}
+	for _, at := range lost {
+		if volume := state.Volume(at); isUnused(g, volume) {
+			f.Next("attach the disk again, then run preflight again", set(g, fmt.Sprintf("--%s %s", at, shell.Word(volume))))
+		}
 	}
 	again := append([]finding.Line{remove}, finding.Lines("stackgen import-blocks")...)
 	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {

@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
@@ -29,6 +30,9 @@ func (s *subject) updates() {
 		seen := d.Changes
 		if !imported {
 			seen = s.states[0].Values.Read(d.Changes, s.states[0].Cloned)
+		}
+		if imported {
+			seen = sharedVolumes(importedDisks(s.guest), s.match.VM, &lock.VM{}, seen)
 		}
 		if s.halfMade() && imported {
 			seen = replacing(seen) // its hardware is that of the template, and the spec replaces that
@@ -94,11 +98,11 @@ func (s *subject) onlyInSpec(vm *effect.VM, changes []effect.Change) []effect.Ch
 	return append(out, changesOf(left)...)
 }
 
-// replacing are the changes that destroy the VM.
+// replacing are the changes that destroy the VM, or that attach a volume as two disks.
 func replacing(changes []effect.Change) []effect.Change {
 	var out []effect.Change
 	for _, c := range changes {
-		if _, harm := (&effect.VM{}).Does(c); harm == effect.Replaces {
+		if _, harm := (&effect.VM{}).Does(c); harm == effect.Replaces || harm == effect.Shares {
 			out = append(out, c)
 		}
 	}
@@ -148,6 +152,7 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 	}
 	harms := harmsOf(updates)
 	addUpdates(s.Finding, updates, !imported || halfMade)
+	newDisks(s.Finding, s.guest, updates)
 	if len(harms) > 0 {
 		if !slices.Contains(harms, effect.Restarts) { // without its import file, an apply does not restart the VM
 			s.Steps = nil
@@ -159,11 +164,13 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 		}
 	}
 	switch {
+	case imported && slices.Contains(harms, effect.Shares):
+		s.Steps = append(s.Steps, s.sharedSteps(updates)...)
 	case imported && !halfMade:
 		s.Steps = append(s.Steps, keepSteps(s.match.VM, s.at.Spec, differences, s.String())...)
 	case len(harms) > 0:
-		s.Steps = append(s.Steps, sharedSteps(s.match.VM, s.at.Spec, vm.State.Devices("disk"), updates)...)
-		s.Steps = append(s.Steps, detachedSteps(s.match.VM, s.at.Spec, s.guest, updates, s.stateRemove(s.Resource))...)
+		s.Steps = append(s.Steps, s.sharedSteps(updates)...)
+		s.Steps = append(s.Steps, detachedSteps(s.match.VM, s.at.Spec, s.guest, vm.State, updates, s.stateRemove(s.Resource))...)
 		s.Steps = append(s.Steps, keepHarmed(s.match.VM, s.at.Spec, s.guest, updates)...)
 	}
 	if slices.Contains(harms, effect.Needless) {

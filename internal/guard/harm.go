@@ -17,6 +17,7 @@ import (
 func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 	return &effect.VM{
 		Disks:   Disks(g),
+		Unused:  unusedVolumes(g),
 		Linked:  linkedDisks(g),
 		Running: g.Status == "running",
 		Answers: g.Config != nil && g.Config.Agent == cluster.AgentAnswers,
@@ -166,17 +167,24 @@ func resizeDisk(g *cluster.Guest, u effect.Update) string {
 	return fmt.Sprintf("pvesh set %s --disk %s --size %sG", shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/resize", g.Node, g.VMID)), shell.Word(u.Device), shell.Word(u.Is))
 }
 
-// unusedVolume is the only volume that was detached from a VM, or "".
-func unusedVolume(g *cluster.Guest) string {
-	volume := ""
-	for n := range 256 {
-		text := g.Config.Raw[fmt.Sprintf("unused%d", n)]
-		if text != "" && volume != "" {
-			return ""
-		}
-		volume += text
+// isUnused reports whether a VM has a volume as an unused one. The state says which disk it
+// was: any other unused volume is that of another disk.
+func isUnused(g *cluster.Guest, volume string) bool {
+	return volume != "" && slices.Contains(unusedVolumes(g), volume)
+}
+
+// unusedVolumes are the volumes that were detached from a VM, by number.
+func unusedVolumes(g *cluster.Guest) []string {
+	var out []string
+	if g.Config == nil {
+		return nil
 	}
-	return volume
+	for n := range 256 {
+		if volume := g.Config.Raw[fmt.Sprintf("unused%d", n)]; volume != "" {
+			out = append(out, volume)
+		}
+	}
+	return out
 }
 
 // partOf is the entry of a VM's configuration that an attribute without a property is

@@ -47,6 +47,7 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 	f := p.add(c)
 	f.Is(finding.Managed, "the plan changes "+effect.Summary(updates))
 	addUpdates(f, updates, true)
+	newDisks(f, g, updates)
 	f.Steps = append(f.Steps, leaveAlong(spec, p.lock.Spec, along)...)
 	switch {
 	case len(harms) > 0:
@@ -141,7 +142,7 @@ func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, 
 		f.Next(renderAndPlan, "stackgen render")
 		return
 	}
-	f.Steps = append(f.Steps, detachedSteps(v, p.lock.Spec, g, updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
+	f.Steps = append(f.Steps, detachedSteps(v, p.lock.Spec, g, p.stateOf(c), updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
 	f.Steps = append(f.Steps, keepHarmed(v, p.lock.Spec, g, updates)...)
 	if slices.Contains(harmsOf(updates), effect.Needless) {
 		f.Add(withoutRestart(p.lock.Spec, specLine(v, "restart: false"), keepGrowing(v, g, updates)))

@@ -22,6 +22,8 @@ const (
 	EventsVariable   = "STACKGEN_EVENTS"   // a folder for the events of OpenTofu
 	LaterVariable    = "STACKGEN_LATER"    // the units that are left out run right after this run: it is one of the whole stack
 	StartingVariable = "STACKGEN_STARTING" // a file with an override of the module of VMs, for a plan
+
+	InterruptedVariable = "STACKGEN_INTERRUPTED" // a file that exists once a person has interrupted the run
 )
 
 // A variable is a row of the table: Terragrunt's are those of its flags, in its reference of
@@ -62,6 +64,7 @@ var variables = []variable{
 	{EventsVariable, ours, ""},
 	{LaterVariable, ours, ""},
 	{StartingVariable, ours, ""},
+	{InterruptedVariable, ours, ""},
 
 	// The same by their names before Terragrunt 0.73, which still work.
 	{"TERRAGRUNT_CONFIG", other, "names another configuration than the unit's"},

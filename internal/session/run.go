@@ -16,7 +16,6 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/guard"
-	"stackgen/internal/lock"
 )
 
 const (
@@ -156,36 +155,32 @@ func terragrunt() (args []string, dir string) {
 
 // ownRun reports whether `stackgen apply` or `stackgen destroy` started the run of
 // Terragrunt that started this process, or the system does not tell. That command may have
-// been killed since.
+// been killed since, and what it started may be a wrapper, such as that of a version manager.
 func (h *Hook) ownRun() bool {
-	run := parentRun()
-	if run == nil {
-		return true
-	}
 	var who struct { // of the record of who applies the stack: the run that it started last
 		Process int32 `json:"tool"`
 		Started int64 `json:"tool_started"`
 	}
 	body, err := disk.Read(RecordFile(h.Project.Root, h.Unit.Stack, "apply"), maxHolder)
-	return err == nil && json.Unmarshal(body, &who) == nil && who.Process == run.Process && sameStart(who.Started, run.Started)
+	recorded := err == nil && json.Unmarshal(body, &who) == nil
+	p, err := process.NewProcess(int32(os.Getppid()))
+	if err != nil {
+		return true
+	}
+	for ; err == nil && recorded; p, err = p.Parent() {
+		if started, unknown := p.CreateTime(); p.Pid == who.Process && unknown == nil && sameStart(who.Started, started) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxHolder bounds the record of who applies a stack.
 const maxHolder = 1 << 16
 
-// RecordFile is a file about a stack that must survive a killed command, and
-// `terragrunt stack clean`. Git ignores its folder.
-func RecordFile(root, stack, what string) string {
-	return filepath.Join(root, lock.StateDir, ".stackgen", stack+"."+what+".json")
-}
-
-// Interrupted is the variable with which the command that runs Terragrunt names a file. It
-// exists once a person has interrupted the run.
-const Interrupted = "STACKGEN_INTERRUPTED"
-
 // interrupted is the error of a unit whose run was interrupted before the unit began.
 func interrupted() error {
-	if file := os.Getenv(Interrupted); file != "" {
+	if file := os.Getenv(guard.InterruptedVariable); file != "" {
 		if _, err := os.Stat(file); err == nil {
 			return errors.New("the run was interrupted before this unit began; run the same command again to do the rest")
 		}

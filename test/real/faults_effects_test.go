@@ -37,7 +37,9 @@ func effectFaults() []fault {
 		fault{name: "disk added before another one in the spec", event: both(applyEdit(withGap), func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) })}.succeedsInBoth(one),
 		fault{name: "state lost after a disk was added before another one in the spec", event: both(applyEdit(withGap), func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }, applySpec, loseState)}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "disk added before another one in the spec, and the lock lacks their order", event: both(applyEdit(withGap), forgetOrder, func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }), harm: "attaches one volume as scsi1 and scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
+		fault{name: "state lost, and a disk added before another one in the spec", event: both(applyEdit(withGap), loseState, func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }), harm: ""}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
 		fault{name: "disk replaced by another one in the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), withGap) }), harm: "attaches the volume of scsi1 as scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
+		fault{name: "disk added after an apply failed that would have attached the volume of another one, and an old unused volume", event: both(applyEdit(withGap), oldVolume, failedDisk), harm: "attaches an empty scsi1 to 300"}.refusedInBoth("would-harm a", "left a disk in the state that the VM never had"),
 		fault{name: "disk removed from the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), disksOf(8)) }), lost: []string{"scsi1 of 300"}}.succeedsInBoth(one),
 		fault{name: "network device removed from the spec", event: both(secondNIC, applySpec, func(w *faultCase) { w.editSpec(moreNICs, "}]") }), lost: []string{"net1 of 300"}}.succeedsInBoth(one),
 	}
@@ -61,6 +63,22 @@ func forgetOrder(w *faultCase) {
 	body, err := os.ReadFile(file)
 	check(w.T, err)
 	check(w.T, os.WriteFile(file, regexp.MustCompile(`, disks: \[[^]]*\]`).ReplaceAll(body, nil), 0o600))
+}
+
+// oldVolume detaches a disk by hand that the stack never had.
+var oldVolume = both(byHand("PUT /nodes/pve1/qemu/300/config scsi9=shared:1"), byHand("PUT /nodes/pve1/qemu/300/config delete=scsi9"))
+
+// failedDisk applies without the guard what attaches the volume of another disk, on a
+// storage that does not have it: the apply fails, and the state has the disk.
+func failedDisk(w *faultCase) {
+	level := w.guard
+	w.level("off")
+	forgetOrder(w)
+	w.editSpec(withGap, strings.Replace(disksOf(8, 5, 5), "size: 5, datastore: shared", "size: 5, datastore: local-lvm", 1))
+	if r := w.apply(); r.code == 0 {
+		w.Fatalf("the apply succeeds\n%s", r.output)
+	}
+	w.level(level)
 }
 
 const moreNICs = `}, {bridge: vmbr0, mac: "BC:24:11:00:03:77"}]`
