@@ -75,6 +75,7 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 		return err
 	}
 	r.completed(p.stack, after)
+	p.stack.notMade(after)
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"stackgen/internal/pvesim"
 )
 
 // TestApplyAfterUnitLeft applies after a unit has left the stack file, because its VM was
@@ -40,4 +42,22 @@ func TestApplyAfterUnitLeft(t *testing.T) {
 	check(t, os.Rename(filepath.Join(p.dir, ".state/live"), filepath.Join(p.dir, ".state/prod/live")))
 	p.step(0, "render --state-moved live")
 	p.deployed(0, "apply --yes", "nothing to do")
+}
+
+// TestApplyNotMade: a VM that an apply began to create, and did not make before it ended by
+// itself, is not proof of a guest that somebody makes under its name and VMID later.
+func TestApplyNotMade(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	check(t, sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
+	p.deployed(1, "apply --yes", "out of luck", "was not created")
+	sim.ClearFaults()
+	stranger := guest(300, "pve1", "live-a")
+	stranger.Running = false
+	check(t, sim.Add(stranger))
+	sim.ResetLog()
+	p.deployed(3, "apply --yes", "blocked conflict live/a", "stackgen adopt live/a=300")
+	noWrites(t, sim)
 }
