@@ -90,7 +90,8 @@ func (x index) states(in Input) cluster.States {
 			known := cluster.StateVM{Begun: in.Begun[s.Name+"/"+e.Key]}
 			if len(found) == 1 {
 				r := found[0]
-				known.VMID, known.Name, known.MACs, known.Planned, known.Newer = r.VMID, r.Name, r.MACs, r.Planned, later && r.Cloned
+				known.VMID, known.Name, known.MACs, known.Planned = r.VMID, r.Name, r.MACs, r.Planned
+				known.Newer = later && r.Cloned && !in.Destroy && e.Value.Status == lock.Live // too little to destroy a guest
 			}
 			out[s.Name+"/"+e.Key] = known
 		}
