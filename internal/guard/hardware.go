@@ -116,7 +116,7 @@ func (s *subject) effects() *effect.VM {
 	if len(s.states) > 0 {
 		vm.State = s.states[0].Values
 	}
-	vm.Begun = s.Input.begun(s.Stack, s.Key, s.guest)
+	vm.Begun = s.begun(s.Stack, s.Key, s.guest)
 	vm.Keeps, vm.IgnoresDisks = diskInterfaces(s.match.VM), s.profile.Ignores("disk")
 	agent := s.match.VM.Values.Get("agent")
 	vm.NewAgent = waitsForAgent(s.guest, agent.Get("enabled").Bool(), agent.Get("timeout").Str())

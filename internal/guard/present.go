@@ -31,7 +31,7 @@ func (s *subject) present() {
 
 // halfMade reports whether a run from here cloned the VM and did not complete it.
 func (s *subject) halfMade() bool {
-	return s.match.Why == cluster.HalfMade || len(s.states) == 0 && s.Input.begun(s.Stack, s.Key, s.match.Guest)
+	return s.match.Why == cluster.HalfMade || len(s.states) == 0 && s.begun(s.Stack, s.Key, s.match.Guest)
 }
 
 // byNameOnly reports whether nothing but the name says that the guest is the VM.

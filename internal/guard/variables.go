@@ -137,7 +137,7 @@ var variables = []variable{
 func influences(name string) (influence, *variable) {
 	for i := range variables {
 		row := &variables[i]
-		if prefix, any := strings.CutSuffix(row.name, "*"); row.name == name || any && strings.HasPrefix(name, prefix) {
+		if prefix, open := strings.CutSuffix(row.name, "*"); row.name == name || open && strings.HasPrefix(name, prefix) {
 			return row.influence, row
 		}
 	}

@@ -2,6 +2,7 @@ package real
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,7 +86,7 @@ var reattachLine = regexp.MustCompile(`TF_REATTACH_PROVIDERS='(.*)'`)
 func startProvider(t testing.TB, environ []string) (string, error) {
 	found, err := filepath.Glob(repository + "/.tools/providers/registry.opentofu.org/bpg/proxmox/*/*/terraform-provider-proxmox_*")
 	if err != nil || len(found) != 1 {
-		return "", fmt.Errorf("%d providers in .tools (%v), want one: run make tools", len(found), err)
+		return "", errors.Join(err, fmt.Errorf("%d providers in .tools, want one: run make tools", len(found)))
 	}
 	tmp, err := os.MkdirTemp("", "") // the path of a socket is limited to about 100 characters
 	if err != nil {
@@ -117,5 +118,5 @@ func startProvider(t testing.TB, environ []string) (string, error) {
 			return strings.Replace(m[1], "registry.terraform.io", "registry.opentofu.org", 1), nil
 		}
 	}
-	return "", fmt.Errorf("the provider does not say how to attach to it: %v", lines.Err())
+	return "", errors.Join(lines.Err(), errors.New("the provider does not say how to attach to it"))
 }

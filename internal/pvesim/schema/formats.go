@@ -167,7 +167,7 @@ func checkCPU(v string) string {
 	for part := range strings.SplitSeq(v, ",") {
 		flags, is := strings.CutPrefix(part, "flags=")
 		for flag := range strings.SplitSeq(flags, ";") {
-			if is && (flag == "" || !strings.Contains("+-", flag[:1]) || !slices.Contains(cpuFlags, flag[1:])) {
+			if is && (flag == "" || flag[0] != '+' && flag[0] != '-' || !slices.Contains(cpuFlags, flag[1:])) {
 				return "VM-specific CPU flags must be a subset of: " + strings.Join(cpuFlags, ", ") + "\n"
 			}
 		}
