@@ -14,7 +14,7 @@ func inventoryJSON(guests string) string {
 "pools":[],"storages":[],"tasks":[],"free":[],"gaps":[],"records":[]}`
 }
 
-const guestJSON = `{"vmid":100,"node":"pve1","kind":"qemu","name":"live-a","status":"stopped","config":{"raw":{"name":"live-a"}}},`
+const guestJSON = `{"vmid":100,"node":"pve1","kind":"qemu","name":"live-a","status":"stopped","config":{"macs":["BC:24:11:00:00:01"],"raw":{"name":"live-a","net0":"virtio=BC:24:11:00:00:01,bridge=vmbr0"}}},`
 
 const stateJSON = `{"version":4,"terraform_version":"1.12.6","serial":1,"lineage":"x","outputs":{},"resources":[{"mode":"managed","type":"proxmox_virtual_environment_vm",
 "name":"this","provider":"provider[\"registry.opentofu.org/bpg/proxmox\"]","instances":[{"index_key":"a","schema_version":0,"attributes":{"id":"100","vm_id":100,"node_name":"pve1","name":"live-a"}}]}],"check_results":null}`
@@ -23,7 +23,7 @@ const stateJSON = `{"version":4,"terraform_version":"1.12.6","serial":1,"lineage
 // cannot be read, through the backend. The last is not treated as the first.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
-	p := newStack(t, "vms:\n  a: {networks: [{mac: auto}]}\n").render()
+	p := newStack(t, "vms:\n  a: {networks: [{mac: BC:24:11:00:00:01}]}\n").render()
 	inventory := filepath.Join(p.dir, "inv.json")
 	expect := func(want int, contains ...string) {
 		t.Helper()
@@ -62,7 +62,7 @@ func TestPreflightS3(t *testing.T) {
 	bucket := &bucketServer{objects: map[string][]byte{}}
 	server := httptest.NewServer(bucket)
 	t.Cleanup(server.Close)
-	p := newStack(t, strings.NewReplacer("http://127.0.0.1:1", server.URL, "a: {}", "a: {networks: [{mac: auto}]}").Replace(s3Spec)).render()
+	p := newStack(t, strings.NewReplacer("http://127.0.0.1:1", server.URL, "a: {}", "a: {networks: [{mac: BC:24:11:00:00:01}]}").Replace(s3Spec)).render()
 	p.tools = p.tools.With("AWS_ACCESS_KEY_ID=the-key", "AWS_SECRET_ACCESS_KEY=the-secret")
 	inventory := filepath.Join(p.dir, "inv.json")
 	p.write("inv.json", inventoryJSON(guestJSON))
