@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"stackgen/internal/dnstest"
 	"stackgen/internal/pvesim"
@@ -51,8 +52,18 @@ func (r *reader) reads(name string, sections ...string) {
 	if !r.script {
 		person, in := terminal(r.T)
 		defer func() { _, _ = person.Close(), in.Close() }()
-		_, err := person.WriteString(strings.Repeat("yes\n", 5))
-		check(r.T, err)
+		done := make(chan struct{})
+		defer close(done)
+		go func() { // again and again, because what is typed before a question is no answer
+			for {
+				select {
+				case <-done:
+					return
+				case <-time.After(300 * time.Millisecond):
+					_, _ = person.WriteString("yes\n") // an error is a question without an answer
+				}
+			}
+		}()
 		sh.In = in
 	}
 	wrong, err := page.Run(r.Context(), sh, blocks, "TestGuides")
