@@ -4,7 +4,7 @@ GO  ?= go
 # The environment of the real tools. Terragrunt's shared provider cache is not used: these builds have other hashes.
 TOOLS := PATH="$(CURDIR)/.tools/bin:$$PATH" TF_CLI_CONFIG_FILE="$(CURDIR)/.tools/tofurc" TG_NO_AUTO_PROVIDER_CACHE_DIR=true
 LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" golangci-lint
-GOTESTSUM := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/gotestsum/go.mod" gotestsum --format pkgname
+GOTESTSUM := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/gotestsum/go.mod" gotestsum
 # The tests with real tools that the race detector watches: applies, their view, concurrent units and runs.
 RACE := TestApply|TestApplyProgress|TestApplyInterrupted|TestGuardManyRecords|TestTwoRunners
 SOURCES := cmd schema generator templates internal test tools
@@ -18,9 +18,9 @@ build: ## build bin/stackgen
 
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; `go test ./...` runs those that need none
 	@mkdir -p .tools/tests
-	@$(GOTESTSUM) --jsonfile .tools/tests/packages.json -- -race $$($(GO) list ./... | grep -v /test/real$$)
-	@$(TOOLS) $(GOTESTSUM) --jsonfile .tools/tests/real.json -- -timeout 60m -parallel 4 ./test/real # tests wait for processes, so more than the cores
-	@$(TOOLS) $(GOTESTSUM) --jsonfile .tools/tests/race.json -- -timeout 20m -race -run '^($(RACE))$$' ./test/real
+	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/packages.json -- -race $$($(GO) list ./... | grep -v /test/real$$)
+	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/real.json -- -timeout 60m -parallel 4 ./test/real # tests wait for processes, so more than the cores
+	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race.json -- -timeout 20m -race -run '^($(RACE))$$' ./test/real
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
 	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
 	@echo 'The ten slowest tests with the real tools, in seconds of a busy machine:'
