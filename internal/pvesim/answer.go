@@ -53,8 +53,11 @@ func denied(format string, args ...any) *apiError {
 	return fail(403, "Permission check failed (%s)", fmt.Sprintf(format, args...))
 }
 
+// unauthorizedDelay is the time after which a server answers 401.
+const unauthorizedDelay = 3 * time.Second
+
 func unauthorized(msg string) *apiError {
-	return &apiError{status: 401, msg: msg, bare: true, delay: 3 * time.Second}
+	return &apiError{status: 401, msg: msg, bare: true, delay: unauthorizedDelay}
 }
 
 // waiting tells the dispatcher to run the call again after the next event,

@@ -31,9 +31,9 @@ func (w *cluster) nodeTasksNow(node string) []*Task {
 	}
 	slices.SortStableFunc(out, func(a, b *Task) int {
 		switch {
-		case a.running() && !b.running():
+		case a.seemsRunning() && !b.seemsRunning():
 			return -1
-		case b.running() && !a.running():
+		case b.seemsRunning() && !a.seemsRunning():
 			return 1
 		}
 		return cmp.Compare(b.Start.Unix(), a.Start.Unix())
@@ -49,7 +49,7 @@ func (t *Task) entry(pids bool) object {
 	if pids {
 		out["pid"], out["pstart"] = t.PID, t.PStart
 	}
-	if !t.running() {
+	if !t.seemsRunning() {
 		out["endtime"], out["status"] = t.End.Unix(), t.Exit
 	}
 	return out
@@ -70,13 +70,13 @@ func clusterTasks(c *call) (any, error) {
 	all := c.w.allowed(c.who, "/", "Sys.Audit")
 	newest := map[string]*Task{}
 	for _, t := range c.w.tasks {
-		if !t.running() && (newest[t.Node] == nil || !t.End.Before(newest[t.Node].End)) {
+		if !t.seemsRunning() && (newest[t.Node] == nil || !t.End.Before(newest[t.Node].End)) {
 			newest[t.Node] = t
 		}
 	}
 	for _, n := range c.w.nodes {
 		for i, t := range c.w.nodeTasksNow(n.Name) {
-			if i >= listedTasks && !t.running() {
+			if i >= listedTasks && !t.seemsRunning() {
 				break
 			}
 			if !all && t.User != c.who.String() {
@@ -84,7 +84,7 @@ func clusterTasks(c *call) (any, error) {
 			}
 			e := t.entry(false)
 			switch {
-			case t.running():
+			case t.seemsRunning():
 				e["saved"], e["pid"] = "0", t.PID
 			case newest[t.Node] == t && c.w.now.Sub(t.End) < savedFresh:
 				e["saved"] = 1

@@ -2,7 +2,10 @@ package pvesim
 
 import (
 	"fmt"
+	"slices"
 	"time"
+
+	"stackgen/internal/pvesim/schema"
 )
 
 // Backup starts a backup of guests on a node, as a job at night does: one task for
@@ -15,17 +18,25 @@ func (s *Server) Backup(node string, vmids ...int) (upid string, err error) {
 	if s.w.node(node) == nil {
 		return "", fmt.Errorf("no node %q", node)
 	}
+	return s.w.startBackup(node, vmids, &identity{user: "root@pam"}), nil
+}
+
+func (w *cluster) startBackup(node string, vmids []int, who *identity) string {
 	id := ""
 	if len(vmids) == 1 {
 		id = itoa(vmids[0])
 	}
-	wk := &worker{undo: func() { s.w.unlock("backup", vmids) }}
-	for _, vmid := range vmids {
-		wk.steps = append(wk.steps, s.w.backup(wk, node, vmid)...)
+	wk := &worker{undo: func() { w.unlock("backup", vmids) }, cancel: "interrupted by signal"}
+	if w.node(node).NoMail {
+		wk.steps = []step{func() (pause, error) { return pause{main: true}, failf("unable to find command 'sendmail'") }}
+		vmids = nil
 	}
-	upid = s.w.fork(node, "vzdump", id, &identity{user: "root@pam"}, wk)
+	for _, vmid := range vmids {
+		wk.steps = append(wk.steps, w.backup(wk, node, vmid)...)
+	}
+	upid := w.fork(node, "vzdump", id, who, wk)
 	wk.hinted = false // each guest has its own duration
-	return upid, nil
+	return upid
 }
 
 // unlock removes a lock from guests, as the end of a task does.
@@ -67,4 +78,35 @@ func (w *cluster) backup(wk *worker, node string, vmid int) []step {
 		}
 		return pause{}, nil
 	}}
+}
+
+// nodeBackup starts a backup of the guests of a node that a request names.
+func nodeBackup(c *call) (any, error) {
+	if err := c.rootOnly("dumpdir"); err != nil {
+		return nil, err
+	}
+	if c.p["vmid"] == "" && !c.flag("all") && !c.flag("stop") && c.p["pool"] == "" {
+		return nil, badParam("vmid", "property is missing")
+	}
+	excluded := schema.SplitList(c.p["exclude"])
+	var vmids []int
+	for _, id := range c.w.vmids() {
+		g, name := c.w.guests[id], itoa(id)
+		wanted := c.flag("all") || slices.Contains(schema.SplitList(c.p["vmid"]), name) || c.p["pool"] != "" && c.w.inPool(c.p["pool"], id)
+		if g.Node == c.node && wanted && !slices.Contains(excluded, name) {
+			if err := c.w.require(c.who, "/vms/"+name, "VM.Backup"); err != nil {
+				return nil, err
+			}
+			vmids = append(vmids, id)
+		}
+	}
+	if len(vmids) == 0 && !c.flag("all") {
+		return "OK", nil
+	}
+	if s := c.p["storage"]; s != "" {
+		if err := c.w.require(c.who, "/storage/"+s, "Datastore.AllocateSpace"); err != nil {
+			return nil, err
+		}
+	}
+	return c.w.startBackup(c.node, vmids, c.who), nil
 }

@@ -39,6 +39,7 @@ type cluster struct {
 	everything  rights              // all privileges
 	roles       map[string][]string // privileges by role
 
+	consoles     []console
 	certificates map[string][]certificate // by node; they do not change
 }
 
@@ -266,4 +267,10 @@ func (w *cluster) uuid() string {
 func (w *cluster) mac() string {
 	r := w.rng.Uint32()
 	return fmt.Sprintf("BC:24:11:%02X:%02X:%02X", byte(r>>16), byte(r>>8), byte(r))
+}
+
+// inPool reports whether a pool has a guest.
+func (w *cluster) inPool(id string, vmid int) bool {
+	p := w.poolOf(vmid)
+	return p != nil && p.ID == id
 }

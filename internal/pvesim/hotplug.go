@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,7 +24,10 @@ func (w *cluster) hotplug(g *Guest, keys map[string]bool) error {
 		if keys[k] && p.done(k, p.remove(k)) {
 			g.recordCloudinit(k, "")
 			if isDriveKey(k) {
-				w.detach(g, k)
+				if err := w.detach(g, k); err != nil {
+					p.errors[k] = "hotplug problem - " + err.Error() + "\n"
+					continue
+				}
 			}
 			delete(g.Config, k)
 			delete(g.Deleted, k)
@@ -90,21 +94,19 @@ const (
 	waits           // for the guest to be off
 	busy            // the guest does not release the device
 	boots           // the guest boots from the device
+	failed          // with an error of its own
 )
 
 // unplugWait is the time for which the server waits for a guest to release a
 // device.
-const (
-	unplugWait     = 6 * time.Second
-	controllerWait = 16 * time.Second
-)
+const unplugWait = 6 * time.Second
 
 // done records the error of a change, and reports whether it was applied.
 func (p *plug) done(k string, o outcome) bool {
 	switch o {
 	case busy:
-		device, wait := p.device(k)
-		p.took += wait
+		device := p.device(k)
+		p.took += unplugWait
 		p.errors[k] = "hotplug problem - error on hot-unplugging device '" + device + "'\n"
 	case boots:
 		p.errors[k] = "hotplug problem - can't unplug bootdisk '" + k + "'\n"
@@ -112,16 +114,16 @@ func (p *plug) done(k string, o outcome) bool {
 	return o == applied
 }
 
-// device returns the device on the PCI bus that a guest has to release, and how long
-// the server waits for it. A SCSI disk is on a controller.
-func (p *plug) device(k string) (string, time.Duration) {
+// device returns the device on the PCI bus that a guest has to release. A SCSI disk is
+// on a controller.
+func (p *plug) device(k string) string {
 	switch n := strings.TrimPrefix(k, "scsi"); {
 	case n == k:
-		return k, unplugWait
+		return k
 	case p.g.Config["scsihw"] == "virtio-scsi-single":
-		return "virtioscsi" + n, controllerWait
+		return "virtioscsi" + n
 	}
-	return "scsihw0", controllerWait
+	return "scsihw0"
 }
 
 // unplug removes a device on the PCI bus: a guest without an operating system
@@ -227,13 +229,39 @@ func agentDevice(v string) string {
 func (p *plug) setNet(k, v string) outcome {
 	old, had := p.g.Config[k]
 	was, is := parseNet(old), parseNet(v)
+	missing := is["bridge"] != "" && !p.w.hasBridge(p.w.node(p.g.Node), is["bridge"])
 	if had && same(was, is, "model", "macaddr", "queues", "mtu") && was["bridge"] != "" && is["bridge"] != "" {
+		if missing && was["bridge"] != is["bridge"] {
+			return p.fail(k, "interface "+is["bridge"]+" does not exist")
+		}
 		return applied
 	}
-	if !p.features["network"] || !had {
-		return p.when(p.features["network"])
+	if !p.features["network"] {
+		return waits
 	}
-	return p.unplug(k)
+	if had {
+		if o := p.unplug(k); o != applied {
+			return o
+		}
+	}
+	if missing {
+		if had { // the old card is gone already
+			delete(p.g.Config, k)
+		}
+		return p.fail(k, fmt.Sprintf("VM %d qmp command 'netdev_add' failed - network script /usr/libexec/qemu-server/pve-bridge-hotplug failed with status 512", p.g.VMID))
+	}
+	return applied
+}
+
+// fail records why a change of a running guest failed.
+func (p *plug) fail(k, why string) outcome {
+	p.errors[k] = "hotplug problem - " + why + "\n"
+	return failed
+}
+
+// hasBridge reports whether a node has a bridge or a virtual network.
+func (w *cluster) hasBridge(n *Node, name string) bool {
+	return n == nil || len(n.Bridges) == 0 || slices.Contains(n.Bridges, name) || w.hasVNet(n, name)
 }
 
 // setDrive adds or changes a drive. Media and limits change at once; what the

@@ -24,8 +24,7 @@ func (g *Guest) effective() map[string]string {
 func (w *cluster) settlePending(g *Guest, keys map[string]bool) error {
 	g.cleanPending()
 	if !g.Running {
-		w.coldplug(g)
-		return nil
+		return w.coldplug(g)
 	}
 	return w.hotplug(g, keys)
 }
@@ -46,10 +45,14 @@ func (g *Guest) cleanPending() {
 }
 
 // coldplug applies all pending changes to a guest without a process.
-func (w *cluster) coldplug(g *Guest) {
+func (w *cluster) coldplug(g *Guest) error {
+	failed := map[string]string{}
 	for _, k := range slices.Sorted(maps.Keys(g.Deleted)) {
 		if isDriveKey(k) {
-			w.detach(g, k)
+			if err := w.detach(g, k); err != nil {
+				failed[k] = "unable to apply pending change " + k + " : " + err.Error() + "\n"
+				continue
+			}
 		}
 		delete(g.Config, k)
 		delete(g.Deleted, k)
@@ -58,6 +61,10 @@ func (w *cluster) coldplug(g *Guest) {
 		w.commit(g, k)
 	}
 	g.dropAttachedUnused()
+	if len(failed) > 0 {
+		return badParams(failed)
+	}
+	return nil
 }
 
 // commit makes a pending value current. A disk that it replaces becomes unused.
@@ -72,16 +79,22 @@ func (w *cluster) commit(g *Guest, k string) {
 
 // detach takes a drive off the configuration: its volume becomes unused, or is
 // removed if the deletion was forced.
-func (w *cluster) detach(g *Guest, k string) {
+func (w *cluster) detach(g *Guest, k string) error {
 	old := parseDrive(g.Config[k])
-	delete(g.Config, k)
+	v := w.ownVolume(g, old)
 	if g.Deleted[k] != "2" {
+		delete(g.Config, k)
 		w.registerUnused(g, old)
-		return
+		return nil
 	}
-	if v := w.ownVolume(g, old); v != nil && !old.cdrom() {
+	if v != nil && !old.cdrom() {
+		if err := g.stillUsed(k, v.ID); err != nil {
+			return err
+		}
 		w.removeVolume(v)
 	}
+	delete(g.Config, k)
+	return nil
 }
 
 // dropAttachedUnused drops unusedN where the volume is attached as well.

@@ -193,6 +193,7 @@ func TestCloudInitOptionsReachDriveAtStart(t *testing.T) {
 	if end, _ := b.task("POST", vm123+"/status/reboot"); end != "OK" {
 		t.Fatalf("reboot ended %q", end)
 	}
+	b.clk.Advance(time.Second) // the server starts it again
 	if got := fmt.Sprint(b.data("GET", vm123+"/cloudinit")); got != "[map[key:searchdomain value:example.test]]" {
 		t.Errorf("cloudinit after the reboot: %s", got)
 	}

@@ -23,12 +23,16 @@ func (c *call) agentCall() (*Guest, error) {
 	if !g.agentEnabled() {
 		return nil, failf("No QEMU guest agent configured")
 	}
-	if g.Agent.Mode != "present" || c.w.now.Sub(g.Started) < agentBoot {
+	if !g.agentAnswers(c.w.now) {
 		e := failf("QEMU guest agent is not running")
 		e.delay = 3 * time.Second
 		return nil, e
 	}
 	return g, nil
+}
+
+func (g *Guest) agentAnswers(now time.Time) bool {
+	return g.Agent.Mode == "present" && now.Sub(g.Started) >= agentBoot
 }
 
 func agentPing(c *call) (any, error) {

@@ -84,7 +84,7 @@ func (j *cloneJob) check() error {
 		if s == nil {
 			return failf("snapshot '%s' does not exist", name)
 		}
-		j.conf = s.Config
+		j.conf = s.section()
 	}
 	j.full = !src.template()
 	if c.has("full") {
@@ -138,7 +138,11 @@ func (j *cloneJob) checkVolumes() error {
 			continue
 		}
 		if s := w.storage(storageOf(d.file)); !j.full && s != nil && !s.feature("clone", d.file) {
-			return failf("Linked clone feature is not supported for '%s' (%s)", d.file, k)
+			of := ""
+			if c.p["snapname"] != "" {
+				of = "a snapshot of "
+			}
+			return failf("Linked clone feature is not supported for %s'%s' (%s)", of, d.file, k)
 		}
 	}
 	return nil
@@ -196,7 +200,8 @@ func (j *cloneJob) begin() (pause, error) {
 // copyOption copies one option, with new identifiers where a clone needs them.
 func (g *Guest) copyOption(w *cluster, k, v string) {
 	switch {
-	case k == "snapshots" || k == "parent" || k == "snaptime" || k == "vmstate" || k == "template" || k == "lock" || strings.HasPrefix(k, "unused"):
+	case k == "parent" || k == "snaptime" || k == "vmstate" || k == "snapstate" || k == "runningcpu" || k == "runningmachine",
+		k == "template" || k == "lock" || strings.HasPrefix(k, "unused"):
 		return
 	case isDriveKey(k):
 		if d := parseDrive(v); d.cdrom() && !d.cloudinit() {
@@ -236,7 +241,7 @@ func (j *cloneJob) drive(k string, d drive, last bool) []step {
 		}
 		j.wk.logf("transferred 0.0 B of %s (0.00%%)", humanSize(int64(v.Size)))
 		limit := float64(atoi(j.c.p["bwlimit"])) * float64(kib)
-		j.wk.cancel = j.cancelText(d, v, limit)
+		j.wk.cancel = j.cancelText(d, v)
 		return pause{copy: &transfer{storage: storageOf(v.ID), total: float64(v.Size), limit: limit}, main: last}, nil
 	}
 	done := func() (pause, error) {

@@ -3,7 +3,6 @@ package pvesim
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -86,10 +85,13 @@ func (j *cloneJob) print(lines []string) {
 	}
 }
 
-func (j *cloneJob) cancelText(d drive, v *Volume, limit float64) string {
+func (j *cloneJob) cancelText(d drive, v *Volume) string {
 	rate := ""
-	if limit > 0 {
-		rate = " -r " + strconv.Itoa(int(limit/float64(kib))) + "K"
+	if limit, ok := j.c.p["bwlimit"]; ok {
+		rate = " -r " + limit + "K"
+	}
+	if name := j.c.p["snapname"]; name != "" {
+		rate = " -l snapshot.name=" + name + rate
 	}
 	src, dst := j.c.w.storage(storageOf(d.file)), j.c.w.storage(storageOf(v.ID))
 	return fmt.Sprintf("clone failed: copy failed: command '/usr/bin/qemu-img convert -p -n%s -f %s -O %s %s zeroinit:%s' failed: interrupted by signal",

@@ -33,6 +33,9 @@ func (u *update) apply() error {
 	}
 	clean := w.cleanParams(u.set)
 	maps.DeleteFunc(clean, lostEmpty)
+	if v, ok := clean["description"]; ok { // what ends a description is lost in its lines of comments
+		clean["description"] = strings.TrimRight(v, " \t\r\n")
+	}
 	if v, ok := clean["tags"]; ok {
 		rules := w.tagRules()
 		clean["tags"] = rules.uniqueTags(v)
@@ -72,6 +75,9 @@ func (u *update) deleteKey(k string) error {
 			return err
 		}
 		if v := u.c.w.ownVolume(g, parseDrive(g.Config[k])); v != nil {
+			if err := g.stillUsed(k, v.ID); err != nil {
+				return err
+			}
 			u.c.w.removeVolume(v)
 		}
 		delete(g.Config, k)

@@ -14,9 +14,6 @@ import (
 
 func qemuResize(c *call) (any, error) {
 	vmid := c.vmid()
-	if _, err := c.guest(); err != nil {
-		return nil, err
-	}
 	key, spec := c.p["disk"], c.p["size"]
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
@@ -188,7 +185,8 @@ func (c *call) moveWorker(g *Guest, key string, d drive, src *Volume, dst *Stora
 		if err := w.write(g.Node, g.VMID, wk.task.PID); err != nil {
 			return pause{}, err
 		}
-		out := drive{file: v.ID, opts: d.opts}
+		out := drive{file: v.ID, opts: cloneMap(d.opts)}
+		delete(out.opts, "format") // of the volume that it had
 		g.Config[key] = out.String()
 		if c.flag("delete") {
 			w.removeVolume(src)

@@ -33,8 +33,10 @@ func (w *cluster) makeDisk(g *Guest, key, value string, conf map[string]string) 
 	if v == nil {
 		return "", nil, s.noVolume(d.file)
 	}
+	if f := d.opts["format"]; f != "" && f != v.Format {
+		return "", nil, failf("drive '%s' - volume '%s' - 'format=%s' option different from storage format '%s'", key, d.file, f, v.Format)
+	}
 	d.opts["size"] = formatSize(int64(v.Size))
-	delete(d.opts, "format")
 	return d.String(), nil, nil
 }
 
@@ -159,36 +161,48 @@ func (w *cluster) registerUnused(g *Guest, d drive) {
 		w.removeVolume(v)
 		return
 	}
-	if d.cdrom() || w.attached(g, d.file) {
-		return
+	if !d.cdrom() && !attached(g.Config, d.file) {
+		g.addUnused(d.file)
 	}
+}
+
+// addUnused keeps a volume as the first free unusedN.
+func (g *Guest) addUnused(volid string) {
 	for i := 0; ; i++ {
 		key := "unused" + itoa(i)
-		if _, taken := g.Config[key]; !taken {
-			g.Config[key] = d.file
+		switch v, taken := g.Config[key]; {
+		case v == volid:
+			return
+		case !taken:
+			g.Config[key] = volid
 			return
 		}
 	}
 }
 
-func (w *cluster) attached(g *Guest, volid string) bool {
-	in := func(m map[string]string) bool {
-		for k, v := range m {
-			if (isDriveKey(k) || strings.HasPrefix(k, "unused")) && parseDrive(v).file == volid {
-				return true
-			}
-		}
-		return false
-	}
-	if in(g.Config) {
-		return true
-	}
-	for _, s := range g.Snapshots {
-		if in(s.Config) {
+// attached reports whether a configuration has a volume, as a disk or unused.
+func attached(conf map[string]string, volid string) bool {
+	for k, v := range conf {
+		if (isDriveKey(k) || strings.HasPrefix(k, "unused")) && parseDrive(v).file == volid {
 			return true
 		}
 	}
 	return false
+}
+
+// stillUsed returns the error of removing a volume that another key or a snapshot has.
+func (g *Guest) stillUsed(key, volid string) error {
+	rest := cloneMap(g.Config)
+	delete(rest, key)
+	maps.DeleteFunc(rest, func(k, _ string) bool { return strings.HasPrefix(k, "unused") })
+	used := attached(rest, volid)
+	for _, s := range g.Snapshots {
+		used = used || attached(s.Config, volid)
+	}
+	if used {
+		return failf("unable to delete '%s' - volume is still in use (snapshot?)", volid)
+	}
+	return nil
 }
 
 // baseInUse reports whether a base volume has linked clones. On LVM-thin, which has

@@ -1,7 +1,7 @@
 package pvesim
 
 import (
-	"strings"
+	"cmp"
 	"time"
 )
 
@@ -9,6 +9,9 @@ import (
 func qemuSuspend(c *call) (any, error) {
 	if !c.flag("todisk") {
 		return c.simplePower("qmpause", func(g *Guest) { g.Paused = true })
+	}
+	if err := c.rootOnly("skiplock"); err != nil {
+		return nil, err
 	}
 	g, err := c.runnable()
 	if err != nil {
@@ -20,10 +23,19 @@ func qemuSuspend(c *call) (any, error) {
 	if c.w.haManaged(g) {
 		return nil, failf("Cannot suspend HA managed VM to disk")
 	}
+	if err := c.mayHibernate(g); err != nil {
+		return nil, err
+	}
 	vmid := g.VMID
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
-		if err := g.locked(); err != nil {
+		if g.Config["lock"] == "backup" {
+			return pause{}, failf("cannot suspend to disk during backup")
+		}
+		if err := g.locked(); err != nil && !c.flag("skiplock") {
+			return pause{}, err
+		}
+		if err := c.w.saveState(wk, g, "suspend-"+c.w.now.UTC().Format("2006-01-02"), cmp.Or(c.p["statestorage"], c.w.stateStorage(g)), g.Config); err != nil {
 			return pause{}, err
 		}
 		g.Config["lock"] = "suspending"
@@ -31,10 +43,23 @@ func qemuSuspend(c *call) (any, error) {
 	}, func() (pause, error) {
 		c.w.power(g, false)
 		g.Config["lock"] = "suspended"
-		c.w.saveMemory(g)
+		wk.log("State saved, quitting")
 		return pause{}, nil
 	}}
 	return c.w.fork(c.node, "qmsuspend", itoa(vmid), c.who, wk), nil
+}
+
+// mayHibernate checks what the memory of a guest needs on its storage.
+func (c *call) mayHibernate(g *Guest) error {
+	if err := c.w.require(c.who, "/vms/"+itoa(g.VMID), "VM.Config.Disk"); err != nil {
+		return err
+	}
+	for k := range g.Config {
+		if isIndexed(k, "hostpci") {
+			return failf("cannot suspend VM to disk due to passed-through PCI device(s), which lack the possibility to save/restore their internal state")
+		}
+	}
+	return c.w.require(c.who, "/storage/"+cmp.Or(c.p["statestorage"], c.w.stateStorage(g)), "Datastore.AllocateSpace")
 }
 
 // qemuResume continues a paused guest, or starts a hibernated one with its memory.
@@ -44,7 +69,7 @@ func qemuResume(c *call) (any, error) {
 		return nil, err
 	}
 	if !g.hibernated() {
-		return c.simplePower("qmresume", func(g *Guest) { g.Paused = false })
+		return c.simplePower("qmresume", func(g *Guest) { g.Paused, g.prelaunch = false, false })
 	}
 	wk := &worker{lock: g.VMID, wait: lockWait}
 	wk.steps = c.w.startSteps(wk, g.VMID, c.node)
@@ -55,26 +80,40 @@ func qemuResume(c *call) (any, error) {
 // start or resume may remove that lock: an unlock discards the memory.
 func (g *Guest) hibernated() bool { return g.Config["lock"] == "suspended" }
 
-// saveMemory makes the volume with the memory of a hibernated guest, beside its
-// first disk.
-func (w *cluster) saveMemory(g *Guest) {
-	for _, k := range bootDrives() {
-		d := parseDrive(g.Config[k])
-		if !strings.Contains(d.file, ":") || d.cdrom() {
-			continue
-		}
-		id := storageOf(d.file) + ":vm-" + itoa(g.VMID) + "-state-suspend-" + w.now.UTC().Format("2006-01-02") + ".raw"
-		if s := w.storage(storageOf(d.file)); s.Path != "" {
-			id = s.ID + ":" + itoa(g.VMID) + "/" + id[len(s.ID)+1:]
-		}
-		v := &Volume{ID: id, VMID: g.VMID, Size: Size(g.maxMemory()), Format: "raw", Content: "images", Created: w.now}
-		if !w.storage(storageOf(d.file)).Shared {
-			v.Node = g.Node
-		}
-		w.seed.Volumes = append(w.seed.Volumes, v)
-		g.Config["vmstate"], g.Config["runningmachine"], g.Config["runningcpu"] = id, "pc-i440fx-9.2+pve1", "kvm64"
-		return
+// stateStorage returns the storage for the memory of a guest: the one that it names,
+// a shared one of its disks, any of them.
+func (w *cluster) stateStorage(g *Guest) string {
+	if s := g.Config["vmstatestorage"]; s != "" {
+		return s
 	}
+	best := map[bool]*Storage{}
+	for _, k := range snapshotDisks(g.Config) {
+		if s := w.storage(storageOf(parseDrive(g.Config[k]).file)); s != nil && (best[s.Shared] == nil || s.fileBased()) {
+			best[s.Shared] = s
+		}
+	}
+	if s := cmp.Or(best[true], best[false]); s != nil {
+		return s.ID
+	}
+	return "local"
+}
+
+// saveState makes the volume for the memory of a guest: for all of it twice, and for
+// the state of its devices.
+func (w *cluster) saveState(wk *worker, g *Guest, name, storage string, into map[string]string) error {
+	s, err := w.checkStorage(storage, g.Node)
+	if err != nil {
+		return err
+	}
+	v, lines, err := w.alloc(g.Node, s, g.VMID, "vm-"+itoa(g.VMID)+"-state-"+name, "raw", 2*g.maxMemory()+500*mib)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		wk.log(l)
+	}
+	into["vmstate"], into["runningmachine"], into["runningcpu"] = v.ID, runningMachine, "kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep"
+	return nil
 }
 
 // wake removes what hibernation left in a guest that is started.

@@ -39,7 +39,7 @@ func qemuMigrate(c *call) (any, error) {
 		})
 	}
 	m := &migration{w: c.w, g: g, target: c.w.node(target), limit: float64(atoi(c.p["bwlimit"])) * float64(kib), online: g.Running,
-		withDisks: c.flag("with-local-disks") || !g.Running, mapTo: c.mapStorage}
+		withDisks: c.flag("with-local-disks") || !g.Running, mapTo: c.mapStorage, copied: map[string]*Volume{}}
 	wk := &worker{lock: g.VMID, wait: lockWait, steps: m.steps(), cancel: "migration aborted"}
 	wk.undo = m.undo
 	m.wk = wk
@@ -57,7 +57,7 @@ type migration struct {
 	withDisks bool
 	mapTo     func(string) string
 	began     time.Time
-	copied    []*Volume
+	copied    map[string]*Volume // by the volume that was copied
 	half      *Volume
 	failed    string
 	from      string
@@ -70,7 +70,7 @@ func (m *migration) say(format string, args ...any) {
 func (m *migration) steps() []step {
 	steps := []step{m.reach, m.begin}
 	var disks []string
-	for _, d := range m.w.localDisks(m.g) {
+	for _, d := range m.disks() {
 		disks = append(disks, d["volid"].(string))
 	}
 	for i, id := range disks {
@@ -114,26 +114,23 @@ func (m *migration) begin() (pause, error) {
 		return pause{}, err
 	}
 	m.g.Config["lock"] = "migrate"
-	disks := m.w.localDisks(m.g)
+	disks := m.disks()
 	m.statMissing(disks)
 	for _, d := range disks {
 		kind := "found local disk '%s' (attached)"
 		if d["cdrom"] == 1 {
 			kind = "found generated disk '%s' (in current VM config)"
 		} else if d["is_unused"] == 1 {
-			kind = "found local disk '%s' (in current VM config)"
+			kind = "found local disk '%s' (unused)"
 		}
 		m.say(kind, d["volid"])
-	}
-	if len(disks) > 0 && m.online && !m.withDisks {
-		return pause{}, m.scanFailure("can't live migrate attached local disks without with-local-disks option")
 	}
 	if m.stays(disks) {
 		return pause{}, m.scanFailure("can't migrate VM - check log")
 	}
 	for _, d := range disks {
 		if base := parentOf(d["volid"].(string)); base != "" {
-			return pause{}, m.scanFailure("can't migrate '%s' as it's a clone of '%s'", d["volid"], path.Base(base))
+			return pause{}, m.scanFailure("can't migrate '%s' as it's a clone of '%s' at /usr/share/perl5/PVE/QemuMigrate.pm line 540.", d["volid"], path.Base(base))
 		}
 	}
 	m.updateSizes()
@@ -160,18 +157,21 @@ func (m *migration) copyDisk(id string, last bool) []step {
 		dst := &Volume{ID: m.renamed(src, s), Node: m.target.Name, VMID: src.VMID, Size: src.Size, Format: src.Format}
 		m.half = m.w.addVolume(dst)
 		if l := m.w.allocLine(s, dst, ""); l != "" {
-			m.say("%s", l)
+			m.say("%s", strings.Replace(l, `"base-`, `"vm-`, 1)) // LVM renames a base at the end
 		}
 		m.failed = m.commandFailure(id, s.ID)
 		return pause{copy: &transfer{storage: storageOf(id), total: float64(src.Size), limit: m.limit}, main: last}, nil
 	}, func() (pause, error) {
 		v := m.half
 		m.half, m.failed = nil, ""
-		m.copied = append(m.copied, v)
+		m.copied[id] = v
 		blocks := (int64(v.Size) + 64*kib - 1) / (64 * kib)
 		m.say("%d+0 records in", blocks)
 		m.say("%d+0 records out", blocks)
 		m.say("%d bytes (%s) copied", int64(v.Size), humanSize(int64(v.Size)))
+		if s := m.w.storage(storageOf(v.ID)); !s.fileBased() && strings.HasPrefix(plain(v.ID), "base-") {
+			m.say("  Renamed \"%s\" to \"%s\" in volume group \"%s\"", strings.Replace(plain(v.ID), "base-", "vm-", 1), plain(v.ID), s.VG)
+		}
 		m.say("successfully imported '%s'", v.ID)
 		m.say("volume '%s' is '%s' on the target", id, v.ID)
 		return pause{}, nil
@@ -211,29 +211,31 @@ func (m *migration) finish() (pause, error) {
 // moveVolumes removes the source volumes and changes the configuration to the
 // copies.
 func (m *migration) moveVolumes() {
-	i := 0
-	for _, k := range slices.Sorted(maps.Keys(m.g.Config)) {
-		d := parseDrive(m.g.Config[k])
-		if !isDriveKey(k) && !strings.HasPrefix(k, "unused") || i >= len(m.copied) {
-			continue
-		}
-		s := m.w.storage(storageOf(d.file))
-		if s == nil || s.Shared {
-			continue
-		}
-		if v := m.w.volumeOn(m.g.Node, d.file); v != nil {
+	for _, id := range slices.Sorted(maps.Keys(m.copied)) {
+		if v := m.w.volumeOn(m.g.Node, id); v != nil {
 			m.w.removeVolume(v)
-			if l := s.removeLine(v); l != "" {
-				m.say("%s", l)
+			if l := m.w.storage(storageOf(id)).removeLine(v); l != "" {
+				m.wk.log(l)
 			}
 		}
-		d.file = m.copied[i].ID
-		m.g.Config[k] = d.String()
-		i++
+	}
+	for k, v := range m.g.Config {
+		d := parseDrive(v)
+		if to := m.copied[d.file]; to != nil && (isDriveKey(k) || strings.HasPrefix(k, "unused")) {
+			d.file = to.ID
+			m.g.Config[k] = d.String()
+		}
 	}
 }
 
 func (m *migration) forgetCopies() { m.copied, m.half = nil, nil }
+
+// disks returns the drives that the migration copies, by their volumes.
+func (m *migration) disks() []object {
+	out := m.w.localDisks(m.g)
+	slices.SortFunc(out, func(a, b object) int { return strings.Compare(a["volid"].(string), b["volid"].(string)) })
+	return out
+}
 
 // undo leaves the state of a genuine abort: the unfinished copy stays on the
 // target.

@@ -44,7 +44,7 @@ func qemuMigrateCheck(c *call) (any, error) {
 	allowed, not := []string{}, object{}
 	disks := c.w.localDisks(g)
 	for _, n := range c.w.nodes {
-		if n.Name == g.Node || c.has("target") && c.p["target"] != n.Name {
+		if n.Name == g.Node {
 			continue
 		}
 		missing := []string{}

@@ -120,29 +120,43 @@ func (g *Guest) hostDevices() (local, mapped []string) {
 // stays logs the drives that no migration copies.
 func (m *migration) stays(disks []object) bool {
 	found := false
-	say := func(format string, args ...any) {
-		found = true
-		m.say(format, args...)
+	for _, d := range disks {
+		if why := m.obstacle(d); why != "" {
+			found = true
+			m.say("can't migrate local disk '%s': %s", d["volid"], why)
+		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.g.Config)) {
 		if isDriveKey(k) && parseDrive(m.g.Config[k]).file == "cdrom" {
-			say("can't migrate VM: can't migrate local cdrom drive")
-		}
-	}
-	for _, d := range disks {
-		id := d["volid"].(string)
-		s := m.w.storage(storageOf(id))
-		switch {
-		case d["cdrom"] == 1 && !strings.Contains(id, "cloudinit"):
-			say("can't migrate '%s': local cdrom image", id)
-		case d["cdrom"] == 1 || !m.inSnapshot(id):
-		case m.online:
-			say("can't migrate '%s': online storage migration not possible if snapshot exists", id)
-		case s.Type != "zfspool" && volumeFormat(id) != "qcow2":
-			say("can't migrate '%s': non-migratable snapshot exists", id)
+			found = true
+			m.say("can't migrate local cdrom drive")
 		}
 	}
 	return found
+}
+
+// obstacle returns why a migration cannot copy a drive.
+func (m *migration) obstacle(d object) string {
+	id := d["volid"].(string)
+	s, v := m.w.storage(storageOf(id)), m.w.volumeOn(m.g.Node, id)
+	generated := d["cdrom"] == 1 && strings.Contains(id, "cloudinit")
+	switch owner := volumeOwner(id, m.g.VMID); {
+	case generated:
+		return ""
+	case m.online && !m.withDisks:
+		return "can't live migrate attached local disks without with-local-disks option"
+	case d["cdrom"] == 1:
+		return "local cdrom image"
+	case owner != m.g.VMID:
+		return fmt.Sprintf("owned by other VM (owner = VM %d)", owner)
+	case m.inSnapshot(id) && m.online:
+		return "online storage migration not possible if non-replicated snapshot exists"
+	case m.inSnapshot(id) && s.Type != "zfspool" && volumeFormat(id) != "qcow2":
+		return "non-migratable snapshot exists"
+	case v != nil && m.w.baseInUse(v):
+		return "referenced by linked clone(s)"
+	}
+	return ""
 }
 
 // inSnapshot reports whether a snapshot of the guest has a volume.

@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// acpiTimeout is the time for which a shutdown waits for a guest without an
-// operating system.
-const acpiTimeout = 60 * time.Second
-
 func qemuStart(c *call) (any, error) {
+	if err := c.rootOnly("stateuri", "skiplock", "migratedfrom", "migration_type", "migration_network", "targetstorage", "force-cpu", "nets-host-mtu"); err != nil {
+		return nil, err
+	}
 	if err := c.w.checkQuorum(); err != nil {
 		return nil, err
 	}
@@ -22,6 +21,17 @@ func qemuStart(c *call) (any, error) {
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = c.w.startSteps(wk, vmid, node)
 	return c.w.fork(node, "qmstart", itoa(vmid), c.who, wk), nil
+}
+
+// rootOnly refuses parameters of which only root@pam may use another value than 0,
+// and none of its tokens.
+func (c *call) rootOnly(names ...string) error {
+	for _, n := range names {
+		if v := c.p[n]; v != "" && v != "0" && !c.root() {
+			return badParam(n, "Only root may use this option.")
+		}
+	}
+	return nil
 }
 
 func (w *cluster) startWorker(g *Guest) *worker {
@@ -36,11 +46,15 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 		if g == nil || g.Node != node {
 			return pause{}, failf("Configuration file 'nodes/%s/qemu-server/%d.conf' does not exist", node, vmid)
 		}
-		if err := g.locked(); err != nil && !g.hibernated() {
-			return pause{}, err
-		}
 		if g.template() {
 			return pause{}, failf("you can't start a vm if it's a template")
+		}
+		if g.Config["lock"] == "backup" && g.Running { // continues a guest that the backup keeps
+			g.Paused = false
+			return pause{main: true}, nil
+		}
+		if err := g.locked(); err != nil && !g.hibernated() {
+			return pause{}, err
 		}
 		if g.Running {
 			return pause{}, failf("VM %d already running", vmid)
@@ -48,15 +62,10 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 		if err := w.startable(g); err != nil {
 			return pause{}, err
 		}
-		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
-			if isDriveKey(k) && parseDrive(g.Config[k]).cloudinit() {
-				wk.log("generating cloud-init ISO")
-				break
-			}
-		}
+		g.logCloudinit(wk)
 		return pause{d: 100 * time.Millisecond, main: true}, nil
 	}, func() (pause, error) {
-		if g := w.guests[vmid]; g != nil {
+		if g := w.guests[vmid]; g != nil && !g.Running {
 			if g.hibernated() {
 				wk.log("Resuming suspended VM")
 			}
@@ -65,6 +74,16 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 		}
 		return pause{}, nil
 	}}
+}
+
+// logCloudinit logs that a start writes the cloud-init drive.
+func (g *Guest) logCloudinit(wk *worker) {
+	for k, v := range g.Config {
+		if isDriveKey(k) && parseDrive(v).cloudinit() {
+			wk.log("generating cloud-init ISO")
+			return
+		}
+	}
 }
 
 // startable checks what a start needs on the node: CPUs, memory, volumes and
@@ -105,10 +124,8 @@ func (w *cluster) fits(g *Guest, n *Node) error {
 		return failf("start failed: QEMU exited with code 1") // cannot set up guest memory 'pc.ram': Cannot allocate memory
 	}
 	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
-		if netKey.MatchString(k) && len(n.Bridges) > 0 {
-			if b := parseNet(g.Config[k])["bridge"]; b != "" && !slices.Contains(n.Bridges, b) && !w.hasVNet(n, b) {
-				return failf("bridge '%s' does not exist", b)
-			}
+		if b := parseNet(g.Config[k])["bridge"]; netKey.MatchString(k) && b != "" && !w.hasBridge(n, b) {
+			return failf("bridge '%s' does not exist", b)
 		}
 	}
 	return nil
@@ -117,8 +134,8 @@ func (w *cluster) fits(g *Guest, n *Node) error {
 // power starts or stops a guest. Both apply its pending changes, and a start
 // generates its cloud-init drive.
 func (w *cluster) power(g *Guest, on bool) {
-	w.coldplug(g)
-	g.Running, g.Paused, g.pid, g.Started = on, false, 0, time.Time{}
+	_ = w.coldplug(g) // what cannot be applied stays pending
+	g.Running, g.Paused, g.prelaunch, g.pid, g.Started = on, false, false, 0, time.Time{}
 	if on {
 		g.Started, g.pid, g.CloudInit = w.now, w.pid(), nil
 	}
@@ -133,7 +150,7 @@ func (c *call) runningGuest(vmid int, node string) (*Guest, error) {
 	if !g.Running {
 		return nil, nil
 	}
-	if err := g.locked(); err != nil {
+	if err := g.locked(); err != nil && !c.flag("skiplock") {
 		return nil, err
 	}
 	return g, nil
@@ -150,11 +167,17 @@ func (c *call) powerOff(vmid int) step {
 }
 
 func qemuStop(c *call) (any, error) {
+	if err := c.rootOnly("skiplock", "keepActive", "migratedfrom"); err != nil {
+		return nil, err
+	}
 	vmid, node := c.vmid(), c.node
 	if g := c.w.guests[vmid]; g != nil && c.w.haManaged(g) {
+		if c.flag("overrule-shutdown") {
+			return nil, badParam("overrule-shutdown", "Not applicable for HA resources.")
+		}
 		return c.haRequest(g, "hastop", "Requesting HA stop for VM "+itoa(vmid), func() { c.w.haRequestState(g, "stopped") })
 	}
-	wk := &worker{}
+	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
 		g, err := c.runningGuest(vmid, node)
 		if g == nil || err != nil {
@@ -162,75 +185,17 @@ func qemuStop(c *call) (any, error) {
 		}
 		return pause{d: 200 * time.Millisecond, main: true}, nil
 	}, c.powerOff(vmid)}
+	if c.flag("overrule-shutdown") {
+		wk.before = func() { c.overrule(wk, vmid) }
+	}
 	return c.w.fork(node, "qmstop", itoa(vmid), c.who, wk), nil
-}
-
-// hasOS reports whether the guest has an operating system that reacts; an empty
-// disk has none.
-func (g *Guest) hasOS() bool { return g.Agent.Mode == "present" || g.Agent.Mode == "silent" }
-
-func qemuShutdown(c *call) (any, error) {
-	vmid, node := c.vmid(), c.node
-	if g := c.w.guests[vmid]; g != nil && c.w.haManaged(g) {
-		return c.haRequest(g, "hastop", "Requesting HA stop for VM "+itoa(vmid), func() { c.w.haRequestState(g, "stopped") })
-	}
-	timeout := acpiTimeout
-	if c.has("timeout") {
-		timeout = time.Duration(atoi(c.p["timeout"])) * time.Second
-	}
-	wk := c.shutdownWorker(vmid, node, timeout, c.flag("forceStop"))
-	wk.steps = append(wk.steps, c.powerOff(vmid))
-	return c.w.fork(node, "qmshutdown", itoa(vmid), c.who, wk), nil
-}
-
-func (c *call) shutdownWorker(vmid int, node string, timeout time.Duration, force bool) *worker {
-	wk := &worker{}
-	wk.steps = []step{func() (pause, error) {
-		g, err := c.runningGuest(vmid, node)
-		if g == nil || err != nil {
-			return pause{main: true}, err
-		}
-		if g.hasOS() {
-			return pause{d: time.Second, main: true}, nil
-		}
-		return pause{d: timeout, main: true}, nil
-	}, func() (pause, error) {
-		g := c.w.guests[vmid]
-		if g == nil || !g.Running || g.hasOS() {
-			return pause{}, nil
-		}
-		if !force {
-			return pause{}, failf("VM quit/powerdown failed - got timeout")
-		}
-		wk.log("VM still running - terminating now with SIGTERM")
-		return pause{}, nil
-	}}
-	return wk
-}
-
-func qemuReboot(c *call) (any, error) {
-	g, err := c.runnable()
-	if err != nil {
-		return nil, err
-	}
-	if !g.Running {
-		return nil, failf("VM %d not running", g.VMID)
-	}
-	timeout := acpiTimeout
-	if c.has("timeout") {
-		timeout = time.Duration(atoi(c.p["timeout"])) * time.Second
-	}
-	wk := c.shutdownWorker(g.VMID, g.Node, timeout, false)
-	wk.steps = append(wk.steps, func() (pause, error) {
-		c.w.power(g, false)
-		c.w.power(g, true)
-		return pause{}, nil
-	})
-	return c.w.fork(c.node, "qmreboot", itoa(g.VMID), c.who, wk), nil
 }
 
 // simplePower is a worker that changes a running guest in one step.
 func (c *call) simplePower(kind string, do func(*Guest)) (any, error) {
+	if err := c.rootOnly("skiplock", "nocheck"); err != nil {
+		return nil, err
+	}
 	g, err := c.runnable()
 	if err != nil {
 		return nil, err
@@ -241,7 +206,9 @@ func (c *call) simplePower(kind string, do func(*Guest)) (any, error) {
 	}
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
-		if err := g.locked(); err != nil && kind != "qmresume" {
+		backup := g.Config["lock"] == "backup" && kind != "qmreset" // which pauses and resumes guests itself
+		done := kind == "qmresume" && !g.Paused
+		if err := g.locked(); err != nil && !backup && !done && !c.flag("skiplock") {
 			return pause{}, err
 		}
 		do(g)
@@ -251,5 +218,5 @@ func (c *call) simplePower(kind string, do func(*Guest)) (any, error) {
 }
 
 func qemuReset(c *call) (any, error) {
-	return c.simplePower("qmreset", func(g *Guest) { g.Started = c.w.now })
+	return c.simplePower("qmreset", func(g *Guest) { g.prelaunch = g.Paused })
 }

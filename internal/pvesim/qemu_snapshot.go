@@ -39,9 +39,12 @@ func snapshotList(c *call) (any, error) {
 	}
 	out := []object{}
 	for _, s := range g.Snapshots {
-		o := object{"name": s.Name, "description": s.Description, "snaptime": s.Time.Unix(), "vmstate": 0}
+		o := object{"name": s.Name, "description": s.Description, "snaptime": s.Time.Unix(), "vmstate": flag(s.Config["vmstate"] != "")}
 		if s.Parent != "" {
 			o["parent"] = s.Parent
+		}
+		if v := s.Config["snapstate"]; v != "" {
+			o["snapstate"] = v
 		}
 		out = append(out, o)
 	}
@@ -57,9 +60,9 @@ func snapshotConfig(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := g.snapshot(c.p["snapname"])
-	if s == nil {
-		return nil, failf("snapshot '%s' does not exist", c.p["snapname"])
+	s, err := g.needSnapshot(c.p["snapname"])
+	if err != nil {
+		return nil, err
 	}
 	out := object{}
 	for k, v := range s.section() {
@@ -68,64 +71,145 @@ func snapshotConfig(c *call) (any, error) {
 	return out, nil
 }
 
-// snapshotWorker runs a change of snapshots under the lock of the guest.
-func (c *call) snapshotWorker(kind string, do func(wk *worker, g *Guest) error) (any, error) {
+// needSnapshot is like snapshot, with the error of the server.
+func (g *Guest) needSnapshot(name string) (*Snapshot, error) {
+	if s := g.snapshot(name); s != nil {
+		return s, nil
+	}
+	return nil, failf("snapshot '%s' does not exist", name)
+}
+
+// snapshotDescribe changes the description of a snapshot.
+func snapshotDescribe(c *call) (any, error) {
+	if err := c.fileLock(c.vmid()); err != nil {
+		return nil, err
+	}
+	g, err := c.unlockedGuest()
+	if err != nil {
+		return nil, err
+	}
+	s, err := g.needSnapshot(c.p["snapname"])
+	if err != nil {
+		return nil, err
+	}
+	if err := c.w.write(g.Node, g.VMID, daemonPID); err != nil {
+		return nil, err
+	}
+	if c.has("description") {
+		s.Description = c.p["description"]
+	}
+	return nil, nil
+}
+
+// snapshotJob is a change of snapshots. The guest has its lock from begin to end.
+type snapshotJob struct {
+	kind  string
+	lock  string
+	begin func(wk *worker, g *Guest) error // refuses the change before the lock is set
+	end   func(wk *worker, g *Guest) error
+}
+
+func (c *call) snapshotWorker(job snapshotJob) (any, error) {
 	vmid, node := c.vmid(), c.node
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
-		g, err := c.unlockedGuest()
+		g, err := c.guest()
 		if err != nil {
 			return pause{}, err
 		}
-		return pause{d: 150 * time.Millisecond, main: true}, do(wk, g)
+		if err := job.begin(wk, g); err != nil {
+			return pause{}, err
+		}
+		if err := c.w.write(g.Node, g.VMID, wk.task.PID); err != nil {
+			return pause{}, err
+		}
+		g.Config["lock"] = job.lock
+		return pause{d: 150 * time.Millisecond, main: true}, nil
+	}, func() (pause, error) {
+		g, err := c.guest()
+		if err != nil {
+			return pause{}, err
+		}
+		delete(g.Config, "lock")
+		return pause{}, job.end(wk, g)
 	}}
-	return c.w.fork(node, kind, itoa(vmid), c.who, wk), nil
+	return c.w.fork(node, job.kind, itoa(vmid), c.who, wk), nil
 }
 
 func snapshotCreate(c *call) (any, error) {
 	name := c.p["snapname"]
-	if name == "current" || name == "pending" {
-		return nil, failf("unable to use snapshot name '%s' (reserved name)", name)
+	if name == "current" || strings.EqualFold(name, "pending") {
+		return nil, failf("unable to use snapshot name '%s' (reserved name)", strings.ToLower(name))
 	}
-	return c.snapshotWorker("qmsnapshot", func(wk *worker, g *Guest) error {
-		if g.template() {
-			return failf("you can't take a snapshot if it's a template")
-		}
-		if g.snapshot(name) != nil {
-			return failf("snapshot name '%s' already used", name)
-		}
-		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
-			d := parseDrive(g.Config[k])
-			if !isDriveKey(k) || d.cdrom() {
-				continue
-			}
-			if s := c.w.storage(storageOf(d.file)); s != nil && !s.feature("snapshot", d.file) {
-				return failf("snapshot feature is not available")
-			}
-		}
-		if err := c.w.write(g.Node, g.VMID, wk.task.PID); err != nil {
+	if _, err := c.guest(); err != nil {
+		return nil, err
+	}
+	var made *Snapshot
+	return c.snapshotWorker(snapshotJob{kind: "qmsnapshot", lock: "snapshot", begin: func(wk *worker, g *Guest) error {
+		if err := c.w.snapshotPossible(g, name); err != nil {
 			return err
 		}
-		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
+		if g.Running && g.agentEnabled() && !g.agentAnswers(c.w.now) && !c.flag("vmstate") {
+			wk.logf("QEMU Guest Agent is not running - VM %d qmp command 'guest-ping' failed - got timeout", g.VMID)
+		}
+		made = &Snapshot{Name: name, Parent: g.Config["parent"], Description: c.p["description"], Time: c.w.now, Config: snapshotCopy(g.Config)}
+		made.Config["snapstate"] = "prepare"
+		if g.Running && c.flag("vmstate") {
+			if err := c.w.saveState(wk, g, name, c.w.stateStorage(g), made.Config); err != nil {
+				return err
+			}
+		}
+		g.Snapshots = append(g.Snapshots, made)
+		return nil
+	}, end: func(wk *worker, g *Guest) error {
+		if id := made.Config["vmstate"]; id != "" {
+			wk.logf("saving VM state and RAM using storage '%s'\n0.00 B in 0s\ncompleted saving the VM state in 1s, saved 2.71 MiB", storageOf(id))
+		}
+		for _, k := range snapshotDisks(g.Config) {
 			d := parseDrive(g.Config[k])
-			if isDriveKey(k) && !d.cdrom() {
-				wk.logf("snapshotting 'drive-%s' (%s)", k, d.file)
-				c.w.logThin(wk, d, "snap_%[1]s_"+name, "created")
-			}
+			wk.logf("snapshotting 'drive-%s' (%s)", k, d.file)
+			c.w.logThin(wk, d, "snap_%[1]s_"+name, "created")
 		}
-		conf := cloneMap(g.Config)
-		delete(conf, "parent")
-		delete(conf, "lock")
-		for k := range conf {
-			if strings.HasPrefix(k, "unused") {
-				delete(conf, k)
-			}
-		}
-		g.Snapshots = append(g.Snapshots, &Snapshot{Name: name, Parent: g.Config["parent"], Description: c.p["description"],
-			Time: c.w.now, Config: conf})
+		delete(made.Config, "snapstate")
 		g.Config["parent"] = name
 		return nil
-	})
+	}})
+}
+
+// snapshotPossible returns the error of a snapshot that cannot be made.
+func (w *cluster) snapshotPossible(g *Guest, name string) error {
+	if g.template() {
+		return failf("you can't take a snapshot if it's a template")
+	}
+	if err := g.locked(); err != nil {
+		return err
+	}
+	if g.snapshot(name) != nil {
+		return failf("snapshot name '%s' already used", name)
+	}
+	for _, k := range snapshotDisks(g.Config) {
+		d := parseDrive(g.Config[k])
+		if s := w.storage(storageOf(d.file)); s != nil && !s.feature("snapshot", d.file) {
+			return failf("snapshot feature is not available")
+		}
+	}
+	return nil
+}
+
+// snapshotCopy returns what a snapshot has of a configuration, and what a rollback
+// restores of a snapshot.
+func snapshotCopy(conf map[string]string) map[string]string {
+	out := cloneMap(conf)
+	for _, k := range []string{"parent", "lock", "description", "vmstate", "snapstate"} {
+		delete(out, k)
+	}
+	maps.DeleteFunc(out, func(k, _ string) bool { return strings.HasPrefix(k, "unused") })
+	return out
+}
+
+// snapshotDisks returns the disks of a configuration that a snapshot has.
+func snapshotDisks(conf map[string]string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(conf)), func(k string) bool { return !isDriveKey(k) || parseDrive(conf[k]).cdrom() })
 }
 
 // logThin logs the output of LVM about a volume of a thin pool, whose snapshots are
@@ -134,72 +218,4 @@ func (w *cluster) logThin(wk *worker, d drive, name, what string) {
 	if s := w.storage(storageOf(d.file)); s != nil && s.Type == "lvmthin" {
 		wk.logf("  Logical volume \"%s\" %s.", fmt.Sprintf(name, plain(d.file)), what)
 	}
-}
-
-func snapshotRollback(c *call) (any, error) {
-	name := c.p["snapname"]
-	return c.snapshotWorker("qmrollback", func(wk *worker, g *Guest) error {
-		s := g.snapshot(name)
-		if s == nil {
-			return failf("snapshot '%s' does not exist", name)
-		}
-		if err := c.w.write(g.Node, g.VMID, wk.task.PID); err != nil {
-			return err
-		}
-		if g.Running {
-			c.w.power(g, false)
-		}
-		g.Config = cloneMap(s.Config)
-		g.Config["parent"] = name
-		if g.Config["vmgenid"] != "" { // tells the guest that it is another generation
-			g.Config["vmgenid"] = c.w.uuid()
-		}
-		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
-			d := parseDrive(g.Config[k])
-			if v := c.w.volumeOn(g.Node, d.file); isDriveKey(k) && v != nil && d.size() > 0 {
-				v.Size = Size(d.size())
-				if !d.cdrom() {
-					c.w.logThin(wk, d, "%[1]s", "successfully removed")
-					c.w.logThin(wk, d, "%[1]s", "created")
-				}
-			}
-		}
-		return nil
-	})
-}
-
-func snapshotDelete(c *call) (any, error) {
-	name := c.p["snapname"]
-	return c.snapshotWorker("qmdelsnapshot", func(wk *worker, g *Guest) error {
-		s := g.snapshot(name)
-		if s == nil {
-			return failf("snapshot '%s' does not exist", name)
-		}
-		if err := c.w.write(g.Node, g.VMID, wk.task.PID); err != nil {
-			return err
-		}
-		for _, k := range slices.Sorted(maps.Keys(s.Config)) {
-			if d := parseDrive(s.Config[k]); isDriveKey(k) && !d.cdrom() {
-				c.w.logThin(wk, d, "snap_%[1]s_"+name, "successfully removed")
-			}
-		}
-		for i, x := range g.Snapshots {
-			if x == s {
-				g.Snapshots = append(g.Snapshots[:i], g.Snapshots[i+1:]...)
-				break
-			}
-		}
-		for _, x := range g.Snapshots {
-			if x.Parent == name {
-				x.Parent = s.Parent
-			}
-		}
-		if g.Config["parent"] == name {
-			delete(g.Config, "parent")
-			if s.Parent != "" {
-				g.Config["parent"] = s.Parent
-			}
-		}
-		return nil
-	})
 }

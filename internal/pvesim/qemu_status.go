@@ -3,6 +3,7 @@ package pvesim
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -26,6 +27,9 @@ func qemuList(c *call) (any, error) {
 // qmpStatus returns the state of a guest's emulator.
 func (g *Guest) qmpStatus() string {
 	if g.Running && g.Paused {
+		if g.prelaunch {
+			return "prelaunch"
+		}
 		return "paused"
 	}
 	return g.status()
@@ -87,6 +91,7 @@ func qemuStatus(c *call) (any, error) {
 	if nics := c.w.nicStatus(g); len(nics) > 0 {
 		out["nics"] = nics
 	}
+	maps.Copy(out, c.w.emulatorStatus(g))
 	out["ha"] = c.w.haStatus(g)
 	return out, nil
 }

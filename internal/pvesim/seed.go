@@ -50,16 +50,19 @@ type Seed struct {
 
 // Node is one host of the cluster.
 type Node struct {
-	Name    string    `yaml:"name"`
-	Address string    `yaml:"address,omitempty"`
-	CPUs    int       `yaml:"cpus,omitempty"`
-	Memory  Size      `yaml:"memory,omitempty"`
-	Disk    Size      `yaml:"disk,omitempty"`
-	Load    Load      `yaml:"load,omitempty"`
-	Bridges []string  `yaml:"bridges,omitempty"`
-	DNS     []string  `yaml:"dns,omitempty,flow"` // name servers
-	NoOVMF  bool      `yaml:"no_ovmf,omitempty"`  // the firmware's images are not installed
-	State   NodeState `yaml:"state,omitempty"`
+	Name         string    `yaml:"name"`
+	Address      string    `yaml:"address,omitempty"`
+	CPUs         int       `yaml:"cpus,omitempty"`
+	Memory       Size      `yaml:"memory,omitempty"`
+	Disk         Size      `yaml:"disk,omitempty"`
+	Load         Load      `yaml:"load,omitempty"`
+	Bridges      []string  `yaml:"bridges,omitempty"`
+	DNS          []string  `yaml:"dns,omitempty,flow"`      // name servers
+	NoConsole    bool      `yaml:"no_console,omitempty"`    // the programs of text consoles are not installed
+	NoMail       bool      `yaml:"no_mail,omitempty"`       // the node has no program that sends mail, so backups fail
+	NoOVMF       bool      `yaml:"no_ovmf,omitempty"`       // the firmware's images are not installed
+	BareEmulator bool      `yaml:"bare_emulator,omitempty"` // without the additions of Proxmox VE, so it reports less of a guest
+	State        NodeState `yaml:"state,omitempty"`
 
 	newBridges []string // that a reload of the network makes
 
@@ -136,7 +139,8 @@ type Guest struct {
 	Usage     float64           `yaml:"usage,omitempty"`
 	Silent    bool              `yaml:"unreported,omitempty"` // no node has reported it yet
 
-	pid int
+	pid       int
+	prelaunch bool // a paused guest that was reset
 }
 
 // Report is what a node last reported about a guest, if it has changed since.

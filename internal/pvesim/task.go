@@ -20,11 +20,26 @@ type Task struct {
 	Exit   string    `yaml:"exit,omitempty"`
 	Log    []string  `yaml:"log,omitempty"`
 
-	w     *worker
-	index int // which index of finished tasks of its node it is in
+	w      *worker
+	listed bool // as running, until the node looks at its tasks again
+	index  int  // which index of finished tasks of its node it is in
 }
 
 func (t *Task) running() bool { return t.End.IsZero() }
+
+// seemsRunning reports whether lists show the task as running: nothing has seen the end
+// of a task that another task started.
+func (t *Task) seemsRunning() bool { return t.running() || t.listed }
+
+// lookAtTasks archives the tasks of a node that ended since it last looked.
+func (w *cluster) lookAtTasks(node string) {
+	for _, t := range w.tasks {
+		if t.Node == node && t.listed {
+			t.listed, t.End = false, w.now
+			w.archive(t)
+		}
+	}
+}
 
 func (t *Task) owner() string {
 	if t.Token == "" {
@@ -60,6 +75,7 @@ func (w *cluster) fork(node, kind, id string, who *identity, wk *worker) string 
 		t.UPID = fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, t.PID, t.PStart, t.Start.Unix(), kind, id, t.owner())
 	}
 	wk.cluster, wk.task = w, t
+	w.lookAtTasks(node)
 	w.pruneTasks()
 	w.tasks = append(w.tasks, t)
 	w.byUPID[t.UPID] = t

@@ -30,7 +30,7 @@ func (w *cluster) archived(node string) []*Task {
 	var out []*Task
 	now := w.node(node).index
 	for i := len(w.tasks) - 1; i >= 0; i-- {
-		if t := w.tasks[i]; t.Node == node && !t.running() && t.index >= now-1 {
+		if t := w.tasks[i]; t.Node == node && !t.seemsRunning() && t.index >= now-1 {
 			out = append(out, t)
 		}
 	}
@@ -48,7 +48,7 @@ func nodeTasks(c *call) (any, error) {
 	var found []object
 	if source != "archive" {
 		for _, t := range c.w.nodeTasksNow(c.node) {
-			if !t.running() || !audit && t.owner() != c.who.String() || !c.wantsTask(t, t.owner()) {
+			if !t.seemsRunning() || !audit && t.owner() != c.who.String() || !c.wantsTask(t, t.owner()) {
 				continue
 			}
 			e := t.entry(true)

@@ -12,6 +12,8 @@ type worker struct {
 	task      *Task
 	lock      int           // guest whose file lock the steps need, 0 for none
 	wait      time.Duration // how long to wait for that lock
+	before    func()        // before the lock
+	orphan    bool          // another task started it, and nothing waits for its end
 	steps     []step
 	next      step         // replaces the step that set it, after its pause
 	last      func() error // after all steps
@@ -52,6 +54,9 @@ func (wk *worker) begin() {
 		return
 	}
 	w := wk.cluster
+	if wk.before != nil {
+		wk.before()
+	}
 	if wk.lock == 0 {
 		wk.run(0)
 		return
@@ -199,7 +204,13 @@ func (wk *worker) end(exit, line string) {
 	wk.killed = true
 	wk.gen++
 	wk.task.End, wk.task.Exit = wk.cluster.now, exit
-	wk.cluster.archive(wk.task)
+	if wk.orphan {
+		wk.task.listed = true
+		wk.cluster.at(reportInterval, func() { wk.cluster.lookAtTasks(wk.task.Node) })
+	} else {
+		wk.cluster.lookAtTasks(wk.task.Node)
+		wk.cluster.archive(wk.task)
+	}
 	wk.log(line)
 	if wk.lock != 0 {
 		wk.release()
@@ -223,7 +234,7 @@ func (wk *worker) abort() {
 	}
 	text := wk.cancel
 	if text == "" {
-		text = "interrupted by signal"
+		text = "received interrupt"
 	}
 	wk.fail(fmt.Errorf("%s", text))
 }

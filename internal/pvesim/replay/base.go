@@ -13,15 +13,21 @@ type base struct {
 	// complete says that every scenario began with exactly this state, so that
 	// nothing needs to be inferred.
 	complete bool
+	// narrow says that the recorder gave users single privileges, not built-in roles.
+	narrow bool
 }
 
-// baseOf returns the recorded cluster: the node with LVM-thin by the token of its
-// recorder, the three nodes by their names, else the single node.
+// baseOf returns the recorded cluster: the node with LVM-thin and the one with
+// containers by the tokens of their recorders, the three nodes by their names, else
+// the single node.
 func baseOf(s *Scenario) base {
 	out := base{file: "single"}
 	for _, e := range s.Exchanges {
 		if strings.HasPrefix(e.Auth, "PVEAPIToken=root@pam!sg") {
 			return base{file: "lvm", complete: true}
+		}
+		if strings.HasPrefix(e.Auth, "PVEAPIToken=root@pam!lab") {
+			return base{file: "lab", narrow: true}
 		}
 		if onThreeNodes(e) {
 			out.file = "cluster"

@@ -34,6 +34,7 @@ var (
 	tool     = regexp.MustCompile(`^qemu-img\.debian: `)
 	spent    = regexp.MustCompile(`\(duration \d\d:\d\d:\d\d\)`)
 	speed    = regexp.MustCompile(`(average migration speed: )\S+ \S+( - downtime )\d+( ms)`)
+	saved    = regexp.MustCompile(`(completed saving the VM state in )\S+(, saved )\S+ \S+`)
 	vmState  = regexp.MustCompile(`(transferred )\S+ \S+( VM-state)`)
 	instance = regexp.MustCompile(`instance-id: [0-9a-f]{40}`)
 	hidden   = regexp.MustCompile(`(?m)^password: .*$`)
@@ -52,6 +53,7 @@ func normal(s string) string {
 	s = tool.ReplaceAllString(s, "qemu-img: ")
 	s = spent.ReplaceAllString(s, "(duration)")
 	s = speed.ReplaceAllString(s, "${1}N${2}N${3}")
+	s = saved.ReplaceAllString(s, "${1}N${2}N")
 	s = vmState.ReplaceAllString(s, "${1}N${2}")
 	s = hidden.ReplaceAllString(s, "password: HIDDEN")
 	s = instance.ReplaceAllString(s, "instance-id: ID")
@@ -121,6 +123,12 @@ func (c *comparison) varies(path, key string) bool {
 	if strings.HasSuffix(api, "/status") && strings.Count(api, "/") == 3 {
 		return true // the load of a node
 	}
+	if strings.HasPrefix(path, ".data.blockstat.") {
+		return true // the counters of a drive
+	}
+	if key == "cert" && strings.HasSuffix(api, "/vncproxy") {
+		return true
+	}
 	return key == "size" && strings.HasSuffix(api, "/content") && strings.Contains(path, "snippets") || key == "size" && c.e.Scenario == ""
 }
 
@@ -188,6 +196,9 @@ func (c *comparison) historical() bool {
 func (c *comparison) byChance(path, k string) bool {
 	if strings.HasPrefix(path, ".data.lrm_status") && strings.HasSuffix(path, ".results") {
 		return true // keyed by random ids
+	}
+	if strings.HasPrefix(path, ".data.blockstat.") && k == "idle_time_ns" {
+		return true // of drives that were used
 	}
 	return c.e.api() == "/access/permissions" && path == ".data" && strings.HasPrefix(k, "/vms/") && isForeign(c.p.one, number(strings.TrimPrefix(k, "/vms/")))
 }

@@ -31,6 +31,8 @@ type trace struct {
 	silent      bool
 	confTouched map[string]bool
 	volid       string
+	moved       bool // a migration corrected the sizes in its configuration
+	shared      bool // a migration copied none of its disks
 	written     bool // the scenario has changed it
 	cloud       string
 }
@@ -67,9 +69,13 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 		return
 	}
 	t := get(vmid)
-	missing := strings.Contains(e.Reason, "does not exist") && strings.Contains(e.Reason, "onfiguration file") ||
-		strings.Contains(e.Reason, "unable to find configuration file")
-	if missing && e.Status == 500 {
+	why := e.Reason
+	if e.ok() {
+		why = in.exitStatus(e)
+	}
+	missing := strings.Contains(why, "does not exist") && strings.Contains(why, "onfiguration file") ||
+		strings.Contains(why, "unable to find configuration file")
+	if missing && (e.Status == 500 || e.ok()) {
 		if !t.exists && rest != "" && !in.onOtherNode(vmid, node) {
 			t.decided = true
 		}
@@ -142,7 +148,7 @@ func (t *trace) note(e *Exchange, rest string) {
 			t.running = &on
 		}
 	case "/migrate":
-		t.decided = t.conf != nil
+		t.decided, t.moved = t.conf != nil, true
 	}
 	t.written = true
 	if t.conf != nil {
@@ -200,6 +206,7 @@ func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 			}
 		}
 	}
+	in.byMigration(e, get)
 	for _, line := range e.list() {
 		text, _ := line["t"].(string)
 		if m := driveText.FindStringSubmatch(text); m != nil && !strings.Contains(m[3], "cloudinit") {
@@ -209,5 +216,20 @@ func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 				}
 			}
 		}
+	}
+}
+
+// byMigration reads from the log of a migration that all disks were shared.
+func (in *inferred) byMigration(e *Exchange, get func(int) *trace) {
+	u := upidPattern.FindStringSubmatch(strings.ReplaceAll(e.Path, "%21", "!"))
+	if u == nil || u[5] != "qmigrate" || !strings.HasSuffix(e.Path, "/log") {
+		return
+	}
+	text := ""
+	for _, line := range e.list() {
+		text += fmt.Sprintln(line["t"])
+	}
+	if strings.Contains(text, "finished successfully") && !strings.Contains(text, "found ") {
+		get(number(u[6])).shared = true
 	}
 }

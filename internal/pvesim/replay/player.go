@@ -36,6 +36,7 @@ type player struct {
 	user     string
 	changes  []nodeChange
 	granted  map[string]bool
+	rights   map[string]*rights
 	locked   map[int]bool
 	prepared []string
 	one      bool
@@ -59,7 +60,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration, reused bool) (*playe
 	if reused {
 		log = earlierReports(s, seed)
 	}
-	p := &player{s: s, base: from, prepared: log, set: set, start: s.start(), ids: map[string]string{}, secrets: map[string]string{}, granted: map[string]bool{}, locked: map[int]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
+	p := &player{s: s, base: from, prepared: log, set: set, start: s.start(), ids: map[string]string{}, secrets: map[string]string{}, granted: map[string]bool{}, rights: map[string]*rights{}, locked: map[int]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
 	if p.user == "" {
 		p.user = ticketUser(s)
@@ -123,7 +124,10 @@ func (p *player) play() (map[int][]string, error) {
 		if err := p.prepare(e); err != nil {
 			return nil, err
 		}
+		p.followAdministrator(i)
 		p.meetPreconditions(i)
+		p.followGuestOS(i)
+		p.revoke(e)
 		p.planDuration(i)
 		resp := p.sim.Do(context.Background(), p.request(e))
 		got := decode(resp)

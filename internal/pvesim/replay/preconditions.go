@@ -70,7 +70,7 @@ func (p *player) meetPreconditions(i int) {
 			return
 		}
 		p.followLock(e, g, rest)
-		if p.locked[vmid] && e.ok() && e.Method != http.MethodGet && !strings.Contains(text, "locked") {
+		if p.locked[vmid] && e.ok() && e.Method != http.MethodGet && !strings.Contains(text, "locked") && !lockInNote.MatchString(e.Note) {
 			delete(g.Config, "lock")
 			delete(p.locked, vmid)
 			p.log("unlock %d before %d", vmid, e.Seq)

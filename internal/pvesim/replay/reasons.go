@@ -38,12 +38,14 @@ func explanations() []explanation {
 		return explanation{r, scenario, regexp.MustCompile(call), regexp.MustCompile(text), why}
 	}
 	return []explanation{
-		rule(Machine, "", `^GET /nodes/[^/]+/`, `hostname lookup '[^']+' failed - .*: Temporary failure in name resolution"`,
+		rule(Machine, "", `^GET /nodes/[^/]+/`, `hostname lookup '[^']+' failed - .*: Temporary failure in name resolution(\\n)?"`,
 			"the resolver of the recorded machine does not respond"),
 		rule(Machine, "", `^GET /nodes/[^/]+/certificates/info$`, `\.public-key-(bits|type): `,
 			"the simulator makes elliptic-curve keys, which take no time"),
 		rule(Substitute, "m03b-migrate-slow", `^GET .*:qmigrate:`, `query-backup|\.total: want 16, got 15`,
 			"the recorded server ran a substitute for the emulator, which logs that it does not know query-backup"),
+		rule(Substitute, "", `^GET /nodes/[^/]+/qemu/\d+/(snapshot/[^/]+/)?config$`, `\.runningcpu: `,
+			"the recorded server ran the emulator without hardware virtualization"),
 		rule(Speed, "m03b-migrate-slow", `^GET /nodes/pve2/storage/local/content$`, `vm-308-cloudinit\.raw\]\.size`,
 			"the progress of a copy at its cancellation"),
 		rule(Foreign, "g08-lifecycle", `^GET .*:(qmclone|qmdestroy):.*/log$`, `want "trying to acquire lock\.\.\."|\.total: want`,

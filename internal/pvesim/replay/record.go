@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -204,23 +205,36 @@ func (e *Exchange) ok() bool { return e.Status == 200 }
 
 var upidPattern = regexp.MustCompile(`UPID:([^:\s]+):([0-9A-F]{8}):([0-9A-F]{8,9}):([0-9A-F]{8}):([^:\s]+):([^:\s]*):([^:\s"]+):`)
 
-// start returns the time at which the scenario begins: from its first UPID, or
+// start returns the time at which the scenario begins: from the seconds in its UPIDs, or
 // else a fixed time.
 func (s *Scenario) start() time.Time {
+	var first, from, until float64
 	for _, e := range s.Exchanges {
-		id, ok := e.data().(string)
-		if !ok {
+		id, _ := e.data().(string)
+		if data, ok := e.data().(map[string]any); ok && e.Method == http.MethodPost {
+			id = fmt.Sprint(data["upid"])
+		}
+		m := upidPattern.FindStringSubmatch(id)
+		if m == nil {
 			continue
 		}
-		if m := upidPattern.FindStringSubmatch(id); m != nil {
-			sec, err := strconv.ParseInt(m[4], 16, 64)
-			if err == nil {
-				at := time.Unix(sec, 0).Add(500 * time.Millisecond)
-				return at.Add(-seconds(e.T)).UTC()
-			}
+		sec, err := strconv.ParseInt(m[4], 16, 64)
+		if err != nil {
+			continue
+		}
+		if at := float64(sec) - e.T; first == 0 {
+			first, from, until = at+0.5, at-e.Dur, at+1
+		} else if a, b := max(from, at-e.Dur), min(until, at+1); a < b {
+			from, until = a, b
 		}
 	}
-	return time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+	switch {
+	case first == 0:
+		return time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+	case first < from || first >= until:
+		first = (from + 3*until) / 4 // a worker begins early in the time of its request
+	}
+	return time.UnixMilli(int64(first * 1000)).UTC()
 }
 
 func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }

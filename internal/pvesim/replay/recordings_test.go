@@ -12,7 +12,7 @@ import (
 // needed any more.
 func TestRecordings(t *testing.T) {
 	var dirs []string
-	for _, d := range []string{"exchanges", "cluster", "lvm"} {
+	for _, d := range []string{"exchanges", "cluster", "lvm", "lxc"} {
 		dirs = append(dirs, filepath.Join("..", "testdata", d))
 	}
 	r, err := replay.Folders(dirs...)
@@ -25,7 +25,7 @@ func TestRecordings(t *testing.T) {
 	for _, e := range replay.Unused(r.Differences) {
 		t.Errorf("explains nothing: %s", e)
 	}
-	matched := map[string]int{"exchanges/e*": 627, "exchanges/g*": 181, "exchanges/s*": 510, "cluster/m*": 674, "lvm/n*": 441}
+	matched := map[string]int{"exchanges/e*": 627, "exchanges/g*": 181, "exchanges/s*": 510, "cluster/m*": 730, "lvm/n*": 593, "lxc/v*": 398}
 	for _, f := range r.Families {
 		if f.Matched < matched[f.Name] {
 			t.Errorf("%s: matched %d of %d, want at least %d", f.Name, f.Matched, f.All, matched[f.Name])

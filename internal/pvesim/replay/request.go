@@ -95,7 +95,7 @@ func (p *player) scalar(e *Exchange, k string, v any) any {
 // auth adds credentials. The recorded ones are masked, so the recorded status
 // decides whether they are valid.
 func (p *player) auth(e *Exchange, h http.Header) {
-	bad := e.Status == 401
+	bad := e.Status == 401 && !strings.HasPrefix(e.RespType, "application/json") // that refuses the ticket of a console
 	switch {
 	case strings.HasPrefix(e.Auth, "PVEAPIToken="):
 		value := secret

@@ -26,7 +26,7 @@ func (in *inferred) addGuest(t *trace) {
 		g.Node = in.seed.Nodes[0].Name
 	}
 	for k, v := range t.conf {
-		if k == "digest" || t.confTouched[k] {
+		if k == "digest" || t.confTouched[k] || t.moved && strings.HasPrefix(fmt.Sprint(v), g.Config[k]+",size=") {
 			continue
 		}
 		g.Config[k] = fmt.Sprint(v)
@@ -81,7 +81,7 @@ func (in *inferred) defaultConfig(t *trace) map[string]string {
 	conf["vmgenid"] = fmt.Sprintf("22222222-2222-4222-8222-%012d", t.vmid)
 	volid := t.volid
 	if volid == "" {
-		volid = fmt.Sprintf("local:%d/vm-%d-disk-0.qcow2", t.vmid, t.vmid)
+		volid = fmt.Sprintf("%s:%d/vm-%d-disk-0.qcow2", in.fileStorage(t.shared), t.vmid, t.vmid)
 	}
 	storage, _, _ := strings.Cut(volid, ":")
 	conf["scsi0"] = volid + ",size=1G"
@@ -96,6 +96,16 @@ func (in *inferred) defaultConfig(t *trace) map[string]string {
 		conf["template"] = "1"
 	}
 	return conf
+}
+
+// fileStorage returns the first storage for files, local or shared.
+func (in *inferred) fileStorage(shared bool) string {
+	for _, s := range in.seed.Storages {
+		if s.Type == "dir" && s.Shared == shared {
+			return s.ID
+		}
+	}
+	return "local"
 }
 
 // fromList adapts a default configuration to the values of a list.
@@ -117,6 +127,9 @@ func (t *trace) fromList(g *pvesim.Guest) {
 	}
 	if n := number(t.list["maxmem"]); n > 0 {
 		set("memory", fmt.Sprint(n>>20))
+	}
+	if number(t.list["agent"]) == 1 {
+		set("agent", "1")
 	}
 	if tags, ok := t.list["tags"].(string); ok {
 		set("tags", tags)

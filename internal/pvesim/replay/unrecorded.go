@@ -26,7 +26,7 @@ var (
 // response still comes from the simulator. It reports whether it changed
 // anything.
 func (p *player) addUnrecordedStep(e *Exchange, resp pvesim.Response, got any) bool {
-	if p.removedBefore(e, resp) || p.removedFromList(e, got) || p.addMissingGuest(e, resp) {
+	if p.removedBefore(e, resp) || p.removedFromList(e, got) || p.addMissingGuest(e, resp) || p.endedByAdministrator(e, got) {
 		return true
 	}
 	user, token := caller(e.Auth)
@@ -123,27 +123,27 @@ func (p *player) grantForError(e *Exchange, reason, user, token string) bool {
 		return false
 	}
 	path, priv := m[1], strings.Split(m[2], "|")[0]
-	role := p.roleWith(e, priv)
-	if role == "" {
-		return false
-	}
 	if zone, ok := strings.CutPrefix(path, "/sdn/zones/"); ok {
 		path = "/sdn/zones/" + strings.Split(zone, "/")[0]
 	}
-	if p.grant(user, role, path) {
-		return true
+	role := p.roleWith(e, priv)
+	if p.base.narrow && role == "" {
+		return p.addRight(user, path, priv) || token != "" && p.addRight(user+"!"+token, path, priv)
 	}
-	return token != "" && p.grant(user+"!"+token, role, path)
+	if role == "" {
+		role = pvesim.SmallestRole("8.4", priv)
+	}
+	return p.grant(user, role, path) || token != "" && p.grant(user+"!"+token, role, path)
 }
 
-// roleWith returns a role with a privilege; it prefers a role in the note.
+// roleWith returns the role in the note that has a privilege, or "".
 func (p *player) roleWith(e *Exchange, priv string) string {
 	for _, r := range roleInNote.FindAllString(e.Note, -1) {
 		if pvesim.RoleHas("8.4", r, priv) {
 			return r
 		}
 	}
-	return pvesim.SmallestRole("8.4", priv)
+	return ""
 }
 
 // grant adds an ACL entry and reports whether it is new.
@@ -192,6 +192,8 @@ func (p *player) grantForResponse(e *Exchange, got any, user, token string) bool
 			}
 			done = p.grant(user, "PVEAuditor", "/vms/"+parts[2]) || done
 		}
+	case e.api() == "/access/permissions" && e.Query["path"] != nil && p.base.narrow:
+		done = p.rightsForPath(e, user)
 	case e.api() == "/access/permissions" && len(e.Query) == 0:
 		done = p.grantForDump(e, got, user, token)
 	case e.api() == "/access/ticket" && e.Method == http.MethodPost:

@@ -74,6 +74,8 @@ func checkNamed(path, format, v string) string {
 			}
 		}
 		return ""
+	case "pve-task-status-type":
+		return unless(taskStatus.MatchString(v), fmt.Sprintf("invalid status '%s'\n", v))
 	case "pve-storage-content":
 		return unless(contentType.MatchString(v), fmt.Sprintf("invalid content type '%s'\n", v))
 	case "disk-size":
@@ -194,6 +196,8 @@ func checkBoot(v string) string {
 }
 
 var contentType = regexp.MustCompile(`^(backup|images|import|iso|none|rootdir|snippets|vztmpl)$`)
+
+var taskStatus = regexp.MustCompile(`(?i)^(ok|error|warning|unknown)$`)
 
 var bootDevice = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0|net\d+|usb\d+|hostpci\d+)$`)
 

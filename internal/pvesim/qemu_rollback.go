@@ -1,0 +1,137 @@
+package pvesim
+
+import "slices"
+
+// snapshotRollback restores a snapshot. The guest is stopped; it runs afterwards if
+// the snapshot has its memory, or with the parameter start.
+func snapshotRollback(c *call) (any, error) {
+	name, start := c.p["snapname"], c.flag("start")
+	return c.snapshotWorker(snapshotJob{kind: "qmrollback", lock: "rollback", begin: func(_ *worker, g *Guest) error {
+		if g.template() {
+			return failf("you can't rollback if vm is a template")
+		}
+		s, err := g.needSnapshot(name)
+		if err != nil {
+			return err
+		}
+		if state := s.Config["snapstate"]; state != "" {
+			return failf("unable to rollback to incomplete snapshot (snapstate = %s)", state)
+		}
+		if err := g.locked(); err != nil {
+			return err
+		}
+		if g.Running {
+			c.w.power(g, false)
+		}
+		return nil
+	}, end: func(wk *worker, g *Guest) error {
+		s, err := g.needSnapshot(name)
+		if err != nil {
+			return err
+		}
+		c.w.restore(wk, g, s)
+		switch {
+		case s.Config["vmstate"] != "":
+			g.logCloudinit(wk)
+			c.w.power(g, true)
+		case start && !g.Running:
+			err = c.startAfterRollback(g)
+		}
+		return err
+	}})
+}
+
+// restore replaces the configuration and the contents of disks with those of a
+// snapshot. The description and unused volumes stay; volumes that only the present
+// configuration has become unused.
+func (w *cluster) restore(wk *worker, g *Guest, s *Snapshot) {
+	now := g.Config
+	g.Config = snapshotCopy(s.Config)
+	delete(g.Config, "runningmachine")
+	delete(g.Config, "runningcpu")
+	g.Pending, g.Deleted, g.CloudInit = nil, nil, nil
+	for k, v := range now {
+		if k == "description" || isIndexed(k, "unused") {
+			g.Config[k] = v
+		}
+	}
+	for _, k := range snapshotDisks(now) {
+		if !attached(g.Config, parseDrive(now[k]).file) {
+			g.addUnused(parseDrive(now[k]).file)
+		}
+	}
+	g.Config["parent"] = s.Name
+	if g.Config["vmgenid"] != "" { // tells the guest that it is another generation
+		g.Config["vmgenid"] = w.uuid()
+	}
+	for _, k := range snapshotDisks(g.Config) {
+		d := parseDrive(g.Config[k])
+		if v := w.volumeOn(g.Node, d.file); v != nil && d.size() > 0 {
+			v.Size = Size(d.size())
+			w.logThin(wk, d, "%[1]s", "successfully removed")
+			w.logThin(wk, d, "%[1]s", "created")
+		}
+	}
+	g.dropAttachedUnused()
+}
+
+func snapshotDelete(c *call) (any, error) {
+	name := c.p["snapname"]
+	return c.snapshotWorker(snapshotJob{kind: "qmdelsnapshot", lock: "snapshot-delete", begin: func(_ *worker, g *Guest) error {
+		s, err := g.needSnapshot(name)
+		if err != nil {
+			return err
+		}
+		if err := g.locked(); err != nil {
+			return err
+		}
+		if g.template() {
+			return failf("you can't delete a snapshot if vm is a template")
+		}
+		s.Config["snapstate"] = "delete"
+		return nil
+	}, end: func(wk *worker, g *Guest) error {
+		s, err := g.needSnapshot(name)
+		if err != nil {
+			return err
+		}
+		if v := c.w.ownVolume(g, drive{file: s.Config["vmstate"]}); v != nil {
+			c.w.removeVolume(v)
+			if l := c.w.storage(storageOf(v.ID)).removeLine(v); l != "" {
+				wk.log(l)
+			}
+		}
+		for _, k := range snapshotDisks(s.Config) {
+			d := parseDrive(s.Config[k])
+			c.w.logThin(wk, d, "snap_%[1]s_"+name, "successfully removed")
+			if c.w.ownVolume(g, d) != nil && !attached(g.Config, d.file) {
+				g.addUnused(d.file)
+			}
+		}
+		g.Snapshots = slices.DeleteFunc(g.Snapshots, func(x *Snapshot) bool { return x == s })
+		for _, x := range g.Snapshots {
+			if x.Parent == name {
+				x.Parent = s.Parent
+			}
+		}
+		if g.Config["parent"] == name {
+			delete(g.Config, "parent")
+			if s.Parent != "" {
+				g.Config["parent"] = s.Parent
+			}
+		}
+		return nil
+	}})
+}
+
+// startAfterRollback starts a guest in a task of its own.
+func (c *call) startAfterRollback(g *Guest) error {
+	if c.w.haManaged(g) {
+		_, err := qemuStart(c)
+		return err
+	}
+	wk := c.w.startWorker(g)
+	wk.orphan = true
+	c.w.fork(g.Node, "qmstart", itoa(g.VMID), c.who, wk)
+	return nil
+}

@@ -1,0 +1,73 @@
+package pvesim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A rollback keeps the description and the disks that were added since, as unused.
+func TestRollbackKeepsDescriptionAndDisks(t *testing.T) {
+	b := runningVM(t, "", nil)
+	b.task("POST", vm123+"/status/stop")
+	b.task("POST", vm123+"/snapshot", "snapname", "before", "description", "comment")
+	b.task("POST", vm123+"/config", "memory", "256", "description", "later", "scsi7", "shared:1")
+	added := strings.Split(fmt.Sprint(b.config("pve3", 123)["scsi7"]), ",")[0]
+	if end, _ := b.task("POST", vm123+"/snapshot/before/rollback"); end != "OK" {
+		t.Fatalf("rollback ended %q", end)
+	}
+	conf := b.config("pve3", 123)
+	if conf["memory"] == "256" || conf["description"] != "later" || conf["unused0"] != added || conf["scsi7"] != nil || conf["lock"] != nil {
+		t.Errorf("config after the rollback: %v", conf)
+	}
+	if r := b.do("PUT", vm123+"/config", "delete", "unused0"); r.Status != 200 {
+		t.Errorf("delete of an unused volume: %d %s", r.Status, r.Reason)
+	}
+	b.data("PUT", vm123+"/config", "delete", "scsi0")
+	if r := b.do("PUT", vm123+"/config", "delete", "unused0"); r.Status != 500 || !strings.Contains(r.Reason, "volume is still in use (snapshot?)") {
+		t.Errorf("delete of a volume that a snapshot has: %d %s", r.Status, r.Reason)
+	}
+}
+
+// A snapshot with memory continues the guest; start=1 starts it in a task that lists
+// show as running until the node looks again.
+func TestRollbackStarts(t *testing.T) {
+	b := runningVM(t, "", nil)
+	b.task("POST", vm123+"/snapshot", "snapname", "cold")
+	b.task("POST", vm123+"/snapshot", "snapname", "warm", "vmstate", "1")
+	if list := fmt.Sprint(b.data("GET", vm123+"/snapshot")); !strings.Contains(list, "name:warm parent:cold") || !strings.Contains(list, "vmstate:1") {
+		t.Errorf("snapshots: %s", list)
+	}
+	for _, c := range []struct{ name, start, want string }{{"cold", "0", "stopped"}, {"warm", "0", "running"}, {"cold", "1", "running"}} {
+		end, _ := b.task("POST", vm123+"/snapshot/"+c.name+"/rollback", "start", c.start)
+		b.clk.Advance(time.Second)
+		if end != "OK" || b.power() != c.want {
+			t.Errorf("rollback to %s, start %s: %q, %s", c.name, c.start, end, b.power())
+		}
+	}
+	const starts = "/nodes/pve3/tasks?vmid=123&typefilter=qmstart&source="
+	if active, archived := b.data("GET", starts+"active").([]any), b.data("GET", starts+"archive").([]any); len(active) != 1 || len(archived) != 0 {
+		t.Errorf("starts: active %v, archived %v", active, archived)
+	}
+	b.clk.Advance(10 * time.Second)
+	if archived := b.data("GET", starts+"archive").([]any); len(archived) != 1 {
+		t.Errorf("starts after a cycle: %v", archived)
+	}
+}
+
+func TestFormatOfAttachedVolume(t *testing.T) {
+	b := runningVM(t, "", nil)
+	b.task("POST", vm123+"/status/stop")
+	b.task("POST", vm123+"/config", "scsi7", "shared:1,format=qcow2")
+	volume := strings.Split(fmt.Sprint(b.config("pve3", 123)["scsi7"]), ",")[0]
+	b.data("PUT", vm123+"/config", "delete", "scsi7")
+	b.data("PUT", vm123+"/config", "scsi6", volume+",format=qcow2")
+	if got := b.config("pve3", 123)["scsi6"]; got != volume+",format=qcow2,size=1G" {
+		t.Errorf("attached: %v", got)
+	}
+	want := "drive 'scsi6' - volume '" + volume + "' - 'format=raw' option different from storage format 'qcow2'"
+	if r := b.do("PUT", vm123+"/config", "scsi6", volume+",format=raw"); r.Status != 500 || r.Reason != want {
+		t.Errorf("another format: %d %s", r.Status, r.Reason)
+	}
+}
