@@ -3,7 +3,6 @@ module stackgen
 go 1.26.0
 
 require (
-	github.com/agext/levenshtein v1.2.1
 	github.com/hashicorp/go-version v1.9.0
 	github.com/hashicorp/hcl/v2 v2.24.0
 	github.com/hashicorp/terraform-json v0.29.0
@@ -23,6 +22,7 @@ require (
 
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
+	github.com/agext/levenshtein v1.2.1 // indirect
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
 	github.com/buger/goterm v1.0.4 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect

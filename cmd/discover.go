@@ -3,11 +3,14 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"os/signal"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/adopt"
+	"stackgen/internal/cluster"
+	"stackgen/internal/deploy"
 	"stackgen/internal/discover"
 	"stackgen/internal/disk"
 	"stackgen/internal/report"
@@ -20,15 +23,20 @@ func (e *env) discoverCommand() *cli.Command {
 		ArgsUsage: "[VMID...]",
 		Description: "Reads the cluster, or a snapshot made with --all, and writes an entry for each\n" +
 			"VM that is in no spec: into one stack per pool, else per tag, else into one more.\n" +
-			"Shows the specs, and asks. The VMs are not changed, and the first plan imports\n" +
-			"them and changes nothing. docs/discover.md has the details. Exit codes: 0 done,\n" +
-			"or nothing to add; 1 not possible or not confirmed; 3 a VM needs you first.",
+			"Before that, it asks whether to write values that Proxmox VE uses now into the\n" +
+			"configurations of these VMs, where an entry is missing; only `yes` does. No VM is\n" +
+			"restarted or gets other hardware. Then it shows the specs, and asks. The first\n" +
+			"plan imports the VMs and changes nothing. docs/discover.md has the details. Exit\n" +
+			"codes: 0 done, or nothing to add; 1 not possible, not confirmed, or not written\n" +
+			"into all VMs; 3 a VM needs you first.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "pool", Usage: "only VMs of the pool `POOL`"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "only VMs with the tag `TAG`"},
 			&cli.StringSliceFlag{Name: "node", Usage: "only VMs on the node `NODE`"},
 			&cli.StringFlag{Name: "stack", Usage: "the stack `NAME` for VMs without a pool and a common tag", Action: notEmpty("stack", "a name")},
-			&cli.BoolFlag{Name: "groups", Usage: "write equal VMs with numbered names as a group"},
+			&cli.BoolFlag{Name: "groups", Value: true, Usage: "write equal VMs with numbered names as a group; --groups=false writes an entry for each"},
+			&cli.BoolFlag{Name: "specs-only", Usage: "write nothing into configurations of VMs, and do not ask for it"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
 			inventoryFlag(),
 			e.verboseFlag(),
@@ -51,28 +59,83 @@ func (e *env) discover(c *cli.Context) error {
 	if c.String("format") == "json" && !c.Bool("yes") && terminal(e.in) {
 		return errors.New("--format json asks no question: give --yes to write the specs")
 	}
-	d, err := adopt.Discover(c.Context, request, e.sources(c))
+	d, r, err := e.proposal(c, request)
 	if err != nil {
 		return err
+	}
+	if wanted := d.Defaults(); len(wanted) > 0 && c.String("inventory") == "" && !c.Bool("specs-only") && !c.Bool("dry-run") {
+		written, err := e.writeDefaults(c, d, r)
+		if err != nil {
+			return err
+		}
+		if len(written) > 0 { // the specs say more now
+			if d, r, err = e.proposal(c, request); err != nil {
+				return err
+			}
+			r.Defaults = written
+		}
+	}
+	return e.reportDiscovery(c, d, r)
+}
+
+// proposal reads the cluster, and is the specs that it needs.
+func (e *env) proposal(c *cli.Context, request discover.Request) (*adopt.Discovery, *report.Discover, error) {
+	d, err := adopt.Discover(c.Context, request, e.sources(c))
+	if err != nil {
+		return nil, nil, err
 	}
 	var changes []report.Change
 	for _, change := range d.Changes {
 		changes = append(changes, report.Change{Path: change.Path, Word: string(change.Kind), Diff: disk.Diff(change)})
 	}
-	r := report.NewDiscover(d.Proposal, changes, d.Inventory.Gaps)
-	return e.reportDiscovery(c, d, r)
+	return d, report.NewDiscover(d.Proposal, changes, d.Start, d.Inventory.Gaps), nil
+}
+
+// writeDefaults shows what would be written into the configurations of VMs, asks, and writes
+// it. Nothing is written if nobody can answer.
+func (e *env) writeDefaults(c *cli.Context, d *adopt.Discovery, r *report.Discover) ([]cluster.Written, error) {
+	text, yes := c.String("format") == "text", c.Bool("yes")
+	if !yes && (!text || !terminal(e.in)) {
+		return nil, nil
+	}
+	if text {
+		if err := r.Print(e.errOut, e.options(e.errOut)); err != nil {
+			return nil, err
+		}
+	}
+	if !yes {
+		answer, err := e.ask(c.Context, r.DefaultsQuestion())
+		if err != nil {
+			return nil, err
+		}
+		if answer != "yes" {
+			return nil, report.Printf(e.errOut, "not confirmed; no configuration was changed\n")
+		}
+	}
+	ctx, stop := signal.NotifyContext(c.Context, deploy.Ends()...)
+	defer stop()
+	var failed error
+	err := d.WriteDefaults(ctx, func(w cluster.Written) {
+		r.Defaults = append(r.Defaults, w)
+		failed = errors.Join(failed, report.PrintWritten(e.errOut, w))
+	})
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; no spec was written")
+	}
+	return r.Defaults, errors.Join(r.PrintDefaults(e.errOut, len(r.Script)), failed, err)
 }
 
 // reportDiscovery shows the specs, asks, and writes them.
 func (e *env) reportDiscovery(c *cli.Context, d *adopt.Discovery, r *report.Discover) error {
 	options := e.options(e.errOut)
 	options.Format = c.String("format")
-	yes := c.Bool("yes") || len(d.Changes) == 0
+	dry := c.Bool("dry-run")
+	yes := (c.Bool("yes") || len(d.Changes) == 0) && !dry
 	if options.Format == "text" {
 		if err := errors.Join(r.PrintSpecs(e.out), r.Print(e.errOut, options)); err != nil {
 			return err
 		}
-		if !yes && terminal(e.in) {
+		if !yes && !dry && terminal(e.in) {
 			var err error
 			if yes, err = e.confirm(c.Context, r.Question()); err != nil {
 				return err
@@ -89,6 +152,9 @@ func (e *env) reportDiscovery(c *cli.Context, d *adopt.Discovery, r *report.Disc
 		if err := r.Print(e.out, options); err != nil {
 			return err
 		}
+	}
+	if dry {
+		return exit(r.Exit(true))
 	}
 	if err := r.PrintEnd(e.errOut, yes, terminal(e.in)); err != nil {
 		return err

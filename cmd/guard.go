@@ -81,10 +81,10 @@ func (e *env) guard(c *cli.Context) error {
 }
 
 // permitted prints that a run may go on, which VMs of its unit it restarts or changes
-// in what their specs do not say, and what waits for a restart or for the address of a VM.
+// in what their specs do not say, which devices it moves, and what waits for a restart or for the address of a VM.
 func (e *env) permitted(args []string, answer *session.Answer, all *report.Findings) error {
 	named := report.NewFindings(slices.DeleteFunc(slices.Clone(answer.Findings), func(f finding.Finding) bool {
-		noticed := slices.ContainsFunc(f.Updates, func(u finding.Update) bool { return u.Interrupts || u.Unasked })
+		noticed := slices.ContainsFunc(f.Updates, func(u finding.Update) bool { return u.Interrupts || u.Unasked || u.Moves != "" })
 		return len(f.Pending) == 0 && !f.NoAddress && !noticed || f.Stack+"/"+f.Unit != args[0]
 	}), nil)
 	named.Answer = fmt.Sprintf("stackgen guard: the %s of %s may go on: %s", args[1], args[0], all.Summary())

@@ -7,11 +7,11 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/project"
 	"stackgen/internal/report"
+	"stackgen/schema"
 )
 
 // The exit codes of all commands.
@@ -98,8 +98,25 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return fmt.Errorf("%w; see `%s --help`", err, name)
 }
 
+// elsewhere are commands of other tools, and what to use.
+var elsewhere = map[string]string{
+	"check":   "`stackgen validate` checks specs, and `stackgen preflight` what an apply would do",
+	"create":  "add the VM to a spec; `stackgen apply` creates it",
+	"delete":  "list the VM under retired: in its spec; `stackgen apply` destroys it",
+	"diff":    "`stackgen render --diff` compares files, and `stackgen drift` the cluster",
+	"import":  "`stackgen import-blocks` writes the import files, and `stackgen adopt` the spec",
+	"list":    "`stackgen preflight` has a line for each VM, and `stackgen outputs` lists their addresses",
+	"plan":    "`stackgen apply --dry-run` shows what an apply would do",
+	"refresh": "every command reads the cluster itself",
+	"remove":  "list the VM under retired: in its spec; `stackgen apply` destroys it",
+	"ssh":     "`stackgen outputs --format ssh` prints a configuration for ssh",
+}
+
 func unknownCommand(c *cli.Context) error {
 	name := c.Args().First()
+	if text := elsewhere[name]; text != "" {
+		return fmt.Errorf("there is no command %q: %s", name, text)
+	}
 	var names []string
 	for _, known := range c.App.Commands {
 		names = append(names, known.Names()...)
@@ -110,16 +127,11 @@ func unknownCommand(c *cli.Context) error {
 	return fmt.Errorf("there is no command %q; `stackgen --help` lists them", name)
 }
 
-// nearestOf asks whether the name was meant that is at most two edits away.
+// nearestOf asks whether a name was meant that is spelt alike.
 func nearestOf(word string, names []string, prefix string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := levenshtein.Distance(word, name, nil); d < least && d < len(name) {
-			best, least = name, d
-		}
-	}
-	if best == "" || len(word) > 64 {
+	near := schema.Nearest(word, names)
+	if near == "" {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean `%s%s`?", prefix, best)
+	return fmt.Sprintf("; did you mean `%s%s`?", prefix, near)
 }

@@ -63,6 +63,7 @@ func (e *env) resolve(c *cli.Context) error {
 	for _, one := range r.Decided {
 		out.Decided = append(out.Decided, decisionOf(one))
 	}
+	out.Nodes = nodesOf(r)
 	if out.Explain {
 		for _, a := range r.Advice {
 			out.Advice = append(out.Advice, report.Advice(a))
@@ -83,6 +84,18 @@ func (e *env) resolve(c *cli.Context) error {
 		return exitCode(exitStop)
 	}
 	return exit(finding.Exit(r.Kept))
+}
+
+// nodesOf are the nodes with their loads as they are reported.
+func nodesOf(r *resolve.Result) []report.Node {
+	var out []report.Node
+	for _, l := range r.Loads {
+		n := report.Node{Node: l.Node, VMs: l.VMs, Strategies: l.Strategies, Out: l.Out, CPUs: l.After.CPUs, NeededCPUs: l.After.Busy, Memory: l.After.Memory, NeededMemory: l.After.Used}
+		n.CPU, n.FreeMemory = l.Before.Free()
+		n.CPUWith, n.FreeMemoryWith = l.After.Free()
+		out = append(out, n)
+	}
+	return out
 }
 
 // decisionOf is a decision as it is reported.

@@ -127,7 +127,7 @@ func OriginOf(path string, body []byte) Origin {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	line := firstLine(body)
 	if path == lock.File {
-		if string(line) == lock.Header {
+		if string(line) == lock.Header || isLock(body) {
 			return Rendered
 		}
 		return Foreign
@@ -145,6 +145,13 @@ func OriginOf(path string, body []byte) Origin {
 		return Edited
 	}
 	return Rendered
+}
+
+// isLock reports whether a file is a lock with decisions, whose first line was moved or removed by a
+// formatter or a person. All that it decides is read, and written again.
+func isLock(body []byte) bool {
+	l, _ := lock.Read(lock.File, body)
+	return l != nil && len(l.Stacks) > 0
 }
 
 const conflictOurs = "<<<<<<< "

@@ -36,7 +36,7 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 		reason := ""
 		switch {
 		case stays:
-			if reason = replaces(p, stack, key, old[key], is); reason == "" && !rendered.Has(stack, key) {
+			if reason = replaces(p, rendered, stack, key, old[key], is); reason == "" && !rendered.Has(stack, key) {
 				reason = otherMAC(p, stack, key, old[key], is)
 			}
 		case !rendered.Has(stack, key) && !rendered.Has(p.NewName(stack), key) && !renamedIn(rendered, p, stack, key, old[key].VMID): // else the lock has decided how it leaves
@@ -50,13 +50,27 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 	return out, nil
 }
 
+// OtherProject refuses the lock of another project than that of a rendered root.hcl: it has other
+// VMs, maybe with the same keys. It returns nil where one of them has no id.
+func OtherProject(rendered *lock.Lock, stack string, root []byte) *finding.Finding {
+	was, is := ProjectOf(root), rendered.Project
+	if was == "" || is == "" || was == is {
+		return nil
+	}
+	f := &finding.Finding{Address: finding.Address{Stack: stack, Type: finding.Stack}}
+	f.Is(finding.OtherState, "the lock is another project's than the files that were rendered here").Because("the id of the project is %s in the lock, and %s in root.hcl", is, was)
+	f.Next("restore the lock of this project", "git checkout -- "+lock.File)
+	return f.Next("or, if the lock is the right one, and the files are another project's, remove that file", "rm root.hcl", "stackgen render")
+}
+
 // replaces says why an apply would replace a VM, or nothing.
-func replaces(p *schema.Project, stack, key string, was, is Identity) string {
+func replaces(p *schema.Project, rendered *lock.Lock, stack, key string, was, is Identity) string {
 	s, v := findVM(p, stack, key)
 	if v == nil || v.Adopt || slices.ContainsFunc(s.Renamed, func(n schema.Rename) bool { return n.To == key }) {
 		return "" // the spec says which VM it is
 	}
 	switch {
+	case is.VMID == v.VMID && is.VMID != was.VMID && rendered.Unseen(stack, key, was.VMID): // the spec gives it another one
 	case is.VMID != was.VMID:
 		return "rendered with another VMID before, and the lock was lost or edited: an apply would destroy it and create another VM"
 	case changes(p, v, "efi_disk", was.EFIType, is.EFIType):

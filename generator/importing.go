@@ -40,11 +40,11 @@ func (s *shape) settles() bool {
 func (s *shape) ordered() bool { return s.row == nil && s.name == schema.VMField("disks").HCL }
 
 // byInterface is the expression of a list of blocks that is in the order in which an import
-// reads them while their VM is being imported.
-func (s *shape) byInterface() hclwrite.Tokens {
+// reads them while their VM is being imported, and otherwise another expression.
+func (s *shape) byInterface(otherwise hclwrite.Tokens) hclwrite.Tokens {
 	at := ref(s.name, "interface")
 	name := call("format", words(`"%s%02d"`), call("regex", words(`"^[a-z]+"`), at), call("regex", words(`"[0-9]+$"`), at))
-	out := slices.Concat(words("!contains(local.importing, key) ?"), ref("vm", s.name), words(": values({"), hclwrite.Tokens{newline()})
+	out := slices.Concat(words("!contains(local.importing, key) ?"), otherwise, words(": values({"), hclwrite.Tokens{newline()})
 	out = append(out, slices.Concat(words("for"), ident(s.name), words("in"), ref("vm", s.name), words(":"), hclwrite.Tokens{newline()}, name, words("=>"), ident(s.name), hclwrite.Tokens{newline()})...)
 	return append(out, words("})")...)
 }
@@ -55,14 +55,14 @@ const settlingIndent = 9
 
 // settling is the expression of what settles, by the keys of the VMs: as in var.vms,
 // except for VMs that are being imported. Otherwise the plan of an import would change
-// them.
-func settling(root *shape) hclwrite.Tokens {
+// them. disks is the expression of the disks of a VM that is not.
+func settling(root *shape, disks hclwrite.Tokens) hclwrite.Tokens {
 	var parts []pair
 	for _, p := range root.parts {
 		switch {
 		case !p.settles():
 		case p.ordered():
-			parts = append(parts, pair{p.name, p.byInterface()})
+			parts = append(parts, pair{p.name, p.byInterface(disks)})
 		case p.row != nil:
 			value := slices.Concat(words("contains(local.importing, key) ? null :"), ref("vm", p.name))
 			if len(p.name)+len(hclwrite.Format(value.Bytes())) > lineWidth-settlingIndent {

@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -14,6 +15,22 @@ import (
 	"stackgen/templates"
 )
 
+// projectLocal is the local of root.hcl that has the id of the project.
+const projectLocal = "project"
+
+// ProjectOf is the id of the project that a root.hcl was rendered for, or "".
+func ProjectOf(root []byte) string {
+	f, diags := hclwrite.ParseConfig(root, rootFile, hcl.InitialPos)
+	if diags.HasErrors() {
+		return ""
+	}
+	locals := f.Body().FirstMatchingBlock("locals", nil)
+	if locals == nil || locals.Body().GetAttribute(projectLocal) == nil {
+		return ""
+	}
+	return strings.Trim(string(bytes.TrimSpace(locals.Body().GetAttribute(projectLocal).Expr().BuildTokens(nil).Bytes())), `"`)
+}
+
 // Shared renders what several stacks use: root.hcl, and the units and modules
 // that a stack of the project has.
 func Shared(p *schema.Project, d *lock.Lock) ([]File, error) {
@@ -21,6 +38,7 @@ func Shared(p *schema.Project, d *lock.Lock) ([]File, error) {
 	root := r.skeleton("root.hcl")
 	root.SetAttributeRaw("terragrunt_version_constraint", text(p.Terragrunt))
 	root.SetAttributeRaw("terraform_version_constraint", text(p.OpenTofu))
+	root.FirstMatchingBlock("locals", nil).Body().SetAttributeRaw(projectLocal, text(d.Project))
 	r.done()
 	for _, k := range kinds {
 		if !slices.ContainsFunc(p.Stacks, func(s *schema.Stack) bool { return uses(s, d.Stacks.Get(s.Name), k.unit) }) {
@@ -174,7 +192,7 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	locals.AppendUnstructuredTokens(comment("VMs that are being imported lack what an import cannot read: what only the provider"))
 	locals.AppendUnstructuredTokens(comment("knows, and blocks that have only its defaults. Otherwise the import would change"))
 	locals.AppendUnstructuredTokens(comment("them. The apply after it sets them."))
-	locals.SetAttributeRaw("settling", settling(root))
+	locals.SetAttributeRaw("settling", settling(root, ref("vm", "disk")))
 	locals.AppendNewline()
 	locals.AppendUnstructuredTokens(comment("The provider's defaults. An import reads a block that has no other value as absent."))
 	locals.SetAttributeRaw("defaults", blockDefaults())

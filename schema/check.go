@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,25 +113,8 @@ func longForm(n *Node, f *Field) *Node {
 	return n
 }
 
-var withUnit = regexp.MustCompile(`^[0-9]+ *[KMGTkmgt]i?[Bb]?$`)
-
 func (c *checker) wrongType(n *Node, f *Field, path string) {
-	fix := ""
-	switch {
-	case f.Type == Bool && n.Shape == ShapeString && slices.Contains([]string{"yes", "on", "y"}, strings.ToLower(n.Text)):
-		fix = "write true"
-	case f.Type == Bool && n.Shape == ShapeString && slices.Contains([]string{"no", "off", "n"}, strings.ToLower(n.Text)):
-		fix = "write false"
-	case f.Type == String && (n.Shape == ShapeInt || n.Shape == ShapeFloat || n.Shape == ShapeBool):
-		fix = fmt.Sprintf("put it in quotes: %q", n.Text)
-	case f.Type == Int && n.Shape == ShapeString && decimal.MatchString(n.Text):
-		fix = "remove the quotes"
-	case f.Type == Int && n.Shape == ShapeString && withUnit.MatchString(n.Text):
-		fix = "write the number without a unit: memory is in MiB, disk sizes are in GiB"
-	case n.Shape == ShapeNull:
-		fix = "add a value, or remove the key"
-	}
-	c.errorAt(n, path, CodeType, fix, "%s takes %s, but this is %s", last(path), f.want(), n.Shape)
+	c.errorAt(n, path, CodeType, correction(n, f, path), "%s takes %s, but this is %s", last(path), f.want(), n.Shape)
 }
 
 // last is the name of the field at a path.
@@ -148,10 +130,16 @@ func last(path string) string {
 
 func (c *checker) object(n *Node, fields []Field, path string) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeMap}
-	for i, key := range n.Keys {
+	for i := 0; i < len(n.Keys); i++ {
+		key := n.Keys[i]
 		f := find(fields, key.Text)
 		if f == nil {
 			c.errorAt(key, join(path, key.Text), CodeUnknownKey, suggest(key.Text, fields, path), "unknown key %q in %s", key.Text, last(path))
+			continue
+		}
+		if count := notIndented(n, i, f, func(key string) bool { return find(fields, key) != nil }); count > 0 {
+			c.indent(n, i, count, path)
+			i += count
 			continue
 		}
 		if v := c.check(n.Items[i], f, join(path, f.Key)); v != nil {
@@ -185,7 +173,13 @@ func (c *checker) oneOf(n *Node, keys []string, path string) {
 
 func (c *checker) mapping(n *Node, f *Field, path string) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeMap}
-	for i, key := range n.Keys {
+	for i := 0; i < len(n.Keys); i++ {
+		key := n.Keys[i]
+		if count := notIndented(n, i, f.Elem, func(key string) bool { return f.Elem.Type != Object || find(f.Elem.Fields, key) == nil }); count > 0 && n.Items[i+1].Shape != ShapeMap {
+			c.indent(n, i, count, path)
+			i += count
+			continue
+		}
 		if f.KeyIs != "" && !matches(f.KeyIs, key.Text) {
 			c.errorAt(key, join(path, key.Text), CodeValue, "", "%q is not %s", key.Text, formats[f.KeyIs].want)
 			continue
@@ -212,7 +206,7 @@ func (c *checker) scalar(n *Node, f *Field, path string) *Node {
 	case f.Type == String && c.ordinals && ordinal.MatchString(n.Text):
 	case f.Type == String && len(f.Enum) > 0 && !slices.Contains(f.Enum, n.Text):
 		fix := ""
-		if near := nearest(n.Text, f.Enum); near != "" {
+		if near := Nearest(n.Text, f.Enum); near != "" {
 			fix = fmt.Sprintf("did you mean %q?", near)
 		}
 		c.errorAt(n, path, CodeValue, fix, "%s takes %s, but this is %q", last(path), f.want(), n.Text)
@@ -227,7 +221,7 @@ func (c *checker) scalar(n *Node, f *Field, path string) *Node {
 	case (f.Type == Int || f.Type == Float) && f.Max != 0:
 		v, err := strconv.ParseFloat(n.Text, 64)
 		if err != nil || v < float64(f.Min) || v > float64(f.Max) {
-			c.errorAt(n, path, CodeRange, "", "%s takes %s, but this is %s", last(path), f.want(), n.Text)
+			c.errorAt(n, path, CodeRange, largerUnit(n, f, last(path)), "%s takes %s, but this is %s", last(path), f.want(), n.Text)
 			return nil
 		}
 	}

@@ -35,14 +35,14 @@ func (j *joiner) pin(root *Node) {
 func (j *joiner) clashes() {
 	c := clash{j, map[string]use{}}
 	for _, s := range j.project.Stacks {
-		if !c.once("stack "+s.Name, s.Pos, CodeStackClash, "choose another name", "stack %q is already defined at %s", s.Name) {
+		if !c.once("stack "+s.Name, s.Pos, CodeStackClash, "choose another name", "stack %q is already defined", s.Name) {
 			continue // a spec that is given twice has everything twice
 		}
 		if s.Pool != nil && s.Pool.Create {
-			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and write create: false in the other", "pool %q is already created at %s", s.Pool.ID)
+			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and write create: false in the other", "pool %q is already created", s.Pool.ID)
 		}
 		if s.Registration != "" {
-			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file", "the registration %q is already used at %s", s.Registration)
+			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file", "the registration %q is already used", s.Registration)
 		}
 		for _, v := range s.VMs {
 			c.checkVM(s, v)
@@ -70,13 +70,19 @@ func (u use) String() string {
 	return u.Pos.String()
 }
 
-// once reports the second use of a thing that can be used once.
+// once reports the second use of a thing that can be used once. Two VMs may have it from one
+// line, of their group or of the defaults.
 func (c *clash) once(what string, pos Pos, code, fix, format string, thing any) bool {
 	first, used := c.first[what]
-	if used {
-		c.problem(Problem{Pos: pos, Severity: SeverityError, Code: code, Fix: fix, First: first.Pos}, format, thing, first)
-	} else {
+	p := Problem{Pos: pos, Severity: SeverityError, Code: code, Fix: fix, First: first.Pos}
+	switch {
+	case !used:
 		c.first[what] = use{pos, c.vm}
+	case first.Pos == pos && first.vm != nil:
+		p.Fix = "give each VM its own; in a group, text can have {n}"
+		c.problem(p, format+" by VM %s, which has it from the same line", thing, first.vm.key)
+	default:
+		c.problem(p, format+" at %s", thing, first)
 	}
 	return !used
 }
@@ -89,24 +95,24 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 		if v.Adopt {
 			at = v.At("adopt", "vmid")
 		}
-		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "choose another VMID: it is unique in the cluster", "VMID %d is already used at %s", v.VMID)
+		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "choose another VMID: it is unique in the cluster", "VMID %d is already used", v.VMID)
 	}
-	c.once("name "+strings.ToLower(v.Name), v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used at %s", v.Name)
+	c.once("name "+strings.ToLower(v.Name), v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used", v.Name)
 	if v.Address.IsValid() {
-		c.once("address "+v.Address.Addr().String(), v.At("cloud_init", "ipv4"), CodeAddressClash, "choose another address", "the address %s is already used at %s", v.Address.Addr())
+		c.once("address "+v.Address.Addr().String(), v.At("cloud_init", "ipv4"), CodeAddressClash, "choose another address", "the address %s is already used", v.Address.Addr())
 	}
 	if six := v.Values.Get("cloud_init", "ipv6"); six != nil && staticPrefix(six.Text).IsValid() {
 		addr := staticPrefix(six.Text).Addr()
-		c.once("address "+addr.String(), six.Pos, CodeAddressClash, "choose another address", "the address %s is already used at %s", addr)
+		c.once("address "+addr.String(), six.Pos, CodeAddressClash, "choose another address", "the address %s is already used", addr)
 	}
 	c.otherAddresses(v)
 	for _, n := range v.Values.Get("networks").List() {
 		if mac := n.Get("mac"); mac != nil && mac.Text != AutoMAC {
-			c.once("mac "+strings.ToUpper(mac.Text), mac.Pos, CodeMACClash, "choose another MAC address", "the MAC address %s is already used at %s", mac.Text)
+			c.once("mac "+strings.ToUpper(mac.Text), mac.Pos, CodeMACClash, "choose another MAC address", "the MAC address %s is already used", mac.Text)
 		}
 	}
 	for _, r := range v.Records {
-		c.once("dns "+s.DNS.FQDN(r.Name), r.Pos, CodeDNSClash, "choose another name", "the DNS name %s is already used at %s", s.DNS.FQDN(r.Name))
+		c.once("dns "+s.DNS.FQDN(r.Name), r.Pos, CodeDNSClash, "choose another name", "the DNS name %s is already used", s.DNS.FQDN(r.Name))
 	}
 }
 
@@ -123,7 +129,7 @@ func (c *clash) otherAddresses(v *VM) {
 		for _, key := range []string{"ipv4", "ipv6"} {
 			if at := ip.Get(key); staticPrefix(at.Str()).IsValid() {
 				addr := staticPrefix(at.Text).Addr().String()
-				c.once("address "+addr+" on "+network, at.Pos, CodeAddressClash, "choose another address", "the address %s is already used at %s", addr)
+				c.once("address "+addr+" on "+network, at.Pos, CodeAddressClash, "choose another address", "the address %s is already used", addr)
 			}
 		}
 	}

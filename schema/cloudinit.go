@@ -24,6 +24,7 @@ func (e *expander) cloudInit(v *VM) {
 			store = disks[0].Get("datastore").Str()
 		}
 		ci = ci.With(Scalar(ci.Pos, ShapeString, "datastore"), Scalar(ci.Pos, ShapeString, store))
+		v.DriveFollows = true
 	}
 	ci, v.Address = e.addresses(ci, v.Path+".cloud_init", v.At("cloud_init", "ipv4"))
 	if list := ci.Get("ip_configs"); list != nil {

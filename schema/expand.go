@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -29,6 +28,7 @@ type expander struct {
 // a VM.
 type member struct {
 	key, path, name string
+	formerly        string
 	pos             Pos // the VM's
 	keyPos          Pos // where the key comes from, if elsewhere: the roster's line
 	n               int
@@ -169,7 +169,7 @@ func (e *expander) add(m member) {
 	if !e.addKey(m, at) || m.own == nil {
 		return
 	}
-	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Extra: m.extra, Own: m.own,
+	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Formerly: m.formerly, Extra: m.extra, Own: m.own,
 		Values: e.fill(merge(e.defaults, m.own, vmField()), vmField())}
 	if m.student {
 		v.Seat, v.Spelt = m.n, m.spelt
@@ -201,13 +201,19 @@ func (e *expander) name(v *VM) string {
 	if at.File == "" {
 		at = Scalar(v.Pos, ShapeString, at.Text)
 	}
-	n := ""
-	if v.N > 0 {
-		n = strconv.Itoa(v.N)
-	}
-	out := strings.NewReplacer("{stack}", e.stack.Name, "{key}", v.Key, "{env}", e.stack.Environment, "{n}", n).Replace(at.Text)
+	out := ordinal.ReplaceAllStringFunc(at.Text, func(expr string) string {
+		name, width, _ := strings.Cut(expr[1:len(expr)-1], ":")
+		switch {
+		case name != "n":
+			return expr
+		case v.N == 0:
+			return ""
+		}
+		return padded(v.N, width)
+	})
+	out = strings.NewReplacer("{stack}", e.stack.Name, "{key}", v.Key, "{env}", e.stack.Environment).Replace(out)
 	if strings.ContainsAny(out, "{}") {
-		e.errorAt(at, "naming.pattern", CodePlaceholder, "placeholders: {stack}, {key}, {env}, {n}", "the naming pattern %q has an unknown placeholder", at.Text)
+		e.errorAt(at, "naming.pattern", CodePlaceholder, "placeholders: {stack}, {key}, {env}, {n}, {n:02}", "the naming pattern %q has an unknown placeholder", at.Text)
 		return v.Key
 	}
 	if f := VMField("name"); !matches(f.Format, out) || len(out) > f.Most {

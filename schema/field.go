@@ -99,6 +99,8 @@ func (f *Field) want() string {
 		ways = append(ways, w)
 	case String:
 		switch {
+		case len(f.Enum) == 1:
+			ways = append(ways, f.Enum[0])
 		case len(f.Enum) > 0:
 			ways = append(ways, "one of "+strings.Join(f.Enum, ", "))
 		case f.Format != "":
@@ -132,7 +134,11 @@ func (f *Field) want() string {
 		if f.Short != "" {
 			ways = append(ways, "text")
 		}
-		ways = append(ways, "a map of "+strings.Join(keysOf(f.Fields), ", "))
+		w := "a map"
+		if len(f.Fields) <= maxListed {
+			w += " of " + strings.Join(keysOf(f.Fields), ", ")
+		}
+		ways = append(ways, w)
 	case Any:
 		ways = append(ways, "anything")
 	}

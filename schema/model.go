@@ -41,6 +41,7 @@ type Stack struct {
 	Retired      []ListItem
 	Forgotten    []ListItem
 	Renamed      []Rename
+	Corrected    []Correction
 	Parallelism  int    // VMs that an apply works on at the same time
 	Registration string // "" is none
 
@@ -146,30 +147,32 @@ func (p *Profile) Ignores(attribute string) bool {
 
 // A VM is a VM of a stack, with everything it inherits.
 type VM struct {
-	Pos           // where its key, or its group's, is written
-	Path   string // "vms.web01", "groups.worker" or "groups.worker.overrides.worker2"
-	Key    string
-	N      int     // ordinal in its group, from 1; 0 outside groups
-	Member string  // name in the roster, if any
-	Seat   int     // of a student: N, which the lock keeps; otherwise 0
-	Spelt  bool    // the key is made from Member, and differs from it in more than upper case
-	Extra  []Extra // other columns of its roster line
-	Own    *Node   // properties in its own entry or group
-	Values *Node   // all properties, in long form, with defaults
+	Pos             // where its key, or its group's, is written
+	Path     string // "vms.web01", "groups.worker" or "groups.worker.overrides.worker2"
+	Key      string
+	N        int     // ordinal in its group, from 1; 0 outside groups
+	Member   string  // name in the roster, if any
+	Formerly string  // name in the lock, if it has another spelling there
+	Seat     int     // of a student: N, which the lock keeps; otherwise 0
+	Spelt    bool    // the key is made from Member, and differs from it in more than upper case
+	Extra    []Extra // other columns of its roster line
+	Own      *Node   // properties in its own entry or group
+	Values   *Node   // all properties, in long form, with defaults
 
-	Name      string
-	Profile   string
-	VMID      int // pinned or adopted; 0 is "allocate"
-	Adopt     bool
-	Node      string // "" is "by placement"
-	Template  *Template
-	Clone     string
-	Placement *Placement
-	Address   netip.Prefix // static IPv4, or invalid
-	MACs      []string     // by NIC: as the spec gives it, in upper case, AutoMAC, or empty
-	PoolID    string
-	Records   []Record
-	AgentOn   bool
+	Name         string
+	Profile      string
+	VMID         int // pinned or adopted; 0 is "allocate"
+	Adopt        bool
+	Node         string // "" is "by placement"
+	Template     *Template
+	Clone        string
+	Placement    *Placement
+	Address      netip.Prefix // static IPv4, or invalid
+	MACs         []string     // by NIC: as the spec gives it, in upper case, AutoMAC, or empty
+	PoolID       string
+	Records      []Record
+	AgentOn      bool
+	DriveFollows bool // the cloud-init drive is on the datastore of the first disk
 }
 
 // AutoMAC is what a spec writes for a NIC whose MAC address Proxmox VE chooses.

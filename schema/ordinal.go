@@ -8,7 +8,10 @@ import (
 	"strings"
 )
 
-var ordinal = regexp.MustCompile(`\{[0-9+\- ]*n[0-9+\- ]*\}`)
+// ordinal is {n}, with arithmetic and the digits to pad to: {10+n}, {n:02}.
+var ordinal = regexp.MustCompile(`\{` + arithmetic + `\}`)
+
+const arithmetic = `[0-9+ -]*n[0-9+ -]*(:0[1-9])?`
 
 // hasOrdinal reports whether any text in a tree contains {n}.
 func hasOrdinal(n *Node) bool {
@@ -45,14 +48,21 @@ func (e *expander) substitute(n *Node, ord int) *Node {
 func (e *expander) withOrdinal(at *Node, text string, n int, name string) (string, bool) {
 	ok := true
 	out := ordinal.ReplaceAllStringFunc(text, func(expr string) string {
-		v, err := evaluate(expr[1:len(expr)-1], n)
+		sum, width, _ := strings.Cut(expr[1:len(expr)-1], ":")
+		v, err := evaluate(sum, n)
 		if err != nil {
 			ok = false
-			e.errorAt(at, "", CodePlaceholder, "write {n}, {10+n} or {n-1}", "%q is not arithmetic with the ordinal n", expr)
+			e.errorAt(at, "", CodePlaceholder, "write {n}, {10+n}, {n-1} or {n:02}", "%q is not arithmetic with the ordinal n", expr)
 		}
-		return strconv.Itoa(v)
+		return padded(v, width)
 	})
 	return strings.ReplaceAll(out, "{name}", name), ok
+}
+
+// padded writes a number with zeros before it, to the width in {n:02}.
+func padded(v int, width string) string {
+	digits, _ := strconv.Atoi(width) // the expression has the form of ordinal; without a width, 0
+	return fmt.Sprintf("%0*d", digits, v)
 }
 
 // evaluate adds up terms such as 10+n or n-1.

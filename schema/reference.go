@@ -67,7 +67,7 @@ func (w *referenceWriter) section(t refTable) {
 	}
 	fmt.Fprintf(&w.out, "\n%s %s\n\n", level, t.title)
 	if t.ordinals {
-		w.out.WriteString("Text may hold the ordinal, counted from 1: `web{n}`, `10.0.0.{10+n}/24`.\n\n")
+		w.out.WriteString("Text may hold the ordinal, counted from 1: `web{n}`, `10.0.0.{10+n}/24`, and `web{n:02}` for web01.\n\n")
 	}
 	rows, known := w.inherited(t)
 	if known != "" {

@@ -59,7 +59,7 @@ func (e *expander) seat(at *Node, pattern string, r *roster) bool {
 		return cmp.Compare(a.N, b.N)
 	})
 	if r.named {
-		g.known(r.students)
+		g.known(r.students, e.corrections(r.students))
 	} else {
 		g.counted(r.students)
 	}
@@ -103,9 +103,9 @@ func (g *seating) counted(students []student) {
 	}
 }
 
-// known seats the students that the lock knows by their name, by a rename, or by the
-// place in a class that had only a count before.
-func (g *seating) known(students []student) {
+// known seats the students that the lock knows by their name, by a correction of it, by a
+// rename, or by the place in a class that had only a count before.
+func (g *seating) known(students []student, corrected []Correction) {
 	byMember := map[string]*Seat{}
 	for _, s := range g.seats {
 		if name := sameName(s.Member); name != "" && g.usable(s) && byMember[name] == nil {
@@ -121,6 +121,14 @@ func (g *seating) known(students []student) {
 			give(&students[i], s)
 		}
 	}
+	for _, c := range corrected {
+		i := slices.IndexFunc(students, func(s student) bool { return sameName(s.name) == sameName(c.To) })
+		if s := byMember[sameName(c.From)]; s != nil && !used[s] && students[i].was == nil {
+			give(&students[i], s)
+			students[i].corrected = true
+		}
+	}
+	g.respelt(students, used, give)
 	to := map[string]string{}
 	for _, r := range g.stack.Renamed {
 		to[r.From] = r.To
@@ -135,6 +143,28 @@ func (g *seating) known(students []student) {
 				give(&students[i], s)
 				break
 			}
+		}
+	}
+}
+
+// respelt seats the students whose names differ from one in the lock in upper case, accents and
+// apostrophes only, where it can be no other one's.
+func (g *seating) respelt(students []student, used map[*Seat]bool, give func(*student, *Seat)) {
+	free, joined := map[string][]*Seat{}, map[string][]*student{}
+	for _, s := range g.seats {
+		if name := plain(s.Member); name != "" && s.Live && !g.listed[s.Key] && !used[s] {
+			free[name] = append(free[name], s)
+		}
+	}
+	for i := range students {
+		if students[i].was == nil {
+			name := plain(students[i].name)
+			joined[name] = append(joined[name], &students[i])
+		}
+	}
+	for i := range students {
+		if name := plain(students[i].name); students[i].was == nil && len(free[name]) == 1 && len(joined[name]) == 1 {
+			give(&students[i], free[name][0])
 		}
 	}
 }
@@ -182,22 +212,22 @@ func (g *seating) keys(students []student) bool {
 	}
 	for i := range students {
 		s := &students[i]
-		name := slug(s.name)
-		if name == "" {
-			g.errorPos(s.pos, "students", CodeRoster, `write it in Latin letters or digits, or write key: "student{n}" under students`, "no key can be made from the name %q", s.name)
-			continue
-		}
+		name := cmp.Or(slug(s.name), "student"+strconv.Itoa(s.n)) // a name in another script
 		number := 1
 		if s.was != nil {
 			number = g.recorded(s, name)
 		}
 		for ; ; number++ {
 			s.key = g.key(s.n, name, number)
-			if holder := used[s.key]; !Reserved(s.key) && (holder == "" || holder == sameName(s.name)) {
+			own := s.was != nil && s.was.Key == s.key
+			if holder := used[s.key]; !Reserved(s.key) && (own || holder == "" || holder == sameName(s.name)) {
 				break
 			}
 		}
 		used[s.key] = sameName(s.name)
+		if s.corrected && s.key != s.was.Key {
+			g.stack.Renamed = append(g.stack.Renamed, Rename{Pos: s.pos, From: s.was.Key, To: s.key})
+		}
 		s.spelt = number > 1 || g.cut(s.n, name, 1) != strings.ToLower(s.name)
 	}
 	return g.errors == errors

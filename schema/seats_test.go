@@ -57,7 +57,17 @@ func TestStudentsKeepTheirSeats(t *testing.T) {
 		"two names with one key":                              {"roster: [Zoë, Zoe, Zóe]", "", nil, "1 zoe (Zoë), 2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
 		"two names with one key, sorted":                      {"roster: [Zóe, Zoe, Zoë]", "", []Seat{live(1, "zoe", "Zoë"), live(2, "zoe-2", "Zoe"), live(3, "zoe-3", "Zóe")}, "1 zoe (Zoë), 2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
 		"the first of two names with one key leaves":          {"roster: [Zoe]", "retired: [zoe]", []Seat{live(1, "zoe", "Zoë"), live(2, "zoe-2", "Zoe")}, "2 zoe-2 (Zoe)", ""},
-		"another student gets no VM by a similar name":        {"roster: [Zoe, Ana]", "", []Seat{live(1, "zoe", "Zoë"), live(2, "ana", "Ana")}, "2 ana (Ana), 3 zoe-2 (Zoe)", ""},
+		"a name gets its accent":                              {"roster: [Zoe, Ana]", "", []Seat{live(1, "zoe", "Zoë"), live(2, "ana", "Ana")}, "1 zoe (Zoe), 2 ana (Ana)", ""},
+		"a name gets its capitals and apostrophe":             {"roster: [\"Seán O'Brien\"], key: \"s{n}\"", "", []Seat{live(1, "s1", "sean obrien")}, "1 s1 (Seán O'Brien)", ""},
+		"a name gets its accent, and the key has a number":    {"roster: [Ana, Zoé]", "", []Seat{live(1, "ana", "Ana"), live(2, "zoe-2", "Zoe")}, "1 ana (Ana), 2 zoe-2 (Zoé)", ""},
+		"a retired student's name with another accent":        {"roster: [Zoe, Ana]", "retired: [zoe]", []Seat{live(1, "zoe", "Zoë"), live(2, "ana", "Ana")}, "2 ana (Ana), 3 zoe-2 (Zoe)", ""},
+		"two may be the one whose accent is corrected":        {"roster: [Zoe, Zóe]", "", []Seat{live(1, "zoe", "Zoë")}, "2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
+		"a corrected name, and keys that are numbers":         {"roster: [Ana, Bob Roth], key: \"s{n}\"", "corrected: {Bo Rot: Bob Roth}", []Seat{live(1, "s1", "Ana"), live(2, "s2", "Bo Rot")}, "1 s1 (Ana), 2 s2 (Bob Roth)", ""},
+		"a corrected name, and keys that are names":           {"roster: [Ana, Bob Roth]", "corrected: {Bo Rot: Bob Roth}", []Seat{live(1, "ana", "Ana"), live(2, "bo-rot", "Bo Rot")}, "1 ana (Ana), 2 bob-roth (Bob Roth)", ""},
+		"a correction that was rendered":                      {"roster: [Ana, Bob]", "corrected: {Bo: Bob}", []Seat{live(1, "ana", "Ana"), live(2, "bob", "Bob")}, "1 ana (Ana), 2 bob (Bob)", ""},
+		"a correction to nobody":                              {"roster: [Ana, Bob]", "corrected: {Bo: Bobb}", []Seat{live(1, "ana", "Ana"), live(2, "bo", "Bo")}, "1 ana (Ana), 3 bob (Bob)", "specs/a.yaml:6:17: error: Bo is corrected to Bobb, who is not in the roster [bad-roster]"},
+		"a correction of somebody who is there":               {"roster: [Bo, Bob]", "corrected: {Bo: Bob}", []Seat{live(1, "bo", "Bo")}, "1 bo (Bo), 2 bob (Bob)", "specs/a.yaml:6:13: error: Bo is corrected to Bob, but both are in the roster [bad-roster]"},
+		"another script keeps its key":                        {"roster: [Ana, Анна]", "", []Seat{live(2, "student2", "Анна"), live(1, "ana", "Ana")}, "1 ana (Ana), 2 student2 (Анна)", ""},
 		"a name that is a keyword of HCL":                     {"roster: [\"Null\", For]", "", nil, "1 null-2 (Null), 2 for-2 (For)", ""},
 		"a name that is the teacher's key":                    {"roster: [Teacher]", "teacher: {}", nil, "1 teacher-2 (Teacher), 0 teacher", ""},
 		"letters without an accent to remove":                 {"roster: [Øystein Æsir, Łukasz Groß, \"D'Arcy\", Đorđe]", "", nil, "1 oystein-aesir (Øystein Æsir), 2 lukasz-gross (Łukasz Groß), 3 darcy (D'Arcy), 4 dorde (Đorđe)", ""},
@@ -69,6 +79,39 @@ func TestStudentsKeepTheirSeats(t *testing.T) {
 			vms, problems := joined(t, spec, nil, c.seats...)
 			if got := seated(vms); got != c.want || problems != c.problems {
 				t.Errorf("got %s\n%s\nwant %s\n%s", got, problems, c.want, c.problems)
+			}
+		})
+	}
+}
+
+// TestResembling: a leaver and a joiner are paired only where each is the only one that the other
+// can be.
+func TestResembling(t *testing.T) {
+	for name, c := range map[string]struct{ left, joined, want string }{
+		"letters":                   {"Emil Roth", "Emil Rott", "Emil Roth=Emil Rott"},
+		"order":                     {"Roth Emil,Žuk Ana", "Ana Žuk,Emil Roth", "Roth Emil=Emil Roth,Žuk Ana=Ana Žuk"},
+		"order with a comma":        {"Roth; Emil", "Emil Roth", "Roth; Emil=Emil Roth"},
+		"a second name":             {"Ana Žuk", "Ana Marija Zuk", "Ana Žuk=Ana Marija Zuk"},
+		"somebody else":             {"Bo Žuk", "Dora Prva", ""},
+		"a short name":              {"Bo", "Al", ""},
+		"two joiners":               {"Jan Novak", "Jana Novak,Jane Novak", ""},
+		"two leavers":               {"Jan Novak,Jana Novak", "Jane Novak", ""},
+		"order before letters":      {"Roth Emil,Emil Rott", "Emil Roth", "Roth Emil=Emil Roth"},
+		"scripts without a letter":  {"李雷,王芳", "王雷", ""},
+		"nobody joined":             {"Ana", "", ""},
+		"order of names in Chinese": {"李 雷", "雷 李", "李 雷=雷 李"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left, joined := strings.Split(c.left, ","), strings.Split(c.joined, ",")
+			paired := Resembling(left, joined)
+			var got []string
+			for _, l := range left {
+				if paired[l] != "" {
+					got = append(got, l+"="+paired[l])
+				}
+			}
+			if all := strings.Join(got, ","); all != c.want {
+				t.Errorf("got %s, want %s", all, c.want)
 			}
 		})
 	}

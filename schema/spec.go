@@ -67,7 +67,7 @@ func (c *checker) kind(n *Node) string {
 		return k.Text
 	default:
 		fix := "kinds: " + strings.Join(kinds, ", ")
-		if near := nearest(k.Text, kinds); near != "" {
+		if near := Nearest(k.Text, kinds); near != "" {
 			fix = "did you mean " + near + "?"
 		}
 		c.errorAt(k, "kind", CodeKind, fix, "%q is not a kind of document", k.Text)

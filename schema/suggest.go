@@ -10,7 +10,9 @@ import (
 // the first one that the place has.
 var synonyms = map[string][]string{
 	"address":         {"cloud_init.ipv4"},
+	"autostart":       {"on_boot"},
 	"boot":            {"boot_order"},
+	"cidr":            {"cloud_init.ipv4", "ipv4"},
 	"clone_from":      {"template"},
 	"cpu":             {"cores"},
 	"cpu_cores":       {"cores"},
@@ -55,12 +57,15 @@ var synonyms = map[string][]string{
 	"public_keys":     {"ssh_keys", "cloud_init.ssh_keys"},
 	"qemu_agent":      {"agent"},
 	"ram":             {"memory"},
+	"replicas":        {"count"},
 	"scsihw":          {"scsi_hardware"},
 	"searchdomain":    {"search_domain", "cloud_init.search_domain"},
 	"serial_device":   {"serial"},
+	"ssh":             {"cloud_init.ssh_keys"},
 	"ssh_key":         {"ssh_keys", "cloud_init.ssh_keys"},
 	"ssh_public_key":  {"ssh_keys", "cloud_init.ssh_keys"},
 	"ssh_public_keys": {"ssh_keys", "cloud_init.ssh_keys"},
+	"start_on_boot":   {"on_boot"},
 	"start":           {"started"},
 	"storage":         {"datastore", "disks.datastore"},
 	"tag":             {"tags", "vlan"},
@@ -73,32 +78,67 @@ var synonyms = map[string][]string{
 	"vm_id":           {"vmid"},
 }
 
+// instead are words of other tools that no key has, and what to do.
+var instead = map[string]string{
+	"depends_on":      "VMs do not wait for one another in an apply; startup: {order: ...} is the order in which Proxmox VE starts them",
+	"ha":              "HA is not part of a spec: add the VM in Proxmox VE, with `ha-manager add vm:VMID`",
+	"loop":            "write groups: {NAME: {count: ...}}",
+	"for_each":        "write groups: {NAME: {count: ...}}",
+	"prevent_destroy": "write profile: protected",
+	"provisioner":     "`stackgen outputs` writes an Ansible inventory; cloud_init: {user_data: ...} runs commands at the first start",
+}
+
+// maxListed is how many keys a message lists. The reference has the others.
+const maxListed = 25
+
 // suggest says what an unknown key may mean: a synonym, a key of a part, a key of the
 // VM or stack around the place, or a key that is spelt alike.
 func suggest(key string, fields []Field, path string) string {
+	if m := noSpace.FindStringSubmatch(key); m != nil && find(fields, m[2]) != nil {
+		return fmt.Sprintf("write a space after the colon: %s: %s", m[2], m[3])
+	}
 	word := strings.ReplaceAll(strings.ToLower(key), "-", "_")
 	if at := find(fields, word); at != nil {
 		return meant(word, fields)
 	}
-	for _, target := range synonyms[word] {
+	for _, target := range append(slices.Clone(synonyms[word]), word+"s") {
 		if text := meant(target, fields); text != "" {
 			return text
 		}
 	}
+	root, _, _ := strings.Cut(path, ".")
+	inVM := slices.Contains([]string{"vms", "groups", "defaults", "teacher", "students"}, root)
+	if text := instead[word]; text != "" && (inVM || path == "") {
+		return text
+	}
 	if text := within(word, fields); text != "" {
 		return text
 	}
-	root, _, _ := strings.Cut(path, ".")
-	if slices.Contains([]string{"vms", "groups", "defaults", "teacher", "students"}, root) {
+	if inVM {
 		if text := outside(word, VMFields, "VM"); text != "" {
 			return text
 		}
+	}
+	if (inVM || path == "") && find(groupFields, word) != nil {
+		return fmt.Sprintf("%s is a key of a group: groups: {NAME: {%s: ...}}", word, word)
+	}
+	if inVM {
 		if text := outside(word, slices.Concat(sharedFields, stackFields), "stack"); text != "" {
 			return text
 		}
 	}
-	if near := nearest(key, keysOf(fields)); near != "" {
+	if path == "" {
+		for _, kind := range []string{KindStack, KindClass, KindProject} {
+			if find(fieldsOf(kind), word) != nil {
+				return word + " is a key of kind: " + kind
+			}
+		}
+	}
+	if near := Nearest(key, keysOf(fields)); near != "" {
 		return meant(near, fields)
+	}
+	if len(fields) > maxListed {
+		return "`stackgen schema --format markdown` lists the keys"
 	}
 	return "known keys: " + strings.Join(keysOf(fields), ", ")
 }
@@ -118,31 +158,45 @@ func outside(word string, fields []Field, level string) string {
 
 // meant asks whether a path was meant, if the table has it.
 func meant(path string, fields []Field) string {
+	if text := place(path, fields); text != "" {
+		return "did you mean " + text + "?"
+	}
+	return ""
+}
+
+// place is a path as it is written in YAML, if the table has it.
+func place(path string, fields []Field) string {
 	first, rest, nested := strings.Cut(path, ".")
 	f := find(fields, first)
 	switch {
 	case f == nil:
 		return ""
 	case !nested:
-		return fmt.Sprintf("did you mean %q?", first)
+		return fmt.Sprintf("%q", first)
 	case f.Type == List && find(f.Elem.Fields, rest) != nil:
-		return fmt.Sprintf("did you mean %s: [{%s: ...}]?", first, rest)
+		return fmt.Sprintf("%s: [{%s: ...}]", first, rest)
 	case find(f.Fields, rest) != nil:
-		return fmt.Sprintf("did you mean %s: {%s: ...}?", first, rest)
+		return fmt.Sprintf("%s: {%s: ...}", first, rest)
 	}
 	return ""
 }
 
-// within asks whether a key of one of the parts was meant. Where VMs have it,
+// within asks whether a key of one or two of the parts was meant. Where VMs have it,
 // defaults do.
 func within(word string, fields []Field) string {
-	if f := find(fields, "defaults"); f != nil && find(f.Fields, word) != nil {
-		return meant("defaults."+word, fields)
-	}
-	for i := range fields {
-		if text := meant(fields[i].Key+"."+word, fields); text != "" && fields[i].Key != "meta" {
+	for _, target := range append([]string{word}, synonyms[word]...) {
+		if text := meant("defaults."+target, fields); text != "" {
 			return text
 		}
 	}
-	return ""
+	var places []string
+	for i := range fields {
+		if text := place(fields[i].Key+"."+word, fields); text != "" && fields[i].Key != "meta" {
+			places = append(places, text)
+		}
+	}
+	if len(places) == 0 || len(places) > 2 {
+		return ""
+	}
+	return "did you mean " + strings.Join(places, " or ") + "?"
 }

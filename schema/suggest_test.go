@@ -34,7 +34,15 @@ func TestSuggestions(t *testing.T) {
 		{"Cores", VMFields, "vms.a", `"cores"`},
 		{"memroy", VMFields, "vms.a", `"memory"`},
 		{"cores", stack, "", "defaults: {cores: ...}"},
-		{"endpoint", stack, "", "backend: {endpoint: ...}"},
+		{"endpoint", stack, "", "backend: {endpoint: ...} or proxmox: {endpoint: ...}"},
+		{"ram", stack, "", "defaults: {memory: ...}"},
+		{"vmid", stack, "", `"vmids"`},
+		{"count", stack, "", "count is a key of a group: groups: {NAME: {count: ...}}"},
+		{"count", VMFields, "vms.a", "count is a key of a group: groups: {NAME: {count: ...}}"},
+		{"prevent_destroy", VMFields, "vms.a", "write profile: protected"},
+		{"plan", VMFields, "vms.a", "`stackgen schema --format markdown` lists the keys"},
+		{"type", VMFields, "vms.a", "`stackgen schema --format markdown` lists the keys"},
+		{"students", stack, "", "students is a key of kind: Class"},
 		{"tag", networkFields, "vms.a.networks[0]", `"vlan"`},
 		{"ip", networkFields, "vms.a.networks[0]", "did you mean cloud_init: {ipv4: ...}? It is a key of the VM"},
 		{"storage", diskFields, "defaults.disks[0]", `"datastore"`},
@@ -43,7 +51,7 @@ func TestSuggestions(t *testing.T) {
 		{"zzzzzz", proxmoxFields, "proxmox", "known keys: endpoint, insecure, ca_file"},
 	} {
 		want := c.want
-		if !strings.Contains(want, " key") && !strings.HasPrefix(want, "known") {
+		if !strings.Contains(want, " key") && !strings.HasPrefix(want, "write") && !strings.HasPrefix(want, "known") {
 			want = "did you mean " + want + "?"
 		}
 		if got := suggest(c.key, c.fields, c.path); got != want {
@@ -52,9 +60,22 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
+// TestNearest: no word is better than one that was not meant.
+func TestNearest(t *testing.T) {
+	commands := []string{"man", "sim", "init", "render", "drift"}
+	for word, want := range map[string]string{"plan": "", "ssh": "", "list": "", "ini": "init", "redner": "render", "dirft": "drift", "rendr": "render", "sin": "sim"} {
+		if got := Nearest(word, commands); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+	if got := Nearest("ha", []string{"vga", "tags"}); got != "" {
+		t.Errorf("ha: %q", got)
+	}
+}
+
 // TestSynonymsLead: every synonym leads to keys that exist, and is none itself where it is used.
 func TestSynonymsLead(t *testing.T) {
-	tables := [][]Field{VMFields, networkFields, diskFields, cloudInitFields, proxmoxFields, dnsFields, poolFields, catalogFields, adoptFields}
+	tables := [][]Field{VMFields, networkFields, diskFields, cloudInitFields, proxmoxFields, dnsFields, poolFields, catalogFields, adoptFields, groupFields}
 	for word, targets := range synonyms {
 		for _, target := range targets {
 			if !slices.ContainsFunc(tables, func(fields []Field) bool { return meant(target, fields) != "" }) {

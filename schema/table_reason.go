@@ -140,7 +140,7 @@ var reasons = []reason{
 	{resource: VMResource, hcl: "tpm_state", source: "vm", line: 6551, function: "vmUpdate", depends: []Dependency{RebootAfterUpdate, Agent, Running}, note: "A removed one is detached while the VM is off."},
 	{resource: VMResource, hcl: "tpm_state.datastore_id", source: "vm", line: 6567, function: "vmUpdate"},
 	{resource: VMResource, hcl: "tpm_state.version", source: "vm", line: 1852, function: "forceNewOnTPMVersionChange"},
-	{resource: VMResource, hcl: "usb", source: "vm", line: 6724, function: "vmUpdate"},
+	{resource: VMResource, hcl: "usb", source: "vm", line: 6724, function: "vmUpdate", note: "Proxmox VE plugs it in at once if the guest is Linux, or Windows 8 or later."},
 	{resource: VMResource, hcl: "vga", source: "vm", line: 6895, function: "vmUpdate"},
 	{resource: VMResource, hcl: "virtiofs", source: "vm", line: 6901, function: "vmUpdate"},
 	{resource: VMResource, hcl: "vm_id", source: "vm", line: 1770, function: "VM"},

@@ -54,7 +54,7 @@ var sharedFields = []Field{
 }
 
 var stackFields = []Field{
-	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it."},
+	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it, `{n:02}` has two digits."},
 	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is part of the VM's address in the state: to change it, list it under renamed."},
 	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Where `stackgen outputs` writes what other programs read."},
 	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply, when `stackgen apply` or `resolve` has recorded that it does not exist any more."},
@@ -128,7 +128,7 @@ var poolFields = []Field{
 }
 
 var namingFields = []Field{
-	{Key: "pattern", Type: String, Format: "pattern", Default: `"{stack}-{key}"`, Doc: "Pattern of {stack}, {key}, {env} and {n}."},
+	{Key: "pattern", Type: String, Format: "pattern", Default: `"{stack}-{key}"`, Doc: "Pattern of {stack}, {key}, {env} and {n}, or {n:02}."},
 }
 
 var profileFields = []Field{
@@ -148,13 +148,14 @@ var classFields = []Field{
 	{Key: "placement", Type: Object, Short: "strategy", Fields: placementFields, Doc: "Placement of all VMs; the same as under `defaults`."},
 	{Key: "teacher", Type: Object, Fields: VMFields, Doc: "The teacher's VM; its key is `teacher`."},
 	{Key: "students", Type: Object, Ordinals: true, Fields: studentsFields, Doc: "The students' VMs."},
+	{Key: "corrected", Type: Map, KeyIs: "line", Elem: &Field{Type: String, Format: "line"}, Doc: "Former name to name of students whose names were corrected in the roster: they keep their VMs. Case, accents and apostrophes need no line."},
 }
 
 var studentsFields = append([]Field{
 	{Key: "count", Type: Int, Max: 10000, Doc: "Number of students. To retire one of them, list its key under `retired` and lower the count: the others keep theirs."},
 	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "line"}, Doc: "The students' names, instead of a count. Their order does not matter: the lock has each student's ordinal."},
-	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file in UTF-8 with a header line and a column `name`, relative to the spec, instead of a count. Commas or semicolons separate its fields; the other columns go into the registration."},
-	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster. {name} is the name in lower-case Latin letters, digits and hyphens, with a number if several names would be the same."},
+	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file in UTF-8 with a header line and a column `name`, relative to the spec, instead of a count. Commas, semicolons or TABs separate its fields; the other columns go into the registration."},
+	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster. {name} is the name in lower-case Latin letters, digits and hyphens, with a number if several names would be the same; for a name in another script, it is student{n}."},
 	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single students' VMs, by key."},
 }, VMFields...)
 

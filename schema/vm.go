@@ -123,6 +123,9 @@ func (v *VM) canonical() {
 		}
 		v.set("tags", list)
 	}
+	if d := v.Values.Get("description"); d != nil { // the provider does that, and then finds a difference
+		v.set("description", Scalar(d.Pos, ShapeString, strings.ReplaceAll(strings.TrimSpace(d.Text), "\r\n", "\n")))
+	}
 	if agent := v.Values.Get("agent"); agent != nil {
 		v.AgentOn = agent.Get("enabled").Bool()
 		if !v.AgentOn { // the provider has no other option of an agent that is off

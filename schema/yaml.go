@@ -50,7 +50,7 @@ func parseYAML(file string, src []byte) (*Node, []Problem) {
 			Message: "a second document begins here, but a spec is one document", Fix: "move it to a file of its own"}}
 	}
 	if err != nil {
-		return nil, []Problem{syntaxProblem(file, err)}
+		return nil, []Problem{syntaxProblem(file, src, err)}
 	}
 	b := &builder{file: file, open: map[*yaml.Node]bool{}}
 	n := b.node(doc.Content[0], 0)
@@ -83,27 +83,6 @@ func decode(src []byte) (doc yaml.Node, err error) {
 		return doc, err
 	}
 	return doc, nil
-}
-
-var (
-	yamlLine = regexp.MustCompile(`line (\d+): `)
-	// yamlParser are the errors of yaml.v3's parser. It counts lines from 0; its
-	// scanner counts from 1.
-	yamlParser = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (undefined tag handle|duplicate|incompatible))`)
-)
-
-func syntaxProblem(file string, err error) Problem {
-	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		if l, err := strconv.Atoi(m[1]); err == nil && l > 0 {
-			line = l
-		}
-		if text = strings.Replace(text, m[0], "", 1); yamlParser.MatchString(text) {
-			line++
-		}
-	}
-	return Problem{Pos: Pos{File: file, Line: line, Col: 1}, Severity: SeverityError, Code: CodeSyntax,
-		Message: "not valid YAML: " + text}
 }
 
 // A builder turns yaml.v3's tree into Nodes, within bounds.

@@ -51,7 +51,7 @@ var may = map[string][]string{
 	"internal/resolve":  {"internal/cluster", "internal/finding", "internal/lock", "internal/placement", "internal/project", "internal/render", "internal/session"},
 	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/disk", "internal/pvesim",
 		"internal/project", "internal/session", "internal/render", "internal/resolve", "internal/adopt", "internal/outputs", "internal/register",
-		"internal/live", "internal/deploy", "internal/discover", "internal/starter"},
+		"internal/live", "internal/deploy", "internal/discover", "internal/starter", "internal/cluster"},
 	"internal/progress": {"internal/natural", "internal/finding", "internal/shell"},
 	"internal/live":     {"internal/progress", "internal/report"},
 	"internal/deploy": {"schema", "generator", "internal/finding", "internal/report", "internal/lock", "internal/guard", "internal/disk", "internal/engine", "internal/progress", "internal/live",

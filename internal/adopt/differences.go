@@ -190,9 +190,12 @@ func (s *selector) matches(f *finding.Finding) bool {
 		return false
 	}
 	c := f.Change
-	if s.property == "" || s.property == c.Property || s.property == c.Attribute || hardware.Overlap(s.property, c.Attribute) || strings.HasPrefix(c.Property, s.property+".") {
+	if s.property == "" || s.property == c.Property || s.property == c.Attribute || strings.HasPrefix(c.Property, s.property+".") {
 		return true
 	}
-	row := schema.FieldAt(s.property)
-	return row != nil && row.HCL != "" && schema.VMField(s.property) != nil && hardware.Overlap(row.HCL, c.Attribute)
+	// memory is a property, and also the block with the balloon
+	if row := schema.VMField(s.property); row != nil && row.HCL != "" {
+		return hardware.Overlap(row.HCL, c.Attribute)
+	}
+	return hardware.Overlap(s.property, c.Attribute)
 }

@@ -20,6 +20,9 @@ type Discovery struct {
 	*discover.Proposal
 	Inventory *cluster.Inventory
 	Changes   []disk.Change // of specs, by their paths as shown
+	Start     []string      // further files of a project that begins here, by their paths as shown
+
+	project *project.Project
 }
 
 // Discover reads the cluster and proposes specs for the VMs that are in none. It writes
@@ -42,7 +45,7 @@ func Discover(ctx context.Context, r discover.Request, from session.Sources) (*D
 	if err != nil {
 		return nil, err
 	}
-	d := &Discovery{Proposal: proposal, Inventory: inv}
+	d := &Discovery{Proposal: proposal, Inventory: inv, project: p}
 	for _, file := range slices.Sorted(maps.Keys(proposal.Files)) {
 		c := disk.Change{Path: file, Kind: disk.Created, New: proposal.Files[file], Sync: true}
 		if old, exists := p.Sources[filepath.FromSlash(file)]; exists {
@@ -50,11 +53,41 @@ func Discover(ctx context.Context, r discover.Request, from session.Sources) (*D
 		}
 		d.Changes = append(d.Changes, c)
 	}
+	if p.New() && len(d.Changes) > 0 {
+		if d.Start, err = project.Missing(p.Root); err != nil {
+			return nil, err
+		}
+	}
 	return d, d.decide()
 }
 
-// Write makes the changes.
-func (d *Discovery) Write() error { return write(d.Changes) }
+// Write makes the changes, and the files of a project that begins here.
+func (d *Discovery) Write() error {
+	if err := write(d.Changes); err != nil || len(d.Start) == 0 {
+		return err
+	}
+	_, err := project.StartSettings(d.project.Root)
+	return err
+}
+
+// Defaults are what can be written into the configurations of the VMs of the specs.
+func (d *Discovery) Defaults() []cluster.Defaults {
+	var out []cluster.Defaults
+	for _, s := range d.Stacks {
+		for _, v := range s.VMs {
+			if len(v.Defaults) > 0 {
+				out = append(out, cluster.Defaults{Guest: d.Inventory.Guest(v.VMID), Settings: v.Defaults})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b cluster.Defaults) int { return a.Guest.VMID - b.Guest.VMID })
+	return out
+}
+
+// WriteDefaults writes them, and reports each VM. The error is why VMs were not tried.
+func (d *Discovery) WriteDefaults(ctx context.Context, report func(cluster.Written)) error {
+	return session.WriteDefaults(ctx, d.project, d.Defaults(), report)
+}
 
 // decide checks that the specs can be rendered. What the lock refuses is for render to say.
 func (d *Discovery) decide() error {

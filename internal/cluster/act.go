@@ -14,12 +14,37 @@ type Act struct {
 	User string `json:"user"` // USER@REALM or USER@REALM!TOKENID
 	Task string `json:"task"` // qmconfig, resize, qmigrate
 	Node string `json:"node"`
+
+	Entries []string `json:"-"` // of the configuration that it changed; nil if its log does not say it
 }
 
 // Acts are what the logs of nodes say about guests.
 type Acts struct {
-	Of   map[int][]Act // by VMID, the last first
-	Gaps []Gap         // what could not be read
+	Of      map[int][]Act  // by VMID, the last first
+	Applied map[int]string // by VMID: when the last task of an apply ended
+	Gaps    []Gap          // what could not be read
+}
+
+// ChangedEntries are the entries of a configuration that a task of Proxmox VE changed, by the
+// first line of its log: update VM 100: -memory 4096 -delete net1. A value may look like an
+// entry, so there may be more. They are nil for another line.
+func ChangedEntries(line string) []string {
+	_, arguments, found := strings.Cut(line, ": ")
+	if !found || !strings.HasPrefix(line, "update VM ") {
+		return nil
+	}
+	var out []string
+	last := ""
+	for word := range strings.FieldsSeq(arguments) {
+		switch name, isName := strings.CutPrefix(word, "-"); {
+		case isName && name != "delete" && name != "":
+			out = append(out, name)
+		case last == "-delete":
+			out = append(out, strings.Split(word, ",")...)
+		}
+		last = word
+	}
+	return out
 }
 
 // deeds says what each type of task may change in a guest: attributes of the provider's

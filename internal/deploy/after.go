@@ -64,12 +64,16 @@ func (r *run) newState(s *session.Session, found []finding.Finding) (bool, error
 		return false, nil
 	}
 	r.say("recording the new state of %s, which replaces the one that is lost", strings.Join(s.NewStates, ", "))
-	return true, r.record(s)
+	return true, r.record(s, s.NewStates...)
 }
 
-// record writes what was seen into the lock, as resolve does.
-func (r *run) record(s *session.Session) error {
-	recorded, err := s.Project.Record(r.background(), s.Observation(nil).Seen, func(text string) { r.say("%s", text) })
+// record writes what was seen of stacks into the lock, as resolve does.
+func (r *run) record(s *session.Session, stacks ...string) error {
+	return r.recordSeen(s, slices.DeleteFunc(s.Observation(nil).Seen, func(o lock.Observed) bool { return !slices.Contains(stacks, o.Stack) }))
+}
+
+func (r *run) recordSeen(s *session.Session, seen []lock.Observed) error {
+	recorded, err := s.Project.Record(r.background(), seen, func(text string) { r.say("%s", text) })
 	if err == nil && len(recorded) > 0 {
 		r.say("recorded what was seen in %s: %s", s.Project.LockFile(), plural(len(recorded), "entry", "entries"))
 	}

@@ -3,10 +3,11 @@ package deploy
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/live"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
@@ -60,7 +61,7 @@ func (r *run) apply() (err error) {
 		announced.starts = append(announced.starts, startsOf(st.name, r.stopped(st, s, found))...)
 	}
 	if announced.nothing() {
-		return r.nothing(s)
+		return r.nothing(s, found)
 	}
 	if err := r.summarize(s, found, announced); err != nil {
 		return err
@@ -73,15 +74,18 @@ func (r *run) apply() (err error) {
 		return ended{finding.Failed}
 	}
 	r.undo, r.applied = nil, true
+	if err := r.recordDetached(s); err != nil {
+		return err
+	}
 	r.show(announced)
-	return r.carryOut(all, announced)
+	return r.carryOut(s, all, announced)
 }
 
 // summarize prints what is about to be done.
 func (r *run) summarize(s *session.Session, found []finding.Finding, a *announcement) error {
 	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: s.Notes(found)}
 	for i := range found {
-		if f := &found[i]; len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.Type == finding.Unit || f.Kind == finding.OtherState {
+		if f := &found[i]; len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.MadeFrom != 0 || f.Type == finding.Unit || f.Kind == finding.OtherState {
 			sum.Findings = append(sum.Findings, *f)
 		}
 	}
@@ -106,24 +110,50 @@ func (r *run) answer(question, want string) (bool, error) {
 }
 
 // nothing ends an apply that has nothing to do.
-func (r *run) nothing(s *session.Session) error {
-	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + "\n"
+func (r *run) nothing(s *session.Session, found []finding.Finding) error {
+	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + templates(found) + "\n"
 	if r.DryRun {
 		return report.Text(r.Out, said)
 	}
 	r.undo, r.applied = nil, true
-	for _, st := range r.stacks {
-		if err := st.keepUnfinished(); err != nil {
-			return err
-		}
-	}
-	if err := r.record(s); err != nil {
+	if err := r.unchanged(s, r.stacks); err != nil {
 		return err
 	}
 	if err := report.Text(r.Out, said); err != nil {
 		return err
 	}
 	return errors.Join(r.outputs(), r.rerender())
+}
+
+// unchanged keeps what was observed of stacks in which nothing is to do: an apply that ended
+// early may have done it, and recorded nothing.
+func (r *run) unchanged(s *session.Session, stacks []*stack) error {
+	var names []string
+	for _, st := range stacks {
+		if err := st.keepUnfinished(); err != nil {
+			return err
+		}
+		names = append(names, st.name)
+	}
+	return r.record(s, names...)
+}
+
+// templates says which VMs were made from another template than their specs say.
+func templates(found []finding.Finding) string {
+	var out []string
+	for i := range found {
+		if f := &found[i]; f.MadeFrom != 0 {
+			out = append(out, fmt.Sprintf("%s from %d", f, f.MadeFrom))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	const few = 5
+	if n := len(out); n > few {
+		out = append(out[:few], fmt.Sprintf("and %d more", n-few))
+	}
+	return ", except that " + strings.Join(out, ", ") + ": made from another template; `stackgen preflight` says more"
 }
 
 func asSpecified(stacks []string) string {
@@ -134,13 +164,21 @@ func asSpecified(stacks []string) string {
 }
 
 // carryOut applies the plans that were confirmed, and what follows from them.
-func (r *run) carryOut(all []*plans, a *announcement) error {
+func (r *run) carryOut(s *session.Session, all []*plans, a *announcement) error {
+	var idle []*stack
+	all = slices.DeleteFunc(all, func(p *plans) bool {
+		nothing := p.empty() && len(a.later(p.stack.name)) == 0 && !a.starting(p.stack.name)
+		if nothing {
+			idle = append(idle, p.stack)
+		}
+		return nothing
+	})
+	if err := r.unchanged(s, idle); err != nil {
+		return err
+	}
 	for _, p := range all {
 		if r.ctx.Err() != nil {
 			r.left(p)
-			continue
-		}
-		if p.empty() && len(a.later(p.stack.name)) == 0 && !a.starting(p.stack.name) {
 			continue
 		}
 		if err := r.goOn(r.carryOutStack(p, a)); err != nil {
@@ -197,7 +235,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 		if err != nil {
 			return err
 		}
-		if err := r.record(s); err != nil {
+		if err := r.record(s, st.name); err != nil {
 			return err
 		}
 		r.completed(st, s)
@@ -214,10 +252,13 @@ func (r *run) complete(st *stack, a *announcement) error {
 		if p.empty() && !anyStops(found) {
 			return report.Printf(r.Out, "%s\n", asSpecified([]string{st.name}))
 		}
-		if round > 0 || !settles(p, found) || anyStops(found) {
+		if round > 0 || !st.follows(p, found) || anyStops(found) {
 			return r.remains(s, found, p)
 		}
-		if n := len(p.changes()); n > 0 {
+		if n := len(st.second); n > 0 {
+			r.say("adding disks to %s of %s, after others were removed", report.Count(n, "VM"), st.name)
+		}
+		if n := len(p.changes()) - len(st.second); n > 0 {
 			r.say("setting what only the provider knows on %s of %s", report.Count(n, "imported VM"), st.name)
 		}
 		result, err := r.applyPlans(p)
@@ -228,16 +269,6 @@ func (r *run) complete(st *stack, a *announcement) error {
 			return r.broken(p, result, a)
 		}
 	}
-}
-
-// settles reports whether plans do nothing but set what an import cannot read.
-func settles(p *plans, found []finding.Finding) bool {
-	for _, u := range p.units {
-		if x := guard.ReadImportPlan(u.unit, u.plan, 0, guard.Settling(u.unit, found)); !x.Exact() {
-			return false
-		}
-	}
-	return true
 }
 
 // remains names what is left to do after an apply.

@@ -79,7 +79,7 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}
-	return r.record(after)
+	return r.record(after, p.stack.name)
 }
 
 // untaint keeps the VMs whose creation failed halfway. A VM that is tainted in the state

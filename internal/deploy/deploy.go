@@ -66,7 +66,8 @@ type stack struct {
 	runs      int       // of Terragrunt, so far
 	locked    time.Time // since when this command waits for a lock of its state that no process is known to hold
 
-	unfinished session.Begun // VMs that applies began to create and did not complete
+	second     map[string][]string // disks that a second apply adds, by the keys of their VMs
+	unfinished session.Begun       // VMs that applies began to create and did not complete
 }
 
 // An ended is the end of a command that has said why.

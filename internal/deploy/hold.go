@@ -11,11 +11,12 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"stackgen/internal/disk"
+	"stackgen/internal/project"
 	"stackgen/internal/session"
 )
 
 // generated is the folder that Terragrunt makes in a stack, and that Git ignores.
-const generated = ".terragrunt-stack"
+const generated = project.GeneratedDir
 
 // A holder is who applies or destroys a stack, for another one that wants to.
 type holder struct {

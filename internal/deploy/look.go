@@ -19,6 +19,7 @@ func (r *run) look() (*session.Session, []finding.Finding, error) {
 	from := r.sources()
 	for said := false; ; from.Progress = nil { // the progress of the first one is enough
 		s := session.New(r.p, from)
+		s.Splits = r.command == "apply"
 		imports, err := s.Imports(r.ctx)
 		if err != nil {
 			return nil, nil, err

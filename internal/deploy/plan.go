@@ -36,7 +36,7 @@ type plans struct {
 // plan plans units of a stack: those of only, or all except for those of without. Units
 // of records wait whose addresses the plan of the VMs changes.
 func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only, without []string) (*plans, error) {
-	if err := r.clean(st); err != nil {
+	if err := r.p.RemoveStale(st.name); err != nil {
 		return nil, err
 	}
 	files := r.files(st)
@@ -46,10 +46,14 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 	if r.command == "destroy" {
 		args = append(args, "--", "-destroy")
 	}
-	result, err := r.terragrunt(st, st.dir, files, nil, args...)
+	env, err := r.removesOnly(st, files, s.Later(st.name))
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.terragrunt(st, st.dir, files, env, args...)
 	for range 2 { // the first runs of many units may break in the cache of providers
 		if err == nil && r.ctx.Err() == nil && result.failed() && strings.Contains(result.log, "panic: ") {
-			result, err = r.terragrunt(st, st.dir, files, nil, args...)
+			result, err = r.terragrunt(st, st.dir, files, env, args...)
 		}
 	}
 	switch {

@@ -93,6 +93,9 @@ type VM struct {
 	Reasons []Reason `json:"reasons,omitempty"` // why it is adopted
 	Later   []Reason `json:"later,omitempty"`   // what a later change would change, too
 	Pending []string `json:"pending,omitempty"` // entries of its configuration that wait for a restart
+
+	Defaults []cluster.Setting `json:"defaults,omitempty"` // to write into its configuration, so that it is managed as far as possible
+	Command  string            `json:"command,omitempty"`  // that writes them
 }
 
 // A Reason is why a spec cannot say something of a VM.
@@ -101,6 +104,8 @@ type Reason struct {
 	Why      string   `json:"reason"`             // and what helps
 	Commands []string `json:"commands,omitempty"` // that change the VM so that a spec can
 	Neutral  bool     `json:"neutral,omitempty"`  // the commands write what Proxmox VE uses now, and change nothing
+
+	Settings []cluster.Setting `json:"-"` // that these commands write
 }
 
 // Kind is why a guest gets no spec.
@@ -187,6 +192,8 @@ func (p *proposer) collect() {
 			v := VM{Key: m.key, VMID: m.guest.VMID, Name: m.guest.Name, Node: m.guest.Node, Managed: m.managed, Reasons: m.reasons, Later: m.later, Pending: pending(m.guest)}
 			if !m.managed && slices.ContainsFunc(m.reasons, func(r Reason) bool { return !r.Neutral }) {
 				v.Later = nil // no command lets it be managed
+			} else if v.Defaults = m.defaults(); len(v.Defaults) > 0 {
+				v.Command = m.reading.SetAll(v.Defaults)
 			}
 			out.VMs = append(out.VMs, v)
 		}
@@ -196,4 +203,18 @@ func (p *proposer) collect() {
 		p.out.Stacks = append(p.out.Stacks, out)
 	}
 	slices.SortFunc(p.out.Stacks, func(a, b Stack) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// defaults are what can be written into the configuration of a VM that only these keep from
+// being managed, or that is managed. Of two settings of one entry it is the first one.
+func (m *member) defaults() []cluster.Setting {
+	var out []cluster.Setting
+	for _, r := range slices.Concat(m.reasons, m.later) {
+		for _, s := range r.Settings {
+			if !slices.ContainsFunc(out, func(o cluster.Setting) bool { return o.Key == s.Key }) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
 }

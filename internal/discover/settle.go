@@ -68,7 +68,7 @@ func (p *proposer) learn() error {
 // judge notes why a spec cannot have all of a VM.
 func (m *member) judge(own []hardware.Own) {
 	for _, o := range own {
-		r := Reason{Config: o.Config, Why: o.Reason, Commands: o.Commands, Neutral: o.Neutral}
+		r := Reason{Config: o.Config, Why: o.Reason, Commands: o.Commands, Neutral: o.Neutral, Settings: o.Settings}
 		switch {
 		case o.Later:
 			m.later = append(m.later, r)

@@ -79,12 +79,22 @@ func (p *proposer) add(g *cluster.Guest, s *stack) error {
 	if l := p.Lock.Stacks.Get(s.name); s.existing != nil && l != nil && p.Inventory.Compare(l.Cluster) != cluster.SameCluster {
 		return fmt.Errorf("stack %s would get VM %d, but %s may not be the cluster that the lock records for it; see `stackgen preflight`", s.name, g.VMID, p.Inventory.Endpoint)
 	}
-	m := &member{guest: g, reading: hardware.Read(g).WithoutMACs(), managed: true}
+	m := &member{guest: g, reading: hardware.Read(g).WithoutMACs().WithDriveOptions(p.storageType), managed: true}
 	if g.Lock != "" {
 		m.adopt(locked(g))
 	}
 	s.members = append(s.members, m)
 	return nil
+}
+
+// storageType is the type of a storage, or "" if it is not known.
+func (p *proposer) storageType(id string) string {
+	for _, s := range p.Inventory.Storages {
+		if s.ID == id {
+			return s.Type
+		}
+	}
+	return ""
 }
 
 // adopt leaves the VM as it is, for a reason.

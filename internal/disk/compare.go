@@ -124,10 +124,13 @@ func (c *comparison) file(f File) {
 
 // content compares a wanted file with the regular file at its path.
 func (c *comparison) content(f File, folder *os.Root, name string, size int64) {
-	ours := false
-	if c.Marker != nil || size == int64(len(f.Body)) {
+	ours, marker := false, c.Marker
+	if f.Whole && marker != nil {
+		marker = func([]byte) bool { return true }
+	}
+	if marker != nil || size == int64(len(f.Body)) {
 		var err error
-		if ours, err = readOurs(&c.buf, folder, name, c.Marker); err != nil {
+		if ours, err = readOurs(&c.buf, folder, name, marker); err != nil {
 			c.fail(explain(f.Path, "cannot be read", err))
 			return
 		}

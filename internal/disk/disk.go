@@ -10,9 +10,10 @@ import (
 
 // File is a file as it should be.
 type File struct {
-	Path string // slash-separated, clean, relative to the root and inside it
-	Body []byte // the whole content, byte for byte
-	Sync bool   // wait until the file is on the disk itself; for the few files that cannot be rendered again
+	Path  string // slash-separated, clean, relative to the root and inside it
+	Body  []byte // the whole content, byte for byte
+	Whole bool   // its content tells whose it is, with and without the mark
+	Sync  bool   // wait until the file is on the disk itself; for the few files that cannot be rendered again
 }
 
 // Options says which files on disk belong to the caller.

@@ -90,9 +90,9 @@ func (r *resource) update(u effect.Update) {
 // kind is the verdict on a change.
 func (r *resource) kind(u effect.Update) finding.Kind {
 	switch u.Harm {
-	case effect.Detaches, effect.Shares, effect.Empties, effect.Unadded, effect.Unplugs, effect.Lost, effect.Unattached, effect.Forgets, effect.Shrinks:
+	case effect.Detaches, effect.Shares, effect.Abandons, effect.Empties, effect.Unadded, effect.Unplugs, effect.Lost, effect.Forgets, effect.Shrinks:
 		return finding.DiskLoss
-	case effect.Repeats:
+	case effect.Repeats, effect.Moves:
 		return finding.Restart
 	}
 	switch u.Effect {
@@ -110,6 +110,8 @@ func (r *resource) kind(u effect.Update) finding.Kind {
 	switch {
 	case u.Reboots():
 		return finding.Restart
+	case r.onlyInState(u.Change):
+		return finding.ProviderOnly
 	case u.Waits():
 		return finding.Pending
 	case u.Does == effect.Settles || u.Effect == schema.ProviderOnly:

@@ -3,6 +3,7 @@ package drift
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -13,6 +14,7 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // An Input is everything that differences are explained from.
@@ -235,6 +237,29 @@ func (x *explainer) rest() {
 		case len(f.Pending) > 0 && !f.Stops():
 			x.waits(f)
 		}
+		if f.MadeFrom != 0 && !f.Stops() {
+			x.oldTemplate(f)
+		}
+	}
+}
+
+// oldTemplate reports that a VM was made from another template than the spec says.
+func (x *explainer) oldTemplate(f *finding.Finding) {
+	r := x.resource(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, &tfjson.ResourceChange{Address: f.Resource, Type: guard.TypeVM, Index: f.Key, Change: &tfjson.Change{}}, nil)
+	own := r.add(finding.Noise, "it was made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
+	own.VMID, own.Node, own.Name, own.MadeFrom = f.VMID, f.Node, f.Name, f.MadeFrom
+	own.Change = &finding.Change{Attribute: guard.CloneOf, Property: "template", Real: strconv.Itoa(f.MadeFrom), Cause: finding.BySpec, Effect: string(schema.Creation),
+		NoAccept: "a template acts at creation", Unplanned: true}
+	if e := x.Lock.Stacks.Get(f.Stack).VMs.Get(f.Key); e != nil && e.Template != nil {
+		own.Change.Spec = strconv.Itoa(e.Template.VMID)
+	}
+	if r.vm != nil && r.vm.Template != nil {
+		pos := r.vm.Template.Pos
+		own.Change.At = &finding.Place{File: pos.File, Line: pos.Line, Column: pos.Col}
+	}
+	own.Because("made from template %s, and the spec says %s", own.Change.Real, own.Change.Spec)
+	if f.Kind == finding.OldTemplate {
+		own.Steps = f.Steps
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/hardware"
 	"stackgen/schema"
 )
 
@@ -81,4 +83,17 @@ func attributeOf(entry string) effect.Change {
 		}
 	}
 	return effect.Change{Path: entry}
+}
+
+// MayBeBy reports whether an act may be what a finding is about. Of what differs from what the
+// last apply left, it is not earlier than that apply: applied are times of it, RFC 3339.
+func MayBeBy(f *finding.Finding, a cluster.Act, applied ...string) bool {
+	c := f.Change
+	if !a.MayChange(c.Attribute) || (c.Cause == finding.ByHand || c.Cause == finding.ByBoth) && a.Time < slices.Max(applied) {
+		return false
+	}
+	return a.Entries == nil || slices.ContainsFunc(a.Entries, func(entry string) bool {
+		change := attributeOf(entry)
+		return hardware.Overlap(change.Attribute(), c.Attribute) || entry == c.Property
+	})
 }

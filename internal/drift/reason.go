@@ -42,7 +42,8 @@ func (r *resource) reason(f *finding.Finding, u effect.Update) string {
 
 // does is what an update does, after a comma.
 func does(u effect.Update) string {
-	if strings.HasPrefix(u.Does, "restarts") || strings.HasPrefix(u.Does, "stops") {
+	verb, _, _ := strings.Cut(u.Does, " ")
+	if slices.Contains([]string{"restarts", "stops", "replugs", "connects"}, verb) {
 		return "and " + u.Does
 	}
 	return u.Does
@@ -89,6 +90,9 @@ func (r *resource) accepts(f *finding.Finding, what string) {
 		lines, _ := reading.Accept(r.vm, []string{f.Change.Attribute})
 		for _, a := range lines {
 			f.Change.Accept, f.Change.NoAccept = a.Line, a.Reason
+			if a.Reason != "" && len(a.Commands) == 0 {
+				return // it would say no more
+			}
 		}
 	}
 	f.Add(finding.Step{What: what, Lines: []finding.Line{{Text: "stackgen drift --accept {}", Items: []string{r.at.Stack + "/" + r.vm.Key}, Sep: " "}}})
@@ -174,12 +178,36 @@ func (r *resource) place(c effect.Change) (at *finding.Place, unit string) {
 	pos := r.vm.Pos
 	if n, _ := r.node(c); n != nil && n.File != "" {
 		pos = n.Pos
+		if at, found := r.poolOf(n); found && row.Key == "pool" {
+			pos = at
+		}
 	}
 	return &finding.Place{File: pos.File, Line: pos.Line, Column: pos.Col}, unit
 }
 
-// isDefault reports whether the spec does not say a property.
+// isDefault reports whether the spec does not say a property of the VM: its value is a default,
+// or follows from another one, such as the name from the key.
 func (r *resource) isDefault(c effect.Change) bool {
 	n, _ := r.node(c)
-	return n == nil || n.File == ""
+	return n == nil || n.File == "" || n.Pos == r.vm.Pos
+}
+
+// poolOf is where the spec has the pool of its VMs, for a VM without a pool of its own.
+func (r *resource) poolOf(n *schema.Node) (schema.Pos, bool) {
+	for _, s := range r.Project.Stacks {
+		if s.Name == r.at.Stack && s.Pool != nil && n != nil && n.Pos == r.vm.Pos && n.Text == s.Pool.ID {
+			return s.Pool.Pos, true
+		}
+	}
+	return schema.Pos{}, false
+}
+
+// onlyInState reports whether no VM has a property, but only the state.
+func (r *resource) onlyInState(c effect.Change) bool {
+	row := r.row(c)
+	if row == nil || row.Key == "" {
+		return false
+	}
+	f := schema.FieldAt(row.Name)
+	return f != nil && f.Settles
 }

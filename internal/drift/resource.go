@@ -137,10 +137,11 @@ func (r *resource) block(own []finding.Finding) {
 func (r *resource) stranger(own []finding.Finding) {
 	for i := range own {
 		f := &own[i]
+		f.Steps = nil // its values are those of something else
 		if f.Kind == finding.Noise {
 			continue
 		}
-		f.Kind, f.Severity, f.Steps = finding.Unknown, finding.Blocked, nil
+		f.Kind, f.Severity = finding.Unknown, finding.Blocked
 		f.Reason = "the VMID belongs to something else: an apply would change that"
 	}
 	f := r.add(finding.Unknown, r.verdict.Reason)

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ const mostShown = 80
 // shown is a value for a sentence.
 func shown(value, unit string) string {
 	text := cmp.Or(value, "nothing")
-	if value != "" && unit != "" {
+	if _, err := strconv.ParseFloat(value, 64); err == nil && unit != "" { // not of "on"
 		text += " " + unit
 	}
 	runes := []rune(strings.Join(strings.Fields(text), " "))

@@ -51,8 +51,23 @@ func says(known []*finding.Change, u finding.Update) bool {
 		wanted, errToo := strconv.Atoi(u.Is)
 		other := err == nil && errToo == nil && planned != wanted
 		within := strings.HasPrefix(u.Name, c.Property+".") || strings.HasPrefix(c.Property, u.Name+".") // a block, and what is in it
-		return c.Attribute == "" || c.Property == u.Name && !other || strings.HasSuffix(u.Name, " of "+c.Property) || within
+		return c.Attribute == "" || (c.Property == u.Name || c.Property == ofList(u.Name)) && !other || strings.HasSuffix(u.Name, " of "+c.Property) || within
 	})
+}
+
+// ofList is the name of a change with the list of its device: a plan has devices of some
+// lists without their names, such as hostpci.mapping for the mapping of hostpci0.
+func ofList(name string) string {
+	part, device, found := strings.Cut(name, " of ")
+	if !found {
+		part, device = "", name
+	}
+	entries := strings.TrimRight(device, "0123456789") + "*"
+	i := slices.IndexFunc(schema.VMFields, func(f schema.Field) bool { return f.PVE == entries })
+	if i < 0 {
+		return name
+	}
+	return strings.TrimSuffix(schema.VMFields[i].Key+"."+part, ".")
 }
 
 // blockedFirst makes the steps of what is safe wait for what blocks in the same stack: an
@@ -86,7 +101,7 @@ func (x *explainer) unread() {
 			if state.Type != guard.TypeVM || r.vm == nil || r.verdict == nil || g == nil || g.Config == nil || r.verdict.Stops() && !r.verdict.Kind.Exists() {
 				continue
 			}
-			if !r.ignored("disk") && len(r.vm.Values.Get("disks").List()) > 0 {
+			if state.Values.Has("disk") {
 				r.unreadDisks(&state, g)
 			}
 			r.unseen(&state, g)
@@ -115,6 +130,10 @@ func (r *resource) unreadDisks(state *guard.Resource, g *cluster.Guest) {
 		if brought[at] != "" {
 			f.Severity, f.Change.Cause = finding.OK, finding.ByNobody
 			f.Reason = at + " came with the template, and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM"
+			continue
+		}
+		if r.ignored("disk") {
+			f.Severity, f.Reason = finding.OK, at+" was attached by hand, and its profile ignores that: an apply leaves it as it is"
 			continue
 		}
 		f.Next("to keep it, import the VM again: this says how", "stackgen drift --accept "+r.at.Stack+"/"+r.vm.Key)

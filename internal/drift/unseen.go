@@ -39,11 +39,11 @@ func (r *resource) unseen(state *guard.Resource, g *cluster.Guest) {
 // nil. A clone has the creation time of its template: a template that was built again has
 // another one, and says nothing of the older clones.
 func (r *resource) templateOf(state effect.Values, g *cluster.Guest) *cluster.Guest {
-	if state[cloneOf] == "" || len(g.Config.Raw) == 0 {
+	if state[guard.CloneOf] == "" || len(g.Config.Raw) == 0 {
 		return nil
 	}
 	i := slices.IndexFunc(r.Inventory.Guests, func(t cluster.Guest) bool {
-		return t.Template && fmt.Sprint(t.VMID) == state[cloneOf] && t.Config != nil && len(t.Config.Raw) > 0
+		return t.Template && fmt.Sprint(t.VMID) == state[guard.CloneOf] && t.Config != nil && len(t.Config.Raw) > 0
 	})
 	if i < 0 {
 		return nil
@@ -82,15 +82,11 @@ func (r *resource) reported(attribute string) bool {
 	})
 }
 
-// cloneOf is the VMID of the template that a VM was cloned from, in a state. An imported VM
-// has none.
-const cloneOf = "clone.vm_id"
-
 // notRead corrects what the plan says of a value of a clone that the provider has not read:
-// to the plan, there is none.
+// to the plan, there is none, or the provider's default.
 func (r *resource) notRead(f *finding.Finding, u effect.Update) {
 	at := effect.Change{Path: u.Path, Device: u.Device, Whole: u.Whole, Was: "something"}
-	if r.vm == nil || r.replaced || r.real[cloneOf] == "" || u.Was != "" || u.Is == "" || len(r.real.Read([]effect.Change{at}, true)) > 0 {
+	if r.vm == nil || r.replaced || r.real[guard.CloneOf] == "" || u.Is == "" || len(r.real.Read([]effect.Change{at}, true)) > 0 {
 		return
 	}
 	reading := r.read(f.VMID)

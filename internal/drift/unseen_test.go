@@ -34,7 +34,7 @@ func TestUnseen(t *testing.T) {
 		"the template is gone":             {func(_, template *cluster.Guest, _ *guard.Resource) { template.VMID = 9001 }, "", nil},
 		"the template was not read":        {func(_, template *cluster.Guest, _ *guard.Resource) { template.Config = nil }, "", nil},
 		"the template is a VM":             {func(_, template *cluster.Guest, _ *guard.Resource) { template.Template = false }, "", nil},
-		"it was imported":                  {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, cloneOf) }, "", nil},
+		"it was imported":                  {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, guard.CloneOf) }, "", nil},
 		"the state has the tags":           {func(_, _ *cluster.Guest, state *guard.Resource) { state.Values["tags"] = "b" }, "description mine noise 2", nil},
 		"the state does not know the tags": {func(_, _ *cluster.Guest, state *guard.Resource) { delete(state.Values, "tags") }, "description mine noise 2", nil},
 		"the description waits for a restart": {func(clone, _ *cluster.Guest, _ *guard.Resource) {
@@ -48,7 +48,7 @@ func TestUnseen(t *testing.T) {
 			clone := cluster.Guest{VMID: 100, Node: "pve1", Kind: cluster.KindVM, Name: "web", Status: "running", Config: &cluster.Config{Created: 1, Raw: raw()}}
 			clone.Config.Raw["description"], clone.Config.Raw["tags"] = "mine", "a"
 			template := cluster.Guest{VMID: 9000, Node: "pve1", Kind: cluster.KindVM, Template: true, Config: &cluster.Config{Created: 1, Raw: raw()}}
-			state := guard.Resource{Address: vmAddress, Type: guard.TypeVM, Key: "web", VMID: 100, Node: "pve1", Name: "web", Values: effect.Values{"description": "", "tags": "", cloneOf: "9000"}}
+			state := guard.Resource{Address: vmAddress, Type: guard.TypeVM, Key: "web", VMID: 100, Node: "pve1", Name: "web", Values: effect.Values{"description": "", "tags": "", guard.CloneOf: "9000"}}
 			c.edit(&clone, &template, &state)
 			vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
 			l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}

@@ -23,7 +23,10 @@ type Change struct {
 	Implied bool // the provider makes it with any change of a disk
 	Unasked bool // the provider sends it with other changes, and the spec does not say it
 
+	From   string // of a network or USB device that gets another number: the one that it has
 	Volume string // of a disk that is added: the volume of another disk, which the provider attaches as it
+	Former string // of a disk that is added, and empty: the volume that it had before, which the VM has
+	Later  bool   // a second apply makes it
 }
 
 // Removes reports whether the value or block is removed.
@@ -88,7 +91,7 @@ func (c Change) Name() string {
 	switch {
 	case c.Whole && c.Path == addresses:
 		return "addresses of " + c.Device
-	case c.Whole:
+	case c.Whole && slices.Contains(repeated, c.Path):
 		return c.Device
 	}
 	_, part, _ := strings.Cut(name, ".")

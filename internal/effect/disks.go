@@ -35,6 +35,26 @@ func (v *VM) withHidden(changes []Change) []Change {
 	return out
 }
 
+// startOptions are the options of a drive with which Proxmox VE starts the VM. The provider
+// sends all of them with every change of the disk, and Proxmox VE compares them as text: if one
+// of them differs, or was not there, the whole drive waits for a restart.
+var startOptions = []string{"aio", "cache", "discard", "iothread", "queues", "ssd"}
+
+// driveWaits reports whether a change of an option of a disk waits for a restart of the VM,
+// because of what else is sent for the disk.
+func (v *VM) driveWaits(c Change, all []Change) bool {
+	text, known := v.Disks[c.Device]
+	if !v.Running || !known || !strings.HasPrefix(c.Path, "disk.") {
+		return false
+	}
+	return slices.ContainsFunc(startOptions, func(name string) bool {
+		sent := name != "queues" && (name != "ssd" || !strings.HasPrefix(c.Device, "virtio")) &&
+			(name != "iothread" || strings.HasPrefix(c.Device, "virtio") || strings.HasPrefix(c.Device, "scsi"))
+		return sent && !strings.Contains(text, ","+name+"=") ||
+			slices.ContainsFunc(all, func(other Change) bool { return other.Device == c.Device && other.Path == "disk."+name })
+	})
+}
+
 // defaultAIO is what the provider sets on every disk whose configuration has no aio, with
 // any change of any disk, and restarts the VM for.
 const defaultAIO = "io_uring"
@@ -68,10 +88,14 @@ func (v *VM) lost(c Change) bool {
 	return c.Device == "" || v.State.Has("disk."+c.Device)
 }
 
-// neverAttached reports whether a disk is in the state only since an apply failed that would
-// have attached the volume of another disk as it: the state has the path of the other one
-// for it. A disk that was detached is an unused volume.
-func (v *VM) neverAttached(device string) bool {
+// neverAdded reports whether a disk is in the state only since an apply failed that would
+// have added it: the creation of the VM, or an update that would have attached the volume of
+// another disk as it. Then the state has the path of the other one for it, and a disk that
+// was detached is an unused volume.
+func (v *VM) neverAdded(device string) bool {
+	if v.Begun {
+		return true
+	}
 	path := v.State["disk."+device+".path_in_datastore"]
 	if path == "" || slices.Contains(v.Unused, v.State.Volume(device)) {
 		return false

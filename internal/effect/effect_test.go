@@ -106,7 +106,7 @@ func TestDisksOfUpdate(t *testing.T) {
 	}{
 		"disk grows":                        {VM{Running: true, Disks: attached("scsi0", "scsi1")}, grows, "size of scsi0: 8 -> 10, at once"},
 		"disk without aio grows":            {VM{Running: true, Disks: byHand}, grows, "size of scsi0: 8 -> 10, " + fails + "; " + aio},
-		"disk without aio, VM off":          {VM{Disks: byHand}, grows, strings.ReplaceAll("size of scsi0: 8 -> 10, after a restart; "+aio, "after a restart", "when it starts")},
+		"disk without aio, VM off":          {VM{Disks: byHand}, grows, "size of scsi0: 8 -> 10, at once; " + strings.ReplaceAll(aio, "after a restart", "when it starts")},
 		"disk without aio, not permitted":   {VM{Running: true, Restarts: true, Answers: true, Disks: map[string]string{"scsi0": "ssd:0"}}, grows, "size of scsi0: 8 -> 10, restarts the VM; aio of scsi0: none -> io_uring, restarts the VM: " + string(Restarts)},
 		"disk that the state does not have": {VM{Running: true, Disks: byHand}, added, "scsi1: none -> as it is, in the state only; " + aio},
 		"disk without aio, memory grows":    {VM{Running: true, Disks: byHand}, memory, "memory: 1024 -> 2048, after a restart"},
@@ -216,6 +216,43 @@ func TestHeldValues(t *testing.T) {
 	}
 }
 
+// TestOptionsOfDrives: the provider sends a drive as a whole, and Proxmox VE sets all of it at
+// once or none of it.
+func TestOptionsOfDrives(t *testing.T) {
+	const all = "shared:a,aio=io_uring,backup=1,cache=none,discard=ignore,iothread=0,replicate=1,size=8G,ssd=0"
+	backup := Change{Path: "disk.backup", Device: "scsi0", Was: "true", Is: "false"}
+	for name, c := range map[string]struct {
+		disk, device, also string
+		vm                 VM
+		want               string
+	}{
+		"made by the provider":             {disk: all, vm: VM{Running: true}, want: atOnce},
+		"made by hand":                     {disk: "shared:a,size=8G", vm: VM{Running: true}, want: afterRestart},
+		"made by hand, restarts":           {disk: "shared:a,size=8G", vm: VM{Running: true, Restarts: true, Permits: true, Answers: true}, want: restarts},
+		"made by hand, off":                {disk: "shared:a,size=8G", want: atOnce},
+		"one option is missing":            {disk: strings.Replace(all, "cache=none,", "", 1), vm: VM{Running: true}, want: afterRestart},
+		"no ssd on virtio":                 {disk: strings.Replace(all, ",ssd=0", "", 1), device: "virtio0", vm: VM{Running: true}, want: atOnce},
+		"with an option that waits":        {disk: all, also: "scsi0", vm: VM{Running: true}, want: afterRestart},
+		"with one of another disk":         {disk: all, also: "scsi1", vm: VM{Running: true}, want: atOnce},
+		"configuration that was not known": {vm: VM{Running: true}, want: atOnce},
+	} {
+		changes := []Change{backup}
+		if c.device != "" {
+			changes[0].Device = c.device
+		}
+		if c.also != "" {
+			changes = append(changes, Change{Path: "disk.cache", Device: c.also, Was: "none", Is: "writeback"})
+		}
+		c.vm.Keeps = []string{changes[0].Device}
+		if c.disk != "" {
+			c.vm.Disks = map[string]string{changes[0].Device: c.disk}
+		}
+		if got := c.vm.Updates(changes)[0].Does; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // TestResizeWithRestart: the provider refuses to resize a disk of a running VM in an
 // update with a change that needs a restart, also if the VM has the value already.
 func TestResizeWithRestart(t *testing.T) {
@@ -271,9 +308,9 @@ func TestAgentWithoutDevice(t *testing.T) {
 	}
 }
 
-// TestNeverAttached: the state has a disk that the VM does not have. It was detached, unless
+// TestNeverAdded: the state has a disk that the VM does not have. It was detached, unless
 // the state has the path of another disk for it.
-func TestNeverAttached(t *testing.T) {
+func TestNeverAdded(t *testing.T) {
 	for name, c := range map[string]struct {
 		path   string
 		unused []string
@@ -281,7 +318,7 @@ func TestNeverAttached(t *testing.T) {
 	}{
 		"detached, its volume remains":             {"b", []string{"shared:b"}, Empties},
 		"detached, its volume was removed":         {"b", nil, Empties},
-		"never attached":                           {"a", []string{"shared:old"}, Unattached},
+		"never added":                              {"a", []string{"shared:old"}, Unadded},
 		"detached, a volume of the same name":      {"a", []string{"shared:a"}, Empties},
 		"its path is not known":                    {"", nil, Empties},
 		"detached by hand, and an old volume only": {"b", []string{"shared:old"}, Empties},

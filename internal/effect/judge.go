@@ -17,6 +17,7 @@ type VM struct {
 	Unused   []string          // its unused volumes
 	Keeps    []string          // interfaces of its disks after the update
 	Linked   []string          // interfaces of its disks that the provider takes for those of the template
+	Boots    []string          // devices that no update detaches: it boots from them
 	Running  bool
 	Answers  bool     // its agent does
 	Restarts bool     // the provider restarts or stops it where an update needs that
@@ -27,35 +28,10 @@ type VM struct {
 
 	IgnoresDisks bool // the profile ignores changes of its disks
 	Begun        bool // the run that created it did not complete it: a disk that only the state has was never there
+
+	Hotplug string             // its entry of that name
+	devices map[string]Devices // those that may get other numbers, by list
 }
-
-// A Harm is what an update does that no spec asks for: a reason of a finding.
-type Harm string
-
-// The harms.
-const (
-	Detaches Harm = "an apply would detach a disk that the spec does not have"
-	Shares   Harm = "an apply would attach the volume of another disk as a disk that the spec adds"
-	Empties  Harm = "an apply would attach an empty disk where one was detached by hand"
-	Unadded  Harm = "an apply would fail halfway: the state has a disk that a failed apply did not add to the VM"
-	Unplugs  Harm = "an apply would remove a network device that the spec does not have"
-	Lost     Harm = "an apply would fail halfway: the state has a disk that was detached by hand"
-	// The provider reads such a disk as one without an interface, and updates no such list.
-	Unattached Harm = "an apply would fail halfway: an apply that failed left a disk in the state that the VM never had"
-
-	Shrinks   Harm = "an apply would fail: a disk is larger than the spec says, and cannot shrink"
-	Fails     Harm = "an apply would fail: the provider neither moves nor resizes the disk of a linked clone"
-	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"
-	MovesBack Harm = "an apply would move a disk back that was moved by hand"
-	Restarts  Harm = "an apply would restart it, and its spec does not permit that"
-	Stops     Harm = "an apply needs it off, and its spec does not permit to stop it"
-	Together  Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change that needs a restart, and its spec does not permit that"
-	Waits     Harm = "an apply would wait for the QEMU guest agent that it enables and that answers only after a restart, and its spec does not permit that"
-	Needless  Harm = "an apply would restart it although no change of the VM needs that"
-	Repeats   Harm = "every apply would change it again: the provider never removes the value"
-	Replaces  Harm = "an apply would destroy it and create another one"
-	NotKnown  Harm = "an apply would change what this version of stackgen does not know"
-)
 
 // An Update is one change, with what it does to the VM.
 type Update struct {
@@ -76,6 +52,7 @@ const (
 	hardStop     = "stops the VM hard and starts it again: no agent answers"
 	stops        = "stops the VM and starts it again"
 	nextStart    = "when it starts"
+	second       = "with a second apply"
 	again        = "with every apply again"
 	unknown      = "effect not known"
 )
@@ -88,7 +65,7 @@ func (v *VM) Updates(changes []Change) []Update {
 		silent.Answers = false
 		v = &silent
 	}
-	changes = v.withHidden(changes)
+	changes = v.withMoves(v.withHidden(changes))
 	restarting := slices.ContainsFunc(slices.Concat(changes, v.Settling), NeedsRestart)
 	for _, c := range changes {
 		u := Update{Change: c, Effect: v.effect(c)}
@@ -96,8 +73,14 @@ func (v *VM) Updates(changes []Change) []Update {
 			continue
 		}
 		u.Does, u.Harm = v.Does(c)
-		if u.Harm == "" && u.Effect == schema.Grow && v.Running && restarting {
+		switch {
+		case u.Harm == "" && u.Effect == schema.Grow && v.Running && restarting:
 			u.Does, u.Harm = v.resize()
+		case u.Does == atOnce && u.Effect == schema.Live && v.driveWaits(c, changes):
+			u.Does = afterRestart
+			if restarting {
+				u.Does = v.restart()
+			}
 		}
 		out = append(out, u)
 	}
@@ -131,14 +114,28 @@ func (v *VM) resize() (string, Harm) {
 // Does says what a change does to the VM.
 func (v *VM) Does(u Change) (string, Harm) {
 	effect := v.effect(u)
-	if u.Volume != "" {
+	switch {
+	case u.Former != "":
+		return "adds an empty one", Abandons
+	case u.Volume != "":
 		return "attaches " + u.Volume + ", which is the volume of another disk", Shares
+	case u.Later:
+		return second, ""
 	}
 	if u.Held && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart) {
 		return Settles, ""
 	}
+	if effect == schema.Grow && u.shrinks() {
+		return "fails", Shrinks
+	}
 	if linked := effect == schema.Grow || effect == schema.Move; linked && slices.Contains(v.Linked, u.Device) {
 		return "fails", Fails
+	}
+	if v.Permits && v.Restarts && effect == schema.NeedlessRestart {
+		return v.restarting(u)
+	}
+	if does, harm := v.moves(u); does != "" {
+		return does, harm
 	}
 	switch effect {
 	case "":
@@ -153,6 +150,8 @@ func (v *VM) Does(u Change) (string, Harm) {
 			return "fails", Lost
 		case u.Path == "tpm_state" && v.had(u):
 			return v.powerOff(u)
+		case u.Path == "disk" && u.Removes() && slices.Contains(v.Boots, u.Device) && v.had(u):
+			return "fails", Boots
 		case u.Removes() && v.had(u):
 			return v.unplug(), ""
 		case strings.HasPrefix(u.Path, "efi_disk."):
@@ -166,17 +165,15 @@ func (v *VM) Does(u Change) (string, Harm) {
 		return "removes it", Unplugs
 	case schema.Replug:
 		return v.unplug(), ""
-	case schema.Grow:
-		was, _ := strconv.ParseFloat(u.Was, 64)
-		if is, err := strconv.ParseFloat(u.Is, 64); err == nil && is < was {
-			return "fails", Shrinks
-		}
 	case schema.Move, schema.PowerOff:
 		return v.powerOff(u)
 	case schema.Restart, schema.NeedlessRestart:
 		return v.restarting(u)
 	case schema.Pending:
-		return cmp.Or(v.off(""), afterRestart), ""
+		if !v.Running {
+			return nextStart, ""
+		}
+		return afterRestart, ""
 	case schema.ProviderOnly:
 		return Settles, ""
 	case schema.Live:
@@ -185,23 +182,20 @@ func (v *VM) Does(u Change) (string, Harm) {
 		}
 		switch {
 		case u.Path != "disk" || !u.Adds() || !v.State.Has("disk."+u.Device):
-		case v.Begun:
+		case v.neverAdded(u.Device):
 			return "fails", Unadded
-		case v.neverAttached(u.Device):
-			return "fails", Unattached
 		default:
 			return "attaches an empty one", Empties
 		}
 	}
-	return v.off(atOnce), ""
+	return atOnce, ""
 }
 
-// off is what a change does to a VM that is off, or else the words given.
-func (v *VM) off(running string) string {
-	if !v.Running {
-		return nextStart
-	}
-	return running
+// shrinks reports whether a size gets less.
+func (c Change) shrinks() bool {
+	was, errWas := strconv.ParseFloat(c.Was, 64)
+	is, errIs := strconv.ParseFloat(c.Is, 64)
+	return errWas == nil && errIs == nil && is < was
 }
 
 // unplug says when a device is gone: a guest without a working agent may
@@ -210,7 +204,7 @@ func (v *VM) unplug() string {
 	if v.Running && !v.Answers {
 		return "at once, or after a restart if the guest does not let it go"
 	}
-	return v.off(atOnce)
+	return atOnce
 }
 
 // had reports whether the state has a device that an update removes: then the spec had
@@ -234,7 +228,7 @@ func (v *VM) powerOff(u Change) (string, Harm) {
 	case u.Effect() == schema.Move && known && was == u.Is:
 		return "moves it back", MovesBack
 	case !v.Running:
-		return nextStart, ""
+		return atOnce, ""
 	case v.Permits && v.Answers:
 		return stops, ""
 	case v.Permits:

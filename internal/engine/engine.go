@@ -92,6 +92,16 @@ func (t *Tools) Path(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
+// environ is the environment of a program. OpenTofu, Terragrunt and providers are Go
+// programs that live for seconds: they may use memory instead of collecting it, which saves
+// a fifth of the processor time of a plan and takes 15 MB more, unless the environment says.
+func (t *Tools) environ() []string {
+	if value(t.Env, "GOGC") != "" {
+		return t.Env
+	}
+	return append(slices.Clone(t.Env), "GOGC=400")
+}
+
 // Run runs a tool in a folder. The error says that it could not run; its own
 // success is the exit code in the result.
 func (t *Tools) Run(ctx context.Context, dir, name string, args ...string) (Result, error) {
@@ -101,7 +111,7 @@ func (t *Tools) Run(ctx context.Context, dir, name string, args ...string) (Resu
 	}
 	var out, errOut bytes.Buffer
 	c := exec.CommandContext(ctx, path, args...)
-	c.Dir, c.Env, c.Stdout, c.Stderr = dir, t.Env, &out, &errOut
+	c.Dir, c.Env, c.Stdout, c.Stderr = dir, t.environ(), &out, &errOut
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = releaseTime
 	err = c.Run()

@@ -41,6 +41,22 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestRunCollectsLess: tools collect less memory, unless the user says how much.
+func TestRunCollectsLess(t *testing.T) {
+	project := t.TempDir()
+	script(t, project, "tofu", `echo "$GOGC"`)
+	for _, c := range []struct{ env, want string }{{"", "400\n"}, {"GOGC=50", "50\n"}} {
+		tools, err := Find(project, []string{"PATH=" + os.Getenv("PATH"), c.env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := tools.Run(t.Context(), project, "tofu")
+		if err != nil || string(r.Stdout) != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.env, r.Stdout, err, c.want)
+		}
+	}
+}
+
 func TestMissingTool(t *testing.T) {
 	tools, err := Find(t.TempDir(), nil)
 	if err != nil {

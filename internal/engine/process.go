@@ -26,7 +26,7 @@ func (t *Tools) Start(dir string, output *os.File, name string, args ...string) 
 		return nil, err
 	}
 	c := exec.Command(path, args...)
-	c.Dir, c.Env, c.Stdout, c.Stderr, c.SysProcAttr = dir, t.Env, output, output, ownGroup()
+	c.Dir, c.Env, c.Stdout, c.Stderr, c.SysProcAttr = dir, t.environ(), output, output, ownGroup()
 	if err := c.Start(); err != nil {
 		return nil, fmt.Errorf("cannot run %s: %w", name, err)
 	}

@@ -76,8 +76,7 @@ func (t *Tools) Plan(ctx context.Context, stack, unit, folder string, args ...st
 // PlanIn plans in an initialized root module and returns the plan as JSON. A plan
 // that was written although it failed is returned with the error.
 func (t *Tools) PlanIn(ctx context.Context, dir, file string, args ...string) ([]byte, error) {
-	// A plan lives for seconds: it may use memory instead of collecting it.
-	_, failed := t.With("GOGC=400").must(ctx, dir, t.command(), append([]string{"plan", "-no-color", "-input=false", "-lock=false", "-out=" + file}, args...)...)
+	_, failed := t.must(ctx, dir, t.command(), append([]string{"plan", "-no-color", "-input=false", "-lock=false", "-out=" + file}, args...)...)
 	if !isFile(file) && failed != nil {
 		return nil, failed
 	}

@@ -86,6 +86,8 @@ type Object struct {
 
 	Change *Change `json:"change,omitempty"` // of drift
 
+	MadeFrom int `json:"made_from,omitempty"` // the template of a VM, if it is another one than the spec says
+
 	NoAddress bool `json:"no_address,omitempty"` // of a record: its VM reports none, so an apply leaves the record as it is
 
 	Owner string `json:"-"` // of a record: its VM's key
@@ -101,8 +103,9 @@ type Update struct {
 	Does   string `json:"does"`           // in words
 	Harm   string `json:"harm,omitempty"` // why it blocks
 
-	Interrupts bool `json:"interrupts,omitempty"` // it restarts or stops the running VM, which its spec permits
-	Unasked    bool `json:"unasked,omitempty"`    // it goes with other changes, and the spec does not say it
+	Moves      string `json:"moves,omitempty"`      // of a network or USB device that gets another number: the one that it had
+	Interrupts bool   `json:"interrupts,omitempty"` // it restarts or stops the running VM, which its spec permits
+	Unasked    bool   `json:"unasked,omitempty"`    // it goes with other changes, and the spec does not say it
 }
 
 // A Difference is one thing that the first plan after an import would change.
@@ -191,7 +194,7 @@ func Counts(fs []Finding) []Count {
 func (f *Finding) Is(k Kind, reason string) *Finding {
 	f.Kind, f.Severity, f.Reason = k, Blocked, reason
 	switch k {
-	case Managed, Create, Adopt, Moved, Migrate, Settling, Pending, Retiring, Orphan:
+	case Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan:
 		f.Severity = OK
 	}
 	return f

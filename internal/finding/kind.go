@@ -9,9 +9,10 @@ const (
 	Create       Kind = "create"
 	Adopt        Kind = "adopt"
 	Moved        Kind = "moved"
-	Migrate      Kind = "migrate"  // the next apply migrates it to the node of its spec
-	Settling     Kind = "settling" // managed, and the next apply sets what an import cannot read
-	Pending      Kind = "pending"  // managed, and a change waits for a restart
+	Migrate      Kind = "migrate"           // the next apply migrates it to the node of its spec
+	Settling     Kind = "settling"          // managed, and the next apply sets what an import cannot read
+	Pending      Kind = "pending"           // managed, and a change waits for a restart
+	OldTemplate  Kind = "outdated-template" // managed, and made from another template than the spec says
 	Retiring     Kind = "retiring"
 	Orphan       Kind = "orphan"
 	Ambiguous    Kind = "ambiguous"
@@ -63,12 +64,12 @@ const (
 )
 
 // Kinds are all kinds, in the order in which they are counted.
-var Kinds = []Kind{Managed, Create, Adopt, Moved, Migrate, Settling, Pending, Retiring, Orphan, Ambiguous, Conflict, Gone, WouldHarm, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
+var Kinds = []Kind{Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan, Ambiguous, Conflict, Gone, WouldHarm, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
 	Noise, ProviderOnly, Live, Power, Restart, DiskLoss, Replace, Destroy, CreateOfExisting, Forget, Import,
 	OtherCluster, OtherState, Removed, OtherVM, OtherPool, StateMoved, Unrendered, Misled, Unmatched}
 
 // Exists reports whether the kind says for certain that the cluster has what the finding
 // is about, and that it is ours.
 func (k Kind) Exists() bool {
-	return k == Managed || k == Moved || k == Migrate || k == Settling || k == Pending || k == WouldHarm
+	return k == Managed || k == Moved || k == Migrate || k == Settling || k == Pending || k == OldTemplate || k == WouldHarm
 }

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"reflect"
+	"strconv"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
@@ -20,7 +21,9 @@ type Change struct {
 	Does    string // create, change, destroy, replace or forget; empty if it imports or moves only
 	Imports bool
 	Clones  bool // a VM that is cloned from a template
-	Agent   bool // a VM whose agent the provider waits for
+
+	Template int  // its VMID
+	Agent    bool // a VM whose agent the provider waits for
 }
 
 // Changes are what a plan does, in its order. What it only reads or leaves as it is has
@@ -43,7 +46,9 @@ func Changes(u UnitID, plan *Plan) []Change {
 			c.VMID = vmidOf(values)
 			c.Node, _ = values["node_name"].(string)
 			c.Name, _ = values["name"].(string)
-			c.Clones = c.Does == "create" && some(values["clone"])
+			if c.Clones = c.Does == "create" && some(values["clone"]); c.Clones {
+				c.Template, _ = strconv.Atoi(scalar(firstOf(values["clone"])["vm_id"]))
+			}
 			c.Agent = firstOf(values["agent"])["enabled"] == true
 		}
 		out = append(out, c)

@@ -58,10 +58,14 @@ func (j *judge) lockLost(at *place) bool {
 	}
 	f.Because("VMs in its state: %d", len(vms))
 	f.Next("restore the lock", "git checkout -- "+lock.File)
+	render := []string{"stackgen render"}
+	if j.State[UnitID{at.Name, lock.UnitVM}].Project != "" { // the new lock has another id
+		render = append(render, newState(at.Name))
+	}
 	if lines := identities(at, vms); len(lines) > 0 {
-		f.Next("or, if it was never committed, write into "+at.Spec+" what the state has, then render", append(lines, "stackgen render")...)
+		f.Next("or, if it was never committed, write into "+at.Spec+" what the state has, then render", append(lines, render...)...)
 	} else {
-		f.Next("or, if it was never committed, render: it says what the specs must have", "stackgen render")
+		f.Next("or, if it was never committed, render: it says what the specs must have", render...)
 	}
 	return true
 }

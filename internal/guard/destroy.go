@@ -48,6 +48,17 @@ func (s *subject) undestroyable() bool {
 	return true
 }
 
+// destroys says in which order an apply destroys a VM and its records.
+func (s *subject) destroys() string {
+	switch {
+	case s.at.lock.Units.Get(s.entry.Unit) != nil && s.entry.Unit != "":
+		return "the next apply destroys its records, then the VM"
+	case s.at.lock.Units.Get(lock.UnitDNS) != nil:
+		return "the next apply destroys the VM, then its records"
+	}
+	return "the next apply destroys it"
+}
+
 // retired is a VM to destroy, or one that was destroyed.
 func (s *subject) retired() {
 	if s.guest == nil && gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)) {
@@ -72,7 +83,7 @@ func (s *subject) retired() {
 		s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state", Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
 	case inState && (s.undestroyable() || s.agentBlocks()):
 	case inState:
-		s.Is(finding.Retiring, "retired: the next apply destroys its records, then the VM").Because("%s", Describe(s.guest))
+		s.Is(finding.Retiring, "retired: "+s.destroys()).Because("%s", Describe(s.guest))
 	default:
 		s.Is(finding.Retiring, "retired and in no state: no apply destroys it").Because("%s", Describe(s.guest))
 		s.Next("to destroy it, do it by hand", append([]string{inspect(s.guest)}, destroyByHand(s.guest)...)...)

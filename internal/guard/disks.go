@@ -41,14 +41,15 @@ func detached(updates []effect.Update) []string {
 	return out
 }
 
-// detachedSteps are the ways out where somebody detached disks that the state has. The
-// provider cannot remove such a disk from the state, an import reads the VM without it.
-func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, state effect.Values, updates []effect.Update, remove finding.Line) []finding.Step {
+// detachedSteps are the ways out where the state has disks that the VM does not have. The
+// provider cannot remove such a disk from the state, an import reads the VM without it. begun
+// is whether an apply of stackgen completes the VM.
+func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, state effect.Values, updates []effect.Update, remove finding.Line, begun bool) []finding.Step {
 	f, lost := &finding.Finding{}, detached(updates)
-	switch harms := harmsOf(updates); {
-	case slices.Contains(harms, effect.Unadded):
+	switch unadded := slices.Contains(harmsOf(updates), effect.Unadded); {
+	case unadded && begun:
 		return f.Next("let an apply complete the VM: it imports it again", "stackgen apply").Steps
-	case slices.Contains(harms, effect.Unattached):
+	case unadded:
 		f.Add(finding.Step{What: "remove the VM from the state and import it again, so that the next apply adds the disk", Lines: append([]finding.Line{remove}, finding.Lines("stackgen import-blocks")...)})
 	}
 	if len(lost) == 0 {
@@ -67,7 +68,7 @@ func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, state effect.Val
 			return f.Steps // the spec would add a disk
 		default:
 			return f.Add(finding.Step{What: "to leave it detached, import the VM again without it: write into " + spec,
-				Lines: append(finding.Lines(specLine(v, d.Line), "stackgen render"), again...)}).Steps
+				Lines: append(finding.Lines(append(keepLines(v, &d), "stackgen render")...), again...)}).Steps
 		}
 	}
 	return f.Add(finding.Step{What: "to leave it detached, import the VM again without it", Lines: again}).Steps

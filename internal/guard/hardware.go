@@ -32,7 +32,8 @@ func (s *subject) updates() {
 			seen = s.states[0].Values.Read(d.Changes, s.states[0].Cloned)
 		}
 		if imported {
-			seen = sharedVolumes(importedDisks(s.guest), s.match.VM, &lock.VM{}, seen)
+			had, volumes := importedDisks(s.guest)
+			seen = sharedVolumes(had, volumes, s.match.VM, &lock.VM{}, seen)
 		}
 		if s.halfMade() && imported {
 			seen = replacing(seen) // its hardware is that of the template, and the spec replaces that
@@ -44,7 +45,8 @@ func (s *subject) updates() {
 	if !imported {
 		changes = append(changes, s.onlyInSpec(vm, changes)...)
 		changes = append(changes, unreadDisks(vm, changes)...)
-		changes = sharedVolumes(&s.states[0], s.match.VM, s.entry, changes)
+		changes = s.addedDisks(changes)
+		changes = append(changes, vm.MACs(changes)...)
 	}
 	var along []hardware.Along
 	if !s.halfMade() {
@@ -116,8 +118,14 @@ func (s *subject) effects() *effect.VM {
 	if len(s.states) > 0 {
 		vm.State = s.states[0].Values
 	}
+	vm.Boots = bootDevices(s.guest, s.match.VM)
 	vm.Begun = s.begun(s.Stack, s.Key, s.guest)
 	vm.Keeps, vm.IgnoresDisks = diskInterfaces(s.match.VM), s.profile.Ignores("disk")
+	for _, list := range []string{effect.NICs, effect.USBs} {
+		if !s.profile.Ignores(list) {
+			vm.MoveDevices(list, hardware.Read(s.guest).Devices(list), hardware.Devices(s.match.VM, list, s.entry.MACs))
+		}
+	}
 	agent := s.match.VM.Values.Get("agent")
 	vm.NewAgent = waitsForAgent(s.guest, agent.Get("enabled").Bool(), agent.Get("timeout").Str())
 	if len(s.states) > 0 && !s.importing() {
@@ -153,6 +161,7 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 	harms := harmsOf(updates)
 	addUpdates(s.Finding, updates, !imported || halfMade)
 	newDisks(s.Finding, s.guest, updates)
+	otherAddresses(s.Finding, s.guest, updates)
 	if len(harms) > 0 {
 		if !slices.Contains(harms, effect.Restarts) { // without its import file, an apply does not restart the VM
 			s.Steps = nil
@@ -165,12 +174,13 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 	}
 	switch {
 	case imported && slices.Contains(harms, effect.Shares):
-		s.Steps = append(s.Steps, s.sharedSteps(updates)...)
+		s.Steps = append(s.Steps, addLast(s.match.VM, s.at.Spec, configuredDisks(s.guest), "stackgen import-blocks")...)
 	case imported && !halfMade:
 		s.Steps = append(s.Steps, keepSteps(s.match.VM, s.at.Spec, differences, s.String())...)
 	case len(harms) > 0:
-		s.Steps = append(s.Steps, s.sharedSteps(updates)...)
-		s.Steps = append(s.Steps, detachedSteps(s.match.VM, s.at.Spec, s.guest, vm.State, updates, s.stateRemove(s.Resource))...)
+		s.Steps = append(s.Steps, bootSteps(s.match.VM, s.at.Spec, s.guest, updates)...)
+		s.Steps = append(s.Steps, addSteps(s.match.VM, s.at.Spec, s.guest, vm.State, updates, s.stateRemove(s.Resource))...)
+		s.Steps = append(s.Steps, detachedSteps(s.match.VM, s.at.Spec, s.guest, vm.State, updates, s.stateRemove(s.Resource), vm.Begun)...)
 		s.Steps = append(s.Steps, keepHarmed(s.match.VM, s.at.Spec, s.guest, updates)...)
 	}
 	if slices.Contains(harms, effect.Needless) {
@@ -197,7 +207,7 @@ func disturbs(vm *effect.VM, changes []effect.Change) string {
 // addUpdates adds updates to a finding, also as evidence if that does not name them.
 func addUpdates(f *finding.Finding, updates []effect.Update, evidence bool) {
 	for _, u := range updates {
-		f.Updates = append(f.Updates, finding.Update{Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm), Interrupts: u.Interrupts(), Unasked: u.Unasked})
+		f.Updates = append(f.Updates, finding.Update{Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm), Moves: u.From, Interrupts: u.Interrupts(), Unasked: u.Unasked})
 		if evidence {
 			f.Because("%s", u)
 		}
@@ -213,7 +223,7 @@ func keepSteps(v *schema.VM, spec string, differences []hardware.Difference, ado
 		d := &differences[i]
 		commands = append(commands, d.Commands...)
 		if d.Line != "" {
-			lines = append(lines, specLine(v, d.Line))
+			lines = append(lines, keepLines(v, d)...)
 		}
 		unsupported = unsupported || d.Line == "" && len(d.Commands) == 0 && !d.Absent()
 	}
@@ -234,11 +244,20 @@ func keepSteps(v *schema.VM, spec string, differences []hardware.Difference, ado
 	return f.Steps
 }
 
+// keepLines are the lines of a spec that keep what differs.
+func keepLines(v *schema.VM, d *hardware.Difference) []string {
+	lines := []string{specLine(v, d.Line)}
+	if d.Also != "" {
+		lines = append(lines, specLine(v, d.Also))
+	}
+	return lines
+}
+
 // keepHarmed are the steps that keep what updates would harm.
 func keepHarmed(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update) []finding.Step {
 	lost := map[string][]string{} // devices that only the VM has, by property
 	for _, u := range updates {
-		if u.Harm == effect.Detaches || u.Harm == effect.Unplugs {
+		if u.Harm == effect.Detaches || u.Harm == effect.Boots || u.Harm == effect.Unplugs {
 			lost[u.Key()] = append(lost[u.Key()], u.Device)
 		}
 	}
@@ -259,51 +278,4 @@ func keepHarmed(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Up
 		steps[0].Lines = append(steps[0].Lines, finding.Lines(resize...)...)
 	}
 	return steps
-}
-
-// growFirst is the step that makes two applies of one that would grow a disk together
-// with a change that needs a restart: the disk first, unless the spec cannot leave out
-// all such changes.
-func growFirst(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update, settling bool) []finding.Step {
-	if !slices.Contains(harmsOf(updates), effect.Together) || slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Implied }) {
-		return nil
-	}
-	lines := map[string]string{} // by property
-	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {
-		if d.Line != "" {
-			lines[d.Field] = specLine(v, d.Line)
-		}
-	}
-	var keep []string
-	for _, u := range updates {
-		line := lines[u.Key()]
-		switch {
-		case !effect.NeedsRestart(u.Change):
-		case line == "":
-			settling = true
-		case !slices.Contains(keep, line):
-			keep = append(keep, line)
-		}
-	}
-	f := &finding.Finding{}
-	switch {
-	case !settling && len(keep) > 0:
-		f.Next("to grow the disk first, keep the other values until it has grown: write into "+spec, keep...)
-	case lines["disks"] != "":
-		f.Next("to grow the disk with the apply after this one, keep the disks of the VM until then: write into "+spec, lines["disks"])
-	}
-	return f.Steps
-}
-
-// harmReason joins harms to one reason.
-func harmReason(harms []effect.Harm) string {
-	words := make([]string, 0, len(harms))
-	for i, h := range harms {
-		text := string(h)
-		if i > 0 {
-			text = strings.Replace(text, "an apply ", "the apply ", 1)
-		}
-		words = append(words, text)
-	}
-	return strings.Join(words, "; ")
 }

@@ -15,7 +15,7 @@ import (
 
 // vmEffects is what is known of a guest that decides what an update does to it.
 func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
-	return &effect.VM{
+	vm := &effect.VM{
 		Disks:   Disks(g),
 		Unused:  unusedVolumes(g),
 		Linked:  linkedDisks(g),
@@ -24,6 +24,10 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), func(d volume) bool { return d.cloudInit }),
 		Permits: permits,
 	}
+	if g.Config != nil {
+		vm.Hotplug = g.Config.Raw["hotplug"]
+	}
+	return vm
 }
 
 // begun reports whether a run from here began to create a VM, and no run has completed it.
@@ -103,6 +107,19 @@ func harmsOf(updates []effect.Update) []effect.Harm {
 	return out
 }
 
+// harmReason joins harms to one reason.
+func harmReason(harms []effect.Harm) string {
+	words := make([]string, 0, len(harms))
+	for i, h := range harms {
+		text := string(h)
+		if i > 0 {
+			text = strings.Replace(text, "an apply ", "the apply ", 1)
+		}
+		words = append(words, text)
+	}
+	return strings.Join(words, "; ")
+}
+
 // harmSteps are the ways out of harms other than to keep the VM as it is. unread is what
 // an import could not read.
 func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec string, line func(string) string) []finding.Step {
@@ -127,6 +144,9 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 			}
 		case effect.MovesBack:
 			f.Next("or move it back yourself", moveDisk(g, u))
+		case effect.Moves:
+			permit("or permit it, as a restart")
+			f.Next("or shut it down before the apply", shutdown(g))
 		case effect.Restarts:
 			permit("or permit the restart")
 		case effect.Waits:
@@ -142,6 +162,9 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 			}
 			f.Next("or shut it down before the apply", shutdown(g))
 		case effect.Repeats:
+			if n, of := strings.CutPrefix(u.Device, "net"); of && u.Whole {
+				f.Next("or remove the addresses of "+u.Device+" yourself, then run preflight again", set(g, "--delete ipconfig"+n))
+			}
 			if entry := partOf(g, u.Path); entry != "" {
 				f.Next("or remove what the spec has no property for", set(g, "--delete "+shell.Word(entry)))
 			}

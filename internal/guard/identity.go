@@ -52,11 +52,22 @@ func (s *subject) conflict() bool {
 	return true
 }
 
+// madeTemplate reports whether the VM itself is a template now.
+func (s *subject) madeTemplate() bool {
+	m := s.match
+	return m.Why == cluster.IsTemplate && len(m.Agrees) > 0 && len(m.Differ) == 0
+}
+
 // conflictReason is the reason of a conflict.
 func (s *subject) conflictReason() string {
 	m, c := s.match, s.guest.Config
 	switch m.Why {
-	case cluster.IsTemplate, cluster.IsContainer:
+	case cluster.IsTemplate:
+		if s.madeTemplate() {
+			return "somebody made a template of it, which Proxmox VE cannot undo"
+		}
+		return "its VMID belongs to a template"
+	case cluster.IsContainer:
 		return fmt.Sprintf("its VMID belongs to a %s", m.Why)
 	case cluster.NotItsMAC:
 		return "its VMID has a VM of its name with another MAC, and nothing proves that an interrupted run made it"
@@ -171,6 +182,9 @@ func (s *subject) bridge() string {
 // anotherVM is the step if the guest is not the VM.
 func (s *subject) anotherVM() {
 	what := "if it is another VM, "
+	if s.madeTemplate() {
+		what = "keep the template: "
+	}
 	var lines []finding.Line
 	if len(s.states) == 1 {
 		what += "remove yours from the state, "
@@ -228,7 +242,7 @@ func (s *subject) otherLock() bool {
 	known := slices.Concat(s.states[0].MACs, s.match.VM.MACs, s.guest.Config.MACs)
 	var decided, has []string
 	for i, mac := range s.entry.MACs[:min(len(s.entry.MACs), len(s.states[0].MACs))] {
-		if mac != "" && mac != schema.AutoMAC && !contains(known, mac) {
+		if mac != "" && mac != schema.AutoMAC && !contains(known, mac) && !contains(s.entry.MACs, s.states[0].MACs[i]) {
 			decided, has = append(decided, mac), append(has, s.states[0].MACs[i])
 		}
 	}

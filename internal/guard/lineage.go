@@ -13,11 +13,19 @@ import (
 // states of their own would both apply. The VM unit decides for the whole stack.
 func (j *judge) otherState(at *place) {
 	recorded, now := j.lineages(at)
-	state := j.State[UnitID{at.Name, lock.UnitVM}]
-	if recorded == "" || now == "" || recorded == now || len(state.Resources) == 0 {
+	state, foreign := j.State[UnitID{at.Name, lock.UnitVM}], otherProject(j.Input, at.Name)
+	known := recorded != "" && now != ""
+	if len(state.Resources) == 0 || known && recorded == now || !known && !foreign {
 		return
 	}
 	f := j.add(at, lock.UnitVM, finding.Unit, "")
+	if foreign {
+		f.Is(finding.OtherState, "the lock is not that of the project which applied this state: it is another project's, or was lost and created again")
+		f.Because("the id of the project is %s in the lock, and %s in the state", j.Lock.Project, state.Project)
+		f.Next("restore the lock of this project", "git checkout -- "+lock.File)
+		f.Next("or, if this state was taken over from that project, record it", newState(at.Name))
+		return
+	}
 	if importedHere(j.Input, at.Name) {
 		f.Is(finding.OtherState, "this state is a new one, into which the VMs were imported here; the lock still records the former one")
 		f.Severity = finding.OK
@@ -29,6 +37,12 @@ func (j *judge) otherState(at *place) {
 	f.Because("the lineage of this state is %s, and the recorded one is %s", now, recorded)
 	f.Next("if another checkout or machine has the recorded state, apply there; `backend: {type: s3, ...}` in " + at.Spec + " lets both share a state")
 	f.Next("if the recorded state is lost, and this one replaces it, record this one", newState(at.Name))
+}
+
+// otherProject reports whether another project applied the state of a stack's VM unit.
+func otherProject(in Input, stack string) bool {
+	id := in.State[UnitID{stack, lock.UnitVM}].Project
+	return id != "" && in.Lock.Project != "" && id != in.Lock.Project
 }
 
 // importedHere reports whether the import file of a stack's VM unit, which no other

@@ -45,6 +45,10 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 			}
 			continue
 		}
+		if f, judged := verdicts[finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.Unit}]; judged && otherProject(in, stack) && f.Stops() && !slices.Contains(in.NewStates, stack) {
+			left = append(left, f)
+			continue
+		}
 		o := lock.Observed{Stack: stack, Cluster: observeCluster(in, stack, l, found)}
 		for _, e := range l.Units {
 			if u, ok := observeUnit(in, stack, e); ok {
@@ -62,6 +66,9 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 			v := observeVM(in, stack, l, e, f, g, createdAgain[&e.Value])
 			f.Stack, f.Key = in.Lock.Renamed(in.Project, stack, e.Key)
 			spec := specs[f.String()]
+			if v.Fingerprint != nil && spec != nil && g.Config != nil && len(g.Config.Raw) > 0 {
+				v.Detached = detachedDisks(resourceOf(in, stack, e), spec, &e.Value, g)
+			}
 			if v.Fingerprint != nil && spec != nil && e.Value.MACs == nil && !spec.Adopt {
 				v.MACs = existingMACs(spec, guests[v.VMID].Config)
 			}
@@ -85,6 +92,12 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest, createdAgain bool) lock.ObservedVM {
 	v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID, Gone: gone(in, stack, l, e)}
 	certain := f.VMID == v.VMID && (f.Kind.Exists() || f.Kind == finding.Adopt)
+	if state, read := in.State[UnitID{stack, lock.UnitVM}]; certain && read {
+		i := slices.IndexFunc(state.Resources, func(r Resource) bool { return r.Address == f.Resource })
+		if i >= 0 {
+			v.MadeFrom = state.Resources[i].madeFrom()
+		}
+	}
 	if certain && g != nil {
 		v.Fingerprint, v.Node = g.Fingerprint(), g.Node
 		v.Confirmed = createdAgain // the recorded guest is gone
@@ -96,6 +109,15 @@ func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f 
 		v.Left = leftState(in, stack, e, f.Kind)
 	}
 	return v
+}
+
+// resourceOf is a VM in its state, or one without disks.
+func resourceOf(in Input, stack string, e *lock.Entry[lock.VM]) *Resource {
+	all := in.State[UnitID{stack, lock.UnitVM}].Resources
+	if i := slices.IndexFunc(all, func(r Resource) bool { return r.Address == e.Value.Address(e.Key).Resource() }); i >= 0 {
+		return &all[i]
+	}
+	return &Resource{}
 }
 
 // observeCluster is the cluster of a stack. A cluster in which none of the VMs in state

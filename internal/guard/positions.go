@@ -1,7 +1,7 @@
 package guard
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -38,40 +38,41 @@ func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
 	if len(taken) == 0 {
 		return false
 	}
+	g, v := p.in.Inventory.Guest(vmidOf(c.Change.Before)), p.spec(c)
 	if c.Change.Actions.Update() {
-		p.does[c.Address], _ = p.effects(c, p.in.Inventory.Guest(vmidOf(c.Change.Before)))
+		p.does[c.Address], _ = p.effects(c, g)
 	}
 	f := p.add(c).Is(finding.WouldHarm, strings.Replace(string(effect.Shares), "an apply would", "the plan would", 1))
 	for _, t := range taken {
-		for _, other := range before.Devices("disk") {
-			if before.Volume(other) == t.Volume {
-				f.Because("the plan has %s for %s, which is the volume of %s", t.Volume, t.Device, other)
-				t.Volume = ""
-			}
-		}
-		if t.Volume != "" {
+		from := slices.IndexFunc(before.Devices("disk"), func(at string) bool { return before.Volume(at) == t.Volume })
+		if from >= 0 {
+			f.Because("the plan has %s for %s, which is the volume of %s", t.Volume, t.Device, before.Devices("disk")[from])
+		} else {
 			f.Because("the plan has %s for %s, and no disk of the state has that volume", t.Volume, t.Device)
 		}
 	}
-	addUpdates(f, (&effect.VM{}).Updates(taken), false)
-	if v := p.spec(c); v == nil {
+	if entry := p.entries[KeyOf(c)]; v != nil && entry != nil && g != nil {
+		taken = formerVolumes(before, v, entry, g, taken)
+	}
+	updates := (&effect.VM{}).Updates(taken)
+	addUpdates(f, updates, false)
+	if v == nil {
 		f.Next(renderAndPlan, "stackgen render")
 	} else {
-		f.Steps = append(addLast(v, p.lock.Spec, before.Devices("disk")),
-			sameDisk(v, p.in.Inventory.Guest(vmidOf(c.Change.Before)), before, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
+		f.Steps = append(f.Steps, addSteps(v, p.lock.Spec, g, before, updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
 	}
 	return true
 }
 
 // sharedVolumes are changes of a VM with the volumes that a plan would have for the disks
-// which they add.
-func sharedVolumes(state *Resource, v *schema.VM, entry *lock.VM, changes []effect.Change) []effect.Change {
+// which they add. had are the disks of the state before the plan, in their order.
+func sharedVolumes(had []string, state effect.Values, v *schema.VM, entry *lock.VM, changes []effect.Change) []effect.Change {
 	out, order := slices.Clone(changes), entry.OrderedDisks(v)
 	for i := range out {
 		c := &out[i]
 		at := slices.IndexFunc(order, func(d *schema.Node) bool { return d.Get("interface").Str() == c.Device })
-		if c.Path == "disk" && c.Adds() && at >= 0 && at < len(state.Disks) && !slices.Contains(state.Disks, c.Device) {
-			c.Volume = state.Values.Volume(state.Disks[at])
+		if c.Path == "disk" && c.Adds() && at >= 0 && at < len(had) && !slices.Contains(had, c.Device) {
+			c.Volume = state.Volume(had[at])
 		}
 	}
 	return out
@@ -79,53 +80,71 @@ func sharedVolumes(state *Resource, v *schema.VM, entry *lock.VM, changes []effe
 
 // importedDisks is what an import reads of the disks of a VM: in the order of their
 // interfaces, in which the module has those of the spec meanwhile, new ones among them.
-func importedDisks(g *cluster.Guest) *Resource {
-	r := &Resource{Disks: configuredDisks(g), Values: effect.Values{}}
-	slices.SortFunc(r.Disks, natural.Compare)
-	for at, text := range Disks(g) {
-		volume, _, _ := strings.Cut(strings.TrimPrefix(text, "file="), ",")
-		r.Values["disk."+at+".path_in_datastore"] = volume // with its datastore
+func importedDisks(g *cluster.Guest) ([]string, effect.Values) {
+	disks, values := configuredDisks(g), effect.Values{}
+	slices.SortFunc(disks, natural.Compare)
+	for _, at := range disks {
+		values["disk."+at+".path_in_datastore"] = volumeAt(g, at) // with its datastore
 	}
-	return r
+	return disks, values
 }
 
-// sharedSteps are the ways out where updates attach the volumes of other disks.
-func (s *subject) sharedSteps(updates []effect.Update) []finding.Step {
-	if !slices.Contains(harmsOf(updates), effect.Shares) {
-		return nil
+// addedDisks judges the disks that an update of a VM in its state adds: which of them get the
+// volume of another disk, which had a volume before, and which a second apply adds.
+func (s *subject) addedDisks(changes []effect.Change) []effect.Change {
+	state, v := &s.states[0], s.match.VM
+	had, later := state.Disks, s.later(state, v)
+	for i := range changes {
+		if c := &changes[i]; c.Path == "disk" && c.Adds() && slices.Contains(later, c.Device) {
+			c.Later = true
+		}
 	}
-	if len(s.states) == 0 {
-		return addLast(s.match.VM, s.at.Spec, configuredDisks(s.guest), "stackgen import-blocks")
+	if len(later) > 0 {
+		had = without(had, without(had, diskInterfaces(v)))
 	}
-	state := s.states[0].Values
-	return append(addLast(s.match.VM, s.at.Spec, state.Devices("disk")), sameDisk(s.match.VM, s.guest, state, s.stateRemove(s.Resource))...)
+	return formerVolumes(state.Values, v, s.entry, s.guest, sharedVolumes(had, state.Values, v, s.entry, changes))
 }
 
-// sameDisk is the step that gives a disk another interface, where the spec removes one disk
-// and adds one. Its volume is that of the state, so it is that disk.
-func sameDisk(v *schema.VM, g *cluster.Guest, state effect.Values, remove finding.Line) []finding.Step {
-	had, is := state.Devices("disk"), diskInterfaces(v)
-	removed := slices.DeleteFunc(slices.Clone(had), func(at string) bool { return slices.Contains(is, at) })
-	added := slices.DeleteFunc(slices.Clone(is), func(at string) bool { return slices.Contains(had, at) })
-	if len(removed) != 1 || len(added) != 1 || g == nil || g.Config == nil {
-		return nil
+// addSteps are the ways out where updates add disks with the volumes of others, or empty ones
+// instead of volumes that the VM has. remove is the line that removes the VM from its state.
+func addSteps(v *schema.VM, spec string, g *cluster.Guest, state effect.Values, updates []effect.Update, remove finding.Line) []finding.Step {
+	steps := formerSteps(v, spec, g, updates, remove)
+	removes := len(without(state.Devices("disk"), diskInterfaces(v))) > 0
+	former := slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Harm == effect.Abandons })
+	shares := slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Volume != "" })
+	switch {
+	case !shares && !(former && removes):
+		return steps
+	case removes && !former:
+		steps = append(steps, finding.Do("let stackgen make two applies of it, one that removes disks and one that adds some", "stackgen apply "+shell.Path(spec)))
 	}
-	from, to, volume := removed[0], added[0], state.Volume(removed[0])
-	attached, _, _ := strings.Cut(strings.TrimPrefix(g.Config.Raw[from], "file="), ",")
-	if volume == "" || attached != volume || g.Config.Raw[to] != "" || strings.Contains(g.Config.Raw["boot"], from) {
-		return nil
-	}
-	lines := finding.Lines(set(g, "--delete "+shell.Word(from)), set(g, "--"+to+" "+shell.Word(volume)))
-	lines = append(append(lines, remove), finding.Lines("stackgen import-blocks")...)
-	return []finding.Step{{What: fmt.Sprintf("or, if %s is the disk that %s was, give it that interface yourself, and import the VM again", to, from), Lines: lines}}
+	return append(steps, addLast(v, spec, state.Devices("disk"))...)
 }
 
 // newDisks says of updates that add disks to a VM with unused volumes that the disks are
 // empty: which disks these volumes were, nothing says.
 func newDisks(f *finding.Finding, g *cluster.Guest, updates []effect.Update) {
 	for _, u := range updates {
-		if unused := unusedVolumes(g); u.Path == "disk" && u.Adds() && !u.Held && u.Harm == "" && len(unused) > 0 {
+		if unused := unusedVolumes(g); u.Path == "disk" && u.Adds() && u.Does != effect.Settles && u.Harm == "" && len(unused) > 0 {
 			f.Because("%s is a new, empty disk: the VM keeps its unused volumes %s", u.Device, strings.Join(unused, ", "))
+		}
+	}
+}
+
+// otherAddresses says which network devices that are moved get the addresses of another one:
+// addresses belong to numbers, and the spec leaves these where they are.
+func otherAddresses(f *finding.Finding, g *cluster.Guest, updates []effect.Update) {
+	for _, u := range updates {
+		n, moves := strings.CutPrefix(u.Device, "net")
+		if moves = moves && u.Path == effect.NICs+".mac_address" && u.From != ""; !moves {
+			continue
+		}
+		is, was := g.Config.Raw["ipconfig"+n], g.Config.Raw["ipconfig"+strings.TrimPrefix(u.From, "net")]
+		changed := slices.ContainsFunc(updates, func(other effect.Update) bool {
+			return strings.HasPrefix(other.Path, "initialization.ip_config") && (other.Device == u.Device || other.Device == "" && n == "0")
+		})
+		if is != was && !changed {
+			f.Because("%s gets the addresses of %s: %s instead of %s", u.Is, u.Device, cmp.Or(is, "none"), cmp.Or(was, "none"))
 		}
 	}
 }
@@ -145,7 +164,7 @@ func addLast(v *schema.VM, spec string, had []string, first ...string) []finding
 		what = "to add it after the import, write into " + spec + " what the VM has, import the VM, and then what it gets"
 		lines = append(lines, "stackgen apply "+shell.Path(spec))
 	} else if removes := slices.ContainsFunc(had, func(at string) bool { return !slices.Contains(diskInterfaces(v), at) }); removes {
-		what = "an apply either removes disks or adds some: write into " + spec + " first what remains, and then what is added"
+		what = "or make two applies yourself: write into " + spec + " first what remains, and then what is added"
 		lines = append(lines, "stackgen apply "+shell.Path(spec))
 	}
 	return f.Next(what, append(lines, specLine(v, hardware.Disks(v, nil)), "stackgen render")...).Steps

@@ -97,7 +97,7 @@ func TestSpecSharesVolumes(t *testing.T) {
 			}
 		}
 		var got []string
-		for _, change := range sharedVolumes(&state, v, &lock.VM{Disks: strings.Fields(c.spec)}, changes) {
+		for _, change := range sharedVolumes(state.Disks, state.Values, v, &lock.VM{Disks: strings.Fields(c.spec)}, changes) {
 			if change.Volume != "" {
 				got = append(got, change.Device+" "+change.Volume)
 			}

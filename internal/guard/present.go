@@ -26,6 +26,7 @@ func (s *subject) present() {
 		s.updates()
 		s.held()
 		s.cannotUpdate()
+		s.oldTemplate()
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
@@ -64,19 +63,6 @@ func withoutRestart(spec, line, disks string) finding.Step {
 		return finding.Do("to set it without a restart, write into "+spec+", and restore `restart: true` and the disks after that apply", line, disks)
 	}
 	return finding.Do("to set it without a restart, write into "+spec+", and restore `restart: true` after that apply", line)
-}
-
-// keepGrowing is the line that keeps the disks of a VM, if an update would grow one.
-func keepGrowing(v *schema.VM, g *cluster.Guest, updates []effect.Update) string {
-	if !slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Effect == schema.Grow }) {
-		return ""
-	}
-	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {
-		if d.Field == "disks" && d.Line != "" {
-			return specLine(v, d.Line)
-		}
-	}
-	return ""
 }
 
 // migrateAttribute makes the provider migrate a VM whose node changes. The module sets it

@@ -40,6 +40,7 @@ type UnitState struct {
 	Unreadable string // why it could not be read
 	Lineage    string // tells it from a state that another project or checkout began; empty if the source does not say
 	Serial     uint64 // of a state file: counts its changes
+	Project    string // the id of the project that applied it last, if it says so
 	Resources  []Resource
 
 	// Outputs are the values of the unit's outputs, by name. Verdicts do not need them,
@@ -58,6 +59,13 @@ func (o outputs) values() map[string]json.RawMessage {
 		out[name] = output.Value
 	}
 	return out
+}
+
+// project is the id that root.hcl puts into each state.
+func (o outputs) project() string {
+	var id string
+	_ = json.Unmarshal(o["project"].Value, &id) // an output of another type has no id
+	return id
 }
 
 // stateValues are a state in the form that `tofu show -json` gives it.
@@ -105,7 +113,7 @@ func ParseState(body []byte) (UnitState, error) {
 		}
 		return plan.Before, nil
 	case doc.Values != nil:
-		return UnitState{Resources: collect(nil, doc.Values.Root, nil), Outputs: doc.Values.Outputs.values()}, nil
+		return UnitState{Resources: collect(nil, doc.Values.Root, nil), Outputs: doc.Values.Outputs.values(), Project: doc.Values.Outputs.project()}, nil
 	case doc.Version == 4:
 		state, err := stateFile(doc.Lineage, doc.Resources, doc.Outputs)
 		state.Serial = doc.Serial
@@ -158,7 +166,7 @@ func stateBefore(p *Plan, prior stateValues) UnitState {
 	for _, c := range p.ResourceChanges {
 		imported[c.Address] = c.Change != nil && c.Change.Importing != nil
 	}
-	out := UnitState{Resources: slices.DeleteFunc(collect(nil, prior.Root, before), func(r Resource) bool { return imported[r.Address] }), Outputs: prior.Outputs.values()}
+	out := UnitState{Resources: slices.DeleteFunc(collect(nil, prior.Root, before), func(r Resource) bool { return imported[r.Address] }), Outputs: prior.Outputs.values(), Project: prior.Outputs.project()}
 	known := map[string]bool{}
 	for _, r := range out.Resources {
 		known[r.Address] = true
@@ -196,7 +204,7 @@ func stateFile(lineage string, body, values json.RawMessage) (UnitState, error) 
 			return UnitState{}, fmt.Errorf("its outputs cannot be read: %w", plain(err))
 		}
 	}
-	out := UnitState{Lineage: lineage, Outputs: of.values()}
+	out := UnitState{Lineage: lineage, Outputs: of.values(), Project: of.project()}
 	for _, r := range list {
 		for _, i := range r.Instances {
 			if r.Mode != "managed" || i.Deposed != "" {

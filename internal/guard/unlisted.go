@@ -34,7 +34,7 @@ func (j *judge) unlisted(at *place) {
 
 // updateCheckout is the first step where the state knows more than specs and lock: it
 // is the state of all checkouts.
-const updateCheckout = "somebody else may have added it, and this checkout is old: update it, then run preflight again"
+const updateCheckout = "this checkout is old, or a merge dropped its lines: update it, or restore them in spec and lock, then run preflight again"
 
 // stopManaging is the step that removes an address from the state.
 const stopManaging = "or stop managing it: remove it from the state"

@@ -48,6 +48,7 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 	f.Is(finding.Managed, "the plan changes "+effect.Summary(updates))
 	addUpdates(f, updates, true)
 	newDisks(f, g, updates)
+	otherAddresses(f, g, updates)
 	f.Steps = append(f.Steps, leaveAlong(spec, p.lock.Spec, along)...)
 	switch {
 	case len(harms) > 0:
@@ -69,8 +70,18 @@ func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effec
 	vm := vmEffects(g, permitsRestart(spec))
 	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
 	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, KeyOf(c), g)
+	for _, list := range []string{effect.NICs, effect.USBs} {
+		vm.MoveDevices(list, before.Numbered(list), after.Numbered(list))
+	}
 	vm.NewAgent = waitsForAgent(g, after["agent.enabled"] == "true", after["agent.timeout"])
+	if spec != nil {
+		vm.Boots = bootDevices(g, spec)
+	}
 	changes := effect.OfPlan(before, after)
+	if r, entry := p.inState(c), p.entries[KeyOf(c)]; r != nil && spec != nil && entry != nil {
+		changes = append(changes, laterChanges(spec, p.in.later(r, spec))...)
+		changes = formerVolumes(r.Values, spec, entry, g, changes)
+	}
 	along := hardware.Read(g).Along(spec, changes)
 	for _, a := range along {
 		changes = append(changes, a.Change)
@@ -98,15 +109,7 @@ func settling(updates []effect.Update) []effect.Update {
 
 // spec is the VM of a change in its spec, or nil.
 func (p *planJudge) spec(c *tfjson.ResourceChange) *schema.VM {
-	for _, s := range p.in.Project.Stacks {
-		if s.Name != p.unit.Stack {
-			continue
-		}
-		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.Key == KeyOf(c) }); i >= 0 {
-			return s.VMs[i]
-		}
-	}
-	return nil
+	return p.in.spec(p.unit.Stack, KeyOf(c))
 }
 
 // stateOf are the values of a VM that the last apply left, or nil for an import.
@@ -142,7 +145,9 @@ func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, 
 		f.Next(renderAndPlan, "stackgen render")
 		return
 	}
-	f.Steps = append(f.Steps, detachedSteps(v, p.lock.Spec, g, p.stateOf(c), updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
+	f.Steps = append(f.Steps, bootSteps(v, p.lock.Spec, g, updates)...)
+	f.Steps = append(f.Steps, addSteps(v, p.lock.Spec, g, p.stateOf(c), updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
+	f.Steps = append(f.Steps, detachedSteps(v, p.lock.Spec, g, p.stateOf(c), updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address), p.in.begun(p.unit.Stack, KeyOf(c), g))...)
 	f.Steps = append(f.Steps, keepHarmed(v, p.lock.Spec, g, updates)...)
 	if slices.Contains(harmsOf(updates), effect.Needless) {
 		f.Add(withoutRestart(p.lock.Spec, specLine(v, "restart: false"), keepGrowing(v, g, updates)))

@@ -113,17 +113,32 @@ func (s *subject) otherVMID() {
 		reason = "the state has it with another VMID than the lock: an apply would destroy a VM that is not retired"
 	}
 	s.Is(finding.WouldDestroy, reason).Because("%s has VMID %d in state and %d in the lock", r.Address, r.VMID, s.VMID)
-	if g := s.Inventory.Guest(r.VMID); g != nil {
+	g := s.Inventory.Guest(r.VMID)
+	if g != nil {
 		s.listed[g.VMID] = true
 		s.Because("VMID %d is %s", r.VMID, Describe(g))
 	} else {
 		s.Because("no visible guest has VMID %d", r.VMID)
 	}
-	if decided := s.entry.DecidedMACs(); len(r.MACs) > 0 && len(decided) > 0 && !slices.ContainsFunc(decided, func(mac string) bool { return contains(r.MACs, mac) }) {
-		s.Next("if the lock was lost and created again, restore it", "git checkout -- "+lock.File)
+	// The entry of a VM that does not exist and was never seen may be a new one, in place of one that
+	// was lost.
+	unseen := s.entry.Fingerprint == nil && s.entry.Status == lock.Live && s.Inventory.Guest(s.VMID) == nil
+	lost := unseen && g != nil && g.Name == s.Name && g.Config != nil && share(g.Config.MACs, r.MACs)
+	decided := s.entry.DecidedMACs()
+	if lost || len(r.MACs) > 0 && len(decided) > 0 && !share(decided, r.MACs) {
+		s.Next("if the lock was lost and created again, or a merge dropped the line of this VM, restore it", "git checkout -- "+lock.File)
+	}
+	if lost {
+		s.Next(fmt.Sprintf("or, if VM %d is the right one, write into %s", r.VMID, s.at.Spec), s.line(fmt.Sprintf("vmid: %d", r.VMID)))
+		return
 	}
 	s.Next("if the state is an old one, restore the right one")
 	s.Add(finding.Step{What: "if the state is wrong, remove the VM from it, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
+}
+
+// share reports whether two lists of MAC addresses have one in common.
+func share(a, b []string) bool {
+	return slices.ContainsFunc(a, func(mac string) bool { return contains(b, mac) })
 }
 
 // inOtherState is a VMID that the state of another VM or stack has as well.

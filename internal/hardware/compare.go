@@ -71,6 +71,9 @@ func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Diff
 		d.Spec = assignment(f, c.pruned(f, is, was))
 	}
 	d.Line, d.Reason = r.line(c, f, was, is)
+	if f.Key == "disks" && d.Line != "" {
+		d.Also = r.driveLine(c, v)
+	}
 	if f.Key == "pool" && d.Line == "" {
 		d.Commands = []string{fmt.Sprintf("pvesh set %s --vms %d", shell.Word("/pools/"+is.Str()), r.vmid)}
 	}
@@ -117,6 +120,18 @@ func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (li
 		return "", problems[0].Message
 	}
 	return assignment(f, value), ""
+}
+
+// driveLine is the line that keeps the cloud-init drive on its datastore, if the spec does not
+// say which one that is and the first disk of the VM is on another one; else "".
+func (r *Reading) driveLine(c *comparison, v *schema.VM) string {
+	f := schema.VMField("cloud_init")
+	drive, disks := r.values[f.Key].Get("datastore"), r.values["disks"].List()
+	if !v.DriveFollows || drive == nil || len(disks) == 0 || disks[0].Get("datastore").Str() == drive.Str() {
+		return ""
+	}
+	key := schema.Scalar(v.Pos, schema.ShapeString, "datastore")
+	return assignment(f, c.pruned(f, v.Values.Get(f.Key).With(key, drive), nil))
 }
 
 // none reports whether a VM does not have a property that no line of a spec can take away.

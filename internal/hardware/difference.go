@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 )
@@ -11,12 +12,14 @@ import (
 // A Difference is one thing that the first plan after an import would change.
 type Difference struct {
 	finding.Difference
-	Changes   []effect.Change // what a plan would change
-	Neutral   bool            // the commands write what Proxmox VE uses without the entry, and change nothing
-	Later     bool            // the first plan does not change it; a later change of the VM does
-	text      string          // the difference in words
-	brought   bool            // a clone has it by its template
-	uncertain bool            // whether a plan would change it is not known
+	Changes   []effect.Change   // what a plan would change
+	Neutral   bool              // the commands write what Proxmox VE uses without the entry, and change nothing
+	Settings  []cluster.Setting // that these commands set, of a VM that a plan can have
+	Later     bool              // the first plan does not change it; a later change of the VM does
+	Also      string            // a line that belongs to Line: without it, something else would differ
+	text      string            // the difference in words
+	brought   bool              // a clone has it by its template
+	uncertain bool              // whether a plan would change it is not known
 }
 
 // Absent reports whether the configuration does not have the entry at all.

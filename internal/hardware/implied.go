@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
-	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -14,22 +14,25 @@ import (
 // something else: an import changes nothing, but the next change of the memory or CPU
 // would set that, too. Only the entry itself prevents it.
 func (r *Reading) implied() {
-	note := func(config, reason, options string) {
-		r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Config: config, Reason: reason, Commands: []string{r.set("%s", options)}}, Neutral: true, Later: true, uncertain: true})
-	}
 	memory, hasMemory := r.raw["memory"]
 	if _, has := r.raw["balloon"]; !has && hasMemory {
-		note("no balloon", "ballooning is on, and the next change of `memory` or `balloon` would turn it off; setting it to the memory does not change the VM", "--balloon "+shell.Word(memory))
+		r.later("no balloon", "ballooning is on, and the next change of `memory` or `balloon` would turn it off; setting it to the memory does not change the VM", cluster.Setting{Key: "balloon", Value: memory})
 	}
 	if _, has := r.raw["cpu"]; !has && !r.skip["cpu_type"] {
-		options := "--cpu kvm64"
-		for _, other := range []struct{ key, value string }{{"sockets", "1"}, {"numa", "0"}} {
-			if _, has := r.raw[other.key]; !has {
-				options += " --" + other.key + " " + other.value
+		settings := []cluster.Setting{{Key: "cpu", Value: "kvm64"}}
+		for _, other := range []cluster.Setting{{Key: "sockets", Value: "1"}, {Key: "numa", Value: "0"}} {
+			if _, has := r.raw[other.Key]; !has {
+				settings = append(settings, other)
 			}
 		}
-		note("no cpu", "its type is kvm64, and the next change of the CPU would make it qemu64; setting it to kvm64 does not change the VM", options)
+		r.later("no cpu", "its type is kvm64, and the next change of the CPU would make it qemu64; setting it to kvm64 does not change the VM", settings...)
 	}
+}
+
+// later notes what only a later change would change, too, with the settings that prevent it.
+func (r *Reading) later(config, reason string, settings ...cluster.Setting) {
+	r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Config: config, Reason: reason, Commands: []string{r.SetAll(settings)}},
+		Neutral: true, Later: true, uncertain: true, Settings: settings})
 }
 
 // An Along is a value that an update changes together with others, although the spec

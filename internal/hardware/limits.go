@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
@@ -19,10 +20,11 @@ func (r *Reading) refuse(property, config, reason string, commands ...string) {
 	r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Field: property, Config: config, Reason: reason, Commands: commands}})
 }
 
-// explicit is refuse where the commands write what Proxmox VE uses without the entry.
-func (r *Reading) explicit(property, config, reason string, commands ...string) {
-	r.refuse(property, config, reason, commands...)
-	r.unsupported[len(r.unsupported)-1].Neutral = true
+// explicit is refuse where the settings write what Proxmox VE uses without the entry.
+func (r *Reading) explicit(property, config, reason string, settings ...cluster.Setting) {
+	r.refuse(property, config, reason, r.SetAll(settings))
+	last := &r.unsupported[len(r.unsupported)-1]
+	last.Neutral, last.Settings = true, settings
 }
 
 // doubt notes what the provider does not read: an import leaves it as it is, and
@@ -73,11 +75,8 @@ func (r *Reading) limits() {
 		}
 	}
 	if u := FindUnreadable(r.raw); u != nil {
-		note := r.refuse
-		if u.Neutral {
-			note = r.explicit
-		}
-		note(u.Property, u.Key+": "+r.raw[u.Key], "the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.set("%s", u.Options))
+		r.refuse(u.Property, u.Key+": "+r.raw[u.Key], "the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.set("%s", u.Options))
+		r.unsupported[len(r.unsupported)-1].Neutral = u.Neutral
 	}
 	if f := r.values["efi"]; f != nil && r.values["bios"].Str() != "ovmf" {
 		r.refuse("efi", "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
@@ -96,7 +95,7 @@ func (r *Reading) numa() {
 	if r.values["numa"].Str() != "true" && r.raw["affinity"] == "" {
 		return
 	}
-	r.explicit("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", r.set("--cpu kvm64"))
+	r.explicit("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", cluster.Setting{Key: "cpu", Value: "kvm64"})
 }
 
 // others notes every entry that no row of the table reads.

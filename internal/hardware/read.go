@@ -80,6 +80,15 @@ func (r *Reading) set(format string, args ...any) string {
 // Set is the command that sets options of the VM, which are quoted for a shell already.
 func (r *Reading) Set(options string) string { return r.set("%s", options) }
 
+// SetAll is the command that writes settings.
+func (r *Reading) SetAll(settings []cluster.Setting) string {
+	var options []string
+	for _, s := range settings {
+		options = append(options, "--"+s.Key+" "+shell.Word(s.Value))
+	}
+	return r.Set(strings.Join(options, " "))
+}
+
 // property reads a property as its row describes it.
 func (r *Reading) property(f *schema.Field) {
 	switch {
@@ -98,11 +107,11 @@ func (r *Reading) single(f *schema.Field) {
 	key, _, isOption := strings.Cut(f.PVE, "/")
 	text, ok := r.raw[key]
 	if !ok && f.Implied != "" {
-		command := r.set("--%s %s", key, f.Implied)
+		settings := []cluster.Setting{{Key: key, Value: f.Implied}}
 		if key == "memory" && r.raw["balloon"] == "" {
-			command += " --balloon " + f.Implied // the same as none, and not the provider's default
+			settings = append(settings, cluster.Setting{Key: "balloon", Value: f.Implied}) // the same as none, and not the provider's default
 		}
-		r.explicit(f.Key, "no "+key, fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied), command)
+		r.explicit(f.Key, "no "+key, fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied), settings...)
 		return
 	}
 	if text != "" {

@@ -86,7 +86,8 @@ type columns struct {
 
 // The widths of columns. A percentage and a time have fixed widths.
 const (
-	mostName   = 32
+	mostName   = 48
+	leastName  = 8
 	leastBar   = 10
 	mostBar    = 40
 	percent    = 5 // " 43 %"
@@ -103,8 +104,9 @@ func newColumns(b *progress.Board, list []*progress.Row, width int) columns {
 			c.vm = max(c.vm, runewidth.StringWidth(where(r)))
 		}
 	}
-	c.name = min(c.name, mostName, max(width/3, 8))
-	c.bar = width - c.name - c.vm - c.phase - percent - elapsed - gaps
+	room := width - c.vm - c.phase - percent - elapsed - gaps
+	c.name = min(c.name, mostName, max(room, leastName)) // names tell rows apart, and bars do not
+	c.bar = room - c.name
 	if c.bar = min(c.bar, mostBar); c.bar < leastBar {
 		c.bar = 0
 	}
@@ -122,7 +124,7 @@ func where(r *progress.Row) string {
 // line is one row: name, VM, phase, bar, percentage, time. A row that has failed has
 // the reason in place of the bar.
 func (c columns) line(b *progress.Board, r *progress.Row, at float64) string {
-	out := "  " + pad(report.Line(name(b, r)), c.name) + "  "
+	out := "  " + runewidth.FillRight(shorten(report.Line(name(b, r)), c.name), c.name) + "  "
 	if c.vm > 0 {
 		out += pad(where(r), c.vm) + "  "
 	}
@@ -178,6 +180,20 @@ func totalLine(b *progress.Board, at float64, width int) string {
 
 // fit is a text that is not wider than the terminal.
 func fit(text string, width int) string { return runewidth.Truncate(text, max(width, 0), "...") }
+
+// shorten is a name that is not wider than a column. Names of one class begin alike and end
+// with what tells them apart: what is left out is in the middle.
+func shorten(name string, width int) string {
+	const cut = "..."
+	if runewidth.StringWidth(name) <= width || width <= len(cut) {
+		return fit(name, width)
+	}
+	end := []rune(name)
+	for runewidth.StringWidth(string(end)) > (width-len(cut))/2 {
+		end = end[1:]
+	}
+	return runewidth.Truncate(name, width-len(cut)-runewidth.StringWidth(string(end)), "") + cut + string(end)
+}
 
 func pad(text string, width int) string { return runewidth.FillRight(fit(text, width), width) }
 

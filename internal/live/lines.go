@@ -17,6 +17,8 @@ type lines struct {
 	out  io.Writer
 	err  error
 	last float64 // when the last line was written
+
+	scores map[progress.Kind]string // that were written last
 }
 
 // say writes a line.
@@ -34,14 +36,14 @@ func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float
 	text := name(b, r) + ": " + string(r.Phase)
 	switch {
 	case r.Phase == progress.Broken:
-		text += fmt.Sprintf(" after %s (%s)", duration(r.Elapsed(at)), score(b, r.Kind))
+		text += " after " + duration(r.Elapsed(at)) + l.score(b, r.Kind)
 		if r.Error == "" {
 			text += ": " + later
 		} else {
 			text += ": " + firstLine(b.Trouble(r).String())
 		}
 	case r.Phase.Over():
-		text += fmt.Sprintf(" after %s (%s)", duration(r.Elapsed(at)), score(b, r.Kind))
+		text += " after " + duration(r.Elapsed(at)) + l.score(b, r.Kind)
 		if rest := left(b, at); rest != "" && r.Kind == progress.VM {
 			text += ", " + rest
 		}
@@ -51,13 +53,22 @@ func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float
 	l.say(at, text)
 }
 
-// score counts what is done of a kind.
-func score(b *progress.Board, kind progress.Kind) string {
+// score counts what is done of a kind, if that is not what the last line said.
+func (l *lines) score(b *progress.Board, kind progress.Kind) string {
 	t := b.Total(kind)
 	for _, n := range nouns {
-		if n.kind == kind {
-			return fmt.Sprintf("%d of %s done", t.Done, report.Count(t.All, n.noun))
+		if n.kind != kind {
+			continue
 		}
+		text := fmt.Sprintf(" (%d of %s done)", t.Done, report.Count(t.All, n.noun))
+		if l.scores[kind] == text {
+			return ""
+		}
+		if l.scores == nil {
+			l.scores = map[progress.Kind]string{}
+		}
+		l.scores[kind] = text
+		return text
 	}
 	return ""
 }

@@ -35,8 +35,9 @@ type Options struct {
 
 	Cluster *Cluster // that was read, for stacks that the lock does not have
 
-	// Orders records the order of the disks of entries from before locks had it. Nothing
-	// else depends on that: without it, the order is the first one.
+	// Orders records the order of the disks, and the networks, of entries from before locks
+	// had them. Nothing else depends on that: without it, disks have their first order, and
+	// NICs are known by their numbers.
 	Orders bool
 
 	// Open says that what only the cluster knows may stay open: that is a note then, and
@@ -100,8 +101,10 @@ func (d *decider) reserve() {
 	d.reserveOld(take)
 	for _, s := range d.old.Stacks {
 		for _, v := range s.Value.VMs {
-			if v.Value.Template != nil {
-				take(v.Value.Template.VMID, "a template")
+			for _, t := range []*Template{v.Value.Template, v.Value.MadeFrom} {
+				if t != nil {
+					take(t.VMID, "a template")
+				}
 			}
 		}
 	}
@@ -225,7 +228,7 @@ func (d *decider) stack(s *schema.Stack) {
 	l.Status, l.Spec = Live, d.options.Specs[s.Name]
 	remember(l, s)
 	e := &stackDecider{decider: d, stack: s, lock: l, inSpec: map[string]bool{}, retired: namesOf(s.Retired), forgotten: namesOf(s.Forgotten),
-		addresses: l.addresses(), had: map[string]bool{}, counts: map[string]int{}, turns: map[schema.Pos]int{}}
+		addresses: l.addresses(), had: map[string]bool{}, counts: map[string]int{}, turns: map[schema.Pos]int{}, otherTemplate: map[int][]string{}}
 	for _, v := range l.VMs {
 		e.had[v.Key] = true
 	}

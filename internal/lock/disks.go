@@ -2,6 +2,7 @@ package lock
 
 import (
 	"slices"
+	"strings"
 
 	"stackgen/internal/natural"
 	"stackgen/schema"
@@ -36,6 +37,17 @@ func (d *stackDecider) bootDisk(v *schema.VM, was, out *VM) {
 			d.vmError(v, b.Pos, v.Path+".boot_order", schema.CodeDevice, "remove it from boot_order, or keep the disk", "the VM boots from %s, which is not among its disks any more", b.Text)
 		}
 	}
+}
+
+// DetachedVolumes are the volumes of the disks at an interface that the spec has removed.
+func (v *VM) DetachedVolumes(at string) []string {
+	var out []string
+	for _, d := range v.Detached {
+		if name, volume, _ := strings.Cut(d, "="); name == at {
+			out = append(out, volume)
+		}
+	}
+	return out
 }
 
 // OrderedDisks are the disks of a VM in the order in which they are rendered.

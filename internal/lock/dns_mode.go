@@ -55,7 +55,7 @@ func (d *stackDecider) moveNotes() {
 	if left > 1 {
 		units = fmt.Sprintf("%d units remove", left)
 	}
-	done := fmt.Sprintf("stackgen render --records-moved %s && (cd stacks/%s && terragrunt stack clean)", name, name)
+	done := "stackgen render --records-moved " + name
 	if d.moving == 0 {
 		if left > 0 {
 			d.note("%s: %s its records from the state with the next apply; after it, run: %s", name, units, done)

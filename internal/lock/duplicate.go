@@ -26,7 +26,7 @@ func (d *decider) again() {
 			f.Kind, f.Reason = finding.NotFound, "the lock has no such VM, so it has no decisions to replace"
 		case v.Status != Live:
 			f.Reason = "it is " + v.Status + ": its VMID stays reserved while it may exist"
-		case v.Fingerprint != nil:
+		case v.seen():
 			f.Reason = "it was seen in the cluster: with another VMID, an apply would destroy it and create another VM"
 		default:
 			vmid := v.VMID
@@ -133,7 +133,7 @@ func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
 	var applied *holder
 	certain := 0
 	for i := range all {
-		if all[i].Fingerprint != nil {
+		if all[i].seen() {
 			applied, certain = &all[i], certain+1
 		}
 	}

@@ -24,10 +24,11 @@ func TestFormerNodes(t *testing.T) {
 		"and back, and there again":       {[]string{"pve1", "pve2", "pve1", "pve2"}, "pve2 [pve1]", false, ""},
 		"seen on its node":                {[]string{"pve1", "pve2"}, "pve2 []", false, "pve2"},
 		"seen on its former node":         {[]string{"pve1", "pve2"}, "pve2 [pve1]", false, "pve1"},
-		"the profile ignores it":          {[]string{ignoring + " pve1", "pve2"}, "pve2 []", true, ""},
+		"the profile ignores it":          {[]string{ignoring + " pve1", "pve2"}, "pve2 [pve1]", true, ""},
+		"the profile manages it after":    {[]string{ignoring + " pve1", ignoring + " pve2", managed + " pve2"}, "pve2 [pve1]", false, ""},
 		"the profile manages it now":      {[]string{ignoring + " pve1", managed + " pve1"}, "pve1 []", false, ""},
 		"the profile and the node change": {[]string{ignoring + " pve1", managed + " pve2"}, "pve2 [pve1]", false, ""},
-		"the profile ignores it now":      {[]string{"pve1", "pve2", ignoring + " pve2"}, "pve2 []", false, ""},
+		"the profile ignores it now":      {[]string{"pve1", "pve2", ignoring + " pve2"}, "pve2 [pve1]", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, profile := &Lock{Version: Version}, managed
@@ -80,7 +81,7 @@ func TestNodeNote(t *testing.T) {
 	}
 	l := decided(t, &Lock{Version: Version}, nil, vms("pve1")).Lock
 	notes := decided(t, l, nil, vms("pve2")).Notes
-	if len(notes) != 1 || !strings.HasPrefix(notes[0], "a: another node in the spec: v0, v1, v2, v3, v4 and 2 more. An apply creates a VM there if it does not exist yet") {
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "a: another node in the spec: v0, v1, v2, v3, v4, and 2 more in stackgen.lock.yaml. An apply creates a VM there if it does not exist yet") {
 		t.Errorf("notes: %q", notes)
 	}
 }

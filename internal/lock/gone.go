@@ -149,9 +149,8 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	if d.specOf(l) == nil {
 		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
 	}
-	clean := "(cd stacks/" + name + " && terragrunt stack clean)"
 	f.Add(d.settingsStep("or destroy its VMs and records", "render and apply", names("retired", d.project.Retired, name), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"))
-	f.Add(d.settingsStep("or stop managing its VMs and records", "render", names("forgotten", d.project.Forgotten, name), clean, "stackgen render"))
+	f.Add(d.settingsStep("or stop managing its VMs and records", "render", names("forgotten", d.project.Forgotten, name), "stackgen render"))
 	f.Steps[0].What = strings.TrimPrefix(f.Steps[0].What, "or ")
 	return f
 }

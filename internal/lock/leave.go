@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -81,22 +82,65 @@ func entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
 	return finding.Entries(list, append(all, keys...)...)
 }
 
+// correction is a line of the spec such as `corrected: {"Bo": "Bob"}`, with the pairs that the spec
+// has there already.
+func (d *stackDecider) correction(from, to string) finding.Line {
+	out := finding.Line{Text: "corrected: {{}}", Sep: ", "}
+	for _, c := range d.stack.Corrected {
+		out.Items = append(out.Items, strconv.Quote(c.From)+": "+strconv.Quote(c.To))
+	}
+	out.Items = append(out.Items, strconv.Quote(from)+": "+to)
+	return out
+}
+
 // refuseRemoval refuses to drop VMs that the spec no longer has. The lines of one
 // refusal name one VM; a report makes one line of them with all VMs.
 func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 	spec, name := d.lock.Spec, d.stack.Name
+	corrected := d.corrected(removed)
 	for i, e := range removed {
+		order := ""
+		if e.Value.Unit != "" {
+			order = ", records first"
+		}
+		retire := finding.DoAll("to destroy"+order+": add to "+spec+", then render and apply", entries("retired", d.stack.Retired, e.Key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)")
 		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
-		f := d.refuse(finding.Removed, finding.VM, e.Key, "in the lock and no longer in "+spec+": an apply would destroy it",
-			finding.DoAll("to destroy, records first: add to "+spec+", then render and apply", entries("retired", d.stack.Retired, e.Key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"),
-			forget,
-			finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}, "stackgen render"))
+		reason, steps := "in the lock and no longer in "+spec+": an apply would destroy it", []finding.Step{retire, forget}
+		switch member, now := e.Value.Member, corrected[e.Value.Member]; {
+		case now != "":
+			reason = "its member is not in the roster any more, and a new one has a similar name: an apply would destroy it"
+			keep := finding.DoAll("if the name was corrected, keep the VM: add to "+spec+", then render", d.correction(member, strconv.Quote(now)), "stackgen render")
+			steps[0].What = "or, if the member left, " + retire.What
+			steps = append([]finding.Step{keep}, steps...)
+		case member != "":
+			steps = append(steps, finding.DoAll("or, if the name was corrected, keep the VM: add to "+spec+", then render", d.correction(member, "NAME-IN-THE-ROSTER"), "stackgen render"))
+		default:
+			steps = append(steps, finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}, "stackgen render"))
+		}
+		f := d.refuse(finding.Removed, finding.VM, e.Key, reason, steps...)
 		f.VMID = e.Value.VMID
 		if e.Value.Member != "" {
 			f.Because("of %s, who is not in the roster any more", e.Value.Member)
 		}
 	}
+}
+
+// corrected pairs the members of VMs that the spec no longer has with new members whose names are
+// similar.
+func (d *stackDecider) corrected(removed Ordered[VM]) map[string]string {
+	var left, joined []string
+	for _, e := range removed {
+		if e.Value.Member != "" {
+			left = append(left, e.Value.Member)
+		}
+	}
+	for _, v := range d.stack.VMs {
+		if v.Member != "" && d.old[v.Key] == nil {
+			joined = append(joined, v.Member)
+		}
+	}
+	return schema.Resembling(left, joined)
 }
 
 // refuseUnseen refuses to drop a retired VM or unit that may exist.
@@ -108,9 +152,8 @@ func (d *stackDecider) refuseUnseen(of finding.Type, key, why string) *finding.F
 			"stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)", "stackgen resolve"))
 }
 
-// stateRemove is the line that removes VMs from the state. It removes the generated
-// folders first: the units of the records are not generated again, and a folder
-// that stays is part of every run. An address that the state does not have does no harm.
+// stateRemove is the line that removes VMs from the state. An address that the state does
+// not have does no harm.
 func (d *stackDecider) stateRemove(vms Ordered[VM]) finding.Line {
 	var out finding.Line
 	for _, e := range vms {
@@ -121,14 +164,15 @@ func (d *stackDecider) stateRemove(vms Ordered[VM]) finding.Line {
 			out = line
 		}
 	}
-	out.Text = strings.Replace(out.Text, "terragrunt stack generate", "terragrunt stack clean && terragrunt stack generate", 1)
 	return out
 }
 
 // steady refuses what would make an existing VM another one.
 func (d *stackDecider) steady(v *schema.VM, was *VM) {
 	spec := d.lock.Spec
-	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
+	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID && !was.seen() && d.stack.Guard != "off" { // the guard looks whether a state has the VM
+		d.note("%s/%s: its VMID is now %d; VMID %d was decided, and no such VM was seen", d.stack.Name, v.Key, v.VMID, was.VMID)
+	} else if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
 		d.refuse(finding.OtherVM, finding.VM, v.Key, "its VMID differs in lock and spec: an apply would destroy it and create another VM",
 			finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)),
 			finding.Do("or, if the VM with the new VMID exists and is the right one, write into "+spec+", instead of vmid", fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)),
@@ -141,7 +185,11 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 			finding.Do("or restore in "+spec+", instead of adopt", fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
-	if was.Member != "" && v.Member != "" && was.Member != v.Member && d.had[v.Key] { // else the spec renames it
+	switch {
+	case was.Member == "" || v.Member == "" || was.Member == v.Member || !d.had[v.Key]: // not had: the spec renames it
+	case v.Formerly == was.Member:
+		d.respelt = append(d.respelt, fmt.Sprintf("%q is %q now (%s)", was.Member, v.Member, v.Key))
+	default:
 		d.refuse(finding.OtherVM, finding.VM, v.Key, "the roster gives it to another member than the lock",
 			finding.Do("restore the former members at their places in the roster, and add new ones at its end"),
 			finding.Do("or let keys follow names, not positions: in "+spec, `key: "{name}"`)).

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackgen/schema"
 )
@@ -14,17 +15,19 @@ import (
 // adopted, and one from a lock before version 3.
 func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 	undecided := v.Adopt || was.VMID != 0 && was.MACs == nil
-	out := make([]string, len(v.MACs))
+	out, had := make([]string, len(v.MACs)), earlierNICs(v, was)
 	for i, given := range v.MACs {
 		switch {
 		case given != "":
 			out[i] = given
 		case undecided:
 			continue
-		case i < len(was.MACs):
-			out[i] = was.MACs[i]
+		case had[i] >= 0:
+			out[i] = was.MACs[had[i]]
+		case was.VMID != 0:
+			out[i] = d.newMAC(v.Key, i, networks(v)[i])
 		default:
-			out[i] = d.newMAC(v.Key, i)
+			out[i] = d.newMAC(v.Key, i, "")
 		}
 		if holder := d.takeMAC(out[i], d.stack.Name+"/"+v.Key); holder != "" {
 			at := v.Values.Get("networks").List()[i]
@@ -37,11 +40,91 @@ func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 	return out
 }
 
+// networks are what the NICs of a VM are connected to, such as vmbr0 or vmbr0.20.
+func networks(v *schema.VM) []string {
+	out := []string{}
+	for _, n := range v.Values.Get("networks").List() {
+		out = append(out, strings.TrimSuffix(n.Get("bridge").Str()+"."+n.Get("vlan").Str(), "."))
+	}
+	return out
+}
+
+// defaultNetworks are the networks that the lock leaves out: those of a VM whose spec says
+// nothing of its networks.
+func defaultNetworks() []string {
+	bridge := slices.IndexFunc(schema.VMField("networks").Elem.Fields, func(f schema.Field) bool { return f.Key == "bridge" })
+	return []string{schema.VMField("networks").Elem.Fields[bridge].Default}
+}
+
+// earlierNICs are, for each NIC of a VM, the number that it had in the lock, or -1. A NIC
+// is the same one if it has the same address in the spec, or is connected to the same
+// network; else, if no NIC has got another number, it is the one that had its number. So a
+// NIC keeps its address if another one is added or removed before it.
+func earlierNICs(v *schema.VM, was *VM) []int {
+	out, taken, is := slices.Repeat([]int{-1}, len(v.MACs)), make([]bool, len(was.MACs)), networks(v)
+	take := func(same func(i, k int) bool) {
+		for i := range out {
+			for k := range was.MACs {
+				if out[i] < 0 && !taken[k] && same(i, k) {
+					out[i], taken[k] = k, true
+				}
+			}
+		}
+	}
+	take(func(i, k int) bool { return v.MACs[i] == was.MACs[k] && v.MACs[i] != "" && v.MACs[i] != schema.AutoMAC })
+	if len(was.Networks) == len(was.MACs) {
+		same := func(i, k int) bool { return is[i] == was.Networks[k] && out[i] < 0 && !taken[k] }
+		at := func(i, k int) bool { return i == k }
+		if len(out) != len(taken) {
+			stays := inOrder(len(out), len(taken), same)
+			at = func(i, k int) bool { return k == stays[i] }
+		}
+		take(func(i, k int) bool { return at(i, k) && same(i, k) })
+		take(same)
+	}
+	shifted := false
+	for i, k := range out {
+		shifted = shifted || k >= 0 && k != i
+	}
+	take(func(i, k int) bool { return i == k && !shifted })
+	return out
+}
+
+// inOrder are, for each of n items, which of the m before it is the same one, or -1: as many
+// as there can be without changing the order of any.
+func inOrder(n, m int, same func(i, k int) bool) []int {
+	most := make([][]int, n+1) // how many there can be from i and k on
+	for i := range most {
+		most[i] = make([]int, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := m - 1; k >= 0; k-- {
+			if most[i][k] = max(most[i+1][k], most[i][k+1]); same(i, k) {
+				most[i][k] = max(most[i][k], most[i+1][k+1]+1)
+			}
+		}
+	}
+	out := slices.Repeat([]int{-1}, n)
+	for i, k := 0, 0; i < n && k < m; {
+		switch {
+		case same(i, k) && most[i][k] == most[i+1][k+1]+1:
+			out[i] = k
+			i, k = i+1, k+1
+		case most[i][k] == most[i+1][k]:
+			i++
+		default:
+			k++
+		}
+	}
+	return out
+}
+
 // newMAC decides the address of a NIC: the prefix of Proxmox VE, and a hash, so that
-// two projects in one network hardly ever choose the same.
-func (d *stackDecider) newMAC(key string, nic int) string {
+// two projects in one network hardly ever choose the same. A NIC that a VM gets later has
+// its network in the hash: it does not get the address of one that had its number.
+func (d *stackDecider) newMAC(key string, nic int, network string) string {
 	for attempt := 0; ; attempt++ {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s/%s\n%d\n%d", d.decider.lock.Project, d.stack.Name, key, nic, attempt))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s/%s\n%d%s\n%d", d.decider.lock.Project, d.stack.Name, key, nic, network, attempt))
 		mac := fmt.Sprintf("BC:24:11:%02X:%02X:%02X", sum[0], sum[1], sum[2])
 		if d.usedMACs[mac] == "" {
 			return mac

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gopkg.in/yaml.v3"
@@ -83,15 +84,17 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	put(n, "clone", v.Clone)
 	put(n, "clone_reason", v.CloneReason)
 	put(n, "profile", v.Profile)
-	if t := v.Template; t != nil {
-		from := flow()
-		put(from, "vmid", t.VMID)
-		put(from, "node", t.Node)
-		put(from, "name", t.Name)
-		put(n, "template", from)
+	template, next := v.Template, (*Template)(nil)
+	if v.MadeFrom != nil {
+		template, next = v.MadeFrom, v.Template
 	}
+	putTemplate(n, "template", template)
+	putTemplate(n, "next_template", next)
 	if v.MACs != nil { // a VM without NICs has an empty list
 		put(n, "macs", list(v.MACs))
+	}
+	if !slices.Equal(v.Networks, defaultNetworks()) {
+		put(n, "networks", v.Networks)
 	}
 	put(n, "disks", v.Disks)
 	put(n, "unit", v.Unit)
@@ -112,9 +115,22 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 		put(n, "fingerprint", seen)
 	}
 	put(n, "addresses", v.Addresses)
+	put(n, "detached", v.Detached)
 	put(n, "gone", v.Gone)
 	put(n, "status", v.Status)
 	return n, nil
+}
+
+// putTemplate adds a template, if there is one.
+func putTemplate(n *yaml.Node, key string, t *Template) {
+	if t == nil {
+		return
+	}
+	from := flow()
+	put(from, "vmid", t.VMID)
+	put(from, "node", t.Node)
+	put(from, "name", t.Name)
+	put(n, key, from)
 }
 
 func (s Stack) node() (*yaml.Node, error) {

@@ -35,6 +35,8 @@ type ObservedVM struct {
 	MACs        []string // by NIC; nil if they should not be decided
 	Addresses   []string
 	Node        string    // where it is
+	MadeFrom    *Template // by the state of its creation; nil if that does not say it
+	Detached    []string  // as in VM; nil if that is not known
 	Left        []Address // former addresses that the state does not have
 	Gone        bool      // retired or forgotten, in no state and not in the cluster
 }
@@ -49,7 +51,9 @@ const (
 	SawMACs        = "macs"
 	SawAddresses   = "addresses"
 	SawFormer      = "former"
+	SawDetached    = "detached"
 	SawNode        = "node"
+	SawTemplate    = "template"
 	SawGone        = "gone"
 )
 
@@ -116,6 +120,7 @@ func (o Observed) readable() Observed {
 	for i := range o.VMs {
 		v := &o.VMs[i]
 		v.Addresses = slices.DeleteFunc(slices.Clone(v.Addresses), none("line"))
+		v.Detached = slices.DeleteFunc(slices.Clone(v.Detached), none("detached"))
 		if slices.ContainsFunc(v.MACs, func(mac string) bool { fits, _ := matches("chosen mac", mac); return !fits }) {
 			v.MACs = nil
 		}
@@ -166,7 +171,7 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 		if v.Gone || v.Status == Live && stack != Forgotten {
 			return nil
 		}
-		v.Gone, v.Fingerprint, v.Addresses, v.Former, v.FormerNodes = true, nil, nil, nil, nil
+		v.Gone, v.Fingerprint, v.Addresses, v.Former, v.FormerNodes, v.MadeFrom, v.Detached = true, nil, nil, nil, nil, nil, nil
 		return []string{SawGone}
 	}
 	if o.Fingerprint != nil && !v.Fingerprint.same(o.Fingerprint) && (o.Confirmed || v.Fingerprint.Agrees(o.Fingerprint)) {
@@ -178,14 +183,35 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 	if len(o.Addresses) > 0 && !slices.Equal(o.Addresses, v.Addresses) {
 		v.Addresses, what = o.Addresses, append(what, SawAddresses)
 	}
+	if o.Detached != nil && !slices.Equal(o.Detached, v.Detached) {
+		v.Detached, what = o.Detached, append(what, SawDetached)
+	}
 	kept := slices.DeleteFunc(slices.Clone(v.Former), func(a Address) bool { return slices.Contains(o.Left, a) })
 	if len(kept) < len(v.Former) {
 		v.Former, what = kept, append(what, SawFormer)
+	}
+	if v.madeFrom(o.MadeFrom) {
+		what = append(what, SawTemplate)
 	}
 	if o.Node != "" && o.Node == v.Node && len(v.FormerNodes) > 0 { // the migration is done: what moves it now is a hand
 		v.FormerNodes, what = nil, append(what, SawNode)
 	}
 	return what
+}
+
+// madeFrom records what a VM was made from, and reports whether that is new.
+func (v *VM) madeFrom(from *Template) bool {
+	if from == nil || v.Template == nil {
+		return false
+	}
+	was := cmp.Or(v.MadeFrom, v.Template).VMID
+	if from.VMID == was {
+		return false
+	}
+	if v.MadeFrom = from; from.VMID == v.Template.VMID {
+		v.MadeFrom = nil
+	}
+	return true
 }
 
 // A macHolders is the VMs that have each MAC address in a lock.

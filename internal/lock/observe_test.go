@@ -75,6 +75,10 @@ func TestObserve(t *testing.T) {
 		"MACs of another VM":              {"", ObservedVM{VMID: 100, MACs: []string{"BC:24:11:00:00:0F"}}, "", ""},
 		"moved in the state":              {", former: [protected/x, default/y]", ObservedVM{VMID: 100, Left: []Address{{"protected", "x"}, {"default", "z"}}}, ", former: [default/y]", "former"},
 		"gone":                            {seen + ", former: [protected/x], status: retired", ObservedVM{VMID: 100, Gone: true}, ", gone: true, status: retired", "gone"},
+		"a disk that is removed":          {"", ObservedVM{VMID: 100, Detached: []string{"scsi1=shared:100/vm-100-disk-1.raw"}}, ", detached: ['scsi1=shared:100/vm-100-disk-1.raw']", "detached"},
+		"its volume is gone":              {", detached: ['scsi1=a:b']", ObservedVM{VMID: 100, Detached: []string{}}, "", "detached"},
+		"its volume is not known":         {", detached: ['scsi1=a:b']", ObservedVM{VMID: 100}, ", detached: ['scsi1=a:b']", ""},
+		"no volume":                       {"", ObservedVM{VMID: 100, Detached: []string{"scsi1=", "scsi1=a b"}}, "", ""},
 		"gone, known":                     {", gone: true, status: retired", ObservedVM{VMID: 100, Gone: true}, ", gone: true, status: retired", ""},
 		"gone, restored in the spec":      {seen, ObservedVM{VMID: 100, Gone: true}, seen, ""},
 	} {

@@ -155,25 +155,36 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 }
 
 func (r *reader) vm(n *schema.Node) VM {
-	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "macs", "disks", "unit", "member", "seat", "former", "former_nodes", "fingerprint", "addresses", "gone", "status")
+	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "macs", "networks", "disks", "unit", "member", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "gone", "status")
 	v := VM{VMID: r.number(n, "vmid", minVMID, maxVMID), Node: r.text(n, "node", "node"), Clone: r.text(n, "clone", "clone"), CloneReason: r.text(n, "clone_reason", "line"), Profile: r.text(n, "profile", "profile"),
-		Disks: r.texts(n, "disks", "disk"), Unit: r.text(n, "unit", "name"), Member: r.text(n, "member", "text"), FormerNodes: r.texts(n, "former_nodes", "node"), Addresses: r.texts(n, "addresses", "line"), Gone: r.flag(n, "gone"), Status: r.status(n), at: n.Pos}
+		Networks: r.texts(n, "networks", "line"), Disks: r.texts(n, "disks", "disk"), Unit: r.text(n, "unit", "name"), Member: r.text(n, "member", "text"), FormerNodes: r.texts(n, "former_nodes", "node"), Addresses: r.texts(n, "addresses", "line"), Detached: r.texts(n, "detached", "detached"), Gone: r.flag(n, "gone"), Status: r.status(n), at: n.Pos}
 	if n.Get("seat") != nil {
 		v.Seat = r.number(n, "seat", 1, math.MaxInt32)
 	}
 	if n.Get("macs") != nil {
 		v.MACs = append([]string{}, r.texts(n, "macs", "chosen mac")...)
+		if own := defaultNetworks(); n.Get("networks") == nil && len(v.MACs) == len(own) {
+			v.Networks = own
+		}
 	}
 	for _, s := range r.texts(n, "former", "former") {
 		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
 	}
-	if t := n.Get("template"); t != nil {
-		r.known(t, "vmid", "node", "name")
-		v.Template = &Template{VMID: r.number(t, "vmid", minVMID, maxVMID), Node: r.text(t, "node", "node"), Name: r.text(t, "name", "id")}
+	v.Template = r.template(n.Get("template"))
+	if next := r.template(n.Get("next_template")); next != nil {
+		v.Template, v.MadeFrom = next, v.Template
 	}
 	if f := n.Get("fingerprint"); f != nil {
 		r.known(f, "uuid", "macs")
 		v.Fingerprint = &Fingerprint{UUID: r.text(f, "uuid", "line"), MACs: r.texts(f, "macs", "seen mac")}
 	}
 	return v
+}
+
+func (r *reader) template(n *schema.Node) *Template {
+	if n == nil {
+		return nil
+	}
+	r.known(n, "vmid", "node", "name")
+	return &Template{VMID: r.number(n, "vmid", minVMID, maxVMID), Node: r.text(n, "node", "node"), Name: r.text(n, "name", "id")}
 }

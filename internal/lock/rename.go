@@ -28,6 +28,9 @@ func (d *stackDecider) rename() {
 		if from < 0 && to < 0 {
 			from = d.formerly(r.From)
 		}
+		if from < 0 && to < 0 {
+			to = index(d.last(r.To)) // its line stays beside those of later renames
+		}
 		switch {
 		case from < 0 && to < 0 && !d.lock.Had(r.From):
 			d.clash(r.Pos, "renamed", "remove the line, or correct the old key", "the lock has no VM %q", r.From)
@@ -48,6 +51,18 @@ func (d *stackDecider) rename() {
 			v.Former = append(slices.Clone(v.Former), Address{v.Address(r.To).Profile, r.From})
 		}
 	}
+}
+
+// last is the key that a VM has after all renames.
+func (d *stackDecider) last(key string) string {
+	for range d.stack.Renamed { // as often as a key can change
+		i := slices.IndexFunc(d.stack.Renamed, func(r schema.Rename) bool { return r.From == key })
+		if i < 0 {
+			break
+		}
+		key = d.stack.Renamed[i].To
+	}
+	return key
 }
 
 // Renamed returns the stack and the key that the specs give to a VM of the lock now. A

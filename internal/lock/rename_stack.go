@@ -105,23 +105,18 @@ func (d *decider) stackRenamed(f *finding.Finding, name string, l *Stack, to *sc
 		all = append(all, r.From+": "+r.To)
 	}
 	entry := finding.Line{Text: "renamed: {stacks: {{}}}", Items: append(all, name+": "+to.Name), Sep: ", "}
-	f.Add(d.settingsStep("or keep its VMs under the name "+to.Name, "move its state and render", entry, d.moveState(name, l, &now, to.Name)...))
+	f.Add(d.settingsStep("or keep its VMs under the name "+to.Name, "move its state and render", entry, moveState(l, &now, to.Name)...))
 	if spec == l.Spec {
 		f.Next("or undo the new name in "+spec, "name: "+name)
 	}
 }
 
-// moveState are the commands that move the state of a stack, and confirm it. A stack
-// that gets another name leaves the generated folders of its units behind.
-func (d *decider) moveState(name string, was, now *Stack, to string) []string {
-	var out []string
-	if name != to {
-		out = append(out, "(cd stacks/"+name+" && terragrunt stack clean)")
-	}
+// moveState are the commands that move the state of a stack, and confirm it.
+func moveState(was, now *Stack, to string) []string {
 	if was.sameState(now) {
-		return append(out, "stackgen render")
+		return []string{"stackgen render"}
 	}
-	return append(append(out, moveCommands(was, now)...), "stackgen render --state-moved "+to)
+	return append(moveCommands(was, now), "stackgen render --state-moved "+to)
 }
 
 // namesChange says how the VMs of a stack keep their names when it is renamed.

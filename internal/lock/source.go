@@ -2,6 +2,7 @@ package lock
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"stackgen/schema"
@@ -27,6 +28,28 @@ func (d *stackDecider) source(v *schema.VM, was *VM, out *VM) {
 		if otherTemplate || was.Fingerprint == nil && was.Node != "" && out.Node != was.Node {
 			out.Clone, out.CloneReason = "", "" // decided for another template or node
 		}
+	}
+}
+
+// madeFrom is what an existing VM was made from, if that is not what its creation clones
+// now: a template acts at creation.
+func (d *stackDecider) madeFrom(v *schema.VM, was, out *VM) {
+	from := cmp.Or(was.MadeFrom, was.Template)
+	if out.VMID != was.VMID || from == nil || out.Template == nil || from.VMID == out.Template.VMID {
+		return
+	}
+	if was.Fingerprint != nil {
+		out.MadeFrom = from
+	}
+	if was.Template.VMID != out.Template.VMID {
+		d.otherTemplate[out.Template.VMID] = append(d.otherTemplate[out.Template.VMID], v.Key)
+	}
+}
+
+// templateNotes say which VMs have another template in the spec than before.
+func (d *stackDecider) templateNotes() {
+	for _, vmid := range slices.Sorted(maps.Keys(d.otherTemplate)) {
+		d.note("%s: template %d is another one than before: %s. A template acts at creation: a VM that exists stays as it was made", d.stack.Name, vmid, some(d.otherTemplate[vmid]))
 	}
 }
 

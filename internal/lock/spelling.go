@@ -18,13 +18,24 @@ func (d *stackDecider) spellingNote(added Ordered[VM]) {
 			changed = append(changed, fmt.Sprintf("%q is %s", v.Member, v.Key))
 		}
 	}
-	n := len(changed)
-	if n == 0 {
-		return
+	if len(changed) > 0 {
+		d.note("%s: keys made from names: %s", d.stack.Name, some(changed))
 	}
+}
+
+// respeltNote says whose names have another spelling now. They have the same VMs.
+func (d *stackDecider) respeltNote() {
+	if len(d.respelt) > 0 {
+		d.note("%s: corrected names, which keep their VMs: %s", d.stack.Name, some(d.respelt))
+	}
+}
+
+// some lists five of many texts, and how many more the lock has.
+func some(all []string) string {
+	n := len(all)
 	more := ""
 	if n > 5 {
 		more = fmt.Sprintf(", and %d more in %s", n-5, File)
 	}
-	d.note("%s: keys made from names: %s%s", d.stack.Name, strings.Join(changed[:min(n, 5)], ", "), more)
+	return strings.Join(all[:min(n, 5)], ", ") + more
 }

@@ -2,9 +2,7 @@ package lock
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"stackgen/schema"
 )
@@ -24,7 +22,10 @@ type stackDecider struct {
 	turns     map[schema.Pos]int // how often a placement was asked
 	next      int                // where to look for a free VMID
 	moving    int                // units whose records begin to move
+	respelt   []string           // members whose names have another spelling now
 	stays     []string           // VMs with another node than before, and a profile that ignores that
+
+	otherTemplate map[int][]string // VMs with another template than before, by its VMID
 
 	publishing map[string]bool // see publishingUnits; nil until it is asked for
 }
@@ -47,6 +48,8 @@ func (d *stackDecider) decide() {
 		*was = d.vm(v, was)
 	}
 	d.stayNote()
+	d.respeltNote()
+	d.templateNotes()
 	d.spellingNote(added)
 	d.lock.VMs = append(d.lock.VMs, added...)
 	d.formerKeysFree()
@@ -63,7 +66,7 @@ func (d *stackDecider) harmless(profile string) bool {
 // vm decides what a VM's entry lacks. What the spec sets comes from there; what it
 // leaves open keeps its decision.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
-	out := VM{VMID: was.VMID, MACs: d.macs(v, was), Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Seat: v.Seat, Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses}
+	out := VM{VMID: was.VMID, MACs: d.macs(v, was), Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Seat: v.Seat, Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses, Detached: was.Detached}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
 	}
@@ -77,10 +80,13 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 		out.VMID = d.allocate(v)
 	}
 	if out.VMID != was.VMID {
-		out.Fingerprint, out.Addresses = nil, nil // of the former VM
+		out.Fingerprint, out.Addresses, out.Detached = nil, nil, nil // of the former VM
 		if was.VMID != 0 && v.Adopt {
 			d.note("%s/%s: its VMID is now %d; stackgen does not know VMID %d any more", d.stack.Name, v.Key, out.VMID, was.VMID)
 		}
+	}
+	if out.MACs != nil && (len(was.MACs) == 0 || was.Networks != nil || d.options.Orders) {
+		out.Networks = networks(v)
 	}
 	switch {
 	case out.VMID != was.VMID:
@@ -93,6 +99,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	out.Node = d.node(v, was)
 	d.source(v, was, &out)
 	d.resolve(v, was, &out)
+	d.madeFrom(v, was, &out)
 	if out.VMID == was.VMID {
 		out.FormerNodes = d.formerNodes(v, was, out.Node)
 	}
@@ -146,17 +153,13 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 	return ""
 }
 
-// formerNodes are the nodes that the spec said before, and from which an apply migrates
-// the VM. A profile that ignores node_name leaves it where it is.
+// formerNodes are the nodes that the spec said before, from which an apply migrates the VM. A
+// profile that ignores node_name leaves it where it is; another profile may manage it later.
 func (d *stackDecider) formerNodes(v *schema.VM, was *VM, node string) []string {
-	manages := slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && !p.Ignores("node_name") })
+	ignores := slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores("node_name") })
 	changed := was.Node != "" && node != "" && was.Node != node
-	switch {
-	case !manages && changed:
+	if changed && ignores {
 		d.stays = append(d.stays, v.Key)
-		return nil
-	case !manages:
-		return nil
 	}
 	out := slices.DeleteFunc(slices.Clone(was.FormerNodes), func(n string) bool { return n == node || n == was.Node })
 	switch {
@@ -171,13 +174,8 @@ func (d *stackDecider) formerNodes(v *schema.VM, was *VM, node string) []string 
 // stayNote says which VMs an apply does not move, although the spec has another node for
 // them now.
 func (d *stackDecider) stayNote() {
-	n := len(d.stays)
-	if n == 0 {
+	if len(d.stays) == 0 {
 		return
 	}
-	names := strings.Join(d.stays[:min(n, 5)], ", ")
-	if n > 5 {
-		names = fmt.Sprintf("%s and %d more", names, n-5)
-	}
-	d.note("%s: another node in the spec: %s. An apply creates a VM there if it does not exist yet, and does not move one that exists, because the profile ignores node_name: migrate it by hand, or choose a profile that does not ignore node_name", d.stack.Name, names)
+	d.note("%s: another node in the spec: %s. An apply creates a VM there if it does not exist yet, and does not move one that exists, because the profile ignores node_name: migrate it by hand, or choose a profile that does not ignore node_name", d.stack.Name, some(d.stays))
 }

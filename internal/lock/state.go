@@ -23,14 +23,12 @@ func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 	}
 	f := finding.Finding{Address: finding.Address{Stack: s.Name, Type: finding.Stack}, Kind: finding.StateMoved, Severity: finding.Blocked,
 		Reason: fmt.Sprintf("its state is at %s, and the spec says %s: an apply would find no state there and create every VM again", was.place(), now.place())}
-	name := s.Name
 	if former := d.renamed[s.Name]; former != "" {
-		name = former
 		d.namesChange(&f, former, s)
-		f.Next("move the state, then confirm it", d.moveState(name, was, &now, s.Name)...)
+		f.Next("move the state, then confirm it", moveState(was, &now, s.Name)...)
 	} else {
 		f.Next("undo the change in " + d.options.Specs[s.Name])
-		f.Next("or move the state, then confirm it", d.moveState(name, was, &now, s.Name)...)
+		f.Next("or move the state, then confirm it", moveState(was, &now, s.Name)...)
 	}
 	d.result.Refusals = append(d.result.Refusals, f)
 }

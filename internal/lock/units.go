@@ -78,7 +78,7 @@ func (d *stackDecider) units() {
 	d.lock.Units = out
 	d.moveNotes()
 	if len(left) > 0 {
-		d.note("%s: removed from the lock: %s. Where Terragrunt generated that before, it would run it again: (cd stacks/%s && terragrunt stack clean)", d.stack.Name, strings.Join(left, ", "), d.stack.Name)
+		d.note("%s: removed from the lock: %s", d.stack.Name, strings.Join(left, ", "))
 	}
 }
 
@@ -143,8 +143,7 @@ func (d *stackDecider) unitGone(unit string) {
 	}
 	d.refuse(finding.Removed, finding.Unit, unit, "the unit is in the lock, and "+spec+" no longer asks for it: its state and its resources would stay without being managed",
 		finding.DoAll(what, entries("retired", d.stack.Retired, unit), append(lines, "(cd stacks/"+name+" && terragrunt stack run apply)")...),
-		// or the unit's folder would be in every run
-		finding.DoAll("or stop managing its resources: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, unit), "stackgen render", "(cd stacks/"+name+" && terragrunt stack clean)"),
+		finding.DoAll("or stop managing its resources: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
 		finding.Do("or restore what asked for it in "+spec))
 }
 

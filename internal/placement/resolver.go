@@ -30,6 +30,7 @@ type Resolver struct {
 
 	inv    *cluster.Inventory
 	hosts  map[string]*Host
+	before map[string]Host // what they had to do before this run
 	guests map[int]*cluster.Guest
 	counts map[string]map[string]int // stack -> node -> VMs by placement
 	known  map[string]bool           // STACK/KEY of VMs whose node was known at first
@@ -39,7 +40,7 @@ type Resolver struct {
 // there that does not run yet. again are VMs, as STACK/KEY, whose decisions do not
 // count.
 func New(p *schema.Project, l *lock.Lock, inv *cluster.Inventory, again []string) *Resolver {
-	r := &Resolver{inv: inv, hosts: map[string]*Host{}, guests: map[int]*cluster.Guest{}, counts: map[string]map[string]int{}, known: map[string]bool{}}
+	r := &Resolver{inv: inv, hosts: map[string]*Host{}, before: map[string]Host{}, guests: map[int]*cluster.Guest{}, counts: map[string]map[string]int{}, known: map[string]bool{}}
 	for i := range inv.Guests {
 		r.guests[inv.Guests[i].VMID] = &inv.Guests[i]
 	}
@@ -67,6 +68,9 @@ func New(p *schema.Project, l *lock.Lock, inv *cluster.Inventory, again []string
 				r.take(node, v)
 			}
 		}
+	}
+	for name, h := range r.hosts {
+		r.before[name] = *h
 	}
 	return r
 }

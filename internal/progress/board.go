@@ -264,8 +264,8 @@ func (r *Row) work(e Event) {
 	if next == "" || r.Action == Create && next.step() < r.Phase.step() {
 		return
 	}
-	if !t.Running() && r.Action != Create && r.task != "" && r.task != t.UPID {
-		return // an older task than the one that runs
+	if other := r.task != "" && r.task != t.UPID; other && r.Action != Create && (!t.Running() || next != Moving || r.Phase == Moving) {
+		return // an older task than the one that runs, or one that is a part of it: a migration starts the VM
 	}
 	r.begin(e.At)
 	if r.Phase != next {

@@ -107,6 +107,7 @@ func TestBoard(t *testing.T) {
 		{"an older task comes late", []Item{newVM("web01", 101)}, "1 began vm web01\n5 task 101 qmstart\n6 task 101 qmclone OK", "web01: starting 1--1\n"},
 		{"a task after the end", []Item{newVM("web01", 101)}, "1 began vm web01\n5 ended vm web01\n6 task 101 qmstart", "web01: ready 1-5\n"},
 		{"a second beginning", []Item{newVM("web01", 101)}, "1 began vm web01\n5 ended vm web01\n6 began vm web01 change", "web01: ready 1-5\n"},
+		{"a migration starts the VM on the other node", []Item{move}, "1 task 101 qmstart\n1 task 101 qmigrate\n2 task 101 qmstart\n2 task 101 qmstart OK", "web01: moving 1--1\n"},
 		{"a task of another VM", []Item{newVM("web01", 101)}, "1 task 999 qmstart", "web01: queued -1--1\n"},
 		{"a task that says nothing", []Item{newVM("web01", 101)}, "1 task 101 vncproxy", "web01: queued -1--1\n"},
 

@@ -37,9 +37,10 @@ type Target struct {
 // An Item is one row of the plan that a run carries out.
 type Item struct {
 	Target
-	Action Action
-	Clone  bool // a VM that is created from a template
-	Agent  bool // the run waits for the VM's guest agent
+	Action   Action
+	Clone    bool // a VM that is created from a template
+	Template int  // its VMID; 0 if it is not known
+	Agent    bool // the run waits for the VM's guest agent
 }
 
 // A Plan is what a run carries out.

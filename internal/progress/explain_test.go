@@ -137,7 +137,7 @@ func TestGroup(t *testing.T) {
 		return Explain(Item{Target: Target{Kind: VM, Stack: "lab", Key: key, VMID: vmid, Node: "pve1"}, Action: Destroy}, text, "")
 	}
 	groups := Group([]Trouble{fails("a", 1, "VM quit/powerdown failed"), fails("b", 2, "other"), fails("c", 3, "VM quit/powerdown failed"), fails("d", 4, "other")})
-	if len(groups) != 3 || groups[0].What() != "2 VMs were not destroyed: the guest did not shut down when it was asked to" || groups[1].What() != "VM b (VMID 2, node pve1) was not destroyed: other" {
+	if len(groups) != 2 || groups[0].What() != "2 VMs were not destroyed: the guest did not shut down when it was asked to" || groups[1].What() != "2 VMs were not destroyed: other" {
 		t.Fatalf("%+v", groups)
 	}
 	next := groups[0].Next()
@@ -165,6 +165,16 @@ func TestTroubleRead(t *testing.T) {
 		b.Add(Event{Type: Read, Target: target, Reading: c.read})
 		if got := b.Trouble(b.Row(target)).What; got != "VM db "+c.want {
 			t.Errorf("%s, %+v: %s", c.action, c.read, got)
+		}
+	}
+}
+
+// TestOtherTemplate: a message about a VM that is neither the VM nor its template blames none.
+func TestOtherTemplate(t *testing.T) {
+	db := Item{Target: Target{Kind: VM, Stack: "lab", Key: "db", VMID: 206, Node: "pve1"}, Action: Create, Template: 9002}
+	for vmid, want := range map[string]string{"9000": "", "9002": "template 9002 is gone, or on another node than the lock says", "206": "the VM is not on that node any more"} {
+		if got := Explain(db, "unable to find configuration file for VM "+vmid+" on node 'pve1'", "").Why; got != want {
+			t.Errorf("VM %s: %q, want %q", vmid, got, want)
 		}
 	}
 }

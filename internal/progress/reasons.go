@@ -21,7 +21,7 @@ type cause struct {
 	why     string
 	what    string
 	lines   []string
-	other   bool // only if the pattern caught another VMID than the row's
+	of      func(item Item) int // whose VMID the pattern must catch first; 0 is anybody's
 }
 
 // reason adds the first cause that fits a message.
@@ -32,7 +32,7 @@ func reason(t *Trouble, item Item, text string) {
 			continue
 		}
 		m := c.pattern.FindStringSubmatch(text)
-		if m == nil || c.other && m[1] == strconv.Itoa(item.VMID) {
+		if m == nil || c.of != nil && c.of(item) != 0 && m[1] != strconv.Itoa(c.of(item)) {
 			continue
 		}
 		t.Why, _ = filled(c.why, item, m, func(s string) string { return s })

@@ -2,7 +2,9 @@ package progress
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -98,7 +100,7 @@ func Explain(item Item, text, again string) Trouble {
 	return t
 }
 
-// Alike are troubles that have the same reason and what did not happen.
+// Alike are troubles that have the same reason, or message, and what did not happen.
 type Alike []Trouble
 
 // Group puts troubles that are alike together, in the order of the first of each.
@@ -107,7 +109,7 @@ func Group(ts []Trouble) []Alike {
 	for _, t := range ts {
 		i := slices.IndexFunc(out, func(a Alike) bool {
 			f := a[0]
-			return t.Why != "" && f.Why == t.Why && f.Item.Kind == t.Item.Kind && f.Not == t.Not
+			return f.Why == t.Why && f.Item.Kind == t.Item.Kind && f.Not == t.Not && (t.Why != "" || f.general() == t.general())
 		})
 		if i < 0 {
 			out = append(out, Alike{t})
@@ -118,6 +120,17 @@ func Group(ts []Trouble) []Alike {
 	return out
 }
 
+// general is a message without what is of its item alone: the number of its task and VM.
+func (t Trouble) general() string {
+	text := upidShape.ReplaceAllString(unwrapped(t.Text), "UPID")
+	if t.Item.VMID == 0 {
+		return text
+	}
+	return regexp.MustCompile(`\b`+strconv.Itoa(t.Item.VMID)+`\b`).ReplaceAllString(text, "VMID")
+}
+
+var upidShape = regexp.MustCompile(`UPID:[^\s"']+`)
+
 // What is what did not happen to all of them.
 func (a Alike) What() string {
 	first := a[0]
@@ -125,7 +138,7 @@ func (a Alike) What() string {
 		return first.String()
 	}
 	noun := map[Kind]string{VM: "VMs", Pool: "pools", Record: "records", Unit: "units"}[first.Item.Kind]
-	return fmt.Sprintf("%d %s %s: %s", len(a), noun, strings.Replace(first.Not, "was ", "were ", 1), first.Why)
+	return fmt.Sprintf("%d %s %s%s", len(a), noun, strings.Replace(first.Not, "was ", "were ", 1), strings.TrimPrefix(first.String(), first.What))
 }
 
 // Next are the steps for all of them, each with the lines of all.

@@ -2,5 +2,6 @@
 // reads its specs, settings, lock and the files that specs name, and decides what
 // the lock does not hold yet.
 //
-// It never writes, and it knows neither the cluster nor states.
+// It writes the lock alone, removes what Terragrunt generated from earlier renders, and
+// knows neither the cluster nor states.
 package project

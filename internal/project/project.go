@@ -28,6 +28,16 @@ type Project struct {
 	Notes    []string          // of Decide
 }
 
+// New reports whether the folder has no file of a project.
+func (p *Project) New() bool {
+	for _, body := range p.Sources {
+		if len(body) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Load finds the project of the paths and reads all of it. With out, that folder is
 // the project, and the paths name its specs. Problems in the files are part of
 // the project, not an error.

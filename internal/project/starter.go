@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"stackgen/internal/disk"
 	"stackgen/schema"
@@ -37,6 +38,37 @@ func Start(dir string, example []byte) ([]StarterFile, error) {
 			bodies[i].body = example
 		}
 	}
+	return writeStarter(dir, bodies)
+}
+
+// StartSettings is Start without an example.
+func StartSettings(dir string) ([]StarterFile, error) {
+	bodies, err := settingsBodies()
+	if err != nil {
+		return nil, err
+	}
+	return writeStarter(dir, bodies)
+}
+
+// Missing are the files that StartSettings writes: those that do not exist.
+func Missing(dir string) ([]string, error) {
+	bodies, err := settingsBodies()
+	var out []string
+	for _, f := range bodies {
+		path := filepath.Join(dir, filepath.FromSlash(f.path))
+		if _, missing := os.Lstat(path); errors.Is(missing, fs.ErrNotExist) {
+			out = append(out, path)
+		}
+	}
+	return out, err
+}
+
+func settingsBodies() ([]starterBody, error) {
+	bodies, err := starterBodies()
+	return slices.DeleteFunc(bodies, func(f starterBody) bool { return f.path == Example }), err
+}
+
+func writeStarter(dir string, bodies []starterBody) ([]StarterFile, error) {
 	var out []StarterFile
 	for _, f := range bodies {
 		path := filepath.Join(dir, filepath.FromSlash(f.path))

@@ -1,8 +1,10 @@
 package proxmox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -22,13 +24,15 @@ const (
 
 // ReadActs reads who changed guests, by the logs of nodes: of those where the guests are
 // and were, because a migration leaves a guest's tasks on the node where they ran. It
-// sends one request to each node, and up to one more for the privileges there. Tasks of
-// the token itself are left out: they are those of applies.
+// sends one request to each node, and up to one more for the privileges there. It
+// sends one for the log of each change of a configuration. Tasks of the token itself are
+// those of applies.
 //
 // What cannot be read is a gap and no error: without Sys.Audit on a node, its list has
 // only the tasks of the caller.
 func ReadActs(ctx context.Context, c Config, nodes []string, vmids []int) cluster.Acts {
-	out := cluster.Acts{Of: map[int][]cluster.Act{}}
+	out := cluster.Acts{Of: map[int][]cluster.Act{}, Applied: map[int]string{}}
+	others := map[int][]task{}
 	if len(nodes) == 0 || len(vmids) == 0 {
 		return out
 	}
@@ -56,19 +60,52 @@ func ReadActs(ctx context.Context, c Config, nodes []string, vmids []int) cluste
 			out.Gaps = append(out.Gaps, cluster.Gap{Path: "/nodes/" + n, Reason: fmt.Sprintf("who changed VMs on %s cannot be read: %v", n, err)})
 		}
 		for _, k := range tasks {
-			if vmid := vmidOf(string(k.ID)); slices.Contains(vmids, vmid) && k.changed(c.Who()) {
-				out.Of[vmid] = append(out.Of[vmid], k.act())
+			switch vmid := vmidOf(string(k.ID)); {
+			case !slices.Contains(vmids, vmid) || !k.changed():
+			case k.Token != "" && k.owner() == c.Who():
+				out.Applied[vmid] = max(out.Applied[vmid], k.act().Time)
+			default:
+				others[vmid] = append(others[vmid], k)
 			}
 		}
 	})
-	for vmid, acts := range out.Of {
-		slices.SortStableFunc(acts, func(a, b cluster.Act) int {
-			return strings.Compare(b.Time+b.Node+b.Task+b.User, a.Time+a.Node+a.Task+a.User)
+	for vmid, tasks := range others {
+		slices.SortStableFunc(tasks, func(a, b task) int {
+			return cmp.Or(cmp.Compare(b.End, a.End), strings.Compare(b.Node+b.Type+b.owner(), a.Node+a.Type+a.owner()))
 		})
-		out.Of[vmid] = acts[:min(len(acts), actsOfGuest)]
+		tasks = tasks[:min(len(tasks), actsOfGuest)]
+		acts := make([]cluster.Act, len(tasks))
+		for i := range tasks {
+			acts[i] = tasks[i].act()
+		}
+		others[vmid], out.Of[vmid] = tasks, acts
 	}
+	api.readEntries(ctx, others, out.Of)
 	slices.SortStableFunc(out.Gaps, func(a, b cluster.Gap) int { return strings.Compare(a.Path, b.Path) })
 	return out
+}
+
+// readEntries adds to changes of configurations what they changed, by the first lines of their
+// logs. Of a log that cannot be read, anything may have been changed.
+func (c *client) readEntries(ctx context.Context, tasks map[int][]task, acts map[int][]cluster.Act) {
+	type log struct {
+		of task
+		to *cluster.Act
+	}
+	var logs []log
+	for _, vmid := range slices.Sorted(maps.Keys(tasks)) {
+		for i, k := range tasks[vmid] {
+			if k.Type == "qmconfig" {
+				logs = append(logs, log{k, &acts[vmid][i]})
+			}
+		}
+	}
+	atMost(actsAtOnce, logs, func(l log) {
+		lines, err := (&Tasks{client: c}).Log(ctx, RunningTask{Node: l.of.Node, UPID: l.of.UPID}, 0)
+		if err == nil && len(lines) > 0 {
+			l.to.Entries = cluster.ChangedEntries(lines[0])
+		}
+	})
 }
 
 // unseen are the gaps of nodes whose tasks of others cannot be read. One grant on /nodes
@@ -91,11 +128,11 @@ func (c *client) finished(ctx context.Context, node string) (tasks []task, err e
 	return tasks, err
 }
 
-// changed reports whether a task that somebody else started may have changed a guest. One
-// that failed changed nothing, except qmconfig: what it could not plug stays pending.
-func (k *task) changed(self string) bool {
+// changed reports whether a task may have changed a guest. One that failed changed nothing,
+// except qmconfig: what it could not plug stays pending.
+func (k *task) changed() bool {
 	done := k.Status == "OK" || strings.HasPrefix(string(k.Status), "WARNINGS: ") || k.Type == "qmconfig"
-	return done && cluster.IsDeed(k.Type) && (k.owner() != self || k.Token == "")
+	return done && cluster.IsDeed(k.Type)
 }
 
 // owner is the user or token that started a task.

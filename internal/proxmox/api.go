@@ -54,7 +54,7 @@ func open(ctx context.Context, c Config) (*client, error) {
 	out.api = pve.NewClient(c.Endpoint+"/api2/json", options...)
 	if !c.Token.Set() && !c.Ticket.Set() {
 		if err := out.api.CreateSession(ctx); err != nil {
-			return nil, out.explain("/access/ticket", err)
+			return nil, out.explain("POST /access/ticket", err)
 		}
 	}
 	return out, nil
@@ -70,7 +70,16 @@ func (c *client) close() {
 // get decodes the response of one path.
 func (c *client) get(ctx context.Context, path string, into any) error {
 	if err := c.api.Get(ctx, path, into); err != nil {
-		return c.explain(path, err)
+		return c.explain("GET "+path, err)
+	}
+	return nil
+}
+
+// put sends a write, whose response says nothing.
+func (c *client) put(ctx context.Context, path string, body map[string]string) error {
+	var none any
+	if err := c.api.Put(ctx, path, body, &none); err != nil {
+		return c.explain("PUT "+path, err)
 	}
 	return nil
 }

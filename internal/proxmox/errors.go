@@ -42,7 +42,7 @@ func (e *clusterError) Unwrap() error { return e.err }
 
 // explain says what went wrong with a request and how to fix it, without
 // secrets. errors.As still finds the Status.
-func (c *client) explain(path string, err error) error {
+func (c *client) explain(request string, err error) error {
 	var s *Status
 	var asURL *url.Error
 	if errors.As(err, &asURL) {
@@ -56,13 +56,13 @@ func (c *client) explain(path string, err error) error {
 	case errors.As(err, &s) && s.Code == http.StatusMovedPermanently:
 		return &clusterError{fmt.Sprintf("%s responds with a redirect: it is not a Proxmox VE API", host), err}
 	case errors.As(err, &s):
-		return &clusterError{c.redact(fmt.Sprintf("GET %s: %s", path, s)), err}
+		return &clusterError{c.redact(fmt.Sprintf("%s: %s", request, s)), err}
 	case isTLSError(err):
 		return &clusterError{c.redact(fmt.Sprintf("%s has no trusted certificate: %v. Set proxmox.ca_file in the spec to its certificate authority (/etc/pve/pve-root-ca.pem on any node)", host, err)), err}
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return &clusterError{c.redact(fmt.Sprintf("%s cannot be reached: %v", host, dial)), err}
 	}
-	return &clusterError{c.redact(fmt.Sprintf("GET %s: %v", path, err)), err}
+	return &clusterError{c.redact(fmt.Sprintf("%s: %v", request, err)), err}
 }
 
 // redact removes the credentials from a text, in case a server repeats them.

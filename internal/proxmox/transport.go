@@ -38,8 +38,8 @@ const (
 // noRetry is the context key of a request that must not be sent twice.
 type noRetry struct{}
 
-// A transport sends requests: it rejects everything but reads and logins, counts
-// requests, retries where that may help, and turns a status of 300 or above into
+// A transport sends requests: it rejects everything but reads, logins and the
+// one write of WriteDefaults, counts requests, retries where that may help, and turns a status of 300 or above into
 // a *Status. go-proxmox on its own does not distinguish 401 from 403.
 type transport struct {
 	base  http.RoundTripper
@@ -74,13 +74,14 @@ func (t *transport) noteServer(c httptrace.GotConnInfo) {
 // RoundTrip returns a response whose body has been read completely, or an error.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	login := r.Method == http.MethodPost && r.URL.Path == ticketPath
-	if r.Method != http.MethodGet && !login {
-		return nil, fmt.Errorf("%s %s: stackgen sends only reads", r.Method, r.URL.Path)
+	write := mayWrite(r)
+	if r.Method != http.MethodGet && !login && !write {
+		return nil, fmt.Errorf("%s %s: stackgen does not send this write", r.Method, r.URL.Path)
 	}
 	start := t.now()
 	for try := 1; ; try++ {
 		res, err := t.try(r)
-		once := login || r.Context().Value(noRetry{}) != nil
+		once := login || write || r.Context().Value(noRetry{}) != nil
 		if err == nil || once || try == maxTries || t.now().Sub(start) > lastTryBefore || !transient(r.Context(), err) {
 			return res, err
 		}

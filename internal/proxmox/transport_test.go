@@ -48,8 +48,24 @@ func (f *failing) send(ctx context.Context, t *testing.T, method, path string) (
 func TestWritesAreNotSent(t *testing.T) {
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
 		f := &failing{err: http.ErrAbortHandler}
-		if tries, err := f.send(t.Context(), t, method, "/api2/json/nodes/pve1/qemu"); tries != 0 || !strings.Contains(err.Error(), "stackgen sends only reads") {
+		if tries, err := f.send(t.Context(), t, method, "/api2/json/nodes/pve1/qemu"); tries != 0 || !strings.Contains(err.Error(), "stackgen does not send this write") {
 			t.Errorf("%s: %d requests, error %v", method, tries, err)
+		}
+	}
+}
+
+// TestOnlyDefaultsAreWritten sends the write of WriteDefaults, once, and no other request
+// with the same context.
+func TestOnlyDefaultsAreWritten(t *testing.T) {
+	ctx := context.WithValue(t.Context(), writesDefaults{}, true)
+	for request, tries := range map[string]int64{
+		"PUT /api2/json/nodes/pve1/qemu/500/config": 1, "POST /api2/json/nodes/pve1/qemu/500/config": 0, "PUT /api2/json/nodes/pve1/lxc/500/config": 0,
+		"PUT /api2/json/nodes/pve1/qemu/500/resize": 0, "POST /api2/json/nodes/pve1/qemu/500/status/stop": 0, "DELETE /api2/json/nodes/pve1/qemu/500": 0,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		f := &failing{err: &Status{Code: statusNodeDown}}
+		if got, _ := f.send(ctx, t, method, path); got != tries {
+			t.Errorf("%s: %d requests, want %d", request, got, tries)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (r *Rendering) compare() error {
 	if err != nil {
 		return err
 	}
-	want := []disk.File{{Path: lock.File, Body: body, Sync: true}}
+	want := []disk.File{{Path: lock.File, Body: body, Whole: true, Sync: true}}
 	for _, f := range files {
 		want = append(want, disk.File{Path: f.Path, Body: f.Body})
 	}
@@ -129,12 +129,32 @@ func (r *Rendering) managed(path string) bool {
 	return parts[2] != "imports" && p.Selected(parts[1])
 }
 
+// checkProject refuses the lock of another project than the one that was rendered here.
+func (r *Rendering) checkProject(root []byte) {
+	p := r.Project
+	for _, name := range p.SelectedNames() {
+		isNew := slices.ContainsFunc(r.Changes, func(c disk.Change) bool {
+			return c.Kind == disk.Created && c.Path == "stacks/"+name+"/"+generator.StackFile
+		})
+		if isNew {
+			continue
+		}
+		if f := generator.OtherProject(p.Rendered, name, root); f != nil {
+			p.Refusals = append(p.Refusals, *f)
+		}
+		return
+	}
+}
+
 // checkIdentities refuses what would replace a VM that was rendered before. The
 // lock decides, but it can be lost or edited; the old files still say which VMs
 // there may be. VMs that get new decisions are others on purpose.
 func (r *Rendering) checkIdentities(again []string) error {
 	p := r.Project
 	for _, c := range r.Changes {
+		if c.Path == "root.hcl" {
+			r.checkProject(c.Old)
+		}
 		parts := strings.Split(c.Path, "/")
 		if len(parts) != 3 || parts[0] != "stacks" || parts[2] != generator.StackFile || c.Old == nil {
 			continue
@@ -162,15 +182,24 @@ func refused(changes []disk.Change) []disk.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c disk.Change) bool { return c.Kind != disk.Refused })
 }
 
-// Write makes the changes, that of the lock first. It does nothing if the rendering
-// is rejected or blocked.
+// Write makes the changes, that of the lock first, and removes what Terragrunt generated
+// from an earlier render and would run again. It does nothing if the rendering is
+// rejected or blocked.
 func (r *Rendering) Write() error {
 	if r.Rejected != nil || r.Blocked() {
 		return nil
 	}
 	lockFirst := slices.Clone(r.Changes)
 	slices.SortStableFunc(lockFirst, func(a, b disk.Change) int { return cmp.Compare(rank(a), rank(b)) })
-	return disk.Apply(r.Project.Root, lockFirst)
+	if err := disk.Apply(r.Project.Root, lockFirst); err != nil {
+		return err
+	}
+	for _, stack := range r.Project.SelectedNames() {
+		if err := r.Project.RemoveStale(stack); err != nil {
+			return err
+		}
+	}
+	return r.Project.RemoveLeft()
 }
 
 // WriteLock makes the change of the lock alone.

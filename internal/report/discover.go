@@ -16,30 +16,28 @@ import (
 // keys are stable.
 type Discover struct {
 	*discover.Proposal
-	Changes []Change      `json:"changes"` // of specs
-	Script  []string      `json:"script"`  // commands that write what Proxmox VE uses now
-	Hidden  []cluster.Gap `json:"hidden"`  // why guests may exist that are not here
-	Lines   int           `json:"lines"`   // that are added
+	Changes []Change `json:"changes"`         // of specs
+	Start   []string `json:"start,omitempty"` // further files of a project that begins here
+	Script  []string `json:"script"`          // commands that write what Proxmox VE uses now
+
+	// The results, where stackgen wrote them.
+	Defaults []cluster.Written `json:"defaults,omitempty"`
+
+	Hidden  []cluster.Gap `json:"hidden"` // why guests may exist that are not here
+	Lines   int           `json:"lines"`  // that are added
 	Written bool          `json:"written"`
 	Next    []string      `json:"next"` // commands
 }
 
 // NewDiscover is a report of a proposal. gaps are those of the inventory.
-func NewDiscover(p *discover.Proposal, changes []Change, gaps []cluster.Gap) *Discover {
-	r := &Discover{Proposal: p, Changes: append([]Change{}, changes...), Script: []string{}, Hidden: []cluster.Gap{}, Next: []string{}}
+func NewDiscover(p *discover.Proposal, changes []Change, start []string, gaps []cluster.Gap) *Discover {
+	r := &Discover{Proposal: p, Changes: append([]Change{}, changes...), Start: start, Script: []string{}, Hidden: []cluster.Gap{}, Next: []string{}}
 	p.Stacks, p.Left = append([]discover.Stack{}, p.Stacks...), append([]discover.Left{}, p.Left...)
 	for _, s := range p.Stacks {
 		for _, v := range s.VMs {
-			for _, reason := range slices.Concat(v.Reasons, v.Later) {
-				if reason.Neutral {
-					r.Script = append(r.Script, reason.Commands...)
-				}
+			if v.Command != "" {
+				r.Script = append(r.Script, v.Command)
 			}
-		}
-	}
-	for _, l := range p.Left {
-		if l.Reason.Neutral {
-			r.Script = append(r.Script, l.Reason.Commands...)
 		}
 	}
 	for _, g := range gaps {
@@ -84,6 +82,20 @@ func (r *Discover) Question() string {
 	return fmt.Sprintf("Nothing in the cluster is changed. Write %s, %s? [y/N] ", Count(len(r.Changes), "spec"), Count(r.Lines, "line"))
 }
 
+// DefaultsQuestion is what a person is asked before configurations are changed.
+func (r *Discover) DefaultsQuestion() string {
+	return fmt.Sprintf("Write %s into the configurations of %s? No VM is restarted. Only `yes` is accepted: ", entries(r.settings()), Count(len(r.Script), "VM"))
+}
+
+// settings is the number of entries to write.
+func (r *Discover) settings() (n int) {
+	vms, _ := r.vms()
+	for _, v := range vms {
+		n += len(v.Defaults)
+	}
+	return n
+}
+
 // vms are all VMs that get an entry.
 func (r *Discover) vms() (out []discover.VM, names []string) {
 	for _, s := range r.Stacks {
@@ -99,6 +111,9 @@ func (r *Discover) text(w io.Writer, o Options) {
 	switch {
 	case len(vms) > 0:
 		fmt.Fprintf(w, "%s in no spec: %s, %s\n", Count(len(vms), "VM"), Count(len(r.Changes), "spec"), Count(r.Lines, "line"))
+		if len(r.Start) > 0 {
+			fmt.Fprintf(w, "no project is here yet: also %s, as `stackgen init` writes them\n", line(strings.Join(r.Start, ", ")))
+		}
 	case r.Blocked():
 		fmt.Fprintln(w, "nothing to add: the VMs in no spec need you first, see below")
 	default:
@@ -166,11 +181,15 @@ func (r *Discover) PrintSpecs(w io.Writer) error {
 
 // PrintEnd says what was done, and what to run next.
 func (r *Discover) PrintEnd(w io.Writer, confirmed, terminal bool) error {
+	nothing := "nothing was written"
+	if len(r.Defaults) > 0 {
+		nothing = "no spec was written"
+	}
 	switch {
 	case !confirmed && !terminal:
 		return Printf(w, "nobody can confirm this here: standard input is no terminal. Give --yes to confirm it in advance; nothing was written\n")
 	case !confirmed:
-		return Printf(w, "not confirmed; nothing was written\n")
+		return Printf(w, "not confirmed; %s\n", nothing)
 	case !r.Written:
 		return nil
 	}
@@ -204,7 +223,7 @@ func (r *Discover) firstPlan() string {
 // a person.
 func (r *Discover) Exit(confirmed bool) finding.Severity {
 	switch {
-	case !confirmed:
+	case !confirmed, slices.ContainsFunc(r.Defaults, func(d cluster.Written) bool { return d.Error != "" }):
 		return finding.Failed
 	case r.Blocked():
 		return finding.Blocked

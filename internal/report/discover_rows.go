@@ -87,12 +87,16 @@ func (r *Discover) managed(w io.Writer, o Options) {
 		fmt.Fprintf(w, "profile adopted: %s; no plan changes the VM\n", Count(stay, "VM"))
 	}
 	reasons(w, o, vms, names, func(v discover.VM) []discover.Reason { return v.Reasons })
-	if len(r.Script) > 0 {
-		fmt.Fprintln(w, "these commands write what Proxmox VE uses now and change no VM: before you write the specs, run them on a node, then this command again")
-		printCommands(w, r.Script)
-		if explicit > 0 {
-			fmt.Fprintf(w, "then %s can have profile default, too\n", Count(explicit, "more VM"))
-		}
+	if len(r.Script) == 0 {
+		return
+	}
+	var rows []listed
+	for _, command := range r.Script {
+		rows = append(rows, listed{text: command})
+	}
+	list(w, o, fmt.Sprintf("what Proxmox VE uses now can be written into the configurations of %s: stackgen does it after a question, or run these commands on a node, then this command again", Count(len(rows), "VM")), rows)
+	if explicit > 0 {
+		fmt.Fprintf(w, "then %s can have profile default, too\n", Count(explicit, "more VM"))
 	}
 }
 
@@ -165,9 +169,7 @@ func (r *Discover) left(w io.Writer, o Options) {
 			if l.Kind != discover.Template && l.Kind != discover.Container {
 				r.text += ": " + explained(l.Reason)
 			}
-			if !l.Reason.Neutral {
-				r.commands = l.Reason.Commands
-			}
+			r.commands = l.Reason.Commands
 			rows = append(rows, r)
 		}
 		list(w, o, "not written: "+Count(len(rows), k.thing)+k.what, rows)

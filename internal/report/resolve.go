@@ -24,6 +24,7 @@ type Resolve struct {
 	Recorded []Recording       `json:"recorded"`
 	Left     []finding.Finding `json:"not_recorded"` // about VMs of which nothing was recorded
 	Decided  []Decision        `json:"decided"`
+	Nodes    []Node            `json:"nodes,omitempty"`       // among which VMs were placed by load
 	Advice   []Advice          `json:"parallelism,omitempty"` // with Explain
 	Kept     []finding.Finding `json:"kept"`                  // about VMs that may exist, for which nothing was decided again
 	Notes    []string          `json:"notes,omitempty"`
@@ -36,7 +37,7 @@ type Resolve struct {
 // Print writes the report as text or JSON.
 func (r *Resolve) Print(w io.Writer, o Options) error {
 	safe := clean(Resolve{Recorded: append([]Recording{}, r.Recorded...), Left: NewFindings(r.Left, nil).Findings,
-		Decided: append([]Decision{}, r.Decided...), Kept: NewFindings(r.Kept, nil).Findings, Notes: r.Notes, Next: append([]string{}, r.Next...), File: r.File, Explain: r.Explain, Advice: r.Advice})
+		Decided: append([]Decision{}, r.Decided...), Kept: NewFindings(r.Kept, nil).Findings, Notes: r.Notes, Next: append([]string{}, r.Next...), File: r.File, Explain: r.Explain, Nodes: r.Nodes, Advice: r.Advice})
 	if o.Format == "json" {
 		return writeJSON(w, safe)
 	}
@@ -48,7 +49,7 @@ func (r *Resolve) Print(w io.Writer, o Options) error {
 // recordingWords are for people what the words of a recording mean.
 var recordingWords = map[string]string{
 	"cluster": "the cluster's identity", "macs": "its MAC addresses stay as they are", "lineage": "the lineage of its state", "serial": "the serial of its state", "applied": "whether its state has the pool",
-	"addresses": "addresses in the network", "former": "former addresses left the state", "node": "it is on the node of its spec", "gone": "does not exist any more",
+	"addresses": "addresses in the network", "former": "former addresses left the state", "node": "it is on the node of its spec", "detached": "volumes of disks that the spec has removed", "template": "what it was made from", "gone": "does not exist any more",
 }
 
 func (r *Resolve) text(w io.Writer, o Options) {
@@ -74,6 +75,9 @@ func (r *Resolve) text(w io.Writer, o Options) {
 	}
 	fmt.Fprintln(w, answer)
 	writeRows(w, rows(r.Kept, o.Verbose), o)
+	for _, l := range r.loads() {
+		fmt.Fprintln(w, line(l))
+	}
 	for _, l := range r.decisions(o.Verbose) {
 		fmt.Fprintln(w, line(l))
 	}

@@ -131,7 +131,7 @@ func firstBlocks(blocks [][]finding.Line) (n, lines int) {
 }
 
 func newRow(f *finding.Finding) row {
-	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.Kind == finding.OtherState}
+	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.MadeFrom != 0 || f.Kind == finding.OtherState}
 	if f.Change != nil {
 		r.at, r.evidence = f.Change.At, append(slices.Clone(f.Evidence), who(f)...)
 	}

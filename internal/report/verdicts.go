@@ -139,7 +139,7 @@ func counts(fs []finding.Finding) []finding.Count {
 // isLeft reports whether an apply leaves a value that somebody has changed, or may have.
 func isLeft(f *finding.Finding) bool {
 	c := f.Change
-	return f.Kind == finding.Noise && c != nil && (c.Cause == finding.ByHand || c.Cause == finding.NotKnown && f.Severity == finding.Outdated)
+	return f.Kind == finding.Noise && c != nil && (c.Cause == finding.ByHand || c.Cause != finding.ByNobody && f.Severity == finding.Outdated)
 }
 
 // does says what an apply would do about safe changes, in a few words.

@@ -36,6 +36,7 @@ type Result struct {
 	Left     []finding.Finding // about VMs of which nothing was recorded
 	Kept     []finding.Finding // about VMs that keep their decisions, although other ones were asked for
 	Decided  []Decision
+	Loads    []placement.Load
 	Advice   []placement.Advice
 	Render   bool     // a render would change files now
 	Notes    []string // what a render would say of the lock, had it written it
@@ -155,6 +156,7 @@ func (r *Result) decide(ctx context.Context, q Request, inv *cluster.Inventory) 
 		return errors.New("a file that stackgen did not write is in the way; `stackgen render --check` names it")
 	}
 	r.decisions(p.Lock, by.Decisions, q.Again)
+	r.Loads = by.Loads()
 	if inv != nil {
 		r.Advice = placement.Advise(p.SelectedStacks(), p.Lock, inv)
 	}

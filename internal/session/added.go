@@ -17,7 +17,7 @@ import (
 )
 
 // generatedDir is the folder in which Terragrunt generates the units of a stack.
-const generatedDir = ".terragrunt-stack"
+const generatedDir = project.GeneratedDir
 
 // added are the findings about the selected stacks for files that stackgen did not write
 // where OpenTofu or Terragrunt reads them.

@@ -32,8 +32,8 @@ type BegunVM struct {
 // maxBegun bounds the file.
 const maxBegun = 16 << 20
 
-// RecordFile is a file about a stack that must survive a killed command, and
-// `terragrunt stack clean`. Git ignores its folder.
+// RecordFile is a file about a stack that must survive a killed command. It is outside of
+// what Terragrunt generates, and Git ignores its folder.
 func RecordFile(root, stack, what string) string {
 	return filepath.Join(root, lock.StateDir, ".stackgen", stack+"."+what+".json")
 }

@@ -58,6 +58,16 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	return &inv, nil
 }
 
+// WriteDefaults writes defaults into the configurations of VMs of the cluster that
+// ReadCluster has read, and reports each VM.
+func WriteDefaults(ctx context.Context, p *project.Project, all []cluster.Defaults, report func(cluster.Written)) error {
+	config, err := ClusterConfig(p)
+	if err != nil {
+		return err
+	}
+	return proxmox.WriteDefaults(ctx, config, all, report)
+}
+
 // EveryVM is for Sources.Further: all VMs of the cluster.
 func EveryVM(*cluster.Guest) bool { return true }
 

@@ -123,8 +123,8 @@ func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []str
 			continue
 		}
 		for _, a := range acts.Of[f.VMID] {
-			if a.MayChange(f.Change.Attribute) {
-				f.Change.By = append(f.Change.By, finding.Act(a))
+			if drift.MayBeBy(f, a, acts.Applied[f.VMID], s.applied(guard.UnitID{Stack: f.Stack, Unit: f.Unit})) {
+				f.Change.By = append(f.Change.By, finding.Act{Time: a.Time, User: a.User, Task: a.Task, Node: a.Node})
 			}
 		}
 	}
@@ -172,6 +172,9 @@ func (s *Session) planAll(ctx context.Context, failed map[guard.UnitID]string) (
 		}
 		plan := &engine.StackPlan{Log: "the stack is not rendered: run `stackgen render`"}
 		if _, missing := os.Stat(filepath.Join(dir, "terragrunt.stack.hcl")); !errors.Is(missing, fs.ErrNotExist) {
+			if err := s.Project.RemoveStale(stack.Name); err != nil {
+				return err
+			}
 			s.sources.say("planning %s", stack.Name)
 			if plan, err = tools.PlanStack(ctx, dir, filepath.Join(work, stack.Name)); err != nil {
 				return err

@@ -150,7 +150,7 @@ func (h *Hook) misled() ([]finding.Finding, error) {
 func (h *Hook) leftUnit() finding.Finding {
 	f := finding.Finding{Address: finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit}, Kind: finding.Unrendered, Severity: finding.Blocked,
 		Reason: "the stack does not have this unit any more, but Terragrunt keeps what it generated from an earlier render"}
-	f.Next("remove what Terragrunt generated, then run the same command again", "(cd stacks/"+h.Unit.Stack+" && terragrunt stack clean)")
+	f.Next("remove what Terragrunt generated, then run the same command again", "stackgen render")
 	return f
 }
 
@@ -166,6 +166,8 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	retired := h.Project.Lock.Stacks.Get(h.Unit.Stack).Units.Get(h.Unit.Unit).Status == lock.Retired
 	apply := h.command.Args[0] == "apply"
 	in.Destroy = !apply && !retired
+	// What a saved plan of VMs changes is judged below, by the hook of their unit.
+	in.Planned = map[guard.UnitID]bool{{Stack: h.Unit.Stack, Unit: lock.UnitVM}: h.command.SavedPlan() != ""}
 	found := guard.Judge(in)
 	if f := h.stale(); f != nil {
 		return []finding.Finding{*f}, nil

@@ -20,7 +20,7 @@ import (
 
 const (
 	// runFile is what the units of a Terragrunt run share. It is beside them, in the
-	// folder that Terragrunt makes and `terragrunt stack clean` removes.
+	// folder that Terragrunt makes.
 	runFile = "stackgen-run.json"
 
 	// runTimeout is how long a unit waits for the one that reads the cluster.

@@ -110,7 +110,7 @@ func TestLeftUnit(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, err := h.Check(t.Context())
-		if err != nil || len(a.Findings) != 1 || finding.Exit(a.Findings) == finding.OK || a.Findings[0].Steps[0].Lines[0].Text != "(cd stacks/lab && terragrunt stack clean)" {
+		if err != nil || len(a.Findings) != 1 || finding.Exit(a.Findings) == finding.OK || a.Findings[0].Steps[0].Lines[0].Text != "stackgen render" {
 			t.Errorf("%s: %v, %+v", command, err, a)
 		}
 	}

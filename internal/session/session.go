@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -43,6 +44,7 @@ type Session struct {
 	State     guard.State
 
 	NewClusters, NewStates []string // of guard.Input
+	Splits                 bool     // of guard.Input
 
 	sources Sources
 	imports map[guard.UnitID]guard.Imports // nil if they are not judged
@@ -136,6 +138,9 @@ func (s *Session) Observation(again []string) *Observation {
 	return o
 }
 
+// Later are the disks that a second apply of a stack adds, by the keys of their VMs.
+func (s *Session) Later(stack string) map[string][]string { return guard.Later(s.input(), stack) }
+
 // Matches says which guest each VM of the project is.
 func (s *Session) Matches() []cluster.Match { return guard.Matches(s.input()) }
 
@@ -149,7 +154,7 @@ func (s *Session) input() guard.Input {
 	p := s.Project
 	imported, _ := s.importFiles() // who judges them reports what cannot be read
 	return guard.Input{Imported: imported, LostLocks: s.lostLocks(), Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports, Begun: s.begun(),
-		NewClusters: s.NewClusters, NewStates: s.NewStates}
+		NewClusters: s.NewClusters, NewStates: s.NewStates, Splits: s.Splits}
 }
 
 // judge judges everything, plans included.
@@ -161,10 +166,12 @@ func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
 // judgePlans is judge, with what each plan does to the VMs that it updates, by resource
 // address.
 func (s *Session) judgePlans(in guard.Input) ([]finding.Finding, map[guard.UnitID]map[string][]effect.Update, error) {
-	in.Planned = map[guard.UnitID]bool{}
+	planned := map[guard.UnitID]bool{}
+	maps.Copy(planned, in.Planned)
 	for u := range s.plans {
-		in.Planned[u] = true
+		planned[u] = true
 	}
+	in.Planned = planned
 	verdicts := guard.Judge(in)
 	units := s.Units()
 	type judged struct {

@@ -45,7 +45,7 @@ func TestApplyFailedHalfway(t *testing.T) {
 		}
 		s.Volumes = append(s.Volumes, &pvesim.Volume{ID: "shared:snippets/user.yaml", Content: "snippets", Format: "snippet", Size: 1024})
 	})
-	p.deployed(3, "preflight", "the state has a disk that a failed apply did not add to the VM", "let an apply complete the VM")
+	p.deployed(3, "preflight", "the state has a disk that an apply which failed did not add to the VM", "let an apply complete the VM")
 	t.Log(p.deployed(0, "apply --yes", "live/extended was created halfway by an apply that failed before it added a disk", "start live: 3 VMs", "live is as its spec says"))
 	p.complete(sim, 300, 301, 302)
 	if left := p.list(); slices.ContainsFunc(left, func(path string) bool { return strings.Contains(path, ".stackgen") }) {

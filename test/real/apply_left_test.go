@@ -36,12 +36,62 @@ func TestApplyAfterUnitLeft(t *testing.T) {
 		t.Error("the folder of the unit that left the stack is kept")
 	}
 
-	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "name: live\n", "name: live\nenvironment: prod\n", 1))
-	p.step(3, "render", "blocked state-moved live")
-	check(t, os.MkdirAll(filepath.Join(p.dir, ".state/prod"), 0o755))
-	check(t, os.Rename(filepath.Join(p.dir, ".state/live"), filepath.Join(p.dir, ".state/prod/live")))
-	p.step(0, "render --state-moved live")
+	p.movesState("prod")
 	p.deployed(0, "apply --yes", "nothing to do")
+}
+
+// movesState moves the state of the stack into an environment, by the lines that render
+// prints.
+func (p *project) movesState(environment string) {
+	p.Helper()
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "name: live\n", "name: live\nenvironment: "+environment+"\n", 1))
+	_, refusal := p.stackgen("render", p.dir)
+	_, way, found := strings.Cut(refusal, "  > or move the state, then confirm it\n")
+	if !found {
+		p.Fatalf("render does not say how to move the state:\n%s", refusal)
+	}
+	commands, _, _ := strings.Cut(way, "note:")
+	p.succeeds("", "sh", "-ec", commands)
+}
+
+// TestTerragruntAfterUnitLeft does the same with Terragrunt alone: what stackgen prints is
+// enough.
+func TestTerragruntAfterUnitLeft(t *testing.T) {
+	t.Parallel()
+	const b = "  b: {name: db, cloud_init: {ipv4: 10.0.0.8/24}}\n"
+	p := newDNSCluster(t, "DNS\n"+dnsLive+"vms:\n  a: {name: web, cloud_init: {ipv4: 10.0.0.7/24}}\n"+b)
+	p.apply()
+	p.write("specs/live.yaml", p.liveText("DNS\n"+dnsLive+"retired: [a]\nvms:\n"+b))
+	p.render()
+	p.apply()
+	p.has("web")
+	p.step(0, "resolve")
+	p.write("specs/live.yaml", p.liveText("DNS\n"+dnsLive+"vms:\n"+b))
+	p.render()
+	p.emptyPlans(3)
+	if p.exists("stacks/live/.terragrunt-stack/dns-a") {
+		t.Error("the folder of the unit that left the stack is kept")
+	}
+
+	p.movesState("prod")
+	p.emptyPlans(3)
+
+	// On another machine, the lock and the files come by Git. The folders stay.
+	unit := "stacks/live/.terragrunt-stack/proxmox-vm"
+	unstored := unit + "/.terragrunt-cache/errored.tfstate"
+	p.write("stacks/live/.terragrunt-stack/dns-a/terragrunt.hcl", p.read(unit+"/terragrunt.hcl"))
+	p.step(0, "render")
+	p.emptyPlans(3)
+
+	// A state that was not stored is in no other place.
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "environment: prod\n", "", 1))
+	p.step(3, "render", "blocked state-moved live")
+	check(t, os.Rename(filepath.Join(p.dir, ".state/prod/live"), filepath.Join(p.dir, ".state/live")))
+	p.write(unstored, "{}")
+	p.step(1, "render --state-moved live", unstored, "tofu state push")
+	p.remove(unstored)
+	p.step(0, "render")
+	p.emptyPlans(3)
 }
 
 // TestApplyNotMade: a VM that an apply began to create, and did not make before it ended by

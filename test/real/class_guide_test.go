@@ -167,7 +167,7 @@ func classActs() map[string][]guideAct {
 		},
 		"A name is corrected": {{edit: func(c *classroom) {
 			c.replace(roster, "Emil Roth", "Emil Rott")
-			c.write(spec, c.read(spec)+"renamed: {emil-roth: emil-rott}\n")
+			c.write(spec, c.read(spec)+"corrected: {\"Emil Roth\": \"Emil Rott\"}\n")
 		}, touched: []int{2304}}},
 		"The end of the term": {
 			{refused: "retired: [teacher]", touched: []int{}},

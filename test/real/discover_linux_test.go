@@ -28,9 +28,9 @@ func TestDiscoverAsks(t *testing.T) {
 	before := p.list()
 	ask := func(want int, answer string, contains ...string) {
 		t.Helper()
-		p.answered(want, "discover --stack lab", answer, append([]string{"Nothing in the cluster is changed. Write 2 specs, 46 lines? [y/N] "}, contains...)...)
+		p.answered(want, "discover --specs-only --stack lab", answer, append([]string{"Nothing in the cluster is changed. Write 2 specs, 46 lines? [y/N] "}, contains...)...)
 	}
-	p.asksAgain("discover --stack lab", "y\n", "not confirmed; nothing was written")
+	p.asksAgain("discover --specs-only --stack lab", "y\n", "not confirmed; nothing was written")
 	p.sameFiles(before, "an answer before the question")
 	for _, answer := range []string{"n\n", "\n", "no\n", "yess\n", "\x04"} {
 		ask(1, answer, "not confirmed; nothing was written")
@@ -39,7 +39,7 @@ func TestDiscoverAsks(t *testing.T) {
 	ask(1, "\x03", "interrupted; nothing was written")
 	p.sameFiles(before, "Ctrl-C")
 
-	p.answeredAfter(1, "discover --stack lab", "y\n", func() { p.write("specs/lab.yaml", "# mine\n") },
+	p.answeredAfter(1, "discover --specs-only --stack lab", "y\n", func() { p.write("specs/lab.yaml", "# mine\n") },
 		"specs/lab.yaml: another program changed it during this run, so it was not written; run the same command again")
 	if p.read("specs/lab.yaml") != "# mine\n" {
 		t.Error("the spec that somebody wrote meanwhile is overwritten")
@@ -73,7 +73,7 @@ func TestDiscoverIntoUnapplied(t *testing.T) {
 	p, sim := handmade(t)
 	p.write("specs/web.yaml", "apiVersion: stackgen/v1\nkind: Stack\nname: web\npool: {id: web}\nvmids: 900-999\ndefaults: {node: pve1}\nvms:\n  new: {template: 9002, started: false}\n")
 	before := digests(t, sim)
-	said := p.deployed(0, "discover --pool web --yes",
+	said := p.deployed(0, "discover --pool web --yes --specs-only",
 		"written: 1 spec. The first plan imports 3 VMs and changes none of them. It also creates VMs of the spec that do not exist yet: web/new. `stackgen apply` shows the whole plan and asks.")
 	_, next, _ := strings.Cut(said, "asks. Next:\n")
 	out := p.succeeds("", "sh", "-c", strings.TrimSpace(next)+" --yes")

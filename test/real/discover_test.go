@@ -59,7 +59,7 @@ func TestDiscover(t *testing.T) {
 		defer func() { t.Logf("%5.1f s  stackgen %s", time.Since(start).Seconds(), line) }()
 		return p.deployed(want, line, contains...)
 	}
-	said := run(3, "discover --yes", "the cluster has 67 guests: 60 VMs, 3 containers, 4 templates", "not written: 1 VM that would stop every plan of the stack")
+	said := run(3, "discover --yes --specs-only --groups=false", "the cluster has 67 guests: 60 VMs, 3 containers, 4 templates", "not written: 1 VM that would stop every plan of the stack")
 	run(0, "render")
 	imports := 0
 	for _, m := range regexp.MustCompile(`(\d+) to import, 0 to add, 0 to change, 0 to destroy`).FindAllStringSubmatch(run(0, "import-blocks --verify"), -1) {
@@ -101,7 +101,7 @@ func (p *project) readSpecs(said string) {
 	}
 	p.Logf("59 VMs in %d lines, %.1f a VM; %d have profile default", lines, float64(lines)/59, managed)
 	if _, why, ok := strings.Cut(said, "profile adopted:"); ok {
-		why, _, _ = strings.Cut(why, "these commands write")
+		why, _, _ = strings.Cut(why, "what Proxmox VE uses now")
 		p.Logf("profile adopted:%s", why)
 	}
 }

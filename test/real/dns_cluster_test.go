@@ -147,7 +147,6 @@ func (c *dnsCluster) switchModes() {
 		c.step(0, "import-blocks", "0 resources to import")
 		c.step(0, "preflight", "safe to apply (8 managed)")
 		c.step(0, "render --records-moved live")
-		c.succeeds("stacks/live", "terragrunt", "stack", "clean")
 		c.step(0, "preflight", "safe to apply (8 managed)")
 		c.emptyPlans(map[string]int{"per-stack": 3, "per-vm": 4}[mode])
 	}

@@ -21,7 +21,7 @@ import (
 func TestDriftTable(t *testing.T) {
 	t.Parallel()
 	world := &faultWorld{tools: findFaultTools(t)}
-	w := newDriftWorld(world.cell(t), driftCases())
+	w := newDriftWorld(world.cell(t, otherBridge), driftCases())
 	w.happen()
 	live := w.drift()
 	for i := range w.cases {

@@ -74,7 +74,7 @@ func TestEffectsOfEveryProperty(t *testing.T) {
 			name := fmt.Sprintf("restart-%v-agent-%v", restart, agent)
 			t.Run(name, func(t *testing.T) {
 				b := &faultWorld{tools: tools}
-				w := b.cell(t)
+				w := b.cell(t, otherBridge)
 				w.guard = "off"
 				w.settings("")
 				results[name] = changeEveryProperty(w, restart, agent)
@@ -142,20 +142,30 @@ func changeEveryProperty(w *faultCase, restart, agent bool) []propertyResult {
 // preflightSays is what preflight says about each VM.
 func (w *faultCase) preflightSays() map[string]string {
 	w.Helper()
-	r := w.stackgen("preflight", "--format", "json")
+	out := map[string]string{}
+	for key, f := range w.verdicts() {
+		var does []string
+		for _, u := range f.Updates {
+			does = append(does, u.Name+" "+u.Does)
+		}
+		out[key] = "**" + string(f.Kind) + "** " + strings.Join(does, "; ")
+	}
+	return out
+}
+
+// verdicts are those of preflight about each VM.
+func (w *faultCase) verdicts(args ...string) map[string]finding.Finding {
+	w.Helper()
+	r := w.stackgen(append([]string{"preflight", "--format", "json"}, args...)...)
 	var report struct{ Verdicts []finding.Finding }
 	start := strings.Index(r.output, "{")
 	if start < 0 || json.NewDecoder(strings.NewReader(r.output[start:])).Decode(&report) != nil {
 		w.Fatalf("preflight: exit %d\n%s", r.code, r.output)
 	}
-	out := map[string]string{}
+	out := map[string]finding.Finding{}
 	for _, f := range report.Verdicts {
-		var does []string
-		for _, u := range f.Updates {
-			does = append(does, u.Name+" "+u.Does)
-		}
 		if f.Type == finding.VM {
-			out[f.Key] = "**" + string(f.Kind) + "** " + strings.Join(does, "; ")
+			out[f.Key] = f
 		}
 	}
 	return out

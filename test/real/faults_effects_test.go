@@ -38,11 +38,24 @@ func effectFaults() []fault {
 		fault{name: "state lost after a disk was added before another one in the spec", event: both(applyEdit(withGap), func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }, applySpec, loseState)}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "disk added before another one in the spec, and the lock lacks their order", event: both(applyEdit(withGap), forgetOrder, func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }), harm: "attaches one volume as scsi1 and scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
 		fault{name: "state lost, and a disk added before another one in the spec", event: both(applyEdit(withGap), loseState, func(w *faultCase) { w.editSpec(withGap, disksOf(8, 5, 5)) }), harm: ""}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
-		fault{name: "disk replaced by another one in the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), withGap) }), harm: "attaches the volume of scsi1 as scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
-		fault{name: "disk added after an apply failed that would have attached the volume of another one, and an old unused volume", event: both(applyEdit(withGap), oldVolume, failedDisk), harm: "attaches an empty scsi1 to 300"}.refusedInBoth("would-harm a", "left a disk in the state that the VM never had"),
+		fault{name: "disk with another interface in the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), withGap) }), harm: "attaches the volume of scsi1 as scsi2 of 300"}.refusedInBoth("would-harm a", "would add an empty disk instead of attaching the volume that the disk had"),
+		fault{name: "disk replaced by a larger one in the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), strings.Replace(withGap, "size: 5", "size: 6", 1)) }), harm: "attaches the volume of scsi1 as scsi2 of 300"}.refusedInBoth("would-harm a", "would attach the volume of another disk"),
+		fault{name: "disk added after an apply failed that would have attached the volume of another one, and an old unused volume", event: both(applyEdit(withGap), oldVolume, failedDisk), harm: "attaches an empty scsi1 to 300"}.refusedInBoth("would-harm a", "did not add to the VM"),
 		fault{name: "disk removed from the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), disksOf(8)) }), lost: []string{"scsi1 of 300"}}.succeedsInBoth(one),
 		fault{name: "network device removed from the spec", event: both(secondNIC, applySpec, func(w *faultCase) { w.editSpec(moreNICs, "}]") }), lost: []string{"net1 of 300"}}.succeedsInBoth(one),
+		fault{name: "first of three network devices removed from the spec", event: both(threeDevices, applySpec, firstRemoved), lost: []string{"net2 of 300"}, harm: "moves net1 to net0 of 300; moves net2 to net1 of 300"}.refusedInBoth("would-harm a", "would move devices of the running VM to other numbers"),
+		fault{name: "first of three network devices removed from a spec with `restart: true`", event: both(editVM("restart: true"), threeDevices, applySpec, firstRemoved), lost: []string{"net2 of 300", "net1 to net0 of 300", "net2 to net1 of 300"}}.succeedsInBoth(one),
+		fault{name: "network device added before another one in the spec", event: func(w *faultCase) { w.editSpec("networks: [", "networks: [{vlan: 20}, ") }, harm: "moves net0 to net1 of 300"}.refusedInBoth("would-harm a", "would move devices of the running VM to other numbers"),
+		fault{name: "disk that the VM boots from removed from the spec", event: both(applyEdit(disksOf(8, 5)), func(w *faultCase) { w.editSpec(disksOf(8, 5), strings.Replace(disksOf(5), "scsi0", "scsi1", 1)) })}.refusedInBoth("would-harm a", "boots from a disk"),
 	}
+}
+
+// threeDevices adds two network devices to VM a in the spec.
+var threeDevices = both(secondNIC, func(w *faultCase) { w.editSpec(moreNICs, strings.Replace(moreNICs, "}]", "}, {vlan: 20}]", 1)) })
+
+// firstRemoved removes the first network device of VM a from the spec.
+func firstRemoved(w *faultCase) {
+	w.editSpec(`{bridge: vmbr0, mac: "BC:24:11:00:03:00"}, `, "")
 }
 
 // disksOf are disks of a VM in the spec, scsi0 first.
@@ -132,6 +145,7 @@ func (g guestState) devices() map[string]string {
 func lostDevices(id int, was, is guestState, asked []string, found func(what, proof string, args ...any)) {
 	had, has := was.devices(), is.devices()
 	otherVolumes(id, had, has, found)
+	movedMACs(id, had, has, asked, found)
 	for _, key := range slices.Sorted(maps.Keys(had)) {
 		verb := "detaches"
 		if strings.HasPrefix(key, "net") {
@@ -145,6 +159,18 @@ func lostDevices(id int, was, is guestState, asked []string, found func(what, pr
 	for _, key := range slices.Sorted(maps.Keys(has)) {
 		if had[key] == "" && !strings.HasPrefix(key, "net") && was.config["unused0"] != "" && was.config["unused0"] != has[key] {
 			found(fmt.Sprintf("attaches an empty %s to %d", key, id), "it is %s, and the detached disk %s", has[key], was.config["unused0"])
+		}
+	}
+}
+
+// movedMACs are the network devices of a guest that another one was before.
+func movedMACs(id int, had, has map[string]string, asked []string, found func(what, proof string, args ...any)) {
+	for _, key := range slices.Sorted(maps.Keys(had)) {
+		for _, other := range slices.Sorted(maps.Keys(has)) {
+			name := fmt.Sprintf("%s to %s of %d", key, other, id)
+			if strings.HasPrefix(key, "net") && key != other && had[key] == has[other] && !slices.Contains(asked, name) {
+				found("moves "+name, "it is %s", had[key])
+			}
 		}
 	}
 }

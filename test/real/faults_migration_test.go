@@ -55,7 +55,7 @@ func migrationFaults() []fault {
 		fault{name: "node changed in the spec, local disks", world: world, event: placed("c", "pve2"), moved: moves{302: "pve2"}}.succeedsInBoth("0 added, 1 changed, 0 destroyed"),
 		fault{name: "node changed in the spec, of all VMs", world: world, event: both(placed("a", "pve2"), placed("b", "pve3"), placed("c", "pve2")), moved: moves{300: "pve2", 301: "pve3", 302: "pve2"}}.succeedsInBoth("0 added, 3 changed, 0 destroyed"),
 		fault{name: "node changed in the spec, and the target lacks the storage", world: world, seed: only("local-lvm", "pve1"), event: placed("c", "pve2")}.refusedInBoth("migrate c", "the target lacks a storage of its drives"),
-		fault{name: "node changed in the spec, and the target lacks the bridge", world: world, seed: otherBridge, event: both(useBridge, placed("a", "pve2"))}.refusedInBoth("migrate a", "node pve2 has no bridge or virtual network vmbr7"),
+		fault{name: "node changed in the spec, and the target lacks the bridge", world: world, seed: otherBridge, event: both(useBridge, placed("a", "pve2"))}.refusedInBoth("migrate a", "node pve2 has no bridge or virtual network vmbr1"),
 		fault{name: "node changed in the spec to one that is offline", world: world, event: both(placed("a", "pve2"), disconnectNodes("pve2"))}.refusedInBoth("migrate a", "a node that is offline"),
 		fault{name: "node changed in the spec, and a backup of the VM is running", world: world, event: both(placed("a", "pve2"), backupAll), acts: map[string]func(*faultCase){"wait until": (*faultCase).stopTasks}}.refusedInBoth("busy a", "and an apply would migrate it"),
 		fault{name: "node changed in the spec, and the VM has a CD-ROM image of its node", world: world, event: both(placed("b", "pve2"), insertImage)}.refusedInBoth("migrate b", "it uses devices of its node"),
@@ -113,12 +113,12 @@ func only(storage, node string) seedChange {
 	}
 }
 
-// otherBridge is a bridge that one node has.
-func otherBridge(s *pvesim.Seed) { s.Nodes[0].Bridges = append(s.Nodes[0].Bridges, "vmbr7") }
+// otherBridge gives the first node a bridge that the others do not have.
+func otherBridge(s *pvesim.Seed) { s.Nodes[0].Bridges = append(s.Nodes[0].Bridges, "vmbr1") }
 
 // useBridge connects a VM to it.
 func useBridge(w *faultCase) {
-	w.editSpec("a: {node: pve1", "a: {node: pve1, networks: [{bridge: vmbr7}]")
+	w.editSpec("a: {node: pve1", "a: {node: pve1, networks: [{bridge: vmbr1}]")
 	w.must(w.apply())
 }
 

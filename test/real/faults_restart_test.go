@@ -59,7 +59,7 @@ func TestPendingIsReportedUntilTheRestart(t *testing.T) {
 	if r := w.apply(); r.code != 0 || !strings.Contains(r.output, "memory 2048 -> 3072 waits for a restart") {
 		t.Errorf("the guard of the next apply does not report it: exit %d\n%s", r.code, r.output)
 	}
-	w.post("POST", "/nodes/pve1/qemu/300/status/reboot")
+	rebootVM(t, w.sim, "pve1", 300)
 	w.waitUntil("the agent answers", func() bool { return !strings.Contains(w.stackgen("preflight").output, "does not answer") })
 	if r := w.stackgen("preflight"); r.code != 0 || strings.Contains(r.output, "pending") {
 		t.Errorf("after the restart: exit %d\n%s", r.code, r.output)

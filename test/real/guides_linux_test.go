@@ -163,11 +163,9 @@ func (r *reader) discovers() {
 	}
 	callAPI(r.T, r.sim, "POST", "/pools", url.Values{"poolid": {"web"}})
 	createHandmade(r.T, r.sim, poolPair)
-	before := digests(r.T, r.sim)
+	before := stateOf(r.sim).guests
 	r.reads("docs/discover.md")
-	if after := digests(r.T, r.sim); !maps.Equal(after, before) {
-		r.Errorf("the digests of the configurations were %v, and are %v", before, after)
-	}
+	sameHardware(r.T, before, stateOf(r.sim).guests)
 }
 
 // changesMode moves the records of the stack on the page to one unit. They are answered

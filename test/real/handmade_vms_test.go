@@ -181,6 +181,23 @@ func waitTask(t *testing.T, s *pvesim.Server, upid string) {
 	t.Fatalf("%s does not end", upid)
 }
 
+// rebootVM restarts a VM, and returns when it runs again. The server starts it in a task of
+// its own, some time after the one of the reboot.
+func rebootVM(t *testing.T, s *pvesim.Server, node string, vmid int) {
+	t.Helper()
+	path := fmt.Sprintf("/nodes/%s/qemu/%d/status/", node, vmid)
+	callAPI(t, s, "POST", path+"reboot", url.Values{})
+	for range 200 {
+		status := callAPI(t, s, "GET", path+"current", nil).(map[string]any)["status"]
+		tasks := callAPI(t, s, "GET", fmt.Sprintf("/nodes/%s/tasks?source=active&vmid=%d", node, vmid), nil).([]any)
+		if status == "running" && len(tasks) == 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("VM %d does not run again", vmid)
+}
+
 // createHandmade creates VMs, from VMID 500 on, and returns their lines of a spec.
 func createHandmade(t *testing.T, s *pvesim.Server, vms []handmadeVM) (specs string) {
 	t.Helper()

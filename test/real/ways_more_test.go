@@ -22,8 +22,12 @@ func moreWayStates() []*wayState {
 		out = append(out, s)
 	}
 	// What a render refuses.
-	add("VMID changed in the spec", func(w *faultCase) { w.spec(withLine("vmid: 310"), false) }, render, func(s *wayState) { s.not = "if the VM with the new VMID exists" })
+	add("VMID changed in the spec", func(w *faultCase) {
+		w.must(w.stackgen("resolve")) // which sees the VM
+		w.spec(withLine("vmid: 310"), false)
+	}, render, func(s *wayState) { s.not = "if the VM with the new VMID exists" })
 	add("VMID changed in the spec to that of another VM", func(w *faultCase) {
+		w.must(w.stackgen("resolve"))
 		w.spec(withLine("vmid: 310"), false)
 		w.add(guest(310, "pve2", "live-b"))
 	}, render)
@@ -48,6 +52,7 @@ func moreWayStates() []*wayState {
 		add("environment has "+strings.SplitN(env, "[", 2)[0], func(w *faultCase) { w.tools = w.tools.With(env) }, refusedApply)
 	}
 	// States that do not fit.
+	add("VMID changed in the spec and not seen by stackgen", func(w *faultCase) { w.spec(withLine("vmid: 310"), true) }, func(s *wayState) { s.not = "if the lock was lost" })
 	add("forgotten VM in state", func(w *faultCase) { w.spec(withoutVM()+"forgotten: [b]\n", true) })
 	add("state has another VMID", func(w *faultCase) {
 		w.add(guest(311, "pve2", "live-b"))

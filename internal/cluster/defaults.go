@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Setting is one entry of the configuration of a VM.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Defaults are entries to write into the configuration of a VM, with the values that
+// Proxmox VE uses without them.
+type Defaults struct {
+	Guest    *Guest
+	Settings []Setting
+}
+
+// A Written is the result of writing the defaults of one VM.
+type Written struct {
+	VMID    int      `json:"vmid"`
+	Name    string   `json:"name"`
+	Node    string   `json:"node"`
+	Entries []string `json:"entries"`         // their keys
+	Waits   []string `json:"waits,omitempty"` // entries that are pending until the VM starts the next time
+	Error   string   `json:"error,omitempty"` // why they were not written
+}
+
+// addable are the entries that may be added to a configuration: none identifies the VM, and
+// none adds a device.
+var addable = []string{"balloon", "cpu", "ipconfig0", "memory", "numa", "ostype", "scsihw", "sockets"}
+
+// Check says why settings are more than additions to the configuration of the VM: of an entry
+// that exists, only a drive gets options, and keeps its volume and all that it has.
+func (d *Defaults) Check() error {
+	for _, s := range d.Settings {
+		was, exists := d.Guest.Config.Raw[s.Key]
+		switch {
+		case !exists && slices.Contains(addable, s.Key):
+		case exists && IsDrive(s.Key) && addsOptions(was, s.Value):
+		default:
+			return fmt.Errorf("writing %s=%s would change it", s.Key, s.Value)
+		}
+	}
+	return nil
+}
+
+// IsDrive reports whether an entry of a configuration is a drive.
+func IsDrive(key string) bool {
+	bus := strings.TrimRight(key, "0123456789")
+	return bus != key && slices.Contains([]string{"ide", "sata", "scsi", "virtio"}, bus)
+}
+
+// addsOptions reports whether a drive has everything that it had, and in addition only
+// options that it did not have.
+func addsOptions(was, is string) bool {
+	had, has := strings.Split(was, ","), strings.Split(is, ",")
+	if had[0] != has[0] || slices.ContainsFunc(had, func(o string) bool { return !slices.Contains(has, o) }) {
+		return false
+	}
+	name := func(option string) string { name, _, _ := strings.Cut(option, "="); return name }
+	for _, o := range has {
+		again := slices.ContainsFunc(had, func(h string) bool { return name(h) == name(o) })
+		if again && !slices.Contains(had, o) {
+			return false
+		}
+	}
+	return true
+}
+
+// Same reports whether an entry has a value: the options of a drive are in any order.
+func (s *Setting) Same(text string) bool {
+	sorted := func(text string) []string { return slices.Sorted(slices.Values(strings.Split(text, ","))) }
+	return slices.Equal(sorted(s.Value), sorted(text))
+}

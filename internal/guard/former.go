@@ -1,0 +1,129 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/natural"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// A disk that gets another interface, or that a spec removes and has again later, is a new,
+// empty disk to the provider, and Proxmox VE keeps the volume that it had. Which disk an
+// unused volume was, only the state and the lock say: an apply records it before it removes
+// a disk.
+
+// without are words that other words do not have.
+func without(words, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return slices.Contains(others, word) })
+}
+
+// volumeAt is the volume of a disk of a guest, or "".
+func volumeAt(g *cluster.Guest, at string) string {
+	volume, _, _ := strings.Cut(strings.TrimPrefix(Disks(g)[at], "file="), ",")
+	return volume
+}
+
+// detachedDisks are the disks that a spec removes or has removed, and whose volumes the VM
+// has: what the lock records.
+func detachedDisks(r *Resource, v *schema.VM, entry *lock.VM, g *cluster.Guest) []string {
+	out, spec := []string{}, diskInterfaces(v)
+	if len(spec) == 0 { // it leaves the disks as they are
+		return out
+	}
+	all := slices.Clone(entry.Detached)
+	for _, at := range without(r.Values.Devices("disk"), spec) {
+		if text := at + "=" + r.Values.Volume(at); !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for _, text := range all {
+		at, volume, _ := strings.Cut(text, "=")
+		if isUnused(g, volume) || volume != "" && volumeAt(g, at) == volume && !slices.Contains(spec, at) {
+			out = append(out, text)
+		}
+	}
+	slices.SortFunc(out, natural.Compare)
+	return out
+}
+
+// formerVolumes are changes of a VM in which each disk that is added, and empty, has the
+// volume that it had before: that of its interface in the lock, or of a disk of the same
+// size on the same storage that the same update removes.
+func formerVolumes(state effect.Values, v *schema.VM, entry *lock.VM, g *cluster.Guest, changes []effect.Change) []effect.Change {
+	out := slices.Clone(changes)
+	var removed []string
+	if v != nil {
+		removed = without(state.Devices("disk"), diskInterfaces(v))
+	}
+	for i := range out {
+		c := &out[i]
+		if c.Path != "disk" || !c.Adds() || c.Held || volumeAt(g, c.Device) != "" {
+			continue
+		}
+		for _, volume := range entry.DetachedVolumes(c.Device) {
+			if isUnused(g, volume) {
+				c.Former = volume
+			}
+		}
+		at := slices.IndexFunc(removed, func(at string) bool {
+			return c.Former == "" && volumeAt(g, at) != "" && volumeAt(g, at) == state.Volume(at) && alike(state, at, v, c.Device)
+		})
+		if at >= 0 {
+			c.Former = state.Volume(removed[at])
+			removed = slices.Delete(removed, at, at+1)
+		}
+	}
+	return out
+}
+
+// alike reports whether a disk of a state and one of a spec have the same size and storage.
+func alike(state effect.Values, had string, v *schema.VM, at string) bool {
+	for _, d := range v.Values.Get("disks").List() {
+		if d.Get("interface").Str() == at {
+			return d.Get("size").Str() == state["disk."+had+".size"] && d.Get("datastore").Str() == state["disk."+had+".datastore_id"]
+		}
+	}
+	return false
+}
+
+// formerSteps are the ways out where updates add empty disks although the VM has the volumes
+// that these disks had. remove is the line that removes the VM from its state: the provider
+// does not update a VM without a disk that the state has.
+func formerSteps(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update, remove finding.Line) []finding.Step {
+	f := &finding.Finding{}
+	for _, u := range updates {
+		if u.Harm != effect.Abandons {
+			continue
+		}
+		attach := set(g, fmt.Sprintf("--%s %s", u.Device, shell.Word(u.Former)))
+		had := slices.IndexFunc(configuredDisks(g), func(at string) bool { return volumeAt(g, at) == u.Former })
+		switch {
+		case had < 0:
+			f.Next(fmt.Sprintf("to have the disk %s with its data, attach its volume again, then run preflight again", u.Device), attach)
+			f.Next(fmt.Sprintf("or, for a new disk, give it another interface than %s in %s", u.Device, spec))
+			f.Next("or, if you do not need the volume any more, delete it with its data, then run preflight again", set(g, "--delete "+unusedEntry(g, u.Former)))
+		case !slices.Contains(bootDevices(g, v), configuredDisks(g)[had]):
+			from := configuredDisks(g)[had]
+			f.Add(finding.Step{What: fmt.Sprintf("if %s is the disk that %s was, give it that interface yourself, and import the VM again", u.Device, from),
+				Lines: append(append(finding.Lines(set(g, "--delete "+shell.Word(from)), attach), remove), finding.Lines("stackgen import-blocks")...)})
+		}
+	}
+	return f.Steps
+}
+
+// unusedEntry is the entry of a VM's configuration that has a volume as an unused one.
+func unusedEntry(g *cluster.Guest, volume string) string {
+	for n := range 256 {
+		if entry := fmt.Sprintf("unused%d", n); g.Config.Raw[entry] == volume {
+			return entry
+		}
+	}
+	return ""
+}

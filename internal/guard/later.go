@@ -1,0 +1,68 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// One apply removes disks of a VM or adds some: with both, the provider gives a new disk the
+// volume of a removed one. `stackgen apply` makes two applies of an update with both.
+
+// later are the interfaces of the disks of a VM that a second apply adds, because the first
+// one removes some. There are none unless the command makes two applies of it, or if no disk
+// remains in between: without disks in its spec, the provider keeps all.
+func (in *Input) later(state *Resource, v *schema.VM) []string {
+	if !in.Splits || v == nil {
+		return nil
+	}
+	had, is := state.Values.Devices("disk"), diskInterfaces(v)
+	if removed := without(had, is); len(removed) == 0 || len(removed) == len(had) {
+		return nil
+	}
+	return without(is, had)
+}
+
+// Later are the disks that a second apply of a stack adds, by the keys of their VMs.
+func Later(in Input, stack string) map[string][]string {
+	out, x := map[string][]string{}, newIndex(in)
+	state := in.State[UnitID{stack, lock.UnitVM}].Resources
+	for _, e := range in.Lock.Stacks.Get(stack).VMs {
+		addresses := []string{e.Value.Address(e.Key).Resource()}
+		for _, former := range e.Value.Former {
+			addresses = append(addresses, former.Resource())
+		}
+		at := slices.IndexFunc(state, func(r Resource) bool { return slices.Contains(addresses, r.Address) })
+		if p := x.profile(&e.Value); at < 0 || p == nil || p.Ignores("disk") {
+			continue
+		}
+		if later := in.later(&state[at], in.spec(stack, e.Key)); len(later) > 0 {
+			out[e.Key] = later
+		}
+	}
+	return out
+}
+
+// spec is a VM of a stack in its spec, or nil.
+func (in *Input) spec(stack, key string) *schema.VM {
+	for _, s := range in.Project.Stacks {
+		if i := slices.IndexFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key }); i >= 0 && s.Name == stack {
+			return s.VMs[i]
+		}
+	}
+	return nil
+}
+
+// laterChanges are the additions of disks which a second apply makes after a plan.
+func laterChanges(v *schema.VM, later []string) []effect.Change {
+	var out []effect.Change
+	for _, d := range v.Values.Get("disks").List() {
+		if at := d.Get("interface").Str(); slices.Contains(later, at) {
+			out = append(out, effect.Change{Path: "disk", Device: at, Is: fmt.Sprintf("datastore_id=%s size=%s", d.Get("datastore").Str(), d.Get("size").Str()), Whole: true, Later: true})
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package hardware
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/schema"
+)
+
+// driveOptions are the options that the provider sends for every disk with any change of it,
+// also where the configuration has none.
+var driveOptions = []string{"aio", "backup", "cache", "discard", "iothread", "replicate", "ssd"}
+
+// WithDriveOptions is the same VM, with a note on the disks whose configuration lacks options
+// that the provider sends: for Proxmox VE these are changes that need a restart, and a
+// running VM then refuses to grow the disk. storage is the type of a storage, or "".
+func (r *Reading) WithDriveOptions(storage func(id string) string) *Reading {
+	out := *r
+	out.unsupported = slices.Clone(r.unsupported)
+	var settings []cluster.Setting
+	for _, disk := range r.values["disks"].List() {
+		key := disk.Get("interface").Str()
+		text := r.raw[key]
+		if hidden(text) {
+			continue
+		}
+		if value := withOptions(key, text, storage(disk.Get("datastore").Str())); value != text {
+			settings = append(settings, cluster.Setting{Key: key, Value: value})
+		}
+	}
+	if len(settings) > 0 {
+		out.later("disks without options", "the provider sends "+strings.Join(driveOptions, ", ")+" with any change of a disk, and a running VM then refuses to grow it; setting them to what Proxmox VE uses now does not change the VM", settings...)
+	}
+	return &out
+}
+
+// withOptions is a drive with the options that it lacks, as Proxmox VE uses them now.
+func withOptions(key, text, storage string) string {
+	e := parse(text)
+	var added []string
+	for _, name := range driveOptions {
+		f := diskField(name)
+		switch _, has := e.get(name); {
+		case has:
+		case name == "iothread" && !strings.HasPrefix(key, "scsi") && !strings.HasPrefix(key, "virtio"):
+		case name == "ssd" && strings.HasPrefix(key, "virtio"):
+		case name == "aio":
+			mode := defaultAIO(storage, cmp.Or(e.values["cache"], "none"))
+			if mode == "" {
+				return text // not known
+			}
+			added = append(added, name+"="+mode)
+		default:
+			added = append(added, name+"="+absentOption(f))
+		}
+	}
+	if len(added) == 0 {
+		return text
+	}
+	volume, rest, _ := strings.Cut(text, ",")
+	options := append(strings.FieldsFunc(rest, func(r rune) bool { return r == ',' }), added...)
+	slices.Sort(options)
+	return volume + "," + strings.Join(options, ",")
+}
+
+func diskField(name string) *schema.Field {
+	fields := schema.VMField("disks").Elem.Fields
+	return &fields[slices.IndexFunc(fields, func(f schema.Field) bool { return f.PVE == name })]
+}
+
+// absentOption is what a disk has without an option, as a configuration says it.
+func absentOption(f *schema.Field) string {
+	on, off, named := strings.Cut(f.As, "|")
+	switch value := f.AbsentValue(); {
+	case f.Type != schema.Bool:
+		return value
+	case !named && value == "true":
+		return "1"
+	case !named:
+		return "0"
+	case value == "true":
+		return on
+	default:
+		return off
+	}
+}
+
+// defaultAIO is how Proxmox VE reads and writes a disk whose configuration does not say it:
+// with io_uring, except for storages that may block with it. It is empty where that depends on
+// what an inventory does not have.
+func defaultAIO(storage, cache string) string {
+	direct := cache == "none" || cache == "directsync"
+	switch {
+	case storage == "", storage == "rbd" && !direct:
+		return ""
+	case storage != "lvm" && storage != "cifs":
+		return diskField("aio").Unset
+	case direct:
+		return "native"
+	}
+	return "threads"
+}

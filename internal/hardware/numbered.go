@@ -1,0 +1,47 @@
+package hardware
+
+import (
+	"stackgen/internal/effect"
+	"stackgen/schema"
+)
+
+// Devices are the network devices or the USB devices of the VM, by number.
+func (r *Reading) Devices(list string) []effect.Device {
+	for i := range schema.VMFields {
+		if f := &schema.VMFields[i]; f.HCL == list {
+			return devices(r.values[f.Key], list)
+		}
+	}
+	return nil
+}
+
+// Devices are those of a spec. macs are the MAC addresses that the lock has, by number.
+func Devices(v *schema.VM, list string, macs []string) []effect.Device {
+	var out []effect.Device
+	for i := range schema.VMFields {
+		if f := &schema.VMFields[i]; f.HCL == list {
+			out = devices(rendered(f, v), list)
+		}
+	}
+	for i := range out {
+		if list == effect.NICs && i < len(macs) && macs[i] != schema.AutoMAC {
+			out[i].ID = macs[i]
+		}
+	}
+	return out
+}
+
+func devices(n *schema.Node, list string) []effect.Device {
+	var out []effect.Device
+	for _, d := range n.List() {
+		switch mac := d.Get("mac").Str(); {
+		case list != effect.NICs:
+			out = append(out, effect.Device{ID: d.Get("host").Str() + d.Get("mapping").Str()})
+		case mac == schema.AutoMAC:
+			out = append(out, effect.NewNIC("", d.Get("bridge").Str(), d.Get("vlan").Str()))
+		default:
+			out = append(out, effect.NewNIC(mac, d.Get("bridge").Str(), d.Get("vlan").Str()))
+		}
+	}
+	return out
+}

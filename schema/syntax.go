@@ -1,0 +1,185 @@
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxRepaired bounds the files in which the cause of a syntax error is looked for: each
+// possible cause is one more reading.
+const maxRepaired = 1 << 20
+
+var (
+	yamlLine = regexp.MustCompile(`line (\d+): `)
+	// yamlParser are the errors of yaml.v3's parser. It counts lines from 0; its
+	// scanner counts from 1.
+	yamlParser = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (undefined tag handle|duplicate|incompatible))`)
+	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	anchors    = regexp.MustCompile(`(?:^|[\s\[{,])&([^\s\[\]{},]+)`)
+)
+
+// failedAt splits an error of yaml.v3 into its line, or 0, and its text.
+func failedAt(err error) (line int, text string) {
+	text = strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		line, _ = strconv.Atoi(m[1]) // digits
+		if text = strings.Replace(text, m[0], "", 1); yamlParser.MatchString(text) {
+			line++
+		}
+	}
+	return line, text
+}
+
+// syntaxProblem describes what the YAML parser refuses: the usual mistakes by their cause,
+// the others in the parser's words.
+func syntaxProblem(file string, src []byte, err error) Problem {
+	line, text := failedAt(err)
+	p := Problem{Pos: Pos{File: file, Line: max(line, 1), Col: 1}, Severity: SeverityError, Code: CodeSyntax, Message: "not valid YAML: " + text}
+	lines := strings.Split(string(src), "\n")
+	if m := yamlAnchor.FindStringSubmatch(text); m != nil {
+		p.unknownAnchor(lines, m[1])
+		return p
+	}
+	if p.Line > len(lines) || !utf8.Valid(src) {
+		return p
+	}
+	p.Col = indentOf(lines[p.Line-1]) + 1
+	if len(src) <= maxRepaired {
+		p.repair(lines)
+	}
+	return p
+}
+
+// unknownAnchor points at the alias, which the parser names without a line.
+func (p *Problem) unknownAnchor(lines []string, name string) {
+	alias := regexp.MustCompile(`(?:^|[\s\[{,])(\*` + regexp.QuoteMeta(name) + `)(?:[\s\]},]|$)`)
+	p.Message = fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name)
+	var before []string
+	for i, line := range lines {
+		if at := alias.FindStringSubmatchIndex(line); at != nil && !strings.Contains(line[:at[2]], "#") {
+			p.Line, p.Col = i+1, utf8.RuneCountInString(line[:at[2]])+1
+			break
+		}
+		for _, m := range anchors.FindAllStringSubmatch(line, -1) {
+			before = append(before, m[1])
+		}
+	}
+	switch near := Nearest(name, before); {
+	case slices.Contains(before, name):
+		p.Fix = "" // the anchor is in text or a comment
+	case near != "":
+		p.Fix = fmt.Sprintf("did you mean *%s?", near)
+	case len(before) > 0:
+		p.Fix = "anchors before it: &" + strings.Join(before, ", &")
+	default:
+		p.Fix = fmt.Sprintf("write &%s before the value that it repeats, further up in the file", name)
+	}
+}
+
+// A repair corrects one usual mistake in a line. It returns the line as it was if the line does
+// not have the mistake.
+type repair struct {
+	message string
+	line    func(line string) (repaired string, col int, fix string)
+	all     bool // who makes the mistake makes it in every line
+}
+
+// spaces replaces TABs at the beginning of a line. How wide they look depends on the editor.
+func spaces(width int) repair {
+	return repair{"the line is indented with a TAB, but YAML allows only spaces there", func(line string) (string, int, string) {
+		at := indentTab.FindString(line)
+		return strings.ReplaceAll(at, "\t", strings.Repeat(" ", width)) + line[len(at):], strings.Index(line, "\t") + 1, "replace the TAB with spaces"
+	}, true}
+}
+
+var (
+	noColon   = regexp.MustCompile(`^(\s*(?:- )?)([A-Za-z_][\w-]*)(\s+[^\s:#][^:#]*)?(\s+#.*)?\r?$`)
+	noSpace   = regexp.MustCompile(`^(\s*(?:- )?)([A-Za-z_][\w-]*):([^\s:/].*)$`)
+	unquoted  = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z_][\w-]*: +)([^\s"'#{\[|>&*!].*?)(\s+#.*)?\r?$`)
+	inBraces  = regexp.MustCompile(`[\w./:-]*(?:\{(?:` + arithmetic + `|name|key|stack|env)\}[\w./:-]*)+`)
+	indentTab = regexp.MustCompile(`^[ ]*\t[ \t]*`)
+)
+
+// repairs are tried in this order. Each is named only if the file can be read further with it.
+var repairs = []repair{
+	spaces(2), spaces(4), spaces(8),
+	{"a colon is missing after the key", func(line string) (string, int, string) {
+		m := noColon.FindStringSubmatch(line)
+		if m == nil {
+			return line, 0, ""
+		}
+		text := m[2] + ":" + m[3]
+		return m[1] + text + m[4], len(m[1]) + 1, "write " + text
+	}, false},
+	{"a space is missing after the colon", func(line string) (string, int, string) {
+		m := noSpace.FindStringSubmatch(line)
+		if m == nil {
+			return line, 0, ""
+		}
+		return m[1] + m[2] + ": " + m[3], len(m[1]) + len(m[2]) + 1, "write " + m[2] + ": " + strings.TrimRight(m[3], "\r")
+	}, false},
+	{"text with {n} or another placeholder needs quotes here", func(line string) (string, int, string) {
+		at := inBraces.FindStringIndex(line)
+		if at == nil || strings.ContainsAny(line[:at[0]], `"'#`) {
+			return line, 0, ""
+		}
+		quoted := inBraces.ReplaceAllStringFunc(line, strconv.Quote)
+		return quoted, at[0] + 1, "write " + strconv.Quote(line[at[0]:at[1]])
+	}, false},
+	{"the value needs quotes", func(line string) (string, int, string) {
+		m := unquoted.FindStringSubmatch(line)
+		if m == nil || strings.ContainsAny(m[2], `"\`) {
+			return line, 0, ""
+		}
+		return m[1] + strconv.Quote(m[2]) + m[3], len(m[1]) + 1, "write " + strconv.Quote(m[2])
+	}, false},
+}
+
+// repair looks for the mistake around the line that the parser names. A scalar that goes on in
+// the next line is refused there, so the line before counts too.
+func (p *Problem) repair(lines []string) {
+	around := []int{p.Line, p.Line + 1}
+	for above := p.Line - 1; above > 0; above-- {
+		if strings.TrimSpace(lines[above-1]) != "" {
+			around = append(around, above)
+			break
+		}
+	}
+	slices.Sort(around)
+	for _, r := range repairs {
+		for _, n := range around {
+			if n > len(lines) {
+				continue
+			}
+			if line, col, fix := r.line(lines[n-1]); line != lines[n-1] && r.readsFurther(lines, n) {
+				p.Line, p.Col, p.Message, p.Fix = n, utf8.RuneCountInString(lines[n-1][:col-1])+1, r.message, fix
+				return
+			}
+		}
+	}
+}
+
+// readsFurther reports whether the file with the repaired line n can be read beyond that line
+// and the next one, where a wrong line is noticed at the latest.
+func (r repair) readsFurther(lines []string, n int) bool {
+	src := slices.Clone(lines)
+	for i := range src {
+		if r.all || i == n-1 {
+			src[i], _, _ = r.line(src[i])
+		}
+	}
+	_, err := decode([]byte(strings.Join(src, "\n")))
+	if err == nil {
+		return true
+	}
+	failed, text := failedAt(err)
+	return yamlAnchor.MatchString(text) || failed > n+1
+}
+
+// indentOf is the number of characters before the text of a line.
+func indentOf(line string) int { return len(line) - len(bytes.TrimLeft([]byte(line), " \t")) }
