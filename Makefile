@@ -7,8 +7,12 @@ LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" go
 GOTESTSUM := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/gotestsum/go.mod" gotestsum
 # The tests with real tools that the race detector watches: applies, their view, concurrent units and runs.
 RACE := TestApply|TestApplyProgress|TestApplyInterrupted|TestGuardManyRecords|TestTwoRunners
+# Compilers, linters, OpenTofu and providers live for seconds, so they need not collect memory before they have much.
+GOGC ?= off
+GOMEMLIMIT ?= 2GiB
+export GOGC GOMEMLIMIT
 SOURCES := cmd schema generator templates internal test tools
-.PHONY: build example demo test faults golden lint tools bench cross check conformance fuzz release help
+.PHONY: build example demo test faults mutants golden lint tools bench cross check conformance fuzz release help
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
@@ -19,11 +23,11 @@ build: ## build bin/stackgen
 test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; `go test ./...` runs those that need none
 	@mkdir -p .tools/tests
 	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/packages.json -- -race $$($(GO) list ./... | grep -v /test/real$$)
-	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/real.json -- -timeout 60m -parallel 4 ./test/real # tests wait for processes, so more than the cores
+	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/real.json -- -timeout 60m -parallel 4 ./test/real && times >.tools/tests/times # tests wait for processes, so more than the cores
 	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race.json -- -timeout 20m -race -run '^($(RACE))$$' ./test/real
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
 	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
-	@echo 'The ten slowest tests with the real tools, in seconds of a busy machine:'
+	@awk 'END { print "The tests with the real tools took", $$1, "of processor time, and the system", $$2, "for them. The ten slowest of them, on a busy machine:" }' .tools/tests/times
 	@$(GOTESTSUM) tool slowest --jsonfile .tools/tests/real.json --num 10
 	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
@@ -31,15 +35,18 @@ faults: build tools ## cause every fault at every level of the guard, and run ev
 	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut|TestEffectsOfEveryProperty|TestInterruptLongClone)$$" -count=1 -timeout 60m && \
 		STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^(TestApplyKilled|TestApplyInterrupted)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
 
+mutants: tools ## run each fault of tools/mutants/list.tsv with the test that catches it; FAULT=ID runs one
+	@$(TOOLS) $(GO) run ./tools/mutants $(if $(FAULT),-fault $(FAULT)) tools/mutants/list.tsv
+
 golden: build ## update expected outputs of the tests; review the diff
 	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test
 	@$(BIN) render
 
-lint: ## run gofmt, go vet, golangci-lint and the word list; builds golangci-lint once, which takes some minutes
+lint: ## run gofmt, golangci-lint with go vet, and the word list; builds golangci-lint once, which takes some minutes
 	@$(GO) test ./test -run '^TestWords$$'
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
 	@for dir in . tools/provider-dns tools/release test/terratest test/browser; do \
-		(cd $$dir && GOWORK=off $(GO) vet ./... && $(LINT) run ./...) || exit 1; done
+		(cd $$dir && $(LINT) run ./...) || exit 1; done
 
 tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 	@tools/install && cd test/terratest && $(GO) test -c -o /dev/null . # its dependencies take minutes, once
@@ -47,7 +54,7 @@ tools: ## build the pinned OpenTofu, Terragrunt and providers into .tools/
 demo: build tools ## apply to a simulated cluster, lose the state and adopt
 	@$(TOOLS) tools/demo
 
-RECORDINGS := $(addprefix internal/pvesim/testdata/,exchanges cluster lvm)
+RECORDINGS := $(addprefix internal/pvesim/testdata/,exchanges cluster lvm lxc)
 conformance: ## replay recordings of a real server against the simulator; DIR="FOLDER..." replays others than those here
 	@$(GO) run ./internal/pvesim/replay/cmd $(or $(DIR),$(RECORDINGS))
 
@@ -60,10 +67,10 @@ bench: build tools ## measure renders, a preflight, plans, applies and the guard
 fuzz: ## fuzz the parser and the renderer for FUZZTIME (60s)
 	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(or $(FUZZTIME),60s) -fuzzminimizetime 20x
 
-cross: ## build for every platform, and vet for every system
-	@for platform in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
-		GOOS=$${platform%/*} GOARCH=$${platform#*/} $(GO) build -o /dev/null ./cmd/stackgen || { echo "the build for $$platform failed"; exit 1; }; done
-	@for system in linux darwin windows; do GOOS=$$system $(GO) vet ./... || { echo "go vet for $$system failed"; exit 1; }; done
+cross: ## build for each system and each architecture, and vet what only other systems compile
+	@for platform in linux/arm64 darwin/arm64 windows/amd64; do \
+		export GOOS=$${platform%/*} GOARCH=$${platform#*/}; $(GO) build -o /dev/null ./cmd/stackgen || { echo "the build for $$platform failed"; exit 1; }; \
+		[ $$GOOS = linux ] || $(GO) vet ./... || { echo "go vet for $$platform failed"; exit 1; }; done
 
 check: lint cross build ## run the checks before a commit, except for tests
 	@$(BIN) render --check
