@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ type planned struct {
 	unit guard.UnitID
 	plan *guard.Plan
 	file string
-	sum  [sha256.Size]byte
+	sum  session.PlanSum
 }
 
 // A plans is what a run of Terragrunt planned in a stack.
@@ -64,6 +63,9 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 	case result.failed():
 		return nil, r.unplanned(s, st, result)
 	}
+	if err := os.MkdirAll(r.shown(), 0o700); err != nil {
+		return nil, err
+	}
 	for _, u := range s.Units() {
 		switch {
 		case u.Stack != st.name:
@@ -74,14 +76,8 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 			}
 			continue
 		}
-		one := planned{unit: u, file: filepath.Join(p.dir, generated, u.Unit, "tfplan.tfplan")}
-		if one.sum, err = sumOf(one.file); err != nil {
-			return nil, err
-		}
-		if one.plan, err = s.AddPlan(u, filepath.Join(json, generated, u.Unit, "tfplan.json")); err != nil {
-			return nil, err
-		}
-		if err := s.CheckPlanned(u, r.command == "apply"); err != nil {
+		one, err := r.readPlan(s, u, filepath.Join(p.dir, generated, u.Unit, "tfplan.tfplan"), filepath.Join(json, generated, u.Unit, "tfplan.json"))
+		if err != nil {
 			return nil, err
 		}
 		p.units = append(p.units, one)
@@ -90,6 +86,22 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 		p.postpone(s, found, r.mocks(st.name))
 	}
 	return p, nil
+}
+
+// readPlan reads the plan of a unit as JSON, and keeps that for the guard of the unit, which
+// reads the same plan file.
+func (r *run) readPlan(s *session.Session, u guard.UnitID, file, shown string) (one planned, err error) {
+	one = planned{unit: u, file: file}
+	if one.sum, err = session.SumPlan(file); err != nil {
+		return one, err
+	}
+	if one.plan, err = s.AddPlan(u, shown); err != nil {
+		return one, err
+	}
+	if err := os.Rename(shown, one.sum.Shown(r.shown())); err != nil {
+		return one, err
+	}
+	return one, s.CheckPlanned(u, r.command == "apply")
 }
 
 // unplanned ends the command because a stack cannot be planned: it says who holds the lock
@@ -197,7 +209,7 @@ func (p *plans) empty() bool { return len(p.changes()) == 0 && len(p.outputs()) 
 // unchanged fails if a plan file is not the one that was judged and confirmed.
 func (p *plans) unchanged() error {
 	for _, u := range p.units {
-		sum, err := sumOf(u.file)
+		sum, err := session.SumPlan(u.file)
 		if err != nil {
 			return err
 		}
@@ -206,14 +218,6 @@ func (p *plans) unchanged() error {
 		}
 	}
 	return nil
-}
-
-func sumOf(file string) (sum [sha256.Size]byte, err error) {
-	body, err := os.ReadFile(file)
-	if err != nil {
-		return sum, fmt.Errorf("cannot read a plan: %w", err)
-	}
-	return sha256.Sum256(body), nil
 }
 
 // apply applies the plans through Terragrunt, whose hooks judge them again.

@@ -51,7 +51,7 @@ func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...stri
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	env = slices.Concat(r.tools.Unattended(), env, []string{guard.InterruptedVariable + "=" + r.interrupted()})
+	env = slices.Concat(r.tools.Unattended(), env, []string{guard.InterruptedVariable + "=" + r.interrupted(), guard.ShownVariable + "=" + r.shown()})
 	p, err := r.tools.With(env...).Start(dir, log, "terragrunt", args...)
 	if err != nil {
 		return nil, err
@@ -121,6 +121,9 @@ func (r *run) interrupt(p *engine.Process, failed chan<- error) {
 
 // interrupted is a file that exists once a person has interrupted the command.
 func (r *run) interrupted() string { return filepath.Join(r.work, "interrupted") }
+
+// shown is a folder for the JSON of the plans that are confirmed, for the guard of their units.
+func (r *run) shown() string { return filepath.Join(r.work, "shown") }
 
 // filters are the arguments that limit a run to a part of the units.
 func filters(only, without []string) []string {

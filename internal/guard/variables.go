@@ -22,6 +22,7 @@ const (
 	EventsVariable   = "STACKGEN_EVENTS"   // a folder for the events of OpenTofu
 	LaterVariable    = "STACKGEN_LATER"    // the units that are left out run right after this run: it is one of the whole stack
 	StartingVariable = "STACKGEN_STARTING" // a file with an override of the module of VMs, for a plan
+	ShownVariable    = "STACKGEN_SHOWN"    // a folder of plans as JSON, each named by its plan file's checksum
 
 	InterruptedVariable = "STACKGEN_INTERRUPTED" // a file that exists once a person has interrupted the run
 )
@@ -64,6 +65,7 @@ var variables = []variable{
 	{EventsVariable, ours, ""},
 	{LaterVariable, ours, ""},
 	{StartingVariable, ours, ""},
+	{ShownVariable, ours, ""},
 	{InterruptedVariable, ours, ""},
 
 	// The same by their names before Terragrunt 0.73, which still work.

@@ -274,6 +274,9 @@ func (h *Hook) judgePlan(ctx context.Context, in guard.Input) ([]finding.Finding
 // the same way as the apply makes it.
 func (h *Hook) plan(ctx context.Context) (body []byte, err error) {
 	if file := h.command.SavedPlan(); file != "" {
+		if body := h.shown(file); body != nil {
+			return body, nil
+		}
 		return h.tools.Show(ctx, ".", file)
 	}
 	args, err := h.command.PlanArgs()
