@@ -7,6 +7,8 @@ LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" go
 GOTESTSUM := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/gotestsum/go.mod" gotestsum
 # The tests with real tools that the race detector watches: applies, their view, concurrent units and runs.
 RACE := TestApply|TestApplyProgress|TestApplyInterrupted|TestGuardManyRecords|TestTwoRunners
+# What causes each fault at each level of the guard, each printed way out and ten kills and interrupts at random moments.
+FAULTS := TestFaults|TestWaysOut|TestEffectsOfEveryProperty|TestInterruptLongClone|TestApplyKilled|TestApplyInterrupted
 # Compilers, linters, OpenTofu and providers live for seconds, so they need not collect memory before they have much.
 GOGC ?= off
 GOMEMLIMIT ?= 2GiB
@@ -31,9 +33,8 @@ test: build tools ## run all tests, with the real OpenTofu, Terragrunt and provi
 	@$(GOTESTSUM) tool slowest --jsonfile .tools/tests/real.json --num 10
 	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
-faults: build tools ## cause every fault at every level of the guard, and run every printed way out; takes about an hour
-	@$(TOOLS) $(GO) test ./test/real -run "^(TestFaults|TestWaysOut|TestEffectsOfEveryProperty|TestInterruptLongClone)$$" -count=1 -timeout 60m && \
-		STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^(TestApplyKilled|TestApplyInterrupted)$$" -count=1 -timeout 60m && sed -n '/^|/p' docs/faults.md
+faults: build tools ## cause every fault at every level of the guard, and run every printed way out; takes long
+	@STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^($(FAULTS))$$" -count=1 -timeout 90m -parallel 4 && sed -n '/^|/p' docs/faults.md
 
 mutants: tools ## run each fault of tools/mutants/list.tsv with the test that catches it; FAULT=ID runs one
 	@$(TOOLS) $(GO) run ./tools/mutants $(if $(FAULT),-fault $(FAULT)) tools/mutants/list.tsv
