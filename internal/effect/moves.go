@@ -114,7 +114,7 @@ func (d Devices) from(part string, n int) int {
 		// A network that another device had and has not any more, or that another one gets.
 		for k := range max(len(d.Before), len(d.After)) {
 			before, after := numbered(d.Before, k).Network, numbered(d.After, k).Network
-			if k != n && was.ID == is.ID && was.Network != is.Network && before != after && (before == is.Network || after == was.Network) {
+			if n < len(d.Before) && k != n && was.ID == is.ID && was.Network != is.Network && before != after && (before == is.Network || after == was.Network) {
 				return k
 			}
 		}

@@ -44,6 +44,7 @@ func TestMoves(t *testing.T) {
 		"the network of another one":    {before: "A@b.1 B@b.2", after: "A@b.2 B@b.2"},
 		"other networks":                {before: "A@b.1 B@b.2", after: "A@b.3 B@b.4"},
 		"the VLAN of another one":       {before: "A@a.1 B@b.2", after: "A@a.2 B@b.3"},
+		"a new one gets the network":    {before: "A@b.1", after: "A@b.2 @b.1", want: "net0.vlan_id from net1"},
 		"another MAC":                   {before: "A@b.1 B@b.2", after: "C@b.1 B@b.2"},
 		"other case":                    {before: "a@b.1 B@b.2", after: "A@b.1 B@b.2"},
 		"USB device added last":         {usbBefore: "x", usbAfter: "x y"},
@@ -75,5 +76,16 @@ func TestMoves(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", name, text, c.want)
 			}
 		}
+	}
+}
+
+// TestMovesOfUnknownDevice: a change of a device that the list of before does not have, as
+// where a state and a configuration differ, moves nothing.
+func TestMovesOfUnknownDevice(t *testing.T) {
+	vm := VM{Running: true}
+	vm.MoveDevices(NICs, []Device{{"A", "b.1"}}, []Device{{"A", "b.2"}, {"", "b.1"}})
+	u := vm.Updates([]Change{{Path: NICs + ".bridge", Device: "net1", Was: "b", Is: "c"}})
+	if len(u) != 1 || u[0].From != "" || u[0].Harm == Moves {
+		t.Errorf("%+v", u)
 	}
 }
