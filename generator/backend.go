@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
@@ -20,18 +21,33 @@ func backendConfig(l *lock.Stack) []pair {
 	out := []pair{{"bucket", text(b.Bucket)}, {"region", text(b.Region)}}
 	if b.Endpoint != "" {
 		out = append(out, pair{"endpoints", object(pair{"s3", text(b.Endpoint)})})
-		for _, skip := range []string{"skip_credentials_validation", "skip_metadata_api_check", "skip_region_validation", "skip_requesting_account_id", "skip_s3_checksum"} {
-			out = append(out, pair{skip, boolean(true)}) // other servers than AWS do not answer these checks
+	}
+	for _, s := range switches {
+		if s.on(b) {
+			out = append(out, pair{s.name, boolean(true)})
 		}
-	}
-	if b.PathStyle {
-		out = append(out, pair{"use_path_style", boolean(true)})
-	}
-	if b.Lock {
-		out = append(out, pair{"use_lockfile", boolean(true)})
 	}
 	return out
 }
+
+// A backendSwitch is true or absent in a backend.
+type backendSwitch struct {
+	name string
+	on   func(lock.Backend) bool
+}
+
+var switches = []backendSwitch{
+	{"skip_credentials_validation", elsewhere}, // other servers than AWS do not answer these checks
+	{"skip_metadata_api_check", elsewhere},
+	{"skip_region_validation", elsewhere},
+	{"skip_requesting_account_id", elsewhere},
+	{"skip_s3_checksum", elsewhere},
+	{"use_path_style", func(b lock.Backend) bool { return b.PathStyle }},
+	{"use_lockfile", func(b lock.Backend) bool { return b.Lock }},
+}
+
+// elsewhere reports whether a bucket is on another server than AWS.
+func elsewhere(b lock.Backend) bool { return b.Endpoint != "" }
 
 // stateKey is where a unit's state is in its backend.
 func stateKey(l *lock.Stack, unit string) string { return l.StateKey + "/" + unit + "/tofu.tfstate" }
@@ -51,19 +67,38 @@ func localPath(l *lock.Stack, unit, root string) string {
 	return root + "/" + lock.StateDir + "/" + stateKey(l, unit)
 }
 
+// An initialized backend is what init recorded in a root module.
+type initialized struct {
+	Type   string         `json:"type"`
+	Config map[string]any `json:"config"`
+}
+
+func readInitialized(recorded []byte) (initialized, error) {
+	var init struct {
+		Backend initialized `json:"backend"`
+	}
+	err := json.Unmarshal(recorded, &init)
+	return init.Backend, err
+}
+
+// NeedsInit reports whether OpenTofu would refuse to use a unit's backend before another
+// init: it has another state, or other settings.
+func NeedsInit(l *lock.Stack, unit, root string, recorded []byte) bool {
+	if differs, err := OtherBackend(l, unit, root, recorded); err != nil || differs != "" {
+		return true
+	}
+	is, err := readInitialized(recorded)
+	return err != nil || l.Backend.Type == "s3" && slices.ContainsFunc(switches, func(s backendSwitch) bool { return (is.Config[s.name] == true) != s.on(l.Backend) })
+}
+
 // OtherBackend compares the backend of a unit with what init recorded in the unit's
 // root module. It returns the first difference, or nothing.
 func OtherBackend(l *lock.Stack, unit, root string, recorded []byte) (string, error) {
-	var init struct {
-		Backend struct {
-			Type   string         `json:"type"`
-			Config map[string]any `json:"config"`
-		} `json:"backend"`
-	}
-	if err := json.Unmarshal(recorded, &init); err != nil {
+	is, err := readInitialized(recorded)
+	if err != nil {
 		return "", err
 	}
-	b, is := l.Backend, init.Backend
+	b := l.Backend
 	if is.Type != b.Type {
 		return fmt.Sprintf("its type is %q, and the lock has %q", is.Type, b.Type), nil
 	}

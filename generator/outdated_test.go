@@ -79,6 +79,27 @@ func TestOtherBackend(t *testing.T) {
 	}
 }
 
+// TestNeedsInit: other settings of one state need another init, too.
+func TestNeedsInit(t *testing.T) {
+	l := &lock.Stack{StateKey: "live", Backend: lock.Backend{Type: "s3", Bucket: "b", Region: "r", Lock: true}}
+	const place = `"bucket": "b", "key": "live/proxmox-vm/tofu.tfstate", "region": "r"`
+	for own, want := range map[string]bool{
+		place + `, "use_lockfile": true, "use_path_style": null`:              false,
+		place + `, "use_lockfile": true, "use_path_style": true`:              true,
+		place + `, "use_lockfile": null`:                                      true,
+		place + `, "use_lockfile": true, "skip_s3_checksum": true`:            true,
+		strings.Replace(place, "live", "other", 1) + `, "use_lockfile": true`: true,
+	} {
+		recorded := `{"version": 3, "backend": {"type": "s3", "config": {` + own + `}}}`
+		if got := NeedsInit(l, lock.UnitVM, "/p", []byte(recorded)); got != want {
+			t.Errorf("%s: %t, want %t", recorded, got, want)
+		}
+	}
+	if !NeedsInit(l, lock.UnitVM, "/p", []byte("{")) {
+		t.Error("a broken file needs no init")
+	}
+}
+
 // TestSameSettings: only what comes from the settings of the project counts.
 func TestSameSettings(t *testing.T) {
 	const main, versions = "modules/proxmox-vm/main.tf", "modules/proxmox-vm/versions.tf"

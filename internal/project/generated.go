@@ -103,8 +103,7 @@ func look(l *lock.Stack, unit, root, dir string) (leftover, error) {
 			found.unstored = path
 		case !found.stale && d.Name() == "terraform.tfstate" && filepath.Base(filepath.Dir(path)) == ".terraform":
 			if body, err := disk.Read(path, maxInitialized); err == nil { // else, the same
-				differs, err := generator.OtherBackend(l, unit, root, body)
-				found.stale = err != nil || differs != ""
+				found.stale = generator.NeedsInit(l, unit, root, body)
 			}
 		}
 		return nil
