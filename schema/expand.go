@@ -28,7 +28,8 @@ type expander struct {
 // a VM.
 type member struct {
 	key, path, name string
-	formerly        string
+	email           string
+	formerly        Member
 	pos             Pos // the VM's
 	keyPos          Pos // where the key comes from, if elsewhere: the roster's line
 	n               int
@@ -169,7 +170,7 @@ func (e *expander) add(m member) {
 	if !e.addKey(m, at) || m.own == nil {
 		return
 	}
-	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Formerly: m.formerly, Extra: m.extra, Own: m.own,
+	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Email: m.email, Formerly: m.formerly, Extra: m.extra, Own: m.own,
 		Values: e.fill(merge(e.defaults, m.own, vmField()), vmField())}
 	if m.student {
 		v.Seat, v.Spelt = m.n, m.spelt

@@ -8,12 +8,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Correction says that a student of the lock has another name now.
-type Correction struct {
-	Pos
-	From, To string
-}
-
 // spelling is a name with single spaces, in Unicode's composed form.
 func spelling(name string) string { return norm.NFC.String(strings.Join(strings.Fields(name), " ")) }
 
@@ -58,21 +52,48 @@ func resemble(a, b string) bool {
 	return len(some) > 0 && !slices.ContainsFunc(some, func(w string) bool { return !slices.Contains(all, w) })
 }
 
-// Resembling pairs names that left a roster with those that joined it, where each is the only
-// one that the other can be: first names whose words changed places, then names that are spelt
-// alike.
-func Resembling(left, joined []string) map[string]string {
-	out, taken := map[string]string{}, map[string]bool{}
-	for _, alike := range []func(a, b string) bool{
-		func(a, b string) bool { return plain(a) != "" && reordered(a) == reordered(b) },
-		resemble,
+// A Member is a student by name, and by e-mail address if the roster has one.
+type Member struct{ Name, Email string }
+
+// String is how a spec and messages write a member, such as `Ana Prva <ana@school.example>`.
+func (m Member) String() string {
+	if m.Email == "" {
+		return m.Name
+	}
+	return m.Name + " <" + m.Email + ">"
+}
+
+// parseMember reads what String writes, with the spaces of a roster.
+func parseMember(text string) Member {
+	text = spelling(text)
+	if name, email, ok := strings.Cut(text, " <"); ok && strings.HasSuffix(email, ">") {
+		return Member{name, strings.ToLower(strings.TrimSuffix(email, ">"))}
+	}
+	return Member{Name: text}
+}
+
+// may reports whether another member can be this one: the name is the same, and the address
+// is, or this one has none.
+func (m Member) may(o Member) bool {
+	return sameName(m.Name) == sameName(o.Name) && (m.Email == "" || m.Email == o.Email)
+}
+
+// Resembling pairs members that left a roster with those that joined it, where each is the only
+// one that the other can be: first those with one address, then names whose words changed places,
+// then names that are spelt alike.
+func Resembling(left, joined []Member) map[Member]Member {
+	out, taken := map[Member]Member{}, map[Member]bool{}
+	for _, alike := range []func(a, b Member) bool{
+		func(a, b Member) bool { return a.Email != "" && a.Email == b.Email },
+		func(a, b Member) bool { return plain(a.Name) != "" && reordered(a.Name) == reordered(b.Name) },
+		func(a, b Member) bool { return resemble(a.Name, b.Name) },
 	} {
 		for _, a := range left {
-			b, ok := only(joined, func(b string) bool { return !taken[b] && alike(a, b) })
-			if !ok || out[a] != "" {
+			b, ok := only(joined, func(b Member) bool { return !taken[b] && alike(a, b) })
+			if _, paired := out[a]; !ok || paired {
 				continue
 			}
-			if _, back := only(left, func(c string) bool { return out[c] == "" && alike(c, b) }); back {
+			if _, back := only(left, func(c Member) bool { _, paired := out[c]; return !paired && alike(c, b) }); back {
 				out[a], taken[b] = b, true
 			}
 		}
@@ -80,43 +101,14 @@ func Resembling(left, joined []string) map[string]string {
 	return out
 }
 
-// only returns the one name of a list that fits.
-func only(list []string, fits func(string) bool) (string, bool) {
-	found := ""
-	for _, name := range list {
-		if fits(name) {
-			if found != "" {
-				return "", false
-			}
-			found = name
+// only returns the one of a list that fits.
+func only[T any](list []T, fits func(T) bool) (T, bool) {
+	var found T
+	n := 0
+	for _, one := range list {
+		if fits(one) {
+			found, n = one, n+1
 		}
 	}
-	return found, found != ""
-}
-
-// corrections checks the corrected names of a class against its students, and returns those that
-// may seat a student.
-func (e *expander) corrections(students []student) []Correction {
-	n := e.root.Get("corrected")
-	if n == nil {
-		return nil
-	}
-	var out []Correction
-	in := map[string]bool{}
-	for i := range students {
-		in[sameName(students[i].name)] = true
-	}
-	for i, key := range n.Keys {
-		c := Correction{key.Pos, spelling(key.Text), spelling(n.Items[i].Text)}
-		e.stack.Corrected = append(e.stack.Corrected, c)
-		switch {
-		case !in[sameName(c.To)]:
-			e.errorAt(n.Items[i], "corrected", CodeRoster, "write the name as it is in the roster", "%s is corrected to %s, who is not in the roster", c.From, c.To)
-		case in[sameName(c.From)] && sameName(c.From) != sameName(c.To):
-			e.errorAt(key, "corrected", CodeRoster, "remove the line, or the student with the former name", "%s is corrected to %s, but both are in the roster", c.From, c.To)
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
+	return found, n == 1
 }

@@ -152,7 +152,8 @@ type VM struct {
 	Key      string
 	N        int     // ordinal in its group, from 1; 0 outside groups
 	Member   string  // name in the roster, if any
-	Formerly string  // name in the lock, if it has another spelling there
+	Email    string  // e-mail address in the roster, if any
+	Formerly Member  // what the lock has instead of Member and Email, if that differs
 	Seat     int     // of a student: N, which the lock keeps; otherwise 0
 	Spelt    bool    // the key is made from Member, and differs from it in more than upper case
 	Extra    []Extra // other columns of its roster line

@@ -17,7 +17,7 @@ type Seats map[string][]Seat
 type Seat struct {
 	N      int // from 1
 	Key    string
-	Member string // "" of a class by count
+	Member Member // without a name in a class by count
 	Live   bool   // neither retired nor forgotten
 }
 
@@ -103,72 +103,6 @@ func (g *seating) counted(students []student) {
 	}
 }
 
-// known seats the students that the lock knows by their name, by a correction of it, by a
-// rename, or by the place in a class that had only a count before.
-func (g *seating) known(students []student, corrected []Correction) {
-	byMember := map[string]*Seat{}
-	for _, s := range g.seats {
-		if name := sameName(s.Member); name != "" && g.usable(s) && byMember[name] == nil {
-			byMember[name] = s
-		}
-	}
-	used := map[*Seat]bool{}
-	give := func(to *student, s *Seat) {
-		to.n, to.was, used[s] = s.N, s, true
-	}
-	for i := range students {
-		if s := byMember[sameName(students[i].name)]; s != nil && !used[s] {
-			give(&students[i], s)
-		}
-	}
-	for _, c := range corrected {
-		i := slices.IndexFunc(students, func(s student) bool { return sameName(s.name) == sameName(c.To) })
-		if s := byMember[sameName(c.From)]; s != nil && !used[s] && students[i].was == nil {
-			give(&students[i], s)
-			students[i].corrected = true
-		}
-	}
-	g.respelt(students, used, give)
-	to := map[string]string{}
-	for _, r := range g.stack.Renamed {
-		to[r.From] = r.To
-	}
-	for _, s := range g.seats {
-		counted := s.Member == "" && !g.byName
-		if used[s] || !g.usable(s) || !counted && to[s.Key] == "" {
-			continue
-		}
-		for i := range students {
-			if students[i].was == nil && (counted || g.mayBe(to[s.Key], s.N, slug(students[i].name), len(students))) {
-				give(&students[i], s)
-				break
-			}
-		}
-	}
-}
-
-// respelt seats the students whose names differ from one in the lock in upper case, accents and
-// apostrophes only, where it can be no other one's.
-func (g *seating) respelt(students []student, used map[*Seat]bool, give func(*student, *Seat)) {
-	free, joined := map[string][]*Seat{}, map[string][]*student{}
-	for _, s := range g.seats {
-		if name := plain(s.Member); name != "" && s.Live && !g.listed[s.Key] && !used[s] {
-			free[name] = append(free[name], s)
-		}
-	}
-	for i := range students {
-		if students[i].was == nil {
-			name := plain(students[i].name)
-			joined[name] = append(joined[name], &students[i])
-		}
-	}
-	for i := range students {
-		if name := plain(students[i].name); students[i].was == nil && len(free[name]) == 1 && len(joined[name]) == 1 {
-			give(&students[i], free[name][0])
-		}
-	}
-}
-
 // mayBe reports whether a key is that of a name, with a number if other students of the
 // class have the same one.
 func (g *seating) mayBe(key string, n int, slug string, students int) bool {
@@ -203,12 +137,13 @@ func (g *seating) keys(students []student) bool {
 		}
 		return true
 	}
-	used, errors := map[string]string{}, g.errors // key -> who has it
-	if g.root.Has("teacher") {
-		used["teacher"] = "the teacher's VM"
-	}
+	errors := g.errors
+	used := map[string]bool{"teacher": g.root.Has("teacher")} // by another one
+	gone := map[string]string{}                               // retired keys, and whose they were
 	for _, s := range g.seats {
-		used[s.Key] = cmp.Or(sameName(s.Member), used[s.Key])
+		if used[s.Key] = true; !s.Live {
+			gone[s.Key] = sameName(s.Member.Name)
+		}
 	}
 	for i := range students {
 		s := &students[i]
@@ -220,11 +155,12 @@ func (g *seating) keys(students []student) bool {
 		for ; ; number++ {
 			s.key = g.key(s.n, name, number)
 			own := s.was != nil && s.was.Key == s.key
-			if holder := used[s.key]; !Reserved(s.key) && (own || holder == "" || holder == sameName(s.name)) {
+			if !Reserved(s.key) && (own || !used[s.key] || gone[s.key] == sameName(s.name)) {
 				break
 			}
 		}
-		used[s.key] = sameName(s.name)
+		used[s.key] = true
+		delete(gone, s.key)
 		if s.corrected && s.key != s.was.Key {
 			g.stack.Renamed = append(g.stack.Renamed, Rename{Pos: s.pos, From: s.was.Key, To: s.key})
 		}

@@ -25,7 +25,9 @@ func seated(vms []*VM) string {
 // TestStudentsKeepTheirSeats has a row for each way in which students got the VM or the
 // address of another one.
 func TestStudentsKeepTheirSeats(t *testing.T) {
-	live := func(n int, key, member string) Seat { return Seat{N: n, Key: key, Member: member, Live: true} }
+	live := func(n int, key, member string) Seat {
+		return Seat{N: n, Key: key, Member: parseMember(member), Live: true}
+	}
 	counted := []Seat{live(1, "student1", ""), live(2, "student2", ""), live(3, "student3", "")}
 	named := []Seat{live(1, "ana", "Ana"), live(2, "bo", "Bo"), live(3, "cy", "Cy")}
 	const static = `, cloud_init: {ipv4: "10.0.0.{10+n}/24"}`
@@ -53,7 +55,7 @@ func TestStudentsKeepTheirSeats(t *testing.T) {
 		"a name is corrected":                                 {"roster: [Ana, Bob, Cy]" + static, "renamed: {bo: bob}", named, "1 ana (Ana) 10.0.0.11, 2 bob (Bob) 10.0.0.12, 3 cy (Cy) 10.0.0.13", ""},
 		"a corrected name gets a number and no other address": {"roster: [Zoë, Zoe, Ana]" + static, "renamed: {zo: zoe-2}", []Seat{live(1, "zoe", "Zoë"), live(2, "zo", "Zo"), live(3, "ana", "Ana")}, "1 zoe (Zoë) 10.0.0.11, 2 zoe-2 (Zoe) 10.0.0.12, 3 ana (Ana) 10.0.0.13", ""},
 		"a destroyed VM of a count takes no seat of others":   {"count: 3", "", []Seat{counted[0], {N: 2, Key: "student2"}, counted[2], live(4, "student4", "")}, "1 student1, 3 student3, 4 student4", ""},
-		"a student who returned keeps the new VM":             {"roster: [Bo, Ana], key: \"s{n}\"", "", []Seat{{N: 1, Key: "s1", Member: "Ana"}, live(2, "s2", "Bo"), live(3, "s3", "Ana")}, "2 s2 (Bo), 3 s3 (Ana)", ""},
+		"a student who returned keeps the new VM":             {"roster: [Bo, Ana], key: \"s{n}\"", "", []Seat{{N: 1, Key: "s1", Member: Member{Name: "Ana"}}, live(2, "s2", "Bo"), live(3, "s3", "Ana")}, "2 s2 (Bo), 3 s3 (Ana)", ""},
 		"two names with one key":                              {"roster: [Zoë, Zoe, Zóe]", "", nil, "1 zoe (Zoë), 2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
 		"two names with one key, sorted":                      {"roster: [Zóe, Zoe, Zoë]", "", []Seat{live(1, "zoe", "Zoë"), live(2, "zoe-2", "Zoe"), live(3, "zoe-3", "Zóe")}, "1 zoe (Zoë), 2 zoe-2 (Zoe), 3 zoe-3 (Zóe)", ""},
 		"the first of two names with one key leaves":          {"roster: [Zoe]", "retired: [zoe]", []Seat{live(1, "zoe", "Zoë"), live(2, "zoe-2", "Zoe")}, "2 zoe-2 (Zoe)", ""},
@@ -99,15 +101,23 @@ func TestResembling(t *testing.T) {
 		"order before letters":      {"Roth Emil,Emil Rott", "Emil Roth", "Roth Emil=Emil Roth"},
 		"scripts without a letter":  {"李雷,王芳", "王雷", ""},
 		"nobody joined":             {"Ana", "", ""},
+		"one address":               {"Ana Žuk <a@x>,Bo Žuk <b@x>", "Ana Prva <a@x>,Bo Žuk <c@x>", "Ana Žuk <a@x>=Ana Prva <a@x>,Bo Žuk <b@x>=Bo Žuk <c@x>"},
+		"two of one name":           {"Bo Žuk <a@x>,Bo Žuk <b@x>", "Bo Žuk <c@x>", ""},
 		"order of names in Chinese": {"李 雷", "雷 李", "李 雷=雷 李"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			left, joined := strings.Split(c.left, ","), strings.Split(c.joined, ",")
+			members := func(text string) (out []Member) {
+				for _, m := range strings.Split(text, ",") {
+					out = append(out, parseMember(m))
+				}
+				return out
+			}
+			left, joined := members(c.left), members(c.joined)
 			paired := Resembling(left, joined)
 			var got []string
 			for _, l := range left {
-				if paired[l] != "" {
-					got = append(got, l+"="+paired[l])
+				if to, ok := paired[l]; ok {
+					got = append(got, l.String()+"="+to.String())
 				}
 			}
 			if all := strings.Join(got, ","); all != c.want {

@@ -148,13 +148,13 @@ var classFields = []Field{
 	{Key: "placement", Type: Object, Short: "strategy", Fields: placementFields, Doc: "Placement of all VMs; the same as under `defaults`."},
 	{Key: "teacher", Type: Object, Fields: VMFields, Doc: "The teacher's VM; its key is `teacher`."},
 	{Key: "students", Type: Object, Ordinals: true, Fields: studentsFields, Doc: "The students' VMs."},
-	{Key: "corrected", Type: Map, KeyIs: "line", Elem: &Field{Type: String, Format: "line"}, Doc: "Former name to name of students whose names were corrected in the roster: they keep their VMs. Case, accents and apostrophes need no line."},
+	{Key: "corrected", Type: Map, KeyIs: "line", Elem: &Field{Type: String, Format: "line"}, Doc: "Former name to name of students whose names were corrected in the roster: they keep their VMs. Case, accents and apostrophes need no line. Where two have one name: `Ana Prva <ana@school.example>`."},
 }
 
 var studentsFields = append([]Field{
 	{Key: "count", Type: Int, Max: 10000, Doc: "Number of students. To retire one of them, list its key under `retired` and lower the count: the others keep theirs."},
 	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "line"}, Doc: "The students' names, instead of a count. Their order does not matter: the lock has each student's ordinal."},
-	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file in UTF-8 with a header line and a column `name`, relative to the spec, instead of a count. Commas, semicolons or TABs separate its fields; the other columns go into the registration."},
+	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file in UTF-8 with a header line and a column `name`, relative to the spec, instead of a count. Commas, semicolons or TABs separate its fields; the other columns go into the registration. Students of one name need an e-mail address each, in a column such as `email`."},
 	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster. {name} is the name in lower-case Latin letters, digits and hyphens, with a number if several names would be the same; for a name in another script, it is student{n}."},
 	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single students' VMs, by key."},
 }, VMFields...)

@@ -33,7 +33,7 @@ func (d *decider) again() {
 			if d.old.shared(vmid) || slices.Contains(d.options.VMIDs, vmid) {
 				vmid = 0
 			}
-			*v = VM{VMID: vmid, MACs: []string{}, Profile: v.Profile, Unit: v.Unit, Member: v.Member, Seat: v.Seat, Former: v.Former, at: v.at}
+			*v = VM{VMID: vmid, MACs: []string{}, Profile: v.Profile, Unit: v.Unit, Member: v.Member, Email: v.Email, Seat: v.Seat, Former: v.Former, at: v.at}
 			continue
 		}
 		d.result.Refusals = append(d.result.Refusals, f)

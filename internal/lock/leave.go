@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stackgen/internal/finding"
@@ -82,17 +81,6 @@ func entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
 	return finding.Entries(list, append(all, keys...)...)
 }
 
-// correction is a line of the spec such as `corrected: {"Bo": "Bob"}`, with the pairs that the spec
-// has there already.
-func (d *stackDecider) correction(from, to string) finding.Line {
-	out := finding.Line{Text: "corrected: {{}}", Sep: ", "}
-	for _, c := range d.stack.Corrected {
-		out.Items = append(out.Items, strconv.Quote(c.From)+": "+strconv.Quote(c.To))
-	}
-	out.Items = append(out.Items, strconv.Quote(from)+": "+to)
-	return out
-}
-
 // refuseRemoval refuses to drop VMs that the spec no longer has. The lines of one
 // refusal name one VM; a report makes one line of them with all VMs.
 func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
@@ -107,40 +95,17 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
 		reason, steps := "in the lock and no longer in "+spec+": an apply would destroy it", []finding.Step{retire, forget}
-		switch member, now := e.Value.Member, corrected[e.Value.Member]; {
-		case now != "":
-			reason = "its member is not in the roster any more, and a new one has a similar name: an apply would destroy it"
-			keep := finding.DoAll("if the name was corrected, keep the VM: add to "+spec+", then render", d.correction(member, strconv.Quote(now)), "stackgen render")
-			steps[0].What = "or, if the member left, " + retire.What
-			steps = append([]finding.Step{keep}, steps...)
-		case member != "":
-			steps = append(steps, finding.DoAll("or, if the name was corrected, keep the VM: add to "+spec+", then render", d.correction(member, "NAME-IN-THE-ROSTER"), "stackgen render"))
-		default:
+		if member := e.Value.member(); member.Name == "" {
 			steps = append(steps, finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}, "stackgen render"))
+		} else {
+			reason, steps = d.memberLeft(member, corrected, reason, steps)
 		}
 		f := d.refuse(finding.Removed, finding.VM, e.Key, reason, steps...)
 		f.VMID = e.Value.VMID
-		if e.Value.Member != "" {
-			f.Because("of %s, who is not in the roster any more", e.Value.Member)
+		if member := e.Value.member(); member.Name != "" && len(d.candidates(member)) == 0 {
+			f.Because("of %s, who is not in the roster any more", d.who(member))
 		}
 	}
-}
-
-// corrected pairs the members of VMs that the spec no longer has with new members whose names are
-// similar.
-func (d *stackDecider) corrected(removed Ordered[VM]) map[string]string {
-	var left, joined []string
-	for _, e := range removed {
-		if e.Value.Member != "" {
-			left = append(left, e.Value.Member)
-		}
-	}
-	for _, v := range d.stack.VMs {
-		if v.Member != "" && d.old[v.Key] == nil {
-			joined = append(joined, v.Member)
-		}
-	}
-	return schema.Resembling(left, joined)
 }
 
 // refuseUnseen refuses to drop a retired VM or unit that may exist.
@@ -186,13 +151,14 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
 	switch {
-	case was.Member == "" || v.Member == "" || was.Member == v.Member || !d.had[v.Key]: // not had: the spec renames it
-	case v.Formerly == was.Member:
-		d.respelt = append(d.respelt, fmt.Sprintf("%q is %q now (%s)", was.Member, v.Member, v.Key))
+	case was.Member == "" || v.Member == "" || !d.had[v.Key]: // not had: the spec renames it
+	case v.Formerly == was.member() && v.Formerly.Name != "":
+		d.respelt = append(d.respelt, respelling(v, was))
+	case was.Member == v.Member && (was.Email == "" || v.Email == "" || was.Email == v.Email):
 	default:
 		d.refuse(finding.OtherVM, finding.VM, v.Key, "the roster gives it to another member than the lock",
 			finding.Do("restore the former members at their places in the roster, and add new ones at its end"),
 			finding.Do("or let keys follow names, not positions: in "+spec, `key: "{name}"`)).
-			Because("%s in the lock, %s in the roster", was.Member, v.Member)
+			Because("%s in the lock, %s in the roster", was.member(), schema.Member{Name: v.Member, Email: v.Email})
 	}
 }

@@ -117,6 +117,7 @@ type VM struct {
 	Disks       []string     // the interfaces of its disks in their order, which is what the provider knows them by
 	Unit        string       // its DNS unit
 	Member      string       // its name in the roster
+	Email       string       // its e-mail address there, which tells it from others of its name
 	Seat        int          // of a student: the ordinal
 	Former      []Address    // where it may still be in state, oldest first
 	FormerNodes []string     // nodes that the spec said before, until resolve sees the VM on its node
@@ -240,7 +241,7 @@ func (l *Lock) Seats() schema.Seats {
 	for _, s := range l.Stacks {
 		for _, v := range s.Value.VMs {
 			if v.Value.Seat > 0 {
-				out[s.Key] = append(out[s.Key], schema.Seat{N: v.Value.Seat, Key: v.Key, Member: v.Value.Member, Live: v.Value.Status == Live})
+				out[s.Key] = append(out[s.Key], schema.Seat{N: v.Value.Seat, Key: v.Key, Member: schema.Member{Name: v.Value.Member, Email: v.Value.Email}, Live: v.Value.Status == Live})
 			}
 		}
 	}

@@ -99,6 +99,7 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	put(n, "disks", v.Disks)
 	put(n, "unit", v.Unit)
 	put(n, "member", v.Member)
+	put(n, "email", v.Email)
 	if v.Seat > 0 {
 		put(n, "seat", v.Seat)
 	}

@@ -155,9 +155,9 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 }
 
 func (r *reader) vm(n *schema.Node) VM {
-	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "macs", "networks", "disks", "unit", "member", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "gone", "status")
+	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "macs", "networks", "disks", "unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "gone", "status")
 	v := VM{VMID: r.number(n, "vmid", minVMID, maxVMID), Node: r.text(n, "node", "node"), Clone: r.text(n, "clone", "clone"), CloneReason: r.text(n, "clone_reason", "line"), Profile: r.text(n, "profile", "profile"),
-		Networks: r.texts(n, "networks", "line"), Disks: r.texts(n, "disks", "disk"), Unit: r.text(n, "unit", "name"), Member: r.text(n, "member", "text"), FormerNodes: r.texts(n, "former_nodes", "node"), Addresses: r.texts(n, "addresses", "line"), Detached: r.texts(n, "detached", "detached"), Gone: r.flag(n, "gone"), Status: r.status(n), at: n.Pos}
+		Networks: r.texts(n, "networks", "line"), Disks: r.texts(n, "disks", "disk"), Unit: r.text(n, "unit", "name"), Member: r.text(n, "member", "text"), Email: r.text(n, "email", "text"), FormerNodes: r.texts(n, "former_nodes", "node"), Addresses: r.texts(n, "addresses", "line"), Detached: r.texts(n, "detached", "detached"), Gone: r.flag(n, "gone"), Status: r.status(n), at: n.Pos}
 	if n.Get("seat") != nil {
 		v.Seat = r.number(n, "seat", 1, math.MaxInt32)
 	}

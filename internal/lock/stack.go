@@ -66,7 +66,7 @@ func (d *stackDecider) harmless(profile string) bool {
 // vm decides what a VM's entry lacks. What the spec sets comes from there; what it
 // leaves open keeps its decision.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
-	out := VM{VMID: was.VMID, MACs: d.macs(v, was), Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Seat: v.Seat, Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses, Detached: was.Detached}
+	out := VM{VMID: was.VMID, MACs: d.macs(v, was), Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Email: cmp.Or(v.Email, was.Email), Seat: v.Seat, Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses, Detached: was.Detached}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
 	}
