@@ -49,6 +49,28 @@ func (inv *Inventory) Node(name string) *Node {
 	return nil
 }
 
+// Down says in what way a node cannot be used, or nothing.
+func (n *Node) Down() string {
+	switch {
+	case n.Online:
+		return ""
+	case n.Silent != "":
+		return "online, but its API does not answer: " + n.Silent
+	}
+	return "offline"
+}
+
+// Wake is what makes a node that is down usable again, and the line for it.
+func (n *Node) Wake() (what, line string) {
+	if n.Silent != "" {
+		return "on node " + n.Name + ", restart the services of its API; if they run, check that other nodes reach its port 8006", RestartAPI
+	}
+	return "start node " + n.Name, "pvecm status"
+}
+
+// RestartAPI restarts the services of a node's API. Running VMs and tasks go on.
+const RestartAPI = "systemctl restart pvedaemon pveproxy"
+
 // Pool returns the pool of a name, or nil.
 func (inv *Inventory) Pool(id string) *Pool {
 	for i := range inv.Pools {

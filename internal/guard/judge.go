@@ -115,8 +115,6 @@ func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
 		switch {
 		case g.Fix != "":
 			f.Next(grant, g.Fix)
-		case strings.HasPrefix(g.Path, "/nodes/") && strings.Contains(g.Reason, "offline"):
-			f.Next("start the node, then run preflight again", "pvecm status")
 		}
 	}
 	return len(gaps) > 0

@@ -27,8 +27,9 @@ func (s *subject) targetMissing() bool {
 		s.cannotMigrate("an apply would migrate it to a node that the cluster does not have")
 		s.Next("correct the node in "+s.at.Spec, s.line("node: NAME")+", one of "+strings.Join(names, ", "))
 	case n != nil && !n.Online:
-		s.cannotMigrate("an apply would migrate it to a node that is offline")
-		s.Next("start node "+s.entry.Node+", then run preflight again", "pvecm status")
+		s.cannotMigrate("an apply would migrate it to a node that is " + n.Down())
+		what, line := n.Wake()
+		s.Next(what+", then run preflight again", line)
 		s.Next("or leave the VM where it is: write into "+s.at.Spec, s.line("node: "+s.guest.Node))
 	default:
 		return false

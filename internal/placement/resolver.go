@@ -185,7 +185,7 @@ func (r *Resolver) out(s *schema.Stack, v *schema.VM, entry *lock.VM, node strin
 	case n == nil:
 		return "the cluster has no such node"
 	case !n.Online:
-		return "offline"
+		return n.Down()
 	case n.CPUs == 0 || n.Memory == 0:
 		return "its load cannot be seen; the token lacks Sys.Audit on /nodes/" + node
 	case full > 0 && r.counts[s.Name][node] >= full:

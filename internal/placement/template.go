@@ -17,7 +17,8 @@ func (r *Resolver) template(v *schema.VM, was, out *lock.VM, d *Decision) *schem
 		return problem
 	}
 	if n := r.inv.Node(out.Template.Node); n != nil && !n.Online {
-		return r.bad(v, fmt.Sprintf("its template %d is on node %s, which is offline", out.Template.VMID, n.Name), "start the node, or write another template"+r.offer())
+		what, _ := n.Wake()
+		return r.bad(v, fmt.Sprintf("its template %d is on node %s, which is %s", out.Template.VMID, n.Name, n.Down()), what+", or write another template"+r.offer())
 	}
 	return nil
 }

@@ -77,3 +77,12 @@ func (c *client) redact(text string) string {
 	}
 	return text
 }
+
+// silence is why a node does not answer, in the words of the node that was asked.
+func silence(err error) string {
+	var s *Status
+	if errors.As(err, &s) && s.Reason != "" {
+		return s.Reason
+	}
+	return err.Error()
+}

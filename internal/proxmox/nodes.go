@@ -109,8 +109,8 @@ func (r *reader) readNodes(ctx context.Context) {
 			r.addGap(cluster.Gap{Path: "/nodes/" + n.Name, Reason: "node " + n.Name + " is offline; only the VMIDs of its guests are known"})
 			r.setUnknown(n.Name)
 		case errs[i] != nil:
-			n.Online = false
-			r.addGap(cluster.Gap{Path: "/nodes/" + n.Name, Reason: "node " + n.Name + " does not respond: " + errs[i].Error()})
+			n.Online, n.Silent = false, silence(errs[i])
+			r.addGap(cluster.Gap{Path: "/nodes/" + n.Name, Reason: "node " + n.Name + " is " + n.Down()})
 			r.setUnknown(n.Name)
 		}
 		for _, v := range lists[i] {

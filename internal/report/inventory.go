@@ -25,6 +25,9 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 		state, vms, containers, templates := "online", 0, 0, 0
 		if !n.Online {
 			state = "OFFLINE"
+			if n.Silent != "" {
+				state = "SILENT"
+			}
 		}
 		for _, g := range inv.Guests {
 			switch {

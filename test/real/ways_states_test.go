@@ -44,7 +44,8 @@ var wayActs = []struct {
 	part string
 	do   func(*faultCase)
 }{
-	{"start the node", startNodes},
+	{"start node", startNodes},
+	{"restart the services of its API", startNodes},
 	{"start the missing nodes", startNodes},
 	{"wait until it has ended", func(w *faultCase) { w.waitUntil("no task is running", w.noRunningTask) }},
 	{"renumber its devices", func(w *faultCase) {
