@@ -24,7 +24,7 @@ type announcement struct {
 func announce(found []finding.Finding, all []*plans) *announcement {
 	a := &announcement{waiting: map[guard.UnitID][]finding.Finding{}, found: map[guard.UnitID]map[string]*finding.Finding{}}
 	for _, p := range all {
-		a.changes = append(a.changes, p.changes()...)
+		a.changes = append(a.changes, p.withHidden()...)
 		for _, u := range p.outputs() {
 			a.outputs = append(a.outputs, guard.UnitID{Stack: p.stack.name, Unit: u})
 		}

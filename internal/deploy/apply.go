@@ -218,6 +218,9 @@ func (r *run) carryOutStack(p *plans, a *announcement) error {
 	if r.ctx.Err() != nil || result.failed() {
 		return r.broken(p, result, a)
 	}
+	if err := r.readHidden(p); err != nil {
+		return err
+	}
 	return r.complete(p.stack, a)
 }
 
@@ -255,12 +258,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 		if round > 0 || !st.follows(p, found) || anyStops(found) {
 			return r.remains(s, found, p)
 		}
-		if n := len(st.second); n > 0 {
-			r.say("adding disks to %s of %s, after others were removed", report.Count(n, "VM"), st.name)
-		}
-		if n := len(p.changes()) - len(st.second); n > 0 {
-			r.say("setting what only the provider knows on %s of %s", report.Count(n, "imported VM"), st.name)
-		}
+		r.saySecond(st, p)
 		result, err := r.applyPlans(p)
 		if err != nil {
 			return err

@@ -67,6 +67,7 @@ type stack struct {
 	locked    time.Time // since when this command waits for a lock of its state that no process is known to hold
 
 	second     map[string][]string // disks that a second apply adds, by the keys of their VMs
+	hidden     map[string]bool     // VMs that a second apply gives NUMA nodes again
 	unfinished session.Begun       // VMs that applies began to create and did not complete
 }
 

@@ -30,6 +30,7 @@ type plans struct {
 	without []string  // units that are applied later
 	units   []planned // in the order of the lock
 	was     *cluster.Inventory
+	hidden  []guard.Change // of VMs that get NUMA nodes again, which these plans do not show
 }
 
 // plan plans units of a stack: those of only, or all except for those of without. Units
@@ -84,6 +85,7 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 	}
 	if r.command == "apply" {
 		p.postpone(s, found, r.mocks(st.name))
+		p.hide(s)
 	}
 	return p, nil
 }
@@ -203,8 +205,8 @@ func (p *plans) outputs() []string {
 	return out
 }
 
-// empty reports whether the plans change nothing.
-func (p *plans) empty() bool { return len(p.changes()) == 0 && len(p.outputs()) == 0 }
+// empty reports whether the plans change nothing, and hide nothing.
+func (p *plans) empty() bool { return len(p.changes())+len(p.outputs())+len(p.hidden) == 0 }
 
 // unchanged fails if a plan file is not the one that was judged and confirmed.
 func (p *plans) unchanged() error {

@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"stackgen/generator"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/report"
 	"stackgen/internal/session"
 	"stackgen/schema"
 )
@@ -42,14 +44,90 @@ func (r *run) recordDetached(s *session.Session) error {
 	return r.recordSeen(s, seen)
 }
 
-// follows reports whether plans do nothing but set what an import cannot read, and add the
-// disks that the summary had for a second apply.
+// hide keeps the VMs whose NUMA nodes the plans do not show.
+func (p *plans) hide(s *session.Session) {
+	for _, u := range p.units {
+		if u.unit.Unit == lock.UnitVM {
+			p.hidden = s.HiddenNodes(u.unit, u.plan)
+		}
+	}
+	for _, c := range p.hidden {
+		if p.stack.hidden == nil {
+			p.stack.hidden = map[string]bool{}
+		}
+		p.stack.hidden[c.Key] = true
+	}
+}
+
+// withHidden are what the plans do, and what a second apply does after them.
+func (p *plans) withHidden() []guard.Change {
+	out := p.changes()
+	for _, h := range p.hidden {
+		if !slices.ContainsFunc(out, func(c guard.Change) bool { return c.Address == h.Address }) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// readHidden reads the VMs that lack NUMA nodes into the state, so that the next plan shows
+// that. An apply that changes something has done it already.
+func (r *run) readHidden(p *plans) error {
+	at := slices.IndexFunc(p.units, func(u planned) bool { return u.unit.Unit == lock.UnitVM })
+	if len(p.hidden) == 0 || len(guard.Changes(p.units[at].unit, p.units[at].plan)) > 0 || guard.ChangesOutputs(p.units[at].plan) {
+		return nil
+	}
+	unit, files := p.units[at].unit, r.files(p.stack)
+	args := []string{"run", "--all", "--out-dir", files, "--json-out-dir", files, "--", "plan", "-refresh-only", "-input=false"}
+	var addresses []string
+	for _, c := range p.hidden {
+		addresses, args = append(addresses, c.Address), append(args, "-target="+c.Address)
+	}
+	if err := r.unit(p.stack, unit.Unit, args...); err != nil {
+		return err
+	}
+	plan, err := session.New(r.p, session.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+	if err != nil {
+		return err
+	}
+	for _, d := range plan.ResourceDrift {
+		if d.Change == nil || !d.Change.Actions.Update() || !slices.Contains(addresses, d.Address) {
+			return toolError{"a plan that only reads " + strings.Join(addresses, ", ") + " would change " + d.Address + " in the state"}
+		}
+	}
+	return r.unit(p.stack, unit.Unit, "run", "--", "apply", "-input=false", "-no-color", filepath.Join(files, "tfplan.tfplan"))
+}
+
+// saySecond says what a second apply does.
+func (r *run) saySecond(st *stack, p *plans) {
+	rest := 0
+	for _, c := range p.changes() {
+		if _, disks := st.second[c.Key]; c.Unit.Unit != lock.UnitVM || !disks && !st.hidden[c.Key] {
+			rest++
+		}
+	}
+	if n := len(st.second); n > 0 {
+		r.say("adding disks to %s of %s, after others were removed", report.Count(n, "VM"), st.name)
+	}
+	if n := len(st.hidden); n > 0 {
+		r.say("giving NUMA nodes that were removed by hand to %s of %s again", report.Count(n, "VM"), st.name)
+	}
+	if rest > 0 {
+		r.say("setting what only the provider knows on %s of %s", report.Count(rest, "imported VM"), st.name)
+	}
+}
+
+// follows reports whether plans do nothing but set what an import cannot read, and what the
+// summary had for a second apply: disks, and NUMA nodes that the first plan did not show.
 func (st *stack) follows(p *plans, found []finding.Finding) bool {
 	for _, u := range p.units {
 		changes := guard.Settling(u.unit, found)
 		if u.unit.Unit == lock.UnitVM {
 			for key := range st.second {
 				changes[key] = append(slices.Clone(changes[key]), schema.VMField("disks").HCL)
+			}
+			for key := range st.hidden {
+				changes[key] = append(slices.Clone(changes[key]), schema.VMField("numa_nodes").HCL)
 			}
 		}
 		if x := guard.ReadImportPlan(u.unit, u.plan, 0, changes); !x.Exact() {

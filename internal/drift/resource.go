@@ -224,7 +224,7 @@ func (r *resource) kept() {
 	if c.PreviousAddress != "" && c.PreviousAddress != c.Address {
 		r.whole(finding.Moved, "an apply gives it another address in the state, and changes nothing of it").Because("%s was %s", c.Address, c.PreviousAddress)
 	}
-	if c.Change.Actions.Update() {
+	if c.Change.Actions.Update() || len(r.updates) > 0 {
 		if r.attributes(); len(r.out) == from && !reflect.DeepEqual(c.Change.Before, c.Change.After) {
 			r.onlyState()
 		}

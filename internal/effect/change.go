@@ -139,6 +139,10 @@ const addresses = "initialization.ip_config"
 // repeated are the blocks that a VM may have several of.
 var repeated = []string{"audio_device", "disk", "hostpci", addresses, "network_device", "numa", "serial_device", "usb", "virtiofs"}
 
+// namedBy are the attributes that name the blocks of lists in which the provider does not
+// close the gap that a removed device leaves.
+var namedBy = map[string]string{"disk": "interface", NUMANodes: "device"}
+
 // add adds a value at a place; path is the place without devices.
 func (v Values) add(at, path string, value any) {
 	switch value := value.(type) {
@@ -193,13 +197,14 @@ func isEmpty(block any) bool {
 	return ok && !slices.ContainsFunc(slices.Collect(maps.Values(values)), func(value any) bool { return value != nil })
 }
 
-// addBlock adds one block of a list. The provider reads a disk that was detached as a
-// block without an interface.
+// addBlock adds one block of a list. The provider reads a disk that was detached, and a NUMA
+// node that was removed, as a block without a name.
 func (v Values) addBlock(at, path string, i int, block map[string]any) {
-	switch name, _ := block["interface"].(string); {
-	case path == "disk" && name == "":
-	case path == "disk":
-		v.add(at+"."+name, path, block)
+	switch by := namedBy[path]; {
+	case by != "":
+		if name, _ := block[by].(string); name != "" {
+			v.add(at+"."+name, path, block)
+		}
 	case path == "network_device":
 		v.add(at+".net"+strconv.Itoa(i), path, block)
 	case path == addresses && i > 0: // the first one has keys of its own in a spec

@@ -121,7 +121,10 @@ func (v Values) Volume(device string) string {
 
 // NamelessDisks reports whether there are disks without an interface: what the provider
 // reads where a disk was detached.
-func (v Values) NamelessDisks() bool {
-	n, err := strconv.Atoi(cmp.Or(v["disk"], "0"))
-	return err == nil && n > len(v.Devices("disk"))
+func (v Values) NamelessDisks() bool { return v.nameless("disk") }
+
+// nameless reports whether a list has blocks without a name.
+func (v Values) nameless(list string) bool {
+	n, err := strconv.Atoi(cmp.Or(v[list], "0"))
+	return err == nil && n > len(v.Devices(list))
 }

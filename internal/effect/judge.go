@@ -119,7 +119,7 @@ func (v *VM) Does(u Change) (string, Harm) {
 		return "adds an empty one", Abandons
 	case u.Volume != "":
 		return "attaches " + u.Volume + ", which is the volume of another disk", Shares
-	case u.Later:
+	case u.Later && u.Path == "disk":
 		return second, ""
 	}
 	if u.Held && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart) {

@@ -14,7 +14,7 @@ var alwaysRead = []string{"boot_order", "network_device", "node_name", "on_boot"
 // Read selects the changes that a plan has. They are those between spec and
 // configuration. Of a VM that was cloned, the provider reads a block only if the state
 // has it, and other attributes only if they have no default in the state; of no VM
-// does it read disks that a state with disks does not have. What a state does not
+// does it read disks or NUMA nodes that a state with others does not have. What a state does not
 // know is not compared.
 func (v Values) Read(changes []Change, cloned bool) []Change {
 	var out []Change
@@ -32,8 +32,8 @@ func (v Values) reads(c Change, cloned bool) (Change, bool) {
 		return c, false
 	}
 	switch {
-	case c.Path == "disk" && c.Removes():
-		devices := v.Devices("disk")
+	case namedBy[c.Path] != "" && c.Removes():
+		devices := v.Devices(c.Path)
 		return c, len(devices) == 0 && !cloned || slices.Contains(devices, c.Device)
 	case !cloned || slices.Contains(alwaysRead, top):
 		return c, true

@@ -34,26 +34,30 @@ func Changes(u UnitID, plan *Plan) []Change {
 		if r.Mode != tfjson.ManagedResourceMode || r.Change == nil {
 			continue
 		}
-		c := Change{Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: KeyOf(r), Does: does(r.Change.Actions), Imports: r.Change.Importing != nil}
-		if c.Does == "" && !c.Imports && r.PreviousAddress == "" {
-			continue
+		if c := changeOf(u, r); c.Does != "" || c.Imports || r.PreviousAddress != "" {
+			out = append(out, c)
 		}
-		values, _ := r.Change.After.(map[string]any)
-		if values == nil {
-			values, _ = r.Change.Before.(map[string]any)
-		}
-		if c.Type == finding.VM {
-			c.VMID = vmidOf(values)
-			c.Node, _ = values["node_name"].(string)
-			c.Name, _ = values["name"].(string)
-			if c.Clones = c.Does == "create" && some(values["clone"]); c.Clones {
-				c.Template, _ = strconv.Atoi(scalar(firstOf(values["clone"])["vm_id"]))
-			}
-			c.Agent = firstOf(values["agent"])["enabled"] == true
-		}
-		out = append(out, c)
 	}
 	return out
+}
+
+// changeOf is what a plan does with one resource.
+func changeOf(u UnitID, r *tfjson.ResourceChange) Change {
+	c := Change{Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: KeyOf(r), Does: does(r.Change.Actions), Imports: r.Change.Importing != nil}
+	values, _ := r.Change.After.(map[string]any)
+	if values == nil {
+		values, _ = r.Change.Before.(map[string]any)
+	}
+	if c.Type == finding.VM {
+		c.VMID = vmidOf(values)
+		c.Node, _ = values["node_name"].(string)
+		c.Name, _ = values["name"].(string)
+		if c.Clones = c.Does == "create" && some(values["clone"]); c.Clones {
+			c.Template, _ = strconv.Atoi(scalar(firstOf(values["clone"])["vm_id"]))
+		}
+		c.Agent = firstOf(values["agent"])["enabled"] == true
+	}
+	return c
 }
 
 // Destroys is what a destroy of everything in a state does with one resource of it.

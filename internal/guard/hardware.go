@@ -45,7 +45,7 @@ func (s *subject) updates() {
 	if !imported {
 		changes = append(changes, s.onlyInSpec(vm, changes)...)
 		changes = append(changes, unreadDisks(vm, changes)...)
-		changes = s.addedDisks(changes)
+		changes = s.states[0].Values.HideNodes(len(s.match.VM.Values.Get("numa_nodes").List()), s.addedDisks(changes))
 		changes = append(changes, vm.MACs(changes)...)
 	}
 	var along []hardware.Along
@@ -160,6 +160,7 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 	}
 	harms := harmsOf(updates)
 	addUpdates(s.Finding, updates, !imported || halfMade)
+	SayHidden(s.Finding, updates)
 	newDisks(s.Finding, s.guest, updates)
 	otherAddresses(s.Finding, s.guest, updates)
 	if len(harms) > 0 {

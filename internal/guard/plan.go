@@ -149,7 +149,7 @@ func (p *planJudge) change(c *tfjson.ResourceChange) {
 		if c.Change.Importing != nil {
 			p.imports(c)
 		}
-		if a.Update() {
+		if a.Update() || len(p.in.hiddenNodes(p.unit, c)) > 0 {
 			p.updates(c)
 		}
 	case "create":

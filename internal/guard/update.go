@@ -46,7 +46,11 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 	}
 	f := p.add(c)
 	f.Is(finding.Managed, "the plan changes "+effect.Summary(updates))
+	if c.Change.Actions.NoOp() {
+		f.Reason = "an apply changes " + effect.Summary(updates)
+	}
 	addUpdates(f, updates, true)
+	SayHidden(f, updates)
 	newDisks(f, g, updates)
 	otherAddresses(f, g, updates)
 	f.Steps = append(f.Steps, leaveAlong(spec, p.lock.Spec, along)...)
@@ -77,7 +81,7 @@ func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effec
 	if spec != nil {
 		vm.Boots = bootDevices(g, spec)
 	}
-	changes := effect.OfPlan(before, after)
+	changes := append(effect.OfPlan(before, after), p.in.hiddenNodes(p.unit, c)...)
 	if r, entry := p.inState(c), p.entries[KeyOf(c)]; r != nil && spec != nil && entry != nil {
 		changes = append(changes, laterChanges(spec, p.in.later(r, spec))...)
 		changes = formerVolumes(r.Values, spec, entry, g, changes)

@@ -56,7 +56,11 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 // difference compares one property.
 func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Difference, bool) {
 	was, is := r.both(f, v)
-	parts := c.parts(f, was, is)
+	has := was
+	if f.Key == "numa_nodes" && was == nil && is != nil { // nodes that no spec can have
+		has = r.nodes
+	}
+	parts := c.parts(f, has, is)
 	if len(parts) == 0 {
 		return Difference{}, false
 	}

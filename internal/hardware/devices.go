@@ -58,6 +58,7 @@ func (r *Reading) encryption() {
 // its spec has none.
 func (r *Reading) numaNodes() {
 	list := r.values["numa_nodes"].List()
+	r.nodes = readNodes(r.values["numa_nodes"])
 	usable, memory := r.values["numa"].Str() == "true" && !slices.Contains(strings.Split(r.raw["hotplug"], ","), "memory"), 0
 	for _, d := range list {
 		memory += d.Get("memory").Int()
@@ -69,4 +70,18 @@ func (r *Reading) numaNodes() {
 		delete(r.values, "numa_nodes")
 		delete(r.shows, "numa_nodes")
 	}
+}
+
+// readNodes are those NUMA nodes that the provider reads.
+func readNodes(list *schema.Node) *schema.Node {
+	out := &schema.Node{Shape: schema.ShapeList}
+	for _, d := range list.List() {
+		if d.Get("host_nodes").Str() != "" {
+			out.Items = append(out.Items, d)
+		}
+	}
+	if len(out.Items) == 0 {
+		return nil
+	}
+	return out
 }

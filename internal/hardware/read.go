@@ -25,6 +25,7 @@ type Reading struct {
 	unsupported []Difference        // what a spec cannot express
 	skip        map[string]bool     // properties that an unsupported entry belongs to
 	password    bool                // cloud-init sets one
+	nodes       *schema.Node        // NUMA nodes that the provider reads, also where no spec can have them
 }
 
 // Entries of the table for facts that no entry of a configuration has.

@@ -1,0 +1,69 @@
+package drift
+
+import (
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// handOnly adds what was changed by hand since the last apply, and the plan leaves.
+func (r *resource) handOnly() {
+	if r.hand == nil || r.hand.Change.Actions.Delete() {
+		if r.hand != nil && r.left {
+			f := r.add(finding.Gone, "it is gone, and no spec asks for it: an apply removes it from the state")
+			f.Change.Cause = finding.ByHand
+			f.Because("%s", r.change.Address)
+		}
+		return
+	}
+	after := effect.All(r.hand.Change.After)
+	now := after.Shown()
+	for _, c := range effect.OfPlan(r.applied, now) {
+		if !r.covers(c.Attribute()) {
+			r.stays(c, now)
+		}
+	}
+	for _, attribute := range effect.Differing(r.last, after, nil) {
+		if !r.covers(attribute) {
+			path, device := effect.Split(attribute)
+			r.stays(effect.Change{Path: path, Device: device, Was: r.applied[attribute], Is: now[attribute]}, now)
+		}
+	}
+}
+
+// stays adds the finding of a change by hand that an apply leaves as it is. It needs
+// nothing, unless the VM is on another node now.
+func (r *resource) stays(c effect.Change, now effect.Values) {
+	u := r.simple(c)
+	if row := r.row(c); row != nil && u.Effect == schema.Noise && row.HCL != c.Path { // a list that is only read, as a whole
+		c = effect.Change{Path: row.HCL, Was: textAt(r.applied, row.HCL), Is: textAt(now, row.HCL)}
+	}
+	r.covered = append(r.covered, c.Attribute())
+	f := r.add(finding.Noise, "")
+	own := f.Change
+	own.Attribute, own.Property, own.Effect, own.Cause = c.Attribute(), r.property(c), string(u.Effect), finding.ByHand
+	own.Applied, own.Real = c.Was, c.Is
+	own.At, own.Unit = r.place(c)
+	f.Severity = finding.OK
+	switch {
+	case u.Effect == schema.Noise:
+		own.Cause, f.Reason = finding.ByNobody, "only read: an apply changes nothing in the cluster"
+	case u.Effect == schema.Migrate && r.ignored(c.Path):
+		f.Kind, f.Severity, f.Reason = finding.Moved, finding.Outdated, "it was migrated by hand or by HA, and its profile ignores that: an apply leaves it where it is"
+		r.accepts(f, "to write the node into the spec")
+	case r.ignored(c.Path):
+		f.Reason = "it was changed by hand, and its profile ignores that: an apply leaves it as it is"
+	case u.Effect == "":
+		f.Is(finding.Unknown, "it was changed by hand, and what that means is not known")
+	case !r.says(c) && own.Real != "":
+		f.Severity, f.Reason = finding.Outdated, "it was changed by hand, and no spec says it: an apply leaves it as it is"
+		r.accepts(f, "to keep it in the spec")
+	default:
+		own.Spec, f.Reason = c.Is, "it was changed by hand to what the spec says: an apply changes nothing of it"
+	}
+	if own.Real == "(secret)" || own.Applied == "(secret)" {
+		own.Sensitive = true
+		r.password(f)
+	}
+	f.Because("%s: the last apply left %s, now it is %s", own.Property, shown(own.Applied, own.Unit), shown(own.Real, own.Unit))
+}

@@ -1,0 +1,55 @@
+package effect
+
+import (
+	"testing"
+
+	"stackgen/schema"
+)
+
+// TestHiddenNodes: a plan hides a NUMA node that was removed while it has a block without a
+// name for it; without a plan, as many nodes in the state as in the spec tell it.
+func TestHiddenNodes(t *testing.T) {
+	text := func(value string) *schema.Node { return &schema.Node{Shape: schema.ShapeString, Text: value} }
+	node := func(device string) *schema.Node {
+		n := &schema.Node{Shape: schema.ShapeMap}
+		return n.With(text("device"), text(device)).With(text("cpus"), text("0"))
+	}
+	state := func(devices ...any) Values {
+		var list []any
+		for _, d := range devices {
+			list = append(list, map[string]any{"device": d, "cpus": "0"})
+		}
+		return Flatten(map[string]any{"numa": list})
+	}
+	wanted := []*schema.Node{node("numa0"), node("numa1")}
+	for _, c := range []struct {
+		name string
+		plan Values
+		want int
+	}{
+		{"both", state("numa0", "numa1"), 0},
+		{"one was removed", state(nil, "numa1"), 1},
+		{"both were removed", state(nil, nil), 2},
+	} {
+		if got := HiddenNodes(wanted, c.plan, c.plan); len(got) != c.want || len(got) > 0 && (got[0].Name() != "numa0" || !got[0].Later) {
+			t.Errorf("%s: %+v, want %d", c.name, got, c.want)
+		}
+	}
+	added := []Change{{Path: NUMANodes, Device: "numa0", Is: "cpus=0", Whole: true}}
+	for _, c := range []struct {
+		name    string
+		state   Values
+		changes []Change
+		want    bool
+	}{
+		{"the state has as many", state("numa0", "numa1"), added, true},
+		{"the state knows it", state(nil, "numa1"), added, false},
+		{"the spec has one more", state("numa1"), added, false},
+		{"another node differs", state("numa0", "numa1"), append([]Change{{Path: "numa.cpus", Device: "numa1", Was: "1", Is: "0"}}, added...), false},
+	} {
+		got := c.state.HideNodes(len(wanted), c.changes)
+		if last := got[len(got)-1]; last.Later != c.want {
+			t.Errorf("%s: %+v, want later %t", c.name, last, c.want)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// HiddenNodes are the VMs to which a plan of their unit does not add the NUMA nodes that
+// somebody removed. The plan after one that has read them does.
+func HiddenNodes(in Input, u UnitID, plan *Plan) []Change {
+	var out []Change
+	for _, r := range plan.ResourceChanges {
+		if len(in.hiddenNodes(u, r)) > 0 {
+			c := changeOf(u, r)
+			c.Does = "change"
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// hiddenNodes are the changes of NUMA nodes that the plan of a VM does not show.
+func (in *Input) hiddenNodes(u UnitID, c *tfjson.ResourceChange) []effect.Change {
+	if c.Type != TypeVM || c.Change == nil || !c.Change.Actions.NoOp() && !c.Change.Actions.Update() {
+		return nil
+	}
+	v := in.spec(u.Stack, KeyOf(c))
+	if v == nil || slices.ContainsFunc(in.Project.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(effect.NUMANodes) }) {
+		return nil
+	}
+	return effect.HiddenNodes(v.Values.Get("numa_nodes").List(), effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After))
+}
+
+// SayHidden says of updates that no plan shows when they are made.
+func SayHidden(f *finding.Finding, updates []effect.Update) {
+	var names []string
+	for _, u := range updates {
+		if u.Later && u.Path == effect.NUMANodes {
+			names = append(names, u.Name())
+		}
+	}
+	if len(names) > 0 {
+		f.Because("no plan adds %s before the state says that it is missing: `stackgen apply` reads it into the state, and plans again", strings.Join(names, ", "))
+	}
+}
