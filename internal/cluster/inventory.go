@@ -36,8 +36,8 @@ type Inventory struct {
 type Node struct {
 	Name    string  `json:"name"`
 	Address string  `json:"address,omitempty"` // empty without Sys.Audit
-	Online  bool    `json:"online"`           // and it answers
-	Silent  string  `json:"silent,omitempty"` // why it does not answer, although the cluster reports it as online
+	Online  bool    `json:"online"`            // and it answers
+	Silent  string  `json:"silent,omitempty"`  // why it does not answer, although the cluster reports it as online
 	CPUs    int     `json:"cpus"`
 	CPU     float64 `json:"cpu"`    // load, 0 to 1
 	Memory  int64   `json:"memory"` // bytes

@@ -18,52 +18,10 @@ func (a Address) String() string { return a.Profile + "/" + a.Key }
 // Resource is the address as OpenTofu has it.
 func (a Address) Resource() string { return schema.VMAddress(a.Profile, a.Key) }
 
-// parseAddress reads an address. A key alone is what earlier versions of
-// stackgen recorded for a renamed VM, which kept its profile.
-func parseAddress(s, profile string) Address {
-	if before, after, ok := strings.Cut(s, "/"); ok {
-		return Address{before, after}
-	}
-	return Address{profile, s}
-}
-
-// upgrade records the former addresses of a lock of version 1. That version did not
-// know which addresses a VM had, so its state may be at any: a former key of it, in
-// any profile of the project. A move that was rendered and never applied is kept so.
-func (l *Lock) upgrade(profiles []string) {
-	var all []string
-	for _, p := range schema.BuiltinProfiles() {
-		all = append(all, p.Name)
-	}
-	all = append(all, profiles...)
-	for i := range l.Stacks {
-		for k := range l.Stacks[i].Value.VMs {
-			e := &l.Stacks[i].Value.VMs[k]
-			now := e.Value.Address(e.Key)
-			var former []Address
-			for _, key := range append(formerKeys(e.Value.Former), e.Key) {
-				for _, profile := range all {
-					if profile != now.Profile {
-						former = append(former, Address{profile, key})
-					}
-				}
-				if key != e.Key {
-					former = append(former, Address{now.Profile, key})
-				}
-			}
-			if e.Value.Status != Forgotten {
-				e.Value.Former = former
-			}
-		}
-	}
-}
-
-func formerKeys(former []Address) []string {
-	var out []string
-	for _, a := range former {
-		out = append(out, a.Key)
-	}
-	return out
+// parseAddress reads an address as the lock has it.
+func parseAddress(s string) Address {
+	profile, key, _ := strings.Cut(s, "/")
+	return Address{profile, key}
 }
 
 // Address is where a plan expects the VM of a key.
@@ -96,7 +54,7 @@ func (s *Stack) Had(key string) bool {
 //
 // A former address stays recorded until a command has read that the state does not
 // have it, because a move may be applied at any time. It is dropped when the
-// VM comes back to it. Other VMs cannot get its key; where a lock of another version
+// VM comes back to it. Other VMs cannot get its key; where a lock
 // has both, taken says so, and the VM that has the key now keeps it.
 func (s *Stack) recordAddresses(before map[string]Address, taken map[string]bool) {
 	for i := range s.VMs {

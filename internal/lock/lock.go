@@ -16,9 +16,7 @@ import (
 // File is the name of the lock in a project.
 const File = "stackgen.lock.yaml"
 
-// Version is the version of the lock's format that this package writes. Version 1
-// had the names of all profiles in the place of former addresses, and version 2 had
-// no MAC addresses of its own and no observations.
+// Version is the version of the lock's format that this package reads and writes.
 const Version = 3
 
 // The status of a VM, unit or stack. Live is the empty string. Moving is for DNS

@@ -59,12 +59,12 @@ func TestReadOfBytesIsTheSame(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	stack := "version: 3\nstacks:\n  a:\n    spec: s\n    state_key: k\n"
 	for name, c := range map[string]struct{ src, want string }{
-		"newer version":   {"machines: {}\nversion: 7\n", "2:10: it has version 7, but this stackgen reads versions 1 to 3"},
+		"newer version":   {"machines: {}\nversion: 7\n", "2:10: it has version 7, but this stackgen reads version 3"},
 		"no version":      {"stacks: {}\n", "1:1: version is missing"},
 		"version in text": {"version: one\n", `1:10: version is a number, not "one"`},
-		"unknown key":     {"version: 1\nfoo: 1\n", `2:1: unknown key "foo"`},
+		"unknown key":     {"version: 3\nfoo: 1\n", `2:1: unknown key "foo"`},
 		"list":            {"[]\n", "1:1: expected a map, found a list"},
-		"conflict":        {"version: 1\n<<<<<<< HEAD\n", "2:"},
+		"conflict":        {"version: 3\n<<<<<<< HEAD\n", "2:"},
 		"only a comment":  {"# lock\n", "1:1: the file contains no document"},
 		"stack is text":   {"version: 3\nstacks: {a: b}\n", "2:13: expected a map, found text"},
 		"stack elsewhere": {"version: 3\nstacks: {../a: {}}\n", `2:10: "../a" is not the name of a stack, unit or VM`},

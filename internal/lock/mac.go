@@ -12,7 +12,7 @@ import (
 // macs are the MAC addresses of a VM, by NIC. A NIC has what the spec says; else what the
 // lock says; else, if it is new, it gets an address. A VM that may exist already has
 // none, because its NICs have addresses that only the cluster knows: one that is
-// adopted, and one from a lock before version 3.
+// or was adopted.
 func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 	undecided := v.Adopt || was.VMID != 0 && was.MACs == nil
 	out, had := make([]string, len(v.MACs)), earlierNICs(v, was)
@@ -128,17 +128,6 @@ func (d *stackDecider) newMAC(key string, nic int, network string) string {
 		mac := fmt.Sprintf("BC:24:11:%02X:%02X:%02X", sum[0], sum[1], sum[2])
 		if d.usedMACs[mac] == "" {
 			return mac
-		}
-	}
-}
-
-// dropMACs drops the addresses of a lock before version 3. It had those that the spec
-// gives, without their NICs.
-func (l *Lock) dropMACs() {
-	for i := range l.Stacks {
-		vms := l.Stacks[i].Value.VMs
-		for k := range vms {
-			vms[k].Value.MACs = nil
 		}
 	}
 }

@@ -174,15 +174,3 @@ func TestNewMACIsFree(t *testing.T) {
 		t.Errorf("x has %s, which the spec gives to w (%s)", got, said(r))
 	}
 }
-
-// TestVersion2HasNoMACs: that version had only those of the specs, without their NICs.
-func TestVersion2HasNoMACs(t *testing.T) {
-	l, problems := Read("lock", []byte("version: 2\nstacks: {a: {spec: s, state_key: a, backend: {type: local}, vms: {x: {vmid: 100, macs: ['02:00:00:00:00:0A']}}}}\n"))
-	if l == nil {
-		t.Fatal(problems)
-	}
-	r := decided(t, l, nil, head+"vms: {x: {networks: [{}, {}]}}\n")
-	if x := r.Lock.Stacks.Get("a").VMs.Get("x"); x.MACs != nil || r.Lock.Version != Version {
-		t.Errorf("%v, version %d", x.MACs, r.Lock.Version)
-	}
-}

@@ -2,7 +2,6 @@ package lock
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,36 +23,26 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 		return nil, r.problems
 	}
 	version := root.Get("version")
-	if version != nil && version.Shape == schema.ShapeInt && !readable(version.Int()) {
-		r.fail(version.Pos, "it has version %s, but this stackgen reads versions 1 to %d", version.Text, Version)
-		r.problems[0].Fix = "install the stackgen that wrote it, or a newer one"
+	if version != nil && version.Shape == schema.ShapeInt && version.Int() != Version {
+		r.fail(version.Pos, "it has version %s, but this stackgen reads version %d", version.Text, Version)
+		r.problems[0].Fix = "install the stackgen that wrote it"
 		return nil, r.problems
 	}
-	if r.known(root, "version", "project", "profiles", "stacks"); root.Shape != schema.ShapeMap {
+	if r.known(root, "version", "project", "stacks"); root.Shape != schema.ShapeMap {
 		return nil, r.problems
 	}
-	if v := r.number(root, "version", 0, math.MaxInt); !readable(v) && len(r.problems) == 0 {
+	if v := r.number(root, "version", 0, math.MaxInt); v != Version && len(r.problems) == 0 {
 		r.fail(root.Get("version").Pos, "expected version: %d", Version)
 	}
 	l.Project = r.text(root, "project", "project")
-	profiles := r.texts(root, "profiles", "profile")
 	r.each(root.Get("stacks"), func(key string, n *schema.Node) {
 		l.Stacks = append(l.Stacks, Entry[Stack]{key, r.stack(key, n)})
 	})
 	if len(r.problems) > 0 {
 		return nil, schema.SortProblems(r.problems)
 	}
-	if version.Text == "1" {
-		l.upgrade(profiles)
-	}
-	if version.Text == "1" || version.Text == "2" {
-		l.dropMACs()
-	}
 	return l, nil
 }
-
-// readable reports whether this package reads a version of the lock's format.
-func readable(version int) bool { return version >= 1 && version <= Version }
 
 // A reader reads the parts of a lock and collects their problems. It checks every value
 // as a spec's, because values become paths, names in files, and commands.
@@ -168,7 +157,7 @@ func (r *reader) vm(n *schema.Node) VM {
 		}
 	}
 	for _, s := range r.texts(n, "former", "former") {
-		v.Former = append(v.Former, parseAddress(s, cmp.Or(v.Profile, "default")))
+		v.Former = append(v.Former, parseAddress(s))
 	}
 	v.Template = r.template(n.Get("template"))
 	if next := r.template(n.Get("next_template")); next != nil {

@@ -64,14 +64,11 @@ func isStateKey(s string) bool {
 	return fits && path.Join("/", s) == "/"+s
 }
 
-// isFormer reports whether text is a former address: PROFILE/KEY, or a key alone.
+// isFormer reports whether text is a former address: PROFILE/KEY.
 func isFormer(s string) bool {
 	profile, key, both := strings.Cut(s, "/")
-	if !both {
-		return isName(s)
-	}
 	fits, _ := schema.Matches("profile", profile)
-	return fits && isName(key)
+	return both && fits && isName(key)
 }
 
 // text reads a text, which may be missing.
