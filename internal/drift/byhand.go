@@ -48,6 +48,8 @@ func (r *resource) stays(c effect.Change, now effect.Values) {
 	switch {
 	case u.Effect == schema.Noise:
 		own.Cause, f.Reason = finding.ByNobody, "only read: an apply changes nothing in the cluster"
+	case u.Effect == schema.Migrate && r.vm != nil && r.vm.Node == own.Real:
+		own.Spec, f.Reason = c.Is, "it was migrated by hand or by HA to the node that the spec says: an apply leaves it there"
 	case u.Effect == schema.Migrate && r.ignored(c.Path):
 		f.Kind, f.Severity, f.Reason = finding.Moved, finding.Outdated, "it was migrated by hand or by HA, and its profile ignores that: an apply leaves it where it is"
 		r.accepts(f, "to write the node into the spec")

@@ -86,10 +86,10 @@ func attributeOf(entry string) effect.Change {
 }
 
 // MayBeBy reports whether an act may be what a finding is about. Of what differs from what the
-// last apply left, it is not earlier than that apply: applied are times of it, RFC 3339.
-func MayBeBy(f *finding.Finding, a cluster.Act, applied ...string) bool {
+// last apply left, it is not earlier than that apply: applied is its time, RFC 3339, or "".
+func MayBeBy(f *finding.Finding, a cluster.Act, applied string) bool {
 	c := f.Change
-	if !a.MayChange(c.Attribute) || (c.Cause == finding.ByHand || c.Cause == finding.ByBoth) && a.Time < slices.Max(applied) {
+	if !a.MayChange(c.Attribute) || (c.Cause == finding.ByHand || c.Cause == finding.ByBoth) && a.Time < applied {
 		return false
 	}
 	return a.Entries == nil || slices.ContainsFunc(a.Entries, func(entry string) bool {

@@ -61,10 +61,10 @@ func ReadActs(ctx context.Context, c Config, nodes []string, vmids []int) cluste
 		}
 		for _, k := range tasks {
 			switch vmid := vmidOf(string(k.ID)); {
-			case !slices.Contains(vmids, vmid) || !k.changed():
-			case k.Token != "" && k.owner() == c.Who():
+			case !k.changed():
+			case k.Token != "" && k.owner() == c.Who(): // also of others: an apply is of all VMs of a unit
 				out.Applied[vmid] = max(out.Applied[vmid], k.act().Time)
-			default:
+			case slices.Contains(vmids, vmid):
 				others[vmid] = append(others[vmid], k)
 			}
 		}

@@ -122,8 +122,9 @@ func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []str
 		if !byHand(f) {
 			continue
 		}
+		applied, _ := s.lastApplied(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, &acts)
 		for _, a := range acts.Of[f.VMID] {
-			if drift.MayBeBy(f, a, acts.Applied[f.VMID], s.applied(guard.UnitID{Stack: f.Stack, Unit: f.Unit})) {
+			if drift.MayBeBy(f, a, applied) {
 				f.Change.By = append(f.Change.By, finding.Act{Time: a.Time, User: a.User, Task: a.Task, Node: a.Node})
 			}
 		}
@@ -135,7 +136,7 @@ func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []str
 		}
 		notes = append(notes, text)
 	}
-	return notes
+	return append(notes, s.unproven(found, &acts)...)
 }
 
 // notGiven adds the units that should have a plan, and of which none was given.

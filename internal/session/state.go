@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"stackgen/generator"
 	"stackgen/internal/disk"
@@ -128,20 +126,6 @@ func (s *Session) backendState(ctx context.Context, tools *engine.Tools, root st
 		return guard.UnitState{}, err
 	}
 	return guard.ParseState(body)
-}
-
-// applied is when the state of a unit was written last, RFC 3339, or empty if that is not
-// known: the file of a local backend says it.
-func (s *Session) applied(u guard.UnitID) string {
-	l := s.Project.Lock.Stacks.Get(u.Stack)
-	if l == nil || l.Backend.Type != "local" || len(s.sources.States) > 0 {
-		return ""
-	}
-	info, err := os.Stat(filepath.Join(s.Project.Root, lock.StateDir, filepath.FromSlash(l.StateKey), u.Unit, localState))
-	if err != nil {
-		return ""
-	}
-	return info.ModTime().UTC().Format(time.RFC3339)
 }
 
 // readPlans reads the plans of the sources.
