@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -46,8 +47,8 @@ func (e *env) acceptDrift(r adopt.AcceptRequest) error {
 			return err
 		}
 	}
-	for _, a := range plan.Accepted {
-		_ = report.Printf(e.errOut, "%s: the spec says what the VM has: %s.\n", a.VM, strings.Join(a.Properties, ", "))
+	for _, line := range acceptedLines(plan.Accepted) {
+		_ = report.Printf(e.errOut, "%s\n", line)
 	}
 	switch n := len(plan.Changes); {
 	case n > 0:
@@ -56,6 +57,32 @@ func (e *env) acceptDrift(r adopt.AcceptRequest) error {
 		_ = report.Printf(e.errOut, "Nothing to write.\n")
 	}
 	return exit(left.Exit)
+}
+
+// acceptedLines say which properties were written, VMs with the same ones in one line.
+func acceptedLines(accepted []adopt.Accepted) []string {
+	const few = 4
+	var order []string
+	vms := map[string][]string{}
+	for _, a := range accepted {
+		properties := strings.Join(a.Properties, ", ")
+		if vms[properties] == nil {
+			order = append(order, properties)
+		}
+		vms[properties] = append(vms[properties], a.VM.String())
+	}
+	var out []string
+	for _, properties := range order {
+		names, text := vms[properties], ": the spec says what the VM has: "
+		if n := len(names); n > 1 {
+			text = ": the specs say what the VMs have: "
+			if n > few+1 {
+				names = append(names[:few:few], fmt.Sprintf("and %d more", n-few))
+			}
+		}
+		out = append(out, strings.Join(names, ", ")+text+properties+".")
+	}
+	return out
 }
 
 // notRendered reports whether a difference is that of files that are not rendered: nothing

@@ -50,7 +50,7 @@ func Accept(r AcceptRequest) (*Plan, error) {
 		if t.refusal != nil {
 			p.Unmatched = append(p.Unmatched, *t.refusal)
 		}
-		if len(t.lines) > 0 {
+		if len(t.lines)+len(t.shared) > 0 {
 			p.Accepted = append(p.Accepted, Accepted{t.VM, t.properties()})
 		}
 	}
@@ -118,7 +118,7 @@ func (t *target) accept(chosen *choice) {
 // properties are the properties that are written.
 func (t *target) properties() []string {
 	var out []string
-	for _, l := range t.lines {
+	for _, l := range slices.Concat(t.lines, t.shared) {
 		out = append(out, l.Key)
 	}
 	return out

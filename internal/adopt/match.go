@@ -114,6 +114,12 @@ func (t *target) unit() guard.UnitID { return guard.UnitID{Stack: t.Stack, Unit:
 
 // tryAll writes the hardware of all VMs, or of each for which that is possible.
 func (p *planner) tryAll() {
+	if was := p.share(); len(was) > 0 {
+		if p.try(p.targets...) == nil {
+			return
+		}
+		unshare(was)
+	}
 	if p.try(p.targets...) == nil {
 		return
 	}
@@ -168,15 +174,14 @@ func (p *planner) try(targets ...*target) error {
 // set returns the specs with the lines of some VMs.
 func (p *planner) set(targets []*target) (map[string][]byte, error) {
 	next := maps.Clone(p.edited)
+	if err := p.setShared(targets, next); err != nil {
+		return nil, err
+	}
 	for _, t := range targets {
 		if len(t.lines) == 0 {
 			continue
 		}
-		src, ok := next[t.vm.File]
-		if !ok {
-			src = p.project.Sources[t.vm.File]
-		}
-		body, err := edit.Set(src, place(t.vm), t.lines)
+		body, err := edit.Set(source(p.project, next, t.vm.File), place(t.vm), t.lines)
 		if err != nil {
 			return nil, err
 		}

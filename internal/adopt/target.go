@@ -23,6 +23,7 @@ type target struct {
 	guest   *cluster.Guest
 	reading *hardware.Reading
 	lines   []edit.Setting
+	shared  []edit.Setting   // lines for the defaults, which all VMs of the stack get
 	refusal *finding.Finding // why nothing is written
 
 	attributes []string // that Accept writes, and what follows from them; nil for all of the hardware

@@ -65,6 +65,7 @@ func Judge(in Input) []finding.Finding {
 			j.stale(at)
 		}
 	}
+	shareLines(in.Project, j.out)
 	finding.Sort(j.out)
 	return j.out
 }

@@ -99,6 +99,7 @@ func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) (refu
 	if plan.Errored {
 		p.errored()
 	}
+	shareLines(in.Project, p.out)
 	finding.Sort(p.out)
 	return p.out, p.does, nil
 }

@@ -1,0 +1,89 @@
+package adopt
+
+import (
+	"slices"
+
+	"stackgen/internal/edit"
+	"stackgen/internal/project"
+)
+
+// notShared are the properties that a VM has for itself.
+var notShared = []string{"name", "node", "dns", "adopt", "profile", "vmid"}
+
+// A kept is what a target had before some of its lines were moved to the defaults.
+type kept struct {
+	lines      []edit.Setting
+	attributes []string
+}
+
+// share moves the lines that all VMs of a stack get, and that none of them says for itself, to
+// the defaults of its spec: one line there does what many equal ones do. It returns what the
+// targets had before, or nil if there are no such lines.
+func (p *planner) share() map[*target]kept {
+	out := map[*target]kept{}
+	if p.project.Stacks == nil {
+		return nil
+	}
+	for _, s := range p.project.Stacks.Stacks {
+		var all []*target
+		for _, t := range p.targets {
+			if t.Stack == s.Name && t.attributes != nil { // of an adoption, each VM has what it was given
+				all = append(all, t)
+			}
+		}
+		if len(all) < 2 || len(all) != len(s.VMs) {
+			continue
+		}
+		for _, line := range slices.Clone(all[0].lines) {
+			if slices.Contains(notShared, line.Key) || slices.ContainsFunc(all, func(t *target) bool { return !t.inherits(line) }) {
+				continue
+			}
+			for _, t := range all {
+				if _, moved := out[t]; !moved {
+					out[t] = kept{slices.Clone(t.lines), slices.Clone(t.attributes)}
+				}
+				t.lines = slices.DeleteFunc(t.lines, func(l edit.Setting) bool { return l.Key == line.Key })
+				t.shared = append(t.shared, line)
+			}
+		}
+	}
+	return out
+}
+
+// inherits reports whether a VM gets a line, and says nothing of the property for itself.
+func (t *target) inherits(line edit.Setting) bool {
+	same := slices.ContainsFunc(t.lines, func(l edit.Setting) bool { return l.Key == line.Key && l.Line == line.Line && l.Line != "" })
+	return same && t.vm.Own.Get(line.Key) == nil
+}
+
+// unshare gives the targets back what they had.
+func unshare(was map[*target]kept) {
+	for t, k := range was {
+		t.lines, t.attributes, t.shared = k.lines, k.attributes, nil
+	}
+}
+
+// setShared writes the lines of the defaults of the targets' specs.
+func (p *planner) setShared(targets []*target, next map[string][]byte) error {
+	var done []string
+	for _, t := range targets {
+		if len(t.shared) == 0 || slices.Contains(done, t.Stack) {
+			continue
+		}
+		done = append(done, t.Stack)
+		body, err := edit.Set(source(p.project, next, t.vm.File), []string{"defaults"}, t.shared)
+		if err != nil {
+			return err
+		}
+		next[t.vm.File] = body
+	}
+	return nil
+}
+
+// source is a spec with the changes so far.
+func source(p *project.Project, edited map[string][]byte, file string) []byte {
+	if src, ok := edited[file]; ok {
+		return src
+	}
+	return p.Sources[file]
+}

@@ -1,0 +1,77 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// fewShared are so many VMs that a line for each of them is as easy to write as one for all.
+const fewShared = 2
+
+// shareLines makes the lines that steps write into the entries of all VMs of a stack one line
+// of its defaults, where no VM says the property for itself. A class has some properties
+// beside its defaults.
+func shareLines(project *schema.Project, found []finding.Finding) {
+	for _, s := range project.Stacks {
+		if len(s.VMs) <= fewShared {
+			continue
+		}
+		vms, said := map[string]*schema.VM{}, map[string][]string{} // VMs that have a line, by its step
+		for _, v := range s.VMs {
+			vms[v.Key] = v
+		}
+		own := func(f *finding.Finding, do func(l *finding.Line, text, id string)) {
+			if v := vms[f.Key]; f.Stack == s.Name && f.Type == finding.VM && v != nil {
+				sharedLines(v, f.Steps, do)
+			}
+		}
+		for i := range found {
+			own(&found[i], func(_ *finding.Line, _, id string) {
+				if !slices.Contains(said[id], found[i].Key) {
+					said[id] = append(said[id], found[i].Key)
+				}
+			})
+		}
+		for i := range found {
+			found[i].Steps = cloneSteps(found[i].Steps)
+			own(&found[i], func(l *finding.Line, text, id string) {
+				if len(said[id]) == len(s.VMs) {
+					l.Text = text + "  # " + sharedPlace(s, text)
+				}
+			})
+		}
+	}
+}
+
+// sharedLines are the lines of steps for the entry of a VM that it could inherit instead.
+func sharedLines(v *schema.VM, steps []finding.Step, do func(l *finding.Line, text, id string)) {
+	for i := range steps {
+		for k := range steps[i].Lines {
+			l := &steps[i].Lines[k]
+			text, of := strings.CutSuffix(l.Text, specLine(v, ""))
+			key, _, property := strings.Cut(text, ":")
+			if of && property && key != "name" && key != "node" && v.Own.Get(key) == nil {
+				do(l, text, steps[i].What+"\x00"+text)
+			}
+		}
+	}
+}
+
+// sharedPlace is where a spec says a property for all of its VMs.
+func sharedPlace(s *schema.Stack, text string) string {
+	if key, _, _ := strings.Cut(text, ":"); s.Kind == schema.KindClass && (key == "template" || key == "clone") {
+		return "of the class, for all of its VMs"
+	}
+	return "defaults, for all VMs of " + s.Name
+}
+
+func cloneSteps(steps []finding.Step) []finding.Step {
+	out := slices.Clone(steps)
+	for i := range out {
+		out[i].Lines = slices.Clone(out[i].Lines)
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package guard
+
+import (
+	"testing"
+
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// TestShareLines: a line for the entries of all VMs of a stack is one of its defaults. It stays
+// with each VM where one of them does not need it, says the property for itself, or where
+// there are few.
+func TestShareLines(t *testing.T) {
+	entry := &schema.Node{Shape: schema.ShapeMap}
+	says := entry.With(&schema.Node{Shape: schema.ShapeString, Text: "restart"}, &schema.Node{Shape: schema.ShapeBool, Text: "false"})
+	for _, c := range []struct {
+		name, kind, line string
+		own              []*schema.Node
+		without          bool // the last VM has no finding
+		want             string
+	}{
+		{"all", schema.KindStack, "restart: true", []*schema.Node{entry, entry, nil}, false, "restart: true  # defaults, for all VMs of lab"},
+		{"template of a class", schema.KindClass, "template: VMID", []*schema.Node{entry, entry, entry}, false, "template: VMID  # of the class, for all of its VMs"},
+		{"one less", schema.KindStack, "restart: true", []*schema.Node{entry, entry, entry}, true, "restart: true  # vms.a"},
+		{"one says it", schema.KindStack, "restart: true", []*schema.Node{entry, entry, says}, false, "restart: true  # vms.a"},
+		{"two", schema.KindStack, "restart: true", []*schema.Node{entry, entry}, false, "restart: true  # vms.a"},
+		{"names", schema.KindStack, "name: ANOTHER-NAME", []*schema.Node{entry, entry, entry}, false, "name: ANOTHER-NAME  # vms.a"},
+	} {
+		s := &schema.Stack{Name: "lab", Kind: c.kind}
+		var found []finding.Finding
+		for i, own := range c.own {
+			v := &schema.VM{Key: string(rune('a' + i)), Own: own}
+			v.Path = "vms." + v.Key
+			s.VMs = append(s.VMs, v)
+			if f := (finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.VM, Key: v.Key}}); !c.without || i < len(c.own)-1 {
+				found = append(found, *f.Next("write into specs/lab.yaml", specLine(v, c.line)))
+			}
+		}
+		shareLines(&schema.Project{Stacks: []*schema.Stack{s}}, found)
+		if got := found[0].Steps[0].Lines[0].Text; got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
