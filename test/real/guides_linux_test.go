@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -145,25 +146,39 @@ func (r *reader) oneProject() {
 	r.reads("docs/drift.md")
 }
 
-// poolPair are two VMs of a pool that differ in their node and address.
+// poolPair are two VMs of a pool that differ in their node and address, and in what discover
+// writes into the second one.
 var poolPair = []handmadeVM{
-	{node: "pve1", config: pairConfig + "name=web1\nnet0=virtio=BC:24:11:0C:00:01,bridge=vmbr0\nipconfig0=ip=192.0.2.11/24,gw=192.0.2.1"},
+	{node: "pve1", config: strings.Replace(pairConfig, "discard=on", "aio=io_uring,backup=1,cache=none,discard=on,iothread=0,replicate=1,ssd=0", 1) + "name=web1\nnet0=virtio=BC:24:11:0C:00:01,bridge=vmbr0\nipconfig0=ip=192.0.2.11/24,gw=192.0.2.1"},
 	{node: "pve2", config: pairConfig + "name=web2\nnet0=virtio=BC:24:11:0C:00:02,bridge=vmbr0\nipconfig0=ip=192.0.2.12/24,gw=192.0.2.1"},
 }
 
 const pairConfig = "pool=web\nagent=1\ncores=2\ncpu=x86-64-v2-AES\nmemory=2048\nballoon=2048\nostype=l26\nscsihw=virtio-scsi-single\n" +
 	"scsi0=shared:16,discard=on\nide2=shared:cloudinit\nserial0=socket\nonboot=1\nboot=order=scsi0\n"
 
-// discovers brings in two VMs that were made by hand, and changes neither.
+// discovers brings in two VMs that were made by hand. It writes the defaults of a disk into the
+// one that lacks them, and nothing else into any guest.
 func (r *reader) discovers() {
 	for _, vmid := range []int{123, 124, 125} {
 		r.sim.Remove(vmid)
 	}
 	callAPI(r.T, r.sim, "POST", "/pools", url.Values{"poolid": {"web"}})
 	createHandmade(r.T, r.sim, poolPair)
-	before := stateOf(r.sim).guests
+	before, whole := stateOf(r.sim).guests, digests(r.T, r.sim)
 	r.reads("docs/discover.md")
-	sameHardware(r.T, before, stateOf(r.sim).guests)
+	after, now := stateOf(r.sim).guests, digests(r.T, r.sim)
+	for vmid, was := range before {
+		if was.config["name"] == "web2" {
+			was.config["scsi0"] = strings.Replace(was.config["scsi0"], "discard=on,size=16G", "aio=io_uring,backup=1,cache=none,discard=on,iothread=0,replicate=1,size=16G,ssd=0", 1)
+			whole[vmid] = now[vmid]
+		}
+		if !reflect.DeepEqual(after[vmid], was) {
+			r.Errorf("VM %d was %v, and is %v", vmid, was, after[vmid])
+		}
+	}
+	if !maps.Equal(now, whole) {
+		r.Errorf("the digests of the configurations were %v, and are %v", whole, now)
+	}
 }
 
 // changesMode moves the records of the stack on the page to one unit. They are answered
