@@ -101,6 +101,9 @@ func (r *reader) readNodes(ctx context.Context) {
 			func() { r.readNetworks(ctx, &r.inv.Nodes[i]) })
 	}
 	concurrently(reads, func(read func()) { read() })
+	if slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+		r.readOnline(ctx)
+	}
 	listed := map[int]bool{}
 	for i := range r.inv.Nodes {
 		n := &r.inv.Nodes[i]
@@ -121,6 +124,20 @@ func (r *reader) readNodes(ctx context.Context) {
 	r.findMoved(listed)
 	r.readZones(ctx)
 	r.readCPUModels(ctx)
+}
+
+// readOnline reads again which nodes are online: the cluster takes some seconds to see that one
+// is lost, in which it does not answer.
+func (r *reader) readOnline(ctx context.Context) {
+	var list []resource
+	if err := r.get(ctx, "/nodes", &list); err != nil {
+		return // then what was read first counts
+	}
+	for _, e := range list {
+		if n := r.inv.Node(e.Node); n != nil && e.Status == "offline" {
+			n.Online = false
+		}
+	}
 }
 
 // readCPUModels reads the CPU models of the administrator, if a spec names one. All nodes
