@@ -76,33 +76,6 @@ func ReadReport(file string) ([]UnitRun, error) {
 	return units, nil
 }
 
-// Problems are the errors in what Terragrunt and OpenTofu printed, without the prefixes of
-// its lines, or else its last lines.
-func Problems(log string) string {
-	var out []string
-	open := false
-	for l := range strings.Lines(log) {
-		_, text, tool := strings.Cut(strings.TrimRight(l, "\n"), "tofu: ")
-		if !tool {
-			_, text, tool = strings.Cut(strings.TrimRight(l, "\n"), "terraform: ")
-		}
-		switch {
-		case !tool:
-			open = false
-		case strings.HasPrefix(text, "Error: "):
-			open = true
-			out = append(out, text)
-		case open && strings.TrimSpace(text) != "":
-			out = append(out, "  "+strings.TrimSpace(text))
-		}
-	}
-	if len(out) == 0 {
-		lines := strings.Split(strings.TrimSpace(log), "\n")
-		out = lines[max(0, len(lines)-8):]
-	}
-	return strings.Join(out, "\n")
-}
-
 // A StackPlan is the plans of a stack's units as JSON files, FOLDER/UNIT/tfplan.json.
 type StackPlan struct {
 	Folder string
