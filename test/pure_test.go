@@ -53,7 +53,7 @@ var may = map[string][]string{
 		"internal/project", "internal/session", "internal/render", "internal/resolve", "internal/adopt", "internal/outputs", "internal/register",
 		"internal/live", "internal/deploy", "internal/discover", "internal/starter", "internal/cluster"},
 	"internal/progress": {"internal/natural", "internal/finding", "internal/shell"},
-	"internal/live":     {"internal/progress", "internal/report"},
+	"internal/live":     {"internal/progress", "internal/report", "internal/finding"},
 	"internal/deploy": {"schema", "generator", "internal/finding", "internal/report", "internal/lock", "internal/guard", "internal/disk", "internal/engine", "internal/progress", "internal/live",
 		"internal/proxmox", "internal/project", "internal/session", "internal/natural", "internal/cluster", "internal/register", "internal/render", "internal/shell"},
 	"internal/dnstest": {},

@@ -37,7 +37,7 @@ func (a *announcement) items() []progress.Item {
 			continue
 		}
 		out = append(out, progress.Item{Target: progress.Target{Kind: kind, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node},
-			Action: action, Clone: c.Clones, Template: c.Template, Agent: c.Agent})
+			Action: action, Clone: c.Clones, Template: c.Template, From: c.From, Agent: c.Agent})
 	}
 	for _, f := range a.records() {
 		action := map[string]progress.Action{"create": progress.Create, "import": progress.Import, "destroy": progress.Destroy}[lateWord(&f)]

@@ -18,7 +18,7 @@ type Watched struct {
 	Events  []UnitEvents    // of OpenTofu
 	Cluster *proxmox.Config // nil for events of OpenTofu only
 	VMIDs   []int           // of the VMs of the run, in all stacks
-	Nodes   []string        // of these VMs and of their templates
+	Nodes   []string        // of these VMs and of their templates; they are followed, too
 
 	every time.Duration // between two reads of the tasks; pollEvery, except in tests
 }

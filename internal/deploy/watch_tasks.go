@@ -36,8 +36,8 @@ type knownTask struct {
 	line   string
 }
 
-// pollTasks reports the tasks of VMs until the context ends, and returns how many
-// requests failed.
+// pollTasks reports the tasks of VMs, and their nodes if they are down, until the context
+// ends. It returns how many requests failed for no reason that was reported.
 func pollTasks(ctx context.Context, of Watched, tell func(progress.Event)) (missed int) {
 	api, err := proxmox.OpenTasks(ctx, *of.Cluster, of.Nodes)
 	if err != nil {
@@ -48,12 +48,21 @@ func pollTasks(ctx context.Context, of Watched, tell func(progress.Event)) (miss
 	for _, vmid := range of.VMIDs {
 		t.vmids[vmid] = true
 	}
-	tick := time.NewTicker(cmp.Or(of.every, pollEvery))
+	every := cmp.Or(of.every, pollEvery)
+	look, looked := newNodes(api, of.Nodes, tell), make(chan struct{})
+	go func() {
+		defer close(looked)
+		look.follow(ctx, nodesEvery*every)
+	}()
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		t.poll(ctx)
 		select {
 		case <-ctx.Done():
+			if <-looked; look.any { // which explains them
+				return 0
+			}
 			return t.missed
 		case <-tick.C:
 		}

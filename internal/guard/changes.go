@@ -22,8 +22,9 @@ type Change struct {
 	Imports bool
 	Clones  bool // a VM that is cloned from a template
 
-	Template int  // its VMID
-	Agent    bool // a VM whose agent the provider waits for
+	Template int    // its VMID
+	From     string // the node that it is on
+	Agent    bool   // a VM whose agent the provider waits for
 }
 
 // Changes are what a plan does, in its order. What it only reads or leaves as it is has
@@ -53,7 +54,9 @@ func changeOf(u UnitID, r *tfjson.ResourceChange) Change {
 		c.Node, _ = values["node_name"].(string)
 		c.Name, _ = values["name"].(string)
 		if c.Clones = c.Does == "create" && some(values["clone"]); c.Clones {
-			c.Template, _ = strconv.Atoi(scalar(firstOf(values["clone"])["vm_id"]))
+			from := firstOf(values["clone"])
+			c.Template, _ = strconv.Atoi(scalar(from["vm_id"]))
+			c.From, _ = from["node_name"].(string)
 		}
 		c.Agent = firstOf(values["agent"])["enabled"] == true
 	}

@@ -67,16 +67,63 @@ func shown(b *progress.Board, at float64, lines int) (list []*progress.Row, more
 // drawRows are the lines of a board for a terminal of this width. There are at most so
 // many lines as the height.
 func drawRows(b *progress.Board, at float64, width, height int, color bool) []string {
-	list, more := shown(b, at, height)
+	below, shared := reasons(b, width, height/4)
+	list, more := shown(b, at, height-len(below))
 	c := newColumns(b, list, width)
-	out := make([]string, 0, len(list)+1)
+	out := make([]string, 0, len(list)+1+len(below))
 	for _, r := range list {
-		out = append(out, paint(fit(c.line(b, r, at), width), r.Phase, color))
+		out = append(out, paint(fit(c.line(b, r, at, shared[r.Target]), width), r.Phase, color))
 	}
 	if more != "" {
 		out = append(out, fit(more, width))
 	}
+	for _, text := range below {
+		out = append(out, paint(text, progress.Broken, color))
+	}
 	return out
+}
+
+// reasons are at most so many lines below the rows: the nodes that VMs wait for, and each
+// reason for which several VMs have failed. The rows of shared do not repeat it.
+func reasons(b *progress.Board, width, most int) (lines []string, shared map[progress.Target]bool) {
+	shared = map[progress.Target]bool{}
+	add := func(text string) bool {
+		more := wrap(report.Line(text), width)
+		if len(lines)+len(more) > most {
+			return false
+		}
+		lines = append(lines, more...)
+		return true
+	}
+	for _, text := range waiting(b) {
+		add(text)
+	}
+	var failed []progress.Trouble
+	for _, r := range b.Rows {
+		if r.Kind == progress.VM && r.Phase == progress.Broken {
+			failed = append(failed, b.Trouble(r))
+		}
+	}
+	for _, g := range progress.Group(failed) {
+		if len(g) > 1 && add(fmt.Sprintf("%d VMs failed: %s", len(g), cmp.Or(g[0].Why, firstLine(strings.TrimSpace(g[0].Text)), later))) {
+			for _, t := range g {
+				shared[t.Item.Target] = true
+			}
+		}
+	}
+	return lines, shared
+}
+
+// wrap breaks a text into at most two lines that are not wider than the terminal.
+func wrap(text string, width int) []string {
+	first := runewidth.Truncate(text, max(width, 0), "")
+	if first == text {
+		return []string{text}
+	}
+	if i := strings.LastIndexByte(first, ' '); i > 0 {
+		first = first[:i]
+	}
+	return []string{first, fit("  "+strings.TrimLeft(text[len(first):], " "), width)}
 }
 
 // columns are the widths of the columns of all rows.
@@ -122,8 +169,8 @@ func where(r *progress.Row) string {
 }
 
 // line is one row: name, VM, phase, bar, percentage, time. A row that has failed has
-// the reason in place of the bar.
-func (c columns) line(b *progress.Board, r *progress.Row, at float64) string {
+// the reason in place of the bar, unless it shares it with others.
+func (c columns) line(b *progress.Board, r *progress.Row, at float64, shared bool) string {
 	out := "  " + runewidth.FillRight(shorten(report.Line(name(b, r)), c.name), c.name) + "  "
 	if c.vm > 0 {
 		out += pad(where(r), c.vm) + "  "
@@ -133,6 +180,9 @@ func (c columns) line(b *progress.Board, r *progress.Row, at float64) string {
 		time = duration(r.Elapsed(at))
 	}
 	if r.Phase == progress.Broken {
+		if shared {
+			return out + "failed after " + time
+		}
 		why := b.Trouble(r).Why
 		return out + report.Line("failed after "+time+": "+cmp.Or(why, firstLine(strings.TrimSpace(r.Error)), later))
 	}

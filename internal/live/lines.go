@@ -19,6 +19,7 @@ type lines struct {
 	last float64 // when the last line was written
 
 	scores map[progress.Kind]string // that were written last
+	first  map[string]string        // of those that failed for a reason, by the reason
 }
 
 // say writes a line.
@@ -30,18 +31,19 @@ func (l *lines) say(at float64, text string) {
 func (l *lines) begin(b *progress.Board) { l.say(0, b.Plan.Command+": "+plans(b)) }
 
 func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float64) {
+	if !phase && r.Phase == progress.Broken && r.Error != "" {
+		if t := b.Trouble(r); l.first[t.Reason()] == "" { // of an error that is known only now
+			l.say(at, strings.TrimPrefix(l.alike(b, r), ": "))
+		}
+		return
+	}
 	if !phase || r.Phase == progress.Skipped && r.Began < 0 || r.Kind != progress.VM && !r.Phase.Over() {
 		return
 	}
 	text := name(b, r) + ": " + string(r.Phase)
 	switch {
 	case r.Phase == progress.Broken:
-		text += " after " + duration(r.Elapsed(at)) + l.score(b, r.Kind)
-		if r.Error == "" {
-			text += ": " + later
-		} else {
-			text += ": " + firstLine(b.Trouble(r).String())
-		}
+		text += " after " + duration(r.Elapsed(at)) + l.score(b, r.Kind) + l.alike(b, r)
 	case r.Phase.Over():
 		text += " after " + duration(r.Elapsed(at)) + l.score(b, r.Kind)
 		if rest := left(b, at); rest != "" && r.Kind == progress.VM {
@@ -51,6 +53,27 @@ func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float
 		text += fmt.Sprintf(" (%s)", strings.TrimSuffix(strings.TrimPrefix(r.Name(), "VM "+r.Key+" ("), ")"))
 	}
 	l.say(at, text)
+}
+
+// alike is why a row has failed, and of another one that failed for the same reason only which
+// was the first.
+func (l *lines) alike(b *progress.Board, r *progress.Row) string {
+	text, reason := later, ""
+	if r.Error != "" {
+		t := b.Trouble(r)
+		text, reason = firstLine(t.String()), t.Reason()
+	}
+	if first, said := l.first[reason]; said {
+		if reason == "" {
+			return ""
+		}
+		return ", as " + first
+	}
+	if l.first == nil {
+		l.first = map[string]string{}
+	}
+	l.first[reason] = name(b, r)
+	return ": " + text
 }
 
 // score counts what is done of a kind, if that is not what the last line said.
@@ -82,6 +105,8 @@ func (l *lines) failed(b *progress.Board, e progress.UnitError, at float64) {
 	l.say(at, firstLine(b.UnitTrouble(e).String()))
 }
 
+func (l *lines) node(b *progress.Board, e progress.Event, at float64) { l.say(at, nodeNote(b, e)) }
+
 func (l *lines) note(text string, at float64) { l.say(at, text) }
 
 // silence is how many seconds a log may have no line: CI systems end jobs that are
@@ -109,6 +134,9 @@ func (l *lines) idle(b *progress.Board, at float64) {
 	}
 	if len(active) > 0 {
 		text += "; " + and(active)
+	}
+	for _, w := range waiting(b) {
+		text += "; " + w
 	}
 	l.say(at, text)
 }

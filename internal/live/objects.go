@@ -1,10 +1,12 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/progress"
 	"stackgen/internal/report"
 )
@@ -90,6 +92,16 @@ type noted struct {
 	Text string `json:"text"`
 }
 
+// A node is one that is down, or answers again. Waiting are the VMs that need it.
+type node struct {
+	head
+	Node    string   `json:"node,omitempty"`
+	State   string   `json:"state"`
+	Text    string   `json:"text"`
+	Waiting []target `json:"waiting"`
+	Next    []step   `json:"next"`
+}
+
 type count struct {
 	Total   int `json:"total"`
 	Done    int `json:"done"`
@@ -146,11 +158,7 @@ func (o *objects) trouble(about progress.Target, t progress.Trouble, at float64)
 		f.Taken, f.Left = t.Read.Taken, t.Read.Left
 	}
 	for _, s := range t.Next {
-		next := step{What: s.What, Lines: []string{}}
-		for _, l := range s.Lines {
-			next.Lines = append(next.Lines, l.String())
-		}
-		f.Next = append(f.Next, next)
+		f.Next = append(f.Next, newStep(s))
 	}
 	if t.Again != "" {
 		f.Next = append(f.Next, step{What: "continue", Lines: []string{t.Again}})
@@ -159,6 +167,29 @@ func (o *objects) trouble(about progress.Target, t progress.Trouble, at float64)
 }
 
 func (o *objects) note(text string, at float64) { write(o, noted{head{"note", tenths(at)}, text}) }
+
+func (o *objects) node(b *progress.Board, e progress.Event, at float64) {
+	out := node{head: head{"node", tenths(at)}, Node: e.Node, State: cmp.Or(string(e.State), "answers"), Text: nodeNote(b, e), Waiting: []target{}, Next: []step{}}
+	for _, d := range b.Down {
+		if d.Name != e.Node {
+			continue
+		}
+		active, queued := b.Waiting(d.Name)
+		for _, r := range append(active, queued...) {
+			out.Waiting = append(out.Waiting, newTarget(r.Target))
+		}
+		out.Next = append(out.Next, newStep(d.Next()))
+	}
+	write(o, out)
+}
+
+func newStep(s finding.Step) step {
+	out := step{What: s.What, Lines: []string{}}
+	for _, l := range s.Lines {
+		out.Lines = append(out.Lines, l.String())
+	}
+	return out
+}
 
 func (o *objects) idle(*progress.Board, float64) {}
 

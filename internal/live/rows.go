@@ -87,6 +87,8 @@ func (w *rows) failed(b *progress.Board, e progress.UnitError, at float64) {
 	w.note(firstLine(b.UnitTrouble(e).String()), at)
 }
 
+func (w *rows) node(b *progress.Board, e progress.Event, at float64) { w.note(nodeNote(b, e), at) }
+
 // note prints a line above the rows.
 func (w *rows) note(text string, _ float64) { w.console.print(report.Line(text) + "\n") }
 

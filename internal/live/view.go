@@ -48,6 +48,7 @@ type View struct {
 	done  bool
 	stop  chan struct{} // of the goroutine of idle
 	held  []holder
+	down  map[string]bool // nodes of which the view says that they are down
 }
 
 // A holder is text for another output, which waits for the end of the run.
@@ -63,6 +64,7 @@ type renderer interface {
 	changed(b *progress.Board, r *progress.Row, phase bool, at float64)
 	failed(b *progress.Board, e progress.UnitError, at float64)
 	note(text string, at float64)
+	node(b *progress.Board, e progress.Event, at float64) // the state of a node is another one
 	end(b *progress.Board, exit int, reason string, at float64) error
 	idle(b *progress.Board, at float64) // every few seconds
 }
@@ -142,12 +144,30 @@ func (v *View) Event(e progress.Event) {
 	}
 	e.At = v.at()
 	known := len(v.board.Errors)
+	if e.Type == progress.NodeState {
+		v.node(e)
+		return
+	}
 	for _, c := range v.board.Add(e) {
 		v.show.changed(v.board, c.Row, c.Phase, e.At)
 	}
 	for _, failed := range v.board.Errors[known:] {
 		v.show.failed(v.board, failed, e.At)
 	}
+}
+
+// node shows that the state of a node is another one, if VMs wait for it.
+func (v *View) node(e progress.Event) {
+	v.board.Add(e)
+	down := e.State != progress.Answers
+	if down == v.down[e.Node] || down && !waited(v.board, e.Node) {
+		return
+	}
+	if v.down == nil {
+		v.down = map[string]bool{}
+	}
+	v.down[e.Node] = down
+	v.show.node(v.board, e, e.At)
 }
 
 // Note shows a line that is about no row, such as what the run waits for.

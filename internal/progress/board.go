@@ -48,6 +48,7 @@ type Board struct {
 	Rows   []*Row
 	Errors []UnitError // of units
 	Ending bool        // the run was interrupted: it begins nothing more
+	Down   []Down      // nodes that VMs need and that do not answer
 
 	index map[Target]*Row // by kind, stack and key
 	vmids map[int]*Row
@@ -102,6 +103,9 @@ type Changed struct {
 // only by its failure.
 func (b *Board) Add(e Event) []Changed {
 	switch {
+	case e.Type == NodeState:
+		b.setNode(e)
+		return nil
 	case e.Type == Summary:
 		return b.imported(e)
 	case e.Kind == Unit:

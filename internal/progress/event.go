@@ -38,9 +38,10 @@ type Target struct {
 type Item struct {
 	Target
 	Action   Action
-	Clone    bool // a VM that is created from a template
-	Template int  // its VMID; 0 if it is not known
-	Agent    bool // the run waits for the VM's guest agent
+	Clone    bool   // a VM that is created from a template
+	Template int    // its VMID; 0 if it is not known
+	From     string // the node that it is on
+	Agent    bool   // the run waits for the VM's guest agent
 }
 
 // A Plan is what a run carries out.
@@ -64,6 +65,8 @@ const (
 	Worked  Type = "task"    // a task of the cluster runs, or has ended
 	Summary Type = "summary" // a unit is done
 	Read    Type = "read"    // the configuration of a VM was read after its failure
+
+	NodeState Type = "node" // a node that VMs need is down, or answers again
 )
 
 // An Event is one thing that happened. The target of a task has only a VMID.
@@ -72,9 +75,10 @@ type Event struct {
 	Target
 	Type   Type
 	Action Action // of Began, Working, Ended, Failed
-	Text   string // of Problem: the message of the tool, as it is
+	Text   string // of Problem: the message of the tool, as it is; of NodeState why a silent node does not answer
 	Task   Task   // of Worked
 	Counts Counts // of Summary
+	State  State  // of NodeState; the target has only the node, or nothing for the whole cluster
 
 	Reading *Reading // of Read
 }

@@ -49,7 +49,7 @@ func TestExplain(t *testing.T) {
 		{db, "400 error on hot-unplugging device 'net1'", "did not release a device", "qm reboot 206"},
 		{db, "tls: failed to verify certificate: x509: certificate signed by unknown authority", "not from an authority that this computer trusts", ""},
 		{db, "tls: failed to verify certificate: x509: certificate is valid for pve1, not pve", "not valid for its endpoint", ""},
-		{db, "error retrieving VM 349: received an HTTP 595 response - Reason: No route to host", "node pve1 does not answer", "stackgen preflight"},
+		{db, "error retrieving VM 349: received an HTTP 595 response - Reason: No route to host", "node pve1 did not answer", "stackgen preflight"},
 		{db, "failed to get status of the node \"nosuch\": received an HTTP 500 response - Reason: hostname lookup 'nosuch' failed - failed to get address info for: nosuch", "no such node", "stackgen preflight"},
 		{db, "Get \"https://127.0.0.1:9/api2/json/cluster/resources?type=vm\": dial tcp 127.0.0.1:9: connect: connection refused", "the cluster cannot be reached", "stackgen preflight"},
 		{db, "Error: Saved plan is stale\n\nThe given plan file can no longer be applied because the state was changed by\nanother operation after the plan was created.", "another run changed the state", ""},

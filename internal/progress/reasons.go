@@ -12,7 +12,7 @@ import (
 // A cause is a message of the provider, of Proxmox VE or of OpenTofu, with what it
 // means and what to do about it. Words are replaced in why, what and lines: $1 by what
 // the pattern caught, {vmid}, {node}, {key} and {stack} by those of the row, {where} by
-// its node, even if that is not known. A line
+// its node and {from} by that of its template, even if they are not known. A line
 // that needs what is not known is left out. What says where a line runs if it does not
 // run in the project's folder.
 type cause struct {
@@ -51,9 +51,12 @@ func reason(t *Trouble, item Item, text string) {
 // filled replaces the words of a text. ok is false if one of them is not known.
 func filled(text string, item Item, m []string, quote func(string) string) (out string, ok bool) {
 	ok = true
-	values := map[string]string{"{key}": item.Key, "{stack}": item.Stack, "{node}": item.Node, "{vmid}": "", "{where}": "its node"}
+	values := map[string]string{"{key}": item.Key, "{stack}": item.Stack, "{node}": item.Node, "{vmid}": "", "{where}": "its node", "{from}": "the node of its template"}
 	if item.Node != "" {
 		values["{where}"] = "node " + item.Node
+	}
+	if item.From != "" {
+		values["{from}"] = "node " + item.From
 	}
 	if item.VMID != 0 {
 		values["{vmid}"] = strconv.Itoa(item.VMID)
@@ -72,6 +75,6 @@ func filled(text string, item Item, m []string, quote func(string) string) (out 
 	return out, ok
 }
 
-var word = regexp.MustCompile(`\$\d|\{(?:key|stack|node|vmid|where)\}`)
+var word = regexp.MustCompile(`\$\d|\{(?:key|stack|node|vmid|where|from)\}`)
 
 func is(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + pattern) }

@@ -1,5 +1,7 @@
 package progress
 
+import "slices"
+
 // A Total counts rows.
 type Total struct {
 	All, Done, Failed, Active, Queued, Skipped int
@@ -32,7 +34,8 @@ func (b *Board) Total(of ...Kind) Total {
 // Left estimates how many seconds the VMs of the run still take, from those that are
 // done and from how many are worked on at the same time. ok is false before one VM
 // with each action that remains is done, when no VM remains, when all that remain take
-// longer than the others did, and when the run was interrupted.
+// longer than the others did, when one waits for a node that is down, and when the run was
+// interrupted.
 func (b *Board) Left(now float64) (seconds float64, ok bool) {
 	type done struct {
 		n    int
@@ -58,6 +61,9 @@ func (b *Board) Left(now float64) (seconds float64, ok bool) {
 	for _, r := range b.Rows {
 		if r.Kind != VM || r.Phase.Over() {
 			continue
+		}
+		if slices.ContainsFunc(b.Down, func(d Down) bool { return r.needs(d.Name) }) {
+			return 0, false
 		}
 		d := finished[r.Action]
 		if d == nil {

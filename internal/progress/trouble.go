@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -85,6 +86,7 @@ func (b *Board) Trouble(r *Row) Trouble {
 		t.Not = "was not changed"
 	}
 	t.What = r.Name() + " " + t.Not
+	b.downReason(&t)
 	return t
 }
 
@@ -108,8 +110,7 @@ func Group(ts []Trouble) []Alike {
 	var out []Alike
 	for _, t := range ts {
 		i := slices.IndexFunc(out, func(a Alike) bool {
-			f := a[0]
-			return f.Why == t.Why && f.Item.Kind == t.Item.Kind && f.Not == t.Not && (t.Why != "" || f.general() == t.general())
+			return a[0].Item.Kind == t.Item.Kind && a[0].Not == t.Not && a[0].Reason() == t.Reason()
 		})
 		if i < 0 {
 			out = append(out, Alike{t})
@@ -119,6 +120,10 @@ func Group(ts []Trouble) []Alike {
 	}
 	return out
 }
+
+// Reason is why it did not happen, or the message of the tool without what is of its item
+// alone. It is the same for troubles that are alike.
+func (t Trouble) Reason() string { return cmp.Or(t.Why, t.general()) }
 
 // general is a message without what is of its item alone: the number of its task and VM.
 func (t Trouble) general() string {
