@@ -8,6 +8,7 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/natural"
 	"stackgen/internal/report"
 )
 
@@ -161,9 +162,16 @@ func (a *announcement) actions() []report.Action {
 		out = append(out, report.Action{Word: lateWord(&f), Stack: f.Stack, What: "record", Name: f.Key, Detail: detail, Named: f.Kind == finding.Retiring})
 	}
 	out = append(out, a.starts...)
+	var stacks []string
+	for _, action := range out {
+		if !slices.Contains(stacks, action.Stack) {
+			stacks = append(stacks, action.Stack)
+		}
+	}
 	slices.SortStableFunc(out, func(x, y report.Action) int {
 		return cmp.Or(cmp.Compare(slices.Index(wordOrder, x.Word), slices.Index(wordOrder, y.Word)),
-			cmp.Compare(slices.Index(kindOrder, x.What), slices.Index(kindOrder, y.What)))
+			cmp.Compare(slices.Index(kindOrder, x.What), slices.Index(kindOrder, y.What)),
+			cmp.Compare(slices.Index(stacks, x.Stack), slices.Index(stacks, y.Stack)), natural.Compare(x.Name, y.Name))
 	})
 	return out
 }
