@@ -31,3 +31,9 @@ func (s *Session) CheckPlanned(u guard.UnitID, apply bool) error {
 	return fmt.Errorf("%s was not planned as it is rendered (%s differ or are missing), so what would be done there is unknown: "+
 		"a variable or a file changes what Terragrunt or OpenTofu reads; `stackgen preflight` names such files", u, strings.Join(differ, ", "))
 }
+
+// HiddenNodes are the VMs to which the plan of a unit does not add the NUMA nodes that
+// somebody removed.
+func (s *Session) HiddenNodes(u guard.UnitID, plan *guard.Plan) []guard.Change {
+	return guard.HiddenNodes(s.input(), u, plan)
+}

@@ -141,12 +141,6 @@ func (s *Session) Observation(again []string) *Observation {
 // Later are the disks that a second apply of a stack adds, by the keys of their VMs.
 func (s *Session) Later(stack string) map[string][]string { return guard.Later(s.input(), stack) }
 
-// HiddenNodes are the VMs to which the plan of a unit does not add the NUMA nodes that
-// somebody removed.
-func (s *Session) HiddenNodes(u guard.UnitID, plan *guard.Plan) []guard.Change {
-	return guard.HiddenNodes(s.input(), u, plan)
-}
-
 // Matches says which guest each VM of the project is.
 func (s *Session) Matches() []cluster.Match { return guard.Matches(s.input()) }
 
