@@ -106,6 +106,8 @@ func TestGroupStep(t *testing.T) {
 			[]string{"state rm a c; render", "state rm b"}},
 		"some lines once": {[][]Line{DoOnce("", "role 1", "role N", "acl N").Lines, DoOnce("", "role 2", "role N", "acl N").Lines, DoOnce("", "role 1").Lines},
 			[]string{"role 1; role N; acl N", "role 2"}},
+		"phases": {[][]Line{DoPhases("", []string{"edit 1", "resolve", "render", "apply"}, []string{"restart 1", "remove 1", "render"}).Lines, DoPhases("", []string{"edit 2", "render", "apply"}, []string{"restart 2", "remove 2", "render"}).Lines},
+			[]string{"edit 1; resolve; edit 2; render; apply; restart 1; remove 1; restart 2; remove 2; render"}},
 		"some lines the same": {[][]Line{Lines("edit 1", "render"), Lines("edit 2", "render")}, []string{"edit 1; render", "edit 2; render"}},
 	} {
 		var fs []Finding

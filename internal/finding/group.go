@@ -22,8 +22,9 @@ type GroupStep struct {
 	What   string
 	Blocks [][]Line
 
-	at  map[string]int  // blocks by the texts of their lines
-	has map[string]bool // items in blocks
+	at     map[string]int  // blocks by the texts of their lines
+	has    map[string]bool // items in blocks
+	phases [][]Line        // of steps with several
 }
 
 // Groups puts sorted findings into groups, the worst first.
@@ -68,7 +69,11 @@ func (g *Group) join(f *Finding) {
 
 // join adds lines as a block, or their items to the block with the same texts.
 func (s *GroupStep) join(lines []Line) {
-	if len(lines) == 0 {
+	switch {
+	case len(lines) == 0:
+		return
+	case slices.ContainsFunc(lines, func(l Line) bool { return l.Ends }):
+		s.joinPhases(lines)
 		return
 	}
 	var texts []string
@@ -97,6 +102,25 @@ func (s *GroupStep) join(lines []Line) {
 			}
 		}
 	}
+}
+
+// joinPhases adds each phase of lines to the same phase of the block. What several findings
+// have in a phase comes once, after all that it depends on.
+func (s *GroupStep) joinPhases(lines []Line) {
+	for phase := 0; len(lines) > 0; phase++ {
+		end := slices.IndexFunc(lines, func(l Line) bool { return l.Ends }) + 1
+		if end == 0 {
+			end = len(lines)
+		}
+		if phase == len(s.phases) {
+			s.phases = append(s.phases, nil)
+		}
+		next := texts(lines[:end])
+		s.phases[phase] = slices.DeleteFunc(s.phases[phase], func(l Line) bool { return slices.Contains(next, l.Text) })
+		s.phases[phase] = append(s.phases[phase], lines[:end]...)
+		lines = lines[end:]
+	}
+	s.Blocks = [][]Line{slices.Concat(s.phases...)}
 }
 
 // lacking are the lines of a new block without those to run once that an earlier block

@@ -17,6 +17,19 @@ type Step struct {
 // Do is a step of lines that name one thing each.
 func Do(what string, lines ...string) Step { return Step{What: what, Lines: Lines(lines...)} }
 
+// DoPhases is a step of several phases, such as an edit and an apply of it each. Several
+// findings that have it go through each phase together: an apply is of all VMs.
+func DoPhases(what string, phases ...[]string) Step {
+	s := Step{What: what}
+	for i, lines := range phases {
+		s.Lines = append(s.Lines, Lines(lines...)...)
+		if n := len(s.Lines); i+1 < len(phases) && n > 0 {
+			s.Lines[n-1].Ends = true
+		}
+	}
+	return s
+}
+
 // DoAll is a step whose first line is a list.
 func DoAll(what string, list Line, lines ...string) Step {
 	return Step{What: what, Lines: append([]Line{list}, Lines(lines...)...)}
@@ -30,6 +43,7 @@ type Line struct {
 	Items []string
 	Sep   string
 	Once  bool // without items; it does for all findings that have it, in any order with their other lines
+	Ends  bool // without items; the lines before it are for all findings first
 }
 
 // DoOnce is a step of lines that several findings may have, and that run once.
