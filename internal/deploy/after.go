@@ -67,9 +67,16 @@ func (r *run) newState(s *session.Session, found []finding.Finding) (bool, error
 	return true, r.record(s, s.NewStates...)
 }
 
-// record writes what was seen of stacks into the lock, as resolve does.
+// record writes what was seen of stacks into the lock, as resolve does, without decisions
+// that a render would follow.
 func (r *run) record(s *session.Session, stacks ...string) error {
-	return r.recordSeen(s, slices.DeleteFunc(s.Observation(nil).Seen, func(o lock.Observed) bool { return !slices.Contains(stacks, o.Stack) }))
+	seen := slices.DeleteFunc(s.Observation(nil).Seen, func(o lock.Observed) bool { return !slices.Contains(stacks, o.Stack) })
+	for _, o := range seen {
+		for i := range o.VMs {
+			o.VMs[i].Disks = nil
+		}
+	}
+	return r.recordSeen(s, seen)
 }
 
 func (r *run) recordSeen(s *session.Session, seen []lock.Observed) error {

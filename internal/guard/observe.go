@@ -34,6 +34,7 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 		}
 	}
 	left = undecided(in)
+	profiles := newIndex(in)
 	for i := range in.Lock.Stacks {
 		stack, l := in.Lock.Stacks[i].Key, &in.Lock.Stacks[i].Value
 		if !in.Selected(stack) {
@@ -68,6 +69,9 @@ func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []fi
 			spec := specs[f.String()]
 			if v.Fingerprint != nil && spec != nil && g.Config != nil && len(g.Config.Raw) > 0 {
 				v.Detached = detachedDisks(resourceOf(in, stack, e), spec, &e.Value, g)
+				if p := profiles.profile(&e.Value); p != nil && !p.Ignores("disk") {
+					v.Disks = e.Value.OrderAs(resourceOf(in, stack, e).Disks, diskInterfaces(spec))
+				}
 			}
 			if v.Fingerprint != nil && spec != nil && e.Value.MACs == nil && !spec.Adopt {
 				v.MACs = existingMACs(spec, guests[v.VMID].Config)

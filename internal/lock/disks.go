@@ -14,19 +14,45 @@ import (
 // and new ones come last. The first order is that in which the provider reads the disks of
 // an imported VM.
 func disks(v *schema.VM, was *VM) []string {
+	var all []string
+	for _, d := range v.Values.Get("disks").List() {
+		all = append(all, d.Get("interface").Str())
+	}
+	return was.DiskOrder(all)
+}
+
+// DiskOrder is the order in which a render puts the disks at some interfaces.
+func (v *VM) DiskOrder(disks []string) []string {
 	var out, added []string
-	for _, at := range was.Disks {
-		if slices.ContainsFunc(v.Values.Get("disks").List(), func(d *schema.Node) bool { return d.Get("interface").Str() == at }) {
+	for _, at := range v.Disks {
+		if slices.Contains(disks, at) {
 			out = append(out, at)
 		}
 	}
-	for _, d := range v.Values.Get("disks").List() {
-		if at := d.Get("interface").Str(); !slices.Contains(out, at) {
+	for _, at := range disks {
+		if !slices.Contains(out, at) {
 			added = append(added, at)
 		}
 	}
 	slices.SortFunc(added, natural.Compare)
 	return append(out, added...)
+}
+
+// OrderAs is the order of disks in which those of a state come first, as the state has
+// them; nil if a render puts them into that order anyway. A render that lacks a disk forgets
+// its place, and another one that has it again puts it last.
+func (v *VM) OrderAs(state, disks []string) []string {
+	is := v.DiskOrder(disks)
+	want := slices.DeleteFunc(slices.Clone(state), func(at string) bool { return !slices.Contains(disks, at) })
+	for _, at := range is {
+		if !slices.Contains(want, at) {
+			want = append(want, at)
+		}
+	}
+	if slices.Equal(want, is) {
+		return nil
+	}
+	return want
 }
 
 // bootDisk refuses the removal of a disk that boot_order names: Proxmox VE does not detach

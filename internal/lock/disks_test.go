@@ -84,3 +84,19 @@ func TestBootDiskRemoved(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderAs: the order of a state replaces one that a render without a disk has forgotten.
+func TestOrderAs(t *testing.T) {
+	for name, c := range map[string]struct{ lock, state, spec, want []string }{
+		"the same":                   {[]string{"scsi0", "scsi1"}, []string{"scsi0", "scsi1"}, []string{"scsi1", "scsi0"}, nil},
+		"a place that was forgotten": {[]string{"scsi1"}, []string{"scsi0", "scsi1"}, []string{"scsi0", "scsi1"}, []string{"scsi0", "scsi1"}},
+		"a lock without orders":      {nil, []string{"scsi0", "scsi2"}, []string{"scsi0", "scsi1", "scsi2"}, []string{"scsi0", "scsi2", "scsi1"}},
+		"a disk that is removed":     {[]string{"scsi0", "scsi1"}, []string{"scsi0", "scsi1"}, []string{"scsi1"}, nil},
+		"a new disk":                 {[]string{"scsi1"}, []string{"scsi1"}, []string{"scsi0", "scsi1"}, nil},
+		"no state":                   {[]string{"scsi1", "scsi0"}, nil, []string{"scsi0", "scsi1"}, nil},
+	} {
+		if got := (&VM{Disks: c.lock}).OrderAs(c.state, c.spec); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -37,6 +37,7 @@ type ObservedVM struct {
 	Node        string    // where it is
 	MadeFrom    *Template // by the state of its creation; nil if that does not say it
 	Detached    []string  // as in VM; nil if that is not known
+	Disks       []string  // the order of its disks by the state, if the lock has another one
 	Left        []Address // former addresses that the state does not have
 	Gone        bool      // retired or forgotten, in no state and not in the cluster
 }
@@ -52,6 +53,7 @@ const (
 	SawAddresses   = "addresses"
 	SawFormer      = "former"
 	SawDetached    = "detached"
+	SawDisks       = "disks"
 	SawNode        = "node"
 	SawTemplate    = "template"
 	SawGone        = "gone"
@@ -185,6 +187,9 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 	}
 	if o.Detached != nil && !slices.Equal(o.Detached, v.Detached) {
 		v.Detached, what = o.Detached, append(what, SawDetached)
+	}
+	if o.Disks != nil && !slices.Equal(o.Disks, v.Disks) {
+		v.Disks, what = o.Disks, append(what, SawDisks)
 	}
 	kept := slices.DeleteFunc(slices.Clone(v.Former), func(a Address) bool { return slices.Contains(o.Left, a) })
 	if len(kept) < len(v.Former) {

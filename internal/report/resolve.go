@@ -49,7 +49,7 @@ func (r *Resolve) Print(w io.Writer, o Options) error {
 // recordingWords are for people what the words of a recording mean.
 var recordingWords = map[string]string{
 	"cluster": "the cluster's identity", "macs": "its MAC addresses stay as they are", "lineage": "the lineage of its state", "serial": "the serial of its state", "applied": "whether its state has the pool",
-	"addresses": "addresses in the network", "former": "former addresses left the state", "node": "it is on the node of its spec", "detached": "volumes of disks that the spec has removed", "template": "what it was made from", "gone": "does not exist any more",
+	"addresses": "addresses in the network", "former": "former addresses left the state", "node": "it is on the node of its spec", "detached": "volumes of disks that the spec has removed", "disks": "the order of its disks in the state", "template": "what it was made from", "gone": "does not exist any more",
 }
 
 func (r *Resolve) text(w io.Writer, o Options) {
