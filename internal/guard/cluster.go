@@ -89,7 +89,7 @@ func identities(at *place, vms []Resource) []string {
 		}
 		for n := range min(len(v.MACs), len(r.MACs)) {
 			if v.MACs[n] == "" {
-				out = append(out, fmt.Sprintf("mac: %s  # networks of %s, entry %d", r.MACs[n], v.Key, n+1))
+				out = append(out, macLine(v, n, r.MACs[n]))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -124,7 +125,25 @@ func (s *subject) usedBy(copies []cluster.Copy, own []string) {
 		s.Next("let stackgen choose another MAC", "stackgen resolve --again "+s.Stack+"/"+s.Key, "stackgen render")
 	}
 	for _, mac := range given {
-		s.Next("change the MAC " + mac + " of " + s.match.VM.Path + " in " + s.at.Spec)
+		n := slices.IndexFunc(s.match.VM.MACs, func(other string) bool { return strings.EqualFold(other, mac) })
+		s.Next("change the MAC "+mac+" of "+s.match.VM.Path+": write into "+s.at.Spec, macLine(s.match.VM, n, s.otherMAC(n)))
+	}
+}
+
+// otherMAC is a MAC address for a network device of the VM that neither another guest nor the
+// lock has: always the same one for the same cluster.
+func (s *subject) otherMAC(n int) string {
+	used := s.Inventory.MACs()
+	for _, stack := range s.Lock.Stacks {
+		for _, v := range stack.Value.VMs {
+			used = append(used, v.Value.MACs...)
+		}
+	}
+	for attempt := 0; ; attempt++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s\n%d\n%d", s.Stack, s.Key, n, attempt))
+		if mac := fmt.Sprintf("BC:24:11:%02X:%02X:%02X", sum[0], sum[1], sum[2]); !contains(used, mac) {
+			return mac
+		}
 	}
 }
 

@@ -240,10 +240,11 @@ func (s *subject) otherLock() bool {
 		return false
 	}
 	known := slices.Concat(s.states[0].MACs, s.match.VM.MACs, s.guest.Config.MACs)
-	var decided, has []string
+	var decided, has, lines []string
 	for i, mac := range s.entry.MACs[:min(len(s.entry.MACs), len(s.states[0].MACs))] {
 		if mac != "" && mac != schema.AutoMAC && !contains(known, mac) && !contains(s.entry.MACs, s.states[0].MACs[i]) {
 			decided, has = append(decided, mac), append(has, s.states[0].MACs[i])
+			lines = append(lines, macLine(s.match.VM, i, s.states[0].MACs[i]))
 		}
 	}
 	if len(decided) == 0 {
@@ -252,6 +253,6 @@ func (s *subject) otherLock() bool {
 	s.Is(finding.Conflict, "the lock has other MACs for it than its state: an apply would change them, as after a lock that was lost and created again")
 	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", Describe(s.guest))
 	s.Next("restore the lock", "git checkout -- "+lock.File)
-	s.Next("or, to keep the MACs of the VM without it, write them into the networks of " + s.match.VM.Path + " in " + s.at.Spec)
+	s.Next("or, to keep the MACs of the VM without it, write into "+s.at.Spec, lines...)
 	return true
 }

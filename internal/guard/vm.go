@@ -250,21 +250,6 @@ func (s *subject) ambiguous(others []*cluster.Guest) {
 	s.Next("or, if it is none of them, give the VM another name in "+s.at.Spec, s.line("name: ANOTHER-NAME"))
 }
 
-// line is a line for the VM's entry in its spec, with the place of the entry.
-func (s *subject) line(text string) string { return specLine(s.match.VM, text) }
-
-// specLine is a line for a VM's entry in its spec, with the place of the entry.
-func specLine(v *schema.VM, text string) string {
-	if v == nil {
-		return text
-	}
-	at := v.Path
-	if !strings.HasSuffix(at, "."+v.Key) { // of a group or class
-		at += ", " + v.Key
-	}
-	return text + "  # " + at
-}
-
 // gone is a VM that the state has and the cluster does not have any more.
 func (s *subject) gone() {
 	if s.restored() {
