@@ -7,7 +7,6 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
-	"stackgen/internal/hardware"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -42,35 +41,35 @@ func bootDevices(g *cluster.Guest, v *schema.VM) []string {
 	return spec
 }
 
-// bootSteps are the ways out where an update would detach disks that the VM boots from: the
-// boot order first, which a running VM has after a restart.
-func bootSteps(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update) []finding.Step {
+// boot are the ways out where an update would detach disks that the VM boots from: the boot
+// order first, which a running VM has after a restart.
+func (k *keeper) boot(updates []effect.Update) []finding.Step {
 	var removed []string
 	for _, u := range updates {
 		if u.Harm == effect.Boots {
 			removed = append(removed, u.Device)
 		}
 	}
-	kept := hardware.Read(g).Keep(v, "disks", removed)
-	if len(removed) == 0 || kept == "" {
+	kept := k.reading.Keep(k.vm, "disks", removed)
+	if len(removed) == 0 || kept == nil {
 		return nil
 	}
-	order := without(v.Values.Get("boot_order").Strings(), removed)
+	order := without(k.vm.Values.Get("boot_order").Strings(), removed)
 	if len(order) == 0 {
-		order = without(bootOrder(g), removed)
+		order = without(bootOrder(k.guest), removed)
 	}
-	disks := diskInterfaces(v)
+	disks := diskInterfaces(k.vm)
 	if !slices.ContainsFunc(order, func(at string) bool { return slices.Contains(disks, at) }) {
 		order = append(slices.Clone(disks[:1]), order...)
 	}
-	boots := specLine(v, "boot_order: ["+strings.Join(order, ", ")+"]")
-	if g.Status != "running" {
-		return []finding.Step{finding.Do("to boot from other devices, write into "+spec, boots)}
+	boots := "boot_order: [" + strings.Join(order, ", ") + "]"
+	after := k.reading.Disks(k.vm, k.vm.Values.Get("disks").List())
+	if k.guest.Status != "running" {
+		return []finding.Step{finding.Do("to boot from other devices, write into "+k.spec, k.places(append([]string{boots}, after[1:]...))...)}
 	}
-	lines := []string{boots, specLine(v, kept), "stackgen render", "stackgen apply " + shell.Path(spec)}
-	if !permitsRestart(v) {
-		lines = append(lines, restart(g))
+	first, then := append(k.rendered(append([]string{boots}, kept...)), "stackgen apply "+shell.Path(k.spec)), append(k.places(after), "stackgen render")
+	if !permitsRestart(k.vm) {
+		then = append([]string{restart(k.guest)}, then...)
 	}
-	return []finding.Step{finding.Do("to boot from other devices, write them into "+spec+" first, restart the VM, and remove the disk then",
-		append(lines, specLine(v, hardware.Disks(v, nil)), "stackgen render")...)}
+	return []finding.Step{finding.DoPhases("to boot from other devices, write them into "+k.spec+" first, restart the VM, and remove the disk then", first, then)}
 }

@@ -8,7 +8,6 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
-	"stackgen/internal/hardware"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -41,34 +40,34 @@ func detached(updates []effect.Update) []string {
 	return out
 }
 
-// detachedSteps are the ways out where the state has disks that the VM does not have. The
+// detached are the ways out where the state has disks that the VM does not have. The
 // provider cannot remove such a disk from the state, an import reads the VM without it. begun
 // is whether an apply of stackgen completes the VM.
-func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, state effect.Values, updates []effect.Update, remove finding.Line, begun bool) []finding.Step {
+func (k *keeper) detached(updates []effect.Update, begun bool) []finding.Step {
 	f, lost := &finding.Finding{}, detached(updates)
+	again := append([]finding.Line{k.remove}, finding.Lines("stackgen import-blocks")...)
 	switch unadded := slices.Contains(harmsOf(updates), effect.Unadded); {
 	case unadded && begun:
 		return f.Next("let an apply complete the VM: it imports it again", "stackgen apply").Steps
 	case unadded:
-		f.Add(finding.Step{What: "remove the VM from the state and import it again, so that the next apply adds the disk", Lines: append([]finding.Line{remove}, finding.Lines("stackgen import-blocks")...)})
+		f.Add(finding.Step{What: "remove the VM from the state and import it again, so that the next apply adds the disk", Lines: again})
 	}
 	if len(lost) == 0 {
 		return f.Steps
 	}
 	for _, at := range lost {
-		if volume := state.Volume(at); isUnused(g, volume) {
-			f.Next("attach the disk again, then run preflight again", set(g, fmt.Sprintf("--%s %s", at, shell.Word(volume))))
+		if volume := k.state.Volume(at); isUnused(k.guest, volume) {
+			f.Next("attach the disk again, then run preflight again", set(k.guest, fmt.Sprintf("--%s %s", at, shell.Word(volume))))
 		}
 	}
-	again := append([]finding.Line{remove}, finding.Lines("stackgen import-blocks")...)
-	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {
+	for _, d := range k.differences() {
 		switch {
 		case d.Field != "disks":
 		case d.Line == "":
 			return f.Steps // the spec would add a disk
 		default:
-			return f.Add(finding.Step{What: "to leave it detached, import the VM again without it: write into " + spec,
-				Lines: append(finding.Lines(append(keepLines(v, &d), "stackgen render")...), again...)}).Steps
+			return f.Add(finding.Step{What: "to leave it detached, import the VM again without it: write into " + k.spec,
+				Lines: append(finding.Lines(append(k.places(keepLines(&d)), "stackgen render")...), again...)}).Steps
 		}
 	}
 	return f.Add(finding.Step{What: "to leave it detached, import the VM again without it", Lines: again}).Steps
@@ -77,8 +76,9 @@ func detachedSteps(v *schema.VM, spec string, g *cluster.Guest, state effect.Val
 // resizeUnread are the lines that grow the disks of a running VM which an update would
 // grow, where the spec must first have other disks that the state does not have: the
 // provider sets aio on these, and then refuses to resize a disk without a restart.
-func resizeUnread(v *schema.VM, g *cluster.Guest, updates []effect.Update, unread []string) []string {
-	if g.Status != "running" || permitsRestart(v) || !slices.ContainsFunc(unread, func(at string) bool { return !strings.Contains(g.Config.Raw[at], ",aio=") }) {
+func (k *keeper) resizeUnread(updates []effect.Update, unread []string) []string {
+	g := k.guest
+	if g.Status != "running" || permitsRestart(k.vm) || !slices.ContainsFunc(unread, func(at string) bool { return !strings.Contains(g.Config.Raw[at], ",aio=") }) {
 		return nil
 	}
 	var out []string

@@ -7,10 +7,8 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
-	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
-	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -91,31 +89,6 @@ func alike(state effect.Values, had string, v *schema.VM, at string) bool {
 		}
 	}
 	return false
-}
-
-// formerSteps are the ways out where updates add empty disks although the VM has the volumes
-// that these disks had. remove is the line that removes the VM from its state: the provider
-// does not update a VM without a disk that the state has.
-func formerSteps(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update, remove finding.Line) []finding.Step {
-	f := &finding.Finding{}
-	for _, u := range updates {
-		if u.Harm != effect.Abandons {
-			continue
-		}
-		attach := set(g, fmt.Sprintf("--%s %s", u.Device, shell.Word(u.Former)))
-		had := slices.IndexFunc(configuredDisks(g), func(at string) bool { return volumeAt(g, at) == u.Former })
-		switch {
-		case had < 0:
-			f.Next(fmt.Sprintf("to have the disk %s with its data, attach its volume again, then run preflight again", u.Device), attach)
-			f.Next(fmt.Sprintf("or, for a new disk, give it another interface than %s in %s", u.Device, spec))
-			f.Next("or, if you do not need the volume any more, delete it with its data, then run preflight again", set(g, "--delete "+unusedEntry(g, u.Former)))
-		case !slices.Contains(bootDevices(g, v), configuredDisks(g)[had]):
-			from := configuredDisks(g)[had]
-			f.Add(finding.Step{What: fmt.Sprintf("if %s is the disk that %s was, give it that interface yourself, and import the VM again", u.Device, from),
-				Lines: append(append(finding.Lines(set(g, "--delete "+shell.Word(from)), attach), remove), finding.Lines("stackgen import-blocks")...)})
-		}
-	}
-	return f.Steps
 }
 
 // unusedEntry is the entry of a VM's configuration that has a volume as an unused one.

@@ -3,24 +3,22 @@ package guard
 import (
 	"slices"
 
-	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
-	"stackgen/internal/hardware"
 	"stackgen/schema"
 )
 
 // growFirst is the step that makes two applies of one that would grow a disk together
 // with a change that needs a restart: the disk first, unless the spec cannot leave out
 // all such changes.
-func growFirst(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update, settling bool) []finding.Step {
+func (k *keeper) growFirst(updates []effect.Update, settling bool) []finding.Step {
 	if !slices.Contains(harmsOf(updates), effect.Together) || slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Implied }) {
 		return nil
 	}
 	lines := map[string][]string{} // by property
-	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {
+	for _, d := range k.differences() {
 		if d.Line != "" {
-			lines[d.Field] = keepLines(v, &d)
+			lines[d.Field] = append(lines[d.Field], keepLines(&d)...)
 		}
 	}
 	var keep []string
@@ -37,22 +35,27 @@ func growFirst(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Upd
 	f := &finding.Finding{}
 	switch {
 	case !settling && len(keep) > 0:
-		f.Next("to grow the disk first, keep the other values until it has grown: write into "+spec, keep...)
+		f.Next("to grow the disk first, keep the other values until it has grown: write into "+k.spec, k.lines(keep)...)
 	case lines["disks"] != nil:
-		f.Next("to grow the disk with the apply after this one, keep the disks of the VM until then: write into "+spec, lines["disks"]...)
+		f.Next("to grow the disk with the apply after this one, keep the disks of the VM until then: write into "+k.spec, k.lines(lines["disks"])...)
 	}
 	return f.Steps
 }
 
-// keepGrowing is the line that keeps the disks of a VM, if an update would grow one.
-func keepGrowing(v *schema.VM, g *cluster.Guest, updates []effect.Update) string {
-	if !slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Effect == schema.Grow }) {
-		return ""
-	}
-	for _, d := range hardware.Read(g).Differences(v, func(string) bool { return false }) {
-		if d.Field == "disks" && d.Line != "" {
-			return specLine(v, d.Line)
+// withoutRestart is the step after which an apply sets what a VM has already, and does not
+// restart it. It keeps the disks if one of them would grow: the provider does not grow it with
+// that apply.
+func (k *keeper) withoutRestart(updates []effect.Update) finding.Step {
+	lines := []string{"restart: false"}
+	if slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Effect == schema.Grow }) {
+		for _, d := range k.differences() {
+			if d.Field == "disks" && d.Line != "" {
+				lines = append(lines, keepLines(&d)...)
+			}
 		}
 	}
-	return ""
+	if len(lines) > 1 {
+		return finding.Do("to set it without a restart, write into "+k.spec+", and restore `restart: true` and the disks after that apply", k.lines(lines)...)
+	}
+	return finding.Do("to set it without a restart, write into "+k.spec+", and restore `restart: true` after that apply", k.lines(lines)...)
 }

@@ -1,11 +1,9 @@
 package guard
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
-	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
@@ -158,7 +156,7 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 			}
 		}
 	}
-	harms := harmsOf(updates)
+	harms, k := harmsOf(updates), s.keeper()
 	addUpdates(s.Finding, updates, !imported || halfMade)
 	SayHidden(s.Finding, updates)
 	newDisks(s.Finding, s.guest, updates)
@@ -175,21 +173,21 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 	}
 	switch {
 	case imported && slices.Contains(harms, effect.Shares):
-		s.Steps = append(s.Steps, addLast(s.match.VM, s.at.Spec, configuredDisks(s.guest), "stackgen import-blocks")...)
+		s.Steps = append(s.Steps, k.addAfterImport()...)
 	case imported && !halfMade:
-		s.Steps = append(s.Steps, keepSteps(s.match.VM, s.at.Spec, differences, s.String())...)
+		s.Steps = append(s.Steps, k.steps(differences, s.String())...)
 	case len(harms) > 0:
-		s.Steps = append(s.Steps, bootSteps(s.match.VM, s.at.Spec, s.guest, updates)...)
-		s.Steps = append(s.Steps, addSteps(s.match.VM, s.at.Spec, s.guest, vm.State, updates, s.stateRemove(s.Resource))...)
-		s.Steps = append(s.Steps, detachedSteps(s.match.VM, s.at.Spec, s.guest, vm.State, updates, s.stateRemove(s.Resource), vm.Begun)...)
-		s.Steps = append(s.Steps, keepHarmed(s.match.VM, s.at.Spec, s.guest, updates)...)
+		s.Steps = append(s.Steps, k.boot(updates)...)
+		s.Steps = append(s.Steps, k.add(updates)...)
+		s.Steps = append(s.Steps, k.detached(updates, vm.Begun)...)
+		s.Steps = append(s.Steps, k.harmed(updates)...)
 	}
 	if slices.Contains(harms, effect.Needless) {
-		s.Add(withoutRestart(s.at.Spec, s.line("restart: false"), keepGrowing(s.match.VM, s.guest, updates)))
+		s.Add(k.withoutRestart(updates))
 	}
-	s.Steps = append(s.Steps, growFirst(s.match.VM, s.at.Spec, s.guest, updates, len(vm.Settling) > 0)...)
+	s.Steps = append(s.Steps, k.growFirst(updates, len(vm.Settling) > 0)...)
 	s.Steps = append(s.Steps, harmSteps(s.guest, updates, s.unread(), s.at.Spec, s.line)...)
-	firstStep(s.Steps)
+	s.Steps = oneStepEach(s.Steps)
 }
 
 // disturbs says what changes do to a VM that runs, if it notices.
@@ -213,70 +211,4 @@ func addUpdates(f *finding.Finding, updates []effect.Update, evidence bool) {
 			f.Because("%s", u)
 		}
 	}
-}
-
-// keepSteps are the steps that leave the VM as it is. adopts is its name for the command
-// adopt, if an import comes first.
-func keepSteps(v *schema.VM, spec string, differences []hardware.Difference, adopts string) []finding.Step {
-	var lines, commands []string
-	unsupported := false
-	for i := range differences {
-		d := &differences[i]
-		commands = append(commands, d.Commands...)
-		if d.Line != "" {
-			lines = append(lines, keepLines(v, d)...)
-		}
-		unsupported = unsupported || d.Line == "" && len(d.Commands) == 0 && !d.Absent()
-	}
-	f := &finding.Finding{}
-	if len(lines) > 0 {
-		f.Next("to keep the hardware of the VM, write into "+spec, lines...)
-		// Other VMs have no entry of their own; adopt --match writes all or nothing.
-		if adopts != "" && v.Path == "vms."+v.Key && len(commands) == 0 && !unsupported {
-			f.Add(finding.Step{What: "or let stackgen write it", Lines: []finding.Line{{Text: "stackgen adopt --match {}", Items: []string{adopts}, Sep: " "}}})
-		}
-	}
-	if len(commands) > 0 {
-		f.Next("or change the VM instead, on any node, then run preflight again", commands...)
-	}
-	if unsupported && adopts != "" {
-		f.Next("to keep hardware that a spec has no property for, write into "+spec, specLine(v, "profile: adopted"))
-	}
-	return f.Steps
-}
-
-// keepLines are the lines of a spec that keep what differs.
-func keepLines(v *schema.VM, d *hardware.Difference) []string {
-	lines := []string{specLine(v, d.Line)}
-	if d.Also != "" {
-		lines = append(lines, specLine(v, d.Also))
-	}
-	return lines
-}
-
-// keepHarmed are the steps that keep what updates would harm.
-func keepHarmed(v *schema.VM, spec string, g *cluster.Guest, updates []effect.Update) []finding.Step {
-	lost := map[string][]string{} // devices that only the VM has, by property
-	for _, u := range updates {
-		if u.Harm == effect.Detaches || u.Harm == effect.Boots || u.Harm == effect.Unplugs {
-			lost[u.Key()] = append(lost[u.Key()], u.Device)
-		}
-	}
-	vm := hardware.Read(g)
-	differences := slices.DeleteFunc(vm.Differences(v, func(string) bool { return false }), func(d hardware.Difference) bool {
-		return !slices.ContainsFunc(updates, func(u effect.Update) bool {
-			return !slices.Contains([]effect.Harm{"", effect.Together, effect.Needless}, u.Harm) && u.Key() == d.Field
-		}) || d.Field == "disks" && len(detached(updates)) > 0 // the line is in another step
-	})
-	for i := range differences {
-		if d := &differences[i]; len(lost[d.Field]) > 0 {
-			d.Line = cmp.Or(vm.Keep(v, d.Field, lost[d.Field]), d.Line)
-		}
-	}
-	steps := keepSteps(v, spec, differences, "")
-	if resize := resizeUnread(v, g, updates, lost["disks"]); len(resize) > 0 && len(steps) > 0 {
-		steps[0].What += ", and resize the disk yourself: the provider does not, together with a disk that it does not know"
-		steps[0].Lines = append(steps[0].Lines, finding.Lines(resize...)...)
-	}
-	return steps
 }

@@ -124,11 +124,15 @@ func harmReason(harms []effect.Harm) string {
 // an import could not read.
 func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec string, line func(string) string) []finding.Step {
 	f := &finding.Finding{}
+	harms := harmsOf(updates)
 	permit := func(what string) {
-		// It would not help: no apply after it is without changes.
-		if !slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Harm == effect.Repeats }) {
-			f.Next(what+": write into "+spec, line("restart: true"))
+		if slices.Contains(harms, effect.Repeats) {
+			return // it would not help: no apply after it is without changes
 		}
+		if slices.Contains(harms, effect.Stops) && slices.Contains(harms, effect.Restarts) {
+			what = "or permit to restart and to stop it" // one line permits both
+		}
+		f.Next(what+": write into "+spec, line("restart: true"))
 	}
 	for _, u := range updates {
 		switch u.Harm {
@@ -173,11 +177,22 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 	return f.Steps
 }
 
-// firstStep makes the first step no alternative to another one.
-func firstStep(steps []finding.Step) {
-	if len(steps) > 0 {
-		steps[0].What = strings.TrimPrefix(strings.TrimPrefix(steps[0].What, "or, "), "or ")
+// oneStepEach are steps without those that print the same lines as an earlier one. The first
+// one is no alternative to another one.
+func oneStepEach(steps []finding.Step) []finding.Step {
+	var out []finding.Step
+	for _, s := range steps {
+		same := func(t finding.Step) bool {
+			return slices.EqualFunc(s.Lines, t.Lines, func(a, b finding.Line) bool { return a.String() == b.String() })
+		}
+		if len(s.Lines) == 0 || !slices.ContainsFunc(out, same) {
+			out = append(out, s)
+		}
 	}
+	if len(out) > 0 {
+		out[0].What = strings.TrimPrefix(strings.TrimPrefix(out[0].What, "or, "), "or ")
+	}
+	return out
 }
 
 // moveDisk is the line that moves a disk to where an update would.

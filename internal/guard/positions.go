@@ -10,10 +10,8 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
-	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
-	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -56,10 +54,12 @@ func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
 	}
 	updates := (&effect.VM{}).Updates(taken)
 	addUpdates(f, updates, false)
-	if v == nil {
+	if v == nil || g == nil || g.Config == nil {
 		f.Next(renderAndPlan, "stackgen render")
 	} else {
-		f.Steps = append(f.Steps, addSteps(v, p.lock.Spec, g, before, updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
+		k := p.keeper(c, g, v)
+		k.state = before // of an import, what it reads
+		f.Steps = append(f.Steps, k.add(updates)...)
 	}
 	return true
 }
@@ -105,22 +105,6 @@ func (s *subject) addedDisks(changes []effect.Change) []effect.Change {
 	return formerVolumes(state.Values, v, s.entry, s.guest, sharedVolumes(had, state.Values, v, s.entry, changes))
 }
 
-// addSteps are the ways out where updates add disks with the volumes of others, or empty ones
-// instead of volumes that the VM has. remove is the line that removes the VM from its state.
-func addSteps(v *schema.VM, spec string, g *cluster.Guest, state effect.Values, updates []effect.Update, remove finding.Line) []finding.Step {
-	steps := formerSteps(v, spec, g, updates, remove)
-	removes := len(without(state.Devices("disk"), diskInterfaces(v))) > 0
-	former := slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Harm == effect.Abandons })
-	shares := slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Volume != "" })
-	switch {
-	case !shares && !(former && removes):
-		return steps
-	case removes && !former:
-		steps = append(steps, finding.Do("let stackgen make two applies of it, one that removes disks and one that adds some", "stackgen apply "+shell.Path(spec)))
-	}
-	return append(steps, addLast(v, spec, state.Devices("disk"))...)
-}
-
 // newDisks says of updates that add disks to a VM with unused volumes that the disks are
 // empty: which disks these volumes were, nothing says.
 func newDisks(f *finding.Finding, g *cluster.Guest, updates []effect.Update) {
@@ -147,25 +131,4 @@ func otherAddresses(f *finding.Finding, g *cluster.Guest, updates []effect.Updat
 			f.Because("%s gets the addresses of %s: %s instead of %s", u.Is, u.Device, cmp.Or(is, "none"), cmp.Or(was, "none"))
 		}
 	}
-}
-
-// addLast are the steps that add disks after those that the state has, and not together with
-// the removal of one. A render without the new disks makes the lock forget their positions.
-// first are lines before an apply without them, if that imports the VM.
-func addLast(v *schema.VM, spec string, had []string, first ...string) []finding.Step {
-	f := &finding.Finding{}
-	old := hardware.Disks(v, func(at string) bool { return slices.Contains(had, at) })
-	if old == "" {
-		return f.Next("keep one of the disks that the VM has, and apply that first: an apply either removes disks or adds some").Steps
-	}
-	lines := append([]string{specLine(v, old), "stackgen render"}, first...)
-	what := "to put it after the other disks, write into " + spec + " what the VM has, and then what it gets"
-	if len(first) > 0 {
-		what = "to add it after the import, write into " + spec + " what the VM has, import the VM, and then what it gets"
-		lines = append(lines, "stackgen apply "+shell.Path(spec))
-	} else if removes := slices.ContainsFunc(had, func(at string) bool { return !slices.Contains(diskInterfaces(v), at) }); removes {
-		what = "or make two applies yourself: write into " + spec + " first what remains, and then what is added"
-		lines = append(lines, "stackgen apply "+shell.Path(spec))
-	}
-	return f.Next(what, append(lines, specLine(v, hardware.Disks(v, nil)), "stackgen render")...).Steps
 }

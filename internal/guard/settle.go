@@ -41,7 +41,7 @@ func (s *subject) settles() {
 	if vm.Permits && vm.Running && s.importing() { // the apply before that one changes nothing
 		if harms := harmsOf(effect.RefuseNeedless(vm.Updates(changesOf(left)), s.unread())); slices.Contains(harms, effect.Needless) {
 			s.Reason += "; that apply is refused: it would restart the VM although no change of it needs that"
-			s.Add(withoutRestart(s.at.Spec, s.line("restart: false"), ""))
+			s.Add(s.keeper().withoutRestart(nil))
 		}
 	}
 }
@@ -53,16 +53,6 @@ func (s *subject) unread() []string {
 		return nil
 	}
 	return s.Settles
-}
-
-// withoutRestart is the step after which an apply sets what a VM has already, and does not
-// restart it. line is the line of the spec, and disks the one that keeps the disks of the
-// VM if one of them would grow: the provider does not grow it with that apply.
-func withoutRestart(spec, line, disks string) finding.Step {
-	if disks != "" {
-		return finding.Do("to set it without a restart, write into "+spec+", and restore `restart: true` and the disks after that apply", line, disks)
-	}
-	return finding.Do("to set it without a restart, write into "+spec+", and restore `restart: true` after that apply", line)
 }
 
 // migrateAttribute makes the provider migrate a VM whose node changes. The module sets it

@@ -10,7 +10,6 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
-	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
@@ -81,7 +80,8 @@ func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effec
 	if spec != nil {
 		vm.Boots = bootDevices(g, spec)
 	}
-	changes := append(effect.OfPlan(before, after), p.in.hiddenNodes(p.unit, c)...)
+	changes := slices.DeleteFunc(effect.OfPlan(before, after), func(c effect.Change) bool { return hardware.ByPosition(spec, c) })
+	changes = append(changes, p.in.hiddenNodes(p.unit, c)...)
 	if r, entry := p.inState(c), p.entries[KeyOf(c)]; r != nil && spec != nil && entry != nil {
 		changes = append(changes, laterChanges(spec, p.in.later(r, spec))...)
 		changes = formerVolumes(r.Values, spec, entry, g, changes)
@@ -149,14 +149,15 @@ func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, 
 		f.Next(renderAndPlan, "stackgen render")
 		return
 	}
-	f.Steps = append(f.Steps, bootSteps(v, p.lock.Spec, g, updates)...)
-	f.Steps = append(f.Steps, addSteps(v, p.lock.Spec, g, p.stateOf(c), updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address))...)
-	f.Steps = append(f.Steps, detachedSteps(v, p.lock.Spec, g, p.stateOf(c), updates, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address), p.in.begun(p.unit.Stack, KeyOf(c), g))...)
-	f.Steps = append(f.Steps, keepHarmed(v, p.lock.Spec, g, updates)...)
+	k := p.keeper(c, g, v)
+	f.Steps = append(f.Steps, k.boot(updates)...)
+	f.Steps = append(f.Steps, k.add(updates)...)
+	f.Steps = append(f.Steps, k.detached(updates, p.in.begun(p.unit.Stack, KeyOf(c), g))...)
+	f.Steps = append(f.Steps, k.harmed(updates)...)
 	if slices.Contains(harmsOf(updates), effect.Needless) {
-		f.Add(withoutRestart(p.lock.Spec, specLine(v, "restart: false"), keepGrowing(v, g, updates)))
+		f.Add(k.withoutRestart(updates))
 	}
-	f.Steps = append(f.Steps, growFirst(v, p.lock.Spec, g, updates, false)...)
+	f.Steps = append(f.Steps, k.growFirst(updates, false)...)
 	f.Steps = append(f.Steps, harmSteps(g, updates, p.unread(c), p.lock.Spec, func(text string) string { return specLine(v, text) })...)
-	firstStep(f.Steps)
+	f.Steps = oneStepEach(f.Steps)
 }

@@ -74,9 +74,12 @@ func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Diff
 	if is != nil {
 		d.Spec = assignment(f, c.pruned(f, is, was))
 	}
+	if f.Key == "disks" {
+		was = arranged(was.List(), is.List())
+	}
 	d.Line, d.Reason = r.line(c, f, was, is)
-	if f.Key == "disks" && d.Line != "" {
-		d.Also = r.driveLine(c, v)
+	if f.Key == "disks" && d.Line != "" && len(was.Items) > 0 {
+		d.Also = r.driveLine(v, was.Items[0])
 	}
 	if f.Key == "pool" && d.Line == "" {
 		d.Commands = []string{fmt.Sprintf("pvesh set %s --vms %d", shell.Word("/pools/"+is.Str()), r.vmid)}
@@ -126,18 +129,6 @@ func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (li
 	return assignment(f, value), ""
 }
 
-// driveLine is the line that keeps the cloud-init drive on its datastore, if the spec does not
-// say which one that is and the first disk of the VM is on another one; else "".
-func (r *Reading) driveLine(c *comparison, v *schema.VM) string {
-	f := schema.VMField("cloud_init")
-	drive, disks := r.values[f.Key].Get("datastore"), r.values["disks"].List()
-	if !v.DriveFollows || drive == nil || len(disks) == 0 || disks[0].Get("datastore").Str() == drive.Str() {
-		return ""
-	}
-	key := schema.Scalar(v.Pos, schema.ShapeString, "datastore")
-	return assignment(f, c.pruned(f, v.Values.Get(f.Key).With(key, drive), nil))
-}
-
 // none reports whether a VM does not have a property that no line of a spec can take away.
 func none(f *schema.Field, was *schema.Node) bool {
 	return was == nil || f.Type == schema.String && was.Text == "" || f.Unset == schema.Keep && f.Absent != "" && was.Text == f.Absent
@@ -169,38 +160,6 @@ func (c *comparison) keeps(f *schema.Field, was *schema.Node) bool {
 
 func (c *comparison) equal(f *schema.Field, was, is *schema.Node) bool {
 	return len(c.changes(f, part{}, was, is)) == 0
-}
-
-// Keep is the line of a list of devices in the spec, together with devices that only
-// the VM has; "" if no line does.
-func (r *Reading) Keep(v *schema.VM, key string, devices []string) string {
-	f, c := schema.VMField(key), &comparison{}
-	out := &schema.Node{Shape: schema.ShapeList, Items: slices.Clone(v.Values.Get(key).List())}
-	for _, d := range named(f, r.values[key]) {
-		if slices.Contains(devices, d.name) {
-			out.Items = append(out.Items, d.value)
-		}
-	}
-	value := c.pruned(f, out, nil)
-	if len(schema.CheckVM(key, value)) > 0 {
-		return ""
-	}
-	return assignment(f, value)
-}
-
-// Disks is the line of those disks of a spec that are kept; "" if that is none.
-func Disks(v *schema.VM, keeps func(at string) bool) string {
-	f, c := schema.VMField("disks"), &comparison{}
-	out := &schema.Node{Shape: schema.ShapeList}
-	for _, d := range v.Values.Get("disks").List() {
-		if keeps == nil || keeps(d.Get("interface").Str()) {
-			out.Items = append(out.Items, d)
-		}
-	}
-	if len(out.Items) == 0 {
-		return ""
-	}
-	return assignment(f, c.pruned(f, out, nil))
 }
 
 // pruned is a value without the parts that the VM has without them, unless the

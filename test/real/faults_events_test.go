@@ -236,7 +236,9 @@ func removeTemplate(w *faultCase) {
 }
 
 // silenceAgent stops the agent in a guest.
-func silenceAgent(w *faultCase) { w.change(300, func(g *pvesim.Guest) { g.Agent.Mode = "silent" }) }
+func silenceAgent(w *faultCase) {
+	w.change(300, func(g *pvesim.Guest) { g.Agent.Mode, g.Started = "silent", g.Started.Add(-time.Hour) }) // it has booted
+}
 
 // leaveNICGap removes the state and adds net2 to a VM without net1.
 func leaveNICGap(w *faultCase) {

@@ -135,6 +135,7 @@ func changeStateID(w *faultCase) {
 	const state = ".state/live/proxmox-vm/tofu.tfstate"
 	body, err := os.ReadFile(filepath.Join(w.dir, state))
 	check(w.T, err)
+	w.write("backup.tfstate", string(body)) // which a step restores
 	changed := strings.Replace(string(body), `"id": "300"`, `"id": "700"`, 1)
 	if changed == string(body) {
 		w.Fatalf("the state has no id 300:\n%s", body)

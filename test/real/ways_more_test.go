@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"stackgen/internal/pvesim"
@@ -161,7 +162,7 @@ func moreWayStates() []*wayState {
 			return w.run("stacks/live", nil, "terragrunt", "stack", "run", "apply", "--non-interactive", "--", `-replace=proxmox_virtual_environment_vm.this["b"]`)
 		}
 	})
-	return out
+	return slices.Concat(out, diskWayStates())
 }
 
 func render(s *wayState) {

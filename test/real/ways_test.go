@@ -331,6 +331,9 @@ func (w *faultCase) wayViolations(s *wayState, first *way) (out []string) {
 			out = append(out, fmt.Sprintf("guest %d is not the stack's and was changed:\n%v\n%v", id, was, is))
 		}
 	}
+	if !strings.Contains(text, "restart: true") && !strings.Contains(text, "shut it down") { // a spec that moves the drive is permitted to
+		out = append(out, movedDrives(w.before.guests, after)...)
+	}
 	for _, e := range w.sim.Requests() {
 		if e.Method == http.MethodDelete && e.VMID != 0 && !s.retires && strings.Contains(e.Who, "!") && !strings.Contains(text, "retired") && !strings.Contains(text, "destroy") {
 			out = append(out, fmt.Sprintf("the provider requested DELETE %s", e.Path))
