@@ -87,7 +87,7 @@ func (e *expander) placement(v *VM) {
 		}
 	}
 	if v.Node == "" && v.Placement == nil {
-		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME, or placement: {nodes: [...]}", "no node")
+		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME to defaults or to the VM, or placement: {nodes: [...]}", "no node")
 	}
 	v.PoolID = v.Values.Get("pool").Str()
 	if e.stack.Pool != nil {
