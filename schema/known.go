@@ -56,13 +56,7 @@ var agreements = []func(s *student, at *Seat) bool{
 // match seats students whose names are the same by a measure, where each is the only one that
 // the other can be.
 func (k *knowing) match(by func(string) string, usable func(*Seat) bool) {
-	free, joined := map[string][]*Seat{}, map[string][]*student{}
-	for _, s := range k.seats { // those of VMs that are destroyed come last
-		name := by(s.Member.Name)
-		if name != "" && usable(s) && !k.used[s] && (s.Live || len(free[name]) == 0) {
-			free[name] = append(free[name], s)
-		}
-	}
+	free, joined := k.free(by, usable), map[string][]*student{}
 	for i := range k.students {
 		if s := &k.students[i]; s.was == nil {
 			joined[by(s.name)] = append(joined[by(s.name)], s)
@@ -83,6 +77,19 @@ func (k *knowing) match(by func(string) string, usable func(*Seat) bool) {
 			}
 		}
 	}
+}
+
+// free are the usable seats that nobody has yet, by the names of their members. Those of VMs that
+// are destroyed come last, and count only without another one.
+func (k *knowing) free(by func(string) string, usable func(*Seat) bool) map[string][]*Seat {
+	out := map[string][]*Seat{}
+	for _, s := range k.seats {
+		name := by(s.Member.Name)
+		if name != "" && usable(s) && !k.used[s] && (s.Live || len(out[name]) == 0) {
+			out[name] = append(out[name], s)
+		}
+	}
+	return out
 }
 
 // correct seats the student that a correction names, who has no other seat.

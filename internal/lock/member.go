@@ -68,7 +68,9 @@ func (d *stackDecider) corrected(removed Ordered[VM]) map[schema.Member]schema.M
 
 // memberLeft is why a member's VM is refused, and what to do: retire and forget, which
 // are given, or keep it.
-func (d *stackDecider) memberLeft(m schema.Member, corrected map[schema.Member]schema.Member, reason string, steps []finding.Step) (string, []finding.Step) {
+func (d *stackDecider) memberLeft(
+	m schema.Member, corrected map[schema.Member]schema.Member, reason string, steps []finding.Step,
+) (string, []finding.Step) {
 	keep := func(what, to string) finding.Step {
 		return finding.DoAll(what+", keep the VM: add to "+d.lock.Spec+", then render", d.correction(d.who(m), to), "stackgen render")
 	}
