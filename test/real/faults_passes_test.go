@@ -149,6 +149,7 @@ func applyBeside(w *faultCase) {
 	w.endless.Store(true)
 	addToSpec(w)
 	w.before = stateOf(w.sim)
+	writes := w.sim.Counters().Writes
 	path, err := w.tools.Path("terragrunt")
 	check(w.T, err)
 	c := exec.Command(path, "stack", "run", "apply", "--non-interactive")
@@ -157,7 +158,9 @@ func applyBeside(w *faultCase) {
 	check(w.T, c.Start())
 	w.other = c
 	w.Cleanup(w.killOther)
-	w.waitUntil("the other apply clones", func() bool { return len(w.guests()) == len(w.before.guests)+1 })
+	w.waitUntil("the other apply clones", func() bool { // a request is counted after it was answered
+		return len(w.guests()) == len(w.before.guests)+1 && w.sim.Counters().Writes > writes
+	})
 }
 
 // killOther kills the other apply, which then releases no lock.
