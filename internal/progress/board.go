@@ -295,14 +295,3 @@ func (b *Board) Finish(at float64) []*Row {
 	}
 	return out
 }
-
-// Stacks is how many stacks the run is about.
-func (b *Board) Stacks() int {
-	var names []string
-	for _, r := range b.Rows {
-		if !slices.Contains(names, r.Stack) {
-			names = append(names, r.Stack)
-		}
-	}
-	return len(names)
-}

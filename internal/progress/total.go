@@ -88,3 +88,14 @@ func (b *Board) parallel(remain int) int {
 	}
 	return max(min(n, remain), 1)
 }
+
+// Stacks is how many stacks the run is about.
+func (b *Board) Stacks() int {
+	var names []string
+	for _, r := range b.Rows {
+		if !slices.Contains(names, r.Stack) {
+			names = append(names, r.Stack)
+		}
+	}
+	return len(names)
+}
