@@ -140,7 +140,7 @@ var ipConfigFields = []Field{
 }
 
 var diskFields = []Field{
-	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", PVE: "interface", Change: Detach, Doc: "Interface of the disk. A change detaches the old disk and attaches an empty one."},
+	{Key: "interface", Type: String, Format: "disk", Required: true, HCL: "interface", PVE: "interface", Change: Detach, Doc: "Interface of the disk. A change of it alone is refused, since it would attach an empty disk: `preflight` prints the lines that give the disk the other interface."},
 	{Key: "datastore", Type: String, Format: "storage", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Unset: "local-lvm", Change: Move, Doc: "Datastore of the disk."},
 	{Key: "size", Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", Unit: "GiB", PVE: "size", Unset: "8", Change: Grow, Doc: "Size in GiB. A disk can grow, never shrink."},
 	{Key: "format", Type: String, Enum: []string{"raw", "qcow2", "vmdk"}, HCL: "file_format", PVE: "format", Unset: Keep, Change: Never, Doc: "Image format, on datastores with files."},
