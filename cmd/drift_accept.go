@@ -69,7 +69,7 @@ func acceptedLines(accepted []adopt.Accepted) []string {
 		if vms[properties] == nil {
 			order = append(order, properties)
 		}
-		vms[properties] = append(vms[properties], a.VM.String())
+		vms[properties] = append(vms[properties], a.String())
 	}
 	var out []string
 	for _, properties := range order {

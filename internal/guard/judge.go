@@ -113,8 +113,7 @@ func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
 	}
 	for _, g := range gaps {
 		f.Is(finding.Unknown, reason).Because("%s: %s", g.Path, g.Reason)
-		switch {
-		case g.Fix != "":
+		if g.Fix != "" {
 			f.Next(grant, g.Fix)
 		}
 	}

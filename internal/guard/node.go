@@ -10,8 +10,8 @@ import (
 // nodeDown is a VM on a node that is offline or does not answer, or a new one whose template
 // is on such a node. A destroy of a VM that was never made needs no node.
 func (s *subject) nodeDown() bool {
-	new := s.guest == nil && len(s.states) == 0
-	if s.Destroy && new {
+	create := s.guest == nil && len(s.states) == 0
+	if s.Destroy && create {
 		return false
 	}
 	n, reason := s.Inventory.Node(s.Node), ""
@@ -20,8 +20,8 @@ func (s *subject) nodeDown() bool {
 		reason = "node " + n.Name + " is " + n.Down()
 	case n != nil && !n.Online:
 		reason = "node " + n.Name + " is offline, so what is known of its guests may be old"
-	case new && t != nil:
-		if n = s.Inventory.Node(s.templateNode(t)); n != nil && !n.Online {
+	case create && t != nil:
+		if n = s.Inventory.Node(s.templateNode(t)); n != nil && (!n.Online || n.Silent != "") {
 			reason = fmt.Sprintf("its template %d is on node %s, which is %s", t.VMID, n.Name, n.Down())
 		}
 	}
