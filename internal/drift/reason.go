@@ -188,8 +188,8 @@ func (r *resource) place(c effect.Change) (at *finding.Place, unit string) {
 // isDefault reports whether the spec does not say a property of the VM: its value is a default,
 // or follows from another one, such as the name from the key.
 func (r *resource) isDefault(c effect.Change) bool {
-	n, _ := r.node(c)
-	return n == nil || n.File == "" || n.Pos == r.vm.Pos
+	n, exact := r.node(c)
+	return !exact || n.File == "" || n.Pos == r.vm.Pos
 }
 
 // poolOf is where the spec has the pool of its VMs, for a VM without a pool of its own.

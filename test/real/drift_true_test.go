@@ -68,7 +68,7 @@ func TestDriftTrue(t *testing.T) {
 		if of == "live/quiet" {
 			w.render()
 			_, out := w.stackgen("drift", w.dir)
-			w.contains(out, "provider-only  live/quiet agent.timeout", "the state has 3s")
+			w.contains(out, "provider-only  live/quiet agent.timeout", "the state has 3s, the default at ", "specs/live.yaml:13:18 is 15m")
 		}
 		w.write("specs/live.yaml", spec)
 		w.render()
