@@ -120,10 +120,13 @@ func (e *env) writeDefaults(c *cli.Context, d *adopt.Discovery, r *report.Discov
 		failed = errors.Join(failed, report.PrintWritten(e.errOut, w))
 	})
 	if ctx.Err() != nil {
-		err = errors.New("interrupted; no spec was written")
+		err = errNoSpecs
 	}
 	return r.Defaults, errors.Join(r.PrintDefaults(e.errOut, len(r.Script)), failed, err)
 }
+
+// errNoSpecs is an interrupt after something was written into configurations.
+var errNoSpecs = errors.New("interrupted; no spec was written")
 
 // reportDiscovery shows the specs, asks, and writes them.
 func (e *env) reportDiscovery(c *cli.Context, d *adopt.Discovery, r *report.Discover) error {
@@ -137,7 +140,11 @@ func (e *env) reportDiscovery(c *cli.Context, d *adopt.Discovery, r *report.Disc
 		}
 		if !yes && !dry && terminal(e.in) {
 			var err error
-			if yes, err = e.confirm(c.Context, r.Question()); err != nil {
+			yes, err = e.confirm(c.Context, r.Question())
+			if errors.Is(err, errInterrupted) && len(r.Defaults) > 0 {
+				err = errNoSpecs
+			}
+			if err != nil {
 				return err
 			}
 		}

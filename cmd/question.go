@@ -11,6 +11,9 @@ import (
 	"stackgen/internal/live"
 )
 
+// errInterrupted is an interrupt before anything was written.
+var errInterrupted = errors.New("interrupted; nothing was written")
+
 // confirm asks a question on a terminal, and reports whether the answer is yes. An interrupt
 // is an error, so that the person reads that nothing was written.
 func (e *env) confirm(ctx context.Context, question string) (bool, error) {
@@ -24,7 +27,7 @@ func (e *env) ask(ctx context.Context, question string) (string, error) {
 	defer stop()
 	line, err := live.Ask(ctx, e.in, e.errOut, question)
 	if ctx.Err() != nil {
-		err = errors.New("interrupted; nothing was written")
+		err = errInterrupted
 	}
 	return line, err
 }

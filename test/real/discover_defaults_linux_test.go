@@ -159,14 +159,14 @@ func TestDiscoverDefaultsFail(t *testing.T) {
 	if !asks(func() string { _, after, _ := strings.Cut(c.text(), "lines? "); return "lines? " + after }, c.read) {
 		t.Fatal(c.text())
 	}
-	c.types("n\n")
+	c.types("\x03")
 	code, said := c.ends()
 	if code != 1 {
 		t.Errorf("exit %d", code)
 	}
 	p.contains(said, "VM 500 web1 on pve1: not written: its configuration has changed since it was read",
 		"VM 503 nas on pve1: not written: its configuration has changed since it was read", "VM 505 forgotten on pve1: written: ",
-		"not written: 2 VMs; run the same command again")
+		"not written: 2 VMs; run the same command again", "interrupted; no spec was written")
 	sim.Change(func(s *pvesim.Seed) {
 		for _, g := range s.Guests {
 			if g.VMID == 503 {
