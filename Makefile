@@ -7,6 +7,8 @@ LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" go
 GOTESTSUM := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/gotestsum/go.mod" gotestsum
 # The tests with real tools that the race detector watches: applies, their view, concurrent units and runs.
 RACE := TestApply|TestApplyProgress|TestApplyInterrupted|TestGuardManyRecords|TestTwoRunners
+# The tests with real tools that `make test` leaves to `make test-rest`: they are about reports, pages, recipes and other engines.
+REST := TestDiscover.*|TestDrift.*|TestTutorial|TestStory|TestGuides|TestExistingCluster|TestInit|TestCI.*|TestCatalog|TestClass.*|TestTwoTeachers|TestEngines|TestTerraform|TestTextIsData|TestSystemdUnits|TestProvider|TestHomelabPlan|TestDNSDuration
 # What causes each fault at each level of the guard, each printed way out and ten kills and interrupts at random moments.
 FAULTS := TestFaults|TestWaysOut|TestEffectsOfEveryProperty|TestInterruptLongClone|TestApplyKilled|TestApplyInterrupted
 # Compilers, linters, OpenTofu and providers live for seconds, so they need not collect memory before they have much.
@@ -14,7 +16,7 @@ GOGC ?= off
 GOMEMLIMIT ?= 2GiB
 export GOGC GOMEMLIMIT
 SOURCES := cmd schema generator templates internal test tools
-.PHONY: build example demo test faults mutants golden lint tools bench cross check conformance fuzz release help
+.PHONY: build example demo test test-all test-rest faults mutants golden lint tools bench cross check conformance fuzz release help
 
 example: build ## render this repository's own project from specs/ (the default)
 	@$(BIN) render
@@ -22,16 +24,23 @@ example: build ## render this repository's own project from specs/ (the default)
 build: ## build bin/stackgen
 	@$(GO) build -trimpath -o $(BIN) ./cmd/stackgen
 
-test: build tools ## run all tests, with the real OpenTofu, Terragrunt and providers; `go test ./...` runs those that need none
+test: build tools ## run the tests of what an apply may and may not do, with the real OpenTofu, Terragrunt and providers; `make test-all` runs all
 	@mkdir -p .tools/tests
-	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/packages.json -- -race $$($(GO) list ./... | grep -v /test/real$$)
-	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/real.json -- -timeout 60m -parallel 4 ./test/real && times >.tools/tests/times # tests wait for processes, so more than the cores
+	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/packages.json -- $$($(GO) list ./... | grep -v /test/real$$)
+	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/real.json -- -timeout 60m -parallel 4 -skip '^($(REST))$$' ./test/real && times >.tools/tests/times # tests wait for processes, so more than the cores
+	@awk 'END { print "The tests with the real tools took", $$1, "of processor time, and the system", $$2, "for them. The ten slowest of them, on a busy machine:" }' .tools/tests/times
+	@$(GOTESTSUM) tool slowest --jsonfile .tools/tests/real.json --num 10
+	@echo 'Not run: what "make test-rest" runs, and of the fault matrix "guard: fast", "guard: off", applies that end as after import-blocks, and the printed ways out. "make faults" runs these.'
+
+test-all: test test-rest ## run make test and make test-rest
+
+test-rest: build tools ## run the tests that make test leaves out: reports, pages, the race detector, Terratest, the browser
+	@mkdir -p .tools/tests
+	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/rest.json -- -timeout 60m -parallel 4 -run '^($(REST))$$' ./test/real
+	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race-packages.json -- -race $$($(GO) list ./... | grep -v /test/real$$)
 	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race.json -- -timeout 20m -race -run '^($(RACE))$$' ./test/real
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
 	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
-	@awk 'END { print "The tests with the real tools took", $$1, "of processor time, and the system", $$2, "for them. The ten slowest of them, on a busy machine:" }' .tools/tests/times
-	@$(GOTESTSUM) tool slowest --jsonfile .tools/tests/real.json --num 10
-	@echo 'Not run: of the fault matrix "guard: fast", "guard: off" and applies that end as after import-blocks, and the printed ways out. "make faults" runs them.'
 
 faults: build tools ## cause every fault at every level of the guard, and run every printed way out; takes long
 	@STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^($(FAULTS))$$" -count=1 -timeout 90m -parallel 4 && sed -n '/^|/p' docs/faults.md
@@ -81,4 +90,4 @@ release: ## build archives for all platforms, checksums and bills of materials i
 		$$(git describe --exact-match --tags >/dev/null 2>&1 || echo --snapshot)
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

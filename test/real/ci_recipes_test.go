@@ -129,7 +129,7 @@ func ciNew(t *testing.T) *ciProject {
 	return c
 }
 
-// ciSuite is the only suite that a scheduled step runs here; `make test` runs all.
+// ciSuite is the only suite that a scheduled step runs here; `make test-rest` runs all.
 const ciSuite = "TestProtected"
 
 // step runs a step like its service, and returns the exit code, and the output with

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -77,6 +79,48 @@ func TestFaults(t *testing.T) {
 		if got := run(s.ID); got == want {
 			t.Errorf("%s of %q (number %s) changes nothing", s.Kind, s.Text, s.Nth)
 		}
+	}
+}
+
+// TestList: the code of each fault is still there, each area has its part, half of the faults
+// are caught only with the real tools, and the list says which command runs a test.
+func TestList(t *testing.T) {
+	faults, err := readLists([]string{"list.tsv"})
+	check(t, err)
+	_, lost, err := sitesOf("../..", faults)
+	check(t, err)
+	for _, f := range lost {
+		t.Error(f.gone())
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	check(t, err)
+	rest := regexp.MustCompile(`(?m)^REST := (.+)$`).FindSubmatch(makefile)
+	if rest == nil {
+		t.Fatal("the Makefile has no REST")
+	}
+	later := regexp.MustCompile("^(" + string(rest[1]) + ")$")
+	byArea, real := map[string]int{}, 0
+	for _, f := range faults {
+		area, _, _ := strings.Cut(f.ID, "-")
+		byArea[area]++
+		want := "go test ./..."
+		if name, _, _ := strings.Cut(f.Test, "/"); f.Package == "./test/real" {
+			real++
+			if want = "make test"; later.MatchString(name) {
+				want = "make test-rest"
+			}
+		}
+		if f.Suite != want {
+			t.Errorf("%s: %s is run by %q, but the list says %q", f.ID, f.Test, want, f.Suite)
+		}
+	}
+	for _, area := range areas {
+		if byArea[area] != 8 {
+			t.Errorf("%d faults of %s, want 8", byArea[area], area)
+		}
+	}
+	if real < 40 {
+		t.Errorf("%d faults are caught with the real tools, want 40", real)
 	}
 }
 
