@@ -73,7 +73,7 @@ func TestApplyRestoresNUMANodes(t *testing.T) {
 	byHand() // and another change of the same VM, and of another one
 	p.write("specs/live.yaml", strings.NewReplacer("two: {", "two: {description: pair, ", "same: {}", "same: {cores: 1}").Replace(nodesSpec))
 	p.render()
-	p.deployed(0, "apply --yes", "change  live: 4 VMs  same, two, one and 1 more", "live is as its spec says")
+	p.deployed(0, "apply --yes", "change  live: 4 VMs  one, same, two and 1 more", "live is as its spec says")
 	want()
 	p.deployed(0, "apply --yes", "nothing to do")
 }
