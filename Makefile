@@ -7,8 +7,8 @@ LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" go
 GOTESTSUM := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/gotestsum/go.mod" gotestsum
 # The tests with real tools that the race detector watches: applies, their view, concurrent units and runs.
 RACE := TestApply|TestApplyProgress|TestApplyInterrupted|TestGuardManyRecords|TestTwoRunners
-# The tests with real tools that `make test` leaves to `make test-rest`: they are about reports, pages, recipes and other engines.
-REST := TestDiscover.*|TestDrift.*|TestTutorial|TestStory|TestGuides|TestExistingCluster|TestInit|TestCI.*|TestCatalog|TestClass.*|TestTwoTeachers|TestEngines|TestTerraform|TestTextIsData|TestSystemdUnits|TestProvider|TestHomelabPlan|TestDNSDuration
+# The tests with real tools that `make test` leaves to `make test-rest`: they are about records, reports, rights, pages, recipes and single properties.
+REST := TestDiscover.*|TestDrift.*|TestTutorial|TestStory|TestGuides|TestExistingCluster|TestInit|TestCI.*|TestCatalog|TestClass.*|TestTwoTeachers|TestEngines|TestTerraform|TestTextIsData|TestSystemdUnits|TestProvider|TestHomelabPlan|TestFeasibility.*|TestDNS.*|TestGuardRecords.*|TestGuardManyRecords|TestRenamedRecord|TestSilentAgentWaysOut|TestDevicesFromCreationToImport|TestHardwareDifferences|TestDescriptionsAndTagsConverge|TestDriveOptions|TestTemplateChanged
 # What causes each fault at each level of the guard, each printed way out and ten kills and interrupts at random moments.
 FAULTS := TestFaults|TestWaysOut|TestEffectsOfEveryProperty|TestInterruptLongClone|TestApplyKilled|TestApplyInterrupted
 # Compilers, linters, OpenTofu and providers live for seconds, so they need not collect memory before they have much.
@@ -34,7 +34,7 @@ test: build tools ## run the tests of what an apply may and may not do, with the
 
 test-all: test test-rest ## run make test and make test-rest
 
-test-rest: build tools ## run the tests that make test leaves out: reports, pages, the race detector, Terratest, the browser
+test-rest: build tools ## run the tests that make test leaves out: DNS, reports, pages, the race detector, Terratest, the browser
 	@mkdir -p .tools/tests
 	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/rest.json -- -timeout 60m -parallel 4 -run '^($(REST))$$' ./test/real
 	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race-packages.json -- -race $$($(GO) list ./... | grep -v /test/real$$)
