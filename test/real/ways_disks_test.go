@@ -20,16 +20,16 @@ func diskWayStates() []*wayState {
 		second  = "disks: [{interface: scsi0, size: 8, datastore: shared}, {interface: scsi1, size: 5, datastore: local-lvm}]"
 		alone   = "disks: [{interface: scsi1, size: 5, datastore: local-lvm}]"
 		instead = "disks: [{interface: scsi2, size: 6, datastore: shared}, {interface: scsi1, size: 5, datastore: local-lvm}]"
-		reboot  = "POST /nodes/pve1/qemu/300/status/reboot"
 	)
+	reboot := func(w *faultCase) { rebootVM(w.T, w.sim, "pve1", 300) }
 	edit := func(from, to string) func(*faultCase) { return func(w *faultCase) { w.editSpec(from, to) } }
 	applied := func(w *faultCase) { w.must(w.stackgen("apply", "--yes")) } // which records the volumes of removed disks
 	return []*wayState{
 		{name: "cloud-init drive follows a disk that was moved by hand", event: both(driveFollows, applySpec, byHand("POST /nodes/pve1/qemu/300/move_disk disk=scsi0 storage=local-lvm delete=1"))},
 		{name: "cloud-init drive follows a disk that the VM boots from and the spec removes", event: both(driveFollows, applyEdit(second), edit(second, alone))},
-		{name: "cloud-init drive follows a disk that the spec replaces", event: both(driveFollows, applyEdit("boot_order: [scsi1], "+second), byHand(reboot), edit(second, instead))},
+		{name: "cloud-init drive follows a disk that the spec replaces", event: both(driveFollows, applyEdit("boot_order: [scsi1], "+second), reboot, edit(second, instead))},
 		{name: "disks of two applies ago in the spec again", event: both(applyEdit(disksOf(8, 5, 6)), edit(disksOf(8, 5, 6), "memory: 2048"), applied, editVM(disksOf(8, 5, 6)))},
-		{name: "all disks replaced in the spec", event: both(applyEdit("boot_order: [net0], "+disksOf(8)), byHand(reboot), edit("[net0], "+disksOf(8), "[net0], disks: [{interface: scsi5, size: 9, datastore: shared}]"))},
+		{name: "all disks replaced in the spec", event: both(applyEdit("boot_order: [net0], "+disksOf(8)), reboot, edit("[net0], "+disksOf(8), "[net0], disks: [{interface: scsi5, size: 9, datastore: shared}]"))},
 		{name: "disk that two VMs boot from removed from the spec", event: both(edit(disksOf(8), disksOf(8, 5)), applySpec, edit(disksOf(8, 5), strings.Replace(disksOf(5), "scsi0", "scsi1", 1)))},
 		{name: "lock has another MAC than the state", event: otherMAC},
 	}

@@ -54,6 +54,7 @@ func moreWayStates() []*wayState {
 	}
 	// States that do not fit.
 	add("VMID changed in the spec and not seen by stackgen", func(w *faultCase) { w.spec(withLine("vmid: 310"), true) }, func(s *wayState) { s.not = "if the lock was lost" })
+	add("template changed in the spec", func(w *faultCase) { w.spec(withLine("template: {vmid: 9002, node: pve1}"), true) })
 	add("forgotten VM in state", func(w *faultCase) { w.spec(withoutVM()+"forgotten: [b]\n", true) })
 	add("state has another VMID", func(w *faultCase) {
 		w.add(guest(311, "pve2", "live-b"))
