@@ -99,13 +99,13 @@ func TestList(t *testing.T) {
 		t.Fatal("the Makefile has no REST")
 	}
 	later := regexp.MustCompile("^(" + string(rest[1]) + ")$")
-	byArea, real := map[string]int{}, 0
+	byArea, tools := map[string]int{}, 0
 	for _, f := range faults {
 		area, _, _ := strings.Cut(f.ID, "-")
 		byArea[area]++
 		want := "go test ./..."
 		if name, _, _ := strings.Cut(f.Test, "/"); f.Package == "./test/real" {
-			real++
+			tools++
 			if want = "make test"; later.MatchString(name) {
 				want = "make test-rest"
 			}
@@ -119,8 +119,8 @@ func TestList(t *testing.T) {
 			t.Errorf("%d faults of %s, want 8", byArea[area], area)
 		}
 	}
-	if real < 40 {
-		t.Errorf("%d faults are caught with the real tools, want 40", real)
+	if tools < 40 {
+		t.Errorf("%d faults are caught with the real tools, want 40", tools)
 	}
 }
 
