@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,39 +28,44 @@ type runner struct {
 
 // run runs each fault with its test, which passes without it, and returns how many are caught.
 func (r *runner) run(faults []site, jobs int) (caught int, err error) {
-	byTest := map[[2]string][]site{}
-	var tests [][2]string // in the order of the list
+	var tests [][2]string
 	for _, f := range faults {
-		test := [2]string{f.Package, f.Test}
-		if byTest[test] == nil {
+		if test := [2]string{f.Package, f.Test}; !slices.Contains(tests, test) {
 			tests = append(tests, test)
 		}
-		byTest[test] = append(byTest[test], f)
 		if err := r.build(f.Package); err != nil {
 			return 0, err
 		}
 	}
-	var group errgroup.Group
-	group.SetLimit(jobs)
-	var count atomic.Int64
+	var right errgroup.Group
+	right.SetLimit(jobs)
 	for _, test := range tests {
-		group.Go(func() error {
+		right.Go(func() error {
 			if out, took, ok := r.test(test, ""); !ok || !strings.Contains(out, "--- PASS: "+test[1]+" ") {
 				return fmt.Errorf("%s %s does not pass without a fault, after %s:\n%s", test[0], test[1], took, out)
-			}
-			for _, f := range byTest[test] {
-				_, took, ok := r.test(test, f.ID)
-				verdict := "SURVIVED"
-				if !ok {
-					verdict = "caught"
-					count.Add(1)
-				}
-				fmt.Fprintf(r.out, "%-8s %-18s %6.1f s  %s %s\n", verdict, f.ID, took.Seconds(), test[0], test[1])
 			}
 			return nil
 		})
 	}
-	err = group.Wait()
+	if err := right.Wait(); err != nil {
+		return 0, err
+	}
+	var wrong errgroup.Group
+	wrong.SetLimit(jobs)
+	var count atomic.Int64
+	for _, f := range faults {
+		wrong.Go(func() error {
+			_, took, ok := r.test([2]string{f.Package, f.Test}, f.ID)
+			verdict := "SURVIVED"
+			if !ok {
+				verdict = "caught"
+				count.Add(1)
+			}
+			fmt.Fprintf(r.out, "%-8s %-18s %6.1f s  %s %s\n", verdict, f.ID, took.Seconds(), f.Package, f.Test)
+			return nil
+		})
+	}
+	err = wrong.Wait()
 	return int(count.Load()), err
 }
 
