@@ -86,6 +86,11 @@ func (s *subject) retired() {
 		s.Is(finding.Retiring, "retired: "+s.destroys()).Because("%s", Describe(s.guest))
 	default:
 		s.Is(finding.Retiring, "retired and in no state: no apply destroys it").Because("%s", Describe(s.guest))
+		if s.match.Guest == nil { // a line that destroys it would be wrong for another guest
+			s.Because("nothing proves that it is this VM")
+			s.Next("inspect it; if it is this VM, destroy it by hand", inspect(s.guest))
+			break
+		}
 		s.Next("to destroy it, do it by hand", append([]string{inspect(s.guest)}, destroyByHand(s.guest)...)...)
 	}
 	if s.Kind == finding.Retiring && s.at.lock.Status == lock.Retired {
