@@ -45,7 +45,7 @@ func ignoreList(p *schema.Profile) hclwrite.Tokens {
 // forgotten VM has no block: that would move it out of a resource block with
 // prevent_destroy.
 func (r *renderer) moves(s *schema.Stack, l *lock.Stack) {
-	f := r.blockFile("stacks/" + s.Name + "/moved/" + lock.UnitVM + ".tf")
+	f := r.blockFile(MovedFile(s.Name, lock.UnitVM))
 	moves := 0
 	for _, e := range l.VMs {
 		if e.Value.Status == lock.Forgotten {
@@ -61,6 +61,9 @@ func (r *renderer) moves(s *schema.Stack, l *lock.Stack) {
 		r.files = append(r.files, *f)
 	}
 }
+
+// MovedFile is the path of the file with the moved blocks of a unit.
+func MovedFile(stack, unit string) string { return "stacks/" + stack + "/moved/" + unit + ".tf" }
 
 // resource is a reference to a VM's address in its module.
 func resource(a lock.Address) hclwrite.Tokens {

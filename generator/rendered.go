@@ -33,6 +33,21 @@ func meaning(body []byte) hclsyntax.Tokens {
 	})
 }
 
+// MovesOnlyOf reports whether a file in a stack's folder moved has nothing but moved blocks, from
+// addresses of which a function is true.
+func MovesOnlyOf(body []byte, is func(address string) bool) bool {
+	file, diags := hclsyntax.ParseConfig(body, "", hcl.InitialPos)
+	if diags.HasErrors() {
+		return false
+	}
+	parsed := file.Body.(*hclsyntax.Body)
+	other := func(b *hclsyntax.Block) bool {
+		from := b.Body.Attributes["from"]
+		return b.Type != "moved" || from == nil || !is(string(from.Expr.Range().SliceBytes(body)))
+	}
+	return len(parsed.Attributes) == 0 && !slices.ContainsFunc(parsed.Blocks, other)
+}
+
 // An Identity is what a rendered VM cannot change and stay the same VM: a plan
 // that finds another value in it replaces the VM.
 type Identity struct {

@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
@@ -90,7 +91,28 @@ func (s *Session) sameOnDisk(stack *schema.Stack) (bool, error) {
 			return false, nil
 		}
 	}
-	return true, nil
+	return s.movesNothing(stack, own)
+}
+
+// movesNothing reports whether no file of an earlier render moves a VM of the state to another
+// address, where OpenTofu destroys what the spec does not have. After a move was applied, its
+// file stays until the next render, and moves nothing.
+func (s *Session) movesNothing(stack *schema.Stack, own []generator.File) (bool, error) {
+	unit := guard.UnitID{Stack: stack.Name, Unit: lock.UnitVM}
+	path := generator.MovedFile(unit.Stack, unit.Unit)
+	if slices.ContainsFunc(own, func(f generator.File) bool { return f.Path == path }) {
+		return true, nil
+	}
+	body, err := s.readRendered(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	return generator.MovesOnlyOf(body, func(address string) bool {
+		return !slices.ContainsFunc(s.State[unit].Resources, func(r guard.Resource) bool { return r.Address == address })
+	}), nil
 }
 
 func (s *Session) readRendered(path string) ([]byte, error) {
