@@ -47,6 +47,7 @@ type StateVM struct {
 type Begun struct {
 	VMID int    // 0 if there is none
 	UUID string // that the lock recorded then, of the guest that had the VMID before
+	Done bool   // the state says that the creation was completed since
 }
 
 // An identity is what is recorded of one VM that tells it from others.

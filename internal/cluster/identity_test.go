@@ -30,7 +30,7 @@ func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 	newer := func(macs ...string) States {
 		return States{"lab/web": {VMID: 101, Name: "web", MACs: macs, Newer: true}}
 	}
-	begun := func(vmid int, uuid string) States { return States{"lab/web": {Begun: Begun{vmid, uuid}}} }
+	begun := func(vmid int, uuid string) States { return States{"lab/web": {Begun: Begun{VMID: vmid, UUID: uuid}}} }
 	decided := ", macs: ['" + mac1 + "']"
 	both := ", fingerprint: {uuid: " + testUUID + ", macs: ['" + mac1 + "']}"
 	for name, c := range map[string]struct {
@@ -124,7 +124,7 @@ func TestHalfMadeClone(t *testing.T) {
 		"a state that was read":                {macs, inState(false), nil, OtherIdentity},
 		"begun, and not read":                  {macs, begun(101), func(g *Guest) { g.Config = nil }, Unseen},
 		"begun before another VM was recorded": {macs + ", fingerprint: {uuid: " + testUUID + "}", begun(101), nil, OtherIdentity},
-		"begun after another VM was recorded":  {macs + ", fingerprint: {uuid: " + testUUID + "}", States{"lab/web": {Begun: Begun{101, testUUID}}}, nil, HalfMade},
+		"begun after another VM was recorded":  {macs + ", fingerprint: {uuid: " + testUUID + "}", States{"lab/web": {Begun: Begun{VMID: 101, UUID: testUUID}}}, nil, HalfMade},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := printed(101, "web", otherUUID, mac3)

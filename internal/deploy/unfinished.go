@@ -83,7 +83,9 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 	}
 	kept := false
 	for _, st := range r.stacks {
-		for _, resource := range s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}].Resources {
+		state := s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}]
+		st.unfinished.Created(state) // a run of Terragrunt has completed these
+		for _, resource := range state.Resources {
 			refused := slices.ContainsFunc(found, func(f finding.Finding) bool {
 				return f.Stack == st.name && f.Type == finding.VM && (f.Kind == finding.WouldDestroy || f.Kind == finding.WouldHarm) && f.Resource == resource.Address
 			})

@@ -32,7 +32,8 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 
 // begun reports whether a run from here began to create a VM, and no run has completed it.
 func (in *Input) begun(stack, key string, g *cluster.Guest) bool {
-	return g != nil && in.Begun[stack+"/"+key].VMID == g.VMID
+	b := in.Begun[stack+"/"+key]
+	return g != nil && b.VMID == g.VMID && !b.Done
 }
 
 // permitsRestart reports whether the spec of a VM permits an apply to restart or stop it.

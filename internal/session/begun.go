@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -112,8 +113,11 @@ func (s *Session) begun() map[string]cluster.Begun {
 	out := map[string]cluster.Begun{}
 	for _, stack := range s.Project.Stacks.Stacks {
 		vms, _ := ReadBegun(s.Project.Root, stack.Name)
+		left := maps.Clone(vms)
+		left.Created(s.State[guard.UnitID{Stack: stack.Name, Unit: lock.UnitVM}])
 		for key, vm := range vms {
-			out[stack.Name+"/"+key] = cluster.Begun{VMID: vm.VMID, UUID: vm.UUID}
+			_, open := left[key]
+			out[stack.Name+"/"+key] = cluster.Begun{VMID: vm.VMID, UUID: vm.UUID, Done: !open}
 		}
 	}
 	return out
