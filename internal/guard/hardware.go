@@ -178,7 +178,11 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 		s.Steps = append(s.Steps, k.steps(differences, s.String())...)
 	case len(harms) > 0:
 		s.Steps = append(s.Steps, k.boot(updates)...)
-		s.Steps = append(s.Steps, k.add(updates)...)
+		if slices.Contains(harms, effect.Shares) && s.importing() {
+			s.Next("remove the import file: while it has the VM, its disks are in the order of their interfaces", "stackgen import-blocks")
+		} else {
+			s.Steps = append(s.Steps, k.add(updates)...)
+		}
 		s.Steps = append(s.Steps, k.detached(updates, vm.Begun)...)
 		s.Steps = append(s.Steps, k.harmed(updates)...)
 	}

@@ -93,7 +93,10 @@ func importedDisks(g *cluster.Guest) ([]string, effect.Values) {
 // volume of another disk, which had a volume before, and which a second apply adds.
 func (s *subject) addedDisks(changes []effect.Change) []effect.Change {
 	state, v := &s.states[0], s.match.VM
-	had, later := state.Disks, s.later(state, v)
+	had, later, entry := state.Disks, s.later(state, v), s.entry
+	if s.importing() {
+		entry = &lock.VM{} // the module has them in the order of their interfaces, new ones among them
+	}
 	for i := range changes {
 		if c := &changes[i]; c.Path == "disk" && c.Adds() && slices.Contains(later, c.Device) {
 			c.Later = true
@@ -102,7 +105,7 @@ func (s *subject) addedDisks(changes []effect.Change) []effect.Change {
 	if len(later) > 0 {
 		had = without(had, without(had, diskInterfaces(v)))
 	}
-	return formerVolumes(state.Values, v, s.entry, s.guest, sharedVolumes(had, state.Values, v, s.entry, changes))
+	return formerVolumes(state.Values, v, s.entry, s.guest, sharedVolumes(had, state.Values, v, entry, changes))
 }
 
 // newDisks says of updates that add disks to a VM with unused volumes that the disks are
