@@ -30,9 +30,11 @@ func (s *subject) present() {
 	}
 }
 
-// halfMade reports whether a run from here cloned the VM and did not complete it.
+// halfMade reports whether a run from here cloned the VM and did not complete it. The provider
+// starts a VM when all else is done.
 func (s *subject) halfMade() bool {
-	return s.match.Why == cluster.HalfMade || len(s.states) == 0 && s.begun(s.Stack, s.Key, s.match.Guest)
+	g := s.match.Guest
+	return s.match.Why == cluster.HalfMade || len(s.states) == 0 && s.begun(s.Stack, s.Key, g) && g.Status == "stopped"
 }
 
 // byNameOnly reports whether nothing but the name says that the guest is the VM.
