@@ -47,12 +47,15 @@ type instance struct {
 func (i instance) resource() Resource {
 	r := Resource{Address: i.Address, Type: i.Type, Tainted: i.Tainted}
 	r.Key, _ = i.Index.(string) // a number is an index of count, which the modules do not use
-	switch i.Type {             // other types may mean something else by these names
+	values, _ := i.Values.(map[string]any)
+	switch i.Type { // other types may mean something else by these names
 	case TypeVM, TypePool, TypeRecord:
+	case TypeContainer:
+		r.ID = scalar(values["id"])
+		return r
 	default:
 		return r
 	}
-	values, _ := i.Values.(map[string]any)
 	before, changed := i.Before.(map[string]any)
 	if !changed {
 		before = values

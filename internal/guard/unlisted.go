@@ -23,6 +23,10 @@ func (j *judge) unlisted(at *place) {
 				if at.entries[r.Key] == nil && !at.former[r.Key] {
 					j.unlistedVM(at, e.Key, r)
 				}
+			case TypeContainer:
+				if at.Catalog == nil { // its modules may have containers
+					j.container(at, e.Key, r)
+				}
 			case TypePool:
 				if e.Value.Status == lock.Live && !(at.Pool != nil && at.Pool.Create && at.Pool.ID == r.Key) {
 					j.unlistedPool(at, e.Key, r)
@@ -59,6 +63,18 @@ func (j *judge) unlistedVM(at *place, unit string, r Resource) {
 		f.Next("or, if no other checkout has it, restore its entry in "+at.Spec, fmt.Sprintf("%s: {vmid: %d}  # and the rest of its entry", r.Key, r.VMID))
 	}
 	f.Add(finding.Step{What: stopManaging, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+}
+
+// container judges a container in a state. No spec has one: somebody added it to the module.
+func (j *judge) container(at *place, unit string, r Resource) {
+	f := j.add(at, unit, finding.VM, r.Address)
+	f.VMID, f.Resource = vmidIn(r.ID), r.Address
+	f.Is(finding.WouldDestroy, "in state, and no spec has containers: an apply would destroy it").Because("in state as %s", r.Address)
+	if g := j.Inventory.Guest(f.VMID); g != nil {
+		j.listed[g.VMID], f.Node, f.Name = true, g.Node, g.Name
+		f.Because("%s", Describe(g))
+	}
+	f.Add(finding.Step{What: "stop managing it: remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
 }
 
 func (j *judge) unlistedPool(at *place, unit string, r Resource) {
