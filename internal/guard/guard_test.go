@@ -126,7 +126,8 @@ func TestParseImports(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, Imports{`a.b["*.c"]`: "n/1"}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	for _, src := range []string{"import {", "resource \"a\" \"b\" {}", "import {\n to = a.b\n}", "import {\n to = a.b\n id = var.x\n}"} {
+	for _, src := range []string{"import {", "resource \"a\" \"b\" {}", "import {\n to = a.b\n}", "import {\n to = a.b\n id = var.x\n}",
+		"# to = proxmox_virtual_environment_vm.this[\"a\"]\n"} {
 		if _, err := ParseImports("f.tf", []byte(src)); err == nil {
 			t.Errorf("%q is taken", src)
 		}

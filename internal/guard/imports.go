@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,8 +38,17 @@ func ParseImports(file string, body []byte) (Imports, error) {
 		}
 		out[string(to.Expr.Range().SliceBytes(body))] = v.AsString()
 	}
+	for _, named := range importing.FindAllString(string(body), -1) {
+		if _, imported := out[named]; !imported {
+			return nil, fmt.Errorf("%s names %s and does not import it, as in a comment: remove that, or the file", file, named)
+		}
+	}
 	return out, nil
 }
+
+// importing finds the VMs that the unit takes for those which a file imports, as its
+// terragrunt.hcl does, in comments, too.
+var importing = regexp.MustCompile(`proxmox_virtual_environment_vm\.[^\[]+\["[^"]+"\]`)
 
 // An Import is one resource to import.
 type Import struct {
