@@ -8,6 +8,7 @@ import "slices"
 type fault struct {
 	name        string
 	world       *faultWorld                    // what is applied before the event; nil: the stack live
+	pool        bool                           // that stack has its pool
 	seed        seedChange                     // changes the cluster before the event, or nil
 	event       func(*faultCase)               // injects the fault
 	command     func(*faultCase) commandResult // is run instead of `terragrunt stack run apply`, or nil
@@ -75,7 +76,7 @@ func (f fault) succeedsInBoth(contains string, created ...int) fault {
 }
 
 const (
-	adoptAll    = "adopt live a b c"
+	adoptAll    = "adopt a b c"
 	noState     = "its import block is missing"
 	nothingToDo = "right: nothing to do"
 )
@@ -83,10 +84,10 @@ const (
 // stateFaults are states that are lost or old.
 func stateFaults() []fault {
 	return []fault{
-		fault{name: "state lost", event: loseState}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
-		fault{name: "state of one unit lost", event: loseUnitState}.fixedByImport("adopt a b c", noState, "3 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "state lost", pool: true, event: loseState}.fixedByImport("adopt live a b c", noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "state of one unit lost", pool: true, event: loseUnitState}.fixedByImport("adopt a b c", noState, "3 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "stale state restored from a backup", event: restoreOldState}.fixedByImport("adopt c", noState, "1 imported, 0 added, 0 changed, 0 destroyed"),
-		fault{name: "stale import file, state lost", event: leaveWrongImport, harm: "destroys 123", recovery: recovery{"import-blocks", "4 imported, 0 added, 0 changed, 0 destroyed", nil}}.fixedByImport("adopt a", "its import block is wrong", "4 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "stale import file, state lost", event: leaveWrongImport, harm: "destroys 123", recovery: recovery{"import-blocks", "3 imported, 0 added, 0 changed, 0 destroyed", nil}}.fixedByImport("adopt a", "its import block is wrong", "3 imported, 0 added, 0 changed, 0 destroyed"),
 	}
 }
 
@@ -100,7 +101,7 @@ func guestFaults() []fault {
 		fault{name: "VMID of a new VM taken by a VM", event: occupyVMID(asVM), foreign: []int{303}}.refusedInBoth("conflict d", "belongs to a VM with another name"),
 		fault{name: "VMID of a new VM taken by a container", event: occupyVMID(asContainer), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a container"),
 		fault{name: "VMID of a new VM taken by a template", event: occupyVMID(asTemplate), foreign: []int{303}}.refusedInBoth("conflict d", "its VMID belongs to a template"),
-		fault{name: "state lost, and two VMs of one name", event: duplicateName}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "state lost, and two VMs of one name", event: duplicateName}.fixedByImport(adoptAll, noState, "3 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "five VMs have the name of a new one", event: fiveSameNames, harm: "creates 303 as one more live-d"}.refusedInBoth("ambiguous d", "other VMs have its name"),
 		fault{name: "agent silent", event: silenceAgent, noHarmRun: "the plan waits 15 minutes"}.refusedInBoth("unknown a", "every plan would wait 15m for it"),
 		fault{name: "NIC hole, state lost", event: leaveNICGap}.refusedInBoth("unknown b", "no net1"),
@@ -110,14 +111,14 @@ func guestFaults() []fault {
 // clusterFaults are what the cluster does not show or have.
 func clusterFaults() []fault {
 	return []fault{
-		fault{name: "token without VM.Audit on everything", seed: roleWithoutAudit, event: hideGuests("/vms", "/pool")}.refusedInBoth("unknown a b c", "cannot see"),
-		fault{name: "token without VM.Audit on one VM", seed: roleWithoutAudit, event: hideGuests("/vms/301", "/pool")}.refusedInBoth("unknown b", "the token does not see it"),
+		fault{name: "token without VM.Audit on everything", pool: true, seed: roleWithoutAudit, event: hideGuests("/vms", "/pool")}.refusedInBoth("unknown a b c", "cannot see"),
+		fault{name: "token without VM.Audit on one VM", pool: true, seed: roleWithoutAudit, event: hideGuests("/vms/301", "/pool")}.refusedInBoth("unknown b", "the token does not see it"),
 		fault{name: "node offline", event: disconnectNodes("pve2")}.refusedInBoth("unknown b", "node pve2 is offline"),
-		fault{name: "no quorum", event: disconnectNodes("pve2", "pve3")}.refusedInBoth("unknown live a b c", "no quorum"),
+		fault{name: "no quorum", event: disconnectNodes("pve2", "pve3")}.refusedInBoth("unknown a b c", "no quorum"),
 		fault{name: "lists lagging and alternating, a VM to create", seed: staleLists, event: withStaleLists(addVM)}.succeedsInBoth("1 added, 0 changed, 0 destroyed", 303),
-		fault{name: "lists lagging and alternating, state lost", seed: staleLists, event: withStaleLists(loseState)}.fixedByImport(adoptAll, noState, "4 imported, 0 added, 0 changed, 0 destroyed"),
+		fault{name: "lists lagging and alternating, state lost", seed: staleLists, event: withStaleLists(loseState)}.fixedByImport(adoptAll, noState, "3 imported, 0 added, 0 changed, 0 destroyed"),
 		fault{name: "template of a new VM gone", event: removeTemplate, words: map[string]string{"VMID": "9002"}}.refusedInBoth("cannot-create d", "its template 9000 does not exist"),
-		fault{name: "pool gone", event: deletePool, recovery: recovery{"state rm", "1 added, 3 changed, 0 destroyed", nil}}.refusedInBoth("gone live", "in state, and not in the cluster any more"),
+		fault{name: "pool gone", pool: true, event: deletePool, recovery: recovery{"state rm", "1 added, 3 changed, 0 destroyed", nil}}.refusedInBoth("gone live", "in state, and not in the cluster any more"),
 	}
 }
 

@@ -15,7 +15,6 @@ const placedSpec = `apiVersion: stackgen/v1
 kind: Stack
 name: live
 vmids: 300-399
-pool: {id: live, create: true}
 profiles:
   placed: {ignore_changes: [started]}
 defaults:

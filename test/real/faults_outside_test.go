@@ -16,8 +16,8 @@ func outsideFaults() []fault {
 		return f
 	}
 	return []fault{
-		refused(fault{name: "TF_CLI_ARGS_init names the state of another unit", event: otherBackend, harm: "destroys 300; destroys 301; destroys 302"}, "names another backend than the unit's"),
-		refused(fault{name: "TF_CLI_ARGS_apply names a file of variables without VM a", event: otherVariables, harm: "destroys 300"}, "sets variables of the unit"),
+		refused(fault{pool: true, name: "TF_CLI_ARGS_init names the state of another unit", event: otherBackend, harm: "destroys 300; destroys 301; destroys 302"}, "names another backend than the unit's"),
+		refused(fault{pool: true, name: "TF_CLI_ARGS_apply names a file of variables without VM a", event: otherVariables, harm: "destroys 300"}, "sets variables of the unit"),
 		fault{name: "an override was added to the module of VMs", event: addOverride, harm: "destroys 300; destroys 301"}.refusedInBoth("misled live", "a file that stackgen did not write"),
 	}
 }

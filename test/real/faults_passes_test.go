@@ -153,7 +153,7 @@ func applyBeside(w *faultCase) {
 	path, err := w.tools.Path("terragrunt")
 	check(w.T, err)
 	c := exec.Command(path, "stack", "run", "apply", "--non-interactive")
-	c.Dir, c.Env = filepath.Join(w.dir, "stacks/live"), w.tools.Env
+	c.Dir, c.Env = filepath.Join(w.dir, "stacks/live"), attach(w.T, w.tools, "terragrunt")
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	check(w.T, c.Start())
 	w.other = c

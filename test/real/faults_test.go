@@ -40,13 +40,16 @@ func TestFaults(t *testing.T) {
 		t.Logf("not run: the cells with `guard: fast` and `guard: off`, and plain applies that end as after import-blocks; `make faults` runs them")
 	}
 	tools := findFaultTools(t)
-	stack := &faultWorld{build: faultStack}
+	stack, pooled := &faultWorld{build: faultStack}, &faultWorld{build: faultStack, pool: true}
 	all := faults()
 	rows := make([]faultRow, len(all))
 	t.Run("cells", func(cells *testing.T) {
 		for i := range all {
 			f, row := &all[i], &rows[i]
-			if f.world == nil {
+			switch {
+			case f.world == nil && f.pool:
+				f.world = pooled
+			case f.world == nil:
 				f.world = stack
 			}
 			f.world.tools = tools

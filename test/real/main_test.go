@@ -46,6 +46,10 @@ func run(m *testing.M) int {
 		fmt.Printf("go build: %v\n%s", err, out)
 		return 1
 	}
+	if err := installTofuOnce(dir); err != nil {
+		fmt.Println("cannot prepare the tools; run make tools:", err)
+		return 1
+	}
 	return m.Run()
 }
 

@@ -2,6 +2,7 @@ package real
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +59,38 @@ func attach(t testing.TB, tools *engine.Tools, command ...string) []string {
 	once, _ := attached.LoadOrStore(key, sync.OnceValues(func() (string, error) { return startProvider(t, tools.Env) }))
 	address, err := once.(func() (string, error))()
 	check(t, err)
-	return append(slices.Clone(tools.Env), "TF_REATTACH_PROVIDERS="+address)
+	return append(slices.Clone(tools.Env), "TF_REATTACH_PROVIDERS="+address, "PATH="+tofuOnce+string(filepath.ListSeparator)+faultEnv(tools, "PATH"))
+}
+
+// tofuOnce is a folder with a program tofu for the tests that share a provider. It runs
+// OpenTofu, but for two things: it has asked for the version once for all tests, which
+// Terragrunt does three times in each run; and a unit that was initialized looks like one
+// with providers, so that Terragrunt initializes it once and not before each command.
+var tofuOnce string
+
+// tofuScript is that program, of the path of OpenTofu and of what it says of its version.
+const tofuScript = `#!/bin/sh
+case "$#$1" in
+1-version | 1--version | 1version) echo '%[2]s'; exit ;;
+esac
+[ "$1" = init ] || exec '%[1]s' "$@"
+'%[1]s' "$@" || exit
+mkdir -p .terraform/plugins && { [ -e .terraform.lock.hcl ] || echo "# no provider" >.terraform.lock.hcl; }
+`
+
+// installTofuOnce writes it below a folder of all tests.
+func installTofuOnce(dir string) error {
+	real, err := exec.LookPath("tofu")
+	if err != nil {
+		return err
+	}
+	said, err := exec.Command(real, "-version").Output()
+	if err != nil {
+		return err
+	}
+	tofuOnce = filepath.Join(dir, "tofu-once")
+	return errors.Join(os.Mkdir(tofuOnce, 0o755),
+		os.WriteFile(filepath.Join(tofuOnce, "tofu"), fmt.Appendf(nil, tofuScript, real, bytes.TrimSpace(said)), 0o755))
 }
 
 // credentials are the variables of a provider in an environment; the last of two entries
@@ -119,4 +151,14 @@ func startProvider(t testing.TB, environ []string) (string, error) {
 		}
 	}
 	return "", errors.Join(lines.Err(), errors.New("the provider does not say how to attach to it"))
+}
+
+// faultEnv is the effective value of a variable: the last one.
+func faultEnv(tools *engine.Tools, name string) (value string) {
+	for _, e := range tools.Env {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }

@@ -41,10 +41,10 @@ func moreWayStates() []*wayState {
 	add("pool of the stack replaced", func(w *faultCase) {
 		w.sim.Change(func(s *pvesim.Seed) { s.Pools = append(s.Pools, &pvesim.Pool{ID: "other"}) })
 		w.spec(strings.Replace(faultSpec, "id: live,", "id: other,", 1)+faultLast, false)
-	}, render)
+	}, render, pooled)
 	add("pool removed from the spec", func(w *faultCase) {
-		w.spec(strings.Replace(faultSpec, "pool: {id: live, create: true}\n", "", 1)+faultLast, false)
-	}, render)
+		w.spec(strings.Replace(faultSpec, faultPool, "", 1)+faultLast, false)
+	}, render, pooled)
 	add("spec file removed", func(w *faultCase) { w.remove("specs/live.yaml") }, render, stackGone)
 	add("environment added to a live stack", func(w *faultCase) { w.spec(faultSpec+faultLast+"environment: prod\n", false) }, render)
 	// What was not rendered, or misleads a run.
@@ -97,7 +97,7 @@ func moreWayStates() []*wayState {
 				p.Guests = append(p.Guests, 700)
 			}
 		})
-	})
+	}, pooled)
 	add("VM adopted that does not exist", func(w *faultCase) {
 		w.spec(faultSpec+faultLast+"  x: {node: pve3, adopt: {vmid: 124}}\n", true)
 	}, func(s *wayState) { s.words = map[string]string{"N": "123", "VMID": "9000"} })
@@ -173,6 +173,8 @@ func render(s *wayState) {
 func refusedApply(s *wayState) {
 	s.report = func(w *faultCase) commandResult { return w.apply() }
 }
+
+func pooled(s *wayState) { s.pool = true }
 
 // stackGone is a state after which the project may have no stack.
 func stackGone(s *wayState) {

@@ -82,7 +82,7 @@ func wayStates() []*wayState {
 		if f.apply.verdicts == "" {
 			continue
 		}
-		s := &wayState{name: f.name, world: f.world, seed: f.seed, event: f.event, command: f.command, words: f.words, acts: f.acts, foreign: f.foreign, not: f.notWay}
+		s := &wayState{name: f.name, world: f.world, pool: f.pool, seed: f.seed, event: f.event, command: f.command, words: f.words, acts: f.acts, foreign: f.foreign, not: f.notWay}
 		if strings.HasPrefix(f.apply.verdicts, "misled") { // only the run itself sees it
 			refusedApply(s)
 		}
