@@ -46,7 +46,7 @@ func ParseImports(file string, body []byte) (Imports, error) {
 	return out, nil
 }
 
-// importing finds the VMs that the unit takes for those which a file imports, as its
+// importing finds the VMs that the unit treats as those which a file imports, as its
 // terragrunt.hcl does, in comments, too.
 var importing = regexp.MustCompile(`proxmox_virtual_environment_vm\.[^\[]+\["[^"]+"\]`)
 
