@@ -290,7 +290,7 @@ func (w *faultCase) level(guard string) {
 // spec writes the spec, and renders it if render is set.
 func (w *faultCase) spec(text string, render bool) {
 	w.Helper()
-	if !w.world.pool {
+	if w.world == nil || !w.world.pool {
 		text = strings.Replace(text, faultPool, "", 1)
 	}
 	w.write("specs/live.yaml", text)
