@@ -7,6 +7,8 @@ LINT := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/golangci-lint/go.mod" go
 GOTESTSUM := GOWORK=off $(GO) tool -modfile="$(CURDIR)/tools/gotestsum/go.mod" gotestsum
 # The tests with real tools that the race detector watches: applies, their view, concurrent units and runs.
 RACE := TestApply|TestApplyProgress|TestApplyInterrupted|TestGuardManyRecords|TestTwoRunners
+# The packages that it watches: those that start goroutines, or share values between them.
+RACED := grep -rlE --include='*.go' '"sync|sync/errgroup|^[[:space:]]+go (func|[a-z])' cmd generator internal | xargs -n1 dirname | sort -u | sed 's|^|./|'
 # The tests with real tools that `make test` leaves to `make test-rest`: they are about records, reports, rights, pages, recipes and single properties.
 REST := TestDiscover.*|TestDrift.*|TestTutorial|TestStory|TestGuides|TestExistingCluster|TestInit|TestCI.*|TestCatalog|TestClass.*|TestTwoTeachers|TestEngines|TestTerraform|TestTextIsData|TestSystemdUnits|TestProvider|TestHomelabPlan|TestFeasibility.*|TestDNS.*|TestGuardRecords.*|TestGuardManyRecords|TestRenamedRecord|TestSilentAgentWaysOut|TestDevicesFromCreationToImport|TestHardwareDifferences|TestDescriptionsAndTagsConverge|TestDriveOptions|TestTemplateChanged
 # What causes each fault at each level of the guard, each printed way out and ten kills and interrupts at random moments.
@@ -37,7 +39,7 @@ test-all: test test-rest ## run make test and make test-rest
 test-rest: build tools ## run the tests that make test leaves out: DNS, reports, pages, the race detector, Terratest, the browser
 	@mkdir -p .tools/tests
 	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/rest.json -- -timeout 60m -parallel 4 -run '^($(REST))$$' ./test/real
-	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race-packages.json -- -race $$($(GO) list ./... | grep -v /test/real$$)
+	@$(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race-packages.json -- -race $$($(RACED))
 	@$(TOOLS) $(GOTESTSUM) --format pkgname --jsonfile .tools/tests/race.json -- -timeout 20m -race -run '^($(RACE))$$' ./test/real
 	@cd test/terratest && $(TOOLS) $(GO) test -count=1 -timeout 20m # without package arguments, so that it prints where suites ran
 	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
