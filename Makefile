@@ -45,7 +45,7 @@ test-rest: build tools ## run the tests that make test leaves out: DNS, reports,
 	@cd test/browser && $(GO) test -count=1 -timeout 5m # so that it prints which browser ran
 
 faults: build tools ## cause every fault at every level of the guard, and run every printed way out; takes long
-	@STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^($(FAULTS))$$" -count=1 -timeout 90m -parallel 4 && sed -n '/^|/p' docs/faults.md
+	@STACKGEN_ROUNDS=10 $(TOOLS) $(GO) test ./test/real -run "^($(FAULTS))$$" -count=1 -timeout 90m -parallel 4 && sed -n '/^|/p' docs/dev/faults.md
 
 mutants: tools ## run each fault of tools/mutants/list.tsv with the test that catches it; FAULT=ID runs one
 	@$(TOOLS) $(GO) run ./tools/mutants $(if $(FAULT),-fault $(FAULT)) tools/mutants/list.tsv

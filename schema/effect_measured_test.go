@@ -12,19 +12,19 @@ import (
 // restart it.
 type measurement struct{ without, with string }
 
-// measuredRow is a row of docs/effects.md: the change, and what happened at the server.
+// measuredRow is a row of docs/dev/effects.md: the change, and what happened at the server.
 var measuredRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| .* \\| .* \\| (.*) \\|$")
 
-// measurements are the rows of docs/effects.md by the change.
+// measurements are the rows of docs/dev/effects.md by the change.
 func measurements(t *testing.T) map[string]*measurement {
 	t.Helper()
-	body, err := os.ReadFile("../docs/effects.md")
+	body, err := os.ReadFile("../docs/dev/effects.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	without, with, ok := strings.Cut(string(body), "## With `restart: true`")
 	if !ok {
-		t.Fatal("docs/effects.md has no section of VMs with restart: true")
+		t.Fatal("docs/dev/effects.md has no section of VMs with restart: true")
 	}
 	out := map[string]*measurement{}
 	for _, m := range measuredRow.FindAllStringSubmatch(without, -1) {
@@ -32,7 +32,7 @@ func measurements(t *testing.T) map[string]*measurement {
 	}
 	for _, m := range measuredRow.FindAllStringSubmatch(with, -1) {
 		if out[m[1]] == nil {
-			t.Fatalf("docs/effects.md: %s is in one section only", m[1])
+			t.Fatalf("docs/dev/effects.md: %s is in one section only", m[1])
 		}
 		out[m[1]].with = m[2]
 	}
@@ -60,7 +60,7 @@ func (m *measurement) allows() []Effect {
 	return []Effect{Live, Grow, ProviderOnly, Creation, Power, Move, Replug}
 }
 
-// changes are the changes of docs/effects.md whose name is not their property.
+// changes are the changes of docs/dev/effects.md whose name is not their property.
 var changes = map[string]string{
 	"cloud_init: another datastore": "initialization.datastore_id",
 	"disks: one more":               "disk",
@@ -83,7 +83,7 @@ var changes = map[string]string{
 func TestEffectsAreMeasured(t *testing.T) {
 	all := measurements(t)
 	if len(all) < 60 {
-		t.Fatalf("docs/effects.md has only %d changes", len(all))
+		t.Fatalf("docs/dev/effects.md has only %d changes", len(all))
 	}
 	for change, m := range all {
 		if strings.Contains(m.without+m.with, "**fails**: All attempts fail: #1: received an HTTP 500") || strings.Contains(m.with, "not owned by this VM") {

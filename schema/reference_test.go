@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// TestReferenceIsCurrent compares docs/spec.md and docs/attributes.md with the tables.
+// TestReferenceIsCurrent compares docs/spec.md and docs/dev/attributes.md with the tables.
 // With UPDATE=1 in the environment it writes the files.
 func TestReferenceIsCurrent(t *testing.T) {
-	for file, want := range map[string][]byte{"../docs/spec.md": Reference(), "../docs/attributes.md": AttributesPage()} {
+	for file, want := range map[string][]byte{"../docs/spec.md": Reference(), "../docs/dev/attributes.md": AttributesPage()} {
 		if os.Getenv("UPDATE") == "1" {
 			if err := os.WriteFile(file, want, 0o644); err != nil {
 				t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 
 // TestDriftTable causes everything that a plan can show on one stack, and runs drift once
 // for all of it: the real provider makes the plans. A few more runs are for what spoils a
-// unit. It prints the table of cases and verdicts, which docs/drift-cases.md has.
+// unit. It prints the table of cases and verdicts, which docs/dev/drift-cases.md has.
 func TestDriftTable(t *testing.T) {
 	t.Parallel()
 	world := &faultWorld{tools: findFaultTools(t)}
@@ -40,7 +40,7 @@ func TestDriftTable(t *testing.T) {
 	more := slices.Concat(w.edited(plans), w.unsigned(), []driftCase{w.offline()})
 	table := driftTable(append(w.cases, more...))
 	t.Logf("\n%s", table)
-	compareDocs(t, "drift-cases.md", table)
+	compareDocs(t, "dev/drift-cases.md", table)
 }
 
 // drift runs drift, which something blocks. It must not write anywhere.

@@ -61,7 +61,7 @@ type propertyResult struct{ preflight, plan, server string }
 // TestEffectsOfEveryProperty changes every property of a running VM once, with and
 // without an agent, and with and without `restart: true`. Each change has a VM of its
 // own. The guard is off, so that what preflight blocks is seen, too. The results are the
-// tables of docs/effects.md.
+// tables of docs/dev/effects.md.
 func TestEffectsOfEveryProperty(t *testing.T) {
 	t.Parallel()
 	if !strings.Contains(testFilter(), "TestEffectsOfEveryProperty") {
@@ -355,7 +355,7 @@ func writeEffects(t *testing.T, results map[string][]propertyResult) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.what, either(with[i].preflight, without[i].preflight), either(with[i].plan, without[i].plan), either(with[i].server, without[i].server))
 		}
 	}
-	file := filepath.Join(repository, "docs", "effects.md")
+	file := filepath.Join(repository, "docs", "dev", "effects.md")
 	if os.Getenv("UPDATE") != "" {
 		check(t, os.WriteFile(file, []byte(b.String()), 0o666))
 		return

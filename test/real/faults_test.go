@@ -28,7 +28,7 @@ type faultRow struct {
 // TestFaults injects every fault of the matrix into a simulated cluster with a stack
 // that the real provider created. Then one user applies, and another runs
 // import-blocks first. No guest may be created twice or destroyed, and no guest
-// outside of the stack written. The outputs are the table in docs/faults.md.
+// outside of the stack written. The outputs are the table in docs/dev/faults.md.
 //
 // All tests together run only the cells of `guard: full`, and only the second user's
 // where both end alike; if this test is named, it runs all cells.
@@ -266,7 +266,7 @@ func summarizeRefusal(output string) string {
 // whose cells did not all run keeps its line.
 func faultTable(t *testing.T, all []fault, rows []faultRow) {
 	t.Helper()
-	file := filepath.Join(repository, "docs", "faults.md")
+	file := filepath.Join(repository, "docs", "dev", "faults.md")
 	body, err := os.ReadFile(file)
 	check(t, err)
 	before, rest, found := strings.Cut(string(body), "<!-- the matrix -->\n")
