@@ -44,11 +44,13 @@ func (d *stackDecider) candidates(m schema.Member) []schema.Member {
 }
 
 // correction is a line of the spec such as `corrected: {"Bo": "Bob"}`, with the pairs that the spec
-// has there already.
+// has there already, but for one of the same name.
 func (d *stackDecider) correction(from, to string) finding.Line {
 	out := finding.Line{Text: "corrected: {{}}", Sep: ", "}
 	for _, c := range d.stack.Corrected {
-		out.Items = append(out.Items, strconv.Quote(c.From)+": "+strconv.Quote(c.To))
+		if c.From != from {
+			out.Items = append(out.Items, strconv.Quote(c.From)+": "+strconv.Quote(c.To))
+		}
 	}
 	out.Items = append(out.Items, strconv.Quote(from)+": "+to)
 	return out
@@ -86,7 +88,10 @@ func (d *stackDecider) memberLeft(
 	case found:
 		reason = "its member is not in the roster any more, and a new one has a similar name: an apply would destroy it"
 		first = append(first, keep("if the name was corrected", strconv.Quote(d.who(to))))
-		if to.Name == m.Name {
+		switch {
+		case to.Email != "" && to.Email == m.Email:
+			reason = "its member is not in the roster any more, and a new one has the same e-mail address: an apply would destroy it"
+		case to.Name == m.Name:
 			reason = "its member is not in the roster any more, and a new one of the same name has another e-mail address: an apply would destroy it"
 			first[0].What = strings.Replace(first[0].What, "name", "address", 1)
 		}
