@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 )
+
+const maxRoot = 1 << 20 // bytes of a root.hcl
 
 // A Rendering is how a project's folder differs from what its specs say.
 type Rendering struct {
@@ -31,6 +34,7 @@ func New(p *project.Project, options lock.Options) (*Rendering, error) {
 		return nil, err
 	}
 	options.Orders = true
+	options.Project = projectID(p, options.Project)
 	err := p.Decide(options)
 	if err == nil {
 		err = r.compare()
@@ -42,6 +46,19 @@ func New(p *project.Project, options lock.Options) (*Rendering, error) {
 		return r, nil
 	}
 	return r, err
+}
+
+// projectID is the id of a project whose lock has none: that of root.hcl where the lock has stacks
+// and lost the line, as in a merge, or a new one.
+func projectID(p *project.Project, id string) string {
+	if p.Rendered == nil || len(p.Rendered.Stacks) == 0 {
+		return id
+	}
+	root, err := disk.Read(filepath.Join(p.Root, "root.hcl"), maxRoot)
+	if err != nil {
+		return id
+	}
+	return cmp.Or(generator.ProjectOf(root), id)
 }
 
 // checkOptions refuses options about stacks that they do not fit.
