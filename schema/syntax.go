@@ -45,7 +45,11 @@ func syntaxProblem(file string, src []byte, err error) Problem {
 		p.unknownAnchor(lines, m[1])
 		return p
 	}
-	if p.Line > len(lines) || !utf8.Valid(src) {
+	if line, col, ok := invalidUTF8(src); ok && !utf8.Valid(src) {
+		p.Line, p.Col, p.Message, p.Fix = line, col, "the file is not encoded in UTF-8", "save it as UTF-8"
+		return p
+	}
+	if p.Line > len(lines) {
 		return p
 	}
 	p.Col = indentOf(lines[p.Line-1]) + 1
