@@ -84,7 +84,11 @@ func (f *rosterFile) line(r *csv.Reader, record, header []string, values []colum
 		record = record[:len(record)-1]
 	}
 	if len(record) != len(header) {
-		f.errorPos(Pos{File: f.name, Line: line, Col: 1}, "", CodeRoster, "quote fields that contain a separator, a quote or a line break",
+		fix := "quote fields that contain a separator, a quote or a line break"
+		if len(record) < len(header) {
+			fix = "write every field: an empty one is only its separator"
+		}
+		f.errorPos(Pos{File: f.name, Line: line, Col: 1}, "", CodeRoster, fix,
 			"the number of fields is %d, but the roster has %s", len(record), shownColumns(header, r.Comma))
 		return
 	}
