@@ -138,7 +138,7 @@ func (c *checker) object(n *Node, fields []Field, path string) *Node {
 			continue
 		}
 		if count := notIndented(n, i, f, func(key string) bool { return find(fields, key) != nil }); count > 0 {
-			c.indent(n, i, count, path)
+			c.indent(n, f, i, count, path)
 			i += count
 			continue
 		}
@@ -176,7 +176,7 @@ func (c *checker) mapping(n *Node, f *Field, path string) *Node {
 	for i := 0; i < len(n.Keys); i++ {
 		key := n.Keys[i]
 		if count := notIndented(n, i, f.Elem, func(key string) bool { return f.Elem.Type != Object || find(f.Elem.Fields, key) == nil }); count > 0 && n.Items[i+1].Shape != ShapeMap {
-			c.indent(n, i, count, path)
+			c.indent(n, f.Elem, i, count, path)
 			i += count
 			continue
 		}

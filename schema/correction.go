@@ -31,6 +31,8 @@ func correction(n *Node, f *Field, path string) string {
 		return "write " + f.Enum[0]
 	case f.Type == String && n.scalar() && matches(f.Format, n.Text) && (f.Enum == nil || slices.Contains(f.Enum, n.Text)):
 		return fmt.Sprintf("put it in quotes: %q", n.Text)
+	case f.Type == Bool && n.Shape == ShapeString && slices.Contains([]string{"true", "false"}, n.Text):
+		return "remove the quotes"
 	case f.Type == Int && n.Shape == ShapeString && decimal.MatchString(n.Text):
 		return "remove the quotes"
 	case f.Type == Int && n.Shape == ShapeString:
@@ -145,8 +147,12 @@ func largerUnit(n *Node, f *Field, key string) string {
 // notIndented counts the keys after key i, which has no value, that must be keys below it: the
 // map does not have them, and what is below key i may.
 func notIndented(n *Node, i int, f *Field, has func(key string) bool) int {
-	if n.Items[i].Shape != ShapeNull || f.Type != Map && f.Type != Object {
+	listed := f.Type == List && f.Elem.Type == Object
+	if n.Items[i].Shape != ShapeNull || f.Type != Map && f.Type != Object && !listed {
 		return 0
+	}
+	if listed {
+		f = f.Elem
 	}
 	count := 0
 	for k := i + 1; k < len(n.Keys) && n.Keys[k].Col == n.Keys[i].Col && n.Keys[k].Line > n.Keys[i].Line && !has(n.Keys[k].Text); k++ {
@@ -159,11 +165,15 @@ func notIndented(n *Node, i int, f *Field, has func(key string) bool) int {
 }
 
 // indent reports keys that notIndented found.
-func (c *checker) indent(n *Node, i, count int, path string) {
+func (c *checker) indent(n *Node, f *Field, i, count int, path string) {
 	which := fmt.Sprintf("%q is", n.Keys[i+1].Text)
 	if count > 1 {
 		which = fmt.Sprintf("the %d keys from %q on are", count, n.Keys[i+1].Text)
 	}
-	c.errorAt(n.Keys[i+1], join(path, n.Keys[i].Text), CodeType, "begin each line with two more spaces than "+n.Keys[i].Text+" has",
+	fix := "begin each line with two more spaces than " + n.Keys[i].Text + " has"
+	if f.Type == List {
+		fix = fmt.Sprintf("write a hyphen and a space before %s, and begin each further line of it with two more spaces", n.Keys[i+1].Text)
+	}
+	c.errorAt(n.Keys[i+1], join(path, n.Keys[i].Text), CodeType, fix,
 		"%s has no value, because %s not indented", n.Keys[i].Text, which)
 }
