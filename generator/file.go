@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -66,30 +63,19 @@ func Parse(files []File, needed func(path string) bool) error {
 // parse parses each block by itself, and each value of a large block: for all VMs
 // of a large stack at once, the parser would need a hundred bytes for each byte.
 func (f *File) parse() error {
-	var parts [][]byte
+	var errs []error
 	from, values := 0, f.values
 	for _, end := range f.blocks {
 		var block []byte // without its values
 		for ; len(values) > 0 && values[0].to <= end; values = values[1:] {
 			v := values[0]
 			block = append(append(block, f.Body[from:v.from]...), "null"...)
-			parts = append(parts, append([]byte("value = "), f.Body[v.from:v.to]...))
+			errs = append(errs, parse(f.Path, append([]byte("value = "), f.Body[v.from:v.to]...)))
 			from = v.to
 		}
-		parts = append(parts, append(block, f.Body[from:end]...))
+		errs = append(errs, parse(f.Path, append(block, f.Body[from:end]...)))
 		from = end
 	}
-	errs := make([]error, len(parts))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-				errs[i] = parse(f.Path, parts[i])
-			}
-		})
-	}
-	workers.Wait()
 	return errors.Join(errs...)
 }
 
