@@ -44,7 +44,7 @@ func (d *stackDecider) candidates(m schema.Member) []schema.Member {
 }
 
 // correction is a line of the spec such as `corrected: {"Bo": "Bob"}`, with the pairs that the spec
-// has there already, but for one of the same name.
+// has there already, except for one of the same name.
 func (d *stackDecider) correction(from, to string) finding.Line {
 	out := finding.Line{Text: "corrected: {{}}", Sep: ", "}
 	for _, c := range d.stack.Corrected {

@@ -63,7 +63,7 @@ func attach(t testing.TB, tools *engine.Tools, command ...string) []string {
 }
 
 // tofuOnce is a folder with a program tofu for the tests that share a provider. It runs
-// OpenTofu, but for two things: it has asked for the version once for all tests, which
+// OpenTofu, except for two things: it has asked for the version once for all tests, which
 // Terragrunt does three times in each run; and a unit that was initialized looks like one
 // with providers, so that Terragrunt initializes it once and not before each command.
 var tofuOnce string
