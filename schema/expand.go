@@ -6,8 +6,8 @@ import (
 )
 
 // maxVMs bounds a stack: groups multiply, and a small spec could ask for more
-// VMs than fit into memory.
-const maxVMs = 50_000
+// VMs than fit into memory. A render of so many takes seconds.
+const maxVMs = 10_000
 
 // manyVMs is the number of VMs in one unit up to which a plan takes about ten seconds
 // on two cores, by BenchmarkSize in test/real.

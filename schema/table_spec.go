@@ -137,7 +137,7 @@ var profileFields = []Field{
 }
 
 var groupFields = append([]Field{
-	{Key: "count", Type: Int, Max: 10000, Required: true, Doc: "Number of VMs."},
+	{Key: "count", Type: Int, Max: maxVMs, Required: true, Doc: "Number of VMs."},
 	{Key: "key", Type: String, Format: "groupkey", Doc: "Pattern of the members' keys. Without it, the group's name and the ordinal."},
 	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single VMs of the group, by key."},
 }, VMFields...)
@@ -152,7 +152,7 @@ var classFields = []Field{
 }
 
 var studentsFields = append([]Field{
-	{Key: "count", Type: Int, Max: 10000, Doc: "Number of students. To retire one of them, list its key under `retired` and lower the count: the others keep theirs."},
+	{Key: "count", Type: Int, Max: maxVMs, Doc: "Number of students. To retire one of them, list its key under `retired` and lower the count: the others keep theirs."},
 	{Key: "roster", Type: List, Elem: &Field{Type: String, Format: "line"}, Doc: "The students' names, instead of a count. Their order does not matter: the lock has each student's ordinal."},
 	{Key: "roster_file", Type: String, Format: "line", Doc: "A CSV file in UTF-8 with a header line and a column `name`, relative to the spec, instead of a count. Commas, semicolons or TABs separate its fields; the other columns go into the registration. Students of one name need an e-mail address each, in a column such as `email`."},
 	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster. {name} is the name in lower-case Latin letters, digits and hyphens, with a number if several names would be the same; for a name in another script, it is student{n}."},
