@@ -80,17 +80,17 @@ mkdir -p .terraform/plugins && { [ -e .terraform.lock.hcl ] || echo "# no provid
 
 // installTofuOnce writes it below a folder of all tests.
 func installTofuOnce(dir string) error {
-	real, err := exec.LookPath("tofu")
+	tofu, err := exec.LookPath("tofu")
 	if err != nil {
 		return err
 	}
-	said, err := exec.Command(real, "-version").Output()
+	said, err := exec.Command(tofu, "-version").Output()
 	if err != nil {
 		return err
 	}
 	tofuOnce = filepath.Join(dir, "tofu-once")
 	return errors.Join(os.Mkdir(tofuOnce, 0o755),
-		os.WriteFile(filepath.Join(tofuOnce, "tofu"), fmt.Appendf(nil, tofuScript, real, bytes.TrimSpace(said)), 0o755))
+		os.WriteFile(filepath.Join(tofuOnce, "tofu"), fmt.Appendf(nil, tofuScript, tofu, bytes.TrimSpace(said)), 0o755))
 }
 
 // credentials are the variables of a provider in an environment; the last of two entries
