@@ -48,6 +48,7 @@ func printedGroups(report string) []printedGroup {
 	var out []printedGroup
 	var about []string
 	var last []string // severity, kind and reason of the row before
+	noted := false    // whether the line belongs to no group
 	steps := true     // whether the group has steps, so that a row begins another one
 	for line := range strings.Lines(report) {
 		line = strings.TrimSuffix(line, "\n")
@@ -56,12 +57,15 @@ func printedGroups(report string) []printedGroup {
 				about, steps = nil, false
 				out = append(out, printedGroup{severity: m[1], ways: []way{{kind: finding.Kind(m[2]), stops: m[1] != "ok", reason: m[4]}}})
 			}
-			last = []string{m[1], m[2], m[4]}
+			last, noted = []string{m[1], m[2], m[4]}, false
 			about = append(about, m[3])
 			out[len(out)-1].ways[0].about = slices.Clone(about)
 			continue
 		}
-		if len(out) == 0 {
+		if line != "" && line[0] != ' ' { // a note or a warning, and what belongs to it
+			noted = true
+		}
+		if len(out) == 0 || noted {
 			continue
 		}
 		g := &out[len(out)-1]
