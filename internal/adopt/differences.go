@@ -78,8 +78,8 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 	case disk:
 		c.leave(f, f.Change.Property+": the state does not have this disk, so an apply of a spec that names it would attach another one: remove the VM from the state, and import it again",
 			VM{f.Stack, f.Key}.importAgain(f.Resource)...)
-	case f.Change.Unplanned && f.Change.NoAccept != "" && f.Change.Accept == "" && len(undo(f)) > 0:
-		c.leave(f, f.Change.Property+": "+f.Change.NoAccept+"; change it back, on any node", undo(f)...)
+	case f.Change.Unplanned && f.Change.NoAccept != "" && f.Change.Accept == "" && f.Change.Undo != "":
+		c.leave(f, f.Change.Property+": "+f.Change.NoAccept+"; change it back, on any node", f.Change.Undo)
 	case f.Kind == finding.ProviderOnly, f.Kind == finding.Noise && !unsaid(f), f.Kind == finding.Import, f.Kind == finding.Create,
 		f.Change.Attribute == "", !hand && f.Change.Cause != finding.BySpec && !unsaid(f):
 		if asked && f.Kind != finding.Noise && f.Kind != finding.ProviderOnly {
@@ -98,21 +98,6 @@ func unsaid(f *finding.Finding) bool {
 	c := f.Change
 	leaves := c.Cause == finding.ByHand && f.Kind == finding.Noise || c.Unplanned && (f.Kind == finding.Noise || f.Kind == finding.Pending)
 	return leaves && f.Severity == finding.Outdated && c.Attribute != "" && c.Real != "" && c.Real != c.Spec
-}
-
-// undo are the commands of the last step of a finding that no plan shows, if they change the
-// VM back: what a spec can say in another way has the step to accept it last.
-func undo(f *finding.Finding) []string {
-	var out []string
-	if n := len(f.Steps); n > 0 {
-		for _, l := range f.Steps[n-1].Lines {
-			if strings.HasPrefix(l.Text, "stackgen ") {
-				return nil
-			}
-			out = append(out, l.String())
-		}
-	}
-	return out
 }
 
 // leave lists a difference that is not written.

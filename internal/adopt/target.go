@@ -51,7 +51,7 @@ func (t *target) compare(state guard.UnitState) {
 		case len(t.vm.Records) == 0:
 		case d.Field == "name" && t.vm.Values.Get("dns", "records") == nil:
 			t.lines = append(t.lines, t.records()) // the default record follows the name
-		case d.Field == "cloud_init" && t.vm.Address.IsValid() && !strings.Contains(d.Line, t.vm.Address.String()):
+		case d.Field == "cloud_init" && t.vm.Address.IsValid() && d.Differs("initialization.ip_config.ipv4.address"):
 			steps = append(steps, finding.Do(fmt.Sprintf("DNS has the spec's address %s, which the VM's configuration does not have: remove it from the spec first, and let the guest agent report the address", t.vm.Address)))
 		}
 	}

@@ -30,14 +30,14 @@ func (c *creation) rootOnly() {
 	for _, block := range []string{"usb", "hostpci", "serial_device"} {
 		if slices.ContainsFunc(devicesOf(c.vm, block), ofNode) {
 			name := schema.ResourceAttribute(schema.VMResource, block).Key + " with a device of the node"
-			c.add("only root@pam may set "+name+", and no token", nil, c.withoutDevice([]string{name})...)
+			c.add("only root@pam may set "+name+", and no token", nil, c.withoutDevice([]string{block})...)
 		}
 	}
 }
 
-// withoutDevice are the remedies that do without devices of the node, which help unless
-// the VM has one already. others are remedies before them.
-func (c *creation) withoutDevice(names []string, others ...Remedy) []Remedy {
+// withoutDevice are the remedies that do without devices of the node in these blocks, which
+// help unless the VM has one already. others are remedies before them.
+func (c *creation) withoutDevice(blocks []string, others ...Remedy) []Remedy {
 	out := others
 	add := func(r Remedy) {
 		if len(others) > 0 {
@@ -45,13 +45,13 @@ func (c *creation) withoutDevice(names []string, others ...Remedy) []Remedy {
 		}
 		out = append(out, r)
 	}
-	if slices.Contains(names, "usb with a device of the node") && !c.hasDevice("usb") {
+	if slices.Contains(blocks, "usb") && !c.hasDevice("usb") {
 		add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: "usb: [{mapping: NAME}]"})
 	}
-	if slices.Contains(names, "hostpci with a device of the node") && !c.hasDevice("hostpci") {
+	if slices.Contains(blocks, "hostpci") && !c.hasDevice("hostpci") {
 		add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: "hostpci: [{mapping: NAME}]"})
 	}
-	if slices.Contains(names, "serial with a device of the node") && !c.hasDevice("serial_device") {
+	if slices.Contains(blocks, "serial_device") && !c.hasDevice("serial_device") {
 		list := c.get("serial")
 		for i, d := range list.List() {
 			if ofNode(d.Get("device").Str()) {

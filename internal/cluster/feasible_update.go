@@ -37,7 +37,7 @@ func (a *Access) isRoot() bool { return a.User == "root@pam" && a.Token == "" }
 
 // rootUpdates checks what only root@pam may set or remove.
 func (c *creation) rootUpdates(updates []effect.Update) {
-	var names, options []string
+	var names, options, devices []string
 	byHand := true
 	for _, u := range updates {
 		if u.Effect == schema.Replace {
@@ -50,6 +50,7 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 			name, set := u.Name(), c.rootOption(u)
 			if r.Device {
 				name, set = cmp.Or(u.Key(), r.HCL)+" with a device of the node", c.deviceOptions(r.HCL)
+				devices = append(devices, r.HCL)
 			}
 			if !slices.Contains(names, name) {
 				names, options = append(names, name), append(options, set)
@@ -65,7 +66,7 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 		path := shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", c.on, c.current.VMID))
 		remedies = append(remedies, Remedy{What: "set it yourself, as root on any node, then run preflight again", Commands: []string{"pvesh set " + path + " " + strings.Join(options, " ")}})
 	}
-	remedies = c.withoutDevice(names, remedies...)
+	remedies = c.withoutDevice(devices, remedies...)
 	var evidence []string
 	for _, u := range updates {
 		if slices.Contains(rootProperties, u.Key()) && u.Effect != schema.Replace {

@@ -176,12 +176,6 @@ func (a *announcement) actions() []report.Action {
 	return out
 }
 
-// halfMade reports whether a finding is about a VM that an apply cloned and did not
-// configure, and that is imported now.
-func halfMade(f *finding.Finding) bool {
-	return f.Type == finding.VM && f.Kind == finding.Adopt && strings.Contains(f.Reason, "half made")
-}
-
 // action is the row of one change.
 func (a *announcement) action(c guard.Change) report.Action {
 	out := report.Action{Word: c.Does, Stack: c.Unit.Stack, What: string(c.Type), Name: c.Key}
@@ -200,7 +194,7 @@ func (a *announcement) action(c guard.Change) report.Action {
 	case "":
 		out.What, out.Name = "resource", c.Address
 	}
-	if f != nil && c.Imports && halfMade(f) {
+	if f != nil && c.Imports && f.Case == finding.HalfMade {
 		out.Word, out.Detail = "complete", "cloned by a run that was interrupted"
 	}
 	if f != nil && c.Type == finding.Record {

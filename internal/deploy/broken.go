@@ -30,6 +30,10 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 	return r.rescue(p, result, a)
 }
 
+// begins are the beginnings of the lines of a refusal after the first: of a finding, of what
+// belongs to one, and of what is said of all.
+var begins = []string{finding.Blocked.String() + " ", finding.Failed.String() + " ", finding.Outdated.String() + " ", "note: ", " "}
+
 // refusal is what the guard said in a run that it refused, or empty.
 func refusal(log string) string {
 	var out []string
@@ -38,8 +42,8 @@ func refusal(log string) string {
 		switch l = strings.TrimRight(l, "\n"); {
 		case strings.HasPrefix(l, "stackgen guard refuses"):
 			open = true
-		case open && !strings.HasPrefix(l, " ") && !strings.HasPrefix(l, "blocked") && !strings.HasPrefix(l, "unknown") && !strings.HasPrefix(l, "outdated") && !strings.HasPrefix(l, "note: "):
-			open = false
+		case open:
+			open = slices.ContainsFunc(begins, func(word string) bool { return strings.HasPrefix(l, word) })
 		}
 		if open {
 			out = append(out, l)

@@ -65,11 +65,13 @@ blocked gone  live/a: VM 300  in state, and not in the cluster any more
     evidence
   > a step
       a command
+failed  unknown  live/b: its configuration could not be read
+outdated  adopt  live/c: its import block is missing
 note: the cluster was read at https://pve
 12:00:01.000 ERROR  Run failed
   not a part
 `
-	if got := refusal(log); !strings.HasPrefix(got, "stackgen guard refuses") || !strings.HasSuffix(got, "https://pve\n") || strings.Contains(got, "ERROR") {
+	if got := refusal(log); !strings.HasPrefix(got, "stackgen guard refuses") || !strings.HasSuffix(got, "https://pve\n") || strings.Count(got, "\n") != 8 || strings.Contains(got, "ERROR") {
 		t.Errorf("got\n%s", got)
 	}
 	if got := refusal("stackgen guard: the apply of live/proxmox-vm may go on: 1 create\n"); got != "" {

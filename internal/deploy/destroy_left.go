@@ -3,7 +3,6 @@ package deploy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
@@ -25,14 +24,14 @@ func existing(found []finding.Finding, stack string) []string {
 func (r *run) notInState(found []finding.Finding) []string {
 	var out, stacks []string
 	for _, f := range found {
-		if f.Type == finding.VM && f.Kind == finding.Busy && !f.Stops() && strings.Contains(f.Reason, "in no state") {
+		if f.Case == finding.LeftClone && !f.Stops() {
 			out = append(out, fmt.Sprintf("%s, VM %d on %s, is a clone that was never completed. It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do", f.Address, f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
 		}
 		if f.Type != finding.VM || f.Kind != finding.Adopt {
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s, VM %d on %s, is in no state, so it is not destroyed", f.Address, f.VMID, f.Node))
-		if halfMade(&f) && !slices.Contains(stacks, f.Stack) { // another one was not made by an apply
+		if f.Case == finding.HalfMade && !slices.Contains(stacks, f.Stack) { // another one was not made by an apply
 			stacks = append(stacks, f.Stack)
 		}
 	}

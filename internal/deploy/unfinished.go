@@ -41,7 +41,7 @@ func (st *stack) begins(p *plans, l *lock.Stack) error {
 // apply has written them, too, but the folder of the file may be gone since.
 func (st *stack) resumes(found []finding.Finding, l *lock.Stack) {
 	for i := range found {
-		if f := &found[i]; f.Stack == st.name && halfMade(f) {
+		if f := &found[i]; f.Stack == st.name && f.Case == finding.HalfMade {
 			st.unfinished.Begin(f.Key, session.BegunVM{VMID: f.VMID, Start: true, Half: true}, l)
 		}
 	}
@@ -262,7 +262,7 @@ func (r *run) boots(s *session.Session, f *finding.Finding) bool {
 		return false
 	}
 	g := s.Inventory.Guest(f.VMID)
-	if r.begun(f) && strings.Contains(f.Reason, "could not be read yet") {
+	if r.begun(f) && f.Case == finding.NotRead {
 		return true
 	}
 	return r.begun(f) && g != nil && g.Status == "running" && g.Config != nil && g.Config.Agent == cluster.AgentSilent

@@ -14,6 +14,7 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -210,7 +211,7 @@ func (x *explainer) unplanned() {
 	for _, u := range x.Units {
 		if why, failed := x.Failed[u]; failed {
 			if why == NotGiven {
-				x.unit(u, finding.Failed, "no plan of it was given, so its differences are not known").Next("give the plans of all units, or let stackgen plan", "stackgen drift "+strings.TrimPrefix(x.apply(u.Stack), "stackgen apply "))
+				x.unit(u, finding.Failed, "no plan of it was given, so its differences are not known").Next("give the plans of all units, or let stackgen plan", command("stackgen drift", x.specOf(u.Stack)))
 				continue
 			}
 			f := x.unit(u, finding.Failed, "it could not be planned, so its differences are not known")
@@ -269,11 +270,22 @@ func driftKind(k finding.Kind) bool {
 }
 
 // apply is the line that applies a stack.
-func (x *explainer) apply(stack string) string {
+func (x *explainer) apply(stack string) string { return command("stackgen apply", x.specOf(stack)) }
+
+// specOf is the path of the spec of a stack, for a command; empty if none is known.
+func (x *explainer) specOf(stack string) string {
 	for _, s := range x.Project.Stacks {
-		if s.Name == stack && s.Spec != "" {
-			return "stackgen apply " + s.Spec
+		if s.Name == stack {
+			return s.Spec
 		}
 	}
-	return "stackgen apply"
+	return ""
+}
+
+// command is a command for the spec at a path, or for all specs if that is empty.
+func command(name, path string) string {
+	if path == "" {
+		return name
+	}
+	return name + " " + shell.Path(path)
 }

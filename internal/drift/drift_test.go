@@ -37,6 +37,11 @@ func values() map[string]any {
 // explain explains a plan that changes a VM from what is real to what is wanted. applied is
 // what the last apply left, or nil for the same as what is real.
 func explain(applied, now, wanted, unknown any) []finding.Finding {
+	return Explain(inputOf(applied, now, wanted, unknown))
+}
+
+// inputOf is what explain explains.
+func inputOf(applied, now, wanted, unknown any) Input {
 	vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
 	l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}
 	in := Input{Units: []guard.UnitID{vmUnit}, Input: guard.Input{
@@ -59,7 +64,7 @@ func explain(applied, now, wanted, unknown any) []finding.Finding {
 		panic(err)
 	}
 	in.Found, in.Updates = guard.Merge(in.Found, refused), map[guard.UnitID]map[string][]effect.Update{vmUnit: updates}
-	return Explain(in)
+	return in
 }
 
 // TestExplain explains one change each.
@@ -139,6 +144,74 @@ func TestNothingIsDropped(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWordsDecideNothing replaces every sentence of what guard found by noise: drift decides
+// the same, and prints the same commands.
+func TestWordsDecideNothing(t *testing.T) {
+	const seed = 2
+	random := rand.New(rand.NewSource(seed))
+	decisions := func(in Input) []string {
+		var out []string
+		for _, f := range Explain(in) {
+			var lines []string
+			for _, s := range f.Steps {
+				for _, l := range s.Lines {
+					lines = append(lines, l.String())
+				}
+			}
+			c := *f.Change
+			out = append(out, fmt.Sprintf("%s %s %d %s %s %q %q %s %q %s %d", f.Address, f.Kind, f.Severity, c.Attribute, c.Cause, c.Real, c.Spec, c.Effect, c.Accept, strings.Join(lines, ", "), len(f.Evidence)))
+		}
+		slices.Sort(out)
+		return out
+	}
+	stopped := 0
+	for range 300 {
+		in := inputOf(shuffled(random), shuffled(random), shuffled(random), nil)
+		if random.Intn(3) == 0 { // an import, or a VM that another one took the VMID of
+			in.State[vmUnit].Resources[0].Name = "another"
+			in.Found = guard.Judge(in.Input)
+		}
+		want := decisions(in)
+		in.Found = noise(in.Found)
+		if finding.Exit(in.Found) == finding.Blocked {
+			stopped++
+		}
+		if got := decisions(in); !slices.Equal(got, want) {
+			t.Fatalf("other words make other decisions: got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	if stopped == 0 || stopped == 300 {
+		t.Errorf("guard blocks %d of 300", stopped)
+	}
+}
+
+// noise are findings with all sentences replaced, and different ones by different noise.
+func noise(found []finding.Finding) []finding.Finding {
+	words := map[string]string{}
+	word := func(sentence string) string {
+		if words[sentence] == "" && sentence != "" {
+			words[sentence] = fmt.Sprintf("noise %d -> stackgen", len(words)+1)
+		}
+		return words[sentence]
+	}
+	out := slices.Clone(found)
+	for i := range out {
+		f := &out[i]
+		f.Reason, f.Evidence, f.Steps, f.Updates = word(f.Reason), slices.Clone(f.Evidence), slices.Clone(f.Steps), slices.Clone(f.Updates)
+		for k, e := range f.Evidence {
+			f.Evidence[k] = word(e)
+		}
+		for k := range f.Steps {
+			f.Steps[k].What = word(f.Steps[k].What)
+		}
+		for k := range f.Updates {
+			u := &f.Updates[k]
+			u.Does, u.Harm, u.Says = word(u.Does), word(u.Harm), word(u.Says)
+		}
+	}
+	return out
 }
 
 // shuffled are values of which some are others.

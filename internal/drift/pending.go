@@ -37,9 +37,11 @@ func (x *explainer) waits(f *finding.Finding) {
 			own.Kind, own.Severity, own.Steps = finding.Pending, finding.Outdated, f.Steps
 			own.Reason = "it was changed by hand to what the spec says: Proxmox VE applies it when the VM starts the next time"
 		}
-		for _, e := range f.Evidence {
-			if strings.HasSuffix(e, "waits for a restart") && slices.Contains(strings.Fields(e), entry) {
-				own.Because("%s", e)
+		if g := x.Inventory.Guest(f.VMID); g != nil && g.Config != nil {
+			for _, p := range g.Config.Pending {
+				if p.Key == entry {
+					own.Because("%s", guard.PendingChange(p))
+				}
 			}
 		}
 	}

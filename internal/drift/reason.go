@@ -78,7 +78,7 @@ func (r *resource) stops(f *finding.Finding) {
 		f.Next("do not apply; read all of the plan", lock.InUnit(r.at.Stack, r.at.Unit, "terragrunt plan"))
 		return
 	}
-	f.Next("do not apply; preflight names the ways out", "stackgen preflight "+r.specPath())
+	f.Next("do not apply; preflight names the ways out", command("stackgen preflight", r.specOf(r.at.Stack)))
 }
 
 // accepts adds the step that writes what is real into the spec, for a property of a VM.
@@ -115,7 +115,8 @@ func (r *resource) password(f *finding.Finding) {
 	}
 	f.Change.NoAccept = hardware.NoPasswords
 	if reading := r.read(f.VMID); reading != nil {
-		f.Next("to change it back, on any node", reading.Set("--delete cipassword"))
+		f.Change.Undo = reading.Set("--delete cipassword")
+		f.Next("to change it back, on any node", f.Change.Undo)
 	}
 }
 

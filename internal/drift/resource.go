@@ -122,7 +122,8 @@ func (r *resource) block(own []finding.Finding) {
 	}
 	f := &own[first]
 	for _, e := range r.verdict.Evidence {
-		if r.verdict.Kind != finding.WouldHarm && !slices.Contains(f.Evidence, e) && !strings.Contains(e, " -> ") {
+		ofUpdate := slices.ContainsFunc(r.verdict.Updates, func(u finding.Update) bool { return u.Says == e }) // f says it itself
+		if r.verdict.Kind != finding.WouldHarm && !slices.Contains(f.Evidence, e) && !ofUpdate {
 			f.Because("%s", e)
 		}
 	}
@@ -186,11 +187,6 @@ func (r *resource) verdictReason() string {
 		return ""
 	}
 	return r.verdict.Reason
-}
-
-// specPath is the path of the spec of the stack, for a command.
-func (r *resource) specPath() string {
-	return strings.TrimPrefix(r.apply(r.at.Stack), "stackgen apply ")
 }
 
 // creates is a resource that the plan creates.

@@ -56,8 +56,8 @@ func unmanaged(in Input, ours map[int]bool) ([]finding.Unmanaged, []finding.Step
 	for i := range in.Found {
 		if f := &in.Found[i]; f.Kind == finding.Orphan {
 			why[f.VMID] = "has a mark of " + f.Stack
-			if mark, _, ok := strings.Cut(strings.TrimPrefix(f.Reason, "has the "), " of the stack"); ok {
-				why[f.VMID] = mark
+			if f.Mark != "" {
+				why[f.VMID] = f.Mark
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/hardware"
 	"stackgen/internal/natural"
 	"stackgen/schema"
 )
@@ -34,40 +35,27 @@ func (x *explainer) older() {
 			}
 			own := finding.Finding{Address: f.Address, Kind: finding.Unknown, Severity: finding.Blocked, Reason: "spec and cluster differ, and the plan does not say it: the plan is older, or of another commit"}
 			own.VMID, own.Node, own.Name = f.VMID, f.Node, f.Name
-			own.Change = &finding.Change{Attribute: u.Name, Property: u.Name, Real: u.Was, Spec: u.Is, Effect: u.Effect, Does: u.Does, Cause: finding.NotKnown}
+			own.Change = &finding.Change{Attribute: u.Attribute, Property: u.Name, Real: u.Was, Spec: u.Is, Effect: u.Effect, Does: u.Does, Cause: finding.NotKnown}
 			own.Because("%s: Proxmox VE has %s, the spec says %s", u.Name, shown(u.Was, ""), shown(u.Is, ""))
-			own.Next("plan again, or let stackgen plan", "stackgen drift "+strings.TrimPrefix(x.apply(f.Stack), "stackgen apply "))
+			own.Next("plan again, or let stackgen plan", command("stackgen drift", x.specOf(f.Stack)))
 			known[f.Address] = append(known[f.Address], own.Change)
 			x.out = append(x.out, own)
 		}
 	}
 }
 
-// says reports whether one of the changes of a VM is of a property, and sets the same number,
-// or is of all of the VM. Other values may be written in two ways.
+// says reports whether one of the changes of a VM is of an attribute, and sets the same
+// number, or is of what is around it or in it, or of all of the VM. Other values may be
+// written in two ways.
 func says(known []*finding.Change, u finding.Update) bool {
 	return slices.ContainsFunc(known, func(c *finding.Change) bool {
 		planned, err := strconv.Atoi(c.Spec)
 		wanted, errToo := strconv.Atoi(u.Is)
 		other := err == nil && errToo == nil && planned != wanted
-		within := strings.HasPrefix(u.Name, c.Property+".") || strings.HasPrefix(c.Property, u.Name+".") // a block, and what is in it
-		return c.Attribute == "" || (c.Property == u.Name || c.Property == ofList(u.Name)) && !other || strings.HasSuffix(u.Name, " of "+c.Property) || within
+		return c.Attribute == "" || slices.ContainsFunc(strings.Split(c.Attribute, ", "), func(a string) bool {
+			return hardware.Overlap(a, u.Attribute) && !other
+		})
 	})
-}
-
-// ofList is the name of a change with the list of its device: a plan has devices of some
-// lists without their names, such as hostpci.mapping for the mapping of hostpci0.
-func ofList(name string) string {
-	part, device, found := strings.Cut(name, " of ")
-	if !found {
-		part, device = "", name
-	}
-	entries := strings.TrimRight(device, "0123456789") + "*"
-	i := slices.IndexFunc(schema.VMFields, func(f schema.Field) bool { return f.PVE == entries })
-	if i < 0 {
-		return name
-	}
-	return strings.TrimSuffix(schema.VMFields[i].Key+"."+part, ".")
 }
 
 // blockedFirst makes the steps of what is safe wait for what blocks in the same stack: an

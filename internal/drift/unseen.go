@@ -135,7 +135,7 @@ func (r *resource) unseenValue(u hardware.Unseen, template *cluster.Guest) {
 		r.accepts(f, keep)
 		undo = "or, to change it back, on any node"
 	}
-	if u.Undo != "" {
+	if c.Undo = u.Undo; c.Undo != "" {
 		f.Next(undo, u.Undo)
 	}
 }

@@ -91,7 +91,7 @@ func (c Change) Name() string {
 	switch {
 	case c.Whole && c.Path == addresses:
 		return "addresses of " + c.Device
-	case c.Whole && slices.Contains(repeated, c.Path):
+	case c.Whole && IsList(c.Path):
 		return c.Device
 	}
 	_, part, _ := strings.Cut(name, ".")
@@ -138,6 +138,9 @@ const addresses = "initialization.ip_config"
 
 // repeated are the blocks that a VM may have several of.
 var repeated = []string{"audio_device", "disk", "hostpci", addresses, "network_device", "numa", "serial_device", "usb", "virtiofs"}
+
+// IsList reports whether a place is a list of several blocks, which is no block itself.
+func IsList(block string) bool { return slices.Contains(repeated, block) }
 
 // namedBy are the attributes that name the blocks of lists in which the provider does not
 // close the gap that a removed device leaves.
@@ -209,7 +212,7 @@ func (v Values) addBlock(at, path string, i int, block map[string]any) {
 		v.add(at+".net"+strconv.Itoa(i), path, block)
 	case path == addresses && i > 0: // the first one has keys of its own in a spec
 		v.add(fmt.Sprintf("%s.net%d", at, i), path, block)
-	case slices.Contains(repeated, path):
+	case IsList(path):
 		v.add(at+"."+strconv.Itoa(i), path, block)
 	default:
 		v.add(at, path, block)

@@ -71,7 +71,7 @@ func Differing(was, is Values, unknown any) []string {
 // onlyIn is the outermost block around a key that only one side has, or "".
 func onlyIn(before, after Values, key string) string {
 	for i, c := range key {
-		if c != '.' || isList(key[:i]) {
+		if c != '.' || IsList(key[:i]) {
 			continue
 		}
 		if path, _ := Split(key[:i]); before.Has(key[:i]) != after.Has(key[:i]) && hasRow(path) {
@@ -99,12 +99,9 @@ func known(before, after Values, key string) bool {
 	return !slices.Contains([]string{"", "0", "false"}, before[key]+after[key])
 }
 
-// isList reports whether a place is a list of several blocks, which is no block itself.
-func isList(at string) bool { return slices.Contains(repeated, at) }
-
 // isBlock reports whether a key counts the blocks of a list.
 func isBlock(before, after Values, key string) bool {
-	return before.Has(key) || after.Has(key) || isList(key)
+	return before.Has(key) || after.Has(key) || IsList(key)
 }
 
 // wholeBlock is a block that is added or removed.

@@ -21,6 +21,7 @@ type Change struct {
 	NoAccept  string `json:"no_accept,omitempty"` // why there is no such line
 	Known     *Known `json:"known,omitempty"`     // the entry of the baseline that allows it
 	Unplanned bool   `json:"-"`                   // no plan shows it, and neither spec nor template says it
+	Undo      string `json:"-"`                   // of what is Unplanned: the command that changes it back, or empty
 }
 
 // A Cause is what made a plan differ from what is real.

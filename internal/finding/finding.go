@@ -92,6 +92,7 @@ type Object struct {
 
 	Owner string `json:"-"` // of a record: its VM's key
 	IPv4  string `json:"-"` // of a record: its VM's address, where spec or cluster have it
+	Mark  string `json:"-"` // of an orphan: what it has of the stack, such as its pool; empty if that is a name
 }
 
 // An Update is one value, block or device of a VM that an apply would change.
@@ -106,6 +107,9 @@ type Update struct {
 	Moves      string `json:"moves,omitempty"`      // of a network or USB device that gets another number: the one that it had
 	Interrupts bool   `json:"interrupts,omitempty"` // it restarts or stops the running VM, which its spec permits
 	Unasked    bool   `json:"unasked,omitempty"`    // it goes with other changes, and the spec does not say it
+
+	Attribute string `json:"-"` // in HCL, with its device: disk.scsi0.size
+	Says      string `json:"-"` // the line of evidence about it, or empty
 }
 
 // A Difference is one thing that the first plan after an import would change.
@@ -124,6 +128,7 @@ type Finding struct {
 	Address
 	Kind     Kind     `json:"verdict"`
 	Severity Severity `json:"exit"`
+	Case     Case     `json:"-"`
 	Object
 	Reason   string   `json:"reason,omitempty"`
 	Evidence []string `json:"evidence"`
@@ -192,7 +197,7 @@ func Counts(fs []Finding) []Count {
 
 // Is sets the kind, the severity that it has unless more is known, and the reason.
 func (f *Finding) Is(k Kind, reason string) *Finding {
-	f.Kind, f.Severity, f.Reason = k, Blocked, reason
+	f.Kind, f.Severity, f.Reason, f.Case = k, Blocked, reason, ""
 	switch k {
 	case Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan:
 		f.Severity = OK

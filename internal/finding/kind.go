@@ -63,6 +63,17 @@ const (
 	Unmatched  Kind = "unmatched"  // a VM's hardware was not written into its spec
 )
 
+// A Case is which case of its kind a finding is, where something is decided by it. Its
+// reason says the same in words, for people.
+type Case string
+
+// The cases. All other findings have none.
+const (
+	HalfMade  Case = "half-made"  // Adopt: an apply cloned the VM, and was interrupted before it configured it
+	LeftClone Case = "left-clone" // Busy: a clone that is in no state, and that a destroy leaves
+	NotRead   Case = "not-read"   // Unknown: the lists have a guest, and its name or configuration could not be read yet
+)
+
 // Kinds are all kinds, in the order in which they are counted.
 var Kinds = []Kind{Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan, Ambiguous, Conflict, Gone, WouldHarm, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
 	Noise, ProviderOnly, Live, Power, Restart, DiskLoss, Replace, Destroy, CreateOfExisting, Forget, Import,

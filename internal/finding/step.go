@@ -99,6 +99,15 @@ func (l *Line) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Alternatives are steps of which the first is no alternative to another one: it does not
+// begin with "or".
+func Alternatives(steps []Step) []Step {
+	if len(steps) > 0 {
+		steps[0].What = strings.TrimPrefix(strings.TrimPrefix(steps[0].What, "or, "), "or ")
+	}
+	return steps
+}
+
 // Next adds a step of lines that name one thing each.
 func (f *Finding) Next(what string, lines ...string) *Finding { return f.Add(Do(what, lines...)) }
 

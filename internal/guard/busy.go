@@ -152,6 +152,7 @@ func (s *subject) cloned() bool {
 		return false
 	}
 	holdOn(s.Inventory, g).refuse(s.Finding, "; in no state, so a destroy leaves it")
+	s.Case = finding.LeftClone
 	if !Cloning(s.Inventory, g.VMID) { // no wait ends it
 		s.Severity = finding.OK
 	}

@@ -210,9 +210,11 @@ func disturbs(vm *effect.VM, changes []effect.Change) string {
 // addUpdates adds updates to a finding, also as evidence if that does not name them.
 func addUpdates(f *finding.Finding, updates []effect.Update, evidence bool) {
 	for _, u := range updates {
-		f.Updates = append(f.Updates, finding.Update{Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm), Moves: u.From, Interrupts: u.Interrupts(), Unasked: u.Unasked})
+		own := finding.Update{Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm), Moves: u.From, Interrupts: u.Interrupts(), Unasked: u.Unasked, Attribute: u.Attribute()}
 		if evidence {
-			f.Because("%s", u)
+			own.Says = u.String()
+			f.Because("%s", own.Says)
 		}
+		f.Updates = append(f.Updates, own)
 	}
 }

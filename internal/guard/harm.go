@@ -190,10 +190,7 @@ func oneStepEach(steps []finding.Step) []finding.Step {
 			out = append(out, s)
 		}
 	}
-	if len(out) > 0 {
-		out[0].What = strings.TrimPrefix(strings.TrimPrefix(out[0].What, "or, "), "or ")
-	}
-	return out
+	return finding.Alternatives(out)
 }
 
 // moveDisk is the line that moves a disk to where an update would.

@@ -164,8 +164,10 @@ func outdated(f *finding.Finding, reason, format string, args ...any) {
 		return
 	}
 	if f.Severity == finding.OK {
-		f.Severity = finding.Outdated
-		f.Reason = strings.TrimPrefix(f.Reason+"; "+reason, "; ")
+		if f.Severity = finding.Outdated; f.Reason != "" {
+			reason = f.Reason + "; " + reason
+		}
+		f.Reason = reason
 	}
 	f.Add(writeImports())
 }

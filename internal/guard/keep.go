@@ -107,7 +107,7 @@ func (k *keeper) steps(differences []hardware.Difference, adopts string) []findi
 		if d.Line != "" {
 			lines = append(lines, keepLines(d)...)
 		}
-		unsupported = unsupported || d.Line == "" && len(d.Commands) == 0 && !d.Absent()
+		unsupported = unsupported || d.Line == "" && len(d.Commands) == 0 && !d.Absent
 	}
 	f := &finding.Finding{}
 	if len(lines) > 0 {

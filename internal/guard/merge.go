@@ -23,7 +23,7 @@ func Merge(found, plans []finding.Finding) []finding.Finding {
 			first, second = p, out[i]
 		}
 		merged := &out[i]
-		merged.Kind, merged.Severity, merged.Reason = first.Kind, first.Severity, first.Reason
+		merged.Kind, merged.Severity, merged.Case, merged.Reason = first.Kind, first.Severity, first.Case, first.Reason
 		merged.Updates = append(slices.Clone(out[i].Updates), p.Updates...)
 		if first.Severity != finding.OK {
 			merged.Import = ""

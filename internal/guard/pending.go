@@ -24,7 +24,7 @@ func (s *subject) waits() {
 	for _, p := range c.Pending {
 		if hardware.Waits(p) {
 			s.Pending = append(s.Pending, p.Key)
-			s.Because("%s", pendingChange(p))
+			s.Because("%s", PendingChange(p))
 		}
 	}
 	s.Next("restart it when that suits its users", restart(s.guest))
@@ -38,13 +38,13 @@ func (s *subject) waitingNICs() {
 	}
 	for _, p := range s.guest.Config.Pending {
 		if strings.HasPrefix(p.Key, "net") {
-			s.Because("%s", pendingChange(p))
+			s.Because("%s", PendingChange(p))
 		}
 	}
 }
 
-// pendingChange says what waits: memory 2048 -> 3072 waits for a restart.
-func pendingChange(p cluster.Pending) string {
+// PendingChange says what waits: memory 2048 -> 3072 waits for a restart.
+func PendingChange(p cluster.Pending) string {
 	switch {
 	case p.Delete && p.Value != "":
 		return fmt.Sprintf("the removal of %s (%s) waits for a restart", p.Key, p.Value)

@@ -16,7 +16,7 @@ func (s *subject) present() {
 		s.ambiguous(append([]*cluster.Guest{s.guest}, vmsOf(s.match.Others)...))
 	case s.conflict(), s.busy():
 	case s.match.Guest == nil:
-		s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", Describe(s.guest))
+		s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", Describe(s.guest)).Case = finding.NotRead
 		s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE are that late")
 	case s.copied(), s.otherLock(), s.tainted(), s.agentBlocks(), s.undecodable(), s.deviceGap(), s.onOtherNode(), s.protected():
 	default:
@@ -49,7 +49,7 @@ func (s *subject) agrees() {
 	case len(s.states) == 0:
 		s.Is(finding.Adopt, "in the cluster, and in no state").Because("%s", s.proof()).Because("%s", Describe(s.guest))
 		if s.halfMade() {
-			s.Reason = "half made: cloned by an apply that was interrupted before it configured the VM"
+			s.Case, s.Reason = finding.HalfMade, "half made: cloned by an apply that was interrupted before it configured the VM"
 		}
 		s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
 	case s.Kind == finding.Migrate:

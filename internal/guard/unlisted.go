@@ -101,22 +101,20 @@ func (j *judge) orphans() {
 	}
 	for _, o := range cluster.Orphans(j.Project.Stacks, j.all, j.Inventory) {
 		if at := j.places[o.Stack]; at != nil && !j.listed[o.Guest.VMID] {
-			j.orphan(at, o.Guest, "has the "+o.Mark+" of the stack, and is in no spec", "")
+			j.orphan(at, o.Guest, "has the "+o.Mark+" of the stack, and is in no spec").Mark = o.Mark
 		}
 	}
 }
 
-func (j *judge) orphan(at *place, g *cluster.Guest, reason, evidence string) {
+func (j *judge) orphan(at *place, g *cluster.Guest, reason string, evidence ...string) *finding.Finding {
 	j.listed[g.VMID] = true
 	f := j.add(at, "", finding.Guest, fmt.Sprint(g.VMID))
 	f.VMID, f.Node, f.Name = g.VMID, g.Node, g.Name
-	f.Is(finding.Orphan, reason)
-	if evidence != "" {
-		f.Because("%s", evidence)
-	}
+	f.Is(finding.Orphan, reason).Evidence = evidence
 	f.Because("%s", Describe(g))
 	f.Next("inspect it; no apply touches it", inspect(g))
 	if g.Kind == cluster.KindVM {
 		f.Add(finding.DoAll("or write it into a spec", finding.Line{Text: "stackgen discover {}", Items: []string{fmt.Sprint(g.VMID)}, Sep: " "}))
 	}
+	return f
 }

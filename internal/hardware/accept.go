@@ -84,13 +84,13 @@ func Overlap(a, b string) bool {
 }
 
 // normal is an attribute in the form that plans and the table of properties have in common:
-// a plan counts blocks that the table has once, and names serial0 by its number.
+// a plan counts blocks that the table has once, and names hostpci0 by its number.
 func normal(attribute string) string {
 	words := strings.Split(attribute, ".")
 	switch {
 	case len(words) > 2 && words[1] == "ip_config" && words[2] == "0":
 		words = slices.Delete(words, 2, 3)
-	case len(words) > 1 && (words[0] == "serial_device" || words[0] == "usb"):
+	case len(words) > 1 && words[0] != "disk" && effect.IsList(words[0]):
 		words[1] = strings.TrimLeft(words[1], "abcdefghijklmnopqrstuvwxyz")
 	}
 	return strings.Join(words, ".")

@@ -70,7 +70,9 @@ func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Diff
 		texts, d.Changes = append(texts, p.text), append(d.Changes, p.Change)
 	}
 	d.text = strings.Join(texts, ", ")
-	d.Config = cmp.Or(d.Config, "no "+strings.ReplaceAll(f.Key, "_", " "))
+	if d.Config == "" {
+		d.Absent, d.Config = true, "no "+strings.ReplaceAll(f.Key, "_", " ")
+	}
 	if is != nil {
 		d.Spec = assignment(f, c.pruned(f, is, was))
 	}

@@ -13,6 +13,7 @@ import (
 type Difference struct {
 	finding.Difference
 	Changes   []effect.Change   // what a plan would change
+	Absent    bool              // the configuration does not have the entry at all
 	Neutral   bool              // the commands write what Proxmox VE uses without the entry, and change nothing
 	Settings  []cluster.Setting // that these commands set, of a VM that a plan can have
 	Later     bool              // the first plan does not change it; a later change of the VM does
@@ -21,9 +22,6 @@ type Difference struct {
 	brought   bool              // a clone has it by its template
 	uncertain bool              // whether a plan would change it is not known
 }
-
-// Absent reports whether the configuration does not have the entry at all.
-func (d *Difference) Absent() bool { return strings.HasPrefix(d.Config, "no ") }
 
 // String says what differs and what the first plan after an import does about it.
 func (d *Difference) String() string {
@@ -39,7 +37,7 @@ func (d *Difference) String() string {
 		verb = "stops"
 	case d.Field == "started":
 		verb = "starts"
-	case d.Absent():
+	case d.Absent:
 		verb = "sets"
 	case d.Spec == "":
 		verb = "removes"
@@ -52,6 +50,11 @@ func (d *Difference) String() string {
 		return d.text + ": " + effect + " (" + d.Reason + ")"
 	}
 	return d.text + ": " + effect
+}
+
+// Differs reports whether a plan would change an attribute, or what is around it or in it.
+func (d *Difference) Differs(attribute string) bool {
+	return slices.ContainsFunc(d.Changes, func(c effect.Change) bool { return Overlap(c.Attribute(), attribute) })
 }
 
 // harms reports whether one of the changes does a harm that does not depend on the VM.

@@ -134,7 +134,7 @@ func (r *Reading) addresses(f *schema.Field, password bool) {
 	case first["ip"] == "" && (first["ip6"] != "" || first["gw6"] != ""):
 		r.refuse(f.Key, "ipconfig0="+text, "a spec always has an IPv4 address or dhcp")
 	case first["ip"] == "":
-		r.explicit(f.Key, "no ipconfig0", "a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM", cluster.Setting{Key: "ipconfig0", Value: "ip=dhcp"})
+		r.unset(f.Key, "ipconfig0", "a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM", cluster.Setting{Key: "ipconfig0", Value: "ip=dhcp"})
 	}
 	if password && r.raw["ciuser"] == "" && r.raw["sshkeys"] == "" {
 		r.refuse(f.Key, "a cloud-init password", "a spec has no passwords, and no account without a user or a key: set the user to the one of the image", r.set("--ciuser USER"))

@@ -27,6 +27,12 @@ func (r *Reading) explicit(property, config, reason string, settings ...cluster.
 	last.Neutral, last.Settings = true, settings
 }
 
+// unset is explicit for an entry that the configuration does not have.
+func (r *Reading) unset(property, entry, reason string, settings ...cluster.Setting) {
+	r.explicit(property, "no "+entry, reason, settings...)
+	r.unsupported[len(r.unsupported)-1].Absent = true
+}
+
 // doubt notes what the provider does not read: an import leaves it as it is, and
 // a later change may or may not.
 func (r *Reading) doubt(config, reason string) {

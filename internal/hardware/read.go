@@ -112,7 +112,7 @@ func (r *Reading) single(f *schema.Field) {
 		if key == "memory" && r.raw["balloon"] == "" {
 			settings = append(settings, cluster.Setting{Key: "balloon", Value: f.Implied}) // the same as none, and not the provider's default
 		}
-		r.explicit(f.Key, "no "+key, fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied), settings...)
+		r.unset(f.Key, key, fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied), settings...)
 		return
 	}
 	if text != "" {

@@ -34,7 +34,7 @@ func (r *Reading) Unseen(v *schema.VM, template *Reading, ignores func(attribute
 	}
 	var out []Unseen
 	for _, d := range r.withAddresses().compare(v, ignores, true) {
-		if d.uncertain || d.Absent() || !template.comparable(d.Field) {
+		if d.uncertain || d.Absent || !template.comparable(d.Field) {
 			continue
 		}
 		for _, c := range d.Changes {

@@ -3,7 +3,6 @@ package lock
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
@@ -151,7 +150,7 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	}
 	f.Add(d.settingsStep("or destroy its VMs and records", "render and apply", names("retired", d.project.Retired, name), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"))
 	f.Add(d.settingsStep("or stop managing its VMs and records", "render", names("forgotten", d.project.Forgotten, name), "stackgen render"))
-	f.Steps[0].What = strings.TrimPrefix(f.Steps[0].What, "or ")
+	f.Steps = finding.Alternatives(f.Steps)
 	return f
 }
 
