@@ -30,9 +30,9 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 	return r.rescue(p, result, a)
 }
 
-// begins are the beginnings of the lines of a refusal after the first: of a finding, of what
+// refusalLines are the beginnings of the lines of a refusal after the first: of a finding, of what
 // belongs to one, and of what is said of all.
-var begins = []string{finding.Blocked.String() + " ", finding.Failed.String() + " ", finding.Outdated.String() + " ", "note: ", " "}
+var refusalLines = []string{finding.Blocked.String() + " ", finding.Failed.String() + " ", finding.Outdated.String() + " ", "note: ", " "}
 
 // refusal is what the guard said in a run that it refused, or empty.
 func refusal(log string) string {
@@ -43,7 +43,7 @@ func refusal(log string) string {
 		case strings.HasPrefix(l, "stackgen guard refuses"):
 			open = true
 		case open:
-			open = slices.ContainsFunc(begins, func(word string) bool { return strings.HasPrefix(l, word) })
+			open = slices.ContainsFunc(refusalLines, func(word string) bool { return strings.HasPrefix(l, word) })
 		}
 		if open {
 			out = append(out, l)
