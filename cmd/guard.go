@@ -26,6 +26,7 @@ func (e *env) guardCommand() *cli.Command {
 			"apply. It prints what blocks the run and what to do. Exit codes: 0 go on, 1 it\n" +
 			"could not be checked, 3 blocked.",
 		Flags: e.judgeFlags(planFlag(), &cli.StringFlag{Name: "project", Value: ".", Usage: "the project is in `DIR`"},
+			&cli.BoolFlag{Name: "failed", Usage: "the run has failed: forget the VMs that it was about to create and did not make"},
 			&cli.StringSliceFlag{Name: "variable", Usage: "the environment sets the variable `NAME` of the unit's module (repeatable)"}),
 		OnUsageError: usageError,
 		Action:       e.guard,
@@ -51,6 +52,9 @@ func (e *env) guard(c *cli.Context) error {
 	hook, err := session.NewHook(p, args[0], args[1:], c.StringSlice("variable"), from)
 	if err != nil {
 		return err
+	}
+	if c.Bool("failed") {
+		return hook.Failed(c.Context)
 	}
 	answer, err := hook.Check(c.Context)
 	switch {

@@ -83,6 +83,17 @@ terraform {
     )
   }
 
+  # After a run that failed, stackgen forgets the VMs that the run was about to create and did
+  # not make: a guest that gets such a VMID later is somebody else's.
+  error_hook "stackgen" {
+    commands  = local.stack.guard != "off" && local.unit == "proxmox-vm" ? ["apply", "exec"] : []
+    on_errors = [".*"]
+    execute = [
+      "stackgen", "guard", "--failed", "--project", get_parent_terragrunt_dir(),
+      "${local.stack.stack}/${local.unit}", "--", "apply",
+    ]
+  }
+
   # The events of an apply or destroy of this unit, as JSON lines, in the folder that the
   # variable names. OpenTofu 1.12 or later.
   extra_arguments "events" {

@@ -79,7 +79,7 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 		return err
 	}
 	r.completed(p.stack, after)
-	p.stack.notMade(after)
+	p.stack.unfinished.NotMade(after.Inventory)
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}

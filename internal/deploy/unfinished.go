@@ -65,14 +65,6 @@ func (r *run) completed(st *stack, s *session.Session) {
 	})
 }
 
-// notMade drops the VMs that a run did not make before it ended by itself: a guest that gets
-// such a VMID later is somebody else's.
-func (st *stack) notMade(s *session.Session) {
-	maps.DeleteFunc(st.unfinished, func(_ string, vm session.BegunVM) bool {
-		return s.Inventory.Guest(vm.VMID) == nil && !s.Cloning(vm.VMID)
-	})
-}
-
 // keepBegun keeps the VMs that an apply has created halfway and that it did not live to
 // untaint: the next plan would destroy them. A VM without a disk that its state has leaves
 // the state, because the provider cannot update it: it is imported as it is. It reports

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 )
@@ -108,6 +110,12 @@ func (b Begun) Created(state guard.UnitState) {
 	}
 }
 
+// NotMade drops the VMs that a run did not make before it ended by itself: a guest that gets
+// such a VMID later is somebody else's.
+func (b Begun) NotMade(inv *cluster.Inventory) {
+	maps.DeleteFunc(b, func(_ string, vm BegunVM) bool { return inv.Guest(vm.VMID) == nil && !guard.Cloning(inv, vm.VMID) })
+}
+
 // begun are the records of all stacks, by STACK/KEY. What cannot be read proves nothing.
 func (s *Session) begun() map[string]cluster.Begun {
 	out := map[string]cluster.Begun{}
@@ -121,4 +129,43 @@ func (s *Session) begun() map[string]cluster.Begun {
 		}
 	}
 	return out
+}
+
+// begins records the VMs that the run is about to create: if it is killed, that proves that
+// their clones are ours. It is not for a run in which OpenTofu asks: whether the answer was
+// yes is not known here, and a record of VMs that nobody wanted would claim a stranger's.
+func (h *Hook) begins(found []finding.Finding) error {
+	stack := h.Unit.Stack
+	if h.Unit.Unit != lock.UnitVM || h.command.Args[0] != "apply" {
+		return nil
+	}
+	vms, err := ReadBegun(h.Project.Root, stack)
+	if err != nil {
+		return err
+	}
+	before := maps.Clone(vms)
+	vms.Created(h.State[h.Unit])
+	for _, f := range found {
+		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Create && vms[f.Key].VMID != f.VMID {
+			vms.Begin(f.Key, BegunVM{VMID: f.VMID}, h.Project.Lock.Stacks.Get(stack))
+		}
+	}
+	if maps.Equal(vms, before) {
+		return nil
+	}
+	return vms.Write(h.Project.Root, stack)
+}
+
+// Failed forgets the VMs that the run of the unit, which has failed, was about to create and
+// did not make. `stackgen apply` does that itself.
+func (h *Hook) Failed(ctx context.Context) error {
+	vms, err := ReadBegun(h.Project.Root, h.Unit.Stack)
+	if err != nil || len(vms) == 0 || h.left || h.ownRun() {
+		return err
+	}
+	if h.Inventory, err = ReadCluster(ctx, h.Project, h.sources); err != nil {
+		return fmt.Errorf("cannot see which VMs the failed run has made: %w", err)
+	}
+	vms.NotMade(h.Inventory)
+	return vms.Write(h.Project.Root, h.Unit.Stack)
 }

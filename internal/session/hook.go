@@ -96,34 +96,11 @@ func (h *Hook) check(ctx context.Context) (a *Answer, err error) {
 		return a, h.run.refuse(command, h.Unit)
 	}
 	if hooked() {
-		a.Waits = h.command.Waits()
-		return a, h.begins(a.Findings)
-	}
-	return a, nil
-}
-
-// begins records the VMs that the run is about to create: if it is killed, that proves that
-// their clones are ours.
-func (h *Hook) begins(found []finding.Finding) error {
-	stack := h.Unit.Stack
-	if h.Unit.Unit != lock.UnitVM || h.command.Args[0] != "apply" {
-		return nil
-	}
-	vms, err := ReadBegun(h.Project.Root, stack)
-	if err != nil {
-		return err
-	}
-	before := maps.Clone(vms)
-	vms.Created(h.State[h.Unit])
-	for _, f := range found {
-		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Create && vms[f.Key].VMID != f.VMID {
-			vms.Begin(f.Key, BegunVM{VMID: f.VMID}, h.Project.Lock.Stacks.Get(stack))
+		if a.Waits = h.command.Waits(); a.Waits == nil {
+			return a, h.begins(a.Findings)
 		}
 	}
-	if maps.Equal(vms, before) {
-		return nil
-	}
-	return vms.Write(h.Project.Root, stack)
+	return a, nil
 }
 
 // misled says why the run does something else than its command says, or applies a

@@ -111,3 +111,39 @@ func TestApplyNotMade(t *testing.T) {
 	p.deployed(3, "apply --yes", "blocked conflict live/a", "stackgen adopt live/a=300")
 	noWrites(t, sim)
 }
+
+// TestRunNotMade is TestApplyNotMade for Terragrunt without stackgen apply: somebody answers no
+// to OpenTofu, or a clone fails.
+func TestRunNotMade(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	p.generate("live")
+	p.succeeds(unitDir("live", "proxmox-pool"), "terragrunt", "apply", "-auto-approve")
+	unit, noLuck := unitDir("live", "proxmox-vm"), &pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Do: pvesim.DoError, Status: 500, Message: "out of luck"}
+	isStranger := func() {
+		t.Helper()
+		g := guest(300, "pve1", "live-a")
+		g.Running = false
+		check(t, sim.Add(g))
+		sim.ResetLog()
+		p.deployed(3, "apply --yes", "blocked conflict live/a", "stackgen adopt live/a=300")
+		noWrites(t, sim)
+		sim.Remove(300)
+	}
+	p.with("TG_NON_INTERACTIVE=", func() {
+		p.contains(p.run(unit, "sh", "-c", "echo no | terragrunt apply").Text(), "OpenTofu asks you next", "Apply cancelled")
+	})
+	isStranger()
+
+	check(t, sim.AddFault(noLuck))
+	p.fails(unit, []string{"apply", "-auto-approve"}, "out of luck")
+	sim.ClearFaults()
+	isStranger()
+
+	// Where the cluster does not answer afterwards, the output says so.
+	check(t, sim.AddFault(noLuck))
+	check(t, sim.AddFault(&pvesim.Fault{Method: "GET", Path: "/cluster/status", After: 1, Do: pvesim.DoError, Status: 503, Message: "not now"}))
+	p.fails(unit, []string{"apply", "-auto-approve"}, "out of luck", "cannot see which VMs the failed run has made")
+}
