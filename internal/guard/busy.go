@@ -54,6 +54,14 @@ type hold struct {
 	guest  *cluster.Guest
 	tasks  []cluster.Task // that block something
 	backup *cluster.Task  // of several guests of its node, which may hold the lock
+	begun  bool           // a run from here began to create the guest, and no run has completed it
+}
+
+// hold is the hold on the subject's guest.
+func (s *subject) hold() hold {
+	h := holdOn(s.Inventory, s.guest)
+	h.begun = s.begun(s.Stack, s.Key, s.guest)
+	return h
 }
 
 // holdOn is the hold on a guest.
@@ -127,8 +135,12 @@ func (h hold) refuse(f *finding.Finding, what string) {
 	default:
 		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
 			"pvesh get "+shell.Word("/nodes/"+g.Node+"/tasks")+" --source active", fmt.Sprintf("qm unlock %d", g.VMID))
-		if g.Lock == "clone" || g.Lock == "create" {
+		switch {
+		case g.Lock != "clone" && g.Lock != "create":
+		case h.begun:
 			f.Next("an interrupted clone is not a complete VM: destroy it as root, then run preflight again", destroyByHand(g)...)
+		default: // the task may be one that the token must not see, of somebody else
+			f.Next("an interrupted clone or restore is not a complete VM, but nothing proves that stackgen began this one: inspect it", inspect(g))
 		}
 	}
 }
@@ -136,7 +148,7 @@ func (h hold) refuse(f *finding.Finding, what string) {
 // incomplete is a guest that no apply must touch now: what it is cannot be told before
 // its lock or task has ended.
 func (s *subject) incomplete() bool {
-	h := holdOn(s.Inventory, s.guest)
+	h := s.hold()
 	if s.guest.Template || h.blocks != all {
 		return false
 	}
@@ -151,7 +163,7 @@ func (s *subject) cloned() bool {
 	if g == nil || g.Template || g.Lock != "clone" {
 		return false
 	}
-	holdOn(s.Inventory, g).refuse(s.Finding, "; in no state, so a destroy leaves it")
+	s.hold().refuse(s.Finding, "; in no state, so a destroy leaves it")
 	s.Case = finding.LeftClone
 	if !Cloning(s.Inventory, g.VMID) { // no wait ends it
 		s.Severity = finding.OK
@@ -161,7 +173,7 @@ func (s *subject) cloned() bool {
 
 // busy is a guest that a planned write would meet.
 func (s *subject) busy() bool {
-	h, planned := holdOn(s.Inventory, s.guest), s.planned()
+	h, planned := s.hold(), s.planned()
 	if s.guest.Template || h.blocks == nothing || planned == "" {
 		return false
 	}
@@ -186,7 +198,7 @@ func (s *subject) planned() string {
 // held adds the hold to the finding about a guest that no planned write is known to
 // meet. What the first plan after an import would change meets it.
 func (s *subject) held() {
-	h := holdOn(s.Inventory, s.guest)
+	h := s.hold()
 	switch {
 	case h.blocks == nothing, s.Kind == finding.WouldHarm:
 	case s.Kind == finding.Adopt && len(s.Differs) > 0 && !s.Stops():

@@ -163,8 +163,14 @@ func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
 	f.Because("deposed object %s", c.DeposedKey)
 	f.Add(finding.Step{What: "remove the address from the state, and import the current object again",
 		Lines: append([]finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}, finding.Lines("stackgen import-blocks")...)})
-	if g := p.in.Inventory.Guest(vmidOf(c.Change.Before)); g != nil && g.VMID != f.VMID {
+	left := instance{Type: c.Type, Values: c.Change.Before}.resource()
+	g := p.in.Inventory.Guest(left.VMID)
+	switch {
+	case g == nil || g.VMID == f.VMID:
+	case g.Config != nil && slices.ContainsFunc(g.Config.MACs, func(mac string) bool { return contains(left.MACs, mac) }):
 		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it", append([]string{inspect(g)}, destroyByHand(g)...)...)
+	default:
+		f.Next("the left object is then in no state. Its VMID has a guest with another MAC, which may be somebody else's: inspect it", inspect(g))
 	}
 }
 
