@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,9 +35,11 @@ func New(p *project.Project, options lock.Options) (*Rendering, error) {
 		return nil, err
 	}
 	options.Orders = true
-	options.Project = projectID(p, options.Project)
-	err := p.Decide(options)
-	if err == nil {
+	var err error
+	if options.Project, err = projectID(p, options.Project); err != nil {
+		return nil, err
+	}
+	if err = p.Decide(options); err == nil {
 		err = r.compare()
 	}
 	if err == nil {
@@ -50,15 +53,16 @@ func New(p *project.Project, options lock.Options) (*Rendering, error) {
 
 // projectID is the id of a project whose lock has none: that of root.hcl where the lock has stacks
 // and lost the line, as in a merge, or a new one.
-func projectID(p *project.Project, id string) string {
-	if p.Rendered == nil || len(p.Rendered.Stacks) == 0 {
-		return id
+func projectID(p *project.Project, id string) (string, error) {
+	if p.Rendered == nil || p.Rendered.Project != "" || len(p.Rendered.Stacks) == 0 {
+		return id, nil
 	}
-	root, err := disk.Read(filepath.Join(p.Root, "root.hcl"), maxRoot)
-	if err != nil {
-		return id
+	file := filepath.Join(p.Root, "root.hcl")
+	root, err := disk.Read(file, maxRoot)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the states have the id that it has
+		return "", fmt.Errorf("%s has the id of the project, which the lock lacks, and cannot be read: %w", file, err)
 	}
-	return cmp.Or(generator.ProjectOf(root), id)
+	return cmp.Or(generator.ProjectOf(root), id), nil
 }
 
 // checkOptions refuses options about stacks that they do not fit.
