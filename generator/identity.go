@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -17,8 +18,10 @@ import (
 // the lock on disk, before and after are the stack file on disk and the new one,
 // which is nil if the file is removed.
 func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, after []byte) ([]finding.Finding, error) {
-	for _, indent := range []string{"", strings.Repeat(" ", vmIndent)} { // units, then VMs
-		before, after = withoutCommon(before, after, indent)
+	if bytes.Equal(localsIn(before), localsIn(after)) { // else the same text has another meaning
+		for _, indent := range []string{"", strings.Repeat(" ", vmIndent)} { // units, then VMs
+			before, after = withoutCommon(before, after, indent)
+		}
 	}
 	old, err := Identities(before)
 	if err != nil {

@@ -85,10 +85,15 @@ func renderedValues(stackFile []byte, unit string) (cty.Value, error) {
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
+	parsed := file.Body.(*hclsyntax.Body)
+	context, diags := stackContext(parsed)
+	if diags.HasErrors() {
+		return cty.NilVal, diags
+	}
 	rendered := cty.EmptyObjectVal
-	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
+	for _, b := range parsed.Blocks {
 		if values := b.Body.Attributes["values"]; b.Type == "unit" && len(b.Labels) == 1 && b.Labels[0] == unit && values != nil {
-			if rendered, diags = values.Expr.Value(nil); diags.HasErrors() {
+			if rendered, diags = values.Expr.Value(context); diags.HasErrors() {
 				return cty.NilVal, diags
 			}
 		}

@@ -57,12 +57,10 @@ func (r *renderer) settings(s *schema.Stack, l *lock.Stack) {
 		endpoint, ca = orNull(p.Endpoint), orNull(p.CAFile)
 	}
 	body.SetAttributeRaw("proxmox", object(pair{"endpoint", endpoint}, pair{"insecure", insecure}, pair{"ca_file", ca}))
-	dns := null()
 	if d := l.DNS; d != nil {
-		dns = object(pair{"zone", text(d.Zone)}, pair{"server", text(d.Server)}, pair{"port", number(d.Port)},
-			pair{"key_name", orNull(d.KeyName)}, pair{"key_algorithm", orNull(d.Algorithm)})
+		body.SetAttributeRaw("dns", object(pair{"zone", text(d.Zone)}, pair{"server", text(d.Server)}, pair{"port", number(d.Port)},
+			pair{"key_name", orNull(d.KeyName)}, pair{"key_algorithm", orNull(d.Algorithm)}))
 	}
-	body.SetAttributeRaw("dns", dns)
 	r.done()
 }
 

@@ -64,13 +64,18 @@ func Identities(body []byte) (map[string]Identity, error) {
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("reading what was rendered before: %w", diags)
 	}
+	parsed := file.Body.(*hclsyntax.Body)
+	context, diags := stackContext(parsed)
+	if diags.HasErrors() {
+		return nil, fmt.Errorf("reading what was rendered before: %w", diags)
+	}
 	out := map[string]Identity{}
-	for _, b := range file.Body.(*hclsyntax.Body).Blocks {
+	for _, b := range parsed.Blocks {
 		values := b.Body.Attributes["values"]
 		if b.Type != "unit" || len(b.Labels) != 1 || b.Labels[0] != lock.UnitVM || values == nil {
 			continue
 		}
-		v, diags := values.Expr.Value(nil)
+		v, diags := values.Expr.Value(context)
 		if diags.HasErrors() {
 			return nil, fmt.Errorf("reading what was rendered before: %w", diags)
 		}
@@ -106,7 +111,7 @@ func withoutCommon(before, after []byte, indent string) (b, a []byte) {
 	in := func(body []byte) map[string]bool {
 		out := map[string]bool{}
 		for text, whole := range objects(body, indent) {
-			if whole {
+			if whole && !isLocals(text) {
 				out[string(text)] = true
 			}
 		}
@@ -124,6 +129,19 @@ func withoutCommon(before, after []byte, indent string) (b, a []byte) {
 	return without(before, in(after)), without(after, in(before))
 }
 
+// isLocals reports whether an object or block is the one with what VMs share.
+func isLocals(text []byte) bool { return bytes.HasPrefix(text, []byte("locals {\n")) }
+
+// localsIn are the blocks of a stack file with what VMs share.
+func localsIn(body []byte) (out []byte) {
+	for text := range objects(body, "") {
+		if isLocals(text) {
+			out = append(out, text...)
+		}
+	}
+	return out
+}
+
 // objects cuts a file into the objects and blocks of an indentation, which are
 // whole, and the lines between them.
 func objects(body []byte, indent string) iter.Seq2[[]byte, bool] {
@@ -139,7 +157,7 @@ func objects(body []byte, indent string) iter.Seq2[[]byte, bool] {
 				}
 				from, open = at, true
 			case level && open:
-				if whole := bytes.Equal(rest, []byte("}\n")); !yield(body[from:at+len(line)], whole) {
+				if whole := bytes.Equal(rest, []byte("}\n")) || bytes.Equal(rest, []byte("})\n")); !yield(body[from:at+len(line)], whole) {
 					return
 				}
 				from, open = at+len(line), false

@@ -13,6 +13,7 @@ type unit struct {
 	name    string // its label, path and part of its state key
 	kind    string // its folder in units
 	values  []pair
+	shared  []pair   // VMs: what most of them have in common
 	after   []string // units that must be applied first
 	address []pair   // DNS: the dependency's mock and how an address is read
 	extra   part     // what else is in its autoinclude
@@ -56,6 +57,9 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 		machines.after = append(machines.after, u.name)
 	}
 	f := r.blockFile("stacks/" + s.Name + "/" + StackFile)
+	if len(machines.shared) > 0 {
+		f.add(block("locals", nil, group(pair{sharedVM, object(machines.shared...)})))
+	}
 	for _, u := range slices.Concat(before, []unit{machines}, after) {
 		f.add(u.block(s))
 	}
@@ -74,15 +78,20 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 		decisions[l.VMs[i].Key] = &l.VMs[i].Value
 	}
 	root := vmShape()
-	var vms []pair
+	machines := make([]machine, 0, len(sorted))
 	for _, v := range sorted {
-		tokens, err := vmLiteral(root, v, decisions[v.Key])
+		values, err := vmValues(root, v, decisions[v.Key])
 		if err != nil {
 			r.fail(err)
 		}
-		vms = append(vms, pair{v.Key, seal(vmIndent, tokens)})
+		machines = append(machines, machine{v.Key, values, v.Adopt})
 	}
-	return unit{name: lock.UnitVM, kind: lock.UnitVM,
+	shared := shareValues(machines)
+	var vms []pair
+	for _, m := range machines {
+		vms = append(vms, pair{m.key, seal(vmIndent, m.literal(len(shared) > 0))})
+	}
+	return unit{name: lock.UnitVM, kind: lock.UnitVM, shared: shared,
 		values: []pair{{"parallelism", number(s.Parallelism)}, {"vms", object(vms...)}}}
 }
 

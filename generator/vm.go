@@ -5,14 +5,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/hashicorp/hcl/v2/hclwrite"
-
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
 
-// vmLiteral is the value of a VM in a stack file.
-func vmLiteral(root *shape, v *schema.VM, d *lock.VM) (hclwrite.Tokens, error) {
+// vmValues are the attributes of a VM in a stack file.
+func vmValues(root *shape, v *schema.VM, d *lock.VM) ([]pair, error) {
 	pairs := []pair{{"profile", text(v.Profile)}}
 	if v.Address.IsValid() {
 		pairs = append(pairs, pair{"ipv4", text(v.Address.Addr().String())})
@@ -25,19 +23,20 @@ func vmLiteral(root *shape, v *schema.VM, d *lock.VM) (hclwrite.Tokens, error) {
 		}
 		pairs = append(pairs, pair{"meta", text(string(j))})
 	}
-	return object(append(pairs, vmPairs(root, v, d)...)...), nil
+	return append(pairs, vmPairs(root, v, d)...), nil
 }
 
 // vmPairs are the attributes and blocks of a VM. A clone has everything that its spec
 // says, since it would keep the value of its template otherwise. Of a VM that existed
 // already, the provider reads blocks with only defaults as absent, so they are left
-// out: to say them would write them.
+// out: to say them would write them. It was not cloned, either.
 func vmPairs(root *shape, v *schema.VM, d *lock.VM) []pair {
 	values := withDecisions(v, d)
 	pairs := root.literal(values)
 	if !v.Adopt {
 		return pairs
 	}
+	pairs = slices.DeleteFunc(pairs, func(p pair) bool { return p.key == "clone" })
 	for _, b := range schema.DefaultBlocks() {
 		if _, more := b.Says(values); !more && !b.Keeps {
 			pairs = slices.DeleteFunc(pairs, func(p pair) bool { return p.key == b.Name })

@@ -30,6 +30,8 @@ func TestDefaultsAreSaid(t *testing.T) {
 		{"adopt: {vmid: 100}, agent: false", "agent", ""},
 		{"adopt: {vmid: 100}, vga: std", "vga", `{ type = "std" }`},
 		{"vga: {memory: 16}", "vga", `{ type = "std", memory = 16 }`},
+		{"disks: [{interface: scsi0, size: 8, datastore: tank}]", "clone", `{ vm_id = 9000, node_name = "pve1", full = true, datastore_id = "tank" }`},
+		{"adopt: {vmid: 100}", "clone", ""},
 		{"tpm: local-lvm", "tpm_state", `{ datastore_id = "local-lvm", version = "v2.0" }`},
 		{"cloud_init: false", "initialization", ""},
 		{"disks: [{interface: virtio0, size: 1}, {interface: scsi10, size: 2}, {interface: scsi2, size: 3}]", "disk",
@@ -41,7 +43,7 @@ func TestDefaultsAreSaid(t *testing.T) {
 			t.Fatal(problems)
 		}
 		got := ""
-		for _, pair := range vmPairs(vmShape(), p.Stacks[0].VMs[0], &lock.VM{VMID: 100, Node: "pve1"}) {
+		for _, pair := range vmPairs(vmShape(), p.Stacks[0].VMs[0], &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}) {
 			if pair.key == c.block {
 				got = strings.TrimSpace(string(pair.value.Bytes()))
 			}
