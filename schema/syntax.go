@@ -85,17 +85,17 @@ func (p *Problem) unknownAnchor(lines []string, name string) {
 	}
 }
 
-// A repair corrects one usual mistake in a line. It returns the line as it was if the line does
-// not have the mistake.
+// A repair corrects one usual mistake in a line, below the next line above it that has text. It
+// returns the line as it was if the line does not have the mistake.
 type repair struct {
 	message string
-	line    func(line string) (repaired string, col int, fix string)
+	line    func(line, above string) (repaired string, col int, fix string)
 	all     bool // who makes the mistake makes it in every line
 }
 
 // spaces replaces TABs at the beginning of a line. How wide they look depends on the editor.
 func spaces(width int) repair {
-	return repair{"the line is indented with a TAB, but YAML allows only spaces there", func(line string) (string, int, string) {
+	return repair{"the line is indented with a TAB, but YAML allows only spaces there", func(line, _ string) (string, int, string) {
 		at := indentTab.FindString(line)
 		return strings.ReplaceAll(at, "\t", strings.Repeat(" ", width)) + line[len(at):], strings.Index(line, "\t") + 1, "replace the TAB with spaces"
 	}, true}
@@ -106,13 +106,25 @@ var (
 	noSpace   = regexp.MustCompile(`^(\s*(?:- )?)([A-Za-z_][\w-]*):([^\s:/].*)$`)
 	unquoted  = regexp.MustCompile(`^(\s*(?:- )?[A-Za-z_][\w-]*: +)([^\s"'#{\[|>&*!].*?)(\s+#.*)?\r?$`)
 	inBraces  = regexp.MustCompile(`[\w./:-]*(?:\{(?:` + arithmetic + `|name|key|stack|env)\}[\w./:-]*)+`)
+	hasValue  = regexp.MustCompile(`^(\s*(?:- )?)[A-Za-z_][\w-]*: +[^\s#|>&*!]`)
 	indentTab = regexp.MustCompile(`^[ ]*\t[ \t]*`)
 )
 
 // repairs are tried in this order. Each is named only if the file can be read further with it.
 var repairs = []repair{
 	spaces(2), spaces(4), spaces(8),
-	{"a colon is missing after the key", func(line string) (string, int, string) {
+	{"the line is indented further than the one above it, which has a value already", func(line, above string) (string, int, string) {
+		m := hasValue.FindStringSubmatch(above)
+		if m == nil || indentOf(line) <= len(m[1]) {
+			return line, 0, ""
+		}
+		fix := fmt.Sprintf("indent it by %d spaces", len(m[1]))
+		if m[1] == "" {
+			fix = "do not indent it"
+		}
+		return strings.Repeat(" ", len(m[1])) + strings.TrimLeft(line, " "), indentOf(line) + 1, fix
+	}, false},
+	{"a colon is missing after the key", func(line, _ string) (string, int, string) {
 		m := noColon.FindStringSubmatch(line)
 		if m == nil {
 			return line, 0, ""
@@ -120,14 +132,14 @@ var repairs = []repair{
 		text := m[2] + ":" + m[3]
 		return m[1] + text + m[4], len(m[1]) + 1, "write " + text
 	}, false},
-	{"a space is missing after the colon", func(line string) (string, int, string) {
+	{"a space is missing after the colon", func(line, _ string) (string, int, string) {
 		m := noSpace.FindStringSubmatch(line)
 		if m == nil {
 			return line, 0, ""
 		}
 		return m[1] + m[2] + ": " + m[3], len(m[1]) + len(m[2]) + 1, "write " + m[2] + ": " + strings.TrimRight(m[3], "\r")
 	}, false},
-	{"text with {n} or another placeholder needs quotes here", func(line string) (string, int, string) {
+	{"text with {n} or another placeholder needs quotes here", func(line, _ string) (string, int, string) {
 		at := inBraces.FindStringIndex(line)
 		if at == nil || strings.ContainsAny(line[:at[0]], `"'#`) {
 			return line, 0, ""
@@ -135,7 +147,7 @@ var repairs = []repair{
 		quoted := inBraces.ReplaceAllStringFunc(line, strconv.Quote)
 		return quoted, at[0] + 1, "write " + strconv.Quote(line[at[0]:at[1]])
 	}, false},
-	{"the value needs quotes", func(line string) (string, int, string) {
+	{"the value needs quotes", func(line, _ string) (string, int, string) {
 		m := unquoted.FindStringSubmatch(line)
 		if m == nil || strings.ContainsAny(m[2], `"\`) {
 			return line, 0, ""
@@ -144,28 +156,44 @@ var repairs = []repair{
 	}, false},
 }
 
-// repair looks for the mistake around the line that the parser names. A scalar that goes on in
-// the next line is refused there, so the line before counts too.
+// repair looks for the mistake around the line that the parser names: a scalar that goes on in
+// the next line is refused there, and a wrong key may be refused where the one above it begins.
 func (p *Problem) repair(lines []string) {
-	around := []int{p.Line, p.Line + 1}
-	for above := p.Line - 1; above > 0; above-- {
-		if strings.TrimSpace(lines[above-1]) != "" {
-			around = append(around, above)
+	around := []int{p.Line}
+	if above := textAbove(lines, p.Line); above > 0 {
+		around = append(around, above)
+	}
+	for below := p.Line + 1; below <= len(lines); below++ {
+		if strings.TrimSpace(lines[below-1]) != "" {
+			around = append(around, below)
 			break
 		}
 	}
 	slices.Sort(around)
 	for _, r := range repairs {
 		for _, n := range around {
-			if n > len(lines) {
-				continue
-			}
-			if line, col, fix := r.line(lines[n-1]); line != lines[n-1] && r.readsFurther(lines, n) {
+			if line, col, fix := r.at(lines, n); line != lines[n-1] && r.readsFurther(lines, n) {
 				p.Line, p.Col, p.Message, p.Fix = n, utf8.RuneCountInString(lines[n-1][:col-1])+1, r.message, fix
 				return
 			}
 		}
 	}
+}
+
+// at repairs line n.
+func (r repair) at(lines []string, n int) (repaired string, col int, fix string) {
+	above := ""
+	if n := textAbove(lines, n); n > 0 {
+		above = lines[n-1]
+	}
+	return r.line(lines[n-1], above)
+}
+
+// textAbove is the number of the next line above line n that has text, or 0.
+func textAbove(lines []string, n int) int {
+	for n--; n > 0 && strings.TrimSpace(lines[n-1]) == ""; n-- {
+	}
+	return n
 }
 
 // readsFurther reports whether the file with the repaired line n can be read beyond that line
@@ -174,7 +202,7 @@ func (r repair) readsFurther(lines []string, n int) bool {
 	src := slices.Clone(lines)
 	for i := range src {
 		if r.all || i == n-1 {
-			src[i], _, _ = r.line(src[i])
+			src[i], _, _ = r.at(lines, i+1)
 		}
 	}
 	_, err := decode([]byte(strings.Join(src, "\n")))
