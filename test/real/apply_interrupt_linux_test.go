@@ -29,7 +29,7 @@ apply: {parallelism: 1}
 // other one. Terragrunt gets no signal: it would kill OpenTofu 30 seconds later.
 func TestInterruptReachesOpenTofu(t *testing.T) {
 	t.Parallel()
-	p, sim := newInterrupted(t, 2*time.Second)
+	p, sim := newInterrupted(t, 5*time.Second) // on a busy machine, the interrupt itself takes seconds
 	p.recordSignals()
 	p.interruptedDuring("apply --yes", hangUp, func() bool { return len(p.made(sim)) == 1 })
 	p.interruptedVMs(sim, 1)

@@ -68,7 +68,7 @@ func killedAtRequest(t *testing.T, request string, after int) {
 	sim := p.simulate()
 	p.render()
 	method, path, _ := strings.Cut(request, " ")
-	check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, After: after, Do: pvesim.DoError, Delay: time.Minute}))
+	check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, After: after, Do: pvesim.DoError, Delay: time.Hour})) // the request of a killed client must not end meanwhile
 	p.killedOnce(func() bool { return sim.Faults()[0].Hits > 0 })
 	sim.ClearFaults()
 	t.Log(p.deployed(0, "apply --yes", "live is as its spec says"))
