@@ -36,6 +36,9 @@ func shareValues(machines []machine) []pair {
 			}
 		}
 	})
+	if len(created) < 2 {
+		return nil
+	}
 	type use struct{ total, most int }
 	values, uses := map[string]int{}, map[string]use{}
 	written := func(p pair) string { return p.key + "=" + string(p.value.Bytes()) }
@@ -52,12 +55,10 @@ func shareValues(machines []machine) []pair {
 	}
 	var shared []pair
 	texts := map[string]bool{}
-	for _, m := range created[:min(1, len(created))] {
-		for _, p := range m.values {
-			if u := uses[p.key]; u.total == len(created) && u.most > len(created)/2 && u.most > 1 && !slices.Contains(ownValues, p.key) {
-				texts[written(common[p.key])] = true
-				shared = append(shared, common[p.key])
-			}
+	for _, p := range created[0].values { // what is shared is in each
+		if u := uses[p.key]; u.total == len(created) && u.most > len(created)/2 && !slices.Contains(ownValues, p.key) {
+			texts[written(common[p.key])] = true
+			shared = append(shared, common[p.key])
 		}
 	}
 	for _, m := range created {

@@ -191,9 +191,12 @@ func (r repair) at(lines []string, n int) (repaired string, col int, fix string)
 
 // textAbove is the number of the next line above line n that has text, or 0.
 func textAbove(lines []string, n int) int {
-	for n--; n > 0 && strings.TrimSpace(lines[n-1]) == ""; n-- {
+	for n > 1 {
+		if n--; strings.TrimSpace(lines[n-1]) != "" {
+			return n
+		}
 	}
-	return n
+	return 0
 }
 
 // readsFurther reports whether the file with the repaired line n can be read beyond that line

@@ -170,7 +170,7 @@ func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
 	case g.Config != nil && slices.ContainsFunc(g.Config.MACs, func(mac string) bool { return contains(left.MACs, mac) }):
 		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it", append([]string{inspect(g)}, destroyByHand(g)...)...)
 	default:
-		f.Next("the left object is then in no state. Its VMID has a guest with another MAC, which may be somebody else's: inspect it", inspect(g))
+		f.Next("the left object is then in no state. Nothing proves that the guest with its VMID is that object: inspect it", inspect(g))
 	}
 }
 

@@ -26,6 +26,7 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 		return
 	}
 	if h := holdOn(p.in.Inventory, g); h.blocks > nothing {
+		h.begun = p.in.begun(p.unit.Stack, KeyOf(c), g)
 		h.refuse(p.add(c), "; and the plan changes it")
 		return
 	}
