@@ -16,25 +16,30 @@ import (
 // maxFolders bounds the folders below specs/ that are searched.
 const maxFolders = 1000
 
+// moveIn is what to do with a spec that is in another folder.
+const moveIn = "move it into specs/"
+
 // specHead is what the text of a spec has.
 var specHead = regexp.MustCompile(`(?m)^["']?apiVersion["']?\s*:\s*["']?stackgen/`)
 
 // unread adds a warning for each file of the project that looks like a spec, settings or a
 // lock and is read by no command: it has another name or folder.
 func (l *loader) unread(project string) {
-	specs := filepath.Join(project, "specs")
-	if info, err := os.Stat(specs); err != nil || !info.IsDir() {
-		return
-	}
+	isNew := l.lock != nil && len(l.files)+len(l.lock.Stacks) == 0 // l.lock is nil if it cannot be read
+	settings := []string{schema.SettingsFile, lock.File}
 	for _, name := range names(project) {
 		file := filepath.Join(project, name)
-		for _, right := range []string{schema.SettingsFile, lock.File} {
-			if stem(name) == stem(right) && name != right && !sameFile(file, filepath.Join(project, right)) {
-				l.warnUnread(file, renaming(project, right))
+		right := slices.IndexFunc(settings, func(s string) bool { return stem(name) == stem(s) })
+		switch {
+		case right >= 0:
+			if name != settings[right] && !sameFile(file, filepath.Join(project, settings[right])) {
+				l.warnUnread(file, renaming(project, settings[right]))
 			}
+		case isNew && isSpecName(name) && l.isSpec(file): // else it may be a copy
+			l.warnUnread(file, moveIn)
 		}
 	}
-	folders := 0
+	folders, specs := 0, filepath.Join(project, "specs")
 	_ = filepath.WalkDir(specs, func(path string, d fs.DirEntry, err error) error { // the function returns no other error
 		switch {
 		case err != nil || path != specs && d.Name()[0] == '.':
@@ -51,7 +56,7 @@ func (l *loader) unread(project string) {
 				l.warnUnread(path, renaming(specs, d.Name()[:len(s)]+".yaml"))
 			}
 		case isSpecName(d.Name()) && l.isSpec(path):
-			l.warnUnread(path, "move it into specs/")
+			l.warnUnread(path, moveIn)
 		}
 		return nil
 	})
