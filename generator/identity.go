@@ -53,19 +53,6 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 	return out, nil
 }
 
-// OtherProject refuses the lock of another project than that of a rendered root.hcl: it has other
-// VMs, maybe with the same keys. It returns nil where one of them has no id.
-func OtherProject(rendered *lock.Lock, stack string, root []byte) *finding.Finding {
-	was, is := ProjectOf(root), rendered.Project
-	if was == "" || is == "" || was == is {
-		return nil
-	}
-	f := &finding.Finding{Address: finding.Address{Stack: stack, Type: finding.Stack}}
-	f.Is(finding.OtherState, "the lock is another project's than the files that were rendered here").Because("the id of the project is %s in the lock, and %s in root.hcl", is, was)
-	f.Next("restore the lock of this project", "git checkout -- "+lock.File)
-	return f.Next("or, if the lock is the right one, and the files are another project's, remove that file", "rm root.hcl", "stackgen render")
-}
-
 // replaces says why an apply would replace a VM, or nothing.
 func replaces(p *schema.Project, rendered *lock.Lock, stack, key string, was, is Identity) string {
 	s, v := findVM(p, stack, key)

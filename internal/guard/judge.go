@@ -29,6 +29,7 @@ type Input struct {
 
 	Begun map[string]cluster.Begun // what runs from here began to create, by STACK/KEY
 
+	Rendered    string   // the id of the project in the rendered root.hcl; empty if it is not known
 	LostLocks   []string // stacks that were rendered, and that the lock on disk does not have
 	NewClusters []string // stacks that are in another cluster now, as the user says
 	NewStates   []string // stacks whose recorded states were lost, as the user says

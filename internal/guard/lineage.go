@@ -10,8 +10,13 @@ import (
 )
 
 // otherState is a VM unit whose state is not the recorded one: two checkouts with
-// states of their own would both apply. The VM unit decides for the whole stack.
+// states of their own would both apply. The VM unit decides for the whole stack. Where no
+// state says whose it is, the rendered files do.
 func (j *judge) otherState(at *place) {
+	if f := j.Lock.OtherProject(at.Name, j.Rendered); f != nil && j.State[UnitID{at.Name, lock.UnitVM}].Project == "" {
+		j.out = append(j.out, *f)
+		return
+	}
 	recorded, now := j.lineages(at)
 	state, foreign := j.State[UnitID{at.Name, lock.UnitVM}], otherProject(j.Input, at.Name)
 	known := recorded != "" && now != ""

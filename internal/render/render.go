@@ -160,7 +160,7 @@ func (r *Rendering) checkProject(root []byte) {
 		if isNew {
 			continue
 		}
-		if f := generator.OtherProject(p.Rendered, name, root); f != nil {
+		if f := p.Rendered.OtherProject(name, generator.ProjectOf(root)); f != nil {
 			p.Refusals = append(p.Refusals, *f)
 		}
 		return

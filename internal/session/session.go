@@ -153,7 +153,7 @@ func (s *Session) noDNSKey() bool {
 func (s *Session) input() guard.Input {
 	p := s.Project
 	imported, _ := s.importFiles() // who judges them reports what cannot be read
-	return guard.Input{Imported: imported, LostLocks: s.lostLocks(), Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports, Begun: s.begun(),
+	return guard.Input{Imported: imported, LostLocks: s.lostLocks(), Rendered: s.renderedProject(), Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports, Begun: s.begun(),
 		NewClusters: s.NewClusters, NewStates: s.NewStates, Splits: s.Splits}
 }
 

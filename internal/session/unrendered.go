@@ -54,12 +54,27 @@ func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, erro
 func (s *Session) lostLocks() []string {
 	var out []string
 	for _, stack := range s.Project.SelectedStacks() {
-		_, err := os.Stat(filepath.Join(s.Project.StackDir(stack.Name), "terragrunt.stack.hcl"))
-		if err == nil && s.Project.Rendered.Stacks.Get(stack.Name) == nil {
+		if s.rendered(stack) && s.Project.Rendered.Stacks.Get(stack.Name) == nil {
 			out = append(out, stack.Name)
 		}
 	}
 	return out
+}
+
+// rendered reports whether a stack was rendered here.
+func (s *Session) rendered(stack *schema.Stack) bool {
+	_, err := os.Stat(filepath.Join(s.Project.StackDir(stack.Name), generator.StackFile))
+	return err == nil
+}
+
+// renderedProject is the id of the project in the root.hcl on disk; empty where it or the lock on
+// disk has none, or where no selected stack was rendered.
+func (s *Session) renderedProject() string {
+	body, err := s.readRendered("root.hcl")
+	if err != nil || s.Project.Rendered.Project == "" || !slices.ContainsFunc(s.Project.SelectedStacks(), s.rendered) {
+		return ""
+	}
+	return generator.ProjectOf(body)
 }
 
 // sameOnDisk reports whether the files of a stack say what its spec says, and the
