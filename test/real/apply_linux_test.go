@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
@@ -129,6 +130,9 @@ func (p *project) onTerminal(line string) *terminalRun {
 	c.Env = append(slices.Clone(c.Env), "TERM=xterm", "CI=true") // lines, not rows
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup; a process inherits that, but not that a signal is caught
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	check(p.T, c.Start())
 	check(p.T, slave.Close())
 	var mu sync.Mutex
