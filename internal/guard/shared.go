@@ -12,38 +12,60 @@ import (
 const fewShared = 2
 
 // shareLines makes the lines that steps write into the entries of all VMs of a stack one line
-// of its defaults, where no VM says the property for itself. A class has some properties
-// beside its defaults.
+// of its defaults, and those of all VMs of a group one line of the group, where no VM says the
+// property for itself. A class has some properties beside its defaults.
 func shareLines(project *schema.Project, found []finding.Finding) {
 	for _, s := range project.Stacks {
 		if len(s.VMs) <= fewShared {
 			continue
 		}
-		vms, said := map[string]*schema.VM{}, map[string][]string{} // VMs that have a line, by its step
+		vms, groups := map[string]*schema.VM{}, map[string]int{} // how many VMs a group has
 		for _, v := range s.VMs {
 			vms[v.Key] = v
+			groups[groupOf(v)]++
 		}
-		own := func(f *finding.Finding, do func(l *finding.Line, text, id string)) {
+		type line struct{ step, of string } // of a VM, a group or, if empty, the stack
+		said := map[line]int{}
+		own := func(f *finding.Finding, do func(l *finding.Line, text, step string)) {
 			if v := vms[f.Key]; f.Stack == s.Name && f.Type == finding.VM && v != nil {
 				sharedLines(v, f.Steps, do)
 			}
 		}
 		for i := range found {
-			own(&found[i], func(_ *finding.Line, _, id string) {
-				if !slices.Contains(said[id], found[i].Key) {
-					said[id] = append(said[id], found[i].Key)
+			own(&found[i], func(_ *finding.Line, _, step string) {
+				key := found[i].Key
+				if once := (line{step, "vms." + key}); said[once] == 0 {
+					said[once]++
+					said[line{step, ""}]++
+					said[line{step, groupOf(vms[key])}]++
 				}
 			})
 		}
 		for i := range found {
 			found[i].Steps = cloneSteps(found[i].Steps)
-			own(&found[i], func(l *finding.Line, text, id string) {
-				if len(said[id]) == len(s.VMs) {
+			own(&found[i], func(l *finding.Line, text, step string) {
+				group := groupOf(vms[found[i].Key])
+				switch n := groups[group]; {
+				case said[line{step, ""}] == len(s.VMs):
 					l.Text = text + "  # " + sharedPlace(s, text)
+				case group != noGroup && n > fewShared && said[line{step, group}] == n:
+					l.Text = text + "  # " + group + ", for all of its VMs"
 				}
 			})
 		}
 	}
+}
+
+// noGroup is the place of VMs that are in no group.
+const noGroup = "vms"
+
+// groupOf is the place of the group of a VM in its spec.
+func groupOf(v *schema.VM) string {
+	parts := strings.Split(v.Path, ".")
+	if parts[0] != "groups" || len(parts) < 2 {
+		return noGroup
+	}
+	return parts[0] + "." + parts[1]
 }
 
 // sharedLines are the lines of steps for the entry of a VM that it could inherit instead.

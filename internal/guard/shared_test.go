@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"strings"
 	"testing"
 
 	"stackgen/internal/finding"
@@ -39,6 +40,36 @@ func TestShareLines(t *testing.T) {
 		shareLines(&schema.Project{Stacks: []*schema.Stack{s}}, found)
 		if got := found[0].Steps[0].Lines[0].Text; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestShareLinesOfGroups: a line for the entries of all VMs of a group is one of the group, also
+// where a member has properties of its own beside it.
+func TestShareLinesOfGroups(t *testing.T) {
+	s := &schema.Stack{Name: "lab", Kind: schema.KindStack}
+	for i, path := range []string{"groups.web", "groups.web", "groups.web.overrides.c", "vms.d", "groups.few", "groups.few"} {
+		s.VMs = append(s.VMs, &schema.VM{Key: string(rune('a' + i)), Path: path})
+	}
+	for _, c := range []struct{ keys, want string }{
+		{"abcef", "groups.web, for all of its VMs|groups.web, for all of its VMs|groups.web, for all of its VMs|groups.few, e|groups.few, f"},
+		{"abd", "groups.web, a|groups.web, b|vms.d"},
+		{"abcdef", strings.Repeat("|defaults, for all VMs of lab", 6)[1:]},
+	} {
+		var found []finding.Finding
+		for _, v := range s.VMs {
+			if strings.Contains(c.keys, v.Key) {
+				f := finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.VM, Key: v.Key}}
+				found = append(found, *f.Next("write into specs/lab.yaml", specLine(v, "restart: true")))
+			}
+		}
+		shareLines(&schema.Project{Stacks: []*schema.Stack{s}}, found)
+		var got []string
+		for _, f := range found {
+			got = append(got, strings.TrimPrefix(f.Steps[0].Lines[0].Text, "restart: true  # "))
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%s: %q, want %q", c.keys, got, c.want)
 		}
 	}
 }
