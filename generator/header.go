@@ -180,7 +180,7 @@ func KnownPath(path string, locks ...*lock.Lock) bool {
 		return false
 	case parts[0] == "modules" && len(parts) == 3:
 		return slices.ContainsFunc(kinds, func(k kind) bool { return k.module == parts[1] }) &&
-			slices.Contains([]string{"main.tf", "outputs.tf", "variables.tf", "versions.tf"}, last)
+			(slices.Contains([]string{"main.tf", "outputs.tf", "variables.tf", "versions.tf"}, last) || isProfileFile(path))
 	case parts[0] == "units" && len(parts) == 3:
 		return slices.ContainsFunc(kinds, func(k kind) bool { return k.unit == parts[1] }) && last == "terragrunt.hcl"
 	case parts[0] != "stacks":

@@ -174,12 +174,24 @@ func (r *renderer) versions(k kind, engine, version string) {
 	r.done()
 }
 
+// vmFolder is the folder of the VM module.
+const vmFolder = "modules/" + lock.UnitVM + "/"
+
+// profileFile is the file with the resource block of a profile. The prefix tells it from the
+// other files of the module.
+func profileFile(profile string) string { return vmFolder + "profile-" + profile + ".tf" }
+
+// isProfileFile reports whether a path is that of the resource block of a profile.
+func isProfileFile(path string) bool {
+	return strings.HasPrefix(path, vmFolder+"profile-") && strings.HasSuffix(path, ".tf")
+}
+
 // vmModule renders the VM module: one resource block for each profile, since a
-// lifecycle block takes literals only.
+// lifecycle block takes literals only, in a file of its own.
 func (r *renderer) vmModule(profiles []schema.Profile) {
 	root := vmShape()
 	r.vmVariables(root, profiles)
-	body := r.begin("modules/proxmox-vm/main.tf")
+	body := r.begin(vmFolder + "main.tf")
 	locals := body.AppendNewBlock("locals", nil).Body()
 	blocks := make([]hclwrite.Tokens, 0, len(profiles))
 	for _, p := range profiles {
@@ -200,12 +212,12 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	locals.AppendUnstructuredTokens(comment("What the outputs read of the VMs of all blocks. The whole resource has"))
 	locals.AppendUnstructuredTokens(comment("deprecated attributes, and OpenTofu warns of each use."))
 	locals.SetAttributeRaw("machines", callLines("merge", blocks...))
-	for i := range profiles {
-		body.AppendNewline()
-		r.resource(body, root, &profiles[i])
-	}
 	r.done()
-	r.skeleton("modules/proxmox-vm/outputs.tf")
+	for i := range profiles {
+		r.resource(r.begin(profileFile(profiles[i].Name)), root, &profiles[i])
+		r.done()
+	}
+	r.skeleton(vmFolder + "outputs.tf")
 	r.done()
 }
 
@@ -228,7 +240,7 @@ func keysOf(profile string) hclwrite.Tokens {
 }
 
 func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
-	body := r.begin("modules/proxmox-vm/variables.tf")
+	body := r.begin(vmFolder + "variables.tf")
 	v := body.AppendNewBlock("variable", []string{"proxmox"}).Body()
 	v.SetAttributeRaw("description", text("How to reach the cluster. What is null comes from the environment."))
 	v.SetAttributeRaw("type", call("object", object(

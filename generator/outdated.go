@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"stackgen/internal/lock"
 	"stackgen/internal/natural"
 )
 
@@ -21,7 +20,7 @@ const ValuesFile = "terragrunt.values.hcl"
 // both have. Another version of stackgen may have rendered the rest, and other stacks
 // may use more profiles.
 func SameSettings(path string, a, b []byte) bool {
-	if path != "modules/"+lock.UnitVM+"/main.tf" {
+	if !isProfileFile(path) {
 		return !strings.HasSuffix(path, "/versions.tf") || SameMeaning(a, b)
 	}
 	x, y := lifecycles(a), lifecycles(b)

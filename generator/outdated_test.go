@@ -102,17 +102,18 @@ func TestNeedsInit(t *testing.T) {
 
 // TestSameSettings: only what comes from the settings of the project counts.
 func TestSameSettings(t *testing.T) {
-	const main, versions = "modules/proxmox-vm/main.tf", "modules/proxmox-vm/versions.tf"
+	const profile, versions = "modules/proxmox-vm/profile-default.tf", "modules/proxmox-vm/versions.tf"
 	const vm = "resource \"proxmox_virtual_environment_vm\" \"this\" {\n  name = \"x\"\n  lifecycle {\n    ignore_changes = [clone]\n  }\n}\n"
 	for _, c := range []struct {
 		path, a, b string
 		want       bool
 	}{
-		{main, vm, vm, true},
-		{main, vm, strings.Replace(vm, `"x"`, `"y"`, 1), true},
-		{main, vm, strings.Replace(vm, "[clone]", "[\n      clone, # cloned\n    ]", 1), true},
-		{main, vm, strings.Replace(vm, "[clone]", "[clone, node_name]", 1), false},
-		{main, vm, vm + strings.Replace(vm, `"this"`, `"mine"`, 1), true},
+		{profile, vm, vm, true},
+		{profile, vm, strings.Replace(vm, `"x"`, `"y"`, 1), true},
+		{profile, vm, strings.Replace(vm, "[clone]", "[\n      clone, # cloned\n    ]", 1), true},
+		{profile, vm, strings.Replace(vm, "[clone]", "[clone, node_name]", 1), false},
+		{profile, vm, vm + strings.Replace(vm, `"this"`, `"mine"`, 1), true},
+		{"modules/proxmox-vm/main.tf", `v = "1"`, `v = "2"`, true},
 		{versions, `v = "1"`, `v = "1" # one`, true},
 		{versions, `v = "1"`, `v = "2"`, false},
 		{"root.hcl", `v = "1"`, `v = "2"`, true},

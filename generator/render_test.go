@@ -91,12 +91,19 @@ func TestUnusedParts(t *testing.T) {
 					t.Errorf("module %s is rendered: %v", module, is)
 				}
 			}
-			var profiles []string
-			for _, m := range regexp.MustCompile(`(?m)^  for_each = \{ for key, vm in var\.vms : key => key if vm\.profile == "(\w+)" \}`).FindAllStringSubmatch(files["modules/proxmox-vm/main.tf"], -1) {
-				profiles = append(profiles, m[1])
+			var profiles, want []string
+			for path, body := range files {
+				for _, m := range regexp.MustCompile(`(?m)^  for_each = \{ for key, vm in var\.vms : key => key if vm\.profile == "(\w+)" \}`).FindAllStringSubmatch(body, -1) {
+					profiles = append(profiles, path+" "+m[1])
+				}
 			}
-			if got := strings.Join(profiles, " "); got != c.profiles {
-				t.Errorf("resource blocks %q, want %q", got, c.profiles)
+			for _, profile := range strings.Fields(c.profiles) {
+				want = append(want, "modules/proxmox-vm/profile-"+profile+".tf "+profile)
+			}
+			slices.Sort(profiles)
+			slices.Sort(want)
+			if !slices.Equal(profiles, want) {
+				t.Errorf("resource blocks %q, want %q", profiles, want)
 			}
 		})
 	}

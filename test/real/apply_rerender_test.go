@@ -11,7 +11,7 @@ import (
 // drops a former address that the state does not have any more.
 func TestApplyRerender(t *testing.T) {
 	t.Parallel()
-	const next = "next:\n  stackgen render  # the lock records what was applied: 3 files would change\n"
+	const next = "next:\n  stackgen render  # the lock records what was applied: 4 files would change\n"
 	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(oneSpec, "a: {}", "a: {started: false}", 1)})
 	p.simulate()
 	p.render()

@@ -288,8 +288,8 @@ func TestCatalog(t *testing.T) {
 func TestToolsLeaveNoFiles(t *testing.T) {
 	t.Parallel()
 	p := newStack(t, "vms: {a: {}}\n").render()
-	before := p.list()
 	p.useTerraformData()
+	before := p.list()
 	p.all("live", "apply")
 	p.remove("stacks/live/.terragrunt-stack")
 	p.remove(".state")

@@ -33,7 +33,11 @@ func TestEveryAttributeHasAnEffect(t *testing.T) {
 		dir := "modules/" + module
 		p.succeeds(dir, "tofu", "init", "-input=false", "-backend=false")
 		blocks := p.resourceSchemas(dir)
-		for _, m := range regexp.MustCompile(`(?m)^resource "([^"]+)"`).FindAllStringSubmatch(p.read(dir+"/main.tf"), -1) {
+		source := p.read(dir + "/main.tf")
+		if module == "proxmox-vm" {
+			source += p.read(dir + "/profile-default.tf")
+		}
+		for _, m := range regexp.MustCompile(`(?m)^resource "([^"]+)"`).FindAllStringSubmatch(source, -1) {
 			block, ok := blocks[m[1]]
 			if !ok {
 				t.Fatalf("no provider of %s has a resource %s", module, m[1])

@@ -2,6 +2,8 @@ package real
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +33,11 @@ func (p *project) useTerraformData() {
   value = { for key, vm in terraform_data.this : key => { ipv4 = vm.output } }
 }
 `)
+	profiles, err := filepath.Glob(filepath.Join(p.dir, "modules", "proxmox-vm", "profile-*.tf"))
+	check(p.T, err)
+	for _, file := range profiles {
+		check(p.T, os.Remove(file))
+	}
 	p.write("modules/proxmox-vm/main.tf", header+`locals {
   importing = []
 }
