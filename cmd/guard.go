@@ -27,6 +27,7 @@ func (e *env) guardCommand() *cli.Command {
 			"could not be checked, 3 blocked.",
 		Flags: e.judgeFlags(planFlag(), &cli.StringFlag{Name: "project", Value: ".", Usage: "the project is in `DIR`"},
 			&cli.BoolFlag{Name: "failed", Usage: "the run has failed: forget the VMs that it was about to create and did not make"},
+			&cli.BoolFlag{Name: "unanswered", Usage: "with --failed: a request of the run had no answer, so these VMs may still be made: keep them"},
 			&cli.StringSliceFlag{Name: "variable", Usage: "the environment sets the variable `NAME` of the unit's module (repeatable)"}),
 		OnUsageError: usageError,
 		Action:       e.guard,
@@ -37,6 +38,9 @@ func (e *env) guard(c *cli.Context) error {
 	args := c.Args().Slice()
 	if len(args) < 2 || !slices.Contains([]string{"apply", "destroy", "exec"}, args[1]) {
 		return errors.New("usage: stackgen guard STACK/UNIT -- apply|destroy|exec")
+	}
+	if c.Bool("unanswered") && !c.Bool("failed") {
+		return errors.New("--unanswered says how a run has failed: give --failed, too")
 	}
 	// Every unit of a run would repeat warnings and progress, and Terragrunt repeats
 	// what goes to stderr: all that a person needs goes to stdout, once.
@@ -54,7 +58,7 @@ func (e *env) guard(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("failed") {
-		return hook.Failed(c.Context)
+		return hook.Failed(c.Context, c.Bool("unanswered"))
 	}
 	answer, err := hook.Check(c.Context)
 	switch {
@@ -76,7 +80,8 @@ func (e *env) guard(c *cli.Context) error {
 	}
 	r = report.NewFindings(slices.DeleteFunc(answer.Findings, func(f finding.Finding) bool { return f.Severity == finding.OK }), nil)
 	r.Endpoint = hook.Endpoint()
-	r.Answer = fmt.Sprintf("stackgen guard refuses the %s of %s: %s", args[1], args[0], cmp.Or(r.OtherCluster(), "fix "+report.Count(r.Total, "finding")))
+	r.Answer = fmt.Sprintf("stackgen guard refuses the %s of %s: %s", args[1], args[0],
+		cmp.Or(r.OtherCluster(), "fix "+report.Count(r.Total, "finding")))
 	if err := r.Print(e.out, report.Options{Verbose: e.verbose}); err != nil {
 		return err
 	}

@@ -26,6 +26,18 @@ locals {
     for name in ["addresses", "dns", "pools", "proxmox", "records", "vms"] : "--variable=${name}"
     if get_env("TF_VAR_${name}", "") != ""
   ]
+
+  # The commands that may fail while they create VMs, and what looks at such a failure.
+  creating = local.stack.guard != "off" && local.unit == "proxmox-vm" ? ["apply", "exec"] : []
+  failed   = ["stackgen", "guard", "--failed", "--project", get_parent_terragrunt_dir()]
+
+  # What a failure says if a request had no answer.
+  unanswered = join("|", [
+    "HTTP\\s+5(0[234]|9[0-9])", "(i/o|handshake)\\s+timeout", "[Tt]imeout\\s+(exceeded|awaiting)",
+    "[Tt]imed\\s+out", "deadline\\s+exceeded", "context\\s+canceled", "connection\\s+(reset|lost)",
+    "closed\\s+(network|idle)\\s+connection", "broken\\s+pipe", "forcibly\\s+closed", "bad\\s+record\\s+MAC",
+    "(:|unexpected)\\s+EOF", "did\\s+not\\s+respond", "data\\s+object\\s+in\\s+the\\s+response",
+  ])
 }
 
 terragrunt_version_constraint = ">= 1.1"
@@ -84,14 +96,18 @@ terraform {
   }
 
   # After a run that failed, stackgen forgets the VMs that the run was about to create and did
-  # not make: a guest that gets such a VMID later is somebody else's.
+  # not make: a guest that gets such a VMID later is somebody else's. It keeps them if a request
+  # had no answer: Proxmox VE may still create them.
+  error_hook "stackgen-unanswered" {
+    commands  = local.creating
+    on_errors = [local.unanswered]
+    execute   = concat(local.failed, ["--unanswered", "${local.stack.stack}/${local.unit}", "--", "apply"])
+  }
+
   error_hook "stackgen" {
-    commands  = local.stack.guard != "off" && local.unit == "proxmox-vm" ? ["apply", "exec"] : []
+    commands  = local.creating
     on_errors = [".*"]
-    execute = [
-      "stackgen", "guard", "--failed", "--project", get_parent_terragrunt_dir(),
-      "${local.stack.stack}/${local.unit}", "--", "apply",
-    ]
+    execute   = concat(local.failed, ["${local.stack.stack}/${local.unit}", "--", "apply"])
   }
 
   # The events of an apply or destroy of this unit, as JSON lines, in the folder that the

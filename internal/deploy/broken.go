@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +30,8 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 	r.readBack(p)
 	return r.rescue(p, result, a)
 }
+
+var unanswered = regexp.MustCompile(session.Unanswered)
 
 // refusalLines are the beginnings of the lines of a refusal after the first: of a finding, of what
 // belongs to one, and of what is said of all.
@@ -79,6 +82,9 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 		return err
 	}
 	r.completed(p.stack, after)
+	if unanswered.MatchString(result.log) {
+		p.stack.unfinished.Keep()
+	}
 	p.stack.unfinished.NotMade(after.Inventory)
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err

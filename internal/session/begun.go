@@ -30,7 +30,17 @@ type BegunVM struct {
 
 	Start bool `json:"start,omitempty"` // the run that completes it starts it
 	Half  bool `json:"half,omitempty"`  // its creation ended halfway: the provider does not start it any more
+
+	// A request of the run had no answer. Proxmox VE may have it still, and create the VM later.
+	Unanswered bool `json:"unanswered,omitempty"`
 }
+
+// Unanswered matches what a run prints if a request of it had no answer of Proxmox VE: its
+// proxy gave up, or the connection broke. root.hcl has the same pattern.
+// OpenTofu breaks its lines.
+const Unanswered = `HTTP\s+5(0[234]|9[0-9])|(i/o|handshake)\s+timeout|[Tt]imeout\s+(exceeded|awaiting)|[Tt]imed\s+out|` +
+	`deadline\s+exceeded|context\s+canceled|connection\s+(reset|lost)|closed\s+(network|idle)\s+connection|` +
+	`broken\s+pipe|forcibly\s+closed|bad\s+record\s+MAC|(:|unexpected)\s+EOF|did\s+not\s+respond|data\s+object\s+in\s+the\s+response`
 
 // maxBegun bounds the file.
 const maxBegun = 16 << 20
@@ -89,8 +99,12 @@ func (b Begun) Write(root, stack string) error {
 	return WriteRecord(file, b)
 }
 
-// Begin adds a VM that a run is about to create, or to complete.
+// Begin adds a VM that a run is about to create, or to complete. What an earlier run asked for
+// without an answer may still come.
 func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
+	if before := b[key]; before.VMID == vm.VMID {
+		vm.Unanswered = before.Unanswered
+	}
 	if l != nil {
 		if e := l.VMs.Get(key); e != nil && e.VMID == vm.VMID && e.Fingerprint != nil {
 			vm.UUID = e.Fingerprint.UUID
@@ -113,7 +127,27 @@ func (b Begun) Created(state guard.UnitState) {
 // NotMade drops the VMs that a run did not make before it ended by itself: a guest that gets
 // such a VMID later is somebody else's.
 func (b Begun) NotMade(inv *cluster.Inventory) {
-	maps.DeleteFunc(b, func(_ string, vm BegunVM) bool { return inv.Guest(vm.VMID) == nil && !guard.Cloning(inv, vm.VMID) })
+	maps.DeleteFunc(b, func(_ string, vm BegunVM) bool {
+		return !vm.Unanswered && inv.Guest(vm.VMID) == nil
+	})
+}
+
+// Keep keeps the VMs that a run may still make, because a request of it had no answer.
+func (b Begun) Keep() {
+	for key, vm := range b {
+		vm.Unanswered = true
+		b[key] = vm
+	}
+}
+
+// unanswered reports whether all VMs may still be made.
+func (b Begun) unanswered() bool {
+	for _, vm := range b {
+		if !vm.Unanswered {
+			return false
+		}
+	}
+	return true
 }
 
 // begun are the records of all stacks, by STACK/KEY. What cannot be read proves nothing.
@@ -157,11 +191,19 @@ func (h *Hook) begins(found []finding.Finding) error {
 }
 
 // Failed forgets the VMs that the run of the unit, which has failed, was about to create and
-// did not make. `stackgen apply` does that itself.
-func (h *Hook) Failed(ctx context.Context) error {
+// did not make. If a request of the run had no answer, they may still be made, and it keeps
+// them. `stackgen apply` does that itself.
+func (h *Hook) Failed(ctx context.Context, unanswered bool) error {
 	vms, err := ReadBegun(h.Project.Root, h.Unit.Stack)
 	if err != nil || len(vms) == 0 || h.left || h.ownRun() {
 		return err
+	}
+	if unanswered {
+		vms.Keep()
+		return vms.Write(h.Project.Root, h.Unit.Stack)
+	}
+	if vms.unanswered() {
+		return nil
 	}
 	if h.Inventory, err = ReadCluster(ctx, h.Project, h.sources); err != nil {
 		return fmt.Errorf("cannot see which VMs the failed run has made: %w", err)

@@ -1,0 +1,67 @@
+package session
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/templates"
+)
+
+// TestUnanswered: a failure in which a request had no answer says so, and a rendered plan with
+// timeouts, or an answer of Proxmox VE, does not. root.hcl has the same pattern, in parts.
+func TestUnanswered(t *testing.T) {
+	is := regexp.MustCompile(Unanswered)
+	for text, want := range map[string]bool{
+		`error cloning VM: received an HTTP 596 response - Reason: Connection timed out`: true,
+		`received an HTTP 502 response - Reason: Bad Gateway`:                            true,
+		`Post "https://pve:8006/api2/json/nodes/pve1/qemu/9000/clone": EOF`:              true,
+		`read tcp 10.0.0.1:40000->10.0.0.2:8006: read: connection reset by peer`:         true,
+		`dial tcp 10.0.0.2:8006: i/o timeout`:                                            true,
+		`timeout while waiting for task "UPID:pve1:000003F2:qmclone:9000:root@pam:"`:     false,
+		`Error: Plugin did not respond`:                                                  true,
+		"received an HTTP\n596 response":                                                 true,
+		`http: server closed idle connection`:                                            true,
+		`the server did not include a data object in the response`:                       true,
+		`unexpected EOF`: true,
+		`proxmox_virtual_environment_vm.this["geoffrey"]: Creating...`: false,
+		"ssh-rsa AAAAeofEOF+x":                                                                      false,
+		`Client.Timeout exceeded while awaiting headers`:                                            true,
+		`received an HTTP 500 response - Reason: storage 'nosuch' does not exist`:                   false,
+		`received an HTTP 403 response - Reason: Permission check failed (/vms/303, VM.Clone)`:      false,
+		"  + timeout_clone = 1800\n  + timeout_start_vm = 300\n":                                    false,
+		`task "UPID:pve1:qmclone:9000:root@pam!t:" failed to complete with exit code: out of space`: false,
+	} {
+		if is.MatchString(text) != want {
+			t.Errorf("%s: %v, want %v", text, !want, want)
+		}
+	}
+	root, err := templates.FS.ReadFile("root.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(root), `unanswered = join("|", [`)
+	list, _, _ = strings.Cut(list, "])\n")
+	var parts []string
+	for _, m := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(list, -1) {
+		parts = append(parts, strings.ReplaceAll(m[1], `\\`, `\`))
+	}
+	if got := strings.Join(parts, "|"); got != Unanswered {
+		t.Errorf("root.hcl has %q", got)
+	}
+}
+
+// TestNotMade: a VM that a request without an answer may still make is kept; its record ends
+// with another run.
+func TestNotMade(t *testing.T) {
+	inv := &cluster.Inventory{Guests: []cluster.Guest{{VMID: 301}}}
+	b := Begun{"a": {VMID: 300}, "b": {VMID: 301}}
+	b.Keep()
+	b["c"] = BegunVM{VMID: 302}
+	b.Begin("a", BegunVM{VMID: 300, Start: true}, nil) // a second run, while the first one's clone waits for a lock
+	b.NotMade(inv)
+	if len(b) != 2 || !b["a"].Unanswered {
+		t.Errorf("kept are %v", b)
+	}
+}
