@@ -4,6 +4,7 @@ package real
 
 import (
 	"bytes"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"stackgen/internal/lock"
+	"stackgen/internal/pvesim"
 )
 
 // diskWayStates are states of disks in which a line of the spec could move something else:
@@ -21,7 +23,14 @@ func diskWayStates() []*wayState {
 		alone   = "disks: [{interface: scsi1, size: 5, datastore: local-lvm}]"
 		instead = "disks: [{interface: scsi2, size: 6, datastore: shared}, {interface: scsi1, size: 5, datastore: local-lvm}]"
 	)
-	reboot := func(w *faultCase) { rebootVM(w.T, w.sim, "pve1", 300) }
+	reboot := func(w *faultCase) {
+		rebootVM(w.T, w.sim, "pve1", 300)
+		w.waitUntil("the agent answers", func() bool {
+			r := w.sim.Do(w.Context(), pvesim.Request{Method: "GET", Path: "/api2/json/nodes/pve1/qemu/300/agent/network-get-interfaces",
+				Header: http.Header{"Authorization": {"PVEAPIToken=" + w.sim.Token()}}})
+			return r.Status == 200
+		})
+	}
 	edit := func(from, to string) func(*faultCase) { return func(w *faultCase) { w.editSpec(from, to) } }
 	applied := func(w *faultCase) { w.must(w.stackgen("apply", "--yes")) } // which records the volumes of removed disks
 	return []*wayState{
