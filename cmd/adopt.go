@@ -141,7 +141,8 @@ func (e *env) reportAdoptions(plan *adopt.Plan, recorded []lock.Recording, undec
 func (e *env) reportClaims(plan *adopt.Plan) {
 	for _, c := range plan.Claimed {
 		if c.Claim != nil {
-			_ = report.Printf(e.errOut, "warning: %s: another project manages VM %d, as %s: two projects with one VM change and destroy it without seeing each other. "+
+			_ = report.Printf(e.errOut, "warning: %s: another project manages VM %d, as %s: "+
+				"two projects with one VM change and destroy it without seeing each other. "+
 				"Forget it there first: `forgotten: [%s]`.\n", c.VM, c.VMID, c.Claim, c.Claim.Key)
 			continue
 		}

@@ -55,7 +55,11 @@ func (e *env) apply(c *cli.Context) error {
 
 // request is what apply and destroy have in common.
 func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
-	view, err := live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{CI: os.Getenv("CI") == "true", Color: color(e.errOut), Terminal: live.TerminalOf(e.errOut)})
+	view, err := live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{
+		CI:       os.Getenv("CI") == "true",
+		Color:    color(e.errOut),
+		Terminal: live.TerminalOf(e.errOut),
+	})
 	if err != nil {
 		return deploy.Request{}, err
 	}
@@ -71,7 +75,8 @@ func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
 }
 
 func progressFlag() cli.Flag {
-	return oneOf(&cli.StringFlag{Name: "progress", Value: live.Modes()[0], Usage: "show the run as `MODE`: " + either(live.Modes())}, live.Modes())
+	modes := live.Modes()
+	return oneOf(&cli.StringFlag{Name: "progress", Value: modes[0], Usage: "show the run as `MODE`: " + either(modes)}, modes)
 }
 
 // terminal reports whether a person can answer at r.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/signal"
@@ -34,7 +35,8 @@ func (e *env) discoverCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "tag", Usage: "only VMs with the tag `TAG`"},
 			&cli.StringSliceFlag{Name: "node", Usage: "only VMs on the node `NODE`"},
 			&cli.StringFlag{Name: "stack", Usage: "the stack `NAME` for VMs without a pool and a common tag", Action: notEmpty("stack", "a name")},
-			&cli.BoolFlag{Name: "groups", Value: true, Usage: "write equal VMs with numbered names as a group; --groups=false writes an entry for each"},
+			&cli.BoolFlag{Name: "groups", Value: true,
+				Usage: "write equal VMs with numbered names as a group; --groups=false writes an entry for each"},
 			&cli.BoolFlag{Name: "specs-only", Usage: "write nothing into configurations of VMs, and do not ask for it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
@@ -48,7 +50,13 @@ func (e *env) discoverCommand() *cli.Command {
 }
 
 func (e *env) discover(c *cli.Context) error {
-	request := discover.Request{Pools: c.StringSlice("pool"), Tags: c.StringSlice("tag"), Nodes: c.StringSlice("node"), Stack: c.String("stack"), Groups: c.Bool("groups")}
+	request := discover.Request{
+		Pools:  c.StringSlice("pool"),
+		Tags:   c.StringSlice("tag"),
+		Nodes:  c.StringSlice("node"),
+		Stack:  c.String("stack"),
+		Groups: c.Bool("groups"),
+	}
 	for _, arg := range c.Args().Slice() {
 		vmid, err := strconv.Atoi(arg)
 		if err != nil {
@@ -128,6 +136,15 @@ func (e *env) writeDefaults(c *cli.Context, d *adopt.Discovery, r *report.Discov
 // errNoSpecs is an interrupt after something was written into configurations.
 var errNoSpecs = errors.New("interrupted; no spec was written")
 
+// confirmSpecs asks whether to write the specs.
+func (e *env) confirmSpecs(ctx context.Context, r *report.Discover) (bool, error) {
+	yes, err := e.confirm(ctx, r.Question())
+	if errors.Is(err, errInterrupted) && len(r.Defaults) > 0 {
+		err = errNoSpecs
+	}
+	return yes, err
+}
+
 // reportDiscovery shows the specs, asks, and writes them.
 func (e *env) reportDiscovery(c *cli.Context, d *adopt.Discovery, r *report.Discover) error {
 	options := e.options(e.errOut)
@@ -140,11 +157,7 @@ func (e *env) reportDiscovery(c *cli.Context, d *adopt.Discovery, r *report.Disc
 		}
 		if !yes && !dry && terminal(e.in) {
 			var err error
-			yes, err = e.confirm(c.Context, r.Question())
-			if errors.Is(err, errInterrupted) && len(r.Defaults) > 0 {
-				err = errNoSpecs
-			}
-			if err != nil {
+			if yes, err = e.confirmSpecs(c.Context, r); err != nil {
 				return err
 			}
 		}

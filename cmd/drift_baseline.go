@@ -32,7 +32,8 @@ func checkBaseline(c *cli.Context) error {
 	if day := c.String("expires"); day != "" && !session.IsDate(day) {
 		return errors.New("--expires takes a day such as 2026-12-31")
 	} else if day != "" && day < time.Now().Format(time.DateOnly) {
-		return fmt.Errorf("--expires %s has passed, so the differences would count at once: name a later day, or leave it out for %d days", day, baselineDays)
+		return fmt.Errorf("--expires %s has passed, so the differences would count at once: name a later day, or leave it out for %d days",
+			day, baselineDays)
 	}
 	return nil
 }
@@ -44,7 +45,13 @@ func (e *env) baseline(c *cli.Context, d *session.Drift) error {
 		return nil
 	}
 	now := time.Now()
-	r := session.Baseline{File: file, Today: now.Format(time.DateOnly), Add: c.Bool("baseline-add"), Reason: c.String("reason"), Expires: c.String("expires")}
+	r := session.Baseline{
+		File:    file,
+		Today:   now.Format(time.DateOnly),
+		Add:     c.Bool("baseline-add"),
+		Reason:  c.String("reason"),
+		Expires: c.String("expires"),
+	}
 	if r.Add && r.Expires == "" {
 		r.Expires = now.AddDate(0, 0, baselineDays).Format(time.DateOnly)
 	}

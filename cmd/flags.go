@@ -70,5 +70,10 @@ func notEmpty(flag, what string) func(*cli.Context, string) error {
 
 // sources are what the flags say about where to read.
 func (e *env) sources(c *cli.Context) session.Sources {
-	return session.Sources{Inventory: c.String("inventory"), States: c.StringSlice("state"), Plans: c.StringSlice("plan"), Progress: e.progress}
+	return session.Sources{
+		Inventory: c.String("inventory"),
+		States:    c.StringSlice("state"),
+		Plans:     c.StringSlice("plan"),
+		Progress:  e.progress,
+	}
 }

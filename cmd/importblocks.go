@@ -8,6 +8,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/render"
 	"stackgen/internal/report"
@@ -65,12 +66,11 @@ func (e *env) importBlocks(c *cli.Context) error {
 		return err
 	}
 	if toStdout {
-		for _, f := range imports.Files {
-			if err := report.Text(e.out, "# "+f.Path+"\n"+string(f.Body)); err != nil {
-				return err
-			}
-		}
-	} else if err := report.Changes(e.out, p.Root, render.Changes(imports.Changes, check, false)); err != nil {
+		err = e.printFiles(imports.Files)
+	} else {
+		err = report.Changes(e.out, p.Root, render.Changes(imports.Changes, check, false))
+	}
+	if err != nil {
 		return err
 	}
 	if !toStdout && !check {
@@ -78,28 +78,13 @@ func (e *env) importBlocks(c *cli.Context) error {
 			return err
 		}
 	}
-	proved, verify := true, c.Bool("verify")
-	if verify && imports.Count() > 0 {
+	proved := true
+	if c.Bool("verify") && imports.Count() > 0 {
 		if proved, err = e.verify(c, s, imports.Findings); err != nil {
 			return err
 		}
 	}
-	listed := imports.Listed()
-	r := report.NewFindings(listed, s.Notes(imports.Findings))
-	r.Endpoint = s.Endpoint()
-	r.About = fmt.Sprintf("%s to import in %s", report.Count(imports.Count(), "resource"), strings.Join(p.SelectedNames(), ", "))
-	if n := len(listed) - imports.Count(); n > 0 && r.Exit == finding.OK {
-		r.About += fmt.Sprintf("; %s below", report.Count(n, "other finding"))
-	}
-	if verify && imports.Count() == 0 {
-		r.About += "; --verify made no plan"
-	}
-	if change := r.Changed(); change != "" {
-		r.About += "; " + change
-	}
-	if r.Exit == finding.OK {
-		r.Answer = r.About
-	}
+	r := importFindings(c, s, imports)
 	if err := r.Print(e.errOut, e.options(e.errOut)); err != nil {
 		return err
 	}
@@ -114,6 +99,37 @@ func (e *env) importBlocks(c *cli.Context) error {
 		return exitCode(exitError) // an apply would not know what was just written
 	}
 	return nil
+}
+
+// printFiles prints files, each below its path.
+func (e *env) printFiles(files []disk.File) error {
+	for _, f := range files {
+		if err := report.Text(e.out, "# "+f.Path+"\n"+string(f.Body)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importFindings are the findings of import files, and what is to import.
+func importFindings(c *cli.Context, s *session.Session, imports *session.Imports) *report.Findings {
+	listed := imports.Listed()
+	r := report.NewFindings(listed, s.Notes(imports.Findings))
+	r.Endpoint = s.Endpoint()
+	r.About = fmt.Sprintf("%s to import in %s", report.Count(imports.Count(), "resource"), strings.Join(s.Project.SelectedNames(), ", "))
+	if n := len(listed) - imports.Count(); n > 0 && r.Exit == finding.OK {
+		r.About += fmt.Sprintf("; %s below", report.Count(n, "other finding"))
+	}
+	if c.Bool("verify") && imports.Count() == 0 {
+		r.About += "; --verify made no plan"
+	}
+	if change := r.Changed(); change != "" {
+		r.About += "; " + change
+	}
+	if r.Exit == finding.OK {
+		r.Answer = r.About
+	}
+	return r
 }
 
 // verify plans the units, and reports whether the plans do the imports and nothing

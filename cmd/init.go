@@ -95,7 +95,9 @@ func (e *env) example(c *cli.Context, dir string) (*starter.Example, error) {
 		example, err = starter.New(inventory, general)
 	}
 	if err != nil && c.String("inventory") == "" {
-		return nil, fmt.Errorf("%w\nnothing was written: the example is made for the cluster that PROXMOX_VE_ENDPOINT names. Solve this, or start without a cluster:\n  env -u PROXMOX_VE_ENDPOINT -u PM_VE_ENDPOINT stackgen init %s", err, shell.Path(dir))
+		return nil, fmt.Errorf("%w\nnothing was written: the example is made for the cluster that PROXMOX_VE_ENDPOINT names. "+
+			"Solve this, or start without a cluster:\n"+
+			"  env -u PROXMOX_VE_ENDPOINT -u PM_VE_ENDPOINT stackgen init %s", err, shell.Path(dir))
 	}
 	return example, err
 }

@@ -70,7 +70,8 @@ func (e *env) app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(),
-			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.discoverCommand(), e.applyCommand(), e.destroyCommand(), e.driftCommand(),
+			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.discoverCommand(),
+			e.applyCommand(), e.destroyCommand(), e.driftCommand(),
 			e.outputsCommand(), e.simCommand(), e.completionCommand(), e.manCommand()},
 	}
 	for _, command := range app.Commands {

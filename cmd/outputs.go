@@ -78,14 +78,23 @@ func (e *env) outputs(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r := report.Outputs{Root: p.Root, Stacks: o.Stacks, VMs: o.VMs, Files: len(o.Files), Changes: render.Changes(changes, false, false), Warnings: o.Warnings,
-		Skipped: slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(stacks, name) })}
+	r := report.Outputs{
+		Root: p.Root, Stacks: o.Stacks, VMs: o.VMs, Files: len(o.Files),
+		Changes: render.Changes(changes, false, false), Warnings: o.Warnings,
+		Skipped: slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(stacks, name) }),
+	}
 	return r.Print(e.out, e.errOut)
 }
 
 // printOutputs prints one format.
 func (e *env) printOutputs(o *register.Outputs, format string) error {
-	formats := map[string]outputs.Format{"json": outputs.JSON, "csv": outputs.CSV, "ansible": outputs.Ansible, "ssh": outputs.SSH, "hosts": outputs.Hosts}
+	formats := map[string]outputs.Format{
+		"json":    outputs.JSON,
+		"csv":     outputs.CSV,
+		"ansible": outputs.Ansible,
+		"ssh":     outputs.SSH,
+		"hosts":   outputs.Hosts,
+	}
 	if err := report.Warnings(e.errOut, o.Warnings); err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ func (e *env) renderCommand() *cli.Command {
 			"codes: 0 done, 1 not possible, 2 --check or --diff found differences,\n" +
 			"3 something in the lock is no longer in the specs, or a file was edited.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Usage: "make `DIR` a project of its own, with the specs that the paths name", Action: notEmpty("out", "a folder")},
+			&cli.StringFlag{Name: "out", Usage: "make `DIR` a project of its own, with the specs that the paths name",
+				Action: notEmpty("out", "a folder")},
 			&cli.BoolFlag{Name: "check", Usage: "write nothing; list every file that is missing, stale, changed or refused"},
 			&cli.BoolFlag{Name: "diff", Usage: "the same as --check, with a unified diff"},
 			&cli.StringSliceFlag{Name: "state-moved", Usage: "you have moved the state of `STACK` to where its spec says"},

@@ -34,7 +34,8 @@ func (e *env) resolveCommand() *cli.Command {
 		Flags: e.judgeFlags(
 			&cli.StringSliceFlag{Name: "again", Usage: "decide again for `STACK/KEY`, which was never created"},
 			&cli.BoolFlag{Name: "explain", Usage: "also print the scores of the nodes, and a figure for apply.parallelism"},
-			&cli.StringSliceFlag{Name: "new-cluster", Usage: "`STACK` is in this cluster now, whatever is recorded, or all nodes have new addresses"},
+			&cli.StringSliceFlag{Name: "new-cluster",
+				Usage: "`STACK` is in this cluster now, whatever is recorded, or all nodes have new addresses"},
 			&cli.StringSliceFlag{Name: "state-moved", Usage: "you have moved the state of `STACK` to where its spec says, and it has new VMs"},
 			&cli.StringSliceFlag{Name: "new-state", Usage: "the recorded states of `STACK` are lost; those that it has now replace them"},
 			formatFlag("text", "json")),
@@ -48,8 +49,11 @@ func (e *env) resolve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := resolve.Run(c.Context, resolve.Request{Paths: c.Args().Slice(), Again: c.StringSlice("again"), ID: id,
-		NewClusters: c.StringSlice("new-cluster"), NewStates: c.StringSlice("new-state"), StateMoved: c.StringSlice("state-moved"), Sources: e.sources(c)})
+	r, err := resolve.Run(c.Context, resolve.Request{
+		Paths: c.Args().Slice(), Again: c.StringSlice("again"), ID: id,
+		NewClusters: c.StringSlice("new-cluster"), NewStates: c.StringSlice("new-state"), StateMoved: c.StringSlice("state-moved"),
+		Sources: e.sources(c),
+	})
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,10 @@ func (e *env) resolve(c *cli.Context) error {
 func nodesOf(r *resolve.Result) []report.Node {
 	var out []report.Node
 	for _, l := range r.Loads {
-		n := report.Node{Node: l.Node, VMs: l.VMs, Strategies: l.Strategies, Out: l.Out, CPUs: l.After.CPUs, NeededCPUs: l.After.Busy, Memory: l.After.Memory, NeededMemory: l.After.Used}
+		n := report.Node{
+			Node: l.Node, VMs: l.VMs, Strategies: l.Strategies, Out: l.Out,
+			CPUs: l.After.CPUs, NeededCPUs: l.After.Busy, Memory: l.After.Memory, NeededMemory: l.After.Used,
+		}
 		n.CPU, n.FreeMemory = l.Before.Free()
 		n.CPUWith, n.FreeMemoryWith = l.After.Free()
 		out = append(out, n)
@@ -100,12 +107,17 @@ func nodesOf(r *resolve.Result) []report.Node {
 
 // decisionOf is a decision as it is reported.
 func decisionOf(d resolve.Decision) report.Decision {
-	out := report.Decision{Stack: d.Stack, Key: d.Key, Again: d.Again, VMID: d.VMID, MACs: d.MACs, Node: d.Node, Strategy: d.Strategy, Clone: d.Clone, CloneReason: d.CloneReason}
+	out := report.Decision{
+		Stack: d.Stack, Key: d.Key, Again: d.Again, VMID: d.VMID, MACs: d.MACs,
+		Node: d.Node, Strategy: d.Strategy, Clone: d.Clone, CloneReason: d.CloneReason,
+	}
 	if t := d.Template; t != nil {
 		out.Template = &report.Template{VMID: t.VMID, Node: t.Node, Name: t.Name}
 	}
 	for _, c := range d.Candidates {
-		out.Candidates = append(out.Candidates, report.Candidate{Node: c.Node, Out: c.Out, Score: c.Score, CPU: c.CPU, Memory: c.Memory, VMs: c.VMs, Crowded: c.Crowded})
+		out.Candidates = append(out.Candidates, report.Candidate{
+			Node: c.Node, Out: c.Out, Score: c.Score, CPU: c.CPU, Memory: c.Memory, VMs: c.VMs, Crowded: c.Crowded,
+		})
 	}
 	return out
 }

@@ -88,7 +88,8 @@ func NeedsInit(l *lock.Stack, unit, root string, recorded []byte) bool {
 		return true
 	}
 	is, err := readInitialized(recorded)
-	return err != nil || l.Backend.Type == "s3" && slices.ContainsFunc(switches, func(s backendSwitch) bool { return (is.Config[s.name] == true) != s.on(l.Backend) })
+	differs := func(s backendSwitch) bool { return (is.Config[s.name] == true) != s.on(l.Backend) }
+	return err != nil || l.Backend.Type == "s3" && slices.ContainsFunc(switches, differs)
 }
 
 // OtherBackend compares the backend of a unit with what init recorded in the unit's
@@ -110,7 +111,12 @@ func OtherBackend(l *lock.Stack, unit, root string, recorded []byte) (string, er
 	if all, ok := is.Config["endpoints"].(map[string]any); ok && all["s3"] != nil {
 		endpoint, _ = all["s3"].(string)
 	}
-	want := [][3]string{{"bucket", was("bucket"), b.Bucket}, {"key", was("key"), stateKey(l, unit)}, {"region", was("region"), b.Region}, {"endpoint", endpoint, b.Endpoint}}
+	want := [][3]string{
+		{"bucket", was("bucket"), b.Bucket},
+		{"key", was("key"), stateKey(l, unit)},
+		{"region", was("region"), b.Region},
+		{"endpoint", endpoint, b.Endpoint},
+	}
 	if b.Type == "local" {
 		want = [][3]string{{"path", path.Clean(was("path")), path.Clean(localPath(l, unit, root))}, {"workspace_dir", was("workspace_dir"), ""}}
 	}

@@ -42,7 +42,8 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 			if reason = replaces(p, rendered, stack, key, old[key], is); reason == "" && !rendered.Has(stack, key) {
 				reason = otherMAC(p, stack, key, old[key], is)
 			}
-		case !rendered.Has(stack, key) && !rendered.Has(p.NewName(stack), key) && !renamedIn(rendered, p, stack, key, old[key].VMID): // else the lock has decided how it leaves
+		case !rendered.Has(stack, key) && !rendered.Has(p.NewName(stack), key) &&
+			!renamedIn(rendered, p, stack, key, old[key].VMID): // else the lock has decided how it leaves
 			reason = "rendered before, and neither in the lock nor in a spec: an apply would destroy it"
 		}
 		if reason != "" {
@@ -64,9 +65,11 @@ func replaces(p *schema.Project, rendered *lock.Lock, stack, key string, was, is
 	case is.VMID != was.VMID:
 		return "rendered with another VMID before, and the lock was lost or edited: an apply would destroy it and create another VM"
 	case changes(p, v, "efi_disk", was.EFIType, is.EFIType):
-		return fmt.Sprintf("the type of its EFI disk would change from %s to %s: an apply would destroy the VM and create another", was.EFIType, is.EFIType)
+		return fmt.Sprintf("the type of its EFI disk would change from %s to %s: an apply would destroy the VM and create another",
+			was.EFIType, is.EFIType)
 	case changes(p, v, "tpm_state", was.TPMVersion, is.TPMVersion):
-		return fmt.Sprintf("the version of its TPM would change from %s to %s: an apply would destroy the VM and create another", was.TPMVersion, is.TPMVersion)
+		return fmt.Sprintf("the version of its TPM would change from %s to %s: an apply would destroy the VM and create another",
+			was.TPMVersion, is.TPMVersion)
 	}
 	return ""
 }
@@ -145,7 +148,8 @@ func otherVM(v *schema.VM, stack, key, reason string, was, is Identity) finding.
 		f.Next("or, if it is lost, write into "+spec+" which MAC addresses the VM has", lines...)
 	default:
 		f.Next("undo the change in " + spec)
-		f.Add(finding.DoAll("or, for a new VM, give it a new key in "+spec+" and retire this one", finding.Entries("retired", key), "stackgen render"))
+		f.Add(finding.DoAll("or, for a new VM, give it a new key in "+spec+" and retire this one",
+			finding.Entries("retired", key), "stackgen render"))
 	}
 	f.Next("or, if nothing of this stack was ever applied, remove what was rendered", "rm stacks/"+stack+"/"+StackFile, "stackgen render")
 	return f

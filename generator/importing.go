@@ -45,7 +45,8 @@ func (s *shape) byInterface(otherwise hclwrite.Tokens) hclwrite.Tokens {
 	at := ref(s.name, "interface")
 	name := call("format", words(`"%s%02d"`), call("regex", words(`"^[a-z]+"`), at), call("regex", words(`"[0-9]+$"`), at))
 	out := slices.Concat(words("!contains(local.importing, key) ?"), otherwise, words(": values({"), hclwrite.Tokens{newline()})
-	out = append(out, slices.Concat(words("for"), ident(s.name), words("in"), ref("vm", s.name), words(":"), hclwrite.Tokens{newline()}, name, words("=>"), ident(s.name), hclwrite.Tokens{newline()})...)
+	out = append(out, slices.Concat(words("for"), ident(s.name), words("in"), ref("vm", s.name), words(":"), hclwrite.Tokens{newline()},
+		name, words("=>"), ident(s.name), hclwrite.Tokens{newline()})...)
 	return append(out, words("})")...)
 }
 
@@ -100,7 +101,8 @@ func (s *shape) whileImporting() hclwrite.Tokens {
 		value = call("merge", value, inline(unknown...))
 	}
 	out := slices.Concat(words("!contains(local.importing, key) ?"), ref("vm", s.name), words(": one(["), hclwrite.Tokens{newline()})
-	out = append(out, slices.Concat(words("for block in"), splat(ref("vm", s.name)), words(":"), value, words("if anytrue(["), hclwrite.Tokens{newline()})...)
+	out = append(out, slices.Concat(words("for block in"), splat(ref("vm", s.name)), words(":"), value, words("if anytrue(["),
+		hclwrite.Tokens{newline()})...)
 	if len(unknown) > 0 {
 		value = slices.Concat(value, hclwrite.Tokens{newline()})
 	}

@@ -250,7 +250,8 @@ func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
 	body.AppendNewline()
 
 	v = body.AppendNewBlock("variable", []string{"vms"}).Body()
-	v.SetAttributeRaw("description", text("The VMs by key. Attributes are those of the resource, and ipv4 (a static address) and meta (JSON)."))
+	v.SetAttributeRaw("description", text("The VMs by key. "+
+		"Attributes are those of the resource, and ipv4 (a static address) and meta (JSON)."))
 	v.SetAttributeRaw("type", call("map", root.typeOf(
 		pair{"profile", ident("string")},
 		pair{"ipv4", call("optional", ident("string"))},
@@ -295,7 +296,8 @@ func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile)
 	b.SetAttributeRaw("for_each", keysOf(p.Name))
 	b.AppendNewline()
 	if !p.Ignores("node_name") {
-		b.AppendUnstructuredTokens(comment("Another node in the spec migrates the VM; without this, it would be replaced. An import does not read it."))
+		b.AppendUnstructuredTokens(comment("Another node in the spec migrates the VM; without this, it would be replaced. " +
+			"An import does not read it."))
 		b.SetAttributeRaw("migrate", words("contains(local.importing, each.key) ? null : true"))
 		b.AppendNewline()
 	}

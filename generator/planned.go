@@ -39,20 +39,27 @@ func OtherVariables(stackFile []byte, unit string, variables map[string]json.Raw
 			}
 		}
 		keys = slices.AppendSeq(keys, maps.Keys(want))
-		for key := range want {
-			if !within(want[key], got[key]) {
-				differ = append(differ, key)
-			}
-		}
-		for key := range got {
-			if _, rendered := want[key]; !rendered {
-				differ = append(differ, key)
-			}
-		}
+		differ = append(differ, differing(want, got)...)
 	}
 	slices.SortFunc(differ, natural.Compare)
 	slices.SortFunc(keys, natural.Compare)
 	return differ, keys, nil
+}
+
+// differing are the keys of the values of want that are not within those of got, and the keys
+// that only got has, in no order.
+func differing(want, got map[string]any) (keys []string) {
+	for key := range want {
+		if !within(want[key], got[key]) {
+			keys = append(keys, key)
+		}
+	}
+	for key := range got {
+		if _, rendered := want[key]; !rendered {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // unitVariables are the variables of modules that get the values of a unit, by keys.

@@ -85,8 +85,12 @@ func Identities(body []byte) (map[string]Identity, error) {
 		}
 		for it := vms.ElementIterator(); it.Next(); {
 			key, vm := it.Element()
-			out[key.AsString()] = Identity{VMID: whole(member(vm, "vm_id")), MACs: macsOf(member(vm, "network_device")), EFIType: word(member(member(vm, "efi_disk"), "type")),
-				TPMVersion: word(member(member(vm, "tpm_state"), "version"))}
+			out[key.AsString()] = Identity{
+				VMID:       whole(member(vm, "vm_id")),
+				MACs:       macsOf(member(vm, "network_device")),
+				EFIType:    word(member(member(vm, "efi_disk"), "type")),
+				TPMVersion: word(member(member(vm, "tpm_state"), "version")),
+			}
 		}
 	}
 	return out, nil

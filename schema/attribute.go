@@ -98,27 +98,38 @@ func attributesOf(fields []Field, block Attribute, path string, yield func(Attri
 		if f.HCL == "" && len(f.Fields) == 0 || f.HCL != "" && !related(f.HCL, path) {
 			continue
 		}
-		at, name := joinHCL(block.HCL, f.HCL), joinHCL(block.Name, f.Key)
-		if f.HCL == "" {
-			if !attributesOf(f.Fields, Attribute{HCL: at, Change: cmp.Or(f.Change, block.Change), Key: cmp.Or(block.Key, f.Key), Name: name}, path, yield) {
+		a, inside := f.attribute(block), path
+		if f.HCL != "" {
+			if !yield(a) {
 				return false
 			}
-			continue
+			inside = path[min(len(path), len(f.HCL)+1):]
 		}
-		below := f.Fields
-		if f.Type == List && f.Elem.Type == Object && !f.Rest {
-			below = f.Elem.Fields
-		}
-		a := Attribute{HCL: at, Change: cmp.Or(f.Change, block.Change), Removal: f.Removal, Key: cmp.Or(block.Key, f.Key), Name: name, block: len(below) > 0 || f.Rest}
-		rest := ""
-		if len(path) > len(f.HCL) {
-			rest = path[len(f.HCL)+1:]
-		}
-		if !yield(a) || !attributesOf(below, a, rest, yield) {
+		if !attributesOf(f.rows(), a, inside, yield) {
 			return false
 		}
 	}
 	return true
+}
+
+// attribute is the attribute that a row of a block is about.
+func (f *Field) attribute(block Attribute) Attribute {
+	return Attribute{
+		HCL:     joinHCL(block.HCL, f.HCL),
+		Change:  cmp.Or(f.Change, block.Change),
+		Removal: f.Removal,
+		Key:     cmp.Or(block.Key, f.Key),
+		Name:    joinHCL(block.Name, f.Key),
+		block:   len(f.rows()) > 0 || f.Rest,
+	}
+}
+
+// rows are the rows of the attributes of a block; none for an attribute.
+func (f *Field) rows() []Field {
+	if f.Type == List && f.Elem.Type == Object && !f.Rest {
+		return f.Elem.Fields
+	}
+	return f.Fields
 }
 
 // LeftOut are the attributes and blocks of the VM resource that no property sets, each with

@@ -13,7 +13,8 @@ Every attribute of the resources that stackgen renders, by what its change does 
 guard judge changes by this table. [effects.md](effects.md) has what the changes did in real runs.
 
 An attribute of a block is in the row of the block, unless it has a row of its own. Properties are described in
-[spec.md](../spec.md); where there is none, stackgen does not render the attribute. The columns ` + "`removal`" + ` and ` + "`depends on`" + `
+[spec.md](../spec.md); where there is none, stackgen does not render the attribute. The columns ` +
+	"`removal`" + ` and ` + "`depends on`" + `
 have a value where a removal has another effect than a change, and where the effect depends on something else than the
 others of its section:
 

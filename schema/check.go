@@ -76,16 +76,7 @@ func (c *checker) check(n *Node, f *Field, path string) *Node {
 			c.wrongType(n, f, path)
 			return nil
 		}
-		if f.Most > 0 && len(n.Items) > f.Most {
-			c.errorAt(n.Items[f.Most], path, CodeRange, "", "%s takes at most %d items, but this is number %d", last(path), f.Most, f.Most+1)
-		}
-		out := &Node{Pos: n.Pos, Shape: ShapeList}
-		for i, item := range n.Items {
-			if v := c.check(item, f.Elem, fmt.Sprintf("%s[%d]", path, i)); v != nil {
-				out.Items = append(out.Items, v)
-			}
-		}
-		return out
+		return c.list(n, f, path)
 	case Any:
 		return n
 	default:
@@ -173,9 +164,12 @@ func (c *checker) oneOf(n *Node, keys []string, path string) {
 
 func (c *checker) mapping(n *Node, f *Field, path string) *Node {
 	out := &Node{Pos: n.Pos, Shape: ShapeMap}
+	has := func(key string) bool { // or may have
+		return f.Elem.Type != Object || find(f.Elem.Fields, key) == nil
+	}
 	for i := 0; i < len(n.Keys); i++ {
 		key := n.Keys[i]
-		if count := notIndented(n, i, f.Elem, func(key string) bool { return f.Elem.Type != Object || find(f.Elem.Fields, key) == nil }); count > 0 && n.Items[i+1].Shape != ShapeMap {
+		if count := notIndented(n, i, f.Elem, has); count > 0 && n.Items[i+1].Shape != ShapeMap {
 			c.indent(n, f.Elem, i, count, path)
 			i += count
 			continue
@@ -186,6 +180,19 @@ func (c *checker) mapping(n *Node, f *Field, path string) *Node {
 		}
 		if v := c.check(n.Items[i], f.Elem, join(path, key.Text)); v != nil {
 			out.Keys, out.Items = append(out.Keys, key), append(out.Items, v)
+		}
+	}
+	return out
+}
+
+func (c *checker) list(n *Node, f *Field, path string) *Node {
+	if f.Most > 0 && len(n.Items) > f.Most {
+		c.errorAt(n.Items[f.Most], path, CodeRange, "", "%s takes at most %d items, but this is number %d", last(path), f.Most, f.Most+1)
+	}
+	out := &Node{Pos: n.Pos, Shape: ShapeList}
+	for i, item := range n.Items {
+		if v := c.check(item, f.Elem, fmt.Sprintf("%s[%d]", path, i)); v != nil {
+			out.Items = append(out.Items, v)
 		}
 	}
 	return out

@@ -39,10 +39,12 @@ func (j *joiner) clashes() {
 			continue // a spec that is given twice has everything twice
 		}
 		if s.Pool != nil && s.Pool.Create {
-			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and write create: false in the other", "pool %q is already created", s.Pool.ID)
+			c.once("pool "+s.Pool.ID, s.Pool.Pos, CodePoolClash, "let one stack create it, and write create: false in the other",
+				"pool %q is already created", s.Pool.ID)
 		}
 		if s.Registration != "" {
-			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file", "the registration %q is already used", s.Registration)
+			c.once("registration "+path.Clean(s.Registration), s.RegistrationPos, CodeValue, "choose another file",
+				"the registration %q is already used", s.Registration)
 		}
 		for _, v := range s.VMs {
 			c.checkVM(s, v)
@@ -95,11 +97,13 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 		if v.Adopt {
 			at = v.At("adopt", "vmid")
 		}
-		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "choose another VMID: it is unique in the cluster", "VMID %d is already used", v.VMID)
+		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "choose another VMID: it is unique in the cluster",
+			"VMID %d is already used", v.VMID)
 	}
 	c.once("name "+strings.ToLower(v.Name), v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used", v.Name)
 	if v.Address.IsValid() {
-		c.once("address "+v.Address.Addr().String(), v.At("cloud_init", "ipv4"), CodeAddressClash, "choose another address", "the address %s is already used", v.Address.Addr())
+		c.once("address "+v.Address.Addr().String(), v.At("cloud_init", "ipv4"), CodeAddressClash, "choose another address",
+			"the address %s is already used", v.Address.Addr())
 	}
 	if six := v.Values.Get("cloud_init", "ipv6"); six != nil && staticPrefix(six.Text).IsValid() {
 		addr := staticPrefix(six.Text).Addr()
@@ -108,7 +112,8 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 	c.otherAddresses(v)
 	for _, n := range v.Values.Get("networks").List() {
 		if mac := n.Get("mac"); mac != nil && mac.Text != AutoMAC {
-			c.once("mac "+strings.ToUpper(mac.Text), mac.Pos, CodeMACClash, "choose another MAC address", "the MAC address %s is already used", mac.Text)
+			c.once("mac "+strings.ToUpper(mac.Text), mac.Pos, CodeMACClash, "choose another MAC address",
+				"the MAC address %s is already used", mac.Text)
 		}
 	}
 	for _, r := range v.Records {
@@ -173,7 +178,8 @@ func (j *joiner) pins(inputs []Input) {
 		case !ok || !was.given && p.given:
 			chosen[p.what] = p
 		case p.given && was.given && p.value != was.value:
-			j.errorPos(p.Pos, p.what, CodePinClash, "write it once, in stackgen.yaml", "%s is %q here and %q at %s, but the whole project has one value", p.what, p.value, was.value, was.Pos)
+			j.errorPos(p.Pos, p.what, CodePinClash, "write it once, in stackgen.yaml",
+				"%s is %q here and %q at %s, but the whole project has one value", p.what, p.value, was.value, was.Pos)
 		}
 	}
 	if len(inputs) == 0 {
@@ -197,7 +203,8 @@ func (j *joiner) collectProfiles() {
 		case i < 0:
 			all = append(all, p)
 		case !p.same(all[i]) && p.Pos != all[i].Pos:
-			j.errorPos(p.Pos, "profiles."+p.Name, CodeProfileClash, "rename one of them, or define it once in stackgen.yaml", "profile %q has another definition at %s", p.Name, all[i].Pos)
+			j.errorPos(p.Pos, "profiles."+p.Name, CodeProfileClash, "rename one of them, or define it once in stackgen.yaml",
+				"profile %q has another definition at %s", p.Name, all[i].Pos)
 		}
 	}
 	slices.SortFunc(all[len(BuiltinProfiles()):], func(a, b Profile) int { return strings.Compare(a.Name, b.Name) })

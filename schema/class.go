@@ -35,7 +35,10 @@ func (e *expander) students(key, v *Node, r *roster) {
 	varies := hasOrdinal(own)
 	overrides := e.overridesOf(v)
 	for _, s := range r.students {
-		m := member{key: s.key, pos: key.Pos, keyPos: s.pos, path: "students", n: s.n, student: true, spelt: s.spelt, name: s.name, email: s.email, formerly: s.formerly(), extra: s.extra, own: own}
+		m := member{
+			key: s.key, pos: key.Pos, keyPos: s.pos, path: "students", n: s.n, student: true, spelt: s.spelt,
+			name: s.name, email: s.email, formerly: s.formerly(), extra: s.extra, own: own,
+		}
 		if varies {
 			m.own = e.numbered(m, own)
 		}
@@ -57,7 +60,10 @@ func entriesOf(n *Node) map[string]*Node {
 }
 
 // letters are the Latin letters that have no accent to remove.
-var letters = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ə': "e"}
+var letters = map[rune]string{
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d",
+	'þ': "th", 'ł': "l", 'ħ': "h", 'ı': "i", 'ŋ': "n", 'ə': "e",
+}
 
 // slug turns a name into a key: without accents, and with a hyphen for
 // everything but letters and digits.

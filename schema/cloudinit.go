@@ -67,7 +67,8 @@ func (e *expander) ipConfigs(v *VM, list *Node) *Node {
 			e.errorPos(c.Pos, path, CodeMissingKey, "add ipv4 or ipv6", "ip_configs has no address for %s", device)
 		}
 		if nicNumber(device) >= nics {
-			e.warn(c.Pos, path, CodeDevice, "add it to networks, or remove its addresses", "ip_configs has addresses for %s, and networks has only %d", device, nics)
+			e.warn(c.Pos, path, CodeDevice, "add it to networks, or remove its addresses",
+				"ip_configs has addresses for %s, and networks has only %d", device, nics)
 		}
 		at := c.Pos
 		if ip := c.Get("ipv4"); ip != nil {
@@ -101,7 +102,8 @@ func (e *expander) static(path string, at Pos, text string, gateway *Node) netip
 	gw, err := netip.ParseAddr(gateway.Text)
 	switch {
 	case err != nil || !net.Contains(gw):
-		e.errorPos(gateway.Pos, path+".gateway", CodeGateway, "use a gateway inside "+net.String(), "the gateway %s is not in the subnet of %s", gateway.Text, p)
+		e.errorPos(gateway.Pos, path+".gateway", CodeGateway, "use a gateway inside "+net.String(),
+			"the gateway %s is not in the subnet of %s", gateway.Text, p)
 	case gw == p.Addr():
 		e.errorPos(at, path+".ipv4", CodeGateway, "choose another address", "%s is the address of the gateway", gw)
 	}

@@ -108,5 +108,6 @@ var Codes = []CodeDoc{
 	{CodeResolve, "The lock lacks a decision that needs the cluster."},
 	{CodeTemplate, "The cluster has no such template, or several of the name, or a VM that is no template."},
 	{CodeLock, "The lock file cannot be read or contradicts itself."},
-	{CodeUnread, "A file has the name or the text of a spec, of settings or of a lock, but no command reads a file of that name or in that folder."},
+	{CodeUnread,
+		"A file has the name or the text of a spec, of settings or of a lock, but no command reads a file of that name or in that folder."},
 }

@@ -10,7 +10,8 @@ import (
 func (e *expander) pci(v *VM) {
 	for i, d := range e.slotted(v, "hostpci", "two PCI devices are %s") {
 		if pcie := d.Get("pcie"); pcie.Bool() && !strings.Contains(v.Values.Get("machine").Str(), "q35") {
-			e.errorPos(pcie.Pos, fmt.Sprintf("%s.hostpci[%d].pcie", v.Path, i), CodeHardware, "write machine: q35, or remove pcie", "a PCIe port needs machine q35")
+			e.errorPos(pcie.Pos, fmt.Sprintf("%s.hostpci[%d].pcie", v.Path, i), CodeHardware, "write machine: q35, or remove pcie",
+				"a PCIe port needs machine q35")
 		}
 	}
 }
@@ -27,9 +28,11 @@ func (e *expander) numaNodes(v *VM) {
 	case !v.Values.Get("numa").Bool():
 		e.errorPos(list.Pos, v.Path+".numa_nodes", CodeHardware, "write numa: true, or remove numa_nodes", "NUMA nodes need numa")
 	case memory != all:
-		e.errorPos(list.Pos, v.Path+".numa_nodes", CodeHardware, "give them the memory of the VM", "the NUMA nodes have %d MiB of memory, and the VM has %d MiB", memory, all)
+		e.errorPos(list.Pos, v.Path+".numa_nodes", CodeHardware, "give them the memory of the VM",
+			"the NUMA nodes have %d MiB of memory, and the VM has %d MiB", memory, all)
 	case strings.Contains(v.Values.Get("hotplug").Str(), "memory"):
-		e.errorPos(list.Pos, v.Path+".numa_nodes", CodeHardware, "remove memory from hotplug, or remove numa_nodes", "a VM with NUMA nodes has no hotplug of memory")
+		e.errorPos(list.Pos, v.Path+".numa_nodes", CodeHardware, "remove memory from hotplug, or remove numa_nodes",
+			"a VM with NUMA nodes has no hotplug of memory")
 	}
 }
 
@@ -65,7 +68,8 @@ func (e *expander) virtiofs(v *VM) {
 		return
 	}
 	if strings.Contains(v.Values.Get("hotplug").Str(), "memory") && len(list.Items) > 0 {
-		e.errorPos(list.Pos, v.Path+".virtiofs", CodeHardware, "remove memory from hotplug, or remove virtiofs", "a VM with virtiofs has no hotplug of memory")
+		e.errorPos(list.Pos, v.Path+".virtiofs", CodeHardware, "remove memory from hotplug, or remove virtiofs",
+			"a VM with virtiofs has no hotplug of memory")
 	}
 	out := &Node{Pos: list.Pos, Shape: list.Shape}
 	for i, d := range list.Items {
@@ -75,7 +79,8 @@ func (e *expander) virtiofs(v *VM) {
 				e.errorPos(acl.Pos, path+".expose_acl", CodeHardware, "remove expose_acl", "Windows cannot mount a directory with ACLs")
 			}
 			if xattr != nil && !xattr.Bool() {
-				e.errorPos(xattr.Pos, path+".expose_xattr", CodeHardware, "remove expose_xattr, or expose_acl", "expose_acl includes extended attributes")
+				e.errorPos(xattr.Pos, path+".expose_xattr", CodeHardware, "remove expose_xattr, or expose_acl",
+					"expose_acl includes extended attributes")
 			}
 			d = d.With(Scalar(acl.Pos, ShapeString, "expose_xattr"), Scalar(acl.Pos, ShapeBool, "true"))
 		}

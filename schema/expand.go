@@ -214,7 +214,8 @@ func (e *expander) name(v *VM) string {
 	})
 	out = strings.NewReplacer("{stack}", e.stack.Name, "{key}", v.Key, "{env}", e.stack.Environment).Replace(out)
 	if strings.ContainsAny(out, "{}") {
-		e.errorAt(at, "naming.pattern", CodePlaceholder, "placeholders: {stack}, {key}, {env}, {n}, {n:02}", "the naming pattern %q has an unknown placeholder", at.Text)
+		e.errorAt(at, "naming.pattern", CodePlaceholder, "placeholders: {stack}, {key}, {env}, {n}, {n:02}",
+			"the naming pattern %q has an unknown placeholder", at.Text)
 		return v.Key
 	}
 	if f := VMField("name"); !matches(f.Format, out) || len(out) > f.Most {

@@ -52,10 +52,12 @@ type Field struct {
 	Wrap     bool   // one element is accepted for a list of it
 	Sum      bool   // a List: merging adds the items of defaults, group and VM
 	Whole    bool   // an Object: merging replaces it instead of its keys
-	As       string // how the HCL differs: "on|ignore" for a Bool, "vlans" for a List of VLANs and ranges; "set" is a String of words whose order means nothing
-	Creation bool   // takes part in creating a VM only; changing it later changes nothing
-	Ordinals bool   // text in it may hold {n} arithmetic
-	Rest     bool   // a List: the keys beside it with the same HCL are its first element
+	// As is how the HCL differs: "on|ignore" for a Bool, "vlans" for a List of VLANs and ranges;
+	// "set" is a String of words whose order means nothing.
+	As       string
+	Creation bool // takes part in creating a VM only; changing it later changes nothing
+	Ordinals bool // text in it may hold {n} arithmetic
+	Rest     bool // a List: the keys beside it with the same HCL are its first element
 
 	// How Proxmox VE and the provider have the property. Empty in rows that are
 	// no property of a VM.

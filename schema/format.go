@@ -20,9 +20,15 @@ const (
 	// ipv6 is that of RFC 3986: eight groups, or fewer around one ::, the last two of which may be an IPv4 address.
 	h16  = `[0-9A-Fa-f]{1,4}`
 	ls32 = `(` + h16 + `:` + h16 + `|` + ipv4 + `)`
-	ipv6 = `((` + h16 + `:){6}` + ls32 + `|::(` + h16 + `:){5}` + ls32 + `|(` + h16 + `)?::(` + h16 + `:){4}` + ls32 + `|((` + h16 + `:)?` + h16 + `)?::(` + h16 + `:){3}` + ls32 +
-		`|((` + h16 + `:){0,2}` + h16 + `)?::(` + h16 + `:){2}` + ls32 + `|((` + h16 + `:){0,3}` + h16 + `)?::` + h16 + `:` + ls32 + `|((` + h16 + `:){0,4}` + h16 + `)?::` + ls32 +
-		`|((` + h16 + `:){0,5}` + h16 + `)?::` + h16 + `|((` + h16 + `:){0,6}` + h16 + `)?::)`
+	ipv6 = `((` + h16 + `:){6}` + ls32 +
+		`|::(` + h16 + `:){5}` + ls32 +
+		`|(` + h16 + `)?::(` + h16 + `:){4}` + ls32 +
+		`|((` + h16 + `:)?` + h16 + `)?::(` + h16 + `:){3}` + ls32 +
+		`|((` + h16 + `:){0,2}` + h16 + `)?::(` + h16 + `:){2}` + ls32 +
+		`|((` + h16 + `:){0,3}` + h16 + `)?::` + h16 + `:` + ls32 +
+		`|((` + h16 + `:){0,4}` + h16 + `)?::` + ls32 +
+		`|((` + h16 + `:){0,5}` + h16 + `)?::` + h16 +
+		`|((` + h16 + `:){0,6}` + h16 + `)?::)`
 	port      = `([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])`
 	hostLabel = `[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?`
 	// control and direction are the characters that no text may contain: some
@@ -37,71 +43,108 @@ const (
 	cpuTypes = `(486|Broadwell(-IBRS|-noTSX|-noTSX-IBRS)?|Cascadelake-Server(-noTSX|-v2|-v4|-v5)?|Conroe|Cooperlake(-v2)?|` +
 		`EPYC(-Genoa|-IBPB|-Milan|-Rome|-Rome-v2|-Rome-v3|-Rome-v4|-v3|-v4)?|Haswell(-IBRS|-noTSX|-noTSX-IBRS)?|Icelake-Client(-noTSX)?|` +
 		`Icelake-Server(-noTSX|-v3|-v4|-v5|-v6)?|IvyBridge(-IBRS)?|KnightsMill|Nehalem(-IBRS)?|Opteron_G[1-5]|Penryn|SandyBridge(-IBRS)?|` +
-		`SapphireRapids|Skylake-Client(-IBRS|-noTSX-IBRS|-v4)?|Skylake-Server(-IBRS|-noTSX-IBRS|-v4|-v5)?|Westmere(-IBRS)?|athlon|core2duo|coreduo|` +
-		`host|kvm32|kvm64|max|pentium|pentium2|pentium3|phenom|qemu32|qemu64|x86-64-v2|x86-64-v2-AES|x86-64-v3|x86-64-v4|custom-[A-Za-z0-9_.-]+)`
+		`SapphireRapids|Skylake-Client(-IBRS|-noTSX-IBRS|-v4)?|Skylake-Server(-IBRS|-noTSX-IBRS|-v4|-v5)?|Westmere(-IBRS)?|` +
+		`athlon|core2duo|coreduo|host|kvm32|kvm64|max|pentium|pentium2|pentium3|phenom|qemu32|qemu64|` +
+		`x86-64-v2|x86-64-v2-AES|x86-64-v3|x86-64-v4|custom-[A-Za-z0-9_.-]+)`
 	// cpuFlags are those that Proxmox VE permits to a VM, nested-virt since 9.1; custom models may have others.
 	cpuFlags = `aes|amd-no-ssb|amd-ssbd|hv-evmcs|hv-tlbflush|ibpb|md-clear|nested-virt|pcid|pdpe1gb|spec-ctrl|ssbd|virt-ssbd`
 
 	pci  = `([0-9A-Fa-f]{4}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(\.[0-7])?`
 	vlan = `([1-9][0-9]{0,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])`
+	// versionBound is a part of a version constraint, such as >= 1.10.
+	versionBound = `(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?`
+	// machineVersion is the end of a machine type, such as -9.0+pve1.
+	machineVersion = `-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?`
+	// fileName is that of a visible file or folder.
+	fileName = `[^./\\\n\r` + control + direction + `][^/\\\n\r` + control + direction + `]*`
 )
 
 // formats are the named patterns of the tables.
 var formats = map[string]format{
-	"label":        {regexp.MustCompile(`^` + label + `$`), "a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters"},
-	"vmname":       {regexp.MustCompile(`^` + hostLabel + `(\.` + hostLabel + `)*$`), "a DNS name: letters, digits and inner hyphens, and dots between them"},
-	"key":          {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`), "a key: lower-case letters, digits and inner hyphens, at most 40 characters"},
-	"profile":      {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`), "a profile name: lower-case letters, digits, hyphens and underscores, beginning with a letter"},
-	"id":           {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`), "a Proxmox VE identifier: letters, digits, dots, hyphens and underscores"},
-	"storage":      {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]$`), "a datastore such as local-lvm: letters, digits, dots, hyphens and underscores, beginning with a letter"},
-	"mapping":      {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]+$`), "the name of a resource mapping: letters, digits, hyphens and underscores, beginning with a letter"},
-	"pool":         {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`), "a pool id: letters, digits, dots, hyphens and underscores"},
-	"node":         {regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`), "a node name: letters, digits and inner hyphens"},
-	"range":        {regexp.MustCompile(`^[0-9]+-[0-9]+$`), "a range such as 2100-2199"},
-	"tag":          {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`), "a tag: letters, digits and _ . + -, beginning with a letter, digit or _"},
-	"mac":          {regexp.MustCompile(`^([0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}|auto)$`), "a unicast MAC address such as BC:24:11:00:00:01, or auto"},
-	"ip":           {regexp.MustCompile(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
-	"ipv4":         {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`), "dhcp, or an IPv4 address with its prefix length such as 192.168.1.10/24"},
-	"gateway":      {regexp.MustCompile(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},
-	"nic":          {regexp.MustCompile(`^net[1-7]$`), "a network device from net1 to net7"},
-	"gateway6":     {regexp.MustCompile(`^` + ipv6 + `$`), "an IPv6 address such as 2001:db8::1"},
-	"ipv6":         {regexp.MustCompile(`^(dhcp|auto|` + ipv6 + `/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$`), "dhcp, auto, or an IPv6 address with its prefix length"},
-	"host":         {regexp.MustCompile(`^((` + hostLabel + `\.)*[0-9]*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.?|` + ipv4 + `|` + ipv6 + `)$`), "a host name or IP address"},
-	"zone":         {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`), "a DNS zone such as home.example.org, with at most one trailing dot"},
-	"record":       {regexp.MustCompile(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`), "a name relative to the zone, such as www, *.apps or @"},
-	"keyname":      {regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`), "a TSIG key name with its final dot, such as ddnskey."},
-	"url":          {regexp.MustCompile(`^https?://` + afterScheme), "a URL such as https://s3.example.org:9000/, without credentials"},
-	"endpoint":     {regexp.MustCompile(`^https://` + afterScheme), "a URL such as https://pve.example.org:8006/, with https and without credentials"},
-	"constraint":   {regexp.MustCompile(`^ *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?( *, *(=|!=|>=|<=|>|<|~>)? *v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)* *$`), `a version constraint such as ">= 1.10"`},
-	"bucket":       {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
-	"prefix":       {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`), "a path such as team/prod, without leading or trailing slash"},
-	"disk":         {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3])$`), "a disk interface: scsi0-30, virtio0-15, sata0-5 or ide0-3"},
-	"drive":        {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|sata[0-5]|ide[0-3])$`), "a drive interface: ide0-3, sata0-5 or scsi0-30"},
-	"bootdev":      {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3]|net([0-9]|[12][0-9]|3[01])|usb[0-9]|hostpci[0-9])$`), "a device such as scsi0 or net0"},
-	"bridge":       {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`), "a bridge or virtual network such as vmbr0"},
-	"machine":      {regexp.MustCompile(`^(pc(-i440fx-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?|q35(,viommu=(intel|virtio))?|pc-q35-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?|virt(-[0-9]+(\.[0-9]+)+(\+pve[0-9]+)?)?)$`), "a machine type such as q35 or pc-i440fx-9.0"},
-	"cpu":          {regexp.MustCompile(`^` + cpuTypes + `$`), "a CPU type such as x86-64-v2-AES, host or custom-NAME"},
-	"cpuflag":      {regexp.MustCompile(`^[+-](` + cpuFlags + `)$`), "a CPU flag with its sign, such as +aes; Proxmox VE permits " + strings.ReplaceAll(cpuFlags, "|", ", ")},
-	"cpus":         {regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`), "CPUs such as 0-3,8"},
-	"usb":          {regexp.MustCompile(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`), "vendor and product such as 1a86:7523, a port such as 1-1.4, or spice"},
-	"duration":     {regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},
-	"serial":       {regexp.MustCompile(`^(socket|/dev/[A-Za-z0-9._/-]+)$`), "socket, or a device such as /dev/ttyS0"},
-	"diskserial":   {regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
-	"vlans":        {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
-	"hotplug":      {regexp.MustCompile(`^(0|1|(cpu|disk|memory|network|usb)(,(cpu|disk|memory|network|usb)){0,4})$`), "0, 1, or a list such as disk,network,usb"},
-	"snippet":      {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`), "a snippet such as local:snippets/hook.pl"},
-	"hostpci":      {regexp.MustCompile(`^hostpci([0-9]|1[0-5])$`), "hostpci0 to hostpci15"},
-	"numa":         {regexp.MustCompile(`^numa[0-7]$`), "numa0 to numa7"},
-	"numacpus":     {regexp.MustCompile(`^[0-9]{1,4}(-[0-9]{1,4})?(;[0-9]{1,4}(-[0-9]{1,4})?)*$`), "numbers and ranges such as 0-3 or 0;4-5"},
-	"pci":          {regexp.MustCompile(`^` + pci + `(;` + pci + `)*$`), "a PCI address such as 0000:01:00.0 or 01:00"},
-	"romfile":      {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`), "a relative path such as vbios.bin"},
-	"user":         {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
-	"pattern":      {regexp.MustCompile(`^[A-Za-z0-9{}_.:+-]+$`), "a naming pattern such as {stack}-{key}"},
-	"groupkey":     {regexp.MustCompile(`^[a-z0-9{}+:n -]*\{` + arithmetic + `\}[a-z0-9{}+:n -]*$`), "a key pattern with the ordinal in it, such as web{n} or web{n:02}"},
-	"memberkey":    {regexp.MustCompile(`^[a-z0-9{}+: -]*\{(` + arithmetic + `|name)\}[a-z0-9{}+: -]*$`), "a key pattern with {n} or {name} in it, such as student{n} or student{n:02}"},
-	"line":         {regexp.MustCompile(`^[^\n\r` + control + direction + `]*$`), "one line of text without control characters"},
-	"registration": {regexp.MustCompile(`^(\./)?registration/([^./\\\n\r` + control + direction + `][^/\\\n\r` + control + direction + `]*/)*[^./\\\n\r` + control + direction + `][^/\\\n\r` + control + direction + `]*\.json$`), "a JSON file below registration/, such as registration/class.json"},
-	"text":         {regexp.MustCompile(`^[^` + control + direction + `]*$`), "text without control characters"},
+	"label": {regexp.MustCompile(`^` + label + `$`),
+		"a DNS label: lower-case letters, digits and inner hyphens, at most 63 characters"},
+	"vmname": {regexp.MustCompile(`^` + hostLabel + `(\.` + hostLabel + `)*$`),
+		"a DNS name: letters, digits and inner hyphens, and dots between them"},
+	"key": {regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`),
+		"a key: lower-case letters, digits and inner hyphens, at most 40 characters"},
+	"profile": {regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`),
+		"a profile name: lower-case letters, digits, hyphens and underscores, beginning with a letter"},
+	"id": {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`),
+		"a Proxmox VE identifier: letters, digits, dots, hyphens and underscores"},
+	"storage": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]$`),
+		"a datastore such as local-lvm: letters, digits, dots, hyphens and underscores, beginning with a letter"},
+	"mapping": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]+$`),
+		"the name of a resource mapping: letters, digits, hyphens and underscores, beginning with a letter"},
+	"pool": {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+){0,2}$`),
+		"a pool id: letters, digits, dots, hyphens and underscores"},
+	"node":  {regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`), "a node name: letters, digits and inner hyphens"},
+	"range": {regexp.MustCompile(`^[0-9]+-[0-9]+$`), "a range such as 2100-2199"},
+	"tag": {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`),
+		"a tag: letters, digits and _ . + -, beginning with a letter, digit or _"},
+	"mac": {regexp.MustCompile(`^([0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}|auto)$`),
+		"a unicast MAC address such as BC:24:11:00:00:01, or auto"},
+	"ip": {regexp.MustCompile(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
+	"ipv4": {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`),
+		"dhcp, or an IPv4 address with its prefix length such as 192.168.1.10/24"},
+	"gateway":  {regexp.MustCompile(`^` + ipv4 + `$`), "an IPv4 address such as 192.168.1.1"},
+	"nic":      {regexp.MustCompile(`^net[1-7]$`), "a network device from net1 to net7"},
+	"gateway6": {regexp.MustCompile(`^` + ipv6 + `$`), "an IPv6 address such as 2001:db8::1"},
+	"ipv6": {regexp.MustCompile(`^(dhcp|auto|` + ipv6 + `/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$`),
+		"dhcp, auto, or an IPv6 address with its prefix length"},
+	"host": {regexp.MustCompile(`^((` + hostLabel + `\.)*[0-9]*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?\.?|` + ipv4 + `|` + ipv6 + `)$`),
+		"a host name or IP address"},
+	"zone": {regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*\.?$`),
+		"a DNS zone such as home.example.org, with at most one trailing dot"},
+	"record": {regexp.MustCompile(`^(@|(\*|[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?)*)$`),
+		"a name relative to the zone, such as www, *.apps or @"},
+	"keyname": {regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?\.$`),
+		"a TSIG key name with its final dot, such as ddnskey."},
+	"url": {regexp.MustCompile(`^https?://` + afterScheme), "a URL such as https://s3.example.org:9000/, without credentials"},
+	"endpoint": {regexp.MustCompile(`^https://` + afterScheme),
+		"a URL such as https://pve.example.org:8006/, with https and without credentials"},
+	"constraint": {regexp.MustCompile(`^ *` + versionBound + `( *, *` + versionBound + `)* *$`), `a version constraint such as ">= 1.10"`},
+	"bucket":     {regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$`), "a bucket name"},
+	"prefix": {regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`),
+		"a path such as team/prod, without leading or trailing slash"},
+	"disk": {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3])$`),
+		"a disk interface: scsi0-30, virtio0-15, sata0-5 or ide0-3"},
+	"drive": {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|sata[0-5]|ide[0-3])$`), "a drive interface: ide0-3, sata0-5 or scsi0-30"},
+	"bootdev": {regexp.MustCompile(`^(scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|sata[0-5]|ide[0-3]|` +
+		`net([0-9]|[12][0-9]|3[01])|usb[0-9]|hostpci[0-9])$`),
+		"a device such as scsi0 or net0"},
+	"bridge": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`), "a bridge or virtual network such as vmbr0"},
+	"machine": {regexp.MustCompile(`^(pc(-i440fx` + machineVersion + `)?|q35(,viommu=(intel|virtio))?|` +
+		`pc-q35` + machineVersion + `|virt(` + machineVersion + `)?)$`),
+		"a machine type such as q35 or pc-i440fx-9.0"},
+	"cpu": {regexp.MustCompile(`^` + cpuTypes + `$`), "a CPU type such as x86-64-v2-AES, host or custom-NAME"},
+	"cpuflag": {regexp.MustCompile(`^[+-](` + cpuFlags + `)$`),
+		"a CPU flag with its sign, such as +aes; Proxmox VE permits " + strings.ReplaceAll(cpuFlags, "|", ", ")},
+	"cpus": {regexp.MustCompile(`^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$`), "CPUs such as 0-3,8"},
+	"usb": {regexp.MustCompile(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`),
+		"vendor and product such as 1a86:7523, a port such as 1-1.4, or spice"},
+	"duration":   {regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},
+	"serial":     {regexp.MustCompile(`^(socket|/dev/[A-Za-z0-9._/-]+)$`), "socket, or a device such as /dev/ttyS0"},
+	"diskserial": {regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
+	"vlans":      {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
+	"hotplug": {regexp.MustCompile(`^(0|1|(cpu|disk|memory|network|usb)(,(cpu|disk|memory|network|usb)){0,4})$`),
+		"0, 1, or a list such as disk,network,usb"},
+	"snippet": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`),
+		"a snippet such as local:snippets/hook.pl"},
+	"hostpci":  {regexp.MustCompile(`^hostpci([0-9]|1[0-5])$`), "hostpci0 to hostpci15"},
+	"numa":     {regexp.MustCompile(`^numa[0-7]$`), "numa0 to numa7"},
+	"numacpus": {regexp.MustCompile(`^[0-9]{1,4}(-[0-9]{1,4})?(;[0-9]{1,4}(-[0-9]{1,4})?)*$`), "numbers and ranges such as 0-3 or 0;4-5"},
+	"pci":      {regexp.MustCompile(`^` + pci + `(;` + pci + `)*$`), "a PCI address such as 0000:01:00.0 or 01:00"},
+	"romfile":  {regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$`), "a relative path such as vbios.bin"},
+	"user":     {regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`), "a user name"},
+	"pattern":  {regexp.MustCompile(`^[A-Za-z0-9{}_.:+-]+$`), "a naming pattern such as {stack}-{key}"},
+	"groupkey": {regexp.MustCompile(`^[a-z0-9{}+:n -]*\{` + arithmetic + `\}[a-z0-9{}+:n -]*$`),
+		"a key pattern with the ordinal in it, such as web{n} or web{n:02}"},
+	"memberkey": {regexp.MustCompile(`^[a-z0-9{}+: -]*\{(` + arithmetic + `|name)\}[a-z0-9{}+: -]*$`),
+		"a key pattern with {n} or {name} in it, such as student{n} or student{n:02}"},
+	"line": {regexp.MustCompile(`^[^\n\r` + control + direction + `]*$`), "one line of text without control characters"},
+	"registration": {regexp.MustCompile(`^(\./)?registration/(` + fileName + `/)*` + fileName + `\.json$`),
+		"a JSON file below registration/, such as registration/class.json"},
+	"text": {regexp.MustCompile(`^[^` + control + direction + `]*$`), "text without control characters"},
 }
 
 // matches reports whether text has a named format. An empty name fits anything.

@@ -9,10 +9,12 @@ import (
 func (e *expander) hardware(v *VM) {
 	memory, balloon := v.Values.Get("memory"), v.Values.Get("balloon")
 	if balloon.Int() > memory.Int() {
-		e.errorPos(v.At("balloon"), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory", "balloon (%d MiB) is larger than memory (%d MiB)", balloon.Int(), memory.Int())
+		e.errorPos(v.At("balloon"), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory",
+			"balloon (%d MiB) is larger than memory (%d MiB)", balloon.Int(), memory.Int())
 	}
 	if vcpus, all := v.Values.Get("vcpus"), max(1, v.Values.Get("cores").Int())*max(1, v.Values.Get("sockets").Int()); vcpus.Int() > all {
-		e.errorPos(v.At("vcpus"), v.Path+".vcpus", CodeHardware, "lower vcpus, or raise cores", "vcpus (%d) is more than cores times sockets (%d)", vcpus.Int(), all)
+		e.errorPos(v.At("vcpus"), v.Path+".vcpus", CodeHardware, "lower vcpus, or raise cores",
+			"vcpus (%d) is more than cores times sockets (%d)", vcpus.Int(), all)
 	}
 	e.hotplug(v)
 	e.pci(v)

@@ -29,7 +29,10 @@ type Files map[string]struct {
 // project, or nil; seats are what the lock has. The Project is usable only if no
 // problem is an error.
 func Join(settings *Spec, inputs []Input, files Files, seats Seats) (*Project, []Problem) {
-	j := &joiner{checker: *newChecker(), files: files, seats: seats, merger: newMerger(), project: &Project{Guard: guardOf(nil), Parallelism: defaultParallelism}}
+	j := &joiner{
+		checker: *newChecker(), files: files, seats: seats, merger: newMerger(),
+		project: &Project{Guard: guardOf(nil), Parallelism: defaultParallelism},
+	}
 	if settings != nil {
 		j.project.Settings = true
 		j.project.Retired = listItems(settings.root.Get("retired", "stacks"))
@@ -125,7 +128,8 @@ func (j *joiner) settings(s *Stack, root *Node) {
 	if p := get("pool"); p != nil {
 		s.Pool = &Pool{Pos: p.Pos, ID: p.Get("id").Str(), Create: p.Get("create").Bool(), Comment: p.Get("comment").Str()}
 		if Reserved(s.Pool.ID) {
-			j.errorPos(p.Pos, "pool.id", CodeValue, "choose another id", "%q is an HCL keyword, and Terragrunt writes keys without quotes", s.Pool.ID)
+			j.errorPos(p.Pos, "pool.id", CodeValue, "choose another id",
+				"%q is an HCL keyword, and Terragrunt writes keys without quotes", s.Pool.ID)
 		}
 	}
 	if r := root.Get("vmids"); r != nil {
@@ -170,8 +174,11 @@ func (s *Stack) local(n *Node) string {
 func (j *joiner) backend(s *Stack, root *Node) {
 	n := root.Get("backend")
 	b := j.fill(n, find(sharedFields, "backend"))
-	s.Backend = Backend{Type: cmp.Or(b.Get("type").Str(), "local"), Bucket: b.Get("bucket").Str(), Region: b.Get("region").Str(),
-		Endpoint: b.Get("endpoint").Str(), Prefix: b.Get("prefix").Str(), PathStyle: b.Get("path_style").Bool(), Lock: n == nil || b.Get("lock").Bool()}
+	s.Backend = Backend{
+		Type: cmp.Or(b.Get("type").Str(), "local"), Bucket: b.Get("bucket").Str(), Region: b.Get("region").Str(),
+		Endpoint: b.Get("endpoint").Str(), Prefix: b.Get("prefix").Str(), PathStyle: b.Get("path_style").Bool(),
+		Lock: n == nil || b.Get("lock").Bool(),
+	}
 	if n == nil {
 		return
 	}
@@ -208,7 +215,8 @@ func (j *joiner) stackProfiles(root *Node) []Profile {
 	}
 	for i, key := range n.Keys {
 		if slices.ContainsFunc(out, func(p Profile) bool { return p.Name == key.Text }) || key.Text == "this" {
-			j.errorPos(key.Pos, "profiles."+key.Text, CodeProfileClash, "choose another name", "the profile %q is built in and cannot be redefined", key.Text)
+			j.errorPos(key.Pos, "profiles."+key.Text, CodeProfileClash, "choose another name",
+				"the profile %q is built in and cannot be redefined", key.Text)
 			continue
 		}
 		v := j.fill(n.Items[i], find(sharedFields, "profiles").Elem)
@@ -238,7 +246,8 @@ func (j *joiner) managesPlace(p *Profile) {
 		j.warn(p.Pos, path, CodeProfileNode, "add node_name to its ignore_changes, unless the spec decides where its VMs run",
 			"profile %q does not ignore node_name: "+moves, p.Name)
 	default:
-		j.warn(p.Pos, path, CodeProfileNode, "add node_name and started to its ignore_changes, unless the spec decides where its VMs run, and which ones run",
+		j.warn(p.Pos, path, CodeProfileNode,
+			"add node_name and started to its ignore_changes, unless the spec decides where its VMs run, and which ones run",
 			"profile %q ignores neither node_name nor started: "+moves+", and would start or stop one that somebody stopped or started", p.Name)
 	}
 }
@@ -280,7 +289,8 @@ func ignorable() []string {
 func fixedRef(ref string) bool {
 	digits := strings.ContainsAny(ref, "0123456789")
 	hex := strings.Trim(ref, "0123456789abcdef") == ""
-	return digits && (strings.HasPrefix(ref, "v") || strings.HasPrefix(ref, "refs/tags/") || hex && len(ref) >= 7 || ref[0] >= '0' && ref[0] <= '9' && strings.Contains(ref, "."))
+	return digits && (strings.HasPrefix(ref, "v") || strings.HasPrefix(ref, "refs/tags/") ||
+		hex && len(ref) >= 7 || ref[0] >= '0' && ref[0] <= '9' && strings.Contains(ref, "."))
 }
 
 // staticPrefix reads an address with its prefix length, or returns an invalid one.

@@ -39,8 +39,8 @@ func JSONSchema() ([]byte, error) {
 		})
 	}
 	root.Defs = jsonObject{
-		{"ordinal", &jsonSchema{Description: "Text with the ordinal in it, such as web{n} or 10.0.0.{10+n}/24.", Type: "string", Pattern: ordinal.String(),
-			AllOf: []*jsonSchema{{Pattern: formats["text"].pattern.String()}}}},
+		{"ordinal", &jsonSchema{Description: "Text with the ordinal in it, such as web{n} or 10.0.0.{10+n}/24.",
+			Type: "string", Pattern: ordinal.String(), AllOf: []*jsonSchema{{Pattern: formats["text"].pattern.String()}}}},
 	}
 	anyValue := &jsonSchema{Ref: "#/$defs/any"}
 	root.Defs = append(root.Defs, jsonMember{"any", &jsonSchema{Description: "Any value, in which all text is without control characters.",

@@ -142,11 +142,14 @@ func (e *expander) corrections(students []student) []Correction {
 		}
 		switch {
 		case len(are) == 0:
-			e.errorAt(n.Items[i], "corrected", CodeRoster, "write the name as it is in the roster, or remove the line if the student left", "%s is corrected to %s, who is not in the roster", c.From, c.To)
+			e.errorAt(n.Items[i], "corrected", CodeRoster, "write the name as it is in the roster, or remove the line if the student left",
+				"%s is corrected to %s, who is not in the roster", c.From, c.To)
 		case len(are) > 1:
-			e.errorAt(n.Items[i], "corrected", CodeRoster, "write which one: "+strings.Join(are, ", or "), "%s is corrected to %s, and the roster has %d students of this name", c.From, c.To, len(are))
+			e.errorAt(n.Items[i], "corrected", CodeRoster, "write which one: "+strings.Join(are, ", or "),
+				"%s is corrected to %s, and the roster has %d students of this name", c.From, c.To, len(are))
 		case both:
-			e.errorAt(key, "corrected", CodeRoster, "remove the line, or the student with the former name", "%s is corrected to %s, but both are in the roster", c.From, c.To)
+			e.errorAt(key, "corrected", CodeRoster, "remove the line, or the student with the former name",
+				"%s is corrected to %s, but both are in the roster", c.From, c.To)
 		default:
 			out = append(out, c)
 		}

@@ -51,7 +51,8 @@ func (e *expander) readRoster() *roster {
 		}
 	}
 	if len(given) != 1 {
-		e.errorAt(v, "students", CodeRoster, "keep exactly one of count, roster and roster_file", "students has %d of count, roster and roster_file", len(given))
+		e.errorAt(v, "students", CodeRoster, "keep exactly one of count, roster and roster_file",
+			"students has %d of count, roster and roster_file", len(given))
 		return nil
 	}
 	r, readable := &roster{named: true}, true
@@ -108,12 +109,15 @@ func (e *expander) alike(s, other *student) {
 	}
 	switch {
 	case slices.Equal(s.extra, other.extra):
-		e.errorPos(s.pos, "students", CodeRoster, "remove one, or add what tells them apart, such as an initial"+keep, "the student %q is already at %s", s.name, other.pos)
+		e.errorPos(s.pos, "students", CodeRoster, "remove one, or add what tells them apart, such as an initial"+keep,
+			"the student %q is already at %s", s.name, other.pos)
 	case s.email != "" && s.email == other.email:
-		e.errorPos(s.pos, "students", CodeRoster, "correct one of the addresses, or remove one of the lines", "two students are %s: this one with %s, and one at %s with %s",
+		e.errorPos(s.pos, "students", CodeRoster, "correct one of the addresses, or remove one of the lines",
+			"two students are %s: this one with %s, and one at %s with %s",
 			s.member(), s.unlike(other), other.pos, other.unlike(s))
 	default:
-		e.errorPos(s.pos, "students", CodeRoster, `write the e-mail address of each into a column "email", or what tells them apart into one name, such as an initial`+keep,
+		e.errorPos(s.pos, "students", CodeRoster,
+			`write the e-mail address of each into a column "email", or what tells them apart into one name, such as an initial`+keep,
 			"two students are named %q: this one with %s, and one at %s with %s", s.name, s.unlike(other), other.pos, other.unlike(s))
 	}
 }

@@ -70,7 +70,8 @@ func (f *rosterFile) record(r *csv.Reader) (record []string, more bool) {
 	if !errors.As(err, &e) {
 		return nil, false
 	}
-	f.errorPos(Pos{File: f.name, Line: e.StartLine, Col: 1}, "", CodeRoster, "quote fields that contain a separator, a quote or a line break", "the roster is not valid CSV: %v", e.Err)
+	f.errorPos(Pos{File: f.name, Line: e.StartLine, Col: 1}, "", CodeRoster, "quote fields that contain a separator, a quote or a line break",
+		"the roster is not valid CSV: %v", e.Err)
 	return nil, true
 }
 
@@ -197,7 +198,8 @@ func (f *rosterFile) columns(r *csv.Reader, header []string, body []byte) []colu
 		return nil
 	case !slices.Contains(header, "name"):
 		line, _ := r.FieldPos(0)
-		f.errorPos(Pos{f.name, line, 1}, "", CodeRoster, `begin the file with a header line in which the column of the students' names is called "name"`,
+		f.errorPos(Pos{f.name, line, 1}, "", CodeRoster,
+			`begin the file with a header line in which the column of the students' names is called "name"`,
 			"the roster has no column \"name\"; it has %s", shownColumns(header, r.Comma))
 	}
 	return out
@@ -229,13 +231,16 @@ func (f *rosterFile) report(columns []column, src []byte) {
 	}
 	for i, c := range columns {
 		if c.nameless.Line > 0 {
-			f.errorPos(inCharacters(c.nameless, src), "", CodeRoster, "name the column in the first line, or remove its values", "column %d has values and no name", i+1)
+			f.errorPos(inCharacters(c.nameless, src), "", CodeRoster, "name the column in the first line, or remove its values",
+				"column %d has values and no name", i+1)
 		}
 		if c.secret > 0 {
-			f.errorPos(inCharacters(c.secretAt, src), "", CodeSecret, "remove it", "column %q %s contains something like a token or a private key", c.name, lines(c.secret))
+			f.errorPos(inCharacters(c.secretAt, src), "", CodeSecret, "remove it",
+				"column %q %s contains something like a token or a private key", c.name, lines(c.secret))
 		}
 		if c.control > 0 {
-			f.errorPos(inCharacters(c.controlAt, src), "", CodeValue, fmt.Sprintf("remove the character %U", c.char), "column %q %s contains %s", c.name, lines(c.control), controlName(c.char))
+			f.errorPos(inCharacters(c.controlAt, src), "", CodeValue, fmt.Sprintf("remove the character %U", c.char),
+				"column %q %s contains %s", c.name, lines(c.control), controlName(c.char))
 		}
 	}
 }

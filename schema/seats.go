@@ -40,7 +40,10 @@ type seating struct {
 // seat gives the students of a class their ordinals and keys, and sorts them by
 // ordinal. It reports whether they can have keys.
 func (e *expander) seat(at *Node, pattern string, r *roster) bool {
-	g := &seating{expander: e, at: at, pattern: pattern, byName: strings.Contains(pattern, "{name}"), taken: map[int]bool{}, listed: map[string]bool{}}
+	g := &seating{
+		expander: e, at: at, pattern: pattern, byName: strings.Contains(pattern, "{name}"),
+		taken: map[int]bool{}, listed: map[string]bool{},
+	}
 	if _, ok := e.withOrdinal(at, pattern, 1, ""); !ok {
 		return false
 	}
@@ -145,19 +148,16 @@ func (g *seating) keys(students []student) bool {
 			gone[s.Key] = sameName(s.Member.Name)
 		}
 	}
+	mayKeep := func(s *student) bool { // its key
+		own := s.was != nil && s.was.Key == s.key
+		return !Reserved(s.key) && (own || !used[s.key] || gone[s.key] == sameName(s.name))
+	}
 	for i := range students {
 		s := &students[i]
 		name := cmp.Or(slug(s.name), "student"+strconv.Itoa(s.n)) // a name in another script
-		number := 1
-		if s.was != nil {
-			number = g.recorded(s, name)
-		}
-		for ; ; number++ {
-			s.key = g.key(s.n, name, number)
-			own := s.was != nil && s.was.Key == s.key
-			if !Reserved(s.key) && (own || !used[s.key] || gone[s.key] == sameName(s.name)) {
-				break
-			}
+		number := g.recorded(s, name)
+		for s.key = g.key(s.n, name, number); !mayKeep(s); s.key = g.key(s.n, name, number) {
+			number++
 		}
 		used[s.key] = true
 		delete(gone, s.key)
@@ -171,9 +171,12 @@ func (g *seating) keys(students []student) bool {
 
 var digits = regexp.MustCompile(`-[0-9]+`)
 
-// recorded is the number in the key that the lock has for a student, or 1 if that is
-// not a key of the student's name.
+// recorded is the number in the key that the lock has for a student, or 1 if it has none,
+// or that is not a key of the student's name.
 func (g *seating) recorded(s *student, name string) int {
+	if s.was == nil {
+		return 1
+	}
 	for _, text := range digits.FindAllString(s.was.Key, -1) {
 		if n := Scalar(Pos{}, ShapeInt, text[1:]).Int(); n > 1 && g.key(s.n, name, n) == s.was.Key {
 			return n

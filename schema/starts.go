@@ -21,12 +21,15 @@ func (e *expander) starts(v *VM) {
 		path := fmt.Sprintf("%s.disks[%d]", v.Path, i)
 		e.bursts(d.Get("speed"), path+".speed")
 		if aio, cache := d.Get("aio"), d.Get("cache").Str(); aio.Str() == "native" && (strings.HasPrefix(cache, "write") || cache == "unsafe") {
-			e.errorPos(aio.Pos, path+".aio", CodeHardware, "write cache: none or cache: directsync, or another aio", "a VM does not start with aio: native and cache: %s", cache)
+			e.errorPos(aio.Pos, path+".aio", CodeHardware, "write cache: none or cache: directsync, or another aio",
+				"a VM does not start with aio: native and cache: %s", cache)
 		}
 	}
 	vga := v.Values.Get("vga")
-	if kind, clipboard := vga.Get("type").Str(), vga.Get("clipboard"); clipboard != nil && (kind == "none" || strings.HasPrefix(kind, "serial")) {
-		e.errorPos(clipboard.Pos, v.Path+".vga.clipboard", CodeHardware, "remove clipboard, or choose another type", "the display %s has no clipboard", kind)
+	kind, clipboard := vga.Get("type").Str(), vga.Get("clipboard")
+	if clipboard != nil && (kind == "none" || strings.HasPrefix(kind, "serial")) {
+		e.errorPos(clipboard.Pos, v.Path+".vga.clipboard", CodeHardware, "remove clipboard, or choose another type",
+			"the display %s has no clipboard", kind)
 	}
 	if memory := v.Values.Get("memory"); memory.Int() < 1024 && strings.Contains(v.Values.Get("hotplug").Str(), "memory") {
 		e.errorPos(v.At("memory"), v.Path+".memory", CodeHardware, "write at least 1024, or remove memory from hotplug",
@@ -44,7 +47,8 @@ func (e *expander) bursts(speed *Node, path string) {
 		case limit == nil:
 			e.errorPos(burst.Pos, path, CodeHardware, "add "+key, "a VM does not start with %s_burstable and without %s", key, key)
 		case burst.Int() < limit.Int():
-			e.errorPos(burst.Pos, path, CodeHardware, fmt.Sprintf("write at least %d, or remove it", limit.Int()), "%s_burstable (%d) is lower than %s (%d)", key, burst.Int(), key, limit.Int())
+			e.errorPos(burst.Pos, path, CodeHardware, fmt.Sprintf("write at least %d, or remove it", limit.Int()),
+				"%s_burstable (%d) is lower than %s (%d)", key, burst.Int(), key, limit.Int())
 		}
 	}
 }

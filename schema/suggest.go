@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,39 +102,40 @@ func suggest(key string, fields []Field, path string) string {
 	if at := find(fields, word); at != nil {
 		return meant(word, fields)
 	}
+	synonym := ""
 	for _, target := range append(slices.Clone(synonyms[word]), word+"s") {
-		if text := meant(target, fields); text != "" {
-			return text
+		synonym = cmp.Or(synonym, meant(target, fields))
+	}
+	switch root, _, _ := strings.Cut(path, "."); root {
+	case "vms", "groups", "defaults", "teacher", "students":
+		return cmp.Or(synonym, instead[word], within(word, fields), outside(word, VMFields, "VM"), ofGroup(word),
+			outside(word, slices.Concat(sharedFields, stackFields), "stack"), alike(key, fields))
+	case "":
+		return cmp.Or(synonym, instead[word], within(word, fields), ofGroup(word), ofKind(word), alike(key, fields))
+	}
+	return cmp.Or(synonym, within(word, fields), alike(key, fields))
+}
+
+// ofGroup says how a key of groups is written.
+func ofGroup(word string) string {
+	if find(groupFields, word) == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s is a key of a group: groups: {NAME: {%s: ...}}", word, word)
+}
+
+// ofKind says which kind of document has a key.
+func ofKind(word string) string {
+	for _, kind := range []string{KindStack, KindClass, KindProject} {
+		if find(fieldsOf(kind), word) != nil {
+			return word + " is a key of kind: " + kind
 		}
 	}
-	root, _, _ := strings.Cut(path, ".")
-	inVM := slices.Contains([]string{"vms", "groups", "defaults", "teacher", "students"}, root)
-	if text := instead[word]; text != "" && (inVM || path == "") {
-		return text
-	}
-	if text := within(word, fields); text != "" {
-		return text
-	}
-	if inVM {
-		if text := outside(word, VMFields, "VM"); text != "" {
-			return text
-		}
-	}
-	if (inVM || path == "") && find(groupFields, word) != nil {
-		return fmt.Sprintf("%s is a key of a group: groups: {NAME: {%s: ...}}", word, word)
-	}
-	if inVM {
-		if text := outside(word, slices.Concat(sharedFields, stackFields), "stack"); text != "" {
-			return text
-		}
-	}
-	if path == "" {
-		for _, kind := range []string{KindStack, KindClass, KindProject} {
-			if find(fieldsOf(kind), word) != nil {
-				return word + " is a key of kind: " + kind
-			}
-		}
-	}
+	return ""
+}
+
+// alike is the key of a table that is spelt alike, or its keys.
+func alike(key string, fields []Field) string {
 	if near := Nearest(key, keysOf(fields)); near != "" {
 		return meant(near, fields)
 	}

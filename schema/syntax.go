@@ -18,7 +18,8 @@ var (
 	yamlLine = regexp.MustCompile(`line (\d+): `)
 	// yamlParser are the errors of yaml.v3's parser. It counts lines from 0; its
 	// scanner counts from 1.
-	yamlParser = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|found (undefined tag handle|duplicate|incompatible))`)
+	yamlParser = regexp.MustCompile(`^(did not find expected (<|node content|'-' indicator|key|',' or)|` +
+		`found (undefined tag handle|duplicate|incompatible))`)
 	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 	anchors    = regexp.MustCompile(`(?:^|[\s\[{,])&([^\s\[\]{},]+)`)
 )
@@ -39,7 +40,12 @@ func failedAt(err error) (line int, text string) {
 // the others in the parser's words.
 func syntaxProblem(file string, src []byte, err error) Problem {
 	line, text := failedAt(err)
-	p := Problem{Pos: Pos{File: file, Line: max(line, 1), Col: 1}, Severity: SeverityError, Code: CodeSyntax, Message: "not valid YAML: " + text}
+	p := Problem{
+		Pos:      Pos{File: file, Line: max(line, 1), Col: 1},
+		Severity: SeverityError,
+		Code:     CodeSyntax,
+		Message:  "not valid YAML: " + text,
+	}
 	lines := strings.Split(string(src), "\n")
 	if m := yamlAnchor.FindStringSubmatch(text); m != nil {
 		p.unknownAnchor(lines, m[1])
@@ -97,7 +103,8 @@ type repair struct {
 func spaces(width int) repair {
 	return repair{"the line is indented with a TAB, but YAML allows only spaces there", func(line, _ string) (string, int, string) {
 		at := indentTab.FindString(line)
-		return strings.ReplaceAll(at, "\t", strings.Repeat(" ", width)) + line[len(at):], strings.Index(line, "\t") + 1, "replace the TAB with spaces"
+		repaired := strings.ReplaceAll(at, "\t", strings.Repeat(" ", width)) + line[len(at):]
+		return repaired, strings.Index(line, "\t") + 1, "replace the TAB with spaces"
 	}, true}
 }
 

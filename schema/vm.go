@@ -21,7 +21,9 @@ func (e *expander) read(v *VM) {
 	e.cloudInit(v)
 	e.hardware(v)
 	v.canonical()
-	e.devices(v)
+	e.disks(v)
+	e.bootOrder(v)
+	e.networks(v)
 	e.starts(v)
 	e.records(v)
 	e.ignoredChanges(v)
@@ -54,7 +56,8 @@ func (e *expander) identity(v *VM) {
 		for _, p := range e.profiles {
 			names = append(names, p.Name)
 		}
-		e.errorPos(v.At("profile"), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "), "the profile %q does not exist", v.Profile)
+		e.errorPos(v.At("profile"), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "),
+			"the profile %q does not exist", v.Profile)
 	}
 	v.Clone = v.Values.Get("clone").Str()
 	t := v.Values.Get("template")
@@ -80,7 +83,12 @@ func (e *expander) placement(v *VM) {
 	p := v.Values.Get("placement")
 	if p != nil && (v.Node == "" || v.Own.Has("placement") && !v.Own.Has("node")) {
 		v.Node = ""
-		v.Placement = &Placement{Pos: p.Pos, Strategy: p.Get("strategy").Str(), Nodes: p.Get("nodes").Strings(), MaxPerNode: p.Get("max_per_node").Int()}
+		v.Placement = &Placement{
+			Pos:        p.Pos,
+			Strategy:   p.Get("strategy").Str(),
+			Nodes:      p.Get("nodes").Strings(),
+			MaxPerNode: p.Get("max_per_node").Int(),
+		}
 		v.Placement.CPU, v.Placement.Memory = weights(p.Get("weights"))
 		if len(v.Placement.Nodes) == 0 {
 			e.errorPos(p.Pos, v.Path+".placement", CodeNoNode, "add nodes: [...]", "the placement has no nodes")
@@ -141,12 +149,13 @@ func (v *VM) canonical() {
 	}
 }
 
-// devices checks disks and network devices against one another.
-func (e *expander) devices(v *VM) {
+// disks checks the disks of a VM against one another, and each against its interface.
+func (e *expander) disks(v *VM) {
 	seen := map[string]bool{}
 	if drive := v.Values.Get("cloud_init", "interface"); drive != nil {
 		seen[drive.Text] = true
 	}
+	single := v.Values.Get("scsi_hardware").Str() == "virtio-scsi-single"
 	for _, d := range v.Values.Get("disks").List() {
 		at := d.Get("interface")
 		if seen[at.Str()] {
@@ -154,21 +163,33 @@ func (e *expander) devices(v *VM) {
 		}
 		seen[at.Str()] = true
 		if d.Get("ssd").Bool() && strings.HasPrefix(at.Str(), "virtio") {
-			e.errorPos(d.Get("ssd").Pos, v.Path+".disks", CodeHardware, "use a scsi interface, or remove ssd", "a disk on a virtio interface cannot be an SSD")
+			e.errorPos(d.Get("ssd").Pos, v.Path+".disks", CodeHardware, "use a scsi interface, or remove ssd",
+				"a disk on a virtio interface cannot be an SSD")
 		}
-		if io := d.Get("iothread"); io.Bool() && strings.HasPrefix(at.Str(), "scsi") && v.Values.Get("scsi_hardware").Str() != "virtio-scsi-single" {
-			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "write scsi_hardware: virtio-scsi-single, or remove iothread", "an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
+		if io := d.Get("iothread"); io.Bool() && strings.HasPrefix(at.Str(), "scsi") && !single {
+			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "write scsi_hardware: virtio-scsi-single, or remove iothread",
+				"an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
 		} else if io.Bool() && (strings.HasPrefix(at.Str(), "ide") || strings.HasPrefix(at.Str(), "sata")) {
-			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "use a scsi or virtio interface, or remove iothread", "a disk on an ide or sata interface cannot have an I/O thread")
+			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "use a scsi or virtio interface, or remove iothread",
+				"a disk on an ide or sata interface cannot have an I/O thread")
 		}
 	}
+}
+
+// bootOrder checks that a VM has the network devices from which it boots.
+func (e *expander) bootOrder(v *VM) {
 	networks := v.Values.Get("networks").List()
 	for _, d := range v.Values.Get("boot_order").List() {
 		if i, isNet := strings.CutPrefix(d.Text, "net"); isNet && Scalar(d.Pos, ShapeInt, i).Int() >= len(networks) {
-			e.errorPos(d.Pos, v.Path+".boot_order", CodeDevice, "add a network, or remove it from boot_order", "%s does not exist: the VM has %d networks, and net0 is the first", d.Text, len(networks))
+			e.errorPos(d.Pos, v.Path+".boot_order", CodeDevice, "add a network, or remove it from boot_order",
+				"%s does not exist: the VM has %d networks, and net0 is the first", d.Text, len(networks))
 		}
 	}
-	for _, n := range networks {
+}
+
+// networks reads the MAC addresses of a VM, and checks the ranges of VLANs of its networks.
+func (e *expander) networks(v *VM) {
+	for _, n := range v.Values.Get("networks").List() {
 		for _, vlans := range n.Get("trunks").List() {
 			if from, to, isRange := strings.Cut(vlans.Text, "-"); isRange && len(VLANs([]string{vlans.Text})) == 0 {
 				e.errorPos(vlans.Pos, v.Path+".networks", CodeValue, "write "+to+"-"+from, "the range of VLANs %s has no VLAN", vlans.Text)
@@ -196,7 +217,8 @@ func (e *expander) records(v *VM) {
 	ttl := cmp.Or(d.Get("ttl").Int(), e.stack.DNS.TTL)
 	for _, r := range d.Get("records").List() {
 		if Reserved(r.Text) {
-			e.errorPos(r.Pos, v.Path+".dns", CodeValue, "choose another name", "%q is an HCL keyword, and Terragrunt writes keys without quotes", r.Text)
+			e.errorPos(r.Pos, v.Path+".dns", CodeValue, "choose another name",
+				"%q is an HCL keyword, and Terragrunt writes keys without quotes", r.Text)
 		}
 		v.Records = append(v.Records, Record{Pos: r.Pos, Name: r.Text, TTL: ttl})
 	}
@@ -215,7 +237,8 @@ func (e *expander) recordName(v *VM) string {
 	name, zone := strings.ToLower(v.Name), strings.ToLower(strings.TrimSuffix(e.stack.DNS.Zone, "."))
 	record := strings.TrimSuffix(name, "."+zone)
 	if name == zone || !matches("record", record) {
-		e.errorPos(v.At("name"), v.Path+".name", CodeValue, "write dns: {records: [...]}, or dns: false", "the name %q cannot be a DNS record of the zone %s", v.Name, zone)
+		e.errorPos(v.At("name"), v.Path+".name", CodeValue, "write dns: {records: [...]}, or dns: false",
+			"the name %q cannot be a DNS record of the zone %s", v.Name, zone)
 	}
 	return record
 }

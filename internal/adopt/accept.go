@@ -84,7 +84,8 @@ func (t *target) accept(chosen *choice) {
 	t.reading = hardware.Read(t.guest)
 	attributes := t.attributes
 	if slices.Contains(attributes, nodeName) {
-		t.lines = append(t.lines, edit.Setting{Key: "node", Line: hardware.Assignment("node", &schema.Node{Shape: schema.ShapeString, Text: t.guest.Node})})
+		node := &schema.Node{Shape: schema.ShapeString, Text: t.guest.Node}
+		t.lines = append(t.lines, edit.Setting{Key: "node", Line: hardware.Assignment("node", node)})
 		attributes = slices.DeleteFunc(slices.Clone(attributes), func(a string) bool { return a == nodeName })
 	}
 	accepted, rest := t.reading.Accept(t.vm, attributes)
@@ -143,7 +144,8 @@ func (t *target) addDerived(after *schema.VM) (bool, error) {
 	}
 	t.attributes = append(t.attributes, derived...)
 	if missing, _ := t.reading.Accept(after, t.asked); len(missing) > 0 {
-		return false, fmt.Errorf("it has %s, and its own entry in the spec cannot undo what it inherits: change `%s` there first", missing[0].Config, missing[0].Key)
+		return false, fmt.Errorf("it has %s, and its own entry in the spec cannot undo what it inherits: change `%s` there first",
+			missing[0].Config, missing[0].Key)
 	}
 	if slices.Contains(t.attributes, nodeName) && after.Node != t.guest.Node {
 		return false, errors.New("its own entry in the spec cannot undo the node that it inherits")

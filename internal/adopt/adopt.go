@@ -125,7 +125,9 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 // collect notes the changes of the specs.
 func (p *planner) collect() {
 	for _, file := range slices.Sorted(maps.Keys(p.edited)) {
-		p.Changes = append(p.Changes, disk.Change{Path: filepath.ToSlash(file), Kind: disk.Changed, Old: p.project.Sources[file], New: p.edited[file], Sync: true})
+		p.Changes = append(p.Changes, disk.Change{
+			Path: filepath.ToSlash(file), Kind: disk.Changed, Old: p.project.Sources[file], New: p.edited[file], Sync: true,
+		})
 	}
 }
 

@@ -158,7 +158,8 @@ func (p *planner) chooseIncomplete(f finding.Finding, named *named) {
 		own.Is(finding.NotFound, "no VM of the cluster has its name, and its entry does not say how to create it")
 		own.Because("no VM is called %s", strings.Join(named.names(vm), " or "))
 		own.Next("if it exists under another name, say which one it is", "stackgen adopt "+vm.String()+"=VMID")
-		own.Next("or let an apply create it: write its node and a template into "+p.files[vm], "node: NODE  # vms."+vm.Key, "template: VMID  # vms."+vm.Key)
+		own.Next("or let an apply create it: write its node and a template into "+p.files[vm],
+			"node: NODE  # vms."+vm.Key, "template: VMID  # vms."+vm.Key)
 		p.Left = append(p.Left, own)
 		return
 	default:

@@ -103,7 +103,8 @@ func (p *planner) setNodes() error {
 			continue
 		}
 		node := &schema.Node{Shape: schema.ShapeString, Text: p.inventory.Guest(p.vmids[vm]).Node}
-		body, err := edit.Set(p.edited[p.files[vm]], []string{"vms", vm.Key}, []edit.Setting{{Key: "node", Line: hardware.Assignment("node", node)}})
+		line := edit.Setting{Key: "node", Line: hardware.Assignment("node", node)}
+		body, err := edit.Set(p.edited[p.files[vm]], []string{"vms", vm.Key}, []edit.Setting{line})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s: %w", p.files[vm], vm, err))
 			continue

@@ -67,7 +67,8 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 	case f.Change.Known != nil && !f.Change.Known.Expired && !asked:
 	case f.Type == finding.Record:
 		if hand || asked {
-			c.leave(f, "a spec does not say what a DNS server has: an apply publishes the address of the VM; for another one, change `cloud_init` or `dns` of the VM")
+			c.leave(f, "a spec does not say what a DNS server has: an apply publishes the address of the VM; "+
+				"for another one, change `cloud_init` or `dns` of the VM")
 		}
 	case f.Type != finding.VM:
 		if asked {
@@ -76,7 +77,8 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 	case f.Kind == finding.Gone:
 		c.gone(f)
 	case disk:
-		c.leave(f, f.Change.Property+": the state does not have this disk, so an apply of a spec that names it would attach another one: remove the VM from the state, and import it again",
+		c.leave(f, f.Change.Property+": the state does not have this disk, so an apply of a spec that names it would attach another one: "+
+			"remove the VM from the state, and import it again",
 			VM{f.Stack, f.Key}.importAgain(f.Resource)...)
 	case f.Change.Unplanned && f.Change.NoAccept != "" && f.Change.Accept == "" && f.Change.Undo != "":
 		c.leave(f, f.Change.Property+": "+f.Change.NoAccept+"; change it back, on any node", f.Change.Undo)
@@ -119,7 +121,8 @@ func (c *choice) gone(f *finding.Finding) {
 
 // left is a finding about what is not written.
 func left(at finding.Address, why string, lines ...string) finding.Finding {
-	return finding.Finding{Address: at, Kind: finding.Unmatched, Severity: finding.Blocked, Reason: "it was not written into the spec", Steps: []finding.Step{finding.Do(why, lines...)}}
+	return finding.Finding{Address: at, Kind: finding.Unmatched, Severity: finding.Blocked,
+		Reason: "it was not written into the spec", Steps: []finding.Step{finding.Do(why, lines...)}}
 }
 
 // parseSelectors reads addresses.

@@ -40,8 +40,10 @@ func Discover(ctx context.Context, r discover.Request, from session.Sources) (*D
 	if err != nil {
 		return nil, err
 	}
-	proposal, err := discover.Propose(discover.Input{Request: r, Inventory: inv, Lock: p.Lock, Others: p.Others(), Project: p.Stacks, Sources: slashed(p.Sources),
-		Folder: filepath.ToSlash(project.Canonical(filepath.Join(p.Root, "specs"))), Join: joinWith})
+	proposal, err := discover.Propose(discover.Input{
+		Request: r, Inventory: inv, Lock: p.Lock, Others: p.Others(), Project: p.Stacks, Sources: slashed(p.Sources),
+		Folder: filepath.ToSlash(project.Canonical(filepath.Join(p.Root, "specs"))), Join: joinWith,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,9 @@ func (p *planner) readCluster(ctx context.Context) error {
 	}
 	inventory, err := session.ReadCluster(ctx, after, p.Sources)
 	if err != nil && len(p.told) > 0 && ctx.Err() == nil && p.Sources.Inventory == "" {
-		return fmt.Errorf("%w\nnothing was written: adopt checks each VMID in the cluster. Give access to it, or `--inventory FILE` of `stackgen snapshot`; without either, write `adopt: {vmid: N}` into the spec by hand", err)
+		return fmt.Errorf("%w\nnothing was written: adopt checks each VMID in the cluster. "+
+			"Give access to it, or `--inventory FILE` of `stackgen snapshot`; "+
+			"without either, write `adopt: {vmid: N}` into the spec by hand", err)
 	}
 	p.inventory = inventory
 	return err
@@ -97,9 +99,11 @@ func (p *planner) exist() error {
 		case g == nil:
 			errs = append(errs, fmt.Errorf("%s=%d: %s", vm, vmid, p.noGuest(vm, vmid)))
 		case g.Kind != cluster.KindVM:
-			errs = append(errs, fmt.Errorf("%s=%d: %d is the container %s on %s: a spec has only VMs, so leave the container as it is and choose another VMID", vm, vmid, vmid, g.Name, g.Node))
+			errs = append(errs, fmt.Errorf("%s=%d: %d is the container %s on %s: "+
+				"a spec has only VMs, so leave the container as it is and choose another VMID", vm, vmid, vmid, g.Name, g.Node))
 		case g.Template:
-			errs = append(errs, fmt.Errorf("%s=%d: %d is the template %s on %s, and no VM: to make the VM a clone of it, write `template: %d` instead", vm, vmid, vmid, g.Name, g.Node, vmid))
+			errs = append(errs, fmt.Errorf("%s=%d: %d is the template %s on %s, and no VM: "+
+				"to make the VM a clone of it, write `template: %d` instead", vm, vmid, vmid, g.Name, g.Node, vmid))
 		}
 	}
 	return errors.Join(errs...)

@@ -25,12 +25,7 @@ func (p *planner) share() map[*target]kept {
 		return nil
 	}
 	for _, s := range p.project.Stacks.Stacks {
-		var all []*target
-		for _, t := range p.targets {
-			if t.Stack == s.Name && t.attributes != nil { // of an adoption, each VM has what it was given
-				all = append(all, t)
-			}
-		}
+		all := p.accepting(s.Name)
 		if len(all) < 2 || len(all) != len(s.VMs) {
 			continue
 		}
@@ -48,6 +43,12 @@ func (p *planner) share() map[*target]kept {
 		}
 	}
 	return out
+}
+
+// accepting are the targets of a stack that get what drift found: of an adoption, each VM has
+// what it was given.
+func (p *planner) accepting(stack string) []*target {
+	return slices.DeleteFunc(slices.Clone(p.targets), func(t *target) bool { return t.Stack != stack || t.attributes == nil })
 }
 
 // inherits reports whether a VM gets a line, and says nothing of the property for itself.

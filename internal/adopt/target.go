@@ -52,7 +52,8 @@ func (t *target) compare(state guard.UnitState) {
 		case d.Field == "name" && t.vm.Values.Get("dns", "records") == nil:
 			t.lines = append(t.lines, t.records()) // the default record follows the name
 		case d.Field == "cloud_init" && t.vm.Address.IsValid() && d.Differs("initialization.ip_config.ipv4.address"):
-			steps = append(steps, finding.Do(fmt.Sprintf("DNS has the spec's address %s, which the VM's configuration does not have: remove it from the spec first, and let the guest agent report the address", t.vm.Address)))
+			steps = append(steps, finding.Do(fmt.Sprintf("DNS has the spec's address %s, which the VM's configuration does not have: "+
+				"remove it from the spec first, and let the guest agent report the address", t.vm.Address)))
 		}
 	}
 	if len(steps) > 0 {
@@ -79,7 +80,8 @@ func (t *target) unreadable(state guard.UnitState) string {
 	case state.Unreadable != "":
 		return "its state could not be read: " + state.Unreadable
 	case slices.ContainsFunc(state.Resources, func(r guard.Resource) bool { return t.has(r) && r.Cloned }):
-		return "OpenTofu cloned it, and its state has only what the spec says: the next plan would change all that is written now. Its spec is complete as it is"
+		return "OpenTofu cloned it, and its state has only what the spec says: the next plan would change all that is written now. " +
+			"Its spec is complete as it is"
 	}
 	return ""
 }
@@ -96,8 +98,8 @@ func (t *target) staleBlocks(state guard.UnitState) []finding.Step {
 		}
 		for _, block := range t.reading.OmittedBlocks() {
 			if slices.Contains(r.Blocks, block) {
-				return []finding.Step{finding.Do("its state has a block "+block+" from an earlier time, which the next plan would remove: remove the VM from the state, and import it again",
-					t.importAgain(r.Address)...)}
+				return []finding.Step{finding.Do("its state has a block "+block+" from an earlier time, which the next plan would remove: "+
+					"remove the VM from the state, and import it again", t.importAgain(r.Address)...)}
 			}
 		}
 	}
@@ -117,8 +119,11 @@ func (v VM) importAgain(address string) []string {
 
 // refuse leaves the VM as it is.
 func (t *target) refuse(steps ...finding.Step) {
-	f := finding.Finding{Address: finding.Address{Stack: t.Stack, Type: finding.VM, Key: t.Key}, Kind: finding.Unmatched, Severity: finding.Blocked,
-		Reason: "its hardware was not written", Steps: steps}
+	f := finding.Finding{
+		Address: finding.Address{Stack: t.Stack, Type: finding.VM, Key: t.Key},
+		Kind:    finding.Unmatched, Severity: finding.Blocked,
+		Reason: "its hardware was not written", Steps: steps,
+	}
 	if t.vm.Profile == "adopted" {
 		f.Reason = "it stays in profile adopted, and its hardware was not written"
 	}
@@ -152,7 +157,8 @@ func (t *target) addMissing(after *project.Project) (bool, error) {
 	for _, d := range missing {
 		line := edit.Setting{Key: d.Field, Line: d.Line}
 		if d.Reason != "" || slices.ContainsFunc(t.lines, func(l edit.Setting) bool { return l.Key == line.Key && l.Line == line.Line }) {
-			return false, fmt.Errorf("it has %s, and the spec would say %s: the VM's own entry cannot undo what it inherits, so change that first", d.Config, d.Spec)
+			return false, fmt.Errorf("it has %s, and the spec would say %s: "+
+				"the VM's own entry cannot undo what it inherits, so change that first", d.Config, d.Spec)
 		}
 		t.lines = slices.DeleteFunc(t.lines, func(l edit.Setting) bool { return l.Key == d.Field })
 		t.lines = append(t.lines, line)

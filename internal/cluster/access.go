@@ -251,10 +251,15 @@ func (r Rights) relevant(paths []string) Rights {
 }
 
 // UpdatePrivileges are the privileges on a VM that updates of it may need.
-var UpdatePrivileges = []string{schema.ConfigCDROM, schema.ConfigCPU, schema.ConfigCloudInit, schema.ConfigDisk, schema.ConfigHardware, schema.ConfigMemory,
-	schema.ConfigNetwork, schema.ConfigOptions, VMMigrate, VMPowerMgmt}
+var UpdatePrivileges = []string{
+	schema.ConfigCDROM, schema.ConfigCPU, schema.ConfigCloudInit, schema.ConfigDisk, schema.ConfigHardware,
+	schema.ConfigMemory, schema.ConfigNetwork, schema.ConfigOptions, VMMigrate, VMPowerMgmt,
+}
 
 // checkedPrivileges are the privileges that a create or update of a VM or pool may need.
-var checkedPrivileges = []string{VMAudit, VMClone, VMAllocate, VMMigrate, VMPowerMgmt, VMMonitor, AgentAudit, "VM.GuestAgent.Unrestricted",
+var checkedPrivileges = []string{
+	VMAudit, VMClone, VMAllocate, VMMigrate, VMPowerMgmt, VMMonitor, AgentAudit, "VM.GuestAgent.Unrestricted",
 	"VM.Config.CDROM", "VM.Config.CPU", "VM.Config.Cloudinit", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Memory",
-	"VM.Config.Network", "VM.Config.Options", PoolAllocate, PoolAudit, AllocateSpace, DatastoreAudit, MappingUse, SDNUse, SDNAudit, SysAudit, SysModify}
+	"VM.Config.Network", "VM.Config.Options", PoolAllocate, PoolAudit, AllocateSpace, DatastoreAudit, MappingUse,
+	SDNUse, SDNAudit, SysAudit, SysModify,
+}

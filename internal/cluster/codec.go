@@ -48,7 +48,8 @@ func Decode(file string, src []byte) (*Inventory, error) {
 		return nil, d.fail(0, "not an inventory: it has no version. `stackgen snapshot` writes an inventory")
 	}
 	if *peek.Version != Version {
-		return nil, d.fail(d.find(`"version"`), "unsupported version %d, this stackgen reads version %d: write a new file with `stackgen snapshot`", *peek.Version, Version)
+		return nil, d.fail(d.find(`"version"`),
+			"unsupported version %d, this stackgen reads version %d: write a new file with `stackgen snapshot`", *peek.Version, Version)
 	}
 	dec := json.NewDecoder(bytes.NewReader(src))
 	dec.DisallowUnknownFields()
@@ -83,7 +84,8 @@ func (d *decoder) explain(err error, offset int64) error {
 	case errors.As(err, &syntax):
 		return d.fail(int(syntax.Offset)-1, "not an inventory: %v", syntax)
 	case errors.As(err, &kind):
-		return d.fail(int(kind.Offset), "%s must be %s, not %s", cmp.Or(kind.Field, "an inventory"), article(kind.Type.String()), article(kind.Value))
+		return d.fail(int(kind.Offset), "%s must be %s, not %s",
+			cmp.Or(kind.Field, "an inventory"), article(kind.Type.String()), article(kind.Value))
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return d.fail(d.find(name), "unknown key %s", name)
@@ -112,7 +114,13 @@ func (d *decoder) check(inv *Inventory) error {
 	for _, list := range []struct {
 		name    string
 		missing bool
-	}{{"nodes", inv.Nodes == nil}, {"guests", inv.Guests == nil}, {"pools", inv.Pools == nil}, {"gaps", inv.Gaps == nil}, {"free", inv.Free == nil}} {
+	}{
+		{"nodes", inv.Nodes == nil},
+		{"guests", inv.Guests == nil},
+		{"pools", inv.Pools == nil},
+		{"gaps", inv.Gaps == nil},
+		{"free", inv.Free == nil},
+	} {
 		if list.missing {
 			return d.fail(0, "the list %q is missing; write [] if it is empty", list.name)
 		}

@@ -56,8 +56,16 @@ var creationChecks = []struct {
 
 // updateChecks are those that also apply to what the spec changes of a VM that exists,
 // each with the attribute that it is about, or "" for several.
-var updateChecks = map[Check]string{StorageCheck: "", FormatCheck: "disk", DriveCheck: "initialization", BootCheck: "boot_order", NetworkCheck: "network_device",
-	CPUCheck: "cpu", ModelCheck: "cpu", MemoryCheck: "memory"}
+var updateChecks = map[Check]string{
+	StorageCheck: "",
+	FormatCheck:  "disk",
+	DriveCheck:   "initialization",
+	BootCheck:    "boot_order",
+	NetworkCheck: "network_device",
+	CPUCheck:     "cpu",
+	ModelCheck:   "cpu",
+	MemoryCheck:  "memory",
+}
 
 // An Obstacle is what makes a creation or an update of a VM fail.
 type Obstacle struct {
@@ -92,13 +100,18 @@ type creation struct {
 	values   map[string]*schema.Node // properties as the remedies change them
 }
 
+// newCreation is the creation of a VM on the node that its entry in the lock has.
+func (inv *Inventory) newCreation(v *schema.VM, e *lock.VM) *creation {
+	return &creation{inv: inv, vm: v, entry: e, on: e.Node, values: map[string]*schema.Node{}}
+}
+
 // Creation returns what makes the creation of a VM fail, and what could not be found
 // out. It returns nothing for a VM that only the lock has.
 func (inv *Inventory) Creation(v *schema.VM, e *lock.VM) (obstacles []Obstacle, unknown []string) {
 	if v == nil {
 		return nil, nil
 	}
-	c := &creation{inv: inv, vm: v, entry: e, on: e.Node, values: map[string]*schema.Node{}}
+	c := inv.newCreation(v, e)
 	for _, row := range creationChecks {
 		c.check = row.Check
 		row.find(c)

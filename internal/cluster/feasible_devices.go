@@ -61,17 +61,22 @@ func (c *creation) cloudInitDrive() {
 	}
 	var free string
 	for _, key := range []string{"ide2", "ide3", "ide0", "ide1", "sata5", "scsi30"} {
-		taken := raw[key] != "" || slices.ContainsFunc(c.get("disks").List(), func(d *schema.Node) bool { return d.Get("interface").Str() == key })
-		if !taken || key == cloudInitOf(raw) {
+		if raw[key] == "" && !c.specHasDisk(key) || key == cloudInitOf(raw) {
 			free = key
 			break
 		}
 	}
 	var remedies []Remedy
 	if free != "" {
-		remedies = append(remedies, c.write("write a free interface into SPEC", "cloud_init", set(c.get("cloud_init"), "interface", scalar(schema.ShapeString, free))))
+		value := set(c.get("cloud_init"), "interface", scalar(schema.ShapeString, free))
+		remedies = append(remedies, c.write("write a free interface into SPEC", "cloud_init", value))
 	}
 	c.add("its cloud-init drive would replace disk "+at, []string{at + ": " + raw[at]}, remedies...)
+}
+
+// specHasDisk reports whether the spec has a disk on an interface.
+func (c *creation) specHasDisk(key string) bool {
+	return slices.ContainsFunc(c.get("disks").List(), func(d *schema.Node) bool { return d.Get("interface").Str() == key })
 }
 
 // boot checks that the VM has the devices of its boot order when it is set: after the clone,
@@ -94,7 +99,11 @@ func (c *creation) boot() {
 		reasons = append(reasons, "its boot order names "+strings.Join(late, ", ")+", which it gets only after the boot order is set")
 		what = "create it without that, and write it into SPEC again after the apply"
 	}
-	remedy := Remedy{What: "remove boot_order from SPEC", Field: "boot_order", Text: "boot_order: [" + strings.Join(list.Strings(), ", ") + "]"}
+	remedy := Remedy{
+		What:  "remove boot_order from SPEC",
+		Field: "boot_order",
+		Text:  "boot_order: [" + strings.Join(list.Strings(), ", ") + "]",
+	}
 	if len(keep.Items) > 0 {
 		remedy = c.write(what, "boot_order", keep)
 	}
@@ -106,7 +115,7 @@ func (c *creation) boot() {
 func (c *creation) bootable(raw map[string]string) (keep *schema.Node, missing, late []string) {
 	keep = &schema.Node{Shape: schema.ShapeList}
 	for _, d := range c.get("boot_order").List() {
-		inSpec := slices.ContainsFunc(c.get("disks").List(), func(disk *schema.Node) bool { return disk.Get("interface").Str() == d.Text })
+		inSpec := c.specHasDisk(d.Text)
 		switch {
 		case c.hasDeviceNow(d.Text, raw) || inSpec && c.current != nil:
 			keep.Items = append(keep.Items, d)

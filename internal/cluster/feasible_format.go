@@ -45,7 +45,11 @@ func (c *creation) format(field string, disk *schema.Node, in func(*schema.Node)
 	var remedies []Remedy
 	if len(others) > 0 {
 		other := in(set(disk, "datastore", scalar(schema.ShapeString, others[0])))
-		remedies = []Remedy{{What: "or write a storage that has them into SPEC, one of " + strings.Join(others, ", "), Field: field, Value: other}}
+		remedies = []Remedy{{
+			What:  "or write a storage that has them into SPEC, one of " + strings.Join(others, ", "),
+			Field: field,
+			Value: other,
+		}}
 	}
 	remedies = slices.Insert(remedies, 0, c.write("leave out the format: write into SPEC", field, in(disk.Without("format"))))
 	c.add("storage "+id+" has no disk images in format "+format, []string{id + " is of type " + s.Type}, remedies...)

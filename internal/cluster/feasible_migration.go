@@ -16,7 +16,8 @@ func (inv *Inventory) Migration(v *schema.VM, e *lock.VM, g *Guest) []Obstacle {
 	if v == nil || g.Config == nil {
 		return nil
 	}
-	c := &creation{inv: inv, vm: v, entry: e, on: e.Node, current: g, values: map[string]*schema.Node{}}
+	c := inv.newCreation(v, e)
+	c.current = g
 	if n := inv.Node(e.Node); n != nil {
 		c.check = NetworkCheck
 		c.bridgesOf(g, n)
@@ -40,7 +41,7 @@ func (inv *Inventory) Migration(v *schema.VM, e *lock.VM, g *Guest) []Obstacle {
 		p.needVM("migrate the VM", VMMigrate)
 		p.needVM("set the name, as every update does", schema.ConfigOptions)
 		if len(p.missing) > 0 {
-			c.add("the token lacks privileges that it needs", evidenceOf(p.missing), Remedy{What: grantWhat, Commands: a.Grants(p.missing), Once: true})
+			c.add("the token lacks privileges that it needs", evidenceOf(p.missing), a.grant(p.missing))
 		}
 	}
 	return c.found
@@ -64,12 +65,14 @@ func (c *creation) bridgesOf(g *Guest, n *Node) {
 	}
 	var remedies []Remedy
 	for _, b := range missing {
-		remedies = append(remedies, Remedy{What: "or create it on the node, then run preflight again", Commands: []string{createBridge(n.Name, b)}})
+		remedies = append(remedies, createBridge(n.Name, b))
 	}
 	c.add(fmt.Sprintf("node %s has no bridge or virtual network %s", n.Name, strings.Join(missing, ", ")), nil, remedies...)
 }
 
-// createBridge is the command that creates a bridge on a node.
-func createBridge(node, bridge string) string {
-	return fmt.Sprintf("pvesh create /nodes/%s/network --iface %s --type bridge --autostart 1 && pvesh set /nodes/%s/network", node, bridge, node)
+// createBridge is the remedy that creates a bridge on a node.
+func createBridge(node, bridge string) Remedy {
+	command := fmt.Sprintf("pvesh create /nodes/%s/network --iface %s --type bridge --autostart 1 && pvesh set /nodes/%s/network",
+		node, bridge, node)
+	return Remedy{What: "or create it on the node, then run preflight again", Commands: []string{command}}
 }

@@ -25,8 +25,9 @@ func (c *creation) model() {
 		if len(c.inv.CPUModels) > 0 {
 			evidence = []string{"it has " + strings.Join(c.inv.CPUModels, ", ")}
 		}
+		value := scalar(schema.ShapeString, schema.VMField("cpu_type").Default)
 		c.add("the cluster has no CPU model "+cpu, evidence,
-			c.write("define it in /etc/pve/virtual-guest/cpu-models.conf, or write another one into SPEC", "cpu_type", scalar(schema.ShapeString, schema.VMField("cpu_type").Default)))
+			c.write("define it in /etc/pve/virtual-guest/cpu-models.conf, or write another one into SPEC", "cpu_type", value))
 	}
 }
 

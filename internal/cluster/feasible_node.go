@@ -20,7 +20,8 @@ func (c *creation) node() {
 	for _, n := range c.inv.Nodes {
 		names = append(names, n.Name)
 	}
-	c.add("the cluster has no node "+c.on, nil, Remedy{What: "correct the node in SPEC, one of " + strings.Join(names, ", "), Text: "node: NAME"})
+	c.add("the cluster has no node "+c.on, nil,
+		Remedy{What: "correct the node in SPEC, one of " + strings.Join(names, ", "), Text: "node: NAME"})
 }
 
 // starts reports whether the VM is started when it is created.
@@ -108,26 +109,33 @@ func (c *creation) networks() {
 		case bridge == "" || slices.Contains(names, bridge) || c.hasNIC(i, bridge):
 			continue
 		case !c.inv.seesNetwork(bridge):
-			c.unknown = append(c.unknown, fmt.Sprintf("whether node %s has the bridge or virtual network %s is not known: it is not listed, and the token does not see all networks", c.on, bridge))
+			c.unknown = append(c.unknown, fmt.Sprintf(
+				"whether node %s has the bridge or virtual network %s is not known: it is not listed, and the token does not see all networks",
+				c.on, bridge))
 			continue
 		}
-		missing = append(missing, bridge)
+		if !slices.Contains(missing, bridge) {
+			missing = append(missing, bridge)
+		}
 		if len(names) > 0 {
-			c.values["networks"] = replaceItem(c.get("networks"), i, set(nic, "bridge", scalar(schema.ShapeString, likeliest(names, c.templateBridge(i)))))
+			name := scalar(schema.ShapeString, likeliest(names, c.templateBridge(i)))
+			c.values["networks"] = replaceItem(c.get("networks"), i, set(nic, "bridge", name))
 		}
 	}
 	if len(missing) == 0 {
 		return
 	}
-	missing = slices.Compact(missing)
 	evidence := []string{fmt.Sprintf("node %s has %s", c.on, cmp.Or(strings.Join(names, ", "), "no bridge"))}
 	var remedies []Remedy
 	if len(names) > 0 {
-		remedies = append(remedies, Remedy{What: "write one that the node has into SPEC: " + strings.Join(names, ", "), Field: "networks", Value: c.values["networks"]})
+		remedies = append(remedies, Remedy{
+			What:  "write one that the node has into SPEC: " + strings.Join(names, ", "),
+			Field: "networks",
+			Value: c.values["networks"],
+		})
 	}
 	for _, b := range missing {
-		remedies = append(remedies, Remedy{What: "or create it on the node, then run preflight again",
-			Commands: []string{createBridge(c.on, b)}})
+		remedies = append(remedies, createBridge(c.on, b))
 	}
 	c.add(fmt.Sprintf("node %s has no bridge or virtual network %s", c.on, strings.Join(missing, ", ")), evidence, remedies...)
 }

@@ -32,17 +32,26 @@ func (c *creation) privileges() {
 	if len(g.missing) == 0 {
 		return
 	}
-	c.add("the token lacks privileges that its creation needs", evidenceOf(g.missing), Remedy{What: grantWhat, Commands: a.Grants(g.missing), Once: true})
+	c.add("the token lacks privileges that its creation needs", evidenceOf(g.missing), a.grant(g.missing))
 }
 
-const grantWhat = "grant exactly these privileges, then run preflight again"
+// grant is the remedy that grants missing privileges.
+func (a *Access) grant(missing []Missing) Remedy {
+	return Remedy{What: "grant exactly these privileges, then run preflight again", Commands: a.Grants(missing), Once: true}
+}
 
 // need records a privilege that is missing on a path.
 func (g *grantCheck) need(at, privilege, why string) {
-	if g.inv.Access.Rights.Has(at, privilege) || slices.ContainsFunc(g.missing, func(m Missing) bool { return m.Path == at && m.Privilege == privilege }) {
-		return
+	if !g.inv.Access.Rights.Has(at, privilege) {
+		g.addMissing(at, privilege, why)
 	}
-	g.missing = append(g.missing, Missing{at, privilege, why})
+}
+
+// addMissing records a missing privilege of a path, once.
+func (g *grantCheck) addMissing(at, privilege, why string) {
+	if !slices.ContainsFunc(g.missing, func(m Missing) bool { return m.Path == at && m.Privilege == privilege }) {
+		g.missing = append(g.missing, Missing{at, privilege, why})
+	}
 }
 
 // needVM records a privilege that is missing on the VM, which it may have from its
@@ -61,9 +70,7 @@ func (g *grantCheck) needVM(why string, privileges ...string) {
 	case g.pool != "":
 		at = g.pool
 	}
-	if !slices.ContainsFunc(g.missing, func(m Missing) bool { return m.Path == at && m.Privilege == privileges[0] }) {
-		g.missing = append(g.missing, Missing{at, privileges[0], why})
-	}
+	g.addMissing(at, privileges[0], why)
 }
 
 // clone needs what POST clone checks, and a migration if the provider makes one.
@@ -133,7 +140,8 @@ func (g *grantCheck) configuration() {
 		g.tags(tagsOf(g.template), tags)
 	}
 	g.disks()
-	hardware := slices.ContainsFunc([]string{"machine", "vga", "serial", "usb", "hostpci", "audio", "hotplug", "watchdog"}, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
+	fields := []string{"machine", "vga", "serial", "usb", "hostpci", "audio", "hotplug", "watchdog"}
+	hardware := slices.ContainsFunc(fields, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
 	if s := v.Get("scsi_hardware").Str(); hardware || s != "" && s != "virtio-scsi-pci" || v.Get("tablet").Off() {
 		g.needVM("set hardware such as the SCSI controller", "VM.Config.HWType")
 	}
@@ -253,5 +261,5 @@ func (inv *Inventory) CreatePool(id string) []Obstacle {
 	}
 	missing := []Missing{{at, PoolAllocate, "create the pool"}}
 	return []Obstacle{{PrivilegesCheck, "the token lacks a privilege that its creation needs", []string{PoolAllocate + " on " + at},
-		[]Remedy{{What: grantWhat, Commands: a.Grants(missing), Once: true}}}}
+		[]Remedy{a.grant(missing)}}}
 }

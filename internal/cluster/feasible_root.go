@@ -24,7 +24,8 @@ func (c *creation) rootOnly() {
 			text = "{type: " + sev.Str() + "}"
 		}
 		if n.Str() != "" || n.Get("type") != nil {
-			c.add("only root@pam may set "+key+", and no token", nil, Remedy{What: "no token can set it: remove it from SPEC", Field: key, Text: key + ": " + text})
+			c.add("only root@pam may set "+key+", and no token", nil,
+				Remedy{What: "no token can set it: remove it from SPEC", Field: key, Text: key + ": " + text})
 		}
 	}
 	for _, block := range []string{"usb", "hostpci", "serial_device"} {

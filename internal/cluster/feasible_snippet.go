@@ -49,5 +49,6 @@ func (c *creation) otherSnippet(u storageUse, names []string) Remedy {
 	} else {
 		value = set(value, u.snippet, volume(value.Get(u.snippet)))
 	}
-	return c.write("copy the snippet to another storage of node "+u.node+", one of "+strings.Join(names, ", ")+", and write into SPEC", u.field, value)
+	what := "copy the snippet to another storage of node " + u.node + ", one of " + strings.Join(names, ", ") + ", and write into SPEC"
+	return c.write(what, u.field, value)
 }

@@ -42,6 +42,14 @@ func (s *Storage) Images() bool {
 	return slices.Contains(strings.Split(s.Content, ","), "images")
 }
 
+// takes reports whether a storage takes what another one is used for.
+func (s *Storage) takes(u storageUse) bool {
+	if u.snippet != "" {
+		return slices.Contains(strings.Split(s.Content, ","), "snippets")
+	}
+	return s.Images()
+}
+
 // A storageUse is a property of a spec that names a storage.
 type storageUse struct {
 	field string
@@ -145,17 +153,23 @@ func (inv *Inventory) storageFault(u storageUse) (reason string, commands []stri
 	case d != nil && len(d.Nodes) > 0 && !slices.Contains(d.Nodes, node):
 		nodes := append(slices.Clone(d.Nodes), node)
 		slices.Sort(nodes)
-		return "storage " + id + " is not available on node " + node, []string{"pvesm set " + id + " --nodes " + strings.Join(nodes, ",")}, "if the node has it, permit it there" + again
+		return "storage " + id + " is not available on node " + node,
+			[]string{"pvesm set " + id + " --nodes " + strings.Join(nodes, ",")},
+			"if the node has it, permit it there" + again
 	case s != nil && !s.Active:
-		return "storage " + id + " is not active on node " + node, []string{"pvesh get /nodes/" + node + "/storage/" + id + "/status"}, "find out why, and make it available" + again
-	case u.snippet != "":
-		if s != nil && !s.files() || s == nil && d != nil && !(&Storage{Type: d.Type}).files() {
-			return "storage " + id + " has no files, and so no snippets", nil, ""
-		}
-	case s != nil && !s.Images():
-		return "storage " + id + " does not take disk images", []string{"pvesm set " + id + " --content " + withImages(s.Content)}, "permit them" + again
-	case s == nil && d != nil && !slices.Contains(strings.Split(d.Content, ","), "images"):
-		return "storage " + id + " does not take disk images", []string{"pvesm set " + id + " --content " + withImages(d.Content)}, "permit them" + again
+		return "storage " + id + " is not active on node " + node,
+			[]string{"pvesh get /nodes/" + node + "/storage/" + id + "/status"},
+			"find out why, and make it available" + again
+	case s == nil:
+		s = &Storage{Type: d.Type, Content: d.Content}
+	}
+	switch {
+	case u.snippet != "" && !s.files():
+		return "storage " + id + " has no files, and so no snippets", nil, ""
+	case u.snippet == "" && !s.Images():
+		return "storage " + id + " does not take disk images",
+			[]string{"pvesm set " + id + " --content " + withImages(s.Content)},
+			"permit them" + again
 	}
 	return "", nil, ""
 }
@@ -179,8 +193,7 @@ func (inv *Inventory) seesStorage(id string) bool {
 func (inv *Inventory) storagesFor(u storageUse) []string {
 	var out []string
 	for i := range inv.Storages {
-		s := &inv.Storages[i]
-		if s.Node == u.node && s.Active && (u.snippet == "" && s.Images() || u.snippet != "" && slices.Contains(strings.Split(s.Content, ","), "snippets")) {
+		if s := &inv.Storages[i]; s.Node == u.node && s.Active && s.takes(u) {
 			out = append(out, s.ID)
 		}
 	}

@@ -27,7 +27,11 @@ func (c *creation) templates() {
 	case g.Kind == KindVM && !g.Template:
 		other.What = "or write another one into SPEC"
 		c.add(fmt.Sprintf("its template %d is a VM, and not a template yet", t.VMID), []string{brief(g)},
-			Remedy{What: "when it is complete, shut it down and make it a template", Commands: []string{fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/template", g.Node, g.VMID)}, Once: true}, other)
+			Remedy{
+				What:     "when it is complete, shut it down and make it a template",
+				Commands: []string{fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/template", g.Node, g.VMID)},
+				Once:     true,
+			}, other)
 	case g.Kind != KindVM:
 		c.add(fmt.Sprintf("its template %d is not a VM template", t.VMID), []string{brief(g)}, other)
 	case t.Node != "" && g.Node != t.Node:
@@ -85,7 +89,13 @@ func drivesOf(raw map[string]string) []drive {
 		volume, _, _ := strings.Cut(raw[key], ",")
 		storage, _, ok := strings.Cut(strings.TrimPrefix(volume, "file="), ":")
 		if ok {
-			out = append(out, drive{key: key, storage: storage, volume: volume, cdrom: option(raw[key], "media") == "cdrom", size: ParseSize(option(raw[key], "size"))})
+			out = append(out, drive{
+				key:     key,
+				storage: storage,
+				volume:  volume,
+				cdrom:   option(raw[key], "media") == "cdrom",
+				size:    ParseSize(option(raw[key], "size")),
+			})
 		}
 	}
 	return out
@@ -116,7 +126,8 @@ func (c *creation) linked() {
 	}
 	for _, d := range c.drives() {
 		if s := c.inv.storage(d.storage, c.template.Node); !d.cdrom && s != nil && s.unfit(d) != "" {
-			c.add("the storage of its template supports no linked clones", []string{s.unfit(d)}, c.write("write into SPEC", "clone", scalar(schema.ShapeString, "full")))
+			c.add("the storage of its template supports no linked clones", []string{s.unfit(d)},
+				c.write("write into SPEC", "clone", scalar(schema.ShapeString, "full")))
 			return
 		}
 	}
@@ -154,10 +165,13 @@ func (c *creation) crossNode() {
 		return
 	}
 	at := fmt.Sprintf("template %d is on %s, and the VM on %s", c.template.VMID, c.template.Node, c.on)
-	onNode := Remedy{What: "or create it on the template's node: write into SPEC", Field: "node", Value: scalar(schema.ShapeString, c.template.Node)}
+	onNode := Remedy{
+		What:  "create it on the template's node: write into SPEC",
+		Field: "node",
+		Value: scalar(schema.ShapeString, c.template.Node),
+	}
 	switch {
 	case migrates && c.isLinked() && c.hasBase():
-		onNode.What = "create it on the template's node: write into SPEC"
 		c.add("a linked clone of a template on local storage cannot be migrated to another node", []string{at}, onNode,
 			Remedy{What: "or make a full clone: write into SPEC", Field: "clone", Value: scalar(schema.ShapeString, "full")})
 	case !migrates && to != "" && c.inv.local(to, c.template.Node):
@@ -168,11 +182,14 @@ func (c *creation) crossNode() {
 			}
 		}
 		remedies := []Remedy{onNode}
-		remedies[0].What = "create it on the template's node: write into SPEC"
 		if len(shared) > 0 {
 			disks := c.get("disks")
 			value := replaceItem(disks, 0, set(disks.Items[0], "datastore", scalar(schema.ShapeString, shared[0])))
-			remedies = append(remedies, Remedy{What: "or use a shared storage, one of " + strings.Join(shared, ", ") + ": write into SPEC", Field: "disks", Value: value})
+			remedies = append(remedies, Remedy{
+				What:  "or use a shared storage, one of " + strings.Join(shared, ", ") + ": write into SPEC",
+				Field: "disks",
+				Value: value,
+			})
 		}
 		c.add("Proxmox VE clones to another node only to shared storage, and "+to+" is not shared", []string{at}, remedies...)
 	}
@@ -196,12 +213,15 @@ func (c *creation) disks() {
 			if d.key != disk.Get("interface").Str() || int64(disk.Get("size").Int())<<20 >= d.size>>10 {
 				continue
 			}
-			need := (d.size + 1<<30 - 1) >> 30
-			evidence = append(evidence, fmt.Sprintf("%s is %d GiB in the spec, and %s in template %d", d.key, disk.Get("size").Int(), option(c.template.Config.Raw[d.key], "size"), c.template.VMID))
-			c.values["disks"] = replaceItem(c.get("disks"), i, set(c.get("disks").Items[i], "size", scalar(schema.ShapeInt, fmt.Sprint(need))))
+			has := option(c.template.Config.Raw[d.key], "size")
+			evidence = append(evidence, fmt.Sprintf("%s is %d GiB in the spec, and %s in template %d",
+				d.key, disk.Get("size").Int(), has, c.template.VMID))
+			need := scalar(schema.ShapeInt, fmt.Sprint((d.size+1<<30-1)>>30))
+			c.values["disks"] = replaceItem(c.get("disks"), i, set(c.get("disks").Items[i], "size", need))
 		}
 	}
 	if len(evidence) > 0 {
-		c.add("a disk is smaller than in its template, and cannot shrink", evidence, Remedy{What: "write at least the size of the template into SPEC", Field: "disks", Value: c.values["disks"]})
+		c.add("a disk is smaller than in its template, and cannot shrink", evidence,
+			Remedy{What: "write at least the size of the template into SPEC", Field: "disks", Value: c.values["disks"]})
 	}
 }

@@ -22,11 +22,12 @@ func (inv *Inventory) UpdateRights(v *schema.VM, g *Guest, updates []effect.Upda
 	if v == nil {
 		v = &schema.VM{}
 	}
-	c := &creation{inv: inv, vm: v, entry: &lock.VM{VMID: g.VMID, Node: g.Node}, on: g.Node, current: g, check: RootCheck, values: map[string]*schema.Node{}}
+	c := inv.newCreation(v, &lock.VM{VMID: g.VMID, Node: g.Node})
+	c.current, c.check = g, RootCheck
 	c.rootUpdates(updates)
 	c.check = PrivilegesCheck
 	if missing := c.lacking(updates); len(missing) > 0 {
-		c.add("the token lacks privileges that it needs", evidenceOf(missing), Remedy{What: grantWhat, Commands: inv.Access.Grants(missing), Once: true})
+		c.add("the token lacks privileges that it needs", evidenceOf(missing), inv.Access.grant(missing))
 	}
 	return c.found
 }
@@ -37,14 +38,12 @@ func (a *Access) isRoot() bool { return a.User == "root@pam" && a.Token == "" }
 
 // rootUpdates checks what only root@pam may set or remove.
 func (c *creation) rootUpdates(updates []effect.Update) {
+	updates = slices.DeleteFunc(slices.Clone(updates), func(u effect.Update) bool { return u.Effect == schema.Replace })
 	var names, options, devices []string
 	byHand := true
 	for _, u := range updates {
-		if u.Effect == schema.Replace {
-			continue // no update
-		}
 		for _, r := range schema.RightsOf(u.Path) {
-			if !r.Root && !(r.Device && c.namesDevice(r.HCL)) {
+			if !c.needsRoot(r) {
 				continue
 			}
 			name, set := u.Name(), c.rootOption(u)
@@ -64,18 +63,24 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	var remedies []Remedy
 	if byHand {
 		path := shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", c.on, c.current.VMID))
-		remedies = append(remedies, Remedy{What: "set it yourself, as root on any node, then run preflight again", Commands: []string{"pvesh set " + path + " " + strings.Join(options, " ")}})
+		remedies = append(remedies, Remedy{
+			What:     "set it yourself, as root on any node, then run preflight again",
+			Commands: []string{"pvesh set " + path + " " + strings.Join(options, " ")},
+		})
 	}
 	remedies = c.withoutDevice(devices, remedies...)
 	var evidence []string
 	for _, u := range updates {
-		if slices.Contains(rootProperties, u.Key()) && u.Effect != schema.Replace {
+		if slices.Contains(rootProperties, u.Key()) {
 			evidence = append(evidence, fmt.Sprintf("%s: %s -> %s", u.Key(), cmp.Or(u.Was, "none"), cmp.Or(u.Is, "none")))
 			remedies = append(remedies, c.keepRoots(u))
 		}
 	}
 	c.add("only root@pam may set "+strings.Join(names, ", ")+", and no token", evidence, remedies...)
 }
+
+// needsRoot reports whether only root@pam may set or remove the attribute of a right.
+func (c *creation) needsRoot(r schema.Right) bool { return r.Root || r.Device && c.namesDevice(r.HCL) }
 
 // keepRoots is the remedy that leaves a property of root's as it is.
 func (c *creation) keepRoots(u effect.Update) Remedy {

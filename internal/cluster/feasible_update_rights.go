@@ -98,7 +98,11 @@ func (g *grantCheck) bridges() {
 
 // mappings needs the use of the resource mappings of USB and PCI devices and directories.
 func (g *grantCheck) mappings() {
-	for _, of := range []struct{ key, folder, why string }{{"usb", "usb", "use the USB device"}, {"hostpci", "pci", "use the PCI device"}, {"virtiofs", "dir", "share the directory"}} {
+	for _, of := range []struct{ key, folder, why string }{
+		{"usb", "usb", "use the USB device"},
+		{"hostpci", "pci", "use the PCI device"},
+		{"virtiofs", "dir", "share the directory"},
+	} {
 		for _, d := range g.creation.vm.Values.Get(of.key).List() {
 			if m := d.Get("mapping").Str(); m != "" {
 				g.need("/mapping/"+of.folder+"/"+m, MappingUse, of.why)

@@ -65,17 +65,24 @@ type identity struct {
 // A nic is a recorded MAC address.
 type nic struct{ mac, where string }
 
+// nicsIn are MAC addresses with the place that records them.
+func nicsIn(where string, macs []string) []nic {
+	var out []nic
+	for _, mac := range macs {
+		out = append(out, nic{mac, where})
+	}
+	return out
+}
+
 // recordedOf collects what lock and state record of a VM. What they record under
 // another VMID is of another VM, except the addresses that were decided.
 func recordedOf(entry *lock.VM, state StateVM, vmid int) identity {
 	var r identity
 	if state.VMID == vmid && vmid != 0 {
-		for _, mac := range state.MACs {
-			if state.Planned {
-				r.planned = append(r.planned, nic{mac, "the state"})
-			} else {
-				r.seen = append(r.seen, nic{mac, "the state"})
-			}
+		if nics := nicsIn("the state", state.MACs); state.Planned {
+			r.planned = nics
+		} else {
+			r.seen = nics
 		}
 		r.stateName, r.inState = state.Name, true
 	}
@@ -83,15 +90,11 @@ func recordedOf(entry *lock.VM, state StateVM, vmid int) identity {
 	if entry != nil {
 		if f := entry.Fingerprint; f != nil && entry.VMID == vmid {
 			r.uuid = f.UUID
-			for _, mac := range f.MACs {
-				r.seen = append(r.seen, nic{mac, "the lock"})
-			}
+			r.seen = append(r.seen, nicsIn("the lock", f.MACs)...)
 		}
 		decided := entry.DecidedMACs()
 		r.complete = len(decided) > 0 && len(decided) == len(entry.MACs) && (state.VMID != vmid || state.Planned)
-		for _, mac := range decided {
-			r.planned = append(r.planned, nic{mac, "the lock"})
-		}
+		r.planned = append(r.planned, nicsIn("the lock", decided)...)
 	}
 	for _, n := range slices.Concat(r.seen, r.planned) {
 		if mac := strings.ToUpper(n.mac); !slices.Contains(r.all, mac) {
@@ -185,44 +188,60 @@ func (r *matcher) addCopies(inv *Inventory) {
 			retired[m.VMID] = true
 		}
 	}
-	byMAC, byUUID := map[string][]*Guest{}, map[string][]*Guest{}
+	index := guestIndex{map[string][]*Guest{}, map[string][]*Guest{}}
 	for i := range inv.Guests {
-		g := &inv.Guests[i]
-		if g.Template || retired[g.VMID] {
-			continue
-		}
-		is := g.identified()
-		for _, mac := range is.MACs {
-			byMAC[strings.ToUpper(mac)] = append(byMAC[strings.ToUpper(mac)], g)
-		}
-		if is.UUID != "" {
-			byUUID[strings.ToLower(is.UUID)] = append(byUUID[strings.ToLower(is.UUID)], g)
+		if g := &inv.Guests[i]; !g.Template && !retired[g.VMID] {
+			index.add(g)
 		}
 	}
 	for i := range r.out {
-		m, known := &r.out[i], &r.known[i]
-		copies := map[int]*Copy{}
-		of := func(g *Guest) *Copy {
-			if copies[g.VMID] == nil {
-				copies[g.VMID] = &Copy{Guest: g}
-			}
-			return copies[g.VMID]
+		m := &r.out[i]
+		m.Copies = index.copies(&r.known[i], m.VMID)
+	}
+}
+
+// A guestIndex has guests by what tells them from others.
+type guestIndex struct {
+	byMAC  map[string][]*Guest // upper case
+	byUUID map[string][]*Guest // lower case
+}
+
+// add adds a guest.
+func (x guestIndex) add(g *Guest) {
+	is := g.identified()
+	for _, mac := range is.MACs {
+		x.byMAC[strings.ToUpper(mac)] = append(x.byMAC[strings.ToUpper(mac)], g)
+	}
+	if is.UUID != "" {
+		x.byUUID[strings.ToLower(is.UUID)] = append(x.byUUID[strings.ToLower(is.UUID)], g)
+	}
+}
+
+// copies are the guests with an identity that do not have the VMID of its VM, by VMID.
+func (x guestIndex) copies(known *identity, vmid int) []Copy {
+	copies := map[int]*Copy{}
+	of := func(g *Guest) *Copy {
+		if copies[g.VMID] == nil {
+			copies[g.VMID] = &Copy{Guest: g}
 		}
-		for _, mac := range known.all {
-			for _, g := range byMAC[mac] {
-				c := of(g)
-				c.MACs = append(c.MACs, mac)
-				c.Seen = c.Seen || known.saw(mac)
-			}
-		}
-		for _, g := range byUUID[strings.ToLower(known.uuid)] {
-			of(g).Seen = true
-		}
-		delete(copies, m.VMID)
-		for _, vmid := range slices.Sorted(maps.Keys(copies)) {
-			m.Copies = append(m.Copies, *copies[vmid])
+		return copies[g.VMID]
+	}
+	for _, mac := range known.all {
+		for _, g := range x.byMAC[mac] {
+			c := of(g)
+			c.MACs = append(c.MACs, mac)
+			c.Seen = c.Seen || known.saw(mac)
 		}
 	}
+	for _, g := range x.byUUID[strings.ToLower(known.uuid)] {
+		of(g).Seen = true
+	}
+	delete(copies, vmid)
+	var out []Copy
+	for _, vmid := range slices.Sorted(maps.Keys(copies)) {
+		out = append(out, *copies[vmid])
+	}
+	return out
 }
 
 // saw reports whether a VM with a MAC address was seen.

@@ -27,46 +27,60 @@ type Created struct {
 // the sum of their memory is more than is free on their node, or the sum of the full
 // clones is more than is free on a storage.
 func (inv *Inventory) Likely(created, migrated []Created) []Demand {
-	type key struct{ id, node string }
-	memory, disk := map[string]int64{}, map[key]int64{}
-	starts, arrivals, clones := map[string]int{}, map[string]int{}, map[key]int{}
+	out := slices.Concat(inv.memoryDemands(created, migrated), inv.diskDemands(created))
+	slices.SortFunc(out, func(a, b Demand) int { return cmp.Compare(a.Reason, b.Reason) })
+	return out
+}
+
+// memoryDemands are the demands on the memory of nodes.
+func (inv *Inventory) memoryDemands(created, migrated []Created) []Demand {
+	memory, starts, arrivals := map[string]int64{}, map[string]int{}, map[string]int{}
 	for _, x := range migrated {
 		memory[x.Entry.Node] += int64(x.VM.Values.Get("memory").Int()) << 20
 		arrivals[x.Entry.Node]++
 	}
 	for _, x := range created {
-		c := &creation{inv: inv, vm: x.VM, entry: x.Entry, on: x.Entry.Node, values: map[string]*schema.Node{}}
-		if c.starts() {
-			memory[c.on] += int64(x.VM.Values.Get("memory").Int()) << 20
-			starts[c.on]++
-		}
-		if t := x.Entry.Template; t != nil {
-			c.template = inv.Guest(t.VMID)
-		}
-		for k, size := range c.sizes() {
-			if s := inv.storage(k, c.on); s != nil && s.Shared {
-				disk[key{k, ""}] += size
-				clones[key{k, ""}]++
-			} else {
-				disk[key{k, c.on}] += size
-				clones[key{k, c.on}]++
-			}
+		if inv.newCreation(x.VM, x.Entry).starts() {
+			memory[x.Entry.Node] += int64(x.VM.Values.Get("memory").Int()) << 20
+			starts[x.Entry.Node]++
 		}
 	}
 	var out []Demand
 	for _, n := range inv.Nodes {
 		if free := n.Memory - n.Used; n.Memory > 0 && memory[n.Name] > free {
-			what, who := "are started on", Count(starts[n.Name], "VM")+" start"
+			what, vms := "are started on", Count(starts[n.Name], "VM")+" start"
 			switch {
 			case starts[n.Name] == 0:
-				what, who = "are migrated to", Count(arrivals[n.Name], "VM")+" would arrive"
+				what, vms = "are migrated to", Count(arrivals[n.Name], "VM")+" would arrive"
 			case arrivals[n.Name] > 0:
-				what, who = "are started on or migrated to", who+" and "+Count(arrivals[n.Name], "VM")+" would arrive"
+				what, vms = "are started on or migrated to", vms+" and "+Count(arrivals[n.Name], "VM")+" would arrive"
 			}
 			out = append(out, Demand{"the VMs that " + what + " node " + n.Name + " have more memory together than is free",
-				[]string{fmt.Sprintf("%s with %s; node %s has %s of %s free", who, gib(memory[n.Name]), n.Name, gib(max(0, free)), gib(n.Memory))}})
+				[]string{fmt.Sprintf("%s with %s; node %s has %s of %s free", vms, gib(memory[n.Name]), n.Name, gib(max(0, free)), gib(n.Memory))}})
 		}
 	}
+	return out
+}
+
+// diskDemands are the demands on the space of storages.
+func (inv *Inventory) diskDemands(created []Created) []Demand {
+	type key struct{ id, node string } // no node if it is shared
+	disk, clones := map[key]int64{}, map[key]int{}
+	for _, x := range created {
+		c := inv.newCreation(x.VM, x.Entry)
+		if t := x.Entry.Template; t != nil {
+			c.template = inv.Guest(t.VMID)
+		}
+		for id, size := range c.sizes() {
+			k := key{id, c.on}
+			if s := inv.storage(id, c.on); s != nil && s.Shared {
+				k.node = ""
+			}
+			disk[k] += size
+			clones[k]++
+		}
+	}
+	var out []Demand
 	seen := map[key]bool{}
 	for i := range inv.Storages {
 		s := &inv.Storages[i]
@@ -80,7 +94,6 @@ func (inv *Inventory) Likely(created, migrated []Created) []Demand {
 				[]string{fmt.Sprintf("%s of %s; %s of %s are free", Count(clones[k], "full clone"), gib(disk[k]), gib(max(0, free)), gib(s.Total))}})
 		}
 	}
-	slices.SortFunc(out, func(a, b Demand) int { return cmp.Compare(a.Reason, b.Reason) })
 	return out
 }
 

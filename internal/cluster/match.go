@@ -21,7 +21,7 @@ type Match struct {
 	Why    Why        // why there is or is not a Guest
 	Agrees []string   // evidence that Guest is the VM
 	Differ []string   // what is recorded, and different in Guest or Holder
-	Others []*Guest   // other guests with the name of the VM, by VMID; no templates, and no guests that are certainly another VM of the project
+	Others []*Guest   // other guests with the name of the VM, by VMID; no templates, and none that is certainly another VM of the project
 	Again  bool       // our own run created Guest after another guest was recorded
 	Copies []Copy     // guests with another VMID that have the identity of the VM, by VMID; no templates
 }
@@ -36,7 +36,7 @@ type Why string
 const (
 	ByIdentity    Why = "identity"       // it has the recorded UUID, or, if none is recorded, a recorded MAC address
 	ByAdopt       Why = "adopt"          // no identity is recorded, and the spec says so
-	ByName        Why = "name"           // no identity is recorded; the state or the record of a run has the VMID, and the name is that of the spec
+	ByName        Why = "name"           // no identity is recorded; the state or a run's record has the VMID, and the name is that of the spec
 	ByStateName   Why = "state-name"     // no identity is recorded, and the name is that of the state
 	HalfMade      Why = "half-made"      // a run began to create it and did not configure it, and the name is that of the spec
 	IsTemplate    Why = "template"       // a template never matches

@@ -165,8 +165,12 @@ func (r *run) permitted(s *session.Session, p *plans, a *announcement) error {
 // unconfirmed ends the command because it would do what was not announced.
 func (r *run) unconfirmed(stack string, changes []guard.Change) error {
 	other := &announcement{changes: changes}
-	sum := report.Summary{Command: "blocked: this was not in the summary that was confirmed:", Stacks: []string{stack}, Actions: other.actions(),
-		Notes: []string{"run the same command again to see it, and to confirm it: `" + r.Line + "`"}}
+	sum := report.Summary{
+		Command: "blocked: this was not in the summary that was confirmed:",
+		Stacks:  []string{stack},
+		Actions: other.actions(),
+		Notes:   []string{"run the same command again to see it, and to confirm it: `" + r.Line + "`"},
+	}
 	if err := sum.Print(r.Out, r.Options); err != nil {
 		return err
 	}

@@ -31,7 +31,8 @@ func announce(found []finding.Finding, all []*plans) *announcement {
 		}
 		for _, f := range found {
 			u := guard.UnitID{Stack: f.Stack, Unit: f.Unit}
-			if f.Stack == p.stack.name && f.Type == finding.Record && (slices.Contains(p.without, f.Unit) || f.NoAddress && f.Kind != finding.Managed) {
+			if f.Stack == p.stack.name && f.Type == finding.Record &&
+				(slices.Contains(p.without, f.Unit) || f.NoAddress && f.Kind != finding.Managed) {
 				a.waiting[u] = append(a.waiting[u], f)
 			}
 		}
@@ -159,7 +160,10 @@ func (a *announcement) actions() []report.Action {
 		if f.NoAddress {
 			detail = "once its VM reports an address"
 		}
-		out = append(out, report.Action{Word: lateWord(&f), Stack: f.Stack, What: "record", Name: f.Key, Detail: detail, Named: f.Kind == finding.Retiring})
+		out = append(out, report.Action{
+			Word: lateWord(&f), Stack: f.Stack, What: "record", Name: f.Key, Detail: detail,
+			Named: f.Kind == finding.Retiring,
+		})
 	}
 	out = append(out, a.starts...)
 	var stacks []string

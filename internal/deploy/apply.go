@@ -85,7 +85,9 @@ func (r *run) apply() (err error) {
 func (r *run) summarize(s *session.Session, found []finding.Finding, a *announcement) error {
 	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: s.Notes(found)}
 	for i := range found {
-		if f := &found[i]; len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.MadeFrom != 0 || f.Type == finding.Unit || f.Kind == finding.OtherState {
+		f := &found[i]
+		if len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.MadeFrom != 0 ||
+			f.Type == finding.Unit || f.Kind == finding.OtherState {
 			sum.Findings = append(sum.Findings, *f)
 		}
 	}
@@ -234,22 +236,8 @@ func (r *run) complete(st *stack, a *announcement) error {
 		return err
 	}
 	for round := 0; ; round++ {
-		s, found, err := r.reread(st)
+		s, found, p, err := r.verify(st)
 		if err != nil {
-			return err
-		}
-		if err := r.record(s, st.name); err != nil {
-			return err
-		}
-		r.completed(st, s)
-		if err := st.keepUnfinished(); err != nil {
-			return err
-		}
-		p, err := r.plan(s, st, found, nil, nil)
-		if err != nil {
-			return err
-		}
-		if found, err = s.Rejudge(); err != nil {
 			return err
 		}
 		if p.empty() && !anyStops(found) {
@@ -269,6 +257,28 @@ func (r *run) complete(st *stack, a *announcement) error {
 	}
 }
 
+// verify reads a stack again, records what is there now, and returns the plans of what is
+// left to do, and the findings with them.
+func (r *run) verify(st *stack) (*session.Session, []finding.Finding, *plans, error) {
+	s, found, err := r.reread(st)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := r.record(s, st.name); err != nil {
+		return nil, nil, nil, err
+	}
+	r.completed(st, s)
+	if err := st.keepUnfinished(); err != nil {
+		return nil, nil, nil, err
+	}
+	p, err := r.plan(s, st, found, nil, nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	found, err = s.Rejudge()
+	return s, found, p, err
+}
+
 // remains names what is left to do after an apply.
 func (r *run) remains(s *session.Session, found []finding.Finding, p *plans) error {
 	r.failed = true
@@ -278,7 +288,12 @@ func (r *run) remains(s *session.Session, found []finding.Finding, p *plans) err
 		out.Answer = p.stack.name + " was applied, but is not as its spec says: " + out.Summary()
 		return out.Print(r.Out, r.Options)
 	}
-	sum := report.Summary{Command: "not done in", Stacks: []string{p.stack.name}, Actions: announce(found, []*plans{p}).actions(), Findings: found,
-		Notes: []string{"it was not in the summary that was confirmed, so it was not applied. To apply it: `" + r.Line + "`"}}
+	sum := report.Summary{
+		Command:  "not done in",
+		Stacks:   []string{p.stack.name},
+		Actions:  announce(found, []*plans{p}).actions(),
+		Findings: found,
+		Notes:    []string{"it was not in the summary that was confirmed, so it was not applied. To apply it: `" + r.Line + "`"},
+	}
 	return sum.Print(r.Out, r.Options)
 }

@@ -116,7 +116,10 @@ func (r *run) prepare() (err error) {
 		return err
 	}
 	host, _ := os.Hostname() // for people
-	me := holder{Process: int32(os.Getpid()), Started: startOf(int32(os.Getpid())), Host: host, Since: time.Now(), Command: r.Line, Work: []string{r.work}}
+	me := holder{
+		Process: int32(os.Getpid()), Started: startOf(int32(os.Getpid())), Host: host,
+		Since: time.Now(), Command: r.Line, Work: []string{r.work},
+	}
 	for _, s := range r.p.SelectedStacks() {
 		dir, err := filepath.Abs(r.p.StackDir(s.Name))
 		if err != nil {
@@ -165,7 +168,8 @@ func (r *run) outlive(s *stack) error {
 	}
 	for said := false; before.left(); said = true {
 		if !said {
-			r.say("`%s`, process %d, was killed, and the Terragrunt run that it started goes on; waiting until it has ended (process %d)", before.Command, before.Process, before.Tool)
+			r.say("`%s`, process %d, was killed, and the Terragrunt run that it started goes on; waiting until it has ended (process %d)",
+				before.Command, before.Process, before.Tool)
 		}
 		if err := r.pause(); err != nil {
 			return err

@@ -62,16 +62,21 @@ func (r *run) destroy() (err error) {
 	if anyStops(found) {
 		return r.refuse(s, found)
 	}
-	sum := report.Summary{Command: "destroy", Stacks: namesOf(all), Actions: a.actions(), Notes: append(s.Notes(found), r.notInState(found)...)}
+	sum := report.Summary{
+		Command: "destroy",
+		Stacks:  namesOf(all),
+		Actions: a.actions(),
+		Notes:   append(s.Notes(found), r.notInState(found)...),
+	}
 	if err := sum.Print(r.Out, r.Options); err != nil {
 		return err
 	}
-	if confirmed, err := r.confirmDestroy(all); err != nil || !confirmed {
-		if err == nil {
-			r.say("not confirmed; nothing was changed")
-			err = ended{finding.Failed}
-		}
+	switch confirmed, err := r.confirmDestroy(all); {
+	case err != nil:
 		return err
+	case !confirmed:
+		r.say("not confirmed; nothing was changed")
+		return ended{finding.Failed}
 	}
 	r.applied = true
 	r.show(a)
@@ -201,7 +206,8 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 	if err := r.removeOutputs(p.stack.name); err != nil {
 		return err
 	}
-	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, so that an apply creates the same VMs again\n", p.stack.name, r.p.LockFile())
+	return report.Printf(r.Out, "%s is destroyed; %s keeps its decisions, so that an apply creates the same VMs again\n",
+		p.stack.name, r.p.LockFile())
 }
 
 // onlyConfirmed ends the command if the states of a stack have anything that its plans do

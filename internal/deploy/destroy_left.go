@@ -25,7 +25,9 @@ func (r *run) notInState(found []finding.Finding) []string {
 	var out, stacks []string
 	for _, f := range found {
 		if f.Case == finding.LeftClone && !f.Stops() {
-			out = append(out, fmt.Sprintf("%s, VM %d on %s, is a clone that was never completed. It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do", f.Address, f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
+			out = append(out, fmt.Sprintf("%s, VM %d on %s, is a clone that was never completed. "+
+				"It is in no state, so it is not destroyed; `stackgen preflight %s` says what to do",
+				f.Address, f.VMID, f.Node, shell.Path(r.p.Specs[f.Stack])))
 		}
 		if f.Type != finding.VM || f.Kind != finding.Adopt {
 			continue
@@ -37,7 +39,8 @@ func (r *run) notInState(found []finding.Finding) []string {
 	}
 	for _, name := range stacks {
 		if spec := r.p.Specs[name]; spec != "" {
-			out = append(out, fmt.Sprintf("to destroy what is in no state of %s, too, complete it first: `stackgen apply %s`; then run the same command again: `%s`", name, shell.Path(spec), r.Line))
+			out = append(out, fmt.Sprintf("to destroy what is in no state of %s, too, complete it first: `stackgen apply %s`; "+
+				"then run the same command again: `%s`", name, shell.Path(spec), r.Line))
 		}
 	}
 	return out

@@ -24,16 +24,14 @@ func (r *run) look() (*session.Session, []finding.Finding, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if again, err := r.resumed(s, imports.Findings); again || err != nil {
-			if err != nil {
-				return nil, nil, err
-			}
-			continue
+		again, err := r.resumed(s, imports.Findings)
+		if err == nil && !again {
+			again, err = r.keepBegun(s, imports.Findings)
 		}
-		if again, err := r.keepBegun(s, imports.Findings); again || err != nil {
-			if err != nil {
-				return nil, nil, err
-			}
+		if err != nil {
+			return nil, nil, err
+		}
+		if again {
 			continue
 		}
 		waiting := r.waitsFor(s, imports.Findings)

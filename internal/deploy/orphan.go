@@ -48,7 +48,8 @@ func (r *run) leftLock(f *finding.Finding) {
 	}
 	for _, st := range r.stacks {
 		if b := st.hold.before; st.name == f.Stack && b != nil && b.Host == st.hold.Host && orphanIn(filepath.Join(st.dir, generated)) == 0 {
-			f.Because("`%s` of %s was killed, and no OpenTofu of this stack runs on this computer: it has probably left the lock behind", b.Command, b.Since.UTC().Format("2006-01-02 15:04:05 UTC"))
+			f.Because("`%s` of %s was killed, and no OpenTofu of this stack runs on this computer: "+
+				"it has probably left the lock behind", b.Command, b.Since.UTC().Format("2006-01-02 15:04:05 UTC"))
 		}
 	}
 }

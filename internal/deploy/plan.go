@@ -42,7 +42,8 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 	files := r.files(st)
 	p := &plans{stack: st, dir: filepath.Join(files, "plans"), only: only, without: without, was: s.Inventory}
 	json := filepath.Join(files, "json")
-	args := append([]string{"stack", "run", "plan", "--out-dir", p.dir, "--json-out-dir", json, "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}, filters(only, without)...)
+	args := append([]string{"stack", "run", "plan", "--out-dir", p.dir, "--json-out-dir", json,
+		"--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}, filters(only, without)...)
 	if r.command == "destroy" {
 		args = append(args, "--", "-destroy")
 	}
@@ -73,11 +74,13 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 			continue
 		case result.result(u.Unit) != "succeeded":
 			if p.plans(u.Unit) {
-				return nil, fmt.Errorf("%s was left out by Terragrunt, so what would be done there is unknown: move .terragrunt-filters away, then run the same command again", u)
+				return nil, fmt.Errorf("%s was left out by Terragrunt, so what would be done there is unknown: "+
+					"move .terragrunt-filters away, then run the same command again", u)
 			}
 			continue
 		}
-		one, err := r.readPlan(s, u, filepath.Join(p.dir, generated, u.Unit, "tfplan.tfplan"), filepath.Join(json, generated, u.Unit, "tfplan.json"))
+		one, err := r.readPlan(s, u, filepath.Join(p.dir, generated, u.Unit, "tfplan.tfplan"),
+			filepath.Join(json, generated, u.Unit, "tfplan.json"))
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,7 @@ func (r *run) readBack(p *plans) {
 				}
 			}
 		}
-		r.view.Event(progress.Event{Type: progress.Read, Target: progress.Target{Kind: progress.VM, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node}, Reading: read})
+		r.view.Event(progress.Event{Type: progress.Read, Target: targetOf(progress.VM, c), Reading: read})
 	}
 }
 

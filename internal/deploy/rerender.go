@@ -25,5 +25,6 @@ func (r *run) rerender() error {
 	for _, path := range r.Paths {
 		line += " " + shell.Path(path)
 	}
-	return report.Text(r.Out, "next:\n  "+line+"  # the lock records what was applied: "+report.Count(len(rendered.Changes), "file")+" would change\n")
+	return report.Text(r.Out, "next:\n"+
+		"  "+line+"  # the lock records what was applied: "+report.Count(len(rendered.Changes), "file")+" would change\n")
 }

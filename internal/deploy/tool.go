@@ -51,7 +51,8 @@ func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...stri
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	env = slices.Concat(r.tools.Unattended(), env, []string{guard.InterruptedVariable + "=" + r.interrupted(), guard.ShownVariable + "=" + r.shown()})
+	env = slices.Concat(r.tools.Unattended(), env,
+		[]string{guard.InterruptedVariable + "=" + r.interrupted(), guard.ShownVariable + "=" + r.shown()})
 	p, err := r.tools.With(env...).Start(dir, log, "terragrunt", args...)
 	if err != nil {
 		return nil, err

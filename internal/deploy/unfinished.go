@@ -79,7 +79,8 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 		st.unfinished.Created(state) // a run of Terragrunt has completed these
 		for _, resource := range state.Resources {
 			refused := slices.ContainsFunc(found, func(f finding.Finding) bool {
-				return f.Stack == st.name && f.Type == finding.VM && (f.Kind == finding.WouldDestroy || f.Kind == finding.WouldHarm) && f.Resource == resource.Address
+				return f.Stack == st.name && f.Type == finding.VM &&
+					(f.Kind == finding.WouldDestroy || f.Kind == finding.WouldHarm) && f.Resource == resource.Address
 			})
 			if !refused || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID {
 				continue
@@ -88,9 +89,11 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 			switch {
 			case g != nil && guard.LacksDisk(&resource, g):
 				what = []string{"state", "rm"}
-				r.say("%s/%s was created halfway by an apply that failed before it added a disk; it is imported again, so that this apply completes it", st.name, resource.Key)
+				r.say("%s/%s was created halfway by an apply that failed before it added a disk; "+
+					"it is imported again, so that this apply completes it", st.name, resource.Key)
 			case resource.Tainted:
-				r.say("%s/%s was created halfway by an apply that was interrupted; its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
+				r.say("%s/%s was created halfway by an apply that was interrupted; "+
+					"its state is not marked as tainted any more, so that this apply completes it", st.name, resource.Key)
 			default:
 				continue
 			}
@@ -140,7 +143,8 @@ func (r *run) stopped(st *stack, s *session.Session, found []finding.Finding) []
 	for _, f := range found {
 		g := s.Inventory.Guest(f.VMID)
 		if f.Stack == st.name && f.Type == finding.VM && !f.Stops() && (f.Kind.Exists() || f.Kind == finding.Adopt) &&
-			starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && st.unfinished[f.Key].Start && g != nil && g.Status == "stopped" && g.Lock == "" && !g.Template && !slices.Contains(out, f.Key) {
+			starts[f.Key] && st.unfinished[f.Key].VMID == f.VMID && st.unfinished[f.Key].Start &&
+			g != nil && g.Status == "stopped" && g.Lock == "" && !g.Template && !slices.Contains(out, f.Key) {
 			out = append(out, f.Key)
 		}
 	}
@@ -207,7 +211,8 @@ func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*pla
 	if err := os.WriteFile(override, generator.Starting(profiles), 0o600); err != nil {
 		return nil, err
 	}
-	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit.Unit), files, []string{guard.StartingVariable + "=" + override}, args...)
+	result, err := r.terragrunt(st, filepath.Join(st.dir, generated, unit.Unit), files,
+		[]string{guard.StartingVariable + "=" + override}, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +241,8 @@ func (r *run) applyUnit(p *plans) (*toolRun, error) {
 	if r.events {
 		env = append(env, guard.EventsVariable+"="+events)
 	}
-	return r.terragrunt(p.stack, filepath.Join(p.stack.dir, generated, p.units[0].unit.Unit), files, env, "run", "--", "apply", "-input=false", p.units[0].file)
+	return r.terragrunt(p.stack, filepath.Join(p.stack.dir, generated, p.units[0].unit.Unit), files, env,
+		"run", "--", "apply", "-input=false", p.units[0].file)
 }
 
 // bootTime is how long the guest agent of a VM may take that was just started.
@@ -244,7 +250,9 @@ const bootTime = 5 * time.Minute
 
 // begun reports whether a finding is about a VM that an apply began to create.
 func (r *run) begun(f *finding.Finding) bool {
-	return slices.ContainsFunc(r.stacks, func(st *stack) bool { return st.name == f.Stack && f.VMID != 0 && st.unfinished[f.Key].VMID == f.VMID })
+	return slices.ContainsFunc(r.stacks, func(st *stack) bool {
+		return st.name == f.Stack && f.VMID != 0 && st.unfinished[f.Key].VMID == f.VMID
+	})
 }
 
 // boots reports whether a finding is about an unfinished VM that is too new for the lists,

@@ -36,16 +36,22 @@ func (a *announcement) items() []progress.Item {
 		if !known || action == "" {
 			continue
 		}
-		out = append(out, progress.Item{Target: progress.Target{Kind: kind, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node},
+		out = append(out, progress.Item{Target: targetOf(kind, c),
 			Action: action, Clone: c.Clones, Template: c.Template, From: c.From, Agent: c.Agent})
 	}
 	for _, f := range a.records() {
 		action := map[string]progress.Action{"create": progress.Create, "import": progress.Import, "destroy": progress.Destroy}[lateWord(&f)]
 		if action != "" {
-			out = append(out, progress.Item{Target: progress.Target{Kind: progress.Record, Stack: f.Stack, Unit: f.Unit, Key: f.Name}, Action: action})
+			target := progress.Target{Kind: progress.Record, Stack: f.Stack, Unit: f.Unit, Key: f.Name}
+			out = append(out, progress.Item{Target: target, Action: action})
 		}
 	}
 	return out
+}
+
+// targetOf is what a change is about.
+func targetOf(kind progress.Kind, c guard.Change) progress.Target {
+	return progress.Target{Kind: kind, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node}
 }
 
 func actionOf(c guard.Change) progress.Action {
@@ -117,7 +123,8 @@ func (r *run) explain(p *plans, result *toolRun) {
 			break
 		}
 	}
-	r.view.Event(progress.Event{Type: progress.Problem, Target: progress.Target{Kind: progress.Unit, Stack: p.stack.name, Unit: unit}, Text: problems(result.log)})
+	target := progress.Target{Kind: progress.Unit, Stack: p.stack.name, Unit: unit}
+	r.view.Event(progress.Event{Type: progress.Problem, Target: target, Text: problems(result.log)})
 }
 
 // say tells a person what the command does.

@@ -19,28 +19,13 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 	if err := p.exist(); err != nil {
 		return nil, err
 	}
-	owners := map[int]cluster.Match{}    // by the VMID that a spec or the lock has
-	namesakes := map[int]cluster.Match{} // of VMs of specs that are no guest yet
-	for _, m := range cluster.Matches(p.Project.Stacks, p.Lock, nil, p.Inventory) {
-		if m.VMID != 0 {
-			owners[m.VMID] = m
-		}
-		seen := m.Entry != nil && m.Entry.Fingerprint != nil // it was applied, then deleted, or is hidden
-		if m.Guest == nil && m.Holder == nil && m.VM != nil && !m.VM.Adopt && len(m.Others) == 0 && !seen {
-			p.absent[m.Stack] = append(p.absent[m.Stack], m.Key)
-		}
-		for _, g := range m.Others {
-			if m.Guest == nil && m.VM != nil {
-				namesakes[g.VMID] = m
-			}
-		}
-	}
+	owners, namesakes := p.match()
 	var out []*cluster.Guest
 	for i := range p.Inventory.Guests {
 		g := &p.Inventory.Guests[i]
 		p.count(g)
 		m, owned := owners[g.VMID]
-		owned = owned && g.Kind == cluster.KindVM && !g.Template
+		owned = owned && isVM(g)
 		switch {
 		case owned && (m.Entry == nil || m.Entry.Status == lock.Live && m.VM != nil):
 			p.out.Count.InSpecs++
@@ -48,21 +33,59 @@ func (p *proposer) choose() ([]*cluster.Guest, error) {
 		case owned:
 			p.left(g, Leaving, Reason{Why: "the lock has it as " + m.Stack + "/" + m.Key + ", which no spec has any more"})
 		case !p.Selects(g):
-			if g.Kind == cluster.KindVM && !g.Template {
+			if isVM(g) {
 				p.out.Count.Other++
 			}
-		default:
-			if claim := p.Inventory.Claimed(p.Others, g); claim != nil {
-				p.left(g, Elsewhere, Reason{Why: "another project manages it, as " + claim.String() + ": two projects with one VM change and destroy it without seeing each other. To move it here, forget it there first: `forgotten: [" + claim.Key + "]`"})
-			} else if m, unclear := namesakes[g.VMID]; unclear {
-				p.left(g, Unclear, Reason{Why: fmt.Sprintf("it has the name of %s/%s, which no guest is yet: if it is that VM, adopt it; otherwise rename one of the two", m.Stack, m.Key),
-					Commands: []string{fmt.Sprintf("stackgen adopt %s/%s=%d", m.Stack, m.Key, g.VMID)}})
-			} else if p.fits(g) {
-				out = append(out, g)
-			}
+		case !p.taken(g, namesakes[g.VMID]) && p.fits(g):
+			out = append(out, g)
 		}
 	}
 	return out, nil
+}
+
+// match finds the guests that are VMs of specs or of the lock, by the VMID that these have, and
+// the namesakes of VMs of specs that are no guest yet. It notes the VMs that do not exist yet.
+func (p *proposer) match() (owners, namesakes map[int]cluster.Match) {
+	owners, namesakes = map[int]cluster.Match{}, map[int]cluster.Match{}
+	for _, m := range cluster.Matches(p.Project.Stacks, p.Lock, nil, p.Inventory) {
+		if m.VMID != 0 {
+			owners[m.VMID] = m
+		}
+		if m.Guest != nil || m.VM == nil {
+			continue
+		}
+		seen := m.Entry != nil && m.Entry.Fingerprint != nil // it was applied, then deleted, or is hidden
+		if m.Holder == nil && !m.VM.Adopt && len(m.Others) == 0 && !seen {
+			p.absent[m.Stack] = append(p.absent[m.Stack], m.Key)
+		}
+		for _, g := range m.Others {
+			namesakes[g.VMID] = m
+		}
+	}
+	return owners, namesakes
+}
+
+func isVM(g *cluster.Guest) bool { return g.Kind == cluster.KindVM && !g.Template }
+
+// taken reports whether a guest is a VM of another project, or may be the VM of a spec whose
+// name it has, and notes that.
+func (p *proposer) taken(g *cluster.Guest, namesake cluster.Match) bool {
+	if claim := p.Inventory.Claimed(p.Others, g); claim != nil {
+		p.left(g, Elsewhere, Reason{Why: "another project manages it, as " + claim.String() + ": " +
+			"two projects with one VM change and destroy it without seeing each other. " +
+			"To move it here, forget it there first: `forgotten: [" + claim.Key + "]`"})
+		return true
+	}
+	if namesake.VM == nil {
+		return false
+	}
+	at := namesake.Stack + "/" + namesake.Key
+	p.left(g, Unclear, Reason{
+		Why: fmt.Sprintf("it has the name of %s, which no guest is yet: "+
+			"if it is that VM, adopt it; otherwise rename one of the two", at),
+		Commands: []string{fmt.Sprintf("stackgen adopt %s=%d", at, g.VMID)},
+	})
+	return true
 }
 
 // exist refuses VMIDs, pools, nodes and tags that were asked for and do not exist.
@@ -168,19 +191,30 @@ func (p *proposer) unplannable(g *cluster.Guest) Reason {
 		return []string{"pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", g.Node, g.VMID)) + " " + options}
 	}
 	if u := hardware.FindUnreadable(g.Config.Raw); u != nil {
-		return Reason{Config: u.Key + "=" + g.Config.Raw[u.Key], Why: "the provider cannot read " + u.Cannot + ", and every plan of the stack would fail; " + u.Effect,
-			Commands: set(u.Options), Neutral: u.Neutral}
+		return Reason{
+			Config:   u.Key + "=" + g.Config.Raw[u.Key],
+			Why:      "the provider cannot read " + u.Cannot + ", and every plan of the stack would fail; " + u.Effect,
+			Commands: set(u.Options), Neutral: u.Neutral,
+		}
 	}
 	if g.Status != "running" {
 		return Reason{}
 	}
 	if g.Config.Agent == cluster.AgentSilent {
-		return Reason{Config: "agent=" + g.Config.Raw["agent"], Why: "its guest agent is enabled and does not answer, so every plan of the stack would wait 15 minutes for it: start the agent in the guest, or disable it here",
-			Commands: set("--agent 0")}
+		return Reason{
+			Config: "agent=" + g.Config.Raw["agent"],
+			Why: "its guest agent is enabled and does not answer, so every plan of the stack would wait 15 minutes for it: " +
+				"start the agent in the guest, or disable it here",
+			Commands: set("--agent 0"),
+		}
 	}
 	if agent := g.Config.Raw["agent"]; g.Config.Agent == "" && (strings.HasPrefix(agent, "1") || strings.Contains(agent, "enabled=1")) {
 		for _, gap := range p.Inventory.GapsForAgent(g.VMID) {
-			return Reason{Config: "agent=" + agent, Why: "whether its guest agent answers is not visible, and if it does not, every plan of the stack waits 15 minutes for it", Commands: slices.DeleteFunc([]string{gap.Fix}, func(s string) bool { return s == "" })}
+			return Reason{
+				Config:   "agent=" + agent,
+				Why:      "whether its guest agent answers is not visible, and if it does not, every plan of the stack waits 15 minutes for it",
+				Commands: slices.DeleteFunc([]string{gap.Fix}, func(s string) bool { return s == "" }),
+			}
 		}
 	}
 	return Reason{}
@@ -200,7 +234,11 @@ func pending(g *cluster.Guest) []string {
 	return out
 }
 
-// managedBy is the reason of a VM that only its own state keeps from being managed.
+// locked is the reason of a VM that only its own state keeps from being managed.
 func locked(g *cluster.Guest) Reason {
-	return Reason{Config: "lock=" + cmp.Or(g.Lock, "none"), Why: "it is locked, so its configuration may be about to change: once that has ended, `stackgen adopt --match` writes its hardware"}
+	return Reason{
+		Config: "lock=" + cmp.Or(g.Lock, "none"),
+		Why: "it is locked, so its configuration may be about to change: " +
+			"once that has ended, `stackgen adopt --match` writes its hardware",
+	}
 }

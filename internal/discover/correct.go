@@ -77,6 +77,12 @@ func (s *stack) lowerAll() bool {
 	return lowered
 }
 
+// lowerOnce is lower, once for all VMs: the next attempt judges them again.
+func (s *stack) lowerOnce(key string) bool {
+	s.lowered[key] = s.lowered[key] || s.lower(key)
+	return s.lowered[key]
+}
+
 // lower leaves more of a property to the VMs. It reports whether that was possible.
 func (s *stack) lower(key string) bool {
 	i := slices.IndexFunc(s.common, func(l line) bool { return l.key == key })

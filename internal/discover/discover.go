@@ -189,7 +189,10 @@ func (p *proposer) collect() {
 	for _, s := range p.stacks {
 		out := Stack{Name: s.name, File: s.file, New: s.existing == nil, Why: s.why, NoRecords: s.noRecords, Missing: p.absent[s.name]}
 		for _, m := range s.members {
-			v := VM{Key: m.key, VMID: m.guest.VMID, Name: m.guest.Name, Node: m.guest.Node, Managed: m.managed, Reasons: m.reasons, Later: m.later, Pending: pending(m.guest)}
+			v := VM{
+				Key: m.key, VMID: m.guest.VMID, Name: m.guest.Name, Node: m.guest.Node,
+				Managed: m.managed, Reasons: m.reasons, Later: m.later, Pending: pending(m.guest),
+			}
 			if !m.managed && slices.ContainsFunc(m.reasons, func(r Reason) bool { return !r.Neutral }) {
 				v.Later = nil // no command lets it be managed
 			} else if v.Defaults = m.defaults(); len(v.Defaults) > 0 {

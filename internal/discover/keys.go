@@ -2,7 +2,6 @@ package discover
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"stackgen/internal/lock"
@@ -49,6 +48,6 @@ func (p *proposer) usedKeys(s *stack) func(key string) bool {
 		l = &lock.Stack{}
 	}
 	return func(key string) bool {
-		return l.VMs.Get(key) != nil || l.Had(key) || s.existing != nil && slices.ContainsFunc(s.existing.VMs, func(v *schema.VM) bool { return v.Key == key })
+		return l.VMs.Get(key) != nil || l.Had(key) || s.existing != nil && vmOf(s.existing, key) != nil
 	}
 }

@@ -30,8 +30,11 @@ func (p *proposer) claim(m *member) {
 		if _, has := p.names[free]; has {
 			free = numbered(m.key, m.guest.VMID)
 		}
-		m.adopt(Reason{Config: "name=" + name, Why: "another VM of the specs has this name, and names are unique in a project, in upper or lower case: give it another one",
-			Commands: []string{m.reading.Set("--name " + free)}})
+		m.adopt(Reason{
+			Config:   "name=" + name,
+			Why:      "another VM of the specs has this name, and names are unique in a project, in upper or lower case: give it another one",
+			Commands: []string{m.reading.Set("--name " + free)},
+		})
 	default:
 		p.names[strings.ToLower(name)] = m
 	}

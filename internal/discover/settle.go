@@ -103,6 +103,7 @@ func (p *proposer) try() (bool, map[string][]byte, error) {
 		for _, m := range s.members {
 			m.own = nil
 		}
+		s.lowered = map[string]bool{}
 	}
 	joined, err := p.join(bare)
 	if err != nil {
@@ -147,42 +148,46 @@ func (p *proposer) complete(joined *schema.Project) bool {
 func (p *proposer) inherit(joined *schema.Project) (again bool) {
 	for _, s := range p.stacks {
 		of := stackOf(joined, s.name)
-		lowered := map[string]bool{} // once for all VMs: the next attempt judges them again
 		for _, m := range s.members {
 			v := vmOf(of, m.key)
 			if v.Node != m.guest.Node {
 				m.own = append(m.own, line{"node", hardware.Assignment("node", text(m.guest.Node))})
 			}
-			if !m.managed {
-				continue
-			}
-			for _, o := range m.reading.Own(v) {
-				switch {
-				case o.Later:
-				case o.Line == "" || o.Reason != "":
-					if lowered[o.Field] = lowered[o.Field] || s.lower(o.Field); !lowered[o.Field] {
-						m.adopt(Reason{Config: o.Config, Why: o.Reason, Commands: o.Commands})
-					}
-					again = true
-				default:
-					if own := s.without(o.Field, o.Line); own != "" {
-						m.own = append(m.own, line{o.Field, own})
-					}
-				}
+			if m.managed && !s.addOwn(m, m.reading.Own(v)) {
+				again = true
 			}
 		}
 	}
 	return again
 }
 
+// addOwn adds what a VM has beside the defaults to its own lines. It reports whether they can
+// say all of it; otherwise a default is none any more, or the VM stays as it is.
+func (s *stack) addOwn(m *member, own []hardware.Own) bool {
+	all := true
+	for _, o := range own {
+		switch {
+		case o.Later:
+		case o.Line == "" || o.Reason != "":
+			if !s.lowerOnce(o.Field) {
+				m.adopt(Reason{Config: o.Config, Why: o.Reason, Commands: o.Commands})
+			}
+			all = false
+		default:
+			if text := s.without(o.Field, o.Line); text != "" {
+				m.own = append(m.own, line{o.Field, text})
+			}
+		}
+	}
+	return all
+}
+
 // verify compares the specs with the VMs. What a VM cannot undo is no default any more; if
 // that does not help, the VM stays as it is.
 func (p *proposer) verify(joined *schema.Project) bool {
 	wrong := p.wrong(joined)
-	lowered := map[string]bool{} // by stack and property, once for all VMs
 	for _, w := range wrong {
-		at := w.stack.name + " " + w.field
-		if lowered[at] = lowered[at] || w.stack.lower(w.field); !lowered[at] {
+		if !w.stack.lowerOnce(w.field) {
 			w.member.adopt(w.reason)
 		}
 	}
@@ -209,7 +214,8 @@ func (p *proposer) wrong(joined *schema.Project) []mistake {
 			}
 			v := vmOf(of, m.key)
 			if v == nil || !v.Adopt || v.VMID != m.guest.VMID || v.Node != m.guest.Node || v.Profile != "default" || v.PoolID != m.guest.Pool {
-				out = append(out, mistake{s, m, "", "", Reason{Why: "its own entry cannot undo the pool, node or profile that it inherits: change that first"}})
+				why := "its own entry cannot undo the pool, node or profile that it inherits: change that first"
+				out = append(out, mistake{s, m, "", "", Reason{Why: why}})
 				continue
 			}
 			missing := slices.DeleteFunc(m.reading.Missing(v), func(d hardware.Difference) bool { return d.Later })

@@ -22,10 +22,11 @@ type stack struct {
 	members         []*member     // by VMID
 	noRecords       bool
 
-	base   map[*member][]hardware.Own // lines of each VM without defaults
-	level  map[string]int             // how much of a property may be in the defaults
-	common []line                     // the defaults
-	groups []group
+	base    map[*member][]hardware.Own // lines of each VM without defaults
+	level   map[string]int             // how much of a property may be in the defaults
+	lowered map[string]bool            // properties whose level became lower in this attempt
+	common  []line                     // the defaults
+	groups  []group
 }
 
 // A line is one property.
@@ -77,7 +78,8 @@ func (p *proposer) assign(guests []*cluster.Guest) error {
 
 func (p *proposer) add(g *cluster.Guest, s *stack) error {
 	if l := p.Lock.Stacks.Get(s.name); s.existing != nil && l != nil && p.Inventory.Compare(l.Cluster) != cluster.SameCluster {
-		return fmt.Errorf("stack %s would get VM %d, but %s may not be the cluster that the lock records for it; see `stackgen preflight`", s.name, g.VMID, p.Inventory.Endpoint)
+		return fmt.Errorf("stack %s would get VM %d, but %s may not be the cluster that the lock records for it; see `stackgen preflight`",
+			s.name, g.VMID, p.Inventory.Endpoint)
 	}
 	m := &member{guest: g, reading: hardware.Read(g).WithoutMACs().WithDriveOptions(p.storageType), managed: true}
 	if g.Lock != "" {
@@ -198,32 +200,26 @@ func (p *proposer) tagsOf(guests []*cluster.Guest) map[int]string {
 	open := slices.Clone(guests)
 	take := func(tag string) {
 		open = slices.DeleteFunc(open, func(g *cluster.Guest) bool {
-			if has := hasTag(g, tag); !has {
-				return false
+			has := hasTag(g, tag)
+			if has {
+				out[g.VMID] = tag
 			}
-			out[g.VMID] = tag
-			return true
+			return has
 		})
 	}
 	for _, tag := range p.Tags {
 		take(strings.ToLower(tag))
 	}
 	for {
-		count := map[string]int{}
+		var tags []string
 		for _, g := range open {
 			for _, t := range g.Tags {
-				count[strings.ToLower(t)]++
+				tags = append(tags, strings.ToLower(t))
 			}
 		}
-		best := ""
-		for _, g := range open {
-			for _, t := range g.Tags {
-				if t = strings.ToLower(t); count[t] > count[best] || count[t] == count[best] && natural.Compare(t, best) < 0 {
-					best = t
-				}
-			}
-		}
-		if count[best] < 2 {
+		slices.SortFunc(tags, natural.Compare)
+		best, n := mostOf(tags)
+		if n < 2 {
 			return out
 		}
 		take(best)

@@ -34,7 +34,8 @@ func (p *proposer) files(at stage) (map[string][]byte, error) {
 // text is a new spec.
 func (s *stack) text(at stage) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# VMs that existed before this spec. `stackgen discover` wrote it; edit it as you like.\napiVersion: %s\nkind: %s\nname: %s\n", schema.APIVersion, schema.KindStack, hardware.Text(s.name))
+	out.WriteString("# VMs that existed before this spec. `stackgen discover` wrote it; edit it as you like.\n")
+	fmt.Fprintf(&out, "apiVersion: %s\nkind: %s\nname: %s\n", schema.APIVersion, schema.KindStack, hardware.Text(s.name))
 	if s.pool != "" {
 		fmt.Fprintf(&out, "pool: {id: %s}\n", hardware.Text(s.pool))
 	}

@@ -161,7 +161,8 @@ func sameLines(onDisk, want []byte) bool {
 	if bytes.Equal(onDisk, want) {
 		return true
 	}
-	return len(onDisk) > len(want) && !bytes.Contains(want, []byte("\r\n")) && bytes.Equal(bytes.ReplaceAll(onDisk, []byte("\r\n"), []byte("\n")), want)
+	return len(onDisk) > len(want) && !bytes.Contains(want, []byte("\r\n")) &&
+		bytes.Equal(bytes.ReplaceAll(onDisk, []byte("\r\n"), []byte("\n")), want)
 }
 
 // fail records an error, once: a folder that cannot be opened fails for every file in it.

@@ -101,7 +101,8 @@ func (s *Server) namedOnce(ctx context.Context, path string, records []dns.RR) (
 		zone.WriteString(rr.String() + "\n")
 	}
 	text := strings.NewReplacer("DIR", dir, "PORT", fmt.Sprint(s.Port), "KEY", s.KeyName, "SECRET", s.Secret, "ZONE", s.Zone).Replace(conf)
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "zone"), []byte(zone.String()), 0o600), os.WriteFile(filepath.Join(dir, "named.conf"), []byte(text), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "zone"), []byte(zone.String()), 0o600),
+		os.WriteFile(filepath.Join(dir, "named.conf"), []byte(text), 0o600)); err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(dir, "log"))

@@ -64,7 +64,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Zone == "" {
 		zone = "lab.test."
 	}
-	s := &Server{Addr: Addr, Zone: zone, KeyName: KeyName, Algorithm: Algorithm, Secret: base64.StdEncoding.EncodeToString(secret), Kind: o.Kind}
+	s := &Server{Addr: Addr, Zone: zone, KeyName: KeyName, Algorithm: Algorithm,
+		Secret: base64.StdEncoding.EncodeToString(secret), Kind: o.Kind}
 	records, err := parse(zone, o.Records)
 	if err != nil {
 		return nil, err

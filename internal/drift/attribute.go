@@ -92,7 +92,8 @@ func (r *resource) update(u effect.Update) {
 // kind is the verdict on a change.
 func (r *resource) kind(u effect.Update) finding.Kind {
 	switch u.Harm {
-	case effect.Detaches, effect.Shares, effect.Abandons, effect.Empties, effect.Unadded, effect.Unplugs, effect.Lost, effect.Forgets, effect.Shrinks:
+	case effect.Detaches, effect.Shares, effect.Abandons, effect.Empties, effect.Unadded,
+		effect.Unplugs, effect.Lost, effect.Forgets, effect.Shrinks:
 		return finding.DiskLoss
 	case effect.Repeats, effect.Moves:
 		return finding.Restart
@@ -124,7 +125,10 @@ func (r *resource) kind(u effect.Update) finding.Kind {
 
 // blocks reports whether a verdict blocks whatever the spec says.
 func blocks(k finding.Kind) bool {
-	return slices.Contains([]finding.Kind{finding.DiskLoss, finding.Replace, finding.Destroy, finding.CreateOfExisting, finding.Gone, finding.Forget, finding.Unknown}, k)
+	return slices.Contains([]finding.Kind{
+		finding.DiskLoss, finding.Replace, finding.Destroy, finding.CreateOfExisting,
+		finding.Gone, finding.Forget, finding.Unknown,
+	}, k)
 }
 
 // property is the name of what changes, in the words of the spec.

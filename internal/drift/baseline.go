@@ -92,7 +92,8 @@ func cmpNode(n, fallback *schema.Node) *schema.Node {
 type baselineParser struct{ problems []schema.Problem }
 
 func (p *baselineParser) fail(at *schema.Node, code, format string, args ...any) {
-	p.problems = append(p.problems, schema.Problem{Pos: at.Pos, Severity: schema.SeverityError, Code: code, Message: fmt.Sprintf(format, args...)})
+	message := fmt.Sprintf(format, args...)
+	p.problems = append(p.problems, schema.Problem{Pos: at.Pos, Severity: schema.SeverityError, Code: code, Message: message})
 }
 
 // keys refuses keys that are not known.

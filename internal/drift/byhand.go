@@ -51,7 +51,8 @@ func (r *resource) stays(c effect.Change, now effect.Values) {
 	case u.Effect == schema.Migrate && r.vm != nil && r.vm.Node == own.Real:
 		own.Spec, f.Reason = c.Is, "it was migrated by hand or by HA to the node that the spec says: an apply leaves it there"
 	case u.Effect == schema.Migrate && r.ignored(c.Path):
-		f.Kind, f.Severity, f.Reason = finding.Moved, finding.Outdated, "it was migrated by hand or by HA, and its profile ignores that: an apply leaves it where it is"
+		f.Kind, f.Severity = finding.Moved, finding.Outdated
+		f.Reason = "it was migrated by hand or by HA, and its profile ignores that: an apply leaves it where it is"
 		r.accepts(f, "to write the node into the spec")
 	case r.ignored(c.Path):
 		f.Reason = "it was changed by hand, and its profile ignores that: an apply leaves it as it is"

@@ -61,7 +61,12 @@ func Stale(in Input) []finding.Finding {
 
 // explainPlans explains the changes of the plans.
 func explainPlans(in Input) *explainer {
-	x := &explainer{Input: in, about: map[finding.Address]*finding.Finding{}, explained: map[finding.Address]bool{}, templates: map[int]*hardware.Reading{}}
+	x := &explainer{
+		Input:     in,
+		about:     map[finding.Address]*finding.Finding{},
+		explained: map[finding.Address]bool{},
+		templates: map[int]*hardware.Reading{},
+	}
 	for i := range in.Found {
 		f := &in.Found[i]
 		x.about[placeOf(f)] = f
@@ -135,7 +140,8 @@ func (x *explainer) plan(u guard.UnitID, plan *guard.Plan) {
 		}
 	}
 	for _, r := range x.State[u].Resources {
-		if !seen[r.Address] && !plan.Errored && byHand[r.Address] == nil && !slices.ContainsFunc(plan.ResourceChanges, func(c *tfjson.ResourceChange) bool { return c.PreviousAddress == r.Address }) {
+		had := func(c *tfjson.ResourceChange) bool { return c.PreviousAddress == r.Address }
+		if !seen[r.Address] && !plan.Errored && byHand[r.Address] == nil && !slices.ContainsFunc(plan.ResourceChanges, had) {
 			x.unit(u, finding.Blocked, "the plan leaves out resources of the state: it is a plan of a part of the unit").Because("%s", r.Address)
 		}
 	}
@@ -181,8 +187,13 @@ func (x *explainer) incomplete(u guard.UnitID, plan *guard.Plan) {
 
 // unit begins a finding about a unit as a whole.
 func (x *explainer) unit(u guard.UnitID, severity finding.Severity, reason string) *finding.Finding {
-	x.out = append(x.out, finding.Finding{Address: finding.Address{Stack: u.Stack, Unit: u.Unit, Type: finding.Unit},
-		Kind: finding.Unknown, Severity: severity, Reason: reason, Object: finding.Object{Change: &finding.Change{Cause: finding.NotKnown}}})
+	x.out = append(x.out, finding.Finding{
+		Address:  finding.Address{Stack: u.Stack, Unit: u.Unit, Type: finding.Unit},
+		Kind:     finding.Unknown,
+		Severity: severity,
+		Reason:   reason,
+		Object:   finding.Object{Change: &finding.Change{Cause: finding.NotKnown}},
+	})
 	x.explained[x.out[len(x.out)-1].Address] = true
 	return &x.out[len(x.out)-1]
 }
@@ -211,7 +222,8 @@ func (x *explainer) unplanned() {
 	for _, u := range x.Units {
 		if why, failed := x.Failed[u]; failed {
 			if why == NotGiven {
-				x.unit(u, finding.Failed, "no plan of it was given, so its differences are not known").Next("give the plans of all units, or let stackgen plan", command("stackgen drift", x.specOf(u.Stack)))
+				x.unit(u, finding.Failed, "no plan of it was given, so its differences are not known").
+					Next("give the plans of all units, or let stackgen plan", command("stackgen drift", x.specOf(u.Stack)))
 				continue
 			}
 			f := x.unit(u, finding.Failed, "it could not be planned, so its differences are not known")
@@ -246,11 +258,19 @@ func (x *explainer) rest() {
 
 // oldTemplate reports that a VM was made from another template than the spec says.
 func (x *explainer) oldTemplate(f *finding.Finding) {
-	r := x.resource(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, &tfjson.ResourceChange{Address: f.Resource, Type: guard.TypeVM, Index: f.Key, Change: &tfjson.Change{}}, nil)
-	own := r.add(finding.Noise, "it was made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
+	r := x.unplannedVM(f)
+	own := r.add(finding.Noise,
+		"it was made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
 	own.VMID, own.Node, own.Name, own.MadeFrom = f.VMID, f.Node, f.Name, f.MadeFrom
-	own.Change = &finding.Change{Attribute: guard.CloneOf, Property: "template", Real: strconv.Itoa(f.MadeFrom), Cause: finding.BySpec, Effect: string(schema.Creation),
-		NoAccept: "a template acts at creation", Unplanned: true}
+	own.Change = &finding.Change{
+		Attribute: guard.CloneOf,
+		Property:  "template",
+		Real:      strconv.Itoa(f.MadeFrom),
+		Cause:     finding.BySpec,
+		Effect:    string(schema.Creation),
+		NoAccept:  "a template acts at creation",
+		Unplanned: true,
+	}
 	if e := x.Lock.Stacks.Get(f.Stack).VMs.Get(f.Key); e != nil && e.Template != nil {
 		own.Change.Spec = strconv.Itoa(e.Template.VMID)
 	}

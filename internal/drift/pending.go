@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -18,7 +16,7 @@ import (
 // waits reports the entries of a configuration that wait for a restart of the VM. A plan
 // says nothing of that: to the provider they look as if they were applied.
 func (x *explainer) waits(f *finding.Finding) {
-	r := x.resource(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, &tfjson.ResourceChange{Type: guard.TypeVM, Index: f.Key, Change: &tfjson.Change{}}, nil)
+	r := x.unplannedVM(f)
 	for _, entry := range f.Pending {
 		change := attributeOf(entry)
 		own := x.changeOf(f, change.Attribute())
@@ -28,7 +26,13 @@ func (x *explainer) waits(f *finding.Finding) {
 				Reason: "Proxmox VE applies it when the VM starts the next time; no plan shows it"})
 			own = &x.out[len(x.out)-1]
 			own.VMID, own.Node, own.Name, own.Steps = f.VMID, f.Node, f.Name, f.Steps
-			own.Change = &finding.Change{Attribute: change.Attribute(), Property: change.Name(), Cause: finding.NotKnown, Effect: string(schema.Pending), Does: "after a restart"}
+			own.Change = &finding.Change{
+				Attribute: change.Attribute(),
+				Property:  change.Name(),
+				Cause:     finding.NotKnown,
+				Effect:    string(schema.Pending),
+				Does:      "after a restart",
+			}
 			own.Change.At, own.Change.Unit = r.place(change)
 		case own.Kind == finding.Noise && own.Change.Spec != own.Change.Real: // no plan changes it
 			own.Kind, own.Severity = finding.Pending, finding.Outdated

@@ -95,7 +95,8 @@ func (r *resource) accepts(f *finding.Finding, what string) {
 			}
 		}
 	}
-	f.Add(finding.Step{What: what, Lines: []finding.Line{{Text: "stackgen drift --accept {}", Items: []string{r.at.Stack + "/" + r.vm.Key}, Sep: " "}}})
+	line := finding.Line{Text: "stackgen drift --accept {}", Items: []string{r.at.Stack + "/" + r.vm.Key}, Sep: " "}
+	f.Add(finding.Step{What: what, Lines: []finding.Line{line}})
 }
 
 // read reads the configuration of the VM; nil if that is not known.

@@ -71,6 +71,12 @@ func (x *explainer) resource(u guard.UnitID, c, hand *tfjson.ResourceChange) *re
 	return r
 }
 
+// unplannedVM is the VM that a finding is about, without a plan of it.
+func (x *explainer) unplannedVM(f *finding.Finding) *resource {
+	c := &tfjson.ResourceChange{Address: f.Resource, Type: guard.TypeVM, Index: f.Key, Change: &tfjson.Change{}}
+	return x.resource(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, c, nil)
+}
+
 // explain adds the findings of a resource.
 func (r *resource) explain() {
 	from := len(r.out)
@@ -169,8 +175,7 @@ func (r *resource) whole(kind finding.Kind, reason string) *finding.Finding {
 	f := r.add(kind, reason)
 	f.Because("%s", r.change.Address)
 	f.Change.Cause = finding.BySpec
-	permitted := r.verdict != nil && !r.verdict.Stops() && (kind != finding.Destroy || r.verdict.Kind == finding.Retiring) || kind != finding.Create && r.at.Type == finding.Record && (r.verdict == nil || !r.verdict.Stops())
-	if !permitted {
+	if !r.permits(kind) {
 		f.Severity = finding.Blocked
 		r.stops(f)
 		return f
@@ -180,6 +185,19 @@ func (r *resource) whole(kind finding.Kind, reason string) *finding.Finding {
 		f.Because("%s", reason)
 	}
 	return f
+}
+
+// permits reports whether guard permits a change of the resource as a whole. A record
+// without a verdict may change, but not be created.
+func (r *resource) permits(kind finding.Kind) bool {
+	record := r.at.Type == finding.Record
+	switch {
+	case r.verdict == nil:
+		return record && kind != finding.Create
+	case r.verdict.Stops():
+		return false
+	}
+	return record || kind != finding.Destroy || r.verdict.Kind == finding.Retiring
 }
 
 func (r *resource) verdictReason() string {
@@ -218,7 +236,8 @@ func (r *resource) kept() {
 		r.whole(finding.Import, "an apply imports it into the state").Because("imported as %s", c.Change.Importing.ID)
 	}
 	if c.PreviousAddress != "" && c.PreviousAddress != c.Address {
-		r.whole(finding.Moved, "an apply gives it another address in the state, and changes nothing of it").Because("%s was %s", c.Address, c.PreviousAddress)
+		r.whole(finding.Moved, "an apply gives it another address in the state, and changes nothing of it").
+			Because("%s was %s", c.Address, c.PreviousAddress)
 	}
 	if c.Change.Actions.Update() || len(r.updates) > 0 {
 		if r.attributes(); len(r.out) == from && !reflect.DeepEqual(c.Change.Before, c.Change.After) {
@@ -240,12 +259,13 @@ func (r *resource) onlyState() {
 // replaces is a resource that the plan destroys and creates again. What forces that is a
 // finding each, and so is everything else that changes.
 func (r *resource) replaces() {
-	reason := map[tfjson.ActionReason]string{
-		tfjson.ActionReasonReplaceBecauseTainted: "the plan destroys it and creates another one, because it is marked as tainted: its creation failed halfway",
-		tfjson.ActionReasonReplaceByRequest:      "the plan destroys it and creates another one, because the plan was made with -replace",
-	}[r.change.ActionReason]
-	if reason == "" {
-		reason = "the plan destroys it and creates another one"
+	tainted := r.change.ActionReason == tfjson.ActionReasonReplaceBecauseTainted
+	reason := "the plan destroys it and creates another one"
+	switch {
+	case tainted:
+		reason += ", because it is marked as tainted: its creation failed halfway"
+	case r.change.ActionReason == tfjson.ActionReasonReplaceByRequest:
+		reason += ", because the plan was made with -replace"
 	}
 	r.replaced = true
 	if slices.Contains(r.change.Change.Actions, "forget") {
@@ -253,7 +273,7 @@ func (r *resource) replaces() {
 	}
 	paths := guard.ReplacePaths(r.change)
 	f := r.whole(finding.Replace, reason)
-	if r.change.ActionReason == tfjson.ActionReasonReplaceBecauseTainted {
+	if tainted {
 		f.Change.Cause = finding.ByNobody // the mark is in the state only
 	}
 	if r.at.Type == finding.VM || slices.Contains(r.change.Change.Actions, "forget") {

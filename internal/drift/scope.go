@@ -15,7 +15,12 @@ import (
 func ScopeOf(in Input) finding.Scope {
 	s := finding.Scope{Units: []finding.ScopeUnit{}, Nodes: []finding.ScopeNode{}, VMs: []finding.ScopeVM{}}
 	for _, u := range in.Units {
-		s.Units = append(s.Units, finding.ScopeUnit{Stack: u.Stack, Unit: u.Unit, Resources: len(in.State[u].Resources), Planned: in.Plans[u] != nil})
+		s.Units = append(s.Units, finding.ScopeUnit{
+			Stack:     u.Stack,
+			Unit:      u.Unit,
+			Resources: len(in.State[u].Resources),
+			Planned:   in.Plans[u] != nil,
+		})
 	}
 	for _, n := range in.Inventory.Nodes {
 		s.Nodes = append(s.Nodes, finding.ScopeNode{Name: n.Name, Online: n.Online})

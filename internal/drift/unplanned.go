@@ -30,12 +30,26 @@ func (x *explainer) older() {
 	for i := range x.Without {
 		f := &x.Without[i]
 		for _, u := range f.Updates {
-			if f.Type != finding.VM || u.Effect == string(schema.ProviderOnly) || x.Plans[guard.UnitID{Stack: f.Stack, Unit: f.Unit}] == nil || says(known[f.Address], u) {
+			plan := x.Plans[guard.UnitID{Stack: f.Stack, Unit: f.Unit}]
+			if f.Type != finding.VM || u.Effect == string(schema.ProviderOnly) || plan == nil || says(known[f.Address], u) {
 				continue
 			}
-			own := finding.Finding{Address: f.Address, Kind: finding.Unknown, Severity: finding.Blocked, Reason: "spec and cluster differ, and the plan does not say it: the plan is older, or of another commit"}
+			own := finding.Finding{
+				Address:  f.Address,
+				Kind:     finding.Unknown,
+				Severity: finding.Blocked,
+				Reason:   "spec and cluster differ, and the plan does not say it: the plan is older, or of another commit",
+			}
 			own.VMID, own.Node, own.Name = f.VMID, f.Node, f.Name
-			own.Change = &finding.Change{Attribute: u.Attribute, Property: u.Name, Real: u.Was, Spec: u.Is, Effect: u.Effect, Does: u.Does, Cause: finding.NotKnown}
+			own.Change = &finding.Change{
+				Attribute: u.Attribute,
+				Property:  u.Name,
+				Real:      u.Was,
+				Spec:      u.Is,
+				Effect:    u.Effect,
+				Does:      u.Does,
+				Cause:     finding.NotKnown,
+			}
 			own.Because("%s: Proxmox VE has %s, the spec says %s", u.Name, shown(u.Was, ""), shown(u.Is, ""))
 			own.Next("plan again, or let stackgen plan", command("stackgen drift", x.specOf(f.Stack)))
 			known[f.Address] = append(known[f.Address], own.Change)
@@ -84,9 +98,11 @@ func (x *explainer) blockedFirst() {
 func (x *explainer) unread() {
 	for _, u := range x.Units {
 		for _, state := range x.State[u].Resources {
-			r := x.resource(u, &tfjson.ResourceChange{Address: state.Address, Type: state.Type, Index: state.Key, Change: &tfjson.Change{}}, nil)
+			c := &tfjson.ResourceChange{Address: state.Address, Type: state.Type, Index: state.Key, Change: &tfjson.Change{}}
+			r := x.resource(u, c, nil)
 			g := x.Inventory.Guest(state.VMID)
-			if state.Type != guard.TypeVM || r.vm == nil || r.verdict == nil || g == nil || g.Config == nil || r.verdict.Stops() && !r.verdict.Kind.Exists() {
+			if state.Type != guard.TypeVM || r.vm == nil || r.verdict == nil || g == nil || g.Config == nil ||
+				r.verdict.Stops() && !r.verdict.Kind.Exists() {
 				continue
 			}
 			if state.Values.Has("disk") {
@@ -97,13 +113,18 @@ func (x *explainer) unread() {
 	}
 }
 
+// detachesLater is what an apply does with a disk that no plan shows.
+const detachesLater = ", and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM"
+
 func (r *resource) unreadDisks(state *guard.Resource, g *cluster.Guest) {
 	disks, brought := guard.Disks(g), map[string]string{}
 	if template := r.templateOf(state.Values, g); template != nil {
 		brought = guard.Disks(template)
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(disks), natural.Compare) {
-		named := slices.ContainsFunc(r.vm.Values.Get("disks").List(), func(d *schema.Node) bool { return d.Get("interface").Str() == at })
+		named := slices.ContainsFunc(r.vm.Values.Get("disks").List(), func(d *schema.Node) bool {
+			return d.Get("interface").Str() == at
+		})
 		reported := slices.ContainsFunc(r.out, func(f finding.Finding) bool {
 			return f.Address == r.at && f.Change != nil && f.Change.Attribute == "disk."+at
 		})
@@ -111,13 +132,14 @@ func (r *resource) unreadDisks(state *guard.Resource, g *cluster.Guest) {
 			continue
 		}
 		change := effect.Change{Path: "disk", Device: at, Was: disks[at], Whole: true}
-		f := r.add(finding.Noise, at+" was attached by hand, and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM")
-		f.Change.Attribute, f.Change.Property, f.Change.Real, f.Change.Cause, f.Change.Effect = "disk."+at, at, disks[at], finding.ByHand, string(schema.Detach)
+		f := r.add(finding.Noise, at+" was attached by hand"+detachesLater)
+		f.Change.Attribute, f.Change.Property, f.Change.Real = "disk."+at, at, disks[at]
+		f.Change.Cause, f.Change.Effect = finding.ByHand, string(schema.Detach)
 		f.Change.At, _ = r.place(change)
 		f.Because("%s", r.direction(f, change))
 		if brought[at] != "" {
 			f.Severity, f.Change.Cause = finding.OK, finding.ByNobody
-			f.Reason = at + " came with the template, and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM"
+			f.Reason = at + " came with the template" + detachesLater
 			continue
 		}
 		if r.ignored("disk") {

@@ -29,7 +29,8 @@ func (r *resource) unseen(state *guard.Resource, g *cluster.Guest) {
 	}
 	for _, u := range reading.Unseen(r.vm, r.templates[template.VMID], r.profile.Ignores) {
 		top, _, _ := strings.Cut(u.Path, ".")
-		if planned := state.Values.Read([]effect.Change{u.Change}, true); len(planned) == 0 && state.Values.Knows(top) && !r.reported(u.Attribute()) && !r.allHave(u.Entry, g) {
+		planned := state.Values.Read([]effect.Change{u.Change}, true)
+		if len(planned) == 0 && state.Values.Knows(top) && !r.reported(u.Attribute()) && !r.allHave(u.Entry, g) {
 			r.unseenValue(u, template)
 		}
 	}
@@ -78,7 +79,13 @@ func (r *resource) allHave(entry string, g *cluster.Guest) bool {
 // reported reports whether a finding is about an attribute of the VM, or about all of it.
 func (r *resource) reported(attribute string) bool {
 	return slices.ContainsFunc(r.out, func(f finding.Finding) bool {
-		return f.Address == r.at && f.Change != nil && (f.Change.Attribute == "" && f.Kind != finding.Import && f.Kind != finding.Moved || f.Change.Attribute != "" && hardware.Overlap(f.Change.Attribute, attribute))
+		switch {
+		case f.Address != r.at || f.Change == nil:
+			return false
+		case f.Change.Attribute == "":
+			return f.Kind != finding.Import && f.Kind != finding.Moved
+		}
+		return hardware.Overlap(f.Change.Attribute, attribute)
 	})
 }
 

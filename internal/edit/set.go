@@ -41,20 +41,10 @@ func Set(src []byte, at []string, settings []Setting) ([]byte, error) {
 	}
 	var fresh []string
 	for _, s := range settings {
-		k, has := entry(value, s.Key)
-		switch {
-		case has == nil && s.Line == "":
-			return nil, fmt.Errorf("%s: the VM inherits it, and its own entry cannot remove it", s.Key)
-		case has == nil:
+		if _, has := entry(value, s.Key); has == nil && s.Line != "" {
 			fresh = append(fresh, cmp.Or(s.Add, s.Line))
-		case s.Line == "":
-			if err := e.removeKey(value, k, has); err != nil {
-				return nil, fmt.Errorf("%s: %w: remove it by hand", s.Key, err)
-			}
-		default:
-			if err := e.replaceProperty(k, has, s.Line); err != nil {
-				return nil, fmt.Errorf("%s: %w: write it by hand: %s", s.Key, err, s.Line)
-			}
+		} else if err := e.setOwn(value, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Key, err)
 		}
 	}
 	if len(fresh) == 0 {
@@ -68,6 +58,24 @@ func Set(src []byte, at []string, settings []Setting) ([]byte, error) {
 		return nil, err
 	}
 	return e.apply(), nil
+}
+
+// setOwn replaces or removes a property that the entry of a VM has.
+func (e *editor) setOwn(vm *yaml.Node, s Setting) error {
+	key, value := entry(vm, s.Key)
+	switch {
+	case value == nil:
+		return errors.New("the VM inherits it, and its own entry cannot remove it")
+	case s.Line == "":
+		if err := e.removeKey(vm, key, value); err != nil {
+			return fmt.Errorf("%w: remove it by hand", err)
+		}
+	default:
+		if err := e.replaceProperty(key, value, s.Line); err != nil {
+			return fmt.Errorf("%w: write it by hand: %s", err, s.Line)
+		}
+	}
+	return nil
 }
 
 // replaceProperty replaces a property with a line.

@@ -22,10 +22,12 @@ const (
 	MovesBack Harm = "an apply would move a disk back that was moved by hand"
 	Restarts  Harm = "an apply would restart it, and its spec does not permit that"
 	Stops     Harm = "an apply needs it off, and its spec does not permit to stop it"
-	Together  Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change that needs a restart, and its spec does not permit that"
-	Waits     Harm = "an apply would wait for the QEMU guest agent that it enables and that answers only after a restart, and its spec does not permit that"
-	Needless  Harm = "an apply would restart it although no change of the VM needs that"
-	Repeats   Harm = "every apply would change it again: the provider never removes the value"
-	Replaces  Harm = "an apply would destroy it and create another one"
-	NotKnown  Harm = "an apply would change what this version of stackgen does not know"
+	Together  Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change " +
+		"that needs a restart, and its spec does not permit that"
+	Waits Harm = "an apply would wait for the QEMU guest agent that it enables and that answers only after a restart, " +
+		"and its spec does not permit that"
+	Needless Harm = "an apply would restart it although no change of the VM needs that"
+	Repeats  Harm = "every apply would change it again: the provider never removes the value"
+	Replaces Harm = "an apply would destroy it and create another one"
+	NotKnown Harm = "an apply would change what this version of stackgen does not know"
 )

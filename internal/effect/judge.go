@@ -121,17 +121,13 @@ func (v *VM) Does(u Change) (string, Harm) {
 		return "attaches " + u.Volume + ", which is the volume of another disk", Shares
 	case u.Later && u.Path == "disk":
 		return second, ""
-	}
-	if u.Held && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart) {
+	case u.Held && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart):
 		return Settles, ""
-	}
-	if effect == schema.Grow && u.shrinks() {
+	case effect == schema.Grow && u.shrinks():
 		return "fails", Shrinks
-	}
-	if linked := effect == schema.Grow || effect == schema.Move; linked && slices.Contains(v.Linked, u.Device) {
+	case (effect == schema.Grow || effect == schema.Move) && slices.Contains(v.Linked, u.Device):
 		return "fails", Fails
-	}
-	if v.Permits && v.Restarts && effect == schema.NeedlessRestart {
+	case v.Permits && v.Restarts && effect == schema.NeedlessRestart:
 		return v.restarting(u)
 	}
 	if does, harm := v.moves(u); does != "" {
@@ -145,19 +141,7 @@ func (v *VM) Does(u Change) (string, Harm) {
 	case schema.Never:
 		return again, Repeats
 	case schema.Detach:
-		switch {
-		case v.lost(u):
-			return "fails", Lost
-		case u.Path == "tpm_state" && v.had(u):
-			return v.powerOff(u)
-		case u.Path == "disk" && u.Removes() && slices.Contains(v.Boots, u.Device) && v.had(u):
-			return "fails", Boots
-		case u.Removes() && v.had(u):
-			return v.unplug(), ""
-		case strings.HasPrefix(u.Path, "efi_disk."):
-			return "replaces it by a new one", Forgets
-		}
-		return "detaches it", Detaches
+		return v.detach(u)
 	case schema.Unplug:
 		if v.had(u) {
 			return v.unplug(), ""
@@ -177,18 +161,42 @@ func (v *VM) Does(u Change) (string, Harm) {
 	case schema.ProviderOnly:
 		return Settles, ""
 	case schema.Live:
-		if _, attached := v.Disks[u.Device]; u.Path == "disk" && u.Adds() && attached {
-			return Settles, ""
-		}
-		switch {
-		case u.Path != "disk" || !u.Adds() || !v.State.Has("disk."+u.Device):
-		case v.neverAdded(u.Device):
-			return "fails", Unadded
-		default:
-			return "attaches an empty one", Empties
+		if u.Path == "disk" && u.Adds() {
+			return v.attach(u.Device)
 		}
 	}
 	return atOnce, ""
+}
+
+// detach is a change that takes a disk from the VM.
+func (v *VM) detach(u Change) (string, Harm) {
+	switch {
+	case v.lost(u):
+		return "fails", Lost
+	case u.Path == "tpm_state" && v.had(u):
+		return v.powerOff(u)
+	case u.Path == "disk" && u.Removes() && slices.Contains(v.Boots, u.Device) && v.had(u):
+		return "fails", Boots
+	case u.Removes() && v.had(u):
+		return v.unplug(), ""
+	case strings.HasPrefix(u.Path, "efi_disk."):
+		return "replaces it by a new one", Forgets
+	}
+	return "detaches it", Detaches
+}
+
+// attach is a change that adds a disk, by its interface.
+func (v *VM) attach(device string) (string, Harm) {
+	_, attached := v.Disks[device]
+	switch {
+	case attached:
+		return Settles, ""
+	case !v.State.Has("disk." + device):
+		return atOnce, ""
+	case v.neverAdded(device):
+		return "fails", Unadded
+	}
+	return "attaches an empty one", Empties
 }
 
 // shrinks reports whether a size gets less.

@@ -112,9 +112,10 @@ func (d Devices) from(part string, n int) int {
 		}
 	case "bridge", "vlan_id":
 		// A network that another device had and has not any more, or that another one gets.
+		reconnected := n < len(d.Before) && was.ID == is.ID && was.Network != is.Network
 		for k := range max(len(d.Before), len(d.After)) {
 			before, after := numbered(d.Before, k).Network, numbered(d.After, k).Network
-			if n < len(d.Before) && k != n && was.ID == is.ID && was.Network != is.Network && before != after && (before == is.Network || after == was.Network) {
+			if reconnected && k != n && before != after && (before == is.Network || after == was.Network) {
 				return k
 			}
 		}

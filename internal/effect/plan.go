@@ -120,7 +120,10 @@ func wholeBlock(before, after Values, block string) Change {
 }
 
 // described are the attributes that describe a block in a few words.
-var described = []string{"datastore_id", "size", "bridge", "mac_address", "username", "type", "source", "model", "host", "mapping", "device", "address", "order", "read", "write", "iops_read", "iops_write"}
+var described = []string{
+	"datastore_id", "size", "bridge", "mac_address", "username", "type", "source", "model", "host", "mapping", "device",
+	"address", "order", "read", "write", "iops_read", "iops_write",
+}
 
 func describe(v Values, block string) string {
 	var words []string

@@ -21,7 +21,8 @@ type StateLock struct {
 func (t *Tools) Lock(ctx context.Context, backend []byte) (held *StateLock, err error) {
 	err = t.inBackend(ctx, backend, func(own *Tools, dir string) error {
 		// Any address does: OpenTofu takes the lock before it reads the state.
-		r, err := own.With(quiet...).Run(ctx, dir, own.command(), "state", "rm", "-dry-run", "-lock-timeout=0s", "-no-color", "terraform_data.none")
+		r, err := own.With(quiet...).Run(ctx, dir, own.command(),
+			"state", "rm", "-dry-run", "-lock-timeout=0s", "-no-color", "terraform_data.none")
 		if err == nil && r.Code != 0 {
 			held = parseLock(r.Text())
 		}

@@ -39,8 +39,8 @@ func AnyFailed(units []UnitRun) bool {
 // Unattended are the variables that keep Terragrunt from prompts and colors, and limit how
 // many units run at once, unless the environment says so. What it prints names its unit.
 func (t *Tools) Unattended() []string {
-	out := []string{"TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_LOG_FORMAT=pretty", "TG_TF_FORWARD_STDOUT=false", "TG_DETAILED_EXITCODE=false",
-		"TG_TIPS_DISABLED=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS_plan="}
+	out := []string{"TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_LOG_FORMAT=pretty", "TG_TF_FORWARD_STDOUT=false",
+		"TG_DETAILED_EXITCODE=false", "TG_TIPS_DISABLED=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_CLI_ARGS_plan="}
 	if value(t.Env, "TG_PARALLELISM") == "" {
 		out = append(out, fmt.Sprintf("TG_PARALLELISM=%d", max(4, 2*runtime.NumCPU())))
 	}
@@ -105,8 +105,9 @@ func (p *StackPlan) Problem(unit string) string {
 func (t *Tools) PlanStack(ctx context.Context, stack, files string, environ ...string) (*StackPlan, error) {
 	p := &StackPlan{Folder: filepath.Join(files, "json")}
 	report := filepath.Join(files, "report.json")
-	r, err := t.With(append(t.Unattended(), environ...)...).Run(ctx, stack, "terragrunt", "stack", "run", "plan", "--out-dir", filepath.Join(files, "plans"),
-		"--json-out-dir", p.Folder, "--report-file", report, "--report-format", "json", "--", "-input=false", "-lock=false")
+	r, err := t.With(append(t.Unattended(), environ...)...).Run(ctx, stack, "terragrunt",
+		"stack", "run", "plan", "--out-dir", filepath.Join(files, "plans"), "--json-out-dir", p.Folder,
+		"--report-file", report, "--report-format", "json", "--", "-input=false", "-lock=false")
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,10 @@ import (
 )
 
 // quiet keeps Terragrunt from prompts, colors and prefixes.
-var quiet = []string{"TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_TF_FORWARD_STDOUT=true", "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1"}
+var quiet = []string{
+	"TG_NON_INTERACTIVE=true", "TG_NO_COLOR=true", "TG_TF_FORWARD_STDOUT=true",
+	"TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
+}
 
 // Generate generates the units of a stack, as every run of Terragrunt does.
 func (t *Tools) Generate(ctx context.Context, stack string) error {
@@ -57,7 +60,8 @@ func (t *Tools) Plan(ctx context.Context, stack, unit, folder string, args ...st
 	dir := UnitDir(stack, unit)
 	// `terragrunt run` shows the plan too: `terragrunt show` would need the outputs of
 	// units that were never applied, and only a plan has mocks for them.
-	args = append([]string{"run", "--all", "--out-dir", folder, "--json-out-dir", folder, "--", "plan", "-input=false", "-lock=false"}, args...)
+	args = append([]string{"run", "--all", "--out-dir", folder, "--json-out-dir", folder, "--",
+		"plan", "-input=false", "-lock=false"}, args...)
 	_, failed := t.With("TG_SUMMARY_DISABLE=true").must(ctx, dir, "terragrunt", args...)
 	if body, err := os.ReadFile(filepath.Join(folder, "tfplan.json")); err == nil {
 		return body, failed
@@ -76,7 +80,8 @@ func (t *Tools) Plan(ctx context.Context, stack, unit, folder string, args ...st
 // PlanIn plans in an initialized root module and returns the plan as JSON. A plan
 // that was written although it failed is returned with the error.
 func (t *Tools) PlanIn(ctx context.Context, dir, file string, args ...string) ([]byte, error) {
-	_, failed := t.must(ctx, dir, t.command(), append([]string{"plan", "-no-color", "-input=false", "-lock=false", "-out=" + file}, args...)...)
+	args = append([]string{"plan", "-no-color", "-input=false", "-lock=false", "-out=" + file}, args...)
+	_, failed := t.must(ctx, dir, t.command(), args...)
 	if !isFile(file) && failed != nil {
 		return nil, failed
 	}

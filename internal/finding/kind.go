@@ -75,9 +75,12 @@ const (
 )
 
 // Kinds are all kinds, in the order in which they are counted.
-var Kinds = []Kind{Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan, Ambiguous, Conflict, Gone, WouldHarm, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
+var Kinds = []Kind{
+	Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan, Ambiguous, Conflict, Gone,
+	WouldHarm, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
 	Noise, ProviderOnly, Live, Power, Restart, DiskLoss, Replace, Destroy, CreateOfExisting, Forget, Import,
-	OtherCluster, OtherState, Removed, OtherVM, OtherPool, StateMoved, Unrendered, Misled, Unmatched}
+	OtherCluster, OtherState, Removed, OtherVM, OtherPool, StateMoved, Unrendered, Misled, Unmatched,
+}
 
 // Exists reports whether the kind says for certain that the cluster has what the finding
 // is about, and that it is ours.

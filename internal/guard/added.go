@@ -15,7 +15,8 @@ type AddedFile struct {
 // Added is the finding about such files: what they add to the units is in no spec, and no
 // level of the guard judges it.
 func Added(at finding.Address, files []AddedFile) finding.Finding {
-	f := finding.Finding{Address: at, Kind: finding.Misled, Severity: finding.Blocked, Reason: "a file that stackgen did not write changes what the run does"}
+	f := finding.Finding{Address: at, Kind: finding.Misled, Severity: finding.Blocked}
+	f.Reason = "a file that stackgen did not write changes what the run does"
 	var lines []string
 	render := false
 	for _, one := range files {

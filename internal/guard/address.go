@@ -18,7 +18,9 @@ func (s *subject) notMoved() bool {
 	if at == want.Resource() || slices.ContainsFunc(s.entry.Former, func(a lock.Address) bool { return a.Resource() == at }) {
 		return false
 	}
-	s.Is(finding.WouldDestroy, "in state at an address that no moved block leads from: an apply would destroy it").Because("state has %s, and the specs %s", at, want.Resource())
-	s.Next("move it in the state, then run preflight again", lock.InUnit(s.Stack, s.Unit, "terragrunt state mv "+shell.Quote(at)+" "+shell.Quote(want.Resource())))
+	s.Is(finding.WouldDestroy, "in state at an address that no moved block leads from: an apply would destroy it")
+	s.Because("state has %s, and the specs %s", at, want.Resource())
+	move := "terragrunt state mv " + shell.Quote(at) + " " + shell.Quote(want.Resource())
+	s.Next("move it in the state, then run preflight again", lock.InUnit(s.Stack, s.Unit, move))
 	return true
 }

@@ -33,7 +33,8 @@ func (s *subject) agentBlocks() bool {
 	if c.Agent != cluster.AgentSilent {
 		return false
 	}
-	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+wait+" for it").Because("%s", Describe(s.guest))
+	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+wait+" for it")
+	s.Because("%s", Describe(s.guest))
 	if s.Destroy || s.entry.Status == lock.Retired {
 		s.Next("disable it: the VM is destroyed anyway", s.removeAgent())
 		return true
@@ -60,7 +61,8 @@ func (s *subject) withoutAgent() {
 	case len(vm.Records) > 0 && !vm.Address.IsValid():
 		s.Because("its DNS record needs the agent, which reports its address from DHCP")
 	default:
-		s.Next(what+": write into "+s.at.Spec+", render, then disable it in Proxmox VE", s.line("agent: false"), "stackgen render", set(s.guest, "--agent 0"))
+		s.Next(what+": write into "+s.at.Spec+", render, then disable it in Proxmox VE",
+			s.line("agent: false"), "stackgen render", set(s.guest, "--agent 0"))
 	}
 }
 
@@ -104,7 +106,8 @@ func (s *subject) undecodable() bool {
 	if u == nil {
 		return false
 	}
-	s.Is(finding.Unknown, u.Has+": the provider cannot read "+u.Them+", and every plan of the stack fails").Because("%s: %s", u.Key, s.guest.Config.Raw[u.Key])
+	s.Is(finding.Unknown, u.Has+": the provider cannot read "+u.Them+", and every plan of the stack fails")
+	s.Because("%s: %s", u.Key, s.guest.Config.Raw[u.Key])
 	s.Next(u.Step+", then run preflight again", set(s.guest, u.Options))
 	return true
 }
@@ -125,7 +128,9 @@ func (s *subject) deviceGap() bool {
 	}
 	for _, device := range []string{"net", "serial"} {
 		if missing := missingDevice(s.guest.Config.Raw, device); missing != "" {
-			s.Is(finding.Unknown, "no "+missing+", but later ones: OpenTofu cannot express that, and an apply after its adoption would change its devices").Because("%s", Describe(s.guest))
+			s.Is(finding.Unknown,
+				"no "+missing+", but later ones: OpenTofu cannot express that, and an apply after its adoption would change its devices")
+			s.Because("%s", Describe(s.guest))
 			s.Next("adopt it without its hardware: write into "+s.at.Spec, s.line("profile: adopted"))
 			s.Next("or renumber its devices without a gap, then run preflight again", inspect(s.guest))
 			return true

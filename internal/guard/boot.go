@@ -67,9 +67,11 @@ func (k *keeper) boot(updates []effect.Update) []finding.Step {
 	if k.guest.Status != "running" {
 		return []finding.Step{finding.Do("to boot from other devices, write into "+k.spec, k.places(append([]string{boots}, after[1:]...))...)}
 	}
-	first, then := append(k.rendered(append([]string{boots}, kept...)), "stackgen apply "+shell.Path(k.spec)), append(k.places(after), "stackgen render")
+	first := append(k.rendered(append([]string{boots}, kept...)), "stackgen apply "+shell.Path(k.spec))
+	then := append(k.places(after), "stackgen render")
 	if !permitsRestart(k.vm) {
 		then = append([]string{restart(k.guest)}, then...)
 	}
-	return []finding.Step{finding.DoPhases("to boot from other devices, write them into "+k.spec+" first, restart the VM, and remove the disk then", first, then)}
+	what := "to boot from other devices, write them into " + k.spec + " first, restart the VM, and remove the disk then"
+	return []finding.Step{finding.DoPhases(what, first, then)}
 }

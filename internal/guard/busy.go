@@ -130,7 +130,8 @@ func (h hold) refuse(f *finding.Finding, what string) {
 	}
 	switch g := h.guest; {
 	case g.Lock == "suspended": // an unlock would discard its memory
-		f.Next("resume it, then run preflight again: its memory is on disk", fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/status/resume", g.Node, g.VMID))
+		f.Next("resume it, then run preflight again: its memory is on disk",
+			fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/status/resume", g.Node, g.VMID))
 	case g.Lock == "" || len(waiting) > 0:
 	default:
 		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,

@@ -138,13 +138,14 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		f.Is(finding.WouldDestroy, "the plan destroys it, and the spec has it").Because("%s", c.Address).Next("plan again, not for a destroy")
 		return
 	}
-	f.Is(finding.WouldDestroy, "the plan destroys it, and it is not retired").Because("the plan destroys %s (%s)%s", c.Address, destroyed(c, f), cause(c))
+	f.Is(finding.WouldDestroy, "the plan destroys it, and it is not retired")
+	f.Because("the plan destroys %s (%s)%s", c.Address, destroyed(c, f), cause(c))
 	if c.DeposedKey != "" {
 		p.deposed(c, f)
 		return
 	}
 	f.Add(p.retire("to destroy it, remove it from its spec and retire it", c))
-	f.Add(finding.Step{What: stopManaging, Lines: []finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}})
+	f.Add(finding.DoAll(stopManaging, lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)))
 }
 
 // retire is the step that retires what a change destroys.
@@ -168,7 +169,8 @@ func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
 	switch {
 	case g == nil || g.VMID == f.VMID:
 	case g.Config != nil && slices.ContainsFunc(g.Config.MACs, func(mac string) bool { return contains(left.MACs, mac) }):
-		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it", append([]string{inspect(g)}, destroyByHand(g)...)...)
+		f.Next("the left object is then in no state: inspect it, and destroy it by hand if you do not need it",
+			append([]string{inspect(g)}, destroyByHand(g)...)...)
 	default:
 		f.Next("the left object is then in no state. Nothing proves that the guest with its VMID is that object: inspect it", inspect(g))
 	}
@@ -217,7 +219,8 @@ func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
 		return // another TTL; a record holds nothing else
 	}
 	f := p.add(c)
-	f.Is(finding.WouldDestroy, "the plan replaces it").Because("the plan replaces %s (%s)%s: %s", c.Address, destroyed(c, f), cause(c), actions)
+	f.Is(finding.WouldDestroy, "the plan replaces it")
+	f.Because("the plan replaces %s (%s)%s: %s", c.Address, destroyed(c, f), cause(c), actions)
 	if c.Change.Importing != nil {
 		f.Because("it would import it first, as %s", c.Change.Importing.ID)
 	}
@@ -247,7 +250,8 @@ func (p *planJudge) imports(c *tfjson.ResourceChange) {
 	if known != nil && known.Kind == finding.Adopt && known.Import == id {
 		return
 	}
-	f := p.add(c).Is(finding.Conflict, "the plan imports it, and nothing proves that it is yours").Because("the plan imports %s into %s", id, c.Address)
+	f := p.add(c).Is(finding.Conflict, "the plan imports it, and nothing proves that it is yours")
+	f.Because("the plan imports %s into %s", id, c.Address)
 	if known != nil {
 		f.Because("preflight finds: %s", known.Kind)
 		f.Evidence = append(f.Evidence, known.Evidence...)
@@ -257,7 +261,7 @@ func (p *planJudge) imports(c *tfjson.ResourceChange) {
 
 // errored is a plan that failed and was written: it may leave out anything.
 func (p *planJudge) errored() {
-	f := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.Unit}}
+	f := finding.Finding{Address: p.unit.address()}
 	f.Is(finding.Unknown, "the plan failed and is incomplete")
 	if len(p.out) > 0 {
 		f.Because("the other findings of this plan are the likely reason")

@@ -44,7 +44,10 @@ func Changes(u UnitID, plan *Plan) []Change {
 
 // changeOf is what a plan does with one resource.
 func changeOf(u UnitID, r *tfjson.ResourceChange) Change {
-	c := Change{Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: KeyOf(r), Does: does(r.Change.Actions), Imports: r.Change.Importing != nil}
+	c := Change{
+		Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: KeyOf(r),
+		Does: does(r.Change.Actions), Imports: r.Change.Importing != nil,
+	}
 	values, _ := r.Change.After.(map[string]any)
 	if values == nil {
 		values, _ = r.Change.Before.(map[string]any)

@@ -31,14 +31,17 @@ func (j *judge) otherCluster(at *place) bool {
 		j.readAddresses(f)
 		return true
 	case cluster.CopiedCluster:
-		f.Because("both have the certificate authority %s, and no node has a recorded address: it is a restored copy, or all nodes have new addresses", recorded.CA)
+		f.Because(
+			"both have the certificate authority %s, and no node has a recorded address: it is a restored copy, or all nodes have new addresses",
+			recorded.CA)
 	case cluster.OtherCluster:
 		if recorded.CA != "" && j.Inventory.CA != "" {
 			f.Because("its certificate authority is %s, and the recorded one is %s", j.Inventory.CA, recorded.CA)
 		}
 	}
 	j.useRecorded(f, at)
-	f.Next("or, if the stack is in this cluster now, or all nodes have new addresses, record this cluster", "stackgen resolve --new-cluster "+shell.Word(at.Name))
+	f.Next("or, if the stack is in this cluster now, or all nodes have new addresses, record this cluster",
+		"stackgen resolve --new-cluster "+shell.Word(at.Name))
 	return true
 }
 
@@ -136,7 +139,8 @@ func (j *judge) useRecorded(f *finding.Finding, at *place) {
 	}
 	endpoint := "https://" + host + ":8006/"
 	if at.Proxmox.Endpoint != "" {
-		f.Next("use an endpoint of the recorded cluster in "+at.Spec+", then render", fmt.Sprintf("endpoint: %q  # proxmox", endpoint), "stackgen render")
+		f.Next("use an endpoint of the recorded cluster in "+at.Spec+", then render",
+			fmt.Sprintf("endpoint: %q  # proxmox", endpoint), "stackgen render")
 		return
 	}
 	f.Next("use an endpoint of the recorded cluster", "export PROXMOX_VE_ENDPOINT="+shell.Word(endpoint))

@@ -66,23 +66,8 @@ func (c Command) Misled() (*finding.Finding, error) {
 		return f, nil
 	}
 	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_init", "TF_CLI_ARGS_output", "TF_CLI_ARGS_" + c.Args[0]} {
-		words, err := shellwords.Parse(c.Env(name))
-		if err != nil {
-			return nil, fmt.Errorf("%s cannot be split into words: %w", name, err)
-		}
-		if row, flag := c.refused(words, permitted); row != nil {
-			f := c.misled(name+" "+row.reason, "remove it"+row.what, "unset "+name)
-			if flag == "backend-config" { // init has run before this check
-				f.Steps = nil
-				f.Next("remove it, then initialize the units again", "unset "+name, c.initialize())
-			}
-			return f, nil
-		}
-		if c.Whole && slices.ContainsFunc(words, func(w string) bool { flag, value, _ := parseFlag(w); return flag == "refresh" && value == "false" }) {
-			return c.misled(name+" keeps OpenTofu from looking at the cluster", "remove it", "unset "+name), nil
-		}
-		if len(positional(words)) > 0 {
-			return c.misled(name+" gives every run a plan file", "remove it", "unset "+name), nil
+		if f, err := c.misledByArguments(name); f != nil || err != nil {
+			return f, err
 		}
 	}
 	if row, flag := c.refused(c.Args[1:], c.typed()); row != nil {
@@ -100,7 +85,8 @@ func (c Command) Misled() (*finding.Finding, error) {
 	case named != "" && named != "default":
 		return c.misled("TF_WORKSPACE names workspace "+named+other, "remove it", "unset TF_WORKSPACE"), nil
 	case named == "" && c.Workspace != "" && c.Workspace != "default":
-		return c.misled("workspace "+c.Workspace+" is selected"+other, "select the default workspace", lock.InUnit(c.Unit.Stack, c.Unit.Unit, "terragrunt workspace select default")), nil
+		return c.misled("workspace "+c.Workspace+" is selected"+other, "select the default workspace",
+			lock.InUnit(c.Unit.Stack, c.Unit.Unit, "terragrunt workspace select default")), nil
 	case c.Backend != "":
 		f := c.misled("the unit was initialized with another backend than the one that was read", "initialize the units again", c.initialize())
 		return f.Because("%s", c.Backend), nil
@@ -118,7 +104,8 @@ func (c Command) misledByVariable() *finding.Finding {
 		case does == other:
 			return c.misled(name+" "+row.does, "remove it", "unset "+name)
 		case !c.Own || name == StartingVariable:
-			return c.misled(name+" is a variable of stackgen, which only `stackgen apply` and `stackgen destroy` set, for the runs that they start", "remove it", "unset "+name)
+			return c.misled(name+" is a variable of stackgen, which only `stackgen apply` and `stackgen destroy` set, for the runs that they start",
+				"remove it", "unset "+name)
 		}
 	}
 	for _, name := range typedFlags(c.Typed, other) {
@@ -126,6 +113,35 @@ func (c Command) misledByVariable() *finding.Finding {
 		return c.misled("--"+name+" "+row.does, "run the command without it")
 	}
 	return nil
+}
+
+// misledByArguments is the finding about a variable that gives every run arguments, or nil
+// if they mislead no run.
+func (c Command) misledByArguments(variable string) (*finding.Finding, error) {
+	words, err := shellwords.Parse(c.Env(variable))
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be split into words: %w", variable, err)
+	}
+	unset := "unset " + variable
+	if row, flag := c.refused(words, permitted); row != nil {
+		if flag == "backend-config" { // init has run before this check
+			return c.misled(variable+" "+row.reason, "remove it, then initialize the units again", unset, c.initialize()), nil
+		}
+		return c.misled(variable+" "+row.reason, "remove it"+row.what, unset), nil
+	}
+	if c.Whole && slices.ContainsFunc(words, disablesRefresh) {
+		return c.misled(variable+" keeps OpenTofu from looking at the cluster", "remove it", unset), nil
+	}
+	if len(positional(words)) > 0 {
+		return c.misled(variable+" gives every run a plan file", "remove it", unset), nil
+	}
+	return nil, nil
+}
+
+// disablesRefresh reports whether a plan with an argument does not look at the cluster.
+func disablesRefresh(arg string) bool {
+	flag, value, _ := parseFlag(arg)
+	return flag == "refresh" && value == "false"
 }
 
 // initialize is the line that initializes all units of the stack with their own backends:
@@ -136,7 +152,7 @@ func (c Command) initialize() string {
 
 // misled is the finding about a run that does something else than it should.
 func (c Command) misled(reason, what string, lines ...string) *finding.Finding {
-	f := &finding.Finding{Address: finding.Address{Stack: c.Unit.Stack, Unit: c.Unit.Unit, Type: finding.Unit}, Kind: finding.Misled, Severity: finding.Blocked, Reason: reason}
+	f := &finding.Finding{Address: c.Unit.address(), Kind: finding.Misled, Severity: finding.Blocked, Reason: reason}
 	return f.Next(what, lines...)
 }
 
@@ -182,7 +198,8 @@ func (c Command) Waits() *finding.Step {
 		more, _ := shellwords.Parse(c.Env(name)) // Misled reports the error
 		words = append(slices.Clone(more), words...)
 	}
-	if c.SavedPlan() != "" || hasFlag(words, "auto-approve") || slices.Contains(words, "-input=false") || c.Env("TG_NON_INTERACTIVE") == "true" {
+	if c.SavedPlan() != "" || hasFlag(words, "auto-approve") ||
+		slices.Contains(words, "-input=false") || c.Env("TG_NON_INTERACTIVE") == "true" {
 		return nil
 	}
 	what, plan, run := "read and apply a plan", "terragrunt plan -out=tfplan", "terragrunt apply tfplan"
@@ -236,7 +253,8 @@ func (c Command) PlanArgs() ([]string, error) {
 
 // notOfPlans are the flags of apply and destroy that plan does not have, or that
 // the guard's own plan sets itself.
-var notOfPlans = []string{"auto-approve", "backup", "input", "json", "json-into", "lock", "lock-timeout", "no-color", "state-out", "detailed-exitcode", "out", "suppress-forget-errors"}
+var notOfPlans = []string{"auto-approve", "backup", "input", "json", "json-into", "lock", "lock-timeout", "no-color", "state-out",
+	"detailed-exitcode", "out", "suppress-forget-errors"}
 
 // parseFlag splits an argument of OpenTofu, whose flags have one dash or two. The
 // name of an argument that is no flag is empty.

@@ -34,7 +34,8 @@ func (s *subject) cannotUpdate() {
 	if s.Destroy || s.Stops() || len(s.states) == 0 {
 		return
 	}
-	obstacles := slices.Concat(s.Inventory.Update(s.match.VM, s.entry, s.guest, s.profile), s.Inventory.UpdateRights(s.match.VM, s.guest, s.sent()))
+	obstacles := slices.Concat(s.Inventory.Update(s.match.VM, s.entry, s.guest, s.profile),
+		s.Inventory.UpdateRights(s.match.VM, s.guest, s.sent()))
 	if len(obstacles) > 0 {
 		s.Evidence, s.Steps = nil, nil
 		s.obstacles(obstacles)

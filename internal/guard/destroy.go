@@ -15,8 +15,10 @@ func (s *subject) tainted() bool {
 		return false
 	}
 	address := s.states[0].Address
-	s.Is(finding.WouldDestroy, "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again").Because("%s", Describe(s.guest))
-	s.Add(finding.Step{What: "to keep it, untaint it: the next apply completes it", Lines: finding.Lines(lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address)))})
+	s.Is(finding.WouldDestroy, "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again")
+	s.Because("%s", Describe(s.guest))
+	s.Next("to keep it, untaint it: the next apply completes it",
+		lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address)))
 	s.Add(finding.Step{What: "or, to create it again, destroy it by hand and remove it from the state",
 		Lines: slices.Concat(finding.Lines(inspect(s.guest)), finding.Lines(destroyByHand(s.guest)...), []finding.Line{s.stateRemove(address)})})
 	return true
@@ -43,7 +45,8 @@ func (s *subject) undestroyable() bool {
 	if !on(s.guest.Config, "protection") {
 		return false
 	}
-	s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed").Because("%s", Describe(s.guest))
+	s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed")
+	s.Because("%s", Describe(s.guest))
 	s.Next("to destroy it, remove the protection", set(s.guest, "--protection 0"))
 	return true
 }
@@ -75,12 +78,14 @@ func (s *subject) retired() {
 		case s.entry.Gone:
 			s.Next("to free its VMID, remove it from `retired` in "+s.at.Spec, "stackgen render")
 		default:
-			s.Next("to free its VMID, record that it does not exist any more; then remove it from `retired` in "+s.at.Spec+", and render", "stackgen resolve")
+			s.Next("to free its VMID, record that it does not exist any more; then remove it from `retired` in "+s.at.Spec+", and render",
+				"stackgen resolve")
 		}
 	case inState && (s.incomplete() || s.conflict() || s.busy()):
 	case s.match.Guest == nil && inState:
 		s.Is(finding.Unknown, "retired, and nothing proves that its VMID is still this VM").Because("%s", Describe(s.guest))
-		s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state", Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
+		s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state",
+			Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
 	case inState && (s.undestroyable() || s.agentBlocks()):
 	case inState:
 		s.Is(finding.Retiring, "retired: "+s.destroys()).Because("%s", Describe(s.guest))

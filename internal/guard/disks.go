@@ -78,7 +78,8 @@ func (k *keeper) detached(updates []effect.Update, begun bool) []finding.Step {
 // provider sets aio on these, and then refuses to resize a disk without a restart.
 func (k *keeper) resizeUnread(updates []effect.Update, unread []string) []string {
 	g := k.guest
-	if g.Status != "running" || permitsRestart(k.vm) || !slices.ContainsFunc(unread, func(at string) bool { return !strings.Contains(g.Config.Raw[at], ",aio=") }) {
+	getsAIO := func(at string) bool { return !strings.Contains(g.Config.Raw[at], ",aio=") }
+	if g.Status != "running" || permitsRestart(k.vm) || !slices.ContainsFunc(unread, getsAIO) {
 		return nil
 	}
 	var out []string
@@ -94,5 +95,6 @@ func (k *keeper) resizeUnread(updates []effect.Update, unread []string) []string
 // provider cannot update such a VM.
 func LacksDisk(r *Resource, g *cluster.Guest) bool {
 	disks := Disks(g)
-	return disks != nil && (r.Values.NamelessDisks() || slices.ContainsFunc(r.Values.Devices("disk"), func(at string) bool { return disks[at] == "" }))
+	lacks := func(at string) bool { return disks[at] == "" }
+	return disks != nil && (r.Values.NamelessDisks() || slices.ContainsFunc(r.Values.Devices("disk"), lacks))
 }

@@ -27,7 +27,8 @@ func (s *subject) restored() bool {
 		if s.hasEntry() {
 			s.Next(fmt.Sprintf("if VM %d is this VM, use it: %sadopt it, and import it", c.VMID, s.removeFirst()), s.adoptCopy(c)...)
 		} else {
-			s.Next(fmt.Sprintf("a VM of a group or class cannot have another VMID: if VM %d is this VM, restore it under VMID %d, and destroy VM %d", c.VMID, s.VMID, c.VMID), fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
+			s.Next(fmt.Sprintf("a VM of a group or class cannot have another VMID: if VM %d is this VM, restore it under VMID %d, and destroy VM %d",
+				c.VMID, s.VMID, c.VMID), fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
 		}
 	}
 	s.Next("or inspect it, and destroy it if it is only a copy; then run preflight again", inspect(copies[0].Guest))
@@ -114,9 +115,11 @@ func (s *subject) usedBy(copies []cluster.Copy, own []string) {
 	}
 	if len(had) > 0 {
 		for _, c := range copies {
-			s.Next(fmt.Sprintf("if %d is a copy, such as a restored backup, give its NICs other MACs, or destroy it; then run preflight again", c.VMID), newMACs(c)...)
+			s.Next(fmt.Sprintf("if %d is a copy, such as a restored backup, give its NICs other MACs, or destroy it; then run preflight again",
+				c.VMID), newMACs(c)...)
 			if c.Kind == cluster.KindVM && s.hasEntry() {
-				s.Next(fmt.Sprintf("or, if VM %d is the right one, use it: give the NICs of %d other MACs, %sadopt it, and import it", c.VMID, s.VMID, s.removeFirst()),
+				s.Next(fmt.Sprintf("or, if VM %d is the right one, use it: give the NICs of %d other MACs, %sadopt it, and import it",
+					c.VMID, s.VMID, s.removeFirst()),
 					append(newMACs(cluster.Copy{Guest: s.guest, MACs: had}), s.adoptCopy(c)...)...)
 			}
 		}

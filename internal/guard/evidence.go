@@ -66,9 +66,14 @@ func inspect(g *cluster.Guest) string {
 	return "pvesh get " + shell.Word(fmt.Sprintf("/nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID))
 }
 
+// vmPath is the path of a part of a VM in the API of Proxmox VE, as a word of a line.
+func vmPath(g *cluster.Guest, part string) string {
+	return shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/%s", g.Node, g.VMID, part))
+}
+
 // set is the line that sets options of a VM, on any node.
 func set(g *cluster.Guest, options string) string {
-	return "pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", g.Node, g.VMID)) + " " + options
+	return "pvesh set " + vmPath(g, "config") + " " + options
 }
 
 // destroyByHand are the lines that destroy a VM, on any node: Proxmox VE does not

@@ -37,7 +37,8 @@ func (k *keeper) growFirst(updates []effect.Update, settling bool) []finding.Ste
 	case !settling && len(keep) > 0:
 		f.Next("to grow the disk first, keep the other values until it has grown: write into "+k.spec, k.lines(keep)...)
 	case lines["disks"] != nil:
-		f.Next("to grow the disk with the apply after this one, keep the disks of the VM until then: write into "+k.spec, k.lines(lines["disks"])...)
+		f.Next("to grow the disk with the apply after this one, keep the disks of the VM until then: write into "+k.spec,
+			k.lines(lines["disks"])...)
 	}
 	return f.Steps
 }
@@ -54,8 +55,9 @@ func (k *keeper) withoutRestart(updates []effect.Update) finding.Step {
 			}
 		}
 	}
+	what := "to set it without a restart, write into " + k.spec + ", and restore `restart: true` after that apply"
 	if len(lines) > 1 {
-		return finding.Do("to set it without a restart, write into "+k.spec+", and restore `restart: true` and the disks after that apply", k.lines(lines)...)
+		what = "to set it without a restart, write into " + k.spec + ", and restore `restart: true` and the disks after that apply"
 	}
-	return finding.Do("to set it without a restart, write into "+k.spec+", and restore `restart: true` after that apply", k.lines(lines)...)
+	return finding.Do(what, k.lines(lines)...)
 }

@@ -15,27 +15,15 @@ import (
 // Without a plan, it compares spec and configuration: after an import, the provider
 // has read all of it; otherwise what the state makes it read.
 func (s *subject) updates() {
-	if s.Destroy || s.Stops() || len(s.states) > 0 && s.Planned[UnitID{s.Stack, s.Unit}] || s.match.VM == nil || s.guest.Config == nil || len(s.guest.Config.Raw) == 0 || s.profile == nil || s.profile.IgnoreAll {
+	imported := len(s.states) == 0
+	if s.Destroy || s.Stops() || !imported && s.Planned[UnitID{s.Stack, s.Unit}] || !s.comparable() {
 		return
 	}
-	reading := hardware.Read(s.guest)
-	found := reading.Differences(s.match.VM, s.profile.Ignores)
-	vm := s.effects()
-	imported := len(s.states) == 0
+	reading, vm := hardware.Read(s.guest), s.effects()
 	var changes []effect.Change
 	var differences []hardware.Difference
-	for _, d := range found {
-		seen := d.Changes
-		if !imported {
-			seen = s.states[0].Values.Read(d.Changes, s.states[0].Cloned)
-		}
-		if imported {
-			had, volumes := importedDisks(s.guest)
-			seen = sharedVolumes(had, volumes, s.match.VM, &lock.VM{}, seen)
-		}
-		if s.halfMade() && imported {
-			seen = replacing(seen) // its hardware is that of the template, and the spec replaces that
-		}
+	for _, d := range reading.Differences(s.match.VM, s.profile.Ignores) {
+		seen := s.seen(d.Changes)
 		if imported || len(seen) > 0 {
 			changes, differences = append(changes, seen...), append(differences, d)
 		}
@@ -64,6 +52,26 @@ func (s *subject) updates() {
 	}
 }
 
+// comparable reports whether the spec of the VM and its configuration can be compared: both are
+// known, and its profile does not ignore all of it.
+func (s *subject) comparable() bool {
+	return s.match.VM != nil && s.guest.Config != nil && len(s.guest.Config.Raw) > 0 && s.profile != nil && !s.profile.IgnoreAll
+}
+
+// seen are the changes of a difference that a plan sees: those that the state makes it read or,
+// after an import, all.
+func (s *subject) seen(changes []effect.Change) []effect.Change {
+	if len(s.states) > 0 {
+		return s.states[0].Values.Read(changes, s.states[0].Cloned)
+	}
+	had, volumes := importedDisks(s.guest)
+	changes = sharedVolumes(had, volumes, s.match.VM, &lock.VM{}, changes)
+	if s.halfMade() {
+		return replacing(changes) // its hardware is that of the template, and the spec replaces that
+	}
+	return changes
+}
+
 // leaveAlong are the steps that leave what an update would change along with others.
 func leaveAlong(v *schema.VM, spec string, along []hardware.Along) []finding.Step {
 	f := &finding.Finding{}
@@ -89,8 +97,9 @@ func (s *subject) onlyInSpec(vm *effect.VM, changes []effect.Change) []effect.Ch
 		same := func(c effect.Change) bool { return c.Path == top || strings.HasPrefix(c.Path, top+".") }
 		switch {
 		case slices.ContainsFunc(defaults, func(b schema.DefaultBlock) bool { return b.Name == top }): // see below
-		case v == nil || v.Off() || top == "" || s.profile.Ignores(top) || !state.Knows(top) || slices.ContainsFunc(changes, same) || slices.ContainsFunc(out, same):
-		case len(v.List()) > 0 && f.Type == schema.List && f.Elem.Type == schema.Object && !state.Has(top), f.Type == schema.Object && !state.Has(top):
+		case v == nil || v.Off() || top == "" || s.profile.Ignores(top) || !state.Knows(top) || state.Has(top):
+		case slices.ContainsFunc(changes, same), slices.ContainsFunc(out, same):
+		case len(v.List()) > 0 && f.Type == schema.List && f.Elem.Type == schema.Object, f.Type == schema.Object:
 			out = append(out, effect.Change{Path: top, Is: "as it is", Whole: true, Held: true})
 		}
 	}
@@ -156,7 +165,7 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 			}
 		}
 	}
-	harms, k := harmsOf(updates), s.keeper()
+	harms := harmsOf(updates)
 	addUpdates(s.Finding, updates, !imported || halfMade)
 	SayHidden(s.Finding, updates)
 	newDisks(s.Finding, s.guest, updates)
@@ -171,10 +180,16 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 			s.Reason = "after its import, " + s.Reason
 		}
 	}
+	s.waysOut(vm, updates, differences)
+}
+
+// waysOut adds the steps that leave the VM as it is, and the other ways out of what harms it.
+func (s *subject) waysOut(vm *effect.VM, updates []effect.Update, differences []hardware.Difference) {
+	imported, harms, k := len(s.states) == 0, harmsOf(updates), s.keeper()
 	switch {
 	case imported && slices.Contains(harms, effect.Shares):
 		s.Steps = append(s.Steps, k.addAfterImport()...)
-	case imported && !halfMade:
+	case imported && !s.halfMade():
 		s.Steps = append(s.Steps, k.steps(differences, s.String())...)
 	case len(harms) > 0:
 		s.Steps = append(s.Steps, k.boot(updates)...)
@@ -210,7 +225,10 @@ func disturbs(vm *effect.VM, changes []effect.Change) string {
 // addUpdates adds updates to a finding, also as evidence if that does not name them.
 func addUpdates(f *finding.Finding, updates []effect.Update, evidence bool) {
 	for _, u := range updates {
-		own := finding.Update{Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm), Moves: u.From, Interrupts: u.Interrupts(), Unasked: u.Unasked, Attribute: u.Attribute()}
+		own := finding.Update{
+			Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm),
+			Moves: u.From, Interrupts: u.Interrupts(), Unasked: u.Unasked, Attribute: u.Attribute(),
+		}
 		if evidence {
 			own.Says = u.String()
 			f.Because("%s", own.Says)

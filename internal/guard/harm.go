@@ -167,15 +167,20 @@ func harmSteps(g *cluster.Guest, updates []effect.Update, unread []string, spec 
 			}
 			f.Next("or shut it down before the apply", shutdown(g))
 		case effect.Repeats:
-			if n, of := strings.CutPrefix(u.Device, "net"); of && u.Whole {
-				f.Next("or remove the addresses of "+u.Device+" yourself, then run preflight again", set(g, "--delete ipconfig"+n))
-			}
-			if entry := partOf(g, u.Path); entry != "" {
-				f.Next("or remove what the spec has no property for", set(g, "--delete "+shell.Word(entry)))
-			}
+			removeRepeated(f, g, u)
 		}
 	}
 	return f.Steps
+}
+
+// removeRepeated adds the steps that remove from a VM what every apply would change again.
+func removeRepeated(f *finding.Finding, g *cluster.Guest, u effect.Update) {
+	if n, of := strings.CutPrefix(u.Device, "net"); of && u.Whole {
+		f.Next("or remove the addresses of "+u.Device+" yourself, then run preflight again", set(g, "--delete ipconfig"+n))
+	}
+	if entry := partOf(g, u.Path); entry != "" {
+		f.Next("or remove what the spec has no property for", set(g, "--delete "+shell.Word(entry)))
+	}
 }
 
 // oneStepEach are steps without those that print the same lines as an earlier one. The first
@@ -195,12 +200,12 @@ func oneStepEach(steps []finding.Step) []finding.Step {
 
 // moveDisk is the line that moves a disk to where an update would.
 func moveDisk(g *cluster.Guest, u effect.Update) string {
-	return fmt.Sprintf("pvesh create %s --disk %s --storage %s --delete 1", shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/move_disk", g.Node, g.VMID)), shell.Word(u.Device), shell.Word(u.Is))
+	return fmt.Sprintf("pvesh create %s --disk %s --storage %s --delete 1", vmPath(g, "move_disk"), shell.Word(u.Device), shell.Word(u.Is))
 }
 
 // resizeDisk is the line that grows a disk to the size that it has after an update.
 func resizeDisk(g *cluster.Guest, u effect.Update) string {
-	return fmt.Sprintf("pvesh set %s --disk %s --size %sG", shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/resize", g.Node, g.VMID)), shell.Word(u.Device), shell.Word(u.Is))
+	return fmt.Sprintf("pvesh set %s --disk %s --size %sG", vmPath(g, "resize"), shell.Word(u.Device), shell.Word(u.Is))
 }
 
 // isUnused reports whether a VM has a volume as an unused one. The state says which disk it
@@ -242,5 +247,5 @@ func partOf(g *cluster.Guest, path string) string {
 
 // shutdown is the line that shuts a VM down, on any node.
 func shutdown(g *cluster.Guest) string {
-	return "pvesh create " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/status/shutdown", g.Node, g.VMID))
+	return "pvesh create " + vmPath(g, "status/shutdown")
 }

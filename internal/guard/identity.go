@@ -107,12 +107,15 @@ func (s *subject) rightVM() {
 	seen := s.entry.Fingerprint != nil || len(s.states) == 1 // else the VM may never have existed, and the guest has its own NICs
 	switch mac := s.recordedMAC(); {                         // its configuration was read
 	case len(m.Agrees) > 0 && !s.hasEntry():
-		s.Next("if it is the right VM and somebody changed its uuid, restore that, then run preflight again", set(s.guest, "--smbios1 "+shell.Quote(withUUID(s.guest.Config.Raw["smbios1"], s.entry.Fingerprint.UUID))))
+		s.Next("if it is the right VM and somebody changed its uuid, restore that, then run preflight again",
+			set(s.guest, "--smbios1 "+shell.Quote(withUUID(s.guest.Config.Raw["smbios1"], s.entry.Fingerprint.UUID))))
 	case !seen || mac == "" || len(m.Agrees) > 0:
 	case len(s.guest.Config.MACs) == 0:
-		s.Next("if it is the right VM and only its NICs were removed, add one with its MAC, then run preflight again", set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
+		s.Next("if it is the right VM and only its NICs were removed, add one with its MAC, then run preflight again",
+			set(s.guest, fmt.Sprintf("--net0 virtio=%s,bridge=%s", mac, s.bridge())))
 	case !s.hasEntry() && s.guest.Config.Raw["net0"] != "":
-		s.Next("if it is the right VM, give it its MAC again, then run preflight again", set(s.guest, "--net0 "+shell.Quote(withMAC(s.guest.Config.Raw["net0"], mac))))
+		s.Next("if it is the right VM, give it its MAC again, then run preflight again",
+			set(s.guest, "--net0 "+shell.Quote(withMAC(s.guest.Config.Raw["net0"], mac))))
 	}
 	if m.Why == cluster.NameAlone || m.Why == cluster.NotItsMAC {
 		s.Add(finding.DoAll("if it is the right VM, record that", s.adopt(s.VMID), "stackgen render"))
@@ -121,7 +124,8 @@ func (s *subject) rightVM() {
 		if len(m.Agrees) > 0 {
 			changed = "uuid"
 		}
-		s.Add(finding.DoAll("if it is the right VM, restored or with a "+changed+" that was changed by hand, record what it is now", s.adopt(s.VMID), "stackgen render"))
+		s.Add(finding.DoAll("if it is the right VM, restored or with a "+changed+" that was changed by hand, record what it is now",
+			s.adopt(s.VMID), "stackgen render"))
 	}
 }
 
@@ -206,7 +210,8 @@ func (s *subject) anotherVM() {
 	}
 	if vm := s.match.VM; vm != nil && vm.VMID == 0 && s.entry.Fingerprint == nil && len(s.states) == 0 {
 		again := finding.Line{Text: "stackgen resolve {}", Items: []string{"--again " + s.String()}, Sep: " "}
-		s.Add(finding.Step{What: "or, if yours was never created, let stackgen choose another VMID for it", Lines: []finding.Line{again, {Text: "stackgen render", Once: true}}})
+		s.Add(finding.Step{What: "or, if yours was never created, let stackgen choose another VMID for it",
+			Lines: []finding.Line{again, {Text: "stackgen render", Once: true}}})
 	}
 }
 
@@ -250,7 +255,8 @@ func (s *subject) otherLock() bool {
 	if len(decided) == 0 {
 		return false
 	}
-	s.Is(finding.Conflict, "the lock has other MACs for it than its state: an apply would change them, as after a lock that was lost and created again")
+	s.Is(finding.Conflict,
+		"the lock has other MACs for it than its state: an apply would change them, as after a lock that was lost and created again")
 	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", Describe(s.guest))
 	s.Next("restore the lock", "git checkout -- "+lock.File)
 	s.Next("or, to keep the MACs of the VM without it, write into "+s.at.Spec, lines...)

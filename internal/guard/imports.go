@@ -121,7 +121,8 @@ func (j *judge) stale(at *place) {
 			case id == f.Import || j.Running && f.Stops():
 				continue
 			case found && len(j.settled[f.Address]) > 0:
-				outdated(f, "its import block is left over", "%s still imports it: an apply would unset %s", importPath(u), strings.Join(j.settled[f.Address], ", "))
+				outdated(f, "its import block is left over", "%s still imports it: an apply would unset %s",
+					importPath(u), strings.Join(j.settled[f.Address], ", "))
 			case f.Import == "" && j.withoutEffect(at, f, id):
 				f.Because("%s still imports it, without effect: it is in state", importPath(u))
 			case !found:

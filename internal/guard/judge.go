@@ -40,8 +40,10 @@ type Input struct {
 func Judge(in Input) []finding.Finding {
 	x := newIndex(in)
 	matches := x.match(in)
-	j := &judge{Input: in, index: x, all: matches, kinds: map[string]finding.Kind{}, listed: map[int]bool{}, settled: map[finding.Address][]string{},
-		unidentified: in.Inventory.Unidentified()}
+	j := &judge{
+		Input: in, index: x, all: matches, kinds: map[string]finding.Kind{}, listed: map[int]bool{},
+		settled: map[finding.Address][]string{}, unidentified: in.Inventory.Unidentified(),
+	}
 	j.addMatches(matches)
 	for _, s := range in.Project.Stacks {
 		at := j.places[s.Name]
@@ -98,7 +100,8 @@ func (j *judge) add(at *place, unit string, of finding.Type, key string) *findin
 // an empty one.
 func stateUnknown(f *finding.Finding, reason string) {
 	f.Is(finding.Unknown, "its state could not be read").Because("%s: %s", f.Unit, reason)
-	f.Next("fix access to the state first: an apply would create everything again that it cannot read", lock.InUnit(f.Stack, f.Unit, "terragrunt state list"))
+	f.Next("fix access to the state first: an apply would create everything again that it cannot read",
+		lock.InUnit(f.Stack, f.Unit, "terragrunt state list"))
 	f.Severity = finding.Failed
 }
 

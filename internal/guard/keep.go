@@ -42,7 +42,10 @@ func (s *subject) keeper() *keeper {
 
 // keeper prints ways out of what a plan would do.
 func (p *planJudge) keeper(c *tfjson.ResourceChange, g *cluster.Guest, v *schema.VM) *keeper {
-	k := &keeper{vm: v, spec: p.lock.Spec, guest: g, reading: hardware.Read(g), entry: p.entries[KeyOf(c)], remove: lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}
+	k := &keeper{
+		vm: v, spec: p.lock.Spec, guest: g, reading: hardware.Read(g), entry: p.entries[KeyOf(c)],
+		remove: lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address),
+	}
 	if r := p.inState(c); r != nil {
 		k.state, k.had = r.Values, r.Disks
 	}
@@ -114,7 +117,7 @@ func (k *keeper) steps(differences []hardware.Difference, adopts string) []findi
 		f.Next("to keep the hardware of the VM, write into "+k.spec, k.lines(lines)...)
 		// Other VMs have no entry of their own; adopt --match writes all or nothing.
 		if adopts != "" && k.vm.Path == "vms."+k.vm.Key && len(commands) == 0 && !unsupported {
-			f.Add(finding.Step{What: "or let stackgen write it", Lines: []finding.Line{{Text: "stackgen adopt --match {}", Items: []string{adopts}, Sep: " "}}})
+			f.Add(finding.DoAll("or let stackgen write it", finding.Line{Text: "stackgen adopt --match {}", Items: []string{adopts}, Sep: " "}))
 		}
 	}
 	if len(commands) > 0 {

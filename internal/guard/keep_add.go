@@ -64,7 +64,8 @@ func (k *keeper) addFirst(had []string, updates []effect.Update) []finding.Step 
 	case len(all) == 0 || len(k.disks(nil)) == 0: // the plan is not of this spec
 		return []finding.Step{finding.Do(renderAndPlan, "stackgen render")}
 	}
-	return []finding.Step{k.twice("make two applies yourself: write into "+k.spec+" first all disks, and then what remains", all, k.disks(nil))}
+	what := "make two applies yourself: write into " + k.spec + " first all disks, and then what remains"
+	return []finding.Step{k.twice(what, all, k.disks(nil))}
 }
 
 // addAfterImport is the step that imports a VM without the disks that its spec adds.
@@ -75,7 +76,8 @@ func (k *keeper) addAfterImport() []finding.Step {
 		then = k.reading.WithDisks(k.vm, had)
 		kept = slices.DeleteFunc(slices.Clone(then), func(d *schema.Node) bool { return !slices.Contains(had, d.Get("interface").Str()) })
 	}
-	return []finding.Step{k.twice("to add it after the import, write into "+k.spec+" what the VM has, import the VM, and then what it gets", kept, then, "stackgen import-blocks")}
+	what := "to add it after the import, write into " + k.spec + " what the VM has, import the VM, and then what it gets"
+	return []finding.Step{k.twice(what, kept, then, "stackgen import-blocks")}
 }
 
 // former are the ways out where updates add empty disks although the VM has the volumes that
@@ -95,8 +97,11 @@ func (k *keeper) former(updates []effect.Update) []finding.Step {
 			remove = append(remove, unusedEntry(k.guest, u.Former))
 		case !slices.Contains(bootDevices(k.guest, k.vm), configuredDisks(k.guest)[had]):
 			from := configuredDisks(k.guest)[had]
-			f.Add(finding.Step{What: fmt.Sprintf("if %s is the disk that %s was, give it that interface yourself, and import the VM again", u.Device, from),
-				Lines: append(append(finding.Lines(set(k.guest, "--delete "+shell.Word(from)), volume), k.remove), finding.Lines("stackgen import-blocks")...)})
+			lines := finding.Lines(set(k.guest, "--delete "+shell.Word(from)), volume)
+			f.Add(finding.Step{
+				What:  fmt.Sprintf("if %s is the disk that %s was, give it that interface yourself, and import the VM again", u.Device, from),
+				Lines: append(lines, k.remove, finding.Line{Text: "stackgen import-blocks"}),
+			})
 		}
 	}
 	if len(unused) == 0 {
@@ -111,7 +116,9 @@ func (k *keeper) former(updates []effect.Update) []finding.Step {
 	if lines := k.otherInterfaces(names); lines != nil {
 		f.Next("or, "+other+": write into "+k.spec, k.lines(lines)...)
 	}
-	return f.Next("or, if you do not need the data any more, delete "+its+", then run preflight again", set(k.guest, "--delete "+strings.Join(remove, ","))).Steps
+	f.Next("or, if you do not need the data any more, delete "+its+", then run preflight again",
+		set(k.guest, "--delete "+strings.Join(remove, ",")))
+	return f.Steps
 }
 
 // otherInterfaces are the disks of the spec, of which some have other interfaces that are free.

@@ -61,7 +61,8 @@ func laterChanges(v *schema.VM, later []string) []effect.Change {
 	var out []effect.Change
 	for _, d := range v.Values.Get("disks").List() {
 		if at := d.Get("interface").Str(); slices.Contains(later, at) {
-			out = append(out, effect.Change{Path: "disk", Device: at, Is: fmt.Sprintf("datastore_id=%s size=%s", d.Get("datastore").Str(), d.Get("size").Str()), Whole: true, Later: true})
+			is := fmt.Sprintf("datastore_id=%s size=%s", d.Get("datastore").Str(), d.Get("size").Str())
+			out = append(out, effect.Change{Path: "disk", Device: at, Is: is, Whole: true, Later: true})
 		}
 	}
 	return out

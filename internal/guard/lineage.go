@@ -25,7 +25,8 @@ func (j *judge) otherState(at *place) {
 	}
 	f := j.add(at, lock.UnitVM, finding.Unit, "")
 	if foreign {
-		f.Is(finding.OtherState, "the lock is not that of the project which applied this state: it is another project's, or was lost and created again")
+		f.Is(finding.OtherState,
+			"the lock is not that of the project which applied this state: it is another project's, or was lost and created again")
 		f.Because("the id of the project is %s in the lock, and %s in the state", j.Lock.Project, state.Project)
 		f.Next("restore the lock of this project", "git checkout -- "+lock.File)
 		f.Next("or, if this state was taken over from that project, record it", newState(at.Name))
@@ -40,7 +41,8 @@ func (j *judge) otherState(at *place) {
 	}
 	f.Is(finding.OtherState, "this state is not the one that the lock records: another checkout or machine has that one, or it was lost")
 	f.Because("the lineage of this state is %s, and the recorded one is %s", now, recorded)
-	f.Next("if another checkout or machine has the recorded state, apply there; `backend: {type: s3, ...}` in " + at.Spec + " lets both share a state")
+	f.Next("if another checkout or machine has the recorded state, apply there; `backend: {type: s3, ...}` in " +
+		at.Spec + " lets both share a state")
 	f.Next("if the recorded state is lost, and this one replaces it, record this one", newState(at.Name))
 }
 
@@ -84,17 +86,16 @@ func StateNotes(in Input, found []finding.Finding) []string {
 		if u == nil || u.Lineage == "" || u.Lineage == state.Lineage || !adopts(found, s.Name) {
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s: the lock records a state that is not here. If another checkout or machine has it, do not import: use that one. If it is lost, import and apply, then run `%s`", s.Name, newState(s.Name)))
+		out = append(out, fmt.Sprintf("%s: the lock records a state that is not here. If another checkout or machine has it, "+
+			"do not import: use that one. If it is lost, import and apply, then run `%s`", s.Name, newState(s.Name)))
 	}
 	return out
 }
 
 // adopts reports whether an apply can import a VM of a stack.
 func adopts(found []finding.Finding, stack string) bool {
-	for i := range found {
-		if f := &found[i]; f.Stack == stack && f.Type == finding.VM && (f.Kind == finding.Adopt || f.Kind == finding.WouldHarm && len(f.Differs) > 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(found, func(f finding.Finding) bool {
+		return f.Stack == stack && f.Type == finding.VM &&
+			(f.Kind == finding.Adopt || f.Kind == finding.WouldHarm && len(f.Differs) > 0)
+	})
 }

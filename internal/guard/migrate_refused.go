@@ -63,7 +63,8 @@ func (s *subject) storageMissing(drives []volume) bool {
 	s.cannotMigrate("an apply would migrate it, and the target lacks a storage of its drives")
 	s.leaveThere()
 	for _, name := range missing {
-		s.Next("or, if "+s.entry.Node+" has storage "+name+", permit it there, and activate it: as root", "pvesh set "+shell.Word("/storage/"+name)+" --nodes "+shell.Word(strings.Join(s.nodesWith(name), ",")))
+		s.Next("or, if "+s.entry.Node+" has storage "+name+", permit it there, and activate it: as root",
+			"pvesh set "+shell.Word("/storage/"+name)+" --nodes "+shell.Word(strings.Join(s.nodesWith(name), ",")))
 	}
 	return true
 }
@@ -98,7 +99,8 @@ func (s *subject) usesNode(drives []volume) bool {
 	s.cannotMigrate("an apply would migrate it, and it uses devices of its node: Proxmox VE refuses that")
 	s.usesDevices(used)
 	s.leaveThere()
-	s.Next("or remove them from the VM and from "+s.at.Spec+", restart it, and run preflight again", set(s.guest, "--delete "+strings.Join(used, ",")))
+	s.Next("or remove them from the VM and from "+s.at.Spec+", restart it, and run preflight again",
+		set(s.guest, "--delete "+strings.Join(used, ",")))
 	return true
 }
 
@@ -124,7 +126,7 @@ func (s *subject) cloneOfLocal(drives []volume) bool {
 	s.leaveThere()
 	var lines []string
 	for _, key := range linked {
-		lines = append(lines, "pvesh create "+shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/move_disk", s.guest.Node, s.guest.VMID))+" --disk "+key+" --storage STORAGE --delete 1")
+		lines = append(lines, "pvesh create "+vmPath(s.guest, "move_disk")+" --disk "+key+" --storage STORAGE --delete 1")
 	}
 	s.Next("or copy the disk to another storage that both nodes have, and write that into "+s.at.Spec+" as its datastore", lines...)
 	return true
@@ -159,7 +161,7 @@ func (s *subject) onlyOffline(drives []volume) bool {
 	path := func(node, what string) string {
 		return "pvesh create " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/status/%s", node, s.guest.VMID, what))
 	}
-	lines := []string{path(s.guest.Node, "shutdown"), "(cd stacks/" + s.Stack + " && terragrunt stack run apply)"}
+	lines := []string{path(s.guest.Node, "shutdown"), applyStack(s.Stack)}
 	if s.profile.Ignores("started") {
 		lines = append(lines, path(s.entry.Node, "start"))
 	}

@@ -31,7 +31,8 @@ func (in *Input) hiddenNodes(u UnitID, c *tfjson.ResourceChange) []effect.Change
 		return nil
 	}
 	v := in.spec(u.Stack, KeyOf(c))
-	if v == nil || slices.ContainsFunc(in.Project.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(effect.NUMANodes) }) {
+	ignores := func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(effect.NUMANodes) }
+	if v == nil || slices.ContainsFunc(in.Project.Profiles, ignores) {
 		return nil
 	}
 	return effect.HiddenNodes(v.Values.Get("numa_nodes").List(), effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After))
@@ -46,6 +47,7 @@ func SayHidden(f *finding.Finding, updates []effect.Update) {
 		}
 	}
 	if len(names) > 0 {
-		f.Because("no plan adds %s before the state says that it is missing: `stackgen apply` reads it into the state, and plans again", strings.Join(names, ", "))
+		f.Because("no plan adds %s before the state says that it is missing: `stackgen apply` reads it into the state, and plans again",
+			strings.Join(names, ", "))
 	}
 }

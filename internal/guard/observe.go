@@ -15,88 +15,135 @@ import (
 // findings about the VMs of which it records nothing, and no steps: the findings of
 // a preflight have them.
 func Observe(in Input, found []finding.Finding) (seen []lock.Observed, left []finding.Finding) {
-	guests := map[int]*cluster.Guest{}
-	for i := range in.Inventory.Guests {
-		guests[in.Inventory.Guests[i].VMID] = &in.Inventory.Guests[i]
+	o := newObserver(in, found)
+	for i := range in.Lock.Stacks {
+		stack, l := in.Lock.Stacks[i].Key, &in.Lock.Stacks[i].Value
+		if in.Selected(stack) && !o.refuses(stack, l) {
+			seen = append(seen, o.stack(stack, l))
+		}
 	}
-	matches := Matches(in)
-	owner, createdAgain := owners(matches), map[*lock.VM]bool{}
-	for i := range matches {
-		createdAgain[matches[i].Entry] = matches[i].Again
+	finding.Sort(o.left)
+	return seen, o.left
+}
+
+// An observer holds one run of Observe.
+type observer struct {
+	Input
+	index
+	found    []finding.Finding
+	verdicts map[finding.Address]finding.Finding
+	guests   map[int]*cluster.Guest
+	owner    map[int]string        // of guests that match several entries of the lock
+	again    map[*lock.VM]bool     // VMs that were created after they were observed last
+	specs    map[string]*schema.VM // by stack/key
+	left     []finding.Finding
+}
+
+func newObserver(in Input, found []finding.Finding) *observer {
+	x := newIndex(in)
+	matches := x.match(in)
+	o := &observer{
+		Input: in, index: x, found: found, owner: owners(matches), left: undecided(in),
+		verdicts: map[finding.Address]finding.Finding{}, guests: map[int]*cluster.Guest{},
+		again: map[*lock.VM]bool{}, specs: map[string]*schema.VM{},
 	}
-	verdicts, specs := map[finding.Address]finding.Finding{}, map[string]*schema.VM{}
 	for _, f := range found {
-		verdicts[f.Address] = f
+		o.verdicts[f.Address] = f
+	}
+	for i := range in.Inventory.Guests {
+		o.guests[in.Inventory.Guests[i].VMID] = &in.Inventory.Guests[i]
+	}
+	for i := range matches {
+		o.again[matches[i].Entry] = matches[i].Again
 	}
 	for _, s := range in.Project.Stacks {
 		for _, v := range s.VMs {
-			specs[s.Name+"/"+v.Key] = v
+			o.specs[s.Name+"/"+v.Key] = v
 		}
 	}
-	left = undecided(in)
-	profiles := newIndex(in)
-	for i := range in.Lock.Stacks {
-		stack, l := in.Lock.Stacks[i].Key, &in.Lock.Stacks[i].Value
-		if !in.Selected(stack) {
-			continue
-		}
-		if in.Inventory.Compare(l.Cluster) != cluster.SameCluster && !slices.Contains(in.NewClusters, stack) {
-			if f, judged := verdicts[finding.Address{Stack: stack, Type: finding.Stack}]; judged {
-				left = append(left, f)
-			}
-			continue
-		}
-		if f, judged := verdicts[finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.Unit}]; judged && otherProject(in, stack) && f.Stops() && !slices.Contains(in.NewStates, stack) {
-			left = append(left, f)
-			continue
-		}
-		o := lock.Observed{Stack: stack, Cluster: observeCluster(in, stack, l, found)}
-		for _, e := range l.Units {
-			if u, ok := observeUnit(in, stack, e); ok {
-				u.Replaces = slices.Contains(in.NewStates, stack)
-				o.Units = append(o.Units, u)
-			}
-		}
-		for k := range l.VMs {
-			e := &l.VMs[k]
-			f, judged := verdicts[finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: e.Key}]
-			g := guests[e.Value.VMID]
-			if name, several := owner[e.Value.VMID]; several && name != stack+"/"+e.Key {
-				g = nil // it may be the VM of another entry
-			}
-			v := observeVM(in, stack, l, e, f, g, createdAgain[&e.Value])
-			f.Stack, f.Key = in.Lock.Renamed(in.Project, stack, e.Key)
-			spec := specs[f.String()]
-			if v.Fingerprint != nil && spec != nil && g.Config != nil && len(g.Config.Raw) > 0 {
-				v.Detached = detachedDisks(resourceOf(in, stack, e), spec, &e.Value, g)
-				if p := profiles.profile(&e.Value); p != nil && !p.Ignores("disk") {
-					v.Disks = e.Value.OrderAs(resourceOf(in, stack, e).Disks, diskInterfaces(spec))
-				}
-			}
-			if v.Fingerprint != nil && spec != nil && e.Value.MACs == nil && !spec.Adopt {
-				v.MACs = existingMACs(spec, guests[v.VMID].Config)
-			}
-			if judged && v.Fingerprint == nil && !v.Gone && !e.Value.Gone {
-				f.Evidence, f.Steps, f.Differs = nil, nil, nil
-				if spec != nil {
-					f.Name = spec.Name
-				}
-				left = append(left, f)
-			}
-			o.VMs = append(o.VMs, v)
-		}
-		seen = append(seen, o)
-	}
-	finding.Sort(left)
-	return seen, left
+	return o
 }
 
-// observeVM observes a VM. f is what was found about it, and g the guest that has its
-// VMID, or nil. createdAgain is whether the VM was created after it was observed last.
-func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest, createdAgain bool) lock.ObservedVM {
-	v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID, Gone: gone(in, stack, l, e)}
+// refuses reports whether nothing of a stack may be recorded: it is in another cluster than the
+// lock says, or its state is that of another project. It keeps the finding about that.
+func (o *observer) refuses(stack string, l *lock.Stack) bool {
+	if o.Inventory.Compare(l.Cluster) != cluster.SameCluster && !slices.Contains(o.NewClusters, stack) {
+		if f, judged := o.verdicts[finding.Address{Stack: stack, Type: finding.Stack}]; judged {
+			o.left = append(o.left, f)
+		}
+		return true
+	}
+	f, judged := o.verdicts[UnitID{stack, lock.UnitVM}.address()]
+	if !judged || !f.Stops() || !otherProject(o.Input, stack) || slices.Contains(o.NewStates, stack) {
+		return false
+	}
+	o.left = append(o.left, f)
+	return true
+}
+
+// stack observes a stack.
+func (o *observer) stack(stack string, l *lock.Stack) lock.Observed {
+	out := lock.Observed{Stack: stack, Cluster: observeCluster(o.Input, stack, l, o.found)}
+	for _, e := range l.Units {
+		if u, read := observeUnit(o.Input, stack, e); read {
+			u.Replaces = slices.Contains(o.NewStates, stack)
+			out.Units = append(out.Units, u)
+		}
+	}
+	for i := range l.VMs {
+		out.VMs = append(out.VMs, o.vm(stack, l, &l.VMs[i]))
+	}
+	return out
+}
+
+// vm observes a VM. It keeps the finding about one of which it records nothing.
+func (o *observer) vm(stack string, l *lock.Stack, e *lock.Entry[lock.VM]) lock.ObservedVM {
+	f, judged := o.verdicts[finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: e.Key}]
+	g := o.guest(stack, e)
+	v := o.byFinding(stack, e, f, g)
+	v.Gone = gone(o.Input, stack, l, e)
+	f.Stack, f.Key = o.Lock.Renamed(o.Project, stack, e.Key)
+	spec := o.specs[f.String()]
+	if v.Fingerprint != nil && spec != nil {
+		o.hardware(&v, resourceOf(o.Input, stack, e), spec, &e.Value, g)
+	}
+	if judged && v.Fingerprint == nil && !v.Gone && !e.Value.Gone {
+		f.Evidence, f.Steps, f.Differs = nil, nil, nil
+		if spec != nil {
+			f.Name = spec.Name
+		}
+		o.left = append(o.left, f)
+	}
+	return v
+}
+
+// guest is the guest with the VMID of an entry, or nil: it may be the VM of another entry.
+func (o *observer) guest(stack string, e *lock.Entry[lock.VM]) *cluster.Guest {
+	if name, several := o.owner[e.Value.VMID]; several && name != stack+"/"+e.Key {
+		return nil
+	}
+	return o.guests[e.Value.VMID]
+}
+
+// hardware observes the disks and MAC addresses of a VM that has a spec.
+func (o *observer) hardware(v *lock.ObservedVM, r *Resource, spec *schema.VM, entry *lock.VM, g *cluster.Guest) {
+	if g.Config != nil && len(g.Config.Raw) > 0 {
+		v.Detached = detachedDisks(r, spec, entry, g)
+		if p := o.profile(entry); p != nil && !p.Ignores("disk") {
+			v.Disks = entry.OrderAs(r.Disks, diskInterfaces(spec))
+		}
+	}
+	if entry.MACs == nil && !spec.Adopt {
+		v.MACs = existingMACs(spec, g.Config)
+	}
+}
+
+// byFinding observes a VM as far as the finding f says that the guest g, which may be nil, is
+// the VM.
+func (o *observer) byFinding(stack string, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest) lock.ObservedVM {
+	v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID}
 	certain := f.VMID == v.VMID && (f.Kind.Exists() || f.Kind == finding.Adopt)
-	if state, read := in.State[UnitID{stack, lock.UnitVM}]; certain && read {
+	if state, read := o.State[UnitID{stack, lock.UnitVM}]; certain && read {
 		i := slices.IndexFunc(state.Resources, func(r Resource) bool { return r.Address == f.Resource })
 		if i >= 0 {
 			v.MadeFrom = state.Resources[i].madeFrom()
@@ -104,13 +151,13 @@ func observeVM(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM], f 
 	}
 	if certain && g != nil {
 		v.Fingerprint, v.Node = g.Fingerprint(), g.Node
-		v.Confirmed = createdAgain // the recorded guest is gone
+		v.Confirmed = o.again[&e.Value] // the recorded guest is gone
 		if g.Config != nil {
 			v.Addresses = g.Config.Address
 		}
 	}
 	if certain || f.Kind == finding.Create {
-		v.Left = leftState(in, stack, e, f.Kind)
+		v.Left = leftState(o.Input, stack, e, f.Kind)
 	}
 	return v
 }
@@ -156,7 +203,8 @@ func undecided(in Input) []finding.Finding {
 	for _, s := range in.Project.Stacks {
 		for _, v := range s.VMs {
 			if in.Selected(s.Name) && !known[s.Name+"/"+v.Key] {
-				f := finding.Finding{Address: finding.Address{Stack: s.Name, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}, Object: finding.Object{Name: v.Name}}
+				f := finding.Finding{Address: finding.Address{Stack: s.Name, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}}
+				f.Name = v.Name
 				out = append(out, *f.Is(finding.Unrendered, "not in the lock yet: run `stackgen render` first"))
 			}
 		}
@@ -170,7 +218,8 @@ func observeUnit(in Input, stack string, e lock.Entry[lock.Unit]) (lock.Observed
 	if !read || state.Unreadable != "" {
 		return lock.ObservedUnit{}, false
 	}
-	u := lock.ObservedUnit{Name: e.Key, Lineage: state.Lineage, Gone: e.Value.Status == lock.Retired && unitGone(in, UnitID{stack, e.Key}, &e.Value)}
+	u := lock.ObservedUnit{Name: e.Key, Lineage: state.Lineage}
+	u.Gone = e.Value.Status == lock.Retired && unitGone(in, UnitID{stack, e.Key}, &e.Value)
 	if e.Key == lock.UnitVM {
 		u.Serial = int(state.Serial) //nolint:gosec // a serial counts changes
 	}
@@ -265,7 +314,8 @@ func unitGone(in Input, id UnitID, u *lock.Unit) bool {
 // its VMID.
 func gone(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM]) bool {
 	v, forgotten := &e.Value, l.Status == lock.Forgotten // the units of a forgotten stack are not read
-	if v.Status == lock.Live && !forgotten || !in.Inventory.Quorate || in.Inventory.Guest(v.VMID) != nil || len(in.Inventory.GapsForVM(v.VMID)) > 0 {
+	if v.Status == lock.Live && !forgotten ||
+		!in.Inventory.Quorate || in.Inventory.Guest(v.VMID) != nil || len(in.Inventory.GapsForVM(v.VMID)) > 0 {
 		return false
 	}
 	if state, read := in.State[UnitID{stack, lock.UnitVM}]; !forgotten && (!read || state.Unreadable != "") {

@@ -22,7 +22,7 @@ func (in Input) otherID(f *finding.Finding, r *Resource) bool {
 		f.Next("inspect it: the provider acts on the id", inspect(g))
 	}
 	f.Next("if the state was edited, or is an old one, restore the right one")
-	f.Add(finding.Step{What: "or remove the VM from the state, then run preflight again", Lines: []finding.Line{lock.StateRemove(f.Stack, f.Unit, r.Address)}})
+	f.Add(finding.DoAll("or remove the VM from the state, then run preflight again", lock.StateRemove(f.Stack, f.Unit, r.Address)))
 	return true
 }
 

@@ -8,7 +8,6 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
-	"stackgen/internal/shell"
 )
 
 // waits reports the changes of a running VM that wait for a restart. They block
@@ -60,5 +59,5 @@ func PendingChange(p cluster.Pending) string {
 
 // restart is the line that restarts a VM with its pending changes, on any node.
 func restart(g *cluster.Guest) string {
-	return "pvesh create " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/status/reboot", g.Node, g.VMID))
+	return "pvesh create " + vmPath(g, "status/reboot")
 }

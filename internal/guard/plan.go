@@ -57,10 +57,15 @@ func ParsePlan(body []byte) (*Plan, error) {
 	if err := json.Unmarshal(body, &doc); err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
-	p := &Plan{Errored: doc.Errored, Plan: tfjson.Plan{FormatVersion: doc.Format, TerraformVersion: doc.Tool, ResourceDrift: doc.Drift, ResourceChanges: doc.Changes,
-		DeferredChanges: doc.Later, OutputChanges: doc.Outputs, ActionInvocations: doc.Actions, Complete: doc.Whole, Checks: doc.Checks}}
+	p := &Plan{Errored: doc.Errored, Plan: tfjson.Plan{
+		FormatVersion: doc.Format, TerraformVersion: doc.Tool,
+		ResourceDrift: doc.Drift, ResourceChanges: doc.Changes, DeferredChanges: doc.Later, OutputChanges: doc.Outputs,
+		ActionInvocations: doc.Actions, Complete: doc.Whole, Checks: doc.Checks,
+	}}
 	if err := p.Validate(); err != nil && strings.HasPrefix(err.Error(), "unsupported plan format version") {
-		return nil, fmt.Errorf("its format is %s, which this version of stackgen does not know: use a newer stackgen, or make the plan with an older OpenTofu", doc.Format)
+		return nil, fmt.Errorf(
+			"its format is %s, which this version of stackgen does not know: use a newer stackgen, or make the plan with an older OpenTofu",
+			doc.Format)
 	} else if err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
@@ -83,7 +88,9 @@ func ParsePlan(body []byte) (*Plan, error) {
 // for it: creating what exists, replacing, destroying, forgetting, and importing
 // what is not ours for certain. Found are the findings of Judge for the same input.
 // Updates are what the plan does to the VMs that it updates, by resource address.
-func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) (refused []finding.Finding, updates map[string][]effect.Update, err error) {
+func JudgePlan(in Input, found []finding.Finding, unit UnitID, plan *Plan) (
+	refused []finding.Finding, updates map[string][]effect.Update, err error,
+) {
 	if in.Lock.Stacks.Get(unit.Stack) == nil {
 		return nil, nil, fmt.Errorf("the lock has no stack %s", unit.Stack)
 	}
@@ -118,7 +125,10 @@ type planJudge struct {
 
 func newPlanJudge(in Input, found []finding.Finding, unit UnitID, plan *Plan) *planJudge {
 	l := in.Lock.Stacks.Get(unit.Stack)
-	p := &planJudge{in: in, unit: unit, lock: l, entries: l.VMs.ByKey(), found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}, does: map[string][]effect.Update{}}
+	p := &planJudge{
+		in: in, unit: unit, lock: l, entries: l.VMs.ByKey(),
+		found: map[foundKey]*finding.Finding{}, gone: map[string]bool{}, does: map[string][]effect.Update{},
+	}
 	for i := range slices.Backward(found) {
 		if f := &found[i]; f.Stack == unit.Stack && f.Unit == unit.Unit {
 			p.found[foundKeyOf(f)] = f
@@ -169,7 +179,8 @@ func (p *planJudge) change(c *tfjson.ResourceChange) {
 
 // add begins the finding about a change.
 func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
-	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: KeyOf(c)}, Object: finding.Object{Resource: c.Address}}
+	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: KeyOf(c)}}
+	v.Resource = c.Address
 	switch c.Type {
 	case TypePool:
 		v.Type = finding.Pool

@@ -13,13 +13,7 @@ import (
 
 // pools judges the pool that a stack creates, and the pools that its VMs join.
 func (j *judge) pools(at *place) {
-	made := map[string]bool{}
-	for _, s := range j.Project.Stacks {
-		if s.Pool != nil && s.Pool.Create {
-			made[s.Pool.ID] = true
-		}
-	}
-	if at.Pool != nil && at.Pool.Create {
+	if at.createsPool() {
 		j.pool(at)
 	}
 	if u := at.lock.Units.Get(lock.UnitPool); u != nil && u.Status == lock.Retired {
@@ -27,16 +21,7 @@ func (j *judge) pools(at *place) {
 			j.retiredPool(at, r)
 		}
 	}
-	var others []string
-	for _, v := range at.VMs {
-		if j.Destroy {
-			break // no VM joins a pool any more
-		}
-		if v.PoolID != "" && !made[v.PoolID] && j.Inventory.Pool(v.PoolID) == nil {
-			others = append(others, v.PoolID)
-		}
-	}
-	for _, id := range unique(others) {
+	for _, id := range j.missingPools(at) {
 		f := j.add(at, lock.UnitVM, finding.Pool, id)
 		if gaps(f, j.Inventory.GapsForPool(id)) {
 			continue
@@ -49,6 +34,30 @@ func (j *judge) pools(at *place) {
 		}
 		f.Next(what, "pvesh create /pools --poolid "+shell.Word(id))
 	}
+}
+
+// createsPool reports whether the stack creates a pool.
+func (at *place) createsPool() bool { return at.Pool != nil && at.Pool.Create }
+
+// missingPools are the pools that VMs of a stack join, and that neither the cluster has nor a
+// spec creates.
+func (j *judge) missingPools(at *place) []string {
+	if j.Destroy {
+		return nil // no VM joins a pool any more
+	}
+	made := map[string]bool{}
+	for _, s := range j.Project.Stacks {
+		if s.Pool != nil && s.Pool.Create {
+			made[s.Pool.ID] = true
+		}
+	}
+	var out []string
+	for _, v := range at.VMs {
+		if v.PoolID != "" && !made[v.PoolID] && j.Inventory.Pool(v.PoolID) == nil {
+			out = append(out, v.PoolID)
+		}
+	}
+	return unique(out)
 }
 
 // retiredPool is a pool to delete. Proxmox VE deletes only an empty one, and the
@@ -81,10 +90,19 @@ func (j *judge) retiredPool(at *place, r Resource) {
 		}
 	}
 	if len(stay) > 0 {
-		f.Is(finding.Busy, "retired, and VMs stay in it: Proxmox VE deletes only an empty pool, and the provider takes no VM out of one").Because("its VMs: %s", strings.Join(stay, " "))
-		f.Next("take them out of it, then run preflight again", "pvesh set /pools/"+shell.Word(r.Key)+" --vms "+strings.Join(stay, ",")+" --delete 1")
+		f.Is(finding.Busy, "retired, and VMs stay in it: Proxmox VE deletes only an empty pool, and the provider takes no VM out of one")
+		f.Because("its VMs: %s", strings.Join(stay, " "))
+		f.Next("take them out of it, then run preflight again", takeOut(r.Key, stay))
 	}
 }
+
+// takeOut is the line that takes VMs out of a pool, on any node.
+func takeOut(pool string, vmids []string) string {
+	return "pvesh set /pools/" + shell.Word(pool) + " --vms " + strings.Join(vmids, ",") + " --delete 1"
+}
+
+// poolAddress is the address of a pool in the state of its unit.
+func poolAddress(id string) string { return fmt.Sprintf("%s.this[%q]", TypePool, id) }
 
 func (j *judge) pool(at *place) {
 	id := at.Pool.ID
@@ -94,7 +112,7 @@ func (j *judge) pool(at *place) {
 		return // a destroy does nothing about it
 	}
 	f := j.add(at, lock.UnitPool, finding.Pool, id)
-	f.Resource = fmt.Sprintf("%s.this[%q]", TypePool, id)
+	f.Resource = poolAddress(id)
 	switch {
 	case unreadable != "":
 		stateUnknown(f, unreadable)
@@ -103,7 +121,8 @@ func (j *judge) pool(at *place) {
 		f.Is(finding.Retiring, "not in the cluster any more: the destroy removes it from the state")
 	case found == nil && len(states) > 0:
 		f.Is(finding.Gone, "in state, and not in the cluster any more")
-		f.Add(finding.Step{What: "to create it again, remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, lock.UnitPool, states[0].Address)}})
+		f.Add(finding.DoAll("to create it again, remove it from the state",
+			lock.StateRemove(at.Name, lock.UnitPool, states[0].Address)))
 	case found == nil && len(j.Inventory.CreatePool(id)) > 0:
 		for _, o := range j.Inventory.CreatePool(id) {
 			f.Is(finding.CannotCreate, o.Reason).Because("%s", strings.Join(o.Evidence, ", "))
@@ -168,11 +187,11 @@ func (j *judge) foreignPool(f *finding.Finding, at *place, p *cluster.Pool) {
 		f.Because("its comment is %q, and the spec says %q: an apply would change it", p.Comment, at.Pool.Comment)
 	}
 	j.describeMembers(f, strangers)
-	f.Add(finding.Step{What: "if it belongs to somebody else, use it without managing it: write into " + at.Spec,
-		Lines: append(finding.Lines("pool: {id: "+p.ID+", create: false}"), finding.Entries("forgotten", lock.UnitPool), finding.Line{Text: "stackgen render"})})
-	address := fmt.Sprintf("%s.this[%q]", TypePool, p.ID)
+	f.Add(finding.Step{What: "if it belongs to somebody else, use it without managing it: write into " + at.Spec, Lines: []finding.Line{
+		{Text: "pool: {id: " + p.ID + ", create: false}"}, finding.Entries("forgotten", lock.UnitPool), {Text: "stackgen render"},
+	}})
 	f.Next("or, if this stack made it and its state is lost, import it, then run preflight again",
-		lock.InUnit(at.Name, lock.UnitPool, "terragrunt run -- import "+shell.Quote(address)+" "+shell.Word(p.ID)))
+		lock.InUnit(at.Name, lock.UnitPool, "terragrunt run -- import "+shell.Quote(poolAddress(p.ID))+" "+shell.Word(p.ID)))
 }
 
 // poolInUse is a pool that a destroy would have to delete, and that others use:
@@ -194,8 +213,8 @@ func (j *judge) poolInUse(f *finding.Finding, at *place, id string) bool {
 	for _, vmid := range used {
 		list = append(list, fmt.Sprint(vmid))
 	}
-	f.Next("remove them from the pool, on any node, then run the same command again", "pvesh set /pools/"+shell.Word(id)+" --vms "+strings.Join(list, ",")+" --delete 1")
-	f.Add(finding.Step{What: "or keep the pool: stop managing it", Lines: []finding.Line{lock.StateRemove(at.Name, lock.UnitPool, fmt.Sprintf("%s.this[%q]", TypePool, id))}})
+	f.Next("remove them from the pool, on any node, then run the same command again", takeOut(id, list))
+	f.Add(finding.DoAll("or keep the pool: stop managing it", lock.StateRemove(at.Name, lock.UnitPool, poolAddress(id))))
 	return true
 }
 

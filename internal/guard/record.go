@@ -17,10 +17,7 @@ func (j *judge) records(at *place) {
 	wanted := map[string]bool{} // unit and name; full names alone
 	if at.DNS != nil {
 		for _, vm := range at.VMs {
-			unit := lock.UnitDNS
-			if e := at.entries[vm.Key]; !at.DNS.PerStack && e != nil {
-				unit = e.Unit
-			}
+			unit := at.recordUnit(vm)
 			for _, r := range vm.Records {
 				wanted[unit+"\x00"+r.Name], wanted[strings.ToLower(at.DNS.FQDN(r.Name))] = true, true
 				j.record(at, unit, vm, r)
@@ -42,13 +39,22 @@ func (j *judge) records(at *place) {
 	}
 }
 
+// recordUnit is the unit that has the records of a VM.
+func (at *place) recordUnit(vm *schema.VM) string {
+	if e := at.entries[vm.Key]; !at.DNS.PerStack && e != nil {
+		return e.Unit
+	}
+	return lock.UnitDNS
+}
+
 // unwanted is a record that the state has and no VM asks for any more.
 func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r Resource) {
 	f := j.add(at, unit.Key, finding.Record, r.ID)
 	f.Resource = r.Address
 	if unit.Value.Status == lock.Forgotten {
-		f.Is(finding.WouldDestroy, "its unit is forgotten and still has it in state: a run in the folder of the unit would remove the record").Because("unit %s", unit.Key)
-		f.Add(finding.Step{What: "remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, unit.Key, r.Address)}})
+		f.Is(finding.WouldDestroy, "its unit is forgotten and still has it in state: a run in the folder of the unit would remove the record")
+		f.Because("unit %s", unit.Key)
+		f.Add(finding.DoAll("remove it from the state", lock.StateRemove(at.Name, unit.Key, r.Address)))
 		return
 	}
 	f.Is(finding.Retiring, "no VM asks for the record any more: the next apply removes it")
@@ -74,15 +80,18 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	case unreadable != "":
 		stateUnknown(f, unreadable)
 	case j.NoDNSKey && at.DNS.KeyName != "":
-		f.Is(finding.Unknown, "DNS_UPDATE_KEYSECRET is not set: the provider cannot sign updates, and an apply would fail after it has created the VMs")
-		f.Next("set it to the secret of the key "+at.DNS.KeyName+", then run this again", "read -rs DNS_UPDATE_KEYSECRET && export DNS_UPDATE_KEYSECRET")
+		f.Is(finding.Unknown,
+			"DNS_UPDATE_KEYSECRET is not set: the provider cannot sign updates, and an apply would fail after it has created the VMs")
+		f.Next("set it to the secret of the key "+at.DNS.KeyName+", then run this again",
+			"read -rs DNS_UPDATE_KEYSECRET && export DNS_UPDATE_KEYSECRET")
 	case answer == nil || answer.Error != "":
 		why := "DNS was not queried for it"
 		if answer != nil {
 			why = answer.Error
 		}
 		f.Is(finding.Unknown, "what DNS has for it is not known: "+why)
-		f.Next("query it, then run preflight again", fmt.Sprintf("dig %s -p %d %s A", shell.Word("@"+at.DNS.Server), at.DNS.Port, shell.Word(name)))
+		f.Next("query it, then run preflight again",
+			fmt.Sprintf("dig %s -p %d %s A", shell.Word("@"+at.DNS.Server), at.DNS.Port, shell.Word(name)))
 	case len(states) > 0 && len(answer.Addresses) > 0:
 		f.Is(finding.Managed, "in state and in DNS").Because("DNS has %s", strings.Join(answer.Addresses, " "))
 	case len(states) > 0:
@@ -90,21 +99,24 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	case answer.Wildcard:
 		f.Is(finding.Create, "DNS has no record of this name, only a wildcard that answers for it")
 	case answer.CNAME != "":
-		f.Is(finding.Conflict, "the name is an alias: DNS would refuse an address beside it, after the VM is created").Because("it is an alias of %s", answer.CNAME)
-		f.Add(finding.Step{What: "remove the alias", Lines: []finding.Line{removal(at, name, "CNAME")}})
+		f.Is(finding.Conflict, "the name is an alias: DNS would refuse an address beside it, after the VM is created")
+		f.Because("it is an alias of %s", answer.CNAME)
+		f.Add(finding.DoAll("remove the alias", removal(at, name, "CNAME")))
 		f.Next("or publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 	case len(answer.Addresses) == 0:
 		f.Is(finding.Create, "DNS has no record of this name")
 	case j.formerUnit(at, name) != "":
-		f.Is(finding.Adopt, "in DNS, from a unit that hands it over").Because("DNS has %s; unit %s forgets it", strings.Join(answer.Addresses, " "), j.formerUnit(at, name))
+		f.Is(finding.Adopt, "in DNS, from a unit that hands it over")
+		f.Because("DNS has %s; unit %s forgets it", strings.Join(answer.Addresses, " "), j.formerUnit(at, name))
 		f.Import = f.Key
 		compareTTL(f, r, answer)
 	case j.unitWith(at, lock.Live, name) != "": // not its own, whose state does not have it
 		f.Is(finding.Conflict, "in DNS, from the unit of another VM: an apply removes it there and creates it here in no certain order")
 		f.Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Live, name))
-		f.Next("leave it out of "+vm.Path+" in "+at.Spec+" until an apply has removed it there", "stackgen render", "(cd stacks/"+at.Name+" && terragrunt stack run apply)")
+		f.Next("leave it out of "+vm.Path+" in "+at.Spec+" until an apply has removed it there", "stackgen render", applyStack(at.Name))
 	case !j.Partial && j.unitWith(at, lock.Retired, name) != "":
-		f.Is(finding.Create, "in DNS, from the unit of a retired VM: the apply removes it there first").Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Retired, name))
+		f.Is(finding.Create, "in DNS, from the unit of a retired VM: the apply removes it there first")
+		f.Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Retired, name))
 	default:
 		j.existing(at, f, vm, r, answer)
 	}
@@ -130,9 +142,11 @@ func (j *judge) unitWith(at *place, status, name string) string {
 func (j *judge) leftBehind(at *place, unit string, r Resource) {
 	f := j.add(at, unit, finding.Record, r.ID)
 	f.Name, f.Resource = r.Key, r.Address
-	f.Is(finding.WouldDestroy, "its unit hands its records over, and no VM asks for this one any more: it would stay in DNS and be in no state").Because("unit %s", unit)
-	f.Next("remove it with its unit first: restore the former dns.mode in "+at.Spec, "stackgen render", "(cd stacks/"+at.Name+" && terragrunt stack run apply)")
-	f.Add(finding.Step{What: "or leave it in DNS, and remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+	f.Is(finding.WouldDestroy,
+		"its unit hands its records over, and no VM asks for this one any more: it would stay in DNS and be in no state")
+	f.Because("unit %s", unit)
+	f.Next("remove it with its unit first: restore the former dns.mode in "+at.Spec, "stackgen render", applyStack(at.Name))
+	f.Add(finding.DoAll("or leave it in DNS, and remove it from the state", lock.StateRemove(at.Name, unit, r.Address)))
 }
 
 // compareTTL says that a record with another TTL than the spec's is replaced.
@@ -153,14 +167,17 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 	case len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0]):
 		f.Is(finding.Adopt, "in DNS with the VM's address, and in no state").Because("DNS has %s", addresses)
 	case len(expected) == 0 && exists && len(answer.Addresses) == 1:
-		f.Is(finding.Adopt, "in DNS, and in no state; its VM exists").Because("DNS has %s; an apply corrects it if the VM has another address", addresses)
+		f.Is(finding.Adopt, "in DNS, and in no state; its VM exists")
+		f.Because("DNS has %s; an apply corrects it if the VM has another address", addresses)
 	default:
-		f.Is(finding.Conflict, "in DNS with another address: an apply would add the VM's, and clients would receive both addresses").Because("DNS has %s", addresses)
+		f.Is(finding.Conflict, "in DNS with another address: an apply would add the VM's, and clients would receive both addresses")
+		f.Because("DNS has %s", addresses)
 		if len(expected) > 0 {
 			f.Because("the VM's address is %s", strings.Join(expected, " "))
 		}
-		f.Add(finding.Step{What: "if nothing uses it, remove it, then run preflight again", Lines: []finding.Line{removal(at, f.Key, "A")}})
-		f.Next("if it is this VM's, import it: an apply corrects the address", lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+shell.Word(f.Key)))
+		f.Add(finding.DoAll("if nothing uses it, remove it, then run preflight again", removal(at, f.Key, "A")))
+		f.Next("if it is this VM's, import it: an apply corrects the address",
+			lock.InUnit(at.Name, f.Unit, "terragrunt import "+shell.Quote(f.Resource)+" "+shell.Word(f.Key)))
 		f.Next("if it is not yours, publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 		return
 	}
@@ -182,7 +199,10 @@ func (j *judge) addresses(at *place, vm *schema.VM) []string {
 // removal is the line that removes a record from DNS.
 func removal(at *place, name, kind string) finding.Line {
 	server := shell.Quote(fmt.Sprintf("server %s %d", at.DNS.Server, at.DNS.Port))
-	return finding.Line{Text: `printf '%s\n' ` + server + " {} send | nsupdate -k KEYFILE", Items: []string{shell.Quote("update delete " + name + " " + kind)}, Sep: " "}
+	return finding.Line{
+		Text:  `printf '%s\n' ` + server + " {} send | nsupdate -k KEYFILE",
+		Items: []string{shell.Quote("update delete " + name + " " + kind)}, Sep: " ",
+	}
 }
 
 func unique(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }

@@ -16,7 +16,8 @@ import (
 // settles reports what the next apply sets although the VM has it: what an import
 // cannot read. While the import file has the VM, the module leaves that out.
 func (s *subject) settles() {
-	if s.Kind != finding.Managed && s.Kind != finding.Moved || s.Destroy || s.entry.Status != lock.Live || len(s.states) != 1 || s.match.VM == nil || s.profile == nil {
+	if s.Kind != finding.Managed && s.Kind != finding.Moved || s.Destroy || s.entry.Status != lock.Live ||
+		len(s.states) != 1 || s.match.VM == nil || s.profile == nil {
 		return
 	}
 	all, left := s.unreadable(&s.states[0])
@@ -97,6 +98,14 @@ func (s *subject) unreadable(state *Resource) (all []string, left []unset) {
 			left = append(left, unset{migrateAttribute, fmt.Sprintf("%s is %s in state and true in the module", migrateAttribute, is), nil})
 		}
 	}
+	blocks, absent := s.defaultBlocks(state)
+	return append(all, blocks...), slices.Concat(left, absent, s.otherOrder(state))
+}
+
+// defaultBlocks are the blocks that have the provider's defaults in the spec of a VM: all of
+// them, and what the state does not have yet.
+func (s *subject) defaultBlocks(state *Resource) (all []string, left []unset) {
+	vm := s.match.VM
 	for _, b := range schema.DefaultBlocks() {
 		said, more := b.Says(vm.Values)
 		if !said || more || vm.Adopt && !b.Keeps || s.profile.Ignores(b.Name) {
@@ -107,7 +116,7 @@ func (s *subject) unreadable(state *Resource) (all []string, left []unset) {
 			left = append(left, unset{b.Name, b.Name + " has the provider's defaults in the spec, and is not in state", addedBlock(&b, vm.Values)})
 		}
 	}
-	return all, append(left, s.otherOrder(state)...)
+	return all, left
 }
 
 // otherOrder are the disks of a VM that an import read in the order of their interfaces, if
@@ -119,10 +128,12 @@ func (s *subject) otherOrder(state *Resource) []unset {
 	for _, d := range s.entry.OrderedDisks(s.match.VM) {
 		order = append(order, d.Get("interface").Str())
 	}
-	if s.profile.Ignores(block) || !slices.Equal(read, state.Disks) || slices.Equal(order, state.Disks) || !slices.Equal(slices.SortedFunc(slices.Values(order), natural.Compare), read) {
+	if s.profile.Ignores(block) || !slices.Equal(read, state.Disks) || slices.Equal(order, state.Disks) ||
+		!slices.Equal(slices.SortedFunc(slices.Values(order), natural.Compare), read) {
 		return nil
 	}
-	return []unset{{block, fmt.Sprintf("its disks are in the order %s in state and %s in the lock", strings.Join(state.Disks, ", "), strings.Join(order, ", ")), nil}}
+	is, want := strings.Join(state.Disks, ", "), strings.Join(order, ", ")
+	return []unset{{block, fmt.Sprintf("its disks are in the order %s in state and %s in the lock", is, want), nil}}
 }
 
 // addedBlock are the changes of a plan that adds a block which the VM has already.

@@ -16,43 +16,47 @@ const fewShared = 2
 // property for itself. A class has some properties beside its defaults.
 func shareLines(project *schema.Project, found []finding.Finding) {
 	for _, s := range project.Stacks {
-		if len(s.VMs) <= fewShared {
-			continue
+		if len(s.VMs) > fewShared {
+			shareLinesOf(s, found)
 		}
-		vms, groups := map[string]*schema.VM{}, map[string]int{} // how many VMs a group has
-		for _, v := range s.VMs {
-			vms[v.Key] = v
-			groups[groupOf(v)]++
+	}
+}
+
+// shareLinesOf makes the lines for the VMs of one stack shared lines.
+func shareLinesOf(s *schema.Stack, found []finding.Finding) {
+	vms, groups := map[string]*schema.VM{}, map[string]int{} // how many VMs a group has
+	for _, v := range s.VMs {
+		vms[v.Key] = v
+		groups[groupOf(v)]++
+	}
+	type line struct{ step, of string } // of a VM, a group or, if empty, the stack
+	said := map[line]int{}
+	own := func(f *finding.Finding, do func(l *finding.Line, text, step string)) {
+		if v := vms[f.Key]; f.Stack == s.Name && f.Type == finding.VM && v != nil {
+			sharedLines(v, f.Steps, do)
 		}
-		type line struct{ step, of string } // of a VM, a group or, if empty, the stack
-		said := map[line]int{}
-		own := func(f *finding.Finding, do func(l *finding.Line, text, step string)) {
-			if v := vms[f.Key]; f.Stack == s.Name && f.Type == finding.VM && v != nil {
-				sharedLines(v, f.Steps, do)
+	}
+	for i := range found {
+		own(&found[i], func(_ *finding.Line, _, step string) {
+			key := found[i].Key
+			if once := (line{step, "vms." + key}); said[once] == 0 {
+				said[once]++
+				said[line{step, ""}]++
+				said[line{step, groupOf(vms[key])}]++
 			}
-		}
-		for i := range found {
-			own(&found[i], func(_ *finding.Line, _, step string) {
-				key := found[i].Key
-				if once := (line{step, "vms." + key}); said[once] == 0 {
-					said[once]++
-					said[line{step, ""}]++
-					said[line{step, groupOf(vms[key])}]++
-				}
-			})
-		}
-		for i := range found {
-			found[i].Steps = cloneSteps(found[i].Steps)
-			own(&found[i], func(l *finding.Line, text, step string) {
-				group := groupOf(vms[found[i].Key])
-				switch n := groups[group]; {
-				case said[line{step, ""}] == len(s.VMs):
-					l.Text = text + "  # " + sharedPlace(s, text)
-				case group != noGroup && n > fewShared && said[line{step, group}] == n:
-					l.Text = text + "  # " + group + ", for all of its VMs"
-				}
-			})
-		}
+		})
+	}
+	for i := range found {
+		found[i].Steps = cloneSteps(found[i].Steps)
+		own(&found[i], func(l *finding.Line, text, step string) {
+			group := groupOf(vms[found[i].Key])
+			switch n := groups[group]; {
+			case said[line{step, ""}] == len(s.VMs):
+				l.Text = text + "  # " + sharedPlace(s, text)
+			case group != noGroup && n > fewShared && said[line{step, group}] == n:
+				l.Text = text + "  # " + group + ", for all of its VMs"
+			}
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -26,6 +27,11 @@ const (
 type UnitID struct{ Stack, Unit string }
 
 func (u UnitID) String() string { return u.Stack + "/" + u.Unit }
+
+// address is that of a finding about the unit.
+func (u UnitID) address() finding.Address {
+	return finding.Address{Stack: u.Stack, Unit: u.Unit, Type: finding.Unit}
+}
 
 // HasRecords reports whether it is a unit of DNS records.
 func (u UnitID) HasRecords() bool { return u.Unit != lock.UnitVM && u.Unit != lock.UnitPool }
@@ -74,6 +80,12 @@ type stateValues struct {
 	Outputs outputs `json:"outputs"`
 }
 
+// state is the state that has the values. Before are the values of the resources that the
+// refresh of a plan changed, by address.
+func (v *stateValues) state(before map[string]any) UnitState {
+	return UnitState{Resources: collect(nil, v.Root, before), Outputs: v.Outputs.values(), Project: v.Outputs.project()}
+}
+
 type module struct {
 	Resources []instance `json:"resources"`
 	Children  []module   `json:"child_modules"`
@@ -113,7 +125,7 @@ func ParseState(body []byte) (UnitState, error) {
 		}
 		return plan.Before, nil
 	case doc.Values != nil:
-		return UnitState{Resources: collect(nil, doc.Values.Root, nil), Outputs: doc.Values.Outputs.values(), Project: doc.Values.Outputs.project()}, nil
+		return doc.Values.state(nil), nil
 	case doc.Version == 4:
 		state, err := stateFile(doc.Lineage, doc.Resources, doc.Outputs)
 		state.Serial = doc.Serial
@@ -166,7 +178,8 @@ func stateBefore(p *Plan, prior stateValues) UnitState {
 	for _, c := range p.ResourceChanges {
 		imported[c.Address] = c.Change != nil && c.Change.Importing != nil
 	}
-	out := UnitState{Resources: slices.DeleteFunc(collect(nil, prior.Root, before), func(r Resource) bool { return imported[r.Address] }), Outputs: prior.Outputs.values(), Project: prior.Outputs.project()}
+	out := prior.state(before)
+	out.Resources = slices.DeleteFunc(out.Resources, func(r Resource) bool { return imported[r.Address] })
 	known := map[string]bool{}
 	for _, r := range out.Resources {
 		known[r.Address] = true

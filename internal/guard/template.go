@@ -76,12 +76,14 @@ func (s *subject) oldTemplate() {
 		return
 	}
 	if s.Kind == finding.Managed && len(s.next)+len(s.Updates) == 0 {
-		s.Is(finding.OldTemplate, "made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
+		s.Is(finding.OldTemplate,
+			"made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
 	}
 	s.MadeFrom = from.VMID
 	s.Because("made from template %d, and the spec says %d", from.VMID, to.VMID)
 	s.Next("to say what it is, write into "+s.at.Spec, s.line(fmt.Sprintf("template: {vmid: %d, node: %s}", from.VMID, from.Node)))
-	s.Add(finding.DoAll(fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec), finding.Entries("retired", s.Key), "stackgen render"))
+	what := fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec)
+	s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
 }
 
 // removals are the lines that remove from a template what it brings, without volumes:

@@ -18,19 +18,13 @@ func (j *judge) unlisted(at *place) {
 			stateUnknown(f, unreadable)
 		}
 		for _, r := range state.Resources {
-			switch r.Type {
-			case TypeVM:
-				if at.entries[r.Key] == nil && !at.former[r.Key] {
-					j.unlistedVM(at, e.Key, r)
-				}
-			case TypeContainer:
-				if at.Catalog == nil { // its modules may have containers
-					j.container(at, e.Key, r)
-				}
-			case TypePool:
-				if e.Value.Status == lock.Live && !(at.Pool != nil && at.Pool.Create && at.Pool.ID == r.Key) {
-					j.unlistedPool(at, e.Key, r)
-				}
+			switch {
+			case r.Type == TypeVM && at.entries[r.Key] == nil && !at.former[r.Key]:
+				j.unlistedVM(at, e.Key, r)
+			case r.Type == TypeContainer && at.Catalog == nil: // else its modules may have containers
+				j.container(at, e.Key, r)
+			case r.Type == TypePool && e.Value.Status == lock.Live && !(at.createsPool() && at.Pool.ID == r.Key):
+				j.unlistedPool(at, e.Key, r)
 			}
 		}
 	}
@@ -38,7 +32,8 @@ func (j *judge) unlisted(at *place) {
 
 // updateCheckout is the first step where the state knows more than specs and lock: it
 // is the state of all checkouts.
-const updateCheckout = "this checkout is old, or a merge dropped its lines: update it, or restore them in spec and lock, then run preflight again"
+const updateCheckout = "this checkout is old, or a merge dropped its lines: " +
+	"update it, or restore them in spec and lock, then run preflight again"
 
 // stopManaging is the step that removes an address from the state.
 const stopManaging = "or stop managing it: remove it from the state"
@@ -54,15 +49,18 @@ func (j *judge) unlistedVM(at *place, unit string, r Resource) {
 		return
 	}
 	if g == nil {
-		f.Is(finding.Gone, "in state, and neither in the cluster nor in spec or lock").Because("in state as %s; no guest has VMID %d", r.Address, r.VMID)
+		f.Is(finding.Gone, "in state, and neither in the cluster nor in spec or lock")
+		f.Because("in state as %s; no guest has VMID %d", r.Address, r.VMID)
 		f.Next(updateCheckout, "git pull")
 	} else {
 		j.listed[g.VMID] = true
-		f.Is(finding.WouldDestroy, "in state, and neither in spec nor lock: an apply would destroy it").Because("in state as %s", r.Address).Because("%s", Describe(g))
+		f.Is(finding.WouldDestroy, "in state, and neither in spec nor lock: an apply would destroy it")
+		f.Because("in state as %s", r.Address).Because("%s", Describe(g))
 		f.Next(updateCheckout, "git pull")
-		f.Next("or, if no other checkout has it, restore its entry in "+at.Spec, fmt.Sprintf("%s: {vmid: %d}  # and the rest of its entry", r.Key, r.VMID))
+		f.Next("or, if no other checkout has it, restore its entry in "+at.Spec,
+			fmt.Sprintf("%s: {vmid: %d}  # and the rest of its entry", r.Key, r.VMID))
 	}
-	f.Add(finding.Step{What: stopManaging, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+	f.Add(finding.DoAll(stopManaging, lock.StateRemove(at.Name, unit, r.Address)))
 }
 
 // container judges a container in a state. No spec has one: somebody added it to the module.
@@ -74,15 +72,16 @@ func (j *judge) container(at *place, unit string, r Resource) {
 		j.listed[g.VMID], f.Node, f.Name = true, g.Node, g.Name
 		f.Because("%s", Describe(g))
 	}
-	f.Add(finding.Step{What: "stop managing it: remove it from the state", Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+	f.Add(finding.DoAll("stop managing it: remove it from the state", lock.StateRemove(at.Name, unit, r.Address)))
 }
 
 func (j *judge) unlistedPool(at *place, unit string, r Resource) {
 	f := j.add(at, unit, finding.Pool, r.Key)
 	f.Resource = r.Address
-	f.Is(finding.WouldDestroy, "in state, and the spec does not create this pool: an apply would delete it").Because("in state as %s", r.Address)
+	f.Is(finding.WouldDestroy, "in state, and the spec does not create this pool: an apply would delete it")
+	f.Because("in state as %s", r.Address)
 	f.Next("to keep it, restore it in "+at.Spec, "pool: {id: "+r.Key+", create: true}")
-	f.Add(finding.Step{What: stopManaging, Lines: []finding.Line{lock.StateRemove(at.Name, unit, r.Address)}})
+	f.Add(finding.DoAll(stopManaging, lock.StateRemove(at.Name, unit, r.Address)))
 }
 
 // orphans lists the guests that are ours by tag or pool and in no spec, and those

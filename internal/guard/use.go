@@ -18,7 +18,7 @@ type Use struct {
 
 // Finding says that the state is in use.
 func (u Use) Finding() finding.Finding {
-	f := finding.Finding{Address: finding.Address{Stack: u.Unit.Stack, Unit: u.Unit.Unit, Type: finding.Unit}}
+	f := finding.Finding{Address: u.Unit.address()}
 	f.Is(finding.Busy, "another run is using its state: what an apply would do is not known before it ends")
 	if u.Operation == "OperationTypeApply" {
 		f.Reason = "another apply of this stack is running: what a second one would do is not known before it ends"
@@ -30,7 +30,8 @@ func (u Use) Finding() finding.Finding {
 	f.Because("%s holds the lock of the state%s: %s", u.Who, since, u.Operation)
 	f.Next("wait until it has ended, then run the same command again")
 	if !u.Released && u.ID != "" {
-		f.Next("or, if that run was killed and its lock is left behind, remove the lock", lock.InUnit(u.Unit.Stack, u.Unit.Unit, "terragrunt run -- force-unlock -force "+shell.Word(u.ID)))
+		f.Next("or, if that run was killed and its lock is left behind, remove the lock",
+			lock.InUnit(u.Unit.Stack, u.Unit.Unit, "terragrunt run -- force-unlock -force "+shell.Word(u.ID)))
 	}
 	return f
 }

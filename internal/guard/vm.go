@@ -94,7 +94,7 @@ func (s *subject) duplicate() {
 	for _, r := range s.states {
 		s.Because("in state as %s, VMID %d", r.Address, r.VMID)
 		if r.Address != want {
-			s.Add(finding.Step{What: "keep the address that the specs render, and remove the others from the state", Lines: []finding.Line{s.stateRemove(r.Address)}})
+			s.Add(finding.DoAll("keep the address that the specs render, and remove the others from the state", s.stateRemove(r.Address)))
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (s *subject) otherVMID() {
 		return
 	}
 	s.Next("if the state is an old one, restore the right one")
-	s.Add(finding.Step{What: "if the state is wrong, remove the VM from it, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
+	s.Add(finding.DoAll("if the state is wrong, remove the VM from it, then run preflight again", s.stateRemove(r.Address)))
 }
 
 // share reports whether two lists of MAC addresses have one in common.
@@ -146,8 +146,9 @@ func (s *subject) inOtherState() bool {
 		if other.stack == s.Stack && slices.ContainsFunc(s.states, func(o Resource) bool { return o.Address == other.address }) {
 			continue
 		}
-		s.Is(finding.Conflict, "its VMID is also in another state").Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
-		s.Add(finding.Step{What: "remove it from the state that is wrong", Lines: []finding.Line{lock.StateRemove(other.stack, lock.UnitVM, other.address)}})
+		s.Is(finding.Conflict, "its VMID is also in another state")
+		s.Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
+		s.Add(finding.DoAll("remove it from the state that is wrong", lock.StateRemove(other.stack, lock.UnitVM, other.address)))
 		return true
 	}
 	return false
@@ -165,7 +166,8 @@ func (s *subject) absent() {
 		return
 	}
 	if id, ok := s.imported(); ok {
-		s.Is(finding.NotFound, "the import file imports a VMID that no guest has").Because("%s imports %s into %s", importPath(UnitID{s.Stack, s.Unit}), id, s.Resource)
+		s.Is(finding.NotFound, "the import file imports a VMID that no guest has")
+		s.Because("%s imports %s into %s", importPath(UnitID{s.Stack, s.Unit}), id, s.Resource)
 		s.Add(writeImports())
 		return
 	}
@@ -221,13 +223,14 @@ func (s *subject) gone() {
 		return
 	}
 	r := s.states[0]
-	s.Is(finding.Gone, "in state, and not in the cluster any more: a plan would create it again, empty").Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
+	s.Is(finding.Gone, "in state, and not in the cluster any more: a plan would create it again, empty")
+	s.Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
 	for _, g := range vmsOf(s.match.Others) {
 		s.listed[g.VMID] = true
 		s.Because("another VM of this name: %s", Describe(g))
 	}
 	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
-	s.Add(finding.Step{What: "or, to create it again, remove it from the state, then run preflight again", Lines: []finding.Line{s.stateRemove(r.Address)}})
+	s.Add(finding.DoAll("or, to create it again, remove it from the state, then run preflight again", s.stateRemove(r.Address)))
 	s.Add(s.retire("or, if you do not need it any more, "))
 }
 
@@ -265,7 +268,7 @@ func (s *subject) forgotten() bool {
 		s.Because("%s", Describe(s.guest))
 	}
 	for _, r := range s.states {
-		s.Add(finding.Step{What: "remove it from the state", Lines: []finding.Line{s.stateRemove(r.Address)}})
+		s.Add(finding.DoAll("remove it from the state", s.stateRemove(r.Address)))
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -99,10 +100,8 @@ func normal(attribute string) string {
 // accept is the setting of one property.
 func (r *Reading) accept(c *comparison, f *schema.Field, v *schema.VM, parts []part) Acceptance {
 	was, is := r.both(f, v)
-	a := Acceptance{Setting: edit.Setting{Key: f.Key}, Config: strings.Join(r.shows[f.Key], " ")}
-	if a.Config == "" {
-		a.Config = "no " + strings.ReplaceAll(f.Key, "_", " ")
-	}
+	config := cmp.Or(strings.Join(r.shows[f.Key], " "), "no "+strings.ReplaceAll(f.Key, "_", " "))
+	a := Acceptance{Setting: edit.Setting{Key: f.Key}, Config: config}
 	scalar := f.Type != schema.Object && f.Type != schema.List
 	if scalar || parts[0].Whole && parts[0].device == "" {
 		if a.Line, a.Reason = r.line(c, f, was, is); a.Line == "" && none(f, was) && f.Key != "pool" {
@@ -177,28 +176,20 @@ func (c *comparison) edits(f *schema.Field, v *schema.VM, keys []string, value *
 }
 
 // itemEdits are the items to remove from a list of texts and to add to it, or nil if that
-// does not give the list that the VM has. An item of the spec may be a file with several
-// SSH keys.
+// does not give the list that the VM has.
 func itemEdits(f *schema.Field, v *schema.VM, path []string, value *schema.Node) []edit.Part {
 	wanted, now := value.Strings(), v.Values.Get(path...).List()
 	same := func(a, b string) bool { return a == b || f.Sum && strings.EqualFold(a, b) }
 	has := func(list []string, text string) bool {
 		return slices.ContainsFunc(list, func(t string) bool { return same(t, text) })
 	}
+	at := func(item string) []string { return append(path[1:len(path):len(path)], item) }
 	var out []edit.Part
 	var result []string
 	for _, raw := range v.Own.Get(path...).List() {
-		texts := []string{raw.Text}
-		if f.Key == "ssh_keys" {
-			texts = nil
-			for _, key := range now {
-				if key.Pos == raw.Pos {
-					texts = append(texts, key.Text)
-				}
-			}
-		}
+		texts := itemTexts(f, raw, now)
 		if slices.ContainsFunc(texts, func(text string) bool { return !has(wanted, text) }) {
-			out = append(out, edit.Part{Path: append(path[1:len(path):len(path)], raw.Text)})
+			out = append(out, edit.Part{Path: at(raw.Text)})
 			continue
 		}
 		result = append(result, texts...)
@@ -208,12 +199,27 @@ func itemEdits(f *schema.Field, v *schema.VM, path []string, value *schema.Node)
 	}
 	for _, text := range wanted {
 		if !has(result, text) && !(f.Sum && has(v.Values.Get(path...).Strings(), text)) {
-			out = append(out, edit.Part{Path: append(path[1:len(path):len(path)], text), Text: flow(&schema.Node{Shape: schema.ShapeString, Text: text})})
+			out = append(out, edit.Part{Path: at(text), Text: Text(text)})
 			result = append(result, text)
 		}
 	}
 	if !f.Sum && !slices.Equal(result, wanted) {
 		return nil
+	}
+	return out
+}
+
+// itemTexts are the texts of a list that come from one item of the spec, which may be a file
+// with several SSH keys.
+func itemTexts(f *schema.Field, item *schema.Node, list []*schema.Node) []string {
+	if f.Key != "ssh_keys" {
+		return []string{item.Text}
+	}
+	var out []string
+	for _, key := range list {
+		if key.Pos == item.Pos {
+			out = append(out, key.Text)
+		}
 	}
 	return out
 }

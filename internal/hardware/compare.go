@@ -201,5 +201,6 @@ func (c *comparison) needless(f *schema.Field, v, now *schema.Node) bool {
 	case v.Shape == schema.ShapeMap, v.Shape == schema.ShapeList:
 		return len(v.Items) == 0
 	}
-	return v.Text == "" || text(f, v, "") == cmp.Or(f.Default, f.Unset) || f.Unset == schema.Keep && f.Type == schema.Bool && v.Text == f.Absent
+	return v.Text == "" || text(f, v, "") == cmp.Or(f.Default, f.Unset) ||
+		f.Unset == schema.Keep && f.Type == schema.Bool && v.Text == f.Absent
 }

@@ -17,7 +17,9 @@ func (r *Reading) devices() {
 		switch driver := parse(text).values["driver"]; driver {
 		case "spice":
 		case "":
-			r.refuse("audio", "audio0="+text, "the provider does not read the driver that Proxmox VE uses without one; setting it to spice, which it is, does not change the VM", r.set("--audio0 %s", shell.Word(text+",driver=spice")))
+			r.refuse("audio", "audio0="+text,
+				"the provider does not read the driver that Proxmox VE uses without one; setting it to spice, which it is, does not change the VM",
+				r.set("--audio0 %s", shell.Word(text+",driver=spice")))
 		default:
 			r.refuse("audio", "audio0="+text, "the provider has no driver "+driver)
 		}
@@ -39,12 +41,15 @@ func (r *Reading) encryption() {
 	sev := r.values["amd_sev"]
 	_, said := parse(text).values["allow-smt"]
 	smt, snp := sev.Get("allow_smt").Bool(), sev.Get("type").Str() == "snp"
-	others := slices.ContainsFunc([]string{"no_debug", "no_key_sharing", "kernel_hashes"}, func(key string) bool { return sev.Get(key).Bool() })
+	keys := []string{"no_debug", "no_key_sharing", "kernel_hashes"}
+	others := slices.ContainsFunc(keys, func(key string) bool { return sev.Get(key).Bool() })
 	switch {
 	case smt && !others && sev.Get("type").Str() == "std":
 		delete(r.values, "amd_sev")
 	case snp && !said:
-		r.refuse("amd_sev", "amd-sev="+text, "the provider reads it as without SMT; allowing SMT, as Proxmox VE does now, does not change the VM", r.set("--amd-sev %s", shell.Word(text+",allow-smt=1")))
+		r.refuse("amd_sev", "amd-sev="+text,
+			"the provider reads it as without SMT; allowing SMT, as Proxmox VE does now, does not change the VM",
+			r.set("--amd-sev %s", shell.Word(text+",allow-smt=1")))
 	case smt && !snp:
 		r.refuse("amd_sev", "amd-sev="+text, "a spec has allow-smt for type snp only")
 	case r.values["bios"].Str() != "ovmf":

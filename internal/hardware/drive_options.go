@@ -31,7 +31,9 @@ func (r *Reading) WithDriveOptions(storage func(id string) string) *Reading {
 		}
 	}
 	if len(settings) > 0 {
-		out.later("disks without options", "the provider sends "+strings.Join(driveOptions, ", ")+" with any change of a disk, and a running VM then refuses to grow it; setting them to what Proxmox VE uses now does not change the VM", settings...)
+		out.later("disks without options", "the provider sends "+strings.Join(driveOptions, ", ")+
+			" with any change of a disk, and a running VM then refuses to grow it; "+
+			"setting them to what Proxmox VE uses now does not change the VM", settings...)
 	}
 	return &out
 }

@@ -29,7 +29,9 @@ func (r *Reading) disks(f *schema.Field) {
 			e.values["interface"] = key
 			gib, ok := gibibytes(e.values["size"])
 			if !ok || gib < 1 {
-				r.refuse(f.Key, key+"="+r.raw[key], "a spec has disks of whole GiB, and this one has less than one", "pvesh set "+shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/resize", r.node, r.vmid))+" --disk "+shell.Word(key)+" --size 1G")
+				r.refuse(f.Key, key+"="+r.raw[key],
+					"a spec has disks of whole GiB, and this one has less than one",
+					"pvesh set "+shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/resize", r.node, r.vmid))+" --disk "+shell.Word(key)+" --size 1G")
 			}
 			e.values["size"] = strconv.Itoa(gib)
 			list.Items = append(list.Items, r.entry(f, key, e))
@@ -86,10 +88,14 @@ func (r *Reading) cloudInit(f *schema.Field, password bool) {
 	case len(drives) == 0 && len(settings) == 0:
 		return
 	case len(drives) == 0:
-		r.refuse(f.Key, strings.Join(settings, ", "), "the VM has no cloud-init drive, and a spec with these settings adds one", r.set("--delete %s", strings.Join(settings, ",")))
+		r.refuse(f.Key, strings.Join(settings, ", "),
+			"the VM has no cloud-init drive, and a spec with these settings adds one",
+			r.set("--delete %s", strings.Join(settings, ",")))
 		return
 	case len(drives) > 1:
-		r.refuse(f.Key, strings.Join(r.shows[f.Key], " "), "the VM has several cloud-init drives, and a spec has one: keep one of them", r.set("--delete %s", drives[len(drives)-1]))
+		r.refuse(f.Key, strings.Join(r.shows[f.Key], " "),
+			"the VM has several cloud-init drives, and a spec has one: keep one of them",
+			r.set("--delete %s", drives[len(drives)-1]))
 		return
 	}
 	for _, key := range []string{"ipconfig0", "cicustom"} {
@@ -134,10 +140,14 @@ func (r *Reading) addresses(f *schema.Field, password bool) {
 	case first["ip"] == "" && (first["ip6"] != "" || first["gw6"] != ""):
 		r.refuse(f.Key, "ipconfig0="+text, "a spec always has an IPv4 address or dhcp")
 	case first["ip"] == "":
-		r.unset(f.Key, "ipconfig0", "a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM", cluster.Setting{Key: "ipconfig0", Value: "ip=dhcp"})
+		r.unset(f.Key, "ipconfig0",
+			"a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM",
+			cluster.Setting{Key: "ipconfig0", Value: "ip=dhcp"})
 	}
 	if password && r.raw["ciuser"] == "" && r.raw["sshkeys"] == "" {
-		r.refuse(f.Key, "a cloud-init password", "a spec has no passwords, and no account without a user or a key: set the user to the one of the image", r.set("--ciuser USER"))
+		r.refuse(f.Key, "a cloud-init password",
+			"a spec has no passwords, and no account without a user or a key: set the user to the one of the image",
+			r.set("--ciuser USER"))
 	}
 }
 

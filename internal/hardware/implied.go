@@ -16,7 +16,8 @@ import (
 func (r *Reading) implied() {
 	memory, hasMemory := r.raw["memory"]
 	if _, has := r.raw["balloon"]; !has && hasMemory {
-		r.later("balloon", "ballooning is on, and the next change of `memory` or `balloon` would turn it off; setting it to the memory does not change the VM", cluster.Setting{Key: "balloon", Value: memory})
+		r.later("balloon", "ballooning is on, and the next change of `memory` or `balloon` would turn it off; "+
+			"setting it to the memory does not change the VM", cluster.Setting{Key: "balloon", Value: memory})
 	}
 	if _, has := r.raw["cpu"]; !has && !r.skip["cpu_type"] {
 		settings := []cluster.Setting{{Key: "cpu", Value: "kvm64"}}
@@ -25,14 +26,21 @@ func (r *Reading) implied() {
 				settings = append(settings, other)
 			}
 		}
-		r.later("cpu", "its type is kvm64, and the next change of the CPU would make it qemu64; setting it to kvm64 does not change the VM", settings...)
+		r.later("cpu", "its type is kvm64, and the next change of the CPU would make it qemu64; "+
+			"setting it to kvm64 does not change the VM", settings...)
 	}
 }
 
 // later notes an entry that is not there and that only a later change would set, too, with the settings that prevent it.
 func (r *Reading) later(entry, reason string, settings ...cluster.Setting) {
-	r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Config: "no " + entry, Reason: reason, Commands: []string{r.SetAll(settings)}},
-		Absent: true, Neutral: true, Later: true, uncertain: true, Settings: settings})
+	r.unsupported = append(r.unsupported, Difference{
+		Difference: finding.Difference{Config: "no " + entry, Reason: reason, Commands: []string{r.SetAll(settings)}},
+		Absent:     true,
+		Neutral:    true,
+		Later:      true,
+		uncertain:  true,
+		Settings:   settings,
+	})
 }
 
 // An Along is a value that an update changes together with others, although the spec
@@ -61,7 +69,11 @@ func (r *Reading) Along(v *schema.VM, changes []effect.Change) []Along {
 		out = append(out, a)
 	}
 	if sends("cpu", "cpu.type") {
-		out = append(out, Along{effect.Change{Path: "cpu.type", Was: "kvm64", Is: "qemu64", Unasked: true}, "to leave the type of its CPU as it is", "cpu_type: kvm64"})
+		out = append(out, Along{
+			Change: effect.Change{Path: "cpu.type", Was: "kvm64", Is: "qemu64", Unasked: true},
+			What:   "to leave the type of its CPU as it is",
+			Line:   "cpu_type: kvm64",
+		})
 	}
 	return out
 }

@@ -17,7 +17,8 @@ import (
 // the VM so that a spec can.
 func (r *Reading) refuse(property, config, reason string, commands ...string) {
 	r.skip[property] = true
-	r.unsupported = append(r.unsupported, Difference{Difference: finding.Difference{Field: property, Config: config, Reason: reason, Commands: commands}})
+	d := finding.Difference{Field: property, Config: config, Reason: reason, Commands: commands}
+	r.unsupported = append(r.unsupported, Difference{Difference: d})
 }
 
 // explicit is refuse where the settings write what Proxmox VE uses without the entry.
@@ -55,7 +56,8 @@ func hidden(text string) bool { return strings.Contains(text, "(secret)") }
 // defaults, and refuses values that a spec does not accept.
 func (r *Reading) limits() {
 	is := func(name, key, value string) bool { return r.values[name].Get(key).Str() == value }
-	if is("efi", "datastore", "local-lvm") && is("efi", "type", "2m") && is("efi", "pre_enrolled_keys", "false") && strings.Contains(r.raw["efidisk0"], "format=raw") {
+	if is("efi", "datastore", "local-lvm") && is("efi", "type", "2m") &&
+		is("efi", "pre_enrolled_keys", "false") && strings.Contains(r.raw["efidisk0"], "format=raw") {
 		delete(r.values, "efi")
 	}
 	r.devices()
@@ -81,7 +83,8 @@ func (r *Reading) limits() {
 		}
 	}
 	if u := FindUnreadable(r.raw); u != nil {
-		r.refuse(u.Property, u.Key+": "+r.raw[u.Key], "the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.set("%s", u.Options))
+		r.refuse(u.Property, u.Key+": "+r.raw[u.Key],
+			"the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.set("%s", u.Options))
 		r.unsupported[len(r.unsupported)-1].Neutral = u.Neutral
 	}
 	if f := r.values["efi"]; f != nil && r.values["bios"].Str() != "ovmf" {
@@ -101,7 +104,10 @@ func (r *Reading) numa() {
 	if r.values["numa"].Str() != "true" && r.raw["affinity"] == "" {
 		return
 	}
-	r.explicit("cpu_type", "numa or affinity alone", "the provider does not read them while all else of the CPU has its default; setting the type to kvm64, which Proxmox VE uses now, does not change the VM", cluster.Setting{Key: "cpu", Value: "kvm64"})
+	r.explicit("cpu_type", "numa or affinity alone",
+		"the provider does not read them while all else of the CPU has its default; "+
+			"setting the type to kvm64, which Proxmox VE uses now, does not change the VM",
+		cluster.Setting{Key: "cpu", Value: "kvm64"})
 }
 
 // others notes every entry that no row of the table reads.

@@ -79,7 +79,8 @@ func (c *comparison) elements(f *schema.Field, at part, was, is *schema.Node) []
 			p.Was = flow(short(f.Elem, c.pruned(f.Elem, d.value, nil)))
 			out = append(out, p)
 		} else {
-			out = append(out, c.changes(f.Elem, part{name: strings.TrimSpace(at.of(f) + " " + d.name), path: at.path, device: d.name, keys: at.item(d.key)}, d.value, other)...)
+			p := part{name: strings.TrimSpace(at.of(f) + " " + d.name), path: at.path, device: d.name, keys: at.item(d.key)}
+			out = append(out, c.changes(f.Elem, p, d.value, other)...)
 		}
 	}
 	for _, d := range b {

@@ -37,7 +37,15 @@ const (
 
 // Read reads a VM's configuration, which must be in the inventory.
 func Read(g *cluster.Guest) *Reading {
-	r := &Reading{vmid: g.VMID, node: g.Node, raw: maps.Clone(g.Config.Raw), values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}, password: g.Config.Password}
+	r := &Reading{
+		vmid:     g.VMID,
+		node:     g.Node,
+		raw:      maps.Clone(g.Config.Raw),
+		values:   map[string]*schema.Node{},
+		shows:    map[string][]string{},
+		skip:     map[string]bool{},
+		password: g.Config.Password,
+	}
 	if r.raw == nil {
 		r.raw = map[string]string{}
 	}
@@ -112,7 +120,9 @@ func (r *Reading) single(f *schema.Field) {
 		if key == "memory" && r.raw["balloon"] == "" {
 			settings = append(settings, cluster.Setting{Key: "balloon", Value: f.Implied}) // the same as none, and not the provider's default
 		}
-		r.unset(f.Key, key, fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied), settings...)
+		r.unset(f.Key, key,
+			fmt.Sprintf("a spec always sets `%s`; setting it to %s, which Proxmox VE uses now, does not change the VM", f.Key, f.Implied),
+			settings...)
 		return
 	}
 	if text != "" {
@@ -132,7 +142,8 @@ func (r *Reading) object(f *schema.Field) {
 		r.shows[f.Key] = []string{f.PVE + "=" + text}
 		n := r.entry(f, f.PVE, parseAs(f, text))
 		if i := slices.IndexFunc(f.Fields, func(sub schema.Field) bool { return sub.Key == f.On && sub.PVE == "" }); i >= 0 {
-			n = n.With(&schema.Node{Shape: schema.ShapeString, Text: f.On}, &schema.Node{Shape: schema.ShapeBool, Text: "true"}) // the entry itself is the switch
+			// The entry itself is the switch.
+			n = n.With(&schema.Node{Shape: schema.ShapeString, Text: f.On}, &schema.Node{Shape: schema.ShapeBool, Text: "true"})
 		}
 		r.values[f.Key] = n
 	case f.On != "":

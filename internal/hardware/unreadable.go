@@ -149,7 +149,8 @@ func namedMemory(text string) *Unreadable {
 		return nil
 	}
 	return &Unreadable{Property: "memory", Has: "memory is written as " + text, Them: "it", Cannot: "current=",
-		Step: "write the number alone, which does not change the VM", Effect: "the number alone does not change the VM", Options: "--memory " + shell.Word(size), Neutral: true}
+		Step: "write the number alone, which does not change the VM", Effect: "the number alone does not change the VM",
+		Options: "--memory " + shell.Word(size), Neutral: true}
 }
 
 // hiddenAttributes finds a shared directory with ACLs and without extended attributes, of
@@ -160,6 +161,8 @@ func hiddenAttributes(key, text string) *Unreadable {
 	if len(without) == len(parts) || !slices.Contains(parts, "expose-acl=1") {
 		return nil
 	}
-	return &Unreadable{Property: "virtiofs", Has: key + " has expose-acl=1 and expose-xattr=0", Them: "it", Cannot: "expose-acl=1 with expose-xattr=0",
-		Step: "remove expose-xattr=0, which does not change the VM", Effect: "without expose-xattr=0, the VM does not change", Options: replace(key, without), Neutral: true}
+	return &Unreadable{Property: "virtiofs", Has: key + " has expose-acl=1 and expose-xattr=0", Them: "it",
+		Cannot: "expose-acl=1 with expose-xattr=0",
+		Step:   "remove expose-xattr=0, which does not change the VM",
+		Effect: "without expose-xattr=0, the VM does not change", Options: replace(key, without), Neutral: true}
 }

@@ -38,15 +38,16 @@ func (r *Reading) Unseen(v *schema.VM, template *Reading, ignores func(attribute
 			continue
 		}
 		for _, c := range d.Changes {
-			key := entryOf(c)
-			if was := brought[c.Attribute()]; c.Was != "" && c.Was != was && key != entryDrive && (r.raw[key] == "" || r.raw[key] != template.raw[key]) {
-				u := r.notLike(template, c, key)
-				u.Template = was
-				if d.Line == "" {
-					u.Reason = d.Reason
-				}
-				out = append(out, u)
+			key, was := entryOf(c), brought[c.Attribute()]
+			if c.Was == "" || c.Was == was || key == entryDrive || r.raw[key] != "" && r.raw[key] == template.raw[key] {
+				continue
 			}
+			u := r.notLike(template, c, key)
+			u.Template = was
+			if d.Line == "" {
+				u.Reason = d.Reason
+			}
+			out = append(out, u)
 		}
 	}
 	return append(out, r.withoutProperty(template)...)
@@ -102,7 +103,12 @@ func (r *Reading) withoutProperty(template *Reading) []Unseen {
 		out = append(out, u)
 	}
 	if r.password && !template.password {
-		out = append(out, Unseen{Change: effect.Change{Path: Password, Was: Secret}, Entry: "cipassword", Reason: NoPasswords, Undo: r.set("--delete cipassword")})
+		out = append(out, Unseen{
+			Change: effect.Change{Path: Password, Was: Secret},
+			Entry:  "cipassword",
+			Reason: NoPasswords,
+			Undo:   r.set("--delete cipassword"),
+		})
 	}
 	return out
 }

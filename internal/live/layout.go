@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -22,17 +23,15 @@ const long = 2
 func shown(b *progress.Board, at float64, lines int) (list []*progress.Row, more string) {
 	var all, some, active []*progress.Row
 	for _, r := range b.Rows {
-		busy := r.Active() && (r.Kind == progress.VM || r.Elapsed(at) >= long)
-		if r.Kind == progress.VM {
+		isVM := r.Kind == progress.VM
+		busy := r.Active() && (isVM || r.Elapsed(at) >= long)
+		if isVM || busy || r.Phase == progress.Broken {
 			all = append(all, r)
-		} else if busy || r.Phase == progress.Broken {
-			all, some = append(all, r), append(some, r)
-			continue
 		}
 		if busy || r.Phase == progress.Broken {
 			some = append(some, r)
 		}
-		if busy {
+		if isVM && busy {
 			active = append(active, r)
 		}
 	}
@@ -44,24 +43,27 @@ func shown(b *progress.Board, at float64, lines int) (list []*progress.Row, more
 	case lines < 1:
 		return nil, ""
 	}
-	if len(active) < lines { // room for some of those that failed
-		keep := map[*progress.Row]bool{}
-		for _, r := range active {
-			keep[r] = true
-		}
-		room := lines - 1 - len(active)
-		for _, r := range some {
-			if !keep[r] && room > 0 {
-				keep[r], room = true, room-1
-			}
-			if keep[r] {
-				list = append(list, r)
-			}
-		}
-	} else {
-		list = active[:lines-1]
-	}
+	list = fitting(some, active, lines-1)
 	return list, fmt.Sprintf("  and %d more that are active or failed", len(some)-len(list))
+}
+
+// fitting are at most so many of some rows, in their order: those of them that are active,
+// and if these leave room, the first ones of the others.
+func fitting(some, active []*progress.Row, most int) (list []*progress.Row) {
+	room := most - len(active)
+	if room <= 0 {
+		return active[:most]
+	}
+	for _, r := range some {
+		isActive := slices.Contains(active, r)
+		if isActive || room > 0 {
+			list = append(list, r)
+		}
+		if !isActive {
+			room--
+		}
+	}
+	return list
 }
 
 // drawRows are the lines of a board for a terminal of this width. There are at most so

@@ -119,7 +119,10 @@ type ended struct {
 }
 
 func (o *objects) begin(b *progress.Board) {
-	s := started{head: head{Event: "start"}, Version: version, Command: b.Plan.Command, VMs: []planned{}, Records: []planned{}, Pools: []planned{}}
+	s := started{
+		head: head{Event: "start"}, Version: version, Command: b.Plan.Command,
+		VMs: []planned{}, Records: []planned{}, Pools: []planned{},
+	}
 	lists := map[progress.Kind]*[]planned{progress.VM: &s.VMs, progress.Record: &s.Records, progress.Pool: &s.Pools}
 	for _, r := range b.Rows {
 		if list := lists[r.Kind]; list != nil {
@@ -153,7 +156,10 @@ func (o *objects) failed(b *progress.Board, e progress.UnitError, at float64) {
 }
 
 func (o *objects) trouble(about progress.Target, t progress.Trouble, at float64) {
-	f := failure{head: head{"error", tenths(at)}, target: newTarget(about), Kind: string(about.Kind), What: t.What, Why: t.Why, Next: []step{}, Message: t.Text}
+	f := failure{
+		head: head{"error", tenths(at)}, target: newTarget(about), Kind: string(about.Kind),
+		What: t.What, Why: t.Why, Next: []step{}, Message: t.Text,
+	}
 	if t.Read != nil && t.Item.Action == progress.Change {
 		f.Taken, f.Left = t.Read.Taken, t.Read.Left
 	}
@@ -169,7 +175,10 @@ func (o *objects) trouble(about progress.Target, t progress.Trouble, at float64)
 func (o *objects) note(text string, at float64) { write(o, noted{head{"note", tenths(at)}, text}) }
 
 func (o *objects) node(b *progress.Board, e progress.Event, at float64) {
-	out := node{head: head{"node", tenths(at)}, Node: e.Node, State: cmp.Or(string(e.State), "answers"), Text: nodeNote(b, e), Waiting: []target{}, Next: []step{}}
+	out := node{
+		head: head{"node", tenths(at)}, Node: e.Node, State: cmp.Or(string(e.State), "answers"),
+		Text: nodeNote(b, e), Waiting: []target{}, Next: []step{},
+	}
 	for _, d := range b.Down {
 		if d.Name != e.Node {
 			continue
@@ -198,7 +207,10 @@ func (o *objects) end(b *progress.Board, exit int, reason string, at float64) er
 		t := b.Total(k)
 		return count{t.All, t.Done, t.Failed, t.Skipped}
 	}
-	write(o, ended{head: head{"end", tenths(at)}, Exit: exit, Reason: reason, VMs: of(progress.VM), Records: of(progress.Record), Pools: of(progress.Pool)})
+	write(o, ended{
+		head: head{"end", tenths(at)}, Exit: exit, Reason: reason,
+		VMs: of(progress.VM), Records: of(progress.Record), Pools: of(progress.Pool),
+	})
 	return o.err
 }
 

@@ -53,7 +53,16 @@ type Options struct {
 // Decide makes the decisions that p needs and old does not have. It does not
 // change old.
 func Decide(p *schema.Project, old *Lock, o Options) Result {
-	d := &decider{project: p, old: old, options: o, lock: old.clone(), used: map[int]string{}, left: map[int]string{}, usedMACs: map[string]string{}, renamed: map[string]string{}}
+	d := &decider{
+		project:  p,
+		old:      old,
+		options:  o,
+		lock:     old.clone(),
+		used:     map[int]string{},
+		left:     map[int]string{},
+		usedMACs: map[string]string{},
+		renamed:  map[string]string{},
+	}
 	d.lock.Project = cmp.Or(d.lock.Project, o.Project)
 	d.renameStacks()
 	d.again()
@@ -93,31 +102,13 @@ type decider struct {
 
 // reserve notes every VMID that is used or pinned, so that allocation avoids it.
 func (d *decider) reserve() {
-	take := func(vmid int, holder string) {
-		if vmid != 0 && d.used[vmid] == "" {
-			d.used[vmid] = holder
-		}
-	}
-	d.reserveOld(take)
-	for _, s := range d.old.Stacks {
-		for _, v := range s.Value.VMs {
-			for _, t := range []*Template{v.Value.Template, v.Value.MadeFrom} {
-				if t != nil {
-					take(t.VMID, "a template")
-				}
-			}
-		}
+	d.reserveOld()
+	for _, vmid := range d.templates() {
+		d.takeVMID(vmid, "a template")
 	}
 	for _, s := range d.project.Stacks {
 		for _, v := range s.VMs {
-			if v.Template != nil {
-				take(v.Template.VMID, "a template")
-			}
-		}
-	}
-	for _, s := range d.project.Stacks {
-		for _, v := range s.VMs {
-			take(v.VMID, s.Name+"/"+v.Key)
+			d.takeVMID(v.VMID, s.Name+"/"+v.Key)
 			for _, mac := range v.MACs {
 				d.takeMAC(mac, s.Name+"/"+v.Key)
 			}
@@ -125,9 +116,38 @@ func (d *decider) reserve() {
 	}
 }
 
+// takeVMID reserves a VMID for a VM or template, unless something else has it.
+func (d *decider) takeVMID(vmid int, holder string) {
+	if vmid != 0 && d.used[vmid] == "" {
+		d.used[vmid] = holder
+	}
+}
+
+// templates are the VMIDs of the templates in the lock and the specs.
+func (d *decider) templates() []int {
+	var out []int
+	for _, s := range d.old.Stacks {
+		for _, v := range s.Value.VMs {
+			for _, t := range []*Template{v.Value.Template, v.Value.MadeFrom} {
+				if t != nil {
+					out = append(out, t.VMID)
+				}
+			}
+		}
+	}
+	for _, s := range d.project.Stacks {
+		for _, v := range s.VMs {
+			if v.Template != nil {
+				out = append(out, v.Template.VMID)
+			}
+		}
+	}
+	return out
+}
+
 // reserveOld reserves the VMIDs and MAC addresses of the lock: first of VMs that are
 // managed, then VMIDs of forgotten ones, which may be managed elsewhere in the project.
-func (d *decider) reserveOld(take func(vmid int, holder string)) {
+func (d *decider) reserveOld() {
 	forgotten := map[string]bool{}
 	for _, i := range d.project.Forgotten {
 		forgotten[i.Name+"/"] = true
@@ -148,7 +168,7 @@ func (d *decider) reserveOld(take func(vmid int, holder string)) {
 				left = append(left, v)
 				continue
 			}
-			take(v.Value.VMID, v.Key)
+			d.takeVMID(v.Value.VMID, v.Key)
 			for _, mac := range v.Value.recordedMACs() {
 				d.takeMAC(mac, v.Key)
 			}
@@ -158,7 +178,7 @@ func (d *decider) reserveOld(take func(vmid int, holder string)) {
 		if d.used[v.Value.VMID] == "" {
 			d.left[v.Value.VMID] = v.Key
 		}
-		take(v.Value.VMID, v.Key)
+		d.takeVMID(v.Value.VMID, v.Key)
 	}
 }
 
@@ -177,7 +197,14 @@ func (d *decider) release(v *VM, holder, heir string) {
 
 // clash adds a problem of the lists retired, forgotten and renamed.
 func (d *decider) clash(at schema.Pos, path, fix, format string, args ...any) {
-	d.problems.Add(schema.Problem{Pos: at, Path: path, Severity: schema.SeverityError, Code: schema.CodeListClash, Message: fmt.Sprintf(format, args...), Fix: fix})
+	d.problems.Add(schema.Problem{
+		Pos:      at,
+		Path:     path,
+		Severity: schema.SeverityError,
+		Code:     schema.CodeListClash,
+		Message:  fmt.Sprintf(format, args...),
+		Fix:      fix,
+	})
 }
 
 // vmError adds a problem of a VM: the same for many VMs is one problem.
@@ -187,7 +214,13 @@ func (d *stackDecider) vmError(v *schema.VM, at schema.Pos, path, code, fix, for
 
 // refuse stops the render for a VM, pool or unit of the stack.
 func (d *stackDecider) refuse(kind finding.Kind, of finding.Type, key, reason string, steps ...finding.Step) *finding.Finding {
-	f := finding.Finding{Address: finding.Address{Stack: d.stack.Name, Type: of, Key: key}, Kind: kind, Severity: finding.Blocked, Reason: reason, Steps: steps}
+	f := finding.Finding{
+		Address:  finding.Address{Stack: d.stack.Name, Type: of, Key: key},
+		Kind:     kind,
+		Severity: finding.Blocked,
+		Reason:   reason,
+		Steps:    steps,
+	}
 	if of == finding.Unit {
 		f.Unit, f.Key = key, ""
 	}
@@ -221,14 +254,26 @@ func (d *decider) stack(s *schema.Stack) {
 		was := d.lock.Stacks[i].Value
 		d.stateMove(s, &was)
 		if p := was.Proxmox; was.Cluster == nil && p != nil && s.Proxmox.Set && p.Endpoint != s.Proxmox.Endpoint && p.Endpoint != "" {
-			d.note("%s: the endpoint was %s and is %s now; if that is another cluster, an apply creates every VM there again, or changes VMs of others that have the same VMIDs", s.Name, p.Endpoint, s.Proxmox.Endpoint)
+			d.note("%s: the endpoint was %s and is %s now; if that is another cluster, an apply creates every VM there again, "+
+				"or changes VMs of others that have the same VMIDs", s.Name, p.Endpoint, s.Proxmox.Endpoint)
 		}
 	}
 	l := &d.lock.Stacks[i].Value
 	l.Status, l.Spec = Live, d.options.Specs[s.Name]
 	remember(l, s)
-	e := &stackDecider{decider: d, stack: s, lock: l, inSpec: map[string]bool{}, retired: namesOf(s.Retired), forgotten: namesOf(s.Forgotten),
-		addresses: l.addresses(), had: map[string]bool{}, counts: map[string]int{}, turns: map[schema.Pos]int{}, otherTemplate: map[int][]string{}}
+	e := &stackDecider{
+		decider:       d,
+		stack:         s,
+		lock:          l,
+		inSpec:        map[string]bool{},
+		retired:       namesOf(s.Retired),
+		forgotten:     namesOf(s.Forgotten),
+		addresses:     l.addresses(),
+		had:           map[string]bool{},
+		counts:        map[string]int{},
+		turns:         map[schema.Pos]int{},
+		otherTemplate: map[int][]string{},
+	}
 	for _, v := range l.VMs {
 		e.had[v.Key] = true
 	}
@@ -245,7 +290,13 @@ func (d *decider) stack(s *schema.Stack) {
 // is gone.
 func remember(l *Stack, s *schema.Stack) {
 	l.Environment, l.StateKey = s.Environment, StateKey(s)
-	l.Backend = Backend{Type: s.Backend.Type, Bucket: s.Backend.Bucket, Region: s.Backend.Region, Endpoint: s.Backend.Endpoint, PathStyle: s.Backend.PathStyle}
+	l.Backend = Backend{
+		Type:      s.Backend.Type,
+		Bucket:    s.Backend.Bucket,
+		Region:    s.Backend.Region,
+		Endpoint:  s.Backend.Endpoint,
+		PathStyle: s.Backend.PathStyle,
+	}
 	if s.Backend.Type == "s3" {
 		l.Backend.Lock = s.Backend.Lock
 	}

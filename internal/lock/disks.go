@@ -60,7 +60,9 @@ func (v *VM) OrderAs(state, disks []string) []string {
 func (d *stackDecider) bootDisk(v *schema.VM, was, out *VM) {
 	for _, b := range v.Values.Get("boot_order").List() {
 		if slices.Contains(was.Disks, b.Text) && len(out.Disks) > 0 && !slices.Contains(out.Disks, b.Text) {
-			d.vmError(v, b.Pos, v.Path+".boot_order", schema.CodeDevice, "remove it from boot_order, or keep the disk", "the VM boots from %s, which is not among its disks any more", b.Text)
+			d.vmError(v, b.Pos, v.Path+".boot_order", schema.CodeDevice,
+				"remove it from boot_order, or keep the disk",
+				"the VM boots from %s, which is not among its disks any more", b.Text)
 		}
 	}
 }

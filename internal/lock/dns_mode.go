@@ -66,6 +66,6 @@ func (d *stackDecider) moveNotes() {
 	if d.stack.DNS.PerStack {
 		to = "to the unit " + UnitDNS
 	}
-	d.note("%s: its records move %s, and %s them from the state; DNS keeps them all the time. Now run: stackgen import-blocks && (cd stacks/%s && terragrunt stack run apply), then: %s",
-		name, to, units, name, done)
+	d.note("%s: its records move %s, and %s them from the state; DNS keeps them all the time. "+
+		"Now run: stackgen import-blocks && %s, then: %s", name, to, units, applyStack(name), done)
 }

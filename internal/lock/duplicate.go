@@ -33,7 +33,17 @@ func (d *decider) again() {
 			if d.old.shared(vmid) || slices.Contains(d.options.VMIDs, vmid) {
 				vmid = 0
 			}
-			*v = VM{VMID: vmid, MACs: []string{}, Profile: v.Profile, Unit: v.Unit, Member: v.Member, Email: v.Email, Seat: v.Seat, Former: v.Former, at: v.at}
+			*v = VM{
+				VMID:    vmid,
+				MACs:    []string{},
+				Profile: v.Profile,
+				Unit:    v.Unit,
+				Member:  v.Member,
+				Email:   v.Email,
+				Seat:    v.Seat,
+				Former:  v.Former,
+				at:      v.at,
+			}
 			continue
 		}
 		d.result.Refusals = append(d.result.Refusals, f)
@@ -87,14 +97,7 @@ func (h holder) String() string { return h.stack + "/" + h.key }
 // branches took it, and the merge kept both. A forgotten VM does not count, because
 // another stack may have adopted it.
 func (d *decider) refuseDuplicates() {
-	given := map[string]bool{} // where specs give an address twice, that is their problem
-	for _, s := range d.project.Stacks {
-		for _, v := range s.VMs {
-			for _, mac := range v.MACs {
-				given[mac] = true
-			}
-		}
-	}
+	given := d.givenMACs() // where specs give an address twice, that is their problem
 	vmids, macs := map[int][]holder{}, map[string][]holder{}
 	var numbers []int
 	var addresses []string
@@ -124,6 +127,19 @@ func (d *decider) refuseDuplicates() {
 	}
 }
 
+// givenMACs are the MAC addresses that specs give.
+func (d *decider) givenMACs() map[string]bool {
+	out := map[string]bool{}
+	for _, s := range d.project.Stacks {
+		for _, v := range s.VMs {
+			for _, mac := range v.MACs {
+				out[mac] = true
+			}
+		}
+	}
+	return out
+}
+
 // refuseDuplicate refuses what several VMs have, and says which of them was applied
 // where that is recorded. It reports whether several have it.
 func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
@@ -138,12 +154,19 @@ func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
 		}
 	}
 	for i, h := range all {
-		known := slices.ContainsFunc(d.result.Refusals, func(f finding.Finding) bool { return f.Kind == finding.Conflict && f.String() == h.String() })
+		known := slices.ContainsFunc(d.result.Refusals, func(f finding.Finding) bool {
+			return f.Kind == finding.Conflict && f.String() == h.String()
+		})
 		if known || certain == 1 && h.VM == applied.VM {
 			continue
 		}
-		f := finding.Finding{Address: finding.Address{Stack: h.stack, Type: finding.VM, Key: h.key}, Object: finding.Object{VMID: h.VMID}, Kind: finding.Conflict, Severity: finding.Blocked,
-			Reason: "its " + kind + " is also another VM's in the lock, as after a merge of two branches"}
+		f := finding.Finding{
+			Address:  finding.Address{Stack: h.stack, Type: finding.VM, Key: h.key},
+			Object:   finding.Object{VMID: h.VMID},
+			Kind:     finding.Conflict,
+			Severity: finding.Blocked,
+			Reason:   "its " + kind + " is also another VM's in the lock, as after a merge of two branches",
+		}
 		if certain == 1 {
 			f.Reason = "its " + kind + " is that of a VM that was applied, as after a merge of two branches"
 			f.Because("%s: %s is %s's, applied; %s was never applied", h.at, what, applied, h)

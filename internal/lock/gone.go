@@ -25,7 +25,8 @@ func (d *decider) gone() {
 		retired, forgotten := named(d.project.Retired, e.Key), named(d.project.Forgotten, e.Key)
 		switch {
 		case has[e.Key] && (retired || forgotten):
-			d.clash(listPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", "remove the spec, or the line", "stack %s is in retired or forgotten and also has a spec", e.Key)
+			d.clash(listPos(append(d.project.Retired, d.project.Forgotten...), e.Key), "", "remove the spec, or the line",
+				"stack %s is in retired or forgotten and also has a spec", e.Key)
 		case has[e.Key]:
 		case to != e.Key:
 			// it is renamed, to a stack that is not rendered now or has a problem
@@ -90,9 +91,22 @@ func (s *Stack) retire() {
 // tombstone is a stack that only the lock has: it has no VMs, and all of its
 // resources will be destroyed.
 func tombstone(name string, l *Stack, project *schema.Project) *schema.Stack {
-	s := &schema.Stack{Spec: l.Spec, Kind: schema.KindStack, Name: name, Environment: l.Environment, Guard: project.Guard, Parallelism: project.Parallelism,
-		Backend: schema.Backend{Type: l.Backend.Type, Bucket: l.Backend.Bucket, Region: l.Backend.Region, Endpoint: l.Backend.Endpoint,
-			PathStyle: l.Backend.PathStyle, Lock: l.Backend.Lock}}
+	s := &schema.Stack{
+		Spec:        l.Spec,
+		Kind:        schema.KindStack,
+		Name:        name,
+		Environment: l.Environment,
+		Guard:       project.Guard,
+		Parallelism: project.Parallelism,
+		Backend: schema.Backend{
+			Type:      l.Backend.Type,
+			Bucket:    l.Backend.Bucket,
+			Region:    l.Backend.Region,
+			Endpoint:  l.Backend.Endpoint,
+			PathStyle: l.Backend.PathStyle,
+			Lock:      l.Backend.Lock,
+		},
+	}
 	if p := l.Proxmox; p != nil {
 		s.Proxmox = schema.Proxmox{Endpoint: p.Endpoint, Insecure: p.Insecure, CAFile: p.CAFile, Set: true}
 	}
@@ -120,10 +134,12 @@ func (s *Stack) seenGone() bool {
 // stackUnseen refuses to drop a retired stack that may exist.
 func (d *decider) stackUnseen(name string) finding.Finding {
 	return finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
-		Reason: "the stack is retired, but its line in stackgen.yaml was removed before its destroy was seen: its VMIDs would be free while its VMs may exist",
+		Reason: "the stack is retired, but its line in stackgen.yaml was removed before its destroy was seen: " +
+			"its VMIDs would be free while its VMs may exist",
 		Steps: []finding.Step{
 			finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
-			d.settingsStep("otherwise", "render and apply", names("retired", d.project.Retired, name), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)", "stackgen resolve"),
+			d.settingsStep("otherwise", "render and apply", names("retired", d.project.Retired, name),
+				"stackgen render", applyStack(name), "stackgen resolve"),
 		}}
 }
 
@@ -148,8 +164,10 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 	if d.specOf(l) == nil {
 		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
 	}
-	f.Add(d.settingsStep("or destroy its VMs and records", "render and apply", names("retired", d.project.Retired, name), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)"))
-	f.Add(d.settingsStep("or stop managing its VMs and records", "render", names("forgotten", d.project.Forgotten, name), "stackgen render"))
+	f.Add(d.settingsStep("or destroy its VMs and records", "render and apply", names("retired", d.project.Retired, name),
+		"stackgen render", applyStack(name)))
+	f.Add(d.settingsStep("or stop managing its VMs and records", "render", names("forgotten", d.project.Forgotten, name),
+		"stackgen render"))
 	f.Steps = finding.Alternatives(f.Steps)
 	return f
 }
@@ -162,7 +180,10 @@ func (d *decider) settingsStep(what, then string, entry finding.Line, commands .
 	if !d.project.Settings {
 		write, lines = "create "+schema.SettingsFile, finding.Lines("apiVersion: "+schema.APIVersion, "kind: "+schema.KindProject)
 	}
-	return finding.Step{What: what + ": " + write + ", then " + then, Lines: slices.Concat(lines, []finding.Line{entry}, finding.Lines(commands...))}
+	return finding.Step{
+		What:  what + ": " + write + ", then " + then,
+		Lines: slices.Concat(lines, []finding.Line{entry}, finding.Lines(commands...)),
+	}
 }
 
 // names is a line of the settings with a list of stacks, and those that it has already.

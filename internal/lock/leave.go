@@ -84,19 +84,22 @@ func entries(list string, ways []schema.ListItem, keys ...string) finding.Line {
 // refuseRemoval refuses to drop VMs that the spec no longer has. The lines of one
 // refusal name one VM; a report makes one line of them with all VMs.
 func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
-	spec, name := d.lock.Spec, d.stack.Name
+	spec := d.lock.Spec
 	corrected := d.corrected(removed)
 	for i, e := range removed {
 		order := ""
 		if e.Value.Unit != "" {
 			order = ", records first"
 		}
-		retire := finding.DoAll("to destroy"+order+": add to "+spec+", then render and apply", entries("retired", d.stack.Retired, e.Key), "stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)")
-		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
+		retire := finding.DoAll("to destroy"+order+": add to "+spec+", then render and apply",
+			entries("retired", d.stack.Retired, e.Key), "stackgen render", applyStack(d.stack.Name))
+		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render",
+			entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
 		reason, steps := "in the lock and no longer in "+spec+": an apply would destroy it", []finding.Step{retire, forget}
 		if member := e.Value.member(); member.Name == "" {
-			steps = append(steps, finding.DoAll("or, to keep under another key: add to "+spec+", then render", finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}, "stackgen render"))
+			renamed := finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}
+			steps = append(steps, finding.DoAll("or, to keep under another key: add to "+spec+", then render", renamed, "stackgen render"))
 		} else {
 			reason, steps = d.memberLeft(member, corrected, reason, steps)
 		}
@@ -110,11 +113,11 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 
 // refuseUnseen refuses to drop a retired VM or unit that may exist.
 func (d *stackDecider) refuseUnseen(of finding.Type, key, why string) *finding.Finding {
-	spec, name := d.lock.Spec, d.stack.Name
+	spec := d.lock.Spec
 	return d.refuse(finding.Removed, of, key, "retired, but its line in "+spec+" was removed before its destroy was seen: "+why,
 		finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
 		finding.DoAll("otherwise add to "+spec+" again, then render and apply", entries("retired", d.stack.Retired, key),
-			"stackgen render", "(cd stacks/"+name+" && terragrunt stack run apply)", "stackgen resolve"))
+			"stackgen render", applyStack(d.stack.Name), "stackgen resolve"))
 }
 
 // stateRemove is the line that removes VMs from the state. An address that the state does
@@ -140,12 +143,16 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 	} else if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
 		d.refuse(finding.OtherVM, finding.VM, v.Key, "its VMID differs in lock and spec: an apply would destroy it and create another VM",
 			finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)),
-			finding.Do("or, if the VM with the new VMID exists and is the right one, write into "+spec+", instead of vmid", fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)),
-			finding.DoAll("or, for a new VM, give it a new key in "+spec+" and retire this one", entries("retired", d.stack.Retired, v.Key), "stackgen render")).
+			finding.Do("or, if the VM with the new VMID exists and is the right one, write into "+spec+", instead of vmid",
+				fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)),
+			finding.DoAll("or, for a new VM, give it a new key in "+spec+" and retire this one",
+				entries("retired", d.stack.Retired, v.Key), "stackgen render")).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
 	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
-		d.refuse(finding.OtherVM, finding.VM, v.Key, "the spec adopts another VMID than the lock has, under profile "+v.Profile+": an apply would destroy the former VM, if it was ever created",
+		d.refuse(finding.OtherVM, finding.VM, v.Key,
+			"the spec adopts another VMID than the lock has, under profile "+v.Profile+
+				": an apply would destroy the former VM, if it was ever created",
 			finding.Do("adopt it first under a profile that destroys nothing: in "+spec+" remove", "profile: "+v.Profile+"  # "+v.Path),
 			finding.Do("or restore in "+spec+", instead of adopt", fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)

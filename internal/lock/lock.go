@@ -169,7 +169,8 @@ func (l *Lock) Bytes() ([]byte, error) {
 func Verify(src []byte) error {
 	l, problems := Read(File, src)
 	if l == nil {
-		return fmt.Errorf("a defect of stackgen, please report it: the new lock could not be read, so nothing is written: %s: %s", problems[0].Pos, problems[0].Message)
+		return fmt.Errorf("a defect of stackgen, please report it: the new lock could not be read, so nothing is written: %s: %s",
+			problems[0].Pos, problems[0].Message)
 	}
 	same, err := l.Encode()
 	if err == nil && !bytes.Equal(same, src) {
@@ -239,7 +240,12 @@ func (l *Lock) Seats() schema.Seats {
 	for _, s := range l.Stacks {
 		for _, v := range s.Value.VMs {
 			if v.Value.Seat > 0 {
-				out[s.Key] = append(out[s.Key], schema.Seat{N: v.Value.Seat, Key: v.Key, Member: schema.Member{Name: v.Value.Member, Email: v.Value.Email}, Live: v.Value.Status == Live})
+				out[s.Key] = append(out[s.Key], schema.Seat{
+					N:      v.Value.Seat,
+					Key:    v.Key,
+					Member: schema.Member{Name: v.Value.Member, Email: v.Value.Email},
+					Live:   v.Value.Status == Live,
+				})
 			}
 		}
 	}

@@ -31,7 +31,9 @@ func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 		}
 		if holder := d.takeMAC(out[i], d.stack.Name+"/"+v.Key); holder != "" {
 			at := v.Values.Get("networks").List()[i]
-			d.vmError(v, at.Pos, v.Path+".networks", schema.CodeMACClash, "choose another MAC address, or give the other VM another one first", "the MAC address %s is recorded for %s", out[i], holder)
+			d.vmError(v, at.Pos, v.Path+".networks", schema.CodeMACClash,
+				"choose another MAC address, or give the other VM another one first",
+				"the MAC address %s is recorded for %s", out[i], holder)
 		}
 	}
 	if undecided {

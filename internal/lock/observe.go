@@ -94,9 +94,7 @@ func (l *Lock) Observe(seen []Observed) (*Lock, []Recording) {
 		vms := s.VMs.ByKey()
 		for _, v := range o.VMs {
 			if e := vms[v.Key]; e != nil && e.VMID == v.VMID {
-				if holders.anotherHas(v.MACs, e) {
-					v.MACs = nil // a render would refuse them
-				}
+				v.MACs = holders.usable(v.MACs, e)
 				all = append(all, Recording{Stack: o.Stack, Key: v.Key, What: e.observe(v, s.Status)})
 			}
 		}
@@ -110,7 +108,8 @@ func (o Observed) readable() Observed {
 	none := func(format string) func(string) bool {
 		return func(s string) bool { fits, _ := matches(format, s); return !fits || s == "" }
 	}
-	if c := o.Cluster; c != nil && slices.ContainsFunc(append([]string{c.CA, c.Name}, c.addresses()...), func(s string) bool { return s != "" && none("line")(s) }) {
+	unreadable := func(s string) bool { return s != "" && none("line")(s) }
+	if c := o.Cluster; c != nil && slices.ContainsFunc(append([]string{c.CA, c.Name}, c.addresses()...), unreadable) {
 		o.Cluster = nil
 	}
 	o.Units, o.VMs = slices.Clone(o.Units), slices.Clone(o.VMs)
@@ -235,11 +234,15 @@ func (l *Lock) macHolders() macHolders {
 	return out
 }
 
-// anotherHas reports whether another VM has one of some addresses.
-func (h macHolders) anotherHas(macs []string, v *VM) bool {
-	return slices.ContainsFunc(macs, func(mac string) bool {
-		return slices.ContainsFunc(h[mac], func(other *VM) bool { return other != v })
-	})
+// usable are the addresses of a VM, or nil if another VM has one of them: a render would
+// refuse them.
+func (h macHolders) usable(macs []string, v *VM) []string {
+	for _, mac := range macs {
+		if slices.ContainsFunc(h[mac], func(other *VM) bool { return other != v }) {
+			return nil
+		}
+	}
+	return macs
 }
 
 // same reports whether two fingerprints say the same.

@@ -95,7 +95,12 @@ func (r *reader) each(n *schema.Node, do func(string, *schema.Node)) {
 
 func (r *reader) stack(key string, n *schema.Node) Stack {
 	r.known(n, "spec", "status", "environment", "state_key", "backend", "proxmox", "dns", "cluster", "units", "vms")
-	s := Stack{Spec: r.text(n, "spec", "spec"), Status: r.status(n), Environment: r.text(n, "environment", "label"), StateKey: r.text(n, "state_key", "state key")}
+	s := Stack{
+		Spec:        r.text(n, "spec", "spec"),
+		Status:      r.status(n),
+		Environment: r.text(n, "environment", "label"),
+		StateKey:    r.text(n, "state_key", "state key"),
+	}
 	if n.Get("spec").Str() == "" || n.Get("state_key").Str() == "" {
 		r.fail(n.Pos, "stack %q has no spec or no state_key", key)
 	}
@@ -118,7 +123,13 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 	}
 	r.each(n.Get("units"), func(name string, u *schema.Node) {
 		r.known(u, "status", "pool", "lineage", "serial", "applied", "gone")
-		unit := Unit{Status: Moving, Pool: r.text(u, "pool", "pool"), Lineage: r.text(u, "lineage", "line"), Applied: r.flag(u, "applied"), Gone: r.flag(u, "gone")}
+		unit := Unit{
+			Status:  Moving,
+			Pool:    r.text(u, "pool", "pool"),
+			Lineage: r.text(u, "lineage", "line"),
+			Applied: r.flag(u, "applied"),
+			Gone:    r.flag(u, "gone"),
+		}
 		if u.Get("serial") != nil {
 			unit.Serial = r.number(u, "serial", 1, math.MaxInt)
 		}
@@ -144,9 +155,26 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 }
 
 func (r *reader) vm(n *schema.Node) VM {
-	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "macs", "networks", "disks", "unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "gone", "status")
-	v := VM{VMID: r.number(n, "vmid", minVMID, maxVMID), Node: r.text(n, "node", "node"), Clone: r.text(n, "clone", "clone"), CloneReason: r.text(n, "clone_reason", "line"), Profile: r.text(n, "profile", "profile"),
-		Networks: r.texts(n, "networks", "line"), Disks: r.texts(n, "disks", "disk"), Unit: r.text(n, "unit", "name"), Member: r.text(n, "member", "text"), Email: r.text(n, "email", "text"), FormerNodes: r.texts(n, "former_nodes", "node"), Addresses: r.texts(n, "addresses", "line"), Detached: r.texts(n, "detached", "detached"), Gone: r.flag(n, "gone"), Status: r.status(n), at: n.Pos}
+	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "macs", "networks", "disks", "unit",
+		"member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "gone", "status")
+	v := VM{
+		VMID:        r.number(n, "vmid", minVMID, maxVMID),
+		Node:        r.text(n, "node", "node"),
+		Clone:       r.text(n, "clone", "clone"),
+		CloneReason: r.text(n, "clone_reason", "line"),
+		Profile:     r.text(n, "profile", "profile"),
+		Networks:    r.texts(n, "networks", "line"),
+		Disks:       r.texts(n, "disks", "disk"),
+		Unit:        r.text(n, "unit", "name"),
+		Member:      r.text(n, "member", "text"),
+		Email:       r.text(n, "email", "text"),
+		FormerNodes: r.texts(n, "former_nodes", "node"),
+		Addresses:   r.texts(n, "addresses", "line"),
+		Detached:    r.texts(n, "detached", "detached"),
+		Gone:        r.flag(n, "gone"),
+		Status:      r.status(n),
+		at:          n.Pos,
+	}
 	if n.Get("seat") != nil {
 		v.Seat = r.number(n, "seat", 1, math.MaxInt32)
 	}

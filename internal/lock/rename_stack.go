@@ -89,7 +89,8 @@ func (d *decider) successor(l *Stack) *schema.Stack {
 // in the specs.
 func (d *decider) probablyRenamed(e Entry[Stack]) bool {
 	named := func(i schema.ListItem) bool { return i.Name == e.Key }
-	return e.Value.Status == Live && d.project.NewName(e.Key) == e.Key && !slices.ContainsFunc(d.project.Stacks, func(s *schema.Stack) bool { return s.Name == e.Key }) &&
+	return e.Value.Status == Live && d.project.NewName(e.Key) == e.Key &&
+		!slices.ContainsFunc(d.project.Stacks, func(s *schema.Stack) bool { return s.Name == e.Key }) &&
 		!slices.ContainsFunc(d.project.Retired, named) && !slices.ContainsFunc(d.project.Forgotten, named) && d.successor(&e.Value) != nil
 }
 

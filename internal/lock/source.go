@@ -49,7 +49,8 @@ func (d *stackDecider) madeFrom(v *schema.VM, was, out *VM) {
 // templateNotes say which VMs have another template in the spec than before.
 func (d *stackDecider) templateNotes() {
 	for _, vmid := range slices.Sorted(maps.Keys(d.otherTemplate)) {
-		d.note("%s: template %d is another one than before: %s. A template acts at creation: a VM that exists stays as it was made", d.stack.Name, vmid, some(d.otherTemplate[vmid]))
+		d.note("%s: template %d is another one than before: %s. A template acts at creation: a VM that exists stays as it was made",
+			d.stack.Name, vmid, some(d.otherTemplate[vmid]))
 	}
 }
 
@@ -86,13 +87,16 @@ func (d *stackDecider) resolve(v *schema.VM, was *VM, out *VM) {
 		command = "run `stackgen resolve --state-moved " + d.stack.Name + "`, or "
 	}
 	if v.Template != nil && out.Template == nil {
-		d.open(v, v.Template.Pos, "template", command+"write the template's VMID", "the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)
+		d.open(v, v.Template.Pos, "template", command+"write the template's VMID",
+			"the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)
 	}
 	if v.Template != nil && out.Clone == "" {
-		d.open(v, v.At("clone"), "clone", command+"write clone: full or clone: linked", "the lock has no clone mode for clone: auto, which needs the cluster")
+		d.open(v, v.At("clone"), "clone", command+"write clone: full or clone: linked",
+			"the lock has no clone mode for clone: auto, which needs the cluster")
 	}
 	if out.Node == "" && v.Placement.NeedsCluster() {
-		d.open(v, v.Placement.Pos, "placement", command+"choose strategy: round-robin or fixed, or set node", "the lock has no node for placement by %s, which needs the cluster", v.Placement.Strategy)
+		d.open(v, v.Placement.Pos, "placement", command+"choose strategy: round-robin or fixed, or set node",
+			"the lock has no node for placement by %s, which needs the cluster", v.Placement.Strategy)
 	}
 }
 

@@ -66,13 +66,27 @@ func (d *stackDecider) harmless(profile string) bool {
 // vm decides what a VM's entry lacks. What the spec sets comes from there; what it
 // leaves open keeps its decision.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
-	out := VM{VMID: was.VMID, MACs: d.macs(v, was), Unit: was.Unit, Member: cmp.Or(v.Member, was.Member), Email: cmp.Or(v.Email, was.Email), Seat: v.Seat, Former: was.Former, Fingerprint: was.Fingerprint, Addresses: was.Addresses, Detached: was.Detached}
+	out := VM{
+		VMID:        was.VMID,
+		MACs:        d.macs(v, was),
+		Unit:        was.Unit,
+		Member:      cmp.Or(v.Member, was.Member),
+		Email:       cmp.Or(v.Email, was.Email),
+		Seat:        v.Seat,
+		Former:      was.Former,
+		Fingerprint: was.Fingerprint,
+		Addresses:   was.Addresses,
+		Detached:    was.Detached,
+	}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
 	}
 	if v.VMID != 0 {
 		if holder := d.used[v.VMID]; holder != "" && holder != d.stack.Name+"/"+v.Key && !(v.Adopt && d.left[v.VMID] == holder) {
-			d.vmError(v, v.Pos, v.Path, schema.CodeVMIDClash, "choose another VMID; to move a VM from another stack, add it to forgotten there and adopt it here; `stackgen resolve` frees the VMID of a forgotten VM that is gone", "VMID %d is recorded for %s", v.VMID, holder)
+			d.vmError(v, v.Pos, v.Path, schema.CodeVMIDClash,
+				"choose another VMID; to move a VM from another stack, add it to forgotten there and adopt it here; "+
+					"`stackgen resolve` frees the VMID of a forgotten VM that is gone",
+				"VMID %d is recorded for %s", v.VMID, holder)
 		}
 		out.VMID = v.VMID
 	}
@@ -110,7 +124,9 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 func (d *stackDecider) allocate(v *schema.VM) int {
 	r := d.stack.VMIDs
 	if r == nil {
-		d.vmError(v, v.Pos, v.Path, schema.CodeNoVMIDs, "add vmids: FIRST-LAST to the stack, or vmid: N to the VM", "no VMID, and the stack has no vmids to allocate one from")
+		d.vmError(v, v.Pos, v.Path, schema.CodeNoVMIDs,
+			"add vmids: FIRST-LAST to the stack, or vmid: N to the VM",
+			"no VMID, and the stack has no vmids to allocate one from")
 		return 0
 	}
 	for d.next = max(d.next, r.First); d.next <= r.Last; d.next++ {
@@ -118,7 +134,9 @@ func (d *stackDecider) allocate(v *schema.VM) int {
 			return d.next
 		}
 	}
-	d.vmError(v, r.Pos, "vmids", schema.CodeVMIDsExhausted, "widen the range; `stackgen resolve` records which retired and forgotten VMs are gone, then remove their lines and render", "the range %d-%d has no free VMID", r.First, r.Last)
+	d.vmError(v, r.Pos, "vmids", schema.CodeVMIDsExhausted,
+		"widen the range; `stackgen resolve` records which retired and forgotten VMs are gone, then remove their lines and render",
+		"the range %d-%d has no free VMID", r.First, r.Last)
 	return 0
 }
 
@@ -148,7 +166,9 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 		}
 	}
 	if len(nodes) > 0 {
-		d.vmError(v, v.Placement.Pos, "placement", schema.CodeNoNode, "raise max_per_node, or add nodes", "every node already has max_per_node (%d) VMs", full)
+		d.vmError(v, v.Placement.Pos, "placement", schema.CodeNoNode,
+			"raise max_per_node, or add nodes",
+			"every node already has max_per_node (%d) VMs", full)
 	}
 	return ""
 }
@@ -156,7 +176,9 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 // formerNodes are the nodes that the spec said before, from which an apply migrates the VM. A
 // profile that ignores node_name leaves it where it is; another profile may manage it later.
 func (d *stackDecider) formerNodes(v *schema.VM, was *VM, node string) []string {
-	ignores := slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores("node_name") })
+	ignores := slices.ContainsFunc(d.project.Profiles, func(p schema.Profile) bool {
+		return p.Name == v.Profile && p.Ignores("node_name")
+	})
 	changed := was.Node != "" && node != "" && was.Node != node
 	if changed && ignores {
 		d.stays = append(d.stays, v.Key)
@@ -177,5 +199,7 @@ func (d *stackDecider) stayNote() {
 	if len(d.stays) == 0 {
 		return
 	}
-	d.note("%s: another node in the spec: %s. An apply creates a VM there if it does not exist yet, and does not move one that exists, because the profile ignores node_name: migrate it by hand, or choose a profile that does not ignore node_name", d.stack.Name, some(d.stays))
+	d.note("%s: another node in the spec: %s. An apply creates a VM there if it does not exist yet, and does not move one that exists, "+
+		"because the profile ignores node_name: migrate it by hand, or choose a profile that does not ignore node_name",
+		d.stack.Name, some(d.stays))
 }

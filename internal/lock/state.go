@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -21,8 +20,13 @@ func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 	if was.sameState(&now) || len(was.Units) == 0 || slices.Contains(d.options.StateMoved, s.Name) {
 		return
 	}
-	f := finding.Finding{Address: finding.Address{Stack: s.Name, Type: finding.Stack}, Kind: finding.StateMoved, Severity: finding.Blocked,
-		Reason: fmt.Sprintf("its state is at %s, and the spec says %s: an apply would find no state there and create every VM again", was.place(), now.place())}
+	f := finding.Finding{
+		Address:  finding.Address{Stack: s.Name, Type: finding.Stack},
+		Kind:     finding.StateMoved,
+		Severity: finding.Blocked,
+		Reason: fmt.Sprintf("its state is at %s, and the spec says %s: an apply would find no state there and create every VM again",
+			was.place(), now.place()),
+	}
 	if former := d.renamed[s.Name]; former != "" {
 		d.namesChange(&f, former, s)
 		f.Next("move the state, then confirm it", moveState(was, &now, s.Name)...)
@@ -35,15 +39,20 @@ func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 
 // sameState reports whether two stacks have their state in one place.
 func (s *Stack) sameState(o *Stack) bool {
-	return s.StateKey == o.StateKey && s.Backend.Type == o.Backend.Type && s.Backend.Bucket == o.Backend.Bucket && s.Backend.Endpoint == o.Backend.Endpoint
+	return s.StateKey == o.StateKey && s.Backend.Type == o.Backend.Type &&
+		s.Backend.Bucket == o.Backend.Bucket && s.Backend.Endpoint == o.Backend.Endpoint
 }
 
 // place names where the state of a stack is.
 func (s *Stack) place() string {
-	if s.Backend.Type == "s3" {
-		return "s3://" + s.Backend.Bucket + "/" + s.StateKey + "/" + cmp.Or(map[bool]string{true: " at " + s.Backend.Endpoint}[s.Backend.Endpoint != ""], "")
+	if s.Backend.Type != "s3" {
+		return ".state/" + s.StateKey + "/"
 	}
-	return ".state/" + s.StateKey + "/"
+	out := "s3://" + s.Backend.Bucket + "/" + s.StateKey + "/"
+	if s.Backend.Endpoint != "" {
+		out += " at " + s.Backend.Endpoint
+	}
+	return out
 }
 
 // moveCommands are the commands that move a stack's state.
@@ -68,13 +77,22 @@ func moveCommands(was, now *Stack) []string {
 	case was.Backend.Endpoint == now.Backend.Endpoint:
 		return []string{s3(now) + " mv --recursive " + url(was) + " " + url(now)}
 	default:
-		return []string{s3(was) + " cp --recursive " + url(was) + " " + shell.Word("state-"+path.Base(was.StateKey)), s3(now) + " cp --recursive " + shell.Word("state-"+path.Base(was.StateKey)) + " " + url(now)}
+		copied := shell.Word("state-" + path.Base(was.StateKey))
+		return []string{
+			s3(was) + " cp --recursive " + url(was) + " " + copied,
+			s3(now) + " cp --recursive " + copied + " " + url(now),
+		}
 	}
 }
 
 // InUnit is the line that runs a command in the generated folder of a unit.
 func InUnit(stack, unit, command string) string {
 	return fmt.Sprintf("(cd stacks/%s && terragrunt stack generate && cd .terragrunt-stack/%s && %s)", stack, unit, command)
+}
+
+// applyStack is the line that applies all units of a stack.
+func applyStack(stack string) string {
+	return "(cd stacks/" + stack + " && terragrunt stack run apply)"
 }
 
 // StateRemove is the line that removes an address from a unit's state.

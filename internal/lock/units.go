@@ -90,14 +90,18 @@ func (d *stackDecider) pool(create bool) {
 	}
 	if create && d.stack.Pool.ID != was.Pool {
 		spec := d.lock.Spec
-		d.refuse(finding.OtherPool, finding.Pool, was.Pool, fmt.Sprintf("the pool belongs to this stack, and %s now says pool %s: an apply would destroy it while VMs are in it", spec, d.stack.Pool.ID),
+		d.refuse(finding.OtherPool, finding.Pool, was.Pool,
+			fmt.Sprintf("the pool belongs to this stack, and %s now says pool %s: an apply would destroy it while VMs are in it",
+				spec, d.stack.Pool.ID),
 			finding.Do("restore in "+spec, "pool: {id: "+was.Pool+", create: true}"),
 			finding.Step{What: "or let the VMs join a pool that exists, then destroy this one: in " + spec,
 				Lines: append(finding.Lines("pool: {id: "+d.stack.Pool.ID+"}"), entries("retired", d.stack.Retired, UnitPool))})
 	}
 	inside := slices.ContainsFunc(d.stack.VMs, func(v *schema.VM) bool { return v.PoolID == was.Pool })
 	if !create && inside && d.retired[UnitPool] {
-		d.clash(listPos(d.stack.Retired, UnitPool), "retired", "remove pool too; preflight then prints how to take the VMs out of the pool", "the pool is in retired, but VMs are still in it")
+		d.clash(listPos(d.stack.Retired, UnitPool), "retired",
+			"remove pool too; preflight then prints how to take the VMs out of the pool",
+			"the pool is in retired, but VMs are still in it")
 	}
 }
 
@@ -134,16 +138,18 @@ func (d *stackDecider) dnsUnits(status map[string]string) {
 
 // unitGone refuses to drop a unit that the spec no longer asks for.
 func (d *stackDecider) unitGone(unit string) {
-	spec, name := d.lock.Spec, d.stack.Name
+	spec := d.lock.Spec
 	what := "destroy its resources: add to " + spec + ", then render and apply"
 	lines := []string{"stackgen render"}
 	if empty := d.emptyPool(); empty != "" { // the same for all units, whose lines a report joins
 		what = "destroy its resources: add to " + spec + ", then render, take the VMs out of the pool, and apply"
 		lines = append(lines, empty)
 	}
-	d.refuse(finding.Removed, finding.Unit, unit, "the unit is in the lock, and "+spec+" no longer asks for it: its state and its resources would stay without being managed",
-		finding.DoAll(what, entries("retired", d.stack.Retired, unit), append(lines, "(cd stacks/"+name+" && terragrunt stack run apply)")...),
-		finding.DoAll("or stop managing its resources: add to "+spec+", then render", entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
+	d.refuse(finding.Removed, finding.Unit, unit,
+		"the unit is in the lock, and "+spec+" no longer asks for it: its state and its resources would stay without being managed",
+		finding.DoAll(what, entries("retired", d.stack.Retired, unit), append(lines, applyStack(d.stack.Name))...),
+		finding.DoAll("or stop managing its resources: add to "+spec+", then render",
+			entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
 		finding.Do("or restore what asked for it in "+spec))
 }
 
@@ -153,7 +159,8 @@ func (d *stackDecider) unitGone(unit string) {
 // no VM stays.
 func (d *stackDecider) emptyPool() string {
 	was := d.lock.Units.Get(UnitPool)
-	if was == nil || was.Pool == "" || was.Status != Live || d.stack.Pool != nil && d.stack.Pool.Create || d.retired[UnitPool] || d.forgotten[UnitPool] {
+	if was == nil || was.Pool == "" || was.Status != Live || d.stack.Pool != nil && d.stack.Pool.Create ||
+		d.retired[UnitPool] || d.forgotten[UnitPool] {
 		return ""
 	}
 	leaves := map[string]bool{}

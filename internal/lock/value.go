@@ -35,7 +35,10 @@ var forms = map[string]form{
 	"server":   {regexp.MustCompile(`^[0-9A-Za-z:][0-9A-Za-z.:_-]*$`).MatchString, "a host name or IP address"},
 	"seen mac": {regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`).MatchString, "a MAC address"},
 	"former":   {isFormer, "PROFILE/KEY"},
-	"detached": {regexp.MustCompile(`^(ide|sata|scsi|virtio)[0-9]+=[^\x00-\x20\x7f-\x{a0}\x{2000}-\x{206f},]+$`).MatchString, "INTERFACE=VOLUME"},
+	"detached": {
+		regexp.MustCompile(`^(ide|sata|scsi|virtio)[0-9]+=[^\x00-\x20\x7f-\x{a0}\x{2000}-\x{206f},]+$`).MatchString,
+		"INTERFACE=VOLUME",
+	},
 }
 
 func oneOf(words ...string) func(string) bool {

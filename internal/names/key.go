@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,9 @@ func (k Key) client(network string, timeout time.Duration) *dns.Client {
 // rejected reports whether an error is about the key and not about the server.
 func (k Key) rejected(err error) bool {
 	var notBase64 base64.CorruptInputError
-	return k.signs() && (errors.Is(err, dns.ErrAuth) || errors.Is(err, dns.ErrSig) || errors.Is(err, dns.ErrTime) || errors.Is(err, dns.ErrKeyAlg) || errors.As(err, &notBase64))
+	is := func(target error) bool { return errors.Is(err, target) }
+	return k.signs() &&
+		(slices.ContainsFunc([]error{dns.ErrAuth, dns.ErrSig, dns.ErrTime, dns.ErrKeyAlg}, is) || errors.As(err, &notBase64))
 }
 
 // explain says what is wrong with the key; the text follows the server's address.
@@ -58,5 +61,6 @@ func (k Key) explain(err error) string {
 	if errors.As(err, &notBase64) {
 		return "was not queried: DNS_UPDATE_KEYSECRET is not base64"
 	}
-	return fmt.Sprintf("rejects the key %s (%s): the secret in DNS_UPDATE_KEYSECRET, the name of the key or its algorithm differs, or the clocks differ by more than five minutes", k.Name, k.Algorithm)
+	return fmt.Sprintf("rejects the key %s (%s): the secret in DNS_UPDATE_KEYSECRET, the name of the key or its algorithm differs, "+
+		"or the clocks differ by more than five minutes", k.Name, k.Algorithm)
 }

@@ -160,7 +160,8 @@ func (r *resolver) exchange(ctx context.Context, q Question) (answer *dns.Msg, e
 	m := new(dns.Msg).SetQuestion(q.Name, dns.TypeA)
 	m.RecursionDesired = false
 	for range maxTries {
-		if answer, _, err = q.Key.client("udp", r.timeout).ExchangeContext(ctx, q.Key.sign(m), q.address()); err == nil || ctx.Err() != nil || q.Key.rejected(err) {
+		answer, _, err = q.Key.client("udp", r.timeout).ExchangeContext(ctx, q.Key.sign(m), q.address())
+		if err == nil || ctx.Err() != nil || q.Key.rejected(err) {
 			break
 		}
 	}

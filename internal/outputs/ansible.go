@@ -118,7 +118,8 @@ func add(to *yaml.Node, key string, value *yaml.Node) {
 
 // ours reports whether a key is one of this package, which needs no quotes.
 func ours(key string) bool {
-	return slices.Contains([]string{"all", "children", "hosts"}, key) || strings.HasPrefix(key, "ansible_") || strings.HasPrefix(key, "stackgen_")
+	return slices.Contains([]string{"all", "children", "hosts"}, key) ||
+		strings.HasPrefix(key, "ansible_") || strings.HasPrefix(key, "stackgen_")
 }
 
 // scalar is text. Ansible evaluates templates in the values of variables unless they

@@ -27,7 +27,8 @@ func (r *Registration) csv() ([]byte, error) {
 			body, err := encode(v.Meta, "")
 			meta, errs = jsonCell(body), append(errs, err)
 		}
-		row := []string{v.Key, v.Name, v.Member, strconv.Itoa(v.Ordinal), v.Role, strconv.Itoa(v.VMID), v.Node, string(v.IPv4), string(v.MAC), v.DNS, v.User, extra, meta}
+		row := []string{v.Key, v.Name, v.Member, strconv.Itoa(v.Ordinal), v.Role, strconv.Itoa(v.VMID), v.Node,
+			string(v.IPv4), string(v.MAC), v.DNS, v.User, extra, meta}
 		for i := range row {
 			row[i] = cell(row[i])
 		}

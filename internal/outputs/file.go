@@ -52,7 +52,8 @@ func Files(stacks []*Registration) ([]generator.File, error) {
 	var errs []error
 	for _, r := range stacks {
 		if other := first[r.base]; other != "" {
-			errs = append(errs, fmt.Errorf("%s and %s would both write %s; set another outputs.registration in %s", other, r.Stack, r.Path(JSON), r.spec))
+			errs = append(errs, fmt.Errorf("%s and %s would both write %s; set another outputs.registration in %s",
+				other, r.Stack, r.Path(JSON), r.spec))
 		}
 		first[r.base] = r.Stack
 		files, err := r.files()

@@ -91,13 +91,15 @@ func (s *Source) machines() (found map[string]machine, absent []string, err erro
 	body := s.Values["vms"]
 	switch {
 	case len(body) == 0 && !s.Applied:
-		return nil, nil, s.apply("%s has no outputs: it was never applied, or its state is empty; apply it, then run the same command again", name)
+		return nil, nil, s.apply("%s has no outputs: it was never applied, or its state is empty; "+
+			"apply it, then run the same command again", name)
 	case len(body) == 0:
 		return nil, nil, s.apply("the state of %s has VMs and no output vms; apply it again, then run the same command again", name)
 	}
 	var out map[string]machine
 	if err := json.Unmarshal(body, &out); err != nil {
-		return nil, nil, s.apply("the output vms of %s is not that of the module of this stackgen; render, apply, then run the same command again", name)
+		return nil, nil, s.apply("the output vms of %s is not that of the module of this stackgen; "+
+			"render, apply, then run the same command again", name)
 	}
 	var missing, others, foreign []string
 	entries := s.Lock.VMs.ByKey()
@@ -122,11 +124,14 @@ func (s *Source) machines() (found map[string]machine, absent []string, err erro
 	slices.SortFunc(missing, natural.Compare)
 	switch {
 	case len(others) > 0:
-		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s. It is the state of another spec, or the lock was changed", name, list(others))
+		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s. "+
+			"It is the state of another spec, or the lock was changed", name, list(others))
 	case len(missing) == len(s.Stack.VMs) && len(foreign) > 0:
-		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s, and none of its own. It is the state of another spec", name, list(foreign))
+		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s, and none of its own. "+
+			"It is the state of another spec", name, list(foreign))
 	case len(missing) > 0 && (!s.Partial || len(missing) == len(s.Stack.VMs)):
-		return nil, nil, s.apply("%s: no outputs of %s: not applied yet, or the apply failed; apply, then run the same command again", name, list(missing))
+		return nil, nil, s.apply("%s: no outputs of %s: not applied yet, or the apply failed; "+
+			"apply, then run the same command again", name, list(missing))
 	}
 	return out, missing, nil
 }
@@ -136,7 +141,8 @@ func (s *Source) meta() (map[string]json.RawMessage, error) {
 	var out map[string]json.RawMessage
 	if body := s.Values["meta"]; len(body) > 0 {
 		if err := json.Unmarshal(body, &out); err != nil {
-			return nil, s.apply("the output meta of %s is not that of the module of this stackgen; render, apply, then run the same command again", s.Stack.Name)
+			return nil, s.apply("the output meta of %s is not that of the module of this stackgen; "+
+				"render, apply, then run the same command again", s.Stack.Name)
 		}
 	}
 	return out, nil
@@ -177,7 +183,8 @@ func (s *Source) takeLive(r *Registration) error {
 	slices.SortFunc(absent, natural.Compare)
 	slices.SortFunc(silent, natural.Compare)
 	if len(silent) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the address of %s is that of the last apply: no guest agent reports one now", r.Stack, list(silent)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: the address of %s is that of the last apply: no guest agent reports one now",
+			r.Stack, list(silent)))
 	}
 	if len(absent) > 0 {
 		return s.preflight("%s: the cluster has no guest that is certainly %s", r.Stack, list(absent))

@@ -157,7 +157,8 @@ func (r *Registration) warn(live bool) {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: no address of %s: %s", r.Stack, list(without), why))
 	}
 	if len(shared) > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: two VMs have one address: %s; `stackgen outputs --live` asks the guest agents", r.Stack, list(shared)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: two VMs have one address: %s; `stackgen outputs --live` asks the guest agents",
+			r.Stack, list(shared)))
 	}
 }
 
@@ -168,7 +169,8 @@ func (r *Registration) twins() error {
 	for _, v := range r.VMs {
 		name := strings.ToLower(v.Name)
 		if other := first[name]; other != "" {
-			errs = append(errs, fmt.Errorf("%s: %s and %s both have the name %s in the state; apply the names of the spec, then run the same command again", r.Stack, other, v.Key, v.Name))
+			errs = append(errs, fmt.Errorf("%s: %s and %s both have the name %s in the state; "+
+				"apply the names of the spec, then run the same command again", r.Stack, other, v.Key, v.Name))
 			continue
 		}
 		first[name] = v.Key

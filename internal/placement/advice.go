@@ -42,11 +42,16 @@ func Advise(stacks []*schema.Stack, l *lock.Lock, inv *cluster.Inventory) []Advi
 		a := Advice{Stack: s.Name}
 		switch {
 		case shared > 0:
-			a.Figure, a.Reason = 4, fmt.Sprintf("%s onto shared storage %s: on a genuine cluster 21 took 32 s at 4, and some failed with lock timeouts at 10", clones(shared, "full"), storage)
+			a.Figure = 4
+			a.Reason = fmt.Sprintf("%s onto shared storage %s: on a genuine cluster 21 took 32 s at 4, "+
+				"and some failed with lock timeouts at 10", clones(shared, "full"), storage)
 		case local > 0:
-			a.Figure, a.Reason = 10, fmt.Sprintf("%s onto local storage: on a genuine server 20 took 26 s at 1, 8 s at 5 and 6 s at 10, with longer copies 87 s, 20 s and 15 s, and not all succeeded at 20", clones(local, "full"))
+			a.Figure = 10
+			a.Reason = fmt.Sprintf("%s onto local storage: on a genuine server 20 took 26 s at 1, 8 s at 5 and 6 s at 10, "+
+				"with longer copies 87 s, 20 s and 15 s, and not all succeeded at 20", clones(local, "full"))
 		case linked > 0:
-			a.Figure, a.Reason = 10, fmt.Sprintf("%s: on a genuine cluster 21 took 42 s at 1, 24 s at 4 and 19 s at 10", clones(linked, "linked"))
+			a.Figure = 10
+			a.Reason = fmt.Sprintf("%s: on a genuine cluster 21 took 42 s at 1, 24 s at 4 and 19 s at 10", clones(linked, "linked"))
 		default:
 			continue
 		}

@@ -40,7 +40,14 @@ type Resolver struct {
 // there that does not run yet. again are VMs, as STACK/KEY, whose decisions do not
 // count.
 func New(p *schema.Project, l *lock.Lock, inv *cluster.Inventory, again []string) *Resolver {
-	r := &Resolver{inv: inv, hosts: map[string]*Host{}, before: map[string]Host{}, guests: map[int]*cluster.Guest{}, counts: map[string]map[string]int{}, known: map[string]bool{}}
+	r := &Resolver{
+		inv:    inv,
+		hosts:  map[string]*Host{},
+		before: map[string]Host{},
+		guests: map[int]*cluster.Guest{},
+		counts: map[string]map[string]int{},
+		known:  map[string]bool{},
+	}
 	for i := range inv.Guests {
 		r.guests[inv.Guests[i].VMID] = &inv.Guests[i]
 	}
@@ -49,30 +56,38 @@ func New(p *schema.Project, l *lock.Lock, inv *cluster.Inventory, again []string
 	}
 	for _, s := range p.Stacks {
 		r.counts[s.Name] = map[string]int{}
-		entries := entriesOf(p, s, l)
-		for _, v := range s.VMs {
-			name, e, node := s.Name+"/"+v.Key, entries[v.Key], v.Node
-			if e != nil && !slices.Contains(again, name) {
-				if node = cmp.Or(node, e.Node); v.Placement != nil && e.Node != "" {
-					r.counts[s.Name][e.Node]++
-				}
-			}
-			if node == "" {
-				continue
-			}
-			r.known[name] = true
-			if e != nil && r.guests[e.VMID] != nil {
-				node = r.guests[e.VMID].Node
-			}
-			if e == nil || r.guests[e.VMID] == nil || r.guests[e.VMID].Status != "running" {
-				r.take(node, v)
-			}
-		}
+		r.takePlaced(s, entriesOf(p, s, l), again)
 	}
 	for name, h := range r.hosts {
 		r.before[name] = *h
 	}
 	return r
+}
+
+// takePlaced counts the VMs of a stack that lock and spec have placed.
+func (r *Resolver) takePlaced(s *schema.Stack, entries map[string]*lock.VM, again []string) {
+	for _, v := range s.VMs {
+		name, e, node := s.Name+"/"+v.Key, entries[v.Key], v.Node
+		if e != nil && !slices.Contains(again, name) {
+			if node = cmp.Or(node, e.Node); v.Placement != nil && e.Node != "" {
+				r.counts[s.Name][e.Node]++
+			}
+		}
+		if node == "" {
+			continue
+		}
+		r.known[name] = true
+		var g *cluster.Guest // the VM, if it exists
+		if e != nil {
+			g = r.guests[e.VMID]
+		}
+		switch {
+		case g == nil:
+			r.take(node, v)
+		case g.Status != "running":
+			r.take(g.Node, v)
+		}
+	}
 }
 
 // entriesOf are the entries of a stack by the keys that its VMs have now.
@@ -102,7 +117,8 @@ func need(v *schema.VM) Need {
 	if v.Values.Get("started").Off() {
 		return Need{}
 	}
-	return Need{CPUs: float64(max(1, v.Values.Get("cores").Int()) * max(1, v.Values.Get("sockets").Int())), Memory: int64(v.Values.Get("memory").Int()) << 20}
+	cpus := max(1, v.Values.Get("cores").Int()) * max(1, v.Values.Get("sockets").Int())
+	return Need{CPUs: float64(cpus), Memory: int64(v.Values.Get("memory").Int()) << 20}
 }
 
 // Resolve decides what out leaves open. It returns what keeps it from that.
@@ -150,7 +166,13 @@ func (r *Resolver) node(s *schema.Stack, v *schema.VM, out *lock.VM, d *Decision
 	if v.Adopt {
 		g := r.guests[out.VMID]
 		if g == nil {
-			return &schema.Problem{Pos: v.At("adopt"), Path: v.Path, Code: schema.CodeNoNode, Message: fmt.Sprintf("VM %d, which it adopts, cannot be seen, so its node is not known", out.VMID), Fix: "correct the VMID, or write node: NAME"}
+			return &schema.Problem{
+				Pos:     v.At("adopt"),
+				Path:    v.Path,
+				Code:    schema.CodeNoNode,
+				Message: fmt.Sprintf("VM %d, which it adopts, cannot be seen, so its node is not known", out.VMID),
+				Fix:     "correct the VMID, or write node: NAME",
+			}
 		}
 		out.Node, d.Node = g.Node, g.Node
 		return nil
@@ -169,14 +191,23 @@ func (r *Resolver) node(s *schema.Stack, v *schema.VM, out *lock.VM, d *Decision
 		for _, c := range d.Candidates {
 			why = append(why, c.Node+": "+c.Out)
 		}
-		return &schema.Problem{Pos: p.Pos, Path: v.Path + ".placement", Code: schema.CodeNoNode, Message: "no node can have it: " + strings.Join(why, "; "), Fix: "add nodes to the placement, or change what keeps the VM from these"}
+		return &schema.Problem{
+			Pos:     p.Pos,
+			Path:    v.Path + ".placement",
+			Code:    schema.CodeNoNode,
+			Message: "no node can have it: " + strings.Join(why, "; "),
+			Fix:     "add nodes to the placement, or change what keeps the VM from these",
+		}
 	}
 	out.Node, d.Node = best.Node, best.Node
 	return nil
 }
 
 // nodeChecks are the checks of a creation that depend on the node.
-var nodeChecks = []cluster.Check{cluster.NodeCheck, cluster.LinkedCheck, cluster.CrossNodeCheck, cluster.StorageCheck, cluster.NetworkCheck, cluster.CPUCheck, cluster.MemoryCheck}
+var nodeChecks = []cluster.Check{
+	cluster.NodeCheck, cluster.LinkedCheck, cluster.CrossNodeCheck, cluster.StorageCheck,
+	cluster.NetworkCheck, cluster.CPUCheck, cluster.MemoryCheck,
+}
 
 // out says why a node cannot have a VM, or nothing.
 func (r *Resolver) out(s *schema.Stack, v *schema.VM, entry *lock.VM, node string) string {

@@ -18,7 +18,8 @@ func (r *Resolver) template(v *schema.VM, was, out *lock.VM, d *Decision) *schem
 	}
 	if n := r.inv.Node(out.Template.Node); n != nil && !n.Online {
 		what, _ := n.Wake()
-		return r.bad(v, fmt.Sprintf("its template %d is on node %s, which is %s", out.Template.VMID, n.Name, n.Down()), what+", or write another template"+r.offer())
+		return r.bad(v, fmt.Sprintf("its template %d is on node %s, which is %s", out.Template.VMID, n.Name, n.Down()),
+			what+", or write another template"+r.offer())
 	}
 	return nil
 }
@@ -75,15 +76,18 @@ func (r *Resolver) named(v *schema.VM, out *lock.VM, d *Decision) *schema.Proble
 	}
 	switch {
 	case len(templates) > 1:
-		return r.bad(v, fmt.Sprintf("several templates%s are called %q: %s", where, t.Name, strings.Join(templates, ", ")), "write the one to clone, such as "+line(found))
+		return r.bad(v, fmt.Sprintf("several templates%s are called %q: %s", where, t.Name, strings.Join(templates, ", ")),
+			"write the one to clone, such as "+line(found))
 	case found != nil:
 		out.Template = &lock.Template{VMID: found.VMID, Node: found.Node, Name: t.Name}
 		d.Template = out.Template
 		return nil
 	case len(others) > 0:
-		return r.bad(v, fmt.Sprintf("no template%s is called %q; the cluster has %s", where, t.Name, strings.Join(others, ", ")), "make a template of it, or write another one"+r.offer())
+		return r.bad(v, fmt.Sprintf("no template%s is called %q; the cluster has %s", where, t.Name, strings.Join(others, ", ")),
+			"make a template of it, or write another one"+r.offer())
 	case len(r.inv.GapsForNames()) > 0:
-		return r.bad(v, fmt.Sprintf("no template%s called %q can be seen, and the token may not see all guests", where, t.Name), "run `stackgen preflight`, which says what the token lacks, or write the template's VMID")
+		return r.bad(v, fmt.Sprintf("no template%s called %q can be seen, and the token may not see all guests", where, t.Name),
+			"run `stackgen preflight`, which says what the token lacks, or write the template's VMID")
 	}
 	return r.bad(v, fmt.Sprintf("the cluster has no template called %q%s", t.Name, where), "write another one"+r.offer())
 }

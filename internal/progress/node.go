@@ -42,7 +42,8 @@ func (d Down) Next() finding.Step {
 	case d.Name == "":
 		return finding.Do("check the network, and the node of proxmox.endpoint; preflight tries it", "stackgen preflight")
 	case d.State == Silent:
-		return finding.Do("on node "+d.Name+", restart the services of its API; if they run, check that other nodes reach its port 8006", restartAPI)
+		return finding.Do("on node "+d.Name+", restart the services of its API; if they run, check that other nodes reach its port 8006",
+			restartAPI)
 	}
 	return finding.Do("start node "+d.Name+"; on another node, see what the cluster says", "pvecm status")
 }
@@ -96,7 +97,8 @@ func (b *Board) downReason(t *Trouble) {
 		return
 	}
 	for _, d := range b.Down {
-		if d.Name == m[1] || m[1] == "" && d.Name != "" && (d.Name == t.Item.Node || d.Name == t.Item.From) || strings.Contains(t.Text, "HostKeyAlias="+d.Name+"'") {
+		needed := m[1] == "" && d.Name != "" && (d.Name == t.Item.Node || d.Name == t.Item.From)
+		if d.Name == m[1] || needed || strings.Contains(t.Text, "HostKeyAlias="+d.Name+"'") {
 			t.Why, t.Next = d.What(), []finding.Step{d.Next()}
 			return
 		}

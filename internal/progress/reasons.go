@@ -51,7 +51,10 @@ func reason(t *Trouble, item Item, text string) {
 // filled replaces the words of a text. ok is false if one of them is not known.
 func filled(text string, item Item, m []string, quote func(string) string) (out string, ok bool) {
 	ok = true
-	values := map[string]string{"{key}": item.Key, "{stack}": item.Stack, "{node}": item.Node, "{vmid}": "", "{where}": "its node", "{from}": "the node of its template"}
+	values := map[string]string{
+		"{key}": item.Key, "{stack}": item.Stack, "{node}": item.Node, "{vmid}": "",
+		"{where}": "its node", "{from}": "the node of its template",
+	}
 	if item.Node != "" {
 		values["{where}"] = "node " + item.Node
 	}

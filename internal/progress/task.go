@@ -117,7 +117,8 @@ func size(number, unit string) float64 {
 // volumeShape finds the VMs that volumes and files in a task's log belong to:
 // vm-101-disk-0, vm-101-cloudinit, qemu-server/101.conf. Volumes of templates may be
 // base-9000-disk-0.
-var volumeShape = regexp.MustCompile(`(?:\bvm-|/qemu-server/|/lock-|unable to create VM )(\d+)(?:-disk-\d+|-cloudinit|\.conf|: config file)`)
+var volumeShape = regexp.MustCompile(
+	`(?:\bvm-|/qemu-server/|/lock-|unable to create VM )(\d+)(?:-disk-\d+|-cloudinit|\.conf|: config file)`)
 
 // CloneTarget is the VMID that a clone makes, by a line of its log: the task itself
 // carries the VMID of the source. It is 0 if the line does not say.

@@ -67,7 +67,8 @@ func (t Target) Name() string {
 // notDone says that an action did not happen, as far as the tool says. A change may have
 // happened in part.
 var notDone = map[Action]string{
-	Create: "was not created", Change: "was not changed as planned", Import: "was not imported", Destroy: "was not destroyed", Move: "was not moved",
+	Create: "was not created", Change: "was not changed as planned", Import: "was not imported",
+	Destroy: "was not destroyed", Move: "was not moved",
 }
 
 // Trouble explains why a row failed. It is the zero Trouble if the row has not.
@@ -143,7 +144,8 @@ func (a Alike) What() string {
 		return first.String()
 	}
 	noun := map[Kind]string{VM: "VMs", Pool: "pools", Record: "records", Unit: "units"}[first.Item.Kind]
-	return fmt.Sprintf("%d %s %s%s", len(a), noun, strings.Replace(first.Not, "was ", "were ", 1), strings.TrimPrefix(first.String(), first.What))
+	not := strings.Replace(first.Not, "was ", "were ", 1)
+	return fmt.Sprintf("%d %s %s%s", len(a), noun, not, strings.TrimPrefix(first.String(), first.What))
 }
 
 // Next are the steps for all of them, each with the lines of all.

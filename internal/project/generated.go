@@ -114,7 +114,8 @@ func look(l *lock.Stack, unit, root, dir string) (leftover, error) {
 // remove removes the folder, unless the only copy of a state is in it.
 func (f *leftover) remove() error {
 	if f.unstored != "" {
-		return fmt.Errorf("OpenTofu could not store a state, and left it in %s: store it with `tofu state push`, or move it away, then run the same command again", f.unstored)
+		return fmt.Errorf("OpenTofu could not store a state, and left it in %s: "+
+			"store it with `tofu state push`, or move it away, then run the same command again", f.unstored)
 	}
 	if err := os.RemoveAll(f.dir); err != nil {
 		return fmt.Errorf("cannot remove what Terragrunt generated from an earlier render: %w", err)

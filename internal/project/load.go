@@ -204,8 +204,11 @@ func (l *loader) document(file string, settings bool) error {
 	spec, problems := schema.Parse(file, src)
 	l.problems = append(l.problems, problems...)
 	if line, _ := schema.Matches("line", file); !line || !utf8.ValidString(file) {
-		l.problems = append(l.problems, schema.Problem{Pos: schema.Pos{File: file, Line: 1, Col: 1}, Severity: schema.SeverityError,
-			Code: schema.CodeFile, Message: "the path of the spec has control characters or is not UTF-8, so the lock cannot have it", Fix: "rename the file or its folder"})
+		l.problems = append(l.problems, schema.Problem{
+			Pos: schema.Pos{File: file, Line: 1, Col: 1}, Severity: schema.SeverityError, Code: schema.CodeFile,
+			Message: "the path of the spec has control characters or is not UTF-8, so the lock cannot have it",
+			Fix:     "rename the file or its folder",
+		})
 	}
 	if spec != nil && (spec.Kind == schema.KindProject) != settings {
 		want := "a file in specs/ is a Stack or a Class; shared settings belong into " + schema.SettingsFile

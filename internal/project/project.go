@@ -48,7 +48,10 @@ func Load(paths []string, out string) (*Project, error) {
 // LoadEdited is Load with other contents for some files, and with specs that do not exist
 // yet.
 func LoadEdited(paths []string, out string, edited map[string][]byte) (*Project, error) {
-	l := &loader{edited: edited, sources: map[string][]byte{}, named: map[string]bool{}, read: map[string]*schema.Spec{}, homes: map[string]string{}}
+	l := &loader{
+		edited: edited, sources: map[string][]byte{}, named: map[string]bool{},
+		read: map[string]*schema.Spec{}, homes: map[string]string{},
+	}
 	if err := l.find(paths, out); err != nil {
 		return nil, err
 	}

@@ -25,6 +25,12 @@ var specHead = regexp.MustCompile(`(?m)^["']?apiVersion["']?\s*:\s*["']?stackgen
 // unread adds a warning for each file of the project that looks like a spec, settings or a
 // lock and is read by no command: it has another name or folder.
 func (l *loader) unread(project string) {
+	l.unreadBesideSettings(project)
+	l.unreadSpecs(filepath.Join(project, "specs"))
+}
+
+// unreadBesideSettings adds the warnings for the folder of the project.
+func (l *loader) unreadBesideSettings(project string) {
 	isNew := l.lock != nil && len(l.files)+len(l.lock.Stacks) == 0 // l.lock is nil if it cannot be read
 	settings := []string{schema.SettingsFile, lock.File}
 	for _, name := range names(project) {
@@ -39,7 +45,11 @@ func (l *loader) unread(project string) {
 			l.warnUnread(file, moveIn)
 		}
 	}
-	folders, specs := 0, filepath.Join(project, "specs")
+}
+
+// unreadSpecs adds the warnings for the folder of the specs and those below it.
+func (l *loader) unreadSpecs(specs string) {
+	folders := 0
 	_ = filepath.WalkDir(specs, func(path string, d fs.DirEntry, err error) error { // the function returns no other error
 		switch {
 		case err != nil || path != specs && d.Name()[0] == '.':
@@ -71,8 +81,11 @@ func renaming(dir, name string) string {
 }
 
 func (l *loader) warnUnread(file, fix string) {
-	l.problems = append(l.problems, schema.Problem{Pos: schema.Pos{File: Canonical(file), Line: 1, Col: 1}, Severity: schema.SeverityWarning, Code: schema.CodeUnread,
-		Message: "no command reads this file: specs are specs/*.yaml, and settings are in " + schema.SettingsFile, Fix: fix})
+	l.problems = append(l.problems, schema.Problem{
+		Pos: schema.Pos{File: Canonical(file), Line: 1, Col: 1}, Severity: schema.SeverityWarning, Code: schema.CodeUnread,
+		Message: "no command reads this file: specs are specs/*.yaml, and settings are in " + schema.SettingsFile,
+		Fix:     fix,
+	})
 }
 
 // isSpec reports whether a file that is not read has the text of a spec.

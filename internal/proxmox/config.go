@@ -93,7 +93,8 @@ func isTrue(text string) bool { return text == "true" || text == "1" }
 // the first spec.
 func (e environment) check(t, first Target) error {
 	if t.Endpoint != first.Endpoint || t.Insecure != first.Insecure || t.CAFile != first.CAFile {
-		return fmt.Errorf("%s and %s name different clusters; run the command for one cluster at a time: give the path of one spec", first.Spec, t.Spec)
+		return fmt.Errorf("%s and %s name different clusters; run the command for one cluster at a time: give the path of one spec",
+			first.Spec, t.Spec)
 	}
 	env := e.get("ENDPOINT")
 	if env != "" && t.Endpoint != "" {
@@ -103,11 +104,13 @@ func (e environment) check(t, first Target) error {
 			return err
 		}
 		if a != b {
-			return fmt.Errorf("%s sets proxmox.endpoint to %s, but PROXMOX_VE_ENDPOINT is %s; no request was sent. Unset PROXMOX_VE_ENDPOINT, or change the spec", t.Spec, b, a)
+			return fmt.Errorf("%s sets proxmox.endpoint to %s, but PROXMOX_VE_ENDPOINT is %s; no request was sent. "+
+				"Unset PROXMOX_VE_ENDPOINT, or change the spec", t.Spec, b, a)
 		}
 	}
 	if env := e.get("INSECURE"); env != "" && isTrue(env) != t.Insecure {
-		return fmt.Errorf("%s sets proxmox.insecure to %t, but PROXMOX_VE_INSECURE is %t; no request was sent. Unset PROXMOX_VE_INSECURE, or change the spec", t.Spec, t.Insecure, isTrue(env))
+		return fmt.Errorf("%s sets proxmox.insecure to %t, but PROXMOX_VE_INSECURE is %t; no request was sent. "+
+			"Unset PROXMOX_VE_INSECURE, or change the spec", t.Spec, t.Insecure, isTrue(env))
 	}
 	return nil
 }
@@ -132,7 +135,13 @@ func normalEndpoint(endpoint string) (string, error) {
 }
 
 func minTLS(text string) (uint16, error) {
-	versions := map[string]uint16{"": tls.VersionTLS13, "1.3": tls.VersionTLS13, "1.2": tls.VersionTLS12, "1.1": tls.VersionTLS11, "1.0": tls.VersionTLS10}
+	versions := map[string]uint16{
+		"":    tls.VersionTLS13,
+		"1.3": tls.VersionTLS13,
+		"1.2": tls.VersionTLS12,
+		"1.1": tls.VersionTLS11,
+		"1.0": tls.VersionTLS10,
+	}
 	v, ok := versions[strings.TrimSpace(text)]
 	if !ok {
 		return 0, fmt.Errorf("PROXMOX_VE_MIN_TLS is %s; it must be 1.0, 1.1, 1.2 or 1.3", strconv.Quote(text))
@@ -161,7 +170,9 @@ func (e environment) login() (Login, error) {
 		}
 		return Login{Username: user, Password: secret.New(password), OTP: secret.New(e.get("OTP"))}, nil
 	}
-	return Login{}, errors.New("no credentials for Proxmox VE: set PROXMOX_VE_API_TOKEN, or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, or PROXMOX_VE_AUTH_TICKET and PROXMOX_VE_CSRF_PREVENTION_TOKEN")
+	return Login{}, errors.New("no credentials for Proxmox VE: set PROXMOX_VE_API_TOKEN, " +
+		"or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, " +
+		"or PROXMOX_VE_AUTH_TICKET and PROXMOX_VE_CSRF_PREVENTION_TOKEN")
 }
 
 // identity returns the user, and the ID of the token if one is used.

@@ -52,13 +52,15 @@ func (c *client) explain(request string, err error) error {
 	host := strings.TrimPrefix(c.config.Endpoint, "https://")
 	switch {
 	case errors.As(err, &s) && s.Code == http.StatusUnauthorized:
-		return &clusterError{fmt.Sprintf("%s rejects the credentials of %s (401): they are wrong, expired or revoked; check the PROXMOX_VE_ variables", host, c.config.Who()), err}
+		return &clusterError{fmt.Sprintf("%s rejects the credentials of %s (401): they are wrong, expired or revoked; "+
+			"check the PROXMOX_VE_ variables", host, c.config.Who()), err}
 	case errors.As(err, &s) && s.Code == http.StatusMovedPermanently:
 		return &clusterError{fmt.Sprintf("%s responds with a redirect: it is not a Proxmox VE API", host), err}
 	case errors.As(err, &s):
 		return &clusterError{c.redact(fmt.Sprintf("%s: %s", request, s)), err}
 	case isTLSError(err):
-		return &clusterError{c.redact(fmt.Sprintf("%s has no trusted certificate: %v. Set proxmox.ca_file in the spec to its certificate authority (/etc/pve/pve-root-ca.pem on any node)", host, err)), err}
+		return &clusterError{c.redact(fmt.Sprintf("%s has no trusted certificate: %v. "+
+			"Set proxmox.ca_file in the spec to its certificate authority (/etc/pve/pve-root-ca.pem on any node)", host, err)), err}
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return &clusterError{c.redact(fmt.Sprintf("%s cannot be reached: %v", host, dial)), err}
 	}

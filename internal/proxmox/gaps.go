@@ -62,7 +62,8 @@ func (r *reader) proveFree(ctx context.Context, vmid int) {
 	case !listed:
 		var own rights
 		if err := r.get(ctx, "/access/permissions?path="+at, &own); err != nil {
-			r.addGap(cluster.Gap{Path: at, Privilege: cluster.VMAudit, Reason: fmt.Sprintf("the privileges on VM %d could not be read: %v", vmid, err)})
+			reason := fmt.Sprintf("the privileges on VM %d could not be read: %v", vmid, err)
+			r.addGap(cluster.Gap{Path: at, Privilege: cluster.VMAudit, Reason: reason})
 			return
 		}
 		r.addRights(at, own)
@@ -73,7 +74,8 @@ func (r *reader) proveFree(ctx context.Context, vmid int) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.inv.Gaps = append(r.inv.Gaps, r.missing(ctx, at, cluster.VMAudit, fmt.Sprintf("VM %d is not visible, whether it exists or not: an ACL entry for %s removes the privilege", vmid, at)))
+	reason := fmt.Sprintf("VM %d is not visible, whether it exists or not: an ACL entry for %s removes the privilege", vmid, at)
+	r.inv.Gaps = append(r.inv.Gaps, r.missing(ctx, at, cluster.VMAudit, reason))
 }
 
 // readPaths reads the privileges on paths that a create needs. The dump of privileges

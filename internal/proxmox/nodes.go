@@ -189,7 +189,8 @@ func (r *reader) findMoved(listed map[int]bool) {
 	for _, g := range r.guests {
 		if n := r.inv.Node(g.Node); g.Kind == cluster.KindVM && !listed[g.VMID] && n != nil && n.Online {
 			g.Status = cluster.StatusUnknown
-			r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("VM %d was moved or removed while the lists were read; run the command again", g.VMID)})
+			reason := fmt.Sprintf("VM %d was moved or removed while the lists were read; run the command again", g.VMID)
+			r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: reason})
 		}
 	}
 }

@@ -74,7 +74,8 @@ func (r *reader) mayUpdate() bool {
 		}
 	}
 	for _, at := range r.wanted.Paths {
-		if strings.HasPrefix(at, "/storage/") && !r.rights.Has(at, cluster.AllocateSpace) || strings.HasPrefix(at, "/sdn/") && !r.rights.Has(at, cluster.SDNUse) {
+		if strings.HasPrefix(at, "/storage/") && !r.rights.Has(at, cluster.AllocateSpace) ||
+			strings.HasPrefix(at, "/sdn/") && !r.rights.Has(at, cluster.SDNUse) {
 			return false
 		}
 	}

@@ -135,10 +135,12 @@ func transient(ctx context.Context, err error) bool {
 	var s *Status
 	if errors.As(err, &s) {
 		switch s.Code {
-		case statusNodeDown, statusNodeTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		case statusNodeDown, statusNodeTimeout, http.StatusTooManyRequests,
+			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true
 		case http.StatusInternalServerError:
-			return strings.Contains(s.Reason, "got timeout") || strings.Contains(s.Reason, "Connection") || strings.Contains(s.Reason, "unable to read")
+			return strings.Contains(s.Reason, "got timeout") || strings.Contains(s.Reason, "Connection") ||
+				strings.Contains(s.Reason, "unable to read")
 		}
 		return false
 	}

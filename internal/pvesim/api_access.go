@@ -74,9 +74,15 @@ func login(c *call) (any, error) {
 // capabilities lists, by section of the web interface, the privileges that a
 // user has on any path.
 func (w *cluster) capabilities(user string) object {
-	patterns := map[string]string{"access": `^(User|Group|Realm)\.|^Permissions\.Modify`, "dc": `^Sys\.|^SDN\.`, "mapping": `^Mapping\.|^Permissions\.Modify`,
-		"nodes": `^Sys\.|^Permissions\.Modify`, "sdn": `^SDN\.|^Permissions\.Modify`, "storage": `^Datastore\.|^Permissions\.Modify`,
-		"vms": `^VM\.|^Permissions\.Modify`}
+	patterns := map[string]string{
+		"access":  `^(User|Group|Realm)\.|^Permissions\.Modify`,
+		"dc":      `^Sys\.|^SDN\.`,
+		"mapping": `^Mapping\.|^Permissions\.Modify`,
+		"nodes":   `^Sys\.|^Permissions\.Modify`,
+		"sdn":     `^SDN\.|^Permissions\.Modify`,
+		"storage": `^Datastore\.|^Permissions\.Modify`,
+		"vms":     `^VM\.|^Permissions\.Modify`,
+	}
 	tops := map[string][]string{"access": {"/access"}, "dc": {"/"}, "mapping": {"/mapping"}, "nodes": {"/nodes"}, "sdn": {"/sdn"},
 		"storage": {"/storage"}, "vms": {"/vms", "/pool"}}
 	out := object{}
@@ -141,13 +147,16 @@ func aclList(c *call) (any, error) {
 		if !c.w.allowed(c.who, g.Path, "Permissions.Modify") && !c.w.allowed(c.who, "/access", "Sys.Audit", "Permissions.Modify") {
 			continue
 		}
-		out = append(out, object{"path": g.Path, "propagate": flag(!g.NoPropagate), "roleid": g.Role, "type": cmp.Or(g.Type, "user"), "ugid": g.To})
+		out = append(out, object{"path": g.Path, "propagate": flag(!g.NoPropagate), "roleid": g.Role,
+			"type": cmp.Or(g.Type, "user"), "ugid": g.To})
 	}
 	return out, nil
 }
 
-var validACLPath = regexp.MustCompile(`^/$|^/(access|access/groups|access/realm|nodes|pool|sdn|sdn/zones|storage|vms|mapping|mapping/(pci|usb|dir))$|` +
-	`^/access/(groups|realm)/[^/]+$|^/nodes/[^/]+$|^/pool/.+$|^/sdn/zones/.+$|^/sdn/[^/]+(/[^/]+)?$|^/storage/[^/]+$|^/vms/[1-9][0-9]{2,}$|^/mapping/[^/]+/[^/]+$`)
+var validACLPath = regexp.MustCompile(`^/$|` +
+	`^/(access|access/groups|access/realm|nodes|pool|sdn|sdn/zones|storage|vms|mapping|mapping/(pci|usb|dir))$|` +
+	`^/access/(groups|realm)/[^/]+$|^/nodes/[^/]+$|^/pool/.+$|^/sdn/zones/.+$|^/sdn/[^/]+(/[^/]+)?$|` +
+	`^/storage/[^/]+$|^/vms/[1-9][0-9]{2,}$|^/mapping/[^/]+/[^/]+$`)
 
 func aclUpdate(c *call) (any, error) {
 	path, ok := normalPath(c.p["path"])

@@ -205,7 +205,8 @@ func (c *call) haDaemons() []object {
 	if !w.quorate() {
 		state = "old timestamp - dead?"
 	}
-	out := []object{{"id": "master", "node": master.Name, "status": master.Name + " " + w.haLine(state, w.now), "timestamp": w.now.Unix(), "type": "master"}}
+	out := []object{{"id": "master", "node": master.Name, "type": "master",
+		"status": master.Name + " " + w.haLine(state, w.now), "timestamp": w.now.Unix()}}
 	for _, n := range w.nodes {
 		state, at := "idle", w.now
 		if w.haUsed[n.Name] {
@@ -217,7 +218,8 @@ func (c *call) haDaemons() []object {
 		case n.State == NodeLost && w.now.Sub(n.since) >= haRound:
 			state, at = "old timestamp - dead?", n.since
 		}
-		out = append(out, object{"id": "lrm:" + n.Name, "node": n.Name, "status": n.Name + " " + w.haLine(state, at), "timestamp": at.Unix(), "type": "lrm"})
+		out = append(out, object{"id": "lrm:" + n.Name, "node": n.Name, "type": "lrm",
+			"status": n.Name + " " + w.haLine(state, at), "timestamp": at.Unix()})
 	}
 	return out
 }
@@ -247,6 +249,7 @@ func haManager(c *call) (any, error) {
 		}
 	}
 	out["lrm_status"] = lrm
-	out["manager_status"] = object{"master_node": w.nodes[len(w.nodes)-1].Name, "node_status": nodes, "service_status": services, "timestamp": w.now.Unix()}
+	out["manager_status"] = object{"master_node": w.nodes[len(w.nodes)-1].Name, "node_status": nodes,
+		"service_status": services, "timestamp": w.now.Unix()}
 	return out, nil
 }

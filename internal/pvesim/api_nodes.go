@@ -37,6 +37,7 @@ func nodeStatus(c *call) (any, error) {
 	n := c.w.node(c.node)
 	cpu, mem := c.w.nodeLoad(n)
 	used := int64(n.Load.Disk)
+	load := fmt.Sprintf("%.2f", cpu*float64(n.CPUs))
 	_, ver, repo := release(c.w.seed.Version)
 	kernel := object{"machine": "x86_64", "release": "6.8.12-9-pve", "sysname": "Linux",
 		"version": "#1 SMP PREEMPT_DYNAMIC PMX 6.8.12-9 (2025-03-16T19:18Z)"}
@@ -46,11 +47,12 @@ func nodeStatus(c *call) (any, error) {
 	}
 	return object{
 		"boot-info": object{"mode": "legacy-bios"}, "cpu": cpu,
-		"cpuinfo": object{"cores": n.CPUs, "cpus": n.CPUs, "flags": "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov sse sse2 ht syscall nx aes avx2",
-			"hvm": "1", "mhz": "2000.000", "model": "Simulated Processor", "sockets": 1, "user_hz": 100},
+		"cpuinfo": object{"cores": n.CPUs, "cpus": n.CPUs,
+			"flags": "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov sse sse2 ht syscall nx aes avx2",
+			"hvm":   "1", "mhz": "2000.000", "model": "Simulated Processor", "sockets": 1, "user_hz": 100},
 		"current-kernel": kernel, "idle": 0, "ksm": object{"shared": 0},
 		"kversion": "Linux 6.8.12-9-pve #1 SMP PREEMPT_DYNAMIC PMX 6.8.12-9 (2025-03-16T19:18Z)",
-		"loadavg":  []string{fmt.Sprintf("%.2f", cpu*float64(n.CPUs)), fmt.Sprintf("%.2f", cpu*float64(n.CPUs)), fmt.Sprintf("%.2f", cpu*float64(n.CPUs))},
+		"loadavg":  []string{load, load, load},
 		"memory":   memory, "pveversion": "pve-manager/" + ver + "/" + repo,
 		"rootfs": object{"avail": int64(n.Disk) - used, "free": int64(n.Disk) - used, "total": int64(n.Disk), "used": used},
 		"swap":   object{"free": 0, "total": 0, "used": 0}, "uptime": int64(c.w.now.Sub(n.boot).Seconds()), "wait": 0,
@@ -79,7 +81,8 @@ func nodeTime(c *call) (any, error) {
 
 func nodeRRD(c *call) (any, error) {
 	if id := c.p["vmid"]; id != "" && c.w.published[atoi(id)] == nil {
-		return nil, failf("RRD error: rrdcached@unix:/var/run/rrdcached.sock: rrd_fetch_r failed: opening '/var/lib/rrdcached/db/pve2-vm/%s': No such file or directory", id)
+		return nil, failf("RRD error: rrdcached@unix:/var/run/rrdcached.sock: rrd_fetch_r failed: "+
+			"opening '/var/lib/rrdcached/db/pve2-vm/%s': No such file or directory", id)
 	}
 	step := map[string]time.Duration{"hour": time.Minute, "day": 30 * time.Minute, "week": 3 * time.Hour,
 		"month": 12 * time.Hour, "year": 7 * 24 * time.Hour}[c.p["timeframe"]]

@@ -8,23 +8,10 @@ func clusterResources(c *call) (any, error) {
 	kind := c.p["type"]
 	out := []object{}
 	if kind == "" {
-		for _, p := range c.w.seed.Pools {
-			if c.w.allowed(c.who, "/pool/"+p.ID, "Pool.Audit") {
-				out = append(out, object{"id": "/pool/" + p.ID, "pool": p.ID, "type": "pool"})
-			}
-		}
+		out = append(out, c.poolResources()...)
 	}
 	if kind == "" || kind == "vm" {
-		pools := c.w.memberships()
-		for _, id := range c.w.vmids() {
-			if c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
-				o := c.guestResource(c.w.guests[id], true)
-				if pool, ok := pools[id]; ok && c.w.allowed(c.who, "/pool/"+pool, "Pool.Audit") {
-					o["pool"] = pool
-				}
-				out = append(out, o)
-			}
-		}
+		out = append(out, c.guestResources()...)
 	}
 	if kind == "" || kind == "node" {
 		for _, n := range c.w.nodes {
@@ -34,15 +21,41 @@ func clusterResources(c *call) (any, error) {
 	if kind == "" || kind == "storage" {
 		out = append(out, c.storageResources()...)
 	}
-	if kind == "" || kind == "sdn" {
+	if (kind == "" || kind == "sdn") && c.w.allowed(c.who, "/sdn/zones/localnetwork", "SDN.Audit") {
 		for _, n := range c.w.nodes {
-			if c.w.allowed(c.who, "/sdn/zones/localnetwork", "SDN.Audit") {
-				out = append(out, object{"id": "sdn/" + n.Name + "/localnetwork", "node": n.Name, "sdn": "localnetwork",
-					"status": "ok", "type": "sdn"})
-			}
+			out = append(out, object{"id": "sdn/" + n.Name + "/localnetwork", "node": n.Name, "sdn": "localnetwork",
+				"status": "ok", "type": "sdn"})
 		}
 	}
 	return out, nil
+}
+
+// poolResources returns the pools that the caller may see.
+func (c *call) poolResources() []object {
+	out := []object{}
+	for _, p := range c.w.seed.Pools {
+		if c.w.allowed(c.who, "/pool/"+p.ID, "Pool.Audit") {
+			out = append(out, object{"id": "/pool/" + p.ID, "pool": p.ID, "type": "pool"})
+		}
+	}
+	return out
+}
+
+// guestResources returns the guests that the caller may see, with their pools.
+func (c *call) guestResources() []object {
+	out := []object{}
+	pools := c.w.memberships()
+	for _, id := range c.w.vmids() {
+		if !c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
+			continue
+		}
+		o := c.guestResource(c.w.guests[id], true)
+		if pool, ok := pools[id]; ok && c.w.allowed(c.who, "/pool/"+pool, "Pool.Audit") {
+			o["pool"] = pool
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // guestResource returns one guest of the list. Pool members are the same

@@ -22,12 +22,14 @@ func storageHandlers() map[string]handler {
 		"POST /nodes/{node}/storage/{storage}/content":            allocVolume,
 		"GET /nodes/{node}/storage/{storage}/content/{volume}":    volumeInfo,
 		"DELETE /nodes/{node}/storage/{storage}/content/{volume}": deleteVolume,
-		"GET /nodes/{node}/storage/{storage}":                     index("subdir", "content", "download-url", "file-restore", "import-metadata", "prunebackups", "rrd", "rrddata", "status", "upload"),
+		"GET /nodes/{node}/storage/{storage}": index("subdir", "content", "download-url", "file-restore", "import-metadata",
+			"prunebackups", "rrd", "rrddata", "status", "upload"),
 	}
 }
 
 func (s *Storage) config() object {
-	out := object{"content": strings.Join(s.Content, ","), "digest": digestOf(s.ID + strings.Join(s.Content, ",")), "storage": s.ID, "type": s.Type}
+	content := strings.Join(s.Content, ",")
+	out := object{"content": content, "digest": digestOf(s.ID + content), "storage": s.ID, "type": s.Type}
 	set := func(k, v string) {
 		if v != "" {
 			out[k] = v
@@ -83,8 +85,9 @@ func createStorage(c *call) (any, error) {
 	}
 	// A new storage has the space of the first one: the API does not say more.
 	first := c.w.seed.Storages[0]
-	c.w.seed.Storages = append(c.w.seed.Storages, &Storage{ID: id, Type: c.p["type"], Shared: c.flag("shared"), Content: schema.SplitList(c.p["content"]),
-		Nodes: schema.SplitList(c.p["nodes"]), Path: c.p["path"], VG: c.p["vgname"], Pool: cmp.Or(c.p["thinpool"], c.p["pool"]),
+	c.w.seed.Storages = append(c.w.seed.Storages, &Storage{ID: id, Type: c.p["type"], Shared: c.flag("shared"),
+		Content: schema.SplitList(c.p["content"]), Nodes: schema.SplitList(c.p["nodes"]),
+		Path: c.p["path"], VG: c.p["vgname"], Pool: cmp.Or(c.p["thinpool"], c.p["pool"]),
 		Disabled: c.flag("disable"), Size: first.Size, Used: first.Used, Bandwidth: first.Bandwidth})
 	return object{"storage": id, "type": c.p["type"]}, nil
 }

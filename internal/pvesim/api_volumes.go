@@ -21,7 +21,8 @@ func storageContent(c *call) (any, error) {
 		if c.has("vmid") && v.Content == "images" && v.VMID != c.vmid() || c.has("content") && v.Content != c.p["content"] {
 			continue
 		}
-		if v.Content == "images" && !c.w.allowed(c.who, "/storage/"+s.ID, "Datastore.Allocate") && !c.w.allowed(c.who, "/vms/"+itoa(v.VMID), "VM.Config.Disk", "VM.Audit") {
+		if v.Content == "images" && !c.w.allowed(c.who, "/storage/"+s.ID, "Datastore.Allocate") &&
+			!c.w.allowed(c.who, "/vms/"+itoa(v.VMID), "VM.Config.Disk", "VM.Audit") {
 			continue
 		}
 		list = append(list, v)

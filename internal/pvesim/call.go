@@ -49,6 +49,24 @@ func (c *call) flag(name string) bool { return c.p[name] == "1" }
 
 func (c *call) vmid() int { return atoi(c.p["vmid"]) }
 
+// configOptions returns the parameters except others, which are no options of a
+// configuration.
+func (c *call) configOptions(others ...string) map[string]string {
+	out := cloneMap(c.p)
+	for _, k := range others {
+		delete(out, k)
+	}
+	return out
+}
+
+// checkDigest returns an error if the guest has changed since the caller read it.
+func (c *call) checkDigest(g *Guest) error {
+	if d := c.p["digest"]; d != "" && d != g.digest() {
+		return failf("checksum mismatch (file change by other user?)")
+	}
+	return nil
+}
+
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // request is a request from the network or from the same process.

@@ -33,7 +33,8 @@ func authorityID(s *Seed) string {
 }
 
 func newAuthority(id string) (*authority, error) {
-	name := pkix.Name{CommonName: "Proxmox Virtual Environment", OrganizationalUnit: []string{id}, Organization: []string{"PVE Cluster Manager CA"}}
+	name := pkix.Name{CommonName: "Proxmox Virtual Environment", OrganizationalUnit: []string{id},
+		Organization: []string{"PVE Cluster Manager CA"}}
 	return issue(nil, &x509.Certificate{SerialNumber: big.NewInt(1), Subject: name, NotAfter: time.Now().AddDate(10, 0, 0),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign})
 }
@@ -62,7 +63,8 @@ func issue(by *authority, of *x509.Certificate) (*authority, error) {
 // nodeCertificate makes the certificate of a node's API server.
 func nodeCertificate(by *authority, n *Node) (*authority, error) {
 	out := &x509.Certificate{SerialNumber: big.NewInt(2), NotAfter: time.Now().AddDate(2, 0, 0),
-		Subject:     pkix.Name{OrganizationalUnit: []string{"PVE Cluster Node"}, Organization: []string{"Proxmox Virtual Environment"}, CommonName: n.Name},
+		Subject: pkix.Name{OrganizationalUnit: []string{"PVE Cluster Node"}, Organization: []string{"Proxmox Virtual Environment"},
+			CommonName: n.Name},
 		DNSNames:    []string{"localhost", n.Name},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 		KeyUsage:    x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}

@@ -66,12 +66,8 @@ func newCluster(s *Seed, start time.Time) (*cluster, error) {
 		return nil, err
 	}
 	for _, st := range s.Storages {
-		if st.Bandwidth == 0 {
-			st.Bandwidth = Size(gib)
-		}
-		if st.Size == 0 {
-			st.Size = Size(100 * gib)
-		}
+		st.Bandwidth = cmp.Or(st.Bandwidth, Size(gib))
+		st.Size = cmp.Or(st.Size, Size(100*gib))
 	}
 	for _, v := range s.Volumes {
 		v.Content = cmp.Or(v.Content, "images")

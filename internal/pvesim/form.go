@@ -71,7 +71,8 @@ func readJSON(src []byte) (schema.Values, *reply) {
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		msg := fmt.Sprintf("malformed JSON string, neither tag, array, object, number, string or atom, at character offset %d (before \"(end of string)\") at %s line 917.", len(src), file)
+		msg := fmt.Sprintf("malformed JSON string, neither tag, array, object, number, string or atom, "+
+			"at character offset %d (before \"(end of string)\") at %s line 917.", len(src), file)
 		return nil, &reply{status: 500, reason: msg, body: []byte(msg + "\n")}
 	}
 	m, ok := v.(map[string]any)

@@ -15,6 +15,11 @@ var driveKey = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)
 
 func isDriveKey(k string) bool { return driveKey.MatchString(k) }
 
+// driveKeys returns the keys of the drives in a configuration, in order.
+func driveKeys(conf map[string]string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(conf)), func(k string) bool { return !isDriveKey(k) })
+}
+
 // drive is a parsed disk line: a volume and its options.
 type drive struct {
 	file string

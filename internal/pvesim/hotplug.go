@@ -248,7 +248,8 @@ func (p *plug) setNet(k, v string) outcome {
 		if had { // the old card is gone already
 			delete(p.g.Config, k)
 		}
-		return p.fail(k, fmt.Sprintf("VM %d qmp command 'netdev_add' failed - network script /usr/libexec/qemu-server/pve-bridge-hotplug failed with status 512", p.g.VMID))
+		return p.fail(k, fmt.Sprintf("VM %d qmp command 'netdev_add' failed - "+
+			"network script /usr/libexec/qemu-server/pve-bridge-hotplug failed with status 512", p.g.VMID))
 	}
 	return applied
 }

@@ -98,7 +98,7 @@ func lxcInterfaces(c *call) (any, error) {
 
 func lxcCreate(c *call) (any, error) {
 	vmid, pool := c.vmid(), c.p["pool"]
-	if !c.w.allowed(c.who, "/vms/"+itoa(vmid), "VM.Allocate") && (pool == "" || !c.w.allowed(c.who, "/pool/"+pool, "VM.Allocate")) {
+	if !c.mayAllocate(vmid, pool) {
 		return nil, denied("")
 	}
 	if old, taken := c.w.guests[vmid]; taken {
@@ -126,13 +126,8 @@ func lxcCreate(c *call) (any, error) {
 }
 
 func (c *call) fillContainer(g *Guest) error {
-	for k, v := range c.p {
-		switch k {
-		case "node", "vmid", "ostemplate", "pool", "storage", "password", "ssh-public-keys", "start", "force", "restore", "unique", "bwlimit", "ignore-unpack-errors":
-		default:
-			g.Config[k] = v
-		}
-	}
+	maps.Copy(g.Config, c.configOptions("node", "vmid", "ostemplate", "pool", "storage", "password", "ssh-public-keys",
+		"start", "force", "restore", "unique", "bwlimit", "ignore-unpack-errors"))
 	id := cmp.Or(c.p["storage"], "local")
 	size := "4"
 	if d := parseDrive(c.p["rootfs"]); d.file != "" {
@@ -164,19 +159,13 @@ func lxcUpdate(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d := c.p["digest"]; d != "" && d != g.digest() {
-		return nil, failf("checksum mismatch (file change by other user?)")
+	if err := c.checkDigest(g); err != nil {
+		return nil, err
 	}
 	if err := c.w.write(g.Node, g.VMID, daemonPID); err != nil {
 		return nil, err
 	}
-	for k, v := range c.p {
-		switch k {
-		case "node", "vmid", "digest", "delete", "revert":
-		default:
-			g.Config[k] = v
-		}
-	}
+	maps.Copy(g.Config, c.configOptions("node", "vmid", "digest", "delete", "revert"))
 	for _, k := range schema.SplitList(c.p["delete"]) {
 		delete(g.Config, k)
 	}

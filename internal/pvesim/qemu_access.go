@@ -12,14 +12,15 @@ var (
 	cpuKeys     = regexp.MustCompile(`^(cores|cpu|cpulimit|cpuunits|numa|smp|sockets|vcpus|numa\d+)$`)
 	memoryKeys  = regexp.MustCompile(`^(memory|balloon|shares)$`)
 	hardware    = regexp.MustCompile(`^(acpi|hotplug|kvm|machine|scsihw|smbios1|tablet|vga|watchdog|audio0|rng0)$`)
-	generalKeys = regexp.MustCompile(`^(agent|autostart|bios|description|keyboard|localtime|migrate_downtime|migrate_speed|name|onboot|ostype|protection|reboot|startdate|startup|tdf|template|tags)$`)
-	diskKeys    = regexp.MustCompile(`^(boot|bootdisk|vmstatestorage|unused\d+)$`)
-	cloudKeys   = regexp.MustCompile(`^(cicustom|cipassword|citype|ciuser|ciupgrade|nameserver|searchdomain|sshkeys|ipconfig\d+)$`)
-	netKey      = regexp.MustCompile(`^net\d+$`)
-	serialKey   = regexp.MustCompile(`^serial\d+$`)
-	passedKey   = regexp.MustCompile(`^hostpci\d+$`)
-	usbKey      = regexp.MustCompile(`^usb\d+$`)
-	shareKey    = regexp.MustCompile(`^virtiofs\d$`) // the server's pattern
+	generalKeys = regexp.MustCompile(`^(agent|autostart|bios|description|keyboard|localtime|migrate_downtime|migrate_speed|name|onboot|` +
+		`ostype|protection|reboot|startdate|startup|tdf|template|tags)$`)
+	diskKeys  = regexp.MustCompile(`^(boot|bootdisk|vmstatestorage|unused\d+)$`)
+	cloudKeys = regexp.MustCompile(`^(cicustom|cipassword|citype|ciuser|ciupgrade|nameserver|searchdomain|sshkeys|ipconfig\d+)$`)
+	netKey    = regexp.MustCompile(`^net\d+$`)
+	serialKey = regexp.MustCompile(`^serial\d+$`)
+	passedKey = regexp.MustCompile(`^hostpci\d+$`)
+	usbKey    = regexp.MustCompile(`^usb\d+$`)
+	shareKey  = regexp.MustCompile(`^virtiofs\d$`) // the server's pattern
 )
 
 // checkConfigRights checks the privilege that each option needs.
@@ -28,65 +29,54 @@ func (c *call) checkConfigRights(vmid int, pool string, keys []string, values ma
 		return nil
 	}
 	for _, k := range keys {
-		priv := ""
-		v := values[k]
-		switch {
-		case cpuKeys.MatchString(k):
-			priv = "VM.Config.CPU"
-		case memoryKeys.MatchString(k):
-			priv = "VM.Config.Memory"
-		case hardware.MatchString(k):
-			priv = "VM.Config.HWType"
-		case generalKeys.MatchString(k):
-			priv = "VM.Config.Options"
-		case k == "freeze":
-			priv = "VM.PowerMgmt"
-		case cloudKeys.MatchString(k):
-			if err := c.cloudRights(vmid, pool); err != nil {
-				return err
-			}
-			continue
-		case netKey.MatchString(k):
-			priv = "VM.Config.Network"
-		case isDriveKey(k) && parseDrive(v).cloudinit():
-			if err := c.vmRight(vmid, pool, "VM.Config.Cloudinit"); err != nil {
-				return err
-			}
-			priv = "VM.Config.CDROM"
-		case isDriveKey(k) && strings.Contains(v, "media=cdrom"):
-			priv = "VM.Config.CDROM"
-		case isDriveKey(k) || diskKeys.MatchString(k):
-			priv = "VM.Config.Disk"
-		case serialKey.MatchString(k):
-			if err := c.serialRights(vmid, pool, k, "set", v); err != nil {
-				return err
-			}
-			continue
-		case usbKey.MatchString(k) || passedKey.MatchString(k):
-			if err := c.deviceRights(vmid, pool, k, v); err != nil {
-				return err
-			}
-			continue
-		case shareKey.MatchString(k):
-			if err := c.shareRights(vmid, pool, v); err != nil {
-				return err
-			}
-			continue
-		case k == "node" || k == "vmid" || k == "pool" || k == "storage" || k == "start" || k == "digest" || k == "bwlimit":
-			continue
-		default:
-			return failf("only root can set '%s' config", k)
-		}
-		if err := c.vmRight(vmid, pool, priv); err != nil {
+		if err := c.optionRights(vmid, pool, k, values[k]); err != nil {
 			return err
-		}
-		if k == "startup" { // it changes how the node starts and stops
-			if err := c.w.require(c.who, "/", "Sys.Modify"); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// optionRights checks the privileges that one option needs.
+func (c *call) optionRights(vmid int, pool, k, v string) error {
+	switch {
+	case cpuKeys.MatchString(k):
+		return c.vmRight(vmid, pool, "VM.Config.CPU")
+	case memoryKeys.MatchString(k):
+		return c.vmRight(vmid, pool, "VM.Config.Memory")
+	case hardware.MatchString(k):
+		return c.vmRight(vmid, pool, "VM.Config.HWType")
+	case k == "startup": // it changes how the node starts and stops
+		if err := c.vmRight(vmid, pool, "VM.Config.Options"); err != nil {
+			return err
+		}
+		return c.w.require(c.who, "/", "Sys.Modify")
+	case generalKeys.MatchString(k):
+		return c.vmRight(vmid, pool, "VM.Config.Options")
+	case k == "freeze":
+		return c.vmRight(vmid, pool, "VM.PowerMgmt")
+	case cloudKeys.MatchString(k):
+		return c.cloudRights(vmid, pool)
+	case netKey.MatchString(k):
+		return c.vmRight(vmid, pool, "VM.Config.Network")
+	case isDriveKey(k) && parseDrive(v).cloudinit():
+		if err := c.vmRight(vmid, pool, "VM.Config.Cloudinit"); err != nil {
+			return err
+		}
+		return c.vmRight(vmid, pool, "VM.Config.CDROM")
+	case isDriveKey(k) && strings.Contains(v, "media=cdrom"):
+		return c.vmRight(vmid, pool, "VM.Config.CDROM")
+	case isDriveKey(k) || diskKeys.MatchString(k):
+		return c.vmRight(vmid, pool, "VM.Config.Disk")
+	case serialKey.MatchString(k):
+		return c.serialRights(vmid, pool, k, "set", v)
+	case usbKey.MatchString(k) || passedKey.MatchString(k):
+		return c.deviceRights(vmid, pool, k, v)
+	case shareKey.MatchString(k):
+		return c.shareRights(vmid, pool, v)
+	case k == "node" || k == "vmid" || k == "pool" || k == "storage" || k == "start" || k == "digest" || k == "bwlimit":
+		return nil
+	}
+	return failf("only root can set '%s' config", k)
 }
 
 // serialRights checks a serial device: only root may name a device of the node.
@@ -151,42 +141,38 @@ func (c *call) vmRight(vmid int, pool, priv string) error {
 // checkDiskAccess returns an error for new disks on storages without
 // permission.
 func (c *call) checkDiskAccess(vmid int, conf map[string]string, fallback string) error {
-	for _, k := range slices.Sorted(maps.Keys(conf)) {
-		if !isDriveKey(k) {
-			continue
-		}
+	for _, k := range driveKeys(conf) {
 		d := parseDrive(conf[k])
 		if d.file == "none" || d.file == "cdrom" {
 			continue
 		}
 		id := storageOf(d.file)
 		if !strings.Contains(d.file, ":") {
-			id = fallback
-			if id == "" {
-				id = "local"
-			}
+			id = cmp.Or(fallback, "local")
 		}
 		s, err := c.w.checkStorage(id, c.node)
 		if err != nil {
 			return err
 		}
-		if d.cloudinit() {
-			continue
-		}
-		if newDisk(d) {
-			if err := c.w.require(c.who, "/storage/"+id, "Datastore.AllocateSpace"); err != nil {
-				return err
-			}
-			if err := s.checkImages(); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := c.volumeAccess(vmid, id, d); err != nil {
+		if err := c.driveAccess(vmid, s, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// driveAccess checks the privileges that a drive needs on its storage.
+func (c *call) driveAccess(vmid int, s *Storage, d drive) error {
+	switch {
+	case d.cloudinit():
+		return nil
+	case !newDisk(d):
+		return c.volumeAccess(vmid, s.ID, d)
+	}
+	if err := c.w.require(c.who, "/storage/"+s.ID, "Datastore.AllocateSpace"); err != nil {
+		return err
+	}
+	return s.checkImages()
 }
 
 // volumeAccess checks access to an existing volume: it belongs to the guest, or

@@ -63,7 +63,8 @@ func agentInfo(c *call) (any, error) {
 	if _, err := c.agentCall(); err != nil {
 		return nil, err
 	}
-	return object{"result": object{"version": "7.2.11", "supported_commands": []object{{"enabled": true, "name": "guest-ping", "success-response": true}}}}, nil
+	commands := []object{{"enabled": true, "name": "guest-ping", "success-response": true}}
+	return object{"result": object{"version": "7.2.11", "supported_commands": commands}}, nil
 }
 
 func agentInterfaces(c *call) (any, error) {

@@ -43,36 +43,16 @@ func qemuClone(c *call) (any, error) {
 // check returns the errors that a clone finds before its worker starts, in the
 // order of the genuine server.
 func (j *cloneJob) check() error {
-	c, w := j.c, j.c.w
+	c := j.c
 	src, err := c.runnable()
 	if err != nil {
 		return err
 	}
 	j.src = src
-	if j.pool != "" && w.pool(j.pool) == nil {
-		return denied("pool '%s' does not exist", j.pool)
+	if err := j.checkTarget(); err != nil {
+		return err
 	}
-	if j.target != "" && w.node(j.target) == nil {
-		return failf("no such cluster node '%s'", j.target)
-	}
-	if j.storage != "" {
-		s, err := w.checkStorage(j.storage, c.node)
-		if err != nil {
-			return err
-		}
-		if err := s.checkImages(); err != nil {
-			return err
-		}
-		if j.target != "" {
-			if _, err := w.checkStorage(j.storage, j.target); err != nil {
-				return err
-			}
-			if !s.Shared {
-				return failf("can't clone to non-shared storage '%s'", j.storage)
-			}
-		}
-	}
-	if err := w.checkQuorum(); err != nil {
+	if err := c.w.checkQuorum(); err != nil {
 		return err
 	}
 	if err := src.locked(); err != nil {
@@ -99,12 +79,49 @@ func (j *cloneJob) check() error {
 	return j.checkVolumes()
 }
 
+// checkTarget checks the pool, the node and the storage of the new guest.
+func (j *cloneJob) checkTarget() error {
+	w := j.c.w
+	if j.pool != "" && w.pool(j.pool) == nil {
+		return denied("pool '%s' does not exist", j.pool)
+	}
+	if j.target != "" && w.node(j.target) == nil {
+		return failf("no such cluster node '%s'", j.target)
+	}
+	if j.storage == "" {
+		return nil
+	}
+	s, err := w.checkStorage(j.storage, j.c.node)
+	if err != nil {
+		return err
+	}
+	if err := s.checkImages(); err != nil || j.target == "" {
+		return err
+	}
+	if _, err := w.checkStorage(j.storage, j.target); err != nil {
+		return err
+	}
+	if !s.Shared {
+		return failf("can't clone to non-shared storage '%s'", j.storage)
+	}
+	return nil
+}
+
+// clonedDrives returns the keys of the drives whose volumes the clone gets: disks and the
+// cloud-init drive.
+func (j *cloneJob) clonedDrives() []string {
+	return slices.DeleteFunc(driveKeys(j.conf), func(k string) bool {
+		d := parseDrive(j.conf[k])
+		return d.cdrom() && !d.cloudinit()
+	})
+}
+
 func (j *cloneJob) checkVolumes() error {
 	c, w := j.c, j.c.w
 	shared := true
-	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
+	for _, k := range j.clonedDrives() {
 		d := parseDrive(j.conf[k])
-		if !isDriveKey(k) || d.cdrom() && !d.cloudinit() || !strings.Contains(d.file, ":") {
+		if !strings.Contains(d.file, ":") {
 			continue
 		}
 		id := storageOf(d.file)
@@ -116,10 +133,7 @@ func (j *cloneJob) checkVolumes() error {
 		if d.cdrom() {
 			continue
 		}
-		if j.storage != "" {
-			id = j.storage
-		}
-		if err := w.require(c.who, "/storage/"+id, "Datastore.AllocateSpace"); err != nil {
+		if err := w.require(c.who, "/storage/"+cmp.Or(j.storage, id), "Datastore.AllocateSpace"); err != nil {
 			return err
 		}
 	}
@@ -132,17 +146,22 @@ func (j *cloneJob) checkVolumes() error {
 	if old := w.guests[j.newid]; old != nil && old.Node == c.node {
 		return failf("unable to create VM %d: config file already exists", j.newid)
 	}
-	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
-		d := parseDrive(j.conf[k])
-		if !isDriveKey(k) || d.cdrom() {
-			continue
-		}
-		if s := w.storage(storageOf(d.file)); !j.full && s != nil && !s.feature("clone", d.file) {
-			of := ""
-			if c.p["snapname"] != "" {
-				of = "a snapshot of "
-			}
-			return failf("Linked clone feature is not supported for %s'%s' (%s)", of, d.file, k)
+	if j.full {
+		return nil
+	}
+	return j.checkLinks()
+}
+
+// checkLinks returns the error of a linked clone if a storage cannot link to a disk.
+func (j *cloneJob) checkLinks() error {
+	of := ""
+	if j.c.p["snapname"] != "" {
+		of = "a snapshot of "
+	}
+	for _, k := range snapshotDisks(j.conf) {
+		file := parseDrive(j.conf[k]).file
+		if s := j.c.w.storage(storageOf(file)); s != nil && !s.feature("clone", file) {
+			return failf("Linked clone feature is not supported for %s'%s' (%s)", of, file, k)
 		}
 	}
 	return nil
@@ -150,22 +169,11 @@ func (j *cloneJob) checkVolumes() error {
 
 func (j *cloneJob) steps() []step {
 	steps := []step{j.begin}
-	var last string
-	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
-		d := parseDrive(j.conf[k])
-		if !isDriveKey(k) || d.cdrom() && !d.cloudinit() {
-			continue
-		}
-		last = k
+	drives := j.clonedDrives()
+	for i, k := range drives {
+		steps = append(steps, j.drive(k, parseDrive(j.conf[k]), i == len(drives)-1)...)
 	}
-	for _, k := range slices.Sorted(maps.Keys(j.conf)) {
-		d := parseDrive(j.conf[k])
-		if !isDriveKey(k) || d.cdrom() && !d.cloudinit() {
-			continue
-		}
-		steps = append(steps, j.drive(k, d, k == last)...)
-	}
-	if last == "" {
+	if len(drives) == 0 {
 		steps = append(steps, func() (pause, error) { return pause{d: allocTime, main: true}, nil })
 	}
 	return append(steps, j.finish)
@@ -240,9 +248,8 @@ func (j *cloneJob) drive(k string, d drive, last bool) []step {
 			return pause{d: allocTime, main: last}, nil
 		}
 		j.wk.logf("transferred 0.0 B of %s (0.00%%)", humanSize(int64(v.Size)))
-		limit := float64(atoi(j.c.p["bwlimit"])) * float64(kib)
 		j.wk.cancel = j.cancelText(d, v)
-		return pause{copy: &transfer{storage: storageOf(v.ID), total: float64(v.Size), limit: limit}, main: last}, nil
+		return pause{copy: &transfer{storage: storageOf(v.ID), total: float64(v.Size), limit: j.c.bandwidth()}, main: last}, nil
 	}
 	done := func() (pause, error) {
 		if full && !d.cloudinit() {

@@ -50,7 +50,7 @@ func (j *cloneJob) volume(d drive, full bool) (*Volume, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.print(lines)
+	j.wk.logOutput(lines...)
 	return v, nil
 }
 
@@ -73,16 +73,8 @@ func (j *cloneJob) link(s *Storage, src *Volume) (*Volume, error) {
 		v.ID = s.ID + ":" + name
 	}
 	w.addVolume(v)
-	j.print([]string{w.allocLine(s, v, v.Parent)})
+	j.wk.logOutput(w.allocLine(s, v, v.Parent))
 	return v, nil
-}
-
-func (j *cloneJob) print(lines []string) {
-	for _, l := range lines {
-		if l != "" {
-			j.wk.log(l)
-		}
-	}
 }
 
 func (j *cloneJob) cancelText(d drive, v *Volume) string {
@@ -94,7 +86,8 @@ func (j *cloneJob) cancelText(d drive, v *Volume) string {
 		rate = " -l snapshot.name=" + name + rate
 	}
 	src, dst := j.c.w.storage(storageOf(d.file)), j.c.w.storage(storageOf(v.ID))
-	return fmt.Sprintf("clone failed: copy failed: command '/usr/bin/qemu-img convert -p -n%s -f %s -O %s %s zeroinit:%s' failed: interrupted by signal",
+	return fmt.Sprintf("clone failed: copy failed: "+
+		"command '/usr/bin/qemu-img convert -p -n%s -f %s -O %s %s zeroinit:%s' failed: interrupted by signal",
 		rate, volumeFormat(d.file), v.Format, src.devicePath(d.file), dst.devicePath(v.ID))
 }
 

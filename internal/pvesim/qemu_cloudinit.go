@@ -3,7 +3,6 @@ package pvesim
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"net/url"
@@ -77,10 +76,15 @@ func qemuCloudinitRegenerate(c *call) (any, error) {
 	return nil, err
 }
 
+// cloudinit reports whether a guest has a cloud-init drive.
+func (g *Guest) cloudinit() bool {
+	return slices.ContainsFunc(driveKeys(g.Config), func(k string) bool { return parseDrive(g.Config[k]).cloudinit() })
+}
+
 // cloudFiles checks the snippets that are written to a guest's cloud-init drive: a
 // configuration may name some that do not exist, and then no drive is generated.
 func (w *cluster) cloudFiles(g *Guest) error {
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(g.Config)), func(k string) bool { return isDriveKey(k) && parseDrive(g.Config[k]).cloudinit() }) {
+	if !g.cloudinit() {
 		return nil
 	}
 	files := parseDrive("none," + g.Config["cicustom"]).opts

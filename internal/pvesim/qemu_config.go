@@ -31,14 +31,8 @@ const daemonPID = 110
 // configuration.
 func qemuUpdate(c *call, sync bool) (any, error) {
 	vmid := c.vmid()
-	u := &update{c: c, set: map[string]string{}, force: c.flag("force"), pid: daemonPID}
-	for k, v := range c.p {
-		switch k {
-		case "node", "vmid", "digest", "delete", "revert", "force", "skiplock", "background_delay", "skip_cloud_init":
-		default:
-			u.set[k] = v
-		}
-	}
+	u := &update{c: c, force: c.flag("force"), pid: daemonPID}
+	u.set = c.configOptions("node", "vmid", "digest", "delete", "revert", "force", "skiplock", "background_delay", "skip_cloud_init")
 	if keys, ok := u.set["sshkeys"]; ok && !validKeys(keys) {
 		return nil, failf("SSH public key validation error")
 	}
@@ -134,8 +128,8 @@ func (u *update) known(k string) bool {
 // refuse returns the errors that prevent a change from starting.
 func (u *update) refuse() error {
 	c, g := u.c, u.g
-	if d := c.p["digest"]; d != "" && d != g.digest() {
-		return failf("checksum mismatch (file change by other user?)")
+	if err := c.checkDigest(g); err != nil {
+		return err
 	}
 	if err := g.locked(); err != nil && !slices.Contains(u.delete, "lock") {
 		return err

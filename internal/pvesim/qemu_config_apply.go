@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -45,7 +46,9 @@ func (u *update) apply() error {
 			return err
 		}
 		modified[k] = true
-		if d := parseDrive(clean[k]); isDriveKey(k) && d.cdrom() && !d.cloudinit() && len(order) > 0 && !slices.Contains(order, k) && clean["boot"] == "" {
+		d := parseDrive(clean[k])
+		image := isDriveKey(k) && d.cdrom() && !d.cloudinit()
+		if image && len(order) > 0 && !slices.Contains(order, k) && clean["boot"] == "" {
 			order = append(slices.Clone(order), k) // a new CD-ROM is bootable
 			g.Pending["boot"], modified["boot"] = printBoot(order), true
 		}
@@ -110,37 +113,54 @@ func (u *update) setKey(k, v string) error {
 			delete(g.Pending, k)
 			u.c.w.registerUnused(g, parseDrive(pending))
 		}
-		if old, ok := g.Config[k]; ok && parseDrive(old).file != parseDrive(v).file {
-			if err := g.protected("can't change drive '" + k + "'"); err != nil {
-				return err
-			}
-		}
-		line, log, err := u.c.w.makeDisk(g, k, v, g.effective())
+		line, err := u.makeDrive(k, v)
 		if err != nil {
 			return err
-		}
-		for _, l := range log {
-			if l != "" {
-				u.log(l)
-			}
 		}
 		v = line
 	}
 	if k == "boot" {
-		conf := g.effective()
-		for _, dev := range bootOrder(map[string]string{"boot": v}) {
-			if _, ok := conf[dev]; !ok && u.set[dev] == "" {
-				return failf("invalid bootorder: device '%s' does not exist'", dev)
-			}
+		if err := u.checkBoot(v); err != nil {
+			return err
 		}
-		if v == "" {
-			v = " "
-		}
+		v = cmp.Or(v, " ")
 	}
 	if k == "description" && v == "" {
 		return u.deleteKey(k)
 	}
 	delete(g.Deleted, k)
 	g.Pending[k] = v
+	return nil
+}
+
+// makeDrive makes the volume of a drive that is set, and returns the line that the
+// configuration stores.
+func (u *update) makeDrive(k, v string) (string, error) {
+	g := u.g
+	if old, ok := g.Config[k]; ok && parseDrive(old).file != parseDrive(v).file {
+		if err := g.protected("can't change drive '" + k + "'"); err != nil {
+			return "", err
+		}
+	}
+	line, log, err := u.c.w.makeDisk(g, k, v, g.effective())
+	if err != nil {
+		return "", err
+	}
+	for _, l := range log {
+		if l != "" {
+			u.log(l)
+		}
+	}
+	return line, nil
+}
+
+// checkBoot refuses a boot order with a device that the guest does not have.
+func (u *update) checkBoot(v string) error {
+	conf := u.g.effective()
+	for _, dev := range bootOrder(map[string]string{"boot": v}) {
+		if _, ok := conf[dev]; !ok && u.set[dev] == "" {
+			return failf("invalid bootorder: device '%s' does not exist'", dev)
+		}
+	}
 	return nil
 }

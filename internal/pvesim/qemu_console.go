@@ -51,9 +51,9 @@ func qemuSpice(c *call) (any, error) {
 }
 
 func (c *call) spice(title, id string) object {
-	return object{"type": "spice", "host": "pvespiceproxy:65900000:" + id + ":" + c.node + "::simulated", "proxy": "http://" + c.node + ":3128",
-		"title": title, "tls-port": 61000, "password": "simulated", "delete-this-file": 1, "secure-attention": "Ctrl+Alt+Ins",
-		"toggle-fullscreen": "Shift+F11", "release-cursor": "Ctrl+Alt+R"}
+	return object{"type": "spice", "host": "pvespiceproxy:65900000:" + id + ":" + c.node + "::simulated",
+		"proxy": "http://" + c.node + ":3128", "title": title, "tls-port": 61000, "password": "simulated", "delete-this-file": 1,
+		"secure-attention": "Ctrl+Alt+Ins", "toggle-fullscreen": "Shift+F11", "release-cursor": "Ctrl+Alt+R"}
 }
 
 var serialDisplay = regexp.MustCompile(`^(type=)?serial\d`)
@@ -145,7 +145,8 @@ func (c *call) openConsole(path string, text bool) (object, error) {
 	if c.has("vmid") {
 		kind = "vncproxy"
 	}
-	out := object{"user": c.who.String(), "port": itoa(port), "ticket": vncTicket(path, port), "upid": c.w.fork(c.node, kind, c.p["vmid"], c.who, wk)}
+	out := object{"user": c.who.String(), "port": itoa(port), "ticket": vncTicket(path, port),
+		"upid": c.w.fork(c.node, kind, c.p["vmid"], c.who, wk)}
 	c.w.consoles = append(c.w.consoles, console{port: port, at: c.w.now.Unix(), wk: wk})
 	return out, nil
 }

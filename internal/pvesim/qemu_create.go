@@ -14,17 +14,11 @@ func qemuCreate(c *call) (any, error) {
 	if pool != "" && c.w.pool(pool) == nil {
 		return nil, denied("pool '%s' does not exist", pool)
 	}
-	if !c.w.allowed(c.who, "/vms/"+itoa(vmid), "VM.Allocate") && (pool == "" || !c.w.allowed(c.who, "/pool/"+pool, "VM.Allocate")) {
+	if !c.mayAllocate(vmid, pool) {
 		return nil, denied("")
 	}
-	set := map[string]string{}
-	for k, v := range c.p {
-		switch k {
-		case "node", "vmid", "pool", "storage", "start", "force", "unique", "archive", "bwlimit", "live-restore", "import-working-storage", "digest":
-		default:
-			set[k] = v
-		}
-	}
+	set := c.configOptions("node", "vmid", "pool", "storage", "start", "force", "unique", "archive", "bwlimit", "live-restore",
+		"import-working-storage", "digest")
 	if c.p["archive"] != "" {
 		return nil, failf("unable to restore VM %d - archives are not simulated", vmid)
 	}
@@ -69,6 +63,11 @@ func qemuCreate(c *call) (any, error) {
 	}}
 	wk.undo = func() { c.w.dropGuest(g) }
 	return c.w.fork(c.node, "qmcreate", itoa(vmid), c.who, wk), nil
+}
+
+// mayAllocate reports whether the caller may create a guest, on its own or in a pool.
+func (c *call) mayAllocate(vmid int, pool string) bool {
+	return c.w.allowed(c.who, "/vms/"+itoa(vmid), "VM.Allocate") || pool != "" && c.w.allowed(c.who, "/pool/"+pool, "VM.Allocate")
 }
 
 // newGuest writes the first, locked configuration of a guest.
@@ -117,19 +116,12 @@ func (w *cluster) fillNew(wk *worker, g *Guest, set map[string]string) error {
 	if conf["description"] == "" {
 		delete(conf, "description")
 	}
-	for _, k := range slices.Sorted(maps.Keys(conf)) {
-		if !isDriveKey(k) {
-			continue
-		}
+	for _, k := range driveKeys(conf) {
 		line, log, err := w.makeDisk(g, k, conf[k], conf)
 		if err != nil {
 			return err
 		}
-		for _, l := range log {
-			if l != "" {
-				wk.log(l)
-			}
-		}
+		wk.logOutput(log...)
 		conf[k] = line
 	}
 	for k, v := range conf {

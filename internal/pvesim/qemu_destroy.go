@@ -28,9 +28,9 @@ func qemuDestroy(c *call) (any, error) {
 	}
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
-		g := c.w.guests[vmid]
-		if g == nil || g.Node != node {
-			return pause{}, failf("Configuration file 'nodes/%s/qemu-server/%d.conf' does not exist", node, vmid)
+		g, err := c.w.guestOn(node, vmid)
+		if err != nil {
+			return pause{}, err
 		}
 		return pause{d: 150 * time.Millisecond, main: true}, c.w.mayDestroy(g, skipLock)
 	}, func() (pause, error) {
@@ -58,10 +58,7 @@ func (w *cluster) mayDestroy(g *Guest, skipLock bool) error {
 	if g.Running {
 		return failf("VM %d is running - destroy failed", g.VMID)
 	}
-	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
-		if !isDriveKey(k) {
-			continue
-		}
+	for _, k := range driveKeys(g.Config) {
 		if v := w.ownVolume(g, parseDrive(g.Config[k])); v != nil && w.baseInUse(v) {
 			return failf("base volume '%s' is still in use by linked cloned", v.ID)
 		}
@@ -103,17 +100,7 @@ func (w *cluster) destroyDisk(wk *worker, g *Guest, file string, tries int) step
 		}
 		s := w.storage(storageOf(v.ID))
 		if !s.Shared || w.quorate() {
-			for _, x := range g.Snapshots {
-				for _, line := range x.Config {
-					if parseDrive(line).file == file {
-						w.logThin(wk, parseDrive(line), "snap_%[1]s_"+x.Name, "successfully removed")
-					}
-				}
-			}
-			if l := s.removeLine(v); l != "" {
-				wk.log(l)
-			}
-			w.removeVolume(v)
+			w.removeDisk(wk, g, v)
 			return pause{}, nil
 		}
 		if tries == 0 {
@@ -124,6 +111,19 @@ func (w *cluster) destroyDisk(wk *worker, g *Guest, file string, tries int) step
 		wk.next = w.destroyDisk(wk, g, file, tries-1)
 		return pause{d: time.Second}, nil
 	}
+}
+
+// removeDisk removes the volume of a disk, and what the snapshots of the guest have of it.
+func (w *cluster) removeDisk(wk *worker, g *Guest, v *Volume) {
+	for _, s := range g.Snapshots {
+		for _, line := range s.Config {
+			if d := parseDrive(line); d.file == v.ID {
+				w.logThin(wk, d, "snap_%[1]s_"+s.Name, "successfully removed")
+			}
+		}
+	}
+	wk.logOutput(w.storage(storageOf(v.ID)).removeLine(v))
+	w.removeVolume(v)
 }
 
 // destroyConfig removes the configuration, and with it the guest.

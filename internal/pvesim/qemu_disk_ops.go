@@ -3,7 +3,6 @@ package pvesim
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -27,8 +26,8 @@ func (c *call) resize(wk *worker, key, spec string) error {
 	if err != nil {
 		return err
 	}
-	if d := c.p["digest"]; d != "" && d != g.digest() {
-		return failf("checksum mismatch (file change by other user?)")
+	if err := c.checkDigest(g); err != nil {
+		return err
 	}
 	if err := g.locked(); err != nil {
 		return err
@@ -48,19 +47,9 @@ func (c *call) resize(wk *worker, key, spec string) error {
 	if v == nil {
 		return failf("disk '%s' has no attached volume", key)
 	}
-	grow, relative := strings.CutPrefix(spec, "+")
-	size, perr := parseSize(grow)
-	if perr != nil {
-		return failf("unable to parse size '%s'", spec)
-	}
-	if relative {
-		size += int64(v.Size)
-	}
-	if size < int64(v.Size) {
-		return failf("shrinking disks is not supported")
-	}
-	if size == int64(v.Size) {
-		return nil
+	size, err := v.grown(spec)
+	if err != nil || size == int64(v.Size) {
+		return err
 	}
 	s := c.w.storage(storageOf(v.ID))
 	if s.Type == "lvm" {
@@ -82,6 +71,23 @@ func (c *call) resize(wk *worker, key, spec string) error {
 	d.opts["size"] = formatSize(size)
 	g.Config[key] = d.String()
 	return nil
+}
+
+// grown returns the size of a volume after a resize: the given one, or after a plus
+// sign what is added.
+func (v *Volume) grown(spec string) (int64, error) {
+	text, relative := strings.CutPrefix(spec, "+")
+	size, err := parseSize(text)
+	if err != nil {
+		return 0, failf("unable to parse size '%s'", spec)
+	}
+	if relative {
+		size += int64(v.Size)
+	}
+	if size < int64(v.Size) {
+		return 0, failf("shrinking disks is not supported")
+	}
+	return size, nil
 }
 
 func qemuUnlink(c *call) (any, error) {
@@ -118,8 +124,8 @@ func qemuMoveDisk(c *call) (any, error) {
 	if err := dst.checkImages(); err != nil {
 		return nil, err
 	}
-	if d := c.p["digest"]; d != "" && d != g.digest() {
-		return nil, failf("checksum mismatch (file change by other user?)")
+	if err := c.checkDigest(g); err != nil {
+		return nil, err
 	}
 	if err := g.locked(); err != nil {
 		return nil, err
@@ -143,10 +149,9 @@ func qemuMoveDisk(c *call) (any, error) {
 	if storageOf(d.file) == storage && (c.p["format"] == "" || src.Format == format) {
 		return nil, failf("you can't move to the same storage with same format")
 	}
-	for _, s := range g.Snapshots {
-		if v, ok := s.Config[key]; ok && parseDrive(v).file == d.file && c.flag("delete") {
-			return nil, failf("you can't move a disk with snapshots and delete the source")
-		}
+	inSnapshot := func(s *Snapshot) bool { return parseDrive(s.Config[key]).file == d.file }
+	if c.flag("delete") && slices.ContainsFunc(g.Snapshots, inSnapshot) {
+		return nil, failf("you can't move a disk with snapshots and delete the source")
 	}
 	return c.w.fork(c.node, "qmmove", itoa(g.VMID), c.who, c.moveWorker(g, key, d, src, dst, format)), nil
 }
@@ -172,13 +177,9 @@ func (c *call) moveWorker(g *Guest, key string, d drive, src *Volume, dst *Stora
 		if err != nil {
 			return pause{}, fmt.Errorf("storage migration failed: %w", err)
 		}
-		for _, l := range lines {
-			if l != "" {
-				wk.log(l)
-			}
-		}
+		wk.logOutput(lines...)
 		wk.logf("transferred 0.0 B of %s (0.00%%)", humanSize(int64(src.Size)))
-		return pause{copy: &transfer{storage: dst.ID, total: float64(src.Size), limit: float64(atoi(c.p["bwlimit"])) * float64(kib)}, main: true}, nil
+		return pause{copy: &transfer{storage: dst.ID, total: float64(src.Size), limit: c.bandwidth()}, main: true}, nil
 	}, func() (pause, error) {
 		size := humanSize(int64(src.Size))
 		wk.logf("transferred %s of %s (100.00%%)", size, size)
@@ -221,12 +222,8 @@ func qemuTemplate(c *call) (any, error) {
 			return pause{}, err
 		}
 		g.Config["template"] = "1"
-		for _, k := range slices.Sorted(maps.Keys(g.Config)) {
-			if isDriveKey(k) && !parseDrive(g.Config[k]).cdrom() {
-				if line := c.w.makeBase(g, k); line != "" {
-					wk.log(line)
-				}
-			}
+		for _, k := range snapshotDisks(g.Config) {
+			wk.logOutput(c.w.makeBase(g, k))
 		}
 		return pause{d: 100 * time.Millisecond, main: true}, nil
 	}}

@@ -16,8 +16,9 @@ func (w *cluster) emulatorStatus(g *Guest) object {
 		}
 	}
 	return object{"blockstat": blocks, "diskread": 0, "diskwrite": 0, "running-qemu": qemuVersion, "running-machine": runningMachine,
-		"proxmox-support": object{"backup-fleecing": true, "backup-max-workers": true, "pbs-dirty-bitmap": true, "pbs-dirty-bitmap-migration": false,
-			"pbs-dirty-bitmap-savevm": false, "pbs-library-version": "1.5.1 (UNKNOWN)", "pbs-masterkey": true, "query-bitmap-info": true}}
+		"proxmox-support": object{"backup-fleecing": true, "backup-max-workers": true, "pbs-dirty-bitmap": true,
+			"pbs-dirty-bitmap-migration": false, "pbs-dirty-bitmap-savevm": false, "pbs-library-version": "1.5.1 (UNKNOWN)",
+			"pbs-masterkey": true, "query-bitmap-info": true}}
 }
 
 // blockStatus returns the counters of a drive that nothing has used.

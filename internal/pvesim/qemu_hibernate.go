@@ -35,7 +35,8 @@ func qemuSuspend(c *call) (any, error) {
 		if err := g.locked(); err != nil && !c.flag("skiplock") {
 			return pause{}, err
 		}
-		if err := c.w.saveState(wk, g, "suspend-"+c.w.now.UTC().Format("2006-01-02"), cmp.Or(c.p["statestorage"], c.w.stateStorage(g)), g.Config); err != nil {
+		name, storage := "suspend-"+c.w.now.UTC().Format("2006-01-02"), cmp.Or(c.p["statestorage"], c.w.stateStorage(g))
+		if err := c.w.saveState(wk, g, name, storage, g.Config); err != nil {
 			return pause{}, err
 		}
 		g.Config["lock"] = "suspending"
@@ -56,7 +57,8 @@ func (c *call) mayHibernate(g *Guest) error {
 	}
 	for k := range g.Config {
 		if isIndexed(k, "hostpci") {
-			return failf("cannot suspend VM to disk due to passed-through PCI device(s), which lack the possibility to save/restore their internal state")
+			return failf("cannot suspend VM to disk due to passed-through PCI device(s), " +
+				"which lack the possibility to save/restore their internal state")
 		}
 	}
 	return c.w.require(c.who, "/storage/"+cmp.Or(c.p["statestorage"], c.w.stateStorage(g)), "Datastore.AllocateSpace")
@@ -112,15 +114,17 @@ func (w *cluster) saveState(wk *worker, g *Guest, name, storage string, into map
 	for _, l := range lines {
 		wk.log(l)
 	}
-	into["vmstate"], into["runningmachine"], into["runningcpu"] = v.ID, runningMachine, "kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep"
+	into["vmstate"], into["runningmachine"] = v.ID, runningMachine
+	into["runningcpu"] = "kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep"
 	return nil
 }
 
-// wake removes what hibernation left in a guest that is started.
-func (w *cluster) wake(g *Guest) {
+// wake resumes a hibernated guest that is started, and removes what hibernation left in it.
+func (w *cluster) wake(wk *worker, g *Guest) {
 	if !g.hibernated() {
 		return
 	}
+	wk.log("Resuming suspended VM")
 	if v := w.ownVolume(g, parseDrive(g.Config["vmstate"])); v != nil {
 		w.removeVolume(v)
 	}

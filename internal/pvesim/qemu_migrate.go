@@ -38,7 +38,7 @@ func qemuMigrate(c *call) (any, error) {
 			c.w.at(9*time.Second, func() { c.w.haMove(g, target) })
 		})
 	}
-	m := &migration{w: c.w, g: g, target: c.w.node(target), limit: float64(atoi(c.p["bwlimit"])) * float64(kib), online: g.Running,
+	m := &migration{w: c.w, g: g, target: c.w.node(target), limit: c.bandwidth(), online: g.Running,
 		withDisks: c.flag("with-local-disks") || !g.Running, mapTo: c.mapStorage, copied: map[string]*Volume{}}
 	wk := &worker{lock: g.VMID, wait: lockWait, steps: m.steps(), cancel: "migration aborted"}
 	wk.undo = m.undo
@@ -87,8 +87,7 @@ func (m *migration) reach() (pause, error) {
 		ssh := "ssh: connect to host " + m.target.Address + " port 22: No route to host"
 		m.failed = "Can't connect to destination address using public key"
 		m.replaceSteps(func() error {
-			m.say("# /usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' -o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s /bin/true",
-				m.target.Name, m.target.Name, m.target.Address)
+			m.say("# %s /bin/true", m.target.ssh())
 			m.say("%s", ssh)
 			m.say("ERROR: migration aborted (duration %s): %s", m.duration(), m.failed)
 			return failf("migration aborted")
@@ -96,6 +95,13 @@ func (m *migration) reach() (pause, error) {
 		return pause{d: 3 * time.Second, main: true}, nil
 	}
 	return pause{}, nil
+}
+
+// ssh returns the command by which a node runs another one on this node.
+func (n *Node) ssh() string {
+	return fmt.Sprintf("/usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' "+
+		"-o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s",
+		n.Name, n.Name, n.Address)
 }
 
 // replaceSteps replaces the remaining steps of the job by one step.
@@ -130,7 +136,8 @@ func (m *migration) begin() (pause, error) {
 	}
 	for _, d := range disks {
 		if base := parentOf(d["volid"].(string)); base != "" {
-			return pause{}, m.scanFailure("can't migrate '%s' as it's a clone of '%s' at /usr/share/perl5/PVE/QemuMigrate.pm line 540.", d["volid"], path.Base(base))
+			return pause{}, m.scanFailure("can't migrate '%s' as it's a clone of '%s' at /usr/share/perl5/PVE/QemuMigrate.pm line 540.",
+				d["volid"], path.Base(base))
 		}
 	}
 	m.updateSizes()
@@ -214,9 +221,7 @@ func (m *migration) moveVolumes() {
 	for _, id := range slices.Sorted(maps.Keys(m.copied)) {
 		if v := m.w.volumeOn(m.g.Node, id); v != nil {
 			m.w.removeVolume(v)
-			if l := m.w.storage(storageOf(id)).removeLine(v); l != "" {
-				m.wk.log(l)
-			}
+			m.wk.logOutput(m.w.storage(storageOf(id)).removeLine(v))
 		}
 	}
 	for k, v := range m.g.Config {

@@ -66,9 +66,9 @@ func qemuMigrateCheck(c *call) (any, error) {
 	for _, k := range mapped {
 		info[k] = object{}
 	}
-	out := object{"local_disks": disks, "local_resources": append([]string{}, slices.Concat(local, mapped)...), "mapped-resource-info": info, "mapped-resources": append([]string{}, mapped...),
-		"running": flag(g.Running), "allowed_nodes": allowed, "not_allowed_nodes": not}
-	return out, nil
+	return object{"local_disks": disks, "local_resources": append([]string{}, slices.Concat(local, mapped)...),
+		"mapped-resource-info": info, "mapped-resources": append([]string{}, mapped...),
+		"running": flag(g.Running), "allowed_nodes": allowed, "not_allowed_nodes": not}, nil
 }
 
 func (g *Guest) storages() []string {

@@ -76,10 +76,10 @@ func (m *migration) commandFailure(id, storage string) string {
 	if m.limit > 0 {
 		throttle = fmt.Sprintf("/usr/bin/cstream -t %d | ", int64(m.limit))
 	}
-	return fmt.Sprintf("storage migration for '%s' to storage '%s' failed - command 'set -o pipefail && pvesm export %s %s - -with-snapshots 0 | %s"+
-		"/usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias=%s' -o 'UserKnownHostsFile=/etc/pve/nodes/%s/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@%s"+
+	return fmt.Sprintf("storage migration for '%s' to storage '%s' failed - "+
+		"command 'set -o pipefail && pvesm export %s %s - -with-snapshots 0 | %s%s"+
 		" -- pvesm import %s %s - -with-snapshots 0 -allow-rename 1' failed: interrupted by signal",
-		id, storage, id, format, throttle, m.target.Name, m.target.Name, m.target.Address, id, format)
+		id, storage, id, format, throttle, m.target.ssh(), id, format)
 }
 
 // localDevices refuses a guest that uses devices of its node.

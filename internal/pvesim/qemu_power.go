@@ -8,7 +8,8 @@ import (
 )
 
 func qemuStart(c *call) (any, error) {
-	if err := c.rootOnly("stateuri", "skiplock", "migratedfrom", "migration_type", "migration_network", "targetstorage", "force-cpu", "nets-host-mtu"); err != nil {
+	if err := c.rootOnly("stateuri", "skiplock", "migratedfrom", "migration_type", "migration_network", "targetstorage",
+		"force-cpu", "nets-host-mtu"); err != nil {
 		return nil, err
 	}
 	if err := c.w.checkQuorum(); err != nil {
@@ -42,9 +43,9 @@ func (w *cluster) startWorker(g *Guest) *worker {
 
 func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 	return []step{func() (pause, error) {
-		g := w.guests[vmid]
-		if g == nil || g.Node != node {
-			return pause{}, failf("Configuration file 'nodes/%s/qemu-server/%d.conf' does not exist", node, vmid)
+		g, err := w.guestOn(node, vmid)
+		if err != nil {
+			return pause{}, err
 		}
 		if g.template() {
 			return pause{}, failf("you can't start a vm if it's a template")
@@ -66,23 +67,25 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 		return pause{d: 100 * time.Millisecond, main: true}, nil
 	}, func() (pause, error) {
 		if g := w.guests[vmid]; g != nil && !g.Running {
-			if g.hibernated() {
-				wk.log("Resuming suspended VM")
-			}
-			w.wake(g)
+			w.wake(wk, g)
 			w.power(g, true)
 		}
 		return pause{}, nil
 	}}
 }
 
+// guestOn returns the guest whose configuration a node has.
+func (w *cluster) guestOn(node string, vmid int) (*Guest, error) {
+	if g := w.guests[vmid]; g != nil && g.Node == node {
+		return g, nil
+	}
+	return nil, failf("Configuration file 'nodes/%s/qemu-server/%d.conf' does not exist", node, vmid)
+}
+
 // logCloudinit logs that a start writes the cloud-init drive.
 func (g *Guest) logCloudinit(wk *worker) {
-	for k, v := range g.Config {
-		if isDriveKey(k) && parseDrive(v).cloudinit() {
-			wk.log("generating cloud-init ISO")
-			return
-		}
+	if g.cloudinit() {
+		wk.log("generating cloud-init ISO")
 	}
 }
 

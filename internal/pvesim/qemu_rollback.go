@@ -92,36 +92,39 @@ func snapshotDelete(c *call) (any, error) {
 		return nil
 	}, end: func(wk *worker, g *Guest) error {
 		s, err := g.needSnapshot(name)
-		if err != nil {
-			return err
+		if err == nil {
+			c.w.removeSnapshot(wk, g, s)
 		}
-		if v := c.w.ownVolume(g, drive{file: s.Config["vmstate"]}); v != nil {
-			c.w.removeVolume(v)
-			if l := c.w.storage(storageOf(v.ID)).removeLine(v); l != "" {
-				wk.log(l)
-			}
-		}
-		for _, k := range snapshotDisks(s.Config) {
-			d := parseDrive(s.Config[k])
-			c.w.logThin(wk, d, "snap_%[1]s_"+name, "successfully removed")
-			if c.w.ownVolume(g, d) != nil && !attached(g.Config, d.file) {
-				g.addUnused(d.file)
-			}
-		}
-		g.Snapshots = slices.DeleteFunc(g.Snapshots, func(x *Snapshot) bool { return x == s })
-		for _, x := range g.Snapshots {
-			if x.Parent == name {
-				x.Parent = s.Parent
-			}
-		}
-		if g.Config["parent"] == name {
-			delete(g.Config, "parent")
-			if s.Parent != "" {
-				g.Config["parent"] = s.Parent
-			}
-		}
-		return nil
+		return err
 	}})
+}
+
+// removeSnapshot removes a snapshot with the memory that it saved. Disks that the present
+// configuration does not have become unused, and the snapshots after it follow its parent.
+func (w *cluster) removeSnapshot(wk *worker, g *Guest, s *Snapshot) {
+	if v := w.ownVolume(g, drive{file: s.Config["vmstate"]}); v != nil {
+		w.removeVolume(v)
+		wk.logOutput(w.storage(storageOf(v.ID)).removeLine(v))
+	}
+	for _, k := range snapshotDisks(s.Config) {
+		d := parseDrive(s.Config[k])
+		w.logThin(wk, d, "snap_%[1]s_"+s.Name, "successfully removed")
+		if w.ownVolume(g, d) != nil && !attached(g.Config, d.file) {
+			g.addUnused(d.file)
+		}
+	}
+	g.Snapshots = slices.DeleteFunc(g.Snapshots, func(x *Snapshot) bool { return x == s })
+	for _, x := range g.Snapshots {
+		if x.Parent == s.Name {
+			x.Parent = s.Parent
+		}
+	}
+	if g.Config["parent"] == s.Name {
+		delete(g.Config, "parent")
+		if s.Parent != "" {
+			g.Config["parent"] = s.Parent
+		}
+	}
 }
 
 // startAfterRollback starts a guest in a task of its own.

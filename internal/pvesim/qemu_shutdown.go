@@ -13,7 +13,8 @@ const acpiTimeout = 60 * time.Second
 func (c *call) overrule(wk *worker, vmid int) {
 	var ended []string
 	for _, t := range c.w.nodeTasksNow(wk.task.Node) {
-		if t.w != nil && t.Type == "qmshutdown" && t.ID == itoa(vmid) && (t.User == c.who.user || c.w.allowed(c.who, "/nodes/"+t.Node, "Sys.Modify")) {
+		if t.w != nil && t.Type == "qmshutdown" && t.ID == itoa(vmid) &&
+			(t.User == c.who.user || c.w.allowed(c.who, "/nodes/"+t.Node, "Sys.Modify")) {
 			t.w.abort()
 			ended = append(ended, t.UPID)
 		}

@@ -209,7 +209,7 @@ func snapshotCopy(conf map[string]string) map[string]string {
 
 // snapshotDisks returns the disks of a configuration that a snapshot has.
 func snapshotDisks(conf map[string]string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(conf)), func(k string) bool { return !isDriveKey(k) || parseDrive(conf[k]).cdrom() })
+	return slices.DeleteFunc(driveKeys(conf), func(k string) bool { return parseDrive(conf[k]).cdrom() })
 }
 
 // logThin logs the output of LVM about a volume of a thin pool, whose snapshots are

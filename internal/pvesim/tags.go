@@ -31,8 +31,13 @@ func options(text string) map[string]string {
 
 func (w *cluster) tagRules() tagRules {
 	access, style := options(w.seed.Options["user-tag-access"]), options(w.seed.Options["tag-style"])
-	return tagRules{schema.SplitList(w.seed.Options["registered-tags"]), cmp.Or(access["user-allow"], "free"), schema.SplitList(access["user-allow-list"]),
-		style["case-sensitive"] == "1", style["ordering"] == "config"}
+	return tagRules{
+		registered:    schema.SplitList(w.seed.Options["registered-tags"]),
+		allow:         cmp.Or(access["user-allow"], "free"),
+		list:          schema.SplitList(access["user-allow-list"]),
+		caseSensitive: style["case-sensitive"] == "1",
+		unsorted:      style["ordering"] == "config",
+	}
 }
 
 // allowedTags are the tags that the caller may set, as the server lists them.

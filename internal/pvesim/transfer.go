@@ -21,6 +21,9 @@ type transfer struct {
 	said  int // percent of the last line in the task's log
 }
 
+// bandwidth returns the limit of a copy in bytes per second that the caller sets, or 0.
+func (c *call) bandwidth() float64 { return float64(atoi(c.p["bwlimit"])) * float64(kib) }
+
 // progressAfter is how long a copy takes at least to have lines in the log: one that
 // ends sooner, as that of an empty disk, has only a first and a last one.
 const progressAfter = time.Second
@@ -35,7 +38,8 @@ func (t *transfer) progress(now time.Time) []string {
 	var out []string
 	for t.said < min(int(100*(t.total-left)/t.total), 99) {
 		t.said++
-		out = append(out, fmt.Sprintf("transferred %s of %s (%d.00%%)", humanSize(int64(t.total)*int64(t.said)/100), humanSize(int64(t.total)), t.said))
+		done := humanSize(int64(t.total) * int64(t.said) / 100)
+		out = append(out, fmt.Sprintf("transferred %s of %s (%d.00%%)", done, humanSize(int64(t.total)), t.said))
 	}
 	return out
 }

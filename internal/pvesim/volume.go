@@ -238,10 +238,12 @@ func (w *cluster) allocLine(s *Storage, v *Volume, backing string) string {
 	case v.Format == "vmdk":
 		return fmt.Sprintf("Formatting '%s', fmt=vmdk size=%d compat6=off hwversion=undefined", s.filePath(v.ID), int64(v.Size))
 	case backing != "":
-		return fmt.Sprintf("Formatting '%s', fmt=qcow2 cluster_size=65536 extended_l2=off compression_type=zlib size=%d backing_file=%s backing_fmt=%s lazy_refcounts=off refcount_bits=16",
+		return fmt.Sprintf("Formatting '%s', fmt=qcow2 cluster_size=65536 extended_l2=off compression_type=zlib size=%d "+
+			"backing_file=%s backing_fmt=%s lazy_refcounts=off refcount_bits=16",
 			s.filePath(v.ID), int64(v.Size), backing, volumeFormat(backing))
 	}
-	return fmt.Sprintf("Formatting '%s', fmt=qcow2 cluster_size=65536 extended_l2=off preallocation=metadata compression_type=zlib size=%d lazy_refcounts=off refcount_bits=16",
+	return fmt.Sprintf("Formatting '%s', fmt=qcow2 cluster_size=65536 extended_l2=off preallocation=metadata "+
+		"compression_type=zlib size=%d lazy_refcounts=off refcount_bits=16",
 		s.filePath(v.ID), int64(v.Size))
 }
 

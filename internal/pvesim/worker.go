@@ -170,6 +170,15 @@ func (wk *worker) log(text string) { wk.task.Log = append(wk.task.Log, strings.S
 
 func (wk *worker) logf(format string, args ...any) { wk.log(fmt.Sprintf(format, args...)) }
 
+// logOutput adds the output of tools to the log of the task, if there is any.
+func (wk *worker) logOutput(lines ...string) {
+	for _, l := range lines {
+		if l != "" {
+			wk.log(l)
+		}
+	}
+}
+
 // catchUp adds the lines of a copy that runs to the log of the task.
 func (wk *worker) catchUp() {
 	if wk.copy != nil && wk.copyLines {

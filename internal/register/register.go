@@ -106,7 +106,10 @@ func registration(s *session.Session, stack *schema.Stack, live map[string]outpu
 	if state.Unreadable != "" {
 		return nil, fmt.Errorf("cannot read the state of %s: %s", unit, state.Unreadable)
 	}
-	source := outputs.Source{Stack: stack, Lock: s.Project.Lock.Stacks.Get(stack.Name), Applied: len(state.Resources) > 0, Values: state.Outputs}
+	source := outputs.Source{
+		Stack: stack, Lock: s.Project.Lock.Stacks.Get(stack.Name),
+		Applied: len(state.Resources) > 0, Values: state.Outputs,
+	}
 	source.Without, source.Partial = r.Partial[stack.Name]
 	if r.Live {
 		source.Live = live
@@ -166,7 +169,8 @@ func (o *Outputs) Write(ctx context.Context, waiting func(text string)) (changes
 	}
 	for i, c := range changes {
 		if foreign[c.Path] {
-			changes[i].Reason = "is not the CSV that stackgen wrote: the JSON file beside it would name its digest; move it away, then run the same command again"
+			changes[i].Reason = "is not the CSV that stackgen wrote: the JSON file beside it would name its digest; " +
+				"move it away, then run the same command again"
 		}
 	}
 	// In this order, so that after a run that was killed no CSV lacks its digest.

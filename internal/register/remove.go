@@ -15,7 +15,9 @@ import (
 // Remove removes the files of a stack that was destroyed. kept are the paths of those that
 // stackgen did not write, or that were changed since. It waits until no other command writes
 // the project.
-func Remove(ctx context.Context, p *project.Project, stack *schema.Stack, waiting func(text string)) (removed []disk.Change, kept []string, err error) {
+func Remove(
+	ctx context.Context, p *project.Project, stack *schema.Stack, waiting func(text string),
+) (removed []disk.Change, kept []string, err error) {
 	unlock, err := project.LockFolder(ctx, nil, p.Root, waiting)
 	if err != nil {
 		return nil, nil, err

@@ -31,7 +31,10 @@ type Discover struct {
 
 // NewDiscover is a report of a proposal. gaps are those of the inventory.
 func NewDiscover(p *discover.Proposal, changes []Change, start []string, gaps []cluster.Gap) *Discover {
-	r := &Discover{Proposal: p, Changes: append([]Change{}, changes...), Start: start, Script: []string{}, Hidden: []cluster.Gap{}, Next: []string{}}
+	r := &Discover{
+		Proposal: p, Changes: append([]Change{}, changes...), Start: start,
+		Script: []string{}, Hidden: []cluster.Gap{}, Next: []string{},
+	}
 	p.Stacks, p.Left = append([]discover.Stack{}, p.Stacks...), append([]discover.Left{}, p.Left...)
 	for _, s := range p.Stacks {
 		for _, v := range s.VMs {
@@ -84,7 +87,8 @@ func (r *Discover) Question() string {
 
 // DefaultsQuestion is what a person is asked before configurations are changed.
 func (r *Discover) DefaultsQuestion() string {
-	return fmt.Sprintf("Write %s into the configurations of %s? No VM is restarted. Only `yes` is accepted: ", entries(r.settings()), Count(len(r.Script), "VM"))
+	return fmt.Sprintf("Write %s into the configurations of %s? No VM is restarted. Only `yes` is accepted: ",
+		entries(r.settings()), Count(len(r.Script), "VM"))
 }
 
 // settings is the number of entries to write.
@@ -133,7 +137,8 @@ func (r *Discover) text(w io.Writer, o Options) {
 		}
 	}
 	for _, n := range r.Named {
-		fmt.Fprintf(w, "named as the VMs of a stack %s, which no spec here has: %s. If another project has that stack, leave them there\n", line(n.Stack), line(vmids(n.VMIDs)))
+		fmt.Fprintf(w, "named as the VMs of a stack %s, which no spec here has: %s. If another project has that stack, leave them there\n",
+			line(n.Stack), line(vmids(n.VMIDs)))
 	}
 	r.counts(w)
 	r.keys(w, o)
@@ -160,7 +165,8 @@ func vmids(list []int) string {
 // counts says what the cluster has, as far as it can be seen.
 func (r *Discover) counts(w io.Writer) {
 	c := r.Count
-	fmt.Fprintf(w, "the cluster has %s: %s, %s, %s\n", Count(c.Guests, "guest"), Count(c.VMs, "VM"), Count(c.Containers, "container"), Count(c.Templates, "template"))
+	fmt.Fprintf(w, "the cluster has %s: %s, %s, %s\n",
+		Count(c.Guests, "guest"), Count(c.VMs, "VM"), Count(c.Containers, "container"), Count(c.Templates, "template"))
 	if c.InSpecs > 0 {
 		fmt.Fprintf(w, "in specs already: %s\n", Count(c.InSpecs, "VM"))
 	}
@@ -187,7 +193,8 @@ func (r *Discover) PrintEnd(w io.Writer, confirmed, terminal bool) error {
 	}
 	switch {
 	case !confirmed && !terminal:
-		return Printf(w, "nobody can confirm this here: standard input is no terminal. Give --yes to confirm it in advance; nothing was written\n")
+		return Printf(w, "nobody can confirm this here: standard input is no terminal. "+
+			"Give --yes to confirm it in advance; nothing was written\n")
 	case !confirmed:
 		return Printf(w, "not confirmed; %s\n", nothing)
 	case !r.Written:
@@ -214,9 +221,11 @@ func (r *Discover) firstPlan() string {
 	case len(existing) == 0:
 		return text + "nothing; `stackgen import-blocks --verify` proves it."
 	case len(missing) == 0:
-		return text + "none of them. What was not applied before of " + shortened(existing, false) + " is in the plan, too: `stackgen import-blocks --verify` fails then, and shows it."
+		return text + "none of them. What was not applied before of " + shortened(existing, false) + " is in the plan, too: " +
+			"`stackgen import-blocks --verify` fails then, and shows it."
 	}
-	return text + "none of them. It also creates VMs of the spec that do not exist yet: " + shortened(missing, false) + ". `stackgen apply` shows the whole plan and asks."
+	return text + "none of them. It also creates VMs of the spec that do not exist yet: " + shortened(missing, false) + ". " +
+		"`stackgen apply` shows the whole plan and asks."
 }
 
 // Exit is the exit code: of a question that was not answered with yes, or of VMs that need

@@ -94,7 +94,8 @@ func (r *Discover) managed(w io.Writer, o Options) {
 	for _, command := range r.Script {
 		rows = append(rows, listed{text: command})
 	}
-	list(w, o, fmt.Sprintf("what Proxmox VE uses now can be written into the configurations of %s: stackgen does it after a question, or run these commands on a node, then this command again", Count(len(rows), "VM")), rows)
+	list(w, o, fmt.Sprintf("what Proxmox VE uses now can be written into the configurations of %s: "+
+		"stackgen does it after a question, or run these commands on a node, then this command again", Count(len(rows), "VM")), rows)
 	if explicit > 0 {
 		fmt.Fprintf(w, "then %s can have profile default, too\n", Count(explicit, "more VM"))
 	}
@@ -157,8 +158,16 @@ func (r *Discover) left(w io.Writer, o Options) {
 	kinds := []struct {
 		kind        discover.Kind
 		thing, what string
-	}{{discover.Unclear, "VM", " with the name of a VM in a spec"}, {discover.Unfit, "VM", " that would stop every plan of the stack"}, {discover.Unread, "VM", " that could not be read"},
-		{discover.Unnamable, "VM", " that a spec cannot name"}, {discover.Elsewhere, "VM", " of another project"}, {discover.Leaving, "VM", " of the lock"}, {discover.Template, "template", ""}, {discover.Container, "container", ""}}
+	}{
+		{discover.Unclear, "VM", " with the name of a VM in a spec"},
+		{discover.Unfit, "VM", " that would stop every plan of the stack"},
+		{discover.Unread, "VM", " that could not be read"},
+		{discover.Unnamable, "VM", " that a spec cannot name"},
+		{discover.Elsewhere, "VM", " of another project"},
+		{discover.Leaving, "VM", " of the lock"},
+		{discover.Template, "template", ""},
+		{discover.Container, "container", ""},
+	}
 	for _, k := range kinds {
 		var rows []listed
 		for _, l := range r.Left {

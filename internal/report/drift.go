@@ -27,8 +27,10 @@ type Drift struct {
 
 // NewDrift is a report of changes. Exit and the counts leave out what a baseline knows.
 func NewDrift(fs []finding.Finding, notes []string) *Drift {
-	r := &Drift{Findings: *NewFindings(fs, notes), Scope: finding.Scope{Units: []finding.ScopeUnit{}, Nodes: []finding.ScopeNode{}, VMs: []finding.ScopeVM{},
-		Coverage: finding.Coverage{Unmanaged: []finding.Unmanaged{}, Steps: []finding.Step{}}}}
+	r := &Drift{Findings: *NewFindings(fs, notes), Scope: finding.Scope{
+		Units: []finding.ScopeUnit{}, Nodes: []finding.ScopeNode{}, VMs: []finding.ScopeVM{},
+		Coverage: finding.Coverage{Unmanaged: []finding.Unmanaged{}, Steps: []finding.Step{}},
+	}}
 	for i := range r.Findings.Findings {
 		f := &r.Findings.Findings[i]
 		if f.Change != nil && f.Change.Sensitive {

@@ -28,7 +28,8 @@ func (r *Drift) sarif() sarifLog {
 			result.Level = "note"
 		}
 		if row.at != nil {
-			result.Locations = []sarifLocation{{sarifPhysical{sarifArtifact{fileURI(row.at.File)}, &sarifRegion{row.at.Line, max(row.at.Column, 1)}}}}
+			region := &sarifRegion{row.at.Line, max(row.at.Column, 1)}
+			result.Locations = []sarifLocation{{sarifPhysical{sarifArtifact{fileURI(row.at.File)}, region}}}
 		}
 		if isKnown(f) {
 			result.Suppressions = []sarifSuppression{{"external", f.Change.Known.Reason}}

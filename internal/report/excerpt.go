@@ -22,13 +22,14 @@ const (
 // writeText writes problems for people: where and what, the line with a mark
 // under the column, and the fix.
 func writeText(w io.Writer, problems []schema.Problem, sources map[string][]byte, color bool) {
+	tints := map[schema.Severity]string{schema.SeverityError: "31", schema.SeverityWarning: "33", schema.SeverityNote: "36"}
 	lines := map[string][]sourceLine{}
 	for _, raw := range problems {
 		if _, ok := lines[raw.File]; !ok {
 			lines[raw.File] = sourceLines(sources[raw.File])
 		}
 		p := cleanProblem(raw)
-		tint := paint(color, map[schema.Severity]string{schema.SeverityError: "31", schema.SeverityWarning: "33", schema.SeverityNote: "36"}[p.Severity])
+		tint := paint(color, tints[p.Severity])
 		p.File = line(p.File)
 		fmt.Fprintf(w, "%s%s: %s [%s]\n", paint(color, "1")(place(p.Pos)), tint(string(p.Severity)), indented(p.Message), p.Code)
 		if text, mark, ok := excerpt(lines[raw.File], p); ok {
@@ -163,7 +164,8 @@ func blank(runes []rune) string {
 		case r == '\t':
 			out.WriteRune(r)
 		case unicode.Is(unicode.Mn, r):
-		case unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana), r >= 0xff01 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
+		case unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana),
+			r >= 0xff01 && r <= 0xff60, r >= 0x1f300 && r <= 0x1faff:
 			out.WriteString("  ")
 		default:
 			out.WriteByte(' ')

@@ -22,13 +22,7 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 	fmt.Fprintln(table, "NODE\tSTATE\tVMS\tCONTAINERS\tTEMPLATES")
 	full := 0
 	for _, n := range inv.Nodes {
-		state, vms, containers, templates := "online", 0, 0, 0
-		if !n.Online {
-			state = "OFFLINE"
-			if n.Silent != "" {
-				state = "SILENT"
-			}
-		}
+		vms, containers, templates := 0, 0, 0
 		for _, g := range inv.Guests {
 			switch {
 			case g.Node != n.Name:
@@ -40,7 +34,7 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 				vms++
 			}
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", line(n.Name), state, vms, containers, templates)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", line(n.Name), stateOf(&n), vms, containers, templates)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -50,7 +44,8 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 			full++
 		}
 	}
-	fmt.Fprintf(&out, "%d guests read in full, %d pools, %d running tasks, %d DNS names\n", full, len(inv.Pools), len(inv.Tasks), len(inv.Records))
+	fmt.Fprintf(&out, "%d guests read in full, %d pools, %d running tasks, %d DNS names\n",
+		full, len(inv.Pools), len(inv.Tasks), len(inv.Records))
 	for _, r := range inv.Records {
 		if r.Error != "" {
 			fmt.Fprintf(&out, "DNS %s: %s\n", line(r.Name), line(r.Error))
@@ -63,4 +58,15 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 		}
 	}
 	return Text(w, out.String())
+}
+
+// stateOf is the state of a node in a word.
+func stateOf(n *cluster.Node) string {
+	switch {
+	case n.Online:
+		return "online"
+	case n.Silent != "":
+		return "SILENT"
+	}
+	return "OFFLINE"
 }

@@ -46,7 +46,8 @@ func (n *Node) why() string {
 	case n.VMs == 0:
 		text += fmt.Sprintf("; free CPU %.0f%%, free memory %.0f%%", 100*n.CPU, 100*n.FreeMemory)
 	default:
-		text += fmt.Sprintf("; free CPU %.0f%% -> %.0f%%, free memory %.0f%% -> %.0f%%", 100*n.CPU, 100*n.CPUWith, 100*n.FreeMemory, 100*n.FreeMemoryWith)
+		text += fmt.Sprintf("; free CPU %.0f%% -> %.0f%%, free memory %.0f%% -> %.0f%%",
+			100*n.CPU, 100*n.CPUWith, 100*n.FreeMemory, 100*n.FreeMemoryWith)
 	}
 	if len(n.Out) > 0 {
 		few := ""
@@ -70,7 +71,8 @@ func (n *Node) short() string {
 	if of == nil {
 		return ""
 	}
-	return fmt.Sprintf("warning: %s: what is in use and %s placed there need %s: some are promised twice", n.Node, Count(n.VMs, "VM"), strings.Join(of, " and "))
+	return fmt.Sprintf("warning: %s: what is in use and %s placed there need %s: some are promised twice",
+		n.Node, Count(n.VMs, "VM"), strings.Join(of, " and "))
 }
 
 func gib(bytes int64) float64 { return float64(bytes) / (1 << 30) }

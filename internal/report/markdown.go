@@ -40,7 +40,8 @@ func (l *limited) add(format string, args ...any) {
 // close says how many pieces are missing, and of what.
 func (l *limited) close(what string) {
 	if l.left > 0 {
-		fmt.Fprintf(l.out, "\n> %s not shown here, because GitHub shows at most 1 MiB: `--format text --verbose` and `--format json` print all.\n", Count(l.left, "more "+what))
+		fmt.Fprintf(l.out, "\n> %s not shown here, because GitHub shows at most 1 MiB: "+
+			"`--format text --verbose` and `--format json` print all.\n", Count(l.left, "more "+what))
 	}
 }
 

@@ -29,7 +29,8 @@ func (r *Outputs) Print(out, errOut io.Writer) error {
 	if err := Warnings(errOut, r.Warnings); err != nil || len(r.Skipped) == 0 {
 		return err
 	}
-	return Printf(errOut, "note: not written, because their specs have no outputs.registration: %s; name a spec to write its outputs\n", strings.Join(r.Skipped, ", "))
+	return Printf(errOut, "note: not written, because their specs have no outputs.registration: %s; name a spec to write its outputs\n",
+		strings.Join(r.Skipped, ", "))
 }
 
 // Warnings prints what a person should know about a result.
@@ -58,5 +59,6 @@ func Data(w io.Writer, body []byte) error {
 
 // obeyed reports whether a terminal may obey a character instead of showing it.
 func obeyed(r rune) bool {
-	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	return r < 0x20 || r >= 0x7f && r < 0xa0 ||
+		r == 0x61c || r == 0x200e || r == 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

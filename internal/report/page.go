@@ -115,7 +115,8 @@ func (r *Drift) html(out *bytes.Buffer) error {
 	}
 	p := r.page()
 	p.Style, p.Script = template.CSS(style), template.JS(script) //nolint:gosec // they are files of this package
-	p.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'", digest(style), digest(script))
+	p.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'",
+		digest(style), digest(script))
 	return t.Execute(out, p)
 }
 
@@ -129,7 +130,12 @@ func digest(body []byte) string {
 func (r *Drift) page() *page {
 	word, rest := r.verdict()
 	p := &page{Drift: r, Name: word + ": " + rest, Answer: rest, Notes: r.Notes, Covered: r.coverage()}
-	heads := map[string][2]string{"blocked": {"blocked", "Do not apply"}, "unknown": {"failed", "Do not apply yet"}, "safe": {"safe", "Safe to apply"}, "no drift": {"none", "No drift"}}
+	heads := map[string][2]string{
+		"blocked":  {"blocked", "Do not apply"},
+		"unknown":  {"failed", "Do not apply yet"},
+		"safe":     {"safe", "Safe to apply"},
+		"no drift": {"none", "No drift"},
+	}
 	p.Class, p.Head = heads[word][0], heads[word][1]
 	p.Cards = r.cards()
 	p.Read = strings.NewReplacer("T", " ", "Z", " UTC").Replace(r.Taken)
@@ -191,18 +197,28 @@ func classOf(f *finding.Finding) string {
 }
 
 // classes are the classes of changes in words, the worst first.
-var classes = []tile{{"blocked", 0, "would harm"}, {"failed", 0, "not checked"}, {"safe", 0, "safe changes"}, {"noted", 0, "nothing to do"}, {"known", 0, "known"}}
+var classes = []tile{
+	{"blocked", 0, "would harm"},
+	{"failed", 0, "not checked"},
+	{"safe", 0, "safe changes"},
+	{"noted", 0, "nothing to do"},
+	{"known", 0, "known"},
+}
 
 // cards are the changes in groups, the worst first, those that a baseline knows last.
 func (r *Drift) cards() []*card {
 	fresh := finding.Groups(worstFirst(r.fresh()))
-	known := finding.Groups(worstFirst(slices.DeleteFunc(slices.Clone(r.Findings.Findings), func(f finding.Finding) bool { return !isKnown(&f) })))
+	notKnown := func(f finding.Finding) bool { return !isKnown(&f) }
+	known := finding.Groups(worstFirst(slices.DeleteFunc(slices.Clone(r.Findings.Findings), notKnown)))
 	var out []*card
 	n := 0
 	for _, g := range slices.Concat(fresh, known) {
 		f := &g.Findings[0]
 		v := verdictOf(f.Kind)
-		c := &card{ID: fmt.Sprint("c", len(out)), Class: classOf(f), Kind: f.Kind, Letter: v.Letter, Doc: v.Doc, About: line(f.String()), Long: about(f), Reason: line(f.Reason), N: len(g.Findings)}
+		c := &card{
+			ID: fmt.Sprint("c", len(out)), Class: classOf(f), Kind: f.Kind, Letter: v.Letter, Doc: v.Doc,
+			About: line(f.String()), Long: about(f), Reason: line(f.Reason), N: len(g.Findings),
+		}
 		c.Word = classWord(c.Class)
 		if c.N > 1 {
 			c.About = groupName(g.Findings)
@@ -226,7 +242,9 @@ func (r *Drift) cards() []*card {
 }
 
 func classWord(class string) string {
-	return map[string]string{"blocked": "would harm", "failed": "not checked", "safe": "safe", "noted": "nothing to do", "known": "known"}[class]
+	return map[string]string{
+		"blocked": "would harm", "failed": "not checked", "safe": "safe", "noted": "nothing to do", "known": "known",
+	}[class]
 }
 
 func newChange(f *finding.Finding, id string) change {

@@ -46,8 +46,8 @@ func (m marks) add(thing string, c *card, row *change) {
 	m[thing] = mark
 }
 
-// picture puts VMs into the boxes of their nodes, and units into those of their stacks.
-func (p *page) picture() {
+// marks are the cells of the VMs and units that have changes.
+func (p *page) marks() marks {
 	found := marks{}
 	for _, c := range p.Cards {
 		for _, rows := range [][]change{c.First, c.Rest} {
@@ -60,6 +60,12 @@ func (p *page) picture() {
 			}
 		}
 	}
+	return found
+}
+
+// picture puts VMs into the boxes of their nodes, and units into those of their stacks.
+func (p *page) picture() {
+	found := p.marks()
 	for _, n := range p.Drift.Nodes {
 		b := box{Name: n.Name}
 		if !n.Online {
@@ -103,8 +109,15 @@ func (p *page) picture() {
 }
 
 // legend is what the marks of cells mean, by their classes.
-var legend = []option{{Value: "blocked", Letter: "X", Word: "would harm"}, {Value: "failed", Letter: "?", Word: "not checked"}, {Value: "safe", Letter: "r", Word: "safe change"},
-	{Value: "noted", Letter: "n", Word: "nothing to do"}, {Value: "known", Letter: "l", Word: "known"}, {Value: "unplanned", Word: "not planned"}, {Value: "same", Word: "as its spec says"}}
+var legend = []option{
+	{Value: "blocked", Letter: "X", Word: "would harm"},
+	{Value: "failed", Letter: "?", Word: "not checked"},
+	{Value: "safe", Letter: "r", Word: "safe change"},
+	{Value: "noted", Letter: "n", Word: "nothing to do"},
+	{Value: "known", Letter: "l", Word: "known"},
+	{Value: "unplanned", Word: "not planned"},
+	{Value: "same", Word: "as its spec says"},
+}
 
 // nowhere is the box of VMs that are on no node.
 const nowhere = "not in the cluster"

@@ -36,8 +36,12 @@ type Resolve struct {
 
 // Print writes the report as text or JSON.
 func (r *Resolve) Print(w io.Writer, o Options) error {
-	safe := clean(Resolve{Recorded: append([]Recording{}, r.Recorded...), Left: NewFindings(r.Left, nil).Findings,
-		Decided: append([]Decision{}, r.Decided...), Kept: NewFindings(r.Kept, nil).Findings, Notes: r.Notes, Next: append([]string{}, r.Next...), File: r.File, Explain: r.Explain, Nodes: r.Nodes, Advice: r.Advice})
+	safe := clean(Resolve{
+		Recorded: append([]Recording{}, r.Recorded...), Left: NewFindings(r.Left, nil).Findings,
+		Decided: append([]Decision{}, r.Decided...), Kept: NewFindings(r.Kept, nil).Findings,
+		Notes: r.Notes, Next: append([]string{}, r.Next...),
+		File: r.File, Explain: r.Explain, Nodes: r.Nodes, Advice: r.Advice,
+	})
 	if o.Format == "json" {
 		return writeJSON(w, safe)
 	}
@@ -48,8 +52,18 @@ func (r *Resolve) Print(w io.Writer, o Options) error {
 
 // recordingWords are for people what the words of a recording mean.
 var recordingWords = map[string]string{
-	"cluster": "the cluster's identity", "macs": "its MAC addresses stay as they are", "lineage": "the lineage of its state", "serial": "the serial of its state", "applied": "whether its state has the pool",
-	"addresses": "addresses in the network", "former": "former addresses left the state", "node": "it is on the node of its spec", "detached": "volumes of disks that the spec has removed", "disks": "the order of its disks in the state", "template": "what it was made from", "gone": "does not exist any more",
+	"cluster":   "the cluster's identity",
+	"macs":      "its MAC addresses stay as they are",
+	"lineage":   "the lineage of its state",
+	"serial":    "the serial of its state",
+	"applied":   "whether its state has the pool",
+	"addresses": "addresses in the network",
+	"former":    "former addresses left the state",
+	"node":      "it is on the node of its spec",
+	"detached":  "volumes of disks that the spec has removed",
+	"disks":     "the order of its disks in the state",
+	"template":  "what it was made from",
+	"gone":      "does not exist any more",
 }
 
 func (r *Resolve) text(w io.Writer, o Options) {

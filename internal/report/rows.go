@@ -44,7 +44,9 @@ func groupRows(g finding.Group, verbose bool) []row {
 	short := len(g.Findings) > few && !verbose
 	if short {
 		r := newRow(&g.Findings[0])
-		r.about, r.evidence = groupName(g.Findings), slices.Concat([]string{memberNames(g.Findings)}, properties(g.Findings), changes(g.Findings), brought(g.Findings), waiting(g.Findings))
+		r.about = groupName(g.Findings)
+		r.evidence = slices.Concat([]string{memberNames(g.Findings)},
+			properties(g.Findings), changes(g.Findings), brought(g.Findings), waiting(g.Findings))
 		out = append(out, r)
 	} else {
 		for i := range g.Findings {
@@ -113,7 +115,8 @@ func steps(of []finding.GroupStep, short bool) []finding.Step {
 	for _, s := range of {
 		step := finding.Step{What: s.What, Lines: slices.Concat(s.Blocks...)}
 		if n, lines := firstBlocks(s.Blocks); short && len(step.Lines)-lines > few {
-			step.Lines = append(slices.Clone(step.Lines[:lines]), finding.Line{Text: fmt.Sprintf("# and %d more: --verbose prints them", len(s.Blocks)-n)})
+			more := finding.Line{Text: fmt.Sprintf("# and %d more: --verbose prints them", len(s.Blocks)-n)}
+			step.Lines = append(slices.Clone(step.Lines[:lines]), more)
 		}
 		out = append(out, step)
 	}
@@ -131,7 +134,9 @@ func firstBlocks(blocks [][]finding.Line) (n, lines int) {
 }
 
 func newRow(f *finding.Finding) row {
-	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence, notable: len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.MadeFrom != 0 || f.Kind == finding.OtherState}
+	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence}
+	r.notable = len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 ||
+		f.NoAddress || f.MadeFrom != 0 || f.Kind == finding.OtherState
 	if f.Change != nil {
 		r.at, r.evidence = f.Change.At, append(slices.Clone(f.Evidence), who(f)...)
 	}
@@ -169,7 +174,10 @@ func about(f *finding.Finding) string {
 }
 
 // plural is what many findings of a type are about.
-var plural = map[finding.Type]string{finding.Stack: "stacks", finding.VM: "VMs", finding.Guest: "VMs", finding.Pool: "pools", finding.Record: "records", finding.Unit: "units"}
+var plural = map[finding.Type]string{
+	finding.Stack: "stacks", finding.VM: "VMs", finding.Guest: "VMs",
+	finding.Pool: "pools", finding.Record: "records", finding.Unit: "units",
+}
 
 func groupName(fs []finding.Finding) string {
 	things, n := plural[fs[0].Type], len(names(fs))

@@ -101,7 +101,9 @@ func actionRows(actions []Action, verbose bool) []actionRow {
 }
 
 func writeActions(w io.Writer, actions []Action, o Options) {
-	tint := map[string]func(string) string{"destroy": paint(o.Color, "1;31"), "replace": paint(o.Color, "1;31"), "create": paint(o.Color, "32")}
+	tint := map[string]func(string) string{
+		"destroy": paint(o.Color, "1;31"), "replace": paint(o.Color, "1;31"), "create": paint(o.Color, "32"),
+	}
 	all := actionRows(actions, o.Verbose)
 	word, about := 0, 0
 	head := func(r actionRow) string {

@@ -170,7 +170,8 @@ func does(fs []finding.Finding) string {
 		}
 	}
 	bySpec := func(f finding.Finding) bool { return f.Change != nil && f.Change.Cause == finding.BySpec }
-	spec, back := slices.DeleteFunc(slices.Clone(other), func(f finding.Finding) bool { return !bySpec(f) }), slices.DeleteFunc(slices.Clone(other), bySpec)
+	spec := slices.DeleteFunc(slices.Clone(other), func(f finding.Finding) bool { return !bySpec(f) })
+	back := slices.DeleteFunc(slices.Clone(other), bySpec)
 	var first []string
 	if n := len(back); n > 0 {
 		first = append(first, fmt.Sprintf("an apply sets %d back%s", n, restarts(back)))

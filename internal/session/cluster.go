@@ -18,6 +18,7 @@ import (
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/secret"
+	"stackgen/schema"
 )
 
 const (
@@ -144,48 +145,55 @@ func targets(p *project.Project) []proxmox.Target {
 func wanted(p *project.Project) proxmox.Wanted {
 	var w proxmox.Wanted
 	for _, s := range p.SelectedStacks() {
-		if s.Pool != nil {
-			w.Pools = append(w.Pools, s.Pool.ID)
-		}
-		for _, v := range s.VMs {
-			w.Names = append(w.Names, v.Name)
-			if v.VMID != 0 {
-				w.VMIDs = append(w.VMIDs, v.VMID)
-			}
-			if v.PoolID != "" {
-				w.Pools = append(w.Pools, v.PoolID)
-			}
-			if t := v.Template; t != nil {
-				w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
-			}
-			w.Paths = append(w.Paths, cluster.Paths(v)...)
-			w.CPUModels = w.CPUModels || cluster.CustomModel(v.Values.Get("cpu_type").Str())
-		}
+		addSpecified(&w, s)
 	}
 	for _, s := range p.Lock.Stacks {
-		if !p.Selected(s.Key) {
-			continue
-		}
-		for _, e := range s.Value.VMs {
-			v := &e.Value
-			w.VMIDs = append(w.VMIDs, v.VMID)
-			if v.Status != lock.Live || s.Value.Status != lock.Live {
-				continue
-			}
-			w.VMs = append(w.VMs, proxmox.WantedVM{VMID: v.VMID, MACs: v.DecidedMACs()})
-			if v.Template != nil {
-				w.Templates = append(w.Templates, fmt.Sprint(v.Template.VMID))
-				w.Paths = append(w.Paths, fmt.Sprintf("/vms/%d", v.Template.VMID))
-			}
+		if p.Selected(s.Key) {
+			addRecorded(&w, &s.Value)
 		}
 	}
-	slices.Sort(w.Templates)
-	w.Templates = slices.Compact(w.Templates)
-	slices.Sort(w.Paths)
-	w.Paths = slices.Compact(w.Paths)
-	slices.Sort(w.Pools)
-	w.Pools = slices.Compact(w.Pools)
+	for _, list := range []*[]string{&w.Templates, &w.Paths, &w.Pools} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	return w
+}
+
+// addSpecified adds the guests that a stack names.
+func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
+	if s.Pool != nil {
+		w.Pools = append(w.Pools, s.Pool.ID)
+	}
+	for _, v := range s.VMs {
+		w.Names = append(w.Names, v.Name)
+		if v.VMID != 0 {
+			w.VMIDs = append(w.VMIDs, v.VMID)
+		}
+		if v.PoolID != "" {
+			w.Pools = append(w.Pools, v.PoolID)
+		}
+		if t := v.Template; t != nil {
+			w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
+		}
+		w.Paths = append(w.Paths, cluster.Paths(v)...)
+		w.CPUModels = w.CPUModels || cluster.CustomModel(v.Values.Get("cpu_type").Str())
+	}
+}
+
+// addRecorded adds the guests that the lock has of a stack.
+func addRecorded(w *proxmox.Wanted, s *lock.Stack) {
+	for _, e := range s.VMs {
+		v := &e.Value
+		w.VMIDs = append(w.VMIDs, v.VMID)
+		if v.Status != lock.Live || s.Status != lock.Live {
+			continue
+		}
+		w.VMs = append(w.VMs, proxmox.WantedVM{VMID: v.VMID, MACs: v.DecidedMACs()})
+		if v.Template != nil {
+			w.Templates = append(w.Templates, fmt.Sprint(v.Template.VMID))
+			w.Paths = append(w.Paths, fmt.Sprintf("/vms/%d", v.Template.VMID))
+		}
+	}
 }
 
 // questions are the DNS names of the selected stacks, each with its own server and

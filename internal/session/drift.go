@@ -94,10 +94,6 @@ func WritePage(file string, page func(io.Writer) error) error {
 // what could not be read of these. A snapshot has no logs.
 func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []string) {
 	var vmids []int
-	byHand := func(f *finding.Finding) bool { // or maybe
-		unsaid := f.Kind == finding.Noise && f.Severity == finding.Outdated
-		return f.VMID != 0 && f.Change != nil && (f.Change.Cause == finding.ByHand || f.Change.Cause == finding.ByBoth || f.Change.Cause == finding.NotKnown && unsaid)
-	}
 	for i := range found {
 		if byHand(&found[i]) {
 			vmids = append(vmids, found[i].VMID)
@@ -137,6 +133,15 @@ func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []str
 		notes = append(notes, text)
 	}
 	return append(notes, s.unproven(found, &acts)...)
+}
+
+// byHand reports whether a finding is a change of a VM by hand, or may be one.
+func byHand(f *finding.Finding) bool {
+	if f.VMID == 0 || f.Change == nil {
+		return false
+	}
+	unsaid := f.Kind == finding.Noise && f.Severity == finding.Outdated
+	return f.Change.Cause == finding.ByHand || f.Change.Cause == finding.ByBoth || f.Change.Cause == finding.NotKnown && unsaid
 }
 
 // notGiven adds the units that should have a plan, and of which none was given.

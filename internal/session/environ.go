@@ -15,10 +15,16 @@ import (
 // the command says. The guard refuses most of it, too, but only when the plan was confirmed.
 func Misled(command string, environ []string) error {
 	if names := guard.Misleading(environ); len(names) > 0 {
-		return fmt.Errorf("%s works on all units of a stack as they are rendered and on its own state, and the environment says otherwise: `unset %s`, then run the same command again; nothing was read or changed",
+		return fmt.Errorf("%s works on all units of a stack as they are rendered and on its own state, and the environment says otherwise: "+
+			"`unset %s`, then run the same command again; nothing was read or changed",
 			command, strings.Join(names, " "))
 	}
-	c := guard.Command{Unit: guard.UnitID{Unit: lock.UnitVM}, Args: []string{command}, Whole: true, Env: func(name string) string { return valueOf(environ, name) }}
+	c := guard.Command{
+		Unit:  guard.UnitID{Unit: lock.UnitVM},
+		Args:  []string{command},
+		Whole: true,
+		Env:   func(name string) string { return valueOf(environ, name) },
+	}
 	for _, name := range guard.UnitVariables {
 		if valueOf(environ, "TF_VAR_"+name) != "" {
 			c.Variables = append(c.Variables, name)

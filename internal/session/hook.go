@@ -125,8 +125,12 @@ func (h *Hook) misled() ([]finding.Finding, error) {
 // leftUnit is a unit that the stack does not have any more. Terragrunt does not remove
 // what it generated, and runs it with the other units.
 func (h *Hook) leftUnit() finding.Finding {
-	f := finding.Finding{Address: finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit}, Kind: finding.Unrendered, Severity: finding.Blocked,
-		Reason: "the stack does not have this unit any more, but Terragrunt keeps what it generated from an earlier render"}
+	f := finding.Finding{
+		Address:  finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit},
+		Kind:     finding.Unrendered,
+		Severity: finding.Blocked,
+		Reason:   "the stack does not have this unit any more, but Terragrunt keeps what it generated from an earlier render",
+	}
 	f.Next("remove what Terragrunt generated, then run the same command again", "stackgen render")
 	return f
 }
@@ -181,7 +185,9 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 // judgeConfined judges a saved plan of a part of the stack that changes nothing but records,
 // by what these depend on. found are the findings without the plan. confined is false if
 // there is no such plan.
-func (h *Hook) judgeConfined(ctx context.Context, in guard.Input, found []finding.Finding) (own []finding.Finding, confined bool, err error) {
+func (h *Hook) judgeConfined(
+	ctx context.Context, in guard.Input, found []finding.Finding,
+) (own []finding.Finding, confined bool, err error) {
 	if h.command.SavedPlan() == "" || !in.Partial {
 		return nil, false, nil
 	}

@@ -66,7 +66,12 @@ func (h *Hook) outdated() (*finding.Finding, error) {
 	case len(values) == 0:
 		return nil, nil
 	}
-	f := &finding.Finding{Address: finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit}, Kind: finding.Unrendered, Severity: finding.Blocked,
-		Reason: "this unit was generated from another render than the last one"}
-	return f.Because("it differs in %s", strings.Join(values, ", ")).Next("generate it again", "(cd stacks/"+h.Unit.Stack+" && terragrunt stack generate)"), nil
+	f := &finding.Finding{
+		Address:  finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit},
+		Kind:     finding.Unrendered,
+		Severity: finding.Blocked,
+		Reason:   "this unit was generated from another render than the last one",
+	}
+	return f.Because("it differs in %s", strings.Join(values, ", ")).
+		Next("generate it again", "(cd stacks/"+h.Unit.Stack+" && terragrunt stack generate)"), nil
 }

@@ -85,7 +85,9 @@ func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Findin
 		return nil, err
 	}
 	if len(s.plans) > 0 && !destroy {
-		found = guard.Merge(found, drift.Stale(drift.Input{Input: in, Plans: s.plans, Units: s.Units(), Found: found, Updates: updates, Without: guard.Judge(in)}))
+		found = guard.Merge(found, drift.Stale(drift.Input{
+			Input: in, Plans: s.plans, Units: s.Units(), Found: found, Updates: updates, Without: guard.Judge(in),
+		}))
 	}
 	if used, err := s.inUse(ctx, found, time.Time{}); err != nil || used != nil {
 		return used, err
@@ -153,8 +155,11 @@ func (s *Session) noDNSKey() bool {
 func (s *Session) input() guard.Input {
 	p := s.Project
 	imported, _ := s.importFiles() // who judges them reports what cannot be read
-	return guard.Input{Imported: imported, LostLocks: s.lostLocks(), Rendered: s.renderedProject(), Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Imports: s.imports, Begun: s.begun(),
-		NewClusters: s.NewClusters, NewStates: s.NewStates, Splits: s.Splits}
+	return guard.Input{
+		Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, LostLocks: s.lostLocks(), Rendered: s.renderedProject(),
+		State: s.State, Inventory: s.Inventory, Imports: s.imports, Imported: imported, Begun: s.begun(),
+		NewClusters: s.NewClusters, NewStates: s.NewStates, Splits: s.Splits,
+	}
 }
 
 // judge judges everything, plans included.

@@ -58,8 +58,10 @@ func New(inv *cluster.Inventory, general []byte) (*Example, error) {
 
 // example makes the example of one choice, and checks it.
 func (c *choice) example(inv *cluster.Inventory, general []byte) (*Example, error) {
-	e := &Example{Template: c.template, Node: c.node.Name, Datastore: c.datastore.ID, Free: free(c.datastore), Bridge: c.bridge, First: c.first,
-		Unseen: slices.ContainsFunc(inv.Gaps, cluster.Gap.AnyGuest)}
+	e := &Example{
+		Template: c.template, Node: c.node.Name, Datastore: c.datastore.ID, Free: free(c.datastore), Bridge: c.bridge, First: c.first,
+		Unseen: slices.ContainsFunc(inv.Gaps, cluster.Gap.AnyGuest),
+	}
 	template, more := 0, []string(nil)
 	if c.template != nil {
 		template = c.template.VMID
@@ -98,7 +100,9 @@ func read(body string) (*schema.Stack, *lock.Stack, error) {
 	if schema.HasErrors(problems) {
 		return nil, nil, fmt.Errorf("the example would not be valid: %s", problems[0])
 	}
-	result := lock.Decide(p, &lock.Lock{}, lock.Options{Specs: map[string]string{"example": file}, Selected: func(string) bool { return true }, Project: "0"})
+	result := lock.Decide(p, &lock.Lock{}, lock.Options{
+		Specs: map[string]string{"example": file}, Selected: func(string) bool { return true }, Project: "0",
+	})
 	if schema.HasErrors(result.Problems) || len(result.Refusals) > 0 || len(result.Stacks) != 1 {
 		return nil, nil, fmt.Errorf("the example cannot be rendered: %v", result.Problems)
 	}
@@ -219,8 +223,10 @@ func (c *choice) recipe(vmid int) []string {
 	const image = "/var/tmp/debian-12-genericcloud-amd64.qcow2"
 	return []string{
 		"wget -O " + image + " https://cloud.debian.org/images/cloud/bookworm/latest/debian-12-genericcloud-amd64.qcow2",
-		fmt.Sprintf("qm create %d --name debian-12 --ostype l26 --cores 2 --memory 2048 --balloon 2048 --cpu x86-64-v2-AES --scsihw virtio-scsi-single --serial0 socket --net0 %s", vmid, shell.Word("virtio,bridge="+c.bridge)),
-		fmt.Sprintf("qm set %d --scsi0 %s --ide2 %s --boot order=scsi0", vmid, shell.Word(c.datastore.ID+":0,import-from="+image), shell.Word(c.datastore.ID+":cloudinit")),
+		fmt.Sprintf("qm create %d --name debian-12 --ostype l26 --cores 2 --memory 2048 --balloon 2048 --cpu x86-64-v2-AES "+
+			"--scsihw virtio-scsi-single --serial0 socket --net0 %s", vmid, shell.Word("virtio,bridge="+c.bridge)),
+		fmt.Sprintf("qm set %d --scsi0 %s --ide2 %s --boot order=scsi0",
+			vmid, shell.Word(c.datastore.ID+":0,import-from="+image), shell.Word(c.datastore.ID+":cloudinit")),
 		fmt.Sprintf("qm template %d", vmid),
 	}
 }

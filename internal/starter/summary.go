@@ -19,10 +19,12 @@ func (e *Example) Lines(file, in string) []string {
 	out := []string{fmt.Sprintf("The example uses %snode %s, storage %s%s, bridge %s and VMIDs %d-%d of the cluster.",
 		template, e.Node, e.Datastore, room, e.Bridge, e.First, e.First+vmidRange-1)}
 	if e.Unseen {
-		out = append(out, "Some VMs and containers may be hidden from this token, so one of these VMIDs may be taken: `stackgen preflight` checks it.")
+		out = append(out, "Some VMs and containers may be hidden from this token, so one of these VMIDs may be taken: "+
+			"`stackgen preflight` checks it.")
 	}
 	if e.Commands != nil {
-		out = append(out, "The cluster has no template that can be used. To make the one that the example names of a cloud image, run as root on node "+e.Node+":")
+		out = append(out, "The cluster has no template that can be used. "+
+			"To make the one that the example names of a cloud image, run as root on node "+e.Node+":")
 		for _, c := range e.Commands {
 			out = append(out, "  "+c)
 		}

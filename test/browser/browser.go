@@ -94,8 +94,12 @@ func (t *Tab) set(how How) error {
 	_, network := chromedp.Call(t.ctx, network.Enable, network.EnableParams{})
 	_, log := chromedp.Call(t.ctx, log.Enable, cdp.Empty{})
 	_, runtime := chromedp.Call(t.ctx, runtime.Enable, cdp.Empty{})
-	_, size := chromedp.Call(t.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: how.Width, Height: how.Height, DeviceScaleFactor: 1, Mobile: how.Phone})
-	_, media := chromedp.Call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	_, size := chromedp.Call(t.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: how.Width, Height: how.Height, DeviceScaleFactor: 1, Mobile: how.Phone,
+	})
+	_, media := chromedp.Call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
 	_, script := chromedp.Call(t.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: how.NoScript})
 	return errors.Join(network, log, runtime, size, media, script)
 }

@@ -32,14 +32,7 @@ type Shell struct {
 // shows and the commands before it did not print, in this order. It ends everything that
 // the commands have started.
 func Run(ctx context.Context, in Shell, blocks []Block, test string) ([]string, error) {
-	var marked []Block // those of the test, and what follows them
-	after := false
-	for _, b := range blocks {
-		mine := b.Mark == test || strings.HasPrefix(b.Mark, test+" ")
-		if after = mine || after && b.Language == "text" && b.Mark == ""; after {
-			marked = append(marked, b)
-		}
-	}
+	marked := blocksOf(blocks, test)
 	if len(marked) == 0 {
 		return nil, fmt.Errorf("no block of the page names %s", test)
 	}
@@ -70,6 +63,19 @@ func Run(ctx context.Context, in Shell, blocks []Block, test string) ([]string, 
 		wrong = append(wrong, missing(b.Line, said, shown)...)
 	}
 	return wrong, nil
+}
+
+// blocksOf are the blocks that a test is named in, each with the output that follows it.
+func blocksOf(blocks []Block, test string) []Block {
+	var out []Block
+	after := false
+	for _, b := range blocks {
+		mine := b.Mark == test || strings.HasPrefix(b.Mark, test+" ")
+		if after = mine || after && b.Language == "text" && b.Mark == ""; after {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // exits is the exit code of the last command of a block.

@@ -22,22 +22,30 @@ func recordSet() *schema.Resource {
 		DeleteContext: remove,
 		Importer:      &schema.ResourceImporter{StateContext: adopt},
 		Schema: map[string]*schema.Schema{
-			"zone": {Type: schema.TypeString, Required: true, ForceNew: true, Description: "The zone, with its final dot.", ValidateFunc: func(v any, _ string) ([]string, []error) {
-				if zone := v.(string); !dns.IsFqdn(zone) || strings.TrimSpace(zone) != zone {
-					return nil, []error{fmt.Errorf("DNS zone name must be fully qualified: %q", zone)}
-				}
-				return nil, nil
-			}},
-			"name": {Type: schema.TypeString, Optional: true, ForceNew: true, Description: "The name below the zone; none for the zone itself.", ValidateFunc: func(v any, _ string) ([]string, []error) {
-				if name := v.(string); name == "" || dns.IsFqdn(name) || strings.TrimSpace(name) != name {
-					return nil, []error{fmt.Errorf("DNS record name must be relative to its zone: %q", name)}
-				}
-				return nil, nil
-			}},
+			"zone": {Type: schema.TypeString, Required: true, ForceNew: true, ValidateFunc: checkZone,
+				Description: "The zone, with its final dot."},
+			"name": {Type: schema.TypeString, Optional: true, ForceNew: true, ValidateFunc: checkName,
+				Description: "The name below the zone; none for the zone itself."},
 			"addresses": {Type: schema.TypeSet, Required: true, Elem: &schema.Schema{Type: schema.TypeString}, Description: "Its IPv4 addresses."},
 			"ttl":       {Type: schema.TypeInt, Optional: true, ForceNew: true, Default: 3600, Description: "TTL in seconds."},
 		},
 	}
+}
+
+// checkZone refuses what is no name of a zone, as the released provider does.
+func checkZone(v any, _ string) ([]string, []error) {
+	if zone := v.(string); !dns.IsFqdn(zone) || strings.TrimSpace(zone) != zone {
+		return nil, []error{fmt.Errorf("DNS zone name must be fully qualified: %q", zone)}
+	}
+	return nil, nil
+}
+
+// checkName refuses what is no name in a zone.
+func checkName(v any, _ string) ([]string, []error) {
+	if name := v.(string); name == "" || dns.IsFqdn(name) || strings.TrimSpace(name) != name {
+		return nil, []error{fmt.Errorf("DNS record name must be relative to its zone: %q", name)}
+	}
+	return nil, nil
 }
 
 // fqdn is the full name of a record set, with its final dot.

@@ -96,7 +96,7 @@ func (p *player) powerShown(i int, rest string) (on, shown bool) {
 		return false, true
 	case e.Reason == "no spice port":
 		return true, true
-	case strings.HasPrefix(rest, "/status/") && p.exitStatus(i) != "" && strings.HasPrefix(p.exitStatus(i), "VM is locked") && rest != "/status/start":
+	case strings.HasPrefix(rest, "/status/") && rest != "/status/start" && strings.HasPrefix(p.exitStatus(i), "VM is locked"):
 		return true, true
 	case strings.HasPrefix(e.Reason, "VM ") && strings.HasSuffix(e.Reason, " not running"):
 		return false, true

@@ -17,8 +17,8 @@ func varying(key string) bool {
 	switch key {
 	case "digest", "config_digest", "pid", "pstart", "starttime", "endtime", "uptime", "cpu", "mem", "disk", "netin", "netout",
 		"diskread", "diskwrite", "ctime", "used", "avail", "free", "used_fraction", "ssl_fingerprint", "pve_fp", "loadavg", "memory_used",
-		"timestamp", "idle", "wait", "time", "snaptime", "value", "ticket", "CSRFPreventionToken", "uid", "iowait", "memused", "rootused", "flags", "mhz", "model", "hvm",
-		"kversion", "release_kernel", "dns1", "mac_address":
+		"timestamp", "idle", "wait", "time", "snaptime", "value", "ticket", "CSRFPreventionToken", "uid", "iowait", "memused",
+		"rootused", "flags", "mhz", "model", "hvm", "kversion", "release_kernel", "dns1", "mac_address":
 		return true
 	}
 	return false
@@ -200,7 +200,8 @@ func (c *comparison) byChance(path, k string) bool {
 	if strings.HasPrefix(path, ".data.blockstat.") && k == "idle_time_ns" {
 		return true // of drives that were used
 	}
-	return c.e.api() == "/access/permissions" && path == ".data" && strings.HasPrefix(k, "/vms/") && isForeign(c.p.one, number(strings.TrimPrefix(k, "/vms/")))
+	id, guest := strings.CutPrefix(k, "/vms/")
+	return guest && c.e.api() == "/access/permissions" && path == ".data" && isForeign(c.p.one, number(id))
 }
 
 func kindOf(v any) string {

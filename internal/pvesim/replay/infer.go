@@ -59,7 +59,8 @@ func (in *inferred) tokens() {
 			known = known || t.ID == token
 		}
 		if !known {
-			u.Tokens = append(u.Tokens, &pvesim.Token{ID: token, Secret: secret, Privsep: strings.Contains(token, "sep") && !strings.Contains(token, "nosep")})
+			separate := strings.Contains(token, "sep") && !strings.Contains(token, "nosep")
+			u.Tokens = append(u.Tokens, &pvesim.Token{ID: token, Secret: secret, Privsep: separate})
 		}
 	}
 }

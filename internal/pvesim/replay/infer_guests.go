@@ -69,13 +69,7 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 		return
 	}
 	t := get(vmid)
-	why := e.Reason
-	if e.ok() {
-		why = in.exitStatus(e)
-	}
-	missing := strings.Contains(why, "does not exist") && strings.Contains(why, "onfiguration file") ||
-		strings.Contains(why, "unable to find configuration file")
-	if missing && (e.Status == 500 || e.ok()) {
+	if in.missing(e) {
 		if !t.exists && rest != "" && !in.onOtherNode(vmid, node) {
 			t.decided = true
 		}
@@ -85,11 +79,7 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 		// Only an existing guest can be started or stopped.
 		t.see(node, kind)
 	}
-	reached := e.ok() && rest != "/status/start" && rest != "/status/stop" || e.Status == 500 && !strings.Contains(e.Reason, "hostname lookup") && !strings.Contains(e.Reason, "quorum")
-	if e.Status == 595 {
-		reached = e.Method == http.MethodGet
-	}
-	if !reached || t.decided {
+	if !e.reached() || t.decided {
 		return
 	}
 	t.see(node, kind)
@@ -103,6 +93,34 @@ func (in *inferred) byPath(e *Exchange, get func(int) *trace) {
 	case e.Method != http.MethodGet && e.ok():
 		t.note(e, rest)
 	}
+}
+
+// missing reports whether a node does not have the guest of a call, as the response or the
+// task of the call says.
+func (in *inferred) missing(e *Exchange) bool {
+	why := e.Reason
+	switch {
+	case e.ok():
+		why = in.exitStatus(e)
+	case e.Status != 500:
+		return false
+	}
+	return strings.Contains(why, "does not exist") && strings.Contains(why, "onfiguration file") ||
+		strings.Contains(why, "unable to find configuration file")
+}
+
+// reached reports whether a response proves that the node has the guest of the call.
+func (e *Exchange) reached() bool {
+	_, _, _, rest := e.guest()
+	switch e.Status {
+	case 200:
+		return rest != "/status/start" && rest != "/status/stop"
+	case 500:
+		return !strings.Contains(e.Reason, "hostname lookup") && !strings.Contains(e.Reason, "quorum")
+	case 595:
+		return e.Method == http.MethodGet
+	}
+	return false
 }
 
 // onOtherNode reports whether another call finds the guest on another node.
@@ -182,46 +200,65 @@ var (
 func (in *inferred) byText(e *Exchange, get func(int) *trace) {
 	_, _, vmid, rest := e.guest()
 	if vmid != 0 && strings.HasPrefix(rest, "/agent/") {
-		t := get(vmid)
-		on := true
-		switch e.Reason {
-		case agentText:
-			t.agent, t.running = "1", &on
-		case noAgent:
-			t.agent, t.running = "0", &on
-		}
+		get(vmid).sawAgent(e.Reason)
 	}
 	if m := volidText.FindStringSubmatch(e.Reason); m != nil && vmid != 0 && m[2] == strconv.Itoa(vmid) {
 		get(vmid).volid = m[1]
 	}
 	in.volumes(e, get)
 	if m, ok := e.data().(map[string]any); ok && rest == "/migrate" && e.Method == http.MethodGet {
-		on := number(m["running"]) == 1
-		get(vmid).running = &on
-		for _, d := range asMaps(m["local_disks"]) {
-			if id := fmt.Sprint(d["volid"]); d["drivename"] == "scsi0" && get(vmid).volid == "" {
-				get(vmid).volid = id
-			} else if d["drivename"] == "ide2" {
-				get(vmid).cloud = id
-			}
-		}
+		get(vmid).sawMigrateCheck(m)
 	}
 	in.byMigration(e, get)
+	in.byClone(e, get)
+}
+
+// sawAgent reads the state of the agent from the refusal of a call to it.
+func (t *trace) sawAgent(reason string) {
+	on := true
+	switch reason {
+	case agentText:
+		t.agent, t.running = "1", &on
+	case noAgent:
+		t.agent, t.running = "0", &on
+	}
+}
+
+// sawMigrateCheck reads the power and the local disks of a guest from what a migration
+// needs.
+func (t *trace) sawMigrateCheck(m map[string]any) {
+	on := number(m["running"]) == 1
+	t.running = &on
+	for _, d := range asMaps(m["local_disks"]) {
+		if id := fmt.Sprint(d["volid"]); d["drivename"] == "scsi0" && t.volid == "" {
+			t.volid = id
+		} else if d["drivename"] == "ide2" {
+			t.cloud = id
+		}
+	}
+}
+
+// byClone reads the disk of a guest from the log of a task that cloned it.
+func (in *inferred) byClone(e *Exchange, get func(int) *trace) {
+	u := e.task()
+	if u == nil {
+		return
+	}
 	for _, line := range e.list() {
 		text, _ := line["t"].(string)
-		if m := driveText.FindStringSubmatch(text); m != nil && !strings.Contains(m[3], "cloudinit") {
-			if u := upidPattern.FindStringSubmatch(strings.ReplaceAll(e.Path, "%21", "!")); u != nil {
-				if t := get(number(u[6])); t.volid == "" {
-					t.volid = m[3]
-				}
-			}
+		m := driveText.FindStringSubmatch(text)
+		if m == nil || strings.Contains(m[3], "cloudinit") {
+			continue
+		}
+		if t := get(number(u[6])); t.volid == "" {
+			t.volid = m[3]
 		}
 	}
 }
 
 // byMigration reads from the log of a migration that all disks were shared.
 func (in *inferred) byMigration(e *Exchange, get func(int) *trace) {
-	u := upidPattern.FindStringSubmatch(strings.ReplaceAll(e.Path, "%21", "!"))
+	u := e.task()
 	if u == nil || u[5] != "qmigrate" || !strings.HasSuffix(e.Path, "/log") {
 		return
 	}

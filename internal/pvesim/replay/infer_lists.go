@@ -17,13 +17,7 @@ func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 	}
 	items := e.list()
 	for _, p := range items {
-		if members, ok := p["members"].([]any); ok {
-			for _, m := range members {
-				if mm, ok := m.(map[string]any); ok {
-					items = append(items, mm)
-				}
-			}
-		}
+		items = append(items, asMaps(p["members"])...)
 	}
 	for _, m := range items {
 		vmid := number(m["vmid"])
@@ -47,10 +41,6 @@ func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 		}
 		t.listed = true
 		t.sawList(e, m, nodeList)
-		if s, ok := m["status"].(string); ok && t.running == nil && (s == "running" || s == "stopped") {
-			on := s == "running"
-			t.running = &on
-		}
 	}
 }
 
@@ -66,6 +56,10 @@ func (t *trace) sawList(e *Exchange, m map[string]any, nodeList bool) {
 	if first || better {
 		t.list, t.before = m, maps.Clone(t.touched)
 		t.current = nodeList
+	}
+	if s := m["status"]; t.running == nil && (s == "running" || s == "stopped") {
+		on := s == "running"
+		t.running = &on
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"stackgen/internal/pvesim"
@@ -32,28 +31,29 @@ func (in *inferred) pools() {
 	for _, l := range in.steps {
 		made[l.With["poolid"]] = true
 	}
+	used := func(id string) { // by a request, so it exists
+		if !made[id] {
+			in.pool(id)
+		}
+	}
 	for _, e := range in.s.Exchanges {
 		id := e.str("poolid")
 		switch {
 		case e.Method == http.MethodPost && e.api() == "/pools" && e.ok():
 			made[id] = true
 		case e.Method == http.MethodPost && e.api() == "/pools" && strings.Contains(e.Reason, "already exists"):
-			if !made[id] {
-				in.pool(id)
-			}
+			used(id)
 		case e.Method == http.MethodPut && e.api() == "/pools" && e.ok():
-			if !made[id] {
-				in.pool(id)
-			}
+			used(id)
 			changed[id] = true
-		case e.Method == http.MethodDelete && strings.HasPrefix(e.api(), "/pools") && !made[id] && (e.ok() || strings.Contains(e.Reason, "is not empty")):
-			in.pool(id)
+		case e.Method == http.MethodDelete && strings.HasPrefix(e.api(), "/pools") && (e.ok() || strings.Contains(e.Reason, "is not empty")):
+			used(id)
 		case e.Method == http.MethodGet && strings.HasPrefix(e.api(), "/pools") && e.ok():
 			for _, m := range e.list() {
 				in.addPool(m, made, changed)
 			}
-		case e.Method == http.MethodPost && e.str("pool") != "" && e.ok() && !made[e.str("pool")]:
-			in.pool(e.str("pool"))
+		case e.Method == http.MethodPost && e.str("pool") != "" && e.ok():
+			used(e.str("pool"))
 		case strings.HasPrefix(e.api(), "/cluster/resources") && e.ok():
 			in.poolResources(e, made, changed)
 		}
@@ -111,12 +111,7 @@ func (in *inferred) addPool(m map[string]any, made, changed map[string]bool) {
 
 // createdByScenario reports whether the scenario itself creates a guest.
 func (in *inferred) createdByScenario(vmid int) bool {
-	for _, e := range in.s.Exchanges {
-		if e.Method == http.MethodPost && e.ok() && (e.str("newid") == strconv.Itoa(vmid) || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == strconv.Itoa(vmid)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.s.Exchanges, func(e *Exchange) bool { return e.creates(vmid) })
 }
 
 func (in *inferred) poolResources(e *Exchange, made, changed map[string]bool) {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -17,18 +18,7 @@ func (in *inferred) snapshots(g *pvesim.Guest) {
 			return
 		}
 		made[name] = true
-		conf := map[string]string{}
-		for k, v := range g.Config {
-			if k != "parent" && k != "lock" {
-				conf[k] = v
-			}
-		}
-		s := &pvesim.Snapshot{Name: name, Description: description, Time: time.Unix(at, 0).UTC(), Config: conf}
-		if n := len(g.Snapshots); n > 0 {
-			s.Parent = g.Snapshots[n-1].Name
-		}
-		g.Snapshots = append(g.Snapshots, s)
-		g.Config["parent"] = name
+		addSnapshot(g, &pvesim.Snapshot{Name: name, Description: description, Time: time.Unix(at, 0).UTC()})
 	}
 	start := in.s.start().Unix()
 	for _, e := range in.s.Exchanges {
@@ -50,4 +40,16 @@ func (in *inferred) snapshots(g *pvesim.Guest) {
 			add(parts[2], "", start)
 		}
 	}
+}
+
+// addSnapshot adds a snapshot of the present configuration, as a child of the last one.
+func addSnapshot(g *pvesim.Guest, s *pvesim.Snapshot) {
+	s.Config = maps.Clone(g.Config)
+	delete(s.Config, "parent")
+	delete(s.Config, "lock")
+	if n := len(g.Snapshots); n > 0 {
+		s.Parent = g.Snapshots[n-1].Name
+	}
+	g.Snapshots = append(g.Snapshots, s)
+	g.Config["parent"] = s.Name
 }

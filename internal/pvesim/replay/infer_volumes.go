@@ -77,7 +77,8 @@ func (in *inferred) addVolume(id string, e *Exchange, vmid int, size int64, form
 			format = "qcow2"
 		}
 	}
-	in.seed.Volumes = append(in.seed.Volumes, &pvesim.Volume{ID: id, Node: node, VMID: vmid, Size: pvesim.Size(size), Format: format, Parent: parent})
+	in.seed.Volumes = append(in.seed.Volumes, &pvesim.Volume{ID: id, Node: node, VMID: vmid, Size: pvesim.Size(size),
+		Format: format, Parent: parent})
 }
 
 func asMaps(v any) []map[string]any {

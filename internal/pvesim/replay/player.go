@@ -60,7 +60,9 @@ func newPlayer(s *Scenario, phase map[string]time.Duration, reused bool) (*playe
 	if reused {
 		log = earlierReports(s, seed)
 	}
-	p := &player{s: s, base: from, prepared: log, set: set, start: s.start(), ids: map[string]string{}, secrets: map[string]string{}, granted: map[string]bool{}, rights: map[string]*rights{}, locked: map[int]bool{}, one: len(seed.Nodes) == 1, user: set.Ticket}
+	p := &player{s: s, base: from, set: set, start: s.start(), user: set.Ticket, prepared: log, one: len(seed.Nodes) == 1,
+		ids: map[string]string{}, secrets: map[string]string{},
+		granted: map[string]bool{}, rights: map[string]*rights{}, locked: map[int]bool{}}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
 	if p.user == "" {
 		p.user = ticketUser(s)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stackgen/internal/pvesim"
@@ -19,28 +18,32 @@ type precondition struct {
 
 func preconditions() []precondition {
 	return []precondition{
-		{regexp.MustCompile(`^VM is locked \((backup|suspended|suspending|rollback|create|snapshot|snapshot-delete)\)`), func(p *player, g *pvesim.Guest, m []string) string {
-			if g.Config["lock"] != "" {
-				return ""
-			}
-			g.Config["lock"] = m[1]
-			p.locked[g.VMID] = true
-			return "lock " + m[1]
-		}},
-		{regexp.MustCompile(`protection mode enabled`), func(_ *player, g *pvesim.Guest, _ []string) string {
-			if g.Config["protection"] == "1" {
-				return ""
-			}
-			g.Config["protection"] = "1"
-			return "protection"
-		}},
-		{regexp.MustCompile(`^VM \d+ (is running - destroy failed|already running)|^can't migrate running VM`), func(p *player, g *pvesim.Guest, _ []string) string {
-			return setPower(p, g, true)
-		}},
-		{regexp.MustCompile(`^VM \d+ (is )?not running`), func(p *player, g *pvesim.Guest, _ []string) string {
-			return setPower(p, g, false)
-		}},
+		{regexp.MustCompile(`^VM is locked \((backup|suspended|suspending|rollback|create|snapshot|snapshot-delete)\)`), setLock},
+		{regexp.MustCompile(`protection mode enabled`), setProtection},
+		{regexp.MustCompile(`^VM \d+ (is running - destroy failed|already running)|^can't migrate running VM`),
+			func(p *player, g *pvesim.Guest, _ []string) string { return setPower(p, g, true) }},
+		{regexp.MustCompile(`^VM \d+ (is )?not running`),
+			func(p *player, g *pvesim.Guest, _ []string) string { return setPower(p, g, false) }},
 	}
+}
+
+// setLock sets the lock that an error names, and returns what it changed.
+func setLock(p *player, g *pvesim.Guest, m []string) string {
+	if g.Config["lock"] != "" {
+		return ""
+	}
+	g.Config["lock"] = m[1]
+	p.locked[g.VMID] = true
+	return "lock " + m[1]
+}
+
+// setProtection protects a guest, and returns what it changed.
+func setProtection(_ *player, g *pvesim.Guest, _ []string) string {
+	if g.Config["protection"] == "1" {
+		return ""
+	}
+	g.Config["protection"] = "1"
+	return "protection"
 }
 
 func setPower(p *player, g *pvesim.Guest, on bool) string {
@@ -155,28 +158,11 @@ func (p *player) addMissingGuest(e *Exchange, resp pvesim.Response) bool {
 	if vmid == 0 || !gone || !e.ok() || p.changedByScenario(vmid) || kind != "qemu" {
 		return false
 	}
-	done := false
-	p.sim.Change(func(s *pvesim.Seed) {
-		if g := pvesimGuest(s, vmid); g != nil && g.Node != node {
-			for _, v := range s.Volumes {
-				if v.VMID == vmid && v.Node == g.Node {
-					v.Node = node
-				}
-			}
-			g.Node = node
-			p.log("%d is on %s before %d", vmid, node, e.Seq)
-			done = true
-		}
-	})
-	if done {
+	if p.moveGuest(vmid, node) {
+		p.log("%d is on %s before %d", vmid, node, e.Seq)
 		return true
 	}
-	t := &trace{vmid: vmid, node: node, kind: kind, exists: true, touched: map[string]bool{}}
-	for _, x := range p.s.Exchanges {
-		if _, _, id, rest := x.guest(); id == vmid && rest == "/config" && x.Method == http.MethodGet && x.ok() && x.T >= e.T && t.conf == nil {
-			t.conf, _ = x.data().(map[string]any)
-		}
-	}
+	t := &trace{vmid: vmid, node: node, kind: kind, exists: true, touched: map[string]bool{}, conf: p.configFrom(e, vmid)}
 	seed, err := p.base.seed()
 	if err != nil {
 		return false
@@ -191,19 +177,47 @@ func (p *player) addMissingGuest(e *Exchange, resp pvesim.Response) bool {
 	return true
 }
 
+// moveGuest moves a guest to a node, and reports whether it was on another one.
+func (p *player) moveGuest(vmid int, node string) (moved bool) {
+	p.sim.Change(func(s *pvesim.Seed) {
+		g := pvesimGuest(s, vmid)
+		if g == nil || g.Node == node {
+			return
+		}
+		for _, v := range s.Volumes {
+			if v.VMID == vmid && v.Node == g.Node {
+				v.Node = node
+			}
+		}
+		g.Node, moved = node, true
+	})
+	return moved
+}
+
+// configFrom returns the first configuration of a guest that the recording shows from a
+// request on, or nil.
+func (p *player) configFrom(e *Exchange, vmid int) map[string]any {
+	for _, x := range p.s.Exchanges {
+		_, _, id, rest := x.guest()
+		if id != vmid || rest != "/config" || x.Method != http.MethodGet || !x.ok() || x.T < e.T {
+			continue
+		}
+		if conf, ok := x.data().(map[string]any); ok {
+			return conf
+		}
+	}
+	return nil
+}
+
 // changedByScenario reports whether the scenario itself creates, moves or
 // deletes a guest.
 func (p *player) changedByScenario(vmid int) bool {
-	id := strconv.Itoa(vmid)
-	for _, e := range p.s.Exchanges {
-		if e.Method == http.MethodPost && e.ok() && (e.str("newid") == id || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == id) {
-			return true
-		}
-		if _, _, v, rest := e.guest(); v == vmid && e.ok() && (rest == "/migrate" && e.Method == http.MethodPost || rest == "" && e.Method == http.MethodDelete) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.s.Exchanges, func(e *Exchange) bool {
+		_, _, id, rest := e.guest()
+		moves := rest == "/migrate" && e.Method == http.MethodPost
+		deletes := rest == "" && e.Method == http.MethodDelete
+		return e.creates(vmid) || id == vmid && e.ok() && (moves || deletes)
+	})
 }
 
 // log records an unrecorded step, for -v.

@@ -172,6 +172,18 @@ func (e *Exchange) guest() (node, kind string, vmid int, rest string) {
 	return m[1], m[2], vmid, m[4]
 }
 
+// task returns the UPID in the path and its parts, or nil.
+func (e *Exchange) task() []string {
+	return upidPattern.FindStringSubmatch(strings.ReplaceAll(e.Path, "%21", "!"))
+}
+
+// creates reports whether a request creates a guest.
+func (e *Exchange) creates(vmid int) bool {
+	id := strconv.Itoa(vmid)
+	return e.Method == http.MethodPost && e.ok() &&
+		(e.str("newid") == id || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == id)
+}
+
 // data returns the data of the response.
 func (e *Exchange) data() any {
 	m, ok := e.Response.(map[string]any)

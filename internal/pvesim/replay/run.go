@@ -65,7 +65,8 @@ func (r *Result) Print(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	rows := []string{"family\tscenarios\tmatched\tof\tdiffer with a reason\tdiffer without"}
 	for _, f := range append(slices.Clone(r.Families), r.Total()) {
-		rows = append(rows, fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d", f.Name, f.Scenarios, f.Matched, f.All, f.Explained, f.All-f.Matched-f.Explained))
+		rows = append(rows, fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d",
+			f.Name, f.Scenarios, f.Matched, f.All, f.Explained, f.All-f.Matched-f.Explained))
 	}
 	if _, err := fmt.Fprintln(t, strings.Join(rows, "\n")); err != nil {
 		return err

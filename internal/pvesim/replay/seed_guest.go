@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -25,19 +26,10 @@ func (in *inferred) addGuest(t *trace) {
 	if !hasNode(in.seed, g.Node) {
 		g.Node = in.seed.Nodes[0].Name
 	}
-	for k, v := range t.conf {
-		if k == "digest" || t.confTouched[k] || t.moved && strings.HasPrefix(fmt.Sprint(v), g.Config[k]+",size=") {
-			continue
-		}
-		g.Config[k] = fmt.Sprint(v)
-	}
-	if t.conf != nil {
-		for k := range g.Config {
-			if _, has := t.conf[k]; !has && !t.confTouched[k] {
-				delete(g.Config, k)
-			}
-		}
-	} else if t.list != nil {
+	switch {
+	case t.conf != nil:
+		t.fromConfig(g)
+	case t.list != nil:
 		t.fromList(g)
 	}
 	if t.status != nil && t.conf == nil && t.status["serial"] == nil {
@@ -69,7 +61,8 @@ func hasNode(seed *pvesim.Seed, node string) bool {
 func (in *inferred) defaultConfig(t *trace) map[string]string {
 	conf := map[string]string{}
 	if t.kind == "lxc" {
-		return map[string]string{"hostname": fmt.Sprintf("CT%d", t.vmid), "memory": "512", "rootfs": fmt.Sprintf("local:%d/vm-%d-disk-0.raw,size=4G", t.vmid, t.vmid)}
+		return map[string]string{"hostname": fmt.Sprintf("CT%d", t.vmid), "memory": "512",
+			"rootfs": fmt.Sprintf("local:%d/vm-%d-disk-0.raw,size=4G", t.vmid, t.vmid)}
 	}
 	for k, v := range in.seed.Guests[0].Config {
 		conf[k] = v
@@ -106,6 +99,20 @@ func (in *inferred) fileStorage(shared bool) string {
 		}
 	}
 	return "local"
+}
+
+// fromConfig replaces the options of a guest by those of the recorded configuration.
+func (t *trace) fromConfig(g *pvesim.Guest) {
+	for k, v := range t.conf {
+		if k == "digest" || t.confTouched[k] || t.moved && strings.HasPrefix(fmt.Sprint(v), g.Config[k]+",size=") {
+			continue
+		}
+		g.Config[k] = fmt.Sprint(v)
+	}
+	maps.DeleteFunc(g.Config, func(k, _ string) bool {
+		_, has := t.conf[k]
+		return !has && !t.confTouched[k]
+	})
 }
 
 // fromList adapts a default configuration to the values of a list.
@@ -165,9 +172,9 @@ func (in *inferred) report(t *trace, g *pvesim.Guest) {
 	if m == nil || m["name"] == nil {
 		return
 	}
-	status := fmt.Sprint(m["status"])
-	in.seed.Reports = append(in.seed.Reports, &pvesim.Report{VMID: g.VMID, Name: fmt.Sprint(m["name"]), Status: status,
-		MaxMem: int64(number(m["maxmem"])), MaxDisk: int64(number(m["maxdisk"])), MaxCPU: number(m["maxcpu"]), Template: number(m["template"]) == 1})
+	in.seed.Reports = append(in.seed.Reports, &pvesim.Report{VMID: g.VMID, Name: fmt.Sprint(m["name"]), Status: fmt.Sprint(m["status"]),
+		MaxMem: int64(number(m["maxmem"])), MaxDisk: int64(number(m["maxdisk"])), MaxCPU: number(m["maxcpu"]),
+		Template: number(m["template"]) == 1})
 }
 
 // earlierReports adds what nodes last reported about guests that used the VMIDs of

@@ -167,37 +167,44 @@ func (p *player) grant(to, role, path string) bool {
 // grantForResponse grants the privileges that a recorded list needs, and those
 // in a caller's own permission dump.
 func (p *player) grantForResponse(e *Exchange, got any, user, token string) bool {
-	done := false
 	switch {
 	case e.api() == "/cluster/resources":
-		have := map[string]bool{}
-		m, _ := got.(map[string]any)
-		for _, x := range asMaps(m["data"]) {
-			have[fmt.Sprint(x["id"])] = true
-			have["pool of "+fmt.Sprint(x["id"])] = x["pool"] != nil
-		}
-		for _, x := range e.list() {
-			id := fmt.Sprint(x["id"])
-			parts := noteInList.FindStringSubmatch(id)
-			if pool, ok := x["pool"].(string); ok && have[id] && !have["pool of "+id] {
-				done = p.grant(user, "PVEPoolUser", "/pool/"+pool) || done
-			}
-			if have[id] || parts == nil {
-				continue
-			}
-			if parts[1] == "storage" {
-				_, storage, _ := strings.Cut(parts[2], "/")
-				done = p.grant(user, "PVEDatastoreUser", "/storage/"+storage) || done
-				continue
-			}
-			done = p.grant(user, "PVEAuditor", "/vms/"+parts[2]) || done
-		}
+		return p.grantForList(e, got, user)
 	case e.api() == "/access/permissions" && e.Query["path"] != nil && p.base.narrow:
-		done = p.rightsForPath(e, user)
+		return p.rightsForPath(e, user)
 	case e.api() == "/access/permissions" && len(e.Query) == 0:
-		done = p.grantForDump(e, got, user, token)
+		return p.grantForDump(e, got, user, token)
 	case e.api() == "/access/ticket" && e.Method == http.MethodPost:
-		done = p.grantForLogin(e, got)
+		return p.grantForLogin(e, got)
+	}
+	return false
+}
+
+// grantForList grants the privileges on the entries of the recorded list that the
+// simulator's list lacks.
+func (p *player) grantForList(e *Exchange, got any, user string) bool {
+	have := map[string]bool{}
+	m, _ := got.(map[string]any)
+	for _, x := range asMaps(m["data"]) {
+		have[fmt.Sprint(x["id"])] = true
+		have["pool of "+fmt.Sprint(x["id"])] = x["pool"] != nil
+	}
+	done := false
+	for _, x := range e.list() {
+		id := fmt.Sprint(x["id"])
+		parts := noteInList.FindStringSubmatch(id)
+		if pool, ok := x["pool"].(string); ok && have[id] && !have["pool of "+id] {
+			done = p.grant(user, "PVEPoolUser", "/pool/"+pool) || done
+		}
+		if have[id] || parts == nil {
+			continue
+		}
+		if parts[1] == "storage" {
+			_, storage, _ := strings.Cut(parts[2], "/")
+			done = p.grant(user, "PVEDatastoreUser", "/storage/"+storage) || done
+			continue
+		}
+		done = p.grant(user, "PVEAuditor", "/vms/"+parts[2]) || done
 	}
 	return done
 }

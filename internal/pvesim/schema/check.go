@@ -44,14 +44,12 @@ func (m *Method) Check(in Values) (map[string]string, Errors) {
 		if strings.HasSuffix(name, "[n]") {
 			continue
 		}
-		v, given := in[name]
-		if (!given || v == nil) && !p.optional() {
+		given := in[name] != nil
+		if !given && !p.optional() {
 			errs[name] = "property is missing and it is not optional"
 		}
-		if given && v != nil && p.Requires != "" {
-			if rv, ok := in[p.Requires]; (!ok || rv == nil) && errs[p.Requires] == "" {
-				errs[p.Requires] = fmt.Sprintf("missing property - '%s' requires this property", name)
-			}
+		if given && p.Requires != "" && in[p.Requires] == nil && errs[p.Requires] == "" {
+			errs[p.Requires] = fmt.Sprintf("missing property - '%s' requires this property", name)
 		}
 	}
 	if len(errs) == 0 {

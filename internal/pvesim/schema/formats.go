@@ -162,7 +162,8 @@ func prefix(v string, four bool) bool {
 
 // cpuFlags are the flags that a guest may have; only a model of the administrator may have
 // others.
-var cpuFlags = []string{"pcid", "spec-ctrl", "ibpb", "ssbd", "virt-ssbd", "amd-ssbd", "amd-no-ssb", "pdpe1gb", "md-clear", "hv-tlbflush", "hv-evmcs", "aes"}
+var cpuFlags = []string{"pcid", "spec-ctrl", "ibpb", "ssbd", "virt-ssbd", "amd-ssbd", "amd-no-ssb", "pdpe1gb", "md-clear",
+	"hv-tlbflush", "hv-evmcs", "aes"}
 
 // checkCPU refuses other flags. Whether a model exists depends on the cluster.
 func checkCPU(v string) string {
@@ -199,7 +200,8 @@ var contentType = regexp.MustCompile(`^(backup|images|import|iso|none|rootdir|sn
 
 var taskStatus = regexp.MustCompile(`(?i)^(ok|error|warning|unknown)$`)
 
-var bootDevice = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0|net\d+|usb\d+|hostpci\d+)$`)
+var bootDevice = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|` +
+	`efidisk0|tpmstate0|net\d+|usb\d+|hostpci\d+)$`)
 
 func checkHotplug(v string) string {
 	if v == "0" || v == "1" {
@@ -221,7 +223,8 @@ func checkCloudFiles(path, v string) string {
 	parts := map[string]*Param{"meta": file, "network": file, "user": file, "vendor": file}
 	for _, part := range strings.Split(v, ",") {
 		if k, _, keyed := strings.Cut(part, "="); keyed && k != "" && parts[k] == nil {
-			return fmt.Sprintf("format error\n%s.%s: property is not defined in schema and the schema does not allow additional properties\n", path, k)
+			return fmt.Sprintf("format error\n%s.%s: "+
+				"property is not defined in schema and the schema does not allow additional properties\n", path, k)
 		}
 	}
 	_, msg := parseObject(path, v, parts)

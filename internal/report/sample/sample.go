@@ -46,7 +46,10 @@ func members(n int) []finding.ScopeVM {
 	roles := []string{"web", "db", "worker", "cache", "build"}
 	var out []finding.ScopeVM
 	for i := range n {
-		m := finding.ScopeVM{Stack: "homelab", Key: fmt.Sprintf("%s%02d", roles[i%len(roles)], i/len(roles)+1), VMID: 2100 + i, Node: nodes[i%min(len(nodes), 2+n/20)]}
+		m := finding.ScopeVM{
+			Stack: "homelab", Key: fmt.Sprintf("%s%02d", roles[i%len(roles)], i/len(roles)+1),
+			VMID: 2100 + i, Node: nodes[i%min(len(nodes), 2+n/20)],
+		}
 		if i >= n*2/3 {
 			m.Stack, m.Key = "k3s", fmt.Sprintf("w%d", i-n*2/3+1)
 		}
@@ -91,14 +94,18 @@ type change struct {
 // finding is the case as a finding about a VM.
 func (c change) finding(m finding.ScopeVM, i int) finding.Finding {
 	at := &finding.Place{File: "specs/" + m.Stack + ".yaml", Line: 14 + i%60, Column: 13}
-	f := finding.Finding{Address: finding.Address{Stack: m.Stack, Unit: "proxmox-vm", Type: finding.VM, Key: m.Key}, Kind: c.kind, Severity: c.severity,
-		Object: finding.Object{VMID: m.VMID, Node: m.Node, Name: m.Stack + "-" + m.Key}, Reason: c.reason, Steps: c.steps}
+	f := finding.Finding{
+		Address: finding.Address{Stack: m.Stack, Unit: "proxmox-vm", Type: finding.VM, Key: m.Key},
+		Kind:    c.kind, Severity: c.severity, Reason: c.reason, Steps: c.steps,
+		Object: finding.Object{VMID: m.VMID, Node: m.Node, Name: m.Stack + "-" + m.Key},
+	}
 	of := c.of
 	if of.Cause != finding.ByNobody {
 		of.At = at
 	}
 	if of.Cause == finding.ByHand && i%3 != 2 {
-		of.By = []finding.Act{{Time: fmt.Sprintf("2026-11-%02dT09:41:07Z", 1+i%21), User: []string{"anna@pve", "root@pam"}[i%2], Task: "qmconfig", Node: m.Node}}
+		user := []string{"anna@pve", "root@pam"}[i%2]
+		of.By = []finding.Act{{Time: fmt.Sprintf("2026-11-%02dT09:41:07Z", 1+i%21), User: user, Task: "qmconfig", Node: m.Node}}
 	}
 	f.Change = &of
 	if c.says != "" {

@@ -75,7 +75,8 @@ func shoot(b *browser.Browser, name string, how browser.How, dark bool) error {
 		return err
 	}
 	// What is below the window is not drawn otherwise.
-	if _, err := browser.Eval[int](tab, `document.querySelectorAll('.card').forEach((c) => { c.style.contentVisibility = 'visible' }), 1`); err != nil {
+	const show = `document.querySelectorAll('.card').forEach((c) => { c.style.contentVisibility = 'visible' }), 1`
+	if _, err := browser.Eval[int](tab, show); err != nil {
 		return err
 	}
 	whole, err := tab.Shot(true)

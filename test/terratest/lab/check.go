@@ -170,7 +170,8 @@ func (c *Cluster) free(ctx context.Context) error {
 		there = append(there, "the pool "+p.ID)
 	}
 	if len(there) > 0 {
-		return fmt.Errorf("STACKGEN_TEST_VMIDS %d-%d with STACKGEN_TEST_PREFIX %s must be free; there is already: %s", c.First, c.Last, c.Prefix, strings.Join(there, ", "))
+		return fmt.Errorf("STACKGEN_TEST_VMIDS %d-%d with STACKGEN_TEST_PREFIX %s must be free; there is already: %s",
+			c.First, c.Last, c.Prefix, strings.Join(there, ", "))
 	}
 	return nil
 }

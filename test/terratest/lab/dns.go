@@ -22,7 +22,10 @@ type Zone struct {
 }
 
 // algorithms maps the names of a spec to those of the protocol.
-var algorithms = map[string]string{"hmac-md5": dns.HmacMD5, "hmac-sha1": dns.HmacSHA1, "hmac-sha256": dns.HmacSHA256, "hmac-sha512": dns.HmacSHA512}
+var algorithms = map[string]string{
+	"hmac-md5": dns.HmacMD5, "hmac-sha1": dns.HmacSHA1,
+	"hmac-sha256": dns.HmacSHA256, "hmac-sha512": dns.HmacSHA512,
+}
 
 // zone reads the variables of DNS, which are optional as a whole.
 func (r *reader) zone() *Zone {

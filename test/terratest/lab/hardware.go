@@ -40,7 +40,10 @@ func (c *Cluster) Hardware(ctx context.Context) (Hardware, error) {
 }
 
 func hardware(config Config, storage string) (Hardware, error) {
-	h := Hardware{Bios: config["bios"], Machine: config["machine"], VGA: strings.Split(config["vga"], ",")[0], Agent: agentOn.MatchString(config["agent"])}
+	h := Hardware{
+		Bios: config["bios"], Machine: config["machine"],
+		VGA: strings.Split(config["vga"], ",")[0], Agent: agentOn.MatchString(config["agent"]),
+	}
 	switch config["serial0"] {
 	case "":
 	case "socket":
@@ -51,10 +54,12 @@ func hardware(config Config, storage string) (Hardware, error) {
 	for key := range config {
 		switch {
 		case key == "efidisk0" || key == "tpmstate0" || strings.HasPrefix(key, "hostpci") || strings.HasPrefix(key, "usb"):
-			return h, fmt.Errorf("STACKGEN_TEST_TEMPLATE has %s; the suites need a template with one disk and a cloud-init drive, and nothing special", key)
+			return h, fmt.Errorf("STACKGEN_TEST_TEMPLATE has %s; "+
+				"the suites need a template with one disk and a cloud-init drive, and nothing special", key)
 		case !diskKey.MatchString(key) || config.Property(key, "media") == "cdrom":
 		case h.Disk != "":
-			return h, fmt.Errorf("STACKGEN_TEST_TEMPLATE has more than one disk (%s, %s); the suites need one with one disk and a cloud-init drive", min(h.Disk, key), max(h.Disk, key))
+			return h, fmt.Errorf("STACKGEN_TEST_TEMPLATE has more than one disk (%s, %s); the suites need one with one disk and a cloud-init drive",
+				min(h.Disk, key), max(h.Disk, key))
 		default:
 			h.Disk = key
 			h.Size = gibibytes(config.Property(key, "size"))

@@ -66,7 +66,8 @@ func Read(getenv func(string) string) (Settings, error) {
 		Template: r.number("STACKGEN_TEST_TEMPLATE", "the VMID of a template on that node, such as 9000"),
 		Storage:  r.shaped("STACKGEN_TEST_STORAGE", idShape, "a storage for disk images, such as local-lvm", false),
 		Bridge:   r.shaped("STACKGEN_TEST_BRIDGE", idShape, "a bridge, such as vmbr0", false),
-		Prefix:   r.shaped("STACKGEN_TEST_PREFIX", labelShape, "lower-case letters, digits and inner hyphens, beginning with a letter, such as sgtest", false),
+		Prefix: r.shaped("STACKGEN_TEST_PREFIX", labelShape,
+			"lower-case letters, digits and inner hyphens, beginning with a letter, such as sgtest", false),
 	}
 	if getenv("STACKGEN_TEST_NODE2") != "" {
 		s.Node2 = r.shaped("STACKGEN_TEST_NODE2", idShape, "the name of a second node, or nothing", false)

@@ -69,7 +69,8 @@ func (c *Cluster) sweep(ctx context.Context, first, last int, pools string, ours
 			problems = append(problems, err)
 			continue
 		}
-		said := fmt.Sprintf("%s %d (%s) on %s", map[string]string{"qemu": "VM", "lxc": "container"}[g.Type], g.VMID, config["name"]+config["hostname"], g.Node)
+		kind := map[string]string{"qemu": "VM", "lxc": "container"}[g.Type]
+		said := fmt.Sprintf("%s %d (%s) on %s", kind, g.VMID, config["name"]+config["hostname"], g.Node)
 		if g.Type != "qemu" || g.Template == 1 || !ours(config) {
 			s.Kept = append(s.Kept, said)
 			continue
