@@ -15,14 +15,6 @@ const (
 	Full   = "full"
 )
 
-// fileStorages are the types of storages that keep images as files. Only there, a
-// template may have raw images, which Proxmox VE does not list as a base for linked
-// clones.
-var fileStorages = []string{"dir", "nfs", "cifs", "glusterfs", "cephfs"}
-
-// blockStorages are the types of other storages that support linked clones.
-var blockStorages = []string{"lvmthin", "zfspool", "zfs", "rbd", "btrfs"}
-
 // CloneMode decides between a linked and a full clone of a template for a VM on a node,
 // and says why. What is not known makes it full, which works wherever a clone does.
 func (inv *Inventory) CloneMode(v *schema.VM, template *Guest, node string) (mode, reason string) {
@@ -85,10 +77,10 @@ func (inv *Inventory) noLinked(template *Guest, d drive, node string) string {
 // unfit says why no drive like this one on the storage can be the base of a linked clone,
 // or nothing.
 func (s *Storage) unfit(d drive) string {
-	switch {
-	case slices.Contains(fileStorages, s.Type) && d.raw():
+	switch kind := StorageTypeOf(s.Type); {
+	case kind.Files && d.raw():
 		return fmt.Sprintf("%s of the template is a raw image on storage %s (%s)", d.key, s.ID, s.Type)
-	case !slices.Contains(fileStorages, s.Type) && !slices.Contains(blockStorages, s.Type):
+	case !kind.Links:
 		return fmt.Sprintf("storage %s of the template (%s) supports no linked clones", s.ID, s.Type)
 	}
 	return ""

@@ -7,13 +7,9 @@ import (
 	"stackgen/schema"
 )
 
-// rawOnly are the types of storages without files, which have only raw images. Thick LVM has
-// qcow2 images, too, since Proxmox VE 9.
-var rawOnly = []string{"lvm", "lvmthin", "zfspool", "zfs", "rbd", "iscsi", "iscsidirect"}
-
-// hasFormat reports whether a storage may have images of a format.
+// hasFormat reports whether a storage of a type may have images of a format.
 func (inv *Inventory) hasFormat(kind, format string) bool {
-	return format == "" || format == "raw" || !slices.Contains(rawOnly, kind) || kind == "lvm" && format == "qcow2" && inv.since(9, 0)
+	return format == "" || format == "raw" || !StorageTypeOf(kind).Raw || kind == "lvm" && format == "qcow2" && inv.since(9, 0)
 }
 
 // formats checks that the storages of disks have images in the formats that the spec names.

@@ -196,11 +196,11 @@ func (c *creation) crossNode() {
 }
 
 // hasBase reports whether a local disk of a linked clone names its base, which keeps it
-// on its node. On LVM-thin it does not.
+// on its node.
 func (c *creation) hasBase() bool {
 	return slices.ContainsFunc(c.drives(), func(d drive) bool {
 		s := c.inv.storage(d.storage, c.template.Node)
-		return !d.cdrom && s != nil && !s.Shared && s.Type != "lvmthin"
+		return !d.cdrom && s != nil && !s.Shared && !StorageTypeOf(s.Type).BaseFree
 	})
 }
 

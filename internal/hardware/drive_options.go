@@ -97,7 +97,7 @@ func defaultAIO(storage, cache string) string {
 	switch {
 	case storage == "", storage == "rbd" && !direct:
 		return ""
-	case storage != "lvm" && storage != "cifs":
+	case !cluster.StorageTypeOf(storage).Threads:
 		return diskField("aio").Unset
 	case direct:
 		return "native"
