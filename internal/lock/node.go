@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // Entries are built as nodes by hand: Node.Encode writes a value out and reads

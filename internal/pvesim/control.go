@@ -8,7 +8,7 @@ import (
 
 	"stackgen/internal/pvesim/clock"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // controlPrefix is the path of the simulator's own control interface, outside

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"stackgen/internal/lock"
 	"stackgen/schema"

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 //go:embed setup seeds
