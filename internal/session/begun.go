@@ -36,8 +36,8 @@ type BegunVM struct {
 }
 
 // Unanswered matches what a run prints if a request of it had no answer of Proxmox VE: its
-// proxy gave up, or the connection broke. root.hcl has the same pattern.
-// OpenTofu breaks its lines.
+// proxy gave up, or the connection broke. OpenTofu breaks long lines, so any space may be a line
+// break. root.hcl has the same pattern.
 const Unanswered = `HTTP\s+5(0[234]|9[0-9])|(i/o|handshake)\s+timeout|[Tt]imeout\s+(exceeded|awaiting)|[Tt]imed\s+out|` +
 	`deadline\s+exceeded|context\s+canceled|connection\s+(reset|lost)|closed\s+(network|idle)\s+connection|` +
 	`broken\s+pipe|forcibly\s+closed|bad\s+record\s+MAC|(:|unexpected)\s+EOF|did\s+not\s+respond|data\s+object\s+in\s+the\s+response`
