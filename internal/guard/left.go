@@ -30,17 +30,12 @@ func RecordsLeft(in Input, stack string, units []UnitID) []finding.Finding {
 			f.Resource = r.Address
 			f.Is(finding.Retiring, "the record of a retired VM: an apply of this unit alone destroys the VM, and its record stays in DNS")
 			f.Because("VM %s", key)
-			f.Next("apply the whole stack: it removes the record, too", applyStack(stack))
+			f.Next("apply the whole stack: it removes the record, too", lock.ApplyStack(stack))
 			f.Severity = finding.Blocked
 			out = append(out, f)
 		}
 	}
 	return out
-}
-
-// applyStack is the line that applies all units of a stack.
-func applyStack(stack string) string {
-	return "(cd stacks/" + stack + " && terragrunt stack run apply)"
 }
 
 // wants reports whether a VM of the unit's stack asks for a record.

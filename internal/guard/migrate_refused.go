@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/lock"
 	"stackgen/internal/shell"
 )
 
@@ -161,7 +162,7 @@ func (s *subject) onlyOffline(drives []volume) bool {
 	path := func(node, what string) string {
 		return "pvesh create " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/status/%s", node, s.guest.VMID, what))
 	}
-	lines := []string{path(s.guest.Node, "shutdown"), applyStack(s.Stack)}
+	lines := []string{path(s.guest.Node, "shutdown"), lock.ApplyStack(s.Stack)}
 	if s.profile.Ignores("started") {
 		lines = append(lines, path(s.entry.Node, "start"))
 	}

@@ -113,7 +113,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	case j.unitWith(at, lock.Live, name) != "": // not its own, whose state does not have it
 		f.Is(finding.Conflict, "in DNS, from the unit of another VM: an apply removes it there and creates it here in no certain order")
 		f.Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Live, name))
-		f.Next("leave it out of "+vm.Path+" in "+at.Spec+" until an apply has removed it there", "stackgen render", applyStack(at.Name))
+		f.Next("leave it out of "+vm.Path+" in "+at.Spec+" until an apply has removed it there", "stackgen render", lock.ApplyStack(at.Name))
 	case !j.Partial && j.unitWith(at, lock.Retired, name) != "":
 		f.Is(finding.Create, "in DNS, from the unit of a retired VM: the apply removes it there first")
 		f.Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Retired, name))
@@ -145,7 +145,7 @@ func (j *judge) leftBehind(at *place, unit string, r Resource) {
 	f.Is(finding.WouldDestroy,
 		"its unit hands its records over, and no VM asks for this one any more: it would stay in DNS and be in no state")
 	f.Because("unit %s", unit)
-	f.Next("remove it with its unit first: restore the former dns.mode in "+at.Spec, "stackgen render", applyStack(at.Name))
+	f.Next("remove it with its unit first: restore the former dns.mode in "+at.Spec, "stackgen render", lock.ApplyStack(at.Name))
 	f.Add(finding.DoAll("or leave it in DNS, and remove it from the state", lock.StateRemove(at.Name, unit, r.Address)))
 }
 

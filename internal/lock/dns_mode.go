@@ -67,5 +67,5 @@ func (d *stackDecider) moveNotes() {
 		to = "to the unit " + UnitDNS
 	}
 	d.note("%s: its records move %s, and %s them from the state; DNS keeps them all the time. "+
-		"Now run: stackgen import-blocks && %s, then: %s", name, to, units, applyStack(name), done)
+		"Now run: stackgen import-blocks && %s, then: %s", name, to, units, ApplyStack(name), done)
 }

@@ -139,7 +139,7 @@ func (d *decider) stackUnseen(name string) finding.Finding {
 		Steps: []finding.Step{
 			finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
 			d.settingsStep("otherwise", "render and apply", names("retired", d.project.Retired, name),
-				"stackgen render", applyStack(name), "stackgen resolve"),
+				"stackgen render", ApplyStack(name), "stackgen resolve"),
 		}}
 }
 
@@ -165,7 +165,7 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 		f.Next("or restore the spec", "git checkout -- "+shell.Word(l.Spec))
 	}
 	f.Add(d.settingsStep("or destroy its VMs and records", "render and apply", names("retired", d.project.Retired, name),
-		"stackgen render", applyStack(name)))
+		"stackgen render", ApplyStack(name)))
 	f.Add(d.settingsStep("or stop managing its VMs and records", "render", names("forgotten", d.project.Forgotten, name),
 		"stackgen render"))
 	f.Steps = finding.Alternatives(f.Steps)

@@ -92,7 +92,7 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			order = ", records first"
 		}
 		retire := finding.DoAll("to destroy"+order+": add to "+spec+", then render and apply",
-			entries("retired", d.stack.Retired, e.Key), "stackgen render", applyStack(d.stack.Name))
+			entries("retired", d.stack.Retired, e.Key), "stackgen render", ApplyStack(d.stack.Name))
 		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render",
 			entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
@@ -117,7 +117,7 @@ func (d *stackDecider) refuseUnseen(of finding.Type, key, why string) *finding.F
 	return d.refuse(finding.Removed, of, key, "retired, but its line in "+spec+" was removed before its destroy was seen: "+why,
 		finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
 		finding.DoAll("otherwise add to "+spec+" again, then render and apply", entries("retired", d.stack.Retired, key),
-			"stackgen render", applyStack(d.stack.Name), "stackgen resolve"))
+			"stackgen render", ApplyStack(d.stack.Name), "stackgen resolve"))
 }
 
 // stateRemove is the line that removes VMs from the state. An address that the state does

@@ -135,7 +135,7 @@ func (d *stackDecider) formerKeysFree() {
 		d.refuse(finding.OtherVM, finding.VM, v.Key,
 			"its key was another VM's, and the state may still have that VM under it: an apply would change or destroy that VM",
 			finding.Do("remove this VM from "+d.lock.Spec+", apply the move of the other VM and record it, then add this one again",
-				"stackgen render", applyStack(d.stack.Name), "stackgen resolve"),
+				"stackgen render", ApplyStack(d.stack.Name), "stackgen resolve"),
 			finding.Do("or give this VM another key")).
 			Because("%s is VM %d, which had the key %s; the move from %s is not recorded as applied",
 				e.Key, e.Value.VMID, v.Key, e.Value.Former[at].Resource())

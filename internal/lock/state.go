@@ -90,8 +90,8 @@ func InUnit(stack, unit, command string) string {
 	return fmt.Sprintf("(cd stacks/%s && terragrunt stack generate && cd .terragrunt-stack/%s && %s)", stack, unit, command)
 }
 
-// applyStack is the line that applies all units of a stack.
-func applyStack(stack string) string {
+// ApplyStack is the line that applies all units of a stack.
+func ApplyStack(stack string) string {
 	return "(cd stacks/" + stack + " && terragrunt stack run apply)"
 }
 

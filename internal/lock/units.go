@@ -147,7 +147,7 @@ func (d *stackDecider) unitGone(unit string) {
 	}
 	d.refuse(finding.Removed, finding.Unit, unit,
 		"the unit is in the lock, and "+spec+" no longer asks for it: its state and its resources would stay without being managed",
-		finding.DoAll(what, entries("retired", d.stack.Retired, unit), append(lines, applyStack(d.stack.Name))...),
+		finding.DoAll(what, entries("retired", d.stack.Retired, unit), append(lines, ApplyStack(d.stack.Name))...),
 		finding.DoAll("or stop managing its resources: add to "+spec+", then render",
 			entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),
 		finding.Do("or restore what asked for it in "+spec))
