@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -67,5 +68,5 @@ func MovedFile(stack, unit string) string { return "stacks/" + stack + "/moved/"
 
 // resource is a reference to a VM's address in its module.
 func resource(a lock.Address) hclwrite.Tokens {
-	return index(ref(schema.VMResource, schema.ResourceLabel(a.Profile)), a.Key)
+	return index(ref(guest.VMResource, schema.ResourceLabel(a.Profile)), a.Key)
 }

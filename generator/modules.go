@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 	"stackgen/templates"
@@ -195,7 +196,7 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	locals := body.AppendNewBlock("locals", nil).Body()
 	blocks := make([]hclwrite.Tokens, 0, len(profiles))
 	for _, p := range profiles {
-		blocks = append(blocks, outputsOf(ref(schema.VMResource, schema.ResourceLabel(p.Name))))
+		blocks = append(blocks, outputsOf(ref(guest.VMResource, schema.ResourceLabel(p.Name))))
 	}
 	locals.AppendUnstructuredTokens(comment("The keys of the VMs that are being imported: the unit overrides this by those of"))
 	locals.AppendUnstructuredTokens(comment("its import file."))
@@ -292,7 +293,7 @@ func words(src string) hclwrite.Tokens {
 
 // resource writes the block of one profile.
 func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile) {
-	b := body.AppendNewBlock("resource", []string{schema.VMResource, schema.ResourceLabel(p.Name)}).Body()
+	b := body.AppendNewBlock("resource", []string{guest.VMResource, schema.ResourceLabel(p.Name)}).Body()
 	b.SetAttributeRaw("for_each", keysOf(p.Name))
 	b.AppendNewline()
 	if !p.Ignores("node_name") {

@@ -3,8 +3,8 @@ package generator
 import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
-	"stackgen/schema"
 )
 
 // handedOver is the root module of units whose records other units publish now.
@@ -31,6 +31,6 @@ func (r *renderer) handOverModule(stack string) {
 		f.add(block("variable", []string{name}, group(pair{"type", ident("any")})))
 	}
 	keep := block("lifecycle", nil, group(pair{"destroy", boolean(false)}))
-	f.add(block("removed", nil, group(pair{"from", ref(schema.RecordResource, "this")}), nest(keep)))
+	f.add(block("removed", nil, group(pair{"from", ref(guest.RecordResource, "this")}), nest(keep)))
 	r.files = append(r.files, *f)
 }

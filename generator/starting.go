@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -22,7 +23,7 @@ func Starting(profiles []*schema.Profile) []byte {
 		labels = append(labels, label)
 		kept := *p
 		kept.IgnoreChanges = slices.DeleteFunc(slices.Clone(p.IgnoreChanges), func(a string) bool { return a == "started" })
-		body := f.Body().AppendNewBlock("resource", []string{schema.VMResource, label}).Body()
+		body := f.Body().AppendNewBlock("resource", []string{guest.VMResource, label}).Body()
 		body.AppendNewBlock("lifecycle", nil).Body().SetAttributeRaw("ignore_changes", ignoreList(&kept))
 	}
 	return hclwrite.Format(f.Bytes())

@@ -5,13 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
-)
 
-// The resource types of the rendered modules.
-const (
-	VMResource     = "proxmox_virtual_environment_vm"
-	PoolResource   = "proxmox_virtual_environment_pool"
-	RecordResource = "dns_a_record_set"
+	"stackgen/guest"
 )
 
 // An Attribute is an attribute of a resource type, or a block of it, with the effect of
@@ -66,7 +61,7 @@ func attributeRows(resource, path string) iter.Seq[Attribute] {
 		}
 		var rows []Attribute
 		switch resource {
-		case VMResource:
+		case guest.VMResource:
 			if rows = otherAttributes; !attributesOf(VMFields, Attribute{}, path, add) {
 				return
 			}
@@ -75,9 +70,9 @@ func attributeRows(resource, path string) iter.Seq[Attribute] {
 					return
 				}
 			}
-		case PoolResource:
+		case guest.PoolResource:
 			rows = poolAttributes
-		case RecordResource:
+		case guest.RecordResource:
 			rows = recordAttributes
 		}
 		for i := range rows {
@@ -135,7 +130,7 @@ func (f *Field) rows() []Field {
 // LeftOut are the attributes and blocks of the VM resource that no property sets, each with
 // the reason.
 func LeftOut() []Attribute {
-	out := slices.DeleteFunc(Attributes(VMResource), func(a Attribute) bool { return a.Why == "" })
+	out := slices.DeleteFunc(Attributes(guest.VMResource), func(a Attribute) bool { return a.Why == "" })
 	slices.SortFunc(out, func(a, b Attribute) int { return strings.Compare(a.HCL, b.HCL) })
 	return out
 }

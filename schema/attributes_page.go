@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 const attributesHead = `<!-- Generated from the tables in schema/ by "make golden". Do not edit. -->
@@ -32,8 +34,8 @@ Proxmox VE.
 func AttributesPage() []byte {
 	w := &referenceWriter{}
 	w.out.WriteString(attributesHead)
-	w.out.WriteString("\n## VM\n\n`" + VMResource + "`\n")
-	vm := Attributes(VMResource)
+	w.out.WriteString("\n## VM\n\n`" + guest.VMResource + "`\n")
+	vm := Attributes(guest.VMResource)
 	for i := range effectRows {
 		e := &effectRows[i]
 		rows := slices.DeleteFunc(slices.Clone(vm), func(a Attribute) bool { return a.Change != e.effect })
@@ -47,7 +49,7 @@ func AttributesPage() []byte {
 		w.out.WriteString("\n\n")
 		w.attributes(rows, e.depends)
 	}
-	for _, r := range []struct{ title, resource string }{{"Pool", PoolResource}, {"DNS record", RecordResource}} {
+	for _, r := range []struct{ title, resource string }{{"Pool", guest.PoolResource}, {"DNS record", guest.RecordResource}} {
 		fmt.Fprintf(&w.out, "\n## %s\n\n`%s`\n\n", r.title, r.resource)
 		w.row([]string{"attribute", "effect", "source", "note"})
 		w.row(slices.Repeat([]string{"---"}, 4))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"stackgen/guest"
 )
 
 // A measurement is what a change did to a running VM, with and without permission to
@@ -114,10 +116,10 @@ func TestEffectsAreMeasured(t *testing.T) {
 // "disks: cache: none", "agent: {trim: true}".
 func measuredAttribute(change string) *Attribute {
 	if path := changes[change]; path != "" {
-		return ResourceAttribute(VMResource, path)
+		return ResourceAttribute(guest.VMResource, path)
 	}
 	words := regexp.MustCompile(`[a-z_]+`).FindAllString(change, -1)
-	rows := Attributes(VMResource)
+	rows := Attributes(guest.VMResource)
 	for _, name := range []string{strings.Join(words[:min(2, len(words))], "."), words[0], words[0] + ".type"} {
 		if i := slices.IndexFunc(rows, func(a Attribute) bool { return a.Name == name }); i >= 0 {
 			return &rows[i]

@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"stackgen/guest"
 )
 
 // TestEveryAttributeIsExplained: an attribute has one row, an effect that the
 // documentation explains, and a link to what decides it.
 func TestEveryAttributeIsExplained(t *testing.T) {
-	for _, resource := range []string{VMResource, PoolResource, RecordResource} {
+	for _, resource := range []string{guest.VMResource, guest.PoolResource, guest.RecordResource} {
 		seen := map[string]bool{}
 		rows := Attributes(resource)
 		if len(rows) < 4 {
@@ -52,7 +54,7 @@ func TestLeftOut(t *testing.T) {
 			t.Errorf("%s: property %q sets it, or %q is not a sentence", a.HCL, a.Key, a.Why)
 		}
 	}
-	for _, a := range Attributes(VMResource) {
+	for _, a := range Attributes(guest.VMResource) {
 		if a.Key == "" && !a.Group && !slices.Contains(names, a.HCL) {
 			t.Errorf("no property sets %s, and no reason says why", a.HCL)
 		}
@@ -79,7 +81,7 @@ func TestEveryReasonIsUsed(t *testing.T) {
 
 // TestDependencies are what effects depend on.
 func TestDependencies(t *testing.T) {
-	rows := Attributes(VMResource)
+	rows := Attributes(guest.VMResource)
 	for path, want := range map[string][]Dependency{
 		"description":        nil,
 		"cpu.cores":          {RebootAfterUpdate, Agent, Running},
@@ -116,17 +118,17 @@ func TestEffects(t *testing.T) {
 		"clone.vm_id":                          {Change: Creation, Removal: Creation},
 		"ipv4_addresses":                       {Change: Noise, Removal: Noise},
 	} {
-		row := ResourceAttribute(VMResource, path)
+		row := ResourceAttribute(guest.VMResource, path)
 		if row == nil || row.Change != want.Change || row.Removal != want.Removal || row.Key != want.Key {
 			t.Errorf("%s: got %v, want %v", path, row, want)
 		}
 	}
 	for path, want := range map[string]Effect{"addresses": Live, "ttl": Replace} {
-		if row := ResourceAttribute(RecordResource, path); row == nil || row.Change != want {
+		if row := ResourceAttribute(guest.RecordResource, path); row == nil || row.Change != want {
 			t.Errorf("%s of a record: got %v, want %s", path, row, want)
 		}
 	}
-	if row := ResourceAttribute(VMResource, "disk.colour"); row != nil {
+	if row := ResourceAttribute(guest.VMResource, "disk.colour"); row != nil {
 		t.Errorf("got %v for an attribute that does not exist", row)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"stackgen/guest"
 )
 
 // A Project is all specs that share modules, units and a lock.
@@ -232,5 +234,5 @@ func ResourceLabel(profile string) string {
 
 // VMAddress is the resource address of a VM with a profile.
 func VMAddress(profile, key string) string {
-	return fmt.Sprintf("proxmox_virtual_environment_vm.%s[%q]", ResourceLabel(profile), key)
+	return fmt.Sprintf("%s.%s[%q]", guest.VMResource, ResourceLabel(profile), key)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"stackgen/guest"
 )
 
 const referenceHead = `<!-- Generated from the tables in schema/ by "make golden". Do not edit. -->
@@ -17,7 +19,7 @@ A spec is a YAML document. Its ` + "`kind`" + ` is [Stack](#stack), [Class](#cla
 Defaults, group and VM are merged in this order: maps key by key; a list or any other value replaces the earlier one.
 Exceptions are noted. Paths are relative to the spec.
 
-The HCL column is the attribute of ` + "`proxmox_virtual_environment_vm`" + ` that gets the value.
+The HCL column is the attribute of ` + "`" + guest.VMResource + "`" + ` that gets the value.
 `
 
 // Reference returns the reference of the spec in Markdown, made from the tables.
@@ -37,7 +39,7 @@ func Reference() []byte {
 
 // leftOut writes the attributes that a spec cannot set, with the reasons.
 func (w *referenceWriter) leftOut() {
-	fmt.Fprintf(&w.out, "\n## Left out\n\nAttributes and blocks of `%s` that no property sets:\n\n", VMResource)
+	fmt.Fprintf(&w.out, "\n## Left out\n\nAttributes and blocks of `%s` that no property sets:\n\n", guest.VMResource)
 	w.row([]string{"attribute", "why"})
 	w.row(slices.Repeat([]string{"---"}, 2))
 	for _, a := range LeftOut() {

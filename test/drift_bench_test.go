@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 )
 
@@ -137,6 +138,6 @@ func BenchmarkDrift(b *testing.B) {
 // driftGuest is a VM of planOf.
 func driftGuest(stack string, vmid int) cluster.Guest {
 	g := scaleGuest(vmid, "pve1", fmt.Sprintf("%s-%d", stack, vmid))
-	return cluster.Guest{VMID: vmid, Node: "pve1", Kind: cluster.KindVM, Name: g.Config["name"], Status: "running", Pool: "lab", Tags: []string{"lab"},
+	return cluster.Guest{VMID: vmid, Node: "pve1", Kind: guest.VM, Name: g.Config["name"], Status: "running", Pool: "lab", Tags: []string{"lab"},
 		Config: &cluster.Config{MACs: []string{fmt.Sprintf("BC:24:11:77:%02X:%02X", vmid/256, vmid%256)}, Raw: g.Config}}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 )
@@ -28,7 +29,7 @@ func seen(t *testing.T, lockFile string) string {
 			if len(v.Value.MACs) > 0 {
 				mac = v.Value.MACs[0]
 			}
-			inv.Guests = append(inv.Guests, cluster.Guest{VMID: v.Value.VMID, Node: v.Value.Node, Kind: cluster.KindVM, Name: s.Key + "-" + v.Key, Status: "running",
+			inv.Guests = append(inv.Guests, cluster.Guest{VMID: v.Value.VMID, Node: v.Value.Node, Kind: guest.VM, Name: s.Key + "-" + v.Key, Status: "running",
 				Config: &cluster.Config{UUID: fmt.Sprintf("00000000-0000-4000-8000-%012d", v.Value.VMID), MACs: []string{mac},
 					Raw: map[string]string{"net0": "virtio=" + mac + ",bridge=vmbr0", "name": s.Key + "-" + v.Key}}})
 		}

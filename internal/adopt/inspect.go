@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
@@ -98,7 +99,7 @@ func (p *planner) exist() error {
 		switch g := p.inventory.Guest(vmid); {
 		case g == nil:
 			errs = append(errs, fmt.Errorf("%s=%d: %s", vm, vmid, p.noGuest(vm, vmid)))
-		case g.Kind != cluster.KindVM:
+		case g.Kind != guest.VM:
 			errs = append(errs, fmt.Errorf("%s=%d: %d is the container %s on %s: "+
 				"a spec has only VMs, so leave the container as it is and choose another VMID", vm, vmid, vmid, g.Name, g.Node))
 		case g.Template:
@@ -122,7 +123,7 @@ func (p *planner) noGuest(vm VM, vmid int) string {
 	text := fmt.Sprintf("the cluster has no VM %d", vmid)
 	for i := range p.inventory.Guests {
 		g := &p.inventory.Guests[i]
-		if g.Kind == cluster.KindVM && !g.Template && slices.Contains([]string{vm.Key, vm.Stack + "-" + vm.Key}, strings.ToLower(g.Name)) {
+		if g.Kind == guest.VM && !g.Template && slices.Contains([]string{vm.Key, vm.Stack + "-" + vm.Key}, strings.ToLower(g.Name)) {
 			return text + fmt.Sprintf("; VM %d on %s has the name %s: stackgen adopt %s=%d", g.VMID, g.Node, g.Name, vm, g.VMID)
 		}
 	}

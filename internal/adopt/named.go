@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/session"
@@ -28,7 +29,7 @@ func newNamed(s *session.Session) *named {
 		}
 	}
 	for i := range s.Inventory.Guests {
-		if g := &s.Inventory.Guests[i]; g.Kind == cluster.KindVM && !g.Template && g.Name != "" && !certain[g.VMID] {
+		if g := &s.Inventory.Guests[i]; g.Kind == guest.VM && !g.Template && g.Name != "" && !certain[g.VMID] {
 			name := strings.ToLower(g.Name)
 			out.guests[name] = append(out.guests[name], g)
 		}

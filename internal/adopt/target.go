@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
@@ -87,7 +88,9 @@ func (t *target) unreadable(state guard.UnitState) string {
 }
 
 // has reports whether a resource is the VM's.
-func (t *target) has(r guard.Resource) bool { return r.Type == guard.TypeVM && r.VMID == t.guest.VMID }
+func (t *target) has(r guard.Resource) bool {
+	return r.Type == guest.VMResource && r.VMID == t.guest.VMID
+}
 
 // staleBlocks are the steps if the state has a block that the spec would leave
 // out, from a time when the VM had other hardware.

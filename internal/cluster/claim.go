@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 )
 
@@ -18,7 +19,7 @@ func (c *Claim) String() string { return c.Stack + "/" + c.Key + " in " + c.File
 // Claimed finds the VM of another project that a guest is: by the UUID or a MAC address
 // that its lock has, or by the VMID where the lock has neither. It is nil if no lock has it.
 func (inv *Inventory) Claimed(others []lock.Other, g *Guest) *Claim {
-	if g.Kind != KindVM || g.Template {
+	if g.Kind != guest.VM || g.Template {
 		return nil
 	}
 	for _, other := range others {

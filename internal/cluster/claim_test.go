@@ -3,6 +3,7 @@ package cluster
 import (
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 )
 
@@ -10,7 +11,7 @@ import (
 // else by the VMID. Templates, retired and forgotten VMs and other clusters have none.
 func TestClaimed(t *testing.T) {
 	guest := func(vmid int, uuid string, macs ...string) *Guest {
-		return &Guest{VMID: vmid, Kind: KindVM, Config: &Config{UUID: uuid, MACs: macs}}
+		return &Guest{VMID: vmid, Kind: guest.VM, Config: &Config{UUID: uuid, MACs: macs}}
 	}
 	const mac = "BC:24:11:00:00:01"
 	template := guest(300, "u")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -111,7 +112,7 @@ func (inv *Inventory) Named(name string) []*Guest {
 	var templates, others []*Guest
 	for i := range inv.Guests {
 		switch g := &inv.Guests[i]; {
-		case g.Name != name || g.Kind != KindVM:
+		case g.Name != name || g.Kind != guest.VM:
 		case g.Template:
 			templates = append(templates, g)
 		default:

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -42,7 +43,7 @@ func TestCloneMode(t *testing.T) {
 				}
 				inv.Storages = append(inv.Storages, s)
 			}
-			template := &Guest{VMID: 9000, Node: "pve1", Kind: KindVM, Template: true}
+			template := &Guest{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true}
 			if c.disk != "" {
 				template.Config = &Config{Raw: map[string]string{"scsi0": c.disk, "ide2": "x:vm-9000-cloudinit,media=cdrom"}}
 			}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // Encode writes an inventory as the JSON that Decode reads.
@@ -133,8 +135,8 @@ func (d *decoder) check(inv *Inventory) error {
 			return d.fail(d.find(`"guests"`), "a guest has no vmid")
 		case seen[g.VMID]:
 			return d.fail(at(), "duplicate VMID %d", g.VMID)
-		case g.Kind != KindVM && g.Kind != KindContainer:
-			return d.fail(at(), "guest %d has kind %q; it must be %s or %s", g.VMID, g.Kind, KindVM, KindContainer)
+		case !g.Kind.Known():
+			return d.fail(at(), "guest %d has kind %q; it must be %s or %s", g.VMID, g.Kind, guest.VM, guest.Container)
 		case inv.Node(g.Node) == nil:
 			return d.fail(at(), "guest %d is on node %q, which is not in nodes", g.VMID, g.Node)
 		}

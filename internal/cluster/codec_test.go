@@ -5,11 +5,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"stackgen/guest"
 )
 
 func TestEncodeDecode(t *testing.T) {
 	in := Inventory{Taken: "2026-01-01T00:00:00Z", Nodes: []Node{{Name: "pve1", Online: true}}, Free: []int{300},
-		Guests: []Guest{{VMID: 101, Node: "pve1", Kind: KindVM, Name: "<web>", Config: &Config{Raw: map[string]string{"name": "<web>"}}}}}
+		Guests: []Guest{{VMID: 101, Node: "pve1", Kind: guest.VM, Name: "<web>", Config: &Config{Raw: map[string]string{"name": "<web>"}}}}}
 	body, err := in.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +27,7 @@ func TestEncodeDecode(t *testing.T) {
 }
 
 func TestDecodeErrors(t *testing.T) {
-	body, err := Inventory{Nodes: []Node{{Name: "pve1"}}, Guests: []Guest{{VMID: 101, Node: "pve1", Kind: KindVM}}}.Encode()
+	body, err := Inventory{Nodes: []Node{{Name: "pve1"}}, Guests: []Guest{{VMID: 101, Node: "pve1", Kind: guest.VM}}}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 )
 
@@ -40,7 +41,7 @@ func TestConfigurationFeasibility(t *testing.T) {
 	} {
 		s := stacks(t, "vms: {web: {clone: full, "+c.spec+"}}")[0]
 		inv := &Inventory{Release: "8.4.21", CPUModels: []string{"custom-lab"}, Nodes: []Node{{Name: "pve1", Online: true}},
-			Guests: []Guest{{VMID: 9000, Node: "pve1", Kind: KindVM, Template: true, Config: &Config{Raw: template}}}}
+			Guests: []Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &Config{Raw: template}}}}
 		if c.release != "" {
 			inv.Release = c.release
 		}
@@ -55,7 +56,7 @@ func TestConfigurationFeasibility(t *testing.T) {
 		if c.update == "same" {
 			c.update = c.create
 		}
-		vm := guest(100, "lab-web")
+		vm := newGuest(100, "lab-web")
 		vm.Config = &Config{Raw: template}
 		if got := ways(inv.Update(s.VMs[0], entry, &vm, nil)); got != c.update {
 			t.Errorf("%s: the update: %q, want %q", c.spec, got, c.update)
@@ -92,7 +93,7 @@ func TestCPUModelRights(t *testing.T) {
 	vm := stacks(t, "vms: {web: {cpu_type: custom-lab}}")[0].VMs[0]
 	entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
 	for release, want := range map[string]string{"8.4.21": "Sys.Audit on /nodes", "9.1.2": "Sys.Audit on /nodes", "9.2.0": "Mapping.Use on /mapping/cpu/lab", "10.0": "Mapping.Use on /mapping/cpu/lab"} {
-		inv := &Inventory{Release: release, Nodes: []Node{{Name: "pve1", Online: true}}, Guests: []Guest{{VMID: 9000, Node: "pve1", Kind: KindVM, Template: true}}, Access: &Access{Rights: Rights{"/vms": map[string]bool{VMAudit: true}}}}
+		inv := &Inventory{Release: release, Nodes: []Node{{Name: "pve1", Online: true}}, Guests: []Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true}}, Access: &Access{Rights: Rights{"/vms": map[string]bool{VMAudit: true}}}}
 		found, unknown := inv.Creation(vm, entry)
 		text := fmt.Sprint(found, unknown)
 		if !strings.Contains(text, want) || !strings.Contains(text, "whether CPU model custom-lab exists is not known") {

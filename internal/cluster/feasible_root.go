@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -30,7 +31,7 @@ func (c *creation) rootOnly() {
 	}
 	for _, block := range []string{"usb", "hostpci", "serial_device"} {
 		if slices.ContainsFunc(devicesOf(c.vm, block), ofNode) {
-			name := schema.ResourceAttribute(schema.VMResource, block).Key + " with a device of the node"
+			name := schema.ResourceAttribute(guest.VMResource, block).Key + " with a device of the node"
 			c.add("only root@pam may set "+name+", and no token", nil, c.withoutDevice([]string{block})...)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -24,15 +25,15 @@ func (c *creation) templates() {
 		c.unknown = append(c.unknown, fmt.Sprintf("whether template %d exists is not known: the token lacks VM.Audit on /vms/%d", t.VMID, t.VMID))
 	case g == nil:
 		c.add(fmt.Sprintf("its template %d does not exist", t.VMID), nil, other)
-	case g.Kind == KindVM && !g.Template:
+	case g.Kind == guest.VM && !g.Template:
 		other.What = "or write another one into SPEC"
 		c.add(fmt.Sprintf("its template %d is a VM, and not a template yet", t.VMID), []string{brief(g)},
 			Remedy{
 				What:     "when it is complete, shut it down and make it a template",
-				Commands: []string{fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/template", g.Node, g.VMID)},
+				Commands: []string{"pvesh create " + g.Path("template")},
 				Once:     true,
 			}, other)
-	case g.Kind != KindVM:
+	case g.Kind != guest.VM:
 		c.add(fmt.Sprintf("its template %d is not a VM template", t.VMID), []string{brief(g)}, other)
 	case t.Node != "" && g.Node != t.Node:
 		value := &schema.Node{Shape: schema.ShapeMap}
@@ -52,12 +53,9 @@ func (c *creation) templates() {
 
 // brief says what a guest is.
 func brief(g *Guest) string {
-	kind := "VM"
-	switch {
-	case g.Template:
+	kind := g.Kind.Name()
+	if g.Template {
 		kind = "template"
-	case g.Kind == KindContainer:
-		kind = "container"
 	}
 	return fmt.Sprintf("%s %d (%s) on %s, %s", kind, g.VMID, g.Name, g.Node, g.Status)
 }

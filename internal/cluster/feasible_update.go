@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
@@ -62,7 +63,7 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	}
 	var remedies []Remedy
 	if byHand {
-		path := shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", c.on, c.current.VMID))
+		path := shell.Word(guest.VM.Path(c.on, c.current.VMID, "config"))
 		remedies = append(remedies, Remedy{
 			What:     "set it yourself, as root on any node, then run preflight again",
 			Commands: []string{"pvesh set " + path + " " + strings.Join(options, " ")},

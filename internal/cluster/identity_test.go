@@ -64,7 +64,7 @@ func TestIdentityDecidesBeforeAdoptAndName(t *testing.T) {
 		"neither, and in no spec":                           {gone, both, nil, printed(101, "web", otherUUID, mac2), "other-identity held by 101 differs"},
 		"the state's name, in no spec":                      {gone, "", inState(), printed(101, "web", otherUUID), "state-name is 101"},
 		"the state's name, renamed in the spec":             {"vms: {web: {name: www}}", "", inState(), printed(101, "web", otherUUID), "state-name is 101"},
-		"recorded, and the configuration was not read":      {adopt, both, nil, guest(101, "web"), "unseen held by 101"},
+		"recorded, and the configuration was not read":      {adopt, both, nil, newGuest(101, "web"), "unseen held by 101"},
 		"a decided MAC":                                     {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac1), "identity is 101"},
 		"no decided MAC":                                    {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "web", otherUUID, mac2), "not-its-mac held by 101 differs"},
 		"no decided MAC, another name":                      {spec, ", macs: ['" + mac1 + "']", nil, printed(101, "x", otherUUID, mac2), "other-name held by 101 differs"},
@@ -142,9 +142,9 @@ func TestHalfMadeClone(t *testing.T) {
 // TestCopiesUnderOtherVMIDs checks that a guest with the identity of a VM is found
 // under another VMID, whatever its name.
 func TestCopiesUnderOtherVMIDs(t *testing.T) {
-	scanned := guest(110, "restored")
+	scanned := newGuest(110, "restored")
 	scanned.Identity = &Identity{UUID: testUUID, MACs: []string{mac1}}
-	byUUID := guest(110, "restored")
+	byUUID := newGuest(110, "restored")
 	byUUID.Identity = &Identity{UUID: strings.ToUpper(testUUID), MACs: []string{mac3}}
 	template := printed(110, "golden", testUUID, mac1)
 	template.Template = true

@@ -1,5 +1,7 @@
 package cluster
 
+import "stackgen/guest"
+
 // Version is the version of the inventory's format.
 const Version = 1
 
@@ -65,34 +67,31 @@ type Datastore struct {
 	Nodes    []string `json:"nodes,omitempty"` // empty for all nodes
 }
 
-// The kinds of guests, as Proxmox VE names them.
-const (
-	KindVM        = "qemu"
-	KindContainer = "lxc"
-)
-
 // A Guest is a VM, container or template. Only candidates have a Config: guests
 // that may be VMs of the project, and their templates. Other guests have an Identity
 // if a VM of the project was not found under its VMID.
 type Guest struct {
-	VMID     int      `json:"vmid"`
-	Node     string   `json:"node"`
-	Kind     string   `json:"kind"`
-	Template bool     `json:"template,omitempty"`
-	Name     string   `json:"name"`
-	Status   string   `json:"status"` // running, stopped, ..., unknown
-	Tags     []string `json:"tags,omitempty"`
-	Pool     string   `json:"pool,omitempty"`
-	Lock     string   `json:"lock,omitempty"`
-	HA       string   `json:"ha,omitempty"`     // state of its HA resource
-	Uptime   int64    `json:"uptime,omitempty"` // seconds
-	CPUs     float64  `json:"cpus,omitempty"`
-	Memory   int64    `json:"memory,omitempty"` // bytes
-	Disk     int64    `json:"disk,omitempty"`   // bytes of its root disk
-	Config   *Config  `json:"config,omitempty"`
+	VMID     int        `json:"vmid"`
+	Node     string     `json:"node"`
+	Kind     guest.Kind `json:"kind"`
+	Template bool       `json:"template,omitempty"`
+	Name     string     `json:"name"`
+	Status   string     `json:"status"` // running, stopped, ..., unknown
+	Tags     []string   `json:"tags,omitempty"`
+	Pool     string     `json:"pool,omitempty"`
+	Lock     string     `json:"lock,omitempty"`
+	HA       string     `json:"ha,omitempty"`     // state of its HA resource
+	Uptime   int64      `json:"uptime,omitempty"` // seconds
+	CPUs     float64    `json:"cpus,omitempty"`
+	Memory   int64      `json:"memory,omitempty"` // bytes
+	Disk     int64      `json:"disk,omitempty"`   // bytes of its root disk
+	Config   *Config    `json:"config,omitempty"`
 
 	Identity *Identity `json:"identity,omitempty"` // of a guest without a Config, if it was read
 }
+
+// Path is the path of the guest, or of a part of it, in the API of Proxmox VE.
+func (g *Guest) Path(part ...string) string { return g.Kind.Path(g.Node, g.VMID, part...) }
 
 // An Identity is what tells a guest from others with its VMID or name.
 type Identity struct {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -163,7 +164,7 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 	switch {
 	case g.Template:
 		return IsTemplate
-	case g.Kind == KindContainer:
+	case g.Kind == guest.Container:
 		return IsContainer
 	case known.recorded() && g.Config == nil:
 		return Unseen

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -33,12 +34,12 @@ func recorded(t *testing.T, vms string) *lock.Lock {
 	return l
 }
 
-func guest(vmid int, name string) Guest {
-	return Guest{VMID: vmid, Node: "pve1", Kind: KindVM, Name: name, Status: "running"}
+func newGuest(vmid int, name string) Guest {
+	return Guest{VMID: vmid, Node: "pve1", Kind: guest.VM, Name: name, Status: "running"}
 }
 
 func printed(vmid int, name, uuid string, macs ...string) Guest {
-	g := guest(vmid, name)
+	g := newGuest(vmid, name)
 	g.Config = &Config{UUID: uuid, MACs: macs}
 	return g
 }
@@ -67,8 +68,8 @@ func short(m Match) string {
 func TestMatches(t *testing.T) {
 	const uuid, other = "11111111-0000-0000-0000-000000000001", "22222222-0000-0000-0000-000000000002"
 	const mac, mac2 = "BC:24:11:00:00:01", "BC:24:11:00:00:02"
-	template, container, unknown, nameless := guest(101, "web"), guest(101, "web"), guest(101, "web"), guest(101, "")
-	template.Template, container.Kind, unknown.Status = true, KindContainer, StatusUnknown
+	template, container, unknown, nameless := newGuest(101, "web"), newGuest(101, "web"), newGuest(101, "web"), newGuest(101, "")
+	template.Template, container.Kind, unknown.Status = true, guest.Container, StatusUnknown
 	plain, withPrint := "      web: {vmid: 101}\n", "      web: {vmid: 101, fingerprint: {uuid: "+uuid+", macs: ["+"'"+mac+"'"+"]}}\n"
 	onlyMAC := "      web: {vmid: 101, fingerprint: {macs: ['" + mac + "', '" + mac2 + "']}}\n"
 	const spec, adopt = "vms: {web: {name: web}}", "vms: {web: {name: web, adopt: {vmid: 101}}}"
@@ -78,28 +79,28 @@ func TestMatches(t *testing.T) {
 		want       string
 	}{
 		"nowhere":                           {spec, plain, nil, "web 101 absent"},
-		"nothing decided":                   {spec, "", []Guest{guest(150, "web")}, "web 0 no-vmid +150"},
-		"by name":                           {spec, plain, []Guest{guest(101, "web")}, "web 101 name-alone held by 101"},
-		"another name":                      {spec, plain, []Guest{guest(101, "db")}, "web 101 other-name held by 101"},
-		"a name in another case":            {spec, plain, []Guest{guest(101, "WEB")}, "web 101 other-name held by 101"},
+		"nothing decided":                   {spec, "", []Guest{newGuest(150, "web")}, "web 0 no-vmid +150"},
+		"by name":                           {spec, plain, []Guest{newGuest(101, "web")}, "web 101 name-alone held by 101"},
+		"another name":                      {spec, plain, []Guest{newGuest(101, "db")}, "web 101 other-name held by 101"},
+		"a name in another case":            {spec, plain, []Guest{newGuest(101, "WEB")}, "web 101 other-name held by 101"},
 		"by fingerprint, renamed":           {spec, withPrint, []Guest{printed(101, "renamed", strings.ToUpper(uuid), mac)}, "web 101 identity is 101"},
 		"by fingerprint, another NIC":       {spec, withPrint, []Guest{printed(101, "web", uuid, mac2)}, "web 101 identity is 101 differs"},
 		"same name, another fingerprint":    {spec, withPrint, []Guest{printed(101, "web", other, mac)}, "web 101 other-identity held by 101 differs"},
 		"no UUID on either side":            {spec, onlyMAC, []Guest{printed(101, "web", other, mac2)}, "web 101 identity is 101 differs"},
 		"no common MAC":                     {spec, onlyMAC, []Guest{printed(101, "web", other, "BC:24:11:00:00:03")}, "web 101 other-identity held by 101 differs"},
-		"fingerprint recorded and not read": {spec, withPrint, []Guest{guest(101, "web")}, "web 101 unseen held by 101"},
+		"fingerprint recorded and not read": {spec, withPrint, []Guest{newGuest(101, "web")}, "web 101 unseen held by 101"},
 		"offline":                           {spec, plain, []Guest{unknown}, "web 101 unseen held by 101"},
 		"nameless":                          {spec, plain, []Guest{nameless}, "web 101 unseen held by 101"},
 		"template":                          {spec, plain, []Guest{template}, "web 101 template held by 101"},
 		"container":                         {spec, plain, []Guest{container}, "web 101 container held by 101"},
-		"adopt":                             {adopt, "", []Guest{guest(101, "db")}, "web 101 adopt is 101"},
+		"adopt":                             {adopt, "", []Guest{newGuest(101, "db")}, "web 101 adopt is 101"},
 		"adopt nothing":                     {adopt, "", nil, "web 101 absent"},
 		"adopt a template":                  {adopt, plain, []Guest{template}, "web 101 template held by 101"},
 		"adopt, another fingerprint":        {adopt, withPrint, []Guest{printed(101, "web", other)}, "web 101 other-identity held by 101 differs"},
-		"adopt overrides another VMID":      {adopt, "      web: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n", []Guest{printed(101, "x", other), guest(102, "web")}, "web 101 adopt is 101 +102"},
-		"several guests with the name, one of them a template": {spec, plain, []Guest{guest(101, "web"), guest(150, "Web"), {VMID: 151, Name: "web", Template: true}, {VMID: 152, Name: "web", Kind: KindContainer}}, "web 101 name-alone held by 101 +150 +152"},
+		"adopt overrides another VMID":      {adopt, "      web: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n", []Guest{printed(101, "x", other), newGuest(102, "web")}, "web 101 adopt is 101 +102"},
+		"several guests with the name, one of them a template": {spec, plain, []Guest{newGuest(101, "web"), newGuest(150, "Web"), {VMID: 151, Name: "web", Template: true}, {VMID: 152, Name: "web", Kind: guest.Container}}, "web 101 name-alone held by 101 +150 +152"},
 		"retired":                      {"vms: {}", withPrint, []Guest{printed(101, "web", uuid)}, "web 101 identity is 101 differs"},
-		"retired, never fingerprinted": {"vms: {}", plain, []Guest{guest(101, "web")}, "web 101 no-name held by 101"},
+		"retired, never fingerprinted": {"vms: {}", plain, []Guest{newGuest(101, "web")}, "web 101 no-name held by 101"},
 		"a guest with the name that is another VM": {"vms: {web: {name: web}, db: {name: db}}", plain + "      db: {vmid: 102, fingerprint: {uuid: " + uuid + "}}\n",
 			[]Guest{printed(102, "web", uuid)}, "web 101 absent\ndb 102 identity is 102"},
 	} {
@@ -124,10 +125,10 @@ func TestMatches(t *testing.T) {
 func TestDuplicatesAreNotGuessed(t *testing.T) {
 	inv := &Inventory{}
 	for _, id := range []int{108, 112, 116, 121, 123} {
-		inv.Guests = append(inv.Guests, guest(id, "prometheus"))
+		inv.Guests = append(inv.Guests, newGuest(id, "prometheus"))
 	}
 	for _, id := range []int{110, 111, 115, 117, 122, 126} {
-		inv.Guests = append(inv.Guests, guest(id, "grafana"))
+		inv.Guests = append(inv.Guests, newGuest(id, "grafana"))
 	}
 	report := func(spec string) string {
 		var out []string
@@ -151,7 +152,7 @@ func TestDuplicatesAreNotGuessed(t *testing.T) {
 }
 
 func TestOrphans(t *testing.T) {
-	inPool, tagged, both, linux, template := guest(201, "a"), guest(202, "b"), guest(203, "c"), guest(204, "d"), guest(205, "e")
+	inPool, tagged, both, linux, template := newGuest(201, "a"), newGuest(202, "b"), newGuest(203, "c"), newGuest(204, "d"), newGuest(205, "e")
 	inPool.Pool, both.Pool, template.Pool = "p", "p", "p"
 	tagged.Tags, both.Tags, linux.Tags, template.Template = []string{"lab", "x"}, []string{"lab"}, []string{"linux"}, true
 	for name, c := range map[string]struct{ spec, want string }{

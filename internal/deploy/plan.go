@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -167,7 +168,7 @@ func (r *run) waiting(s *session.Session, found []finding.Finding, stack string)
 		known[key] = true // the mock is that address
 	}
 	for _, resource := range s.State[guard.UnitID{Stack: stack, Unit: lock.UnitVM}].Resources {
-		if resource.Type == guard.TypeVM {
+		if resource.Type == guest.VMResource {
 			known[resource.Key] = true
 		}
 	}

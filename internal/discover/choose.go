@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
@@ -65,7 +66,7 @@ func (p *proposer) match() (owners, namesakes map[int]cluster.Match) {
 	return owners, namesakes
 }
 
-func isVM(g *cluster.Guest) bool { return g.Kind == cluster.KindVM && !g.Template }
+func isVM(g *cluster.Guest) bool { return g.Kind == guest.VM && !g.Template }
 
 // taken reports whether a guest is a VM of another project, or may be the VM of a spec whose
 // name it has, and notes that.
@@ -95,7 +96,7 @@ func (p *proposer) exist() error {
 		switch g := p.Inventory.Guest(vmid); {
 		case g == nil:
 			errs = append(errs, fmt.Errorf("the cluster has no VM %d that can be seen", vmid))
-		case g.Kind == cluster.KindContainer:
+		case g.Kind == guest.Container:
 			errs = append(errs, fmt.Errorf("%d is a container, and specs have VMs only", vmid))
 		case g.Template:
 			errs = append(errs, fmt.Errorf("%d is a template: a spec names it as `template: %d`, and does not manage it", vmid, vmid))
@@ -128,7 +129,7 @@ func (p *proposer) count(g *cluster.Guest) {
 	switch {
 	case g.Template:
 		c.Templates++
-	case g.Kind == cluster.KindContainer:
+	case g.Kind == guest.Container:
 		c.Containers++
 	default:
 		c.VMs++
@@ -149,7 +150,7 @@ func (p *proposer) fits(g *cluster.Guest) bool {
 	switch {
 	case g.Template:
 		p.left(g, Template, Reason{Why: "a template"})
-	case g.Kind != cluster.KindVM:
+	case g.Kind != guest.VM:
 		p.left(g, Container, Reason{Why: "a container"})
 	case g.Config == nil || len(g.Config.Raw) == 0:
 		p.left(g, Unread, p.unread(g))
@@ -188,7 +189,7 @@ func (p *proposer) unread(g *cluster.Guest) Reason {
 // profile is.
 func (p *proposer) unplannable(g *cluster.Guest) Reason {
 	set := func(options string) []string {
-		return []string{"pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", g.Node, g.VMID)) + " " + options}
+		return []string{"pvesh set " + shell.Word(g.Path("config")) + " " + options}
 	}
 	if u := hardware.FindUnreadable(g.Config.Raw); u != nil {
 		return Reason{

@@ -13,10 +13,10 @@ import (
 func TestManyErrors(t *testing.T) {
 	w := &world{t: t}
 	for n := range 60 {
-		w.guests = append(w.guests, guest(100+n, fmt.Sprintf("thread%d", n), "scsihw: virtio-scsi-pci\nscsi0: local-lvm:vm-1-disk-0,size=8G,iothread=1"))
+		w.guests = append(w.guests, newGuest(100+n, fmt.Sprintf("thread%d", n), "scsihw: virtio-scsi-pci\nscsi0: local-lvm:vm-1-disk-0,size=8G,iothread=1"))
 	}
 	for n := range 40 {
-		w.guests = append(w.guests, guest(200+n, fmt.Sprintf("twin%d", n), fmt.Sprintf("ide2: local-lvm:vm-%d-cloudinit,media=cdrom\nipconfig0: ip=10.0.0.2/24", 200+n)))
+		w.guests = append(w.guests, newGuest(200+n, fmt.Sprintf("twin%d", n), fmt.Sprintf("ide2: local-lvm:vm-%d-cloudinit,media=cdrom\nipconfig0: ip=10.0.0.2/24", 200+n)))
 	}
 	p, err := w.propose(Request{})
 	if err != nil {

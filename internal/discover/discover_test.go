@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
@@ -85,12 +86,12 @@ func config(vmid int, lines string) *cluster.Config {
 	return &cluster.Config{Raw: raw}
 }
 
-func guest(vmid int, name, lines string) cluster.Guest {
+func newGuest(vmid int, name, lines string) cluster.Guest {
 	c := config(vmid, lines)
 	if name != "" {
 		c.Raw["name"] = name
 	}
-	g := cluster.Guest{VMID: vmid, Node: "pve1", Kind: cluster.KindVM, Name: name, Status: "stopped", Config: c}
+	g := cluster.Guest{VMID: vmid, Node: "pve1", Kind: guest.VM, Name: name, Status: "stopped", Config: c}
 	for t := range strings.SplitSeq(c.Raw["tags"], ";") {
 		if t != "" {
 			g.Tags = append(g.Tags, t)
@@ -192,7 +193,7 @@ func TestPropertySpecsSayWhatVMsHave(t *testing.T) {
 func (w *world) random(r *rand.Rand, from, n int) {
 	keys := slices.Sorted(maps.Keys(entries))
 	for i := range n {
-		g := guest(from+i, "vm"+fmt.Sprint(r.IntN(9)), "")
+		g := newGuest(from+i, "vm"+fmt.Sprint(r.IntN(9)), "")
 		for range []int{0, 1, 2, 4, 12}[r.IntN(5)] {
 			key := keys[r.IntN(len(keys))]
 			text := strings.ReplaceAll(entries[key][r.IntN(len(entries[key]))], "vm-1-", fmt.Sprintf("vm-%d-", g.VMID))

@@ -10,6 +10,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -48,10 +49,10 @@ func inputOf(applied, now, wanted, unknown any) Input {
 		Project:   &schema.Project{Stacks: []*schema.Stack{{Name: "lab", Spec: "specs/lab.yaml", VMs: []*schema.VM{vm}}}, Profiles: schema.BuiltinProfiles()},
 		Lock:      &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}},
 		Selected:  func(string) bool { return true },
-		State:     guard.State{vmUnit: {Resources: []guard.Resource{{Address: vmAddress, Type: guard.TypeVM, Key: "web", VMID: 100, Node: "pve1", Name: "web"}}}},
-		Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{{VMID: 100, Node: "pve1", Kind: cluster.KindVM, Name: "web", Status: "stopped", Config: &cluster.Config{Raw: map[string]string{"balloon": "0"}}}}}}}
+		State:     guard.State{vmUnit: {Resources: []guard.Resource{{Address: vmAddress, Type: guest.VMResource, Key: "web", VMID: 100, Node: "pve1", Name: "web"}}}},
+		Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{{VMID: 100, Node: "pve1", Kind: guest.VM, Name: "web", Status: "stopped", Config: &cluster.Config{Raw: map[string]string{"balloon": "0"}}}}}}}
 	change := func(before, after any, actions ...tfjson.Action) *tfjson.ResourceChange {
-		return &tfjson.ResourceChange{Address: vmAddress, Mode: tfjson.ManagedResourceMode, Type: guard.TypeVM, Index: "web", Change: &tfjson.Change{Actions: actions, Before: before, After: after, AfterUnknown: unknown}}
+		return &tfjson.ResourceChange{Address: vmAddress, Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web", Change: &tfjson.Change{Actions: actions, Before: before, After: after, AfterUnknown: unknown}}
 	}
 	plan := &guard.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{change(now, wanted, tfjson.ActionUpdate)}}}
 	if applied != nil {

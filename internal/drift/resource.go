@@ -8,6 +8,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -73,7 +74,7 @@ func (x *explainer) resource(u guard.UnitID, c, hand *tfjson.ResourceChange) *re
 
 // unplannedVM is the VM that a finding is about, without a plan of it.
 func (x *explainer) unplannedVM(f *finding.Finding) *resource {
-	c := &tfjson.ResourceChange{Address: f.Resource, Type: guard.TypeVM, Index: f.Key, Change: &tfjson.Change{}}
+	c := &tfjson.ResourceChange{Address: f.Resource, Type: guest.VMResource, Index: f.Key, Change: &tfjson.Change{}}
 	return x.resource(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, c, nil)
 }
 

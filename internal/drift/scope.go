@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/internal/cluster"
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
@@ -73,7 +73,7 @@ func unmanaged(in Input, ours map[int]bool) ([]finding.Unmanaged, []finding.Step
 		if !marked {
 			text = rangeOf(in, g.VMID)
 		}
-		if text == "" || ours[g.VMID] || g.Template || g.Kind != cluster.KindVM {
+		if text == "" || ours[g.VMID] || g.Template || g.Kind != guest.VM {
 			continue
 		}
 		out = append(out, finding.Unmanaged{VMID: g.VMID, Name: g.Name, Node: g.Node, Why: text})

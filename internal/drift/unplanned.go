@@ -8,6 +8,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -101,7 +102,7 @@ func (x *explainer) unread() {
 			c := &tfjson.ResourceChange{Address: state.Address, Type: state.Type, Index: state.Key, Change: &tfjson.Change{}}
 			r := x.resource(u, c, nil)
 			g := x.Inventory.Guest(state.VMID)
-			if state.Type != guard.TypeVM || r.vm == nil || r.verdict == nil || g == nil || g.Config == nil ||
+			if state.Type != guest.VMResource || r.vm == nil || r.verdict == nil || g == nil || g.Config == nil ||
 				r.verdict.Stops() && !r.verdict.Kind.Exists() {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -45,10 +46,10 @@ func TestUnseen(t *testing.T) {
 			raw := func() map[string]string {
 				return map[string]string{"balloon": "0", "scsihw": "lsi", "ostype": "l26", "memory": "512"}
 			}
-			clone := cluster.Guest{VMID: 100, Node: "pve1", Kind: cluster.KindVM, Name: "web", Status: "running", Config: &cluster.Config{Created: 1, Raw: raw()}}
+			clone := cluster.Guest{VMID: 100, Node: "pve1", Kind: guest.VM, Name: "web", Status: "running", Config: &cluster.Config{Created: 1, Raw: raw()}}
 			clone.Config.Raw["description"], clone.Config.Raw["tags"] = "mine", "a"
-			template := cluster.Guest{VMID: 9000, Node: "pve1", Kind: cluster.KindVM, Template: true, Config: &cluster.Config{Created: 1, Raw: raw()}}
-			state := guard.Resource{Address: vmAddress, Type: guard.TypeVM, Key: "web", VMID: 100, Node: "pve1", Name: "web", Values: effect.Values{"description": "", "tags": "", guard.CloneOf: "9000"}}
+			template := cluster.Guest{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &cluster.Config{Created: 1, Raw: raw()}}
+			state := guard.Resource{Address: vmAddress, Type: guest.VMResource, Key: "web", VMID: 100, Node: "pve1", Name: "web", Values: effect.Values{"description": "", "tags": "", guard.CloneOf: "9000"}}
 			c.edit(&clone, &template, &state)
 			vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
 			l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}
@@ -56,7 +57,7 @@ func TestUnseen(t *testing.T) {
 			if c.more != nil {
 				other := raw()
 				maps.Copy(other, c.more)
-				guests = append(guests, cluster.Guest{VMID: 101, Node: "pve1", Kind: cluster.KindVM, Name: "other", Config: &cluster.Config{Created: 1, Raw: other}})
+				guests = append(guests, cluster.Guest{VMID: 101, Node: "pve1", Kind: guest.VM, Name: "other", Config: &cluster.Config{Created: 1, Raw: other}})
 			}
 			in := Input{Units: []guard.UnitID{vmUnit}, Input: guard.Input{
 				Project:   &schema.Project{Stacks: []*schema.Stack{{Name: "lab", Spec: "specs/lab.yaml", VMs: []*schema.VM{vm}}}, Profiles: schema.BuiltinProfiles()},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 	"stackgen/schema"
 )
@@ -37,7 +38,7 @@ func (c Change) Adds() bool { return c.Whole && c.Was == "" }
 
 // row is the row of the attribute, or nil.
 func (c Change) row() *schema.Attribute {
-	return schema.ResourceAttribute(schema.VMResource, c.Path)
+	return schema.ResourceAttribute(guest.VMResource, c.Path)
 }
 
 // Key is the property that sets the attribute, or "".

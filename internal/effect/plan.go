@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 	"stackgen/schema"
 )
@@ -83,7 +84,7 @@ func onlyIn(before, after Values, key string) string {
 
 // hasRow reports whether a table has a row for a block as a whole.
 func hasRow(path string) bool {
-	row := schema.ResourceAttribute(schema.VMResource, path)
+	row := schema.ResourceAttribute(guest.VMResource, path)
 	return row != nil && row.HCL == path && !row.Group
 }
 

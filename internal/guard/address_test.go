@@ -30,7 +30,7 @@ func TestAddresses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := inState(c.key, 100)
 			r.Address, r.Name = schema.VMAddress(c.at, c.key), "web1"
-			in := input([]Resource{r}, guest(100, "web1"))
+			in := input([]Resource{r}, newGuest(100, "web1"))
 			entry := in.Lock.Stacks[0].Value.VMs.Get("web1")
 			c.vm.VMID, c.vm.Node = entry.VMID, entry.Node
 			*entry = c.vm

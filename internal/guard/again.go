@@ -3,6 +3,7 @@ package guard
 import (
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -54,7 +55,7 @@ func seen(in Input, f *finding.Finding, m *cluster.Match, own bool, found []find
 		return true
 	}
 	for _, r := range state.Resources {
-		if r.Type == TypeVM && keys[r.Key] {
+		if r.Type == guest.VMResource && keys[r.Key] {
 			f.Is(finding.OtherVM, "it is in state, so it was created already").Because("%s has VMID %d", r.Address, r.VMID)
 			return true
 		}

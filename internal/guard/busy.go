@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -67,7 +68,7 @@ func (s *subject) hold() hold {
 // holdOn is the hold on a guest.
 func holdOn(inv *cluster.Inventory, g *cluster.Guest) hold {
 	h := hold{guest: g}
-	if g == nil || g.Kind != cluster.KindVM {
+	if g == nil || g.Kind != guest.VM {
 		return h
 	}
 	known := false
@@ -131,11 +132,11 @@ func (h hold) refuse(f *finding.Finding, what string) {
 	switch g := h.guest; {
 	case g.Lock == "suspended": // an unlock would discard its memory
 		f.Next("resume it, then run preflight again: its memory is on disk",
-			fmt.Sprintf("pvesh create /nodes/%s/qemu/%d/status/resume", g.Node, g.VMID))
+			"pvesh create "+g.Path("status", "resume"))
 	case g.Lock == "" || len(waiting) > 0:
 	default:
 		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
-			"pvesh get "+shell.Word("/nodes/"+g.Node+"/tasks")+" --source active", fmt.Sprintf("qm unlock %d", g.VMID))
+			"pvesh get "+shell.Word("/nodes/"+g.Node+"/tasks")+" --source active", fmt.Sprintf("%s unlock %d", g.Kind.Tool(), g.VMID))
 		switch {
 		case g.Lock != "clone" && g.Lock != "create":
 		case h.begun:

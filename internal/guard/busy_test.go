@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -31,7 +32,7 @@ func TestBusy(t *testing.T) {
 		{"", "vncproxy", id, nothing}, {"", "spiceproxy", id, nothing}, {"", "termproxy", id, nothing}, {"", "vncshell", 0, nothing}, {"", "qmclone", 9000, nothing}, {"", "qmigrate", 101, nothing},
 	} {
 		input := func(state ...Resource) Input {
-			g := guest(id, "web1")
+			g := newGuest(id, "web1")
 			g.Lock = c.lock
 			in := input(state, g)
 			if c.task != "" {
@@ -77,7 +78,7 @@ func TestDestroyDuringClone(t *testing.T) {
 		"somebody else's":   {"", "", "", false},
 		"a backup of these": {"backup", "vzdump", "", false},
 	} {
-		g := guest(100, "")
+		g := newGuest(100, "")
 		g.Lock, g.Config = c.lock, nil
 		in := input(nil, g)
 		in.Destroy = true
@@ -107,7 +108,7 @@ func judgeUpdate(t *testing.T, in Input, vmid int) finding.Finding {
 	t.Helper()
 	var plan Plan
 	body := fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":%q,"mode":"managed","type":%q,"index":"web1","change":{"actions":["update"],"before":{"vm_id":%d},"after":{"vm_id":%d}}}]}`,
-		inState("web1", vmid).Address, TypeVM, vmid, vmid)
+		inState("web1", vmid).Address, guest.VMResource, vmid, vmid)
 	if err := json.Unmarshal([]byte(body), &plan.Plan); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func judgeUpdate(t *testing.T, in Input, vmid int) finding.Finding {
 // node waits for the end of a migration: its plan would replace the VM.
 func TestMigratingBlocksUnlessProfileIgnoresNode(t *testing.T) {
 	for ignored, want := range map[string]finding.Severity{"node_name": finding.OK, "tags": finding.Blocked} {
-		g := guest(100, "web1")
+		g := newGuest(100, "web1")
 		g.Lock = "migrate"
 		in := input([]Resource{inState("web1", 100)}, g)
 		in.Project.Profiles[0].IgnoreChanges = []string{ignored}

@@ -8,6 +8,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 )
@@ -20,7 +21,7 @@ func (p *planJudge) creates(c *tfjson.ResourceChange) {
 	known := p.known(c)
 	vmid := vmidOf(c.Change.After)
 	switch {
-	case c.Type == TypeRecord && known != nil && known.Kind == finding.Create:
+	case c.Type == guest.RecordResource && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
 	case p.gone[c.Address]:
 		p.add(c).Is(finding.Gone, "the plan creates it, because its refresh did not find it: it was deleted, or the token does not see it").
@@ -28,7 +29,7 @@ func (p *planJudge) creates(c *tfjson.ResourceChange) {
 	case known == nil:
 		p.add(c).Is(finding.Conflict, "the plan creates it, and no spec asks for it").
 			Because("%s", c.Address).Next(renderAndPlan, "stackgen render")
-	case c.Type == TypeVM && vmid != known.VMID:
+	case c.Type == guest.VMResource && vmid != known.VMID:
 		p.add(c).Is(finding.Conflict, "the plan creates it with another VMID than the lock has").
 			Because("%s has %s in the plan, and VMID %d in the lock", c.Address, vmidText(vmid), known.VMID).Next(renderAndPlan, "stackgen render")
 	case known.Kind != finding.Create:
@@ -65,7 +66,7 @@ func vmidText(vmid int) string {
 
 // destroyed names what a change destroys, as far as plan or lock know.
 func destroyed(c *tfjson.ResourceChange, f *finding.Finding) string {
-	if c.Type != TypeVM && c.Type != TypeContainer {
+	if c.Type != guest.VMResource && c.Type != guest.ContainerResource {
 		return string(f.Type)
 	}
 	if vmid := vmidOf(c.Change.Before); vmid != 0 {
@@ -101,11 +102,11 @@ func keys(c *tfjson.ResourceChange) []string {
 
 // status is the status in the lock of the VM or unit of a change.
 func (p *planJudge) status(c *tfjson.ResourceChange) string {
-	if u := p.lock.Units.Get(p.unit.Unit); u != nil && u.Status != lock.Live && c.Type != TypeVM {
+	if u := p.lock.Units.Get(p.unit.Unit); u != nil && u.Status != lock.Live && c.Type != guest.VMResource {
 		return u.Status
 	}
 	for _, key := range keys(c) {
-		if e := p.entries[key]; e != nil && c.Type == TypeVM {
+		if e := p.entries[key]; e != nil && c.Type == guest.VMResource {
 			return e.Status
 		}
 	}
@@ -119,7 +120,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 	switch {
 	case !judged(c.Type):
 		return
-	case c.Type == TypeRecord && !wrong && (known == nil && p.status(c) != lock.Moving || p.in.Destroy):
+	case c.Type == guest.RecordResource && !wrong && (known == nil && p.status(c) != lock.Moving || p.in.Destroy):
 		return // a spec without the record asks for it
 	case c.DeposedKey == "" && !wrong && (p.status(c) == lock.Retired || p.in.Destroy) && p.same(c):
 		return
@@ -134,7 +135,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		f.Steps = append(f.Steps, known.Steps...)
 		return
 	}
-	if c.Type == TypeRecord {
+	if c.Type == guest.RecordResource {
 		f.Is(finding.WouldDestroy, "the plan destroys it, and the spec has it").Because("%s", c.Address).Next("plan again, not for a destroy")
 		return
 	}
@@ -151,7 +152,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 // retire is the step that retires what a change destroys.
 func (p *planJudge) retire(what string, c *tfjson.ResourceChange) finding.Step {
 	key := KeyOf(c)
-	if c.Type == TypePool {
+	if c.Type == guest.PoolResource {
 		key = p.unit.Unit
 	}
 	return finding.DoAll(what+": write into "+p.lock.Spec, finding.Entries("retired", key), "stackgen render")
@@ -178,7 +179,7 @@ func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
 
 // same reports whether a destroy hits the VMID that was decided for the key.
 func (p *planJudge) same(c *tfjson.ResourceChange) bool {
-	if c.Type != TypeVM {
+	if c.Type != guest.VMResource {
 		return true
 	}
 	return slices.ContainsFunc(keys(c), func(key string) bool {
@@ -215,7 +216,7 @@ func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
 	if !judged(c.Type) {
 		return
 	}
-	if known := p.known(c); c.Type == TypeRecord && (known == nil || !known.Stops()) {
+	if known := p.known(c); c.Type == guest.RecordResource && (known == nil || !known.Stops()) {
 		return // another TTL; a record holds nothing else
 	}
 	f := p.add(c)
@@ -231,7 +232,7 @@ func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
 // forgets refuses to remove anything from the state that is not forgotten.
 func (p *planJudge) forgets(c *tfjson.ResourceChange) {
 	known := p.known(c)
-	handedOver := c.Type == TypeRecord && p.status(c) == lock.Moving && (known == nil || !known.Stops())
+	handedOver := c.Type == guest.RecordResource && p.status(c) == lock.Moving && (known == nil || !known.Stops())
 	if !judged(c.Type) || p.status(c) == lock.Forgotten || handedOver {
 		return
 	}

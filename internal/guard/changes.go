@@ -6,6 +6,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 )
 
@@ -73,7 +74,7 @@ func Destroys(u UnitID, r *Resource) Change {
 
 // TypeOf is what a type of resources makes; empty for one that stackgen does not render.
 func TypeOf(resource string) finding.Type {
-	return map[string]finding.Type{TypeVM: finding.VM, TypePool: finding.Pool, TypeRecord: finding.Record}[resource]
+	return map[string]finding.Type{guest.VMResource: finding.VM, guest.PoolResource: finding.Pool, guest.RecordResource: finding.Record}[resource]
 }
 
 // does is what actions do, in a word.

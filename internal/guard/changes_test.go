@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 )
@@ -33,7 +34,7 @@ func planOf(t *testing.T, outputs string, changes ...string) *Plan {
 
 func TestChanges(t *testing.T) {
 	u := UnitID{"lab", lock.UnitVM}
-	p := planOf(t, "", TypeVM+" a create", TypeVM+" b no-op", TypeVM+" c no-op import", TypeVM+" d update import", TypeVM+" e delete+create", TypeRecord+" r delete", TypePool+" p forget")
+	p := planOf(t, "", guest.VMResource+" a create", guest.VMResource+" b no-op", guest.VMResource+" c no-op import", guest.VMResource+" d update import", guest.VMResource+" e delete+create", guest.RecordResource+" r delete", guest.PoolResource+" p forget")
 	var got []string
 	for _, c := range Changes(u, p) {
 		got = append(got, fmt.Sprintf("%s %s %q imports=%v clones=%v agent=%v %d", c.Type, c.Key, c.Does, c.Imports, c.Clones, c.Agent, c.VMID))
@@ -49,15 +50,15 @@ func TestChanges(t *testing.T) {
 // judged without the VMs of other records.
 func TestConfined(t *testing.T) {
 	for change, want := range map[string]bool{
-		TypeVM + " a no-op": true, TypeRecord + " r create": true, TypeRecord + " r update": true, TypeRecord + " r no-op import": true,
-		TypeRecord + " r delete": false, TypeRecord + " r delete+create": false, TypeRecord + " r forget": false,
-		TypeVM + " a create": false, TypeVM + " a update": false, TypeVM + " a no-op import": false, TypePool + " p create": false, "other r create": false,
+		guest.VMResource + " a no-op": true, guest.RecordResource + " r create": true, guest.RecordResource + " r update": true, guest.RecordResource + " r no-op import": true,
+		guest.RecordResource + " r delete": false, guest.RecordResource + " r delete+create": false, guest.RecordResource + " r forget": false,
+		guest.VMResource + " a create": false, guest.VMResource + " a update": false, guest.VMResource + " a no-op import": false, guest.PoolResource + " p create": false, "other r create": false,
 	} {
-		if got := Confined(planOf(t, "", TypeRecord+" other create", change)); got != want {
+		if got := Confined(planOf(t, "", guest.RecordResource+" other create", change)); got != want {
 			t.Errorf("%s: %v, want %v", change, got, want)
 		}
 	}
-	errored := planOf(t, "", TypeRecord+" r create")
+	errored := planOf(t, "", guest.RecordResource+" r create")
 	if errored.Errored = true; Confined(errored) {
 		t.Error("a plan that failed is confined")
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -55,7 +56,7 @@ func (j *judge) lockLost(at *place) bool {
 	f.Is(finding.Unrendered, "it was rendered, and "+lock.File+" does not have it any more: its decisions are lost")
 	var vms []Resource
 	for _, r := range j.State[UnitID{at.Name, lock.UnitVM}].Resources {
-		if r.Type == TypeVM {
+		if r.Type == guest.VMResource {
 			vms = append(vms, r)
 		}
 	}

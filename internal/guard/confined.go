@@ -3,6 +3,7 @@ package guard
 import (
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 )
 
@@ -14,7 +15,7 @@ func Confined(plan *Plan) bool {
 		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil || c.Change.Actions.NoOp() && c.Change.Importing == nil {
 			continue
 		}
-		if c.Type != TypeRecord || !c.Change.Actions.NoOp() && !c.Change.Actions.Create() && !c.Change.Actions.Update() {
+		if c.Type != guest.RecordResource || !c.Change.Actions.NoOp() && !c.Change.Actions.Create() && !c.Change.Actions.Update() {
 			return false
 		}
 	}

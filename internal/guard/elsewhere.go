@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
@@ -14,7 +15,7 @@ import (
 // restored is a VM whose VMID no guest has, while another guest has its identity.
 // Creating or restoring it once more would make two of it.
 func (s *subject) restored() bool {
-	copies := slices.DeleteFunc(slices.Clone(s.match.Copies), func(c cluster.Copy) bool { return !c.Seen || c.Kind != cluster.KindVM })
+	copies := slices.DeleteFunc(slices.Clone(s.match.Copies), func(c cluster.Copy) bool { return !c.Seen || c.Kind != guest.VM })
 	if len(copies) == 0 {
 		return false
 	}
@@ -69,7 +70,7 @@ func (s *subject) macTaken() bool {
 	s.Is(finding.Conflict, "another guest has its MAC")
 	s.usedBy(copies, nil)
 	for _, c := range copies {
-		if c.Kind == cluster.KindVM && strings.EqualFold(c.Name, s.Name) && s.hasEntry() {
+		if c.Kind == guest.VM && strings.EqualFold(c.Name, s.Name) && s.hasEntry() {
 			s.Next(fmt.Sprintf("or, if VM %d is this VM under another VMID, use it", c.VMID), s.adoptCopy(c)...)
 		}
 	}
@@ -117,7 +118,7 @@ func (s *subject) usedBy(copies []cluster.Copy, own []string) {
 		for _, c := range copies {
 			s.Next(fmt.Sprintf("if %d is a copy, such as a restored backup, give its NICs other MACs, or destroy it; then run preflight again",
 				c.VMID), newMACs(c)...)
-			if c.Kind == cluster.KindVM && s.hasEntry() {
+			if c.Kind == guest.VM && s.hasEntry() {
 				s.Next(fmt.Sprintf("or, if VM %d is the right one, use it: give the NICs of %d other MACs, %sadopt it, and import it",
 					c.VMID, s.VMID, s.removeFirst()),
 					append(newMACs(cluster.Copy{Guest: s.guest, MACs: had}), s.adoptCopy(c)...)...)
@@ -153,7 +154,7 @@ func (s *subject) otherMAC(n int) string {
 // newMACs are the commands that give the NICs of a copy other MAC addresses, or show
 // them where the configuration was not read.
 func newMACs(c cluster.Copy) []string {
-	if c.Config == nil || c.Kind != cluster.KindVM {
+	if c.Config == nil || c.Kind != guest.VM {
 		return []string{inspect(c.Guest)}
 	}
 	var out []string

@@ -5,18 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/shell"
 )
 
 // Describe says in one line what a guest is: where, since when, with what disks.
 func Describe(g *cluster.Guest) string {
-	kind := "VM"
-	switch {
-	case g.Template:
+	kind := g.Kind.Name()
+	if g.Template {
 		kind = "template"
-	case g.Kind == cluster.KindContainer:
-		kind = "container"
 	}
 	name := g.Name
 	if name == "" {
@@ -63,36 +61,30 @@ func duration(seconds int64) string {
 
 // inspect is the line that shows a guest's configuration, from any node.
 func inspect(g *cluster.Guest) string {
-	return "pvesh get " + shell.Word(fmt.Sprintf("/nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID))
-}
-
-// vmPath is the path of a part of a VM in the API of Proxmox VE, as a word of a line.
-func vmPath(g *cluster.Guest, part string) string {
-	return shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/%s", g.Node, g.VMID, part))
+	return "pvesh get " + shell.Word(g.Path("config"))
 }
 
 // set is the line that sets options of a VM, on any node.
 func set(g *cluster.Guest, options string) string {
-	return "pvesh set " + vmPath(g, "config") + " " + options
+	return "pvesh set " + shell.Word(g.Path("config")) + " " + options
 }
 
 // destroyByHand are the lines that destroy a VM, on any node: Proxmox VE does not
 // destroy a running one.
 func destroyByHand(g *cluster.Guest) []string {
-	path := fmt.Sprintf("/nodes/%s/qemu/%d", g.Node, g.VMID)
-	at := shell.Word(path)
+	at := shell.Word(g.Path())
 	switch {
 	case g.Lock != "":
 		return []string{"pvesh delete " + at + " --skiplock 1"}
 	case g.Status == "running":
-		return []string{"pvesh create " + shell.Word(path+"/status/stop"), "pvesh delete " + at}
+		return []string{"pvesh create " + shell.Word(g.Path("status", "stop")), "pvesh delete " + at}
 	}
 	return []string{"pvesh delete " + at}
 }
 
 // vmsOf are the guests that are VMs.
 func vmsOf(guests []*cluster.Guest) []*cluster.Guest {
-	return slices.DeleteFunc(slices.Clone(guests), func(g *cluster.Guest) bool { return g.Kind != cluster.KindVM })
+	return slices.DeleteFunc(slices.Clone(guests), func(g *cluster.Guest) bool { return g.Kind != guest.VM })
 }
 
 // missingDevice is the first missing number of a numbered device, such as net1

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -44,9 +45,9 @@ func TestFormerVolumes(t *testing.T) {
 		"it is attached again":            {state: disksWith("scsi0=a"), spec: "scsi0:8 scsi1:8", detached: "scsi1=shared:b", config: map[string]string{"scsi1": "shared:b,size=8G"}},
 		"one of two is attached and kept": {state: disksWith("scsi0=a", "scsi1=b", "scsi2=c"), spec: "scsi0:8 scsi2:8 virtio1:8", want: "shared:b"},
 	} {
-		g := guest(100, "web1")
+		g := newGuest(100, "web1")
 		g.Config.Raw = map[string]string{}
-		state := instance{Type: TypeVM, Values: map[string]any{"disk": c.state}}.resource()
+		state := instance{Type: guest.VMResource, Values: map[string]any{"disk": c.state}}.resource()
 		for _, at := range state.Disks {
 			g.Config.Raw[at] = state.Values.Volume(at) + ",size=8G"
 		}
@@ -86,12 +87,12 @@ func TestDetachedDisks(t *testing.T) {
 		"removed, and attached":     {spec: "scsi0:8 scsi1:8 scsi2:8", detached: "scsi2=shared:c", config: "scsi2=shared:c"},
 		"both":                      {spec: "scsi0:8", detached: "scsi10=shared:c", config: "unused0=shared:c", want: "scsi1=shared:b scsi10=shared:c"},
 	} {
-		g := guest(100, "web1")
+		g := newGuest(100, "web1")
 		g.Config.Raw = map[string]string{"scsi0": "shared:a,size=8G", "scsi1": "shared:b,size=8G"}
 		if key, text, more := strings.Cut(c.config, "="); more {
 			g.Config.Raw[key] = text
 		}
-		state := instance{Type: TypeVM, Values: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}.resource()
+		state := instance{Type: guest.VMResource, Values: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}.resource()
 		entry := &lock.VM{Detached: strings.Fields(c.detached)}
 		if got := detachedDisks(&state, vmWithDisks(c.spec), entry, &g); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%s: %v, want %s", name, got, c.want)
@@ -101,7 +102,7 @@ func TestDetachedDisks(t *testing.T) {
 
 // TestLater: a second apply adds disks only if the first one removes some and leaves one.
 func TestLater(t *testing.T) {
-	state := instance{Type: TypeVM, Values: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}.resource()
+	state := instance{Type: guest.VMResource, Values: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}.resource()
 	for name, c := range map[string]struct {
 		spec, want string
 		one        bool // the command makes one apply
@@ -128,7 +129,7 @@ func TestBootDevices(t *testing.T) {
 		"stopped":              {boot: "order=scsi0", order: "scsi1", status: "stopped", want: "scsi1"},
 		"none":                 {boot: "cdn", status: "running"},
 	} {
-		g := guest(100, "web1")
+		g := newGuest(100, "web1")
 		g.Status, g.Config.Raw = c.status, map[string]string{"boot": c.boot, "bootdisk": c.bootdisk}
 		v := vmWithDisks("")
 		if c.order != "" {

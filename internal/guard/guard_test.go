@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -38,11 +39,11 @@ func input(state []Resource, guests ...cluster.Guest) Input {
 }
 
 func inState(key string, vmid int) Resource {
-	return Resource{Address: schema.VMAddress("", key), Type: TypeVM, Key: key, VMID: vmid, Node: "pve1", Name: key}
+	return Resource{Address: schema.VMAddress("", key), Type: guest.VMResource, Key: key, VMID: vmid, Node: "pve1", Name: key}
 }
 
-func guest(vmid int, name string) cluster.Guest {
-	return cluster.Guest{VMID: vmid, Node: "pve1", Kind: cluster.KindVM, Name: name, Status: "stopped", Config: &cluster.Config{}}
+func newGuest(vmid int, name string) cluster.Guest {
+	return cluster.Guest{VMID: vmid, Node: "pve1", Kind: guest.VM, Name: name, Status: "stopped", Config: &cluster.Config{}}
 }
 
 func words(vs []finding.Finding) string {
@@ -60,11 +61,11 @@ func TestJudge(t *testing.T) {
 		in         Input
 	}{
 		{"nothing there", "web1 create, web2 create, web10 create", 0, input(nil)},
-		{"all there", "web1 managed, web2 managed, web10 managed", 0, input([]Resource{inState("web1", 100), inState("web2", 101), inState("web10", 102)}, guest(100, "web1"), guest(101, "web2"), guest(102, "web10"))},
-		{"state lost", "web1 adopt, web2 adopt, web10 adopt", 0, input(nil, guest(100, "web1"), guest(101, "web2"), guest(102, "web10"))},
-		{"all of it", "web1 gone, web2 conflict, web10 ambiguous", 3, input([]Resource{inState("web1", 100)}, guest(101, "x"), guest(300, "web10"))},
-		{"names in other case", "web1 ambiguous, web2 create, web10 create", 3, input(nil, guest(300, "WEB1"))},
-		{"a VM in no spec", "old would-destroy, web1 create, web2 create, web10 create", 3, input([]Resource{inState("old", 300)}, guest(300, "old"))},
+		{"all there", "web1 managed, web2 managed, web10 managed", 0, input([]Resource{inState("web1", 100), inState("web2", 101), inState("web10", 102)}, newGuest(100, "web1"), newGuest(101, "web2"), newGuest(102, "web10"))},
+		{"state lost", "web1 adopt, web2 adopt, web10 adopt", 0, input(nil, newGuest(100, "web1"), newGuest(101, "web2"), newGuest(102, "web10"))},
+		{"all of it", "web1 gone, web2 conflict, web10 ambiguous", 3, input([]Resource{inState("web1", 100)}, newGuest(101, "x"), newGuest(300, "web10"))},
+		{"names in other case", "web1 ambiguous, web2 create, web10 create", 3, input(nil, newGuest(300, "WEB1"))},
+		{"a VM in no spec", "old would-destroy, web1 create, web2 create, web10 create", 3, input([]Resource{inState("old", 300)}, newGuest(300, "old"))},
 	} {
 		vs := Judge(c.in)
 		if got := words(vs); got != c.want || finding.Exit(vs) != c.exit {
@@ -75,7 +76,7 @@ func TestJudge(t *testing.T) {
 
 // TestUnreadState checks that a state that was not read is not treated as empty.
 func TestUnreadState(t *testing.T) {
-	in := input(nil, guest(100, "web1"))
+	in := input(nil, newGuest(100, "web1"))
 	in.State = State{}
 	vs := Judge(in)
 	if got, want := words(vs), "web1 unknown, web2 unknown, web10 unknown"; got != want || finding.Exit(vs) != finding.Failed {
@@ -85,7 +86,7 @@ func TestUnreadState(t *testing.T) {
 
 // TestOrder judges the same cluster, read in any order, to the same verdicts.
 func TestOrder(t *testing.T) {
-	guests := []cluster.Guest{guest(300, "web1"), guest(301, "web1"), guest(101, "x"), guest(302, "web10"), guest(303, "web2")}
+	guests := []cluster.Guest{newGuest(300, "web1"), newGuest(301, "web1"), newGuest(101, "x"), newGuest(302, "web10"), newGuest(303, "web2")}
 	state := []Resource{inState("z", 400), inState("y", 401), inState("web2", 101)}
 	want := Judge(input(state, guests...))
 	for range 50 {

@@ -200,12 +200,12 @@ func oneStepEach(steps []finding.Step) []finding.Step {
 
 // moveDisk is the line that moves a disk to where an update would.
 func moveDisk(g *cluster.Guest, u effect.Update) string {
-	return fmt.Sprintf("pvesh create %s --disk %s --storage %s --delete 1", vmPath(g, "move_disk"), shell.Word(u.Device), shell.Word(u.Is))
+	return fmt.Sprintf("pvesh create %s --disk %s --storage %s --delete 1", shell.Word(g.Path("move_disk")), shell.Word(u.Device), shell.Word(u.Is))
 }
 
 // resizeDisk is the line that grows a disk to the size that it has after an update.
 func resizeDisk(g *cluster.Guest, u effect.Update) string {
-	return fmt.Sprintf("pvesh set %s --disk %s --size %sG", vmPath(g, "resize"), shell.Word(u.Device), shell.Word(u.Is))
+	return fmt.Sprintf("pvesh set %s --disk %s --size %sG", shell.Word(g.Path("resize")), shell.Word(u.Device), shell.Word(u.Is))
 }
 
 // isUnused reports whether a VM has a volume as an unused one. The state says which disk it
@@ -247,5 +247,5 @@ func partOf(g *cluster.Guest, path string) string {
 
 // shutdown is the line that shuts a VM down, on any node.
 func shutdown(g *cluster.Guest) string {
-	return "pvesh create " + vmPath(g, "status/shutdown")
+	return "pvesh create " + shell.Word(g.Path("status/shutdown"))
 }

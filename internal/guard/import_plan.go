@@ -9,6 +9,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
@@ -40,7 +41,7 @@ func ReadImportPlan(u UnitID, plan *Plan, want int, settling map[string][]string
 			continue
 		}
 		changed := changedAttributes(c.Change)
-		if c.Change.Actions.Update() && c.Type == TypeVM && settlesOnly(changed, settling[KeyOf(c)]) {
+		if c.Change.Actions.Update() && c.Type == guest.VMResource && settlesOnly(changed, settling[KeyOf(c)]) {
 			p.Settles++
 			continue
 		}
@@ -70,7 +71,7 @@ func Settling(u UnitID, verdicts []finding.Finding) map[string][]string {
 // provider reads again after any change.
 func settlesOnly(changed, settling []string) bool {
 	return len(settling) > 0 && !slices.ContainsFunc(changed, func(name string) bool {
-		row := schema.ResourceAttribute(schema.VMResource, name)
+		row := schema.ResourceAttribute(guest.VMResource, name)
 		return !slices.Contains(settling, name) && (row == nil || row.Change != schema.Noise)
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 )
 
@@ -22,7 +23,7 @@ func TestReadImportPlan(t *testing.T) {
 		for _, a := range attributes {
 			before[a], after[a] = "x", "y"
 		}
-		return &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Type: TypeVM, Address: "vm." + key, Index: key,
+		return &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Address: "vm." + key, Index: key,
 			Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionUpdate}, Before: before, After: after}}
 	}
 	creates := &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Address: "vm.this", Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionCreate}}}

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -48,7 +49,7 @@ func ParseImports(file string, body []byte) (Imports, error) {
 
 // importing finds the VMs that the unit treats as those which a file imports, as its
 // terragrunt.hcl does, in comments, too.
-var importing = regexp.MustCompile(`proxmox_virtual_environment_vm\.[^\[]+\["[^"]+"\]`)
+var importing = regexp.MustCompile(guest.VMResource + `\.[^\[]+\["[^"]+"\]`)
 
 // An Import is one resource to import.
 type Import struct {
@@ -64,12 +65,12 @@ func Adoptions(vs []finding.Finding) map[UnitID][]Import {
 		if v.Import == "" || v.Kind != finding.Adopt {
 			continue
 		}
-		i := Import{Type: TypeVM, Label: labelOf(v.Resource), Key: v.Key, ID: v.Import}
+		i := Import{Type: guest.VMResource, Label: labelOf(v.Resource), Key: v.Key, ID: v.Import}
 		switch v.Type {
 		case finding.Pool:
-			i.Type = TypePool
+			i.Type = guest.PoolResource
 		case finding.Record:
-			i.Type, i.Key = TypeRecord, v.Name
+			i.Type, i.Key = guest.RecordResource, v.Name
 		}
 		u := UnitID{v.Stack, v.Unit}
 		out[u] = append(out[u], i)

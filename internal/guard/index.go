@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -42,7 +43,7 @@ func newIndex(in Input) index {
 	}
 	for _, s := range in.Project.Stacks {
 		for _, r := range in.State[UnitID{s.Name, lock.UnitVM}].Resources {
-			if r.Type != TypeVM {
+			if r.Type != guest.VMResource {
 				continue
 			}
 			x.vmids[r.VMID] = append(x.vmids[r.VMID], vmInState{s.Name, r.Address})
@@ -86,7 +87,7 @@ func (x index) states(in Input) cluster.States {
 		at, later := newPlace(s, l), changedSince(in.State[UnitID{s.Name, lock.UnitVM}], l)
 		for i := range l.VMs {
 			e := &l.VMs[i]
-			found, _ := x.find(in.State, at, lock.UnitVM, TypeVM, at.keys(e.Key, &e.Value)...)
+			found, _ := x.find(in.State, at, lock.UnitVM, guest.VMResource, at.keys(e.Key, &e.Value)...)
 			known := cluster.StateVM{Begun: in.Begun[s.Name+"/"+e.Key]}
 			if len(found) == 1 {
 				r := found[0]

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 )
@@ -12,7 +13,7 @@ func RecordsLeft(in Input, stack string, units []UnitID) []finding.Finding {
 	entries := in.Lock.Stacks.Get(stack).VMs.ByKey()
 	destroyed := map[string]string{} // unit -> VM
 	for _, r := range in.State[UnitID{stack, lock.UnitVM}].Resources {
-		if e := entries[r.Key]; e != nil && r.Type == TypeVM && e.Status == lock.Retired {
+		if e := entries[r.Key]; e != nil && r.Type == guest.VMResource && e.Status == lock.Retired {
 			destroyed[e.Unit], destroyed[lock.UnitDNS] = r.Key, r.Key // of dns.mode per-vm, and per-stack
 		}
 	}
@@ -23,7 +24,7 @@ func RecordsLeft(in Input, stack string, units []UnitID) []finding.Finding {
 			continue
 		}
 		for _, r := range in.State[u].Resources {
-			if r.Type != TypeRecord || in.wants(u, r.Key) {
+			if r.Type != guest.RecordResource || in.wants(u, r.Key) {
 				continue
 			}
 			f := finding.Finding{Address: finding.Address{Stack: stack, Unit: u.Unit, Type: finding.Record, Key: r.ID}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
@@ -56,7 +57,7 @@ func otherProject(in Input, stack string) bool {
 // checkout has, imported VMs that the state has.
 func importedHere(in Input, stack string) bool {
 	id := UnitID{stack, lock.UnitVM}
-	return slices.ContainsFunc(in.State[id].Resources, func(r Resource) bool { return r.Type == TypeVM && in.Imported[id][r.Address] != "" })
+	return slices.ContainsFunc(in.State[id].Resources, func(r Resource) bool { return r.Type == guest.VMResource && in.Imported[id][r.Address] != "" })
 }
 
 // lineages are the recorded lineage of the state of a stack's VM unit, and that of the

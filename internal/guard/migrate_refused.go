@@ -1,10 +1,10 @@
 package guard
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -127,7 +127,7 @@ func (s *subject) cloneOfLocal(drives []volume) bool {
 	s.leaveThere()
 	var lines []string
 	for _, key := range linked {
-		lines = append(lines, "pvesh create "+vmPath(s.guest, "move_disk")+" --disk "+key+" --storage STORAGE --delete 1")
+		lines = append(lines, "pvesh create "+shell.Word(s.guest.Path("move_disk"))+" --disk "+key+" --storage STORAGE --delete 1")
 	}
 	s.Next("or copy the disk to another storage that both nodes have, and write that into "+s.at.Spec+" as its datastore", lines...)
 	return true
@@ -160,7 +160,7 @@ func (s *subject) onlyOffline(drives []volume) bool {
 	s.cannotMigrate("an apply would migrate it, and " + reason)
 	s.usesDevices(why)
 	path := func(node, what string) string {
-		return "pvesh create " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/status/%s", node, s.guest.VMID, what))
+		return "pvesh create " + shell.Word(guest.VM.Path(node, s.guest.VMID, "status", what))
 	}
 	lines := []string{path(s.guest.Node, "shutdown"), lock.ApplyStack(s.Stack)}
 	if s.profile.Ignores("started") {

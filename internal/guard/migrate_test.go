@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -14,7 +15,7 @@ import (
 // moving is web1 on pve1, where the state has it, and a spec that says pve2 since its
 // last change, with a profile that manages the node.
 func moving() Input {
-	g := guest(100, "web1")
+	g := newGuest(100, "web1")
 	g.Config.Raw = map[string]string{"scsi0": "shared:100/vm-100-disk-0.qcow2,size=8G", "ide2": "shared:100/vm-100-cloudinit.qcow2,media=cdrom", "scsihw": "virtio-scsi-single", "net0": "virtio=BC:24:11:00:00:01"}
 	in := input([]Resource{inState("web1", 100)}, g)
 	in.Inventory.Nodes = append(in.Inventory.Nodes, cluster.Node{Name: "pve2", Online: true}, cluster.Node{Name: "pve3", Online: true})
@@ -133,7 +134,7 @@ func TestPlanMovesVM(t *testing.T) {
 			in.Project.Profiles[0].IgnoreChanges = []string{"node_name"} // as in another module
 		}
 		var plan Plan
-		body := `{"format_version":"1.2","resource_changes":[{"address":"` + strings.ReplaceAll(inState("web1", 100).Address, `"`, `\"`) + `","mode":"managed","type":"` + TypeVM +
+		body := `{"format_version":"1.2","resource_changes":[{"address":"` + strings.ReplaceAll(inState("web1", 100).Address, `"`, `\"`) + `","mode":"managed","type":"` + guest.VMResource +
 			`","index":"web1","change":{"actions":["update"],"before":{"vm_id":100,"node_name":"pve1"},"after":{"vm_id":100,"node_name":"pve2"}}}]}`
 		if err := json.Unmarshal([]byte(body), &plan.Plan); err != nil {
 			t.Fatal(err)

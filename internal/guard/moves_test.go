@@ -7,6 +7,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -38,20 +39,20 @@ func TestPlanMovesDevices(t *testing.T) {
 		"added first":              {before: []string{"A", "B"}, after: []string{"C", "A", "B"}, want: "mac of net1: B -> A, replugs what was net0", blocks: true},
 		"swapped":                  {before: []string{"A", "B"}, after: []string{"B", "A"}, want: "B gets the addresses of net0: ip=192.0.2.1/24 instead of ip=192.0.2.2/24", blocks: true},
 	} {
-		g := guest(100, "web1")
+		g := newGuest(100, "web1")
 		g.Config.Raw = map[string]string{"ipconfig0": "ip=192.0.2.1/24", "ipconfig1": "ip=192.0.2.2/24"}
 		if !c.off {
 			g.Status = "running"
 		}
 		state := inState("web1", 100)
-		state.Values = instance{Type: TypeVM, Values: withNICs(c.before...)}.resource().Values
+		state.Values = instance{Type: guest.VMResource, Values: withNICs(c.before...)}.resource().Values
 		in := input([]Resource{state}, g)
 		v := in.Project.Stacks[0].VMs[0]
 		if v.Values = (&schema.Node{Shape: schema.ShapeMap}); c.permits {
 			v.Values = v.Values.With(schema.Scalar(schema.Pos{}, schema.ShapeString, "restart"), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
 		}
 		change := &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionUpdate}, Before: withNICs(c.before...), After: withNICs(c.after...)}
-		plan := &Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{{Address: schema.VMAddress("", "web1"), Mode: tfjson.ManagedResourceMode, Type: TypeVM, Index: "web1", Change: change}}}}
+		plan := &Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{{Address: schema.VMAddress("", "web1"), Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web1", Change: change}}}}
 		out, _, err := JudgePlan(in, nil, UnitID{"lab", lock.UnitVM}, plan)
 		if err != nil || len(out) != 1 {
 			t.Fatalf("%s: %v, %+v", name, err, out)
@@ -79,7 +80,7 @@ func TestLockMovesMACs(t *testing.T) {
 	} {
 		state := inState("web1", 100)
 		state.MACs = c.state
-		in := input([]Resource{state}, guest(100, "web1"))
+		in := input([]Resource{state}, newGuest(100, "web1"))
 		in.Lock.Stacks[0].Value.VMs.Get("web1").MACs = c.lock
 		if got := Judge(in)[0]; got.Kind != c.want {
 			t.Errorf("%s: %s %s, want %s", name, got.Kind, got.Reason, c.want)

@@ -21,7 +21,7 @@ func TestNewerStateDestroysNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const mac = "BC:24:11:00:00:01"
-			g := guest(100, "web1")
+			g := newGuest(100, "web1")
 			g.Config = &cluster.Config{UUID: "00000000-0000-4000-8000-000000000002", MACs: []string{mac}, Raw: map[string]string{"name": "web1"}}
 			r := inState("web1", 100)
 			r.Cloned, r.MACs = true, []string{mac}

@@ -6,6 +6,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/schema"
@@ -27,7 +28,7 @@ func HiddenNodes(in Input, u UnitID, plan *Plan) []Change {
 
 // hiddenNodes are the changes of NUMA nodes that the plan of a VM does not show.
 func (in *Input) hiddenNodes(u UnitID, c *tfjson.ResourceChange) []effect.Change {
-	if c.Type != TypeVM || c.Change == nil || !c.Change.Actions.NoOp() && !c.Change.Actions.Update() {
+	if c.Type != guest.VMResource || c.Change == nil || !c.Change.Actions.NoOp() && !c.Change.Actions.Update() {
 		return nil
 	}
 	v := in.spec(u.Stack, KeyOf(c))

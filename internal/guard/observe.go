@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -224,7 +225,7 @@ func observeUnit(in Input, stack string, e lock.Entry[lock.Unit]) (lock.Observed
 		u.Serial = int(state.Serial) //nolint:gosec // a serial counts changes
 	}
 	if pool := e.Value.Pool; pool != "" {
-		applied := slices.ContainsFunc(state.Resources, func(r Resource) bool { return r.Type == TypePool && r.Key == pool })
+		applied := slices.ContainsFunc(state.Resources, func(r Resource) bool { return r.Type == guest.PoolResource && r.Key == pool })
 		if applied || in.Inventory.Pool(pool) == nil && len(in.Inventory.GapsForPool(pool)) == 0 {
 			u.Applied = &applied // a pool that exists may have lost its state
 		}
@@ -330,7 +331,7 @@ func gone(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM]) bool {
 	}
 	for id, state := range in.State {
 		for _, r := range state.Resources {
-			if r.Type == TypeVM && (r.VMID == v.VMID || id.Stack == stack && slices.Contains(keys, r.Key)) {
+			if r.Type == guest.VMResource && (r.VMID == v.VMID || id.Stack == stack && slices.Contains(keys, r.Key)) {
 				return false
 			}
 		}

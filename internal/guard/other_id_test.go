@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 )
@@ -12,7 +13,7 @@ import (
 // TestOtherID: the state has web1 with an id that is another VMID than its vm_id. The
 // provider acts on the id, so no apply or destroy may go on.
 func TestOtherID(t *testing.T) {
-	stranger := guest(700, "erp")
+	stranger := newGuest(700, "erp")
 	for name, change := range map[string]func(*Input){
 		"in the spec":       func(*Input) {},
 		"retired":           func(in *Input) { in.Lock.Stacks[0].Value.VMs.Get("web1").Status = lock.Retired },
@@ -29,7 +30,7 @@ func TestOtherID(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := inState("web1", 100)
 			r.ID = "700"
-			in := input([]Resource{r}, guest(100, "web1"), stranger)
+			in := input([]Resource{r}, newGuest(100, "web1"), stranger)
 			change(&in)
 			found := Judge(in)
 			if f := found[0]; f.Kind != finding.Conflict || f.Severity != finding.Blocked || !strings.Contains(f.Reason, "another VMID than its vm_id") {
@@ -40,7 +41,7 @@ func TestOtherID(t *testing.T) {
 	for _, id := range []string{"", "100", "pve1/100"} {
 		r := inState("web1", 100)
 		r.ID = id
-		if found := Judge(input([]Resource{r}, guest(100, "web1"))); found[0].Kind != finding.Managed {
+		if found := Judge(input([]Resource{r}, newGuest(100, "web1"))); found[0].Kind != finding.Managed {
 			t.Errorf("id %q: got %s", id, words(found))
 		}
 	}
@@ -55,12 +56,12 @@ func TestOtherIDInPlan(t *testing.T) {
 			if actions == `["delete"]` {
 				after = "null"
 			}
-			plan, err := ParsePlan([]byte(`{"format_version":"1.2","planned_values":{},"resource_changes":[{"address":"a","mode":"managed","type":"` + TypeVM +
+			plan, err := ParsePlan([]byte(`{"format_version":"1.2","planned_values":{},"resource_changes":[{"address":"a","mode":"managed","type":"` + guest.VMResource +
 				`","index":"web1","change":{"actions":` + actions + `,"before":` + fmt.Sprintf(before, id) + `,"after":` + after + `}}]}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := input([]Resource{inState("web1", 100)}, guest(100, "web1"), guest(700, "erp"))
+			in := input([]Resource{inState("web1", 100)}, newGuest(100, "web1"), newGuest(700, "erp"))
 			in.Lock.Stacks[0].Value.VMs.Get("web1").Status = lock.Retired
 			refused, _, err := JudgePlan(in, Judge(in), UnitID{"lab", lock.UnitVM}, plan)
 			if err != nil {

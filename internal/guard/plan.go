@@ -11,6 +11,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -182,9 +183,9 @@ func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
 	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: KeyOf(c)}}
 	v.Resource = c.Address
 	switch c.Type {
-	case TypePool:
+	case guest.PoolResource:
 		v.Type = finding.Pool
-	case TypeRecord:
+	case guest.RecordResource:
 		v.Type = finding.Record
 	}
 	if v.Key == "" {
@@ -234,5 +235,5 @@ func foundKeyOf(f *finding.Finding) foundKey {
 
 // judged reports whether a resource type is judged.
 func judged(kind string) bool {
-	return kind == TypeVM || kind == TypeContainer || kind == TypePool || kind == TypeRecord
+	return kind == guest.VMResource || kind == guest.ContainerResource || kind == guest.PoolResource || kind == guest.RecordResource
 }

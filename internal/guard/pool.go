@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -102,11 +103,11 @@ func takeOut(pool string, vmids []string) string {
 }
 
 // poolAddress is the address of a pool in the state of its unit.
-func poolAddress(id string) string { return fmt.Sprintf("%s.this[%q]", TypePool, id) }
+func poolAddress(id string) string { return fmt.Sprintf("%s.this[%q]", guest.PoolResource, id) }
 
 func (j *judge) pool(at *place) {
 	id := at.Pool.ID
-	states, unreadable := j.find(at, lock.UnitPool, TypePool, id)
+	states, unreadable := j.find(at, lock.UnitPool, guest.PoolResource, id)
 	found := j.Inventory.Pool(id)
 	if j.Destroy && unreadable == "" && len(states) == 0 {
 		return // a destroy does nothing about it

@@ -7,6 +7,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -23,7 +24,7 @@ import (
 
 // sharesVolumes refuses a plan that has a volume for a disk which the state does not have.
 func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
-	if c.Type != TypeVM || c.Change.After == nil {
+	if c.Type != guest.VMResource || c.Change.After == nil {
 		return false
 	}
 	before, after := effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)

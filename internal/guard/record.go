@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -27,7 +28,7 @@ func (j *judge) records(at *place) {
 	for _, e := range at.lock.Units {
 		for _, r := range j.State[UnitID{at.Name, e.Key}].Resources {
 			switch {
-			case r.Type != TypeRecord || wanted[e.Key+"\x00"+r.Key]:
+			case r.Type != guest.RecordResource || wanted[e.Key+"\x00"+r.Key]:
 			case e.Value.Status == lock.Moving:
 				if !wanted[strings.ToLower(r.ID)] { // else the finding of its new unit covers it
 					j.leftBehind(at, e.Key, r)
@@ -63,13 +64,13 @@ func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r Resource) {
 // record judges one record of a VM.
 func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 	name := at.DNS.FQDN(r.Name)
-	states, unreadable := j.find(at, unit, TypeRecord, r.Name)
+	states, unreadable := j.find(at, unit, guest.RecordResource, r.Name)
 	if j.Destroy && unreadable == "" && len(states) == 0 {
 		return // a destroy does nothing about it
 	}
 	f := j.add(at, unit, finding.Record, name)
 	f.Name = r.Name
-	f.Resource = fmt.Sprintf("%s.this[%q]", TypeRecord, r.Name)
+	f.Resource = fmt.Sprintf("%s.this[%q]", guest.RecordResource, r.Name)
 	f.Owner = vm.Key
 	if known := j.addresses(at, vm); len(known) == 1 {
 		f.IPv4 = known[0]
@@ -130,7 +131,7 @@ func (j *judge) formerUnit(at *place, name string) string { return j.unitWith(at
 func (j *judge) unitWith(at *place, status, name string) string {
 	for _, e := range at.lock.Units {
 		if e.Value.Status == status && slices.ContainsFunc(j.State[UnitID{at.Name, e.Key}].Resources, func(r Resource) bool {
-			return r.Type == TypeRecord && strings.EqualFold(r.ID, name)
+			return r.Type == guest.RecordResource && strings.EqualFold(r.ID, name)
 		}) {
 			return e.Key
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/schema"
 )
@@ -49,8 +50,8 @@ func (i instance) resource() Resource {
 	r.Key, _ = i.Index.(string) // a number is an index of count, which the modules do not use
 	values, _ := i.Values.(map[string]any)
 	switch i.Type { // other types may mean something else by these names
-	case TypeVM, TypePool, TypeRecord:
-	case TypeContainer:
+	case guest.VMResource, guest.PoolResource, guest.RecordResource:
+	case guest.ContainerResource:
 		r.ID = scalar(values["id"])
 		return r
 	default:
@@ -63,7 +64,7 @@ func (i instance) resource() Resource {
 	r.ID = scalar(values["id"])
 	r.Node, _ = before["node_name"].(string)
 	r.Name, _ = before["name"].(string)
-	if i.Type != TypeVM {
+	if i.Type != guest.VMResource {
 		return r
 	}
 	r.Wait, r.Cloned = wait(firstOf(values["agent"])), some(values["clone"])
@@ -95,7 +96,9 @@ func vmidIn(id string) int {
 
 // otherID reports whether the id of a VM is another VMID than its vm_id. The provider acts
 // on the id.
-func (r *Resource) otherID() bool { return r.Type == TypeVM && r.ID != "" && vmidIn(r.ID) != r.VMID }
+func (r *Resource) otherID() bool {
+	return r.Type == guest.VMResource && r.ID != "" && vmidIn(r.ID) != r.VMID
+}
 
 // interfaces are those of a list of disks, in its order. One that somebody detached has none.
 func interfaces(disks any) []string {

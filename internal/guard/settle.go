@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
@@ -138,7 +139,7 @@ func (s *subject) otherOrder(state *Resource) []unset {
 
 // addedBlock are the changes of a plan that adds a block which the VM has already.
 func addedBlock(b *schema.DefaultBlock, values *schema.Node) []effect.Change {
-	if row := schema.ResourceAttribute(schema.VMResource, b.Name); row != nil && !row.Group {
+	if row := schema.ResourceAttribute(guest.VMResource, b.Name); row != nil && !row.Group {
 		return []effect.Change{{Path: b.Name, Is: "as it is", Whole: true, Held: true}}
 	}
 	var out []effect.Change

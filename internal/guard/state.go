@@ -12,15 +12,6 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/schema"
-)
-
-// The resource types that verdicts are about.
-const (
-	TypeVM        = schema.VMResource
-	TypeContainer = "proxmox_virtual_environment_container"
-	TypePool      = schema.PoolResource
-	TypeRecord    = schema.RecordResource
 )
 
 // A UnitID names a unit of a stack.

@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -19,11 +20,11 @@ func (j *judge) unlisted(at *place) {
 		}
 		for _, r := range state.Resources {
 			switch {
-			case r.Type == TypeVM && at.entries[r.Key] == nil && !at.former[r.Key]:
+			case r.Type == guest.VMResource && at.entries[r.Key] == nil && !at.former[r.Key]:
 				j.unlistedVM(at, e.Key, r)
-			case r.Type == TypeContainer && at.Catalog == nil: // else its modules may have containers
+			case r.Type == guest.ContainerResource && at.Catalog == nil: // else its modules may have containers
 				j.container(at, e.Key, r)
-			case r.Type == TypePool && e.Value.Status == lock.Live && !(at.createsPool() && at.Pool.ID == r.Key):
+			case r.Type == guest.PoolResource && e.Value.Status == lock.Live && !(at.createsPool() && at.Pool.ID == r.Key):
 				j.unlistedPool(at, e.Key, r)
 			}
 		}
@@ -112,7 +113,7 @@ func (j *judge) orphan(at *place, g *cluster.Guest, reason string, evidence ...s
 	f.Is(finding.Orphan, reason).Evidence = evidence
 	f.Because("%s", Describe(g))
 	f.Next("inspect it; no apply touches it", inspect(g))
-	if g.Kind == cluster.KindVM {
+	if g.Kind == guest.VM {
 		f.Add(finding.DoAll("or write it into a spec", finding.Line{Text: "stackgen discover {}", Items: []string{fmt.Sprint(g.VMID)}, Sep: " "}))
 	}
 	return f

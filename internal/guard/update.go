@@ -6,6 +6,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -16,7 +17,7 @@ import (
 // updates names what an update does to a VM. It refuses one that Proxmox VE would not
 // make now, and one that does what the spec does not ask for.
 func (p *planJudge) updates(c *tfjson.ResourceChange) {
-	if c.Type != TypeVM {
+	if c.Type != guest.VMResource {
 		return
 	}
 	g := p.in.Inventory.Guest(vmidOf(c.Change.Before))
@@ -66,7 +67,7 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 // effects are what an update does to a VM, and which changes the provider makes along with
 // those of the plan. There are none of a VM that cannot be read.
 func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effect.Update, []hardware.Along) {
-	if g == nil || g.Kind != cluster.KindVM || g.Config == nil {
+	if g == nil || g.Kind != guest.VM || g.Config == nil {
 		return nil, nil
 	}
 	before, after := effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)

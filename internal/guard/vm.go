@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -50,7 +51,7 @@ func (j *judge) vms(at *place) {
 // decide judges one VM. It reports whether there is a finding.
 func (s *subject) decide() bool {
 	var unreadable string
-	if s.states, unreadable = s.find(s.at, lock.UnitVM, TypeVM, s.at.keys(s.Key, s.entry)...); unreadable != "" {
+	if s.states, unreadable = s.find(s.at, lock.UnitVM, guest.VMResource, s.at.keys(s.Key, s.entry)...); unreadable != "" {
 		stateUnknown(s.Finding, unreadable)
 		return true
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/shell"
 	"stackgen/internal/sshkey"
@@ -31,7 +32,7 @@ func (r *Reading) disks(f *schema.Field) {
 			if !ok || gib < 1 {
 				r.refuse(f.Key, key+"="+r.raw[key],
 					"a spec has disks of whole GiB, and this one has less than one",
-					"pvesh set "+shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/resize", r.node, r.vmid))+" --disk "+shell.Word(key)+" --size 1G")
+					"pvesh set "+shell.Word(guest.VM.Path(r.node, r.vmid, "resize"))+" --disk "+shell.Word(key)+" --size 1G")
 			}
 			e.values["size"] = strconv.Itoa(gib)
 			list.Items = append(list.Items, r.entry(f, key, e))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/schema"
 )
@@ -51,7 +52,7 @@ func TestRows(t *testing.T) {
 			lines: "hostpci0: 01:00.0,pcie=1\nhostpci1: host=02:00.0", want: `[{id: "01:00.0", pcie: true}, {id: "02:00.0", pcie: false}]`, absent: "[]"},
 	} {
 		read := func(lines string) *Reading {
-			r := &Reading{raw: guest(lines).Config.Raw, values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}}
+			r := &Reading{raw: newGuest(lines).Config.Raw, values: map[string]*schema.Node{}, shows: map[string][]string{}, skip: map[string]bool{}}
 			r.property(&c.row)
 			return r
 		}
@@ -98,7 +99,7 @@ net0: virtio=BC:24:11:00:00:01,bridge=vmbr0`
 
 // guest is a VM with the usual configuration and some other lines. A line without
 // a value removes an entry.
-func guest(lines string) *cluster.Guest {
+func newGuest(lines string) *cluster.Guest {
 	raw := map[string]string{}
 	for line := range strings.Lines(usual + "\n" + lines) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
@@ -107,7 +108,7 @@ func guest(lines string) *cluster.Guest {
 			delete(raw, strings.TrimSuffix(key, ":"))
 		}
 	}
-	return &cluster.Guest{VMID: 100, Node: "pve1", Kind: cluster.KindVM, Name: raw["name"], Status: "running", Config: &cluster.Config{Raw: raw}}
+	return &cluster.Guest{VMID: 100, Node: "pve1", Kind: guest.VM, Name: raw["name"], Status: "running", Config: &cluster.Config{Raw: raw}}
 }
 
 func TestDifferences(t *testing.T) {
@@ -206,7 +207,7 @@ func TestDifferences(t *testing.T) {
 		{"startup: order=2,down=5", "startup: {order: 2, up: 3}", "(no line)"},
 	} {
 		var lines []string
-		ds := Read(guest(c.lines)).Differences(vm(t, c.own), func(string) bool { return false })
+		ds := Read(newGuest(c.lines)).Differences(vm(t, c.own), func(string) bool { return false })
 		for _, d := range ds {
 			if d.Reason != "" {
 				d.Line = "(no line)"
@@ -221,7 +222,7 @@ func TestDifferences(t *testing.T) {
 
 // TestIgnored leaves out what a profile leaves alone.
 func TestIgnored(t *testing.T) {
-	r := Read(guest("serial0: socket\nscsihw:\nmemory: 1024"))
+	r := Read(newGuest("serial0: socket\nscsihw:\nmemory: 1024"))
 	ds := r.Differences(vm(t, ""), func(a string) bool { return a == "serial_device" || a == "scsi_hardware" })
 	if len(ds) != 1 || ds[0].Line != "memory: 1024" {
 		t.Errorf("got %+v", ds)
@@ -245,7 +246,7 @@ func TestSentences(t *testing.T) {
 		{"rng0: source=/dev/urandom\nargs: -device foo\nacpi: 0\nide3: none,media=cdrom\nsmbios1: uuid=x,sku=eA==,base64=1", "", ""},
 	} {
 		var got []string
-		for _, d := range Read(guest(c.lines)).Differences(vm(t, c.own), func(string) bool { return false }) {
+		for _, d := range Read(newGuest(c.lines)).Differences(vm(t, c.own), func(string) bool { return false }) {
 			got = append(got, d.String())
 		}
 		if strings.Join(got, " | ") != c.want {

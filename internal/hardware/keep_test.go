@@ -35,7 +35,7 @@ func TestKeptDisks(t *testing.T) {
 		"no disk":                       {"cores: 2", raw0, nil, nil},
 		"a VM without a drive":          {"disks: [" + disk1 + "], cloud_init: {user: ops}", raw1 + "ide2:\n", nil, []string{"disks: [" + disk1 + "]"}},
 	} {
-		g := guest(drive + c.config)
+		g := newGuest(drive + c.config)
 		if got := Read(g).Keep(vm(t, c.spec), "disks", c.devices); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got\n%q, want\n%q", name, got, c.want)
 		}

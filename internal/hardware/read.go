@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/shell"
 	"stackgen/schema"
@@ -83,7 +84,7 @@ func (r *Reading) get(path string) (string, bool) {
 
 // set is the command that sets options of the VM. It runs on any node, as qm does not.
 func (r *Reading) set(format string, args ...any) string {
-	return "pvesh set " + shell.Word(fmt.Sprintf("/nodes/%s/qemu/%d/config", r.node, r.vmid)) + " " + fmt.Sprintf(format, args...)
+	return "pvesh set " + shell.Word(guest.VM.Path(r.node, r.vmid, "config")) + " " + fmt.Sprintf(format, args...)
 }
 
 // Set is the command that sets options of the VM, which are quoted for a shell already.

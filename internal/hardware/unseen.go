@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/natural"
 	"stackgen/internal/shell"
@@ -153,7 +154,7 @@ func (r *Reading) notLike(other *Reading, c effect.Change, key string) Unseen {
 
 // entryOf is the entry of a configuration that has what changes, or "".
 func entryOf(c effect.Change) string {
-	row := schema.ResourceAttribute(schema.VMResource, c.Path)
+	row := schema.ResourceAttribute(guest.VMResource, c.Path)
 	if row == nil || row.Key == "" {
 		return ""
 	}

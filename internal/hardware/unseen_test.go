@@ -36,10 +36,10 @@ func TestUnseen(t *testing.T) {
 		"a secret":                             {template: "description: a (secret)\n", clone: "description: b\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			base := guest(template + c.template)
+			base := newGuest(template + c.template)
 			base.VMID = 9000
 			var got []string
-			for _, u := range Read(guest(clone+c.clone)).Unseen(vm(t, c.own), Read(base), func(string) bool { return false }) {
+			for _, u := range Read(newGuest(clone+c.clone)).Unseen(vm(t, c.own), Read(base), func(string) bool { return false }) {
 				text := u.Attribute() + "=" + u.Was
 				if u.Template != "" {
 					text += "/" + u.Template
@@ -59,9 +59,9 @@ func TestUnseen(t *testing.T) {
 // TestUnseenLines checks that no command is printed that a terminal would change: it indents
 // the lines of a value.
 func TestUnseenLines(t *testing.T) {
-	template := guest("")
+	template := newGuest("")
 	template.Config.Raw["description"] = "two\nlines"
-	found := Read(guest("description: mine\n")).Unseen(vm(t, ""), Read(template), func(attribute string) bool { return attribute != "description" })
+	found := Read(newGuest("description: mine\n")).Unseen(vm(t, ""), Read(template), func(attribute string) bool { return attribute != "description" })
 	if len(found) != 1 || found[0].Attribute() != "description" || found[0].Undo != "" {
 		t.Errorf("got %+v", found)
 	}
@@ -69,7 +69,7 @@ func TestUnseenLines(t *testing.T) {
 
 // TestUnseenPassword checks that a password that somebody set is named, and not printed.
 func TestUnseenPassword(t *testing.T) {
-	g, template := guest("name: a\n"), guest("name: t\n")
+	g, template := newGuest("name: a\n"), newGuest("name: t\n")
 	g.Config.Password = true
 	ignores := func(attribute string) bool { return attribute != "" }
 	found := Read(g).Unseen(vm(t, ""), Read(template), ignores)

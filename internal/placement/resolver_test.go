@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -13,7 +14,7 @@ import (
 
 // snapshot is a cluster of equal nodes with a template on shared storage.
 func snapshot(names ...string) *cluster.Inventory {
-	inv := &cluster.Inventory{Guests: []cluster.Guest{{VMID: 9000, Node: names[0], Kind: cluster.KindVM, Template: true, Name: "debian",
+	inv := &cluster.Inventory{Guests: []cluster.Guest{{VMID: 9000, Node: names[0], Kind: guest.VM, Template: true, Name: "debian",
 		Config: &cluster.Config{Raw: map[string]string{"scsi0": "nas:9000/base-9000-disk-0.qcow2,size=4G"}}}}}
 	for _, n := range names {
 		inv.Nodes = append(inv.Nodes, cluster.Node{Name: n, Online: true, CPUs: 16, Memory: 64 << 30})
@@ -95,7 +96,7 @@ func TestResolverCountsWhatIsPlaced(t *testing.T) {
 		t.Errorf("%s with %d decisions, want %s", nodes, len(made), want)
 	}
 	for vmid, node := range map[int]string{100: "b", 102: "b"} { // they run, and do nothing
-		inv.Guests = append(inv.Guests, cluster.Guest{VMID: vmid, Node: node, Kind: cluster.KindVM, Status: "running"})
+		inv.Guests = append(inv.Guests, cluster.Guest{VMID: vmid, Node: node, Kind: guest.VM, Status: "running"})
 	}
 	if _, _, nodes := decide(t, p, l, inv, "second"); nodes != "first/vm1=b first/vm2=c first/vm3=b second/big=a second/one=b second/two=b" {
 		t.Errorf("%s: VMs that run count twice", nodes)
@@ -110,7 +111,7 @@ func TestResolverAdopts(t *testing.T) {
 	if d := lock.Decide(p, &lock.Lock{}, lock.Options{Selected: func(string) bool { return true }, Resolve: r.Resolve}); !schema.HasErrors(d.Problems) || r.Problems != 1 {
 		t.Errorf("VM 150 does not exist, and the problems are %v", d.Problems)
 	}
-	inv.Guests = append(inv.Guests, cluster.Guest{VMID: 150, Node: "b", Kind: cluster.KindVM, Status: "running"})
+	inv.Guests = append(inv.Guests, cluster.Guest{VMID: 150, Node: "b", Kind: guest.VM, Status: "running"})
 	if _, _, nodes := decide(t, p, &lock.Lock{}, inv); nodes != "a/old=b" {
 		t.Error(nodes)
 	}

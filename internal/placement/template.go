@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -106,7 +107,7 @@ func line(g *cluster.Guest) string {
 func (r *Resolver) offer() string {
 	var names []string
 	for i := range r.inv.Guests {
-		if g := &r.inv.Guests[i]; g.Template && g.Kind == cluster.KindVM && g.Name != "" {
+		if g := &r.inv.Guests[i]; g.Template && g.Kind == guest.VM && g.Name != "" {
 			names = append(names, fmt.Sprintf("%s (%d on %s)", g.Name, g.VMID, g.Node))
 		}
 	}

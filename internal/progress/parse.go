@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // kinds are the resource types that have rows.
 var kinds = map[string]Kind{
-	"proxmox_virtual_environment_vm":   VM,
-	"proxmox_virtual_environment_pool": Pool,
-	"dns_a_record_set":                 Record,
+	guest.VMResource:     VM,
+	guest.PoolResource:   Pool,
+	guest.RecordResource: Record,
 }
 
 // actions are OpenTofu's words for what it does with a resource.

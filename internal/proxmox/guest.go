@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/secret"
 )
@@ -124,7 +125,7 @@ func (r *reader) queryAgents(ctx context.Context, candidates []*cluster.Guest) {
 	var allowed, denied []*cluster.Guest
 	for _, g := range candidates {
 		switch {
-		case g.Kind != cluster.KindVM || g.Config == nil || g.Status != "running" || !agentEnabled(g.Config.Raw["agent"]):
+		case g.Kind != guest.VM || g.Config == nil || g.Status != "running" || !agentEnabled(g.Config.Raw["agent"]):
 		case r.rights.Has(vmPath(g.VMID), privilege), !r.beforeV9 && r.rights.Has(vmPath(g.VMID), "VM.GuestAgent.Unrestricted"):
 			allowed = append(allowed, g)
 		default:
@@ -150,7 +151,7 @@ func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), agentTimeout)
 	defer cancel()
 	var found interfaces
-	err := r.get(limited, fmt.Sprintf("/nodes/%s/qemu/%d/agent/network-get-interfaces", g.Node, g.VMID), &found)
+	err := r.get(limited, g.Path("agent", "network-get-interfaces"), &found)
 	if statusCode(err) == http.StatusForbidden {
 		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Privilege: cluster.AgentAudit, Reason: err.Error()})
 		return

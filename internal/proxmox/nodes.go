@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 )
 
@@ -24,8 +25,8 @@ func (r *reader) addResources(list []resource) {
 		case "storage":
 			r.inv.Storages = append(r.inv.Storages, cluster.Storage{ID: e.Storage, Node: e.Node, Type: e.PluginType, Shared: e.Shared != 0,
 				Content: sortedList(e.Content), Active: e.Status == "available", Total: int64(e.MaxDisk), Used: int64(e.Disk)})
-		case cluster.KindVM, cluster.KindContainer:
-			r.guests[int(e.VMID)] = &cluster.Guest{VMID: int(e.VMID), Node: e.Node, Kind: e.Type, Template: e.Template != 0, Name: string(e.Name),
+		case string(guest.VM), string(guest.Container):
+			r.guests[int(e.VMID)] = &cluster.Guest{VMID: int(e.VMID), Node: e.Node, Kind: guest.Kind(e.Type), Template: e.Template != 0, Name: string(e.Name),
 				Status: cmp.Or(e.Status, cluster.StatusUnknown), Tags: splitTags(e.Tags), Pool: e.Pool, Lock: e.Lock, HA: e.HA, Uptime: int64(e.Uptime),
 				CPUs: float64(e.MaxCPU), Memory: int64(e.MaxMemory), Disk: int64(e.MaxDisk)}
 		}
@@ -97,7 +98,7 @@ func (r *reader) readNodes(ctx context.Context) {
 	}
 	var reads []func()
 	for _, i := range online {
-		reads = append(reads, func() { errs[i] = r.get(ctx, "/nodes/"+r.inv.Nodes[i].Name+"/qemu", &lists[i]) },
+		reads = append(reads, func() { errs[i] = r.get(ctx, guest.VM.Guests(r.inv.Nodes[i].Name), &lists[i]) },
 			func() { r.readNetworks(ctx, &r.inv.Nodes[i]) })
 	}
 	concurrently(reads, func(read func()) { read() })
@@ -175,7 +176,7 @@ func (r *reader) setUnknown(node string) {
 func (r *reader) update(node string, v nodeVM) {
 	g := r.guests[int(v.VMID)]
 	if g == nil { // created after the cluster-wide list was read
-		g = &cluster.Guest{VMID: int(v.VMID), Kind: cluster.KindVM}
+		g = &cluster.Guest{VMID: int(v.VMID), Kind: guest.VM}
 		r.guests[g.VMID] = g
 	}
 	g.Node, g.Name, g.Status, g.Template = node, string(v.Name), v.Status, v.Template != 0
@@ -187,7 +188,7 @@ func (r *reader) update(node string, v nodeVM) {
 // the list of its node: it was moved or removed between the two requests.
 func (r *reader) findMoved(listed map[int]bool) {
 	for _, g := range r.guests {
-		if n := r.inv.Node(g.Node); g.Kind == cluster.KindVM && !listed[g.VMID] && n != nil && n.Online {
+		if n := r.inv.Node(g.Node); g.Kind == guest.VM && !listed[g.VMID] && n != nil && n.Online {
 			g.Status = cluster.StatusUnknown
 			reason := fmt.Sprintf("VM %d was moved or removed while the lists were read; run the command again", g.VMID)
 			r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: reason})
@@ -206,9 +207,9 @@ func (r *reader) candidates() []*cluster.Guest {
 		}
 		ours := r.vmids[g.VMID] || r.names[strings.ToLower(g.Name)] || r.wanted.Further != nil && r.wanted.Further(g)
 		switch {
-		case g.Kind == cluster.KindContainer && g.Name == "",
-			g.Kind == cluster.KindVM && !g.Template && (ours || g.Name == ""),
-			g.Template && g.Kind == cluster.KindVM && r.wanted.EveryTemplate,
+		case g.Kind == guest.Container && g.Name == "",
+			g.Kind == guest.VM && !g.Template && (ours || g.Name == ""),
+			g.Template && g.Kind == guest.VM && r.wanted.EveryTemplate,
 			g.Template && (slices.Contains(r.wanted.Templates, g.Name) || slices.Contains(r.wanted.Templates, strconv.Itoa(g.VMID))):
 			out = append(out, g)
 		}

@@ -3,7 +3,6 @@ package proxmox
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -72,5 +71,5 @@ func (r *reader) readMACs(ctx context.Context, g *cluster.Guest) {
 }
 
 func configPath(g *cluster.Guest) string {
-	return fmt.Sprintf("/nodes/%s/%s/%d/config", g.Node, g.Kind, g.VMID)
+	return g.Path("config")
 }

@@ -3,10 +3,10 @@ package proxmox
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/secret"
 )
@@ -24,7 +24,7 @@ type setting struct {
 // GET config has it, and the pending changes of a VM. Both are in one response.
 func (r *reader) readSettings(ctx context.Context, g *cluster.Guest) (raw map[string]string, pending []cluster.Pending, err error) {
 	raw = map[string]string{}
-	if g.Kind != cluster.KindVM { // containers have no key that stackgen reports as pending
+	if g.Kind != guest.VM { // containers have no key that stackgen reports as pending
 		var entries map[string]json.RawMessage
 		err = r.get(ctx, configPath(g), &entries)
 		for key, value := range entries {
@@ -33,7 +33,7 @@ func (r *reader) readSettings(ctx context.Context, g *cluster.Guest) (raw map[st
 		return raw, nil, err
 	}
 	var settings []setting
-	if err := r.get(ctx, fmt.Sprintf("/nodes/%s/qemu/%d/pending", g.Node, g.VMID), &settings); err != nil {
+	if err := r.get(ctx, g.Path("pending"), &settings); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range settings {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/pvesim"
@@ -43,7 +44,7 @@ func TestRead(t *testing.T) {
 			if r := inv.Guest(123); r.Status != "running" || r.Config.Agent != cluster.AgentAnswers || len(r.Config.Address) == 0 {
 				t.Errorf("guest 123 is %+v %+v", r, r.Config)
 			}
-			if !inv.Guest(9002).Template || inv.Guest(9002).Config != nil || inv.Guest(700).Kind != cluster.KindContainer {
+			if !inv.Guest(9002).Template || inv.Guest(9002).Config != nil || inv.Guest(700).Kind != guest.Container {
 				t.Errorf("template %+v, container %+v", inv.Guest(9002), inv.Guest(700))
 			}
 		})

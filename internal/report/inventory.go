@@ -6,6 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 )
 
@@ -28,7 +29,7 @@ func Inventory(w io.Writer, inv *cluster.Inventory) error {
 			case g.Node != n.Name:
 			case g.Template:
 				templates++
-			case g.Kind == cluster.KindContainer:
+			case g.Kind == guest.Container:
 				containers++
 			default:
 				vms++

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -19,7 +20,7 @@ import (
 func (s *Session) lastApplied(u guard.UnitID, acts *cluster.Acts) (at string, proven bool) {
 	at, proven = s.written(u)
 	for _, r := range s.State[u].Resources {
-		if own := acts.Applied[r.VMID]; r.Type == guard.TypeVM && own != "" {
+		if own := acts.Applied[r.VMID]; r.Type == guest.VMResource && own != "" {
 			at = max(at, own)
 		}
 	}

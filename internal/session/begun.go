@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
@@ -118,7 +119,7 @@ func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 // wants them stopped.
 func (b Begun) Created(state guard.UnitState) {
 	for _, r := range state.Resources {
-		if vm := b[r.Key]; r.Type == guard.TypeVM && vm.VMID == r.VMID && !vm.Half && r.Cloned && !r.Tainted && !r.Planned {
+		if vm := b[r.Key]; r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && r.Cloned && !r.Tainted && !r.Planned {
 			delete(b, r.Key)
 		}
 	}

@@ -6,13 +6,14 @@ import (
 	"reflect"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/guard"
 )
 
 // TestBegunCreated: the record of a VM ends when its creation is complete, and not before.
 func TestBegunCreated(t *testing.T) {
 	vm := func(change func(*guard.Resource)) guard.UnitState {
-		r := guard.Resource{Type: guard.TypeVM, Key: "a", VMID: 300, Cloned: true}
+		r := guard.Resource{Type: guest.VMResource, Key: "a", VMID: 300, Cloned: true}
 		change(&r)
 		return guard.UnitState{Resources: []guard.Resource{r}}
 	}

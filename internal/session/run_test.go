@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -131,8 +132,8 @@ func TestRecordsLeftKeepsStates(t *testing.T) {
 	p := &project.Project{Root: ".", Selected: func(string) bool { return true }, Lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}},
 		Stacks: &schema.Project{Stacks: []*schema.Stack{{Name: "lab"}}}}
 	h := &Hook{Session: New(p, Sources{States: []string{"lab/dns-old=empty", "lab/proxmox-vm=empty"}}), Unit: vms}
-	h.State[dns] = guard.UnitState{Resources: []guard.Resource{{Type: guard.TypeRecord, Key: "www", ID: "www.lab.test."}}}
-	h.State[vms] = guard.UnitState{Resources: []guard.Resource{{Type: guard.TypeVM, Key: "old", VMID: 100}}}
+	h.State[dns] = guard.UnitState{Resources: []guard.Resource{{Type: guest.RecordResource, Key: "www", ID: "www.lab.test."}}}
+	h.State[vms] = guard.UnitState{Resources: []guard.Resource{{Type: guest.VMResource, Key: "old", VMID: 100}}}
 	in := h.input()
 	if left, err := h.recordsLeft(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("%v, %+v", err, left)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 )
 
@@ -32,7 +33,7 @@ func choices(inv *cluster.Inventory) []choice {
 	var out []choice
 	for i := range inv.Guests {
 		g := &inv.Guests[i]
-		if n := inv.Node(g.Node); g.Template && g.Kind == cluster.KindVM && n != nil && n.Online {
+		if n := inv.Node(g.Node); g.Template && g.Kind == guest.VM && n != nil && n.Online {
 			out = append(out, withStorages(inv, choice{template: g, node: n})...)
 		}
 	}

@@ -81,7 +81,7 @@ func TestApplyBlocked(t *testing.T) {
 	p := newProject(t, map[string]string{"specs/live.yaml": killedSpec})
 	sim := p.simulate()
 	p.render()
-	check(t, sim.Add(guest(301, "pve2", "stranger")))
+	check(t, sim.Add(guestByHand(301, "pve2", "stranger")))
 	before := p.list()
 	p.deployed(3, "apply --yes", "blocked conflict live/b")
 	p.deployed(3, "apply --dry-run", "blocked conflict live/b")

@@ -104,7 +104,7 @@ func TestApplyNotMade(t *testing.T) {
 	check(t, sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Do: pvesim.DoError, Status: 500, Message: "out of luck"}))
 	p.deployed(1, "apply --yes", "out of luck", "was not created")
 	sim.ClearFaults()
-	stranger := guest(300, "pve1", "live-a")
+	stranger := guestByHand(300, "pve1", "live-a")
 	stranger.Running = false
 	check(t, sim.Add(stranger))
 	sim.ResetLog()
@@ -124,7 +124,7 @@ func TestRunNotMade(t *testing.T) {
 	unit, noLuck := unitDir("live", "proxmox-vm"), &pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/clone", Do: pvesim.DoError, Status: 500, Message: "out of luck"}
 	isStranger := func() {
 		t.Helper()
-		g := guest(300, "pve1", "live-a")
+		g := guestByHand(300, "pve1", "live-a")
 		g.Running = false
 		check(t, sim.Add(g))
 		sim.ResetLog()

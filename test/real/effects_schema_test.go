@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -45,7 +46,7 @@ func TestEveryAttributeHasAnEffect(t *testing.T) {
 			seen[m[1]] = compareRows(t, m[1], block)
 		}
 	}
-	want := map[string]int{schema.VMResource: 150, schema.PoolResource: 7, schema.RecordResource: 5}
+	want := map[string]int{guest.VMResource: 150, guest.PoolResource: 7, guest.RecordResource: 5}
 	for _, resource := range slices.Sorted(maps.Keys(want)) {
 		if seen[resource] < want[resource] {
 			t.Errorf("%s has only %d attributes", resource, seen[resource])
@@ -84,7 +85,7 @@ func compareRows(t *testing.T, resource string, block *providerBlock) int {
 		switch {
 		case row == nil:
 			t.Errorf("%s: %s has no row", resource, path)
-		case resource == schema.VMResource && !row.Group && (row.Key == "") == (row.Why == ""):
+		case resource == guest.VMResource && !row.Group && (row.Key == "") == (row.Why == ""):
 			t.Errorf("%s: property %q sets %s, which is left out because: %q", resource, row.Key, path, row.Why)
 		}
 	}
@@ -142,7 +143,7 @@ func TestSourcesOfEffects(t *testing.T) {
 	check(t, json.Unmarshal(body, &source))
 	prefix := "https://" + module + "/blob/" + source.Version + "/"
 	files, found := map[string]*sourceFile{}, 0
-	for _, resource := range []string{schema.VMResource, schema.PoolResource} {
+	for _, resource := range []string{guest.VMResource, guest.PoolResource} {
 		for _, a := range schema.Attributes(resource) {
 			path, isProvider := strings.CutPrefix(a.Source, prefix)
 			if !isProvider {

@@ -68,20 +68,20 @@ func deleteVM(w *faultCase) { w.sim.Remove(300) }
 // recreateVM deletes a VM and creates another one with its name and VMID.
 func recreateVM(w *faultCase) {
 	w.sim.Remove(300)
-	w.add(guest(300, "pve1", "live-a"))
+	w.add(guestByHand(300, "pve1", "live-a"))
 }
 
 // replaceVM deletes a VM and creates an unmanaged one with its VMID.
 func replaceVM(w *faultCase) {
 	w.sim.Remove(300)
-	w.add(guest(300, "pve2", "erp"))
+	w.add(guestByHand(300, "pve2", "erp"))
 }
 
 // occupyVMID creates an unmanaged guest with the VMID of the next VM.
 func occupyVMID(change func(*pvesim.Guest)) func(*faultCase) {
 	return func(w *faultCase) {
 		addVM(w)
-		g := guest(303, "pve2", "erp")
+		g := guestByHand(303, "pve2", "erp")
 		change(g)
 		w.add(g)
 	}
@@ -100,14 +100,14 @@ func asContainer(g *pvesim.Guest) {
 // duplicateName removes the state while another VM has the name of one of the stack.
 func duplicateName(w *faultCase) {
 	loseState(w)
-	w.add(guest(700, "pve2", "live-a"))
+	w.add(guestByHand(700, "pve2", "live-a"))
 }
 
 // fiveSameNames adds a VM whose name five others have.
 func fiveSameNames(w *faultCase) {
 	addVM(w)
 	for i := range 5 {
-		w.add(guest(700+i, []string{"pve1", "pve2", "pve3"}[i%3], "live-d"))
+		w.add(guestByHand(700+i, []string{"pve1", "pve2", "pve3"}[i%3], "live-d"))
 	}
 }
 

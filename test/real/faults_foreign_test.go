@@ -45,7 +45,7 @@ func connectToOtherCluster(w *faultCase) {
 	check(w.T, err)
 	seed.CA = "11111111-2222-4333-8444-555555555555"
 	renumber(seed, "198.51.100.")
-	seed.Guests = append(seed.Guests, guest(300, "pve1", "erp"))
+	seed.Guests = append(seed.Guests, guestByHand(300, "pve1", "erp"))
 	w.connectTo(seed)
 }
 

@@ -88,7 +88,7 @@ func takeMAC(w *faultCase) {
 	if m == nil {
 		w.Fatalf("the lock has no MAC of d\n%s", body)
 	}
-	g := guest(700, "pve2", "erp")
+	g := guestByHand(700, "pve2", "erp")
 	g.Config["net0"] = "virtio=" + string(m[1]) + ",bridge=vmbr0"
 	w.add(g)
 }
@@ -113,7 +113,7 @@ func resolveFirst(w *faultCase) { w.must(w.stackgen("resolve")) }
 func recreateWithMAC(w *faultCase) {
 	nic := w.guests()[300].config["net0"]
 	w.sim.Remove(300)
-	g := guest(300, "pve1", "erp")
+	g := guestByHand(300, "pve1", "erp")
 	g.Config["net0"], g.Running = nic, false
 	w.add(g)
 }
@@ -131,7 +131,7 @@ func createAgain(w *faultCase) {
 
 // changeStateID gives VM a the id of an unmanaged VM in its state, and keeps its vm_id.
 func changeStateID(w *faultCase) {
-	w.add(guest(700, "pve1", "erp"))
+	w.add(guestByHand(700, "pve1", "erp"))
 	const state = ".state/live/proxmox-vm/tofu.tfstate"
 	body, err := os.ReadFile(filepath.Join(w.dir, state))
 	check(w.T, err)
@@ -151,7 +151,7 @@ func applyWithoutRefresh(w *faultCase) commandResult {
 // copyVM adds a copy of a VM, as a restore from a backup does.
 func copyVM(w *faultCase) {
 	is := w.guests()[300]
-	g := guest(710, "pve1", "live-a")
+	g := guestByHand(710, "pve1", "live-a")
 	g.Running = false
 	for _, key := range []string{"net0", "smbios1", "vmgenid", "meta"} {
 		g.Config[key] = is.config[key]

@@ -84,7 +84,7 @@ func retireVM(key string) func(*faultCase) {
 
 // adoptVM adopts VM 700.
 func adoptVM(w *faultCase) {
-	g := guest(700, "pve1", "erp")
+	g := guestByHand(700, "pve1", "erp")
 	g.Running = true
 	w.add(g)
 	w.editSpec(faultLast, faultLast+"  d: {adopt: {vmid: 700}, node: pve1, name: erp}\n")
@@ -271,7 +271,7 @@ func TestSilentAgentWaysOut(t *testing.T) {
 			w.post("PUT", "/nodes/pve1/qemu/300/config", "agent", "0")
 		}, true},
 		{"agent of an adopted VM disabled", func(w *faultCase) {
-			g := guest(700, "pve1", "erp")
+			g := guestByHand(700, "pve1", "erp")
 			g.Config["agent"], g.Agent.Mode, g.Running = "1", "silent", true
 			w.add(g)
 			w.spec(faultSpec+faultLast+"  d: {adopt: {vmid: 700}, node: pve1, name: erp}\n", true)

@@ -41,5 +41,5 @@ func recreateResolved(w *faultCase) {
 	w.must(w.stackgen("resolve"))
 	loseState(w)
 	w.sim.Remove(302)
-	w.add(guest(302, "pve3", "live-c"))
+	w.add(guestByHand(302, "pve3", "live-c"))
 }

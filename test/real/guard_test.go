@@ -161,7 +161,7 @@ func TestGuardStateID(t *testing.T) {
 	spec := strings.Replace(guardedSpec, "  b: {profile: protected}\n", "", 1)
 	g := newGuarded(t, spec)
 	g.stack(true, "apply", "2 create")
-	g.sim.Change(func(s *pvesim.Seed) { s.Guests = append(s.Guests, guest(700, "pve1", "erp")) })
+	g.sim.Change(func(s *pvesim.Seed) { s.Guests = append(s.Guests, guestByHand(700, "pve1", "erp")) })
 	const file = ".state/live/proxmox-vm/tofu.tfstate"
 	state := g.read(file)
 	g.write(file, strings.Replace(state, `"id": "300"`, `"id": "700"`, 1))

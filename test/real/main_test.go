@@ -60,8 +60,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// guest is a VM that somebody created by hand.
-func guest(vmid int, node, name string) *pvesim.Guest {
+// guestByHand is a VM that somebody created by hand.
+func guestByHand(vmid int, node, name string) *pvesim.Guest {
 	id := fmt.Sprintf("%012d", vmid)
 	return &pvesim.Guest{VMID: vmid, Node: node, Running: true, Agent: pvesim.Agent{Mode: "present"}, Config: map[string]string{
 		"name": name, "memory": "4096", "cores": "2", "ostype": "l26", "boot": "order=scsi0", "scsihw": "virtio-scsi-pci",

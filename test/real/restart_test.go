@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"stackgen/guest"
 	"stackgen/internal/engine"
 	"stackgen/internal/pvesim"
 	"stackgen/internal/pvesim/clock"
@@ -225,7 +226,7 @@ func restartCases(t *testing.T) (out []restartCase) {
 	t.Helper()
 	classes := []schema.Effect{schema.Restart, schema.NeedlessRestart, schema.PowerOff, schema.Move, schema.Pending}
 	effects := map[string]schema.Effect{}
-	for _, a := range schema.Attributes(schema.VMResource) {
+	for _, a := range schema.Attributes(guest.VMResource) {
 		whole := slices.Contains([]string{"agent", "audio_device", "hostpci", "initialization", "initialization.ip_config", "numa", "serial_device", "usb", "vga", "virtiofs", "watchdog"}, a.HCL) // blocks of the others
 		if a.Key != "" && slices.Contains(classes, a.Change) && !whole {
 			effects[a.HCL] = a.Change

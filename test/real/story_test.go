@@ -78,7 +78,7 @@ func TestStory(t *testing.T) {
 	// where no state records a MAC address.
 	for _, name := range []string{"erp", "registry"} {
 		p.sim.Remove(123)
-		check(t, p.sim.Add(guest(123, "pve2", name)))
+		check(t, p.sim.Add(guestByHand(123, "pve2", name)))
 		p.refusesStranger(apply)
 	}
 	p.remove(".state/homelab/proxmox-vm")

@@ -30,10 +30,10 @@ func moreWayStates() []*wayState {
 	add("VMID changed in the spec to that of another VM", func(w *faultCase) {
 		w.must(w.stackgen("resolve"))
 		w.spec(withLine("vmid: 310"), false)
-		w.add(guest(310, "pve2", "live-b"))
+		w.add(guestByHand(310, "pve2", "live-b"))
 	}, render)
 	add("other VMID adopted under a profile that creates", func(w *faultCase) {
-		w.add(guest(310, "pve2", "live-b"))
+		w.add(guestByHand(310, "pve2", "live-b"))
 		w.spec(withLine("adopt: {vmid: 310}, profile: default"), false)
 	}, render)
 	add("lock lost", loseLock, render, func(s *wayState) { s.not = "if nothing of this stack was ever applied" })
@@ -57,7 +57,7 @@ func moreWayStates() []*wayState {
 	add("template changed in the spec", func(w *faultCase) { w.spec(withLine("template: {vmid: 9002, node: pve1}"), true) })
 	add("forgotten VM in state", func(w *faultCase) { w.spec(withoutVM()+"forgotten: [b]\n", true) })
 	add("state has another VMID", func(w *faultCase) {
-		w.add(guest(311, "pve2", "live-b"))
+		w.add(guestByHand(311, "pve2", "live-b"))
 		w.editState(func(r map[string]any) []map[string]any { return []map[string]any{withVMID(r, "b", 311)} })
 	}, func(s *wayState) {
 		s.acts = map[string]func(*faultCase){"restore the right one": func(w *faultCase) { w.restoreState() }}
@@ -72,7 +72,7 @@ func moreWayStates() []*wayState {
 		})
 	})
 	add("state has a VM that neither spec nor lock has", func(w *faultCase) {
-		w.add(guest(311, "pve2", "live-ghost"))
+		w.add(guestByHand(311, "pve2", "live-ghost"))
 		w.editState(func(r map[string]any) []map[string]any {
 			return []map[string]any{r, withVMID(onlyKey(r, "adopted", "b", "ghost"), "ghost", 311)}
 		})
@@ -91,7 +91,7 @@ func moreWayStates() []*wayState {
 		s.acts = map[string]func(*faultCase){"remove it from `retired`": func(w *faultCase) { w.spec(withoutVM(), false) }}
 	})
 	add("VM in the pool of the stack and in no spec", func(w *faultCase) {
-		w.add(guest(700, "pve2", "somebody"))
+		w.add(guestByHand(700, "pve2", "somebody"))
 		w.sim.Change(func(s *pvesim.Seed) {
 			for _, p := range s.Pools {
 				p.Guests = append(p.Guests, 700)
@@ -119,7 +119,7 @@ func moreWayStates() []*wayState {
 		w.change(301, func(g *pvesim.Guest) { g.Node = "pve3" })
 	})
 	add("adopted VM with other hardware", func(w *faultCase) {
-		g := guest(310, "pve2", "handmade")
+		g := guestByHand(310, "pve2", "handmade")
 		g.Config["tags"] = "Zeta;alpha"
 		w.add(g)
 		w.spec(faultSpec+faultLast+"  x: {node: pve2, adopt: {vmid: 310}, profile: default}\n", true)

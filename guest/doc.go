@@ -1,0 +1,5 @@
+// Package guest says what a guest of Proxmox VE is: its kinds, with how the API, the
+// provider and the tools of a node name them.
+//
+// It reads nothing and decides nothing.
+package guest

@@ -1,0 +1,46 @@
+package guest
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Kind is the type of a guest, as the API of Proxmox VE has it in lists and in paths.
+type Kind string
+
+// The kinds of guests.
+const (
+	VM        Kind = "qemu"
+	Container Kind = "lxc"
+)
+
+// Types of resources. The modules make all of them but containers.
+const (
+	VMResource        = "proxmox_virtual_environment_vm"
+	ContainerResource = "proxmox_virtual_environment_container"
+	PoolResource      = "proxmox_virtual_environment_pool"
+	RecordResource    = "dns_a_record_set"
+)
+
+// kinds have what people call a guest of a kind, and the command of a node for it.
+var kinds = map[Kind]struct{ name, tool string }{
+	VM:        {"VM", "qm"},
+	Container: {"container", "pct"},
+}
+
+// Known reports whether Proxmox VE has guests of the kind.
+func (k Kind) Known() bool { return kinds[k].name != "" }
+
+// Name is what people call a guest of the kind: VM.
+func (k Kind) Name() string { return kinds[k].name }
+
+// Tool is the command of a node for a guest of the kind: qm.
+func (k Kind) Tool() string { return kinds[k].tool }
+
+// Guests is the path of the guests of the kind on a node, in the API of Proxmox VE.
+func (k Kind) Guests(node string) string { return "/nodes/" + node + "/" + string(k) }
+
+// Path is the path of a guest, or of a part of it, such as config, in the API of Proxmox VE.
+func (k Kind) Path(node string, vmid int, part ...string) string {
+	return strings.Join(append([]string{k.Guests(node), strconv.Itoa(vmid)}, part...), "/")
+}
