@@ -9,10 +9,9 @@ import (
 
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
-	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -100,8 +99,8 @@ func (p *planner) findGuests(s *session.Session) {
 }
 
 // units are the units that the VMs to match are in.
-func (p *planner) units() []guard.UnitID {
-	var out []guard.UnitID
+func (p *planner) units() []tf.Unit {
+	var out []tf.Unit
 	for _, t := range p.targets {
 		if !slices.Contains(out, t.unit()) {
 			out = append(out, t.unit())
@@ -110,7 +109,7 @@ func (p *planner) units() []guard.UnitID {
 	return out
 }
 
-func (t *target) unit() guard.UnitID { return guard.UnitID{Stack: t.Stack, Unit: lock.UnitVM} }
+func (t *target) unit() tf.Unit { return tf.VMUnit(t.Stack) }
 
 // tryAll writes the hardware of all VMs, or of each for which that is possible.
 func (p *planner) tryAll() {

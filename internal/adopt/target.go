@@ -9,11 +9,11 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -32,7 +32,7 @@ type target struct {
 }
 
 // compare determines what to write of the VM, or refuses it.
-func (t *target) compare(state guard.UnitState) {
+func (t *target) compare(state tf.State) {
 	if why := t.unreadable(state); why != "" {
 		t.refuse(finding.Do(why))
 		return
@@ -73,14 +73,14 @@ func place(v *schema.VM) []string {
 }
 
 // unreadable is why the VM's hardware cannot be compared, or empty.
-func (t *target) unreadable(state guard.UnitState) string {
+func (t *target) unreadable(state tf.State) string {
 	if why := t.unread(); why != "" {
 		return why
 	}
 	switch {
 	case state.Unreadable != "":
 		return "its state could not be read: " + state.Unreadable
-	case slices.ContainsFunc(state.Resources, func(r guard.Resource) bool { return t.has(r) && r.Cloned }):
+	case slices.ContainsFunc(state.Resources, func(r tf.Resource) bool { return t.has(r) && r.Cloned }):
 		return "OpenTofu cloned it, and its state has only what the spec says: the next plan would change all that is written now. " +
 			"Its spec is complete as it is"
 	}
@@ -88,13 +88,13 @@ func (t *target) unreadable(state guard.UnitState) string {
 }
 
 // has reports whether a resource is the VM's.
-func (t *target) has(r guard.Resource) bool {
+func (t *target) has(r tf.Resource) bool {
 	return r.Type == guest.VMResource && r.VMID == t.guest.VMID
 }
 
 // staleBlocks are the steps if the state has a block that the spec would leave
 // out, from a time when the VM had other hardware.
-func (t *target) staleBlocks(state guard.UnitState) []finding.Step {
+func (t *target) staleBlocks(state tf.State) []finding.Step {
 	for _, r := range state.Resources {
 		if !t.has(r) {
 			continue

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 )
 
 // reread reads the project, the cluster and the states of one stack again, and removes
@@ -140,7 +140,7 @@ func (r *run) laterOf(st *stack, units []string, a *announcement) error {
 // permitted ends the command unless plans do only what was announced, and nothing of it
 // is refused.
 func (r *run) permitted(s *session.Session, p *plans, a *announcement) error {
-	var unasked []guard.Change
+	var unasked []tf.ResourceChange
 	for _, c := range p.changes() {
 		if !a.allows(c) {
 			unasked = append(unasked, c)
@@ -163,7 +163,7 @@ func (r *run) permitted(s *session.Session, p *plans, a *announcement) error {
 }
 
 // unconfirmed ends the command because it would do what was not announced.
-func (r *run) unconfirmed(stack string, changes []guard.Change) error {
+func (r *run) unconfirmed(stack string, changes []tf.ResourceChange) error {
 	other := &announcement{changes: changes}
 	sum := report.Summary{
 		Command: "blocked: this was not in the summary that was confirmed:",

@@ -7,30 +7,30 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/natural"
 	"stackgen/internal/report"
+	"stackgen/internal/tf"
 )
 
 // An announcement is what a person confirms: what the plans do, and what is done with the
 // records that wait for the address of a VM.
 type announcement struct {
-	changes []guard.Change
-	outputs []guard.UnitID
-	waiting map[guard.UnitID][]finding.Finding // records, by their units
+	changes []tf.ResourceChange
+	outputs []tf.Unit
+	waiting map[tf.Unit][]finding.Finding // records, by their units
 	starts  []report.Action
-	found   map[guard.UnitID]map[string]*finding.Finding
+	found   map[tf.Unit]map[string]*finding.Finding
 }
 
 func announce(found []finding.Finding, all []*plans) *announcement {
-	a := &announcement{waiting: map[guard.UnitID][]finding.Finding{}, found: map[guard.UnitID]map[string]*finding.Finding{}}
+	a := &announcement{waiting: map[tf.Unit][]finding.Finding{}, found: map[tf.Unit]map[string]*finding.Finding{}}
 	for _, p := range all {
 		a.changes = append(a.changes, p.withHidden()...)
 		for _, u := range p.outputs() {
-			a.outputs = append(a.outputs, guard.UnitID{Stack: p.stack.name, Unit: u})
+			a.outputs = append(a.outputs, tf.Unit{Stack: p.stack.name, Unit: u})
 		}
 		for _, f := range found {
-			u := guard.UnitID{Stack: f.Stack, Unit: f.Unit}
+			u := tf.Unit{Stack: f.Stack, Unit: f.Unit}
 			if f.Stack == p.stack.name && f.Type == finding.Record &&
 				(slices.Contains(p.without, f.Unit) || f.NoAddress && f.Kind != finding.Managed) {
 				a.waiting[u] = append(a.waiting[u], f)
@@ -39,7 +39,7 @@ func announce(found []finding.Finding, all []*plans) *announcement {
 	}
 	for i := range found {
 		f := &found[i]
-		u := guard.UnitID{Stack: f.Stack, Unit: f.Unit}
+		u := tf.Unit{Stack: f.Stack, Unit: f.Unit}
 		if a.found[u] == nil {
 			a.found[u] = map[string]*finding.Finding{}
 		}
@@ -117,7 +117,7 @@ func (a *announcement) later(stack string) []string {
 }
 
 // allows reports whether a change of a record was announced.
-func (a *announcement) allows(c guard.Change) bool {
+func (a *announcement) allows(c tf.ResourceChange) bool {
 	if c.Type != finding.Record {
 		return false
 	}
@@ -181,7 +181,7 @@ func (a *announcement) actions() []report.Action {
 }
 
 // action is the row of one change.
-func (a *announcement) action(c guard.Change) report.Action {
+func (a *announcement) action(c tf.ResourceChange) report.Action {
 	out := report.Action{Word: c.Does, Stack: c.Unit.Stack, What: string(c.Type), Name: c.Key}
 	f := a.found[c.Unit][string(c.Type)+" "+c.Key]
 	switch {

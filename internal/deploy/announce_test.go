@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
+	"stackgen/internal/tf"
 )
 
 // TestActionsInOrder checks that a summary names VMs as people count.
@@ -13,7 +13,7 @@ func TestActionsInOrder(t *testing.T) {
 	a := &announcement{}
 	for _, id := range []string{"b/teacher", "b/student1", "b/student10", "b/student2", "a/x"} {
 		stack, key, _ := strings.Cut(id, "/")
-		a.changes = append(a.changes, guard.Change{Unit: guard.UnitID{Stack: stack}, Type: finding.VM, Key: key, Does: "create"})
+		a.changes = append(a.changes, tf.ResourceChange{Unit: tf.Unit{Stack: stack}, Type: finding.VM, Key: key, Does: "create"})
 	}
 	var got []string
 	for _, action := range a.actions() {

@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
-	"stackgen/internal/lock"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 )
 
 // broken ends the apply of a stack that failed or was interrupted. The records of the VMs
@@ -62,9 +61,9 @@ func refusal(log string) string {
 // that exist, and their records. It makes sure that the next apply goes on with a VM that
 // this one could not complete, and does not destroy it.
 func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
-	vms := guard.UnitID{Stack: p.stack.name, Unit: lock.UnitVM}
+	vms := tf.VMUnit(p.stack.name)
 	s := session.New(r.p, session.Sources{})
-	if err := s.ReadStates(r.ctx, []guard.UnitID{vms}); err != nil {
+	if err := s.ReadStates(r.ctx, []tf.Unit{vms}); err != nil {
 		return err
 	}
 	if err := r.untaint(p, s.State[vms]); err != nil {
@@ -94,7 +93,7 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 
 // untaint keeps the VMs whose creation failed halfway. A VM that is tainted in the state
 // is destroyed by the next apply, which the guard refuses.
-func (r *run) untaint(p *plans, state guard.UnitState) error {
+func (r *run) untaint(p *plans, state tf.State) error {
 	made := map[string]bool{}
 	for _, c := range p.changes() {
 		made[c.Address] = c.Does == "create" && c.Type == finding.VM
@@ -127,7 +126,7 @@ func (e toolError) Error() string { return e.text }
 // refreshOutputs writes the outputs of the VMs that exist, which a failed apply does not
 // write. Its plan leaves out what has failed, and changes nothing else.
 func (r *run) refreshOutputs(st *stack) error {
-	unit := guard.UnitID{Stack: st.name, Unit: lock.UnitVM}
+	unit := tf.VMUnit(st.name)
 	var without []string
 	for range 2 {
 		files := r.files(st)
@@ -142,7 +141,7 @@ func (r *run) refreshOutputs(st *stack) error {
 		if err != nil {
 			return err
 		}
-		changes := guard.Changes(unit, plan)
+		changes := tf.Changes(unit, plan)
 		if len(changes) == 0 {
 			return r.unit(st, unit.Unit, "run", "--", "apply", "-input=false", "-no-color", filepath.Join(files, "tfplan.tfplan"))
 		}

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 )
 
 // Destroy destroys all of the selected stacks of a project. The result is the exit code.
@@ -226,14 +226,14 @@ func (r *run) onlyConfirmed(p *plans) error {
 		return err
 	}
 	confirmed := p.changes()
-	var other []guard.Change
+	var other []tf.ResourceChange
 	for _, u := range units {
 		state := s.State[u]
 		if state.Unreadable != "" {
 			return fmt.Errorf("cannot read the state of %s again, so nothing of %s was destroyed: %s", u, p.stack.name, state.Unreadable)
 		}
 		for i := range state.Resources {
-			if c := guard.Destroys(u, &state.Resources[i]); !among(confirmed, c) {
+			if c := tf.Destroys(u, &state.Resources[i]); !among(confirmed, c) {
 				other = append(other, c)
 			}
 		}
@@ -246,15 +246,15 @@ func (r *run) onlyConfirmed(p *plans) error {
 
 // among reports whether changes remove from the state what one destroys. A plan moves a
 // VM that has another profile now, such as a retired one, to another address first.
-func among(changes []guard.Change, one guard.Change) bool {
-	return slices.ContainsFunc(changes, func(c guard.Change) bool {
+func among(changes []tf.ResourceChange, one tf.ResourceChange) bool {
+	return slices.ContainsFunc(changes, func(c tf.ResourceChange) bool {
 		moved := one.Type == finding.VM && one.VMID != 0
 		return c.Unit == one.Unit && c.VMID == one.VMID && (c.Address == one.Address || moved) && (c.Does == "destroy" || c.Does == "forget")
 	})
 }
 
 // names are what a state has.
-func names(state guard.UnitState) []string {
+func names(state tf.State) []string {
 	if state.Unreadable != "" {
 		return []string{state.Unreadable}
 	}

@@ -13,12 +13,13 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 )
 
 // A planned unit is one with a plan in a file.
 type planned struct {
-	unit guard.UnitID
-	plan *guard.Plan
+	unit tf.Unit
+	plan *tf.Plan
 	file string
 	sum  session.PlanSum
 }
@@ -31,7 +32,7 @@ type plans struct {
 	without []string  // units that are applied later
 	units   []planned // in the order of the lock
 	was     *cluster.Inventory
-	hidden  []guard.Change // of VMs that get NUMA nodes again, which these plans do not show
+	hidden  []tf.ResourceChange // of VMs that get NUMA nodes again, which these plans do not show
 }
 
 // plan plans units of a stack: those of only, or all except for those of without. Units
@@ -96,7 +97,7 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 
 // readPlan reads the plan of a unit as JSON, and keeps that for the guard of the unit, which
 // reads the same plan file.
-func (r *run) readPlan(s *session.Session, u guard.UnitID, file, shown string) (one planned, err error) {
+func (r *run) readPlan(s *session.Session, u tf.Unit, file, shown string) (one planned, err error) {
 	one = planned{unit: u, file: file}
 	if one.sum, err = session.SumPlan(file); err != nil {
 		return one, err
@@ -132,7 +133,7 @@ func (p *plans) postpone(s *session.Session, found []finding.Finding, mocks map[
 	changed := func(string) bool { return false }
 	for _, u := range p.units {
 		if u.unit.Unit == lock.UnitVM {
-			changed = guard.NewAddress(u.plan, mocks)
+			changed = tf.NewAddress(u.plan, mocks)
 		}
 	}
 	for _, name := range owned(found, p.stack.name, func(f *finding.Finding) bool { return changed(f.Owner) }) {
@@ -167,7 +168,7 @@ func (r *run) waiting(s *session.Session, found []finding.Finding, stack string)
 	for key := range r.mocks(stack) {
 		known[key] = true // the mock is that address
 	}
-	for _, resource := range s.State[guard.UnitID{Stack: stack, Unit: lock.UnitVM}].Resources {
+	for _, resource := range s.State[tf.VMUnit(stack)].Resources {
 		if resource.Type == guest.VMResource {
 			known[resource.Key] = true
 		}
@@ -190,10 +191,10 @@ func (r *run) mocks(stack string) map[string]string {
 }
 
 // changes are what the plans do.
-func (p *plans) changes() []guard.Change {
-	var out []guard.Change
+func (p *plans) changes() []tf.ResourceChange {
+	var out []tf.ResourceChange
 	for _, u := range p.units {
-		out = append(out, guard.Changes(u.unit, u.plan)...)
+		out = append(out, tf.Changes(u.unit, u.plan)...)
 	}
 	return out
 }
@@ -202,7 +203,7 @@ func (p *plans) changes() []guard.Change {
 func (p *plans) outputs() []string {
 	var out []string
 	for _, u := range p.units {
-		if guard.ChangesOutputs(u.plan) && len(guard.Changes(u.unit, u.plan)) == 0 {
+		if tf.ChangesOutputs(u.plan) && len(tf.Changes(u.unit, u.plan)) == 0 {
 			out = append(out, u.unit.Unit)
 		}
 	}

@@ -8,16 +8,16 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/progress"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 )
 
 // readBack shows what the cluster has of the VMs that a run could not create or change. The
 // provider reports an error and not what Proxmox VE has taken before it: a request that
 // fails leaves some of its entries in the configuration, pending.
 func (r *run) readBack(p *plans) {
-	changes := slices.DeleteFunc(p.changes(), func(c guard.Change) bool {
+	changes := slices.DeleteFunc(p.changes(), func(c tf.ResourceChange) bool {
 		return c.Type != finding.VM || c.Does != "create" && c.Does != "change"
 	})
 	if len(changes) == 0 {

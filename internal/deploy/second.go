@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -60,10 +61,10 @@ func (p *plans) hide(s *session.Session) {
 }
 
 // withHidden are what the plans do, and what a second apply does after them.
-func (p *plans) withHidden() []guard.Change {
+func (p *plans) withHidden() []tf.ResourceChange {
 	out := p.changes()
 	for _, h := range p.hidden {
-		if !slices.ContainsFunc(out, func(c guard.Change) bool { return c.Address == h.Address }) {
+		if !slices.ContainsFunc(out, func(c tf.ResourceChange) bool { return c.Address == h.Address }) {
 			out = append(out, h)
 		}
 	}
@@ -74,7 +75,7 @@ func (p *plans) withHidden() []guard.Change {
 // that. An apply that changes something has done it already.
 func (r *run) readHidden(p *plans) error {
 	at := slices.IndexFunc(p.units, func(u planned) bool { return u.unit.Unit == lock.UnitVM })
-	if len(p.hidden) == 0 || len(guard.Changes(p.units[at].unit, p.units[at].plan)) > 0 || guard.ChangesOutputs(p.units[at].plan) {
+	if len(p.hidden) == 0 || len(tf.Changes(p.units[at].unit, p.units[at].plan)) > 0 || tf.ChangesOutputs(p.units[at].plan) {
 		return nil
 	}
 	unit, files := p.units[at].unit, r.files(p.stack)

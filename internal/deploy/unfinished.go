@@ -19,6 +19,7 @@ import (
 	"stackgen/internal/natural"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -50,7 +51,7 @@ func (st *stack) resumes(found []finding.Finding, l *lock.Stack) {
 // completed drops the VMs whose creation the provider has completed, those that run, those
 // that need not run and are in the state, and those that the spec does not have any more.
 func (r *run) completed(st *stack, s *session.Session) {
-	starts, state := r.starts(st.name), s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}]
+	starts, state := r.starts(st.name), s.State[tf.VMUnit(st.name)]
 	st.unfinished.Created(state)
 	inState := map[string]bool{}
 	for _, resource := range state.Resources {
@@ -75,7 +76,7 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 	}
 	kept := false
 	for _, st := range r.stacks {
-		state := s.State[guard.UnitID{Stack: st.name, Unit: lock.UnitVM}]
+		state := s.State[tf.VMUnit(st.name)]
 		st.unfinished.Created(state) // a run of Terragrunt has completed these
 		for _, resource := range state.Resources {
 			refused := slices.ContainsFunc(found, func(f finding.Finding) bool {
@@ -109,7 +110,7 @@ func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, erro
 // keep changes what the state says of a VM, and not the VM: untaint removes the mark with
 // which the next plan would destroy it. Before, it records that the provider does not start
 // the VM any more.
-func (r *run) keep(st *stack, vm *guard.Resource, command ...string) error {
+func (r *run) keep(st *stack, vm *tf.Resource, command ...string) error {
 	begun := st.unfinished[vm.Key]
 	begun.VMID, begun.Start, begun.Half = vm.VMID, true, true
 	st.unfinished[vm.Key] = begun
@@ -195,7 +196,7 @@ func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*pla
 	}
 	args := []string{"run", "--all", "--out-dir", files, "--json-out-dir", files, "--", "plan", "-input=false"}
 	var profiles []*schema.Profile
-	unit := guard.UnitID{Stack: st.name, Unit: lock.UnitVM}
+	unit := tf.VMUnit(st.name)
 	starts := guard.Settling(unit, found) // an import has left that, and it is set, too
 	for _, key := range keys {
 		name := cmp.Or(l.VMs.Get(key).Profile, "default")

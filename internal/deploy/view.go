@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/progress"
 	"stackgen/internal/report"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 )
 
 // show begins to show a run that was confirmed.
@@ -50,11 +50,11 @@ func (a *announcement) items() []progress.Item {
 }
 
 // targetOf is what a change is about.
-func targetOf(kind progress.Kind, c guard.Change) progress.Target {
+func targetOf(kind progress.Kind, c tf.ResourceChange) progress.Target {
 	return progress.Target{Kind: kind, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node}
 }
 
-func actionOf(c guard.Change) progress.Action {
+func actionOf(c tf.ResourceChange) progress.Action {
 	switch {
 	case c.Imports && c.Does == "":
 		return progress.Import

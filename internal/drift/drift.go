@@ -15,6 +15,7 @@ import (
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -22,11 +23,11 @@ import (
 type Input struct {
 	guard.Input
 	Found   []finding.Finding // by guard, plans included
-	Plans   map[guard.UnitID]*guard.Plan
-	Updates map[guard.UnitID]map[string][]effect.Update // what each plan does to the VMs that it updates, by resource address
-	Without []finding.Finding                           // by guard, without plans; nil if the plans were made just now
-	Units   []guard.UnitID                              // those of the plans, in order
-	Failed  map[guard.UnitID]string                     // units that could not be planned, and why
+	Plans   map[tf.Unit]*tf.Plan
+	Updates map[tf.Unit]map[string][]effect.Update // what each plan does to the VMs that it updates, by resource address
+	Without []finding.Finding                      // by guard, without plans; nil if the plans were made just now
+	Units   []tf.Unit                              // those of the plans, in order
+	Failed  map[tf.Unit]string                     // units that could not be planned, and why
 }
 
 // NotGiven is why a unit has no plan if others were given.
@@ -113,7 +114,7 @@ func (x *explainer) plans() {
 }
 
 // plan explains the plan of one unit.
-func (x *explainer) plan(u guard.UnitID, plan *guard.Plan) {
+func (x *explainer) plan(u tf.Unit, plan *tf.Plan) {
 	byHand := map[string]*tfjson.ResourceChange{}
 	for _, d := range plan.ResourceDrift {
 		if d.Change != nil {
@@ -151,7 +152,7 @@ func (x *explainer) plan(u guard.UnitID, plan *guard.Plan) {
 
 // understood reports whether an entry of a plan is one that stackgen can explain, or a
 // reading that changes nothing. Anything else is a finding.
-func (x *explainer) understood(u guard.UnitID, c *tfjson.ResourceChange) bool {
+func (x *explainer) understood(u tf.Unit, c *tfjson.ResourceChange) bool {
 	switch {
 	case c.Change == nil:
 	case c.Mode == tfjson.ManagedResourceMode && !c.Change.Actions.Read():
@@ -164,7 +165,7 @@ func (x *explainer) understood(u guard.UnitID, c *tfjson.ResourceChange) bool {
 }
 
 // incomplete reports what keeps a plan from saying everything.
-func (x *explainer) incomplete(u guard.UnitID, plan *guard.Plan) {
+func (x *explainer) incomplete(u tf.Unit, plan *tf.Plan) {
 	if n := len(plan.DeferredChanges); n > 0 {
 		x.unit(u, finding.Blocked, "the plan leaves out changes that it cannot know yet").Because("%d deferred changes", n)
 	}
@@ -186,7 +187,7 @@ func (x *explainer) incomplete(u guard.UnitID, plan *guard.Plan) {
 }
 
 // unit begins a finding about a unit as a whole.
-func (x *explainer) unit(u guard.UnitID, severity finding.Severity, reason string) *finding.Finding {
+func (x *explainer) unit(u tf.Unit, severity finding.Severity, reason string) *finding.Finding {
 	x.out = append(x.out, finding.Finding{
 		Address:  finding.Address{Stack: u.Stack, Unit: u.Unit, Type: finding.Unit},
 		Kind:     finding.Unknown,
@@ -199,8 +200,8 @@ func (x *explainer) unit(u guard.UnitID, severity finding.Severity, reason strin
 }
 
 // outputs reports the outputs that a plan changes, where nothing else changes them.
-func (x *explainer) outputs(u guard.UnitID, plan *guard.Plan) {
-	if !guard.ChangesOutputs(plan) || len(guard.Changes(u, plan)) > 0 {
+func (x *explainer) outputs(u tf.Unit, plan *tf.Plan) {
+	if !tf.ChangesOutputs(plan) || len(tf.Changes(u, plan)) > 0 {
 		return
 	}
 	var names []string

@@ -16,10 +16,11 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
-var vmUnit = guard.UnitID{Stack: "lab", Unit: lock.UnitVM}
+var vmUnit = tf.VMUnit("lab")
 
 const vmAddress = `proxmox_virtual_environment_vm.this["web"]`
 
@@ -45,26 +46,26 @@ func explain(applied, now, wanted, unknown any) []finding.Finding {
 func inputOf(applied, now, wanted, unknown any) Input {
 	vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
 	l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}
-	in := Input{Units: []guard.UnitID{vmUnit}, Input: guard.Input{
+	in := Input{Units: []tf.Unit{vmUnit}, Input: guard.Input{
 		Project:   &schema.Project{Stacks: []*schema.Stack{{Name: "lab", Spec: "specs/lab.yaml", VMs: []*schema.VM{vm}}}, Profiles: schema.BuiltinProfiles()},
 		Lock:      &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}},
 		Selected:  func(string) bool { return true },
-		State:     guard.State{vmUnit: {Resources: []guard.Resource{{Address: vmAddress, Type: guest.VMResource, Key: "web", VMID: 100, Node: "pve1", Name: "web"}}}},
+		State:     tf.States{vmUnit: {Resources: []tf.Resource{{Address: vmAddress, Type: guest.VMResource, Key: "web", VMID: 100, Node: "pve1", Name: "web"}}}},
 		Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{{VMID: 100, Node: "pve1", Kind: guest.VM, Name: "web", Status: "stopped", Config: &cluster.Config{Raw: map[string]string{"balloon": "0"}}}}}}}
 	change := func(before, after any, actions ...tfjson.Action) *tfjson.ResourceChange {
 		return &tfjson.ResourceChange{Address: vmAddress, Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web", Change: &tfjson.Change{Actions: actions, Before: before, After: after, AfterUnknown: unknown}}
 	}
-	plan := &guard.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{change(now, wanted, tfjson.ActionUpdate)}}}
+	plan := &tf.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{change(now, wanted, tfjson.ActionUpdate)}}}
 	if applied != nil {
 		plan.ResourceDrift = []*tfjson.ResourceChange{change(applied, now, tfjson.ActionUpdate)}
 	}
-	in.Plans = map[guard.UnitID]*guard.Plan{vmUnit: plan}
+	in.Plans = map[tf.Unit]*tf.Plan{vmUnit: plan}
 	in.Found = guard.Judge(in.Input)
 	refused, updates, err := guard.JudgePlan(in.Input, in.Found, vmUnit, plan)
 	if err != nil {
 		panic(err)
 	}
-	in.Found, in.Updates = guard.Merge(in.Found, refused), map[guard.UnitID]map[string][]effect.Update{vmUnit: updates}
+	in.Found, in.Updates = guard.Merge(in.Found, refused), map[tf.Unit]map[string][]effect.Update{vmUnit: updates}
 	return in
 }
 

@@ -11,8 +11,8 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -39,9 +39,9 @@ type resource struct {
 	replaced bool // the plan creates another one
 }
 
-func (x *explainer) resource(u guard.UnitID, c, hand *tfjson.ResourceChange) *resource {
+func (x *explainer) resource(u tf.Unit, c, hand *tfjson.ResourceChange) *resource {
 	r := &resource{explainer: x, change: c, hand: hand}
-	r.at = finding.Address{Stack: u.Stack, Unit: u.Unit, Type: guard.TypeOf(c.Type), Key: guard.KeyOf(c)}
+	r.at = finding.Address{Stack: u.Stack, Unit: u.Unit, Type: tf.TypeOf(c.Type), Key: tf.KeyOf(c)}
 	if r.at.Type == "" {
 		r.at.Type, r.at.Key = finding.Unit, ""
 	}
@@ -75,7 +75,7 @@ func (x *explainer) resource(u guard.UnitID, c, hand *tfjson.ResourceChange) *re
 // unplannedVM is the VM that a finding is about, without a plan of it.
 func (x *explainer) unplannedVM(f *finding.Finding) *resource {
 	c := &tfjson.ResourceChange{Address: f.Resource, Type: guest.VMResource, Index: f.Key, Change: &tfjson.Change{}}
-	return x.resource(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, c, nil)
+	return x.resource(tf.Unit{Stack: f.Stack, Unit: f.Unit}, c, nil)
 }
 
 // explain adds the findings of a resource.
@@ -272,7 +272,7 @@ func (r *resource) replaces() {
 	if slices.Contains(r.change.Change.Actions, "forget") {
 		reason = "the plan leaves it in the cluster, unmanaged, and creates a second one"
 	}
-	paths := guard.ReplacePaths(r.change)
+	paths := tf.ReplacePaths(r.change)
 	f := r.whole(finding.Replace, reason)
 	if tainted {
 		f.Change.Cause = finding.ByNobody // the mark is in the state only

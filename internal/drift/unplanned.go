@@ -15,6 +15,7 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
 	"stackgen/internal/natural"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -31,7 +32,7 @@ func (x *explainer) older() {
 	for i := range x.Without {
 		f := &x.Without[i]
 		for _, u := range f.Updates {
-			plan := x.Plans[guard.UnitID{Stack: f.Stack, Unit: f.Unit}]
+			plan := x.Plans[tf.Unit{Stack: f.Stack, Unit: f.Unit}]
 			if f.Type != finding.VM || u.Effect == string(schema.ProviderOnly) || plan == nil || says(known[f.Address], u) {
 				continue
 			}
@@ -117,7 +118,7 @@ func (x *explainer) unread() {
 // detachesLater is what an apply does with a disk that no plan shows.
 const detachesLater = ", and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM"
 
-func (r *resource) unreadDisks(state *guard.Resource, g *cluster.Guest) {
+func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 	disks, brought := guard.Disks(g), map[string]string{}
 	if template := r.templateOf(state.Values, g); template != nil {
 		brought = guard.Disks(template)

@@ -10,12 +10,13 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
 // unseen reports what a clone has and neither its spec nor its template says: the provider
 // reads of a clone only what the spec sets, and not even that while it has its default.
-func (r *resource) unseen(state *guard.Resource, g *cluster.Guest) {
+func (r *resource) unseen(state *tf.Resource, g *cluster.Guest) {
 	template := r.templateOf(state.Values, g)
 	if template == nil || state.Planned || r.profile == nil || r.profile.IgnoreAll {
 		return

@@ -6,6 +6,7 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -30,7 +31,7 @@ func TestAddresses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := inState(c.key, 100)
 			r.Address, r.Name = schema.VMAddress(c.at, c.key), "web1"
-			in := input([]Resource{r}, newGuest(100, "web1"))
+			in := input([]tf.Resource{r}, newGuest(100, "web1"))
 			entry := in.Lock.Stacks[0].Value.VMs.Get("web1")
 			c.vm.VMID, c.vm.Node = entry.VMID, entry.Node
 			*entry = c.vm

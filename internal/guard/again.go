@@ -7,6 +7,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // Again checks that VMs, each as STACK/KEY, were never seen, so that they can get other
@@ -38,7 +39,7 @@ func Again(in Input, found []finding.Finding, names []string) []finding.Finding 
 // seen makes the finding of a VM that may exist. own says that the guest which it
 // matches is not another VM of the project.
 func seen(in Input, f *finding.Finding, m *cluster.Match, own bool, found []finding.Finding) bool {
-	state, read := in.State[UnitID{m.Stack, lock.UnitVM}]
+	state, read := in.State[tf.VMUnit(m.Stack)]
 	keys := map[string]bool{m.Key: true}
 	for _, a := range m.Entry.Former {
 		keys[a.Key] = true

@@ -7,6 +7,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // bootTime is for how many seconds after its start a VM without an answer of its agent
@@ -20,7 +21,7 @@ func (s *subject) agentBlocks() bool {
 	if s.guest.Status != "running" || c == nil {
 		return false
 	}
-	wait := defaultWait
+	wait := tf.DefaultWait
 	if len(s.states) == 1 {
 		wait = s.states[0].Wait
 	}

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -31,7 +32,7 @@ func TestBusy(t *testing.T) {
 		{"clone", "qmclone", 9000, all}, {"clone", "", 0, all}, {"create", "qmcreate", id, all}, {"rollback", "qmrollback", id, all}, {"", "qmdestroy", id, all}, {"unheard-of", "", 0, all},
 		{"", "vncproxy", id, nothing}, {"", "spiceproxy", id, nothing}, {"", "termproxy", id, nothing}, {"", "vncshell", 0, nothing}, {"", "qmclone", 9000, nothing}, {"", "qmigrate", 101, nothing},
 	} {
-		input := func(state ...Resource) Input {
+		input := func(state ...tf.Resource) Input {
 			g := newGuest(id, "web1")
 			g.Lock = c.lock
 			in := input(state, g)
@@ -106,14 +107,14 @@ func TestLeaves(t *testing.T) {
 // judgeUpdate is the finding about a VM whose plan changes it.
 func judgeUpdate(t *testing.T, in Input, vmid int) finding.Finding {
 	t.Helper()
-	var plan Plan
+	var plan tf.Plan
 	body := fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":%q,"mode":"managed","type":%q,"index":"web1","change":{"actions":["update"],"before":{"vm_id":%d},"after":{"vm_id":%d}}}]}`,
 		inState("web1", vmid).Address, guest.VMResource, vmid, vmid)
 	if err := json.Unmarshal([]byte(body), &plan.Plan); err != nil {
 		t.Fatal(err)
 	}
 	found := Judge(in)
-	planned, _, err := JudgePlan(in, found, UnitID{"lab", lock.UnitVM}, &plan)
+	planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), &plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestMigratingBlocksUnlessProfileIgnoresNode(t *testing.T) {
 	for ignored, want := range map[string]finding.Severity{"node_name": finding.OK, "tags": finding.Blocked} {
 		g := newGuest(100, "web1")
 		g.Lock = "migrate"
-		in := input([]Resource{inState("web1", 100)}, g)
+		in := input([]tf.Resource{inState("web1", 100)}, g)
 		in.Project.Profiles[0].IgnoreChanges = []string{ignored}
 		if f := Judge(in)[0]; f.Severity != want {
 			t.Errorf("a profile that ignores %s: %s, want %s: %s", ignored, f.Severity, want, f.Reason)

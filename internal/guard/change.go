@@ -11,6 +11,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // creates refuses the create of anything that is not free for certain.
@@ -19,7 +20,7 @@ func (p *planJudge) creates(c *tfjson.ResourceChange) {
 		return
 	}
 	known := p.known(c)
-	vmid := vmidOf(c.Change.After)
+	vmid := tf.VMIDOf(c.Change.After)
 	switch {
 	case c.Type == guest.RecordResource && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
@@ -69,28 +70,15 @@ func destroyed(c *tfjson.ResourceChange, f *finding.Finding) string {
 	if c.Type != guest.VMResource && c.Type != guest.ContainerResource {
 		return string(f.Type)
 	}
-	if vmid := vmidOf(c.Change.Before); vmid != 0 {
+	if vmid := tf.VMIDOf(c.Change.Before); vmid != 0 {
 		return vmidText(vmid)
 	}
 	return vmidText(f.VMID)
 }
 
-// vmidOf is the VMID in a plan's values, or 0.
-func vmidOf(values any) int {
-	m, _ := values.(map[string]any)
-	switch n := m["vm_id"].(type) {
-	case float64:
-		return int(n)
-	case json.Number:
-		i, _ := n.Int64()
-		return int(i)
-	}
-	return 0
-}
-
 // keys are the key of a change, and the one that it had before a move.
 func keys(c *tfjson.ResourceChange) []string {
-	out := []string{KeyOf(c)}
+	out := []string{tf.KeyOf(c)}
 	if _, index, ok := strings.Cut(c.PreviousAddress, "["); ok {
 		var key string
 		if json.Unmarshal([]byte(strings.TrimSuffix(index, "]")), &key) == nil {
@@ -151,7 +139,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 
 // retire is the step that retires what a change destroys.
 func (p *planJudge) retire(what string, c *tfjson.ResourceChange) finding.Step {
-	key := KeyOf(c)
+	key := tf.KeyOf(c)
 	if c.Type == guest.PoolResource {
 		key = p.unit.Unit
 	}
@@ -165,7 +153,7 @@ func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
 	f.Because("deposed object %s", c.DeposedKey)
 	f.Add(finding.Step{What: "remove the address from the state, and import the current object again",
 		Lines: append([]finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}, finding.Lines("stackgen import-blocks")...)})
-	left := instance{Type: c.Type, Values: c.Change.Before}.resource()
+	left := tf.Before(c)
 	g := p.in.Inventory.Guest(left.VMID)
 	switch {
 	case g == nil || g.VMID == f.VMID:
@@ -184,31 +172,16 @@ func (p *planJudge) same(c *tfjson.ResourceChange) bool {
 	}
 	return slices.ContainsFunc(keys(c), func(key string) bool {
 		e := p.entries[key]
-		return e != nil && e.VMID == vmidOf(c.Change.Before)
+		return e != nil && e.VMID == tf.VMIDOf(c.Change.Before)
 	})
 }
 
 // cause is why OpenTofu replaces something, as far as the plan says.
 func cause(c *tfjson.ResourceChange) string {
-	if paths := ReplacePaths(c); len(paths) > 0 {
+	if paths := tf.ReplacePaths(c); len(paths) > 0 {
 		return ", because of " + strings.Join(paths, " and ")
 	}
 	return ""
-}
-
-// ReplacePaths are the attributes that make OpenTofu replace a resource, sorted.
-func ReplacePaths(c *tfjson.ResourceChange) []string {
-	var paths []string
-	for _, path := range c.Change.ReplacePaths {
-		steps, _ := path.([]any)
-		var words []string
-		for _, s := range steps {
-			words = append(words, fmt.Sprint(s))
-		}
-		paths = append(paths, strings.Join(words, "."))
-	}
-	slices.Sort(paths)
-	return paths
 }
 
 // replaces refuses every replacement: no spec can ask for one.
@@ -237,7 +210,7 @@ func (p *planJudge) forgets(c *tfjson.ResourceChange) {
 		return
 	}
 	f := p.add(c).Is(finding.WouldDestroy, "the plan removes it from the state: the cluster would keep it, unmanaged").Because("%s", c.Address)
-	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", KeyOf(c))))
+	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", tf.KeyOf(c))))
 	f.Next("or delete the removed block that asks for it")
 }
 
@@ -262,7 +235,7 @@ func (p *planJudge) imports(c *tfjson.ResourceChange) {
 
 // errored is a plan that failed and was written: it may leave out anything.
 func (p *planJudge) errored() {
-	f := finding.Finding{Address: p.unit.address()}
+	f := finding.Finding{Address: unitAddress(p.unit)}
 	f.Is(finding.Unknown, "the plan failed and is incomplete")
 	if len(p.out) > 0 {
 		f.Because("the other findings of this plan are the likely reason")

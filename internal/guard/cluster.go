@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -54,8 +55,8 @@ func (j *judge) lockLost(at *place) bool {
 	}
 	f := j.add(at, "", finding.Stack, "")
 	f.Is(finding.Unrendered, "it was rendered, and "+lock.File+" does not have it any more: its decisions are lost")
-	var vms []Resource
-	for _, r := range j.State[UnitID{at.Name, lock.UnitVM}].Resources {
+	var vms []tf.Resource
+	for _, r := range j.State[tf.VMUnit(at.Name)].Resources {
 		if r.Type == guest.VMResource {
 			vms = append(vms, r)
 		}
@@ -63,7 +64,7 @@ func (j *judge) lockLost(at *place) bool {
 	f.Because("VMs in its state: %d", len(vms))
 	f.Next("restore the lock", "git checkout -- "+lock.File)
 	render := []string{"stackgen render"}
-	if j.State[UnitID{at.Name, lock.UnitVM}].Project != "" { // the new lock has another id
+	if j.State[tf.VMUnit(at.Name)].Project != "" { // the new lock has another id
 		render = append(render, newState(at.Name))
 	}
 	if lines := identities(at, vms); len(lines) > 0 {
@@ -77,7 +78,7 @@ func (j *judge) lockLost(at *place) bool {
 // identities are the lines for the spec that say which VMs a state has, as far as the
 // spec does not: a render decides the same then. There are none if the spec cannot say
 // that of all of them: members of a group have no entries of their own.
-func identities(at *place, vms []Resource) []string {
+func identities(at *place, vms []tf.Resource) []string {
 	var out []string
 	for _, r := range vms {
 		i := slices.IndexFunc(at.VMs, func(v *schema.VM) bool { return v.Key == r.Key })

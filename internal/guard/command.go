@@ -9,12 +9,13 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // A Command is a command line of OpenTofu, with what changes its meaning from the
 // outside.
 type Command struct {
-	Unit      UnitID
+	Unit      tf.Unit
 	Args      []string                 // apply or destroy first
 	Typed     []string                 // the command line of Terragrunt, which runs `apply -destroy` as destroy
 	Env       func(name string) string // its environment
@@ -152,7 +153,7 @@ func (c Command) initialize() string {
 
 // misled is the finding about a run that does something else than it should.
 func (c Command) misled(reason, what string, lines ...string) *finding.Finding {
-	f := &finding.Finding{Address: c.Unit.address(), Kind: finding.Misled, Severity: finding.Blocked, Reason: reason}
+	f := &finding.Finding{Address: unitAddress(c.Unit), Kind: finding.Misled, Severity: finding.Blocked, Reason: reason}
 	return f.Next(what, lines...)
 }
 

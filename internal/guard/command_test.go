@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // TestMisled: arguments and variables that a person does not see in a command must
@@ -104,7 +105,7 @@ func TestUnitVariables(t *testing.T) {
 }
 
 func command(line string, env map[string]string) Command {
-	return Command{Unit: UnitID{"lab", lock.UnitVM}, Args: strings.Fields(line), Env: func(name string) string { return env[name] }}
+	return Command{Unit: tf.VMUnit("lab"), Args: strings.Fields(line), Env: func(name string) string { return env[name] }}
 }
 
 func TestWaits(t *testing.T) {

@@ -5,12 +5,13 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/finding"
+	"stackgen/internal/tf"
 )
 
 // Confined reports whether a plan changes nothing but DNS records that it creates, updates
 // or imports. What is wrong with VMs that these records do not belong to is no reason to
 // refuse it: after a VM could not be created, the records of the others are published.
-func Confined(plan *Plan) bool {
+func Confined(plan *tf.Plan) bool {
 	for _, c := range plan.ResourceChanges {
 		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil || c.Change.Actions.NoOp() && c.Change.Importing == nil {
 			continue
@@ -24,7 +25,7 @@ func Confined(plan *Plan) bool {
 
 // Concerning are the findings that a confined plan of a unit depends on: about the stack,
 // the unit, its records and their VMs.
-func Concerning(found []finding.Finding, u UnitID) []finding.Finding {
+func Concerning(found []finding.Finding, u tf.Unit) []finding.Finding {
 	owners := map[string]bool{}
 	for _, f := range found {
 		if f.Stack == u.Stack && f.Unit == u.Unit && f.Owner != "" {

@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -93,7 +94,7 @@ func (k *keeper) resizeUnread(updates []effect.Update, unread []string) []string
 
 // LacksDisk reports whether the state of a VM has a disk that the VM does not have. The
 // provider cannot update such a VM.
-func LacksDisk(r *Resource, g *cluster.Guest) bool {
+func LacksDisk(r *tf.Resource, g *cluster.Guest) bool {
 	disks := Disks(g)
 	lacks := func(at string) bool { return disks[at] == "" }
 	return disks != nil && (r.Values.NamelessDisks() || slices.ContainsFunc(r.Values.Devices("disk"), lacks))

@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -30,7 +31,7 @@ func volumeAt(g *cluster.Guest, at string) string {
 
 // detachedDisks are the disks that a spec removes or has removed, and whose volumes the VM
 // has: what the lock records.
-func detachedDisks(r *Resource, v *schema.VM, entry *lock.VM, g *cluster.Guest) []string {
+func detachedDisks(r *tf.Resource, v *schema.VM, entry *lock.VM, g *cluster.Guest) []string {
 	out, spec := []string{}, diskInterfaces(v)
 	if len(spec) == 0 { // it leaves the disks as they are
 		return out

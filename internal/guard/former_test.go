@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	tfjson "github.com/hashicorp/terraform-json"
+
 	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -47,7 +50,7 @@ func TestFormerVolumes(t *testing.T) {
 	} {
 		g := newGuest(100, "web1")
 		g.Config.Raw = map[string]string{}
-		state := instance{Type: guest.VMResource, Values: map[string]any{"disk": c.state}}.resource()
+		state := tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: map[string]any{"disk": c.state}}})
 		for _, at := range state.Disks {
 			g.Config.Raw[at] = state.Values.Volume(at) + ",size=8G"
 		}
@@ -92,7 +95,7 @@ func TestDetachedDisks(t *testing.T) {
 		if key, text, more := strings.Cut(c.config, "="); more {
 			g.Config.Raw[key] = text
 		}
-		state := instance{Type: guest.VMResource, Values: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}.resource()
+		state := tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}})
 		entry := &lock.VM{Detached: strings.Fields(c.detached)}
 		if got := detachedDisks(&state, vmWithDisks(c.spec), entry, &g); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%s: %v, want %s", name, got, c.want)
@@ -102,7 +105,7 @@ func TestDetachedDisks(t *testing.T) {
 
 // TestLater: a second apply adds disks only if the first one removes some and leaves one.
 func TestLater(t *testing.T) {
-	state := instance{Type: guest.VMResource, Values: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}.resource()
+	state := tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}})
 	for name, c := range map[string]struct {
 		spec, want string
 		one        bool // the command makes one apply

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -26,7 +27,7 @@ func project() (*schema.Project, *lock.Lock) {
 }
 
 // input is a cluster in which the guests with the names of the VMs are recorded as them.
-func input(state []Resource, guests ...cluster.Guest) Input {
+func input(state []tf.Resource, guests ...cluster.Guest) Input {
 	p, l := project()
 	for _, g := range guests {
 		if e := l.Stacks[0].Value.VMs.Get(g.Name); e != nil && e.VMID == g.VMID && g.Config != nil {
@@ -34,12 +35,12 @@ func input(state []Resource, guests ...cluster.Guest) Input {
 			e.Fingerprint = &lock.Fingerprint{UUID: g.Config.UUID}
 		}
 	}
-	return Input{Project: p, Lock: l, Selected: func(string) bool { return true }, State: State{{"lab", lock.UnitVM}: {Resources: state}},
+	return Input{Project: p, Lock: l, Selected: func(string) bool { return true }, State: tf.States{tf.VMUnit("lab"): {Resources: state}},
 		Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: guests}}
 }
 
-func inState(key string, vmid int) Resource {
-	return Resource{Address: schema.VMAddress("", key), Type: guest.VMResource, Key: key, VMID: vmid, Node: "pve1", Name: key}
+func inState(key string, vmid int) tf.Resource {
+	return tf.Resource{Address: schema.VMAddress("", key), Type: guest.VMResource, Key: key, VMID: vmid, Node: "pve1", Name: key}
 }
 
 func newGuest(vmid int, name string) cluster.Guest {
@@ -61,11 +62,11 @@ func TestJudge(t *testing.T) {
 		in         Input
 	}{
 		{"nothing there", "web1 create, web2 create, web10 create", 0, input(nil)},
-		{"all there", "web1 managed, web2 managed, web10 managed", 0, input([]Resource{inState("web1", 100), inState("web2", 101), inState("web10", 102)}, newGuest(100, "web1"), newGuest(101, "web2"), newGuest(102, "web10"))},
+		{"all there", "web1 managed, web2 managed, web10 managed", 0, input([]tf.Resource{inState("web1", 100), inState("web2", 101), inState("web10", 102)}, newGuest(100, "web1"), newGuest(101, "web2"), newGuest(102, "web10"))},
 		{"state lost", "web1 adopt, web2 adopt, web10 adopt", 0, input(nil, newGuest(100, "web1"), newGuest(101, "web2"), newGuest(102, "web10"))},
-		{"all of it", "web1 gone, web2 conflict, web10 ambiguous", 3, input([]Resource{inState("web1", 100)}, newGuest(101, "x"), newGuest(300, "web10"))},
+		{"all of it", "web1 gone, web2 conflict, web10 ambiguous", 3, input([]tf.Resource{inState("web1", 100)}, newGuest(101, "x"), newGuest(300, "web10"))},
 		{"names in other case", "web1 ambiguous, web2 create, web10 create", 3, input(nil, newGuest(300, "WEB1"))},
-		{"a VM in no spec", "old would-destroy, web1 create, web2 create, web10 create", 3, input([]Resource{inState("old", 300)}, newGuest(300, "old"))},
+		{"a VM in no spec", "old would-destroy, web1 create, web2 create, web10 create", 3, input([]tf.Resource{inState("old", 300)}, newGuest(300, "old"))},
 	} {
 		vs := Judge(c.in)
 		if got := words(vs); got != c.want || finding.Exit(vs) != c.exit {
@@ -77,7 +78,7 @@ func TestJudge(t *testing.T) {
 // TestUnreadState checks that a state that was not read is not treated as empty.
 func TestUnreadState(t *testing.T) {
 	in := input(nil, newGuest(100, "web1"))
-	in.State = State{}
+	in.State = tf.States{}
 	vs := Judge(in)
 	if got, want := words(vs), "web1 unknown, web2 unknown, web10 unknown"; got != want || finding.Exit(vs) != finding.Failed {
 		t.Errorf("got %s, exit %d; want %s, exit 1", got, finding.Exit(vs), want)
@@ -87,7 +88,7 @@ func TestUnreadState(t *testing.T) {
 // TestOrder judges the same cluster, read in any order, to the same verdicts.
 func TestOrder(t *testing.T) {
 	guests := []cluster.Guest{newGuest(300, "web1"), newGuest(301, "web1"), newGuest(101, "x"), newGuest(302, "web10"), newGuest(303, "web2")}
-	state := []Resource{inState("z", 400), inState("y", 401), inState("web2", 101)}
+	state := []tf.Resource{inState("z", 400), inState("y", 401), inState("web2", 101)}
 	want := Judge(input(state, guests...))
 	for range 50 {
 		rand.Shuffle(len(guests), func(i, k int) { guests[i], guests[k] = guests[k], guests[i] })
@@ -95,30 +96,6 @@ func TestOrder(t *testing.T) {
 		if got := Judge(input(state, guests...)); !reflect.DeepEqual(got, want) {
 			t.Fatalf("got %+v\nwant %+v", got, want)
 		}
-	}
-}
-
-func TestParseState(t *testing.T) {
-	const vm = `"values":{"root_module":{"resources":[{"address":"a","mode":"managed","type":"proxmox_virtual_environment_vm","index":"web1","values":{"id":"100","vm_id":100,"agent":[{"enabled":true}]}},{"address":"b","mode":"data","type":"x","values":{"id":7}}],"child_modules":[{"resources":[{"address":"c","mode":"managed","type":"null_resource","values":{"name":{"odd":1}}}]}]}}`
-	for _, c := range []struct {
-		body, err string
-		n         int
-	}{
-		{"", "", 0}, {" \n", "", 0}, {`{"format_version":"1.0"}`, "", 0}, {`{"version":4,"resources":[]}`, "", 0},
-		{`{"format_version":"1.0",` + vm + `}`, "", 2},
-		{`{"format_version":"1.2","planned_values":{},"prior_state":{` + vm + `}}`, "", 2},
-		{`{"format_version":"1.2","planned_values":{},"resource_drift":[{"address":"z","mode":"managed","type":"proxmox_virtual_environment_vm","index":"z","change":{"actions":["delete"],"before":{"vm_id":7}}}]}`, "", 1},
-		{`{"format_version":"1.2","planned_values":{},"resource_drift":[null]}`, "not a plan", 0},
-		{`{"version":3}`, "version 3", 0}, {`{"serial":1,"encrypted_data":"x"}`, "encrypted", 0}, {`{}`, "neither", 0}, {`[`, "no state", 0}, {"\xff", "no JSON", 0},
-	} {
-		got, err := ParseState([]byte(c.body))
-		if c.err == "" && (err != nil || len(got.Resources) != c.n) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
-			t.Errorf("%s: got %d resources, %v", c.body, len(got.Resources), err)
-		}
-	}
-	got, _ := ParseState([]byte(`{"format_version":"1.0",` + vm + `}`))
-	if r := got.Resources[0]; r.VMID != 100 || r.Key != "web1" || r.Wait != "15m" {
-		t.Errorf("got %+v", r)
 	}
 }
 
@@ -144,7 +121,7 @@ func TestMissingDNSKey(t *testing.T) {
 	s.VMs[0].Records = []schema.Record{{Name: "web1", TTL: 300}}
 	in.Lock.Stacks[0].Value.Units = append(in.Lock.Stacks[0].Value.Units, lock.Entry[lock.Unit]{Key: "dns-web1"})
 	in.Lock.Stacks[0].Value.VMs[0].Value.Unit = "dns-web1"
-	in.State[UnitID{"lab", "dns-web1"}] = UnitState{}
+	in.State[tf.Unit{Stack: "lab", Unit: "dns-web1"}] = tf.State{}
 	in.Inventory.Records = []cluster.Record{{Name: "web1.lab.test."}}
 	for missing, want := range map[bool]finding.Kind{false: finding.Create, true: finding.Unknown} {
 		in.NoDNSKey = missing
@@ -152,20 +129,5 @@ func TestMissingDNSKey(t *testing.T) {
 		if last := found[len(found)-1]; last.Type != finding.Record || last.Kind != want || (finding.Exit(found) == finding.Blocked) != missing {
 			t.Errorf("secret missing %v: %s, exit %d, want %s", missing, words(found), finding.Exit(found), want)
 		}
-	}
-}
-
-// TestPlanStateBeforeItsRefresh checks that a plan does not hide a stranger: its
-// refresh has read the stranger's MAC address into the state of the plan.
-func TestPlanStateBeforeItsRefresh(t *testing.T) {
-	const vm = `"address":"a","mode":"managed","type":"proxmox_virtual_environment_vm","index":"web1"`
-	got, err := ParseState([]byte(`{"format_version":"1.2","planned_values":{},"prior_state":{"values":{"root_module":{"resources":[{` + vm +
-		`,"values":{"id":"100","vm_id":100,"name":"erp","node_name":"pve2","network_device":[{"mac_address":"BC:24:11:00:00:02"}]}}]}}},"resource_drift":[{` + vm +
-		`,"change":{"actions":["update"],"before":{"vm_id":100,"name":"web1","node_name":"pve1","network_device":[{"mac_address":"bc:24:11:00:00:01"}]}}}]}`))
-	if err != nil || len(got.Resources) != 1 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	if r := got.Resources[0]; r.VMID != 100 || r.Name != "web1" || r.Node != "pve1" || !reflect.DeepEqual(r.MACs, []string{"BC:24:11:00:00:01"}) {
-		t.Errorf("got %+v", r)
 	}
 }

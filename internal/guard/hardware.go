@@ -8,6 +8,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -16,7 +17,7 @@ import (
 // has read all of it; otherwise what the state makes it read.
 func (s *subject) updates() {
 	imported := len(s.states) == 0
-	if s.Destroy || s.Stops() || !imported && s.Planned[UnitID{s.Stack, s.Unit}] || !s.comparable() {
+	if s.Destroy || s.Stops() || !imported && s.Planned[tf.Unit{Stack: s.Stack, Unit: s.Unit}] || !s.comparable() {
 		return
 	}
 	reading, vm := hardware.Read(s.guest), s.effects()

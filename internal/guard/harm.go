@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -85,7 +86,7 @@ func Disks(g *cluster.Guest) map[string]string {
 // waitsForAgent reports whether the provider would wait minutes for the agent of a guest
 // after an update enables it. timeout is the agent.timeout, or "".
 func waitsForAgent(g *cluster.Guest, enabled bool, timeout string) bool {
-	return enabled && g.Config != nil && !agentEnabled(g.Config.Raw["agent"]) && !short(cmp.Or(timeout, defaultWait))
+	return enabled && g.Config != nil && !agentEnabled(g.Config.Raw["agent"]) && !short(cmp.Or(timeout, tf.DefaultWait))
 }
 
 // linkedDisks are the interfaces of disks whose volume has the name of the template's in

@@ -11,12 +11,13 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/finding"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
 // An ImportPlan is what a plan with an import file would do.
 type ImportPlan struct {
-	Unit    UnitID
+	Unit    tf.Unit
 	Failed  error // why there is no plan
 	Want    int   // the imports of the file
 	Imports int
@@ -28,7 +29,7 @@ type ImportPlan struct {
 
 // ReadImportPlan counts what a plan would do. settling are the attributes that settling
 // VMs get, by their keys.
-func ReadImportPlan(u UnitID, plan *Plan, want int, settling map[string][]string) ImportPlan {
+func ReadImportPlan(u tf.Unit, plan *tf.Plan, want int, settling map[string][]string) ImportPlan {
 	p := ImportPlan{Unit: u, Want: want, Counts: map[tfjson.Action]int{}, errored: plan.Errored}
 	for _, c := range plan.ResourceChanges {
 		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil {
@@ -41,7 +42,7 @@ func ReadImportPlan(u UnitID, plan *Plan, want int, settling map[string][]string
 			continue
 		}
 		changed := changedAttributes(c.Change)
-		if c.Change.Actions.Update() && c.Type == guest.VMResource && settlesOnly(changed, settling[KeyOf(c)]) {
+		if c.Change.Actions.Update() && c.Type == guest.VMResource && settlesOnly(changed, settling[tf.KeyOf(c)]) {
 			p.Settles++
 			continue
 		}
@@ -57,7 +58,7 @@ func ReadImportPlan(u UnitID, plan *Plan, want int, settling map[string][]string
 
 // Settling are the attributes that the next apply sets of the settling VMs of a unit,
 // by their keys.
-func Settling(u UnitID, verdicts []finding.Finding) map[string][]string {
+func Settling(u tf.Unit, verdicts []finding.Finding) map[string][]string {
 	out := map[string][]string{}
 	for _, v := range verdicts {
 		if v.Stack == u.Stack && v.Unit == u.Unit && v.Type == finding.VM && len(v.Settles) > 0 {
@@ -107,7 +108,7 @@ func changedAttributes(c *tfjson.Change) []string {
 // AddressArgs are plan arguments for a unit of records whose VMs are in no state
 // yet. Without them, the plan is made with mock addresses, and existing records
 // seem to change. They are nil if an address is unknown.
-func AddressArgs(u UnitID, verdicts []finding.Finding) []string {
+func AddressArgs(u tf.Unit, verdicts []finding.Finding) []string {
 	known := map[string]string{}
 	for _, v := range verdicts {
 		if v.Stack != u.Stack || v.Unit != u.Unit || v.Owner == "" {

@@ -9,6 +9,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/finding"
+	"stackgen/internal/tf"
 )
 
 // TestReadImportPlan: a plan is exact if it does all the imports of the file and
@@ -44,8 +45,8 @@ func TestReadImportPlan(t *testing.T) {
 		"something is created":     {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), creates}, want: 1, lines: []string{"create vm.this: all of it"}},
 		"the plan has an error":    {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop)}, want: 1, errored: true},
 	} {
-		plan := &Plan{Plan: tfjson.Plan{ResourceChanges: c.changes}, Errored: c.errored}
-		got := ReadImportPlan(UnitID{"lab", "proxmox-vm"}, plan, c.want, map[string][]string{"a": {"reboot_after_update", "agent"}})
+		plan := &tf.Plan{Plan: tfjson.Plan{ResourceChanges: c.changes}, Errored: c.errored}
+		got := ReadImportPlan(tf.Unit{Stack: "lab", Unit: "proxmox-vm"}, plan, c.want, map[string][]string{"a": {"reboot_after_update", "agent"}})
 		if got.Exact() != c.exact || !slices.Equal(got.Changes, c.lines) {
 			t.Errorf("%s: exact %v, %q; want %v, %q", name, got.Exact(), got.Changes, c.exact, c.lines)
 		}
@@ -60,7 +61,7 @@ func TestAddressArgs(t *testing.T) {
 	record := func(unit, owner, ipv4 string) finding.Finding {
 		return finding.Finding{Address: finding.Address{Stack: "lab", Unit: unit}, Object: finding.Object{Owner: owner, IPv4: ipv4}}
 	}
-	u := UnitID{"lab", "dns"}
+	u := tf.Unit{Stack: "lab", Unit: "dns"}
 	all := []finding.Finding{record("dns", "web", "192.0.2.1"), record("dns", "db", "192.0.2.2"), record("other", "x", "")}
 	if got, want := AddressArgs(u, all), []string{"-var", `addresses={"db"="192.0.2.2","web"="192.0.2.1"}`}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -14,6 +14,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -59,8 +60,8 @@ type Import struct {
 
 // Adoptions are the imports of all findings that ask for one, by unit and in the
 // order of the findings.
-func Adoptions(vs []finding.Finding) map[UnitID][]Import {
-	out := map[UnitID][]Import{}
+func Adoptions(vs []finding.Finding) map[tf.Unit][]Import {
+	out := map[tf.Unit][]Import{}
 	for _, v := range vs {
 		if v.Import == "" || v.Kind != finding.Adopt {
 			continue
@@ -72,7 +73,7 @@ func Adoptions(vs []finding.Finding) map[UnitID][]Import {
 		case finding.Record:
 			i.Type, i.Key = guest.RecordResource, v.Name
 		}
-		u := UnitID{v.Stack, v.Unit}
+		u := tf.Unit{Stack: v.Stack, Unit: v.Unit}
 		out[u] = append(out[u], i)
 	}
 	return out
@@ -91,7 +92,7 @@ func labelOf(address string) string {
 }
 
 // importPath is the path of a unit's import file in the project.
-func importPath(u UnitID) string { return "stacks/" + u.Stack + "/imports/" + u.Unit + ".tf" }
+func importPath(u tf.Unit) string { return "stacks/" + u.Stack + "/imports/" + u.Unit + ".tf" }
 
 // writeImports is the step that writes the import files.
 func writeImports() finding.Step {
@@ -112,7 +113,7 @@ func (j *judge) stale(at *place) {
 		}
 	}
 	for _, e := range at.lock.Units {
-		u := UnitID{at.Name, e.Key}
+		u := tf.Unit{Stack: at.Name, Unit: e.Key}
 		left := maps.Clone(j.Imports[u])
 		for _, i := range byUnit[u.Unit] {
 			f := &j.out[i]
@@ -148,7 +149,7 @@ func (j *judge) stale(at *place) {
 // must have it under the id of the block too: if that resource leaves the state,
 // the block is the right one.
 func (j *judge) withoutEffect(at *place, f *finding.Finding, id string) bool {
-	for _, r := range j.State[UnitID{f.Stack, f.Unit}].Resources {
+	for _, r := range j.State[tf.Unit{Stack: f.Stack, Unit: f.Unit}].Resources {
 		if r.Address != f.Resource || !j.Running && id != r.ID && !strings.HasSuffix(id, "/"+r.ID) {
 			continue
 		}

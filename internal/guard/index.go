@@ -8,6 +8,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -24,7 +25,7 @@ type index struct {
 
 // A resourceKey is a resource type and key in the state of a unit.
 type resourceKey struct {
-	unit     UnitID
+	unit     tf.Unit
 	of, name string
 }
 
@@ -42,13 +43,13 @@ func newIndex(in Input) index {
 		}
 	}
 	for _, s := range in.Project.Stacks {
-		for _, r := range in.State[UnitID{s.Name, lock.UnitVM}].Resources {
+		for _, r := range in.State[tf.VMUnit(s.Name)].Resources {
 			if r.Type != guest.VMResource {
 				continue
 			}
 			x.vmids[r.VMID] = append(x.vmids[r.VMID], vmInState{s.Name, r.Address})
-			if r.otherID() {
-				x.vmids[vmidIn(r.ID)] = append(x.vmids[vmidIn(r.ID)], vmInState{s.Name, r.Address})
+			if r.OtherID() {
+				x.vmids[r.ActsOn()] = append(x.vmids[r.ActsOn()], vmInState{s.Name, r.Address})
 			}
 		}
 		if l := in.Lock.Stacks.Get(s.Name); l != nil && l.Status != lock.Forgotten && in.Selected(s.Name) {
@@ -84,7 +85,7 @@ func (x index) states(in Input) cluster.States {
 		if l == nil {
 			continue
 		}
-		at, later := newPlace(s, l), changedSince(in.State[UnitID{s.Name, lock.UnitVM}], l)
+		at, later := newPlace(s, l), changedSince(in.State[tf.VMUnit(s.Name)], l)
 		for i := range l.VMs {
 			e := &l.VMs[i]
 			found, _ := x.find(in.State, at, lock.UnitVM, guest.VMResource, at.keys(e.Key, &e.Value)...)
@@ -102,7 +103,7 @@ func (x index) states(in Input) cluster.States {
 
 // changedSince reports whether a state was changed after the VMs of a stack were observed
 // last, so that an apply may have created one of them again since then.
-func changedSince(state UnitState, l *lock.Stack) bool {
+func changedSince(state tf.State, l *lock.Stack) bool {
 	u := l.Units.Get(lock.UnitVM)
 	return u != nil && u.Serial > 0 && u.Lineage == state.Lineage && state.Serial > uint64(u.Serial) //nolint:gosec // it is positive
 }
@@ -141,12 +142,12 @@ func (at *place) keys(key string, entry *lock.VM) []string {
 
 // find returns the resources that a unit's state has of a type, by their keys, in
 // the order of the state. If the state is not known, it returns the reason.
-func (j *judge) find(at *place, unit, of string, keys ...string) (found []Resource, unreadable string) {
+func (j *judge) find(at *place, unit, of string, keys ...string) (found []tf.Resource, unreadable string) {
 	return j.index.find(j.State, at, unit, of, keys...)
 }
 
-func (x index) find(states State, at *place, unit, of string, keys ...string) (found []Resource, unreadable string) {
-	id := UnitID{at.Name, unit}
+func (x index) find(states tf.States, at *place, unit, of string, keys ...string) (found []tf.Resource, unreadable string) {
+	id := tf.Unit{Stack: at.Name, Unit: unit}
 	state, ok := states[id]
 	if !ok {
 		return nil, "it was not read"

@@ -8,6 +8,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -16,16 +17,16 @@ type Input struct {
 	Project   *schema.Project // with the decisions of the lock, and the stacks that only the lock has
 	Lock      *lock.Lock
 	Selected  func(stack string) bool // which stacks to report on; all are read
-	State     State
+	State     tf.States
 	Inventory *cluster.Inventory
-	Imports   map[UnitID]Imports // the import files on disk; nil if they are not to be judged
-	Imported  map[UnitID]Imports // the same, also if they are not to be judged
-	Destroy   bool               // whole stacks are about to be destroyed, as the user says
-	NoDNSKey  bool               // DNS_UPDATE_KEYSECRET is not set where the apply would run
-	Partial   bool               // the run has not all units of the stack
-	Planned   map[UnitID]bool    // units whose plans are judged, too
-	Running   bool               // the run has begun: an import file without effect is right
-	Splits    bool               // the command makes two applies of an update that removes disks and adds some
+	Imports   map[tf.Unit]Imports // the import files on disk; nil if they are not to be judged
+	Imported  map[tf.Unit]Imports // the same, also if they are not to be judged
+	Destroy   bool                // whole stacks are about to be destroyed, as the user says
+	NoDNSKey  bool                // DNS_UPDATE_KEYSECRET is not set where the apply would run
+	Partial   bool                // the run has not all units of the stack
+	Planned   map[tf.Unit]bool    // units whose plans are judged, too
+	Running   bool                // the run has begun: an import file without effect is right
+	Splits    bool                // the command makes two applies of an update that removes disks and adds some
 
 	Begun map[string]cluster.Begun // what runs from here began to create, by STACK/KEY
 

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -43,7 +44,7 @@ func (s *subject) keeper() *keeper {
 // keeper prints ways out of what a plan would do.
 func (p *planJudge) keeper(c *tfjson.ResourceChange, g *cluster.Guest, v *schema.VM) *keeper {
 	k := &keeper{
-		vm: v, spec: p.lock.Spec, guest: g, reading: hardware.Read(g), entry: p.entries[KeyOf(c)],
+		vm: v, spec: p.lock.Spec, guest: g, reading: hardware.Read(g), entry: p.entries[tf.KeyOf(c)],
 		remove: lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address),
 	}
 	if r := p.inState(c); r != nil {

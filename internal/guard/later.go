@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"stackgen/internal/effect"
-	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -15,7 +15,7 @@ import (
 // later are the interfaces of the disks of a VM that a second apply adds, because the first
 // one removes some. There are none unless the command makes two applies of it, or if no disk
 // remains in between: without disks in its spec, the provider keeps all.
-func (in *Input) later(state *Resource, v *schema.VM) []string {
+func (in *Input) later(state *tf.Resource, v *schema.VM) []string {
 	if !in.Splits || v == nil {
 		return nil
 	}
@@ -29,13 +29,13 @@ func (in *Input) later(state *Resource, v *schema.VM) []string {
 // Later are the disks that a second apply of a stack adds, by the keys of their VMs.
 func Later(in Input, stack string) map[string][]string {
 	out, x := map[string][]string{}, newIndex(in)
-	state := in.State[UnitID{stack, lock.UnitVM}].Resources
+	state := in.State[tf.VMUnit(stack)].Resources
 	for _, e := range in.Lock.Stacks.Get(stack).VMs {
 		addresses := []string{e.Value.Address(e.Key).Resource()}
 		for _, former := range e.Value.Former {
 			addresses = append(addresses, former.Resource())
 		}
-		at := slices.IndexFunc(state, func(r Resource) bool { return slices.Contains(addresses, r.Address) })
+		at := slices.IndexFunc(state, func(r tf.Resource) bool { return slices.Contains(addresses, r.Address) })
 		if p := x.profile(&e.Value); at < 0 || p == nil || p.Ignores("disk") {
 			continue
 		}

@@ -4,15 +4,16 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // RecordsLeft refuses an apply of a stack's VM unit that would destroy a retired VM
 // whose records are still in the state of its unit: they would stay in DNS. The
 // states of the units were read after all units before the VM unit were applied.
-func RecordsLeft(in Input, stack string, units []UnitID) []finding.Finding {
+func RecordsLeft(in Input, stack string, units []tf.Unit) []finding.Finding {
 	entries := in.Lock.Stacks.Get(stack).VMs.ByKey()
 	destroyed := map[string]string{} // unit -> VM
-	for _, r := range in.State[UnitID{stack, lock.UnitVM}].Resources {
+	for _, r := range in.State[tf.VMUnit(stack)].Resources {
 		if e := entries[r.Key]; e != nil && r.Type == guest.VMResource && e.Status == lock.Retired {
 			destroyed[e.Unit], destroyed[lock.UnitDNS] = r.Key, r.Key // of dns.mode per-vm, and per-stack
 		}
@@ -40,7 +41,7 @@ func RecordsLeft(in Input, stack string, units []UnitID) []finding.Finding {
 }
 
 // wants reports whether a VM of the unit's stack asks for a record.
-func (in Input) wants(u UnitID, name string) bool {
+func (in Input) wants(u tf.Unit, name string) bool {
 	for _, s := range in.Project.Stacks {
 		for _, v := range s.VMs {
 			for _, r := range v.Records {

@@ -8,18 +8,19 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 )
 
 // otherState is a VM unit whose state is not the recorded one: two checkouts with
 // states of their own would both apply. The VM unit decides for the whole stack. Where no
 // state says whose it is, the rendered files do.
 func (j *judge) otherState(at *place) {
-	if f := j.Lock.OtherProject(at.Name, j.Rendered); f != nil && j.State[UnitID{at.Name, lock.UnitVM}].Project == "" {
+	if f := j.Lock.OtherProject(at.Name, j.Rendered); f != nil && j.State[tf.VMUnit(at.Name)].Project == "" {
 		j.out = append(j.out, *f)
 		return
 	}
 	recorded, now := j.lineages(at)
-	state, foreign := j.State[UnitID{at.Name, lock.UnitVM}], otherProject(j.Input, at.Name)
+	state, foreign := j.State[tf.VMUnit(at.Name)], otherProject(j.Input, at.Name)
 	known := recorded != "" && now != ""
 	if len(state.Resources) == 0 || known && recorded == now || !known && !foreign {
 		return
@@ -49,15 +50,17 @@ func (j *judge) otherState(at *place) {
 
 // otherProject reports whether another project applied the state of a stack's VM unit.
 func otherProject(in Input, stack string) bool {
-	id := in.State[UnitID{stack, lock.UnitVM}].Project
+	id := in.State[tf.VMUnit(stack)].Project
 	return id != "" && in.Lock.Project != "" && id != in.Lock.Project
 }
 
 // importedHere reports whether the import file of a stack's VM unit, which no other
 // checkout has, imported VMs that the state has.
 func importedHere(in Input, stack string) bool {
-	id := UnitID{stack, lock.UnitVM}
-	return slices.ContainsFunc(in.State[id].Resources, func(r Resource) bool { return r.Type == guest.VMResource && in.Imported[id][r.Address] != "" })
+	id := tf.VMUnit(stack)
+	return slices.ContainsFunc(in.State[id].Resources, func(r tf.Resource) bool {
+		return r.Type == guest.VMResource && in.Imported[id][r.Address] != ""
+	})
 }
 
 // lineages are the recorded lineage of the state of a stack's VM unit, and that of the
@@ -67,7 +70,7 @@ func (j *judge) lineages(at *place) (recorded, now string) {
 	if u == nil {
 		return "", ""
 	}
-	return u.Lineage, j.State[UnitID{at.Name, lock.UnitVM}].Lineage
+	return u.Lineage, j.State[tf.VMUnit(at.Name)].Lineage
 }
 
 // newState is the line that records another state.
@@ -79,7 +82,7 @@ func StateNotes(in Input, found []finding.Finding) []string {
 	var out []string
 	for _, s := range in.Project.Stacks {
 		l := in.Lock.Stacks.Get(s.Name)
-		state, read := in.State[UnitID{s.Name, lock.UnitVM}]
+		state, read := in.State[tf.VMUnit(s.Name)]
 		if l == nil || !in.Selected(s.Name) || !read || state.Unreadable != "" || len(state.Resources) > 0 {
 			continue
 		}

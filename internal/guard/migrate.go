@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -24,7 +25,7 @@ func (s *subject) onOtherNode() bool {
 		s.importedElsewhere()
 	case !s.nodeChanged():
 		s.movedBack()
-	case s.Imports[UnitID{s.Stack, s.Unit}][s.Resource] != "":
+	case s.Imports[tf.Unit{Stack: s.Stack, Unit: s.Unit}][s.Resource] != "":
 		s.stillImported()
 	default:
 		s.migrates()
@@ -68,7 +69,7 @@ func (s *subject) importedElsewhere() {
 func (s *subject) stillImported() {
 	s.cannotMigrate("the spec has another node, and the import file still has the VM: an apply would replace it")
 	s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
-	s.Because("%s imports %s", importPath(UnitID{s.Stack, s.Unit}), s.Resource)
+	s.Because("%s imports %s", importPath(tf.Unit{Stack: s.Stack, Unit: s.Unit}), s.Resource)
 	s.Add(writeImports())
 }
 

@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -17,7 +18,7 @@ import (
 func moving() Input {
 	g := newGuest(100, "web1")
 	g.Config.Raw = map[string]string{"scsi0": "shared:100/vm-100-disk-0.qcow2,size=8G", "ide2": "shared:100/vm-100-cloudinit.qcow2,media=cdrom", "scsihw": "virtio-scsi-single", "net0": "virtio=BC:24:11:00:00:01"}
-	in := input([]Resource{inState("web1", 100)}, g)
+	in := input([]tf.Resource{inState("web1", 100)}, g)
 	in.Inventory.Nodes = append(in.Inventory.Nodes, cluster.Node{Name: "pve2", Online: true}, cluster.Node{Name: "pve3", Online: true})
 	for _, node := range []string{"pve1", "pve2", "pve3"} {
 		in.Inventory.Storages = append(in.Inventory.Storages,
@@ -36,7 +37,7 @@ func moving() Input {
 // was seen where it is now.
 func TestMigrateOrMoved(t *testing.T) {
 	vm := func(in *Input) *lock.VM { return in.Lock.Stacks[0].Value.VMs.Get("web1") }
-	state := func(in *Input) *Resource { return &in.State[UnitID{"lab", lock.UnitVM}].Resources[0] }
+	state := func(in *Input) *tf.Resource { return &in.State[tf.VMUnit("lab")].Resources[0] }
 	for _, c := range []struct {
 		name   string
 		change func(*Input)
@@ -55,13 +56,13 @@ func TestMigrateOrMoved(t *testing.T) {
 		{"migrated by hand after the spec changed", func(in *Input) { in.Inventory.Guests[0].Node = "pve3" }, finding.Moved, 3, "it would be moved back"},
 		{"migrated by the spec, and back by hand", func(in *Input) { state(in).Node = "pve2" }, finding.Moved, 3, "somebody migrated it back to pve1, or an apply could not migrate it"},
 		{"the profile ignores the node", func(in *Input) { in.Project.Profiles[0].IgnoreChanges = []string{"node_name"} }, finding.Moved, 0, "its profile ignores that"},
-		{"in no state", func(in *Input) { in.State[UnitID{"lab", lock.UnitVM}] = UnitState{} }, finding.Moved, 3, "would replace it"},
+		{"in no state", func(in *Input) { in.State[tf.VMUnit("lab")] = tf.State{} }, finding.Moved, 3, "would replace it"},
 		{"the stack is destroyed", func(in *Input) { in.Destroy = true }, finding.Moved, 0, "it is destroyed there"},
 		{"a backup is running", func(in *Input) { in.Inventory.Guests[0].Lock = "backup" }, finding.Busy, 3, "and an apply would migrate it"},
 		{"the node does not exist", func(in *Input) { vm(in).Node = "pve9" }, finding.Migrate, 3, "a node that the cluster does not have"},
 		{"the node is offline", func(in *Input) { in.Inventory.Nodes[1].Online = false }, finding.Migrate, 3, "a node that is offline"},
 		{"its import file is still there", func(in *Input) {
-			in.Imports = map[UnitID]Imports{{"lab", lock.UnitVM}: {state(in).Address: "pve1/100"}}
+			in.Imports = map[tf.Unit]Imports{tf.VMUnit("lab"): {state(in).Address: "pve1/100"}}
 		}, finding.Migrate, 3, "the import file still has the VM"},
 		{"an old module", func(in *Input) {
 			in.Project.Stacks[0].Catalog, in.Project.Stacks[0].Guard = &schema.Catalog{}, "fast"
@@ -133,14 +134,14 @@ func TestPlanMovesVM(t *testing.T) {
 		if !asked {
 			in.Project.Profiles[0].IgnoreChanges = []string{"node_name"} // as in another module
 		}
-		var plan Plan
+		var plan tf.Plan
 		body := `{"format_version":"1.2","resource_changes":[{"address":"` + strings.ReplaceAll(inState("web1", 100).Address, `"`, `\"`) + `","mode":"managed","type":"` + guest.VMResource +
 			`","index":"web1","change":{"actions":["update"],"before":{"vm_id":100,"node_name":"pve1"},"after":{"vm_id":100,"node_name":"pve2"}}}]}`
 		if err := json.Unmarshal([]byte(body), &plan.Plan); err != nil {
 			t.Fatal(err)
 		}
 		found := Judge(in)
-		planned, _, err := JudgePlan(in, found, UnitID{"lab", lock.UnitVM}, &plan)
+		planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), &plan)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/finding"
-	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -45,15 +45,15 @@ func TestPlanMovesDevices(t *testing.T) {
 			g.Status = "running"
 		}
 		state := inState("web1", 100)
-		state.Values = instance{Type: guest.VMResource, Values: withNICs(c.before...)}.resource().Values
-		in := input([]Resource{state}, g)
+		state.Values = tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: withNICs(c.before...)}}).Values
+		in := input([]tf.Resource{state}, g)
 		v := in.Project.Stacks[0].VMs[0]
 		if v.Values = (&schema.Node{Shape: schema.ShapeMap}); c.permits {
 			v.Values = v.Values.With(schema.Scalar(schema.Pos{}, schema.ShapeString, "restart"), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
 		}
 		change := &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionUpdate}, Before: withNICs(c.before...), After: withNICs(c.after...)}
-		plan := &Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{{Address: schema.VMAddress("", "web1"), Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web1", Change: change}}}}
-		out, _, err := JudgePlan(in, nil, UnitID{"lab", lock.UnitVM}, plan)
+		plan := &tf.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{{Address: schema.VMAddress("", "web1"), Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web1", Change: change}}}}
+		out, _, err := JudgePlan(in, nil, tf.VMUnit("lab"), plan)
 		if err != nil || len(out) != 1 {
 			t.Fatalf("%s: %v, %+v", name, err, out)
 		}
@@ -80,7 +80,7 @@ func TestLockMovesMACs(t *testing.T) {
 	} {
 		state := inState("web1", 100)
 		state.MACs = c.state
-		in := input([]Resource{state}, newGuest(100, "web1"))
+		in := input([]tf.Resource{state}, newGuest(100, "web1"))
 		in.Lock.Stacks[0].Value.VMs.Get("web1").MACs = c.lock
 		if got := Judge(in)[0]; got.Kind != c.want {
 			t.Errorf("%s: %s %s, want %s", name, got.Kind, got.Reason, c.want)

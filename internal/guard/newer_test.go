@@ -6,6 +6,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // TestNewerStateDestroysNothing: a state that is newer than the recorded uuid makes a guest
@@ -25,8 +26,8 @@ func TestNewerStateDestroysNothing(t *testing.T) {
 			g.Config = &cluster.Config{UUID: "00000000-0000-4000-8000-000000000002", MACs: []string{mac}, Raw: map[string]string{"name": "web1"}}
 			r := inState("web1", 100)
 			r.Cloned, r.MACs = true, []string{mac}
-			in := input([]Resource{r}, g)
-			unit := UnitID{"lab", lock.UnitVM}
+			in := input([]tf.Resource{r}, g)
+			unit := tf.VMUnit("lab")
 			state := in.State[unit]
 			state.Serial, state.Lineage = 5, "l"
 			in.State[unit] = state

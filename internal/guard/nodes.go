@@ -9,16 +9,17 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
 // HiddenNodes are the VMs to which a plan of their unit does not add the NUMA nodes that
 // somebody removed. The plan after one that has read them does.
-func HiddenNodes(in Input, u UnitID, plan *Plan) []Change {
-	var out []Change
+func HiddenNodes(in Input, u tf.Unit, plan *tf.Plan) []tf.ResourceChange {
+	var out []tf.ResourceChange
 	for _, r := range plan.ResourceChanges {
 		if len(in.hiddenNodes(u, r)) > 0 {
-			c := changeOf(u, r)
+			c := tf.ChangeOf(u, r)
 			c.Does = "change"
 			out = append(out, c)
 		}
@@ -27,11 +28,11 @@ func HiddenNodes(in Input, u UnitID, plan *Plan) []Change {
 }
 
 // hiddenNodes are the changes of NUMA nodes that the plan of a VM does not show.
-func (in *Input) hiddenNodes(u UnitID, c *tfjson.ResourceChange) []effect.Change {
+func (in *Input) hiddenNodes(u tf.Unit, c *tfjson.ResourceChange) []effect.Change {
 	if c.Type != guest.VMResource || c.Change == nil || !c.Change.Actions.NoOp() && !c.Change.Actions.Update() {
 		return nil
 	}
-	v := in.spec(u.Stack, KeyOf(c))
+	v := in.spec(u.Stack, tf.KeyOf(c))
 	ignores := func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(effect.NUMANodes) }
 	if v == nil || slices.ContainsFunc(in.Project.Profiles, ignores) {
 		return nil

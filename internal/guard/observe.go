@@ -8,6 +8,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -74,7 +75,7 @@ func (o *observer) refuses(stack string, l *lock.Stack) bool {
 		}
 		return true
 	}
-	f, judged := o.verdicts[UnitID{stack, lock.UnitVM}.address()]
+	f, judged := o.verdicts[unitAddress(tf.VMUnit(stack))]
 	if !judged || !f.Stops() || !otherProject(o.Input, stack) || slices.Contains(o.NewStates, stack) {
 		return false
 	}
@@ -127,7 +128,7 @@ func (o *observer) guest(stack string, e *lock.Entry[lock.VM]) *cluster.Guest {
 }
 
 // hardware observes the disks and MAC addresses of a VM that has a spec.
-func (o *observer) hardware(v *lock.ObservedVM, r *Resource, spec *schema.VM, entry *lock.VM, g *cluster.Guest) {
+func (o *observer) hardware(v *lock.ObservedVM, r *tf.Resource, spec *schema.VM, entry *lock.VM, g *cluster.Guest) {
 	if g.Config != nil && len(g.Config.Raw) > 0 {
 		v.Detached = detachedDisks(r, spec, entry, g)
 		if p := o.profile(entry); p != nil && !p.Ignores("disk") {
@@ -144,10 +145,10 @@ func (o *observer) hardware(v *lock.ObservedVM, r *Resource, spec *schema.VM, en
 func (o *observer) byFinding(stack string, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest) lock.ObservedVM {
 	v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID}
 	certain := f.VMID == v.VMID && (f.Kind.Exists() || f.Kind == finding.Adopt)
-	if state, read := o.State[UnitID{stack, lock.UnitVM}]; certain && read {
-		i := slices.IndexFunc(state.Resources, func(r Resource) bool { return r.Address == f.Resource })
+	if state, read := o.State[tf.VMUnit(stack)]; certain && read {
+		i := slices.IndexFunc(state.Resources, func(r tf.Resource) bool { return r.Address == f.Resource })
 		if i >= 0 {
-			v.MadeFrom = state.Resources[i].madeFrom()
+			v.MadeFrom = madeFrom(&state.Resources[i])
 		}
 	}
 	if certain && g != nil {
@@ -164,12 +165,12 @@ func (o *observer) byFinding(stack string, e *lock.Entry[lock.VM], f finding.Fin
 }
 
 // resourceOf is a VM in its state, or one without disks.
-func resourceOf(in Input, stack string, e *lock.Entry[lock.VM]) *Resource {
-	all := in.State[UnitID{stack, lock.UnitVM}].Resources
-	if i := slices.IndexFunc(all, func(r Resource) bool { return r.Address == e.Value.Address(e.Key).Resource() }); i >= 0 {
+func resourceOf(in Input, stack string, e *lock.Entry[lock.VM]) *tf.Resource {
+	all := in.State[tf.VMUnit(stack)].Resources
+	if i := slices.IndexFunc(all, func(r tf.Resource) bool { return r.Address == e.Value.Address(e.Key).Resource() }); i >= 0 {
 		return &all[i]
 	}
-	return &Resource{}
+	return &tf.Resource{}
 }
 
 // observeCluster is the cluster of a stack. A cluster in which none of the VMs in state
@@ -215,17 +216,17 @@ func undecided(in Input) []finding.Finding {
 
 // observeUnit observes the state of a unit, if it could be read.
 func observeUnit(in Input, stack string, e lock.Entry[lock.Unit]) (lock.ObservedUnit, bool) {
-	state, read := in.State[UnitID{stack, e.Key}]
+	state, read := in.State[tf.Unit{Stack: stack, Unit: e.Key}]
 	if !read || state.Unreadable != "" {
 		return lock.ObservedUnit{}, false
 	}
 	u := lock.ObservedUnit{Name: e.Key, Lineage: state.Lineage}
-	u.Gone = e.Value.Status == lock.Retired && unitGone(in, UnitID{stack, e.Key}, &e.Value)
+	u.Gone = e.Value.Status == lock.Retired && unitGone(in, tf.Unit{Stack: stack, Unit: e.Key}, &e.Value)
 	if e.Key == lock.UnitVM {
 		u.Serial = int(state.Serial) //nolint:gosec // a serial counts changes
 	}
 	if pool := e.Value.Pool; pool != "" {
-		applied := slices.ContainsFunc(state.Resources, func(r Resource) bool { return r.Type == guest.PoolResource && r.Key == pool })
+		applied := slices.ContainsFunc(state.Resources, func(r tf.Resource) bool { return r.Type == guest.PoolResource && r.Key == pool })
 		if applied || in.Inventory.Pool(pool) == nil && len(in.Inventory.GapsForPool(pool)) == 0 {
 			u.Applied = &applied // a pool that exists may have lost its state
 		}
@@ -237,12 +238,12 @@ func observeUnit(in Input, stack string, e lock.Entry[lock.Unit]) (lock.Observed
 // that lacks the VM may be a lost one, which has the old address when it is restored,
 // unless the VM was never created.
 func leftState(in Input, stack string, e *lock.Entry[lock.VM], kind finding.Kind) []lock.Address {
-	state, read := in.State[UnitID{stack, lock.UnitVM}]
+	state, read := in.State[tf.VMUnit(stack)]
 	if !read || state.Unreadable != "" {
 		return nil
 	}
 	has := func(a lock.Address) bool {
-		return slices.ContainsFunc(state.Resources, func(r Resource) bool { return r.Address == a.Resource() })
+		return slices.ContainsFunc(state.Resources, func(r tf.Resource) bool { return r.Address == a.Resource() })
 	}
 	if !has(e.Value.Address(e.Key)) && kind != finding.Create {
 		return nil
@@ -302,7 +303,7 @@ func owners(matches []cluster.Match) map[int]string {
 
 // unitGone reports whether nothing is left of what a unit had made. A state that does
 // not exist, but did, is a lost one.
-func unitGone(in Input, id UnitID, u *lock.Unit) bool {
+func unitGone(in Input, id tf.Unit, u *lock.Unit) bool {
 	state, read := in.State[id]
 	if !read || state.Unreadable != "" || len(state.Resources) > 0 || state.Lineage == "" && u.Lineage != "" {
 		return false
@@ -319,10 +320,10 @@ func gone(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM]) bool {
 		!in.Inventory.Quorate || in.Inventory.Guest(v.VMID) != nil || len(in.Inventory.GapsForVM(v.VMID)) > 0 {
 		return false
 	}
-	if state, read := in.State[UnitID{stack, lock.UnitVM}]; !forgotten && (!read || state.Unreadable != "") {
+	if state, read := in.State[tf.VMUnit(stack)]; !forgotten && (!read || state.Unreadable != "") {
 		return false
 	}
-	if own := l.Units.Get(v.Unit); own != nil && own.Status == lock.Retired && !unitGone(in, UnitID{stack, v.Unit}, own) {
+	if own := l.Units.Get(v.Unit); own != nil && own.Status == lock.Retired && !unitGone(in, tf.Unit{Stack: stack, Unit: v.Unit}, own) {
 		return false
 	}
 	keys := []string{e.Key}

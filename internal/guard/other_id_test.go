@@ -8,6 +8,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // TestOtherID: the state has web1 with an id that is another VMID than its vm_id. The
@@ -24,13 +25,13 @@ func TestOtherID(t *testing.T) {
 			in.Project.Stacks[0].VMs = in.Project.Stacks[0].VMs[1:]
 		},
 		"the VMID is the id's": func(in *Input) {
-			in.State[UnitID{"lab", lock.UnitVM}].Resources[0].VMID, in.State[UnitID{"lab", lock.UnitVM}].Resources[0].ID = 700, "100"
+			in.State[tf.VMUnit("lab")].Resources[0].VMID, in.State[tf.VMUnit("lab")].Resources[0].ID = 700, "100"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := inState("web1", 100)
 			r.ID = "700"
-			in := input([]Resource{r}, newGuest(100, "web1"), stranger)
+			in := input([]tf.Resource{r}, newGuest(100, "web1"), stranger)
 			change(&in)
 			found := Judge(in)
 			if f := found[0]; f.Kind != finding.Conflict || f.Severity != finding.Blocked || !strings.Contains(f.Reason, "another VMID than its vm_id") {
@@ -41,7 +42,7 @@ func TestOtherID(t *testing.T) {
 	for _, id := range []string{"", "100", "pve1/100"} {
 		r := inState("web1", 100)
 		r.ID = id
-		if found := Judge(input([]Resource{r}, newGuest(100, "web1"))); found[0].Kind != finding.Managed {
+		if found := Judge(input([]tf.Resource{r}, newGuest(100, "web1"))); found[0].Kind != finding.Managed {
 			t.Errorf("id %q: got %s", id, words(found))
 		}
 	}
@@ -56,14 +57,14 @@ func TestOtherIDInPlan(t *testing.T) {
 			if actions == `["delete"]` {
 				after = "null"
 			}
-			plan, err := ParsePlan([]byte(`{"format_version":"1.2","planned_values":{},"resource_changes":[{"address":"a","mode":"managed","type":"` + guest.VMResource +
+			plan, err := tf.ParsePlan([]byte(`{"format_version":"1.2","planned_values":{},"resource_changes":[{"address":"a","mode":"managed","type":"` + guest.VMResource +
 				`","index":"web1","change":{"actions":` + actions + `,"before":` + fmt.Sprintf(before, id) + `,"after":` + after + `}}]}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			in := input([]Resource{inState("web1", 100)}, newGuest(100, "web1"), newGuest(700, "erp"))
+			in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1"), newGuest(700, "erp"))
 			in.Lock.Stacks[0].Value.VMs.Get("web1").Status = lock.Retired
-			refused, _, err := JudgePlan(in, Judge(in), UnitID{"lab", lock.UnitVM}, plan)
+			refused, _, err := JudgePlan(in, Judge(in), tf.VMUnit("lab"), plan)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 )
 
 // pools judges the pool that a stack creates, and the pools that its VMs join.
@@ -18,7 +19,7 @@ func (j *judge) pools(at *place) {
 		j.pool(at)
 	}
 	if u := at.lock.Units.Get(lock.UnitPool); u != nil && u.Status == lock.Retired {
-		for _, r := range j.State[UnitID{at.Name, lock.UnitPool}].Resources {
+		for _, r := range j.State[tf.Unit{Stack: at.Name, Unit: lock.UnitPool}].Resources {
 			j.retiredPool(at, r)
 		}
 	}
@@ -63,7 +64,7 @@ func (j *judge) missingPools(at *place) []string {
 
 // retiredPool is a pool to delete. Proxmox VE deletes only an empty one, and the
 // provider moves VMs into another pool, but takes none out.
-func (j *judge) retiredPool(at *place, r Resource) {
+func (j *judge) retiredPool(at *place, r tf.Resource) {
 	f := j.add(at, lock.UnitPool, finding.Pool, r.Key)
 	f.Resource = r.Address
 	f.Is(finding.Retiring, "retired: the next apply deletes it, after its VMs")

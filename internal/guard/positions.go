@@ -13,6 +13,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -37,7 +38,7 @@ func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
 	if len(taken) == 0 {
 		return false
 	}
-	g, v := p.in.Inventory.Guest(vmidOf(c.Change.Before)), p.spec(c)
+	g, v := p.in.Inventory.Guest(tf.VMIDOf(c.Change.Before)), p.spec(c)
 	if c.Change.Actions.Update() {
 		p.does[c.Address], _ = p.effects(c, g)
 	}
@@ -50,7 +51,7 @@ func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
 			f.Because("the plan has %s for %s, and no disk of the state has that volume", t.Volume, t.Device)
 		}
 	}
-	if entry := p.entries[KeyOf(c)]; v != nil && entry != nil && g != nil {
+	if entry := p.entries[tf.KeyOf(c)]; v != nil && entry != nil && g != nil {
 		taken = formerVolumes(before, v, entry, g, taken)
 	}
 	updates := (&effect.VM{}).Updates(taken)

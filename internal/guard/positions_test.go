@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -56,9 +57,9 @@ func TestPlanSharesVolumes(t *testing.T) {
 		if c.importing {
 			change.Importing = &tfjson.Importing{ID: "pve1/100"}
 		}
-		plan := &Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{{Address: schema.VMAddress("", "web1"), Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web1", Change: change}}}}
-		in := input([]Resource{inState("web1", 100)}, newGuest(100, "web1")) // its configuration is not known
-		out, _, err := JudgePlan(in, nil, UnitID{"lab", lock.UnitVM}, plan)
+		plan := &tf.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{{Address: schema.VMAddress("", "web1"), Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web1", Change: change}}}}
+		in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1")) // its configuration is not known
+		out, _, err := JudgePlan(in, nil, tf.VMUnit("lab"), plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func TestSpecSharesVolumes(t *testing.T) {
 			list.Items = append(list.Items, (&schema.Node{Shape: schema.ShapeMap}).With(schema.Scalar(schema.Pos{}, schema.ShapeString, "interface"), schema.Scalar(schema.Pos{}, schema.ShapeString, at)))
 		}
 		v := &schema.VM{Values: (&schema.Node{Shape: schema.ShapeMap}).With(schema.Scalar(schema.Pos{}, schema.ShapeString, "disks"), list)}
-		state := instance{Type: guest.VMResource, Values: map[string]any{"disk": c.state}}.resource()
+		state := tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: map[string]any{"disk": c.state}}})
 		var changes []effect.Change
 		for _, at := range strings.Fields(c.spec) {
 			if !state.Values.Has("disk." + at) {

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -26,7 +27,7 @@ func (j *judge) records(at *place) {
 		}
 	}
 	for _, e := range at.lock.Units {
-		for _, r := range j.State[UnitID{at.Name, e.Key}].Resources {
+		for _, r := range j.State[tf.Unit{Stack: at.Name, Unit: e.Key}].Resources {
 			switch {
 			case r.Type != guest.RecordResource || wanted[e.Key+"\x00"+r.Key]:
 			case e.Value.Status == lock.Moving:
@@ -49,7 +50,7 @@ func (at *place) recordUnit(vm *schema.VM) string {
 }
 
 // unwanted is a record that the state has and no VM asks for any more.
-func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r Resource) {
+func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r tf.Resource) {
 	f := j.add(at, unit.Key, finding.Record, r.ID)
 	f.Resource = r.Address
 	if unit.Value.Status == lock.Forgotten {
@@ -130,7 +131,7 @@ func (j *judge) formerUnit(at *place, name string) string { return j.unitWith(at
 // unitWith is the unit with a status that has a record in its state, or "".
 func (j *judge) unitWith(at *place, status, name string) string {
 	for _, e := range at.lock.Units {
-		if e.Value.Status == status && slices.ContainsFunc(j.State[UnitID{at.Name, e.Key}].Resources, func(r Resource) bool {
+		if e.Value.Status == status && slices.ContainsFunc(j.State[tf.Unit{Stack: at.Name, Unit: e.Key}].Resources, func(r tf.Resource) bool {
 			return r.Type == guest.RecordResource && strings.EqualFold(r.ID, name)
 		}) {
 			return e.Key
@@ -140,7 +141,7 @@ func (j *judge) unitWith(at *place, status, name string) string {
 }
 
 // leftBehind is a record that its unit hands over, and that no other unit wants.
-func (j *judge) leftBehind(at *place, unit string, r Resource) {
+func (j *judge) leftBehind(at *place, unit string, r tf.Resource) {
 	f := j.add(at, unit, finding.Record, r.ID)
 	f.Name, f.Resource = r.Key, r.Address
 	f.Is(finding.WouldDestroy,

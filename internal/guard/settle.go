@@ -11,6 +11,7 @@ import (
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -57,14 +58,10 @@ func (s *subject) unread() []string {
 	return s.Settles
 }
 
-// migrateAttribute makes the provider migrate a VM whose node changes. The module sets it
-// in the block of a profile that manages node_name.
-const migrateAttribute = "migrate"
-
 // importing reports whether the import file still has a VM that is in state. import-blocks,
 // which does not judge these files, removes it.
 func (s *subject) importing() bool {
-	_, found := s.Imports[UnitID{s.Stack, s.Unit}][s.states[0].Address]
+	_, found := s.Imports[tf.Unit{Stack: s.Stack, Unit: s.Unit}][s.states[0].Address]
 	return found
 }
 
@@ -76,7 +73,7 @@ type unset struct {
 
 // unreadable is what the spec says of a VM and an import cannot read: all of it, and
 // what the state does not have yet.
-func (s *subject) unreadable(state *Resource) (all []string, left []unset) {
+func (s *subject) unreadable(state *tf.Resource) (all []string, left []unset) {
 	vm := s.match.VM
 	for _, row := range schema.SettledRows() {
 		v := row.In(vm.Values)
@@ -93,10 +90,10 @@ func (s *subject) unreadable(state *Resource) (all []string, left []unset) {
 				[]effect.Change{{Path: row.Attribute(), Was: is, Is: v.Text, Held: true}}})
 		}
 	}
-	if is, known := state.Settled[migrateAttribute]; known && !s.profile.Ignores("node_name") {
-		all = append(all, migrateAttribute)
+	if is, known := state.Settled[tf.MigrateAttribute]; known && !s.profile.Ignores("node_name") {
+		all = append(all, tf.MigrateAttribute)
 		if is != "true" {
-			left = append(left, unset{migrateAttribute, fmt.Sprintf("%s is %s in state and true in the module", migrateAttribute, is), nil})
+			left = append(left, unset{tf.MigrateAttribute, fmt.Sprintf("%s is %s in state and true in the module", tf.MigrateAttribute, is), nil})
 		}
 	}
 	blocks, absent := s.defaultBlocks(state)
@@ -105,7 +102,7 @@ func (s *subject) unreadable(state *Resource) (all []string, left []unset) {
 
 // defaultBlocks are the blocks that have the provider's defaults in the spec of a VM: all of
 // them, and what the state does not have yet.
-func (s *subject) defaultBlocks(state *Resource) (all []string, left []unset) {
+func (s *subject) defaultBlocks(state *tf.Resource) (all []string, left []unset) {
 	vm := s.match.VM
 	for _, b := range schema.DefaultBlocks() {
 		said, more := b.Says(vm.Values)
@@ -122,7 +119,7 @@ func (s *subject) defaultBlocks(state *Resource) (all []string, left []unset) {
 
 // otherOrder are the disks of a VM that an import read in the order of their interfaces, if
 // the lock has another order. An apply sets that in the state only.
-func (s *subject) otherOrder(state *Resource) []unset {
+func (s *subject) otherOrder(state *tf.Resource) []unset {
 	block, read := schema.VMField("disks").HCL, slices.Clone(state.Disks)
 	slices.SortFunc(read, natural.Compare)
 	var order []string

@@ -11,6 +11,7 @@ import (
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 )
 
 // brings reports what a VM gets from its template without its spec saying so. It
@@ -56,7 +57,7 @@ func (s *subject) brings() {
 const CloneOf = "clone.vm_id"
 
 // madeFrom is what a VM was made from, or nil if the state does not say it.
-func (r *Resource) madeFrom() *lock.Template {
+func madeFrom(r *tf.Resource) *lock.Template {
 	vmid, err := strconv.Atoi(r.Values[CloneOf])
 	if err != nil {
 		return nil
@@ -69,7 +70,7 @@ func (r *Resource) madeFrom() *lock.Template {
 func (s *subject) oldTemplate() {
 	from := s.entry.MadeFrom
 	if len(s.states) == 1 {
-		from = cmp.Or(s.states[0].madeFrom(), from)
+		from = cmp.Or(madeFrom(&s.states[0]), from)
 	}
 	to := s.entry.Template
 	if s.Destroy || s.Stops() || s.match.VM == nil || from == nil || to == nil || from.VMID == to.VMID {

@@ -7,12 +7,13 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // unlisted judges what a state has and neither spec nor lock.
 func (j *judge) unlisted(at *place) {
 	for _, e := range at.lock.Units {
-		state, read := j.State[UnitID{at.Name, e.Key}]
+		state, read := j.State[tf.Unit{Stack: at.Name, Unit: e.Key}]
 		if (e.Value.Status == lock.Retired || e.Value.Status == lock.Moving) && (!read || state.Unreadable != "") {
 			f := j.add(at, e.Key, finding.Unit, "")
 			_, unreadable := j.find(at, e.Key, "")
@@ -39,7 +40,7 @@ const updateCheckout = "this checkout is old, or a merge dropped its lines: " +
 // stopManaging is the step that removes an address from the state.
 const stopManaging = "or stop managing it: remove it from the state"
 
-func (j *judge) unlistedVM(at *place, unit string, r Resource) {
+func (j *judge) unlistedVM(at *place, unit string, r tf.Resource) {
 	f := j.add(at, unit, finding.VM, r.Key)
 	f.VMID, f.Node, f.Name, f.Resource = r.VMID, r.Node, r.Name, r.Address
 	if j.otherID(f, &r) {
@@ -65,9 +66,9 @@ func (j *judge) unlistedVM(at *place, unit string, r Resource) {
 }
 
 // container judges a container in a state. No spec has one: somebody added it to the module.
-func (j *judge) container(at *place, unit string, r Resource) {
+func (j *judge) container(at *place, unit string, r tf.Resource) {
 	f := j.add(at, unit, finding.VM, r.Address)
-	f.VMID, f.Resource = vmidIn(r.ID), r.Address
+	f.VMID, f.Resource = r.ActsOn(), r.Address
 	f.Is(finding.WouldDestroy, "in state, and no spec has containers: an apply would destroy it").Because("in state as %s", r.Address)
 	if g := j.Inventory.Guest(f.VMID); g != nil {
 		j.listed[g.VMID], f.Node, f.Name = true, g.Node, g.Name
@@ -76,7 +77,7 @@ func (j *judge) container(at *place, unit string, r Resource) {
 	f.Add(finding.DoAll("stop managing it: remove it from the state", lock.StateRemove(at.Name, unit, r.Address)))
 }
 
-func (j *judge) unlistedPool(at *place, unit string, r Resource) {
+func (j *judge) unlistedPool(at *place, unit string, r tf.Resource) {
 	f := j.add(at, unit, finding.Pool, r.Key)
 	f.Resource = r.Address
 	f.Is(finding.WouldDestroy, "in state, and the spec does not create this pool: an apply would delete it")

@@ -11,6 +11,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -20,14 +21,14 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 	if c.Type != guest.VMResource {
 		return
 	}
-	g := p.in.Inventory.Guest(vmidOf(c.Change.Before))
+	g := p.in.Inventory.Guest(tf.VMIDOf(c.Change.Before))
 	updates, along := p.effects(c, g)
 	p.does[c.Address] = updates
 	if p.moves(c) {
 		return
 	}
 	if h := holdOn(p.in.Inventory, g); h.blocks > nothing {
-		h.begun = p.in.begun(p.unit.Stack, KeyOf(c), g)
+		h.begun = p.in.begun(p.unit.Stack, tf.KeyOf(c), g)
 		h.refuse(p.add(c), "; and the plan changes it")
 		return
 	}
@@ -74,7 +75,7 @@ func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effec
 	spec := p.spec(c)
 	vm := vmEffects(g, permitsRestart(spec))
 	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
-	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, KeyOf(c), g)
+	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, tf.KeyOf(c), g)
 	for _, list := range []string{effect.NICs, effect.USBs} {
 		vm.MoveDevices(list, before.Numbered(list), after.Numbered(list))
 	}
@@ -84,7 +85,7 @@ func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effec
 	}
 	changes := slices.DeleteFunc(effect.OfPlan(before, after), func(c effect.Change) bool { return hardware.ByPosition(spec, c) })
 	changes = append(changes, p.in.hiddenNodes(p.unit, c)...)
-	if r, entry := p.inState(c), p.entries[KeyOf(c)]; r != nil && spec != nil && entry != nil {
+	if r, entry := p.inState(c), p.entries[tf.KeyOf(c)]; r != nil && spec != nil && entry != nil {
 		changes = append(changes, laterChanges(spec, p.in.later(r, spec))...)
 		changes = formerVolumes(r.Values, spec, entry, g, changes)
 	}
@@ -115,7 +116,7 @@ func settling(updates []effect.Update) []effect.Update {
 
 // spec is the VM of a change in its spec, or nil.
 func (p *planJudge) spec(c *tfjson.ResourceChange) *schema.VM {
-	return p.in.spec(p.unit.Stack, KeyOf(c))
+	return p.in.spec(p.unit.Stack, tf.KeyOf(c))
 }
 
 // stateOf are the values of a VM that the last apply left, or nil for an import.
@@ -127,9 +128,9 @@ func (p *planJudge) stateOf(c *tfjson.ResourceChange) effect.Values {
 }
 
 // inState is a VM as the last apply left it, or nil for an import.
-func (p *planJudge) inState(c *tfjson.ResourceChange) *Resource {
+func (p *planJudge) inState(c *tfjson.ResourceChange) *tf.Resource {
 	all := p.in.State[p.unit].Resources
-	i := slices.IndexFunc(all, func(r Resource) bool { return r.Address == c.Address || r.Address == c.PreviousAddress })
+	i := slices.IndexFunc(all, func(r tf.Resource) bool { return r.Address == c.Address || r.Address == c.PreviousAddress })
 	if i < 0 || c.Change.Importing != nil {
 		return nil
 	}
@@ -154,7 +155,7 @@ func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, 
 	k := p.keeper(c, g, v)
 	f.Steps = append(f.Steps, k.boot(updates)...)
 	f.Steps = append(f.Steps, k.add(updates)...)
-	f.Steps = append(f.Steps, k.detached(updates, p.in.begun(p.unit.Stack, KeyOf(c), g))...)
+	f.Steps = append(f.Steps, k.detached(updates, p.in.begun(p.unit.Stack, tf.KeyOf(c), g))...)
 	f.Steps = append(f.Steps, k.harmed(updates)...)
 	if slices.Contains(harmsOf(updates), effect.Needless) {
 		f.Add(k.withoutRestart(updates))

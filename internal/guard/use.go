@@ -4,11 +4,12 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 )
 
 // A Use is the lock that a run holds on the state of a unit.
 type Use struct {
-	Unit      UnitID
+	Unit      tf.Unit
 	Operation string // as OpenTofu names it
 	Who       string
 	Since     string // empty if it is not known
@@ -18,7 +19,7 @@ type Use struct {
 
 // Finding says that the state is in use.
 func (u Use) Finding() finding.Finding {
-	f := finding.Finding{Address: u.Unit.address()}
+	f := finding.Finding{Address: unitAddress(u.Unit)}
 	f.Is(finding.Busy, "another run is using its state: what an apply would do is not known before it ends")
 	if u.Operation == "OperationTypeApply" {
 		f.Reason = "another apply of this stack is running: what a second one would do is not known before it ends"

@@ -11,6 +11,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -22,7 +23,7 @@ type subject struct {
 	match   *cluster.Match
 	entry   *lock.VM
 	profile *schema.Profile
-	states  []Resource     // in the state, by its key
+	states  []tf.Resource  // in the state, by its key
 	guest   *cluster.Guest // the guest with its VMID, the right one or not
 
 	notKnown []string        // of what its creation needs
@@ -144,7 +145,7 @@ func share(a, b []string) bool {
 // inOtherState is a VMID that the state of another VM or stack has as well.
 func (s *subject) inOtherState() bool {
 	for _, other := range s.vmids[s.VMID] {
-		if other.stack == s.Stack && slices.ContainsFunc(s.states, func(o Resource) bool { return o.Address == other.address }) {
+		if other.stack == s.Stack && slices.ContainsFunc(s.states, func(o tf.Resource) bool { return o.Address == other.address }) {
 			continue
 		}
 		s.Is(finding.Conflict, "its VMID is also in another state")
@@ -168,7 +169,7 @@ func (s *subject) absent() {
 	}
 	if id, ok := s.imported(); ok {
 		s.Is(finding.NotFound, "the import file imports a VMID that no guest has")
-		s.Because("%s imports %s into %s", importPath(UnitID{s.Stack, s.Unit}), id, s.Resource)
+		s.Because("%s imports %s into %s", importPath(tf.Unit{Stack: s.Stack, Unit: s.Unit}), id, s.Resource)
 		s.Add(writeImports())
 		return
 	}
@@ -193,7 +194,7 @@ func (s *subject) absent() {
 
 // imported is what the import file on disk imports into the VM's address.
 func (s *subject) imported() (string, bool) {
-	id, ok := s.Imports[UnitID{s.Stack, s.Unit}][s.Resource]
+	id, ok := s.Imports[tf.Unit{Stack: s.Stack, Unit: s.Unit}][s.Resource]
 	return id, ok
 }
 

@@ -11,11 +11,11 @@ import (
 
 	"stackgen/generator"
 	"stackgen/internal/disk"
-	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/outputs"
 	"stackgen/internal/project"
 	"stackgen/internal/session"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -101,7 +101,7 @@ func Read(ctx context.Context, r Request) (*Outputs, error) {
 
 // registration is that of one stack.
 func registration(s *session.Session, stack *schema.Stack, live map[string]outputs.Live, r Request) (*outputs.Registration, error) {
-	unit := guard.UnitID{Stack: stack.Name, Unit: lock.UnitVM}
+	unit := tf.VMUnit(stack.Name)
 	state := s.State[unit]
 	if state.Unreadable != "" {
 		return nil, fmt.Errorf("cannot read the state of %s: %s", unit, state.Unreadable)

@@ -10,14 +10,14 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // lastApplied is when a unit was applied last, RFC 3339, as far as something says it. An apply
 // reads all VMs of its unit, so the tasks of one of them say it for all. proven is false if an
 // apply may be later: one that only changes options makes no task.
-func (s *Session) lastApplied(u guard.UnitID, acts *cluster.Acts) (at string, proven bool) {
+func (s *Session) lastApplied(u tf.Unit, acts *cluster.Acts) (at string, proven bool) {
 	at, proven = s.written(u)
 	for _, r := range s.State[u].Resources {
 		if own := acts.Applied[r.VMID]; r.Type == guest.VMResource && own != "" {
@@ -31,7 +31,7 @@ func (s *Session) lastApplied(u guard.UnitID, acts *cluster.Acts) (at string, pr
 // backend. An apply keeps the state of before in a file, and that file has its time: the state
 // has that of later commands, such as `state rm`. Before a second apply there is no such file,
 // and the state has the time of the first one, unless it was changed since stackgen has seen it.
-func (s *Session) written(u guard.UnitID) (at string, proven bool) {
+func (s *Session) written(u tf.Unit) (at string, proven bool) {
 	l := s.Project.Lock.Stacks.Get(u.Stack)
 	if l == nil || l.Backend.Type != "local" || len(s.sources.States) > 0 {
 		return "", false
@@ -53,10 +53,10 @@ func (s *Session) written(u guard.UnitID) (at string, proven bool) {
 // unproven are the notes about units of which tasks are named that may be from before the last
 // apply, such as those with a state in a bucket.
 func (s *Session) unproven(found []finding.Finding, acts *cluster.Acts) (notes []string) {
-	var units []guard.UnitID
+	var units []tf.Unit
 	for i := range found {
 		f := &found[i]
-		u := guard.UnitID{Stack: f.Stack, Unit: f.Unit}
+		u := tf.Unit{Stack: f.Stack, Unit: f.Unit}
 		if f.Change == nil || len(f.Change.By) == 0 || slices.Contains(units, u) {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"stackgen/internal/disk"
 	"stackgen/internal/drift"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -86,7 +86,7 @@ func (d *Drift) complete(stack string) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(d.planned, func(u guard.UnitID) bool { return u.Stack == stack })
+	return slices.ContainsFunc(d.planned, func(u tf.Unit) bool { return u.Stack == stack })
 }
 
 // IsDate reports whether a text is a day such as 2026-12-31.

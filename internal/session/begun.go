@@ -15,8 +15,8 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // Begun are the VMs of a stack that runs from here began to create and that no run has
@@ -117,7 +117,7 @@ func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 // Created drops the VMs whose creation the provider has completed, as the state says: they
 // were cloned, and read afterwards. The provider has started them. Whoever stops them later
 // wants them stopped.
-func (b Begun) Created(state guard.UnitState) {
+func (b Begun) Created(state tf.State) {
 	for _, r := range state.Resources {
 		if vm := b[r.Key]; r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && r.Cloned && !r.Tainted && !r.Planned {
 			delete(b, r.Key)
@@ -157,7 +157,7 @@ func (s *Session) begun() map[string]cluster.Begun {
 	for _, stack := range s.Project.Stacks.Stacks {
 		vms, _ := ReadBegun(s.Project.Root, stack.Name)
 		left := maps.Clone(vms)
-		left.Created(s.State[guard.UnitID{Stack: stack.Name, Unit: lock.UnitVM}])
+		left.Created(s.State[tf.VMUnit(stack.Name)])
 		for key, vm := range vms {
 			_, open := left[key]
 			out[stack.Name+"/"+key] = cluster.Begun{VMID: vm.VMID, UUID: vm.UUID, Done: !open}

@@ -7,28 +7,28 @@ import (
 	"testing"
 
 	"stackgen/guest"
-	"stackgen/internal/guard"
+	"stackgen/internal/tf"
 )
 
 // TestBegunCreated: the record of a VM ends when its creation is complete, and not before.
 func TestBegunCreated(t *testing.T) {
-	vm := func(change func(*guard.Resource)) guard.UnitState {
-		r := guard.Resource{Type: guest.VMResource, Key: "a", VMID: 300, Cloned: true}
+	vm := func(change func(*tf.Resource)) tf.State {
+		r := tf.Resource{Type: guest.VMResource, Key: "a", VMID: 300, Cloned: true}
 		change(&r)
-		return guard.UnitState{Resources: []guard.Resource{r}}
+		return tf.State{Resources: []tf.Resource{r}}
 	}
 	for name, c := range map[string]struct {
 		begun BegunVM
-		state guard.UnitState
+		state tf.State
 		ends  bool
 	}{
-		"created":               {BegunVM{VMID: 300, Start: true}, vm(func(*guard.Resource) {}), true},
-		"not there":             {BegunVM{VMID: 300, Start: true}, guard.UnitState{}, false},
-		"failed halfway":        {BegunVM{VMID: 300, Start: true}, vm(func(r *guard.Resource) { r.Tainted = true }), false},
-		"untainted by hand":     {BegunVM{VMID: 300, Start: true}, vm(func(r *guard.Resource) { r.Planned = true }), false},
-		"imported":              {BegunVM{VMID: 300, Start: true}, vm(func(r *guard.Resource) { r.Cloned = false }), false},
-		"untainted, configured": {BegunVM{VMID: 300, Start: true, Half: true}, vm(func(*guard.Resource) {}), false},
-		"another VMID":          {BegunVM{VMID: 301, Start: true}, vm(func(*guard.Resource) {}), false},
+		"created":               {BegunVM{VMID: 300, Start: true}, vm(func(*tf.Resource) {}), true},
+		"not there":             {BegunVM{VMID: 300, Start: true}, tf.State{}, false},
+		"failed halfway":        {BegunVM{VMID: 300, Start: true}, vm(func(r *tf.Resource) { r.Tainted = true }), false},
+		"untainted by hand":     {BegunVM{VMID: 300, Start: true}, vm(func(r *tf.Resource) { r.Planned = true }), false},
+		"imported":              {BegunVM{VMID: 300, Start: true}, vm(func(r *tf.Resource) { r.Cloned = false }), false},
+		"untainted, configured": {BegunVM{VMID: 300, Start: true, Half: true}, vm(func(*tf.Resource) {}), false},
+		"another VMID":          {BegunVM{VMID: 301, Start: true}, vm(func(*tf.Resource) {}), false},
 	} {
 		b := Begun{"a": c.begun}
 		if b.Created(c.state); (len(b) == 0) != c.ends {

@@ -20,6 +20,7 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/proxmox"
+	"stackgen/internal/tf"
 )
 
 // A Drift is every difference between specs, states, plans and cluster, and what was
@@ -29,7 +30,7 @@ type Drift struct {
 	Scope    finding.Scope
 	Notes    []string
 
-	planned []guard.UnitID // the units that were planned
+	planned []tf.Unit // the units that were planned
 }
 
 // Drift reads the cluster, the states and the plans, and explains every difference. Without
@@ -49,7 +50,7 @@ func (s *Session) Drift(ctx context.Context) (*Drift, error) {
 	if err != nil || len(unrendered) > 0 {
 		return &Drift{Findings: unrendered}, err // the plans would not be those of the specs
 	}
-	in := drift.Input{Input: s.input(), Plans: s.plans, Units: s.Units(), Failed: map[guard.UnitID]string{}}
+	in := drift.Input{Input: s.input(), Plans: s.plans, Units: s.Units(), Failed: map[tf.Unit]string{}}
 	without := guard.Judge(in.Input) // plans
 	if given {
 		in.Without = without
@@ -118,7 +119,7 @@ func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []str
 		if !byHand(f) {
 			continue
 		}
-		applied, _ := s.lastApplied(guard.UnitID{Stack: f.Stack, Unit: f.Unit}, &acts)
+		applied, _ := s.lastApplied(tf.Unit{Stack: f.Stack, Unit: f.Unit}, &acts)
 		for _, a := range acts.Of[f.VMID] {
 			if drift.MayBeBy(f, a, applied) {
 				f.Change.By = append(f.Change.By, finding.Act{Time: a.Time, User: a.User, Task: a.Task, Node: a.Node})
@@ -145,7 +146,7 @@ func byHand(f *finding.Finding) bool {
 }
 
 // notGiven adds the units that should have a plan, and of which none was given.
-func (s *Session) notGiven(failed map[guard.UnitID]string) {
+func (s *Session) notGiven(failed map[tf.Unit]string) {
 	for _, u := range s.Units() {
 		if s.plans[u] == nil && s.needsPlan(u) {
 			failed[u] = drift.NotGiven
@@ -154,14 +155,14 @@ func (s *Session) notGiven(failed map[guard.UnitID]string) {
 }
 
 // needsPlan reports whether something may differ in a unit.
-func (s *Session) needsPlan(u guard.UnitID) bool {
+func (s *Session) needsPlan(u tf.Unit) bool {
 	return s.Project.Lock.Stacks.Get(u.Stack).Units.Get(u.Unit).Status == lock.Live || len(s.State[u].Resources) > 0
 }
 
 // planAll plans the selected stacks, and adds the units that could not be planned, and why.
 // It leaves the units that Terragrunt generates, as every plan does: another run may use
 // them.
-func (s *Session) planAll(ctx context.Context, failed map[guard.UnitID]string) (err error) {
+func (s *Session) planAll(ctx context.Context, failed map[tf.Unit]string) (err error) {
 	tools, err := s.planner("drift")
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (s *Session) planAll(ctx context.Context, failed map[guard.UnitID]string) (
 }
 
 // addPlans adds the plans of a stack.
-func (s *Session) addPlans(stack string, plan *engine.StackPlan, failed map[guard.UnitID]string) error {
+func (s *Session) addPlans(stack string, plan *engine.StackPlan, failed map[tf.Unit]string) error {
 	for _, u := range s.Units() {
 		if u.Stack != stack {
 			continue

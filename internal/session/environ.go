@@ -8,6 +8,7 @@ import (
 
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // Misled is the error of an environment that leads Terragrunt to a part of the units or to
@@ -20,7 +21,7 @@ func Misled(command string, environ []string) error {
 			command, strings.Join(names, " "))
 	}
 	c := guard.Command{
-		Unit:  guard.UnitID{Unit: lock.UnitVM},
+		Unit:  tf.Unit{Unit: lock.UnitVM},
 		Args:  []string{command},
 		Whole: true,
 		Env:   func(name string) string { return valueOf(environ, name) },

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"stackgen/internal/disk"
-	"stackgen/internal/guard"
 	"stackgen/internal/project"
+	"stackgen/internal/tf"
 )
 
 // unitFiles finds the files of units. A value is STACK/UNIT=FILE or a folder with
 // files of the given names. flag is the flag that has the values.
-func (s *Session) unitFiles(flag string, values []string, units []guard.UnitID, names ...string) (map[guard.UnitID]string, error) {
-	out := map[guard.UnitID]string{}
+func (s *Session) unitFiles(flag string, values []string, units []tf.Unit, names ...string) (map[tf.Unit]string, error) {
+	out := map[tf.Unit]string{}
 	for _, value := range values {
 		id, file, isFile := strings.Cut(value, "=")
 		if !isFile {
@@ -25,7 +25,7 @@ func (s *Session) unitFiles(flag string, values []string, units []guard.UnitID, 
 			continue
 		}
 		stack, unit, isUnit := strings.Cut(id, "/")
-		u := guard.UnitID{Stack: stack, Unit: unit}
+		u := tf.Unit{Stack: stack, Unit: unit}
 		if !isUnit || !slices.Contains(units, u) {
 			return nil, fmt.Errorf("--%s %s: %w", flag, value, s.noUnit(id))
 		}
@@ -36,7 +36,7 @@ func (s *Session) unitFiles(flag string, values []string, units []guard.UnitID, 
 
 // searchFolder finds the files of units in a folder that --json-out-dir wrote, or
 // in one with local states.
-func (s *Session) searchFolder(out map[guard.UnitID]string, dir string, units []guard.UnitID, names []string) error {
+func (s *Session) searchFolder(out map[tf.Unit]string, dir string, units []tf.Unit, names []string) error {
 	found := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !slices.Contains(names, d.Name()) {
@@ -61,10 +61,10 @@ func (s *Session) searchFolder(out map[guard.UnitID]string, dir string, units []
 }
 
 // owners are the units that a file in a folder may belong to.
-func (s *Session) owners(folder, name string, units []guard.UnitID) []guard.UnitID {
+func (s *Session) owners(folder, name string, units []tf.Unit) []tf.Unit {
 	parts := strings.Split(folder, "/")
 	stacks := slices.Index(parts, "stacks")
-	var out []guard.UnitID
+	var out []tf.Unit
 	for _, u := range units {
 		key := s.Project.Lock.Stacks.Get(u.Stack).StateKey
 		switch {

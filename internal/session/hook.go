@@ -16,6 +16,7 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -23,7 +24,7 @@ import (
 // refuses. It runs in the unit's root module.
 type Hook struct {
 	*Session
-	Unit    guard.UnitID
+	Unit    tf.Unit
 	command guard.Command
 	run     *sharedRun // nil if no other process shares what is read
 	shared  bool       // another process of the run has read it
@@ -46,7 +47,7 @@ func NewHook(p *project.Project, unit string, args, variables []string, from Sou
 	h := &Hook{Session: New(p, from)}
 	h.tools = engine.Inherited(os.Environ())
 	stack, name, _ := strings.Cut(unit, "/")
-	h.Unit = guard.UnitID{Stack: stack, Unit: name}
+	h.Unit = tf.Unit{Stack: stack, Unit: name}
 	h.left = !slices.Contains(h.Units(), h.Unit)
 	if h.left && (!hooked() || !slices.ContainsFunc(p.Stacks.Stacks, func(s *schema.Stack) bool { return s.Name == stack })) {
 		return nil, h.noUnit(unit)
@@ -148,7 +149,7 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	apply := h.command.Args[0] == "apply"
 	in.Destroy = !apply && !retired
 	// What a saved plan of VMs changes is judged below, by the hook of their unit.
-	in.Planned = map[guard.UnitID]bool{{Stack: h.Unit.Stack, Unit: lock.UnitVM}: h.command.SavedPlan() != ""}
+	in.Planned = map[tf.Unit]bool{{Stack: h.Unit.Stack, Unit: lock.UnitVM}: h.command.SavedPlan() != ""}
 	found := guard.Judge(in)
 	if f := h.stale(); f != nil {
 		return []finding.Finding{*f}, nil
@@ -212,9 +213,9 @@ func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
 	if h.Unit.Unit != lock.UnitVM {
 		return nil, nil
 	}
-	var units []guard.UnitID
+	var units []tf.Unit
 	for _, u := range h.Project.Lock.Stacks.Get(h.Unit.Stack).Units {
-		id := guard.UnitID{Stack: h.Unit.Stack, Unit: u.Key}
+		id := tf.Unit{Stack: h.Unit.Stack, Unit: u.Key}
 		if id.HasRecords() && len(h.State[id].Resources) > 0 && (u.Value.Status == lock.Retired || u.Value.Status == lock.Live && partialRun()) {
 			units = append(units, id)
 		}

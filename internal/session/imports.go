@@ -14,7 +14,7 @@ import (
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
-	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 const maxImports = 64 << 20 // of an import file
@@ -26,8 +26,8 @@ func (s *Session) readImports() (err error) {
 }
 
 // importFiles are the import files of the selected stacks.
-func (s *Session) importFiles() (map[guard.UnitID]guard.Imports, error) {
-	out := map[guard.UnitID]guard.Imports{}
+func (s *Session) importFiles() (map[tf.Unit]guard.Imports, error) {
+	out := map[tf.Unit]guard.Imports{}
 	var errs []error
 	for _, u := range s.Units() {
 		file := filepath.Join(s.Project.StackDir(u.Stack), "imports", u.Unit+".tf")
@@ -166,7 +166,7 @@ func (s *Session) PlanImports(ctx context.Context, verdicts []finding.Finding) (
 			}
 		}
 		var args []string
-		if len(adoptions[guard.UnitID{Stack: u.Stack, Unit: lock.UnitVM}]) > 0 {
+		if len(adoptions[tf.VMUnit(u.Stack)]) > 0 {
 			args = guard.AddressArgs(u, verdicts)
 		}
 		body, failed := tools.Plan(ctx, s.Project.StackDir(u.Stack), u.Unit, filepath.Join(dir, fmt.Sprint(i)), args...)
@@ -177,7 +177,7 @@ func (s *Session) PlanImports(ctx context.Context, verdicts []finding.Finding) (
 			plans = append(plans, guard.ImportPlan{Unit: u, Failed: failed})
 			continue
 		}
-		plan, err := guard.ParsePlan(body)
+		plan, err := tf.ParsePlan(body)
 		if err != nil {
 			return nil, fmt.Errorf("the plan of %s: %w", u, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // lockProbes bounds the units whose locks are probed. Another run of a stack holds
@@ -37,12 +38,12 @@ func (s *Session) Locked(ctx context.Context, stack string) ([]finding.Finding, 
 	if err != nil {
 		return nil, err
 	}
-	units := slices.DeleteFunc(s.Units(), func(u guard.UnitID) bool { return u.Stack != stack })
+	units := slices.DeleteFunc(s.Units(), func(u tf.Unit) bool { return u.Stack != stack })
 	return s.held(ctx, root, units[:min(len(units), lockProbes)], time.Time{})
 }
 
 // held returns findings about the units of a list whose states are locked.
-func (s *Session) held(ctx context.Context, root string, units []guard.UnitID, started time.Time) ([]finding.Finding, error) {
+func (s *Session) held(ctx context.Context, root string, units []tf.Unit, started time.Time) ([]finding.Finding, error) {
 	var out []finding.Finding
 	for _, u := range units {
 		tools, err := s.engine()
@@ -68,8 +69,8 @@ func (s *Session) held(ctx context.Context, root string, units []guard.UnitID, s
 
 // lockCandidates are the units whose states another run may hold: those with findings
 // that stop an apply, and those with the mark of a local lock.
-func (s *Session) lockCandidates(root string, found []finding.Finding) []guard.UnitID {
-	var out []guard.UnitID
+func (s *Session) lockCandidates(root string, found []finding.Finding) []tf.Unit {
+	var out []tf.Unit
 	for _, u := range s.Units() {
 		l := s.Project.Lock.Stacks.Get(u.Stack)
 		stopped := slices.ContainsFunc(found, func(f finding.Finding) bool {

@@ -7,12 +7,13 @@ import (
 
 	"stackgen/generator"
 	"stackgen/internal/guard"
+	"stackgen/internal/tf"
 )
 
 // CheckPlanned fails if the plan of a unit is not one of what is rendered for it: if it was
 // made with other values, or if a VM or pool would not exist after it. apply is false for the
 // plan of a destroy.
-func (s *Session) CheckPlanned(u guard.UnitID, apply bool) error {
+func (s *Session) CheckPlanned(u tf.Unit, apply bool) error {
 	rendered, err := s.readRendered("stacks/" + u.Stack + "/" + generator.StackFile)
 	if err != nil {
 		return fmt.Errorf("cannot compare the plan of %s with what is rendered: %w", u, err)
@@ -34,6 +35,6 @@ func (s *Session) CheckPlanned(u guard.UnitID, apply bool) error {
 
 // HiddenNodes are the VMs to which the plan of a unit does not add the NUMA nodes that
 // somebody removed.
-func (s *Session) HiddenNodes(u guard.UnitID, plan *guard.Plan) []guard.Change {
+func (s *Session) HiddenNodes(u tf.Unit, plan *tf.Plan) []tf.ResourceChange {
 	return guard.HiddenNodes(s.input(), u, plan)
 }

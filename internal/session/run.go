@@ -16,6 +16,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/guard"
+	"stackgen/internal/tf"
 )
 
 const (
@@ -42,8 +43,8 @@ type sharedRun struct {
 }
 
 type runUnit struct {
-	guard.UnitID
-	guard.UnitState
+	tf.Unit
+	tf.State
 }
 
 // lookOnce is Look, once for all units of the run that started this process.
@@ -94,7 +95,7 @@ func (h *Hook) load(run *sharedRun) bool {
 	}
 	h.run, h.Inventory = saved, inv
 	for _, u := range saved.Units {
-		h.State[u.UnitID] = u.UnitState
+		h.State[u.Unit] = u.State
 	}
 	return true
 }
@@ -215,7 +216,7 @@ func (r *sharedRun) refusedBy(command string) string {
 }
 
 // refuse records a refusal for the other units of the run.
-func (r *sharedRun) refuse(command string, unit guard.UnitID) error {
+func (r *sharedRun) refuse(command string, unit tf.Unit) error {
 	if r == nil {
 		return nil
 	}

@@ -10,9 +10,9 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -24,8 +24,8 @@ func TestSharedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unit := guard.UnitID{Stack: "lab", Unit: "proxmox-vm"}
-	first := &sharedRun{Process: 7, Started: 1000, Inventory: inv, Units: []runUnit{{unit, guard.UnitState{Unreadable: "no access"}}}, file: file}
+	unit := tf.Unit{Stack: "lab", Unit: "proxmox-vm"}
+	first := &sharedRun{Process: 7, Started: 1000, Inventory: inv, Units: []runUnit{{unit, tf.State{Unreadable: "no access"}}}, file: file}
 	if err := first.save(); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSharedRun(t *testing.T) {
 // TestNoSharedRun: a unit that shares nothing is never refused for another one.
 func TestNoSharedRun(t *testing.T) {
 	var none *sharedRun
-	if err := none.refuse("apply", guard.UnitID{}); err != nil || none.refusedBy("apply") != "" {
+	if err := none.refuse("apply", tf.Unit{}); err != nil || none.refusedBy("apply") != "" {
 		t.Errorf("%v, %q", err, none.refusedBy("apply"))
 	}
 }
@@ -71,7 +71,7 @@ func TestNoSharedRun(t *testing.T) {
 func TestRootModule(t *testing.T) {
 	t.Chdir(t.TempDir())
 	l := &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: lock.Stack{StateKey: "lab", Backend: lock.Backend{Type: "local"}}}}}
-	h := &Hook{Session: New(&project.Project{Root: ".", Lock: l}, Sources{}), Unit: guard.UnitID{Stack: "lab", Unit: lock.UnitVM}}
+	h := &Hook{Session: New(&project.Project{Root: ".", Lock: l}, Sources{}), Unit: tf.VMUnit("lab")}
 	if err := h.readRootModule(); err != nil || h.command.Workspace != "" || h.command.Backend != "" {
 		t.Errorf("without a file: %v, %+v", err, h.command)
 	}
@@ -124,7 +124,7 @@ func TestRecordsLeftKeepsStates(t *testing.T) {
 	if err := os.WriteFile("empty", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dns, vms := guard.UnitID{Stack: "lab", Unit: "dns-old"}, guard.UnitID{Stack: "lab", Unit: lock.UnitVM}
+	dns, vms := tf.Unit{Stack: "lab", Unit: "dns-old"}, tf.VMUnit("lab")
 	l := lock.Stack{
 		Units: lock.Ordered[lock.Unit]{{Key: dns.Unit, Value: lock.Unit{Status: lock.Retired}}, {Key: vms.Unit}},
 		VMs:   lock.Ordered[lock.VM]{{Key: "old", Value: lock.VM{VMID: 100, Unit: dns.Unit, Status: lock.Retired}}},
@@ -132,8 +132,8 @@ func TestRecordsLeftKeepsStates(t *testing.T) {
 	p := &project.Project{Root: ".", Selected: func(string) bool { return true }, Lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: l}}},
 		Stacks: &schema.Project{Stacks: []*schema.Stack{{Name: "lab"}}}}
 	h := &Hook{Session: New(p, Sources{States: []string{"lab/dns-old=empty", "lab/proxmox-vm=empty"}}), Unit: vms}
-	h.State[dns] = guard.UnitState{Resources: []guard.Resource{{Type: guest.RecordResource, Key: "www", ID: "www.lab.test."}}}
-	h.State[vms] = guard.UnitState{Resources: []guard.Resource{{Type: guest.VMResource, Key: "old", VMID: 100}}}
+	h.State[dns] = tf.State{Resources: []tf.Resource{{Type: guest.RecordResource, Key: "www", ID: "www.lab.test."}}}
+	h.State[vms] = tf.State{Resources: []tf.Resource{{Type: guest.VMResource, Key: "old", VMID: 100}}}
 	in := h.input()
 	if left, err := h.recordsLeft(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("%v, %+v", err, left)

@@ -18,6 +18,7 @@ import (
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -41,20 +42,20 @@ func (f Sources) say(format string, args ...any) {
 type Session struct {
 	Project   *project.Project
 	Inventory *cluster.Inventory
-	State     guard.State
+	State     tf.States
 
 	NewClusters, NewStates []string // of guard.Input
 	Splits                 bool     // of guard.Input
 
 	sources Sources
-	imports map[guard.UnitID]guard.Imports // nil if they are not judged
-	plans   map[guard.UnitID]*guard.Plan
+	imports map[tf.Unit]guard.Imports // nil if they are not judged
+	plans   map[tf.Unit]*tf.Plan
 	tools   *engine.Tools // of the Terragrunt run; nil outside of one
 }
 
 // New begins a session for a project whose decisions are made.
 func New(p *project.Project, from Sources) *Session {
-	return &Session{Project: p, State: guard.State{}, sources: from, plans: map[guard.UnitID]*guard.Plan{}}
+	return &Session{Project: p, State: tf.States{}, sources: from, plans: map[tf.Unit]*tf.Plan{}}
 }
 
 // Look reads the cluster and the states.
@@ -170,8 +171,8 @@ func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
 
 // judgePlans is judge, with what each plan does to the VMs that it updates, by resource
 // address.
-func (s *Session) judgePlans(in guard.Input) ([]finding.Finding, map[guard.UnitID]map[string][]effect.Update, error) {
-	planned := map[guard.UnitID]bool{}
+func (s *Session) judgePlans(in guard.Input) ([]finding.Finding, map[tf.Unit]map[string][]effect.Update, error) {
+	planned := map[tf.Unit]bool{}
 	maps.Copy(planned, in.Planned)
 	for u := range s.plans {
 		planned[u] = true
@@ -193,7 +194,7 @@ func (s *Session) judgePlans(in guard.Input) ([]finding.Finding, map[guard.UnitI
 		}
 	}
 	all.Wait()
-	updates := map[guard.UnitID]map[string][]effect.Update{}
+	updates := map[tf.Unit]map[string][]effect.Update{}
 	var plans []finding.Finding
 	for i, r := range results {
 		if r.err != nil {
@@ -237,8 +238,8 @@ func (s *Session) Taken() string {
 }
 
 // Units are the units of the selected stacks that may have resources.
-func (s *Session) Units() []guard.UnitID {
-	var out []guard.UnitID
+func (s *Session) Units() []tf.Unit {
+	var out []tf.Unit
 	for _, stack := range s.Project.SelectedStacks() {
 		l := s.Project.Lock.Stacks.Get(stack.Name)
 		if l == nil {
@@ -246,7 +247,7 @@ func (s *Session) Units() []guard.UnitID {
 		}
 		for _, u := range l.Units {
 			if u.Value.Status != lock.Forgotten {
-				out = append(out, guard.UnitID{Stack: stack.Name, Unit: u.Key})
+				out = append(out, tf.Unit{Stack: stack.Name, Unit: u.Key})
 			}
 		}
 	}
@@ -255,12 +256,12 @@ func (s *Session) Units() []guard.UnitID {
 
 // otherUnits are the VM units of the stacks that are not selected: a VMID in their
 // state is not free.
-func (s *Session) otherUnits() []guard.UnitID {
-	var out []guard.UnitID
+func (s *Session) otherUnits() []tf.Unit {
+	var out []tf.Unit
 	for _, stack := range s.Project.Stacks.Stacks {
 		l := s.Project.Lock.Stacks.Get(stack.Name)
 		if l != nil && !s.Project.Selected(stack.Name) && l.Units.Get(lock.UnitVM) != nil {
-			out = append(out, guard.UnitID{Stack: stack.Name, Unit: lock.UnitVM})
+			out = append(out, tf.VMUnit(stack.Name))
 		}
 	}
 	return out

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
+	"stackgen/internal/tf"
 )
 
 // stale is the finding about a saved plan that was made from another state than that of
@@ -31,15 +31,15 @@ func (h *Hook) stale() *finding.Finding {
 
 // stateInPlan is which state a plan file of OpenTofu was made from. ok is false if the
 // file does not tell: an encrypted one does not.
-func stateInPlan(file string) (state guard.UnitState, ok bool) {
+func stateInPlan(file string) (state tf.State, ok bool) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
-		return guard.UnitState{}, false
+		return tf.State{}, false
 	}
 	defer func() { _ = z.Close() }() // it was read
 	part, err := z.Open("tfstate")
 	if err != nil {
-		return guard.UnitState{}, false
+		return tf.State{}, false
 	}
 	defer func() { _ = part.Close() }() // it was read
 	var doc struct {
@@ -47,7 +47,7 @@ func stateInPlan(file string) (state guard.UnitState, ok bool) {
 		Lineage string
 	}
 	if json.NewDecoder(io.LimitReader(part, maxState)).Decode(&doc) != nil {
-		return guard.UnitState{}, false
+		return tf.State{}, false
 	}
-	return guard.UnitState{Serial: doc.Serial, Lineage: doc.Lineage}, true
+	return tf.State{Serial: doc.Serial, Lineage: doc.Lineage}, true
 }

@@ -8,31 +8,32 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/tf"
 )
 
 // TestStale: a saved plan is stale if its unit has another state than the one in it.
 func TestStale(t *testing.T) {
 	t.Parallel()
-	unit := guard.UnitID{Stack: "lab", Unit: "proxmox-vm"}
+	unit := tf.Unit{Stack: "lab", Unit: "proxmox-vm"}
 	for name, c := range map[string]struct {
 		in    string // the state in the plan file; empty for an encrypted file
-		now   guard.UnitState
+		now   tf.State
 		stale bool
 	}{
-		"the same":         {`{"version":4,"serial":7,"lineage":"a","resources":[]}`, guard.UnitState{Serial: 7, Lineage: "a"}, false},
-		"changed":          {`{"version":4,"serial":7,"lineage":"a"}`, guard.UnitState{Serial: 8, Lineage: "a"}, true},
-		"another state":    {`{"version":4,"serial":7,"lineage":"a"}`, guard.UnitState{Serial: 7, Lineage: "b"}, true},
-		"removed":          {`{"version":4,"serial":7,"lineage":"a"}`, guard.UnitState{}, true},
-		"the first":        {`{"version":4,"serial":0,"lineage":""}`, guard.UnitState{}, false},
-		"an empty state":   {`{"version":4,"serial":0,"lineage":""}`, guard.UnitState{Lineage: "new"}, false},
-		"applied by other": {`{"version":4,"serial":0,"lineage":""}`, guard.UnitState{Serial: 2, Lineage: "a"}, true},
-		"not readable":     {`{"version":4,"serial":7,"lineage":"a"}`, guard.UnitState{Unreadable: "no access"}, false},
-		"encrypted":        {"", guard.UnitState{Serial: 8, Lineage: "a"}, false},
+		"the same":         {`{"version":4,"serial":7,"lineage":"a","resources":[]}`, tf.State{Serial: 7, Lineage: "a"}, false},
+		"changed":          {`{"version":4,"serial":7,"lineage":"a"}`, tf.State{Serial: 8, Lineage: "a"}, true},
+		"another state":    {`{"version":4,"serial":7,"lineage":"a"}`, tf.State{Serial: 7, Lineage: "b"}, true},
+		"removed":          {`{"version":4,"serial":7,"lineage":"a"}`, tf.State{}, true},
+		"the first":        {`{"version":4,"serial":0,"lineage":""}`, tf.State{}, false},
+		"an empty state":   {`{"version":4,"serial":0,"lineage":""}`, tf.State{Lineage: "new"}, false},
+		"applied by other": {`{"version":4,"serial":0,"lineage":""}`, tf.State{Serial: 2, Lineage: "a"}, true},
+		"not readable":     {`{"version":4,"serial":7,"lineage":"a"}`, tf.State{Unreadable: "no access"}, false},
+		"encrypted":        {"", tf.State{Serial: 8, Lineage: "a"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := planFile(t, c.in)
-			h := &Hook{Session: &Session{State: guard.State{unit: c.now}}, Unit: unit, command: guard.Command{Unit: unit, Args: []string{"apply", "-input=false", file}}}
+			h := &Hook{Session: &Session{State: tf.States{unit: c.now}}, Unit: unit, command: guard.Command{Unit: unit, Args: []string{"apply", "-input=false", file}}}
 			f := h.stale()
 			if (f != nil) != c.stale || f != nil && (f.Severity != finding.Blocked || len(f.Steps) != 1) {
 				t.Errorf("%+v", f)

@@ -14,8 +14,8 @@ import (
 	"stackgen/generator"
 	"stackgen/internal/disk"
 	"stackgen/internal/engine"
-	"stackgen/internal/guard"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 const (
@@ -32,7 +32,7 @@ func (s *Session) readStates(ctx context.Context) error {
 	if err := s.readStateFiles(units); err != nil {
 		return err
 	}
-	var rest []guard.UnitID
+	var rest []tf.Unit
 	for _, u := range units {
 		if _, known := s.State[u]; !known {
 			rest = append(rest, u)
@@ -42,7 +42,7 @@ func (s *Session) readStates(ctx context.Context) error {
 }
 
 // readStateFiles reads the states that the sources have files of.
-func (s *Session) readStateFiles(units []guard.UnitID) error {
+func (s *Session) readStateFiles(units []tf.Unit) error {
 	files, err := s.unitFiles("state", s.sources.States, units, planJSON, localState)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Session) readStateFiles(units []guard.UnitID) error {
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", file, err)
 		}
-		state, err := guard.ParseState(body)
+		state, err := tf.ParseState(body)
 		if err != nil {
 			state.Unreadable = file + ": " + err.Error()
 		}
@@ -63,7 +63,7 @@ func (s *Session) readStateFiles(units []guard.UnitID) error {
 
 // ReadStates reads the state of some units: from the files of the sources where it
 // has any, else from the backends.
-func (s *Session) ReadStates(ctx context.Context, units []guard.UnitID) error {
+func (s *Session) ReadStates(ctx context.Context, units []tf.Unit) error {
 	if len(s.sources.States) > 0 {
 		return s.readStates(ctx)
 	}
@@ -72,7 +72,7 @@ func (s *Session) ReadStates(ctx context.Context, units []guard.UnitID) error {
 
 // readBackends reads the state of units from their backends. A state that cannot
 // be read is marked as unreadable. It never counts as empty.
-func (s *Session) readBackends(ctx context.Context, units []guard.UnitID) error {
+func (s *Session) readBackends(ctx context.Context, units []tf.Unit) error {
 	if len(units) == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (s *Session) readBackends(ctx context.Context, units []guard.UnitID) error 
 	if err != nil {
 		return err
 	}
-	states := make([]guard.UnitState, len(units))
+	states := make([]tf.State, len(units))
 	var workers sync.WaitGroup
 	queue := make(chan int)
 	for range min(stateReaders, len(units)) {
@@ -110,22 +110,22 @@ func (s *Session) readBackends(ctx context.Context, units []guard.UnitID) error 
 
 // backendState reads the state of one unit. It reads the file of a local backend
 // itself if that is not encrypted; the engine reads all others.
-func (s *Session) backendState(ctx context.Context, tools *engine.Tools, root string, u guard.UnitID) (guard.UnitState, error) {
+func (s *Session) backendState(ctx context.Context, tools *engine.Tools, root string, u tf.Unit) (tf.State, error) {
 	l := s.Project.Lock.Stacks.Get(u.Stack)
 	if l.Backend.Type == "local" {
 		body, err := disk.Read(filepath.Join(root, lock.StateDir, filepath.FromSlash(l.StateKey), u.Unit, localState), maxState)
 		if errors.Is(err, fs.ErrNotExist) {
-			return guard.ParseState(nil)
+			return tf.ParseState(nil)
 		}
-		if state, parsed := guard.ParseState(body); err == nil && parsed == nil {
+		if state, parsed := tf.ParseState(body); err == nil && parsed == nil {
 			return state, nil
 		}
 	}
 	body, err := tools.State(ctx, generator.Backend(l, u.Unit, filepath.ToSlash(root)))
 	if err != nil {
-		return guard.UnitState{}, err
+		return tf.State{}, err
 	}
-	return guard.ParseState(body)
+	return tf.ParseState(body)
 }
 
 // readPlans reads the plans of the sources.
@@ -135,7 +135,7 @@ func (s *Session) readPlans() error {
 	if err != nil {
 		return err
 	}
-	read := make([]*guard.Plan, len(units))
+	read := make([]*tf.Plan, len(units))
 	errs := make([]error, len(units))
 	var readers sync.WaitGroup
 	turn := make(chan struct{}, runtime.NumCPU())
@@ -166,7 +166,7 @@ func (s *Session) readPlans() error {
 
 // AddPlan reads the plan of a unit from a file and returns it. What is judged afterwards
 // is judged with it.
-func (s *Session) AddPlan(u guard.UnitID, file string) (*guard.Plan, error) {
+func (s *Session) AddPlan(u tf.Unit, file string) (*tf.Plan, error) {
 	body, err := disk.Read(file, maxState)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the plan of %s: %w", u, err)
@@ -179,7 +179,7 @@ func (s *Session) AddPlan(u guard.UnitID, file string) (*guard.Plan, error) {
 
 // addPlan adds the plan of a unit, and the state that is in it: the plan was made
 // from that one.
-func (s *Session) addPlan(u guard.UnitID, name string, body []byte) error {
+func (s *Session) addPlan(u tf.Unit, name string, body []byte) error {
 	p, err := parsePlan(name, body)
 	if err == nil {
 		p.Before.Lineage, p.Before.Serial = s.State[u].Lineage, s.State[u].Serial // no plan says them
@@ -188,11 +188,11 @@ func (s *Session) addPlan(u guard.UnitID, name string, body []byte) error {
 	return err
 }
 
-func parsePlan(name string, body []byte) (*guard.Plan, error) {
+func parsePlan(name string, body []byte) (*tf.Plan, error) {
 	if bytes.HasPrefix(body, []byte("PK")) {
 		return nil, fmt.Errorf("%s is a plan file: give the output of `tofu show -json %s`", name, filepath.Base(name))
 	}
-	p, err := guard.ParsePlan(body)
+	p, err := tf.ParsePlan(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -211,9 +211,9 @@ func (s *Session) ReadOutputs(ctx context.Context, stacks []string, live bool) (
 	if err := s.readStateFiles(append(s.Units(), s.otherUnits()...)); err != nil {
 		return err
 	}
-	var rest []guard.UnitID
+	var rest []tf.Unit
 	for _, stack := range stacks {
-		u := guard.UnitID{Stack: stack, Unit: lock.UnitVM}
+		u := tf.VMUnit(stack)
 		if _, known := s.State[u]; !known && slices.Contains(s.Units(), u) {
 			rest = append(rest, u)
 		}
@@ -222,4 +222,4 @@ func (s *Session) ReadOutputs(ctx context.Context, stacks []string, live bool) (
 }
 
 // DropPlan removes the plan of a unit: it is not what will be applied.
-func (s *Session) DropPlan(u guard.UnitID) { delete(s.plans, u) }
+func (s *Session) DropPlan(u tf.Unit) { delete(s.plans, u) }

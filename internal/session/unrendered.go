@@ -12,7 +12,7 @@ import (
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
-	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -113,7 +113,7 @@ func (s *Session) sameOnDisk(stack *schema.Stack) (bool, error) {
 // address, where OpenTofu destroys what the spec does not have. After a move was applied, its
 // file stays until the next render, and moves nothing.
 func (s *Session) movesNothing(stack *schema.Stack, own []generator.File) (bool, error) {
-	unit := guard.UnitID{Stack: stack.Name, Unit: lock.UnitVM}
+	unit := tf.VMUnit(stack.Name)
 	path := generator.MovedFile(unit.Stack, unit.Unit)
 	if slices.ContainsFunc(own, func(f generator.File) bool { return f.Path == path }) {
 		return true, nil
@@ -126,7 +126,7 @@ func (s *Session) movesNothing(stack *schema.Stack, own []generator.File) (bool,
 		return false, fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	return generator.MovesOnlyOf(body, func(address string) bool {
-		return !slices.ContainsFunc(s.State[unit].Resources, func(r guard.Resource) bool { return r.Address == address })
+		return !slices.ContainsFunc(s.State[unit].Resources, func(r tf.Resource) bool { return r.Address == address })
 	}), nil
 }
 

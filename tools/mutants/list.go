@@ -7,7 +7,7 @@ import (
 )
 
 // areas are the parts of the product code that faults are drawn from.
-var areas = []string{"guard", "effect", "hardware", "cluster", "lock", "drift", "deploy", "generator", "discover", "adopt"}
+var areas = []string{"tf", "guard", "effect", "hardware", "cluster", "lock", "drift", "deploy", "generator", "discover", "adopt"}
 
 // header is the first line of a list.
 const header = "id\tfile\tfunction\tkind\tnth\ttext\tsuite\tpackage\ttest"

@@ -1,10 +1,12 @@
-package guard
+package tf
 
 import (
 	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
 
 	"stackgen/guest"
 	"stackgen/internal/effect"
@@ -94,11 +96,14 @@ func vmidIn(id string) int {
 	return vmid
 }
 
-// otherID reports whether the id of a VM is another VMID than its vm_id. The provider acts
+// OtherID reports whether the id of a VM is another VMID than its vm_id. The provider acts
 // on the id.
-func (r *Resource) otherID() bool {
-	return r.Type == guest.VMResource && r.ID != "" && vmidIn(r.ID) != r.VMID
+func (r *Resource) OtherID() bool {
+	return r.Type == guest.VMResource && r.ID != "" && r.ActsOn() != r.VMID
 }
+
+// ActsOn is the VMID in its id: the provider changes or destroys that guest. It is 0 if there is none.
+func (r *Resource) ActsOn() int { return vmidIn(r.ID) }
 
 // interfaces are those of a list of disks, in its order. One that somebody detached has none.
 func interfaces(disks any) []string {
@@ -123,8 +128,8 @@ func (r *Resource) unreadable(values map[string]any) {
 		}
 	}
 	r.Settled = map[string]string{}
-	if value, known := values[migrateAttribute]; known {
-		r.Settled[migrateAttribute] = fmt.Sprint(value == true)
+	if value, known := values[MigrateAttribute]; known {
+		r.Settled[MigrateAttribute] = fmt.Sprint(value == true)
 	}
 	for _, row := range schema.SettledRows() {
 		block, name, nested := strings.Cut(row.Attribute(), ".")
@@ -158,11 +163,11 @@ func wait(agent map[string]any) string {
 		return ""
 	}
 	timeout, _ := agent["timeout"].(string)
-	return cmp.Or(timeout, defaultWait)
+	return cmp.Or(timeout, DefaultWait)
 }
 
-// defaultWait is the provider's own agent.timeout.
-const defaultWait = "15m"
+// DefaultWait is the provider's own agent.timeout.
+const DefaultWait = "15m"
 
 // scalar is an id, which may be a number or text.
 func scalar(v any) string {
@@ -173,4 +178,13 @@ func scalar(v any) string {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return ""
+}
+
+// MigrateAttribute makes the provider migrate a VM whose node changes. The module sets it
+// in the block of a profile that manages node_name.
+const MigrateAttribute = "migrate"
+
+// Before is a resource as it was before a plan changes it.
+func Before(c *tfjson.ResourceChange) Resource {
+	return instance{Address: c.Address, Type: c.Type, Index: c.Index, Values: c.Change.Before}.resource()
 }

@@ -1,4 +1,4 @@
-package guard
+package tf
 
 import (
 	"encoding/json"
@@ -9,31 +9,15 @@ import (
 	"unicode/utf8"
 
 	tfjson "github.com/hashicorp/terraform-json"
-
-	"stackgen/internal/finding"
-	"stackgen/internal/lock"
 )
 
-// A UnitID names a unit of a stack.
-type UnitID struct{ Stack, Unit string }
-
-func (u UnitID) String() string { return u.Stack + "/" + u.Unit }
-
-// address is that of a finding about the unit.
-func (u UnitID) address() finding.Address {
-	return finding.Address{Stack: u.Stack, Unit: u.Unit, Type: finding.Unit}
-}
-
-// HasRecords reports whether it is a unit of DNS records.
-func (u UnitID) HasRecords() bool { return u.Unit != lock.UnitVM && u.Unit != lock.UnitPool }
-
-// State is the state of all units that were looked at. A unit that is not in it
+// States are the states of all units that were looked at. A unit that is not in it
 // was not read, which is not the same as empty.
-type State map[UnitID]UnitState
+type States map[Unit]State
 
-// A UnitState is the state of one unit. No resources and nothing Unreadable is a
+// A State is the state of one unit. No resources and nothing Unreadable is a
 // state that is empty, or not there yet.
-type UnitState struct {
+type State struct {
 	Unreadable string // why it could not be read
 	Lineage    string // tells it from a state that another project or checkout began; empty if the source does not say
 	Serial     uint64 // of a state file: counts its changes
@@ -73,8 +57,8 @@ type stateValues struct {
 
 // state is the state that has the values. Before are the values of the resources that the
 // refresh of a plan changed, by address.
-func (v *stateValues) state(before map[string]any) UnitState {
-	return UnitState{Resources: collect(nil, v.Root, before), Outputs: v.Outputs.values(), Project: v.Outputs.project()}
+func (v *stateValues) state(before map[string]any) State {
+	return State{Resources: collect(nil, v.Root, before), Outputs: v.Outputs.values(), Project: v.Outputs.project()}
 }
 
 type module struct {
@@ -85,9 +69,9 @@ type module struct {
 // ParseState reads the state of one unit: the output of `tofu show -json`, a
 // state file, or a plan, which holds the state that it was made from. An empty
 // file is an empty state. An error means that nothing is known.
-func ParseState(body []byte) (UnitState, error) {
+func ParseState(body []byte) (State, error) {
 	if len(strings.TrimSpace(string(body))) == 0 {
-		return UnitState{}, nil
+		return State{}, nil
 	}
 	var doc struct {
 		Version   int             `json:"version"`
@@ -101,18 +85,18 @@ func ParseState(body []byte) (UnitState, error) {
 		Planned   *struct{}       `json:"planned_values"`
 	}
 	if !utf8.Valid(body) {
-		return UnitState{}, errors.New("it is no JSON")
+		return State{}, errors.New("it is no JSON")
 	}
 	if err := json.Unmarshal(body, &doc); err != nil {
-		return UnitState{}, fmt.Errorf("it is no state: %w", plain(err))
+		return State{}, fmt.Errorf("it is no state: %w", plain(err))
 	}
 	switch {
 	case len(doc.Encrypted) > 0:
-		return UnitState{}, errors.New("it is encrypted; give the output of `terragrunt show -json`, which decrypts it")
+		return State{}, errors.New("it is encrypted; give the output of `terragrunt show -json`, which decrypts it")
 	case doc.Planned != nil:
 		plan, err := ParsePlan(body)
 		if err != nil {
-			return UnitState{}, err
+			return State{}, err
 		}
 		return plan.Before, nil
 	case doc.Values != nil:
@@ -122,11 +106,11 @@ func ParseState(body []byte) (UnitState, error) {
 		state.Serial = doc.Serial
 		return state, err
 	case doc.Format != "":
-		return UnitState{}, nil // an empty state has no values
+		return State{}, nil // an empty state has no values
 	case doc.Version != 0:
-		return UnitState{}, fmt.Errorf("it is a state of version %d; this stackgen reads version 4", doc.Version)
+		return State{}, fmt.Errorf("it is a state of version %d; this stackgen reads version 4", doc.Version)
 	}
-	return UnitState{}, errors.New("it is neither a state nor the output of `tofu show -json`")
+	return State{}, errors.New("it is neither a state nor the output of `tofu show -json`")
 }
 
 // plain is an error about JSON without the names of types that are ours.
@@ -159,7 +143,7 @@ func collect(out []Resource, m module, before map[string]any) []Resource {
 // stateBefore is the state before a plan. A plan's own state is what its refresh found:
 // it lacks what is gone, has the MAC addresses of whatever VM has the VMID now, and has
 // what it is to import. What the refresh changed is among the drift.
-func stateBefore(p *Plan, prior stateValues) UnitState {
+func stateBefore(p *Plan, prior stateValues) State {
 	imported, before := map[string]bool{}, map[string]any{}
 	for _, d := range p.ResourceDrift {
 		if d.Mode == tfjson.ManagedResourceMode && d.Change != nil && d.Change.Actions.Update() {
@@ -184,7 +168,7 @@ func stateBefore(p *Plan, prior stateValues) UnitState {
 }
 
 // stateFile reads the resources and outputs of a state file.
-func stateFile(lineage string, body, values json.RawMessage) (UnitState, error) {
+func stateFile(lineage string, body, values json.RawMessage) (State, error) {
 	var list []struct {
 		Module    string `json:"module"`
 		Mode      string `json:"mode"`
@@ -199,16 +183,16 @@ func stateFile(lineage string, body, values json.RawMessage) (UnitState, error) 
 	}
 	if len(body) > 0 {
 		if err := json.Unmarshal(body, &list); err != nil {
-			return UnitState{}, fmt.Errorf("its resources cannot be read: %w", plain(err))
+			return State{}, fmt.Errorf("its resources cannot be read: %w", plain(err))
 		}
 	}
 	var of outputs
 	if len(values) > 0 {
 		if err := json.Unmarshal(values, &of); err != nil {
-			return UnitState{}, fmt.Errorf("its outputs cannot be read: %w", plain(err))
+			return State{}, fmt.Errorf("its outputs cannot be read: %w", plain(err))
 		}
 	}
-	out := UnitState{Lineage: lineage, Outputs: of.values(), Project: of.project()}
+	out := State{Lineage: lineage, Outputs: of.values(), Project: of.project()}
 	for _, r := range list {
 		for _, i := range r.Instances {
 			if r.Mode != "managed" || i.Deposed != "" {

@@ -1,4 +1,4 @@
-package guard
+package tf
 
 import (
 	"reflect"
@@ -10,9 +10,9 @@ import (
 	"stackgen/internal/finding"
 )
 
-// A Change is what a plan does with one resource.
-type Change struct {
-	Unit    UnitID
+// A ResourceChange is what a plan does with one resource.
+type ResourceChange struct {
+	Unit    Unit
 	Address string
 	Type    finding.Type
 	Key     string // of for_each: of a VM its key, of a record its name, of a pool its id
@@ -30,22 +30,22 @@ type Change struct {
 
 // Changes are what a plan does, in its order. What it only reads or leaves as it is has
 // no change.
-func Changes(u UnitID, plan *Plan) []Change {
-	var out []Change
+func Changes(u Unit, plan *Plan) []ResourceChange {
+	var out []ResourceChange
 	for _, r := range plan.ResourceChanges {
 		if r.Mode != tfjson.ManagedResourceMode || r.Change == nil {
 			continue
 		}
-		if c := changeOf(u, r); c.Does != "" || c.Imports || r.PreviousAddress != "" {
+		if c := ChangeOf(u, r); c.Does != "" || c.Imports || r.PreviousAddress != "" {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// changeOf is what a plan does with one resource.
-func changeOf(u UnitID, r *tfjson.ResourceChange) Change {
-	c := Change{
+// ChangeOf is what a plan does with one resource.
+func ChangeOf(u Unit, r *tfjson.ResourceChange) ResourceChange {
+	c := ResourceChange{
 		Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: KeyOf(r),
 		Does: does(r.Change.Actions), Imports: r.Change.Importing != nil,
 	}
@@ -54,7 +54,7 @@ func changeOf(u UnitID, r *tfjson.ResourceChange) Change {
 		values, _ = r.Change.Before.(map[string]any)
 	}
 	if c.Type == finding.VM {
-		c.VMID = vmidOf(values)
+		c.VMID = VMIDOf(values)
 		c.Node, _ = values["node_name"].(string)
 		c.Name, _ = values["name"].(string)
 		if c.Clones = c.Does == "create" && some(values["clone"]); c.Clones {
@@ -68,13 +68,17 @@ func changeOf(u UnitID, r *tfjson.ResourceChange) Change {
 }
 
 // Destroys is what a destroy of everything in a state does with one resource of it.
-func Destroys(u UnitID, r *Resource) Change {
-	return Change{Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: r.Key, VMID: r.VMID, Node: r.Node, Name: r.Name, Does: "destroy"}
+func Destroys(u Unit, r *Resource) ResourceChange {
+	return ResourceChange{
+		Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: r.Key, VMID: r.VMID, Node: r.Node, Name: r.Name, Does: "destroy",
+	}
 }
 
 // TypeOf is what a type of resources makes; empty for one that stackgen does not render.
 func TypeOf(resource string) finding.Type {
-	return map[string]finding.Type{guest.VMResource: finding.VM, guest.PoolResource: finding.Pool, guest.RecordResource: finding.Record}[resource]
+	return map[string]finding.Type{
+		guest.VMResource: finding.VM, guest.PoolResource: finding.Pool, guest.RecordResource: finding.Record,
+	}[resource]
 }
 
 // does is what actions do, in a word.
