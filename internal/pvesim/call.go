@@ -25,6 +25,8 @@ type call struct {
 	p      map[string]string // validated parameters
 	since  time.Time         // first attempt, for calls that wait
 	shown  map[int]*published
+	file   *Content // of an upload
+	visit  *visit   // a request for a URL that the call waits for
 }
 
 // raw returns a parameter before validation.
@@ -79,6 +81,7 @@ type request struct {
 	chunks bool
 	entry  string
 	shown  map[int]*published // used for lists instead of the latest reports, if set
+	file   *Content           // of an upload, once the body is read
 }
 
 // parseForm splits a form as the server does: an unencoded semicolon separates

@@ -42,7 +42,7 @@ func (s *Server) answer(ctx context.Context, r *request) *reply {
 	if early != nil {
 		return early
 	}
-	c := &call{s: s, w: s.w, method: r.method, path: path, entry: r.entry, values: values, shown: r.shown}
+	c := &call{s: s, w: s.w, method: r.method, path: path, entry: r.entry, values: values, shown: r.shown, file: r.file}
 	data, err := s.process(ctx, c, r)
 	if err != nil {
 		var e *apiError
@@ -71,6 +71,15 @@ func (s *Server) process(ctx context.Context, c *call, r *request) (any, error) 
 		data, err := s.try(c, r)
 		next := s.w.next()
 		s.w.mu.Unlock()
+		var web *outside
+		if errors.As(err, &web) {
+			select {
+			case <-web.done:
+				continue
+			case <-ctx.Done():
+				return nil, failf("shutting down")
+			}
+		}
 		var wait *waiting
 		if !errors.As(err, &wait) {
 			return data, err

@@ -3,7 +3,8 @@
 // of a genuine server, in status, reason phrase, text and type. Every response
 // comes from the simulated state. Time comes from a clock and randomness from a
 // seed number, so that runs are reproducible. The package never contacts a real
-// cluster and never starts a program.
+// cluster and never starts a program. It contacts other servers only when a client
+// asks a node to download a URL, and keeps of a file no more than sizes and checksums.
 //
 //	sim, err := pvesim.New(pvesim.Options{})   // the default cluster, real time
 //	err = sim.Start("127.0.0.1:0")             // HTTPS with its own certificate

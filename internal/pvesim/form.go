@@ -42,7 +42,8 @@ func readValues(r *request) (schema.Values, *reply) {
 	return values, nil
 }
 
-// readParts returns the fields of a form with a file: of the file, its name.
+// readParts returns the fields of a form with a file: of the file, its name, and the name
+// of the temporary file that it is in.
 func readParts(r *request) schema.Values {
 	out := schema.Values{}
 	_, params, err := mime.ParseMediaType(r.header.Get("Content-Type"))
@@ -57,6 +58,12 @@ func readParts(r *request) schema.Values {
 		}
 		if f := p.FileName(); f != "" {
 			out[p.FormName()] = f
+			file := newReading()
+			if _, err := io.Copy(file, p); err != nil {
+				return out
+			}
+			r.file = file.content()
+			out["tmpfilename"] = "/var/tmp/pveupload-" + r.file.Sums["md5"]
 			continue
 		}
 		if value, err := io.ReadAll(io.LimitReader(p, 4096)); err == nil {

@@ -138,36 +138,46 @@ func (c *call) vmRight(vmid int, pool, priv string) error {
 	return c.w.require(c.who, "/vms/"+itoa(vmid), priv)
 }
 
-// checkDiskAccess returns an error for new disks on storages without
+// checkDiskAccess returns an error for disks on storages, or from images, without
 // permission.
 func (c *call) checkDiskAccess(vmid int, conf map[string]string, fallback string) error {
 	for _, k := range driveKeys(conf) {
 		d := parseDrive(conf[k])
-		if d.file == "none" || d.file == "cdrom" {
-			continue
+		if d.file != "none" && d.file != "cdrom" {
+			id := storageOf(d.file)
+			if !strings.Contains(d.file, ":") {
+				id = cmp.Or(fallback, "local")
+			}
+			s, err := c.w.checkStorage(id, c.node)
+			if err != nil {
+				return err
+			}
+			if err := c.driveAccess(vmid, k, s, d); err != nil {
+				return err
+			}
 		}
-		id := storageOf(d.file)
-		if !strings.Contains(d.file, ":") {
-			id = cmp.Or(fallback, "local")
-		}
-		s, err := c.w.checkStorage(id, c.node)
-		if err != nil {
-			return err
-		}
-		if err := c.driveAccess(vmid, s, d); err != nil {
-			return err
+		if src := d.opts["import-from"]; src != "" {
+			if err := c.importAccess(vmid, k, src); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // driveAccess checks the privileges that a drive needs on its storage.
-func (c *call) driveAccess(vmid int, s *Storage, d drive) error {
+func (c *call) driveAccess(vmid int, key string, s *Storage, d drive) error {
 	switch {
-	case d.cloudinit():
+	case strings.HasSuffix(d.file, ":cloudinit"):
 		return nil
-	case !newDisk(d):
-		return c.volumeAccess(vmid, s.ID, d)
+	case d.cdrom() || !newDiskSpec.MatchString(d.file):
+		if err := c.mayReadVolume(vmid, d.file); err != nil {
+			return err
+		}
+		if kind := volumeKind(d.file); s.fileBased() && kind != "images" && kind != "iso" {
+			return badParam(key, "content type needs to be 'images' or 'iso'")
+		}
+		return nil
 	}
 	if err := c.w.require(c.who, "/storage/"+s.ID, "Datastore.AllocateSpace"); err != nil {
 		return err
@@ -175,20 +185,7 @@ func (c *call) driveAccess(vmid int, s *Storage, d drive) error {
 	return s.checkImages()
 }
 
-// volumeAccess checks access to an existing volume: it belongs to the guest, or
-// the caller has a privilege on the storage.
-func (c *call) volumeAccess(vmid int, storage string, d drive) error {
-	if volumeOwner(d.file, vmid) == vmid || c.w.allowed(c.who, "/storage/"+storage, "Datastore.Allocate") {
-		return nil
-	}
-	return c.w.requireAny(c.who, "/storage/"+storage, "Datastore.Audit", "Datastore.AllocateSpace")
-}
-
 var newDiskSpec = regexp.MustCompile(`^[^:]+:(\d+(\.\d+)?|cloudinit)$`)
-
-// newDisk reports whether a drive requests a new volume: storage:GiB or
-// storage:cloudinit.
-func newDisk(d drive) bool { return newDiskSpec.MatchString(d.file) || d.opts["import-from"] != "" }
 
 // checkBridges checks the permission to use every bridge.
 func (c *call) checkBridges(conf map[string]string) error {

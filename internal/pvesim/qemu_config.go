@@ -49,6 +49,9 @@ func qemuUpdate(c *call, sync bool) (any, error) {
 	if err := u.readDeletes(); err != nil {
 		return nil, err
 	}
+	if err := c.checkDriveParams(u.set); err != nil {
+		return nil, err
+	}
 	if err := u.checkUpdateRights(vmid, slices.Sorted(maps.Keys(u.set))); err != nil {
 		return nil, err
 	}
@@ -165,9 +168,11 @@ func (u *update) fork() string {
 	wk := &worker{lock: u.g.VMID, wait: lockWait}
 	var failed error
 	wk.steps = []step{func() (pause, error) {
+		wk.log(line)
+		return pause{copy: u.c.w.imports(u.g.Node, u.set)}, nil
+	}, func() (pause, error) {
 		u.log = wk.log
 		u.pid = wk.task.PID
-		wk.log(line)
 		failed = u.apply()
 		var refused *apiError
 		if !errors.As(failed, &refused) || refused.fields == nil {

@@ -25,16 +25,7 @@ func qemuCreate(c *call) (any, error) {
 	if keys, ok := set["sshkeys"]; ok && !validKeys(keys) {
 		return nil, failf("SSH public key validation error")
 	}
-	if err := c.checkModels(set, nil); err != nil {
-		return nil, err
-	}
-	if err := c.checkConfigRights(vmid, pool, slices.Sorted(maps.Keys(set)), set); err != nil {
-		return nil, err
-	}
-	if err := c.checkDiskAccess(vmid, set, c.p["storage"]); err != nil {
-		return nil, err
-	}
-	if err := c.checkBridges(set); err != nil {
+	if err := c.checkNew(vmid, pool, set); err != nil {
 		return nil, err
 	}
 	if err := c.w.checkQuorum(); err != nil {
@@ -46,6 +37,8 @@ func qemuCreate(c *call) (any, error) {
 	g := c.w.newGuest(vmid, c.node, "create")
 	wk := &worker{lock: vmid, wait: lockWait}
 	wk.steps = []step{func() (pause, error) {
+		return pause{copy: c.w.imports(c.node, set)}, nil
+	}, func() (pause, error) {
 		if err := c.w.fillNew(wk, g, set); err != nil {
 			return pause{}, fmt.Errorf("unable to create VM %d - %s", vmid, err.Error())
 		}
@@ -63,6 +56,25 @@ func qemuCreate(c *call) (any, error) {
 	}}
 	wk.undo = func() { c.w.dropGuest(g) }
 	return c.w.fork(c.node, "qmcreate", itoa(vmid), c.who, wk), nil
+}
+
+// checkNew returns an error if the caller may not create a guest with these options. Disks
+// need privileges on their storages only.
+func (c *call) checkNew(vmid int, pool string, set map[string]string) error {
+	if err := c.checkDiskAccess(vmid, set, c.p["storage"]); err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(set)), isDriveKey)
+	if err := c.checkConfigRights(vmid, pool, others, set); err != nil {
+		return err
+	}
+	if err := c.checkBridges(set); err != nil {
+		return err
+	}
+	if err := c.checkModels(set, nil); err != nil {
+		return err
+	}
+	return c.checkDriveParams(set)
 }
 
 // mayAllocate reports whether the caller may create a guest, on its own or in a pool.

@@ -103,20 +103,6 @@ func (w *cluster) makeVolume(g *Guest, key, value string, d drive, s *Storage, c
 	if err != nil {
 		return "", nil, failf("unable to parse size '%s'", spec)
 	}
-	format := d.opts["format"]
-	if src := d.opts["import-from"]; src != "" {
-		if !strings.Contains(src, ":") {
-			return "", nil, failf("Only root can pass arbitrary filesystem paths.")
-		}
-		v := w.volumeOn(g.Node, src)
-		if v == nil {
-			return "", nil, w.storage(storageOf(src)).noVolume(src)
-		}
-		size = int64(v.Size)
-		if format == "" && s.fileBased() {
-			format = v.Format
-		}
-	}
 	switch key {
 	case "efidisk0":
 		if err := w.firmware(g.Node, value, conf); err != nil {
@@ -129,17 +115,24 @@ func (w *cluster) makeVolume(g *Guest, key, value string, d drive, s *Storage, c
 	case "tpmstate0":
 		size = 4 * mib
 	}
-	delete(d.opts, "format")
-	delete(d.opts, "import-from")
-	name := w.freeDiskName(s, g.Node, g.VMID)
-	v, lines, err := w.alloc(g.Node, s, g.VMID, name, format, size)
+	v, lines, err := w.newVolume(g, key, d, s, size)
 	if err != nil {
 		return "", nil, failf("%s", err.Error())
 	}
+	delete(d.opts, "format")
+	delete(d.opts, "import-from")
 	d.file = v.ID
 	d.opts["size"] = formatSize(int64(v.Size))
 	lines = append(lines, fmt.Sprintf("%s: successfully created disk '%s'", key, d.String()))
 	return d.String(), lines, nil
+}
+
+// newVolume makes a volume: an empty one, or a copy of an image.
+func (w *cluster) newVolume(g *Guest, key string, d drive, s *Storage, size int64) (*Volume, []string, error) {
+	if d.opts["import-from"] != "" {
+		return w.importVolume(g, key, d, s, size)
+	}
+	return w.alloc(g.Node, s, g.VMID, w.freeDiskName(s, g.Node, g.VMID), d.opts["format"], size)
 }
 
 // ownVolume returns the volume of a drive if it belongs to the guest.

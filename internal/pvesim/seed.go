@@ -120,6 +120,9 @@ type Volume struct {
 	Content string    `yaml:"content,omitempty"`
 	Parent  string    `yaml:"parent,omitempty"`
 	Created time.Time `yaml:"created,omitempty"`
+
+	Disk Size              `yaml:"disk,omitempty"` // in an image to import, if the file has another size
+	Sums map[string]string `yaml:"sums,omitempty"` // checksums of a file by algorithm
 }
 
 // Guest is a VM or a container.

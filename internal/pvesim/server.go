@@ -31,6 +31,8 @@ type Options struct {
 	Bandwidth Size
 	// ReportPhase shifts the times at which nodes report, by node name.
 	ReportPhase map[string]time.Duration
+	// Web responds to the requests of nodes for URLs, in place of the network.
+	Web func(Fetch) *Remote
 }
 
 // Server is a simulated cluster with its API.

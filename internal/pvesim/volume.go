@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,11 @@ func parentOf(volid string) string {
 
 func volumeOwner(volid string, fallback int) int {
 	base := path.Base(plain(volid))
+	if dir, _, in := strings.Cut(plain(volid), "/"); in {
+		if n, err := strconv.Atoi(dir); err == nil {
+			return n
+		}
+	}
 	for _, prefix := range []string{"vm-", "base-", "subvol-"} {
 		if rest, ok := strings.CutPrefix(base, prefix); ok {
 			id, _, _ := strings.Cut(rest, "-")
@@ -140,8 +146,43 @@ func (s *Storage) imagePath() string {
 
 // filePath returns the path of a file-based volume.
 func (s *Storage) filePath(volid string) string {
+	dirs := map[string]string{"iso": "template/iso", "vztmpl": "template/cache", "backup": "dump", "snippets": "snippets", "import": "import"}
+	if dir, ok := dirs[volumeKind(volid)]; ok {
+		return s.imagePath() + "/" + dir + "/" + path.Base(volid)
+	}
 	return s.imagePath() + "/images/" + plain(volid)
 }
+
+var (
+	imageName  = regexp.MustCompile(`^((\d+/[^/\s]+/)?\d+/\S+|[^/\s]+|base-[^/\s]+/[^/\s]+)$`)
+	fileName   = regexp.MustCompile(`^(iso|vztmpl|backup|snippets|import)/`)
+	fileEnding = map[string]*regexp.Regexp{
+		"iso":      regexp.MustCompile(`^iso/[^/]+\.(?i:iso|img)$`),
+		"vztmpl":   regexp.MustCompile(`^vztmpl/[^/]+\.(?i:tar\.(gz|xz|zst|bz2))$`),
+		"backup":   regexp.MustCompile(`^backup/[^/]+\.(tgz|(tar|vma)(\.(gz|lzo|zst|bz2))?)$`),
+		"snippets": regexp.MustCompile(`^snippets/[^/]+$`),
+		"import":   regexp.MustCompile(`^import/[ a-zA-Z0-9\-.+=_]+\.(ova/[ a-zA-Z0-9\-.+=_]+\.(qcow2|raw|vmdk)|ova|ovf|qcow2|raw|vmdk)$`),
+	}
+)
+
+// volumeKind returns the content type in the name of a volume, or "" for a name that no
+// volume has.
+func volumeKind(volid string) string {
+	_, name, _ := strings.Cut(volid, ":")
+	if m := fileName.FindStringSubmatch(name); m != nil {
+		if fileEnding[m[1]].MatchString(name) {
+			return m[1]
+		}
+		return ""
+	}
+	if imageName.MatchString(name) {
+		return "images"
+	}
+	return ""
+}
+
+// diskSize returns the size of the disk in an image.
+func (v *Volume) diskSize() int64 { return int64(cmp.Or(v.Disk, v.Size)) }
 
 // volumeID returns a new volume ID in the naming scheme of the storage.
 func (s *Storage) volumeID(vmid int, name, format string) string {
@@ -294,6 +335,10 @@ func (v *Volume) allocated(s *Storage) int64 {
 		return int64(v.Size)
 	case "lvmthin":
 		return 0
+	}
+	if v.Content != "images" {
+		const block = 4 * kib
+		return (int64(v.Size) + block - 1) / block * block
 	}
 	return min(int64(v.Size), 256*kib)
 }

@@ -130,8 +130,14 @@ const maxBody = 64 << 20
 
 // answer serves one request. It returns false to close the connection.
 func (l *listener) answer(raw net.Conn, conn net.Conn, req *http.Request) bool {
-	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody))
+	body, err := io.ReadAll(io.LimitReader(req.Body, maxBody+1))
 	if err != nil {
+		return false
+	}
+	if len(body) > maxBody {
+		r := plainReply(413, "the simulator takes at most 64 MiB in a request")
+		r.closing = true
+		_, _ = conn.Write(r.encode())
 		return false
 	}
 	path, query, _ := strings.Cut(req.RequestURI, "?")

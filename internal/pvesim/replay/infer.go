@@ -29,6 +29,7 @@ func infer(s *Scenario, seed *pvesim.Seed) []prepared {
 	in.tokens()
 	in.pools()
 	in.grants()
+	in.files()
 	in.guests()
 	in.ha()
 	return in.steps

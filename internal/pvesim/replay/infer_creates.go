@@ -17,8 +17,8 @@ func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
 	switch {
 	case rest == "/clone":
 		newid = number(fmt.Sprint(e.str("newid")))
-		if e.ok() {
-			get(src).see(node, "qemu")
+		if t := get(src); e.ok() && !t.decided {
+			t.see(node, "qemu")
 		}
 	case strings.HasSuffix(e.api(), "/qemu"), strings.HasSuffix(e.api(), "/lxc"):
 		newid = number(fmt.Sprint(e.str("vmid")))

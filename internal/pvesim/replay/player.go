@@ -40,6 +40,7 @@ type player struct {
 	locked   map[int]bool
 	prepared []string
 	one      bool
+	now      int // the exchange that is replayed
 }
 
 func newPlayer(s *Scenario, phase map[string]time.Duration, reused bool) (*player, error) {
@@ -68,7 +69,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration, reused bool) (*playe
 		p.user = ticketUser(s)
 	}
 	p.changes = append(inferNodes(s, seed), set.Nodes...)
-	p.sim, err = pvesim.New(pvesim.Options{Seed: seed, Clock: p.clk, ReportPhase: phase,
+	p.sim, err = pvesim.New(pvesim.Options{Seed: seed, Clock: p.clk, ReportPhase: phase, Web: p.web,
 		Durations: func(string, int) (time.Duration, bool) { return p.planned, p.hinted }})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
@@ -122,6 +123,7 @@ func editGuests(seed *pvesim.Seed, set *setup) {
 func (p *player) play() (map[int][]string, error) {
 	out := map[int][]string{}
 	for i, e := range p.s.Exchanges {
+		p.now = i
 		p.advance(e.T)
 		if err := p.prepare(e); err != nil {
 			return nil, err

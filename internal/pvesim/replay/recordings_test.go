@@ -25,7 +25,8 @@ func TestRecordings(t *testing.T) {
 	for _, e := range replay.Unused(r.Differences) {
 		t.Errorf("explains nothing: %s", e)
 	}
-	matched := map[string]int{"exchanges/e*": 627, "exchanges/g*": 181, "exchanges/s*": 510, "cluster/m*": 730, "lvm/n*": 593, "lxc/v*": 398}
+	matched := map[string]int{"exchanges/e*": 627, "exchanges/g*": 181, "exchanges/s*": 510, "cluster/m*": 730, "lvm/n*": 593,
+		"lxc/i*": 207, "lxc/v*": 398}
 	for _, f := range r.Families {
 		if f.Matched < matched[f.Name] {
 			t.Errorf("%s: matched %d of %d, want at least %d", f.Name, f.Matched, f.All, matched[f.Name])
