@@ -71,7 +71,7 @@ func (e *env) app() *cli.App {
 		},
 		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(),
 			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.discoverCommand(),
-			e.applyCommand(), e.destroyCommand(), e.driftCommand(),
+			e.applyCommand(), e.destroyCommand(), e.driftCommand(), e.statusCommand(), e.powerCommand(), e.restartCommand(), e.consoleCommand(),
 			e.outputsCommand(), e.simCommand(), e.completionCommand(), e.manCommand()},
 	}
 	for _, command := range app.Commands {
@@ -101,16 +101,19 @@ func usageError(c *cli.Context, err error, _ bool) error {
 
 // elsewhere are commands of other tools, and what to use.
 var elsewhere = map[string]string{
-	"check":   "`stackgen validate` checks specs, and `stackgen preflight` what an apply would do",
-	"create":  "add the VM to a spec; `stackgen apply` creates it",
-	"delete":  "list the VM under retired: in its spec; `stackgen apply` destroys it",
-	"diff":    "`stackgen render --diff` compares files, and `stackgen drift` the cluster",
-	"import":  "`stackgen import-blocks` writes the import files, and `stackgen adopt` the spec",
-	"list":    "`stackgen preflight` has a line for each VM, and `stackgen outputs` lists their addresses",
-	"plan":    "`stackgen apply --dry-run` shows what an apply would do",
-	"refresh": "every command reads the cluster itself",
-	"remove":  "list the VM under retired: in its spec; `stackgen apply` destroys it",
-	"ssh":     "`stackgen outputs --format ssh` prints a configuration for ssh",
+	"check":    "`stackgen validate` checks specs, and `stackgen preflight` what an apply would do",
+	"create":   "add the VM to a spec; `stackgen apply` creates it",
+	"delete":   "list the VM under retired: in its spec; `stackgen apply` destroys it",
+	"diff":     "`stackgen render --diff` compares files, and `stackgen drift` the cluster",
+	"import":   "`stackgen import-blocks` writes the import files, and `stackgen adopt` the spec",
+	"plan":     "`stackgen apply --dry-run` shows what an apply would do",
+	"reboot":   "`stackgen power reboot STACK/KEY` reboots a VM",
+	"refresh":  "every command reads the cluster itself",
+	"remove":   "list the VM under retired: in its spec; `stackgen apply` destroys it",
+	"shutdown": "`stackgen power shutdown STACK/KEY` shuts a VM down",
+	"ssh":      "`stackgen outputs --format ssh` prints a configuration for ssh",
+	"start":    "`stackgen power start STACK/KEY` starts a VM",
+	"stop":     "`stackgen power stop STACK/KEY` stops a VM",
 }
 
 func unknownCommand(c *cli.Context) error {

@@ -30,7 +30,7 @@ func (r *Registration) csv() ([]byte, error) {
 		row := []string{v.Key, v.Name, v.Member, strconv.Itoa(v.Ordinal), v.Role, strconv.Itoa(v.VMID), v.Node,
 			string(v.IPv4), string(v.MAC), v.DNS, v.User, extra, meta}
 		for i := range row {
-			row[i] = cell(row[i])
+			row[i] = Cell(row[i])
 		}
 		errs = append(errs, w.Write(row))
 	}
@@ -42,8 +42,8 @@ func (r *Registration) csv() ([]byte, error) {
 // separates cells by semicolons does not see the quotes around a cell of this file.
 var formula = regexp.MustCompile(`(^|[;\t\r\n])([ "]*[=+\-@\t\r])`)
 
-// cell is text that no spreadsheet takes for a formula.
-func cell(text string) string { return formula.ReplaceAllString(text, "$1'$2") }
+// Cell is text that no spreadsheet takes for a formula.
+func Cell(text string) string { return formula.ReplaceAllString(text, "$1'$2") }
 
 // jsonCell is JSON that a semicolon does not split.
 func jsonCell(body []byte) string {

@@ -15,17 +15,8 @@ import (
 	"stackgen/internal/secret"
 )
 
-// writesDefaults is the context key of the one kind of request that changes something: it
-// sets options of one VM.
-type writesDefaults struct{}
-
-// optionsPath is the path of that request.
-var optionsPath = regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/config$`)
-
-// mayWrite reports whether a request is that one.
-func mayWrite(r *http.Request) bool {
-	return r.Method == http.MethodPut && r.Context().Value(writesDefaults{}) != nil && optionsPath.MatchString(r.URL.Path)
-}
+// optionsWrite sets options of one VM.
+var optionsWrite = write{http.MethodPut, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/config$`)}
 
 // defaultsTimeout bounds the requests for one VM.
 const defaultsTimeout = 2 * time.Minute
@@ -85,7 +76,7 @@ func (c *client) writeDefaults(ctx context.Context, d *cluster.Defaults, w *clus
 	for _, s := range d.Settings {
 		body[s.Key] = s.Value
 	}
-	failed := c.put(context.WithValue(ctx, writesDefaults{}, true), configPath(d.Guest), body)
+	failed := c.put(optionsWrite.in(ctx), configPath(d.Guest), body)
 	r := &reader{client: c}
 	after, pending, err := r.readSettings(ctx, d.Guest)
 	if err != nil {

@@ -39,7 +39,7 @@ const (
 type noRetry struct{}
 
 // A transport sends requests: it rejects everything but reads, logins and the
-// one write of WriteDefaults, counts requests, retries where that may help, and turns a status of 300 or above into
+// writes that their callers allow, counts requests, retries where that may help, and turns a status of 300 or above into
 // a *Status. go-proxmox on its own does not distinguish 401 from 403.
 type transport struct {
 	base  http.RoundTripper

@@ -57,7 +57,7 @@ func TestWritesAreNotSent(t *testing.T) {
 // TestOnlyDefaultsAreWritten sends the write of WriteDefaults, once, and no other request
 // with the same context.
 func TestOnlyDefaultsAreWritten(t *testing.T) {
-	ctx := context.WithValue(t.Context(), writesDefaults{}, true)
+	ctx := optionsWrite.in(t.Context())
 	for request, tries := range map[string]int64{
 		"PUT /api2/json/nodes/pve1/qemu/500/config": 1, "POST /api2/json/nodes/pve1/qemu/500/config": 0, "PUT /api2/json/nodes/pve1/lxc/500/config": 0,
 		"PUT /api2/json/nodes/pve1/qemu/500/resize": 0, "POST /api2/json/nodes/pve1/qemu/500/status/stop": 0, "DELETE /api2/json/nodes/pve1/qemu/500": 0,

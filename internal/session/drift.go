@@ -86,7 +86,7 @@ func WritePage(file string, page func(io.Writer) error) error {
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
 	if len(old) > 0 && !bytes.HasPrefix(old, []byte(pageStart)) {
-		return fmt.Errorf("%s exists and is not a page of drift; it was not changed", file)
+		return fmt.Errorf("%s exists and is not a page of stackgen; it was not changed", file)
 	}
 	return disk.WritePrivate(file, page)
 }

@@ -302,9 +302,14 @@ func (w *faultCase) spec(text string, render bool) {
 // waitUntil waits for a condition of the cluster.
 func (w *faultCase) waitUntil(what string, condition func() bool) {
 	w.Helper()
+	waitUntil(w.T, what, condition)
+}
+
+func waitUntil(t *testing.T, what string, condition func() bool) {
+	t.Helper()
 	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			w.Fatalf("timeout: %s", what)
+			t.Fatalf("timeout: %s", what)
 		}
 	}
 }

@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/operate"
+	"stackgen/internal/report"
+)
+
+func (e *env) consoleCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "console",
+		Usage:     "print the address of the console of a VM",
+		ArgsUsage: "KEY | STACK/KEY",
+		Description: "Prints the address of Proxmox VE's own page with the screen of the VM (noVNC),\n" +
+			"on the node where it is now. The page needs a login there, with VM.Console on the\n" +
+			"VM. Exit codes: 0 done; 1 not possible; 3 another guest has its VMID.",
+		Flags: []cli.Flag{
+			memberFlag(),
+			&cli.BoolFlag{Name: "open", Usage: "also open it in a browser"},
+			inventoryFlag(),
+		},
+		OnUsageError: usageError,
+		Action:       e.console,
+	}
+}
+
+func (e *env) console(c *cli.Context) error {
+	choice, err := operate.Choose(c.Args().Slice(), c.StringSlice("member"))
+	if err != nil {
+		return err
+	}
+	if len(choice.Words)+len(choice.Members) == 0 {
+		return errors.New("console needs a VM: KEY, STACK/KEY or --member NAME")
+	}
+	p, err := e.open(choice.Paths)
+	if err != nil {
+		return err
+	}
+	view, err := operate.Look(c.Context, p, choice, e.sources(c), false)
+	if err != nil {
+		return err
+	}
+	if n := len(view.VMs); n != 1 {
+		return fmt.Errorf("console is for one VM, and these are %d; `stackgen status --html FILE` has the links to all of them", n)
+	}
+	vm := &view.VMs[0]
+	if text, fix := vm.Problem(); text != "" {
+		_ = report.Printf(e.errOut, "stackgen: %s: %s\n  > %s\n", vm.String(), text, fix)
+		return exitCode(exitStop)
+	}
+	address := view.Console(vm)
+	if err := report.Printf(e.out, "%s\n", address); err != nil || !c.Bool("open") {
+		return err
+	}
+	return browse(address)
+}
+
+// browse opens an address in the user's browser.
+func browse(address string) error {
+	command, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		command = "open"
+	case "windows":
+		command, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	if err := exec.Command(command, args...).Run(); err != nil {
+		return fmt.Errorf("the browser cannot be opened with %s: %w", command, err)
+	}
+	return nil
+}

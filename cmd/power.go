@@ -1,0 +1,190 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"stackgen/internal/deploy"
+	"stackgen/internal/operate"
+	"stackgen/internal/power"
+	"stackgen/internal/report"
+)
+
+// powerFlags are those of the commands that start and stop VMs.
+func (e *env) powerFlags(more ...cli.Flag) []cli.Flag {
+	return append([]cli.Flag{
+		memberFlag(),
+		&cli.IntFlag{Name: "parallelism", Value: 8, Usage: "act on at most `N` VMs at the same time"},
+		&cli.DurationFlag{Name: "timeout", Value: 3 * time.Minute, Usage: "how long a locked VM is waited for, and a guest may take"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and send nothing"},
+		&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
+		e.verboseFlag(),
+		formatFlag("text", "json"),
+	}, more...)
+}
+
+// memberFlag is for every command that selects VMs.
+func memberFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "member", Usage: "the VM of the member `NAME`, or e-mail address, of a roster"}
+}
+
+func (e *env) powerCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "power",
+		Usage:     "start, shut down, stop, reboot, pause or resume VMs",
+		ArgsUsage: "ACTION [PATH... | STACK | STACK/KEY | STACK/GROUP...]",
+		Description: "Sends one call of the API for each VM, and waits until it is done. ACTION is\n" +
+			"start, shutdown, stop, reboot, suspend or resume. A guest is left alone unless its\n" +
+			"recorded identity says that it is the VM, which is read again just before the\n" +
+			"call. A locked VM is waited for. Actions after which a VM does not answer are\n" +
+			"listed and asked for. Exit codes: 0 done, or nothing to do; 1 failed, interrupted\n" +
+			"or not confirmed; 3 a VM was refused, and all others are done.",
+		Flags: e.powerFlags(
+			&cli.BoolFlag{Name: "force", Usage: "with shutdown: stop a VM that has not shut down after --timeout"}),
+		OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			name := c.Args().First()
+			action := power.Find(name)
+			switch {
+			case name == "":
+				return fmt.Errorf("power needs an action: %s", strings.Join(power.Names(), ", "))
+			case action == nil:
+				return fmt.Errorf("there is no action %q%s actions: %s", name, nearestOf(name, power.Names(), "stackgen power "), strings.Join(power.Names(), ", "))
+			case c.Bool("force") && action.Name != "shutdown":
+				return errors.New("--force is for shutdown: it stops a VM that has not shut down after --timeout")
+			}
+			return e.power(c, action, c.Args().Tail(), false)
+		},
+	}
+}
+
+func (e *env) restartCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "restart",
+		Usage:     "restart the VMs whose changes wait for it",
+		ArgsUsage: "[PATH... | STACK | STACK/KEY | STACK/GROUP...]",
+		Description: "Reboots exactly the running VMs with changes of their configuration that wait\n" +
+			"for a restart, through the API, which applies these changes. A restart inside\n" +
+			"the guest does not. With --wave, the next VMs are restarted only after those\n" +
+			"before run again without such changes. Exit codes: 0 done, or nothing to do; 1\n" +
+			"failed, interrupted or not confirmed; 3 a VM was refused, and all others are done.",
+		Flags: e.powerFlags(
+			&cli.BoolFlag{Name: "pending", Usage: "required: only VMs with changes that wait"},
+			&cli.IntFlag{Name: "wave", Usage: "restart `N` VMs, and the next ones after they run again"}),
+		OnUsageError: usageError,
+		Action: func(c *cli.Context) error {
+			if !c.Bool("pending") {
+				return errors.New("restart needs --pending, and restarts VMs with changes that wait; `stackgen power reboot` reboots any VM")
+			}
+			return e.power(c, power.Find("reboot"), c.Args().Slice(), true)
+		},
+	}
+}
+
+// power runs an action on the VMs that the arguments name.
+func (e *env) power(c *cli.Context, action *power.Action, args []string, pending bool) error {
+	choice, err := operate.Choose(args, c.StringSlice("member"))
+	if err != nil {
+		return err
+	}
+	p, err := e.open(choice.Paths)
+	if err != nil {
+		return err
+	}
+	view, err := operate.Look(c.Context, p, choice, e.sources(c), false)
+	if err != nil {
+		return err
+	}
+	r := operate.Request{
+		Action: action, VMs: view.VMs, AtOnce: c.Int("parallelism"), Timeout: c.Duration("timeout"),
+		Force: c.Bool("force"), Pending: pending, Wave: c.Int("wave"),
+	}
+	if pending {
+		r.VMs = view.Waiting()
+	}
+	planned := view.Plan(r)
+	options := e.options(e.out)
+	options.Format = c.String("format")
+	if c.Bool("dry-run") {
+		return e.powered(view, action, planned, options)
+	}
+	if asks := action.Stops && operate.Planned(planned) > 0 && !c.Bool("yes"); asks {
+		if !terminal(e.in) {
+			return fmt.Errorf("%s of %s was not confirmed, and nothing was sent: give --yes where nobody can be asked",
+				action.Name, report.Count(operate.Planned(planned), "VM"))
+		}
+		if err := e.summary(view, action, planned); err != nil {
+			return err
+		}
+		yes, err := e.confirm(c.Context, fmt.Sprintf("%s %s? [y/N] ", capital(action.Doing), report.Count(operate.Planned(planned), "VM")))
+		if err != nil {
+			return err
+		}
+		if !yes {
+			_ = report.Printf(e.errOut, "not confirmed; nothing was sent\n")
+			return exitCode(exitError)
+		}
+	}
+	ctx, stop := signal.NotifyContext(c.Context, deploy.Ends()...)
+	defer stop()
+	r.Report = func(o operate.One) {
+		if o.Result == power.Done || o.Result == power.Failed {
+			_ = report.PrintPowered(e.errOut, poweredOf(&o))
+		}
+	}
+	ended, err := view.Run(ctx, r)
+	if err != nil {
+		return err
+	}
+	return e.powered(view, action, ended, options)
+}
+
+// capital is a text with a capital letter.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// summary shows what would be done, before a question.
+func (e *env) summary(view *operate.View, action *power.Action, planned []operate.One) error {
+	r := powerReport(view, action, planned)
+	r.Dry = true
+	return r.Print(e.errOut, e.options(e.errOut))
+}
+
+// powered prints how it ended, and is the exit code.
+func (e *env) powered(view *operate.View, action *power.Action, ended []operate.One, o report.Options) error {
+	r := powerReport(view, action, ended)
+	if err := r.Print(e.out, o); err != nil {
+		return err
+	}
+	if r.Exit == exitDone {
+		return nil
+	}
+	return exitCode(r.Exit)
+}
+
+func powerReport(view *operate.View, action *power.Action, ended []operate.One) *report.Power {
+	r := &report.Power{Action: action.Name, Endpoint: view.Inventory.Endpoint, Done: action.Done}
+	for i := range ended {
+		r.VMs = append(r.VMs, poweredOf(&ended[i]))
+	}
+	r.Dry = r.Sent(power.Planned)
+	switch {
+	case r.Sent(power.Refused):
+		r.Exit = exitStop
+	case r.Sent(power.Failed), r.Sent(power.Left):
+		r.Exit = exitError
+	}
+	r.Next = view.Grants(ended)
+	return r
+}
+
+func poweredOf(o *operate.One) report.Powered {
+	return report.Powered{
+		Stack: o.Stack, Key: o.Key, Member: o.Member, Name: o.Name, VMID: o.VMID(), Node: o.Node(),
+		Was: o.Was, Result: o.Result, Text: o.Text, Fix: o.Fix, Seconds: o.Took.Seconds(),
+	}
+}

@@ -1,0 +1,103 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/internal/project"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/selection"
+	"stackgen/internal/session"
+)
+
+// A Choice is what a command line says about which VMs it means.
+type Choice struct {
+	Paths   []string // specs and folders
+	Words   []string // STACK, STACK/KEY, STACK/GROUP, or a KEY that only one stack has
+	Members []string // of rosters
+}
+
+// Choose tells paths from other words: what exists as a file is a path.
+func Choose(args, members []string) (Choice, error) {
+	c := Choice{Members: members}
+	for _, a := range args {
+		if _, err := os.Stat(a); err == nil {
+			c.Paths = append(c.Paths, a)
+		} else {
+			c.Words = append(c.Words, a)
+		}
+	}
+	if len(c.Paths) > 0 && len(c.Words) > 0 {
+		return c, fmt.Errorf("%s is a path, and %s is none: give either paths, or stacks and VMs of the project here", c.Paths[0], c.Words[0])
+	}
+	return c, nil
+}
+
+// A View is the VMs that a command means, and the cluster as it was read.
+type View struct {
+	Project   *project.Project
+	VMs       []selection.VM
+	Inventory *cluster.Inventory // nil if no cluster is configured
+}
+
+// Look reads the cluster and selects the VMs. It refuses a cluster that is certainly not
+// the recorded one. Without a configured cluster, and if offline is set, the inventory is
+// nil, and no VM has a guest.
+func Look(ctx context.Context, p *project.Project, c Choice, from session.Sources, offline bool) (*View, error) {
+	words, err := selection.Qualify(p.Stacks.Stacks, c.Words)
+	if err != nil {
+		return nil, err
+	}
+	if stacks := selection.Stacks(words); len(stacks) > 0 {
+		p.Selected = func(stack string) bool { return slices.Contains(stacks, stack) }
+	}
+	v := &View{Project: p}
+	if _, configured := session.ClusterConfig(p); !offline || from.Inventory != "" || configured == nil {
+		if v.Inventory, err = session.ReadCluster(ctx, p, from); err != nil {
+			return nil, err
+		}
+		if err := sameCluster(p, v.Inventory); err != nil {
+			return nil, err
+		}
+	}
+	all := selection.Of(p.Stacks.Stacks, p.Lock, v.Inventory, p.Selected)
+	v.VMs, err = selection.Select(all, words, c.Members)
+	return v, err
+}
+
+// sameCluster refuses a cluster other than the one that the lock records.
+func sameCluster(p *project.Project, inv *cluster.Inventory) error {
+	for _, s := range p.SelectedStacks() {
+		recorded := p.Lock.Stacks.Get(s.Name)
+		if recorded == nil || recorded.Cluster == nil {
+			continue
+		}
+		if is := inv.Compare(recorded.Cluster); is == cluster.OtherCluster || is == cluster.CopiedCluster {
+			return fmt.Errorf("%s records the stack %s in another cluster, %s, and %s is %s: `stackgen preflight` says more",
+				lock.File, s.Name, cluster.DescribeCluster(recorded.Cluster), inv.Endpoint, cluster.DescribeCluster(inv.Identity()))
+		}
+	}
+	return nil
+}
+
+// Run does it on the VMs of the view.
+func (v *View) Run(ctx context.Context, r Request) ([]One, error) {
+	config, err := session.ClusterConfig(v.Project)
+	if err != nil {
+		return nil, err
+	}
+	return run(ctx, config, r)
+}
+
+// Console is the address of Proxmox VE's own page with the console of a VM, on the server
+// that was asked; the page forwards to the node. It needs a login there.
+func (v *View) Console(vm *selection.VM) string {
+	if vm.Guest == nil || v.Inventory == nil {
+		return ""
+	}
+	return proxmox.ConsoleURL(v.Inventory.Endpoint, vm.Guest)
+}

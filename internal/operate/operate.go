@@ -1,0 +1,292 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/power"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/selection"
+)
+
+// The pauses between two reads of a task or a VM: short at first, because a start takes a
+// second.
+const (
+	firstPause = 200 * time.Millisecond
+	lastPause  = 2 * time.Second
+)
+
+// maxLost is how often in a row a VM or its task may not be readable.
+const maxLost = 10
+
+// A Request says what to do with which VMs.
+type Request struct {
+	Action  *power.Action
+	VMs     []selection.VM // those without a guest are refused
+	AtOnce  int            // how many VMs at the same time, at least 1
+	Timeout time.Duration  // how long a lock is waited for, and a guest may take
+	Force   bool           // shutdown stops the VM at the end of Timeout
+	Pending bool           // no change may wait for a restart afterwards
+	Wave    int            // how many VMs before it goes on with the next ones; 0 for all
+	Report  func(One)      // is told of each VM when it ends; it is called by one goroutine at a time
+}
+
+// A One is how the action on one VM ended.
+type One struct {
+	*selection.VM
+	Result power.Result
+	Was    power.State // before the action; empty if it was not read
+	Text   string      // what happened, or why nothing did
+	Fix    []string    // commands
+	Took   time.Duration
+}
+
+// run does it, and returns how it ended for each VM, in the order of the request. When ctx
+// ends, it begins no further VM, and waits for no task any longer.
+func run(ctx context.Context, c proxmox.Config, r Request) ([]One, error) {
+	api, err := proxmox.OpenPower(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer api.Close()
+	out := make([]One, len(r.VMs))
+	wave, failed := cmp.Or(r.Wave, len(r.VMs)), false
+	for from := 0; from < len(r.VMs); from += wave {
+		to := min(from+wave, len(r.VMs))
+		if failed {
+			for i := from; i < to; i++ {
+				out[i] = One{VM: &r.VMs[i], Result: power.Left, Text: "not begun, because a VM of the wave before failed"}
+			}
+			continue
+		}
+		r.wave(ctx, api, out, from, to)
+		failed = slices.ContainsFunc(out[from:to], func(o One) bool { return o.Result == power.Failed })
+	}
+	return out, nil
+}
+
+// wave acts on the VMs of one wave.
+func (r *Request) wave(ctx context.Context, api *proxmox.Power, out []One, from, to int) {
+	ended := make(chan int)
+	var all errgroup.Group
+	all.SetLimit(max(1, r.AtOnce))
+	go func() {
+		for i := from; i < to; i++ {
+			all.Go(func() error {
+				out[i] = (&runner{Request: *r, api: api, vm: &r.VMs[i]}).run(ctx)
+				ended <- i
+				return nil
+			})
+		}
+		_ = all.Wait() // no function returns an error
+		close(ended)
+	}()
+	for i := range ended {
+		r.Report(out[i])
+	}
+}
+
+// A runner acts on one VM.
+type runner struct {
+	Request
+	api *proxmox.Power
+	vm  *selection.VM
+	was power.State
+}
+
+func (r *runner) ends(result power.Result, format string, args ...any) One {
+	return One{VM: r.vm, Result: result, Was: r.was, Text: fmt.Sprintf(format, args...)}
+}
+
+func (r *runner) run(ctx context.Context) One {
+	began := time.Now()
+	o := r.act(ctx)
+	if o.Result == power.Done {
+		o.Took = time.Since(began)
+	}
+	return o
+}
+
+// act reads the VM again, sends the action if the state of the VM needs it, and waits for its end.
+func (r *runner) act(ctx context.Context) One {
+	if ctx.Err() != nil {
+		return r.ends(power.Left, "interrupted before it began")
+	}
+	if text, fix := r.vm.Problem(); text != "" {
+		o := r.ends(power.Refused, "%s", text)
+		o.Fix = lines(fix)
+		return o
+	}
+	g := r.vm.Guest
+	if err := r.api.Same(ctx, g); err != nil {
+		return r.unread(err)
+	}
+	now, err := r.unlocked(ctx)
+	r.was = now.State
+	switch {
+	case ctx.Err() != nil:
+		return r.ends(power.Left, "interrupted before it began")
+	case err != nil:
+		return r.unread(err)
+	case now.Lock != "":
+		o := r.ends(power.Refused, "it is locked (%s), and was for %s", now.Lock, r.Timeout)
+		o.Fix = []string{"stackgen preflight"}
+		return o
+	}
+	switch need, why := r.Action.In(now.State); need {
+	case power.Already:
+		return r.ends(power.InState, "%s", why)
+	case power.Unusable:
+		return r.ends(power.Refused, "%s", why)
+	}
+	task, err := r.api.Send(context.WithoutCancel(ctx), g, r.Action.Name, r.body())
+	switch {
+	case err != nil && proxmox.Answered(err):
+		return r.unsent(err)
+	case err != nil:
+		return r.ends(power.Failed, "the request had no answer, and may have been executed: %v", err)
+	}
+	return r.follow(ctx, task, now)
+}
+
+// body are the parameters of the call.
+func (r *runner) body() map[string]string {
+	body := map[string]string{}
+	if r.Action.Name == "shutdown" || r.Action.Name == "reboot" {
+		body["timeout"] = strconv.Itoa(int(r.Timeout.Seconds()))
+	}
+	if r.Action.Name == "shutdown" && r.Force {
+		body["forceStop"] = "1"
+	}
+	return body
+}
+
+// unlocked reads the VM until it has no lock, or the time is over.
+func (r *runner) unlocked(ctx context.Context) (now proxmox.Now, err error) {
+	for p := r.pauses(); ; {
+		if now, err = r.api.Now(ctx, r.vm.Guest); err != nil || now.Lock == "" || !p.wait(ctx) {
+			return now, err
+		}
+	}
+}
+
+// follow waits until the task has ended, and the VM is in its new state.
+func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before proxmox.Now) One {
+	p, lost := r.pauses(), 0
+	p.end = p.end.Add(time.Minute) // the task has its own time limit, which is r.Timeout
+	for {
+		exit, err := r.api.Ended(ctx, task)
+		switch {
+		case ctx.Err() != nil:
+			return r.ends(power.Failed, "interrupted; its task goes on")
+		case err != nil:
+			if lost++; lost == maxLost {
+				return r.ends(power.Failed, "its task cannot be followed: %v", err)
+			}
+		case exit == "OK" || len(exit) > 8 && exit[:8] == "WARNINGS":
+			return r.settle(ctx, p, before)
+		case exit != "":
+			return r.ends(power.Failed, "%s", exit)
+		default:
+			lost = 0
+		}
+		if !p.wait(ctx) && ctx.Err() == nil {
+			return r.ends(power.Failed, "its task had not ended after %s", r.Timeout+time.Minute)
+		}
+	}
+}
+
+// settle waits until the VM is in its new state: the HA manager begins after its task has
+// ended, and so does the second half of a reboot.
+func (r *runner) settle(ctx context.Context, p *pauses, before proxmox.Now) One {
+	for {
+		now, err := r.api.Now(ctx, r.vm.Guest)
+		switch {
+		case ctx.Err() != nil:
+			return r.ends(power.Failed, "interrupted; Proxmox VE goes on")
+		case err != nil && proxmox.Gone(err):
+			return r.ends(power.Failed, "it is not on %s any more", r.vm.Guest.Node)
+		case err == nil && now.State == r.Action.To && (!r.Action.Reboots() || now.Uptime < before.Uptime):
+			return r.done(ctx)
+		}
+		if !p.wait(ctx) && ctx.Err() == nil {
+			return r.ends(power.Failed, "its task has ended, and it is not %s", r.Action.To)
+		}
+	}
+}
+
+func (r *runner) done(ctx context.Context) One {
+	if r.Pending {
+		left, err := r.api.Pending(ctx, r.vm.Guest)
+		if err != nil {
+			return r.ends(power.Failed, "%s; whether changes still wait cannot be read: %v", r.Action.Done, err)
+		}
+		if len(left) > 0 {
+			return r.ends(power.Failed, "%s, and %s still waits", r.Action.Done, cluster.Count(len(left), "change"))
+		}
+	}
+	return r.ends(power.Done, "%s", r.Action.Done)
+}
+
+// unread is a VM that could not be read before the action.
+func (r *runner) unread(err error) One {
+	var o One
+	switch {
+	case proxmox.Gone(err):
+		o = r.ends(power.Refused, "it is not on %s any more", r.vm.Guest.Node)
+		o.Fix = []string{"stackgen status " + r.vm.String()}
+	case proxmox.Answered(err):
+		o = r.ends(power.Failed, "it could not be read, and nothing was sent: %v", err)
+	default:
+		o = r.ends(power.Refused, "%v", err)
+	}
+	return o
+}
+
+// unsent is an action that Proxmox VE refused.
+func (r *runner) unsent(err error) One {
+	if proxmox.Forbidden(err) {
+		return r.ends(power.Refused, "%v", err)
+	}
+	return r.ends(power.Failed, "%v", err)
+}
+
+// lines is a line, if there is one.
+func lines(line string) []string {
+	if line == "" {
+		return nil
+	}
+	return []string{line}
+}
+
+// pauses are the pauses of one wait.
+type pauses struct {
+	next time.Duration
+	end  time.Time
+}
+
+func (r *runner) pauses() *pauses { return &pauses{next: firstPause, end: time.Now().Add(r.Timeout)} }
+
+// wait pauses, and reports whether there is time left.
+func (p *pauses) wait(ctx context.Context) bool {
+	left := time.Until(p.end)
+	if left <= 0 {
+		return false
+	}
+	t := time.NewTimer(min(p.next, left))
+	defer t.Stop()
+	p.next = min(2*p.next, lastPause)
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

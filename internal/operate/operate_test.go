@@ -1,0 +1,309 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/internal/power"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/pvesim"
+	"stackgen/internal/selection"
+	"stackgen/schema"
+)
+
+// A world is a simulated cluster with VMs 301 to 30n of the stack lab, which the lock records.
+type world struct {
+	*testing.T
+	sim     *pvesim.Server
+	config  proxmox.Config
+	project *schema.Project
+	lock    *lock.Lock
+}
+
+func newWorld(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
+	t.Helper()
+	seed, err := pvesim.DefaultSeed()
+	check(t, err)
+	stack := &schema.Stack{Name: "lab"}
+	recorded := lock.Stack{}
+	for i := 1; i <= n; i++ {
+		vmid, key := 300+i, fmt.Sprintf("vm%d", i)
+		uuid, mac := fmt.Sprintf("4c1f3a52-0000-4d1a-9c54-%012d", vmid), fmt.Sprintf("BC:24:11:00:03:%02d", i)
+		seed.Guests = append(seed.Guests, &pvesim.Guest{VMID: vmid, Node: "pve1", Agent: pvesim.Agent{Mode: "present"}, Config: map[string]string{
+			"name": key, "memory": "512", "agent": "enabled=1", "net0": "virtio=" + mac + ",bridge=vmbr0", "smbios1": "uuid=" + uuid}})
+		stack.VMs = append(stack.VMs, &schema.VM{Key: key, Path: "vms." + key, Name: key})
+		recorded.VMs = append(recorded.VMs, lock.Entry[lock.VM]{Key: key, Value: lock.VM{VMID: vmid, Node: "pve1",
+			Fingerprint: &lock.Fingerprint{UUID: uuid, MACs: []string{mac}}}})
+	}
+	if edit != nil {
+		edit(seed)
+	}
+	w := &world{T: t, project: &schema.Project{Stacks: []*schema.Stack{stack}}, lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: recorded}}}}
+	w.sim, err = pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true})
+	check(t, err)
+	check(t, w.sim.Start("127.0.0.1:0"))
+	t.Cleanup(func() { check(t, w.sim.Close()) })
+	w.config = w.login(w.sim.Token())
+	return w
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) login(token string) proxmox.Config {
+	w.Helper()
+	vars := map[string]string{"PROXMOX_VE_ENDPOINT": w.sim.URL() + "/", "PROXMOX_VE_INSECURE": "true", "PROXMOX_VE_API_TOKEN": token}
+	c, err := proxmox.Configure(func(name string) string { return vars[name] }, nil)
+	check(w.T, err)
+	return c
+}
+
+// view reads the cluster and selects all VMs.
+func (w *world) view() *View {
+	w.Helper()
+	var wanted proxmox.Wanted
+	for _, e := range w.lock.Stacks[0].Value.VMs {
+		wanted.VMIDs = append(wanted.VMIDs, e.Value.VMID)
+	}
+	inv, err := proxmox.Read(context.Background(), w.config, wanted)
+	check(w.T, err)
+	all := selection.Of(w.project.Stacks, w.lock, &inv, func(string) bool { return true })
+	return &View{VMs: all, Inventory: &inv}
+}
+
+// does runs an action on the VMs of a view, and returns for each "result text".
+func (w *world) does(ctx context.Context, v *View, action string, edit ...func(*Request)) []string {
+	w.Helper()
+	r := Request{Action: power.Find(action), VMs: v.VMs, AtOnce: 4, Timeout: 2 * time.Second, Report: func(One) {}}
+	for _, e := range edit {
+		e(&r)
+	}
+	ended, err := run(ctx, w.config, r)
+	check(w.T, err)
+	var out []string
+	for _, o := range ended {
+		out = append(out, string(o.Result)+" "+o.Text)
+	}
+	return out
+}
+
+func (w *world) want(got []string, want ...string) {
+	w.Helper()
+	if g, x := strings.Join(got, "\n"), strings.Join(want, "\n"); g != x {
+		w.Errorf("got\n%s\nwant\n%s", g, x)
+	}
+}
+
+// running are the VMIDs from 301 to 399 that run.
+func (w *world) running() string {
+	w.Helper()
+	var out []string
+	w.sim.Change(func(s *pvesim.Seed) {
+		for _, g := range s.Guests {
+			if g.VMID > 300 && g.VMID < 400 && g.Running {
+				out = append(out, fmt.Sprint(g.VMID))
+			}
+		}
+	})
+	return strings.Join(out, " ")
+}
+
+// TestLife: each action does what it says, once, and the same command again does nothing.
+func TestLife(t *testing.T) {
+	t.Parallel()
+	w, ctx := newWorld(t, 2, nil), context.Background()
+	for _, s := range []struct{ action, first, again string }{
+		{"start", "done started", "already running"},
+		{"suspend", "done paused", "already paused"},
+		{"shutdown", "refused it is paused, and a paused VM cannot shut down: resume it, or use stop", "refused it is paused, and a paused VM cannot shut down: resume it, or use stop"},
+		{"start", "refused it is paused: use resume", "refused it is paused: use resume"},
+		{"resume", "done resumed", "already running"},
+		{"reboot", "done rebooted", "done rebooted"},
+		{"shutdown", "done shut down", "already stopped"},
+		{"resume", "refused it is stopped", "refused it is stopped"},
+		{"reboot", "refused it is stopped", "refused it is stopped"},
+		{"start", "done started", "already running"},
+		{"stop", "done stopped", "already stopped"},
+	} {
+		w.want(w.does(ctx, w.view(), s.action), s.first, s.first)
+		writes := w.sim.Counters().Writes
+		w.want(w.does(ctx, w.view(), s.action), s.again, s.again)
+		if sent := w.sim.Counters().Writes - writes; sent != 0 && s.action != "reboot" {
+			t.Errorf("%s again sent %d writes", s.action, sent)
+		}
+	}
+}
+
+// TestStranger: a guest that took the VMID, before the cluster was read or after it, gets no call.
+func TestStranger(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, nil)
+	replace := func(g *pvesim.Guest) { g.Config["smbios1"] = "uuid=00000000-0000-4000-8000-000000000000" }
+	v := w.view()
+	w.guest(301, replace) // after that; the MAC address is the same
+	w.want(w.does(context.Background(), v, "start"), "refused another guest has its VMID now: nothing was sent", "done started")
+	w.want(w.does(context.Background(), w.view(), "stop"), "refused its VMID 301 belongs to another guest (vm1)", "done stopped")
+	if n := w.sim.Writes(301); n != 0 {
+		t.Errorf("%d writes to the stranger", n)
+	}
+	v = w.view()
+	w.sim.Remove(302)
+	w.want(w.does(context.Background(), v, "start")[1:], "refused it is not on pve1 any more")
+	w.want(w.does(context.Background(), w.view(), "start")[1:], "refused it does not exist")
+}
+
+func (w *world) guest(vmid int, edit func(*pvesim.Guest)) {
+	w.sim.Change(func(s *pvesim.Seed) {
+		for _, g := range s.Guests {
+			if g.VMID == vmid {
+				edit(g)
+			}
+		}
+	})
+}
+
+// TestLocked: a lock is waited for, and a VM that stays locked is left alone. A hibernated VM
+// starts.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3, nil)
+	w.guest(301, func(g *pvesim.Guest) { g.Config["lock"] = "backup" })
+	w.guest(302, func(g *pvesim.Guest) { g.Config["lock"] = "migrate" })
+	v := w.view()
+	var once sync.Once
+	unlock := func(r *Request) {
+		r.Report = func(One) { // VM 303 is done at once, and the locked ones wait
+			once.Do(func() { w.guest(302, func(g *pvesim.Guest) { delete(g.Config, "lock") }) })
+		}
+	}
+	w.want(w.does(context.Background(), v, "start", unlock), "refused it is locked (backup), and was for 2s", "done started", "done started")
+	if n := w.sim.Writes(301); n != 0 {
+		t.Errorf("%d writes to a locked VM", n)
+	}
+}
+
+// TestDenied: without the privilege nothing is sent, and the lines that grant it are printed.
+// A privilege that is lost between look and call is a refusal of the server.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	secret := "5f3c9a10-7e61-4c55-9a53-000000000001"
+	w := newWorld(t, 1, func(s *pvesim.Seed) {
+		s.Users = append(s.Users, &pvesim.User{ID: "ops@pve", Tokens: []*pvesim.Token{{ID: "t", Secret: secret}}})
+		s.ACL = append(s.ACL, &pvesim.Grant{Path: "/", To: "ops@pve", Type: "user", Role: "PVEAuditor"})
+	})
+	w.config = w.login("ops@pve!t=" + secret)
+	v := w.view()
+	r := Request{Action: power.Find("start"), VMs: v.VMs}
+	planned := v.Plan(r)
+	if got := string(planned[0].Result) + " " + planned[0].Text; got != "refused the token may not do that: it lacks VM.PowerMgmt" {
+		t.Errorf("%s", got)
+	}
+	grants := strings.Join(v.Grants(planned), "\n")
+	if !strings.Contains(grants, "VM.PowerMgmt") || !strings.Contains(grants, "pveum acl modify /") {
+		t.Errorf("%s", grants)
+	}
+	got := w.does(context.Background(), v, "start")
+	if !strings.HasPrefix(got[0], "refused ") || !strings.Contains(got[0], "403") {
+		t.Errorf("%s", got)
+	}
+	if w.running() != "" {
+		t.Errorf("running: %s", w.running())
+	}
+}
+
+// TestNodeDown: a VM on a node that does not answer is reported, and the others are started.
+func TestNodeDown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Node = "pve2" })
+	v := w.view()
+	check(t, w.sim.SetNode("pve2", pvesim.NodeDown))
+	got := w.does(context.Background(), v, "start")
+	if got[0] != "done started" || !strings.HasPrefix(got[1], "failed it could not be read, and nothing was sent") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestNoAnswer: a call without an answer is not repeated, and not called done.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, nil)
+	v := w.view()
+	check(t, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/status/*", Do: pvesim.DoReset}))
+	got := w.does(context.Background(), v, "start")
+	if !strings.HasPrefix(got[0], "failed the request had no answer, and may have been executed") {
+		t.Errorf("%s", got)
+	}
+	if n := w.sim.Writes(301); n > 1 {
+		t.Errorf("%d writes", n)
+	}
+}
+
+// TestInterrupt: after an interrupt no VM is begun any more.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3, nil)
+	v := w.view()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	got := w.does(ctx, v, "start", func(r *Request) { r.AtOnce, r.Report = 1, func(One) { stop() } })
+	if got[0] != "done started" || got[2] != "left interrupted before it began" {
+		t.Errorf("%s", got)
+	}
+	if strings.Contains(w.running(), "303") {
+		t.Errorf("running: %s", w.running())
+	}
+}
+
+// TestPending restarts exactly the VMs whose changes wait, wave by wave, and does not go on
+// after a failure.
+func TestPending(t *testing.T) {
+	t.Parallel()
+	w, ctx := newWorld(t, 4, nil), context.Background()
+	w.want(w.does(ctx, w.view(), "start"), "done started", "done started", "done started", "done started")
+	for _, vmid := range []string{"301", "302", "304"} {
+		res := w.sim.Do(ctx, pvesim.Request{Method: "PUT", Path: "/api2/json/nodes/pve1/qemu/" + vmid + "/config", Body: []byte("memory=768"), Header: http.Header{
+			"Authorization": {"PVEAPIToken=" + w.sim.Token()}, "Content-Type": {"application/x-www-form-urlencoded"}}})
+		if res.Status != 200 {
+			t.Fatal(res.Reason)
+		}
+	}
+	v := w.view()
+	waiting := v.Waiting()
+	if len(waiting) != 3 {
+		t.Fatalf("%d VMs wait", len(waiting))
+	}
+	only := func(r *Request) { r.VMs, r.Pending, r.Wave = waiting, true, 1 }
+	check(t, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/302/status/reboot", Do: pvesim.DoError, Status: 500, Message: "no"}))
+	got := w.does(ctx, v, "reboot", only)
+	if got[0] != "done rebooted" || !strings.HasPrefix(got[1], "failed ") || got[2] != "left not begun, because a VM of the wave before failed" {
+		t.Errorf("%s", got)
+	}
+	w.sim.ClearFaults()
+	v = w.view()
+	waiting = v.Waiting()
+	w.want(w.does(ctx, v, "reboot", only), "done rebooted", "done rebooted")
+	if n := len(w.view().Waiting()); n != 0 {
+		t.Errorf("%d VMs wait afterwards", n)
+	}
+}
+
+// TestConsole: the address has the node where the guest is.
+func TestConsole(t *testing.T) {
+	v := &View{Inventory: &cluster.Inventory{Endpoint: "https://pve.example:8006"}}
+	got := v.Console(&selection.VM{Guest: &cluster.Guest{VMID: 301, Name: "web & co", Node: "pve2", Kind: guest.VM}})
+	if want := "https://pve.example:8006/?console=kvm&novnc=1&vmid=301&vmname=web+%26+co&node=pve2"; got != want {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,0 +1,94 @@
+package operate
+
+import (
+	"fmt"
+	"slices"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/power"
+	"stackgen/internal/selection"
+)
+
+// Waiting are the VMs with changes that wait for a restart, and those of which that is not
+// known: another guest has their VMID, or they could not be read.
+func (v *View) Waiting() []selection.VM {
+	return slices.DeleteFunc(slices.Clone(v.VMs), func(vm selection.VM) bool {
+		switch {
+		case vm.Guest == nil:
+			return vm.Holder == nil && len(vm.Gaps) == 0
+		case vm.Guest.Config == nil:
+			return false
+		}
+		return len(vm.Guest.Config.Pending) == 0
+	})
+}
+
+// Plan says what a request would do, by the cluster as it was read. A VM may have another
+// state when its turn comes.
+func (v *View) Plan(r Request) []One {
+	out := make([]One, len(r.VMs))
+	for i := range r.VMs {
+		vm := &r.VMs[i]
+		o := One{VM: vm, Result: power.Planned, Text: r.Action.Doing}
+		text, fix := vm.Problem()
+		switch {
+		case text != "":
+			o.Result, o.Text, o.Fix = power.Refused, text, lines(fix)
+		case v.denied(vm):
+			o.Result, o.Text = power.Refused, "the token may not do that: it lacks "+cluster.VMPowerMgmt
+		default:
+			o.Was = stateOf(vm.Guest)
+			need, why := r.Action.In(o.Was)
+			switch {
+			case need == power.Already:
+				o.Result, o.Text = power.InState, why
+			case need == power.Unusable:
+				o.Result, o.Text = power.Refused, why
+			case vm.Guest.Lock != "" && o.Was != power.Hibernated:
+				o.Text += fmt.Sprintf(", after its lock (%s)", vm.Guest.Lock)
+			}
+		}
+		out[i] = o
+	}
+	return out
+}
+
+// stateOf is the state of a guest as it was read.
+func stateOf(g *cluster.Guest) power.State {
+	if g.Lock == "suspended" {
+		return power.Hibernated
+	}
+	return power.State(g.Status)
+}
+
+// Planned is how many VMs an action would be sent to.
+func Planned(all []One) (n int) {
+	for i := range all {
+		if all[i].Result == power.Planned {
+			n++
+		}
+	}
+	return n
+}
+
+// denied reports whether the credentials may not start and stop a VM, as far as was read.
+func (v *View) denied(vm *selection.VM) bool {
+	a := v.Inventory.Access
+	return a != nil && !a.Rights.Has(aclPath(vm.Guest), cluster.VMPowerMgmt)
+}
+
+func aclPath(g *cluster.Guest) string { return fmt.Sprintf("/vms/%d", g.VMID) }
+
+// Grants are the lines that grant what the refused VMs lack.
+func (v *View) Grants(all []One) []string {
+	var missing []cluster.Missing
+	for i := range all {
+		if g := all[i].Guest; g != nil && all[i].Result == power.Refused && v.denied(all[i].VM) {
+			missing = append(missing, cluster.Missing{Path: aclPath(g), Privilege: cluster.VMPowerMgmt})
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return v.Inventory.Access.Grants(missing)
+}

@@ -1,0 +1,5 @@
+// Package power has the actions that start and stop VMs: from which state Proxmox VE takes
+// each, and what a VM does afterwards.
+//
+// It sends nothing; package operate does.
+package power

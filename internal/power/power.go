@@ -1,0 +1,101 @@
+package power
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A State is what a VM does, as Proxmox VE reports it.
+type State string
+
+// The states.
+const (
+	Running    State = "running"
+	Paused     State = "paused"     // in memory, and its CPUs do not run
+	Stopped    State = "stopped"    // also: shut down
+	Hibernated State = "hibernated" // stopped, with its memory on disk: the lock is suspended
+)
+
+// An Action is one call of the API that changes the state of a VM.
+type Action struct {
+	Name  string  // of the call, and of the argument of `stackgen power`
+	Doing string  // what a question says: shut down
+	Done  string  // what a report says: shut down
+	From  []State // in which Proxmox VE takes it
+	To    State   // afterwards
+	Stops bool    // the VM does not answer its users any more, if only for a while
+}
+
+// Actions are all actions, as `stackgen power` lists them.
+// Source: the recorded answers of a server to each call in each state.
+var Actions = []Action{
+	{Name: "start", Doing: "start", Done: "started", From: []State{Stopped, Hibernated}, To: Running},
+	{Name: "shutdown", Doing: "shut down", Done: "shut down", From: []State{Running}, To: Stopped, Stops: true},
+	{Name: "stop", Doing: "stop without a shutdown", Done: "stopped", From: []State{Running, Paused}, To: Stopped, Stops: true},
+	{Name: "reboot", Doing: "reboot", Done: "rebooted", From: []State{Running}, To: Running, Stops: true},
+	{Name: "suspend", Doing: "pause", Done: "paused", From: []State{Running}, To: Paused, Stops: true},
+	{Name: "resume", Doing: "resume", Done: "resumed", From: []State{Paused, Hibernated}, To: Running},
+}
+
+// Names are the names of all actions.
+func Names() []string {
+	var out []string
+	for _, a := range Actions {
+		out = append(out, a.Name)
+	}
+	return out
+}
+
+// Find is the action of a name, or nil.
+func Find(name string) *Action {
+	i := slices.IndexFunc(Actions, func(a Action) bool { return a.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &Actions[i]
+}
+
+// Reboots reports whether the VM runs before and after the action, so that its state does
+// not tell whether it was done.
+func (a *Action) Reboots() bool { return slices.Contains(a.From, a.To) }
+
+// A Need says whether an action must be sent.
+type Need int
+
+// The needs.
+const (
+	Send     Need = iota
+	Already       // the VM is in the state that the action leads to
+	Unusable      // Proxmox VE refuses it in this state
+)
+
+// In says whether the action must be sent to a VM in a state, and why not.
+func (a *Action) In(s State) (Need, string) {
+	switch {
+	case slices.Contains(a.From, s):
+		return Send, ""
+	case s == a.To, a.To == Stopped && s == Hibernated:
+		return Already, string(s)
+	case a.Name == "shutdown" && s == Paused:
+		return Unusable, "it is paused, and a paused VM cannot shut down: resume it, or use stop"
+	case a.Name == "start" && s == Paused:
+		return Unusable, "it is paused: use resume"
+	}
+	return Unusable, fmt.Sprintf("it is %s", s)
+}
+
+// A Result is how the action on one VM ended.
+type Result string
+
+// The results, in the order in which they are reported.
+const (
+	Failed  Result = "failed"  // or it is not known
+	Refused Result = "refused" // nothing was sent
+	Done    Result = "done"
+	Planned Result = "planned" // it would be done
+	InState Result = "already" // nothing had to be done
+	Left    Result = "left"    // nothing was sent, because the command ended before
+)
+
+// Results are all results in their order.
+var Results = []Result{Failed, Refused, Done, Planned, InState, Left}

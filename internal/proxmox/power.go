@@ -1,0 +1,136 @@
+package proxmox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/power"
+)
+
+// powerWrite starts or stops one VM.
+var powerWrite = write{http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/status/(start|shutdown|stop|reboot|suspend|resume)$`)}
+
+// A Power starts and stops VMs, one call for each. It reads a VM again before that.
+type Power struct{ *client }
+
+// OpenPower connects to a cluster.
+func OpenPower(ctx context.Context, c Config) (*Power, error) {
+	api, err := open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Power{api}, nil
+}
+
+// Close closes the connections.
+func (p *Power) Close() { p.close() }
+
+// A Now is what a VM does at this moment.
+type Now struct {
+	State  power.State
+	Lock   string // that keeps an action from it, or empty
+	Uptime int64  // seconds
+	HA     bool   // the HA manager starts and stops it
+}
+
+// Now reads what a VM does.
+func (p *Power) Now(ctx context.Context, g *cluster.Guest) (Now, error) {
+	var s struct {
+		Status string `json:"status"`
+		QMP    string `json:"qmpstatus"`
+		Lock   string `json:"lock"`
+		Uptime number `json:"uptime"`
+		HA     struct {
+			Managed number `json:"managed"`
+		} `json:"ha"`
+	}
+	if err := p.get(ctx, g.Path("status", "current"), &s); err != nil {
+		return Now{}, err
+	}
+	now := Now{State: power.State(s.Status), Lock: s.Lock, Uptime: int64(s.Uptime), HA: s.HA.Managed != 0}
+	switch {
+	case s.Lock == "suspended":
+		now.State, now.Lock = power.Hibernated, ""
+	case now.State == power.Running && s.QMP == "paused":
+		now.State = power.Paused
+	}
+	return now, nil
+}
+
+// errOther is a guest that is not the one that was read.
+var errOther = errors.New("another guest has its VMID now: nothing was sent")
+
+// Same reads the identity of a VM again. The error says that it is another guest, or that
+// it is not there any more.
+func (p *Power) Same(ctx context.Context, g *cluster.Guest) error {
+	var entries map[string]json.RawMessage
+	if err := p.get(ctx, configPath(g), &entries); err != nil {
+		return err
+	}
+	raw := map[string]string{}
+	for key, value := range entries {
+		raw[key] = plain(value)
+	}
+	is := config(raw)
+	if was := g.Config; was == nil || !strings.EqualFold(is.UUID, was.UUID) || is.UUID == "" && !slices.Equal(is.MACs, was.MACs) {
+		return errOther
+	}
+	return nil
+}
+
+// Send sends an action, once, and returns the task that does it.
+func (p *Power) Send(ctx context.Context, g *cluster.Guest, action string, body map[string]string) (RunningTask, error) {
+	path := g.Path("status", action)
+	var upid string
+	if err := p.api.Post(powerWrite.in(ctx), path, body, &upid); err != nil {
+		return RunningTask{}, p.explain("POST "+path, err)
+	}
+	return RunningTask{UPID: upid, Node: g.Node, VMID: g.VMID}, nil
+}
+
+// Ended returns how a task has ended; empty while it runs.
+func (p *Power) Ended(ctx context.Context, t RunningTask) (exit string, err error) {
+	var s struct {
+		Status string `json:"status"`
+		Exit   string `json:"exitstatus"`
+	}
+	path := fmt.Sprintf("/nodes/%s/tasks/%s/status", url.PathEscape(t.Node), url.PathEscape(t.UPID))
+	if err := p.get(ctx, path, &s); err != nil || s.Status != "stopped" {
+		return "", err
+	}
+	return s.Exit, nil
+}
+
+// Pending are the entries of the configuration of a VM that wait for a restart.
+func (p *Power) Pending(ctx context.Context, g *cluster.Guest) ([]cluster.Pending, error) {
+	_, pending, err := (&reader{client: p.client}).readSettings(ctx, g)
+	return pending, err
+}
+
+// Gone reports whether an error says that the node has no such VM.
+func Gone(err error) bool {
+	var s *Status
+	return errors.As(err, &s) && s.Code >= http.StatusInternalServerError && strings.Contains(s.Reason, "does not exist")
+}
+
+// Forbidden reports whether an error says that a privilege is missing.
+func Forbidden(err error) bool { return statusCode(err) == http.StatusForbidden }
+
+// ConsoleURL is the address of the noVNC page that Proxmox VE serves for a guest. Its node
+// is where the guest is now.
+func ConsoleURL(endpoint string, g *cluster.Guest) string {
+	kind := "kvm"
+	if g.Kind == guest.Container {
+		kind = "lxc"
+	}
+	return fmt.Sprintf("%s/?console=%s&novnc=1&vmid=%d&vmname=%s&node=%s", endpoint, kind, g.VMID, url.QueryEscape(g.Name), url.QueryEscape(g.Node))
+}

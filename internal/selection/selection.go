@@ -1,0 +1,231 @@
+package selection
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// A VM is a VM of the project that was selected.
+type VM struct {
+	Stack  string
+	Key    string
+	Group  string // of the spec, or empty
+	Member string // of the roster, or empty
+	Name   string
+	Entry  *lock.VM
+	Guest  *cluster.Guest // nil unless it certainly is the VM
+	Why    cluster.Why    // why there is or is not a Guest
+	Holder *cluster.Guest // the guest that has the VMID, and is not certainly the VM
+	Gaps   []cluster.Gap  // what could not be read about the VMID
+}
+
+// String is STACK/KEY.
+func (v *VM) String() string { return v.Stack + "/" + v.Key }
+
+// Of are the VMs of stacks, in the order of the specs, with their guests. Without an
+// inventory, no VM has a guest. VMs that only the lock has are not among them: an apply
+// destroys or has destroyed them.
+func Of(stacks []*schema.Stack, l *lock.Lock, inv *cluster.Inventory, selected func(stack string) bool) []VM {
+	matches := map[string]*cluster.Match{}
+	if inv != nil {
+		all := cluster.Matches(stacks, l, nil, inv)
+		for i := range all {
+			matches[all[i].Stack+"/"+all[i].Key] = &all[i]
+		}
+	}
+	var out []VM
+	for _, s := range stacks {
+		recorded := l.Stacks.Get(s.Name)
+		if !selected(s.Name) || recorded == nil {
+			continue
+		}
+		entries := recorded.VMs.ByKey()
+		for _, v := range s.VMs {
+			vm := VM{Stack: s.Name, Key: v.Key, Group: group(v), Member: v.Member, Name: v.Name, Entry: entries[v.Key]}
+			if m := matches[vm.String()]; m != nil {
+				vm.Guest, vm.Holder, vm.Why = m.Guest, m.Holder, m.Why
+				vm.Gaps = inv.GapsForVM(m.VMID)
+			}
+			out = append(out, vm)
+		}
+	}
+	return out
+}
+
+// group is the group that a VM belongs to, or empty.
+func group(v *schema.VM) string {
+	if list, rest, _ := strings.Cut(v.Path, "."); list == "groups" {
+		name, _, _ := strings.Cut(rest, ".")
+		return name
+	}
+	return ""
+}
+
+// Qualify makes each word STACK, STACK/KEY or STACK/GROUP: a key that only one stack has may
+// be given without it. The error says what does not exist, or which stacks have the key.
+func Qualify(stacks []*schema.Stack, words []string) ([]string, error) {
+	var known []string
+	for _, s := range stacks {
+		known = append(known, s.Name)
+	}
+	out := make([]string, len(words))
+	for i, w := range words {
+		name, _, qualified := strings.Cut(w, "/")
+		if qualified || slices.Contains(known, name) {
+			if !slices.Contains(known, name) {
+				return nil, fmt.Errorf("%q is no path, and there is no stack %q%s; stacks: %s", w, name, near(name, known), some(known))
+			}
+			out[i] = w
+			continue
+		}
+		var with []string
+		for _, s := range stacks {
+			if slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == w }) {
+				with = append(with, s.Name+"/"+w)
+			}
+		}
+		switch len(with) {
+		case 0:
+			return nil, fmt.Errorf("%q is no path, no stack and no key of a VM%s; stacks: %s", w, near(w, known), some(known))
+		case 1:
+			out[i] = with[0]
+		default:
+			return nil, fmt.Errorf("several stacks have a VM %q: name one of %s", w, strings.Join(with, ", "))
+		}
+	}
+	return out, nil
+}
+
+// Stacks are the stacks of qualified words.
+func Stacks(words []string) []string {
+	var out []string
+	for _, w := range words {
+		name, _, _ := strings.Cut(w, "/")
+		out = append(out, name)
+	}
+	return out
+}
+
+// Select are the VMs that words and members name; all of them if there are neither. A word
+// is STACK, STACK/KEY or STACK/GROUP; a member is a name or an e-mail address of a roster,
+// in any case. The error says what does not exist.
+func Select(all []VM, words, members []string) ([]VM, error) {
+	chosen := make([]bool, len(all))
+	for _, w := range words {
+		stack, name, single := strings.Cut(w, "/")
+		found := false
+		var known []string
+		for i := range all {
+			v := &all[i]
+			if v.Stack != stack {
+				continue
+			}
+			known = append(known, v.Key)
+			if !single || v.Key == name || v.Group == name {
+				chosen[i], found = true, true
+			}
+		}
+		if single && !found {
+			return nil, fmt.Errorf("stack %s has no VM and no group %q%s", stack, name, near(name, known))
+		}
+	}
+	for _, m := range members {
+		found := false
+		var known []string
+		for i := range all {
+			v := &all[i]
+			if v.Member == "" || len(words) > 0 && !slices.Contains(Stacks(words), v.Stack) {
+				continue
+			}
+			known = append(known, v.Member)
+			if strings.EqualFold(v.Member, m) || v.Entry != nil && v.Entry.Email != "" && strings.EqualFold(v.Entry.Email, m) {
+				chosen[i], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no roster of the selected stacks has the member %q%s", m, near(m, known))
+		}
+	}
+	if len(words)+len(members) == 0 {
+		return all, nil
+	}
+	var out []VM
+	for i := range all {
+		if chosen[i] {
+			out = append(out, all[i])
+		}
+	}
+	return out, nil
+}
+
+// near asks whether another name was meant.
+func near(name string, known []string) string {
+	if n := schema.Nearest(name, known); n != "" {
+		return fmt.Sprintf("; did you mean %q?", n)
+	}
+	return ""
+}
+
+// some are the first names of a list.
+func some(names []string) string {
+	const few = 5
+	if more := len(names) - few; more > 0 {
+		return strings.Join(names[:few], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// VMID is the VMID of the VM; 0 if none was decided.
+func (v *VM) VMID() int {
+	if v.Entry == nil {
+		return 0
+	}
+	return v.Entry.VMID
+}
+
+// Node is the node where the VM is, or where the lock has it.
+func (v *VM) Node() string {
+	switch {
+	case v.Guest != nil:
+		return v.Guest.Node
+	case v.Entry != nil:
+		return v.Entry.Node
+	}
+	return ""
+}
+
+// Unproven reports whether a guest has the name and VMID, and nothing else says that it is
+// the VM.
+func (v *VM) Unproven() bool { return v.Why == cluster.NameAlone || v.Why == cluster.NotItsMAC }
+
+// Problem says why the VM has no guest, and what to do; it is empty if it has one.
+func (v *VM) Problem() (text, fix string) {
+	switch v.Why {
+	case "":
+		return "", ""
+	case cluster.NoVMID:
+		return "it has no VMID yet", "stackgen render"
+	case cluster.Absent:
+		if len(v.Gaps) > 0 {
+			return "it was not found, and not everything could be read: " + v.Gaps[0].Reason, v.Gaps[0].Fix
+		}
+		return "it does not exist", "stackgen preflight"
+	case cluster.Unseen:
+		if len(v.Gaps) > 0 {
+			return "it could not be read: " + v.Gaps[0].Reason, v.Gaps[0].Fix
+		}
+		return "its configuration could not be read", "stackgen preflight"
+	case cluster.NameAlone, cluster.NotItsMAC:
+		return fmt.Sprintf("VM %d has its name and VMID, and the lock records nothing that proves that it is this VM", v.VMID()), "stackgen resolve"
+	}
+	if v.Guest != nil {
+		return "", ""
+	}
+	return fmt.Sprintf("its VMID %d belongs to another guest (%s)", v.VMID(), cmp.Or(v.Holder.Name, "without a name")), "stackgen preflight"
+}
