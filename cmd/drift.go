@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/adopt"
+	"stackgen/internal/check"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 func (e *env) driftCommand() *cli.Command {
@@ -54,7 +54,7 @@ func (e *env) drift(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s := session.New(p, e.sources(c))
+	s := check.New(p, e.sources(c))
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	d, err := s.Drift(ctx)
@@ -74,7 +74,7 @@ func (e *env) drift(c *cli.Context) error {
 	r.Endpoint, r.Scope, r.Taken = s.Endpoint(), d.Scope, s.Taken()
 	if file := c.String("html"); file != "" {
 		write := func(w io.Writer) error { return r.Print(w, report.Options{Format: "html"}) }
-		if err := session.WritePage(file, write); err != nil {
+		if err := check.WritePage(file, write); err != nil {
 			return err
 		}
 	}

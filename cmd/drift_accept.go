@@ -9,9 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/adopt"
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 // driftArguments tells paths from the addresses of --accept: what is no file or folder.
@@ -87,7 +87,7 @@ func acceptedLines(accepted []adopt.Accepted) []string {
 
 // notRendered reports whether a difference is that of files that are not rendered: nothing
 // was planned.
-func notRendered(d *session.Drift) bool {
+func notRendered(d *check.Drift) bool {
 	for _, f := range d.Findings {
 		if f.Kind == finding.Unrendered {
 			return true

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/check"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 // baselineDays is how long an entry of a baseline is valid without --expires.
@@ -29,7 +29,7 @@ func checkBaseline(c *cli.Context) error {
 	case c.Bool("accept") && c.IsSet("fail-on"):
 		return errors.New("--fail-on works without --accept only")
 	}
-	if day := c.String("expires"); day != "" && !session.IsDate(day) {
+	if day := c.String("expires"); day != "" && !check.IsDate(day) {
 		return errors.New("--expires takes a day such as 2026-12-31")
 	} else if day != "" && day < time.Now().Format(time.DateOnly) {
 		return fmt.Errorf("--expires %s has passed, so the differences would count at once: name a later day, or leave it out for %d days",
@@ -39,13 +39,13 @@ func checkBaseline(c *cli.Context) error {
 }
 
 // baseline marks the differences that the baseline knows, or writes them into it.
-func (e *env) baseline(c *cli.Context, d *session.Drift) error {
+func (e *env) baseline(c *cli.Context, d *check.Drift) error {
 	file := c.String("baseline")
 	if file == "" || notRendered(d) {
 		return nil
 	}
 	now := time.Now()
-	r := session.Baseline{
+	r := check.Baseline{
 		File:    file,
 		Today:   now.Format(time.DateOnly),
 		Add:     c.Bool("baseline-add"),
@@ -56,7 +56,7 @@ func (e *env) baseline(c *cli.Context, d *session.Drift) error {
 		r.Expires = now.AddDate(0, 0, baselineDays).Format(time.DateOnly)
 	}
 	added, err := d.Apply(r)
-	if wrong := (*session.BaselineError)(nil); errors.As(err, &wrong) {
+	if wrong := (*check.BaselineError)(nil); errors.As(err, &wrong) {
 		if err := report.Problems(e.errOut, e.options(e.errOut), wrong.Problems, wrong.Sources); err != nil {
 			return err
 		}

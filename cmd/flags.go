@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"stackgen/internal/session"
+	"stackgen/internal/check"
 )
 
 // inventoryFlag is for every command that reads the cluster.
@@ -69,8 +69,8 @@ func notEmpty(flag, what string) func(*cli.Context, string) error {
 }
 
 // sources are what the flags say about where to read.
-func (e *env) sources(c *cli.Context) session.Sources {
-	return session.Sources{
+func (e *env) sources(c *cli.Context) check.Sources {
+	return check.Sources{
 		Inventory: c.String("inventory"),
 		States:    c.StringSlice("state"),
 		Plans:     c.StringSlice("plan"),

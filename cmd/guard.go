@@ -8,10 +8,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 func (e *env) guardCommand() *cli.Command {
@@ -53,7 +53,7 @@ func (e *env) guard(c *cli.Context) error {
 	}
 	from := e.sources(c)
 	from.Progress = nil
-	hook, err := session.NewHook(p, args[0], args[1:], c.StringSlice("variable"), from)
+	hook, err := check.NewHook(p, args[0], args[1:], c.StringSlice("variable"), from)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (e *env) guard(c *cli.Context) error {
 
 // permitted prints that a run may go on, which VMs of its unit it restarts or changes
 // in what their specs do not say, which devices it moves, and what waits for a restart or for the address of a VM.
-func (e *env) permitted(args []string, answer *session.Answer, all *report.Findings) error {
+func (e *env) permitted(args []string, answer *check.Answer, all *report.Findings) error {
 	named := report.NewFindings(slices.DeleteFunc(slices.Clone(answer.Findings), func(f finding.Finding) bool {
 		noticed := slices.ContainsFunc(f.Updates, func(u finding.Update) bool { return u.Interrupts || u.Unasked || u.Moves != "" })
 		return len(f.Pending) == 0 && !f.NoAddress && !noticed || f.Stack+"/"+f.Unit != args[0]

@@ -8,11 +8,11 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/check"
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/render"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 func (e *env) importBlocksCommand() *cli.Command {
@@ -42,25 +42,25 @@ func (e *env) importBlocksCommand() *cli.Command {
 
 // importFlags refuses flags that exclude each other.
 func importFlags(c *cli.Context) error {
-	toStdout, check := c.IsSet("out"), c.Bool("check")
+	toStdout, only := c.IsSet("out"), c.Bool("check")
 	switch {
 	case toStdout && c.String("out") != "-":
 		return errors.New("--out takes - only, for standard output; the paths of the files are fixed")
-	case toStdout && check:
+	case toStdout && only:
 		return errors.New("--check and --out exclude each other")
-	case c.Bool("verify") && (check || toStdout):
+	case c.Bool("verify") && (only || toStdout):
 		return errors.New("--verify plans with the files that were written; remove --check and --out")
 	}
 	return nil
 }
 
 func (e *env) importBlocks(c *cli.Context) error {
-	toStdout, check := c.IsSet("out"), c.Bool("check")
+	toStdout, only := c.IsSet("out"), c.Bool("check")
 	p, err := e.open(c.Args().Slice())
 	if err != nil {
 		return err
 	}
-	s := session.New(p, e.sources(c))
+	s := check.New(p, e.sources(c))
 	imports, err := s.Imports(c.Context)
 	if err != nil {
 		return err
@@ -68,12 +68,12 @@ func (e *env) importBlocks(c *cli.Context) error {
 	if toStdout {
 		err = e.printFiles(imports.Files)
 	} else {
-		err = report.Changes(e.out, p.Root, render.Changes(imports.Changes, check, false))
+		err = report.Changes(e.out, p.Root, render.Changes(imports.Changes, only, false))
 	}
 	if err != nil {
 		return err
 	}
-	if !toStdout && !check {
+	if !toStdout && !only {
 		if err := s.WriteImports(imports.Changes); err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (e *env) importBlocks(c *cli.Context) error {
 		return exitCode(exitStop)
 	case finding.Exit(imports.Findings) != finding.OK:
 		return exit(finding.Exit(imports.Findings))
-	case check && len(imports.Changes) > 0:
+	case only && len(imports.Changes) > 0:
 		return exitCode(exitDiffers)
 	case imports.Unrendered != nil:
 		return exitCode(exitError) // an apply would not know what was just written
@@ -112,7 +112,7 @@ func (e *env) printFiles(files []disk.File) error {
 }
 
 // importFindings are the findings of import files, and what is to import.
-func importFindings(c *cli.Context, s *session.Session, imports *session.Imports) *report.Findings {
+func importFindings(c *cli.Context, s *check.Session, imports *check.Imports) *report.Findings {
 	listed := imports.Listed()
 	r := report.NewFindings(listed, s.Notes(imports.Findings))
 	r.Endpoint = s.Endpoint()
@@ -134,7 +134,7 @@ func importFindings(c *cli.Context, s *session.Session, imports *session.Imports
 
 // verify plans the units, and reports whether the plans do the imports and nothing
 // else.
-func (e *env) verify(c *cli.Context, s *session.Session, findings []finding.Finding) (proved bool, err error) {
+func (e *env) verify(c *cli.Context, s *check.Session, findings []finding.Finding) (proved bool, err error) {
 	plans, err := s.PlanImports(c.Context, findings)
 	if err != nil {
 		return false, err

@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/check"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 	"stackgen/internal/shell"
 	"stackgen/internal/starter"
 )
@@ -82,7 +82,7 @@ func (e *env) example(c *cli.Context, dir string) (*starter.Example, error) {
 	if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(project.Example))); err == nil {
 		return nil, nil
 	}
-	inventory, err := session.ReadForStart(c.Context, e.sources(c))
+	inventory, err := check.ReadForStart(c.Context, e.sources(c))
 	if err == nil && inventory == nil {
 		return nil, nil
 	}

@@ -3,8 +3,8 @@ package cmd
 import (
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/check"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 func (e *env) preflightCommand() *cli.Command {
@@ -31,7 +31,7 @@ func (e *env) preflight(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s := session.New(p, e.sources(c))
+	s := check.New(p, e.sources(c))
 	findings, err := s.Preflight(c.Context, c.Bool("destroy"))
 	if err != nil {
 		return err

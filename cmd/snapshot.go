@@ -3,9 +3,9 @@ package cmd
 import (
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/check"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 func (e *env) snapshotCommand() *cli.Command {
@@ -41,9 +41,9 @@ func (e *env) snapshot(c *cli.Context) error {
 	}
 	from := e.sources(c)
 	if c.Bool("all") {
-		from.Further = session.EveryVM
+		from.Further = check.EveryVM
 	}
-	inv, err := session.ReadCluster(c.Context, p, from)
+	inv, err := check.ReadCluster(c.Context, p, from)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (e *env) snapshot(c *cli.Context) error {
 		return err
 	}
 	if out != "" {
-		if err := session.WriteSnapshot(out, body); err != nil {
+		if err := check.WriteSnapshot(out, body); err != nil {
 			return err
 		}
 		_ = report.Printf(e.errOut, "wrote %s\n", out)

@@ -12,13 +12,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"stackgen/internal/check"
 	"stackgen/internal/deploy"
 	"stackgen/internal/live"
 	"stackgen/internal/lock"
 	"stackgen/internal/operate"
 	"stackgen/internal/report"
 	"stackgen/internal/selection"
-	"stackgen/internal/session"
 )
 
 func (e *env) statusCommand() *cli.Command {
@@ -99,7 +99,7 @@ func (e *env) printStatus(ctx context.Context, c *cli.Context, choice operate.Ch
 	r := statusReport(view)
 	if file := c.String("html"); file != "" {
 		write := func(w io.Writer) error { return r.Print(w, report.Options{Format: "html"}) }
-		if err := session.WritePage(file, write); err != nil {
+		if err := check.WritePage(file, write); err != nil {
 			return err
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/project"
-	"stackgen/internal/session"
 	"stackgen/schema"
 )
 
@@ -21,7 +21,7 @@ const nodeName = "node_name"
 type AcceptRequest struct {
 	Paths     []string
 	Addresses []string // STACK/KEY, KEY, either with :PROPERTY, or a resource address; empty for every VM that differs
-	Session   *session.Session
+	Session   *check.Session
 	Found     []finding.Finding // of drift
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/edit"
@@ -16,7 +17,6 @@ import (
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
 	"stackgen/internal/project"
-	"stackgen/internal/session"
 	"stackgen/schema"
 )
 
@@ -27,7 +27,7 @@ type Request struct {
 	ByName  bool     // also every VM whose name exactly one VM of the cluster has
 	Match   bool     // also write the hardware of those VMs, and of
 	Keys    []string // KEY or STACK/KEY
-	Sources session.Sources
+	Sources check.Sources
 }
 
 // A VM is a VM of a spec.

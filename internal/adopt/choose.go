@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
-	"stackgen/internal/session"
 	"stackgen/schema"
 )
 
@@ -100,7 +100,7 @@ func (p *planner) chooseByName(ctx context.Context) error {
 		return err
 	}
 	p.Warnings = specs
-	s := session.New(specs, p.Sources)
+	s := check.New(specs, p.Sources)
 	if err := s.Look(ctx); err != nil {
 		return err
 	}

@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/discover"
 	"stackgen/internal/disk"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
-	"stackgen/internal/session"
 	"stackgen/schema"
 )
 
@@ -27,7 +27,7 @@ type Discovery struct {
 
 // Discover reads the cluster and proposes specs for the VMs that are in none. It writes
 // nothing.
-func Discover(ctx context.Context, r discover.Request, from session.Sources) (*Discovery, error) {
+func Discover(ctx context.Context, r discover.Request, from check.Sources) (*Discovery, error) {
 	p, err := project.Load(nil, "")
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func Discover(ctx context.Context, r discover.Request, from session.Sources) (*D
 		return nil, &project.BlockedError{Project: p}
 	}
 	from.Further = r.Selects
-	inv, err := session.ReadCluster(ctx, p, from)
+	inv, err := check.ReadCluster(ctx, p, from)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (d *Discovery) Defaults() []cluster.Defaults {
 
 // WriteDefaults writes them, and reports each VM. The error is why VMs were not tried.
 func (d *Discovery) WriteDefaults(ctx context.Context, report func(cluster.Written)) error {
-	return session.WriteDefaults(ctx, d.project, d.Defaults(), report)
+	return check.WriteDefaults(ctx, d.project, d.Defaults(), report)
 }
 
 // decide checks that the specs can be rendered. What the lock refuses is for render to say.

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
-	"stackgen/internal/session"
 )
 
 // inspect reads the VMs that are adopted, checks that they exist, and notes what the
@@ -77,7 +77,7 @@ func (p *planner) readCluster(ctx context.Context) error {
 	if after.Stacks == nil && p.Sources.Inventory == "" {
 		return nil // check says what is wrong with the specs
 	}
-	inventory, err := session.ReadCluster(ctx, after, p.Sources)
+	inventory, err := check.ReadCluster(ctx, after, p.Sources)
 	if err != nil && len(p.told) > 0 && ctx.Err() == nil && p.Sources.Inventory == "" {
 		return fmt.Errorf("%w\nnothing was written: adopt checks each VMID in the cluster. "+
 			"Give access to it, or `--inventory FILE` of `stackgen snapshot`; "+

@@ -7,10 +7,10 @@ import (
 	"maps"
 	"slices"
 
+	"stackgen/internal/check"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
 	"stackgen/internal/project"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -31,7 +31,7 @@ func (p *planner) match(ctx context.Context) error {
 		}
 	}
 	after.Lock, _ = after.Lock.Observe(p.seen) // what a person says now is right
-	s := session.New(after, p.Sources)
+	s := check.New(after, p.Sources)
 	if err := s.ReadStates(ctx, p.units()); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (p *planner) findTargets(after *project.Project) error {
 }
 
 // findGuests finds the guest that each target certainly is.
-func (p *planner) findGuests(s *session.Session) {
+func (p *planner) findGuests(s *check.Session) {
 	for _, m := range s.Matches() {
 		for _, t := range p.targets {
 			if t.VM == (VM{m.Stack, m.Key}) {

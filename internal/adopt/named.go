@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/session"
 )
 
 // A named finds VMs of the cluster by their names.
@@ -17,7 +17,7 @@ type named struct {
 	vms    map[VM]string               // the name of each VM of the project
 }
 
-func newNamed(s *session.Session) *named {
+func newNamed(s *check.Session) *named {
 	out := &named{map[string][]*cluster.Guest{}, map[VM]string{}}
 	certain := map[int]bool{}
 	for _, m := range s.Matches() {

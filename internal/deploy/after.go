@@ -5,24 +5,24 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 )
 
 // reread reads the project, the cluster and the states of one stack again, and removes
 // import files that have done their work.
-func (r *run) reread(st *stack) (*session.Session, []finding.Finding, error) {
+func (r *run) reread(st *stack) (*check.Session, []finding.Finding, error) {
 	for said := false; ; said = true {
 		p, err := project.Open(r.Paths)
 		if err != nil {
 			return nil, nil, err
 		}
 		p.Selected = func(name string) bool { return name == st.name }
-		s := session.New(p, session.Sources{})
+		s := check.New(p, check.Sources{})
 		imports, err := s.Imports(r.ctx)
 		if err != nil {
 			return nil, nil, err
@@ -53,7 +53,7 @@ func (r *run) reread(st *stack) (*session.Session, []finding.Finding, error) {
 // newState records the state into which an apply from here has imported VMs, whose former
 // state was lost. The import files prove it, so it must be recorded before they are removed.
 // It reports whether the lock is another one now.
-func (r *run) newState(s *session.Session, found []finding.Finding) (bool, error) {
+func (r *run) newState(s *check.Session, found []finding.Finding) (bool, error) {
 	s.NewStates = nil
 	for _, f := range found {
 		if f.Kind == finding.OtherState && f.Severity == finding.OK {
@@ -69,7 +69,7 @@ func (r *run) newState(s *session.Session, found []finding.Finding) (bool, error
 
 // record writes what was seen of stacks into the lock, as resolve does, without decisions
 // that a render would follow.
-func (r *run) record(s *session.Session, stacks ...string) error {
+func (r *run) record(s *check.Session, stacks ...string) error {
 	seen := slices.DeleteFunc(s.Observation(nil).Seen, func(o lock.Observed) bool { return !slices.Contains(stacks, o.Stack) })
 	for _, o := range seen {
 		for i := range o.VMs {
@@ -79,7 +79,7 @@ func (r *run) record(s *session.Session, stacks ...string) error {
 	return r.recordSeen(s, seen)
 }
 
-func (r *run) recordSeen(s *session.Session, seen []lock.Observed) error {
+func (r *run) recordSeen(s *check.Session, seen []lock.Observed) error {
 	recorded, err := s.Project.Record(r.background(), seen, func(text string) { r.say("%s", text) })
 	if err == nil && len(recorded) > 0 {
 		r.say("recorded what was seen in %s: %s", s.Project.LockFile(), plural(len(recorded), "entry", "entries"))
@@ -139,7 +139,7 @@ func (r *run) laterOf(st *stack, units []string, a *announcement) error {
 
 // permitted ends the command unless plans do only what was announced, and nothing of it
 // is refused.
-func (r *run) permitted(s *session.Session, p *plans, a *announcement) error {
+func (r *run) permitted(s *check.Session, p *plans, a *announcement) error {
 	var unasked []tf.ResourceChange
 	for _, c := range p.changes() {
 		if !a.allows(c) {

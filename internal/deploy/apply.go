@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/live"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 // Apply applies the selected stacks of a project. The result is the exit code.
@@ -82,7 +82,7 @@ func (r *run) apply() (err error) {
 }
 
 // summarize prints what is about to be done.
-func (r *run) summarize(s *session.Session, found []finding.Finding, a *announcement) error {
+func (r *run) summarize(s *check.Session, found []finding.Finding, a *announcement) error {
 	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: s.Notes(found)}
 	for i := range found {
 		f := &found[i]
@@ -112,7 +112,7 @@ func (r *run) answer(question, want string) (bool, error) {
 }
 
 // nothing ends an apply that has nothing to do.
-func (r *run) nothing(s *session.Session, found []finding.Finding) error {
+func (r *run) nothing(s *check.Session, found []finding.Finding) error {
 	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + templates(found) + "\n"
 	if r.DryRun {
 		return report.Text(r.Out, said)
@@ -129,7 +129,7 @@ func (r *run) nothing(s *session.Session, found []finding.Finding) error {
 
 // unchanged keeps what was observed of stacks in which nothing is to do: an apply that ended
 // early may have done it, and recorded nothing.
-func (r *run) unchanged(s *session.Session, stacks []*stack) error {
+func (r *run) unchanged(s *check.Session, stacks []*stack) error {
 	var names []string
 	for _, st := range stacks {
 		if err := st.keepUnfinished(); err != nil {
@@ -166,7 +166,7 @@ func asSpecified(stacks []string) string {
 }
 
 // carryOut applies the plans that were confirmed, and what follows from them.
-func (r *run) carryOut(s *session.Session, all []*plans, a *announcement) error {
+func (r *run) carryOut(s *check.Session, all []*plans, a *announcement) error {
 	var idle []*stack
 	all = slices.DeleteFunc(all, func(p *plans) bool {
 		nothing := p.empty() && len(a.later(p.stack.name)) == 0 && !a.starting(p.stack.name)
@@ -259,7 +259,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 
 // verify reads a stack again, records what is there now, and returns the plans of what is
 // left to do, and the findings with them.
-func (r *run) verify(st *stack) (*session.Session, []finding.Finding, *plans, error) {
+func (r *run) verify(st *stack) (*check.Session, []finding.Finding, *plans, error) {
 	s, found, err := r.reread(st)
 	if err != nil {
 		return nil, nil, nil, err
@@ -280,7 +280,7 @@ func (r *run) verify(st *stack) (*session.Session, []finding.Finding, *plans, er
 }
 
 // remains names what is left to do after an apply.
-func (r *run) remains(s *session.Session, found []finding.Finding, p *plans) error {
+func (r *run) remains(s *check.Session, found []finding.Finding, p *plans) error {
 	r.failed = true
 	if anyStops(found) {
 		out := report.NewFindings(found, s.Notes(found))

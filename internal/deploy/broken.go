@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 )
 
@@ -30,7 +30,7 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 	return r.rescue(p, result, a)
 }
 
-var unanswered = regexp.MustCompile(session.Unanswered)
+var unanswered = regexp.MustCompile(check.Unanswered)
 
 // refusalLines are the beginnings of the lines of a refusal after the first: of a finding, of what
 // belongs to one, and of what is said of all.
@@ -62,7 +62,7 @@ func refusal(log string) string {
 // this one could not complete, and does not destroy it.
 func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 	vms := tf.VMUnit(p.stack.name)
-	s := session.New(r.p, session.Sources{})
+	s := check.New(r.p, check.Sources{})
 	if err := s.ReadStates(r.ctx, []tf.Unit{vms}); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (r *run) refreshOutputs(st *stack) error {
 		if err := r.unit(st, unit.Unit, args...); err != nil {
 			return err
 		}
-		plan, err := session.New(r.p, session.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+		plan, err := check.New(r.p, check.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
 		if err != nil {
 			return err
 		}

@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"stackgen/internal/check"
 	"stackgen/internal/engine"
 	"stackgen/internal/finding"
 	"stackgen/internal/live"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 // A Request is what a person asks for.
@@ -68,7 +68,7 @@ type stack struct {
 
 	second     map[string][]string // disks that a second apply adds, by the keys of their VMs
 	hidden     map[string]bool     // VMs that a second apply gives NUMA nodes again
-	unfinished session.Begun       // VMs that applies began to create and did not complete
+	unfinished check.Begun         // VMs that applies began to create and did not complete
 }
 
 // An ended is the end of a command that has said why.
@@ -108,7 +108,7 @@ func (r *run) prepare() (err error) {
 	if _, err := r.tools.Path("terragrunt"); err != nil {
 		return err
 	}
-	if err := session.Misled(r.command, r.tools.Env); err != nil {
+	if err := check.Misled(r.command, r.tools.Env); err != nil {
 		return err
 	}
 	r.tools = r.tools.With(withOwnFolder(r.tools.Env)...)
@@ -137,7 +137,7 @@ func (r *run) prepare() (err error) {
 		if err := r.outlive(one); err != nil {
 			return err
 		}
-		if one.unfinished, err = session.ReadBegun(one.root, one.name); err != nil {
+		if one.unfinished, err = check.ReadBegun(one.root, one.name); err != nil {
 			return err
 		}
 	}
@@ -218,8 +218,8 @@ func (r *run) close() error {
 }
 
 // sources are where the command reads: the cluster and the backends.
-func (r *run) sources() session.Sources {
-	return session.Sources{Progress: func(text string) { r.say("%s", text) }}
+func (r *run) sources() check.Sources {
+	return check.Sources{Progress: func(text string) { r.say("%s", text) }}
 }
 
 // files is a private folder for the next run of Terragrunt in a stack.

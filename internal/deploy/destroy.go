@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 )
 
@@ -106,10 +106,10 @@ func (r *run) nothingToDestroy(found []finding.Finding) error {
 
 // lookForDestroy reads the cluster and the states once, and ends the command if anything
 // keeps a stack from being destroyed.
-func (r *run) lookForDestroy() (*session.Session, []finding.Finding, error) {
+func (r *run) lookForDestroy() (*check.Session, []finding.Finding, error) {
 	from := r.sources()
 	for said := false; ; said, from.Progress = true, nil {
-		s := session.New(r.p, from)
+		s := check.New(r.p, from)
 		found, err := s.Preflight(r.ctx, true)
 		if err != nil {
 			return nil, nil, err
@@ -130,7 +130,7 @@ func (r *run) lookForDestroy() (*session.Session, []finding.Finding, error) {
 }
 
 // nothingIn reports whether no state of a stack has anything.
-func (r *run) nothingIn(s *session.Session, stack string) bool {
+func (r *run) nothingIn(s *check.Session, stack string) bool {
 	for u, state := range s.State {
 		if u.Stack == stack && (state.Unreadable != "" || len(state.Resources) > 0) {
 			return false
@@ -181,7 +181,7 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 	if result.failed() && r.ctx.Err() == nil {
 		r.explain(p, result)
 	}
-	s := session.New(r.p, session.Sources{})
+	s := check.New(r.p, check.Sources{})
 	if err := s.ReadStates(r.background(), s.Units()); err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 		return err
 	}
 	left = existing(found, p.stack.name)
-	maps.DeleteFunc(p.stack.unfinished, func(key string, _ session.BegunVM) bool { return !slices.Contains(left, key) })
+	maps.DeleteFunc(p.stack.unfinished, func(key string, _ check.BegunVM) bool { return !slices.Contains(left, key) })
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (r *run) onlyConfirmed(p *plans) error {
 		return err
 	}
 	now.Selected = func(name string) bool { return name == p.stack.name }
-	s := session.New(now, session.Sources{})
+	s := check.New(now, check.Sources{})
 	units := s.Units()
 	if err := s.ReadStates(r.background(), units); err != nil {
 		return err

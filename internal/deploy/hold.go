@@ -10,9 +10,9 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
+	"stackgen/internal/check"
 	"stackgen/internal/disk"
 	"stackgen/internal/project"
-	"stackgen/internal/session"
 )
 
 // generated is the folder that Terragrunt makes in a stack, and that Git ignores.
@@ -51,7 +51,7 @@ func takeHold(root, stack, dir string, me holder) (*hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &hold{holder: me, file: session.RecordFile(root, stack, "apply"), unlock: unlock}
+	h := &hold{holder: me, file: check.RecordFile(root, stack, "apply"), unlock: unlock}
 	other := readHolder(h.file)
 	if unlock == nil {
 		return nil, inUse(stack, other, by)
@@ -90,7 +90,7 @@ func readHolder(file string) *holder {
 	return h
 }
 
-func (h *hold) save() error { return session.WriteRecord(h.file, h.holder) }
+func (h *hold) save() error { return check.WriteRecord(h.file, h.holder) }
 
 // runs records which run of Terragrunt goes on if this process is killed.
 func (h *hold) runs(pid int) error {
@@ -107,7 +107,7 @@ func (h *hold) release() error {
 		h.holder = *h.before
 		err = h.save()
 	case !h.left():
-		_ = session.RemoveRecord(h.file) // without it, the lock says enough
+		_ = check.RemoveRecord(h.file) // without it, the lock says enough
 	}
 	return errors.Join(err, h.unlock())
 }

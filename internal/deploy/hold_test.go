@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"stackgen/internal/session"
+	"stackgen/internal/check"
 )
 
 // TestRelease: a killed holder is remembered until its Terragrunt has ended, whoever had
@@ -27,7 +27,7 @@ func TestRelease(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			killed := holder{Process: 1, Host: tc.host, Since: time.Unix(1, 0).UTC(), Command: "stackgen apply", Work: []string{"/tmp/stackgen-apply-1"}, Tool: self, ToolStarted: tc.started}
-			first := &hold{holder: killed, file: session.RecordFile(dir, "lab", "apply")}
+			first := &hold{holder: killed, file: check.RecordFile(dir, "lab", "apply")}
 			if err := first.save(); err != nil {
 				t.Fatal(err)
 			}

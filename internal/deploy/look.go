@@ -6,19 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/disk"
 	"stackgen/internal/finding"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 )
 
 // look reads the cluster and the states once, writes the import files as import-blocks
 // does, and judges with them. What stops the run is printed as preflight prints it.
-func (r *run) look() (*session.Session, []finding.Finding, error) {
+func (r *run) look() (*check.Session, []finding.Finding, error) {
 	from := r.sources()
 	for said := false; ; from.Progress = nil { // the progress of the first one is enough
-		s := session.New(r.p, from)
+		s := check.New(r.p, from)
 		s.Splits = r.command == "apply"
 		imports, err := s.Imports(r.ctx)
 		if err != nil {
@@ -56,7 +56,7 @@ func (r *run) look() (*session.Session, []finding.Finding, error) {
 
 // resumed records the state into which a run that was killed has imported VMs. It reports
 // whether the lock is another one now.
-func (r *run) resumed(s *session.Session, found []finding.Finding) (bool, error) {
+func (r *run) resumed(s *check.Session, found []finding.Finding) (bool, error) {
 	if r.DryRun {
 		return false, nil
 	}
@@ -73,7 +73,7 @@ func (r *run) resumed(s *session.Session, found []finding.Finding) (bool, error)
 
 // ready writes the import files, judges with them, and ends the command if anything
 // stops it.
-func (r *run) ready(s *session.Session, imports *session.Imports) ([]finding.Finding, error) {
+func (r *run) ready(s *check.Session, imports *check.Imports) ([]finding.Finding, error) {
 	if found := slices.Concat(imports.Unrendered, imports.Findings); len(imports.Unrendered) > 0 || anyStops(found) {
 		return nil, r.refuse(s, found)
 	}
@@ -114,7 +114,7 @@ func reverse(changes []disk.Change) []disk.Change {
 }
 
 // refuse prints the findings that stop the run, as preflight does, and ends the command.
-func (r *run) refuse(s *session.Session, found []finding.Finding) error {
+func (r *run) refuse(s *check.Session, found []finding.Finding) error {
 	for i := range found {
 		r.leftLock(&found[i])
 	}
@@ -141,7 +141,7 @@ func (r *run) revert() error {
 
 // waitsFor says what of a killed run still goes on, if that is all that stops this one:
 // the clones that it began, and OpenTofu, which has the lock of the state.
-func (r *run) waitsFor(s *session.Session, found []finding.Finding) string {
+func (r *run) waitsFor(s *check.Session, found []finding.Finding) string {
 	var names, boots []string
 	for i := range found {
 		f := &found[i]

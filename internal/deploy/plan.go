@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 )
 
@@ -21,7 +21,7 @@ type planned struct {
 	unit tf.Unit
 	plan *tf.Plan
 	file string
-	sum  session.PlanSum
+	sum  check.PlanSum
 }
 
 // A plans is what a run of Terragrunt planned in a stack.
@@ -37,7 +37,7 @@ type plans struct {
 
 // plan plans units of a stack: those of only, or all except for those of without. Units
 // of records wait whose addresses the plan of the VMs changes.
-func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only, without []string) (*plans, error) {
+func (r *run) plan(s *check.Session, st *stack, found []finding.Finding, only, without []string) (*plans, error) {
 	if err := r.p.RemoveStale(st.name); err != nil {
 		return nil, err
 	}
@@ -97,9 +97,9 @@ func (r *run) plan(s *session.Session, st *stack, found []finding.Finding, only,
 
 // readPlan reads the plan of a unit as JSON, and keeps that for the guard of the unit, which
 // reads the same plan file.
-func (r *run) readPlan(s *session.Session, u tf.Unit, file, shown string) (one planned, err error) {
+func (r *run) readPlan(s *check.Session, u tf.Unit, file, shown string) (one planned, err error) {
 	one = planned{unit: u, file: file}
-	if one.sum, err = session.SumPlan(file); err != nil {
+	if one.sum, err = check.SumPlan(file); err != nil {
 		return one, err
 	}
 	if one.plan, err = s.AddPlan(u, shown); err != nil {
@@ -113,7 +113,7 @@ func (r *run) readPlan(s *session.Session, u tf.Unit, file, shown string) (one p
 
 // unplanned ends the command because a stack cannot be planned: it says who holds the lock
 // of a state, or what the tools said.
-func (r *run) unplanned(s *session.Session, st *stack, result *toolRun) error {
+func (r *run) unplanned(s *check.Session, st *stack, result *toolRun) error {
 	if strings.Contains(result.log, "acquiring the state lock") {
 		if held, err := s.Locked(r.ctx, st.name); err == nil && len(held) > 0 {
 			return r.refuse(s, held)
@@ -129,7 +129,7 @@ func (p *plans) plans(unit string) bool {
 
 // postpone leaves out the units of records whose address the plan of the VMs changes:
 // their plan has the address of before.
-func (p *plans) postpone(s *session.Session, found []finding.Finding, mocks map[string]string) {
+func (p *plans) postpone(s *check.Session, found []finding.Finding, mocks map[string]string) {
 	changed := func(string) bool { return false }
 	for _, u := range p.units {
 		if u.unit.Unit == lock.UnitVM {
@@ -163,7 +163,7 @@ func owned(found []finding.Finding, stack string, is func(*finding.Finding) bool
 // waiting are the units of a stack with records whose VM is in no state yet: a plan would
 // be made with a mock. A record whose VM is in the state and reports no address is left
 // out of the plan by its unit.
-func (r *run) waiting(s *session.Session, found []finding.Finding, stack string) []string {
+func (r *run) waiting(s *check.Session, found []finding.Finding, stack string) []string {
 	known := map[string]bool{}
 	for key := range r.mocks(stack) {
 		known[key] = true // the mock is that address
@@ -216,7 +216,7 @@ func (p *plans) empty() bool { return len(p.changes())+len(p.outputs())+len(p.hi
 // unchanged fails if a plan file is not the one that was judged and confirmed.
 func (p *plans) unchanged() error {
 	for _, u := range p.units {
-		sum, err := session.SumPlan(u.file)
+		sum, err := check.SumPlan(u.file)
 		if err != nil {
 			return err
 		}

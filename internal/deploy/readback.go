@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/progress"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 )
 
@@ -23,7 +23,7 @@ func (r *run) readBack(p *plans) {
 	if len(changes) == 0 {
 		return
 	}
-	s := session.New(r.p, session.Sources{})
+	s := check.New(r.p, check.Sources{})
 	found, err := s.Preflight(r.ctx, false)
 	if err != nil {
 		r.say("cannot read the cluster, so it is not known what was changed: %s", err)

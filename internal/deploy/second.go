@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"stackgen/generator"
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -33,7 +33,7 @@ func (r *run) removesOnly(st *stack, files string, later map[string][]string) ([
 
 // recordDetached records the volumes of the disks that an apply removes before it removes
 // them: nothing says later which disk an unused volume was.
-func (r *run) recordDetached(s *session.Session) error {
+func (r *run) recordDetached(s *check.Session) error {
 	var seen []lock.Observed
 	for _, o := range s.Observation(nil).Seen {
 		only := lock.Observed{Stack: o.Stack}
@@ -46,7 +46,7 @@ func (r *run) recordDetached(s *session.Session) error {
 }
 
 // hide keeps the VMs whose NUMA nodes the plans do not show.
-func (p *plans) hide(s *session.Session) {
+func (p *plans) hide(s *check.Session) {
 	for _, u := range p.units {
 		if u.unit.Unit == lock.UnitVM {
 			p.hidden = s.HiddenNodes(u.unit, u.plan)
@@ -87,7 +87,7 @@ func (r *run) readHidden(p *plans) error {
 	if err := r.unit(p.stack, unit.Unit, args...); err != nil {
 		return err
 	}
-	plan, err := session.New(r.p, session.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+	plan, err := check.New(r.p, check.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"stackgen/generator"
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -32,7 +32,7 @@ func (st *stack) keepUnfinished() error { return st.unfinished.Write(st.root, st
 func (st *stack) begins(p *plans, l *lock.Stack) error {
 	for _, c := range p.changes() {
 		if c.Type == finding.VM && c.Does == "create" {
-			st.unfinished.Begin(c.Key, session.BegunVM{VMID: c.VMID, Start: true}, l)
+			st.unfinished.Begin(c.Key, check.BegunVM{VMID: c.VMID, Start: true}, l)
 		}
 	}
 	return st.keepUnfinished()
@@ -43,21 +43,21 @@ func (st *stack) begins(p *plans, l *lock.Stack) error {
 func (st *stack) resumes(found []finding.Finding, l *lock.Stack) {
 	for i := range found {
 		if f := &found[i]; f.Stack == st.name && f.Case == finding.HalfMade {
-			st.unfinished.Begin(f.Key, session.BegunVM{VMID: f.VMID, Start: true, Half: true}, l)
+			st.unfinished.Begin(f.Key, check.BegunVM{VMID: f.VMID, Start: true, Half: true}, l)
 		}
 	}
 }
 
 // completed drops the VMs whose creation the provider has completed, those that run, those
 // that need not run and are in the state, and those that the spec does not have any more.
-func (r *run) completed(st *stack, s *session.Session) {
+func (r *run) completed(st *stack, s *check.Session) {
 	starts, state := r.starts(st.name), s.State[tf.VMUnit(st.name)]
 	st.unfinished.Created(state)
 	inState := map[string]bool{}
 	for _, resource := range state.Resources {
 		inState[resource.Key] = !resource.Tainted
 	}
-	maps.DeleteFunc(st.unfinished, func(key string, vm session.BegunVM) bool {
+	maps.DeleteFunc(st.unfinished, func(key string, vm check.BegunVM) bool {
 		if _, known := starts[key]; !known {
 			return true
 		}
@@ -70,7 +70,7 @@ func (r *run) completed(st *stack, s *session.Session) {
 // untaint: the next plan would destroy them. A VM without a disk that its state has leaves
 // the state, because the provider cannot update it: it is imported as it is. It reports
 // whether a state is another one now.
-func (r *run) keepBegun(s *session.Session, found []finding.Finding) (bool, error) {
+func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error) {
 	if r.DryRun {
 		return false, nil
 	}
@@ -138,7 +138,7 @@ func (r *run) starts(stack string) map[string]bool {
 
 // stopped are the unfinished VMs of a stack that exist, and that nobody has started yet.
 // They are the VMs of the spec: what was found about them stops nothing.
-func (r *run) stopped(st *stack, s *session.Session, found []finding.Finding) []string {
+func (r *run) stopped(st *stack, s *check.Session, found []finding.Finding) []string {
 	starts := r.starts(st.name)
 	var out []string
 	for _, f := range found {
@@ -220,7 +220,7 @@ func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*pla
 	if result.failed() {
 		return nil, toolError{problems(result.log)}
 	}
-	plan, err := session.New(r.p, session.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+	plan, err := check.New(r.p, check.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (r *run) begun(f *finding.Finding) bool {
 
 // boots reports whether a finding is about an unfinished VM that is too new for the lists,
 // or whose guest is booting: its agent does not answer yet.
-func (r *run) boots(s *session.Session, f *finding.Finding) bool {
+func (r *run) boots(s *check.Session, f *finding.Finding) bool {
 	if f.Kind != finding.Unknown || f.Type != finding.VM || time.Since(r.began) > bootTime {
 		return false
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/progress"
 	"stackgen/internal/report"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 )
 
@@ -90,7 +90,7 @@ func (r *run) watch(p *plans, events string) (stop func()) {
 	}
 	slices.Sort(of.Nodes)
 	of.Nodes = slices.DeleteFunc(slices.Compact(of.Nodes), func(n string) bool { return n == "" })
-	if config, err := session.ClusterConfig(r.p); err == nil { // the session has read the cluster with it
+	if config, err := check.ClusterConfig(r.p); err == nil { // it was read the cluster with it
 		of.Cluster = &config
 	}
 	r.explained.Store(false)

@@ -6,12 +6,12 @@ import (
 	"os"
 	"slices"
 
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/selection"
-	"stackgen/internal/session"
 )
 
 // A Choice is what a command line says about which VMs it means.
@@ -47,7 +47,7 @@ type View struct {
 // Look reads the cluster and selects the VMs. It refuses a cluster that is certainly not
 // the recorded one. Without a configured cluster, and if offline is set, the inventory is
 // nil, and no VM has a guest.
-func Look(ctx context.Context, p *project.Project, c Choice, from session.Sources, offline bool) (*View, error) {
+func Look(ctx context.Context, p *project.Project, c Choice, from check.Sources, offline bool) (*View, error) {
 	words, err := selection.Qualify(p.Stacks.Stacks, c.Words)
 	if err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func Look(ctx context.Context, p *project.Project, c Choice, from session.Source
 		p.Selected = func(stack string) bool { return slices.Contains(stacks, stack) }
 	}
 	v := &View{Project: p}
-	if _, configured := session.ClusterConfig(p); !offline || from.Inventory != "" || configured == nil {
-		if v.Inventory, err = session.ReadCluster(ctx, p, from); err != nil {
+	if _, configured := check.ClusterConfig(p); !offline || from.Inventory != "" || configured == nil {
+		if v.Inventory, err = check.ReadCluster(ctx, p, from); err != nil {
 			return nil, err
 		}
 		if err := sameCluster(p, v.Inventory); err != nil {
@@ -86,7 +86,7 @@ func sameCluster(p *project.Project, inv *cluster.Inventory) error {
 
 // Run does it on the VMs of the view.
 func (v *View) Run(ctx context.Context, r Request) ([]One, error) {
-	config, err := session.ClusterConfig(v.Project)
+	config, err := check.ClusterConfig(v.Project)
 	if err != nil {
 		return nil, err
 	}

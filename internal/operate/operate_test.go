@@ -31,7 +31,7 @@ type world struct {
 func newWorld(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
 	t.Helper()
 	seed, err := pvesim.DefaultSeed()
-	check(t, err)
+	expect(t, err)
 	stack := &schema.Stack{Name: "lab"}
 	recorded := lock.Stack{}
 	for i := 1; i <= n; i++ {
@@ -48,14 +48,14 @@ func newWorld(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
 	}
 	w := &world{T: t, project: &schema.Project{Stacks: []*schema.Stack{stack}}, lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: recorded}}}}
 	w.sim, err = pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true})
-	check(t, err)
-	check(t, w.sim.Start("127.0.0.1:0"))
-	t.Cleanup(func() { check(t, w.sim.Close()) })
+	expect(t, err)
+	expect(t, w.sim.Start("127.0.0.1:0"))
+	t.Cleanup(func() { expect(t, w.sim.Close()) })
 	w.config = w.login(w.sim.Token())
 	return w
 }
 
-func check(t *testing.T, err error) {
+func expect(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func (w *world) login(token string) proxmox.Config {
 	w.Helper()
 	vars := map[string]string{"PROXMOX_VE_ENDPOINT": w.sim.URL() + "/", "PROXMOX_VE_INSECURE": "true", "PROXMOX_VE_API_TOKEN": token}
 	c, err := proxmox.Configure(func(name string) string { return vars[name] }, nil)
-	check(w.T, err)
+	expect(w.T, err)
 	return c
 }
 
@@ -78,7 +78,7 @@ func (w *world) view() *View {
 		wanted.VMIDs = append(wanted.VMIDs, e.Value.VMID)
 	}
 	inv, err := proxmox.Read(context.Background(), w.config, wanted)
-	check(w.T, err)
+	expect(w.T, err)
 	all := selection.Of(w.project.Stacks, w.lock, &inv, func(string) bool { return true })
 	return &View{VMs: all, Inventory: &inv}
 }
@@ -91,7 +91,7 @@ func (w *world) does(ctx context.Context, v *View, action string, edit ...func(*
 		e(&r)
 	}
 	ended, err := run(ctx, w.config, r)
-	check(w.T, err)
+	expect(w.T, err)
 	var out []string
 	for _, o := range ended {
 		out = append(out, string(o.Result)+" "+o.Text)
@@ -228,7 +228,7 @@ func TestNodeDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 2, func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Node = "pve2" })
 	v := w.view()
-	check(t, w.sim.SetNode("pve2", pvesim.NodeDown))
+	expect(t, w.sim.SetNode("pve2", pvesim.NodeDown))
 	got := w.does(context.Background(), v, "start")
 	if got[0] != "done started" || !strings.HasPrefix(got[1], "failed it could not be read, and nothing was sent") {
 		t.Errorf("%s", got)
@@ -240,7 +240,7 @@ func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, nil)
 	v := w.view()
-	check(t, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/status/*", Do: pvesim.DoReset}))
+	expect(t, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/*/status/*", Do: pvesim.DoReset}))
 	got := w.does(context.Background(), v, "start")
 	if !strings.HasPrefix(got[0], "failed the request had no answer, and may have been executed") {
 		t.Errorf("%s", got)
@@ -285,7 +285,7 @@ func TestPending(t *testing.T) {
 		t.Fatalf("%d VMs wait", len(waiting))
 	}
 	only := func(r *Request) { r.VMs, r.Pending, r.Wave = waiting, true, 1 }
-	check(t, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/302/status/reboot", Do: pvesim.DoError, Status: 500, Message: "no"}))
+	expect(t, w.sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/*/qemu/302/status/reboot", Do: pvesim.DoError, Status: 500, Message: "no"}))
 	got := w.does(ctx, v, "reboot", only)
 	if got[0] != "done rebooted" || !strings.HasPrefix(got[1], "failed ") || got[2] != "left not begun, because a VM of the wave before failed" {
 		t.Errorf("%s", got)

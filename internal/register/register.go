@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"stackgen/generator"
+	"stackgen/internal/check"
 	"stackgen/internal/disk"
 	"stackgen/internal/lock"
 	"stackgen/internal/outputs"
 	"stackgen/internal/project"
-	"stackgen/internal/session"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -24,7 +24,7 @@ type Request struct {
 	Project *project.Project
 	Stacks  []string // selected ones; see Wanted and Selected
 	Live    bool     // nodes and addresses are those of the cluster, or of the snapshot
-	Sources session.Sources
+	Sources check.Sources
 	Partial map[string][]string // by stack whose apply has failed: the VMs that it has not completed, which are left out
 }
 
@@ -67,7 +67,7 @@ func Read(ctx context.Context, r Request) (*Outputs, error) {
 	if len(r.Stacks) == 0 {
 		return out, nil
 	}
-	s := session.New(r.Project, r.Sources)
+	s := check.New(r.Project, r.Sources)
 	if err := s.ReadOutputs(ctx, r.Stacks, r.Live); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func Read(ctx context.Context, r Request) (*Outputs, error) {
 }
 
 // registration is that of one stack.
-func registration(s *session.Session, stack *schema.Stack, live map[string]outputs.Live, r Request) (*outputs.Registration, error) {
+func registration(s *check.Session, stack *schema.Stack, live map[string]outputs.Live, r Request) (*outputs.Registration, error) {
 	unit := tf.VMUnit(stack.Name)
 	state := s.State[unit]
 	if state.Unreadable != "" {
@@ -121,7 +121,7 @@ func registration(s *session.Session, stack *schema.Stack, live map[string]outpu
 }
 
 // liveOf is what the cluster has of each VM, by stack and key.
-func liveOf(s *session.Session) map[string]map[string]outputs.Live {
+func liveOf(s *check.Session) map[string]map[string]outputs.Live {
 	out := map[string]map[string]outputs.Live{}
 	for _, m := range s.Matches() {
 		if m.Guest == nil {

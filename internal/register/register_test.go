@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/internal/check"
 	"stackgen/internal/disk"
 	"stackgen/internal/project"
 	"stackgen/internal/register"
-	"stackgen/internal/session"
 )
 
 const spec = "apiVersion: stackgen/v1\nkind: Stack\nname: lab\nvmids: 300-399\ndefaults: {node: pve1, template: 9002}\nvms: {web: {}}\n"
@@ -18,14 +18,14 @@ const spec = "apiVersion: stackgen/v1\nkind: Stack\nname: lab\nvmids: 300-399\nd
 func lab(t *testing.T) *project.Project {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	check(t, os.MkdirAll("specs", 0o700))
-	check(t, os.WriteFile("specs/lab.yaml", []byte(spec), 0o600))
+	must(t, os.MkdirAll("specs", 0o700))
+	must(t, os.WriteFile("specs/lab.yaml", []byte(spec), 0o600))
 	p, err := project.Open(nil)
-	check(t, err)
+	must(t, err)
 	return p
 }
 
-func check(t *testing.T, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -36,9 +36,9 @@ func check(t *testing.T, err error) {
 func read(t *testing.T, p *project.Project, address string) *register.Outputs {
 	t.Helper()
 	state := `{"version": 4, "lineage": "x", "resources": [], "outputs": {"vms": {"value": {"web": {"id": 300, "name": "lab-web", "node": "pve1", "ipv4": "` + address + `"}}}}}`
-	check(t, os.WriteFile("state.json", []byte(state), 0o600))
-	o, err := register.Read(t.Context(), register.Request{Project: p, Stacks: register.Selected(p), Sources: session.Sources{States: []string{"lab/proxmox-vm=state.json"}}})
-	check(t, err)
+	must(t, os.WriteFile("state.json", []byte(state), 0o600))
+	o, err := register.Read(t.Context(), register.Request{Project: p, Stacks: register.Selected(p), Sources: check.Sources{States: []string{"lab/proxmox-vm=state.json"}}})
+	must(t, err)
 	return o
 }
 
@@ -56,7 +56,7 @@ func TestWriteAfterKill(t *testing.T) {
 			t.Fatalf("%d files", len(o.Files))
 		}
 		for _, f := range o.Files[:killed] {
-			check(t, os.WriteFile(f.Path, f.Body, 0o600))
+			must(t, os.WriteFile(f.Path, f.Body, 0o600))
 		}
 		if changes, err := o.Write(t.Context(), nil); err != nil || len(changes) != files-killed {
 			t.Errorf("killed after %d files: %d changes, %v", killed, len(changes), err)
@@ -70,8 +70,8 @@ func TestWriteAfterKill(t *testing.T) {
 // TestWriteRefuses: one file of another program, and no file is written.
 func TestWriteRefuses(t *testing.T) {
 	p := lab(t)
-	check(t, os.Mkdir("registration", 0o700))
-	check(t, os.WriteFile("registration/lab.hosts", []byte("10.0.0.1 mine\n"), 0o600))
+	must(t, os.Mkdir("registration", 0o700))
+	must(t, os.WriteFile("registration/lab.hosts", []byte("10.0.0.1 mine\n"), 0o600))
 	var refused *disk.RefusedError
 	if _, err := read(t, p, "10.0.0.1").Write(t.Context(), nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "registration/lab.hosts") {
 		t.Errorf("error %v", err)
@@ -88,8 +88,8 @@ func TestReadNothing(t *testing.T) {
 	if wanted := register.Wanted(p); len(wanted) != 0 {
 		t.Errorf("wanted: %v", wanted)
 	}
-	o, err := register.Read(t.Context(), register.Request{Project: p, Live: true, Sources: session.Sources{Inventory: "none"}})
-	check(t, err)
+	o, err := register.Read(t.Context(), register.Request{Project: p, Live: true, Sources: check.Sources{Inventory: "none"}})
+	must(t, err)
 	if changes, err := o.Write(t.Context(), nil); err != nil || len(changes) != 0 {
 		t.Errorf("%v, %v", changes, err)
 	}
@@ -102,15 +102,15 @@ func TestRemove(t *testing.T) {
 	if _, err := o.Write(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	check(t, os.WriteFile("registration/lab.hosts", []byte("mine\n"), 0o600))
-	check(t, os.WriteFile("registration/notes.txt", []byte("mine\n"), 0o600))
+	must(t, os.WriteFile("registration/lab.hosts", []byte("mine\n"), 0o600))
+	must(t, os.WriteFile("registration/notes.txt", []byte("mine\n"), 0o600))
 	removed, kept, err := register.Remove(t.Context(), p, p.SelectedStacks()[0], nil)
-	check(t, err)
+	must(t, err)
 	if len(removed) != len(o.Files)-1 || len(kept) != 1 || kept[0] != "registration/lab.hosts" {
 		t.Errorf("removed %d files, kept %v", len(removed), kept)
 	}
 	left, err := os.ReadDir("registration")
-	if check(t, err); len(left) != 2 {
+	if must(t, err); len(left) != 2 {
 		t.Errorf("left: %v", left)
 	}
 	if removed, _, err := register.Remove(t.Context(), p, p.SelectedStacks()[0], nil); err != nil || len(removed) != 0 {

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/placement"
 	"stackgen/internal/project"
 	"stackgen/internal/render"
-	"stackgen/internal/session"
 )
 
 // A Request is what a person asks for.
@@ -26,7 +26,7 @@ type Request struct {
 	NewStates   []string // stacks whose states replace the recorded ones
 	StateMoved  []string // stacks whose states were moved to where their specs say
 
-	Sources session.Sources
+	Sources check.Sources
 }
 
 // A Result is what was recorded and decided, and what was not.
@@ -60,7 +60,7 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Project: p}
-	s := session.New(p, q.Sources)
+	s := check.New(p, q.Sources)
 	s.NewClusters, s.NewStates = q.NewClusters, q.NewStates
 	o, err := s.Observe(ctx, q.Again)
 	if err != nil {
@@ -89,7 +89,7 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 
 // withoutMoved drops what was observed of stacks whose states were moved: they were read
 // where the lock says.
-func (q *Request) withoutMoved(p *project.Project, o *session.Observation) {
+func (q *Request) withoutMoved(p *project.Project, o *check.Observation) {
 	moved := func(stack string) bool { return slices.Contains(q.StateMoved, p.Stacks.NewName(stack)) }
 	o.Seen = slices.DeleteFunc(o.Seen, func(s lock.Observed) bool { return moved(s.Stack) })
 	o.Left = slices.DeleteFunc(o.Left, func(f finding.Finding) bool { return moved(f.Stack) && f.Type != finding.Stack })
