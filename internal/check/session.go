@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"stackgen/internal/cluster"
@@ -179,28 +178,16 @@ func (s *Session) judgePlans(in guard.Input) ([]finding.Finding, map[tf.Unit]map
 	}
 	in.Planned = planned
 	verdicts := guard.Judge(in)
-	units := s.Units()
-	type judged struct {
-		found   []finding.Finding
-		updates map[string][]effect.Update
-		err     error
-	}
-	results := make([]judged, len(units))
-	var all sync.WaitGroup
-	for i, u := range units {
-		if plan := s.plans[u]; plan != nil {
-			r := &results[i]
-			all.Go(func() { r.found, r.updates, r.err = guard.JudgePlan(in, verdicts, u, plan) })
-		}
-	}
-	all.Wait()
 	updates := map[tf.Unit]map[string][]effect.Update{}
 	var plans []finding.Finding
-	for i, r := range results {
-		if r.err != nil {
-			return nil, nil, fmt.Errorf("cannot judge the plan: %w", r.err)
+	for _, u := range s.Units() {
+		if plan := s.plans[u]; plan != nil {
+			found, does, err := guard.JudgePlan(in, verdicts, u, plan)
+			if err != nil {
+				return nil, nil, fmt.Errorf("cannot judge the plan: %w", err)
+			}
+			plans, updates[u] = append(plans, found...), does
 		}
-		plans, updates[units[i]] = append(plans, r.found...), r.updates
 	}
 	return guard.Merge(verdicts, plans), updates, nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -135,31 +134,23 @@ func (s *Session) readPlans() error {
 	if err != nil {
 		return err
 	}
-	read := make([]*tf.Plan, len(units))
-	errs := make([]error, len(units))
-	var readers sync.WaitGroup
-	turn := make(chan struct{}, runtime.NumCPU())
-	for i, u := range units {
+	var errs []error
+	for _, u := range units {
 		file, ok := files[u]
 		if !ok {
 			continue
 		}
-		turn <- struct{}{}
-		readers.Go(func() {
-			defer func() { <-turn }()
-			body, err := disk.ReadGiven(file, maxState)
-			if err != nil {
-				errs[i] = fmt.Errorf("cannot read %s: %w", file, err)
-				return
-			}
-			read[i], errs[i] = parsePlan(file, body)
-		})
-	}
-	readers.Wait()
-	for i, u := range units {
-		if read[i] != nil {
-			s.plans[u], s.State[u] = read[i], read[i].Before
+		body, err := disk.ReadGiven(file, maxState)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, err))
+			continue
 		}
+		plan, err := parsePlan(file, body)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		s.plans[u], s.State[u] = plan, plan.Before
 	}
 	return errors.Join(errs...)
 }

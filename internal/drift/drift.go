@@ -1,11 +1,9 @@
 package drift
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
@@ -95,21 +93,12 @@ func placeOf(f *finding.Finding) finding.Address {
 	return at
 }
 
-// plans explains the plans of all units, each on a processor of its own: those of a
-// thousand VMs take a second.
+// plans explains the plans of all units.
 func (x *explainer) plans() {
-	parts := make([]explainer, len(x.Units))
-	var all sync.WaitGroup
-	for i, u := range x.Units {
+	for _, u := range x.Units {
 		if plan := x.Plans[u]; plan != nil {
-			parts[i] = explainer{Input: x.Input, about: x.about, explained: map[finding.Address]bool{}}
-			all.Go(func() { parts[i].plan(u, plan) })
+			x.plan(u, plan)
 		}
-	}
-	all.Wait()
-	for i := range parts {
-		x.out = append(x.out, parts[i].out...)
-		maps.Copy(x.explained, parts[i].explained)
 	}
 }
 
