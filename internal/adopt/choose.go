@@ -101,12 +101,13 @@ func (p *planner) chooseByName(ctx context.Context) error {
 	}
 	p.Warnings = specs
 	s := check.New(specs, p.Sources)
-	if err := s.Look(ctx); err != nil {
+	r, err := s.Run(ctx, check.Config{})
+	if err != nil {
 		return err
 	}
 	p.inventory = s.Inventory
 	named := newNamed(s)
-	for _, f := range s.Judge() {
+	for _, f := range r.Found {
 		vm := VM{f.Stack, f.Key}
 		_, chosen := p.vmids[vm]
 		switch {

@@ -7,18 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"time"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/drift"
-	"stackgen/internal/engine"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
-	"stackgen/internal/lock"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/tf"
 )
@@ -36,42 +30,23 @@ type Drift struct {
 // Drift reads the cluster, the states and the plans, and explains every difference. Without
 // plans of the sources, it plans the selected stacks. It writes no state and takes no lock.
 func (s *Session) Drift(ctx context.Context) (*Drift, error) {
-	if err := s.readPlans(); err != nil {
+	given := len(s.sources.Plans) > 0 // then what keeps units from being planned here does not matter
+	r, err := s.Run(ctx, Config{
+		Plans: MadePlans, Imports: true, Applies: !given, Unrendered: finding.Blocked, Rendered: true, Locks: !given,
+	})
+	switch {
+	case err != nil:
 		return nil, err
+	case len(r.Unrendered) > 0 || r.InUse:
+		return &Drift{Findings: r.findings()}, nil
+	case given:
+		s.notGiven(r.Failed)
 	}
-	given := len(s.plans) > 0
-	if err := s.Look(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.readImports(); err != nil {
-		return nil, err
-	}
-	unrendered, err := s.unrendered(finding.Blocked)
-	if err != nil || len(unrendered) > 0 {
-		return &Drift{Findings: unrendered}, err // the plans would not be those of the specs
-	}
-	in := drift.Input{Input: s.input(), Plans: s.plans, Units: s.Units(), Failed: map[tf.Unit]string{}}
-	without := guard.Judge(in.Input) // plans
-	if given {
-		in.Without = without
-		s.notGiven(in.Failed)
-	} else {
-		in.NoDNSKey = s.noDNSKey()
-		if used, err := s.inUse(ctx, without, time.Time{}); err != nil || used != nil {
-			return &Drift{Findings: used}, err // its plan would be in the way of that run
-		}
-		if err := s.planAll(ctx, in.Failed); err != nil {
-			return nil, err
-		}
-	}
-	if in.Found, in.Updates, err = s.judgePlans(in.Input); err != nil {
-		return nil, err
-	}
-	d := &Drift{Findings: drift.Explain(in), Scope: drift.ScopeOf(in)}
+	d := &Drift{Findings: drift.Explain(r.Input), Scope: drift.ScopeOf(r.Input)}
 	for u := range s.plans {
 		d.planned = append(d.planned, u)
 	}
-	d.Notes = append(s.Notes(in.Found), s.who(ctx, d.Findings)...)
+	d.Notes = append(s.Notes(r.Found), s.who(ctx, d.Findings)...)
 	return d, nil
 }
 
@@ -143,79 +118,4 @@ func byHand(f *finding.Finding) bool {
 	}
 	unsaid := f.Kind == finding.Noise && f.Severity == finding.Outdated
 	return f.Change.Cause == finding.ByHand || f.Change.Cause == finding.ByBoth || f.Change.Cause == finding.NotKnown && unsaid
-}
-
-// notGiven adds the units that should have a plan, and of which none was given.
-func (s *Session) notGiven(failed map[tf.Unit]string) {
-	for _, u := range s.Units() {
-		if s.plans[u] == nil && s.needsPlan(u) {
-			failed[u] = drift.NotGiven
-		}
-	}
-}
-
-// needsPlan reports whether something may differ in a unit.
-func (s *Session) needsPlan(u tf.Unit) bool {
-	return s.Project.Lock.Stacks.Get(u.Stack).Units.Get(u.Unit).Status == lock.Live || len(s.State[u].Resources) > 0
-}
-
-// planAll plans the selected stacks, and adds the units that could not be planned, and why.
-// It leaves the units that Terragrunt generates, as every plan does: another run may use
-// them.
-func (s *Session) planAll(ctx context.Context, failed map[tf.Unit]string) (err error) {
-	tools, err := s.planner("drift")
-	if err != nil {
-		return err
-	}
-	work, err := os.MkdirTemp("", "stackgen-drift-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	for _, stack := range s.Project.SelectedStacks() {
-		dir, err := filepath.Abs(s.Project.StackDir(stack.Name))
-		if err != nil {
-			return err
-		}
-		plan := &engine.StackPlan{Log: "the stack is not rendered: run `stackgen render`"}
-		if _, missing := os.Stat(filepath.Join(dir, "terragrunt.stack.hcl")); !errors.Is(missing, fs.ErrNotExist) {
-			if err := s.Project.RemoveStale(stack.Name); err != nil {
-				return err
-			}
-			s.sources.say("planning %s", stack.Name)
-			if plan, err = tools.PlanStack(ctx, dir, filepath.Join(work, stack.Name)); err != nil {
-				return err
-			}
-		}
-		if err := s.addPlans(stack.Name, plan, failed); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addPlans adds the plans of a stack.
-func (s *Session) addPlans(stack string, plan *engine.StackPlan, failed map[tf.Unit]string) error {
-	for _, u := range s.Units() {
-		if u.Stack != stack {
-			continue
-		}
-		if plan.Folder == "" {
-			failed[u] = plan.Log
-			continue
-		}
-		body, err := disk.Read(plan.File(u.Unit), maxState)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && s.needsPlan(u):
-			failed[u] = plan.Problem(u.Unit)
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return fmt.Errorf("cannot read the plan of %s: %w", u, err)
-		default:
-			if err := s.addPlan(u, "the plan of "+u.String(), body); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -114,7 +114,7 @@ func (h *Hook) misled() ([]finding.Finding, error) {
 	if err == nil && f == nil {
 		f, err = h.addedFiles()
 	}
-	if err == nil && f == nil && h.command.Args[0] == "apply" {
+	if err == nil && f == nil && h.applies() {
 		f, err = h.outdated()
 	}
 	if f == nil {
@@ -139,33 +139,22 @@ func (h *Hook) leftUnit() finding.Finding {
 // judgeUnit judges what was read, and then the plan. Without a plan if anything
 // stops the run: some findings block a plan.
 func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
-	if err := h.readImports(); err != nil {
-		return nil, err
-	}
-	in := h.input()
-	in.Running, in.Partial, in.NoDNSKey = true, partialRun(), h.noDNSKey()
-	// A retired unit may be destroyed alone, whatever its stack holds.
-	retired := h.Project.Lock.Stacks.Get(h.Unit.Stack).Units.Get(h.Unit.Unit).Status == lock.Retired
-	apply := h.command.Args[0] == "apply"
-	in.Destroy = !apply && !retired
-	// What a saved plan of VMs changes is judged below, by the hook of their unit.
-	in.Planned = map[tf.Unit]bool{{Stack: h.Unit.Stack, Unit: lock.UnitVM}: h.command.SavedPlan() != ""}
-	found := guard.Judge(in)
 	if f := h.stale(); f != nil {
 		return []finding.Finding{*f}, nil
 	}
-	if apply { // a destroy does not need what was not rendered
-		unrendered, err := h.unrendered(finding.Blocked)
-		if err != nil {
-			return nil, err
-		}
+	r, err := h.judge(h.config())
+	if err != nil {
+		return nil, err
+	}
+	found := r.Found
+	if h.applies() {
 		left, err := h.recordsLeft(ctx)
 		if err != nil {
 			return nil, err
 		}
-		found = slices.Concat(unrendered, left, found)
+		found = slices.Concat(r.Unrendered, left, found)
 	}
-	if own, confined, err := h.judgeConfined(ctx, in, found); err != nil || confined {
+	if own, confined, err := h.judgeConfined(ctx, r, found); err != nil || confined {
 		return own, err
 	}
 	if !h.shared || !h.Unit.HasRecords() { // else the units before it have asked, and the locks are those of this run
@@ -180,19 +169,34 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	if finding.Exit(found) != finding.OK || !h.judgesPlan() {
 		return found, nil
 	}
-	return h.judgePlan(ctx, in)
+	return h.judgePlan(ctx, r)
 }
+
+// config says what of the stack concerns the run of the unit.
+func (h *Hook) config() Config {
+	c := Config{Imports: true, Applies: true, Running: true, Partial: partialRun()}
+	if h.applies() { // a destroy does not need what was not rendered
+		c.Unrendered = finding.Blocked
+	}
+	// A retired unit may be destroyed alone, whatever its stack holds.
+	retired := h.Project.Lock.Stacks.Get(h.Unit.Stack).Units.Get(h.Unit.Unit).Status == lock.Retired
+	c.Destroy = !h.applies() && !retired
+	// What a saved plan of VMs changes is judged by the hook of their unit.
+	c.Planned = map[tf.Unit]bool{tf.VMUnit(h.Unit.Stack): h.command.SavedPlan() != ""}
+	return c
+}
+
+// applies reports whether the run is an apply, and not a destroy.
+func (h *Hook) applies() bool { return h.command.Args[0] == "apply" }
 
 // judgeConfined judges a saved plan of a part of the stack that changes nothing but records,
 // by what these depend on. found are the findings without the plan. confined is false if
 // there is no such plan.
-func (h *Hook) judgeConfined(
-	ctx context.Context, in guard.Input, found []finding.Finding,
-) (own []finding.Finding, confined bool, err error) {
-	if h.command.SavedPlan() == "" || !in.Partial {
+func (h *Hook) judgeConfined(ctx context.Context, r *Result, found []finding.Finding) (own []finding.Finding, confined bool, err error) {
+	if h.command.SavedPlan() == "" || !r.Partial {
 		return nil, false, nil
 	}
-	judged, err := h.judgePlan(ctx, in)
+	judged, err := h.judgePlan(ctx, r)
 	if err != nil || !guard.Confined(h.plans[h.Unit]) {
 		return nil, false, err
 	}
@@ -220,7 +224,8 @@ func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
 			units = append(units, id)
 		}
 	}
-	if len(guard.RecordsLeft(h.input(), h.Unit.Stack, units)) == 0 {
+	in := h.input()
+	if len(guard.RecordsLeft(in, h.Unit.Stack, units)) == 0 {
 		return nil, nil
 	}
 	// Again, because this run may have removed them. Everything else is judged by what was
@@ -231,7 +236,8 @@ func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
 	if err := h.ReadStates(ctx, units); err != nil {
 		return nil, err
 	}
-	return guard.RecordsLeft(h.input(), h.Unit.Stack, units), nil
+	in.State = h.State
+	return guard.RecordsLeft(in, h.Unit.Stack, units), nil
 }
 
 func (h *Hook) stack() *schema.Stack {
@@ -241,17 +247,21 @@ func (h *Hook) stack() *schema.Stack {
 
 // judgePlan judges everything again with the unit's plan, and with the state that
 // it was made from.
-func (h *Hook) judgePlan(ctx context.Context, in guard.Input) ([]finding.Finding, error) {
+func (h *Hook) judgePlan(ctx context.Context, r *Result) ([]finding.Finding, error) {
 	if h.plans[h.Unit] == nil {
 		body, failed := h.plan(ctx)
 		if body == nil {
 			return nil, fmt.Errorf("%s cannot be planned, so what it would do is unknown: %w", h.Unit, failed)
 		}
-		if err := h.addPlan(h.Unit, "the plan of "+h.Unit.String(), body); err != nil {
+		plan, err := parsePlan("the plan of "+h.Unit.String(), body)
+		if err != nil {
 			return nil, err
 		}
+		h.addPlan(h.Unit, plan)
 	}
-	return h.judge(in)
+	r.Plans = h.plans
+	err := r.rules()
+	return r.Found, err
 }
 
 // plan is the plan as JSON: the saved one of the command, or one that is made in

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"stackgen/generator"
 	"stackgen/internal/disk"
@@ -19,14 +18,9 @@ import (
 
 const maxImports = 64 << 20 // of an import file
 
-// readImports reads the import files of the selected stacks, to judge them.
-func (s *Session) readImports() (err error) {
-	s.imports, err = s.importFiles()
-	return err
-}
-
-// importFiles are the import files of the selected stacks.
-func (s *Session) importFiles() (map[tf.Unit]guard.Imports, error) {
+// importFiles are the import files of the selected stacks. What is wrong
+// with one is an error only if the files are judged.
+func (s *Session) importFiles(judged bool) (map[tf.Unit]guard.Imports, error) {
 	out := map[tf.Unit]guard.Imports{}
 	var errs []error
 	for _, u := range s.Units() {
@@ -35,17 +29,21 @@ func (s *Session) importFiles() (map[tf.Unit]guard.Imports, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if err != nil && !judged {
+			continue
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, err))
 			continue
 		}
 		if generator.OriginOf(filepath.ToSlash(file), body) == generator.Foreign {
-			errs = append(errs, fmt.Errorf("%s was not written by stackgen: move it away, then run the same command again", file))
-			continue
+			err = fmt.Errorf("%s was not written by stackgen: move it away, then run the same command again", file)
+		} else {
+			out[u], err = guard.ParseImports(file, body)
 		}
-		imports, err := guard.ParseImports(file, body)
-		out[u] = imports
-		errs = append(errs, err)
+		if judged {
+			errs = append(errs, err)
+		}
 	}
 	return out, errors.Join(errs...)
 }
@@ -61,17 +59,13 @@ type Imports struct {
 // Imports reads the cluster and the states, and renders the import file of every
 // unit that has something to import.
 func (s *Session) Imports(ctx context.Context) (*Imports, error) {
-	if err := s.Look(ctx); err != nil {
-		return nil, err
-	}
-	unrendered, err := s.unrendered(finding.Outdated)
+	r, err := s.Run(ctx, Config{Unrendered: finding.Outdated, Locks: true})
 	if err != nil {
 		return nil, err
 	}
-	out := &Imports{Findings: s.Judge(), Unrendered: unrendered}
-	if used, err := s.inUse(ctx, out.Findings, time.Time{}); err != nil || used != nil {
-		out.Findings = used
-		return out, err
+	out := &Imports{Findings: r.Found, Unrendered: r.Unrendered}
+	if r.InUse {
+		return out, nil
 	}
 	adoptions := guard.Adoptions(out.Findings)
 	var roots []string

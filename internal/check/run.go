@@ -47,12 +47,12 @@ type runUnit struct {
 	tf.State
 }
 
-// lookOnce is Look, once for all units of the run that started this process.
+// lookOnce is read, once for all units of the run that started this process.
 func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	dir := filepath.Join(h.Project.StackDir(h.Unit.Stack), ".terragrunt-stack")
 	run := parentRun()
 	if _, missing := os.Stat(dir); run == nil || !hooked() || missing != nil || h.sources.Inventory != "" {
-		return h.Look(ctx)
+		return h.read(ctx, Config{})
 	}
 	waiting, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
@@ -65,7 +65,7 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	if h.shared = h.load(run); h.shared {
 		return nil
 	}
-	if err := h.Look(ctx); err != nil {
+	if err := h.read(ctx, Config{}); err != nil {
 		return err
 	}
 	for _, u := range append(h.Units(), h.otherUnits()...) {

@@ -3,15 +3,11 @@ package check
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/drift"
-	"stackgen/internal/effect"
 	"stackgen/internal/engine"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -37,7 +33,7 @@ func (f Sources) say(format string, args ...any) {
 	}
 }
 
-// A Session is everything that one command reads.
+// A Session is one check of a project: what one command has read, and what it judges of it.
 type Session struct {
 	Project   *project.Project
 	Inventory *cluster.Inventory
@@ -47,8 +43,8 @@ type Session struct {
 	Splits                 bool     // of guard.Input
 
 	sources Sources
-	imports map[tf.Unit]guard.Imports // nil if they are not judged
 	plans   map[tf.Unit]*tf.Plan
+	judged  guard.Input   // what was judged last
 	tools   *engine.Tools // of the Terragrunt run; nil outside of one
 }
 
@@ -56,64 +52,6 @@ type Session struct {
 func New(p *project.Project, from Sources) *Session {
 	return &Session{Project: p, State: tf.States{}, sources: from, plans: map[tf.Unit]*tf.Plan{}}
 }
-
-// Look reads the cluster and the states.
-func (s *Session) Look(ctx context.Context) error {
-	var err error
-	if s.Inventory, err = ReadCluster(ctx, s.Project, s.sources); err != nil {
-		return err
-	}
-	return s.readStates(ctx)
-}
-
-// Preflight reads everything and judges what an apply would meet, or a destroy of
-// whole stacks.
-func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Finding, error) {
-	if err := s.readPlans(); err != nil {
-		return nil, err
-	}
-	if err := s.Look(ctx); err != nil {
-		return nil, err
-	}
-	if err := s.readImports(); err != nil {
-		return nil, err
-	}
-	in := s.input()
-	in.Destroy, in.NoDNSKey = destroy, s.noDNSKey()
-	found, updates, err := s.judgePlans(in)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.plans) > 0 && !destroy {
-		found = guard.Merge(found, drift.Stale(drift.Input{
-			Input: in, Plans: s.plans, Units: s.Units(), Found: found, Updates: updates, Without: guard.Judge(in),
-		}))
-	}
-	if used, err := s.inUse(ctx, found, time.Time{}); err != nil || used != nil {
-		return used, err
-	}
-	unrendered, err := s.unrendered(finding.Outdated)
-	return append(unrendered, found...), err
-}
-
-// Rejudge judges again what was read, with the import files as they are now and with the
-// plans that were added.
-func (s *Session) Rejudge() ([]finding.Finding, error) { return s.rejudge(false) }
-
-// RejudgeDestroy is Rejudge for a destroy of whole stacks.
-func (s *Session) RejudgeDestroy() ([]finding.Finding, error) { return s.rejudge(true) }
-
-func (s *Session) rejudge(destroy bool) ([]finding.Finding, error) {
-	if err := s.readImports(); err != nil {
-		return nil, err
-	}
-	in := s.input()
-	in.Destroy, in.NoDNSKey = destroy, s.noDNSKey()
-	return s.judge(in)
-}
-
-// Judge judges what was read, without import files and plans.
-func (s *Session) Judge() []finding.Finding { return guard.Judge(s.input()) }
 
 // An Observation is what was read of the cluster and the states for the lock.
 type Observation struct {
@@ -125,23 +63,25 @@ type Observation struct {
 // Observe reads the cluster and the states. again are VMs that were never seen, as the
 // user says, each as STACK/KEY.
 func (s *Session) Observe(ctx context.Context, again []string) (*Observation, error) {
-	if err := s.Look(ctx); err != nil {
+	if err := s.read(ctx, Config{}); err != nil {
 		return nil, err
 	}
-	return s.Observation(again), nil
+	return s.Observation(again)
 }
 
 // Observation is Observe for what was read already.
-func (s *Session) Observation(again []string) *Observation {
-	in := s.input()
-	found := guard.Judge(in)
-	o := &Observation{Kept: guard.Again(in, found, again)}
-	o.Seen, o.Left = guard.Observe(in, found)
-	return o
+func (s *Session) Observation(again []string) (*Observation, error) {
+	r, err := s.judge(Config{Imports: s.judged.Imports != nil})
+	if err != nil {
+		return nil, err
+	}
+	o := &Observation{Kept: guard.Again(s.judged, r.Found, again)}
+	o.Seen, o.Left = guard.Observe(s.judged, r.Found)
+	return o, nil
 }
 
 // Later are the disks that a second apply of a stack adds, by the keys of their VMs.
-func (s *Session) Later(stack string) map[string][]string { return guard.Later(s.input(), stack) }
+func (s *Session) Later(stack string) map[string][]string { return guard.Later(s.judged, stack) }
 
 // Matches says which guest each VM of the project is.
 func (s *Session) Matches() []cluster.Match { return guard.Matches(s.input()) }
@@ -150,46 +90,6 @@ func (s *Session) Matches() []cluster.Match { return guard.Matches(s.input()) }
 // records with. With a snapshot, the apply runs elsewhere.
 func (s *Session) noDNSKey() bool {
 	return s.sources.Inventory == "" && os.Getenv(dnsKeySecret) == ""
-}
-
-func (s *Session) input() guard.Input {
-	p := s.Project
-	imported, _ := s.importFiles() // who judges them reports what cannot be read
-	return guard.Input{
-		Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, LostLocks: s.lostLocks(), Rendered: s.renderedProject(),
-		State: s.State, Inventory: s.Inventory, Imports: s.imports, Imported: imported, Begun: s.begun(),
-		NewClusters: s.NewClusters, NewStates: s.NewStates, Splits: s.Splits,
-	}
-}
-
-// judge judges everything, plans included.
-func (s *Session) judge(in guard.Input) ([]finding.Finding, error) {
-	found, _, err := s.judgePlans(in)
-	return found, err
-}
-
-// judgePlans is judge, with what each plan does to the VMs that it updates, by resource
-// address.
-func (s *Session) judgePlans(in guard.Input) ([]finding.Finding, map[tf.Unit]map[string][]effect.Update, error) {
-	planned := map[tf.Unit]bool{}
-	maps.Copy(planned, in.Planned)
-	for u := range s.plans {
-		planned[u] = true
-	}
-	in.Planned = planned
-	verdicts := guard.Judge(in)
-	updates := map[tf.Unit]map[string][]effect.Update{}
-	var plans []finding.Finding
-	for _, u := range s.Units() {
-		if plan := s.plans[u]; plan != nil {
-			found, does, err := guard.JudgePlan(in, verdicts, u, plan)
-			if err != nil {
-				return nil, nil, fmt.Errorf("cannot judge the plan: %w", err)
-			}
-			plans, updates[u] = append(plans, found...), does
-		}
-	}
-	return guard.Merge(verdicts, plans), updates, nil
 }
 
 // Notes say what the findings do not.
@@ -204,7 +104,7 @@ func (s *Session) Notes(found []finding.Finding) []string {
 			out = append(out, "guard: off in "+file+": the units' hooks do not stop an apply of "+stack.Name)
 		}
 	}
-	in := s.input()
+	in := s.judged
 	return slices.Concat(out, guard.ClaimNotes(in, found, s.Project.Others()), guard.ClusterNotes(in), guard.StateNotes(in, found))
 }
 

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,69 +126,6 @@ func (s *Session) backendState(ctx context.Context, tools *engine.Tools, root st
 	return tf.ParseState(body)
 }
 
-// readPlans reads the plans of the sources.
-func (s *Session) readPlans() error {
-	units := s.Units()
-	files, err := s.unitFiles("plan", s.sources.Plans, units, planJSON)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, u := range units {
-		file, ok := files[u]
-		if !ok {
-			continue
-		}
-		body, err := disk.ReadGiven(file, maxState)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, err))
-			continue
-		}
-		plan, err := parsePlan(file, body)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		s.plans[u], s.State[u] = plan, plan.Before
-	}
-	return errors.Join(errs...)
-}
-
-// AddPlan reads the plan of a unit from a file and returns it. What is judged afterwards
-// is judged with it.
-func (s *Session) AddPlan(u tf.Unit, file string) (*tf.Plan, error) {
-	body, err := disk.Read(file, maxState)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the plan of %s: %w", u, err)
-	}
-	if err := s.addPlan(u, "the plan of "+u.String(), body); err != nil {
-		return nil, err
-	}
-	return s.plans[u], nil
-}
-
-// addPlan adds the plan of a unit, and the state that is in it: the plan was made
-// from that one.
-func (s *Session) addPlan(u tf.Unit, name string, body []byte) error {
-	p, err := parsePlan(name, body)
-	if err == nil {
-		p.Before.Lineage, p.Before.Serial = s.State[u].Lineage, s.State[u].Serial // no plan says them
-		s.plans[u], s.State[u] = p, p.Before
-	}
-	return err
-}
-
-func parsePlan(name string, body []byte) (*tf.Plan, error) {
-	if bytes.HasPrefix(body, []byte("PK")) {
-		return nil, fmt.Errorf("%s is a plan file: give the output of `tofu show -json %s`", name, filepath.Base(name))
-	}
-	p, err := tf.ParsePlan(body)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return p, nil
-}
-
 // ReadOutputs reads the state of the VM units of some stacks, which has their outputs:
 // from the files of the sources, else from the backends, and never twice. For live
 // outputs it also reads the cluster.
@@ -211,6 +147,3 @@ func (s *Session) ReadOutputs(ctx context.Context, stacks []string, live bool) (
 	}
 	return s.readBackends(ctx, rest)
 }
-
-// DropPlan removes the plan of a unit: it is not what will be applied.
-func (s *Session) DropPlan(u tf.Unit) { delete(s.plans, u) }

@@ -21,13 +21,12 @@ const maxRendered = 256 << 20
 
 // unrendered are the findings for stacks whose specs were changed after the last
 // render, and for those with files that stackgen did not write: an apply would do what the
-// files say.
-func (s *Session) unrendered(severity finding.Severity) ([]finding.Finding, error) {
+// files say. lost are the stacks that the lock does not have.
+func (s *Session) unrendered(severity finding.Severity, lost []string) ([]finding.Finding, error) {
 	added, err := s.added()
 	if err != nil {
 		return nil, err
 	}
-	lost := s.lostLocks()
 	stacks := slices.DeleteFunc(s.Project.SelectedStacks(), func(stack *schema.Stack) bool { return slices.Contains(lost, stack.Name) })
 	undecided, err := s.Project.Unrendered()
 	if err != nil {

@@ -38,7 +38,7 @@ func (r *run) reread(st *stack) (*check.Session, []finding.Finding, error) {
 			if err := s.WriteImports(imports.Changes); err != nil {
 				return nil, nil, err
 			}
-			found, err := s.Rejudge()
+			found, err := s.Rejudge(false)
 			return s, found, err
 		}
 		if !said {
@@ -70,7 +70,11 @@ func (r *run) newState(s *check.Session, found []finding.Finding) (bool, error) 
 // record writes what was seen of stacks into the lock, as resolve does, without decisions
 // that a render would follow.
 func (r *run) record(s *check.Session, stacks ...string) error {
-	seen := slices.DeleteFunc(s.Observation(nil).Seen, func(o lock.Observed) bool { return !slices.Contains(stacks, o.Stack) })
+	observed, err := s.Observation(nil)
+	if err != nil {
+		return err
+	}
+	seen := slices.DeleteFunc(observed.Seen, func(o lock.Observed) bool { return !slices.Contains(stacks, o.Stack) })
 	for _, o := range seen {
 		for i := range o.VMs {
 			o.VMs[i].Disks = nil
@@ -149,7 +153,7 @@ func (r *run) permitted(s *check.Session, p *plans, a *announcement) error {
 	if len(unasked) > 0 {
 		return r.unconfirmed(p.stack.name, unasked)
 	}
-	found, err := s.Rejudge()
+	found, err := s.Rejudge(false)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (r *run) apply() (err error) {
 		}
 		all = append(all, p)
 	}
-	if found, err = s.Rejudge(); err != nil {
+	if found, err = s.Rejudge(false); err != nil {
 		return err
 	}
 	if finding.Exit(found) != finding.OK {
@@ -275,7 +275,7 @@ func (r *run) verify(st *stack) (*check.Session, []finding.Finding, *plans, erro
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	found, err = s.Rejudge()
+	found, err = s.Rejudge(false)
 	return s, found, p, err
 }
 

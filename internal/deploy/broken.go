@@ -137,7 +137,7 @@ func (r *run) refreshOutputs(st *stack) error {
 		if err := r.unit(st, unit.Unit, args...); err != nil {
 			return err
 		}
-		plan, err := check.New(r.p, check.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+		plan, err := check.ReadPlan(unit, filepath.Join(files, "tfplan.json"))
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func (r *run) destroy() (err error) {
 	if len(a.changes) == 0 {
 		return r.nothingToDestroy(found)
 	}
-	if found, err = s.RejudgeDestroy(); err != nil {
+	if found, err = s.Rejudge(true); err != nil {
 		return err
 	}
 	if anyStops(found) {

@@ -81,7 +81,7 @@ func (r *run) ready(s *check.Session, imports *check.Imports) ([]finding.Finding
 		return nil, err
 	}
 	r.undo = func() error { return disk.Apply(r.p.Root, reverse(imports.Changes)) }
-	found, err := s.Rejudge()
+	found, err := s.Rejudge(false)
 	if err != nil {
 		return nil, err
 	}

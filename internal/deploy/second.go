@@ -34,8 +34,12 @@ func (r *run) removesOnly(st *stack, files string, later map[string][]string) ([
 // recordDetached records the volumes of the disks that an apply removes before it removes
 // them: nothing says later which disk an unused volume was.
 func (r *run) recordDetached(s *check.Session) error {
+	o, err := s.Observation(nil)
+	if err != nil {
+		return err
+	}
 	var seen []lock.Observed
-	for _, o := range s.Observation(nil).Seen {
+	for _, o := range o.Seen {
 		only := lock.Observed{Stack: o.Stack}
 		for _, v := range o.VMs {
 			only.VMs = append(only.VMs, lock.ObservedVM{Key: v.Key, VMID: v.VMID, Detached: v.Detached})
@@ -87,7 +91,7 @@ func (r *run) readHidden(p *plans) error {
 	if err := r.unit(p.stack, unit.Unit, args...); err != nil {
 		return err
 	}
-	plan, err := check.New(r.p, check.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+	plan, err := check.ReadPlan(unit, filepath.Join(files, "tfplan.json"))
 	if err != nil {
 		return err
 	}

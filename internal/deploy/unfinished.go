@@ -220,7 +220,7 @@ func (r *run) planStart(st *stack, keys []string, found []finding.Finding) (*pla
 	if result.failed() {
 		return nil, toolError{problems(result.log)}
 	}
-	plan, err := check.New(r.p, check.Sources{}).AddPlan(unit, filepath.Join(files, "tfplan.json"))
+	plan, err := check.ReadPlan(unit, filepath.Join(files, "tfplan.json"))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,197 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"stackgen/internal/drift"
+	"stackgen/internal/effect"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/tf"
+)
+
+// A Config says what a command reads, what it judges, and what of that concerns it. The zero
+// value judges specs, lock, states and cluster, for commands after which nothing is applied.
+type Config struct {
+	Plans   Plans
+	Imports bool // judge the import files; otherwise they only prove what was imported from here
+	Applies bool // an apply or destroy would run from here: it needs the secret that signs updates of records
+
+	// Of guard.Input.
+	Destroy, Running, Partial bool
+	Planned                   map[tf.Unit]bool
+
+	Unrendered finding.Severity // of stacks that are not rendered as their specs say; OK for commands that do not ask
+	Rendered   bool             // such a stack ends the check: the plans would not be those of the specs
+	Locks      bool             // a state that another run holds locked ends the check
+}
+
+// Plans say which plans are judged.
+type Plans int
+
+// The plans that are judged.
+const (
+	NoPlans    Plans = iota
+	AddedPlans       // those that the command has made and added
+	GivenPlans       // those of the sources, which may be older than specs and cluster
+	MadePlans        // those of the sources; without any, all units are planned, once nothing is in the way
+)
+
+// A Result is what was read and judged.
+type Result struct {
+	drift.Input                   // Found has the findings
+	Unrendered  []finding.Finding // about stacks that are not rendered as their specs say
+	InUse       bool              // Found has only the locks of other runs
+}
+
+// findings are all findings in the order in which they are shown.
+func (r *Result) findings() []finding.Finding {
+	if r.InUse {
+		return r.Found
+	}
+	return append(r.Unrendered, r.Found...)
+}
+
+// Run reads what a configuration needs, each thing once, joins it, and judges it.
+func (s *Session) Run(ctx context.Context, c Config) (*Result, error) {
+	if err := s.read(ctx, c); err != nil {
+		return nil, err
+	}
+	r, err := s.facts(c)
+	if err != nil || c.Rendered && len(r.Unrendered) > 0 {
+		return r, err
+	}
+	if err := r.rules(); err != nil {
+		return nil, err
+	}
+	if given := len(r.Plans) > 0; given && !c.Destroy {
+		r.Without = guard.Judge(r.Input.Input)
+		if c.Plans == GivenPlans {
+			r.Found = guard.Merge(r.Found, drift.Stale(r.Input))
+		}
+	}
+	if c.Locks {
+		used, err := s.inUse(ctx, r.Found, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		if used != nil {
+			r.Found, r.InUse = used, true
+			return r, nil
+		}
+	}
+	if c.Plans == MadePlans && len(r.Plans) == 0 {
+		if err := s.makePlans(ctx, r.Failed); err != nil {
+			return nil, err
+		}
+		err = r.rules()
+	}
+	return r, err
+}
+
+// judge is Run for what was read already.
+func (s *Session) judge(c Config) (*Result, error) {
+	r, err := s.facts(c)
+	if err == nil {
+		err = r.rules()
+	}
+	return r, err
+}
+
+// read reads the plans of the sources, the cluster and the states.
+func (s *Session) read(ctx context.Context, c Config) (err error) {
+	if c.Plans == GivenPlans || c.Plans == MadePlans {
+		if err := s.readPlans(); err != nil {
+			return err
+		}
+	}
+	if s.Inventory, err = ReadCluster(ctx, s.Project, s.sources); err != nil {
+		return err
+	}
+	return s.readStates(ctx)
+}
+
+// facts joins what was read with the files of the project as they are now: import files,
+// rendered files, and the records of what runs have begun.
+func (s *Session) facts(c Config) (*Result, error) {
+	imported, err := s.importFiles(c.Imports)
+	if err != nil {
+		return nil, err
+	}
+	in := s.input()
+	in.Imported, in.LostLocks, in.Rendered = imported, s.lostLocks(), s.renderedProject()
+	in.Destroy, in.Running, in.Partial, in.Planned = c.Destroy, c.Running, c.Partial, c.Planned
+	in.NoDNSKey = c.Applies && s.noDNSKey()
+	if c.Imports {
+		in.Imports = imported
+	}
+	s.judged = in
+	r := &Result{Input: drift.Input{Input: in, Units: s.Units(), Failed: map[tf.Unit]string{}}}
+	if c.Plans != NoPlans {
+		r.Plans = s.plans
+	}
+	if c.Unrendered != finding.OK {
+		if r.Unrendered, err = s.unrendered(c.Unrendered, in.LostLocks); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// input is what was read, and what runs from here have begun.
+func (s *Session) input() guard.Input {
+	p := s.Project
+	return guard.Input{
+		Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Begun: s.begun(),
+		NewClusters: s.NewClusters, NewStates: s.NewStates, Splits: s.Splits,
+	}
+}
+
+// rules judges the facts, and the plans with them.
+func (r *Result) rules() error {
+	in := r.Input.Input
+	in.Planned = map[tf.Unit]bool{}
+	maps.Copy(in.Planned, r.Planned)
+	for u := range r.Plans {
+		in.Planned[u] = true
+	}
+	verdicts := guard.Judge(in)
+	r.Updates = map[tf.Unit]map[string][]effect.Update{}
+	var plans []finding.Finding
+	for _, u := range r.Units {
+		if plan := r.Plans[u]; plan != nil {
+			found, updates, err := guard.JudgePlan(in, verdicts, u, plan)
+			if err != nil {
+				return fmt.Errorf("cannot judge the plan: %w", err)
+			}
+			plans, r.Updates[u] = append(plans, found...), updates
+		}
+	}
+	r.Found = guard.Merge(verdicts, plans)
+	return nil
+}
+
+// Preflight reads everything and judges what an apply would meet, or a destroy of
+// whole stacks.
+func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Finding, error) {
+	r, err := s.Run(ctx, Config{
+		Plans: GivenPlans, Imports: true, Applies: true, Destroy: destroy, Unrendered: finding.Outdated, Locks: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.findings(), nil
+}
+
+// Rejudge judges again what was read, with the import files as they are now and with the
+// plans that were added, for an apply or a destroy of whole stacks.
+func (s *Session) Rejudge(destroy bool) ([]finding.Finding, error) {
+	r, err := s.judge(Config{Plans: AddedPlans, Imports: true, Applies: true, Destroy: destroy})
+	if err != nil {
+		return nil, err
+	}
+	return r.Found, nil
+}
