@@ -18,8 +18,8 @@ import (
 
 const maxImports = 64 << 20 // of an import file
 
-// importFiles are the import files of the selected stacks. What is wrong
-// with one is an error only if the files are judged.
+// importFiles are the import files of the selected stacks. A file that cannot be read is an
+// error; one that stackgen did not write, or that is damaged, only if the files are judged.
 func (s *Session) importFiles(judged bool) (map[tf.Unit]guard.Imports, error) {
 	out := map[tf.Unit]guard.Imports{}
 	var errs []error
@@ -27,9 +27,6 @@ func (s *Session) importFiles(judged bool) (map[tf.Unit]guard.Imports, error) {
 		file := filepath.Join(s.Project.StackDir(u.Stack), "imports", u.Unit+".tf")
 		body, err := disk.Read(file, maxImports)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil && !judged {
 			continue
 		}
 		if err != nil {
