@@ -25,6 +25,7 @@ var readers = []string{"Contains", "ContainsAny", "Count", "Cut", "CutPrefix", "
 var mayReadProse = map[string]string{
 	"internal/finding/step.go":      "the first step does not begin with or",
 	"internal/report/drift_rows.go": "who made a change is said once",
+	"internal/proxmox/power.go":     "the reason is of Proxmox VE",
 	"internal/proxmox/transport.go": "the reason is of Proxmox VE",
 }
 
