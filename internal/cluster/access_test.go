@@ -57,11 +57,3 @@ func TestGrants(t *testing.T) {
 		})
 	}
 }
-
-func TestParseSize(t *testing.T) {
-	for text, want := range map[string]int64{"32G": 32 << 30, "2252M": 2252 << 20, "528K": 528 << 10, "1T": 1 << 40, "512": 512, "": 0, "x": 0, "1.5G": 3 << 29} {
-		if got := ParseSize(text); got != want {
-			t.Errorf("%q is %d, want %d", text, got, want)
-		}
-	}
-}

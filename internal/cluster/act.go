@@ -3,6 +3,8 @@ package cluster
 import (
 	"slices"
 	"strings"
+
+	"stackgen/internal/pve"
 )
 
 // An Act is a finished task that changed a guest, or may have, by the log of the node
@@ -40,7 +42,7 @@ func ChangedEntries(line string) []string {
 		case isName && name != "delete" && name != "":
 			out = append(out, name)
 		case last == "-delete":
-			out = append(out, strings.Split(word, ",")...)
+			out = append(out, pve.List(word)...)
 		}
 		last = word
 	}

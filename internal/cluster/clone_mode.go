@@ -7,6 +7,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -28,16 +29,16 @@ func (inv *Inventory) CloneMode(v *schema.VM, template *Guest, node string) (mod
 	}
 	var on []string
 	for _, d := range drivesOf(template.Config.Raw) {
-		if d.cdrom {
+		if d.CDROM() {
 			continue // a clone gets its own cloud-init drive
 		}
-		if to := stores[d.key]; to != "" && to != d.storage {
-			return Full, fmt.Sprintf("%s is on storage %s and on %s in the template", d.key, to, d.storage)
+		if to := stores[d.Key]; to != "" && to != d.Storage {
+			return Full, fmt.Sprintf("%s is on storage %s and on %s in the template", d.Key, to, d.Storage)
 		}
 		if why := inv.noLinked(template, d, node); why != "" {
 			return Full, why
 		}
-		if s := inv.storage(d.storage, template.Node); !slices.Contains(on, s.describe()) {
+		if s := inv.storage(d.Storage, template.Node); !slices.Contains(on, s.describe()) {
 			on = append(on, s.describe())
 		}
 	}
@@ -57,11 +58,11 @@ func (s *Storage) describe() string {
 
 // noLinked says why a drive of a template cannot be the base of a linked clone on a
 // node, or nothing.
-func (inv *Inventory) noLinked(template *Guest, d drive, node string) string {
-	s := inv.storage(d.storage, template.Node)
+func (inv *Inventory) noLinked(template *Guest, d pve.Drive, node string) string {
+	s := inv.storage(d.Storage, template.Node)
 	switch {
 	case s == nil:
-		return fmt.Sprintf("storage %s of the template is not known", d.storage)
+		return fmt.Sprintf("storage %s of the template is not known", d.Storage)
 	case !s.Images():
 		return fmt.Sprintf("storage %s takes no disk images", s.ID)
 	case s.unfit(d) != "":
@@ -69,7 +70,7 @@ func (inv *Inventory) noLinked(template *Guest, d drive, node string) string {
 	case template.Node != node && !s.Shared:
 		return fmt.Sprintf("the template is on local storage %s (%s) of node %s", s.ID, s.Type, template.Node)
 	}
-	if at := inv.storage(d.storage, node); at == nil || !at.Active {
+	if at := inv.storage(d.Storage, node); at == nil || !at.Active {
 		return fmt.Sprintf("storage %s of the template is not available on node %s", s.ID, node)
 	}
 	return ""
@@ -77,10 +78,10 @@ func (inv *Inventory) noLinked(template *Guest, d drive, node string) string {
 
 // unfit says why no drive like this one on the storage can be the base of a linked clone,
 // or nothing.
-func (s *Storage) unfit(d drive) string {
+func (s *Storage) unfit(d pve.Drive) string {
 	switch kind := StorageTypeOf(s.Type); {
-	case kind.Files && d.raw():
-		return fmt.Sprintf("%s of the template is a raw image on storage %s (%s)", d.key, s.ID, s.Type)
+	case kind.Files && !slices.Contains([]string{"qcow2", "vmdk"}, d.Format()):
+		return fmt.Sprintf("%s of the template is a raw image on storage %s (%s)", d.Key, s.ID, s.Type)
 	case !kind.Links:
 		return fmt.Sprintf("storage %s of the template (%s) supports no linked clones", s.ID, s.Type)
 	}
@@ -93,17 +94,12 @@ func (inv *Inventory) CloneTarget(v *schema.VM, e *lock.VM) (id string, shared b
 	c := &creation{inv: inv, vm: v, entry: e, on: e.Node, template: inv.Guest(e.Template.VMID)}
 	id = c.target()
 	for _, d := range c.drives() {
-		if id == "" && !d.cdrom {
-			id = d.storage
+		if id == "" && !d.CDROM() {
+			id = d.Storage
 		}
 	}
 	s := inv.storage(id, e.Node)
 	return id, s != nil && s.Shared
-}
-
-// raw reports whether a drive on file storage is a raw image.
-func (d drive) raw() bool {
-	return !strings.HasSuffix(d.volume, ".qcow2") && !strings.HasSuffix(d.volume, ".vmdk")
 }
 
 // Named returns the guests of a name that are no containers: templates first, then by

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"stackgen/internal/pve"
 )
 
 // A Setting is one entry of the configuration of a VM.
@@ -40,7 +42,7 @@ func (d *Defaults) Check() error {
 		was, exists := d.Guest.Config.Raw[s.Key]
 		switch {
 		case !exists && slices.Contains(addable, s.Key):
-		case exists && IsDrive(s.Key) && addsOptions(was, s.Value):
+		case exists && pve.IsDrive(s.Key) && addsOptions(was, s.Value):
 		default:
 			return fmt.Errorf("writing %s=%s would change it", s.Key, s.Value)
 		}
@@ -48,31 +50,22 @@ func (d *Defaults) Check() error {
 	return nil
 }
 
-// IsDrive reports whether an entry of a configuration is a drive.
-func IsDrive(key string) bool {
-	bus := strings.TrimRight(key, "0123456789")
-	return bus != key && slices.Contains([]string{"ide", "sata", "scsi", "virtio"}, bus)
-}
-
 // addsOptions reports whether a drive has everything that it had, and in addition only
 // options that it did not have.
 func addsOptions(was, is string) bool {
-	had, has := strings.Split(was, ","), strings.Split(is, ",")
-	if had[0] != has[0] || slices.ContainsFunc(had, func(o string) bool { return !slices.Contains(has, o) }) {
+	had, has := pve.Parse(was), pve.Parse(is)
+	if len(had) == 0 || len(has) == 0 || had[0] != has[0] || slices.ContainsFunc(had, func(o pve.Option) bool { return !slices.Contains(has, o) }) {
 		return false
 	}
-	name := func(option string) string { name, _, _ := strings.Cut(option, "="); return name }
-	for _, o := range has {
-		again := slices.ContainsFunc(had, func(h string) bool { return name(h) == name(o) })
-		if again && !slices.Contains(had, o) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(has, func(o pve.Option) bool { return had.Has(o.Name) && !slices.Contains(had, o) })
 }
 
 // Same reports whether an entry has a value: the options of a drive are in any order.
 func (s *Setting) Same(text string) bool {
-	sorted := func(text string) []string { return slices.Sorted(slices.Values(strings.Split(text, ","))) }
-	return slices.Equal(sorted(s.Value), sorted(text))
+	sorted := func(text string) string {
+		e := pve.Parse(text)
+		slices.SortFunc(e, func(a, b pve.Option) int { return strings.Compare(a.String(), b.String()) })
+		return e.String()
+	}
+	return sorted(s.Value) == sorted(text)
 }

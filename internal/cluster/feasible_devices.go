@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -22,7 +23,7 @@ func (c *creation) configuration() map[string]string {
 // firmware checks the EFI disk of the template: the provider cannot change its type.
 func (c *creation) firmware() {
 	has, efi := c.configuration()["efidisk0"], c.get("efi")
-	kind := cmp.Or(option(has, "efitype"), "2m")
+	kind := cmp.Or(pve.Parse(has).Option("efitype"), "2m")
 	if has == "" || efi.Get("type").Str() == "" || efi.Get("type").Str() == kind {
 		return
 	}
@@ -43,8 +44,8 @@ func (c *creation) cloudInitAt(raw map[string]string) string {
 // cloudInitOf is the interface of the cloud-init drive in a configuration.
 func cloudInitOf(raw map[string]string) string {
 	for _, d := range drivesOf(raw) {
-		if d.cdrom && strings.Contains(d.volume, "cloudinit") {
-			return d.key
+		if d.CDROM() && d.CloudInit() {
+			return d.Key
 		}
 	}
 	return ""
@@ -55,7 +56,7 @@ func cloudInitOf(raw map[string]string) string {
 func (c *creation) cloudInitDrive() {
 	raw := c.configuration()
 	at := c.cloudInitAt(raw)
-	i := slices.IndexFunc(drivesOf(raw), func(d drive) bool { return d.key == at && !d.cdrom })
+	i := slices.IndexFunc(drivesOf(raw), func(d pve.Drive) bool { return d.Key == at && !d.CDROM() })
 	if at == "" || i < 0 {
 		return
 	}
@@ -83,7 +84,7 @@ func (c *creation) specHasDisk(key string) bool {
 // and before disks are added to it.
 func (c *creation) boot() {
 	raw, list := c.configuration(), c.get("boot_order")
-	if raw == nil || len(list.List()) == 0 || c.current != nil && option(raw["boot"], "order") == strings.Join(list.Strings(), ";") {
+	if raw == nil || len(list.List()) == 0 || c.current != nil && pve.Parse(raw["boot"]).Option("order") == strings.Join(list.Strings(), ";") {
 		return
 	}
 	keep, missing, late := c.bootable(raw)
@@ -125,11 +126,11 @@ func (c *creation) bootable(raw map[string]string) (keep *schema.Node, missing, 
 			missing = append(missing, d.Text)
 		}
 	}
-	disk := slices.IndexFunc(drivesOf(raw), func(d drive) bool {
-		return !d.cdrom && !strings.HasPrefix(d.key, "efidisk") && !strings.HasPrefix(d.key, "tpmstate")
+	disk := slices.IndexFunc(drivesOf(raw), func(d pve.Drive) bool {
+		return !d.CDROM() && !strings.HasPrefix(d.Key, "efidisk") && !strings.HasPrefix(d.Key, "tpmstate")
 	})
 	if len(keep.Items) == 0 && disk >= 0 {
-		keep.Items = append(keep.Items, scalar(schema.ShapeString, drivesOf(raw)[disk].key))
+		keep.Items = append(keep.Items, scalar(schema.ShapeString, drivesOf(raw)[disk].Key))
 	}
 	return keep, missing, late
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -54,7 +55,7 @@ func (c *creation) bridgesOf(g *Guest, n *Node) {
 	}
 	var missing []string
 	for i := range 32 {
-		bridge := option(g.Config.Raw[fmt.Sprintf("net%d", i)], "bridge")
+		bridge := pve.ParseNIC(g.Config.Raw[fmt.Sprintf("net%d", i)]).Bridge()
 		has := slices.ContainsFunc(n.Networks, func(b Network) bool { return b.Name == bridge })
 		if bridge != "" && !has && c.inv.seesNetwork(bridge) && !slices.Contains(missing, bridge) {
 			missing = append(missing, bridge)

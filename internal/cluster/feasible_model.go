@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -14,7 +15,7 @@ func CustomModel(cpu string) bool { return strings.HasPrefix(cpu, "custom-") }
 // model checks that the cluster has the CPU model, if an administrator defines it.
 func (c *creation) model() {
 	cpu := c.get("cpu_type").Str()
-	if !CustomModel(cpu) || c.current != nil && slices.Contains(strings.Split(c.current.Config.Raw["cpu"], ","), cpu) {
+	if !CustomModel(cpu) || c.current != nil && pve.Parse(c.current.Config.Raw["cpu"]).Default("cputype") == cpu {
 		return
 	}
 	switch {

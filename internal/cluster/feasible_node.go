@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -118,7 +119,7 @@ func (c *creation) networks() {
 			missing = append(missing, bridge)
 		}
 		if len(names) > 0 {
-			name := scalar(schema.ShapeString, likeliest(names, c.templateBridge(i)))
+			name := scalar(schema.ShapeString, likeliest(names, c.templateNIC(i).Bridge()))
 			c.values["networks"] = replaceItem(c.get("networks"), i, set(nic, "bridge", name))
 		}
 	}
@@ -142,15 +143,15 @@ func (c *creation) networks() {
 
 // hasNIC reports whether the VM already has a NIC on a bridge.
 func (c *creation) hasNIC(i int, bridge string) bool {
-	return c.current != nil && option(c.current.Config.Raw[fmt.Sprintf("net%d", i)], "bridge") == bridge
+	return c.current != nil && pve.ParseNIC(c.current.Config.Raw[fmt.Sprintf("net%d", i)]).Bridge() == bridge
 }
 
-// templateBridge is the bridge of a NIC of the template.
-func (c *creation) templateBridge(i int) string {
+// templateNIC is a NIC of the template.
+func (c *creation) templateNIC(i int) pve.NIC {
 	if c.template == nil || c.template.Config == nil {
-		return ""
+		return pve.NIC{}
 	}
-	return option(c.template.Config.Raw[fmt.Sprintf("net%d", i)], "bridge")
+	return pve.ParseNIC(c.template.Config.Raw[fmt.Sprintf("net%d", i)])
 }
 
 // seesNetwork reports whether a bridge or virtual network would be listed.
@@ -168,14 +169,4 @@ func likeliest(names []string, preferred string) string {
 		return preferred
 	}
 	return names[0]
-}
-
-// option is the value of one option of an entry such as virtio=...,bridge=vmbr0.
-func option(entry, name string) string {
-	for part := range strings.SplitSeq(entry, ",") {
-		if value, ok := strings.CutPrefix(part, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }

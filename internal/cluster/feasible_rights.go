@@ -1,11 +1,11 @@
 package cluster
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -79,18 +79,18 @@ func (g *grantCheck) clone() {
 	g.needVM("create the VM", VMAllocate)
 	g.needVM("read the VM", VMAudit)
 	for _, d := range g.drives() {
-		if d.cdrom {
+		if d.CDROM() {
 			continue
 		}
-		id := d.storage
+		id := d.Storage
 		if to := g.target(); to != "" {
 			id = to
 		}
 		g.need("/storage/"+id, AllocateSpace, "create disks")
 	}
 	for i := range 32 {
-		if bridge := g.templateBridge(i); bridge != "" {
-			g.needNetwork(bridge, option(g.template.Config.Raw[fmt.Sprintf("net%d", i)], "tag"))
+		if nic := g.templateNIC(i); nic.Bridge() != "" {
+			g.needNetwork(nic.Bridge(), nic.VLAN())
 		}
 	}
 	if _, migrates := g.isCrossNode(); migrates {
@@ -174,7 +174,7 @@ func tagsOf(g *Guest) []string {
 	if g.Config == nil {
 		return nil
 	}
-	return strings.FieldsFunc(g.Config.Raw["tags"], func(r rune) bool { return strings.ContainsRune(" ,;", r) })
+	return pve.List(g.Config.Raw["tags"])
 }
 
 // disks needs what disks need: the provider sends the options of each, also of one that is
@@ -187,7 +187,7 @@ func (g *grantCheck) disks() {
 		if g.template == nil {
 			continue // which disks it has is not known
 		}
-		if cloned == nil || cloned.storage != at {
+		if cloned == nil || cloned.Storage != at {
 			g.need("/storage/"+at, AllocateSpace, "create disks")
 		}
 	}
@@ -203,11 +203,11 @@ func (g *grantCheck) disks() {
 }
 
 // clonedDisk is a disk as the clone has it, or nil.
-func (g *grantCheck) clonedDisk(key string) *drive {
+func (g *grantCheck) clonedDisk(key string) *pve.Drive {
 	for _, d := range g.drives() {
-		if d.key == key && !d.cdrom {
+		if d.Key == key && !d.CDROM() {
 			if to := g.target(); to != "" {
-				d.storage = to
+				d.Storage = to
 			}
 			return &d
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -22,8 +23,8 @@ func (s *Storage) files() bool {
 func (c *creation) snippets() []storageUse {
 	var out []storageUse
 	on := func(field, key, volume string) {
-		if id, _, ok := strings.Cut(volume, ":"); ok {
-			out = append(out, storageUse{field: field, id: id, node: c.on, snippet: key})
+		if v := pve.ParseVolume(volume); v.Storage != "" {
+			out = append(out, storageUse{field: field, id: v.Storage, node: c.on, snippet: key})
 		}
 	}
 	if ci := c.get("cloud_init"); c.current == nil && c.starts() {
@@ -40,8 +41,7 @@ func (c *creation) snippets() []storageUse {
 // otherSnippet is the remedy to use the same snippet of another storage.
 func (c *creation) otherSnippet(u storageUse, names []string) Remedy {
 	volume := func(n *schema.Node) *schema.Node {
-		_, file, _ := strings.Cut(n.Str(), ":")
-		return scalar(schema.ShapeString, names[0]+":"+file)
+		return scalar(schema.ShapeString, pve.Volume{Storage: names[0], Name: pve.ParseVolume(n.Str()).Name}.String())
 	}
 	value := c.get(u.field)
 	if u.field == u.snippet {

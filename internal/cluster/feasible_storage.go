@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -39,13 +40,13 @@ func (inv *Inventory) local(id, node string) bool {
 
 // Images reports whether a storage takes disk images.
 func (s *Storage) Images() bool {
-	return slices.Contains(strings.Split(s.Content, ","), "images")
+	return slices.Contains(pve.List(s.Content), "images")
 }
 
 // takes reports whether a storage takes what another one is used for.
 func (s *Storage) takes(u storageUse) bool {
 	if u.snippet != "" {
-		return slices.Contains(strings.Split(s.Content, ","), "snippets")
+		return slices.Contains(pve.List(s.Content), "snippets")
 	}
 	return s.Images()
 }
@@ -69,8 +70,7 @@ func (c *creation) uses() []storageUse {
 		entries = c.current.Config.Raw
 	}
 	on := func(field string, index int, id, entry string) {
-		volume, _, _ := strings.Cut(entries[entry], ",")
-		if has, _, _ := strings.Cut(volume, ":"); id == "" || has == id {
+		if id == "" || pve.ParseDrive(entry, entries[entry]).Storage == id {
 			return
 		}
 		out = append(out, storageUse{field: field, index: index, id: id, node: c.on})
@@ -88,7 +88,7 @@ func (c *creation) uses() []storageUse {
 	on("tpm", 0, c.get("tpm").Get("datastore").Str(), "tpmstate0")
 	if cross, migrates := c.isCrossNode(); cross && migrates && c.target() == "" {
 		for _, d := range c.drives() {
-			out = append(out, storageUse{field: "node", id: d.storage, node: c.on})
+			out = append(out, storageUse{field: "node", id: d.Storage, node: c.on})
 		}
 	}
 	return append(out, c.snippets()...)
@@ -175,7 +175,7 @@ func (inv *Inventory) storageFault(u storageUse) (reason string, commands []stri
 }
 
 func withImages(content string) string {
-	list := append(strings.FieldsFunc(content, func(r rune) bool { return r == ',' }), "images")
+	list := append(pve.List(content), "images")
 	slices.Sort(list)
 	return strings.Join(list, ",")
 }
@@ -222,8 +222,8 @@ func (c *creation) otherStorage(u storageUse) (Remedy, bool) {
 	}
 	var preferred string
 	for _, d := range c.drives() {
-		if !d.cdrom {
-			preferred = d.storage
+		if !d.CDROM() {
+			preferred = d.Storage
 		}
 	}
 	name := scalar(schema.ShapeString, likeliest(names, preferred))

@@ -2,12 +2,12 @@ package cluster
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -60,58 +60,17 @@ func brief(g *Guest) string {
 	return fmt.Sprintf("%s %d (%s) on %s, %s", kind, g.VMID, g.Name, g.Node, g.Status)
 }
 
-// A drive is one disk or CD-ROM drive of a template.
-type drive struct {
-	key     string
-	storage string
-	volume  string
-	cdrom   bool
-	size    int64 // bytes
-}
-
 // drives are the drives of the template with a volume.
-func (c *creation) drives() []drive {
+func (c *creation) drives() []pve.Drive {
 	if c.template == nil || c.template.Config == nil {
 		return nil
 	}
 	return drivesOf(c.template.Config.Raw)
 }
 
-func drivesOf(raw map[string]string) []drive {
-	var out []drive
-	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		bus := strings.TrimRight(key, "0123456789")
-		if bus == key || !slices.Contains([]string{"scsi", "virtio", "sata", "ide", "efidisk", "tpmstate"}, bus) {
-			continue
-		}
-		volume, _, _ := strings.Cut(raw[key], ",")
-		storage, _, ok := strings.Cut(strings.TrimPrefix(volume, "file="), ":")
-		if ok {
-			out = append(out, drive{
-				key:     key,
-				storage: storage,
-				volume:  volume,
-				cdrom:   option(raw[key], "media") == "cdrom",
-				size:    ParseSize(option(raw[key], "size")),
-			})
-		}
-	}
-	return out
-}
-
-// ParseSize is a size such as 32G or 2252M; 0 if it is not one.
-func ParseSize(size string) int64 {
-	number := strings.TrimRight(size, "KMGT")
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return 0
-	}
-	if unit := strings.TrimPrefix(size, number); unit != "" {
-		for range strings.Index("KMGT", unit[:1]) + 1 {
-			n *= 1024
-		}
-	}
-	return int64(n)
+// drivesOf are the drives of a configuration with a volume of a storage.
+func drivesOf(raw map[string]string) []pve.Drive {
+	return slices.DeleteFunc(pve.Drives(raw), func(d pve.Drive) bool { return d.Storage == "" || d.IsUnused() })
 }
 
 // isLinked reports whether the clone is linked.
@@ -123,7 +82,7 @@ func (c *creation) linked() {
 		return
 	}
 	for _, d := range c.drives() {
-		if s := c.inv.storage(d.storage, c.template.Node); !d.cdrom && s != nil && s.unfit(d) != "" {
+		if s := c.inv.storage(d.Storage, c.template.Node); !d.CDROM() && s != nil && s.unfit(d) != "" {
 			c.add("the storage of its template supports no linked clones", []string{s.unfit(d)},
 				c.write("write into SPEC", "clone", scalar(schema.ShapeString, "full")))
 			return
@@ -148,7 +107,7 @@ func (c *creation) isCrossNode() (cross, migrates bool) {
 		return false, false
 	}
 	for _, d := range c.drives() {
-		migrates = migrates || c.inv.local(d.storage, c.template.Node)
+		migrates = migrates || c.inv.local(d.Storage, c.template.Node)
 	}
 	return true, migrates
 }
@@ -196,9 +155,9 @@ func (c *creation) crossNode() {
 // hasBase reports whether a local disk of a linked clone names its base, which keeps it
 // on its node.
 func (c *creation) hasBase() bool {
-	return slices.ContainsFunc(c.drives(), func(d drive) bool {
-		s := c.inv.storage(d.storage, c.template.Node)
-		return !d.cdrom && s != nil && !s.Shared && !StorageTypeOf(s.Type).BaseFree
+	return slices.ContainsFunc(c.drives(), func(d pve.Drive) bool {
+		s := c.inv.storage(d.Storage, c.template.Node)
+		return !d.CDROM() && s != nil && !s.Shared && !StorageTypeOf(s.Type).BaseFree
 	})
 }
 
@@ -208,13 +167,13 @@ func (c *creation) disks() {
 	var evidence []string
 	for i, disk := range list.List() {
 		for _, d := range c.drives() {
-			if d.key != disk.Get("interface").Str() || int64(disk.Get("size").Int())<<20 >= d.size>>10 {
+			if d.Key != disk.Get("interface").Str() || int64(disk.Get("size").Int())<<20 >= d.Size()>>10 {
 				continue
 			}
-			has := option(c.template.Config.Raw[d.key], "size")
+			has := d.Options.Option("size")
 			evidence = append(evidence, fmt.Sprintf("%s is %d GiB in the spec, and %s in template %d",
-				d.key, disk.Get("size").Int(), has, c.template.VMID))
-			need := scalar(schema.ShapeInt, fmt.Sprint((d.size+1<<30-1)>>30))
+				d.Key, disk.Get("size").Int(), has, c.template.VMID))
+			need := scalar(schema.ShapeInt, fmt.Sprint((d.Size()+1<<30-1)>>30))
 			c.values["disks"] = replaceItem(c.get("disks"), i, set(c.get("disks").Items[i], "size", need))
 		}
 	}

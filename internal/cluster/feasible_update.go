@@ -10,6 +10,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -106,8 +107,8 @@ func (c *creation) namesDevice(block string) bool {
 
 // ofNode reports whether the entry of a device names one of the node.
 func ofNode(entry string) bool {
-	device, _, _ := strings.Cut(strings.TrimPrefix(entry, "host="), ",")
-	return device != "" && device != "socket" && !strings.EqualFold(device, "spice") && !strings.HasPrefix(device, "mapping=")
+	device := pve.Parse(entry).Default("host")
+	return device != "" && device != "socket" && !strings.EqualFold(device, "spice")
 }
 
 // devicesOf are the devices of a spec as entries of a configuration.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/internal/effect"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -86,9 +87,9 @@ func (g *grantCheck) poolChange(to string) {
 // network devices.
 func (g *grantCheck) bridges() {
 	for i := range 32 {
-		entry := g.current.Config.Raw[fmt.Sprintf("net%d", i)]
-		if bridge := option(entry, "bridge"); bridge != "" {
-			g.needNetwork(bridge, option(entry, "tag"))
+		nic := pve.ParseNIC(g.current.Config.Raw[fmt.Sprintf("net%d", i)])
+		if bridge := nic.Bridge(); bridge != "" {
+			g.needNetwork(bridge, nic.VLAN())
 		}
 	}
 	for _, nic := range g.creation.vm.Values.Get("networks").List() {

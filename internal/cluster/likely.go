@@ -106,8 +106,8 @@ func (c *creation) sizes() map[string]int64 {
 	specified := map[string]bool{}
 	sizes := map[string]int64{}
 	for _, d := range c.drives() {
-		if !d.cdrom {
-			sizes[d.key] = d.size
+		if !d.CDROM() {
+			sizes[d.Key] = d.Size()
 		}
 	}
 	for _, d := range c.get("disks").List() {
@@ -116,8 +116,8 @@ func (c *creation) sizes() map[string]int64 {
 		out[d.Get("datastore").Str()] += max(sizes[key], int64(d.Get("size").Int())<<30)
 	}
 	for _, d := range c.drives() {
-		if !d.cdrom && !specified[d.key] {
-			out[cmp.Or(c.target(), d.storage)] += d.size
+		if !d.CDROM() && !specified[d.Key] {
+			out[cmp.Or(c.target(), d.Storage)] += d.Size()
 		}
 	}
 	return out

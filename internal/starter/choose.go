@@ -7,6 +7,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 )
 
 const (
@@ -71,8 +72,7 @@ func (c *choice) agent() bool {
 	if c.template == nil || c.template.Config == nil {
 		return false
 	}
-	first, _, _ := strings.Cut(c.template.Config.Raw["agent"], ",")
-	return first == "1" || first == "enabled=1"
+	return pve.AgentEnabled(c.template.Config.Raw["agent"])
 }
 
 // withStorages completes a choice by each storage of its node that has room: that of the
@@ -123,21 +123,17 @@ func (c *choice) readDisks() (gib int, storage string) {
 		c.disk, c.drive = "scsi0", true
 		return max(1, int((c.template.Disk+1<<30-1)>>30)), ""
 	}
-	for _, d := range c.template.Config.Disks {
-		key, value, _ := strings.Cut(d, "=")
-		bus := strings.TrimRight(key, "0123456789")
-		volume, options, _ := strings.Cut(value, ",")
-		id, file, _ := strings.Cut(volume, ":")
+	for _, text := range c.template.Config.Disks {
+		key, value, _ := strings.Cut(text, "=")
+		d := pve.ParseDrive(key, value)
 		switch {
-		case strings.Contains(file, "cloudinit"):
+		case d.CloudInit():
 			c.drive = true
-		case c.disk != "" || strings.Contains(options, "media=cdrom") || !slices.Contains([]string{"scsi", "virtio", "sata", "ide"}, bus):
+		case c.disk != "" || d.CDROM() || !pve.IsDrive(key):
 		default:
-			c.disk, storage = key, id
-			for option := range strings.SplitSeq(options, ",") {
-				if size, ok := strings.CutPrefix(option, "size="); ok {
-					gib = max(1, int((cluster.ParseSize(size)+1<<30-1)>>30))
-				}
+			c.disk, storage = key, d.Storage
+			if d.Options.Has("size") {
+				gib = max(1, int((d.Size()+1<<30-1)>>30))
 			}
 		}
 	}
@@ -152,10 +148,8 @@ func bridge(c choice) string {
 	}
 	wanted := []string{"vmbr0"}
 	if c.template != nil && c.template.Config != nil {
-		for option := range strings.SplitSeq(c.template.Config.Raw["net0"], ",") {
-			if name, ok := strings.CutPrefix(option, "bridge="); ok {
-				wanted = []string{name, "vmbr0"}
-			}
+		if name := pve.ParseNIC(c.template.Config.Raw["net0"]).Bridge(); name != "" {
+			wanted = []string{name, "vmbr0"}
 		}
 	}
 	for _, w := range wanted {
