@@ -7,6 +7,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/internal/tf"
 )
 
@@ -69,7 +70,7 @@ func (s *subject) withoutAgent() {
 
 // agentGap is a running VM whose agent the token may not query.
 func (s *subject) agentGap(wait string) bool {
-	if !agentEnabled(s.guest.Config.Raw["agent"]) {
+	if !pve.AgentEnabled(s.guest.Config.Raw["agent"]) {
 		return false
 	}
 	found := false
@@ -84,11 +85,6 @@ func (s *subject) agentGap(wait string) bool {
 		}
 	}
 	return found
-}
-
-// agentEnabled reports whether a configuration enables the guest agent.
-func agentEnabled(agent string) bool {
-	return strings.HasPrefix(agent, "1") || strings.Contains(agent, "enabled=1")
 }
 
 // short reports whether a wait is one of seconds only.

@@ -7,22 +7,10 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
-
-// bootOrder are the devices that a guest boots from.
-func bootOrder(g *cluster.Guest) []string {
-	for option := range strings.SplitSeq(g.Config.Raw["boot"], ",") {
-		if order, ok := strings.CutPrefix(option, "order="); ok {
-			return strings.Split(order, ";")
-		}
-	}
-	if disk := g.Config.Raw["bootdisk"]; disk != "" {
-		return []string{disk}
-	}
-	return nil
-}
 
 // bootDevices are the devices that no update of a guest detaches: the provider detaches none
 // of the boot order after the update, which is that of Proxmox VE if the spec has none, and
@@ -31,7 +19,7 @@ func bootDevices(g *cluster.Guest, v *schema.VM) []string {
 	if g.Config == nil {
 		return nil
 	}
-	now, spec := bootOrder(g), v.Values.Get("boot_order").Strings()
+	now, spec := pve.BootOrder(g.Config.Raw), v.Values.Get("boot_order").Strings()
 	switch {
 	case len(spec) == 0:
 		return now
@@ -56,7 +44,7 @@ func (k *keeper) boot(updates []effect.Update) []finding.Step {
 	}
 	order := without(k.vm.Values.Get("boot_order").Strings(), removed)
 	if len(order) == 0 {
-		order = without(bootOrder(k.guest), removed)
+		order = without(pve.BootOrder(k.guest.Config.Raw), removed)
 	}
 	disks := diskInterfaces(k.vm)
 	if !slices.ContainsFunc(order, func(at string) bool { return slices.Contains(disks, at) }) {

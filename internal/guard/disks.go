@@ -8,6 +8,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -79,7 +80,7 @@ func (k *keeper) detached(updates []effect.Update, begun bool) []finding.Step {
 // provider sets aio on these, and then refuses to resize a disk without a restart.
 func (k *keeper) resizeUnread(updates []effect.Update, unread []string) []string {
 	g := k.guest
-	getsAIO := func(at string) bool { return !strings.Contains(g.Config.Raw[at], ",aio=") }
+	getsAIO := func(at string) bool { return !pve.Parse(g.Config.Raw[at]).Has("aio") }
 	if g.Status != "running" || permitsRestart(k.vm) || !slices.ContainsFunc(unread, getsAIO) {
 		return nil
 	}

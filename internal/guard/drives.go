@@ -6,42 +6,15 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 )
 
-// A volume is a drive in the configuration of a VM.
-type volume struct {
-	key, storage             string
-	cdrom, cloudInit, linked bool
-}
-
-// drivesOf are the drives of a VM that have a volume or a device.
-func drivesOf(g *cluster.Guest) []volume {
-	var out []volume
+// drivesOf are the drives of a VM that have a volume, or the CD-ROM drive of the node.
+func drivesOf(g *cluster.Guest) []pve.Drive {
 	if g.Config == nil {
 		return nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(g.Config.Raw)) {
-		switch strings.TrimRight(key, "0123456789") {
-		case "ide", "sata", "scsi", "virtio", "efidisk", "tpmstate", "unused":
-		default:
-			continue
-		}
-		if key == strings.TrimRight(key, "0123456789") { // such as scsihw
-			continue
-		}
-		file, options, _ := strings.Cut(strings.TrimPrefix(g.Config.Raw[key], "file="), ",")
-		storage, name, _ := strings.Cut(file, ":")
-		if file != "cdrom" && name == "" {
-			continue // none
-		}
-		if file == "cdrom" {
-			storage = ""
-		}
-		cdrom := strings.Contains(","+options+",", ",media=cdrom,")
-		out = append(out, volume{key: key, storage: storage, cdrom: cdrom, cloudInit: strings.Contains(name, "cloudinit"),
-			linked: strings.Contains("/"+name, "/base-") && strings.Contains(name, "/vm-")})
-	}
-	return out
+	return slices.DeleteFunc(pve.Drives(g.Config.Raw), func(d pve.Drive) bool { return d.Name == "" && d.File != "cdrom" })
 }
 
 // A device is a device of its node that a VM uses.
@@ -57,21 +30,21 @@ func devicesOf(g *cluster.Guest) []device {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(g.Config.Raw)) {
-		value := g.Config.Raw[key]
-		switch strings.TrimRight(key, "0123456789") {
+		e := pve.Parse(g.Config.Raw[key])
+		switch name, _ := pve.SplitKey(key); name {
 		case "usb":
-			if strings.HasPrefix(strings.TrimPrefix(value, "host="), "spice") {
+			if strings.EqualFold(e.Default("host"), "spice") {
 				continue
 			}
 		case "serial":
-			if value == "socket" {
+			if e.Default("") == "socket" {
 				continue
 			}
 		case "hostpci", "parallel":
 		default:
 			continue
 		}
-		out = append(out, device{key, strings.Contains(value, "mapping=")})
+		out = append(out, device{key, e.Has("mapping")})
 	}
 	return out
 }

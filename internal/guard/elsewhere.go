@@ -9,6 +9,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 )
 
@@ -160,11 +161,9 @@ func newMACs(c cluster.Copy) []string {
 	var out []string
 	for i := range 32 {
 		key := fmt.Sprintf("net%d", i)
-		nic := c.Config.Raw[key]
-		for _, mac := range c.MACs {
-			if at := strings.Index(strings.ToUpper(nic), "="+mac); at >= 0 { // without one, Proxmox VE chooses
-				out = append(out, set(c.Guest, "--"+key+" "+shell.Word(nic[:at]+nic[at+1+len(mac):])))
-			}
+		if nic := pve.ParseNIC(c.Config.Raw[key]); contains(c.MACs, nic.MAC) {
+			nic.MAC = "" // Proxmox VE chooses one
+			out = append(out, set(c.Guest, "--"+key+" "+shell.Word(nic.String())))
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 )
 
@@ -92,7 +93,7 @@ func vmsOf(guests []*cluster.Guest) []*cluster.Guest {
 func missingDevice(raw map[string]string, device string) string {
 	found := 0
 	for key := range raw {
-		if number, ok := strings.CutPrefix(key, device); ok && number != "" && strings.Trim(number, "0123456789") == "" {
+		if name, n := pve.SplitKey(key); name == device && n >= 0 {
 			found++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
+	"stackgen/internal/pve"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -25,8 +26,7 @@ func without(words, others []string) []string {
 
 // volumeAt is the volume of a disk of a guest, or "".
 func volumeAt(g *cluster.Guest, at string) string {
-	volume, _, _ := strings.Cut(strings.TrimPrefix(Disks(g)[at], "file="), ",")
-	return volume
+	return pve.ParseDrive(at, Disks(g)[at]).File
 }
 
 // detachedDisks are the disks that a spec removes or has removed, and whose volumes the VM

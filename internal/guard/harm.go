@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -22,7 +23,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		Linked:  linkedDisks(g),
 		Running: g.Status == "running",
 		Answers: g.Config != nil && g.Config.Agent == cluster.AgentAnswers,
-		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), func(d volume) bool { return d.cloudInit }),
+		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), pve.Drive.CloudInit),
 		Permits: permits,
 	}
 	if g.Config != nil {
@@ -58,11 +59,11 @@ func configuredDisks(g *cluster.Guest) []string {
 		return nil
 	}
 	var out []string
-	for _, bus := range []string{"ide", "sata", "scsi", "virtio"} {
+	for _, bus := range pve.Buses {
 		for n := range 31 {
 			at := fmt.Sprintf("%s%d", bus, n)
-			text := g.Config.Raw[at]
-			if text != "" && !strings.Contains(text, "media=cdrom") && !strings.Contains(text, fmt.Sprintf("vm-%d-cloudinit", g.VMID)) {
+			d := pve.ParseDrive(at, g.Config.Raw[at])
+			if d.File != "" && !d.CDROM() && !d.CloudInitOf(g.VMID) {
 				out = append(out, at)
 			}
 		}
@@ -86,14 +87,14 @@ func Disks(g *cluster.Guest) map[string]string {
 // waitsForAgent reports whether the provider would wait minutes for the agent of a guest
 // after an update enables it. timeout is the agent.timeout, or "".
 func waitsForAgent(g *cluster.Guest, enabled bool, timeout string) bool {
-	return enabled && g.Config != nil && !agentEnabled(g.Config.Raw["agent"]) && !short(cmp.Or(timeout, tf.DefaultWait))
+	return enabled && g.Config != nil && !pve.AgentEnabled(g.Config.Raw["agent"]) && !short(cmp.Or(timeout, tf.DefaultWait))
 }
 
 // linkedDisks are the interfaces of disks whose volume has the name of the template's in
 // it, as on file storage.
 func linkedDisks(g *cluster.Guest) []string {
 	return slices.DeleteFunc(configuredDisks(g), func(at string) bool {
-		volume, _, _ := strings.Cut(g.Config.Raw[at], ",")
+		volume := pve.ParseDrive(at, g.Config.Raw[at]).File
 		return !strings.Contains(volume, "/base-") || !strings.Contains(volume, fmt.Sprintf("/vm-%d-", g.VMID))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -155,24 +156,15 @@ func (s *subject) recordedMAC() string {
 // withMAC is a NIC of a configuration, such as virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=30,
 // with another MAC address and all else as it is.
 func withMAC(nic, mac string) string {
-	first, rest, more := strings.Cut(nic, ",")
-	model, _, _ := strings.Cut(first, "=")
-	if more {
-		rest = "," + rest
-	}
-	return model + "=" + mac + rest
+	n := pve.ParseNIC(nic)
+	n.MAC = mac
+	return n.String()
 }
 
 // withUUID are the SMBIOS values of a configuration, such as uuid=4c1e...,manufacturer=QUNNRQ==,
 // with another UUID and all else as it is.
 func withUUID(smbios, uuid string) string {
-	out := []string{"uuid=" + uuid}
-	for value := range strings.SplitSeq(smbios, ",") {
-		if value != "" && !strings.HasPrefix(value, "uuid=") {
-			out = append(out, value)
-		}
-	}
-	return strings.Join(out, ",")
+	return append(pve.Entry{{Name: "uuid", Value: uuid}}, pve.Parse(smbios).Without("uuid")...).String()
 }
 
 // bridge is the bridge of the VM's first NIC in the spec.

@@ -112,7 +112,7 @@ func (s *subject) migrates() {
 	var copied []string
 	for _, d := range drives {
 		if s.local(d) {
-			copied = append(copied, d.key+" on "+d.storage)
+			copied = append(copied, d.Key+" on "+d.Storage)
 		}
 	}
 	if len(copied) > 0 {

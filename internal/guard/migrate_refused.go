@@ -8,6 +8,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 )
 
@@ -40,23 +41,23 @@ func (s *subject) targetMissing() bool {
 
 // storageMissing is a drive on a storage that the target does not have. Migrations of
 // the provider keep the storage.
-func (s *subject) storageMissing(drives []volume) bool {
+func (s *subject) storageMissing(drives []pve.Drive) bool {
 	var missing []string
 	for _, d := range drives {
-		if s.storage(d.storage, s.guest.Node) == nil || slices.Contains(missing, d.storage) {
+		if s.storage(d.Storage, s.guest.Node) == nil || slices.Contains(missing, d.Storage) {
 			continue // not visible anywhere
 		}
-		switch st := s.storage(d.storage, s.entry.Node); {
+		switch st := s.storage(d.Storage, s.entry.Node); {
 		case st == nil:
-			s.Because("%s is on storage %s, which %s does not have", d.key, d.storage, s.entry.Node)
+			s.Because("%s is on storage %s, which %s does not have", d.Key, d.Storage, s.entry.Node)
 		case !st.Active:
-			s.Because("%s is on storage %s, which is not active on %s", d.key, d.storage, s.entry.Node)
-		case !d.cdrom && !slices.Contains(strings.Split(st.Content, ","), "images"):
-			s.Because("%s is on storage %s, which takes no disk images", d.key, d.storage)
+			s.Because("%s is on storage %s, which is not active on %s", d.Key, d.Storage, s.entry.Node)
+		case !d.CDROM() && !st.Images():
+			s.Because("%s is on storage %s, which takes no disk images", d.Key, d.Storage)
 		default:
 			continue
 		}
-		missing = append(missing, d.storage)
+		missing = append(missing, d.Storage)
 	}
 	if len(missing) == 0 {
 		return false
@@ -82,7 +83,7 @@ func (s *subject) nodesWith(storage string) []string {
 }
 
 // usesNode is a VM that uses what only its node has.
-func (s *subject) usesNode(drives []volume) bool {
+func (s *subject) usesNode(drives []pve.Drive) bool {
 	var used []string
 	for _, d := range devicesOf(s.guest) {
 		if !d.mapped {
@@ -90,8 +91,8 @@ func (s *subject) usesNode(drives []volume) bool {
 		}
 	}
 	for _, d := range drives {
-		if d.cdrom && !d.cloudInit && (d.storage == "" || s.local(d)) {
-			used = append(used, d.key)
+		if d.CDROM() && !d.CloudInit() && (d.Storage == "" || s.local(d)) {
+			used = append(used, d.Key)
 		}
 	}
 	if len(used) == 0 {
@@ -112,11 +113,11 @@ func (s *subject) usesDevices(keys []string) {
 }
 
 // cloneOfLocal is a VM with a linked clone on a local storage, which is not copied.
-func (s *subject) cloneOfLocal(drives []volume) bool {
+func (s *subject) cloneOfLocal(drives []pve.Drive) bool {
 	var linked []string
 	for _, d := range drives {
-		if d.linked && s.local(d) {
-			linked = append(linked, d.key)
+		if d.IsLinked() && s.local(d) {
+			linked = append(linked, d.Key)
 		}
 	}
 	if len(linked) == 0 {
@@ -135,7 +136,7 @@ func (s *subject) cloneOfLocal(drives []volume) bool {
 
 // onlyOffline is a running VM that can be migrated only while it is off. The provider
 // stops no VM for a migration.
-func (s *subject) onlyOffline(drives []volume) bool {
+func (s *subject) onlyOffline(drives []pve.Drive) bool {
 	if s.guest.Status != "running" {
 		return false
 	}
@@ -149,8 +150,8 @@ func (s *subject) onlyOffline(drives []volume) bool {
 	if c := s.guest.Config; len(why) == 0 && c != nil && c.Raw["parent"] != "" {
 		reason = "it runs, and has snapshots and local disks: Proxmox VE migrates it only while it is off"
 		for _, d := range drives {
-			if s.local(d) && !d.cdrom {
-				why = append(why, d.key)
+			if s.local(d) && !d.CDROM() {
+				why = append(why, d.Key)
 			}
 		}
 	}
@@ -195,8 +196,8 @@ func (s *subject) oldModule() bool {
 }
 
 // local reports whether a drive is on a storage of its node only.
-func (s *subject) local(d volume) bool {
-	st := s.storage(d.storage, s.guest.Node)
+func (s *subject) local(d pve.Drive) bool {
+	st := s.storage(d.Storage, s.guest.Node)
 	return st != nil && !st.Shared
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -45,7 +46,7 @@ func (j *judge) silence(at *place, vm *schema.VM) string {
 		return "its guest agent does not answer"
 	case len(c.Address) > 0 && lastIPv4(c.Address) == "":
 		return "its guest agent has no IPv4 address"
-	case c.Agent == "" && !agentEnabled(c.Raw["agent"]):
+	case c.Agent == "" && !pve.AgentEnabled(c.Raw["agent"]):
 		return "its guest agent is disabled"
 	}
 	return ""
