@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackgen/internal/natural"
+	"stackgen/internal/pve"
 )
 
 // withHidden are the changes and what else an update of disks does, which neither a
@@ -24,7 +25,7 @@ func (v *VM) withHidden(changes []Change) []Change {
 		}
 		switch {
 		case slices.Contains(v.Keeps, at):
-			if !has("disk.aio") && !strings.Contains(v.Disks[at], ",aio=") {
+			if !has("disk.aio") && !pve.Parse(v.Disks[at]).Has("aio") {
 				out = append(out, Change{Path: "disk.aio", Device: at, Is: defaultAIO, Implied: true})
 			}
 		case !slices.ContainsFunc(out, func(c Change) bool { return c.Whole && c.Device == at }):
@@ -50,7 +51,7 @@ func (v *VM) driveWaits(c Change, all []Change) bool {
 	return slices.ContainsFunc(startOptions, func(name string) bool {
 		sent := name != "queues" && (name != "ssd" || !strings.HasPrefix(c.Device, "virtio")) &&
 			(name != "iothread" || strings.HasPrefix(c.Device, "virtio") || strings.HasPrefix(c.Device, "scsi"))
-		return sent && !strings.Contains(text, ","+name+"=") ||
+		return sent && !pve.Parse(text).Has(name) ||
 			slices.ContainsFunc(all, func(other Change) bool { return other.Device == c.Device && other.Path == "disk."+name })
 	})
 }
@@ -101,8 +102,7 @@ func (v *VM) neverAdded(device string) bool {
 		return false
 	}
 	for other, text := range v.Disks {
-		volume, _, _ := strings.Cut(text, ",")
-		if other != device && volume[strings.IndexByte(volume, ':')+1:] == path {
+		if d := pve.ParseDrive(other, text); other != device && cmp.Or(d.Name, d.File) == path {
 			return true
 		}
 	}

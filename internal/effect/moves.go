@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stackgen/internal/pve"
 )
 
 // Proxmox VE replugs network devices and USB devices of a running VM, and the provider
@@ -129,7 +131,7 @@ func (v *VM) hotplugs(list string) bool {
 	if list == USBs {
 		kind = "usb"
 	}
-	return v.Hotplug == "" || v.Hotplug == "1" || slices.Contains(strings.Split(v.Hotplug, ","), kind)
+	return v.Hotplug == "" || v.Hotplug == "1" || slices.Contains(pve.List(v.Hotplug), kind)
 }
 
 // moves is what a change does that moves a device of a running VM, or that connects a MAC
