@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -209,7 +209,7 @@ func (p *proposer) unplannable(g *cluster.Guest) Reason {
 			Commands: set("--agent 0"),
 		}
 	}
-	if agent := g.Config.Raw["agent"]; g.Config.Agent == "" && (strings.HasPrefix(agent, "1") || strings.Contains(agent, "enabled=1")) {
+	if agent := g.Config.Raw["agent"]; g.Config.Agent == "" && pve.AgentEnabled(agent) {
 		for _, gap := range p.Inventory.GapsForAgent(g.VMID) {
 			return Reason{
 				Config:   "agent=" + agent,

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 	"stackgen/internal/secret"
 )
 
@@ -54,25 +54,21 @@ func plain(b json.RawMessage) string {
 	return string(b)
 }
 
-// macShape finds the MAC address in a netN entry, such as
-// virtio=BC:24:11:00:00:01 or hwaddr=...
-var macShape = regexp.MustCompile(`(?i)=([0-9a-f]{2}(?::[0-9a-f]{2}){5})(?:,|$)`)
-
 // diskBuses are the keys of disks and mount points, without their number.
 var diskBuses = []string{"scsi", "virtio", "sata", "ide", "efidisk", "tpmstate", "unused", "mp"}
 
 // config extracts the identity of a guest from its configuration.
 func config(raw map[string]string) *cluster.Config {
-	c := &cluster.Config{Raw: raw, UUID: strings.ToLower(option(raw["smbios1"], "uuid")), GenID: strings.ToLower(raw["vmgenid"])}
-	created, err := strconv.ParseInt(option(raw["meta"], "ctime"), 10, 64)
+	c := &cluster.Config{Raw: raw, UUID: strings.ToLower(pve.Parse(raw["smbios1"]).Option("uuid")), GenID: strings.ToLower(raw["vmgenid"])}
+	created, err := strconv.ParseInt(pve.Parse(raw["meta"]).Option("ctime"), 10, 64)
 	if err == nil {
 		c.Created = created
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(raw), compareKeys) {
-		switch bus, n := splitKey(key); {
+		switch bus, n := pve.SplitKey(key); {
 		case bus == "net" && n >= 0:
-			if m := macShape.FindStringSubmatch(raw[key]); m != nil {
-				c.MACs = append(c.MACs, strings.ToUpper(m[1]))
+			if mac := pve.ParseNIC(raw[key]).MAC; mac != "" {
+				c.MACs = append(c.MACs, strings.ToUpper(mac))
 			}
 		case slices.Contains(diskBuses, bus) && n >= 0, key == "rootfs":
 			c.Disks = append(c.Disks, key+"="+raw[key])
@@ -81,38 +77,11 @@ func config(raw map[string]string) *cluster.Config {
 	return c
 }
 
-// splitKey splits net0 into net and 0. The number is -1 if the key has none.
-func splitKey(key string) (string, int) {
-	name := strings.TrimRight(key, "0123456789")
-	n, err := strconv.Atoi(key[len(name):])
-	if err != nil {
-		return key, -1
-	}
-	return name, n
-}
-
 // compareKeys orders net2 before net10.
 func compareKeys(a, b string) int {
-	busA, numberA := splitKey(a)
-	busB, numberB := splitKey(b)
+	busA, numberA := pve.SplitKey(a)
+	busB, numberB := pve.SplitKey(b)
 	return cmp.Or(strings.Compare(busA, busB), cmp.Compare(numberA, numberB), strings.Compare(a, b))
-}
-
-// option returns the value of one entry of a list such as uuid=...,base64=1.
-func option(list, name string) string {
-	for part := range strings.SplitSeq(list, ",") {
-		if value, ok := strings.CutPrefix(part, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// agentEnabled reports whether a configuration has an agent: "1" or
-// "enabled=1,...".
-func agentEnabled(agent string) bool {
-	first, _, _ := strings.Cut(agent, ",")
-	return first == "1" || option(agent, "enabled") == "1"
 }
 
 // queryAgents queries the agents of running candidates for an address, as the
@@ -125,7 +94,7 @@ func (r *reader) queryAgents(ctx context.Context, candidates []*cluster.Guest) {
 	var allowed, denied []*cluster.Guest
 	for _, g := range candidates {
 		switch {
-		case g.Kind != guest.VM || g.Config == nil || g.Status != "running" || !agentEnabled(g.Config.Raw["agent"]):
+		case g.Kind != guest.VM || g.Config == nil || g.Status != "running" || !pve.AgentEnabled(g.Config.Raw["agent"]):
 		case r.rights.Has(vmPath(g.VMID), privilege), !r.beforeV9 && r.rights.Has(vmPath(g.VMID), "VM.GuestAgent.Unrestricted"):
 			allowed = append(allowed, g)
 		default:

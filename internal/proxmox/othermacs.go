@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 )
 
 // identityTimeout limits the time for the configurations of guests that are not
@@ -62,7 +63,7 @@ func (r *reader) readMACs(ctx context.Context, g *cluster.Guest) {
 	}
 	flat := map[string]string{}
 	for key, value := range raw {
-		if bus, _ := splitKey(key); bus == "net" || key == "smbios1" {
+		if bus, _ := pve.SplitKey(key); bus == "net" || key == "smbios1" {
 			flat[key] = plain(value)
 		}
 	}
