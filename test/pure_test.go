@@ -43,7 +43,7 @@ var may = map[string][]string{
 	"internal/disk":      {},
 	"internal/pvesim":    {"internal/sshkey"},
 	"internal/proxmox":   {"guest", "internal/cluster", "internal/power", "internal/secret", "internal/shell", "internal/disk", "internal/pve"},
-	"internal/operate":   {"internal/cluster", "internal/lock", "internal/power", "internal/project", "internal/proxmox", "internal/selection", "internal/check", "internal/check"},
+	"internal/operate":   {"internal/cluster", "internal/lock", "internal/power", "internal/project", "internal/proxmox", "internal/selection", "internal/check"},
 	"internal/names":     {"internal/cluster", "internal/secret"},
 	"internal/engine":    {},
 	"internal/edit":      {},

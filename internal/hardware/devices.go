@@ -2,8 +2,8 @@ package hardware
 
 import (
 	"slices"
-	"strings"
 
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -14,7 +14,7 @@ func (r *Reading) devices() {
 	r.numaNodes()
 	r.encryption()
 	if text, ok := r.raw["audio0"]; ok {
-		switch driver := parse(text).values["driver"]; driver {
+		switch driver := pve.Parse(text).Option("driver"); driver {
 		case "spice":
 		case "":
 			r.refuse("audio", "audio0="+text,
@@ -39,14 +39,13 @@ func (r *Reading) encryption() {
 		return
 	}
 	sev := r.values["amd_sev"]
-	_, said := parse(text).values["allow-smt"]
 	smt, snp := sev.Get("allow_smt").Bool(), sev.Get("type").Str() == "snp"
 	keys := []string{"no_debug", "no_key_sharing", "kernel_hashes"}
 	others := slices.ContainsFunc(keys, func(key string) bool { return sev.Get(key).Bool() })
 	switch {
 	case smt && !others && sev.Get("type").Str() == "std":
 		delete(r.values, "amd_sev")
-	case snp && !said:
+	case snp && !pve.Parse(text).Has("allow-smt"):
 		r.refuse("amd_sev", "amd-sev="+text,
 			"the provider reads it as without SMT; allowing SMT, as Proxmox VE does now, does not change the VM",
 			r.set("--amd-sev %s", shell.Word(text+",allow-smt=1")))
@@ -64,7 +63,7 @@ func (r *Reading) encryption() {
 func (r *Reading) numaNodes() {
 	list := r.values["numa_nodes"].List()
 	r.nodes = readNodes(r.values["numa_nodes"])
-	usable, memory := r.values["numa"].Str() == "true" && !slices.Contains(strings.Split(r.raw["hotplug"], ","), "memory"), 0
+	usable, memory := r.values["numa"].Str() == "true" && !slices.Contains(pve.List(r.raw["hotplug"]), "memory"), 0
 	for _, d := range list {
 		memory += d.Get("memory").Int()
 		for _, key := range []string{"host_nodes", "memory", "policy"} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -40,31 +41,30 @@ func (r *Reading) WithDriveOptions(storage func(id string) string) *Reading {
 
 // withOptions is a drive with the options that it lacks, as Proxmox VE uses them now.
 func withOptions(key, text, storage string) string {
-	e := parse(text)
-	var added []string
+	e := pve.Parse(text)
+	var added pve.Entry
 	for _, name := range driveOptions {
 		f := diskField(name)
-		switch _, has := e.get(name); {
-		case has:
+		switch {
+		case e.Has(name):
 		case name == "iothread" && !strings.HasPrefix(key, "scsi") && !strings.HasPrefix(key, "virtio"):
 		case name == "ssd" && strings.HasPrefix(key, "virtio"):
 		case name == "aio":
-			mode := defaultAIO(storage, cmp.Or(e.values["cache"], "none"))
+			mode := defaultAIO(storage, cmp.Or(e.Option("cache"), "none"))
 			if mode == "" {
 				return text // not known
 			}
-			added = append(added, name+"="+mode)
+			added = append(added, pve.Option{Name: name, Value: mode})
 		default:
-			added = append(added, name+"="+absentOption(f))
+			added = append(added, pve.Option{Name: name, Value: absentOption(f)})
 		}
 	}
 	if len(added) == 0 {
 		return text
 	}
-	volume, rest, _ := strings.Cut(text, ",")
-	options := append(strings.FieldsFunc(rest, func(r rune) bool { return r == ',' }), added...)
-	slices.Sort(options)
-	return volume + "," + strings.Join(options, ",")
+	out := append(e, added...)
+	slices.SortFunc(out[1:], func(a, b pve.Option) int { return strings.Compare(a.String(), b.String()) })
+	return out.String()
 }
 
 func diskField(name string) *schema.Field {

@@ -9,6 +9,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/internal/sshkey"
 	"stackgen/schema"
@@ -19,45 +20,23 @@ func (r *Reading) disks(f *schema.Field) {
 	list := &schema.Node{Shape: schema.ShapeList}
 	for bus := range strings.FieldsSeq(f.PVE) {
 		for _, key := range r.numbered(strings.TrimSuffix(bus, "*")) {
-			e := parseVolume(r.raw[key])
-			switch {
-			case r.isCloudInit(e):
-				continue
-			case e.values["media"] == "cdrom" || e.values[""] == "none":
+			d := pve.ParseDrive(key, r.raw[key])
+			if d.CloudInitOf(r.vmid) || d.CDROM() || d.File == "none" {
 				continue
 			}
 			r.shows[f.Key] = append(r.shows[f.Key], key+"="+r.raw[key])
-			e.values["interface"] = key
-			gib, ok := gibibytes(e.values["size"])
-			if !ok || gib < 1 {
+			gib := int(d.Size() >> 30) // rounded down, as the provider does
+			if gib < 1 {
 				r.refuse(f.Key, key+"="+r.raw[key],
 					"a spec has disks of whole GiB, and this one has less than one",
 					"pvesh set "+shell.Word(guest.VM.Path(r.node, r.vmid, "resize"))+" --disk "+shell.Word(key)+" --size 1G")
 			}
-			e.values["size"] = strconv.Itoa(gib)
-			list.Items = append(list.Items, r.entry(f, key, e))
+			e, more := parseAs(f, key, r.raw[key])
+			more = append(more, pve.Option{Name: "interface", Value: key}, pve.Option{Name: "size", Value: strconv.Itoa(gib)})
+			list.Items = append(list.Items, r.entry(f, key, e, more))
 		}
 	}
 	r.values[f.Key] = list
-}
-
-// gibibytes is a size such as 2252M in whole GiB, rounded down as the provider
-// does.
-func gibibytes(text string) (int, bool) {
-	units := map[string]int64{"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-	digits := strings.TrimRight(text, "KMGT")
-	unit, known := units[text[len(digits):]]
-	n, err := strconv.ParseFloat(digits, 64)
-	if !known || err != nil || n < 0 || n > 1<<40 {
-		return 0, false
-	}
-	return int(int64(n*float64(unit)) >> 30), true
-}
-
-// isCloudInit reports whether a drive is the VM's cloud-init drive, by the rule of
-// the provider.
-func (r *Reading) isCloudInit(e *entry) bool {
-	return strings.Contains(e.values[""], fmt.Sprintf("vm-%d-cloudinit", r.vmid))
 }
 
 // cloudKeys are the entries of cloud-init that have no number.
@@ -66,9 +45,9 @@ var cloudKeys = []string{"cicustom", "citype", "ciupgrade", "ciuser", "nameserve
 // cloudInit reads the cloud-init drive and the settings on it.
 func (r *Reading) cloudInit(f *schema.Field, password bool) {
 	var drives, settings []string
-	for _, bus := range []string{"ide", "sata", "scsi", "virtio"} {
+	for _, bus := range pve.Buses {
 		for _, key := range r.numbered(bus) {
-			if r.isCloudInit(parseVolume(r.raw[key])) {
+			if pve.ParseDrive(key, r.raw[key]).CloudInitOf(r.vmid) {
 				drives = append(drives, key)
 			}
 		}
@@ -101,12 +80,12 @@ func (r *Reading) cloudInit(f *schema.Field, password bool) {
 	}
 	for _, key := range []string{"ipconfig0", "cicustom"} {
 		if text := r.raw[key]; text != "" {
-			r.unknownOptions(key, parse(text), options(f.Fields, key+"/"))
+			r.unknownOptions(key, pve.Parse(text), options(f.Fields, key+"/"))
 		}
 	}
 	r.addresses(f, password)
 	r.publicKeys(f)
-	r.raw[entryDrive] = "datastore=" + parseVolume(r.raw[drives[0]]).values["datastore"] + ",interface=" + drives[0]
+	r.raw[entryDrive] = "datastore=" + pve.ParseDrive(drives[0], r.raw[drives[0]]).Storage + ",interface=" + drives[0]
 	r.values[f.Key] = value(f, r.get)
 	r.otherAddresses(f)
 }
@@ -117,7 +96,7 @@ func (r *Reading) otherAddresses(f *schema.Field) {
 	list := &f.Fields[i]
 	out := &schema.Node{Shape: schema.ShapeList}
 	for _, key := range r.numbered("ipconfig") {
-		e, number := parse(r.raw[key]), strings.TrimPrefix(key, "ipconfig")
+		e, number := pve.Parse(r.raw[key]), strings.TrimPrefix(key, "ipconfig")
 		switch n, _ := strconv.Atoi(number); {
 		case n == 0 || r.raw[key] == "":
 			continue
@@ -125,8 +104,7 @@ func (r *Reading) otherAddresses(f *schema.Field) {
 			r.refuse(f.Key, key+"="+r.raw[key], fmt.Sprintf("a spec has addresses for net0 to net%d only", list.Most))
 		}
 		r.unknownOptions(key, e, options(list.Elem.Fields, ""))
-		e.set(schema.Slot, "net"+number)
-		out.Items = append(out.Items, value(list.Elem, e.get))
+		out.Items = append(out.Items, value(list.Elem, e.With(schema.Slot, "net"+number).Get))
 	}
 	if len(out.Items) > 0 {
 		r.values[f.Key] = r.values[f.Key].With(&schema.Node{Shape: schema.ShapeString, Text: list.Key}, out)
@@ -136,11 +114,11 @@ func (r *Reading) otherAddresses(f *schema.Field) {
 // addresses refuses what a spec cannot express of the addresses and the user.
 func (r *Reading) addresses(f *schema.Field, password bool) {
 	text := r.raw["ipconfig0"]
-	first := parse(text).values
+	first := pve.Parse(text)
 	switch {
-	case first["ip"] == "" && (first["ip6"] != "" || first["gw6"] != ""):
+	case first.Option("ip") == "" && (first.Option("ip6") != "" || first.Option("gw6") != ""):
 		r.refuse(f.Key, "ipconfig0="+text, "a spec always has an IPv4 address or dhcp")
-	case first["ip"] == "":
+	case first.Option("ip") == "":
 		r.unset(f.Key, "ipconfig0",
 			"a spec always has an address; setting it to dhcp, which Proxmox VE uses now, does not change the VM",
 			cluster.Setting{Key: "ipconfig0", Value: "ip=dhcp"})

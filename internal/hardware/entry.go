@@ -5,74 +5,36 @@ import (
 	"strings"
 
 	"stackgen/internal/natural"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
-// An entry is one entry of a configuration, split into its options. The option
-// without a name is "".
-type entry struct {
-	values map[string]string
-	order  []string
+// parseAs splits an entry of a property into its options. more are those that rows of the
+// table read, and that the entry says in another way.
+func parseAs(f *schema.Field, key, text string) (e, more pve.Entry) {
+	switch {
+	case f.Key == "networks":
+		return networkOptions(pve.ParseNIC(text)), nil
+	case slices.Contains(f.Unread, "file"):
+		return pve.Parse(text), volumeOptions(pve.ParseDrive(key, text))
+	}
+	return pve.Parse(text), nil
 }
 
-func (e *entry) set(name, value string) {
-	if _, ok := e.values[name]; !ok {
-		e.order = append(e.order, name)
+// networkOptions are the options of a network device with those that its first part has.
+func networkOptions(n pve.NIC) pve.Entry {
+	e := pve.Entry{{Name: "model", Value: n.Model}}
+	if n.MAC != "" && n.MAC == strings.ToUpper(n.MAC) { // a spec has upper case only, and the provider keeps a MAC that the spec does not set
+		e = append(e, pve.Option{Name: "macaddr", Value: n.MAC})
 	}
-	e.values[name] = value
+	return append(e, n.Options...)
 }
 
-func (e *entry) get(name string) (string, bool) {
-	value, ok := e.values[name]
-	return value, ok
-}
-
-// parse splits an entry into its options.
-func parse(text string) *entry {
-	e := &entry{values: map[string]string{}}
-	for i, part := range strings.Split(text, ",") {
-		name, value, named := strings.Cut(strings.TrimSpace(part), "=")
-		if !named && i == 0 {
-			name, value = "", name
-		}
-		e.set(name, value)
-	}
-	return e
-}
-
-// parseNetwork splits an entry of a network device, which begins with MODEL=MAC.
-func parseNetwork(text string) *entry {
-	first, rest, _ := strings.Cut(text, ",")
-	if model, mac, named := strings.Cut(strings.TrimSpace(first), "="); model != "model" {
-		text = "model=" + model
-		if named {
-			text += ",macaddr=" + mac
-		}
-		if rest != "" {
-			text += "," + rest
-		}
-	}
-	e := parse(text)
-	if mac := e.values["macaddr"]; mac != strings.ToUpper(mac) {
-		delete(e.values, "macaddr") // a spec has upper case only, and the provider keeps a MAC that the spec does not set
-	}
-	return e
-}
-
-// parseVolume splits an entry of a disk and adds the datastore of its volume, and
-// its format if the name of the volume has it.
-func parseVolume(text string) *entry {
-	e := parse(text)
-	if file, ok := e.values["file"]; ok {
-		e.values[""] = file
-	}
-	store, path, ok := strings.Cut(e.values[""], ":")
-	if !ok {
-		store, path = "", store
-	}
-	e.values["datastore"] = store
-	if dot := strings.LastIndexByte(path, '.'); e.values["format"] == "" && dot >= 0 && !strings.Contains(path[dot:], "/") {
-		e.values["format"] = path[dot+1:]
+// volumeOptions are what the volume of a disk says.
+func volumeOptions(d pve.Drive) pve.Entry {
+	e := pve.Entry{{Value: d.File}, {Name: "datastore", Value: d.Storage}}
+	if format := d.Format(); format != "" {
+		e = append(e, pve.Option{Name: "format", Value: format})
 	}
 	return e
 }
@@ -81,7 +43,7 @@ func parseVolume(text string) *entry {
 func (r *Reading) numbered(name string) []string {
 	var out []string
 	for key := range r.raw {
-		if rest, ok := strings.CutPrefix(key, name); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
+		if of, n := pve.SplitKey(key); of == name && n >= 0 {
 			out = append(out, key)
 		}
 	}
@@ -103,15 +65,4 @@ func entries(fields []schema.Field) []string {
 		}
 	}
 	return out
-}
-
-// parseAs splits an entry of a property into its options.
-func parseAs(f *schema.Field, text string) *entry {
-	switch {
-	case f.Key == "networks":
-		return parseNetwork(text)
-	case slices.Contains(f.Unread, "file"):
-		return parseVolume(text)
-	}
-	return parse(text)
 }

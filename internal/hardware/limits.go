@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -57,7 +58,7 @@ func hidden(text string) bool { return strings.Contains(text, "(secret)") }
 func (r *Reading) limits() {
 	is := func(name, key, value string) bool { return r.values[name].Get(key).Str() == value }
 	if is("efi", "datastore", "local-lvm") && is("efi", "type", "2m") &&
-		is("efi", "pre_enrolled_keys", "false") && strings.Contains(r.raw["efidisk0"], "format=raw") {
+		is("efi", "pre_enrolled_keys", "false") && pve.Parse(r.raw["efidisk0"]).Option("format") == "raw" {
 		delete(r.values, "efi")
 	}
 	r.devices()

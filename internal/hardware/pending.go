@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -47,15 +48,12 @@ func effectiveBlock(f *schema.Field, text string) string {
 	if !slices.ContainsFunc(f.Fields, func(sub schema.Field) bool { return sub.ReadAbsent }) {
 		return text
 	}
-	e := parse(text)
-	if text == "" {
-		e = &entry{}
-	}
+	e := pve.Parse(text)
 	known := options(f.Fields, "")
 	var out []string
-	for _, name := range e.order {
-		if !slices.Contains(known, name) {
-			out = append(out, name+"="+e.values[name])
+	for _, o := range e {
+		if !slices.Contains(known, o.Name) {
+			out = append(out, o.String())
 		}
 	}
 	for i := range f.Fields {
@@ -63,7 +61,7 @@ func effectiveBlock(f *schema.Field, text string) string {
 		if sub.PVE == "" {
 			continue
 		}
-		is := cmp.Or(value(sub, e.get).Str(), sub.Unset)
+		is := cmp.Or(value(sub, e.Get).Str(), sub.Unset)
 		if sub.Key == f.On && is == "false" {
 			return "off"
 		}

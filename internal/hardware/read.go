@@ -11,6 +11,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -77,7 +78,7 @@ func (r *Reading) get(path string) (string, bool) {
 	key, option, deeper := strings.Cut(path, "/")
 	text, ok := r.raw[key]
 	if ok && deeper {
-		return parse(text).get(option)
+		return pve.Parse(text).Get(option)
 	}
 	return text, ok
 }
@@ -130,7 +131,7 @@ func (r *Reading) single(f *schema.Field) {
 		r.shows[f.Key] = []string{key + "=" + text}
 	}
 	if f.Bare && isOption && ok {
-		r.unknownOptions(key, parse(text), options(schema.VMFields, key+"/"))
+		r.unknownOptions(key, pve.Parse(text), options(schema.VMFields, key+"/"))
 	}
 	r.values[f.Key] = value(f, r.get)
 }
@@ -141,7 +142,8 @@ func (r *Reading) object(f *schema.Field) {
 	switch {
 	case ok:
 		r.shows[f.Key] = []string{f.PVE + "=" + text}
-		n := r.entry(f, f.PVE, parseAs(f, text))
+		e, more := parseAs(f, f.PVE, text)
+		n := r.entry(f, f.PVE, e, more)
 		if i := slices.IndexFunc(f.Fields, func(sub schema.Field) bool { return sub.Key == f.On && sub.PVE == "" }); i >= 0 {
 			// The entry itself is the switch.
 			n = n.With(&schema.Node{Shape: schema.ShapeString, Text: f.On}, &schema.Node{Shape: schema.ShapeBool, Text: "true"})
@@ -158,39 +160,39 @@ func (r *Reading) list(f *schema.Field) {
 	list := &schema.Node{Shape: schema.ShapeList}
 	for i, key := range r.numbered(name) {
 		r.shows[f.Key] = append(r.shows[f.Key], key+"="+r.raw[key])
-		e := parseAs(f, r.raw[key])
+		e, more := parseAs(f, key, r.raw[key])
 		slotted := slices.ContainsFunc(f.Elem.Fields, func(sub schema.Field) bool { return sub.PVE == schema.Slot })
 		if slotted {
-			e.set(schema.Slot, key)
+			more = append(more, pve.Option{Name: schema.Slot, Value: key})
 		}
 		if want := name + strconv.Itoa(i); key != want && !slotted && !r.skip[f.Key] {
 			r.refuse(f.Key, key+"="+r.raw[key], "there is no "+want+", and a spec cannot leave out a number: move the later ones down")
 		}
-		list.Items = append(list.Items, r.entry(f, key, e))
+		list.Items = append(list.Items, r.entry(f, key, e, more))
 	}
 	r.values[f.Key] = list
 }
 
-// entry reads the options of one entry of a property.
-func (r *Reading) entry(f *schema.Field, key string, e *entry) *schema.Node {
+// entry reads the options of one entry of a property, and more that it does not have as options.
+func (r *Reading) entry(f *schema.Field, key string, e, more pve.Entry) *schema.Node {
 	of := f
 	if f.Type == schema.List {
 		of = f.Elem
 	}
 	known := append(options(of.Fields, ""), f.Unread...)
-	if f.Key == "disks" && slices.Contains(e.order, "queues") { // the provider reads it
+	if f.Key == "disks" && e.Has("queues") { // the provider reads it
 		known = append(known, "queues")
 		r.refuse(f.Key, key+"="+r.raw[key], noOption("queues"))
 	}
 	r.unknownOptions(key, e, known)
-	return value(of, e.get)
+	return value(of, append(more, e...).Get)
 }
 
 // unknownOptions notes the options of an entry that no row of the table reads.
-func (r *Reading) unknownOptions(key string, e *entry, known []string) {
-	for _, name := range e.order {
-		if !slices.Contains(known, name) {
-			r.doubt(key+"="+r.raw[key], noOption(name))
+func (r *Reading) unknownOptions(key string, e pve.Entry, known []string) {
+	for _, o := range e {
+		if !slices.Contains(known, o.Name) {
+			r.doubt(key+"="+r.raw[key], noOption(o.Name))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"stackgen/internal/natural"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -62,70 +63,64 @@ func FindUnreadable(raw map[string]string) *Unreadable {
 }
 
 // replace is the option that sets an entry.
-func replace(key string, parts []string) string {
-	return fmt.Sprintf("--%s %s", key, shell.Quote(strings.Join(parts, ",")))
+func replace(key string, e pve.Entry) string {
+	return fmt.Sprintf("--%s %s", key, shell.Quote(e.String()))
 }
 
 // vlanRange finds a range of VLANs in the trunks of a NIC.
 func vlanRange(key, text string) *Unreadable {
-	parts := strings.Split(text, ",")
-	for i, part := range parts {
-		if vlans, ok := strings.CutPrefix(part, "trunks="); ok && strings.Contains(vlans, "-") {
-			parts[i] = "trunks=" + strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")
-			return &Unreadable{Property: "networks", Has: "trunks of " + key + " has a range of VLANs", Them: "it", Cannot: "a range of VLANs",
-				Step: "list the VLANs one by one", Effect: "listing the VLANs does not change the VM", Options: replace(key, parts), Neutral: true}
-		}
+	e := pve.Parse(text)
+	vlans := e.Option("trunks")
+	if !strings.Contains(vlans, "-") {
+		return nil
 	}
-	return nil
+	return &Unreadable{Property: "networks", Has: "trunks of " + key + " has a range of VLANs", Them: "it", Cannot: "a range of VLANs",
+		Step: "list the VLANs one by one", Effect: "listing the VLANs does not change the VM", Neutral: true,
+		Options: replace(key, e.With("trunks", strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")))}
 }
 
 // plainSMBIOS finds a value that is no base64: the provider decodes all of them. Proxmox VE
 // takes them as they are without base64=1, so that writing them in base64 changes nothing.
 func plainSMBIOS(text string) *Unreadable {
-	out, unreadable := []string{"base64=1"}, false
-	for part := range strings.SplitSeq(text, ",") {
-		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		switch name {
-		case "", "base64":
-			if value == "1" {
-				return nil
-			}
-			continue
-		case "uuid":
-		default:
-			_, err := base64.StdEncoding.DecodeString(value)
+	e := pve.Parse(text)
+	if pve.True(e.Option("base64")) {
+		return nil
+	}
+	out, unreadable := pve.Entry{{Name: "base64", Value: "1"}}, false
+	for _, o := range e.Without("base64") {
+		if o.Name != "uuid" {
+			_, err := base64.StdEncoding.DecodeString(o.Value)
 			unreadable = unreadable || err != nil
-			value = base64.StdEncoding.EncodeToString([]byte(value))
+			o.Value = base64.StdEncoding.EncodeToString([]byte(o.Value))
 		}
-		out = append(out, name+"="+value)
+		out = append(out, o)
 	}
 	if !unreadable {
 		return nil
 	}
 	return &Unreadable{Has: "smbios1 has values that are not in base64", Them: "them", Cannot: "values that are not in base64",
 		Step: "write them in base64, which does not change the VM", Effect: "writing them in base64 does not change the VM",
-		Options: "--smbios1 " + shell.Word(strings.Join(out, ",")), Neutral: true}
+		Options: "--smbios1 " + shell.Word(out.String()), Neutral: true}
 }
 
 // decimals finds numbers with decimals where the provider reads whole numbers only.
 func decimals(property, key, text string, names ...string) *Unreadable {
 	var found []string
-	parts, neutral := strings.Split(text, ","), true
-	for i, part := range parts {
-		name, value, _ := strings.Cut(part, "=")
-		if !slices.Contains(names, name) {
+	e, neutral := pve.Parse(text), true
+	for i, o := range e {
+		if !slices.Contains(names, o.Name) {
 			continue
 		}
-		if _, err := strconv.Atoi(value); err == nil {
+		if _, err := strconv.Atoi(o.Value); err == nil {
 			continue
 		}
-		f, err := strconv.ParseFloat(value, 64)
+		f, err := strconv.ParseFloat(o.Value, 64)
 		if err != nil || f > math.MaxInt32 {
 			continue
 		}
-		found = append(found, name)
+		found = append(found, o.Name)
 		neutral = neutral && f == math.Trunc(f)
-		parts[i] = name + "=" + strconv.Itoa(int(math.Ceil(f)))
+		e[i].Value = strconv.Itoa(int(math.Ceil(f)))
 	}
 	if found == nil {
 		return nil
@@ -135,7 +130,7 @@ func decimals(property, key, text string, names ...string) *Unreadable {
 		has = " are decimal numbers"
 	}
 	u := &Unreadable{Property: property, Has: strings.Join(found, " and ") + " of " + key + has, Them: "it", Cannot: "a decimal number there",
-		Step: "write a whole number", Effect: "the command rounds it up", Options: replace(key, parts), Neutral: neutral}
+		Step: "write a whole number", Effect: "the command rounds it up", Options: replace(key, e), Neutral: neutral}
 	if neutral {
 		u.Effect = "a whole number does not change the VM"
 	}
@@ -144,7 +139,7 @@ func decimals(property, key, text string, names ...string) *Unreadable {
 
 // namedMemory finds the memory with its name: the provider reads a number only.
 func namedMemory(text string) *Unreadable {
-	size, ok := strings.CutPrefix(strings.TrimRight(text, ","), "current=")
+	size, ok := pve.Parse(text).Get("current")
 	if !ok {
 		return nil
 	}
@@ -156,13 +151,12 @@ func namedMemory(text string) *Unreadable {
 // hiddenAttributes finds a shared directory with ACLs and without extended attributes, of
 // which ACLs are a part: virtiofsd shares both, and the provider refuses the contradiction.
 func hiddenAttributes(key, text string) *Unreadable {
-	parts := strings.Split(text, ",")
-	without := slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "expose-xattr=0" })
-	if len(without) == len(parts) || !slices.Contains(parts, "expose-acl=1") {
+	e := pve.Parse(text)
+	if e.Option("expose-xattr") != "0" || e.Option("expose-acl") != "1" {
 		return nil
 	}
 	return &Unreadable{Property: "virtiofs", Has: key + " has expose-acl=1 and expose-xattr=0", Them: "it",
 		Cannot: "expose-acl=1 with expose-xattr=0",
 		Step:   "remove expose-xattr=0, which does not change the VM",
-		Effect: "without expose-xattr=0, the VM does not change", Options: replace(key, without), Neutral: true}
+		Effect: "without expose-xattr=0, the VM does not change", Options: replace(key, e.Without("expose-xattr")), Neutral: true}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -41,10 +42,10 @@ func texts(items []string) *schema.Node {
 
 // truth is a switch of a configuration as a spec has it.
 func truth(text string) string {
-	switch strings.ToLower(text) {
-	case "1", "on", "yes", "true":
+	switch {
+	case pve.True(text):
 		return "true"
-	case "0", "off", "no", "false", "ignore":
+	case slices.Contains([]string{"0", "off", "no", "false", "ignore"}, strings.ToLower(text)):
 		return "false"
 	}
 	return text
