@@ -38,7 +38,7 @@ func storageContent(c *call) (any, error) {
 
 // contentOf returns the content type of a volume: disks of containers have their own.
 func (w *cluster) contentOf(v *Volume) string {
-	if g := w.guests[v.VMID]; v.Content == "images" && g != nil && g.Type == "lxc" {
+	if g := w.guests[v.VMID]; v.Content == "images" && g != nil && g.container() {
 		return "rootdir"
 	}
 	return v.Content

@@ -146,10 +146,11 @@ func (w *cluster) addGuest(g *Guest) error {
 	}
 	w.guests[g.VMID] = g
 	for _, key := range slices.Sorted(maps.Keys(g.Config)) {
-		if isDriveKey(key) || strings.HasPrefix(key, "unused") || key == "rootfs" {
+		if isDriveKey(key) || strings.HasPrefix(key, "unused") {
 			w.ensureVolume(g, g.Config[key])
 		}
 	}
+
 	return nil
 }
 

@@ -11,8 +11,10 @@ import (
 	"strings"
 )
 
-var driveKey = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0)$`)
+var driveKey = regexp.MustCompile(`^(ide[0-3]|sata[0-5]|scsi([0-9]|[12][0-9]|30)|virtio([0-9]|1[0-5])|efidisk0|tpmstate0|rootfs|mp\d+)$`)
 
+// isDriveKey reports whether an option names a volume: a drive of a VM, or a mount point of
+// a container.
 func isDriveKey(k string) bool { return driveKey.MatchString(k) }
 
 // driveKeys returns the keys of the drives in a configuration, in order.
@@ -42,12 +44,21 @@ func parseDrive(v string) drive {
 	return d
 }
 
-// String returns the line as the server writes it: the volume, then sorted
-// options.
-func (d drive) String() string {
-	out := d.file
-	for _, k := range slices.Sorted(maps.Keys(d.opts)) {
-		out += "," + k + "=" + d.opts[k]
+// String returns the line as the server writes it: the volume, the path that a mount
+// point has, then sorted options.
+func (d drive) String() string { return d.file + withFirst("mp", d.opts) }
+
+// withFirst returns options as a property string has them after its first value: one
+// of them first, then the others, sorted.
+func withFirst(first string, opts map[string]string) string {
+	out := ""
+	if v, ok := opts[first]; ok {
+		out = "," + first + "=" + v
+	}
+	for _, k := range slices.Sorted(maps.Keys(opts)) {
+		if k != first {
+			out += "," + k + "=" + opts[k]
+		}
 	}
 	return out
 }
@@ -126,8 +137,8 @@ func isIndexed(key, base string) bool {
 }
 
 func (w *cluster) bootDiskSize(g *Guest) int64 {
-	if g.Type == "lxc" {
-		return parseDrive(g.Config["rootfs"]).size()
+	if g.container() {
+		return w.rootSize(g)
 	}
 	keys := bootOrder(g.Config)
 	if len(keys) == 0 {
@@ -141,8 +152,23 @@ func (w *cluster) bootDiskSize(g *Guest) int64 {
 	return 0
 }
 
+func (g *Guest) container() bool { return g.Type == "lxc" }
+
+// label returns how messages call a guest before its VMID.
+func (g *Guest) label() string {
+	if g.container() {
+		return "CT"
+	}
+	return "VM"
+}
+
+// taken returns the error of a guest whose VMID exists.
+func (g *Guest) taken() error {
+	return failf("%s %d already exists on node '%s'", g.label(), g.VMID, g.Node)
+}
+
 func (g *Guest) name() string {
-	if g.Type == "lxc" {
+	if g.container() {
 		if n := g.Config["hostname"]; n != "" {
 			return n
 		}
@@ -184,6 +210,9 @@ func (g *Guest) vcpus() int {
 }
 
 func (w *cluster) cpus(g *Guest) int {
+	if g.container() {
+		return w.containerCPUs(g)
+	}
 	n := g.vcpus()
 	if v := atoi(g.Config["vcpus"]); v > 0 {
 		n = v
@@ -212,7 +241,7 @@ func (g *Guest) agentEnabled() bool {
 
 func (g *Guest) locked() error {
 	if l := g.Config["lock"]; l != "" {
-		return failf("VM is locked (%s)", l)
+		return failf("%s is locked (%s)", g.label(), l)
 	}
 	return nil
 }

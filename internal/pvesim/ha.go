@@ -23,7 +23,7 @@ type HAGroup struct {
 }
 
 func (g *Guest) sid() string {
-	if g.Type == "lxc" {
+	if g.container() {
 		return "ct:" + itoa(g.VMID)
 	}
 	return "vm:" + itoa(g.VMID)
@@ -129,10 +129,17 @@ func (w *cluster) haMove(g *Guest, target string) {
 	if h == nil || g.Node == target || w.node(target) == nil {
 		return
 	}
-	m := &migration{w: w, g: g, target: w.node(target), online: g.Running, withDisks: true, mapTo: func(s string) string { return s }}
-	wk := &worker{lock: g.VMID, wait: lockWait, steps: m.steps(), undo: m.undo, cancel: "migration aborted"}
+	m, kind := &migration{w: w, g: g, target: w.node(target), online: g.Running, withDisks: true, mapTo: func(s string) string { return s }}, "qmigrate"
+	wk := &worker{lock: g.VMID, wait: lockWait, undo: func() { m.undo() }, cancel: "migration aborted"}
+	if g.container() {
+		m, kind = w.containerMigration(g, target), "vzmigrate"
+		m.restart = true
+		wk.steps = m.containerSteps()
+	} else {
+		wk.steps = m.steps()
+	}
 	m.wk = wk
-	w.fork(g.Node, "qmigrate", itoa(g.VMID), &identity{user: "root@pam"}, wk)
+	w.fork(g.Node, kind, itoa(g.VMID), &identity{user: "root@pam"}, wk)
 	h.CRM = "migrate"
 	w.at(3*time.Second, func() { w.haSync(h) })
 }

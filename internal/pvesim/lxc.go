@@ -4,28 +4,45 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
-
-	"stackgen/internal/pvesim/schema"
 )
 
 func lxcHandlers() map[string]handler {
 	const ct = "/nodes/{node}/lxc/{vmid}"
 	return map[string]handler{
-		"GET /nodes/{node}/lxc":           lxcList,
-		"POST /nodes/{node}/lxc":          lxcCreate,
-		"DELETE " + ct:                    lxcDestroy,
-		"GET " + ct + "/config":           lxcConfig,
-		"PUT " + ct + "/config":           lxcUpdate,
-		"GET " + ct + "/status/current":   lxcStatus,
-		"GET " + ct + "/interfaces":       lxcInterfaces,
-		"POST " + ct + "/vncproxy":        lxcVNC,
-		"POST " + ct + "/termproxy":       qemuTerminal,
-		"POST " + ct + "/spiceproxy":      lxcSpice,
-		"GET " + ct + "/vncwebsocket":     consoleSocket,
-		"POST " + ct + "/status/start":    lxcPower("vzstart", true),
-		"POST " + ct + "/status/stop":     lxcPower("vzstop", false),
-		"POST " + ct + "/status/shutdown": lxcPower("vzshutdown", false),
+		"GET /nodes/{node}/lxc":                        lxcList,
+		"POST /nodes/{node}/lxc":                       lxcCreate,
+		"DELETE " + ct:                                 lxcDestroy,
+		"GET " + ct + "/config":                        qemuConfig,
+		"PUT " + ct + "/config":                        lxcUpdate,
+		"GET " + ct + "/pending":                       qemuPending,
+		"GET " + ct + "/feature":                       lxcFeature,
+		"GET " + ct + "/status":                        lxcStatusIndex,
+		"GET " + ct + "/status/current":                lxcStatus,
+		"GET " + ct + "/interfaces":                    lxcInterfaces,
+		"PUT " + ct + "/resize":                        lxcResize,
+		"POST " + ct + "/move_volume":                  lxcMoveVolume,
+		"POST " + ct + "/clone":                        lxcClone,
+		"POST " + ct + "/template":                     lxcTemplate,
+		"POST " + ct + "/migrate":                      lxcMigrate,
+		"POST " + ct + "/vncproxy":                     lxcVNC,
+		"POST " + ct + "/termproxy":                    qemuTerminal,
+		"POST " + ct + "/spiceproxy":                   lxcSpice,
+		"GET " + ct + "/vncwebsocket":                  consoleSocket,
+		"POST " + ct + "/status/start":                 lxcStart,
+		"POST " + ct + "/status/stop":                  lxcStop,
+		"POST " + ct + "/status/shutdown":              lxcShutdown,
+		"POST " + ct + "/status/reboot":                lxcReboot,
+		"POST " + ct + "/status/suspend":               lxcSuspend,
+		"POST " + ct + "/status/resume":                lxcResume,
+		"GET " + ct + "/snapshot":                      snapshotList,
+		"POST " + ct + "/snapshot":                     snapshotCreate,
+		"GET " + ct + "/snapshot/{snapname}":           index("cmd", "rollback", "config"),
+		"DELETE " + ct + "/snapshot/{snapname}":        snapshotDelete,
+		"GET " + ct + "/snapshot/{snapname}/config":    snapshotConfig,
+		"PUT " + ct + "/snapshot/{snapname}/config":    snapshotDescribe,
+		"POST " + ct + "/snapshot/{snapname}/rollback": snapshotRollback,
 	}
 }
 
@@ -35,7 +52,7 @@ func lxcList(c *call) (any, error) {
 	out := []object{}
 	for _, id := range c.w.vmids() {
 		g := c.w.guests[id]
-		if g.Node == c.node && g.Type == "lxc" && c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
+		if g.Node == c.node && g.container() && c.w.allowed(c.who, "/vms/"+itoa(id), "VM.Audit") {
 			out = append(out, c.w.lxcFigures(g))
 		}
 	}
@@ -44,12 +61,23 @@ func lxcList(c *call) (any, error) {
 
 func (w *cluster) lxcFigures(g *Guest) object {
 	out := w.guestStatus(g)
-	swap := int64(512) * mib
-	if v, ok := g.Config["swap"]; ok {
-		swap = int64(atoi(v)) * mib
+	out["type"], out["swap"], out["maxswap"] = "lxc", 0, int64(atoi(g.Config["swap"]))*mib
+	out["diskread"], out["diskwrite"] = 0, 0
+	if limit := g.Config["cpulimit"]; g.Config["cores"] == "" && limit != "" && limit != "0" {
+		out["cpus"] = limit
 	}
-	out["type"], out["swap"], out["maxswap"], out["diskread"], out["diskwrite"] = "lxc", 0, swap, 0, 0
 	return out
+}
+
+// containerCPUs returns the CPUs that a container may use: without a limit, those of its node.
+func (w *cluster) containerCPUs(g *Guest) int {
+	if n := cmp.Or(atoi(g.Config["cores"]), atoi(g.Config["cpulimit"])); n > 0 {
+		return n
+	}
+	if n := w.node(g.Node); n != nil {
+		return n.CPUs
+	}
+	return 1
 }
 
 func lxcStatus(c *call) (any, error) {
@@ -62,152 +90,120 @@ func lxcStatus(c *call) (any, error) {
 	return out, nil
 }
 
-func lxcConfig(c *call) (any, error) {
-	g, err := c.guest()
-	if err != nil {
+func lxcStatusIndex(c *call) (any, error) {
+	if _, err := c.guest(); err != nil {
 		return nil, err
 	}
-	out := object{"digest": g.digest()}
-	for k, v := range g.Config {
-		out[k] = c.s.typed(lxcConfigPath, k, v)
+	return index("subdir", "current", "start", "stop", "shutdown", "reboot", "migrate")(c)
+}
+
+// stored returns a description as the configuration has it: that of a container keeps the
+// end of its last line of comments.
+func (g *Guest) stored(description string) string {
+	if !g.container() || strings.TrimSpace(description) == "" {
+		return description
 	}
-	return out, nil
+	return strings.TrimRight(description, " \t\r\n") + "\n"
+}
+
+// lease is an address of a container, and when it got it.
+type lease struct {
+	address string // with the length of its prefix
+	from    time.Time
+}
+
+// dhcpDelay is the time that a container needs to get an address from a DHCP server.
+const dhcpDelay = 2 * time.Second
+
+// leasesOf returns the addresses that a NIC of a container gets which is up since a time.
+func (w *cluster) leasesOf(g *Guest, nic map[string]string, up time.Time) []lease {
+	var out []lease
+	for _, k := range []string{"ip", "ip6"} {
+		switch v := nic[k]; v {
+		case "", "manual", "auto":
+		case "dhcp":
+			wait := dhcpDelay
+			if w.durations != nil {
+				if d, ok := w.durations("dhcp", g.VMID); ok {
+					wait = d
+				}
+			}
+			if k == "ip" {
+				out = append(out, lease{w.dhcpAddress(g), up.Add(wait)})
+			}
+		default:
+			out = append(out, lease{v, up})
+		}
+	}
+	return out
+}
+
+// dhcpAddress is an address in the network of the container's node, by its VMID.
+func (w *cluster) dhcpAddress(g *Guest) string {
+	net := "192.0.2."
+	if n := w.node(g.Node); n != nil {
+		net = n.Address[:strings.LastIndex(n.Address, ".")+1]
+	}
+	return net + itoa(100+g.VMID%100) + "/24"
+}
+
+// nics returns the addresses of a running container by its NICs.
+func (w *cluster) nics(g *Guest) map[string][]lease {
+	if g.leases == nil {
+		g.leases = map[string][]lease{}
+		for k, v := range g.Config {
+			if netKey.MatchString(k) {
+				g.leases[k] = w.leasesOf(g, parseDrive(v).opts, g.Started)
+			}
+		}
+	}
+	return g.leases
+}
+
+// changeNIC changes the addresses of a NIC of a running container: another card has its own,
+// and another address is added to those that it has.
+func (w *cluster) changeNIC(g *Guest, k, value string) {
+	was, is, leases := parseDrive(g.Config[k]).opts, parseDrive(value).opts, w.nics(g)
+	switch {
+	case g.Config[k] == "" || !same(was, is, "hwaddr", "name"):
+		leases[k] = w.leasesOf(g, is, w.now)
+	case !same(was, is, "ip", "ip6"):
+		leases[k] = append(leases[k], w.leasesOf(g, is, w.now)...)
+	}
 }
 
 func lxcInterfaces(c *call) (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
+	g := c.w.guests[c.vmid()]
+	if g == nil || g.Node != c.node || !g.container() || !g.Running {
+		return nil, nil
 	}
-	if !g.Running {
-		return []object{}, nil
-	}
-	out := []object{{"name": "lo", "hwaddr": "00:00:00:00:00:00", "inet": "127.0.0.1/8", "inet6": "::1/128"}}
+	long := func(address string) lease { return lease{address: address} }
+	out := []object{netInterface("lo", "00:00:00:00:00:00", []lease{long("127.0.0.1/8"), long("::1/128")}, c.w.now)}
 	for _, k := range slices.Sorted(maps.Keys(g.Config)) {
 		if netKey.MatchString(k) {
 			n := parseDrive(g.Config[k]).opts
-			o := object{"name": n["name"], "hwaddr": n["hwaddr"]}
-			if n["ip"] != "" && n["ip"] != "dhcp" && n["ip"] != "manual" {
-				o["inet"] = n["ip"]
-			}
-			out = append(out, o)
+			out = append(out, netInterface(n["name"], strings.ToLower(n["hwaddr"]), c.w.nics(g)[k], c.w.now))
 		}
 	}
 	return out, nil
 }
 
-func lxcCreate(c *call) (any, error) {
-	vmid, pool := c.vmid(), c.p["pool"]
-	if !c.mayAllocate(vmid, pool) {
-		return nil, denied("")
-	}
-	if old, taken := c.w.guests[vmid]; taken {
-		return nil, failf("VM %d already exists on node '%s'", vmid, old.Node)
-	}
-	if err := c.w.checkQuorum(); err != nil {
-		return nil, err
-	}
-	if c.w.volumeOn(c.node, c.p["ostemplate"]) == nil {
-		return nil, failf("volume '%s' does not exist", c.p["ostemplate"])
-	}
-	g := c.w.newGuest(vmid, c.node, "create")
-	g.Type = "lxc"
-	wk := &worker{undo: func() { c.w.dropGuest(g) }}
-	wk.steps = []step{func() (pause, error) {
-		return pause{d: 300 * time.Millisecond, main: true}, c.fillContainer(g)
-	}, func() (pause, error) {
-		delete(g.Config, "lock")
-		if pool != "" {
-			c.w.join(pool, vmid)
+// netInterface is one interface with the addresses that it has at a time.
+func netInterface(name, mac string, leases []lease, now time.Time) object {
+	addresses := []object{}
+	out := object{"name": name, "hwaddr": mac, "hardware-address": mac}
+	for _, l := range leases {
+		if l.from.After(now) {
+			continue
 		}
-		return pause{}, nil
-	}}
-	return c.w.fork(c.node, "vzcreate", itoa(vmid), c.who, wk), nil
-}
-
-func (c *call) fillContainer(g *Guest) error {
-	maps.Copy(g.Config, c.configOptions("node", "vmid", "ostemplate", "pool", "storage", "password", "ssh-public-keys",
-		"start", "force", "restore", "unique", "bwlimit", "ignore-unpack-errors"))
-	id := cmp.Or(c.p["storage"], "local")
-	size := "4"
-	if d := parseDrive(c.p["rootfs"]); d.file != "" {
-		id, size = storageOf(d.file), d.file[len(storageOf(d.file))+1:]
-	}
-	s, err := c.w.checkStorage(id, c.node)
-	if err != nil {
-		return err
-	}
-	bytes, perr := parseSize(size + "G")
-	if perr != nil {
-		return failf("unable to parse size '%s'", size)
-	}
-	v, _, err := c.w.alloc(c.node, s, g.VMID, c.w.freeDiskName(s, c.node, g.VMID), "raw", bytes)
-	if err != nil {
-		return err
-	}
-	g.Config["rootfs"] = v.ID + ",size=" + formatSize(bytes)
-	for k, def := range map[string]string{"arch": "amd64", "memory": "512", "swap": "512", "ostype": "debian"} {
-		if g.Config[k] == "" {
-			g.Config[k] = def
+		family := "inet"
+		if strings.Contains(l.address, ":") {
+			family = "inet6"
 		}
+		ip, prefix, _ := strings.Cut(l.address, "/")
+		addresses = append(addresses, object{"ip-address": ip, "ip-address-type": family, "prefix": prefix})
+		out[family] = l.address
 	}
-	return nil
-}
-
-func lxcUpdate(c *call) (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.checkDigest(g); err != nil {
-		return nil, err
-	}
-	if err := c.w.write(g.Node, g.VMID, daemonPID); err != nil {
-		return nil, err
-	}
-	maps.Copy(g.Config, c.configOptions("node", "vmid", "digest", "delete", "revert"))
-	for _, k := range schema.SplitList(c.p["delete"]) {
-		delete(g.Config, k)
-	}
-	return nil, nil
-}
-
-func lxcPower(kind string, on bool) handler {
-	return func(c *call) (any, error) {
-		g, err := c.guest()
-		if err != nil {
-			return nil, err
-		}
-		wk := &worker{steps: []step{func() (pause, error) {
-			if g.Running == on {
-				return pause{}, failf("CT %d already %s", g.VMID, g.status())
-			}
-			return pause{d: 200 * time.Millisecond, main: true}, nil
-		}, func() (pause, error) {
-			c.w.power(g, on)
-			return pause{}, nil
-		}}}
-		return c.w.fork(c.node, kind, itoa(g.VMID), c.who, wk), nil
-	}
-}
-
-func lxcDestroy(c *call) (any, error) {
-	g, err := c.guest()
-	if err != nil {
-		return nil, err
-	}
-	if err := g.protected("can't remove CT " + itoa(g.VMID)); err != nil {
-		return nil, err
-	}
-	if g.Running {
-		return nil, failf("CT %d is running - destroy failed", g.VMID)
-	}
-	wk := &worker{steps: []step{func() (pause, error) {
-		c.w.dropGuest(g)
-		for _, p := range c.w.seed.Pools {
-			p.remove(g.VMID)
-		}
-		return pause{d: 150 * time.Millisecond, main: true}, nil
-	}}}
-	return c.w.fork(c.node, "vzdestroy", itoa(g.VMID), c.who, wk), nil
+	out["ip-addresses"] = addresses
+	return out
 }

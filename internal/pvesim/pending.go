@@ -46,6 +46,9 @@ func (g *Guest) cleanPending() {
 
 // coldplug applies all pending changes to a guest without a process.
 func (w *cluster) coldplug(g *Guest) error {
+	if g.container() {
+		return w.settleContainer(g, nil, false)
+	}
 	failed := map[string]string{}
 	for _, k := range slices.Sorted(maps.Keys(g.Deleted)) {
 		if isDriveKey(k) {

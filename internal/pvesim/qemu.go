@@ -62,14 +62,51 @@ func qemuHandlers() map[string]handler {
 // sees it.
 func (c *call) guest() (*Guest, error) {
 	g := c.w.guests[c.vmid()]
-	kind, dir := "qemu", "qemu-server"
-	if strings.Contains(c.m.Path, "/lxc/") {
-		kind, dir = "lxc", "lxc"
+	kind := "qemu"
+	if c.container() {
+		kind = "lxc"
 	}
 	if g == nil || g.Node != c.node || g.Type != kind {
-		return nil, failf("Configuration file 'nodes/%s/%s/%d.conf' does not exist", c.node, dir, c.vmid())
+		return nil, failf("Configuration file 'nodes/%s/%s/%d.conf' does not exist", c.node, configDir(c.container()), c.vmid())
 	}
 	return g, nil
+}
+
+// container reports whether a call is about a container.
+func (c *call) container() bool { return strings.Contains(c.m.Path, "/lxc") }
+
+// taskType returns the type of the task of a call: those of VMs begin with qm, those of
+// containers with vz.
+func (c *call) taskType(what string) string {
+	if c.container() {
+		return "vz" + what
+	}
+	return "qm" + what
+}
+
+// configPath returns the path of the configuration that describes the options of a call's
+// guest.
+func (c *call) configPath() string {
+	if c.container() {
+		return lxcConfigPath
+	}
+	return qemuConfigPath
+}
+
+// configDir returns the folder of a node with the configurations of VMs or containers.
+func configDir(containers bool) string {
+	if containers {
+		return "lxc"
+	}
+	return "qemu-server"
+}
+
+// lockFile returns the file that a change of a guest's configuration locks.
+func (w *cluster) lockFile(vmid int) string {
+	if g := w.guests[vmid]; g != nil && g.container() {
+		return fmt.Sprintf("/run/lock/lxc/pve-config-%d.lock", vmid)
+	}
+	return fmt.Sprintf("/var/lock/qemu-server/lock-%d.conf", vmid)
 }
 
 // unlockedGuest is like guest, with an error if the guest has a lock.
@@ -100,7 +137,7 @@ func (c *call) fileLock(vmid int) error {
 	if c.w.locks[vmid] == nil {
 		return nil
 	}
-	return &waiting{timeout: lockWait, err: failf("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", vmid)}
+	return &waiting{timeout: lockWait, err: failf("can't lock file '%s' - got timeout", c.w.lockFile(vmid))}
 }
 
 // write returns an error if a configuration cannot be written because there is
@@ -109,7 +146,9 @@ func (w *cluster) write(node string, vmid, pid int) error {
 	if w.quorate() {
 		return nil
 	}
-	return failf("unable to open file '/etc/pve/nodes/%s/qemu-server/%d.conf.tmp.%d' - Permission denied", node, vmid, pid)
+	g := w.guests[vmid]
+	return failf("unable to open file '/etc/pve/nodes/%s/%s/%d.conf.tmp.%d' - Permission denied",
+		node, configDir(g != nil && g.container()), vmid, pid)
 }
 
 // masked hides the value of a secret key.
@@ -163,7 +202,7 @@ func qemuConfig(c *call) (any, error) {
 	}
 	out := object{"digest": g.digest()}
 	for k, v := range conf {
-		out[k] = c.s.typed(qemuConfigPath, k, masked(k, v))
+		out[k] = c.s.typed(c.configPath(), k, masked(k, v))
 	}
 	return out, nil
 }
@@ -183,10 +222,10 @@ func qemuPending(c *call) (any, error) {
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		o := object{"key": k}
 		if v, ok := g.Config[k]; ok {
-			o["value"] = c.s.typed(qemuConfigPath, k, masked(k, v))
+			o["value"] = c.s.typed(c.configPath(), k, masked(k, v))
 		}
 		if v, ok := g.Pending[k]; ok {
-			o["pending"] = c.s.typed(qemuConfigPath, k, masked(k, v))
+			o["pending"] = c.s.typed(c.configPath(), k, masked(k, v))
 		}
 		if v, ok := g.Deleted[k]; ok {
 			o["delete"] = atoi(v)

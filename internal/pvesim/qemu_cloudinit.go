@@ -160,7 +160,12 @@ func userData(g *Guest, conf map[string]string) string {
 // validKeys reports whether every line that is not blank is an SSH public key.
 func validKeys(encoded string) bool {
 	keys, err := url.PathUnescape(encoded)
-	return err == nil && !slices.ContainsFunc(strings.Split(keys, "\n"), func(line string) bool {
+	return err == nil && validPublicKeys(keys)
+}
+
+// validPublicKeys is like validKeys, of keys that are not encoded.
+func validPublicKeys(keys string) bool {
+	return !slices.ContainsFunc(strings.Split(keys, "\n"), func(line string) bool {
 		return strings.TrimSpace(line) != "" && sshkey.Fault(line) != ""
 	})
 }

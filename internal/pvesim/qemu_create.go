@@ -32,7 +32,7 @@ func qemuCreate(c *call) (any, error) {
 		return nil, err
 	}
 	if old, taken := c.w.guests[vmid]; taken {
-		return nil, failf("unable to create VM %d - VM %d already exists on node '%s'", vmid, vmid, old.Node)
+		return nil, failf("unable to create VM %d - %s", vmid, old.taken().Error())
 	}
 	g := c.w.newGuest(vmid, c.node, "create")
 	wk := &worker{lock: vmid, wait: lockWait}

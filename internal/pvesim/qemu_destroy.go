@@ -52,12 +52,17 @@ func (w *cluster) mayDestroy(g *Guest, skipLock bool) error {
 	if err := g.locked(); err != nil && !skipLock {
 		return err
 	}
-	if err := g.protected("can't remove VM " + itoa(g.VMID)); err != nil {
+	if err := g.protected("can't remove " + g.label() + " " + itoa(g.VMID)); err != nil {
 		return err
 	}
 	if g.Running {
 		return failf("VM %d is running - destroy failed", g.VMID)
 	}
+	return w.basesFree(g)
+}
+
+// basesFree returns an error if another guest has a linked clone of a disk.
+func (w *cluster) basesFree(g *Guest) error {
 	for _, k := range driveKeys(g.Config) {
 		if v := w.ownVolume(g, parseDrive(g.Config[k])); v != nil && w.baseInUse(v) {
 			return failf("base volume '%s' is still in use by linked cloned", v.ID)
@@ -137,9 +142,9 @@ func (w *cluster) destroyConfig(wk *worker, g *Guest, purge bool) error {
 	}
 	w.dropGrants("/vms/" + itoa(g.VMID))
 	if purge {
-		wk.logf("purging VM %d from related configurations..", g.VMID)
+		wk.logf("purging %s %d from related configurations..", g.label(), g.VMID)
 		if w.haRemove(g) {
-			wk.logf("NOTE: removed VM %d from HA resource configuration.", g.VMID)
+			wk.logf("NOTE: removed %s %d from HA resource configuration.", g.label(), g.VMID)
 		}
 	}
 	return nil

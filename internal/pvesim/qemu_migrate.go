@@ -61,6 +61,9 @@ type migration struct {
 	half      *Volume
 	failed    string
 	from      string
+
+	restart    bool // a container that runs is stopped and started
+	wasRunning bool
 }
 
 func (m *migration) say(format string, args ...any) {

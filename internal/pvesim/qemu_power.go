@@ -37,7 +37,11 @@ func (c *call) rootOnly(names ...string) error {
 
 func (w *cluster) startWorker(g *Guest) *worker {
 	wk := &worker{lock: g.VMID, wait: lockWait}
-	wk.steps = w.startSteps(wk, g.VMID, g.Node)
+	if g.container() {
+		wk.steps = w.startContainer(g.VMID, g.Node, false)
+	} else {
+		wk.steps = w.startSteps(wk, g.VMID, g.Node)
+	}
 	return wk
 }
 
@@ -139,8 +143,12 @@ func (w *cluster) fits(g *Guest, n *Node) error {
 func (w *cluster) power(g *Guest, on bool) {
 	_ = w.coldplug(g) // what cannot be applied stays pending
 	g.Running, g.Paused, g.prelaunch, g.pid, g.Started = on, false, false, 0, time.Time{}
+	g.leases = nil
 	if on {
 		g.Started, g.pid, g.CloudInit = w.now, w.pid(), nil
+		if g.container() {
+			w.nics(g)
+		}
 	}
 }
 

@@ -6,7 +6,7 @@ import "slices"
 // the snapshot has its memory, or with the parameter start.
 func snapshotRollback(c *call) (any, error) {
 	name, start := c.p["snapname"], c.flag("start")
-	return c.snapshotWorker(snapshotJob{kind: "qmrollback", lock: "rollback", begin: func(_ *worker, g *Guest) error {
+	return c.snapshotWorker(snapshotJob{kind: c.taskType("rollback"), lock: "rollback", begin: func(_ *worker, g *Guest) error {
 		if g.template() {
 			return failf("you can't rollback if vm is a template")
 		}
@@ -77,7 +77,7 @@ func (w *cluster) restore(wk *worker, g *Guest, s *Snapshot) {
 
 func snapshotDelete(c *call) (any, error) {
 	name := c.p["snapname"]
-	return c.snapshotWorker(snapshotJob{kind: "qmdelsnapshot", lock: "snapshot-delete", begin: func(_ *worker, g *Guest) error {
+	return c.snapshotWorker(snapshotJob{kind: c.taskType("delsnapshot"), lock: "snapshot-delete", begin: func(_ *worker, g *Guest) error {
 		s, err := g.needSnapshot(name)
 		if err != nil {
 			return err
@@ -130,11 +130,15 @@ func (w *cluster) removeSnapshot(wk *worker, g *Guest, s *Snapshot) {
 // startAfterRollback starts a guest in a task of its own.
 func (c *call) startAfterRollback(g *Guest) error {
 	if c.w.haManaged(g) {
-		_, err := qemuStart(c)
+		start := qemuStart
+		if g.container() {
+			start = lxcStart
+		}
+		_, err := start(c)
 		return err
 	}
 	wk := c.w.startWorker(g)
 	wk.orphan = true
-	c.w.fork(g.Node, "qmstart", itoa(g.VMID), c.who, wk)
+	c.w.fork(g.Node, c.taskType("start"), itoa(g.VMID), c.who, wk)
 	return nil
 }

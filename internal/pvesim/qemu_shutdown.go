@@ -13,20 +13,22 @@ const acpiTimeout = 60 * time.Second
 func (c *call) overrule(wk *worker, vmid int) {
 	var ended []string
 	for _, t := range c.w.nodeTasksNow(wk.task.Node) {
-		if t.w != nil && t.Type == "qmshutdown" && t.ID == itoa(vmid) &&
+		if t.w != nil && t.Type == c.taskType("shutdown") && t.ID == itoa(vmid) &&
 			(t.User == c.who.user || c.w.allowed(c.who, "/nodes/"+t.Node, "Sys.Modify")) {
 			t.w.abort()
 			ended = append(ended, t.UPID)
 		}
 	}
 	if len(ended) > 0 {
-		wk.log("overruled qmshutdown tasks: " + strings.Join(ended, ", "))
+		wk.log("overruled " + c.taskType("shutdown") + " tasks: " + strings.Join(ended, ", "))
 	}
 }
 
 // hasOS reports whether the guest has an operating system that reacts; an empty
-// disk has none.
-func (g *Guest) hasOS() bool { return g.Agent.Mode == "present" || g.Agent.Mode == "silent" }
+// disk has none. A container is made from an archive with one.
+func (g *Guest) hasOS() bool {
+	return g.container() || g.Agent.Mode == "present" || g.Agent.Mode == "silent"
+}
 
 func qemuShutdown(c *call) (any, error) {
 	if err := c.rootOnly("skiplock", "keepActive"); err != nil {

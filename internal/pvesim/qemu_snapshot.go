@@ -39,7 +39,10 @@ func snapshotList(c *call) (any, error) {
 	}
 	out := []object{}
 	for _, s := range g.Snapshots {
-		o := object{"name": s.Name, "description": s.Description, "snaptime": s.Time.Unix(), "vmstate": flag(s.Config["vmstate"] != "")}
+		o := object{"name": s.Name, "description": s.Description, "snaptime": s.Time.Unix()}
+		if !g.container() {
+			o["vmstate"] = flag(s.Config["vmstate"] != "")
+		}
 		if s.Parent != "" {
 			o["parent"] = s.Parent
 		}
@@ -66,7 +69,7 @@ func snapshotConfig(c *call) (any, error) {
 	}
 	out := object{}
 	for k, v := range s.section() {
-		out[k] = c.s.typed(qemuConfigPath, k, masked(k, v))
+		out[k] = c.s.typed(c.configPath(), k, masked(k, v))
 	}
 	return out, nil
 }
@@ -96,7 +99,7 @@ func snapshotDescribe(c *call) (any, error) {
 		return nil, err
 	}
 	if c.has("description") {
-		s.Description = c.p["description"]
+		s.Description = g.stored(c.p["description"])
 	}
 	return nil, nil
 }
@@ -138,21 +141,21 @@ func (c *call) snapshotWorker(job snapshotJob) (any, error) {
 
 func snapshotCreate(c *call) (any, error) {
 	name := c.p["snapname"]
-	if name == "current" || strings.EqualFold(name, "pending") {
+	if name == "current" || strings.EqualFold(name, "pending") && !c.container() || name == "vzdump" && c.container() {
 		return nil, failf("unable to use snapshot name '%s' (reserved name)", strings.ToLower(name))
 	}
-	if _, err := c.guest(); err != nil {
+	if _, err := c.guest(); err != nil && !c.container() {
 		return nil, err
 	}
 	var made *Snapshot
-	return c.snapshotWorker(snapshotJob{kind: "qmsnapshot", lock: "snapshot", begin: func(wk *worker, g *Guest) error {
+	return c.snapshotWorker(snapshotJob{kind: c.taskType("snapshot"), lock: "snapshot", begin: func(wk *worker, g *Guest) error {
 		if err := c.w.snapshotPossible(g, name); err != nil {
 			return err
 		}
 		if g.Running && g.agentEnabled() && !g.agentAnswers(c.w.now) && !c.flag("vmstate") {
 			wk.logf("QEMU Guest Agent is not running - VM %d qmp command 'guest-ping' failed - got timeout", g.VMID)
 		}
-		made = &Snapshot{Name: name, Parent: g.Config["parent"], Description: c.p["description"], Time: c.w.now, Config: snapshotCopy(g.Config)}
+		made = &Snapshot{Name: name, Parent: g.Config["parent"], Description: g.stored(c.p["description"]), Time: c.w.now, Config: snapshotCopy(g.Config)}
 		made.Config["snapstate"] = "prepare"
 		if g.Running && c.flag("vmstate") {
 			if err := c.w.saveState(wk, g, name, c.w.stateStorage(g), made.Config); err != nil {
@@ -167,7 +170,9 @@ func snapshotCreate(c *call) (any, error) {
 		}
 		for _, k := range snapshotDisks(g.Config) {
 			d := parseDrive(g.Config[k])
-			wk.logf("snapshotting 'drive-%s' (%s)", k, d.file)
+			if !g.container() {
+				wk.logf("snapshotting 'drive-%s' (%s)", k, d.file)
+			}
 			c.w.logThin(wk, d, "snap_%[1]s_"+name, "created")
 		}
 		delete(made.Config, "snapstate")

@@ -60,6 +60,7 @@ type Node struct {
 	DNS          []string  `yaml:"dns,omitempty,flow"`      // name servers
 	NoConsole    bool      `yaml:"no_console,omitempty"`    // the programs of text consoles are not installed
 	NoMail       bool      `yaml:"no_mail,omitempty"`       // the node has no program that sends mail, so backups fail
+	NoGrow       bool      `yaml:"no_grow,omitempty"`       // it refuses to let a mounted file system grow
 	NoOVMF       bool      `yaml:"no_ovmf,omitempty"`       // the firmware's images are not installed
 	BareEmulator bool      `yaml:"bare_emulator,omitempty"` // without the additions of Proxmox VE, so it reports less of a guest
 	State        NodeState `yaml:"state,omitempty"`
@@ -119,6 +120,7 @@ type Volume struct {
 	Format  string    `yaml:"format,omitempty"`
 	Content string    `yaml:"content,omitempty"`
 	Parent  string    `yaml:"parent,omitempty"`
+	FS      Size      `yaml:"filesystem,omitempty"` // what a file system has that did not grow with the volume
 	Created time.Time `yaml:"created,omitempty"`
 
 	Disk Size              `yaml:"disk,omitempty"` // in an image to import, if the file has another size
@@ -143,7 +145,8 @@ type Guest struct {
 	Silent    bool              `yaml:"unreported,omitempty"` // no node has reported it yet
 
 	pid       int
-	prelaunch bool // a paused guest that was reset
+	prelaunch bool               // a paused guest that was reset
+	leases    map[string][]lease // addresses of a container that runs, by its NIC
 }
 
 // Report is what a node last reported about a guest, if it has changed since.

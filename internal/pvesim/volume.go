@@ -114,7 +114,7 @@ func volumeOwner(volid string, fallback int) int {
 
 func volumeFormat(volid string) string {
 	switch ext := path.Ext(volid); ext {
-	case ".qcow2", ".raw", ".vmdk":
+	case ".qcow2", ".raw", ".vmdk", ".subvol":
 		return ext[1:]
 	}
 	return "raw"
@@ -298,11 +298,13 @@ func (s *Storage) feature(name string, volid string) bool {
 	case "sparseinit":
 		return s.Type != "lvm"
 	case "clone":
-		return base && s.Type != "lvm"
+		return (base || s.Type == "btrfs" && volumeFormat(volid) == "raw") && s.Type != "lvm"
 	case "template":
 		return s.Type != "lvm" && !base
 	case "snapshot":
 		switch {
+		case s.Type == "btrfs":
+			return true
 		case s.fileBased():
 			return volumeFormat(volid) == "qcow2"
 		case s.Type == "lvm":

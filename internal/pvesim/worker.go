@@ -73,7 +73,7 @@ func (wk *worker) begin() {
 	gen := wk.gen
 	w.at(wk.wait, func() {
 		if wk.gen == gen && !wk.held {
-			wk.fail(fmt.Errorf("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", wk.lock))
+			wk.fail(fmt.Errorf("can't lock file '%s' - got timeout", w.lockFile(wk.lock)))
 		}
 	})
 }

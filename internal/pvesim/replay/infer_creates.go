@@ -13,14 +13,17 @@ func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
 		return
 	}
 	newid := 0
-	node, _, src, rest := e.guest()
+	node, kind, src, rest := e.guest()
+	if kind == "" {
+		kind = "qemu"
+	}
 	switch {
 	case rest == "/clone":
 		newid = number(fmt.Sprint(e.str("newid")))
 		if t := get(src); e.ok() && !t.decided {
-			t.see(node, "qemu")
+			t.see(node, kind)
 		}
-	case strings.HasSuffix(e.api(), "/qemu"), strings.HasSuffix(e.api(), "/lxc"):
+	case createsGuest(e.api()):
 		newid = number(fmt.Sprint(e.str("vmid")))
 		node = strings.Split(e.api(), "/")[2]
 	}
@@ -29,7 +32,7 @@ func (in *inferred) byCreate(e *Exchange, get func(int) *trace) {
 	}
 	t := get(newid)
 	if m := alreadyOn.FindStringSubmatch(e.Reason); m != nil && !t.decided {
-		t.see(m[1], "qemu")
+		t.see(m[2], map[string]string{"VM": "qemu", "CT": "lxc"}[m[1]])
 		return
 	}
 	if strings.Contains(e.Reason, "config file already exists") && !t.decided {

@@ -41,6 +41,10 @@ func (in *inferred) filesOf(i int, e *Exchange) map[string]map[string]any {
 	}
 	_, volume, attributes := strings.Cut(e.api(), "/content/")
 	switch {
+	case strings.HasSuffix(e.api(), "/lxc") && e.Method == http.MethodPost:
+		if in.s.exitStatus(i) == "OK" {
+			out[e.str("ostemplate")] = nil
+		}
 	case e.Method != http.MethodGet:
 		for _, v := range e.form {
 			_, id, _ := strings.Cut(fmt.Sprint(v), "import-from=")

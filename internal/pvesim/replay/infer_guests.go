@@ -187,7 +187,7 @@ func (t *trace) note(e *Exchange, rest string) {
 	}
 }
 
-var alreadyOn = regexp.MustCompile(`already exists on node '([^']+)'`)
+var alreadyOn = regexp.MustCompile(`(VM|CT) \d+ already exists on node '([^']+)'`)
 
 var (
 	volidText = regexp.MustCompile(`'([a-z][a-z0-9-]*:[^']*vm-(\d+)-disk-\d+[^']*)'`)

@@ -11,7 +11,7 @@ import (
 // byList reads the guest lists of cluster and nodes.
 func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 	list := e.api() == "/cluster/resources" || strings.HasPrefix(e.api(), "/pools")
-	nodeList := strings.HasPrefix(e.api(), "/nodes/") && (strings.HasSuffix(e.api(), "/qemu") || strings.HasSuffix(e.api(), "/lxc"))
+	nodeList := strings.HasPrefix(e.api(), "/nodes/") && createsGuest(e.api())
 	if e.Method != http.MethodGet || !e.ok() || !list && !nodeList {
 		return
 	}

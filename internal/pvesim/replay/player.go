@@ -17,6 +17,8 @@ import (
 const (
 	secret   = "replay-secret"
 	password = "replay"
+
+	publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA replay"
 )
 
 // player replays one scenario once.
@@ -247,7 +249,8 @@ func (p *player) planDuration(i int) {
 	}
 	switch {
 	case firstDone >= 0 && lastRunning >= 0:
-		p.planned = seconds((lastRunning+firstDone)/2 - e.T)
+		begun := max(e.T, p.clk.Now().Sub(p.start).Seconds())
+		p.planned = seconds((lastRunning+firstDone)/2 - begun)
 	case firstDone >= 0 && failed:
 		p.planned = 0 // errors are quick
 	case firstDone >= 0:

@@ -181,7 +181,12 @@ func (e *Exchange) task() []string {
 func (e *Exchange) creates(vmid int) bool {
 	id := strconv.Itoa(vmid)
 	return e.Method == http.MethodPost && e.ok() &&
-		(e.str("newid") == id || strings.HasSuffix(e.api(), "/qemu") && e.str("vmid") == id)
+		(e.str("newid") == id || createsGuest(e.api()) && e.str("vmid") == id)
+}
+
+// createsGuest reports whether a path is that of new guests of a node.
+func createsGuest(api string) bool {
+	return strings.HasSuffix(api, "/qemu") || strings.HasSuffix(api, "/lxc")
 }
 
 // data returns the data of the response.

@@ -83,13 +83,32 @@ func (p *player) scalar(e *Exchange, k string, v any) any {
 	if here, ok := p.ids[s]; ok {
 		return here
 	}
-	if k == "password" && s == "PASSWORD" {
-		if e.Status == 401 {
+	if s != "PASSWORD" {
+		return s
+	}
+	switch k {
+	case "password":
+		return passwordOf(e)
+	case "ssh-public-keys":
+		if strings.HasPrefix(e.Reason, "SSH public key") {
 			return "wrong"
 		}
-		return password
+		return publicKey
 	}
 	return s
+}
+
+// passwordOf returns a password that the recorded server accepts, or refuses as it did.
+func passwordOf(e *Exchange) string {
+	m, _ := e.Response.(map[string]any)
+	errors, _ := m["errors"].(map[string]any)
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		return "wrong"
+	case errors["password"] != nil:
+		return "bad"
+	}
+	return password
 }
 
 // auth adds credentials. The recorded ones are masked, so the recorded status

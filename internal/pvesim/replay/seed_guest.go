@@ -184,7 +184,7 @@ func earlierReports(s *Scenario, seed *pvesim.Seed) (log []string) {
 	for _, e := range s.Exchanges {
 		if e.Method == http.MethodPost && e.ok() {
 			made[number(e.str("newid"))] = true
-			if strings.HasSuffix(e.api(), "/qemu") {
+			if createsGuest(e.api()) {
 				made[number(e.str("vmid"))] = true
 			}
 		}
