@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,9 +42,10 @@ func (w *cluster) rightsOf(id *identity, path string) rights {
 	if id.token == "" || !id.privsep {
 		return out
 	}
-	own := w.entityRights("token", []string{id.String()}, path)
-	for p := range own {
-		if _, ok := out[p]; !ok {
+	own := w.entityRights("token", id.String(), path)
+	for p, propagate := range own {
+		of, ok := out[p]
+		if own[p] = propagate && of; !ok {
 			delete(own, p)
 		}
 	}
@@ -58,67 +60,69 @@ func (w *cluster) userRights(user, path string) rights {
 		}
 		return out
 	}
-	return w.entityRights("user", []string{user}, path)
+	return w.entityRights("user", user, path)
 }
 
-// entityRights collects privileges along a path. An entry on a deeper path
-// replaces those above it.
-func (w *cluster) entityRights(kind string, names []string, path string) rights {
-	out, refused := w.pathRights(kind, names, path)
-	pool := w.poolOfPath(path)
-	if pool == "" || refused {
-		return out
+// noAccess is the role that takes all others away.
+const noAccess = "NoAccess"
+
+// entityRights returns the privileges of the roles that a user or a token has on a path:
+// those of the path, and without propagation those of the pools that have the guest or
+// the storage. NoAccess on either wins.
+func (w *cluster) entityRights(kind, name, path string) rights {
+	roles := w.rolesOf(kind, name, path)
+	if _, refused := roles[noAccess]; refused {
+		return rights{}
 	}
-	prefix := "VM."
-	if strings.HasPrefix(path, "/storage/") {
-		prefix = "Datastore."
+	for _, pool := range w.poolsOfPath(path) {
+		for role := range w.rolesOf(kind, name, "/pool/"+pool) {
+			if role == noAccess {
+				return rights{}
+			}
+			roles[role] = roles[role] // a role of the path itself keeps its propagation
+		}
 	}
-	granted, _ := w.pathRights(kind, names, "/pool/"+pool)
-	for p := range granted {
-		if _, have := out[p]; !have && strings.HasPrefix(p, prefix) {
-			out[p] = false
+	out := rights{}
+	for role, propagate := range roles {
+		for _, p := range w.roles[role] {
+			out[p] = out[p] || propagate
 		}
 	}
 	return out
 }
 
-// pathRights also reports whether NoAccess decides: then no pool adds rights.
-func (w *cluster) pathRights(kind string, names []string, path string) (out rights, refused bool) {
-	out = rights{}
+// rolesOf returns the roles of a user or a token on a path, with whether they propagate. An
+// entry on a deeper path replaces those above it, and one of a user those of groups.
+func (w *cluster) rolesOf(kind, name, path string) map[string]bool {
+	out := map[string]bool{}
 	for _, level := range levels(path) {
-		found := w.grantsAt(kind, names, level, level == path)
+		found := w.rolesAt(kind, []string{name}, level, level == path)
 		if found == nil && kind == "user" {
-			if u := w.user(names[0]); u != nil && len(u.Groups) > 0 {
-				found = w.grantsAt("group", u.Groups, level, level == path)
+			if u := w.user(name); u != nil {
+				found = w.rolesAt("group", u.Groups, level, level == path)
 			}
 		}
 		if found != nil {
-			out, refused = found, len(found) == 0
+			out = found
 		}
 	}
-	return out, refused
+	if _, refused := out[noAccess]; refused {
+		return map[string]bool{noAccess: false}
+	}
+	return out
 }
 
-// grantsAt returns the roles granted at one level, or nil if it has no entry.
-func (w *cluster) grantsAt(kind string, names []string, level string, exact bool) rights {
-	var out rights
+// rolesAt returns the roles granted at one level, or nil if it has no entry.
+func (w *cluster) rolesAt(kind string, names []string, level string, exact bool) map[string]bool {
+	var out map[string]bool
 	for _, g := range w.seed.ACL {
-		t := g.Type
-		if t == "" {
-			t = "user"
-		}
-		if t != kind || g.Path != level || !slices.Contains(names, g.To) || (g.NoPropagate && !exact) {
+		if cmp.Or(g.Type, "user") != kind || g.Path != level || !slices.Contains(names, g.To) || g.NoPropagate && !exact {
 			continue
 		}
-		if g.Role == "NoAccess" {
-			return rights{}
-		}
 		if out == nil {
-			out = rights{}
+			out = map[string]bool{}
 		}
-		for _, p := range w.roles[g.Role] {
-			out[p] = out[p] || !g.NoPropagate
-		}
+		out[g.Role] = out[g.Role] || !g.NoPropagate
 	}
 	return out
 }
@@ -136,20 +140,17 @@ func levels(path string) []string {
 	return out
 }
 
-func (w *cluster) poolOfPath(path string) string {
-	if id, ok := strings.CutPrefix(path, "/vms/"); ok {
-		if p := w.poolOf(atoi(id)); p != nil {
-			return p.ID
+// poolsOfPath returns the pools that have the guest or the storage of a path.
+func (w *cluster) poolsOfPath(path string) []string {
+	var out []string
+	vmid, guest := strings.CutPrefix(path, "/vms/")
+	storage, isStorage := strings.CutPrefix(path, "/storage/")
+	for _, p := range w.seed.Pools {
+		if guest && slices.Contains(p.Guests, atoi(vmid)) || isStorage && slices.Contains(p.Storage, storage) {
+			out = append(out, p.ID)
 		}
 	}
-	if id, ok := strings.CutPrefix(path, "/storage/"); ok {
-		for _, p := range w.seed.Pools {
-			if slices.Contains(p.Storage, id) {
-				return p.ID
-			}
-		}
-	}
-	return ""
+	return out
 }
 
 // allowed reports whether an identity has one of the privileges on a path.
@@ -192,7 +193,9 @@ func (w *cluster) knownPaths() []string {
 		set[p] = true
 	}
 	for _, g := range w.seed.ACL {
-		set[g.Path] = true
+		for _, p := range levels(g.Path) {
+			set[p] = true
+		}
 	}
 	for _, p := range w.seed.Pools {
 		for _, v := range p.Guests {

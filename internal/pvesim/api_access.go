@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
-	"slices"
 	"sort"
 	"strings"
 
@@ -21,6 +20,7 @@ func accessHandlers() map[string]handler {
 		"GET /access/permissions":                       permissions,
 		"GET /access/roles":                             roleList,
 		"POST /access/roles":                            roleCreate,
+		"GET /access/roles/{roleid}":                    roleGet,
 		"PUT /access/roles/{roleid}":                    roleUpdate,
 		"DELETE /access/roles/{roleid}":                 roleDelete,
 		"GET /access/acl":                               aclList,
@@ -28,12 +28,19 @@ func accessHandlers() map[string]handler {
 		"GET /access/users":                             userList,
 		"POST /access/users":                            userCreate,
 		"GET /access/users/{userid}":                    userGet,
+		"PUT /access/users/{userid}":                    userUpdate,
 		"DELETE /access/users/{userid}":                 userDelete,
+		"PUT /access/password":                          passwordUpdate,
 		"GET /access/users/{userid}/token":              tokenList,
 		"GET /access/users/{userid}/token/{tokenid}":    tokenGet,
 		"POST /access/users/{userid}/token/{tokenid}":   tokenCreate,
+		"PUT /access/users/{userid}/token/{tokenid}":    tokenUpdate,
 		"DELETE /access/users/{userid}/token/{tokenid}": tokenDelete,
 		"GET /access/groups":                            groupList,
+		"POST /access/groups":                           groupCreate,
+		"GET /access/groups/{groupid}":                  groupGet,
+		"PUT /access/groups/{groupid}":                  groupUpdate,
+		"DELETE /access/groups/{groupid}":               groupDelete,
 	}
 }
 
@@ -53,8 +60,8 @@ func login(c *call) (any, error) {
 		name += "@" + c.p["realm"]
 	}
 	u := c.w.user(name)
-	ok := u != nil && !u.Disabled && u.Password != "" && u.Password == c.p["password"]
-	if !ok && u != nil {
+	ok := c.w.active(u) && u.Password != "" && u.Password == c.p["password"]
+	if !ok && c.w.active(u) {
 		// A ticket is accepted as the password, to renew a login.
 		who, good := c.s.ticketUser(c.p["password"])
 		ok = good && who == name
@@ -74,36 +81,44 @@ func login(c *call) (any, error) {
 // capabilities lists, by section of the web interface, the privileges that a
 // user has on any path.
 func (w *cluster) capabilities(user string) object {
-	patterns := map[string]string{
-		"access":  `^(User|Group|Realm)\.|^Permissions\.Modify`,
-		"dc":      `^Sys\.|^SDN\.`,
-		"mapping": `^Mapping\.|^Permissions\.Modify`,
-		"nodes":   `^Sys\.|^Permissions\.Modify`,
-		"sdn":     `^SDN\.|^Permissions\.Modify`,
-		"storage": `^Datastore\.|^Permissions\.Modify`,
-		"vms":     `^VM\.|^Permissions\.Modify`,
+	patterns := map[string]*regexp.Regexp{
+		"access":  regexp.MustCompile(`^((User|Group)\.|Permissions\.Modify)`),
+		"dc":      regexp.MustCompile(`^(Sys\.Audit|Sys\.Modify|SDN\.)`),
+		"mapping": regexp.MustCompile(`^(Mapping\.|Permissions\.Modify)`),
+		"nodes":   regexp.MustCompile(`^(Sys\.|Permissions\.Modify)`),
+		"sdn":     regexp.MustCompile(`^(SDN\.|Permissions\.Modify)`),
+		"storage": regexp.MustCompile(`^(Datastore\.|Permissions\.Modify)`),
+		"vms":     regexp.MustCompile(`^(VM\.|Permissions\.Modify)`),
 	}
-	tops := map[string][]string{"access": {"/access"}, "dc": {"/"}, "mapping": {"/mapping"}, "nodes": {"/nodes"}, "sdn": {"/sdn"},
-		"storage": {"/storage"}, "vms": {"/vms", "/pool"}}
-	out := object{}
-	for part, pattern := range patterns {
-		re := regexp.MustCompile(pattern)
-		caps := object{}
-		for _, path := range w.knownPaths() {
-			for _, top := range tops[part] {
-				if path != top && !strings.HasPrefix(path, top+"/") && path != "/" {
-					continue
-				}
-				for p := range w.userRights(user, path) {
-					if re.MatchString(p) {
-						caps[p] = 1
-					}
+	out := map[string]object{}
+	for part := range patterns {
+		out[part] = object{}
+	}
+	paths := map[string]bool{"/": true, "/nodes": true, "/access/groups": true, "/vms": true, "/storage": true, "/sdn": true, "/mapping": true}
+	for _, g := range w.seed.ACL {
+		for _, p := range levels(g.Path) {
+			paths[p] = true
+		}
+	}
+	for path := range paths {
+		top := cmp.Or(strings.Split(path, "/")[1], "dc")
+		tops := []string{top}
+		if top == "pool" {
+			tops = []string{"vms", "storage"}
+		}
+		for p := range w.userRights(user, path) {
+			for _, part := range tops {
+				if re := patterns[part]; re != nil && re.MatchString(p) {
+					out[part][p] = 1
 				}
 			}
 		}
-		out[part] = caps
 	}
-	return out
+	caps := object{}
+	for part, list := range out {
+		caps[part] = list
+	}
+	return caps
 }
 
 func permissions(c *call) (any, error) {
@@ -143,8 +158,9 @@ func flags(r rights) object {
 
 func aclList(c *call) (any, error) {
 	out := []object{}
+	audit := c.w.allowed(c.who, "/access", "Sys.Audit")
 	for _, g := range c.w.seed.ACL {
-		if !c.w.allowed(c.who, g.Path, "Permissions.Modify") && !c.w.allowed(c.who, "/access", "Sys.Audit", "Permissions.Modify") {
+		if !audit && !c.w.allowed(c.who, g.Path, permModify(g.Path)...) {
 			continue
 		}
 		out = append(out, object{"path": g.Path, "propagate": flag(!g.NoPropagate), "roleid": g.Role,
@@ -153,14 +169,17 @@ func aclList(c *call) (any, error) {
 	return out, nil
 }
 
-var validACLPath = regexp.MustCompile(`^/$|` +
-	`^/(access|access/groups|access/realm|nodes|pool|sdn|sdn/zones|storage|vms|mapping|mapping/(pci|usb|dir))$|` +
-	`^/access/(groups|realm)/[^/]+$|^/nodes/[^/]+$|^/pool/.+$|^/sdn/zones/.+$|^/sdn/[^/]+(/[^/]+)?$|` +
-	`^/storage/[^/]+$|^/vms/[1-9][0-9]{2,}$|^/mapping/[^/]+/[^/]+$`)
+var validACLPath = regexp.MustCompile(`^/$|^/(access|access/(groups|realm)(/[\w.\-]+)?|nodes(/[\w.\-]+)?|pool(/[\w.\-]+){0,3})$|` +
+	`^/sdn(/(controllers|dns|ipams)(/[\w\-]+)?|/zones(/[\w.\-]+){0,2}|/zones/[\w.\-]+/[\w.\-]+/[1-9][0-9]{0,3})?$|` +
+	`^/storage(/[\w.\-]+)?$|^/vms(/[1-9][0-9]{2,})?$|^/mapping(/[\w.\-]+){0,2}$`)
 
 func aclUpdate(c *call) (any, error) {
+	if c.p["users"] == "" && c.p["groups"] == "" && c.p["tokens"] == "" {
+		const missing = "either 'users', 'groups' or 'tokens' is required."
+		return nil, badParams(map[string]string{"users": missing, "groups": missing, "tokens": missing})
+	}
 	path, ok := normalPath(c.p["path"])
-	if !ok || !validACLPath.MatchString(path) {
+	if !ok || !c.flag("delete") && !validACLPath.MatchString(path) {
 		return nil, badParam("path", "invalid ACL path '%s'", c.p["path"])
 	}
 	if err := c.w.configLock("ACL update", "file-user_cfg"); err != nil {
@@ -169,6 +188,9 @@ func aclUpdate(c *call) (any, error) {
 	for _, role := range schema.SplitList(c.p["roles"]) {
 		if _, ok := c.w.roles[role]; !ok {
 			return nil, failf("ACL update failed: role '%s' does not exist", role)
+		}
+		if err := c.mayGrant(path, role); err != nil {
+			return nil, err
 		}
 		for _, kind := range []string{"group", "user", "token"} {
 			for _, to := range schema.SplitList(c.p[kind+"s"]) {
@@ -182,11 +204,41 @@ func aclUpdate(c *call) (any, error) {
 	return nil, nil
 }
 
+// mayGrant returns the error of a caller who grants or removes more than the caller has.
+func (c *call) mayGrant(path, role string) error {
+	have := c.w.rightsOf(c.who, path)
+	if _, all := have["Permissions.Modify"]; all {
+		return nil
+	}
+	verb := "add"
+	if c.flag("delete") {
+		verb = "remove"
+	}
+	for _, p := range c.w.roles[role] {
+		propagates, ok := have[p]
+		switch {
+		case !ok:
+			return badParam("role", "Cannot %s role '%s' - requires 'Permissions.Modify' or superset of privileges.", verb, role)
+		case c.p["propagate"] != "0" && !propagates && verb == "add":
+			return badParam("role", "Cannot %s role '%s' with propagation - requires 'Permissions.Modify' or propagated superset of privileges.", verb, role)
+		}
+	}
+	if role == noAccess {
+		return badParam("role", "Cannot %s role '%s' - requires 'Permissions.Modify'", verb, role)
+	}
+	return nil
+}
+
+// grantee returns an error if who gets a role does not exist.
 func (c *call) grantee(kind, to string) error {
 	switch kind {
 	case "user":
 		if c.w.user(to) == nil {
 			return failf("ACL update failed: user '%s' does not exist", to)
+		}
+	case "group":
+		if c.w.group(to) == nil {
+			return failf("ACL update failed: group '%s' does not exist", to)
 		}
 	case "token":
 		user, id, _ := strings.Cut(to, "!")
@@ -223,26 +275,8 @@ func (w *cluster) token(user, id string) *Token {
 	return nil
 }
 
-func groupList(c *call) (any, error) {
-	out := []object{}
-	for _, g := range c.w.seed.Groups {
-		var users []string
-		for _, u := range c.w.seed.Users {
-			if slices.Contains(u.Groups, g.ID) {
-				users = append(users, u.ID)
-			}
-		}
-		o := object{"groupid": g.ID, "users": strings.Join(users, ",")}
-		if g.Comment != "" {
-			o["comment"] = g.Comment
-		}
-		out = append(out, o)
-	}
-	return out, nil
-}
-
 func (t *Token) entry() object {
-	out := object{"expire": 0, "privsep": flag(t.Privsep)}
+	out := object{"expire": t.Expire, "privsep": flag(t.Privsep)}
 	if t.Comment != "" {
 		out["comment"] = t.Comment
 	}

@@ -200,6 +200,7 @@ func deletePool(c *call) (any, error) {
 			c.w.seed.Pools = append(c.w.seed.Pools[:i], c.w.seed.Pools[i+1:]...)
 		}
 	}
+	c.w.dropGrants("/pool/" + id)
 	return nil, nil
 }
 

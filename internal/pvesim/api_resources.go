@@ -1,6 +1,9 @@
 package pvesim
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // clusterResources returns the cluster-wide list. Node, tags, lock and pool are
 // current; names and sizes are as old as the last report of the node.
@@ -105,7 +108,7 @@ func (c *call) nodeResource(n *Node, list bool) object {
 	if list {
 		out["ssl_fingerprint"] = fingerprint(n.Name)
 	} else {
-		out["cgroup-mode"] = 2
+		out["cgroup-mode"] = cmp.Or(n.CGroup, 2)
 	}
 	if c.w.haActive && !list {
 		out["hastate"] = "online"

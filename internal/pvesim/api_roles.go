@@ -30,8 +30,44 @@ func (w *cluster) role(id string) *Role {
 	return nil
 }
 
+func roleGet(c *call) (any, error) {
+	list, ok := c.w.roles[c.p["roleid"]]
+	if !ok {
+		return nil, failf("role '%s' does not exist", c.p["roleid"])
+	}
+	out := object{}
+	for _, p := range list {
+		out[p] = 1
+	}
+	return out, nil
+}
+
+// checkPrivileges returns the error of a list with an unknown privilege.
+func (c *call) checkPrivileges() error {
+	for _, p := range schema.SplitList(c.p["privs"]) {
+		if _, known := c.w.everything[p]; !known {
+			return badParam("privs", "invalid format - invalid privilege '%s'\n", p)
+		}
+	}
+	return nil
+}
+
+// builtIn returns the error of a change of a role of Proxmox VE.
+func (c *call) builtIn(what string) error {
+	if _, builtIn := c.w.roles[c.p["roleid"]]; builtIn && c.w.role(c.p["roleid"]) == nil {
+		return failf("auto-generated role '%s' cannot be %s", c.p["roleid"], what)
+	}
+	return nil
+}
+
 func roleCreate(c *call) (any, error) {
 	id := c.p["roleid"]
+	if err := c.checkPrivileges(); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(strings.ToUpper(id), "PVE") {
+		return nil, badParam("roleid", "cannot use role ID starting with the (case-insensitive) 'PVE' namespace")
+	}
 	if err := c.w.configLock("create role", "file-user_cfg"); err != nil {
 		return nil, err
 	}
@@ -39,14 +75,18 @@ func roleCreate(c *call) (any, error) {
 		return nil, failf("create role failed: role '%s' already exists", id)
 	}
 	r := &Role{ID: id}
-	if err := c.setPrivileges(r, "create role", nil); err != nil {
-		return nil, err
-	}
+	c.setPrivileges(r, nil)
 	c.w.seed.Roles = append(c.w.seed.Roles, r)
 	return nil, nil
 }
 
 func roleUpdate(c *call) (any, error) {
+	if err := c.checkPrivileges(); err != nil {
+		return nil, err
+	}
+	if err := c.builtIn("modified"); err != nil {
+		return nil, err
+	}
 	r := c.w.role(c.p["roleid"])
 	if err := c.w.configLock("update role", "file-user_cfg"); err != nil {
 		return nil, err
@@ -58,26 +98,26 @@ func roleUpdate(c *call) (any, error) {
 	if c.flag("append") {
 		keep = r.Privileges
 	}
-	return nil, c.setPrivileges(r, "update role", keep)
+	c.setPrivileges(r, keep)
+	return nil, nil
 }
 
 // setPrivileges gives a role the privileges of the call, and those that it keeps.
-func (c *call) setPrivileges(r *Role, what string, keep []string) error {
+func (c *call) setPrivileges(r *Role, keep []string) {
 	privileges := slices.Clone(keep)
 	for _, p := range schema.SplitList(c.p["privs"]) {
-		if _, known := c.w.everything[p]; !known {
-			return failf("%s failed: invalid privilege '%s'", what, p)
-		}
 		if !slices.Contains(privileges, p) {
 			privileges = append(privileges, p)
 		}
 	}
 	r.Privileges, c.w.roles[r.ID] = privileges, privileges
-	return nil
 }
 
 func roleDelete(c *call) (any, error) {
 	id := c.p["roleid"]
+	if err := c.builtIn("deleted"); err != nil {
+		return nil, err
+	}
 	if err := c.w.configLock("delete role", "file-user_cfg"); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (s *Server) authenticate(h http.Header, method string, open bool) (*identit
 		return nil, unauthorized("No ticket")
 	}
 	user, ok := s.ticketUser(cookie)
-	if !ok {
+	if !ok || !s.w.active(s.w.user(user)) {
 		return nil, unauthorized("Authentication failed!")
 	}
 	if method != "GET" && !open && h.Get("CSRFPreventionToken") != s.csrf(user) {
@@ -64,16 +64,22 @@ func (s *Server) authToken(v string) (*identity, error) {
 	full, secret, ok := strings.Cut(v, "=")
 	userID, tokenID, ok2 := strings.Cut(full, "!")
 	u := s.w.user(userID)
-	if !ok || !ok2 || u == nil || u.Disabled {
+	if !ok || !ok2 || !s.w.active(u) {
 		return nil, unauthorized("Authentication failed!")
 	}
 	for _, t := range u.Tokens {
-		if t.ID == tokenID && t.Secret == secret && !t.Revoked {
+		if t.ID == tokenID && t.Secret == secret && !t.Revoked && !expired(t.Expire, s.w.now) {
 			return &identity{user: userID, token: tokenID, privsep: t.Privsep}, nil
 		}
 	}
 	return nil, unauthorized("Authentication failed!")
 }
+
+// active reports whether a user exists, is enabled and has not expired.
+func (w *cluster) active(u *User) bool { return u != nil && !u.Disabled && !expired(u.Expire, w.now) }
+
+// expired reports whether a time in seconds since the epoch is over. 0 is never.
+func expired(at int64, now time.Time) bool { return at != 0 && at < now.Unix() }
 
 // ticket signs a ticket. The key is the seed number, so tickets are valid only
 // in this simulator.

@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -88,6 +89,11 @@ func nodeBackup(c *call) (any, error) {
 	if c.p["vmid"] == "" && !c.flag("all") && !c.flag("stop") && c.p["pool"] == "" {
 		return nil, badParam("vmid", "property is missing")
 	}
+	if c.p["dumpdir"] == "" {
+		if err := c.w.require(c.who, "/storage/"+cmp.Or(c.p["storage"], "local"), "Datastore.AllocateSpace"); err != nil {
+			return nil, err
+		}
+	}
 	excluded := schema.SplitList(c.p["exclude"])
 	var vmids []int
 	for _, id := range c.w.vmids() {
@@ -102,11 +108,6 @@ func nodeBackup(c *call) (any, error) {
 	}
 	if len(vmids) == 0 && !c.flag("all") {
 		return "OK", nil
-	}
-	if s := c.p["storage"]; s != "" {
-		if err := c.w.require(c.who, "/storage/"+s, "Datastore.AllocateSpace"); err != nil {
-			return nil, err
-		}
 	}
 	return c.w.startBackup(c.node, vmids, c.who), nil
 }

@@ -111,7 +111,7 @@ func (s *Server) try(c *call, r *request) (any, error) {
 	if m == nil {
 		return nil, &apiError{status: 501, bodied: true, msg: fmt.Sprintf("Method '%s %s' not implemented", c.method, c.path)}
 	}
-	if open && who.token != "" && c.method == "POST" {
+	if who.token != "" && (open && c.method == "POST" || m.NoToken == 1) {
 		return nil, fail(403, "Permission check failed (URI '%s' not available with API token, need proper ticket.\n)", c.path)
 	}
 	c.m, c.args = m, args

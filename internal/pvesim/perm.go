@@ -1,6 +1,8 @@
 package pvesim
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"stackgen/internal/pvesim/schema"
@@ -40,7 +42,8 @@ func (c *call) checkRule(rule []any) error {
 	case "or":
 		for _, r := range rule[1:] {
 			err := c.checkRule(asList(r))
-			if err == nil || strings.Contains(err.Error(), "does not exist") {
+			// An alternative of several rules fails with its own error.
+			if several := asList(r)[0] == "and"; err == nil || several || strings.Contains(err.Error(), "does not exist") {
 				return err
 			}
 		}
@@ -49,7 +52,7 @@ func (c *call) checkRule(rule []any) error {
 		return c.checkPerm(rule)
 	case "perm-modify":
 		path, _ := c.fill(rule[1].(string))
-		return c.w.require(c.who, path, "Permissions.Modify")
+		return c.w.requireAny(c.who, path, permModify(path)...)
 	case "userid-group", "userid-param":
 		return c.checkUserRule(kind, rule)
 	}
@@ -82,25 +85,58 @@ func (c *call) checkPerm(rule []any) error {
 	return c.w.require(c.who, path, privs...)
 }
 
+// permModify returns the privileges of which a caller needs one to change the ACL of a path.
+func permModify(path string) []string {
+	out := []string{"Permissions.Modify"}
+	for top, p := range map[string]string{"/storage/": "Datastore.Allocate", "/vms/": "VM.Allocate", "/pool/": "Pool.Allocate"} {
+		if strings.HasPrefix(path, top) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// validUser is the form of a user's name.
+var validUser = regexp.MustCompile(`^[^\s:/]+@[A-Za-z][A-Za-z0-9.\-_]+$`)
+
+// checkUserRule checks a rule about the user that a call names. Of a user that does not
+// exist, only a creation may be allowed.
 func (c *call) checkUserRule(kind string, rule []any) error {
+	id := c.raw("userid")
+	if !validUser.MatchString(id) {
+		return failf("value '%s' does not look like a valid user name", id)
+	}
+	create := slices.Contains(rule, any("create"))
+	u := c.w.user(id)
+	if kind == "userid-param" && rule[1] != "self" {
+		return c.w.require(c.who, "/access/realm/"+realmOf(id), rule[1].(string))
+	}
+	if u == nil && !create && !c.root() {
+		return noUser(id)
+	}
 	if kind == "userid-param" {
-		if rule[1] == "self" && c.raw("userid") == c.who.user {
+		if id == c.who.String() {
 			return nil
 		}
-		if rule[1] == "self" {
-			return denied("")
-		}
-		return c.w.require(c.who, "/access/realm/"+realmOf(c.raw("userid")), rule[1].(string))
+		return denied("")
 	}
-	if c.w.allowed(c.who, "/access/groups", asStrings(rule[1])...) {
+	privs := asStrings(rule[1])
+	if c.w.allowed(c.who, "/access/groups", privs...) {
 		return nil
 	}
-	if u := c.w.user(c.raw("userid")); u != nil {
-		for _, g := range u.Groups {
-			if c.w.allowed(c.who, "/access/groups/"+g, asStrings(rule[1])...) {
-				return nil
+	if slices.Contains(rule, any("groups_param")) {
+		groups := schema.SplitList(c.raw("groups"))
+		if len(groups) == 0 {
+			return denied("/access/groups, %s", strings.Join(privs, "|"))
+		}
+		for _, g := range groups {
+			if err := c.w.requireAny(c.who, "/access/groups/"+g, privs...); err != nil {
+				return err
 			}
 		}
+	}
+	if create || u != nil && slices.ContainsFunc(u.Groups, func(g string) bool { return c.w.allowed(c.who, "/access/groups/"+g, privs...) }) {
+		return nil
 	}
 	return denied("")
 }

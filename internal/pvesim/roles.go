@@ -56,6 +56,13 @@ func RoleOf(version string, privs []string) string {
 	return ""
 }
 
+// BuiltIn reports whether a role is one of Proxmox VE.
+func BuiltIn(version, role string) bool {
+	_, roles := privileges(version)
+	_, ok := roles[role]
+	return ok
+}
+
 // RoleHas reports whether a built-in role has a privilege.
 func RoleHas(version, role, priv string) bool {
 	_, roles := privileges(version)

@@ -58,6 +58,7 @@ type Node struct {
 	Load         Load      `yaml:"load,omitempty"`
 	Bridges      []string  `yaml:"bridges,omitempty"`
 	DNS          []string  `yaml:"dns,omitempty,flow"`      // name servers
+	CGroup       int       `yaml:"cgroup,omitempty"`        // version of its control groups, by default 2
 	NoConsole    bool      `yaml:"no_console,omitempty"`    // the programs of text consoles are not installed
 	NoMail       bool      `yaml:"no_mail,omitempty"`       // the node has no program that sends mail, so backups fail
 	NoGrow       bool      `yaml:"no_grow,omitempty"`       // it refuses to let a mounted file system grow
@@ -197,6 +198,11 @@ type User struct {
 	ID       string   `yaml:"id"`
 	Comment  string   `yaml:"comment,omitempty"`
 	Disabled bool     `yaml:"disabled,omitempty"`
+	Expire   int64    `yaml:"expire,omitempty"` // seconds since the epoch, 0 for never
+	First    string   `yaml:"firstname,omitempty"`
+	Last     string   `yaml:"lastname,omitempty"`
+	Email    string   `yaml:"email,omitempty"`
+	Keys     string   `yaml:"keys,omitempty"`
 	Password string   `yaml:"password,omitempty"`
 	Groups   []string `yaml:"groups,omitempty"`
 	Tokens   []*Token `yaml:"tokens,omitempty"`
@@ -214,6 +220,7 @@ type Token struct {
 	Secret  string `yaml:"secret"`
 	Privsep bool   `yaml:"privsep,omitempty"`
 	Comment string `yaml:"comment,omitempty"`
+	Expire  int64  `yaml:"expire,omitempty"` // seconds since the epoch, 0 for never
 	Revoked bool   `yaml:"revoked,omitempty"`
 }
 

@@ -61,8 +61,8 @@ func (p *player) learn(e *Exchange, got any) {
 	if e.api() == "/access/ticket" && e.Method == http.MethodPost && e.ok() {
 		m, _ := got.(map[string]any)
 		data, _ := m["data"].(map[string]any)
-		p.ticket, _ = data["ticket"].(string)
-		p.csrf, _ = data["CSRFPreventionToken"].(string)
-		p.user, _ = data["username"].(string)
+		if user := text(data["username"]); user != "" {
+			p.tickets[user], p.user = session{text(data["ticket"]), text(data["CSRFPreventionToken"])}, user
+		}
 	}
 }

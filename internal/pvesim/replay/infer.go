@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/schema"
 )
 
 // inferred is the initial state of a scenario as its recording shows it.
@@ -26,6 +27,7 @@ type inferred struct {
 // resources. It returns steps that must have happened during the scenario.
 func infer(s *Scenario, seed *pvesim.Seed) []prepared {
 	in := &inferred{s: s, seed: seed, one: len(seed.Nodes) == 1}
+	in.access()
 	in.tokens()
 	in.pools()
 	in.grants()
@@ -77,12 +79,17 @@ func findUser(seed *pvesim.Seed, id string) *pvesim.User {
 
 var grantNote = regexp.MustCompile(`\b(PVE[A-Za-z]+|Administrator) on (/[A-Za-z0-9/_.-]*)`)
 
-// grants adds the ACL entries that a recorded list shows. grantFromNote adds
-// those of notes later.
+// grants adds the ACL entries that a recorded list shows and that no earlier request of the
+// scenario sets. grantFromNote adds those of notes later.
 func (in *inferred) grants() {
+	set := map[string]bool{}
 	for _, e := range in.s.Exchanges {
 		if e.Method == http.MethodPut && e.api() == "/access/acl" && e.ok() {
-			return
+			for _, role := range schema.SplitList(e.str("roles")) {
+				for _, to := range schema.SplitList(e.str("users") + "," + e.str("groups") + "," + e.str("tokens")) {
+					set[e.str("path")+" "+to+" "+role] = true
+				}
+			}
 		}
 		if !strings.Contains(e.Auth, "root@pam") {
 			// Other users made changes before the list, so it does not show the initial state.
@@ -92,12 +99,17 @@ func (in *inferred) grants() {
 			continue
 		}
 		for _, m := range e.list() {
+			if set[fmt.Sprint(m["path"], " ", m["ugid"], " ", m["roleid"])] {
+				continue
+			}
 			in.seed.ACL = append(in.seed.ACL, &pvesim.Grant{Path: fmt.Sprint(m["path"]), Type: fmt.Sprint(m["type"]), To: fmt.Sprint(m["ugid"]),
 				Role: fmt.Sprint(m["roleid"]), NoPropagate: number(m["propagate"]) == 0})
 		}
 		return
 	}
-	in.grantsFromRights()
+	if len(set) == 0 {
+		in.grantsFromRights()
+	}
 }
 
 // grantsFromRights adds the ACL entries that the permission dump of a user

@@ -16,7 +16,7 @@ import (
 // Credentials that replace the masked ones of the recordings.
 const (
 	secret   = "replay-secret"
-	password = "replay"
+	password = "replay-password"
 
 	publicKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA replay"
 )
@@ -33,9 +33,9 @@ type player struct {
 	secrets  map[string]string // of tokens that the scenario makes
 	planned  time.Duration
 	hinted   bool
-	ticket   string
-	csrf     string
-	user     string
+	tickets  map[string]session // by user
+	user     string             // of the last ticket
+	admin    string             // token of the administrator's unrecorded steps
 	changes  []nodeChange
 	granted  map[string]bool
 	rights   map[string]*rights
@@ -64,7 +64,7 @@ func newPlayer(s *Scenario, phase map[string]time.Duration, reused bool) (*playe
 		log = earlierReports(s, seed)
 	}
 	p := &player{s: s, base: from, set: set, start: s.start(), user: set.Ticket, prepared: log, one: len(seed.Nodes) == 1,
-		ids: map[string]string{}, secrets: map[string]string{},
+		ids: map[string]string{}, secrets: map[string]string{}, tickets: map[string]session{}, admin: adminToken(seed),
 		granted: map[string]bool{}, rights: map[string]*rights{}, locked: map[int]bool{}}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
 	if p.user == "" {
@@ -86,6 +86,17 @@ func newPlayer(s *Scenario, phase map[string]time.Duration, reused bool) (*playe
 		s.Volumes = kept
 	})
 	return p, nil
+}
+
+// session is what a login returns.
+type session struct{ ticket, csrf string }
+
+// adminToken returns a token of root.
+func adminToken(seed *pvesim.Seed) string {
+	if u := findUser(seed, "root@pam"); u != nil && len(u.Tokens) > 0 {
+		return u.ID + "!" + u.Tokens[0].ID
+	}
+	return ""
 }
 
 // ticketUser returns the user of a ticket that the scenario has before any
@@ -189,7 +200,7 @@ func (p *player) runStep(st prepared) error {
 		form.Set(k, v)
 	}
 	h := http.Header{}
-	h.Set("Authorization", "PVEAPIToken=root@pam!test="+secret)
+	h.Set("Authorization", "PVEAPIToken="+p.admin+"="+secret)
 	req := pvesim.Request{Method: method, Path: "/api2/json" + path, Header: h}
 	switch method {
 	case http.MethodGet, http.MethodDelete:

@@ -2,11 +2,15 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 
 	"stackgen/internal/pvesim"
@@ -87,7 +91,7 @@ func (p *player) scalar(e *Exchange, k string, v any) any {
 		return s
 	}
 	switch k {
-	case "password":
+	case "password", "confirmation-password":
 		return passwordOf(e)
 	case "ssh-public-keys":
 		if strings.HasPrefix(e.Reason, "SSH public key") {
@@ -126,17 +130,17 @@ func (p *player) auth(e *Exchange, h http.Header) {
 		}
 		h.Set("Authorization", strings.Replace(e.Auth, "=TOKEN", "="+value, 1))
 	case strings.HasPrefix(e.Auth, "PVEAuthCookie="):
-		p.login()
-		ticket := p.ticket
-		if bad && strings.Contains(e.Reason, "Authentication failed") {
+		p.user = p.userOf(e)
+		now := p.session(p.user)
+		ticket, csrf := now.ticket, now.csrf
+		if bad && strings.Contains(e.Reason, "Authentication failed") && !p.userChanged() {
 			ticket = "garbage"
 		}
+		if bad && strings.Contains(e.Reason, "csrf") {
+			csrf = "wrong"
+		}
 		h.Set("Cookie", "PVEAuthCookie="+url.PathEscape(ticket))
-		if strings.Contains(e.Auth, "CSRFPreventionToken=") {
-			csrf := p.csrf
-			if bad {
-				csrf = "wrong"
-			}
+		if strings.Contains(e.Auth, "CSRFPreventionToken=") || e.Method != http.MethodGet && csrf != "wrong" {
 			h.Set("CSRFPreventionToken", csrf)
 		}
 	case e.Auth != "":
@@ -149,14 +153,11 @@ func tokenID(auth string) string {
 	return id
 }
 
-// login obtains a ticket for a scenario that begins with one.
-func (p *player) login() {
-	if p.ticket != "" {
-		return
-	}
-	user := p.user
-	if user == "" {
-		user = "root@pam"
+// session returns the ticket of a user, with a login for one that the scenario has before
+// any login.
+func (p *player) session(user string) session {
+	if s, ok := p.tickets[user]; ok {
+		return s
 	}
 	h := http.Header{}
 	h.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -164,6 +165,43 @@ func (p *player) login() {
 		Body: []byte(url.Values{"username": {user}, "password": {password}}.Encode())})
 	m, _ := decode(resp).(map[string]any)
 	data, _ := m["data"].(map[string]any)
-	p.ticket, _ = data["ticket"].(string)
-	p.csrf, _ = data["CSRFPreventionToken"].(string)
+	s := session{text(data["ticket"]), text(data["CSRFPreventionToken"])}
+	p.tickets[user] = s
+	return s
+}
+
+// word is a part of a note or of a user's name.
+var word = regexp.MustCompile(`[A-Za-z0-9]+`)
+
+// userOf returns whose ticket a request has: the recordings mask it. It is the owner of the
+// task in the response, or who the note names, or else the user of the last one.
+func (p *player) userOf(e *Exchange) string {
+	users := slices.Sorted(maps.Keys(p.tickets))
+	if len(users) == 0 {
+		return cmp.Or(p.user, "root@pam")
+	}
+	if upid, ok := e.data().(string); ok && upidPattern.MatchString(upid) {
+		for _, u := range users {
+			if strings.HasSuffix(upid, ":"+u+":") {
+				return u
+			}
+		}
+	}
+	for _, w := range word.FindAllString(e.Note, -1) {
+		for _, u := range users {
+			name, _, _ := strings.Cut(u, "@")
+			if w != "rec" && slices.Contains(word.FindAllString(name, -1), w) {
+				return u
+			}
+		}
+	}
+	return p.user
+}
+
+// userChanged reports whether an earlier request disabled, expired or removed the user of the
+// ticket: then the simulator has to refuse it.
+func (p *player) userChanged() bool {
+	return slices.ContainsFunc(p.s.Exchanges[:p.now], func(e *Exchange) bool {
+		return e.ok() && e.Method != http.MethodGet && strings.HasSuffix(strings.ReplaceAll(e.api(), "%40", "@"), "/access/users/"+p.user)
+	})
 }

@@ -64,16 +64,34 @@ func (p *player) addRight(user, path, priv string) bool {
 // an unrecorded step gave them.
 func (p *player) revoke(e *Exchange) {
 	user, _ := caller(e.Auth)
-	m := refusedFor.FindStringSubmatch(e.Reason)
-	if e.Status != http.StatusForbidden || m == nil || user == "" {
+	if e.Status != http.StatusForbidden || user == "" {
 		return
 	}
-	r := p.rights[user+" "+m[1]]
+	path, privs := e.unnamedRight()
+	if m := refusedFor.FindStringSubmatch(e.Reason); m != nil {
+		path, privs = m[1], m[2]
+	}
+	r := p.rights[user+" "+path]
 	if r == nil {
 		return
 	}
-	left := slices.DeleteFunc(slices.Clone(r.privs), func(v string) bool { return slices.Contains(strings.Split(m[2], "|"), v) })
-	p.setRights(user, m[1], left)
+	left := slices.DeleteFunc(slices.Clone(r.privs), func(v string) bool { return slices.Contains(strings.Split(privs, "|"), v) })
+	p.setRights(user, path, left)
+}
+
+// rightsForContent gives a user who lists the volumes of others the right to see all.
+func (p *player) rightsForContent(e *Exchange, got any, user string) bool {
+	m, _ := got.(map[string]any)
+	have := map[any]bool{}
+	for _, v := range asMaps(m["data"]) {
+		have[v["volid"]] = true
+	}
+	for _, v := range e.list() {
+		if v["content"] == "images" && !have[v["volid"]] {
+			return p.addRight(user, "/storage/"+strings.Split(e.api(), "/")[4], "Datastore.Allocate")
+		}
+	}
+	return false
 }
 
 // rightsForPath sets the rights of a user to those in the user's own permissions on one

@@ -16,6 +16,7 @@ const maxUnrecordedSteps = 8
 
 var (
 	refusedFor = regexp.MustCompile(`^Permission check failed \((/[^,]*), ([A-Za-z.|]+)\)`)
+	emptied    = regexp.MustCompile(`^delete pool failed: pool '[^']*' is not empty \(contains VM (\d+)\)`)
 	roleInNote = regexp.MustCompile(`\b(PVE[A-Za-z]+|Administrator)\b`)
 	noteInList = regexp.MustCompile(`^(qemu|lxc|storage)/(.+)$`)
 )
@@ -66,6 +67,8 @@ func (p *player) removedBefore(e *Exchange, resp pvesim.Response) bool {
 		if vmid == 0 {
 			vmid = number(e.str("vmid"))
 		}
+	case e.ok() && emptied.MatchString(resp.Reason):
+		vmid = number(emptied.FindStringSubmatch(resp.Reason)[1])
 	default:
 		return false
 	}
@@ -120,7 +123,8 @@ func (p *player) grantForError(e *Exchange, reason, user, token string) bool {
 		if e.str("pool") != "" && reason == "Permission check failed" {
 			return p.grant(user, "PVEVMAdmin", "/pool/"+e.str("pool"))
 		}
-		return false
+		path, priv := e.unnamedRight()
+		return p.base.narrow && priv != "" && reason == "Permission check failed" && p.addRight(user, path, priv)
 	}
 	path, priv := m[1], strings.Split(m[2], "|")[0]
 	if zone, ok := strings.CutPrefix(path, "/sdn/zones/"); ok {
@@ -134,6 +138,19 @@ func (p *player) grantForError(e *Exchange, reason, user, token string) bool {
 		role = pvesim.SmallestRole("8.4", priv)
 	}
 	return p.grant(user, role, path) || token != "" && p.grant(user+"!"+token, role, path)
+}
+
+// unnamedRight returns the path and the privilege that a call needs whose refusal names none,
+// because others would do as well.
+func (e *Exchange) unnamedRight() (path, priv string) {
+	parts := strings.Split(e.api(), "/")
+	switch {
+	case strings.HasSuffix(e.api(), "/query-url-metadata"), strings.HasSuffix(e.api(), "/download-url"):
+		return "/nodes/" + parts[2], "Sys.AccessNetwork"
+	case e.Method == http.MethodPost && len(parts) == 4 && (parts[3] == "qemu" || parts[3] == "lxc"):
+		return "/vms/" + e.str("vmid"), "VM.Allocate"
+	}
+	return "", ""
 }
 
 // roleWith returns the role in the note that has a privilege, or "".
@@ -170,6 +187,8 @@ func (p *player) grantForResponse(e *Exchange, got any, user, token string) bool
 	switch {
 	case e.api() == "/cluster/resources":
 		return p.grantForList(e, got, user)
+	case strings.HasSuffix(e.api(), "/content") && e.Method == http.MethodGet && p.base.narrow:
+		return p.rightsForContent(e, got, user)
 	case e.api() == "/access/permissions" && e.Query["path"] != nil && p.base.narrow:
 		return p.rightsForPath(e, user)
 	case e.api() == "/access/permissions" && len(e.Query) == 0:

@@ -11,15 +11,17 @@ import (
 )
 
 var (
-	dnsName   = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9\-]*[a-zA-Z0-9])?)(\.[a-zA-Z0-9]([a-zA-Z0-9\-]*[a-zA-Z0-9])?)*$`)
-	macAddr   = regexp.MustCompile(`^[a-fA-F0-9][02468aceACE][:]([a-fA-F0-9]{2}[:]){4}[a-fA-F0-9]{2}$`)
-	configID  = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]+$`)
-	storageID = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9\-_.]*[a-zA-Z0-9]$`)
-	poolName  = regexp.MustCompile(`^[A-Za-z0-9.\-_]+(/[A-Za-z0-9.\-_]+)*$`)
-	tagName   = regexp.MustCompile(`^(?i)[a-z0-9_][a-z0-9_\-+.]*$`)
-	userID    = regexp.MustCompile(`^[^\s:/]+@[A-Za-z][A-Za-z0-9.\-_]+$`)
-	diskSize  = regexp.MustCompile(`^\d+(\.\d+)?[KMGT]?$`)
-	listSep   = regexp.MustCompile(`[,;\s\x00]+`)
+	dnsName    = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9\-]*[a-zA-Z0-9])?)(\.[a-zA-Z0-9]([a-zA-Z0-9\-]*[a-zA-Z0-9])?)*$`)
+	macAddr    = regexp.MustCompile(`^[a-fA-F0-9][02468aceACE][:]([a-fA-F0-9]{2}[:]){4}[a-fA-F0-9]{2}$`)
+	configID   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]+$`)
+	storageID  = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9\-_.]*[a-zA-Z0-9]$`)
+	poolName   = regexp.MustCompile(`^[A-Za-z0-9.\-_]+(/[A-Za-z0-9.\-_]+)*$`)
+	tagName    = regexp.MustCompile(`^(?i)[a-z0-9_][a-z0-9_\-+.]*$`)
+	userID     = regexp.MustCompile(`^[^\s:/]+@[A-Za-z][A-Za-z0-9.\-_]+$`)
+	accessName = regexp.MustCompile(`^[A-Za-z0-9.\-_]+$`)
+	email      = regexp.MustCompile(`^[\w+\-~]+(\.[\w+\-~]+)*@[a-zA-Z0-9\-]+(\.[a-zA-Z0-9\-]+)*$`)
+	diskSize   = regexp.MustCompile(`^\d+(\.\d+)?[KMGT]?$`)
+	listSep    = regexp.MustCompile(`[,;\s\x00]+`)
 )
 
 // SplitList splits a list parameter at any separator that the server accepts.
@@ -65,6 +67,12 @@ func checkNamed(path, format, v string) string {
 		return unless(poolName.MatchString(v), "value does not look like a valid pool name\n")
 	case "pve-userid":
 		return unless(userID.MatchString(v), fmt.Sprintf("value '%s' does not look like a valid user name\n", v))
+	case "pve-roleid":
+		return unless(accessName.MatchString(v), fmt.Sprintf("role name '%s' contains invalid characters\n", v))
+	case "pve-groupid":
+		return unless(accessName.MatchString(v), fmt.Sprintf("group name '%s' contains invalid characters\n", v))
+	case "email-opt":
+		return unless(v == "" || email.MatchString(v), "value does not look like a valid email address\n")
 	case "urlencoded":
 		return checkURLEncoded(v)
 	case "pve-tag-list":

@@ -51,6 +51,7 @@ type Method struct {
 	Permission *Permission       `json:"permissions"`
 	ProxyTo    string            `json:"proxyto"`
 	Protected  int               `json:"protected"`
+	NoToken    int               `json:"no_token"` // it needs a ticket
 
 	Path    string `json:"-"`
 	Verb    string `json:"-"`
