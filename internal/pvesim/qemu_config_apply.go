@@ -137,11 +137,6 @@ func (u *update) setKey(k, v string) error {
 // configuration stores.
 func (u *update) makeDrive(k, v string) (string, error) {
 	g := u.g
-	if old, ok := g.Config[k]; ok && parseDrive(old).file != parseDrive(v).file {
-		if err := g.protected("can't change drive '" + k + "'"); err != nil {
-			return "", err
-		}
-	}
 	line, log, err := u.c.w.makeDisk(g, k, v, g.effective())
 	if err != nil {
 		return "", err

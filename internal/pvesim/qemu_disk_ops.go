@@ -178,15 +178,20 @@ func (c *call) moveWorker(g *Guest, key string, d drive, src *Volume, dst *Stora
 			return pause{}, fmt.Errorf("storage migration failed: %w", err)
 		}
 		wk.logOutput(lines...)
+		if d.cloudinit() { // the next start writes it
+			return pause{main: true}, nil
+		}
 		wk.logf("transferred 0.0 B of %s (0.00%%)", humanSize(int64(src.Size)))
 		return pause{copy: &transfer{storage: dst.ID, total: float64(src.Size), limit: c.bandwidth()}, main: true}, nil
 	}, func() (pause, error) {
-		size := humanSize(int64(src.Size))
-		wk.logf("transferred %s of %s (100.00%%)", size, size)
+		if size := humanSize(int64(src.Size)); !d.cloudinit() {
+			wk.logf("transferred %s of %s (100.00%%)", size, size)
+		}
 		if err := w.write(g.Node, g.VMID, wk.task.PID); err != nil {
 			return pause{}, err
 		}
 		out := drive{file: v.ID, opts: cloneMap(d.opts)}
+		out.opts["size"] = formatSize(int64(v.Size))
 		delete(out.opts, "format") // of the volume that it had
 		g.Config[key] = out.String()
 		if c.flag("delete") {

@@ -111,9 +111,7 @@ func (w *cluster) saveState(wk *worker, g *Guest, name, storage string, into map
 	if err != nil {
 		return err
 	}
-	for _, l := range lines {
-		wk.log(l)
-	}
+	wk.logOutput(lines...)
 	into["vmstate"], into["runningmachine"] = v.ID, runningMachine
 	into["runningcpu"] = "kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep"
 	return nil

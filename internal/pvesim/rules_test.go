@@ -2,6 +2,7 @@ package pvesim_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,5 +220,58 @@ func TestThinSnapshotsAreInTaskLogs(t *testing.T) {
 	}
 	if got := log("DELETE", ""); !strings.Contains(got, `Logical volume "snap_vm-300-disk-0_before" successfully removed.`) {
 		t.Errorf("destroy: %s", got)
+	}
+}
+
+// A storage without a tool that prints leaves no empty line in the log of a task.
+func TestStateOnZFSLogsNoEmptyLine(t *testing.T) {
+	seed, err := pvesim.DefaultSeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed.Guests = append(seed.Guests, &pvesim.Guest{VMID: 300, Node: "pve1", Running: true, Agent: pvesim.Agent{Mode: "present"},
+		Config: map[string]string{"name": "a", "memory": "512", "scsi0": "local-zfs:vm-300-disk-0,size=1G"}})
+	b := newTestSim(t, pvesim.Options{Seed: seed})
+	upid := b.data("POST", "/nodes/pve1/qemu/300/status/suspend", "todisk", "1", "statestorage", "local-zfs").(string)
+	if end := b.wait(upid); end != "OK" {
+		t.Fatalf("suspend ended %q", end)
+	}
+	if log := b.log(upid); slices.Contains(log, "") {
+		t.Errorf("the log has an empty line: %q", log)
+	}
+}
+
+// A cloud-init drive is created again on the storage it moves to: nothing is copied.
+func TestMoveOfCloudInitDriveCopiesNothing(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
+	if end, _ := b.task("POST", "/nodes/pve1/qemu", "vmid", "300", "ide2", "local-lvm:cloudinit"); end != "OK" {
+		t.Fatalf("create ended %q", end)
+	}
+	upid := b.data("POST", "/nodes/pve1/qemu/300/move_disk", "disk", "ide2", "storage", "shared", "delete", "1").(string)
+	if end := b.wait(upid); end != "OK" {
+		t.Fatalf("move ended %q", end)
+	}
+	for _, l := range b.log(upid) {
+		if strings.Contains(l, "transferred") {
+			t.Errorf("the log has %q", l)
+		}
+	}
+	if got := b.config("pve1", 300)["ide2"]; got != "shared:300/vm-300-cloudinit.raw,media=cdrom,size=4M" {
+		t.Errorf("the moved drive is %v", got)
+	}
+}
+
+// Protection prevents the removal of a disk, and not its replacement, after which it is unused.
+func TestProtectedDiskCanBeReplaced(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
+	if end, _ := b.task("POST", "/nodes/pve1/qemu", "vmid", "300", "scsi0", "shared:1", "protection", "1"); end != "OK" {
+		t.Fatalf("create ended %q", end)
+	}
+	b.data("PUT", "/nodes/pve1/qemu/300/config", "scsi0", "shared:2")
+	if c := b.config("pve1", 300); c["unused0"] != "shared:300/vm-300-disk-0.raw" || c["scsi0"] != "shared:300/vm-300-disk-1.raw,size=2G" {
+		t.Errorf("scsi0 is %v, unused0 is %v", c["scsi0"], c["unused0"])
+	}
+	if r := b.do("PUT", "/nodes/pve1/qemu/300/config", "delete", "scsi0"); !strings.Contains(r.Reason, "can't remove drive 'scsi0' - protection mode enabled") {
+		t.Errorf("the removal: %d %s", r.Status, r.Reason)
 	}
 }
