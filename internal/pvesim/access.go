@@ -79,7 +79,9 @@ func (w *cluster) entityRights(kind, name, path string) rights {
 			if role == noAccess {
 				return rights{}
 			}
-			roles[role] = roles[role] // a role of the path itself keeps its propagation
+			if _, own := roles[role]; !own { // a role of the path itself keeps its propagation
+				roles[role] = false
+			}
 		}
 	}
 	out := rights{}

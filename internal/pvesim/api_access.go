@@ -220,7 +220,8 @@ func (c *call) mayGrant(path, role string) error {
 		case !ok:
 			return badParam("role", "Cannot %s role '%s' - requires 'Permissions.Modify' or superset of privileges.", verb, role)
 		case c.p["propagate"] != "0" && !propagates && verb == "add":
-			return badParam("role", "Cannot %s role '%s' with propagation - requires 'Permissions.Modify' or propagated superset of privileges.", verb, role)
+			return badParam("role", "Cannot %s role '%s' with propagation - "+
+				"requires 'Permissions.Modify' or propagated superset of privileges.", verb, role)
 		}
 	}
 	if role == noAccess {

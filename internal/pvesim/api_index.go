@@ -37,8 +37,8 @@ func indexHandlers() map[string]handler {
 // allHandlers joins the handler tables of all parts.
 func allHandlers() map[string]handler {
 	out := map[string]handler{}
-	for _, part := range []map[string]handler{indexHandlers(), clusterHandlers(), haHandlers(), nodeHandlers(), storageHandlers(), downloadHandlers(),
-		accessHandlers(), poolHandlers(), taskHandlers(), qemuHandlers(), lxcHandlers()} {
+	for _, part := range []map[string]handler{indexHandlers(), clusterHandlers(), haHandlers(), nodeHandlers(), storageHandlers(),
+		downloadHandlers(), accessHandlers(), poolHandlers(), taskHandlers(), qemuHandlers(), lxcHandlers()} {
 		for k, h := range part {
 			out[k] = h
 		}

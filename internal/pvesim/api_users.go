@@ -11,13 +11,18 @@ import (
 // entry returns what calls show of a user, in full with groups and tokens.
 func (u *User) entry() object {
 	out := object{"enable": flag(!u.Disabled), "expire": u.Expire}
-	for k, v := range map[string]string{"comment": u.Comment, "email": u.Email, "firstname": u.First, "lastname": u.Last, "keys": u.Keys} {
+	for k, v := range u.Fields() {
 		// In its line of the file, an empty address ends only if a field follows.
-		if v != "" || k == "email" && u.Comment+u.Keys != "" {
-			out[k] = v
+		if *v != "" || k == "email" && u.Comment+u.Keys != "" {
+			out[k] = *v
 		}
 	}
 	return out
+}
+
+// Fields returns the fields of a user that are text, by their names in the API.
+func (u *User) Fields() map[string]*string {
+	return map[string]*string{"comment": &u.Comment, "email": &u.Email, "firstname": &u.First, "lastname": &u.Last, "keys": &u.Keys}
 }
 
 // groupNames returns the groups of a user, in order.
@@ -102,7 +107,7 @@ func (c *call) setUser(u *User) error {
 	if c.has("expire") {
 		u.Expire = int64(atoi(c.p["expire"]))
 	}
-	for k, to := range map[string]*string{"comment": &u.Comment, "email": &u.Email, "firstname": &u.First, "lastname": &u.Last, "keys": &u.Keys} {
+	for k, to := range u.Fields() {
 		if c.has(k) {
 			*to = c.p[k]
 		}
@@ -212,7 +217,8 @@ func tokenCreate(c *call) (any, error) {
 	if err := c.w.configLock("generating token", "file-user_cfg"); err != nil {
 		return nil, err
 	}
-	t := &Token{ID: c.p["tokenid"], Secret: c.w.uuid(), Privsep: c.p["privsep"] != "0", Comment: c.p["comment"], Expire: int64(atoi(c.p["expire"]))}
+	t := &Token{ID: c.p["tokenid"], Secret: c.w.uuid(), Privsep: c.p["privsep"] != "0", Comment: c.p["comment"],
+		Expire: int64(atoi(c.p["expire"]))}
 	u.Tokens = append(u.Tokens, t)
 	info := object{"privsep": cmp.Or(c.p["privsep"], "1")}
 	if t.Comment != "" {

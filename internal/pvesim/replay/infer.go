@@ -84,12 +84,8 @@ var grantNote = regexp.MustCompile(`\b(PVE[A-Za-z]+|Administrator) on (/[A-Za-z0
 func (in *inferred) grants() {
 	set := map[string]bool{}
 	for _, e := range in.s.Exchanges {
-		if e.Method == http.MethodPut && e.api() == "/access/acl" && e.ok() {
-			for _, role := range schema.SplitList(e.str("roles")) {
-				for _, to := range schema.SplitList(e.str("users") + "," + e.str("groups") + "," + e.str("tokens")) {
-					set[e.str("path")+" "+to+" "+role] = true
-				}
-			}
+		for _, key := range e.grants() {
+			set[key] = true
 		}
 		if !strings.Contains(e.Auth, "root@pam") {
 			// Other users made changes before the list, so it does not show the initial state.
@@ -110,6 +106,20 @@ func (in *inferred) grants() {
 	if len(set) == 0 {
 		in.grantsFromRights()
 	}
+}
+
+// grants returns the ACL entries that a request sets or removes: path, who and role.
+func (e *Exchange) grants() []string {
+	if e.Method != http.MethodPut || e.api() != "/access/acl" || !e.ok() {
+		return nil
+	}
+	var out []string
+	for _, role := range schema.SplitList(e.str("roles")) {
+		for _, to := range schema.SplitList(e.str("users") + "," + e.str("groups") + "," + e.str("tokens")) {
+			out = append(out, e.str("path")+" "+to+" "+role)
+		}
+	}
+	return out
 }
 
 // grantsFromRights adds the ACL entries that the permission dump of a user

@@ -18,10 +18,10 @@ func (in *inferred) access() {
 	a := &accounts{in: in, made: map[string]bool{}, touched: map[string]bool{}}
 	for _, e := range in.s.Exchanges {
 		part, id := accessPath(e)
-		switch {
-		case part == "acl":
+		switch part {
+		case "acl":
 			a.byACL(e)
-		case part == "roles" || part == "groups" || part == "users":
+		case "roles", "groups", "users":
 			a.byCall(e, part, id)
 		}
 	}
@@ -167,7 +167,7 @@ func (a *accounts) addUser(id string, m map[string]any) {
 		a.in.seed.Users = append(a.in.seed.Users, u)
 	}
 	keep := func(field string) bool { return m[field] == nil || a.touched["users/"+id+"/"+field] }
-	for field, to := range map[string]*string{"comment": &u.Comment, "email": &u.Email, "firstname": &u.First, "lastname": &u.Last, "keys": &u.Keys} {
+	for field, to := range u.Fields() {
 		if !keep(field) && *to == "" {
 			*to = text(m[field])
 		}
