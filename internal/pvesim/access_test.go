@@ -149,3 +149,30 @@ func TestNarrowAdministrators(t *testing.T) {
 		}
 	}
 }
+
+// TestBackupRights checks that the storage of a backup is checked first, and a guest in the task.
+func TestBackupRights(t *testing.T) {
+	for _, c := range []struct{ privs, form, want string }{
+		{"VM.Backup", "vmid=123", "(/storage/local, Datastore.AllocateSpace)"},
+		{"Datastore.AllocateSpace", "vmid=123", "403 Permission check failed (/vms/123, VM.Backup)"},
+		{"Datastore.AllocateSpace", "all=1", "OK"},
+		{"Datastore.AllocateSpace,VM.Backup", "vmid=123", "OK"},
+	} {
+		seed, err := pvesim.DefaultSeed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed.Users = append(seed.Users, &pvesim.User{ID: "ci@pve", Tokens: []*pvesim.Token{{ID: "t", Secret: "s"}}})
+		seed.Roles = append(seed.Roles, &pvesim.Role{ID: "Narrow", Privileges: strings.Split(c.privs, ",")})
+		seed.ACL = append(seed.ACL, &pvesim.Grant{Path: "/", To: "ci@pve", Role: "Narrow"})
+		b := newTestSim(t, pvesim.Options{Seed: seed})
+		r := b.as("ci@pve!t=s", "POST", "/nodes/pve3/vzdump", c.form)
+		end := r.Reason
+		if r.Status == 200 {
+			end = b.wait(between(string(r.Body), `"data":"`, `"`))
+		}
+		if !strings.Contains(end, c.want) {
+			t.Errorf("%s with %s ended %q, want %q", c.form, c.privs, end, c.want)
+		}
+	}
+}

@@ -96,18 +96,30 @@ func nodeBackup(c *call) (any, error) {
 	}
 	excluded := schema.SplitList(c.p["exclude"])
 	var vmids []int
+	var refused error
 	for _, id := range c.w.vmids() {
 		g, name := c.w.guests[id], itoa(id)
 		wanted := c.flag("all") || slices.Contains(schema.SplitList(c.p["vmid"]), name) || c.p["pool"] != "" && c.w.inPool(c.p["pool"], id)
 		if g.Node == c.node && wanted && !slices.Contains(excluded, name) {
-			if err := c.w.require(c.who, "/vms/"+name, "VM.Backup"); err != nil {
-				return nil, err
+			err := c.w.require(c.who, "/vms/"+name, "VM.Backup")
+			switch {
+			case err == nil:
+				vmids = append(vmids, id)
+			case !c.flag("all"):
+				vmids, refused = append(vmids, id), cmp.Or(refused, err)
 			}
-			vmids = append(vmids, id)
 		}
 	}
 	if len(vmids) == 0 && !c.flag("all") {
 		return "OK", nil
+	}
+	if refused != nil { // the task finds that, before it copies
+		wk := &worker{steps: []step{func() (pause, error) { return pause{main: true}, failf("403 %s", refused) }}}
+		id := ""
+		if len(vmids) == 1 {
+			id = itoa(vmids[0])
+		}
+		return c.w.fork(c.node, "vzdump", id, c.who, wk), nil
 	}
 	return c.w.startBackup(c.node, vmids, c.who), nil
 }
