@@ -55,7 +55,11 @@ func (w *cluster) backup(wk *worker, node string, vmid int) []step {
 	copying := false
 	return []step{func() (pause, error) {
 		g := w.guests[vmid]
-		wk.logf("INFO: Starting Backup of VM %d (qemu)", vmid)
+		kind := "qemu"
+		if g != nil {
+			kind = g.Type
+		}
+		wk.logf("INFO: Starting Backup of VM %d (%s)", vmid, kind)
 		if g == nil || g.Node != node {
 			wk.logf("ERROR: Backup of VM %d failed - unable to find VM '%d'", vmid, vmid)
 			return pause{}, nil

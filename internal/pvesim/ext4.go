@@ -42,6 +42,10 @@ func ext4Journal(blocks int64) int64 {
 	return 131072
 }
 
+// FileSystemTotal returns the bytes for files of the file system of a container, as its status
+// shows them while it runs, by the size of its volume.
+func FileSystemTotal(size Size) int64 { return ext4Total(int64(size)) }
+
 // ext4Total returns the bytes that a file system of a size has for files, as a guest sees it:
 // without the inodes, the journal, the bitmaps, and the copies of the superblock and of the
 // descriptors of groups, for which mkfs reserves blocks so that it can grow.

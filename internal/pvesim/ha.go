@@ -129,7 +129,9 @@ func (w *cluster) haMove(g *Guest, target string) {
 	if h == nil || g.Node == target || w.node(target) == nil {
 		return
 	}
-	m, kind := &migration{w: w, g: g, target: w.node(target), online: g.Running, withDisks: true, mapTo: func(s string) string { return s }}, "qmigrate"
+	m := &migration{w: w, g: g, target: w.node(target), online: g.Running, withDisks: true,
+		mapTo: func(s string) string { return s }}
+	kind := "qmigrate"
 	wk := &worker{lock: g.VMID, wait: lockWait, undo: func() { m.undo() }, cancel: "migration aborted"}
 	if g.container() {
 		m, kind = w.containerMigration(g, target), "vzmigrate"

@@ -2,8 +2,10 @@ package pvesim
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -125,7 +127,7 @@ func (w *cluster) leasesOf(g *Guest, nic map[string]string, up time.Time) []leas
 			wait := dhcpDelay
 			if w.durations != nil {
 				if d, ok := w.durations("dhcp", g.VMID); ok {
-					wait = d
+					wait, up = d, w.now // what a caller knows is when it is seen
 				}
 			}
 			if k == "ip" {
@@ -153,11 +155,26 @@ func (w *cluster) nics(g *Guest) map[string][]lease {
 		g.leases = map[string][]lease{}
 		for k, v := range g.Config {
 			if netKey.MatchString(k) {
-				g.leases[k] = w.leasesOf(g, parseDrive(v).opts, g.Started)
+				n := parseDrive(v).opts
+				g.leases[k] = w.leasesOf(g, n, g.Started)
+				if n["ip"] != "dhcp" && n["ip"] != "" {
+					g.leases[k] = append(g.leases[k], lease{linkLocal(n["hwaddr"]), g.Started})
+				}
 			}
 		}
 	}
 	return g.leases
+}
+
+// linkLocal returns the address that a card with a MAC address gives itself.
+func linkLocal(mac string) string {
+	var b [6]int64
+	for i, part := range strings.Split(mac, ":") {
+		if i < len(b) {
+			b[i], _ = strconv.ParseInt(part, 16, 64)
+		}
+	}
+	return fmt.Sprintf("fe80::%x:%xff:fe%02x:%x/64", (b[0]^2)<<8|b[1], b[2], b[3], b[4]<<8|b[5])
 }
 
 // changeNIC changes the addresses of a NIC of a running container: another card has its own,

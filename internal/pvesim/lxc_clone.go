@@ -251,7 +251,17 @@ func (j *containerClone) copy(k string, d drive, done func(*Volume)) []step {
 			return pause{}, failf("clone failed: volume '%s' does not exist", old)
 		}}
 	}
-	return append([]step{begin}, c.copySteps(j.wk, j.g, src, cmp.Or(c.p["storage"], storageOf(old)), done)...)
+	steps := []step{begin}
+	for _, do := range c.copySteps(j.wk, j.g, src, cmp.Or(c.p["storage"], storageOf(old)), done) {
+		steps = append(steps, func() (pause, error) {
+			p, err := do()
+			if err != nil {
+				err = fmt.Errorf("clone failed: %w", err)
+			}
+			return p, err
+		})
+	}
+	return steps
 }
 
 // link makes a volume that shares the contents of another one.

@@ -157,9 +157,7 @@ func (c *call) unpack(wk *worker, g *Guest, set, mounts map[string]string) error
 			rules := w.tagRules()
 			v = rules.uniqueTags(v)
 		}
-		if v, err := w.containerValue(g, k, v, false); err != nil || v == "" {
-			continue
-		} else {
+		if v, err := w.containerValue(g, k, v, false); err == nil && v != "" {
 			g.Config[k] = v
 		}
 	}

@@ -311,7 +311,23 @@ func (c *call) copySteps(wk *worker, g *Guest, src *Volume, storage string, done
 
 // logCopied logs what rsync says about the files of a container.
 func logCopied(wk *worker) {
-	wk.log("Number of files: 1,024 (reg: 512, dir: 128, link: 384)\nNumber of created files: 1,023 (reg: 512, dir: 127, link: 384)")
+	wk.log(`
+Number of files: 1,024 (reg: 512, dir: 128, link: 384)
+Number of created files: 1,023 (reg: 512, dir: 127, link: 384)
+Number of deleted files: 0
+Number of regular files transferred: 512
+Total file size: 524,288,000 bytes
+Total transferred file size: 524,288,000 bytes
+Literal data: 524,288,000 bytes
+Matched data: 0 bytes
+File list size: 32,768
+File list generation time: 0.001 seconds
+File list transfer time: 0.000 seconds
+Total bytes sent: 524,416,000
+Total bytes received: 10,240
+
+sent 524,416,000 bytes  received 10,240 bytes  209,770,496.00 bytes/sec
+total size is 524,288,000  speedup is 1.00`)
 }
 
 // reassignVolume moves a volume to another container of the node.

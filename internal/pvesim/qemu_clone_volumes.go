@@ -61,6 +61,8 @@ func (j *cloneJob) link(s *Storage, src *Volume) (*Volume, error) {
 	v := &Volume{Node: j.c.node, VMID: j.newid, Size: src.Size, Format: "raw"}
 	_, base, _ := strings.Cut(src.ID, ":")
 	switch {
+	case s.Type == "btrfs" && src.Format == "raw": // shares its blocks, and has no base
+		v.ID = s.volumeID(j.newid, name, "raw")
 	case s.fileBased():
 		v.Format = "qcow2"
 		v.ID = fmt.Sprintf("%s:%s/%d/%s.qcow2", s.ID, base, j.newid, name)

@@ -146,9 +146,6 @@ func (w *cluster) power(g *Guest, on bool) {
 	g.leases = nil
 	if on {
 		g.Started, g.pid, g.CloudInit = w.now, w.pid(), nil
-		if g.container() {
-			w.nics(g)
-		}
 	}
 }
 

@@ -141,7 +141,7 @@ func (c *call) snapshotWorker(job snapshotJob) (any, error) {
 
 func snapshotCreate(c *call) (any, error) {
 	name := c.p["snapname"]
-	if name == "current" || strings.EqualFold(name, "pending") && !c.container() || name == "vzdump" && c.container() {
+	if c.reservedSnapshot(name) {
 		return nil, failf("unable to use snapshot name '%s' (reserved name)", strings.ToLower(name))
 	}
 	if _, err := c.guest(); err != nil && !c.container() {
@@ -155,7 +155,8 @@ func snapshotCreate(c *call) (any, error) {
 		if g.Running && g.agentEnabled() && !g.agentAnswers(c.w.now) && !c.flag("vmstate") {
 			wk.logf("QEMU Guest Agent is not running - VM %d qmp command 'guest-ping' failed - got timeout", g.VMID)
 		}
-		made = &Snapshot{Name: name, Parent: g.Config["parent"], Description: g.stored(c.p["description"]), Time: c.w.now, Config: snapshotCopy(g.Config)}
+		made = &Snapshot{Name: name, Parent: g.Config["parent"], Description: g.stored(c.p["description"]),
+			Time: c.w.now, Config: snapshotCopy(g.Config)}
 		made.Config["snapstate"] = "prepare"
 		if g.Running && c.flag("vmstate") {
 			if err := c.w.saveState(wk, g, name, c.w.stateStorage(g), made.Config); err != nil {
@@ -168,17 +169,30 @@ func snapshotCreate(c *call) (any, error) {
 		if id := made.Config["vmstate"]; id != "" {
 			wk.logf("saving VM state and RAM using storage '%s'\n0.00 B in 0s\ncompleted saving the VM state in 1s, saved 2.71 MiB", storageOf(id))
 		}
-		for _, k := range snapshotDisks(g.Config) {
-			d := parseDrive(g.Config[k])
-			if !g.container() {
-				wk.logf("snapshotting 'drive-%s' (%s)", k, d.file)
-			}
-			c.w.logThin(wk, d, "snap_%[1]s_"+name, "created")
-		}
+		c.w.logSnapshot(wk, g, name)
 		delete(made.Config, "snapstate")
 		g.Config["parent"] = name
 		return nil
 	}})
+}
+
+// reservedSnapshot reports whether the server keeps the name of a snapshot for itself.
+func (c *call) reservedSnapshot(name string) bool {
+	if c.container() {
+		return name == "current" || name == "vzdump"
+	}
+	return name == "current" || strings.EqualFold(name, "pending")
+}
+
+// logSnapshot logs the snapshots of a guest's disks.
+func (w *cluster) logSnapshot(wk *worker, g *Guest, name string) {
+	for _, k := range snapshotDisks(g.Config) {
+		d := parseDrive(g.Config[k])
+		if !g.container() {
+			wk.logf("snapshotting 'drive-%s' (%s)", k, d.file)
+		}
+		w.logThin(wk, d, "snap_%[1]s_"+name, "created")
+	}
 }
 
 // snapshotPossible returns the error of a snapshot that cannot be made.
@@ -194,7 +208,8 @@ func (w *cluster) snapshotPossible(g *Guest, name string) error {
 	}
 	for _, k := range snapshotDisks(g.Config) {
 		d := parseDrive(g.Config[k])
-		if s := w.storage(storageOf(d.file)); s != nil && !s.feature("snapshot", d.file) {
+		s := w.storage(storageOf(d.file))
+		if s == nil && g.container() || s != nil && !s.feature("snapshot", d.file) {
 			return failf("snapshot feature is not available")
 		}
 	}

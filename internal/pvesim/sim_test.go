@@ -168,7 +168,7 @@ func TestContainersAreListed(t *testing.T) {
 	if conf["hostname"] != "ct" || conf["memory"] != float64(512) {
 		t.Errorf("config: %v", conf)
 	}
-	if r := b.do("POST", "/nodes/pve2/qemu", "vmid", "700"); r.Reason != "unable to create VM 700 - VM 700 already exists on node 'pve1'" {
+	if r := b.do("POST", "/nodes/pve2/qemu", "vmid", "700"); r.Reason != "unable to create VM 700 - CT 700 already exists on node 'pve1'" {
 		t.Errorf("VM with the VMID of a container: %s", r.Reason)
 	}
 }

@@ -150,6 +150,9 @@ func (s *Storage) filePath(volid string) string {
 	if dir, ok := dirs[volumeKind(volid)]; ok {
 		return s.imagePath() + "/" + dir + "/" + path.Base(volid)
 	}
+	if name, ok := strings.CutSuffix(plain(volid), ".raw"); ok && s.Type == "btrfs" { // a subvolume with the image
+		return s.imagePath() + "/images/" + name + "/disk.raw"
+	}
 	return s.imagePath() + "/images/" + plain(volid)
 }
 
@@ -272,7 +275,7 @@ func (w *cluster) allocLine(s *Storage, v *Volume, backing string) string {
 	switch {
 	case s.Type == "lvm" || s.Type == "lvmthin":
 		return fmt.Sprintf("  Logical volume \"%s\" created.", plain(v.ID))
-	case !s.fileBased():
+	case !s.fileBased(), s.Type == "btrfs" && v.Format == "raw":
 		return ""
 	case v.Format == "raw":
 		return fmt.Sprintf("Formatting '%s', fmt=raw size=%d preallocation=off", s.filePath(v.ID), int64(v.Size))

@@ -66,7 +66,7 @@ func TestProviderImages(t *testing.T) {
 	w.want("with another image at the URL", w.planned("-var", url, "-var", "memory=768"),
 		"download_file.image", "delete+create", "vm.imported", "update")
 	w.tofu("destroy", "-auto-approve", "-input=false", "-var", url)
-	if got := w.api("GET", "/nodes/pve1/storage/local/content", nil).([]any); len(got) != 0 {
+	if got := w.api("GET", "/nodes/pve1/storage/local/content?content=import", nil).([]any); len(got) != 0 {
 		t.Errorf("volumes after destroy: %v", got)
 	}
 }

@@ -13,6 +13,8 @@ import (
 const pauseForSteps = 0.8
 
 var (
+	lockedText  = regexp.MustCompile(`^(VM|CT) is locked`)
+	offText     = regexp.MustCompile(`^(VM|CT) .* not running$`)
 	lockInNote  = regexp.MustCompile(`\blocked \(([a-z-]+)\)`)
 	powerInNote = regexp.MustCompile(`(?i)\b(?:VM|CT) (running|stopped)\b|, (running|stopped)\b`)
 )
@@ -92,13 +94,13 @@ func (p *player) powerShown(i int, rest string) (on, shown bool) {
 				return number(m["running"]) == 1, true
 			}
 		}
-	case e.Method == http.MethodDelete && rest == "" && e.ok():
+	case e.Method == http.MethodDelete && rest == "" && e.ok() && e.str("force") != "1":
 		return false, true
 	case e.Reason == "no spice port":
 		return true, true
-	case strings.HasPrefix(rest, "/status/") && rest != "/status/start" && strings.HasPrefix(p.exitStatus(i), "VM is locked"):
+	case strings.HasPrefix(rest, "/status/") && rest != "/status/start" && lockedText.MatchString(p.exitStatus(i)):
 		return true, true
-	case strings.HasPrefix(e.Reason, "VM ") && strings.HasSuffix(e.Reason, " not running"):
+	case offText.MatchString(e.Reason):
 		return false, true
 	}
 	return false, false

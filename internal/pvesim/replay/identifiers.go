@@ -52,6 +52,12 @@ func (p *player) learn(e *Exchange, got any) {
 		if want != have && (upidPattern.MatchString(want) || len(want) == 40) {
 			p.ids[want] = have
 		}
+		there, here := macs.FindAllString(want, -1), macs.FindAllString(have, -1)
+		for i := range there {
+			if len(there) == len(here) {
+				p.ids[strings.ToUpper(there[i])] = strings.ToUpper(here[i])
+			}
+		}
 	})
 	if m, ok := got.(map[string]any); ok {
 		if data, ok := m["data"].(map[string]any); ok && data["full-tokenid"] != nil {

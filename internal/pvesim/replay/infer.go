@@ -37,10 +37,6 @@ func infer(s *Scenario, seed *pvesim.Seed) []prepared {
 	return in.steps
 }
 
-// isForeign reports whether a guest belongs to other work on the recorded
-// server.
-func isForeign(one bool, vmid int) bool { return one && vmid >= 300 && vmid < 400 }
-
 func (in *inferred) tokens() {
 	for _, e := range in.s.Exchanges {
 		full, ok := strings.CutPrefix(e.Auth, "PVEAPIToken=")

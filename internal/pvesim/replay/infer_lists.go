@@ -21,7 +21,7 @@ func (in *inferred) byList(e *Exchange, get func(int) *trace) {
 	}
 	for _, m := range items {
 		vmid := number(m["vmid"])
-		if vmid == 0 || isForeign(in.one, vmid) {
+		if vmid == 0 || in.s.isForeign(in.one, vmid) {
 			continue
 		}
 		t := get(vmid)

@@ -37,7 +37,7 @@ func (in *inferred) volumes(e *Exchange, get func(int) *trace) {
 func (in *inferred) contents(e *Exchange, get func(int) *trace) {
 	for _, m := range e.list() {
 		id, vmid := fmt.Sprint(m["volid"]), number(m["vmid"])
-		if m["content"] != "images" && m["content"] != "rootdir" || isForeign(in.one, vmid) || in.createdByScenario(vmid) {
+		if m["content"] != "images" && m["content"] != "rootdir" || in.s.isForeign(in.one, vmid) || in.createdByScenario(vmid) {
 			continue
 		}
 		t := get(vmid)

@@ -65,7 +65,7 @@ func (c *comparison) identity(i int, v any) (string, bool) {
 			pool, _ = m["pool"].(string)
 		}
 		volid, _ := m["volid"].(string)
-		if isForeign(true, number(m["vmid"])) || strings.HasPrefix(pool, "p7-") || strings.Contains(volid, "p7") {
+		if c.p.s.isForeign(true, number(m["vmid"])) || strings.HasPrefix(pool, "p7-") || strings.Contains(volid, "p7") {
 			return "", true
 		}
 	}

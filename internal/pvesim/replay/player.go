@@ -40,6 +40,9 @@ type player struct {
 	granted  map[string]bool
 	rights   map[string]*rights
 	locked   map[int]bool
+	scope    []string        // paths on which a user with few privileges has them
+	statics  map[string]bool // addresses of containers
+	created  map[int]float64 // when the tasks end that create guests
 	prepared []string
 	one      bool
 	now      int // the exchange that is replayed
@@ -66,13 +69,14 @@ func newPlayer(s *Scenario, phase map[string]time.Duration, reused bool) (*playe
 	p := &player{s: s, base: from, set: set, start: s.start(), user: set.Ticket, prepared: log, one: len(seed.Nodes) == 1,
 		ids: map[string]string{}, secrets: map[string]string{}, tickets: map[string]session{}, admin: adminToken(seed),
 		granted: map[string]bool{}, rights: map[string]*rights{}, locked: map[int]bool{}}
+	p.statics, p.created = s.statics(), map[int]float64{}
 	p.clk = clock.NewVirtual(p.start.Add(-2*time.Second), true)
 	if p.user == "" {
 		p.user = ticketUser(s)
 	}
 	p.changes = append(inferNodes(s, seed), set.Nodes...)
 	p.sim, err = pvesim.New(pvesim.Options{Seed: seed, Clock: p.clk, ReportPhase: phase, Web: p.web,
-		Durations: func(string, int) (time.Duration, bool) { return p.planned, p.hinted }})
+		Durations: p.duration})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
@@ -187,6 +191,7 @@ func (p *player) prepare(e *Exchange) error {
 		}
 	}
 	p.grantFromNote(e)
+	p.followNote(e)
 	return nil
 }
 
@@ -274,6 +279,7 @@ func (p *player) planDuration(i int) {
 		p.planned = 100 * time.Millisecond
 	}
 	p.hinted = true
+	p.created[number(e.str("vmid"))] = max(e.T, p.clk.Now().Sub(p.start).Seconds()) + p.planned.Seconds()
 }
 
 // lockedUntil returns when a list last shows the lock of the clone or migration that

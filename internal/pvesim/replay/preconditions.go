@@ -18,11 +18,12 @@ type precondition struct {
 
 func preconditions() []precondition {
 	return []precondition{
-		{regexp.MustCompile(`^VM is locked \((backup|suspended|suspending|rollback|create|snapshot|snapshot-delete)\)`), setLock},
+		{regexp.MustCompile(`^(?:VM|CT) is locked \((backup|suspended|suspending|rollback|create|snapshot|snapshot-delete)\)`), setLock},
 		{regexp.MustCompile(`protection mode enabled`), setProtection},
-		{regexp.MustCompile(`^VM \d+ (is running - destroy failed|already running)|^can't migrate running VM`),
+		{regexp.MustCompile(`^(?:VM|CT) \d+ (is running - destroy failed|already running)|^can't migrate running (VM|container)|` +
+			`container is running$|of a running container$|on a running container |if the CT is running$`),
 			func(p *player, g *pvesim.Guest, _ []string) string { return setPower(p, g, true) }},
-		{regexp.MustCompile(`^VM \d+ (is )?not running`),
+		{regexp.MustCompile(`^(?:VM|CT) \d+ (is )?not running`),
 			func(p *player, g *pvesim.Guest, _ []string) string { return setPower(p, g, false) }},
 	}
 }
@@ -155,7 +156,7 @@ func (p *player) exitStatus(i int) string {
 func (p *player) addMissingGuest(e *Exchange, resp pvesim.Response) bool {
 	node, kind, vmid, _ := e.guest()
 	gone := strings.Contains(resp.Reason, "onfiguration file") && resp.Status == 500
-	if vmid == 0 || !gone || !e.ok() || p.changedByScenario(vmid) || kind != "qemu" {
+	if vmid == 0 || !gone || !e.ok() || p.changedByScenario(vmid) {
 		return false
 	}
 	if p.moveGuest(vmid, node) {

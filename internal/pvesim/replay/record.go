@@ -111,7 +111,22 @@ func loadFile(file string) (*Scenario, error) {
 	}
 	// The sequence numbers follow completion; the server saw the requests in the order of their start.
 	sort.SliceStable(s.Exchanges, func(i, j int) bool { return s.Exchanges[i].arrival() < s.Exchanges[j].arrival() })
+	s.Exchanges = refusedLast(s.Exchanges)
 	return s, sc.Err()
+}
+
+// refusedLast moves each clone that a lock refused behind one of the same container that came
+// almost at the same time and got the lock.
+func refusedLast(list []*Exchange) []*Exchange {
+	for i := 0; i+1 < len(list); i++ {
+		e, next := list[i], list[i+1]
+		_, _, vmid, rest := e.guest()
+		_, _, other, what := next.guest()
+		if e.Reason == "CT is locked (disk)" && next.ok() && vmid == other && rest == "/clone" && what == rest && next.T <= e.T+e.Dur {
+			list[i], list[i+1] = next, e
+		}
+	}
+	return list
 }
 
 func (e *Exchange) readForm() error {

@@ -88,7 +88,7 @@ func (p *player) scalar(e *Exchange, k string, v any) any {
 		return here
 	}
 	if s != "PASSWORD" {
-		return s
+		return macs.ReplaceAllStringFunc(s, func(mac string) string { return cmp.Or(p.ids[strings.ToUpper(mac)], mac) })
 	}
 	switch k {
 	case "password", "confirmation-password":

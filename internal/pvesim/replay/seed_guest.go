@@ -12,7 +12,7 @@ import (
 // addGuest adds a traced guest to the seed: with its recorded configuration, or
 // else with a default configuration that matches the lists.
 func (in *inferred) addGuest(t *trace) {
-	if !t.exists || isForeign(in.one, t.vmid) && t.conf == nil {
+	if !t.exists || in.s.isForeign(in.one, t.vmid) && t.conf == nil {
 		return
 	}
 	g := pvesimGuest(in.seed, t.vmid)
@@ -41,6 +41,7 @@ func (in *inferred) addGuest(t *trace) {
 	if t.running != nil {
 		g.Running = *t.running
 	}
+	in.fileSystem(g)
 	g.Silent = t.silent
 	in.snapshots(g)
 	t.pending(g)
@@ -61,6 +62,9 @@ func hasNode(seed *pvesim.Seed, node string) bool {
 func (in *inferred) defaultConfig(t *trace) map[string]string {
 	conf := map[string]string{}
 	if t.kind == "lxc" {
+		if conf := in.cloneConfig(t.vmid); conf != nil {
+			return conf
+		}
 		return map[string]string{"hostname": fmt.Sprintf("CT%d", t.vmid), "memory": "512",
 			"rootfs": fmt.Sprintf("local:%d/vm-%d-disk-0.raw,size=4G", t.vmid, t.vmid)}
 	}

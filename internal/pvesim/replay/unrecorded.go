@@ -27,7 +27,8 @@ var (
 // response still comes from the simulator. It reports whether it changed
 // anything.
 func (p *player) addUnrecordedStep(e *Exchange, resp pvesim.Response, got any) bool {
-	if p.removedBefore(e, resp) || p.removedFromList(e, got) || p.addMissingGuest(e, resp) || p.endedByAdministrator(e, got) {
+	if p.removedBefore(e, resp) || p.removedFromList(e, got) || p.addMissingGuest(e, resp) ||
+		p.movedVolume(e, got) || p.endedByAdministrator(e, got) {
 		return true
 	}
 	user, token := caller(e.Auth)
@@ -62,7 +63,7 @@ func (p *player) removedBefore(e *Exchange, resp pvesim.Response) bool {
 	}
 	vmid := 0
 	switch {
-	case e.ok() && strings.Contains(resp.Reason, "already exists") && e.Method == http.MethodPost:
+	case !strings.Contains(e.Reason, "already exists") && strings.Contains(resp.Reason, "already exists") && e.Method == http.MethodPost:
 		vmid = number(e.str("newid"))
 		if vmid == 0 {
 			vmid = number(e.str("vmid"))
@@ -95,7 +96,7 @@ func (p *player) removedFromList(e *Exchange, got any) bool {
 	done := false
 	for _, x := range asMaps(m["data"]) {
 		vmid := number(x["vmid"])
-		if vmid == 0 || want[vmid] || isForeign(p.one, vmid) || p.deletes(vmid) {
+		if vmid == 0 || want[vmid] || p.s.isForeign(p.one, vmid) || p.deletes(vmid) {
 			continue
 		}
 		p.log("%d is removed before %d", vmid, e.Seq)
