@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/check"
@@ -13,6 +12,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/render"
 	"stackgen/internal/report"
+	"stackgen/internal/tf"
 )
 
 func (e *env) importBlocksCommand() *cli.Command {
@@ -147,8 +147,8 @@ func (e *env) verify(c *cli.Context, s *check.Session, findings []finding.Findin
 			continue
 		}
 		text := fmt.Sprintf("%s: %d to import, %d to add, %d to change, %d to destroy", p.Unit, p.Imports,
-			p.Counts[tfjson.ActionCreate], p.Counts[tfjson.ActionUpdate], p.Counts[tfjson.ActionDelete])
-		if n := p.Counts[tfjson.ActionForget]; n > 0 {
+			p.Counts[tf.Create], p.Counts[tf.Update], p.Counts[tf.Delete])
+		if n := p.Counts[tf.Forget]; n > 0 {
 			text += fmt.Sprintf(", %d to forget", n)
 		}
 		if p.Settles > 0 {

@@ -57,7 +57,7 @@ var may = map[string][]string{
 	"internal/resolve":  {"internal/cluster", "internal/finding", "internal/lock", "internal/placement", "internal/project", "internal/render", "internal/check"},
 	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/disk", "internal/pvesim",
 		"internal/project", "internal/check", "internal/render", "internal/resolve", "internal/adopt", "internal/outputs", "internal/register",
-		"internal/live", "internal/deploy", "internal/discover", "internal/starter", "internal/cluster", "internal/operate", "internal/power", "internal/selection"},
+		"internal/live", "internal/deploy", "internal/discover", "internal/starter", "internal/cluster", "internal/tf", "internal/operate", "internal/power", "internal/selection"},
 	"internal/progress": {"guest", "internal/natural", "internal/finding", "internal/shell"},
 	"internal/live":     {"internal/progress", "internal/report", "internal/finding"},
 	"internal/deploy": {"guest", "schema", "generator", "internal/finding", "internal/report", "internal/lock", "internal/tf", "internal/guard", "internal/disk", "internal/engine", "internal/progress", "internal/live",

@@ -35,6 +35,6 @@ func (s *Session) CheckPlanned(u tf.Unit, apply bool) error {
 
 // HiddenNodes are the VMs to which the plan of a unit does not add the NUMA nodes that
 // somebody removed.
-func (s *Session) HiddenNodes(u tf.Unit, plan *tf.Plan) []tf.ResourceChange {
+func (s *Session) HiddenNodes(u tf.Unit, plan *tf.Plan) []tf.Summary {
 	return guard.HiddenNodes(s.judged, u, plan)
 }

@@ -144,7 +144,7 @@ func (r *run) laterOf(st *stack, units []string, a *announcement) error {
 // permitted ends the command unless plans do only what was announced, and nothing of it
 // is refused.
 func (r *run) permitted(s *check.Session, p *plans, a *announcement) error {
-	var unasked []tf.ResourceChange
+	var unasked []tf.Summary
 	for _, c := range p.changes() {
 		if !a.allows(c) {
 			unasked = append(unasked, c)
@@ -167,7 +167,7 @@ func (r *run) permitted(s *check.Session, p *plans, a *announcement) error {
 }
 
 // unconfirmed ends the command because it would do what was not announced.
-func (r *run) unconfirmed(stack string, changes []tf.ResourceChange) error {
+func (r *run) unconfirmed(stack string, changes []tf.Summary) error {
 	other := &announcement{changes: changes}
 	sum := report.Summary{
 		Command: "blocked: this was not in the summary that was confirmed:",

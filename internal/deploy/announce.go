@@ -15,7 +15,7 @@ import (
 // An announcement is what a person confirms: what the plans do, and what is done with the
 // records that wait for the address of a VM.
 type announcement struct {
-	changes []tf.ResourceChange
+	changes []tf.Summary
 	outputs []tf.Unit
 	waiting map[tf.Unit][]finding.Finding // records, by their units
 	starts  []report.Action
@@ -117,7 +117,7 @@ func (a *announcement) later(stack string) []string {
 }
 
 // allows reports whether a change of a record was announced.
-func (a *announcement) allows(c tf.ResourceChange) bool {
+func (a *announcement) allows(c tf.Summary) bool {
 	if c.Type != finding.Record {
 		return false
 	}
@@ -128,12 +128,12 @@ func (a *announcement) allows(c tf.ResourceChange) bool {
 		if f.Name != c.Key && f.Resource != c.Address {
 			continue
 		}
-		switch c.Does {
-		case "create":
+		switch c.Action {
+		case tf.Create:
 			return f.Kind == finding.Create
-		case "", "change":
+		case tf.NoOp, tf.Update:
 			return f.Kind != finding.Retiring
-		case "destroy":
+		case tf.Delete:
 			return f.Kind == finding.Retiring
 		}
 	}
@@ -181,15 +181,15 @@ func (a *announcement) actions() []report.Action {
 }
 
 // action is the row of one change.
-func (a *announcement) action(c tf.ResourceChange) report.Action {
-	out := report.Action{Word: c.Does, Stack: c.Unit.Stack, What: string(c.Type), Name: c.Key}
+func (a *announcement) action(c tf.Summary) report.Action {
+	out := report.Action{Word: c.Action.Word(), Stack: c.Unit.Stack, What: string(c.Type), Name: c.Key}
 	f := a.found[c.Unit][string(c.Type)+" "+c.Key]
 	switch {
-	case c.Imports && c.Does == "change":
+	case c.Imports && c.Action == tf.Update:
 		out.Word, out.Detail = "import", "then changed"
 	case c.Imports:
 		out.Word = "import"
-	case c.Does == "":
+	case c.Action == tf.NoOp:
 		out.Word, out.Detail = "move", "to another address in the state"
 	}
 	switch c.Type {
@@ -204,7 +204,7 @@ func (a *announcement) action(c tf.ResourceChange) report.Action {
 	if f != nil && c.Type == finding.Record {
 		out.Name = f.Key
 	}
-	if c.Does == "destroy" || c.Does == "replace" || c.Does == "forget" {
+	if c.Action.Removes() {
 		out.Named = true
 		if c.VMID != 0 {
 			out.Detail = strings.TrimSpace(fmt.Sprintf("VM %d %s on %s", c.VMID, c.Name, c.Node))

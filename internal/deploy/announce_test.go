@@ -13,7 +13,7 @@ func TestActionsInOrder(t *testing.T) {
 	a := &announcement{}
 	for _, id := range []string{"b/teacher", "b/student1", "b/student10", "b/student2", "a/x"} {
 		stack, key, _ := strings.Cut(id, "/")
-		a.changes = append(a.changes, tf.ResourceChange{Unit: tf.Unit{Stack: stack}, Type: finding.VM, Key: key, Does: "create"})
+		a.changes = append(a.changes, tf.Summary{Unit: tf.Unit{Stack: stack}, Type: finding.VM, Key: key, Action: tf.Create})
 	}
 	var got []string
 	for _, action := range a.actions() {

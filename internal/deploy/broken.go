@@ -96,7 +96,7 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 func (r *run) untaint(p *plans, state tf.State) error {
 	made := map[string]bool{}
 	for _, c := range p.changes() {
-		made[c.Address] = c.Does == "create" && c.Type == finding.VM
+		made[c.Address] = c.Action == tf.Create && c.Type == finding.VM
 	}
 	for _, resource := range state.Resources {
 		if !resource.Tainted || !made[resource.Address] {
@@ -141,7 +141,7 @@ func (r *run) refreshOutputs(st *stack) error {
 		if err != nil {
 			return err
 		}
-		changes := tf.Changes(unit, plan)
+		changes := tf.Summaries(unit, plan)
 		if len(changes) == 0 {
 			return r.unit(st, unit.Unit, "run", "--", "apply", "-input=false", "-no-color", filepath.Join(files, "tfplan.tfplan"))
 		}

@@ -226,7 +226,7 @@ func (r *run) onlyConfirmed(p *plans) error {
 		return err
 	}
 	confirmed := p.changes()
-	var other []tf.ResourceChange
+	var other []tf.Summary
 	for _, u := range units {
 		state := s.State[u]
 		if state.Unreadable != "" {
@@ -246,10 +246,10 @@ func (r *run) onlyConfirmed(p *plans) error {
 
 // among reports whether changes remove from the state what one destroys. A plan moves a
 // VM that has another profile now, such as a retired one, to another address first.
-func among(changes []tf.ResourceChange, one tf.ResourceChange) bool {
-	return slices.ContainsFunc(changes, func(c tf.ResourceChange) bool {
+func among(changes []tf.Summary, one tf.Summary) bool {
+	return slices.ContainsFunc(changes, func(c tf.Summary) bool {
 		moved := one.Type == finding.VM && one.VMID != 0
-		return c.Unit == one.Unit && c.VMID == one.VMID && (c.Address == one.Address || moved) && (c.Does == "destroy" || c.Does == "forget")
+		return c.Unit == one.Unit && c.VMID == one.VMID && (c.Address == one.Address || moved) && (c.Action == tf.Delete || c.Action == tf.Forget)
 	})
 }
 

@@ -32,7 +32,7 @@ type plans struct {
 	without []string  // units that are applied later
 	units   []planned // in the order of the lock
 	was     *cluster.Inventory
-	hidden  []tf.ResourceChange // of VMs that get NUMA nodes again, which these plans do not show
+	hidden  []tf.Summary // of VMs that get NUMA nodes again, which these plans do not show
 }
 
 // plan plans units of a stack: those of only, or all except for those of without. Units
@@ -191,10 +191,10 @@ func (r *run) mocks(stack string) map[string]string {
 }
 
 // changes are what the plans do.
-func (p *plans) changes() []tf.ResourceChange {
-	var out []tf.ResourceChange
+func (p *plans) changes() []tf.Summary {
+	var out []tf.Summary
 	for _, u := range p.units {
-		out = append(out, tf.Changes(u.unit, u.plan)...)
+		out = append(out, tf.Summaries(u.unit, u.plan)...)
 	}
 	return out
 }
@@ -203,7 +203,7 @@ func (p *plans) changes() []tf.ResourceChange {
 func (p *plans) outputs() []string {
 	var out []string
 	for _, u := range p.units {
-		if tf.ChangesOutputs(u.plan) && len(tf.Changes(u.unit, u.plan)) == 0 {
+		if len(u.plan.ChangedOutputs()) > 0 && len(tf.Summaries(u.unit, u.plan)) == 0 {
 			out = append(out, u.unit.Unit)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 // provider reports an error and not what Proxmox VE has taken before it: a request that
 // fails leaves some of its entries in the configuration, pending.
 func (r *run) readBack(p *plans) {
-	changes := slices.DeleteFunc(p.changes(), func(c tf.ResourceChange) bool {
-		return c.Type != finding.VM || c.Does != "create" && c.Does != "change"
+	changes := slices.DeleteFunc(p.changes(), func(c tf.Summary) bool {
+		return c.Type != finding.VM || c.Action != tf.Create && c.Action != tf.Update
 	})
 	if len(changes) == 0 {
 		return

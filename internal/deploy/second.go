@@ -65,10 +65,10 @@ func (p *plans) hide(s *check.Session) {
 }
 
 // withHidden are what the plans do, and what a second apply does after them.
-func (p *plans) withHidden() []tf.ResourceChange {
+func (p *plans) withHidden() []tf.Summary {
 	out := p.changes()
 	for _, h := range p.hidden {
-		if !slices.ContainsFunc(out, func(c tf.ResourceChange) bool { return c.Address == h.Address }) {
+		if !slices.ContainsFunc(out, func(c tf.Summary) bool { return c.Address == h.Address }) {
 			out = append(out, h)
 		}
 	}
@@ -79,7 +79,7 @@ func (p *plans) withHidden() []tf.ResourceChange {
 // that. An apply that changes something has done it already.
 func (r *run) readHidden(p *plans) error {
 	at := slices.IndexFunc(p.units, func(u planned) bool { return u.unit.Unit == lock.UnitVM })
-	if len(p.hidden) == 0 || len(tf.Changes(p.units[at].unit, p.units[at].plan)) > 0 || tf.ChangesOutputs(p.units[at].plan) {
+	if len(p.hidden) == 0 || len(tf.Summaries(p.units[at].unit, p.units[at].plan)) > 0 || len(p.units[at].plan.ChangedOutputs()) > 0 {
 		return nil
 	}
 	unit, files := p.units[at].unit, r.files(p.stack)
@@ -95,8 +95,8 @@ func (r *run) readHidden(p *plans) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range plan.ResourceDrift {
-		if d.Change == nil || !d.Change.Actions.Update() || !slices.Contains(addresses, d.Address) {
+	for _, d := range plan.Drift {
+		if d.Action != tf.Update || !slices.Contains(addresses, d.Address) {
 			return toolError{"a plan that only reads " + strings.Join(addresses, ", ") + " would change " + d.Address + " in the state"}
 		}
 	}

@@ -31,7 +31,7 @@ func (st *stack) keepUnfinished() error { return st.unfinished.Write(st.root, st
 // begins adds the VMs that plans create.
 func (st *stack) begins(p *plans, l *lock.Stack) error {
 	for _, c := range p.changes() {
-		if c.Type == finding.VM && c.Does == "create" {
+		if c.Type == finding.VM && c.Action == tf.Create {
 			st.unfinished.Begin(c.Key, check.BegunVM{VMID: c.VMID, Start: true}, l)
 		}
 	}

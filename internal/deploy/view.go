@@ -50,19 +50,19 @@ func (a *announcement) items() []progress.Item {
 }
 
 // targetOf is what a change is about.
-func targetOf(kind progress.Kind, c tf.ResourceChange) progress.Target {
+func targetOf(kind progress.Kind, c tf.Summary) progress.Target {
 	return progress.Target{Kind: kind, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node}
 }
 
-func actionOf(c tf.ResourceChange) progress.Action {
+func actionOf(c tf.Summary) progress.Action {
 	switch {
-	case c.Imports && c.Does == "":
+	case c.Imports && c.Action == tf.NoOp:
 		return progress.Import
-	case c.Does == "create":
+	case c.Action == tf.Create:
 		return progress.Create
-	case c.Does == "change":
+	case c.Action == tf.Update:
 		return progress.Change
-	case c.Does == "destroy", c.Does == "replace":
+	case c.Action.Removes() && c.Action != tf.Forget:
 		return progress.Destroy
 	}
 	return ""

@@ -8,12 +8,13 @@ import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
 // attributes adds a finding for each attribute, block and device that the plan changes.
 func (r *resource) attributes() {
-	c := r.change.Change
+	c := r.change
 	for _, u := range r.updates {
 		r.update(u)
 	}
@@ -25,7 +26,7 @@ func (r *resource) attributes() {
 			r.update(r.simple(change))
 		}
 	}
-	for _, attribute := range effect.Differing(r.before, r.after, c.AfterUnknown) {
+	for _, attribute := range effect.Differing(r.before, r.after, c.Unknown) {
 		if !r.covers(attribute) {
 			r.unexplained(attribute)
 		}
@@ -81,7 +82,7 @@ func (r *resource) update(u effect.Update) {
 	if blocks(f.Kind) || u.Harm != "" {
 		f.Severity = finding.Blocked
 	}
-	if r.change.Change.Actions.Update() && r.ignored(u.Path) {
+	if r.change.Action == tf.Update && r.ignored(u.Path) {
 		f.Is(finding.Unknown, "the plan changes what the profile ignores: it was not made from the files of this render")
 		f.Next("render, then run this again", "stackgen render")
 		return

@@ -3,12 +3,13 @@ package drift
 import (
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
 // handOnly adds what was changed by hand since the last apply, and the plan leaves.
 func (r *resource) handOnly() {
-	if r.hand == nil || r.hand.Change.Actions.Delete() {
+	if r.hand == nil || r.hand.Action == tf.Delete {
 		if r.hand != nil && r.left {
 			f := r.add(finding.Gone, "it is gone, and no spec asks for it: an apply removes it from the state")
 			f.Change.Cause = finding.ByHand
@@ -16,7 +17,7 @@ func (r *resource) handOnly() {
 		}
 		return
 	}
-	after := effect.All(r.hand.Change.After)
+	after := effect.All(r.hand.After)
 	now := after.Shown()
 	for _, c := range effect.OfPlan(r.applied, now) {
 		if !r.covers(c.Attribute()) {

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -104,34 +102,32 @@ func (x *explainer) plans() {
 
 // plan explains the plan of one unit.
 func (x *explainer) plan(u tf.Unit, plan *tf.Plan) {
-	byHand := map[string]*tfjson.ResourceChange{}
-	for _, d := range plan.ResourceDrift {
-		if d.Change != nil {
-			byHand[d.Address] = d
-		}
+	byHand := map[string]*tf.ResourceChange{}
+	for _, d := range plan.Drift {
+		byHand[d.Address] = d
 	}
 	seen := map[string]bool{}
-	for _, c := range plan.ResourceChanges {
-		if !x.understood(u, c) || c.Mode != tfjson.ManagedResourceMode {
+	for _, c := range plan.Changes {
+		if !x.understood(u, c) || !c.Managed {
 			continue
 		}
 		r := x.resource(u, c, byHand[c.Address])
 		r.updates = x.Updates[u][c.Address]
-		if c.DeposedKey == "" {
+		if c.Deposed == "" {
 			seen[c.Address] = true
 		}
 		r.explain()
 	}
-	for _, d := range plan.ResourceDrift {
-		if d.Change != nil && !seen[d.Address] {
+	for _, d := range plan.Drift {
+		if !seen[d.Address] {
 			r := x.resource(u, d, d)
 			r.left = true
 			r.explain()
 		}
 	}
 	for _, r := range x.State[u].Resources {
-		had := func(c *tfjson.ResourceChange) bool { return c.PreviousAddress == r.Address }
-		if !seen[r.Address] && !plan.Errored && byHand[r.Address] == nil && !slices.ContainsFunc(plan.ResourceChanges, had) {
+		had := func(c *tf.ResourceChange) bool { return c.Previous == r.Address }
+		if !seen[r.Address] && !plan.Errored && byHand[r.Address] == nil && !slices.ContainsFunc(plan.Changes, had) {
 			x.unit(u, finding.Blocked, "the plan leaves out resources of the state: it is a plan of a part of the unit").Because("%s", r.Address)
 		}
 	}
@@ -141,12 +137,8 @@ func (x *explainer) plan(u tf.Unit, plan *tf.Plan) {
 
 // understood reports whether an entry of a plan is one that stackgen can explain, or a
 // reading that changes nothing. Anything else is a finding.
-func (x *explainer) understood(u tf.Unit, c *tfjson.ResourceChange) bool {
-	switch {
-	case c.Change == nil:
-	case c.Mode == tfjson.ManagedResourceMode && !c.Change.Actions.Read():
-		return true
-	case c.Mode == tfjson.DataResourceMode && (c.Change.Actions.Read() || c.Change.Actions.NoOp()):
+func (x *explainer) understood(u tf.Unit, c *tf.ResourceChange) bool {
+	if c.Managed && c.Action != tf.Read || !c.Managed && (c.Action == tf.Read || c.Action == tf.NoOp) {
 		return true
 	}
 	x.unit(u, finding.Blocked, "the plan has an entry that this version of stackgen does not know").Because("%s", c.Address)
@@ -155,19 +147,17 @@ func (x *explainer) understood(u tf.Unit, c *tfjson.ResourceChange) bool {
 
 // incomplete reports what keeps a plan from saying everything.
 func (x *explainer) incomplete(u tf.Unit, plan *tf.Plan) {
-	if n := len(plan.DeferredChanges); n > 0 {
+	if n := plan.Deferred; n > 0 {
 		x.unit(u, finding.Blocked, "the plan leaves out changes that it cannot know yet").Because("%d deferred changes", n)
 	}
-	if n := len(plan.ActionInvocations); n > 0 {
+	if n := plan.Invoked; n > 0 {
 		x.unit(u, finding.Blocked, "the plan runs actions, which no unit of stackgen has").Because("%d actions", n)
 	}
-	if plan.Complete != nil && !*plan.Complete && !plan.Errored && len(plan.DeferredChanges) == 0 {
+	if plan.Partial && !plan.Errored && plan.Deferred == 0 {
 		x.unit(u, finding.Blocked, "the plan is incomplete: it was made for a part of the unit").Next("plan again, without -target")
 	}
-	for _, check := range plan.Checks {
-		if check.Status == tfjson.CheckStatusFail || check.Status == tfjson.CheckStatusError {
-			x.unit(u, finding.Blocked, "a check of the module has failed").Because("%s", check.Address.ToDisplay)
-		}
+	for _, check := range plan.FailedChecks {
+		x.unit(u, finding.Blocked, "a check of the module has failed").Because("%s", check)
 	}
 	if plan.Errored {
 		f := x.unit(u, finding.Failed, "the plan failed and is incomplete")
@@ -190,16 +180,10 @@ func (x *explainer) unit(u tf.Unit, severity finding.Severity, reason string) *f
 
 // outputs reports the outputs that a plan changes, where nothing else changes them.
 func (x *explainer) outputs(u tf.Unit, plan *tf.Plan) {
-	if !tf.ChangesOutputs(plan) || len(tf.Changes(u, plan)) > 0 {
+	names := plan.ChangedOutputs()
+	if len(names) == 0 || len(tf.Summaries(u, plan)) > 0 {
 		return
 	}
-	var names []string
-	for name, c := range plan.OutputChanges {
-		if c != nil && !c.Actions.NoOp() {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
 	f := x.unit(u, finding.Outdated, "an apply writes other outputs into the state, and changes nothing in the cluster")
 	f.Kind, f.Change.Cause = finding.Noise, finding.ByNobody
 	f.Change.Attribute = "output." + strings.Join(names, ", output.")

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
@@ -52,12 +50,15 @@ func inputOf(applied, now, wanted, unknown any) Input {
 		Selected:  func(string) bool { return true },
 		State:     tf.States{vmUnit: {Resources: []tf.Resource{{Address: vmAddress, Type: guest.VMResource, Key: "web", VMID: 100, Node: "pve1", Name: "web"}}}},
 		Inventory: &cluster.Inventory{Quorate: true, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{{VMID: 100, Node: "pve1", Kind: guest.VM, Name: "web", Status: "stopped", Config: &cluster.Config{Raw: map[string]string{"balloon": "0"}}}}}}}
-	change := func(before, after any, actions ...tfjson.Action) *tfjson.ResourceChange {
-		return &tfjson.ResourceChange{Address: vmAddress, Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web", Change: &tfjson.Change{Actions: actions, Before: before, After: after, AfterUnknown: unknown}}
+	change := func(before, after any) *tf.ResourceChange {
+		c := &tf.ResourceChange{Address: vmAddress, Managed: true, Type: guest.VMResource, Key: "web", Action: tf.Update, Unknown: unknown}
+		c.Before, _ = before.(map[string]any)
+		c.After, _ = after.(map[string]any)
+		return c
 	}
-	plan := &tf.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{change(now, wanted, tfjson.ActionUpdate)}}}
+	plan := &tf.Plan{Changes: []*tf.ResourceChange{change(now, wanted)}}
 	if applied != nil {
-		plan.ResourceDrift = []*tfjson.ResourceChange{change(applied, now, tfjson.ActionUpdate)}
+		plan.Drift = []*tf.ResourceChange{change(applied, now)}
 	}
 	in.Plans = map[tf.Unit]*tf.Plan{vmUnit: plan}
 	in.Found = guard.Judge(in.Input)

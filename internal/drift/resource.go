@@ -1,12 +1,9 @@
 package drift
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-
-	tfjson "github.com/hashicorp/terraform-json"
 
 	"stackgen/guest"
 	"stackgen/internal/effect"
@@ -20,28 +17,28 @@ import (
 type resource struct {
 	*explainer
 	at      finding.Address
-	change  *tfjson.ResourceChange
-	hand    *tfjson.ResourceChange // what the refresh changed of it, or nil
-	left    bool                   // the plan has nothing to do with it but the refresh
-	updates []effect.Update        // of a VM
-	verdict *finding.Finding       // of guard, or nil
-	vm      *schema.VM             // in its spec, or nil
-	profile *schema.Profile        // of the VM
-	applied effect.Values          // that the last apply left; nil if that is not known
-	real    effect.Values          // that the refresh has read
-	wanted  effect.Values          // that the plan sets
-	before  effect.Values          // real, secrets included
-	after   effect.Values          // wanted, secrets included
-	last    effect.Values          // applied, secrets included, of what the refresh changed
-	covered []string               // attributes that have a finding
-	reading *hardware.Reading      // of the guest, once it is needed
+	change  *tf.ResourceChange
+	hand    *tf.ResourceChange // what the refresh changed of it, or nil
+	left    bool               // the plan has nothing to do with it but the refresh
+	updates []effect.Update    // of a VM
+	verdict *finding.Finding   // of guard, or nil
+	vm      *schema.VM         // in its spec, or nil
+	profile *schema.Profile    // of the VM
+	applied effect.Values      // that the last apply left; nil if that is not known
+	real    effect.Values      // that the refresh has read
+	wanted  effect.Values      // that the plan sets
+	before  effect.Values      // real, secrets included
+	after   effect.Values      // wanted, secrets included
+	last    effect.Values      // applied, secrets included, of what the refresh changed
+	covered []string           // attributes that have a finding
+	reading *hardware.Reading  // of the guest, once it is needed
 
 	replaced bool // the plan creates another one
 }
 
-func (x *explainer) resource(u tf.Unit, c, hand *tfjson.ResourceChange) *resource {
+func (x *explainer) resource(u tf.Unit, c, hand *tf.ResourceChange) *resource {
 	r := &resource{explainer: x, change: c, hand: hand}
-	r.at = finding.Address{Stack: u.Stack, Unit: u.Unit, Type: tf.TypeOf(c.Type), Key: tf.KeyOf(c)}
+	r.at = finding.Address{Stack: u.Stack, Unit: u.Unit, Type: tf.TypeOf(c.Type), Key: c.Key}
 	if r.at.Type == "" {
 		r.at.Type, r.at.Key = finding.Unit, ""
 	}
@@ -61,12 +58,12 @@ func (x *explainer) resource(u tf.Unit, c, hand *tfjson.ResourceChange) *resourc
 			r.profile = p
 		}
 	}
-	r.before, r.after = effect.All(c.Change.Before), effect.All(c.Change.After)
+	r.before, r.after = effect.All(c.Before), effect.All(c.After)
 	r.real, r.wanted = r.before.Shown(), r.after.Shown()
 	if hand != nil {
-		r.last = effect.All(hand.Change.Before)
+		r.last = effect.All(hand.Before)
 		r.applied = r.last.Shown()
-	} else if c.Change.Importing == nil && c.Change.Before != nil {
+	} else if !c.Imports && c.Before != nil {
 		r.applied = r.real
 	}
 	return r
@@ -74,29 +71,29 @@ func (x *explainer) resource(u tf.Unit, c, hand *tfjson.ResourceChange) *resourc
 
 // unplannedVM is the VM that a finding is about, without a plan of it.
 func (x *explainer) unplannedVM(f *finding.Finding) *resource {
-	c := &tfjson.ResourceChange{Address: f.Resource, Type: guest.VMResource, Index: f.Key, Change: &tfjson.Change{}}
+	c := &tf.ResourceChange{Address: f.Resource, Type: guest.VMResource, Key: f.Key}
 	return x.resource(tf.Unit{Stack: f.Stack, Unit: f.Unit}, c, nil)
 }
 
 // explain adds the findings of a resource.
 func (r *resource) explain() {
 	from := len(r.out)
-	a := r.change.Change.Actions
-	switch {
+	switch a := r.change.Action; {
 	case r.left:
 		r.handOnly()
-	case a.Create():
+	case a == tf.Create:
 		r.creates()
-	case a.Delete():
+	case a == tf.Delete:
 		r.whole(finding.Destroy, "the plan destroys it")
-	case a.Forget():
+	case a == tf.Forget:
 		r.whole(finding.Forget, "the plan removes it from the state, and leaves it in the cluster")
-	case a.NoOp(), a.Update(), a.Read():
+	case a == tf.NoOp, a == tf.Update, a == tf.Read:
 		r.kept()
-	case a.DestroyBeforeCreate(), a.CreateBeforeDestroy(), slices.Contains(a, "forget"):
+	case a == tf.Replace, a == tf.ReplaceKept:
 		r.replaces()
 	default:
-		r.whole(finding.Unknown, "the plan has an action that this version of stackgen does not know: "+fmt.Sprint(a))
+		words := strings.ReplaceAll(r.change.Words, "+", " ")
+		r.whole(finding.Unknown, "the plan has an action that this version of stackgen does not know: ["+words+"]")
 		r.out[from].Severity, r.out[from].Change.Cause = finding.Blocked, finding.NotKnown
 	}
 	r.block(r.out[from:])
@@ -112,7 +109,7 @@ func (r *resource) block(own []finding.Finding) {
 	if r.verdict == nil || !r.verdict.Stops() || len(own) == 0 {
 		return
 	}
-	if r.verdict.Kind == finding.Conflict && r.at.Type == finding.VM && !r.change.Change.Actions.Create() && r.change.Change.Importing == nil {
+	if r.verdict.Kind == finding.Conflict && r.at.Type == finding.VM && r.change.Action != tf.Create && !r.change.Imports {
 		r.stranger(own)
 		return
 	}
@@ -211,7 +208,7 @@ func (r *resource) verdictReason() string {
 // creates is a resource that the plan creates.
 func (r *resource) creates() {
 	switch {
-	case r.hand != nil && r.hand.Change.Actions.Delete():
+	case r.hand != nil && r.hand.Action == tf.Delete:
 		f := r.add(finding.Gone, "it was deleted by hand, or the token does not see it any more: the plan creates it again")
 		f.Severity, f.Change.Cause = finding.Blocked, finding.ByHand
 		f.Because("%s", r.change.Address)
@@ -233,15 +230,15 @@ func (r *resource) creates() {
 // kept is a resource that the plan imports, moves, updates or leaves as it is.
 func (r *resource) kept() {
 	c, from := r.change, len(r.out)
-	if c.Change.Importing != nil {
-		r.whole(finding.Import, "an apply imports it into the state").Because("imported as %s", c.Change.Importing.ID)
+	if c.Imports {
+		r.whole(finding.Import, "an apply imports it into the state").Because("imported as %s", c.ImportID)
 	}
-	if c.PreviousAddress != "" && c.PreviousAddress != c.Address {
+	if c.Previous != "" && c.Previous != c.Address {
 		r.whole(finding.Moved, "an apply gives it another address in the state, and changes nothing of it").
-			Because("%s was %s", c.Address, c.PreviousAddress)
+			Because("%s was %s", c.Address, c.Previous)
 	}
-	if c.Change.Actions.Update() || len(r.updates) > 0 {
-		if r.attributes(); len(r.out) == from && !reflect.DeepEqual(c.Change.Before, c.Change.After) {
+	if c.Action == tf.Update || len(r.updates) > 0 {
+		if r.attributes(); len(r.out) == from && !reflect.DeepEqual(c.Before, c.After) {
 			r.onlyState()
 		}
 	}
@@ -260,24 +257,23 @@ func (r *resource) onlyState() {
 // replaces is a resource that the plan destroys and creates again. What forces that is a
 // finding each, and so is everything else that changes.
 func (r *resource) replaces() {
-	tainted := r.change.ActionReason == tfjson.ActionReasonReplaceBecauseTainted
 	reason := "the plan destroys it and creates another one"
 	switch {
-	case tainted:
+	case r.change.Tainted:
 		reason += ", because it is marked as tainted: its creation failed halfway"
-	case r.change.ActionReason == tfjson.ActionReasonReplaceByRequest:
+	case r.change.Asked:
 		reason += ", because the plan was made with -replace"
 	}
 	r.replaced = true
-	if slices.Contains(r.change.Change.Actions, "forget") {
+	if r.change.Action == tf.ReplaceKept {
 		reason = "the plan leaves it in the cluster, unmanaged, and creates a second one"
 	}
-	paths := tf.ReplacePaths(r.change)
+	paths := r.change.Forces
 	f := r.whole(finding.Replace, reason)
-	if tainted {
+	if r.change.Tainted {
 		f.Change.Cause = finding.ByNobody // the mark is in the state only
 	}
-	if r.at.Type == finding.VM || slices.Contains(r.change.Change.Actions, "forget") {
+	if r.at.Type == finding.VM || r.change.Action == tf.ReplaceKept {
 		f.Severity = finding.Blocked
 	}
 	if len(paths) > 0 {

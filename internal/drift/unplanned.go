@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
@@ -100,7 +98,7 @@ func (x *explainer) blockedFirst() {
 func (x *explainer) unread() {
 	for _, u := range x.Units {
 		for _, state := range x.State[u].Resources {
-			c := &tfjson.ResourceChange{Address: state.Address, Type: state.Type, Index: state.Key, Change: &tfjson.Change{}}
+			c := &tf.ResourceChange{Address: state.Address, Type: state.Type, Key: state.Key}
 			r := x.resource(u, c, nil)
 			g := x.Inventory.Guest(state.VMID)
 			if state.Type != guest.VMResource || r.vm == nil || r.verdict == nil || g == nil || g.Config == nil ||

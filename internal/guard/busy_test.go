@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -107,14 +106,14 @@ func TestLeaves(t *testing.T) {
 // judgeUpdate is the finding about a VM whose plan changes it.
 func judgeUpdate(t *testing.T, in Input, vmid int) finding.Finding {
 	t.Helper()
-	var plan tf.Plan
 	body := fmt.Sprintf(`{"format_version":"1.2","resource_changes":[{"address":%q,"mode":"managed","type":%q,"index":"web1","change":{"actions":["update"],"before":{"vm_id":%d},"after":{"vm_id":%d}}}]}`,
 		inState("web1", vmid).Address, guest.VMResource, vmid, vmid)
-	if err := json.Unmarshal([]byte(body), &plan.Plan); err != nil {
+	plan, err := tf.ParsePlan([]byte(body))
+	if err != nil {
 		t.Fatal(err)
 	}
 	found := Judge(in)
-	planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), &plan)
+	planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,12 +1,9 @@
 package guard
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-
-	tfjson "github.com/hashicorp/terraform-json"
 
 	"stackgen/guest"
 	"stackgen/internal/finding"
@@ -15,12 +12,12 @@ import (
 )
 
 // creates refuses the create of anything that is not free for certain.
-func (p *planJudge) creates(c *tfjson.ResourceChange) {
+func (p *planJudge) creates(c *tf.ResourceChange) {
 	if !judged(c.Type) {
 		return
 	}
 	known := p.known(c)
-	vmid := tf.VMIDOf(c.Change.After)
+	vmid := tf.VMIDOf(c.After)
 	switch {
 	case c.Type == guest.RecordResource && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
@@ -42,7 +39,7 @@ func (p *planJudge) creates(c *tfjson.ResourceChange) {
 const renderAndPlan = "render, then plan again"
 
 // createsKnown refuses the create of what exists, or cannot be created.
-func (p *planJudge) createsKnown(c *tfjson.ResourceChange, known *finding.Finding) {
+func (p *planJudge) createsKnown(c *tf.ResourceChange, known *finding.Finding) {
 	f := p.add(c).Is(known.Kind, known.Reason).Because("the plan creates %s", c.Address)
 	f.Severity = finding.Blocked
 	f.Evidence = append(f.Evidence, known.Evidence...)
@@ -66,34 +63,22 @@ func vmidText(vmid int) string {
 }
 
 // destroyed names what a change destroys, as far as plan or lock know.
-func destroyed(c *tfjson.ResourceChange, f *finding.Finding) string {
+func destroyed(c *tf.ResourceChange, f *finding.Finding) string {
 	if c.Type != guest.VMResource && c.Type != guest.ContainerResource {
 		return string(f.Type)
 	}
-	if vmid := tf.VMIDOf(c.Change.Before); vmid != 0 {
+	if vmid := tf.VMIDOf(c.Before); vmid != 0 {
 		return vmidText(vmid)
 	}
 	return vmidText(f.VMID)
 }
 
-// keys are the key of a change, and the one that it had before a move.
-func keys(c *tfjson.ResourceChange) []string {
-	out := []string{tf.KeyOf(c)}
-	if _, index, ok := strings.Cut(c.PreviousAddress, "["); ok {
-		var key string
-		if json.Unmarshal([]byte(strings.TrimSuffix(index, "]")), &key) == nil {
-			out = append(out, key)
-		}
-	}
-	return out
-}
-
 // status is the status in the lock of the VM or unit of a change.
-func (p *planJudge) status(c *tfjson.ResourceChange) string {
+func (p *planJudge) status(c *tf.ResourceChange) string {
 	if u := p.lock.Units.Get(p.unit.Unit); u != nil && u.Status != lock.Live && c.Type != guest.VMResource {
 		return u.Status
 	}
-	for _, key := range keys(c) {
+	for _, key := range c.Keys() {
 		if e := p.entries[key]; e != nil && c.Type == guest.VMResource {
 			return e.Status
 		}
@@ -102,7 +87,7 @@ func (p *planJudge) status(c *tfjson.ResourceChange) string {
 }
 
 // deletes refuses every destroy that `retired` does not ask for.
-func (p *planJudge) deletes(c *tfjson.ResourceChange) {
+func (p *planJudge) deletes(c *tf.ResourceChange) {
 	known := p.known(c)
 	wrong := known != nil && known.Stops()
 	switch {
@@ -110,7 +95,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 		return
 	case c.Type == guest.RecordResource && !wrong && (known == nil && p.status(c) != lock.Moving || p.in.Destroy):
 		return // a spec without the record asks for it
-	case c.DeposedKey == "" && !wrong && (p.status(c) == lock.Retired || p.in.Destroy) && p.same(c):
+	case c.Deposed == "" && !wrong && (p.status(c) == lock.Retired || p.in.Destroy) && p.same(c):
 		return
 	case p.gone[c.Address]:
 		return
@@ -129,7 +114,7 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 	}
 	f.Is(finding.WouldDestroy, "the plan destroys it, and it is not retired")
 	f.Because("the plan destroys %s (%s)%s", c.Address, destroyed(c, f), cause(c))
-	if c.DeposedKey != "" {
+	if c.Deposed != "" {
 		p.deposed(c, f)
 		return
 	}
@@ -138,8 +123,8 @@ func (p *planJudge) deletes(c *tfjson.ResourceChange) {
 }
 
 // retire is the step that retires what a change destroys.
-func (p *planJudge) retire(what string, c *tfjson.ResourceChange) finding.Step {
-	key := tf.KeyOf(c)
+func (p *planJudge) retire(what string, c *tf.ResourceChange) finding.Step {
+	key := c.Key
 	if c.Type == guest.PoolResource {
 		key = p.unit.Unit
 	}
@@ -148,12 +133,12 @@ func (p *planJudge) retire(what string, c *tfjson.ResourceChange) finding.Step {
 
 // deposed is an object that an interrupted replacement left in the state, beside
 // the current one at the same address: retiring the key would destroy that.
-func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
+func (p *planJudge) deposed(c *tf.ResourceChange, f *finding.Finding) {
 	f.Reason = "the plan destroys an object that an interrupted replacement left in the state"
-	f.Because("deposed object %s", c.DeposedKey)
+	f.Because("deposed object %s", c.Deposed)
 	f.Add(finding.Step{What: "remove the address from the state, and import the current object again",
 		Lines: append([]finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}, finding.Lines("stackgen import-blocks")...)})
-	left := tf.Before(c)
+	left := c.Resource()
 	g := p.in.Inventory.Guest(left.VMID)
 	switch {
 	case g == nil || g.VMID == f.VMID:
@@ -166,26 +151,26 @@ func (p *planJudge) deposed(c *tfjson.ResourceChange, f *finding.Finding) {
 }
 
 // same reports whether a destroy hits the VMID that was decided for the key.
-func (p *planJudge) same(c *tfjson.ResourceChange) bool {
+func (p *planJudge) same(c *tf.ResourceChange) bool {
 	if c.Type != guest.VMResource {
 		return true
 	}
-	return slices.ContainsFunc(keys(c), func(key string) bool {
+	return slices.ContainsFunc(c.Keys(), func(key string) bool {
 		e := p.entries[key]
-		return e != nil && e.VMID == tf.VMIDOf(c.Change.Before)
+		return e != nil && e.VMID == tf.VMIDOf(c.Before)
 	})
 }
 
 // cause is why OpenTofu replaces something, as far as the plan says.
-func cause(c *tfjson.ResourceChange) string {
-	if paths := tf.ReplacePaths(c); len(paths) > 0 {
-		return ", because of " + strings.Join(paths, " and ")
+func cause(c *tf.ResourceChange) string {
+	if len(c.Forces) > 0 {
+		return ", because of " + strings.Join(c.Forces, " and ")
 	}
 	return ""
 }
 
 // replaces refuses every replacement: no spec can ask for one.
-func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
+func (p *planJudge) replaces(c *tf.ResourceChange) {
 	if !judged(c.Type) {
 		return
 	}
@@ -194,32 +179,32 @@ func (p *planJudge) replaces(c *tfjson.ResourceChange, actions string) {
 	}
 	f := p.add(c)
 	f.Is(finding.WouldDestroy, "the plan replaces it")
-	f.Because("the plan replaces %s (%s)%s: %s", c.Address, destroyed(c, f), cause(c), actions)
-	if c.Change.Importing != nil {
-		f.Because("it would import it first, as %s", c.Change.Importing.ID)
+	f.Because("the plan replaces %s (%s)%s: %s", c.Address, destroyed(c, f), cause(c), strings.ReplaceAll(c.Words, "+", " and "))
+	if c.Imports {
+		f.Because("it would import it first, as %s", c.ImportID)
 	}
 	f.Next("find out what changed, and undo it", "stackgen render --diff")
 	f.Add(p.retire("or, for a new VM, give it a new key and retire this one", c))
 }
 
 // forgets refuses to remove anything from the state that is not forgotten.
-func (p *planJudge) forgets(c *tfjson.ResourceChange) {
+func (p *planJudge) forgets(c *tf.ResourceChange) {
 	known := p.known(c)
 	handedOver := c.Type == guest.RecordResource && p.status(c) == lock.Moving && (known == nil || !known.Stops())
 	if !judged(c.Type) || p.status(c) == lock.Forgotten || handedOver {
 		return
 	}
 	f := p.add(c).Is(finding.WouldDestroy, "the plan removes it from the state: the cluster would keep it, unmanaged").Because("%s", c.Address)
-	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", tf.KeyOf(c))))
+	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", c.Key)))
 	f.Next("or delete the removed block that asks for it")
 }
 
 // imports refuses to import what is not ours for certain.
-func (p *planJudge) imports(c *tfjson.ResourceChange) {
+func (p *planJudge) imports(c *tf.ResourceChange) {
 	if !judged(c.Type) {
 		return
 	}
-	id := c.Change.Importing.ID
+	id := c.ImportID
 	known := p.known(c)
 	if known != nil && known.Kind == finding.Adopt && known.Import == id {
 		return

@@ -1,8 +1,6 @@
 package guard
 
 import (
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
@@ -12,11 +10,11 @@ import (
 // or imports. What is wrong with VMs that these records do not belong to is no reason to
 // refuse it: after a VM could not be created, the records of the others are published.
 func Confined(plan *tf.Plan) bool {
-	for _, c := range plan.ResourceChanges {
-		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil || c.Change.Actions.NoOp() && c.Change.Importing == nil {
+	for _, c := range plan.Changes {
+		if !c.Managed || c.Action == tf.NoOp && !c.Imports {
 			continue
 		}
-		if c.Type != guest.RecordResource || !c.Change.Actions.NoOp() && !c.Change.Actions.Create() && !c.Change.Actions.Update() {
+		if c.Type != guest.RecordResource || c.Action != tf.NoOp && c.Action != tf.Create && c.Action != tf.Update {
 			return false
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/lock"
@@ -50,7 +48,7 @@ func TestFormerVolumes(t *testing.T) {
 	} {
 		g := newGuest(100, "web1")
 		g.Config.Raw = map[string]string{}
-		state := tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: map[string]any{"disk": c.state}}})
+		state := (&tf.ResourceChange{Type: guest.VMResource, Before: map[string]any{"disk": c.state}}).Resource()
 		for _, at := range state.Disks {
 			g.Config.Raw[at] = state.Values.Volume(at) + ",size=8G"
 		}
@@ -95,7 +93,7 @@ func TestDetachedDisks(t *testing.T) {
 		if key, text, more := strings.Cut(c.config, "="); more {
 			g.Config.Raw[key] = text
 		}
-		state := tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}})
+		state := (&tf.ResourceChange{Type: guest.VMResource, Before: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}).Resource()
 		entry := &lock.VM{Detached: strings.Fields(c.detached)}
 		if got := detachedDisks(&state, vmWithDisks(c.spec), entry, &g); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%s: %v, want %s", name, got, c.want)
@@ -105,7 +103,7 @@ func TestDetachedDisks(t *testing.T) {
 
 // TestLater: a second apply adds disks only if the first one removes some and leaves one.
 func TestLater(t *testing.T) {
-	state := tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}})
+	state := (&tf.ResourceChange{Type: guest.VMResource, Before: map[string]any{"disk": disksWith("scsi0=a", "scsi1=b")}}).Resource()
 	for name, c := range map[string]struct {
 		spec, want string
 		one        bool // the command makes one apply

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
@@ -21,7 +19,7 @@ type ImportPlan struct {
 	Failed  error // why there is no plan
 	Want    int   // the imports of the file
 	Imports int
-	Counts  map[tfjson.Action]int
+	Counts  map[tf.Action]int
 	Changes []string // a line for each change
 	Settles int      // updates that set only what an import cannot read
 	errored bool
@@ -30,28 +28,26 @@ type ImportPlan struct {
 // ReadImportPlan counts what a plan would do. settling are the attributes that settling
 // VMs get, by their keys.
 func ReadImportPlan(u tf.Unit, plan *tf.Plan, want int, settling map[string][]string) ImportPlan {
-	p := ImportPlan{Unit: u, Want: want, Counts: map[tfjson.Action]int{}, errored: plan.Errored}
-	for _, c := range plan.ResourceChanges {
-		if c.Mode != tfjson.ManagedResourceMode || c.Change == nil {
+	p := ImportPlan{Unit: u, Want: want, Counts: map[tf.Action]int{}, errored: plan.Errored}
+	for _, c := range plan.Changes {
+		if !c.Managed {
 			continue
 		}
-		if c.Change.Importing != nil {
+		if c.Imports {
 			p.Imports++
 		}
-		if c.Change.Actions.NoOp() {
+		if c.Action == tf.NoOp {
 			continue
 		}
-		changed := changedAttributes(c.Change)
-		if c.Change.Actions.Update() && c.Type == guest.VMResource && settlesOnly(changed, settling[tf.KeyOf(c)]) {
+		changed := changedAttributes(c)
+		if c.Action == tf.Update && c.Type == guest.VMResource && settlesOnly(changed, settling[c.Key]) {
 			p.Settles++
 			continue
 		}
-		var names []string
-		for _, a := range c.Change.Actions {
-			p.Counts[a]++
-			names = append(names, string(a))
+		for a := range strings.SplitSeq(c.Words, "+") {
+			p.Counts[tf.Action(a)]++
 		}
-		p.Changes = append(p.Changes, fmt.Sprintf("%s %s: %s", strings.Join(names, " and "), c.Address, strings.Join(changed, ", ")))
+		p.Changes = append(p.Changes, fmt.Sprintf("%s %s: %s", strings.ReplaceAll(c.Words, "+", " and "), c.Address, strings.Join(changed, ", ")))
 	}
 	return p
 }
@@ -84,9 +80,8 @@ func (p *ImportPlan) Exact() bool {
 
 // changedAttributes are the names of the attributes that a change changes. Their
 // values may be secret.
-func changedAttributes(c *tfjson.Change) []string {
-	before, _ := c.Before.(map[string]any)
-	after, _ := c.After.(map[string]any)
+func changedAttributes(c *tf.ResourceChange) []string {
+	before, after := c.Before, c.After
 	if before == nil || after == nil {
 		return []string{"all of it"}
 	}

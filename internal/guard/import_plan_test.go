@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
@@ -15,37 +13,37 @@ import (
 // TestReadImportPlan: a plan is exact if it does all the imports of the file and
 // nothing else.
 func TestReadImportPlan(t *testing.T) {
-	imports := func(actions ...tfjson.Action) *tfjson.ResourceChange {
-		return &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Address: "vm.this",
-			Change: &tfjson.Change{Actions: actions, Importing: &tfjson.Importing{ID: "pve1/300"}, Before: map[string]any{"cores": 2, "tags": "a"}, After: map[string]any{"cores": 4, "tags": "a"}}}
+	imports := func(action tf.Action) *tf.ResourceChange {
+		return &tf.ResourceChange{Managed: true, Address: "vm.this", Action: action, Words: string(action),
+			Imports: true, ImportID: "pve1/300", Before: map[string]any{"cores": 2, "tags": "a"}, After: map[string]any{"cores": 4, "tags": "a"}}
 	}
-	updates := func(key string, attributes ...string) *tfjson.ResourceChange {
+	updates := func(key string, attributes ...string) *tf.ResourceChange {
 		before, after := map[string]any{}, map[string]any{}
 		for _, a := range attributes {
 			before[a], after[a] = "x", "y"
 		}
-		return &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Address: "vm." + key, Index: key,
-			Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionUpdate}, Before: before, After: after}}
+		return &tf.ResourceChange{Managed: true, Type: guest.VMResource, Address: "vm." + key, Key: key,
+			Action: tf.Update, Words: "update", Before: before, After: after}
 	}
-	creates := &tfjson.ResourceChange{Mode: tfjson.ManagedResourceMode, Address: "vm.this", Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionCreate}}}
-	reads := &tfjson.ResourceChange{Mode: tfjson.DataResourceMode, Address: "data.x", Change: &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionRead}}}
+	creates := &tf.ResourceChange{Managed: true, Address: "vm.this", Action: tf.Create, Words: "create"}
+	reads := &tf.ResourceChange{Address: "data.x", Action: tf.Read, Words: "read"}
 	for name, c := range map[string]struct {
-		changes []*tfjson.ResourceChange
+		changes []*tf.ResourceChange
 		want    int
 		errored bool
 		exact   bool
 		lines   []string
 	}{
-		"imports only":             {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), reads}, want: 1, exact: true},
-		"another VM settles":       {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), updates("a", "reboot_after_update", "ipv4_addresses")}, want: 1, exact: true},
-		"another VM changes":       {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), updates("a", "agent", "memory")}, want: 1, lines: []string{"update vm.a: agent, memory"}},
-		"a VM that was not judged": {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), updates("b", "agent")}, want: 1, lines: []string{"update vm.b: agent"}},
-		"an import is missing":     {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop)}, want: 2},
-		"an import changes":        {changes: []*tfjson.ResourceChange{imports(tfjson.ActionUpdate)}, want: 1, lines: []string{"update vm.this: cores"}},
-		"something is created":     {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop), creates}, want: 1, lines: []string{"create vm.this: all of it"}},
-		"the plan has an error":    {changes: []*tfjson.ResourceChange{imports(tfjson.ActionNoop)}, want: 1, errored: true},
+		"imports only":             {changes: []*tf.ResourceChange{imports(tf.NoOp), reads}, want: 1, exact: true},
+		"another VM settles":       {changes: []*tf.ResourceChange{imports(tf.NoOp), updates("a", "reboot_after_update", "ipv4_addresses")}, want: 1, exact: true},
+		"another VM changes":       {changes: []*tf.ResourceChange{imports(tf.NoOp), updates("a", "agent", "memory")}, want: 1, lines: []string{"update vm.a: agent, memory"}},
+		"a VM that was not judged": {changes: []*tf.ResourceChange{imports(tf.NoOp), updates("b", "agent")}, want: 1, lines: []string{"update vm.b: agent"}},
+		"an import is missing":     {changes: []*tf.ResourceChange{imports(tf.NoOp)}, want: 2},
+		"an import changes":        {changes: []*tf.ResourceChange{imports(tf.Update)}, want: 1, lines: []string{"update vm.this: cores"}},
+		"something is created":     {changes: []*tf.ResourceChange{imports(tf.NoOp), creates}, want: 1, lines: []string{"create vm.this: all of it"}},
+		"the plan has an error":    {changes: []*tf.ResourceChange{imports(tf.NoOp)}, want: 1, errored: true},
 	} {
-		plan := &tf.Plan{Plan: tfjson.Plan{ResourceChanges: c.changes}, Errored: c.errored}
+		plan := &tf.Plan{Changes: c.changes, Errored: c.errored}
 		got := ReadImportPlan(tf.Unit{Stack: "lab", Unit: "proxmox-vm"}, plan, c.want, map[string][]string{"a": {"reboot_after_update", "agent"}})
 		if got.Exact() != c.exact || !slices.Equal(got.Changes, c.lines) {
 			t.Errorf("%s: exact %v, %q; want %v, %q", name, got.Exact(), got.Changes, c.exact, c.lines)

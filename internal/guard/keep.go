@@ -3,8 +3,6 @@ package guard
 import (
 	"slices"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -42,9 +40,9 @@ func (s *subject) keeper() *keeper {
 }
 
 // keeper prints ways out of what a plan would do.
-func (p *planJudge) keeper(c *tfjson.ResourceChange, g *cluster.Guest, v *schema.VM) *keeper {
+func (p *planJudge) keeper(c *tf.ResourceChange, g *cluster.Guest, v *schema.VM) *keeper {
 	k := &keeper{
-		vm: v, spec: p.lock.Spec, guest: g, reading: hardware.Read(g), entry: p.entries[tf.KeyOf(c)],
+		vm: v, spec: p.lock.Spec, guest: g, reading: hardware.Read(g), entry: p.entries[c.Key],
 		remove: lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address),
 	}
 	if r := p.inState(c); r != nil {

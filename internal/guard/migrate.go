@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
@@ -121,8 +119,8 @@ func (s *subject) migrates() {
 }
 
 // moves refuses a plan that moves a VM whose node the spec did not change.
-func (p *planJudge) moves(c *tfjson.ResourceChange) bool {
-	before, after := nodeOf(c.Change.Before), nodeOf(c.Change.After)
+func (p *planJudge) moves(c *tf.ResourceChange) bool {
+	before, after := nodeOf(c.Before), nodeOf(c.After)
 	known := p.known(c)
 	if before == "" || after == "" || before == after || known != nil && (known.Kind == finding.Migrate || known.Stops()) {
 		return false
@@ -134,8 +132,7 @@ func (p *planJudge) moves(c *tfjson.ResourceChange) bool {
 }
 
 // nodeOf is the node in a plan's values, or "".
-func nodeOf(values any) string {
-	m, _ := values.(map[string]any)
-	node, _ := m["node_name"].(string)
+func nodeOf(values map[string]any) string {
+	node, _ := values["node_name"].(string)
 	return node
 }

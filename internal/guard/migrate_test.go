@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -134,14 +133,14 @@ func TestPlanMovesVM(t *testing.T) {
 		if !asked {
 			in.Project.Profiles[0].IgnoreChanges = []string{"node_name"} // as in another module
 		}
-		var plan tf.Plan
 		body := `{"format_version":"1.2","resource_changes":[{"address":"` + strings.ReplaceAll(inState("web1", 100).Address, `"`, `\"`) + `","mode":"managed","type":"` + guest.VMResource +
 			`","index":"web1","change":{"actions":["update"],"before":{"vm_id":100,"node_name":"pve1"},"after":{"vm_id":100,"node_name":"pve2"}}}]}`
-		if err := json.Unmarshal([]byte(body), &plan.Plan); err != nil {
+		plan, err := tf.ParsePlan([]byte(body))
+		if err != nil {
 			t.Fatal(err)
 		}
 		found := Judge(in)
-		planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), &plan)
+		planned, _, err := JudgePlan(in, found, tf.VMUnit("lab"), plan)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
@@ -45,14 +43,14 @@ func TestPlanMovesDevices(t *testing.T) {
 			g.Status = "running"
 		}
 		state := inState("web1", 100)
-		state.Values = tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: withNICs(c.before...)}}).Values
+		state.Values = (&tf.ResourceChange{Type: guest.VMResource, Before: withNICs(c.before...)}).Resource().Values
 		in := input([]tf.Resource{state}, g)
 		v := in.Project.Stacks[0].VMs[0]
 		if v.Values = (&schema.Node{Shape: schema.ShapeMap}); c.permits {
 			v.Values = v.Values.With(schema.Scalar(schema.Pos{}, schema.ShapeString, "restart"), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
 		}
-		change := &tfjson.Change{Actions: tfjson.Actions{tfjson.ActionUpdate}, Before: withNICs(c.before...), After: withNICs(c.after...)}
-		plan := &tf.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{{Address: schema.VMAddress("", "web1"), Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web1", Change: change}}}}
+		change := &tf.ResourceChange{Address: schema.VMAddress("", "web1"), Managed: true, Type: guest.VMResource, Key: "web1", Action: tf.Update, Before: withNICs(c.before...), After: withNICs(c.after...)}
+		plan := &tf.Plan{Changes: []*tf.ResourceChange{change}}
 		out, _, err := JudgePlan(in, nil, tf.VMUnit("lab"), plan)
 		if err != nil || len(out) != 1 {
 			t.Fatalf("%s: %v, %+v", name, err, out)

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -15,12 +13,12 @@ import (
 
 // HiddenNodes are the VMs to which a plan of their unit does not add the NUMA nodes that
 // somebody removed. The plan after one that has read them does.
-func HiddenNodes(in Input, u tf.Unit, plan *tf.Plan) []tf.ResourceChange {
-	var out []tf.ResourceChange
-	for _, r := range plan.ResourceChanges {
+func HiddenNodes(in Input, u tf.Unit, plan *tf.Plan) []tf.Summary {
+	var out []tf.Summary
+	for _, r := range plan.Changes {
 		if len(in.hiddenNodes(u, r)) > 0 {
-			c := tf.ChangeOf(u, r)
-			c.Does = "change"
+			c := r.Summary(u)
+			c.Action = tf.Update
 			out = append(out, c)
 		}
 	}
@@ -28,16 +26,16 @@ func HiddenNodes(in Input, u tf.Unit, plan *tf.Plan) []tf.ResourceChange {
 }
 
 // hiddenNodes are the changes of NUMA nodes that the plan of a VM does not show.
-func (in *Input) hiddenNodes(u tf.Unit, c *tfjson.ResourceChange) []effect.Change {
-	if c.Type != guest.VMResource || c.Change == nil || !c.Change.Actions.NoOp() && !c.Change.Actions.Update() {
+func (in *Input) hiddenNodes(u tf.Unit, c *tf.ResourceChange) []effect.Change {
+	if c.Type != guest.VMResource || c.Action != tf.NoOp && c.Action != tf.Update {
 		return nil
 	}
-	v := in.spec(u.Stack, tf.KeyOf(c))
+	v := in.spec(u.Stack, c.Key)
 	ignores := func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(effect.NUMANodes) }
 	if v == nil || slices.ContainsFunc(in.Project.Profiles, ignores) {
 		return nil
 	}
-	return effect.HiddenNodes(v.Values.Get("numa_nodes").List(), effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After))
+	return effect.HiddenNodes(v.Values.Get("numa_nodes").List(), effect.Flatten(c.Before), effect.Flatten(c.After))
 }
 
 // SayHidden says of updates that no plan shows when they are made.

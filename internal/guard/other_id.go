@@ -1,8 +1,6 @@
 package guard
 
 import (
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
@@ -26,7 +24,7 @@ func (in Input) otherID(f *finding.Finding, r *tf.Resource) bool {
 }
 
 // otherID refuses the change of a VM whose id is another VMID than its vm_id.
-func (p *planJudge) otherID(c *tfjson.ResourceChange) bool {
-	r := tf.Before(c)
+func (p *planJudge) otherID(c *tf.ResourceChange) bool {
+	r := c.Resource()
 	return r.OtherID() && p.in.otherID(p.add(c), &r)
 }

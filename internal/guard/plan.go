@@ -3,9 +3,6 @@ package guard
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	tfjson "github.com/hashicorp/terraform-json"
 
 	"stackgen/guest"
 	"stackgen/internal/effect"
@@ -28,8 +25,8 @@ func JudgePlan(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan) (
 		return nil, nil, nil // nothing is known about what the plan changes
 	}
 	p := newPlanJudge(in, found, unit, plan)
-	for _, c := range plan.ResourceChanges {
-		if c.Mode == tfjson.ManagedResourceMode && c.Change != nil {
+	for _, c := range plan.Changes {
+		if c.Managed {
 			p.change(c)
 		}
 	}
@@ -64,8 +61,8 @@ func newPlanJudge(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan
 			p.found[foundKeyOf(f)] = f
 		}
 	}
-	for _, d := range plan.ResourceDrift {
-		if d.Change != nil && d.Change.Actions.Delete() {
+	for _, d := range plan.Drift {
+		if d.Action == tf.Delete {
 			p.gone[d.Address] = true
 		}
 	}
@@ -73,43 +70,38 @@ func newPlanJudge(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan
 }
 
 // change judges one change of the plan.
-func (p *planJudge) change(c *tfjson.ResourceChange) {
+func (p *planJudge) change(c *tf.ResourceChange) {
 	if p.sharesVolumes(c) {
 		return
 	}
-	a := c.Change.Actions
-	name := make([]string, len(a))
-	for i := range a {
-		name[i] = string(a[i])
-	}
-	if !a.NoOp() && p.otherID(c) {
+	if c.Action != tf.NoOp && p.otherID(c) {
 		return
 	}
-	switch strings.Join(name, "+") {
-	case "no-op", "update", "read":
-		if c.Change.Importing != nil {
+	switch c.Action {
+	case tf.NoOp, tf.Update, tf.Read:
+		if c.Imports {
 			p.imports(c)
 		}
-		if a.Update() || len(p.in.hiddenNodes(p.unit, c)) > 0 {
+		if c.Action == tf.Update || len(p.in.hiddenNodes(p.unit, c)) > 0 {
 			p.updates(c)
 		}
-	case "create":
+	case tf.Create:
 		p.creates(c)
-	case "delete":
+	case tf.Delete:
 		p.deletes(c)
-	case "forget":
+	case tf.Forget:
 		p.forgets(c)
-	case "delete+create", "create+delete", "forget+create", "create+forget":
-		p.replaces(c, strings.Join(name, " and "))
+	case tf.Replace, tf.ReplaceKept:
+		p.replaces(c)
 	default:
-		p.add(c).Is(finding.Unknown, "the plan has an action that this version of stackgen does not know: "+strings.Join(name, "+")).
+		p.add(c).Is(finding.Unknown, "the plan has an action that this version of stackgen does not know: "+c.Words).
 			Because("%s", c.Address).Next("do not apply it; use the version of OpenTofu that `engine.opentofu` names")
 	}
 }
 
 // add begins the finding about a change.
-func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
-	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: tf.KeyOf(c)}}
+func (p *planJudge) add(c *tf.ResourceChange) *finding.Finding {
+	v := finding.Finding{Address: finding.Address{Stack: p.unit.Stack, Unit: p.unit.Unit, Type: finding.VM, Key: c.Key}}
 	v.Resource = c.Address
 	switch c.Type {
 	case guest.PoolResource:
@@ -128,8 +120,8 @@ func (p *planJudge) add(c *tfjson.ResourceChange) *finding.Finding {
 }
 
 // known is what Judge said of the same thing, or nil.
-func (p *planJudge) known(c *tfjson.ResourceChange) *finding.Finding {
-	return p.found[foundKey{tf.TypeOf(c.Type), tf.KeyOf(c)}]
+func (p *planJudge) known(c *tf.ResourceChange) *finding.Finding {
+	return p.found[foundKey{tf.TypeOf(c.Type), c.Key}]
 }
 
 // A foundKey is what a finding is about, as a change of a plan names it.

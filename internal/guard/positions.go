@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
@@ -24,11 +22,11 @@ import (
 // new one. No plan may do that, and without a plan the positions tell it.
 
 // sharesVolumes refuses a plan that has a volume for a disk which the state does not have.
-func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
-	if c.Type != guest.VMResource || c.Change.After == nil {
+func (p *planJudge) sharesVolumes(c *tf.ResourceChange) bool {
+	if c.Type != guest.VMResource || c.After == nil {
 		return false
 	}
-	before, after := effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)
+	before, after := effect.Flatten(c.Before), effect.Flatten(c.After)
 	var taken []effect.Change
 	for _, at := range after.Devices("disk") {
 		if volume := after.Volume(at); volume != "" && !before.Has("disk."+at) {
@@ -38,8 +36,8 @@ func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
 	if len(taken) == 0 {
 		return false
 	}
-	g, v := p.in.Inventory.Guest(tf.VMIDOf(c.Change.Before)), p.spec(c)
-	if c.Change.Actions.Update() {
+	g, v := p.in.Inventory.Guest(tf.VMIDOf(c.Before)), p.spec(c)
+	if c.Action == tf.Update {
 		p.does[c.Address], _ = p.effects(c, g)
 	}
 	f := p.add(c).Is(finding.WouldHarm, strings.Replace(string(effect.Shares), "an apply would", "the plan would", 1))
@@ -51,7 +49,7 @@ func (p *planJudge) sharesVolumes(c *tfjson.ResourceChange) bool {
 			f.Because("the plan has %s for %s, and no disk of the state has that volume", t.Volume, t.Device)
 		}
 	}
-	if entry := p.entries[tf.KeyOf(c)]; v != nil && entry != nil && g != nil {
+	if entry := p.entries[c.Key]; v != nil && entry != nil && g != nil {
 		taken = formerVolumes(before, v, entry, g, taken)
 	}
 	updates := (&effect.VM{}).Updates(taken)

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -32,7 +30,7 @@ func disksWith(disks ...string) []any {
 // whatever else it does.
 func TestPlanSharesVolumes(t *testing.T) {
 	for name, c := range map[string]struct {
-		actions       tfjson.Actions
+		action        tf.Action
 		before, after []any
 		importing     bool
 		want          string // a part of the evidence; empty if the plan is right
@@ -45,19 +43,19 @@ func TestPlanSharesVolumes(t *testing.T) {
 		"a disk instead of another one": {before: disksWith("scsi0=a", "scsi1=b"), after: disksWith("scsi0=a", "virtio1=b"), want: "the plan has shared:b for virtio1, which is the volume of scsi1"},
 		"a volume that the state lacks": {before: disksWith("scsi0=a"), after: disksWith("scsi0=a", "scsi1=x"), want: "the plan has shared:x for scsi1, and no disk of the state has that volume"},
 		"an import":                     {before: disksWith("scsi0=a"), after: disksWith("ide0=a", "scsi0"), importing: true, want: "ide0"},
-		"a creation":                    {actions: tfjson.Actions{tfjson.ActionCreate}, after: disksWith("scsi0=a"), want: "no disk of the state has that volume"},
+		"a creation":                    {action: tf.Create, after: disksWith("scsi0=a"), want: "no disk of the state has that volume"},
 	} {
-		if c.actions == nil {
-			c.actions = tfjson.Actions{tfjson.ActionUpdate}
+		if c.action == "" {
+			c.action = tf.Update
 		}
-		change := &tfjson.Change{Actions: c.actions, After: map[string]any{"vm_id": 100.0, "disk": c.after}}
+		change := &tf.ResourceChange{Address: schema.VMAddress("", "web1"), Managed: true, Type: guest.VMResource, Key: "web1", Action: c.action, After: map[string]any{"vm_id": 100.0, "disk": c.after}}
 		if c.before != nil {
 			change.Before = map[string]any{"vm_id": 100.0, "disk": c.before}
 		}
 		if c.importing {
-			change.Importing = &tfjson.Importing{ID: "pve1/100"}
+			change.Imports, change.ImportID = true, "pve1/100"
 		}
-		plan := &tf.Plan{Plan: tfjson.Plan{ResourceChanges: []*tfjson.ResourceChange{{Address: schema.VMAddress("", "web1"), Mode: tfjson.ManagedResourceMode, Type: guest.VMResource, Index: "web1", Change: change}}}}
+		plan := &tf.Plan{Changes: []*tf.ResourceChange{change}}
 		in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1")) // its configuration is not known
 		out, _, err := JudgePlan(in, nil, tf.VMUnit("lab"), plan)
 		if err != nil {
@@ -91,7 +89,7 @@ func TestSpecSharesVolumes(t *testing.T) {
 			list.Items = append(list.Items, (&schema.Node{Shape: schema.ShapeMap}).With(schema.Scalar(schema.Pos{}, schema.ShapeString, "interface"), schema.Scalar(schema.Pos{}, schema.ShapeString, at)))
 		}
 		v := &schema.VM{Values: (&schema.Node{Shape: schema.ShapeMap}).With(schema.Scalar(schema.Pos{}, schema.ShapeString, "disks"), list)}
-		state := tf.Before(&tfjson.ResourceChange{Type: guest.VMResource, Change: &tfjson.Change{Before: map[string]any{"disk": c.state}}})
+		state := (&tf.ResourceChange{Type: guest.VMResource, Before: map[string]any{"disk": c.state}}).Resource()
 		var changes []effect.Change
 		for _, at := range strings.Fields(c.spec) {
 			if !state.Values.Has("disk." + at) {

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
@@ -17,18 +15,18 @@ import (
 
 // updates names what an update does to a VM. It refuses one that Proxmox VE would not
 // make now, and one that does what the spec does not ask for.
-func (p *planJudge) updates(c *tfjson.ResourceChange) {
+func (p *planJudge) updates(c *tf.ResourceChange) {
 	if c.Type != guest.VMResource {
 		return
 	}
-	g := p.in.Inventory.Guest(tf.VMIDOf(c.Change.Before))
+	g := p.in.Inventory.Guest(tf.VMIDOf(c.Before))
 	updates, along := p.effects(c, g)
 	p.does[c.Address] = updates
 	if p.moves(c) {
 		return
 	}
 	if h := holdOn(p.in.Inventory, g); h.blocks > nothing {
-		h.begun = p.in.begun(p.unit.Stack, tf.KeyOf(c), g)
+		h.begun = p.in.begun(p.unit.Stack, c.Key, g)
 		h.refuse(p.add(c), "; and the plan changes it")
 		return
 	}
@@ -48,7 +46,7 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 	}
 	f := p.add(c)
 	f.Is(finding.Managed, "the plan changes "+effect.Summary(updates))
-	if c.Change.Actions.NoOp() {
+	if c.Action == tf.NoOp {
 		f.Reason = "an apply changes " + effect.Summary(updates)
 	}
 	addUpdates(f, updates, true)
@@ -67,15 +65,15 @@ func (p *planJudge) updates(c *tfjson.ResourceChange) {
 
 // effects are what an update does to a VM, and which changes the provider makes along with
 // those of the plan. There are none of a VM that cannot be read.
-func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effect.Update, []hardware.Along) {
+func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Update, []hardware.Along) {
 	if g == nil || g.Kind != guest.VM || g.Config == nil {
 		return nil, nil
 	}
-	before, after := effect.Flatten(c.Change.Before), effect.Flatten(c.Change.After)
+	before, after := effect.Flatten(c.Before), effect.Flatten(c.After)
 	spec := p.spec(c)
 	vm := vmEffects(g, permitsRestart(spec))
 	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
-	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, tf.KeyOf(c), g)
+	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, c.Key, g)
 	for _, list := range []string{effect.NICs, effect.USBs} {
 		vm.MoveDevices(list, before.Numbered(list), after.Numbered(list))
 	}
@@ -85,7 +83,7 @@ func (p *planJudge) effects(c *tfjson.ResourceChange, g *cluster.Guest) ([]effec
 	}
 	changes := slices.DeleteFunc(effect.OfPlan(before, after), func(c effect.Change) bool { return hardware.ByPosition(spec, c) })
 	changes = append(changes, p.in.hiddenNodes(p.unit, c)...)
-	if r, entry := p.inState(c), p.entries[tf.KeyOf(c)]; r != nil && spec != nil && entry != nil {
+	if r, entry := p.inState(c), p.entries[c.Key]; r != nil && spec != nil && entry != nil {
 		changes = append(changes, laterChanges(spec, p.in.later(r, spec))...)
 		changes = formerVolumes(r.Values, spec, entry, g, changes)
 	}
@@ -115,12 +113,12 @@ func settling(updates []effect.Update) []effect.Update {
 }
 
 // spec is the VM of a change in its spec, or nil.
-func (p *planJudge) spec(c *tfjson.ResourceChange) *schema.VM {
-	return p.in.spec(p.unit.Stack, tf.KeyOf(c))
+func (p *planJudge) spec(c *tf.ResourceChange) *schema.VM {
+	return p.in.spec(p.unit.Stack, c.Key)
 }
 
 // stateOf are the values of a VM that the last apply left, or nil for an import.
-func (p *planJudge) stateOf(c *tfjson.ResourceChange) effect.Values {
+func (p *planJudge) stateOf(c *tf.ResourceChange) effect.Values {
 	if r := p.inState(c); r != nil {
 		return r.Values
 	}
@@ -128,17 +126,17 @@ func (p *planJudge) stateOf(c *tfjson.ResourceChange) effect.Values {
 }
 
 // inState is a VM as the last apply left it, or nil for an import.
-func (p *planJudge) inState(c *tfjson.ResourceChange) *tf.Resource {
+func (p *planJudge) inState(c *tf.ResourceChange) *tf.Resource {
 	all := p.in.State[p.unit].Resources
-	i := slices.IndexFunc(all, func(r tf.Resource) bool { return r.Address == c.Address || r.Address == c.PreviousAddress })
-	if i < 0 || c.Change.Importing != nil {
+	i := slices.IndexFunc(all, func(r tf.Resource) bool { return r.Address == c.Address || r.Address == c.Previous })
+	if i < 0 || c.Imports {
 		return nil
 	}
 	return &all[i]
 }
 
 // unread is what a plan sets because an import could not read it.
-func (p *planJudge) unread(c *tfjson.ResourceChange) []string {
+func (p *planJudge) unread(c *tf.ResourceChange) []string {
 	known, r := p.known(c), p.inState(c)
 	if known == nil || r == nil || r.Cloned {
 		return nil
@@ -147,7 +145,7 @@ func (p *planJudge) unread(c *tfjson.ResourceChange) []string {
 }
 
 // waysOut are the steps of a harmful update.
-func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, updates []effect.Update, c *tfjson.ResourceChange) {
+func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, updates []effect.Update, c *tf.ResourceChange) {
 	if v == nil {
 		f.Next(renderAndPlan, "stackgen render")
 		return
@@ -155,7 +153,7 @@ func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, 
 	k := p.keeper(c, g, v)
 	f.Steps = append(f.Steps, k.boot(updates)...)
 	f.Steps = append(f.Steps, k.add(updates)...)
-	f.Steps = append(f.Steps, k.detached(updates, p.in.begun(p.unit.Stack, tf.KeyOf(c), g))...)
+	f.Steps = append(f.Steps, k.detached(updates, p.in.begun(p.unit.Stack, c.Key, g))...)
 	f.Steps = append(f.Steps, k.harmed(updates)...)
 	if slices.Contains(harmsOf(updates), effect.Needless) {
 		f.Add(k.withoutRestart(updates))

@@ -13,30 +13,42 @@ import (
 )
 
 // A Plan is what `tofu show -json` says of a plan file, and the state that it was made
-// from. Errored is set where the plan failed and was written nevertheless, as after a
-// prevent_destroy.
+// from.
 type Plan struct {
-	tfjson.Plan
-	Errored bool
+	Changes []*ResourceChange
+	Drift   []*ResourceChange // what the refresh found changed since the last apply
+	Outputs map[string]OutputChange
 	Before  State
 	Given   map[string]json.RawMessage // the values of its variables
+
+	Errored      bool     // it failed, and was written nevertheless, as after a prevent_destroy
+	Partial      bool     // it was made for a part of the unit
+	Deferred     int      // changes that it leaves out, because it cannot know them yet
+	Invoked      int      // actions that it runs
+	FailedChecks []string // addresses of the checks that failed
+}
+
+// An OutputChange is what a plan does with an output. Unknown has true where the value is
+// known only after an apply.
+type OutputChange struct {
+	Action                 Action
+	Before, After, Unknown any
 }
 
 // ParsePlan reads the JSON of a plan, each value once. It leaves out what nobody needs: the
 // planned values and the configuration.
 func ParsePlan(body []byte) (*Plan, error) {
 	var doc struct {
-		Format  string                           `json:"format_version"`
-		Tool    string                           `json:"terraform_version"`
-		Drift   []*tfjson.ResourceChange         `json:"resource_drift"`
-		Changes []*tfjson.ResourceChange         `json:"resource_changes"`
-		Later   []*tfjson.DeferredResourceChange `json:"deferred_changes"`
-		Outputs map[string]*tfjson.Change        `json:"output_changes"`
-		Actions []*tfjson.ActionInvocation       `json:"action_invocations"`
-		Errored bool                             `json:"errored"`
-		Planned *struct{}                        `json:"planned_values"`
-		Whole   *bool                            `json:"complete"`
-		Checks  []tfjson.CheckResultStatic       `json:"checks"`
+		Format  string                     `json:"format_version"`
+		Drift   []*tfjson.ResourceChange   `json:"resource_drift"`
+		Changes []*tfjson.ResourceChange   `json:"resource_changes"`
+		Later   []struct{}                 `json:"deferred_changes"`
+		Outputs map[string]*tfjson.Change  `json:"output_changes"`
+		Actions []struct{}                 `json:"action_invocations"`
+		Errored bool                       `json:"errored"`
+		Planned *struct{}                  `json:"planned_values"`
+		Whole   *bool                      `json:"complete"`
+		Checks  []tfjson.CheckResultStatic `json:"checks"`
 		Given   map[string]struct {
 			Value json.RawMessage `json:"value"`
 		} `json:"variables"`
@@ -53,27 +65,42 @@ func ParsePlan(body []byte) (*Plan, error) {
 	if err := json.Unmarshal(body, &doc); err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
-	p := &Plan{Errored: doc.Errored, Plan: tfjson.Plan{
-		FormatVersion: doc.Format, TerraformVersion: doc.Tool,
-		ResourceDrift: doc.Drift, ResourceChanges: doc.Changes, DeferredChanges: doc.Later, OutputChanges: doc.Outputs,
-		ActionInvocations: doc.Actions, Complete: doc.Whole, Checks: doc.Checks,
-	}}
-	if err := p.Validate(); err != nil && strings.HasPrefix(err.Error(), "unsupported plan format version") {
+	format := tfjson.Plan{FormatVersion: doc.Format}
+	if err := format.Validate(); err != nil && strings.HasPrefix(err.Error(), "unsupported plan format version") {
 		return nil, fmt.Errorf(
 			"its format is %s, which this version of stackgen does not know: use a newer stackgen, or make the plan with an older OpenTofu",
 			doc.Format)
 	} else if err != nil {
 		return nil, fmt.Errorf("it is not a plan: %w", plain(err))
 	}
-	if slices.Contains(doc.Changes, nil) || slices.Contains(doc.Drift, nil) {
-		return nil, errors.New("it is not a plan: one of its changes is null")
-	}
-	if doc.Planned == nil && len(p.ResourceChanges) == 0 && !p.Errored {
+	if doc.Planned == nil && len(doc.Changes) == 0 && !doc.Errored {
 		return nil, errors.New("it is not a plan; give the output of `tofu show -json PLANFILE`")
 	}
-	p.Given = map[string]json.RawMessage{}
+	p := &Plan{
+		Outputs: map[string]OutputChange{}, Given: map[string]json.RawMessage{}, Errored: doc.Errored,
+		Partial: doc.Whole != nil && !*doc.Whole, Deferred: len(doc.Later), Invoked: len(doc.Actions),
+	}
+	for _, c := range doc.Changes {
+		p.Changes = append(p.Changes, resourceChange(c))
+	}
+	for _, c := range doc.Drift {
+		p.Drift = append(p.Drift, resourceChange(c))
+	}
+	if slices.Contains(p.Changes, nil) || slices.Contains(p.Drift, nil) {
+		return nil, errors.New("it is not a plan: one of its changes is null")
+	}
+	for name, c := range doc.Outputs {
+		if c != nil {
+			p.Outputs[name] = OutputChange{Action: actionOf[joined(c.Actions)], Before: c.Before, After: c.After, Unknown: c.AfterUnknown}
+		}
+	}
 	for name, v := range doc.Given {
 		p.Given[name] = v.Value
+	}
+	for _, check := range doc.Checks {
+		if check.Status == tfjson.CheckStatusFail || check.Status == tfjson.CheckStatusError {
+			p.FailedChecks = append(p.FailedChecks, check.Address.ToDisplay)
+		}
 	}
 	p.Before = stateBefore(p, doc.Prior.Values)
 	keepOnce(p)
@@ -83,44 +110,22 @@ func ParsePlan(body []byte) (*Plan, error) {
 // Without are the VMs and pools, of the given keys, that would not exist after a plan.
 func (p *Plan) Without(keys []string) []string {
 	has := map[string]bool{}
-	for _, c := range p.ResourceChanges {
-		if c.Mode == tfjson.ManagedResourceMode && c.Change != nil && !c.Change.Actions.Delete() && !c.Change.Actions.Forget() {
-			has[KeyOf(c)] = true
+	for _, c := range p.Changes {
+		if c.Managed && c.Action != Delete && c.Action != Forget {
+			has[c.Key] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return has[key] })
 }
 
-// KeyOf is the key of a resource of for_each; empty if it has none.
-func KeyOf(c *tfjson.ResourceChange) string {
-	key, _ := c.Index.(string)
-	return key
-}
-
-// VMIDOf is the VMID in a plan's values, or 0.
-func VMIDOf(values any) int {
-	m, _ := values.(map[string]any)
-	switch n := m["vm_id"].(type) {
-	case float64:
-		return int(n)
-	case json.Number:
-		i, _ := n.Int64()
-		return int(i)
-	}
-	return 0
-}
-
-// ReplacePaths are the attributes that make OpenTofu replace a resource, sorted.
-func ReplacePaths(c *tfjson.ResourceChange) []string {
-	var paths []string
-	for _, path := range c.Change.ReplacePaths {
-		steps, _ := path.([]any)
-		var words []string
-		for _, s := range steps {
-			words = append(words, fmt.Sprint(s))
+// ChangedOutputs are the names of the outputs that a plan changes, sorted.
+func (p *Plan) ChangedOutputs() []string {
+	var out []string
+	for name, c := range p.Outputs {
+		if c.Action != NoOp {
+			out = append(out, name)
 		}
-		paths = append(paths, strings.Join(words, "."))
 	}
-	slices.Sort(paths)
-	return paths
+	slices.Sort(out)
+	return out
 }

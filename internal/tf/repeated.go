@@ -1,23 +1,24 @@
 package tf
 
-import tfjson "github.com/hashicorp/terraform-json"
-
 // keepOnce makes the changes of a plan share the values that are the same: a plan has all
 // values of a VM up to four times, and of most of them nothing differs.
 func keepOnce(p *Plan) {
-	planned := map[string]*tfjson.Change{}
-	for _, r := range p.ResourceChanges {
-		if c := r.Change; c != nil {
-			c.After, _ = shared(c.After, c.Before)
-			planned[r.Address] = c
+	planned := map[string]*ResourceChange{}
+	for _, c := range p.Changes {
+		c.After = sharing(c.After, c.Before)
+		planned[c.Address] = c
+	}
+	for _, d := range p.Drift {
+		if c := planned[d.Address]; c != nil {
+			d.After, d.Before = sharing(d.After, c.Before), sharing(d.Before, c.After)
 		}
 	}
-	for _, r := range p.ResourceDrift {
-		if c, other := r.Change, planned[r.Address]; c != nil && other != nil {
-			c.After, _ = shared(c.After, other.Before)
-			c.Before, _ = shared(c.Before, other.After)
-		}
-	}
+}
+
+// sharing is a value from JSON with the parts of another one where they are the same.
+func sharing(value, other map[string]any) map[string]any {
+	one, _ := shared(value, other)
+	return one.(map[string]any)
 }
 
 // shared is a value from JSON with the parts of another one where they are the same. same

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	tfjson "github.com/hashicorp/terraform-json"
-
 	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/schema"
@@ -37,14 +35,14 @@ type Resource struct {
 // instance is one resource of a state in the form that `tofu show -json` gives
 // it.
 type instance struct {
-	Address string `json:"address"`
-	Mode    string `json:"mode"`
-	Type    string `json:"type"`
-	Index   any    `json:"index"`
-	Tainted bool   `json:"tainted"`
-	Deposed string `json:"deposed_key"`
-	Values  any    `json:"values"`
-	Before  any    `json:"-"` // the values before a refresh that changed them, or nil
+	Address string         `json:"address"`
+	Mode    string         `json:"mode"`
+	Type    string         `json:"type"`
+	Index   any            `json:"index"`
+	Tainted bool           `json:"tainted"`
+	Deposed string         `json:"deposed_key"`
+	Values  any            `json:"values"`
+	Before  map[string]any `json:"-"` // the values before a refresh that changed them, or nil
 }
 
 func (i instance) resource() Resource {
@@ -59,8 +57,8 @@ func (i instance) resource() Resource {
 	default:
 		return r
 	}
-	before, changed := i.Before.(map[string]any)
-	if !changed {
+	before := i.Before
+	if before == nil {
 		before = values
 	}
 	r.ID = scalar(values["id"])
@@ -183,8 +181,3 @@ func scalar(v any) string {
 // MigrateAttribute makes the provider migrate a VM whose node changes. The module sets it
 // in the block of a profile that manages node_name.
 const MigrateAttribute = "migrate"
-
-// Before is a resource as it was before a plan changes it.
-func Before(c *tfjson.ResourceChange) Resource {
-	return instance{Address: c.Address, Type: c.Type, Index: c.Index, Values: c.Change.Before}.resource()
-}

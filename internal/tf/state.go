@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	tfjson "github.com/hashicorp/terraform-json"
 )
 
 // States are the states of all units that were looked at. A unit that is not in it
@@ -57,7 +55,7 @@ type stateValues struct {
 
 // state is the state that has the values. Before are the values of the resources that the
 // refresh of a plan changed, by address.
-func (v *stateValues) state(before map[string]any) State {
+func (v *stateValues) state(before map[string]map[string]any) State {
 	return State{Resources: collect(nil, v.Root, before), Outputs: v.Outputs.values(), Project: v.Outputs.project()}
 }
 
@@ -127,7 +125,7 @@ func plain(err error) error {
 
 // collect adds the resources of a module. Before are the values of those that the refresh
 // of a plan changed, by address.
-func collect(out []Resource, m module, before map[string]any) []Resource {
+func collect(out []Resource, m module, before map[string]map[string]any) []Resource {
 	for _, r := range m.Resources {
 		if r.Mode == "managed" && r.Deposed == "" {
 			r.Before = before[r.Address]
@@ -144,14 +142,14 @@ func collect(out []Resource, m module, before map[string]any) []Resource {
 // it lacks what is gone, has the MAC addresses of whatever VM has the VMID now, and has
 // what it is to import. What the refresh changed is among the drift.
 func stateBefore(p *Plan, prior stateValues) State {
-	imported, before := map[string]bool{}, map[string]any{}
-	for _, d := range p.ResourceDrift {
-		if d.Mode == tfjson.ManagedResourceMode && d.Change != nil && d.Change.Actions.Update() {
-			before[d.Address] = d.Change.Before
+	imported, before := map[string]bool{}, map[string]map[string]any{}
+	for _, d := range p.Drift {
+		if d.Managed && d.Action == Update {
+			before[d.Address] = d.Before
 		}
 	}
-	for _, c := range p.ResourceChanges {
-		imported[c.Address] = c.Change != nil && c.Change.Importing != nil
+	for _, c := range p.Changes {
+		imported[c.Address] = c.Imports
 	}
 	out := prior.state(before)
 	out.Resources = slices.DeleteFunc(out.Resources, func(r Resource) bool { return imported[r.Address] })
@@ -159,9 +157,9 @@ func stateBefore(p *Plan, prior stateValues) State {
 	for _, r := range out.Resources {
 		known[r.Address] = true
 	}
-	for _, d := range p.ResourceDrift {
-		if d.Mode == tfjson.ManagedResourceMode && d.Change != nil && d.Change.Actions.Delete() && !known[d.Address] {
-			out.Resources = append(out.Resources, instance{Address: d.Address, Type: d.Type, Index: d.Index, Values: d.Change.Before}.resource())
+	for _, d := range p.Drift {
+		if d.Managed && d.Action == Delete && !known[d.Address] {
+			out.Resources = append(out.Resources, d.Resource())
 		}
 	}
 	return out

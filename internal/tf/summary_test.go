@@ -34,8 +34,8 @@ func TestChanges(t *testing.T) {
 	u := VMUnit("lab")
 	p := planOf(t, "", guest.VMResource+" a create", guest.VMResource+" b no-op", guest.VMResource+" c no-op import", guest.VMResource+" d update import", guest.VMResource+" e delete+create", guest.RecordResource+" r delete", guest.PoolResource+" p forget")
 	var got []string
-	for _, c := range Changes(u, p) {
-		got = append(got, fmt.Sprintf("%s %s %q imports=%v clones=%v agent=%v %d", c.Type, c.Key, c.Does, c.Imports, c.Clones, c.Agent, c.VMID))
+	for _, c := range Summaries(u, p) {
+		got = append(got, fmt.Sprintf("%s %s %q imports=%v clones=%v agent=%v %d", c.Type, c.Key, c.Action.Word(), c.Imports, c.Clones, c.Agent, c.VMID))
 	}
 	want := []string{`vm a "create" imports=false clones=true agent=true 300`, `vm c "" imports=true clones=false agent=true 300`, `vm d "change" imports=true clones=false agent=true 300`,
 		`vm e "replace" imports=false clones=false agent=true 300`, `record r "destroy" imports=false clones=false agent=false 0`, `pool p "forget" imports=false clones=false agent=false 0`}

@@ -1,0 +1,106 @@
+package tf
+
+import (
+	"reflect"
+	"strconv"
+
+	"stackgen/guest"
+	"stackgen/internal/finding"
+)
+
+// A Summary is what a plan does with one resource. Two are equal if they do the same.
+type Summary struct {
+	Unit    Unit
+	Address string
+	Type    finding.Type
+	Key     string // of for_each: of a VM its key, of a record its name, of a pool its id
+	VMID    int    // of a VM
+	Node    string // of a VM
+	Name    string // of a VM
+	Action  Action // NoOp if it imports or moves only
+	Imports bool
+	Clones  bool // a VM that is cloned from a template
+
+	Template int    // its VMID
+	From     string // the node that it is on
+	Agent    bool   // a VM whose agent the provider waits for
+}
+
+// Summaries are what a plan does, in its order. What it only reads or leaves as it is has
+// none.
+func Summaries(u Unit, plan *Plan) []Summary {
+	var out []Summary
+	for _, c := range plan.Changes {
+		if c.Managed && (c.Action.Word() != "" || c.Imports || c.Previous != "") {
+			out = append(out, c.Summary(u))
+		}
+	}
+	return out
+}
+
+// Summary is what a plan of a unit does with one resource.
+func (c *ResourceChange) Summary(u Unit) Summary {
+	s := Summary{Unit: u, Address: c.Address, Type: TypeOf(c.Type), Key: c.Key, Action: c.Action, Imports: c.Imports}
+	values := c.After
+	if values == nil {
+		values = c.Before
+	}
+	if s.Type == finding.VM {
+		s.VMID = VMIDOf(values)
+		s.Node, _ = values["node_name"].(string)
+		s.Name, _ = values["name"].(string)
+		if s.Clones = c.Action == Create && some(values["clone"]); s.Clones {
+			from := firstOf(values["clone"])
+			s.Template, _ = strconv.Atoi(scalar(from["vm_id"]))
+			s.From, _ = from["node_name"].(string)
+		}
+		s.Agent = firstOf(values["agent"])["enabled"] == true
+	}
+	return s
+}
+
+// Destroys is what a destroy of everything in a state does with one resource of it.
+func Destroys(u Unit, r *Resource) Summary {
+	return Summary{
+		Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: r.Key, VMID: r.VMID, Node: r.Node, Name: r.Name, Action: Delete,
+	}
+}
+
+// TypeOf is what a type of resources makes; empty for one that stackgen does not render.
+func TypeOf(resource string) finding.Type {
+	return map[string]finding.Type{
+		guest.VMResource: finding.VM, guest.PoolResource: finding.Pool, guest.RecordResource: finding.Record,
+	}[resource]
+}
+
+func some(list any) bool {
+	l, _ := list.([]any)
+	return len(l) > 0
+}
+
+// NewAddress returns whether a plan changes the address of a VM in the outputs of its
+// unit, or does not know it yet: a plan of its records is made with another one. Mocks are
+// the addresses with which plans are made of records whose VM does not exist yet.
+func NewAddress(plan *Plan, mocks map[string]string) func(key string) bool {
+	c, changes := plan.Outputs["vms"]
+	if !changes || c.Action == NoOp {
+		return func(string) bool { return false }
+	}
+	before, _ := c.Before.(map[string]any)
+	after, _ := c.After.(map[string]any)
+	all, _ := c.Unknown.(bool)
+	unknown, _ := c.Unknown.(map[string]any)
+	return func(key string) bool {
+		was := addressIn(before[key])
+		if before[key] == nil && mocks[key] != "" {
+			was = mocks[key]
+		}
+		return all || addressIn(unknown[key]) == true || after[key] != nil && !reflect.DeepEqual(was, addressIn(after[key]))
+	}
+}
+
+// addressIn is the address in an output of a VM, or nil.
+func addressIn(vm any) any {
+	values, _ := vm.(map[string]any)
+	return values["ipv4"]
+}
