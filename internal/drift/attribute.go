@@ -21,12 +21,12 @@ func (r *resource) attributes() {
 	if c.Before == nil || c.After == nil {
 		return
 	}
-	for _, change := range effect.OfPlan(r.real, r.wanted) {
+	for _, change := range tf.OfPlan(r.real, r.wanted) {
 		if !r.covers(change.Attribute()) {
 			r.update(r.simple(change))
 		}
 	}
-	for _, attribute := range effect.Differing(r.before, r.after, c.Unknown) {
+	for _, attribute := range tf.Differing(r.before, r.after, c.Unknown) {
 		if !r.covers(attribute) {
 			r.unexplained(attribute)
 		}
@@ -41,13 +41,13 @@ func (r *resource) covers(attribute string) bool {
 }
 
 // row is the row of the table of effects about a change, or nil.
-func (r *resource) row(c effect.Change) *schema.Attribute {
+func (r *resource) row(c tf.Change) *schema.Attribute {
 	return schema.ResourceAttribute(r.change.Type, c.Path)
 }
 
 // simple is a change that guard does not judge by itself: it does nothing to a VM, or is
 // about a pool or record.
-func (r *resource) simple(c effect.Change) effect.Update {
+func (r *resource) simple(c tf.Change) effect.Update {
 	u := effect.Update{Change: c, Does: "at once"}
 	if row := r.row(c); row != nil {
 		u.Effect = row.Change
@@ -133,7 +133,7 @@ func blocks(k finding.Kind) bool {
 }
 
 // property is the name of what changes, in the words of the spec.
-func (r *resource) property(c effect.Change) string {
+func (r *resource) property(c tf.Change) string {
 	if r.at.Type == finding.VM {
 		return c.Name()
 	}
@@ -171,7 +171,7 @@ func (r *resource) cause(u effect.Update) finding.Cause {
 }
 
 // textAt is the value of an attribute, or all values of a block.
-func textAt(v effect.Values, at string) string {
+func textAt(v tf.Values, at string) string {
 	if !v.Has(at) {
 		return v[at]
 	}
@@ -187,8 +187,8 @@ func textAt(v effect.Values, at string) string {
 
 // unexplained adds the finding of an attribute whose new value is not known or not shown.
 func (r *resource) unexplained(attribute string) {
-	path, device := effect.Split(attribute)
-	u := r.simple(effect.Change{Path: path, Device: device})
+	path, device := tf.Split(attribute)
+	u := r.simple(tf.Change{Path: path, Device: device})
 	r.covered = append(r.covered, attribute)
 	f := r.add(r.kind(u), "")
 	c := f.Change
@@ -219,7 +219,7 @@ func (r *resource) created(f *finding.Finding) {
 }
 
 // direction says who has what: Proxmox VE has 10240 MiB, specs/lab.yaml:14:20 says 8192 MiB.
-func (r *resource) direction(f *finding.Finding, change effect.Change) string {
+func (r *resource) direction(f *finding.Finding, change tf.Change) string {
 	c, has := f.Change, "Proxmox VE has "
 	if r.at.Type == finding.Record {
 		has = "the DNS server has "

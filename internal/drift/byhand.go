@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -17,27 +16,27 @@ func (r *resource) handOnly() {
 		}
 		return
 	}
-	after := effect.All(r.hand.After)
+	after := tf.All(r.hand.After)
 	now := after.Shown()
-	for _, c := range effect.OfPlan(r.applied, now) {
+	for _, c := range tf.OfPlan(r.applied, now) {
 		if !r.covers(c.Attribute()) {
 			r.stays(c, now)
 		}
 	}
-	for _, attribute := range effect.Differing(r.last, after, nil) {
+	for _, attribute := range tf.Differing(r.last, after, nil) {
 		if !r.covers(attribute) {
-			path, device := effect.Split(attribute)
-			r.stays(effect.Change{Path: path, Device: device, Was: r.applied[attribute], Is: now[attribute]}, now)
+			path, device := tf.Split(attribute)
+			r.stays(tf.Change{Path: path, Device: device, Was: r.applied[attribute], Is: now[attribute]}, now)
 		}
 	}
 }
 
 // stays adds the finding of a change by hand that an apply leaves as it is. It needs
 // nothing, unless the VM is on another node now.
-func (r *resource) stays(c effect.Change, now effect.Values) {
+func (r *resource) stays(c tf.Change, now tf.Values) {
 	u := r.simple(c)
 	if row := r.row(c); row != nil && u.Effect == schema.Noise && row.HCL != c.Path { // a list that is only read, as a whole
-		c = effect.Change{Path: row.HCL, Was: textAt(r.applied, row.HCL), Is: textAt(now, row.HCL)}
+		c = tf.Change{Path: row.HCL, Was: textAt(r.applied, row.HCL), Is: textAt(now, row.HCL)}
 	}
 	r.covered = append(r.covered, c.Attribute())
 	f := r.add(finding.Noise, "")

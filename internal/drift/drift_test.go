@@ -136,7 +136,7 @@ func TestNothingIsDropped(t *testing.T) {
 				return at == attribute || strings.HasPrefix(attribute, at+".") && at != ""
 			})
 		}
-		for _, attribute := range slices.Concat(effect.Differing(effect.All(now), effect.All(wanted), nil), effect.Differing(effect.All(applied), effect.All(now), nil)) {
+		for _, attribute := range slices.Concat(tf.Differing(tf.All(now), tf.All(wanted), nil), tf.Differing(tf.All(applied), tf.All(now), nil)) {
 			if !covers(attribute) {
 				t.Fatalf("no finding about %s\nbefore %v\nafter %v\n%+v", attribute, now, wanted, found)
 			}

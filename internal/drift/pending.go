@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -69,7 +69,7 @@ func (x *explainer) changeOf(vm *finding.Finding, attribute string) *finding.Fin
 
 // attributeOf is the attribute of an entry of a configuration, by the table of properties;
 // of one without a row, the entry.
-func attributeOf(entry string) effect.Change {
+func attributeOf(entry string) tf.Change {
 	for i := range schema.VMFields {
 		row := &schema.VMFields[i]
 		for _, pattern := range strings.Fields(row.PVE) {
@@ -78,17 +78,17 @@ func attributeOf(entry string) effect.Change {
 				continue
 			}
 			if name == entry {
-				return effect.Change{Path: row.HCL}
+				return tf.Change{Path: row.HCL}
 			}
-			return effect.Change{Path: row.HCL, Device: entry, Whole: true}
+			return tf.Change{Path: row.HCL, Device: entry, Whole: true}
 		}
 	}
 	for _, part := range schema.Unsupported {
 		if part.PVE == strings.TrimRight(entry, "0123456789") && part.Ignored() {
-			return effect.Change{Path: part.HCL}
+			return tf.Change{Path: part.HCL}
 		}
 	}
-	return effect.Change{Path: entry}
+	return tf.Change{Path: entry}
 }
 
 // MayBeBy reports whether an act may be what a finding is about. Of what differs from what the

@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -123,7 +124,7 @@ func (r *resource) password(f *finding.Finding) {
 
 // node is the value of a property in the spec of the VM, or the nearest one around it, or
 // nil. Of a list of devices it is that of the device. exact is false for one around it.
-func (r *resource) node(c effect.Change) (n *schema.Node, exact bool) {
+func (r *resource) node(c tf.Change) (n *schema.Node, exact bool) {
 	row := r.row(c)
 	if r.vm == nil || row == nil || row.Key == "" {
 		return nil, false
@@ -151,7 +152,7 @@ func (r *resource) node(c effect.Change) (n *schema.Node, exact bool) {
 }
 
 // says reports whether the spec, or one of its defaults, has a value for a property.
-func (r *resource) says(c effect.Change) bool {
+func (r *resource) says(c tf.Change) bool {
 	_, exact := r.node(c)
 	return exact
 }
@@ -169,7 +170,7 @@ func device(list *schema.Node, name string) *schema.Node {
 }
 
 // place is where the spec says a property, and its unit. It is nil for what no property sets.
-func (r *resource) place(c effect.Change) (at *finding.Place, unit string) {
+func (r *resource) place(c tf.Change) (at *finding.Place, unit string) {
 	row := r.row(c)
 	if r.vm == nil || row == nil || row.Key == "" {
 		return nil, ""
@@ -189,7 +190,7 @@ func (r *resource) place(c effect.Change) (at *finding.Place, unit string) {
 
 // isDefault reports whether the spec does not say a property of the VM: its value is a default,
 // or follows from another one, such as the name from the key.
-func (r *resource) isDefault(c effect.Change) bool {
+func (r *resource) isDefault(c tf.Change) bool {
 	n, exact := r.node(c)
 	return !exact || n.File == "" || n.Pos == r.vm.Pos
 }
@@ -205,7 +206,7 @@ func (r *resource) poolOf(n *schema.Node) (schema.Pos, bool) {
 }
 
 // onlyInState reports whether no VM has a property, but only the state.
-func (r *resource) onlyInState(c effect.Change) bool {
+func (r *resource) onlyInState(c tf.Change) bool {
 	row := r.row(c)
 	if row == nil || row.Key == "" {
 		return false

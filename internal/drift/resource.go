@@ -24,12 +24,12 @@ type resource struct {
 	verdict *finding.Finding   // of guard, or nil
 	vm      *schema.VM         // in its spec, or nil
 	profile *schema.Profile    // of the VM
-	applied effect.Values      // that the last apply left; nil if that is not known
-	real    effect.Values      // that the refresh has read
-	wanted  effect.Values      // that the plan sets
-	before  effect.Values      // real, secrets included
-	after   effect.Values      // wanted, secrets included
-	last    effect.Values      // applied, secrets included, of what the refresh changed
+	applied tf.Values          // that the last apply left; nil if that is not known
+	real    tf.Values          // that the refresh has read
+	wanted  tf.Values          // that the plan sets
+	before  tf.Values          // real, secrets included
+	after   tf.Values          // wanted, secrets included
+	last    tf.Values          // applied, secrets included, of what the refresh changed
 	covered []string           // attributes that have a finding
 	reading *hardware.Reading  // of the guest, once it is needed
 
@@ -58,10 +58,10 @@ func (x *explainer) resource(u tf.Unit, c, hand *tf.ResourceChange) *resource {
 			r.profile = p
 		}
 	}
-	r.before, r.after = effect.All(c.Before), effect.All(c.After)
+	r.before, r.after = tf.All(c.Before), tf.All(c.After)
 	r.real, r.wanted = r.before.Shown(), r.after.Shown()
 	if hand != nil {
-		r.last = effect.All(hand.Before)
+		r.last = tf.All(hand.Before)
 		r.applied = r.last.Shown()
 	} else if !c.Imports && c.Before != nil {
 		r.applied = r.real

@@ -8,7 +8,6 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/hardware"
@@ -131,7 +130,7 @@ func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 		if named || reported || state.Values.Has("disk."+at) {
 			continue
 		}
-		change := effect.Change{Path: "disk", Device: at, Was: disks[at], Whole: true}
+		change := tf.Change{Path: "disk", Device: at, Was: disks[at], Whole: true}
 		f := r.add(finding.Noise, at+" was attached by hand"+detachesLater)
 		f.Change.Attribute, f.Change.Property, f.Change.Real = "disk."+at, at, disks[at]
 		f.Change.Cause, f.Change.Effect = finding.ByHand, string(schema.Detach)

@@ -30,7 +30,7 @@ func (r *resource) unseen(state *tf.Resource, g *cluster.Guest) {
 	}
 	for _, u := range reading.Unseen(r.vm, r.templates[template.VMID], r.profile.Ignores) {
 		top, _, _ := strings.Cut(u.Path, ".")
-		planned := state.Values.Read([]effect.Change{u.Change}, true)
+		planned := state.Values.Read([]tf.Change{u.Change}, true)
 		if len(planned) == 0 && state.Values.Knows(top) && !r.reported(u.Attribute()) && !r.allHave(u.Entry, g) {
 			r.unseenValue(u, template)
 		}
@@ -40,7 +40,7 @@ func (r *resource) unseen(state *tf.Resource, g *cluster.Guest) {
 // templateOf is the template that a VM was cloned from, if it is still the same one, or
 // nil. A clone has the creation time of its template: a template that was built again has
 // another one, and says nothing of the older clones.
-func (r *resource) templateOf(state effect.Values, g *cluster.Guest) *cluster.Guest {
+func (r *resource) templateOf(state tf.Values, g *cluster.Guest) *cluster.Guest {
 	if state[guard.CloneOf] == "" || len(g.Config.Raw) == 0 {
 		return nil
 	}
@@ -93,8 +93,8 @@ func (r *resource) reported(attribute string) bool {
 // notRead corrects what the plan says of a value of a clone that the provider has not read:
 // to the plan, there is none, or the provider's default.
 func (r *resource) notRead(f *finding.Finding, u effect.Update) {
-	at := effect.Change{Path: u.Path, Device: u.Device, Whole: u.Whole, Was: "something"}
-	if r.vm == nil || r.replaced || r.real[guard.CloneOf] == "" || u.Is == "" || len(r.real.Read([]effect.Change{at}, true)) > 0 {
+	at := tf.Change{Path: u.Path, Device: u.Device, Whole: u.Whole, Was: "something"}
+	if r.vm == nil || r.replaced || r.real[guard.CloneOf] == "" || u.Is == "" || len(r.real.Read([]tf.Change{at}, true)) > 0 {
 		return
 	}
 	reading := r.read(f.VMID)

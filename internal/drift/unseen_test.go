@@ -8,7 +8,6 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/lock"
@@ -50,7 +49,7 @@ func TestUnseen(t *testing.T) {
 			clone := cluster.Guest{VMID: 100, Node: "pve1", Kind: guest.VM, Name: "web", Status: "running", Config: &cluster.Config{Created: 1, Raw: raw()}}
 			clone.Config.Raw["description"], clone.Config.Raw["tags"] = "mine", "a"
 			template := cluster.Guest{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &cluster.Config{Created: 1, Raw: raw()}}
-			state := tf.Resource{Address: vmAddress, Type: guest.VMResource, Key: "web", VMID: 100, Node: "pve1", Name: "web", Values: effect.Values{"description": "", "tags": "", guard.CloneOf: "9000"}}
+			state := tf.Resource{Address: vmAddress, Type: guest.VMResource, Key: "web", VMID: 100, Node: "pve1", Name: "web", Values: tf.Values{"description": "", "tags": "", guard.CloneOf: "9000"}}
 			c.edit(&clone, &template, &state)
 			vm := &schema.VM{Key: "web", Path: "vms.web", Name: "web", Profile: "default", Pos: schema.Pos{File: "specs/lab.yaml", Line: 5, Col: 3}}
 			l := lock.Stack{Spec: "specs/lab.yaml", Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM}}, VMs: lock.Ordered[lock.VM]{{Key: "web", Value: lock.VM{VMID: 100, Node: "pve1"}}}}

@@ -4,33 +4,33 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"stackgen/internal/natural"
 	"stackgen/internal/pve"
+	"stackgen/internal/tf"
 )
 
 // withHidden are the changes and what else an update of disks does, which neither a
 // plan nor a comparison of spec and configuration has.
-func (v *VM) withHidden(changes []Change) []Change {
+func (v *VM) withHidden(changes []tf.Change) []tf.Change {
 	out := append(slices.Clone(changes), v.lostDisks(changes)...)
-	ofDisks := func(c Change) bool { return c.Path == "disk" || strings.HasPrefix(c.Path, "disk.") }
+	ofDisks := func(c tf.Change) bool { return c.Path == "disk" || strings.HasPrefix(c.Path, "disk.") }
 	if !slices.ContainsFunc(out, ofDisks) {
 		return out
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(v.Disks), natural.Compare) {
 		has := func(path string) bool {
-			return slices.ContainsFunc(out, func(c Change) bool { return c.Path == path && c.Device == at })
+			return slices.ContainsFunc(out, func(c tf.Change) bool { return c.Path == path && c.Device == at })
 		}
 		switch {
 		case slices.Contains(v.Keeps, at):
 			if !has("disk.aio") && !pve.Parse(v.Disks[at]).Has("aio") {
-				out = append(out, Change{Path: "disk.aio", Device: at, Is: defaultAIO, Implied: true})
+				out = append(out, tf.Change{Path: "disk.aio", Device: at, Is: defaultAIO, Implied: true})
 			}
-		case !slices.ContainsFunc(out, func(c Change) bool { return c.Whole && c.Device == at }):
+		case !slices.ContainsFunc(out, func(c tf.Change) bool { return c.Whole && c.Device == at }):
 			// The provider does not read a disk that no state has, and detaches it.
-			out = append(out, Change{Path: "disk", Device: at, Was: v.Disks[at], Whole: true})
+			out = append(out, tf.Change{Path: "disk", Device: at, Was: v.Disks[at], Whole: true})
 		}
 	}
 	return out
@@ -43,7 +43,7 @@ var startOptions = []string{"aio", "cache", "discard", "iothread", "queues", "ss
 
 // driveWaits reports whether a change of an option of a disk waits for a restart of the VM,
 // because of what else is sent for the disk.
-func (v *VM) driveWaits(c Change, all []Change) bool {
+func (v *VM) driveWaits(c tf.Change, all []tf.Change) bool {
 	text, known := v.Disks[c.Device]
 	if !v.Running || !known || !strings.HasPrefix(c.Path, "disk.") {
 		return false
@@ -52,7 +52,7 @@ func (v *VM) driveWaits(c Change, all []Change) bool {
 		sent := name != "queues" && (name != "ssd" || !strings.HasPrefix(c.Device, "virtio")) &&
 			(name != "iothread" || strings.HasPrefix(c.Device, "virtio") || strings.HasPrefix(c.Device, "scsi"))
 		return sent && !pve.Parse(text).Has(name) ||
-			slices.ContainsFunc(all, func(other Change) bool { return other.Device == c.Device && other.Path == "disk."+name })
+			slices.ContainsFunc(all, func(other tf.Change) bool { return other.Device == c.Device && other.Path == "disk."+name })
 	})
 }
 
@@ -63,26 +63,26 @@ const defaultAIO = "io_uring"
 // lostDisks are the disks of the state that somebody detached, and that the spec does not
 // have: the provider reads them as disks without an interface, and refuses to update them
 // after it has made its other changes.
-func (v *VM) lostDisks(changes []Change) []Change {
+func (v *VM) lostDisks(changes []tf.Change) []tf.Change {
 	if v.Disks == nil || v.IgnoresDisks || len(v.Keeps) == 0 { // a plan without disks leaves them as they are
 		return nil
 	}
-	var out []Change
+	var out []tf.Change
 	for _, at := range v.State.Devices("disk") {
 		_, attached := v.Disks[at]
-		seen := slices.ContainsFunc(changes, func(c Change) bool { return c.Whole && c.Path == "disk" && c.Device == at })
+		seen := slices.ContainsFunc(changes, func(c tf.Change) bool { return c.Whole && c.Path == "disk" && c.Device == at })
 		if !attached && !seen && !slices.Contains(v.Keeps, at) {
-			out = append(out, Change{Path: "disk", Device: at, Was: describe(v.State, "disk."+at), Whole: true})
+			out = append(out, tf.Change{Path: "disk", Device: at, Was: v.State.Describe("disk." + at), Whole: true})
 		}
 	}
 	if v.State.NamelessDisks() {
-		out = append(out, Change{Path: "disk", Was: "one without an interface", Whole: true})
+		out = append(out, tf.Change{Path: "disk", Was: "one without an interface", Whole: true})
 	}
 	return out
 }
 
 // lost reports whether a change removes a disk of the state that the VM does not have.
-func (v *VM) lost(c Change) bool {
+func (v *VM) lost(c tf.Change) bool {
 	if _, attached := v.Disks[c.Device]; c.Path != "disk" || v.Disks == nil || attached || !c.Removes() {
 		return false
 	}
@@ -107,24 +107,4 @@ func (v *VM) neverAdded(device string) bool {
 		}
 	}
 	return false
-}
-
-// Volume is the volume of a disk, or "" if the values do not have it: a plan does not know
-// that of a disk that is created.
-func (v Values) Volume(device string) string {
-	path := v["disk."+device+".path_in_datastore"]
-	if path == "" {
-		return ""
-	}
-	return strings.TrimPrefix(v["disk."+device+".datastore_id"]+":"+path, ":")
-}
-
-// NamelessDisks reports whether there are disks without an interface: what the provider
-// reads where a disk was detached.
-func (v Values) NamelessDisks() bool { return v.nameless("disk") }
-
-// nameless reports whether a list has blocks without a name.
-func (v Values) nameless(list string) bool {
-	n, err := strconv.Atoi(cmp.Or(v[list], "0"))
-	return err == nil && n > len(v.Devices(list))
 }

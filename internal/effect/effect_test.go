@@ -6,16 +6,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"stackgen/internal/tf"
 )
 
 // values flattens a VM resource in JSON.
-func values(t *testing.T, text string) Values {
+func values(t *testing.T, text string) tf.Values {
 	t.Helper()
 	var v map[string]any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
-	return Flatten(v)
+	return tf.Flatten(v)
 }
 
 const stateBefore = `{"name": "a", "bios": "seabios", "tags": ["a"], "rng": [], "reboot_after_update": false,
@@ -74,7 +76,7 @@ func TestUpdatesOfPlan(t *testing.T) {
 			}
 			before, after := values(t, now), values(t, strings.Replace(now, c.old, c.new, 1))
 			c.vm.State, c.vm.Running, c.vm.Keeps = state, true, after.Devices("disk")
-			if text := harmsOfAll(c.vm.Updates(OfPlan(before, after))); text != c.want {
+			if text := harmsOfAll(c.vm.Updates(tf.OfPlan(before, after))); text != c.want {
 				t.Errorf("got\n%s\nwant\n%s", text, c.want)
 			}
 		})
@@ -93,15 +95,15 @@ func attached(interfaces ...string) map[string]string {
 // TestDisksOfUpdate: with any change of a disk, the provider sets aio on all disks whose
 // configuration has none. It refuses to update a VM that lost a disk of its state.
 func TestDisksOfUpdate(t *testing.T) {
-	grows := Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "10"}
-	added := Change{Path: "disk", Device: "scsi1", Is: "as it is", Whole: true, Held: true}
-	memory := Change{Path: "memory.dedicated", Was: "1024", Is: "2048"}
+	grows := tf.Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "10"}
+	added := tf.Change{Path: "disk", Device: "scsi1", Is: "as it is", Whole: true, Held: true}
+	memory := tf.Change{Path: "memory.dedicated", Was: "1024", Is: "2048"}
 	byHand := map[string]string{"scsi0": "ssd:0,size=8G", "scsi1": "ssd:1,size=20G"}
 	one := attached("scsi0")
 	const aio, fails = "aio of scsi0: none -> io_uring, after a restart; aio of scsi1: none -> io_uring, after a restart", "fails while the VM runs: " + string(Together)
 	for name, c := range map[string]struct {
 		vm     VM
-		change Change
+		change tf.Change
 		want   string
 	}{
 		"disk grows":                        {VM{Running: true, Disks: attached("scsi0", "scsi1")}, grows, "size of scsi0: 8 -> 10, at once"},
@@ -112,8 +114,8 @@ func TestDisksOfUpdate(t *testing.T) {
 		"disk without aio, memory grows":    {VM{Running: true, Disks: byHand}, memory, "memory: 1024 -> 2048, after a restart"},
 		"disk lost":                         {VM{Running: true, Disks: one, Keeps: []string{"scsi0"}}, memory, "memory: 1024 -> 2048, after a restart; scsi1: datastore_id=ssd size=20 -> none, fails: " + string(Lost)},
 		"disk lost, and ignored":            {VM{Running: true, Disks: one, Keeps: []string{"scsi0"}, IgnoresDisks: true}, memory, "memory: 1024 -> 2048, after a restart"},
-		"disk lost, and in the spec":        {VM{Running: true, Disks: one}, Change{Path: "disk", Device: "scsi1", Is: "size=20", Whole: true}, "scsi1: none -> size=20, attaches an empty one: " + string(Empties)},
-		"disk that was never added":         {VM{Disks: one, Begun: true}, Change{Path: "disk", Device: "scsi1", Is: "size=20", Whole: true}, "scsi1: none -> size=20, fails: " + string(Unadded)},
+		"disk lost, and in the spec":        {VM{Running: true, Disks: one}, tf.Change{Path: "disk", Device: "scsi1", Is: "size=20", Whole: true}, "scsi1: none -> size=20, attaches an empty one: " + string(Empties)},
+		"disk that was never added":         {VM{Disks: one, Begun: true}, tf.Change{Path: "disk", Device: "scsi1", Is: "size=20", Whole: true}, "scsi1: none -> size=20, fails: " + string(Unadded)},
 		"configuration not known":           {VM{Running: true, Keeps: []string{"scsi0"}}, memory, "memory: 1024 -> 2048, after a restart"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +123,7 @@ func TestDisksOfUpdate(t *testing.T) {
 			if c.vm.Keeps == nil {
 				c.vm.Keeps = []string{"scsi0", "scsi1"}
 			}
-			if got := harmsOfAll(c.vm.Updates([]Change{c.change})); got != c.want {
+			if got := harmsOfAll(c.vm.Updates([]tf.Change{c.change})); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -154,7 +156,7 @@ func TestDisksThatCameByHand(t *testing.T) {
 	after := values(t, strings.NewReplacer(`, {"interface": "scsi1", "size": 20, "datastore_id": "ssd"}`, "", `, {"mac_address": "BC:24:11:00:00:02", "bridge": "vmbr0"}`, "").Replace(stateBefore))
 	vm := VM{State: state, Running: true, Keeps: after.Devices("disk")}
 	var harms []Harm
-	for _, u := range vm.Updates(OfPlan(before, after)) {
+	for _, u := range vm.Updates(tf.OfPlan(before, after)) {
 		harms = append(harms, u.Harm)
 	}
 	if want := []Harm{Detaches, Unplugs}; !slices.Equal(harms, want) {
@@ -162,7 +164,7 @@ func TestDisksThatCameByHand(t *testing.T) {
 	}
 	// A disk that the state has, and that is gone, comes back empty.
 	vm.State = before
-	for _, u := range vm.Updates(OfPlan(after, before)) {
+	for _, u := range vm.Updates(tf.OfPlan(after, before)) {
 		if u.Device == "scsi1" && u.Harm != Empties {
 			t.Errorf("an empty disk: got %v", u)
 		}
@@ -181,22 +183,22 @@ func TestSecretsAreNotKept(t *testing.T) {
 func TestReadByClone(t *testing.T) {
 	state := values(t, stateBefore)
 	for _, c := range []struct {
-		change Change
+		change tf.Change
 		want   bool
 	}{
-		{Change{Path: "rng", Was: "source=/dev/urandom", Whole: true}, false},
-		{Change{Path: "vga", Was: "qxl", Whole: true}, false}, // the state does not know it
-		{Change{Path: "cpu.cores", Was: "4", Is: "2"}, true},
-		{Change{Path: "bios", Was: "ovmf", Is: "seabios"}, false},
-		{Change{Path: "bios", Was: "seabios", Is: "ovmf"}, true},
-		{Change{Path: "disk", Device: "scsi1", Was: "x", Whole: true}, true},
-		{Change{Path: "disk", Device: "scsi2", Was: "x", Whole: true}, false},
-		{Change{Path: "disk", Device: "scsi2", Is: "x", Whole: true}, true},
-		{Change{Path: "network_device", Device: "net2", Was: "x", Whole: true}, true},
-		{Change{Path: "initialization.user_account.username", Was: "debian"}, true},
-		{Change{Path: "initialization.dns.servers", Was: "192.0.2.1"}, false},
+		{tf.Change{Path: "rng", Was: "source=/dev/urandom", Whole: true}, false},
+		{tf.Change{Path: "vga", Was: "qxl", Whole: true}, false}, // the state does not know it
+		{tf.Change{Path: "cpu.cores", Was: "4", Is: "2"}, true},
+		{tf.Change{Path: "bios", Was: "ovmf", Is: "seabios"}, false},
+		{tf.Change{Path: "bios", Was: "seabios", Is: "ovmf"}, true},
+		{tf.Change{Path: "disk", Device: "scsi1", Was: "x", Whole: true}, true},
+		{tf.Change{Path: "disk", Device: "scsi2", Was: "x", Whole: true}, false},
+		{tf.Change{Path: "disk", Device: "scsi2", Is: "x", Whole: true}, true},
+		{tf.Change{Path: "network_device", Device: "net2", Was: "x", Whole: true}, true},
+		{tf.Change{Path: "initialization.user_account.username", Was: "debian"}, true},
+		{tf.Change{Path: "initialization.dns.servers", Was: "192.0.2.1"}, false},
 	} {
-		if got := state.Read([]Change{c.change}, true); (len(got) == 1) != c.want {
+		if got := state.Read([]tf.Change{c.change}, true); (len(got) == 1) != c.want {
 			t.Errorf("%v: got %v", c.change, got)
 		}
 	}
@@ -205,7 +207,7 @@ func TestReadByClone(t *testing.T) {
 // TestHeldValues: what the VM has and the state does not restarts the VM only where the
 // spec permits that.
 func TestHeldValues(t *testing.T) {
-	c := Change{Path: "serial_device", Is: "as it is", Whole: true, Held: true}
+	c := tf.Change{Path: "serial_device", Is: "as it is", Whole: true, Held: true}
 	for _, v := range []struct {
 		vm   VM
 		want string
@@ -220,7 +222,7 @@ func TestHeldValues(t *testing.T) {
 // once or none of it.
 func TestOptionsOfDrives(t *testing.T) {
 	const all = "shared:a,aio=io_uring,backup=1,cache=none,discard=ignore,iothread=0,replicate=1,size=8G,ssd=0"
-	backup := Change{Path: "disk.backup", Device: "scsi0", Was: "true", Is: "false"}
+	backup := tf.Change{Path: "disk.backup", Device: "scsi0", Was: "true", Is: "false"}
 	for name, c := range map[string]struct {
 		disk, device, also string
 		vm                 VM
@@ -236,12 +238,12 @@ func TestOptionsOfDrives(t *testing.T) {
 		"with one of another disk":         {disk: all, also: "scsi1", vm: VM{Running: true}, want: atOnce},
 		"configuration that was not known": {vm: VM{Running: true}, want: atOnce},
 	} {
-		changes := []Change{backup}
+		changes := []tf.Change{backup}
 		if c.device != "" {
 			changes[0].Device = c.device
 		}
 		if c.also != "" {
-			changes = append(changes, Change{Path: "disk.cache", Device: c.also, Was: "none", Is: "writeback"})
+			changes = append(changes, tf.Change{Path: "disk.cache", Device: c.also, Was: "none", Is: "writeback"})
 		}
 		c.vm.Keeps = []string{changes[0].Device}
 		if c.disk != "" {
@@ -256,25 +258,25 @@ func TestOptionsOfDrives(t *testing.T) {
 // TestResizeWithRestart: the provider refuses to resize a disk of a running VM in an
 // update with a change that needs a restart, also if the VM has the value already.
 func TestResizeWithRestart(t *testing.T) {
-	grows := Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "10"}
+	grows := tf.Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "10"}
 	for name, c := range map[string]struct {
-		with Change
+		with tf.Change
 		vm   VM
 		want Harm
 	}{
 		"alone":               {vm: VM{Running: true}},
-		"restart":             {with: Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true}, want: Together},
-		"needless restart":    {with: Change{Path: "cpu.units", Is: "200"}, vm: VM{Running: true}, want: Together},
-		"value that is held":  {with: Change{Path: "serial_device", Is: "as it is", Whole: true, Held: true}, vm: VM{Running: true}, want: Together},
-		"settling":            {vm: VM{Running: true, Settling: []Change{{Path: "agent", Is: "as it is", Whole: true, Held: true}}}, want: Together},
-		"settling of migrate": {vm: VM{Running: true, Settling: []Change{{Path: "migrate", Is: "true", Held: true}}}},
-		"option of a disk":    {with: Change{Path: "disk.ssd", Device: "scsi0", Was: "false", Is: "true"}, vm: VM{Running: true}},
-		"name":                {with: Change{Path: "name", Was: "a", Is: "b"}, vm: VM{Running: true}},
-		"off":                 {with: Change{Path: "cpu.cores", Was: "2", Is: "3"}},
-		"permitted":           {with: Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true, Restarts: true, Permits: true}},
+		"restart":             {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true}, want: Together},
+		"needless restart":    {with: tf.Change{Path: "cpu.units", Is: "200"}, vm: VM{Running: true}, want: Together},
+		"value that is held":  {with: tf.Change{Path: "serial_device", Is: "as it is", Whole: true, Held: true}, vm: VM{Running: true}, want: Together},
+		"settling":            {vm: VM{Running: true, Settling: []tf.Change{{Path: "agent", Is: "as it is", Whole: true, Held: true}}}, want: Together},
+		"settling of migrate": {vm: VM{Running: true, Settling: []tf.Change{{Path: "migrate", Is: "true", Held: true}}}},
+		"option of a disk":    {with: tf.Change{Path: "disk.ssd", Device: "scsi0", Was: "false", Is: "true"}, vm: VM{Running: true}},
+		"name":                {with: tf.Change{Path: "name", Was: "a", Is: "b"}, vm: VM{Running: true}},
+		"off":                 {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}},
+		"permitted":           {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true, Restarts: true, Permits: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			changes := []Change{grows}
+			changes := []tf.Change{grows}
 			if c.with.Path != "" {
 				changes = append(changes, c.with)
 			}
@@ -289,19 +291,19 @@ func TestResizeWithRestart(t *testing.T) {
 // the provider waits for the agent at once.
 func TestAgentWithoutDevice(t *testing.T) {
 	for name, c := range map[string]struct {
-		change Change
+		change tf.Change
 		vm     VM
 		want   Harm
 	}{
-		"enabled":              {change: Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true}, want: Waits},
-		"block added":          {change: Change{Path: "agent", Is: "type=virtio", Whole: true}, vm: VM{Running: true, NewAgent: true}, want: Waits},
-		"disabled block added": {change: Change{Path: "agent", Is: "type=virtio", Whole: true}, vm: VM{Running: true}},
-		"off":                  {change: Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{NewAgent: true}},
-		"permitted":            {change: Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true, Restarts: true, Permits: true}},
-		"not permitted":        {change: Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true, Restarts: true}, want: Restarts},
+		"enabled":              {change: tf.Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true}, want: Waits},
+		"block added":          {change: tf.Change{Path: "agent", Is: "type=virtio", Whole: true}, vm: VM{Running: true, NewAgent: true}, want: Waits},
+		"disabled block added": {change: tf.Change{Path: "agent", Is: "type=virtio", Whole: true}, vm: VM{Running: true}},
+		"off":                  {change: tf.Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{NewAgent: true}},
+		"permitted":            {change: tf.Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true, Restarts: true, Permits: true}},
+		"not permitted":        {change: tf.Change{Path: "agent.enabled", Was: "false", Is: "true"}, vm: VM{Running: true, NewAgent: true, Restarts: true}, want: Restarts},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.vm.Updates([]Change{c.change})[0].Harm; got != c.want {
+			if got := c.vm.Updates([]tf.Change{c.change})[0].Harm; got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -324,8 +326,8 @@ func TestNeverAdded(t *testing.T) {
 		"detached by hand, and an old volume only": {"b", []string{"shared:old"}, Empties},
 	} {
 		vm := &VM{Disks: map[string]string{"scsi0": "local-lvm:a,size=8G"}, Unused: c.unused,
-			State: Values{"disk.scsi0.size": "8", "disk.scsi1.size": "8", "disk.scsi1.datastore_id": "shared", "disk.scsi1.path_in_datastore": c.path}}
-		if _, harm := vm.Does(Change{Path: "disk", Device: "scsi1", Is: "new", Whole: true}); harm != c.want {
+			State: tf.Values{"disk.scsi0.size": "8", "disk.scsi1.size": "8", "disk.scsi1.datastore_id": "shared", "disk.scsi1.path_in_datastore": c.path}}
+		if _, harm := vm.Does(tf.Change{Path: "disk", Device: "scsi1", Is: "new", Whole: true}); harm != c.want {
 			t.Errorf("%s: %q, want %q", name, harm, c.want)
 		}
 	}

@@ -3,6 +3,8 @@ package effect
 import (
 	"strings"
 	"testing"
+
+	"stackgen/internal/tf"
 )
 
 // TestDisabledAgentIsAHardStop: an update that disables an agent that answers does not
@@ -10,7 +12,7 @@ import (
 func TestDisabledAgentIsAHardStop(t *testing.T) {
 	vm := VM{Running: true, Answers: true, Restarts: true, Permits: true}
 	for is, want := range map[string]string{"true": restarts, "false": hardStop} {
-		changes := []Change{{Path: "memory.dedicated", Was: "2048", Is: "3072"}, {Path: "agent.enabled", Was: "true", Is: is}}
+		changes := []tf.Change{{Path: "memory.dedicated", Was: "2048", Is: "3072"}, {Path: "agent.enabled", Was: "true", Is: is}}
 		for _, u := range vm.Updates(changes) {
 			if !strings.HasPrefix(u.Does, want) {
 				t.Errorf("agent.enabled %s: %s, want %s", is, u, want)

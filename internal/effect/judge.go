@@ -7,24 +7,25 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
 // A VM is what must be known of a VM to judge its update.
 type VM struct {
-	State    Values            // that the last apply left; nil if no state has the VM
+	State    tf.Values         // that the last apply left; nil if no state has the VM
 	Disks    map[string]string // its disks in the configuration, by interface; nil if that is not known
 	Unused   []string          // its unused volumes
 	Keeps    []string          // interfaces of its disks after the update
 	Linked   []string          // interfaces of its disks that the provider takes for those of the template
 	Boots    []string          // devices that no update detaches: it boots from them
 	Running  bool
-	Answers  bool     // its agent does
-	Restarts bool     // the provider restarts or stops it where an update needs that
-	Permits  bool     // the spec permits that
-	NoDrive  bool     // it has no cloud-init drive
-	NewAgent bool     // the update enables its agent, and the provider waits minutes for that
-	Settling []Change // what the update also sets, although the VM has it
+	Answers  bool        // its agent does
+	Restarts bool        // the provider restarts or stops it where an update needs that
+	Permits  bool        // the spec permits that
+	NoDrive  bool        // it has no cloud-init drive
+	NewAgent bool        // the update enables its agent, and the provider waits minutes for that
+	Settling []tf.Change // what the update also sets, although the VM has it
 
 	IgnoresDisks bool // the profile ignores changes of its disks
 	Begun        bool // the run that created it did not complete it: a disk that only the state has was never there
@@ -35,7 +36,7 @@ type VM struct {
 
 // An Update is one change, with what it does to the VM.
 type Update struct {
-	Change
+	tf.Change
 	Effect schema.Effect
 	Does   string // in words, such as "after a restart"
 	Harm   Harm   // "" if it does none
@@ -58,9 +59,9 @@ const (
 )
 
 // Updates are the changes that do something, each with its effect and harm.
-func (v *VM) Updates(changes []Change) []Update {
+func (v *VM) Updates(changes []tf.Change) []Update {
 	var out []Update
-	if slices.ContainsFunc(changes, func(c Change) bool { return c.Path == "agent.enabled" && c.Is == "false" }) {
+	if slices.ContainsFunc(changes, func(c tf.Change) bool { return c.Path == "agent.enabled" && c.Is == "false" }) {
 		silent := *v // the provider disables the agent first, and then does not ask it
 		silent.Answers = false
 		v = &silent
@@ -89,7 +90,7 @@ func (v *VM) Updates(changes []Change) []Update {
 
 // effect is the effect of a change. For a cloud-init drive that the VM does not have, the
 // provider stops it.
-func (v *VM) effect(c Change) schema.Effect {
+func (v *VM) effect(c tf.Change) schema.Effect {
 	effect := c.Effect()
 	if block, _, _ := strings.Cut(c.Path, "."); block == "initialization" && v.NoDrive && !c.Removes() && effect == schema.Restart {
 		return schema.PowerOff
@@ -98,7 +99,7 @@ func (v *VM) effect(c Change) schema.Effect {
 }
 
 // NeedsRestart reports whether the provider restarts a running VM for a change, if it may.
-func NeedsRestart(c Change) bool {
+func NeedsRestart(c tf.Change) bool {
 	return c.Effect() == schema.Restart || c.Effect() == schema.NeedlessRestart
 }
 
@@ -112,7 +113,7 @@ func (v *VM) resize() (string, Harm) {
 }
 
 // Does says what a change does to the VM.
-func (v *VM) Does(u Change) (string, Harm) {
+func (v *VM) Does(u tf.Change) (string, Harm) {
 	effect := v.effect(u)
 	switch {
 	case u.Former != "":
@@ -123,7 +124,7 @@ func (v *VM) Does(u Change) (string, Harm) {
 		return second, ""
 	case u.Held && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart):
 		return Settles, ""
-	case effect == schema.Grow && u.shrinks():
+	case effect == schema.Grow && shrinks(u):
 		return "fails", Shrinks
 	case (effect == schema.Grow || effect == schema.Move) && slices.Contains(v.Linked, u.Device):
 		return "fails", Fails
@@ -169,7 +170,7 @@ func (v *VM) Does(u Change) (string, Harm) {
 }
 
 // detach is a change that takes a disk from the VM.
-func (v *VM) detach(u Change) (string, Harm) {
+func (v *VM) detach(u tf.Change) (string, Harm) {
 	switch {
 	case v.lost(u):
 		return "fails", Lost
@@ -200,7 +201,7 @@ func (v *VM) attach(device string) (string, Harm) {
 }
 
 // shrinks reports whether a size gets less.
-func (c Change) shrinks() bool {
+func shrinks(c tf.Change) bool {
 	was, errWas := strconv.ParseFloat(c.Was, 64)
 	is, errIs := strconv.ParseFloat(c.Is, 64)
 	return errWas == nil && errIs == nil && is < was
@@ -217,7 +218,7 @@ func (v *VM) unplug() string {
 
 // had reports whether the state has a device that an update removes: then the spec had
 // it, too. A network device is the same one if it has the same MAC address.
-func (v *VM) had(c Change) bool {
+func (v *VM) had(c tf.Change) bool {
 	if c.Path != "network_device" {
 		return v.State.Has(strings.TrimSuffix(c.Path+"."+c.Device, "."))
 	}
@@ -230,7 +231,7 @@ func (v *VM) had(c Change) bool {
 }
 
 // powerOff is a change that needs the VM off.
-func (v *VM) powerOff(u Change) (string, Harm) {
+func (v *VM) powerOff(u tf.Change) (string, Harm) {
 	was, known := v.State[u.Attribute()]
 	switch {
 	case u.Effect() == schema.Move && known && was == u.Is:
@@ -246,7 +247,7 @@ func (v *VM) powerOff(u Change) (string, Harm) {
 }
 
 // restarting is a change that the provider restarts a running VM for, if it may.
-func (v *VM) restarting(u Change) (string, Harm) {
+func (v *VM) restarting(u tf.Change) (string, Harm) {
 	switch {
 	case v.Running && v.Restarts && !v.Permits:
 		return v.restart(), Restarts

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackgen/internal/pve"
+	"stackgen/internal/tf"
 )
 
 // Proxmox VE replugs network devices and USB devices of a running VM, and the provider
@@ -38,7 +39,7 @@ func NewNIC(mac, bridge, vlan string) Device {
 }
 
 // Numbered are the devices of one of these lists, by number.
-func (v Values) Numbered(list string) []Device {
+func Numbered(v tf.Values, list string) []Device {
 	var out []Device
 	for _, name := range v.Devices(list) {
 		at := list + "." + name
@@ -76,21 +77,21 @@ func numbered(list []Device, n int) Device {
 
 // MACs are the changes of MAC addresses that are not among other ones: the lock has
 // addresses that no spec has.
-func (v *VM) MACs(changes []Change) []Change {
-	var out []Change
+func (v *VM) MACs(changes []tf.Change) []tf.Change {
+	var out []tf.Change
 	nics := v.devices[NICs]
 	for i := range nics.Before {
 		at, was, is := "net"+strconv.Itoa(i), nics.Before[i].ID, numbered(nics.After, i).ID
-		said := func(c Change) bool { return c.Device == at && (c.Path == NICs || c.Path == NICs+".mac_address") }
+		said := func(c tf.Change) bool { return c.Device == at && (c.Path == NICs || c.Path == NICs+".mac_address") }
 		if is != "" && was != is && !slices.ContainsFunc(changes, said) {
-			out = append(out, Change{Path: NICs + ".mac_address", Device: at, Was: was, Is: is})
+			out = append(out, tf.Change{Path: NICs + ".mac_address", Device: at, Was: was, Is: is})
 		}
 	}
 	return out
 }
 
 // withMoves are changes with the devices that get another number.
-func (v *VM) withMoves(changes []Change) []Change {
+func (v *VM) withMoves(changes []tf.Change) []tf.Change {
 	out := slices.Clone(changes)
 	for i := range out {
 		list, part, _ := strings.Cut(out[i].Path, ".")
@@ -136,7 +137,7 @@ func (v *VM) hotplugs(list string) bool {
 
 // moves is what a change does that moves a device of a running VM, or that connects a MAC
 // address to the network of another device; "" for any other one.
-func (v *VM) moves(c Change) (string, Harm) {
+func (v *VM) moves(c tf.Change) (string, Harm) {
 	list, part, _ := strings.Cut(c.Path, ".")
 	reconnects := part == "bridge" || part == "vlan_id"
 	if c.From == "" || !reconnects && !(v.Running && v.hotplugs(list)) {

@@ -3,10 +3,12 @@ package effect
 import (
 	"strings"
 	"testing"
+
+	"stackgen/internal/tf"
 )
 
 // nicValues are a VM with network devices, each as MAC@BRIDGE.VLAN, and USB devices.
-func nicValues(nics, usbs string) Values {
+func nicValues(nics, usbs string) tf.Values {
 	vm := map[string]any{}
 	var list, devices []any
 	for _, nic := range strings.Fields(nics) {
@@ -22,7 +24,7 @@ func nicValues(nics, usbs string) Values {
 		devices = append(devices, map[string]any{"mapping": usb})
 	}
 	vm["network_device"], vm["usb"] = list, devices
-	return Flatten(vm)
+	return tf.Flatten(vm)
 }
 
 // TestMoves judges plans that give devices other numbers, of a running VM whose spec does
@@ -57,10 +59,10 @@ func TestMoves(t *testing.T) {
 		for _, permits := range []bool{false, true} {
 			vm := VM{State: before, Running: true, Permits: permits, Answers: true}
 			for _, list := range []string{NICs, USBs} {
-				vm.MoveDevices(list, before.Numbered(list), after.Numbered(list))
+				vm.MoveDevices(list, Numbered(before, list), Numbered(after, list))
 			}
 			var got []string
-			for _, u := range vm.Updates(OfPlan(before, after)) {
+			for _, u := range vm.Updates(tf.OfPlan(before, after)) {
 				if u.From == "" {
 					if u.Harm != "" {
 						t.Errorf("%s: %s", name, u.Harm)
@@ -84,7 +86,7 @@ func TestMoves(t *testing.T) {
 func TestMovesOfUnknownDevice(t *testing.T) {
 	vm := VM{Running: true}
 	vm.MoveDevices(NICs, []Device{{"A", "b.1"}}, []Device{{"A", "b.2"}, {"", "b.1"}})
-	u := vm.Updates([]Change{{Path: NICs + ".bridge", Device: "net1", Was: "b", Is: "c"}})
+	u := vm.Updates([]tf.Change{{Path: NICs + ".bridge", Device: "net1", Was: "b", Is: "c"}})
 	if len(u) != 1 || u[0].From != "" || u[0].Harm == Moves {
 		t.Errorf("%+v", u)
 	}

@@ -3,6 +3,7 @@ package effect
 import (
 	"testing"
 
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -14,17 +15,17 @@ func TestHiddenNodes(t *testing.T) {
 		n := &schema.Node{Shape: schema.ShapeMap}
 		return n.With(text("device"), text(device)).With(text("cpus"), text("0"))
 	}
-	state := func(devices ...any) Values {
+	state := func(devices ...any) tf.Values {
 		var list []any
 		for _, d := range devices {
 			list = append(list, map[string]any{"device": d, "cpus": "0"})
 		}
-		return Flatten(map[string]any{"numa": list})
+		return tf.Flatten(map[string]any{"numa": list})
 	}
 	wanted := []*schema.Node{node("numa0"), node("numa1")}
 	for _, c := range []struct {
 		name string
-		plan Values
+		plan tf.Values
 		want int
 	}{
 		{"both", state("numa0", "numa1"), 0},
@@ -35,19 +36,19 @@ func TestHiddenNodes(t *testing.T) {
 			t.Errorf("%s: %+v, want %d", c.name, got, c.want)
 		}
 	}
-	added := []Change{{Path: NUMANodes, Device: "numa0", Is: "cpus=0", Whole: true}}
+	added := []tf.Change{{Path: tf.NUMANodes, Device: "numa0", Is: "cpus=0", Whole: true}}
 	for _, c := range []struct {
 		name    string
-		state   Values
-		changes []Change
+		state   tf.Values
+		changes []tf.Change
 		want    bool
 	}{
 		{"the state has as many", state("numa0", "numa1"), added, true},
 		{"the state knows it", state(nil, "numa1"), added, false},
 		{"the spec has one more", state("numa1"), added, false},
-		{"another node differs", state("numa0", "numa1"), append([]Change{{Path: "numa.cpus", Device: "numa1", Was: "1", Is: "0"}}, added...), false},
+		{"another node differs", state("numa0", "numa1"), append([]tf.Change{{Path: "numa.cpus", Device: "numa1", Was: "1", Is: "0"}}, added...), false},
 	} {
-		got := c.state.HideNodes(len(wanted), c.changes)
+		got := HideNodes(c.state, len(wanted), c.changes)
 		if last := got[len(got)-1]; last.Later != c.want {
 			t.Errorf("%s: %+v, want later %t", c.name, last, c.want)
 		}

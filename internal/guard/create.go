@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
+	"stackgen/internal/tf"
 )
 
 // cannotCreate is a VM whose creation would fail: something that it needs is missing,
@@ -47,7 +48,7 @@ func (s *subject) cannotUpdate() {
 func (s *subject) sent() []effect.Update {
 	out := slices.Clone(s.next)
 	for _, block := range s.Settles {
-		out = append(out, effect.Update{Change: effect.Change{Path: block}})
+		out = append(out, effect.Update{Change: tf.Change{Path: block}})
 	}
 	return out
 }

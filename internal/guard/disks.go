@@ -16,16 +16,16 @@ import (
 
 // unreadDisks are the disks that spec and VM have, and a state with other disks does not:
 // a plan adds them, and the VM has them.
-func unreadDisks(vm *effect.VM, changes []effect.Change) []effect.Change {
+func unreadDisks(vm *effect.VM, changes []tf.Change) []tf.Change {
 	if vm.IgnoresDisks || !vm.State.Has("disk") {
 		return nil
 	}
-	var out []effect.Change
+	var out []tf.Change
 	for _, at := range vm.Keeps {
 		_, attached := vm.Disks[at]
-		seen := slices.ContainsFunc(changes, func(c effect.Change) bool { return strings.HasPrefix(c.Path, "disk") && c.Device == at })
+		seen := slices.ContainsFunc(changes, func(c tf.Change) bool { return strings.HasPrefix(c.Path, "disk") && c.Device == at })
 		if attached && !seen && !vm.State.Has("disk."+at) {
-			out = append(out, effect.Change{Path: "disk", Device: at, Is: "as it is", Whole: true, Held: true})
+			out = append(out, tf.Change{Path: "disk", Device: at, Is: "as it is", Whole: true, Held: true})
 		}
 	}
 	return out

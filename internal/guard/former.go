@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/effect"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
 	"stackgen/internal/pve"
@@ -55,7 +54,7 @@ func detachedDisks(r *tf.Resource, v *schema.VM, entry *lock.VM, g *cluster.Gues
 // formerVolumes are changes of a VM in which each disk that is added, and empty, has the
 // volume that it had before: that of its interface in the lock, or of a disk of the same
 // size on the same storage that the same update removes.
-func formerVolumes(state effect.Values, v *schema.VM, entry *lock.VM, g *cluster.Guest, changes []effect.Change) []effect.Change {
+func formerVolumes(state tf.Values, v *schema.VM, entry *lock.VM, g *cluster.Guest, changes []tf.Change) []tf.Change {
 	out := slices.Clone(changes)
 	var removed []string
 	if v != nil {
@@ -83,7 +82,7 @@ func formerVolumes(state effect.Values, v *schema.VM, entry *lock.VM, g *cluster
 }
 
 // alike reports whether a disk of a state and one of a spec have the same size and storage.
-func alike(state effect.Values, had string, v *schema.VM, at string) bool {
+func alike(state tf.Values, had string, v *schema.VM, at string) bool {
 	for _, d := range v.Values.Get("disks").List() {
 		if d.Get("interface").Str() == at {
 			return d.Get("size").Str() == state["disk."+had+".size"] && d.Get("datastore").Str() == state["disk."+had+".datastore_id"]

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"stackgen/guest"
-	"stackgen/internal/effect"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -59,10 +58,10 @@ func TestFormerVolumes(t *testing.T) {
 		if c.detached != "" {
 			entry.Detached = []string{c.detached}
 		}
-		var changes []effect.Change
+		var changes []tf.Change
 		for _, at := range diskInterfaces(v) {
 			if !state.Values.Has("disk." + at) {
-				changes = append(changes, effect.Change{Path: "disk", Device: at, Is: "new", Whole: true})
+				changes = append(changes, tf.Change{Path: "disk", Device: at, Is: "new", Whole: true})
 			}
 		}
 		got := ""

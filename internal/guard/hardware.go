@@ -21,7 +21,7 @@ func (s *subject) updates() {
 		return
 	}
 	reading, vm := hardware.Read(s.guest), s.effects()
-	var changes []effect.Change
+	var changes []tf.Change
 	var differences []hardware.Difference
 	for _, d := range reading.Differences(s.match.VM, s.profile.Ignores) {
 		seen := s.seen(d.Changes)
@@ -32,7 +32,7 @@ func (s *subject) updates() {
 	if !imported {
 		changes = append(changes, s.onlyInSpec(vm, changes)...)
 		changes = append(changes, unreadDisks(vm, changes)...)
-		changes = s.states[0].Values.HideNodes(len(s.match.VM.Values.Get("numa_nodes").List()), s.addedDisks(changes))
+		changes = effect.HideNodes(s.states[0].Values, len(s.match.VM.Values.Get("numa_nodes").List()), s.addedDisks(changes))
 		changes = append(changes, vm.MACs(changes)...)
 	}
 	var along []hardware.Along
@@ -61,7 +61,7 @@ func (s *subject) comparable() bool {
 
 // seen are the changes of a difference that a plan sees: those that the state makes it read or,
 // after an import, all.
-func (s *subject) seen(changes []effect.Change) []effect.Change {
+func (s *subject) seen(changes []tf.Change) []tf.Change {
 	if len(s.states) > 0 {
 		return s.states[0].Values.Read(changes, s.states[0].Cloned)
 	}
@@ -86,22 +86,22 @@ func leaveAlong(v *schema.VM, spec string, along []hardware.Along) []finding.Ste
 
 // onlyInSpec are what the VM has as the spec says, and the state does not: a plan sets it,
 // and the provider restarts the VM for that if it may.
-func (s *subject) onlyInSpec(vm *effect.VM, changes []effect.Change) []effect.Change {
+func (s *subject) onlyInSpec(vm *effect.VM, changes []tf.Change) []tf.Change {
 	if s.importing() || s.Kind == finding.Settling && !(vm.Restarts && vm.Running) {
 		return nil // the import leaves it out, or the finding says so
 	}
 	state, defaults := s.states[0].Values, schema.DefaultBlocks()
-	var out []effect.Change
+	var out []tf.Change
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
 		top, v := f.Attribute(), s.match.VM.Values.Get(f.Key)
-		same := func(c effect.Change) bool { return c.Path == top || strings.HasPrefix(c.Path, top+".") }
+		same := func(c tf.Change) bool { return c.Path == top || strings.HasPrefix(c.Path, top+".") }
 		switch {
 		case slices.ContainsFunc(defaults, func(b schema.DefaultBlock) bool { return b.Name == top }): // see below
 		case v == nil || v.Off() || top == "" || s.profile.Ignores(top) || !state.Knows(top) || state.Has(top):
 		case slices.ContainsFunc(changes, same), slices.ContainsFunc(out, same):
 		case len(v.List()) > 0 && f.Type == schema.List && f.Elem.Type == schema.Object, f.Type == schema.Object:
-			out = append(out, effect.Change{Path: top, Is: "as it is", Whole: true, Held: true})
+			out = append(out, tf.Change{Path: top, Is: "as it is", Whole: true, Held: true})
 		}
 	}
 	_, left := s.unreadable(&s.states[0])
@@ -109,8 +109,8 @@ func (s *subject) onlyInSpec(vm *effect.VM, changes []effect.Change) []effect.Ch
 }
 
 // replacing are the changes that destroy the VM, or that attach a volume as two disks.
-func replacing(changes []effect.Change) []effect.Change {
-	var out []effect.Change
+func replacing(changes []tf.Change) []tf.Change {
+	var out []tf.Change
 	for _, c := range changes {
 		if _, harm := (&effect.VM{}).Does(c); harm == effect.Replaces || harm == effect.Shares {
 			out = append(out, c)
@@ -138,7 +138,7 @@ func (s *subject) effects() *effect.VM {
 	vm.NewAgent = waitsForAgent(s.guest, agent.Get("enabled").Bool(), agent.Get("timeout").Str())
 	if len(s.states) > 0 && !s.importing() {
 		for _, block := range s.Settles {
-			vm.Settling = append(vm.Settling, effect.Change{Path: block, Is: "as it is", Whole: true, Held: true})
+			vm.Settling = append(vm.Settling, tf.Change{Path: block, Is: "as it is", Whole: true, Held: true})
 		}
 	}
 	return vm
@@ -211,7 +211,7 @@ func (s *subject) waysOut(vm *effect.VM, updates []effect.Update, differences []
 }
 
 // disturbs says what changes do to a VM that runs, if it notices.
-func disturbs(vm *effect.VM, changes []effect.Change) string {
+func disturbs(vm *effect.VM, changes []tf.Change) string {
 	for _, u := range vm.Updates(changes) {
 		if u.Harm == effect.Repeats {
 			return ", and so does every later apply"

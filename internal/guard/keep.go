@@ -22,9 +22,9 @@ type keeper struct {
 	guest   *cluster.Guest
 	reading *hardware.Reading
 	entry   *lock.VM
-	state   effect.Values // nil if no state has the VM
-	had     []string      // the disks of the state, in their order
-	remove  finding.Line  // removes the VM from its state
+	state   tf.Values    // nil if no state has the VM
+	had     []string     // the disks of the state, in their order
+	remove  finding.Line // removes the VM from its state
 }
 
 // keeper prints ways out of what an apply would do.

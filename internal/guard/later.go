@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"stackgen/internal/effect"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -57,12 +56,12 @@ func (in *Input) spec(stack, key string) *schema.VM {
 }
 
 // laterChanges are the additions of disks which a second apply makes after a plan.
-func laterChanges(v *schema.VM, later []string) []effect.Change {
-	var out []effect.Change
+func laterChanges(v *schema.VM, later []string) []tf.Change {
+	var out []tf.Change
 	for _, d := range v.Values.Get("disks").List() {
 		if at := d.Get("interface").Str(); slices.Contains(later, at) {
 			is := fmt.Sprintf("datastore_id=%s size=%s", d.Get("datastore").Str(), d.Get("size").Str())
-			out = append(out, effect.Change{Path: "disk", Device: at, Is: is, Whole: true, Later: true})
+			out = append(out, tf.Change{Path: "disk", Device: at, Is: is, Whole: true, Later: true})
 		}
 	}
 	return out

@@ -26,23 +26,23 @@ func HiddenNodes(in Input, u tf.Unit, plan *tf.Plan) []tf.Summary {
 }
 
 // hiddenNodes are the changes of NUMA nodes that the plan of a VM does not show.
-func (in *Input) hiddenNodes(u tf.Unit, c *tf.ResourceChange) []effect.Change {
+func (in *Input) hiddenNodes(u tf.Unit, c *tf.ResourceChange) []tf.Change {
 	if c.Type != guest.VMResource || c.Action != tf.NoOp && c.Action != tf.Update {
 		return nil
 	}
 	v := in.spec(u.Stack, c.Key)
-	ignores := func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(effect.NUMANodes) }
+	ignores := func(p schema.Profile) bool { return p.Name == v.Profile && p.Ignores(tf.NUMANodes) }
 	if v == nil || slices.ContainsFunc(in.Project.Profiles, ignores) {
 		return nil
 	}
-	return effect.HiddenNodes(v.Values.Get("numa_nodes").List(), effect.Flatten(c.Before), effect.Flatten(c.After))
+	return effect.HiddenNodes(v.Values.Get("numa_nodes").List(), tf.Flatten(c.Before), tf.Flatten(c.After))
 }
 
 // SayHidden says of updates that no plan shows when they are made.
 func SayHidden(f *finding.Finding, updates []effect.Update) {
 	var names []string
 	for _, u := range updates {
-		if u.Later && u.Path == effect.NUMANodes {
+		if u.Later && u.Path == tf.NUMANodes {
 			names = append(names, u.Name())
 		}
 	}

@@ -26,11 +26,11 @@ func (p *planJudge) sharesVolumes(c *tf.ResourceChange) bool {
 	if c.Type != guest.VMResource || c.After == nil {
 		return false
 	}
-	before, after := effect.Flatten(c.Before), effect.Flatten(c.After)
-	var taken []effect.Change
+	before, after := tf.Flatten(c.Before), tf.Flatten(c.After)
+	var taken []tf.Change
 	for _, at := range after.Devices("disk") {
 		if volume := after.Volume(at); volume != "" && !before.Has("disk."+at) {
-			taken = append(taken, effect.Change{Path: "disk", Device: at, Is: volume, Whole: true, Volume: volume})
+			taken = append(taken, tf.Change{Path: "disk", Device: at, Is: volume, Whole: true, Volume: volume})
 		}
 	}
 	if len(taken) == 0 {
@@ -66,7 +66,7 @@ func (p *planJudge) sharesVolumes(c *tf.ResourceChange) bool {
 
 // sharedVolumes are changes of a VM with the volumes that a plan would have for the disks
 // which they add. had are the disks of the state before the plan, in their order.
-func sharedVolumes(had []string, state effect.Values, v *schema.VM, entry *lock.VM, changes []effect.Change) []effect.Change {
+func sharedVolumes(had []string, state tf.Values, v *schema.VM, entry *lock.VM, changes []tf.Change) []tf.Change {
 	out, order := slices.Clone(changes), entry.OrderedDisks(v)
 	for i := range out {
 		c := &out[i]
@@ -80,8 +80,8 @@ func sharedVolumes(had []string, state effect.Values, v *schema.VM, entry *lock.
 
 // importedDisks is what an import reads of the disks of a VM: in the order of their
 // interfaces, in which the module has those of the spec meanwhile, new ones among them.
-func importedDisks(g *cluster.Guest) ([]string, effect.Values) {
-	disks, values := configuredDisks(g), effect.Values{}
+func importedDisks(g *cluster.Guest) ([]string, tf.Values) {
+	disks, values := configuredDisks(g), tf.Values{}
 	slices.SortFunc(disks, natural.Compare)
 	for _, at := range disks {
 		values["disk."+at+".path_in_datastore"] = volumeAt(g, at) // with its datastore
@@ -91,7 +91,7 @@ func importedDisks(g *cluster.Guest) ([]string, effect.Values) {
 
 // addedDisks judges the disks that an update of a VM in its state adds: which of them get the
 // volume of another disk, which had a volume before, and which a second apply adds.
-func (s *subject) addedDisks(changes []effect.Change) []effect.Change {
+func (s *subject) addedDisks(changes []tf.Change) []tf.Change {
 	state, v := &s.states[0], s.match.VM
 	had, later, entry := state.Disks, s.later(state, v), s.entry
 	if s.importing() {

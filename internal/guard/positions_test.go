@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"stackgen/guest"
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
@@ -90,10 +89,10 @@ func TestSpecSharesVolumes(t *testing.T) {
 		}
 		v := &schema.VM{Values: (&schema.Node{Shape: schema.ShapeMap}).With(schema.Scalar(schema.Pos{}, schema.ShapeString, "disks"), list)}
 		state := (&tf.ResourceChange{Type: guest.VMResource, Before: map[string]any{"disk": c.state}}).Resource()
-		var changes []effect.Change
+		var changes []tf.Change
 		for _, at := range strings.Fields(c.spec) {
 			if !state.Values.Has("disk." + at) {
-				changes = append(changes, effect.Change{Path: "disk", Device: at, Is: "new", Whole: true})
+				changes = append(changes, tf.Change{Path: "disk", Device: at, Is: "new", Whole: true})
 			}
 		}
 		var got []string

@@ -68,7 +68,7 @@ func (s *subject) importing() bool {
 // An unset is an attribute that the state does not have as the spec says.
 type unset struct {
 	attribute, text string
-	changes         []effect.Change // that a plan has for it, where the provider may restart the VM
+	changes         []tf.Change // that a plan has for it, where the provider may restart the VM
 }
 
 // unreadable is what the spec says of a VM and an import cannot read: all of it, and
@@ -87,7 +87,7 @@ func (s *subject) unreadable(state *tf.Resource) (all []string, left []unset) {
 		}
 		if is != v.Text {
 			left = append(left, unset{row.Attribute(), fmt.Sprintf("%s is %s in state and %s in the spec", row.Attribute(), is, v.Text),
-				[]effect.Change{{Path: row.Attribute(), Was: is, Is: v.Text, Held: true}}})
+				[]tf.Change{{Path: row.Attribute(), Was: is, Is: v.Text, Held: true}}})
 		}
 	}
 	if is, known := state.Settled[tf.MigrateAttribute]; known && !s.profile.Ignores("node_name") {
@@ -135,22 +135,22 @@ func (s *subject) otherOrder(state *tf.Resource) []unset {
 }
 
 // addedBlock are the changes of a plan that adds a block which the VM has already.
-func addedBlock(b *schema.DefaultBlock, values *schema.Node) []effect.Change {
+func addedBlock(b *schema.DefaultBlock, values *schema.Node) []tf.Change {
 	if row := schema.ResourceAttribute(guest.VMResource, b.Name); row != nil && !row.Group {
-		return []effect.Change{{Path: b.Name, Is: "as it is", Whole: true, Held: true}}
+		return []tf.Change{{Path: b.Name, Is: "as it is", Whole: true, Held: true}}
 	}
-	var out []effect.Change
+	var out []tf.Change
 	for _, row := range b.Rows {
 		if v := row.In(values); v != nil {
-			out = append(out, effect.Change{Path: row.Attribute(), Is: v.Text, Held: true})
+			out = append(out, tf.Change{Path: row.Attribute(), Is: v.Text, Held: true})
 		}
 	}
 	return out
 }
 
 // changesOf are the changes of all that the state does not have.
-func changesOf(left []unset) []effect.Change {
-	var out []effect.Change
+func changesOf(left []unset) []tf.Change {
+	var out []tf.Change
 	for _, l := range left {
 		out = append(out, l.changes...)
 	}

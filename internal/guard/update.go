@@ -69,19 +69,19 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 	if g == nil || g.Kind != guest.VM || g.Config == nil {
 		return nil, nil
 	}
-	before, after := effect.Flatten(c.Before), effect.Flatten(c.After)
+	before, after := tf.Flatten(c.Before), tf.Flatten(c.After)
 	spec := p.spec(c)
 	vm := vmEffects(g, permitsRestart(spec))
 	vm.State, vm.Keeps, vm.Restarts = p.stateOf(c), after.Devices("disk"), after["reboot_after_update"] != "false"
 	vm.IgnoresDisks, vm.Begun = after.NamelessDisks(), p.in.begun(p.unit.Stack, c.Key, g)
 	for _, list := range []string{effect.NICs, effect.USBs} {
-		vm.MoveDevices(list, before.Numbered(list), after.Numbered(list))
+		vm.MoveDevices(list, effect.Numbered(before, list), effect.Numbered(after, list))
 	}
 	vm.NewAgent = waitsForAgent(g, after["agent.enabled"] == "true", after["agent.timeout"])
 	if spec != nil {
 		vm.Boots = bootDevices(g, spec)
 	}
-	changes := slices.DeleteFunc(effect.OfPlan(before, after), func(c effect.Change) bool { return hardware.ByPosition(spec, c) })
+	changes := slices.DeleteFunc(tf.OfPlan(before, after), func(c tf.Change) bool { return hardware.ByPosition(spec, c) })
 	changes = append(changes, p.in.hiddenNodes(p.unit, c)...)
 	if r, entry := p.inState(c), p.entries[c.Key]; r != nil && spec != nil && entry != nil {
 		changes = append(changes, laterChanges(spec, p.in.later(r, spec))...)
@@ -118,7 +118,7 @@ func (p *planJudge) spec(c *tf.ResourceChange) *schema.VM {
 }
 
 // stateOf are the values of a VM that the last apply left, or nil for an import.
-func (p *planJudge) stateOf(c *tf.ResourceChange) effect.Values {
+func (p *planJudge) stateOf(c *tf.ResourceChange) tf.Values {
 	if r := p.inState(c); r != nil {
 		return r.Values
 	}

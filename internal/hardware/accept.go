@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"stackgen/internal/edit"
-	"stackgen/internal/effect"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -25,7 +25,7 @@ type Acceptance struct {
 // property sets.
 func (r *Reading) Accept(v *schema.VM, attributes []string) (out []Acceptance, rest []string) {
 	c, found := &comparison{full: true}, map[string]bool{}
-	asked := func(change effect.Change) bool {
+	asked := func(change tf.Change) bool {
 		is := false
 		for _, a := range attributes {
 			if Overlap(a, change.Attribute()) {
@@ -48,7 +48,7 @@ func (r *Reading) Accept(v *schema.VM, attributes []string) (out []Acceptance, r
 	for _, d := range r.unsupported {
 		changes := d.Changes
 		if f := schema.VMField(d.Field); f != nil {
-			changes = []effect.Change{{Path: f.HCL}}
+			changes = []tf.Change{{Path: f.HCL}}
 		}
 		if slices.ContainsFunc(changes, asked) {
 			out = append(out, Acceptance{Setting: edit.Setting{Key: d.Field}, Config: d.Config, Reason: d.Reason, Commands: d.Commands})
@@ -91,7 +91,7 @@ func normal(attribute string) string {
 	switch {
 	case len(words) > 2 && words[1] == "ip_config" && words[2] == "0":
 		words = slices.Delete(words, 2, 3)
-	case len(words) > 1 && words[0] != "disk" && effect.IsList(words[0]):
+	case len(words) > 1 && words[0] != "disk" && tf.IsList(words[0]):
 		words[1] = strings.TrimLeft(words[1], "abcdefghijklmnopqrstuvwxyz")
 	}
 	return strings.Join(words, ".")

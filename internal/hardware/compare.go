@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -45,7 +45,7 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 				d.Spec = assignment(f, c.pruned(f, is, r.values[f.Key]))
 			}
 			if f.Type != schema.List {
-				d.Changes = []effect.Change{{Path: f.HCL, Was: d.Config, Is: d.Spec}}
+				d.Changes = []tf.Change{{Path: f.HCL, Was: d.Config, Is: d.Spec}}
 			}
 		}
 		out = append(out, d)

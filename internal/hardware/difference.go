@@ -7,12 +7,13 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/tf"
 )
 
 // A Difference is one thing that the first plan after an import would change.
 type Difference struct {
 	finding.Difference
-	Changes   []effect.Change   // what a plan would change
+	Changes   []tf.Change       // what a plan would change
 	Absent    bool              // the configuration does not have the entry at all
 	Neutral   bool              // the commands write what Proxmox VE uses without the entry, and change nothing
 	Settings  []cluster.Setting // that these commands set, of a VM that a plan can have
@@ -54,12 +55,12 @@ func (d *Difference) String() string {
 
 // Differs reports whether a plan would change an attribute, or what is around it or in it.
 func (d *Difference) Differs(attribute string) bool {
-	return slices.ContainsFunc(d.Changes, func(c effect.Change) bool { return Overlap(c.Attribute(), attribute) })
+	return slices.ContainsFunc(d.Changes, func(c tf.Change) bool { return Overlap(c.Attribute(), attribute) })
 }
 
 // harms reports whether one of the changes does a harm that does not depend on the VM.
 func (d *Difference) harms(harm effect.Harm) bool {
-	return slices.ContainsFunc(d.Changes, func(c effect.Change) bool {
+	return slices.ContainsFunc(d.Changes, func(c tf.Change) bool {
 		_, does := (&effect.VM{}).Does(c)
 		return does == harm
 	})

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -46,23 +46,23 @@ func (r *Reading) later(entry, reason string, settings ...cluster.Setting) {
 // An Along is a value that an update changes together with others, although the spec
 // does not change it.
 type Along struct {
-	effect.Change
+	tf.Change
 	What, Line string // the step that leaves it as it is, with the line of the spec; or ""
 }
 
 // Along is what changes of the memory or the CPU change in addition: the provider sends
 // all of either, with its own default for what the configuration does not have, and
 // Proxmox VE does something else without the entry. v may be nil.
-func (r *Reading) Along(v *schema.VM, changes []effect.Change) []Along {
+func (r *Reading) Along(v *schema.VM, changes []tf.Change) []Along {
 	var out []Along
 	sends := func(entry, path string) bool {
 		block, _, _ := strings.Cut(path, ".")
-		at := func(c effect.Change) bool { return c.Path == path }
-		of := func(c effect.Change) bool { return strings.HasPrefix(c.Path+".", block+".") }
+		at := func(c tf.Change) bool { return c.Path == path }
+		of := func(c tf.Change) bool { return strings.HasPrefix(c.Path+".", block+".") }
 		return r.raw[entry] == "" && slices.ContainsFunc(changes, of) && !slices.ContainsFunc(changes, at)
 	}
 	if sends("balloon", "memory.floating") {
-		a := Along{Change: effect.Change{Path: "memory.floating", Was: "on", Is: "0"}}
+		a := Along{Change: tf.Change{Path: "memory.floating", Was: "on", Is: "0"}}
 		if v != nil && v.Values.Get("balloon") == nil {
 			a.Unasked, a.What, a.Line = true, "to leave ballooning on with the new memory", "balloon: "+v.Values.Get("memory").Str()
 		}
@@ -70,7 +70,7 @@ func (r *Reading) Along(v *schema.VM, changes []effect.Change) []Along {
 	}
 	if sends("cpu", "cpu.type") {
 		out = append(out, Along{
-			Change: effect.Change{Path: "cpu.type", Was: "kvm64", Is: "qemu64", Unasked: true},
+			Change: tf.Change{Path: "cpu.type", Was: "kvm64", Is: "qemu64", Unasked: true},
 			What:   "to leave the type of its CPU as it is",
 			Line:   "cpu_type: kvm64",
 		})

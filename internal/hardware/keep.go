@@ -3,8 +3,8 @@ package hardware
 import (
 	"slices"
 
-	"stackgen/internal/effect"
 	"stackgen/internal/natural"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -105,7 +105,7 @@ func at(d *schema.Node) func(*schema.Node) bool {
 // ByPosition reports whether a plan has a change only because a disk has another position in
 // the list than before: the provider computes the format that a spec does not say by its
 // position, and sends none of a disk that exists.
-func ByPosition(v *schema.VM, c effect.Change) bool {
+func ByPosition(v *schema.VM, c tf.Change) bool {
 	return v != nil && c.Path == "disk.file_format" && slices.ContainsFunc(v.Values.Get("disks").List(), func(d *schema.Node) bool {
 		return d.Get("interface").Str() == c.Device && d.Get("format") == nil
 	})

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"stackgen/internal/effect"
+	"stackgen/internal/tf"
 )
 
 // TestKeptDisks: printed disks have all of their options, in the order of the spec, those that
@@ -46,11 +46,11 @@ func TestKeptDisks(t *testing.T) {
 func TestByPosition(t *testing.T) {
 	v := vm(t, "disks: [{interface: scsi0, size: 8}, {interface: scsi1, size: 5, format: raw}]")
 	for device, want := range map[string]bool{"scsi0": true, "scsi1": false, "scsi2": false} {
-		if got := ByPosition(v, effect.Change{Path: "disk.file_format", Device: device, Was: "raw", Is: "qcow2"}); got != want {
+		if got := ByPosition(v, tf.Change{Path: "disk.file_format", Device: device, Was: "raw", Is: "qcow2"}); got != want {
 			t.Errorf("%s: got %v", device, got)
 		}
 	}
-	if ByPosition(nil, effect.Change{Path: "disk.file_format", Device: "scsi0"}) || ByPosition(v, effect.Change{Path: "disk.size", Device: "scsi0"}) {
+	if ByPosition(nil, tf.Change{Path: "disk.file_format", Device: "scsi0"}) || ByPosition(v, tf.Change{Path: "disk.size", Device: "scsi0"}) {
 		t.Error("without a spec, or another attribute")
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
 	"stackgen/internal/pve"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -126,7 +126,7 @@ func (r *Reading) others() {
 		case schema.Unsupported[part].Ignored(), strings.TrimSpace(text) == "": // the VM keeps it
 		default:
 			r.refuse("", key+"="+text, "a spec has no property for "+schema.Unsupported[part].Name)
-			r.unsupported[len(r.unsupported)-1].Changes = []effect.Change{{Path: schema.Unsupported[part].HCL, Was: text, Whole: true}}
+			r.unsupported[len(r.unsupported)-1].Changes = []tf.Change{{Path: schema.Unsupported[part].HCL, Was: text, Whole: true}}
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stackgen/internal/effect"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
@@ -17,7 +17,7 @@ type part struct {
 	device     string   // of a list
 	keys       []string // below the property; a device by its interface, or by its number
 	text       string   // the difference in words
-	effect.Change
+	tf.Change
 }
 
 // below is a part of a part.
@@ -69,7 +69,7 @@ func (c *comparison) elements(f *schema.Field, at part, was, is *schema.Node) []
 	var out []part
 	only := func(d device, where string) part {
 		p := part{path: at.path, device: d.name, keys: at.item(d.key), text: strings.TrimSpace(at.of(f)+" "+d.name) + " is in " + where}
-		p.Change = effect.Change{Path: at.path, Device: d.name, Whole: true}
+		p.Change = tf.Change{Path: at.path, Device: d.name, Whole: true}
 		return p
 	}
 	a, b := named(f, was), named(f, is)
@@ -133,7 +133,7 @@ func (p part) differ(f *schema.Field, was, is string) part {
 		return strings.TrimSpace(brief(text) + " " + f.Unit)
 	}
 	p.text = fmt.Sprintf("%s is %s in Proxmox VE and %s in the spec", p.name, say(was), say(is))
-	p.Change = effect.Change{Path: p.path, Device: p.device, Was: was, Is: is}
+	p.Change = tf.Change{Path: p.path, Device: p.device, Was: was, Is: is}
 	return p
 }
 

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"stackgen/guest"
-	"stackgen/internal/effect"
 	"stackgen/internal/natural"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 	"stackgen/schema"
 )
 
 // An Unseen is a value of a clone that neither its spec nor its template says.
 type Unseen struct {
-	effect.Change        // Was is what the clone has, and Is what its spec says
-	Entry         string // of the configuration
-	Template      string // what its template has; "" if it does not have it
-	Reason        string // why a spec cannot say it
-	Undo          string // the command that makes the clone like its template; "" if there is none
+	tf.Change        // Was is what the clone has, and Is what its spec says
+	Entry     string // of the configuration
+	Template  string // what its template has; "" if it does not have it
+	Reason    string // why a spec cannot say it
+	Undo      string // the command that makes the clone like its template; "" if there is none
 }
 
 // Unseen are the values of a clone that differ from its spec and from its template. Which of
@@ -93,7 +93,7 @@ func (r *Reading) withoutProperty(template *Reading) []Unseen {
 			continue
 		}
 		part := &schema.Unsupported[i]
-		u := r.notLike(template, effect.Change{Path: part.HCL, Was: r.raw[key], Whole: true}, key)
+		u := r.notLike(template, tf.Change{Path: part.HCL, Was: r.raw[key], Whole: true}, key)
 		u.Template, u.Reason = template.raw[key], "a spec has no property for "+part.Name
 		if key == "args" { // passwords may be among the arguments of QEMU
 			u.Was = Secret
@@ -105,7 +105,7 @@ func (r *Reading) withoutProperty(template *Reading) []Unseen {
 	}
 	if r.password && !template.password {
 		out = append(out, Unseen{
-			Change: effect.Change{Path: Password, Was: Secret},
+			Change: tf.Change{Path: Password, Was: Secret},
 			Entry:  "cipassword",
 			Reason: NoPasswords,
 			Undo:   r.set("--delete cipassword"),
@@ -139,7 +139,7 @@ func (r *Reading) comparable(key string) bool {
 
 // notLike is a change with the command that makes its entry like that of another VM. There is
 // none for several lines, which a terminal would indent, and for drives with keys of the guest.
-func (r *Reading) notLike(other *Reading, c effect.Change, key string) Unseen {
+func (r *Reading) notLike(other *Reading, c tf.Change, key string) Unseen {
 	u := Unseen{Change: c, Entry: key}
 	switch is, has := other.raw[key]; {
 	case r.raw[key] == "" || r.raw[key] == is || hidden(is) || strings.ContainsAny(is, "\r\n"):
@@ -153,7 +153,7 @@ func (r *Reading) notLike(other *Reading, c effect.Change, key string) Unseen {
 }
 
 // entryOf is the entry of a configuration that has what changes, or "".
-func entryOf(c effect.Change) string {
+func entryOf(c tf.Change) string {
 	row := schema.ResourceAttribute(guest.VMResource, c.Path)
 	if row == nil || row.Key == "" {
 		return ""

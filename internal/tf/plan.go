@@ -91,7 +91,7 @@ func ParsePlan(body []byte) (*Plan, error) {
 	}
 	for name, c := range doc.Outputs {
 		if c != nil {
-			p.Outputs[name] = OutputChange{Action: actionOf[joined(c.Actions)], Before: c.Before, After: c.After, Unknown: c.AfterUnknown}
+			p.Outputs[name] = OutputChange{Action: actionOf[inWords(c.Actions)], Before: c.Before, After: c.After, Unknown: c.AfterUnknown}
 		}
 	}
 	for name, v := range doc.Given {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"stackgen/guest"
-	"stackgen/internal/effect"
 	"stackgen/schema"
 )
 
@@ -25,7 +24,7 @@ type Resource struct {
 	Tainted bool
 	Planned bool              // of a VM: no read followed its creation, so its values are those of the plan
 	Cloned  bool              // it was made by a clone, of which the provider reads only what the spec says
-	Values  effect.Values     `json:",omitempty"` // of a VM
+	Values  Values            `json:",omitempty"` // of a VM
 	Disks   []string          `json:",omitempty"` // of a VM: the interfaces of its disks in the order of the list
 	Blocks  []string          // of a VM: those of schema.DefaultBlocks that it has
 	Absent  []string          // of a VM: those that it does not have
@@ -75,7 +74,7 @@ func (i instance) resource() Resource {
 	read, known := before["mac_addresses"] // null until the provider has read the VM
 	r.Planned = known && read == nil
 	r.unreadable(values)
-	r.Values = effect.Flatten(before)
+	r.Values = Flatten(before)
 	r.Disks = interfaces(before["disk"])
 	devices, _ := before["network_device"].([]any)
 	for _, d := range devices {

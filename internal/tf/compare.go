@@ -1,4 +1,4 @@
-package effect
+package tf
 
 import (
 	"slices"
@@ -110,9 +110,9 @@ func wholeBlock(before, after Values, block string) Change {
 	path, device := Split(block)
 	c := Change{Path: path, Device: device, Whole: true}
 	if before.Has(block) {
-		c.Was = describe(before, block)
+		c.Was = before.Describe(block)
 	} else {
-		c.Is = describe(after, block)
+		c.Is = after.Describe(block)
 		if path == "disk" {
 			c.Volume = after.Volume(device)
 		}
@@ -126,7 +126,8 @@ var described = []string{
 	"address", "order", "read", "write", "iops_read", "iops_write",
 }
 
-func describe(v Values, block string) string {
+// Describe is a block in a few words.
+func (v Values) Describe(block string) string {
 	var words []string
 	for _, name := range described {
 		if text := v[block+"."+name]; text != "" {

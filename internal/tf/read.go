@@ -1,4 +1,4 @@
-package effect
+package tf
 
 import (
 	"cmp"
