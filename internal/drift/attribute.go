@@ -58,19 +58,24 @@ func (r *resource) simple(c tf.Change) effect.Update {
 	return u
 }
 
+// begin begins the finding about a change: what changes, and where the spec says it.
+func (r *resource) begin(kind finding.Kind, of tf.Change, effect schema.Effect) *finding.Finding {
+	f := r.add(kind, "")
+	c := f.Change
+	c.Attribute, c.Property, c.Effect = of.Attribute(), r.property(of), string(effect)
+	c.At, c.Unit = r.place(of)
+	r.covered = append(r.covered, c.Attribute)
+	return f
+}
+
 // update adds the finding of one change.
 func (r *resource) update(u effect.Update) {
-	attribute := u.Attribute()
-	r.covered = append(r.covered, attribute)
-	f := r.add(r.kind(u), "")
+	f := r.begin(r.kind(u), u.Change, u.Effect)
 	c := f.Change
-	c.Attribute, c.Property = attribute, r.property(u.Change)
-	c.Real, c.Spec, c.Effect, c.Does = u.Was, u.Is, string(u.Effect), u.Does
-	c.Cause = r.cause(u)
+	c.Real, c.Spec, c.Does, c.Cause = u.Was, u.Is, u.Does, r.cause(u)
 	if !u.Whole {
-		c.Applied = r.applied[attribute]
+		c.Applied = r.applied[c.Attribute]
 	}
-	c.At, c.Unit = r.place(u.Change)
 	f.Reason = r.reason(f, u)
 	r.notRead(f, u)
 	f.Because("%s", r.direction(f, u.Change))
@@ -189,11 +194,8 @@ func textAt(v tf.Values, at string) string {
 func (r *resource) unexplained(attribute string) {
 	path, device := tf.Split(attribute)
 	u := r.simple(tf.Change{Path: path, Device: device})
-	r.covered = append(r.covered, attribute)
-	f := r.add(r.kind(u), "")
+	f := r.begin(r.kind(u), u.Change, u.Effect)
 	c := f.Change
-	c.Attribute, c.Property, c.Effect, c.Cause = attribute, r.property(u.Change), string(u.Effect), finding.NotKnown
-	c.At, c.Unit = r.place(u.Change)
 	switch _, known := r.wanted[attribute]; {
 	case r.replaced && !known:
 		f.Because("%s is known after the apply", attribute)

@@ -38,12 +38,9 @@ func (r *resource) stays(c tf.Change, now tf.Values) {
 	if row := r.row(c); row != nil && u.Effect == schema.Noise && row.HCL != c.Path { // a list that is only read, as a whole
 		c = tf.Change{Path: row.HCL, Was: textAt(r.applied, row.HCL), Is: textAt(now, row.HCL)}
 	}
-	r.covered = append(r.covered, c.Attribute())
-	f := r.add(finding.Noise, "")
+	f := r.begin(finding.Noise, c, u.Effect)
 	own := f.Change
-	own.Attribute, own.Property, own.Effect, own.Cause = c.Attribute(), r.property(c), string(u.Effect), finding.ByHand
-	own.Applied, own.Real = c.Was, c.Is
-	own.At, own.Unit = r.place(c)
+	own.Applied, own.Real, own.Cause = c.Was, c.Is, finding.ByHand
 	f.Severity = finding.OK
 	switch {
 	case u.Effect == schema.Noise:

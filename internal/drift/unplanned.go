@@ -131,10 +131,8 @@ func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 			continue
 		}
 		change := tf.Change{Path: "disk", Device: at, Was: disks[at], Whole: true}
-		f := r.add(finding.Noise, at+" was attached by hand"+detachesLater)
-		f.Change.Attribute, f.Change.Property, f.Change.Real = "disk."+at, at, disks[at]
-		f.Change.Cause, f.Change.Effect = finding.ByHand, string(schema.Detach)
-		f.Change.At, _ = r.place(change)
+		f := r.begin(finding.Noise, change, schema.Detach)
+		f.Reason, f.Change.Real, f.Change.Cause = at+" was attached by hand"+detachesLater, disks[at], finding.ByHand
 		f.Because("%s", r.direction(f, change))
 		if brought[at] != "" {
 			f.Severity, f.Change.Cause = finding.OK, finding.ByNobody

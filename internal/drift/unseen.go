@@ -116,12 +116,9 @@ func (r *resource) notRead(f *finding.Finding, u effect.Update) {
 // unseenValue adds the finding of one value. Its cause is not known: no state has what the
 // last apply left, and the template may have been changed since.
 func (r *resource) unseenValue(u hardware.Unseen, template *cluster.Guest) {
-	f := r.add(finding.Noise, "")
+	f := r.begin(finding.Noise, u.Change, schema.Noise)
 	c := f.Change
-	c.Attribute, c.Property, c.Real, c.Spec = u.Attribute(), r.property(u.Change), u.Was, u.Is
-	c.Effect, c.Sensitive, c.NoAccept = string(schema.Noise), u.Was == hardware.Secret, u.Reason
-	c.Unplanned = true
-	c.At, c.Unit = r.place(u.Change)
+	c.Real, c.Spec, c.Sensitive, c.NoAccept, c.Unplanned = u.Was, u.Is, u.Was == hardware.Secret, u.Reason, true
 	if c.At == nil {
 		c.Property = u.Entry
 		f.Because("%s: Proxmox VE has %s, and no property of a spec says it", c.Property, shown(c.Real, c.Unit))
