@@ -2,7 +2,6 @@ package effect
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -167,39 +166,6 @@ func TestDisksThatCameByHand(t *testing.T) {
 	for _, u := range vm.Updates(tf.OfPlan(after, before)) {
 		if u.Device == "scsi1" && u.Harm != Empties {
 			t.Errorf("an empty disk: got %v", u)
-		}
-	}
-}
-
-// TestSecretsAreNotKept: a state is written to a file that the units of a run share.
-func TestSecretsAreNotKept(t *testing.T) {
-	v := values(t, strings.Replace(stateBefore, `"password": ""`, `"password": "tr0ub4dor"`, 1))
-	if strings.Contains(fmt.Sprint(v), "tr0ub4dor") || v["initialization.user_account.username"] != "debian" {
-		t.Errorf("got %v", v)
-	}
-}
-
-// TestReadByClone: of a VM that was cloned, the provider reads what its state has.
-func TestReadByClone(t *testing.T) {
-	state := values(t, stateBefore)
-	for _, c := range []struct {
-		change tf.Change
-		want   bool
-	}{
-		{tf.Change{Path: "rng", Was: "source=/dev/urandom", Whole: true}, false},
-		{tf.Change{Path: "vga", Was: "qxl", Whole: true}, false}, // the state does not know it
-		{tf.Change{Path: "cpu.cores", Was: "4", Is: "2"}, true},
-		{tf.Change{Path: "bios", Was: "ovmf", Is: "seabios"}, false},
-		{tf.Change{Path: "bios", Was: "seabios", Is: "ovmf"}, true},
-		{tf.Change{Path: "disk", Device: "scsi1", Was: "x", Whole: true}, true},
-		{tf.Change{Path: "disk", Device: "scsi2", Was: "x", Whole: true}, false},
-		{tf.Change{Path: "disk", Device: "scsi2", Is: "x", Whole: true}, true},
-		{tf.Change{Path: "network_device", Device: "net2", Was: "x", Whole: true}, true},
-		{tf.Change{Path: "initialization.user_account.username", Was: "debian"}, true},
-		{tf.Change{Path: "initialization.dns.servers", Was: "192.0.2.1"}, false},
-	} {
-		if got := state.Read([]tf.Change{c.change}, true); (len(got) == 1) != c.want {
-			t.Errorf("%v: got %v", c.change, got)
 		}
 	}
 }
