@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
+	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -73,7 +74,7 @@ func (c *creation) bridgesOf(g *Guest, n *Node) {
 
 // createBridge is the remedy that creates a bridge on a node.
 func createBridge(node, bridge string) Remedy {
-	command := fmt.Sprintf("pvesh create /nodes/%s/network --iface %s --type bridge --autostart 1 && pvesh set /nodes/%s/network",
-		node, bridge, node)
+	path := "/nodes/" + node + "/network"
+	command := pve.Pvesh("create", path, "--iface "+shell.Word(bridge), "--type bridge", "--autostart 1") + " && " + pve.Pvesh("set", path)
 	return Remedy{What: "or create it on the node, then run preflight again", Commands: []string{command}}
 }

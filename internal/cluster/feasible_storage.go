@@ -158,7 +158,7 @@ func (inv *Inventory) storageFault(u storageUse) (reason string, commands []stri
 			"if the node has it, permit it there" + again
 	case s != nil && !s.Active:
 		return "storage " + id + " is not active on node " + node,
-			[]string{"pvesh get /nodes/" + node + "/storage/" + id + "/status"},
+			[]string{pve.Pvesh("get", "/nodes/"+node+"/storage/"+id+"/status")},
 			"find out why, and make it available" + again
 	case s == nil:
 		s = &Storage{Type: d.Type, Content: d.Content}

@@ -30,7 +30,7 @@ func (c *creation) templates() {
 		c.add(fmt.Sprintf("its template %d is a VM, and not a template yet", t.VMID), []string{brief(g)},
 			Remedy{
 				What:     "when it is complete, shut it down and make it a template",
-				Commands: []string{"pvesh create " + g.Path("template")},
+				Commands: []string{pve.Pvesh("create", g.Path("template"))},
 				Once:     true,
 			}, other)
 	case g.Kind != guest.VM:

@@ -64,10 +64,9 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	}
 	var remedies []Remedy
 	if byHand {
-		path := shell.Word(guest.VM.Path(c.on, c.current.VMID, "config"))
 		remedies = append(remedies, Remedy{
 			What:     "set it yourself, as root on any node, then run preflight again",
-			Commands: []string{"pvesh set " + path + " " + strings.Join(options, " ")},
+			Commands: []string{pve.Pvesh("set", guest.VM.Path(c.on, c.current.VMID, "config"), options...)},
 		})
 	}
 	remedies = c.withoutDevice(devices, remedies...)

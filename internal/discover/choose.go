@@ -11,7 +11,6 @@ import (
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
-	"stackgen/internal/shell"
 	"stackgen/schema"
 )
 
@@ -188,9 +187,7 @@ func (p *proposer) unread(g *cluster.Guest) Reason {
 // unplannable is why every plan of a stack with the VM would fail or wait, whatever its
 // profile is.
 func (p *proposer) unplannable(g *cluster.Guest) Reason {
-	set := func(options string) []string {
-		return []string{"pvesh set " + shell.Word(g.Path("config")) + " " + options}
-	}
+	set := func(options string) []string { return []string{pve.Pvesh("set", g.Path("config"), options)} }
 	if u := hardware.FindUnreadable(g.Config.Raw); u != nil {
 		return Reason{
 			Config:   u.Key + "=" + g.Config.Raw[u.Key],

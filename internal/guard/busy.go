@@ -8,7 +8,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/internal/shell"
+	"stackgen/internal/pve"
 )
 
 // blocks is what a lock or a running task on a guest keeps an apply from.
@@ -127,16 +127,16 @@ func (h hold) refuse(f *finding.Finding, what string) {
 		waiting = append(waiting, *h.backup)
 	}
 	for _, t := range waiting {
-		f.Next("wait until it has ended, then run preflight again", "pvesh get "+shell.Word("/nodes/"+t.Node+"/tasks/"+t.UPID+"/status"))
+		f.Next("wait until it has ended, then run preflight again", pve.Pvesh("get", "/nodes/"+t.Node+"/tasks/"+t.UPID+"/status"))
 	}
 	switch g := h.guest; {
 	case g.Lock == "suspended": // an unlock would discard its memory
 		f.Next("resume it, then run preflight again: its memory is on disk",
-			"pvesh create "+g.Path("status", "resume"))
+			pve.Pvesh("create", g.Path("status", "resume")))
 	case g.Lock == "" || len(waiting) > 0:
 	default:
 		f.Next("no visible task holds the lock: a killed task may have left it. If none is running, as root on "+g.Node,
-			"pvesh get "+shell.Word("/nodes/"+g.Node+"/tasks")+" --source active", fmt.Sprintf("%s unlock %d", g.Kind.Tool(), g.VMID))
+			pve.Pvesh("get", "/nodes/"+g.Node+"/tasks", "--source active"), fmt.Sprintf("%s unlock %d", g.Kind.Tool(), g.VMID))
 		switch {
 		case g.Lock != "clone" && g.Lock != "create":
 		case h.begun:

@@ -8,7 +8,6 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
-	"stackgen/internal/shell"
 )
 
 // Describe says in one line what a guest is: where, since when, with what disks.
@@ -62,25 +61,24 @@ func duration(seconds int64) string {
 
 // inspect is the line that shows a guest's configuration, from any node.
 func inspect(g *cluster.Guest) string {
-	return "pvesh get " + shell.Word(g.Path("config"))
+	return pve.Pvesh("get", g.Path("config"))
 }
 
 // set is the line that sets options of a VM, on any node.
 func set(g *cluster.Guest, options string) string {
-	return "pvesh set " + shell.Word(g.Path("config")) + " " + options
+	return pve.Pvesh("set", g.Path("config"), options)
 }
 
 // destroyByHand are the lines that destroy a VM, on any node: Proxmox VE does not
 // destroy a running one.
 func destroyByHand(g *cluster.Guest) []string {
-	at := shell.Word(g.Path())
 	switch {
 	case g.Lock != "":
-		return []string{"pvesh delete " + at + " --skiplock 1"}
+		return []string{pve.Pvesh("delete", g.Path(), "--skiplock 1")}
 	case g.Status == "running":
-		return []string{"pvesh create " + shell.Word(g.Path("status", "stop")), "pvesh delete " + at}
+		return []string{pve.Pvesh("create", g.Path("status", "stop")), pve.Pvesh("delete", g.Path())}
 	}
-	return []string{"pvesh delete " + at}
+	return []string{pve.Pvesh("delete", g.Path())}
 }
 
 // vmsOf are the guests that are VMs.

@@ -202,12 +202,12 @@ func oneStepEach(steps []finding.Step) []finding.Step {
 
 // moveDisk is the line that moves a disk to where an update would.
 func moveDisk(g *cluster.Guest, u effect.Update) string {
-	return fmt.Sprintf("pvesh create %s --disk %s --storage %s --delete 1", shell.Word(g.Path("move_disk")), shell.Word(u.Device), shell.Word(u.Is))
+	return pve.Pvesh("create", g.Path("move_disk"), "--disk "+shell.Word(u.Device), "--storage "+shell.Word(u.Is), "--delete 1")
 }
 
 // resizeDisk is the line that grows a disk to the size that it has after an update.
 func resizeDisk(g *cluster.Guest, u effect.Update) string {
-	return fmt.Sprintf("pvesh set %s --disk %s --size %sG", shell.Word(g.Path("resize")), shell.Word(u.Device), shell.Word(u.Is))
+	return pve.Pvesh("set", g.Path("resize"), "--disk "+shell.Word(u.Device), "--size "+shell.Word(u.Is)+"G")
 }
 
 // isUnused reports whether a VM has a volume as an unused one. The state says which disk it
@@ -249,5 +249,5 @@ func partOf(g *cluster.Guest, path string) string {
 
 // shutdown is the line that shuts a VM down, on any node.
 func shutdown(g *cluster.Guest) string {
-	return "pvesh create " + shell.Word(g.Path("status/shutdown"))
+	return pve.Pvesh("create", g.Path("status", "shutdown"))
 }

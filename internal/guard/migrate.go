@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -85,7 +86,7 @@ func (s *subject) ignoreNode() {
 
 // migrateLine is the command that migrates a VM as an apply does.
 func migrateLine(g *cluster.Guest, target string) string {
-	line := "pvesh create " + shell.Word(g.Path("migrate")) + " --target " + shell.Word(target) + " --with-local-disks 1"
+	line := pve.Pvesh("create", g.Path("migrate"), "--target "+shell.Word(target), "--with-local-disks 1")
 	if g.Status == "running" {
 		line += " --online 1"
 	}

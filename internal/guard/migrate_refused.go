@@ -66,7 +66,7 @@ func (s *subject) storageMissing(drives []pve.Drive) bool {
 	s.leaveThere()
 	for _, name := range missing {
 		s.Next("or, if "+s.entry.Node+" has storage "+name+", permit it there, and activate it: as root",
-			"pvesh set "+shell.Word("/storage/"+name)+" --nodes "+shell.Word(strings.Join(s.nodesWith(name), ",")))
+			pve.Pvesh("set", "/storage/"+name, "--nodes "+shell.Word(strings.Join(s.nodesWith(name), ","))))
 	}
 	return true
 }
@@ -128,7 +128,7 @@ func (s *subject) cloneOfLocal(drives []pve.Drive) bool {
 	s.leaveThere()
 	var lines []string
 	for _, key := range linked {
-		lines = append(lines, "pvesh create "+shell.Word(s.guest.Path("move_disk"))+" --disk "+key+" --storage STORAGE --delete 1")
+		lines = append(lines, pve.Pvesh("create", s.guest.Path("move_disk"), "--disk "+key, "--storage STORAGE", "--delete 1"))
 	}
 	s.Next("or copy the disk to another storage that both nodes have, and write that into "+s.at.Spec+" as its datastore", lines...)
 	return true
@@ -160,12 +160,9 @@ func (s *subject) onlyOffline(drives []pve.Drive) bool {
 	}
 	s.cannotMigrate("an apply would migrate it, and " + reason)
 	s.usesDevices(why)
-	path := func(node, what string) string {
-		return "pvesh create " + shell.Word(guest.VM.Path(node, s.guest.VMID, "status", what))
-	}
-	lines := []string{path(s.guest.Node, "shutdown"), lock.ApplyStack(s.Stack)}
+	lines := []string{shutdown(s.guest), lock.ApplyStack(s.Stack)}
 	if s.profile.Ignores("started") {
-		lines = append(lines, path(s.entry.Node, "start"))
+		lines = append(lines, pve.Pvesh("create", guest.VM.Path(s.entry.Node, s.guest.VMID, "status", "start")))
 	}
 	s.Next("shut it down, and apply: it is then migrated while it is off", lines...)
 	s.leaveThere()

@@ -8,7 +8,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
-	"stackgen/internal/shell"
+	"stackgen/internal/pve"
 )
 
 // waits reports the changes of a running VM that wait for a restart. They block
@@ -60,5 +60,5 @@ func PendingChange(p cluster.Pending) string {
 
 // restart is the line that restarts a VM with its pending changes, on any node.
 func restart(g *cluster.Guest) string {
-	return "pvesh create " + shell.Word(g.Path("status/reboot"))
+	return pve.Pvesh("create", g.Path("status", "reboot"))
 }

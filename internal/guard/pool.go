@@ -9,6 +9,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
 )
@@ -34,7 +35,7 @@ func (j *judge) pools(at *place) {
 			f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+id+", create: true}")
 			what = "or " + what
 		}
-		f.Next(what, "pvesh create /pools --poolid "+shell.Word(id))
+		f.Next(what, pve.Pvesh("create", "/pools", "--poolid "+shell.Word(id)))
 	}
 }
 
@@ -100,7 +101,7 @@ func (j *judge) retiredPool(at *place, r tf.Resource) {
 
 // takeOut is the line that takes VMs out of a pool, on any node.
 func takeOut(pool string, vmids []string) string {
-	return "pvesh set /pools/" + shell.Word(pool) + " --vms " + strings.Join(vmids, ",") + " --delete 1"
+	return pve.Pvesh("set", "/pools/"+pool, "--vms "+strings.Join(vmids, ","), "--delete 1")
 }
 
 // poolAddress is the address of a pool in the state of its unit.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
-	"stackgen/internal/shell"
+	"stackgen/internal/pve"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -84,7 +84,7 @@ func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Diff
 		d.Also = r.driveLine(v, was.Items[0])
 	}
 	if f.Key == "pool" && d.Line == "" {
-		d.Commands = []string{fmt.Sprintf("pvesh set %s --vms %d", shell.Word("/pools/"+is.Str()), r.vmid)}
+		d.Commands = []string{pve.Pvesh("set", "/pools/"+is.Str(), fmt.Sprintf("--vms %d", r.vmid))}
 	}
 	return d, true
 }

@@ -19,7 +19,7 @@ func (r *Reading) devices() {
 		case "":
 			r.refuse("audio", "audio0="+text,
 				"the provider does not read the driver that Proxmox VE uses without one; setting it to spice, which it is, does not change the VM",
-				r.set("--audio0 %s", shell.Word(text+",driver=spice")))
+				r.Set("--audio0", shell.Word(text+",driver=spice")))
 		default:
 			r.refuse("audio", "audio0="+text, "the provider has no driver "+driver)
 		}
@@ -48,7 +48,7 @@ func (r *Reading) encryption() {
 	case snp && !pve.Parse(text).Has("allow-smt"):
 		r.refuse("amd_sev", "amd-sev="+text,
 			"the provider reads it as without SMT; allowing SMT, as Proxmox VE does now, does not change the VM",
-			r.set("--amd-sev %s", shell.Word(text+",allow-smt=1")))
+			r.Set("--amd-sev", shell.Word(text+",allow-smt=1")))
 	case smt && !snp:
 		r.refuse("amd_sev", "amd-sev="+text, "a spec has allow-smt for type snp only")
 	case r.values["bios"].Str() != "ovmf":

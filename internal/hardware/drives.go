@@ -29,7 +29,7 @@ func (r *Reading) disks(f *schema.Field) {
 			if gib < 1 {
 				r.refuse(f.Key, key+"="+r.raw[key],
 					"a spec has disks of whole GiB, and this one has less than one",
-					"pvesh set "+shell.Word(guest.VM.Path(r.node, r.vmid, "resize"))+" --disk "+shell.Word(key)+" --size 1G")
+					pve.Pvesh("set", guest.VM.Path(r.node, r.vmid, "resize"), "--disk "+shell.Word(key), "--size 1G"))
 			}
 			e, more := parseAs(f, key, r.raw[key])
 			more = append(more, pve.Option{Name: "interface", Value: key}, pve.Option{Name: "size", Value: strconv.Itoa(gib)})
@@ -70,12 +70,12 @@ func (r *Reading) cloudInit(f *schema.Field, password bool) {
 	case len(drives) == 0:
 		r.refuse(f.Key, strings.Join(settings, ", "),
 			"the VM has no cloud-init drive, and a spec with these settings adds one",
-			r.set("--delete %s", strings.Join(settings, ",")))
+			r.Set("--delete", strings.Join(settings, ",")))
 		return
 	case len(drives) > 1:
 		r.refuse(f.Key, strings.Join(r.shows[f.Key], " "),
 			"the VM has several cloud-init drives, and a spec has one: keep one of them",
-			r.set("--delete %s", drives[len(drives)-1]))
+			r.Set("--delete", drives[len(drives)-1]))
 		return
 	}
 	for _, key := range []string{"ipconfig0", "cicustom"} {
@@ -126,7 +126,7 @@ func (r *Reading) addresses(f *schema.Field, password bool) {
 	if password && r.raw["ciuser"] == "" && r.raw["sshkeys"] == "" {
 		r.refuse(f.Key, "a cloud-init password",
 			"a spec has no passwords, and no account without a user or a key: set the user to the one of the image",
-			r.set("--ciuser USER"))
+			r.Set("--ciuser USER"))
 	}
 }
 

@@ -46,7 +46,7 @@ func (r *Reading) doubt(config, reason string) {
 func (r *Reading) secrets() {
 	for _, key := range slices.SortedFunc(maps.Keys(r.raw), natural.Compare) {
 		if hidden(r.raw[key]) {
-			r.refuse(key, key, "its text looks like a secret, which a spec must not contain", r.set("--%s NEW-TEXT", key))
+			r.refuse(key, key, "its text looks like a secret, which a spec must not contain", r.Set("--"+key, "NEW-TEXT"))
 		}
 	}
 }
@@ -72,20 +72,20 @@ func (r *Reading) limits() {
 		r.refuse("startup", "startup="+r.raw["startup"], "a spec always has an order in startup")
 	}
 	if agent := schema.VMField("agent"); is("agent", "enabled", "false") && !agent.IsDefault(r.values["agent"]) {
-		r.refuse("agent", "agent="+r.raw["agent"], "a spec has no options of an agent that is off", r.set("--agent 0"))
+		r.refuse("agent", "agent="+r.raw["agent"], "a spec has no options of an agent that is off", r.Set("--agent 0"))
 	}
 	if text := r.raw["description"]; text != strings.TrimSpace(text) || strings.Contains(text, "\r") {
 		r.refuse("description", "description", "it begins or ends with blanks, or has Windows line endings, which the provider removes")
 	}
 	for _, tag := range r.values["tags"].Strings() {
 		if tag != strings.ToLower(tag) {
-			r.refuse("tags", "tags="+r.raw["tags"], "a spec has tags in lower case", r.set("--tags %s", shell.Quote(strings.ToLower(r.raw["tags"]))))
+			r.refuse("tags", "tags="+r.raw["tags"], "a spec has tags in lower case", r.Set("--tags", shell.Quote(strings.ToLower(r.raw["tags"]))))
 			break
 		}
 	}
 	if u := FindUnreadable(r.raw); u != nil {
 		r.refuse(u.Property, u.Key+": "+r.raw[u.Key],
-			"the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.set("%s", u.Options))
+			"the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.Set(u.Options))
 		r.unsupported[len(r.unsupported)-1].Neutral = u.Neutral
 	}
 	if f := r.values["efi"]; f != nil && r.values["bios"].Str() != "ovmf" {

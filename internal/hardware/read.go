@@ -83,13 +83,10 @@ func (r *Reading) get(path string) (string, bool) {
 	return text, ok
 }
 
-// set is the command that sets options of the VM. It runs on any node, as qm does not.
-func (r *Reading) set(format string, args ...any) string {
-	return "pvesh set " + shell.Word(guest.VM.Path(r.node, r.vmid, "config")) + " " + fmt.Sprintf(format, args...)
-}
-
 // Set is the command that sets options of the VM, which are quoted for a shell already.
-func (r *Reading) Set(options string) string { return r.set("%s", options) }
+func (r *Reading) Set(options ...string) string {
+	return pve.Pvesh("set", guest.VM.Path(r.node, r.vmid, "config"), options...)
+}
 
 // SetAll is the command that writes settings.
 func (r *Reading) SetAll(settings []cluster.Setting) string {
@@ -97,7 +94,7 @@ func (r *Reading) SetAll(settings []cluster.Setting) string {
 	for _, s := range settings {
 		options = append(options, "--"+s.Key+" "+shell.Word(s.Value))
 	}
-	return r.Set(strings.Join(options, " "))
+	return r.Set(options...)
 }
 
 // property reads a property as its row describes it.

@@ -108,7 +108,7 @@ func (r *Reading) withoutProperty(template *Reading) []Unseen {
 			Change: tf.Change{Path: Password, Was: Secret},
 			Entry:  "cipassword",
 			Reason: NoPasswords,
-			Undo:   r.set("--delete cipassword"),
+			Undo:   r.Set("--delete cipassword"),
 		})
 	}
 	return out
@@ -145,9 +145,9 @@ func (r *Reading) notLike(other *Reading, c tf.Change, key string) Unseen {
 	case r.raw[key] == "" || r.raw[key] == is || hidden(is) || strings.ContainsAny(is, "\r\n"):
 	case strings.HasPrefix(key, "efidisk") || strings.HasPrefix(key, "tpmstate"):
 	case has:
-		u.Undo = r.set("--%s %s", key, shell.Quote(is))
+		u.Undo = r.Set("--"+key, shell.Quote(is))
 	default:
-		u.Undo = r.set("--delete %s", shell.Word(key))
+		u.Undo = r.Set("--delete", shell.Word(key))
 	}
 	return u
 }

@@ -8,7 +8,7 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
-	"stackgen/internal/shell"
+	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
@@ -176,5 +176,5 @@ func (d *stackDecider) emptyPool() string {
 	if len(stay) == 0 {
 		return ""
 	}
-	return "pvesh set /pools/" + shell.Word(was.Pool) + " --vms " + strings.Join(stay, ",") + " --delete 1"
+	return pve.Pvesh("set", "/pools/"+was.Pool, "--vms "+strings.Join(stay, ","), "--delete 1")
 }
