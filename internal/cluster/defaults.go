@@ -54,7 +54,8 @@ func (d *Defaults) Check() error {
 // options that it did not have.
 func addsOptions(was, is string) bool {
 	had, has := pve.Parse(was), pve.Parse(is)
-	if len(had) == 0 || len(has) == 0 || had[0] != has[0] || slices.ContainsFunc(had, func(o pve.Option) bool { return !slices.Contains(has, o) }) {
+	lost := func(o pve.Option) bool { return !slices.Contains(has, o) }
+	if len(had) == 0 || len(has) == 0 || had[0] != has[0] || slices.ContainsFunc(had, lost) {
 		return false
 	}
 	return !slices.ContainsFunc(has, func(o pve.Option) bool { return had.Has(o.Name) && !slices.Contains(had, o) })
