@@ -113,15 +113,15 @@ func (e *env) power(c *cli.Context, action *power.Action, args []string, pending
 	if c.Bool("dry-run") {
 		return e.powered(view, action, planned, options)
 	}
-	if asks := action.Stops && operate.Planned(planned) > 0 && !c.Bool("yes"); asks {
+	if asks := action.Stops && operate.Count(planned, power.Planned) > 0 && !c.Bool("yes"); asks {
 		if !terminal(e.in) {
 			return fmt.Errorf("%s of %s was not confirmed, and nothing was sent: give --yes where nobody can be asked",
-				action.Name, report.Count(operate.Planned(planned), "VM"))
+				action.Name, report.Count(operate.Count(planned, power.Planned), "VM"))
 		}
 		if err := e.summary(view, action, planned); err != nil {
 			return err
 		}
-		yes, err := e.confirm(c.Context, fmt.Sprintf("%s %s? [y/N] ", capital(action.Doing), report.Count(operate.Planned(planned), "VM")))
+		yes, err := e.confirm(c.Context, fmt.Sprintf("%s %s? [y/N] ", capital(action.Doing), report.Count(operate.Count(planned, power.Planned), "VM")))
 		if err != nil {
 			return err
 		}

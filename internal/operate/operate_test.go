@@ -21,14 +21,19 @@ import (
 
 // A world is a simulated cluster with VMs 301 to 30n of the stack lab, which the lock records.
 type world struct {
-	*testing.T
+	testing.TB
 	sim     *pvesim.Server
 	config  proxmox.Config
 	project *schema.Project
 	lock    *lock.Lock
 }
 
-func newWorld(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
+func newWorld(t testing.TB, n int, edit func(*pvesim.Seed)) *world {
+	t.Helper()
+	return newWorldWith(t, n, edit, pvesim.Options{})
+}
+
+func newWorldWith(t testing.TB, n int, edit func(*pvesim.Seed), o pvesim.Options) *world {
 	t.Helper()
 	seed, err := pvesim.DefaultSeed()
 	expect(t, err)
@@ -36,7 +41,7 @@ func newWorld(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
 	recorded := lock.Stack{}
 	for i := 1; i <= n; i++ {
 		vmid, key := 300+i, fmt.Sprintf("vm%d", i)
-		uuid, mac := fmt.Sprintf("4c1f3a52-0000-4d1a-9c54-%012d", vmid), fmt.Sprintf("BC:24:11:00:03:%02d", i)
+		uuid, mac := fmt.Sprintf("4c1f3a52-0000-4d1a-9c54-%012d", vmid), fmt.Sprintf("BC:24:11:00:03:%02X", i)
 		seed.Guests = append(seed.Guests, &pvesim.Guest{VMID: vmid, Node: "pve1", Agent: pvesim.Agent{Mode: "present"}, Config: map[string]string{
 			"name": key, "memory": "512", "agent": "enabled=1", "net0": "virtio=" + mac + ",bridge=vmbr0", "smbios1": "uuid=" + uuid}})
 		stack.VMs = append(stack.VMs, &schema.VM{Key: key, Path: "vms." + key, Name: key})
@@ -46,8 +51,9 @@ func newWorld(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
 	if edit != nil {
 		edit(seed)
 	}
-	w := &world{T: t, project: &schema.Project{Stacks: []*schema.Stack{stack}}, lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: recorded}}}}
-	w.sim, err = pvesim.New(pvesim.Options{Seed: seed, NoAuthDelay: true})
+	o.Seed, o.NoAuthDelay = seed, true
+	w := &world{TB: t, project: &schema.Project{Stacks: []*schema.Stack{stack}}, lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: recorded}}}}
+	w.sim, err = pvesim.New(o)
 	expect(t, err)
 	expect(t, w.sim.Start("127.0.0.1:0"))
 	t.Cleanup(func() { expect(t, w.sim.Close()) })
@@ -55,7 +61,7 @@ func newWorld(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
 	return w
 }
 
-func expect(t *testing.T, err error) {
+func expect(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +72,7 @@ func (w *world) login(token string) proxmox.Config {
 	w.Helper()
 	vars := map[string]string{"PROXMOX_VE_ENDPOINT": w.sim.URL() + "/", "PROXMOX_VE_INSECURE": "true", "PROXMOX_VE_API_TOKEN": token}
 	c, err := proxmox.Configure(func(name string) string { return vars[name] }, nil)
-	expect(w.T, err)
+	expect(w.TB, err)
 	return c
 }
 
@@ -78,7 +84,7 @@ func (w *world) view() *View {
 		wanted.VMIDs = append(wanted.VMIDs, e.Value.VMID)
 	}
 	inv, err := proxmox.Read(context.Background(), w.config, wanted)
-	expect(w.T, err)
+	expect(w.TB, err)
 	all := selection.Of(w.project.Stacks, w.lock, &inv, func(string) bool { return true })
 	return &View{VMs: all, Inventory: &inv}
 }
@@ -91,7 +97,7 @@ func (w *world) does(ctx context.Context, v *View, action string, edit ...func(*
 		e(&r)
 	}
 	ended, err := run(ctx, w.config, r)
-	expect(w.T, err)
+	expect(w.TB, err)
 	var out []string
 	for _, o := range ended {
 		out = append(out, string(o.Result)+" "+o.Text)
@@ -305,5 +311,40 @@ func TestConsole(t *testing.T) {
 	got := v.Console(&selection.VM{Guest: &cluster.Guest{VMID: 301, Name: "web & co", Node: "pve2", Kind: guest.VM}})
 	if want := "https://pve.example:8006/?console=kvm&novnc=1&vmid=301&vmname=web+%26+co&node=pve2"; got != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestHA: the task of a VM of the HA manager ends before the manager begins, and the command
+// waits for the VM.
+func TestHA(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, func(s *pvesim.Seed) { s.HA = append(s.HA, &pvesim.HAEntry{SID: "vm:301", State: "stopped"}) })
+	longer := func(r *Request) { r.Timeout = time.Minute }
+	w.want(w.does(context.Background(), w.view(), "start", longer), "done started")
+	if w.running() != "301" {
+		t.Errorf("running: %s", w.running())
+	}
+	w.want(w.does(context.Background(), w.view(), "stop", longer), "done stopped")
+}
+
+// BenchmarkStart starts 60 VMs of a server that answers after 50 ms, one call after the other
+// and eight at the same time.
+func BenchmarkStart(b *testing.B) {
+	for _, atOnce := range []int{1, 8} {
+		b.Run(fmt.Sprintf("at-once-%d", atOnce), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				w := newWorldWith(b, 60, nil, pvesim.Options{Latency: 50 * time.Millisecond})
+				v := w.view()
+				before := w.sim.Counters().Requests
+				b.StartTimer()
+				r := Request{Action: power.Find("start"), VMs: v.VMs, AtOnce: atOnce, Timeout: time.Minute, Report: func(One) {}}
+				ended, err := run(context.Background(), w.config, r)
+				if err != nil || Count(ended, power.Done) != len(v.VMs) {
+					b.Fatalf("%v, %d done", err, Count(ended, power.Done))
+				}
+				b.ReportMetric(float64(w.sim.Counters().Requests-before)/float64(len(v.VMs)), "requests/VM")
+			}
+		})
 	}
 }

@@ -61,10 +61,10 @@ func stateOf(g *cluster.Guest) power.State {
 	return power.State(g.Status)
 }
 
-// Planned is how many VMs an action would be sent to.
-func Planned(all []One) (n int) {
+// Count is how many VMs have a result.
+func Count(all []One, result power.Result) (n int) {
 	for i := range all {
-		if all[i].Result == power.Planned {
+		if all[i].Result == result {
 			n++
 		}
 	}
