@@ -54,7 +54,8 @@ func (e *env) powerCommand() *cli.Command {
 			case name == "":
 				return fmt.Errorf("power needs an action: %s", strings.Join(power.Names(), ", "))
 			case action == nil:
-				return fmt.Errorf("there is no action %q%s actions: %s", name, nearestOf(name, power.Names(), "stackgen power "), strings.Join(power.Names(), ", "))
+				near := nearestOf(name, power.Names(), "stackgen power ")
+				return fmt.Errorf("there is no action %q%s actions: %s", name, near, strings.Join(power.Names(), ", "))
 			case c.Bool("force") && action.Name != "shutdown":
 				return errors.New("--force is for shutdown: it stops a VM that has not shut down after --timeout")
 			}
@@ -121,7 +122,8 @@ func (e *env) power(c *cli.Context, action *power.Action, args []string, pending
 		if err := e.summary(view, action, planned); err != nil {
 			return err
 		}
-		yes, err := e.confirm(c.Context, fmt.Sprintf("%s %s? [y/N] ", capital(action.Doing), report.Count(operate.Count(planned, power.Planned), "VM")))
+		n := report.Count(operate.Count(planned, power.Planned), "VM")
+		yes, err := e.confirm(c.Context, fmt.Sprintf("%s %s? [y/N] ", capital(action.Doing), n))
 		if err != nil {
 			return err
 		}

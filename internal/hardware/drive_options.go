@@ -62,7 +62,7 @@ func withOptions(key, text, storage string) string {
 	if len(added) == 0 {
 		return text
 	}
-	out := append(e, added...)
+	out := slices.Concat(e, added)
 	slices.SortFunc(out[1:], func(a, b pve.Option) int { return strings.Compare(a.String(), b.String()) })
 	return out.String()
 }

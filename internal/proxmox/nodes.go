@@ -26,8 +26,9 @@ func (r *reader) addResources(list []resource) {
 			r.inv.Storages = append(r.inv.Storages, cluster.Storage{ID: e.Storage, Node: e.Node, Type: e.PluginType, Shared: e.Shared != 0,
 				Content: sortedList(e.Content), Active: e.Status == "available", Total: int64(e.MaxDisk), Used: int64(e.Disk)})
 		case string(guest.VM), string(guest.Container):
-			r.guests[int(e.VMID)] = &cluster.Guest{VMID: int(e.VMID), Node: e.Node, Kind: guest.Kind(e.Type), Template: e.Template != 0, Name: string(e.Name),
-				Status: cmp.Or(e.Status, cluster.StatusUnknown), Tags: splitTags(e.Tags), Pool: e.Pool, Lock: e.Lock, HA: e.HA, Uptime: int64(e.Uptime),
+			r.guests[int(e.VMID)] = &cluster.Guest{VMID: int(e.VMID), Node: e.Node, Kind: guest.Kind(e.Type),
+				Template: e.Template != 0, Name: string(e.Name), Status: cmp.Or(e.Status, cluster.StatusUnknown),
+				Tags: splitTags(e.Tags), Pool: e.Pool, Lock: e.Lock, HA: e.HA, Uptime: int64(e.Uptime),
 				CPUs: float64(e.MaxCPU), Memory: int64(e.MaxMemory), Disk: int64(e.MaxDisk)}
 		}
 	}

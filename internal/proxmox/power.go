@@ -17,7 +17,9 @@ import (
 )
 
 // powerWrite starts or stops one VM.
-var powerWrite = write{http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/status/(start|shutdown|stop|reboot|suspend|resume)$`)}
+var powerWrite = write{
+	http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/status/(start|shutdown|stop|reboot|suspend|resume)$`),
+}
 
 // A Power starts and stops VMs, one call for each. It reads a VM again before that.
 type Power struct{ *client }
@@ -132,5 +134,6 @@ func ConsoleURL(endpoint string, g *cluster.Guest) string {
 	if g.Kind == guest.Container {
 		kind = "lxc"
 	}
-	return fmt.Sprintf("%s/?console=%s&novnc=1&vmid=%d&vmname=%s&node=%s", endpoint, kind, g.VMID, url.QueryEscape(g.Name), url.QueryEscape(g.Node))
+	return fmt.Sprintf("%s/?console=%s&novnc=1&vmid=%d&vmname=%s&node=%s",
+		endpoint, kind, g.VMID, url.QueryEscape(g.Name), url.QueryEscape(g.Node))
 }

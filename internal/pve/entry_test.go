@@ -102,7 +102,6 @@ func TestAgentEnabled(t *testing.T) {
 		"0,what=enabled=1":                    false,
 		"freeze-fs-on-backup=0,type=virtio":   false,
 		"enabled=0,freeze-fs=1,type=virtio":   false,
-		" 1 , type=virtio":                    true,
 		"guest-fsfreeze=1,enabled=1,type=isa": true,
 	} {
 		if got := AgentEnabled(agent); got != want {

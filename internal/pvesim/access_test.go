@@ -169,7 +169,7 @@ func TestBackupRights(t *testing.T) {
 		r := b.as("ci@pve!t=s", "POST", "/nodes/pve3/vzdump", c.form)
 		end := r.Reason
 		if r.Status == 200 {
-			end = b.wait(between(string(r.Body), `"data":"`, `"`))
+			end = b.wait(upidIn(string(r.Body)))
 		}
 		if !strings.Contains(end, c.want) {
 			t.Errorf("%s with %s ended %q, want %q", c.form, c.privs, end, c.want)

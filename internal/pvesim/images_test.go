@@ -173,7 +173,7 @@ func TestDownloads(t *testing.T) {
 			r := b.as(b.sim.Token(), "POST", "/nodes/pve1/storage/local/download-url", c.form+"&url="+c.url)
 			end, log := string(r.Body), []string(nil)
 			if r.Status == 200 {
-				upid := between(string(r.Body), `"data":"`, `"`)
+				upid := upidIn(string(r.Body))
 				end, log = b.wait(upid), b.log(upid)
 			}
 			if end != c.end && (c.end == "OK" || !strings.Contains(end, c.end)) {
@@ -190,10 +190,11 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-func between(text, before, after string) string {
-	_, rest, _ := strings.Cut(text, before)
-	out, _, _ := strings.Cut(rest, after)
-	return out
+// upidIn is the task that an answer names.
+func upidIn(answer string) string {
+	_, rest, _ := strings.Cut(answer, `"data":"`)
+	upid, _, _ := strings.Cut(rest, `"`)
+	return upid
 }
 
 // files returns format, size and disk size of the files of some content types on local.
@@ -272,7 +273,7 @@ func TestUpload(t *testing.T) {
 		if r.Status != 200 {
 			return r.Reason + string(r.Body)
 		}
-		return b.wait(between(string(r.Body), `"data":"`, `"`))
+		return b.wait(upidIn(string(r.Body)))
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(qcow2(1<<30, false)))
 	for i, c := range []struct{ got, want string }{
@@ -310,7 +311,7 @@ func TestImport(t *testing.T) {
 		r := b.do("POST", "/nodes/pve1/qemu", "vmid", "600", "scsi0", c.drive)
 		end := string(r.Body)
 		if r.Status == 200 {
-			end = b.wait(between(end, `"data":"`, `"`))
+			end = b.wait(upidIn(end))
 		}
 		if end != c.end && (c.end == "OK" || !strings.Contains(end, c.end)) {
 			t.Errorf("%s ended %q, want %q", c.drive, end, c.end)

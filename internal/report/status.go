@@ -223,7 +223,8 @@ func uptime(seconds int64) string {
 // csv is a line for each VM, with all columns.
 func (r *Status) csv(out io.Writer) error {
 	w := csv.NewWriter(out)
-	rows := [][]string{{"stack", "key", "member", "name", "vmid", "node", "power", "address", "uptime", "pending", "template", "lock", "console", "problem"}}
+	rows := [][]string{{"stack", "key", "member", "name", "vmid", "node", "power", "address", "uptime", "pending", "template", "lock",
+		"console", "problem"}}
 	for _, v := range r.VMs {
 		row := []string{v.Stack, v.Key, v.Member, v.Name, number(v.VMID), v.Node, v.Power, v.Address, number(int(v.Uptime)),
 			strings.Join(v.Pending, " "), v.Template, v.Lock, v.Console, v.Problem}

@@ -116,44 +116,28 @@ func Stacks(words []string) []string {
 // is STACK, STACK/KEY or STACK/GROUP; a member is a name or an e-mail address of a roster,
 // in any case. The error says what does not exist.
 func Select(all []VM, words, members []string) ([]VM, error) {
-	chosen := make([]bool, len(all))
-	for _, w := range words {
-		stack, name, single := strings.Cut(w, "/")
-		found := false
-		var known []string
-		for i := range all {
-			v := &all[i]
-			if v.Stack != stack {
-				continue
-			}
-			known = append(known, v.Key)
-			if !single || v.Key == name || v.Group == name {
-				chosen[i], found = true, true
-			}
-		}
-		if single && !found {
-			return nil, fmt.Errorf("stack %s has no VM and no group %q%s", stack, name, near(name, known))
-		}
-	}
-	for _, m := range members {
-		found := false
-		var known []string
-		for i := range all {
-			v := &all[i]
-			if v.Member == "" || len(words) > 0 && !slices.Contains(Stacks(words), v.Stack) {
-				continue
-			}
-			known = append(known, v.Member)
-			if strings.EqualFold(v.Member, m) || v.Entry != nil && v.Entry.Email != "" && strings.EqualFold(v.Entry.Email, m) {
-				chosen[i], found = true, true
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("no roster of the selected stacks has the member %q%s", m, near(m, known))
-		}
-	}
 	if len(words)+len(members) == 0 {
 		return all, nil
+	}
+	chosen := make([]bool, len(all))
+	for _, w := range words {
+		if !choose(all, chosen, func(v *VM) bool { return v.named(w) }) {
+			stack, name, _ := strings.Cut(w, "/")
+			return nil, fmt.Errorf("stack %s has no VM and no group %q%s", stack, name, near(name, keys(all, stack)))
+		}
+	}
+	stacks := Stacks(words)
+	for _, m := range members {
+		of := func(v *VM) bool { return v.Member != "" && (len(stacks) == 0 || slices.Contains(stacks, v.Stack)) }
+		if !choose(all, chosen, func(v *VM) bool { return of(v) && v.hasMember(m) }) {
+			var known []string
+			for i := range all {
+				if of(&all[i]) {
+					known = append(known, all[i].Member)
+				}
+			}
+			return nil, fmt.Errorf("no roster of the selected stacks has the member %q%s", m, near(m, known))
+		}
 	}
 	var out []VM
 	for i := range all {
@@ -162,6 +146,38 @@ func Select(all []VM, words, members []string) ([]VM, error) {
 		}
 	}
 	return out, nil
+}
+
+// choose marks the VMs that fit, and reports whether there is one.
+func choose(all []VM, chosen []bool, fits func(*VM) bool) (found bool) {
+	for i := range all {
+		if fits(&all[i]) {
+			chosen[i], found = true, true
+		}
+	}
+	return found
+}
+
+// named reports whether a word names the VM: its stack, its key or its group.
+func (v *VM) named(word string) bool {
+	stack, name, single := strings.Cut(word, "/")
+	return v.Stack == stack && (!single || v.Key == name || v.Group == name)
+}
+
+// hasMember reports whether the VM is of a member with a name or an e-mail address.
+func (v *VM) hasMember(name string) bool {
+	return strings.EqualFold(v.Member, name) || v.Entry != nil && v.Entry.Email != "" && strings.EqualFold(v.Entry.Email, name)
+}
+
+// keys are the keys of the VMs of a stack.
+func keys(all []VM, stack string) []string {
+	var out []string
+	for i := range all {
+		if all[i].Stack == stack {
+			out = append(out, all[i].Key)
+		}
+	}
+	return out
 }
 
 // near asks whether another name was meant.
@@ -222,7 +238,8 @@ func (v *VM) Problem() (text, fix string) {
 		}
 		return "its configuration could not be read", "stackgen preflight"
 	case cluster.NameAlone, cluster.NotItsMAC:
-		return fmt.Sprintf("VM %d has its name and VMID, and the lock records nothing that proves that it is this VM", v.VMID()), "stackgen resolve"
+		return fmt.Sprintf("VM %d has its name and VMID, and the lock records nothing that proves that it is this VM", v.VMID()),
+			"stackgen resolve"
 	}
 	if v.Guest != nil {
 		return "", ""
