@@ -83,7 +83,7 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 // needsRoot reports whether only root@pam may set or remove the attribute of a right.
 func (c *creation) needsRoot(r schema.Right) bool { return r.Root || r.Device && c.namesDevice(r.HCL) }
 
-// keepRoots is the remedy that leaves a property of root's as it is.
+// keepRoots is the remedy that keeps the value of a property that only root@pam may set.
 func (c *creation) keepRoots(u effect.Update) Remedy {
 	if u.Was == "" {
 		return Remedy{What: "or remove it from SPEC", Field: u.Key(), Text: u.Key() + ": " + strconv.Quote(u.Is)}

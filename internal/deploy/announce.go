@@ -153,7 +153,7 @@ func (a *announcement) actions() []report.Action {
 		out = append(out, a.action(c))
 	}
 	for _, u := range a.outputs {
-		out = append(out, report.Action{Word: "set", Stack: u.Stack, What: "output", Name: u.Unit, Detail: "nothing of the cluster is changed"})
+		out = append(out, report.Action{Word: "set", Stack: u.Stack, What: "output", Name: u.Unit, Detail: "the cluster does not change"})
 	}
 	for _, f := range a.records() {
 		detail := "after its VM has an address"

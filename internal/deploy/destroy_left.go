@@ -39,8 +39,8 @@ func (r *run) notInState(found []finding.Finding) []string {
 	}
 	for _, name := range stacks {
 		if spec := r.p.Specs[name]; spec != "" {
-			out = append(out, fmt.Sprintf("to destroy what is in no state of %s, too, complete it first: `stackgen apply %s`; "+
-				"then run the same command again: `%s`", name, shell.Path(spec), r.Line))
+			out = append(out, fmt.Sprintf("to destroy the VMs of %s that are in no state as well, complete them first: `stackgen apply %s`; "+
+				"then run this command again: `%s`", name, shell.Path(spec), r.Line))
 		}
 	}
 	return out

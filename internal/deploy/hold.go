@@ -98,8 +98,8 @@ func (h *hold) runs(pid int) error {
 	return h.save()
 }
 
-// release ends the hold. The next one reads that nobody holds it, unless a run of
-// Terragrunt goes on: that of a killed holder, which this one has not waited for, or its own.
+// release ends the hold, and removes its record unless a run of Terragrunt still works: one
+// that a killed holder started and this process did not wait for, or one of this process.
 func (h *hold) release() error {
 	var err error
 	switch {

@@ -59,7 +59,7 @@ func (r *resource) stays(c tf.Change, now tf.Values) {
 		f.Severity, f.Reason = finding.Outdated, "it was changed by hand, and no spec says it: an apply leaves it as it is"
 		r.accepts(f, "to keep it in the spec")
 	default:
-		own.Spec, f.Reason = c.Is, "it was changed by hand to what the spec says: an apply changes nothing of it"
+		own.Spec, f.Reason = c.Is, "it was changed by hand to the value in the spec: an apply does not change it"
 	}
 	if own.Real == "(secret)" || own.Applied == "(secret)" {
 		own.Sensitive = true

@@ -39,7 +39,7 @@ func (x *explainer) waits(f *finding.Finding) {
 			own.Reason += "; Proxmox VE applies it when the VM starts the next time"
 		case own.Kind == finding.Noise:
 			own.Kind, own.Severity, own.Steps = finding.Pending, finding.Outdated, f.Steps
-			own.Reason = "it was changed by hand to what the spec says: Proxmox VE applies it when the VM starts the next time"
+			own.Reason = "it was changed by hand to the value in the spec: Proxmox VE applies it when the VM starts the next time"
 		}
 		if g := x.Inventory.Guest(f.VMID); g != nil && g.Config != nil {
 			for _, p := range g.Config.Pending {

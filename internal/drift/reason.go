@@ -20,7 +20,7 @@ func (r *resource) reason(f *finding.Finding, u effect.Update) string {
 	why := map[finding.Cause]string{
 		finding.ByHand:   c.Property + " was changed by hand",
 		finding.BySpec:   "the spec has another " + c.Property + " than the last apply",
-		finding.ByBoth:   c.Property + " was changed by hand, and the spec says a third value",
+		finding.ByBoth:   c.Property + " was changed by hand and in the spec, to different values",
 		finding.ByNobody: "the provider sets " + c.Property,
 		finding.NotKnown: c.Property + " differs from the spec",
 	}[c.Cause]

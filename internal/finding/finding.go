@@ -138,6 +138,9 @@ type Finding struct {
 // Stops reports whether an apply must not run.
 func (f *Finding) Stops() bool { return f.Severity == Blocked || f.Severity == Failed }
 
+// Warns reports whether a creation may fail, and nothing proves that it will.
+func (f *Finding) Warns() bool { return f.Kind == CannotCreate && f.Severity == OK }
+
 // Sort puts findings into their order, which is total: stack, type, key.
 func Sort(fs []Finding) {
 	slices.SortStableFunc(fs, func(a, b Finding) int {

@@ -132,7 +132,7 @@ func (j *judge) likely(at *place) {
 	}
 	for _, d := range j.Inventory.Likely(created, migrated) {
 		f := j.add(at, lock.UnitVM, finding.Unit, "")
-		f.Is(finding.CannotCreate, "likely: "+d.Reason)
+		f.Is(finding.CannotCreate, "an apply may fail: "+d.Reason)
 		f.Severity = finding.OK
 		for _, e := range d.Evidence {
 			f.Because("%s", e)

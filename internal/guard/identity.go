@@ -248,7 +248,7 @@ func (s *subject) otherLock() bool {
 		return false
 	}
 	s.Is(finding.Conflict,
-		"the lock has other MACs for it than its state: an apply would change them, as after a lock that was lost and created again")
+		"the lock and the state have different MACs for it, and an apply would change them: the lock may have been lost and created again")
 	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", Describe(s.guest))
 	s.Next("restore the lock", "git checkout -- "+lock.File)
 	s.Next("or, to keep the MACs of the VM without it, write into "+s.at.Spec, lines...)

@@ -125,8 +125,8 @@ func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
 	return len(gaps) > 0
 }
 
-// quorum makes everything that stops nothing unknown in a cluster without quorum:
-// there, reads work, and some writes fail halfway.
+// quorum makes every finding that blocks nothing `unknown` if the cluster has no quorum:
+// reads work then, and some writes fail halfway.
 func (j *judge) quorum() {
 	if j.Inventory.Quorate {
 		return

@@ -271,9 +271,9 @@ func existingMACs(v *schema.VM, c *cluster.Config) []string {
 	return out
 }
 
-// owners are the VMs, as STACK/KEY, of guests that match several entries of the lock, as
-// after a merge of two branches: the only one of which that was recorded, or the only one
-// that has its name; else empty.
+// owners are the VMs, as STACK/KEY, of guests that match several entries of the lock, which
+// a merge of two branches can cause. The owner is the only entry with a fingerprint, else
+// the only one with the name of the guest, else empty.
 func owners(matches []cluster.Match) map[int]string {
 	all := map[int][]*cluster.Match{}
 	for i := range matches {

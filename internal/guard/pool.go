@@ -93,7 +93,7 @@ func (j *judge) retiredPool(at *place, r tf.Resource) {
 		}
 	}
 	if len(stay) > 0 {
-		f.Is(finding.Busy, "retired, and VMs stay in it: Proxmox VE deletes only an empty pool, and the provider takes no VM out of one")
+		f.Is(finding.Busy, "retired, and VMs stay in it: Proxmox VE deletes only an empty pool, and the provider does not remove VMs from it")
 		f.Because("its VMs: %s", strings.Join(stay, " "))
 		f.Next("take them out of it, then run preflight again", takeOut(r.Key, stay))
 	}

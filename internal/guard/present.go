@@ -17,7 +17,7 @@ func (s *subject) present() {
 	case s.conflict(), s.busy():
 	case s.match.Guest == nil:
 		s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", Describe(s.guest)).Case = finding.NotRead
-		s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE are that late")
+		s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE may be ten seconds old")
 	case s.copied(), s.otherLock(), s.tainted(), s.agentBlocks(), s.undecodable(), s.deviceGap(), s.onOtherNode(), s.protected():
 	default:
 		s.agrees()

@@ -155,7 +155,7 @@ func (d *stackDecider) unitGone(unit string) {
 
 // emptyPool is the line that takes the VMs of the stack out of its pool, if the spec has
 // it no more, except for VMs that an apply destroys or moves into another pool. Proxmox
-// VE deletes only an empty pool, and the provider takes no VM out of one. It is empty if
+// VE deletes only an empty pool, and the provider does not remove VMs from it. It is empty if
 // no VM stays.
 func (d *stackDecider) emptyPool() string {
 	was := d.lock.Units.Get(UnitPool)

@@ -127,7 +127,7 @@ func (s *Source) machines() (found map[string]machine, absent []string, err erro
 		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s. "+
 			"It is the state of another spec, or the lock was changed", name, list(others))
 	case len(missing) == len(s.Stack.VMs) && len(foreign) > 0:
-		return nil, nil, s.preflight("%s: the outputs are those of other VMs: %s, and none of its own. "+
+		return nil, nil, s.preflight("%s: the state has outputs of other VMs only: %s. "+
 			"It is the state of another spec", name, list(foreign))
 	case len(missing) > 0 && (!s.Partial || len(missing) == len(s.Stack.VMs)):
 		return nil, nil, s.apply("%s: no outputs of %s: not applied yet, or the apply failed; "+

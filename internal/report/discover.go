@@ -221,8 +221,8 @@ func (r *Discover) firstPlan() string {
 	case len(existing) == 0:
 		return text + "nothing; `stackgen import-blocks --verify` proves it."
 	case len(missing) == 0:
-		return text + "none of them. What was not applied before of " + shortened(existing, false) + " is in the plan, too: " +
-			"`stackgen import-blocks --verify` fails then, and shows it."
+		return text + "none of them. It also makes the changes of " + shortened(existing, false) + " that were not applied before: " +
+			"`stackgen import-blocks --verify` shows them, and fails if there are any."
 	}
 	return text + "none of them. It also creates VMs of the spec that do not exist yet: " + shortened(missing, false) + ". " +
 		"`stackgen apply` shows the whole plan and asks."

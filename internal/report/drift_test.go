@@ -37,18 +37,18 @@ func TestDriftAnswer(t *testing.T) {
 		"no drift: 2 VMs are as their specs say":                                nil,
 		"no drift: 2 VMs are as their specs say; 1 that an apply leaves":        {change("a", finding.Noise, finding.OK, hand)},
 		"no drift: 2 VMs are as their specs say, except for 1 known difference": {change("a", finding.DiskLoss, finding.Blocked, known)},
-		"safe: 3 changes, none harms: an apply sets 1 back; an apply makes 1 that the specs ask for (1 with a restart); 1 that an apply leaves": {
+		"safe: 3 changes are harmless: an apply sets 1 back; an apply makes 1 that the specs ask for (1 with a restart); 1 that an apply leaves": {
 			change("a", finding.Live, finding.Outdated, hand), change("b", finding.Restart, finding.Outdated, spec), change("b", finding.Noise, finding.Outdated, hand)},
-		"safe: 1 change, none harms: 1 that an apply leaves":                                    {change("a", finding.Noise, finding.Outdated, finding.Change{Cause: finding.NotKnown, Real: "x"})},
-		"safe: 2 changes, none harms: 2 waiting for a restart already":                          {change("a", finding.Pending, finding.Outdated, finding.Change{Cause: finding.NotKnown}), change("b", finding.Pending, finding.Outdated, finding.Change{Cause: finding.ByHand, Real: "4", Spec: "4"})},
-		"safe: 1 change, none harms: an apply sets 1 back (1 after the next restart)":           {change("a", finding.Pending, finding.Outdated, finding.Change{Cause: finding.ByHand, Real: "4", Spec: "2"})},
-		"safe: 1 change, none harms: an apply sets 1 back":                                      {change("a", finding.Live, finding.Outdated, expired), change("a", finding.Live, finding.Outdated, known)},
+		"safe: 1 change is harmless: 1 that an apply leaves":                                    {change("a", finding.Noise, finding.Outdated, finding.Change{Cause: finding.NotKnown, Real: "x"})},
+		"safe: 2 changes are harmless: 2 waiting for a restart already":                         {change("a", finding.Pending, finding.Outdated, finding.Change{Cause: finding.NotKnown}), change("b", finding.Pending, finding.Outdated, finding.Change{Cause: finding.ByHand, Real: "4", Spec: "4"})},
+		"safe: 1 change is harmless: an apply sets 1 back (1 after the next restart)":           {change("a", finding.Pending, finding.Outdated, finding.Change{Cause: finding.ByHand, Real: "4", Spec: "2"})},
+		"safe: 1 change is harmless: an apply sets 1 back":                                      {change("a", finding.Live, finding.Outdated, expired), change("a", finding.Live, finding.Outdated, known)},
 		"blocked: 1 of 2 changes would harm (1 replace); do not apply":                          {change("a", finding.Live, finding.Outdated, hand), change("a", finding.Replace, finding.Blocked, spec)},
 		"blocked: 1 of 1 change would harm or cannot be judged (1 unknown); do not apply":       {change("a", finding.Unknown, finding.Blocked, spec)},
 		"blocked: 1 of 2 changes would harm (1 gone), and 1 could not be checked; do not apply": {change("a", finding.Gone, finding.Blocked, hand), change("b", finding.Unknown, finding.Failed, hand)},
 		"unknown: 1 thing could not be checked; do not apply":                                   {change("b", finding.Unknown, finding.Failed, hand)},
-		"safe: 2 changes, none harms: 1 destroyed, which the specs permit; 1 created":           {change("a", finding.Destroy, finding.Outdated, spec), change("b", finding.Create, finding.Outdated, spec)},
-		"safe: 2 changes, none harms: 1 imported; 1 moved, which stay":                          {change("a", finding.Import, finding.Outdated, spec), change("b", finding.Moved, finding.Outdated, hand)},
+		"safe: 2 changes are harmless: 1 destroyed, which the specs permit; 1 created":          {change("a", finding.Destroy, finding.Outdated, spec), change("b", finding.Create, finding.Outdated, spec)},
+		"safe: 2 changes are harmless: 1 imported; 1 moved, which stay":                         {change("a", finding.Import, finding.Outdated, spec), change("b", finding.Moved, finding.Outdated, hand)},
 		"blocked: 1 of 1 change would harm (1 brand-new); do not apply":                         {change("a", "brand-new", finding.Blocked, hand)},
 	} {
 		r := report.NewDrift(fs, nil)

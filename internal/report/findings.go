@@ -132,8 +132,17 @@ func (r *Findings) Changed() string {
 // Summary is how many findings there are of each kind.
 func (r *Findings) Summary() string {
 	var counts []string
+	warnings := count(r.Findings, (*finding.Finding).Warns)
 	for _, c := range r.Counts {
-		counts = append(counts, fmt.Sprintf("%d %s", c.N, c.Kind))
+		if c.Kind == finding.CannotCreate {
+			c.N -= warnings
+		}
+		if c.N > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", c.N, c.Kind))
+		}
+	}
+	if warnings > 0 {
+		counts = append(counts, Count(warnings, "warning"))
 	}
 	if len(counts) == 0 {
 		return "nothing found"

@@ -99,7 +99,11 @@ func (r *Drift) verdict() (word, rest string) {
 	case failed > 0:
 		return "unknown", fmt.Sprintf("%s could not be checked; do not apply", Count(failed, "thing"))
 	case r.Exit != finding.OK:
-		return "safe", fmt.Sprintf("%s, none harms: %s", Count(len(fresh), "change"), does(fresh))
+		are := "are"
+		if len(fresh) == 1 {
+			are = "is"
+		}
+		return "safe", fmt.Sprintf("%s %s harmless: %s", Count(len(fresh), "change"), are, does(fresh))
 	}
 	return "no drift", r.same()
 }

@@ -78,7 +78,7 @@ func TestDiscover(t *testing.T) {
 	t.Logf("%5.1f s  all four", time.Since(began).Seconds())
 	p.readSpecs(said)
 	run(3, "discover", "nothing to add")
-	run(2, "drift", "safe: 6 changes, none harms: 6 waiting for a restart already") // as before
+	run(2, "drift", "safe: 6 changes are harmless: 6 waiting for a restart already") // as before
 	p.changeTen(sim)
 }
 
