@@ -11,6 +11,12 @@ import (
 	"stackgen/internal/tf"
 )
 
+// otherID refuses the change of a VM whose id is another VMID than its vm_id.
+func (p *planJudge) otherID(c *tf.ResourceChange) bool {
+	r := c.Resource()
+	return r.OtherID() && p.in.otherID(p.add(c), &r)
+}
+
 // creates refuses the create of anything that is not free for certain.
 func (p *planJudge) creates(c *tf.ResourceChange) {
 	if !judged(c.Type) {

@@ -10,6 +10,10 @@ import (
 	"stackgen/internal/pve"
 )
 
+func contains(macs []string, mac string) bool {
+	return slices.ContainsFunc(macs, func(m string) bool { return strings.EqualFold(m, mac) })
+}
+
 // Describe says in one line what a guest is: where, since when, with what disks.
 func Describe(g *cluster.Guest) string {
 	kind := g.Kind.Name()
@@ -84,23 +88,6 @@ func destroyByHand(g *cluster.Guest) []string {
 // vmsOf are the guests that are VMs.
 func vmsOf(guests []*cluster.Guest) []*cluster.Guest {
 	return slices.DeleteFunc(slices.Clone(guests), func(g *cluster.Guest) bool { return g.Kind != guest.VM })
-}
-
-// missingDevice is the first missing number of a numbered device, such as net1
-// beside net0 and net2.
-func missingDevice(raw map[string]string, device string) string {
-	found := 0
-	for key := range raw {
-		if name, n := pve.SplitKey(key); name == device && n >= 0 {
-			found++
-		}
-	}
-	for i := range found {
-		if key := fmt.Sprintf("%s%d", device, i); raw[key] == "" {
-			return key
-		}
-	}
-	return ""
 }
 
 // on reports whether a flag of a configuration is set.

@@ -1,10 +1,6 @@
 package guard
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -39,13 +35,7 @@ type Input struct {
 // Judge returns one finding for every VM, pool and DNS record of the selected
 // stacks, and for every guest that is listed with them. The order is total.
 func Judge(in Input) []finding.Finding {
-	x := newIndex(in)
-	matches := x.match(in)
-	j := &judge{
-		Input: in, index: x, all: matches, kinds: map[string]finding.Kind{}, listed: map[int]bool{},
-		settled: map[finding.Address][]string{}, unidentified: in.Inventory.Unidentified(),
-	}
-	j.addMatches(matches)
+	j := newJudge(in)
 	for _, s := range in.Project.Stacks {
 		at := j.places[s.Name]
 		if at == nil {
@@ -74,6 +64,16 @@ func Judge(in Input) []finding.Finding {
 	return j.out
 }
 
+func newJudge(in Input) *judge {
+	x := newIndex(in)
+	j := &judge{
+		Input: in, index: x, all: x.match(in), kinds: map[string]finding.Kind{}, listed: map[int]bool{},
+		settled: map[finding.Address][]string{}, unidentified: in.Inventory.Unidentified(),
+	}
+	j.addMatches(j.all)
+	return j
+}
+
 // Matches says which guest each VM of the project is, by all evidence.
 func Matches(in Input) []cluster.Match { return newIndex(in).match(in) }
 
@@ -95,50 +95,4 @@ type judge struct {
 func (j *judge) add(at *place, unit string, of finding.Type, key string) *finding.Finding {
 	j.out = append(j.out, finding.Finding{Address: finding.Address{Stack: at.Name, Unit: unit, Type: of, Key: key}})
 	return &j.out[len(j.out)-1]
-}
-
-// stateUnknown is the finding where a state could not be read. Such a state is not
-// an empty one.
-func stateUnknown(f *finding.Finding, reason string) {
-	f.Is(finding.Unknown, "its state could not be read").Because("%s: %s", f.Unit, reason)
-	f.Next("fix access to the state first: an apply would create everything again that it cannot read",
-		lock.InUnit(f.Stack, f.Unit, "terragrunt state list"))
-	f.Severity = finding.Failed
-}
-
-// grant is the step for what the token may not see.
-const grant = "grant this permission, then run preflight again"
-
-// gaps makes a finding unknown for what is not visible. It reports whether there
-// was anything.
-func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
-	reason := "the token does not see it"
-	if i := slices.IndexFunc(gaps, func(g cluster.Gap) bool { return !strings.HasSuffix(g.Path, fmt.Sprintf("/%d", f.VMID)) }); i >= 0 {
-		reason = gaps[i].Reason // the same for every VM
-	}
-	for _, g := range gaps {
-		f.Is(finding.Unknown, reason).Because("%s: %s", g.Path, g.Reason)
-		if g.Fix != "" {
-			f.Next(grant, g.Fix)
-		}
-	}
-	return len(gaps) > 0
-}
-
-// quorum makes every finding that blocks nothing `unknown` if the cluster has no quorum:
-// reads work then, and some writes fail halfway.
-func (j *judge) quorum() {
-	if j.Inventory.Quorate {
-		return
-	}
-	for i := range j.out {
-		f := &j.out[i]
-		if f.Stops() || f.Type == finding.Record || f.Type == finding.Guest {
-			continue
-		}
-		was := f.Kind
-		f.Evidence, f.Steps, f.Differs, f.Updates, f.Import = nil, nil, nil, nil, ""
-		f.Is(finding.Unknown, "the cluster has no quorum: writes fail, some of them after the disks are deleted").Because("with quorum: %s", was)
-		f.Next("start the missing nodes, then run preflight again", "pvecm status")
-	}
 }

@@ -13,6 +13,25 @@ import (
 	"stackgen/schema"
 )
 
+// moves refuses a plan that moves a VM whose node the spec did not change.
+func (p *planJudge) moves(c *tf.ResourceChange) bool {
+	before, after := nodeOf(c.Before), nodeOf(c.After)
+	known := p.known(c)
+	if before == "" || after == "" || before == after || known != nil && (known.Kind == finding.Migrate || known.Stops()) {
+		return false
+	}
+	f := p.add(c).Is(finding.Moved, "the plan moves it, and the spec did not change its node")
+	f.Severity = finding.Blocked
+	f.Because("the plan moves %s from %s to %s", c.Address, before, after).Next(renderAndPlan, "stackgen render")
+	return true
+}
+
+// nodeOf is the node in a plan's values, or "".
+func nodeOf(values map[string]any) string {
+	node, _ := values["node_name"].(string)
+	return node
+}
+
 // updates names what an update does to a VM. It refuses one that Proxmox VE would not
 // make now, and one that does what the spec does not ask for.
 func (p *planJudge) updates(c *tf.ResourceChange) {

@@ -15,6 +15,91 @@ import (
 	"stackgen/schema"
 )
 
+// A vmRule is one verdict about a VM, or none. Its code is in the file rule_VERDICT.go.
+type vmRule struct {
+	name    string
+	applies func(*subject) bool // it changes nothing
+	judge   func(*subject)      // nil: the VM has no finding
+	ours    bool                // the guest is the VM, and nothing blocks so far: what an apply changes is judged next
+}
+
+// A VM is judged by the first rule that applies: stateRules, then retiredRules if the VM is
+// retired, else liveRules. The last rule of each of these two applies to every VM.
+
+// stateRules are about the state alone.
+var stateRules = []vmRule{
+	{name: "unknown: the state cannot be read", applies: (*subject).stateUnread, judge: (*subject).unknownState},
+	{name: "would-destroy: forgotten, and in state", applies: (*subject).forgottenInState, judge: (*subject).destroyForgotten},
+	{name: "none: forgotten, and in no state", applies: (*subject).forgotten},
+	{name: "would-destroy: several times in state", applies: (*subject).duplicated, judge: (*subject).destroyDuplicate},
+	{name: "conflict: its id is another VMID", applies: (*subject).idDiffers, judge: (*subject).conflictID},
+	{name: "would-destroy: no moved block", applies: (*subject).notMoved, judge: (*subject).destroyNotMoved},
+}
+
+// retiredRules are about VMs to destroy, and those that were destroyed.
+var retiredRules = []vmRule{
+	{name: "unknown: the token does not see it", applies: (*subject).absentAndHidden, judge: (*subject).unknownHidden},
+	{name: "would-destroy: another VMID in state", applies: (*subject).vmidDiffers, judge: (*subject).destroyOtherVMID},
+	{name: "retiring: not in the cluster", applies: (*subject).absent, judge: (*subject).retiringAbsent},
+	{name: "retiring: in no state", applies: (*subject).notInState, judge: (*subject).retiringByHand},
+	{name: "busy: not complete", applies: (*subject).incomplete, judge: (*subject).busyIncomplete},
+	{name: "conflict: another guest has its VMID", applies: (*subject).vmidTaken, judge: (*subject).conflictVMID},
+	{name: "busy: an apply would meet a task", applies: (*subject).meetsHold, judge: (*subject).busyHold},
+	{name: "unknown: nothing proves that it is the VM", applies: (*subject).notProven, judge: (*subject).unknownRetired},
+	{name: "busy: its protection is on", applies: (*subject).protectionOn, judge: (*subject).busyProtection},
+	{name: "unknown: its agent does not answer", applies: (*subject).agentSilent, judge: (*subject).unknownAgent},
+	{name: "retiring", applies: every, judge: (*subject).retiring},
+}
+
+// liveRules are about all other VMs.
+var liveRules = []vmRule{
+	{name: "would-destroy: another VMID in state", applies: (*subject).vmidDiffers, judge: (*subject).destroyOtherVMID},
+	{name: "unknown: its node does not answer", applies: (*subject).nodeDown, judge: (*subject).unknownNode},
+	{name: "unknown: the token does not see it", applies: (*subject).hidden, judge: (*subject).unknownHidden},
+	{name: "conflict: in the state of another VM", applies: (*subject).inOtherState, judge: (*subject).conflictState},
+
+	{name: "busy: a clone that a destroy leaves", applies: (*subject).leftClone, judge: (*subject).busyLeftClone},
+	{name: "none: nothing to destroy", applies: (*subject).nothingToDestroy},
+	{name: "retiring: destroyed already", applies: (*subject).destroyedAlready, judge: (*subject).retiringDestroyed},
+
+	{name: "gone: it has another VMID now", applies: (*subject).restored, judge: (*subject).goneToOtherVMID},
+	{name: "gone", applies: (*subject).absentInState, judge: (*subject).gone},
+	{name: "conflict: another guest has its MAC", applies: (*subject).macTaken, judge: (*subject).conflictMAC},
+	{name: "not-found: the spec adopts it", applies: (*subject).adoptsNothing, judge: (*subject).notFoundByAdopt},
+	{name: "not-found: the import file imports it", applies: (*subject).importsNothing, judge: (*subject).notFoundByImport},
+	{name: "busy: not complete", applies: (*subject).incomplete, judge: (*subject).busyIncomplete},
+	{name: "ambiguous", applies: (*subject).isAmbiguous, judge: (*subject).ambiguous},
+	{name: "unknown: another VM may have its name", applies: (*subject).namesHidden, judge: (*subject).unknownNames},
+	{name: "cannot-create", applies: (*subject).creationFails, judge: (*subject).cannotCreate},
+	{name: "busy: its template", applies: (*subject).templateLocked, judge: (*subject).busyTemplate},
+	{name: "create", applies: (*subject).absent, judge: (*subject).create},
+
+	{name: "conflict: another guest has its VMID", applies: (*subject).vmidTaken, judge: (*subject).conflictVMID},
+	{name: "busy: an apply would meet a task", applies: (*subject).meetsHold, judge: (*subject).busyHold},
+	{name: "unknown: not read yet", applies: (*subject).notProven, judge: (*subject).unknownUnread},
+	{name: "conflict: another guest has its MAC, too", applies: (*subject).macShared, judge: (*subject).conflictSharedMAC},
+	{name: "conflict: other MACs in the lock", applies: (*subject).macsDiffer, judge: (*subject).conflictLock},
+	{name: "would-destroy: tainted", applies: (*subject).tainted, judge: (*subject).destroyTainted},
+	{name: "unknown: its agent does not answer", applies: (*subject).agentSilent, judge: (*subject).unknownAgent},
+	{name: "unknown: its agent is not visible", applies: (*subject).agentHidden, judge: (*subject).unknownHiddenAgent},
+	{name: "unknown: the provider cannot read it", applies: (*subject).undecodable, judge: (*subject).unknownUndecodable},
+	{name: "unknown: no configuration", applies: (*subject).configurationUnread, judge: (*subject).unknownConfiguration},
+	{name: "unknown: a gap in its devices", applies: (*subject).hasDeviceGap, judge: (*subject).unknownDevices},
+	{name: "moved: an import would replace it", applies: (*subject).importedElsewhere, judge: (*subject).movedBeforeImport},
+	{name: "moved: an apply would move it back", applies: (*subject).migratedByHand, judge: (*subject).movedBack},
+	{name: "migrate: refused", applies: (*subject).migrationRefused, judge: (*subject).refuseMigration},
+	{name: "would-destroy: its profile prevents that", applies: (*subject).destroyPrevented, judge: (*subject).destroyHalfway},
+	{name: "busy: its protection is on", applies: (*subject).destroyRefused, judge: (*subject).busyProtection},
+
+	{name: "adopt", applies: (*subject).notInState, judge: (*subject).adopt, ours: true},
+	{name: "migrate", applies: (*subject).migrates, judge: (*subject).migrate, ours: true},
+	{name: "moved", applies: (*subject).elsewhere, judge: (*subject).moved, ours: true},
+	{name: "managed", applies: every, judge: (*subject).managed, ours: true},
+}
+
+// every is for the last rule: it applies to all VMs that no other one applies to.
+func every(*subject) bool { return true }
+
 // A subject is one VM while it is judged.
 type subject struct {
 	*judge
@@ -23,11 +108,12 @@ type subject struct {
 	match   *cluster.Match
 	entry   *lock.VM
 	profile *schema.Profile
-	states  []tf.Resource  // in the state, by its key
 	guest   *cluster.Guest // the guest with its VMID, the right one or not
+	states  []tf.Resource  // in the state, by its key
 
-	notKnown []string        // of what its creation needs
-	next     []effect.Update // that the next apply makes
+	notRead string // why the state cannot be read
+
+	next []effect.Update // that the next apply makes
 }
 
 // vms judges every VM of a stack, also those that only the lock has.
@@ -37,24 +123,23 @@ func (j *judge) vms(at *place) {
 		if m.Stack != at.Name || m.Entry == nil {
 			continue
 		}
-		v := j.add(at, lock.UnitVM, finding.VM, m.Key)
-		v.VMID, v.Node, v.Name = m.VMID, m.Entry.Node, m.Name()
-		s := &subject{judge: j, Finding: v, at: at, match: m, entry: m.Entry, profile: j.profile(m.Entry), guest: cmp.Or(m.Guest, m.Holder)}
-		v.Resource = schema.VMAddress(m.Entry.Profile, m.Key)
+		s := j.subject(at, m)
 		if !s.decide() {
 			j.out = j.out[:len(j.out)-1]
 			continue
 		}
-		j.kinds[at.Name+"/"+m.Key] = v.Kind
+		j.kinds[at.Name+"/"+m.Key] = s.Kind
 	}
 }
 
-// decide judges one VM. It reports whether there is a finding.
-func (s *subject) decide() bool {
-	var unreadable string
-	if s.states, unreadable = s.find(s.at, lock.UnitVM, guest.VMResource, s.at.keys(s.Key, s.entry)...); unreadable != "" {
-		stateUnknown(s.Finding, unreadable)
-		return true
+// subject begins the finding about a VM.
+func (j *judge) subject(at *place, m *cluster.Match) *subject {
+	s := &subject{judge: j, Finding: j.add(at, lock.UnitVM, finding.VM, m.Key), at: at, match: m, entry: m.Entry,
+		profile: j.profile(m.Entry), guest: cmp.Or(m.Guest, m.Holder)}
+	s.VMID, s.Node, s.Name = m.VMID, m.Entry.Node, m.Name()
+	s.Resource = schema.VMAddress(m.Entry.Profile, m.Key)
+	if s.states, s.notRead = s.find(at, lock.UnitVM, guest.VMResource, at.keys(s.Key, s.entry)...); s.notRead != "" {
+		return s
 	}
 	if len(s.states) > 0 {
 		s.Resource = s.states[0].Address
@@ -63,134 +148,54 @@ func (s *subject) decide() bool {
 		s.Node, s.listed[s.guest.VMID] = s.guest.Node, true
 		s.Name = cmp.Or(s.Name, s.guest.Name)
 	}
-	switch {
-	case s.entry.Status == lock.Forgotten:
-		return s.forgotten()
-	case len(s.states) > 1:
-		s.duplicate()
-	case len(s.states) == 1 && s.otherID(s.Finding, &s.states[0]):
-	case s.notMoved():
-	case s.entry.Status == lock.Retired:
-		s.retired()
-	case len(s.states) == 1 && s.states[0].VMID != s.VMID:
-		s.otherVMID()
-	case s.nodeDown(), gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)), s.inOtherState():
-	case s.Destroy && len(s.states) == 0 && s.match.Guest == nil:
-		return s.cloned()
-	case s.guest == nil && len(s.states) == 0:
-		s.absent()
-	case s.guest == nil && s.Destroy:
-		s.Is(finding.Retiring, "not in the cluster any more: the destroy removes it from the state")
-	case s.guest == nil:
-		s.gone()
-	default:
-		s.present()
+	return s
+}
+
+// decide judges one VM. It reports whether there is a finding.
+func (s *subject) decide() bool {
+	rule := s.rule()
+	if rule.judge == nil {
+		return false
+	}
+	rule.judge(s)
+	if rule.ours {
+		s.settles()
+		s.waits()
+		s.updates()
+		s.meetsUpdate()
+		s.cannotUpdate()
+		s.oldTemplate()
 	}
 	return true
 }
 
-// duplicate is a VM that a state has at several addresses.
-func (s *subject) duplicate() {
-	s.Is(finding.WouldDestroy, "in state several times: an apply would destroy it")
-	want := schema.VMAddress(s.entry.Profile, s.Key)
-	for _, r := range s.states {
-		s.Because("in state as %s, VMID %d", r.Address, r.VMID)
-		if r.Address != want {
-			s.Add(finding.DoAll("keep the address that the specs render, and remove the others from the state", s.stateRemove(r.Address)))
-		}
+// rule is the rule that applies.
+func (s *subject) rule() *vmRule {
+	applies := func(r vmRule) bool { return r.applies(s) }
+	if i := slices.IndexFunc(stateRules, applies); i >= 0 {
+		return &stateRules[i]
 	}
+	rules := liveRules
+	if s.retired() {
+		rules = retiredRules
+	}
+	return &rules[slices.IndexFunc(rules, applies)]
 }
 
-// stateRemove is the line that removes an address from the unit's state.
-func (s *subject) stateRemove(address string) finding.Line {
-	return lock.StateRemove(s.Stack, s.Unit, address)
-}
+func (s *subject) retired() bool { return s.entry.Status == lock.Retired }
 
-// otherVMID is a state that has the key with another VMID: one that was restored
-// from a backup, or belongs to another project.
-func (s *subject) otherVMID() {
-	r, reason := s.states[0], "the state has it with another VMID than the lock: an apply would destroy that VM and create another one"
-	if s.entry.Status == lock.Retired {
-		reason = "the state has it with another VMID than the lock: an apply would destroy a VM that is not retired"
-	}
-	s.Is(finding.WouldDestroy, reason).Because("%s has VMID %d in state and %d in the lock", r.Address, r.VMID, s.VMID)
-	g := s.Inventory.Guest(r.VMID)
-	if g != nil {
-		s.listed[g.VMID] = true
-		s.Because("VMID %d is %s", r.VMID, Describe(g))
-	} else {
-		s.Because("no visible guest has VMID %d", r.VMID)
-	}
-	// The entry of a VM that does not exist and was never seen may be a new one, in place of one that
-	// was lost.
-	unseen := s.entry.Fingerprint == nil && s.entry.Status == lock.Live && s.Inventory.Guest(s.VMID) == nil
-	lost := unseen && g != nil && g.Name == s.Name && g.Config != nil && share(g.Config.MACs, r.MACs)
-	decided := s.entry.DecidedMACs()
-	if lost || len(r.MACs) > 0 && len(decided) > 0 && !share(decided, r.MACs) {
-		s.Next("if the lock was lost and created again, or a merge dropped the line of this VM, restore it", "git checkout -- "+lock.File)
-	}
-	if lost {
-		s.Next(fmt.Sprintf("or, if VM %d is the right one, write into %s", r.VMID, s.at.Spec), s.line(fmt.Sprintf("vmid: %d", r.VMID)))
-		return
-	}
-	s.Next("if the state is an old one, restore the right one")
-	s.Add(finding.DoAll("if the state is wrong, remove the VM from it, then run preflight again", s.stateRemove(r.Address)))
-}
+// absent reports whether no guest of the cluster has the VMID.
+func (s *subject) absent() bool { return s.guest == nil }
 
-// share reports whether two lists of MAC addresses have one in common.
-func share(a, b []string) bool {
-	return slices.ContainsFunc(a, func(mac string) bool { return contains(b, mac) })
-}
+func (s *subject) absentInState() bool { return s.absent() && !s.notInState() }
 
-// inOtherState is a VMID that the state of another VM or stack has as well.
-func (s *subject) inOtherState() bool {
-	for _, other := range s.vmids[s.VMID] {
-		if other.stack == s.Stack && slices.ContainsFunc(s.states, func(o tf.Resource) bool { return o.Address == other.address }) {
-			continue
-		}
-		s.Is(finding.Conflict, "its VMID is also in another state")
-		s.Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
-		s.Add(finding.DoAll("remove it from the state that is wrong", lock.StateRemove(other.stack, lock.UnitVM, other.address)))
-		return true
-	}
-	return false
-}
+func (s *subject) notInState() bool { return len(s.states) == 0 }
 
-// absent is a VM that neither state nor cluster has.
-func (s *subject) absent() {
-	if s.restored() || s.macTaken() {
-		return
-	}
-	if s.match.VM != nil && s.match.VM.Adopt {
-		s.Is(finding.NotFound, "the spec adopts a VMID that no guest of the cluster has").Because("no guest has VMID %d", s.VMID)
-		s.Next("correct the VMID in "+s.at.Spec, s.line("adopt: {vmid: N}"))
-		s.Next("or, to create it, write its template into "+s.at.Spec+", instead of adopt", s.line("template: VMID"))
-		return
-	}
-	if id, ok := s.imported(); ok {
-		s.Is(finding.NotFound, "the import file imports a VMID that no guest has")
-		s.Because("%s imports %s into %s", importPath(tf.Unit{Stack: s.Stack, Unit: s.Unit}), id, s.Resource)
-		s.Add(writeImports())
-		return
-	}
-	if others := vmsOf(s.match.Others); len(others) > 0 {
-		s.ambiguous(others)
-		return
-	}
-	if hidden := slices.DeleteFunc(s.Inventory.GapsForNames(), func(g cluster.Gap) bool { return !g.AnyGuest() }); gaps(s.Finding, hidden) {
-		s.Because("so another VM may be named %s already", s.Name)
-		return
-	}
-	if s.cannotCreate() {
-		return
-	}
-	s.Is(finding.Create, "its VMID and name are free").Because("VMID %d and name %s", s.VMID, s.Name)
-	for _, text := range s.notKnown {
-		s.Because("%s", text)
-	}
-	s.unreadMACs()
-	s.brings()
-}
+// notProven reports whether a guest has the VMID, and nothing proves that it is the VM.
+func (s *subject) notProven() bool { return s.match.Guest == nil }
+
+// elsewhere reports whether the VM is on another node than the spec says.
+func (s *subject) elsewhere() bool { return s.guest.Node != s.entry.Node && s.entry.Node != "" }
 
 // imported is what the import file on disk imports into the VM's address.
 func (s *subject) imported() (string, bool) {
@@ -198,79 +203,44 @@ func (s *subject) imported() (string, bool) {
 	return id, ok
 }
 
-// ambiguous lists every VM that has the name, each with the line to paste.
-func (s *subject) ambiguous(others []*cluster.Guest) {
-	s.Is(finding.Ambiguous, "other VMs have its name, and nothing proves which one it is")
-	have := "1 VM has"
-	if n := len(others); n != 1 {
-		have = fmt.Sprintf("%d VMs have", n)
-	}
-	s.Because("%s the name %s; its VMID is %d", have, s.Name, s.VMID)
-	s.Import = ""
-	var looks, lines []string
-	for _, g := range others {
-		s.listed[g.VMID] = true
-		s.Candidates = append(s.Candidates, g.VMID)
-		s.Because("%s", Describe(g))
-		looks, lines = append(looks, inspect(g)), append(lines, s.line(fmt.Sprintf("adopt: {vmid: %d}", g.VMID)))
-	}
-	s.Next("inspect each", looks...)
-	s.Next("then write the line of the right one into "+s.at.Spec+", or run `stackgen adopt KEY=VMID`", lines...)
-	s.Next("or, if it is none of them, give the VM another name in "+s.at.Spec, s.line("name: ANOTHER-NAME"))
+// noUUID reports whether no UUID is recorded, so that MAC addresses alone decide.
+func (s *subject) noUUID() bool {
+	return s.entry.Fingerprint == nil || s.entry.Fingerprint.UUID == ""
 }
 
-// gone is a VM that the state has and the cluster does not have any more.
-func (s *subject) gone() {
-	if s.restored() {
-		return
-	}
-	r := s.states[0]
-	s.Is(finding.Gone, "in state, and not in the cluster any more: a plan would create it again, empty")
-	s.Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
-	for _, g := range vmsOf(s.match.Others) {
-		s.listed[g.VMID] = true
-		s.Because("another VM of this name: %s", Describe(g))
-	}
-	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
-	s.Add(finding.DoAll("or, to create it again, remove it from the state, then run preflight again", s.stateRemove(r.Address)))
-	s.Add(s.retire("or, if you do not need it any more, "))
+// hasEntry reports whether the VM has an entry of its own in the spec, which adopt
+// can write to.
+func (s *subject) hasEntry() bool {
+	return s.match.VM != nil && s.match.VM.Path == "vms."+s.Key
 }
 
-// retire is the step that removes the VM from where its spec has it, and retires it.
-func (s *subject) retire(what string) finding.Step {
-	return finding.DoAll(what+leaves(s.match.VM, s.at.Spec), finding.Entries("retired", s.Key), "stackgen render")
+// adoptLine is the command that records which guest the VM is.
+func (s *subject) adoptLine(vmid int) finding.Line {
+	return finding.Line{Text: "stackgen adopt {}", Items: []string{fmt.Sprintf("%s/%s=%d", s.Stack, s.Key, vmid)}, Sep: " "}
 }
 
-// leaves says where a VM is removed from its spec.
-func leaves(v *schema.VM, spec string) string {
+// stateRemove is the line that removes an address from the unit's state.
+func (s *subject) stateRemove(address string) finding.Line {
+	return lock.StateRemove(s.Stack, s.Unit, address)
+}
+
+// line is a line for the VM's entry in its spec, with the place of the entry.
+func (s *subject) line(text string) string { return specLine(s.match.VM, text) }
+
+// specLine is a line for a VM's entry in its spec, with the place of the entry. Lines with
+// disks come from a keeper.
+func specLine(v *schema.VM, text string) string {
 	if v == nil {
-		return "retire it in " + spec
+		return text
 	}
-	switch list, name, _ := strings.Cut(v.Path, "."); {
-	case list == "teacher":
-		return "remove `teacher` from " + spec + " and retire it there"
-	case list == "students" && v.Member == "":
-		return "lower `count` of `students` in " + spec + " and retire it there"
-	case list == "students":
-		return "remove it from the roster of " + spec + " and retire it in the spec"
-	case list == "groups":
-		return fmt.Sprintf("lower `count` of groups.%s in %s, which removes its last VM, and retire it there", name, spec)
+	at := v.Path
+	if !strings.HasSuffix(at, "."+v.Key) { // of a group or class
+		at += ", " + v.Key
 	}
-	return "remove it from vms in " + spec + " and retire it there"
+	return text + "  # " + at
 }
 
-// forgotten is a VM that is no longer managed. An apply would destroy it as long as the state
-// has it.
-func (s *subject) forgotten() bool {
-	if len(s.states) == 0 {
-		return false
-	}
-	s.Is(finding.WouldDestroy, "forgotten, and still in state: an apply would destroy it")
-	if s.guest != nil {
-		s.Because("%s", Describe(s.guest))
-	}
-	for _, r := range s.states {
-		s.Add(finding.DoAll("remove it from the state", s.stateRemove(r.Address)))
-	}
-	return true
+// macLine is the line for the MAC address of a network device, counted from 0.
+func macLine(v *schema.VM, n int, mac string) string {
+	return fmt.Sprintf("mac: %s  # networks of %s, entry %d", mac, v.Key, n+1)
 }

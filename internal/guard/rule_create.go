@@ -1,18 +1,34 @@
 package guard
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
-	"stackgen/internal/lock"
 	"stackgen/internal/shell"
-	"stackgen/internal/tf"
 )
+
+// A VM is `create` if neither state nor cluster has it, and nothing keeps it from being created.
+
+// create is a VM that neither state nor cluster has, and that nothing keeps from its creation.
+func (s *subject) create() {
+	s.Is(finding.Create, "its VMID and name are free").Because("VMID %d and name %s", s.VMID, s.Name)
+	_, unknown := s.Inventory.Creation(s.match.VM, s.entry)
+	for _, text := range unknown {
+		s.Because("%s", text)
+	}
+	s.unreadMACs()
+	s.brings()
+}
+
+// unreadMACs says how many guests may have a MAC address of a VM to create.
+func (s *subject) unreadMACs() {
+	if len(s.entry.DecidedMACs()) > 0 && s.unidentified > 0 {
+		s.Because("not read: the MACs of other guests (%d); one of them may have a MAC of this VM", s.unidentified)
+	}
+}
 
 // brings reports what a VM gets from its template without its spec saying so. It
 // blocks nothing: the VM is made, and its plan is empty. After a lost state, the plan
@@ -50,41 +66,6 @@ func (s *subject) brings() {
 		}
 		s.Next(or+"remove from the template what new VMs should not have: each line removes one entry", remove...)
 	}
-}
-
-// CloneOf is the VMID of the template that a VM was cloned from, in the state. An imported
-// VM has none.
-const CloneOf = "clone.vm_id"
-
-// madeFrom is what a VM was made from, or nil if the state does not say it.
-func madeFrom(r *tf.Resource) *lock.Template {
-	vmid, err := strconv.Atoi(r.Values[CloneOf])
-	if err != nil {
-		return nil
-	}
-	return &lock.Template{VMID: vmid, Node: cmp.Or(r.Values["clone.node_name"], r.Node)}
-}
-
-// oldTemplate says that the VM was made from another template than the spec says. A template
-// acts at creation, so no plan shows it.
-func (s *subject) oldTemplate() {
-	from := s.entry.MadeFrom
-	if len(s.states) == 1 {
-		from = cmp.Or(madeFrom(&s.states[0]), from)
-	}
-	to := s.entry.Template
-	if s.Destroy || s.Stops() || s.match.VM == nil || from == nil || to == nil || from.VMID == to.VMID {
-		return
-	}
-	if s.Kind == finding.Managed && len(s.next)+len(s.Updates) == 0 {
-		s.Is(finding.OldTemplate,
-			"made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
-	}
-	s.MadeFrom = from.VMID
-	s.Because("made from template %d, and the spec says %d", from.VMID, to.VMID)
-	s.Next("to say what it is, write into "+s.at.Spec, s.line(fmt.Sprintf("template: {vmid: %d, node: %s}", from.VMID, from.Node)))
-	what := fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec)
-	s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
 }
 
 // removals are the lines that remove from a template what it brings, without volumes:

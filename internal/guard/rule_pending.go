@@ -11,6 +11,8 @@ import (
 	"stackgen/internal/pve"
 )
 
+// A VM is `pending` if it is managed, and a change of its configuration waits for a restart.
+
 // waits reports the changes of a running VM that wait for a restart. They block
 // nothing: the provider reads the configuration as if they were applied.
 func (s *subject) waits() {

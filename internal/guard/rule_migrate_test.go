@@ -203,3 +203,11 @@ func TestMigrationToNodeThatDoesNotFit(t *testing.T) {
 		}
 	}
 }
+
+func migrateCases() []ruleCase {
+	changed := func(s *scene) { s.Input = moving(); s.Project.Stacks[0].VMs = s.Project.Stacks[0].VMs[:1] }
+	return []ruleCase{
+		{"migrate", both, changed, ""},
+		{"migrate: refused", both, func(s *scene) { changed(s); s.Inventory.Nodes[1].Online = false }, "node: pve1"},
+	}
+}

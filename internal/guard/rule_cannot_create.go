@@ -13,21 +13,21 @@ import (
 	"stackgen/internal/tf"
 )
 
-// cannotCreate is a VM whose creation would fail: something that it needs is missing,
-// or its template is locked.
-func (s *subject) cannotCreate() bool {
-	obstacles, unknown := s.Inventory.Creation(s.match.VM, s.entry)
-	if len(obstacles) > 0 {
-		s.obstacles(obstacles)
-		return true
+// A VM is `cannot-create` if its creation or its next update would fail, because something that it
+// needs is missing. A unit has a warning where VMs together need more than is free.
+
+// creationFails reports whether something is missing that the creation of the VM needs.
+func (s *subject) creationFails() bool {
+	if !s.absent() {
+		return false
 	}
-	s.notKnown = unknown
-	if t := s.entry.Template; t != nil {
-		if g := s.Inventory.Guest(t.VMID); g != nil && len(s.Inventory.GapsForVM(t.VMID)) == 0 {
-			return s.templateBusy(g)
-		}
-	}
-	return false
+	obstacles, _ := s.Inventory.Creation(s.match.VM, s.entry)
+	return len(obstacles) > 0
+}
+
+func (s *subject) cannotCreate() {
+	obstacles, _ := s.Inventory.Creation(s.match.VM, s.entry)
+	s.obstacles(obstacles)
 }
 
 // cannotUpdate is a VM that exists, and an update of it would fail.
@@ -100,13 +100,6 @@ func addRemedy(f *finding.Finding, r cluster.Remedy, spec string, line func(stri
 	f.Next(what, lines...)
 }
 
-// stops reports whether the finding of a VM that was judged stops an apply.
-func (j *judge) stops(m *cluster.Match) bool {
-	return slices.ContainsFunc(j.out, func(f finding.Finding) bool {
-		return f.Type == finding.VM && f.Stack == m.Stack && f.Key == m.Key && f.Stops()
-	})
-}
-
 // likely warns of what probably fails because VMs are created or migrated.
 func (j *judge) likely(at *place) {
 	if j.Destroy {
@@ -138,4 +131,11 @@ func (j *judge) likely(at *place) {
 			f.Because("%s", e)
 		}
 	}
+}
+
+// stops reports whether the finding of a VM that was judged stops an apply.
+func (j *judge) stops(m *cluster.Match) bool {
+	return slices.ContainsFunc(j.out, func(f finding.Finding) bool {
+		return f.Type == finding.VM && f.Stack == m.Stack && f.Key == m.Key && f.Stops()
+	})
 }

@@ -7,9 +7,11 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
-	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 )
+
+// A VM is `busy` if a lock or a task is on its guest or its template, and an apply would meet it;
+// or if its protection keeps it from being destroyed.
 
 // blocks is what a lock or a running task on a guest keeps an apply from.
 type blocks int
@@ -147,47 +149,43 @@ func (h hold) refuse(f *finding.Finding, what string) {
 	}
 }
 
-// incomplete is a guest that no apply must touch now: what it is cannot be told before
+// incomplete reports whether no apply must touch the guest now: what it is cannot be told before
 // its lock or task has ended.
 func (s *subject) incomplete() bool {
-	h := s.hold()
-	if s.guest.Template || h.blocks != all {
-		return false
-	}
-	h.refuse(s.Finding, "")
-	return true
+	return !s.absent() && !s.guest.Template && s.hold().blocks == all
 }
 
-// cloned reports whether a VM that no state has is being cloned during a destroy: nothing
-// proves whose it is before the clone has ended. Otherwise the destroy does nothing about it.
-func (s *subject) cloned() bool {
-	g := s.guest
-	if g == nil || g.Template || g.Lock != "clone" {
-		return false
-	}
+func (s *subject) busyIncomplete() { s.hold().refuse(s.Finding, "") }
+
+// nothingToDestroy reports whether a destroy of the stack does nothing about the VM.
+func (s *subject) nothingToDestroy() bool { return s.Destroy && s.notInState() && s.notProven() }
+
+// leftClone reports whether a VM that no state has is being cloned during a destroy: nothing
+// proves whose it is before the clone has ended.
+func (s *subject) leftClone() bool {
+	return s.nothingToDestroy() && !s.absent() && !s.guest.Template && s.guest.Lock == "clone"
+}
+
+func (s *subject) busyLeftClone() {
 	s.hold().refuse(s.Finding, "; in no state, so a destroy leaves it")
 	s.Case = finding.LeftClone
-	if !Cloning(s.Inventory, g.VMID) { // no wait ends it
+	if !Cloning(s.Inventory, s.guest.VMID) { // no wait ends it
 		s.Severity = finding.OK
 	}
-	return true
 }
 
-// busy is a guest that a planned write would meet.
-func (s *subject) busy() bool {
-	h, planned := s.hold(), s.planned()
-	if s.guest.Template || h.blocks == nothing || planned == "" {
-		return false
-	}
-	h.refuse(s.Finding, planned)
-	return true
+// meetsHold reports whether a planned write would meet the hold on the guest.
+func (s *subject) meetsHold() bool {
+	return !s.guest.Template && s.hold().blocks != nothing && s.planned() != ""
 }
+
+func (s *subject) busyHold() { s.hold().refuse(s.Finding, s.planned()) }
 
 // planned is the write to a held guest that is known without a plan, or "".
 func (s *subject) planned() string {
 	manages := func(attribute string) bool { return s.profile != nil && !s.profile.Ignores(attribute) }
 	switch {
-	case len(s.states) > 0 && (s.Destroy || s.entry.Status == lock.Retired):
+	case len(s.states) > 0 && (s.Destroy || s.retired()):
 		return "; and it would be destroyed"
 	case s.guest.Lock == "migrate" && manages("node_name"):
 		return "; and its profile manages node_name: an apply would move it back after the migration"
@@ -197,9 +195,9 @@ func (s *subject) planned() string {
 	return ""
 }
 
-// held adds the hold to the finding about a guest that no planned write is known to
+// meetsUpdate adds the hold to the finding about a guest that no planned write is known to
 // meet. What the first plan after an import would change meets it.
-func (s *subject) held() {
+func (s *subject) meetsUpdate() {
 	h := s.hold()
 	switch {
 	case h.blocks == nothing, s.Kind == finding.WouldHarm:
@@ -220,18 +218,33 @@ func (s *subject) held() {
 	}
 }
 
-// templateBusy is a VM whose template cannot be cloned now.
-func (s *subject) templateBusy(template *cluster.Guest) bool {
-	if template.Lock == "" { // Proxmox VE clones a template several times at once
+// templateLocked reports whether the template of a VM to create cannot be cloned now. Proxmox VE
+// clones one without a lock several times at once.
+func (s *subject) templateLocked() bool {
+	t := s.entry.Template
+	if !s.absent() || t == nil || len(s.Inventory.GapsForVM(t.VMID)) > 0 {
 		return false
 	}
-	h := holdOn(s.Inventory, template)
-	if h.blocks == nothing {
-		return false
-	}
-	h.refuse(s.Finding, "")
-	s.Reason = fmt.Sprintf("its template %d cannot be cloned now: %s", template.VMID, s.Reason)
-	return true
+	g := s.Inventory.Guest(t.VMID)
+	return g != nil && g.Lock != "" && holdOn(s.Inventory, g).blocks != nothing
+}
+
+func (s *subject) busyTemplate() {
+	id := s.entry.Template.VMID
+	holdOn(s.Inventory, s.Inventory.Guest(id)).refuse(s.Finding, "")
+	s.Reason = fmt.Sprintf("its template %d cannot be cloned now: %s", id, s.Reason)
+}
+
+// protectionOn reports whether Proxmox VE refuses to destroy the VM. It does not refuse that for
+// an HA resource: the provider destroys a VM together with it.
+func (s *subject) protectionOn() bool { return on(s.guest.Config, "protection") }
+
+func (s *subject) destroyRefused() bool { return s.Destroy && !s.notInState() && s.protectionOn() }
+
+func (s *subject) busyProtection() {
+	s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed")
+	s.Because("%s", Describe(s.guest))
+	s.Next("to destroy it, remove the protection", set(s.guest, "--protection 0"))
 }
 
 // Cloning reports whether a guest is the target of a clone that still runs.

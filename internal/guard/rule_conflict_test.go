@@ -1,0 +1,57 @@
+package guard
+
+import (
+	"testing"
+
+	"stackgen/guest"
+	"stackgen/internal/tf"
+)
+
+func conflictCases() []ruleCase {
+	const mac, other = "BC:24:11:00:00:01", "BC:24:11:00:00:02"
+	return []ruleCase{
+		{"conflict: its id is another VMID", both, func(s *scene) { s.state().ID = "700" }, "state rm"},
+		{"conflict: another guest has its VMID", both, func(s *scene) { s.guest().Config.UUID = "another" }, "stackgen adopt lab/web1=100"},
+		{"conflict: another guest has its VMID", both, func(s *scene) { s.guest().Kind = guest.Container }, "forgotten: [web1]"},
+		{"conflict: another guest has its VMID", both, func(s *scene) { s.guest().Template = true }, "forgotten: [web1]"},
+		{"conflict: another guest has its VMID", both, func(s *scene) { s.guest().Config.UUID = "another"; s.retire() }, "pvesh get /nodes/pve1/qemu/100/config"},
+		{"conflict: in the state of another VM", both, func(s *scene) {
+			s.State[tf.VMUnit("lab")] = tf.State{Resources: []tf.Resource{*s.state(), inState("old", 100)}}
+		}, "state rm"},
+		{"conflict: another guest has its MAC", nowhere, func(s *scene) { s.entry.MACs = []string{mac}; s.addGuest(300, "x", mac) }, "stackgen resolve --again lab/web1"},
+		{"conflict: another guest has its MAC, too", both, func(s *scene) {
+			s.guest().Config.MACs = []string{mac}
+			s.entry.Fingerprint.MACs = []string{mac}
+			s.addGuest(300, "x", mac)
+		}, "stackgen adopt lab/web1=300"},
+		{"conflict: other MACs in the lock", both, func(s *scene) {
+			s.entry.MACs, s.state().MACs, s.guest().Config.MACs = []string{other}, []string{mac}, []string{mac}
+		}, "git checkout -- stackgen.lock.yaml"},
+	}
+}
+
+// TestWithUUID keeps all else of the SMBIOS values.
+func TestWithUUID(t *testing.T) {
+	for smbios, want := range map[string]string{
+		"":                             "uuid=u1",
+		"uuid=u2":                      "uuid=u1",
+		"base64=1,serial=QQ==,uuid=u2": "uuid=u1,base64=1,serial=QQ==",
+	} {
+		if got := withUUID(smbios, "u1"); got != want {
+			t.Errorf("%s becomes %s, want %s", smbios, got, want)
+		}
+	}
+}
+
+// TestWithMAC keeps all else of a NIC.
+func TestWithMAC(t *testing.T) {
+	for nic, want := range map[string]string{
+		"virtio=BC:24:11:00:08:34,bridge=vmbr1,tag=30,firewall=1": "virtio=BC:24:11:00:00:01,bridge=vmbr1,tag=30,firewall=1",
+		"e1000=BC:24:11:00:08:34":                                 "e1000=BC:24:11:00:00:01",
+		"virtio,bridge=vmbr0":                                     "virtio=BC:24:11:00:00:01,bridge=vmbr0",
+	} {
+		if got := withMAC(nic, "BC:24:11:00:00:01"); got != want {
+			t.Errorf("%s becomes %s, want %s", nic, got, want)
+		}
+	}
+}

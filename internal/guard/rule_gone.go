@@ -1,0 +1,103 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/schema"
+)
+
+// A VM is `gone` if the state has it and the cluster does not, or if it exists under another VMID.
+
+// gone is a VM that the state has and the cluster does not have any more.
+func (s *subject) gone() {
+	r := s.states[0]
+	s.Is(finding.Gone, "in state, and not in the cluster any more: a plan would create it again, empty")
+	s.Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
+	for _, g := range vmsOf(s.match.Others) {
+		s.listed[g.VMID] = true
+		s.Because("another VM of this name: %s", Describe(g))
+	}
+	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
+	s.Add(finding.DoAll("or, to create it again, remove it from the state, then run preflight again", s.stateRemove(r.Address)))
+	s.Add(s.retire("or, if you do not need it any more, "))
+}
+
+// restored reports whether no guest has the VMID, while another guest has the identity of the VM.
+func (s *subject) restored() bool { return s.absent() && len(s.seenCopies()) > 0 }
+
+// seenCopies are the VMs with another VMID that have the recorded identity of the VM.
+func (s *subject) seenCopies() []cluster.Copy {
+	return slices.DeleteFunc(slices.Clone(s.match.Copies), func(c cluster.Copy) bool { return !c.Seen || c.Kind != guest.VM })
+}
+
+// goneToOtherVMID is a VM of which a creation or a restore would make two.
+func (s *subject) goneToOtherVMID() {
+	copies := s.seenCopies()
+	s.Is(finding.Gone, "it exists under another VMID: restored from a backup, or cloned by hand with its MAC")
+	s.Because("no guest has VMID %d", s.VMID)
+	for _, c := range copies {
+		s.listed[c.VMID] = true
+		s.Candidates = append(s.Candidates, c.VMID)
+		s.Because("%s: %s", sharing(c), Describe(c.Guest))
+		if s.hasEntry() {
+			s.Next(fmt.Sprintf("if VM %d is this VM, use it: %sadopt it, and import it", c.VMID, s.removeFirst()), s.adoptCopy(c)...)
+		} else {
+			s.Next(fmt.Sprintf("a VM of a group or class cannot have another VMID: if VM %d is this VM, restore it under VMID %d, and destroy VM %d",
+				c.VMID, s.VMID, c.VMID), fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
+		}
+	}
+	s.Next("or inspect it, and destroy it if it is only a copy; then run preflight again", inspect(copies[0].Guest))
+}
+
+// removeFirst names the first step of adoptCopy.
+func (s *subject) removeFirst() string {
+	if len(s.states) == 0 {
+		return ""
+	}
+	return "remove the former one from the state, "
+}
+
+// adoptCopy are the commands after which the VM is another guest.
+func (s *subject) adoptCopy(c cluster.Copy) []string {
+	var out []string
+	for _, r := range s.states {
+		out = append(out, s.stateRemove(r.Address).String())
+	}
+	return append(out, s.adoptLine(c.VMID).String(), "stackgen render", "stackgen import-blocks")
+}
+
+// sharing says what a copy shares with the VM.
+func sharing(c cluster.Copy) string {
+	if len(c.MACs) == 0 {
+		return "it has the recorded smbios1 uuid"
+	}
+	return "it has the MAC " + strings.Join(c.MACs, " ")
+}
+
+// retire is the step that removes the VM from where its spec has it, and retires it.
+func (s *subject) retire(what string) finding.Step {
+	return finding.DoAll(what+leaves(s.match.VM, s.at.Spec), finding.Entries("retired", s.Key), "stackgen render")
+}
+
+// leaves says where a VM is removed from its spec.
+func leaves(v *schema.VM, spec string) string {
+	if v == nil {
+		return "retire it in " + spec
+	}
+	switch list, name, _ := strings.Cut(v.Path, "."); {
+	case list == "teacher":
+		return "remove `teacher` from " + spec + " and retire it there"
+	case list == "students" && v.Member == "":
+		return "lower `count` of `students` in " + spec + " and retire it there"
+	case list == "students":
+		return "remove it from the roster of " + spec + " and retire it in the spec"
+	case list == "groups":
+		return fmt.Sprintf("lower `count` of groups.%s in %s, which removes its last VM, and retire it there", name, spec)
+	}
+	return "remove it from vms in " + spec + " and retire it there"
+}

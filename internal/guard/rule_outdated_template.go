@@ -1,0 +1,49 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/tf"
+)
+
+// A VM is `outdated-template` if it is managed, and was made from another template than its spec
+// says.
+
+// oldTemplate says that the VM was made from another template than the spec says. A template
+// acts at creation, so no plan shows it.
+func (s *subject) oldTemplate() {
+	from := s.entry.MadeFrom
+	if len(s.states) == 1 {
+		from = cmp.Or(madeFrom(&s.states[0]), from)
+	}
+	to := s.entry.Template
+	if s.Destroy || s.Stops() || s.match.VM == nil || from == nil || to == nil || from.VMID == to.VMID {
+		return
+	}
+	if s.Kind == finding.Managed && len(s.next)+len(s.Updates) == 0 {
+		s.Is(finding.OldTemplate,
+			"made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
+	}
+	s.MadeFrom = from.VMID
+	s.Because("made from template %d, and the spec says %d", from.VMID, to.VMID)
+	s.Next("to say what it is, write into "+s.at.Spec, s.line(fmt.Sprintf("template: {vmid: %d, node: %s}", from.VMID, from.Node)))
+	what := fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec)
+	s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
+}
+
+// CloneOf is the VMID of the template that a VM was cloned from, in the state. An imported
+// VM has none.
+const CloneOf = "clone.vm_id"
+
+// madeFrom is what a VM was made from, or nil if the state does not say it.
+func madeFrom(r *tf.Resource) *lock.Template {
+	vmid, err := strconv.Atoi(r.Values[CloneOf])
+	if err != nil {
+		return nil
+	}
+	return &lock.Template{VMID: vmid, Node: cmp.Or(r.Values["clone.node_name"], r.Node)}
+}

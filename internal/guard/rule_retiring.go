@@ -1,0 +1,66 @@
+package guard
+
+import (
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+)
+
+// A VM is `retiring` if it is retired and the next apply destroys it, or it was destroyed, or is
+// in no state, so that no apply destroys it.
+
+// retiring is a VM that the next apply destroys.
+func (s *subject) retiring() {
+	s.Is(finding.Retiring, "retired: "+s.destroys()).Because("%s", Describe(s.guest))
+	s.retiredStack()
+}
+
+// destroys says in which order an apply destroys a VM and its records.
+func (s *subject) destroys() string {
+	switch {
+	case s.at.lock.Units.Get(s.entry.Unit) != nil && s.entry.Unit != "":
+		return "the next apply destroys its records, then the VM"
+	case s.at.lock.Units.Get(lock.UnitDNS) != nil:
+		return "the next apply destroys the VM, then its records"
+	}
+	return "the next apply destroys it"
+}
+
+// retiringAbsent is a VM that was destroyed.
+func (s *subject) retiringAbsent() {
+	s.Is(finding.Retiring, "retired, and not in the cluster any more")
+	switch {
+	case !s.notInState():
+	case s.entry.Gone:
+		s.Next("to free its VMID, remove it from `retired` in "+s.at.Spec, "stackgen render")
+	default:
+		s.Next("to free its VMID, record that it does not exist any more; then remove it from `retired` in "+s.at.Spec+", and render",
+			"stackgen resolve")
+	}
+	s.retiredStack()
+}
+
+// retiringByHand is a VM that exists, and that no apply destroys.
+func (s *subject) retiringByHand() {
+	s.Is(finding.Retiring, "retired and in no state: no apply destroys it").Because("%s", Describe(s.guest))
+	if s.notProven() { // a line that destroys it would be wrong for another guest
+		s.Because("nothing proves that it is this VM")
+		s.Next("inspect it; if it is this VM, destroy it by hand", inspect(s.guest))
+	} else {
+		s.Next("to destroy it, do it by hand", append([]string{inspect(s.guest)}, destroyByHand(s.guest)...)...)
+	}
+	s.retiredStack()
+}
+
+// retiredStack says that the VM is retired with its stack.
+func (s *subject) retiredStack() {
+	if s.at.lock.Status == lock.Retired {
+		s.Because("its stack is retired")
+	}
+}
+
+// destroyedAlready reports whether a destroy of the stack finds the VM in the state only.
+func (s *subject) destroyedAlready() bool { return s.Destroy && s.absent() }
+
+func (s *subject) retiringDestroyed() {
+	s.Is(finding.Retiring, "not in the cluster any more: the destroy removes it from the state")
+}

@@ -1,0 +1,281 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
+	"stackgen/internal/lock"
+	"stackgen/internal/pve"
+	"stackgen/internal/tf"
+)
+
+// A VM is `unknown` if something that decides about it cannot be read: its state, its node, its
+// guest, the names of other guests, or its agent; or if the provider cannot read the VM, so that
+// the plan of the whole stack would fail.
+
+// stateUnknown is the finding where a state could not be read. Such a state is not
+// an empty one.
+func stateUnknown(f *finding.Finding, reason string) {
+	f.Is(finding.Unknown, "its state could not be read").Because("%s: %s", f.Unit, reason)
+	f.Next("fix access to the state first: an apply would create everything again that it cannot read",
+		lock.InUnit(f.Stack, f.Unit, "terragrunt state list"))
+	f.Severity = finding.Failed
+}
+
+// grant is the step for what the token may not see.
+const grant = "grant this permission, then run preflight again"
+
+// stateUnread reports whether the state of the VM's unit cannot be read.
+func (s *subject) stateUnread() bool { return s.notRead != "" }
+
+func (s *subject) unknownState() { stateUnknown(s.Finding, s.notRead) }
+
+// hidden reports whether the VMID may belong to a guest that the token does not see.
+func (s *subject) hidden() bool { return len(s.Inventory.GapsForVM(s.VMID)) > 0 }
+
+func (s *subject) absentAndHidden() bool { return s.absent() && s.hidden() }
+
+func (s *subject) unknownHidden() { gaps(s.Finding, s.Inventory.GapsForVM(s.VMID)) }
+
+// hiddenNames are the parts of the cluster in which another VM may have the name of the VM.
+func (s *subject) hiddenNames() []cluster.Gap {
+	return slices.DeleteFunc(s.Inventory.GapsForNames(), func(g cluster.Gap) bool { return !g.AnyGuest() })
+}
+
+func (s *subject) namesHidden() bool { return s.absent() && len(s.hiddenNames()) > 0 }
+
+func (s *subject) unknownNames() {
+	gaps(s.Finding, s.hiddenNames())
+	s.Because("so another VM may be named %s already", s.Name)
+}
+
+// unknownUnread is a VM of which the cluster has more than its lists say yet.
+func (s *subject) unknownUnread() {
+	s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", Describe(s.guest)).Case = finding.NotRead
+	s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE may be ten seconds old")
+}
+
+// unknownRetired is a retired VM that the state has. An apply would destroy the guest.
+func (s *subject) unknownRetired() {
+	s.Is(finding.Unknown, "retired, and nothing proves that its VMID is still this VM").Because("%s", Describe(s.guest))
+	s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state",
+		Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
+}
+
+// gaps makes a finding unknown for what is not visible. It reports whether there
+// was anything.
+func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
+	reason := "the token does not see it"
+	if i := slices.IndexFunc(gaps, func(g cluster.Gap) bool { return !strings.HasSuffix(g.Path, fmt.Sprintf("/%d", f.VMID)) }); i >= 0 {
+		reason = gaps[i].Reason // the same for every VM
+	}
+	for _, g := range gaps {
+		f.Is(finding.Unknown, reason).Because("%s: %s", g.Path, g.Reason)
+		if g.Fix != "" {
+			f.Next(grant, g.Fix)
+		}
+	}
+	return len(gaps) > 0
+}
+
+// quorum makes every finding that blocks nothing `unknown` if the cluster has no quorum:
+// reads work then, and some writes fail halfway.
+func (j *judge) quorum() {
+	if j.Inventory.Quorate {
+		return
+	}
+	for i := range j.out {
+		f := &j.out[i]
+		if f.Stops() || f.Type == finding.Record || f.Type == finding.Guest {
+			continue
+		}
+		was := f.Kind
+		f.Evidence, f.Steps, f.Differs, f.Updates, f.Import = nil, nil, nil, nil, ""
+		f.Is(finding.Unknown, "the cluster has no quorum: writes fail, some of them after the disks are deleted").Because("with quorum: %s", was)
+		f.Next("start the missing nodes, then run preflight again", "pvecm status")
+	}
+}
+
+// nodeDown reports whether the VM is on a node that is offline or does not answer, or is a new
+// one whose template is on such a node. A destroy of a VM that was never made needs no node.
+func (s *subject) nodeDown() bool {
+	n, _ := s.downNode()
+	return n != nil
+}
+
+// downNode is the node that does not answer, and what that means; nil if all answer.
+func (s *subject) downNode() (n *cluster.Node, reason string) {
+	create := s.absent() && s.notInState()
+	if s.Destroy && create {
+		return nil, ""
+	}
+	n = s.Inventory.Node(s.Node)
+	switch t := s.entry.Template; {
+	case n != nil && n.Silent != "":
+		return n, "node " + n.Name + " is " + n.Down()
+	case n != nil && !n.Online:
+		return n, "node " + n.Name + " is offline, so what is known of its guests may be old"
+	case create && t != nil:
+		if n = s.Inventory.Node(s.templateNode(t)); n != nil && (!n.Online || n.Silent != "") {
+			return n, fmt.Sprintf("its template %d is on node %s, which is %s", t.VMID, n.Name, n.Down())
+		}
+	}
+	return nil, ""
+}
+
+func (s *subject) unknownNode() {
+	n, reason := s.downNode()
+	s.Is(finding.Unknown, reason)
+	what, line := n.Wake()
+	s.Next(what+", then run preflight again", line)
+}
+
+// templateNode is where a template is, or the node that the lock says.
+func (s *subject) templateNode(t *lock.Template) string {
+	if g := s.Inventory.Guest(t.VMID); g != nil {
+		return g.Node
+	}
+	return t.Node
+}
+
+// bootTime is for how many seconds after its start a VM without an answer of its agent
+// is probably booting.
+const bootTime = 180
+
+// agentWait is for how long the provider waits for the agent of a running VM: at an import
+// always, later as long as the state says. It is "" if that does not matter.
+func (s *subject) agentWait() string {
+	if s.guest.Status != "running" || s.guest.Config == nil {
+		return ""
+	}
+	wait := tf.DefaultWait
+	if len(s.states) == 1 {
+		wait = s.states[0].Wait
+	}
+	if short(wait) {
+		return ""
+	}
+	return wait
+}
+
+// agentSilent reports whether an enabled agent does not answer, and the provider would wait for it.
+func (s *subject) agentSilent() bool {
+	return s.agentWait() != "" && s.guest.Config.Agent == cluster.AgentSilent
+}
+
+func (s *subject) unknownAgent() {
+	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+s.agentWait()+" for it")
+	s.Because("%s", Describe(s.guest))
+	if s.Destroy || s.retired() {
+		s.Next("disable it: the VM is destroyed anyway", s.removeAgent())
+		return
+	}
+	if s.guest.Uptime > 0 && s.guest.Uptime < bootTime {
+		s.Next("it was started less than 3 minutes ago: wait until it has booted, then run preflight again")
+	}
+	s.Next("install and start the agent in the guest", "systemctl enable --now qemu-guest-agent")
+	s.withoutAgent()
+}
+
+// removeAgent is the line that removes the agent from the VM's configuration.
+func (s *subject) removeAgent() string { return set(s.guest, "--delete agent") }
+
+// withoutAgent says how a VM does without an agent. The option is 0 then, as the spec
+// says, so that the apply does not change the VM.
+func (s *subject) withoutAgent() {
+	const what = "or, if the guest has no agent, disable it"
+	switch vm := s.match.VM; {
+	case s.profile != nil && s.profile.IgnoreAll:
+		s.Next(what, s.removeAgent())
+	case vm == nil:
+	case len(vm.Records) > 0 && !vm.Address.IsValid():
+		s.Because("its DNS record needs the agent, which reports its address from DHCP")
+	default:
+		s.Next(what+": write into "+s.at.Spec+", render, then disable it in Proxmox VE",
+			s.line("agent: false"), "stackgen render", set(s.guest, "--agent 0"))
+	}
+}
+
+// agentHidden reports whether the token may not query the agent of the running VM.
+func (s *subject) agentHidden() bool {
+	return s.agentWait() != "" && s.guest.Config.Agent == "" && pve.AgentEnabled(s.guest.Config.Raw["agent"]) &&
+		len(s.Inventory.GapsForAgent(s.VMID)) > 0
+}
+
+func (s *subject) unknownHiddenAgent() {
+	s.Is(finding.Unknown, "whether its QEMU guest agent answers is not visible: if it does not, every plan waits "+s.agentWait())
+	for _, g := range s.Inventory.GapsForAgent(s.VMID) {
+		s.Because("%s: %s", g.Path, g.Reason)
+		if g.Fix != "" {
+			s.Next(grant, g.Fix)
+		}
+	}
+}
+
+// short reports whether a wait is one of seconds only.
+func short(wait string) bool {
+	seconds, ok := strings.CutSuffix(wait, "s")
+	return ok && len(seconds) <= 2 && !strings.ContainsAny(seconds, "mh")
+}
+
+// undecodable reports whether the VM has an entry that the provider cannot read, so that every
+// plan of its unit fails, also if its profile ignores all changes.
+func (s *subject) undecodable() bool {
+	return s.guest.Config != nil && hardware.FindUnreadable(s.guest.Config.Raw) != nil
+}
+
+func (s *subject) unknownUndecodable() {
+	u := hardware.FindUnreadable(s.guest.Config.Raw)
+	s.Is(finding.Unknown, u.Has+": the provider cannot read "+u.Them+", and every plan of the stack fails")
+	s.Because("%s: %s", u.Key, s.guest.Config.Raw[u.Key])
+	s.Next(u.Step+", then run preflight again", set(s.guest, u.Options))
+}
+
+// configurationUnread reports whether a VM to adopt has a configuration that was not read.
+func (s *subject) configurationUnread() bool { return s.notInState() && s.guest.Config == nil }
+
+func (s *subject) unknownConfiguration() {
+	s.Is(finding.Unknown, "its configuration was not read").Because("%s", Describe(s.guest))
+	s.Next("read the cluster again", "stackgen snapshot")
+}
+
+// deviceGap is the device that a VM to adopt does not have although it has later ones, or "".
+// HCL cannot express that: the plan of the adoption looks harmless, and the apply adds a NIC.
+func (s *subject) deviceGap() string {
+	if !s.notInState() || s.profile != nil && s.profile.IgnoreAll {
+		return ""
+	}
+	return cmp.Or(missingDevice(s.guest.Config.Raw, "net"), missingDevice(s.guest.Config.Raw, "serial"))
+}
+
+func (s *subject) hasDeviceGap() bool { return s.deviceGap() != "" }
+
+func (s *subject) unknownDevices() {
+	s.Is(finding.Unknown,
+		"no "+s.deviceGap()+", but later ones: OpenTofu cannot express that, and an apply after its adoption would change its devices")
+	s.Because("%s", Describe(s.guest))
+	s.Next("adopt it without its hardware: write into "+s.at.Spec, s.line("profile: adopted"))
+	s.Next("or renumber its devices without a gap, then run preflight again", inspect(s.guest))
+}
+
+// missingDevice is the first missing number of a numbered device, such as net1
+// beside net0 and net2.
+func missingDevice(raw map[string]string, device string) string {
+	found := 0
+	for key := range raw {
+		if name, n := pve.SplitKey(key); name == device && n >= 0 {
+			found++
+		}
+	}
+	for i := range found {
+		if key := fmt.Sprintf("%s%d", device, i); raw[key] == "" {
+			return key
+		}
+	}
+	return ""
+}

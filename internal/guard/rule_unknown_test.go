@@ -1,0 +1,28 @@
+package guard
+
+import (
+	"stackgen/internal/cluster"
+	"stackgen/internal/tf"
+	"stackgen/schema"
+)
+
+func unknownCases() []ruleCase {
+	return []ruleCase{
+		{"unknown: the state cannot be read", both, func(s *scene) { s.State = tf.States{} }, "terragrunt state list"},
+		{"unknown: its node does not answer", both, func(s *scene) { s.Inventory.Nodes[0].Online = false }, "pvecm status"},
+		{"unknown: the token does not see it", nowhere, func(s *scene) { s.hide("/vms/100", "VM.Audit") }, "pveum acl modify"},
+		{"unknown: the token does not see it", nowhere, func(s *scene) { s.retire(); s.hide("/vms/100", "VM.Audit") }, "pveum acl modify"},
+		{"unknown: another VM may have its name", nowhere, func(s *scene) { s.hide("/vms", "VM.Audit"); s.Inventory.Free = []int{100} }, "pveum acl modify"},
+		{"unknown: not read yet", both, func(s *scene) { s.guest().Config = nil }, ""},
+		{"unknown: nothing proves that it is the VM", both, func(s *scene) { s.retire(); s.guest().Config = nil }, "pvesh get"},
+		{"unknown: its agent does not answer", both, func(s *scene) { s.running(cluster.AgentSilent) }, "systemctl enable --now qemu-guest-agent"},
+		{"unknown: its agent does not answer", both, func(s *scene) { s.running(cluster.AgentSilent); s.retire() }, "--delete agent"},
+		{"unknown: its agent is not visible", both, func(s *scene) { s.running(""); s.hide("/vms/100", cluster.AgentAudit) }, "pveum acl modify"},
+		{"unknown: the provider cannot read it", both, func(s *scene) { s.guest().Config.Raw = map[string]string{"migrate_downtime": "5"} }, "--delete migrate_downtime"},
+		{"unknown: no configuration", onlyGuest, func(s *scene) { s.entry.Fingerprint, s.spec.Adopt, s.guest().Config = nil, true, nil }, "stackgen snapshot"},
+		{"unknown: a gap in its devices", onlyGuest, func(s *scene) { s.guest().Config.Raw = map[string]string{"net0": "virtio", "net2": "virtio"} }, "profile: adopted"},
+		{"adopt", onlyGuest, func(s *scene) {
+			s.guest().Config.Raw, s.Project.Profiles = map[string]string{"net0": "virtio", "net2": "virtio"}, []schema.Profile{{Name: "default", IgnoreAll: true}}
+		}, ""},
+	}
+}

@@ -1,0 +1,128 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/shell"
+	"stackgen/schema"
+)
+
+// A VM is `would-destroy` if the next apply would destroy it, and the spec does not ask for that:
+// it is forgotten and still in state, in state several times, at another address or with another
+// VMID, or tainted. With a destroy of the stack, its profile prevents it.
+
+// forgotten reports whether the VM is no longer managed.
+func (s *subject) forgotten() bool { return s.entry.Status == lock.Forgotten }
+
+func (s *subject) forgottenInState() bool { return s.forgotten() && !s.notInState() }
+
+// destroyForgotten is a VM that an apply would destroy as long as the state has it.
+func (s *subject) destroyForgotten() {
+	s.Is(finding.WouldDestroy, "forgotten, and still in state: an apply would destroy it")
+	if s.guest != nil {
+		s.Because("%s", Describe(s.guest))
+	}
+	for _, r := range s.states {
+		s.Add(finding.DoAll("remove it from the state", s.stateRemove(r.Address)))
+	}
+}
+
+// duplicated reports whether the state has the VM at several addresses.
+func (s *subject) duplicated() bool { return len(s.states) > 1 }
+
+func (s *subject) destroyDuplicate() {
+	s.Is(finding.WouldDestroy, "in state several times: an apply would destroy it")
+	want := schema.VMAddress(s.entry.Profile, s.Key)
+	for _, r := range s.states {
+		s.Because("in state as %s, VMID %d", r.Address, r.VMID)
+		if r.Address != want {
+			s.Add(finding.DoAll("keep the address that the specs render, and remove the others from the state", s.stateRemove(r.Address)))
+		}
+	}
+}
+
+// notMoved reports whether the state has another address than the plan expects, with no
+// moved block between them: the state is older than the lock remembers.
+func (s *subject) notMoved() bool {
+	if len(s.states) != 1 || s.states[0].VMID != s.VMID || s.Destroy {
+		return false
+	}
+	at := s.states[0].Address
+	return at != s.entry.Address(s.Key).Resource() &&
+		!slices.ContainsFunc(s.entry.Former, func(a lock.Address) bool { return a.Resource() == at })
+}
+
+func (s *subject) destroyNotMoved() {
+	at, want := s.states[0].Address, s.entry.Address(s.Key)
+	s.Is(finding.WouldDestroy, "in state at an address that no moved block leads from: an apply would destroy it")
+	s.Because("state has %s, and the specs %s", at, want.Resource())
+	move := "terragrunt state mv " + shell.Quote(at) + " " + shell.Quote(want.Resource())
+	s.Next("move it in the state, then run preflight again", lock.InUnit(s.Stack, s.Unit, move))
+}
+
+// vmidDiffers reports whether the state has the key with another VMID: it was restored from a
+// backup, or belongs to another project.
+func (s *subject) vmidDiffers() bool { return len(s.states) == 1 && s.states[0].VMID != s.VMID }
+
+func (s *subject) destroyOtherVMID() {
+	r, reason := s.states[0], "the state has it with another VMID than the lock: an apply would destroy that VM and create another one"
+	if s.retired() {
+		reason = "the state has it with another VMID than the lock: an apply would destroy a VM that is not retired"
+	}
+	s.Is(finding.WouldDestroy, reason).Because("%s has VMID %d in state and %d in the lock", r.Address, r.VMID, s.VMID)
+	g := s.Inventory.Guest(r.VMID)
+	if g != nil {
+		s.listed[g.VMID] = true
+		s.Because("VMID %d is %s", r.VMID, Describe(g))
+	} else {
+		s.Because("no visible guest has VMID %d", r.VMID)
+	}
+	// The entry of a VM that does not exist and was never seen may be a new one, in place of one that
+	// was lost.
+	unseen := s.entry.Fingerprint == nil && s.entry.Status == lock.Live && s.Inventory.Guest(s.VMID) == nil
+	lost := unseen && g != nil && g.Name == s.Name && g.Config != nil && share(g.Config.MACs, r.MACs)
+	decided := s.entry.DecidedMACs()
+	if lost || len(r.MACs) > 0 && len(decided) > 0 && !share(decided, r.MACs) {
+		s.Next("if the lock was lost and created again, or a merge dropped the line of this VM, restore it", "git checkout -- "+lock.File)
+	}
+	if lost {
+		s.Next(fmt.Sprintf("or, if VM %d is the right one, write into %s", r.VMID, s.at.Spec), s.line(fmt.Sprintf("vmid: %d", r.VMID)))
+		return
+	}
+	s.Next("if the state is an old one, restore the right one")
+	s.Add(finding.DoAll("if the state is wrong, remove the VM from it, then run preflight again", s.stateRemove(r.Address)))
+}
+
+// share reports whether two lists of MAC addresses have one in common.
+func share(a, b []string) bool {
+	return slices.ContainsFunc(a, func(mac string) bool { return contains(b, mac) })
+}
+
+// tainted reports whether the state marks the VM as tainted: its creation failed halfway, or
+// somebody ran taint. The plan would replace it, which no spec can ask for.
+func (s *subject) tainted() bool { return len(s.states) == 1 && s.states[0].Tainted && !s.Destroy }
+
+func (s *subject) destroyTainted() {
+	address := s.states[0].Address
+	s.Is(finding.WouldDestroy, "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again")
+	s.Because("%s", Describe(s.guest))
+	s.Next("to keep it, untaint it: the next apply completes it",
+		lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address)))
+	s.Add(finding.Step{What: "or, to create it again, destroy it by hand and remove it from the state",
+		Lines: slices.Concat(finding.Lines(inspect(s.guest)), finding.Lines(destroyByHand(s.guest)...), []finding.Line{s.stateRemove(address)})})
+}
+
+// destroyPrevented reports whether the profile prevents the destroy of a VM whose whole stack is
+// destroyed.
+func (s *subject) destroyPrevented() bool {
+	return s.Destroy && !s.notInState() && s.profile != nil && s.profile.PreventDestroy
+}
+
+func (s *subject) destroyHalfway() {
+	s.Is(finding.WouldDestroy, "profile "+s.profile.Name+" prevents its destroy: a destroy of the stack would remove DNS records, then stop")
+	s.Add(s.retire("to destroy it too, "))
+	s.Next("or keep the stack, and retire only the VMs that you want to destroy")
+}

@@ -1,0 +1,133 @@
+package guard
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/tf"
+	"stackgen/schema"
+)
+
+// A scene is web1 (VMID 100) on pve1, and what a case changes of it.
+type scene struct {
+	Input
+	spec  *schema.VM
+	entry *lock.VM
+}
+
+func (s *scene) state() *tf.Resource {
+	unit := s.State[tf.VMUnit("lab")]
+	return &unit.Resources[0]
+}
+
+func (s *scene) guest() *cluster.Guest { return &s.Inventory.Guests[0] }
+
+func (s *scene) retire() {
+	s.entry.Status = lock.Retired
+	s.Project.Stacks[0].VMs = s.Project.Stacks[0].VMs[1:]
+}
+
+// running makes the VM one that runs, and whose agent the provider waits for.
+func (s *scene) running(agent string) {
+	s.guest().Status, s.guest().Config.Agent, s.guest().Config.Raw = "running", agent, map[string]string{"agent": "1"}
+	if len(s.State[tf.VMUnit("lab")].Resources) > 0 {
+		s.state().Wait = "15m"
+	}
+}
+
+// addGuest adds a guest that has the identity of web1 under another VMID.
+func (s *scene) addGuest(vmid int, uuid string, macs ...string) {
+	g := newGuest(vmid, "copy")
+	g.Config.UUID, g.Config.MACs = uuid, macs
+	s.Inventory.Guests = append(s.Inventory.Guests, g)
+}
+
+// hide adds a part of the cluster that the token does not see.
+func (s *scene) hide(path, privilege string) {
+	s.Inventory.Gaps = append(s.Inventory.Gaps, cluster.Gap{Path: path, Privilege: privilege, Reason: "not visible", Fix: "pveum acl modify"})
+}
+
+// Where web1 is, before a case changes something.
+const (
+	nowhere   = iota
+	onlyState // it was deleted
+	onlyGuest // its state is lost
+	both
+)
+
+// A ruleCase is a scene and the rule that judges web1 in it.
+type ruleCase struct {
+	rule   string
+	from   int
+	change func(*scene)
+	step   string // a part of a line that is printed; empty if the rule prints none
+}
+
+func (c *ruleCase) scene() *scene {
+	var state []tf.Resource
+	var guests []cluster.Guest
+	if c.from == onlyState || c.from == both {
+		state = append(state, inState("web1", 100))
+	}
+	if c.from == onlyGuest || c.from == both {
+		guests = append(guests, newGuest(100, "web1"))
+	}
+	in := input(state, guests...)
+	in.Project.Stacks[0].VMs = in.Project.Stacks[0].VMs[:1]
+	s := &scene{Input: in, spec: in.Project.Stacks[0].VMs[0], entry: in.Lock.Stacks[0].Value.VMs.Get("web1")}
+	if c.change != nil {
+		c.change(s)
+	}
+	return s
+}
+
+// TestVMRules: which rule judges a VM, and what it prints. No condition changes anything, and
+// every rule has a case.
+func TestVMRules(t *testing.T) {
+	tested := map[string]bool{}
+	for _, c := range slices.Concat(unknownCases(), destroyCases(), conflictCases(), goneCases(), notFoundCases(), createCases(),
+		busyCases(), retiringCases(), movedCases(), migrateCases(), managedCases()) {
+		tested[c.rule] = true
+		t.Run(c.rule, func(t *testing.T) { c.check(t) })
+	}
+	for _, r := range slices.Concat(stateRules, retiredRules, liveRules) {
+		if !tested[r.name] {
+			t.Errorf("no case has the rule %q", r.name)
+		}
+	}
+}
+
+func (c *ruleCase) check(t *testing.T) {
+	j := newJudge(c.scene().Input)
+	at := j.places["lab"]
+	s := j.subject(at, &j.all[0])
+	before, listed := *s.Finding, maps.Clone(j.listed)
+	rule := s.rule()
+	if rule.name != c.rule {
+		t.Fatalf("judged by %q", rule.name)
+	}
+	if !reflect.DeepEqual(*s.Finding, before) || !maps.Equal(j.listed, listed) {
+		t.Errorf("a condition changed the finding: %+v", s.Finding)
+	}
+	if found := s.decide(); found != (rule.judge != nil) {
+		t.Fatalf("a finding: %v", found)
+	}
+	if kind, _, _ := strings.Cut(rule.name, ":"); rule.judge != nil && s.Kind != finding.Kind(kind) {
+		t.Errorf("the verdict is %s", s.Kind)
+	}
+	var lines []string
+	for _, step := range s.Steps {
+		for _, l := range step.Lines {
+			lines = append(lines, l.String())
+		}
+	}
+	if printed := strings.Join(lines, "\n"); !strings.Contains(printed, c.step) || c.step == "" && printed != "" {
+		t.Errorf("printed\n%s\nwant %q", printed, c.step)
+	}
+}
