@@ -36,17 +36,17 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 	var out []finding.Finding
 	for _, key := range slices.SortedFunc(maps.Keys(old), natural.Compare) {
 		is, stays := now[key]
-		reason := ""
+		var reason finding.Reason
 		switch {
 		case stays:
-			if reason = replaces(p, rendered, stack, key, old[key], is); reason == "" && !rendered.Has(stack, key) {
+			if reason = replaces(p, rendered, stack, key, old[key], is); reason.Code == "" && !rendered.Has(stack, key) {
 				reason = otherMAC(p, stack, key, old[key], is)
 			}
 		case !rendered.Has(stack, key) && !rendered.Has(p.NewName(stack), key) &&
 			!renamedIn(rendered, p, stack, key, old[key].VMID): // else the lock has decided how it leaves
-			reason = "rendered before, and neither in the lock nor in a spec: an apply would destroy it"
+			reason = finding.Why("rendered-and-lost")
 		}
-		if reason != "" {
+		if reason.Code != "" {
 			_, v := findVM(p, stack, key)
 			out = append(out, otherVM(v, stack, key, reason, old[key], is))
 		}
@@ -55,34 +55,32 @@ func OtherVMs(p *schema.Project, rendered *lock.Lock, stack string, before, afte
 }
 
 // replaces says why an apply would replace a VM, or nothing.
-func replaces(p *schema.Project, rendered *lock.Lock, stack, key string, was, is Identity) string {
+func replaces(p *schema.Project, rendered *lock.Lock, stack, key string, was, is Identity) finding.Reason {
 	s, v := findVM(p, stack, key)
 	if v == nil || v.Adopt || slices.ContainsFunc(s.Renamed, func(n schema.Rename) bool { return n.To == key }) {
-		return "" // the spec says which VM it is
+		return finding.Reason{} // the spec says which VM it is
 	}
 	switch {
 	case is.VMID == v.VMID && is.VMID != was.VMID && rendered.Unseen(stack, key, was.VMID): // the spec gives it another one
 	case is.VMID != was.VMID:
-		return "rendered with another VMID before, and the lock was lost or edited: an apply would destroy it and create another VM"
+		return finding.Why("rendered-with-other-vmid")
 	case changes(p, v, "efi_disk", was.EFIType, is.EFIType):
-		return fmt.Sprintf("the type of its EFI disk would change from %s to %s: an apply would destroy the VM and create another",
-			was.EFIType, is.EFIType)
+		return finding.Why("efi-type-changes", was.EFIType, is.EFIType)
 	case changes(p, v, "tpm_state", was.TPMVersion, is.TPMVersion):
-		return fmt.Sprintf("the version of its TPM would change from %s to %s: an apply would destroy the VM and create another",
-			was.TPMVersion, is.TPMVersion)
+		return finding.Why("tpm-version-changes", was.TPMVersion, is.TPMVersion)
 	}
-	return ""
+	return finding.Reason{}
 }
 
 // otherMAC says which MAC address that the lock decided would change, or nothing.
-func otherMAC(p *schema.Project, stack, key string, was, is Identity) string {
+func otherMAC(p *schema.Project, stack, key string, was, is Identity) finding.Reason {
 	_, v := findVM(p, stack, key)
 	for i := range min(len(was.MACs), len(is.MACs)) {
 		if was.MACs[i] != is.MACs[i] && was.MACs[i] != "" && v != nil && v.MACs[i] == "" {
-			return "rendered with another MAC address before, and the lock was lost: an apply would change it"
+			return finding.Why("rendered-with-other-mac")
 		}
 	}
-	return ""
+	return finding.Reason{}
 }
 
 // changes reports whether a value changes that the VM's profile does not ignore.
@@ -124,7 +122,7 @@ func findVM(p *schema.Project, stack, key string) (*schema.Stack, *schema.VM) {
 }
 
 // otherVM refuses to replace a VM that was rendered before.
-func otherVM(v *schema.VM, stack, key, reason string, was, is Identity) finding.Finding {
+func otherVM(v *schema.VM, stack, key string, reason finding.Reason, was, is Identity) finding.Finding {
 	spec, line := "the spec", fmt.Sprintf("%s: {vmid: %d}", key, was.VMID)
 	if v != nil {
 		spec, line = v.File, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)

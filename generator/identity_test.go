@@ -25,12 +25,12 @@ func TestOtherVMs(t *testing.T) {
 		want          string // in the reason; empty if nothing is refused
 	}{
 		"the same":          {before: web, after: web},
-		"another VMID":      {before: web, after: other, want: "rendered with another VMID before"},
+		"another VMID":      {before: web, after: other, want: "rendered-with-other-vmid"},
 		"adopted":           {before: web, after: other, vm: schema.VM{Adopt: true}},
 		"renamed to it":     {before: web, after: other, renamed: []schema.Rename{{From: "old", To: "web"}}},
-		"another EFI disk":  {before: web, after: efi, want: "the type of its EFI disk would change from 4m to 2m"},
+		"another EFI disk":  {before: web, after: efi, want: "efi-type-changes 4m 2m"},
 		"ignored EFI disk":  {before: web, after: efi, vm: schema.VM{Profile: "fixed"}},
-		"lost":              {before: web, after: "", want: "neither in the lock nor in a spec"},
+		"lost":              {before: web, after: "", want: "rendered-and-lost"},
 		"left by the lock":  {before: `"known" = { vm_id = 309 }`, after: ""},
 		"unreadable before": {before: "<<<<<<<", after: web},
 	} {
@@ -44,7 +44,7 @@ func TestOtherVMs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case c.want == "" && len(got) > 0:
 			t.Errorf("%s: %+v", name, got)
-		case c.want != "" && (len(got) != 1 || !strings.Contains(got[0].Reason, c.want) || got[0].VMID != 300 || len(got[0].Steps) < 2):
+		case c.want != "" && (len(got) != 1 || !strings.Contains(got[0].Reason.String(), c.want) || got[0].VMID != 300 || len(got[0].Steps) < 2):
 			t.Errorf("%s: %+v, want %q", name, got, c.want)
 		}
 	}

@@ -135,7 +135,7 @@ func TestOtherVMsShared(t *testing.T) {
 		t.Errorf("another EFI disk of one: %+v, %v", got, err)
 	}
 	got, err := OtherVMs(p, rendered, "lab", stack("4m"), stack("2m"))
-	if err != nil || len(got) != 1 || got[0].Key != "a" || !strings.Contains(got[0].Reason, "from 4m to 2m") {
+	if err != nil || len(got) != 1 || got[0].Key != "a" || !strings.Contains(got[0].Reason.String(), "4m 2m") {
 		t.Errorf("another EFI disk: %+v, %v", got, err)
 	}
 }

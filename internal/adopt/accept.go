@@ -110,7 +110,7 @@ func (t *target) accept(chosen *choice) {
 	if len(steps) > 0 {
 		lines := t.lines
 		t.refuse(steps...)
-		t.refusal.Reason = "a spec cannot say some of what it has"
+		t.refusal.Reason = finding.Why("spec-cannot-say")
 		t.lines = lines // the other properties are written
 	}
 	t.asked = attributes

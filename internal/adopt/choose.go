@@ -137,7 +137,7 @@ func (p *planner) chooseUnclaimed(f finding.Finding, vmid int) {
 		return
 	}
 	own := finding.Finding{Address: f.Address}
-	own.Is(finding.Conflict, "the VM with its name belongs to another project")
+	own.Is(finding.Conflict, finding.Why("name-in-other-project"))
 	own.Because("VM %d is %s", vmid, claim)
 	own.Next("if another VM is meant here, give one of the two another name")
 	own.Next("to move it here, forget it there first: `forgotten: ["+claim.Key+"]`; then run", fmt.Sprintf("stackgen adopt %s=%d", vm, vmid))
@@ -156,7 +156,7 @@ func (p *planner) chooseIncomplete(f finding.Finding, named *named) {
 			return
 		}
 	case 0:
-		own.Is(finding.NotFound, "no VM of the cluster has its name, and its entry does not say how to create it")
+		own.Is(finding.NotFound, finding.Why("no-vm-incomplete"))
 		own.Because("no VM is called %s", strings.Join(named.names(vm), " or "))
 		own.Next("if it exists under another name, say which one it is", "stackgen adopt "+vm.String()+"=VMID")
 		own.Next("or let an apply create it: write its node and a template into "+p.files[vm],
@@ -164,7 +164,7 @@ func (p *planner) chooseIncomplete(f finding.Finding, named *named) {
 		p.Left = append(p.Left, own)
 		return
 	default:
-		own.Is(finding.Ambiguous, "several VMs of the cluster have its name")
+		own.Is(finding.Ambiguous, finding.Why("name-of-several"))
 		for _, g := range guests {
 			own.Candidates = append(own.Candidates, g.VMID)
 			own.Because("%s", guard.Describe(g))

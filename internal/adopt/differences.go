@@ -85,7 +85,8 @@ func (c *choice) add(f *finding.Finding, asked bool) {
 	case f.Kind == finding.ProviderOnly, f.Kind == finding.Noise && !unsaid(f), f.Kind == finding.Import, f.Kind == finding.Create,
 		f.Change.Attribute == "", !hand && f.Change.Cause != finding.BySpec && !unsaid(f):
 		if asked && f.Kind != finding.Noise && f.Kind != finding.ProviderOnly {
-			c.leave(f, "there is nothing to write into the spec: "+f.Reason)
+			c.leave(f, "there is nothing to write into the spec")
+			c.left[len(c.left)-1].Steps[0].Why = &f.Reason
 		}
 	default:
 		for a := range strings.SplitSeq(f.Change.Attribute, ", ") {
@@ -112,7 +113,7 @@ func (c *choice) leave(f *finding.Finding, why string, lines ...string) {
 // gone lists a VM that does not exist any more.
 func (c *choice) gone(f *finding.Finding) {
 	own := left(f.Address, "the VM is gone, and a spec has no line for a VM that does not exist: an apply creates it again")
-	own.Reason = "the VM is gone, so there is nothing to write"
+	own.Reason = finding.Why("gone-nothing-to-write")
 	if len(f.Steps) > 0 {
 		own.Steps = f.Steps
 	}
@@ -122,7 +123,7 @@ func (c *choice) gone(f *finding.Finding) {
 // left is a finding about what is not written.
 func left(at finding.Address, why string, lines ...string) finding.Finding {
 	return finding.Finding{Address: at, Kind: finding.Unmatched, Severity: finding.Blocked,
-		Reason: "it was not written into the spec", Steps: []finding.Step{finding.Do(why, lines...)}}
+		Reason: finding.Why("not-written"), Steps: []finding.Step{finding.Do(why, lines...)}}
 }
 
 // parseSelectors reads addresses.

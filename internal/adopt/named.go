@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -56,10 +55,10 @@ func (n *named) find(vm VM) []*cluster.Guest {
 func (n *named) absent(f finding.Finding) finding.Finding {
 	vm := VM{f.Stack, f.Key}
 	own := finding.Finding{Address: f.Address}
-	own.Is(finding.Create, "no VM of the cluster has its name, so an apply creates it")
+	own.Is(finding.Create, finding.Why("no-vm-created"))
 	own.Name = n.vms[vm]
 	if guests := n.find(vm); len(guests) > 0 { // with its key as their name
-		own.Reason += fmt.Sprintf("; if it is VM %d (%s), run `stackgen adopt %s=%d`", guests[0].VMID, guests[0].Name, vm, guests[0].VMID)
+		own.Reason = own.Reason.And(finding.Why("adopt-other-name", guests[0].VMID, guests[0].Name, vm, guests[0].VMID))
 	}
 	return own
 }

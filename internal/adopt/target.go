@@ -125,13 +125,13 @@ func (t *target) refuse(steps ...finding.Step) {
 	f := finding.Finding{
 		Address: finding.Address{Stack: t.Stack, Type: finding.VM, Key: t.Key},
 		Kind:    finding.Unmatched, Severity: finding.Blocked,
-		Reason: "its hardware was not written", Steps: steps,
+		Reason: finding.Why("hardware-not-written"), Steps: steps,
 	}
 	if t.vm.Profile == "adopted" {
-		f.Reason = "it stays in profile adopted, and its hardware was not written"
+		f.Reason = finding.Why("stays-adopted")
 	}
 	if t.attributes != nil {
-		f.Reason = "it was not written into the spec"
+		f.Reason = finding.Why("not-written")
 	}
 	if t.guest != nil {
 		f.VMID = t.guest.VMID

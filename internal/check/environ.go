@@ -35,11 +35,11 @@ func Misled(command string, environ []string) error {
 	if err != nil || f == nil {
 		return err
 	}
-	lines := f.Steps[0].Lines
+	reason, lines := f.Reason.Args[0], f.Steps[0].Lines // what it does, by the table of variables and flags
 	if len(lines) == 0 {
-		return errors.New(f.Reason)
+		return errors.New(reason)
 	}
-	return fmt.Errorf("%s: `%s`, then run the same command again; nothing was read or changed", f.Reason, lines[0])
+	return fmt.Errorf("%s: `%s`, then run the same command again; nothing was read or changed", reason, lines[0])
 }
 
 // valueOf is a variable of an environment; the last one counts.

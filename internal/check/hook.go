@@ -130,7 +130,7 @@ func (h *Hook) leftUnit() finding.Finding {
 		Address:  finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit},
 		Kind:     finding.Unrendered,
 		Severity: finding.Blocked,
-		Reason:   "the stack does not have this unit any more, but Terragrunt keeps what it generated from an earlier render",
+		Reason:   finding.Why("unit-removed"),
 	}
 	f.Next("remove what Terragrunt generated, then run the same command again", "stackgen render")
 	return f

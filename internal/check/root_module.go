@@ -70,7 +70,7 @@ func (h *Hook) outdated() (*finding.Finding, error) {
 		Address:  finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit},
 		Kind:     finding.Unrendered,
 		Severity: finding.Blocked,
-		Reason:   "this unit was generated from another render than the last one",
+		Reason:   finding.Why("unit-of-other-render"),
 	}
 	return f.Because("it differs in %s", strings.Join(values, ", ")).
 		Next("generate it again", "(cd stacks/"+h.Unit.Stack+" && terragrunt stack generate)"), nil

@@ -23,7 +23,7 @@ func (h *Hook) stale() *finding.Finding {
 		return nil
 	}
 	f := &finding.Finding{Address: finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit}}
-	f.Is(finding.Unknown, "the plan is stale: another run changed the state of this unit after it was planned")
+	f.Is(finding.Unknown, finding.Why("plan-stale"))
 	f.Severity = finding.Blocked
 	f.Because("the plan was made from serial %d of the state, and the state has serial %d now", before.Serial, now.Serial)
 	return f.Next("run the same command again: it plans again, and shows what is left to do")

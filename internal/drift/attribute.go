@@ -60,7 +60,7 @@ func (r *resource) simple(c tf.Change) effect.Update {
 
 // begin begins the finding about a change: what changes, and where the spec says it.
 func (r *resource) begin(kind finding.Kind, of tf.Change, effect schema.Effect) *finding.Finding {
-	f := r.add(kind, "")
+	f := r.add(kind, finding.Reason{})
 	c := f.Change
 	c.Attribute, c.Property, c.Effect = of.Attribute(), r.property(of), string(effect)
 	c.At, c.Unit = r.place(of)
@@ -88,7 +88,7 @@ func (r *resource) update(u effect.Update) {
 		f.Severity = finding.Blocked
 	}
 	if r.change.Action == tf.Update && r.ignored(u.Path) {
-		f.Is(finding.Unknown, "the plan changes what the profile ignores: it was not made from the files of this render")
+		f.Is(finding.Unknown, finding.Why("plan-of-other-render"))
 		f.Next("render, then run this again", "stackgen render")
 		return
 	}
@@ -202,13 +202,13 @@ func (r *resource) unexplained(attribute string) {
 		r.created(f)
 		return
 	case f.Kind == finding.Noise:
-		f.Severity, f.Reason = finding.OK, "only read: an apply reads it again"
+		f.Severity, f.Reason = finding.OK, finding.Why("read-again")
 		f.Because("%s is known after the apply", attribute)
 	case known:
 		c.Sensitive = true
-		f.Is(finding.Unknown, "the plan changes a value that it does not show").Because("%s", attribute)
+		f.Is(finding.Unknown, finding.Why("value-hidden")).Because("%s", attribute)
 	default:
-		f.Is(finding.Unknown, "the plan changes it, and its new value is known after the apply only").Because("%s", attribute)
+		f.Is(finding.Unknown, finding.Why("value-known-later")).Because("%s", attribute)
 	}
 	r.steps(f)
 }
@@ -217,7 +217,7 @@ func (r *resource) unexplained(attribute string) {
 // the plan replaces: it follows from the creation.
 func (r *resource) created(f *finding.Finding) {
 	f.Kind, f.Severity, f.Change.Cause = finding.Noise, finding.OK, finding.ByNobody
-	f.Reason = "the new one has what its template and the provider give it"
+	f.Reason = finding.Why("from-template")
 }
 
 // direction says who has what: Proxmox VE has 10240 MiB, specs/lab.yaml:14:20 says 8192 MiB.

@@ -10,7 +10,7 @@ import (
 func (r *resource) handOnly() {
 	if r.hand == nil || r.hand.Action == tf.Delete {
 		if r.hand != nil && r.left {
-			f := r.add(finding.Gone, "it is gone, and no spec asks for it: an apply removes it from the state")
+			f := r.add(finding.Gone, finding.Why("unasked-gone"))
 			f.Change.Cause = finding.ByHand
 			f.Because("%s", r.change.Address)
 		}
@@ -44,22 +44,22 @@ func (r *resource) stays(c tf.Change, now tf.Values) {
 	f.Severity = finding.OK
 	switch {
 	case u.Effect == schema.Noise:
-		own.Cause, f.Reason = finding.ByNobody, "only read: an apply changes nothing in the cluster"
+		own.Cause, f.Reason = finding.ByNobody, finding.Why("only-read")
 	case u.Effect == schema.Migrate && r.vm != nil && r.vm.Node == own.Real:
-		own.Spec, f.Reason = c.Is, "it was migrated by hand or by HA to the node that the spec says: an apply leaves it there"
+		own.Spec, f.Reason = c.Is, finding.Why("migrated-as-spec")
 	case u.Effect == schema.Migrate && r.ignored(c.Path):
 		f.Kind, f.Severity = finding.Moved, finding.Outdated
-		f.Reason = "it was migrated by hand or by HA, and its profile ignores that: an apply leaves it where it is"
+		f.Reason = finding.Why("migrated-ignored")
 		r.accepts(f, "to write the node into the spec")
 	case r.ignored(c.Path):
-		f.Reason = "it was changed by hand, and its profile ignores that: an apply leaves it as it is"
+		f.Reason = finding.Why("changed-ignored")
 	case u.Effect == "":
-		f.Is(finding.Unknown, "it was changed by hand, and what that means is not known")
+		f.Is(finding.Unknown, finding.Why("changed-without-effect"))
 	case !r.says(c) && own.Real != "":
-		f.Severity, f.Reason = finding.Outdated, "it was changed by hand, and no spec says it: an apply leaves it as it is"
+		f.Severity, f.Reason = finding.Outdated, finding.Why("changed-unsaid")
 		r.accepts(f, "to keep it in the spec")
 	default:
-		own.Spec, f.Reason = c.Is, "it was changed by hand to the value in the spec: an apply does not change it"
+		own.Spec, f.Reason = c.Is, finding.Why("changed-as-spec")
 	}
 	if own.Real == "(secret)" || own.Applied == "(secret)" {
 		own.Sensitive = true

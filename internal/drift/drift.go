@@ -128,7 +128,7 @@ func (x *explainer) plan(u tf.Unit, plan *tf.Plan) {
 	for _, r := range x.State[u].Resources {
 		had := func(c *tf.ResourceChange) bool { return c.Previous == r.Address }
 		if !seen[r.Address] && !plan.Errored && byHand[r.Address] == nil && !slices.ContainsFunc(plan.Changes, had) {
-			x.unit(u, finding.Blocked, "the plan leaves out resources of the state: it is a plan of a part of the unit").Because("%s", r.Address)
+			x.unit(u, finding.Blocked, finding.Why("plan-of-part")).Because("%s", r.Address)
 		}
 	}
 	x.incomplete(u, plan)
@@ -141,32 +141,32 @@ func (x *explainer) understood(u tf.Unit, c *tf.ResourceChange) bool {
 	if c.Managed && c.Action != tf.Read || !c.Managed && (c.Action == tf.Read || c.Action == tf.NoOp) {
 		return true
 	}
-	x.unit(u, finding.Blocked, "the plan has an entry that this version of stackgen does not know").Because("%s", c.Address)
+	x.unit(u, finding.Blocked, finding.Why("unknown-entry")).Because("%s", c.Address)
 	return false
 }
 
 // incomplete reports what keeps a plan from saying everything.
 func (x *explainer) incomplete(u tf.Unit, plan *tf.Plan) {
 	if n := plan.Deferred; n > 0 {
-		x.unit(u, finding.Blocked, "the plan leaves out changes that it cannot know yet").Because("%d deferred changes", n)
+		x.unit(u, finding.Blocked, finding.Why("plan-deferred")).Because("%d deferred changes", n)
 	}
 	if n := plan.Invoked; n > 0 {
-		x.unit(u, finding.Blocked, "the plan runs actions, which no unit of stackgen has").Because("%d actions", n)
+		x.unit(u, finding.Blocked, finding.Why("plan-runs-actions")).Because("%d actions", n)
 	}
 	if plan.Partial && !plan.Errored && plan.Deferred == 0 {
-		x.unit(u, finding.Blocked, "the plan is incomplete: it was made for a part of the unit").Next("plan again, without -target")
+		x.unit(u, finding.Blocked, finding.Why("plan-targeted")).Next("plan again, without -target")
 	}
 	for _, check := range plan.FailedChecks {
-		x.unit(u, finding.Blocked, "a check of the module has failed").Because("%s", check)
+		x.unit(u, finding.Blocked, finding.Why("check-failed")).Because("%s", check)
 	}
 	if plan.Errored {
-		f := x.unit(u, finding.Failed, "the plan failed and is incomplete")
+		f := x.unit(u, finding.Failed, finding.Why("plan-failed"))
 		f.Next("read its errors", lock.InUnit(u.Stack, u.Unit, "terragrunt plan"))
 	}
 }
 
 // unit begins a finding about a unit as a whole.
-func (x *explainer) unit(u tf.Unit, severity finding.Severity, reason string) *finding.Finding {
+func (x *explainer) unit(u tf.Unit, severity finding.Severity, reason finding.Reason) *finding.Finding {
 	x.out = append(x.out, finding.Finding{
 		Address:  finding.Address{Stack: u.Stack, Unit: u.Unit, Type: finding.Unit},
 		Kind:     finding.Unknown,
@@ -184,7 +184,7 @@ func (x *explainer) outputs(u tf.Unit, plan *tf.Plan) {
 	if len(names) == 0 || len(tf.Summaries(u, plan)) > 0 {
 		return
 	}
-	f := x.unit(u, finding.Outdated, "an apply writes other outputs into the state, and changes nothing in the cluster")
+	f := x.unit(u, finding.Outdated, finding.Why("writes-outputs"))
 	f.Kind, f.Change.Cause = finding.Noise, finding.ByNobody
 	f.Change.Attribute = "output." + strings.Join(names, ", output.")
 	f.Because("outputs: %s", strings.Join(names, ", "))
@@ -196,11 +196,11 @@ func (x *explainer) unplanned() {
 	for _, u := range x.Units {
 		if why, failed := x.Failed[u]; failed {
 			if why == NotGiven {
-				x.unit(u, finding.Failed, "no plan of it was given, so its differences are not known").
+				x.unit(u, finding.Failed, finding.Why("plan-not-given")).
 					Next("give the plans of all units, or let stackgen plan", command("stackgen drift", x.specOf(u.Stack)))
 				continue
 			}
-			f := x.unit(u, finding.Failed, "it could not be planned, so its differences are not known")
+			f := x.unit(u, finding.Failed, finding.Why("unplannable"))
 			f.Because("%s", why)
 			f.Next("read all of its errors", lock.InUnit(u.Stack, u.Unit, "terragrunt plan"))
 		}
@@ -219,7 +219,7 @@ func (x *explainer) rest() {
 				own.Kind = finding.Unknown
 			}
 			own.Change = &finding.Change{Cause: finding.NotKnown}
-			own.Evidence = append([]string{"preflight says " + string(f.Kind)}, f.Evidence...)
+			own.Evidence = append([]finding.Evidence{{Text: "preflight says " + string(f.Kind)}}, f.Evidence...)
 			x.out = append(x.out, own)
 		case len(f.Pending) > 0 && !f.Stops():
 			x.waits(f)
@@ -234,7 +234,7 @@ func (x *explainer) rest() {
 func (x *explainer) oldTemplate(f *finding.Finding) {
 	r := x.unplannedVM(f)
 	own := r.add(finding.Noise,
-		"it was made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
+		finding.Why("drift-old-template"))
 	own.VMID, own.Node, own.Name, own.MadeFrom = f.VMID, f.Node, f.Name, f.MadeFrom
 	own.Change = &finding.Change{
 		Attribute: guard.CloneOf,

@@ -202,9 +202,9 @@ func noise(found []finding.Finding) []finding.Finding {
 	out := slices.Clone(found)
 	for i := range out {
 		f := &out[i]
-		f.Reason, f.Evidence, f.Steps, f.Updates = word(f.Reason), slices.Clone(f.Evidence), slices.Clone(f.Steps), slices.Clone(f.Updates)
+		f.Reason, f.Evidence, f.Steps, f.Updates = finding.Why(finding.Code(word(f.Reason.String()))), slices.Clone(f.Evidence), slices.Clone(f.Steps), slices.Clone(f.Updates)
 		for k, e := range f.Evidence {
-			f.Evidence[k] = word(e)
+			f.Evidence[k].Text = word(e.Text)
 		}
 		for k := range f.Steps {
 			f.Steps[k].What = word(f.Steps[k].What)

@@ -23,7 +23,7 @@ func (x *explainer) waits(f *finding.Finding) {
 		switch {
 		case own == nil:
 			x.out = append(x.out, finding.Finding{Address: f.Address, Kind: finding.Pending, Severity: finding.Outdated,
-				Reason: "Proxmox VE applies it when the VM starts the next time; no plan shows it"})
+				Reason: finding.Why("pending-unplanned")})
 			own = &x.out[len(x.out)-1]
 			own.VMID, own.Node, own.Name, own.Steps = f.VMID, f.Node, f.Name, f.Steps
 			own.Change = &finding.Change{
@@ -36,10 +36,10 @@ func (x *explainer) waits(f *finding.Finding) {
 			own.Change.At, own.Change.Unit = r.place(change)
 		case own.Kind == finding.Noise && own.Change.Spec != own.Change.Real: // no plan changes it
 			own.Kind, own.Severity = finding.Pending, finding.Outdated
-			own.Reason += "; Proxmox VE applies it when the VM starts the next time"
+			own.Reason = own.Reason.And(finding.Why("at-next-start"))
 		case own.Kind == finding.Noise:
 			own.Kind, own.Severity, own.Steps = finding.Pending, finding.Outdated, f.Steps
-			own.Reason = "it was changed by hand to the value in the spec: Proxmox VE applies it when the VM starts the next time"
+			own.Reason = finding.Why("changed-as-spec-pending")
 		}
 		if g := x.Inventory.Guest(f.VMID); g != nil && g.Config != nil {
 			for _, p := range g.Config.Pending {

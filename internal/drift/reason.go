@@ -15,34 +15,31 @@ import (
 
 // reason says why a change is planned, and what it does; the same for changes that are
 // alike.
-func (r *resource) reason(f *finding.Finding, u effect.Update) string {
-	c := f.Change
-	why := map[finding.Cause]string{
-		finding.ByHand:   c.Property + " was changed by hand",
-		finding.BySpec:   "the spec has another " + c.Property + " than the last apply",
-		finding.ByBoth:   c.Property + " was changed by hand and in the spec, to different values",
-		finding.ByNobody: "the provider sets " + c.Property,
-		finding.NotKnown: c.Property + " differs from the spec",
-	}[c.Cause]
-	switch {
-	case u.Harm != "":
-		return why + ": " + string(u.Harm)
-	case f.Kind == finding.Noise:
-		return why + ": an apply sends nothing"
-	case f.Kind == finding.Replace:
-		return why + ": an apply destroys it and creates another one"
-	case f.Kind == finding.Migrate:
-		return why + ": an apply migrates the VM"
-	case r.at.Type == finding.Record:
-		return why + ": an apply publishes that of the spec"
-	case c.Cause == finding.ByHand:
-		return why + ": an apply sets it back, " + does(u)
-	}
-	return why + ": an apply sets it, " + does(u)
+func (r *resource) reason(f *finding.Finding, u effect.Update) finding.Reason {
+	return finding.Why("changed-"+finding.Code(f.Change.Cause), f.Change.Property).Of(r.does(f, u))
 }
 
-// does is what an update does, after a comma.
-func does(u effect.Update) string {
+// does is what an apply does about a change.
+func (r *resource) does(f *finding.Finding, u effect.Update) finding.Reason {
+	switch {
+	case u.Harm != "":
+		return finding.Why("harm", u.Harm)
+	case f.Kind == finding.Noise:
+		return finding.Why("sends-nothing")
+	case f.Kind == finding.Replace:
+		return finding.Why("replaces-it")
+	case f.Kind == finding.Migrate:
+		return finding.Why("migrates-it")
+	case r.at.Type == finding.Record:
+		return finding.Why("publishes-it")
+	case f.Change.Cause == finding.ByHand:
+		return finding.Why("sets-back", afterComma(u))
+	}
+	return finding.Why("sets", afterComma(u))
+}
+
+// afterComma is what an update does, in words after a comma.
+func afterComma(u effect.Update) string {
 	verb, _, _ := strings.Cut(u.Does, " ")
 	if slices.Contains([]string{"restarts", "stops", "replugs", "connects"}, verb) {
 		return "and " + u.Does

@@ -84,16 +84,16 @@ func (r *resource) explain() {
 	case a == tf.Create:
 		r.creates()
 	case a == tf.Delete:
-		r.whole(finding.Destroy, "the plan destroys it")
+		r.whole(finding.Destroy, finding.Why("destroyed-by-plan"))
 	case a == tf.Forget:
-		r.whole(finding.Forget, "the plan removes it from the state, and leaves it in the cluster")
+		r.whole(finding.Forget, finding.Why("forgotten-by-plan"))
 	case a == tf.NoOp, a == tf.Update, a == tf.Read:
 		r.kept()
 	case a == tf.Replace, a == tf.ReplaceKept:
 		r.replaces()
 	default:
 		words := strings.ReplaceAll(r.change.Words, "+", " ")
-		r.whole(finding.Unknown, "the plan has an action that this version of stackgen does not know: ["+words+"]")
+		r.whole(finding.Unknown, finding.Why("unknown-action", "["+words+"]"))
 		r.out[from].Severity, r.out[from].Change.Cause = finding.Blocked, finding.NotKnown
 	}
 	r.block(r.out[from:])
@@ -120,15 +120,15 @@ func (r *resource) block(own []finding.Finding) {
 			if r.verdict.Kind != finding.Moved && r.verdict.Kind != finding.CannotCreate && own[i].Kind != finding.Noise {
 				own[i].Kind = finding.Unknown
 			}
-			own[i].Because("%s", r.verdict.Reason)
+			own[i].Cite(r.verdict.Reason)
 		}
 		first = 0
 	}
 	f := &own[first]
 	for _, e := range r.verdict.Evidence {
-		ofUpdate := slices.ContainsFunc(r.verdict.Updates, func(u finding.Update) bool { return u.Says == e }) // f says it itself
-		if r.verdict.Kind != finding.WouldHarm && !slices.Contains(f.Evidence, e) && !ofUpdate {
-			f.Because("%s", e)
+		ofUpdate := slices.ContainsFunc(r.verdict.Updates, func(u finding.Update) bool { return u.Says == e.Text }) // f says it itself
+		if r.verdict.Kind != finding.WouldHarm && !slices.ContainsFunc(f.Evidence, e.Same) && !ofUpdate {
+			f.Evidence = append(f.Evidence, e)
 		}
 	}
 	f.Steps = slices.Clone(r.verdict.Steps)
@@ -147,7 +147,7 @@ func (r *resource) stranger(own []finding.Finding) {
 			continue
 		}
 		f.Kind, f.Severity = finding.Unknown, finding.Blocked
-		f.Reason = "the VMID belongs to something else: an apply would change that"
+		f.Reason = finding.Why("vmid-of-other")
 	}
 	f := r.add(finding.Unknown, r.verdict.Reason)
 	f.Severity, f.Change.Cause = finding.Blocked, finding.ByHand
@@ -155,7 +155,7 @@ func (r *resource) stranger(own []finding.Finding) {
 }
 
 // add begins a finding about an attribute; nothing of it is set that depends on that.
-func (r *resource) add(kind finding.Kind, reason string) *finding.Finding {
+func (r *resource) add(kind finding.Kind, reason finding.Reason) *finding.Finding {
 	f := finding.Finding{Address: r.at, Kind: kind, Severity: finding.Outdated, Reason: reason}
 	f.Resource = r.change.Address
 	if r.verdict != nil {
@@ -169,7 +169,7 @@ func (r *resource) add(kind finding.Kind, reason string) *finding.Finding {
 }
 
 // whole is a finding about the resource as a whole. It is safe if guard permits it.
-func (r *resource) whole(kind finding.Kind, reason string) *finding.Finding {
+func (r *resource) whole(kind finding.Kind, reason finding.Reason) *finding.Finding {
 	f := r.add(kind, reason)
 	f.Because("%s", r.change.Address)
 	f.Change.Cause = finding.BySpec
@@ -179,8 +179,8 @@ func (r *resource) whole(kind finding.Kind, reason string) *finding.Finding {
 		return f
 	}
 	f.Next("an apply does it", r.apply(r.at.Stack))
-	if reason := r.verdictReason(); reason != "" {
-		f.Because("%s", reason)
+	if r.verdict != nil && r.verdict.Reason.Code != "" {
+		f.Cite(r.verdict.Reason)
 	}
 	return f
 }
@@ -198,32 +198,25 @@ func (r *resource) permits(kind finding.Kind) bool {
 	return record || kind != finding.Destroy || r.verdict.Kind == finding.Retiring
 }
 
-func (r *resource) verdictReason() string {
-	if r.verdict == nil {
-		return ""
-	}
-	return r.verdict.Reason
-}
-
 // creates is a resource that the plan creates.
 func (r *resource) creates() {
 	switch {
 	case r.hand != nil && r.hand.Action == tf.Delete:
-		f := r.add(finding.Gone, "it was deleted by hand, or the token does not see it any more: the plan creates it again")
+		f := r.add(finding.Gone, finding.Why("gone-by-hand"))
 		f.Severity, f.Change.Cause = finding.Blocked, finding.ByHand
 		f.Because("%s", r.change.Address)
 		if r.at.Type == finding.Record && (r.verdict == nil || !r.verdict.Stops()) {
-			f.Severity, f.Reason = finding.Outdated, "the record was removed by hand: an apply publishes it again"
+			f.Severity, f.Reason = finding.Outdated, finding.Why("record-removed")
 			f.Next("to publish it again, apply", r.apply(r.at.Stack))
 		}
 	case r.verdict != nil && (r.verdict.Kind == finding.Create || r.verdict.Kind == finding.CannotCreate):
-		r.whole(finding.Create, "the spec has it, and no apply has created it yet")
+		r.whole(finding.Create, finding.Why("not-created-yet"))
 	case r.verdict == nil:
-		r.whole(finding.Create, "the plan creates it, and no spec asks for it")
+		r.whole(finding.Create, finding.Why("plan-creates-unasked"))
 	case r.verdict.Kind == finding.NotFound:
-		r.whole(finding.Unknown, r.verdict.Reason+", and the plan would create an empty VM").Severity = finding.Blocked
+		r.whole(finding.Unknown, finding.Why("would-create-empty").Of(r.verdict.Reason)).Severity = finding.Blocked
 	default:
-		r.whole(finding.CreateOfExisting, "the plan creates it, and it exists already").Severity = finding.Blocked
+		r.whole(finding.CreateOfExisting, finding.Why("creates-existing")).Severity = finding.Blocked
 	}
 }
 
@@ -231,10 +224,10 @@ func (r *resource) creates() {
 func (r *resource) kept() {
 	c, from := r.change, len(r.out)
 	if c.Imports {
-		r.whole(finding.Import, "an apply imports it into the state").Because("imported as %s", c.ImportID)
+		r.whole(finding.Import, finding.Why("imported")).Because("imported as %s", c.ImportID)
 	}
 	if c.Previous != "" && c.Previous != c.Address {
-		r.whole(finding.Moved, "an apply gives it another address in the state, and changes nothing of it").
+		r.whole(finding.Moved, finding.Why("new-address")).
 			Because("%s was %s", c.Address, c.Previous)
 	}
 	if c.Action == tf.Update || len(r.updates) > 0 {
@@ -248,7 +241,7 @@ func (r *resource) kept() {
 // onlyState adds an update of which no value differs: it removes an empty block, such as
 // that of a startup order that somebody has removed.
 func (r *resource) onlyState() {
-	f := r.add(finding.ProviderOnly, "no value of it changes: an apply removes an empty block from the state")
+	f := r.add(finding.ProviderOnly, finding.Why("empty-block"))
 	f.Because("%s", r.change.Address)
 	f.Change.Cause = finding.ByNobody
 	f.Next("an apply sets it", r.apply(r.at.Stack))
@@ -257,19 +250,19 @@ func (r *resource) onlyState() {
 // replaces is a resource that the plan destroys and creates again. What forces that is a
 // finding each, and so is everything else that changes.
 func (r *resource) replaces() {
-	reason := "the plan destroys it and creates another one"
+	code := finding.Code("replaced")
 	switch {
 	case r.change.Tainted:
-		reason += ", because it is marked as tainted: its creation failed halfway"
+		code = "replaced-tainted"
 	case r.change.Asked:
-		reason += ", because the plan was made with -replace"
+		code = "replaced-by-request"
 	}
 	r.replaced = true
 	if r.change.Action == tf.ReplaceKept {
-		reason = "the plan leaves it in the cluster, unmanaged, and creates a second one"
+		code = "replaced-unmanaged"
 	}
 	paths := r.change.Forces
-	f := r.whole(finding.Replace, reason)
+	f := r.whole(finding.Replace, finding.Why(code))
 	if r.change.Tainted {
 		f.Change.Cause = finding.ByNobody // the mark is in the state only
 	}

@@ -37,7 +37,7 @@ func (x *explainer) older() {
 				Address:  f.Address,
 				Kind:     finding.Unknown,
 				Severity: finding.Blocked,
-				Reason:   "spec and cluster differ, and the plan does not say it: the plan is older, or of another commit",
+				Reason:   finding.Why("plan-out-of-date"),
 			}
 			own.VMID, own.Node, own.Name = f.VMID, f.Node, f.Name
 			own.Change = &finding.Change{
@@ -112,9 +112,6 @@ func (x *explainer) unread() {
 	}
 }
 
-// detachesLater is what an apply does with a disk that no plan shows.
-const detachesLater = ", and no plan shows it: an apply leaves it, and detaches it as soon as it changes another disk of the VM"
-
 func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 	disks, brought := guard.Disks(g), map[string]string{}
 	if template := r.templateOf(state.Values, g); template != nil {
@@ -132,15 +129,15 @@ func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 		}
 		change := tf.Change{Path: "disk", Device: at, Was: disks[at], Whole: true}
 		f := r.begin(finding.Noise, change, schema.Detach)
-		f.Reason, f.Change.Real, f.Change.Cause = at+" was attached by hand"+detachesLater, disks[at], finding.ByHand
+		f.Reason, f.Change.Real, f.Change.Cause = finding.Why("disk-attached", at), disks[at], finding.ByHand
 		f.Because("%s", r.direction(f, change))
 		if brought[at] != "" {
 			f.Severity, f.Change.Cause = finding.OK, finding.ByNobody
-			f.Reason = at + " came with the template" + detachesLater
+			f.Reason = finding.Why("disk-of-template", at)
 			continue
 		}
 		if r.ignored("disk") {
-			f.Severity, f.Reason = finding.OK, at+" was attached by hand, and its profile ignores that: an apply leaves it as it is"
+			f.Severity, f.Reason = finding.OK, finding.Why("disk-attached-ignored", at)
 			continue
 		}
 		f.Next("to keep it, import the VM again: this says how", "stackgen drift --accept "+r.at.Stack+"/"+r.vm.Key)

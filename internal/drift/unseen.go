@@ -107,7 +107,7 @@ func (r *resource) notRead(f *finding.Finding, u effect.Update) {
 	case !known:
 	case was == "" && (f.Kind == finding.Live || f.Kind == finding.Pending):
 		f.Kind, c.Cause = finding.ProviderOnly, finding.ByNobody
-		f.Reason = "the VM has the " + c.Property + " that the spec says, and the state does not: an apply sends it once more"
+		f.Reason = finding.Why("sent-once-more", c.Property)
 	case was != "":
 		c.Real = was
 	}
@@ -125,7 +125,7 @@ func (r *resource) unseenValue(u hardware.Unseen, template *cluster.Guest) {
 	} else {
 		f.Because("%s", r.direction(f, u.Change))
 	}
-	f.Reason = c.Property + " is not as the spec and the template say, and no plan shows it: an apply leaves it as it is"
+	f.Reason = finding.Why("unsaid-unplanned", c.Property)
 	has := "does not have it"
 	if u.Template != "" {
 		has = "has " + shown(u.Template, c.Unit)

@@ -130,9 +130,10 @@ type Finding struct {
 	Severity Severity `json:"exit"`
 	Case     Case     `json:"-"`
 	Object
-	Reason   string   `json:"reason,omitempty"`
-	Evidence []string `json:"evidence"`
-	Steps    []Step   `json:"next"`
+	Reason   Reason     `json:"-"`
+	Says     string     `json:"reason,omitempty"` // the reason in words, which package report adds
+	Evidence []Evidence `json:"evidence"`
+	Steps    []Step     `json:"next"`
 }
 
 // Stops reports whether an apply must not run.
@@ -153,8 +154,8 @@ func Sort(fs []Finding) {
 			cmp.Compare(a.VMID, b.VMID),
 			strings.Compare(string(a.Kind), string(b.Kind)),
 			natural.Compare(a.attribute(), b.attribute()),
-			strings.Compare(a.Reason, b.Reason),
-			slices.Compare(a.Evidence, b.Evidence))
+			strings.Compare(a.Reason.String(), b.Reason.String()),
+			slices.CompareFunc(a.Evidence, b.Evidence, Evidence.compare))
 	})
 }
 
@@ -199,7 +200,7 @@ func Counts(fs []Finding) []Count {
 }
 
 // Is sets the kind, the severity that it has unless more is known, and the reason.
-func (f *Finding) Is(k Kind, reason string) *Finding {
+func (f *Finding) Is(k Kind, reason Reason) *Finding {
 	f.Kind, f.Severity, f.Reason, f.Case = k, Blocked, reason, ""
 	switch k {
 	case Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan:
@@ -210,6 +211,41 @@ func (f *Finding) Is(k Kind, reason string) *Finding {
 
 // Because adds evidence.
 func (f *Finding) Because(format string, args ...any) *Finding {
-	f.Evidence = append(f.Evidence, fmt.Sprintf(format, args...))
+	f.Evidence = append(f.Evidence, Evidence{Text: fmt.Sprintf(format, args...)})
 	return f
+}
+
+// Cite adds the reason of another finding as evidence.
+func (f *Finding) Cite(r Reason) *Finding {
+	f.Evidence = append(f.Evidence, Evidence{Reason: &r})
+	return f
+}
+
+// An Evidence is one thing that a finding was concluded from: a text, or the reason of another
+// finding, whose text package report adds.
+type Evidence struct {
+	Text   string
+	Reason *Reason
+}
+
+// MarshalText makes evidence text in JSON.
+func (e Evidence) MarshalText() ([]byte, error) { return []byte(e.Text), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (e *Evidence) UnmarshalText(text []byte) error {
+	*e = Evidence{Text: string(text)}
+	return nil
+}
+
+// Same reports whether two pieces of evidence say the same.
+func (e Evidence) Same(other Evidence) bool { return e.compare(other) == 0 }
+
+func (e Evidence) compare(other Evidence) int {
+	reason := func(r *Reason) string {
+		if r == nil {
+			return ""
+		}
+		return r.String()
+	}
+	return cmp.Or(strings.Compare(e.Text, other.Text), strings.Compare(reason(e.Reason), reason(other.Reason)))
 }

@@ -29,7 +29,7 @@ func TestExit(t *testing.T) {
 // at is a finding about a VM.
 func at(stack, key string, k Kind) Finding {
 	f := Finding{Address: Address{Stack: stack, Type: VM, Key: key}}
-	return *f.Is(k, "because "+string(k))
+	return *f.Is(k, Why(Code(k)))
 }
 
 // TestSort sorts findings in any order to the same one.
@@ -37,7 +37,7 @@ func TestSort(t *testing.T) {
 	pool := at("lab", "zeta", Managed)
 	pool.Type = Pool
 	other := at("lab", "web2", Managed)
-	other.Evidence = []string{"x"}
+	other.Because("x")
 	want := []Finding{pool, at("lab", "web2", Managed), other, at("lab", "web10", Conflict), at("web", "a", Create)}
 	for range 20 {
 		got := append([]Finding{}, want...)
@@ -141,7 +141,7 @@ func TestNext(t *testing.T) {
 // TestJSON: the keys are part of the output that other programs read.
 func TestJSON(t *testing.T) {
 	f := at("lab", "web0", Conflict)
-	f.Unit, f.VMID = "proxmox-vm", 100
+	f.Unit, f.VMID, f.Says = "proxmox-vm", 100, "because conflict"
 	f.Because("%d", 1).Add(DoAll("retire it", Entries("retired", "web0")))
 	body, err := json.Marshal(f)
 	want := `{"stack":"lab","unit":"proxmox-vm","kind":"vm","key":"web0","verdict":"conflict","exit":3,"vmid":100,` +

@@ -48,7 +48,7 @@ func Groups(fs []Finding) []Group {
 
 // likeness is the same for findings that belong into one group.
 func (f *Finding) likeness() string {
-	parts := []string{f.Severity.String(), f.Stack, string(f.Kind), string(f.Type), f.Reason}
+	parts := []string{f.Severity.String(), f.Stack, string(f.Kind), string(f.Type), f.Reason.String()}
 	for _, s := range f.Steps {
 		parts = append(parts, s.What)
 	}

@@ -10,8 +10,9 @@ import (
 
 // A Step is one thing to do: what it achieves, and the lines to write or run.
 type Step struct {
-	What  string `json:"what"`
-	Lines []Line `json:"lines,omitempty"`
+	What  string  `json:"what"`
+	Lines []Line  `json:"lines,omitempty"`
+	Why   *Reason `json:"-"` // with which What ends, once package report has put it in words
 }
 
 // Do is a step of lines that name one thing each.

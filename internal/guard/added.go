@@ -16,7 +16,7 @@ type AddedFile struct {
 // level of the guard judges it.
 func Added(at finding.Address, files []AddedFile) finding.Finding {
 	f := finding.Finding{Address: at, Kind: finding.Misled, Severity: finding.Blocked}
-	f.Reason = "a file that stackgen did not write changes what the run does"
+	f.Reason = finding.Why("added-file")
 	var lines []string
 	render := false
 	for _, one := range files {

@@ -46,24 +46,24 @@ func seen(in Input, f *finding.Finding, m *cluster.Match, own bool, found []find
 	}
 	switch {
 	case m.VM != nil && m.VM.Adopt:
-		f.Is(finding.OtherVM, "the spec adopts it: it has the VMID and MAC addresses that it has in the cluster")
+		f.Is(finding.OtherVM, finding.Why("adopted-as-it-is"))
 		return true
 	case !read || state.Unreadable != "":
-		f.Is(finding.Unknown, "its state could not be read, so it may exist").Because("%s", state.Unreadable)
+		f.Is(finding.Unknown, finding.Why("state-unread-may-exist")).Because("%s", state.Unreadable)
 		return true
 	case own:
-		f.Is(finding.OtherVM, "it exists, and an apply would change its MAC addresses or replace it").Because("%s", Describe(m.Guest))
+		f.Is(finding.OtherVM, finding.Why("exists-and-would-change")).Because("%s", Describe(m.Guest))
 		return true
 	}
 	for _, r := range state.Resources {
 		if r.Type == guest.VMResource && keys[r.Key] {
-			f.Is(finding.OtherVM, "it is in state, so it was created already").Because("%s has VMID %d", r.Address, r.VMID)
+			f.Is(finding.OtherVM, finding.Why("created-already")).Because("%s has VMID %d", r.Address, r.VMID)
 			return true
 		}
 	}
 	for _, other := range found {
 		if other.Address == f.Address && other.Kind == finding.Unknown || other.Type == finding.Stack && other.Stack == f.Stack && other.Stops() {
-			f.Is(finding.Unknown, other.Reason+", so it may exist")
+			f.Is(finding.Unknown, finding.Why("may-exist").Of(other.Reason))
 			f.Evidence, f.Steps = other.Evidence, other.Steps
 			return true
 		}

@@ -28,13 +28,13 @@ func (p *planJudge) creates(c *tf.ResourceChange) {
 	case c.Type == guest.RecordResource && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
 	case p.gone[c.Address]:
-		p.add(c).Is(finding.Gone, "the plan creates it, because its refresh did not find it: it was deleted, or the token does not see it").
+		p.add(c).Is(finding.Gone, finding.Why("plan-creates-gone")).
 			Because("%s", c.Address).Next("find out which, and what to do", "stackgen preflight")
 	case known == nil:
-		p.add(c).Is(finding.Conflict, "the plan creates it, and no spec asks for it").
+		p.add(c).Is(finding.Conflict, finding.Why("plan-creates-unasked")).
 			Because("%s", c.Address).Next(renderAndPlan, "stackgen render")
 	case c.Type == guest.VMResource && vmid != known.VMID:
-		p.add(c).Is(finding.Conflict, "the plan creates it with another VMID than the lock has").
+		p.add(c).Is(finding.Conflict, finding.Why("plan-creates-other-vmid")).
 			Because("%s has %s in the plan, and VMID %d in the lock", c.Address, vmidText(vmid), known.VMID).Next(renderAndPlan, "stackgen render")
 	case known.Kind != finding.Create:
 		p.createsKnown(c, known)
@@ -52,12 +52,12 @@ func (p *planJudge) createsKnown(c *tf.ResourceChange, known *finding.Finding) {
 	f.Steps = append(f.Steps, known.Steps...)
 	switch {
 	case known.Kind == finding.Adopt:
-		f.Reason = "the plan creates it, and it exists"
+		f.Reason = finding.Why("plan-creates-existing")
 		f.Add(writeImports()).Next("then plan again")
 	case known.Kind.Exists(), known.Kind == finding.Busy:
-		f.Is(finding.Conflict, "the plan creates it, and it exists: the plan was made from another state").Next("plan again")
+		f.Is(finding.Conflict, finding.Why("plan-of-another-state")).Next("plan again")
 	case known.Kind == finding.Retiring:
-		f.Is(finding.WouldDestroy, "the plan creates it, and it is retired").Next(renderAndPlan, "stackgen render")
+		f.Is(finding.WouldDestroy, finding.Why("plan-creates-retired")).Next(renderAndPlan, "stackgen render")
 	}
 }
 
@@ -115,10 +115,10 @@ func (p *planJudge) deletes(c *tf.ResourceChange) {
 		return
 	}
 	if c.Type == guest.RecordResource {
-		f.Is(finding.WouldDestroy, "the plan destroys it, and the spec has it").Because("%s", c.Address).Next("plan again, not for a destroy")
+		f.Is(finding.WouldDestroy, finding.Why("plan-destroys-wanted")).Because("%s", c.Address).Next("plan again, not for a destroy")
 		return
 	}
-	f.Is(finding.WouldDestroy, "the plan destroys it, and it is not retired")
+	f.Is(finding.WouldDestroy, finding.Why("plan-destroys"))
 	f.Because("the plan destroys %s (%s)%s", c.Address, destroyed(c, f), cause(c))
 	if c.Deposed != "" {
 		p.deposed(c, f)
@@ -140,7 +140,7 @@ func (p *planJudge) retire(what string, c *tf.ResourceChange) finding.Step {
 // deposed is an object that an interrupted replacement left in the state, beside
 // the current one at the same address: retiring the key would destroy that.
 func (p *planJudge) deposed(c *tf.ResourceChange, f *finding.Finding) {
-	f.Reason = "the plan destroys an object that an interrupted replacement left in the state"
+	f.Reason = finding.Why("plan-destroys-deposed")
 	f.Because("deposed object %s", c.Deposed)
 	f.Add(finding.Step{What: "remove the address from the state, and import the current object again",
 		Lines: append([]finding.Line{lock.StateRemove(p.unit.Stack, p.unit.Unit, c.Address)}, finding.Lines("stackgen import-blocks")...)})
@@ -184,7 +184,7 @@ func (p *planJudge) replaces(c *tf.ResourceChange) {
 		return // another TTL; a record holds nothing else
 	}
 	f := p.add(c)
-	f.Is(finding.WouldDestroy, "the plan replaces it")
+	f.Is(finding.WouldDestroy, finding.Why("plan-replaces"))
 	f.Because("the plan replaces %s (%s)%s: %s", c.Address, destroyed(c, f), cause(c), strings.ReplaceAll(c.Words, "+", " and "))
 	if c.Imports {
 		f.Because("it would import it first, as %s", c.ImportID)
@@ -200,7 +200,7 @@ func (p *planJudge) forgets(c *tf.ResourceChange) {
 	if !judged(c.Type) || p.status(c) == lock.Forgotten || handedOver {
 		return
 	}
-	f := p.add(c).Is(finding.WouldDestroy, "the plan removes it from the state: the cluster would keep it, unmanaged").Because("%s", c.Address)
+	f := p.add(c).Is(finding.WouldDestroy, finding.Why("plan-forgets")).Because("%s", c.Address)
 	f.Add(finding.DoAll("to stop managing it, write into "+p.lock.Spec, finding.Entries("forgotten", c.Key)))
 	f.Next("or delete the removed block that asks for it")
 }
@@ -215,7 +215,7 @@ func (p *planJudge) imports(c *tf.ResourceChange) {
 	if known != nil && known.Kind == finding.Adopt && known.Import == id {
 		return
 	}
-	f := p.add(c).Is(finding.Conflict, "the plan imports it, and nothing proves that it is yours")
+	f := p.add(c).Is(finding.Conflict, finding.Why("plan-imports-unproven"))
 	f.Because("the plan imports %s into %s", id, c.Address)
 	if known != nil {
 		f.Because("preflight finds: %s", known.Kind)
@@ -227,7 +227,7 @@ func (p *planJudge) imports(c *tf.ResourceChange) {
 // errored is a plan that failed and was written: it may leave out anything.
 func (p *planJudge) errored() {
 	f := finding.Finding{Address: unitAddress(p.unit)}
-	f.Is(finding.Unknown, "the plan failed and is incomplete")
+	f.Is(finding.Unknown, finding.Why("plan-failed"))
 	if len(p.out) > 0 {
 		f.Because("the other findings of this plan are the likely reason")
 	} else {

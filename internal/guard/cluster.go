@@ -23,13 +23,13 @@ func (j *judge) otherCluster(at *place) bool {
 		return false
 	}
 	f := j.add(at, "", finding.Stack, "")
-	f.Is(finding.OtherCluster, "this is not the cluster that the lock records")
+	f.Is(finding.OtherCluster, finding.Why("other-cluster"))
 	f.Because("%s is %s", j.Inventory.Endpoint, describeInventory(j.Inventory))
 	f.Because("the lock records %s for stack %s", cluster.DescribeCluster(recorded), at.Name)
 	switch same {
 	case cluster.UnclearCluster:
 		f.Kind = finding.Unknown
-		f.Reason = "it cannot be seen whether this is the cluster that the lock records: the addresses of its nodes could not be read"
+		f.Reason = finding.Why("cluster-unclear")
 		j.readAddresses(f)
 		return true
 	case cluster.CopiedCluster:
@@ -54,7 +54,7 @@ func (j *judge) lockLost(at *place) bool {
 		return false
 	}
 	f := j.add(at, "", finding.Stack, "")
-	f.Is(finding.Unrendered, "it was rendered, and "+lock.File+" does not have it any more: its decisions are lost")
+	f.Is(finding.Unrendered, finding.Why("lock-lost", lock.File))
 	var vms []tf.Resource
 	for _, r := range j.State[tf.VMUnit(at.Name)].Resources {
 		if r.Type == guest.VMResource {

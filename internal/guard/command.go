@@ -153,7 +153,7 @@ func (c Command) initialize() string {
 
 // misled is the finding about a run that does something else than it should.
 func (c Command) misled(reason, what string, lines ...string) *finding.Finding {
-	f := &finding.Finding{Address: unitAddress(c.Unit), Kind: finding.Misled, Severity: finding.Blocked, Reason: reason}
+	f := &finding.Finding{Address: unitAddress(c.Unit), Kind: finding.Misled, Severity: finding.Blocked, Reason: finding.Why("misled", reason)}
 	return f.Next(what, lines...)
 }
 

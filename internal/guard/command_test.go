@@ -84,7 +84,7 @@ func TestMisled(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		case c.want == "" && f != nil:
 			t.Errorf("%+v: %+v", c, f)
-		case c.want != "" && (f == nil || !strings.Contains(f.Reason, c.want) || len(f.Steps) == 0):
+		case c.want != "" && (f == nil || !strings.Contains(said(f), c.want) || len(f.Steps) == 0):
 			t.Errorf("%+v: %+v", c, f)
 		}
 	}

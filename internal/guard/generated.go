@@ -11,7 +11,7 @@ func Unrendered(stacks []*schema.Stack, severity finding.Severity) []finding.Fin
 	var out []finding.Finding
 	for _, s := range stacks {
 		f := finding.Finding{Address: finding.Address{Stack: s.Name, Type: finding.Stack}, Kind: finding.Unrendered, Severity: severity,
-			Reason: "the spec or the lock was changed after the last render, and an apply would not do what they say now"}
+			Reason: finding.Why("unrendered")}
 		out = append(out, *f.Next("render first", "stackgen render"))
 	}
 	return out

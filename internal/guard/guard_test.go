@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/report"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -53,6 +54,16 @@ func words(vs []finding.Finding) string {
 		out = append(out, v.Key+" "+string(v.Kind))
 	}
 	return strings.Join(out, ", ")
+}
+
+// said is the reason and the evidence of a finding in words.
+func said(f *finding.Finding) string {
+	shown := report.NewFindings([]finding.Finding{*f}, nil).Findings[0]
+	out := shown.Says
+	for _, e := range shown.Evidence {
+		out += "\n" + e.Text
+	}
+	return out
 }
 
 func TestJudge(t *testing.T) {

@@ -150,13 +150,13 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 	summary := effect.Summary(updates)
 	switch {
 	case imported && halfMade:
-		s.Reason += "; the first plan after the import configures it"
+		s.Reason = s.Reason.And(finding.Why("first-plan-configures"))
 	case imported:
-		s.Reason += "; the first plan after the import would change it"
+		s.Reason = s.Reason.And(finding.Why("first-plan-changes"))
 	case s.Kind == finding.Managed:
-		s.Reason = "an apply changes " + summary
+		s.Reason = finding.Why("apply-changes", summary)
 	default:
-		s.Reason += "; an apply changes " + summary
+		s.Reason = s.Reason.And(finding.Why("apply-changes", summary))
 	}
 	for i := range differences {
 		if d := &differences[i]; imported {
@@ -175,10 +175,10 @@ func (s *subject) changes(vm *effect.VM, updates []effect.Update, differences []
 		if !slices.Contains(harms, effect.Restarts) { // without its import file, an apply does not restart the VM
 			s.Steps = nil
 		}
-		s.Is(finding.WouldHarm, harmReason(harms))
+		s.Is(finding.WouldHarm, harmReason(harms, "an apply would"))
 		s.Import = ""
 		if imported {
-			s.Reason = "after its import, " + s.Reason
+			s.Reason = finding.Why("after-import").Of(s.Reason)
 		}
 	}
 	s.waysOut(vm, updates, differences)

@@ -110,17 +110,17 @@ func harmsOf(updates []effect.Update) []effect.Harm {
 	return out
 }
 
-// harmReason joins harms to one reason.
-func harmReason(harms []effect.Harm) string {
-	words := make([]string, 0, len(harms))
+// harmReason is the reason of harms. would is what does them: an apply would, or the plan would.
+func harmReason(harms []effect.Harm, would string) finding.Reason {
+	var out finding.Reason
 	for i, h := range harms {
 		text := string(h)
 		if i > 0 {
 			text = strings.Replace(text, "an apply ", "the apply ", 1)
 		}
-		words = append(words, text)
+		out = out.And(finding.Why("harm", strings.Replace(text, "an apply would", would, 1)))
 	}
-	return strings.Join(words, "; ")
+	return out
 }
 
 // harmSteps are the ways out of harms other than to keep the VM as it is. unread is what

@@ -123,23 +123,23 @@ func (j *judge) stale(at *place) {
 			case id == f.Import || j.Running && f.Stops():
 				continue
 			case found && len(j.settled[f.Address]) > 0:
-				outdated(f, "its import block is left over", "%s still imports it: an apply would unset %s",
+				outdated(f, "import-left-over", "%s still imports it: an apply would unset %s",
 					importPath(u), strings.Join(j.settled[f.Address], ", "))
 			case f.Import == "" && j.withoutEffect(at, f, id):
 				f.Because("%s still imports it, without effect: it is in state", importPath(u))
 			case !found:
-				outdated(f, "its import block is missing", "%s does not import it", importPath(u))
+				outdated(f, "import-missing", "%s does not import it", importPath(u))
 			case f.Import == "":
-				outdated(f, "its import block is left over", "%s still imports %s into %s", importPath(u), id, f.Resource)
+				outdated(f, "import-left-over", "%s still imports %s into %s", importPath(u), id, f.Resource)
 			default:
-				outdated(f, "its import block is wrong", "%s imports %s, not %s", importPath(u), id, f.Import)
+				outdated(f, "import-wrong", "%s imports %s, not %s", importPath(u), id, f.Import)
 			}
 		}
 		for _, address := range slices.Sorted(maps.Keys(left)) {
 			f := j.add(at, u.Unit, finding.Unit, "")
 			f.Resource = address
-			f.Is(finding.NotFound, "").Severity = finding.OK
-			outdated(f, "its import file imports what no spec asks for", "%s imports %s into %s", importPath(u), left[address], address)
+			f.Is(finding.NotFound, finding.Reason{}).Severity = finding.OK
+			outdated(f, "import-unwanted", "%s imports %s into %s", importPath(u), left[address], address)
 		}
 	}
 }
@@ -161,16 +161,13 @@ func (j *judge) withoutEffect(at *place, f *finding.Finding, id string) bool {
 
 // outdated says that an import file is not right. Where something else stops an apply,
 // another file is no way out of that.
-func outdated(f *finding.Finding, reason, format string, args ...any) {
+func outdated(f *finding.Finding, code finding.Code, format string, args ...any) {
 	f.Because(format, args...)
 	if f.Stops() {
 		return
 	}
 	if f.Severity == finding.OK {
-		if f.Severity = finding.Outdated; f.Reason != "" {
-			reason = f.Reason + "; " + reason
-		}
-		f.Reason = reason
+		f.Severity, f.Reason = finding.Outdated, f.Reason.And(finding.Why(code))
 	}
 	f.Add(writeImports())
 }

@@ -30,7 +30,7 @@ func RecordsLeft(in Input, stack string, units []tf.Unit) []finding.Finding {
 			}
 			f := finding.Finding{Address: finding.Address{Stack: stack, Unit: u.Unit, Type: finding.Record, Key: r.ID}}
 			f.Resource = r.Address
-			f.Is(finding.Retiring, "the record of a retired VM: an apply of this unit alone destroys the VM, and its record stays in DNS")
+			f.Is(finding.Retiring, finding.Why("record-of-retired-vm"))
 			f.Because("VM %s", key)
 			f.Next("apply the whole stack: it removes the record, too", lock.ApplyStack(stack))
 			f.Severity = finding.Blocked

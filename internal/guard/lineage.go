@@ -28,20 +28,20 @@ func (j *judge) otherState(at *place) {
 	f := j.add(at, lock.UnitVM, finding.Unit, "")
 	if foreign {
 		f.Is(finding.OtherState,
-			"the lock is not that of the project which applied this state: it is another project's, or was lost and created again")
+			finding.Why("other-project"))
 		f.Because("the id of the project is %s in the lock, and %s in the state", j.Lock.Project, state.Project)
 		f.Next("restore the lock of this project", "git checkout -- "+lock.File)
 		f.Next("or, if this state was taken over from that project, record it", newState(at.Name))
 		return
 	}
 	if importedHere(j.Input, at.Name) {
-		f.Is(finding.OtherState, "this state is a new one, into which the VMs were imported here; the lock still records the former one")
+		f.Is(finding.OtherState, finding.Why("new-state"))
 		f.Severity = finding.OK
 		f.Because("the lineage of this state is %s, and the recorded one is %s", now, recorded)
 		f.Next("record this one, unless another checkout or machine still has the other one: then use that", newState(at.Name))
 		return
 	}
-	f.Is(finding.OtherState, "this state is not the one that the lock records: another checkout or machine has that one, or it was lost")
+	f.Is(finding.OtherState, finding.Why("other-state"))
 	f.Because("the lineage of this state is %s, and the recorded one is %s", now, recorded)
 	f.Next("if another checkout or machine has the recorded state, apply there; `backend: {type: s3, ...}` in " +
 		at.Spec + " lets both share a state")

@@ -30,11 +30,11 @@ func Merge(found, plans []finding.Finding) []finding.Finding {
 		}
 		merged.Evidence, merged.Steps = slices.Clone(first.Evidence), slices.Clone(first.Steps)
 		more := second.Evidence
-		if second.Severity != finding.OK && second.Reason != first.Reason {
-			more = append([]string{second.Reason}, more...)
+		if second.Severity != finding.OK && second.Reason.String() != first.Reason.String() {
+			more = append([]finding.Evidence{{Reason: &second.Reason}}, more...)
 		}
 		for _, e := range more {
-			if !slices.Contains(merged.Evidence, e) {
+			if !slices.ContainsFunc(merged.Evidence, e.Same) {
 				merged.Evidence = append(merged.Evidence, e)
 			}
 		}

@@ -56,7 +56,7 @@ func TestPlanMovesDevices(t *testing.T) {
 			t.Fatalf("%s: %v, %+v", name, err, out)
 		}
 		text := fmt.Sprint(out[0].Steps)
-		if blocked := out[0].Severity == finding.Blocked; blocked != c.blocks || strings.Contains(text, "restart: true") != c.blocks || !strings.Contains(strings.Join(out[0].Evidence, "\n"), c.want) {
+		if blocked := out[0].Severity == finding.Blocked; blocked != c.blocks || strings.Contains(text, "restart: true") != c.blocks || !strings.Contains(said(&out[0]), c.want) {
 			t.Errorf("%s: %+v, want %q, blocked %v", name, out[0], c.want, c.blocks)
 		}
 	}

@@ -207,7 +207,7 @@ func undecided(in Input) []finding.Finding {
 			if in.Selected(s.Name) && !known[s.Name+"/"+v.Key] {
 				f := finding.Finding{Address: finding.Address{Stack: s.Name, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}}
 				f.Name = v.Name
-				out = append(out, *f.Is(finding.Unrendered, "not in the lock yet: run `stackgen render` first"))
+				out = append(out, *f.Is(finding.Unrendered, finding.Why("not-in-lock")))
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func TestOtherID(t *testing.T) {
 			in := input([]tf.Resource{r}, newGuest(100, "web1"), stranger)
 			change(&in)
 			found := Judge(in)
-			if f := found[0]; f.Kind != finding.Conflict || f.Severity != finding.Blocked || !strings.Contains(f.Reason, "another VMID than its vm_id") {
+			if f := found[0]; f.Kind != finding.Conflict || f.Severity != finding.Blocked || !strings.Contains(said(&f), "another VMID than its vm_id") {
 				t.Errorf("got %s: %s", words(found), f.Reason)
 			}
 		})

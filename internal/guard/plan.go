@@ -94,7 +94,7 @@ func (p *planJudge) change(c *tf.ResourceChange) {
 	case tf.Replace, tf.ReplaceKept:
 		p.replaces(c)
 	default:
-		p.add(c).Is(finding.Unknown, "the plan has an action that this version of stackgen does not know: "+c.Words).
+		p.add(c).Is(finding.Unknown, finding.Why("unknown-action", c.Words)).
 			Because("%s", c.Address).Next("do not apply it; use the version of OpenTofu that `engine.opentofu` names")
 	}
 }

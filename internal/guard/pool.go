@@ -29,7 +29,7 @@ func (j *judge) pools(at *place) {
 		if gaps(f, j.Inventory.GapsForPool(id)) {
 			continue
 		}
-		f.Is(finding.CannotCreate, "VMs join it; it does not exist, and no spec creates it")
+		f.Is(finding.CannotCreate, finding.Why("pool-missing"))
 		what := "create it by hand"
 		if at.Pool != nil && at.Pool.ID == id { // a stack has one pool
 			f.Next("create it with the stack: write into "+at.Spec, "pool: {id: "+id+", create: true}")
@@ -68,7 +68,7 @@ func (j *judge) missingPools(at *place) []string {
 func (j *judge) retiredPool(at *place, r tf.Resource) {
 	f := j.add(at, lock.UnitPool, finding.Pool, r.Key)
 	f.Resource = r.Address
-	f.Is(finding.Retiring, "retired: the next apply deletes it, after its VMs")
+	f.Is(finding.Retiring, finding.Why("pool-retired"))
 	found := j.Inventory.Pool(r.Key)
 	switch {
 	case found == nil:
@@ -93,7 +93,7 @@ func (j *judge) retiredPool(at *place, r tf.Resource) {
 		}
 	}
 	if len(stay) > 0 {
-		f.Is(finding.Busy, "retired, and VMs stay in it: Proxmox VE deletes only an empty pool, and the provider does not remove VMs from it")
+		f.Is(finding.Busy, finding.Why("pool-retired-in-use"))
 		f.Because("its VMs: %s", strings.Join(stay, " "))
 		f.Next("take them out of it, then run preflight again", takeOut(r.Key, stay))
 	}
@@ -121,25 +121,25 @@ func (j *judge) pool(at *place) {
 		stateUnknown(f, unreadable)
 	case found == nil && gaps(f, j.Inventory.GapsForPool(id)):
 	case found == nil && len(states) > 0 && j.Destroy:
-		f.Is(finding.Retiring, "not in the cluster any more: the destroy removes it from the state")
+		f.Is(finding.Retiring, finding.Why("destroyed-already"))
 	case found == nil && len(states) > 0:
-		f.Is(finding.Gone, "in state, and not in the cluster any more")
+		f.Is(finding.Gone, finding.Why("pool-gone"))
 		f.Add(finding.DoAll("to create it again, remove it from the state",
 			lock.StateRemove(at.Name, lock.UnitPool, states[0].Address)))
 	case found == nil && len(j.Inventory.CreatePool(id)) > 0:
 		for _, o := range j.Inventory.CreatePool(id) {
-			f.Is(finding.CannotCreate, o.Reason).Because("%s", strings.Join(o.Evidence, ", "))
+			f.Is(finding.CannotCreate, finding.Why("obstacle", o.Reason)).Because("%s", strings.Join(o.Evidence, ", "))
 			for _, r := range o.Remedies {
 				f.Next(r.What, r.Commands...)
 			}
 		}
 	case found == nil:
-		f.Is(finding.Create, "the cluster has no pool of this name")
+		f.Is(finding.Create, finding.Why("pool-free"))
 	case len(states) > 0 && j.Destroy && j.poolInUse(f, at, id):
 	case len(states) > 0:
-		f.Is(finding.Managed, "state and cluster agree").Because("its VMs: %d", len(found.Members))
+		f.Is(finding.Managed, finding.Why("agrees")).Because("its VMs: %d", len(found.Members))
 	case j.ownPool(at, found):
-		f.Is(finding.Adopt, "in the cluster, and in no state").Because("its VMs: %d", len(found.Members))
+		f.Is(finding.Adopt, finding.Why("in-no-state")).Because("its VMs: %d", len(found.Members))
 		f.Import = id
 	default:
 		j.foreignPool(f, at, found)
@@ -182,9 +182,9 @@ func (j *judge) ownPool(at *place, p *cluster.Pool) bool {
 // foreignPool is a pool of which nothing proves that the stack made it.
 func (j *judge) foreignPool(f *finding.Finding, at *place, p *cluster.Pool) {
 	_, _, strangers := j.members(at, p)
-	f.Is(finding.Conflict, "a pool of this name exists, is in no state, and nothing proves that this stack made it")
+	f.Is(finding.Conflict, finding.Why("pool-unproven"))
 	if len(strangers) > 0 {
-		f.Reason = "a pool of this name exists, is in no state, and has VMs that are in no spec"
+		f.Reason = finding.Why("pool-of-others")
 	}
 	if p.Comment != at.Pool.Comment {
 		f.Because("its comment is %q, and the spec says %q: an apply would change it", p.Comment, at.Pool.Comment)
@@ -210,7 +210,7 @@ func (j *judge) poolInUse(f *finding.Finding, at *place, id string) bool {
 		return false
 	}
 	slices.Sort(used)
-	f.Is(finding.Conflict, "other VMs are in this pool, so Proxmox VE would refuse to delete it after the VMs of the stack are destroyed")
+	f.Is(finding.Conflict, finding.Why("pool-in-use"))
 	j.describeMembers(f, used)
 	var list []string
 	for _, vmid := range used {

@@ -40,7 +40,7 @@ func (p *planJudge) sharesVolumes(c *tf.ResourceChange) bool {
 	if c.Action == tf.Update {
 		p.does[c.Address], _ = p.effects(c, g)
 	}
-	f := p.add(c).Is(finding.WouldHarm, strings.Replace(string(effect.Shares), "an apply would", "the plan would", 1))
+	f := p.add(c).Is(finding.WouldHarm, harmReason([]effect.Harm{effect.Shares}, "the plan would"))
 	for _, t := range taken {
 		from := slices.IndexFunc(before.Devices("disk"), func(at string) bool { return before.Volume(at) == t.Volume })
 		if from >= 0 {

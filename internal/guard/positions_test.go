@@ -60,8 +60,8 @@ func TestPlanSharesVolumes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shared := len(out) > 0 && strings.Contains(out[0].Reason, "would attach the volume of another disk")
-		if shared != (c.want != "") || shared && (out[0].Severity != finding.Blocked || !strings.Contains(strings.Join(out[0].Evidence, "\n"), c.want) || len(out[0].Steps) == 0) {
+		shared := len(out) > 0 && strings.Contains(said(&out[0]), "would attach the volume of another disk")
+		if shared != (c.want != "") || shared && (out[0].Severity != finding.Blocked || !strings.Contains(said(&out[0]), c.want) || len(out[0].Steps) == 0) {
 			t.Errorf("%s: %+v, want %q", name, out, c.want)
 		}
 	}

@@ -54,12 +54,12 @@ func (j *judge) unwanted(at *place, unit lock.Entry[lock.Unit], r tf.Resource) {
 	f := j.add(at, unit.Key, finding.Record, r.ID)
 	f.Resource = r.Address
 	if unit.Value.Status == lock.Forgotten {
-		f.Is(finding.WouldDestroy, "its unit is forgotten and still has it in state: a run in the folder of the unit would remove the record")
+		f.Is(finding.WouldDestroy, finding.Why("record-unit-forgotten"))
 		f.Because("unit %s", unit.Key)
 		f.Add(finding.DoAll("remove it from the state", lock.StateRemove(at.Name, unit.Key, r.Address)))
 		return
 	}
-	f.Is(finding.Retiring, "no VM asks for the record any more: the next apply removes it")
+	f.Is(finding.Retiring, finding.Why("record-unwanted"))
 }
 
 // record judges one record of a VM.
@@ -83,7 +83,7 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		stateUnknown(f, unreadable)
 	case j.NoDNSKey && at.DNS.KeyName != "":
 		f.Is(finding.Unknown,
-			"DNS_UPDATE_KEYSECRET is not set: the provider cannot sign updates, and an apply would fail after it has created the VMs")
+			finding.Why("no-dns-key"))
 		f.Next("set it to the secret of the key "+at.DNS.KeyName+", then run this again",
 			"read -rs DNS_UPDATE_KEYSECRET && export DNS_UPDATE_KEYSECRET")
 	case answer == nil || answer.Error != "":
@@ -91,33 +91,33 @@ func (j *judge) record(at *place, unit string, vm *schema.VM, r schema.Record) {
 		if answer != nil {
 			why = answer.Error
 		}
-		f.Is(finding.Unknown, "what DNS has for it is not known: "+why)
+		f.Is(finding.Unknown, finding.Why("dns-not-known", why))
 		f.Next("query it, then run preflight again",
 			fmt.Sprintf("dig %s -p %d %s A", shell.Word("@"+at.DNS.Server), at.DNS.Port, shell.Word(name)))
 	case len(states) > 0 && len(answer.Addresses) > 0:
-		f.Is(finding.Managed, "in state and in DNS").Because("DNS has %s", strings.Join(answer.Addresses, " "))
+		f.Is(finding.Managed, finding.Why("record-agrees")).Because("DNS has %s", strings.Join(answer.Addresses, " "))
 	case len(states) > 0:
-		f.Is(finding.Create, "in state, and DNS has no address for it: an apply publishes it again")
+		f.Is(finding.Create, finding.Why("record-without-address"))
 	case answer.Wildcard:
-		f.Is(finding.Create, "DNS has no record of this name, only a wildcard that answers for it")
+		f.Is(finding.Create, finding.Why("record-under-wildcard"))
 	case answer.CNAME != "":
-		f.Is(finding.Conflict, "the name is an alias: DNS would refuse an address beside it, after the VM is created")
+		f.Is(finding.Conflict, finding.Why("record-is-alias"))
 		f.Because("it is an alias of %s", answer.CNAME)
 		f.Add(finding.DoAll("remove the alias", removal(at, name, "CNAME")))
 		f.Next("or publish another name: write into "+at.Spec, "dns: {records: [NAME]}  # "+vm.Path)
 	case len(answer.Addresses) == 0:
-		f.Is(finding.Create, "DNS has no record of this name")
+		f.Is(finding.Create, finding.Why("record-free"))
 	case j.formerUnit(at, name) != "":
-		f.Is(finding.Adopt, "in DNS, from a unit that hands it over")
+		f.Is(finding.Adopt, finding.Why("record-handed-over"))
 		f.Because("DNS has %s; unit %s forgets it", strings.Join(answer.Addresses, " "), j.formerUnit(at, name))
 		f.Import = f.Key
 		compareTTL(f, r, answer)
 	case j.unitWith(at, lock.Live, name) != "": // not its own, whose state does not have it
-		f.Is(finding.Conflict, "in DNS, from the unit of another VM: an apply removes it there and creates it here in no certain order")
+		f.Is(finding.Conflict, finding.Why("record-of-other-vm"))
 		f.Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Live, name))
 		f.Next("leave it out of "+vm.Path+" in "+at.Spec+" until an apply has removed it there", "stackgen render", lock.ApplyStack(at.Name))
 	case !j.Partial && j.unitWith(at, lock.Retired, name) != "":
-		f.Is(finding.Create, "in DNS, from the unit of a retired VM: the apply removes it there first")
+		f.Is(finding.Create, finding.Why("record-of-retired-unit"))
 		f.Because("DNS has %s, in the state of unit %s", strings.Join(answer.Addresses, " "), j.unitWith(at, lock.Retired, name))
 	default:
 		j.existing(at, f, vm, r, answer)
@@ -145,7 +145,7 @@ func (j *judge) leftBehind(at *place, unit string, r tf.Resource) {
 	f := j.add(at, unit, finding.Record, r.ID)
 	f.Name, f.Resource = r.Key, r.Address
 	f.Is(finding.WouldDestroy,
-		"its unit hands its records over, and no VM asks for this one any more: it would stay in DNS and be in no state")
+		finding.Why("record-left-behind"))
 	f.Because("unit %s", unit)
 	f.Next("remove it with its unit first: restore the former dns.mode in "+at.Spec, "stackgen render", lock.ApplyStack(at.Name))
 	f.Add(finding.DoAll("or leave it in DNS, and remove it from the state", lock.StateRemove(at.Name, unit, r.Address)))
@@ -167,12 +167,12 @@ func (j *judge) existing(at *place, f *finding.Finding, vm *schema.VM, r schema.
 	exists := j.exists(at, vm)
 	switch {
 	case len(answer.Addresses) == 1 && slices.Contains(expected, answer.Addresses[0]):
-		f.Is(finding.Adopt, "in DNS with the VM's address, and in no state").Because("DNS has %s", addresses)
+		f.Is(finding.Adopt, finding.Why("record-in-no-state")).Because("DNS has %s", addresses)
 	case len(expected) == 0 && exists && len(answer.Addresses) == 1:
-		f.Is(finding.Adopt, "in DNS, and in no state; its VM exists")
+		f.Is(finding.Adopt, finding.Why("record-of-existing-vm"))
 		f.Because("DNS has %s; an apply corrects it if the VM has another address", addresses)
 	default:
-		f.Is(finding.Conflict, "in DNS with another address: an apply would add the VM's, and clients would receive both addresses")
+		f.Is(finding.Conflict, finding.Why("record-of-other-address"))
 		f.Because("DNS has %s", addresses)
 		if len(expected) > 0 {
 			f.Because("the VM's address is %s", strings.Join(expected, " "))

@@ -11,9 +11,9 @@ import (
 
 // adopt is a VM that exists, is ours, and is in no state: an apply imports it.
 func (s *subject) adopt() {
-	s.Is(finding.Adopt, "in the cluster, and in no state").Because("%s", s.proof()).Because("%s", Describe(s.guest))
+	s.Is(finding.Adopt, finding.Why("in-no-state")).Because("%s", s.proof()).Because("%s", Describe(s.guest))
 	if s.halfMade() {
-		s.Case, s.Reason = finding.HalfMade, "half made: cloned by an apply that was interrupted before it configured the VM"
+		s.Case, s.Reason = finding.HalfMade, finding.Why("half-made")
 	}
 	s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
 	if s.elsewhere() {

@@ -33,7 +33,7 @@ func (s *subject) isAmbiguous() bool { return len(s.candidates()) > 0 }
 // ambiguous lists every VM that has the name, each with the line to paste.
 func (s *subject) ambiguous() {
 	others := s.candidates()
-	s.Is(finding.Ambiguous, "other VMs have its name, and nothing proves which one it is")
+	s.Is(finding.Ambiguous, finding.Why("name-of-others"))
 	have := "1 VM has"
 	if n := len(others); n != 1 {
 		have = fmt.Sprintf("%d VMs have", n)

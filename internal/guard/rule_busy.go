@@ -92,8 +92,8 @@ func holdOn(inv *cluster.Inventory, g *cluster.Guest) hold {
 	return h
 }
 
-// reason says what holds the guest.
-func (h hold) reason() string {
+// words say what holds the guest.
+func (h hold) words() string {
 	switch {
 	case h.guest.Lock == "suspended":
 		return "hibernated (locked: suspended)"
@@ -117,10 +117,13 @@ func (h hold) explain(f *finding.Finding) {
 	}
 }
 
-// refuse makes a finding of what the hold blocks. what says which planned write meets
+// refuse makes a finding of what the hold blocks. The code says which planned write meets
 // it; it may be empty.
-func (h hold) refuse(f *finding.Finding, what string) {
-	f.Is(finding.Busy, h.reason()+what)
+func (h hold) refuse(f *finding.Finding, planned finding.Code) {
+	f.Is(finding.Busy, finding.Why("held", h.words()))
+	if planned != "" {
+		f.Reason = f.Reason.And(finding.Why(planned))
+	}
 	f.Import = ""
 	h.explain(f)
 	f.Because("%s", Describe(h.guest))
@@ -167,7 +170,7 @@ func (s *subject) leftClone() bool {
 }
 
 func (s *subject) busyLeftClone() {
-	s.hold().refuse(s.Finding, "; in no state, so a destroy leaves it")
+	s.hold().refuse(s.Finding, "held-in-no-state")
 	s.Case = finding.LeftClone
 	if !Cloning(s.Inventory, s.guest.VMID) { // no wait ends it
 		s.Severity = finding.OK
@@ -182,15 +185,15 @@ func (s *subject) meetsHold() bool {
 func (s *subject) busyHold() { s.hold().refuse(s.Finding, s.planned()) }
 
 // planned is the write to a held guest that is known without a plan, or "".
-func (s *subject) planned() string {
+func (s *subject) planned() finding.Code {
 	manages := func(attribute string) bool { return s.profile != nil && !s.profile.Ignores(attribute) }
 	switch {
 	case len(s.states) > 0 && (s.Destroy || s.retired()):
-		return "; and it would be destroyed"
+		return "held-destroy"
 	case s.guest.Lock == "migrate" && manages("node_name"):
-		return "; and its profile manages node_name: an apply would move it back after the migration"
+		return "held-migration"
 	case s.match.VM != nil && s.match.VM.Values.Get("started").Bool() && s.guest.Status == "stopped" && manages("started"):
-		return "; and an apply would start it"
+		return "held-start"
 	}
 	return ""
 }
@@ -202,18 +205,18 @@ func (s *subject) meetsUpdate() {
 	switch {
 	case h.blocks == nothing, s.Kind == finding.WouldHarm:
 	case s.Kind == finding.Adopt && len(s.Differs) > 0 && !s.Stops():
-		h.refuse(s.Finding, "; and the first plan after its import would change it")
+		h.refuse(s.Finding, "held-first-plan")
 	case s.Kind.Exists() && len(s.Updates) > 0:
-		h.refuse(s.Finding, "; and an apply would change it")
+		h.refuse(s.Finding, "held-change")
 	case s.Kind == finding.Migrate:
-		h.refuse(s.Finding, "; and an apply would migrate it")
+		h.refuse(s.Finding, "held-migrate")
 	case s.Kind == finding.Settling && !s.importing():
-		h.refuse(s.Finding, "; and the next apply sets what only the provider knows")
+		h.refuse(s.Finding, "held-settling")
 	case s.Kind == finding.Managed, s.Kind == finding.Settling, s.Kind == finding.Pending:
-		h.explain(s.Is(finding.Busy, h.reason()+"; an apply that does not change it may run"))
+		h.explain(s.Is(finding.Busy, finding.Why("held", h.words()).And(finding.Why("held-harmless"))))
 		s.Severity = finding.OK
 	default:
-		s.Because("%s; an apply that does not change it may run", h.reason())
+		s.Because("%s; an apply that does not change it may run", h.words())
 		h.explain(s.Finding)
 	}
 }
@@ -232,7 +235,7 @@ func (s *subject) templateLocked() bool {
 func (s *subject) busyTemplate() {
 	id := s.entry.Template.VMID
 	holdOn(s.Inventory, s.Inventory.Guest(id)).refuse(s.Finding, "")
-	s.Reason = fmt.Sprintf("its template %d cannot be cloned now: %s", id, s.Reason)
+	s.Reason = finding.Why("template-locked", id).Of(s.Reason)
 }
 
 // protectionOn reports whether Proxmox VE refuses to destroy the VM. It does not refuse that for
@@ -242,7 +245,7 @@ func (s *subject) protectionOn() bool { return on(s.guest.Config, "protection") 
 func (s *subject) destroyRefused() bool { return s.Destroy && !s.notInState() && s.protectionOn() }
 
 func (s *subject) busyProtection() {
-	s.Is(finding.Busy, "its protection is on: Proxmox VE would refuse to destroy it, after its DNS records are removed")
+	s.Is(finding.Busy, finding.Why("protection-on"))
 	s.Because("%s", Describe(s.guest))
 	s.Next("to destroy it, remove the protection", set(s.guest, "--protection 0"))
 }

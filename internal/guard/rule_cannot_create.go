@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -40,7 +39,7 @@ func (s *subject) cannotUpdate() {
 	if len(obstacles) > 0 {
 		s.Evidence, s.Steps = nil, nil
 		s.obstacles(obstacles)
-		s.Reason = "its next update would fail: " + s.Reason
+		s.Reason = finding.Why("update-fails").Of(s.Reason)
 	}
 }
 
@@ -61,14 +60,14 @@ func (s *subject) obstacles(list []cluster.Obstacle) {
 // addObstacles makes a finding of what makes a creation or update fail. line is a line for
 // the VM in its spec.
 func addObstacles(f *finding.Finding, list []cluster.Obstacle, spec string, line func(string) string) {
-	var reasons []string
+	var reason finding.Reason
 	for _, o := range list {
-		reasons = append(reasons, o.Reason)
+		reason = reason.And(finding.Why("obstacle", o.Reason))
 	}
-	f.Is(finding.CannotCreate, strings.Join(reasons, "; "))
+	f.Is(finding.CannotCreate, reason)
 	several := len(list) > 2
 	if several {
-		f.Reason = fmt.Sprintf("%d reasons make it fail", len(list))
+		f.Reason = finding.Why("several-obstacles", len(list))
 	}
 	for _, o := range list {
 		if several {
@@ -125,7 +124,7 @@ func (j *judge) likely(at *place) {
 	}
 	for _, d := range j.Inventory.Likely(created, migrated) {
 		f := j.add(at, lock.UnitVM, finding.Unit, "")
-		f.Is(finding.CannotCreate, "an apply may fail: "+d.Reason)
+		f.Is(finding.CannotCreate, finding.Why("apply-may-fail", d.Reason))
 		f.Severity = finding.OK
 		for _, e := range d.Evidence {
 			f.Because("%s", e)

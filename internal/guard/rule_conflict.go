@@ -24,7 +24,7 @@ import (
 // idDiffers reports whether the id of the VM in the state is another VMID than its vm_id.
 func (s *subject) idDiffers() bool { return len(s.states) == 1 && s.states[0].OtherID() }
 
-func (s *subject) conflictID() { s.Input.otherID(s.Finding, &s.states[0]) }
+func (s *subject) conflictID() { s.otherID(s.Finding, &s.states[0]) }
 
 // otherID is a VM whose id in the state is another VMID than its vm_id, as after a state was
 // edited. The provider acts on the id: it would change or destroy that guest.
@@ -32,7 +32,7 @@ func (in Input) otherID(f *finding.Finding, r *tf.Resource) bool {
 	if !r.OtherID() {
 		return false
 	}
-	f.Is(finding.Conflict, "its id in the state is another VMID than its vm_id: an apply would change or destroy that guest")
+	f.Is(finding.Conflict, finding.Why("id-of-other-guest"))
 	f.Because("%s has id %s and vm_id %d in state", r.Address, r.ID, r.VMID)
 	if g := in.Inventory.Guest(r.ActsOn()); g != nil {
 		f.Because("VMID %d is %s", g.VMID, Describe(g))
@@ -57,7 +57,7 @@ func (s *subject) inOtherState() bool { return s.otherState() != nil }
 
 func (s *subject) conflictState() {
 	other := s.otherState()
-	s.Is(finding.Conflict, "its VMID is also in another state")
+	s.Is(finding.Conflict, finding.Why("vmid-in-other-state"))
 	s.Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
 	s.Add(finding.DoAll("remove it from the state that is wrong", lock.StateRemove(other.stack, lock.UnitVM, other.address)))
 }
@@ -92,34 +92,34 @@ func (s *subject) madeTemplate() bool {
 }
 
 // conflictReason is the reason of a conflict.
-func (s *subject) conflictReason() string {
+func (s *subject) conflictReason() finding.Reason {
 	m, c := s.match, s.guest.Config
 	switch m.Why {
 	case cluster.IsTemplate:
 		if s.madeTemplate() {
-			return "somebody made a template of it, which Proxmox VE cannot undo"
+			return finding.Why("made-template")
 		}
-		return "its VMID belongs to a template"
+		return finding.Why("vmid-of-template")
 	case cluster.IsContainer:
-		return fmt.Sprintf("its VMID belongs to a %s", m.Why)
+		return finding.Why("vmid-of-kind", m.Why)
 	case cluster.NotItsMAC:
-		return "its VMID has a VM of its name with another MAC, and nothing proves that an interrupted run made it"
+		return finding.Why("name-with-other-mac-unproven")
 	case cluster.NameAlone:
-		return "its VMID has a VM of its name, and nothing else says that it is this VM"
+		return finding.Why("name-alone")
 	case cluster.OtherName:
-		return "its VMID belongs to a VM with another name, and no fingerprint is recorded"
+		return finding.Why("other-name")
 	}
 	switch {
 	case len(m.Agrees) > 0:
-		return "its VMID belongs to another VM with its MAC: a smbios1 uuid is recorded, and this is another one"
+		return finding.Why("other-uuid")
 	case m.VM == nil || m.VM.Adopt:
-		return "its VMID belongs to another VM than the recorded one"
+		return finding.Why("other-vm")
 	case s.guest.Name != s.Name:
-		return "its VMID belongs to a VM with another name and another MAC"
+		return finding.Why("other-name-and-mac")
 	case len(c.MACs) == 0 && s.noUUID():
-		return "its VMID has a VM of its name without NICs: it was created again by hand, or its NICs were removed"
+		return finding.Why("name-without-nics")
 	}
-	return "its VMID has a VM of its name with another MAC: it was created again by hand"
+	return finding.Why("name-with-other-mac")
 }
 
 // rightVM are the steps if the guest is the VM, although nothing says so.
@@ -257,7 +257,7 @@ func (s *subject) macTaken() bool { return s.absent() && len(s.copies()) > 0 }
 
 func (s *subject) conflictMAC() {
 	copies := s.copies()
-	s.Is(finding.Conflict, "another guest has its MAC")
+	s.Is(finding.Conflict, finding.Why("mac-of-other-guest"))
 	s.usedBy(copies, nil)
 	for _, c := range copies {
 		if c.Kind == guest.VM && strings.EqualFold(c.Name, s.Name) && s.hasEntry() {
@@ -274,7 +274,7 @@ func (s *subject) conflictSharedMAC() {
 	if c := s.guest.Config; c != nil {
 		own = c.MACs
 	}
-	s.Is(finding.Conflict, "another guest has its MAC")
+	s.Is(finding.Conflict, finding.Why("mac-of-other-guest"))
 	s.Because("%s", Describe(s.guest))
 	s.usedBy(s.copies(), own)
 }
@@ -377,7 +377,7 @@ func (s *subject) conflictLock() {
 		lines = append(lines, macLine(s.match.VM, i, s.states[0].MACs[i]))
 	}
 	s.Is(finding.Conflict,
-		"the lock and the state have different MACs for it, and an apply would change them: the lock may have been lost and created again")
+		finding.Why("macs-differ"))
 	s.Because("the lock has %s, and the state %s", strings.Join(decided, " "), strings.Join(has, " ")).Because("%s", Describe(s.guest))
 	s.Next("restore the lock", "git checkout -- "+lock.File)
 	s.Next("or, to keep the MACs of the VM without it, write into "+s.at.Spec, lines...)

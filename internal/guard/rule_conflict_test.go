@@ -18,11 +18,11 @@ func conflictCases() []ruleCase {
 		{"conflict: in the state of another VM", both, func(s *scene) {
 			s.State[tf.VMUnit("lab")] = tf.State{Resources: []tf.Resource{*s.state(), inState("old", 100)}}
 		}, "state rm"},
-		{"conflict: another guest has its MAC", nowhere, func(s *scene) { s.entry.MACs = []string{mac}; s.addGuest(300, "x", mac) }, "stackgen resolve --again lab/web1"},
+		{"conflict: another guest has its MAC", nowhere, func(s *scene) { s.entry.MACs = []string{mac}; s.addGuest("x", mac) }, "stackgen resolve --again lab/web1"},
 		{"conflict: another guest has its MAC, too", both, func(s *scene) {
 			s.guest().Config.MACs = []string{mac}
 			s.entry.Fingerprint.MACs = []string{mac}
-			s.addGuest(300, "x", mac)
+			s.addGuest("x", mac)
 		}, "stackgen adopt lab/web1=300"},
 		{"conflict: other MACs in the lock", both, func(s *scene) {
 			s.entry.MACs, s.state().MACs, s.guest().Config.MACs = []string{other}, []string{mac}, []string{mac}

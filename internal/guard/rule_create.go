@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"fmt"
 	"strings"
 
 	"stackgen/internal/cluster"
@@ -14,7 +13,7 @@ import (
 
 // create is a VM that neither state nor cluster has, and that nothing keeps from its creation.
 func (s *subject) create() {
-	s.Is(finding.Create, "its VMID and name are free").Because("VMID %d and name %s", s.VMID, s.Name)
+	s.Is(finding.Create, finding.Why("free")).Because("VMID %d and name %s", s.VMID, s.Name)
 	_, unknown := s.Inventory.Creation(s.match.VM, s.entry)
 	for _, text := range unknown {
 		s.Because("%s", text)
@@ -46,7 +45,7 @@ func (s *subject) brings() {
 	if len(brought) == 0 {
 		return
 	}
-	s.Reason += fmt.Sprintf("; template %d brings what the spec does not say", t.VMID)
+	s.Reason = s.Reason.And(finding.Why("template-brings", t.VMID))
 	var lines []string
 	for i := range brought {
 		d := &brought[i]

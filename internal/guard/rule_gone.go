@@ -16,7 +16,7 @@ import (
 // gone is a VM that the state has and the cluster does not have any more.
 func (s *subject) gone() {
 	r := s.states[0]
-	s.Is(finding.Gone, "in state, and not in the cluster any more: a plan would create it again, empty")
+	s.Is(finding.Gone, finding.Why("gone"))
 	s.Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
 	for _, g := range vmsOf(s.match.Others) {
 		s.listed[g.VMID] = true
@@ -38,7 +38,7 @@ func (s *subject) seenCopies() []cluster.Copy {
 // goneToOtherVMID is a VM of which a creation or a restore would make two.
 func (s *subject) goneToOtherVMID() {
 	copies := s.seenCopies()
-	s.Is(finding.Gone, "it exists under another VMID: restored from a backup, or cloned by hand with its MAC")
+	s.Is(finding.Gone, finding.Why("other-vmid"))
 	s.Because("no guest has VMID %d", s.VMID)
 	for _, c := range copies {
 		s.listed[c.VMID] = true

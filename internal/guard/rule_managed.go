@@ -11,7 +11,7 @@ import (
 
 // managed is a VM that is where and what the spec says.
 func (s *subject) managed() {
-	s.Is(finding.Managed, "state and cluster agree").Because("%s", s.proof())
+	s.Is(finding.Managed, finding.Why("agrees")).Because("%s", s.proof())
 }
 
 // proof says by what evidence the guest is the VM.

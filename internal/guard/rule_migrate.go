@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -58,7 +57,7 @@ func (s *subject) migrate() {
 	if s.guest.Status == "running" {
 		how = "live"
 	}
-	s.Is(finding.Migrate, fmt.Sprintf("the spec says %s now: an apply migrates it there, %s", s.entry.Node, how))
+	s.Is(finding.Migrate, finding.Why("migrates", s.entry.Node, how))
 	s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
 	var copied []string
 	for _, d := range drivesOf(s.guest) {
@@ -79,13 +78,13 @@ func (s *subject) stillImported() bool {
 }
 
 func (s *subject) refuseImported() {
-	s.cannotMigrate("the spec has another node, and the import file still has the VM: an apply would replace it")
+	s.cannotMigrate(finding.Why("migration-with-import-file"))
 	s.Because("%s imports %s", importPath(tf.Unit{Stack: s.Stack, Unit: s.Unit}), s.Resource)
 	s.Add(writeImports())
 }
 
 // cannotMigrate is a migration that Proxmox VE would refuse, or that would fail.
-func (s *subject) cannotMigrate(reason string) {
+func (s *subject) cannotMigrate(reason finding.Reason) {
 	s.Is(finding.Migrate, reason)
 	s.Severity = finding.Blocked
 }
@@ -103,11 +102,11 @@ func (s *subject) refuseTarget() {
 		for _, n := range s.Inventory.Nodes {
 			names = append(names, n.Name)
 		}
-		s.cannotMigrate("an apply would migrate it to a node that the cluster does not have")
+		s.cannotMigrate(finding.Why("node-missing"))
 		s.Next("correct the node in "+s.at.Spec, s.line("node: NAME")+", one of "+strings.Join(names, ", "))
 		return
 	}
-	s.cannotMigrate("an apply would migrate it to a node that is " + n.Down())
+	s.cannotMigrate(finding.Why("target-down", n.Down()))
 	what, line := n.Wake()
 	s.Next(what+", then run preflight again", line)
 	s.Next("or leave the VM where it is: write into "+s.at.Spec, s.line("node: "+s.guest.Node))
@@ -146,7 +145,7 @@ func (s *subject) refuseStorage() {
 	for _, text := range lacks {
 		s.Because("%s", text)
 	}
-	s.cannotMigrate("an apply would migrate it, and the target lacks a storage of its drives")
+	s.cannotMigrate(finding.Why("storage-missing"))
 	s.leaveThere()
 	for _, name := range missing {
 		s.Next("or, if "+s.entry.Node+" has storage "+name+", permit it there, and activate it: as root",
@@ -185,7 +184,7 @@ func (s *subject) usesNode() bool { return len(s.nodeDevices()) > 0 }
 
 func (s *subject) refuseDevices() {
 	used := s.nodeDevices()
-	s.cannotMigrate("an apply would migrate it, and it uses devices of its node: Proxmox VE refuses that")
+	s.cannotMigrate(finding.Why("uses-node-devices"))
 	s.usesDevices(used)
 	s.leaveThere()
 	s.Next("or remove them from the VM and from "+s.at.Spec+", restart it, and run preflight again",
@@ -213,7 +212,7 @@ func (s *subject) cloneOfLocal() bool { return len(s.localLinks()) > 0 }
 
 func (s *subject) refuseLinked() {
 	linked := s.localLinks()
-	s.cannotMigrate("an apply would migrate it, and a disk is a linked clone on a local storage: Proxmox VE refuses that")
+	s.cannotMigrate(finding.Why("linked-clone"))
 	s.usesDevices(linked)
 	s.leaveThere()
 	var lines []string
@@ -225,7 +224,7 @@ func (s *subject) refuseLinked() {
 
 // offlineOnly are the entries for which a running VM can be migrated only while it is off, and
 // what they are. The provider stops no VM for a migration.
-func (s *subject) offlineOnly() (keys []string, reason string) {
+func (s *subject) offlineOnly() (keys []string, code finding.Code) {
 	if s.guest.Status != "running" {
 		return nil, ""
 	}
@@ -234,16 +233,16 @@ func (s *subject) offlineOnly() (keys []string, reason string) {
 			keys = append(keys, d.key)
 		}
 	}
-	reason = "it runs with a mapped device: Proxmox VE migrates it only while it is off"
+	code = "offline-mapped-device"
 	if c := s.guest.Config; len(keys) == 0 && c != nil && c.Raw["parent"] != "" {
-		reason = "it runs, and has snapshots and local disks: Proxmox VE migrates it only while it is off"
+		code = "offline-snapshots"
 		for _, d := range drivesOf(s.guest) {
 			if s.local(d) && !d.CDROM() {
 				keys = append(keys, d.Key)
 			}
 		}
 	}
-	return keys, reason
+	return keys, code
 }
 
 func (s *subject) onlyOffline() bool {
@@ -252,8 +251,8 @@ func (s *subject) onlyOffline() bool {
 }
 
 func (s *subject) refuseLive() {
-	keys, reason := s.offlineOnly()
-	s.cannotMigrate("an apply would migrate it, and " + reason)
+	keys, code := s.offlineOnly()
+	s.cannotMigrate(finding.Why(code))
 	s.usesDevices(keys)
 	lines := []string{shutdown(s.guest), lock.ApplyStack(s.Stack)}
 	if s.profile.Ignores("started") {
@@ -271,7 +270,7 @@ func (s *subject) doesNotFit() bool {
 func (s *subject) refuseObstacles() {
 	s.leaveThere()
 	s.obstacles(s.Inventory.Migration(s.match.VM, s.entry, s.guest))
-	s.cannotMigrate("an apply would migrate it: " + s.Reason)
+	s.cannotMigrate(finding.Why("migration-refused").Of(s.Reason))
 }
 
 // oldModule reports whether the module comes from a catalog, and no plan is judged. A module that
@@ -279,7 +278,7 @@ func (s *subject) refuseObstacles() {
 func (s *subject) oldModule() bool { return s.at.Catalog != nil && s.at.Guard == "fast" }
 
 func (s *subject) refuseModule() {
-	s.cannotMigrate("an apply would migrate it, or replace it if the module of the catalog has no migrate = true; guard: fast judges no plan")
+	s.cannotMigrate(finding.Why("old-module"))
 	s.Next("let the guard judge the plan: write into "+s.at.Spec+", render, and run preflight again", "guard: full")
 }
 

@@ -73,7 +73,7 @@ func TestMigrateOrMoved(t *testing.T) {
 		in := moving()
 		c.change(&in)
 		f := Judge(in)[0]
-		if f.Kind != c.kind || f.Severity != c.exit || !strings.Contains(f.Reason+"\n"+strings.Join(f.Evidence, "\n"), c.says) || f.Stops() && len(f.Steps) == 0 {
+		if f.Kind != c.kind || f.Severity != c.exit || !strings.Contains(said(&f), c.says) || f.Stops() && len(f.Steps) == 0 {
 			t.Errorf("%s: %s, exit %d, %q, %q, %d steps; want %s, exit %d, %q", c.name, f.Kind, f.Severity, f.Reason, f.Evidence, len(f.Steps), c.kind, c.exit, c.says)
 		}
 	}
@@ -119,7 +119,7 @@ func TestMigrationRefusedBefore(t *testing.T) {
 			}
 			f := Judge(in)[0]
 			refused := want != ""
-			if f.Kind != finding.Migrate || f.Stops() != refused || !strings.Contains(f.Reason, want) || refused && len(f.Steps) == 0 || !strings.Contains(strings.Join(f.Evidence, "\n"), c.says) {
+			if f.Kind != finding.Migrate || f.Stops() != refused || !strings.Contains(said(&f), want) || refused && len(f.Steps) == 0 || !strings.Contains(said(&f), c.says) {
 				t.Errorf("%s, %s: %s, exit %d, %q, %q; want %q", c.name, status, f.Kind, f.Severity, f.Reason, f.Evidence, want)
 			}
 		}
@@ -198,7 +198,7 @@ func TestMigrationToNodeThatDoesNotFit(t *testing.T) {
 				steps += l.String() + "\n"
 			}
 		}
-		if f.Kind != finding.Migrate || f.Stops() != (c.want != "") || !strings.Contains(f.Reason, c.want) || !strings.Contains(steps, c.step) {
+		if f.Kind != finding.Migrate || f.Stops() != (c.want != "") || !strings.Contains(said(&f), c.want) || !strings.Contains(steps, c.step) {
 			t.Errorf("%s: %s, exit %d, %q, steps\n%s", c.name, f.Kind, f.Severity, f.Reason, steps)
 		}
 	}

@@ -17,9 +17,9 @@ import (
 
 // moved is a VM on another node than the spec says, which an apply leaves there.
 func (s *subject) moved() {
-	s.Is(finding.Moved, "on another node than the spec says; its profile ignores that")
+	s.Is(finding.Moved, finding.Why("on-other-node"))
 	if s.Destroy {
-		s.Reason = "on another node than the spec says; it is destroyed there"
+		s.Reason = finding.Why("destroyed-on-other-node")
 	}
 	s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
 }
@@ -46,7 +46,7 @@ func (s *subject) nodeChanged() bool {
 }
 
 func (s *subject) movedBack() {
-	s.Is(finding.Moved, "migrated by hand or by HA, and profile "+s.profile.Name+" manages node_name: it would be moved back")
+	s.Is(finding.Moved, finding.Why("moved-back", s.profile.Name))
 	s.Severity = finding.Blocked
 	s.Because("it is on %s, and the spec says %s", s.guest.Node, s.entry.Node)
 	if state := s.states[0].Node; slices.Contains(s.entry.FormerNodes, s.guest.Node) && state == s.entry.Node {
@@ -58,7 +58,7 @@ func (s *subject) movedBack() {
 }
 
 func (s *subject) movedBeforeImport() {
-	s.Is(finding.Moved, "in no state, and on another node than the spec says: an import with profile "+s.profile.Name+" would replace it")
+	s.Is(finding.Moved, finding.Why("import-would-replace", s.profile.Name))
 	s.Severity = finding.Blocked
 	s.Because("%s", Describe(s.guest)).Because("the spec says %s", s.entry.Node)
 	s.leaveThere()

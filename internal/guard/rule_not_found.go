@@ -11,7 +11,7 @@ import (
 func (s *subject) adoptsNothing() bool { return s.absent() && s.match.VM != nil && s.match.VM.Adopt }
 
 func (s *subject) notFoundByAdopt() {
-	s.Is(finding.NotFound, "the spec adopts a VMID that no guest of the cluster has").Because("no guest has VMID %d", s.VMID)
+	s.Is(finding.NotFound, finding.Why("adopts-nothing")).Because("no guest has VMID %d", s.VMID)
 	s.Next("correct the VMID in "+s.at.Spec, s.line("adopt: {vmid: N}"))
 	s.Next("or, to create it, write its template into "+s.at.Spec+", instead of adopt", s.line("template: VMID"))
 }
@@ -24,7 +24,7 @@ func (s *subject) importsNothing() bool {
 
 func (s *subject) notFoundByImport() {
 	id, _ := s.imported()
-	s.Is(finding.NotFound, "the import file imports a VMID that no guest has")
+	s.Is(finding.NotFound, finding.Why("imports-nothing"))
 	s.Because("%s imports %s into %s", importPath(tf.Unit{Stack: s.Stack, Unit: s.Unit}), id, s.Resource)
 	s.Add(writeImports())
 }

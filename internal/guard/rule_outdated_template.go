@@ -26,7 +26,7 @@ func (s *subject) oldTemplate() {
 	}
 	if s.Kind == finding.Managed && len(s.next)+len(s.Updates) == 0 {
 		s.Is(finding.OldTemplate,
-			"made from another template than the spec says: a template acts at creation, and an apply leaves the VM as it is")
+			finding.Why("old-template"))
 	}
 	s.MadeFrom = from.VMID
 	s.Because("made from template %d, and the spec says %d", from.VMID, to.VMID)

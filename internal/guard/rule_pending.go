@@ -21,7 +21,7 @@ func (s *subject) waits() {
 		return
 	}
 	if s.Kind == finding.Managed {
-		s.Is(finding.Pending, "a change of its configuration waits for a restart").Evidence = nil
+		s.Is(finding.Pending, finding.Why("waits-for-restart")).Evidence = nil
 	}
 	for _, p := range c.Pending {
 		if hardware.Waits(p) {

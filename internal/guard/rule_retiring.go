@@ -10,24 +10,24 @@ import (
 
 // retiring is a VM that the next apply destroys.
 func (s *subject) retiring() {
-	s.Is(finding.Retiring, "retired: "+s.destroys()).Because("%s", Describe(s.guest))
+	s.Is(finding.Retiring, finding.Why(s.destroys())).Because("%s", Describe(s.guest))
 	s.retiredStack()
 }
 
-// destroys says in which order an apply destroys a VM and its records.
-func (s *subject) destroys() string {
+// destroys is the code of which order an apply destroys a VM and its records.
+func (s *subject) destroys() finding.Code {
 	switch {
 	case s.at.lock.Units.Get(s.entry.Unit) != nil && s.entry.Unit != "":
-		return "the next apply destroys its records, then the VM"
+		return "retired-records-first"
 	case s.at.lock.Units.Get(lock.UnitDNS) != nil:
-		return "the next apply destroys the VM, then its records"
+		return "retired-vm-first"
 	}
-	return "the next apply destroys it"
+	return "retired"
 }
 
 // retiringAbsent is a VM that was destroyed.
 func (s *subject) retiringAbsent() {
-	s.Is(finding.Retiring, "retired, and not in the cluster any more")
+	s.Is(finding.Retiring, finding.Why("retired-gone"))
 	switch {
 	case !s.notInState():
 	case s.entry.Gone:
@@ -41,7 +41,7 @@ func (s *subject) retiringAbsent() {
 
 // retiringByHand is a VM that exists, and that no apply destroys.
 func (s *subject) retiringByHand() {
-	s.Is(finding.Retiring, "retired and in no state: no apply destroys it").Because("%s", Describe(s.guest))
+	s.Is(finding.Retiring, finding.Why("retired-by-hand")).Because("%s", Describe(s.guest))
 	if s.notProven() { // a line that destroys it would be wrong for another guest
 		s.Because("nothing proves that it is this VM")
 		s.Next("inspect it; if it is this VM, destroy it by hand", inspect(s.guest))
@@ -62,5 +62,5 @@ func (s *subject) retiredStack() {
 func (s *subject) destroyedAlready() bool { return s.Destroy && s.absent() }
 
 func (s *subject) retiringDestroyed() {
-	s.Is(finding.Retiring, "not in the cluster any more: the destroy removes it from the state")
+	s.Is(finding.Retiring, finding.Why("destroyed-already"))
 }

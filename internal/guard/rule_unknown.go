@@ -21,7 +21,7 @@ import (
 // stateUnknown is the finding where a state could not be read. Such a state is not
 // an empty one.
 func stateUnknown(f *finding.Finding, reason string) {
-	f.Is(finding.Unknown, "its state could not be read").Because("%s: %s", f.Unit, reason)
+	f.Is(finding.Unknown, finding.Why("state-unread")).Because("%s: %s", f.Unit, reason)
 	f.Next("fix access to the state first: an apply would create everything again that it cannot read",
 		lock.InUnit(f.Stack, f.Unit, "terragrunt state list"))
 	f.Severity = finding.Failed
@@ -56,13 +56,13 @@ func (s *subject) unknownNames() {
 
 // unknownUnread is a VM of which the cluster has more than its lists say yet.
 func (s *subject) unknownUnread() {
-	s.Is(finding.Unknown, "its name or configuration could not be read yet").Because("%s", Describe(s.guest)).Case = finding.NotRead
+	s.Is(finding.Unknown, finding.Why("guest-unread")).Because("%s", Describe(s.guest)).Case = finding.NotRead
 	s.Next("wait ten seconds, then run preflight again: the lists of Proxmox VE may be ten seconds old")
 }
 
 // unknownRetired is a retired VM that the state has. An apply would destroy the guest.
 func (s *subject) unknownRetired() {
-	s.Is(finding.Unknown, "retired, and nothing proves that its VMID is still this VM").Because("%s", Describe(s.guest))
+	s.Is(finding.Unknown, finding.Why("retired-unproven")).Because("%s", Describe(s.guest))
 	s.Add(finding.Step{What: "inspect it; if it is this VM, destroy it by hand and remove it from the state",
 		Lines: append(finding.Lines(inspect(s.guest)), s.stateRemove(s.Resource))})
 }
@@ -70,9 +70,9 @@ func (s *subject) unknownRetired() {
 // gaps makes a finding unknown for what is not visible. It reports whether there
 // was anything.
 func gaps(f *finding.Finding, gaps []cluster.Gap) bool {
-	reason := "the token does not see it"
+	reason := finding.Why("hidden")
 	if i := slices.IndexFunc(gaps, func(g cluster.Gap) bool { return !strings.HasSuffix(g.Path, fmt.Sprintf("/%d", f.VMID)) }); i >= 0 {
-		reason = gaps[i].Reason // the same for every VM
+		reason = finding.Why("gap", gaps[i].Reason) // the same for every VM
 	}
 	for _, g := range gaps {
 		f.Is(finding.Unknown, reason).Because("%s: %s", g.Path, g.Reason)
@@ -96,7 +96,7 @@ func (j *judge) quorum() {
 		}
 		was := f.Kind
 		f.Evidence, f.Steps, f.Differs, f.Updates, f.Import = nil, nil, nil, nil, ""
-		f.Is(finding.Unknown, "the cluster has no quorum: writes fail, some of them after the disks are deleted").Because("with quorum: %s", was)
+		f.Is(finding.Unknown, finding.Why("no-quorum")).Because("with quorum: %s", was)
 		f.Next("start the missing nodes, then run preflight again", "pvecm status")
 	}
 }
@@ -109,23 +109,23 @@ func (s *subject) nodeDown() bool {
 }
 
 // downNode is the node that does not answer, and what that means; nil if all answer.
-func (s *subject) downNode() (n *cluster.Node, reason string) {
+func (s *subject) downNode() (n *cluster.Node, reason finding.Reason) {
 	create := s.absent() && s.notInState()
 	if s.Destroy && create {
-		return nil, ""
+		return nil, reason
 	}
 	n = s.Inventory.Node(s.Node)
 	switch t := s.entry.Template; {
 	case n != nil && n.Silent != "":
-		return n, "node " + n.Name + " is " + n.Down()
+		return n, finding.Why("node-down", n.Name, n.Down())
 	case n != nil && !n.Online:
-		return n, "node " + n.Name + " is offline, so what is known of its guests may be old"
+		return n, finding.Why("node-offline", n.Name)
 	case create && t != nil:
 		if n = s.Inventory.Node(s.templateNode(t)); n != nil && (!n.Online || n.Silent != "") {
-			return n, fmt.Sprintf("its template %d is on node %s, which is %s", t.VMID, n.Name, n.Down())
+			return n, finding.Why("template-node-down", t.VMID, n.Name, n.Down())
 		}
 	}
-	return nil, ""
+	return nil, reason
 }
 
 func (s *subject) unknownNode() {
@@ -169,7 +169,7 @@ func (s *subject) agentSilent() bool {
 }
 
 func (s *subject) unknownAgent() {
-	s.Is(finding.Unknown, "its QEMU guest agent is enabled and does not answer: every plan would wait "+s.agentWait()+" for it")
+	s.Is(finding.Unknown, finding.Why("agent-silent", s.agentWait()))
 	s.Because("%s", Describe(s.guest))
 	if s.Destroy || s.retired() {
 		s.Next("disable it: the VM is destroyed anyway", s.removeAgent())
@@ -208,7 +208,7 @@ func (s *subject) agentHidden() bool {
 }
 
 func (s *subject) unknownHiddenAgent() {
-	s.Is(finding.Unknown, "whether its QEMU guest agent answers is not visible: if it does not, every plan waits "+s.agentWait())
+	s.Is(finding.Unknown, finding.Why("agent-hidden", s.agentWait()))
 	for _, g := range s.Inventory.GapsForAgent(s.VMID) {
 		s.Because("%s: %s", g.Path, g.Reason)
 		if g.Fix != "" {
@@ -231,7 +231,7 @@ func (s *subject) undecodable() bool {
 
 func (s *subject) unknownUndecodable() {
 	u := hardware.FindUnreadable(s.guest.Config.Raw)
-	s.Is(finding.Unknown, u.Has+": the provider cannot read "+u.Them+", and every plan of the stack fails")
+	s.Is(finding.Unknown, finding.Why("undecodable", u.Has, u.Them))
 	s.Because("%s: %s", u.Key, s.guest.Config.Raw[u.Key])
 	s.Next(u.Step+", then run preflight again", set(s.guest, u.Options))
 }
@@ -240,7 +240,7 @@ func (s *subject) unknownUndecodable() {
 func (s *subject) configurationUnread() bool { return s.notInState() && s.guest.Config == nil }
 
 func (s *subject) unknownConfiguration() {
-	s.Is(finding.Unknown, "its configuration was not read").Because("%s", Describe(s.guest))
+	s.Is(finding.Unknown, finding.Why("configuration-unread")).Because("%s", Describe(s.guest))
 	s.Next("read the cluster again", "stackgen snapshot")
 }
 
@@ -257,7 +257,7 @@ func (s *subject) hasDeviceGap() bool { return s.deviceGap() != "" }
 
 func (s *subject) unknownDevices() {
 	s.Is(finding.Unknown,
-		"no "+s.deviceGap()+", but later ones: OpenTofu cannot express that, and an apply after its adoption would change its devices")
+		finding.Why("device-gap", s.deviceGap()))
 	s.Because("%s", Describe(s.guest))
 	s.Next("adopt it without its hardware: write into "+s.at.Spec, s.line("profile: adopted"))
 	s.Next("or renumber its devices without a gap, then run preflight again", inspect(s.guest))

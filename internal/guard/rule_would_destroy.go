@@ -21,7 +21,7 @@ func (s *subject) forgottenInState() bool { return s.forgotten() && !s.notInStat
 
 // destroyForgotten is a VM that an apply would destroy as long as the state has it.
 func (s *subject) destroyForgotten() {
-	s.Is(finding.WouldDestroy, "forgotten, and still in state: an apply would destroy it")
+	s.Is(finding.WouldDestroy, finding.Why("forgotten-in-state"))
 	if s.guest != nil {
 		s.Because("%s", Describe(s.guest))
 	}
@@ -34,7 +34,7 @@ func (s *subject) destroyForgotten() {
 func (s *subject) duplicated() bool { return len(s.states) > 1 }
 
 func (s *subject) destroyDuplicate() {
-	s.Is(finding.WouldDestroy, "in state several times: an apply would destroy it")
+	s.Is(finding.WouldDestroy, finding.Why("several-in-state"))
 	want := schema.VMAddress(s.entry.Profile, s.Key)
 	for _, r := range s.states {
 		s.Because("in state as %s, VMID %d", r.Address, r.VMID)
@@ -57,7 +57,7 @@ func (s *subject) notMoved() bool {
 
 func (s *subject) destroyNotMoved() {
 	at, want := s.states[0].Address, s.entry.Address(s.Key)
-	s.Is(finding.WouldDestroy, "in state at an address that no moved block leads from: an apply would destroy it")
+	s.Is(finding.WouldDestroy, finding.Why("not-moved"))
 	s.Because("state has %s, and the specs %s", at, want.Resource())
 	move := "terragrunt state mv " + shell.Quote(at) + " " + shell.Quote(want.Resource())
 	s.Next("move it in the state, then run preflight again", lock.InUnit(s.Stack, s.Unit, move))
@@ -68,9 +68,9 @@ func (s *subject) destroyNotMoved() {
 func (s *subject) vmidDiffers() bool { return len(s.states) == 1 && s.states[0].VMID != s.VMID }
 
 func (s *subject) destroyOtherVMID() {
-	r, reason := s.states[0], "the state has it with another VMID than the lock: an apply would destroy that VM and create another one"
+	r, reason := s.states[0], finding.Why("vmid-differs-in-state")
 	if s.retired() {
-		reason = "the state has it with another VMID than the lock: an apply would destroy a VM that is not retired"
+		reason = finding.Why("vmid-differs-retired")
 	}
 	s.Is(finding.WouldDestroy, reason).Because("%s has VMID %d in state and %d in the lock", r.Address, r.VMID, s.VMID)
 	g := s.Inventory.Guest(r.VMID)
@@ -107,7 +107,7 @@ func (s *subject) tainted() bool { return len(s.states) == 1 && s.states[0].Tain
 
 func (s *subject) destroyTainted() {
 	address := s.states[0].Address
-	s.Is(finding.WouldDestroy, "tainted in state, as after a creation that failed halfway: an apply would destroy it and create it again")
+	s.Is(finding.WouldDestroy, finding.Why("tainted"))
 	s.Because("%s", Describe(s.guest))
 	s.Next("to keep it, untaint it: the next apply completes it",
 		lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address)))
@@ -122,7 +122,7 @@ func (s *subject) destroyPrevented() bool {
 }
 
 func (s *subject) destroyHalfway() {
-	s.Is(finding.WouldDestroy, "profile "+s.profile.Name+" prevents its destroy: a destroy of the stack would remove DNS records, then stop")
+	s.Is(finding.WouldDestroy, finding.Why("profile-prevents-destroy", s.profile.Name))
 	s.Add(s.retire("to destroy it too, "))
 	s.Next("or keep the stack, and retire only the VMs that you want to destroy")
 }

@@ -30,7 +30,7 @@ func (s *subject) settles() {
 	vm := s.effects()
 	asked := s.states[0].Cloned && slices.ContainsFunc(vm.Updates(changesOf(left)), effect.Update.Interrupts) // the spec asks for a restart
 	if s.Kind == finding.Managed && !asked {
-		s.Is(finding.Settling, "the next apply sets what only the provider knows")
+		s.Is(finding.Settling, finding.Why("settles"))
 	}
 	for _, l := range left {
 		block, _, _ := strings.Cut(l.attribute, ".")
@@ -38,12 +38,12 @@ func (s *subject) settles() {
 		s.Because("%s", l.text)
 	}
 	if s.importing() {
-		s.Reason += ", after its import file is removed"
+		s.Reason = s.Reason.And(finding.Why("after-import-file"))
 		s.Next("remove the import file", "stackgen import-blocks")
 	}
 	if vm.Permits && vm.Running && s.importing() { // the apply before that one changes nothing
 		if harms := harmsOf(effect.RefuseNeedless(vm.Updates(changesOf(left)), s.unread())); slices.Contains(harms, effect.Needless) {
-			s.Reason += "; that apply is refused: it would restart the VM although no change of it needs that"
+			s.Reason = s.Reason.And(finding.Why("settling-refused"))
 			s.Add(s.keeper().withoutRestart(nil))
 		}
 	}

@@ -19,11 +19,11 @@ func (j *judge) withoutAddress(at *place, f *finding.Finding, vm *schema.VM) {
 	f.NoAddress = true
 	switch f.Kind {
 	case finding.Managed:
-		f.Reason = "its VM reports no address: an apply leaves the record as it is"
+		f.Reason = finding.Why("no-address")
 	case finding.Adopt:
-		f.Reason = "its VM reports no address: an apply leaves the record as it is, and imports it once the VM reports one"
+		f.Reason = finding.Why("no-address-yet-import")
 	default:
-		f.Reason = "its VM reports no address: an apply publishes the record once the VM reports one"
+		f.Reason = finding.Why("no-address-yet-publish")
 	}
 	f.Because("VM %s: %s", vm.Key, why)
 	if last := lastIPv4(at.entries[vm.Key].Addresses); last != "" {

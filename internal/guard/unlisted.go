@@ -51,12 +51,12 @@ func (j *judge) unlistedVM(at *place, unit string, r tf.Resource) {
 		return
 	}
 	if g == nil {
-		f.Is(finding.Gone, "in state, and neither in the cluster nor in spec or lock")
+		f.Is(finding.Gone, finding.Why("unlisted-gone"))
 		f.Because("in state as %s; no guest has VMID %d", r.Address, r.VMID)
 		f.Next(updateCheckout, "git pull")
 	} else {
 		j.listed[g.VMID] = true
-		f.Is(finding.WouldDestroy, "in state, and neither in spec nor lock: an apply would destroy it")
+		f.Is(finding.WouldDestroy, finding.Why("unlisted"))
 		f.Because("in state as %s", r.Address).Because("%s", Describe(g))
 		f.Next(updateCheckout, "git pull")
 		f.Next("or, if no other checkout has it, restore its entry in "+at.Spec,
@@ -69,7 +69,7 @@ func (j *judge) unlistedVM(at *place, unit string, r tf.Resource) {
 func (j *judge) container(at *place, unit string, r tf.Resource) {
 	f := j.add(at, unit, finding.VM, r.Address)
 	f.VMID, f.Resource = r.ActsOn(), r.Address
-	f.Is(finding.WouldDestroy, "in state, and no spec has containers: an apply would destroy it").Because("in state as %s", r.Address)
+	f.Is(finding.WouldDestroy, finding.Why("container-in-state")).Because("in state as %s", r.Address)
 	if g := j.Inventory.Guest(f.VMID); g != nil {
 		j.listed[g.VMID], f.Node, f.Name = true, g.Node, g.Name
 		f.Because("%s", Describe(g))
@@ -80,7 +80,7 @@ func (j *judge) container(at *place, unit string, r tf.Resource) {
 func (j *judge) unlistedPool(at *place, unit string, r tf.Resource) {
 	f := j.add(at, unit, finding.Pool, r.Key)
 	f.Resource = r.Address
-	f.Is(finding.WouldDestroy, "in state, and the spec does not create this pool: an apply would delete it")
+	f.Is(finding.WouldDestroy, finding.Why("unlisted-pool"))
 	f.Because("in state as %s", r.Address)
 	f.Next("to keep it, restore it in "+at.Spec, "pool: {id: "+r.Key+", create: true}")
 	f.Add(finding.DoAll(stopManaging, lock.StateRemove(at.Name, unit, r.Address)))
@@ -96,22 +96,25 @@ func (j *judge) orphans() {
 		}
 		for _, g := range vmsOf(m.Others) {
 			if !j.listed[g.VMID] {
-				j.orphan(at, g, "has the name of another VM of the stack", "the name of "+m.Stack+"/"+m.Key)
+				j.orphan(at, g, finding.Why("orphan-by-name"), "the name of "+m.Stack+"/"+m.Key)
 			}
 		}
 	}
 	for _, o := range cluster.Orphans(j.Project.Stacks, j.all, j.Inventory) {
 		if at := j.places[o.Stack]; at != nil && !j.listed[o.Guest.VMID] {
-			j.orphan(at, o.Guest, "has the "+o.Mark+" of the stack, and is in no spec").Mark = o.Mark
+			j.orphan(at, o.Guest, finding.Why("orphan", o.Mark)).Mark = o.Mark
 		}
 	}
 }
 
-func (j *judge) orphan(at *place, g *cluster.Guest, reason string, evidence ...string) *finding.Finding {
+func (j *judge) orphan(at *place, g *cluster.Guest, reason finding.Reason, evidence ...string) *finding.Finding {
 	j.listed[g.VMID] = true
 	f := j.add(at, "", finding.Guest, fmt.Sprint(g.VMID))
 	f.VMID, f.Node, f.Name = g.VMID, g.Node, g.Name
-	f.Is(finding.Orphan, reason).Evidence = evidence
+	f.Is(finding.Orphan, reason)
+	for _, e := range evidence {
+		f.Because("%s", e)
+	}
 	f.Because("%s", Describe(g))
 	f.Next("inspect it; no apply touches it", inspect(g))
 	if g.Kind == guest.VM {

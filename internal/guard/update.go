@@ -20,7 +20,7 @@ func (p *planJudge) moves(c *tf.ResourceChange) bool {
 	if before == "" || after == "" || before == after || known != nil && (known.Kind == finding.Migrate || known.Stops()) {
 		return false
 	}
-	f := p.add(c).Is(finding.Moved, "the plan moves it, and the spec did not change its node")
+	f := p.add(c).Is(finding.Moved, finding.Why("plan-moves"))
 	f.Severity = finding.Blocked
 	f.Because("the plan moves %s from %s to %s", c.Address, before, after).Next(renderAndPlan, "stackgen render")
 	return true
@@ -46,7 +46,7 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	}
 	if h := holdOn(p.in.Inventory, g); h.blocks > nothing {
 		h.begun = p.in.begun(p.unit.Stack, c.Key, g)
-		h.refuse(p.add(c), "; and the plan changes it")
+		h.refuse(p.add(c), "held-plan")
 		return
 	}
 	if len(updates) == 0 {
@@ -57,16 +57,16 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	if obstacles := p.in.Inventory.UpdateRights(spec, g, updates); len(obstacles) > 0 && len(harms) == 0 {
 		f := p.add(c)
 		addObstacles(f, obstacles, p.lock.Spec, func(text string) string { return specLine(spec, text) })
-		f.Reason = "the plan would fail: " + f.Reason
+		f.Reason = finding.Why("plan-would-fail").Of(f.Reason)
 		return
 	}
 	if len(harms) == 0 && known != nil && known.Kind == finding.Adopt {
 		return // it names what the plan changes
 	}
 	f := p.add(c)
-	f.Is(finding.Managed, "the plan changes "+effect.Summary(updates))
+	f.Is(finding.Managed, finding.Why("plan-changes", effect.Summary(updates)))
 	if c.Action == tf.NoOp {
-		f.Reason = "an apply changes " + effect.Summary(updates)
+		f.Reason = finding.Why("apply-changes", effect.Summary(updates))
 	}
 	addUpdates(f, updates, true)
 	SayHidden(f, updates)
@@ -75,7 +75,7 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	f.Steps = append(f.Steps, leaveAlong(spec, p.lock.Spec, along)...)
 	switch {
 	case len(harms) > 0:
-		f.Is(finding.WouldHarm, strings.ReplaceAll(harmReason(harms), "an apply would", "the plan would"))
+		f.Is(finding.WouldHarm, harmReason(harms, "the plan would"))
 		p.waysOut(f, g, spec, updates, c)
 	case known != nil && known.Kind.Exists():
 		f.Kind = known.Kind

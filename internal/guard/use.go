@@ -20,9 +20,9 @@ type Use struct {
 // Finding says that the state is in use.
 func (u Use) Finding() finding.Finding {
 	f := finding.Finding{Address: unitAddress(u.Unit)}
-	f.Is(finding.Busy, "another run is using its state: what an apply would do is not known before it ends")
+	f.Is(finding.Busy, finding.Why("state-in-use"))
 	if u.Operation == "OperationTypeApply" {
-		f.Reason = "another apply of this stack is running: what a second one would do is not known before it ends"
+		f.Reason = finding.Why("apply-running")
 	}
 	since := ""
 	if u.Since != "" {

@@ -41,9 +41,9 @@ func (s *scene) running(agent string) {
 	}
 }
 
-// addGuest adds a guest that has the identity of web1 under another VMID.
-func (s *scene) addGuest(vmid int, uuid string, macs ...string) {
-	g := newGuest(vmid, "copy")
+// addGuest adds guest 300 with the identity of web1.
+func (s *scene) addGuest(uuid string, macs ...string) {
+	g := newGuest(300, "copy")
 	g.Config.UUID, g.Config.MACs = uuid, macs
 	s.Inventory.Guests = append(s.Inventory.Guests, g)
 }

@@ -213,7 +213,9 @@ func (d *stackDecider) vmError(v *schema.VM, at schema.Pos, path, code, fix, for
 }
 
 // refuse stops the render for a VM, pool or unit of the stack.
-func (d *stackDecider) refuse(kind finding.Kind, of finding.Type, key, reason string, steps ...finding.Step) *finding.Finding {
+func (d *stackDecider) refuse(
+	kind finding.Kind, of finding.Type, key string, reason finding.Reason, steps ...finding.Step,
+) *finding.Finding {
 	f := finding.Finding{
 		Address:  finding.Address{Stack: d.stack.Name, Type: of, Key: key},
 		Kind:     kind,

@@ -23,11 +23,11 @@ func (d *decider) again() {
 		f := finding.Finding{Address: finding.Address{Stack: stack, Type: finding.VM, Key: key}, Kind: finding.OtherVM, Severity: finding.Blocked}
 		switch {
 		case v == nil:
-			f.Kind, f.Reason = finding.NotFound, "the lock has no such VM, so it has no decisions to replace"
+			f.Kind, f.Reason = finding.NotFound, finding.Why("nothing-decided")
 		case v.Status != Live:
-			f.Reason = "it is " + v.Status + ": its VMID stays reserved while it may exist"
+			f.Reason = finding.Why("vmid-reserved", v.Status)
 		case v.seen():
-			f.Reason = "it was seen in the cluster: with another VMID, an apply would destroy it and create another VM"
+			f.Reason = finding.Why("vmid-seen")
 		default:
 			vmid := v.VMID
 			if d.old.shared(vmid) || slices.Contains(d.options.VMIDs, vmid) {
@@ -165,10 +165,10 @@ func (d *decider) refuseDuplicate(what, kind string, all []holder) bool {
 			Object:   finding.Object{VMID: h.VMID},
 			Kind:     finding.Conflict,
 			Severity: finding.Blocked,
-			Reason:   "its " + kind + " is also another VM's in the lock, as after a merge of two branches",
+			Reason:   finding.Why("decided-twice", kind),
 		}
 		if certain == 1 {
-			f.Reason = "its " + kind + " is that of a VM that was applied, as after a merge of two branches"
+			f.Reason = finding.Why("decided-for-applied-vm", kind)
 			f.Because("%s: %s is %s's, applied; %s was never applied", h.at, what, applied, h)
 			f.Next("give it another "+kind, "stackgen resolve --again "+h.String(), "stackgen render")
 		} else {

@@ -101,7 +101,7 @@ func explained(r Result) string {
 	var out []string
 	for _, f := range r.Refusals {
 		if f.Kind == finding.Conflict {
-			out = append(out, f.String()+": "+strings.Join(f.Evidence, ", ")+" > "+f.Steps[0].Lines[0].String())
+			out = append(out, f.String()+": "+f.Evidence[0].Text+" > "+f.Steps[0].Lines[0].String())
 		}
 	}
 	return strings.Join(out, "; ")

@@ -134,8 +134,7 @@ func (s *Stack) seenGone() bool {
 // stackUnseen refuses to drop a retired stack that may exist.
 func (d *decider) stackUnseen(name string) finding.Finding {
 	return finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
-		Reason: "the stack is retired, but its line in stackgen.yaml was removed before its destroy was seen: " +
-			"its VMIDs would be free while its VMs may exist",
+		Reason: finding.Why("stack-unseen"),
 		Steps: []finding.Step{
 			finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
 			d.settingsStep("otherwise", "render and apply", names("retired", d.project.Retired, name),
@@ -156,8 +155,9 @@ func (d *decider) stackGone(name string, l *Stack) finding.Finding {
 		vms = fmt.Sprintf("%d VMs", n)
 	}
 	f := finding.Finding{Address: finding.Address{Stack: name, Type: finding.Stack}, Kind: finding.Removed, Severity: finding.Blocked,
-		Reason:   "the stack is in the lock, and its spec is gone",
-		Evidence: []string{fmt.Sprintf("its spec was %s; it has %s", l.Spec, vms)}}
+		Reason: finding.Why("spec-gone"),
+	}
+	f.Because("its spec was %s; it has %s", l.Spec, vms)
 	if to := d.successor(l); to != nil {
 		d.stackRenamed(&f, name, l, to)
 	}

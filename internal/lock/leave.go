@@ -43,7 +43,7 @@ func (d *stackDecider) leave() {
 	d.old = kept.ByKey()
 	d.refuseRemoval(removed)
 	for _, e := range unseen {
-		d.refuseUnseen(finding.VM, e.Key, "its VMID would be free while the VM may exist").VMID = e.Value.VMID
+		d.refuseUnseen(finding.VM, e.Key, "retired-vm-unseen").VMID = e.Value.VMID
 	}
 	d.noteLeaving(forgotten, dropped)
 	units := d.lock.Units.ByKey()
@@ -96,7 +96,7 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 		forget := finding.DoAll("or, to leave in the cluster without stackgen: add to "+spec+", then render",
 			entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
-		reason, steps := "in the lock and no longer in "+spec+": an apply would destroy it", []finding.Step{retire, forget}
+		reason, steps := finding.Why("removed-from-spec", spec), []finding.Step{retire, forget}
 		if member := e.Value.member(); member.Name == "" {
 			renamed := finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}
 			steps = append(steps, finding.DoAll("or, to keep under another key: add to "+spec+", then render", renamed, "stackgen render"))
@@ -112,9 +112,9 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 }
 
 // refuseUnseen refuses to drop a retired VM or unit that may exist.
-func (d *stackDecider) refuseUnseen(of finding.Type, key, why string) *finding.Finding {
+func (d *stackDecider) refuseUnseen(of finding.Type, key string, why finding.Code) *finding.Finding {
 	spec := d.lock.Spec
-	return d.refuse(finding.Removed, of, key, "retired, but its line in "+spec+" was removed before its destroy was seen: "+why,
+	return d.refuse(finding.Removed, of, key, finding.Why(why, spec),
 		finding.Do("if an apply has destroyed it, record that, then render", "stackgen resolve", "stackgen render"),
 		finding.DoAll("otherwise add to "+spec+" again, then render and apply", entries("retired", d.stack.Retired, key),
 			"stackgen render", ApplyStack(d.stack.Name), "stackgen resolve"))
@@ -141,7 +141,7 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID && !was.seen() && d.stack.Guard != "off" { // the guard looks whether a state has the VM
 		d.note("%s/%s: its VMID is now %d; VMID %d was decided, and no such VM was seen", d.stack.Name, v.Key, v.VMID, was.VMID)
 	} else if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
-		d.refuse(finding.OtherVM, finding.VM, v.Key, "its VMID differs in lock and spec: an apply would destroy it and create another VM",
+		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("vmid-differs"),
 			finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)),
 			finding.Do("or, if the VM with the new VMID exists and is the right one, write into "+spec+", instead of vmid",
 				fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)),
@@ -151,8 +151,7 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 	}
 	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {
 		d.refuse(finding.OtherVM, finding.VM, v.Key,
-			"the spec adopts another VMID than the lock has, under profile "+v.Profile+
-				": an apply would destroy the former VM, if it was ever created",
+			finding.Why("adopts-other-vmid", v.Profile),
 			finding.Do("adopt it first under a profile that destroys nothing: in "+spec+" remove", "profile: "+v.Profile+"  # "+v.Path),
 			finding.Do("or restore in "+spec+", instead of adopt", fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
@@ -163,7 +162,7 @@ func (d *stackDecider) steady(v *schema.VM, was *VM) {
 		d.respelt = append(d.respelt, respelling(v, was))
 	case was.Member == v.Member && (was.Email == "" || v.Email == "" || was.Email == v.Email):
 	default:
-		d.refuse(finding.OtherVM, finding.VM, v.Key, "the roster gives it to another member than the lock",
+		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("other-member"),
 			finding.Do("restore the former members at their places in the roster, and add new ones at its end"),
 			finding.Do("or let keys follow names, not positions: in "+spec, `key: "{name}"`)).
 			Because("%s in the lock, %s in the roster", was.member(), schema.Member{Name: v.Member, Email: v.Email})

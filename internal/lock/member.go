@@ -71,8 +71,8 @@ func (d *stackDecider) corrected(removed Ordered[VM]) map[schema.Member]schema.M
 // memberLeft is why a member's VM is refused, and what to do: retire and forget, which
 // are given, or keep it.
 func (d *stackDecider) memberLeft(
-	m schema.Member, corrected map[schema.Member]schema.Member, reason string, steps []finding.Step,
-) (string, []finding.Step) {
+	m schema.Member, corrected map[schema.Member]schema.Member, reason finding.Reason, steps []finding.Step,
+) (finding.Reason, []finding.Step) {
 	keep := func(what, to string) finding.Step {
 		return finding.DoAll(what+", keep the VM: add to "+d.lock.Spec+", then render", d.correction(d.who(m), to), "stackgen render")
 	}
@@ -80,19 +80,19 @@ func (d *stackDecider) memberLeft(
 	to, found := corrected[m]
 	switch candidates := d.candidates(m); {
 	case len(candidates) > 0:
-		reason = fmt.Sprintf("the roster has %d members named %s, and the lock does not say whose it is", len(candidates), m.Name)
+		reason = finding.Why("member-unclear", len(candidates), m.Name)
 		for i, c := range candidates {
 			what := map[bool]string{true: "if it is that of ", false: "or, if it is that of "}[i == 0]
 			first = append(first, keep(what+c.String(), strconv.Quote(c.String())))
 		}
 	case found:
-		reason = "its member is not in the roster any more, and a new one has a similar name: an apply would destroy it"
+		reason = finding.Why("member-with-similar-name")
 		first = append(first, keep("if the name was corrected", strconv.Quote(d.who(to))))
 		switch {
 		case to.Email != "" && to.Email == m.Email:
-			reason = "its member is not in the roster any more, and a new one has the same e-mail address: an apply would destroy it"
+			reason = finding.Why("member-with-same-address")
 		case to.Name == m.Name:
-			reason = "its member is not in the roster any more, and a new one of the same name has another e-mail address: an apply would destroy it"
+			reason = finding.Why("member-with-other-address")
 			first[0].What = strings.Replace(first[0].What, "name", "address", 1)
 		}
 	default:

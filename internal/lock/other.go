@@ -16,7 +16,7 @@ func (l *Lock) OtherProject(stack, rendered string) *finding.Finding {
 		return nil
 	}
 	f := &finding.Finding{Address: finding.Address{Stack: stack, Type: finding.Stack}}
-	f.Is(finding.OtherState, "the lock is another project's than the files that were rendered here").
+	f.Is(finding.OtherState, finding.Why("lock-of-other-project")).
 		Because("the id of the project is %s in the lock, and %s in root.hcl", l.Project, rendered)
 	f.Next("restore the lock of this project", "git checkout -- "+File)
 	return f.Next("or, if the lock is the right one, and the files are another project's, remove that file", "rm root.hcl", "stackgen render")

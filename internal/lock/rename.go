@@ -133,7 +133,7 @@ func (d *stackDecider) formerKeysFree() {
 		}
 		at := slices.IndexFunc(e.Value.Former, func(a Address) bool { return a.Key == v.Key })
 		d.refuse(finding.OtherVM, finding.VM, v.Key,
-			"its key was another VM's, and the state may still have that VM under it: an apply would change or destroy that VM",
+			finding.Why("key-was-anothers"),
 			finding.Do("remove this VM from "+d.lock.Spec+", apply the move of the other VM and record it, then add this one again",
 				"stackgen render", ApplyStack(d.stack.Name), "stackgen resolve"),
 			finding.Do("or give this VM another key")).

@@ -24,8 +24,7 @@ func (d *decider) stateMove(s *schema.Stack, was *Stack) {
 		Address:  finding.Address{Stack: s.Name, Type: finding.Stack},
 		Kind:     finding.StateMoved,
 		Severity: finding.Blocked,
-		Reason: fmt.Sprintf("its state is at %s, and the spec says %s: an apply would find no state there and create every VM again",
-			was.place(), now.place()),
+		Reason:   finding.Why("state-elsewhere", was.place(), now.place()),
 	}
 	if former := d.renamed[s.Name]; former != "" {
 		d.namesChange(&f, former, s)

@@ -56,7 +56,7 @@ func (d *stackDecider) units() {
 			now = Forgotten // its state may still have its resources
 		case e.Value.Status == Retired && !e.Value.Gone:
 			now = Retired
-			d.refuseUnseen(finding.Unit, e.Key, "its state and its resources would stay without being managed")
+			d.refuseUnseen(finding.Unit, e.Key, "retired-unit-unseen")
 		case e.Value.Status != Live:
 			left = append(left, e.Key)
 			continue // its line is gone
@@ -91,8 +91,7 @@ func (d *stackDecider) pool(create bool) {
 	if create && d.stack.Pool.ID != was.Pool {
 		spec := d.lock.Spec
 		d.refuse(finding.OtherPool, finding.Pool, was.Pool,
-			fmt.Sprintf("the pool belongs to this stack, and %s now says pool %s: an apply would destroy it while VMs are in it",
-				spec, d.stack.Pool.ID),
+			finding.Why("other-pool", spec, d.stack.Pool.ID),
 			finding.Do("restore in "+spec, "pool: {id: "+was.Pool+", create: true}"),
 			finding.Step{What: "or let the VMs join a pool that exists, then destroy this one: in " + spec,
 				Lines: append(finding.Lines("pool: {id: "+d.stack.Pool.ID+"}"), entries("retired", d.stack.Retired, UnitPool))})
@@ -146,7 +145,7 @@ func (d *stackDecider) unitGone(unit string) {
 		lines = append(lines, empty)
 	}
 	d.refuse(finding.Removed, finding.Unit, unit,
-		"the unit is in the lock, and "+spec+" no longer asks for it: its state and its resources would stay without being managed",
+		finding.Why("unit-unwanted", spec),
 		finding.DoAll(what, entries("retired", d.stack.Retired, unit), append(lines, ApplyStack(d.stack.Name))...),
 		finding.DoAll("or stop managing its resources: add to "+spec+", then render",
 			entries("forgotten", d.stack.Forgotten, unit), "stackgen render"),

@@ -146,7 +146,9 @@ func properties(fs []finding.Finding) []string {
 func who(f *finding.Finding) []string {
 	var out []string
 	for _, by := range f.Change.By {
-		if !slices.ContainsFunc(f.Evidence, func(e string) bool { return strings.Contains(e, by.User) && strings.Contains(e, by.Time) }) {
+		if !slices.ContainsFunc(f.Evidence, func(e finding.Evidence) bool {
+			return strings.Contains(e.Text, by.User) && strings.Contains(e.Text, by.Time)
+		}) {
 			out = append(out, line("task log: "+by.String()))
 		}
 	}

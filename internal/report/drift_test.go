@@ -16,7 +16,7 @@ import (
 // change is a finding about one attribute of one VM.
 func change(key string, k finding.Kind, s finding.Severity, c finding.Change) finding.Finding {
 	return finding.Finding{Address: finding.Address{Stack: "lab", Unit: "proxmox-vm", Type: finding.VM, Key: key}, Kind: k, Severity: s,
-		Object: finding.Object{VMID: 100, Node: "pve1", Change: &c}, Reason: "because of " + string(k)}
+		Object: finding.Object{VMID: 100, Node: "pve1", Change: &c}, Reason: finding.Why("because of " + finding.Code(k))}
 }
 
 func printed(t *testing.T, r *report.Drift, o report.Options) string {

@@ -32,7 +32,7 @@ type Findings struct {
 func NewFindings(fs []finding.Finding, notes []string) *Findings {
 	own := append([]finding.Finding{}, fs...)
 	for i := range own { // JSON has empty lists, not null
-		own[i].Evidence, own[i].Steps = append([]string{}, own[i].Evidence...), append([]finding.Step{}, own[i].Steps...)
+		own[i].Says, own[i].Evidence, own[i].Steps = sentence(own[i].Reason), inWords(own[i].Evidence), stepsInWords(own[i].Steps)
 	}
 	return &Findings{Findings: own, Counts: append([]finding.Count{}, finding.Counts(fs)...),
 		Total: len(fs), Exit: finding.Exit(fs), Notes: append([]string{}, notes...), Action: "apply"}
@@ -101,7 +101,7 @@ func (r *Findings) answer() string {
 func (r *Findings) OtherCluster() string {
 	for _, f := range r.Findings {
 		if f.Kind == finding.OtherCluster {
-			return f.Reason + ": " + strings.Join(f.Evidence[:min(2, len(f.Evidence))], "; ")
+			return f.Says + ": " + strings.Join(evidence(&f)[:min(2, len(f.Evidence))], "; ")
 		}
 	}
 	return ""

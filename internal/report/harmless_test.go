@@ -45,16 +45,16 @@ func hostileFindings() []finding.Finding {
 	f := finding.Finding{Address: finding.Address{Stack: hostile, Unit: hostile, Type: finding.VM, Key: hostile},
 		Object: finding.Object{VMID: 100, Node: hostile, Name: hostile, Resource: hostile, Import: hostile,
 			Differs: []finding.Difference{{Field: hostile, Config: hostile, Spec: hostile, Line: hostile, Reason: hostile, Commands: []string{hostile}}}}}
-	f.Is(finding.Conflict, hostile).Because("%s", hostile).Next(hostile, hostile)
+	f.Is(finding.Conflict, finding.Why(hostile, hostile)).Because("%s", hostile).Next(hostile, hostile)
 	f.Add(finding.DoAll(hostile, finding.Entries(hostile, hostile), hostile))
 	out := []finding.Finding{f}
 	for range few + 1 {
 		g := f
-		g.Is(finding.Gone, hostile)
+		g.Is(finding.Gone, finding.Why("obstacle", hostile))
 		out = append(out, g)
 	}
 	ok := f
-	ok.Is(finding.Adopt, hostile)
+	ok.Is(finding.Adopt, finding.Why(hostile).And(finding.Why("obstacle", hostile)))
 	return append(out, ok)
 }
 

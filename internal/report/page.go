@@ -217,7 +217,7 @@ func (r *Drift) cards() []*card {
 		v := verdictOf(f.Kind)
 		c := &card{
 			ID: fmt.Sprint("c", len(out)), Class: classOf(f), Kind: f.Kind, Letter: v.Letter, Doc: v.Doc,
-			About: line(f.String()), Long: about(f), Reason: line(f.Reason), N: len(g.Findings),
+			About: line(f.String()), Long: about(f), Reason: line(f.Says), N: len(g.Findings),
 		}
 		c.Word = classWord(c.Class)
 		if c.N > 1 {
@@ -248,7 +248,7 @@ func classWord(class string) string {
 }
 
 func newChange(f *finding.Finding, id string) change {
-	c := change{Finding: *f, ID: id, Class: classOf(f), Thing: line(f.String()), What: changed(f), Says: f.Evidence}
+	c := change{Finding: *f, ID: id, Class: classOf(f), Thing: line(f.String()), What: changed(f), Says: evidence(f)}
 	if f.Change == nil {
 		c.Change = &finding.Change{}
 		return c

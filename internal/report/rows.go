@@ -134,14 +134,14 @@ func firstBlocks(blocks [][]finding.Line) (n, lines int) {
 }
 
 func newRow(f *finding.Finding) row {
-	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Reason), evidence: f.Evidence}
+	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Says), evidence: evidence(f)}
 	r.notable = len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 ||
 		f.NoAddress || f.MadeFrom != 0 || f.Kind == finding.OtherState || f.Warns()
 	if f.Warns() {
 		r.word = "warning"
 	}
 	if f.Change != nil {
-		r.at, r.evidence = f.Change.At, append(slices.Clone(f.Evidence), who(f)...)
+		r.at, r.evidence = f.Change.At, append(r.evidence, who(f)...)
 	}
 	return r
 }

@@ -15,14 +15,14 @@ func TestFindingsText(t *testing.T) {
 	for i := range 5 {
 		f := finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.VM, Key: fmt.Sprintf("web%d", i)},
 			Object: finding.Object{VMID: 100 + i, Node: "pve1", Differs: []finding.Difference{{Field: "memory"}, {Config: "hostpci0=01:00.0"}}}}
-		f.Is(finding.Adopt, "in no state").Because("VM %d", 100+i).Next("or change it", fmt.Sprintf("qm set %d --memory 1", 100+i))
+		f.Is(finding.Adopt, finding.Why("in no state")).Because("VM %d", 100+i).Next("or change it", fmt.Sprintf("qm set %d --memory 1", 100+i))
 		f.Add(finding.DoAll("write it", finding.Line{Text: "stackgen adopt --match {}", Items: []string{f.Key}, Sep: " "}))
 		fs = append(fs, f)
 	}
 	gone := finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.Pool, Key: "lab"}}
-	gone.Is(finding.Gone, "not in the cluster").Because("in state as %s", "pool.lab")
+	gone.Is(finding.Gone, finding.Why("not in the cluster")).Because("in state as %s", "pool.lab")
 	managed := finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.Record, Key: "lab.example."}}
-	managed.Is(finding.Managed, "in state and in DNS").Because("hidden")
+	managed.Is(finding.Managed, finding.Why("in state and in DNS")).Because("hidden")
 	var out bytes.Buffer
 	if err := NewFindings(append(fs, gone, managed), []string{"guard is off"}).Print(&out, Options{}); err != nil {
 		t.Fatal(err)

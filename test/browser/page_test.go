@@ -38,7 +38,7 @@ func hostile(t *testing.T) string {
 	names := []string{`<script>pwned=1</script>`, `"><img src=x onerror=pwned=1>`, `</script><script>pwned=1</script>`, `javascript:pwned=1`, "\u202eeman\u2066\x1b[31m\x00", strings.Repeat("long", 60), `' onmouseover='pwned=1`}
 	r := report.NewDrift(nil, nil)
 	for i, name := range names {
-		f := finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.VM, Key: name, Unit: name}, Kind: finding.Live, Severity: finding.Blocked, Reason: name,
+		f := finding.Finding{Address: finding.Address{Stack: "lab", Type: finding.VM, Key: name, Unit: name}, Kind: finding.Live, Severity: finding.Blocked, Reason: finding.Why(finding.Code(name)),
 			Object: finding.Object{VMID: 100 + i, Node: name, Change: &finding.Change{Property: name, Applied: name, Real: name + "2", Spec: name, Does: name, Cause: finding.ByHand,
 				At: &finding.Place{File: name, Line: 1}, By: []finding.Act{{User: name}}, Accept: name}}}
 		f.Because("%s", name).Next(name, name)

@@ -96,7 +96,7 @@ func (c change) finding(m finding.ScopeVM, i int) finding.Finding {
 	at := &finding.Place{File: "specs/" + m.Stack + ".yaml", Line: 14 + i%60, Column: 13}
 	f := finding.Finding{
 		Address: finding.Address{Stack: m.Stack, Unit: "proxmox-vm", Type: finding.VM, Key: m.Key},
-		Kind:    c.kind, Severity: c.severity, Reason: c.reason, Steps: c.steps,
+		Kind:    c.kind, Severity: c.severity, Reason: finding.Why(finding.Code(c.reason)), Steps: c.steps,
 		Object: finding.Object{VMID: m.VMID, Node: m.Node, Name: m.Stack + "-" + m.Key},
 	}
 	of := c.of
@@ -109,9 +109,9 @@ func (c change) finding(m finding.ScopeVM, i int) finding.Finding {
 	}
 	f.Change = &of
 	if c.says != "" {
-		f.Evidence = []string{c.says}
+		f.Because("%s", c.says)
 		if of.At != nil {
-			f.Evidence[0] = fmt.Sprintf(c.says, at)
+			f.Evidence[0].Text = fmt.Sprintf(c.says, at)
 		}
 	}
 	if c.kind == finding.Unknown && c.severity == finding.Failed {
