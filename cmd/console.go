@@ -35,6 +35,9 @@ func (e *env) console(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.Bool("open") && c.IsSet("inventory") {
+		return errors.New("--open does not open an address that a file says: remove --inventory")
+	}
 	if len(choice.Words)+len(choice.Members) == 0 {
 		return errors.New("console needs a VM: KEY, STACK/KEY or --member NAME")
 	}
@@ -51,8 +54,14 @@ func (e *env) console(c *cli.Context) error {
 	}
 	vm := &view.VMs[0]
 	if text, fix := vm.Problem(); text != "" {
-		_ = report.Printf(e.errOut, "stackgen: %s: %s\n  > %s\n", vm.String(), text, fix)
-		return exitCode(exitStop)
+		if fix != "" {
+			text += "\n  > " + fix
+		}
+		_ = report.Text(e.errOut, "stackgen: "+vm.String()+": "+text+"\n")
+		if vm.Holder != nil {
+			return exitCode(exitStop)
+		}
+		return exitCode(exitError)
 	}
 	address := view.Console(vm)
 	if err := report.Printf(e.out, "%s\n", address); err != nil || !c.Bool("open") {

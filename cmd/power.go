@@ -90,7 +90,7 @@ func (e *env) restartCommand() *cli.Command {
 // power runs an action on the VMs that the arguments name.
 func (e *env) power(c *cli.Context, action *power.Action, args []string, pending bool) error {
 	choice, err := operate.Choose(args, c.StringSlice("member"))
-	if err != nil {
+	if err := errors.Join(err, powerLimits(c)); err != nil {
 		return err
 	}
 	p, err := e.open(choice.Paths)
@@ -123,7 +123,7 @@ func (e *env) power(c *cli.Context, action *power.Action, args []string, pending
 			return err
 		}
 		n := report.Count(operate.Count(planned, power.Planned), "VM")
-		yes, err := e.confirm(c.Context, fmt.Sprintf("%s %s? [y/N] ", capital(action.Doing), n))
+		yes, err := e.confirm(c.Context, capital(fmt.Sprintf(action.Doing, n))+"? [y/N] ")
 		if err != nil {
 			return err
 		}
@@ -139,11 +139,24 @@ func (e *env) power(c *cli.Context, action *power.Action, args []string, pending
 			_ = report.PrintPowered(e.errOut, poweredOf(&o))
 		}
 	}
-	ended, err := view.Run(ctx, r)
+	ended, err := view.Run(ctx, r, planned)
 	if err != nil {
 		return err
 	}
 	return e.powered(view, action, ended, options)
+}
+
+// powerLimits refuses numbers with which a command would do something else.
+func powerLimits(c *cli.Context) error {
+	switch {
+	case c.Duration("timeout") < time.Second:
+		return errors.New("--timeout must be at least 1s: a shutdown that may take no time cuts the power")
+	case c.Int("parallelism") < 1:
+		return errors.New("--parallelism must be at least 1")
+	case c.IsSet("wave") && c.Int("wave") < 1:
+		return errors.New("--wave must be at least 1")
+	}
+	return nil
 }
 
 // capital is a text with a capital letter.
@@ -175,10 +188,10 @@ func powerReport(view *operate.View, action *power.Action, ended []operate.One) 
 	}
 	r.Dry = r.Sent(power.Planned)
 	switch {
-	case r.Sent(power.Refused):
-		r.Exit = exitStop
 	case r.Sent(power.Failed), r.Sent(power.Left):
 		r.Exit = exitError
+	case r.Sent(power.Refused):
+		r.Exit = exitStop
 	}
 	r.Next = view.Grants(ended)
 	return r

@@ -142,10 +142,7 @@ func nowOf(view *operate.View, vm *selection.VM) report.Now {
 		out.Power, out.Address = problemWord(vm), ""
 		return out
 	}
-	out.Power, out.Lock, out.Uptime, out.Console = g.Status, g.Lock, g.Uptime, view.Console(vm)
-	if g.Lock == "suspended" {
-		out.Power = "hibernated"
-	}
+	out.Power, out.Lock, out.Uptime, out.Console = string(operate.StateOf(g)), g.Lock, g.Uptime, view.Console(vm)
 	if g.Config != nil {
 		if len(g.Config.Address) > 0 {
 			out.Address = g.Config.Address[0]

@@ -6,9 +6,12 @@ import (
 	"os"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
+	"stackgen/internal/power"
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/selection"
@@ -65,7 +68,12 @@ func Look(ctx context.Context, p *project.Project, c Choice, from check.Sources,
 		}
 	}
 	all := selection.Of(p.Stacks.Stacks, p.Lock, v.Inventory, p.Selected)
-	v.VMs, err = selection.Select(all, words, c.Members)
+	if v.VMs, err = selection.Select(all, words, c.Members); err != nil {
+		return nil, err
+	}
+	if v.Inventory != nil && from.Inventory == "" {
+		err = v.refresh(ctx)
+	}
 	return v, err
 }
 
@@ -84,14 +92,63 @@ func sameCluster(p *project.Project, inv *cluster.Inventory) error {
 	return nil
 }
 
-// Run does it on the VMs of the view.
-func (v *View) Run(ctx context.Context, r Request) ([]One, error) {
+// Run does what was planned, and returns how it ended for each VM of the plan. A VM that was
+// not planned is left as it is, whatever its state is by now: nobody has confirmed it.
+func (v *View) Run(ctx context.Context, r Request, planned []One) ([]One, error) {
 	config, err := check.ClusterConfig(v.Project)
 	if err != nil {
 		return nil, err
 	}
-	return run(ctx, config, r)
+	return v.perform(ctx, config, r, planned)
 }
+
+func (v *View) perform(ctx context.Context, config proxmox.Config, r Request, planned []One) ([]One, error) {
+	out := slices.Clone(planned)
+	var at []int
+	r.VMs = nil
+	for i := range planned {
+		if planned[i].Result == power.Planned {
+			r.VMs, at = append(r.VMs, *planned[i].VM), append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return out, nil
+	}
+	ended, err := run(ctx, config, r)
+	for i := range ended {
+		out[at[i]] = ended[i]
+	}
+	return out, err
+}
+
+// refresh reads what the selected VMs do: lists do not tell a paused VM from a running one.
+func (v *View) refresh(ctx context.Context) error {
+	config, err := check.ClusterConfig(v.Project)
+	if err != nil {
+		return err
+	}
+	api, err := proxmox.OpenPower(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	var all errgroup.Group
+	all.SetLimit(readsAtOnce)
+	for i := range v.VMs {
+		if g := v.VMs[i].Guest; g != nil && g.Status == string(power.Running) {
+			all.Go(func() error {
+				if now, err := api.Now(ctx, g); err == nil { // otherwise the list is all that is known
+					g.Status = string(now.State)
+				}
+				return nil
+			})
+		}
+	}
+	return all.Wait()
+}
+
+// readsAtOnce is how many VMs are read at the same time.
+const readsAtOnce = 16
 
 // Console is the address of Proxmox VE's own page with the console of a VM, on the server
 // that was asked; the page forwards to the node. It needs a login there.

@@ -3,6 +3,7 @@ package operate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -125,9 +126,6 @@ func (r *runner) act(ctx context.Context) One {
 		return o
 	}
 	g := r.vm.Guest
-	if err := r.api.Same(ctx, g); err != nil {
-		return r.unread(err)
-	}
 	now, err := r.unlocked(ctx)
 	r.was = now.State
 	switch {
@@ -146,6 +144,9 @@ func (r *runner) act(ctx context.Context) One {
 	case power.Unusable:
 		return r.ends(power.Refused, "%s", why)
 	}
+	if o := r.refusal(ctx, now); o != nil {
+		return *o
+	}
 	task, err := r.api.Send(context.WithoutCancel(ctx), g, r.Action.Name, r.body())
 	switch {
 	case err != nil && proxmox.Answered(err):
@@ -155,6 +156,35 @@ func (r *runner) act(ctx context.Context) One {
 	}
 	return r.follow(ctx, task, now)
 }
+
+// refusal is why the call is not sent to a VM whose state allows it, or nil. The identity of
+// the VM is read last: a wait for a lock may have taken minutes.
+func (r *runner) refusal(ctx context.Context, now proxmox.Now) *One {
+	var o One
+	if r.hardStop(now.HA) {
+		o = r.ends(power.Refused, "%s", hardStop)
+		return &o
+	}
+	if r.Pending {
+		left, err := r.api.Pending(ctx, r.vm.Guest)
+		if err == nil && len(left) == 0 {
+			o = r.ends(power.InState, "no change waits any more")
+			return &o
+		}
+	}
+	if err := r.api.Same(ctx, r.vm.Guest); err != nil {
+		o = r.unread(err)
+		return &o
+	}
+	return nil
+}
+
+// hardStop is what a shutdown of a VM of the HA manager may end with. Source: the manager's
+// resource agent for VMs, which always sets forceStop.
+const hardStop = "the HA manager stops it hard if it does not shut down in time: give --force to accept that"
+
+// hardStop reports whether the action would stop the VM hard although that was not asked for.
+func (r *Request) hardStop(ha bool) bool { return r.Action.Name == "shutdown" && ha && !r.Force }
 
 // body are the parameters of the call.
 func (r *runner) body() map[string]string {
@@ -213,10 +243,13 @@ func (r *runner) settle(ctx context.Context, p *pauses, before proxmox.Now) One 
 			return r.ends(power.Failed, "interrupted; Proxmox VE goes on")
 		case err != nil && proxmox.Gone(err):
 			return r.ends(power.Failed, "it is not on %s any more", r.vm.Guest.Node)
-		case err == nil && now.State == r.Action.To && (!r.Action.Reboots() || now.Uptime < before.Uptime):
+		case err == nil && now.State == r.Action.To && (!r.Action.Reboots() || now.PID != before.PID):
 			return r.done(ctx)
 		}
 		if !p.wait(ctx) && ctx.Err() == nil {
+			if r.Action.Reboots() {
+				return r.ends(power.Failed, "its task has ended, and it did not restart")
+			}
 			return r.ends(power.Failed, "its task has ended, and it is not %s", r.Action.To)
 		}
 	}
@@ -242,10 +275,10 @@ func (r *runner) unread(err error) One {
 	case proxmox.Gone(err):
 		o = r.ends(power.Refused, "it is not on %s any more", r.vm.Guest.Node)
 		o.Fix = []string{"stackgen status " + r.vm.String()}
-	case proxmox.Answered(err):
-		o = r.ends(power.Failed, "it could not be read, and nothing was sent: %v", err)
-	default:
+	case errors.Is(err, proxmox.ErrOther):
 		o = r.ends(power.Refused, "%v", err)
+	default:
+		o = r.ends(power.Failed, "it could not be read, and nothing was sent: %v", err)
 	}
 	return o
 }

@@ -200,6 +200,44 @@ func TestLocked(t *testing.T) {
 	}
 }
 
+// TestStrangerAfterLock: a guest that takes the VMID while a lock is waited for gets no call.
+func TestStrangerAfterLock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, nil)
+	w.guest(301, func(g *pvesim.Guest) { g.Config["lock"] = "backup" })
+	v := w.view()
+	other := func(r *Request) {
+		r.Report = func(One) { // VM 302 is done at once
+			w.guest(301, func(g *pvesim.Guest) {
+				g.Config["smbios1"] = "uuid=00000000-0000-4000-8000-000000000000"
+				delete(g.Config, "lock")
+			})
+		}
+	}
+	w.want(w.does(context.Background(), v, "start", other), "refused another guest has its VMID now: nothing was sent", "done started")
+	if n := w.sim.Writes(301); n != 0 {
+		t.Errorf("%d writes to the stranger", n)
+	}
+}
+
+// TestOnlyPlanned: a VM that the plan left alone gets no call, whatever it does by now.
+func TestOnlyPlanned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, nil)
+	w.want(w.does(context.Background(), w.view(), "start"), "done started", "done started")
+	v := w.view()
+	v.VMs[0].Guest.Status = "unknown"
+	r := Request{Action: power.Find("stop"), VMs: v.VMs, AtOnce: 1, Timeout: time.Second, Report: func(One) {}}
+	ended, err := v.perform(context.Background(), w.config, r, v.Plan(r))
+	expect(t, err)
+	if got := ended[0].Text + ", " + ended[1].Text; got != "it is unknown, stopped" {
+		t.Errorf("%s", got)
+	}
+	if w.running() != "301" {
+		t.Errorf("running: %s", w.running())
+	}
+}
+
 // TestDenied: without the privilege nothing is sent, and the lines that grant it are printed.
 // A privilege that is lost between look and call is a refusal of the server.
 func TestDenied(t *testing.T) {
@@ -320,6 +358,10 @@ func TestHA(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, func(s *pvesim.Seed) { s.HA = append(s.HA, &pvesim.HAEntry{SID: "vm:301", State: "stopped"}) })
 	longer := func(r *Request) { r.Timeout = time.Minute }
+	hard := w.view().Plan(Request{Action: power.Find("shutdown"), VMs: w.view().VMs})
+	if hard[0].Result != power.Refused || hard[0].Text != hardStop {
+		t.Errorf("shutdown: %s %s", hard[0].Result, hard[0].Text)
+	}
 	w.want(w.does(context.Background(), w.view(), "start", longer), "done started")
 	if w.running() != "301" {
 		t.Errorf("running: %s", w.running())

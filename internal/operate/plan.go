@@ -23,21 +23,23 @@ func (v *View) Waiting() []selection.VM {
 	})
 }
 
-// Plan says what a request would do, by the cluster as it was read. A VM may have another
-// state when its turn comes.
+// Plan says what a request would do, by the cluster as it was read. Run acts on the VMs that
+// it plans only, if their state allows that when their turn comes.
 func (v *View) Plan(r Request) []One {
 	out := make([]One, len(r.VMs))
 	for i := range r.VMs {
 		vm := &r.VMs[i]
-		o := One{VM: vm, Result: power.Planned, Text: r.Action.Doing}
+		o := One{VM: vm, Result: power.Planned, Text: "would be " + r.Action.Done}
 		text, fix := vm.Problem()
 		switch {
 		case text != "":
 			o.Result, o.Text, o.Fix = power.Refused, text, lines(fix)
+		case r.hardStop(vm.Guest.HA != "" && vm.Guest.HA != "ignored"):
+			o.Result, o.Text = power.Refused, hardStop
 		case v.denied(vm):
 			o.Result, o.Text = power.Refused, "the token may not do that: it lacks "+cluster.VMPowerMgmt
 		default:
-			o.Was = stateOf(vm.Guest)
+			o.Was = StateOf(vm.Guest)
 			need, why := r.Action.In(o.Was)
 			switch {
 			case need == power.Already:
@@ -53,12 +55,15 @@ func (v *View) Plan(r Request) []One {
 	return out
 }
 
-// stateOf is the state of a guest as it was read.
-func stateOf(g *cluster.Guest) power.State {
-	if g.Lock == "suspended" {
+// StateOf is the state of a guest as it was read; unknown for what is none of package power.
+func StateOf(g *cluster.Guest) power.State {
+	switch s := power.State(g.Status); {
+	case g.Lock == "suspended":
 		return power.Hibernated
+	case s == power.Running || s == power.Paused || s == power.Stopped:
+		return s
 	}
-	return power.State(g.Status)
+	return cluster.StatusUnknown
 }
 
 // Count is how many VMs have a result.

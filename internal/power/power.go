@@ -19,7 +19,7 @@ const (
 // An Action is one call of the API that changes the state of a VM.
 type Action struct {
 	Name  string  // of the call, and of the argument of `stackgen power`
-	Doing string  // what a question says: shut down
+	Doing string  // what a question says: shut down %s
 	Done  string  // what a report says: shut down
 	From  []State // in which Proxmox VE takes it
 	To    State   // afterwards
@@ -29,12 +29,12 @@ type Action struct {
 // Actions are all actions, as `stackgen power` lists them.
 // Source: the recorded answers of a server to each call in each state.
 var Actions = []Action{
-	{Name: "start", Doing: "start", Done: "started", From: []State{Stopped, Hibernated}, To: Running},
-	{Name: "shutdown", Doing: "shut down", Done: "shut down", From: []State{Running}, To: Stopped, Stops: true},
-	{Name: "stop", Doing: "stop without a shutdown", Done: "stopped", From: []State{Running, Paused}, To: Stopped, Stops: true},
-	{Name: "reboot", Doing: "reboot", Done: "rebooted", From: []State{Running}, To: Running, Stops: true},
-	{Name: "suspend", Doing: "pause", Done: "paused", From: []State{Running}, To: Paused, Stops: true},
-	{Name: "resume", Doing: "resume", Done: "resumed", From: []State{Paused, Hibernated}, To: Running},
+	{Name: "start", Doing: "start %s", Done: "started", From: []State{Stopped, Hibernated}, To: Running},
+	{Name: "shutdown", Doing: "shut down %s", Done: "shut down", From: []State{Running}, To: Stopped, Stops: true},
+	{Name: "stop", Doing: "stop %s without a shutdown", Done: "stopped", From: []State{Running, Paused}, To: Stopped, Stops: true},
+	{Name: "reboot", Doing: "reboot %s", Done: "rebooted", From: []State{Running}, To: Running, Stops: true},
+	{Name: "suspend", Doing: "pause %s", Done: "paused", From: []State{Running}, To: Paused, Stops: true},
+	{Name: "resume", Doing: "resume %s", Done: "resumed", From: []State{Paused, Hibernated}, To: Running},
 }
 
 // Names are the names of all actions.

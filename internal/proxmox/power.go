@@ -41,6 +41,7 @@ type Now struct {
 	State  power.State
 	Lock   string // that keeps an action from it, or empty
 	Uptime int64  // seconds
+	PID    int64  // of its process on the node: another one after a restart
 	HA     bool   // the HA manager starts and stops it
 }
 
@@ -51,6 +52,7 @@ func (p *Power) Now(ctx context.Context, g *cluster.Guest) (Now, error) {
 		QMP    string `json:"qmpstatus"`
 		Lock   string `json:"lock"`
 		Uptime number `json:"uptime"`
+		PID    number `json:"pid"`
 		HA     struct {
 			Managed number `json:"managed"`
 		} `json:"ha"`
@@ -58,7 +60,7 @@ func (p *Power) Now(ctx context.Context, g *cluster.Guest) (Now, error) {
 	if err := p.get(ctx, g.Path("status", "current"), &s); err != nil {
 		return Now{}, err
 	}
-	now := Now{State: power.State(s.Status), Lock: s.Lock, Uptime: int64(s.Uptime), HA: s.HA.Managed != 0}
+	now := Now{State: power.State(s.Status), Lock: s.Lock, Uptime: int64(s.Uptime), PID: int64(s.PID), HA: s.HA.Managed != 0}
 	switch {
 	case s.Lock == "suspended":
 		now.State, now.Lock = power.Hibernated, ""
@@ -68,8 +70,8 @@ func (p *Power) Now(ctx context.Context, g *cluster.Guest) (Now, error) {
 	return now, nil
 }
 
-// errOther is a guest that is not the one that was read.
-var errOther = errors.New("another guest has its VMID now: nothing was sent")
+// ErrOther is a guest that is not the one that was read.
+var ErrOther = errors.New("another guest has its VMID now: nothing was sent")
 
 // Same reads the identity of a VM again. The error says that it is another guest, or that
 // it is not there any more.
@@ -83,8 +85,11 @@ func (p *Power) Same(ctx context.Context, g *cluster.Guest) error {
 		raw[key] = plain(value)
 	}
 	is := config(raw)
-	if was := g.Config; was == nil || !strings.EqualFold(is.UUID, was.UUID) || is.UUID == "" && !slices.Equal(is.MACs, was.MACs) {
-		return errOther
+	if g.Config == nil {
+		return errors.New("its configuration was not read")
+	}
+	if was := g.Config; !strings.EqualFold(is.UUID, was.UUID) || is.UUID == "" && !slices.Equal(is.MACs, was.MACs) {
+		return ErrOther
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (r *Status) table() (titles []string, rows [][]string) {
 }
 
 func (r *Status) text(out *bytes.Buffer) error {
-	fmt.Fprintln(out, r.Answer())
+	fmt.Fprintln(out, line(r.Answer()))
 	if len(r.VMs) > 0 {
 		titles, rows := r.table()
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -77,29 +77,35 @@ func Qualify(stacks []*schema.Stack, words []string) ([]string, error) {
 	out := make([]string, len(words))
 	for i, w := range words {
 		name, _, qualified := strings.Cut(w, "/")
-		if qualified || slices.Contains(known, name) {
-			if !slices.Contains(known, name) {
-				return nil, fmt.Errorf("%q is no path, and there is no stack %q%s; stacks: %s", w, name, near(name, known), some(known))
-			}
+		isStack, with := slices.Contains(known, name), withKey(stacks, w)
+		switch {
+		case qualified && !isStack:
+			return nil, fmt.Errorf("%q is no path, and there is no stack %q%s; stacks: %s", w, name, near(name, known), some(known))
+		case isStack && len(with) > 0:
+			return nil, fmt.Errorf("%q is a stack and the key of a VM: give the path of the spec for the stack, or %s for the VM",
+				w, strings.Join(with, ", "))
+		case isStack:
 			out[i] = w
-			continue
-		}
-		var with []string
-		for _, s := range stacks {
-			if slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == w }) {
-				with = append(with, s.Name+"/"+w)
-			}
-		}
-		switch len(with) {
-		case 0:
+		case len(with) == 0:
 			return nil, fmt.Errorf("%q is no path, no stack and no key of a VM%s; stacks: %s", w, near(w, known), some(known))
-		case 1:
+		case len(with) == 1:
 			out[i] = with[0]
 		default:
 			return nil, fmt.Errorf("several stacks have a VM %q: name one of %s", w, strings.Join(with, ", "))
 		}
 	}
 	return out, nil
+}
+
+// withKey are the VMs with a key, each as STACK/KEY.
+func withKey(stacks []*schema.Stack, key string) []string {
+	var out []string
+	for _, s := range stacks {
+		if slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key }) {
+			out = append(out, s.Name+"/"+key)
+		}
+	}
+	return out
 }
 
 // Stacks are the stacks of qualified words.
@@ -121,22 +127,17 @@ func Select(all []VM, words, members []string) ([]VM, error) {
 	}
 	chosen := make([]bool, len(all))
 	for _, w := range words {
-		if !choose(all, chosen, func(v *VM) bool { return v.named(w) }) {
+		is := func(v *VM) bool { return v.String() == w } // a group may have the same name
+		if !choose(all, chosen, is) && !choose(all, chosen, func(v *VM) bool { return v.named(w) }) {
 			stack, name, _ := strings.Cut(w, "/")
 			return nil, fmt.Errorf("stack %s has no VM and no group %q%s", stack, name, near(name, keys(all, stack)))
 		}
 	}
 	stacks := Stacks(words)
+	of := func(v *VM) bool { return v.Member != "" && (len(stacks) == 0 || slices.Contains(stacks, v.Stack)) }
 	for _, m := range members {
-		of := func(v *VM) bool { return v.Member != "" && (len(stacks) == 0 || slices.Contains(stacks, v.Stack)) }
 		if !choose(all, chosen, func(v *VM) bool { return of(v) && v.hasMember(m) }) {
-			var known []string
-			for i := range all {
-				if of(&all[i]) {
-					known = append(known, all[i].Member)
-				}
-			}
-			return nil, fmt.Errorf("no roster of the selected stacks has the member %q%s", m, near(m, known))
+			return nil, fmt.Errorf("no roster of the selected stacks has the member %q%s", m, near(m, names(all, of)))
 		}
 	}
 	var out []VM
@@ -167,6 +168,17 @@ func (v *VM) named(word string) bool {
 // hasMember reports whether the VM is of a member with a name or an e-mail address.
 func (v *VM) hasMember(name string) bool {
 	return strings.EqualFold(v.Member, name) || v.Entry != nil && v.Entry.Email != "" && strings.EqualFold(v.Entry.Email, name)
+}
+
+// names are the members of the VMs that fit.
+func names(all []VM, fits func(*VM) bool) []string {
+	var out []string
+	for i := range all {
+		if fits(&all[i]) {
+			out = append(out, all[i].Member)
+		}
+	}
+	return out
 }
 
 // keys are the keys of the VMs of a stack.
