@@ -129,7 +129,7 @@ vms: {a: {}}
 	if lock := stateOf(sim).guests[300].config["lock"]; lock != "clone" {
 		t.Fatalf("the lock of the VM is %q: the clone has ended", lock)
 	}
-	const vm, next = "VM 300 on pve1, is in no state, so it is not destroyed", "complete it first: `stackgen apply specs/live.yaml`; then run this command again: `stackgen destroy --yes`"
+	const vm, next = "VM 300 on pve1, is in no state, so it is not destroyed", "complete them first: `stackgen apply specs/live.yaml`; then run this command again: `stackgen destroy --yes`"
 	p.deployed(0, "destroy --yes", "a task that an interrupted run began is not complete: live/a", "waiting until it has ended", "nothing to destroy", vm, next)
 	p.deployed(0, "apply --yes specs/live.yaml", "live is as its spec says")
 	p.deployed(0, "destroy --yes", "destroy live: destroy 1 VM", "live is destroyed")
