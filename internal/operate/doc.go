@@ -1,5 +1,6 @@
-// Package operate runs the actions of package power on VMs of the cluster: it reads each VM
-// again, sends one call, follows its task, and reports how it ended.
+// Package operate reads the cluster for the VMs that a command line means, and runs the
+// actions of package power on them: it plans which VMs get a call, reads each one again,
+// sends the call, follows its task, and reports how it ended.
 //
 // It writes no file and uses no state of OpenTofu. A VM that is another guest now than the
 // one that was selected is left as it is.

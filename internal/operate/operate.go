@@ -142,7 +142,9 @@ func (r *runner) act(ctx context.Context) One {
 	case power.Already:
 		return r.ends(power.InState, "%s", why)
 	case power.Unusable:
-		return r.ends(power.Refused, "%s", why)
+		o := r.ends(power.Refused, "%s", why)
+		o.Fix = wakes(r.vm, now.State)
+		return o
 	}
 	if o := r.refusal(ctx, now); o != nil {
 		return *o

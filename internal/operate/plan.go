@@ -45,7 +45,7 @@ func (v *View) Plan(r Request) []One {
 			case need == power.Already:
 				o.Result, o.Text = power.InState, why
 			case need == power.Unusable:
-				o.Result, o.Text = power.Refused, why
+				o.Result, o.Text, o.Fix = power.Refused, why, wakes(vm, o.Was)
 			case vm.Guest.Lock != "" && o.Was != power.Hibernated:
 				o.Text += fmt.Sprintf(", after its lock (%s)", vm.Guest.Lock)
 			}
@@ -53,6 +53,14 @@ func (v *View) Plan(r Request) []One {
 		out[i] = o
 	}
 	return out
+}
+
+// wakes is the command for a paused VM, which takes few actions.
+func wakes(vm *selection.VM, s power.State) []string {
+	if s != power.Paused {
+		return nil
+	}
+	return []string{"stackgen power resume " + vm.String()}
 }
 
 // StateOf is the state of a guest as it was read; unknown for what is none of package power.
