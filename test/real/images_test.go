@@ -66,6 +66,10 @@ func TestProviderImages(t *testing.T) {
 	w.want("with another image at the URL", w.planned("-var", url, "-var", "memory=768"),
 		"download_file.image", "delete+create", "vm.imported", "update")
 	w.tofu("destroy", "-auto-approve", "-input=false", "-var", url)
+	// The provider asks for the removal of a file and does not wait for its task.
+	for _, task := range w.api("GET", "/nodes/pve1/tasks?source=active&typefilter=imgdel", nil).([]any) {
+		w.wait(task.(map[string]any)["upid"].(string))
+	}
 	if got := w.api("GET", "/nodes/pve1/storage/local/content?content=import", nil).([]any); len(got) != 0 {
 		t.Errorf("volumes after destroy: %v", got)
 	}
