@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // pin is one spec's value of a setting of the whole project.
@@ -93,25 +95,25 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 	c.vm = &subject{s.Name, v.Path, v.Key}
 	defer func() { c.vm = nil }()
 	if v.VMID != 0 {
-		at := v.At("vmid")
+		at := v.At(guest.VMID)
 		if v.Adopt {
-			at = v.At("adopt", "vmid")
+			at = v.At(guest.Adopt, guest.VMID)
 		}
 		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "choose another VMID: it is unique in the cluster",
 			"VMID %d is already used", v.VMID)
 	}
-	c.once("name "+strings.ToLower(v.Name), v.At("name"), CodeNameClash, "choose another name", "the VM name %q is already used", v.Name)
+	c.once("name "+strings.ToLower(v.Name), v.At(guest.Name), CodeNameClash, "choose another name", "the VM name %q is already used", v.Name)
 	if v.Address.IsValid() {
-		c.once("address "+v.Address.Addr().String(), v.At("cloud_init", "ipv4"), CodeAddressClash, "choose another address",
+		c.once("address "+v.Address.Addr().String(), v.At(guest.CloudInit, guest.IPv4), CodeAddressClash, "choose another address",
 			"the address %s is already used", v.Address.Addr())
 	}
-	if six := v.Values.Get("cloud_init", "ipv6"); six != nil && staticPrefix(six.Text).IsValid() {
+	if six := v.Values.Get(guest.CloudInit, guest.IPv6); six != nil && staticPrefix(six.Text).IsValid() {
 		addr := staticPrefix(six.Text).Addr()
 		c.once("address "+addr.String(), six.Pos, CodeAddressClash, "choose another address", "the address %s is already used", addr)
 	}
 	c.otherAddresses(v)
-	for _, n := range v.Values.Get("networks").List() {
-		if mac := n.Get("mac"); mac != nil && mac.Text != AutoMAC {
+	for _, n := range v.Values.Get(guest.Networks).List() {
+		if mac := n.Get(guest.MAC); mac != nil && mac.Text != AutoMAC {
 			c.once("mac "+strings.ToUpper(mac.Text), mac.Pos, CodeMACClash, "choose another MAC address",
 				"the MAC address %s is already used", mac.Text)
 		}
@@ -124,13 +126,13 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 // otherAddresses checks the addresses of the network devices after the first one. The
 // same address may be in several networks.
 func (c *clash) otherAddresses(v *VM) {
-	nics := v.Values.Get("networks").List()
-	for _, ip := range v.Values.Get("cloud_init", "ip_configs").List() {
-		n := nicNumber(ip.Get("device").Str())
+	nics := v.Values.Get(guest.Networks).List()
+	for _, ip := range v.Values.Get(guest.CloudInit, guest.IPConfigs).List() {
+		n := nicNumber(ip.Get(guest.Device).Str())
 		if n >= len(nics) {
 			continue
 		}
-		network := nics[n].Get("bridge").Str() + " " + nics[n].Get("vlan").Str()
+		network := nics[n].Get(guest.Bridge).Str() + " " + nics[n].Get(guest.VLAN).Str()
 		for _, key := range []string{"ipv4", "ipv6"} {
 			if at := ip.Get(key); staticPrefix(at.Str()).IsValid() {
 				addr := staticPrefix(at.Text).Addr().String()

@@ -7,43 +7,45 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // cloudInit completes the settings of cloud-init, and checks the addresses.
 func (e *expander) cloudInit(v *VM) {
-	ci := v.Values.Get("cloud_init")
+	ci := v.Values.Get(guest.CloudInit)
 	if ci == nil || ci.Off() {
 		return
 	}
-	if keys := ci.Get("ssh_keys"); keys != nil {
-		ci = ci.With(ci.key("ssh_keys"), e.publicKeys(keys))
+	if keys := ci.Get(guest.SSHKeys); keys != nil {
+		ci = ci.With(ci.key(guest.SSHKeys), e.publicKeys(keys))
 	}
-	if ci.Get("datastore") == nil {
+	if ci.Get(guest.Datastore) == nil {
 		store := "local-lvm"
-		if disks := v.Values.Get("disks").List(); len(disks) > 0 {
-			store = disks[0].Get("datastore").Str()
+		if disks := v.Values.Get(guest.Disks).List(); len(disks) > 0 {
+			store = disks[0].Get(guest.Datastore).Str()
 		}
-		ci = ci.With(Scalar(ci.Pos, ShapeString, "datastore"), Scalar(ci.Pos, ShapeString, store))
+		ci = ci.With(Scalar(ci.Pos, ShapeString, guest.Datastore), Scalar(ci.Pos, ShapeString, store))
 		v.DriveFollows = true
 	}
-	ci, v.Address = e.addresses(ci, v.Path+".cloud_init", v.At("cloud_init", "ipv4"))
-	if list := ci.Get("ip_configs"); list != nil {
-		ci = ci.With(ci.key("ip_configs"), e.ipConfigs(v, list))
+	ci, v.Address = e.addresses(ci, v.Path+".cloud_init", v.At(guest.CloudInit, guest.IPv4))
+	if list := ci.Get(guest.IPConfigs); list != nil {
+		ci = ci.With(ci.key(guest.IPConfigs), e.ipConfigs(v, list))
 	}
-	v.Values = v.Values.With(v.Values.key("cloud_init"), ci)
+	v.Values = v.Values.With(v.Values.key(guest.CloudInit), ci)
 }
 
 // addresses checks the addresses of a network device, and leaves out gateways that DHCP
 // provides: they are inherited. The prefix is that of a static IPv4 address.
 func (e *expander) addresses(n *Node, path string, at Pos) (*Node, netip.Prefix) {
 	var static netip.Prefix
-	if text := n.Get("ipv4").Str(); text == "" || text == "dhcp" {
-		n = n.Without("gateway")
+	if text := n.Get(guest.IPv4).Str(); text == "" || text == "dhcp" {
+		n = n.Without(guest.Gateway)
 	} else {
-		static = e.static(path, at, text, n.Get("gateway"))
+		static = e.static(path, at, text, n.Get(guest.Gateway))
 	}
-	if !staticPrefix(n.Get("ipv6").Str()).IsValid() {
-		n = n.Without("gateway6")
+	if !staticPrefix(n.Get(guest.IPv6).Str()).IsValid() {
+		n = n.Without(guest.Gateway6)
 	}
 	return n, static
 }
@@ -52,18 +54,18 @@ func (e *expander) addresses(n *Node, path string, at Pos) (*Node, netip.Prefix)
 // in order.
 func (e *expander) ipConfigs(v *VM, list *Node) *Node {
 	out, seen := &Node{Pos: list.Pos, Shape: list.Shape}, map[string]bool{}
-	nics := len(v.Values.Get("networks").List())
+	nics := len(v.Values.Get(guest.Networks).List())
 	for i, c := range list.Items {
 		path := fmt.Sprintf("%s.cloud_init.ip_configs[%d]", v.Path, i)
-		if c.Get("device") == nil {
-			c = c.With(Scalar(c.Pos, ShapeString, "device"), Scalar(c.Pos, ShapeString, "net"+strconv.Itoa(i+1)))
+		if c.Get(guest.Device) == nil {
+			c = c.With(Scalar(c.Pos, ShapeString, guest.Device), Scalar(c.Pos, ShapeString, "net"+strconv.Itoa(i+1)))
 		}
-		device := c.Get("device").Text
+		device := c.Get(guest.Device).Text
 		if seen[device] {
 			e.errorPos(c.Pos, path, CodeDevice, "give each device once", "two ip_configs are of %s", device)
 		}
 		seen[device] = true
-		if c.Get("ipv4") == nil && c.Get("ipv6") == nil {
+		if c.Get(guest.IPv4) == nil && c.Get(guest.IPv6) == nil {
 			e.errorPos(c.Pos, path, CodeMissingKey, "add ipv4 or ipv6", "ip_configs has no address for %s", device)
 		}
 		if nicNumber(device) >= nics {
@@ -71,14 +73,14 @@ func (e *expander) ipConfigs(v *VM, list *Node) *Node {
 				"ip_configs has addresses for %s, and networks has only %d", device, nics)
 		}
 		at := c.Pos
-		if ip := c.Get("ipv4"); ip != nil {
+		if ip := c.Get(guest.IPv4); ip != nil {
 			at = ip.Pos
 		}
 		c, _ = e.addresses(c, path, at)
 		out.Items = append(out.Items, c)
 	}
 	slices.SortStableFunc(out.Items, func(a, b *Node) int {
-		return cmp.Compare(nicNumber(a.Get("device").Text), nicNumber(b.Get("device").Text))
+		return cmp.Compare(nicNumber(a.Get(guest.Device).Text), nicNumber(b.Get(guest.Device).Text))
 	})
 	return out
 }

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // maxVMs bounds a stack: groups multiply, and a small spec could ask for more
@@ -125,7 +127,7 @@ func vmField() *Field { return &Field{Type: Object, Fields: VMFields} }
 
 // defaultVM has the properties that every VM of the stack inherits.
 func (j *joiner) defaultVM(root *Node) *Node {
-	base := j.fill(&Node{Shape: ShapeMap}, vmField()).Without("profile")
+	base := j.fill(&Node{Shape: ShapeMap}, vmField()).Without(guest.Profile)
 	class := &Node{Shape: ShapeMap}
 	for _, key := range []string{"template", "clone", "placement"} {
 		if v := root.Get(key); v != nil {
@@ -218,7 +220,7 @@ func (e *expander) name(v *VM) string {
 			"the naming pattern %q has an unknown placeholder", at.Text)
 		return v.Key
 	}
-	if f := VMField("name"); !matches(f.Format, out) || len(out) > f.Most {
+	if f := VMField(guest.Name); !matches(f.Format, out) || len(out) > f.Most {
 		e.errorAt(at, v.Path, CodeValue, "give the VM a name:, or change naming.pattern", "the name would be %q, which is not %s", out, f.want())
 	}
 	return out

@@ -3,17 +3,19 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // hardware checks settings of the hardware against one another.
 func (e *expander) hardware(v *VM) {
-	memory, balloon := v.Values.Get("memory"), v.Values.Get("balloon")
+	memory, balloon := v.Values.Get(guest.Memory), v.Values.Get(guest.Balloon)
 	if balloon.Int() > memory.Int() {
-		e.errorPos(v.At("balloon"), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory",
+		e.errorPos(v.At(guest.Balloon), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory",
 			"balloon (%d MiB) is larger than memory (%d MiB)", balloon.Int(), memory.Int())
 	}
-	if vcpus, all := v.Values.Get("vcpus"), max(1, v.Values.Get("cores").Int())*max(1, v.Values.Get("sockets").Int()); vcpus.Int() > all {
-		e.errorPos(v.At("vcpus"), v.Path+".vcpus", CodeHardware, "lower vcpus, or raise cores",
+	if vcpus, all := v.Values.Get(guest.VCPUs), max(1, v.Values.Get(guest.Cores).Int())*max(1, v.Values.Get(guest.Sockets).Int()); vcpus.Int() > all {
+		e.errorPos(v.At(guest.VCPUs), v.Path+".vcpus", CodeHardware, "lower vcpus, or raise cores",
 			"vcpus (%d) is more than cores times sockets (%d)", vcpus.Int(), all)
 	}
 	e.hotplug(v)
@@ -21,25 +23,25 @@ func (e *expander) hardware(v *VM) {
 	e.numaNodes(v)
 	e.virtiofs(v)
 	e.encryption(v)
-	if efi := v.Values.Get("efi"); efi != nil && v.Values.Get("bios").Str() != "ovmf" {
+	if efi := v.Values.Get(guest.EFI); efi != nil && v.Values.Get(guest.BIOS).Str() != "ovmf" {
 		e.errorPos(efi.Pos, v.Path+".efi", CodeHardware, "write bios: ovmf, or remove efi", "an EFI disk needs bios: ovmf")
 	}
-	if vga := v.Values.Get("vga"); vga != nil && vga.Get("type") == nil && len(vga.Items) > 0 {
-		v.Values = v.Values.With(v.Values.key("vga"), vga.With(Scalar(vga.Pos, ShapeString, "type"), Scalar(vga.Pos, ShapeString, "std")))
+	if vga := v.Values.Get(guest.VGA); vga != nil && vga.Get(guest.Type) == nil && len(vga.Items) > 0 {
+		v.Values = v.Values.With(v.Values.key(guest.VGA), vga.With(Scalar(vga.Pos, ShapeString, guest.Type), Scalar(vga.Pos, ShapeString, "std")))
 	}
-	if s := v.Values.Get("startup"); s != nil && s.Get("order") == nil {
+	if s := v.Values.Get(guest.Startup); s != nil && s.Get(guest.Order) == nil {
 		e.errorPos(s.Pos, v.Path+".startup", CodeMissingKey, "add order", "startup lacks the key \"order\"")
 	}
 }
 
 // hotplug checks what a running VM takes and releases.
 func (e *expander) hotplug(v *VM) {
-	n := v.Values.Get("hotplug")
+	n := v.Values.Get(guest.Hotplug)
 	words := slices.Sorted(strings.SplitSeq(n.Str(), ","))
 	if len(slices.Compact(slices.Clone(words))) < len(words) {
 		e.errorPos(n.Pos, v.Path+".hotplug", CodeHardware, "name each once", "hotplug names one thing twice")
 	}
-	if slices.Contains(words, "memory") && !v.Values.Get("numa").Bool() {
+	if slices.Contains(words, "memory") && !v.Values.Get(guest.NUMA).Bool() {
 		e.errorPos(n.Pos, v.Path+".hotplug", CodeHardware, "write numa: true, or remove memory from hotplug", "hotplug of memory needs numa")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // starts checks values that Proxmox VE takes or refuses only after the clone, or with which
@@ -11,28 +13,28 @@ import (
 // https://git.proxmox.com/?p=qemu-server.git;a=blob;f=src/PVE/QemuServer.pm (print_netdevice_full, assert_clipboard_config)
 // https://gitlab.com/qemu-project/qemu/-/blob/master/util/throttle.c (throttle_is_valid)
 func (e *expander) starts(v *VM) {
-	for i, n := range v.Values.Get("networks").List() {
-		if mtu := n.Get("mtu"); mtu.Int() > 1 && mtu.Int() < 576 && n.Get("model").Str() == "virtio" {
+	for i, n := range v.Values.Get(guest.Networks).List() {
+		if mtu := n.Get(guest.MTU); mtu.Int() > 1 && mtu.Int() < 576 && n.Get(guest.Model).Str() == "virtio" {
 			e.errorPos(mtu.Pos, fmt.Sprintf("%s.networks[%d].mtu", v.Path, i), CodeHardware, "write 576 or more, or 1 for the MTU of the bridge",
 				"a VM with an MTU of %d does not start: IPv4 needs at least 576", mtu.Int())
 		}
 	}
-	for i, d := range v.Values.Get("disks").List() {
+	for i, d := range v.Values.Get(guest.Disks).List() {
 		path := fmt.Sprintf("%s.disks[%d]", v.Path, i)
-		e.bursts(d.Get("speed"), path+".speed")
-		if aio, cache := d.Get("aio"), d.Get("cache").Str(); aio.Str() == "native" && (strings.HasPrefix(cache, "write") || cache == "unsafe") {
+		e.bursts(d.Get(guest.Speed), path+".speed")
+		if aio, cache := d.Get(guest.AIO), d.Get(guest.Cache).Str(); aio.Str() == "native" && (strings.HasPrefix(cache, "write") || cache == "unsafe") {
 			e.errorPos(aio.Pos, path+".aio", CodeHardware, "write cache: none or cache: directsync, or another aio",
 				"a VM does not start with aio: native and cache: %s", cache)
 		}
 	}
-	vga := v.Values.Get("vga")
-	kind, clipboard := vga.Get("type").Str(), vga.Get("clipboard")
+	vga := v.Values.Get(guest.VGA)
+	kind, clipboard := vga.Get(guest.Type).Str(), vga.Get(guest.Clipboard)
 	if clipboard != nil && (kind == "none" || strings.HasPrefix(kind, "serial")) {
 		e.errorPos(clipboard.Pos, v.Path+".vga.clipboard", CodeHardware, "remove clipboard, or choose another type",
 			"the display %s has no clipboard", kind)
 	}
-	if memory := v.Values.Get("memory"); memory.Int() < 1024 && strings.Contains(v.Values.Get("hotplug").Str(), "memory") {
-		e.errorPos(v.At("memory"), v.Path+".memory", CodeHardware, "write at least 1024, or remove memory from hotplug",
+	if memory := v.Values.Get(guest.Memory); memory.Int() < 1024 && strings.Contains(v.Values.Get(guest.Hotplug).Str(), "memory") {
+		e.errorPos(v.At(guest.Memory), v.Path+".memory", CodeHardware, "write at least 1024, or remove memory from hotplug",
 			"a VM with hotplug of memory does not start with %d MiB: it needs at least 1024", memory.Int())
 	}
 	e.numaCPUs(v)
@@ -55,10 +57,10 @@ func (e *expander) bursts(speed *Node, path string) {
 
 // numaCPUs checks that the NUMA nodes have CPUs that the VM has, each in one of them.
 func (e *expander) numaCPUs(v *VM) {
-	all := max(1, v.Values.Get("cores").Int()) * max(1, v.Values.Get("sockets").Int())
+	all := max(1, v.Values.Get(guest.Cores).Int()) * max(1, v.Values.Get(guest.Sockets).Int())
 	seen := map[int]bool{}
-	for i, n := range v.Values.Get("numa_nodes").List() {
-		cpus, path := n.Get("cpus"), fmt.Sprintf("%s.numa_nodes[%d].cpus", v.Path, i)
+	for i, n := range v.Values.Get(guest.NUMANodes).List() {
+		cpus, path := n.Get(guest.CPUs), fmt.Sprintf("%s.numa_nodes[%d].cpus", v.Path, i)
 		for part := range strings.SplitSeq(cpus.Str(), ";") {
 			first, last, isRange := strings.Cut(part, "-")
 			if !isRange {

@@ -5,16 +5,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // read reads a VM's merged properties into the typed fields that decisions and
 // checks use, and checks what the tables cannot express.
 func (e *expander) read(v *VM) {
-	if name := v.Values.Get("name"); name != nil {
+	if name := v.Values.Get(guest.Name); name != nil {
 		v.Name = name.Text
 	} else {
 		v.Name = e.name(v)
-		v.set("name", Scalar(v.Pos, ShapeString, v.Name))
+		v.set(guest.Name, Scalar(v.Pos, ShapeString, v.Name))
 	}
 	e.identity(v)
 	e.placement(v)
@@ -37,33 +39,33 @@ func (v *VM) set(key string, value *Node) {
 // identity reads the properties that identify a VM: profile, VMID, template.
 func (e *expander) identity(v *VM) {
 	v.Profile = "default"
-	if p := v.Values.Get("profile"); p != nil && p.File != "" {
+	if p := v.Values.Get(guest.Profile); p != nil && p.File != "" {
 		v.Profile = p.Text
 	}
-	v.VMID = v.Values.Get("vmid").Int()
-	if a := v.Values.Get("adopt"); a != nil {
+	v.VMID = v.Values.Get(guest.VMID).Int()
+	if a := v.Values.Get(guest.Adopt); a != nil {
 		v.Adopt = true
-		if own := v.Own.Get("profile"); own == nil {
+		if own := v.Own.Get(guest.Profile); own == nil {
 			v.Profile = "adopted" // a profile in the defaults is meant for VMs that stackgen creates
 		}
-		if pin := v.Own.Get("vmid"); pin != nil && pin.Int() != a.Get("vmid").Int() {
-			e.errorPos(pin.Pos, v.Path+".vmid", CodeVMIDClash, "remove vmid", "vmid is %d, but adopt is %d", pin.Int(), a.Get("vmid").Int())
+		if pin := v.Own.Get(guest.VMID); pin != nil && pin.Int() != a.Get(guest.VMID).Int() {
+			e.errorPos(pin.Pos, v.Path+".vmid", CodeVMIDClash, "remove vmid", "vmid is %d, but adopt is %d", pin.Int(), a.Get(guest.VMID).Int())
 		}
-		v.VMID = a.Get("vmid").Int()
+		v.VMID = a.Get(guest.VMID).Int()
 	}
 	if e.profile(v.Profile) == nil {
 		names := []string{}
 		for _, p := range e.profiles {
 			names = append(names, p.Name)
 		}
-		e.errorPos(v.At("profile"), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "),
+		e.errorPos(v.At(guest.Profile), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "),
 			"the profile %q does not exist", v.Profile)
 	}
-	v.Clone = v.Values.Get("clone").Str()
-	t := v.Values.Get("template")
+	v.Clone = v.Values.Get(guest.Clone).Str()
+	t := v.Values.Get(guest.Template)
 	switch {
 	case t != nil:
-		v.Template = &Template{Pos: t.Pos, VMID: t.Get("vmid").Int(), Name: t.Get("name").Str(), Node: t.Get("node").Str()}
+		v.Template = &Template{Pos: t.Pos, VMID: t.Get(guest.VMID).Int(), Name: t.Get(guest.Name).Str(), Node: t.Get(guest.Node).Str()}
 	case !v.Adopt:
 		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: VMID, or adopt: {vmid: N} if the VM exists", "no template to clone")
 	}
@@ -79,17 +81,17 @@ func (e *expander) profile(name string) *Profile {
 }
 
 func (e *expander) placement(v *VM) {
-	v.Node = v.Values.Get("node").Str()
-	p := v.Values.Get("placement")
-	if p != nil && (v.Node == "" || v.Own.Has("placement") && !v.Own.Has("node")) {
+	v.Node = v.Values.Get(guest.Node).Str()
+	p := v.Values.Get(guest.Placement)
+	if p != nil && (v.Node == "" || v.Own.Has(guest.Placement) && !v.Own.Has(guest.Node)) {
 		v.Node = ""
 		v.Placement = &Placement{
 			Pos:        p.Pos,
-			Strategy:   p.Get("strategy").Str(),
-			Nodes:      p.Get("nodes").Strings(),
-			MaxPerNode: p.Get("max_per_node").Int(),
+			Strategy:   p.Get(guest.Strategy).Str(),
+			Nodes:      p.Get(guest.Nodes).Strings(),
+			MaxPerNode: p.Get(guest.MaxPerNode).Int(),
 		}
-		v.Placement.CPU, v.Placement.Memory = weights(p.Get("weights"))
+		v.Placement.CPU, v.Placement.Memory = weights(p.Get(guest.Weights))
 		if len(v.Placement.Nodes) == 0 {
 			e.errorPos(p.Pos, v.Path+".placement", CodeNoNode, "add nodes: [...]", "the placement has no nodes")
 		}
@@ -97,20 +99,20 @@ func (e *expander) placement(v *VM) {
 	if v.Node == "" && v.Placement == nil {
 		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME to defaults or to the VM, or placement: {nodes: [...]}", "no node")
 	}
-	v.PoolID = v.Values.Get("pool").Str()
+	v.PoolID = v.Values.Get(guest.Pool).Str()
 	if e.stack.Pool != nil {
 		v.PoolID = cmp.Or(v.PoolID, e.stack.Pool.ID)
 	}
 	if v.PoolID != "" {
-		v.set("pool", Scalar(v.Pos, ShapeString, v.PoolID))
+		v.set(guest.Pool, Scalar(v.Pos, ShapeString, v.PoolID))
 	}
 }
 
 // weights are those of free CPU and free memory in a score. One that is missing beside
 // the other is 0.
 func weights(n *Node) (cpu, memory float64) {
-	cpu, _ = strconv.ParseFloat(n.Get("cpu").Str(), 64)
-	memory, _ = strconv.ParseFloat(n.Get("memory").Str(), 64)
+	cpu, _ = strconv.ParseFloat(n.Get(guest.CPU).Str(), 64)
+	memory, _ = strconv.ParseFloat(n.Get(guest.Memory).Str(), 64)
 	if cpu == 0 && memory == 0 {
 		return 0.6, 0.4
 	}
@@ -119,7 +121,7 @@ func weights(n *Node) (cpu, memory float64) {
 
 // canonical puts values into the one form in which they are rendered and compared.
 func (v *VM) canonical() {
-	if tags := v.Values.Get("tags"); tags != nil {
+	if tags := v.Values.Get(guest.Tags); tags != nil {
 		names := tags.Strings()
 		for i := range names {
 			names[i] = strings.ToLower(names[i])
@@ -129,44 +131,44 @@ func (v *VM) canonical() {
 		for _, name := range slices.Compact(names) {
 			list.Items = append(list.Items, Scalar(tags.Pos, ShapeString, name))
 		}
-		v.set("tags", list)
+		v.set(guest.Tags, list)
 	}
-	if d := v.Values.Get("description"); d != nil { // the provider does that, and then finds a difference
-		v.set("description", Scalar(d.Pos, ShapeString, strings.ReplaceAll(strings.TrimSpace(d.Text), "\r\n", "\n")))
+	if d := v.Values.Get(guest.Description); d != nil { // the provider does that, and then finds a difference
+		v.set(guest.Description, Scalar(d.Pos, ShapeString, strings.ReplaceAll(strings.TrimSpace(d.Text), "\r\n", "\n")))
 	}
-	if agent := v.Values.Get("agent"); agent != nil {
-		v.AgentOn = agent.Get("enabled").Bool()
+	if agent := v.Values.Get(guest.Agent); agent != nil {
+		v.AgentOn = agent.Get(guest.Enabled).Bool()
 		if !v.AgentOn { // the provider has no other option of an agent that is off
-			v.set("agent", (&Node{Pos: agent.Pos, Shape: ShapeMap}).With(agent.key("enabled"), agent.Get("enabled")))
+			v.set(guest.Agent, (&Node{Pos: agent.Pos, Shape: ShapeMap}).With(agent.key(guest.Enabled), agent.Get(guest.Enabled)))
 		}
 	}
-	if w := v.Values.Get("watchdog"); w != nil && !w.Get("enabled").Bool() {
-		v.Values = v.Values.Without("watchdog")
+	if w := v.Values.Get(guest.Watchdog); w != nil && !w.Get(guest.Enabled).Bool() {
+		v.Values = v.Values.Without(guest.Watchdog)
 	}
-	if v.Values.Get("memory").Str() == "512" && !v.Values.Has("balloon") {
+	if v.Values.Get(guest.Memory).Str() == "512" && !v.Values.Has(guest.Balloon) {
 		// The same as no balloon, but not the provider's default, which it would read as absent.
-		v.set("balloon", Scalar(v.Pos, ShapeInt, "512"))
+		v.set(guest.Balloon, Scalar(v.Pos, ShapeInt, "512"))
 	}
 }
 
 // disks checks the disks of a VM against one another, and each against its interface.
 func (e *expander) disks(v *VM) {
 	seen := map[string]bool{}
-	if drive := v.Values.Get("cloud_init", "interface"); drive != nil {
+	if drive := v.Values.Get(guest.CloudInit, guest.Interface); drive != nil {
 		seen[drive.Text] = true
 	}
-	single := v.Values.Get("scsi_hardware").Str() == "virtio-scsi-single"
-	for _, d := range v.Values.Get("disks").List() {
-		at := d.Get("interface")
+	single := v.Values.Get(guest.SCSIHardware).Str() == "virtio-scsi-single"
+	for _, d := range v.Values.Get(guest.Disks).List() {
+		at := d.Get(guest.Interface)
 		if seen[at.Str()] {
 			e.errorPos(at.Pos, v.Path+".disks", CodeDevice, "choose another interface", "two devices use the interface %s", at.Str())
 		}
 		seen[at.Str()] = true
-		if d.Get("ssd").Bool() && strings.HasPrefix(at.Str(), "virtio") {
-			e.errorPos(d.Get("ssd").Pos, v.Path+".disks", CodeHardware, "use a scsi interface, or remove ssd",
+		if d.Get(guest.SSD).Bool() && strings.HasPrefix(at.Str(), "virtio") {
+			e.errorPos(d.Get(guest.SSD).Pos, v.Path+".disks", CodeHardware, "use a scsi interface, or remove ssd",
 				"a disk on a virtio interface cannot be an SSD")
 		}
-		if io := d.Get("iothread"); io.Bool() && strings.HasPrefix(at.Str(), "scsi") && !single {
+		if io := d.Get(guest.IOThread); io.Bool() && strings.HasPrefix(at.Str(), "scsi") && !single {
 			e.errorPos(io.Pos, v.Path+".disks", CodeHardware, "write scsi_hardware: virtio-scsi-single, or remove iothread",
 				"an I/O thread on a scsi disk needs scsi_hardware: virtio-scsi-single")
 		} else if io.Bool() && (strings.HasPrefix(at.Str(), "ide") || strings.HasPrefix(at.Str(), "sata")) {
@@ -178,8 +180,8 @@ func (e *expander) disks(v *VM) {
 
 // bootOrder checks that a VM has the network devices from which it boots.
 func (e *expander) bootOrder(v *VM) {
-	networks := v.Values.Get("networks").List()
-	for _, d := range v.Values.Get("boot_order").List() {
+	networks := v.Values.Get(guest.Networks).List()
+	for _, d := range v.Values.Get(guest.BootOrder).List() {
 		if i, isNet := strings.CutPrefix(d.Text, "net"); isNet && Scalar(d.Pos, ShapeInt, i).Int() >= len(networks) {
 			e.errorPos(d.Pos, v.Path+".boot_order", CodeDevice, "add a network, or remove it from boot_order",
 				"%s does not exist: the VM has %d networks, and net0 is the first", d.Text, len(networks))
@@ -189,13 +191,13 @@ func (e *expander) bootOrder(v *VM) {
 
 // networks reads the MAC addresses of a VM, and checks the ranges of VLANs of its networks.
 func (e *expander) networks(v *VM) {
-	for _, n := range v.Values.Get("networks").List() {
-		for _, vlans := range n.Get("trunks").List() {
+	for _, n := range v.Values.Get(guest.Networks).List() {
+		for _, vlans := range n.Get(guest.Trunks).List() {
 			if from, to, isRange := strings.Cut(vlans.Text, "-"); isRange && len(VLANs([]string{vlans.Text})) == 0 {
 				e.errorPos(vlans.Pos, v.Path+".networks", CodeValue, "write "+to+"-"+from, "the range of VLANs %s has no VLAN", vlans.Text)
 			}
 		}
-		mac := n.Get("mac").Str()
+		mac := n.Get(guest.MAC).Str()
 		if mac != AutoMAC {
 			mac = strings.ToUpper(mac)
 		}
@@ -204,7 +206,7 @@ func (e *expander) networks(v *VM) {
 }
 
 func (e *expander) records(v *VM) {
-	d, own := v.Values.Get("dns"), v.Own.Get("dns")
+	d, own := v.Values.Get(guest.DNS), v.Own.Get(guest.DNS)
 	if e.stack.DNS == nil {
 		if own != nil && !own.Off() {
 			e.errorPos(own.Pos, v.Path+".dns", CodeNoDNS, "add dns: {zone, server} to the stack", "the VM has DNS records, but the stack has no dns")
@@ -214,19 +216,19 @@ func (e *expander) records(v *VM) {
 	if d != nil && d.Off() {
 		return
 	}
-	ttl := cmp.Or(d.Get("ttl").Int(), e.stack.DNS.TTL)
-	for _, r := range d.Get("records").List() {
+	ttl := cmp.Or(d.Get(guest.TTL).Int(), e.stack.DNS.TTL)
+	for _, r := range d.Get(guest.Records).List() {
 		if Reserved(r.Text) {
 			e.errorPos(r.Pos, v.Path+".dns", CodeValue, "choose another name",
 				"%q is an HCL keyword, and Terragrunt writes keys without quotes", r.Text)
 		}
 		v.Records = append(v.Records, Record{Pos: r.Pos, Name: r.Text, TTL: ttl})
 	}
-	if d.Get("records") == nil {
-		v.Records = []Record{{Pos: v.At("name"), Name: e.recordName(v), TTL: ttl}}
+	if d.Get(guest.Records) == nil {
+		v.Records = []Record{{Pos: v.At(guest.Name), Name: e.recordName(v), TTL: ttl}}
 	}
 	if len(v.Records) > 0 && !v.Address.IsValid() && !v.AgentOn {
-		e.errorPos(v.At("agent"), v.Path+".agent", CodeAgent, "set a static address, enable the agent, or write dns: false",
+		e.errorPos(v.At(guest.Agent), v.Path+".agent", CodeAgent, "set a static address, enable the agent, or write dns: false",
 			"the VM has a DNS record, but its address cannot be read: it comes from DHCP, and the guest agent is off")
 	}
 }
@@ -237,7 +239,7 @@ func (e *expander) recordName(v *VM) string {
 	name, zone := strings.ToLower(v.Name), strings.ToLower(strings.TrimSuffix(e.stack.DNS.Zone, "."))
 	record := strings.TrimSuffix(name, "."+zone)
 	if name == zone || !matches("record", record) {
-		e.errorPos(v.At("name"), v.Path+".name", CodeValue, "write dns: {records: [...]}, or dns: false",
+		e.errorPos(v.At(guest.Name), v.Path+".name", CodeValue, "write dns: {records: [...]}, or dns: false",
 			"the name %q cannot be a DNS record of the zone %s", v.Name, zone)
 	}
 	return record
@@ -257,7 +259,7 @@ func (e *expander) ignoredChanges(v *VM) {
 		if root == "" && len(f.Fields) > 0 {
 			root = f.Fields[0].Attribute() // its keys are attributes of the VM
 		}
-		named := f.Key == "name" && v.Adopt // outputs and records have it
+		named := f.Key == guest.Name && v.Adopt // outputs and records have it
 		if root == "" || named || f.Creation || !p.Ignores(root) || v.Own.Items[i].Off() {
 			continue
 		}
