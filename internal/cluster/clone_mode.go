@@ -24,8 +24,8 @@ func (inv *Inventory) CloneMode(v *schema.VM, template *Guest, node string) (mod
 		return Full, fmt.Sprintf("the configuration of template %d could not be read", template.VMID)
 	}
 	stores := map[string]string{} // the spec's storage of each disk
-	for _, d := range v.Values.Get("disks").List() {
-		stores[d.Get("interface").Str()] = d.Get("datastore").Str()
+	for _, d := range v.Values.Get(guest.Disks).List() {
+		stores[d.Get(guest.Interface).Str()] = d.Get(guest.Datastore).Str()
 	}
 	var on []string
 	for _, d := range drivesOf(template.Config.Raw) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -22,23 +23,23 @@ func (c *creation) configuration() map[string]string {
 
 // firmware checks the EFI disk of the template: the provider cannot change its type.
 func (c *creation) firmware() {
-	has, efi := c.configuration()["efidisk0"], c.get("efi")
+	has, efi := c.configuration()["efidisk0"], c.get(guest.EFI)
 	kind := cmp.Or(pve.Parse(has).Option("efitype"), "2m")
-	if has == "" || efi.Get("type").Str() == "" || efi.Get("type").Str() == kind {
+	if has == "" || efi.Get(guest.Type).Str() == "" || efi.Get(guest.Type).Str() == kind {
 		return
 	}
-	c.add("its template has an EFI disk of type "+kind+", which a clone keeps", []string{"the spec says " + efi.Get("type").Str()},
+	c.add("its template has an EFI disk of type "+kind+", which a clone keeps", []string{"the spec says " + efi.Get(guest.Type).Str()},
 		Remedy{What: "write a template into SPEC whose EFI disk has the type of the spec, or that has none", Text: "template: VMID"})
 }
 
 // cloudInitAt is the interface of the cloud-init drive that the VM gets, by what it has, or
 // "" without one.
 func (c *creation) cloudInitAt(raw map[string]string) string {
-	ci := c.get("cloud_init")
+	ci := c.get(guest.CloudInit)
 	if ci == nil || ci.Off() {
 		return ""
 	}
-	return cmp.Or(ci.Get("interface").Str(), cloudInitOf(raw), "ide2")
+	return cmp.Or(ci.Get(guest.Interface).Str(), cloudInitOf(raw), "ide2")
 }
 
 // cloudInitOf is the interface of the cloud-init drive in a configuration.
@@ -69,21 +70,21 @@ func (c *creation) cloudInitDrive() {
 	}
 	var remedies []Remedy
 	if free != "" {
-		value := set(c.get("cloud_init"), "interface", scalar(schema.ShapeString, free))
-		remedies = append(remedies, c.write("write a free interface into SPEC", "cloud_init", value))
+		value := set(c.get(guest.CloudInit), guest.Interface, scalar(schema.ShapeString, free))
+		remedies = append(remedies, c.write("write a free interface into SPEC", guest.CloudInit, value))
 	}
 	c.add("its cloud-init drive would replace disk "+at, []string{at + ": " + raw[at]}, remedies...)
 }
 
 // specHasDisk reports whether the spec has a disk on an interface.
 func (c *creation) specHasDisk(key string) bool {
-	return slices.ContainsFunc(c.get("disks").List(), func(d *schema.Node) bool { return d.Get("interface").Str() == key })
+	return slices.ContainsFunc(c.get(guest.Disks).List(), func(d *schema.Node) bool { return d.Get(guest.Interface).Str() == key })
 }
 
 // boot checks that the VM has the devices of its boot order when it is set: after the clone,
 // and before disks are added to it.
 func (c *creation) boot() {
-	raw, list := c.configuration(), c.get("boot_order")
+	raw, list := c.configuration(), c.get(guest.BootOrder)
 	if raw == nil || len(list.List()) == 0 || c.current != nil && pve.Parse(raw["boot"]).Option("order") == strings.Join(list.Strings(), ";") {
 		return
 	}
@@ -102,11 +103,11 @@ func (c *creation) boot() {
 	}
 	remedy := Remedy{
 		What:  "remove boot_order from SPEC",
-		Field: "boot_order",
+		Field: guest.BootOrder,
 		Text:  "boot_order: [" + strings.Join(list.Strings(), ", ") + "]",
 	}
 	if len(keep.Items) > 0 {
-		remedy = c.write(what, "boot_order", keep)
+		remedy = c.write(what, guest.BootOrder, keep)
 	}
 	c.add(strings.Join(reasons, "; "), nil, remedy)
 }
@@ -115,7 +116,7 @@ func (c *creation) boot() {
 // disk; those that it does not have; and the disks that it gets later.
 func (c *creation) bootable(raw map[string]string) (keep *schema.Node, missing, late []string) {
 	keep = &schema.Node{Shape: schema.ShapeList}
-	for _, d := range c.get("boot_order").List() {
+	for _, d := range c.get(guest.BootOrder).List() {
 		inSpec := c.specHasDisk(d.Text)
 		switch {
 		case c.hasDeviceNow(d.Text, raw) || inSpec && c.current != nil:
@@ -143,9 +144,9 @@ func (c *creation) hasDeviceNow(key string, raw map[string]string) bool {
 	case "net":
 		return true // validate has checked it
 	case "usb":
-		return raw[key] != "" || number(key) < len(c.get("usb").List())
+		return raw[key] != "" || number(key) < len(c.get(guest.USB).List())
 	case "hostpci":
-		return raw[key] != "" || slices.ContainsFunc(c.get("hostpci").List(), func(d *schema.Node) bool { return d.Get("device").Str() == key })
+		return raw[key] != "" || slices.ContainsFunc(c.get(guest.HostPCI).List(), func(d *schema.Node) bool { return d.Get(guest.Device).Str() == key })
 	}
 	return key == c.cloudInitAt(raw) || raw[key] != "" && (key != cloudInitOf(raw) || c.cloudInitAt(raw) == "")
 }

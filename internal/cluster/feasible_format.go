@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -15,19 +16,19 @@ func (inv *Inventory) hasFormat(kind, format string) bool {
 // formats checks that the storages of disks have images in the formats that the spec names.
 // Of a VM that exists, only new disks count.
 func (c *creation) formats() {
-	for i, d := range c.get("disks").List() {
-		if c.current == nil || c.current.Config.Raw[d.Get("interface").Str()] == "" {
-			c.format("disks", d, func(d *schema.Node) *schema.Node { return replaceItem(c.get("disks"), i, d) })
+	for i, d := range c.get(guest.Disks).List() {
+		if c.current == nil || c.current.Config.Raw[d.Get(guest.Interface).Str()] == "" {
+			c.format(guest.Disks, d, func(d *schema.Node) *schema.Node { return replaceItem(c.get(guest.Disks), i, d) })
 		}
 	}
-	if efi := c.get("efi"); c.current == nil || c.current.Config.Raw["efidisk0"] == "" {
-		c.format("efi", efi, func(efi *schema.Node) *schema.Node { return efi })
+	if efi := c.get(guest.EFI); c.current == nil || c.current.Config.Raw["efidisk0"] == "" {
+		c.format(guest.EFI, efi, func(efi *schema.Node) *schema.Node { return efi })
 	}
 }
 
 // format checks the format of one disk. in is the property with another disk.
 func (c *creation) format(field string, disk *schema.Node, in func(*schema.Node) *schema.Node) {
-	id, format := disk.Get("datastore").Str(), disk.Get("format").Str()
+	id, format := disk.Get(guest.Datastore).Str(), disk.Get(guest.Format).Str()
 	s := c.inv.storage(id, c.on)
 	if s == nil || c.inv.hasFormat(s.Type, format) {
 		return
@@ -40,13 +41,13 @@ func (c *creation) format(field string, disk *schema.Node, in func(*schema.Node)
 	}
 	var remedies []Remedy
 	if len(others) > 0 {
-		other := in(set(disk, "datastore", scalar(schema.ShapeString, others[0])))
+		other := in(set(disk, guest.Datastore, scalar(schema.ShapeString, others[0])))
 		remedies = []Remedy{{
 			What:  "or write a storage that has them into SPEC, one of " + strings.Join(others, ", "),
 			Field: field,
 			Value: other,
 		}}
 	}
-	remedies = slices.Insert(remedies, 0, c.write("leave out the format: write into SPEC", field, in(disk.Without("format"))))
+	remedies = slices.Insert(remedies, 0, c.write("leave out the format: write into SPEC", field, in(disk.Without(guest.Format))))
 	c.add("storage "+id+" has no disk images in format "+format, []string{id + " is of type " + s.Type}, remedies...)
 }

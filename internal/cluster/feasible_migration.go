@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 	"stackgen/internal/shell"
@@ -29,7 +30,7 @@ func (inv *Inventory) Migration(v *schema.VM, e *lock.VM, g *Guest) []Obstacle {
 				[]string{fmt.Sprintf("%d vCPUs; node %s has %d CPUs", c.vcpus(), c.on, n.CPUs)})
 		}
 		c.check = MemoryCheck
-		if mib := int64(v.Values.Get("memory").Int()); n.Memory > 0 && mib<<20 > n.Memory {
+		if mib := int64(v.Values.Get(guest.Memory).Int()); n.Memory > 0 && mib<<20 > n.Memory {
 			c.add(fmt.Sprintf("it has more memory than node %s, so it does not start there", c.on),
 				[]string{fmt.Sprintf("%d MiB; node %s has %d MiB", mib, c.on, n.Memory>>20)})
 		}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -14,7 +15,7 @@ func CustomModel(cpu string) bool { return strings.HasPrefix(cpu, "custom-") }
 
 // model checks that the cluster has the CPU model, if an administrator defines it.
 func (c *creation) model() {
-	cpu := c.get("cpu_type").Str()
+	cpu := c.get(guest.CPUType).Str()
 	if !CustomModel(cpu) || c.current != nil && pve.Parse(c.current.Config.Raw["cpu"]).Default("cputype") == cpu {
 		return
 	}
@@ -26,9 +27,9 @@ func (c *creation) model() {
 		if len(c.inv.CPUModels) > 0 {
 			evidence = []string{"it has " + strings.Join(c.inv.CPUModels, ", ")}
 		}
-		value := scalar(schema.ShapeString, schema.VMField("cpu_type").Default)
+		value := scalar(schema.ShapeString, schema.VMField(guest.CPUType).Default)
 		c.add("the cluster has no CPU model "+cpu, evidence,
-			c.write("define it in /etc/pve/virtual-guest/cpu-models.conf, or write another one into SPEC", "cpu_type", value))
+			c.write("define it in /etc/pve/virtual-guest/cpu-models.conf, or write another one into SPEC", guest.CPUType, value))
 	}
 }
 

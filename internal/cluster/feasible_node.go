@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -27,26 +28,26 @@ func (c *creation) node() {
 
 // starts reports whether the VM is started when it is created.
 func (c *creation) starts() bool {
-	return c.current == nil && c.vm.Values.Get("started").Str() != "false"
+	return c.current == nil && c.vm.Values.Get(guest.Started).Str() != "false"
 }
 
 // vcpus is the number of vCPUs of the VM.
 func (c *creation) vcpus() int {
-	return max(1, c.vm.Values.Get("cores").Int()) * max(1, c.vm.Values.Get("sockets").Int())
+	return max(1, c.vm.Values.Get(guest.Cores).Int()) * max(1, c.vm.Values.Get(guest.Sockets).Int())
 }
 
 // cpus checks that a start does not need more vCPUs than the node has CPUs.
 func (c *creation) cpus() {
 	n := c.inv.Node(c.on)
-	if n == nil || n.CPUs == 0 || c.vcpus() <= n.CPUs || !c.starts() && !c.more("cores", "sockets") {
+	if n == nil || n.CPUs == 0 || c.vcpus() <= n.CPUs || !c.starts() && !c.more(guest.Cores, guest.Sockets) {
 		return
 	}
-	sockets := max(1, c.vm.Values.Get("sockets").Int())
+	sockets := max(1, c.vm.Values.Get(guest.Sockets).Int())
 	remedies := []Remedy{}
 	if n.CPUs >= sockets {
-		remedies = append(remedies, c.write("write at most as many into SPEC", "cores", scalar(schema.ShapeInt, strconv.Itoa(n.CPUs/sockets))))
+		remedies = append(remedies, c.write("write at most as many into SPEC", guest.Cores, scalar(schema.ShapeInt, strconv.Itoa(n.CPUs/sockets))))
 	} else {
-		remedies = append(remedies, c.write("write at most as many into SPEC", "sockets", scalar(schema.ShapeInt, "1")))
+		remedies = append(remedies, c.write("write at most as many into SPEC", guest.Sockets, scalar(schema.ShapeInt, "1")))
 	}
 	remedies = append(remedies, c.otherNodes(func(n *Node) bool { return n.CPUs >= c.vcpus() })...)
 	c.add(fmt.Sprintf("it has more vCPUs than node %s has CPUs, so Proxmox VE refuses to start it", c.on),
@@ -56,11 +57,11 @@ func (c *creation) cpus() {
 // memory checks that a start does not need more memory than the node has.
 func (c *creation) memory() {
 	n := c.inv.Node(c.on)
-	mib := int64(c.vm.Values.Get("memory").Int())
-	if n == nil || n.Memory == 0 || mib<<20 <= n.Memory || !c.starts() && !c.more("memory") {
+	mib := int64(c.vm.Values.Get(guest.Memory).Int())
+	if n == nil || n.Memory == 0 || mib<<20 <= n.Memory || !c.starts() && !c.more(guest.Memory) {
 		return
 	}
-	remedies := append([]Remedy{c.write("write less into SPEC", "memory", scalar(schema.ShapeInt, fmt.Sprint(n.Memory>>20)))},
+	remedies := append([]Remedy{c.write("write less into SPEC", guest.Memory, scalar(schema.ShapeInt, fmt.Sprint(n.Memory>>20)))},
 		c.otherNodes(func(n *Node) bool { return n.Memory >= mib<<20 })...)
 	c.add(fmt.Sprintf("it has more memory than node %s, so its start fails", c.on),
 		[]string{fmt.Sprintf("%d MiB; node %s has %d MiB", mib, c.on, n.Memory>>20)}, remedies...)
@@ -104,8 +105,8 @@ func (c *creation) networks() {
 		names = append(names, b.Name)
 	}
 	var missing []string
-	for i, nic := range c.get("networks").List() {
-		bridge := nic.Get("bridge").Str()
+	for i, nic := range c.get(guest.Networks).List() {
+		bridge := nic.Get(guest.Bridge).Str()
 		switch {
 		case bridge == "" || slices.Contains(names, bridge) || c.hasNIC(i, bridge):
 			continue
@@ -120,7 +121,7 @@ func (c *creation) networks() {
 		}
 		if len(names) > 0 {
 			name := scalar(schema.ShapeString, likeliest(names, c.templateNIC(i).Bridge()))
-			c.values["networks"] = replaceItem(c.get("networks"), i, set(nic, "bridge", name))
+			c.values[guest.Networks] = replaceItem(c.get(guest.Networks), i, set(nic, guest.Bridge, name))
 		}
 	}
 	if len(missing) == 0 {
@@ -131,8 +132,8 @@ func (c *creation) networks() {
 	if len(names) > 0 {
 		remedies = append(remedies, Remedy{
 			What:  "write one that the node has into SPEC: " + strings.Join(names, ", "),
-			Field: "networks",
-			Value: c.values["networks"],
+			Field: guest.Networks,
+			Value: c.values[guest.Networks],
 		})
 	}
 	for _, b := range missing {

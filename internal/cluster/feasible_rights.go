@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -126,31 +127,31 @@ func (g *grantCheck) configuration() {
 	g.needVM("set CPUs", "VM.Config.CPU")
 	g.needVM("set memory", "VM.Config.Memory")
 	g.needVM("set options such as onboot", "VM.Config.Options")
-	if len(v.Get("networks").List()) > 0 {
+	if len(v.Get(guest.Networks).List()) > 0 {
 		g.needVM("set network devices", "VM.Config.Network")
-		for _, nic := range v.Get("networks").List() {
-			g.needNetwork(nic.Get("bridge").Str(), nic.Get("vlan").Str())
+		for _, nic := range v.Get(guest.Networks).List() {
+			g.needNetwork(nic.Get(guest.Bridge).Str(), nic.Get(guest.VLAN).Str())
 		}
 	}
-	if ci := v.Get("cloud_init"); ci != nil && !ci.Off() {
+	if ci := v.Get(guest.CloudInit); ci != nil && !ci.Off() {
 		g.needVM("set the cloud-init drive", "VM.Config.Cloudinit")
 		g.needVM("set the cloud-init drive", "VM.Config.CDROM")
 	}
-	if tags := v.Get("tags").Strings(); len(tags) > 0 && g.template != nil {
+	if tags := v.Get(guest.Tags).Strings(); len(tags) > 0 && g.template != nil {
 		g.tags(tagsOf(g.template), tags)
 	}
 	g.disks()
 	fields := []string{"machine", "vga", "serial", "usb", "hostpci", "audio", "hotplug", "watchdog"}
 	hardware := slices.ContainsFunc(fields, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
-	if s := v.Get("scsi_hardware").Str(); hardware || s != "" && s != "virtio-scsi-pci" || v.Get("tablet").Off() {
+	if s := v.Get(guest.SCSIHardware).Str(); hardware || s != "" && s != "virtio-scsi-pci" || v.Get(guest.Tablet).Off() {
 		g.needVM("set hardware such as the SCSI controller", "VM.Config.HWType")
 	}
 	g.mappings()
-	g.model(v.Get("cpu_type").Str())
-	if len(v.Get("virtiofs").List()) > 0 {
+	g.model(v.Get(guest.CPUType).Str())
+	if len(v.Get(guest.Virtiofs).List()) > 0 {
 		g.needVM("share directories of the node", schema.ConfigDisk)
 	}
-	if v.Get("startup") != nil {
+	if v.Get(guest.Startup) != nil {
 		g.need("/", SysModify, "set the starting order")
 	}
 }
@@ -181,9 +182,9 @@ func tagsOf(g *Guest) []string {
 // as in the template.
 func (g *grantCheck) disks() {
 	v := g.creation.vm.Values
-	changes := len(v.Get("boot_order").List())+len(v.Get("disks").List()) > 0
-	for _, d := range v.Get("disks").List() {
-		at, cloned := d.Get("datastore").Str(), g.clonedDisk(d.Get("interface").Str())
+	changes := len(v.Get(guest.BootOrder).List())+len(v.Get(guest.Disks).List()) > 0
+	for _, d := range v.Get(guest.Disks).List() {
+		at, cloned := d.Get(guest.Datastore).Str(), g.clonedDisk(d.Get(guest.Interface).Str())
 		if g.template == nil {
 			continue // which disks it has is not known
 		}
@@ -192,7 +193,7 @@ func (g *grantCheck) disks() {
 		}
 	}
 	for _, f := range []string{"efi", "tpm"} {
-		if at := v.Get(f).Get("datastore").Str(); at != "" {
+		if at := v.Get(f).Get(guest.Datastore).Str(); at != "" {
 			g.need("/storage/"+at, AllocateSpace, "create disks")
 			changes = true
 		}
@@ -237,12 +238,12 @@ func Paths(v *schema.VM) []string {
 	if v.PoolID != "" {
 		out = append(out, "/pool/"+v.PoolID)
 	}
-	for _, nic := range v.Values.Get("networks").List() {
-		out = append(out, BridgePath(nic.Get("bridge").Str()))
+	for _, nic := range v.Values.Get(guest.Networks).List() {
+		out = append(out, BridgePath(nic.Get(guest.Bridge).Str()))
 	}
-	stores := []*schema.Node{v.Values.Get("cloud_init", "datastore"), v.Values.Get("efi", "datastore"), v.Values.Get("tpm", "datastore")}
-	for _, d := range v.Values.Get("disks").List() {
-		stores = append(stores, d.Get("datastore"))
+	stores := []*schema.Node{v.Values.Get(guest.CloudInit, guest.Datastore), v.Values.Get(guest.EFI, guest.Datastore), v.Values.Get(guest.TPM, guest.Datastore)}
+	for _, d := range v.Values.Get(guest.Disks).List() {
+		stores = append(stores, d.Get(guest.Datastore))
 	}
 	for _, s := range stores {
 		if s.Str() != "" {

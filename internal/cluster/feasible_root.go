@@ -21,10 +21,10 @@ func (c *creation) rootOnly() {
 	for _, key := range rootProperties {
 		n := c.vm.Values.Get(key)
 		text := strconv.Quote(n.Str())
-		if sev := n.Get("type"); sev != nil {
+		if sev := n.Get(guest.Type); sev != nil {
 			text = "{type: " + sev.Str() + "}"
 		}
-		if n.Str() != "" || n.Get("type") != nil {
+		if n.Str() != "" || n.Get(guest.Type) != nil {
 			c.add("only root@pam may set "+key+", and no token", nil,
 				Remedy{What: "no token can set it: remove it from SPEC", Field: key, Text: key + ": " + text})
 		}
@@ -54,13 +54,13 @@ func (c *creation) withoutDevice(blocks []string, others ...Remedy) []Remedy {
 		add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: "hostpci: [{mapping: NAME}]"})
 	}
 	if slices.Contains(blocks, "serial_device") && !c.hasDevice("serial_device") {
-		list := c.get("serial")
+		list := c.get(guest.Serial)
 		for i, d := range list.List() {
-			if ofNode(d.Get("device").Str()) {
-				list = replaceItem(list, i, set(d, "device", scalar(schema.ShapeString, "socket")))
+			if ofNode(d.Get(guest.Device).Str()) {
+				list = replaceItem(list, i, set(d, guest.Device, scalar(schema.ShapeString, "socket")))
 			}
 		}
-		add(c.write("use a socket: write into SPEC", "serial", list))
+		add(c.write("use a socket: write into SPEC", guest.Serial, list))
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -27,12 +28,12 @@ func (c *creation) snippets() []storageUse {
 			out = append(out, storageUse{field: field, id: v.Storage, node: c.on, snippet: key})
 		}
 	}
-	if ci := c.get("cloud_init"); c.current == nil && c.starts() {
+	if ci := c.get(guest.CloudInit); c.current == nil && c.starts() {
 		for _, key := range snippetKeys {
 			on("cloud_init", key, ci.Get(key).Str())
 		}
 	}
-	if script := c.get("hookscript").Str(); c.current == nil || c.current.Config.Raw["hookscript"] != script {
+	if script := c.get(guest.Hookscript).Str(); c.current == nil || c.current.Config.Raw["hookscript"] != script {
 		on("hookscript", "hookscript", script)
 	}
 	return out

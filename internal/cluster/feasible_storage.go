@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -78,14 +79,14 @@ func (c *creation) uses() []storageUse {
 			out = append(out, storageUse{field: field, index: index, id: id, node: c.template.Node})
 		}
 	}
-	for i, d := range c.get("disks").List() {
-		on("disks", i, d.Get("datastore").Str(), d.Get("interface").Str())
+	for i, d := range c.get(guest.Disks).List() {
+		on("disks", i, d.Get(guest.Datastore).Str(), d.Get(guest.Interface).Str())
 	}
-	if ci := c.get("cloud_init"); ci != nil && !ci.Off() && c.current == nil {
-		on("cloud_init", 0, ci.Get("datastore").Str(), "")
+	if ci := c.get(guest.CloudInit); ci != nil && !ci.Off() && c.current == nil {
+		on("cloud_init", 0, ci.Get(guest.Datastore).Str(), "")
 	}
-	on("efi", 0, c.get("efi").Get("datastore").Str(), "efidisk0")
-	on("tpm", 0, c.get("tpm").Get("datastore").Str(), "tpmstate0")
+	on("efi", 0, c.get(guest.EFI).Get(guest.Datastore).Str(), "efidisk0")
+	on("tpm", 0, c.get(guest.TPM).Get(guest.Datastore).Str(), "tpmstate0")
 	if cross, migrates := c.isCrossNode(); cross && migrates && c.target() == "" {
 		for _, d := range c.drives() {
 			out = append(out, storageUse{field: "node", id: d.Storage, node: c.on})
@@ -229,9 +230,9 @@ func (c *creation) otherStorage(u storageUse) (Remedy, bool) {
 	name := scalar(schema.ShapeString, likeliest(names, preferred))
 	value := c.get(u.field)
 	if u.field == "disks" {
-		value = replaceItem(value, u.index, set(value.Items[u.index], "datastore", name))
+		value = replaceItem(value, u.index, set(value.Items[u.index], guest.Datastore, name))
 	} else {
-		value = set(value, "datastore", name)
+		value = set(value, guest.Datastore, name)
 	}
 	return c.write("write another storage of node "+u.node+" into SPEC, one of "+strings.Join(names, ", "), u.field, value), true
 }

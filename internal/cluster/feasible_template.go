@@ -37,15 +37,15 @@ func (c *creation) templates() {
 		c.add(fmt.Sprintf("its template %d is not a VM template", t.VMID), []string{brief(g)}, other)
 	case t.Node != "" && g.Node != t.Node:
 		value := &schema.Node{Shape: schema.ShapeMap}
-		value = set(set(value, "vmid", scalar(schema.ShapeInt, strconv.Itoa(t.VMID))), "node", scalar(schema.ShapeString, g.Node))
+		value = set(set(value, guest.VMID, scalar(schema.ShapeInt, strconv.Itoa(t.VMID))), guest.Node, scalar(schema.ShapeString, g.Node))
 		if c.vm.Template == nil || c.vm.Template.Node != "" {
 			c.add(fmt.Sprintf("its template %d is on another node than the spec says", t.VMID), []string{brief(g), "the spec says " + t.Node},
-				c.write("write its node into SPEC", "template", value))
+				c.write("write its node into SPEC", guest.Template, value))
 			return
 		}
 		c.add(fmt.Sprintf("its template %d is on another node than the lock says", t.VMID), []string{brief(g), "the lock says " + t.Node},
 			Remedy{What: "record its node in the lock", Commands: []string{"stackgen resolve", "stackgen render"}, Once: true},
-			c.write("or write it into SPEC", "template", value))
+			c.write("or write it into SPEC", guest.Template, value))
 	default:
 		c.template = g
 	}
@@ -84,7 +84,7 @@ func (c *creation) linked() {
 	for _, d := range c.drives() {
 		if s := c.inv.storage(d.Storage, c.template.Node); !d.CDROM() && s != nil && s.unfit(d) != "" {
 			c.add("the storage of its template supports no linked clones", []string{s.unfit(d)},
-				c.write("write into SPEC", "clone", scalar(schema.ShapeString, "full")))
+				c.write("write into SPEC", guest.Clone, scalar(schema.ShapeString, "full")))
 			return
 		}
 	}
@@ -93,8 +93,8 @@ func (c *creation) linked() {
 // target is the storage that a full clone writes to, or empty for those of the
 // template.
 func (c *creation) target() string {
-	if disks := c.get("disks").List(); !c.isLinked() && len(disks) > 0 {
-		return disks[0].Get("datastore").Str()
+	if disks := c.get(guest.Disks).List(); !c.isLinked() && len(disks) > 0 {
+		return disks[0].Get(guest.Datastore).Str()
 	}
 	return ""
 }
@@ -124,13 +124,13 @@ func (c *creation) crossNode() {
 	at := fmt.Sprintf("template %d is on %s, and the VM on %s", c.template.VMID, c.template.Node, c.on)
 	onNode := Remedy{
 		What:  "create it on the template's node: write into SPEC",
-		Field: "node",
+		Field: guest.Node,
 		Value: scalar(schema.ShapeString, c.template.Node),
 	}
 	switch {
 	case migrates && c.isLinked() && c.hasBase():
 		c.add("a linked clone of a template on local storage cannot be migrated to another node", []string{at}, onNode,
-			Remedy{What: "or make a full clone: write into SPEC", Field: "clone", Value: scalar(schema.ShapeString, "full")})
+			Remedy{What: "or make a full clone: write into SPEC", Field: guest.Clone, Value: scalar(schema.ShapeString, "full")})
 	case !migrates && to != "" && c.inv.local(to, c.template.Node):
 		var shared []string
 		for i := range c.inv.Storages {
@@ -140,11 +140,11 @@ func (c *creation) crossNode() {
 		}
 		remedies := []Remedy{onNode}
 		if len(shared) > 0 {
-			disks := c.get("disks")
-			value := replaceItem(disks, 0, set(disks.Items[0], "datastore", scalar(schema.ShapeString, shared[0])))
+			disks := c.get(guest.Disks)
+			value := replaceItem(disks, 0, set(disks.Items[0], guest.Datastore, scalar(schema.ShapeString, shared[0])))
 			remedies = append(remedies, Remedy{
 				What:  "or use a shared storage, one of " + strings.Join(shared, ", ") + ": write into SPEC",
-				Field: "disks",
+				Field: guest.Disks,
 				Value: value,
 			})
 		}
@@ -163,22 +163,22 @@ func (c *creation) hasBase() bool {
 
 // disks checks that no disk is smaller than the template's: a disk cannot shrink.
 func (c *creation) disks() {
-	list := c.get("disks")
+	list := c.get(guest.Disks)
 	var evidence []string
 	for i, disk := range list.List() {
 		for _, d := range c.drives() {
-			if d.Key != disk.Get("interface").Str() || int64(disk.Get("size").Int())<<20 >= d.Size()>>10 {
+			if d.Key != disk.Get(guest.Interface).Str() || int64(disk.Get(guest.Size).Int())<<20 >= d.Size()>>10 {
 				continue
 			}
 			has := d.Options.Option("size")
 			evidence = append(evidence, fmt.Sprintf("%s is %d GiB in the spec, and %s in template %d",
-				d.Key, disk.Get("size").Int(), has, c.template.VMID))
+				d.Key, disk.Get(guest.Size).Int(), has, c.template.VMID))
 			need := scalar(schema.ShapeInt, fmt.Sprint((d.Size()+1<<30-1)>>30))
-			c.values["disks"] = replaceItem(c.get("disks"), i, set(c.get("disks").Items[i], "size", need))
+			c.values[guest.Disks] = replaceItem(c.get(guest.Disks), i, set(c.get(guest.Disks).Items[i], guest.Size, need))
 		}
 	}
 	if len(evidence) > 0 {
 		c.add("a disk is smaller than in its template, and cannot shrink", evidence,
-			Remedy{What: "write at least the size of the template into SPEC", Field: "disks", Value: c.values["disks"]})
+			Remedy{What: "write at least the size of the template into SPEC", Field: guest.Disks, Value: c.values[guest.Disks]})
 	}
 }

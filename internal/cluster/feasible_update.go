@@ -115,12 +115,12 @@ func devicesOf(v *schema.VM, block string) []string {
 	var out []string
 	switch block {
 	case "serial_device":
-		for _, d := range v.Values.Get("serial").List() {
-			out = append(out, d.Get("device").Str())
+		for _, d := range v.Values.Get(guest.Serial).List() {
+			out = append(out, d.Get(guest.Device).Str())
 		}
 	case "hostpci":
-		for _, d := range v.Values.Get("hostpci").List() {
-			n, err := strconv.Atoi(strings.TrimPrefix(d.Get("device").Str(), "hostpci"))
+		for _, d := range v.Values.Get(guest.HostPCI).List() {
+			n, err := strconv.Atoi(strings.TrimPrefix(d.Get(guest.Device).Str(), "hostpci"))
 			if err != nil {
 				continue
 			}
@@ -128,12 +128,12 @@ func devicesOf(v *schema.VM, block string) []string {
 			out[n] = pciEntry(d)
 		}
 	case "usb":
-		for _, d := range v.Values.Get("usb").List() {
-			entry := "host=" + d.Get("host").Str()
-			if m := d.Get("mapping").Str(); m != "" {
+		for _, d := range v.Values.Get(guest.USB).List() {
+			entry := "host=" + d.Get(guest.Host).Str()
+			if m := d.Get(guest.Mapping).Str(); m != "" {
 				entry = "mapping=" + m
 			}
-			if d.Get("usb3").Bool() {
+			if d.Get(guest.USB3).Bool() {
 				entry += ",usb3=1"
 			}
 			out = append(out, entry)
@@ -144,8 +144,8 @@ func devicesOf(v *schema.VM, block string) []string {
 
 // pciEntry is a PCI device of a spec as an entry of a configuration.
 func pciEntry(d *schema.Node) string {
-	entry := d.Get("id").Str()
-	if m := d.Get("mapping").Str(); m != "" {
+	entry := d.Get(guest.ID).Str()
+	if m := d.Get(guest.Mapping).Str(); m != "" {
 		entry = "mapping=" + m
 	}
 	for _, o := range []struct{ key, option string }{{"mdev", "mdev"}, {"rom_file", "romfile"}} {
@@ -158,7 +158,7 @@ func pciEntry(d *schema.Node) string {
 			entry += "," + o.option + "=1"
 		}
 	}
-	if rombar := d.Get("rombar"); rombar != nil && !rombar.Bool() {
+	if rombar := d.Get(guest.Rombar); rombar != nil && !rombar.Bool() {
 		entry += ",rombar=0"
 	}
 	return entry

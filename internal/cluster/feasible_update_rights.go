@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/pve"
 	"stackgen/schema"
@@ -48,7 +49,7 @@ func (g *grantCheck) update(u effect.Update) {
 	case top == "startup":
 		g.need("/", SysModify, "change the starting order")
 	case top == "tags":
-		g.tags(tagsOf(g.current), g.creation.vm.Values.Get("tags").Strings())
+		g.tags(tagsOf(g.current), g.creation.vm.Values.Get(guest.Tags).Strings())
 	case u.Path == "cpu.type":
 		g.model(u.Is)
 	case u.Path == "started":
@@ -92,8 +93,8 @@ func (g *grantCheck) bridges() {
 			g.needNetwork(bridge, nic.VLAN())
 		}
 	}
-	for _, nic := range g.creation.vm.Values.Get("networks").List() {
-		g.needNetwork(nic.Get("bridge").Str(), nic.Get("vlan").Str())
+	for _, nic := range g.creation.vm.Values.Get(guest.Networks).List() {
+		g.needNetwork(nic.Get(guest.Bridge).Str(), nic.Get(guest.VLAN).Str())
 	}
 }
 
@@ -105,7 +106,7 @@ func (g *grantCheck) mappings() {
 		{"virtiofs", "dir", "share the directory"},
 	} {
 		for _, d := range g.creation.vm.Values.Get(of.key).List() {
-			if m := d.Get("mapping").Str(); m != "" {
+			if m := d.Get(guest.Mapping).Str(); m != "" {
 				g.need("/mapping/"+of.folder+"/"+m, MappingUse, of.why)
 			}
 		}
@@ -125,9 +126,9 @@ func (g *grantCheck) space(u effect.Update, top string) {
 	case u.Adds() && top == "disk":
 		at, why = g.storageOf(u.Device), "create a disk there"
 	case u.Adds() && top == "efi_disk":
-		at, why = v.Get("efi").Get("datastore").Str(), "create a disk there"
+		at, why = v.Get(guest.EFI).Get(guest.Datastore).Str(), "create a disk there"
 	case u.Adds():
-		at, why = v.Get("tpm").Get("datastore").Str(), "create a disk there"
+		at, why = v.Get(guest.TPM).Get(guest.Datastore).Str(), "create a disk there"
 	}
 	if at != "" {
 		g.need("/storage/"+at, AllocateSpace, why)
@@ -136,9 +137,9 @@ func (g *grantCheck) space(u effect.Update, top string) {
 
 // storageOf is the storage of a disk in the spec, or "".
 func (g *grantCheck) storageOf(device string) string {
-	for _, d := range g.creation.vm.Values.Get("disks").List() {
-		if d.Get("interface").Str() == device {
-			return d.Get("datastore").Str()
+	for _, d := range g.creation.vm.Values.Get(guest.Disks).List() {
+		if d.Get(guest.Interface).Str() == device {
+			return d.Get(guest.Datastore).Str()
 		}
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -36,12 +37,12 @@ func (inv *Inventory) Likely(created, migrated []Created) []Demand {
 func (inv *Inventory) memoryDemands(created, migrated []Created) []Demand {
 	memory, starts, arrivals := map[string]int64{}, map[string]int{}, map[string]int{}
 	for _, x := range migrated {
-		memory[x.Entry.Node] += int64(x.VM.Values.Get("memory").Int()) << 20
+		memory[x.Entry.Node] += int64(x.VM.Values.Get(guest.Memory).Int()) << 20
 		arrivals[x.Entry.Node]++
 	}
 	for _, x := range created {
 		if inv.newCreation(x.VM, x.Entry).starts() {
-			memory[x.Entry.Node] += int64(x.VM.Values.Get("memory").Int()) << 20
+			memory[x.Entry.Node] += int64(x.VM.Values.Get(guest.Memory).Int()) << 20
 			starts[x.Entry.Node]++
 		}
 	}
@@ -110,10 +111,10 @@ func (c *creation) sizes() map[string]int64 {
 			sizes[d.Key] = d.Size()
 		}
 	}
-	for _, d := range c.get("disks").List() {
-		key := d.Get("interface").Str()
+	for _, d := range c.get(guest.Disks).List() {
+		key := d.Get(guest.Interface).Str()
 		specified[key] = true
-		out[d.Get("datastore").Str()] += max(sizes[key], int64(d.Get("size").Int())<<30)
+		out[d.Get(guest.Datastore).Str()] += max(sizes[key], int64(d.Get(guest.Size).Int())<<30)
 	}
 	for _, d := range c.drives() {
 		if !d.CDROM() && !specified[d.Key] {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -54,7 +55,7 @@ func markOf(s *schema.Stack, g *Guest) string {
 		return ""
 	}
 	for _, v := range s.VMs {
-		if v.Values == nil || !hasTag(v.Values.Get("tags").Strings(), s.Name) {
+		if v.Values == nil || !hasTag(v.Values.Get(guest.Tags).Strings(), s.Name) {
 			return ""
 		}
 	}
