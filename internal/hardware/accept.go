@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/edit"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -36,7 +37,7 @@ func (r *Reading) Accept(v *schema.VM, attributes []string) (out []Acceptance, r
 	}
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
-		if f.HCL == "" || f.Key == "started" || len(entries(schema.VMFields[i:i+1])) == 0 || r.skip[f.Key] {
+		if f.HCL == "" || f.Key == guest.Started || len(entries(schema.VMFields[i:i+1])) == 0 || r.skip[f.Key] {
 			continue
 		}
 		was, is := r.both(f, v)
@@ -104,7 +105,7 @@ func (r *Reading) accept(c *comparison, f *schema.Field, v *schema.VM, parts []p
 	a := Acceptance{Setting: edit.Setting{Key: f.Key}, Config: config}
 	scalar := f.Type != schema.Object && f.Type != schema.List
 	if scalar || parts[0].Whole && parts[0].device == "" {
-		if a.Line, a.Reason = r.line(c, f, was, is); a.Line == "" && none(f, was) && f.Key != "pool" {
+		if a.Line, a.Reason = r.line(c, f, was, is); a.Line == "" && none(f, was) && f.Key != guest.Pool {
 			a.Reason = "" // the line is removed
 		}
 		return a
@@ -212,7 +213,7 @@ func itemEdits(f *schema.Field, v *schema.VM, path []string, value *schema.Node)
 // itemTexts are the texts of a list that come from one item of the spec, which may be a file
 // with several SSH keys.
 func itemTexts(f *schema.Field, item *schema.Node, list []*schema.Node) []string {
-	if f.Key != "ssh_keys" {
+	if f.Key != guest.SSHKeys {
 		return []string{item.Text}
 	}
 	var out []string

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/pve"
 	"stackgen/internal/tf"
@@ -57,7 +58,7 @@ func (r *Reading) compare(v *schema.VM, ignores func(string) bool, full bool) []
 func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Difference, bool) {
 	was, is := r.both(f, v)
 	has := was
-	if f.Key == "numa_nodes" && was == nil && is != nil { // nodes that no spec can have
+	if f.Key == guest.NUMANodes && was == nil && is != nil { // nodes that no spec can have
 		has = r.nodes
 	}
 	parts := c.parts(f, has, is)
@@ -76,14 +77,14 @@ func (r *Reading) difference(c *comparison, f *schema.Field, v *schema.VM) (Diff
 	if is != nil {
 		d.Spec = assignment(f, c.pruned(f, is, was))
 	}
-	if f.Key == "disks" {
+	if f.Key == guest.Disks {
 		was = arranged(was.List(), is.List())
 	}
 	d.Line, d.Reason = r.line(c, f, was, is)
-	if f.Key == "disks" && d.Line != "" && len(was.Items) > 0 {
+	if f.Key == guest.Disks && d.Line != "" && len(was.Items) > 0 {
 		d.Also = r.driveLine(v, was.Items[0])
 	}
-	if f.Key == "pool" && d.Line == "" {
+	if f.Key == guest.Pool && d.Line == "" {
 		d.Commands = []string{pve.Pvesh("set", "/pools/"+is.Str(), fmt.Sprintf("--vms %d", r.vmid))}
 	}
 	return d, true
@@ -114,13 +115,13 @@ func (c *comparison) parts(f *schema.Field, was, is *schema.Node) []part {
 func (r *Reading) line(c *comparison, f *schema.Field, was, is *schema.Node) (line, reason string) {
 	value := c.pruned(f, was, is)
 	switch {
-	case f.Key == "pool" && was.Str() == "":
+	case f.Key == guest.Pool && was.Str() == "":
 		return "", "the VM is in no pool: add it to the pool of the spec, which must exist"
-	case f.Key == "name" && was.Str() == "":
+	case f.Key == guest.Name && was.Str() == "":
 		return "", "the VM has no name, and a spec always gives one: name it in Proxmox VE first"
 	case was == nil && f.Off:
 		value = &schema.Node{Shape: schema.ShapeBool, Text: "false"}
-	case was == nil && f.Key == "vga":
+	case was == nil && f.Key == guest.VGA:
 		value = &schema.Node{Shape: schema.ShapeString, Text: "std"}
 	case none(f, was):
 		return "", "remove `" + f.Key + "` from the spec, and from what the VM inherits"

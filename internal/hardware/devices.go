@@ -3,6 +3,7 @@ package hardware
 import (
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
@@ -17,15 +18,15 @@ func (r *Reading) devices() {
 		switch driver := pve.Parse(text).Option("driver"); driver {
 		case "spice":
 		case "":
-			r.refuse("audio", "audio0="+text,
+			r.refuse(guest.Audio, "audio0="+text,
 				"the provider does not read the driver that Proxmox VE uses without one; setting it to spice, which it is, does not change the VM",
 				r.Set("--audio0", shell.Word(text+",driver=spice")))
 		default:
-			r.refuse("audio", "audio0="+text, "the provider has no driver "+driver)
+			r.refuse(guest.Audio, "audio0="+text, "the provider has no driver "+driver)
 		}
 	}
-	for _, d := range r.values["virtiofs"].List() {
-		if xattr := d.Get("expose_xattr"); d.Get("expose_acl").Bool() {
+	for _, d := range r.values[guest.Virtiofs].List() {
+		if xattr := d.Get(guest.ExposeXattr); d.Get(guest.ExposeACL).Bool() {
 			xattr.Shape, xattr.Text = schema.ShapeBool, "true" // ACLs bring extended attributes
 		}
 	}
@@ -38,21 +39,21 @@ func (r *Reading) encryption() {
 	if !ok {
 		return
 	}
-	sev := r.values["amd_sev"]
-	smt, snp := sev.Get("allow_smt").Bool(), sev.Get("type").Str() == "snp"
+	sev := r.values[guest.AMDSEV]
+	smt, snp := sev.Get(guest.AllowSMT).Bool(), sev.Get(guest.Type).Str() == "snp"
 	keys := []string{"no_debug", "no_key_sharing", "kernel_hashes"}
 	others := slices.ContainsFunc(keys, func(key string) bool { return sev.Get(key).Bool() })
 	switch {
-	case smt && !others && sev.Get("type").Str() == "std":
-		delete(r.values, "amd_sev")
+	case smt && !others && sev.Get(guest.Type).Str() == "std":
+		delete(r.values, guest.AMDSEV)
 	case snp && !pve.Parse(text).Has("allow-smt"):
-		r.refuse("amd_sev", "amd-sev="+text,
+		r.refuse(guest.AMDSEV, "amd-sev="+text,
 			"the provider reads it as without SMT; allowing SMT, as Proxmox VE does now, does not change the VM",
 			r.Set("--amd-sev", shell.Word(text+",allow-smt=1")))
 	case smt && !snp:
-		r.refuse("amd_sev", "amd-sev="+text, "a spec has allow-smt for type snp only")
-	case r.values["bios"].Str() != "ovmf":
-		r.refuse("amd_sev", "amd-sev="+text, "a spec has memory encryption only with bios: ovmf, and Proxmox VE starts no VM without it")
+		r.refuse(guest.AMDSEV, "amd-sev="+text, "a spec has allow-smt for type snp only")
+	case r.values[guest.BIOS].Str() != "ovmf":
+		r.refuse(guest.AMDSEV, "amd-sev="+text, "a spec has memory encryption only with bios: ovmf, and Proxmox VE starts no VM without it")
 	}
 }
 
@@ -61,18 +62,18 @@ func (r *Reading) encryption() {
 // with another sum of their memory, or with hotplug of memory. A VM keeps its nodes while
 // its spec has none.
 func (r *Reading) numaNodes() {
-	list := r.values["numa_nodes"].List()
-	r.nodes = readNodes(r.values["numa_nodes"])
-	usable, memory := r.values["numa"].Str() == "true" && !slices.Contains(pve.List(r.raw["hotplug"]), "memory"), 0
+	list := r.values[guest.NUMANodes].List()
+	r.nodes = readNodes(r.values[guest.NUMANodes])
+	usable, memory := r.values[guest.NUMA].Str() == "true" && !slices.Contains(pve.List(r.raw["hotplug"]), "memory"), 0
 	for _, d := range list {
-		memory += d.Get("memory").Int()
+		memory += d.Get(guest.Memory).Int()
 		for _, key := range []string{"host_nodes", "memory", "policy"} {
 			usable = usable && d.Get(key).Str() != ""
 		}
 	}
-	if len(list) > 0 && !(usable && memory == r.values["memory"].Int()) {
-		delete(r.values, "numa_nodes")
-		delete(r.shows, "numa_nodes")
+	if len(list) > 0 && !(usable && memory == r.values[guest.Memory].Int()) {
+		delete(r.values, guest.NUMANodes)
+		delete(r.shows, guest.NUMANodes)
 	}
 }
 
@@ -80,7 +81,7 @@ func (r *Reading) numaNodes() {
 func readNodes(list *schema.Node) *schema.Node {
 	out := &schema.Node{Shape: schema.ShapeList}
 	for _, d := range list.List() {
-		if d.Get("host_nodes").Str() != "" {
+		if d.Get(guest.HostNodes).Str() != "" {
 			out.Items = append(out.Items, d)
 		}
 	}

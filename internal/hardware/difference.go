@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -34,9 +35,9 @@ func (d *Difference) String() string {
 		return d.text + ": the first plan after the import destroys the VM and creates another one"
 	case d.harms(effect.Shrinks):
 		return d.text + ": the first apply after the import fails, because Proxmox VE cannot shrink a disk"
-	case d.Field == "started" && strings.HasSuffix(d.Config, "running"):
+	case d.Field == guest.Started && strings.HasSuffix(d.Config, "running"):
 		verb = "stops"
-	case d.Field == "started":
+	case d.Field == guest.Started:
 		verb = "starts"
 	case d.Absent:
 		verb = "sets"

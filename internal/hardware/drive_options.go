@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 	"stackgen/schema"
@@ -21,13 +22,13 @@ func (r *Reading) WithDriveOptions(storage func(id string) string) *Reading {
 	out := *r
 	out.unsupported = slices.Clone(r.unsupported)
 	var settings []cluster.Setting
-	for _, disk := range r.values["disks"].List() {
-		key := disk.Get("interface").Str()
+	for _, disk := range r.values[guest.Disks].List() {
+		key := disk.Get(guest.Interface).Str()
 		text := r.raw[key]
 		if hidden(text) {
 			continue
 		}
-		if value := withOptions(key, text, storage(disk.Get("datastore").Str())); value != text {
+		if value := withOptions(key, text, storage(disk.Get(guest.Datastore).Str())); value != text {
 			settings = append(settings, cluster.Setting{Key: key, Value: value})
 		}
 	}
@@ -68,7 +69,7 @@ func withOptions(key, text, storage string) string {
 }
 
 func diskField(name string) *schema.Field {
-	fields := schema.VMField("disks").Elem.Fields
+	fields := schema.VMField(guest.Disks).Elem.Fields
 	return &fields[slices.IndexFunc(fields, func(f schema.Field) bool { return f.PVE == name })]
 }
 
@@ -98,7 +99,7 @@ func defaultAIO(storage, cache string) string {
 	case storage == "", storage == "rbd" && !direct:
 		return ""
 	case !cluster.StorageTypeOf(storage).Threads:
-		return diskField("aio").Unset
+		return diskField(guest.AIO).Unset
 	case direct:
 		return "native"
 	}

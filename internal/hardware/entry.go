@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 	"stackgen/internal/pve"
 	"stackgen/schema"
@@ -13,7 +14,7 @@ import (
 // table read, and that the entry says in another way.
 func parseAs(f *schema.Field, key, text string) (e, more pve.Entry) {
 	switch {
-	case f.Key == "networks":
+	case f.Key == guest.Networks:
 		return networkOptions(pve.ParseNIC(text)), nil
 	case slices.Contains(f.Unread, "file"):
 		return pve.Parse(text), volumeOptions(pve.ParseDrive(key, text))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
@@ -16,17 +17,17 @@ import (
 func (r *Reading) implied() {
 	memory, hasMemory := r.raw["memory"]
 	if _, has := r.raw["balloon"]; !has && hasMemory {
-		r.later("balloon", "ballooning is on, and the next change of `memory` or `balloon` would turn it off; "+
+		r.later(guest.Balloon, "ballooning is on, and the next change of `memory` or `balloon` would turn it off; "+
 			"setting it to the memory does not change the VM", cluster.Setting{Key: "balloon", Value: memory})
 	}
-	if _, has := r.raw["cpu"]; !has && !r.skip["cpu_type"] {
+	if _, has := r.raw["cpu"]; !has && !r.skip[guest.CPUType] {
 		settings := []cluster.Setting{{Key: "cpu", Value: "kvm64"}}
 		for _, other := range []cluster.Setting{{Key: "sockets", Value: "1"}, {Key: "numa", Value: "0"}} {
 			if _, has := r.raw[other.Key]; !has {
 				settings = append(settings, other)
 			}
 		}
-		r.later("cpu", "its type is kvm64, and the next change of the CPU would make it qemu64; "+
+		r.later(guest.CPU, "its type is kvm64, and the next change of the CPU would make it qemu64; "+
 			"setting it to kvm64 does not change the VM", settings...)
 	}
 }
@@ -63,8 +64,8 @@ func (r *Reading) Along(v *schema.VM, changes []tf.Change) []Along {
 	}
 	if sends("balloon", "memory.floating") {
 		a := Along{Change: tf.Change{Path: "memory.floating", Was: "on", Is: "0"}}
-		if v != nil && v.Values.Get("balloon") == nil {
-			a.Unasked, a.What, a.Line = true, "to leave ballooning on with the new memory", "balloon: "+v.Values.Get("memory").Str()
+		if v != nil && v.Values.Get(guest.Balloon) == nil {
+			a.Unasked, a.What, a.Line = true, "to leave ballooning on with the new memory", "balloon: "+v.Values.Get(guest.Memory).Str()
 		}
 		out = append(out, a)
 	}

@@ -3,6 +3,7 @@ package hardware
 import (
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -11,7 +12,7 @@ import (
 // Keep is the list of devices in the spec of a VM, in which those that are named are as the
 // VM has them: lines of a spec, or nil if none can say it.
 func (r *Reading) Keep(v *schema.VM, key string, devices []string) []string {
-	if key == "disks" {
+	if key == guest.Disks {
 		return r.Disks(v, r.WithDisks(v, devices))
 	}
 	f := schema.VMField(key)
@@ -29,24 +30,24 @@ func (r *Reading) Keep(v *schema.VM, key string, devices []string) []string {
 
 // WithDisks are the disks of the spec, of which those that are named are as the VM has them.
 func (r *Reading) WithDisks(v *schema.VM, names []string) []*schema.Node {
-	out := slices.Clone(v.Values.Get("disks").List())
-	for _, d := range r.values["disks"].List() {
+	out := slices.Clone(v.Values.Get(guest.Disks).List())
+	for _, d := range r.values[guest.Disks].List() {
 		i := slices.IndexFunc(out, at(d))
 		switch {
-		case !slices.Contains(names, d.Get("interface").Str()):
+		case !slices.Contains(names, d.Get(guest.Interface).Str()):
 		case i < 0:
 			out = append(out, d)
 		default:
 			out[i] = d
 		}
 	}
-	return arranged(out, v.Values.Get("disks").List()).Items
+	return arranged(out, v.Values.Get(guest.Disks).List()).Items
 }
 
 // Disks are the lines of a spec that give a VM some disks, and leave its cloud-init drive
 // where it is: without a datastore of its own, the drive follows the first disk.
 func (r *Reading) Disks(v *schema.VM, disks []*schema.Node) []string {
-	f := schema.VMField("disks")
+	f := schema.VMField(guest.Disks)
 	value := (&comparison{}).pruned(f, &schema.Node{Shape: schema.ShapeList, Items: disks}, nil)
 	if len(disks) == 0 || len(schema.CheckVM(f.Key, value)) > 0 {
 		return nil
@@ -61,9 +62,9 @@ func (r *Reading) Disks(v *schema.VM, disks []*schema.Node) []string {
 // driveLine is the line that keeps the cloud-init drive on its datastore, if the spec does not
 // say which one that is and the first disk of the VM is on another one; else "".
 func (r *Reading) driveLine(v *schema.VM, first *schema.Node) string {
-	f := schema.VMField("cloud_init")
-	drive := r.values[f.Key].Get("datastore")
-	if !v.DriveFollows || drive == nil || first.Get("datastore").Str() == drive.Str() {
+	f := schema.VMField(guest.CloudInit)
+	drive := r.values[f.Key].Get(guest.Datastore)
+	if !v.DriveFollows || drive == nil || first.Get(guest.Datastore).Str() == drive.Str() {
 		return ""
 	}
 	key := schema.Scalar(v.Pos, schema.ShapeString, "datastore")
@@ -87,7 +88,7 @@ func arranged(disks, spec []*schema.Node) *schema.Node {
 	}
 	for _, d := range others {
 		i := slices.IndexFunc(out.Items, func(other *schema.Node) bool {
-			return natural.Compare(d.Get("interface").Str(), other.Get("interface").Str()) < 0
+			return natural.Compare(d.Get(guest.Interface).Str(), other.Get(guest.Interface).Str()) < 0
 		})
 		if i < 0 {
 			i = len(out.Items)
@@ -99,14 +100,14 @@ func arranged(disks, spec []*schema.Node) *schema.Node {
 
 // at reports whether another disk has the interface of a disk.
 func at(d *schema.Node) func(*schema.Node) bool {
-	return func(other *schema.Node) bool { return other.Get("interface").Str() == d.Get("interface").Str() }
+	return func(other *schema.Node) bool { return other.Get(guest.Interface).Str() == d.Get(guest.Interface).Str() }
 }
 
 // ByPosition reports whether a plan has a change only because a disk has another position in
 // the list than before: the provider computes the format that a spec does not say by its
 // position, and sends none of a disk that exists.
 func ByPosition(v *schema.VM, c tf.Change) bool {
-	return v != nil && c.Path == "disk.file_format" && slices.ContainsFunc(v.Values.Get("disks").List(), func(d *schema.Node) bool {
-		return d.Get("interface").Str() == c.Device && d.Get("format") == nil
+	return v != nil && c.Path == "disk.file_format" && slices.ContainsFunc(v.Values.Get(guest.Disks).List(), func(d *schema.Node) bool {
+		return d.Get(guest.Interface).Str() == c.Device && d.Get(guest.Format) == nil
 	})
 }

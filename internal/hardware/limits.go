@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
@@ -57,9 +58,9 @@ func hidden(text string) bool { return strings.Contains(text, "(secret)") }
 // defaults, and refuses values that a spec does not accept.
 func (r *Reading) limits() {
 	is := func(name, key, value string) bool { return r.values[name].Get(key).Str() == value }
-	if is("efi", "datastore", "local-lvm") && is("efi", "type", "2m") &&
-		is("efi", "pre_enrolled_keys", "false") && pve.Parse(r.raw["efidisk0"]).Option("format") == "raw" {
-		delete(r.values, "efi")
+	if is(guest.EFI, guest.Datastore, "local-lvm") && is(guest.EFI, guest.Type, "2m") &&
+		is(guest.EFI, guest.PreEnrolledKeys, "false") && pve.Parse(r.raw["efidisk0"]).Option("format") == "raw" {
+		delete(r.values, guest.EFI)
 	}
 	r.devices()
 	for _, name := range []string{"tpm", "vga", "watchdog"} {
@@ -68,18 +69,18 @@ func (r *Reading) limits() {
 		}
 	}
 	r.numa()
-	if is("startup", "order", "-1") {
-		r.refuse("startup", "startup="+r.raw["startup"], "a spec always has an order in startup")
+	if is(guest.Startup, guest.Order, "-1") {
+		r.refuse(guest.Startup, "startup="+r.raw["startup"], "a spec always has an order in startup")
 	}
-	if agent := schema.VMField("agent"); is("agent", "enabled", "false") && !agent.IsDefault(r.values["agent"]) {
-		r.refuse("agent", "agent="+r.raw["agent"], "a spec has no options of an agent that is off", r.Set("--agent 0"))
+	if agent := schema.VMField(guest.Agent); is(guest.Agent, guest.Enabled, "false") && !agent.IsDefault(r.values[guest.Agent]) {
+		r.refuse(guest.Agent, "agent="+r.raw["agent"], "a spec has no options of an agent that is off", r.Set("--agent 0"))
 	}
 	if text := r.raw["description"]; text != strings.TrimSpace(text) || strings.Contains(text, "\r") {
-		r.refuse("description", "description", "it begins or ends with blanks, or has Windows line endings, which the provider removes")
+		r.refuse(guest.Description, "description", "it begins or ends with blanks, or has Windows line endings, which the provider removes")
 	}
-	for _, tag := range r.values["tags"].Strings() {
+	for _, tag := range r.values[guest.Tags].Strings() {
 		if tag != strings.ToLower(tag) {
-			r.refuse("tags", "tags="+r.raw["tags"], "a spec has tags in lower case", r.Set("--tags", shell.Quote(strings.ToLower(r.raw["tags"]))))
+			r.refuse(guest.Tags, "tags="+r.raw["tags"], "a spec has tags in lower case", r.Set("--tags", shell.Quote(strings.ToLower(r.raw["tags"]))))
 			break
 		}
 	}
@@ -88,8 +89,8 @@ func (r *Reading) limits() {
 			"the provider cannot read "+u.Cannot+", and every plan of the stack fails", r.Set(u.Options))
 		r.unsupported[len(r.unsupported)-1].Neutral = u.Neutral
 	}
-	if f := r.values["efi"]; f != nil && r.values["bios"].Str() != "ovmf" {
-		r.refuse("efi", "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
+	if f := r.values[guest.EFI]; f != nil && r.values[guest.BIOS].Str() != "ovmf" {
+		r.refuse(guest.EFI, "efidisk0="+r.raw["efidisk0"], "a spec has an EFI disk only with bios: ovmf")
 	}
 }
 
@@ -98,14 +99,14 @@ func (r *Reading) limits() {
 func (r *Reading) numa() {
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
-		if f.Attribute() == "cpu" && f.Key != "numa" && f.Key != "cpu_affinity" && !f.IsDefault(r.values[f.Key]) {
+		if f.Attribute() == "cpu" && f.Key != guest.NUMA && f.Key != guest.CPUAffinity && !f.IsDefault(r.values[f.Key]) {
 			return
 		}
 	}
-	if r.values["numa"].Str() != "true" && r.raw["affinity"] == "" {
+	if r.values[guest.NUMA].Str() != "true" && r.raw["affinity"] == "" {
 		return
 	}
-	r.explicit("cpu_type", "numa or affinity alone",
+	r.explicit(guest.CPUType, "numa or affinity alone",
 		"the provider does not read them while all else of the CPU has its default; "+
 			"setting the type to kvm64, which Proxmox VE uses now, does not change the VM",
 		cluster.Setting{Key: "cpu", Value: "kvm64"})

@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/schema"
 )
@@ -34,13 +35,13 @@ func Devices(v *schema.VM, list string, macs []string) []effect.Device {
 func devices(n *schema.Node, list string) []effect.Device {
 	var out []effect.Device
 	for _, d := range n.List() {
-		switch mac := d.Get("mac").Str(); {
+		switch mac := d.Get(guest.MAC).Str(); {
 		case list != effect.NICs:
-			out = append(out, effect.Device{ID: d.Get("host").Str() + d.Get("mapping").Str()})
+			out = append(out, effect.Device{ID: d.Get(guest.Host).Str() + d.Get(guest.Mapping).Str()})
 		case mac == schema.AutoMAC:
-			out = append(out, effect.NewNIC("", d.Get("bridge").Str(), d.Get("vlan").Str()))
+			out = append(out, effect.NewNIC("", d.Get(guest.Bridge).Str(), d.Get(guest.VLAN).Str()))
 		default:
-			out = append(out, effect.NewNIC(mac, d.Get("bridge").Str(), d.Get("vlan").Str()))
+			out = append(out, effect.NewNIC(mac, d.Get(guest.Bridge).Str(), d.Get(guest.VLAN).Str()))
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -14,12 +15,12 @@ import (
 func (r *Reading) WithoutMACs() *Reading {
 	out := *r
 	out.values = maps.Clone(r.values)
-	if list := r.values["networks"]; list != nil {
+	if list := r.values[guest.Networks]; list != nil {
 		next := &schema.Node{Shape: schema.ShapeList}
 		for _, nic := range list.Items {
-			next.Items = append(next.Items, nic.Without("mac"))
+			next.Items = append(next.Items, nic.Without(guest.MAC))
 		}
-		out.values["networks"] = next
+		out.values[guest.Networks] = next
 	}
 	return &out
 }

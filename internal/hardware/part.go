@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -39,7 +40,7 @@ func (p part) of(f *schema.Field) string {
 
 // changes are the values that differ.
 func (c *comparison) changes(f *schema.Field, at part, was, is *schema.Node) []part {
-	if f.Key == "mac" && is.Str() == schema.AutoMAC {
+	if f.Key == guest.MAC && is.Str() == schema.AutoMAC {
 		is = nil
 	}
 	switch {
@@ -106,7 +107,7 @@ func named(f *schema.Field, list *schema.Node) []device {
 		key := strconv.Itoa(i)
 		name := strings.TrimSuffix(f.PVE, "*") + key
 		for _, sub := range f.Elem.Fields {
-			if at := item.Get(sub.Key); at != nil && (sub.Key == "interface" || sub.PVE == schema.Slot) {
+			if at := item.Get(sub.Key); at != nil && (sub.Key == guest.Interface || sub.PVE == schema.Slot) {
 				name, key = at.Text, at.Text
 			}
 		}

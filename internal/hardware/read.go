@@ -58,15 +58,15 @@ func Read(g *cluster.Guest) *Reading {
 	}
 	for i := range schema.VMFields {
 		switch f := &schema.VMFields[i]; f.Key {
-		case "disks":
+		case guest.Disks:
 			r.disks(f)
-		case "cloud_init":
+		case guest.CloudInit:
 			r.cloudInit(f, g.Config.Password)
 		default:
 			r.property(f)
 		}
 	}
-	r.shows["started"] = []string{"status=" + g.Status}
+	r.shows[guest.Started] = []string{"status=" + g.Status}
 	r.limits()
 	r.implied()
 	r.others()
@@ -177,7 +177,7 @@ func (r *Reading) entry(f *schema.Field, key string, e, more pve.Entry) *schema.
 		of = f.Elem
 	}
 	known := append(options(of.Fields, ""), f.Unread...)
-	if f.Key == "disks" && e.Has("queues") { // the provider reads it
+	if f.Key == guest.Disks && e.Has("queues") { // the provider reads it
 		known = append(known, "queues")
 		r.refuse(f.Key, key+"="+r.raw[key], noOption("queues"))
 	}
@@ -246,7 +246,7 @@ func value(f *schema.Field, get func(string) (string, bool)) *schema.Node {
 
 // items are the items of a list.
 func items(f *schema.Field, text string) []string {
-	if f.Key == "ssh_keys" {
+	if f.Key == guest.SSHKeys {
 		text, _ = url.QueryUnescape(text) // publicKeys refuses what is invalid
 	}
 	var out []string

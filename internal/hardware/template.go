@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 func (r *Reading) Brings(v *schema.VM, ignores func(attribute string) bool) []Difference {
 	clone := *r
 	clone.values, clone.skip = maps.Clone(r.values), maps.Clone(r.skip)
-	delete(clone.skip, "cloud_init") // the spec says what the template lacks
+	delete(clone.skip, guest.CloudInit) // the spec says what the template lacks
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
 		clone.values[f.Key] = inherited(f, r.values[f.Key], rendered(f, v))
@@ -40,9 +41,9 @@ func (r *Reading) Brings(v *schema.VM, ignores func(attribute string) bool) []Di
 // if the provider does not set it.
 func inherited(f *schema.Field, was, is *schema.Node) *schema.Node {
 	switch {
-	case f.Key == "cloud_init" && was != nil && is != nil:
+	case f.Key == guest.CloudInit && was != nil && is != nil:
 		return inheritedKeys(f, was, is)
-	case f.Inherits && f.Type == schema.List && f.Elem.Type == schema.Object && is != nil && f.Key != "serial":
+	case f.Inherits && f.Type == schema.List && f.Elem.Type == schema.Object && is != nil && f.Key != guest.Serial:
 		return inheritedDevices(f, was, is)
 	case f.Inherits && (is == nil || f.IsDefault(is)):
 		return was

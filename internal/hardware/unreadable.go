@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 	"stackgen/internal/pve"
 	"stackgen/internal/shell"
@@ -74,7 +75,7 @@ func vlanRange(key, text string) *Unreadable {
 	if !strings.Contains(vlans, "-") {
 		return nil
 	}
-	return &Unreadable{Property: "networks", Has: "trunks of " + key + " has a range of VLANs", Them: "it", Cannot: "a range of VLANs",
+	return &Unreadable{Property: guest.Networks, Has: "trunks of " + key + " has a range of VLANs", Them: "it", Cannot: "a range of VLANs",
 		Step: "list the VLANs one by one", Effect: "listing the VLANs does not change the VM", Neutral: true,
 		Options: replace(key, e.With("trunks", strings.Join(schema.VLANs(strings.Split(vlans, ";")), ";")))}
 }
@@ -143,7 +144,7 @@ func namedMemory(text string) *Unreadable {
 	if !ok {
 		return nil
 	}
-	return &Unreadable{Property: "memory", Has: "memory is written as " + text, Them: "it", Cannot: "current=",
+	return &Unreadable{Property: guest.Memory, Has: "memory is written as " + text, Them: "it", Cannot: "current=",
 		Step: "write the number alone, which does not change the VM", Effect: "the number alone does not change the VM",
 		Options: "--memory " + shell.Word(size), Neutral: true}
 }
@@ -155,7 +156,7 @@ func hiddenAttributes(key, text string) *Unreadable {
 	if e.Option("expose-xattr") != "0" || e.Option("expose-acl") != "1" {
 		return nil
 	}
-	return &Unreadable{Property: "virtiofs", Has: key + " has expose-acl=1 and expose-xattr=0", Them: "it",
+	return &Unreadable{Property: guest.Virtiofs, Has: key + " has expose-acl=1 and expose-xattr=0", Them: "it",
 		Cannot: "expose-acl=1 with expose-xattr=0",
 		Step:   "remove expose-xattr=0, which does not change the VM",
 		Effect: "without expose-xattr=0, the VM does not change", Options: replace(key, e.Without("expose-xattr")), Neutral: true}

@@ -79,7 +79,7 @@ func (r *Reading) Has(v *schema.VM, attribute string) (was string, known bool) {
 func (r *Reading) withAddresses() *Reading {
 	out := *r
 	out.skip = maps.Clone(r.skip)
-	delete(out.skip, "cloud_init")
+	delete(out.skip, guest.CloudInit)
 	return &out
 }
 
