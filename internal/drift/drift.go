@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -238,7 +239,7 @@ func (x *explainer) oldTemplate(f *finding.Finding) {
 	own.VMID, own.Node, own.Name, own.MadeFrom = f.VMID, f.Node, f.Name, f.MadeFrom
 	own.Change = &finding.Change{
 		Attribute: guard.CloneOf,
-		Property:  "template",
+		Property:  guest.Template,
 		Real:      strconv.Itoa(f.MadeFrom),
 		Cause:     finding.BySpec,
 		Effect:    string(schema.Creation),

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
@@ -128,9 +129,9 @@ func (r *resource) node(c tf.Change) (n *schema.Node, exact bool) {
 	}
 	n = r.vm.Values.Get(row.Key)
 	below := strings.Split(row.Name, ".")[1:]
-	if row.Key != "cloud_init" || c.Device != "0" { // the first network device has keys of its own
-		if row.Key == "cloud_init" && c.Device != "" {
-			n, below = n.Get("ip_configs"), slices.DeleteFunc(below, func(key string) bool { return key == "ip_configs" })
+	if row.Key != guest.CloudInit || c.Device != "0" { // the first network device has keys of its own
+		if row.Key == guest.CloudInit && c.Device != "" {
+			n, below = n.Get(guest.IPConfigs), slices.DeleteFunc(below, func(key string) bool { return key == "ip_configs" })
 		}
 		if list := n; c.Device != "" {
 			if n = device(list, c.Device); n == list {
@@ -158,7 +159,7 @@ func (r *resource) says(c tf.Change) bool {
 func device(list *schema.Node, name string) *schema.Node {
 	if n, err := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz")); err == nil {
 		for i, item := range list.List() {
-			if at := item.Get("interface").Str(); at == name || item.Get("device").Str() == name || at == "" && i == n {
+			if at := item.Get(guest.Interface).Str(); at == name || item.Get(guest.Device).Str() == name || at == "" && i == n {
 				return item
 			}
 		}
@@ -178,7 +179,7 @@ func (r *resource) place(c tf.Change) (at *finding.Place, unit string) {
 	pos := r.vm.Pos
 	if n, _ := r.node(c); n != nil && n.File != "" {
 		pos = n.Pos
-		if at, found := r.poolOf(n); found && row.Key == "pool" {
+		if at, found := r.poolOf(n); found && row.Key == guest.Pool {
 			pos = at
 		}
 	}

@@ -118,8 +118,8 @@ func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 		brought = guard.Disks(template)
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(disks), natural.Compare) {
-		named := slices.ContainsFunc(r.vm.Values.Get("disks").List(), func(d *schema.Node) bool {
-			return d.Get("interface").Str() == at
+		named := slices.ContainsFunc(r.vm.Values.Get(guest.Disks).List(), func(d *schema.Node) bool {
+			return d.Get(guest.Interface).Str() == at
 		})
 		reported := slices.ContainsFunc(r.out, func(f finding.Finding) bool {
 			return f.Address == r.at && f.Change != nil && f.Change.Attribute == "disk."+at

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -134,7 +135,7 @@ func (r *resource) unseenValue(u hardware.Unseen, template *cluster.Guest) {
 	undo := "to change it back, on any node"
 	if u.Reason == "" {
 		keep := "to keep it, write it into the spec"
-		if r.vm.Values.Get("restart").Bool() {
+		if r.vm.Values.Get(guest.Restart).Bool() {
 			keep += "; with `restart: true`, the next apply may restart the VM for it"
 		}
 		r.accepts(f, keep)

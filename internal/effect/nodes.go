@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -21,11 +22,11 @@ func HiddenNodes(wanted []*schema.Node, before, after tf.Values) []tf.Change {
 	}
 	var out []tf.Change
 	for _, n := range wanted {
-		at := n.Get("device").Str()
+		at := n.Get(guest.Device).Str()
 		if before.Has(tf.NUMANodes + "." + at) {
 			continue
 		}
-		is := fmt.Sprintf("cpus=%s memory=%s hostnodes=%s", n.Get("cpus").Str(), n.Get("memory").Str(), n.Get("host_nodes").Str())
+		is := fmt.Sprintf("cpus=%s memory=%s hostnodes=%s", n.Get(guest.CPUs).Str(), n.Get(guest.Memory).Str(), n.Get(guest.HostNodes).Str())
 		out = append(out, tf.Change{Path: tf.NUMANodes, Device: at, Is: is, Whole: true, Later: true})
 	}
 	return out

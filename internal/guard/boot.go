@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -19,7 +20,7 @@ func bootDevices(g *cluster.Guest, v *schema.VM) []string {
 	if g.Config == nil {
 		return nil
 	}
-	now, spec := pve.BootOrder(g.Config.Raw), v.Values.Get("boot_order").Strings()
+	now, spec := pve.BootOrder(g.Config.Raw), v.Values.Get(guest.BootOrder).Strings()
 	switch {
 	case len(spec) == 0:
 		return now
@@ -42,7 +43,7 @@ func (k *keeper) boot(updates []effect.Update) []finding.Step {
 	if len(removed) == 0 || kept == nil {
 		return nil
 	}
-	order := without(k.vm.Values.Get("boot_order").Strings(), removed)
+	order := without(k.vm.Values.Get(guest.BootOrder).Strings(), removed)
 	if len(order) == 0 {
 		order = without(pve.BootOrder(k.guest.Config.Raw), removed)
 	}
@@ -51,7 +52,7 @@ func (k *keeper) boot(updates []effect.Update) []finding.Step {
 		order = append(slices.Clone(disks[:1]), order...)
 	}
 	boots := "boot_order: [" + strings.Join(order, ", ") + "]"
-	after := k.reading.Disks(k.vm, k.vm.Values.Get("disks").List())
+	after := k.reading.Disks(k.vm, k.vm.Values.Get(guest.Disks).List())
 	if k.guest.Status != "running" {
 		return []finding.Step{finding.Do("to boot from other devices, write into "+k.spec, k.places(append([]string{boots}, after[1:]...))...)}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -64,7 +65,7 @@ func (k *keeper) detached(updates []effect.Update, begun bool) []finding.Step {
 	}
 	for _, d := range k.differences() {
 		switch {
-		case d.Field != "disks":
+		case d.Field != guest.Disks:
 		case d.Line == "":
 			return f.Steps // the spec would add a disk
 		default:

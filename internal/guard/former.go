@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
@@ -83,9 +84,9 @@ func formerVolumes(state tf.Values, v *schema.VM, entry *lock.VM, g *cluster.Gue
 
 // alike reports whether a disk of a state and one of a spec have the same size and storage.
 func alike(state tf.Values, had string, v *schema.VM, at string) bool {
-	for _, d := range v.Values.Get("disks").List() {
-		if d.Get("interface").Str() == at {
-			return d.Get("size").Str() == state["disk."+had+".size"] && d.Get("datastore").Str() == state["disk."+had+".datastore_id"]
+	for _, d := range v.Values.Get(guest.Disks).List() {
+		if d.Get(guest.Interface).Str() == at {
+			return d.Get(guest.Size).Str() == state["disk."+had+".size"] && d.Get(guest.Datastore).Str() == state["disk."+had+".datastore_id"]
 		}
 	}
 	return false

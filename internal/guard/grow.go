@@ -3,6 +3,7 @@ package guard
 import (
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/schema"
@@ -50,7 +51,7 @@ func (k *keeper) withoutRestart(updates []effect.Update) finding.Step {
 	lines := []string{"restart: false"}
 	if slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Effect == schema.Grow }) {
 		for _, d := range k.differences() {
-			if d.Field == "disks" && d.Line != "" {
+			if d.Field == guest.Disks && d.Line != "" {
 				lines = append(lines, keepLines(&d)...)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
@@ -32,7 +33,7 @@ func (s *subject) updates() {
 	if !imported {
 		changes = append(changes, s.onlyInSpec(vm, changes)...)
 		changes = append(changes, unreadDisks(vm, changes)...)
-		changes = effect.HideNodes(s.states[0].Values, len(s.match.VM.Values.Get("numa_nodes").List()), s.addedDisks(changes))
+		changes = effect.HideNodes(s.states[0].Values, len(s.match.VM.Values.Get(guest.NUMANodes).List()), s.addedDisks(changes))
 		changes = append(changes, vm.MACs(changes)...)
 	}
 	var along []hardware.Along
@@ -134,8 +135,8 @@ func (s *subject) effects() *effect.VM {
 			vm.MoveDevices(list, hardware.Read(s.guest).Devices(list), hardware.Devices(s.match.VM, list, s.entry.MACs))
 		}
 	}
-	agent := s.match.VM.Values.Get("agent")
-	vm.NewAgent = waitsForAgent(s.guest, agent.Get("enabled").Bool(), agent.Get("timeout").Str())
+	agent := s.match.VM.Values.Get(guest.Agent)
+	vm.NewAgent = waitsForAgent(s.guest, agent.Get(guest.Enabled).Bool(), agent.Get(guest.Timeout).Str())
 	if len(s.states) > 0 && !s.importing() {
 		for _, block := range s.Settles {
 			vm.Settling = append(vm.Settling, tf.Change{Path: block, Is: "as it is", Whole: true, Held: true})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -40,14 +41,14 @@ func (in *Input) begun(stack, key string, g *cluster.Guest) bool {
 
 // permitsRestart reports whether the spec of a VM permits an apply to restart or stop it.
 func permitsRestart(v *schema.VM) bool {
-	return v != nil && v.Values.Get("restart").Bool()
+	return v != nil && v.Values.Get(guest.Restart).Bool()
 }
 
 // diskInterfaces are the interfaces of a spec's disks.
 func diskInterfaces(v *schema.VM) []string {
 	var out []string
-	for _, d := range v.Values.Get("disks").List() {
-		out = append(out, d.Get("interface").Str())
+	for _, d := range v.Values.Get(guest.Disks).List() {
+		out = append(out, d.Get(guest.Interface).Str())
 	}
 	return out
 }

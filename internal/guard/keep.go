@@ -3,6 +3,7 @@ package guard
 import (
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
@@ -84,8 +85,8 @@ func (k *keeper) order(texts []string) []string {
 	for _, text := range texts {
 		line, _ := schema.ParseYAML("", []byte(text))
 		var disks []string
-		for _, d := range line.Get("disks").List() {
-			disks = append(disks, d.Get("interface").Str())
+		for _, d := range line.Get(guest.Disks).List() {
+			disks = append(disks, d.Get(guest.Interface).Str())
 		}
 		if k.entry != nil && k.entry.OrderAs(k.had, disks) != nil {
 			return []string{"stackgen resolve", "stackgen render"}
@@ -99,7 +100,7 @@ func (k *keeper) order(texts []string) []string {
 func (k *keeper) steps(differences []hardware.Difference, adopts string) []finding.Step {
 	var lines, commands []string
 	unsupported := false
-	drive := slices.ContainsFunc(differences, func(d hardware.Difference) bool { return d.Field == "cloud_init" && d.Line != "" })
+	drive := slices.ContainsFunc(differences, func(d hardware.Difference) bool { return d.Field == guest.CloudInit && d.Line != "" })
 	for i := range differences {
 		d := &differences[i]
 		if drive {
@@ -147,12 +148,12 @@ func (k *keeper) harmed(updates []effect.Update) []finding.Step {
 	differences := slices.DeleteFunc(k.differences(), func(d hardware.Difference) bool {
 		return !slices.ContainsFunc(updates, func(u effect.Update) bool {
 			return !slices.Contains([]effect.Harm{"", effect.Together, effect.Needless}, u.Harm) && u.Key() == d.Field
-		}) || d.Field == "disks" && len(detached(updates)) > 0 // the line is in another step
+		}) || d.Field == guest.Disks && len(detached(updates)) > 0 // the line is in another step
 	})
 	for i := range differences {
 		d := &differences[i]
 		devices := lost[d.Field]
-		if d.Field == "disks" {
+		if d.Field == guest.Disks {
 			devices = k.harmedDisks(updates)
 		}
 		if lines := k.reading.Keep(k.vm, d.Field, devices); len(devices) > 0 && lines != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/shell"
@@ -41,8 +42,8 @@ func (k *keeper) add(updates []effect.Update) []finding.Step {
 
 // disks are the disks of the spec that are kept; nil keeps all.
 func (k *keeper) disks(keeps func(at string) bool) []*schema.Node {
-	return slices.DeleteFunc(slices.Clone(k.vm.Values.Get("disks").List()), func(d *schema.Node) bool {
-		return keeps != nil && !keeps(d.Get("interface").Str())
+	return slices.DeleteFunc(slices.Clone(k.vm.Values.Get(guest.Disks).List()), func(d *schema.Node) bool {
+		return keeps != nil && !keeps(d.Get(guest.Interface).Str())
 	})
 }
 
@@ -74,7 +75,7 @@ func (k *keeper) addAfterImport() []finding.Step {
 	kept, then := k.disks(func(at string) bool { return slices.Contains(had, at) }), k.disks(nil)
 	if len(kept) == 0 { // an apply does not replace all disks
 		then = k.reading.WithDisks(k.vm, had)
-		kept = slices.DeleteFunc(slices.Clone(then), func(d *schema.Node) bool { return !slices.Contains(had, d.Get("interface").Str()) })
+		kept = slices.DeleteFunc(slices.Clone(then), func(d *schema.Node) bool { return !slices.Contains(had, d.Get(guest.Interface).Str()) })
 	}
 	what := "to add it after the import, write into " + k.spec + " what the VM has, import the VM, and then what it gets"
 	return []finding.Step{k.twice(what, kept, then, "stackgen import-blocks")}
@@ -125,14 +126,14 @@ func (k *keeper) former(updates []effect.Update) []finding.Step {
 func (k *keeper) otherInterfaces(names []string) []string {
 	var disks []*schema.Node
 	taken := slices.Concat(diskInterfaces(k.vm), k.state.Devices("disk"), names)
-	for _, d := range k.vm.Values.Get("disks").List() {
-		if at := d.Get("interface").Str(); slices.Contains(names, at) {
+	for _, d := range k.vm.Values.Get(guest.Disks).List() {
+		if at := d.Get(guest.Interface).Str(); slices.Contains(names, at) {
 			free := k.freeInterface(at, taken)
 			if free == "" {
 				return nil
 			}
 			taken = append(taken, free)
-			d = d.With(schema.Scalar(d.Pos, schema.ShapeString, "interface"), schema.Scalar(d.Pos, schema.ShapeString, free))
+			d = d.With(schema.Scalar(d.Pos, schema.ShapeString, guest.Interface), schema.Scalar(d.Pos, schema.ShapeString, free))
 		}
 		disks = append(disks, d)
 	}

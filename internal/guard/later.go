@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -58,9 +59,9 @@ func (in *Input) spec(stack, key string) *schema.VM {
 // laterChanges are the additions of disks which a second apply makes after a plan.
 func laterChanges(v *schema.VM, later []string) []tf.Change {
 	var out []tf.Change
-	for _, d := range v.Values.Get("disks").List() {
-		if at := d.Get("interface").Str(); slices.Contains(later, at) {
-			is := fmt.Sprintf("datastore_id=%s size=%s", d.Get("datastore").Str(), d.Get("size").Str())
+	for _, d := range v.Values.Get(guest.Disks).List() {
+		if at := d.Get(guest.Interface).Str(); slices.Contains(later, at) {
+			is := fmt.Sprintf("datastore_id=%s size=%s", d.Get(guest.Datastore).Str(), d.Get(guest.Size).Str())
 			out = append(out, tf.Change{Path: "disk", Device: at, Is: is, Whole: true, Later: true})
 		}
 	}

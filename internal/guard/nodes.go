@@ -35,7 +35,7 @@ func (in *Input) hiddenNodes(u tf.Unit, c *tf.ResourceChange) []tf.Change {
 	if v == nil || slices.ContainsFunc(in.Project.Profiles, ignores) {
 		return nil
 	}
-	return effect.HiddenNodes(v.Values.Get("numa_nodes").List(), tf.Flatten(c.Before), tf.Flatten(c.After))
+	return effect.HiddenNodes(v.Values.Get(guest.NUMANodes).List(), tf.Flatten(c.Before), tf.Flatten(c.After))
 }
 
 // SayHidden says of updates that no plan shows when they are made.

@@ -70,7 +70,7 @@ func sharedVolumes(had []string, state tf.Values, v *schema.VM, entry *lock.VM, 
 	out, order := slices.Clone(changes), entry.OrderedDisks(v)
 	for i := range out {
 		c := &out[i]
-		at := slices.IndexFunc(order, func(d *schema.Node) bool { return d.Get("interface").Str() == c.Device })
+		at := slices.IndexFunc(order, func(d *schema.Node) bool { return d.Get(guest.Interface).Str() == c.Device })
 		if c.Path == "disk" && c.Adds() && at >= 0 && at < len(had) && !slices.Contains(had, c.Device) {
 			c.Volume = state.Volume(had[at])
 		}

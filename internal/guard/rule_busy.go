@@ -192,7 +192,7 @@ func (s *subject) planned() finding.Code {
 		return "held-destroy"
 	case s.guest.Lock == "migrate" && manages("node_name"):
 		return "held-migration"
-	case s.match.VM != nil && s.match.VM.Values.Get("started").Bool() && s.guest.Status == "stopped" && manages("started"):
+	case s.match.VM != nil && s.match.VM.Values.Get(guest.Started).Bool() && s.guest.Status == "stopped" && manages("started"):
 		return "held-start"
 	}
 	return ""

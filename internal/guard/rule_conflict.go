@@ -241,8 +241,8 @@ func withUUID(smbios, uuid string) string {
 
 // bridge is the bridge of the VM's first NIC in the spec.
 func (s *subject) bridge() string {
-	for _, nic := range s.match.VM.Values.Get("networks").List() {
-		return cmp.Or(nic.Get("bridge").Str(), "vmbr0")
+	for _, nic := range s.match.VM.Values.Get(guest.Networks).List() {
+		return cmp.Or(nic.Get(guest.Bridge).Str(), "vmbr0")
 	}
 	return "vmbr0"
 }

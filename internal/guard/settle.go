@@ -120,11 +120,11 @@ func (s *subject) defaultBlocks(state *tf.Resource) (all []string, left []unset)
 // otherOrder are the disks of a VM that an import read in the order of their interfaces, if
 // the lock has another order. An apply sets that in the state only.
 func (s *subject) otherOrder(state *tf.Resource) []unset {
-	block, read := schema.VMField("disks").HCL, slices.Clone(state.Disks)
+	block, read := schema.VMField(guest.Disks).HCL, slices.Clone(state.Disks)
 	slices.SortFunc(read, natural.Compare)
 	var order []string
 	for _, d := range s.entry.OrderedDisks(s.match.VM) {
-		order = append(order, d.Get("interface").Str())
+		order = append(order, d.Get(guest.Interface).Str())
 	}
 	if s.profile.Ignores(block) || !slices.Equal(read, state.Disks) || slices.Equal(order, state.Disks) ||
 		!slices.Equal(slices.SortedFunc(slices.Values(order), natural.Compare), read) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
@@ -79,7 +80,7 @@ func sharedLines(v *schema.VM, steps []finding.Step, do func(l *finding.Line, te
 			l := &steps[i].Lines[k]
 			text, of := strings.CutSuffix(l.Text, specLine(v, ""))
 			key, _, property := strings.Cut(text, ":")
-			if of && property && key != "name" && key != "node" && v.Own.Get(key) == nil {
+			if of && property && key != guest.Name && key != guest.Node && v.Own.Get(key) == nil {
 				do(l, text, steps[i].What+"\x00"+text)
 			}
 		}
@@ -88,7 +89,7 @@ func sharedLines(v *schema.VM, steps []finding.Step, do func(l *finding.Line, te
 
 // sharedPlace is where a spec says a property for all of its VMs.
 func sharedPlace(s *schema.Stack, text string) string {
-	if key, _, _ := strings.Cut(text, ":"); s.Kind == schema.KindClass && (key == "template" || key == "clone") {
+	if key, _, _ := strings.Cut(text, ":"); s.Kind == schema.KindClass && (key == guest.Template || key == guest.Clone) {
 		return "of the class, for all of its VMs"
 	}
 	return "defaults, for all VMs of " + s.Name
