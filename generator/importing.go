@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -37,7 +38,7 @@ func (s *shape) settles() bool {
 
 // ordered reports whether the lock has the order of a list of blocks, and an import reads
 // them in the order of their interfaces.
-func (s *shape) ordered() bool { return s.row == nil && s.name == schema.VMField("disks").HCL }
+func (s *shape) ordered() bool { return s.row == nil && s.name == schema.VMField(guest.Disks).HCL }
 
 // byInterface is the expression of a list of blocks that is in the order in which an import
 // reads them while their VM is being imported, and otherwise another expression.

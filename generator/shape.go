@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -169,7 +170,7 @@ func (s *shape) literal(n *schema.Node) []pair {
 func byNumber(items []*schema.Node) []*schema.Node {
 	var out []*schema.Node
 	for _, item := range items {
-		n, err := strconv.Atoi(strings.TrimPrefix(item.Get("device").Str(), "net"))
+		n, err := strconv.Atoi(strings.TrimPrefix(item.Get(guest.Device).Str(), "net"))
 		if err != nil {
 			return items
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -15,7 +16,7 @@ func vmValues(root *shape, v *schema.VM, d *lock.VM) ([]pair, error) {
 	if v.Address.IsValid() {
 		pairs = append(pairs, pair{"ipv4", text(v.Address.Addr().String())})
 	}
-	if meta := v.Values.Get("meta"); meta != nil {
+	if meta := v.Values.Get(guest.Meta); meta != nil {
 		// A string, because the VMs of one map must have one type.
 		j, err := json.Marshal(plain(meta))
 		if err != nil {
@@ -50,15 +51,15 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 	set := func(n *schema.Node, shape schema.Shape, key, value string) *schema.Node {
 		return n.With(schema.Scalar(v.Pos, schema.ShapeString, key), schema.Scalar(v.Pos, shape, value))
 	}
-	n := v.Values.Without("clone")
-	n = set(n, schema.ShapeInt, "vmid", strconv.Itoa(d.VMID))
-	n = set(n, schema.ShapeString, "node", d.Node)
-	if nics := n.Get("networks"); nics != nil {
-		n = n.With(schema.Scalar(nics.Pos, schema.ShapeString, "networks"), withMACs(nics, d.MACs))
+	n := v.Values.Without(guest.Clone)
+	n = set(n, schema.ShapeInt, guest.VMID, strconv.Itoa(d.VMID))
+	n = set(n, schema.ShapeString, guest.Node, d.Node)
+	if nics := n.Get(guest.Networks); nics != nil {
+		n = n.With(schema.Scalar(nics.Pos, schema.ShapeString, guest.Networks), withMACs(nics, d.MACs))
 	}
-	disks := n.Get("disks").List()
-	if list := n.Get("disks"); list != nil {
-		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, "disks"), &schema.Node{Pos: list.Pos, Shape: list.Shape, Items: d.OrderedDisks(v)})
+	disks := n.Get(guest.Disks).List()
+	if list := n.Get(guest.Disks); list != nil {
+		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, guest.Disks), &schema.Node{Pos: list.Pos, Shape: list.Shape, Items: d.OrderedDisks(v)})
 	}
 	t := d.Template
 	if t == nil {
@@ -69,20 +70,20 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 	c = set(c, schema.ShapeString, "node_name", t.Node)
 	c = set(c, schema.ShapeBool, "full", strconv.FormatBool(d.Clone != "linked"))
 	if d.Clone != "linked" && len(disks) > 0 {
-		c = set(c, schema.ShapeString, "datastore_id", disks[0].Get("datastore").Str())
+		c = set(c, schema.ShapeString, "datastore_id", disks[0].Get(guest.Datastore).Str())
 	}
-	return n.With(schema.Scalar(v.Pos, schema.ShapeString, "clone"), c)
+	return n.With(schema.Scalar(v.Pos, schema.ShapeString, guest.Clone), c)
 }
 
 // withMACs are NICs with the MAC addresses that the lock has for them.
 func withMACs(nics *schema.Node, macs []string) *schema.Node {
 	out := &schema.Node{Pos: nics.Pos, Shape: nics.Shape}
 	for i, n := range nics.Items {
-		if n.Get("mac").Str() == schema.AutoMAC {
-			n = n.Without("mac")
+		if n.Get(guest.MAC).Str() == schema.AutoMAC {
+			n = n.Without(guest.MAC)
 		}
 		if i < len(macs) && macs[i] != schema.AutoMAC {
-			n = n.With(schema.Scalar(n.Pos, schema.ShapeString, "mac"), schema.Scalar(n.Pos, schema.ShapeString, macs[i]))
+			n = n.With(schema.Scalar(n.Pos, schema.ShapeString, guest.MAC), schema.Scalar(n.Pos, schema.ShapeString, macs[i]))
 		}
 		out.Items = append(out.Items, n)
 	}

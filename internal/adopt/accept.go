@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
@@ -85,7 +86,7 @@ func (t *target) accept(chosen *choice) {
 	attributes := t.attributes
 	if slices.Contains(attributes, nodeName) {
 		node := &schema.Node{Shape: schema.ShapeString, Text: t.guest.Node}
-		t.lines = append(t.lines, edit.Setting{Key: "node", Line: hardware.Assignment("node", node)})
+		t.lines = append(t.lines, edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.Node, node)})
 		attributes = slices.DeleteFunc(slices.Clone(attributes), func(a string) bool { return a == nodeName })
 	}
 	accepted, rest := t.reading.Accept(t.vm, attributes)
@@ -96,7 +97,7 @@ func (t *target) accept(chosen *choice) {
 			continue
 		}
 		t.lines = append(t.lines, a.Setting)
-		if a.Key == "name" && len(t.vm.Records) > 0 && t.vm.Values.Get("dns", "records") == nil {
+		if a.Key == guest.Name && len(t.vm.Records) > 0 && t.vm.Values.Get(guest.DNS, guest.Records) == nil {
 			t.lines = append(t.lines, t.records()) // the default record follows the name
 		}
 	}

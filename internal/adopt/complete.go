@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/edit"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
@@ -79,10 +80,10 @@ func (p *planner) complete(edited map[string][]byte) map[string][]byte {
 	for i, vm := range slices.SortedFunc(maps.Keys(p.incomplete), compareVMs) {
 		var lines []edit.Setting
 		if slices.Contains(p.incomplete[vm], schema.CodeNoNode) {
-			lines = append(lines, edit.Setting{Key: "node", Line: "node: " + noNode})
+			lines = append(lines, edit.Setting{Key: guest.Node, Line: "node: " + noNode})
 		}
 		if p.vmids[vm] == 0 {
-			lines = append(lines, edit.Setting{Key: "adopt", Line: fmt.Sprintf("adopt: {vmid: %d}", noVMID-i)})
+			lines = append(lines, edit.Setting{Key: guest.Adopt, Line: fmt.Sprintf("adopt: {vmid: %d}", noVMID-i)})
 		}
 		src, ok := out[p.files[vm]]
 		if !ok {
@@ -103,7 +104,7 @@ func (p *planner) setNodes() error {
 			continue
 		}
 		node := &schema.Node{Shape: schema.ShapeString, Text: p.inventory.Guest(p.vmids[vm]).Node}
-		line := edit.Setting{Key: "node", Line: hardware.Assignment("node", node)}
+		line := edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.Node, node)}
 		body, err := edit.Set(p.edited[p.files[vm]], []string{"vms", vm.Key}, []edit.Setting{line})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %s: %w", p.files[vm], vm, err))

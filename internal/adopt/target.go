@@ -39,7 +39,7 @@ func (t *target) compare(state tf.State) {
 	}
 	t.reading = hardware.Read(t.guest)
 	if t.vm.Profile == "adopted" {
-		t.lines = append(t.lines, edit.Setting{Key: "profile", Line: "profile: default"})
+		t.lines = append(t.lines, edit.Setting{Key: guest.Profile, Line: "profile: default"})
 	}
 	steps := t.staleBlocks(state)
 	for _, d := range t.reading.Missing(t.vm) {
@@ -50,9 +50,9 @@ func (t *target) compare(state tf.State) {
 		t.lines = append(t.lines, edit.Setting{Key: d.Field, Line: d.Line})
 		switch {
 		case len(t.vm.Records) == 0:
-		case d.Field == "name" && t.vm.Values.Get("dns", "records") == nil:
+		case d.Field == guest.Name && t.vm.Values.Get(guest.DNS, guest.Records) == nil:
 			t.lines = append(t.lines, t.records()) // the default record follows the name
-		case d.Field == "cloud_init" && t.vm.Address.IsValid() && d.Differs("initialization.ip_config.ipv4.address"):
+		case d.Field == guest.CloudInit && t.vm.Address.IsValid() && d.Differs("initialization.ip_config.ipv4.address"):
 			steps = append(steps, finding.Do(fmt.Sprintf("DNS has the spec's address %s, which the VM's configuration does not have: "+
 				"remove it from the spec first, and let the guest agent report the address", t.vm.Address)))
 		}
@@ -172,8 +172,8 @@ func (t *target) addMissing(after *project.Project) (bool, error) {
 // records keeps the default record of a VM whose name changes.
 func (t *target) records() edit.Setting {
 	line := fmt.Sprintf("dns: {records: [%q]", t.vm.Records[0].Name)
-	if ttl := t.vm.Values.Get("dns", "ttl"); ttl != nil {
+	if ttl := t.vm.Values.Get(guest.DNS, guest.TTL); ttl != nil {
 		line += ", ttl: " + ttl.Text
 	}
-	return edit.Setting{Key: "dns", Line: line + "}"}
+	return edit.Setting{Key: guest.DNS, Line: line + "}"}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
 	"stackgen/internal/lock"
@@ -176,7 +177,7 @@ func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 			w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
 		}
 		w.Paths = append(w.Paths, cluster.Paths(v)...)
-		w.CPUModels = w.CPUModels || cluster.CustomModel(v.Values.Get("cpu_type").Str())
+		w.CPUModels = w.CPUModels || cluster.CustomModel(v.Values.Get(guest.CPUType).Str())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackgen/generator"
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -129,10 +130,10 @@ func (st *stack) follows(p *plans, found []finding.Finding) bool {
 		changes := guard.Settling(u.unit, found)
 		if u.unit.Unit == lock.UnitVM {
 			for key := range st.second {
-				changes[key] = append(slices.Clone(changes[key]), schema.VMField("disks").HCL)
+				changes[key] = append(slices.Clone(changes[key]), schema.VMField(guest.Disks).HCL)
 			}
 			for key := range st.hidden {
-				changes[key] = append(slices.Clone(changes[key]), schema.VMField("numa_nodes").HCL)
+				changes[key] = append(slices.Clone(changes[key]), schema.VMField(guest.NUMANodes).HCL)
 			}
 		}
 		if x := guard.ReadImportPlan(u.unit, u.plan, 0, changes); !x.Exact() {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stackgen/generator"
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
@@ -130,7 +131,7 @@ func (r *run) starts(stack string) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range r.p.SelectedStacks() {
 		for _, v := range s.VMs {
-			out[v.Key] = s.Name == stack && v.Values.Get("started").Bool() || out[v.Key]
+			out[v.Key] = s.Name == stack && v.Values.Get(guest.Started).Bool() || out[v.Key]
 		}
 	}
 	return out

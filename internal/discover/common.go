@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/hardware"
 	"stackgen/schema"
 )
@@ -24,7 +25,7 @@ func (s *stack) chooseCommon() {
 		return
 	}
 	if node := s.commonNode(); node != "" {
-		s.common = append(s.common, line{"node", hardware.Assignment("node", text(node))})
+		s.common = append(s.common, line{guest.Node, hardware.Assignment(guest.Node, text(node))})
 	}
 	var managed []*member
 	for _, m := range s.members {
@@ -34,7 +35,7 @@ func (s *stack) chooseCommon() {
 	}
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
-		if len(managed) < 2 || f.Key == "name" || f.Key == "pool" || s.level[f.Key] >= none {
+		if len(managed) < 2 || f.Key == guest.Name || f.Key == guest.Pool || s.level[f.Key] >= none {
 			continue
 		}
 		if l := s.commonLine(f, managed); l != "" {
@@ -42,7 +43,7 @@ func (s *stack) chooseCommon() {
 		}
 	}
 	if s.noRecords {
-		s.common = append(s.common, line{"dns", "dns: false"})
+		s.common = append(s.common, line{guest.DNS, "dns: false"})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/edit"
 	"stackgen/internal/hardware"
 	"stackgen/schema"
@@ -68,12 +69,12 @@ func (s *stack) entry(m *member, at stage) edit.NewVM {
 		return out
 	}
 	if m.name != "" && !m.managed {
-		out.Lines = append(out.Lines, hardware.Assignment("name", text(m.name)))
+		out.Lines = append(out.Lines, hardware.Assignment(guest.Name, text(m.name)))
 	}
 	for _, l := range m.own {
 		out.Lines = append(out.Lines, l.text)
 	}
-	if s.noRecords && s.existing != nil && !slices.ContainsFunc(m.own, func(l line) bool { return l.key == "dns" }) {
+	if s.noRecords && s.existing != nil && !slices.ContainsFunc(m.own, func(l line) bool { return l.key == guest.DNS }) {
 		out.Lines = append(out.Lines, "dns: false")
 	}
 	return out

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"stackgen/guest"
 )
 
 // An Adoption is the decision that a VM of the spec is the one with a VMID.
@@ -21,7 +23,7 @@ func VMs(src []byte) (name string, keys []string) {
 	if err := yaml.Unmarshal(src, &doc); err != nil || len(doc.Content) == 0 {
 		return "", nil
 	}
-	if _, n := entry(doc.Content[0], "name"); n != nil {
+	if _, n := entry(doc.Content[0], guest.Name); n != nil {
 		name = n.Value
 	}
 	if _, vms := entry(doc.Content[0], "vms"); vms != nil && vms.Kind == yaml.MappingNode {
@@ -66,7 +68,7 @@ func (e *editor) adopt(key, value *yaml.Node, vmid int) error {
 	if value.Kind == yaml.AliasNode {
 		return fmt.Errorf("its value is an alias, which other VMs share: write %s by hand", text)
 	}
-	if _, has := entry(value, "adopt"); has != nil {
+	if _, has := entry(value, guest.Adopt); has != nil {
 		return e.replace(has, vmid)
 	}
 	switch {
@@ -84,7 +86,7 @@ func (e *editor) adopt(key, value *yaml.Node, vmid int) error {
 
 // replace changes the VMID of an existing adopt.
 func (e *editor) replace(adopt *yaml.Node, vmid int) error {
-	_, number := entry(adopt, "vmid")
+	_, number := entry(adopt, guest.VMID)
 	if number == nil || number.Kind != yaml.ScalarNode {
 		return errors.New("it has an adopt without a vmid: correct that by hand")
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"stackgen/guest"
 )
 
 // A Part is one value in a property of a VM.
@@ -89,8 +91,8 @@ func (e *editor) part(n *yaml.Node, path []string, text string) error {
 // item is the position of an item in a list, or -1.
 func item(list *yaml.Node, name string) int {
 	for i, n := range list.Content {
-		_, at := entry(n, "interface")
-		_, slot := entry(n, "device")
+		_, at := entry(n, guest.Interface)
+		_, slot := entry(n, guest.Device)
 		switch {
 		case slot != nil && slot.Value == name:
 			return i

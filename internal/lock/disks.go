@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 	"stackgen/schema"
 )
@@ -15,8 +16,8 @@ import (
 // an imported VM.
 func disks(v *schema.VM, was *VM) []string {
 	var all []string
-	for _, d := range v.Values.Get("disks").List() {
-		all = append(all, d.Get("interface").Str())
+	for _, d := range v.Values.Get(guest.Disks).List() {
+		all = append(all, d.Get(guest.Interface).Str())
 	}
 	return was.DiskOrder(all)
 }
@@ -58,7 +59,7 @@ func (v *VM) OrderAs(state, disks []string) []string {
 // bootDisk refuses the removal of a disk that boot_order names: Proxmox VE does not detach
 // it, and an apply would fail halfway.
 func (d *stackDecider) bootDisk(v *schema.VM, was, out *VM) {
-	for _, b := range v.Values.Get("boot_order").List() {
+	for _, b := range v.Values.Get(guest.BootOrder).List() {
 		if slices.Contains(was.Disks, b.Text) && len(out.Disks) > 0 && !slices.Contains(out.Disks, b.Text) {
 			d.vmError(v, b.Pos, v.Path+".boot_order", schema.CodeDevice,
 				"remove it from boot_order, or keep the disk",
@@ -80,8 +81,8 @@ func (v *VM) DetachedVolumes(at string) []string {
 
 // OrderedDisks are the disks of a VM in the order in which they are rendered.
 func (v *VM) OrderedDisks(vm *schema.VM) []*schema.Node {
-	items, order := slices.Clone(vm.Values.Get("disks").List()), disks(vm, v)
-	at := func(n *schema.Node) int { return slices.Index(order, n.Get("interface").Str()) }
+	items, order := slices.Clone(vm.Values.Get(guest.Disks).List()), disks(vm, v)
+	at := func(n *schema.Node) int { return slices.Index(order, n.Get(guest.Interface).Str()) }
 	slices.SortStableFunc(items, func(a, b *schema.Node) int { return at(a) - at(b) })
 	return items
 }

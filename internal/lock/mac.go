@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -30,7 +31,7 @@ func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 			out[i] = d.newMAC(v.Key, i, "")
 		}
 		if holder := d.takeMAC(out[i], d.stack.Name+"/"+v.Key); holder != "" {
-			at := v.Values.Get("networks").List()[i]
+			at := v.Values.Get(guest.Networks).List()[i]
 			d.vmError(v, at.Pos, v.Path+".networks", schema.CodeMACClash,
 				"choose another MAC address, or give the other VM another one first",
 				"the MAC address %s is recorded for %s", out[i], holder)
@@ -45,8 +46,8 @@ func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
 // networks are what the NICs of a VM are connected to, such as vmbr0 or vmbr0.20.
 func networks(v *schema.VM) []string {
 	out := []string{}
-	for _, n := range v.Values.Get("networks").List() {
-		out = append(out, strings.TrimSuffix(n.Get("bridge").Str()+"."+n.Get("vlan").Str(), "."))
+	for _, n := range v.Values.Get(guest.Networks).List() {
+		out = append(out, strings.TrimSuffix(n.Get(guest.Bridge).Str()+"."+n.Get(guest.VLAN).Str(), "."))
 	}
 	return out
 }
@@ -54,8 +55,8 @@ func networks(v *schema.VM) []string {
 // defaultNetworks are the networks that the lock leaves out: those of a VM whose spec says
 // nothing of its networks.
 func defaultNetworks() []string {
-	bridge := slices.IndexFunc(schema.VMField("networks").Elem.Fields, func(f schema.Field) bool { return f.Key == "bridge" })
-	return []string{schema.VMField("networks").Elem.Fields[bridge].Default}
+	bridge := slices.IndexFunc(schema.VMField(guest.Networks).Elem.Fields, func(f schema.Field) bool { return f.Key == guest.Bridge })
+	return []string{schema.VMField(guest.Networks).Elem.Fields[bridge].Default}
 }
 
 // earlierNICs are, for each NIC of a VM, the number that it had in the lock, or -1. A NIC

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -91,7 +92,7 @@ func (d *stackDecider) resolve(v *schema.VM, was *VM, out *VM) {
 			"the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)
 	}
 	if v.Template != nil && out.Clone == "" {
-		d.open(v, v.At("clone"), "clone", command+"write clone: full or clone: linked",
+		d.open(v, v.At(guest.Clone), "clone", command+"write clone: full or clone: linked",
 			"the lock has no clone mode for clone: auto, which needs the cluster")
 	}
 	if out.Node == "" && v.Placement.NeedsCluster() {

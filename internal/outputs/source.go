@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
 	"stackgen/internal/shell"
@@ -139,7 +140,7 @@ func (s *Source) machines() (found map[string]machine, absent []string, err erro
 // meta is the output meta. A module without it, or without any, has none.
 func (s *Source) meta() (map[string]json.RawMessage, error) {
 	var out map[string]json.RawMessage
-	if body := s.Values["meta"]; len(body) > 0 {
+	if body := s.Values[guest.Meta]; len(body) > 0 {
 		if err := json.Unmarshal(body, &out); err != nil {
 			return nil, s.apply("the output meta of %s is not that of the module of this stackgen; "+
 				"render, apply, then run the same command again", s.Stack.Name)

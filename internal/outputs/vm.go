@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -62,7 +63,7 @@ func (o optional) MarshalJSON() ([]byte, error) {
 
 // newVM joins what the spec and the outputs say of a VM.
 func newVM(s *schema.Stack, v *schema.VM, m machine, meta json.RawMessage) (VM, error) {
-	out := VM{Key: v.Key, Member: v.Member, Ordinal: v.N, Role: roleVM, User: v.Values.Get("cloud_init", "user").Str(),
+	out := VM{Key: v.Key, Member: v.Member, Ordinal: v.N, Role: roleVM, User: v.Values.Get(guest.CloudInit, guest.User).Str(),
 		Extra: map[string]string{}, Meta: meta, static: v.Address.IsValid()}
 	switch group, isGroup := strings.CutPrefix(v.Path, "groups."); {
 	case v.Seat > 0:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/schema"
@@ -114,11 +115,11 @@ func (r *Resolver) take(node string, v *schema.VM) {
 
 // need is what a VM needs once it runs.
 func need(v *schema.VM) Need {
-	if v.Values.Get("started").Off() {
+	if v.Values.Get(guest.Started).Off() {
 		return Need{}
 	}
-	cpus := max(1, v.Values.Get("cores").Int()) * max(1, v.Values.Get("sockets").Int())
-	return Need{CPUs: float64(cpus), Memory: int64(v.Values.Get("memory").Int()) << 20}
+	cpus := max(1, v.Values.Get(guest.Cores).Int()) * max(1, v.Values.Get(guest.Sockets).Int())
+	return Need{CPUs: float64(cpus), Memory: int64(v.Values.Get(guest.Memory).Int()) << 20}
 }
 
 // Resolve decides what out leaves open. It returns what keeps it from that.
@@ -167,7 +168,7 @@ func (r *Resolver) node(s *schema.Stack, v *schema.VM, out *lock.VM, d *Decision
 		g := r.guests[out.VMID]
 		if g == nil {
 			return &schema.Problem{
-				Pos:     v.At("adopt"),
+				Pos:     v.At(guest.Adopt),
 				Path:    v.Path,
 				Code:    schema.CodeNoNode,
 				Message: fmt.Sprintf("VM %d, which it adopts, cannot be seen, so its node is not known", out.VMID),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
@@ -116,7 +117,7 @@ func (c *choice) brought(v *schema.VM) []string {
 	}
 	var out []string
 	for _, d := range hardware.Read(c.template).Brings(v, func(string) bool { return false }) {
-		if d.Line != "" && d.Field != "tags" && d.Field != "description" {
+		if d.Line != "" && d.Field != guest.Tags && d.Field != guest.Description {
 			out = append(out, d.Line)
 		}
 	}
@@ -181,7 +182,7 @@ func scalar(text string) string {
 
 // node is the line of a node.
 func node(name string) string {
-	return hardware.Assignment("node", &schema.Node{Shape: schema.ShapeString, Text: name})
+	return hardware.Assignment(guest.Node, &schema.Node{Shape: schema.ShapeString, Text: name})
 }
 
 // pad aligns comments.
