@@ -72,6 +72,7 @@ type Field struct {
 	ReadAbsent bool     // in a block that an import reads as absent while it has only defaults
 	Inherits   bool     // a clone keeps the value of its template where the spec has none, or the provider's default
 	Settles    bool     // Proxmox VE does not have it: an import reads Unset, and the apply after it sets it
+	Maps       string   // a List whose items have a mapping: the kind of resource mappings that it names
 	Change     Effect   // of a change on an existing VM; of an Object or List, also that of its Fields without one
 	Removal    Effect   // of the removal of the value, if it is another one
 

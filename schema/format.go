@@ -13,6 +13,9 @@ type format struct {
 	want    string
 }
 
+// Snippet is the format of the name of a snippet, such as local:snippets/hook.pl.
+const Snippet = "snippet"
+
 const (
 	label = `[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?`
 	octet = `(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])`
@@ -128,7 +131,7 @@ var formats = map[string]format{
 	"vlans":      {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},
 	"hotplug": {regexp.MustCompile(`^(0|1|(cpu|disk|memory|network|usb)(,(cpu|disk|memory|network|usb)){0,4})$`),
 		"0, 1, or a list such as disk,network,usb"},
-	"snippet": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`),
+	Snippet: {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:snippets/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`),
 		"a snippet such as local:snippets/hook.pl"},
 	"hostpci":  {regexp.MustCompile(`^hostpci([0-9]|1[0-5])$`), "hostpci0 to hostpci15"},
 	"numa":     {regexp.MustCompile(`^numa[0-7]$`), "numa0 to numa7"},

@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Right is what Proxmox VE requires for an update of an attribute or block of a VM that
 // exists, and of everything in it. The provider sends a block as a whole.
@@ -83,4 +86,26 @@ func RightsOf(path string) []Right {
 		}
 	}
 	return out
+}
+
+// RootOnly reports whether only root@pam may set a property of a VM, whatever its value.
+func (f *Field) RootOnly() bool {
+	return slices.ContainsFunc(RightsOf(f.HCL), func(r Right) bool { return r.Root && r.HCL == f.HCL })
+}
+
+// OfNode reports whether only root@pam may set a property of a VM to devices of the node.
+func (f *Field) OfNode() bool {
+	return slices.ContainsFunc(RightsOf(f.HCL), func(r Right) bool { return r.Device })
+}
+
+// Needs reports whether Proxmox VE requires a privilege for a value of a property, which is
+// not what a VM has without it.
+func (f *Field) Needs(privilege string, value *Node) bool {
+	if !slices.ContainsFunc(RightsOf(f.HCL), func(r Right) bool { return r.Privilege == privilege }) {
+		return false
+	}
+	if f.Unset == "" || f.Unset == Keep {
+		return value != nil && !value.Off()
+	}
+	return !f.IsDefault(value)
 }

@@ -124,27 +124,25 @@ func (g *grantCheck) needNetwork(bridge, vlan string) {
 // configuration needs what the options of the VM need, each of them.
 func (g *grantCheck) configuration() {
 	v := g.creation.vm.Values
-	g.needVM("set CPUs", "VM.Config.CPU")
-	g.needVM("set memory", "VM.Config.Memory")
-	g.needVM("set options such as onboot", "VM.Config.Options")
+	g.needVM("set CPUs", schema.ConfigCPU)
+	g.needVM("set memory", schema.ConfigMemory)
+	g.needVM("set options such as onboot", schema.ConfigOptions)
 	if len(v.Get(guest.Networks).List()) > 0 {
-		g.needVM("set network devices", "VM.Config.Network")
+		g.needVM("set network devices", schema.ConfigNetwork)
 		for _, nic := range v.Get(guest.Networks).List() {
 			g.needNetwork(nic.Get(guest.Bridge).Str(), nic.Get(guest.VLAN).Str())
 		}
 	}
 	if ci := v.Get(guest.CloudInit); ci != nil && !ci.Off() {
-		g.needVM("set the cloud-init drive", "VM.Config.Cloudinit")
-		g.needVM("set the cloud-init drive", "VM.Config.CDROM")
+		g.needVM("set the cloud-init drive", schema.ConfigCloudInit)
+		g.needVM("set the cloud-init drive", schema.ConfigCDROM)
 	}
 	if tags := v.Get(guest.Tags).Strings(); len(tags) > 0 && g.template != nil {
 		g.tags(tagsOf(g.template), tags)
 	}
 	g.disks()
-	fields := []string{"machine", "vga", "serial", "usb", "hostpci", "audio", "hotplug", "watchdog"}
-	hardware := slices.ContainsFunc(fields, func(f string) bool { return v.Get(f) != nil && !v.Get(f).Off() })
-	if s := v.Get(guest.SCSIHardware).Str(); hardware || s != "" && s != "virtio-scsi-pci" || v.Get(guest.Tablet).Off() {
-		g.needVM("set hardware such as the SCSI controller", "VM.Config.HWType")
+	if slices.ContainsFunc(schema.VMFields, func(f schema.Field) bool { return f.Needs(schema.ConfigHardware, v.Get(f.Key)) }) {
+		g.needVM("set hardware such as the SCSI controller", schema.ConfigHardware)
 	}
 	g.mappings()
 	g.model(v.Get(guest.CPUType).Str())
@@ -192,14 +190,14 @@ func (g *grantCheck) disks() {
 			g.need("/storage/"+at, AllocateSpace, "create disks")
 		}
 	}
-	for _, f := range []string{"efi", "tpm"} {
-		if at := v.Get(f).Get(guest.Datastore).Str(); at != "" {
+	for _, key := range []string{guest.EFI, guest.TPM} {
+		if at := v.Get(key, guest.Datastore).Str(); at != "" {
 			g.need("/storage/"+at, AllocateSpace, "create disks")
 			changes = true
 		}
 	}
 	if changes {
-		g.needVM("set, add, move and resize disks", "VM.Config.Disk")
+		g.needVM("set, add, move and resize disks", schema.ConfigDisk)
 	}
 }
 

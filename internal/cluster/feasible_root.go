@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -9,37 +8,34 @@ import (
 	"stackgen/schema"
 )
 
-// rootProperties are the properties that only root@pam may set, whatever their value.
-var rootProperties = []string{"cpu_affinity", "amd_sev", "hookscript"}
-
 // rootOnly checks properties that only root@pam may set, and no token.
 func (c *creation) rootOnly() {
 	a := c.inv.Access
 	if a == nil || a.isRoot() {
 		return
 	}
-	for _, key := range rootProperties {
-		n := c.vm.Values.Get(key)
+	for i := range schema.VMFields {
+		f := &schema.VMFields[i]
+		n := c.vm.Values.Get(f.Key)
 		text := strconv.Quote(n.Str())
 		if sev := n.Get(guest.Type); sev != nil {
 			text = "{type: " + sev.Str() + "}"
 		}
-		if n.Str() != "" || n.Get(guest.Type) != nil {
-			c.add("only root@pam may set "+key+", and no token", nil,
-				Remedy{What: "no token can set it: remove it from SPEC", Field: key, Text: key + ": " + text})
+		if f.RootOnly() && (n.Str() != "" || n.Get(guest.Type) != nil) {
+			c.add("only root@pam may set "+f.Key+", and no token", nil,
+				Remedy{What: "no token can set it: remove it from SPEC", Field: f.Key, Text: f.Key + ": " + text})
 		}
 	}
-	for _, block := range []string{"usb", "hostpci", "serial_device"} {
-		if slices.ContainsFunc(devicesOf(c.vm, block), ofNode) {
-			name := schema.ResourceAttribute(guest.VMResource, block).Key + " with a device of the node"
-			c.add("only root@pam may set "+name+", and no token", nil, c.withoutDevice([]string{block})...)
+	for i := range schema.VMFields {
+		if f := &schema.VMFields[i]; f.OfNode() && slices.ContainsFunc(devicesOf(c.vm, f.Key), ofNode) {
+			c.add("only root@pam may set "+f.Key+" with a device of the node, and no token", nil, c.withoutDevice([]string{f.Key})...)
 		}
 	}
 }
 
-// withoutDevice are the remedies that do without devices of the node in these blocks, which
-// help unless the VM has one already. others are remedies before them.
-func (c *creation) withoutDevice(blocks []string, others ...Remedy) []Remedy {
+// withoutDevice are the remedies that do without devices of the node in these properties,
+// which help unless the VM has one already. others are remedies before them.
+func (c *creation) withoutDevice(of []string, others ...Remedy) []Remedy {
 	out := others
 	add := func(r Remedy) {
 		if len(others) > 0 {
@@ -47,13 +43,12 @@ func (c *creation) withoutDevice(blocks []string, others ...Remedy) []Remedy {
 		}
 		out = append(out, r)
 	}
-	if slices.Contains(blocks, "usb") && !c.hasDevice("usb") {
-		add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: "usb: [{mapping: NAME}]"})
+	for _, key := range []string{guest.USB, guest.HostPCI} {
+		if slices.Contains(of, key) && !c.hasDevice(key) {
+			add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: key + ": [{mapping: NAME}]"})
+		}
 	}
-	if slices.Contains(blocks, "hostpci") && !c.hasDevice("hostpci") {
-		add(Remedy{What: "use a resource mapping of the cluster: write into SPEC", Text: "hostpci: [{mapping: NAME}]"})
-	}
-	if slices.Contains(blocks, "serial_device") && !c.hasDevice("serial_device") {
+	if slices.Contains(of, guest.Serial) && !c.hasDevice(guest.Serial) {
 		list := c.get(guest.Serial)
 		for i, d := range list.List() {
 			if ofNode(d.Get(guest.Device).Str()) {
@@ -65,13 +60,13 @@ func (c *creation) withoutDevice(blocks []string, others ...Remedy) []Remedy {
 	return out
 }
 
-// hasDevice reports whether the VM has a device of the node in a block.
-func (c *creation) hasDevice(block string) bool {
+// hasDevice reports whether the VM has a device of the node in a property.
+func (c *creation) hasDevice(key string) bool {
 	if c.current == nil {
 		return false
 	}
 	for i := range maxDevices {
-		if ofNode(c.current.Config.Raw[fmt.Sprintf("%s%d", deviceEntries[block], i)]) {
+		if ofNode(c.current.Config.Raw[entryAt(key, i)]) {
 			return true
 		}
 	}

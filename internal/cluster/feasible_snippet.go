@@ -9,9 +9,6 @@ import (
 	"stackgen/schema"
 )
 
-// snippetKeys are the keys of cloud_init that name a snippet.
-var snippetKeys = []string{"user_data", "vendor_data", "network_data", "meta_data"}
-
 // files reports whether a storage has files, as its type says: one that is not enabled for
 // snippets may have some nevertheless.
 func (s *Storage) files() bool {
@@ -29,12 +26,14 @@ func (c *creation) snippets() []storageUse {
 		}
 	}
 	if ci := c.get(guest.CloudInit); c.current == nil && c.starts() {
-		for _, key := range snippetKeys {
-			on("cloud_init", key, ci.Get(key).Str())
+		for _, f := range schema.VMField(guest.CloudInit).Fields {
+			if f.Format == schema.Snippet {
+				on(guest.CloudInit, f.Key, ci.Get(f.Key).Str())
+			}
 		}
 	}
 	if script := c.get(guest.Hookscript).Str(); c.current == nil || c.current.Config.Raw["hookscript"] != script {
-		on("hookscript", "hookscript", script)
+		on(guest.Hookscript, guest.Hookscript, script)
 	}
 	return out
 }

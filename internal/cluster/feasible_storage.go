@@ -75,21 +75,21 @@ func (c *creation) uses() []storageUse {
 			return
 		}
 		out = append(out, storageUse{field: field, index: index, id: id, node: c.on})
-		if cross, _ := c.isCrossNode(); cross && id == c.target() && field == "disks" {
+		if cross, _ := c.isCrossNode(); cross && id == c.target() && field == guest.Disks {
 			out = append(out, storageUse{field: field, index: index, id: id, node: c.template.Node})
 		}
 	}
 	for i, d := range c.get(guest.Disks).List() {
-		on("disks", i, d.Get(guest.Datastore).Str(), d.Get(guest.Interface).Str())
+		on(guest.Disks, i, d.Get(guest.Datastore).Str(), d.Get(guest.Interface).Str())
 	}
 	if ci := c.get(guest.CloudInit); ci != nil && !ci.Off() && c.current == nil {
-		on("cloud_init", 0, ci.Get(guest.Datastore).Str(), "")
+		on(guest.CloudInit, 0, ci.Get(guest.Datastore).Str(), "")
 	}
-	on("efi", 0, c.get(guest.EFI).Get(guest.Datastore).Str(), "efidisk0")
-	on("tpm", 0, c.get(guest.TPM).Get(guest.Datastore).Str(), "tpmstate0")
+	on(guest.EFI, 0, c.get(guest.EFI).Get(guest.Datastore).Str(), "efidisk0")
+	on(guest.TPM, 0, c.get(guest.TPM).Get(guest.Datastore).Str(), "tpmstate0")
 	if cross, migrates := c.isCrossNode(); cross && migrates && c.target() == "" {
 		for _, d := range c.drives() {
-			out = append(out, storageUse{field: "node", id: d.Storage, node: c.on})
+			out = append(out, storageUse{field: guest.Node, id: d.Storage, node: c.on})
 		}
 	}
 	return append(out, c.snippets()...)
@@ -216,7 +216,7 @@ func (inv *Inventory) otherStorages(u storageUse) []string {
 func (c *creation) otherStorage(u storageUse) (Remedy, bool) {
 	names := slices.DeleteFunc(c.inv.storagesFor(u), func(id string) bool { return id == u.id })
 	switch {
-	case len(names) == 0 || u.field == "node":
+	case len(names) == 0 || u.field == guest.Node:
 		return Remedy{}, false
 	case u.snippet != "":
 		return c.otherSnippet(u, names), true
@@ -229,7 +229,7 @@ func (c *creation) otherStorage(u storageUse) (Remedy, bool) {
 	}
 	name := scalar(schema.ShapeString, likeliest(names, preferred))
 	value := c.get(u.field)
-	if u.field == "disks" {
+	if u.field == guest.Disks {
 		value = replaceItem(value, u.index, set(value.Items[u.index], guest.Datastore, name))
 	} else {
 		value = set(value, guest.Datastore, name)

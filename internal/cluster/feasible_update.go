@@ -45,13 +45,13 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	byHand := true
 	for _, u := range updates {
 		for _, r := range schema.RightsOf(u.Path) {
-			if !c.needsRoot(r) {
+			if !r.Root && !(r.Device && c.namesDevice(u.Key())) {
 				continue
 			}
 			name, set := u.Name(), c.rootOption(u)
 			if r.Device {
-				name, set = cmp.Or(u.Key(), r.HCL)+" with a device of the node", c.deviceOptions(r.HCL)
-				devices = append(devices, r.HCL)
+				name, set = u.Key()+" with a device of the node", c.deviceOptions(u.Key())
+				devices = append(devices, u.Key())
 			}
 			if !slices.Contains(names, name) {
 				names, options = append(names, name), append(options, set)
@@ -72,16 +72,13 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	remedies = c.withoutDevice(devices, remedies...)
 	var evidence []string
 	for _, u := range updates {
-		if slices.Contains(rootProperties, u.Key()) {
+		if f := schema.VMField(u.Key()); f != nil && f.RootOnly() {
 			evidence = append(evidence, fmt.Sprintf("%s: %s -> %s", u.Key(), cmp.Or(u.Was, "none"), cmp.Or(u.Is, "none")))
 			remedies = append(remedies, c.keepRoots(u))
 		}
 	}
 	c.add("only root@pam may set "+strings.Join(names, ", ")+", and no token", evidence, remedies...)
 }
-
-// needsRoot reports whether only root@pam may set or remove the attribute of a right.
-func (c *creation) needsRoot(r schema.Right) bool { return r.Root || r.Device && c.namesDevice(r.HCL) }
 
 // keepRoots is the remedy that keeps the value of a property that only root@pam may set.
 func (c *creation) keepRoots(u effect.Update) Remedy {
@@ -91,17 +88,18 @@ func (c *creation) keepRoots(u effect.Update) Remedy {
 	return c.write("or keep it as it is: write into SPEC", u.Key(), scalar(schema.ShapeString, u.Was))
 }
 
-// deviceEntries are the entries in a configuration of the devices that may be those of the
-// node, by block.
-var deviceEntries = map[string]string{"hostpci": "hostpci", "serial_device": "serial", "usb": "usb"}
-
-// maxDevices is the largest number of devices of one of these blocks.
+// maxDevices is the largest number of devices of a property.
 const maxDevices = 16
 
-// namesDevice reports whether a device of the node is among those of a block that the VM
+// entryAt is the entry in a configuration of one of the devices of a property.
+func entryAt(key string, n int) string {
+	return strings.TrimSuffix(schema.VMField(key).PVE, "*") + strconv.Itoa(n)
+}
+
+// namesDevice reports whether a device of the node is among those of a property that the VM
 // has, or gets: the provider sends all of them, and Proxmox VE checks both.
-func (c *creation) namesDevice(block string) bool {
-	return c.hasDevice(block) || slices.ContainsFunc(devicesOf(c.vm, block), ofNode)
+func (c *creation) namesDevice(key string) bool {
+	return c.hasDevice(key) || slices.ContainsFunc(devicesOf(c.vm, key), ofNode)
 }
 
 // ofNode reports whether the entry of a device names one of the node.
@@ -111,14 +109,14 @@ func ofNode(entry string) bool {
 }
 
 // devicesOf are the devices of a spec as entries of a configuration.
-func devicesOf(v *schema.VM, block string) []string {
+func devicesOf(v *schema.VM, key string) []string {
 	var out []string
-	switch block {
-	case "serial_device":
+	switch key {
+	case guest.Serial:
 		for _, d := range v.Values.Get(guest.Serial).List() {
 			out = append(out, d.Get(guest.Device).Str())
 		}
-	case "hostpci":
+	case guest.HostPCI:
 		for _, d := range v.Values.Get(guest.HostPCI).List() {
 			n, err := strconv.Atoi(strings.TrimPrefix(d.Get(guest.Device).Str(), "hostpci"))
 			if err != nil {
@@ -127,7 +125,7 @@ func devicesOf(v *schema.VM, block string) []string {
 			out = append(out, make([]string, max(0, n+1-len(out)))...)
 			out[n] = pciEntry(d)
 		}
-	case "usb":
+	case guest.USB:
 		for _, d := range v.Values.Get(guest.USB).List() {
 			entry := "host=" + d.Get(guest.Host).Str()
 			if m := d.Get(guest.Mapping).Str(); m != "" {
@@ -177,17 +175,16 @@ func (c *creation) rootOption(u effect.Update) string {
 	return "--" + entry + " " + shell.Word(u.Is)
 }
 
-// deviceOptions are the options with which root sets the devices of a block, or "" where
+// deviceOptions are the options with which root sets the devices of a property, or "" where
 // that would not help: a plan adds devices again of which the state has none.
-func (c *creation) deviceOptions(block string) string {
-	entry := deviceEntries[block]
-	if c.current.Config.Raw[entry+"0"] == "" {
+func (c *creation) deviceOptions(of string) string {
+	if c.current.Config.Raw[entryAt(of, 0)] == "" {
 		return ""
 	}
 	var out, remove []string
-	devices := devicesOf(c.vm, block)
+	devices := devicesOf(c.vm, of)
 	for i := range maxDevices {
-		key := fmt.Sprintf("%s%d", entry, i)
+		key := entryAt(of, i)
 		switch {
 		case i < len(devices) && devices[i] != "":
 			out = append(out, "--"+key+" "+shell.Word(devices[i]))

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,14 +46,15 @@ func (c *creation) lacking(updates []effect.Update) []Missing {
 // update needs what an update needs beside the privilege for its option.
 func (g *grantCheck) update(u effect.Update) {
 	top, _, _ := strings.Cut(u.Path, ".")
+	row := cmp.Or(schema.VMField(u.Key()), &schema.Field{})
 	switch {
-	case top == "startup":
+	case row.Key == guest.Startup:
 		g.need("/", SysModify, "change the starting order")
-	case top == "tags":
+	case row.Key == guest.Tags:
 		g.tags(tagsOf(g.current), g.creation.vm.Values.Get(guest.Tags).Strings())
 	case u.Path == "cpu.type":
 		g.model(u.Is)
-	case u.Path == "started":
+	case row.Key == guest.Started:
 		g.needVM("start or stop the VM", VMPowerMgmt)
 	case u.Path == "pool_id" && u.Is != "":
 		g.poolChange(u.Is)
@@ -60,7 +62,7 @@ func (g *grantCheck) update(u effect.Update) {
 		g.needVM("add or move the cloud-init drive", schema.ConfigCDROM)
 	case top == "network_device":
 		g.bridges()
-	case top == "usb" || top == "hostpci" || top == "virtiofs":
+	case row.Maps != "":
 		g.mappings()
 	case top == "disk" || top == "efi_disk" || top == "tpm_state":
 		g.space(u, top)
@@ -100,14 +102,12 @@ func (g *grantCheck) bridges() {
 
 // mappings needs the use of the resource mappings of USB and PCI devices and directories.
 func (g *grantCheck) mappings() {
-	for _, of := range []struct{ key, folder, why string }{
-		{"usb", "usb", "use the USB device"},
-		{"hostpci", "pci", "use the PCI device"},
-		{"virtiofs", "dir", "share the directory"},
-	} {
-		for _, d := range g.creation.vm.Values.Get(of.key).List() {
+	why := map[string]string{guest.USB: "use the USB device", guest.HostPCI: "use the PCI device", guest.Virtiofs: "share the directory"}
+	for i := range schema.VMFields {
+		f := &schema.VMFields[i]
+		for _, d := range g.creation.vm.Values.Get(f.Key).List() {
 			if m := d.Get(guest.Mapping).Str(); m != "" {
-				g.need("/mapping/"+of.folder+"/"+m, MappingUse, of.why)
+				g.need("/mapping/"+f.Maps+"/"+m, MappingUse, why[f.Key])
 			}
 		}
 	}
