@@ -84,6 +84,7 @@ const (
 	Model           = "model"
 	MTU             = "mtu"
 	Nodes           = "nodes"
+	Policy          = "policy"
 	Order           = "order"
 	PCIe            = "pcie"
 	PreEnrolledKeys = "pre_enrolled_keys"

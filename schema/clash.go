@@ -133,7 +133,7 @@ func (c *clash) otherAddresses(v *VM) {
 			continue
 		}
 		network := nics[n].Get(guest.Bridge).Str() + " " + nics[n].Get(guest.VLAN).Str()
-		for _, key := range []string{"ipv4", "ipv6"} {
+		for _, key := range []string{guest.IPv4, guest.IPv6} {
 			if at := ip.Get(key); staticPrefix(at.Str()).IsValid() {
 				addr := staticPrefix(at.Text).Addr().String()
 				c.once("address "+addr+" on "+network, at.Pos, CodeAddressClash, "choose another address", "the address %s is already used", addr)

@@ -32,7 +32,7 @@ func (e *expander) numaNodes(v *VM) {
 	case memory != all:
 		e.errorPos(list.Pos, v.Path+".numa_nodes", CodeHardware, "give them the memory of the VM",
 			"the NUMA nodes have %d MiB of memory, and the VM has %d MiB", memory, all)
-	case strings.Contains(v.Values.Get(guest.Hotplug).Str(), "memory"):
+	case v.hotplugsMemory():
 		e.errorPos(list.Pos, v.Path+".numa_nodes", CodeHardware, "remove memory from hotplug, or remove numa_nodes",
 			"a VM with NUMA nodes has no hotplug of memory")
 	}
@@ -69,7 +69,7 @@ func (e *expander) virtiofs(v *VM) {
 	if list == nil {
 		return
 	}
-	if strings.Contains(v.Values.Get(guest.Hotplug).Str(), "memory") && len(list.Items) > 0 {
+	if v.hotplugsMemory() && len(list.Items) > 0 {
 		e.errorPos(list.Pos, v.Path+".virtiofs", CodeHardware, "remove memory from hotplug, or remove virtiofs",
 			"a VM with virtiofs has no hotplug of memory")
 	}

@@ -51,6 +51,7 @@ type Field struct {
 	Number   bool   // a whole number is accepted for its text
 	Wrap     bool   // one element is accepted for a list of it
 	Sum      bool   // a List: merging adds the items of defaults, group and VM
+	Own      bool   // a VM has it for itself: a value in the defaults is not for all VMs
 	Whole    bool   // an Object: merging replaces it instead of its keys
 	// As is how the HCL differs: "on|ignore" for a Bool, "vlans" for a List of VLANs and ranges;
 	// "set" is a String of words whose order means nothing.
@@ -72,6 +73,7 @@ type Field struct {
 	ReadAbsent bool     // in a block that an import reads as absent while it has only defaults
 	Inherits   bool     // a clone keeps the value of its template where the spec has none, or the provider's default
 	Settles    bool     // Proxmox VE does not have it: an import reads Unset, and the apply after it sets it
+	Sent       bool     // of a disk: the provider sends it with any change of the disk, also where the configuration has none
 	Maps       string   // a List whose items have a mapping: the kind of resource mappings that it names
 	Change     Effect   // of a change on an existing VM; of an Object or List, also that of its Fields without one
 	Removal    Effect   // of the removal of the value, if it is another one

@@ -41,7 +41,12 @@ func (e *expander) hotplug(v *VM) {
 	if len(slices.Compact(slices.Clone(words))) < len(words) {
 		e.errorPos(n.Pos, v.Path+".hotplug", CodeHardware, "name each once", "hotplug names one thing twice")
 	}
-	if slices.Contains(words, "memory") && !v.Values.Get(guest.NUMA).Bool() {
+	if v.hotplugsMemory() && !v.Values.Get(guest.NUMA).Bool() {
 		e.errorPos(n.Pos, v.Path+".hotplug", CodeHardware, "write numa: true, or remove memory from hotplug", "hotplug of memory needs numa")
 	}
+}
+
+// hotplugsMemory reports whether a running VM takes and releases memory.
+func (v *VM) hotplugsMemory() bool {
+	return strings.Contains(v.Values.Get(guest.Hotplug).Str(), "memory")
 }

@@ -26,56 +26,6 @@ const (
 	ConfigOptions   = "VM.Config.Options" // also of every update: it sets the name
 )
 
-// rights are the attributes and blocks that the provider sends as options of the
-// configuration, with what PUT /nodes/N/qemu/ID/config checks for these options, and PUT
-// .../cloudinit, which follows a change of cloud-init:
-// https://git.proxmox.com/?p=qemu-server.git;a=blob;f=src/PVE/API2/Qemu.pm (check_vm_modify_config_perm, update_vm_api)
-// https://github.com/bpg/terraform-provider-proxmox/blob/v0.111.1/proxmoxtf/resource/vm/vm.go (vmUpdate)
-var rights = []Right{
-	{HCL: "acpi", Privilege: ConfigHardware},
-	{HCL: "agent", Privilege: ConfigOptions},
-	{HCL: "amd_sev", Root: true},
-	{HCL: "audio_device", Privilege: ConfigHardware},
-	{HCL: "bios", Privilege: ConfigOptions},
-	{HCL: "boot_order", Privilege: ConfigDisk},
-	{HCL: "cdrom", Privilege: ConfigCDROM},
-	{HCL: "cpu", Privilege: ConfigCPU},
-	{HCL: "cpu.affinity", Root: true},
-	{HCL: "cpu.architecture", Root: true},
-	{HCL: "description", Privilege: ConfigOptions},
-	{HCL: "disk", Privilege: ConfigDisk},
-	{HCL: "efi_disk", Privilege: ConfigDisk},
-	{HCL: "hook_script_file_id", Root: true},
-	{HCL: "hostpci", Privilege: ConfigHardware, Device: true},
-	{HCL: "hotplug", Privilege: ConfigHardware},
-	{HCL: "initialization", Privilege: ConfigCloudInit},
-	{HCL: "keyboard_layout", Privilege: ConfigOptions},
-	{HCL: "kvm_arguments", Root: true},
-	{HCL: "machine", Privilege: ConfigHardware},
-	{HCL: "memory", Privilege: ConfigMemory},
-	{HCL: "memory.hugepages", Root: true},
-	{HCL: "memory.keep_hugepages", Root: true},
-	{HCL: "memory.shared", Root: true},
-	{HCL: "name", Privilege: ConfigOptions},
-	{HCL: "network_device", Privilege: ConfigNetwork},
-	{HCL: "numa", Privilege: ConfigCPU},
-	{HCL: "on_boot", Privilege: ConfigOptions},
-	{HCL: "operating_system", Privilege: ConfigOptions},
-	{HCL: "protection", Privilege: ConfigOptions},
-	{HCL: "rng", Privilege: ConfigHardware},
-	{HCL: "scsi_hardware", Privilege: ConfigHardware},
-	{HCL: "serial_device", Privilege: ConfigHardware, Device: true},
-	{HCL: "smbios", Privilege: ConfigHardware},
-	{HCL: "startup", Privilege: ConfigOptions},
-	{HCL: "tablet_device", Privilege: ConfigHardware},
-	{HCL: "tags", Privilege: ConfigOptions},
-	{HCL: "tpm_state", Privilege: ConfigDisk},
-	{HCL: "usb", Privilege: ConfigHardware, Device: true},
-	{HCL: "vga", Privilege: ConfigHardware},
-	{HCL: "virtiofs", Privilege: ConfigDisk},
-	{HCL: "watchdog", Privilege: ConfigHardware},
-}
-
 // RightsOf are the rows about an attribute or block: those of the blocks that it is in,
 // and its own. There are none for what is no option of the configuration, such as the pool.
 func RightsOf(path string) []Right {

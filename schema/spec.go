@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/sshkey"
 )
 
@@ -86,10 +87,10 @@ func (s *Spec) References() []string {
 			if n.Shape == ShapeMap {
 				sub = n.Keys[i].Text
 			}
-			if item.Shape == ShapeString && (sub == "roster_file" || sub == "ca_file" || sub == "ssh_keys" && !sshkey.Like(item.Text)) {
+			if item.Shape == ShapeString && (sub == "roster_file" || sub == "ca_file" || sub == guest.SSHKeys && !sshkey.Like(item.Text)) {
 				out = append(out, item.sibling())
 			}
-			if sub != "meta" {
+			if sub != guest.Meta {
 				walk(item, sub)
 			}
 		}

@@ -33,7 +33,7 @@ func (e *expander) starts(v *VM) {
 		e.errorPos(clipboard.Pos, v.Path+".vga.clipboard", CodeHardware, "remove clipboard, or choose another type",
 			"the display %s has no clipboard", kind)
 	}
-	if memory := v.Values.Get(guest.Memory); memory.Int() < 1024 && strings.Contains(v.Values.Get(guest.Hotplug).Str(), "memory") {
+	if memory := v.Values.Get(guest.Memory); memory.Int() < 1024 && v.hotplugsMemory() {
 		e.errorPos(v.At(guest.Memory), v.Path+".memory", CodeHardware, "write at least 1024, or remove memory from hotplug",
 			"a VM with hotplug of memory does not start with %d MiB: it needs at least 1024", memory.Int())
 	}
@@ -42,7 +42,8 @@ func (e *expander) starts(v *VM) {
 
 // bursts checks that a limit for bursts has a limit that it exceeds.
 func (e *expander) bursts(speed *Node, path string) {
-	for _, key := range []string{"read", "write", "iops_read", "iops_write"} {
+	for i := range speedFields {
+		key := speedFields[i].Key
 		limit, burst := speed.Get(key), speed.Get(key+"_burstable")
 		switch {
 		case burst == nil:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // synonyms are what people write who know another tool, and the keys that they mean:
@@ -193,7 +195,7 @@ func within(word string, fields []Field) string {
 	}
 	var places []string
 	for i := range fields {
-		if text := place(fields[i].Key+"."+word, fields); text != "" && fields[i].Key != "meta" {
+		if text := place(fields[i].Key+"."+word, fields); text != "" && fields[i].Key != guest.Meta {
 			places = append(places, text)
 		}
 	}

@@ -264,7 +264,7 @@ func (e *expander) ignoredChanges(v *VM) {
 			continue
 		}
 		fix := "remove the key, or choose a profile that does not ignore " + root
-		if key.Text == "cloud_init" && len(v.Records) > 0 {
+		if key.Text == guest.CloudInit && len(v.Records) > 0 {
 			fix = "choose another profile to set the address on the VM; DNS and outputs use it in any case"
 		}
 		e.warn(key.Pos, v.Path+"."+key.Text, CodeIgnored, fix, "a change of %s has no effect: profile %s ignores %s", key.Text, p.Name, root)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/disk"
@@ -169,7 +170,7 @@ func (p *planner) adopt() error {
 		if !ok {
 			src = p.project.Sources[file]
 		}
-		body, err := edit.Set(src, p.places[vm], []edit.Setting{{Key: "adopt", Line: fmt.Sprintf("adopt: {vmid: %d}", p.vmids[vm])}})
+		body, err := edit.Set(src, p.places[vm], []edit.Setting{{Key: guest.Adopt, Line: fmt.Sprintf("adopt: {vmid: %d}", p.vmids[vm])}})
 		errs = append(errs, p.keep(file, body, err))
 	}
 	return errors.Join(errs...)

@@ -5,10 +5,8 @@ import (
 
 	"stackgen/internal/edit"
 	"stackgen/internal/project"
+	"stackgen/schema"
 )
-
-// notShared are the properties that a VM has for itself.
-var notShared = []string{"name", "node", "dns", "adopt", "profile", "vmid"}
 
 // A kept is what a target had before some of its lines were moved to the defaults.
 type kept struct {
@@ -30,7 +28,8 @@ func (p *planner) share() map[*target]kept {
 			continue
 		}
 		for _, line := range slices.Clone(all[0].lines) {
-			if slices.Contains(notShared, line.Key) || slices.ContainsFunc(all, func(t *target) bool { return !t.inherits(line) }) {
+			f := schema.VMField(line.Key)
+			if f != nil && f.Own || slices.ContainsFunc(all, func(t *target) bool { return !t.inherits(line) }) {
 				continue
 			}
 			for _, t := range all {

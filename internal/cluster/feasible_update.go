@@ -146,14 +146,15 @@ func pciEntry(d *schema.Node) string {
 	if m := d.Get(guest.Mapping).Str(); m != "" {
 		entry = "mapping=" + m
 	}
-	for _, o := range []struct{ key, option string }{{"mdev", "mdev"}, {"rom_file", "romfile"}} {
-		if text := d.Get(o.key).Str(); text != "" {
-			entry += "," + o.option + "=" + text
+	rows := schema.VMField(guest.HostPCI).Elem.Fields
+	for _, f := range rows {
+		if text := d.Get(f.Key).Str(); text != "" && f.Type == schema.String && f.PVE != schema.Slot && !f.Bare && f.Key != guest.Mapping {
+			entry += "," + f.PVE + "=" + text
 		}
 	}
-	for _, o := range []struct{ key, option string }{{"pcie", "pcie"}, {"xvga", "x-vga"}} {
-		if d.Get(o.key).Bool() {
-			entry += "," + o.option + "=1"
+	for _, f := range rows {
+		if f.Key != guest.Rombar && f.Type == schema.Bool && d.Get(f.Key).Bool() {
+			entry += "," + f.PVE + "=1"
 		}
 	}
 	if rombar := d.Get(guest.Rombar); rombar != nil && !rombar.Bool() {

@@ -131,7 +131,7 @@ func (r *resource) node(c tf.Change) (n *schema.Node, exact bool) {
 	below := strings.Split(row.Name, ".")[1:]
 	if row.Key != guest.CloudInit || c.Device != "0" { // the first network device has keys of its own
 		if row.Key == guest.CloudInit && c.Device != "" {
-			n, below = n.Get(guest.IPConfigs), slices.DeleteFunc(below, func(key string) bool { return key == "ip_configs" })
+			n, below = n.Get(guest.IPConfigs), slices.DeleteFunc(below, func(key string) bool { return key == guest.IPConfigs })
 		}
 		if list := n; c.Device != "" {
 			if n = device(list, c.Device); n == list {

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 	"stackgen/internal/pve"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
 
 // withHidden are the changes and what else an update of disks does, which neither a
@@ -36,23 +38,22 @@ func (v *VM) withHidden(changes []tf.Change) []tf.Change {
 	return out
 }
 
-// startOptions are the options of a drive with which Proxmox VE starts the VM. The provider
-// sends all of them with every change of the disk, and Proxmox VE compares them as text: if one
-// of them differs, or was not there, the whole drive waits for a restart.
-var startOptions = []string{"aio", "cache", "discard", "iothread", "queues", "ssd"}
-
 // driveWaits reports whether a change of an option of a disk waits for a restart of the VM,
-// because of what else is sent for the disk.
+// because of what else is sent for the disk: the provider sends with it all options with which
+// Proxmox VE starts the VM, and Proxmox VE compares them as text. If one of them differs, or
+// was not there, the whole drive waits. No property sets queues.
 func (v *VM) driveWaits(c tf.Change, all []tf.Change) bool {
 	text, known := v.Disks[c.Device]
 	if !v.Running || !known || !strings.HasPrefix(c.Path, "disk.") {
 		return false
 	}
-	return slices.ContainsFunc(startOptions, func(name string) bool {
-		sent := name != "queues" && (name != "ssd" || !strings.HasPrefix(c.Device, "virtio")) &&
-			(name != "iothread" || strings.HasPrefix(c.Device, "virtio") || strings.HasPrefix(c.Device, "scsi"))
-		return sent && !pve.Parse(text).Has(name) ||
-			slices.ContainsFunc(all, func(other tf.Change) bool { return other.Device == c.Device && other.Path == "disk."+name })
+	changes := func(name string) bool {
+		return slices.ContainsFunc(all, func(other tf.Change) bool { return other.Device == c.Device && other.Path == "disk."+name })
+	}
+	has, virtio := pve.Parse(text), strings.HasPrefix(c.Device, "virtio")
+	return changes("queues") || slices.ContainsFunc(schema.VMField(guest.Disks).Elem.Fields, func(f schema.Field) bool {
+		sent := (f.Key != guest.SSD || !virtio) && (f.Key != guest.IOThread || virtio || strings.HasPrefix(c.Device, "scsi"))
+		return f.Sent && f.Change != "" && (sent && !has.Has(f.PVE) || changes(f.HCL))
 	})
 }
 

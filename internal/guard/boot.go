@@ -39,7 +39,7 @@ func (k *keeper) boot(updates []effect.Update) []finding.Step {
 			removed = append(removed, u.Device)
 		}
 	}
-	kept := k.reading.Keep(k.vm, "disks", removed)
+	kept := k.reading.Keep(k.vm, guest.Disks, removed)
 	if len(removed) == 0 || kept == nil {
 		return nil
 	}

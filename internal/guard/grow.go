@@ -37,9 +37,9 @@ func (k *keeper) growFirst(updates []effect.Update, settling bool) []finding.Ste
 	switch {
 	case !settling && len(keep) > 0:
 		f.Next("to grow the disk first, keep the other values until it has grown: write into "+k.spec, k.lines(keep)...)
-	case lines["disks"] != nil:
+	case lines[guest.Disks] != nil:
 		f.Next("to grow the disk with the apply after this one, keep the disks of the VM until then: write into "+k.spec,
-			k.lines(lines["disks"])...)
+			k.lines(lines[guest.Disks])...)
 	}
 	return f.Steps
 }

@@ -164,7 +164,7 @@ func (k *keeper) harmed(updates []effect.Update) []finding.Step {
 		}
 	}
 	steps := k.steps(differences, "")
-	if resize := k.resizeUnread(updates, lost["disks"]); len(resize) > 0 && len(steps) > 0 {
+	if resize := k.resizeUnread(updates, lost[guest.Disks]); len(resize) > 0 && len(steps) > 0 {
 		steps[0].What += ", and resize the disk yourself: the provider does not, together with a disk that it does not know"
 		steps[0].Lines = append(steps[0].Lines, finding.Lines(resize...)...)
 	}
@@ -178,7 +178,7 @@ func (k *keeper) harmedDisks(updates []effect.Update) []string {
 	has := configuredDisks(k.guest)
 	for _, u := range updates {
 		switch {
-		case u.Key() != "disks" || slices.Contains([]effect.Harm{"", effect.Together, effect.Needless}, u.Harm):
+		case u.Key() != guest.Disks || slices.Contains([]effect.Harm{"", effect.Together, effect.Needless}, u.Harm):
 		case !slices.Contains(has, u.Device):
 			return nil
 		case !slices.Contains(out, u.Device):

@@ -197,7 +197,7 @@ func (c *comparison) needless(f *schema.Field, v, now *schema.Node) bool {
 	switch {
 	case now != nil && !c.equal(f, v, now):
 		return false // a map is inherited part by part
-	case slices.Contains([]string{"bridge", "datastore", "device"}, f.Key):
+	case slices.Contains([]string{guest.Bridge, guest.Datastore, guest.Device}, f.Key):
 		return false // a reader expects them, although they are defaults
 	case v.Shape == schema.ShapeMap, v.Shape == schema.ShapeList:
 		return len(v.Items) == 0

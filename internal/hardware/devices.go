@@ -41,8 +41,9 @@ func (r *Reading) encryption() {
 	}
 	sev := r.values[guest.AMDSEV]
 	smt, snp := sev.Get(guest.AllowSMT).Bool(), sev.Get(guest.Type).Str() == "snp"
-	keys := []string{"no_debug", "no_key_sharing", "kernel_hashes"}
-	others := slices.ContainsFunc(keys, func(key string) bool { return sev.Get(key).Bool() })
+	others := slices.ContainsFunc(schema.VMField(guest.AMDSEV).Fields, func(f schema.Field) bool {
+		return f.Key != guest.AllowSMT && sev.Get(f.Key).Bool()
+	})
 	switch {
 	case smt && !others && sev.Get(guest.Type).Str() == "std":
 		delete(r.values, guest.AMDSEV)
@@ -67,7 +68,7 @@ func (r *Reading) numaNodes() {
 	usable, memory := r.values[guest.NUMA].Str() == "true" && !slices.Contains(pve.List(r.raw["hotplug"]), "memory"), 0
 	for _, d := range list {
 		memory += d.Get(guest.Memory).Int()
-		for _, key := range []string{"host_nodes", "memory", "policy"} {
+		for _, key := range []string{guest.HostNodes, guest.Memory, guest.Policy} {
 			usable = usable && d.Get(key).Str() != ""
 		}
 	}

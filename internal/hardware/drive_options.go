@@ -11,9 +11,17 @@ import (
 	"stackgen/schema"
 )
 
-// driveOptions are the options that the provider sends for every disk with any change of it,
-// also where the configuration has none.
-var driveOptions = []string{"aio", "backup", "cache", "discard", "iothread", "replicate", "ssd"}
+// driveOptions are the options that the provider sends for every disk with any change of it.
+func driveOptions() []string {
+	var out []string
+	for _, f := range schema.VMField(guest.Disks).Elem.Fields {
+		if f.Sent {
+			out = append(out, f.PVE)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 // WithDriveOptions is the same VM, with a note on the disks whose configuration lacks options
 // that the provider sends: for Proxmox VE these are changes that need a restart, and a
@@ -33,7 +41,7 @@ func (r *Reading) WithDriveOptions(storage func(id string) string) *Reading {
 		}
 	}
 	if len(settings) > 0 {
-		out.later("disks without options", "the provider sends "+strings.Join(driveOptions, ", ")+
+		out.later("disks without options", "the provider sends "+strings.Join(driveOptions(), ", ")+
 			" with any change of a disk, and a running VM then refuses to grow it; "+
 			"setting them to what Proxmox VE uses now does not change the VM", settings...)
 	}
@@ -44,13 +52,13 @@ func (r *Reading) WithDriveOptions(storage func(id string) string) *Reading {
 func withOptions(key, text, storage string) string {
 	e := pve.Parse(text)
 	var added pve.Entry
-	for _, name := range driveOptions {
+	for _, name := range driveOptions() {
 		f := diskField(name)
 		switch {
 		case e.Has(name):
-		case name == "iothread" && !strings.HasPrefix(key, "scsi") && !strings.HasPrefix(key, "virtio"):
-		case name == "ssd" && strings.HasPrefix(key, "virtio"):
-		case name == "aio":
+		case name == guest.IOThread && !strings.HasPrefix(key, "scsi") && !strings.HasPrefix(key, "virtio"):
+		case name == guest.SSD && strings.HasPrefix(key, "virtio"):
+		case name == guest.AIO:
 			mode := defaultAIO(storage, cmp.Or(e.Option("cache"), "none"))
 			if mode == "" {
 				return text // not known

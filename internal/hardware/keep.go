@@ -67,7 +67,7 @@ func (r *Reading) driveLine(v *schema.VM, first *schema.Node) string {
 	if !v.DriveFollows || drive == nil || first.Get(guest.Datastore).Str() == drive.Str() {
 		return ""
 	}
-	key := schema.Scalar(v.Pos, schema.ShapeString, "datastore")
+	key := schema.Scalar(v.Pos, schema.ShapeString, guest.Datastore)
 	return assignment(f, (&comparison{}).pruned(f, v.Values.Get(f.Key).With(key, drive), nil))
 }
 

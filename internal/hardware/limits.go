@@ -63,7 +63,7 @@ func (r *Reading) limits() {
 		delete(r.values, guest.EFI)
 	}
 	r.devices()
-	for _, name := range []string{"tpm", "vga", "watchdog"} {
+	for _, name := range []string{guest.TPM, guest.VGA, guest.Watchdog} {
 		if schema.VMField(name).IsDefault(r.values[name]) {
 			delete(r.values, name)
 		}
@@ -99,7 +99,7 @@ func (r *Reading) limits() {
 func (r *Reading) numa() {
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
-		if f.Attribute() == "cpu" && f.Key != guest.NUMA && f.Key != guest.CPUAffinity && !f.IsDefault(r.values[f.Key]) {
+		if f.Attribute() == schema.VMField(guest.Cores).Attribute() && f.Key != guest.NUMA && f.Key != guest.CPUAffinity && !f.IsDefault(r.values[f.Key]) {
 			return
 		}
 	}

@@ -43,9 +43,9 @@ func FindUnreadable(raw map[string]string) *Unreadable {
 		case "smbios":
 			u = plainSMBIOS(raw[key])
 		case "ide", "sata", "scsi", "virtio":
-			u = decimals("disks", key, raw[key], "mbps_rd", "mbps_rd_max", "mbps_wr", "mbps_wr_max")
+			u = decimals(guest.Disks, key, raw[key], "mbps_rd", "mbps_rd_max", "mbps_wr", "mbps_wr_max")
 		case "numa":
-			u = decimals("numa_nodes", key, raw[key], "memory")
+			u = decimals(guest.NUMANodes, key, raw[key], "memory")
 		case "memory":
 			u = namedMemory(raw[key])
 		case "migrate_downtime":

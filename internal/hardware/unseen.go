@@ -127,11 +127,11 @@ const NoPasswords = "a spec has no passwords"
 // have their volumes on another datastore, and MAC addresses of their own.
 func (r *Reading) comparable(key string) bool {
 	switch key {
-	case "", "disks", "networks":
+	case "", guest.Disks, guest.Networks:
 		return false
-	case "efi", "tpm":
+	case guest.EFI, guest.TPM:
 		return r.values[key] == nil && !r.skip[key]
-	case "cloud_init":
+	case guest.CloudInit:
 		return true
 	}
 	return !r.skip[key]

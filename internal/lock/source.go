@@ -88,15 +88,15 @@ func (d *stackDecider) resolve(v *schema.VM, was *VM, out *VM) {
 		command = "run `stackgen resolve --state-moved " + d.stack.Name + "`, or "
 	}
 	if v.Template != nil && out.Template == nil {
-		d.open(v, v.Template.Pos, "template", command+"write the template's VMID",
+		d.open(v, v.Template.Pos, guest.Template, command+"write the template's VMID",
 			"the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)
 	}
 	if v.Template != nil && out.Clone == "" {
-		d.open(v, v.At(guest.Clone), "clone", command+"write clone: full or clone: linked",
+		d.open(v, v.At(guest.Clone), guest.Clone, command+"write clone: full or clone: linked",
 			"the lock has no clone mode for clone: auto, which needs the cluster")
 	}
 	if out.Node == "" && v.Placement.NeedsCluster() {
-		d.open(v, v.Placement.Pos, "placement", command+"choose strategy: round-robin or fixed, or set node",
+		d.open(v, v.Placement.Pos, guest.Placement, command+"choose strategy: round-robin or fixed, or set node",
 			"the lock has no node for placement by %s, which needs the cluster", v.Placement.Strategy)
 	}
 }

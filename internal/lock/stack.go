@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -166,7 +167,7 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 		}
 	}
 	if len(nodes) > 0 {
-		d.vmError(v, v.Placement.Pos, "placement", schema.CodeNoNode,
+		d.vmError(v, v.Placement.Pos, guest.Placement, schema.CodeNoNode,
 			"raise max_per_node, or add nodes",
 			"every node already has max_per_node (%d) VMs", full)
 	}

@@ -95,7 +95,7 @@ func (r *Resolver) named(v *schema.VM, out *lock.VM, d *Decision) *schema.Proble
 
 // bad is the problem of a template.
 func (r *Resolver) bad(v *schema.VM, message, fix string) *schema.Problem {
-	return &schema.Problem{Pos: v.Template.Pos, Path: "template", Code: schema.CodeTemplate, Message: message, Fix: fix}
+	return &schema.Problem{Pos: v.Template.Pos, Path: guest.Template, Code: schema.CodeTemplate, Message: message, Fix: fix}
 }
 
 // line is a template as a spec has it.

@@ -73,12 +73,11 @@ func startsWith(hotplug string) bool {
 
 // Attribute is the attribute or block with its device, as in Values: disk.scsi0.size.
 func (c Change) Attribute() string {
-	for _, list := range repeated {
-		if below, ok := strings.CutPrefix(c.Path, list); ok && c.Device != "" && (below == "" || below[0] == '.') {
-			return list + "." + c.Device + below
-		}
+	list := listOf(c.Path)
+	if list == "" || c.Device == "" {
+		return c.Path
 	}
-	return c.Path
+	return list + "." + c.Device + c.Path[len(list):]
 }
 
 // Name names what is changed: memory, cloud_init.user, scsi1, size of scsi0.
@@ -138,11 +137,23 @@ func (v Values) Shown() Values {
 // addresses are the blocks of the addresses of network devices.
 const addresses = "initialization.ip_config"
 
-// repeated are the blocks that a VM may have several of.
-var repeated = []string{"audio_device", "disk", "hostpci", addresses, "network_device", "numa", "serial_device", "usb", "virtiofs"}
-
 // IsList reports whether a place is a list of several blocks, which is no block itself.
-func IsList(block string) bool { return slices.Contains(repeated, block) }
+func IsList(block string) bool { return block != "" && listOf(block) == block }
+
+// listOf is the list of blocks that a path is in, or "".
+func listOf(path string) string {
+	if path == addresses || strings.HasPrefix(path, addresses+".") {
+		return addresses
+	}
+	top, _, _ := strings.Cut(path, ".")
+	for i := range schema.VMFields {
+		f := &schema.VMFields[i]
+		if f.HCL == top && (f.Type == schema.List && f.Elem.Type == schema.Object || f.Key == guest.Audio) {
+			return top
+		}
+	}
+	return ""
+}
 
 // NUMANodes is the list of NUMA nodes.
 const NUMANodes = "numa"

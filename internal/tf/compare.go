@@ -142,11 +142,11 @@ func (v Values) Describe(block string) string {
 
 // Split separates the path of a key from its device.
 func Split(key string) (path, device string) {
-	for _, list := range repeated {
-		if rest, ok := strings.CutPrefix(key, list+"."); ok {
-			device, below, _ := strings.Cut(rest, ".")
-			return strings.TrimSuffix(list+"."+below, "."), device
-		}
+	list := listOf(key)
+	rest, ok := strings.CutPrefix(key, list+".")
+	if list == "" || !ok {
+		return key, ""
 	}
-	return key, ""
+	device, below, _ := strings.Cut(rest, ".")
+	return strings.TrimSuffix(list+"."+below, "."), device
 }
