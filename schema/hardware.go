@@ -14,7 +14,7 @@ func (e *expander) hardware(v *VM) {
 		e.errorPos(v.At(guest.Balloon), v.Path+".balloon", CodeHardware, "lower balloon, or raise memory",
 			"balloon (%d MiB) is larger than memory (%d MiB)", balloon.Int(), memory.Int())
 	}
-	if vcpus, all := v.Values.Get(guest.VCPUs), max(1, v.Values.Get(guest.Cores).Int())*max(1, v.Values.Get(guest.Sockets).Int()); vcpus.Int() > all {
+	if vcpus, all := v.Values.Get(guest.VCPUs), v.VCPUs(); vcpus.Int() > all {
 		e.errorPos(v.At(guest.VCPUs), v.Path+".vcpus", CodeHardware, "lower vcpus, or raise cores",
 			"vcpus (%d) is more than cores times sockets (%d)", vcpus.Int(), all)
 	}

@@ -58,7 +58,7 @@ func (e *expander) bursts(speed *Node, path string) {
 
 // numaCPUs checks that the NUMA nodes have CPUs that the VM has, each in one of them.
 func (e *expander) numaCPUs(v *VM) {
-	all := max(1, v.Values.Get(guest.Cores).Int()) * max(1, v.Values.Get(guest.Sockets).Int())
+	all := v.VCPUs()
 	seen := map[int]bool{}
 	for i, n := range v.Values.Get(guest.NUMANodes).List() {
 		cpus, path := n.Get(guest.CPUs), fmt.Sprintf("%s.numa_nodes[%d].cpus", v.Path, i)

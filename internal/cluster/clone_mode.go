@@ -23,16 +23,12 @@ func (inv *Inventory) CloneMode(v *schema.VM, template *Guest, node string) (mod
 	if template.Config == nil || len(template.Config.Raw) == 0 {
 		return Full, fmt.Sprintf("the configuration of template %d could not be read", template.VMID)
 	}
-	stores := map[string]string{} // the spec's storage of each disk
-	for _, d := range v.Values.Get(guest.Disks).List() {
-		stores[d.Get(guest.Interface).Str()] = d.Get(guest.Datastore).Str()
-	}
 	var on []string
 	for _, d := range drivesOf(template.Config.Raw) {
 		if d.CDROM() {
 			continue // a clone gets its own cloud-init drive
 		}
-		if to := stores[d.Key]; to != "" && to != d.Storage {
+		if to := v.Disk(d.Key).Get(guest.Datastore).Str(); to != "" && to != d.Storage {
 			return Full, fmt.Sprintf("%s is on storage %s and on %s in the template", d.Key, to, d.Storage)
 		}
 		if why := inv.noLinked(template, d, node); why != "" {

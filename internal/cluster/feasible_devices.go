@@ -63,7 +63,7 @@ func (c *creation) cloudInitDrive() {
 	}
 	var free string
 	for _, key := range []string{"ide2", "ide3", "ide0", "ide1", "sata5", "scsi30"} {
-		if raw[key] == "" && !c.specHasDisk(key) || key == cloudInitOf(raw) {
+		if raw[key] == "" && c.vm.Disk(key) == nil || key == cloudInitOf(raw) {
 			free = key
 			break
 		}
@@ -74,11 +74,6 @@ func (c *creation) cloudInitDrive() {
 		remedies = append(remedies, c.write("write a free interface into SPEC", guest.CloudInit, value))
 	}
 	c.add("its cloud-init drive would replace disk "+at, []string{at + ": " + raw[at]}, remedies...)
-}
-
-// specHasDisk reports whether the spec has a disk on an interface.
-func (c *creation) specHasDisk(key string) bool {
-	return slices.ContainsFunc(c.get(guest.Disks).List(), func(d *schema.Node) bool { return d.Get(guest.Interface).Str() == key })
 }
 
 // boot checks that the VM has the devices of its boot order when it is set: after the clone,
@@ -117,7 +112,7 @@ func (c *creation) boot() {
 func (c *creation) bootable(raw map[string]string) (keep *schema.Node, missing, late []string) {
 	keep = &schema.Node{Shape: schema.ShapeList}
 	for _, d := range c.get(guest.BootOrder).List() {
-		inSpec := c.specHasDisk(d.Text)
+		inSpec := c.vm.Disk(d.Text) != nil
 		switch {
 		case c.hasDeviceNow(d.Text, raw) || inSpec && c.current != nil:
 			keep.Items = append(keep.Items, d)

@@ -25,9 +25,9 @@ func (inv *Inventory) Migration(v *schema.VM, e *lock.VM, g *Guest) []Obstacle {
 		c.check = NetworkCheck
 		c.bridgesOf(g, n)
 		c.check = CPUCheck
-		if n.CPUs > 0 && c.vcpus() > n.CPUs {
+		if n.CPUs > 0 && c.vm.VCPUs() > n.CPUs {
 			c.add(fmt.Sprintf("it has more vCPUs than node %s has CPUs, so Proxmox VE refuses to start it there", c.on),
-				[]string{fmt.Sprintf("%d vCPUs; node %s has %d CPUs", c.vcpus(), c.on, n.CPUs)})
+				[]string{fmt.Sprintf("%d vCPUs; node %s has %d CPUs", c.vm.VCPUs(), c.on, n.CPUs)})
 		}
 		c.check = MemoryCheck
 		if mib := int64(v.Values.Get(guest.Memory).Int()); n.Memory > 0 && mib<<20 > n.Memory {

@@ -31,15 +31,10 @@ func (c *creation) starts() bool {
 	return c.current == nil && c.vm.Values.Get(guest.Started).Str() != "false"
 }
 
-// vcpus is the number of vCPUs of the VM.
-func (c *creation) vcpus() int {
-	return max(1, c.vm.Values.Get(guest.Cores).Int()) * max(1, c.vm.Values.Get(guest.Sockets).Int())
-}
-
 // cpus checks that a start does not need more vCPUs than the node has CPUs.
 func (c *creation) cpus() {
 	n := c.inv.Node(c.on)
-	if n == nil || n.CPUs == 0 || c.vcpus() <= n.CPUs || !c.starts() && !c.more(guest.Cores, guest.Sockets) {
+	if n == nil || n.CPUs == 0 || c.vm.VCPUs() <= n.CPUs || !c.starts() && !c.more(guest.Cores, guest.Sockets) {
 		return
 	}
 	sockets := max(1, c.vm.Values.Get(guest.Sockets).Int())
@@ -49,9 +44,9 @@ func (c *creation) cpus() {
 	} else {
 		remedies = append(remedies, c.write("write at most as many into SPEC", guest.Sockets, scalar(schema.ShapeInt, "1")))
 	}
-	remedies = append(remedies, c.otherNodes(func(n *Node) bool { return n.CPUs >= c.vcpus() })...)
+	remedies = append(remedies, c.otherNodes(func(n *Node) bool { return n.CPUs >= c.vm.VCPUs() })...)
 	c.add(fmt.Sprintf("it has more vCPUs than node %s has CPUs, so Proxmox VE refuses to start it", c.on),
-		[]string{fmt.Sprintf("%d vCPUs; node %s has %d CPUs", c.vcpus(), c.on, n.CPUs)}, remedies...)
+		[]string{fmt.Sprintf("%d vCPUs; node %s has %d CPUs", c.vm.VCPUs(), c.on, n.CPUs)}, remedies...)
 }
 
 // memory checks that a start does not need more memory than the node has.

@@ -122,9 +122,9 @@ func (g *grantCheck) space(u effect.Update, top string) {
 	case u.Effect == schema.Move:
 		at, why = u.Is, "move a disk there"
 	case u.Effect == schema.Grow:
-		at, why = g.storageOf(u.Device), "grow a disk there"
+		at, why = g.creation.vm.Disk(u.Device).Get(guest.Datastore).Str(), "grow a disk there"
 	case u.Adds() && top == "disk":
-		at, why = g.storageOf(u.Device), "create a disk there"
+		at, why = g.creation.vm.Disk(u.Device).Get(guest.Datastore).Str(), "create a disk there"
 	case u.Adds() && top == "efi_disk":
 		at, why = v.Get(guest.EFI).Get(guest.Datastore).Str(), "create a disk there"
 	case u.Adds():
@@ -133,16 +133,6 @@ func (g *grantCheck) space(u effect.Update, top string) {
 	if at != "" {
 		g.need("/storage/"+at, AllocateSpace, why)
 	}
-}
-
-// storageOf is the storage of a disk in the spec, or "".
-func (g *grantCheck) storageOf(device string) string {
-	for _, d := range g.creation.vm.Values.Get(guest.Disks).List() {
-		if d.Get(guest.Interface).Str() == device {
-			return d.Get(guest.Datastore).Str()
-		}
-	}
-	return ""
 }
 
 // evidenceOf says what each missing privilege is for.

@@ -118,13 +118,10 @@ func (r *resource) unreadDisks(state *tf.Resource, g *cluster.Guest) {
 		brought = guard.Disks(template)
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(disks), natural.Compare) {
-		named := slices.ContainsFunc(r.vm.Values.Get(guest.Disks).List(), func(d *schema.Node) bool {
-			return d.Get(guest.Interface).Str() == at
-		})
 		reported := slices.ContainsFunc(r.out, func(f finding.Finding) bool {
 			return f.Address == r.at && f.Change != nil && f.Change.Attribute == "disk."+at
 		})
-		if named || reported || state.Values.Has("disk."+at) {
+		if r.vm.Disk(at) != nil || reported || state.Values.Has("disk."+at) {
 			continue
 		}
 		change := tf.Change{Path: "disk", Device: at, Was: disks[at], Whole: true}

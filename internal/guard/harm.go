@@ -46,11 +46,7 @@ func permitsRestart(v *schema.VM) bool {
 
 // diskInterfaces are the interfaces of a spec's disks.
 func diskInterfaces(v *schema.VM) []string {
-	var out []string
-	for _, d := range v.Values.Get(guest.Disks).List() {
-		out = append(out, d.Get(guest.Interface).Str())
-	}
-	return out
+	return schema.Interfaces(v.Values.Get(guest.Disks).List())
 }
 
 // configuredDisks are the interfaces of a guest's disks, without drives for CDs and

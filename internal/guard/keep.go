@@ -84,11 +84,7 @@ func (k *keeper) rendered(texts []string) []string {
 func (k *keeper) order(texts []string) []string {
 	for _, text := range texts {
 		line, _ := schema.ParseYAML("", []byte(text))
-		var disks []string
-		for _, d := range line.Get(guest.Disks).List() {
-			disks = append(disks, d.Get(guest.Interface).Str())
-		}
-		if k.entry != nil && k.entry.OrderAs(k.had, disks) != nil {
+		if k.entry != nil && k.entry.OrderAs(k.had, schema.Interfaces(line.Get(guest.Disks).List())) != nil {
 			return []string{"stackgen resolve", "stackgen render"}
 		}
 	}

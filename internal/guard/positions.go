@@ -67,10 +67,10 @@ func (p *planJudge) sharesVolumes(c *tf.ResourceChange) bool {
 // sharedVolumes are changes of a VM with the volumes that a plan would have for the disks
 // which they add. had are the disks of the state before the plan, in their order.
 func sharedVolumes(had []string, state tf.Values, v *schema.VM, entry *lock.VM, changes []tf.Change) []tf.Change {
-	out, order := slices.Clone(changes), entry.OrderedDisks(v)
+	out, order := slices.Clone(changes), schema.Interfaces(entry.OrderedDisks(v))
 	for i := range out {
 		c := &out[i]
-		at := slices.IndexFunc(order, func(d *schema.Node) bool { return d.Get(guest.Interface).Str() == c.Device })
+		at := slices.Index(order, c.Device)
 		if c.Path == "disk" && c.Adds() && at >= 0 && at < len(had) && !slices.Contains(had, c.Device) {
 			c.Volume = state.Volume(had[at])
 		}

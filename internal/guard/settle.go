@@ -122,10 +122,7 @@ func (s *subject) defaultBlocks(state *tf.Resource) (all []string, left []unset)
 func (s *subject) otherOrder(state *tf.Resource) []unset {
 	block, read := schema.VMField(guest.Disks).HCL, slices.Clone(state.Disks)
 	slices.SortFunc(read, natural.Compare)
-	var order []string
-	for _, d := range s.entry.OrderedDisks(s.match.VM) {
-		order = append(order, d.Get(guest.Interface).Str())
-	}
+	order := schema.Interfaces(s.entry.OrderedDisks(s.match.VM))
 	if s.profile.Ignores(block) || !slices.Equal(read, state.Disks) || slices.Equal(order, state.Disks) ||
 		!slices.Equal(slices.SortedFunc(slices.Values(order), natural.Compare), read) {
 		return nil

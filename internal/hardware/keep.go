@@ -107,7 +107,5 @@ func at(d *schema.Node) func(*schema.Node) bool {
 // the list than before: the provider computes the format that a spec does not say by its
 // position, and sends none of a disk that exists.
 func ByPosition(v *schema.VM, c tf.Change) bool {
-	return v != nil && c.Path == "disk.file_format" && slices.ContainsFunc(v.Values.Get(guest.Disks).List(), func(d *schema.Node) bool {
-		return d.Get(guest.Interface).Str() == c.Device && d.Get(guest.Format) == nil
-	})
+	return v != nil && c.Path == "disk.file_format" && v.Disk(c.Device) != nil && v.Disk(c.Device).Get(guest.Format) == nil
 }

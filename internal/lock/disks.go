@@ -15,11 +15,7 @@ import (
 // and new ones come last. The first order is that in which the provider reads the disks of
 // an imported VM.
 func disks(v *schema.VM, was *VM) []string {
-	var all []string
-	for _, d := range v.Values.Get(guest.Disks).List() {
-		all = append(all, d.Get(guest.Interface).Str())
-	}
-	return was.DiskOrder(all)
+	return was.DiskOrder(schema.Interfaces(v.Values.Get(guest.Disks).List()))
 }
 
 // DiskOrder is the order in which a render puts the disks at some interfaces.

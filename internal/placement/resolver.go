@@ -118,8 +118,7 @@ func need(v *schema.VM) Need {
 	if v.Values.Get(guest.Started).Off() {
 		return Need{}
 	}
-	cpus := max(1, v.Values.Get(guest.Cores).Int()) * max(1, v.Values.Get(guest.Sockets).Int())
-	return Need{CPUs: float64(cpus), Memory: int64(v.Values.Get(guest.Memory).Int()) << 20}
+	return Need{CPUs: float64(v.VCPUs()), Memory: int64(v.Values.Get(guest.Memory).Int()) << 20}
 }
 
 // Resolve decides what out leaves open. It returns what keeps it from that.

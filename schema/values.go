@@ -1,0 +1,30 @@
+package schema
+
+import (
+	"slices"
+
+	"stackgen/guest"
+)
+
+// VCPUs is the number of virtual CPUs of the VM.
+func (v *VM) VCPUs() int {
+	return max(1, v.Values.Get(guest.Cores).Int()) * max(1, v.Values.Get(guest.Sockets).Int())
+}
+
+// Disk is the disk of the VM at an interface, or nil.
+func (v *VM) Disk(at string) *Node {
+	disks := v.Values.Get(guest.Disks).List()
+	if i := slices.Index(Interfaces(disks), at); i >= 0 {
+		return disks[i]
+	}
+	return nil
+}
+
+// Interfaces are those of disks, in their order.
+func Interfaces(disks []*Node) []string {
+	var out []string
+	for _, d := range disks {
+		out = append(out, d.Get(guest.Interface).Str())
+	}
+	return out
+}
