@@ -14,6 +14,7 @@ import (
 type Attribute struct {
 	Resource  string // its type
 	HCL       string // disk.size
+	Right     Right
 	Change    Effect
 	Removal   Effect // of its removal
 	Key       string // of the property of a VM that sets it; "" if none does
@@ -66,7 +67,8 @@ func attributeRows(resource, path string) iter.Seq[Attribute] {
 				return
 			}
 			for _, p := range Unsupported {
-				if p.HCL != "" && related(p.HCL, path) && !add(Attribute{HCL: p.HCL, Change: p.Change, Removal: p.Removal, Why: p.Why}) {
+				a := Attribute{HCL: p.HCL, Change: p.Change, Removal: p.Removal, Right: p.Right, Why: p.Why}
+				if p.HCL != "" && related(p.HCL, path) && !add(a) {
 					return
 				}
 			}
@@ -113,6 +115,7 @@ func (f *Field) attribute(block Attribute) Attribute {
 		HCL:     joinHCL(block.HCL, f.HCL),
 		Change:  cmp.Or(f.Change, block.Change),
 		Removal: f.Removal,
+		Right:   f.Right,
 		Key:     cmp.Or(block.Key, f.Key),
 		Name:    joinHCL(block.Name, f.Key),
 		block:   len(f.rows()) > 0 || f.Rest,

@@ -75,6 +75,7 @@ type Field struct {
 	Settles    bool     // Proxmox VE does not have it: an import reads Unset, and the apply after it sets it
 	Sent       bool     // of a disk: the provider sends it with any change of the disk, also where the configuration has none
 	Maps       string   // a List whose items have a mapping: the kind of resource mappings that it names
+	Right      Right    // of an update
 	Change     Effect   // of a change on an existing VM; of an Object or List, also that of its Fields without one
 	Removal    Effect   // of the removal of the value, if it is another one
 

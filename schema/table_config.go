@@ -15,19 +15,20 @@ type Part struct {
 
 	Change  Effect
 	Removal Effect // if it is another one
+	Right   Right
 }
 
 // Unsupported are the parts of a VM that have no property. A new property takes
 // its part out of this table.
 var Unsupported = []Part{
-	{PVE: "acpi", HCL: "acpi", Name: "a VM without ACPI", Why: "Without ACPI, no guest shuts down when it is asked to. A VM keeps what it has.", Change: Restart},
-	{PVE: "arch", HCL: "cpu.architecture", Name: "another CPU architecture than the node's", Why: "A VM of another architecture is emulated, and only root@pam may set it.", Change: Restart},
-	{PVE: "args", HCL: "kvm_arguments", Name: "QEMU arguments", Why: "Only root@pam may set them, and Proxmox VE does not check what QEMU does with them. A VM keeps what it has.", Change: Restart},
-	{PVE: "", HCL: "cdrom", Name: "CD-ROM drives", Why: "The provider reads a drive only as `ide3`, and attaches the drive of the node there where the block is removed. A VM keeps its drives.", Change: Live, Removal: Pending},
-	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Why: "Only root@pam may set them, and the node must have reserved them, which no API shows.", Change: Restart},
-	{PVE: "keephugepages", HCL: "memory.keep_hugepages", Name: "huge pages", Why: "Only root@pam may set them, and the node must have reserved them, which no API shows.", Change: Restart},
-	{PVE: "rng", HCL: "rng", Name: "random number generators", Why: "The provider sets none on a clone, and removes none. A VM keeps the one that it has.", Change: Restart, Removal: Never},
-	{PVE: "smbios", HCL: "smbios", Name: "SMBIOS values", Why: "The provider gives a clone another UUID with every change, by which stackgen knows the VM, does not send the SKU, and removes the UUID with the block. A VM keeps its values.", Change: Pending},
+	{PVE: "acpi", HCL: "acpi", Name: "a VM without ACPI", Why: "Without ACPI, no guest shuts down when it is asked to. A VM keeps what it has.", Change: Restart, Right: Right{Privilege: ConfigHardware}},
+	{PVE: "arch", HCL: "cpu.architecture", Name: "another CPU architecture than the node's", Why: "A VM of another architecture is emulated, and only root@pam may set it.", Change: Restart, Right: Right{Root: true}},
+	{PVE: "args", HCL: "kvm_arguments", Name: "QEMU arguments", Why: "Only root@pam may set them, and Proxmox VE does not check what QEMU does with them. A VM keeps what it has.", Change: Restart, Right: Right{Root: true}},
+	{PVE: "", HCL: "cdrom", Name: "CD-ROM drives", Why: "The provider reads a drive only as `ide3`, and attaches the drive of the node there where the block is removed. A VM keeps its drives.", Change: Live, Removal: Pending, Right: Right{Privilege: ConfigCDROM}},
+	{PVE: "hugepages", HCL: "memory.hugepages", Name: "huge pages", Why: "Only root@pam may set them, and the node must have reserved them, which no API shows.", Change: Restart, Right: Right{Root: true}},
+	{PVE: "keephugepages", HCL: "memory.keep_hugepages", Name: "huge pages", Why: "Only root@pam may set them, and the node must have reserved them, which no API shows.", Change: Restart, Right: Right{Root: true}},
+	{PVE: "rng", HCL: "rng", Name: "random number generators", Why: "The provider sets none on a clone, and removes none. A VM keeps the one that it has.", Change: Restart, Removal: Never, Right: Right{Privilege: ConfigHardware}},
+	{PVE: "smbios", HCL: "smbios", Name: "SMBIOS values", Why: "The provider gives a clone another UUID with every change, by which stackgen knows the VM, does not send the SKU, and removes the UUID with the block. A VM keeps its values.", Change: Pending, Right: Right{Privilege: ConfigHardware}},
 }
 
 // Ignored reports whether the modules ignore every change of it, so that a VM keeps what it

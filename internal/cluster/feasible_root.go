@@ -21,13 +21,13 @@ func (c *creation) rootOnly() {
 		if sev := n.Get(guest.Type); sev != nil {
 			text = "{type: " + sev.Str() + "}"
 		}
-		if f.RootOnly() && (n.Str() != "" || n.Get(guest.Type) != nil) {
+		if f.Right.Root && (n.Str() != "" || n.Get(guest.Type) != nil) {
 			c.add("only root@pam may set "+f.Key+", and no token", nil,
 				Remedy{What: "no token can set it: remove it from SPEC", Field: f.Key, Text: f.Key + ": " + text})
 		}
 	}
 	for i := range schema.VMFields {
-		if f := &schema.VMFields[i]; f.OfNode() && slices.ContainsFunc(devicesOf(c.vm, f.Key), ofNode) {
+		if f := &schema.VMFields[i]; f.Right.Device && slices.ContainsFunc(devicesOf(c.vm, f.Key), ofNode) {
 			c.add("only root@pam may set "+f.Key+" with a device of the node, and no token", nil, c.withoutDevice([]string{f.Key})...)
 		}
 	}

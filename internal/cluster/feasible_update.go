@@ -72,7 +72,7 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	remedies = c.withoutDevice(devices, remedies...)
 	var evidence []string
 	for _, u := range updates {
-		if f := schema.VMField(u.Key()); f != nil && f.RootOnly() {
+		if f := schema.VMField(u.Key()); f != nil && f.Right.Root {
 			evidence = append(evidence, fmt.Sprintf("%s: %s -> %s", u.Key(), cmp.Or(u.Was, "none"), cmp.Or(u.Is, "none")))
 			remedies = append(remedies, c.keepRoots(u))
 		}
