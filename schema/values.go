@@ -13,12 +13,14 @@ func (v *VM) VCPUs() int {
 
 // Disk is the disk of the VM at an interface, or nil.
 func (v *VM) Disk(at string) *Node {
-	disks := v.Values.Get(guest.Disks).List()
-	if i := slices.Index(Interfaces(disks), at); i >= 0 {
-		return disks[i]
+	if i := slices.Index(v.Interfaces(), at); i >= 0 {
+		return v.Values.Get(guest.Disks).Items[i]
 	}
 	return nil
 }
+
+// Interfaces are those of the disks of the VM, in their order.
+func (v *VM) Interfaces() []string { return Interfaces(v.Values.Get(guest.Disks).List()) }
 
 // Interfaces are those of disks, in their order.
 func Interfaces(disks []*Node) []string {

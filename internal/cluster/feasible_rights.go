@@ -239,13 +239,10 @@ func Paths(v *schema.VM) []string {
 	for _, nic := range v.Values.Get(guest.Networks).List() {
 		out = append(out, BridgePath(nic.Get(guest.Bridge).Str()))
 	}
-	stores := []*schema.Node{v.Values.Get(guest.CloudInit, guest.Datastore), v.Values.Get(guest.EFI, guest.Datastore), v.Values.Get(guest.TPM, guest.Datastore)}
-	for _, d := range v.Values.Get(guest.Disks).List() {
-		stores = append(stores, d.Get(guest.Datastore))
-	}
-	for _, s := range stores {
-		if s.Str() != "" {
-			out = append(out, "/storage/"+s.Str())
+	drives := []*schema.Node{v.Values.Get(guest.CloudInit), v.Values.Get(guest.EFI), v.Values.Get(guest.TPM)}
+	for _, d := range slices.Concat(drives, v.Values.Get(guest.Disks).List()) {
+		if at := d.Get(guest.Datastore).Str(); at != "" {
+			out = append(out, "/storage/"+at)
 		}
 	}
 	return out

@@ -53,11 +53,7 @@ func (c *creation) templates() {
 
 // brief says what a guest is.
 func brief(g *Guest) string {
-	kind := g.Kind.Name()
-	if g.Template {
-		kind = "template"
-	}
-	return fmt.Sprintf("%s %d (%s) on %s, %s", kind, g.VMID, g.Name, g.Node, g.Status)
+	return fmt.Sprintf("%s %d (%s) on %s, %s", g.What(), g.VMID, g.Name, g.Node, g.Status)
 }
 
 // drives are the drives of the template with a volume.

@@ -90,6 +90,14 @@ type Guest struct {
 	Identity *Identity `json:"identity,omitempty"` // of a guest without a Config, if it was read
 }
 
+// What is the guest in a word: VM, container or template.
+func (g *Guest) What() string {
+	if g.Template {
+		return "template"
+	}
+	return g.Kind.Name()
+}
+
 // Path is the path of the guest, or of a part of it, in the API of Proxmox VE.
 func (g *Guest) Path(part ...string) string { return g.Kind.Path(g.Node, g.VMID, part...) }
 

@@ -47,7 +47,7 @@ func (k *keeper) boot(updates []effect.Update) []finding.Step {
 	if len(order) == 0 {
 		order = without(pve.BootOrder(k.guest.Config.Raw), removed)
 	}
-	disks := diskInterfaces(k.vm)
+	disks := k.vm.Interfaces()
 	if !slices.ContainsFunc(order, func(at string) bool { return slices.Contains(disks, at) }) {
 		order = append(slices.Clone(disks[:1]), order...)
 	}

@@ -16,15 +16,11 @@ func contains(macs []string, mac string) bool {
 
 // Describe says in one line what a guest is: where, since when, with what disks.
 func Describe(g *cluster.Guest) string {
-	kind := g.Kind.Name()
-	if g.Template {
-		kind = "template"
-	}
 	name := g.Name
 	if name == "" {
 		name = "without a name yet"
 	}
-	out := fmt.Sprintf("%s %d (%s) on %s, %s", kind, g.VMID, name, g.Node, status(g))
+	out := fmt.Sprintf("%s %d (%s) on %s, %s", g.What(), g.VMID, name, g.Node, status(g))
 	if g.Pool != "" {
 		out += ", pool " + g.Pool
 	}

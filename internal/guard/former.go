@@ -32,7 +32,7 @@ func volumeAt(g *cluster.Guest, at string) string {
 // detachedDisks are the disks that a spec removes or has removed, and whose volumes the VM
 // has: what the lock records.
 func detachedDisks(r *tf.Resource, v *schema.VM, entry *lock.VM, g *cluster.Guest) []string {
-	out, spec := []string{}, diskInterfaces(v)
+	out, spec := []string{}, v.Interfaces()
 	if len(spec) == 0 { // it leaves the disks as they are
 		return out
 	}
@@ -59,7 +59,7 @@ func formerVolumes(state tf.Values, v *schema.VM, entry *lock.VM, g *cluster.Gue
 	out := slices.Clone(changes)
 	var removed []string
 	if v != nil {
-		removed = without(state.Devices("disk"), diskInterfaces(v))
+		removed = without(state.Devices("disk"), v.Interfaces())
 	}
 	for i := range out {
 		c := &out[i]

@@ -59,7 +59,7 @@ func TestFormerVolumes(t *testing.T) {
 			entry.Detached = []string{c.detached}
 		}
 		var changes []tf.Change
-		for _, at := range diskInterfaces(v) {
+		for _, at := range v.Interfaces() {
 			if !state.Values.Has("disk." + at) {
 				changes = append(changes, tf.Change{Path: "disk", Device: at, Is: "new", Whole: true})
 			}

@@ -129,7 +129,7 @@ func (s *subject) effects() *effect.VM {
 	}
 	vm.Boots = bootDevices(s.guest, s.match.VM)
 	vm.Begun = s.begun(s.Stack, s.Key, s.guest)
-	vm.Keeps, vm.IgnoresDisks = diskInterfaces(s.match.VM), s.profile.Ignores("disk")
+	vm.Keeps, vm.IgnoresDisks = s.match.VM.Interfaces(), s.profile.Ignores("disk")
 	for _, list := range []string{effect.NICs, effect.USBs} {
 		if !s.profile.Ignores(list) {
 			vm.MoveDevices(list, hardware.Read(s.guest).Devices(list), hardware.Devices(s.match.VM, list, s.entry.MACs))

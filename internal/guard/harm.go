@@ -44,11 +44,6 @@ func permitsRestart(v *schema.VM) bool {
 	return v != nil && v.Values.Get(guest.Restart).Bool()
 }
 
-// diskInterfaces are the interfaces of a spec's disks.
-func diskInterfaces(v *schema.VM) []string {
-	return schema.Interfaces(v.Values.Get(guest.Disks).List())
-}
-
 // configuredDisks are the interfaces of a guest's disks, without drives for CDs and
 // cloud-init: what the provider would detach.
 func configuredDisks(g *cluster.Guest) []string {

@@ -17,7 +17,7 @@ import (
 func (k *keeper) add(updates []effect.Update) []finding.Step {
 	f := &finding.Finding{Steps: k.former(updates)}
 	had := k.state.Devices("disk")
-	removes := len(without(had, diskInterfaces(k.vm))) > 0
+	removes := len(without(had, k.vm.Interfaces())) > 0
 	former := slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Harm == effect.Abandons })
 	shares := slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Volume != "" })
 	kept := k.disks(func(at string) bool { return slices.Contains(had, at) })
@@ -32,7 +32,7 @@ func (k *keeper) add(updates []effect.Update) []finding.Step {
 		f.Add(k.twice("or make two applies yourself: write into "+k.spec+" first what remains, and then what is added", kept, k.disks(nil)))
 	case k.had == nil:
 		return append(f.Steps, k.addAfterImport()...)
-	case k.entry == nil || k.entry.OrderAs(k.had, diskInterfaces(k.vm)) == nil:
+	case k.entry == nil || k.entry.OrderAs(k.had, k.vm.Interfaces()) == nil:
 		f.Next(renderAndPlan, "stackgen render")
 	default:
 		f.Next("to put it after the other disks, record the order that these have in the state", "stackgen resolve", "stackgen render")
@@ -125,7 +125,7 @@ func (k *keeper) former(updates []effect.Update) []finding.Step {
 // otherInterfaces are the disks of the spec, of which some have other interfaces that are free.
 func (k *keeper) otherInterfaces(names []string) []string {
 	var disks []*schema.Node
-	taken := slices.Concat(diskInterfaces(k.vm), k.state.Devices("disk"), names)
+	taken := slices.Concat(k.vm.Interfaces(), k.state.Devices("disk"), names)
 	for _, d := range k.vm.Values.Get(guest.Disks).List() {
 		if at := d.Get(guest.Interface).Str(); slices.Contains(names, at) {
 			free := k.freeInterface(at, taken)

@@ -19,7 +19,7 @@ func (in *Input) later(state *tf.Resource, v *schema.VM) []string {
 	if !in.Splits || v == nil {
 		return nil
 	}
-	had, is := state.Values.Devices("disk"), diskInterfaces(v)
+	had, is := state.Values.Devices("disk"), v.Interfaces()
 	if removed := without(had, is); len(removed) == 0 || len(removed) == len(had) {
 		return nil
 	}

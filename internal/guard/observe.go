@@ -132,7 +132,7 @@ func (o *observer) hardware(v *lock.ObservedVM, r *tf.Resource, spec *schema.VM,
 	if g.Config != nil && len(g.Config.Raw) > 0 {
 		v.Detached = detachedDisks(r, spec, entry, g)
 		if p := o.profile(entry); p != nil && !p.Ignores("disk") {
-			v.Disks = entry.OrderAs(r.Disks, diskInterfaces(spec))
+			v.Disks = entry.OrderAs(r.Disks, spec.Interfaces())
 		}
 	}
 	if entry.MACs == nil && !spec.Adopt {

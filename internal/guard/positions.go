@@ -103,7 +103,7 @@ func (s *subject) addedDisks(changes []tf.Change) []tf.Change {
 		}
 	}
 	if len(later) > 0 {
-		had = without(had, without(had, diskInterfaces(v)))
+		had = without(had, without(had, v.Interfaces()))
 	}
 	return formerVolumes(state.Values, v, s.entry, s.guest, sharedVolumes(had, state.Values, v, entry, changes))
 }

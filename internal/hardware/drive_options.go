@@ -16,7 +16,7 @@ func driveOptions() []string {
 	var out []string
 	for _, f := range schema.VMField(guest.Disks).Elem.Fields {
 		if f.Sent {
-			out = append(out, f.PVE)
+			out = append(out, f.Key)
 		}
 	}
 	slices.Sort(out)
@@ -53,7 +53,6 @@ func withOptions(key, text, storage string) string {
 	e := pve.Parse(text)
 	var added pve.Entry
 	for _, name := range driveOptions() {
-		f := diskField(name)
 		switch {
 		case e.Has(name):
 		case name == guest.IOThread && !strings.HasPrefix(key, "scsi") && !strings.HasPrefix(key, "virtio"):
@@ -65,7 +64,7 @@ func withOptions(key, text, storage string) string {
 			}
 			added = append(added, pve.Option{Name: name, Value: mode})
 		default:
-			added = append(added, pve.Option{Name: name, Value: absentOption(f)})
+			added = append(added, pve.Option{Name: name, Value: absentOption(schema.FieldAt(guest.Disks + "." + name))})
 		}
 	}
 	if len(added) == 0 {
@@ -74,11 +73,6 @@ func withOptions(key, text, storage string) string {
 	out := slices.Concat(e, added)
 	slices.SortFunc(out[1:], func(a, b pve.Option) int { return strings.Compare(a.String(), b.String()) })
 	return out.String()
-}
-
-func diskField(name string) *schema.Field {
-	fields := schema.VMField(guest.Disks).Elem.Fields
-	return &fields[slices.IndexFunc(fields, func(f schema.Field) bool { return f.PVE == name })]
 }
 
 // absentOption is what a disk has without an option, as a configuration says it.
@@ -107,7 +101,7 @@ func defaultAIO(storage, cache string) string {
 	case storage == "", storage == "rbd" && !direct:
 		return ""
 	case !cluster.StorageTypeOf(storage).Threads:
-		return diskField(guest.AIO).Unset
+		return schema.FieldAt(guest.Disks + "." + guest.AIO).Unset
 	case direct:
 		return "native"
 	}

@@ -15,7 +15,7 @@ import (
 // and new ones come last. The first order is that in which the provider reads the disks of
 // an imported VM.
 func disks(v *schema.VM, was *VM) []string {
-	return was.DiskOrder(schema.Interfaces(v.Values.Get(guest.Disks).List()))
+	return was.DiskOrder(v.Interfaces())
 }
 
 // DiskOrder is the order in which a render puts the disks at some interfaces.

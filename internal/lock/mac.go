@@ -55,8 +55,7 @@ func networks(v *schema.VM) []string {
 // defaultNetworks are the networks that the lock leaves out: those of a VM whose spec says
 // nothing of its networks.
 func defaultNetworks() []string {
-	bridge := slices.IndexFunc(schema.VMField(guest.Networks).Elem.Fields, func(f schema.Field) bool { return f.Key == guest.Bridge })
-	return []string{schema.VMField(guest.Networks).Elem.Fields[bridge].Default}
+	return []string{schema.FieldAt(guest.Networks + "." + guest.Bridge).Default}
 }
 
 // earlierNICs are, for each NIC of a VM, the number that it had in the lock, or -1. A NIC
