@@ -59,7 +59,8 @@ func withDecisions(v *schema.VM, d *lock.VM) *schema.Node {
 	}
 	disks := n.Get(guest.Disks).List()
 	if list := n.Get(guest.Disks); list != nil {
-		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, guest.Disks), &schema.Node{Pos: list.Pos, Shape: list.Shape, Items: d.OrderedDisks(v)})
+		n = n.With(schema.Scalar(list.Pos, schema.ShapeString, guest.Disks),
+			&schema.Node{Pos: list.Pos, Shape: list.Shape, Items: d.OrderedDisks(v)})
 	}
 	t := d.Template
 	if t == nil {

@@ -22,7 +22,8 @@ func (e *expander) starts(v *VM) {
 	for i, d := range v.Values.Get(guest.Disks).List() {
 		path := fmt.Sprintf("%s.disks[%d]", v.Path, i)
 		e.bursts(d.Get(guest.Speed), path+".speed")
-		if aio, cache := d.Get(guest.AIO), d.Get(guest.Cache).Str(); aio.Str() == "native" && (strings.HasPrefix(cache, "write") || cache == "unsafe") {
+		if aio, cache := d.Get(guest.AIO), d.Get(guest.Cache).Str(); aio.Str() == "native" &&
+			(strings.HasPrefix(cache, "write") || cache == "unsafe") {
 			e.errorPos(aio.Pos, path+".aio", CodeHardware, "write cache: none or cache: directsync, or another aio",
 				"a VM does not start with aio: native and cache: %s", cache)
 		}

@@ -141,7 +141,8 @@ func (c *creation) hasDeviceNow(key string, raw map[string]string) bool {
 	case "usb":
 		return raw[key] != "" || number(key) < len(c.get(guest.USB).List())
 	case "hostpci":
-		return raw[key] != "" || slices.ContainsFunc(c.get(guest.HostPCI).List(), func(d *schema.Node) bool { return d.Get(guest.Device).Str() == key })
+		return raw[key] != "" ||
+			slices.ContainsFunc(c.get(guest.HostPCI).List(), func(d *schema.Node) bool { return d.Get(guest.Device).Str() == key })
 	}
 	return key == c.cloudInitAt(raw) || raw[key] != "" && (key != cloudInitOf(raw) || c.cloudInitAt(raw) == "")
 }

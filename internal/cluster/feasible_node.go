@@ -40,7 +40,8 @@ func (c *creation) cpus() {
 	sockets := max(1, c.vm.Values.Get(guest.Sockets).Int())
 	remedies := []Remedy{}
 	if n.CPUs >= sockets {
-		remedies = append(remedies, c.write("write at most as many into SPEC", guest.Cores, scalar(schema.ShapeInt, strconv.Itoa(n.CPUs/sockets))))
+		remedies = append(remedies,
+			c.write("write at most as many into SPEC", guest.Cores, scalar(schema.ShapeInt, strconv.Itoa(n.CPUs/sockets))))
 	} else {
 		remedies = append(remedies, c.write("write at most as many into SPEC", guest.Sockets, scalar(schema.ShapeInt, "1")))
 	}

@@ -45,7 +45,7 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 	byHand := true
 	for _, u := range updates {
 		for _, r := range schema.RightsOf(u.Path) {
-			if !r.Root && !(r.Device && c.namesDevice(u.Key())) {
+			if !c.needsRoot(u, r) {
 				continue
 			}
 			name, set := u.Name(), c.rootOption(u)
@@ -78,6 +78,11 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 		}
 	}
 	c.add("only root@pam may set "+strings.Join(names, ", ")+", and no token", evidence, remedies...)
+}
+
+// needsRoot reports whether only root@pam may make an update to which a right applies.
+func (c *creation) needsRoot(u effect.Update, r schema.Right) bool {
+	return r.Root || r.Device && c.namesDevice(u.Key())
 }
 
 // keepRoots is the remedy that keeps the value of a property that only root@pam may set.

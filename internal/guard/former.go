@@ -85,7 +85,8 @@ func formerVolumes(state tf.Values, v *schema.VM, entry *lock.VM, g *cluster.Gue
 // alike reports whether a disk of a state and one of a spec have the same size and storage.
 func alike(state tf.Values, had string, v *schema.VM, at string) bool {
 	d := v.Disk(at)
-	return d != nil && d.Get(guest.Size).Str() == state["disk."+had+".size"] && d.Get(guest.Datastore).Str() == state["disk."+had+".datastore_id"]
+	return d != nil && d.Get(guest.Size).Str() == state["disk."+had+".size"] &&
+		d.Get(guest.Datastore).Str() == state["disk."+had+".datastore_id"]
 }
 
 // unusedEntry is the entry of a VM's configuration that has a volume as an unused one.

@@ -80,7 +80,8 @@ func (r *Reading) limits() {
 	}
 	for _, tag := range r.values[guest.Tags].Strings() {
 		if tag != strings.ToLower(tag) {
-			r.refuse(guest.Tags, "tags="+r.raw["tags"], "a spec has tags in lower case", r.Set("--tags", shell.Quote(strings.ToLower(r.raw["tags"]))))
+			r.refuse(guest.Tags, "tags="+r.raw["tags"], "a spec has tags in lower case",
+				r.Set("--tags", shell.Quote(strings.ToLower(r.raw["tags"]))))
 			break
 		}
 	}
@@ -97,9 +98,10 @@ func (r *Reading) limits() {
 // numa refuses NUMA and affinity where all else of the CPU has its default: the
 // provider then reads no CPU at all.
 func (r *Reading) numa() {
+	cpu := schema.VMField(guest.Cores).Attribute()
 	for i := range schema.VMFields {
 		f := &schema.VMFields[i]
-		if f.Attribute() == schema.VMField(guest.Cores).Attribute() && f.Key != guest.NUMA && f.Key != guest.CPUAffinity && !f.IsDefault(r.values[f.Key]) {
+		if f.Attribute() == cpu && f.Key != guest.NUMA && f.Key != guest.CPUAffinity && !f.IsDefault(r.values[f.Key]) {
 			return
 		}
 	}
