@@ -93,7 +93,7 @@ func (e *env) guard(c *cli.Context) error {
 // in what their specs do not say, which devices it moves, and what waits for a restart or for the address of a VM.
 func (e *env) permitted(args []string, answer *check.Answer, all *report.Findings) error {
 	named := report.NewFindings(slices.DeleteFunc(slices.Clone(answer.Findings), func(f finding.Finding) bool {
-		noticed := slices.ContainsFunc(f.Updates, func(u finding.Update) bool { return u.Interrupts || u.Unasked || u.Moves != "" })
+		noticed := slices.ContainsFunc(f.Updates, func(u finding.Update) bool { return u.Interrupts || u.SideEffect || u.Moves != "" })
 		return len(f.Pending) == 0 && !f.NoAddress && !noticed || f.Stack+"/"+f.Unit != args[0]
 	}), nil)
 	named.Answer = fmt.Sprintf("stackgen guard: the %s of %s may go on: %s", args[1], args[0], all.Summary())

@@ -189,7 +189,7 @@ var otherWords = []otherWord{
 	{"internal/guard/rule_migrate.go", []string{"Has()", "==name", "=="}, "entries and options"},
 	{"internal/effect/disks.go", []string{"Has()"}, "options"},
 	{"internal/starter/choose.go", []string{"Has()"}, "options"},
-	{"internal/hardware/implied.go", []string{"{}.Key"}, "entries"},
+	{"internal/hardware/side_effect.go", []string{"{}.Key"}, "entries"},
 	{"internal/hardware/limits.go", []string{"refuse()"}, "an entry, which is shown without its value"},
 	{"internal/hardware/read.go", []string{"append()", "noOption()", "Has()", "var entryPool", "==key"}, "entries, and an option that no property sets"},
 	{"internal/cluster/defaults.go", []string{"var addable"}, "entries"},

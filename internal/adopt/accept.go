@@ -89,7 +89,7 @@ func (t *target) accept(chosen *choice) {
 		t.lines = append(t.lines, edit.Setting{Key: guest.Node, Line: hardware.Assignment(guest.Node, node)})
 		attributes = slices.DeleteFunc(slices.Clone(attributes), func(a string) bool { return a == nodeName })
 	}
-	accepted, rest := t.reading.Accept(t.vm, attributes)
+	accepted, refused := t.reading.Accept(t.vm, attributes)
 	var steps []finding.Step
 	for _, a := range accepted {
 		if a.Reason != "" {
@@ -101,7 +101,7 @@ func (t *target) accept(chosen *choice) {
 			t.lines = append(t.lines, t.records()) // the default record follows the name
 		}
 	}
-	for _, a := range rest {
+	for _, a := range refused {
 		why := ": no property of a spec says it; change it back, by hand or by an apply"
 		if hardware.Says(a) {
 			why = ": the spec says already what the VM has; render, and plan again"

@@ -46,7 +46,7 @@ func (s *Session) Drift(ctx context.Context) (*Drift, error) {
 	for u := range s.plans {
 		d.planned = append(d.planned, u)
 	}
-	d.Notes = append(s.Notes(r.Found), s.who(ctx, d.Findings)...)
+	d.Notes = append(s.Notes(r.Found), s.changedBy(ctx, d.Findings)...)
 	return d, nil
 }
 
@@ -66,9 +66,9 @@ func WritePage(file string, page func(io.Writer) error) error {
 	return disk.WritePrivate(file, page)
 }
 
-// who adds to changes by hand who may have made them, by the logs of the nodes, and returns
+// changedBy adds to changes by hand who may have made them, by the logs of the nodes, and returns
 // what could not be read of these. A snapshot has no logs.
-func (s *Session) who(ctx context.Context, found []finding.Finding) (notes []string) {
+func (s *Session) changedBy(ctx context.Context, found []finding.Finding) (notes []string) {
 	var vmids []int
 	for i := range found {
 		if byHand(&found[i]) {

@@ -55,7 +55,7 @@ func (c *creation) rootUpdates(updates []effect.Update) {
 			}
 			if !slices.Contains(names, name) {
 				names, options = append(names, name), append(options, set)
-				byHand = byHand && set != "" && !u.Held
+				byHand = byHand && set != "" && !u.Present
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func (r *run) summarize(s *check.Session, found []finding.Finding, a *announceme
 	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: s.Notes(found)}
 	for i := range found {
 		f := &found[i]
-		if len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.MadeFrom != 0 ||
+		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.MadeFrom != 0 ||
 			f.Type == finding.Unit || f.Kind == finding.OtherState {
 			sum.Findings = append(sum.Findings, *f)
 		}
@@ -183,7 +183,7 @@ func (r *run) carryOut(s *check.Session, all []*plans, a *announcement) error {
 			r.left(p)
 			continue
 		}
-		if err := r.goOn(r.carryOutStack(p, a)); err != nil {
+		if err := r.recordEnd(r.carryOutStack(p, a)); err != nil {
 			return err
 		}
 	}
@@ -196,8 +196,8 @@ func (r *run) carryOut(s *check.Session, all []*plans, a *announcement) error {
 	return errors.Join(r.outputs(), r.rerender())
 }
 
-// goOn keeps how a stack ended, so that the other ones are not stopped by it.
-func (r *run) goOn(err error) error {
+// recordEnd keeps how a stack ended, so that the other ones are not stopped by it.
+func (r *run) recordEnd(err error) error {
 	var end ended
 	if !errors.As(err, &end) {
 		return err

@@ -85,7 +85,7 @@ func (r *run) destroy() (err error) {
 			r.left(p)
 			continue
 		}
-		if err := r.goOn(r.destroyStack(p, found)); err != nil {
+		if err := r.recordEnd(r.destroyStack(p, found)); err != nil {
 			return err
 		}
 	}

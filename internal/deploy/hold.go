@@ -69,12 +69,12 @@ func takeHold(root, stack, dir string, me holder) (*hold, error) {
 }
 
 // inUse is the error of a stack that another process holds.
-func inUse(stack string, who *holder, by string) error {
-	if who == nil { // it has the lock and is about to write who it is
+func inUse(stack string, owner *holder, by string) error {
+	if owner == nil { // it has the lock and is about to write who it is
 		return fmt.Errorf("another stackgen%s applies or destroys %s; wait until it has ended", by, stack)
 	}
 	return fmt.Errorf("another stackgen is busy with %s: `%s`, process %d on %s, since %s; wait until it has ended",
-		stack, who.Command, who.Process, who.Host, who.Since.Local().Format("2006-01-02 15:04:05"))
+		stack, owner.Command, owner.Process, owner.Host, owner.Since.Local().Format("2006-01-02 15:04:05"))
 }
 
 // readHolder reads who holds or held a stack, or nil.

@@ -142,7 +142,7 @@ func (r *run) revert() error {
 // waitsFor says what of a killed run still goes on, if that is all that stops this one:
 // the clones that it began, and OpenTofu, which has the lock of the state.
 func (r *run) waitsFor(s *check.Session, found []finding.Finding) string {
-	var names, boots []string
+	var names, booting []string
 	for i := range found {
 		f := &found[i]
 		switch {
@@ -151,8 +151,8 @@ func (r *run) waitsFor(s *check.Session, found []finding.Finding) string {
 			return r.usedBy(f)
 		case f.Kind == finding.Busy && f.Type == finding.VM && (s.Cloning(f.VMID) || r.begun(f) && s.Working(f.VMID)):
 			names = append(names, f.String())
-		case r.boots(s, f):
-			boots = append(boots, f.String())
+		case r.isBooting(s, f):
+			booting = append(booting, f.String())
 		default:
 			return ""
 		}
@@ -160,8 +160,8 @@ func (r *run) waitsFor(s *check.Session, found []finding.Finding) string {
 	switch {
 	case len(names) > 0:
 		return "a task that an interrupted run began is not complete: " + some(names)
-	case len(boots) > 0:
-		return "a VM is booting, and its agent does not answer yet: " + some(boots)
+	case len(booting) > 0:
+		return "a VM is booting, and its agent does not answer yet: " + some(booting)
 	}
 	return ""
 }

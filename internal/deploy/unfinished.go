@@ -257,9 +257,9 @@ func (r *run) begun(f *finding.Finding) bool {
 	})
 }
 
-// boots reports whether a finding is about an unfinished VM that is too new for the lists,
+// isBooting reports whether a finding is about an unfinished VM that is too new for the lists,
 // or whose guest is booting: its agent does not answer yet.
-func (r *run) boots(s *check.Session, f *finding.Finding) bool {
+func (r *run) isBooting(s *check.Session, f *finding.Finding) bool {
 	if f.Kind != finding.Unknown || f.Type != finding.VM || time.Since(r.began) > bootTime {
 		return false
 	}

@@ -147,7 +147,7 @@ func (r *resource) property(c tf.Change) string {
 
 // cause says who made the plan differ from what is real.
 func (r *resource) cause(u effect.Update) finding.Cause {
-	if u.Held || u.Implied || u.Unasked || u.Effect == schema.Noise {
+	if u.Present || u.Implied || u.SideEffect || u.Effect == schema.Noise {
 		return finding.ByNobody
 	}
 	if r.applied == nil {

@@ -20,20 +20,20 @@ func (r *resource) handOnly() {
 	now := after.Shown()
 	for _, c := range tf.OfPlan(r.applied, now) {
 		if !r.covers(c.Attribute()) {
-			r.stays(c, now)
+			r.changedByHand(c, now)
 		}
 	}
 	for _, attribute := range tf.Differing(r.last, after, nil) {
 		if !r.covers(attribute) {
 			path, device := tf.Split(attribute)
-			r.stays(tf.Change{Path: path, Device: device, Was: r.applied[attribute], Is: now[attribute]}, now)
+			r.changedByHand(tf.Change{Path: path, Device: device, Was: r.applied[attribute], Is: now[attribute]}, now)
 		}
 	}
 }
 
-// stays adds the finding of a change by hand that an apply leaves as it is. It needs
+// changedByHand adds the finding of a change by hand that an apply leaves as it is. It needs
 // nothing, unless the VM is on another node now.
-func (r *resource) stays(c tf.Change, now tf.Values) {
+func (r *resource) changedByHand(c tf.Change, now tf.Values) {
 	u := r.simple(c)
 	if row := r.row(c); row != nil && u.Effect == schema.Noise && row.HCL != c.Path { // a list that is only read, as a whole
 		c = tf.Change{Path: row.HCL, Was: textAt(r.applied, row.HCL), Is: textAt(now, row.HCL)}

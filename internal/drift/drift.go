@@ -37,8 +37,8 @@ func Explain(in Input) []finding.Finding {
 	x := explainPlans(in)
 	x.unplanned()
 	x.unread()
-	x.older()
-	x.rest()
+	x.outOfDate()
+	x.fromGuard()
 	x.blockedFirst()
 	finding.Sort(x.out)
 	return x.out
@@ -49,7 +49,7 @@ func Explain(in Input) []finding.Finding {
 func Stale(in Input) []finding.Finding {
 	x := explainPlans(in)
 	changes := len(x.out)
-	x.older()
+	x.outOfDate()
 	out := slices.Clone(x.out[changes:])
 	for i := range out {
 		out[i].Change = nil // of drift only
@@ -208,9 +208,9 @@ func (x *explainer) unplanned() {
 	}
 }
 
-// rest reports what guard found out and no plan shows: what stops an apply, and what waits
+// fromGuard reports what guard found out and no plan shows: what stops an apply, and what waits
 // for a restart or was migrated.
-func (x *explainer) rest() {
+func (x *explainer) fromGuard() {
 	for i := range x.Found {
 		f := &x.Found[i]
 		switch at := placeOf(f); {

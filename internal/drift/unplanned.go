@@ -16,10 +16,10 @@ import (
 	"stackgen/schema"
 )
 
-// older reports the VMs that differ from their specs by what guard finds without a plan,
+// outOfDate reports the VMs that differ from their specs by what guard finds without a plan,
 // where a plan that was given says nothing of it: the plan is older than the specs or the
 // cluster.
-func (x *explainer) older() {
+func (x *explainer) outOfDate() {
 	known := map[finding.Address][]*finding.Change{}
 	for i := range x.out {
 		if f := &x.out[i]; f.Change != nil {

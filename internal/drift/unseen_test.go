@@ -71,7 +71,7 @@ func TestUnseen(t *testing.T) {
 			x := explainPlans(in)
 			x.out = nil // the plan is empty
 			x.unread()
-			x.rest()
+			x.fromGuard()
 			finding.Sort(x.out)
 			var got []string
 			for _, f := range x.out {

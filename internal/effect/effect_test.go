@@ -95,7 +95,7 @@ func attached(interfaces ...string) map[string]string {
 // configuration has none. It refuses to update a VM that lost a disk of its state.
 func TestDisksOfUpdate(t *testing.T) {
 	grows := tf.Change{Path: "disk.size", Device: "scsi0", Was: "8", Is: "10"}
-	added := tf.Change{Path: "disk", Device: "scsi1", Is: "as it is", Whole: true, Held: true}
+	added := tf.Change{Path: "disk", Device: "scsi1", Is: "as it is", Whole: true, Present: true}
 	memory := tf.Change{Path: "memory.dedicated", Was: "1024", Is: "2048"}
 	byHand := map[string]string{"scsi0": "ssd:0,size=8G", "scsi1": "ssd:1,size=20G"}
 	one := attached("scsi0")
@@ -173,7 +173,7 @@ func TestDisksThatCameByHand(t *testing.T) {
 // TestHeldValues: what the VM has and the state does not restarts the VM only where the
 // spec permits that.
 func TestHeldValues(t *testing.T) {
-	c := tf.Change{Path: "serial_device", Is: "as it is", Whole: true, Held: true}
+	c := tf.Change{Path: "serial_device", Is: "as it is", Whole: true, Present: true}
 	for _, v := range []struct {
 		vm   VM
 		want string
@@ -233,9 +233,9 @@ func TestResizeWithRestart(t *testing.T) {
 		"alone":               {vm: VM{Running: true}},
 		"restart":             {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true}, want: Together},
 		"needless restart":    {with: tf.Change{Path: "cpu.units", Is: "200"}, vm: VM{Running: true}, want: Together},
-		"value that is held":  {with: tf.Change{Path: "serial_device", Is: "as it is", Whole: true, Held: true}, vm: VM{Running: true}, want: Together},
-		"settling":            {vm: VM{Running: true, Settling: []tf.Change{{Path: "agent", Is: "as it is", Whole: true, Held: true}}}, want: Together},
-		"settling of migrate": {vm: VM{Running: true, Settling: []tf.Change{{Path: "migrate", Is: "true", Held: true}}}},
+		"value that is held":  {with: tf.Change{Path: "serial_device", Is: "as it is", Whole: true, Present: true}, vm: VM{Running: true}, want: Together},
+		"settling":            {vm: VM{Running: true, Settling: []tf.Change{{Path: "agent", Is: "as it is", Whole: true, Present: true}}}, want: Together},
+		"settling of migrate": {vm: VM{Running: true, Settling: []tf.Change{{Path: "migrate", Is: "true", Present: true}}}},
 		"option of a disk":    {with: tf.Change{Path: "disk.ssd", Device: "scsi0", Was: "false", Is: "true"}, vm: VM{Running: true}},
 		"name":                {with: tf.Change{Path: "name", Was: "a", Is: "b"}, vm: VM{Running: true}},
 		"off":                 {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}},

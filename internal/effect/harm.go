@@ -15,7 +15,7 @@ const (
 	Lost    Harm = "an apply would fail halfway: the state has a disk that was detached by hand"
 	Unadded Harm = "an apply would fail halfway: the state has a disk that an apply which failed did not add to the VM"
 
-	Boots     Harm = "an apply would fail: the VM boots from a disk that it would detach"
+	BootsFrom Harm = "an apply would fail: the VM boots from a disk that it would detach"
 	Shrinks   Harm = "an apply would fail: a disk is larger than the spec says, and cannot shrink"
 	Fails     Harm = "an apply would fail: the provider neither moves nor resizes the disk of a linked clone"
 	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"

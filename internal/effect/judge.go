@@ -13,19 +13,19 @@ import (
 
 // A VM is what must be known of a VM to judge its update.
 type VM struct {
-	State    tf.Values         // that the last apply left; nil if no state has the VM
-	Disks    map[string]string // its disks in the configuration, by interface; nil if that is not known
-	Unused   []string          // its unused volumes
-	Keeps    []string          // interfaces of its disks after the update
-	Linked   []string          // interfaces of its disks that the provider takes for those of the template
-	Boots    []string          // devices that no update detaches: it boots from them
-	Running  bool
-	Answers  bool        // its agent does
-	Restarts bool        // the provider restarts or stops it where an update needs that
-	Permits  bool        // the spec permits that
-	NoDrive  bool        // it has no cloud-init drive
-	NewAgent bool        // the update enables its agent, and the provider waits minutes for that
-	Settling []tf.Change // what the update also sets, although the VM has it
+	State       tf.Values         // that the last apply left; nil if no state has the VM
+	Disks       map[string]string // its disks in the configuration, by interface; nil if that is not known
+	Unused      []string          // its unused volumes
+	Keeps       []string          // interfaces of its disks after the update
+	Linked      []string          // interfaces of its disks that the provider takes for those of the template
+	BootDevices []string          // devices that no update detaches: it boots from them
+	Running     bool
+	Answers     bool        // its agent does
+	Restarts    bool        // the provider restarts or stops it where an update needs that
+	Permits     bool        // the spec permits that
+	NoDrive     bool        // it has no cloud-init drive
+	NewAgent    bool        // the update enables its agent, and the provider waits minutes for that
+	Settling    []tf.Change // what the update also sets, although the VM has it
 
 	IgnoresDisks bool // the profile ignores changes of its disks
 	Begun        bool // the run that created it did not complete it: a disk that only the state has was never there
@@ -122,7 +122,7 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		return "attaches " + u.Volume + ", which is the volume of another disk", Shares
 	case u.Later && u.Path == "disk":
 		return second, ""
-	case u.Held && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart):
+	case u.Present && (!v.Running || !v.Restarts || effect != schema.Restart && effect != schema.NeedlessRestart):
 		return Settles, ""
 	case effect == schema.Grow && shrinks(u):
 		return "fails", Shrinks
@@ -176,8 +176,8 @@ func (v *VM) detach(u tf.Change) (string, Harm) {
 		return "fails", Lost
 	case u.Path == "tpm_state" && v.had(u):
 		return v.powerOff(u)
-	case u.Path == "disk" && u.Removes() && slices.Contains(v.Boots, u.Device) && v.had(u):
-		return "fails", Boots
+	case u.Path == "disk" && u.Removes() && slices.Contains(v.BootDevices, u.Device) && v.had(u):
+		return "fails", BootsFrom
 	case u.Removes() && v.had(u):
 		return v.unplug(), ""
 	case strings.HasPrefix(u.Path, "efi_disk."):

@@ -9,8 +9,8 @@ import (
 // TestNeedlessRestartsAreHarm: after an import, an update may set only what the VM has.
 func TestNeedlessRestartsAreHarm(t *testing.T) {
 	settles := []string{"agent", "vga"}
-	display := tf.Change{Path: "vga", Is: "as it is", Whole: true, Held: true}
-	timeout := tf.Change{Path: "agent.timeout", Is: "40s", Held: true}
+	display := tf.Change{Path: "vga", Is: "as it is", Whole: true, Present: true}
+	timeout := tf.Change{Path: "agent.timeout", Is: "40s", Present: true}
 	for name, c := range map[string]struct {
 		changes []tf.Change
 		off     bool
@@ -23,7 +23,7 @@ func TestNeedlessRestartsAreHarm(t *testing.T) {
 		"timeout of an import":       {changes: []tf.Change{{Path: "agent.timeout", Was: "15m", Is: "40s"}}, want: Needless},
 		"timeout that is changed":    {changes: []tf.Change{{Path: "agent.timeout", Was: "20s", Is: "40s"}}},
 		"option of the agent":        {changes: []tf.Change{timeout, {Path: "agent.trim", Was: "false", Is: "true"}}},
-		"block that does not settle": {changes: []tf.Change{{Path: "serial_device", Is: "as it is", Whole: true, Held: true}}},
+		"block that does not settle": {changes: []tf.Change{{Path: "serial_device", Is: "as it is", Whole: true, Present: true}}},
 		"settles only, off":          {changes: []tf.Change{display, timeout}, off: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,17 +72,17 @@ func (a Address) String() string {
 
 // An Object is what is known of the thing at an address.
 type Object struct {
-	VMID       int          `json:"vmid,omitempty"`
-	Node       string       `json:"node,omitempty"`
-	Name       string       `json:"name,omitempty"`
-	Resource   string       `json:"resource,omitempty"`   // its address in the unit
-	Import     string       `json:"import,omitempty"`     // the id to import it by
-	Candidates []int        `json:"candidates,omitempty"` // VMIDs to choose from
-	Differs    []Difference `json:"differs,omitempty"`    // what the first plan after an import would change
-	Brings     []Difference `json:"brings,omitempty"`     // what a clone has by its template, and the spec does not say
-	Updates    []Update     `json:"updates,omitempty"`    // what an apply would change
-	Settles    []string     `json:"settles,omitempty"`    // attributes that the next apply sets, and that change nothing of the VM
-	Pending    []string     `json:"pending,omitempty"`    // entries of the configuration that wait for a restart
+	VMID         int          `json:"vmid,omitempty"`
+	Node         string       `json:"node,omitempty"`
+	Name         string       `json:"name,omitempty"`
+	Resource     string       `json:"resource,omitempty"`   // its address in the unit
+	Import       string       `json:"import,omitempty"`     // the id to import it by
+	Candidates   []int        `json:"candidates,omitempty"` // VMIDs to choose from
+	Differs      []Difference `json:"differs,omitempty"`    // what the first plan after an import would change
+	FromTemplate []Difference `json:"brings,omitempty"`     // what a clone has by its template, and the spec does not say
+	Updates      []Update     `json:"updates,omitempty"`    // what an apply would change
+	Settles      []string     `json:"settles,omitempty"`    // attributes that the next apply sets, and that change nothing of the VM
+	Pending      []string     `json:"pending,omitempty"`    // entries of the configuration that wait for a restart
 
 	Change *Change `json:"change,omitempty"` // of drift
 
@@ -106,7 +106,7 @@ type Update struct {
 
 	Moves      string `json:"moves,omitempty"`      // of a network or USB device that gets another number: the one that it had
 	Interrupts bool   `json:"interrupts,omitempty"` // it restarts or stops the running VM, which its spec permits
-	Unasked    bool   `json:"unasked,omitempty"`    // it goes with other changes, and the spec does not say it
+	SideEffect bool   `json:"unasked,omitempty"`    // it goes with other changes, and the spec does not say it
 
 	Attribute string `json:"-"` // in HCL, with its device: disk.scsi0.size
 	Says      string `json:"-"` // the line of evidence about it, or empty

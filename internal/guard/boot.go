@@ -35,7 +35,7 @@ func bootDevices(g *cluster.Guest, v *schema.VM) []string {
 func (k *keeper) boot(updates []effect.Update) []finding.Step {
 	var removed []string
 	for _, u := range updates {
-		if u.Harm == effect.Boots {
+		if u.Harm == effect.BootsFrom {
 			removed = append(removed, u.Device)
 		}
 	}

@@ -26,7 +26,7 @@ func unreadDisks(vm *effect.VM, changes []tf.Change) []tf.Change {
 		_, attached := vm.Disks[at]
 		seen := slices.ContainsFunc(changes, func(c tf.Change) bool { return strings.HasPrefix(c.Path, "disk") && c.Device == at })
 		if attached && !seen && !vm.State.Has("disk."+at) {
-			out = append(out, tf.Change{Path: "disk", Device: at, Is: "as it is", Whole: true, Held: true})
+			out = append(out, tf.Change{Path: "disk", Device: at, Is: "as it is", Whole: true, Present: true})
 		}
 	}
 	return out

@@ -63,7 +63,7 @@ func formerVolumes(state tf.Values, v *schema.VM, entry *lock.VM, g *cluster.Gue
 	}
 	for i := range out {
 		c := &out[i]
-		if c.Path != "disk" || !c.Adds() || c.Held || volumeAt(g, c.Device) != "" {
+		if c.Path != "disk" || !c.Adds() || c.Present || volumeAt(g, c.Device) != "" {
 			continue
 		}
 		for _, volume := range entry.DetachedVolumes(c.Device) {

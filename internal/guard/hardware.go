@@ -36,9 +36,9 @@ func (s *subject) updates() {
 		changes = effect.HideNodes(s.states[0].Values, len(s.match.VM.Values.Get(guest.NUMANodes).List()), s.addedDisks(changes))
 		changes = append(changes, vm.MACs(changes)...)
 	}
-	var along []hardware.Along
+	var along []hardware.SideEffect
 	if !s.halfMade() {
-		along = reading.Along(s.match.VM, changes)
+		along = reading.SideEffects(s.match.VM, changes)
 	}
 	for _, a := range along {
 		changes = append(changes, a.Change)
@@ -75,7 +75,7 @@ func (s *subject) seen(changes []tf.Change) []tf.Change {
 }
 
 // leaveAlong are the steps that leave what an update would change along with others.
-func leaveAlong(v *schema.VM, spec string, along []hardware.Along) []finding.Step {
+func leaveAlong(v *schema.VM, spec string, along []hardware.SideEffect) []finding.Step {
 	f := &finding.Finding{}
 	for _, a := range along {
 		if v != nil && a.Line != "" {
@@ -102,7 +102,7 @@ func (s *subject) onlyInSpec(vm *effect.VM, changes []tf.Change) []tf.Change {
 		case v == nil || v.Off() || top == "" || s.profile.Ignores(top) || !state.Knows(top) || state.Has(top):
 		case slices.ContainsFunc(changes, same), slices.ContainsFunc(out, same):
 		case len(v.List()) > 0 && f.Type == schema.List && f.Elem.Type == schema.Object, f.Type == schema.Object:
-			out = append(out, tf.Change{Path: top, Is: "as it is", Whole: true, Held: true})
+			out = append(out, tf.Change{Path: top, Is: "as it is", Whole: true, Present: true})
 		}
 	}
 	_, left := s.unreadable(&s.states[0])
@@ -127,7 +127,7 @@ func (s *subject) effects() *effect.VM {
 	if len(s.states) > 0 {
 		vm.State = s.states[0].Values
 	}
-	vm.Boots = bootDevices(s.guest, s.match.VM)
+	vm.BootDevices = bootDevices(s.guest, s.match.VM)
 	vm.Begun = s.begun(s.Stack, s.Key, s.guest)
 	vm.Keeps, vm.IgnoresDisks = s.match.VM.Interfaces(), s.profile.Ignores("disk")
 	for _, list := range []string{effect.NICs, effect.USBs} {
@@ -139,7 +139,7 @@ func (s *subject) effects() *effect.VM {
 	vm.NewAgent = waitsForAgent(s.guest, agent.Get(guest.Enabled).Bool(), agent.Get(guest.Timeout).Str())
 	if len(s.states) > 0 && !s.importing() {
 		for _, block := range s.Settles {
-			vm.Settling = append(vm.Settling, tf.Change{Path: block, Is: "as it is", Whole: true, Held: true})
+			vm.Settling = append(vm.Settling, tf.Change{Path: block, Is: "as it is", Whole: true, Present: true})
 		}
 	}
 	return vm
@@ -229,7 +229,7 @@ func addUpdates(f *finding.Finding, updates []effect.Update, evidence bool) {
 	for _, u := range updates {
 		own := finding.Update{
 			Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm),
-			Moves: u.From, Interrupts: u.Interrupts(), Unasked: u.Unasked, Attribute: u.Attribute(),
+			Moves: u.From, Interrupts: u.Interrupts(), SideEffect: u.SideEffect, Attribute: u.Attribute(),
 		}
 		if evidence {
 			own.Says = u.String()

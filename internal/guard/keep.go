@@ -137,7 +137,7 @@ func keepLines(d *hardware.Difference) []string {
 func (k *keeper) harmed(updates []effect.Update) []finding.Step {
 	lost := map[string][]string{} // devices that only the VM has, by property
 	for _, u := range updates {
-		if u.Harm == effect.Detaches || u.Harm == effect.Boots || u.Harm == effect.Unplugs {
+		if u.Harm == effect.Detaches || u.Harm == effect.BootsFrom || u.Harm == effect.Unplugs {
 			lost[u.Key()] = append(lost[u.Key()], u.Device)
 		}
 	}

@@ -60,7 +60,7 @@ func (k *keeper) twice(what string, first, then []*schema.Node, commands ...stri
 func (k *keeper) addFirst(had []string, updates []effect.Update) []finding.Step {
 	all := k.reading.WithDisks(k.vm, had)
 	switch {
-	case slices.Contains(harmsOf(updates), effect.Boots):
+	case slices.Contains(harmsOf(updates), effect.BootsFrom):
 		return nil
 	case len(all) == 0 || len(k.disks(nil)) == 0: // the plan is not of this spec
 		return []finding.Step{finding.Do(renderAndPlan, "stackgen render")}

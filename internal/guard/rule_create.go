@@ -41,7 +41,7 @@ func (s *subject) brings() {
 	if template == nil || template.Config == nil || len(template.Config.Raw) == 0 {
 		return
 	}
-	brought := hardware.Read(template).Brings(s.match.VM, s.profile.Ignores)
+	brought := hardware.Read(template).FromTemplate(s.match.VM, s.profile.Ignores)
 	if len(brought) == 0 {
 		return
 	}
@@ -49,7 +49,7 @@ func (s *subject) brings() {
 	var lines []string
 	for i := range brought {
 		d := &brought[i]
-		s.Brings = append(s.Brings, d.Difference)
+		s.FromTemplate = append(s.FromTemplate, d.Difference)
 		s.Because("%s", d)
 		if d.Line != "" {
 			lines = append(lines, s.line(d.Line))

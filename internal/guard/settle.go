@@ -87,7 +87,7 @@ func (s *subject) unreadable(state *tf.Resource) (all []string, left []unset) {
 		}
 		if is != v.Text {
 			left = append(left, unset{row.Attribute(), fmt.Sprintf("%s is %s in state and %s in the spec", row.Attribute(), is, v.Text),
-				[]tf.Change{{Path: row.Attribute(), Was: is, Is: v.Text, Held: true}}})
+				[]tf.Change{{Path: row.Attribute(), Was: is, Is: v.Text, Present: true}}})
 		}
 	}
 	if is, known := state.Settled[tf.MigrateAttribute]; known && !s.profile.Ignores("node_name") {
@@ -134,12 +134,12 @@ func (s *subject) otherOrder(state *tf.Resource) []unset {
 // addedBlock are the changes of a plan that adds a block which the VM has already.
 func addedBlock(b *schema.DefaultBlock, values *schema.Node) []tf.Change {
 	if row := schema.ResourceAttribute(guest.VMResource, b.Name); row != nil && !row.Group {
-		return []tf.Change{{Path: b.Name, Is: "as it is", Whole: true, Held: true}}
+		return []tf.Change{{Path: b.Name, Is: "as it is", Whole: true, Present: true}}
 	}
 	var out []tf.Change
 	for _, row := range b.Rows {
 		if v := row.In(values); v != nil {
-			out = append(out, tf.Change{Path: row.Attribute(), Is: v.Text, Held: true})
+			out = append(out, tf.Change{Path: row.Attribute(), Is: v.Text, Present: true})
 		}
 	}
 	return out

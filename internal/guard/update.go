@@ -84,7 +84,7 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 
 // effects are what an update does to a VM, and which changes the provider makes along with
 // those of the plan. There are none of a VM that cannot be read.
-func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Update, []hardware.Along) {
+func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Update, []hardware.SideEffect) {
 	if g == nil || g.Kind != guest.VM || g.Config == nil {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 	}
 	vm.NewAgent = waitsForAgent(g, after["agent.enabled"] == "true", after["agent.timeout"])
 	if spec != nil {
-		vm.Boots = bootDevices(g, spec)
+		vm.BootDevices = bootDevices(g, spec)
 	}
 	changes := slices.DeleteFunc(tf.OfPlan(before, after), func(c tf.Change) bool { return hardware.ByPosition(spec, c) })
 	changes = append(changes, p.in.hiddenNodes(p.unit, c)...)
@@ -106,7 +106,7 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 		changes = append(changes, laterChanges(spec, p.in.later(r, spec))...)
 		changes = formerVolumes(r.Values, spec, entry, g, changes)
 	}
-	along := hardware.Read(g).Along(spec, changes)
+	along := hardware.Read(g).SideEffects(spec, changes)
 	for _, a := range along {
 		changes = append(changes, a.Change)
 	}

@@ -9,11 +9,11 @@ import (
 	"stackgen/schema"
 )
 
-// Brings is what a clone of this template has and its spec does not say: the provider
+// FromTemplate is what a clone of this template has and its spec does not say: the provider
 // sets what the spec says, and leaves the rest as it is in the template. A plan does
 // not show it, because the provider does not read it of a VM that it cloned; an import
 // after a lost state does.
-func (r *Reading) Brings(v *schema.VM, ignores func(attribute string) bool) []Difference {
+func (r *Reading) FromTemplate(v *schema.VM, ignores func(attribute string) bool) []Difference {
 	clone := *r
 	clone.values, clone.skip = maps.Clone(r.values), maps.Clone(r.skip)
 	delete(clone.skip, guest.CloudInit) // the spec says what the template lacks

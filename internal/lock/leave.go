@@ -106,7 +106,7 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 		f := d.refuse(finding.Removed, finding.VM, e.Key, reason, steps...)
 		f.VMID = e.Value.VMID
 		if member := e.Value.member(); member.Name != "" && len(d.candidates(member)) == 0 {
-			f.Because("of %s, who is not in the roster any more", d.who(member))
+			f.Because("of %s, who is not in the roster any more", d.nameOf(member))
 		}
 	}
 }

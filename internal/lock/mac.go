@@ -78,8 +78,8 @@ func earlierNICs(v *schema.VM, was *VM) []int {
 		same := func(i, k int) bool { return is[i] == was.Networks[k] && out[i] < 0 && !taken[k] }
 		at := func(i, k int) bool { return i == k }
 		if len(out) != len(taken) {
-			stays := inOrder(len(out), len(taken), same)
-			at = func(i, k int) bool { return k == stays[i] }
+			inPlace := inOrder(len(out), len(taken), same)
+			at = func(i, k int) bool { return k == inPlace[i] }
 		}
 		take(func(i, k int) bool { return at(i, k) && same(i, k) })
 		take(same)

@@ -22,8 +22,8 @@ func (d *stackDecider) joined() (out []schema.Member) {
 	return out
 }
 
-// who names a member: with the e-mail address if another one, here or in the lock, has the name.
-func (d *stackDecider) who(m schema.Member) string {
+// nameOf names a member: with the e-mail address if another one, here or in the lock, has the name.
+func (d *stackDecider) nameOf(m schema.Member) string {
 	all := d.joined()
 	for _, e := range d.lock.VMs {
 		all = append(all, e.Value.member())
@@ -74,7 +74,7 @@ func (d *stackDecider) memberLeft(
 	m schema.Member, corrected map[schema.Member]schema.Member, reason finding.Reason, steps []finding.Step,
 ) (finding.Reason, []finding.Step) {
 	keep := func(what, to string) finding.Step {
-		return finding.DoAll(what+", keep the VM: add to "+d.lock.Spec+", then render", d.correction(d.who(m), to), "stackgen render")
+		return finding.DoAll(what+", keep the VM: add to "+d.lock.Spec+", then render", d.correction(d.nameOf(m), to), "stackgen render")
 	}
 	var first []finding.Step
 	to, found := corrected[m]
@@ -87,7 +87,7 @@ func (d *stackDecider) memberLeft(
 		}
 	case found:
 		reason = finding.Why("member-with-similar-name")
-		first = append(first, keep("if the name was corrected", strconv.Quote(d.who(to))))
+		first = append(first, keep("if the name was corrected", strconv.Quote(d.nameOf(to))))
 		switch {
 		case to.Email != "" && to.Email == m.Email:
 			reason = finding.Why("member-with-same-address")

@@ -17,7 +17,7 @@ func (d *stackDecider) spellingNote(added Ordered[VM]) {
 	var changed []string
 	for _, v := range d.stack.VMs {
 		if v.Spelt && isNew[v.Key] {
-			changed = append(changed, fmt.Sprintf("%q is %s", d.who(schema.Member{Name: v.Member, Email: v.Email}), v.Key))
+			changed = append(changed, fmt.Sprintf("%q is %s", d.nameOf(schema.Member{Name: v.Member, Email: v.Email}), v.Key))
 		}
 	}
 	if len(changed) > 0 {

@@ -24,7 +24,7 @@ type stackDecider struct {
 	next      int                // where to look for a free VMID
 	moving    int                // units whose records begin to move
 	respelt   []string           // members whose names have another spelling now
-	stays     []string           // VMs with another node than before, and a profile that ignores that
+	unmoved   []string           // VMs with another node than before, and a profile that ignores that
 
 	otherTemplate map[int][]string // VMs with another template than before, by its VMID
 
@@ -182,7 +182,7 @@ func (d *stackDecider) formerNodes(v *schema.VM, was *VM, node string) []string 
 	})
 	changed := was.Node != "" && node != "" && was.Node != node
 	if changed && ignores {
-		d.stays = append(d.stays, v.Key)
+		d.unmoved = append(d.unmoved, v.Key)
 	}
 	out := slices.DeleteFunc(slices.Clone(was.FormerNodes), func(n string) bool { return n == node || n == was.Node })
 	switch {
@@ -197,10 +197,10 @@ func (d *stackDecider) formerNodes(v *schema.VM, was *VM, node string) []string 
 // stayNote says which VMs an apply does not move, although the spec has another node for
 // them now.
 func (d *stackDecider) stayNote() {
-	if len(d.stays) == 0 {
+	if len(d.unmoved) == 0 {
 		return
 	}
 	d.note("%s: another node in the spec: %s. An apply creates a VM there if it does not exist yet, and does not move one that exists, "+
 		"because the profile ignores node_name: migrate it by hand, or choose a profile that does not ignore node_name",
-		d.stack.Name, some(d.stays))
+		d.stack.Name, some(d.unmoved))
 }

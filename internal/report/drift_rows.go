@@ -141,9 +141,9 @@ func properties(fs []finding.Finding) []string {
 	return []string{line("changes: " + firstOf(out) + " (--verbose prints the values)")}
 }
 
-// who says who may have made a change, where the cluster's log has it and the evidence
+// changedBy says who may have made a change, where the cluster's log has it and the evidence
 // does not.
-func who(f *finding.Finding) []string {
+func changedBy(f *finding.Finding) []string {
 	var out []string
 	for _, by := range f.Change.By {
 		if !slices.ContainsFunc(f.Evidence, func(e finding.Evidence) bool {

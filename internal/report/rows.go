@@ -73,7 +73,7 @@ func changes(fs []finding.Finding) []string {
 
 // brought names what templates bring in a group.
 func brought(fs []finding.Finding) []string {
-	return differences("by the template", fs, func(f *finding.Finding) []finding.Difference { return f.Brings })
+	return differences("by the template", fs, func(f *finding.Finding) []finding.Difference { return f.FromTemplate })
 }
 
 func differences(title string, fs []finding.Finding, of func(*finding.Finding) []finding.Difference) []string {
@@ -135,13 +135,13 @@ func firstBlocks(blocks [][]finding.Line) (n, lines int) {
 
 func newRow(f *finding.Finding) row {
 	r := row{severity: f.Severity, kind: f.Kind, about: about(f), reason: line(f.Says), evidence: evidence(f)}
-	r.notable = len(f.Differs)+len(f.Brings)+len(f.Updates)+len(f.Pending) > 0 ||
+	r.notable = len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending) > 0 ||
 		f.NoAddress || f.MadeFrom != 0 || f.Kind == finding.OtherState || f.Warns()
 	if f.Warns() {
 		r.word = "warning"
 	}
 	if f.Change != nil {
-		r.at, r.evidence = f.Change.At, append(r.evidence, who(f)...)
+		r.at, r.evidence = f.Change.At, append(r.evidence, changedBy(f)...)
 	}
 	return r
 }

@@ -116,7 +116,7 @@ func (c *choice) brought(v *schema.VM) []string {
 		return nil
 	}
 	var out []string
-	for _, d := range hardware.Read(c.template).Brings(v, func(string) bool { return false }) {
+	for _, d := range hardware.Read(c.template).FromTemplate(v, func(string) bool { return false }) {
 		if d.Line != "" && d.Field != guest.Tags && d.Field != guest.Description {
 			out = append(out, d.Line)
 		}

@@ -17,13 +17,13 @@ import (
 // A Change is one attribute, block or device of a VM that an update would change. A
 // value is empty where there is none.
 type Change struct {
-	Path    string // of the attribute or block: disk.size
-	Device  string // scsi0, net1, or the number of a block of several; "" if there is one
-	Was, Is string
-	Whole   bool // the block is added or removed
-	Held    bool // the VM has it already, and only the state does not
-	Implied bool // the provider makes it with any change of a disk
-	Unasked bool // the provider sends it with other changes, and the spec does not say it
+	Path       string // of the attribute or block: disk.size
+	Device     string // scsi0, net1, or the number of a block of several; "" if there is one
+	Was, Is    string
+	Whole      bool // the block is added or removed
+	Present    bool // the VM has it already, and only the state does not
+	Implied    bool // the provider makes it with any change of a disk
+	SideEffect bool // the provider sends it with other changes, and the spec does not say it
 
 	From   string // of a network or USB device that gets another number: the one that it has
 	Volume string // of a disk that is added: the volume of another disk, which the provider attaches as it

@@ -22,7 +22,7 @@ func (p *project) differing() map[string][]string {
 	}
 	out := map[string][]string{}
 	for _, v := range report.Verdicts {
-		for _, d := range append(v.Differs, v.Brings...) {
+		for _, d := range append(v.Differs, v.FromTemplate...) {
 			name, _, _ := strings.Cut(d.Config, "=")
 			if d.Field != "" {
 				name = d.Field

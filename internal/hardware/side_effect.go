@@ -44,18 +44,18 @@ func (r *Reading) later(entry, reason string, settings ...cluster.Setting) {
 	})
 }
 
-// An Along is a value that an update changes together with others, although the spec
+// A SideEffect is a value that an update changes together with others, although the spec
 // does not change it.
-type Along struct {
+type SideEffect struct {
 	tf.Change
 	What, Line string // the step that leaves it as it is, with the line of the spec; or ""
 }
 
-// Along is what changes of the memory or the CPU change in addition: the provider sends
+// SideEffects is what changes of the memory or the CPU change in addition: the provider sends
 // all of either, with its own default for what the configuration does not have, and
 // Proxmox VE does something else without the entry. v may be nil.
-func (r *Reading) Along(v *schema.VM, changes []tf.Change) []Along {
-	var out []Along
+func (r *Reading) SideEffects(v *schema.VM, changes []tf.Change) []SideEffect {
+	var out []SideEffect
 	sends := func(entry, path string) bool {
 		block, _, _ := strings.Cut(path, ".")
 		at := func(c tf.Change) bool { return c.Path == path }
@@ -63,15 +63,15 @@ func (r *Reading) Along(v *schema.VM, changes []tf.Change) []Along {
 		return r.raw[entry] == "" && slices.ContainsFunc(changes, of) && !slices.ContainsFunc(changes, at)
 	}
 	if sends("balloon", "memory.floating") {
-		a := Along{Change: tf.Change{Path: "memory.floating", Was: "on", Is: "0"}}
+		a := SideEffect{Change: tf.Change{Path: "memory.floating", Was: "on", Is: "0"}}
 		if v != nil && v.Values.Get(guest.Balloon) == nil {
-			a.Unasked, a.What, a.Line = true, "to leave ballooning on with the new memory", "balloon: "+v.Values.Get(guest.Memory).Str()
+			a.SideEffect, a.What, a.Line = true, "to leave ballooning on with the new memory", "balloon: "+v.Values.Get(guest.Memory).Str()
 		}
 		out = append(out, a)
 	}
 	if sends("cpu", "cpu.type") {
-		out = append(out, Along{
-			Change: tf.Change{Path: "cpu.type", Was: "kvm64", Is: "qemu64", Unasked: true},
+		out = append(out, SideEffect{
+			Change: tf.Change{Path: "cpu.type", Was: "kvm64", Is: "qemu64", SideEffect: true},
 			What:   "to leave the type of its CPU as it is",
 			Line:   "cpu_type: kvm64",
 		})
