@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/adopt"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
@@ -62,7 +62,7 @@ func (e *env) adopt(c *cli.Context) error {
 // writeSpecs shows the changes of specs as a diff, and makes them.
 func (e *env) writeSpecs(plan *adopt.Plan) error {
 	for _, change := range plan.Changes {
-		if err := report.Text(e.out, disk.Diff(change)); err != nil {
+		if err := report.Text(e.out, files.Diff(change)); err != nil {
 			return err
 		}
 	}

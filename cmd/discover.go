@@ -13,7 +13,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/deploy"
 	"stackgen/internal/discover"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/report"
 )
 
@@ -94,7 +94,7 @@ func (e *env) proposal(c *cli.Context, request discover.Request) (*adopt.Discove
 	}
 	var changes []report.Change
 	for _, change := range d.Changes {
-		changes = append(changes, report.Change{Path: change.Path, Word: string(change.Kind), Diff: disk.Diff(change)})
+		changes = append(changes, report.Change{Path: change.Path, Word: string(change.Kind), Diff: files.Diff(change)})
 	}
 	return d, report.NewDiscover(d.Proposal, changes, d.Start, d.Inventory.Gaps), nil
 }

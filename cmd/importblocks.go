@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/check"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/render"
 	"stackgen/internal/report"
@@ -102,8 +102,8 @@ func (e *env) importBlocks(c *cli.Context) error {
 }
 
 // printFiles prints files, each below its path.
-func (e *env) printFiles(files []disk.File) error {
-	for _, f := range files {
+func (e *env) printFiles(written []files.File) error {
+	for _, f := range written {
 		if err := report.Text(e.out, "# "+f.Path+"\n"+string(f.Body)); err != nil {
 			return err
 		}

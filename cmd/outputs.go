@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/outputs"
 	"stackgen/internal/register"
 	"stackgen/internal/render"
@@ -70,7 +70,7 @@ func (e *env) outputs(c *cli.Context) error {
 		return e.printOutputs(o, c.String("format"))
 	}
 	changes, err := o.Write(c.Context, e.progress)
-	var refused *disk.RefusedError
+	var refused *files.RefusedError
 	if errors.As(err, &refused) {
 		_ = report.Error(e.errOut, err)
 		return exitCode(exitStop)

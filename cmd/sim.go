@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/pvesim"
 	"stackgen/internal/report"
 	"stackgen/internal/shell"
@@ -66,7 +66,7 @@ func (e *env) sim(c *cli.Context) (err error) {
 	if file := c.String("log"); file != "" {
 		f, failed := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 		if failed != nil {
-			return fmt.Errorf("cannot write %s: %w", file, disk.Cause(failed))
+			return fmt.Errorf("cannot write %s: %w", file, files.Cause(failed))
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		o.Log = f
@@ -102,7 +102,7 @@ func readSeed(asked string) (*pvesim.Seed, error) {
 	if asked == pvesim.Handmade {
 		return pvesim.HandmadeSeed()
 	}
-	src, err := disk.ReadGiven(asked, maxSeed)
+	src, err := files.ReadGiven(asked, maxSeed)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w; a seed is a file, or %s", asked, err, pvesim.Handmade)
 	}
@@ -118,5 +118,5 @@ func saveState(server *pvesim.Server, file string) error {
 	if file == "" {
 		return nil
 	}
-	return disk.WritePrivate(file, server.Save)
+	return files.WritePrivate(file, server.Save)
 }

@@ -40,27 +40,27 @@ var may = map[string][]string{
 	"internal/outputs":   {"guest", "schema", "generator", "internal/natural", "internal/shell", "internal/lock"},
 	"internal/power":     {},
 	"internal/selection": {"schema", "internal/lock", "internal/cluster"},
-	"internal/disk":      {},
+	"internal/files":     {},
 	"internal/pvesim":    {"internal/sshkey"},
-	"internal/proxmox":   {"guest", "internal/cluster", "internal/power", "internal/secret", "internal/shell", "internal/disk", "internal/pve"},
+	"internal/proxmox":   {"guest", "internal/cluster", "internal/power", "internal/secret", "internal/shell", "internal/files", "internal/pve"},
 	"internal/operate":   {"internal/cluster", "internal/lock", "internal/power", "internal/project", "internal/proxmox", "internal/selection", "internal/check"},
-	"internal/names":     {"internal/cluster", "internal/secret"},
+	"internal/dns":       {"internal/cluster", "internal/secret"},
 	"internal/engine":    {},
 	"internal/edit":      {"guest"},
-	"internal/project":   {"schema", "generator", "templates", "internal/finding", "internal/lock", "internal/disk"},
-	"internal/render":    {"schema", "generator", "internal/report", "internal/lock", "internal/disk", "internal/project"},
+	"internal/project":   {"schema", "generator", "templates", "internal/finding", "internal/lock", "internal/files"},
+	"internal/render":    {"schema", "generator", "internal/report", "internal/lock", "internal/files", "internal/project"},
 	"internal/check": {"guest", "schema", "generator", "internal/secret", "internal/finding", "internal/lock", "internal/cluster", "internal/effect", "internal/tf", "internal/guard", "internal/drift",
-		"internal/disk", "internal/engine", "internal/names", "internal/proxmox", "internal/project"},
+		"internal/files", "internal/engine", "internal/dns", "internal/proxmox", "internal/project"},
 	"internal/adopt": {"guest", "schema", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/hardware", "internal/tf", "internal/guard",
-		"internal/discover", "internal/edit", "internal/disk", "internal/project", "internal/check"},
-	"internal/register": {"schema", "generator", "internal/lock", "internal/tf", "internal/outputs", "internal/disk", "internal/project", "internal/check"},
+		"internal/discover", "internal/edit", "internal/files", "internal/project", "internal/check"},
+	"internal/register": {"schema", "generator", "internal/lock", "internal/tf", "internal/outputs", "internal/files", "internal/project", "internal/check"},
 	"internal/resolve":  {"internal/cluster", "internal/finding", "internal/lock", "internal/placement", "internal/project", "internal/render", "internal/check"},
-	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/disk", "internal/pvesim",
+	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/files", "internal/pvesim",
 		"internal/project", "internal/check", "internal/render", "internal/resolve", "internal/adopt", "internal/outputs", "internal/register",
 		"internal/live", "internal/deploy", "internal/discover", "internal/starter", "internal/cluster", "internal/tf", "internal/operate", "internal/power", "internal/selection"},
 	"internal/progress": {"guest", "internal/natural", "internal/finding", "internal/shell"},
 	"internal/live":     {"internal/progress", "internal/report", "internal/finding"},
-	"internal/deploy": {"guest", "schema", "generator", "internal/finding", "internal/report", "internal/lock", "internal/tf", "internal/guard", "internal/disk", "internal/engine", "internal/progress", "internal/live",
+	"internal/deploy": {"guest", "schema", "generator", "internal/finding", "internal/report", "internal/lock", "internal/tf", "internal/guard", "internal/files", "internal/engine", "internal/progress", "internal/live",
 		"internal/proxmox", "internal/project", "internal/check", "internal/natural", "internal/cluster", "internal/register", "internal/render", "internal/shell"},
 	"internal/dnstest": {},
 }
@@ -170,7 +170,7 @@ func TestImportDirections(t *testing.T) {
 		}
 		return nil
 	}))
-	for _, pkg := range []string{"schema", "generator", "internal/lock", "internal/disk", "cmd", "cmd/stackgen"} {
+	for _, pkg := range []string{"schema", "generator", "internal/lock", "internal/files", "cmd", "cmd/stackgen"} {
 		if !seen[pkg] {
 			t.Errorf("no file of package %s was looked at", pkg)
 		}

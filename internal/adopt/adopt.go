@@ -12,8 +12,8 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
-	"stackgen/internal/disk"
 	"stackgen/internal/edit"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
@@ -71,7 +71,7 @@ type Plan struct {
 	Unmatched []finding.Finding // VMs whose hardware cannot be written
 	Claimed   []Claimed         // adoptions of VMs that other projects have
 	Accepted  []Accepted        // VMs whose spec says more of what they have
-	Changes   []disk.Change     // of specs, by their paths as shown
+	Changes   []files.Change    // of specs, by their paths as shown
 	Warnings  *project.Project  // the project that ByName judged, or nil
 
 	project *project.Project
@@ -126,8 +126,8 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 // collect notes the changes of the specs.
 func (p *planner) collect() {
 	for _, file := range slices.Sorted(maps.Keys(p.edited)) {
-		p.Changes = append(p.Changes, disk.Change{
-			Path: filepath.ToSlash(file), Kind: disk.Changed, Old: p.project.Sources[file], New: p.edited[file], Sync: true,
+		p.Changes = append(p.Changes, files.Change{
+			Path: filepath.ToSlash(file), Kind: files.Changed, Old: p.project.Sources[file], New: p.edited[file], Sync: true,
 		})
 	}
 }
@@ -136,11 +136,11 @@ func (p *planner) collect() {
 func (p *Plan) Write() error { return write(p.Changes) }
 
 // write makes changes of specs, by their paths as shown.
-func write(changes []disk.Change) error {
+func write(changes []files.Change) error {
 	for _, c := range changes {
 		dir, name := filepath.Split(filepath.FromSlash(c.Path))
 		c.Path, c.Shown = name, c.Path
-		if err := disk.Apply(filepath.Clean(dir), []disk.Change{c}); err != nil {
+		if err := files.Apply(filepath.Clean(dir), []files.Change{c}); err != nil {
 			return err
 		}
 	}

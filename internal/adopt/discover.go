@@ -9,7 +9,7 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/discover"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/schema"
@@ -19,8 +19,8 @@ import (
 type Discovery struct {
 	*discover.Proposal
 	Inventory *cluster.Inventory
-	Changes   []disk.Change // of specs, by their paths as shown
-	Start     []string      // further files of a project that begins here, by their paths as shown
+	Changes   []files.Change // of specs, by their paths as shown
+	Start     []string       // further files of a project that begins here, by their paths as shown
 
 	project *project.Project
 }
@@ -49,9 +49,9 @@ func Discover(ctx context.Context, r discover.Request, from check.Sources) (*Dis
 	}
 	d := &Discovery{Proposal: proposal, Inventory: inv, project: p}
 	for _, file := range slices.Sorted(maps.Keys(proposal.Files)) {
-		c := disk.Change{Path: file, Kind: disk.Created, New: proposal.Files[file], Sync: true}
+		c := files.Change{Path: file, Kind: files.Created, New: proposal.Files[file], Sync: true}
 		if old, exists := p.Sources[filepath.FromSlash(file)]; exists {
-			c.Kind, c.Old = disk.Changed, old
+			c.Kind, c.Old = files.Changed, old
 		}
 		d.Changes = append(d.Changes, c)
 	}

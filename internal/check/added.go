@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"stackgen/generator"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/project"
@@ -22,7 +22,7 @@ const generatedDir = project.GeneratedDir
 // added are the findings about the selected stacks for files that stackgen did not write
 // where OpenTofu or Terragrunt reads them.
 func (s *Session) added() ([]finding.Finding, error) {
-	changes, err := disk.Compare(s.Project.Root, nil, disk.Options{
+	changes, err := files.Compare(s.Project.Root, nil, files.Options{
 		Marker:   generator.IsOurs,
 		Owner:    s.Project.Owner(func(string) bool { return false }),
 		Reserved: generator.ReadPaths(s.Project.Stacks, s.Project.Lock, s.Project.Selected),
@@ -33,18 +33,18 @@ func (s *Session) added() ([]finding.Finding, error) {
 	}
 	var out []finding.Finding
 	for _, stack := range s.Project.SelectedStacks() {
-		var files []guard.AddedFile
+		var added []guard.AddedFile
 		for _, c := range changes {
-			if c.Kind == disk.Refused && readBy(stack, c) {
-				files = append(files, guard.AddedFile{Path: c.Path, Edited: c.Edited})
+			if c.Kind == files.Refused && readBy(stack, c) {
+				added = append(added, guard.AddedFile{Path: c.Path, Edited: c.Edited})
 			}
 		}
 		more, err := s.addedToGenerated(stack)
 		if err != nil {
 			return nil, err
 		}
-		if files = append(files, more...); len(files) > 0 {
-			out = append(out, guard.Added(finding.Address{Stack: stack.Name, Type: finding.Stack}, files))
+		if added = append(added, more...); len(added) > 0 {
+			out = append(out, guard.Added(finding.Address{Stack: stack.Name, Type: finding.Stack}, added))
 		}
 	}
 	return out, nil
@@ -52,7 +52,7 @@ func (s *Session) added() ([]finding.Finding, error) {
 
 // readBy reports whether a run of a stack reads a file that stackgen did not write. What was
 // edited in the files of the stack itself is compared with what its spec says.
-func readBy(stack *schema.Stack, c disk.Change) bool {
+func readBy(stack *schema.Stack, c files.Change) bool {
 	parts := strings.Split(c.Path, "/")
 	if parts[0] == "stacks" {
 		return len(parts) == 2 || parts[1] == stack.Name && !c.Edited
@@ -78,7 +78,7 @@ func (s *Session) addedToGenerated(stack *schema.Stack) (out []guard.AddedFile, 
 		case d.IsDir() || !generator.ReadByTerragrunt(name) && !(generator.ReadByTofu(name) && len(parts) == 2):
 			return nil
 		case len(parts) == 2:
-			body, err := disk.Read(path, maxRendered)
+			body, err := files.Read(path, maxRendered)
 			if err == nil && !generator.AddedUnit(parts[0], name, body) {
 				return nil
 			}
@@ -87,7 +87,7 @@ func (s *Session) addedToGenerated(stack *schema.Stack) (out []guard.AddedFile, 
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot list what Terragrunt generated: %w", disk.Cause(err))
+		return nil, fmt.Errorf("cannot list what Terragrunt generated: %w", files.Cause(err))
 	}
 	return out, nil
 }
@@ -100,14 +100,14 @@ func (h *Hook) addedToRootModule() ([]guard.AddedFile, error) {
 	}
 	entries, err := os.ReadDir(".")
 	if err != nil {
-		return nil, fmt.Errorf("cannot list the root module of the unit: %w", disk.Cause(err))
+		return nil, fmt.Errorf("cannot list the root module of the unit: %w", files.Cause(err))
 	}
 	var out []guard.AddedFile
 	for _, e := range entries {
 		if e.IsDir() || !generator.ReadByTofu(e.Name()) {
 			continue
 		}
-		body, err := disk.Read(e.Name(), maxRendered)
+		body, err := files.Read(e.Name(), maxRendered)
 		if err != nil || generator.Added(h.Unit.Stack, h.Unit.Unit, e.Name(), body) {
 			out = append(out, guard.AddedFile{Path: h.inProject(e.Name())})
 		}
@@ -121,11 +121,11 @@ func (h *Hook) addedFiles() (*finding.Finding, error) {
 	if err != nil || len(found) > 0 {
 		return first(found), err
 	}
-	files, err := h.addedToRootModule()
-	if err != nil || len(files) == 0 {
+	added, err := h.addedToRootModule()
+	if err != nil || len(added) == 0 {
 		return nil, err
 	}
-	f := guard.Added(finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit}, files)
+	f := guard.Added(finding.Address{Stack: h.Unit.Stack, Unit: h.Unit.Unit, Type: finding.Unit}, added)
 	return &f, nil
 }
 

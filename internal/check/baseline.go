@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stackgen/internal/disk"
 	"stackgen/internal/drift"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -37,9 +37,9 @@ func (e *BaselineError) Error() string { return "the baseline has errors" }
 // Apply marks the differences that the baseline knows, and notes the entries that have
 // expired and those that can be removed. added is how many differences were written.
 func (d *Drift) Apply(r Baseline) (added int, err error) {
-	src, err := disk.Read(r.File, maxBaseline)
+	src, err := files.Read(r.File, maxBaseline)
 	if err != nil && !(r.Add && errors.Is(err, fs.ErrNotExist)) {
-		return 0, fmt.Errorf("cannot read the baseline %s: %w", r.File, disk.Cause(err))
+		return 0, fmt.Errorf("cannot read the baseline %s: %w", r.File, files.Cause(err))
 	}
 	known, err := parseBaseline(r.File, src)
 	if err != nil {
@@ -51,12 +51,12 @@ func (d *Drift) Apply(r Baseline) (added int, err error) {
 			return 0, err
 		}
 		if n > 0 {
-			kind := disk.Changed
+			kind := files.Changed
 			if src == nil {
-				kind = disk.Created
+				kind = files.Created
 			}
 			dir, name := filepath.Split(r.File)
-			if err := disk.Apply(filepath.Clean(dir), []disk.Change{{Path: name, Kind: kind, Old: src, New: body}}); err != nil {
+			if err := files.Apply(filepath.Clean(dir), []files.Change{{Path: name, Kind: kind, Old: src, New: body}}); err != nil {
 				return 0, err
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
@@ -57,7 +57,7 @@ func WriteRecord(file string, value any) error {
 	for again := true; ; again = false {
 		err := os.MkdirAll(filepath.Dir(file), 0o700)
 		if err == nil {
-			err = disk.WritePrivate(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })
+			err = files.WritePrivate(file, func(w io.Writer) error { return json.NewEncoder(w).Encode(value) })
 		}
 		if !again || !errors.Is(err, fs.ErrNotExist) { // the command of another stack may have removed the empty folder
 			return err
@@ -78,7 +78,7 @@ func RemoveRecord(file string) error {
 // ReadBegun reads the record of a stack.
 func ReadBegun(root, stack string) (Begun, error) {
 	file, out := RecordFile(root, stack, "unfinished"), Begun{}
-	body, err := disk.Read(file, maxBegun)
+	body, err := files.Read(file, maxBegun)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}

@@ -13,9 +13,9 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
-	"stackgen/internal/disk"
+	"stackgen/internal/dns"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
-	"stackgen/internal/names"
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/secret"
@@ -54,7 +54,7 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	}
 	if questions := questions(p, secret.New(os.Getenv(dnsKeySecret))); len(questions) > 0 {
 		from.say("asking DNS for %s", cluster.Count(len(questions), "name"))
-		inv.Records = names.Lookup(ctx, questions)
+		inv.Records = dns.Lookup(ctx, questions)
 	}
 	from.say("%s in %v", cluster.Count(inv.Requests, "request"), time.Since(began).Round(10*time.Millisecond))
 	return &inv, nil
@@ -101,7 +101,7 @@ func ClusterConfig(p *project.Project) (proxmox.Config, error) {
 }
 
 func readSnapshot(file string) (*cluster.Inventory, error) {
-	src, err := disk.ReadGiven(file, maxInventory)
+	src, err := files.ReadGiven(file, maxInventory)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the inventory %s: %w", file, err)
 	}
@@ -111,7 +111,7 @@ func readSnapshot(file string) (*cluster.Inventory, error) {
 // WriteSnapshot writes a snapshot for its owner only. It replaces a file only if
 // that is empty or a snapshot.
 func WriteSnapshot(file string, body []byte) error {
-	old, err := disk.Read(file, maxInventory)
+	old, err := files.Read(file, maxInventory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
@@ -120,7 +120,7 @@ func WriteSnapshot(file string, body []byte) error {
 			return fmt.Errorf("%s exists and is not a snapshot; it was not changed", file)
 		}
 	}
-	return disk.WritePrivate(file, func(w io.Writer) error {
+	return files.WritePrivate(file, func(w io.Writer) error {
 		_, err := w.Write(body)
 		return err
 	})
@@ -199,17 +199,17 @@ func addRecorded(w *proxmox.Wanted, s *lock.Stack) {
 
 // questions are the DNS names of the selected stacks, each with its own server and
 // key.
-func questions(p *project.Project, keySecret secret.Text) []names.Question {
-	var out []names.Question
+func questions(p *project.Project, keySecret secret.Text) []dns.Question {
+	var out []dns.Question
 	for _, s := range p.SelectedStacks() {
 		if s.DNS == nil {
 			continue
 		}
 		for _, v := range s.VMs {
 			for _, r := range v.Records {
-				q := names.Question{Name: s.DNS.FQDN(r.Name), Server: s.DNS.Server, Port: s.DNS.Port}
+				q := dns.Question{Name: s.DNS.FQDN(r.Name), Server: s.DNS.Server, Port: s.DNS.Port}
 				if s.DNS.KeyName != "" {
-					q.Key = names.Key{Name: s.DNS.KeyName, Algorithm: s.DNS.Algorithm, Secret: keySecret}
+					q.Key = dns.Key{Name: s.DNS.KeyName, Algorithm: s.DNS.Algorithm, Secret: keySecret}
 				}
 				out = append(out, q)
 			}

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/disk"
 	"stackgen/internal/drift"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/tf"
@@ -56,14 +56,14 @@ const pageStart = "<!doctype html>"
 // WritePage writes a page for its owner only. It replaces a file only if that is empty or a
 // page.
 func WritePage(file string, page func(io.Writer) error) error {
-	old, err := disk.Read(file, maxInventory)
+	old, err := files.Read(file, maxInventory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
 	if len(old) > 0 && !bytes.HasPrefix(old, []byte(pageStart)) {
 		return fmt.Errorf("%s exists and is not a page of stackgen; it was not changed", file)
 	}
-	return disk.WritePrivate(file, page)
+	return files.WritePrivate(file, page)
 }
 
 // changedBy adds to changes by hand who may have made them, by the logs of the nodes, and returns

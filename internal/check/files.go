@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/project"
 	"stackgen/internal/tf"
 )
@@ -53,7 +53,7 @@ func (s *Session) searchFolder(out map[tf.Unit]string, dir string, units []tf.Un
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot read %s: %w", dir, disk.Cause(err))
+		return fmt.Errorf("cannot read %s: %w", dir, files.Cause(err))
 	case found == 0:
 		return fmt.Errorf("%s holds no %s of a unit of this project", dir, strings.Join(names, " or "))
 	}

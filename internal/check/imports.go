@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"stackgen/generator"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/tf"
@@ -25,7 +25,7 @@ func (s *Session) importFiles(judged bool) (map[tf.Unit]guard.Imports, error) {
 	var errs []error
 	for _, u := range s.Units() {
 		file := filepath.Join(s.Project.StackDir(u.Stack), "imports", u.Unit+".tf")
-		body, err := disk.Read(file, maxImports)
+		body, err := files.Read(file, maxImports)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -49,8 +49,8 @@ func (s *Session) importFiles(judged bool) (map[tf.Unit]guard.Imports, error) {
 type Imports struct {
 	Findings   []finding.Finding // everything that was judged
 	Unrendered []finding.Finding // if the specs say more than was rendered
-	Files      []disk.File
-	Changes    []disk.Change // that make the files on disk those
+	Files      []files.File
+	Changes    []files.Change // that make the files on disk those
 }
 
 // Imports reads the cluster and the states, and renders the import file of every
@@ -83,13 +83,13 @@ func (s *Session) Imports(ctx context.Context) (*Imports, error) {
 			if err != nil {
 				return nil, fmt.Errorf("a defect of stackgen, please report it: %w", err)
 			}
-			out.Files = append(out.Files, disk.File{Path: f.Path, Body: f.Body})
+			out.Files = append(out.Files, files.File{Path: f.Path, Body: f.Body})
 		}
 	}
-	out.Changes, err = disk.Compare(s.Project.Root, out.Files, disk.Options{
+	out.Changes, err = files.Compare(s.Project.Root, out.Files, files.Options{
 		Marker: generator.IsOurs,
 		Owner: s.Project.Owner(func(path string) bool {
-			return slices.ContainsFunc(out.Files, func(f disk.File) bool { return f.Path == path })
+			return slices.ContainsFunc(out.Files, func(f files.File) bool { return f.Path == path })
 		}),
 		Managed: func(string) bool { return true },
 		Roots:   roots,
@@ -122,9 +122,9 @@ func (i *Imports) Count() int {
 }
 
 // WriteImports makes the changes. A file that is not ours blocks only itself.
-func (s *Session) WriteImports(changes []disk.Change) error {
-	ours := slices.DeleteFunc(slices.Clone(changes), func(c disk.Change) bool { return c.Kind == disk.Refused })
-	if err := disk.Apply(s.Project.Root, ours); err != nil {
+func (s *Session) WriteImports(changes []files.Change) error {
+	ours := slices.DeleteFunc(slices.Clone(changes), func(c files.Change) bool { return c.Kind == files.Refused })
+	if err := files.Apply(s.Project.Root, ours); err != nil {
 		return err
 	}
 	if len(ours) < len(changes) {

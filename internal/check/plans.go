@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"stackgen/internal/disk"
 	"stackgen/internal/drift"
 	"stackgen/internal/engine"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 )
@@ -19,17 +19,17 @@ import (
 // readPlans reads the plans of the sources.
 func (s *Session) readPlans() error {
 	units := s.Units()
-	files, err := s.unitFiles("plan", s.sources.Plans, units, planJSON)
+	given, err := s.unitFiles("plan", s.sources.Plans, units, planJSON)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, u := range units {
-		file, ok := files[u]
+		file, ok := given[u]
 		if !ok {
 			continue
 		}
-		body, err := disk.ReadGiven(file, maxState)
+		body, err := files.ReadGiven(file, maxState)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("cannot read %s: %w", file, err))
 			continue
@@ -46,7 +46,7 @@ func (s *Session) readPlans() error {
 
 // ReadPlan reads the plan of a unit from a file.
 func ReadPlan(u tf.Unit, file string) (*tf.Plan, error) {
-	body, err := disk.Read(file, maxState)
+	body, err := files.Read(file, maxState)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the plan of %s: %w", u, err)
 	}

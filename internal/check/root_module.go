@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"stackgen/generator"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 )
 
@@ -22,11 +22,11 @@ func (h *Hook) readRootModule() error {
 	if dir == "" {
 		dir = ".terraform"
 	}
-	if body, err := disk.Read(filepath.Join(dir, "environment"), maxInit); err == nil { // else OpenTofu uses the default one too
+	if body, err := files.Read(filepath.Join(dir, "environment"), maxInit); err == nil { // else OpenTofu uses the default one too
 		h.command.Workspace = strings.TrimSpace(string(body))
 	}
 	file := filepath.Join(dir, "terraform.tfstate")
-	body, err := disk.Read(file, maxInit)
+	body, err := files.Read(file, maxInit)
 	if errors.Is(err, fs.ErrNotExist) && (!hooked() || h.exec) {
 		return nil // nothing is initialized here
 	}
@@ -48,13 +48,13 @@ func hooked() bool { return os.Getenv("TG_CTX_HOOK_NAME") != "" }
 // outdated is the finding about a unit that Terragrunt generated before the last
 // render, or nil.
 func (h *Hook) outdated() (*finding.Finding, error) {
-	generated, err := disk.Read(generator.ValuesFile, maxRendered)
+	generated, err := files.Read(generator.ValuesFile, maxRendered)
 	if errors.Is(err, fs.ErrNotExist) && !hooked() {
 		return nil, nil // no unit is here
 	}
 	var rendered []byte
 	if err == nil {
-		rendered, err = disk.Read(filepath.Join(h.Project.StackDir(h.Unit.Stack), generator.StackFile), maxRendered)
+		rendered, err = files.Read(filepath.Join(h.Project.StackDir(h.Unit.Stack), generator.StackFile), maxRendered)
 	}
 	var values []string
 	if err == nil {

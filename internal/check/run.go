@@ -14,7 +14,7 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"stackgen/internal/cluster"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/guard"
 	"stackgen/internal/tf"
 )
@@ -56,7 +56,7 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	}
 	waiting, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
-	unlock, err := disk.Lock(waiting, dir, nil)
+	unlock, err := files.Lock(waiting, dir, nil)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 // load reads what the run has read already. If the file is missing or wrong in any
 // way, this unit reads everything again.
 func (h *Hook) load(run *sharedRun) bool {
-	body, err := disk.Read(run.file, maxRun)
+	body, err := files.Read(run.file, maxRun)
 	if err != nil {
 		return false
 	}
@@ -125,7 +125,7 @@ func (r *sharedRun) started() time.Time {
 }
 
 func (r *sharedRun) save() error {
-	return disk.WritePrivate(r.file, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
+	return files.WritePrivate(r.file, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
 }
 
 // parentRun identifies the process that started this one, by its number and its
@@ -162,7 +162,7 @@ func (h *Hook) ownRun() bool {
 		Process int32 `json:"tool"`
 		Started int64 `json:"tool_started"`
 	}
-	body, err := disk.Read(RecordFile(h.Project.Root, h.Unit.Stack, "apply"), maxHolder)
+	body, err := files.Read(RecordFile(h.Project.Root, h.Unit.Stack, "apply"), maxHolder)
 	recorded := err == nil && json.Unmarshal(body, &who) == nil
 	p, err := process.NewProcess(int32(os.Getppid()))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/guard"
 )
 
@@ -39,7 +39,7 @@ func (h *Hook) shown(file string) []byte {
 	if err != nil {
 		return nil
 	}
-	body, err := disk.Read(sum.Shown(dir), maxState)
+	body, err := files.Read(sum.Shown(dir), maxState)
 	if err != nil {
 		return nil
 	}

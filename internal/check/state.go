@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"stackgen/generator"
-	"stackgen/internal/disk"
 	"stackgen/internal/engine"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 )
@@ -41,12 +41,12 @@ func (s *Session) readStates(ctx context.Context) error {
 
 // readStateFiles reads the states that the sources have files of.
 func (s *Session) readStateFiles(units []tf.Unit) error {
-	files, err := s.unitFiles("state", s.sources.States, units, planJSON, localState)
+	given, err := s.unitFiles("state", s.sources.States, units, planJSON, localState)
 	if err != nil {
 		return err
 	}
-	for u, file := range files {
-		body, err := disk.ReadGiven(file, maxState)
+	for u, file := range given {
+		body, err := files.ReadGiven(file, maxState)
 		if err != nil {
 			return fmt.Errorf("cannot read %s: %w", file, err)
 		}
@@ -111,7 +111,7 @@ func (s *Session) readBackends(ctx context.Context, units []tf.Unit) error {
 func (s *Session) backendState(ctx context.Context, tools *engine.Tools, root string, u tf.Unit) (tf.State, error) {
 	l := s.Project.Lock.Stacks.Get(u.Stack)
 	if l.Backend.Type == "local" {
-		body, err := disk.Read(filepath.Join(root, lock.StateDir, filepath.FromSlash(l.StateKey), u.Unit, localState), maxState)
+		body, err := files.Read(filepath.Join(root, lock.StateDir, filepath.FromSlash(l.StateKey), u.Unit, localState), maxState)
 		if errors.Is(err, fs.ErrNotExist) {
 			return tf.ParseState(nil)
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"stackgen/generator"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
 	"stackgen/internal/tf"
@@ -130,5 +130,5 @@ func (s *Session) movesNothing(stack *schema.Stack, own []generator.File) (bool,
 }
 
 func (s *Session) readRendered(path string) ([]byte, error) {
-	return disk.Read(filepath.Join(s.Project.Root, filepath.FromSlash(path)), maxRendered)
+	return files.Read(filepath.Join(s.Project.Root, filepath.FromSlash(path)), maxRendered)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 )
 
 // TestHold: a second hold of a stack names the first one, and one that was left by a
@@ -102,15 +102,15 @@ func TestReverse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	changes := []disk.Change{{Path: "new/created", Kind: disk.Created, New: []byte("new")}, {Path: "changed", Kind: disk.Changed, Old: []byte("old"), New: []byte("new")},
-		{Path: "removed", Kind: disk.Removed, Old: []byte("old")}}
-	if err := disk.Apply(root, changes); err != nil {
+	changes := []files.Change{{Path: "new/created", Kind: files.Created, New: []byte("new")}, {Path: "changed", Kind: files.Changed, Old: []byte("old"), New: []byte("new")},
+		{Path: "removed", Kind: files.Removed, Old: []byte("old")}}
+	if err := files.Apply(root, changes); err != nil {
 		t.Fatal(err)
 	}
 	if body("new/created") != "new" || body("removed") != "" {
 		t.Fatal("the changes were not made")
 	}
-	if err := disk.Apply(root, reverse(changes)); err != nil {
+	if err := files.Apply(root, reverse(changes)); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(root)

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 )
 
@@ -18,5 +18,5 @@ func (r *run) forget() error {
 			errs = append(errs, os.RemoveAll(filepath.Join(st.dir, generated)))
 		}
 	}
-	return errors.Join(append(errs, disk.RemoveEmpty(filepath.Join(r.p.Root, lock.StateDir)))...)
+	return errors.Join(append(errs, files.RemoveEmpty(filepath.Join(r.p.Root, lock.StateDir)))...)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 
 	"stackgen/internal/check"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/project"
 )
 
@@ -47,7 +47,7 @@ const maxHolder = 1 << 16
 // takeHold takes the hold of a stack of a project, whose folder is dir. The error names who
 // has it.
 func takeHold(root, stack, dir string, me holder) (*hold, error) {
-	unlock, by, err := disk.TryLock(dir)
+	unlock, by, err := files.TryLock(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func inUse(stack string, owner *holder, by string) error {
 
 // readHolder reads who holds or held a stack, or nil.
 func readHolder(file string) *holder {
-	body, err := disk.Read(file, maxHolder)
+	body, err := files.Read(file, maxHolder)
 	if err != nil {
 		return nil
 	}

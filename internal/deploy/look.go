@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"stackgen/internal/check"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/finding"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
@@ -80,7 +80,7 @@ func (r *run) ready(s *check.Session, imports *check.Imports) ([]finding.Finding
 	if err := s.WriteImports(imports.Changes); err != nil {
 		return nil, err
 	}
-	r.undo = func() error { return disk.Apply(r.p.Root, reverse(imports.Changes)) }
+	r.undo = func() error { return files.Apply(r.p.Root, reverse(imports.Changes)) }
 	found, err := s.Rejudge(false)
 	if err != nil {
 		return nil, err
@@ -96,16 +96,16 @@ func anyStops(found []finding.Finding) bool {
 }
 
 // reverse are the changes that undo changes.
-func reverse(changes []disk.Change) []disk.Change {
-	var out []disk.Change
+func reverse(changes []files.Change) []files.Change {
+	var out []files.Change
 	for _, c := range changes {
 		c.Old, c.New = c.New, c.Old
 		switch c.Kind {
-		case disk.Created:
-			c.Kind = disk.Removed
-		case disk.Removed:
-			c.Kind = disk.Created
-		case disk.Refused:
+		case files.Created:
+			c.Kind = files.Removed
+		case files.Removed:
+			c.Kind = files.Created
+		case files.Refused:
 			continue
 		}
 		out = append(out, c)

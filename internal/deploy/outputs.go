@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/natural"
 	"stackgen/internal/project"
 	"stackgen/internal/register"
@@ -71,7 +71,7 @@ func (r *run) writeOutputs(of register.Request) error {
 		return err
 	}
 	changes, err := o.Write(r.background(), func(text string) { r.say("%s", text) })
-	if refused := (*disk.RefusedError)(nil); errors.As(err, &refused) { // as the command outputs ends
+	if refused := (*files.RefusedError)(nil); errors.As(err, &refused) { // as the command outputs ends
 		r.blocked = true
 		return report.Error(r.ErrOut, err)
 	}

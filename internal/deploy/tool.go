@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stackgen/internal/disk"
 	"stackgen/internal/engine"
+	"stackgen/internal/files"
 	"stackgen/internal/guard"
 )
 
@@ -37,16 +37,16 @@ func (r *toolRun) result(unit string) string { return engine.ResultOf(r.units, u
 func (r *toolRun) failed() bool { return r.code != 0 || engine.AnyFailed(r.units) }
 
 // terragrunt runs Terragrunt in a folder of a stack until it ends by itself. An interrupt
-// of this command makes it stop as soon as it can. files is a private folder for what it
+// of this command makes it stop as soon as it can. folder is a private folder for what it
 // prints and reports.
-func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...string) (*toolRun, error) {
+func (r *run) terragrunt(s *stack, dir, folder string, env []string, args ...string) (*toolRun, error) {
 	if r.ctx.Err() != nil {
 		return nil, errInterrupted
 	}
-	if err := os.MkdirAll(files, 0o700); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	log, err := os.Create(filepath.Join(files, "log"))
+	log, err := os.Create(filepath.Join(folder, "log"))
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,12 @@ func (r *run) terragrunt(s *stack, dir, files string, env []string, args ...stri
 		return nil, err
 	}
 	out := &toolRun{code: code}
-	body, err := disk.Read(log.Name(), maxLog)
+	body, err := files.Read(log.Name(), maxLog)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read what Terragrunt printed: %w", err)
 	}
 	out.log = string(body)
-	if out.units, err = engine.ReadReport(filepath.Join(files, "report.json")); err != nil {
+	if out.units, err = engine.ReadReport(filepath.Join(folder, "report.json")); err != nil {
 		return nil, err
 	}
 	return out, nil

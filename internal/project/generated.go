@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"stackgen/generator"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 )
 
@@ -102,7 +102,7 @@ func look(l *lock.Stack, unit, root, dir string) (leftover, error) {
 		case d.Name() == unstored:
 			found.unstored = path
 		case !found.stale && d.Name() == "terraform.tfstate" && filepath.Base(filepath.Dir(path)) == ".terraform":
-			if body, err := disk.Read(path, maxInitialized); err == nil { // else, the same
+			if body, err := files.Read(path, maxInitialized); err == nil { // else, the same
 				found.stale = generator.NeedsInit(l, unit, root, body)
 			}
 		}

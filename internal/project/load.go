@@ -9,7 +9,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -73,7 +73,7 @@ func (l *loader) addPath(path, source string, out bool) error {
 	path = shown(filepath.Clean(path)) // the same form as the paths from the lock
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("cannot read %s: %w", path, disk.Cause(err))
+		return fmt.Errorf("cannot read %s: %w", path, files.Cause(err))
 	}
 	of, err := Home(path)
 	if err != nil {
@@ -115,7 +115,7 @@ func (l *loader) add(file string) {
 func listSpecs(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read %s: %w", dir, disk.Cause(err))
+		return nil, fmt.Errorf("cannot read %s: %w", dir, files.Cause(err))
 	}
 	var files []string
 	for _, e := range entries {
@@ -133,7 +133,7 @@ func listSpecs(dir string) ([]string, error) {
 // readLock reads the lock and adds the specs that it records.
 func (l *loader) readLock() error {
 	file := filepath.Join(l.root, lock.File)
-	src, err := disk.Read(file, maxDocument)
+	src, err := files.Read(file, maxDocument)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot read %s: %w", file, err)
 	}
@@ -189,7 +189,7 @@ func (l *loader) document(file string, settings bool) error {
 	if _, done := l.read[file]; done {
 		return nil
 	}
-	src, err := disk.Read(file, maxDocument)
+	src, err := files.Read(file, maxDocument)
 	if body, ok := l.edited[file]; ok {
 		src, err = body, nil
 	}
@@ -265,21 +265,21 @@ func (l *loader) join() (*Project, error) {
 }
 
 // readReferences reads the files that specs name.
-func readReferences(files schema.Files, specs ...*schema.Spec) {
+func readReferences(references schema.Files, specs ...*schema.Spec) {
 	for _, spec := range specs {
 		if spec == nil {
 			continue
 		}
 		for _, path := range spec.References() {
-			f, done := files[path]
+			f, done := references[path]
 			if done {
 				continue
 			}
-			body, err := disk.Read(path, maxReference)
+			body, err := files.Read(path, maxReference)
 			if f.Body = body; err != nil {
 				f.Err = err.Error()
 			}
-			files[path] = f
+			references[path] = f
 		}
 	}
 }

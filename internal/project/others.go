@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 )
 
@@ -29,7 +29,7 @@ func (p *Project) Others() []lock.Other {
 			return
 		}
 		file := filepath.Join(dir, lock.File)
-		body, err := disk.Read(file, maxOther)
+		body, err := files.Read(file, maxOther)
 		if err != nil {
 			return
 		}

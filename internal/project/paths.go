@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -22,7 +22,7 @@ func Home(path string) (string, error) {
 	}
 	dir := abs
 	if info, err := os.Stat(abs); err != nil {
-		return "", fmt.Errorf("cannot read %s: %w", path, disk.Cause(err))
+		return "", fmt.Errorf("cannot read %s: %w", path, files.Cause(err))
 	} else if !info.IsDir() {
 		dir = filepath.Dir(abs)
 	}
@@ -102,5 +102,5 @@ func LockFolder(ctx context.Context, paths []string, out string, waiting func(te
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	return disk.Lock(ctx, root, waiting)
+	return files.Lock(ctx, root, waiting)
 }

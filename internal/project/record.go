@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 )
 
@@ -40,13 +40,13 @@ func (p *Project) Destroyed(ctx context.Context, stack string, exist []string, w
 func (p *Project) updateLock(ctx context.Context, waiting func(text string), change func(now *lock.Lock) *lock.Lock) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	unlock, err := disk.Lock(ctx, p.Root, waiting)
+	unlock, err := files.Lock(ctx, p.Root, waiting)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	file := p.LockFile()
-	src, err := disk.Read(file, maxDocument)
+	src, err := files.Read(file, maxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (p *Project) updateLock(ctx context.Context, waiting func(text string), cha
 	if err != nil || bytes.Equal(body, src) {
 		return err
 	}
-	return disk.Apply(p.Root, []disk.Change{{Path: lock.File, Kind: disk.Changed, Old: src, New: body, Sync: true}})
+	return files.Apply(p.Root, []files.Change{{Path: lock.File, Kind: files.Changed, Old: src, New: body, Sync: true}})
 }
 
 // LockFile is the path of the project's lock, as messages show it.

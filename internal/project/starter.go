@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/schema"
 	"stackgen/templates"
 )
@@ -73,12 +73,12 @@ func writeStarter(dir string, bodies []starterBody) ([]StarterFile, error) {
 	for _, f := range bodies {
 		path := filepath.Join(dir, filepath.FromSlash(f.path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return out, fmt.Errorf("cannot make %s: %w", filepath.Dir(path), disk.Cause(err))
+			return out, fmt.Errorf("cannot make %s: %w", filepath.Dir(path), files.Cause(err))
 		}
 		err := writeNew(path, f.body)
 		exists := errors.Is(err, fs.ErrExist)
 		if err != nil && !exists {
-			return out, fmt.Errorf("cannot write %s: %w", path, disk.Cause(err))
+			return out, fmt.Errorf("cannot write %s: %w", path, files.Cause(err))
 		}
 		out = append(out, StarterFile{path, exists})
 	}

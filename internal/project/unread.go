@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -93,7 +93,7 @@ func (l *loader) isSpec(file string) bool {
 	if slices.Contains(l.files, Canonical(file)) {
 		return false
 	}
-	body, err := disk.Read(file, maxReference)
+	body, err := files.Read(file, maxReference)
 	return err == nil && specHead.Match(body)
 }
 

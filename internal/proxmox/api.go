@@ -9,7 +9,7 @@ import (
 
 	pve "github.com/luthermonson/go-proxmox"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 )
 
 // maxConcurrent is the number of requests that may be open at the same time:
@@ -31,7 +31,7 @@ type client struct {
 
 // open makes a client. It sends a request only to log in with a password.
 func open(ctx context.Context, c Config) (*client, error) {
-	tlsConfig, err := c.tlsConfig(func(file string) ([]byte, error) { return disk.Read(file, maxCertificates) })
+	tlsConfig, err := c.tlsConfig(func(file string) ([]byte, error) { return files.Read(file, maxCertificates) })
 	if err != nil {
 		return nil, err
 	}

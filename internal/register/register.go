@@ -11,7 +11,7 @@ import (
 
 	"stackgen/generator"
 	"stackgen/internal/check"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/internal/outputs"
 	"stackgen/internal/project"
@@ -146,21 +146,21 @@ func (o *Outputs) Body(f outputs.Format) []byte {
 }
 
 // Write writes the files, and returns the changes that it made. A file that stackgen
-// did not write, or that was changed since, is a [disk.RefusedError], and then nothing
+// did not write, or that was changed since, is a [files.RefusedError], and then nothing
 // is written. It waits until no other command writes the project.
-func (o *Outputs) Write(ctx context.Context, waiting func(text string)) (changes []disk.Change, err error) {
+func (o *Outputs) Write(ctx context.Context, waiting func(text string)) (changes []files.Change, err error) {
 	unlock, err := project.LockFolder(ctx, nil, o.project.Root, waiting)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	want := make([]disk.File, len(o.Files))
+	want := make([]files.File, len(o.Files))
 	at := map[string]int{}
 	for i, f := range o.Files {
-		want[i], at[f.Path] = disk.File{Path: f.Path, Body: f.Body}, i
+		want[i], at[f.Path] = files.File{Path: f.Path, Body: f.Body}, i
 	}
 	foreign := map[string]bool{}
-	changes, err = disk.Compare(o.project.Root, want, disk.Options{
+	changes, err = files.Compare(o.project.Root, want, files.Options{
 		Marker: func([]byte) bool { return true }, // the owner looks at the whole file
 		Owner:  o.owner(foreign),
 	})
@@ -174,8 +174,8 @@ func (o *Outputs) Write(ctx context.Context, waiting func(text string)) (changes
 		}
 	}
 	// In this order, so that after a run that was killed no CSV lacks its digest.
-	slices.SortStableFunc(changes, func(a, b disk.Change) int { return at[a.Path] - at[b.Path] })
-	if err := disk.Apply(o.project.Root, changes); err != nil {
+	slices.SortStableFunc(changes, func(a, b files.Change) int { return at[a.Path] - at[b.Path] })
+	if err := files.Apply(o.project.Root, changes); err != nil {
 		return nil, err
 	}
 	return changes, nil
@@ -185,25 +185,25 @@ func (o *Outputs) Write(ctx context.Context, waiting func(text string)) (changes
 const maxRegistration = 256 << 20
 
 // owner says whose a file is. It adds to foreign the CSVs that stackgen did not write.
-func (o *Outputs) owner(foreign map[string]bool) func(path string, body []byte) disk.Owner {
+func (o *Outputs) owner(foreign map[string]bool) func(path string, body []byte) files.Owner {
 	byHeader := o.project.Owner(func(string) bool { return true })
-	return func(path string, body []byte) disk.Owner {
+	return func(path string, body []byte) files.Owner {
 		base, isCSV := strings.CutSuffix(path, string(outputs.CSV))
 		if !isCSV {
 			return byHeader(path, body)
 		}
 		file := filepath.Join(o.project.Root, filepath.FromSlash(base+string(outputs.JSON)))
-		registration, err := disk.Read(file, maxRegistration)
+		registration, err := files.Read(file, maxRegistration)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return disk.Theirs // it cannot be written either, and the comparison says why
+			return files.Theirs // it cannot be written either, and the comparison says why
 		}
 		switch known, same := outputs.WroteCSV(registration, path, body); {
 		case same:
-			return disk.Ours
+			return files.Ours
 		case known:
-			return disk.Altered
+			return files.Altered
 		}
 		foreign[path] = true
-		return disk.Theirs
+		return files.Theirs
 	}
 }

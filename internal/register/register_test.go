@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"stackgen/internal/check"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/project"
 	"stackgen/internal/register"
 )
@@ -72,7 +72,7 @@ func TestWriteRefuses(t *testing.T) {
 	p := lab(t)
 	must(t, os.Mkdir("registration", 0o700))
 	must(t, os.WriteFile("registration/lab.hosts", []byte("10.0.0.1 mine\n"), 0o600))
-	var refused *disk.RefusedError
+	var refused *files.RefusedError
 	if _, err := read(t, p, "10.0.0.1").Write(t.Context(), nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "registration/lab.hosts") {
 		t.Errorf("error %v", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/outputs"
 	"stackgen/internal/project"
 	"stackgen/schema"
@@ -17,7 +17,7 @@ import (
 // the project.
 func Remove(
 	ctx context.Context, p *project.Project, stack *schema.Stack, waiting func(text string),
-) (removed []disk.Change, kept []string, err error) {
+) (removed []files.Change, kept []string, err error) {
 	unlock, err := project.LockFolder(ctx, nil, p.Root, waiting)
 	if err != nil {
 		return nil, nil, err
@@ -25,14 +25,14 @@ func Remove(
 	defer func() { err = errors.Join(err, unlock()) }()
 	owner := (&Outputs{project: p}).owner(map[string]bool{})
 	for _, path := range outputs.Paths(stack) {
-		body, err := disk.Read(filepath.Join(p.Root, filepath.FromSlash(path)), maxRegistration)
+		body, err := files.Read(filepath.Join(p.Root, filepath.FromSlash(path)), maxRegistration)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-		case err != nil || owner(path, body) != disk.Ours:
+		case err != nil || owner(path, body) != files.Ours:
 			kept = append(kept, path)
 		default:
-			removed = append(removed, disk.Change{Path: path, Kind: disk.Removed, Old: body})
+			removed = append(removed, files.Change{Path: path, Kind: files.Removed, Old: body})
 		}
 	}
-	return removed, kept, disk.Apply(p.Root, removed)
+	return removed, kept, files.Apply(p.Root, removed)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"stackgen/generator"
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 )
@@ -22,7 +22,7 @@ type Rendering struct {
 	Project  *project.Project
 	Rejected *project.BlockedError // why nothing was rendered, or nil
 	Files    int                   // that the project has
-	Changes  []disk.Change
+	Changes  []files.Change
 }
 
 // New decides, renders and compares.
@@ -58,7 +58,7 @@ func projectID(p *project.Project, id string) (string, error) {
 		return id, nil
 	}
 	file := filepath.Join(p.Root, "root.hcl")
-	root, err := disk.Read(file, maxRoot)
+	root, err := files.Read(file, maxRoot)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the states have the id that it has
 		return "", fmt.Errorf("%s has the id of the project, which the lock lacks, and cannot be read: %w", file, err)
 	}
@@ -92,7 +92,7 @@ func checkOptions(p *project.Project, o lock.Options) error {
 // compare renders all files and compares them with those on disk.
 func (r *Rendering) compare() error {
 	p := r.Project
-	files, err := generator.Render(p.Stacks, p.Lock, p.Selected)
+	rendered, err := generator.Render(p.Stacks, p.Lock, p.Selected)
 	if err != nil {
 		return fmt.Errorf("a defect of stackgen, please report it: %w", err)
 	}
@@ -100,16 +100,16 @@ func (r *Rendering) compare() error {
 	if err != nil {
 		return err
 	}
-	want := []disk.File{{Path: lock.File, Body: body, Whole: true, Sync: true}}
-	for _, f := range files {
-		want = append(want, disk.File{Path: f.Path, Body: f.Body})
+	want := []files.File{{Path: lock.File, Body: body, Whole: true, Sync: true}}
+	for _, f := range rendered {
+		want = append(want, files.File{Path: f.Path, Body: f.Body})
 	}
 	wanted := map[string]bool{}
 	for _, f := range want {
 		wanted[f.Path] = true
 	}
 	r.Files = len(want)
-	r.Changes, err = disk.Compare(p.Root, want, disk.Options{
+	r.Changes, err = files.Compare(p.Root, want, files.Options{
 		Marker:   generator.IsOurs,
 		Owner:    p.Owner(func(path string) bool { return wanted[path] }),
 		Managed:  r.managed,
@@ -128,7 +128,7 @@ func (r *Rendering) compare() error {
 			return err
 		}
 	}
-	if err := generator.Parse(files, func(path string) bool { return changed[path] }); err != nil {
+	if err := generator.Parse(rendered, func(path string) bool { return changed[path] }); err != nil {
 		return fmt.Errorf("a defect of stackgen, please report it: %w", err)
 	}
 	return nil
@@ -154,8 +154,8 @@ func (r *Rendering) managed(path string) bool {
 func (r *Rendering) checkProject(root []byte) {
 	p := r.Project
 	for _, name := range p.SelectedNames() {
-		isNew := slices.ContainsFunc(r.Changes, func(c disk.Change) bool {
-			return c.Kind == disk.Created && c.Path == "stacks/"+name+"/"+generator.StackFile
+		isNew := slices.ContainsFunc(r.Changes, func(c files.Change) bool {
+			return c.Kind == files.Created && c.Path == "stacks/"+name+"/"+generator.StackFile
 		})
 		if isNew {
 			continue
@@ -199,8 +199,8 @@ func (r *Rendering) checkIdentities(again []string) error {
 // Blocked reports whether a file that stackgen did not write is in the way.
 func (r *Rendering) Blocked() bool { return len(refused(r.Changes)) > 0 }
 
-func refused(changes []disk.Change) []disk.Change {
-	return slices.DeleteFunc(slices.Clone(changes), func(c disk.Change) bool { return c.Kind != disk.Refused })
+func refused(changes []files.Change) []files.Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c files.Change) bool { return c.Kind != files.Refused })
 }
 
 // Write makes the changes, that of the lock first, and removes what Terragrunt generated
@@ -211,8 +211,8 @@ func (r *Rendering) Write() error {
 		return nil
 	}
 	lockFirst := slices.Clone(r.Changes)
-	slices.SortStableFunc(lockFirst, func(a, b disk.Change) int { return cmp.Compare(rank(a), rank(b)) })
-	if err := disk.Apply(r.Project.Root, lockFirst); err != nil {
+	slices.SortStableFunc(lockFirst, func(a, b files.Change) int { return cmp.Compare(rank(a), rank(b)) })
+	if err := files.Apply(r.Project.Root, lockFirst); err != nil {
 		return err
 	}
 	for _, stack := range r.Project.SelectedNames() {
@@ -225,10 +225,10 @@ func (r *Rendering) Write() error {
 
 // WriteLock makes the change of the lock alone.
 func (r *Rendering) WriteLock() error {
-	return disk.Apply(r.Project.Root, slices.DeleteFunc(slices.Clone(r.Changes), func(c disk.Change) bool { return c.Path != lock.File }))
+	return files.Apply(r.Project.Root, slices.DeleteFunc(slices.Clone(r.Changes), func(c files.Change) bool { return c.Path != lock.File }))
 }
 
-func rank(c disk.Change) int {
+func rank(c files.Change) int {
 	if c.Path == lock.File {
 		return 0
 	}

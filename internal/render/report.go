@@ -3,7 +3,7 @@ package render
 import (
 	"path/filepath"
 
-	"stackgen/internal/disk"
+	"stackgen/internal/files"
 	"stackgen/internal/report"
 )
 
@@ -22,7 +22,7 @@ func (r *Rendering) Report(check, diff bool) *report.Render {
 	}
 	out.Changes = Changes(changes, check, diff)
 	for _, c := range changes {
-		if c.Kind == disk.Created || c.Kind == disk.Changed {
+		if c.Kind == files.Created || c.Kind == files.Changed {
 			out.Written++
 		}
 	}
@@ -40,8 +40,8 @@ func (r *Rendering) Report(check, diff bool) *report.Render {
 
 // Changes are changes of files as they are reported. With check, they were not
 // made.
-func Changes(changes []disk.Change, check, diff bool) []report.Change {
-	words := map[disk.Kind]string{disk.Created: "missing", disk.Changed: "changed", disk.Removed: "stale", disk.Refused: "refused"}
+func Changes(changes []files.Change, check, diff bool) []report.Change {
+	words := map[files.Kind]string{files.Created: "missing", files.Changed: "changed", files.Removed: "stale", files.Refused: "refused"}
 	var out []report.Change
 	for _, c := range changes {
 		r := report.Change{Path: c.Path, Word: string(c.Kind), Reason: c.Reason}
@@ -49,7 +49,7 @@ func Changes(changes []disk.Change, check, diff bool) []report.Change {
 			r.Word = words[c.Kind]
 		}
 		if diff {
-			r.Diff = disk.Diff(c)
+			r.Diff = files.Diff(c)
 		}
 		out = append(out, r)
 	}

@@ -1,9 +1,0 @@
-//go:build unix && !linux
-
-package disk
-
-import "testing"
-
-func mountSmall(t *testing.T, _ string) {
-	t.Skip("needs Linux's tmpfs")
-}

@@ -1,5 +1,0 @@
-package names
-
-// LookupWithin is Lookup with another timeout, so that tests of silent servers are
-// fast.
-var LookupWithin = lookup
