@@ -14,10 +14,12 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/dns"
+	"stackgen/internal/feasible"
 	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
+	"stackgen/internal/pve"
 	"stackgen/internal/secret"
 	"stackgen/schema"
 )
@@ -176,8 +178,8 @@ func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 		if t := v.Template; t != nil {
 			w.Templates = append(w.Templates, t.Name, fmt.Sprint(t.VMID))
 		}
-		w.Paths = append(w.Paths, cluster.Paths(v)...)
-		w.CPUModels = w.CPUModels || cluster.CustomModel(v.Values.Get(guest.CPUType).Str())
+		w.Paths = append(w.Paths, feasible.Paths(v)...)
+		w.CPUModels = w.CPUModels || pve.CustomModel(v.Values.Get(guest.CPUType).Str())
 	}
 }
 

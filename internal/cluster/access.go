@@ -43,14 +43,14 @@ func (r Rights) Below(at, privilege string) bool {
 // there are any.
 func isTop(at string) bool { return at == "/" || strings.Count(at, "/") == 1 && at != "/mapping" }
 
-// inherited are the privileges that a path has from the paths above it.
-func (r Rights) inherited(at string) []string {
+// Inherited are the privileges that a path has from the paths above it.
+func (r Rights) Inherited(at string) []string {
 	if at == "/" {
 		return nil
 	}
 	above, listed := r[path.Dir(at)]
 	if !listed {
-		return r.inherited(path.Dir(at))
+		return r.Inherited(path.Dir(at))
 	}
 	var out []string
 	for privilege, propagates := range above {
@@ -69,7 +69,7 @@ func (r Rights) inherited(at string) []string {
 func (r Rights) source(at string) string {
 	for at != "/" {
 		own, listed := r[at]
-		above := r.inherited(at)
+		above := r.Inherited(at)
 		if listed && !same(own, above) || len(above) == 0 {
 			return at
 		}
@@ -101,8 +101,8 @@ type Tags struct {
 	Registered []string `json:"registered,omitempty"` // but none of these
 }
 
-// refuses reports whether a tag may not be added or removed.
-func (t *Tags) refuses(tag string) bool {
+// Refuses reports whether a tag may not be added or removed.
+func (t *Tags) Refuses(tag string) bool {
 	return slices.Contains(t.Registered, tag) || !t.Free && !slices.Contains(t.Allowed, tag)
 }
 
@@ -189,7 +189,7 @@ func (a *Access) place(to Grantee, at string) (on string, removed bool) {
 	// A path above has privileges that propagate, and this one has none at all.
 	for on = at; on != "/"; on = path.Dir(on) {
 		own, listed := rights[on]
-		if (listed || isTop(on)) && len(own) == 0 && len(rights.inherited(on)) > 0 {
+		if (listed || isTop(on)) && len(own) == 0 && len(rights.Inherited(on)) > 0 {
 			return on, true
 		}
 		if listed {
@@ -263,3 +263,7 @@ var checkedPrivileges = []string{
 	"VM.Config.Network", "VM.Config.Options", PoolAllocate, PoolAudit, AllocateSpace, DatastoreAudit, MappingUse,
 	SDNUse, SDNAudit, SysAudit, SysModify,
 }
+
+// IsRoot reports whether the credentials are root's password, with which everything is
+// permitted.
+func (a *Access) IsRoot() bool { return a.User == "root@pam" && a.Token == "" }

@@ -1,8 +1,12 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+
+	"stackgen/guest"
 )
 
 // StatusUnknown is the status of a guest whose node does not respond.
@@ -190,4 +194,44 @@ func (g Gap) AnyGuest() bool {
 // Agent reports whether a gap is about querying guest agents only.
 func (g Gap) Agent() bool {
 	return g.Privilege == VMMonitor || g.Privilege == AgentAudit
+}
+
+// Since reports whether the cluster runs a release or a later one.
+func (inv *Inventory) Since(major, minor int) bool {
+	parts := strings.SplitN(inv.Release, ".", 3)
+	if len(parts) < 2 {
+		return false
+	}
+	x, errMajor := strconv.Atoi(parts[0])
+	y, errMinor := strconv.Atoi(parts[1])
+	return errMajor == nil && errMinor == nil && (x > major || x == major && y >= minor)
+}
+
+// Named returns the guests of a name that are no containers: templates first, then by
+// VMID.
+func (inv *Inventory) Named(name string) []*Guest {
+	var templates, others []*Guest
+	for i := range inv.Guests {
+		switch g := &inv.Guests[i]; {
+		case g.Name != name || g.Kind != guest.VM:
+		case g.Template:
+			templates = append(templates, g)
+		default:
+			others = append(others, g)
+		}
+	}
+	return append(templates, others...)
+}
+
+// Brief says in a line what a guest is.
+func (g *Guest) Brief() string {
+	return fmt.Sprintf("%s %d (%s) on %s, %s", g.What(), g.VMID, g.Name, g.Node, g.Status)
+}
+
+// Count is a number and what it counts.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

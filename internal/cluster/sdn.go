@@ -19,9 +19,9 @@ func (r Rights) UsesAllNetworks() bool {
 	return r.Below("/sdn/zones", SDNUse)
 }
 
-// vnetPath is the ACL path of a virtual network, or "" if its zone is not known: where it
+// VNetPath is the ACL path of a virtual network, or "" if its zone is not known: where it
 // was not read, a path with privileges may name it.
-func (r Rights) vnetPath(n *Network) string {
+func (r Rights) VNetPath(n *Network) string {
 	if n.Zone != "" {
 		return "/sdn/zones/" + n.Zone + "/" + n.Name
 	}
@@ -33,4 +33,13 @@ func (r Rights) vnetPath(n *Network) string {
 		}
 	}
 	return found
+}
+
+// SeesNetwork reports whether a bridge or virtual network would be listed.
+func (inv *Inventory) SeesNetwork(name string) bool {
+	if inv.Access == nil {
+		return false
+	}
+	r, at := inv.Access.Rights, BridgePath(name)
+	return (r.Below("/sdn/zones", SDNUse) || r.Below("/sdn/zones", SDNAudit)) && (r.Has(at, SDNUse) || r.Has(at, SDNAudit))
 }

@@ -22,7 +22,7 @@ func TestVirtualNetworks(t *testing.T) {
 		if got := c.r.UsesAllNetworks(); got != c.all {
 			t.Errorf("%s: uses all networks: %v", c.name, got)
 		}
-		if got := c.r.vnetPath(&Network{Name: "vnet1", Type: VNet, Zone: c.zone}); got != c.want {
+		if got := c.r.VNetPath(&Network{Name: "vnet1", Type: VNet, Zone: c.zone}); got != c.want {
 			t.Errorf("%s: path %q, want %q", c.name, got, c.want)
 		}
 	}

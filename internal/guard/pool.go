@@ -7,6 +7,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
@@ -126,8 +127,8 @@ func (j *judge) pool(at *place) {
 		f.Is(finding.Gone, finding.Why("pool-gone"))
 		f.Add(finding.DoAll("to create it again, remove it from the state",
 			lock.StateRemove(at.Name, lock.UnitPool, states[0].Address)))
-	case found == nil && len(j.Inventory.CreatePool(id)) > 0:
-		for _, o := range j.Inventory.CreatePool(id) {
+	case found == nil && len(feasible.CreatePool(j.Inventory, id)) > 0:
+		for _, o := range feasible.CreatePool(j.Inventory, id) {
 			f.Is(finding.CannotCreate, finding.Why("obstacle", o.Reason)).Because("%s", strings.Join(o.Evidence, ", "))
 			for _, r := range o.Remedies {
 				f.Next(r.What, r.Commands...)

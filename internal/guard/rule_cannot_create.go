@@ -6,6 +6,7 @@ import (
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
@@ -20,12 +21,12 @@ func (s *subject) creationFails() bool {
 	if !s.absent() {
 		return false
 	}
-	obstacles, _ := s.Inventory.Creation(s.match.VM, s.entry)
+	obstacles, _ := feasible.Creation(s.Inventory, s.match.VM, s.entry)
 	return len(obstacles) > 0
 }
 
 func (s *subject) cannotCreate() {
-	obstacles, _ := s.Inventory.Creation(s.match.VM, s.entry)
+	obstacles, _ := feasible.Creation(s.Inventory, s.match.VM, s.entry)
 	s.obstacles(obstacles)
 }
 
@@ -34,8 +35,8 @@ func (s *subject) cannotUpdate() {
 	if s.Destroy || s.Stops() || len(s.states) == 0 {
 		return
 	}
-	obstacles := slices.Concat(s.Inventory.Update(s.match.VM, s.entry, s.guest, s.profile),
-		s.Inventory.UpdateRights(s.match.VM, s.guest, s.sent()))
+	obstacles := slices.Concat(feasible.Update(s.Inventory, s.match.VM, s.entry, s.guest, s.profile),
+		feasible.UpdateRights(s.Inventory, s.match.VM, s.guest, s.sent()))
 	if len(obstacles) > 0 {
 		s.Evidence, s.Steps = nil, nil
 		s.obstacles(obstacles)
@@ -53,13 +54,13 @@ func (s *subject) sent() []effect.Update {
 }
 
 // obstacles makes a finding of what makes a creation or update fail.
-func (s *subject) obstacles(list []cluster.Obstacle) {
+func (s *subject) obstacles(list []feasible.Obstacle) {
 	addObstacles(s.Finding, list, s.at.Spec, s.line)
 }
 
 // addObstacles makes a finding of what makes a creation or update fail. line is a line for
 // the VM in its spec.
-func addObstacles(f *finding.Finding, list []cluster.Obstacle, spec string, line func(string) string) {
+func addObstacles(f *finding.Finding, list []feasible.Obstacle, spec string, line func(string) string) {
 	var reason finding.Reason
 	for _, o := range list {
 		reason = reason.And(finding.Why("obstacle", o.Reason))
@@ -84,7 +85,7 @@ func addObstacles(f *finding.Finding, list []cluster.Obstacle, spec string, line
 }
 
 // addRemedy adds a remedy as a step.
-func addRemedy(f *finding.Finding, r cluster.Remedy, spec string, line func(string) string) {
+func addRemedy(f *finding.Finding, r feasible.Remedy, spec string, line func(string) string) {
 	what, lines := strings.ReplaceAll(r.What, "SPEC", spec), r.Commands
 	switch {
 	case r.Value != nil:
@@ -104,13 +105,13 @@ func (j *judge) likely(at *place) {
 	if j.Destroy {
 		return
 	}
-	var created, migrated []cluster.Created
+	var created, migrated []feasible.Created
 	for i := range j.all {
 		m := &j.all[i]
 		if m.Stack != at.Name || m.Entry == nil || m.VM == nil {
 			continue
 		}
-		switch x := (cluster.Created{VM: m.VM, Entry: m.Entry}); j.kinds[m.Stack+"/"+m.Key] {
+		switch x := (feasible.Created{VM: m.VM, Entry: m.Entry}); j.kinds[m.Stack+"/"+m.Key] {
 		case finding.Create:
 			created = append(created, x)
 		case finding.Migrate:
@@ -122,7 +123,7 @@ func (j *judge) likely(at *place) {
 	if len(created)+len(migrated) == 0 {
 		return
 	}
-	for _, d := range j.Inventory.Likely(created, migrated) {
+	for _, d := range feasible.Likely(j.Inventory, created, migrated) {
 		f := j.add(at, lock.UnitVM, finding.Unit, "")
 		f.Is(finding.CannotCreate, finding.Why("apply-may-fail", d.Reason))
 		f.Severity = finding.OK

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/shell"
@@ -14,7 +15,7 @@ import (
 // create is a VM that neither state nor cluster has, and that nothing keeps from its creation.
 func (s *subject) create() {
 	s.Is(finding.Create, finding.Why("free")).Because("VMID %d and name %s", s.VMID, s.Name)
-	_, unknown := s.Inventory.Creation(s.match.VM, s.entry)
+	_, unknown := feasible.Creation(s.Inventory, s.match.VM, s.entry)
 	for _, text := range unknown {
 		s.Because("%s", text)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
@@ -264,12 +265,12 @@ func (s *subject) refuseLive() {
 
 // doesNotFit reports whether the target cannot run the VM, or the token may not migrate it.
 func (s *subject) doesNotFit() bool {
-	return len(s.Inventory.Migration(s.match.VM, s.entry, s.guest)) > 0
+	return len(feasible.Migration(s.Inventory, s.match.VM, s.entry, s.guest)) > 0
 }
 
 func (s *subject) refuseObstacles() {
 	s.leaveThere()
-	s.obstacles(s.Inventory.Migration(s.match.VM, s.entry, s.guest))
+	s.obstacles(feasible.Migration(s.Inventory, s.match.VM, s.entry, s.guest))
 	s.cannotMigrate(finding.Why("migration-refused").Of(s.Reason))
 }
 

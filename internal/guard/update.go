@@ -7,6 +7,7 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
 	"stackgen/internal/tf"
@@ -54,7 +55,7 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	}
 	spec, known := p.spec(c), p.known(c)
 	harms := harmsOf(updates)
-	if obstacles := p.in.Inventory.UpdateRights(spec, g, updates); len(obstacles) > 0 && len(harms) == 0 {
+	if obstacles := feasible.UpdateRights(p.in.Inventory, spec, g, updates); len(obstacles) > 0 && len(harms) == 0 {
 		f := p.add(c)
 		addObstacles(f, obstacles, p.lock.Spec, func(text string) string { return specLine(spec, text) })
 		f.Reason = finding.Why("plan-would-fail").Of(f.Reason)

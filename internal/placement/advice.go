@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -31,9 +32,9 @@ func Advise(stacks []*schema.Stack, l *lock.Lock, inv *cluster.Inventory) []Advi
 			if entry == nil || entry.Template == nil {
 				continue
 			}
-			if entry.Clone == cluster.Linked {
+			if entry.Clone == feasible.Linked {
 				linked++
-			} else if id, isShared := inv.CloneTarget(v, entry); isShared {
+			} else if id, isShared := feasible.CloneTarget(inv, v, entry); isShared {
 				shared, storage = shared+1, id
 			} else {
 				local++

@@ -8,6 +8,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -149,9 +150,9 @@ func (r *Resolver) Resolve(s *schema.Stack, v *schema.VM, was, out *lock.VM) []s
 
 // clone decides the clone mode.
 func (r *Resolver) clone(v *schema.VM, out *lock.VM, d *Decision) {
-	out.Clone, out.CloneReason = cluster.Full, fmt.Sprintf("template %d cannot be seen", out.Template.VMID)
+	out.Clone, out.CloneReason = feasible.Full, fmt.Sprintf("template %d cannot be seen", out.Template.VMID)
 	if t := r.guests[out.Template.VMID]; t != nil {
-		out.Clone, out.CloneReason = r.inv.CloneMode(v, t, out.Node)
+		out.Clone, out.CloneReason = feasible.CloneMode(r.inv, v, t, out.Node)
 	}
 	d.Clone, d.CloneReason = out.Clone, out.CloneReason
 }
@@ -204,9 +205,9 @@ func (r *Resolver) node(s *schema.Stack, v *schema.VM, out *lock.VM, d *Decision
 }
 
 // nodeChecks are the checks of a creation that depend on the node.
-var nodeChecks = []cluster.Check{
-	cluster.NodeCheck, cluster.LinkedCheck, cluster.CrossNodeCheck, cluster.StorageCheck,
-	cluster.NetworkCheck, cluster.CPUCheck, cluster.MemoryCheck,
+var nodeChecks = []feasible.Check{
+	feasible.NodeCheck, feasible.LinkedCheck, feasible.CrossNodeCheck, feasible.StorageCheck,
+	feasible.NetworkCheck, feasible.CPUCheck, feasible.MemoryCheck,
 }
 
 // out says why a node cannot have a VM, or nothing.
@@ -224,12 +225,12 @@ func (r *Resolver) out(s *schema.Stack, v *schema.VM, entry *lock.VM, node strin
 	}
 	e := *entry
 	if e.Node = node; e.Template != nil && e.Clone == "" {
-		e.Clone = cluster.Full
+		e.Clone = feasible.Full
 		if t := r.guests[e.Template.VMID]; t != nil {
-			e.Clone, _ = r.inv.CloneMode(v, t, node)
+			e.Clone, _ = feasible.CloneMode(r.inv, v, t, node)
 		}
 	}
-	obstacles, _ := r.inv.Creation(v, &e)
+	obstacles, _ := feasible.Creation(r.inv, v, &e)
 	for _, o := range obstacles {
 		if slices.Contains(nodeChecks, o.Check) {
 			return o.Reason

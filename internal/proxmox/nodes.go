@@ -11,6 +11,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 )
 
 // addResources adds nodes, storages and guests from the cluster-wide list. In it,
@@ -157,7 +158,7 @@ func (r *reader) readCPUModels(ctx context.Context) {
 	}
 	r.inv.CPUModels = []string{}
 	for _, m := range list {
-		if cluster.CustomModel(m.Name) {
+		if pve.CustomModel(m.Name) {
 			r.inv.CPUModels = append(r.inv.CPUModels, m.Name)
 		}
 	}

@@ -117,3 +117,6 @@ func BootOrder(raw map[string]string) []string {
 	}
 	return nil
 }
+
+// CustomModel reports whether a CPU type is a model that an administrator defines.
+func CustomModel(cpu string) bool { return strings.HasPrefix(cpu, "custom-") }

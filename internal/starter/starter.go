@@ -9,6 +9,7 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
@@ -129,9 +130,9 @@ func (c *choice) brought(v *schema.VM) []string {
 func obstacles(inv *cluster.Inventory, template *cluster.Guest, s *schema.Stack, decided *lock.Stack) []string {
 	var out []string
 	for _, v := range s.VMs {
-		found, _ := inv.Creation(v, decided.VMs.Get(v.Key))
+		found, _ := feasible.Creation(inv, v, decided.VMs.Get(v.Key))
 		for _, o := range found {
-			if o.Check == cluster.PrivilegesCheck || template == nil && o.Check == cluster.TemplateCheck {
+			if o.Check == feasible.PrivilegesCheck || template == nil && o.Check == feasible.TemplateCheck {
 				continue
 			}
 			if text := v.Key + ": " + strings.Join(append([]string{o.Reason}, o.Evidence...), "; "); !slices.Contains(out, text) {

@@ -63,15 +63,26 @@ type finder struct {
 	sites      []site
 }
 
-// areaSites returns all sites of the folder of an area, in the order in which they are drawn.
+// foldersOf are the folders of the code of an area: one of its name in internal, unless it
+// is listed here.
+var foldersOf = map[string][]string{
+	"generator": {"generator"},
+	"cluster":   {"internal/cluster", "internal/feasible"}, // which were one package when the faults were drawn
+}
+
+// areaSites returns all sites of an area, in the order in which they are drawn.
 func areaSites(root, area string) ([]site, error) {
-	folder := "internal/" + area
-	if area == "generator" {
-		folder = area
+	folders := foldersOf[area]
+	if folders == nil {
+		folders = []string{"internal/" + area}
 	}
-	paths, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-	if err != nil {
-		return nil, err
+	var paths []string
+	for _, folder := range folders {
+		more, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, more...)
 	}
 	var out []site
 	for _, path := range paths {
@@ -82,7 +93,11 @@ func areaSites(root, area string) ([]site, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := &finder{file: folder + "/" + filepath.Base(path), area: area, body: body, set: token.NewFileSet(), seen: map[string]int{}}
+		file, err := filepath.Rel(root, path)
+		if err != nil {
+			return nil, err
+		}
+		f := &finder{file: filepath.ToSlash(file), area: area, body: body, set: token.NewFileSet(), seen: map[string]int{}}
 		tree, err := parser.ParseFile(f.set, path, body, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err

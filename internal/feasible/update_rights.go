@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"cmp"
@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
 // lacking are the privileges that updates need, and that the token lacks.
-func (c *creation) lacking(updates []effect.Update) []Missing {
+func (c *creation) lacking(updates []effect.Update) []cluster.Missing {
 	g := &grantCheck{creation: c, vm: fmt.Sprintf("/vms/%d", c.current.VMID)}
 	if c.current.Pool != "" {
 		g.pool = "/pool/" + c.current.Pool
@@ -49,13 +50,13 @@ func (g *grantCheck) update(u effect.Update) {
 	row := cmp.Or(schema.VMField(u.Key()), &schema.Field{})
 	switch {
 	case row.Key == guest.Startup:
-		g.need("/", SysModify, "change the starting order")
+		g.need("/", cluster.SysModify, "change the starting order")
 	case row.Key == guest.Tags:
 		g.tags(tagsOf(g.current), g.creation.vm.Values.Get(guest.Tags).Strings())
 	case u.Path == "cpu.type":
 		g.model(u.Is)
 	case row.Key == guest.Started:
-		g.needVM("start or stop the VM", VMPowerMgmt)
+		g.needVM("start or stop the VM", cluster.VMPowerMgmt)
 	case u.Path == "pool_id" && u.Is != "":
 		g.poolChange(u.Is)
 	case top == "initialization" && (u.Adds() || u.Effect == schema.PowerOff):
@@ -68,7 +69,7 @@ func (g *grantCheck) update(u effect.Update) {
 		g.space(u, top)
 	}
 	if u.Interrupts() {
-		g.needVM("restart or stop the VM", VMPowerMgmt)
+		g.needVM("restart or stop the VM", cluster.VMPowerMgmt)
 	}
 }
 
@@ -77,12 +78,12 @@ func (g *grantCheck) update(u effect.Update) {
 func (g *grantCheck) poolChange(to string) {
 	for _, pool := range []string{g.current.Pool, to} {
 		if pool != "" {
-			g.need("/pool/"+pool, PoolAllocate, "move the VM to pool "+to)
+			g.need("/pool/"+pool, cluster.PoolAllocate, "move the VM to pool "+to)
 		}
 	}
 	r := g.inv.Access.Rights
-	if !r.Below("/vms", VMAllocate) && !r[g.vm][VMAllocate] {
-		g.missing = append(g.missing, Missing{"/vms", VMAllocate, "add the VM to pool " + to + " while it is in none"})
+	if !r.Below("/vms", cluster.VMAllocate) && !r[g.vm][cluster.VMAllocate] {
+		g.addMissing("/vms", cluster.VMAllocate, "add the VM to pool "+to+" while it is in none")
 	}
 }
 
@@ -107,7 +108,7 @@ func (g *grantCheck) mappings() {
 		f := &schema.VMFields[i]
 		for _, d := range g.creation.vm.Values.Get(f.Key).List() {
 			if m := d.Get(guest.Mapping).Str(); m != "" {
-				g.need("/mapping/"+f.Maps+"/"+m, MappingUse, why[f.Key])
+				g.need("/mapping/"+f.Maps+"/"+m, cluster.MappingUse, why[f.Key])
 			}
 		}
 	}
@@ -131,12 +132,12 @@ func (g *grantCheck) space(u effect.Update, top string) {
 		at, why = v.Get(guest.TPM).Get(guest.Datastore).Str(), "create a disk there"
 	}
 	if at != "" {
-		g.need("/storage/"+at, AllocateSpace, why)
+		g.need("/storage/"+at, cluster.AllocateSpace, why)
 	}
 }
 
 // evidenceOf says what each missing privilege is for.
-func evidenceOf(missing []Missing) []string {
+func evidenceOf(missing []cluster.Missing) []string {
 	var out []string
 	for _, m := range missing {
 		out = append(out, fmt.Sprintf("%s on %s: to %s", m.Privilege, m.Path, m.Why))

@@ -1,16 +1,17 @@
-package cluster
+package feasible
 
 import (
 	"slices"
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/schema"
 )
 
 // hasFormat reports whether a storage of a type may have images of a format.
-func (inv *Inventory) hasFormat(kind, format string) bool {
-	return format == "" || format == "raw" || !StorageTypeOf(kind).Raw || kind == "lvm" && format == "qcow2" && inv.since(9, 0)
+func hasFormat(inv *cluster.Inventory, kind, format string) bool {
+	return format == "" || format == "raw" || !cluster.StorageTypeOf(kind).Raw || kind == "lvm" && format == "qcow2" && inv.Since(9, 0)
 }
 
 // formats checks that the storages of disks have images in the formats that the spec names.
@@ -29,13 +30,13 @@ func (c *creation) formats() {
 // format checks the format of one disk. in is the property with another disk.
 func (c *creation) format(field string, disk *schema.Node, in func(*schema.Node) *schema.Node) {
 	id, format := disk.Get(guest.Datastore).Str(), disk.Get(guest.Format).Str()
-	s := c.inv.storage(id, c.on)
-	if s == nil || c.inv.hasFormat(s.Type, format) {
+	s := c.inv.Storage(id, c.on)
+	if s == nil || hasFormat(c.inv, s.Type, format) {
 		return
 	}
 	var others []string
 	for i := range c.inv.Storages {
-		if x := &c.inv.Storages[i]; x.Node == c.on && x.Active && x.Images() && c.inv.hasFormat(x.Type, format) {
+		if x := &c.inv.Storages[i]; x.Node == c.on && x.Active && x.Images() && hasFormat(c.inv, x.Type, format) {
 			others = append(others, x.ID)
 		}
 	}

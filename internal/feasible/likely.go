@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -27,21 +28,21 @@ type Created struct {
 // Likely returns what probably fails because VMs are created, or running ones migrated:
 // the sum of their memory is more than is free on their node, or the sum of the full
 // clones is more than is free on a storage.
-func (inv *Inventory) Likely(created, migrated []Created) []Demand {
-	out := slices.Concat(inv.memoryDemands(created, migrated), inv.diskDemands(created))
+func Likely(inv *cluster.Inventory, created, migrated []Created) []Demand {
+	out := slices.Concat(memoryDemands(inv, created, migrated), diskDemands(inv, created))
 	slices.SortFunc(out, func(a, b Demand) int { return cmp.Compare(a.Reason, b.Reason) })
 	return out
 }
 
 // memoryDemands are the demands on the memory of nodes.
-func (inv *Inventory) memoryDemands(created, migrated []Created) []Demand {
+func memoryDemands(inv *cluster.Inventory, created, migrated []Created) []Demand {
 	memory, starts, arrivals := map[string]int64{}, map[string]int{}, map[string]int{}
 	for _, x := range migrated {
 		memory[x.Entry.Node] += int64(x.VM.Values.Get(guest.Memory).Int()) << 20
 		arrivals[x.Entry.Node]++
 	}
 	for _, x := range created {
-		if inv.newCreation(x.VM, x.Entry).starts() {
+		if newCreation(inv, x.VM, x.Entry).starts() {
 			memory[x.Entry.Node] += int64(x.VM.Values.Get(guest.Memory).Int()) << 20
 			starts[x.Entry.Node]++
 		}
@@ -49,12 +50,12 @@ func (inv *Inventory) memoryDemands(created, migrated []Created) []Demand {
 	var out []Demand
 	for _, n := range inv.Nodes {
 		if free := n.Memory - n.Used; n.Memory > 0 && memory[n.Name] > free {
-			what, vms := "are started on", Count(starts[n.Name], "VM")+" start"
+			what, vms := "are started on", cluster.Count(starts[n.Name], "VM")+" start"
 			switch {
 			case starts[n.Name] == 0:
-				what, vms = "are migrated to", Count(arrivals[n.Name], "VM")+" would arrive"
+				what, vms = "are migrated to", cluster.Count(arrivals[n.Name], "VM")+" would arrive"
 			case arrivals[n.Name] > 0:
-				what, vms = "are started on or migrated to", vms+" and "+Count(arrivals[n.Name], "VM")+" would arrive"
+				what, vms = "are started on or migrated to", vms+" and "+cluster.Count(arrivals[n.Name], "VM")+" would arrive"
 			}
 			out = append(out, Demand{"the VMs that " + what + " node " + n.Name + " have more memory together than is free",
 				[]string{fmt.Sprintf("%s with %s; node %s has %s of %s free", vms, gib(memory[n.Name]), n.Name, gib(max(0, free)), gib(n.Memory))}})
@@ -64,17 +65,17 @@ func (inv *Inventory) memoryDemands(created, migrated []Created) []Demand {
 }
 
 // diskDemands are the demands on the space of storages.
-func (inv *Inventory) diskDemands(created []Created) []Demand {
+func diskDemands(inv *cluster.Inventory, created []Created) []Demand {
 	type key struct{ id, node string } // no node if it is shared
 	disk, clones := map[key]int64{}, map[key]int{}
 	for _, x := range created {
-		c := inv.newCreation(x.VM, x.Entry)
+		c := newCreation(inv, x.VM, x.Entry)
 		if t := x.Entry.Template; t != nil {
 			c.template = inv.Guest(t.VMID)
 		}
 		for id, size := range c.sizes() {
 			k := key{id, c.on}
-			if s := inv.storage(id, c.on); s != nil && s.Shared {
+			if s := inv.Storage(id, c.on); s != nil && s.Shared {
 				k.node = ""
 			}
 			disk[k] += size
@@ -92,7 +93,8 @@ func (inv *Inventory) diskDemands(created []Created) []Demand {
 		if free := s.Total - s.Used; s.Total > 0 && disk[k] > free && !seen[k] {
 			seen[k] = true
 			out = append(out, Demand{"the full clones on storage " + s.ID + where + " are larger together than its free space",
-				[]string{fmt.Sprintf("%s of %s; %s of %s are free", Count(clones[k], "full clone"), gib(disk[k]), gib(max(0, free)), gib(s.Total))}})
+				[]string{fmt.Sprintf("%s of %s; %s of %s are free",
+					cluster.Count(clones[k], "full clone"), gib(disk[k]), gib(max(0, free)), gib(s.Total))}})
 		}
 	}
 	return out
@@ -125,11 +127,3 @@ func (c *creation) sizes() map[string]int64 {
 }
 
 func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
-
-// Count is a number and what it counts.
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

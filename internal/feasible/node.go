@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -45,7 +46,7 @@ func (c *creation) cpus() {
 	} else {
 		remedies = append(remedies, c.write("write at most as many into SPEC", guest.Sockets, scalar(schema.ShapeInt, "1")))
 	}
-	remedies = append(remedies, c.otherNodes(func(n *Node) bool { return n.CPUs >= c.vm.VCPUs() })...)
+	remedies = append(remedies, c.otherNodes(func(n *cluster.Node) bool { return n.CPUs >= c.vm.VCPUs() })...)
 	c.add(fmt.Sprintf("it has more vCPUs than node %s has CPUs, so Proxmox VE refuses to start it", c.on),
 		[]string{fmt.Sprintf("%d vCPUs; node %s has %d CPUs", c.vm.VCPUs(), c.on, n.CPUs)}, remedies...)
 }
@@ -58,7 +59,7 @@ func (c *creation) memory() {
 		return
 	}
 	remedies := append([]Remedy{c.write("write less into SPEC", guest.Memory, scalar(schema.ShapeInt, fmt.Sprint(n.Memory>>20)))},
-		c.otherNodes(func(n *Node) bool { return n.Memory >= mib<<20 })...)
+		c.otherNodes(func(n *cluster.Node) bool { return n.Memory >= mib<<20 })...)
 	c.add(fmt.Sprintf("it has more memory than node %s, so its start fails", c.on),
 		[]string{fmt.Sprintf("%d MiB; node %s has %d MiB", mib, c.on, n.Memory>>20)}, remedies...)
 }
@@ -77,7 +78,7 @@ func (c *creation) more(fields ...string) bool {
 }
 
 // otherNodes is the remedy to use another node, where one has what is needed.
-func (c *creation) otherNodes(has func(*Node) bool) []Remedy {
+func (c *creation) otherNodes(has func(*cluster.Node) bool) []Remedy {
 	var names []string
 	for i := range c.inv.Nodes {
 		if n := &c.inv.Nodes[i]; n.Online && n.Name != c.on && has(n) {
@@ -106,7 +107,7 @@ func (c *creation) networks() {
 		switch {
 		case bridge == "" || slices.Contains(names, bridge) || c.hasNIC(i, bridge):
 			continue
-		case !c.inv.seesNetwork(bridge):
+		case !c.inv.SeesNetwork(bridge):
 			c.unknown = append(c.unknown, fmt.Sprintf(
 				"whether node %s has the bridge or virtual network %s is not known: it is not listed, and the token does not see all networks",
 				c.on, bridge))
@@ -149,15 +150,6 @@ func (c *creation) templateNIC(i int) pve.NIC {
 		return pve.NIC{}
 	}
 	return pve.ParseNIC(c.template.Config.Raw[fmt.Sprintf("net%d", i)])
-}
-
-// seesNetwork reports whether a bridge or virtual network would be listed.
-func (inv *Inventory) seesNetwork(name string) bool {
-	if inv.Access == nil {
-		return false
-	}
-	r, at := inv.Access.Rights, BridgePath(name)
-	return (r.Below("/sdn/zones", SDNUse) || r.Below("/sdn/zones", SDNAudit)) && (r.Has(at, SDNUse) || r.Has(at, SDNAudit))
 }
 
 // likeliest is the preferred name if a list has it, and its first name otherwise.

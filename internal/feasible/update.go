@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
@@ -17,26 +18,22 @@ import (
 
 // UpdateRights returns what the token may not do of the updates of a VM that exists: the
 // privileges that are missing, and what only root@pam may set. v may be nil.
-func (inv *Inventory) UpdateRights(v *schema.VM, g *Guest, updates []effect.Update) []Obstacle {
-	if inv.Access == nil || inv.Access.isRoot() || g.Config == nil || len(updates) == 0 {
+func UpdateRights(inv *cluster.Inventory, v *schema.VM, g *cluster.Guest, updates []effect.Update) []Obstacle {
+	if inv.Access == nil || inv.Access.IsRoot() || g.Config == nil || len(updates) == 0 {
 		return nil
 	}
 	if v == nil {
 		v = &schema.VM{}
 	}
-	c := inv.newCreation(v, &lock.VM{VMID: g.VMID, Node: g.Node})
+	c := newCreation(inv, v, &lock.VM{VMID: g.VMID, Node: g.Node})
 	c.current, c.check = g, RootCheck
 	c.rootUpdates(updates)
 	c.check = PrivilegesCheck
 	if missing := c.lacking(updates); len(missing) > 0 {
-		c.add("the token lacks privileges that it needs", evidenceOf(missing), inv.Access.grant(missing))
+		c.add("the token lacks privileges that it needs", evidenceOf(missing), grant(inv.Access, missing))
 	}
 	return c.found
 }
-
-// isRoot reports whether the credentials are root's password, with which everything is
-// permitted.
-func (a *Access) isRoot() bool { return a.User == "root@pam" && a.Token == "" }
 
 // rootUpdates checks what only root@pam may set or remove.
 func (c *creation) rootUpdates(updates []effect.Update) {

@@ -1,17 +1,18 @@
-package cluster
+package feasible
 
 import (
 	"slices"
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
 // files reports whether a storage has files, as its type says: one that is not enabled for
 // snippets may have some nevertheless.
-func (s *Storage) files() bool {
+func files(s *cluster.Storage) bool {
 	return slices.Contains([]string{"dir", "nfs", "cifs", "btrfs", "glusterfs", "cephfs"}, s.Type)
 }
 

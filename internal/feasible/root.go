@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 // rootOnly checks properties that only root@pam may set, and no token.
 func (c *creation) rootOnly() {
 	a := c.inv.Access
-	if a == nil || a.isRoot() {
+	if a == nil || a.IsRoot() {
 		return
 	}
 	for i := range schema.VMFields {

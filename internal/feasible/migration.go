@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 	"stackgen/internal/shell"
@@ -15,11 +16,11 @@ import (
 // Migration returns what makes the migration of a VM to the node of its spec fail, or its
 // next start there: bridges, CPUs and memory of the node, and privileges. What its drives
 // and devices need is not checked.
-func (inv *Inventory) Migration(v *schema.VM, e *lock.VM, g *Guest) []Obstacle {
+func Migration(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Guest) []Obstacle {
 	if v == nil || g.Config == nil {
 		return nil
 	}
-	c := inv.newCreation(v, e)
+	c := newCreation(inv, v, e)
 	c.current = g
 	if n := inv.Node(e.Node); n != nil {
 		c.check = NetworkCheck
@@ -41,25 +42,25 @@ func (inv *Inventory) Migration(v *schema.VM, e *lock.VM, g *Guest) []Obstacle {
 		if v.PoolID != "" {
 			p.pool = "/pool/" + v.PoolID
 		}
-		p.needVM("migrate the VM", VMMigrate)
+		p.needVM("migrate the VM", cluster.VMMigrate)
 		p.needVM("set the name, as every update does", schema.ConfigOptions)
 		if len(p.missing) > 0 {
-			c.add("the token lacks privileges that it needs", evidenceOf(p.missing), a.grant(p.missing))
+			c.add("the token lacks privileges that it needs", evidenceOf(p.missing), grant(a, p.missing))
 		}
 	}
 	return c.found
 }
 
 // bridgesOf checks that a node has the bridges and virtual networks of a VM's NICs.
-func (c *creation) bridgesOf(g *Guest, n *Node) {
+func (c *creation) bridgesOf(g *cluster.Guest, n *cluster.Node) {
 	if n.Networks == nil {
 		return
 	}
 	var missing []string
 	for i := range 32 {
 		bridge := pve.ParseNIC(g.Config.Raw[fmt.Sprintf("net%d", i)]).Bridge()
-		has := slices.ContainsFunc(n.Networks, func(b Network) bool { return b.Name == bridge })
-		if bridge != "" && !has && c.inv.seesNetwork(bridge) && !slices.Contains(missing, bridge) {
+		has := slices.ContainsFunc(n.Networks, func(b cluster.Network) bool { return b.Name == bridge })
+		if bridge != "" && !has && c.inv.SeesNetwork(bridge) && !slices.Contains(missing, bridge) {
 			missing = append(missing, bridge)
 		}
 	}

@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -14,7 +15,7 @@ import (
 type grantCheck struct {
 	*creation
 	vm, pool string // ACL paths of the VM and its pool, or an empty one
-	missing  []Missing
+	missing  []cluster.Missing
 }
 
 // privileges checks that the token may do what the provider requests to create the VM.
@@ -33,11 +34,11 @@ func (c *creation) privileges() {
 	if len(g.missing) == 0 {
 		return
 	}
-	c.add("the token lacks privileges that its creation needs", evidenceOf(g.missing), a.grant(g.missing))
+	c.add("the token lacks privileges that its creation needs", evidenceOf(g.missing), grant(a, g.missing))
 }
 
 // grant is the remedy that grants missing privileges.
-func (a *Access) grant(missing []Missing) Remedy {
+func grant(a *cluster.Access, missing []cluster.Missing) Remedy {
 	return Remedy{What: "grant exactly these privileges, then run preflight again", Commands: a.Grants(missing), Once: true}
 }
 
@@ -50,8 +51,8 @@ func (g *grantCheck) need(at, privilege, why string) {
 
 // addMissing records a missing privilege of a path, once.
 func (g *grantCheck) addMissing(at, privilege, why string) {
-	if !slices.ContainsFunc(g.missing, func(m Missing) bool { return m.Path == at && m.Privilege == privilege }) {
-		g.missing = append(g.missing, Missing{at, privilege, why})
+	if !slices.ContainsFunc(g.missing, func(m cluster.Missing) bool { return m.Path == at && m.Privilege == privilege }) {
+		g.missing = append(g.missing, cluster.Missing{Path: at, Privilege: privilege, Why: why})
 	}
 }
 
@@ -66,7 +67,7 @@ func (g *grantCheck) needVM(why string, privileges ...string) {
 	}
 	at := "/vms"
 	switch own := r[g.vm]; {
-	case own != nil && len(own) == 0 && len(r.inherited(g.vm)) > 0:
+	case own != nil && len(own) == 0 && len(r.Inherited(g.vm)) > 0:
 		at = g.vm // an entry of its own removes all privileges
 	case g.pool != "":
 		at = g.pool
@@ -76,9 +77,9 @@ func (g *grantCheck) needVM(why string, privileges ...string) {
 
 // clone needs what POST clone checks, and a migration if the provider makes one.
 func (g *grantCheck) clone() {
-	g.need("/vms/"+strconv.Itoa(g.entry.Template.VMID), VMClone, "clone the template")
-	g.needVM("create the VM", VMAllocate)
-	g.needVM("read the VM", VMAudit)
+	g.need("/vms/"+strconv.Itoa(g.entry.Template.VMID), cluster.VMClone, "clone the template")
+	g.needVM("create the VM", cluster.VMAllocate)
+	g.needVM("read the VM", cluster.VMAudit)
 	for _, d := range g.drives() {
 		if d.CDROM() {
 			continue
@@ -87,7 +88,7 @@ func (g *grantCheck) clone() {
 		if to := g.target(); to != "" {
 			id = to
 		}
-		g.need("/storage/"+id, AllocateSpace, "create disks")
+		g.need("/storage/"+id, cluster.AllocateSpace, "create disks")
 	}
 	for i := range 32 {
 		if nic := g.templateNIC(i); nic.Bridge() != "" {
@@ -95,7 +96,7 @@ func (g *grantCheck) clone() {
 		}
 	}
 	if _, migrates := g.isCrossNode(); migrates {
-		g.needVM("migrate the clone from the template's node", VMMigrate)
+		g.needVM("migrate the clone from the template's node", cluster.VMMigrate)
 	}
 }
 
@@ -105,9 +106,9 @@ func (g *grantCheck) needNetwork(bridge, vlan string) {
 	if n == nil {
 		return
 	}
-	at := BridgePath(bridge)
-	if i := slices.IndexFunc(n.Networks, func(b Network) bool { return b.Name == bridge && b.Type == VNet }); i >= 0 {
-		if at = g.inv.Access.Rights.vnetPath(&n.Networks[i]); at == "" {
+	at := cluster.BridgePath(bridge)
+	if i := slices.IndexFunc(n.Networks, func(b cluster.Network) bool { return b.Name == bridge && b.Type == cluster.VNet }); i >= 0 {
+		if at = g.inv.Access.Rights.VNetPath(&n.Networks[i]); at == "" {
 			text := "whether the token may use the virtual network " + bridge + " is not known: its zone cannot be read without SDN.Audit on it"
 			if !g.inv.Access.Rights.UsesAllNetworks() && !slices.Contains(g.unknown, text) {
 				g.unknown = append(g.unknown, text)
@@ -118,7 +119,7 @@ func (g *grantCheck) needNetwork(bridge, vlan string) {
 	if r := g.inv.Access.Rights; vlan != "" && r[at+"/"+vlan] != nil {
 		at += "/" + vlan
 	}
-	g.need(at, SDNUse, "use the network")
+	g.need(at, cluster.SDNUse, "use the network")
 }
 
 // configuration needs what the options of the VM need, each of them.
@@ -150,7 +151,7 @@ func (g *grantCheck) configuration() {
 		g.needVM("share directories of the node", schema.ConfigDisk)
 	}
 	if v.Get(guest.Startup) != nil {
-		g.need("/", SysModify, "set the starting order")
+		g.need("/", cluster.SysModify, "set the starting order")
 	}
 }
 
@@ -162,14 +163,14 @@ func (g *grantCheck) tags(was, is []string) {
 		return
 	}
 	for _, tag := range slices.Concat(is, was) {
-		if slices.Contains(was, tag) != slices.Contains(is, tag) && rules.refuses(tag) {
-			g.need("/", SysModify, "add or remove the tag "+tag)
+		if slices.Contains(was, tag) != slices.Contains(is, tag) && rules.Refuses(tag) {
+			g.need("/", cluster.SysModify, "add or remove the tag "+tag)
 		}
 	}
 }
 
 // tagsOf are the tags of a guest.
-func tagsOf(g *Guest) []string {
+func tagsOf(g *cluster.Guest) []string {
 	if g.Config == nil {
 		return nil
 	}
@@ -187,12 +188,12 @@ func (g *grantCheck) disks() {
 			continue // which disks it has is not known
 		}
 		if cloned == nil || cloned.Storage != at {
-			g.need("/storage/"+at, AllocateSpace, "create disks")
+			g.need("/storage/"+at, cluster.AllocateSpace, "create disks")
 		}
 	}
 	for _, key := range []string{guest.EFI, guest.TPM} {
 		if at := v.Get(key, guest.Datastore).Str(); at != "" {
-			g.need("/storage/"+at, AllocateSpace, "create disks")
+			g.need("/storage/"+at, cluster.AllocateSpace, "create disks")
 			changes = true
 		}
 	}
@@ -219,14 +220,14 @@ func (g *grantCheck) start() {
 	if !g.starts() {
 		return
 	}
-	g.needVM("start the VM", VMPowerMgmt)
+	g.needVM("start the VM", cluster.VMPowerMgmt)
 	if !g.creation.vm.AgentOn {
 		return
 	}
 	if major, _, _ := strings.Cut(g.inv.Release, "."); len(major) == 1 && major < "9" {
-		g.needVM("query the guest agent", VMMonitor)
+		g.needVM("query the guest agent", cluster.VMMonitor)
 	} else {
-		g.needVM("query the guest agent", AgentAudit, "VM.GuestAgent.Unrestricted")
+		g.needVM("query the guest agent", cluster.AgentAudit, "VM.GuestAgent.Unrestricted")
 	}
 }
 
@@ -237,7 +238,7 @@ func Paths(v *schema.VM) []string {
 		out = append(out, "/pool/"+v.PoolID)
 	}
 	for _, nic := range v.Values.Get(guest.Networks).List() {
-		out = append(out, BridgePath(nic.Get(guest.Bridge).Str()))
+		out = append(out, cluster.BridgePath(nic.Get(guest.Bridge).Str()))
 	}
 	drives := []*schema.Node{v.Values.Get(guest.CloudInit), v.Values.Get(guest.EFI), v.Values.Get(guest.TPM)}
 	for _, d := range slices.Concat(drives, v.Values.Get(guest.Disks).List()) {
@@ -249,13 +250,13 @@ func Paths(v *schema.VM) []string {
 }
 
 // CreatePool returns what makes the creation of a pool fail.
-func (inv *Inventory) CreatePool(id string) []Obstacle {
+func CreatePool(inv *cluster.Inventory, id string) []Obstacle {
 	a := inv.Access
 	at := "/pool/" + id
-	if a == nil || a.Rights.Has(at, PoolAllocate) {
+	if a == nil || a.Rights.Has(at, cluster.PoolAllocate) {
 		return nil
 	}
-	missing := []Missing{{at, PoolAllocate, "create the pool"}}
-	return []Obstacle{{PrivilegesCheck, "the token lacks a privilege that its creation needs", []string{PoolAllocate + " on " + at},
-		[]Remedy{a.grant(missing)}}}
+	missing := []cluster.Missing{{Path: at, Privilege: cluster.PoolAllocate, Why: "create the pool"}}
+	return []Obstacle{{PrivilegesCheck, "the token lacks a privilege that its creation needs", []string{cluster.PoolAllocate + " on " + at},
+		[]Remedy{grant(a, missing)}}}
 }

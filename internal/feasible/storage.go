@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"fmt"
@@ -6,46 +6,13 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
-// storage is a storage as a node has it, or nil.
-func (inv *Inventory) storage(id, node string) *Storage {
-	for i := range inv.Storages {
-		if s := &inv.Storages[i]; s.ID == id && s.Node == node {
-			return s
-		}
-	}
-	return nil
-}
-
-// datastore is the definition of a storage, or nil.
-func (inv *Inventory) datastore(id string) *Datastore {
-	for i := range inv.Datastores {
-		if inv.Datastores[i].ID == id {
-			return &inv.Datastores[i]
-		}
-	}
-	return nil
-}
-
-// local reports whether a storage of a node is certainly not shared.
-func (inv *Inventory) local(id, node string) bool {
-	if s := inv.storage(id, node); s != nil {
-		return !s.Shared
-	}
-	d := inv.datastore(id)
-	return d != nil && !d.Shared
-}
-
-// Images reports whether a storage takes disk images.
-func (s *Storage) Images() bool {
-	return slices.Contains(pve.List(s.Content), "images")
-}
-
 // takes reports whether a storage takes what another one is used for.
-func (s *Storage) takes(u storageUse) bool {
+func takes(s *cluster.Storage, u storageUse) bool {
 	if u.snippet != "" {
 		return slices.Contains(pve.List(s.Content), "snippets")
 	}
@@ -106,7 +73,7 @@ func (c *creation) storages() {
 	}
 	seen := map[place]bool{}
 	for _, u := range c.uses() {
-		reason, commands, what := c.inv.storageFault(u)
+		reason, commands, what := storageFault(c.inv, u)
 		if reason == "" {
 			continue
 		}
@@ -130,22 +97,22 @@ func (c *creation) storages() {
 			}
 			remedies = append(remedies, edit)
 		}
-		c.add(reason, c.inv.otherStorages(u), remedies...)
+		c.add(reason, otherStorages(c.inv, u), remedies...)
 	}
 }
 
 // storageFault is what is wrong with a storage on a node, and how it is put right. It
 // begins with "whether" if that is not known.
-func (inv *Inventory) storageFault(u storageUse) (reason string, commands []string, what string) {
+func storageFault(inv *cluster.Inventory, u storageUse) (reason string, commands []string, what string) {
 	id, node := u.id, u.node
 	n := inv.Node(node)
 	if n == nil || !n.Online {
 		return "", nil, ""
 	}
-	s, d := inv.storage(id, node), inv.datastore(id)
+	s, d := inv.Storage(id, node), inv.Datastore(id)
 	const again = ", then run preflight again"
 	switch {
-	case s == nil && d == nil && !inv.seesStorage(id):
+	case s == nil && d == nil && !inv.SeesStorage(id):
 		return fmt.Sprintf("whether storage %s exists is not known: the token lacks Datastore.Audit on /storage/%s", id, id), nil, ""
 	case s == nil && d == nil:
 		return "storage " + id + " does not exist", nil, ""
@@ -162,10 +129,10 @@ func (inv *Inventory) storageFault(u storageUse) (reason string, commands []stri
 			[]string{pve.Pvesh("get", "/nodes/"+node+"/storage/"+id+"/status")},
 			"find out why, and make it available" + again
 	case s == nil:
-		s = &Storage{Type: d.Type, Content: d.Content}
+		s = &cluster.Storage{Type: d.Type, Content: d.Content}
 	}
 	switch {
-	case u.snippet != "" && !s.files():
+	case u.snippet != "" && !files(s):
 		return "storage " + id + " has no files, and so no snippets", nil, ""
 	case u.snippet == "" && !s.Images():
 		return "storage " + id + " does not take disk images",
@@ -181,32 +148,23 @@ func withImages(content string) string {
 	return strings.Join(list, ",")
 }
 
-// seesStorage reports whether a storage would be listed.
-func (inv *Inventory) seesStorage(id string) bool {
-	if inv.Access == nil {
-		return false
-	}
-	r, at := inv.Access.Rights, "/storage/"+id
-	return r.Has(at, DatastoreAudit) || r.Has(at, AllocateSpace)
-}
-
 // storagesFor are the storages of a node that take what another one is used for.
-func (inv *Inventory) storagesFor(u storageUse) []string {
+func storagesFor(inv *cluster.Inventory, u storageUse) []string {
 	var out []string
 	for i := range inv.Storages {
-		if s := &inv.Storages[i]; s.Node == u.node && s.Active && s.takes(u) {
+		if s := &inv.Storages[i]; s.Node == u.node && s.Active && takes(s, u) {
 			out = append(out, s.ID)
 		}
 	}
 	return out
 }
 
-func (inv *Inventory) otherStorages(u storageUse) []string {
+func otherStorages(inv *cluster.Inventory, u storageUse) []string {
 	what := "disk images"
 	if u.snippet != "" {
 		what = "snippets"
 	}
-	if names := inv.storagesFor(u); len(names) > 0 {
+	if names := storagesFor(inv, u); len(names) > 0 {
 		return []string{"storages for " + what + " on node " + u.node + ": " + strings.Join(names, ", ")}
 	}
 	return nil
@@ -214,7 +172,7 @@ func (inv *Inventory) otherStorages(u storageUse) []string {
 
 // otherStorage is the remedy to use another storage.
 func (c *creation) otherStorage(u storageUse) (Remedy, bool) {
-	names := slices.DeleteFunc(c.inv.storagesFor(u), func(id string) bool { return id == u.id })
+	names := slices.DeleteFunc(storagesFor(c.inv, u), func(id string) bool { return id == u.id })
 	switch {
 	case len(names) == 0 || u.field == guest.Node:
 		return Remedy{}, false

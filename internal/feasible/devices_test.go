@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"fmt"
@@ -6,8 +6,25 @@ import (
 	"testing"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
+
+// stack is a stack with VMs of a spec.
+func stack(t *testing.T, vms string) *schema.Stack {
+	t.Helper()
+	const head = "apiVersion: stackgen/v1\nkind: Stack\nname: lab\nvmids: 100-199\ndefaults: {node: pve1, template: 9000, cloud_init: {ipv4: dhcp}}\n"
+	spec, problems := schema.Parse("specs/lab.yaml", []byte(head+vms))
+	if spec == nil {
+		t.Fatal(problems)
+	}
+	p, problems := schema.Join(nil, []schema.Input{{Spec: spec, Label: "specs/lab.yaml"}}, schema.Files{}, nil)
+	if schema.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	return p.Stacks[0]
+}
 
 // TestConfigurationFeasibility checks what template, VM and cluster must have for the
 // configuration of a spec: each way that is printed, too.
@@ -39,26 +56,26 @@ func TestConfigurationFeasibility(t *testing.T) {
 		{spec: "cpu_type: custom-none", create: "the cluster has no CPU model custom-none > cpu_type x86-64-v2-AES", update: "same"},
 		{spec: "cpu_type: custom-old", create: "the cluster has no CPU model custom-old > cpu_type x86-64-v2-AES"},
 	} {
-		s := stacks(t, "vms: {web: {clone: full, "+c.spec+"}}")[0]
-		inv := &Inventory{Release: "8.4.21", CPUModels: []string{"custom-lab"}, Nodes: []Node{{Name: "pve1", Online: true}},
-			Guests: []Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &Config{Raw: template}}}}
+		s := stack(t, "vms: {web: {clone: full, "+c.spec+"}}")
+		inv := &cluster.Inventory{Release: "8.4.21", CPUModels: []string{"custom-lab"}, Nodes: []cluster.Node{{Name: "pve1", Online: true}},
+			Guests: []cluster.Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true, Config: &cluster.Config{Raw: template}}}}
 		if c.release != "" {
 			inv.Release = c.release
 		}
 		for _, x := range [][2]string{{"local", "dir"}, {"thin", "lvmthin"}, {"thick", "lvm"}} {
-			inv.Storages = append(inv.Storages, Storage{ID: x[0], Node: "pve1", Type: x[1], Content: "images", Active: true})
+			inv.Storages = append(inv.Storages, cluster.Storage{ID: x[0], Node: "pve1", Type: x[1], Content: "images", Active: true})
 		}
 		entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
-		created, unknown := inv.Creation(s.VMs[0], entry)
+		created, unknown := Creation(inv, s.VMs[0], entry)
 		if got := ways(created); got != c.create || len(unknown) > 0 {
 			t.Errorf("%s: the creation: %q, want %q; unknown: %q", c.spec, got, c.create, unknown)
 		}
 		if c.update == "same" {
 			c.update = c.create
 		}
-		vm := newGuest(100, "lab-web")
-		vm.Config = &Config{Raw: template}
-		if got := ways(inv.Update(s.VMs[0], entry, &vm, nil)); got != c.update {
+		vm := cluster.Guest{VMID: 100, Node: "pve1", Kind: guest.VM, Name: "lab-web", Status: "running"}
+		vm.Config = &cluster.Config{Raw: template}
+		if got := ways(Update(inv, s.VMs[0], entry, &vm, nil)); got != c.update {
 			t.Errorf("%s: the update: %q, want %q", c.spec, got, c.update)
 		}
 	}
@@ -90,11 +107,11 @@ func ways(list []Obstacle) string {
 // TestCPUModelRights checks what a CPU model of the administrator needs: the models are not
 // listed without Sys.Audit.
 func TestCPUModelRights(t *testing.T) {
-	vm := stacks(t, "vms: {web: {cpu_type: custom-lab}}")[0].VMs[0]
+	vm := stack(t, "vms: {web: {cpu_type: custom-lab}}").VMs[0]
 	entry := &lock.VM{VMID: 100, Node: "pve1", Template: &lock.Template{VMID: 9000, Node: "pve1"}}
 	for release, want := range map[string]string{"8.4.21": "Sys.Audit on /nodes", "9.1.2": "Sys.Audit on /nodes", "9.2.0": "Mapping.Use on /mapping/cpu/lab", "10.0": "Mapping.Use on /mapping/cpu/lab"} {
-		inv := &Inventory{Release: release, Nodes: []Node{{Name: "pve1", Online: true}}, Guests: []Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true}}, Access: &Access{Rights: Rights{"/vms": map[string]bool{VMAudit: true}}}}
-		found, unknown := inv.Creation(vm, entry)
+		inv := &cluster.Inventory{Release: release, Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Guests: []cluster.Guest{{VMID: 9000, Node: "pve1", Kind: guest.VM, Template: true}}, Access: &cluster.Access{Rights: cluster.Rights{"/vms": map[string]bool{cluster.VMAudit: true}}}}
+		found, unknown := Creation(inv, vm, entry)
 		text := fmt.Sprint(found, unknown)
 		if !strings.Contains(text, want) || !strings.Contains(text, "whether CPU model custom-lab exists is not known") {
 			t.Errorf("%s: %s", release, text)

@@ -1,22 +1,19 @@
-package cluster
+package feasible
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
-// CustomModel reports whether a CPU type is a model that an administrator defines.
-func CustomModel(cpu string) bool { return strings.HasPrefix(cpu, "custom-") }
-
 // model checks that the cluster has the CPU model, if an administrator defines it.
 func (c *creation) model() {
 	cpu := c.get(guest.CPUType).Str()
-	if !CustomModel(cpu) || c.current != nil && pve.Parse(c.current.Config.Raw["cpu"]).Default("cputype") == cpu {
+	if !pve.CustomModel(cpu) || c.current != nil && pve.Parse(c.current.Config.Raw["cpu"]).Default("cputype") == cpu {
 		return
 	}
 	switch {
@@ -36,21 +33,10 @@ func (c *creation) model() {
 // model needs what it takes to use a CPU model of the administrator.
 func (g *grantCheck) model(cpu string) {
 	switch name := strings.TrimPrefix(cpu, "custom-"); {
-	case !CustomModel(cpu):
-	case g.inv.since(9, 2):
-		g.need("/mapping/cpu/"+name, MappingUse, "use the CPU model")
+	case !pve.CustomModel(cpu):
+	case g.inv.Since(9, 2):
+		g.need("/mapping/cpu/"+name, cluster.MappingUse, "use the CPU model")
 	default:
-		g.need("/nodes", SysAudit, "use the CPU model")
+		g.need("/nodes", cluster.SysAudit, "use the CPU model")
 	}
-}
-
-// since reports whether the cluster runs a release or a later one.
-func (inv *Inventory) since(major, minor int) bool {
-	parts := strings.SplitN(inv.Release, ".", 3)
-	if len(parts) < 2 {
-		return false
-	}
-	x, errMajor := strconv.Atoi(parts[0])
-	y, errMinor := strconv.Atoi(parts[1])
-	return errMajor == nil && errMinor == nil && (x > major || x == major && y >= minor)
 }

@@ -1,8 +1,9 @@
-package cluster
+package feasible
 
 import (
 	"slices"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -88,12 +89,12 @@ type Remedy struct {
 
 // A creation is a VM that is about to be created, or updated, while it is checked.
 type creation struct {
-	inv      *Inventory
+	inv      *cluster.Inventory
 	vm       *schema.VM
 	entry    *lock.VM
-	on       string // its node
-	template *Guest // nil if it is not known
-	current  *Guest // the VM, if it exists
+	on       string         // its node
+	template *cluster.Guest // nil if it is not known
+	current  *cluster.Guest // the VM, if it exists
 	check    Check
 	found    []Obstacle
 	unknown  []string
@@ -101,17 +102,17 @@ type creation struct {
 }
 
 // newCreation is the creation of a VM on the node that its entry in the lock has.
-func (inv *Inventory) newCreation(v *schema.VM, e *lock.VM) *creation {
+func newCreation(inv *cluster.Inventory, v *schema.VM, e *lock.VM) *creation {
 	return &creation{inv: inv, vm: v, entry: e, on: e.Node, values: map[string]*schema.Node{}}
 }
 
 // Creation returns what makes the creation of a VM fail, and what could not be found
 // out. It returns nothing for a VM that only the lock has.
-func (inv *Inventory) Creation(v *schema.VM, e *lock.VM) (obstacles []Obstacle, unknown []string) {
+func Creation(inv *cluster.Inventory, v *schema.VM, e *lock.VM) (obstacles []Obstacle, unknown []string) {
 	if v == nil {
 		return nil, nil
 	}
-	c := inv.newCreation(v, e)
+	c := newCreation(inv, v, e)
 	for _, row := range creationChecks {
 		c.check = row.Check
 		row.find(c)
@@ -124,7 +125,7 @@ func (inv *Inventory) Creation(v *schema.VM, e *lock.VM) (obstacles []Obstacle, 
 
 // Update returns what makes an update of a VM fail that exists. p is the profile of the
 // VM, or nil: what it ignores is not updated.
-func (inv *Inventory) Update(v *schema.VM, e *lock.VM, g *Guest, p *schema.Profile) []Obstacle {
+func Update(inv *cluster.Inventory, v *schema.VM, e *lock.VM, g *cluster.Guest, p *schema.Profile) []Obstacle {
 	if v == nil || g.Config == nil || len(g.Config.Raw) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
@@ -21,39 +22,34 @@ func (c *creation) templates() {
 	g := c.inv.Guest(t.VMID)
 	other := Remedy{What: "create the template, or write another one into SPEC", Text: "template: VMID"}
 	switch {
-	case g == nil && c.inv.Access != nil && !c.inv.Access.Rights.Has("/vms/"+strconv.Itoa(t.VMID), VMAudit):
+	case g == nil && c.inv.Access != nil && !c.inv.Access.Rights.Has("/vms/"+strconv.Itoa(t.VMID), cluster.VMAudit):
 		c.unknown = append(c.unknown, fmt.Sprintf("whether template %d exists is not known: the token lacks VM.Audit on /vms/%d", t.VMID, t.VMID))
 	case g == nil:
 		c.add(fmt.Sprintf("its template %d does not exist", t.VMID), nil, other)
 	case g.Kind == guest.VM && !g.Template:
 		other.What = "or write another one into SPEC"
-		c.add(fmt.Sprintf("its template %d is a VM, and not a template yet", t.VMID), []string{brief(g)},
+		c.add(fmt.Sprintf("its template %d is a VM, and not a template yet", t.VMID), []string{g.Brief()},
 			Remedy{
 				What:     "when it is complete, shut it down and make it a template",
 				Commands: []string{pve.Pvesh("create", g.Path("template"))},
 				Once:     true,
 			}, other)
 	case g.Kind != guest.VM:
-		c.add(fmt.Sprintf("its template %d is not a VM template", t.VMID), []string{brief(g)}, other)
+		c.add(fmt.Sprintf("its template %d is not a VM template", t.VMID), []string{g.Brief()}, other)
 	case t.Node != "" && g.Node != t.Node:
 		value := &schema.Node{Shape: schema.ShapeMap}
 		value = set(set(value, guest.VMID, scalar(schema.ShapeInt, strconv.Itoa(t.VMID))), guest.Node, scalar(schema.ShapeString, g.Node))
 		if c.vm.Template == nil || c.vm.Template.Node != "" {
-			c.add(fmt.Sprintf("its template %d is on another node than the spec says", t.VMID), []string{brief(g), "the spec says " + t.Node},
+			c.add(fmt.Sprintf("its template %d is on another node than the spec says", t.VMID), []string{g.Brief(), "the spec says " + t.Node},
 				c.write("write its node into SPEC", guest.Template, value))
 			return
 		}
-		c.add(fmt.Sprintf("its template %d is on another node than the lock says", t.VMID), []string{brief(g), "the lock says " + t.Node},
+		c.add(fmt.Sprintf("its template %d is on another node than the lock says", t.VMID), []string{g.Brief(), "the lock says " + t.Node},
 			Remedy{What: "record its node in the lock", Commands: []string{"stackgen resolve", "stackgen render"}, Once: true},
 			c.write("or write it into SPEC", guest.Template, value))
 	default:
 		c.template = g
 	}
-}
-
-// brief says what a guest is.
-func brief(g *Guest) string {
-	return fmt.Sprintf("%s %d (%s) on %s, %s", g.What(), g.VMID, g.Name, g.Node, g.Status)
 }
 
 // drives are the drives of the template with a volume.
@@ -78,8 +74,8 @@ func (c *creation) linked() {
 		return
 	}
 	for _, d := range c.drives() {
-		if s := c.inv.storage(d.Storage, c.template.Node); !d.CDROM() && s != nil && s.unfit(d) != "" {
-			c.add("the storage of its template supports no linked clones", []string{s.unfit(d)},
+		if s := c.inv.Storage(d.Storage, c.template.Node); !d.CDROM() && s != nil && unfit(s, d) != "" {
+			c.add("the storage of its template supports no linked clones", []string{unfit(s, d)},
 				c.write("write into SPEC", guest.Clone, scalar(schema.ShapeString, "full")))
 			return
 		}
@@ -103,7 +99,7 @@ func (c *creation) isCrossNode() (cross, migrates bool) {
 		return false, false
 	}
 	for _, d := range c.drives() {
-		migrates = migrates || c.inv.local(d.Storage, c.template.Node)
+		migrates = migrates || c.inv.Local(d.Storage, c.template.Node)
 	}
 	return true, migrates
 }
@@ -127,7 +123,7 @@ func (c *creation) crossNode() {
 	case migrates && c.isLinked() && c.hasBase():
 		c.add("a linked clone of a template on local storage cannot be migrated to another node", []string{at}, onNode,
 			Remedy{What: "or make a full clone: write into SPEC", Field: guest.Clone, Value: scalar(schema.ShapeString, "full")})
-	case !migrates && to != "" && c.inv.local(to, c.template.Node):
+	case !migrates && to != "" && c.inv.Local(to, c.template.Node):
 		var shared []string
 		for i := range c.inv.Storages {
 			if x := &c.inv.Storages[i]; x.Node == c.on && x.Shared && x.Active && x.Images() {
@@ -152,8 +148,8 @@ func (c *creation) crossNode() {
 // on its node.
 func (c *creation) hasBase() bool {
 	return slices.ContainsFunc(c.drives(), func(d pve.Drive) bool {
-		s := c.inv.storage(d.Storage, c.template.Node)
-		return !d.CDROM() && s != nil && !s.Shared && !StorageTypeOf(s.Type).BaseFree
+		s := c.inv.Storage(d.Storage, c.template.Node)
+		return !d.CDROM() && s != nil && !s.Shared && !cluster.StorageTypeOf(s.Type).BaseFree
 	})
 }
 

@@ -1,4 +1,4 @@
-package cluster
+package feasible
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 	"stackgen/schema"
@@ -19,7 +20,7 @@ const (
 
 // CloneMode decides between a linked and a full clone of a template for a VM on a node,
 // and says why. What is not known makes it full, which works wherever a clone does.
-func (inv *Inventory) CloneMode(v *schema.VM, template *Guest, node string) (mode, reason string) {
+func CloneMode(inv *cluster.Inventory, v *schema.VM, template *cluster.Guest, node string) (mode, reason string) {
 	if template.Config == nil || len(template.Config.Raw) == 0 {
 		return Full, fmt.Sprintf("the configuration of template %d could not be read", template.VMID)
 	}
@@ -31,11 +32,11 @@ func (inv *Inventory) CloneMode(v *schema.VM, template *Guest, node string) (mod
 		if to := v.Disk(d.Key).Get(guest.Datastore).Str(); to != "" && to != d.Storage {
 			return Full, fmt.Sprintf("%s is on storage %s and on %s in the template", d.Key, to, d.Storage)
 		}
-		if why := inv.noLinked(template, d, node); why != "" {
+		if why := noLinked(inv, template, d, node); why != "" {
 			return Full, why
 		}
-		if s := inv.storage(d.Storage, template.Node); !slices.Contains(on, s.describe()) {
-			on = append(on, s.describe())
+		if s := inv.Storage(d.Storage, template.Node); !slices.Contains(on, describe(s)) {
+			on = append(on, describe(s))
 		}
 	}
 	if len(on) == 0 {
@@ -45,7 +46,7 @@ func (inv *Inventory) CloneMode(v *schema.VM, template *Guest, node string) (mod
 }
 
 // describe names a storage with what decides about linked clones.
-func (s *Storage) describe() string {
+func describe(s *cluster.Storage) string {
 	if s.Shared {
 		return fmt.Sprintf("shared storage %s (%s)", s.ID, s.Type)
 	}
@@ -54,19 +55,19 @@ func (s *Storage) describe() string {
 
 // noLinked says why a drive of a template cannot be the base of a linked clone on a
 // node, or nothing.
-func (inv *Inventory) noLinked(template *Guest, d pve.Drive, node string) string {
-	s := inv.storage(d.Storage, template.Node)
+func noLinked(inv *cluster.Inventory, template *cluster.Guest, d pve.Drive, node string) string {
+	s := inv.Storage(d.Storage, template.Node)
 	switch {
 	case s == nil:
 		return fmt.Sprintf("storage %s of the template is not known", d.Storage)
 	case !s.Images():
 		return fmt.Sprintf("storage %s takes no disk images", s.ID)
-	case s.unfit(d) != "":
-		return s.unfit(d)
+	case unfit(s, d) != "":
+		return unfit(s, d)
 	case template.Node != node && !s.Shared:
 		return fmt.Sprintf("the template is on local storage %s (%s) of node %s", s.ID, s.Type, template.Node)
 	}
-	if at := inv.storage(d.Storage, node); at == nil || !at.Active {
+	if at := inv.Storage(d.Storage, node); at == nil || !at.Active {
 		return fmt.Sprintf("storage %s of the template is not available on node %s", s.ID, node)
 	}
 	return ""
@@ -74,8 +75,8 @@ func (inv *Inventory) noLinked(template *Guest, d pve.Drive, node string) string
 
 // unfit says why no drive like this one on the storage can be the base of a linked clone,
 // or nothing.
-func (s *Storage) unfit(d pve.Drive) string {
-	switch kind := StorageTypeOf(s.Type); {
+func unfit(s *cluster.Storage, d pve.Drive) string {
+	switch kind := cluster.StorageTypeOf(s.Type); {
 	case kind.Files && !slices.Contains([]string{"qcow2", "vmdk"}, d.Format()):
 		return fmt.Sprintf("%s of the template is a raw image on storage %s (%s)", d.Key, s.ID, s.Type)
 	case !kind.Links:
@@ -86,7 +87,7 @@ func (s *Storage) unfit(d pve.Drive) string {
 
 // CloneTarget is the storage that a full clone writes to, and whether it is shared: that of
 // the spec's first disk, or that of the template's first drive.
-func (inv *Inventory) CloneTarget(v *schema.VM, e *lock.VM) (id string, shared bool) {
+func CloneTarget(inv *cluster.Inventory, v *schema.VM, e *lock.VM) (id string, shared bool) {
 	c := &creation{inv: inv, vm: v, entry: e, on: e.Node, template: inv.Guest(e.Template.VMID)}
 	id = c.target()
 	for _, d := range c.drives() {
@@ -94,25 +95,6 @@ func (inv *Inventory) CloneTarget(v *schema.VM, e *lock.VM) (id string, shared b
 			id = d.Storage
 		}
 	}
-	s := inv.storage(id, e.Node)
+	s := inv.Storage(id, e.Node)
 	return id, s != nil && s.Shared
 }
-
-// Named returns the guests of a name that are no containers: templates first, then by
-// VMID.
-func (inv *Inventory) Named(name string) []*Guest {
-	var templates, others []*Guest
-	for i := range inv.Guests {
-		switch g := &inv.Guests[i]; {
-		case g.Name != name || g.Kind != guest.VM:
-		case g.Template:
-			templates = append(templates, g)
-		default:
-			others = append(others, g)
-		}
-	}
-	return append(templates, others...)
-}
-
-// Brief says in a line what a guest is.
-func (g *Guest) Brief() string { return brief(g) }

@@ -1,0 +1,50 @@
+package cluster
+
+import (
+	"slices"
+
+	"stackgen/internal/pve"
+)
+
+// Storage is a storage as a node has it, or nil.
+func (inv *Inventory) Storage(id, node string) *Storage {
+	for i := range inv.Storages {
+		if s := &inv.Storages[i]; s.ID == id && s.Node == node {
+			return s
+		}
+	}
+	return nil
+}
+
+// Datastore is the definition of a storage, or nil.
+func (inv *Inventory) Datastore(id string) *Datastore {
+	for i := range inv.Datastores {
+		if inv.Datastores[i].ID == id {
+			return &inv.Datastores[i]
+		}
+	}
+	return nil
+}
+
+// Local reports whether a storage of a node is certainly not shared.
+func (inv *Inventory) Local(id, node string) bool {
+	if s := inv.Storage(id, node); s != nil {
+		return !s.Shared
+	}
+	d := inv.Datastore(id)
+	return d != nil && !d.Shared
+}
+
+// Images reports whether a storage takes disk images.
+func (s *Storage) Images() bool {
+	return slices.Contains(pve.List(s.Content), "images")
+}
+
+// SeesStorage reports whether a storage would be listed.
+func (inv *Inventory) SeesStorage(id string) bool {
+	if inv.Access == nil {
+		return false
+	}
+	r, at := inv.Access.Rights, "/storage/"+id
+	return r.Has(at, DatastoreAudit) || r.Has(at, AllocateSpace)
+}
