@@ -49,39 +49,35 @@ func ChangedEntries(line string) []string {
 	return out
 }
 
-// deeds says what each type of task may change in a guest: attributes of the provider's
+// deeds says what each operation may change in a guest: attributes of the provider's
 // resource, or those below one that ends with a dot. "" is the guest as a whole, and *
-// everything but its node. The types are those of qemu-server and pve-ha-manager.
-var deeds = map[string][]string{
-	"qmconfig":   {"*"},
-	"resize":     {"disk."},
-	"qmmove":     {"disk.", "efi_disk.", "tpm_state."},
-	"qmigrate":   {"node_name", "started"},
-	"hamigrate":  {"node_name", "started"},
-	"qmstart":    running,
-	"qmstop":     running,
-	"qmshutdown": running,
-	"qmreboot":   running,
-	"hastart":    running,
-	"hastop":     running,
-	"qmrestore":  {"", "*", "node_name"},
-	"qmcreate":   {"", "*", "node_name"},
-	"qmrollback": {"*"},
-	"qmtemplate": {"", "template"},
-	"qmdestroy":  {""},
+// everything but its node.
+var deeds = map[pve.Operation][]string{
+	pve.Configure: {"*"},
+	pve.Resize:    {"disk."},
+	pve.MoveDisk:  {"disk.", "efi_disk.", "tpm_state."},
+	pve.Migrate:   {"node_name", "started"},
+	pve.Start:     running,
+	pve.Stop:      running,
+	pve.Reboot:    running,
+	pve.Restore:   {"", "*", "node_name"},
+	pve.Create:    {"", "*", "node_name"},
+	pve.Rollback:  {"*"},
+	pve.Convert:   {"", "template"},
+	pve.Destroy:   {""},
 }
 
 // running are the attributes that depend on whether a guest runs, and since when.
 var running = []string{"started", "ipv4_addresses", "ipv6_addresses", "network_interface_names", "mac_addresses"}
 
 // IsDeed reports whether tasks of a type may change a guest.
-func IsDeed(task string) bool { return deeds[task] != nil }
+func IsDeed(task string) bool { return deeds[pve.OperationOf(task)] != nil }
 
 // MayChange reports whether an act may have changed an attribute of a guest. attribute
 // is a path in the provider's resource, with its device: disk.scsi0.size; "" is the
 // guest as a whole.
 func (a Act) MayChange(attribute string) bool {
-	return slices.ContainsFunc(deeds[a.Task], func(what string) bool {
+	return slices.ContainsFunc(deeds[pve.OperationOf(a.Task)], func(what string) bool {
 		switch {
 		case what == "*":
 			return attribute != "" && attribute != "node_name" && !slices.Contains(running, attribute)

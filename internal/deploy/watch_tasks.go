@@ -9,10 +9,11 @@ import (
 
 	"stackgen/internal/progress"
 	"stackgen/internal/proxmox"
+	"stackgen/internal/pve"
 )
 
-// copies are the types of tasks whose logs have percentages.
-var copies = []string{"qmclone", "qmmove", "qmigrate"}
+// copies are the operations whose logs have percentages.
+var copies = []pve.Operation{pve.Clone, pve.MoveDisk, pve.Migrate}
 
 // tasks are the tasks of a run's VMs. Each tick sends one request for the list, or one
 // for each node, and one for the log of each copy that runs.
@@ -85,7 +86,7 @@ func (t *tasks) poll(ctx context.Context) {
 		if !k.ours || k.over {
 			continue
 		}
-		if !slices.Contains(copies, task.Type) || task.Exit != "" && k.vmid != 0 {
+		if !slices.Contains(copies, pve.OperationOf(task.Type)) || task.Exit != "" && k.vmid != 0 {
 			t.report(task, k)
 			continue
 		}
@@ -107,7 +108,7 @@ func (t *tasks) know(task proxmox.RunningTask) *knownTask {
 	if k == nil {
 		k = &knownTask{ours: !t.first || task.Exit == ""}
 		switch {
-		case task.Type == "qmclone": // has the VMID of the source
+		case pve.OperationOf(task.Type) == pve.Clone: // has the VMID of the source
 		case t.vmids[task.VMID]:
 			k.vmid = task.VMID
 		default:

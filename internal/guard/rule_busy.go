@@ -36,19 +36,15 @@ var lockBlocks = map[string]blocks{
 	"rollback":        all,
 }
 
-// taskBlocks has the tasks that do not block changes. Every other task on a guest
-// may hold its lock, so it blocks them.
-var taskBlocks = map[string]blocks{
-	"vncproxy":   nothing,
-	"spiceproxy": nothing,
-	"termproxy":  nothing,
-	"vncshell":   nothing,
-	"spiceshell": nothing,
-	"qmcreate":   all,
-	"qmrestore":  all,
-	"qmrollback": all,
-	"qmtemplate": all,
-	"qmdestroy":  all,
+// taskBlocks has the operations that block more or less than changes. Every other task on a
+// guest may hold its lock, so it blocks them.
+var taskBlocks = map[pve.Operation]blocks{
+	pve.Console:  nothing,
+	pve.Create:   all,
+	pve.Restore:  all,
+	pve.Rollback: all,
+	pve.Convert:  all,
+	pve.Destroy:  all,
 }
 
 // A hold is what a lock and the tasks on a guest block, and why.
@@ -78,14 +74,15 @@ func holdOn(inv *cluster.Inventory, g *cluster.Guest) hold {
 		h.blocks = all
 	}
 	for i, t := range inv.Tasks {
-		effect, known := taskBlocks[t.Type]
+		operation := pve.OperationOf(t.Type)
+		effect, known := taskBlocks[operation]
 		if !known {
 			effect = changes
 		}
 		switch {
-		case t.VMID == g.VMID && effect > nothing, g.Lock == "clone" && t.Type == "qmclone": // a clone has the VMID of its source
+		case t.VMID == g.VMID && effect > nothing, g.Lock == "clone" && operation == pve.Clone: // which has the VMID of its source
 			h.tasks, h.blocks = append(h.tasks, t), max(h.blocks, effect)
-		case t.Type == "vzdump" && t.VMID == 0 && t.Node == g.Node && g.Lock != "":
+		case operation == pve.Backup && t.VMID == 0 && t.Node == g.Node && g.Lock != "":
 			h.backup = &inv.Tasks[i]
 		}
 	}
@@ -256,7 +253,7 @@ func Cloning(inv *cluster.Inventory, vmid int) bool {
 	if g == nil || g.Lock != "clone" {
 		return false
 	}
-	return slices.ContainsFunc(holdOn(inv, g).tasks, func(t cluster.Task) bool { return t.Type == "qmclone" })
+	return slices.ContainsFunc(holdOn(inv, g).tasks, func(t cluster.Task) bool { return pve.OperationOf(t.Type) == pve.Clone })
 }
 
 // Working reports whether a task is running on a guest that keeps an apply from changing it.

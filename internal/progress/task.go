@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"stackgen/internal/pve"
 )
 
 // A Task is one task of the cluster, as it was seen last.
@@ -25,34 +27,35 @@ func (t Task) Failed() bool {
 // phase is what a task means for a VM with this action, while it runs and once it has
 // ended well. A phase is empty if the task says nothing about it.
 func (t Task) phase(a Action) (running, ended Phase) {
+	operation := pve.OperationOf(t.Type)
 	switch a {
 	case Create:
-		switch t.Type {
-		case "qmclone":
+		switch operation {
+		case pve.Clone:
 			return Cloning, Configuring
-		case "qmcreate":
+		case pve.Create:
 			return Creating, Configuring
-		case "qmconfig", "resize", "qmmove", "qmigrate":
+		case pve.Configure, pve.Resize, pve.MoveDisk, pve.Migrate:
 			return Configuring, Configuring
-		case "qmstart", "hastart":
+		case pve.Start:
 			return Starting, Waiting
 		}
 	case Destroy:
-		switch t.Type {
-		case "qmshutdown", "qmstop", "hastop":
+		switch operation {
+		case pve.Stop:
 			return Stopping, Destroying
-		case "qmdestroy":
+		case pve.Destroy:
 			return Destroying, Destroying
 		}
 	default:
-		switch t.Type {
-		case "qmigrate", "hamigrate":
+		switch operation {
+		case pve.Migrate:
 			return Moving, base(a)
-		case "qmshutdown", "qmstop", "qmreboot", "hastop":
+		case pve.Stop, pve.Reboot:
 			return Stopping, base(a)
-		case "qmstart", "hastart":
+		case pve.Start:
 			return Starting, base(a)
-		case "qmconfig", "resize", "qmmove":
+		case pve.Configure, pve.Resize, pve.MoveDisk:
 			return base(a), base(a)
 		}
 	}

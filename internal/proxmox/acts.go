@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 )
 
 // The limits of reading who changed a guest.
@@ -95,7 +96,7 @@ func (c *client) readEntries(ctx context.Context, tasks map[int][]task, acts map
 	var logs []log
 	for _, vmid := range slices.Sorted(maps.Keys(tasks)) {
 		for i, k := range tasks[vmid] {
-			if k.Type == "qmconfig" {
+			if pve.OperationOf(k.Type) == pve.Configure {
 				logs = append(logs, log{k, &acts[vmid][i]})
 			}
 		}
@@ -131,7 +132,7 @@ func (c *client) finished(ctx context.Context, node string) (tasks []task, err e
 // changed reports whether a task may have changed a guest. One that failed changed nothing,
 // except qmconfig: what it could not plug stays pending.
 func (k *task) changed() bool {
-	done := k.Status == "OK" || strings.HasPrefix(string(k.Status), "WARNINGS: ") || k.Type == "qmconfig"
+	done := k.Status == "OK" || strings.HasPrefix(string(k.Status), "WARNINGS: ") || pve.OperationOf(k.Type) == pve.Configure
 	return done && cluster.IsDeed(k.Type)
 }
 
