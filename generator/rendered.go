@@ -9,8 +9,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"stackgen/internal/lock"
+	"stackgen/schema"
 )
 
 // StackFile is the name of a rendered stack file.
@@ -60,6 +62,65 @@ type Identity struct {
 // Identities reads a stack file that was rendered earlier: the VMs in it, by
 // key. A file without a VM unit has none.
 func Identities(body []byte) (map[string]Identity, error) {
+	vms, err := renderedVMs(body)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Identity{}
+	for key, vm := range vms {
+		out[key] = Identity{
+			VMID:       whole(member(vm, "vm_id")),
+			MACs:       macsOf(member(vm, "network_device")),
+			EFIType:    word(member(member(vm, "efi_disk"), "type")),
+			TPMVersion: word(member(member(vm, "tpm_state"), "version")),
+		}
+	}
+	return out, nil
+}
+
+// Creations reads, from a stack file that was rendered earlier, the values of properties that
+// act at the creation of a VM only, by VM and property. A file in which all VMs have the
+// defaults is not parsed, and has none, if the VMs of the stack have them now, too.
+func Creations(body []byte, s *schema.Stack) (map[string]map[string]string, error) {
+	rows := slices.DeleteFunc(schema.CreationRows(), func(f schema.Field) bool { return f.HCL == "" })
+	if !slices.ContainsFunc(rows, func(f schema.Field) bool { return saysOther(body, &f) || asksOther(s, &f) }) {
+		return nil, nil
+	}
+	vms, err := renderedVMs(body)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]map[string]string{}
+	for key, vm := range vms {
+		out[key] = map[string]string{}
+		for _, f := range rows {
+			if v, err := convert.Convert(member(vm, f.HCL), cty.String); err == nil && !v.IsNull() {
+				out[key][f.Key] = v.AsString()
+			}
+		}
+	}
+	return out, nil
+}
+
+// saysOther reports whether a rendered file may have another value of a property than its
+// default.
+func saysOther(body []byte, f *schema.Field) bool {
+	for line := range bytes.Lines(body) {
+		name, value, is := bytes.Cut(bytes.TrimSpace(line), []byte(" = "))
+		if is && string(bytes.TrimSpace(name)) == f.HCL && string(value) != f.Default {
+			return true
+		}
+	}
+	return false
+}
+
+// asksOther reports whether a VM of a stack has another value of a property than its default.
+func asksOther(s *schema.Stack, f *schema.Field) bool {
+	return slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Values.Get(f.Key).Str() != f.Default })
+}
+
+// renderedVMs are the VMs in a stack file that was rendered earlier, by key.
+func renderedVMs(body []byte) (map[string]cty.Value, error) {
 	file, diags := hclsyntax.ParseConfig(body, StackFile, hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("reading what was rendered before: %w", diags)
@@ -69,7 +130,7 @@ func Identities(body []byte) (map[string]Identity, error) {
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("reading what was rendered before: %w", diags)
 	}
-	out := map[string]Identity{}
+	out := map[string]cty.Value{}
 	for _, b := range parsed.Blocks {
 		values := b.Body.Attributes["values"]
 		if b.Type != "unit" || len(b.Labels) != 1 || b.Labels[0] != lock.UnitVM || values == nil {
@@ -85,12 +146,7 @@ func Identities(body []byte) (map[string]Identity, error) {
 		}
 		for it := vms.ElementIterator(); it.Next(); {
 			key, vm := it.Element()
-			out[key.AsString()] = Identity{
-				VMID:       whole(member(vm, "vm_id")),
-				MACs:       macsOf(member(vm, "network_device")),
-				EFIType:    word(member(member(vm, "efi_disk"), "type")),
-				TPMVersion: word(member(member(vm, "tpm_state"), "version")),
-			}
+			out[key.AsString()] = vm
 		}
 	}
 	return out, nil

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -153,6 +154,18 @@ func (f *Field) want() string {
 
 // VMField returns the row of a VM's property, or nil.
 func VMField(key string) *Field { return find(VMFields, key) }
+
+// CreationRows are the properties with one value that act when a VM is created: a change in
+// the spec of a VM that exists changes nothing of it.
+func CreationRows() []Field {
+	return slices.DeleteFunc(slices.Clone(VMFields), func(f Field) bool { return !f.Creation || f.Own || len(f.Fields) > 0 })
+}
+
+// ActsAtCreation reports whether the property acts at the creation of a VM only, under a
+// profile of it: an apply sets an attribute that the profile does not ignore.
+func (f *Field) ActsAtCreation(p *Profile) bool {
+	return f.Creation && (f.HCL == "" || p != nil && p.Ignores(f.Attribute()))
+}
 
 // AbsentValue is what the provider reads where the configuration has no value.
 func (f *Field) AbsentValue() string {

@@ -207,6 +207,14 @@ func (p *Placement) NeedsCluster() bool {
 	return p.Strategy != "fixed" && p.Strategy != "round-robin"
 }
 
+// Choices are the nodes that a new VM can get: one with the strategy fixed.
+func (p *Placement) Choices() []string {
+	if p.Strategy == "fixed" {
+		return p.Nodes[:min(1, len(p.Nodes))]
+	}
+	return p.Nodes
+}
+
 // A Record is one DNS name of a VM. Name is relative to the zone; "@" is the
 // zone itself.
 type Record struct {

@@ -86,7 +86,7 @@ func (r *run) summarize(s *check.Session, found []finding.Finding, a *announceme
 	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: s.Notes(found)}
 	for i := range found {
 		f := &found[i]
-		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending) > 0 || f.NoAddress || f.MadeFrom != 0 ||
+		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending)+len(f.MadeWith) > 0 || f.NoAddress || f.MadeFrom != 0 ||
 			f.Type == finding.Unit || f.Kind == finding.OtherState {
 			sum.Findings = append(sum.Findings, *f)
 		}
@@ -113,7 +113,7 @@ func (r *run) answer(question, want string) (bool, error) {
 
 // nothing ends an apply that has nothing to do.
 func (r *run) nothing(s *check.Session, found []finding.Finding) error {
-	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + templates(found) + "\n"
+	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + madeOtherwise(found) + "\n"
 	if r.DryRun {
 		return report.Text(r.Out, said)
 	}
@@ -140,12 +140,18 @@ func (r *run) unchanged(s *check.Session, stacks []*stack) error {
 	return r.record(s, names...)
 }
 
-// templates says which VMs were made from another template than their specs say.
-func templates(found []finding.Finding) string {
+// madeOtherwise says which VMs were not made as their specs say.
+func madeOtherwise(found []finding.Finding) string {
 	var out []string
+	what := "made from another template"
 	for i := range found {
-		if f := &found[i]; f.MadeFrom != 0 {
+		f := &found[i]
+		if f.MadeFrom != 0 {
 			out = append(out, fmt.Sprintf("%s from %d", f, f.MadeFrom))
+		}
+		for _, m := range f.MadeWith {
+			what = "not made as their specs say"
+			out = append(out, fmt.Sprintf("%s with %s: %s", f, m.Property, m.Was))
 		}
 	}
 	if len(out) == 0 {
@@ -155,7 +161,7 @@ func templates(found []finding.Finding) string {
 	if n := len(out); n > few {
 		out = append(out[:few], fmt.Sprintf("and %d more", n-few))
 	}
-	return ", except that " + strings.Join(out, ", ") + ": made from another template; `stackgen preflight` says more"
+	return ", except that " + strings.Join(out, ", ") + ": " + what + "; `stackgen preflight` says more"
 }
 
 func asSpecified(stacks []string) string {

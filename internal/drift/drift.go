@@ -2,10 +2,8 @@ package drift
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -13,7 +11,6 @@ import (
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
 	"stackgen/internal/tf"
-	"stackgen/schema"
 )
 
 // An Input is everything that differences are explained from.
@@ -228,34 +225,9 @@ func (x *explainer) fromGuard() {
 		if f.MadeFrom != 0 && !f.Stops() {
 			x.oldTemplate(f)
 		}
-	}
-}
-
-// oldTemplate reports that a VM was made from another template than the spec says.
-func (x *explainer) oldTemplate(f *finding.Finding) {
-	r := x.unplannedVM(f)
-	own := r.add(finding.Noise,
-		finding.Why("drift-old-template"))
-	own.VMID, own.Node, own.Name, own.MadeFrom = f.VMID, f.Node, f.Name, f.MadeFrom
-	own.Change = &finding.Change{
-		Attribute: guard.CloneOf,
-		Property:  guest.Template,
-		Real:      strconv.Itoa(f.MadeFrom),
-		Cause:     finding.BySpec,
-		Effect:    string(schema.Creation),
-		NoAccept:  "a template acts at creation",
-		Unplanned: true,
-	}
-	if e := x.Lock.Stacks.Get(f.Stack).VMs.Get(f.Key); e != nil && e.Template != nil {
-		own.Change.Spec = strconv.Itoa(e.Template.VMID)
-	}
-	if r.vm != nil && r.vm.Template != nil {
-		pos := r.vm.Template.Pos
-		own.Change.At = &finding.Place{File: pos.File, Line: pos.Line, Column: pos.Col}
-	}
-	own.Because("made from template %s, and the spec says %s", own.Change.Real, own.Change.Spec)
-	if f.Kind == finding.OldTemplate {
-		own.Steps = f.Steps
+		if !f.Stops() {
+			x.madeOtherwise(f)
+		}
 	}
 }
 

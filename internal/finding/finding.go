@@ -88,11 +88,22 @@ type Object struct {
 
 	MadeFrom int `json:"made_from,omitempty"` // the template of a VM, if it is another one than the spec says
 
+	// MadeWith is what a VM was made with, where the spec has another value of a property that
+	// acts at creation only.
+	MadeWith []Made `json:"made_with,omitempty"`
+
 	NoAddress bool `json:"no_address,omitempty"` // of a record: its VM reports none, so an apply leaves the record as it is
 
 	Owner string `json:"-"` // of a record: its VM's key
 	IPv4  string `json:"-"` // of a record: its VM's address, where spec or cluster have it
 	Mark  string `json:"-"` // of an orphan: what it has of the stack, such as its pool; empty if that is a name
+}
+
+// A Made is a property that acts at the creation of a VM only.
+type Made struct {
+	Property string `json:"property"`
+	Was      string `json:"made"`
+	Spec     string `json:"spec"`
 }
 
 // An Update is one value, block or device of a VM that an apply would change.
@@ -203,7 +214,7 @@ func Counts(fs []Finding) []Count {
 func (f *Finding) Is(k Kind, reason Reason) *Finding {
 	f.Kind, f.Severity, f.Reason, f.Case = k, Blocked, reason, ""
 	switch k {
-	case Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan:
+	case Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, CreationOnly, Retiring, Orphan:
 		f.Severity = OK
 	}
 	return f

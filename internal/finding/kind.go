@@ -1,5 +1,7 @@
 package finding
 
+import "slices"
+
 // A Kind is what was found: the verdict on one VM, pool, record, unit or stack.
 type Kind string
 
@@ -13,6 +15,7 @@ const (
 	Settling     Kind = "settling"          // managed, and the next apply sets what an import cannot read
 	Pending      Kind = "pending"           // managed, and a change waits for a restart
 	OldTemplate  Kind = "outdated-template" // managed, and made from another template than the spec says
+	CreationOnly Kind = "creation-only"     // managed, and the spec has another value of what acts at creation only
 	Retiring     Kind = "retiring"
 	Orphan       Kind = "orphan"
 	Ambiguous    Kind = "ambiguous"
@@ -76,7 +79,7 @@ const (
 
 // Kinds are all kinds, in the order in which they are counted.
 var Kinds = []Kind{
-	Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, Retiring, Orphan, Ambiguous, Conflict, Gone,
+	Managed, Create, Adopt, Moved, Migrate, Settling, Pending, OldTemplate, CreationOnly, Retiring, Orphan, Ambiguous, Conflict, Gone,
 	WouldHarm, WouldDestroy, NotFound, CannotCreate, Busy, Unknown,
 	Noise, ProviderOnly, Live, Power, Restart, DiskLoss, Replace, Destroy, CreateOfExisting, Forget, Import,
 	OtherCluster, OtherState, Removed, OtherVM, OtherPool, StateMoved, Unrendered, Misled, Unmatched,
@@ -85,5 +88,5 @@ var Kinds = []Kind{
 // Exists reports whether the kind says for certain that the cluster has what the finding
 // is about, and that it is ours.
 func (k Kind) Exists() bool {
-	return k == Managed || k == Moved || k == Migrate || k == Settling || k == Pending || k == OldTemplate || k == WouldHarm
+	return slices.Contains([]Kind{Managed, Moved, Migrate, Settling, Pending, OldTemplate, CreationOnly, WouldHarm}, k)
 }

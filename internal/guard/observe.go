@@ -148,7 +148,7 @@ func (o *observer) byFinding(stack string, e *lock.Entry[lock.VM], f finding.Fin
 	if state, read := o.State[tf.VMUnit(stack)]; certain && read {
 		i := slices.IndexFunc(state.Resources, func(r tf.Resource) bool { return r.Address == f.Resource })
 		if i >= 0 {
-			v.MadeFrom = madeFrom(&state.Resources[i])
+			v.MadeFrom, v.MadeWith = madeFrom(&state.Resources[i]), creationOf(&state.Resources[i])
 		}
 	}
 	if certain && g != nil {

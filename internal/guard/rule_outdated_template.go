@@ -7,6 +7,7 @@ import (
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/internal/tf"
 )
 
@@ -20,6 +21,7 @@ func (s *subject) oldTemplate() {
 	if len(s.states) == 1 {
 		from = cmp.Or(madeFrom(&s.states[0]), from)
 	}
+	from = cmp.Or(from, s.base())
 	to := s.entry.Template
 	if s.Destroy || s.Stops() || s.match.VM == nil || from == nil || to == nil || from.VMID == to.VMID {
 		return
@@ -33,6 +35,24 @@ func (s *subject) oldTemplate() {
 	s.Next("to say what it is, write into "+s.at.Spec, s.line(fmt.Sprintf("template: {vmid: %d, node: %s}", from.VMID, from.Node)))
 	what := fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec)
 	s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
+}
+
+// base is the template that the VM is a linked clone of, by the volume that one of its disks is
+// based on, or nil.
+func (s *subject) base() *lock.Template {
+	if s.guest.Config == nil {
+		return nil
+	}
+	for _, d := range pve.Drives(s.guest.Config.Raw) {
+		if vmid := d.Base(); vmid != 0 {
+			from := &lock.Template{VMID: vmid, Node: s.guest.Node}
+			if g := s.Inventory.Guest(vmid); g != nil { // on shared storage, it may be elsewhere
+				from.Node = g.Node
+			}
+			return from
+		}
+	}
+	return nil
 }
 
 // CloneOf is the VMID of the template that a VM was cloned from, in the state. An imported

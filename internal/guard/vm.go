@@ -165,6 +165,7 @@ func (s *subject) decide() bool {
 		s.meetsUpdate()
 		s.cannotUpdate()
 		s.oldTemplate()
+		s.madeOtherwise()
 	}
 	return true
 }

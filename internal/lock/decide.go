@@ -40,6 +40,10 @@ type Options struct {
 	// NICs are known by their numbers.
 	Orders bool
 
+	// Rendered is what the files that were rendered before say for a property of a VM, or
+	// nothing if that is not known; nil if they were not read.
+	Rendered func(s *schema.Stack, key, property string) string
+
 	// Open says that what only the cluster knows may stay open: that is a note then, and
 	// no error. The lock of the result is of no use.
 	Open bool
@@ -275,6 +279,7 @@ func (d *decider) stack(s *schema.Stack) {
 		counts:        map[string]int{},
 		turns:         map[schema.Pos]int{},
 		otherTemplate: map[int][]string{},
+		otherCreation: map[creationChange][]string{},
 	}
 	for _, v := range l.VMs {
 		e.had[v.Key] = true

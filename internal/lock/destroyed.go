@@ -18,8 +18,9 @@ func (l *Lock) Destroyed(stack string, exist []string) (*Lock, bool) {
 		if slices.Contains(exist, s.VMs[i].Key) {
 			continue
 		}
-		changed = changed || v.Fingerprint != nil || v.MadeFrom != nil || len(v.Addresses)+len(v.Former)+len(v.FormerNodes)+len(v.Detached) > 0
-		v.Fingerprint, v.MadeFrom, v.Addresses, v.Former, v.FormerNodes, v.Detached = nil, nil, nil, nil, nil, nil
+		changed = changed || v.Fingerprint != nil || v.MadeFrom != nil ||
+			len(v.MadeWith)+len(v.Addresses)+len(v.Former)+len(v.FormerNodes)+len(v.Detached) > 0
+		v.Fingerprint, v.MadeFrom, v.MadeWith, v.Addresses, v.Former, v.FormerNodes, v.Detached = nil, nil, nil, nil, nil, nil, nil
 	}
 	for i := range s.Units {
 		u := &s.Units[i].Value

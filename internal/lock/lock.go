@@ -110,6 +110,7 @@ type VM struct {
 	Profile     string       // as last rendered, unless default: part of its address
 	Template    *Template    // what its creation clones
 	MadeFrom    *Template    // what the VM that exists was made from, if that is another one
+	MadeWith    Values       // of properties that act at creation: what the VM that exists was made with, where the spec says another value
 	MACs        []string     // by NIC: upper case, or schema.AutoMAC; nil if they were never decided
 	Networks    []string     // what its NICs were connected to when their addresses were decided, such as vmbr0.20
 	Disks       []string     // the interfaces of its disks in their order, which is what the provider knows them by
@@ -134,6 +135,9 @@ type Template struct {
 	Node string
 	Name string
 }
+
+// Values are values of properties, as text.
+type Values map[string]string
 
 // A Fingerprint is what was observed of a VM that tells it from another one with its
 // VMID.

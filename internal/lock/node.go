@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"stackgen/schema"
 )
 
 // Entries are built as nodes by hand: Node.Encode writes a value out and reads
@@ -90,6 +92,17 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	}
 	putTemplate(n, "template", template)
 	putTemplate(n, "next_template", next)
+	if len(v.MadeWith) > 0 {
+		made := flow()
+		for _, f := range schema.CreationRows() {
+			if text, differs := v.MadeWith[f.Key]; differs && f.Type == schema.Bool {
+				put(made, f.Key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: text})
+			} else {
+				put(made, f.Key, text)
+			}
+		}
+		put(n, "made_with", made)
+	}
 	if v.MACs != nil { // a VM without NICs has an empty list
 		put(n, "macs", list(v.MACs))
 	}

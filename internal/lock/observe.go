@@ -2,9 +2,12 @@ package lock
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // Observed is what one read of the cluster and the states found out about a stack.
@@ -36,6 +39,7 @@ type ObservedVM struct {
 	Addresses   []string
 	Node        string    // where it is
 	MadeFrom    *Template // by the state of its creation; nil if that does not say it
+	MadeWith    Values    // the same of properties that act at creation only
 	Detached    []string  // as in VM; nil if that is not known
 	Disks       []string  // the order of its disks by the state, if the lock has another one
 	Left        []Address // former addresses that the state does not have
@@ -56,6 +60,7 @@ const (
 	SawDisks       = "disks"
 	SawNode        = "node"
 	SawTemplate    = "template"
+	SawCreation    = "creation"
 	SawGone        = "gone"
 )
 
@@ -172,7 +177,7 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 		if v.Gone || v.Status == Live && stack != Forgotten {
 			return nil
 		}
-		v.Gone, v.Fingerprint, v.Addresses, v.Former, v.FormerNodes, v.MadeFrom, v.Detached = true, nil, nil, nil, nil, nil, nil
+		v.Gone, v.Fingerprint, v.Addresses, v.Former, v.FormerNodes, v.MadeFrom, v.MadeWith, v.Detached = true, nil, nil, nil, nil, nil, nil, nil
 		return []string{SawGone}
 	}
 	if o.Fingerprint != nil && !v.Fingerprint.same(o.Fingerprint) && (o.Confirmed || v.Fingerprint.Agrees(o.Fingerprint)) {
@@ -194,11 +199,24 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 	if len(kept) < len(v.Former) {
 		v.Former, what = kept, append(what, SawFormer)
 	}
+	what = append(what, v.observeCreation(o)...)
+	if o.Node != "" && o.Node == v.Node && len(v.FormerNodes) > 0 { // the migration is done: what moves it now is a hand
+		v.FormerNodes, what = nil, append(what, SawNode)
+	}
+	return what
+}
+
+// observeCreation records what a VM was made from and made with.
+func (v *VM) observeCreation(o ObservedVM) (what []string) {
+	another := o.Confirmed && v.MadeWith != nil // it is of the VM before this one
+	if another {
+		v.MadeWith = nil
+	}
 	if v.madeFrom(o.MadeFrom) {
 		what = append(what, SawTemplate)
 	}
-	if o.Node != "" && o.Node == v.Node && len(v.FormerNodes) > 0 { // the migration is done: what moves it now is a hand
-		v.FormerNodes, what = nil, append(what, SawNode)
+	if v.madeWith(o.MadeWith) || another {
+		what = append(what, SawCreation)
 	}
 	return what
 }
@@ -215,6 +233,28 @@ func (v *VM) madeFrom(from *Template) bool {
 	if v.MadeFrom = from; from.VMID == v.Template.VMID {
 		v.MadeFrom = nil
 	}
+	return true
+}
+
+// madeWith records what a VM was made with, and reports whether that is new. seen are values
+// that differ from those that a creation would use now, or are the same.
+func (v *VM) madeWith(seen Values) bool {
+	if v.Clone == "" { // adopted: nothing is created
+		return false
+	}
+	out := maps.Clone(v.MadeWith)
+	if out == nil {
+		out = Values{}
+	}
+	for property, made := range seen {
+		if out[property] = made; property == guest.Clone && made == v.Clone {
+			delete(out, property)
+		}
+	}
+	if maps.Equal(out, v.MadeWith) {
+		return false
+	}
+	v.MadeWith = out
 	return true
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"stackgen/schema"
 )
@@ -155,8 +157,8 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 }
 
 func (r *reader) vm(n *schema.Node) VM {
-	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "macs", "networks", "disks", "unit",
-		"member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "gone", "status")
+	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "made_with", "macs", "networks", "disks",
+		"unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "gone", "status")
 	v := VM{
 		VMID:        r.number(n, "vmid", minVMID, maxVMID),
 		Node:        r.text(n, "node", "node"),
@@ -191,11 +193,35 @@ func (r *reader) vm(n *schema.Node) VM {
 	if next := r.template(n.Get("next_template")); next != nil {
 		v.Template, v.MadeFrom = next, v.Template
 	}
+	v.MadeWith = r.madeWith(n.Get("made_with"))
 	if f := n.Get("fingerprint"); f != nil {
 		r.known(f, "uuid", "macs")
 		v.Fingerprint = &Fingerprint{UUID: r.text(f, "uuid", "line"), MACs: r.texts(f, "macs", "seen mac")}
 	}
 	return v
+}
+
+// madeWith reads the values of properties that act at creation.
+func (r *reader) madeWith(n *schema.Node) Values {
+	if n == nil {
+		return nil
+	}
+	var keys []string
+	out := Values{}
+	for _, f := range schema.CreationRows() {
+		keys = append(keys, f.Key)
+		switch v := n.Get(f.Key); {
+		case v == nil:
+		case f.Type == schema.Bool:
+			out[f.Key] = strconv.FormatBool(r.flag(n, f.Key))
+		case len(f.Enum) > 0 && !slices.Contains(f.Enum, v.Str()):
+			r.fail(v.Pos, "%s is %q, but it must be one of %s", f.Key, v.Str(), strings.Join(f.Enum, ", "))
+		default:
+			out[f.Key] = r.text(n, f.Key, "line")
+		}
+	}
+	r.known(n, keys...)
+	return out
 }
 
 func (r *reader) template(n *schema.Node) *Template {

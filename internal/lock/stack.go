@@ -27,6 +27,8 @@ type stackDecider struct {
 	unmoved   []string           // VMs with another node than before, and a profile that ignores that
 
 	otherTemplate map[int][]string // VMs with another template than before, by its VMID
+	otherCreation map[creationChange][]string
+	notPlaced     []string // VMs whose placement does not have their node
 
 	publishing map[string]bool // see publishingUnits; nil until it is asked for
 }
@@ -51,6 +53,7 @@ func (d *stackDecider) decide() {
 	d.stayNote()
 	d.respeltNote()
 	d.templateNotes()
+	d.creationNotes()
 	d.spellingNote(added)
 	d.lock.VMs = append(d.lock.VMs, added...)
 	d.formerKeysFree()
@@ -115,6 +118,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	d.source(v, was, &out)
 	d.resolve(v, was, &out)
 	d.madeFrom(v, was, &out)
+	d.madeWith(v, was, &out)
 	if out.VMID == was.VMID {
 		out.FormerNodes = d.formerNodes(v, was, out.Node)
 	}
@@ -151,10 +155,10 @@ func (d *stackDecider) node(v *schema.VM, was *VM) string {
 	if was.Node != "" {
 		return was.Node
 	}
-	nodes, full := v.Placement.Nodes, v.Placement.MaxPerNode
+	nodes, full := v.Placement.Choices(), v.Placement.MaxPerNode
 	switch v.Placement.Strategy {
 	case "fixed":
-		nodes, turn = nodes[:min(1, len(nodes))], 0
+		turn = 0
 	case "round-robin":
 	default:
 		return ""

@@ -91,6 +91,19 @@ func (d Drive) IsLinked() bool {
 	return strings.Contains("/"+d.Name, "/base-") && strings.Contains(d.Name, "/vm-")
 }
 
+var baseShape = regexp.MustCompile(`(?:^|/)base-([0-9]+)-disk-[0-9]+[^/]*/`)
+
+// Base is the VMID of the template that the volume is a linked clone of, or 0. The volume of a
+// linked clone on LVM-thin does not name it.
+func (d Drive) Base() int {
+	name := baseShape.FindStringSubmatch(d.Name)
+	if name == nil || !d.IsLinked() {
+		return 0
+	}
+	vmid, _ := strconv.Atoi(name[1]) // the shape has digits only
+	return vmid
+}
+
 // CDROM reports whether it is a CD-ROM drive, which that of cloud-init is, too.
 func (d Drive) CDROM() bool { return d.Options.Option("media") == "cdrom" }
 

@@ -13,9 +13,14 @@ import (
 	"stackgen/internal/files"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
+	"stackgen/schema"
 )
 
-const maxRoot = 1 << 20 // bytes of a root.hcl
+// The largest files that are read before everything is compared, in bytes.
+const (
+	maxRoot      = 1 << 20   // root.hcl
+	maxStackFile = 256 << 20 // terragrunt.stack.hcl
+)
 
 // A Rendering is how a project's folder differs from what its specs say.
 type Rendering struct {
@@ -34,8 +39,8 @@ func New(p *project.Project, options lock.Options) (*Rendering, error) {
 	if err := checkOptions(p, options); err != nil {
 		return nil, err
 	}
-	options.Orders = true
 	var err error
+	options.Orders, options.Rendered = true, creations(p.Root)
 	if options.Project, err = projectID(p, options.Project); err != nil {
 		return nil, err
 	}
@@ -49,6 +54,24 @@ func New(p *project.Project, options lock.Options) (*Rendering, error) {
 		return r, nil
 	}
 	return r, err
+}
+
+// creations returns what the stack files in a project say for properties that act at the
+// creation of a VM. A file that cannot be read says nothing: the comparison reports it.
+func creations(root string) func(s *schema.Stack, key, property string) string {
+	read := map[string]map[string]map[string]string{} // by stack
+	return func(s *schema.Stack, key, property string) string {
+		if _, known := read[s.Name]; !known {
+			body, err := files.Read(filepath.Join(root, "stacks", s.Name, generator.StackFile), maxStackFile)
+			if err == nil {
+				read[s.Name], err = generator.Creations(body, s)
+			}
+			if err != nil {
+				read[s.Name] = nil
+			}
+		}
+		return read[s.Name][key][property]
+	}
 }
 
 // projectID is the id of a project whose lock has none: that of root.hcl where the lock has stacks

@@ -63,6 +63,7 @@ var recordingWords = map[string]string{
 	"detached":  "volumes of disks that the spec has removed",
 	"disks":     "the order of its disks in the state",
 	"template":  "what it was made from",
+	"creation":  "what it was made with",
 	"gone":      "does not exist any more",
 }
 

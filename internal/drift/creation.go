@@ -1,0 +1,64 @@
+package drift
+
+import (
+	"strconv"
+
+	"stackgen/guest"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/schema"
+)
+
+// oldTemplate reports that a VM was made from another template than the spec says.
+func (x *explainer) oldTemplate(f *finding.Finding) {
+	spec := ""
+	if e := x.Lock.Stacks.Get(f.Stack).VMs.Get(f.Key); e != nil && e.Template != nil {
+		spec = strconv.Itoa(e.Template.VMID)
+	}
+	own := x.acted(f, finding.Why("drift-old-template"), guest.Template, strconv.Itoa(f.MadeFrom), spec)
+	own.MadeFrom, own.Change.Attribute = f.MadeFrom, guard.CloneOf
+	own.Change.NoAccept = "a template acts at creation"
+	own.Because("made from template %s, and the spec says %s", own.Change.Real, own.Change.Spec)
+	if f.Kind == finding.OldTemplate {
+		own.Steps = f.Steps
+	}
+}
+
+// madeOtherwise reports what a VM was made with, where the spec has another value of a property
+// that acts at creation only.
+func (x *explainer) madeOtherwise(f *finding.Finding) {
+	for _, m := range f.MadeWith {
+		own := x.acted(f, finding.Why("drift-creation-only"), m.Property, m.Was, m.Spec)
+		own.MadeWith = []finding.Made{m}
+		own.Because("made with %s: %s, and the spec says %s", m.Property, m.Was, m.Spec)
+		if f.Kind == finding.CreationOnly {
+			own.Steps = f.Steps
+		}
+	}
+}
+
+// acted adds the finding of a property that acted when a VM was created.
+func (x *explainer) acted(f *finding.Finding, why finding.Reason, property, made, spec string) *finding.Finding {
+	r := x.unplannedVM(f)
+	own := r.add(finding.Noise, why)
+	own.VMID, own.Node, own.Name = f.VMID, f.Node, f.Name
+	row := schema.VMField(property)
+	own.Change = &finding.Change{
+		Attribute: row.HCL,
+		Property:  property,
+		Real:      made,
+		Spec:      spec,
+		Cause:     finding.BySpec,
+		Effect:    string(schema.Creation),
+		NoAccept:  property + " acts at creation",
+		Unplanned: true,
+	}
+	if own.Change.Attribute == "" {
+		own.Change.Attribute = property
+	}
+	if r.vm != nil && r.vm.Values.Has(property) {
+		pos := r.vm.At(property)
+		own.Change.At = &finding.Place{File: pos.File, Line: pos.Line, Column: pos.Col}
+	}
+	return own
+}
