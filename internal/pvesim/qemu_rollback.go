@@ -17,6 +17,9 @@ func snapshotRollback(c *call) (any, error) {
 		if state := s.Config["snapstate"]; state != "" {
 			return failf("unable to rollback to incomplete snapshot (snapstate = %s)", state)
 		}
+		if err := c.w.newestOnly(g, s); err != nil {
+			return err
+		}
 		if err := g.locked(); err != nil {
 			return err
 		}
@@ -39,6 +42,20 @@ func snapshotRollback(c *call) (any, error) {
 		}
 		return err
 	}})
+}
+
+// newestOnly returns the error of a rollback of a disk on ZFS that has newer snapshots.
+// Source: volume_rollback_is_possible of ZFSPoolPlugin.
+func (w *cluster) newestOnly(g *Guest, s *Snapshot) error {
+	for _, k := range snapshotDisks(s.Config) {
+		file := parseDrive(s.Config[k]).file
+		on := w.storage(storageOf(file))
+		newer := func(o *Snapshot) bool { return o.Time.After(s.Time) && attached(o.Config, file) }
+		if on != nil && on.Type == "zfspool" && slices.ContainsFunc(g.Snapshots, newer) {
+			return failf("can't rollback, '%s' is not most recent snapshot on '%s'", s.Name, file)
+		}
+	}
+	return nil
 }
 
 // restore replaces the configuration and the contents of disks with those of a

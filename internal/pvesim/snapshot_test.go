@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"stackgen/internal/pvesim"
 )
 
 // A rollback keeps the description and the disks that were added since, as unused.
@@ -53,6 +55,31 @@ func TestRollbackStarts(t *testing.T) {
 	b.clk.Advance(10 * time.Second)
 	if archived := b.data("GET", starts+"archive").([]any); len(archived) != 1 {
 		t.Errorf("starts after a cycle: %v", archived)
+	}
+}
+
+// ZFS goes back to the newest snapshot of a disk only, and refuses before the guest is stopped.
+func TestRollbackOnZFS(t *testing.T) {
+	seed, err := pvesim.DefaultSeed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed.Guests = append(seed.Guests, &pvesim.Guest{VMID: 300, Node: "pve1", Running: true, Agent: pvesim.Agent{Mode: "present"},
+		Config: map[string]string{"name": "a", "memory": "512", "scsi0": "local-zfs:vm-300-disk-0,size=1G"}})
+	b := newTestSim(t, pvesim.Options{Seed: seed})
+	const vm300 = "/nodes/pve1/qemu/300"
+	for _, name := range []string{"first", "second"} {
+		b.task("POST", vm300+"/snapshot", "snapname", name)
+		b.clk.Advance(time.Second)
+	}
+	if end, _ := b.task("POST", vm300+"/snapshot/first/rollback"); end != "can't rollback, 'first' is not most recent snapshot on 'local-zfs:vm-300-disk-0'" {
+		t.Errorf("rollback to the older one ended %q", end)
+	}
+	if s := fmt.Sprint(b.data("GET", vm300+"/status/current")); !strings.Contains(s, "status:running") {
+		t.Errorf("after the refusal: %s", s)
+	}
+	if end, _ := b.task("POST", vm300+"/snapshot/second/rollback"); end != "OK" {
+		t.Errorf("rollback to the newest ended %q", end)
 	}
 }
 
