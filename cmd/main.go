@@ -71,8 +71,8 @@ func (e *env) app() *cli.App {
 		},
 		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(),
 			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.discoverCommand(),
-			e.applyCommand(), e.destroyCommand(), e.driftCommand(), e.statusCommand(), e.powerCommand(), e.restartCommand(), e.consoleCommand(),
-			e.outputsCommand(), e.simCommand(), e.completionCommand(), e.manCommand()},
+			e.applyCommand(), e.destroyCommand(), e.driftCommand(), e.statusCommand(), e.powerCommand(), e.restartCommand(), e.checkpointCommand(),
+			e.resetCommand(), e.consoleCommand(), e.outputsCommand(), e.simCommand(), e.completionCommand(), e.manCommand()},
 	}
 	for _, command := range app.Commands {
 		command.HideHelpCommand = true // `stackgen render help` renders the folder help
@@ -110,6 +110,7 @@ var elsewhere = map[string]string{
 	"reboot":   "`stackgen power reboot STACK/KEY` reboots a VM",
 	"refresh":  "every command reads the cluster itself",
 	"remove":   "list the VM under retired: in its spec; `stackgen apply` destroys it",
+	"rollback": "`stackgen reset STACK/KEY` takes a VM back to its checkpoint",
 	"shutdown": "`stackgen power shutdown STACK/KEY` shuts a VM down",
 	"ssh":      "`stackgen outputs --format ssh` prints a configuration for ssh",
 	"start":    "`stackgen power start STACK/KEY` starts a VM",

@@ -89,45 +89,61 @@ func (e *env) restartCommand() *cli.Command {
 
 // power runs an action on the VMs that the arguments name.
 func (e *env) power(c *cli.Context, action *power.Action, args []string, pending bool) error {
-	choice, err := operate.Choose(args, c.StringSlice("member"))
-	if err := errors.Join(err, powerLimits(c)); err != nil {
-		return err
-	}
-	p, err := e.open(choice.Paths)
+	view, err := e.look(c, args)
 	if err != nil {
 		return err
 	}
-	view, err := operate.Look(c.Context, p, choice, e.sources(c), false)
-	if err != nil {
-		return err
-	}
-	r := operate.Request{
-		Action: action, VMs: view.VMs, AtOnce: c.Int("parallelism"), Timeout: c.Duration("timeout"),
-		Force: c.Bool("force"), Pending: pending, Wave: c.Int("wave"),
-	}
+	r := actionRequest(c, action, view)
+	r.Force, r.Pending, r.Wave = c.Bool("force"), pending, c.Int("wave")
 	if pending {
 		r.VMs = view.Waiting()
 	}
-	planned := view.Plan(r)
+	return e.act(c, view, r, view.Plan(r), func(n string) (bool, error) {
+		return e.confirm(c.Context, capital(fmt.Sprintf(action.Doing, n))+"? [y/N] ")
+	})
+}
+
+// look reads the cluster for the VMs that the arguments name.
+func (e *env) look(c *cli.Context, args []string) (*operate.View, error) {
+	choice, err := operate.Choose(args, c.StringSlice("member"))
+	if err := errors.Join(err, powerLimits(c)); err != nil {
+		return nil, err
+	}
+	p, err := e.open(choice.Paths)
+	if err != nil {
+		return nil, err
+	}
+	return operate.Look(c.Context, p, choice, e.sources(c), false)
+}
+
+// actionRequest is the request of an action on all VMs of a view.
+func actionRequest(c *cli.Context, action *power.Action, view *operate.View) operate.Request {
+	return operate.Request{Action: action, VMs: view.VMs, AtOnce: c.Int("parallelism"), Timeout: c.Duration("timeout")}
+}
+
+// act shows what was planned, asks, does it, and reports how it ended. confirm asks the
+// question about a number of VMs, in words.
+func (e *env) act(c *cli.Context, view *operate.View, r operate.Request, planned []operate.One, confirm func(string) (bool, error)) error {
 	options := e.options(e.out)
 	options.Format = c.String("format")
 	if c.Bool("dry-run") {
-		return e.powered(view, action, planned, options)
+		return e.powered(view, r.Action, planned, options)
 	}
-	if asks := action.Stops && operate.Count(planned, power.Planned) > 0 && !c.Bool("yes"); asks {
-		if !terminal(e.in) {
-			return fmt.Errorf("%s of %s was not confirmed, and nothing was sent: give --yes where nobody can be asked",
-				action.Name, report.Count(operate.Count(planned, power.Planned), "VM"))
-		}
-		if err := e.summary(view, action, planned); err != nil {
-			return err
-		}
+	if asks := r.Action.Stops && operate.Count(planned, power.Planned) > 0 && !c.Bool("yes"); asks {
 		n := report.Count(operate.Count(planned, power.Planned), "VM")
-		yes, err := e.confirm(c.Context, capital(fmt.Sprintf(action.Doing, n))+"? [y/N] ")
-		if err != nil {
+		if !terminal(e.in) {
+			return fmt.Errorf("%s of %s was not confirmed, and nothing was sent: give --yes where nobody can be asked", r.Action.Name, n)
+		}
+		if err := e.summary(view, r.Action, planned); err != nil {
 			return err
 		}
-		if !yes {
+		yes, err := confirm(n)
+		switch {
+		case errors.Is(err, errInterrupted):
+			return errNotSent
+		case err != nil:
+			return err
+		case !yes:
 			_ = report.Printf(e.errOut, "not confirmed; nothing was sent\n")
 			return exitCode(exitError)
 		}
@@ -143,7 +159,7 @@ func (e *env) power(c *cli.Context, action *power.Action, args []string, pending
 	if err != nil {
 		return err
 	}
-	return e.powered(view, action, ended, options)
+	return e.powered(view, r.Action, ended, options)
 }
 
 // powerLimits refuses numbers with which a command would do something else.
@@ -193,13 +209,17 @@ func powerReport(view *operate.View, action *power.Action, ended []operate.One) 
 	case r.Sent(power.Refused):
 		r.Exit = exitStop
 	}
-	r.Next = view.Grants(ended)
+	r.Next = view.Grants(action, ended)
 	return r
 }
 
 func poweredOf(o *operate.One) report.Powered {
-	return report.Powered{
+	out := report.Powered{
 		Stack: o.Stack, Key: o.Key, Member: o.Member, Name: o.Name, VMID: o.VMID(), Node: o.Node(),
-		Was: o.Was, Result: o.Result, Text: o.Text, Fix: o.Fix, Seconds: o.Took.Seconds(),
+		Was: o.Was, Result: o.Result, Text: o.Text, Fix: o.Fix, Seconds: o.Took.Seconds(), Warnings: o.Warnings,
 	}
+	if p := o.Point; p != nil {
+		out.Checkpoint = &report.Checkpoint{Name: p.Name, Time: p.Time.Format(time.RFC3339), Repairs: p.Repairs, Leaves: p.Leaves}
+	}
+	return out
 }

@@ -14,6 +14,9 @@ import (
 // errInterrupted is an interrupt before anything was written.
 var errInterrupted = errors.New("interrupted; nothing was written")
 
+// errNotSent is an interrupt before anything was sent to the cluster.
+var errNotSent = errors.New("interrupted; nothing was sent")
+
 // confirm asks a question on a terminal, and reports whether the answer is yes. An interrupt
 // is an error, so that the person reads that nothing was written.
 func (e *env) confirm(ctx context.Context, question string) (bool, error) {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -132,6 +133,15 @@ type Profile struct {
 	IgnoreAll      bool
 	IgnoreChanges  []string // with what every profile ignores, in the author's order
 	PreventDestroy bool
+}
+
+// Profile is the profile of a name, which is `default` if it is empty; nil if there is none.
+func (p *Project) Profile(name string) *Profile {
+	i := slices.IndexFunc(p.Profiles, func(of Profile) bool { return of.Name == cmp.Or(name, "default") })
+	if i < 0 {
+		return nil
+	}
+	return &p.Profiles[i]
 }
 
 // Ignores reports whether the profile ignores changes of a resource attribute.

@@ -256,12 +256,13 @@ var UpdatePrivileges = []string{
 	schema.ConfigMemory, schema.ConfigNetwork, schema.ConfigOptions, VMMigrate, VMPowerMgmt,
 }
 
-// checkedPrivileges are the privileges that a create or update of a VM or pool may need.
+// checkedPrivileges are the privileges that a create or update of a VM or pool, or an action
+// on a VM, may need.
 var checkedPrivileges = []string{
 	VMAudit, VMClone, VMAllocate, VMMigrate, VMPowerMgmt, VMMonitor, AgentAudit, "VM.GuestAgent.Unrestricted",
 	"VM.Config.CDROM", "VM.Config.CPU", "VM.Config.Cloudinit", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Memory",
 	"VM.Config.Network", "VM.Config.Options", PoolAllocate, PoolAudit, AllocateSpace, DatastoreAudit, MappingUse,
-	SDNUse, SDNAudit, SysAudit, SysModify,
+	SDNUse, SDNAudit, SysAudit, SysModify, VMSnapshot, VMRollback, VMConsole,
 }
 
 // IsRoot reports whether the credentials are root's password, with which everything is

@@ -171,12 +171,15 @@ const (
 	AgentAudit = "VM.GuestAgent.Audit" // queries the agent, from Proxmox VE 9
 )
 
-// The privileges that a create needs, beside those of its configuration.
+// The privileges that a create or an action needs, beside those of its configuration.
 const (
 	VMClone        = "VM.Clone"
 	VMAllocate     = "VM.Allocate"
 	VMMigrate      = "VM.Migrate"
 	VMPowerMgmt    = "VM.PowerMgmt"
+	VMSnapshot     = "VM.Snapshot"
+	VMRollback     = "VM.Snapshot.Rollback"
+	VMConsole      = "VM.Console"
 	MappingUse     = "Mapping.Use"
 	PoolAllocate   = "Pool.Allocate"
 	AllocateSpace  = "Datastore.AllocateSpace"

@@ -11,6 +11,9 @@ type StorageType struct {
 	Links    bool // images can be the base of a linked clone
 	BaseFree bool // the volume of a linked clone does not name its base
 	Threads  bool // io_uring may block: Proxmox VE uses threads, or native I/O without a cache
+
+	Snapshots  bool // raw images have snapshots; those of format qcow2 have them anywhere
+	OnlyNewest bool // a rollback is possible to the newest snapshot only
 }
 
 // storageTypes has a row for each type that keeps disk images. Of other types nothing is known.
@@ -20,12 +23,12 @@ var storageTypes = []StorageType{
 	{Name: "cifs", Files: true, Links: true, Threads: true},
 	{Name: "glusterfs", Files: true, Links: true},
 	{Name: "cephfs", Files: true, Links: true},
-	{Name: "btrfs", Links: true},
+	{Name: "btrfs", Links: true, Snapshots: true},
 	{Name: "lvm", Raw: true, Threads: true}, // qcow2, too, since Proxmox VE 9
-	{Name: "lvmthin", Raw: true, Links: true, BaseFree: true},
-	{Name: "zfspool", Raw: true, Links: true},
-	{Name: "zfs", Raw: true, Links: true},
-	{Name: "rbd", Raw: true, Links: true},
+	{Name: "lvmthin", Raw: true, Links: true, BaseFree: true, Snapshots: true},
+	{Name: "zfspool", Raw: true, Links: true, Snapshots: true, OnlyNewest: true},
+	{Name: "zfs", Raw: true, Links: true, Snapshots: true, OnlyNewest: true},
+	{Name: "rbd", Raw: true, Links: true, Snapshots: true},
 	{Name: "iscsi", Raw: true},
 	{Name: "iscsidirect", Raw: true},
 }

@@ -68,6 +68,39 @@ func takeHold(root, stack, dir string, me holder) (*hold, error) {
 	return h, nil
 }
 
+// Hold keeps applies of stacks out while another command changes their VMs, until release is
+// called. line is that command, for those who wait. Of a stack that is not rendered, nothing
+// can be applied. The error names who applies one.
+func Hold(p *project.Project, stacks []string, line string) (release func() error, err error) {
+	var held []*hold
+	release = func() error {
+		var errs []error
+		for _, h := range held {
+			errs = append(errs, h.release())
+		}
+		return errors.Join(errs...)
+	}
+	host, _ := os.Hostname() // for people
+	self := int32(os.Getpid())
+	for _, stack := range stacks {
+		dir, err := filepath.Abs(p.StackDir(stack))
+		if err != nil {
+			return nil, errors.Join(err, release())
+		}
+		if _, missing := os.Stat(dir); missing != nil {
+			continue
+		}
+		h, err := takeHold(p.Root, stack, dir, holder{Process: self, Started: startOf(self), Host: host, Since: time.Now(), Command: line})
+		if err != nil {
+			return nil, errors.Join(err, release())
+		}
+		if held = append(held, h); h.before != nil && h.before.Host == host && h.before.left() {
+			return nil, errors.Join(inUse(stack, h.before, ""), release())
+		}
+	}
+	return release, nil
+}
+
 // inUse is the error of a stack that another process holds.
 func inUse(stack string, owner *holder, by string) error {
 	if owner == nil { // it has the lock and is about to write who it is

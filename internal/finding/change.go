@@ -53,7 +53,14 @@ type Act struct {
 	Node string `json:"node"`
 }
 
-func (a Act) String() string { return fmt.Sprintf("%s by %s, %s", a.Task, a.User, a.Time) }
+// String says who did it, and when. A rollback to a snapshot is what `stackgen reset` does.
+func (a Act) String() string {
+	what := a.Task
+	if what == "qmrollback" {
+		what = "a reset to a snapshot (qmrollback)"
+	}
+	return fmt.Sprintf("%s by %s, %s", what, a.User, a.Time)
+}
 
 // A Known is the entry of a baseline about a difference.
 type Known struct {

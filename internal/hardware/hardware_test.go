@@ -254,3 +254,18 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+// TestRollback: of what a snapshot has otherwise, the next apply repairs what the spec says
+// and the profile does not ignore. The description stays, and what differs already is left out.
+func TestRollback(t *testing.T) {
+	v := vm(t, "memory: 3072, cores: 4, description: new, tags: [b]")
+	raw := func(memory, cores, description, tags string) map[string]string {
+		return map[string]string{"memory": memory, "cores": cores, "description": description, "tags": tags}
+	}
+	now := &cluster.Guest{VMID: 300, Node: "pve1", Status: "running", Config: &cluster.Config{Raw: raw("3072", "4", "new", "by-hand")}}
+	then := &cluster.Config{Raw: raw("2048", "2", "comment", "by-hand")}
+	repairs, leaves := Rollback(now, then, v, &schema.Profile{IgnoreChanges: []string{"cpu"}})
+	if !slices.Equal(repairs, []string{"memory"}) || !slices.Equal(leaves, []string{"cores"}) {
+		t.Errorf("repairs %v, leaves %v", repairs, leaves)
+	}
+}

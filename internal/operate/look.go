@@ -45,6 +45,8 @@ type View struct {
 	Project   *project.Project
 	VMs       []selection.VM
 	Inventory *cluster.Inventory // nil if no cluster is configured
+
+	connect func() (proxmox.Config, error) // to the cluster of the project; for tests
 }
 
 // Look reads the cluster and selects the VMs. It refuses a cluster that is certainly not
@@ -92,23 +94,27 @@ func sameCluster(p *project.Project, inv *cluster.Inventory) error {
 	return nil
 }
 
+// cluster says how the cluster is reached.
+func (v *View) cluster() (proxmox.Config, error) {
+	if v.connect != nil {
+		return v.connect()
+	}
+	return check.ClusterConfig(v.Project)
+}
+
 // Run does what was planned, and returns how it ended for each VM of the plan. A VM that was
 // not planned is left as it is, whatever its state is by now: nobody has confirmed it.
 func (v *View) Run(ctx context.Context, r Request, planned []One) ([]One, error) {
-	config, err := check.ClusterConfig(v.Project)
+	config, err := v.cluster()
 	if err != nil {
 		return nil, err
 	}
-	return v.perform(ctx, config, r, planned)
-}
-
-func (v *View) perform(ctx context.Context, config proxmox.Config, r Request, planned []One) ([]One, error) {
 	out := slices.Clone(planned)
 	var at []int
-	r.VMs = nil
+	r.VMs, r.Points = nil, map[string]*Checkpoint{}
 	for i := range planned {
-		if planned[i].Result == power.Planned {
-			r.VMs, at = append(r.VMs, *planned[i].VM), append(at, i)
+		if p := &planned[i]; p.Result == power.Planned {
+			r.VMs, at, r.Points[p.String()] = append(r.VMs, *p.VM), append(at, i), p.Point
 		}
 	}
 	if len(at) == 0 {
@@ -123,7 +129,7 @@ func (v *View) perform(ctx context.Context, config proxmox.Config, r Request, pl
 
 // refresh reads what the selected VMs do: lists do not tell a paused VM from a running one.
 func (v *View) refresh(ctx context.Context) error {
-	config, err := check.ClusterConfig(v.Project)
+	config, err := v.cluster()
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -36,7 +37,10 @@ type Request struct {
 	Force   bool           // shutdown stops the VM at the end of Timeout
 	Pending bool           // no change may wait for a restart afterwards
 	Wave    int            // how many VMs before it goes on with the next ones; 0 for all
-	Report  func(One)      // is told of each VM when it ends; it is called by one goroutine at a time
+	Name    string         // of the snapshot that is taken or gone back to
+
+	Points map[string]*Checkpoint // that a reset goes back to, by VM
+	Report func(One)              // is told of each VM when it ends; it is called by one goroutine at a time
 }
 
 // A One is how the action on one VM ended.
@@ -47,6 +51,9 @@ type One struct {
 	Text   string      // what happened, or why nothing did
 	Fix    []string    // commands
 	Took   time.Duration
+
+	Point    *Checkpoint // that a reset goes back to
+	Warnings []string    // of its task
 }
 
 // run does it, and returns how it ended for each VM, in the order of the request. When ctx
@@ -81,7 +88,7 @@ func (r *Request) wave(ctx context.Context, api *proxmox.Power, out []One, from,
 	go func() {
 		for i := from; i < to; i++ {
 			all.Go(func() error {
-				out[i] = (&runner{Request: *r, api: api, vm: &r.VMs[i]}).run(ctx)
+				out[i] = (&runner{Request: *r, api: api, vm: &r.VMs[i], point: r.Points[r.VMs[i].String()]}).run(ctx)
 				ended <- i
 				return nil
 			})
@@ -97,13 +104,14 @@ func (r *Request) wave(ctx context.Context, api *proxmox.Power, out []One, from,
 // A runner acts on one VM.
 type runner struct {
 	Request
-	api *proxmox.Power
-	vm  *selection.VM
-	was power.State
+	api   *proxmox.Power
+	vm    *selection.VM
+	point *Checkpoint // that a reset goes back to
+	was   power.State
 }
 
 func (r *runner) ends(result power.Result, format string, args ...any) One {
-	return One{VM: r.vm, Result: result, Was: r.was, Text: fmt.Sprintf(format, args...)}
+	return One{VM: r.vm, Result: result, Was: r.was, Text: fmt.Sprintf(format, args...), Point: r.point}
 }
 
 func (r *runner) run(ctx context.Context) One {
@@ -149,7 +157,8 @@ func (r *runner) act(ctx context.Context) One {
 	if o := r.refusal(ctx, now); o != nil {
 		return *o
 	}
-	task, err := r.api.Send(context.WithoutCancel(ctx), g, r.Action.Name, r.body())
+	part, body := r.call()
+	task, err := r.api.Send(context.WithoutCancel(ctx), g, part, body)
 	switch {
 	case err != nil && proxmox.Answered(err):
 		return r.unsent(err)
@@ -174,6 +183,12 @@ func (r *runner) refusal(ctx context.Context, now proxmox.Now) *One {
 			return &o
 		}
 	}
+	if r.Action.Name == power.Rollback {
+		if err := r.samePoint(ctx); err != nil {
+			o = r.ends(power.Refused, "%v", err)
+			return &o
+		}
+	}
 	if err := r.api.Same(ctx, r.vm.Guest); err != nil {
 		o = r.unread(err)
 		return &o
@@ -188,16 +203,37 @@ const hardStop = "the HA manager stops it hard if it does not shut down in time:
 // hardStop reports whether the action would stop the VM hard although that was not asked for.
 func (r *Request) hardStop(ha bool) bool { return r.Action.Name == "shutdown" && ha && !r.Force }
 
-// body are the parameters of the call.
-func (r *runner) body() map[string]string {
-	body := map[string]string{}
-	if r.Action.Name == "shutdown" || r.Action.Name == "reboot" {
+// call is the call: its path below the VM, and its parameters.
+func (r *runner) call() (part []string, body map[string]string) {
+	body = map[string]string{}
+	switch r.Action.Name {
+	case power.Snapshot:
+		body["snapname"], body["description"] = r.Name, "taken by stackgen"
+		return []string{"snapshot"}, body
+	case power.Rollback:
+		if r.starts() {
+			body["start"] = "1"
+		}
+		return []string{"snapshot", r.Name, "rollback"}, body
+	case "shutdown", "reboot":
 		body["timeout"] = strconv.Itoa(int(r.Timeout.Seconds()))
 	}
 	if r.Action.Name == "shutdown" && r.Force {
 		body["forceStop"] = "1"
 	}
-	return body
+	return []string{"status", r.Action.Name}, body
+}
+
+// starts reports whether a reset starts the VM: it ran before. A snapshot with the memory of
+// the VM starts it anyway.
+func (r *runner) starts() bool { return r.was == power.Running || r.was == power.Paused }
+
+// to is the state of the VM afterwards, or empty if there is none to wait for.
+func (r *runner) to() power.State {
+	if r.Action.Name == power.Rollback && (r.starts() || r.point.Memory) {
+		return power.Running
+	}
+	return r.Action.To
 }
 
 // unlocked reads the VM until it has no lock, or the time is over.
@@ -222,8 +258,12 @@ func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before pr
 			if lost++; lost == maxLost {
 				return r.ends(power.Failed, "its task cannot be followed: %v", err)
 			}
-		case exit == "OK" || len(exit) > 8 && exit[:8] == "WARNINGS":
+		case exit == "OK":
 			return r.settle(ctx, p, before)
+		case strings.HasPrefix(exit, "WARNINGS"):
+			o := r.settle(ctx, p, before)
+			o.Warnings = r.api.Warnings(ctx, task)
+			return o
 		case exit != "":
 			return r.ends(power.Failed, "%s", exit)
 		default:
@@ -236,8 +276,12 @@ func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before pr
 }
 
 // settle waits until the VM is in its new state: the HA manager begins after its task has
-// ended, and so does the second half of a reboot.
+// ended, and so do the second half of a reboot and the start after a rollback.
 func (r *runner) settle(ctx context.Context, p *pauses, before proxmox.Now) One {
+	to := r.to()
+	if to == "" {
+		return r.done(ctx)
+	}
 	for {
 		now, err := r.api.Now(ctx, r.vm.Guest)
 		switch {
@@ -245,14 +289,14 @@ func (r *runner) settle(ctx context.Context, p *pauses, before proxmox.Now) One 
 			return r.ends(power.Failed, "interrupted; Proxmox VE goes on")
 		case err != nil && proxmox.Gone(err):
 			return r.ends(power.Failed, "it is not on %s any more", r.vm.Guest.Node)
-		case err == nil && now.State == r.Action.To && (!r.Action.Reboots() || now.PID != before.PID):
+		case err == nil && now.State == to && (!r.Action.Reboots() || now.PID != before.PID):
 			return r.done(ctx)
 		}
 		if !p.wait(ctx) && ctx.Err() == nil {
 			if r.Action.Reboots() {
 				return r.ends(power.Failed, "its task has ended, and it did not restart")
 			}
-			return r.ends(power.Failed, "its task has ended, and it is not %s", r.Action.To)
+			return r.ends(power.Failed, "its task has ended, and it is not %s", to)
 		}
 	}
 }
@@ -267,7 +311,20 @@ func (r *runner) done(ctx context.Context) One {
 			return r.ends(power.Failed, "%s, and %s still waits", r.Action.Done, cluster.Count(len(left), "change"))
 		}
 	}
-	return r.ends(power.Done, "%s", r.Action.Done)
+	return r.ends(power.Done, "%s", r.said())
+}
+
+// said is what was done.
+func (r *runner) said() string {
+	switch {
+	case r.Action.Name == power.Rollback && r.to() == power.Running:
+		return fmt.Sprintf("reset to %s, and running%s", r.point, r.point.after())
+	case r.Action.Name == power.Rollback:
+		return fmt.Sprintf("reset to %s, and stopped%s", r.point, r.point.after())
+	case r.Action.Name == power.Snapshot:
+		return fmt.Sprintf("given the checkpoint %s", r.Name)
+	}
+	return r.Action.Done
 }
 
 // unread is a VM that could not be read before the action.

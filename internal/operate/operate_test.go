@@ -13,6 +13,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/power"
+	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/pvesim"
 	"stackgen/internal/selection"
@@ -86,7 +87,8 @@ func (w *world) view() *View {
 	inv, err := proxmox.Read(context.Background(), w.config, wanted)
 	expect(w.TB, err)
 	all := selection.Of(w.project.Stacks, w.lock, &inv, func(string) bool { return true })
-	return &View{VMs: all, Inventory: &inv}
+	return &View{Project: &project.Project{Stacks: w.project}, VMs: all, Inventory: &inv,
+		connect: func() (proxmox.Config, error) { return w.config, nil }}
 }
 
 // does runs an action on the VMs of a view, and returns for each "result text".
@@ -228,7 +230,7 @@ func TestOnlyPlanned(t *testing.T) {
 	v := w.view()
 	v.VMs[0].Guest.Status = "unknown"
 	r := Request{Action: power.Find("stop"), VMs: v.VMs, AtOnce: 1, Timeout: time.Second, Report: func(One) {}}
-	ended, err := v.perform(context.Background(), w.config, r, v.Plan(r))
+	ended, err := v.Run(context.Background(), r, v.Plan(r))
 	expect(t, err)
 	if got := ended[0].Text + ", " + ended[1].Text; got != "it is unknown, stopped" {
 		t.Errorf("%s", got)
@@ -254,7 +256,7 @@ func TestDenied(t *testing.T) {
 	if got := string(planned[0].Result) + " " + planned[0].Text; got != "refused the token may not do that: it lacks VM.PowerMgmt" {
 		t.Errorf("%s", got)
 	}
-	grants := strings.Join(v.Grants(planned), "\n")
+	grants := strings.Join(v.Grants(r.Action, planned), "\n")
 	if !strings.Contains(grants, "VM.PowerMgmt") || !strings.Contains(grants, "pveum acl modify /") {
 		t.Errorf("%s", grants)
 	}

@@ -36,8 +36,8 @@ func (v *View) Plan(r Request) []One {
 			o.Result, o.Text, o.Fix = power.Refused, text, lines(fix)
 		case r.hardStop(vm.Guest.HA != "" && vm.Guest.HA != "ignored"):
 			o.Result, o.Text = power.Refused, hardStop
-		case v.denied(vm):
-			o.Result, o.Text = power.Refused, "the token may not do that: it lacks "+cluster.VMPowerMgmt
+		case v.denied(r.Action, vm):
+			o.Result, o.Text = power.Refused, "the token may not do that: it lacks "+privileges(r.Action)[0]
 		default:
 			o.Was = StateOf(vm.Guest)
 			need, why := r.Action.In(o.Was)
@@ -84,20 +84,31 @@ func Count(all []One, result power.Result) (n int) {
 	return n
 }
 
-// denied reports whether the credentials may not start and stop a VM, as far as was read.
-func (v *View) denied(vm *selection.VM) bool {
+// privileges are those on a VM of which an action needs one, the narrowest first.
+func privileges(a *power.Action) []string {
+	switch a.Name {
+	case power.Snapshot:
+		return []string{cluster.VMSnapshot}
+	case power.Rollback:
+		return []string{cluster.VMRollback, cluster.VMSnapshot}
+	}
+	return []string{cluster.VMPowerMgmt}
+}
+
+// denied reports whether the credentials may not act on a VM, as far as was read.
+func (v *View) denied(action *power.Action, vm *selection.VM) bool {
 	a := v.Inventory.Access
-	return a != nil && !a.Rights.Has(aclPath(vm.Guest), cluster.VMPowerMgmt)
+	return a != nil && !slices.ContainsFunc(privileges(action), func(p string) bool { return a.Rights.Has(aclPath(vm.Guest), p) })
 }
 
 func aclPath(g *cluster.Guest) string { return fmt.Sprintf("/vms/%d", g.VMID) }
 
-// Grants are the lines that grant what the refused VMs lack.
-func (v *View) Grants(all []One) []string {
+// Grants are the lines that grant what the refused VMs lack for an action.
+func (v *View) Grants(action *power.Action, all []One) []string {
 	var missing []cluster.Missing
 	for i := range all {
-		if g := all[i].Guest; g != nil && all[i].Result == power.Refused && v.denied(all[i].VM) {
-			missing = append(missing, cluster.Missing{Path: aclPath(g), Privilege: cluster.VMPowerMgmt})
+		if g := all[i].Guest; g != nil && all[i].Result == power.Refused && v.denied(action, all[i].VM) {
+			missing = append(missing, cluster.Missing{Path: aclPath(g), Privilege: privileges(action)[0]})
 		}
 	}
 	if len(missing) == 0 {

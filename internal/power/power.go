@@ -22,7 +22,7 @@ type Action struct {
 	Doing string  // what a question says: shut down %s
 	Done  string  // what a report says: shut down
 	From  []State // in which Proxmox VE takes it
-	To    State   // afterwards
+	To    State   // afterwards; empty if the action leaves it
 	Stops bool    // the VM does not answer its users any more, if only for a while
 }
 
@@ -37,7 +37,20 @@ var Actions = []Action{
 	{Name: "resume", Doing: "resume %s", Done: "resumed", From: []State{Paused, Hibernated}, To: Running},
 }
 
-// Names are the names of all actions.
+// Snapshots are the actions on the snapshots of a VM.
+// Source: the recorded answers of a server; it refuses both of a hibernated VM in their task.
+var Snapshots = []Action{
+	{Name: Snapshot, Doing: "take a checkpoint of %s", Done: "given a checkpoint", From: []State{Running, Paused, Stopped}},
+	{Name: Rollback, Doing: "reset %s", Done: "reset", From: []State{Running, Paused, Stopped}, Stops: true},
+}
+
+// The names of the actions on snapshots, as Proxmox VE has them.
+const (
+	Snapshot = "snapshot"
+	Rollback = "rollback"
+)
+
+// Names are the names of the actions that start and stop VMs.
 func Names() []string {
 	var out []string
 	for _, a := range Actions {
@@ -46,13 +59,18 @@ func Names() []string {
 	return out
 }
 
-// Find is the action of a name, or nil.
-func Find(name string) *Action {
-	i := slices.IndexFunc(Actions, func(a Action) bool { return a.Name == name })
+// Find is the action of a name that starts or stops VMs, or nil.
+func Find(name string) *Action { return find(Actions, name) }
+
+// OfSnapshots is the action of a name on snapshots, or nil.
+func OfSnapshots(name string) *Action { return find(Snapshots, name) }
+
+func find(actions []Action, name string) *Action {
+	i := slices.IndexFunc(actions, func(a Action) bool { return a.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &Actions[i]
+	return &actions[i]
 }
 
 // Reboots reports whether the VM runs before and after the action, so that its state does

@@ -34,15 +34,22 @@ func (r *reader) readConfig(ctx context.Context, g *cluster.Guest) {
 		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the configuration of VM %d could not be read: %v", g.VMID, err)})
 		return
 	}
+	g.Config = safeConfig(raw)
+	g.Name = cmp.Or(raw["name"], raw["hostname"], g.Name)
+	g.Config.Pending = pending
+}
+
+// safeConfig is config without secrets. It changes raw.
+func safeConfig(raw map[string]string) *cluster.Config {
 	_, password := raw[passwordKey]
 	delete(raw, passwordKey)
 	delete(raw, "digest") // a checksum that changes with every write
 	for key, value := range raw {
 		raw[key] = secret.Redact(value)
 	}
-	g.Name = cmp.Or(raw["name"], raw["hostname"], g.Name)
-	g.Config = config(raw)
-	g.Config.Password, g.Config.Pending = password, pending
+	c := config(raw)
+	c.Password = password
+	return c
 }
 
 // plain returns a JSON value as text.

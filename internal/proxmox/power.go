@@ -16,12 +16,13 @@ import (
 	"stackgen/internal/power"
 )
 
-// powerWrite starts or stops one VM.
+// powerWrite starts or stops one VM, takes a snapshot of it, or goes back to one.
 var powerWrite = write{
-	http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/status/(start|shutdown|stop|reboot|suspend|resume)$`),
+	http.MethodPost, regexp.MustCompile(`^/api2/json/nodes/[^/]+/qemu/[0-9]+/` +
+		`(status/(start|shutdown|stop|reboot|suspend|resume)|snapshot|snapshot/[^/]+/rollback)$`),
 }
 
-// A Power starts and stops VMs, one call for each. It reads a VM again before that.
+// A Power starts, stops, saves and resets VMs, one call for each. It reads a VM again before that.
 type Power struct{ *client }
 
 // OpenPower connects to a cluster.
@@ -76,13 +77,9 @@ var ErrOther = errors.New("another guest has its VMID now: nothing was sent")
 // Same reads the identity of a VM again. The error says that it is another guest, or that
 // it is not there any more.
 func (p *Power) Same(ctx context.Context, g *cluster.Guest) error {
-	var entries map[string]json.RawMessage
-	if err := p.get(ctx, configPath(g), &entries); err != nil {
+	raw, err := p.entries(ctx, configPath(g))
+	if err != nil {
 		return err
-	}
-	raw := map[string]string{}
-	for key, value := range entries {
-		raw[key] = plain(value)
 	}
 	is := config(raw)
 	if g.Config == nil {
@@ -94,9 +91,22 @@ func (p *Power) Same(ctx context.Context, g *cluster.Guest) error {
 	return nil
 }
 
-// Send sends an action, once, and returns the task that does it.
-func (p *Power) Send(ctx context.Context, g *cluster.Guest, action string, body map[string]string) (RunningTask, error) {
-	path := g.Path("status", action)
+// entries are the entries of a configuration.
+func (p *Power) entries(ctx context.Context, path string) (map[string]string, error) {
+	var entries map[string]json.RawMessage
+	if err := p.get(ctx, path, &entries); err != nil {
+		return nil, err
+	}
+	raw := map[string]string{}
+	for key, value := range entries {
+		raw[key] = plain(value)
+	}
+	return raw, nil
+}
+
+// Send sends a call, once, and returns the task that does it. part is the path below the VM.
+func (p *Power) Send(ctx context.Context, g *cluster.Guest, part []string, body map[string]string) (RunningTask, error) {
+	path := g.Path(part...)
 	var upid string
 	if err := p.api.Post(powerWrite.in(ctx), path, body, &upid); err != nil {
 		return RunningTask{}, p.explain("POST "+path, err)
@@ -117,6 +127,21 @@ func (p *Power) Ended(ctx context.Context, t RunningTask) (exit string, err erro
 	return s.Exit, nil
 }
 
+// Warnings are the lines of the log of a task that warn.
+func (p *Power) Warnings(ctx context.Context, t RunningTask) []string {
+	lines, err := (&Tasks{client: p.client}).Log(ctx, t, 0)
+	if err != nil {
+		return nil // the task has ended, and its log is where it was
+	}
+	var out []string
+	for _, l := range lines {
+		if text, warns := strings.CutPrefix(l, "WARN: "); warns {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
 // Pending are the entries of the configuration of a VM that wait for a restart.
 func (p *Power) Pending(ctx context.Context, g *cluster.Guest) ([]cluster.Pending, error) {
 	_, pending, err := (&reader{client: p.client}).readSettings(ctx, g)
@@ -127,6 +152,12 @@ func (p *Power) Pending(ctx context.Context, g *cluster.Guest) ([]cluster.Pendin
 func Gone(err error) bool {
 	var s *Status
 	return errors.As(err, &s) && s.Code >= http.StatusInternalServerError && strings.Contains(s.Reason, "does not exist")
+}
+
+// noSnapshot reports whether an error says that a VM has no such snapshot.
+func noSnapshot(err error) bool {
+	var s *Status
+	return errors.As(err, &s) && strings.HasPrefix(s.Reason, "snapshot '") && strings.Contains(s.Reason, "does not exist")
 }
 
 // Forbidden reports whether an error says that a privilege is missing.

@@ -37,6 +37,17 @@ type Powered struct {
 	Text    string       `json:"text"`              // what happened, or why nothing did
 	Fix     []string     `json:"fix,omitempty"`     // commands
 	Seconds float64      `json:"seconds,omitempty"` // that it took
+
+	Warnings   []string    `json:"warnings,omitempty"` // of its task
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+}
+
+// A Checkpoint is a snapshot of a VM that a reset goes back to.
+type Checkpoint struct {
+	Name    string   `json:"name"`
+	Time    string   `json:"time"`              // RFC 3339, UTC
+	Repairs []string `json:"repairs,omitempty"` // properties that a reset changes, and the next apply changes back
+	Leaves  []string `json:"leaves,omitempty"`  // properties that a reset changes, and that an apply leaves
 }
 
 // Print writes the report as text or JSON.
@@ -100,7 +111,7 @@ func (r *Power) groups(verbose bool) []poweredGroup {
 			if v.Result != result {
 				continue
 			}
-			alike := v.Stack + "\x00" + v.Text + "\x00" + strings.Join(v.Fix, "\x00")
+			alike := strings.Join(slices.Concat([]string{v.Stack, v.Text}, v.Fix, v.Warnings), "\x00")
 			i, known := at[alike]
 			if verbose || !known {
 				i = len(out)
@@ -124,6 +135,9 @@ func (g poweredGroup) print(w io.Writer) {
 		for _, v := range g {
 			fmt.Fprintf(w, "%s\t%s/%s\t%s\n", v.Result, line(v.Stack), line(v.Key), line(v.Text))
 		}
+	}
+	for _, text := range g[0].Warnings {
+		fmt.Fprintf(w, "\t  warning: %s\n", line(text))
 	}
 	for _, f := range g[0].Fix {
 		fmt.Fprintf(w, "\t  %s\n", line(f))

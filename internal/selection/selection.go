@@ -18,6 +18,7 @@ type VM struct {
 	Group  string // of the spec, or empty
 	Member string // of the roster, or empty
 	Name   string
+	Spec   *schema.VM
 	Entry  *lock.VM
 	Guest  *cluster.Guest // nil unless it certainly is the VM
 	Why    cluster.Why    // why there is or is not a Guest
@@ -47,7 +48,7 @@ func Of(stacks []*schema.Stack, l *lock.Lock, inv *cluster.Inventory, selected f
 		}
 		entries := recorded.VMs.ByKey()
 		for _, v := range s.VMs {
-			vm := VM{Stack: s.Name, Key: v.Key, Group: group(v), Member: v.Member, Name: v.Name, Entry: entries[v.Key]}
+			vm := VM{Stack: s.Name, Key: v.Key, Group: group(v), Member: v.Member, Name: v.Name, Spec: v, Entry: entries[v.Key]}
 			if m := matches[vm.String()]; m != nil {
 				vm.Guest, vm.Holder, vm.Why = m.Guest, m.Holder, m.Why
 				vm.Gaps = inv.GapsForVM(m.VMID)

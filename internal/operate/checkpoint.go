@@ -1,0 +1,146 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"stackgen/internal/check"
+	"stackgen/internal/cluster"
+	"stackgen/internal/power"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/selection"
+)
+
+// Baseline is the name of a checkpoint that was given none.
+const Baseline = "baseline"
+
+// pointName is how Proxmox VE names snapshots (its format pve-configid), without the name of
+// the present state. The last two are of hibernated VMs and of backups.
+var pointName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{1,39}$`)
+
+// CheckName refuses what cannot be the name of a checkpoint.
+func CheckName(name string) error {
+	reserved := slices.Contains([]string{"current", "pending", "vzdump"}, strings.ToLower(name))
+	if !pointName.MatchString(name) || reserved {
+		return fmt.Errorf("%q cannot be the name of a checkpoint: it needs 2 to 40 letters, digits, - and _, and begins with a letter", name)
+	}
+	return nil
+}
+
+// A Checkpoint is a snapshot of a VM that a reset goes back to.
+type Checkpoint struct {
+	Name    string
+	Time    time.Time
+	Memory  bool     // it has the memory of the VM, too
+	Repairs []string // properties that a reset changes, and the next apply changes back
+	Leaves  []string // properties that a reset changes, and that an apply leaves
+
+	config *cluster.Config
+}
+
+// When is the time of the checkpoint, as messages have it.
+func (c *Checkpoint) When() string { return c.Time.Format("2006-01-02 15:04 UTC") }
+
+// String is its name with its time.
+func (c *Checkpoint) String() string { return c.Name + " of " + c.When() }
+
+func pointOf(s *proxmox.Snapshot) *Checkpoint {
+	return &Checkpoint{Name: s.Name, Time: time.Unix(s.Time, 0).UTC(), Memory: s.Memory, config: s.Config}
+}
+
+// PlanCheckpoints is Plan for checkpoints. It plans the stacks, because only a VM whose plan
+// is empty gets a checkpoint: a reset to it then leaves nothing to apply.
+func (v *View) PlanCheckpoints(ctx context.Context, r Request, from check.Sources) ([]One, error) {
+	planned := v.Plan(r)
+	err := v.each(ctx, planned, func(ctx context.Context, api *proxmox.Power, o *One) { v.planCheckpoint(ctx, api, r.Name, o) })
+	if err != nil || Count(planned, power.Planned) == 0 {
+		return planned, err
+	}
+	plans, err := check.New(v.Project, from).EmptyPlans(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range planned {
+		o := &planned[i]
+		if why, fix := plans.WhyNot(o.Stack, o.Key); o.Result == power.Planned && why != "" {
+			o.Result, o.Text, o.Fix = power.Refused, why, lines(fix)
+		}
+	}
+	return planned, nil
+}
+
+// planCheckpoint says whether a VM gets a checkpoint, as far as no plan is needed for that.
+func (v *View) planCheckpoint(ctx context.Context, api *proxmox.Power, name string, o *One) {
+	refuse := func(fix, format string, args ...any) {
+		o.Result, o.Text, o.Fix = power.Refused, fmt.Sprintf(format, args...), lines(fix)
+	}
+	g := o.Guest
+	if without := v.Inventory.WithoutSnapshots(g, nil, nil); without != "" {
+		refuse("", "%s", without)
+		return
+	}
+	switch s, err := api.Snapshot(ctx, g, name); {
+	case err == nil:
+		o.Result, o.Text = power.InState, "it has "+pointOf(s).String()
+	case !errors.Is(err, proxmox.ErrNoSnapshot):
+		o.Result, o.Text = power.Failed, fmt.Sprintf("its snapshots cannot be read, and nothing was sent: %v", err)
+	case g.Config != nil && len(g.Config.Pending) > 0:
+		refuse("stackgen restart --pending "+o.String(), "%s waits for a restart, and a checkpoint would not have it", pendingOf(g))
+	default:
+		o.Text = "would be given the checkpoint " + name
+	}
+}
+
+// pendingOf are the entries of a configuration that wait for a restart.
+func pendingOf(g *cluster.Guest) string {
+	var out []string
+	for _, p := range g.Config.Pending {
+		out = append(out, p.Key)
+	}
+	return strings.Join(out, ", ")
+}
+
+// each completes the plan of each VM that is planned, several at the same time.
+func (v *View) each(ctx context.Context, planned []One, complete func(context.Context, *proxmox.Power, *One)) error {
+	if Count(planned, power.Planned) == 0 {
+		return nil
+	}
+	config, err := v.cluster()
+	if err != nil {
+		return err
+	}
+	api, err := proxmox.OpenPower(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	var all errgroup.Group
+	all.SetLimit(readsAtOnce)
+	for i := range planned {
+		if planned[i].Result == power.Planned {
+			all.Go(func() error { complete(ctx, api, &planned[i]); return ctx.Err() })
+		}
+	}
+	return all.Wait()
+}
+
+// points are the names of the snapshots of a VM, or empty.
+func points(ctx context.Context, api *proxmox.Power, vm *selection.VM) string {
+	all, err := api.Snapshots(ctx, vm.Guest)
+	if err != nil || len(all) == 0 {
+		return ""
+	}
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

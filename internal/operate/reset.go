@@ -1,0 +1,111 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/hardware"
+	"stackgen/internal/power"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/selection"
+)
+
+// PlanResets is Plan for resets. It reads the checkpoint of each VM, refuses one that would
+// make the VM another guest, and names what the next apply has to change afterwards.
+func (v *View) PlanResets(ctx context.Context, r Request) ([]One, error) {
+	planned := v.Plan(r)
+	err := v.each(ctx, planned, func(ctx context.Context, api *proxmox.Power, o *One) { v.planReset(ctx, api, r.Name, o) })
+	return planned, err
+}
+
+func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o *One) {
+	refuse := func(fix, format string, args ...any) {
+		o.Result, o.Text, o.Fix = power.Refused, fmt.Sprintf(format, args...), lines(fix)
+	}
+	s, err := api.Snapshot(ctx, o.Guest, name)
+	if errors.Is(err, proxmox.ErrNoSnapshot) {
+		if others := points(ctx, api, o.VM); others != "" {
+			refuse("stackgen reset --to NAME "+o.String(), "it has no checkpoint %s; its snapshots are %s", name, others)
+			return
+		}
+		refuse("stackgen checkpoint "+name+" "+o.String(), "it has no checkpoint %s", name)
+		return
+	}
+	if err != nil {
+		o.Result, o.Text = power.Failed, fmt.Sprintf("its checkpoint cannot be read, and nothing was sent: %v", err)
+		return
+	}
+	o.Point = pointOf(s)
+	switch newest, other := o.Guest.Config.Raw["parent"], otherGuest(o.VM, o.Point.config); {
+	case other != "":
+		refuse("", "%s has %s: a reset would make it another guest", o.Point, other)
+	case newest != name && v.Inventory.OnlyNewest(o.Guest):
+		refuse("", "its storage goes back to its newest snapshot only, which is %s, and not to %s", newest, name)
+	default:
+		if o.Spec != nil && o.Entry != nil {
+			profile := v.Project.Stacks.Profile(o.Entry.Profile)
+			o.Point.Repairs, o.Point.Leaves = hardware.Rollback(o.Guest, o.Point.config, o.Spec, profile)
+		}
+		o.Text = o.Point.plan()
+	}
+}
+
+// plan says what a reset would do.
+func (c *Checkpoint) plan() string {
+	return "would be reset to " + c.String() + ", and what it has written since then is lost" + c.after()
+}
+
+// after says what a reset leaves to do.
+func (c *Checkpoint) after() (text string) {
+	if len(c.Repairs) > 0 {
+		text += "; the next apply changes " + strings.Join(c.Repairs, ", ")
+	}
+	if len(c.Leaves) > 0 {
+		text += "; no apply changes back " + strings.Join(c.Leaves, ", ")
+	}
+	return text
+}
+
+// otherGuest says what identity a configuration has that is not that of the VM, as it is now
+// and as the lock records it; empty if there is none.
+func otherGuest(vm *selection.VM, c *cluster.Config) string {
+	now := vm.Guest.Config
+	known := slices.Clone(now.MACs)
+	if vm.Entry != nil {
+		known = append(known, vm.Entry.DecidedMACs()...)
+		if f := vm.Entry.Fingerprint; f != nil {
+			known = append(known, f.MACs...)
+		}
+	}
+	if !strings.EqualFold(c.UUID, now.UUID) {
+		return "the smbios1 uuid " + cmp.Or(c.UUID, "none")
+	}
+	for _, mac := range c.MACs {
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, mac) }) {
+			return "the MAC address " + mac + ", which the lock does not record"
+		}
+	}
+	return ""
+}
+
+// errOtherPoint is a checkpoint that is not the one that was confirmed.
+var errOtherPoint = errors.New("its checkpoint is another one now: nothing was sent")
+
+// samePoint reads the checkpoint again. The error says that it is another one, or that it
+// cannot be read.
+func (r *runner) samePoint(ctx context.Context) error {
+	s, err := r.api.Snapshot(ctx, r.vm.Guest, r.Name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("its checkpoint cannot be read, and nothing was sent: %w", err)
+	case r.point == nil || s.Time != r.point.Time.Unix() || !maps.Equal(s.Config.Raw, r.point.config.Raw):
+		return errOtherPoint
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"stackgen/internal/power"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/pvesim"
+)
+
+// request is the request of an action on snapshots for all VMs of a view.
+func (w *world) request(v *View, action, name string) Request {
+	return Request{Action: power.OfSnapshots(action), VMs: v.VMs, AtOnce: 4, Timeout: 5 * time.Second, Name: name, Report: func(One) {}}
+}
+
+// saves gives each VM a checkpoint, without the plan of OpenTofu.
+func (w *world) saves(name string) []string {
+	w.Helper()
+	v := w.view()
+	r := w.request(v, power.Snapshot, name)
+	planned := v.Plan(r)
+	expect(w.TB, v.each(context.Background(), planned, func(ctx context.Context, api *proxmox.Power, o *One) {
+		v.planCheckpoint(ctx, api, name, o)
+	}))
+	ended, err := v.Run(context.Background(), r, planned)
+	expect(w.TB, err)
+	return said(ended)
+}
+
+// resets resets each VM, each as "result text". between is called after the plan.
+func (w *world) resets(name string, between ...func()) []string {
+	w.Helper()
+	v := w.view()
+	r := w.request(v, power.Rollback, name)
+	planned, err := v.PlanResets(context.Background(), r)
+	expect(w.TB, err)
+	for _, f := range between {
+		f()
+	}
+	ended, err := v.Run(context.Background(), r, planned)
+	expect(w.TB, err)
+	return said(ended)
+}
+
+// said is how it ended, without the time of the checkpoint.
+func said(all []One) []string {
+	var out []string
+	for _, o := range all {
+		text := o.Text
+		if o.Point != nil {
+			text = strings.ReplaceAll(text, o.Point.When(), "TIME")
+		}
+		out = append(out, string(o.Result)+" "+text)
+	}
+	return out
+}
+
+// sets changes the configuration of a VM.
+func (w *world) sets(vmid int, body url.Values) {
+	w.Helper()
+	res := w.sim.Do(context.Background(), pvesim.Request{Method: "PUT", Path: fmt.Sprintf("/api2/json/nodes/pve1/qemu/%d/config", vmid), Body: []byte(body.Encode()),
+		Header: http.Header{"Authorization": {"PVEAPIToken=" + w.sim.Token()}, "Content-Type": {"application/x-www-form-urlencoded"}}})
+	if res.Status != 200 {
+		w.Fatal(res.Reason)
+	}
+}
+
+func (w *world) memory(vmid int) (out string) {
+	w.guest(vmid, func(g *pvesim.Guest) { out = g.Config["memory"] })
+	return out
+}
+
+// TestReset takes a stopped, a running and a paused VM back, and starts those that ran. The
+// same checkpoint again is there already.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3, nil)
+	w.want(w.saves("baseline"), "done given the checkpoint baseline", "done given the checkpoint baseline", "done given the checkpoint baseline")
+	writes := w.sim.Counters().Writes
+	for _, text := range w.saves("baseline") {
+		if !strings.HasPrefix(text, "already it has baseline of ") {
+			t.Errorf("again: %s", text)
+		}
+	}
+	if n := w.sim.Counters().Writes - writes; n != 0 {
+		t.Errorf("%d writes of the same checkpoint again", n)
+	}
+	for vmid := 301; vmid <= 303; vmid++ {
+		w.sets(vmid, url.Values{"memory": {"768"}})
+	}
+	v := w.view()
+	v.VMs = v.VMs[1:]
+	w.want(w.does(context.Background(), v, "start"), "done started", "done started")
+	v = w.view()
+	v.VMs = v.VMs[2:]
+	w.want(w.does(context.Background(), v, "suspend"), "done paused")
+	w.want(w.resets("baseline"), "done reset to baseline of TIME, and stopped", "done reset to baseline of TIME, and running",
+		"done reset to baseline of TIME, and running")
+	if w.running() != "302 303" {
+		t.Errorf("running: %s", w.running())
+	}
+	for vmid := 301; vmid <= 303; vmid++ {
+		if got := w.memory(vmid); got != "512" {
+			t.Errorf("VM %d has %s MiB", vmid, got)
+		}
+	}
+}
+
+// TestResetRefused: a VM without the checkpoint, and checkpoints that would make a VM another
+// guest, or that were replaced after they were confirmed, get no call.
+func TestResetRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 5, nil)
+	v := w.view()
+	v.VMs = v.VMs[:4]
+	r := w.request(v, power.Snapshot, "baseline")
+	_, err := v.Run(context.Background(), r, v.Plan(r))
+	expect(t, err)
+	v.VMs = v.VMs[:1]
+	r = w.request(v, power.Snapshot, "week1")
+	_, err = v.Run(context.Background(), r, v.Plan(r))
+	expect(t, err)
+	w.guest(302, func(g *pvesim.Guest) { g.Snapshots[0].Config["net0"] = "virtio=BC:24:11:FF:FF:01,bridge=vmbr0" })
+	w.guest(303, func(g *pvesim.Guest) {
+		g.Snapshots[0].Config["smbios1"] = "uuid=00000000-0000-4000-8000-000000000000"
+	})
+	writes := w.sim.Counters().Writes
+	w.want(w.resets("week1"), "done reset to week1 of TIME, and stopped",
+		"refused it has no checkpoint week1; its snapshots are baseline", "refused it has no checkpoint week1; its snapshots are baseline",
+		"refused it has no checkpoint week1; its snapshots are baseline", "refused it has no checkpoint week1")
+	replace := func() {
+		w.guest(304, func(g *pvesim.Guest) { g.Snapshots[0].Time = g.Snapshots[0].Time.Add(time.Hour) })
+	}
+	w.want(w.resets("baseline", replace)[1:],
+		"refused baseline of TIME has the MAC address BC:24:11:FF:FF:01, which the lock does not record: a reset would make it another guest",
+		"refused baseline of TIME has the smbios1 uuid 00000000-0000-4000-8000-000000000000: a reset would make it another guest",
+		"refused its checkpoint is another one now: nothing was sent",
+		"refused it has no checkpoint baseline")
+	if n := w.sim.Counters().Writes - writes; n != 2 { // those of VM 301
+		t.Errorf("%d writes", n)
+	}
+}
+
+// TestResetOnZFS: what Proxmox VE would refuse is refused before anybody is asked. A storage
+// without snapshots gets no checkpoint.
+func TestResetOnZFS(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, func(s *pvesim.Seed) {
+		n := len(s.Guests)
+		s.Guests[n-2].Config["scsi0"] = "local-zfs:vm-301-disk-0,size=1G"
+		s.Guests[n-1].Config["scsi0"] = "local:302/vm-302-disk-0.raw,size=1G"
+	})
+	w.want(w.saves("first"), "done given the checkpoint first", "refused scsi0 on local (dir) is raw, and such an image has no snapshots")
+	w.saves("second")
+	w.want(w.resets("first")[:1], "refused its storage goes back to its newest snapshot only, which is second, and not to first")
+	w.want(w.resets("second")[:1], "done reset to second of TIME, and stopped")
+}
+
+// TestResetDenied: the narrowest privilege is named, and is enough.
+func TestResetDenied(t *testing.T) {
+	t.Parallel()
+	secret := "5f3c9a10-7e61-4c55-9a53-000000000001"
+	w := newWorld(t, 1, func(s *pvesim.Seed) {
+		s.Users = append(s.Users, &pvesim.User{ID: "ops@pve", Tokens: []*pvesim.Token{{ID: "t", Secret: secret}}})
+		s.ACL = append(s.ACL, &pvesim.Grant{Path: "/", To: "ops@pve", Type: "user", Role: "PVEAuditor"})
+		s.Roles = append(s.Roles, &pvesim.Role{ID: "Back", Privileges: []string{"VM.Audit", "VM.Snapshot.Rollback"}})
+	})
+	w.saves("baseline")
+	w.config = w.login("ops@pve!t=" + secret)
+	w.want(w.resets("baseline"), "refused the token may not do that: it lacks VM.Snapshot.Rollback")
+	w.want(w.saves("other"), "refused the token may not do that: it lacks VM.Snapshot")
+	v := w.view()
+	r := w.request(v, power.Rollback, "baseline")
+	planned, err := v.PlanResets(context.Background(), r)
+	expect(t, err)
+	if grants := strings.Join(v.Grants(r.Action, planned), "\n"); !strings.Contains(grants, "--privs VM.Snapshot.Rollback") {
+		t.Errorf("%s", grants)
+	}
+	w.sim.Change(func(s *pvesim.Seed) {
+		s.ACL = append(s.ACL, &pvesim.Grant{Path: "/vms/301", To: "ops@pve", Type: "user", Role: "Back"})
+	})
+	w.want(w.resets("baseline"), "done reset to baseline of TIME, and stopped")
+}
+
+// TestCheckName: names that Proxmox VE has for itself, or refuses, are refused.
+func TestCheckName(t *testing.T) {
+	for name, ok := range map[string]bool{"baseline": true, "week-1": true, "a": false, "1st": false, "Current": false, "lab/web01": false, "": false} {
+		if err := CheckName(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

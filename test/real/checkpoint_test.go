@@ -1,0 +1,68 @@
+//go:build unix
+
+package real
+
+import (
+	"strings"
+	"testing"
+
+	"stackgen/internal/pvesim"
+)
+
+// TestCheckpoint applies two VMs and takes a checkpoint of those whose plan is empty. After a
+// reset, the plan has what the reset announced: nothing, or what the spec changed since.
+func TestCheckpoint(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(oneSpec, "vms: {a: {}}", "vms: {a: {}, b: {}}", 1)})
+	sim := p.simulate()
+	p.render()
+	p.deployed(3, "checkpoint", "refused", "it does not exist")
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.deployed(0, "power shutdown b --yes", "1 VM: 1 shut down")
+
+	// A change by hand keeps a VM from having a checkpoint, and a change that waits does too.
+	vms := map[string]*pvesim.Guest{}
+	sim.Change(func(s *pvesim.Seed) {
+		for _, g := range s.Guests {
+			vms[g.Config["name"]] = g
+		}
+	})
+	a, b := vms["live-a"].VMID, vms["live-b"].VMID
+	memory := func(vmid int, value string) {
+		sim.Change(func(s *pvesim.Seed) {
+			for _, g := range s.Guests {
+				if g.VMID == vmid {
+					g.Config["memory"] = value
+				}
+			}
+		})
+	}
+	memory(b, "4096")
+	p.deployed(3, "checkpoint", "1 given a checkpoint, 1 refused", "refused  live/b  its plan is not empty", "stackgen drift")
+	memory(b, "2048")
+	p.deployed(0, "checkpoint --dry-run", "1 would be given a checkpoint, 1 already so")
+	p.deployed(0, "checkpoint", "1 given a checkpoint, 1 already so")
+	p.deployed(0, "checkpoint", "2 VMs: 2 already so")
+
+	p.deployed(3, "reset live/a --to week1 --yes", "refused  live/a  it has no checkpoint week1; its snapshots are baseline")
+	p.deployed(0, "checkpoint week1 live/a", "1 given a checkpoint")
+	p.deployed(1, "checkpoint live", "live is a name of the stack live")
+
+	// What was done by hand since is gone, and both VMs do what they did.
+	memory(a, "3072")
+	p.deployed(1, "reset live", "rollback of 2 VMs was not confirmed, and nothing was sent")
+	p.deployed(1, "reset", "reset needs VMs")
+	p.deployed(0, "reset live --dry-run", "2 would be reset", "what it has written since then is lost")
+	p.deployed(0, "reset live --yes", "2 VMs: 2 reset", "and running", "and stopped")
+	waitUntil(t, "the agents answer", func() bool { code, _ := p.stackgen("preflight", p.dir); return code == 0 })
+	p.deployed(0, "apply --yes", "live is as its spec says")
+
+	// The spec was changed since: the reset names what the next apply changes again, and it does.
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "{a: {}, b: {}}", "{a: {}, b: {memory: 3072, tags: [late]}}", 1))
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.deployed(0, "reset live/b --yes", "1 VM: 1 reset", "the next apply changes memory, tags")
+	p.deployed(2, "drift", "live/b", "memory", "tags", "task log: a reset to a snapshot (qmrollback) by ")
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.deployed(0, "drift", "no drift: 2 VMs are as their specs say")
+}
