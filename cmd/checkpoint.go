@@ -83,7 +83,8 @@ func (e *env) resetCommand() *cli.Command {
 			"of several. Exit codes: 0 done; 1 failed, interrupted or not confirmed; 3 a VM was\n" +
 			"refused, and all others are done.",
 		Flags: e.powerFlags(
-			&cli.StringFlag{Name: "to", Value: operate.Baseline, Usage: "the checkpoint `NAME`", Action: notEmpty("to", "the name of a checkpoint")}),
+			&cli.StringFlag{Name: "to", Value: operate.Baseline, Usage: "the checkpoint `NAME`",
+				Action: notEmpty("to", "the name of a checkpoint")}),
 		OnUsageError: usageError,
 		Action:       e.reset,
 	}

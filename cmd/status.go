@@ -28,8 +28,8 @@ func (e *env) statusCommand() *cli.Command {
 		Usage:     "list the VMs as they are now: power, address, changes that wait",
 		ArgsUsage: "[PATH... | STACK | STACK/KEY | STACK/GROUP...]",
 		Description: "One line for each VM: its key, member, VMID, node, power, address, uptime, the\n" +
-			"entries of its configuration that wait for a restart, and the template that it\n" +
-			"was made from. It reads the cluster and no state. Without a configured cluster it\n" +
+			"entries of its configuration that wait for a restart, the template that it was\n" +
+			"made from, and its checkpoint. It reads the cluster and no state. Without a configured cluster it\n" +
 			"says what the lock knows. --html writes one page with links to the consoles. A VM\n" +
 			"whose VMID another guest has is listed with what to do. Exit codes: 0 done, 1 not\n" +
 			"possible.",
@@ -97,6 +97,9 @@ func (e *env) printStatus(ctx context.Context, c *cli.Context, choice operate.Ch
 		return err
 	}
 	r := statusReport(view)
+	if view.Inventory != nil {
+		addCheckpoints(r, view.Points(ctx, sources.Inventory != ""))
+	}
 	if file := c.String("html"); file != "" {
 		write := func(w io.Writer) error { return r.Print(w, report.Options{Format: "html"}) }
 		if err := check.WritePage(file, write); err != nil {
@@ -120,6 +123,17 @@ func statusReport(view *operate.View) *report.Status {
 		r.VMs = append(r.VMs, nowOf(view, &view.VMs[i]))
 	}
 	return r
+}
+
+// addCheckpoints adds the checkpoints of VMs.
+func addCheckpoints(r *report.Status, points map[string]operate.Checkpoint) {
+	for i := range r.VMs {
+		v := &r.VMs[i]
+		p, has := points[v.Stack+"/"+v.Key]
+		if v.Checkpoint = p.Name; has && !p.Time.IsZero() {
+			v.CheckpointTime = p.Time.Format(time.RFC3339)
+		}
+	}
 }
 
 // nowOf is what is known of one VM.

@@ -10,6 +10,7 @@ const (
 	Balloon      = "balloon"
 	BIOS         = "bios"
 	BootOrder    = "boot_order"
+	Checkpoint   = "checkpoint"
 	Clone        = "clone"
 	CloudInit    = "cloud_init"
 	Cores        = "cores"

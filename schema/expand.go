@@ -129,7 +129,7 @@ func vmField() *Field { return &Field{Type: Object, Fields: VMFields} }
 func (j *joiner) defaultVM(root *Node) *Node {
 	base := j.fill(&Node{Shape: ShapeMap}, vmField()).Without(guest.Profile)
 	class := &Node{Shape: ShapeMap}
-	for _, key := range []string{guest.Template, guest.Clone, guest.Placement} {
+	for _, key := range []string{guest.Template, guest.Clone, guest.Placement, guest.Checkpoint} {
 		if v := root.Get(key); v != nil {
 			class = class.With(root.key(key), v)
 		}

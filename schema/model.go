@@ -254,3 +254,6 @@ func ResourceLabel(profile string) string {
 func VMAddress(profile, key string) string {
 	return fmt.Sprintf("%s.%s[%q]", guest.VMResource, ResourceLabel(profile), key)
 }
+
+// WantsCheckpoint reports whether an apply takes a checkpoint of the VM.
+func (v *VM) WantsCheckpoint() bool { return v.Values.Get(guest.Checkpoint).Bool() }

@@ -27,6 +27,7 @@ var VMFields = []Field{
 	{Key: guest.Clone, Type: String, Enum: []string{"full", "linked", "auto"}, Default: "full", Creation: true, Doc: "The clone mode. `auto` is linked where the storage supports it; `stackgen resolve` decides it once, and records why."},
 	{Key: guest.Adopt, Type: Object, Own: true, Whole: true, Creation: true, Fields: adoptFields, Doc: "This VM exists already: import it instead of creating it. Its profile is `adopted` unless `profile` is set."},
 	{Key: guest.Placement, Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node of a new VM, once."},
+	{Key: guest.Checkpoint, Type: Bool, Doc: "After an apply, take the checkpoint `baseline` of the VM if it has none. `stackgen reset` goes back to it."},
 	{Key: guest.Profile, Type: String, Own: true, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`."},
 	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Change: Live, Right: Right{Privilege: ConfigOptions}, Doc: "Start the VM when its node starts."},
 	{Key: guest.Started, Type: Bool, Default: "true", Creation: true, HCL: "started", PVE: "status", Absent: "false", Unset: "true", Change: Power, Doc: "Start the VM when it is created. Later, the built-in profiles ignore whether it runs."},

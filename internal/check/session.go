@@ -105,7 +105,8 @@ func (s *Session) Notes(found []finding.Finding) []string {
 		}
 	}
 	in := s.judged
-	return slices.Concat(out, guard.ClaimNotes(in, found, s.Project.Others()), guard.ClusterNotes(in), guard.StateNotes(in, found))
+	return slices.Concat(out, s.checkpointNotes(), guard.ClaimNotes(in, found, s.Project.Others()),
+		guard.ClusterNotes(in), guard.StateNotes(in, found))
 }
 
 // Endpoint is where the cluster was read, or empty before that.

@@ -124,20 +124,29 @@ func (r *run) nothing(s *check.Session, found []finding.Finding) error {
 	if err := report.Text(r.Out, said); err != nil {
 		return err
 	}
+	if err := r.checkpoints(s, r.p.SelectedNames()); err != nil {
+		return err
+	}
 	return errors.Join(r.outputs(), r.rerender())
 }
 
 // unchanged keeps what was observed of stacks in which nothing is to do: an apply that ended
 // early may have done it, and recorded nothing.
 func (r *run) unchanged(s *check.Session, stacks []*stack) error {
-	var names []string
 	for _, st := range stacks {
 		if err := st.keepUnfinished(); err != nil {
 			return err
 		}
+	}
+	return r.record(s, namesOfStacks(stacks)...)
+}
+
+func namesOfStacks(stacks []*stack) []string {
+	var names []string
+	for _, st := range stacks {
 		names = append(names, st.name)
 	}
-	return r.record(s, names...)
+	return names
 }
 
 // madeOtherwise says which VMs were not made as their specs say.
@@ -181,7 +190,7 @@ func (r *run) carryOut(s *check.Session, all []*plans, a *announcement) error {
 		}
 		return nothing
 	})
-	if err := r.unchanged(s, idle); err != nil {
+	if err := errors.Join(r.unchanged(s, idle), r.checkpoints(s, namesOfStacks(idle))); err != nil {
 		return err
 	}
 	for _, p := range all {
@@ -247,7 +256,8 @@ func (r *run) complete(st *stack, a *announcement) error {
 			return err
 		}
 		if p.empty() && !anyStops(found) {
-			return report.Printf(r.Out, "%s\n", asSpecified([]string{st.name}))
+			said := report.Printf(r.Out, "%s\n", asSpecified([]string{st.name}))
+			return errors.Join(said, r.checkpoints(s, []string{st.name}))
 		}
 		if round > 0 || !st.follows(p, found) || anyStops(found) {
 			return r.remains(s, found, p)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -55,11 +56,16 @@ func pointOf(s *proxmox.Snapshot) *Checkpoint {
 	return &Checkpoint{Name: s.Name, Time: time.Unix(s.Time, 0).UTC(), Memory: s.Memory, config: s.Config}
 }
 
+// PlanApplied is Plan for checkpoints of VMs of which an apply has just left nothing to do.
+func (v *View) PlanApplied(ctx context.Context, r Request) ([]One, error) {
+	planned := v.Plan(r)
+	return planned, v.each(ctx, planned, func(ctx context.Context, api *proxmox.Power, o *One) { v.planCheckpoint(ctx, api, r.Name, o) })
+}
+
 // PlanCheckpoints is Plan for checkpoints. It plans the stacks, because only a VM whose plan
 // is empty gets a checkpoint: a reset to it then leaves nothing to apply.
 func (v *View) PlanCheckpoints(ctx context.Context, r Request, from check.Sources) ([]One, error) {
-	planned := v.Plan(r)
-	err := v.each(ctx, planned, func(ctx context.Context, api *proxmox.Power, o *One) { v.planCheckpoint(ctx, api, r.Name, o) })
+	planned, err := v.PlanApplied(ctx, r)
 	if err != nil || Count(planned, power.Planned) == 0 {
 		return planned, err
 	}
@@ -143,4 +149,38 @@ func points(ctx context.Context, api *proxmox.Power, vm *selection.VM) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
+}
+
+// Points are the checkpoints of VMs, by STACK/KEY: the one named Baseline, or else the snapshot
+// that the VM was taken from or reset to last. Of an inventory that is a file, the time is not
+// known. What cannot be read is left out.
+func (v *View) Points(ctx context.Context, file bool) map[string]Checkpoint {
+	out := map[string]Checkpoint{}
+	var with []One
+	for i := range v.VMs {
+		vm := &v.VMs[i]
+		if vm.Guest == nil || vm.Guest.Config == nil || vm.Guest.Config.Raw["parent"] == "" {
+			continue
+		}
+		out[vm.String()] = Checkpoint{Name: vm.Guest.Config.Raw["parent"]}
+		with = append(with, One{VM: vm, Result: power.Planned})
+	}
+	if file {
+		return out
+	}
+	var mu sync.Mutex // guards out
+	_ = v.each(ctx, with, func(ctx context.Context, api *proxmox.Power, o *One) {
+		all, err := api.Snapshots(ctx, o.Guest)
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range all {
+			if s := &all[i]; err == nil && (s.Name == Baseline || s.Name == out[o.String()].Name) {
+				out[o.String()] = *pointOf(s)
+				if s.Name == Baseline {
+					return
+				}
+			}
+		}
+	})
+	return out
 }

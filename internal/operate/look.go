@@ -79,6 +79,13 @@ func Look(ctx context.Context, p *project.Project, c Choice, from check.Sources,
 	return v, err
 }
 
+// Wanted are the VMs of a project whose specs want a checkpoint, in a cluster that was read.
+func Wanted(p *project.Project, inv *cluster.Inventory) *View {
+	all := selection.Of(p.Stacks.Stacks, p.Lock, inv, p.Selected)
+	all = slices.DeleteFunc(all, func(vm selection.VM) bool { return !vm.Spec.WantsCheckpoint() })
+	return &View{Project: p, VMs: all, Inventory: inv}
+}
+
 // sameCluster refuses a cluster other than the one that the lock records.
 func sameCluster(p *project.Project, inv *cluster.Inventory) error {
 	for _, s := range p.SelectedStacks() {

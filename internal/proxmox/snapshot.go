@@ -51,7 +51,7 @@ func (p *Power) Snapshot(ctx context.Context, g *cluster.Guest, name string) (*S
 	}
 	time, err := strconv.ParseInt(raw["snaptime"], 10, 64)
 	if err != nil {
-		return nil, errors.New("Proxmox VE does not say when the snapshot was taken")
+		return nil, errors.New("the time of the snapshot is not in its configuration")
 	}
 	out := &Snapshot{Name: name, Time: time, Memory: raw["vmstate"] != ""}
 	for _, of := range []string{"description", "parent", "snaptime", "snapstate", "vmstate"} {

@@ -36,9 +36,13 @@ type Now struct {
 	Pending  []string `json:"pending"`          // entries of the configuration that wait for a restart
 	Template string   `json:"template,omitempty"`
 	Lock     string   `json:"lock,omitempty"`
-	Console  string   `json:"console,omitempty"` // the address of Proxmox VE's own page
-	Problem  string   `json:"problem,omitempty"` // why no guest is certainly the VM
-	Fix      string   `json:"fix,omitempty"`     // the command that tells more
+
+	Checkpoint     string `json:"checkpoint,omitempty"`      // the name of the snapshot that a reset goes back to
+	CheckpointTime string `json:"checkpoint_time,omitempty"` // RFC 3339, UTC; empty if it is not known
+
+	Console string `json:"console,omitempty"` // the address of Proxmox VE's own page
+	Problem string `json:"problem,omitempty"` // why no guest is certainly the VM
+	Fix     string `json:"fix,omitempty"`     // the command that tells more
 }
 
 // Print writes the status as text, json or csv, or as a page.
@@ -115,6 +119,7 @@ var statusColumns = []struct {
 	{"PENDING", false, func(v *Now) string { return strings.Join(v.Pending, " ") }},
 	{"LOCK", false, func(v *Now) string { return v.Lock }},
 	{"TEMPLATE", false, func(v *Now) string { return v.Template }},
+	{"CHECKPOINT", false, func(v *Now) string { return strings.TrimSpace(v.Checkpoint + " " + shortTime(v.CheckpointTime)) }},
 }
 
 // table is the titles and cells of the columns that have a value.
@@ -196,6 +201,12 @@ func (r *Status) problems() []string {
 	return out
 }
 
+// shortTime is a time of RFC 3339 in UTC without its seconds.
+func shortTime(text string) string {
+	const minutes = len("2006-01-02T15:04")
+	return strings.Replace(text[:min(minutes, len(text))], "T", " ", 1)
+}
+
 // number is a number, or nothing for 0.
 func number(n int) string {
 	if n == 0 {
@@ -224,10 +235,10 @@ func uptime(seconds int64) string {
 func (r *Status) csv(out io.Writer) error {
 	w := csv.NewWriter(out)
 	rows := [][]string{{"stack", "key", "member", "name", "vmid", "node", "power", "address", "uptime", "pending", "template", "lock",
-		"console", "problem"}}
+		"console", "problem", "checkpoint", "checkpoint_time"}}
 	for _, v := range r.VMs {
 		row := []string{v.Stack, v.Key, v.Member, v.Name, number(v.VMID), v.Node, v.Power, v.Address, number(int(v.Uptime)),
-			strings.Join(v.Pending, " "), v.Template, v.Lock, v.Console, v.Problem}
+			strings.Join(v.Pending, " "), v.Template, v.Lock, v.Console, v.Problem, v.Checkpoint, v.CheckpointTime}
 		for i := range row {
 			row[i] = outputs.Cell(row[i])
 		}

@@ -43,6 +43,7 @@ func TestCheckpoint(t *testing.T) {
 	p.deployed(0, "checkpoint --dry-run", "1 would be given a checkpoint, 1 already so")
 	p.deployed(0, "checkpoint", "1 given a checkpoint, 1 already so")
 	p.deployed(0, "checkpoint", "2 VMs: 2 already so")
+	p.deployed(0, "status", "CHECKPOINT", "  baseline 20")
 
 	p.deployed(3, "reset live/a --to week1 --yes", "refused  live/a  it has no checkpoint week1; its snapshots are baseline")
 	p.deployed(0, "checkpoint week1 live/a", "1 given a checkpoint")
@@ -65,4 +66,42 @@ func TestCheckpoint(t *testing.T) {
 	p.deployed(2, "drift", "live/b", "memory", "tags", "task log: a reset to a snapshot (qmrollback) by ")
 	p.deployed(0, "apply --yes", "live is as its spec says")
 	p.deployed(0, "drift", "no drift: 2 VMs are as their specs say")
+}
+
+// TestCheckpointWanted: an apply takes the checkpoint of the VMs whose specs want one, once, and
+// the next one that of a VM that has none. preflight says which VMs cannot have one.
+func TestCheckpointWanted(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(oneSpec, "vms: {a: {}}",
+		"checkpoint: true\nvms: {a: {}, b: {checkpoint: false}, c: {disks: [{interface: scsi0, size: 8, datastore: local, format: raw}]}}", 1)})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "preflight", "note: live/c: the spec wants a checkpoint, and an apply cannot take it: scsi0 on local (dir) is raw")
+	p.deployed(0, "apply --yes", "live is as its spec says", "taking the checkpoint baseline of 1 VM", "no checkpoint of live/c: scsi0 on local (dir) is raw")
+	points := func() (out string) {
+		sim.Change(func(s *pvesim.Seed) {
+			for _, g := range s.Guests {
+				for _, point := range g.Snapshots {
+					out += g.Config["name"] + " " + point.Name + "\n"
+				}
+			}
+		})
+		return out
+	}
+	if got := points(); got != "live-a baseline\n" {
+		t.Errorf("checkpoints: %s", got)
+	}
+	p.deployed(0, "apply --yes", "nothing to do")
+	sim.Change(func(s *pvesim.Seed) {
+		for _, g := range s.Guests {
+			if g.Config["name"] == "live-a" {
+				g.Snapshots = nil
+				delete(g.Config, "parent")
+			}
+		}
+	})
+	p.deployed(0, "apply --yes", "taking the checkpoint baseline of 1 VM")
+	if got := points(); got != "live-a baseline\n" {
+		t.Errorf("checkpoints: %s", got)
+	}
 }
