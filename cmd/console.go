@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -55,13 +56,17 @@ func (e *env) console(c *cli.Context) error {
 	vm := &view.VMs[0]
 	if text, fix := vm.Problem(); text != "" {
 		if fix != "" {
-			text += "\n  > " + fix
+			text += "\n  > " + view.Step(fix)
 		}
 		_ = report.Text(e.errOut, "stackgen: "+vm.String()+": "+text+"\n")
 		if vm.Holder != nil {
 			return exitCode(exitStop)
 		}
 		return exitCode(exitError)
+	}
+	if grants := view.ConsoleGrants(vm); len(grants) > 0 {
+		text := "note: these credentials lack VM.Console on " + vm.String() + "; who logs in at this address needs it:\n"
+		_ = report.Text(e.errOut, text+"  > "+strings.Join(grants, "\n  > ")+"\n")
 	}
 	address := view.Console(vm)
 	if err := report.Printf(e.out, "%s\n", address); err != nil || !c.Bool("open") {

@@ -152,7 +152,7 @@ func (e *env) act(c *cli.Context, view *operate.View, r operate.Request, planned
 	defer stop()
 	r.Report = func(o operate.One) {
 		if o.Result == power.Done || o.Result == power.Failed {
-			_ = report.PrintPowered(e.errOut, poweredOf(&o))
+			_ = report.PrintPowered(e.errOut, poweredOf(view, &o))
 		}
 	}
 	ended, err := view.Run(ctx, r, planned)
@@ -200,7 +200,7 @@ func (e *env) powered(view *operate.View, action *power.Action, ended []operate.
 func powerReport(view *operate.View, action *power.Action, ended []operate.One) *report.Power {
 	r := &report.Power{Action: action.Name, Endpoint: view.Inventory.Endpoint, Done: action.Done}
 	for i := range ended {
-		r.VMs = append(r.VMs, poweredOf(&ended[i]))
+		r.VMs = append(r.VMs, poweredOf(view, &ended[i]))
 	}
 	r.Dry = r.Sent(power.Planned)
 	switch {
@@ -213,10 +213,13 @@ func powerReport(view *operate.View, action *power.Action, ended []operate.One) 
 	return r
 }
 
-func poweredOf(o *operate.One) report.Powered {
+func poweredOf(view *operate.View, o *operate.One) report.Powered {
 	out := report.Powered{
 		Stack: o.Stack, Key: o.Key, Member: o.Member, Name: o.Name, VMID: o.VMID(), Node: o.Node(),
-		Was: o.Was, Result: o.Result, Text: o.Text, Fix: o.Fix, Seconds: o.Took.Seconds(), Warnings: o.Warnings,
+		Was: o.Was, Result: o.Result, Text: o.Text, Seconds: o.Took.Seconds(), Warnings: o.Warnings,
+	}
+	for _, fix := range o.Fix {
+		out.Fix = append(out.Fix, view.Step(fix))
 	}
 	if p := o.Point; p != nil {
 		out.Checkpoint = &report.Checkpoint{Name: p.Name, Time: p.Time.Format(time.RFC3339), Repairs: p.Repairs, Leaves: p.Leaves}

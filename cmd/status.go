@@ -65,9 +65,6 @@ func (e *env) status(c *cli.Context) error {
 	ctx, stop := signal.NotifyContext(c.Context, deploy.Ends()...)
 	defer stop()
 	for {
-		if f, ok := e.out.(*os.File); ok && live.IsTerminal(f) {
-			_, _ = io.WriteString(e.out, "\x1b[H\x1b[2J") // the top of an empty screen
-		}
 		if err := e.printStatus(ctx, c, choice); err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -108,6 +105,9 @@ func (e *env) printStatus(ctx context.Context, c *cli.Context, choice operate.Ch
 	}
 	options := e.options(e.out)
 	options.Format = c.String("format")
+	if f, ok := e.out.(*os.File); ok && c.Bool("watch") && live.IsTerminal(f) { // the former list stays until this one is there
+		_, _ = io.WriteString(e.out, "\x1b[H\x1b[2J") // the top of an empty screen
+	}
 	return r.Print(e.out, options)
 }
 
@@ -148,6 +148,7 @@ func nowOf(view *operate.View, vm *selection.VM) report.Now {
 		}
 	}
 	out.Problem, out.Fix = vm.Problem()
+	out.Fix = view.Step(out.Fix)
 	g := vm.Guest
 	switch {
 	case view.Inventory == nil:

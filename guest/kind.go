@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -22,10 +23,11 @@ const (
 	RecordResource    = "dns_a_record_set"
 )
 
-// kinds have what people call a guest of a kind, and the command of a node for it.
-var kinds = map[Kind]struct{ name, tool string }{
-	VM:        {"VM", "qm"},
-	Container: {"container", "pct"},
+// kinds have what people call a guest of a kind, the command of a node for it, and its
+// console in the web interface.
+var kinds = map[Kind]struct{ name, tool, console string }{
+	VM:        {"VM", "qm", "kvm"},
+	Container: {"container", "pct", "lxc"},
 }
 
 // Known reports whether Proxmox VE has guests of the kind.
@@ -43,4 +45,11 @@ func (k Kind) Guests(node string) string { return "/nodes/" + node + "/" + strin
 // Path is the path of a guest, or of a part of it, such as config, in the API of Proxmox VE.
 func (k Kind) Path(node string, vmid int, part ...string) string {
 	return strings.Join(append([]string{k.Guests(node), strconv.Itoa(vmid)}, part...), "/")
+}
+
+// Console is the address of Proxmox VE's own page with the console of a guest (noVNC), on a
+// server of the cluster. node is where the guest is.
+func (k Kind) Console(endpoint string, vmid int, name, node string) string {
+	return strings.TrimRight(endpoint, "/") + "/?console=" + kinds[k].console + "&novnc=1&vmid=" + strconv.Itoa(vmid) +
+		"&vmname=" + url.QueryEscape(name) + "&node=" + url.QueryEscape(node)
 }

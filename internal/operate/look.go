@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -15,6 +17,7 @@ import (
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/selection"
+	"stackgen/internal/shell"
 )
 
 // A Choice is what a command line says about which VMs it means.
@@ -160,6 +163,35 @@ func (v *View) refresh(ctx context.Context) error {
 	return all.Wait()
 }
 
+// ConsoleGrants are the lines that grant the credentials the console of a VM, if they lack it.
+func (v *View) ConsoleGrants(vm *selection.VM) []string {
+	a := v.Inventory.Access
+	if a == nil || a.Rights.Has(aclPath(vm.Guest), cluster.VMConsole) {
+		return nil
+	}
+	return a.Grants([]cluster.Missing{{Path: aclPath(vm.Guest), Privilege: cluster.VMConsole}})
+}
+
+// Step is a command that is right where the person is: STACK/KEY means a VM of the project of
+// the working directory.
+func (v *View) Step(command string) string {
+	if !strings.HasPrefix(command, "stackgen ") || v.Project == nil {
+		return command
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return command
+	}
+	root, err := filepath.Abs(v.Project.Root)
+	if err != nil {
+		return command
+	}
+	if in, err := filepath.Rel(root, here); err == nil && filepath.IsLocal(in) {
+		return command
+	}
+	return "cd " + shell.Path(v.Project.Root) + " && " + command
+}
+
 // readsAtOnce is how many VMs are read at the same time.
 const readsAtOnce = 16
 
@@ -169,5 +201,6 @@ func (v *View) Console(vm *selection.VM) string {
 	if vm.Guest == nil || v.Inventory == nil {
 		return ""
 	}
-	return proxmox.ConsoleURL(v.Inventory.Endpoint, vm.Guest)
+	g := vm.Guest
+	return g.Kind.Console(v.Inventory.Endpoint, g.VMID, g.Name, g.Node)
 }

@@ -260,6 +260,9 @@ func TestDenied(t *testing.T) {
 	if !strings.Contains(grants, "VM.PowerMgmt") || !strings.Contains(grants, "pveum acl modify /") {
 		t.Errorf("%s", grants)
 	}
+	if lines := strings.Join(v.ConsoleGrants(&v.VMs[0]), "\n"); !strings.Contains(lines, "--privs VM.Console") {
+		t.Errorf("%s", lines)
+	}
 	got := w.does(context.Background(), v, "start")
 	if !strings.HasPrefix(got[0], "refused ") || !strings.Contains(got[0], "403") {
 		t.Errorf("%s", got)
@@ -351,6 +354,24 @@ func TestConsole(t *testing.T) {
 	got := v.Console(&selection.VM{Guest: &cluster.Guest{VMID: 301, Name: "web & co", Node: "pve2", Kind: guest.VM}})
 	if want := "https://pve.example:8006/?console=kvm&novnc=1&vmid=301&vmname=web+%26+co&node=pve2"; got != want {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestStep: a command that names a VM goes to its project first, if that is elsewhere.
+func TestStep(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	for root, want := range map[string]string{
+		".": "stackgen status lab/a", "..": "stackgen status lab/a", here: "stackgen status lab/a",
+		"my class": "cd 'my class' && stackgen status lab/a", "../other": "cd ../other && stackgen status lab/a",
+	} {
+		v := &View{Project: &project.Project{Root: root}}
+		if got := v.Step("stackgen status lab/a"); got != want {
+			t.Errorf("%s: %s", root, got)
+		}
+		if got := v.Step("pveum role add X"); got != "pveum role add X" {
+			t.Errorf("%s: %s", root, got)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // columns are the first line of the CSV.
-var columns = []string{"key", "name", "member", "ordinal", "role", "vmid", "node", "ipv4", "mac", "dns", "user", "extra", "meta"}
+var columns = []string{"key", "name", "member", "ordinal", "role", "vmid", "node", "ipv4", "mac", "dns", "user", "extra", "meta", "console"}
 
 // csv is the registration as a table. Extra and meta are JSON in a cell.
 func (r *Registration) csv() ([]byte, error) {
@@ -28,7 +28,7 @@ func (r *Registration) csv() ([]byte, error) {
 			meta, errs = jsonCell(body), append(errs, err)
 		}
 		row := []string{v.Key, v.Name, v.Member, strconv.Itoa(v.Ordinal), v.Role, strconv.Itoa(v.VMID), v.Node,
-			string(v.IPv4), string(v.MAC), v.DNS, v.User, extra, meta}
+			string(v.IPv4), string(v.MAC), v.DNS, v.User, extra, meta, string(v.Console)}
 		for i := range row {
 			row[i] = Cell(row[i])
 		}

@@ -77,6 +77,12 @@ func (s *Source) Read() (*Registration, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	if endpoint := s.Stack.Proxmox.Endpoint; endpoint != "" {
+		for i := range r.VMs {
+			v := &r.VMs[i]
+			v.Console = optional(guest.VM.Console(endpoint, v.VMID, v.Name, v.Node))
+		}
+	}
 	slices.SortFunc(r.VMs, func(a, b VM) int { return natural.Compare(a.Key, b.Key) })
 	r.warn(s.Live != nil)
 	return r, r.twins()

@@ -44,6 +44,7 @@ type VM struct {
 	User    string            `json:"user"`
 	Extra   map[string]string `json:"extra"`
 	Meta    json.RawMessage   `json:"meta"`
+	Console optional          `json:"console"`
 
 	group  string   // of the spec: teacher, students, or a group's name
 	names  []string // of its DNS records, without wildcards

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/power"
 )
@@ -162,14 +161,3 @@ func noSnapshot(err error) bool {
 
 // Forbidden reports whether an error says that a privilege is missing.
 func Forbidden(err error) bool { return statusCode(err) == http.StatusForbidden }
-
-// ConsoleURL is the address of the noVNC page that Proxmox VE serves for a guest. Its node
-// is where the guest is now.
-func ConsoleURL(endpoint string, g *cluster.Guest) string {
-	kind := "kvm"
-	if g.Kind == guest.Container {
-		kind = "lxc"
-	}
-	return fmt.Sprintf("%s/?console=%s&novnc=1&vmid=%d&vmname=%s&node=%s",
-		endpoint, kind, g.VMID, url.QueryEscape(g.Name), url.QueryEscape(g.Node))
-}
