@@ -196,3 +196,59 @@ func TestCheckName(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkReset resets 60 VMs of a server that answers after 50 ms, one after the other and
+// eight at the same time. Single calls are the least that a loop over the VMs sends: the
+// rollback, and reads of its task until it has ended.
+func BenchmarkReset(b *testing.B) {
+	for _, atOnce := range []int{0, 1, 8} {
+		name := fmt.Sprintf("at-once-%d", atOnce)
+		if atOnce == 0 {
+			name = "single-calls"
+		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				w := newWorldWith(b, 60, nil, pvesim.Options{Latency: 50 * time.Millisecond})
+				v := w.view()
+				r := w.request(v, power.Snapshot, "baseline")
+				r.AtOnce, r.Timeout = 8, time.Minute
+				_, err := v.Run(context.Background(), r, v.Plan(r))
+				expect(b, err)
+				v = w.view()
+				before := w.sim.Counters().Requests
+				b.StartTimer()
+				if atOnce == 0 {
+					w.singleResets(v)
+				} else {
+					r = w.request(v, power.Rollback, "baseline")
+					r.AtOnce, r.Timeout = atOnce, time.Minute
+					planned, err := v.PlanResets(context.Background(), r)
+					expect(b, err)
+					ended, err := v.Run(context.Background(), r, planned)
+					expect(b, err)
+					if n := Count(ended, power.Done); n != len(v.VMs) {
+						b.Fatalf("%d done", n)
+					}
+				}
+				b.ReportMetric(float64(w.sim.Counters().Requests-before)/float64(len(v.VMs)), "requests/VM")
+			}
+		})
+	}
+}
+
+// singleResets rolls back each VM after the one before.
+func (w *world) singleResets(v *View) {
+	ctx := context.Background()
+	api, err := proxmox.OpenPower(ctx, w.config)
+	expect(w.TB, err)
+	defer api.Close()
+	for i := range v.VMs {
+		task, err := api.Send(ctx, v.VMs[i].Guest, []string{"snapshot", "baseline", "rollback"}, map[string]string{})
+		expect(w.TB, err)
+		for exit := ""; exit == ""; time.Sleep(firstPause) {
+			exit, err = api.Ended(ctx, task)
+			expect(w.TB, err)
+		}
+	}
+}

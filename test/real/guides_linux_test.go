@@ -1,6 +1,7 @@
 package real
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"path/filepath"
@@ -20,7 +21,8 @@ import (
 type reader struct {
 	*dnsProject
 	sim    *pvesim.Server
-	script bool // nobody answers questions
+	script bool   // nobody answers questions
+	answer string // to questions; yes if it is empty
 }
 
 // TestGuides runs the blocks of pages that name it: those of a case in one project, with
@@ -29,7 +31,7 @@ func TestGuides(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*reader){
 		"first stack": (*reader).firstStack, "script": (*reader).firstStackByScript, "one project": (*reader).oneProject,
-		"discover": (*reader).discovers, "dns": (*reader).changesMode, "migrate": (*reader).migrates,
+		"discover": (*reader).discovers, "dns": (*reader).changesMode, "migrate": (*reader).migrates, "day": (*reader).aDay,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +64,7 @@ func (r *reader) reads(name string, sections ...string) {
 				case <-done:
 					return
 				case <-time.After(300 * time.Millisecond):
-					_, _ = person.WriteString("yes\n") // an error is a question without an answer
+					_, _ = person.WriteString(cmp.Or(r.answer, "yes") + "\n") // an error is a question without an answer
 				}
 			}
 		}()
@@ -217,4 +219,28 @@ func (r *reader) migrates() {
 			r.Errorf("VM 2100 is on %s, and runs: %t", g.Node, g.Running)
 		}
 	}
+}
+
+// aDay runs the page about a day with a class. The guests need a moment until their agents
+// answer, and what a student wrote is gone after the reset.
+func (r *reader) aDay() {
+	const name = "docs/guides/day.md"
+	settled := func() {
+		waitUntil(r.T, "the agents answer, and no task is listed", func() bool {
+			code, output := r.stackgen("preflight", r.dir)
+			return code == 0 && !strings.Contains(output, "busy")
+		})
+	}
+	r.reads(name, "")
+	r.does("power shutdown math --yes")
+	r.reads(name, "In the morning")
+	settled()
+	r.answer = "ana-prva"
+	r.reads(name, "A VM is broken")
+	settled()
+	r.answer = ""
+	r.reads(name, "All need more memory")
+	settled()
+	r.does("drift")
+	r.reads(name, "In the evening")
 }
