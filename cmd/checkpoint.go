@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
 	"stackgen/internal/selection"
+	"stackgen/internal/shell"
 )
 
 func (e *env) checkpointCommand() *cli.Command {
@@ -38,6 +40,9 @@ func (e *env) checkpoint(c *cli.Context) error {
 	}
 	if err := operate.CheckName(name); err != nil {
 		return fmt.Errorf("%w; to name VMs, give it first: `stackgen checkpoint %s %s`", err, operate.Baseline, name)
+	}
+	if _, err := os.Stat(name); err == nil && c.NArg() == 1 {
+		return fmt.Errorf("%s is a path: to take a checkpoint of its VMs, run `stackgen checkpoint %s %s`", name, operate.Baseline, shell.Path(name))
 	}
 	view, release, err := e.hold(c, args)
 	if err != nil {

@@ -83,7 +83,7 @@ func (r *run) apply() (err error) {
 
 // summarize prints what is about to be done.
 func (r *run) summarize(s *check.Session, found []finding.Finding, a *announcement) error {
-	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: s.Notes(found)}
+	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: append(s.Notes(found), r.checkpointNote(s)...)}
 	for i := range found {
 		f := &found[i]
 		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending)+len(f.MadeWith) > 0 || f.NoAddress || f.MadeFrom != 0 ||
@@ -115,6 +115,9 @@ func (r *run) answer(question, want string) (bool, error) {
 func (r *run) nothing(s *check.Session, found []finding.Finding) error {
 	said := "nothing to do: " + asSpecified(r.p.SelectedNames()) + madeOtherwise(found) + "\n"
 	if r.DryRun {
+		for _, note := range r.checkpointNote(s) {
+			said += "note: " + note + "\n"
+		}
 		return report.Text(r.Out, said)
 	}
 	r.undo, r.applied = nil, true

@@ -17,6 +17,26 @@ const (
 	saveTimeout = 5 * time.Minute // of one VM
 )
 
+// checkpointNote announces the checkpoints that follow an apply; it is empty without any.
+func (r *run) checkpointNote(s *check.Session) []string {
+	n := 0
+	for _, stack := range r.p.SelectedStacks() {
+		for _, v := range stack.VMs {
+			e := r.p.Lock.Stacks.Get(stack.Name).VMs.Get(v.Key)
+			if e == nil || !v.WantsCheckpoint() {
+				continue
+			}
+			if g := s.Inventory.Guest(e.VMID); g == nil || g.Config == nil || g.Config.Raw["parent"] == "" {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{"afterwards, " + report.Count(n, "VM") + " without a snapshot: the checkpoint " + operate.Baseline + " is taken, as the specs say"}
+}
+
 // checkpoints takes a checkpoint of the VMs of stacks whose specs want one and that have none.
 // Nothing is left to apply in these stacks. A run that was killed before this does it when it
 // runs again.

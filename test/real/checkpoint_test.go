@@ -54,6 +54,7 @@ func TestCheckpoint(t *testing.T) {
 	p.deployed(1, "reset live", "rollback of 2 VMs was not confirmed, and nothing was sent")
 	p.deployed(1, "reset", "reset needs VMs")
 	p.deployed(0, "reset live --dry-run", "2 would be reset", "what it has written since then is lost")
+	p.deployed(0, "reset live --dry-run --format json", `"action": "rollback"`, `"checkpoint": {`, `"name": "baseline"`, `"result": "planned"`)
 	p.deployed(0, "reset live --yes", "2 VMs: 2 reset", "and running", "and stopped")
 	waitUntil(t, "the agents answer", func() bool { code, _ := p.stackgen("preflight", p.dir); return code == 0 })
 	p.deployed(0, "apply --yes", "live is as its spec says")
@@ -77,6 +78,7 @@ func TestCheckpointWanted(t *testing.T) {
 	sim := p.simulate()
 	p.render()
 	p.deployed(0, "preflight", "note: live/c: the spec wants a checkpoint, and an apply cannot take it: scsi0 on local (dir) is raw")
+	p.deployed(0, "apply --dry-run", "note: afterwards, 2 VMs without a snapshot: the checkpoint baseline is taken, as the specs say")
 	p.deployed(0, "apply --yes", "live is as its spec says", "taking the checkpoint baseline of 1 VM", "no checkpoint of live/c: scsi0 on local (dir) is raw")
 	points := func() (out string) {
 		sim.Change(func(s *pvesim.Seed) {
