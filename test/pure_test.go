@@ -24,7 +24,7 @@ var may = map[string][]string{
 	"templates":          {},
 	"internal/shell":     {},
 	"internal/pve":       {"internal/shell"},
-	"internal/finding":   {"schema", "internal/natural"},
+	"internal/finding":   {"schema", "internal/natural", "internal/pve"},
 	"internal/report":    {"guest", "schema", "internal/secret", "internal/cluster", "internal/finding", "internal/shell", "internal/discover", "internal/outputs", "internal/power"},
 	"internal/lock":      {"guest", "schema", "internal/natural", "internal/finding", "internal/shell", "internal/pve"},
 	"generator":          {"guest", "schema", "internal/natural", "templates", "internal/finding", "internal/lock"},

@@ -1,6 +1,10 @@
 package finding
 
-import "fmt"
+import (
+	"fmt"
+
+	"stackgen/internal/pve"
+)
 
 // A Change is one attribute, block or device of a resource that a plan changes, or that
 // differs from what the last apply left. Values are empty where there is none.
@@ -56,8 +60,8 @@ type Act struct {
 // String says who did it, and when. A rollback to a snapshot is what `stackgen reset` does.
 func (a Act) String() string {
 	what := a.Task
-	if what == "qmrollback" {
-		what = "a reset to a snapshot (qmrollback)"
+	if pve.OperationOf(what) == pve.Rollback {
+		what = "a reset to a snapshot (" + what + ")"
 	}
 	return fmt.Sprintf("%s by %s, %s", what, a.User, a.Time)
 }

@@ -23,9 +23,6 @@ const (
 	actsAtOnce  = 4    // nodes that are asked at the same time
 )
 
-// rollback is the type of a task that no apply starts.
-const rollback = "qmrollback"
-
 // ReadActs reads who changed guests, by the logs of nodes: of those where the guests are
 // and were, because a migration leaves a guest's tasks on the node where they ran. It
 // sends one request to each node, and up to one more for the privileges there. It
@@ -66,7 +63,7 @@ func ReadActs(ctx context.Context, c Config, nodes []string, vmids []int) cluste
 		for _, k := range tasks {
 			switch vmid := vmidOf(string(k.ID)); {
 			case !k.changed():
-			case k.Token != "" && k.owner() == c.Who() && k.Type != rollback: // also of others: an apply is of all VMs of a unit
+			case k.Token != "" && k.owner() == c.Who() && pve.OperationOf(k.Type) != pve.Rollback: // of an apply, which is of all VMs of a unit
 				out.Applied[vmid] = max(out.Applied[vmid], k.act().Time)
 			case slices.Contains(vmids, vmid):
 				others[vmid] = append(others[vmid], k)
