@@ -42,7 +42,8 @@ func (e *env) checkpoint(c *cli.Context) error {
 		return fmt.Errorf("%w; to name VMs, give it first: `stackgen checkpoint %s %s`", err, operate.Baseline, name)
 	}
 	if _, err := os.Stat(name); err == nil && c.NArg() == 1 {
-		return fmt.Errorf("%s is a path: to take a checkpoint of its VMs, run `stackgen checkpoint %s %s`", name, operate.Baseline, shell.Path(name))
+		return fmt.Errorf("%s is a path: to take a checkpoint of its VMs, run `stackgen checkpoint %s %s`",
+			name, operate.Baseline, shell.Path(name))
 	}
 	view, release, err := e.hold(c, args)
 	if err != nil {

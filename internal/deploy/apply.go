@@ -83,7 +83,8 @@ func (r *run) apply() (err error) {
 
 // summarize prints what is about to be done.
 func (r *run) summarize(s *check.Session, found []finding.Finding, a *announcement) error {
-	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: append(s.Notes(found), r.checkpointNote(s)...)}
+	notes := append(s.Notes(found), r.checkpointNote(s)...)
+	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: notes}
 	for i := range found {
 		f := &found[i]
 		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending)+len(f.MadeWith) > 0 || f.NoAddress || f.MadeFrom != 0 ||

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -34,7 +35,8 @@ func (r *run) checkpointNote(s *check.Session) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{"afterwards, " + report.Count(n, "VM") + " without a snapshot: the checkpoint " + operate.Baseline + " is taken, as the specs say"}
+	return []string{fmt.Sprintf("afterwards, %s without a snapshot: the checkpoint %s is taken, as the specs say",
+		report.Count(n, "VM"), operate.Baseline)}
 }
 
 // checkpoints takes a checkpoint of the VMs of stacks whose specs want one and that have none.
