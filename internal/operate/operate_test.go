@@ -299,6 +299,26 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
+// TestWarnings: a task that ended with warnings did its work, and what it warned of is shown.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	upid, began := "UPID:pve1:00001388:000002BC:69561100:qmstart:301:root@pam:", time.Unix(0x69561100, 0)
+	w := newWorld(t, 1, func(s *pvesim.Seed) {
+		s.Guests[len(s.Guests)-1].Running = true
+		s.Tasks = append(s.Tasks, &pvesim.Task{UPID: upid, Node: "pve1", PID: 5000, PStart: 700, Start: began, End: began.Add(time.Second),
+			Type: "qmstart", ID: "301", User: "root@pam", Exit: "WARNINGS: 1", Log: []string{"WARN: no efidisk configured", "TASK WARNINGS: 1"}})
+	})
+	ctx, v := context.Background(), w.view()
+	api, err := proxmox.OpenPower(ctx, w.config)
+	expect(t, err)
+	defer api.Close()
+	r := &runner{Request: Request{Action: power.Find("start"), Timeout: time.Minute}, api: api, vm: &v.VMs[0]}
+	o := r.follow(ctx, proxmox.RunningTask{UPID: upid, Node: "pve1"}, proxmox.Now{})
+	if o.Result != power.Done || strings.Join(o.Warnings, ", ") != "no efidisk configured" {
+		t.Errorf("%s %s, warnings %q", o.Result, o.Text, o.Warnings)
+	}
+}
+
 // TestInterrupt: after an interrupt no VM is begun any more.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()

@@ -188,6 +188,25 @@ func TestResetDenied(t *testing.T) {
 	w.want(w.resets("baseline"), "done reset to baseline of TIME, and stopped")
 }
 
+// TestResetHA: a running VM of the HA manager runs again after its reset.
+func TestResetHA(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, func(s *pvesim.Seed) { s.HA = append(s.HA, &pvesim.HAEntry{SID: "vm:301", State: "started"}) })
+	w.does(context.Background(), w.view(), "start", func(r *Request) { r.Timeout = time.Minute })
+	w.want(w.saves("baseline"), "done given the checkpoint baseline")
+	v := w.view()
+	r := w.request(v, power.Rollback, "baseline")
+	r.Timeout = time.Minute
+	planned, err := v.PlanResets(context.Background(), r)
+	expect(t, err)
+	ended, err := v.Run(context.Background(), r, planned)
+	expect(t, err)
+	w.want(said(ended), "done reset to baseline of TIME, and running")
+	if w.running() != "301" {
+		t.Errorf("running: %s", w.running())
+	}
+}
+
 // TestCheckName: names that Proxmox VE has for itself, or refuses, are refused.
 func TestCheckName(t *testing.T) {
 	for name, ok := range map[string]bool{"baseline": true, "week-1": true, "a": false, "1st": false, "Current": false, "lab/web01": false, "": false} {
