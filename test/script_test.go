@@ -40,6 +40,7 @@ func TestScript(t *testing.T) {
 			"json":     setJSON,
 			"lines":    lines,
 			"ls":       ls,
+			"plan":     makePlan,
 			"project":  copyShared,
 			"replace":  replace,
 			"stackgen": stackgen,
