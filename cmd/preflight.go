@@ -1,6 +1,11 @@
 package cmd
 
 import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/check"
@@ -12,13 +17,16 @@ func (e *env) preflightCommand() *cli.Command {
 		Name:      "preflight",
 		Usage:     "check what an apply would do: one verdict for each VM, pool and record",
 		ArgsUsage: "[PATH...]",
-		Description: "Joins specs, lock, state and cluster, and with --plan also what a plan would\n" +
-			"do. State is read from the units' backends unless --state or --plan gives it:\n" +
-			"the output of `tofu show -json`, a state file, or a folder made by\n" +
-			"--json-out-dir. Exit codes: 0 safe to apply, 1 not possible, 2 import files or\n" +
-			"rendered files are missing or stale, 3 blocked: do not apply.",
+		Description: "Joins specs, lock, state and cluster. Then it plans the VMs and pools that\n" +
+			"exist and that nothing blocks, without a lock and without writing a state: a plan\n" +
+			"says what an apply changes. With --no-plan, --inventory or --state, it does not\n" +
+			"plan, and the first line says so. State is read from the units' backends unless\n" +
+			"--state or --plan gives it: the output of `tofu show -json`, a state file, or a\n" +
+			"folder made by --json-out-dir. Exit codes: 0 safe to apply, 1 not possible, 2\n" +
+			"import files or rendered files are missing or stale, 3 blocked: do not apply.",
 		Flags: e.judgeFlags(
 			planFlag(),
+			&cli.BoolFlag{Name: "no-plan", Usage: "make no plan: what an apply changes is not looked at"},
 			&cli.BoolFlag{Name: "destroy", Usage: "check a destroy of whole stacks: it is blocked if one of their VMs is protected"},
 			formatFlag("text", "json", "junit", "github", "markdown")),
 		OnUsageError: usageError,
@@ -32,12 +40,20 @@ func (e *env) preflight(c *cli.Context) error {
 		return err
 	}
 	s := check.New(p, e.sources(c))
-	findings, err := s.Preflight(c.Context, c.Bool("destroy"))
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	found, err := s.Preflight(ctx, c.Bool("destroy"), !c.Bool("no-plan"))
+	if ctx.Err() != nil {
+		return errors.New("interrupted; nothing was changed")
+	}
 	if err != nil {
 		return err
 	}
-	r := report.NewFindings(findings, s.Notes(findings))
+	r := report.NewFindings(found.Findings, s.Notes(found.Findings))
 	r.Endpoint = s.Endpoint()
+	for _, u := range found.Unplanned {
+		r.Unplanned = append(r.Unplanned, u.String())
+	}
 	if c.Bool("destroy") {
 		r.Action = "destroy"
 	}

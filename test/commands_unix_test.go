@@ -71,6 +71,8 @@ func TestPrintedCommandsUnderHostileNames(t *testing.T) {
 			}
 			p.run(3, args...)
 		}
+		writeFile(t, "plan.json", hostilePlan(t))
+		p.run(3, "preflight", "--inventory", "inv.json", "--state", "state", "--plan", "lab/proxmox-vm=plan.json")
 		p.run(3, "adopt", "--by-name", "--match", "--inventory", "inv.json", "--state", "state")
 	})
 	if p.lines < 30 || p.withName < 15 {
@@ -96,10 +98,29 @@ func hostileInventory(t *testing.T) string {
 			guest(2101, "lab-web02", "", map[string]any{"net0": "virtio=AA:BB:CC:00:00:02,bridge=vmbr0"}),
 			guest(2102, "lab-web03", "migrate", map[string]any{}),
 			guest(2103, "lab-web04", "clone", map[string]any{}),
-			guest(2104, "lab-web05", "backup", map[string]any{"ide3": hostile + ",media=cdrom", "tags": strings.ToUpper(hostile), "scsi0": "local:" + hostile + ",size=512M", "bios": hostile}),
+			guest(2104, "lab-web05", "", map[string]any{"ide3": hostile + ",media=cdrom", "tags": strings.ToUpper(hostile), "scsi0": "local:" + hostile + ",size=512M", "bios": hostile}),
 			guest(2160, "lab-web01", "", map[string]any{}),
 			guest(2161, hostile, "", map[string]any{}),
 		}})
+	check(t, err)
+	return string(body)
+}
+
+// hostilePlan imports web05, whose hardware has hostile names, and changes it.
+func hostilePlan(t *testing.T) string {
+	t.Helper()
+	web05 := func(change map[string]any) map[string]any {
+		change["id"], change["vm_id"], change["name"], change["node_name"] = "2104", 2104, "lab-web05", hostile
+		return change
+	}
+	body, err := json.Marshal(map[string]any{
+		"format_version": "1.2", "planned_values": map[string]any{}, "resource_changes": []any{map[string]any{
+			"address": `proxmox_virtual_environment_vm.this["web05"]`, "mode": "managed", "type": "proxmox_virtual_environment_vm", "name": "this", "index": "web05",
+			"change": map[string]any{"actions": []string{"update"}, "importing": map[string]any{"id": hostile + "/2104"},
+				"before": web05(map[string]any{"tags": []string{strings.ToUpper(hostile)}, "bios": hostile,
+					"disk": []any{map[string]any{"interface": "scsi0", "datastore_id": "local", "path_in_datastore": hostile, "size": 1}}}),
+				"after": web05(map[string]any{"tags": []string{}, "bios": "seabios", "disk": []any{}})},
+		}}})
 	check(t, err)
 	return string(body)
 }

@@ -182,7 +182,7 @@ func (h *Hook) config() Config {
 	retired := h.Project.Lock.Stacks.Get(h.Unit.Stack).Units.Get(h.Unit.Unit).Status == lock.Retired
 	c.Destroy = !h.applies() && !retired
 	// What a saved plan of VMs changes is judged by the hook of their unit.
-	c.Planned = map[tf.Unit]bool{tf.VMUnit(h.Unit.Stack): h.command.SavedPlan() != ""}
+	c.Planned = map[tf.Unit]bool{tf.VMUnit(h.Unit.Stack): h.command.SavedPlan() != "" || h.plans[tf.VMUnit(h.Unit.Stack)] != nil}
 	return c
 }
 

@@ -34,10 +34,11 @@ type Plans int
 
 // The plans that are judged.
 const (
-	NoPlans    Plans = iota
-	AddedPlans       // those that the command has made and added
-	GivenPlans       // those of the sources, which may be older than specs and cluster
-	MadePlans        // those of the sources; without any, all units are planned, once nothing is in the way
+	NoPlans     Plans = iota
+	AddedPlans        // those that the command has made and added
+	GivenPlans        // those of the sources, which may be older than specs and cluster
+	MadePlans         // those of the sources; without any, all units are planned, once nothing is in the way
+	ChangePlans       // the units that nothing blocks and that may change something that exists are planned
 )
 
 // A Result is what was read and judged.
@@ -45,6 +46,7 @@ type Result struct {
 	drift.Input                   // Found has the findings
 	Unrendered  []finding.Finding // about stacks that are not rendered as their specs say
 	InUse       bool              // Found has only the locks of other runs
+	Unplanned   []tf.Unit         // whose changes are not known, because the command makes no plan of them
 }
 
 // findings are all findings in the order in which they are shown.
@@ -67,10 +69,12 @@ func (s *Session) Run(ctx context.Context, c Config) (*Result, error) {
 	if err := r.rules(); err != nil {
 		return nil, err
 	}
-	if given := len(r.Plans) > 0; given && !c.Destroy {
-		r.Without = guard.Judge(r.Input.Input)
+	if len(r.Plans) > 0 && !c.Destroy {
+		if r.Older, err = s.older(); err != nil {
+			return nil, err
+		}
 		if c.Plans == GivenPlans {
-			r.Found = guard.Merge(r.Found, drift.Stale(r.Input))
+			r.Found = guard.Merge(r.Found, drift.Older(r.Input))
 		}
 	}
 	if c.Locks {
@@ -83,13 +87,24 @@ func (s *Session) Run(ctx context.Context, c Config) (*Result, error) {
 			return r, nil
 		}
 	}
-	if c.Plans == MadePlans && len(r.Plans) == 0 {
+	return r, s.plan(ctx, c, r)
+}
+
+// plan makes the plans that a configuration asks for, now that nothing is in the way, and judges
+// again.
+func (s *Session) plan(ctx context.Context, c Config, r *Result) error {
+	switch {
+	case c.Plans == MadePlans && len(r.Plans) == 0:
 		if err := s.makePlans(ctx, r.Failed); err != nil {
-			return nil, err
+			return err
 		}
-		err = r.rules()
+		return r.rules()
+	case c.Plans == ChangePlans:
+		return s.planChanges(ctx, r)
+	case !c.Destroy:
+		r.Unplanned = r.changing()
 	}
-	return r, err
+	return nil
 }
 
 // judge is Run for what was read already.
@@ -129,6 +144,12 @@ func (s *Session) facts(c Config) (*Result, error) {
 		in.Imports = imported
 	}
 	s.judged = in
+	if c.Plans == ChangePlans { // its plan decides about the disks of a unit
+		in.Planned = map[tf.Unit]bool{}
+		for _, u := range s.Units() {
+			in.Planned[u] = true
+		}
+	}
 	r := &Result{Input: drift.Input{Input: in, Units: s.Units(), Failed: map[tf.Unit]string{}}}
 	if c.Plans != NoPlans {
 		r.Plans = s.plans
@@ -174,16 +195,25 @@ func (r *Result) rules() error {
 	return nil
 }
 
-// Preflight reads everything and judges what an apply would meet, or a destroy of
-// whole stacks.
-func (s *Session) Preflight(ctx context.Context, destroy bool) ([]finding.Finding, error) {
-	r, err := s.Run(ctx, Config{
-		Plans: GivenPlans, Imports: true, Applies: true, Destroy: destroy, Unrendered: finding.Outdated, Locks: true,
-	})
+// A Preflight is what an apply would meet, or a destroy of whole stacks.
+type Preflight struct {
+	Findings  []finding.Finding
+	Unplanned []tf.Unit // whose changes are not known, because no plan of them was made or given
+}
+
+// Preflight reads everything and judges what an apply would meet, or a destroy of whole
+// stacks. It makes plans if plan is true and the sources are the cluster and the backends, and
+// none of the plans is given.
+func (s *Session) Preflight(ctx context.Context, destroy, plan bool) (*Preflight, error) {
+	c := Config{Plans: ChangePlans, Imports: true, Applies: true, Destroy: destroy, Unrendered: finding.Outdated, Locks: true}
+	if from := s.sources; !plan || destroy || from.Inventory != "" || len(from.States)+len(from.Plans) > 0 {
+		c.Plans = GivenPlans
+	}
+	r, err := s.Run(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return r.findings(), nil
+	return &Preflight{Findings: r.findings(), Unplanned: r.Unplanned}, nil
 }
 
 // Rejudge judges again what was read, with the import files as they are now and with the

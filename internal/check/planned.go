@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -31,6 +32,34 @@ func (s *Session) CheckPlanned(u tf.Unit, apply bool) error {
 	}
 	return fmt.Errorf("%s was not planned as it is rendered (%s differ or are missing), so what would be done there is unknown: "+
 		"a variable or a file changes what Terragrunt or OpenTofu reads; `stackgen preflight` names such files", u, strings.Join(differ, ", "))
+}
+
+// older are the VMs and pools of which the plans have other values than the specs now, by their
+// keys. A plan without variables was not made by a unit.
+func (s *Session) older() (map[tf.Unit][]string, error) {
+	out := map[tf.Unit][]string{}
+	for _, stack := range s.Project.SelectedStacks() {
+		l := s.Project.Lock.Stacks.Get(stack.Name)
+		if l == nil {
+			continue
+		}
+		files, err := generator.Stack(stack, l)
+		if err != nil {
+			return nil, fmt.Errorf("a defect of stackgen, please report it: %w", err)
+		}
+		at := slices.IndexFunc(files, func(f generator.File) bool { return path.Base(f.Path) == generator.StackFile })
+		for u, plan := range s.plans {
+			if u.Stack != stack.Name || u.HasRecords() || len(plan.Given) == 0 || at < 0 {
+				continue
+			}
+			differ, _, err := generator.OtherVariables(files[at].Body, u.Unit, plan.Given)
+			if err != nil {
+				return nil, fmt.Errorf("cannot compare the plan of %s with its spec: %w", u, err)
+			}
+			out[u] = differ
+		}
+	}
+	return out, nil
 }
 
 // HiddenNodes are the VMs to which the plan of a unit does not add the NUMA nodes that

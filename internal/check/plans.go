@@ -8,10 +8,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
+	"time"
 
+	"stackgen/generator"
 	"stackgen/internal/drift"
 	"stackgen/internal/engine"
 	"stackgen/internal/files"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 )
@@ -93,6 +99,9 @@ func (s *Session) notGiven(failed map[tf.Unit]string) {
 	}
 }
 
+// notRendered is why a stack without rendered files has no plan.
+const notRendered = "the stack is not rendered: run `stackgen render`"
+
 // needsPlan reports whether something may differ in a unit.
 func (s *Session) needsPlan(u tf.Unit) bool {
 	return s.Project.Lock.Stacks.Get(u.Stack).Units.Get(u.Unit).Status == lock.Live || len(s.State[u].Resources) > 0
@@ -116,8 +125,8 @@ func (s *Session) makePlans(ctx context.Context, failed map[tf.Unit]string) (err
 		if err != nil {
 			return err
 		}
-		plan := &engine.StackPlan{Log: "the stack is not rendered: run `stackgen render`"}
-		if _, missing := os.Stat(filepath.Join(dir, "terragrunt.stack.hcl")); !errors.Is(missing, fs.ErrNotExist) {
+		plan := &engine.StackPlan{Log: notRendered}
+		if _, missing := os.Stat(filepath.Join(dir, generator.StackFile)); !errors.Is(missing, fs.ErrNotExist) {
 			if err := s.Project.RemoveStale(stack.Name); err != nil {
 				return err
 			}
@@ -151,4 +160,121 @@ func (s *Session) addPlans(stack string, plan *engine.StackPlan, failed map[tf.U
 		}
 	}
 	return nil
+}
+
+const (
+	// planTime bounds the plan of a unit: one of 500 VMs takes a tenth of it. A VM whose agent
+	// does not answer makes a plan wait longer, and has a finding before that.
+	planTime = 5 * time.Minute
+
+	planners = 4 // units that are planned at once
+)
+
+// changing are the units of VMs and pools in which an apply may change something that exists,
+// as only their plan tells: they have a state, or an import file that is right, and nothing
+// is in the way. What an apply does to records, DNS tells.
+func (r *Result) changing() []tf.Unit {
+	if r.InUse {
+		return nil
+	}
+	found := r.findings()
+	return slices.DeleteFunc(slices.Clone(r.Units), func(u tf.Unit) bool {
+		blocked := slices.ContainsFunc(found, func(f finding.Finding) bool {
+			return f.Stack == u.Stack && (f.Unit == u.Unit || f.Type == finding.Stack) && f.Severity != finding.OK
+		})
+		return u.HasRecords() || blocked || r.Plans[u] != nil || len(r.State[u].Resources)+len(r.Imports[u]) == 0
+	})
+}
+
+// planChanges plans the units of which only a plan tells what an apply changes, without a
+// lock, several at once, and judges again. A unit that could not be planned is a finding.
+func (s *Session) planChanges(ctx context.Context, r *Result) (err error) {
+	units := r.changing()
+	if len(units) == 0 {
+		return nil
+	}
+	tools, err := s.planner("preflight")
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "stackgen-preflight-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	var failed []finding.Finding
+	for i, result := range s.planUnits(ctx, tools, units, work) {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case result.err != nil:
+			failed = append(failed, drift.Unplannable(units[i], result.err.Error()))
+		default:
+			s.addPlan(units[i], result.plan)
+		}
+	}
+	r.Plans = s.plans
+	if err := r.rules(); err != nil {
+		return err
+	}
+	r.Found = guard.Merge(r.Found, failed)
+	return nil
+}
+
+// A madePlan is the plan of a unit, or why there is none.
+type madePlan struct {
+	plan *tf.Plan
+	err  error
+}
+
+// planUnits plans units. work is a folder for files, which have secrets.
+func (s *Session) planUnits(ctx context.Context, tools *engine.Tools, units []tf.Unit, work string) []madePlan {
+	out := make([]madePlan, len(units))
+	generated := map[string]error{}
+	for _, u := range units {
+		if _, done := generated[u.Stack]; !done {
+			s.sources.say("planning %s", u.Stack)
+			generated[u.Stack] = s.generate(ctx, tools, u.Stack)
+		}
+	}
+	var workers sync.WaitGroup
+	room := make(chan struct{}, planners)
+	for i, u := range units {
+		if out[i].err = generated[u.Stack]; out[i].err != nil {
+			continue
+		}
+		workers.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			out[i].plan, out[i].err = s.planUnit(ctx, tools, u, filepath.Join(work, fmt.Sprint(i)))
+		})
+	}
+	workers.Wait()
+	return out
+}
+
+// generate has Terragrunt generate the units of a stack.
+func (s *Session) generate(ctx context.Context, tools *engine.Tools, stack string) error {
+	dir := s.Project.StackDir(stack)
+	if _, missing := os.Stat(filepath.Join(dir, generator.StackFile)); missing != nil {
+		return errors.New(notRendered)
+	}
+	if err := s.Project.RemoveStale(stack); err != nil {
+		return err
+	}
+	return tools.Generate(ctx, dir)
+}
+
+// planUnit plans one unit. A plan of which OpenTofu says that it failed may leave out anything.
+func (s *Session) planUnit(ctx context.Context, tools *engine.Tools, u tf.Unit, folder string) (*tf.Plan, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.planTime)
+	defer cancel()
+	body, err := tools.Plan(ctx, s.Project.StackDir(u.Stack), u.Unit, folder)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("its plan has not ended within %v", s.planTime)
+	case body == nil:
+		return nil, err
+	}
+	return parsePlan("the plan of "+u.String(), body)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"stackgen/internal/cluster"
 	"stackgen/internal/engine"
@@ -42,15 +43,16 @@ type Session struct {
 	NewClusters, NewStates []string // of guard.Input
 	Splits                 bool     // of guard.Input
 
-	sources Sources
-	plans   map[tf.Unit]*tf.Plan
-	judged  guard.Input   // what was judged last
-	tools   *engine.Tools // of the Terragrunt run; nil outside of one
+	sources  Sources
+	planTime time.Duration // that the plan of a unit may take
+	plans    map[tf.Unit]*tf.Plan
+	judged   guard.Input   // what was judged last
+	tools    *engine.Tools // of the Terragrunt run; nil outside of one
 }
 
 // New begins a session for a project whose decisions are made.
 func New(p *project.Project, from Sources) *Session {
-	return &Session{Project: p, State: tf.States{}, sources: from, plans: map[tf.Unit]*tf.Plan{}}
+	return &Session{Project: p, State: tf.States{}, sources: from, planTime: planTime, plans: map[tf.Unit]*tf.Plan{}}
 }
 
 // An Observation is what was read of the cluster and the states for the lock.

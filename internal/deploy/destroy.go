@@ -110,10 +110,11 @@ func (r *run) lookForDestroy() (*check.Session, []finding.Finding, error) {
 	from := r.sources()
 	for said := false; ; said, from.Progress = true, nil {
 		s := check.New(r.p, from)
-		found, err := s.Preflight(r.ctx, true)
+		now, err := s.Preflight(r.ctx, true, false)
 		if err != nil {
 			return nil, nil, err
 		}
+		found := now.Findings
 		waiting := r.waitsFor(s, found)
 		switch {
 		case waiting == "" && anyStops(found):

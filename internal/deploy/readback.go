@@ -24,7 +24,7 @@ func (r *run) readBack(p *plans) {
 		return
 	}
 	s := check.New(r.p, check.Sources{})
-	found, err := s.Preflight(r.ctx, false)
+	now, err := s.Preflight(r.ctx, false, true)
 	if err != nil {
 		r.say("cannot read the cluster, so it is not known what was changed: %s", err)
 		return
@@ -35,8 +35,8 @@ func (r *run) readBack(p *plans) {
 		if is != nil && was != nil {
 			read.Taken = taken(was.Config, is.Config)
 		}
-		for i := range found {
-			if f := &found[i]; f.Stack == c.Unit.Stack && f.Type == finding.VM && f.Key == c.Key {
+		for i := range now.Findings {
+			if f := &now.Findings[i]; f.Stack == c.Unit.Stack && f.Type == finding.VM && f.Key == c.Key {
 				for _, u := range f.Updates {
 					read.Left = append(read.Left, u.Name)
 				}

@@ -80,11 +80,11 @@ func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error)
 		state := s.State[tf.VMUnit(st.name)]
 		st.unfinished.Created(state) // a run of Terragrunt has completed these
 		for _, resource := range state.Resources {
-			refused := slices.ContainsFunc(found, func(f finding.Finding) bool {
+			ours := slices.ContainsFunc(found, func(f finding.Finding) bool {
 				return f.Stack == st.name && f.Type == finding.VM &&
-					(f.Kind == finding.WouldDestroy || f.Kind == finding.WouldHarm) && f.Resource == resource.Address
+					(f.Kind == finding.WouldDestroy || f.Kind.Exists()) && f.Resource == resource.Address
 			})
-			if !refused || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID {
+			if !ours || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID {
 				continue
 			}
 			g, what := s.Inventory.Guest(resource.VMID), []string{"untaint", "-no-color"}

@@ -19,7 +19,7 @@ type Input struct {
 	Found   []finding.Finding // by guard, plans included
 	Plans   map[tf.Unit]*tf.Plan
 	Updates map[tf.Unit]map[string][]effect.Update // what each plan does to the VMs that it updates, by resource address
-	Without []finding.Finding                      // by guard, without plans; nil if the plans were made just now
+	Older   map[tf.Unit][]string                   // VMs and pools of which given plans have other values than the specs, by their keys
 	Units   []tf.Unit                              // those of the plans, in order
 	Failed  map[tf.Unit]string                     // units that could not be planned, and why
 }
@@ -34,22 +34,37 @@ func Explain(in Input) []finding.Finding {
 	x := explainPlans(in)
 	x.unplanned()
 	x.unread()
-	x.outOfDate()
+	for _, f := range Older(in) {
+		f.Change = &finding.Change{Cause: finding.NotKnown}
+		x.out = append(x.out, f)
+	}
 	x.fromGuard()
 	x.blockedFirst()
 	finding.Sort(x.out)
 	return x.out
 }
 
-// Stale returns the differences between specs and cluster of which plans that were given say
-// nothing: the plans are older than these.
-func Stale(in Input) []finding.Finding {
-	x := explainPlans(in)
-	changes := len(x.out)
-	x.outOfDate()
-	out := slices.Clone(x.out[changes:])
-	for i := range out {
-		out[i].Change = nil // of drift only
+// Older returns a finding for each VM and pool of which a plan has other values than the specs:
+// the plan is older than these, or of another commit. Nothing says of a plan which cluster it
+// was made from.
+func Older(in Input) []finding.Finding {
+	x := &explainer{Input: in}
+	var out []finding.Finding
+	for _, u := range in.Units {
+		of := finding.VM
+		if u != tf.VMUnit(u.Stack) {
+			of = finding.Pool
+		}
+		for _, key := range in.Older[u] {
+			f := finding.Finding{Address: finding.Address{Stack: u.Stack, Unit: u.Unit, Type: of, Key: key}}
+			for i := range in.Found {
+				if known := &in.Found[i]; known.Address == f.Address {
+					f.VMID, f.Node, f.Name = known.VMID, known.Node, known.Name
+				}
+			}
+			f.Is(finding.Unknown, finding.Why("plan-out-of-date"))
+			out = append(out, *f.Next("plan again, or let stackgen plan", command("stackgen drift", x.specOf(u.Stack))))
+		}
 	}
 	return out
 }
@@ -198,11 +213,23 @@ func (x *explainer) unplanned() {
 					Next("give the plans of all units, or let stackgen plan", command("stackgen drift", x.specOf(u.Stack)))
 				continue
 			}
-			f := x.unit(u, finding.Failed, finding.Why("unplannable"))
-			f.Because("%s", why)
-			f.Next("read all of its errors", lock.InUnit(u.Stack, u.Unit, "terragrunt plan"))
+			f := Unplannable(u, why)
+			f.Change = &finding.Change{Cause: finding.NotKnown}
+			x.out, x.explained[f.Address] = append(x.out, f), true
 		}
 	}
+}
+
+// Unplannable is a unit that could not be planned, and why.
+func Unplannable(u tf.Unit, why string) finding.Finding {
+	f := finding.Finding{
+		Address:  finding.Address{Stack: u.Stack, Unit: u.Unit, Type: finding.Unit},
+		Kind:     finding.Unknown,
+		Severity: finding.Failed,
+		Reason:   finding.Why("unplannable"),
+	}
+	f.Because("%s", why)
+	return *f.Next("read all of its errors", lock.InUnit(u.Stack, u.Unit, "terragrunt plan"))
 }
 
 // fromGuard reports what guard found out and no plan shows: what stops an apply, and what waits

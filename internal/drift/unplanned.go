@@ -3,73 +3,15 @@ package drift
 import (
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
-	"stackgen/internal/hardware"
 	"stackgen/internal/natural"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
-
-// outOfDate reports the VMs that differ from their specs by what guard finds without a plan,
-// where a plan that was given says nothing of it: the plan is older than the specs or the
-// cluster.
-func (x *explainer) outOfDate() {
-	known := map[finding.Address][]*finding.Change{}
-	for i := range x.out {
-		if f := &x.out[i]; f.Change != nil {
-			known[f.Address] = append(known[f.Address], f.Change)
-		}
-	}
-	for i := range x.Without {
-		f := &x.Without[i]
-		for _, u := range f.Updates {
-			plan := x.Plans[tf.Unit{Stack: f.Stack, Unit: f.Unit}]
-			if f.Type != finding.VM || u.Effect == string(schema.ProviderOnly) || plan == nil || says(known[f.Address], u) {
-				continue
-			}
-			own := finding.Finding{
-				Address:  f.Address,
-				Kind:     finding.Unknown,
-				Severity: finding.Blocked,
-				Reason:   finding.Why("plan-out-of-date"),
-			}
-			own.VMID, own.Node, own.Name = f.VMID, f.Node, f.Name
-			own.Change = &finding.Change{
-				Attribute: u.Attribute,
-				Property:  u.Name,
-				Real:      u.Was,
-				Spec:      u.Is,
-				Effect:    u.Effect,
-				Does:      u.Does,
-				Cause:     finding.NotKnown,
-			}
-			own.Because("%s: Proxmox VE has %s, the spec says %s", u.Name, shown(u.Was, ""), shown(u.Is, ""))
-			own.Next("plan again, or let stackgen plan", command("stackgen drift", x.specOf(f.Stack)))
-			known[f.Address] = append(known[f.Address], own.Change)
-			x.out = append(x.out, own)
-		}
-	}
-}
-
-// says reports whether one of the changes of a VM is of an attribute, and sets the same
-// number, or is of what is around it or in it, or of all of the VM. Other values may be
-// written in two ways.
-func says(known []*finding.Change, u finding.Update) bool {
-	return slices.ContainsFunc(known, func(c *finding.Change) bool {
-		planned, err := strconv.Atoi(c.Spec)
-		wanted, errToo := strconv.Atoi(u.Is)
-		other := err == nil && errToo == nil && planned != wanted
-		return c.Attribute == "" || slices.ContainsFunc(strings.Split(c.Attribute, ", "), func(a string) bool {
-			return hardware.Overlap(a, u.Attribute) && !other
-		})
-	})
-}
 
 // blockedFirst makes the steps of what is safe wait for what blocks in the same stack: an
 // apply would be refused.

@@ -13,8 +13,7 @@ import (
 	"stackgen/schema"
 )
 
-// withHidden are the changes and what else an update of disks does, which neither a
-// plan nor a comparison of spec and configuration has.
+// withHidden are the changes and what else an update of disks does, which no plan has.
 func (v *VM) withHidden(changes []tf.Change) []tf.Change {
 	out := append(slices.Clone(changes), v.lostDisks(changes)...)
 	ofDisks := func(c tf.Change) bool { return c.Path == "disk" || strings.HasPrefix(c.Path, "disk.") }

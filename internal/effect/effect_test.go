@@ -230,16 +230,14 @@ func TestResizeWithRestart(t *testing.T) {
 		vm   VM
 		want Harm
 	}{
-		"alone":               {vm: VM{Running: true}},
-		"restart":             {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true}, want: Together},
-		"needless restart":    {with: tf.Change{Path: "cpu.units", Is: "200"}, vm: VM{Running: true}, want: Together},
-		"value that is held":  {with: tf.Change{Path: "serial_device", Is: "as it is", Whole: true, Present: true}, vm: VM{Running: true}, want: Together},
-		"settling":            {vm: VM{Running: true, Settling: []tf.Change{{Path: "agent", Is: "as it is", Whole: true, Present: true}}}, want: Together},
-		"settling of migrate": {vm: VM{Running: true, Settling: []tf.Change{{Path: "migrate", Is: "true", Present: true}}}},
-		"option of a disk":    {with: tf.Change{Path: "disk.ssd", Device: "scsi0", Was: "false", Is: "true"}, vm: VM{Running: true}},
-		"name":                {with: tf.Change{Path: "name", Was: "a", Is: "b"}, vm: VM{Running: true}},
-		"off":                 {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}},
-		"permitted":           {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true, Restarts: true, Permits: true}},
+		"alone":              {vm: VM{Running: true}},
+		"restart":            {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true}, want: Together},
+		"needless restart":   {with: tf.Change{Path: "cpu.units", Is: "200"}, vm: VM{Running: true}, want: Together},
+		"value that is held": {with: tf.Change{Path: "serial_device", Is: "as it is", Whole: true, Present: true}, vm: VM{Running: true}, want: Together},
+		"option of a disk":   {with: tf.Change{Path: "disk.ssd", Device: "scsi0", Was: "false", Is: "true"}, vm: VM{Running: true}},
+		"name":               {with: tf.Change{Path: "name", Was: "a", Is: "b"}, vm: VM{Running: true}},
+		"off":                {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}},
+		"permitted":          {with: tf.Change{Path: "cpu.cores", Was: "2", Is: "3"}, vm: VM{Running: true, Restarts: true, Permits: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changes := []tf.Change{grows}

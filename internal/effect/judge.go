@@ -20,12 +20,11 @@ type VM struct {
 	Linked      []string          // interfaces of its disks that the provider takes for those of the template
 	BootDevices []string          // devices that no update detaches: it boots from them
 	Running     bool
-	Answers     bool        // its agent does
-	Restarts    bool        // the provider restarts or stops it where an update needs that
-	Permits     bool        // the spec permits that
-	NoDrive     bool        // it has no cloud-init drive
-	NewAgent    bool        // the update enables its agent, and the provider waits minutes for that
-	Settling    []tf.Change // what the update also sets, although the VM has it
+	Answers     bool // its agent does
+	Restarts    bool // the provider restarts or stops it where an update needs that
+	Permits     bool // the spec permits that
+	NoDrive     bool // it has no cloud-init drive
+	NewAgent    bool // the update enables its agent, and the provider waits minutes for that
 
 	IgnoresDisks bool // the profile ignores changes of its disks
 	Begun        bool // the run that created it did not complete it: a disk that only the state has was never there
@@ -67,7 +66,7 @@ func (v *VM) Updates(changes []tf.Change) []Update {
 		v = &silent
 	}
 	changes = v.withMoves(v.withHidden(changes))
-	restarting := slices.ContainsFunc(slices.Concat(changes, v.Settling), NeedsRestart)
+	restarting := slices.ContainsFunc(changes, NeedsRestart)
 	for _, c := range changes {
 		u := Update{Change: c, Effect: v.effect(c)}
 		if u.Effect == schema.Noise || u.Effect == schema.Creation || u.Effect == schema.Migrate {

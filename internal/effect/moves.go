@@ -75,21 +75,6 @@ func numbered(list []Device, n int) Device {
 	return Device{}
 }
 
-// MACs are the changes of MAC addresses that are not among other ones: the lock has
-// addresses that no spec has.
-func (v *VM) MACs(changes []tf.Change) []tf.Change {
-	var out []tf.Change
-	nics := v.devices[NICs]
-	for i := range nics.Before {
-		at, was, is := "net"+strconv.Itoa(i), nics.Before[i].ID, numbered(nics.After, i).ID
-		said := func(c tf.Change) bool { return c.Device == at && (c.Path == NICs || c.Path == NICs+".mac_address") }
-		if is != "" && was != is && !slices.ContainsFunc(changes, said) {
-			out = append(out, tf.Change{Path: NICs + ".mac_address", Device: at, Was: was, Is: is})
-		}
-	}
-	return out
-}
-
 // withMoves are changes with the devices that get another number.
 func (v *VM) withMoves(changes []tf.Change) []tf.Change {
 	out := slices.Clone(changes)

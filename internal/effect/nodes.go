@@ -2,8 +2,6 @@ package effect
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/tf"
@@ -28,22 +26,6 @@ func HiddenNodes(wanted []*schema.Node, before, after tf.Values) []tf.Change {
 		}
 		is := fmt.Sprintf("cpus=%s memory=%s hostnodes=%s", n.Get(guest.CPUs).Str(), n.Get(guest.Memory).Str(), n.Get(guest.HostNodes).Str())
 		out = append(out, tf.Change{Path: tf.NUMANodes, Device: at, Is: is, Whole: true, Later: true})
-	}
-	return out
-}
-
-// HideNodes marks the additions of NUMA nodes that the next plan does not show: the state has
-// as many as the spec, and those that the VM has are as the spec says.
-func HideNodes(v tf.Values, wanted int, changes []tf.Change) []tf.Change {
-	shown := func(c tf.Change) bool {
-		return (c.Path == tf.NUMANodes || strings.HasPrefix(c.Path, tf.NUMANodes+".")) && !c.Adds()
-	}
-	if v.Nameless(tf.NUMANodes) || len(v.Devices(tf.NUMANodes)) != wanted || slices.ContainsFunc(changes, shown) {
-		return changes
-	}
-	out := slices.Clone(changes)
-	for i := range out {
-		out[i].Later = out[i].Later || out[i].Path == tf.NUMANodes
 	}
 	return out
 }

@@ -36,21 +36,4 @@ func TestHiddenNodes(t *testing.T) {
 			t.Errorf("%s: %+v, want %d", c.name, got, c.want)
 		}
 	}
-	added := []tf.Change{{Path: tf.NUMANodes, Device: "numa0", Is: "cpus=0", Whole: true}}
-	for _, c := range []struct {
-		name    string
-		state   tf.Values
-		changes []tf.Change
-		want    bool
-	}{
-		{"the state has as many", state("numa0", "numa1"), added, true},
-		{"the state knows it", state(nil, "numa1"), added, false},
-		{"the spec has one more", state("numa1"), added, false},
-		{"another node differs", state("numa0", "numa1"), append([]tf.Change{{Path: "numa.cpus", Device: "numa1", Was: "1", Is: "0"}}, added...), false},
-	} {
-		got := HideNodes(c.state, len(wanted), c.changes)
-		if last := got[len(got)-1]; last.Later != c.want {
-			t.Errorf("%s: %+v, want later %t", c.name, last, c.want)
-		}
-	}
 }

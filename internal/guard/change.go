@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/effect"
 	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 )
@@ -189,8 +191,28 @@ func (p *planJudge) replaces(c *tf.ResourceChange) {
 	if c.Imports {
 		f.Because("it would import it first, as %s", c.ImportID)
 	}
+	p.keepReplaced(f, c)
 	f.Next("find out what changed, and undo it", "stackgen render --diff")
 	f.Add(p.retire("or, for a new VM, give it a new key and retire this one", c))
+}
+
+// keepReplaced adds what of the spec replaces a VM, with the lines that leave the VM as it is.
+func (p *planJudge) keepReplaced(f *finding.Finding, c *tf.ResourceChange) {
+	g, v := p.in.Inventory.Guest(tf.VMIDOf(c.Before)), p.spec(c)
+	if c.Type != guest.VMResource || c.Tainted || v == nil {
+		return
+	}
+	updates, _ := p.effects(c, g)
+	updates = slices.DeleteFunc(updates, func(u effect.Update) bool { return u.Harm != effect.Replaces })
+	if len(updates) == 0 {
+		return
+	}
+	addUpdates(f, updates, true)
+	k := p.keeper(c, g, v)
+	differences := slices.DeleteFunc(k.differences(), func(d hardware.Difference) bool {
+		return !slices.ContainsFunc(updates, func(u effect.Update) bool { return d.Differs(u.Attribute()) })
+	})
+	f.Steps = append(f.Steps, k.steps(differences, f.String())...)
 }
 
 // forgets refuses to remove anything from the state that is not forgotten.

@@ -3,7 +3,6 @@ package guard
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
@@ -14,23 +13,6 @@ import (
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
-
-// unreadDisks are the disks that spec and VM have, and a state with other disks does not:
-// a plan adds them, and the VM has them.
-func unreadDisks(vm *effect.VM, changes []tf.Change) []tf.Change {
-	if vm.IgnoresDisks || !vm.State.Has("disk") {
-		return nil
-	}
-	var out []tf.Change
-	for _, at := range vm.Keeps {
-		_, attached := vm.Disks[at]
-		seen := slices.ContainsFunc(changes, func(c tf.Change) bool { return strings.HasPrefix(c.Path, "disk") && c.Device == at })
-		if attached && !seen && !vm.State.Has("disk."+at) {
-			out = append(out, tf.Change{Path: "disk", Device: at, Is: "as it is", Whole: true, Present: true})
-		}
-	}
-	return out
-}
 
 // detached are the interfaces of disks that somebody detached, and that the state has.
 func detached(updates []effect.Update) []string {

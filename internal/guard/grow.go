@@ -12,7 +12,7 @@ import (
 // growFirst is the step that makes two applies of one that would grow a disk together
 // with a change that needs a restart: the disk first, unless the spec cannot leave out
 // all such changes.
-func (k *keeper) growFirst(updates []effect.Update, settling bool) []finding.Step {
+func (k *keeper) growFirst(updates []effect.Update) []finding.Step {
 	if !slices.Contains(harmsOf(updates), effect.Together) || slices.ContainsFunc(updates, func(u effect.Update) bool { return u.Implied }) {
 		return nil
 	}
@@ -23,6 +23,7 @@ func (k *keeper) growFirst(updates []effect.Update, settling bool) []finding.Ste
 		}
 	}
 	var keep []string
+	settling := false
 	for _, u := range updates {
 		kept := lines[u.Key()]
 		switch {

@@ -102,15 +102,15 @@ func harmsOf(updates []effect.Update) []effect.Harm {
 	return out
 }
 
-// harmReason is the reason of harms. would is what does them: an apply would, or the plan would.
-func harmReason(harms []effect.Harm, would string) finding.Reason {
+// harmReason is the reason of harms.
+func harmReason(harms []effect.Harm) finding.Reason {
 	var out finding.Reason
 	for i, h := range harms {
 		text := string(h)
 		if i > 0 {
 			text = strings.Replace(text, "an apply ", "the apply ", 1)
 		}
-		out = out.And(finding.Why("harm", strings.Replace(text, "an apply would", would, 1)))
+		out = out.And(finding.Why("harm", text))
 	}
 	return out
 }

@@ -58,11 +58,20 @@ func (in *Input) spec(stack, key string) *schema.VM {
 
 // laterChanges are the additions of disks which a second apply makes after a plan.
 func laterChanges(v *schema.VM, later []string) []tf.Change {
+	out := additions(v, func(at string) bool { return slices.Contains(later, at) })
+	for i := range out {
+		out[i].Later = true
+	}
+	return out
+}
+
+// additions are the additions of some disks of a spec, by their interfaces.
+func additions(v *schema.VM, adds func(at string) bool) []tf.Change {
 	var out []tf.Change
 	for _, d := range v.Values.Get(guest.Disks).List() {
-		if at := d.Get(guest.Interface).Str(); slices.Contains(later, at) {
+		if at := d.Get(guest.Interface).Str(); adds(at) {
 			is := fmt.Sprintf("datastore_id=%s size=%s", d.Get(guest.Datastore).Str(), d.Get(guest.Size).Str())
-			out = append(out, tf.Change{Path: "disk", Device: at, Is: is, Whole: true, Later: true})
+			out = append(out, tf.Change{Path: "disk", Device: at, Is: is, Whole: true})
 		}
 	}
 	return out

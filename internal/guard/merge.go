@@ -25,11 +25,15 @@ func Merge(found, plans []finding.Finding) []finding.Finding {
 		merged := &out[i]
 		merged.Kind, merged.Severity, merged.Case, merged.Reason = first.Kind, first.Severity, first.Case, first.Reason
 		merged.Updates = append(slices.Clone(out[i].Updates), p.Updates...)
+		merged.Differs = append(slices.Clone(out[i].Differs), p.Differs...)
 		if first.Severity != finding.OK {
 			merged.Import = ""
 		}
 		merged.Evidence, merged.Steps = slices.Clone(first.Evidence), slices.Clone(first.Steps)
 		more := second.Evidence
+		if len(p.Updates) > 0 && !second.Stops() { // what an apply changes follows what says that it is the VM
+			merged.Evidence, more = slices.Clone(second.Evidence), first.Evidence
+		}
 		if second.Severity != finding.OK && second.Reason.String() != first.Reason.String() {
 			more = append([]finding.Evidence{{Reason: &second.Reason}}, more...)
 		}

@@ -40,11 +40,11 @@ func (p *planJudge) sharesVolumes(c *tf.ResourceChange) bool {
 	if c.Action == tf.Update {
 		p.does[c.Address], _ = p.effects(c, g)
 	}
-	f := p.add(c).Is(finding.WouldHarm, harmReason([]effect.Harm{effect.Shares}, "the plan would"))
+	disks := before.Devices("disk")
+	f := p.add(c)
 	for _, t := range taken {
-		from := slices.IndexFunc(before.Devices("disk"), func(at string) bool { return before.Volume(at) == t.Volume })
-		if from >= 0 {
-			f.Because("the plan has %s for %s, which is the volume of %s", t.Volume, t.Device, before.Devices("disk")[from])
+		if from := slices.IndexFunc(disks, func(at string) bool { return before.Volume(at) == t.Volume }); from >= 0 {
+			f.Because("the plan has %s for %s, which is the volume of %s", t.Volume, t.Device, disks[from])
 		} else {
 			f.Because("the plan has %s for %s, and no disk of the state has that volume", t.Volume, t.Device)
 		}
@@ -53,6 +53,10 @@ func (p *planJudge) sharesVolumes(c *tf.ResourceChange) bool {
 		taken = formerVolumes(before, v, entry, g, taken)
 	}
 	updates := (&effect.VM{}).Updates(taken)
+	f.Is(finding.WouldHarm, harmReason(harmsOf(updates)))
+	if all := p.does[c.Address]; len(all) > 0 {
+		updates = all
+	}
 	addUpdates(f, updates, false)
 	if v == nil || g == nil || g.Config == nil {
 		f.Next(renderAndPlan, "stackgen render")
@@ -89,19 +93,55 @@ func importedDisks(g *cluster.Guest) ([]string, tf.Values) {
 	return disks, values
 }
 
-// addedDisks judges the disks that an update of a VM in its state adds: which of them get the
-// volume of another disk, which had a volume before, and which a second apply adds.
-func (s *subject) addedDisks(changes []tf.Change) []tf.Change {
-	state, v := &s.states[0], s.match.VM
-	had, later, entry := state.Disks, s.later(state, v), s.entry
+// sharesPositions blocks an apply in which a disk that the spec adds would get the volume of
+// another one, or an empty one although the VM has its volume, as the positions of the disks
+// tell it. It needs no plan, and no level of the guard that judges one.
+func (s *subject) sharesPositions() {
+	planned := !s.notInState() && s.Planned[tf.Unit{Stack: s.Stack, Unit: s.Unit}] // import-blocks judges no plan
+	if s.Destroy || s.Stops() || planned || !s.comparable() || s.profile.Ignores("disk") {
+		return
+	}
+	updates := (&effect.VM{}).Updates(s.addedDisks())
+	updates = slices.DeleteFunc(updates, func(u effect.Update) bool { return u.Harm != effect.Shares && u.Harm != effect.Abandons })
+	if len(updates) == 0 {
+		return
+	}
+	imported, importing := s.notInState(), !s.notInState() && s.importing()
+	s.Import, s.Steps = "", nil
+	s.Is(finding.WouldHarm, harmReason(harmsOf(updates)))
+	addUpdates(s.Finding, updates, true)
+	switch k := s.keeper(); {
+	case imported:
+		s.Reason, s.Steps = finding.Why("after-import").Of(s.Reason), k.addAfterImport()
+	case importing && slices.Contains(harmsOf(updates), effect.Shares):
+		s.Next("remove the import file: while it has the VM, its disks are in the order of their interfaces", "stackgen import-blocks")
+	default:
+		s.Steps = k.add(updates)
+	}
+}
+
+// comparable reports whether the spec of the VM and its configuration can be compared: both are
+// known, and its profile does not ignore all of it.
+func (s *subject) comparable() bool {
+	return s.match.VM != nil && s.guest.Config != nil && len(s.guest.Config.Raw) > 0 && s.profile != nil && !s.profile.IgnoreAll
+}
+
+// addedDisks are the disks that an apply would add: which of them get the volume of another
+// disk, and which had a volume before. Those that a second apply adds are not among them.
+func (s *subject) addedDisks() []tf.Change {
+	v, entry := s.match.VM, s.entry
+	if s.notInState() {
+		had, volumes := importedDisks(s.guest)
+		return sharedVolumes(had, volumes, v, &lock.VM{}, additions(v, func(at string) bool { return !slices.Contains(had, at) }))
+	}
+	state, disks := &s.states[0], Disks(s.guest)
+	had, later := state.Disks, s.later(state, v)
 	if s.importing() {
 		entry = &lock.VM{} // the module has them in the order of their interfaces, new ones among them
 	}
-	for i := range changes {
-		if c := &changes[i]; c.Path == "disk" && c.Adds() && slices.Contains(later, c.Device) {
-			c.Later = true
-		}
-	}
+	changes := additions(v, func(at string) bool {
+		return !slices.Contains(state.Disks, at) && disks[at] == "" && !slices.Contains(later, at)
+	})
 	if len(later) > 0 {
 		had = without(had, without(had, v.Interfaces()))
 	}

@@ -13,7 +13,7 @@ import (
 func (s *subject) adopt() {
 	s.Is(finding.Adopt, finding.Why("in-no-state")).Because("%s", s.proof()).Because("%s", Describe(s.guest))
 	if s.halfMade() {
-		s.Case, s.Reason = finding.HalfMade, finding.Why("half-made")
+		s.Case, s.Reason = finding.HalfMade, finding.Why("half-made").And(finding.Why("first-plan-configures"))
 	}
 	s.Import = fmt.Sprintf("%s/%d", s.guest.Node, s.guest.VMID)
 	if s.elsewhere() {

@@ -196,15 +196,11 @@ func (s *subject) planned() finding.Code {
 }
 
 // meetsUpdate adds the hold to the finding about a guest that no planned write is known to
-// meet. What the first plan after an import would change meets it.
+// meet. What a plan changes of it meets it, too.
 func (s *subject) meetsUpdate() {
 	h := s.hold()
 	switch {
 	case h.blocks == nothing, s.Kind == finding.WouldHarm:
-	case s.Kind == finding.Adopt && len(s.Differs) > 0 && !s.Stops():
-		h.refuse(s.Finding, "held-first-plan")
-	case s.Kind.Exists() && len(s.Updates) > 0:
-		h.refuse(s.Finding, "held-change")
 	case s.Kind == finding.Migrate:
 		h.refuse(s.Finding, "held-migrate")
 	case s.Kind == finding.Settling && !s.importing():

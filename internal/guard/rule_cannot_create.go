@@ -44,9 +44,9 @@ func (s *subject) cannotUpdate() {
 	}
 }
 
-// sent are the updates that the next apply makes, with what settles.
+// sent are the updates of what settles, which the next apply sends. A plan has the others.
 func (s *subject) sent() []effect.Update {
-	out := slices.Clone(s.next)
+	var out []effect.Update
 	for _, block := range s.Settles {
 		out = append(out, effect.Update{Change: tf.Change{Path: block}})
 	}

@@ -34,7 +34,7 @@ func (s *subject) madeOtherwise() {
 		s.change(f.Key, spec)
 	}
 	s.placed()
-	if len(s.MadeWith) > 0 && s.Kind == finding.Managed && len(s.next)+len(s.Updates) == 0 {
+	if len(s.MadeWith) > 0 && s.Kind == finding.Managed {
 		s.Is(finding.CreationOnly, finding.Why("creation-only"))
 	}
 }

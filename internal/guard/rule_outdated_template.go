@@ -26,7 +26,7 @@ func (s *subject) oldTemplate() {
 	if s.Destroy || s.Stops() || s.match.VM == nil || from == nil || to == nil || from.VMID == to.VMID {
 		return
 	}
-	if s.Kind == finding.Managed && len(s.next)+len(s.Updates) == 0 {
+	if s.Kind == finding.Managed {
 		s.Is(finding.OldTemplate,
 			finding.Why("old-template"))
 	}

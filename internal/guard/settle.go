@@ -27,7 +27,11 @@ func (s *subject) settles() {
 		s.settled[s.Address] = all
 		return
 	}
-	vm := s.effects()
+	vm := vmEffects(s.guest, permitsRestart(s.match.VM))
+
+	// An import leaves reboot_after_update out.
+	vm.Restarts = vm.Permits || s.importing()
+
 	asked := s.states[0].Cloned && slices.ContainsFunc(vm.Updates(changesOf(left)), effect.Update.Interrupts) // the spec asks for a restart
 	if s.Kind == finding.Managed && !asked {
 		s.Is(finding.Settling, finding.Why("settles"))

@@ -47,39 +47,67 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	}
 	if h := holdOn(p.in.Inventory, g); h.blocks > nothing {
 		h.begun = p.in.begun(p.unit.Stack, c.Key, g)
-		h.refuse(p.add(c), "held-plan")
+		if p.adopts(c) {
+			h.refuse(p.add(c), "held-first-plan")
+		} else {
+			h.refuse(p.add(c), "held-change")
+		}
 		return
 	}
-	if len(updates) == 0 {
-		return
-	}
-	spec, known := p.spec(c), p.known(c)
-	harms := harmsOf(updates)
+	spec, known, harms := p.spec(c), p.known(c), harmsOf(updates)
 	if obstacles := feasible.UpdateRights(p.in.Inventory, spec, g, updates); len(obstacles) > 0 && len(harms) == 0 {
 		f := p.add(c)
 		addObstacles(f, obstacles, p.lock.Spec, func(text string) string { return specLine(spec, text) })
-		f.Reason = finding.Why("plan-would-fail").Of(f.Reason)
+		f.Reason = finding.Why("update-fails").Of(f.Reason)
 		return
 	}
-	if len(harms) == 0 && known != nil && known.Kind == finding.Adopt {
-		return // it names what the plan changes
+	if known != nil && known.Kind == finding.Settling { // its finding says what the apply only sets in the state
+		updates = slices.DeleteFunc(slices.Clone(updates), func(u effect.Update) bool { return u.Does == effect.Settles })
 	}
-	f := p.add(c)
-	f.Is(finding.Managed, finding.Why("plan-changes", effect.Summary(updates)))
-	if c.Action == tf.NoOp {
-		f.Reason = finding.Why("apply-changes", effect.Summary(updates))
+	halfMade := p.adopts(c) && known.Case == finding.HalfMade // a run that was interrupted cloned it, and the plan configures it
+	if len(updates) > 0 && (!halfMade || len(harms) > 0) {
+		p.update(c, g, updates, along)
 	}
-	addUpdates(f, updates, true)
+}
+
+// adopts reports whether a VM is one that an apply imports.
+func (p *planJudge) adopts(c *tf.ResourceChange) bool {
+	known := p.known(c)
+	return known != nil && known.Kind == finding.Adopt
+}
+
+// update adds the finding of updates that the plan makes of a VM, and what goes along with them.
+func (p *planJudge) update(c *tf.ResourceChange, g *cluster.Guest, updates []effect.Update, along []hardware.SideEffect) {
+	f, spec, harms := p.add(c), p.spec(c), harmsOf(updates)
+	p.kind(f, c, updates)
+	if p.adopts(c) && spec != nil {
+		p.firstPlan(f, c, g, updates, along)
+	} else {
+		addUpdates(f, updates, true)
+		f.Steps = append(f.Steps, leaveAlong(spec, p.lock.Spec, along)...)
+	}
 	SayHidden(f, updates)
 	newDisks(f, g, updates)
 	otherAddresses(f, g, updates)
-	f.Steps = append(f.Steps, leaveAlong(spec, p.lock.Spec, along)...)
-	switch {
-	case len(harms) > 0:
-		f.Is(finding.WouldHarm, harmReason(harms, "the plan would"))
+	if len(harms) > 0 {
 		p.waysOut(f, g, spec, updates, c)
-	case known != nil && known.Kind.Exists():
-		f.Kind = known.Kind
+	}
+}
+
+// kind makes updates what the finding is about.
+func (p *planJudge) kind(f *finding.Finding, c *tf.ResourceChange, updates []effect.Update) {
+	known, harms := p.known(c), harmsOf(updates)
+	f.Is(finding.Managed, finding.Why("apply-changes", effect.Summary(updates)))
+	switch {
+	case len(harms) > 0 && p.adopts(c):
+		f.Is(finding.WouldHarm, finding.Why("after-import").Of(harmReason(harms)))
+	case len(harms) > 0:
+		f.Is(finding.WouldHarm, harmReason(harms))
+	case p.adopts(c):
+		f.Kind, f.Reason = known.Kind, known.Reason.And(finding.Why("first-plan-changes"))
+	case known == nil || !known.Kind.Exists():
+	case !slices.Contains([]finding.Kind{finding.Managed, finding.OldTemplate, finding.CreationOnly}, known.Kind):
+		f.Kind, f.Reason = known.Kind, known.Reason.And(f.Reason)
 	}
 }
 
@@ -125,7 +153,8 @@ func settling(updates []effect.Update) []effect.Update {
 	for i := range updates {
 		u := &updates[i]
 		top, _, _ := strings.Cut(u.Path, ".")
-		if u.Was == "" && slices.ContainsFunc(blocks, func(b schema.DefaultBlock) bool { return b.Name == top }) {
+		block := u.Was == "" && slices.ContainsFunc(blocks, func(b schema.DefaultBlock) bool { return b.Name == top })
+		if block || slices.ContainsFunc(schema.SettledRows(), func(r schema.Row) bool { return r.Attribute() == u.Path }) {
 			*u = effect.Update{Change: u.Change, Effect: schema.ProviderOnly, Does: effect.Settles}
 		}
 	}
@@ -178,7 +207,72 @@ func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, 
 	if slices.Contains(harmsOf(updates), effect.Needless) {
 		f.Add(k.withoutRestart(updates))
 	}
-	f.Steps = append(f.Steps, k.growFirst(updates, false)...)
+	f.Steps = append(f.Steps, k.growFirst(updates)...)
 	f.Steps = append(f.Steps, harmSteps(g, updates, p.unread(c), p.lock.Spec, func(text string) string { return specLine(v, text) })...)
 	f.Steps = oneStepEach(f.Steps)
+}
+
+// leaveAlong are the steps that leave what an update would change along with others.
+func leaveAlong(v *schema.VM, spec string, along []hardware.SideEffect) []finding.Step {
+	f := &finding.Finding{}
+	for _, a := range along {
+		if v != nil && a.Line != "" {
+			f.Next(a.What+", write into "+spec, specLine(v, a.Line))
+		}
+	}
+	return f.Steps
+}
+
+// firstPlan says what the plan of an import changes of a VM, with the lines for the spec that
+// leave the VM as it is.
+func (p *planJudge) firstPlan(
+	f *finding.Finding, c *tf.ResourceChange, g *cluster.Guest, updates []effect.Update, along []hardware.SideEffect,
+) {
+	for _, a := range along {
+		f.Because("%s is %s in Proxmox VE: the first plan after the import makes it %s, with the other changes", a.Name(), a.Was, a.Is)
+	}
+	k := p.keeper(c, g, p.spec(c))
+	var differences []hardware.Difference
+	for _, d := range k.differences() {
+		own := slices.DeleteFunc(slices.Clone(updates), func(u effect.Update) bool { return !d.Differs(u.Attribute()) })
+		if len(own) == 0 {
+			continue
+		}
+		differences, f.Differs = append(differences, d), append(f.Differs, d.Difference)
+		f.Because("%s%s", &d, disturbs(own))
+		addUpdates(f, own, false)
+		updates = slices.DeleteFunc(slices.Clone(updates), func(u effect.Update) bool { return d.Differs(u.Attribute()) })
+	}
+	for _, u := range updates {
+		addUpdates(f, []effect.Update{u}, !u.SideEffect)
+	}
+	f.Steps = append(f.Steps, k.steps(differences, f.String())...)
+}
+
+// disturbs says what updates do to a VM that runs, if it notices.
+func disturbs(updates []effect.Update) string {
+	for _, u := range updates {
+		if u.Harm == effect.Repeats {
+			return ", and so does every later apply"
+		}
+		if u.Harm != "" && u.Harm != effect.Replaces && u.Harm != effect.Shrinks {
+			return ", and " + u.Does
+		}
+	}
+	return ""
+}
+
+// addUpdates adds updates to a finding, also as evidence if that does not name them.
+func addUpdates(f *finding.Finding, updates []effect.Update, evidence bool) {
+	for _, u := range updates {
+		own := finding.Update{
+			Name: u.Name(), Was: u.Was, Is: u.Is, Effect: string(u.Effect), Does: u.Does, Harm: string(u.Harm),
+			Moves: u.From, Interrupts: u.Interrupts(), SideEffect: u.SideEffect, Attribute: u.Attribute(),
+		}
+		if evidence {
+			own.Says = u.String()
+			f.Because("%s", own.Says)
+		}
+		f.Updates = append(f.Updates, own)
+	}
 }

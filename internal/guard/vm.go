@@ -8,7 +8,6 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
-	"stackgen/internal/effect"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
@@ -112,8 +111,6 @@ type subject struct {
 	states  []tf.Resource  // in the state, by its key
 
 	notRead string // why the state cannot be read
-
-	next []effect.Update // that the next apply makes
 }
 
 // vms judges every VM of a stack, also those that only the lock has.
@@ -161,7 +158,7 @@ func (s *subject) decide() bool {
 	if rule.ours {
 		s.settles()
 		s.waits()
-		s.updates()
+		s.sharesPositions()
 		s.meetsUpdate()
 		s.cannotUpdate()
 		s.oldTemplate()

@@ -1,6 +1,6 @@
 // Package hardware turns the configuration of a VM in Proxmox VE into the
-// properties of a spec, and compares the two, to say what the first plan after an
-// import would change.
+// properties of a spec, and compares the two, to say which line of a spec keeps
+// what the VM has. What an apply changes, a plan says.
 //
 // It reads the table of VM properties in package schema: the entry of the
 // configuration, the value that the provider reads without the entry, and the

@@ -24,6 +24,8 @@ type Findings struct {
 	Endpoint string            `json:"endpoint,omitempty"` // of the cluster that was read
 	Notes    []string          `json:"notes"`
 
+	Unplanned []string `json:"unplanned,omitempty"` // units whose changes were not looked at, STACK/UNIT
+
 	Action  string `json:"-"` // apply unless given
 	Command string `json:"-"` // preflight unless given: the name of the suite of JUnit
 }
@@ -67,8 +69,16 @@ func (r *Findings) Print(w io.Writer, o Options) error {
 	return err
 }
 
-// answer is the first line: whether to go on.
+// answer is the first line: whether to go on, and whether changes were looked at.
 func (r *Findings) answer() string {
+	if len(r.Unplanned) == 0 {
+		return r.goOn()
+	}
+	return r.goOn() + "; what an apply changes was not looked at"
+}
+
+// goOn says whether to go on.
+func (r *Findings) goOn() string {
 	if r.Answer != "" {
 		return r.Answer
 	}

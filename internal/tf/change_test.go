@@ -46,6 +46,7 @@ func TestReadByClone(t *testing.T) {
 		{Change{Path: "network_device", Device: "net2", Was: "x", Whole: true}, true},
 		{Change{Path: "initialization.user_account.username", Was: "debian"}, true},
 		{Change{Path: "initialization.dns.servers", Was: "192.0.2.1"}, false},
+		{Change{Path: "initialization.dns.servers", Is: "192.0.2.1"}, true},
 	} {
 		if got := state.Read([]Change{c.change}, true); (len(got) == 1) != c.want {
 			t.Errorf("%v: got %v", c.change, got)

@@ -56,8 +56,8 @@ func plannedUpdates(output string) map[string][]string {
 	return out
 }
 
-// TestAdoptMatch compares VMs created by hand with specs that have other hardware and permit restarts:
-// preflight announces exactly the changes of the provider's plan. Then it writes their
+// TestAdoptMatch imports VMs created by hand with specs that have other hardware and permit restarts:
+// preflight announces exactly the changes of the provider's plan, and which line keeps what. Then it writes their
 // hardware into the spec: the import and the next plan change nothing.
 func TestAdoptMatch(t *testing.T) {
 	t.Parallel()
@@ -70,21 +70,23 @@ func TestAdoptMatch(t *testing.T) {
 	}
 	for _, c := range []struct{ other, blocked string }{
 		{"", "cloudy usb windows"},
-		{"tags: [a], disks: [{interface: scsi0, size: 640}], serial: socket, vga: std, balloon: 100, startup: {order: 9}, boot_order: [net0]", "cloudy disks usb windows"},
+		{"tags: [a], disks: [{interface: scsi0, size: 640}], serial: socket, vga: std, balloon: 100, startup: {order: 9}, boot_order: [net0]", "disks"},
 		{"cloud_init: false, agent: false, networks: [], bios: ovmf, tpm: local-lvm, machine: q35, cpu_units: 100, keyboard: fr, memory: 512, on_boot: false", "cloudy least usb windows"},
 	} {
 		spec(strings.ReplaceAll(vms, "adopt:", strings.TrimPrefix(c.other+", profile: default, restart: true, adopt:", ", ")))
+		code, output := p.stackgen("import-blocks", "--verify", p.dir)
 		announced, blocked := p.announcedUpdates()
 		if got := strings.Join(blocked, " "); got != c.blocked {
 			t.Errorf("%s: blocked %s, want %s", c.other, got, c.blocked)
 		}
-		for key := range announced { // the import keeps the display, and the apply after it sets the provider's default
-			if strings.Contains(c.other, "vga: std") {
-				announced[key] = slices.DeleteFunc(announced[key], func(a string) bool { return a == "vga" })
-			}
+		planned := plannedUpdates(output)
+		if c.blocked == "disks" { // of which a new disk would get the volume of another one: nothing is planned
+			continue
 		}
-		code, output := p.stackgen("import-blocks", "--verify", p.dir)
-		if planned := plannedUpdates(output); code != 3 || !reflect.DeepEqual(planned, announced) || len(planned)+len(blocked) != len(handmadeVMs) {
+		for _, key := range blocked { // what preflight says of these is in test/script
+			delete(planned, key)
+		}
+		if code != 3 || !reflect.DeepEqual(planned, announced) || len(planned)+len(blocked) != len(handmadeVMs) {
 			t.Errorf("%s: exit %d\nplanned   %v\nannounced %v", c.other, code, planned, announced)
 		}
 	}

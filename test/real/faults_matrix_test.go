@@ -22,6 +22,7 @@ type fault struct {
 	apply       outcome                        // of an apply
 	imports     outcome                        // of import-blocks, and an apply
 	fast        *fastOutcomes                  // with `guard: fast`, if they differ
+	byPlan      bool                           // only the plan shows it, which `guard: fast` does not make
 	harm        string                         // what an apply does with `guard: off`; "" if it does no harm
 	noHarmRun   string                         // why no apply with `guard: off` is run
 	notWay      string                         // part of the printed steps whose condition does not hold in this state
@@ -60,6 +61,15 @@ func succeed(contains string, created ...int) outcome {
 // refusedInBoth expects a refusal in both columns.
 func (f fault) refusedInBoth(verdicts, contains string) fault {
 	f.apply, f.imports = refuse(verdicts, contains), refuse(verdicts, contains)
+	return f
+}
+
+// refusedByPlan expects that import-blocks, which makes no plan, succeeds, and that the plan of the
+// apply is refused because it harms a.
+func (f fault) refusedByPlan(contains string) fault {
+	f.byPlan = true
+	f.apply, f.imports = refuse("would-harm a", contains), refuse("would-harm a", contains)
+	f.imports.afterImport = true
 	return f
 }
 
