@@ -36,6 +36,31 @@ func BenchmarkGuard(b *testing.B) {
 	}
 }
 
+// BenchmarkPreflight measures preflight of 3, 50 and 300 VMs that exist, in which nothing changes,
+// with a plan and without one. It reports the fewest seconds of each.
+func BenchmarkPreflight(b *testing.B) {
+	for _, n := range []int{3, 50, 300} {
+		b.Run(fmt.Sprintf("vms=%d", n), func(b *testing.B) {
+			g := newStackBench(b, n)
+			g.terragrunt("apply")
+			seconds := map[string]float64{}
+			for b.Loop() {
+				for name, args := range map[string][]string{"plan": {"preflight"}, "no-plan": {"preflight", "--no-plan"}} {
+					began := time.Now()
+					g.run(g.dir, stackgen, args...)
+					if took := time.Since(began).Seconds(); seconds[name] == 0 || took < seconds[name] {
+						seconds[name] = took
+					}
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			for name, took := range seconds {
+				b.ReportMetric(took, name+"-s")
+			}
+		})
+	}
+}
+
 // A stackBench is a stack for a simulated cluster.
 type stackBench struct {
 	testing.TB

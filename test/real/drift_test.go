@@ -37,6 +37,7 @@ func TestDriftTable(t *testing.T) {
 		t.Errorf("drift says something else about the same plans from a file:\n%s\nand before:\n%s", strings.Join(w.lines(given.Findings), "\n"), strings.Join(w.lines(live.Findings), "\n"))
 	}
 	w.covers(plans, live)
+	w.oneOpinion("--plan", plans)
 	more := slices.Concat(w.edited(plans), w.unsigned(), []driftCase{w.offline()})
 	table := driftTable(append(w.cases, more...))
 	t.Logf("\n%s", table)
