@@ -59,6 +59,7 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 		f := p.add(c)
 		addObstacles(f, obstacles, p.lock.Spec, func(text string) string { return specLine(spec, text) })
 		f.Reason = finding.Why("update-fails").Of(f.Reason)
+		addUpdates(f, updates, false)
 		return
 	}
 	if known != nil && known.Kind == finding.Settling { // its finding says what the apply only sets in the state
@@ -135,7 +136,11 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 		changes = append(changes, laterChanges(spec, p.in.later(r, spec))...)
 		changes = formerVolumes(r.Values, spec, entry, g, changes)
 	}
-	along := hardware.Read(g).SideEffects(spec, changes)
+	reading := hardware.Read(g)
+	if r := p.inState(c); r != nil && r.Cloned && spec != nil {
+		present(reading, spec, changes)
+	}
+	along := reading.SideEffects(spec, changes)
 	for _, a := range along {
 		changes = append(changes, a.Change)
 	}
@@ -144,6 +149,17 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 		updates = settling(updates)
 	}
 	return effect.RefuseNeedless(updates, p.unread(c)), along
+}
+
+// present marks the changes that a plan makes of a clone only because the provider has not read
+// what the clone has: it has that as the spec says.
+func present(reading *hardware.Reading, spec *schema.VM, changes []tf.Change) {
+	for i := range changes {
+		if c := &changes[i]; c.Was == "" && c.Is != "" && !c.Later && c.Volume == "" && c.Former == "" {
+			was, known := reading.Has(spec, c.Attribute())
+			c.Present = known && was == ""
+		}
+	}
 }
 
 // settling are updates of which those that set what an import cannot read do nothing
