@@ -180,8 +180,8 @@ func TestThousandGuests(t *testing.T) {
 			free++
 		}
 	}
-	if nodes := 3; lists > 2*nodes+8+free {
-		t.Errorf("%d requests for lists, want at most %d and one for each of %d free VMIDs", lists, 2*nodes+8, free)
+	if nodes := 3; lists > 3*nodes+8+free {
+		t.Errorf("%d requests for lists, want at most %d and one for each of %d free VMIDs", lists, 3*nodes+8, free)
 	}
 	// VMs are about to be created, and another guest may have their MAC addresses: all
 	// guests are read, and the template of the VMs.

@@ -154,8 +154,9 @@ type Storage struct {
 	Shared  bool   `json:"shared"`
 	Content string `json:"content"`
 	Active  bool   `json:"active"`
-	Total   int64  `json:"total"` // bytes
-	Used    int64  `json:"used"`  // bytes
+	Total   int64  `json:"total"`           // bytes
+	Used    int64  `json:"used"`            // bytes
+	Avail   *int64 `json:"avail,omitempty"` // bytes that new volumes can have; nil if it was not read
 }
 
 // A Task is a running task.

@@ -16,6 +16,15 @@ func (inv *Inventory) Storage(id, node string) *Storage {
 	return nil
 }
 
+// Free are the bytes that new volumes can have. These are fewer than what is not used: a file
+// system has a reserve for root, or a quota. Where that was not read, all that is not used counts.
+func (s *Storage) Free() int64 {
+	if s.Avail != nil {
+		return *s.Avail
+	}
+	return max(0, s.Total-s.Used)
+}
+
 // Datastore is the definition of a storage, or nil.
 func (inv *Inventory) Datastore(id string) *Datastore {
 	for i := range inv.Datastores {

@@ -90,11 +90,11 @@ func diskDemands(inv *cluster.Inventory, created []Created) []Demand {
 		if s.Shared {
 			k, where = key{s.ID, ""}, ""
 		}
-		if free := s.Total - s.Used; s.Total > 0 && disk[k] > free && !seen[k] {
+		if free := s.Free(); s.Total > 0 && disk[k] > free && !seen[k] {
 			seen[k] = true
 			out = append(out, Demand{"the full clones on storage " + s.ID + where + " are larger together than its free space",
 				[]string{fmt.Sprintf("%s of %s; %s of %s are free",
-					cluster.Count(clones[k], "full clone"), gib(disk[k]), gib(max(0, free)), gib(s.Total))}})
+					cluster.Count(clones[k], "full clone"), gib(disk[k]), gib(free), gib(s.Total))}})
 		}
 	}
 	return out

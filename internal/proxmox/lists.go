@@ -85,6 +85,13 @@ type datastore struct {
 	Nodes   string `json:"nodes"`
 }
 
+// A nodeStorage is one entry of the storages of a node.
+type nodeStorage struct {
+	ID     string `json:"storage"`
+	Active number `json:"active"`
+	Avail  number `json:"avail"`
+}
+
 // A network is one entry of the list of a node's bridges.
 type network struct {
 	Name string `json:"iface"`

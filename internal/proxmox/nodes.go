@@ -8,11 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/pve"
 )
+
+// spaceTimeout limits the query of the storages of one node.
+const spaceTimeout = 5 * time.Second
 
 // addResources adds nodes, storages and guests from the cluster-wide list. In it,
 // node, tags, lock and pool of a guest are current, and so are deletions; names,
@@ -59,6 +63,24 @@ func (r *reader) readNetworks(ctx context.Context, n *cluster.Node) {
 	slices.SortFunc(n.Networks, func(a, b cluster.Network) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// readSpace reads how much space the storages of a node have for new images, which the
+// cluster-wide list does not say. A node asks each storage for that, and one whose server is
+// gone may take a while: such a request is not worth a second one.
+func (r *reader) readSpace(ctx context.Context, node string) {
+	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), spaceTimeout)
+	defer cancel()
+	var list []nodeStorage
+	if err := r.get(limited, "/nodes/"+node+"/storage?content=images&enabled=1", &list); err != nil {
+		return // then what is not used counts as free
+	}
+	for _, e := range list {
+		if s := r.inv.Storage(e.ID, node); s != nil && e.Active != 0 {
+			avail := int64(e.Avail)
+			s.Avail = &avail
+		}
+	}
+}
+
 // readZones reads the zones of virtual networks, if the specs name one and its privileges
 // depend on the zone. The list has only what the credentials may audit.
 func (r *reader) readZones(ctx context.Context) {
@@ -87,8 +109,8 @@ func (r *reader) readZones(ctx context.Context) {
 	}
 }
 
-// readNodes reads the VM list of every online node, which is current, and its
-// networks, and adds a gap for every node without a VM list.
+// readNodes reads the VM list of every online node, which is current, its networks and
+// the space of its storages, and adds a gap for every node without a VM list.
 func (r *reader) readNodes(ctx context.Context) {
 	lists := make([][]nodeVM, len(r.inv.Nodes))
 	errs := make([]error, len(r.inv.Nodes))
@@ -101,7 +123,7 @@ func (r *reader) readNodes(ctx context.Context) {
 	var reads []func()
 	for _, i := range online {
 		reads = append(reads, func() { errs[i] = r.get(ctx, guest.VM.Guests(r.inv.Nodes[i].Name), &lists[i]) },
-			func() { r.readNetworks(ctx, &r.inv.Nodes[i]) })
+			func() { r.readNetworks(ctx, &r.inv.Nodes[i]) }, func() { r.readSpace(ctx, r.inv.Nodes[i].Name) })
 	}
 	concurrently(reads, func(read func()) { read() })
 	if slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {

@@ -81,10 +81,37 @@ func TestRequestsForThousandGuests(t *testing.T) {
 			lists++
 		}
 	}
-	if configs != 300 || pings != 1 || lists > 2*len(inv.Nodes)+7 {
+	if configs != 300 || pings != 1 || lists > 3*len(inv.Nodes)+7 {
 		t.Errorf("%d configurations, %d pings, %d lists", configs, pings, lists)
 	}
 	t.Logf("%d guests, %d requests (%d lists), %v", len(inv.Guests), inv.Requests, lists, took)
+}
+
+// TestSpaceOfStorages: what a storage has for new images is less than what is not used, and
+// is read where the token sees the storage. A node that does not say it blocks nothing.
+func TestSpaceOfStorages(t *testing.T) {
+	seed := smallCluster(t)
+	addAuditor(seed, true)
+	grant(seed, "/vms", "PVEAuditor", true)
+	grant(seed, "/storage/shared", "PVEAuditor", true)
+	s := start(t, pvesim.Options{Seed: seed})
+	if err := s.AddFault(&pvesim.Fault{Do: pvesim.DoError, Status: 500, Message: "no", Path: "/nodes/pve2/storage"}); err != nil {
+		t.Fatal(err)
+	}
+	inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{})
+	if got := inv.Storage("local", "pve1"); got.Avail == nil || got.Free() != got.Total-got.Used-10<<30 {
+		t.Errorf("storage local of pve1 is %+v", got)
+	}
+	if got := inv.Storage("local", "pve2"); got.Avail != nil || got.Free() != got.Total-got.Used || got.Total == 0 {
+		t.Errorf("storage local of pve2 is %+v", got)
+	}
+	if gaps(inv) != "" {
+		t.Errorf("gaps %q", gaps(inv))
+	}
+	inv = mustRead(t, s, "audit@pve!t", proxmox.Wanted{})
+	if got := inv.Storage("shared", "pve1"); len(inv.Storages) != 3 || got == nil || got.Avail == nil {
+		t.Errorf("storages %+v", inv.Storages)
+	}
 }
 
 func TestSilentAgents(t *testing.T) {
@@ -202,7 +229,7 @@ func TestTransientFaults(t *testing.T) {
 				}
 			}
 			inv := mustRead(t, s, "root@pam!sim", proxmox.Wanted{VMIDs: []int{201}})
-			if gaps(inv) != "" || inv.Guest(201).Config == nil || inv.Requests != 7+2*3+1+6 {
+			if gaps(inv) != "" || inv.Guest(201).Config == nil || inv.Requests != 7+3*3+1+6 {
 				t.Errorf("gaps %q, %d requests", gaps(inv), inv.Requests)
 			}
 		})

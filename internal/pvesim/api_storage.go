@@ -88,7 +88,7 @@ func createStorage(c *call) (any, error) {
 	c.w.seed.Storages = append(c.w.seed.Storages, &Storage{ID: id, Type: c.p["type"], Shared: c.flag("shared"),
 		Content: schema.SplitList(c.p["content"]), Nodes: schema.SplitList(c.p["nodes"]),
 		Path: c.p["path"], VG: c.p["vgname"], Pool: cmp.Or(c.p["thinpool"], c.p["pool"]),
-		Disabled: c.flag("disable"), Size: first.Size, Used: first.Used, Bandwidth: first.Bandwidth})
+		Disabled: c.flag("disable"), Size: first.Size, Used: first.Used, Reserved: first.Reserved, Bandwidth: first.Bandwidth})
 	return object{"storage": id, "type": c.p["type"]}, nil
 }
 

@@ -106,6 +106,7 @@ type Storage struct {
 	Pool      string   `yaml:"pool,omitempty"`
 	Size      Size     `yaml:"size,omitempty"`
 	Used      Size     `yaml:"used,omitempty"`
+	Reserved  Size     `yaml:"reserved,omitempty"` // neither used nor available: a reserve of ext4, or of a quota
 	Bandwidth Size     `yaml:"bandwidth,omitempty"`
 	Full      bool     `yaml:"full,omitempty"`
 	Disabled  bool     `yaml:"disabled,omitempty"`

@@ -329,7 +329,7 @@ func (w *cluster) usage(node string, s *Storage) (used, avail int64) {
 	if s.Full {
 		return int64(s.Size), 0
 	}
-	return used, max(int64(s.Size)-used, 0)
+	return used, max(int64(s.Size)-used-int64(s.Reserved), 0)
 }
 
 // allocated returns the bytes that a volume occupies: its full size on thick

@@ -47,7 +47,7 @@ func choices(inv *cluster.Inventory) []choice {
 			out = append(out, withStorages(inv, choice{disk: "scsi0", drive: true, node: n})...)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b choice) int { return cmp.Compare(free(b.datastore), free(a.datastore)) })
+	slices.SortStableFunc(out, func(a, b choice) int { return cmp.Compare(b.datastore.Free(), a.datastore.Free()) })
 	return out
 }
 
@@ -86,11 +86,11 @@ func withStorages(inv *cluster.Inventory, c choice) []choice {
 	var out []choice
 	for i := range inv.Storages {
 		s := &inv.Storages[i]
-		if s.Node != c.node.Name || !s.Active || !s.Images() || s.Total > 0 && free(s) < machines*int64(least)<<30 {
+		if s.Node != c.node.Name || !s.Active || !s.Images() || s.Total > 0 && s.Free() < machines*int64(least)<<30 {
 			continue
 		}
 		c.datastore, c.size = s, least
-		if least < diskGiB && free(s) > 2*machines*diskGiB<<30 {
+		if least < diskGiB && s.Free() > 2*machines*diskGiB<<30 {
 			c.size = diskGiB
 		}
 		out = append(out, c)
@@ -99,7 +99,7 @@ func withStorages(inv *cluster.Inventory, c choice) []choice {
 		if (a.datastore.ID == own) != (b.datastore.ID == own) {
 			return cmp.Compare(b2i(b.datastore.ID == own), b2i(a.datastore.ID == own))
 		}
-		return cmp.Compare(free(b.datastore), free(a.datastore))
+		return cmp.Compare(b.datastore.Free(), a.datastore.Free())
 	})
 	return out
 }
@@ -110,8 +110,6 @@ func b2i(b bool) int {
 	}
 	return 0
 }
-
-func free(s *cluster.Storage) int64 { return s.Total - s.Used }
 
 // readDisks finds the first disk of the template, its size in whole GiB and its storage.
 func (c *choice) readDisks() (gib int, storage string) {

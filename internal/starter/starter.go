@@ -61,7 +61,7 @@ func New(inv *cluster.Inventory, general []byte) (*Example, error) {
 // example makes the example of one choice, and checks it.
 func (c *choice) example(inv *cluster.Inventory, general []byte) (*Example, error) {
 	e := &Example{
-		Template: c.template, Node: c.node.Name, Datastore: c.datastore.ID, Free: free(c.datastore), Bridge: c.bridge, First: c.first,
+		Template: c.template, Node: c.node.Name, Datastore: c.datastore.ID, Free: c.datastore.Free(), Bridge: c.bridge, First: c.first,
 		Unseen: slices.ContainsFunc(inv.Gaps, cluster.Gap.AnyGuest),
 	}
 	template, more := 0, []string(nil)
