@@ -109,8 +109,9 @@ type Identity struct {
 
 // The results of querying a guest agent.
 const (
-	AgentAnswers = "answers"
-	AgentSilent  = "silent"
+	AgentAnswers   = "answers"    // and reports an address
+	AgentNoAddress = "no-address" // it answers, and reports none but those of the loopback and of links
+	AgentSilent    = "silent"
 )
 
 // A Config is the configuration of a guest: the parts that identify it, and all
@@ -120,7 +121,7 @@ type Config struct {
 	GenID   string   `json:"vmgenid,omitempty"`
 	MACs    []string `json:"macs,omitempty"`    // net0 first, upper case
 	Created int64    `json:"created,omitempty"` // ctime in meta, seconds since 1970
-	Agent   string   `json:"agent,omitempty"`   // AgentAnswers or AgentSilent; empty if the agent was not queried
+	Agent   string   `json:"agent,omitempty"`   // AgentAnswers, AgentNoAddress or AgentSilent; empty if the agent was not queried
 	Address []string `json:"address,omitempty"` // reported by the agent, those of network devices first, without loopback and link-local ones
 	Disks   []string `json:"disks,omitempty"`   // such as scsi0=local-lvm:vm-100-disk-0,size=32G
 

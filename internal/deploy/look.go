@@ -161,7 +161,7 @@ func (r *run) waitsFor(s *check.Session, found []finding.Finding) string {
 	case len(names) > 0:
 		return "a task that an interrupted run began is not complete: " + some(names)
 	case len(booting) > 0:
-		return "a VM is booting, and its agent does not answer yet: " + some(booting)
+		return "a VM is booting, and its agent reports no address yet: " + some(booting)
 	}
 	return ""
 }

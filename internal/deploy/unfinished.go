@@ -258,7 +258,7 @@ func (r *run) begun(f *finding.Finding) bool {
 }
 
 // isBooting reports whether a finding is about an unfinished VM that is too new for the lists,
-// or whose guest is booting: its agent does not answer yet.
+// or whose guest is booting: its agent does not answer, or reports no address yet.
 func (r *run) isBooting(s *check.Session, f *finding.Finding) bool {
 	if f.Kind != finding.Unknown || f.Type != finding.VM || time.Since(r.began) > bootTime {
 		return false
@@ -267,5 +267,6 @@ func (r *run) isBooting(s *check.Session, f *finding.Finding) bool {
 	if r.begun(f) && f.Case == finding.NotRead {
 		return true
 	}
-	return r.begun(f) && g != nil && g.Status == "running" && g.Config != nil && g.Config.Agent == cluster.AgentSilent
+	return r.begun(f) && g != nil && g.Status == "running" && g.Config != nil &&
+		(g.Config.Agent == cluster.AgentSilent || g.Config.Agent == cluster.AgentNoAddress)
 }

@@ -206,6 +206,14 @@ func (p *proposer) unplannable(g *cluster.Guest) Reason {
 			Commands: set("--agent 0"),
 		}
 	}
+	if g.Config.Agent == cluster.AgentNoAddress {
+		return Reason{
+			Config: "agent=" + g.Config.Raw["agent"],
+			Why: "its guest agent answers and reports no address, so every plan of the stack would wait 15 minutes for one: " +
+				"find out why the guest has none, or disable the agent here",
+			Commands: set("--agent 0"),
+		}
+	}
 	if agent := g.Config.Raw["agent"]; g.Config.Agent == "" && pve.AgentEnabled(agent) {
 		for _, gap := range p.Inventory.GapsForAgent(g.VMID) {
 			return Reason{

@@ -45,6 +45,8 @@ func TestChoice(t *testing.T) {
 	unread := cluster.Guest{VMID: 302, Node: "pve3", Kind: guest.VM, Name: "far", Status: cluster.StatusUnknown}
 	silent := newGuest(303, "nas", "agent: 1")
 	silent.Status, silent.Config.Agent = "running", cluster.AgentSilent
+	mute := newGuest(305, "mute", "agent: 1")
+	mute.Status, mute.Config.Agent = "running", cluster.AgentNoAddress
 	locked := newGuest(304, "busy", "")
 	locked.Lock = "backup"
 	for _, c := range []struct {
@@ -70,7 +72,7 @@ func TestChoice(t *testing.T) {
 		{name: "a pool that a spec has", specs: labSpec + "pool: {id: p}\nvms:\n  a: {adopt: {vmid: 100}}\n", guests: []cluster.Guest{in("p", newGuest(101, "b", "")), newGuest(102, "c", "")},
 			want: "specs/lab.yaml b; specs/lab-2.yaml c"},
 		{name: "a class has the name", specs: "apiVersion: stackgen/v1\nkind: Class\nname: lab\nvmids: 900-999\ntemplate: 9000\ndefaults: {node: pve1}\nstudents: {count: 1}\n", guests: []cluster.Guest{newGuest(102, "c", "")}, want: "specs/lab-2.yaml c"},
-		{name: "others", guests: []cluster.Guest{container, template, unread, silent, locked}, want: "specs/lab.yaml busy!; container 300; template 301; not-read 302; not-fit 303"},
+		{name: "others", guests: []cluster.Guest{container, template, unread, silent, mute, locked}, want: "specs/lab.yaml busy!; container 300; template 301; not-read 302; not-fit 303; not-fit 305"},
 		{name: "a pool that no spec can name", guests: []cluster.Guest{in("null", newGuest(100, "a", "")), newGuest(101, "b", "")}, want: "specs/lab.yaml b; not-usable 100"},
 		{name: "names that differ in their case", guests: []cluster.Guest{in("p", newGuest(100, "web", "")), in("q", newGuest(101, "Web", "")), in("r", newGuest(102, "WEB", ""))}, want: "specs/p.yaml web; specs/q.yaml web!; specs/r.yaml web!"},
 		{name: "an address that a later spec has", specs: labSpec + "vms:\n  v: {cloud_init: {ipv4: 192.0.2.5/24, gateway: 192.0.2.1}}\n",

@@ -23,7 +23,7 @@ func vmEffects(g *cluster.Guest, permits bool) *effect.VM {
 		Unused:  unusedVolumes(g),
 		Linked:  linkedDisks(g),
 		Running: g.Status == "running",
-		Answers: g.Config != nil && g.Config.Agent == cluster.AgentAnswers,
+		Answers: g.Config != nil && (g.Config.Agent == cluster.AgentAnswers || g.Config.Agent == cluster.AgentNoAddress),
 		NoDrive: g.Config != nil && !slices.ContainsFunc(drivesOf(g), pve.Drive.CloudInit),
 		Permits: permits,
 	}

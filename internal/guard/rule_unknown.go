@@ -170,16 +170,49 @@ func (s *subject) agentSilent() bool {
 
 func (s *subject) unknownAgent() {
 	s.Is(finding.Unknown, finding.Why("agent-silent", s.agentWait()))
+	if s.awaitAgent() {
+		s.Next("install and start the agent in the guest", "systemctl enable --now qemu-guest-agent")
+		s.withoutAgent("or, if the guest has no agent, disable it")
+	}
+}
+
+// agentNoAddress reports whether the agent answers without an address, and the provider would
+// wait for one.
+func (s *subject) agentNoAddress() bool {
+	return s.agentWait() != "" && s.guest.Config.Agent == cluster.AgentNoAddress
+}
+
+func (s *subject) unknownAddress() {
+	s.Is(finding.Unknown, finding.Why("agent-no-address", s.agentWait()))
+	if !s.awaitAgent() {
+		return
+	}
+	for _, key := range []string{"net0", "ipconfig0"} {
+		if value := s.guest.Config.Raw[key]; value != "" {
+			s.Because("%s: %s", key, value)
+		}
+	}
+	what := "find out why the guest gets no address: a DHCP server must answer on the bridge and VLAN of its NIC"
+	if vm := s.match.VM; vm != nil && vm.Address.IsValid() {
+		what = "find out why the guest does not have " + vm.Address.String() +
+			": cloud-init must run in it, and sets a new address when the VM restarts"
+	}
+	s.Next(what+"; see what the agent reports", pve.Pvesh("get", s.guest.Path("agent", "network-get-interfaces")))
+	s.withoutAgent("or, if the guest needs no address, disable its agent")
+}
+
+// awaitAgent adds what a VM needs whose agent would be waited for, whatever the agent lacks. It
+// reports whether the agent is needed later: a VM that is destroyed does without.
+func (s *subject) awaitAgent() bool {
 	s.Because("%s", Describe(s.guest))
 	if s.Destroy || s.retired() {
 		s.Next("disable it: the VM is destroyed anyway", s.removeAgent())
-		return
+		return false
 	}
 	if s.guest.Uptime > 0 && s.guest.Uptime < bootTime {
 		s.Next("it was started less than 3 minutes ago: wait until it has booted, then run preflight again")
 	}
-	s.Next("install and start the agent in the guest", "systemctl enable --now qemu-guest-agent")
-	s.withoutAgent()
+	return true
 }
 
 // removeAgent is the line that removes the agent from the VM's configuration.
@@ -187,8 +220,7 @@ func (s *subject) removeAgent() string { return set(s.guest, "--delete agent") }
 
 // withoutAgent says how a VM does without an agent. The option is 0 then, as the spec
 // says, so that the apply does not change the VM.
-func (s *subject) withoutAgent() {
-	const what = "or, if the guest has no agent, disable it"
+func (s *subject) withoutAgent(what string) {
 	switch vm := s.match.VM; {
 	case s.profile != nil && s.profile.IgnoreAll:
 		s.Next(what, s.removeAgent())

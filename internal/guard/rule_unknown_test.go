@@ -17,6 +17,8 @@ func unknownCases() []ruleCase {
 		{"unknown: nothing proves that it is the VM", both, func(s *scene) { s.retire(); s.guest().Config = nil }, "pvesh get"},
 		{"unknown: its agent does not answer", both, func(s *scene) { s.running(cluster.AgentSilent) }, "systemctl enable --now qemu-guest-agent"},
 		{"unknown: its agent does not answer", both, func(s *scene) { s.running(cluster.AgentSilent); s.retire() }, "--delete agent"},
+		{"unknown: its agent reports no address", both, func(s *scene) { s.running(cluster.AgentNoAddress) }, "network-get-interfaces"},
+		{"unknown: its agent reports no address", both, func(s *scene) { s.running(cluster.AgentNoAddress); s.retire() }, "--delete agent"},
 		{"unknown: its agent is not visible", both, func(s *scene) { s.running(""); s.hide("/vms/100", cluster.AgentAudit) }, "pveum acl modify"},
 		{"unknown: the provider cannot read it", both, func(s *scene) { s.guest().Config.Raw = map[string]string{"migrate_downtime": "5"} }, "--delete migrate_downtime"},
 		{"unknown: no configuration", onlyGuest, func(s *scene) { s.entry.Fingerprint, s.spec.Adopt, s.guest().Config = nil, true, nil }, "stackgen snapshot"},

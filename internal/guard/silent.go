@@ -44,6 +44,8 @@ func (j *judge) silence(at *place, vm *schema.VM) string {
 		return m.Guest.Status
 	case c.Agent == cluster.AgentSilent:
 		return "its guest agent does not answer"
+	case c.Agent == cluster.AgentNoAddress:
+		return "its guest agent reports no address"
 	case len(c.Address) > 0 && lastIPv4(c.Address) == "":
 		return "its guest agent has no IPv4 address"
 	case c.Agent == "" && !pve.AgentEnabled(c.Raw["agent"]):

@@ -121,8 +121,8 @@ func (r *reader) queryAgents(ctx context.Context, candidates []*cluster.Guest) {
 	concurrently(allowed, func(g *cluster.Guest) { r.queryAgent(ctx, g) })
 }
 
-// queryAgent queries one agent, without retries. Only an address counts as an
-// answer: the provider also waits for an agent that has no address yet.
+// queryAgent queries one agent, without retries. The provider waits for an address, on
+// any interface but lo: an agent that answers without one is told apart from a silent one.
 func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), agentTimeout)
 	defer cancel()
@@ -132,7 +132,10 @@ func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Privilege: cluster.AgentAudit, Reason: err.Error()})
 		return
 	}
-	g.Config.Agent = cluster.AgentSilent
+	if g.Config.Agent = cluster.AgentSilent; err != nil {
+		return
+	}
+	g.Config.Agent = cluster.AgentNoAddress
 	// A guest may have bridges and tunnels in any order. The addresses of its network
 	// devices come first.
 	device := func(mac string) int {
@@ -144,7 +147,7 @@ func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 	slices.SortStableFunc(found.Result, func(a, b agentInterface) int { return device(a.MAC) - device(b.MAC) })
 	for _, i := range found.Result {
 		for _, a := range i.Addresses {
-			if ip, err := netip.ParseAddr(a.Address); err == nil && ip.IsGlobalUnicast() {
+			if ip, err := netip.ParseAddr(a.Address); err == nil && ip.IsGlobalUnicast() && i.Name != "lo" {
 				g.Config.Address = append(g.Config.Address, ip.String())
 				g.Config.Agent = cluster.AgentAnswers
 			}

@@ -151,6 +151,7 @@ type interfaces struct {
 }
 
 type agentInterface struct {
+	Name      string `json:"name"`
 	MAC       string `json:"hardware-address"`
 	Addresses []struct {
 		Address string `json:"ip-address"`

@@ -124,6 +124,19 @@ func TestSilentAgents(t *testing.T) {
 	}
 }
 
+// TestAgentsWithoutAddress: an agent that answers without an address for which the provider
+// waits is not silent, and has no address.
+func TestAgentsWithoutAddress(t *testing.T) {
+	for _, on := range []pvesim.AgentInterface{{Name: "eth0", Addresses: []string{"fe80::1/64"}}, {Name: "lo", Addresses: []string{"10.255.0.1/32"}}} {
+		seed := smallCluster(t)
+		seed.Guests[2].Agent.Interfaces = []pvesim.AgentInterface{on}
+		inv := mustRead(t, start(t, pvesim.Options{Seed: seed}), "root@pam!sim", proxmox.Wanted{VMIDs: []int{123}})
+		if c := inv.Guest(123).Config; c.Agent != cluster.AgentNoAddress || len(c.Address) > 0 {
+			t.Errorf("agent %q with %q", c.Agent, c.Address)
+		}
+	}
+}
+
 // TestAddressesOfDevicesFirst: a guest lists its bridges before its network device.
 func TestAddressesOfDevicesFirst(t *testing.T) {
 	seed := smallCluster(t)
