@@ -124,7 +124,19 @@ func (g *HAGroup) entry() object {
 	return out
 }
 
+// groupsMigrated is what a cluster of Proxmox VE 9 answers that has no groups, or whose groups
+// became rules.
+func (w *cluster) groupsMigrated(what string) error {
+	if w.seed.Version != "9" || len(w.seed.HAGroups) > 0 {
+		return nil
+	}
+	return failf("%s: ha groups have been migrated to rules", what)
+}
+
 func haGroups(c *call) (any, error) {
+	if err := c.w.groupsMigrated("cannot index groups"); err != nil {
+		return nil, err
+	}
 	out := []object{}
 	for _, g := range c.w.seed.HAGroups {
 		out = append(out, g.entry())
@@ -133,6 +145,9 @@ func haGroups(c *call) (any, error) {
 }
 
 func haGroupAdd(c *call) (any, error) {
+	if err := c.w.groupsMigrated("cannot create group"); err != nil {
+		return nil, err
+	}
 	for _, g := range c.w.seed.HAGroups {
 		if g.ID == c.p["group"] {
 			return nil, failf("create ha group failed: group ID '%s' already defined", g.ID)
@@ -143,6 +158,9 @@ func haGroupAdd(c *call) (any, error) {
 }
 
 func haGroupGet(c *call) (any, error) {
+	if err := c.w.groupsMigrated("cannot read group"); err != nil {
+		return nil, err
+	}
 	for _, g := range c.w.seed.HAGroups {
 		if g.ID == c.p["group"] {
 			return g.entry(), nil
@@ -152,6 +170,9 @@ func haGroupGet(c *call) (any, error) {
 }
 
 func haGroupDelete(c *call) (any, error) {
+	if err := c.w.groupsMigrated("cannot delete group"); err != nil {
+		return nil, err
+	}
 	for i, g := range c.w.seed.HAGroups {
 		if g.ID == c.p["group"] {
 			c.w.seed.HAGroups = append(c.w.seed.HAGroups[:i], c.w.seed.HAGroups[i+1:]...)

@@ -24,13 +24,27 @@ func clusterResources(c *call) (any, error) {
 	if kind == "" || kind == "storage" {
 		out = append(out, c.storageResources()...)
 	}
-	if (kind == "" || kind == "sdn") && c.w.allowed(c.who, "/sdn/zones/localnetwork", "SDN.Audit") {
-		for _, n := range c.w.nodes {
+	if c.w.allowed(c.who, "/sdn/zones/localnetwork", "SDN.Audit") {
+		out = append(out, c.zoneResources(kind)...)
+	}
+	return out, nil
+}
+
+// zoneResources returns the zone of the bridges on each node. Proxmox VE 9 lists zones as
+// networks, which its parameter type cannot select.
+func (c *call) zoneResources(kind string) []object {
+	out := []object{}
+	for _, n := range c.w.nodes {
+		switch {
+		case c.w.seed.Version == "9" && kind == "":
+			out = append(out, object{"id": "network/" + n.Name + "/zone/localnetwork", "node": n.Name, "network": "localnetwork",
+				"network-type": "zone", "status": "ok", "type": "network"})
+		case c.w.seed.Version != "9" && (kind == "" || kind == "sdn"):
 			out = append(out, object{"id": "sdn/" + n.Name + "/localnetwork", "node": n.Name, "sdn": "localnetwork",
 				"status": "ok", "type": "sdn"})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // poolResources returns the pools that the caller may see.

@@ -25,6 +25,7 @@ func TestGoProxmoxReads(t *testing.T) {
 				"hostname": "ct", "memory": "512", "swap": "512", "rootfs": "local-lvm:vm-700-disk-0,size=4G", "arch": "amd64", "ostype": "debian",
 				"net0": "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:00:07:00,ip=192.0.2.70/24,type=veth"}})
 			seed.Groups = []*pvesim.Group{{ID: "ops"}}
+			seed.HAGroups = []*pvesim.HAGroup{{ID: "all", Nodes: "pve1,pve2,pve3"}} // which 9 has not made rules yet
 			s := started(t, pvesim.Options{Seed: seed, Version: version})
 			readAll(t, s)
 		})

@@ -187,6 +187,34 @@ func TestVersion9(t *testing.T) {
 	if r := b.do("GET", "/cluster/ha/rules"); r.Status != 200 {
 		t.Errorf("ha rules: %d %s", r.Status, r.Reason)
 	}
+	if r := b.do("GET", "/cluster/ha/groups"); r.Status != 500 || r.Reason != "cannot index groups: ha groups have been migrated to rules" {
+		t.Errorf("ha groups: %d %s", r.Status, r.Reason)
+	}
+	zones := 0
+	for _, r := range b.data("GET", "/cluster/resources").([]any) {
+		switch m := r.(map[string]any); m["type"] {
+		case "sdn":
+			t.Errorf("zone %v", m)
+		case "network":
+			zones++
+			if m["network-type"] != "zone" || m["id"] != fmt.Sprintf("network/%s/zone/localnetwork", m["node"]) {
+				t.Errorf("zone %v", m)
+			}
+		}
+	}
+	if zones != 3 {
+		t.Errorf("%d zones", zones)
+	}
+}
+
+// TestSnapshotOfTemplate: a template's disks cannot have snapshots, and its clones can.
+func TestSnapshotOfTemplate(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
+	for path, want := range map[string]any{"/nodes/pve1/qemu/9000": 0., "/nodes/pve1/qemu/9002": 0., "/nodes/pve3/qemu/123": 1.} {
+		if got := b.data("GET", path+"/feature?feature=snapshot").(map[string]any)["hasFeature"]; got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
 }
 
 func TestCloneDuration(t *testing.T) {

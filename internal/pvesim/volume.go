@@ -306,6 +306,8 @@ func (s *Storage) feature(name string, volid string) bool {
 		return s.Type != "lvm" && !base
 	case "snapshot":
 		switch {
+		case base:
+			return false
 		case s.Type == "btrfs":
 			return true
 		case s.fileBased():
