@@ -74,7 +74,7 @@ func (w *cluster) startSteps(wk *worker, vmid int, node string) []step {
 			w.wake(wk, g)
 			w.power(g, true)
 		}
-		return pause{}, nil
+		return pause{d: w.seed.Starting}, nil
 	}}
 }
 
@@ -169,6 +169,7 @@ func (c *call) powerOff(vmid int) step {
 	return func() (pause, error) {
 		if g := c.w.guests[vmid]; g != nil && g.Running {
 			c.w.power(g, false)
+			c.w.ended(g)
 		}
 		return pause{}, nil
 	}

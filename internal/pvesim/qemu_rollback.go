@@ -25,6 +25,7 @@ func snapshotRollback(c *call) (any, error) {
 		}
 		if g.Running {
 			c.w.power(g, false)
+			c.w.ended(g)
 		}
 		return nil
 	}, end: func(wk *worker, g *Guest) error {

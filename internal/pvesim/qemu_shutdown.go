@@ -105,8 +105,11 @@ func qemuReboot(c *call) (any, error) {
 	}
 	vmid := g.VMID
 	wk := c.shutdownWorker(vmid, g.Node, false)
-	wk.steps = append(wk.steps, c.powerOff(vmid), func() (pause, error) {
-		c.w.at(restartDelay, func() {
+	wk.steps = append(wk.steps, func() (pause, error) {
+		if g := c.w.guests[vmid]; g != nil && g.Running {
+			c.w.power(g, false)
+		}
+		c.w.at(restartDelay, func() { // by the cleanup itself, which has released the lock then
 			if g := c.w.guests[vmid]; g != nil && !g.Running {
 				c.w.fork(g.Node, "qmstart", itoa(vmid), &identity{user: "root@pam"}, c.w.startWorker(g))
 			}

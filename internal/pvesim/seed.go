@@ -46,6 +46,9 @@ type Seed struct {
 	Options map[string]string `yaml:"options,omitempty"` // of the data center
 
 	OwnCertificate bool `yaml:"own_certificate,omitempty"` // the servers use a certificate of another authority
+
+	Cleanup  time.Duration `yaml:"cleanup,omitempty"`  // from the end of a QEMU until `qm cleanup` asks for its lock; 0: before all others
+	Starting time.Duration `yaml:"starting,omitempty"` // that the task of a start goes on while the VM runs already
 }
 
 // Node is one host of the cluster.

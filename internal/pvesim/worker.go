@@ -14,6 +14,7 @@ type worker struct {
 	wait      time.Duration // how long to wait for that lock
 	before    func()        // before the lock
 	orphan    bool          // another task started it, and nothing waits for its end
+	process   bool          // a process of the node, which no list of tasks has
 	steps     []step
 	next      step         // replaces the step that set it, after its pause
 	last      func() error // after all steps
@@ -213,10 +214,12 @@ func (wk *worker) end(exit, line string) {
 	wk.killed = true
 	wk.gen++
 	wk.task.End, wk.task.Exit = wk.cluster.now, exit
-	if wk.orphan {
+	switch {
+	case wk.process:
+	case wk.orphan:
 		wk.task.listed = true
 		wk.cluster.at(reportInterval, func() { wk.cluster.lookAtTasks(wk.task.Node) })
-	} else {
+	default:
 		wk.cluster.lookAtTasks(wk.task.Node)
 		wk.cluster.archive(wk.task)
 	}
