@@ -151,7 +151,7 @@ func (e *env) act(c *cli.Context, view *operate.View, r operate.Request, planned
 	ctx, stop := signal.NotifyContext(c.Context, deploy.Ends()...)
 	defer stop()
 	r.Report = func(o operate.One) {
-		if o.Result == power.Done || o.Result == power.Failed {
+		if o.Result == power.Done || o.Result == power.Failed || o.Result == power.Waiting {
 			_ = report.PrintPowered(e.errOut, poweredOf(view, &o))
 		}
 	}

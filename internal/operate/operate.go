@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -40,7 +39,7 @@ type Request struct {
 	Name    string         // of the snapshot that is taken or gone back to
 
 	Points map[string]*Checkpoint // that a reset goes back to, by VM
-	Report func(One)              // is told of each VM when it ends; it is called by one goroutine at a time
+	Report func(One)              // is told of each VM when it waits for its lock, and when it ends; it is called by one goroutine at a time
 }
 
 // A One is how the action on one VM ended.
@@ -82,22 +81,23 @@ func run(ctx context.Context, c proxmox.Config, r Request) ([]One, error) {
 
 // wave acts on the VMs of one wave.
 func (r *Request) wave(ctx context.Context, api *proxmox.Power, out []One, from, to int) {
-	ended := make(chan int)
+	told := make(chan One)
 	var all errgroup.Group
 	all.SetLimit(max(1, r.AtOnce))
 	go func() {
 		for i := from; i < to; i++ {
 			all.Go(func() error {
-				out[i] = (&runner{Request: *r, api: api, vm: &r.VMs[i], point: r.Points[r.VMs[i].String()]}).run(ctx)
-				ended <- i
+				vm := &r.VMs[i]
+				out[i] = (&runner{Request: *r, api: api, vm: vm, point: r.Points[vm.String()], tell: func(o One) { told <- o }}).run(ctx)
+				told <- out[i]
 				return nil
 			})
 		}
 		_ = all.Wait() // no function returns an error
-		close(ended)
+		close(told)
 	}()
-	for i := range ended {
-		r.Report(out[i])
+	for o := range told {
+		r.Report(o)
 	}
 }
 
@@ -108,6 +108,7 @@ type runner struct {
 	vm    *selection.VM
 	point *Checkpoint // that a reset goes back to
 	was   power.State
+	tell  func(One)
 }
 
 func (r *runner) ends(result power.Result, format string, args ...any) One {
@@ -123,7 +124,8 @@ func (r *runner) run(ctx context.Context) One {
 	return o
 }
 
-// act reads the VM again, sends the action if the state of the VM needs it, and waits for its end.
+// act does the action. It tries again while another process has the lock of the VM's
+// configuration, as `qm cleanup` of qemu-server 9.2 does for 30 seconds after a restart.
 func (r *runner) act(ctx context.Context) One {
 	if ctx.Err() != nil {
 		return r.ends(power.Left, "interrupted before it began")
@@ -133,39 +135,89 @@ func (r *runner) act(ctx context.Context) One {
 		o.Fix = lines(fix)
 		return o
 	}
-	g := r.vm.Guest
-	now, err := r.unlocked(ctx)
-	r.was = now.State
-	switch {
-	case ctx.Err() != nil:
-		return r.ends(power.Left, "interrupted before it began")
-	case err != nil:
-		return r.unread(err)
-	case now.Lock != "":
-		o := r.ends(power.Refused, "it is locked (%s), and was for %s", now.Lock, r.Timeout)
-		o.Fix = []string{"stackgen preflight"}
-		return o
+	for p, told := r.pauses(), false; ; told = true {
+		o, before := r.try(ctx)
+		if before == nil || !r.untouched(ctx, *before) {
+			return o
+		}
+		if !told {
+			r.tell(r.ends(power.Waiting, "waits for the lock of its configuration, which another process of %s has", r.vm.Guest.Node))
+		}
+		switch more := p.wait(ctx); {
+		case ctx.Err() != nil:
+			return r.ends(power.Left, "interrupted while it waited for the lock of its configuration: nothing was changed")
+		case !more:
+			return r.ends(power.Failed, "another process had the lock of its configuration for %s, and nothing was changed: %s", r.Timeout, o.Text)
+		}
 	}
-	switch need, why := r.Action.In(now.State); need {
-	case power.Already:
-		return r.ends(power.InState, "%s", why)
-	case power.Unusable:
-		o := r.ends(power.Refused, "%s", why)
-		o.Fix = wakes(r.vm, now.State)
-		return o
+}
+
+// untouched reports whether a VM is as it was before a task. A rollback or a snapshot that has
+// begun leaves a lock in the configuration when it cannot go on.
+func (r *runner) untouched(ctx context.Context, before proxmox.Now) bool {
+	now, err := r.api.Now(ctx, r.vm.Guest)
+	return err == nil && now.Lock == "" && now.State == before.State && now.PID == before.PID
+}
+
+// try reads the VM again, sends the action if the state of the VM needs it, and waits for its
+// end. If its task did not get the lock of the configuration, before is how the VM was.
+func (r *runner) try(ctx context.Context) (o One, before *proxmox.Now) {
+	task, now, ended := r.send(ctx)
+	if ended != nil {
+		return *ended, nil
 	}
-	if o := r.refusal(ctx, now); o != nil {
-		return *o
+	o, exit := r.follow(ctx, task, now)
+	if proxmox.LockTimeout(exit, task) {
+		before = &now
+	}
+	return o, before
+}
+
+// send reads the VM again, and sends the action if the state of the VM needs it. Otherwise
+// ended is why not.
+func (r *runner) send(ctx context.Context) (task proxmox.RunningTask, now proxmox.Now, ended *One) {
+	if ended = r.state(ctx, &now); ended == nil {
+		ended = r.refusal(ctx, now)
+	}
+	if ended != nil {
+		return task, now, ended
 	}
 	part, body := r.call()
-	task, err := r.api.Send(context.WithoutCancel(ctx), g, part, body)
+	task, err := r.api.Send(context.WithoutCancel(ctx), r.vm.Guest, part, body)
+	var o One
 	switch {
 	case err != nil && proxmox.Answered(err):
-		return r.unsent(err)
+		o = r.unsent(err)
 	case err != nil:
-		return r.ends(power.Failed, "the request had no answer, and may have been executed: %v", err)
+		o = r.ends(power.Failed, "the request had no answer, and may have been executed: %v", err)
+	default:
+		return task, now, nil
 	}
-	return r.follow(ctx, task, now)
+	return task, now, &o
+}
+
+// state reads what the VM does, which must need the action and allow it.
+func (r *runner) state(ctx context.Context, to *proxmox.Now) *One {
+	now, err := r.unlocked(ctx)
+	var o One
+	r.was, *to = now.State, now
+	switch need, why := r.Action.In(now.State); {
+	case ctx.Err() != nil:
+		o = r.ends(power.Left, "interrupted before it began")
+	case err != nil:
+		o = r.unread(err)
+	case now.Lock != "":
+		o = r.ends(power.Refused, "it is locked (%s), and was for %s", now.Lock, r.Timeout)
+		o.Fix = []string{"stackgen preflight"}
+	case need == power.Already:
+		o = r.ends(power.InState, "%s", why)
+	case need == power.Unusable:
+		o = r.ends(power.Refused, "%s", why)
+		o.Fix = wakes(r.vm, now.State)
+	default:
+		return nil
+	}
+	return &o
 }
 
 // refusal is why the call is not sent to a VM whose state allows it, or nil. The identity of
@@ -245,60 +297,91 @@ func (r *runner) unlocked(ctx context.Context) (now proxmox.Now, err error) {
 	}
 }
 
-// follow waits until the task has ended, and the VM is in its new state.
-func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before proxmox.Now) One {
+// follow waits until the task has ended, and the VM is in its new state. exit is how the task
+// ended, or empty if that is not known.
+func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before proxmox.Now) (o One, exit string) {
 	p, lost := r.pauses(), 0
 	p.end = p.end.Add(time.Minute) // the task has its own time limit, which is r.Timeout
 	for {
 		exit, err := r.api.Ended(ctx, task)
 		switch {
 		case ctx.Err() != nil:
-			return r.ends(power.Failed, "interrupted; its task goes on")
+			return r.ends(power.Failed, "interrupted; its task goes on"), ""
 		case err != nil:
 			if lost++; lost == maxLost {
-				return r.ends(power.Failed, "its task cannot be followed: %v", err)
+				return r.ends(power.Failed, "its task cannot be followed: %v", err), ""
 			}
-		case exit == "OK":
-			return r.settle(ctx, p, before)
-		case strings.HasPrefix(exit, "WARNINGS"):
-			o := r.settle(ctx, p, before)
-			o.Warnings = r.api.Warnings(ctx, task)
-			return o
+		case proxmox.Succeeded(exit):
+			o := r.settle(ctx, p, task, before)
+			if exit != "OK" {
+				o.Warnings = append(r.api.Warnings(ctx, task), o.Warnings...)
+			}
+			return o, exit
 		case exit != "":
-			return r.ends(power.Failed, "%s", exit)
+			return r.ends(power.Failed, "%s", exit), exit
 		default:
 			lost = 0
 		}
 		if !p.wait(ctx) && ctx.Err() == nil {
-			return r.ends(power.Failed, "its task had not ended after %s", r.Timeout+time.Minute)
+			return r.ends(power.Failed, "its task had not ended after %s", r.Timeout+time.Minute), ""
 		}
 	}
 }
 
 // settle waits until the VM is in its new state: the HA manager begins after its task has
-// ended, and so do the second half of a reboot and the start after a rollback.
-func (r *runner) settle(ctx context.Context, p *pauses, before proxmox.Now) One {
+// ended, and so do the second half of a reboot and the start after a rollback. These are tasks
+// of their own, which go on after the VM runs.
+func (r *runner) settle(ctx context.Context, p *pauses, task proxmox.RunningTask, before proxmox.Now) One {
 	to := r.to()
 	if to == "" {
 		return r.done(ctx)
 	}
 	for {
 		now, err := r.api.Now(ctx, r.vm.Guest)
+		start := r.started(ctx, task)
 		switch {
 		case ctx.Err() != nil:
 			return r.ends(power.Failed, "interrupted; Proxmox VE goes on")
 		case err != nil && proxmox.Gone(err):
 			return r.ends(power.Failed, "it is not on %s any more", r.vm.Guest.Node)
-		case err == nil && now.State == to && (!r.Action.Reboots() || now.PID != before.PID):
-			return r.done(ctx)
+		case start != nil && start.Exit != "" && !proxmox.Succeeded(start.Exit):
+			o := r.ends(power.Failed, "its task has ended, and its start failed: %s", start.Exit)
+			o.Fix = []string{"stackgen power start " + r.vm.String()}
+			return o
+		case err == nil && now.State == to && (!r.Action.Reboots() || now.PID != before.PID) && (start == nil || start.Exit != ""):
+			o := r.done(ctx)
+			if start != nil && start.Exit != "OK" {
+				o.Warnings = r.api.Warnings(ctx, *start)
+			}
+			return o
 		}
 		if !p.wait(ctx) && ctx.Err() == nil {
-			if r.Action.Reboots() {
-				return r.ends(power.Failed, "its task has ended, and it did not restart")
-			}
-			return r.ends(power.Failed, "its task has ended, and it is not %s", to)
+			return r.unsettled(to, start)
 		}
 	}
+}
+
+// started is the start that a rollback or a reboot began, or nil if none is seen.
+func (r *runner) started(ctx context.Context, task proxmox.RunningTask) *proxmox.RunningTask {
+	if r.Action.Name != power.Rollback && !r.Action.Reboots() {
+		return nil
+	}
+	start, err := r.api.StartAfter(ctx, task)
+	if err != nil {
+		return nil // what the VM does says the rest
+	}
+	return start
+}
+
+// unsettled is a VM that is not in its new state when the time is over.
+func (r *runner) unsettled(to power.State, start *proxmox.RunningTask) One {
+	switch {
+	case start != nil && start.Exit == "":
+		return r.ends(power.Failed, "its task has ended, and its start goes on")
+	case r.Action.Reboots():
+		return r.ends(power.Failed, "its task has ended, and it did not restart")
+	}
+	return r.ends(power.Failed, "its task has ended, and it is not %s", to)
 }
 
 func (r *runner) done(ctx context.Context) One {

@@ -16,6 +16,7 @@ import (
 	"stackgen/internal/project"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/clock"
 	"stackgen/internal/selection"
 	"stackgen/schema"
 )
@@ -24,6 +25,7 @@ import (
 type world struct {
 	testing.TB
 	sim     *pvesim.Server
+	clock   clock.Clock // of the cluster
 	config  proxmox.Config
 	project *schema.Project
 	lock    *lock.Lock
@@ -53,7 +55,7 @@ func newWorldWith(t testing.TB, n int, edit func(*pvesim.Seed), o pvesim.Options
 		edit(seed)
 	}
 	o.Seed, o.NoAuthDelay = seed, true
-	w := &world{TB: t, project: &schema.Project{Stacks: []*schema.Stack{stack}}, lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: recorded}}}}
+	w := &world{TB: t, clock: o.Clock, project: &schema.Project{Stacks: []*schema.Stack{stack}}, lock: &lock.Lock{Stacks: lock.Ordered[lock.Stack]{{Key: "lab", Value: recorded}}}}
 	w.sim, err = pvesim.New(o)
 	expect(t, err)
 	expect(t, w.sim.Start("127.0.0.1:0"))
@@ -313,7 +315,7 @@ func TestWarnings(t *testing.T) {
 	expect(t, err)
 	defer api.Close()
 	r := &runner{Request: Request{Action: power.Find("start"), Timeout: time.Minute}, api: api, vm: &v.VMs[0]}
-	o := r.follow(ctx, proxmox.RunningTask{UPID: upid, Node: "pve1"}, proxmox.Now{})
+	o, _ := r.follow(ctx, proxmox.RunningTask{UPID: upid, Node: "pve1"}, proxmox.Now{})
 	if o.Result != power.Done || strings.Join(o.Warnings, ", ") != "no efidisk configured" {
 		t.Errorf("%s %s, warnings %q", o.Result, o.Text, o.Warnings)
 	}

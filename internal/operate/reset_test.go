@@ -12,6 +12,7 @@ import (
 	"stackgen/internal/power"
 	"stackgen/internal/proxmox"
 	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/clock"
 )
 
 // request is the request of an action on snapshots for all VMs of a view.
@@ -61,14 +62,40 @@ func said(all []One) []string {
 	return out
 }
 
-// sets changes the configuration of a VM.
-func (w *world) sets(vmid int, body url.Values) {
+// sets changes the configuration of a VM. refused is how the server refuses that.
+func (w *world) sets(vmid int, body url.Values, refused ...string) {
 	w.Helper()
 	res := w.sim.Do(context.Background(), pvesim.Request{Method: "PUT", Path: fmt.Sprintf("/api2/json/nodes/pve1/qemu/%d/config", vmid), Body: []byte(body.Encode()),
 		Header: http.Header{"Authorization": {"PVEAPIToken=" + w.sim.Token()}, "Content-Type": {"application/x-www-form-urlencoded"}}})
-	if res.Status != 200 {
-		w.Fatal(res.Reason)
+	if got := strings.Join(refused, ""); res.Status == 200 && got != "" || res.Status != 200 && res.Reason != got {
+		w.Fatalf("%d %s, want %s", res.Status, res.Reason, got)
 	}
+}
+
+// wait lets time of the cluster pass.
+func (w *world) wait(d time.Duration) {
+	w.Helper()
+	expect(w.TB, w.clock.WaitUntil(context.Background(), w.clock.Now().Add(d)))
+}
+
+// tasks are the types of the tasks of VMs that run.
+func (w *world) tasks() (out []string) {
+	w.Helper()
+	ctx := context.Background()
+	api, err := proxmox.OpenPower(ctx, w.config)
+	expect(w.TB, err)
+	defer api.Close()
+	tasks, err := proxmox.OpenTasks(ctx, w.config, []string{"pve1"})
+	expect(w.TB, err)
+	defer tasks.Close()
+	all, err := tasks.List(ctx)
+	expect(w.TB, err)
+	for _, task := range all {
+		if exit, err := api.Ended(ctx, task); exit == "" || err != nil {
+			out = append(out, task.Type)
+		}
+	}
+	return out
 }
 
 func (w *world) memory(vmid int) (out string) {
@@ -109,6 +136,85 @@ func TestReset(t *testing.T) {
 		if got := w.memory(vmid); got != "512" {
 			t.Errorf("VM %d has %s MiB", vmid, got)
 		}
+	}
+}
+
+// slowly is a cluster with the cleanup of qemu-server 9.2, in which 20 seconds pass in one.
+func slowly(t *testing.T, n int, edit func(*pvesim.Seed)) *world {
+	return newWorldWith(t, n, func(s *pvesim.Seed) {
+		s.Cleanup = time.Second
+		edit(s)
+	}, pvesim.Options{Clock: clock.NewScaled(time.Now(), 20)})
+}
+
+// TestResetAgain: the cleanup of the first reset keeps the lock of the VM, and the second reset
+// waits for it. So does a shutdown. It says so once.
+func TestResetAgain(t *testing.T) {
+	t.Parallel()
+	w := slowly(t, 1, func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Running = true })
+	w.saves("baseline")
+	w.want(w.resets("baseline"), "done reset to baseline of TIME, and running")
+	w.wait(2 * time.Second)
+	w.sets(301, url.Values{"description": {"x"}}, "can't lock file '/var/lock/qemu-server/lock-301.conf' - got timeout")
+	v := w.view()
+	r := w.request(v, power.Rollback, "baseline")
+	var told []string
+	r.Report = func(o One) { told = append(told, string(o.Result)+" "+o.Text) }
+	planned, err := v.PlanResets(context.Background(), r)
+	expect(t, err)
+	ended, err := v.Run(context.Background(), r, planned)
+	expect(t, err)
+	w.want(said(ended), "done reset to baseline of TIME, and running")
+	if len(told) != 2 || told[0] != "waiting waits for the lock of its configuration, which another process of pve1 has" {
+		t.Errorf("told %q", told)
+	}
+	w.wait(2 * time.Second)
+	w.want(w.does(context.Background(), w.view(), "shutdown", func(r *Request) { r.Timeout = 10 * time.Second }), "done shut down")
+}
+
+// TestLockKept: a VM whose lock is not free in time is left as it is, and so is a guest that takes
+// the VMID while the lock is waited for.
+func TestLockKept(t *testing.T) {
+	t.Parallel()
+	for timeout, want := range map[time.Duration]string{
+		100 * time.Millisecond: "failed another process had the lock of its configuration for 100ms, and nothing was changed: " +
+			"can't lock file '/var/lock/qemu-server/lock-301.conf' - got timeout",
+		5 * time.Second: "refused another guest has its VMID now: nothing was sent",
+	} {
+		w := slowly(t, 1, func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Running = true })
+		w.saves("baseline")
+		w.resets("baseline")
+		w.wait(2 * time.Second)
+		writes := w.sim.Writes(301)
+		w.want(w.does(context.Background(), w.view(), "reboot", func(r *Request) {
+			r.Timeout = timeout
+			r.Report = func(o One) {
+				if o.Result == power.Waiting {
+					w.guest(301, func(g *pvesim.Guest) { g.Config["smbios1"] = "uuid=00000000-0000-4000-8000-000000000000" })
+				}
+			}
+		}), want)
+		if n := w.sim.Writes(301) - writes; n != 1 {
+			t.Errorf("%d writes", n)
+		}
+	}
+}
+
+// TestResetStarts: a reset is over when the task of its start is, and one that failed is named.
+func TestResetStarts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, func(s *pvesim.Seed) {
+		s.Starting = 2 * time.Second
+		for _, g := range s.Guests[len(s.Guests)-2:] {
+			g.Running = true
+		}
+	})
+	w.saves("baseline")
+	w.guest(302, func(g *pvesim.Guest) { g.Snapshots[0].Config["cores"] = "99" })
+	w.want(w.resets("baseline"), "done reset to baseline of TIME, and running",
+		"failed its task has ended, and its start failed: MAX 16 vcpus allowed per VM on this node")
+	for _, task := range w.tasks() {
+		t.Errorf("%s goes on", task)
 	}
 }
 

@@ -113,7 +113,9 @@ const (
 	Planned Result = "planned" // it would be done
 	InState Result = "already" // nothing had to be done
 	Left    Result = "left"    // nothing was sent, because the command ended before
+
+	Waiting Result = "waiting" // it goes on: no report has it
 )
 
-// Results are all results in their order.
+// Results are all results of reports in their order.
 var Results = []Result{Failed, Refused, Done, Planned, InState, Left}

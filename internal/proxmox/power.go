@@ -126,6 +126,30 @@ func (p *Power) Ended(ctx context.Context, t RunningTask) (exit string, err erro
 	return s.Exit, nil
 }
 
+// StartAfter returns the start of a VM that began with a task of it or later, with its exit;
+// nil if the credentials see none.
+func (p *Power) StartAfter(ctx context.Context, of RunningTask) (*RunningTask, error) {
+	var tasks []task
+	path := fmt.Sprintf("/nodes/%s/tasks?source=all&typefilter=qmstart&vmid=%d&since=%d", url.PathEscape(of.Node), of.VMID, of.began())
+	if err := p.get(ctx, path, &tasks); err != nil || len(tasks) == 0 {
+		return nil, err
+	}
+	// The list has those that run first. One whose end the node has not noticed yet is among them.
+	start := &RunningTask{UPID: tasks[0].UPID, Node: of.Node, Type: tasks[0].Type, VMID: of.VMID}
+	start.Exit, _ = p.Ended(ctx, *start) // of one that cannot be read, it is not known that it has ended
+	return start, nil
+}
+
+// Succeeded reports whether a task that ended so has done its work.
+func Succeeded(exit string) bool { return exit == "OK" || strings.HasPrefix(exit, "WARNINGS") }
+
+// LockTimeout reports whether a task ended because another process had the file lock of the
+// configuration of its VM for ten seconds. A task that takes that lock once has done nothing
+// then. Source: lock_file_full of PVE::Tools.
+func LockTimeout(exit string, t RunningTask) bool {
+	return strings.TrimSpace(exit) == fmt.Sprintf("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", t.VMID)
+}
+
 // Warnings are the lines of the log of a task that warn.
 func (p *Power) Warnings(ctx context.Context, t RunningTask) []string {
 	lines, err := (&Tasks{client: p.client}).Log(ctx, t, 0)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,6 +24,16 @@ type RunningTask struct {
 	Type string
 	VMID int    // 0 if it is not about one guest; of a clone, the source
 	Exit string // OK, WARNINGS: 1, or an error; empty while it runs
+}
+
+// began is when a task began, in seconds since 1970, as its UPID says; 0 if it does not.
+func (t *RunningTask) began() int64 {
+	parts := strings.Split(t.UPID, ":") // UPID:NODE:PID:PSTART:START:...
+	if len(parts) < 5 {
+		return 0
+	}
+	seconds, _ := strconv.ParseInt(parts[4], 16, 64) // 0 of what is no number
+	return seconds
 }
 
 // Tasks reads the tasks of a cluster while a command runs. No request is sent twice, and
