@@ -256,7 +256,8 @@ func TestSentences(t *testing.T) {
 }
 
 // TestRollback: of what a snapshot has otherwise, the next apply repairs what the spec says
-// and the profile does not ignore. The description stays, and what differs already is left out.
+// and the profile does not ignore. The description stays, and so does one that was changed by hand.
+// What else differs already is left out.
 func TestRollback(t *testing.T) {
 	v := vm(t, "memory: 3072, cores: 4, description: new, tags: [b]")
 	raw := func(memory, cores, description, tags string) map[string]string {
@@ -264,8 +265,11 @@ func TestRollback(t *testing.T) {
 	}
 	now := &cluster.Guest{VMID: 300, Node: "pve1", Status: "running", Config: &cluster.Config{Raw: raw("3072", "4", "new", "by-hand")}}
 	then := &cluster.Config{Raw: raw("2048", "2", "comment", "by-hand")}
-	repairs, leaves := Rollback(now, then, v, &schema.Profile{IgnoreChanges: []string{"cpu"}})
-	if !slices.Equal(repairs, []string{"memory"}) || !slices.Equal(leaves, []string{"cores"}) {
-		t.Errorf("repairs %v, leaves %v", repairs, leaves)
+	for description, want := range map[string][]string{"new": {"memory"}, "by hand": {"description", "memory"}} {
+		now.Config.Raw["description"] = description
+		repairs, leaves := Rollback(now, then, v, &schema.Profile{IgnoreChanges: []string{"cpu"}})
+		if !slices.Equal(repairs, want) || !slices.Equal(leaves, []string{"cores"}) {
+			t.Errorf("%s: repairs %v, leaves %v", description, repairs, leaves)
+		}
 	}
 }

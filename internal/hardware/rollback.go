@@ -12,7 +12,8 @@ import (
 
 // Rollback says which properties of its spec a VM loses by a rollback to a snapshot with the
 // configuration then: repairs are those that the next apply sets again, and leaves those that
-// its profile ignores. What differs from the spec already is in neither.
+// its profile ignores. What differs from the spec already is in neither, except for a description,
+// which a rollback keeps although the configuration then has the one of the spec.
 func Rollback(now *cluster.Guest, then *cluster.Config, v *schema.VM, p *schema.Profile) (repairs, leaves []string) {
 	restored, config := *now, *then
 	config.Raw = maps.Clone(then.Raw)
@@ -25,7 +26,7 @@ func Rollback(now *cluster.Guest, then *cluster.Config, v *schema.VM, p *schema.
 	for field, text := range after {
 		f := schema.VMField(field)
 		switch {
-		case before[field] == text:
+		case before[field] == text && field != guest.Description:
 		case p != nil && f != nil && p.Ignores(f.Attribute()):
 			leaves = append(leaves, field)
 		default:

@@ -40,7 +40,7 @@ type Checkpoint struct {
 	Name    string
 	Time    time.Time
 	Memory  bool     // it has the memory of the VM, too
-	Repairs []string // properties that a reset changes, and the next apply changes back
+	Repairs []string // properties that the next apply changes after a reset
 	Leaves  []string // properties that a reset changes, and that an apply leaves
 
 	config *cluster.Config

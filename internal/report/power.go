@@ -46,7 +46,7 @@ type Powered struct {
 type Checkpoint struct {
 	Name    string   `json:"name"`
 	Time    string   `json:"time"`              // RFC 3339, UTC
-	Repairs []string `json:"repairs,omitempty"` // properties that a reset changes, and the next apply changes back
+	Repairs []string `json:"repairs,omitempty"` // properties that the next apply changes after a reset
 	Leaves  []string `json:"leaves,omitempty"`  // properties that a reset changes, and that an apply leaves
 }
 
