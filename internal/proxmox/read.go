@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"stackgen/internal/cluster"
+	"stackgen/internal/pve"
 )
 
 // Wanted says which guests to read in detail. All others are only listed, unless one
@@ -158,11 +159,22 @@ func (r *reader) readLists(ctx context.Context) error {
 		r.inv.Pools = append(r.inv.Pools, cluster.Pool{ID: p.ID, Comment: p.Comment})
 	}
 	for _, t := range tasks {
-		if t.End == 0 {
+		if t.End == 0 && !r.hasEnded(ctx, t) {
 			r.inv.Tasks = append(r.inv.Tasks, cluster.Task{UPID: t.UPID, Node: t.Node, Type: t.Type, VMID: vmidOf(string(t.ID)), User: t.User})
 		}
 	}
 	return nil
+}
+
+// hasEnded reports whether a start that is listed as running has ended: of one that a rollback or
+// a reboot began, the node notices the end only when it looks at its tasks again, after up to ten
+// seconds. Its status says it at once.
+func (r *reader) hasEnded(ctx context.Context, t task) bool {
+	if pve.OperationOf(t.Type) != pve.Start {
+		return false
+	}
+	exit, err := (&Power{r.client}).Ended(ctx, RunningTask{UPID: t.UPID, Node: t.Node})
+	return err == nil && exit != "" // of one that cannot be read, the list is what is known
 }
 
 // setQuorum copies the quorum and the online nodes from /cluster/status. Without
