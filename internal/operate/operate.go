@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -316,9 +317,12 @@ func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before pr
 			if exit != "OK" {
 				o.Warnings = append(r.api.Warnings(ctx, task), o.Warnings...)
 			}
+			if o.Result == power.Done && r.Force && r.api.Terminated(ctx, task) {
+				o.Text = fmt.Sprintf("it did not shut down within %s, and was stopped", r.Timeout)
+			}
 			return o, exit
 		case exit != "":
-			return r.ends(power.Failed, "%s", exit), exit
+			return r.failed(exit, task), exit
 		default:
 			lost = 0
 		}
@@ -326,6 +330,15 @@ func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before pr
 			return r.ends(power.Failed, "its task had not ended after %s", r.Timeout+time.Minute), ""
 		}
 	}
+}
+
+// failed is a VM whose task failed. A shutdown that takes too long can be ended by force.
+func (r *runner) failed(exit string, task proxmox.RunningTask) One {
+	o := r.ends(power.Failed, "%s", exit)
+	if r.Action.Name == "shutdown" && !r.Force && strings.Contains(exit, "got timeout") && !proxmox.LockTimeout(exit, task) {
+		o.Fix = []string{"stackgen power shutdown --force " + r.vm.String()}
+	}
+	return o
 }
 
 // settle waits until the VM is in its new state: the HA manager begins after its task has

@@ -321,6 +321,28 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// TestForce: a guest that does not shut down is stopped with --force only, which is said then, and
+// named before.
+func TestForce(t *testing.T) {
+	t.Parallel()
+	w := newWorldWith(t, 1, func(s *pvesim.Seed) {
+		g := s.Guests[len(s.Guests)-1]
+		g.Running, g.Agent.Mode = true, ""
+	}, pvesim.Options{Clock: clock.NewScaled(time.Now(), 20)})
+	v := w.view()
+	r := Request{Action: power.Find("shutdown"), VMs: v.VMs, AtOnce: 1, Timeout: 5 * time.Second, Report: func(One) {}}
+	ended, err := run(context.Background(), w.config, r)
+	expect(t, err)
+	if o := ended[0]; o.Result != power.Failed || o.Text != "VM quit/powerdown failed - got timeout" || strings.Join(o.Fix, "") != "stackgen power shutdown --force lab/vm1" {
+		t.Errorf("%s %s, fix %q", o.Result, o.Text, o.Fix)
+	}
+	forced := func(r *Request) { r.Force, r.Timeout = true, 5*time.Second }
+	w.want(w.does(context.Background(), w.view(), "shutdown", forced), "done it did not shut down within 5s, and was stopped")
+	w.guest(301, func(g *pvesim.Guest) { g.Agent.Mode = "present" })
+	w.want(w.does(context.Background(), w.view(), "start"), "done started")
+	w.want(w.does(context.Background(), w.view(), "shutdown", forced), "done shut down")
+}
+
 // TestInterrupt: after an interrupt no VM is begun any more.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()

@@ -150,14 +150,26 @@ func LockTimeout(exit string, t RunningTask) bool {
 	return strings.TrimSpace(exit) == fmt.Sprintf("can't lock file '/var/lock/qemu-server/lock-%d.conf' - got timeout", t.VMID)
 }
 
-// Warnings are the lines of the log of a task that warn.
-func (p *Power) Warnings(ctx context.Context, t RunningTask) []string {
+// log is the first lines of the log of a task that has ended. Without an answer there are none:
+// the log is still where it was.
+func (p *Power) log(ctx context.Context, t RunningTask) []string {
 	lines, err := (&Tasks{client: p.client}).Log(ctx, t, 0)
 	if err != nil {
-		return nil // the task has ended, and its log is where it was
+		return nil
 	}
+	return lines
+}
+
+// Terminated reports whether a shutdown ended with a stop, as its log says. Source: _do_vm_stop
+// of PVE::QemuServer.
+func (p *Power) Terminated(ctx context.Context, t RunningTask) bool {
+	return slices.ContainsFunc(p.log(ctx, t), func(line string) bool { return strings.Contains(line, "terminating now with SIG") })
+}
+
+// Warnings are the lines of the log of a task that warn.
+func (p *Power) Warnings(ctx context.Context, t RunningTask) []string {
 	var out []string
-	for _, l := range lines {
+	for _, l := range p.log(ctx, t) {
 		if text, warns := strings.CutPrefix(l, "WARN: "); warns {
 			out = append(out, text)
 		}
