@@ -151,8 +151,8 @@ func points(ctx context.Context, api *proxmox.Power, vm *selection.VM) string {
 	return strings.Join(names, ", ")
 }
 
-// Points are the checkpoints of VMs, by STACK/KEY: the one named Baseline, or else the snapshot
-// that the VM was taken from or reset to last. Of an inventory that is a file, the time is not
+// Points are the checkpoints of VMs, by STACK/KEY: the snapshot that was taken of the VM, or that it
+// was reset to, last. Of an inventory that is a file, the time is not
 // known. What cannot be read is left out.
 func (v *View) Points(ctx context.Context, file bool) map[string]Checkpoint {
 	out := map[string]Checkpoint{}
@@ -174,11 +174,8 @@ func (v *View) Points(ctx context.Context, file bool) map[string]Checkpoint {
 		mu.Lock()
 		defer mu.Unlock()
 		for i := range all {
-			if s := &all[i]; err == nil && (s.Name == Baseline || s.Name == out[o.String()].Name) {
+			if s := &all[i]; err == nil && s.Name == out[o.String()].Name {
 				out[o.String()] = *pointOf(s)
-				if s.Name == Baseline {
-					return
-				}
 			}
 		}
 	})

@@ -249,6 +249,27 @@ func TestResetOnZFS(t *testing.T) {
 	w.want(w.resets("second")[:1], "done reset to second of TIME, and stopped")
 }
 
+// TestPoints: the checkpoint of a VM is the one that was taken or reset to last.
+func TestPoints(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, nil)
+	shown := func(want string) {
+		t.Helper()
+		points := w.view().Points(context.Background(), false)
+		if p := points["lab/vm1"]; p.Name != want || p.Time.IsZero() {
+			t.Errorf("%q of %s, want %s", p.Name, p.Time, want)
+		}
+	}
+	w.saves("baseline")
+	shown("baseline")
+	w.saves("day1")
+	shown("day1")
+	w.resets("baseline")
+	shown("baseline")
+	w.resets("day1")
+	shown("day1")
+}
+
 // TestResetDenied: the narrowest privilege is named, and is enough.
 func TestResetDenied(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ type Now struct {
 	Template string   `json:"template,omitempty"`
 	Lock     string   `json:"lock,omitempty"`
 
-	Checkpoint     string `json:"checkpoint,omitempty"`      // the name of the snapshot that a reset goes back to
+	Checkpoint     string `json:"checkpoint,omitempty"`      // the name of the snapshot that was taken or reset to last
 	CheckpointTime string `json:"checkpoint_time,omitempty"` // RFC 3339, UTC; empty if it is not known
 
 	Console string `json:"console,omitempty"` // the address of Proxmox VE's own page
