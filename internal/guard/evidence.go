@@ -56,7 +56,7 @@ func duration(seconds int64) string {
 	case seconds >= 120:
 		return fmt.Sprintf("%d minutes", seconds/60)
 	}
-	return fmt.Sprintf("%d seconds", seconds)
+	return cluster.Count(int(seconds), "second")
 }
 
 // inspect is the line that shows a guest's configuration, from any node.
