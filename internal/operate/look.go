@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -53,8 +54,8 @@ type View struct {
 }
 
 // Look reads the cluster and selects the VMs. It refuses a cluster that is certainly not
-// the recorded one. Without a configured cluster, and if offline is set, the inventory is
-// nil, and no VM has a guest.
+// the recorded one. Without a configured cluster or credentials, and if offline is set, the
+// inventory is nil, and no VM has a guest.
 func Look(ctx context.Context, p *project.Project, c Choice, from check.Sources, offline bool) (*View, error) {
 	words, err := selection.Qualify(p.Stacks.Stacks, c.Words)
 	if err != nil {
@@ -64,7 +65,9 @@ func Look(ctx context.Context, p *project.Project, c Choice, from check.Sources,
 		p.Selected = func(stack string) bool { return slices.Contains(stacks, stack) }
 	}
 	v := &View{Project: p}
-	if _, configured := check.ClusterConfig(p); !offline || from.Inventory != "" || configured == nil {
+	_, err = check.ClusterConfig(p)
+	without := errors.Is(err, proxmox.ErrNoEndpoint) || errors.Is(err, proxmox.ErrNoCredentials)
+	if !offline || from.Inventory != "" || !without {
 		if v.Inventory, err = check.ReadCluster(ctx, p, from); err != nil {
 			return nil, err
 		}

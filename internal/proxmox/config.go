@@ -75,6 +75,14 @@ func Configure(getenv func(string) string, targets []Target) (Config, error) {
 	return c, nil
 }
 
+// The errors of Configure without a cluster, and without a login.
+var (
+	ErrNoEndpoint    = errors.New("no cluster is configured: set PROXMOX_VE_ENDPOINT, or proxmox.endpoint in the spec")
+	ErrNoCredentials = errors.New("no credentials for Proxmox VE: set PROXMOX_VE_API_TOKEN, " +
+		"or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, " +
+		"or PROXMOX_VE_AUTH_TICKET and PROXMOX_VE_CSRF_PREVENTION_TOKEN")
+)
+
 // Configured reports whether the environment names a cluster.
 func Configured(getenv func(string) string) bool { return environment(getenv).get("ENDPOINT") != "" }
 
@@ -119,7 +127,7 @@ func (e environment) check(t, first Target) error {
 // provider uses it. It rejects a URL with a password, which messages would show.
 func normalEndpoint(endpoint string) (string, error) {
 	if endpoint == "" {
-		return "", errors.New("no cluster is configured: set PROXMOX_VE_ENDPOINT, or proxmox.endpoint in the spec")
+		return "", ErrNoEndpoint
 	}
 	u, err := url.ParseRequestURI(endpoint)
 	if err != nil || u.Host == "" {
@@ -170,9 +178,7 @@ func (e environment) login() (Login, error) {
 		}
 		return Login{Username: user, Password: secret.New(password), OTP: secret.New(e.get("OTP"))}, nil
 	}
-	return Login{}, errors.New("no credentials for Proxmox VE: set PROXMOX_VE_API_TOKEN, " +
-		"or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, " +
-		"or PROXMOX_VE_AUTH_TICKET and PROXMOX_VE_CSRF_PREVENTION_TOKEN")
+	return Login{}, ErrNoCredentials
 }
 
 // identity returns the user, and the ID of the token if one is used.
