@@ -180,6 +180,36 @@ func TestLockKept(t *testing.T) {
 	}
 }
 
+// TestUntouched: a rollback that did not get the lock after it had stopped the VM leaves its own
+// lock, and is not tried again; neither is an action on a VM that somebody else restarted.
+func TestUntouched(t *testing.T) {
+	t.Parallel()
+	w, ctx := newWorld(t, 1, func(s *pvesim.Seed) { s.Guests[len(s.Guests)-1].Running = true }), context.Background()
+	v := w.view()
+	api, err := proxmox.OpenPower(ctx, w.config)
+	expect(t, err)
+	defer api.Close()
+	r := &runner{Request: Request{Action: power.OfSnapshots(power.Rollback)}, api: api, vm: &v.VMs[0]}
+	before, err := api.Now(ctx, v.VMs[0].Guest)
+	expect(t, err)
+	if !r.untouched(ctx, before) {
+		t.Error("nothing was done")
+	}
+	w.guest(301, func(g *pvesim.Guest) { g.Config["lock"] = "rollback" })
+	if r.untouched(ctx, before) {
+		t.Error("a rollback has begun")
+	}
+	w.guest(301, func(g *pvesim.Guest) { delete(g.Config, "lock") })
+	w.does(ctx, w.view(), "reboot")
+	if r.untouched(ctx, before) {
+		t.Error("it was restarted")
+	}
+	w.guest(301, func(g *pvesim.Guest) { g.Running = false })
+	if r.untouched(ctx, before) {
+		t.Error("it was stopped")
+	}
+}
+
 // TestResetStarts: a reset is over when the task of its start is, so that an apply does not find it
 // busy, and a start that failed is named.
 func TestResetStarts(t *testing.T) {
