@@ -33,7 +33,7 @@ type world struct {
 
 func newWorld(t testing.TB, n int, edit func(*pvesim.Seed)) *world {
 	t.Helper()
-	return newWorldWith(t, n, edit, pvesim.Options{})
+	return newWorldWith(t, n, edit, pvesim.Options{Clock: clock.NewScaled(time.Now(), 10)}) // tasks take a tenth
 }
 
 func newWorldWith(t testing.TB, n int, edit func(*pvesim.Seed), o pvesim.Options) *world {
