@@ -357,13 +357,13 @@ func (r *runner) settle(ctx context.Context, p *pauses, task proxmox.RunningTask
 			return r.ends(power.Failed, "interrupted; Proxmox VE goes on")
 		case err != nil && proxmox.Gone(err):
 			return r.ends(power.Failed, "it is not on %s any more", r.vm.Guest.Node)
-		case start != nil && start.Exit != "" && !proxmox.Succeeded(start.Exit):
+		case start != nil && start.Exit != "" && !proxmox.Succeeded(start.Exit) && (err != nil || now.State != to): // nobody else started it
 			o := r.ends(power.Failed, "its task has ended, and its start failed: %s", start.Exit)
 			o.Fix = []string{"stackgen power start " + r.vm.String()}
 			return o
 		case err == nil && now.State == to && (!r.Action.Reboots() || now.PID != before.PID) && (start == nil || start.Exit != ""):
 			o := r.done(ctx)
-			if start != nil && start.Exit != "OK" {
+			if start != nil && start.Exit != "OK" && proxmox.Succeeded(start.Exit) {
 				o.Warnings = r.api.Warnings(ctx, *start)
 			}
 			return o

@@ -210,7 +210,7 @@ func TestDriftAcceptUnseen(t *testing.T) {
 	w.write("specs/live.yaml", strings.Replace(want, "b: {}", "b: {description: mine}", 1))
 	w.render()
 	code, output = w.stackgen("drift", w.dir)
-	w.contains(output, "the VM has the startup that the spec says, and the state does not: an apply sends it once more", "live/c: VM 302 on pve1                  no value of it changes: an apply removes an empty block from the state",
+	w.contains(output, "the provider sets startup: an apply sets it, in the state only", "live/c: VM 302 on pve1                  no value of it changes: an apply removes an empty block from the state",
 		"description: Proxmox VE has theirs, ")
 	if code != 2 || strings.Contains(output, "Proxmox VE has nothing") {
 		t.Errorf("drift: exit %d\n%s", code, output)
