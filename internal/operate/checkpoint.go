@@ -137,18 +137,17 @@ func (v *View) each(ctx context.Context, planned []One, complete func(context.Co
 	return all.Wait()
 }
 
-// points are the names of the snapshots of a VM, or empty.
-func points(ctx context.Context, api *proxmox.Power, vm *selection.VM) string {
+// points are the names of the snapshots of a VM, or none.
+func points(ctx context.Context, api *proxmox.Power, vm *selection.VM) (names []string) {
 	all, err := api.Snapshots(ctx, vm.Guest)
-	if err != nil || len(all) == 0 {
-		return ""
+	if err != nil {
+		return nil
 	}
-	var names []string
 	for _, s := range all {
 		names = append(names, s.Name)
 	}
 	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return names
 }
 
 // Points are the checkpoints of VMs, by STACK/KEY: the snapshot that was taken of the VM, or that it

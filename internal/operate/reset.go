@@ -30,8 +30,12 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 	}
 	s, err := api.Snapshot(ctx, o.Guest, name)
 	if errors.Is(err, proxmox.ErrNoSnapshot) {
-		if others := points(ctx, api, o.VM); others != "" {
-			refuse("stackgen reset --to NAME "+o.String(), "it has no checkpoint %s; its snapshots are %s", name, others)
+		if others := points(ctx, api, o.VM); len(others) > 0 {
+			fix := ""
+			if CheckName(others[0]) == nil {
+				fix = "stackgen reset --to " + others[0] + " " + o.String()
+			}
+			refuse(fix, "it has no checkpoint %s; its snapshots are %s", name, strings.Join(others, ", "))
 			return
 		}
 		refuse("stackgen checkpoint "+name+" "+o.String(), "it has no checkpoint %s", name)

@@ -45,7 +45,7 @@ func TestCheckpoint(t *testing.T) {
 	p.deployed(0, "checkpoint", "2 VMs: 2 already so")
 	p.deployed(0, "status", "CHECKPOINT", "  baseline 20")
 
-	p.deployed(3, "reset live/a --to week1 --yes", "refused  live/a  it has no checkpoint week1; its snapshots are baseline")
+	p.deployed(3, "reset live/a --to week1 --yes", "refused  live/a  it has no checkpoint week1; its snapshots are baseline", "stackgen reset --to baseline live/a")
 	p.deployed(0, "checkpoint week1 live/a", "1 given a checkpoint")
 	p.deployed(1, "checkpoint live", "live is a name of the stack live")
 
