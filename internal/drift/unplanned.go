@@ -17,8 +17,8 @@ import (
 // apply would be refused.
 func (x *explainer) blockedFirst() {
 	blocked := map[string]bool{}
-	for i := range x.out {
-		blocked[x.out[i].Stack] = blocked[x.out[i].Stack] || x.out[i].Stops()
+	for _, f := range slices.Concat(x.out, x.Found) {
+		blocked[f.Stack] = blocked[f.Stack] || f.Stops()
 	}
 	for i := range x.out {
 		f := &x.out[i]
