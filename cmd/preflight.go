@@ -10,6 +10,7 @@ import (
 
 	"stackgen/internal/check"
 	"stackgen/internal/report"
+	"stackgen/internal/tf"
 )
 
 func (e *env) preflightCommand() *cli.Command {
@@ -51,9 +52,7 @@ func (e *env) preflight(c *cli.Context) error {
 	}
 	r := report.NewFindings(found.Findings, s.Notes(found.Findings))
 	r.Endpoint = s.Endpoint()
-	for _, u := range found.Unplanned {
-		r.Unplanned = append(r.Unplanned, u.String())
-	}
+	r.Unplanned, r.Blocked = unitNames(found.Unplanned), unitNames(found.Blocked)
 	if c.Bool("destroy") {
 		r.Action = "destroy"
 	}
@@ -63,4 +62,13 @@ func (e *env) preflight(c *cli.Context) error {
 		return err
 	}
 	return exit(r.Exit)
+}
+
+// unitNames are units as STACK/UNIT.
+func unitNames(units []tf.Unit) []string {
+	var out []string
+	for _, u := range units {
+		out = append(out, u.String())
+	}
+	return out
 }

@@ -47,6 +47,7 @@ type Result struct {
 	Unrendered  []finding.Finding // about stacks that are not rendered as their specs say
 	InUse       bool              // Found has only the locks of other runs
 	Unplanned   []tf.Unit         // whose changes are not known, because the command makes no plan of them
+	Blocked     []tf.Unit         // whose changes are not known, because something is in the way of their plan
 }
 
 // findings are all findings in the order in which they are shown.
@@ -84,6 +85,9 @@ func (s *Session) Run(ctx context.Context, c Config) (*Result, error) {
 		}
 		if used != nil {
 			r.Found, r.InUse = used, true
+			if c.Plans == ChangePlans {
+				_, r.Blocked = r.changing()
+			}
 			return r, nil
 		}
 	}
@@ -102,7 +106,7 @@ func (s *Session) plan(ctx context.Context, c Config, r *Result) error {
 	case c.Plans == ChangePlans:
 		return s.planChanges(ctx, r)
 	case !c.Destroy:
-		r.Unplanned = r.changing()
+		r.Unplanned, _ = r.changing()
 	}
 	return nil
 }
@@ -199,6 +203,7 @@ func (r *Result) rules() error {
 type Preflight struct {
 	Findings  []finding.Finding
 	Unplanned []tf.Unit // whose changes are not known, because no plan of them was made or given
+	Blocked   []tf.Unit // whose changes are not known, because something is in the way of their plan
 }
 
 // Preflight reads everything and judges what an apply would meet, or a destroy of whole
@@ -213,7 +218,7 @@ func (s *Session) Preflight(ctx context.Context, destroy, plan bool) (*Preflight
 	if err != nil {
 		return nil, err
 	}
-	return &Preflight{Findings: r.findings(), Unplanned: r.Unplanned}, nil
+	return &Preflight{Findings: r.findings(), Unplanned: r.Unplanned, Blocked: r.Blocked}, nil
 }
 
 // Rejudge judges again what was read, with the import files as they are now and with the

@@ -171,25 +171,33 @@ const (
 )
 
 // changing are the units of VMs and pools in which an apply may change something that exists,
-// as only their plan tells: they have a state, or an import file that is right, and nothing
-// is in the way. What an apply does to records, DNS tells.
-func (r *Result) changing() []tf.Unit {
-	if r.InUse {
-		return nil
-	}
+// as only their plan tells: they have a state, or an import file that is right. blocked are those
+// in which something is in the way of a plan; of a VM that only an import would add, too. What an
+// apply does to records, DNS tells.
+func (r *Result) changing() (units, blocked []tf.Unit) {
 	found := r.findings()
-	return slices.DeleteFunc(slices.Clone(r.Units), func(u tf.Unit) bool {
-		blocked := slices.ContainsFunc(found, func(f finding.Finding) bool {
-			return f.Stack == u.Stack && (f.Unit == u.Unit || f.Type == finding.Stack) && f.Severity != finding.OK
-		})
-		return u.HasRecords() || blocked || r.Plans[u] != nil || len(r.State[u].Resources)+len(r.Imports[u]) == 0
-	})
+	for _, u := range r.Units {
+		of := func(f finding.Finding) bool {
+			return f.Stack == u.Stack && (f.Unit == u.Unit || f.Type == finding.Stack)
+		}
+		stops := r.InUse || slices.ContainsFunc(found, func(f finding.Finding) bool { return of(f) && f.Severity != finding.OK })
+		adopts := slices.ContainsFunc(found, func(f finding.Finding) bool { return of(f) && f.Kind == finding.Adopt })
+		switch exists := len(r.State[u].Resources)+len(r.Imports[u]) > 0; {
+		case u.HasRecords() || r.Plans[u] != nil:
+		case stops && (exists || adopts):
+			blocked = append(blocked, u)
+		case exists:
+			units = append(units, u)
+		}
+	}
+	return units, blocked
 }
 
 // planChanges plans the units of which only a plan tells what an apply changes, without a
 // lock, several at once, and judges again. A unit that could not be planned is a finding.
 func (s *Session) planChanges(ctx context.Context, r *Result) (err error) {
-	units := r.changing()
+	units, blocked := r.changing()
+	r.Blocked = blocked
 	if len(units) == 0 {
 		return nil
 	}

@@ -71,31 +71,36 @@ func TestChangingUnits(t *testing.T) {
 		return finding.Finding{Address: finding.Address{Unit: u.Unit, Type: finding.VM}}
 	}
 	for name, c := range map[string]struct {
-		result Result
-		want   []tf.Unit
+		result        Result
+		want, blocked []tf.Unit
 	}{
 		"nothing in the way":      {want: []tf.Unit{vm, pool}},
-		"a VM is blocked":         {result: Result{Input: found(of(about(vm), finding.Blocked))}, want: []tf.Unit{pool}},
-		"an import is missing":    {result: Result{Input: found(of(about(vm), finding.Outdated))}, want: []tf.Unit{pool}},
+		"a VM is blocked":         {result: Result{Input: found(of(about(vm), finding.Blocked))}, want: []tf.Unit{pool}, blocked: []tf.Unit{vm}},
+		"an import is missing":    {result: Result{Input: found(of(about(vm), finding.Outdated))}, want: []tf.Unit{pool}, blocked: []tf.Unit{vm}},
 		"a warning":               {result: Result{Input: found(of(about(vm), finding.OK))}, want: []tf.Unit{vm, pool}},
 		"a record is blocked":     {result: Result{Input: found(of(about(records), finding.Blocked))}, want: []tf.Unit{vm, pool}},
-		"the stack is blocked":    {result: Result{Input: found(of(finding.Finding{Address: finding.Address{Type: finding.Stack}}, finding.Blocked))}},
-		"the stack is unrendered": {result: Result{Unrendered: []finding.Finding{of(finding.Finding{Address: finding.Address{Type: finding.Stack}}, finding.Outdated)}}},
-		"in use":                  {result: Result{InUse: true}},
+		"the stack is blocked":    {result: Result{Input: found(of(finding.Finding{Address: finding.Address{Type: finding.Stack}}, finding.Blocked))}, blocked: []tf.Unit{vm, pool}},
+		"the stack is unrendered": {result: Result{Unrendered: []finding.Finding{of(finding.Finding{Address: finding.Address{Type: finding.Stack}}, finding.Outdated)}}, blocked: []tf.Unit{vm, pool}},
+		"in use":                  {result: Result{InUse: true}, blocked: []tf.Unit{vm, pool}},
 	} {
 		c.result.Units = []tf.Unit{vm, pool, records}
 		c.result.State = tf.States{vm: something, pool: something, records: something}
-		if got := c.result.changing(); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		if got, blocked := c.result.changing(); !slices.Equal(got, c.want) || !slices.Equal(blocked, c.blocked) {
+			t.Errorf("%s: %v, blocked %v, want %v and %v", name, got, blocked, c.want, c.blocked)
 		}
 	}
 	nothing := Result{}
 	nothing.Units = []tf.Unit{vm, pool}
-	if got := nothing.changing(); len(got) > 0 {
-		t.Errorf("without a state: %v", got)
+	if got, blocked := nothing.changing(); len(got)+len(blocked) > 0 {
+		t.Errorf("without a state: %v, blocked %v", got, blocked)
+	}
+	lost := nothing
+	lost.Found = []finding.Finding{of(finding.Finding{Address: finding.Address{Unit: vm.Unit, Type: finding.VM}, Kind: finding.Adopt}, finding.Outdated)}
+	if got, blocked := lost.changing(); len(got) > 0 || !slices.Equal(blocked, []tf.Unit{vm}) {
+		t.Errorf("with a lost state: %v, blocked %v", got, blocked)
 	}
 	nothing.Imports = map[tf.Unit]guard.Imports{vm: {`proxmox_virtual_environment_vm.this["web01"]`: "pve1/100"}}
-	if got := nothing.changing(); !slices.Equal(got, []tf.Unit{vm}) {
+	if got, _ := nothing.changing(); !slices.Equal(got, []tf.Unit{vm}) {
 		t.Errorf("with an import file: %v", got)
 	}
 }

@@ -25,6 +25,7 @@ type Findings struct {
 	Notes    []string          `json:"notes"`
 
 	Unplanned []string `json:"unplanned,omitempty"` // units whose changes were not looked at, STACK/UNIT
+	Blocked   []string `json:"blocked,omitempty"`   // those of which a finding is the reason
 
 	Action  string `json:"-"` // apply unless given
 	Command string `json:"-"` // preflight unless given: the name of the suite of JUnit
@@ -71,10 +72,13 @@ func (r *Findings) Print(w io.Writer, o Options) error {
 
 // answer is the first line: whether to go on, and whether changes were looked at.
 func (r *Findings) answer() string {
-	if len(r.Unplanned) == 0 {
-		return r.goOn()
+	switch {
+	case len(r.Unplanned) > 0:
+		return r.goOn() + "; what an apply changes was not looked at"
+	case len(r.Blocked) > 0:
+		return r.goOn() + "; what else an apply changes in " + strings.Join(r.Blocked, ", ") + " is not known before that"
 	}
-	return r.goOn() + "; what an apply changes was not looked at"
+	return r.goOn()
 }
 
 // goOn says whether to go on.
