@@ -33,7 +33,7 @@ func (r *run) readBack(p *plans) {
 		is, was := guestOf(s.Inventory, c.VMID), guestOf(p.was, c.VMID)
 		read := &progress.Reading{Exists: is != nil}
 		if is != nil && was != nil {
-			read.Taken = taken(was.Config, is.Config)
+			read.Taken, read.Off = taken(was.Config, is.Config), was.Status == "running" && is.Status == "stopped"
 		}
 		for i := range now.Findings {
 			if f := &now.Findings[i]; f.Stack == c.Unit.Stack && f.Type == finding.VM && f.Key == c.Key {

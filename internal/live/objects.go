@@ -81,6 +81,7 @@ type failure struct {
 	Kind    string   `json:"kind"`
 	What    string   `json:"what"`
 	Why     string   `json:"why,omitempty"`
+	Off     bool     `json:"off,omitempty"`
 	Taken   []string `json:"taken,omitempty"`
 	Left    []string `json:"left,omitempty"`
 	Next    []step   `json:"next"`
@@ -161,7 +162,7 @@ func (o *objects) trouble(about progress.Target, t progress.Trouble, at float64)
 		What: t.What, Why: t.Why, Next: []step{}, Message: t.Text,
 	}
 	if t.Read != nil && t.Item.Action == progress.Change {
-		f.Taken, f.Left = t.Read.Taken, t.Read.Left
+		f.Off, f.Taken, f.Left = t.Read.Off, t.Read.Taken, t.Read.Left
 	}
 	for _, s := range t.Next {
 		f.Next = append(f.Next, newStep(s))

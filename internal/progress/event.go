@@ -86,6 +86,7 @@ type Event struct {
 // A Reading is what a VM is after a run failed to create or change it.
 type Reading struct {
 	Exists bool
+	Off    bool     // it ran before the run, and is off now
 	Taken  []string // entries that the run changed: memory 2048 -> 3072, pending
 	Left   []string // what it did not change: scsi1
 }

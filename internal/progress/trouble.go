@@ -86,6 +86,10 @@ func (b *Board) Trouble(r *Row) Trouble {
 	case r.Action == Change:
 		t.Not = "was not changed"
 	}
+	if t.Read != nil && t.Read.Off {
+		t.Not += " and is off now"
+		t.Next = append([]finding.Step{finding.Do("it ran before: start it", "stackgen power start "+t.Item.Stack+"/"+t.Item.Key)}, t.Next...)
+	}
 	t.What = r.Name() + " " + t.Not
 	b.downReason(&t)
 	return t
@@ -144,7 +148,7 @@ func (a Alike) What() string {
 		return first.String()
 	}
 	noun := map[Kind]string{VM: "VMs", Pool: "pools", Record: "records", Unit: "units"}[first.Item.Kind]
-	not := strings.Replace(first.Not, "was ", "were ", 1)
+	not := strings.NewReplacer("was ", "were ", "and is ", "and are ").Replace(first.Not)
 	return fmt.Sprintf("%d %s %s%s", len(a), noun, not, strings.TrimPrefix(first.String(), first.What))
 }
 
