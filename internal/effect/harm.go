@@ -18,6 +18,9 @@ const (
 	BootsFrom Harm = "an apply would fail: the VM boots from a disk that it would detach"
 	Shrinks   Harm = "an apply would fail: a disk is larger than the spec says, and cannot shrink"
 	Fails     Harm = "an apply would fail: the provider neither moves nor resizes the disk of a linked clone"
+	// Proxmox VE refuses to move a disk and delete its source if a snapshot has the source. The provider asks for
+	// it after it has stopped the VM, and leaves it off.
+	Snapshots Harm = "an apply would fail halfway: Proxmox VE does not move the disk of a VM with snapshots"
 	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"
 	MovesBack Harm = "an apply would move a disk back that was moved by hand"
 	Restarts  Harm = "an apply would restart it, and its spec does not permit that"

@@ -19,6 +19,7 @@ type VM struct {
 	Keeps       []string          // interfaces of its disks after the update
 	Linked      []string          // interfaces of its disks that the provider takes for those of the template
 	BootDevices []string          // devices that no update detaches: it boots from them
+	Snapshots   bool              // it has some
 	Running     bool
 	Answers     bool // its agent does
 	Restarts    bool // the provider restarts or stops it where an update needs that
@@ -127,6 +128,8 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		return "fails", Shrinks
 	case (effect == schema.Grow || effect == schema.Move) && slices.Contains(v.Linked, u.Device):
 		return "fails", Fails
+	case effect == schema.Move && v.Snapshots:
+		return v.failedMove(), Snapshots
 	case v.Permits && v.Restarts && effect == schema.NeedlessRestart:
 		return v.restarting(u)
 	}
@@ -166,6 +169,14 @@ func (v *VM) Does(u tf.Change) (string, Harm) {
 		}
 	}
 	return atOnce, ""
+}
+
+// failedMove is what the move of a disk does that a snapshot has.
+func (v *VM) failedMove() string {
+	if v.Running && v.Permits {
+		return "stops the VM and fails"
+	}
+	return "fails"
 }
 
 // detach is a change that takes a disk from the VM.

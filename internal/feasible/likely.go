@@ -66,35 +66,68 @@ func memoryDemands(inv *cluster.Inventory, created, migrated []Created) []Demand
 
 // diskDemands are the demands on the space of storages.
 func diskDemands(inv *cluster.Inventory, created []Created) []Demand {
-	type key struct{ id, node string } // no node if it is shared
-	disk, clones := map[key]int64{}, map[key]int{}
+	var all []volume
 	for _, x := range created {
 		c := newCreation(inv, x.VM, x.Entry)
 		if t := x.Entry.Template; t != nil {
 			c.template = inv.Guest(t.VMID)
 		}
 		for id, size := range c.sizes() {
-			k := key{id, c.on}
-			if s := inv.Storage(id, c.on); s != nil && s.Shared {
-				k.node = ""
-			}
-			disk[k] += size
-			clones[k]++
+			all = append(all, volume{id, c.on, size})
+		}
+	}
+	return larger(inv, all, "full clone")
+}
+
+// A MovedDisk is a disk that is about to move.
+type MovedDisk struct {
+	Storage, Node string // that it moves to, and on which node it is
+	Size          int64  // bytes
+}
+
+// LikelyMoves returns where disks that are about to move are larger together than what is free
+// on their storage. A move writes the whole disk.
+func LikelyMoves(inv *cluster.Inventory, moved []MovedDisk) []Demand {
+	var all []volume
+	for _, d := range moved {
+		all = append(all, volume{d.Storage, d.Node, d.Size})
+	}
+	return larger(inv, all, "moved disk")
+}
+
+// A volume is one that a storage is about to have.
+type volume struct {
+	id, node string
+	size     int64
+}
+
+// larger are the storages on which new volumes are larger together than what is free. noun is what they are.
+func larger(inv *cluster.Inventory, volumes []volume, noun string) []Demand {
+	type key struct{ id, node string } // no node if it is shared
+	of := func(s *cluster.Storage) key {
+		if s.Shared {
+			return key{s.ID, ""}
+		}
+		return key{s.ID, s.Node}
+	}
+	size, count := map[key]int64{}, map[key]int{}
+	for _, v := range volumes {
+		if s := inv.Storage(v.id, v.node); s != nil {
+			size[of(s)] += v.size
+			count[of(s)]++
 		}
 	}
 	var out []Demand
-	seen := map[key]bool{}
 	for i := range inv.Storages {
 		s := &inv.Storages[i]
-		k, where := key{s.ID, s.Node}, " of node "+s.Node
+		k, where := of(s), " of node "+s.Node
 		if s.Shared {
-			k, where = key{s.ID, ""}, ""
+			where = ""
 		}
-		if free := s.Free(); s.Total > 0 && disk[k] > free && !seen[k] {
-			seen[k] = true
-			out = append(out, Demand{"the full clones on storage " + s.ID + where + " are larger together than its free space",
-				[]string{fmt.Sprintf("%s of %s; %s of %s are free",
-					cluster.Count(clones[k], "full clone"), gib(disk[k]), gib(free), gib(s.Total))}})
+		if free := s.Free(); s.Total > 0 && size[k] > free {
+			out = append(out, Demand{"the " + noun + "s on storage " + s.ID + where + " are larger together than its free space",
+				[]string{fmt.Sprintf("%s of %s; %s of %s are free", cluster.Count(count[k], noun), gib(size[k]), gib(free), gib(s.Total))}})
+			delete(size, k) // once for a shared one
 		}
 	}
 	return out

@@ -33,6 +33,7 @@ func JudgePlan(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan) (
 	if plan.Errored {
 		p.errored()
 	}
+	p.space(plan)
 	shareLines(in.Project, p.out)
 	finding.Sort(p.out)
 	return p.out, p.does, nil

@@ -124,13 +124,19 @@ func (j *judge) likely(at *place) {
 		return
 	}
 	for _, d := range feasible.Likely(j.Inventory, created, migrated) {
-		f := j.add(at, lock.UnitVM, finding.Unit, "")
-		f.Is(finding.CannotCreate, finding.Why("apply-may-fail", d.Reason))
-		f.Severity = finding.OK
-		for _, e := range d.Evidence {
-			f.Because("%s", e)
-		}
+		j.out = append(j.out, mayFail(at.Name, lock.UnitVM, d))
 	}
+}
+
+// mayFail is the warning of what probably fails.
+func mayFail(stack, unit string, d feasible.Demand) finding.Finding {
+	f := finding.Finding{Address: finding.Address{Stack: stack, Unit: unit, Type: finding.Unit}}
+	f.Is(finding.CannotCreate, finding.Why("apply-may-fail", d.Reason))
+	f.Severity = finding.OK
+	for _, e := range d.Evidence {
+		f.Because("%s", e)
+	}
+	return f
 }
 
 // stops reports whether the finding of a VM that was judged stops an apply.

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/hardware"
+	"stackgen/internal/pve"
 	"stackgen/internal/tf"
 	"stackgen/schema"
 )
@@ -68,6 +69,22 @@ func (p *planJudge) updates(c *tf.ResourceChange) {
 	halfMade := p.adopts(c) && known.Case == finding.HalfMade // a run that was interrupted cloned it, and the plan configures it
 	if len(updates) > 0 && (!halfMade || len(harms) > 0) {
 		p.update(c, g, updates, along)
+	}
+}
+
+// space warns where the disks that the plan moves are larger than what is free.
+func (p *planJudge) space(plan *tf.Plan) {
+	var moved []feasible.MovedDisk
+	for _, c := range plan.Changes {
+		g := p.in.Inventory.Guest(tf.VMIDOf(c.Before))
+		for _, u := range p.does[c.Address] {
+			if u.Effect == schema.Move && u.Harm == "" && g != nil && g.Config != nil {
+				moved = append(moved, feasible.MovedDisk{Storage: u.Is, Node: g.Node, Size: pve.ParseDrive(u.Device, g.Config.Raw[u.Device]).Size()})
+			}
+		}
+	}
+	for _, d := range feasible.LikelyMoves(p.in.Inventory, moved) {
+		p.out = append(p.out, mayFail(p.unit.Stack, p.unit.Unit, d))
 	}
 }
 
