@@ -47,6 +47,7 @@ func TestUpdatesOfPlan(t *testing.T) {
 		"disk grows":                      {old: `"size": 8`, new: `"size": 10`, want: "size of scsi0: 8 -> 10, at once"},
 		"disk shrinks":                    {old: `"size": 8`, new: `"size": 4`, want: "size of scsi0: 8 -> 4, fails: " + string(Shrinks)},
 		"disk in another datastore":       {old: `"size": 8, "datastore_id": "ssd"`, new: `"size": 8, "datastore_id": "hdd"`, want: "datastore of scsi0: ssd -> hdd, needs the VM off: " + string(Stops)},
+		"disk of a VM with snapshots":     {old: `"size": 8, "datastore_id": "ssd"`, new: `"size": 8, "datastore_id": "hdd"`, vm: VM{Snapshots: true, Permits: true, Answers: true}, want: "datastore of scsi0: ssd -> hdd, stops the VM and fails: " + string(Snapshots)},
 		"disk moved by hand":              {before: `"size": 8, "datastore_id": "hdd"`, old: `"size": 8, "datastore_id": "ssd"`, new: `"size": 8, "datastore_id": "ssd"`, want: "datastore of scsi0: hdd -> ssd, moves it back: " + string(MovesBack)},
 		"disk removed from the spec":      {old: `, {"interface": "scsi1", "size": 20, "datastore_id": "ssd"}`, vm: VM{Answers: true}, want: "scsi1: datastore_id=ssd size=20 -> none, at once"}, // its guest answers
 		"NIC removed from the spec":       {old: `, {"mac_address": "BC:24:11:00:00:02", "bridge": "vmbr0"}`, want: "net1: bridge=vmbr0 mac_address=BC:24:11:00:00:02 -> none, at once, or after a restart if the guest does not let it go"},

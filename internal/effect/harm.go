@@ -22,7 +22,7 @@ const (
 	// it after it has stopped the VM, and leaves it off.
 	Snapshots Harm = "an apply would fail halfway: Proxmox VE does not move the disk of a VM with snapshots"
 	Forgets   Harm = "an apply would replace the EFI disk by a new one, which has no boot entries"
-	MovesBack Harm = "an apply would move a disk back that was moved by hand"
+	MovesBack Harm = "an apply would move a disk back that was moved by hand, or that an apply which failed did not move"
 	Restarts  Harm = "an apply would restart it, and its spec does not permit that"
 	Stops     Harm = "an apply needs it off, and its spec does not permit to stop it"
 	Together  Harm = "an apply would fail halfway: the provider does not grow a disk of a running VM together with a change " +
