@@ -144,7 +144,8 @@ func (k *keeper) harmed(updates []effect.Update) []finding.Step {
 	differences := slices.DeleteFunc(k.differences(), func(d hardware.Difference) bool {
 		return !slices.ContainsFunc(updates, func(u effect.Update) bool {
 			return !slices.Contains([]effect.Harm{"", effect.Together, effect.Needless}, u.Harm) && u.Key() == d.Field
-		}) || d.Field == guest.Disks && len(detached(updates)) > 0 // the line is in another step
+		}) || d.Field == guest.Disks && len(detached(updates)) > 0 || // the line is in another step
+			d.Field == guest.Networks && missingDevice(k.guest.Config.Raw, nics) != "" // it would give them other numbers
 	})
 	for i := range differences {
 		d := &differences[i]

@@ -282,7 +282,7 @@ func (s *subject) deviceGap() string {
 	if !s.notInState() || s.profile != nil && s.profile.IgnoreAll {
 		return ""
 	}
-	return cmp.Or(missingDevice(s.guest.Config.Raw, "net"), missingDevice(s.guest.Config.Raw, "serial"))
+	return cmp.Or(missingDevice(s.guest.Config.Raw, nics), missingDevice(s.guest.Config.Raw, "serial"))
 }
 
 func (s *subject) hasDeviceGap() bool { return s.deviceGap() != "" }
@@ -292,22 +292,6 @@ func (s *subject) unknownDevices() {
 		finding.Why("device-gap", s.deviceGap()))
 	s.Because("%s", Describe(s.guest))
 	s.Next("adopt it without its hardware: write into "+s.at.Spec, s.line("profile: adopted"))
-	s.Next("or renumber its devices without a gap, then run preflight again", inspect(s.guest))
-}
-
-// missingDevice is the first missing number of a numbered device, such as net1
-// beside net0 and net2.
-func missingDevice(raw map[string]string, device string) string {
-	found := 0
-	for key := range raw {
-		if name, n := pve.SplitKey(key); name == device && n >= 0 {
-			found++
-		}
-	}
-	for i := range found {
-		if key := fmt.Sprintf("%s%d", device, i); raw[key] == "" {
-			return key
-		}
-	}
-	return ""
+	device, _ := pve.SplitKey(s.deviceGap())
+	renumber(s.Finding, "or renumber its devices without a gap", s.guest, device)
 }

@@ -161,7 +161,7 @@ func (p *planJudge) effects(c *tf.ResourceChange, g *cluster.Guest) ([]effect.Up
 	for _, a := range along {
 		changes = append(changes, a.Change)
 	}
-	updates := vm.Updates(changes)
+	updates := withoutGaps(g, vm.Updates(changes))
 	if known := p.known(c); known != nil && known.Kind == finding.Settling && !(vm.Restarts && vm.Running) {
 		updates = settling(updates)
 	}
@@ -236,6 +236,7 @@ func (p *planJudge) waysOut(f *finding.Finding, g *cluster.Guest, v *schema.VM, 
 	f.Steps = append(f.Steps, k.boot(updates)...)
 	f.Steps = append(f.Steps, k.add(updates)...)
 	f.Steps = append(f.Steps, k.detached(updates, p.in.begun(p.unit.Stack, c.Key, g))...)
+	f.Steps = append(f.Steps, k.unplugged(updates)...)
 	f.Steps = append(f.Steps, k.harmed(updates)...)
 	if slices.Contains(harmsOf(updates), effect.Needless) {
 		f.Add(k.withoutRestart(updates))

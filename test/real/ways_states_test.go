@@ -49,9 +49,6 @@ var wayActs = []struct {
 	{"start the missing nodes", startNodes},
 	{"wait until it has booted", func(w *faultCase) { w.change(300, func(g *pvesim.Guest) { g.Agent.Mode = "present" }) }},
 	{"wait until it has ended", func(w *faultCase) { w.waitUntil("no task is running", w.noRunningTask) }},
-	{"renumber its devices", func(w *faultCase) {
-		w.change(301, func(g *pvesim.Guest) { g.Config["net1"] = g.Config["net2"]; delete(g.Config, "net2") })
-	}},
 	{"or is an old one, restore the right one", (*faultCase).restoreState},
 	{"undo the change", restoreSpecs},
 	{"restore what asked for it", restoreSpecs},
