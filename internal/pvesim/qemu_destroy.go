@@ -22,6 +22,7 @@ func qemuDestroy(c *call) (any, error) {
 	if g.Running {
 		return nil, failf("VM %d is running - destroy failed", g.VMID)
 	}
+	others := c.flag("destroy-unreferenced-disks")
 	vmid, node, purge, skipLock := g.VMID, g.Node, c.flag("purge"), c.flag("skiplock")
 	if skipLock && (c.who.user != "root@pam" || c.who.token != "") {
 		return nil, badParam("skiplock", "Only root may use this option.")
@@ -36,6 +37,9 @@ func qemuDestroy(c *call) (any, error) {
 	}, func() (pause, error) {
 		if g := c.w.guests[vmid]; g != nil {
 			c.w.destroyDisks(wk, g)
+			if others {
+				c.w.destroyOthers(wk, g)
+			}
 		}
 		return pause{}, nil
 	}}
