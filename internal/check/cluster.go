@@ -48,6 +48,7 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	defer cancel()
 	want := wanted(p)
 	want.Further = from.Further
+	want.Borrowed = want.Borrowed || from.Destroys
 	want.Progress = func(text string) { from.say("%s", text) }
 	began := time.Now()
 	inv, err := proxmox.Read(ctx, config, want)
@@ -189,6 +190,7 @@ func addRecorded(w *proxmox.Wanted, s *lock.Stack) {
 		v := &e.Value
 		w.VMIDs = append(w.VMIDs, v.VMID)
 		if v.Status != lock.Live || s.Status != lock.Live {
+			w.Borrowed = w.Borrowed || v.Status == lock.Retired && !v.Gone
 			continue
 		}
 		w.VMs = append(w.VMs, proxmox.WantedVM{VMID: v.VMID, MACs: v.DecidedMACs()})

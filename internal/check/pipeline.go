@@ -127,7 +127,9 @@ func (s *Session) read(ctx context.Context, c Config) (err error) {
 			return err
 		}
 	}
-	if s.Inventory, err = ReadCluster(ctx, s.Project, s.sources); err != nil {
+	from := s.sources
+	from.Destroys = from.Destroys || c.Destroy
+	if s.Inventory, err = ReadCluster(ctx, s.Project, from); err != nil {
 		return err
 	}
 	return s.readStates(ctx)

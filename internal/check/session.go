@@ -25,7 +25,8 @@ type Sources struct {
 	Plans     []string          // the same for plans
 	Progress  func(text string) // may be nil
 
-	Further func(*cluster.Guest) bool // VMs in no spec whose configuration is read, too; nil for none
+	Destroys bool                      // VMs would be destroyed: which guests have volumes of them is read
+	Further  func(*cluster.Guest) bool // VMs in no spec whose configuration is read, too; nil for none
 }
 
 func (f Sources) say(format string, args ...any) {

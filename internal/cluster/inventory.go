@@ -1,6 +1,12 @@
 package cluster
 
-import "stackgen/guest"
+import (
+	"maps"
+	"slices"
+
+	"stackgen/guest"
+	"stackgen/internal/pve"
+)
 
 // Version is the version of the inventory's format.
 const Version = 1
@@ -105,6 +111,36 @@ func (g *Guest) Path(part ...string) string { return g.Kind.Path(g.Node, g.VMID,
 type Identity struct {
 	UUID string   `json:"uuid,omitempty"` // smbios1
 	MACs []string `json:"macs,omitempty"` // net0 first, upper case
+
+	Volumes map[string]string `json:"volumes,omitempty"` // those of its entries that belong to other guests
+}
+
+// Borrowed is a volume of one guest in the configuration of another one.
+type Borrowed struct {
+	By     *Guest
+	Entry  string // of By, such as scsi1
+	Volume string
+}
+
+// Borrowed are the volumes that guests have from others, by the VMID to which they belong, as far
+// as their configurations were read. Proxmox VE deletes them with the guest of that VMID.
+func (inv *Inventory) Borrowed() map[int][]Borrowed {
+	out := map[int][]Borrowed{}
+	for i := range inv.Guests {
+		g := &inv.Guests[i]
+		var has map[string]string
+		switch {
+		case g.Config != nil:
+			has = pve.VolumesOfOthers(g.VMID, g.Config.Raw)
+		case g.Identity != nil:
+			has = g.Identity.Volumes
+		}
+		for _, entry := range slices.Sorted(maps.Keys(has)) {
+			owner := pve.VolumeOwner(has[entry])
+			out[owner] = append(out[owner], Borrowed{g, entry, has[entry]})
+		}
+	}
+	return out
 }
 
 // The results of querying a guest agent.

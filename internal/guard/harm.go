@@ -202,7 +202,12 @@ func oneStepEach(steps []finding.Step) []finding.Step {
 
 // moveDisk is the line that moves a disk to where an update would.
 func moveDisk(g *cluster.Guest, u effect.Update) string {
-	return pve.Pvesh("create", g.Path("move_disk"), "--disk "+shell.Word(u.Device), "--storage "+shell.Word(u.Is), "--delete 1")
+	return moveTo(g, u.Device, shell.Word(u.Is))
+}
+
+// moveTo is the line that moves a disk of a VM to a storage.
+func moveTo(g *cluster.Guest, device, storage string) string {
+	return pve.Pvesh("create", g.Path("move_disk"), "--disk "+shell.Word(device), "--storage "+storage, "--delete 1")
 }
 
 // resizeDisk is the line that grows a disk to the size that it has after an update.

@@ -21,6 +21,7 @@ type index struct {
 	matches   map[string]*cluster.Match  // by stack/key
 	records   map[string]*cluster.Record // by lower-case name
 	profiles  map[string]*schema.Profile
+	borrowed  map[int][]cluster.Borrowed // volumes that other guests have, by the VMID to which they belong
 }
 
 // A resourceKey is a resource type and key in the state of a unit.
@@ -35,7 +36,8 @@ type vmInState struct{ stack, address string }
 // newIndex indexes an input. Lists keep the order of the stacks and of the states.
 func newIndex(in Input) index {
 	x := index{places: map[string]*place{}, resources: map[resourceKey][]int{}, vmids: map[int][]vmInState{},
-		matches: map[string]*cluster.Match{}, records: map[string]*cluster.Record{}, profiles: map[string]*schema.Profile{}}
+		matches: map[string]*cluster.Match{}, records: map[string]*cluster.Record{}, profiles: map[string]*schema.Profile{},
+		borrowed: in.Inventory.Borrowed()}
 	for unit, state := range in.State {
 		for i, r := range state.Resources {
 			key := resourceKey{unit, r.Type, r.Key}

@@ -218,7 +218,7 @@ func (s *subject) refuseLinked() {
 	s.leaveThere()
 	var lines []string
 	for _, key := range linked {
-		lines = append(lines, pve.Pvesh("create", s.guest.Path("move_disk"), "--disk "+key, "--storage STORAGE", "--delete 1"))
+		lines = append(lines, moveTo(s.guest, key, "STORAGE"))
 	}
 	s.Next("or copy the disk to another storage that both nodes have, and write that into "+s.at.Spec+" as its datastore", lines...)
 }

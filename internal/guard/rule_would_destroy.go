@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
+	"stackgen/internal/pve"
 	"stackgen/internal/shell"
 	"stackgen/schema"
 )
@@ -125,4 +127,30 @@ func (s *subject) destroyHalfway() {
 	s.Is(finding.WouldDestroy, finding.Why("profile-prevents-destroy", s.profile.Name))
 	s.Add(s.retire("to destroy it too, "))
 	s.Next("or keep the stack, and retire only the VMs that you want to destroy")
+}
+
+// lends reports whether other guests have volumes of the VM: somebody attached one there, or the
+// VM was restored under another VMID. Proxmox VE deletes with a VM all volumes that have its VMID,
+// and the provider asks for those that the VM does not have, too.
+func (s *subject) lends() bool { return len(s.borrowed[s.VMID]) > 0 }
+
+func (s *subject) destroysLent() bool { return s.Destroy && !s.notInState() && s.lends() }
+
+func (s *subject) destroyLent() {
+	s.Is(finding.WouldDestroy, finding.Why("lends-volumes"))
+	var move []string
+	for _, b := range s.borrowed[s.VMID] {
+		s.Because("%s has %s as %s", Describe(b.By), b.Volume, b.Entry)
+		switch name, _ := pve.SplitKey(b.Entry); {
+		case b.By.Kind == guest.Container:
+			move = append(move, pve.Pvesh("create", b.By.Path("move_volume"), "--volume "+b.Entry, "--storage STORAGE", "--delete 1"))
+		case name != "unused":
+			move = append(move, moveTo(b.By, b.Entry, "STORAGE"))
+		}
+	}
+	if len(move) > 0 {
+		s.Next("move it to another storage, where it gets the VMID of the guest that has it, then run the same command again", move...)
+		return
+	}
+	s.Next("give that guest a volume of its own, or remove it from its configuration, then run the same command again")
 }

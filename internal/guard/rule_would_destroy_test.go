@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 	"stackgen/schema"
@@ -19,6 +21,26 @@ func destroyCases() []ruleCase {
 		{"would-destroy: another VMID in state", both, func(s *scene) { s.state().VMID = 300 }, "state rm"},
 		{"would-destroy: another VMID in state", both, func(s *scene) { s.state().VMID = 300; s.retire() }, "state rm"},
 		{"would-destroy: tainted", both, func(s *scene) { s.state().Tainted = true }, "untaint"},
+		{"would-destroy: another guest has a volume of it", both, func(s *scene) { s.retire(); lend(s, true) }, "--disk scsi1 --storage STORAGE"},
+		{"would-destroy: another guest has a volume of it", both, func(s *scene) { s.Destroy = true; lend(s, false) }, "/lxc/400/move_volume --volume mp0 --storage STORAGE"},
+		{"retiring", both, func(s *scene) {
+			s.retire()
+			lend(s, true)
+			s.guest().VMID, s.entry.VMID, s.state().VMID = 101, 101, 101
+		}, ""},
 		{"would-destroy: its profile prevents that", both, func(s *scene) { s.Destroy, s.Project.Profiles[0].PreventDestroy = true, true }, "retired: [web1]"},
 	}
+}
+
+// lend gives another guest a volume of VM 100: as a disk of a VM whose configuration was read, or
+// in what was read to identify a container.
+func lend(s *scene, read bool) {
+	other := newGuest(400, "other")
+	if read {
+		other.Config.Raw = map[string]string{"scsi1": "local-lvm:vm-100-disk-1,size=4G"}
+	} else {
+		other.Kind, other.Config = guest.Container, nil
+		other.Identity = &cluster.Identity{Volumes: map[string]string{"mp0": "local-lvm:vm-100-disk-1"}}
+	}
+	s.Inventory.Guests = append(s.Inventory.Guests, other)
 }

@@ -46,6 +46,7 @@ var retiredRules = []vmRule{
 	{name: "busy: an apply would meet a task", applies: (*subject).meetsHold, judge: (*subject).busyHold},
 	{name: "unknown: nothing proves that it is the VM", applies: (*subject).notProven, judge: (*subject).unknownRetired},
 	{name: "busy: its protection is on", applies: (*subject).protectionOn, judge: (*subject).busyProtection},
+	{name: "would-destroy: another guest has a volume of it", applies: (*subject).lends, judge: (*subject).destroyLent},
 	{name: "unknown: its agent does not answer", applies: (*subject).agentSilent, judge: (*subject).unknownAgent},
 	{name: "unknown: its agent reports no address", applies: (*subject).agentNoAddress, judge: (*subject).unknownAddress},
 	{name: "retiring", applies: every, judge: (*subject).retiring},
@@ -89,6 +90,7 @@ var liveRules = []vmRule{
 	{name: "moved: an import would replace it", applies: (*subject).importedElsewhere, judge: (*subject).movedBeforeImport},
 	{name: "moved: an apply would move it back", applies: (*subject).migratedByHand, judge: (*subject).movedBack},
 	{name: "migrate: refused", applies: (*subject).migrationRefused, judge: (*subject).refuseMigration},
+	{name: "would-destroy: another guest has a volume of it", applies: (*subject).destroysLent, judge: (*subject).destroyLent},
 	{name: "would-destroy: its profile prevents that", applies: (*subject).destroyPrevented, judge: (*subject).destroyHalfway},
 	{name: "busy: its protection is on", applies: (*subject).destroyRefused, judge: (*subject).busyProtection},
 

@@ -21,10 +21,11 @@ type WantedVM struct {
 }
 
 // readOtherMACs reads the UUIDs and MAC addresses of all other guests, if a VM of
-// the project or one of its MAC addresses was not found: another guest may have it.
+// the project or one of its MAC addresses was not found: another guest may have it. It reads
+// which volumes of others they have, too, and reads them for these.
 // Proxmox VE has no list of them, so this costs one request for each guest.
 func (r *reader) readOtherMACs(ctx context.Context) {
-	if !slices.ContainsFunc(r.wanted.VMs, r.incomplete) {
+	if !r.wanted.Borrowed && !slices.ContainsFunc(r.wanted.VMs, r.incomplete) {
 		return
 	}
 	var others []*cluster.Guest
@@ -38,7 +39,7 @@ func (r *reader) readOtherMACs(ctx context.Context) {
 		return
 	}
 	slices.SortFunc(others, func(a, b *cluster.Guest) int { return a.VMID - b.VMID })
-	r.wanted.Progress("reading the MAC addresses of " + cluster.Count(len(others), "other guest"))
+	r.wanted.Progress("reading the MAC addresses and disks of " + cluster.Count(len(others), "other guest"))
 	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), identityTimeout)
 	defer cancel()
 	concurrently(others, func(g *cluster.Guest) { r.readMACs(limited, g) })
@@ -61,14 +62,15 @@ func (r *reader) readMACs(ctx context.Context, g *cluster.Guest) {
 	if r.get(ctx, configPath(g), &raw) != nil {
 		return
 	}
-	flat := map[string]string{}
+	flat, texts := map[string]string{}, map[string]string{}
 	for key, value := range raw {
+		texts[key] = plain(value)
 		if bus, _ := pve.SplitKey(key); bus == "net" || key == "smbios1" {
 			flat[key] = plain(value)
 		}
 	}
 	c := config(flat)
-	g.Identity = &cluster.Identity{UUID: c.UUID, MACs: c.MACs}
+	g.Identity = &cluster.Identity{UUID: c.UUID, MACs: c.MACs, Volumes: pve.VolumesOfOthers(g.VMID, texts)}
 }
 
 func configPath(g *cluster.Guest) string {

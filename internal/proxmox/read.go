@@ -30,6 +30,7 @@ type Wanted struct {
 
 	EveryTemplate bool // all templates, too
 	CPUModels     bool // the CPU models of the administrator
+	Borrowed      bool // the volumes that guests have from others, before one of VMs is destroyed
 
 	Progress func(string)
 }

@@ -55,6 +55,7 @@ var sentences = map[finding.Code]string{
 	"first-plan-changes":           "the first plan after the import would change it",
 	"first-plan-configures":        "the first plan after the import configures it",
 	"forgotten-by-plan":            "the plan removes it from the state, and leaves it in the cluster",
+	"lends-volumes":                "its destroy would delete a volume that another guest has",
 	"forgotten-in-state":           "forgotten, and still in state: an apply would destroy it",
 	"free":                         "its VMID and name are free",
 	"from-template":                "the new one has what its template and the provider give it",

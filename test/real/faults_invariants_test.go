@@ -28,8 +28,9 @@ func (g guestState) identity() string {
 
 // A clusterState is the part of a cluster that is compared.
 type clusterState struct {
-	guests map[int]guestState
-	pools  map[string]string // their comments and members
+	guests  map[int]guestState
+	pools   map[string]string // their comments and members
+	volumes map[string]bool
 }
 
 // An otherCluster is a cluster to which no command may write.
@@ -40,13 +41,16 @@ type otherCluster struct {
 
 // stateOf is the current state of a cluster.
 func stateOf(sim *pvesim.Server) *clusterState {
-	out := &clusterState{map[int]guestState{}, map[string]string{}}
+	out := &clusterState{map[int]guestState{}, map[string]string{}, map[string]bool{}}
 	sim.Change(func(s *pvesim.Seed) {
 		for _, g := range s.Guests {
 			out.guests[g.VMID] = guestState{g.Node, g.Type, g.Running, g.Started, maps.Clone(g.Config)}
 		}
 		for _, p := range s.Pools {
 			out.pools[p.ID] = fmt.Sprint(p.Comment, p.Guests, p.Storage)
+		}
+		for _, v := range s.Volumes {
+			out.volumes[v.ID] = true
 		}
 	})
 	return out
@@ -110,6 +114,7 @@ func (w *faultCase) violations(f *fault, created []int) (out []violation) {
 			lostDevices(id, w.before.guests[id], is, f.lost, found)
 		}
 	}
+	w.lostVolumes(after, found)
 	w.newGuests(after, created, found)
 	for _, id := range slices.Sorted(maps.Keys(w.before.pools)) {
 		if is := after.pools[id]; (id != "live" || f.foreignPool) && is != w.before.pools[id] {
@@ -123,6 +128,17 @@ func (w *faultCase) violations(f *fault, created []int) (out []violation) {
 	}
 	w.requestsOf(f, after, found)
 	return out
+}
+
+// lostVolumes are volumes that guests still have as disks, and that do not exist any more.
+func (w *faultCase) lostVolumes(after *clusterState, found func(what, proof string, args ...any)) {
+	for _, id := range slices.Sorted(maps.Keys(after.guests)) {
+		for entry, text := range after.guests[id].config {
+			if volume, _, _ := strings.Cut(text, ","); w.before.volumes[volume] && !after.volumes[volume] {
+				found(fmt.Sprintf("deletes %s of %d", entry, id), "%s is gone", volume)
+			}
+		}
+	}
 }
 
 // triesToCreate begins a violation that has no effect: Proxmox VE refuses it.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"stackgen/internal/pvesim"
 )
 
 // lifecycleFaults are keys and stacks that are renamed, forgotten or merged, and lines of
@@ -23,6 +25,7 @@ func lifecycleFaults() []fault {
 			"give this VM another key":            func(w *faultCase) { w.spec(lastKey("z")+"  d: {node: pve1}\n", true) },
 		}}.refusedInBoth("other-vm c", "the state may still have that VM under it"),
 		fault{name: "renamed, and forgotten before the apply", event: specs(renamed("c", "z"), faultSpec+"forgotten: [z]\n"), recovery: removeFromState}.refusedInBoth("would-destroy z", forgotten),
+		fault{name: "retired VM of which another guest has a disk", event: both(applyEdit(disksOf(8, 5)), lendDisk, retireFirst), harm: "destroys 300; deletes scsi1 of 123", words: map[string]string{"STORAGE": "local-lvm"}}.refusedInBoth("would-destroy a", "delete a volume that another guest has"),
 		fault{name: "line of a forgotten VM removed while the state has it", event: specs(faultSpec+"forgotten: [c]\n", faultSpec), recovery: removeFromState}.refusedInBoth("would-destroy c", forgotten),
 		fault{name: "two merged branches took one VMID", event: mergeBranches, noHarmRun: "only the lock has the VMID twice"}.refusedInBoth("conflict c d", "its VMID is also another VM's in the lock"),
 		fault{name: "stack renamed in its spec", event: renameStack, command: applyRenamed, acts: map[string]func(*faultCase){
@@ -47,6 +50,24 @@ func specs(all ...string) func(*faultCase) {
 			w.spec(spec, true)
 		}
 	}
+}
+
+// lendDisk gives a disk of VM a to a guest that is not the stack's, as somebody did who had the
+// privileges for it.
+func lendDisk(w *faultCase) {
+	var disk string
+	w.change(300, func(g *pvesim.Guest) {
+		disk = g.Config["scsi1"]
+		delete(g.Config, "scsi1")
+	})
+	w.change(123, func(g *pvesim.Guest) { g.Config["scsi1"] = disk })
+}
+
+// retireFirst retires VM a.
+func retireFirst(w *faultCase) {
+	before, rest, _ := strings.Cut(faultSpec, "  a: {")
+	_, after, _ := strings.Cut(rest, "\n")
+	w.spec(before+after+faultLast+"retired: [a]\n", true)
 }
 
 // reuseKey renames a VM, and gives its key to a new one.
