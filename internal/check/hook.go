@@ -26,11 +26,12 @@ type Hook struct {
 	*Session
 	Unit    tf.Unit
 	command guard.Command
-	run     *sharedRun // nil if no other process shares what is read
-	shared  bool       // another process of the run has read it
-	exec    bool       // of `terragrunt exec`, which may not have initialized the unit
-	passes  bool       // of a command that changes nothing in the cluster
-	left    bool       // Terragrunt generated the unit from an earlier render, and the stack does not have it any more
+	run     *sharedRun   // nil if no other process shares what is read
+	shared  bool         // another process of the run has read it
+	exec    bool         // of `terragrunt exec`, which may not have initialized the unit
+	grant   *guard.Grant // what the run may destroy or replace; nil for what the specs say
+	passes  bool         // of a command that changes nothing in the cluster
+	left    bool         // Terragrunt generated the unit from an earlier render, and the stack does not have it any more
 }
 
 // An Answer says whether a unit may be applied or destroyed.
@@ -79,6 +80,9 @@ func (h *Hook) check(ctx context.Context) (a *Answer, err error) {
 	a = &Answer{}
 	if a.Off = h.stack().Guard == "off" || h.passes; a.Off {
 		return a, nil
+	}
+	if a.Findings, err = h.takeGrant(); err != nil || len(a.Findings) > 0 {
+		return a, err
 	}
 	if a.Findings, err = h.misled(); err != nil || len(a.Findings) > 0 {
 		return a, err
@@ -146,6 +150,9 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.grant != nil {
+		return h.judgeGranted(ctx, r)
+	}
 	found := r.Found
 	if h.applies() {
 		left, err := h.recordsLeft(ctx)
@@ -181,6 +188,9 @@ func (h *Hook) config() Config {
 	// A retired unit may be destroyed alone, whatever its stack holds.
 	retired := h.Project.Lock.Stacks.Get(h.Unit.Stack).Units.Get(h.Unit.Unit).Status == lock.Retired
 	c.Destroy = !h.applies() && !retired
+	if h.grant != nil {
+		c.Grant, c.Destroy = h.grant, h.grant.Kind == guard.GrantDestroy
+	}
 	// What a saved plan of VMs changes is judged by the hook of their unit.
 	c.Planned = map[tf.Unit]bool{tf.VMUnit(h.Unit.Stack): h.command.SavedPlan() != "" || h.plans[tf.VMUnit(h.Unit.Stack)] != nil}
 	return c

@@ -23,6 +23,7 @@ type Config struct {
 	// Of guard.Input.
 	Destroy, Running, Partial bool
 	Planned                   map[tf.Unit]bool
+	Grant                     *guard.Grant
 
 	Unrendered finding.Severity // of stacks that are not rendered as their specs say; OK for commands that do not ask
 	Rendered   bool             // such a stack ends the check: the plans would not be those of the specs
@@ -145,6 +146,7 @@ func (s *Session) facts(c Config) (*Result, error) {
 	in := s.input()
 	in.Imported, in.LostLocks, in.Rendered = imported, s.lostLocks(), s.renderedProject()
 	in.Destroy, in.Running, in.Partial, in.Planned = c.Destroy, c.Running, c.Partial, c.Planned
+	in.Grant = c.Grant
 	in.NoDNSKey = c.Applies && s.noDNSKey()
 	if c.Imports {
 		in.Imports = imported

@@ -158,22 +158,34 @@ func terragrunt() (args []string, dir string) {
 // Terragrunt that started this process, or the system does not tell. That command may have
 // been killed since, and what it started may be a wrapper, such as that of a version manager.
 func (h *Hook) ownRun() bool {
-	var who struct { // of the record of who applies the stack: the run that it started last
-		Process int32 `json:"tool"`
-		Started int64 `json:"tool_started"`
-	}
+	_, err := process.NewProcess(int32(os.Getppid()))
+	return err != nil || h.startedBy() != nil
+}
+
+// A recordedRun is what the record of who applies a stack says of the command and of the run of
+// Terragrunt that it started last.
+type recordedRun struct {
+	Process     int32    `json:"process"`
+	Started     int64    `json:"started"`
+	Work        []string `json:"work"` // private folders, its own first
+	Tool        int32    `json:"tool"`
+	ToolStarted int64    `json:"tool_started"`
+}
+
+// startedBy is the recorded run if it started this process, or nil.
+func (h *Hook) startedBy() *recordedRun {
+	var who recordedRun
 	body, err := files.Read(RecordFile(h.Project.Root, h.Unit.Stack, "apply"), maxHolder)
-	recorded := err == nil && json.Unmarshal(body, &who) == nil
-	p, err := process.NewProcess(int32(os.Getppid()))
-	if err != nil {
-		return true
+	if err != nil || json.Unmarshal(body, &who) != nil {
+		return nil
 	}
-	for ; err == nil && recorded; p, err = p.Parent() {
-		if started, unknown := p.CreateTime(); p.Pid == who.Process && unknown == nil && sameStart(who.Started, started) {
-			return true
+	p, err := process.NewProcess(int32(os.Getppid()))
+	for ; err == nil; p, err = p.Parent() {
+		if started, unknown := p.CreateTime(); p.Pid == who.Tool && unknown == nil && sameStart(who.ToolStarted, started) {
+			return &who
 		}
 	}
-	return false
+	return nil
 }
 
 // maxHolder bounds the record of who applies a stack.

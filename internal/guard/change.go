@@ -182,8 +182,12 @@ func (p *planJudge) replaces(c *tf.ResourceChange) {
 	if !judged(c.Type) {
 		return
 	}
-	if known := p.known(c); c.Type == guest.RecordResource && (known == nil || !known.Stops()) {
+	known := p.known(c)
+	if c.Type == guest.RecordResource && (known == nil || !known.Stops()) {
 		return // another TTL; a record holds nothing else
+	}
+	if p.in.Grant.Permits(c) && (known == nil || !known.Stops()) {
+		return
 	}
 	f := p.add(c)
 	f.Is(finding.WouldDestroy, finding.Why("plan-replaces"))

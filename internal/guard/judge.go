@@ -22,6 +22,7 @@ type Input struct {
 	Partial   bool                // the run has not all units of the stack
 	Planned   map[tf.Unit]bool    // units whose plans are judged, too
 	Running   bool                // the run has begun: an import file without effect is right
+	Grant     *Grant              // what the run may destroy or replace although the specs have it, or nil
 	Splits    bool                // the command makes two applies of an update that removes disks and adds some
 
 	Begun map[string]cluster.Begun // what runs from here began to create, by STACK/KEY

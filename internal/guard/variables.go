@@ -66,6 +66,7 @@ var variables = []variable{
 	{LaterVariable, ours, ""},
 	{StartingVariable, ours, ""},
 	{ShownVariable, ours, ""},
+	{GrantVariable, ours, ""},
 	{InterruptedVariable, ours, ""},
 
 	// The same by their names before Terragrunt 0.73, which still work.

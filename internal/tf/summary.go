@@ -50,13 +50,19 @@ func (c *ResourceChange) Summary(u Unit) Summary {
 		s.Node, _ = values["node_name"].(string)
 		s.Name, _ = values["name"].(string)
 		if s.Clones = c.Action == Create && some(values["clone"]); s.Clones {
-			from := firstOf(values["clone"])
-			s.Template, _ = strconv.Atoi(scalar(from["vm_id"]))
-			s.From, _ = from["node_name"].(string)
+			s.Template = TemplateOf(values)
+			s.From, _ = firstOf(values["clone"])["node_name"].(string)
 		}
 		s.Agent = firstOf(values["agent"])["enabled"] == true
 	}
 	return s
+}
+
+// TemplateOf is the VMID of the template that the values of a VM are cloned from; 0 if it is
+// not cloned.
+func TemplateOf(values map[string]any) int {
+	vmid, _ := strconv.Atoi(scalar(firstOf(values["clone"])["vm_id"])) // 0 with an error
+	return vmid
 }
 
 // Destroys is what a destroy of everything in a state does with one resource of it.
