@@ -29,7 +29,12 @@ func (s *subject) waits() {
 			s.Because("%s", PendingChange(p))
 		}
 	}
-	s.Next("restart it when that suits its users", restart(s.guest))
+	const what = "restart it when that suits its users"
+	if s.match.VM == nil { // restart takes VMs of the specs
+		s.Next(what, restart(s.guest))
+		return
+	}
+	s.Add(finding.DoAll(what, finding.Line{Text: "stackgen restart --pending {}", Items: []string{s.Stack + "/" + s.Key}, Sep: " "}))
 }
 
 // waitingNICs adds the NICs whose change waits for a restart: the configuration does not

@@ -38,7 +38,7 @@ func enlargeMemory(w *faultCase) {
 }
 
 // TestPendingIsReportedUntilTheRestart changes a running VM with an apply, and restarts it
-// with the line that preflight prints.
+// as preflight says.
 func TestPendingIsReportedUntilTheRestart(t *testing.T) {
 	t.Parallel()
 	world := &faultWorld{build: faultStack, tools: findFaultTools(t)}
@@ -48,7 +48,7 @@ func TestPendingIsReportedUntilTheRestart(t *testing.T) {
 	w.must(w.apply())
 	w.checkInvariants(&fault{}, nil)
 	w.checkEmptyPlan()
-	const line = "pvesh create /nodes/pve1/qemu/300/status/reboot"
+	const line = "stackgen restart --pending live/a"
 	for _, command := range [][]string{{"preflight"}, {"snapshot", "--out", "cluster.json"}, {"preflight", "--inventory", "cluster.json"}} {
 		r := w.stackgen(command...)
 		w.must(r)
@@ -59,7 +59,7 @@ func TestPendingIsReportedUntilTheRestart(t *testing.T) {
 	if r := w.apply(); r.code != 0 || !strings.Contains(r.output, "memory 2048 -> 3072 waits for a restart") {
 		t.Errorf("the guard of the next apply does not report it: exit %d\n%s", r.code, r.output)
 	}
-	rebootVM(t, w.sim, "pve1", 300)
+	w.must(w.stackgen("restart", "--yes", "--pending", "live/a"))
 	w.waitUntil("the agent answers", func() bool { return !strings.Contains(w.stackgen("preflight").output, "does not answer") })
 	if r := w.stackgen("preflight"); r.code != 0 || strings.Contains(r.output, "pending") {
 		t.Errorf("after the restart: exit %d\n%s", r.code, r.output)
