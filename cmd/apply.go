@@ -4,12 +4,16 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/deploy"
 	"stackgen/internal/live"
+	"stackgen/internal/operate"
+	"stackgen/internal/project"
 	"stackgen/internal/shell"
 )
 
@@ -17,7 +21,7 @@ func (e *env) applyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "apply",
 		Usage:     "check, plan, ask, apply and verify stacks",
-		ArgsUsage: "[PATH...]",
+		ArgsUsage: "[PATH... | STACK...]",
 		Description: "Runs preflight, writes the import files, plans all units, shows what would be\n" +
 			"done and asks. Only the answer `yes` applies these plans, through Terragrunt and\n" +
 			"the guard. Then it publishes the records of new VMs, removes the import files,\n" +
@@ -38,12 +42,14 @@ func (e *env) applyCommand() *cli.Command {
 
 func (e *env) apply(c *cli.Context) error {
 	q, err := e.request(c, "apply")
-	q.DryRun = c.Bool("dry-run")
 	if err := errors.Join(err, q.Check()); err != nil {
 		return err
 	}
-	p, err := e.open(q.Paths)
+	p, err := e.chosen(c, &q)
 	if err != nil {
+		return err
+	}
+	if err := q.Whole("apply"); err != nil {
 		return err
 	}
 	code, err := deploy.Apply(c.Context, p, q)
@@ -52,6 +58,26 @@ func (e *env) apply(c *cli.Context) error {
 	}
 	return exit(code)
 }
+
+// chosen opens the project of a request, limited to what the command line names.
+func (e *env) chosen(c *cli.Context, q *deploy.Request) (*project.Project, error) {
+	choice, err := operate.Choose(c.Args().Slice(), c.StringSlice("member"))
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(choice.Words, func(w string) bool { return !named.MatchString(w) }); i >= 0 {
+		choice.Paths = choice.Words[i : i+1] // which does not exist
+	}
+	q.Paths = choice.Paths
+	p, err := e.open(q.Paths)
+	if err != nil {
+		return nil, err
+	}
+	return p, q.Choose(p, choice.Words, choice.Members, c.Bool("students"))
+}
+
+// named matches what names a stack, or a VM or group of one, and is no path.
+var named = regexp.MustCompile(`^[a-z0-9-]+(/[a-z0-9-]+)?$`)
 
 // request is what apply and destroy have in common.
 func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
@@ -67,10 +93,11 @@ func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
 	for _, path := range c.Args().Slice() {
 		words = append(words, shell.Word(path))
 	}
+	line := strings.Join(words, " ") + partFlags(c)
 	if c.Bool("yes") {
-		words = append(words, "--yes")
+		line += " --yes"
 	}
-	return deploy.Request{Paths: c.Args().Slice(), Line: strings.Join(words, " "), Yes: c.Bool("yes"), Terminal: terminal(e.in),
+	return deploy.Request{Line: line, DryRun: c.Bool("dry-run"), Yes: c.Bool("yes"), Terminal: terminal(e.in),
 		In: e.in, Out: view.Hold(e.out), ErrOut: view.Hold(e.errOut), Options: e.options(e.out), View: view}, nil
 }
 

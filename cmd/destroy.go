@@ -2,24 +2,30 @@ package cmd
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/deploy"
+	"stackgen/internal/shell"
 )
 
 func (e *env) destroyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "destroy",
-		Usage:     "destroy everything that stacks have made, after their names were typed",
-		ArgsUsage: "[PATH...]",
-		Description: "Names every VM, pool and record in the states of the stacks and asks for the\n" +
-			"name of each stack. Records are destroyed first, then the VMs, then the pool.\n" +
-			"A stack with a protected VM is refused before anything is gone. The lock keeps\n" +
-			"the decisions: an apply creates the same VMs again. To destroy single VMs, retire\n" +
-			"them in the spec. Exit codes: 0 done, 1 failed, interrupted or not confirmed, 3\n" +
-			"blocked: fix the findings first.",
+		Usage:     "destroy stacks, or VMs of them, after a name was typed",
+		ArgsUsage: "[PATH... | STACK | STACK/KEY | STACK/GROUP...]",
+		Description: "Names every VM, pool and record that would be destroyed, and asks for the name\n" +
+			"of each stack, or for the key of the only VM. Records are destroyed first, then\n" +
+			"the VMs, then the pool. A protected VM is refused before anything is gone. With\n" +
+			"STACK/KEY, STACK/GROUP, --member or --students, only these VMs and their records\n" +
+			"are destroyed. The lock keeps the decisions: an apply creates the same VMs again,\n" +
+			"unless they are retired in the spec. Exit codes: 0 done, 1 failed, interrupted or\n" +
+			"not confirmed, 3 blocked: fix the findings first.",
 		Flags: []cli.Flag{
+			memberFlag(),
+			&cli.BoolFlag{Name: "students", Usage: "the VMs of all students of a class; the teacher's stays"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be destroyed, and destroy nothing"},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
 			progressFlag(),
 			e.verboseFlag(),
@@ -34,7 +40,7 @@ func (e *env) destroy(c *cli.Context) error {
 	if err := errors.Join(err, q.Check()); err != nil {
 		return err
 	}
-	p, err := e.open(q.Paths)
+	p, err := e.chosen(c, &q)
 	if err != nil {
 		return err
 	}
@@ -43,4 +49,16 @@ func (e *env) destroy(c *cli.Context) error {
 		return err
 	}
 	return exit(code)
+}
+
+// partFlags are the flags of a command line that select a part of a stack, to be repeated.
+func partFlags(c *cli.Context) string {
+	var out strings.Builder
+	for _, m := range c.StringSlice("member") {
+		out.WriteString(" --member " + shell.Word(m))
+	}
+	if c.Bool("students") {
+		out.WriteString(" --students")
+	}
+	return out.String()
 }

@@ -8,7 +8,6 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
-	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/tf"
 )
@@ -17,7 +16,7 @@ import (
 // import files that have done their work.
 func (r *run) reread(st *stack) (*check.Session, []finding.Finding, error) {
 	for said := false; ; said = true {
-		p, err := project.Open(r.Paths)
+		p, err := r.open()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
-	"stackgen/internal/project"
 	"stackgen/internal/report"
 )
 
@@ -43,7 +42,7 @@ func (r *run) checkpointNote(s *check.Session) []string {
 // Nothing is left to apply in these stacks. A run that was killed before this does it when it
 // runs again.
 func (r *run) checkpoints(s *check.Session, stacks []string) error {
-	p, err := project.Open(r.Paths) // with what this run has recorded
+	p, err := r.open() // with what this run has recorded
 	if err != nil {
 		return err
 	}

@@ -23,10 +23,12 @@ import (
 // A Request is what a person asks for.
 type Request struct {
 	Paths    []string
-	Line     string // the command line, to be repeated from here
-	DryRun   bool   // end after the summary
-	Yes      bool   // the answer, given before the question
-	Terminal bool   // somebody can answer
+	Stacks   []string            // exactly these stacks; nil for those of the paths
+	Part     map[string][]string // of a destroy: the keys of VMs, by their stacks; nil for whole stacks
+	Line     string              // the command line, to be repeated from here
+	DryRun   bool                // end after the summary
+	Yes      bool                // the answer, given before the question
+	Terminal bool                // somebody can answer
 	In       io.Reader
 	Out      io.Writer // results
 	ErrOut   io.Writer // progress, questions and errors

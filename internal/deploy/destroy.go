@@ -15,8 +15,9 @@ import (
 	"stackgen/internal/tf"
 )
 
-// Destroy destroys all of the selected stacks of a project. The result is the exit code.
+// Destroy destroys all of the selected stacks of a project, or the part that the request names. The result is the exit code.
 func Destroy(ctx context.Context, p *project.Project, q Request) (exit finding.Severity, err error) {
+	q.onlySpecs(p)
 	r, err := begin(ctx, "destroy", p, q)
 	if err != nil {
 		return finding.Failed, err
@@ -26,6 +27,9 @@ func Destroy(ctx context.Context, p *project.Project, q Request) (exit finding.S
 			exit, err = finding.Failed, errors.Join(err, failed)
 		}
 	}()
+	if q.Part != nil {
+		return r.finish(r.destroyPart())
+	}
 	return r.finish(r.destroy())
 }
 
@@ -54,7 +58,7 @@ func (r *run) destroy() (err error) {
 	}
 	a := announce(nil, all)
 	if len(a.changes) == 0 {
-		return r.nothingToDestroy(found)
+		return r.nothingToDestroy(s, found)
 	}
 	if found, err = s.Rejudge(true); err != nil {
 		return err
@@ -68,7 +72,7 @@ func (r *run) destroy() (err error) {
 		Actions: a.actions(),
 		Notes:   append(s.Notes(found), r.notInState(found)...),
 	}
-	if err := sum.Print(r.Out, r.Options); err != nil {
+	if err := sum.Print(r.Out, r.Options); err != nil || r.DryRun {
 		return err
 	}
 	switch confirmed, err := r.confirmDestroy(all); {
@@ -85,7 +89,7 @@ func (r *run) destroy() (err error) {
 			r.left(p)
 			continue
 		}
-		if err := r.recordEnd(r.destroyStack(p, found)); err != nil {
+		if err := r.recordEnd(r.destroyStack(s, p, found)); err != nil {
 			return err
 		}
 	}
@@ -93,9 +97,14 @@ func (r *run) destroy() (err error) {
 }
 
 // nothingToDestroy ends a destroy of stacks whose states have nothing.
-func (r *run) nothingToDestroy(found []finding.Finding) error {
-	if err := r.clear(found); err != nil {
-		return err
+func (r *run) nothingToDestroy(seen *check.Session, found []finding.Finding) error {
+	for _, st := range r.stacks { // the command that destroyed them may have been interrupted
+		if r.DryRun {
+			break
+		}
+		if err := r.forgetGone(seen, st.name, nil, nil); err != nil {
+			return err
+		}
 	}
 	text := "nothing to destroy: no state of " + strings.Join(r.p.SelectedNames(), ", ") + " has anything"
 	for _, note := range r.notInState(found) {
@@ -114,7 +123,7 @@ func (r *run) lookForDestroy() (*check.Session, []finding.Finding, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		found := now.Findings
+		found := r.concerning(now.Findings)
 		waiting := r.waitsFor(s, found)
 		switch {
 		case waiting == "" && anyStops(found):
@@ -164,12 +173,15 @@ func (r *run) confirmDestroy(all []*plans) (bool, error) {
 
 // destroyStack destroys the units of a stack in the reverse order, verifies that nothing
 // is left, and removes from the lock what was seen of it.
-func (r *run) destroyStack(p *plans, found []finding.Finding) error {
+func (r *run) destroyStack(seen *check.Session, p *plans, found []finding.Finding) error {
 	if err := r.onlyConfirmed(p); err != nil {
 		return err
 	}
 	r.say("destroying %s", p.stack.name)
 	result, err := r.applyPlans(p)
+	if err == nil {
+		result, err = r.stackAgainAfterLock(p, result)
+	}
 	if err != nil {
 		return err
 	}
@@ -196,7 +208,7 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 		r.failed = true
 		return report.Printf(r.Out, "%s: still in its states: %s\n", p.stack.name, strings.Join(left, ", "))
 	}
-	if err := r.p.Destroyed(r.background(), p.stack.name, existing(found, p.stack.name), func(text string) { r.say("%s", text) }); err != nil {
+	if err := r.forgetGone(seen, p.stack.name, nil, p.destroyedBy(seen)); err != nil {
 		return err
 	}
 	left = existing(found, p.stack.name)
@@ -216,7 +228,7 @@ func (r *run) destroyStack(p *plans, found []finding.Finding) error {
 // Terragrunt destroys whatever it finds, in units that were rendered meanwhile, too. What is
 // gone stops nothing.
 func (r *run) onlyConfirmed(p *plans) error {
-	now, err := project.Open(r.Paths)
+	now, err := r.open()
 	if err != nil {
 		return err
 	}
@@ -264,15 +276,4 @@ func names(state tf.State) []string {
 		out = append(out, resource.Address)
 	}
 	return out
-}
-
-// clear removes from the lock what was seen of stacks that have nothing any more: the
-// command that destroyed them may have been interrupted.
-func (r *run) clear(found []finding.Finding) error {
-	for _, st := range r.stacks {
-		if err := r.p.Destroyed(r.background(), st.name, existing(found, st.name), func(text string) { r.say("%s", text) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"stackgen/internal/check"
 	"stackgen/internal/files"
 	"stackgen/internal/finding"
-	"stackgen/internal/project"
 	"stackgen/internal/report"
 )
 
@@ -65,7 +64,7 @@ func (r *run) resumed(s *check.Session, found []finding.Finding) (bool, error) {
 		return false, err
 	}
 	selected := r.p.Selected
-	if r.p, err = project.Open(r.Paths); err == nil {
+	if r.p, err = r.open(); err == nil {
 		r.p.Selected = selected
 	}
 	return true, err

@@ -7,7 +7,6 @@ import (
 
 	"stackgen/internal/files"
 	"stackgen/internal/natural"
-	"stackgen/internal/project"
 	"stackgen/internal/register"
 	"stackgen/internal/render"
 	"stackgen/internal/report"
@@ -15,7 +14,7 @@ import (
 
 // outputs writes the registrations that specs name, as the command outputs does.
 func (r *run) outputs() error {
-	p, err := project.Open(r.Paths)
+	p, err := r.open()
 	if err != nil {
 		return err
 	}
@@ -29,7 +28,7 @@ func (r *run) outputs() error {
 // partialOutputs writes the registrations after a failure, each on its own: with the VMs
 // that are complete. It says which it cannot write.
 func (r *run) partialOutputs() error {
-	p, err := project.Open(r.Paths)
+	p, err := r.open()
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,8 @@ type planned struct {
 	plan *tf.Plan
 	file string
 	sum  check.PlanSum
+
+	grant *guard.Grant // of the destroy of a part; nil for a plan of all of the unit
 }
 
 // A plans is what a run of Terragrunt planned in a stack.

@@ -61,11 +61,17 @@ func (g *Grant) Refuses(u tf.Unit, sum string, plan *tf.Plan) []finding.Finding 
 		}
 	}
 	for _, part := range g.Parts {
-		if !done[part.Address] {
+		if !done[part.Address] && !g.gone(part, plan) {
 			out = append(out, RefuseGrant(u, finding.Why("grant-less", part.Address))...)
 		}
 	}
 	return out
+}
+
+// gone reports whether the refresh of a plan did not find a part that it destroys: what destroyed
+// it did not live to write the state.
+func (g *Grant) gone(part Granted, plan *tf.Plan) bool {
+	return g.Kind == GrantDestroy && !slices.ContainsFunc(plan.Before.Resources, func(r tf.Resource) bool { return r.Address == part.Address })
 }
 
 // RefuseGrant is the finding about a run that has no grant for its plan.

@@ -13,7 +13,13 @@ import (
 // planWith is a plan with changes of VMs of the stack lab, each an entry of its JSON.
 func planWith(t *testing.T, changes ...string) *tf.Plan {
 	t.Helper()
-	plan, err := tf.ParsePlan([]byte(`{"format_version":"1.2","planned_values":{},"resource_changes":[` + strings.Join(changes, ",") + `]}`))
+	const resource = `{"address":%q,"mode":"managed","type":%q,"index":%q,"values":{"vm_id":%d}}`
+	var before []string
+	for i, key := range []string{"web1", "web2"} {
+		before = append(before, fmt.Sprintf(resource, inState(key, 100+i).Address, guest.VMResource, key, 100+i))
+	}
+	plan, err := tf.ParsePlan([]byte(`{"format_version":"1.2","planned_values":{},"prior_state":{"format_version":"1.0","values":{"root_module":{"resources":[` +
+		strings.Join(before, ",") + `]}}},"resource_changes":[` + strings.Join(changes, ",") + `]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +59,8 @@ func TestGrant(t *testing.T) {
 		"another unit":               {GrantDestroy, one, tf.Unit{Stack: "lab", Unit: "dns"}, "s", []string{destroys("web1", 100)}, "grant-other-unit"},
 		"no part":                    {GrantDestroy, nil, vms, "s", nil, "grant-other-plan"},
 		"one more":                   {GrantDestroy, one, vms, "s", []string{destroys("web1", 100), destroys("web2", 101)}, "grant-more"},
+		"gone already":               {GrantDestroy, append(one, granted("web9", 109, 0)), vms, "s", []string{destroys("web1", 100)}, ""},
+		"a replace of what is gone":  {GrantReplace, []Granted{granted("web9", 109, 9000)}, vms, "s", nil, "grant-less"},
 		"one less":                   {GrantDestroy, append(one, granted("web2", 101, 0)), vms, "s", []string{destroys("web1", 100)}, "grant-less"},
 		"nothing":                    {GrantDestroy, one, vms, "s", nil, "grant-less"},
 		"twice":                      {GrantDestroy, one, vms, "s", []string{destroys("web1", 100), destroys("web1", 100)}, "grant-more"},

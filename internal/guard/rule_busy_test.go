@@ -97,7 +97,7 @@ func TestLeaves(t *testing.T) {
 	for path, want := range map[string]string{"vms.a": "from vms in", "teacher": "remove `teacher` from", "students": "lower `count` of `students`", "students Ana": "from the roster of", "groups.web": "lower `count` of groups.web"} {
 		v := &schema.VM{Key: "a"}
 		v.Path, v.Member, _ = strings.Cut(path, " ")
-		if got := leaves(v, "specs/x.yaml"); !strings.Contains(got, want) || !strings.Contains(got, "specs/x.yaml") {
+		if got := Leaves(v, "specs/x.yaml"); !strings.Contains(got, want) || !strings.Contains(got, "specs/x.yaml") {
 			t.Errorf("%s: %s", path, got)
 		}
 	}

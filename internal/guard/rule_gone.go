@@ -81,11 +81,11 @@ func sharing(c cluster.Copy) string {
 
 // retire is the step that removes the VM from where its spec has it, and retires it.
 func (s *subject) retire(what string) finding.Step {
-	return finding.DoAll(what+leaves(s.match.VM, s.at.Spec), finding.Entries("retired", s.Key), "stackgen render")
+	return finding.DoAll(what+Leaves(s.match.VM, s.at.Spec), finding.Entries("retired", s.Key), "stackgen render")
 }
 
-// leaves says where a VM is removed from its spec.
-func leaves(v *schema.VM, spec string) string {
+// Leaves says where a VM is removed from its spec.
+func Leaves(v *schema.VM, spec string) string {
 	if v == nil {
 		return "retire it in " + spec
 	}

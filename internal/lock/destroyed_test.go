@@ -6,7 +6,8 @@ import (
 )
 
 // TestDestroyed: after a destroy, the lock has the decisions of the stack and no
-// observation, except for a VM that was in no state and exists.
+// observation, except for VMs that are not certainly gone. After a destroy of a part, it has
+// those of the units.
 func TestDestroyed(t *testing.T) {
 	const src = Header + `
 version: 3
@@ -30,7 +31,7 @@ stacks:
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, changed := l.Destroyed("lab", []string{"b"})
+	next, changed := l.Destroyed("lab", []string{"a"}, true)
 	body, err := next.Bytes()
 	if err != nil {
 		t.Fatal(err)
@@ -44,10 +45,14 @@ stacks:
 	if again, _ := l.Bytes(); string(again) != string(before) || !changed {
 		t.Errorf("changed %v, and the lock itself is\n%s", changed, again)
 	}
-	if _, changed := next.Destroyed("lab", []string{"b"}); changed {
+	if _, changed := next.Destroyed("lab", []string{"a"}, true); changed {
 		t.Error("the second time changes it")
 	}
-	if _, changed := l.Destroyed("none", nil); changed {
+	if _, changed := l.Destroyed("none", nil, true); changed {
 		t.Error("an unknown stack changes it")
+	}
+	part, changed := l.Destroyed("lab", []string{"a"}, false)
+	if body, err = part.Bytes(); err != nil || !changed || strings.Contains(string(body), "u1") || !strings.Contains(string(body), "lineage: v") {
+		t.Errorf("a part: changed %v, %v\n%s", changed, err, body)
 	}
 }

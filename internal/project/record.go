@@ -26,11 +26,11 @@ func (p *Project) Record(ctx context.Context, seen []lock.Observed, waiting func
 	return recorded, err
 }
 
-// Destroyed removes what was observed of a stack from the lock on disk, after all of the
-// stack was destroyed but VMs that exist in no state, by their keys.
-func (p *Project) Destroyed(ctx context.Context, stack string, exist []string, waiting func(text string)) error {
+// Destroyed removes what was observed of VMs of a stack from the lock on disk, which are
+// certainly gone, by their keys; and of its units if the whole stack was destroyed.
+func (p *Project) Destroyed(ctx context.Context, stack string, gone []string, whole bool, waiting func(text string)) error {
 	return p.updateLock(ctx, waiting, func(now *lock.Lock) *lock.Lock {
-		next, _ := now.Destroyed(stack, exist)
+		next, _ := now.Destroyed(stack, gone, whole)
 		return next
 	})
 }

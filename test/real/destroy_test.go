@@ -142,7 +142,13 @@ vms: {a: {}}
 // is true. It fails if that does not happen while the apply runs.
 func (p *project) killedOnce(is func() bool) {
 	p.Helper()
-	c := p.command("apply --yes")
+	p.killedIn("apply --yes", is)
+}
+
+// killedIn is killedOnce for any command.
+func (p *project) killedIn(command string, is func() bool) {
+	p.Helper()
+	c := p.command(command)
 	check(p.T, c.Start())
 	was := is()
 	for until := time.Now().Add(2 * time.Minute); !was && time.Now().Before(until); was = is() {
@@ -153,9 +159,9 @@ func (p *project) killedOnce(is func() bool) {
 	}
 	_ = c.Wait() // its status says how it ended
 	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
-		p.Fatalf("the apply has ended before it was killed: %v", c.ProcessState)
+		p.Fatalf("%s has ended before it was killed: %v", command, c.ProcessState)
 	}
 	if !was {
-		p.Fatal("the apply was killed after 2 minutes, before what the test waits for")
+		p.Fatalf("%s was killed after 2 minutes, before what the test waits for", command)
 	}
 }

@@ -1,0 +1,229 @@
+package deploy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/internal/check"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/register"
+	"stackgen/internal/report"
+	"stackgen/internal/shell"
+	"stackgen/internal/tf"
+)
+
+// destroyPart destroys VMs of stacks with their records, and nothing else of the stacks: each
+// unit by a plan of its own, whose grant permits exactly that.
+func (r *run) destroyPart() error {
+	s, found, err := r.lookForDestroy()
+	if err != nil {
+		return err
+	}
+	var all []*plans
+	for _, st := range r.stacks {
+		p, err := r.planPart(s, st, found)
+		if err != nil {
+			return err
+		}
+		if len(p.units) > 0 {
+			all = append(all, p)
+		}
+	}
+	if len(all) == 0 {
+		return r.noPart(s, found)
+	}
+	a := announce(nil, all)
+	sum := report.Summary{Command: "destroy", Stacks: namesOf(all), Actions: append(goneAlready(all), a.actions()...), Notes: append(s.Notes(found), r.notInState(found)...)}
+	if err := sum.Print(r.Out, r.Options); err != nil || r.DryRun {
+		return err
+	}
+	switch confirmed, err := r.confirmPart(all); {
+	case err != nil:
+		return err
+	case !confirmed:
+		r.say("not confirmed; nothing was changed")
+		return ended{finding.Failed}
+	}
+	r.applied = true
+	r.show(a)
+	for _, p := range all {
+		if r.ctx.Err() != nil {
+			r.left(p)
+			continue
+		}
+		if err := r.recordEnd(r.destroyUnits(s, p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goneAlready are the rows of the VMs that plans remove from the state only: the cluster does not
+// have them any more.
+func goneAlready(all []*plans) []report.Action {
+	var out []report.Action
+	for _, p := range all {
+		changes := p.changes()
+		for _, u := range p.units {
+			for _, part := range u.grant.Parts {
+				there := slices.ContainsFunc(changes, func(c tf.Summary) bool { return c.Unit == u.unit && c.Address == part.Address })
+				if !there && part.VMID != 0 {
+					out = append(out, report.Action{Word: "forget", Stack: p.stack.name, What: "VM", Name: part.Key,
+						Detail: fmt.Sprintf("VM %d is gone already", part.VMID), Named: true})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// noPart ends a destroy of VMs of which no state has anything.
+func (r *run) noPart(s *check.Session, found []finding.Finding) error {
+	text := "nothing to destroy: no state has " + strings.Join(r.partNames(), ", ")
+	for _, note := range r.notInState(found) {
+		text += "\nnote: " + note
+	}
+	if !r.DryRun {
+		for _, st := range r.stacks {
+			if err := r.forgetGone(s, st.name, r.Part[st.name], nil); err != nil {
+				return err
+			}
+		}
+	}
+	return report.Text(r.Out, text+"\n")
+}
+
+// partNames are the VMs of the part, each as STACK/KEY.
+func (r *run) partNames() []string {
+	var out []string
+	for _, st := range r.stacks {
+		for _, key := range r.Part[st.name] {
+			out = append(out, st.name+"/"+key)
+		}
+	}
+	return out
+}
+
+// confirmPart asks for the key of the only VM of a stack, or for the name of the stack.
+func (r *run) confirmPart(all []*plans) (bool, error) {
+	if r.Yes {
+		return true, nil
+	}
+	for _, p := range all {
+		what, name := askedName(p.stack.name, r.Part[p.stack.name])
+		confirmed, err := r.answer(fmt.Sprintf("This cannot be undone. To destroy %s, type %s: ", what, name), name)
+		if err != nil || !confirmed {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// destroyUnits applies the plans of a part, verifies that it is gone, and removes from the lock
+// what was seen of it.
+func (r *run) destroyUnits(seen *check.Session, p *plans) error {
+	r.say("destroying %s of %s", strings.Join(r.Part[p.stack.name], ", "), p.stack.name)
+	if err := p.unchanged(); err != nil {
+		return err
+	}
+	for i := range p.units {
+		if done, err := r.destroyUnit(p, i); err != nil || !done {
+			return err
+		}
+		left, err := r.leftOf(p.units[i].grant)
+		if err != nil {
+			return err
+		}
+		if len(left) > 0 {
+			r.failed = true
+			return report.Printf(r.Out, "%s: still in its state: %s\n", p.units[i].unit, left[0].Address)
+		}
+	}
+	keys := r.Part[p.stack.name]
+	if err := r.forgetGone(seen, p.stack.name, keys, p.destroyedBy(seen)); err != nil {
+		return err
+	}
+	maps.DeleteFunc(p.stack.unfinished, func(key string, _ check.BegunVM) bool { return slices.Contains(keys, key) })
+	if err := p.stack.keepUnfinished(); err != nil {
+		return err
+	}
+	r.registerRest(p.stack.name)
+	return report.Text(r.Out, r.partDone(p.stack.name, keys))
+}
+
+// destroyUnit applies the plan of one unit of a part. done is false if it failed, which was said.
+func (r *run) destroyUnit(p *plans, i int) (done bool, err error) {
+	result, err := r.applyGranted(p, p.units[i])
+	if err == nil {
+		result, err = r.againAfterLock(p, i, result)
+	}
+	if err != nil {
+		return false, err
+	}
+	if text := refusal(result.log); text != "" {
+		if err := report.Text(r.Out, text); err != nil {
+			return false, err
+		}
+		return false, ended{finding.Blocked}
+	}
+	if !result.failed() {
+		return true, nil
+	}
+	r.failed = true
+	if r.ctx.Err() == nil {
+		r.explain(p, result)
+	}
+	return false, nil
+}
+
+// registerRest writes the registration of a stack without the VMs that were destroyed. What keeps
+// it from being written is no failure of the destroy.
+func (r *run) registerRest(stack string) {
+	p, err := r.open()
+	if err != nil || !slices.Contains(register.Wanted(p), stack) {
+		return
+	}
+	without := map[string][]string{stack: r.Part[stack]}
+	if err := r.writeOutputs(register.Request{Project: p, Stacks: []string{stack}, Partial: without}); err != nil {
+		r.say("the registration of %s was not written: %s", stack, err)
+	}
+}
+
+// partDone says what was destroyed, and how it stays so.
+func (r *run) partDone(stack string, keys []string) string {
+	spec := shell.Path(r.p.Specs[stack])
+	out := fmt.Sprintf("destroyed %s; %s keeps the decisions, and %s still has %s: the next apply creates %s again\n",
+		strings.Join(namesIn(stack, keys), ", "), r.p.LockFile(), spec, one(keys, "it", "them"), one(keys, "it", "them"))
+	var places []string
+	by := map[string][]string{}
+	for _, key := range keys {
+		place := guard.Leaves(specOf(r.p, stack, key), r.p.Specs[stack])
+		if by[place] == nil {
+			places = append(places, place)
+		}
+		by[place] = append(by[place], key)
+	}
+	for _, place := range places {
+		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[place], ", "), place, finding.Entries("retired", by[place]...))
+	}
+	return out + "  stackgen render\n"
+}
+
+func namesIn(stack string, keys []string) []string {
+	var out []string
+	for _, key := range keys {
+		out = append(out, stack+"/"+key)
+	}
+	return out
+}
+
+// one is the word for one of a list, or for several.
+func one(list []string, single, several string) string {
+	if len(list) == 1 {
+		return single
+	}
+	return several
+}
