@@ -231,6 +231,9 @@ func (r *run) carryOutStack(p *plans, a *announcement) error {
 	if err := p.stack.begins(p, r.p.Lock.Stacks.Get(p.stack.name)); err != nil {
 		return err
 	}
+	if err := r.awaitCleanup(p); err != nil {
+		return err
+	}
 	r.say("applying %s", p.stack.name)
 	result, err := r.applyPlans(p)
 	if err != nil {

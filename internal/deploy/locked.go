@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"stackgen/internal/check"
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
 	"stackgen/internal/guard"
+	"stackgen/internal/proxmox"
 	"stackgen/internal/tf"
 )
 
@@ -80,4 +84,66 @@ func (r *run) stackAgainAfterLock(p *plans, result *toolRun) (*toolRun, error) {
 		}
 	}
 	return result, nil
+}
+
+// cleanupTime is how long `qm cleanup` may keep the lock of a VM that runs again, and some seconds.
+const cleanupTime = 35 * time.Second
+
+// awaitCleanup waits before plans that migrate VMs until no `qm cleanup` can have their locks: a
+// migration that fails halfway ends the apply. What cannot be read is not waited for.
+func (r *run) awaitCleanup(p *plans) error {
+	moving := p.migrating()
+	config, err := check.ClusterConfig(r.p)
+	if len(moving) == 0 || err != nil {
+		return nil //nolint:nilerr // it is not known how the cluster is reached, as with a snapshot
+	}
+	api, err := proxmox.OpenPower(r.ctx, config)
+	if err != nil {
+		return nil //nolint:nilerr // the apply says it
+	}
+	defer api.Close()
+	for _, g := range moving {
+		for said := false; r.restarted(api, g); said = true {
+			if !said {
+				r.say("VM %d was restarted just now, and Proxmox VE may have its lock for %.0f s; waiting before it is migrated",
+					g.VMID, cleanupTime.Seconds())
+			}
+			if err := r.pause(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// restarted reports whether the QEMU of a VM was stopped and started within the time of a cleanup.
+func (r *run) restarted(api *proxmox.Power, g *cluster.Guest) bool {
+	now, err := api.Now(r.ctx, g)
+	if err != nil || now.PID == 0 || time.Duration(now.Uptime)*time.Second >= cleanupTime {
+		return false
+	}
+	stopped, err := api.Stopped(r.ctx, g)
+	return err == nil && stopped
+}
+
+// migrating are the guests that plans migrate, where they were when the cluster was read.
+func (p *plans) migrating() []*cluster.Guest {
+	var out []*cluster.Guest
+	for _, u := range p.units {
+		for _, c := range u.plan.Changes {
+			s := c.Summary(u.unit)
+			if g := p.guest(s.VMID); g != nil && s.Type == finding.VM && c.Action == tf.Update && s.Node != "" && s.Node != g.Node {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// guest is a guest of the cluster as it was read, or nil.
+func (p *plans) guest(vmid int) *cluster.Guest {
+	if p.was == nil {
+		return nil
+	}
+	return p.was.Guest(vmid)
 }

@@ -140,6 +140,14 @@ func (p *Power) StartAfter(ctx context.Context, of RunningTask) (*RunningTask, e
 	return start, nil
 }
 
+// Stopped reports whether one of the last tasks of a VM has stopped its QEMU.
+func (p *Power) Stopped(ctx context.Context, g *cluster.Guest) (bool, error) {
+	var tasks []task
+	path := fmt.Sprintf("/nodes/%s/tasks?source=all&vmid=%d&limit=5", url.PathEscape(g.Node), g.VMID)
+	err := p.get(ctx, path, &tasks)
+	return slices.ContainsFunc(tasks, func(t task) bool { return slices.Contains([]string{"qmreboot", "qmstop", "qmshutdown"}, t.Type) }), err
+}
+
 // Succeeded reports whether a task that ended so has done its work.
 func Succeeded(exit string) bool { return exit == "OK" || strings.HasPrefix(exit, "WARNINGS") }
 
