@@ -238,6 +238,9 @@ func (r *reader) aDay() {
 	r.answer = "ana-prva"
 	r.reads(name, "A VM is broken")
 	settled()
+	r.answer = "bo-novak"
+	r.reads(name, "A VM cannot be repaired")
+	settled()
 	r.answer = ""
 	r.reads(name, "All need more memory")
 	settled()
