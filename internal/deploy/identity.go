@@ -20,10 +20,14 @@ func (r *run) forgetGone(s *check.Session, stack string, only, destroyed []strin
 	if only != nil {
 		gone = slices.DeleteFunc(gone, func(key string) bool { return !slices.Contains(only, key) })
 	}
+	line := "stackgen preflight"
+	if spec := r.p.Specs[stack]; spec != "" {
+		line += " " + shell.Path(spec)
+	}
 	for _, k := range kept {
 		if only == nil || slices.Contains(only, k.Key) {
 			r.say("%s/%s: its VMID %d belongs to another guest (%s on %s), so %s keeps the identity of the VM that is gone; "+
-				"`stackgen preflight %s` says what to do", stack, k.Key, k.VMID, k.Holder.Name, k.Holder.Node, r.p.LockFile(), shell.Path(r.p.Specs[stack]))
+				"`%s` says what to do", stack, k.Key, k.VMID, k.Holder.Name, k.Holder.Node, r.p.LockFile(), line)
 		}
 	}
 	return r.p.Destroyed(r.background(), stack, gone, only == nil, func(text string) { r.say("%s", text) })

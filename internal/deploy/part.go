@@ -36,7 +36,12 @@ func (r *run) destroyPart() error {
 		return r.noPart(s, found)
 	}
 	a := announce(nil, all)
-	sum := report.Summary{Command: "destroy", Stacks: namesOf(all), Actions: append(goneAlready(all), a.actions()...), Notes: append(s.Notes(found), r.notInState(found)...)}
+	sum := report.Summary{
+		Command: "destroy",
+		Stacks:  namesOf(all),
+		Actions: append(goneAlready(all), a.actions()...),
+		Notes:   append(s.Notes(found), r.notInState(found)...),
+	}
 	if err := sum.Print(r.Out, r.Options); err != nil || r.DryRun {
 		return err
 	}
