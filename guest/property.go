@@ -35,6 +35,7 @@ const (
 	Placement    = "placement"
 	Pool         = "pool"
 	Profile      = "profile"
+	Protection   = "protection"
 	Restart      = "restart"
 	SCSIHardware = "scsi_hardware"
 	Serial       = "serial"

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
@@ -31,6 +32,9 @@ type BegunVM struct {
 
 	Start bool `json:"start,omitempty"` // the run that completes it starts it
 	Half  bool `json:"half,omitempty"`  // its creation ended halfway: the provider does not start it any more
+
+	// It replaces a guest: a state may still have that one, and says nothing about the new one.
+	Replaces bool `json:"replaces,omitempty"`
 
 	// A request of the run had no answer. Proxmox VE may have it still, and create the VM later.
 	Unanswered bool `json:"unanswered,omitempty"`
@@ -119,7 +123,7 @@ func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 // wants them stopped.
 func (b Begun) Created(state tf.State) {
 	for _, r := range state.Resources {
-		if vm := b[r.Key]; r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && r.Cloned && !r.Tainted && !r.Planned {
+		if vm := b[r.Key]; r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && !vm.Replaces && r.Cloned && !r.Tainted && !r.Planned {
 			delete(b, r.Key)
 		}
 	}
@@ -162,8 +166,30 @@ func (s *Session) begun() map[string]cluster.Begun {
 			_, open := left[key]
 			out[stack.Name+"/"+key] = cluster.Begun{VMID: vm.VMID, UUID: vm.UUID, Done: !open}
 		}
+		s.rebuilds(stack.Name, out)
 	}
 	return out
+}
+
+// rebuilds adds the VMs of a stack whose rebuild has begun, by the lock. While the guest that is
+// replaced exists, nothing of its successor does.
+func (s *Session) rebuilds(stack string, out map[string]cluster.Begun) {
+	l := s.Project.Lock.Stacks.Get(stack)
+	if l == nil {
+		return
+	}
+	for i := range l.VMs {
+		v, at := &l.VMs[i].Value, stack+"/"+l.VMs[i].Key
+		if !v.RebuildBegun() {
+			continue
+		}
+		g := s.Inventory.Guest(v.VMID)
+		if g != nil && g.Config != nil && strings.EqualFold(g.Config.UUID, v.Rebuild.UUID) {
+			delete(out, at)
+			continue
+		}
+		out[at] = cluster.Begun{VMID: v.VMID, UUID: v.Rebuild.UUID, Replaces: true}
+	}
 }
 
 // begins records the VMs that the run is about to create: if it is killed, that proves that

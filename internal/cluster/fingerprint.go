@@ -48,6 +48,8 @@ type Begun struct {
 	VMID int    // 0 if there is none
 	UUID string // that the lock recorded then, of the guest that had the VMID before
 	Done bool   // the state says that the creation was completed since
+
+	Replaces bool // a guest of the VM: what the state has may be of that one
 }
 
 // An identity is what is recorded of one VM that tells it from others.

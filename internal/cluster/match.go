@@ -143,6 +143,9 @@ func (r *matcher) match(stack, key string, v *schema.VM, entry *lock.VM) {
 		m.Why = Absent
 	default:
 		if m.Again = known.contradicts(g) && createdAgain(entry, state, g); m.Again {
+			if state.Begun.Replaces {
+				state.VMID, state.MACs = 0, nil
+			}
 			known = recordedOf(entry.Unseen(), state, m.VMID)
 		}
 		m.Why = r.decide(&m, known, g)

@@ -75,6 +75,8 @@ const (
 	HalfMade  Case = "half-made"  // Adopt: an apply cloned the VM, and was interrupted before it configured it
 	LeftClone Case = "left-clone" // Busy: a clone that is in no state, and that a destroy leaves
 	NotRead   Case = "not-read"   // Unknown: the lists have a guest, and its name or configuration could not be read yet
+
+	SilentAgent Case = "silent-agent" // Unknown: the guest is the VM, and a plan would wait for its agent
 )
 
 // Kinds are all kinds, in the order in which they are counted.

@@ -14,7 +14,11 @@ import (
 
 // create is a VM that neither state nor cluster has, and that nothing keeps from its creation.
 func (s *subject) create() {
-	s.Is(finding.Create, finding.Why("free")).Because("VMID %d and name %s", s.VMID, s.Name)
+	why := finding.Why("free")
+	if s.entry.RebuildBegun() {
+		why = finding.Why("rebuild-begun")
+	}
+	s.Is(finding.Create, why).Because("VMID %d and name %s", s.VMID, s.Name)
 	_, unknown := feasible.Creation(s.Inventory, s.match.VM, s.entry)
 	for _, text := range unknown {
 		s.Because("%s", text)

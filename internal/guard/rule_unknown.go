@@ -170,6 +170,7 @@ func (s *subject) agentSilent() bool {
 
 func (s *subject) unknownAgent() {
 	s.Is(finding.Unknown, finding.Why("agent-silent", s.agentWait()))
+	s.Case = finding.SilentAgent
 	if s.awaitAgent() {
 		s.Next("install and start the agent in the guest", "systemctl enable --now qemu-guest-agent")
 		s.withoutAgent("or, if the guest has no agent, disable it")
@@ -184,6 +185,7 @@ func (s *subject) agentNoAddress() bool {
 
 func (s *subject) unknownAddress() {
 	s.Is(finding.Unknown, finding.Why("agent-no-address", s.agentWait()))
+	s.Case = finding.SilentAgent
 	if !s.awaitAgent() {
 		return
 	}

@@ -189,7 +189,11 @@ func (s *subject) retired() bool { return s.entry.Status == lock.Retired }
 // absent reports whether no guest of the cluster has the VMID.
 func (s *subject) absent() bool { return s.guest == nil }
 
-func (s *subject) absentInState() bool { return s.absent() && !s.notInState() }
+// absentInState reports whether the VM is only in the state, and no rebuild has begun: that destroys
+// the guest and creates another one.
+func (s *subject) absentInState() bool {
+	return s.absent() && !s.notInState() && !s.entry.RebuildBegun()
+}
 
 func (s *subject) notInState() bool { return len(s.states) == 0 }
 

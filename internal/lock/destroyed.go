@@ -21,9 +21,10 @@ func (l *Lock) Destroyed(stack string, gone []string, whole bool) (*Lock, bool) 
 		if !slices.Contains(gone, s.VMs[i].Key) {
 			continue
 		}
-		changed = changed || v.Fingerprint != nil || v.MadeFrom != nil ||
+		changed = changed || v.Fingerprint != nil || v.MadeFrom != nil || v.Rebuild != nil ||
 			len(v.MadeWith)+len(v.Addresses)+len(v.Former)+len(v.FormerNodes)+len(v.Detached) > 0
 		v.Fingerprint, v.MadeFrom, v.MadeWith, v.Addresses, v.Former, v.FormerNodes, v.Detached = nil, nil, nil, nil, nil, nil, nil
+		v.Rebuild = nil
 	}
 	for i := range s.Units[:units] {
 		u := &s.Units[i].Value

@@ -123,6 +123,7 @@ type VM struct {
 	Fingerprint *Fingerprint // observed
 	Addresses   []string     // observed: the last ones that its agent reported
 	Detached    []string     // observed: INTERFACE=VOLUME of disks that the spec has removed, and whose volumes the VM keeps
+	Rebuild     *Rebuild     // set while the VM gets new disks; nil otherwise
 	Gone        bool         // observed: retired or forgotten, in no state and not in the cluster any more
 	Status      string
 

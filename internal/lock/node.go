@@ -130,6 +130,14 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	}
 	put(n, "addresses", v.Addresses)
 	put(n, "detached", v.Detached)
+	if b := v.Rebuild; b != nil {
+		begun := flow()
+		put(begun, "uuid", b.UUID)
+		if b.Template != 0 {
+			put(begun, "template", b.Template)
+		}
+		put(n, "rebuild", begun)
+	}
 	put(n, "gone", v.Gone)
 	put(n, "status", v.Status)
 	return n, nil

@@ -178,6 +178,7 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 			return nil
 		}
 		v.Gone, v.Fingerprint, v.Addresses, v.Former, v.FormerNodes, v.MadeFrom, v.MadeWith, v.Detached = true, nil, nil, nil, nil, nil, nil, nil
+		v.Rebuild = nil
 		return []string{SawGone}
 	}
 	if o.Fingerprint != nil && !v.Fingerprint.same(o.Fingerprint) && (o.Confirmed || v.Fingerprint.Agrees(o.Fingerprint)) {

@@ -158,7 +158,7 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 
 func (r *reader) vm(n *schema.Node) VM {
 	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "made_with", "macs", "networks", "disks",
-		"unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "gone", "status")
+		"unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "rebuild", "gone", "status")
 	v := VM{
 		VMID:        r.number(n, "vmid", minVMID, maxVMID),
 		Node:        r.text(n, "node", "node"),
@@ -198,7 +198,24 @@ func (r *reader) vm(n *schema.Node) VM {
 		r.known(f, "uuid", "macs")
 		v.Fingerprint = &Fingerprint{UUID: r.text(f, "uuid", "line"), MACs: r.texts(f, "macs", "seen mac")}
 	}
+	v.Rebuild = r.rebuild(n.Get("rebuild"))
 	return v
+}
+
+// rebuild reads the mark of a VM that gets new disks.
+func (r *reader) rebuild(n *schema.Node) *Rebuild {
+	if n == nil {
+		return nil
+	}
+	r.known(n, "uuid", "template")
+	b := &Rebuild{UUID: r.text(n, "uuid", "line")}
+	if b.UUID == "" {
+		r.fail(n.Pos, "uuid is missing")
+	}
+	if n.Get("template") != nil {
+		b.Template = r.number(n, "template", minVMID, maxVMID)
+	}
+	return b
 }
 
 // madeWith reads the values of properties that act at creation.

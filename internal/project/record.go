@@ -35,6 +35,19 @@ func (p *Project) Destroyed(ctx context.Context, stack string, gone []string, wh
 	})
 }
 
+// BeginRebuild marks VMs of a stack in the lock on disk, before they are replaced.
+func (p *Project) BeginRebuild(ctx context.Context, stack string, vms []lock.Begin, waiting func(text string)) error {
+	return p.updateLock(ctx, waiting, func(now *lock.Lock) *lock.Lock {
+		next, _ := now.BeginRebuild(stack, vms)
+		return next
+	})
+}
+
+// EndRebuild removes the marks of VMs of a stack from the lock on disk.
+func (p *Project) EndRebuild(ctx context.Context, stack string, keys []string, waiting func(text string)) error {
+	return p.updateLock(ctx, waiting, func(now *lock.Lock) *lock.Lock { return now.EndRebuild(stack, keys) })
+}
+
 // updateLock replaces the lock on disk by what a function makes of it. Without a lock,
 // nothing was decided that could be observed.
 func (p *Project) updateLock(ctx context.Context, waiting func(text string), change func(now *lock.Lock) *lock.Lock) (err error) {
