@@ -142,7 +142,15 @@ func (r *run) unchanged(s *check.Session, stacks []*stack) error {
 			return err
 		}
 	}
-	return r.record(s, namesOfStacks(stacks)...)
+	if err := r.record(s, namesOfStacks(stacks)...); err != nil {
+		return err
+	}
+	for _, st := range stacks {
+		if err := r.endRebuild(st); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func namesOfStacks(stacks []*stack) []string {
@@ -264,7 +272,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 		}
 		if p.empty() && !anyStops(found) {
 			said := report.Printf(r.Out, "%s\n", asSpecified([]string{st.name}))
-			return errors.Join(said, r.checkpoints(s, []string{st.name}))
+			return errors.Join(said, r.checkpoints(s, []string{st.name}), r.endRebuild(st))
 		}
 		if round > 0 || !st.follows(p, found) || anyStops(found) {
 			return r.remains(s, found, p)

@@ -96,7 +96,7 @@ func (r *run) rescue(p *plans, result *toolRun, a *announcement) error {
 func (r *run) untaint(p *plans, state tf.State) error {
 	made := map[string]bool{}
 	for _, c := range p.changes() {
-		made[c.Address] = c.Action == tf.Create && c.Type == finding.VM
+		made[c.Address] = (c.Action == tf.Create || c.Action == tf.Replace) && c.Type == finding.VM
 	}
 	for _, resource := range state.Resources {
 		if !resource.Tainted || !made[resource.Address] {

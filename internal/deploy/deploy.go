@@ -39,7 +39,7 @@ type Request struct {
 // A run is one command.
 type run struct {
 	Request
-	command string // apply or destroy
+	command string // apply, destroy or rebuild
 	p       *project.Project
 	tools   *engine.Tools
 	ctx     context.Context // done at the first signal
@@ -103,6 +103,14 @@ func begin(ctx context.Context, command string, p *project.Project, q Request) (
 	return r, nil
 }
 
+// tool is the command of OpenTofu with which this one changes something.
+func (r *run) tool() string {
+	if r.command == "destroy" {
+		return r.command
+	}
+	return "apply"
+}
+
 func (r *run) prepare() (err error) {
 	if r.tools, err = engine.Find(r.p.Root, os.Environ()); err != nil {
 		return err
@@ -110,7 +118,7 @@ func (r *run) prepare() (err error) {
 	if _, err := r.tools.Path("terragrunt"); err != nil {
 		return err
 	}
-	if err := check.Misled(r.command, r.tools.Env); err != nil {
+	if err := check.Misled(r.tool(), r.tools.Env); err != nil {
 		return err
 	}
 	r.tools = r.tools.With(withOwnFolder(r.tools.Env)...)
@@ -188,7 +196,7 @@ func (r *run) outlive(s *stack) error {
 
 // isWork reports whether a path can be the private folder of a command.
 func isWork(dir string) bool {
-	for _, command := range []string{"apply", "destroy"} {
+	for _, command := range []string{"apply", "destroy", "rebuild"} {
 		if ok, _ := filepath.Match(filepath.Join(os.TempDir(), "stackgen-"+command+"-*"), dir); ok {
 			return true
 		}

@@ -18,7 +18,7 @@ func (r *run) look() (*check.Session, []finding.Finding, error) {
 	from := r.sources()
 	for said := false; ; from.Progress = nil { // the progress of the first one is enough
 		s := check.New(r.p, from)
-		s.Splits = r.command == "apply"
+		s.Splits = r.tool() == "apply"
 		imports, err := s.Imports(r.ctx)
 		if err != nil {
 			return nil, nil, err

@@ -35,26 +35,50 @@ type plans struct {
 	units   []planned // in the order of the lock
 	was     *cluster.Inventory
 	hidden  []tf.Summary // of VMs that get NUMA nodes again, which these plans do not show
+	env     []string     // of the run that applies them
 }
 
 // plan plans units of a stack: those of only, or all except for those of without. Units
 // of records wait whose addresses the plan of the VMs changes.
 func (r *run) plan(s *check.Session, st *stack, found []finding.Finding, only, without []string) (*plans, error) {
+	how := planning{only: only, without: without, later: s.Later(st.name)}
+	if r.command == "destroy" {
+		how.args = []string{"-destroy"}
+	}
+	p, err := r.planUnits(s, st, how)
+	if err == nil && r.tool() == "apply" {
+		p.postpone(s, found, r.mocks(st.name))
+		p.hide(s)
+	}
+	return p, err
+}
+
+// A planning says which units of a stack are planned, and how.
+type planning struct {
+	only, without []string
+	later         map[string][]string // disks that a second apply adds, by the keys of their VMs
+	args          []string            // of OpenTofu
+	env           []string
+}
+
+// planUnits plans units of a stack.
+func (r *run) planUnits(s *check.Session, st *stack, how planning) (*plans, error) {
 	if err := r.p.RemoveStale(st.name); err != nil {
 		return nil, err
 	}
 	files := r.files(st)
-	p := &plans{stack: st, dir: filepath.Join(files, "plans"), only: only, without: without, was: s.Inventory}
+	p := &plans{stack: st, dir: filepath.Join(files, "plans"), only: how.only, without: how.without, was: s.Inventory}
 	json := filepath.Join(files, "json")
 	args := append([]string{"stack", "run", "plan", "--out-dir", p.dir, "--json-out-dir", json,
-		"--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}, filters(only, without)...)
-	if r.command == "destroy" {
-		args = append(args, "--", "-destroy")
+		"--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}, filters(how.only, how.without)...)
+	if len(how.args) > 0 {
+		args = append(append(args, "--"), how.args...)
 	}
-	env, err := r.removesOnly(st, files, s.Later(st.name))
+	env, err := r.removesOnly(st, files, how.later)
 	if err != nil {
 		return nil, err
 	}
+	env = append(env, how.env...)
 	result, err := r.terragrunt(st, st.dir, files, env, args...)
 	for range 2 { // the first runs of many units may break in the cache of providers
 		if err == nil && r.ctx.Err() == nil && result.failed() && strings.Contains(result.log, "panic: ") {
@@ -69,16 +93,21 @@ func (r *run) plan(s *check.Session, st *stack, found []finding.Finding, only, w
 	case result.failed():
 		return nil, r.unplanned(s, st, result)
 	}
+	return p, r.readPlans(s, p, result, json)
+}
+
+// readPlans reads what was planned.
+func (r *run) readPlans(s *check.Session, p *plans, result *toolRun, json string) error {
 	if err := os.MkdirAll(r.shown(), 0o700); err != nil {
-		return nil, err
+		return err
 	}
 	for _, u := range s.Units() {
 		switch {
-		case u.Stack != st.name:
+		case u.Stack != p.stack.name:
 			continue
 		case result.result(u.Unit) != "succeeded":
 			if p.plans(u.Unit) {
-				return nil, fmt.Errorf("%s was left out by Terragrunt, so what would be done there is unknown: "+
+				return fmt.Errorf("%s was left out by Terragrunt, so what would be done there is unknown: "+
 					"move .terragrunt-filters away, then run the same command again", u)
 			}
 			continue
@@ -86,15 +115,11 @@ func (r *run) plan(s *check.Session, st *stack, found []finding.Finding, only, w
 		one, err := r.readPlan(s, u, filepath.Join(p.dir, generated, u.Unit, "tfplan.tfplan"),
 			filepath.Join(json, generated, u.Unit, "tfplan.json"))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p.units = append(p.units, one)
 	}
-	if r.command == "apply" {
-		p.postpone(s, found, r.mocks(st.name))
-		p.hide(s)
-	}
-	return p, nil
+	return nil
 }
 
 // readPlan reads the plan of a unit as JSON, and keeps that for the guard of the unit, which
@@ -110,7 +135,7 @@ func (r *run) readPlan(s *check.Session, u tf.Unit, file, shown string) (one pla
 	if err := os.Rename(shown, one.sum.Shown(r.shown())); err != nil {
 		return one, err
 	}
-	return one, s.CheckPlanned(u, r.command == "apply")
+	return one, s.CheckPlanned(u, r.tool() == "apply")
 }
 
 // unplanned ends the command because a stack cannot be planned: it says who holds the lock
@@ -240,15 +265,15 @@ func (r *run) applyPlans(p *plans) (*toolRun, error) {
 		return nil, err
 	}
 	defer r.watch(p, events)()
-	var env []string
+	env := slices.Clone(p.env)
 	if r.events {
 		env = append(env, guard.EventsVariable+"="+events)
 	}
 	if len(p.without) > 0 { // the guard would take the run for one of a part of the stack
 		env = append(env, guard.LaterVariable+"="+strings.Join(p.without, ","))
 	}
-	args := []string{"stack", "run", r.command, "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}
-	if r.command == "apply" { // a destroy of saved plans would not be in the reverse order
+	args := []string{"stack", "run", r.tool(), "--report-file", filepath.Join(files, "report.json"), "--report-format", "json"}
+	if r.tool() == "apply" { // a destroy of saved plans would not be in the reverse order
 		args = append(args, "--out-dir", p.dir)
 	}
 	args = append(args, filters(p.only, p.without)...)

@@ -18,7 +18,7 @@ import (
 // fails leaves some of its entries in the configuration, pending.
 func (r *run) readBack(p *plans) {
 	changes := slices.DeleteFunc(p.changes(), func(c tf.Summary) bool {
-		return c.Type != finding.VM || c.Action != tf.Create && c.Action != tf.Update
+		return c.Type != finding.VM || !slices.Contains([]tf.Action{tf.Create, tf.Update, tf.Replace}, c.Action)
 	})
 	if len(changes) == 0 {
 		return

@@ -58,7 +58,7 @@ func actionOf(c tf.Summary) progress.Action {
 	switch {
 	case c.Imports && c.Action == tf.NoOp:
 		return progress.Import
-	case c.Action == tf.Create:
+	case c.Action == tf.Create, c.Action == tf.Replace:
 		return progress.Create
 	case c.Action == tf.Update:
 		return progress.Change

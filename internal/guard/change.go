@@ -29,7 +29,7 @@ func (p *planJudge) creates(c *tf.ResourceChange) {
 	switch {
 	case c.Type == guest.RecordResource && known != nil && known.Kind == finding.Create:
 		return // a record that is gone is published again
-	case p.gone[c.Address]:
+	case p.gone[c.Address] && !p.rebuilds(c, known):
 		p.add(c).Is(finding.Gone, finding.Why("plan-creates-gone")).
 			Because("%s", c.Address).Next("find out which, and what to do", "stackgen preflight")
 	case known == nil:

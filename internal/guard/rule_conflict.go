@@ -81,6 +81,9 @@ func (s *subject) conflictVMID() {
 	s.waitingNICs()
 	s.history()
 	s.Next("inspect it: an apply would change or destroy it", inspect(s.guest))
+	if m.Why == cluster.OtherIdentity && len(m.Agrees) > 0 && len(m.Differ) == 1 { // all but the UUID
+		s.Next("if it was rebuilt from another checkout, commit " + lock.File + " there, and pull it here")
+	}
 	s.rightVM()
 	s.anotherVM()
 }

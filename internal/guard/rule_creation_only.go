@@ -66,6 +66,7 @@ func (s *subject) change(property, spec string) {
 	switch {
 	case s.MadeFrom != 0 && property != guest.Started: // oldTemplate has said it
 	case property != guest.Started:
+		s.rebuild(fmt.Sprintf("or, for new disks with %s: %s, which lose what is on the old ones, rebuild it", property, spec))
 		what := fmt.Sprintf("or, for a VM with %s: %s, write it under a new key into %s, and retire this one", property, spec, s.at.Spec)
 		s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
 	case spec == "true":

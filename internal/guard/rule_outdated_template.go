@@ -33,6 +33,7 @@ func (s *subject) oldTemplate() {
 	s.MadeFrom = from.VMID
 	s.Because("made from template %d, and the spec says %d", from.VMID, to.VMID)
 	s.Next("to say what it is, write into "+s.at.Spec, s.line(fmt.Sprintf("template: {vmid: %d, node: %s}", from.VMID, from.Node)))
+	s.rebuild(fmt.Sprintf("or, for new disks from template %d, which lose what is on the old ones, rebuild it", to.VMID))
 	what := fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec)
 	s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))
 }

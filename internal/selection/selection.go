@@ -150,6 +150,26 @@ func Select(all []VM, words, members []string) ([]VM, error) {
 	return out, nil
 }
 
+// Single are the VMs that words and members name one by one, each as STACK/KEY. A word that names a
+// whole stack needs all, and all needs such a word, unless no word is given.
+func Single(chosen []VM, words, members []string, all bool) (out []string, err error) {
+	whole := slices.IndexFunc(words, func(w string) bool { return !strings.Contains(w, "/") })
+	switch {
+	case whole >= 0 && !all:
+		w := words[whole]
+		return nil, fmt.Errorf("%s is a stack: give --all for all of its VMs, or name them: %s/KEY or %s/GROUP", w, w, w)
+	case whole < 0 && all && len(words)+len(members) > 0:
+		return nil, fmt.Errorf("--all is for all VMs of a stack, and no stack is named: %s", strings.Join(append(words, members...), ", "))
+	}
+	for i := range chosen {
+		v := &chosen[i]
+		if slices.Contains(words, v.String()) || slices.ContainsFunc(members, v.hasMember) {
+			out = append(out, v.String())
+		}
+	}
+	return out, nil
+}
+
 // choose marks the VMs that fit, and reports whether there is one.
 func choose(all []VM, chosen []bool, fits func(*VM) bool) (found bool) {
 	for i := range all {

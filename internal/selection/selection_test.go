@@ -67,3 +67,34 @@ func TestSelect(t *testing.T) {
 		}
 	}
 }
+
+// TestSingle: a stack needs --all, and --all a stack.
+func TestSingle(t *testing.T) {
+	stacks, l := twoStacks()
+	all := Of(stacks, l, nil, func(string) bool { return true })
+	for _, c := range []struct {
+		words, members string
+		all            bool
+		want           string
+	}{
+		{"web/db web/front", "", false, "web/front"},
+		{"", "bo", false, "cs101/front"},
+		{"web web/db1", "", true, "web/db1"},
+		{"", "", true, ""},
+		{"web", "", false, "web is a stack: give --all for all of its VMs, or name them: web/KEY or web/GROUP"},
+		{"web/db1", "", true, "--all is for all VMs of a stack, and no stack is named: web/db1"},
+	} {
+		chosen, err := Select(all, strings.Fields(c.words), strings.Fields(c.members))
+		if err != nil {
+			t.Fatal(err)
+		}
+		named, err := Single(chosen, strings.Fields(c.words), strings.Fields(c.members), c.all)
+		got := strings.Join(named, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q: %s, want %s", c.words, got, c.want)
+		}
+	}
+}

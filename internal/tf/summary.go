@@ -49,7 +49,7 @@ func (c *ResourceChange) Summary(u Unit) Summary {
 		s.VMID = VMIDOf(values)
 		s.Node, _ = values["node_name"].(string)
 		s.Name, _ = values["name"].(string)
-		if s.Clones = c.Action == Create && some(values["clone"]); s.Clones {
+		if s.Clones = (c.Action == Create || c.Action == Replace) && some(values["clone"]); s.Clones {
 			s.Template = TemplateOf(values)
 			s.From, _ = firstOf(values["clone"])["node_name"].(string)
 		}

@@ -1,0 +1,174 @@
+package guard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/shell"
+	"stackgen/internal/tf"
+	"stackgen/schema"
+)
+
+// A rebuild gives VMs new disks: it destroys the guest of each, and creates it again from the
+// template of its spec, with the same VMID. The lock marks these VMs before. A plan that creates
+// one of them is then what was asked for; a plan that replaces one needs a grant.
+
+// rebuilds reports whether a change creates a VM whose rebuild has begun, and whose guest is gone.
+func (p *planJudge) rebuilds(c *tf.ResourceChange, known *finding.Finding) bool {
+	e := p.entries[c.Key]
+	return c.Type == guest.VMResource && e != nil && e.RebuildBegun() && known != nil && known.Kind == finding.Create
+}
+
+// A Rebuild is what a rebuild does in one stack. VMs are named by their keys.
+type Rebuild struct {
+	Replaced []Replacement
+	Done     []string // replaced by a run that did not end
+	Left     []string // a run has begun to replace them, and the guest of before is gone
+	Lost     []string // deleted by hand: they are created again
+	Refused  []finding.Finding
+}
+
+// A Replacement is a VM that gets new disks.
+type Replacement struct {
+	Granted
+	Guest *cluster.Guest // that is destroyed
+	VM    *schema.VM
+	State *tf.Resource
+}
+
+// JudgeRebuild says what a rebuild of VMs of a stack, by their keys, does. named are those that
+// were named one by one: a profile that prevents the destroy of a VM, and an adoption, protect
+// the others. Found are the findings of Judge for the same input.
+func JudgeRebuild(in Input, found []finding.Finding, stack string, keys, named []string) Rebuild {
+	var out Rebuild
+	j := &judge{Input: in, index: newIndex(in)}
+	for _, s := range in.Project.Stacks {
+		l := in.Lock.Stacks.Get(stack)
+		if s.Name != stack || l == nil {
+			continue
+		}
+		for _, v := range s.VMs {
+			if e := l.VMs.Get(v.Key); e != nil && slices.Contains(keys, v.Key) {
+				f := finding.Finding{Address: finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}}
+				f.VMID, f.Name, f.Node, f.Resource = e.VMID, v.Name, e.Node, schema.VMAddress(e.Profile, v.Key)
+				r := &rebuilder{judge: j, spec: s.Spec, vm: v, entry: e, named: slices.Contains(named, v.Key), f: &f}
+				r.decide(&out, found)
+			}
+		}
+	}
+	finding.Sort(out.Refused)
+	return out
+}
+
+// A rebuilder decides about one VM.
+type rebuilder struct {
+	*judge
+	spec  string
+	vm    *schema.VM
+	entry *lock.VM
+	named bool
+	f     *finding.Finding
+}
+
+func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
+	i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Address == r.f.Address })
+	g := r.Inventory.Guest(r.f.VMID)
+	switch {
+	case i < 0:
+		r.refuse("rebuild-not-judged").Next("find out why", "stackgen preflight")
+	case g != nil && g.Config != nil && r.entry.Rebuilt(g.Config.UUID) && (found[i].Kind.Exists() || found[i].Kind == finding.Adopt):
+		out.Done = append(out.Done, r.vm.Key)
+		if found[i].Kind == finding.Adopt { // its creation ended halfway
+			out.Left = append(out.Left, r.vm.Key)
+		}
+		return
+	case found[i].Kind == finding.Create && r.entry.RebuildBegun():
+		out.Left = append(out.Left, r.vm.Key)
+		return
+	case found[i].Kind == finding.Gone && found[i].Reason.Code == "gone" && r.named && r.seen() && r.template():
+		out.Lost = append(out.Lost, r.vm.Key)
+		return
+	case found[i].Case != finding.SilentAgent && (!found[i].Kind.Exists() || found[i].Stops()):
+		r.refuseFound(&found[i])
+	default:
+		r.f.Node = cmp.Or(g.Node, r.f.Node)
+		if state := r.state(); r.allows(g, state) {
+			from := r.entry.Template.VMID
+			out.Replaced = append(out.Replaced, Replacement{Granted{r.f.Resource, r.vm.Key, r.f.VMID, from}, g, r.vm, state})
+			return
+		}
+	}
+	out.Refused = append(out.Refused, *r.f)
+}
+
+// seen reports whether the lock records the UUID of the VM.
+func (r *rebuilder) seen() bool { return r.entry.Fingerprint != nil && r.entry.Fingerprint.UUID != "" }
+
+// template reports whether it is known what the VM is made from.
+func (r *rebuilder) template() bool { return r.entry.Template != nil && r.entry.Template.VMID != 0 }
+
+func (r *rebuilder) refuse(code finding.Code, args ...any) *finding.Finding {
+	return r.f.Is(finding.WouldDestroy, finding.Why(code, args...))
+}
+
+// refuseFound refuses a VM for what was found about it.
+func (r *rebuilder) refuseFound(known *finding.Finding) {
+	if known.Stops() || known.Kind == finding.Busy {
+		*r.f = *known
+		if !known.Stops() { // an apply that does not change it may run
+			r.f.Severity = finding.Blocked
+		}
+		return
+	}
+	r.refuse("rebuild-apply-first", known.Kind).Next("create it, or import it", "stackgen apply "+shell.Path(r.spec))
+}
+
+// state is the VM in its state, or nil.
+func (r *rebuilder) state() *tf.Resource {
+	all := r.State[tf.VMUnit(r.f.Stack)].Resources
+	i := slices.IndexFunc(all, func(s tf.Resource) bool { return s.Address == r.f.Resource && s.VMID == r.f.VMID && !s.OtherID() })
+	if i < 0 {
+		return nil
+	}
+	return &all[i]
+}
+
+// allows reports whether a VM that exists may be replaced. Otherwise the finding says why not.
+func (r *rebuilder) allows(g *cluster.Guest, state *tf.Resource) bool {
+	p, this := r.profile(r.entry), r.f.Stack+"/"+r.f.Key
+	switch {
+	case state == nil || state.Tainted:
+		r.refuse("rebuild-apply-first", "not complete in its state").Next("apply it", "stackgen apply "+shell.Path(r.spec))
+	case g.Config == nil || g.Config.UUID == "":
+		r.refuse("rebuild-no-uuid").Because("%s", Describe(g))
+	case !r.template():
+		r.refuse("rebuild-no-template").Next("write into "+r.spec+" what it is made from", specLine(r.vm, "template: VMID"))
+	case on(g.Config, guest.Protection) || r.vm.Values.Get(guest.Protection).Bool():
+		r.refuse("rebuild-protection").Next("write into "+r.spec+", then render and apply", specLine(r.vm, "protection: false"))
+	case inHA(g):
+		r.refuse("rebuild-ha", g.HA).Next("remove it from the HA manager", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
+	case g.Lock != "":
+		r.refuse("rebuild-locked", g.Lock).Next("wait until it has no lock, or find out why it has one", "stackgen preflight")
+	case !r.named && (r.vm.Adopt || p != nil && p.PreventDestroy):
+		r.refuse("rebuild-protected", cmp.Or(r.entry.Profile, "default")).Next("name it", "stackgen rebuild "+this)
+	default:
+		return true
+	}
+	return false
+}
+
+// inHA reports whether the HA manager has a guest: Proxmox VE removes it there when it destroys it.
+func inHA(g *cluster.Guest) bool { return g.HA != "" && g.HA != "ignored" }
+
+// rebuild is the step that gives the VM new disks, which makes it as its spec says. It is empty if
+// that would be refused.
+func (s *subject) rebuild(what string) {
+	if s.guest.Config != nil && s.guest.Config.UUID != "" && !inHA(s.guest) && !s.protectionOn() {
+		s.Next(what, "stackgen rebuild "+s.Stack+"/"+s.Key)
+	}
+}

@@ -1,0 +1,141 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/tf"
+)
+
+// rebuildable is a VM that exists, is in state, and may be rebuilt.
+func rebuildable() Input {
+	template := newGuest(9000, "debian")
+	template.Template = true
+	in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1"), template)
+	in.Lock.Stacks[0].Value.VMs.Get("web1").Template = &lock.Template{VMID: 9000, Node: "pve1"}
+	return in
+}
+
+// decided is what a rebuild of web1 does.
+func decided(in Input, named ...string) string {
+	r := JudgeRebuild(in, Judge(in), "lab", []string{"web1"}, named)
+	var out []string
+	for _, vm := range r.Replaced {
+		out = append(out, fmt.Sprintf("replaces %s %d from %d", vm.Key, vm.VMID, vm.Template))
+	}
+	for what, keys := range map[string][]string{"done": r.Done, "left": r.Left, "lost": r.Lost} {
+		if len(keys) > 0 {
+			out = append(out, what)
+		}
+	}
+	for i := range r.Refused {
+		out = append(out, string(r.Refused[i].Kind)+" "+string(r.Refused[i].Reason.Code))
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestJudgeRebuild: a rebuild replaces a VM that is certainly ours, in its state, and protected by
+// nothing; it goes on with one that a run has begun, and leaves one alone that is done.
+func TestJudgeRebuild(t *testing.T) {
+	entry := func(in Input) *lock.VM { return in.Lock.Stacks[0].Value.VMs.Get("web1") }
+	for name, c := range map[string]struct {
+		change func(*Input)
+		want   string
+		named  bool
+	}{
+		"a VM":                {func(*Input) {}, "replaces web1 100 from 9000", false},
+		"its agent is silent": {func(in *Input) { silent(in) }, "replaces web1 100 from 9000", false},
+		"another guest":       {func(in *Input) { in.Inventory.Guests[0].Config.UUID = "stranger" }, "conflict name-with-other-mac", false},
+		"no template":         {func(in *Input) { entry(*in).Template = nil }, "would-destroy rebuild-no-template", false},
+		"locked":              {func(in *Input) { in.Inventory.Guests[0].Lock = "backup" }, "busy held", false},
+		"HA":                  {func(in *Input) { in.Inventory.Guests[0].HA = "started" }, "would-destroy rebuild-ha", false},
+		"protection":          {func(in *Input) { in.Inventory.Guests[0].Config.Raw = map[string]string{"protection": "1"} }, "would-destroy rebuild-protection", true},
+		"no UUID":             {func(in *Input) { in.Inventory.Guests[0].Config.UUID, entry(*in).Fingerprint = "", nil }, "would-destroy rebuild-no-uuid", false},
+		"in no state":         {func(in *Input) { in.State[tf.VMUnit("lab")] = tf.State{} }, "would-destroy rebuild-apply-first", false},
+		"not there yet": {func(in *Input) {
+			in.State[tf.VMUnit("lab")] = tf.State{}
+			in.Inventory.Guests = in.Inventory.Guests[1:]
+			entry(*in).Fingerprint = nil
+		}, "would-destroy rebuild-apply-first", false},
+		"protected":        {func(in *Input) { protect(in) }, "would-destroy rebuild-protected", false},
+		"protected, named": {func(in *Input) { protect(in) }, "replaces web1 100 from 9000", true},
+		"deleted":          {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "gone gone", false},
+		"deleted, named":   {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "lost", true},
+		"begun":            {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "u-web1"} }, "replaces web1 100 from 9000", false},
+		"begun, and gone": {func(in *Input) {
+			entry(*in).Rebuild, in.Inventory.Guests = &lock.Rebuild{UUID: "u-web1"}, in.Inventory.Guests[1:]
+		}, "left", false},
+		"begun, and a stranger": {func(in *Input) {
+			entry(*in).Rebuild, in.Inventory.Guests[0].Config.UUID = &lock.Rebuild{UUID: "u-web1"}, "x"
+			in.Inventory.Guests[0].Name = "x"
+		}, "conflict other-name-and-mac", false},
+		"done": {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "before"} }, "done", false},
+		"done, and deleted then": {func(in *Input) {
+			entry(*in).Rebuild, in.Inventory.Guests = &lock.Rebuild{UUID: "before"}, in.Inventory.Guests[1:]
+		}, "gone gone", false},
+	} {
+		in := rebuildable()
+		c.change(&in)
+		var named []string
+		if c.named {
+			named = []string{"web1"}
+		}
+		if got := decided(in, named...); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// protect gives web1 the profile that prevents its destroy.
+func protect(in *Input) {
+	in.Lock.Stacks[0].Value.VMs.Get("web1").Profile = "protected"
+	r := &in.State[tf.VMUnit("lab")].Resources[0]
+	r.Address = strings.Replace(r.Address, ".this[", ".protected[", 1)
+}
+
+// silent makes web1 a VM that runs, and whose agent does not answer.
+func silent(in *Input) {
+	g := &in.Inventory.Guests[0]
+	g.Status, g.Config.Agent, g.Config.Raw = "running", cluster.AgentSilent, map[string]string{"agent": "1"}
+	in.Project.Stacks[0].VMs[0].Values = nil
+}
+
+// TestRebuildPlan: the plan that creates a VM whose rebuild has begun is right; without the mark,
+// its guest was deleted by hand. A plan that replaces it needs a grant.
+func TestRebuildPlan(t *testing.T) {
+	const gone = `"create"`
+	after := `{"vm_id":100,"clone":[{"vm_id":9000}]}`
+	judge := func(in Input, change string) string {
+		plan := planWith(t, change)
+		if strings.Contains(change, gone) && !strings.Contains(change, "delete") {
+			plan.Drift = []*tf.ResourceChange{{Address: inState("web1", 100).Address, Action: tf.Delete}}
+		}
+		found, _, err := JudgePlan(in, Judge(in), tf.VMUnit("lab"), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return words(found)
+	}
+	create := changeOf("web1", 100, gone, after, "")
+	replace := changeOf("web1", 100, `"delete","create"`, after, `,"action_reason":"replace_by_request"`)
+	in := rebuildable()
+	if got := judge(in, replace); got != "web1 would-destroy" {
+		t.Errorf("a replacement without a grant: %s", got)
+	}
+	in.Grant = &Grant{Unit: tf.VMUnit("lab"), Kind: GrantReplace, Parts: []Granted{granted("web1", 100, 9000)}}
+	if got := judge(in, replace); got != "" {
+		t.Errorf("a replacement with its grant: %s", got)
+	}
+	in.Grant, in.Inventory.Guests = nil, in.Inventory.Guests[1:]
+	if got := judge(in, create); got != "web1 gone" {
+		t.Errorf("a VM that was deleted: %s", got)
+	}
+	in.Lock.Stacks[0].Value.VMs.Get("web1").Rebuild = &lock.Rebuild{UUID: "u-web1"}
+	if got := judge(in, create); got != "" || finding.Exit(Judge(in)) != finding.OK {
+		t.Errorf("a VM whose rebuild has begun: %s", got)
+	}
+}
