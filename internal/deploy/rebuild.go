@@ -85,7 +85,7 @@ func (r *run) rebuild(o Order) (err error) {
 	r.applied = true
 	r.show(announceRebuild(all))
 	if left {
-		if s, all, err = r.completeLeft(o, all); err != nil || r.failed {
+		if s, all, err = r.completeLeft(o, all); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,16 @@ func (r *run) rebuild(o Order) (err error) {
 			return err
 		}
 	}
-	return errors.Join(r.outputs(), r.rerender(), r.notRebuilt())
+	if err := r.notRebuilt(); err != nil {
+		return err
+	}
+	switch {
+	case r.ctx.Err() != nil:
+		return errInterrupted
+	case r.failed:
+		return r.partialOutputs()
+	}
+	return errors.Join(r.outputs(), r.rerender())
 }
 
 // keys are the VMs that are replaced.

@@ -84,6 +84,9 @@ func (r *run) marked(stack string) (all, open []string) {
 
 // notRebuilt names the VMs whose rebuild an earlier run has begun, and nobody has completed.
 func (r *run) notRebuilt() error {
+	if err := r.reopen(); err != nil {
+		return err
+	}
 	var left []string
 	for _, st := range r.stacks {
 		_, open := r.marked(st.name)

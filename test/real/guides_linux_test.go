@@ -31,7 +31,7 @@ func TestGuides(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*reader){
 		"first stack": (*reader).firstStack, "script": (*reader).firstStackByScript, "one project": (*reader).oneProject,
-		"discover": (*reader).discovers, "dns": (*reader).changesMode, "migrate": (*reader).migrates, "day": (*reader).aDay,
+		"discover": (*reader).discovers, "dns": (*reader).changesMode, "migrate": (*reader).migrates, "day": (*reader).aDay, "rebuild": (*reader).oneBroken,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -246,4 +246,10 @@ func (r *reader) aDay() {
 	settled()
 	r.does("drift")
 	r.reads(name, "In the evening")
+}
+
+// oneBroken rebuilds a VM, and a protected one.
+func (r *reader) oneBroken() {
+	r.reads("docs/guides/rebuild.md")
+	r.does("preflight")
 }

@@ -248,7 +248,7 @@ func (s *wayState) take(w *faultCase, h *host, of *way) string {
 		if err != nil {
 			return err.Error()
 		}
-		if strings.HasPrefix(line, "stackgen discover ") || strings.HasPrefix(line, "stackgen apply ") {
+		if strings.HasPrefix(line, "stackgen discover ") || strings.HasPrefix(line, "stackgen rebuild ") || strings.HasPrefix(line, "stackgen apply ") {
 			line += " --yes" // on a terminal, a person answers the question
 		}
 		if isEdit(line) != (len(edits) > 0) {

@@ -1,0 +1,188 @@
+//go:build unix
+
+package real
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"stackgen/internal/pvesim"
+)
+
+var rebuildSpec = strings.Replace(oneSpec, "vms: {a: {}}", "vms: {a: {}, b: {checkpoint: true}, c: {profile: protected}}", 1)
+
+// TestRebuild rebuilds one VM of three: the others get no write, VMID and MAC addresses stay, and
+// the plan is empty. A rebuild of all that fails twice replaces none of them twice.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": rebuildSpec})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	before := p.identities()
+	p.deployed(1, "rebuild live/b", "standard input is no terminal")
+	p.deployed(1, "rebuild live --yes", "live is a stack: give --all")
+	p.deployed(3, "rebuild live --all --yes", "blocked would-destroy live/c", "its profile protected", "stackgen rebuild live/c")
+	p.deployed(0, "rebuild b --dry-run", "rebuild live: rebuild 1 VM", "b: VM 301 live-b on pve1, from template 9002; scsi0 8G on local-lvm; snapshots: baseline; no backup that the token sees")
+	sim.ResetLog()
+	p.deployed(0, "rebuild live/b --yes", "rebuilding 1 VM of live", "live is as its spec says", "taking the checkpoint baseline of 1 VM")
+	for _, vmid := range []int{300, 302, 9002} {
+		if n := sim.Writes(vmid); n > 0 && vmid != 9002 || vmid == 9002 && n != 1 {
+			t.Errorf("%d writes to VM %d", n, vmid)
+		}
+	}
+	after := p.identities()
+	if after["a"] != before["a"] || after["c"] != before["c"] || after["b"].uuid == before["b"].uuid || after["b"].macs != before["b"].macs {
+		t.Errorf("before %v\nafter %v", before, after)
+	}
+	p.complete(sim, 300, 301, 302)
+	p.deployed(0, "rebuild live/c --yes", "live is as its spec says")
+	if now := p.identities(); now["c"].uuid == after["c"].uuid {
+		t.Error("c has its old disks")
+	}
+
+	// The configuration of b fails twice: a and c are replaced once, and b too.
+	sim.ResetLog()
+	check(t, sim.AddFault(&pvesim.Fault{Method: "POST", Path: "/nodes/pve1/qemu/301/config", Do: pvesim.DoError, Status: 500}))
+	check(t, sim.AddFault(&pvesim.Fault{Method: "PUT", Path: "/nodes/pve1/qemu/301/config", Do: pvesim.DoError, Status: 500}))
+	const all = "rebuild live/a live/b live/c --yes"
+	p.deployed(1, all)
+	p.contains(p.read("stackgen.lock.yaml"), "rebuild: {uuid:")
+	p.deployed(1, all, "live/a was rebuilt by a run that did not end; it is not rebuilt again")
+	sim.ClearFaults()
+	p.deployed(0, all, "live/c was rebuilt by a run that did not end", "live is as its spec says")
+	p.destroyedOnce(sim, 300, 301, 302)
+	p.complete(sim, 300, 301, 302)
+	p.deployed(0, "preflight", "4 managed")
+}
+
+// An identity is what the lock records of a VM.
+type identity struct{ uuid, macs string }
+
+// identities are those of the VMs in the lock, which has no mark of a rebuild.
+func (p *project) identities() map[string]identity {
+	p.Helper()
+	out := map[string]identity{}
+	for _, m := range regexp.MustCompile(`(?m)^ +(\w+): \{vmid.* fingerprint: \{uuid: ([-\w]+), macs: (\[[^]]*\])`).FindAllStringSubmatch(p.read("stackgen.lock.yaml"), -1) {
+		out[m[1]] = identity{m[2], m[3]}
+	}
+	if strings.Contains(p.read("stackgen.lock.yaml"), "rebuild:") {
+		p.Errorf("the lock has a mark:\n%s", p.read("stackgen.lock.yaml"))
+	}
+	return out
+}
+
+// destroyedOnce fails unless each VM was destroyed once since the log was reset.
+func (p *project) destroyedOnce(sim *pvesim.Server, vmids ...int) {
+	p.Helper()
+	n := map[int]int{}
+	for _, r := range sim.Requests() {
+		if r.Method == http.MethodDelete && strings.HasSuffix(strings.TrimSuffix(r.Path, "/"), fmt.Sprintf("/qemu/%d", r.VMID)) {
+			n[r.VMID]++
+		}
+	}
+	for _, vmid := range vmids {
+		if n[vmid] != 1 {
+			p.Errorf("VM %d was destroyed %d times: %v %q", vmid, n[vmid], n, writes(sim))
+		}
+	}
+}
+
+// TestRebuildGone: a VM that was deleted by hand is created again by the line that preflight
+// prints, and one with another template by that of its finding.
+func TestRebuildGone(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	sim.Remove(300)
+	p.deployed(3, "preflight", "gone", "or create it again", "stackgen rebuild live/a")
+	p.deployed(0, "rebuild live/a --yes", "create live: VM a", "live is as its spec says")
+	p.complete(sim, 300)
+	p.write("specs/live.yaml", strings.Replace(oneSpec, "template: 9002", "template: 9000, clone: linked", 1))
+	p.render()
+	p.deployed(0, "preflight", "1 outdated-template", "or, for new disks from template 9000", "stackgen rebuild live/a")
+	p.deployed(0, "rebuild live/a --yes", "from template 9000", "live is as its spec says\n")
+	p.deployed(0, "preflight", "2 managed")
+
+	// A change of the spec that waits comes first; a guest that does not boot does not matter.
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "a: {}", "a: {}, b: {memory: 1024}", 1))
+	p.render()
+	p.deployed(3, "rebuild live/a --yes", "blocked: the plan of live also changes", "stackgen apply specs/live.yaml")
+	p.deployed(0, "apply --yes")
+	identity := p.identities()
+	sim.ResetLog()
+	p.write("specs/live.yaml", strings.Replace(p.read("specs/live.yaml"), "memory: 1024", "memory: 2048", 1))
+	p.render()
+	p.deployed(3, "rebuild live/a --yes", "also changes proxmox_virtual_environment_vm.this")
+	noWrites(t, sim)
+	p.deployed(0, "apply --yes")
+	if now := p.identities(); now["a"] != identity["a"] {
+		t.Error("a was rebuilt")
+	}
+}
+
+// TestRebuildKilled kills a rebuild before each request that changes the VM. The same command goes
+// on, and so does an apply: one VM, its plan is empty, and nothing was destroyed twice.
+func TestRebuildKilled(t *testing.T) {
+	t.Parallel()
+	requests := rebuildRequests(t)
+	if len(requests) < 5 {
+		t.Fatalf("a rebuild changes the VM by %d requests only: %v", len(requests), requests)
+	}
+	earlier := map[string]int{}
+	for i, request := range requests {
+		after := earlier[request]
+		earlier[request]++
+		for _, then := range []string{"rebuild live/a --yes", "apply --yes"} {
+			t.Run(fmt.Sprintf("%d %s, %s", i+1, strings.ReplaceAll(request, "/", "."), strings.Fields(then)[0]), func(t *testing.T) {
+				t.Parallel()
+				rebuildKilledAt(t, request, after, then)
+			})
+		}
+	}
+}
+
+// rebuildRequests are the requests of a whole rebuild that change the cluster.
+func rebuildRequests(t *testing.T) (out []string) {
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	sim.ResetLog()
+	p.deployed(0, "rebuild live/a --yes")
+	for _, r := range sim.Requests() {
+		if r.Write {
+			out = append(out, r.Method+" "+strings.TrimPrefix(r.Path, "/api2/json"))
+		}
+	}
+	return out
+}
+
+func rebuildKilledAt(t *testing.T, request string, after int, then string) {
+	p := newProject(t, map[string]string{"specs/live.yaml": oneSpec})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	was := p.identities()["a"]
+	sim.ResetLog()
+	method, path, _ := strings.Cut(request, " ")
+	check(t, sim.AddFault(&pvesim.Fault{Method: method, Path: path, After: after, Do: pvesim.DoError, Delay: time.Hour})) // the request of a killed client must not end meanwhile
+	p.killedIn("rebuild live/a --yes", func() bool { return sim.Faults()[0].Hits > 0 })
+	sim.ClearFaults()
+	t.Log(p.deployed(0, then, "live is as its spec says"))
+	kept := p.identities()["a"] == was
+	if !kept {
+		p.destroyedOnce(sim, 300)
+	}
+	p.complete(sim, 300)
+	if kept && then != "apply --yes" {
+		t.Error("it was not rebuilt")
+	}
+	p.deployed(0, "apply --yes", "nothing to do")
+}
