@@ -125,6 +125,7 @@ func (b *rebuilding) keys() []string {
 // replaced. What is wrong with other VMs does not matter.
 func (r *run) lookForRebuild(o Order) (*check.Session, []*rebuilding, error) {
 	from := r.sources()
+	from.Destroys = true
 	for said := false; ; said, from.Progress = true, nil {
 		s := check.New(r.p, from)
 		now, err := s.Preflight(r.ctx, false, false)

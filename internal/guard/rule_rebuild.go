@@ -152,6 +152,8 @@ func (r *rebuilder) allows(g *cluster.Guest, state *tf.Resource) bool {
 		r.refuse("rebuild-protection").Next("write into "+r.spec+", then render and apply", specLine(r.vm, "protection: false"))
 	case inHA(g):
 		r.refuse("rebuild-ha", g.HA).Next("remove it from the HA manager", fmt.Sprintf("ha-manager remove vm:%d", g.VMID))
+	case len(r.borrowed[g.VMID]) > 0:
+		refuseLent(r.f, r.borrowed[g.VMID])
 	case g.Lock != "":
 		r.refuse("rebuild-locked", g.Lock).Next("wait until it has no lock, or find out why it has one", "stackgen preflight")
 	case !r.named && (r.vm.Adopt || p != nil && p.PreventDestroy):

@@ -61,11 +61,12 @@ func TestJudgeRebuild(t *testing.T) {
 			in.Inventory.Guests = in.Inventory.Guests[1:]
 			entry(*in).Fingerprint = nil
 		}, "would-destroy rebuild-apply-first", false},
-		"protected":        {func(in *Input) { protect(in) }, "would-destroy rebuild-protected", false},
-		"protected, named": {func(in *Input) { protect(in) }, "replaces web1 100 from 9000", true},
-		"deleted":          {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "gone gone", false},
-		"deleted, named":   {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "lost", true},
-		"begun":            {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "u-web1"} }, "replaces web1 100 from 9000", false},
+		"another guest has a volume of it": {func(in *Input) { lend(&scene{Input: *in}, true) }, "would-destroy lends-volumes", true},
+		"protected":                        {func(in *Input) { protect(in) }, "would-destroy rebuild-protected", false},
+		"protected, named":                 {func(in *Input) { protect(in) }, "replaces web1 100 from 9000", true},
+		"deleted":                          {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "gone gone", false},
+		"deleted, named":                   {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "lost", true},
+		"begun":                            {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "u-web1"} }, "replaces web1 100 from 9000", false},
 		"begun, and gone": {func(in *Input) {
 			entry(*in).Rebuild, in.Inventory.Guests = &lock.Rebuild{UUID: "u-web1"}, in.Inventory.Guests[1:]
 		}, "left", false},

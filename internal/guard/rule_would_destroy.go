@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
@@ -136,11 +137,14 @@ func (s *subject) lends() bool { return len(s.borrowed[s.VMID]) > 0 }
 
 func (s *subject) destroysLent() bool { return s.Destroy && !s.notInState() && s.lends() }
 
-func (s *subject) destroyLent() {
-	s.Is(finding.WouldDestroy, finding.Why("lends-volumes"))
+func (s *subject) destroyLent() { refuseLent(s.Finding, s.borrowed[s.VMID]) }
+
+// refuseLent refuses to destroy a VM of which others have volumes.
+func refuseLent(f *finding.Finding, borrowed []cluster.Borrowed) {
+	f.Is(finding.WouldDestroy, finding.Why("lends-volumes"))
 	var move []string
-	for _, b := range s.borrowed[s.VMID] {
-		s.Because("%s has %s as %s", Describe(b.By), b.Volume, b.Entry)
+	for _, b := range borrowed {
+		f.Because("%s has %s as %s", Describe(b.By), b.Volume, b.Entry)
 		switch name, _ := pve.SplitKey(b.Entry); {
 		case b.By.Kind == guest.Container:
 			move = append(move, pve.Pvesh("create", b.By.Path("move_volume"), "--volume "+b.Entry, "--storage STORAGE", "--delete 1"))
@@ -149,8 +153,8 @@ func (s *subject) destroyLent() {
 		}
 	}
 	if len(move) > 0 {
-		s.Next("move it to another storage, where it gets the VMID of the guest that has it, then run the same command again", move...)
+		f.Next("move it to another storage, where it gets the VMID of the guest that has it, then run the same command again", move...)
 		return
 	}
-	s.Next("give that guest a volume of its own, or remove it from its configuration, then run the same command again")
+	f.Next("give that guest a volume of its own, or remove it from its configuration, then run the same command again")
 }
