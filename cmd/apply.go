@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/deploy"
+	"stackgen/internal/finding"
 	"stackgen/internal/live"
 	"stackgen/internal/operate"
 	"stackgen/internal/project"
@@ -26,6 +27,7 @@ func (e *env) applyCommand() *cli.Command {
 			"done and asks. Only the answer `yes` applies these plans, through Terragrunt and\n" +
 			"the guard. Then it publishes the records of new VMs, removes the import files,\n" +
 			"records what exists in the lock, and plans again to verify that nothing is left.\n" +
+			"Templates are applied first, in a run of their own: VMs are made from them.\n" +
 			"Run it again after an interrupt or a failure: it does the rest. docs/apply.md\n" +
 			"has the details. Exit codes: 0 done, 1 failed, interrupted or not confirmed, 3\n" +
 			"blocked: fix the findings first.",
@@ -52,7 +54,34 @@ func (e *env) apply(c *cli.Context) error {
 	if err := q.Whole("apply"); err != nil {
 		return err
 	}
-	code, err := deploy.Apply(c.Context, p, q)
+	templates, rest := p.TemplatesFirst()
+	if templates == nil || rest == nil {
+		code, err := deploy.Apply(c.Context, p, q)
+		if err != nil {
+			return err
+		}
+		return exit(code)
+	}
+	q.Stacks = templates.SelectedNames()
+	if code, err := deploy.Apply(c.Context, templates, q); err != nil || code != finding.OK {
+		return errors.Join(err, exit(code))
+	}
+	return e.applyRest(c)
+}
+
+// applyRest applies the stacks that are no Templates, with what was recorded of these.
+func (e *env) applyRest(c *cli.Context) error {
+	q, err := e.request(c, "apply")
+	if err != nil {
+		return err
+	}
+	p, err := e.chosen(c, &q)
+	if err != nil {
+		return err
+	}
+	_, rest := p.TemplatesFirst()
+	q.Stacks = rest.SelectedNames()
+	code, err := deploy.Apply(c.Context, rest, q)
 	if err != nil {
 		return err
 	}

@@ -52,9 +52,12 @@ func Shared(p *schema.Project, d *lock.Lock) ([]File, error) {
 			version = p.DNS
 		}
 		r.versions(k, p.OpenTofu, version)
-		if k.unit == lock.UnitVM {
+		switch k.unit {
+		case lock.UnitVM:
 			r.vmModule(usedProfiles(p, d))
-		} else {
+		case kindTemplate:
+			r.templateModule()
+		default:
 			r.skeleton("modules/" + k.module + "/main.tf")
 			r.done()
 		}
@@ -71,6 +74,18 @@ var kinds = []kind{
 	{lock.UnitDNS, moduleDNS, "dns", "hashicorp/dns"},
 	{lock.UnitPool, lock.UnitPool, "proxmox", "bpg/proxmox"},
 	{lock.UnitVM, lock.UnitVM, "proxmox", "bpg/proxmox"},
+	{kindTemplate, kindTemplate, "proxmox", "bpg/proxmox"},
+}
+
+// kindTemplate is the kind of the unit of a Template. Its name in the stack is that of VMs.
+const kindTemplate = "proxmox-template"
+
+// vmKind is the kind of the unit of the VMs of a stack.
+func vmKind(s *schema.Stack) string {
+	if s.IsTemplate() {
+		return kindTemplate
+	}
+	return lock.UnitVM
 }
 
 // moduleDNS is the module of units that publish records.
@@ -80,7 +95,11 @@ const moduleDNS = "dns-records"
 func uses(s *schema.Stack, l *lock.Stack, unit string) bool {
 	return l != nil && s.Catalog == nil && slices.ContainsFunc(l.Units, func(e lock.Entry[lock.Unit]) bool {
 		kind := e.Key
-		if kind != lock.UnitVM && kind != lock.UnitPool {
+		switch kind {
+		case lock.UnitVM:
+			kind = vmKind(s)
+		case lock.UnitPool:
+		default:
 			kind = lock.UnitDNS
 		}
 		return kind == unit && e.Value.Status != lock.Forgotten
@@ -93,6 +112,9 @@ func uses(s *schema.Stack, l *lock.Stack, unit string) bool {
 func usedProfiles(p *schema.Project, d *lock.Lock) []schema.Profile {
 	used := map[string]bool{}
 	for _, s := range p.Stacks {
+		if s.IsTemplate() {
+			continue
+		}
 		for _, v := range s.VMs {
 			used[v.Profile] = true
 		}
@@ -240,8 +262,8 @@ func keysOf(profile string) hclwrite.Tokens {
 	return slices.Concat(words("{ for key, vm in var.vms : key => key if vm.profile =="), text(profile), words("}"))
 }
 
-func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
-	body := r.begin(vmFolder + "variables.tf")
+// proxmoxVariable writes the variable with the address of the cluster.
+func (r *renderer) proxmoxVariable(body *hclwrite.Body) {
 	v := body.AppendNewBlock("variable", []string{"proxmox"}).Body()
 	v.SetAttributeRaw("description", text("How to reach the cluster. What is null comes from the environment."))
 	v.SetAttributeRaw("type", call("object", object(
@@ -249,8 +271,12 @@ func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
 		pair{"insecure", call("optional", ident("bool"))})))
 	v.SetAttributeRaw("default", object())
 	body.AppendNewline()
+}
 
-	v = body.AppendNewBlock("variable", []string{"vms"}).Body()
+func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
+	body := r.begin(vmFolder + "variables.tf")
+	r.proxmoxVariable(body)
+	v := body.AppendNewBlock("variable", []string{"vms"}).Body()
 	v.SetAttributeRaw("description", text("The VMs by key. "+
 		"Attributes are those of the resource, and ipv4 (a static address) and meta (JSON)."))
 	v.SetAttributeRaw("type", call("map", root.typeOf(

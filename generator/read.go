@@ -87,7 +87,7 @@ func Added(stack, unit, name string, body []byte) bool {
 	if first, rest, _ := bytes.Cut(body, []byte("\n")); name == "main.tf" && bytes.HasPrefix(first, []byte(signature)) {
 		path, body = "stacks/"+stack+"/moved/"+handedOver+".tf", rest
 	}
-	return !ours(path, body)
+	return !ours(path, body) && (unit != lock.UnitVM || !ours(templateFolder+name, body))
 }
 
 // signature begins the line that Terragrunt writes before what a generate block has.
@@ -106,7 +106,8 @@ func AddedUnit(unit, name string, body []byte) bool {
 	case ValuesFile, autoinclude:
 		return false
 	case unitFile:
-		return !ours("units/"+kindOf(unit).unit+"/"+unitFile, body)
+		return !ours("units/"+kindOf(unit).unit+"/"+unitFile, body) &&
+			(unit != lock.UnitVM || !ours("units/"+kindTemplate+"/"+unitFile, body))
 	}
 	return true
 }

@@ -78,6 +78,9 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 		decisions[l.VMs[i].Key] = &l.VMs[i].Value
 	}
 	root := vmShape()
+	if s.IsTemplate() {
+		root = templateShape()
+	}
 	machines := make([]machine, 0, len(sorted))
 	for _, v := range sorted {
 		values, err := vmValues(root, v, decisions[v.Key])
@@ -91,7 +94,7 @@ func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) u
 	for _, m := range machines {
 		vms = append(vms, pair{m.key, seal(vmIndent, m.literal(len(shared) > 0))})
 	}
-	return unit{name: lock.UnitVM, kind: lock.UnitVM, shared: shared,
+	return unit{name: lock.UnitVM, kind: vmKind(s), shared: shared,
 		values: []pair{{"parallelism", number(s.Parallelism)}, {"vms", object(vms...)}}}
 }
 

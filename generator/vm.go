@@ -12,6 +12,9 @@ import (
 
 // vmValues are the attributes of a VM in a stack file.
 func vmValues(root *shape, v *schema.VM, d *lock.VM) ([]pair, error) {
+	if v.Replica != nil {
+		return replicaValues(root, v, d), nil
+	}
 	pairs := []pair{{"profile", text(v.Profile)}}
 	if v.Address.IsValid() {
 		pairs = append(pairs, pair{"ipv4", text(v.Address.Addr().String())})

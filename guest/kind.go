@@ -19,6 +19,7 @@ const (
 const (
 	VMResource        = "proxmox_virtual_environment_vm"
 	ContainerResource = "proxmox_virtual_environment_container"
+	FileResource      = "proxmox_virtual_environment_download_file"
 	PoolResource      = "proxmox_virtual_environment_pool"
 	RecordResource    = "dns_a_record_set"
 )

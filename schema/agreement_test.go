@@ -30,7 +30,7 @@ func TestAgreementEverywhere(t *testing.T) {
 	s := compileSchema(t)
 	asked, good := 0, 0
 	seen := map[*Field]bool{}
-	for _, kind := range []string{KindProject, KindStack, KindClass} {
+	for _, kind := range []string{KindProject, KindStack, KindClass, KindTemplate} {
 		root := &Field{Type: Object, Fields: fieldsOf(kind)}
 		root.Fields[1].Enum = []string{kind}
 		eachPlace(root, seen, func(v string) string { return v }, func(f *Field, at func(string) string) {

@@ -102,6 +102,10 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 		c.once("vmid "+strconv.Itoa(v.VMID), at, CodeVMIDClash, "choose another VMID: it is unique in the cluster",
 			"VMID %d is already used", v.VMID)
 	}
+	if t := v.Template; t != nil && t.Release != "" && c.project.TemplateOf(t) == nil {
+		c.errorPos(t.Pos, v.Path+".template", CodeTemplate, "remove release, or write a spec of kind: Template with this name",
+			"the project has no Template %q", t.Name)
+	}
 	c.once("name "+strings.ToLower(v.Name), v.At(guest.Name), CodeNameClash, "choose another name", "the VM name %q is already used", v.Name)
 	if v.Address.IsValid() {
 		c.once("address "+v.Address.Addr().String(), v.At(guest.CloudInit, guest.IPv4), CodeAddressClash, "choose another address",

@@ -46,6 +46,7 @@ const (
 	CodePinClash       = "pin-clash"
 	CodeSelfHosted     = "self-hosted"
 	CodeBranchRef      = "branch-ref"
+	CodeMovingImage    = "moving-image"
 	CodeEngine         = "engine-too-old"
 	CodeListClash      = "list-clash"
 	CodeResolve        = "needs-resolve"
@@ -103,6 +104,7 @@ var Codes = []CodeDoc{
 	{CodePinClash, "A setting of the whole project has two values."},
 	{CodeSelfHosted, "A stack contains the VM that its own state or DNS server runs on."},
 	{CodeBranchRef, "The catalog's ref is a branch, so its content can change."},
+	{CodeMovingImage, "The image of a Template has no checksum, or its URL is that of the latest image."},
 	{CodeEngine, "The engine constraint allows versions that cannot run the output."},
 	{CodeListClash, "The retired, forgotten and renamed lists contradict the spec or each other."},
 	{CodeResolve, "The lock lacks a decision that needs the cluster."},

@@ -38,6 +38,7 @@ type member struct {
 	student, spelt  bool
 	extra           []Extra
 	own             *Node // its own properties, or nil if they have errors
+	replica         *Replica
 }
 
 // expand turns a spec's vms, groups, teacher and students into VMs, in the
@@ -46,6 +47,10 @@ func (j *joiner) expand(s *Stack, root *Node) {
 	e := &expander{joiner: j, stack: s, root: root, defaults: j.defaultVM(root), keys: map[string]Pos{}, sshKeys: map[*Node]*Node{},
 		pattern: j.fill(orEmpty(root.Get("naming")), find(sharedFields, "naming")).Get("pattern")}
 	s.Naming = e.pattern.Str()
+	if s.IsTemplate() {
+		e.template()
+		return
+	}
 	errors := j.errors
 	roster := e.readRoster()
 	if e.tooMany(roster) {
@@ -172,8 +177,11 @@ func (e *expander) add(m member) {
 	if !e.addKey(m, at) || m.own == nil {
 		return
 	}
-	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Email: m.email, Formerly: m.formerly, Extra: m.extra, Own: m.own,
+	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Email: m.email, Formerly: m.formerly, Extra: m.extra, Own: m.own, Replica: m.replica,
 		Values: e.fill(merge(e.defaults, m.own, vmField()), vmField())}
+	if m.replica != nil { // of the defaults, only those of the table
+		v.Values = e.fill(merge(e.fill(&Node{Shape: ShapeMap}, vmField()), m.own, vmField()), vmField())
+	}
 	if m.student {
 		v.Seat, v.Spelt = m.n, m.spelt
 	}

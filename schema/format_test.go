@@ -13,6 +13,10 @@ import (
 var formatCases = map[string]struct{ good, bad []string }{
 	"":             {[]string{"anything"}, nil},
 	"label":        {[]string{"web-server-01", "a", "0", strings.Repeat("a", 63)}, []string{"", "Web", "-a", "a-", "a_b", "a.b", "a\n", strings.Repeat("a", 64)}},
+	"stackname":    {[]string{"ubuntu-24.04", "a", "debian.13"}, []string{"", "Ubuntu", "a..b", ".a", "a.", "a_b", "a/b"}},
+	"release":      {[]string{"20261101", "v1-2", "a"}, []string{"", "1.2", "A", "-a", "a-", strings.Repeat("a", 21)}},
+	"checksum":     {[]string{"sha256:" + strings.Repeat("0a", 32), "md5:" + strings.Repeat("0", 32), "sha512:" + strings.Repeat("f", 128)}, []string{"", "sha256:0a", strings.Repeat("0a", 32), "sha256:" + strings.Repeat("0A", 32), "crc:00"}},
+	"imagefile":    {[]string{"ubuntu-24.04-20261101.qcow2", "a.raw", "a.vmdk"}, []string{"", "a.img", ".qcow2", "a/b.qcow2", "a b.qcow2", "a.ova"}},
 	"vmname":       {[]string{"web-1", "Web", "DB.Example.org", "0", strings.Repeat("a", 64)}, []string{"", "-a", "a-", "a_b", "a.", ".a", "a..b", "a\n"}},
 	"key":          {[]string{"web01", "a", strings.Repeat("a", 40)}, []string{"", "Web", "a-", "a_b", strings.Repeat("a", 41)}},
 	"profile":      {[]string{"golden", "a_b-1"}, []string{"", "1a", "Golden", strings.Repeat("a", 41)}},

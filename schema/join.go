@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // An Input is one spec with what it needs to become a stack.
@@ -76,6 +78,11 @@ func (j *joiner) stack(in Input) *Stack {
 		Registration: root.Get("outputs", "registration").Str(),
 	}
 	s.Renamed = renames(root.Get("renamed"))
+	if s.IsTemplate() { // what the project has for VMs is not for templates
+		root = root.Without(guest.DNS, guest.Pool, "naming", "defaults", "catalog", "outputs", guest.Checkpoint)
+		s.Template = j.fill(root, &Field{Type: Object, Fields: fieldsOf(KindTemplate)})
+		s.Keep, s.Registration = s.Template.Get("keep").Int(), ""
+	}
 	j.settings(s, root)
 	if r := root.Get("outputs", "registration"); r != nil {
 		s.RegistrationPos = r.Pos

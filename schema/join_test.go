@@ -22,6 +22,7 @@ func TestJoinProblems(t *testing.T) {
 		"all VMs retired":  {"retired: [x]", nil},
 		"no node":          {"vms: {x: {placement: {nodes: []}}}", []string{"5:22 no-node: VM x: the placement has no nodes"}},
 		"HCL keyword":      {"vms: {for: {}}", []string{`5:7 bad-value: VM for: "for" is an HCL keyword, and Terragrunt writes keys without quotes`}},
+		"no Template":      {"vms: {x: {template: {name: y, release: '1'}}}", []string{`5:21 bad-template: VM x: the project has no Template "y"`}},
 		"unknown profile":  {"vms: {x: {profile: gold}}", []string{`5:20 unknown-profile: VM x: the profile "gold" does not exist`}},
 		"built-in profile": {"profiles: {default: {}}\nvms: {x: {}}", []string{`5:12 profile-clash: the profile "default" is built in and cannot be redefined`}},
 		"vmid and adopt":   {"vms: {x: {vmid: 101, adopt: {vmid: 102}}}", []string{"5:17 vmid-clash: VM x: vmid is 101, but adopt is 102"}},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"unicode"
+
+	"stackgen/guest"
 )
 
 // schemaID names the JSON Schema. It is a URN because the schema is part of the
@@ -24,15 +26,15 @@ func JSONSchema() ([]byte, error) {
 		Dialect:     "https://json-schema.org/draft/2020-12/schema",
 		ID:          schemaID,
 		Title:       "stackgen spec",
-		Description: "A project, a stack or a class of VMs on Proxmox VE.",
+		Description: "A project, a stack, a class or a template of VMs on Proxmox VE.",
 		Type:        "object",
 		Properties: jsonObject{
 			{"apiVersion", &jsonSchema{Enum: []string{APIVersion}, Description: "Version of this format."}},
-			{"kind", &jsonSchema{Enum: []string{KindProject, KindStack, KindClass}, Description: "What the document is."}},
+			{"kind", &jsonSchema{Enum: AllKinds, Description: "What the document is."}},
 		},
 		Required: []string{"apiVersion", "kind"},
 	}
-	for _, doc := range []struct{ kind, def string }{{KindProject, "project"}, {KindStack, "stack"}, {KindClass, "class"}} {
+	for _, doc := range []struct{ kind, def string }{{KindProject, "project"}, {KindStack, "stack"}, {KindClass, "class"}, {KindTemplate, guest.Template}} {
 		root.AllOf = append(root.AllOf, &jsonSchema{
 			If:   &jsonSchema{Properties: jsonObject{{"kind", &jsonSchema{Const: doc.kind}}}, Required: []string{"kind"}},
 			Then: &jsonSchema{Ref: "#/$defs/" + doc.def},
@@ -51,6 +53,7 @@ func JSONSchema() ([]byte, error) {
 	}
 	root.Defs = append(root.Defs,
 		jsonMember{"class", w.object(fieldsOf(KindClass), false, "class", "A class")},
+		jsonMember{guest.Template, w.object(fieldsOf(KindTemplate), false, guest.Template, "A template that a node makes of an image")},
 		jsonMember{"project", w.object(fieldsOf(KindProject), false, "project", "What all specs of a project share")})
 	if w.err != nil {
 		return nil, w.err

@@ -49,6 +49,9 @@ type Stack struct {
 	Registration string // "" is none
 
 	RegistrationPos Pos
+
+	Template *Node // of a Template: its spec with defaults
+	Keep     int   // of a Template: releases that are not listed as removable
 }
 
 // A ListItem is one entry of retired or forgotten.
@@ -185,7 +188,8 @@ type VM struct {
 	PoolID       string
 	Records      []Record
 	AgentOn      bool
-	DriveFollows bool // the cloud-init drive is on the datastore of the first disk
+	Replica      *Replica // of a Template; nil for a VM
+	DriveFollows bool     // the cloud-init drive is on the datastore of the first disk
 }
 
 // AutoMAC is what a spec writes for a NIC whose MAC address Proxmox VE chooses.
@@ -195,12 +199,14 @@ const AutoMAC = "auto"
 type Extra struct{ Name, Value string }
 
 // A Template is the template that a VM is cloned from, as the spec names it. Node
-// is "" for a template on the VM's own node.
+// is "" for a template on the VM's own node. Release is "" for the newest one, and for a
+// template that no Template of the project makes.
 type Template struct {
 	Pos
-	VMID int
-	Name string
-	Node string
+	VMID    int
+	Name    string
+	Node    string
+	Release string
 }
 
 // Placement is how a node is chosen.

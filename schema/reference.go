@@ -13,7 +13,7 @@ import (
 const referenceHead = `<!-- Generated from the tables in schema/ by "make golden". Do not edit. -->
 # The spec
 
-A spec is a YAML document. Its ` + "`kind`" + ` is [Stack](#stack), [Class](#class) or [Project](#project). The Project is
+A spec is a YAML document. Its ` + "`kind`" + ` is [Stack](#stack), [Class](#class), [Template](#template) or [Project](#project). The Project is
 ` + "`stackgen.yaml`" + `: it has the settings that all specs of the project share. Unknown keys are errors.
 
 Defaults, group and VM are merged in this order: maps key by key; a list or any other value replaces the earlier one.
@@ -26,7 +26,7 @@ The HCL column is the attribute of ` + "`" + guest.VMResource + "`" + ` that get
 func Reference() []byte {
 	w := &referenceWriter{titles: map[*Field]string{}}
 	w.out.WriteString(referenceHead)
-	for _, kind := range []string{KindStack, KindClass, KindProject} {
+	for _, kind := range AllKinds {
 		w.section(refTable{title: kind, fields: fieldsOf(kind)})
 	}
 	w.leftOut()
@@ -64,7 +64,7 @@ type referenceWriter struct {
 func (w *referenceWriter) section(t refTable) {
 	w.titles[&t.fields[0]] = t.title
 	level := "###"
-	if slices.Contains([]string{KindStack, KindClass, KindProject, "VM"}, t.title) {
+	if slices.Contains(append(slices.Clone(AllKinds), "VM"), t.title) {
 		level = "##"
 	}
 	fmt.Fprintf(&w.out, "\n%s %s\n\n", level, t.title)
@@ -188,7 +188,7 @@ func keyWords(format string) string {
 
 // title names the section of a row's table.
 func title(t refTable, f *Field) string {
-	if slices.Contains([]string{KindStack, KindClass, KindProject}, t.title) {
+	if slices.Contains(AllKinds, t.title) {
 		return f.Key
 	}
 	return t.title + ": " + f.Key

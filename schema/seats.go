@@ -19,6 +19,16 @@ type Seat struct {
 	Key    string
 	Member Member // without a name in a class by count
 	Live   bool   // neither retired nor forgotten
+
+	Node    string       // of a replica
+	Gone    bool         // of a replica: retired or forgotten, and seen to be gone, or forgotten
+	Replica *SeatReplica // of a Template
+}
+
+// A SeatReplica is what the lock has of a replica of a Template.
+type SeatReplica struct {
+	Release string
+	Image   Image
 }
 
 // maxKey is the length of the longest key.

@@ -52,7 +52,7 @@ func (c *checker) kind(n *Node) string {
 		c.errorAt(v, "apiVersion", CodeVersion, "write "+APIVersion, "this stackgen reads apiVersion %s, but this is %q", APIVersion, v.Text)
 		return ""
 	}
-	kinds := []string{KindProject, KindStack, KindClass}
+	kinds := AllKinds
 	k := n.Get("kind")
 	switch {
 	case k == nil:

@@ -128,7 +128,7 @@ func ofGroup(word string) string {
 
 // ofKind says which kind of document has a key.
 func ofKind(word string) string {
-	for _, kind := range []string{KindStack, KindClass, KindProject} {
+	for _, kind := range AllKinds {
 		if find(fieldsOf(kind), word) != nil {
 			return word + " is a key of kind: " + kind
 		}

@@ -15,10 +15,14 @@ const SettingsFile = "stackgen.yaml"
 
 // The kinds of documents.
 const (
-	KindProject = "Project"
-	KindStack   = "Stack"
-	KindClass   = "Class"
+	KindProject  = "Project"
+	KindStack    = "Stack"
+	KindClass    = "Class"
+	KindTemplate = "Template"
 )
+
+// AllKinds are the kinds of documents, specs first.
+var AllKinds = []string{KindStack, KindClass, KindTemplate, KindProject}
 
 // fieldsOf returns the keys that a document of a kind may have.
 func fieldsOf(kind string) []Field {
@@ -32,6 +36,9 @@ func fieldsOf(kind string) []Field {
 		return slices.Concat(head, sharedFields, projectFields)
 	case KindClass:
 		return slices.Concat(head, []Field{name}, sharedFields, stackFields, classFields)
+	case KindTemplate:
+		name.Format, name.Doc = "stackname", "Name of the template, which `template` of VMs names; part of its state key and of the names of its VMs."
+		return slices.Concat(head, []Field{name}, templateShared(), templateSpecFields)
 	default:
 		return slices.Concat(head, []Field{name}, sharedFields, stackFields)
 	}
@@ -161,6 +168,37 @@ var studentsFields = append([]Field{
 	{Key: "key", Type: String, Format: "memberkey", Doc: "Pattern of the keys. Without it student{n}, or {name} with a roster. {name} is the name in lower-case Latin letters, digits and hyphens, with a number if several names would be the same; for a name in another script, it is student{n}."},
 	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single students' VMs, by key."},
 }, VMFields...)
+
+// templateShared are the shared keys that a Template has.
+func templateShared() []Field {
+	var out []Field
+	for _, f := range sharedFields {
+		if !slices.Contains([]string{"dns", "pool", "naming", "profiles", "defaults", "catalog"}, f.Key) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+var templateSpecFields = []Field{
+	{Key: "image", Type: Object, Required: true, Fields: imageFields, Doc: "The image of this release. The nodes download it."},
+	{Key: guest.Release, Type: String, Format: "release", Required: true, Doc: "Name of this release, such as the date of the image. Another release makes further templates, beside those of earlier ones."},
+	{Key: guest.Nodes, Type: List, Elem: &Field{Type: String, Format: "node"}, Required: true, Doc: "The nodes that get the template: each node with clones if `datastore` is local, one node if it is shared."},
+	{Key: guest.Datastore, Type: String, Format: "storage", Required: true, Doc: "Datastore of the disk."},
+	{Key: "download", Type: String, Format: "storage", Required: true, Doc: "Datastore of the image: a file storage of each node with the content `import`."},
+	{Key: guest.Size, Type: Int, Min: 1, Max: 1048576, Default: "8", Unit: "GiB", Doc: "Size of the disk in GiB, at least that of the image. Clones can be larger, not smaller."},
+	{Key: guest.Interface, Type: String, Format: "disk", Default: "scsi0", Doc: "Interface of the disk."},
+	{Key: "hardware", Type: Object, Fields: templateHardware(), Doc: "Properties of the template, as of a VM. They act at its creation: another release has what the spec says then."},
+	{Key: "keep", Type: Int, Min: 1, Max: 1000, Default: "2", Doc: "Number of releases, the newest first, that a render does not list as removable."},
+	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Releases to destroy, or keys of single templates. Remove an entry after the apply, when `stackgen apply` or `resolve` has recorded that it does not exist any more."},
+	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Releases, or keys of single templates, that stackgen no longer manages and does not destroy."},
+}
+
+var imageFields = []Field{
+	{Key: "url", Type: String, Format: "line", Required: true, Doc: "URL of the image, without a user and without a token. The nodes download it."},
+	{Key: "checksum", Type: String, Format: "checksum", Doc: "Its checksum as ALGORITHM:HEX, such as sha256:.... Without it, the right image cannot be told from another one."},
+	{Key: "file_name", Type: String, Format: "imagefile", Required: true, Doc: "Name of the file on the datastore, with the release in it. It ends in .qcow2, .raw or .vmdk, as the content of the image is."},
+}
 
 var applyFields = []Field{
 	{Key: "parallelism", Type: Int, Min: 1, Max: 100, Default: strconv.Itoa(defaultParallelism), Doc: "Number of VMs that OpenTofu works on at the same time, in each stack: the `-parallelism` of its applies and destroys. At 10, full clones on shared storage fail with lock timeouts; linked clones do not. `terragrunt stack run apply -- -parallelism=N` overrides it once."},

@@ -29,7 +29,7 @@ var VMFields = []Field{
 	{Key: guest.Placement, Type: Object, Short: "strategy", Creation: true, Fields: placementFields, Doc: "Chooses the node of a new VM, once."},
 	{Key: guest.Checkpoint, Type: Bool, Doc: "After an apply, take the checkpoint `baseline` of the VM if it has none. `stackgen reset` goes back to it."},
 	{Key: guest.Profile, Type: String, Own: true, Format: "profile", Default: "default", Doc: "The lifecycle profile: `default`, `protected`, `adopted`, or one of `profiles`."},
-	{Key: "on_boot", Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Change: Live, Right: Right{Privilege: ConfigOptions}, Doc: "Start the VM when its node starts."},
+	{Key: guest.OnBoot, Type: Bool, Default: "true", HCL: "on_boot", PVE: "onboot", Absent: "false", Unset: "true", Change: Live, Right: Right{Privilege: ConfigOptions}, Doc: "Start the VM when its node starts."},
 	{Key: guest.Started, Type: Bool, Default: "true", Creation: true, HCL: "started", PVE: "status", Absent: "false", Unset: "true", Change: Power, Doc: "Start the VM when it is created. Later, the built-in profiles ignore whether it runs."},
 	{Key: guest.Restart, Type: Bool, Default: "false", HCL: "reboot_after_update", Unset: "true", Settles: true, Change: ProviderOnly, Doc: "An apply may restart or stop the running VM for a change that needs it, hard if no agent answers. Without it, such a change waits for a restart, and what needs the VM off is refused."},
 	{Key: "stop_on_destroy", Type: Bool, HCL: "stop_on_destroy", Unset: "false", Settles: true, Change: ProviderOnly, Doc: "Stop the VM hard when it is destroyed. Without it, the guest shuts down first, for at most `timeouts.shutdown` seconds."},
@@ -80,6 +80,7 @@ var templateFields = []Field{
 	{Key: guest.VMID, Type: Int, Min: 100, Max: 999999999, Doc: "VMID of the template."},
 	{Key: guest.Name, Type: String, Format: "id", Doc: "Name of the template; `stackgen resolve` records its VMID and node."},
 	{Key: guest.Node, Type: String, Format: "node", Doc: "Node of the template."},
+	{Key: guest.Release, Type: String, Format: "release", Doc: "The release, if `name` is that of a Template of the project. Without it, the newest release that the lock has when the VM's entry is made."},
 }
 
 var adoptFields = []Field{

@@ -64,8 +64,11 @@ func (e *expander) identity(v *VM) {
 	v.Clone = v.Values.Get(guest.Clone).Str()
 	t := v.Values.Get(guest.Template)
 	switch {
+	case v.Replica != nil:
+		v.Clone = ""
 	case t != nil:
-		v.Template = &Template{Pos: t.Pos, VMID: t.Get(guest.VMID).Int(), Name: t.Get(guest.Name).Str(), Node: t.Get(guest.Node).Str()}
+		v.Template = &Template{Pos: t.Pos, VMID: t.Get(guest.VMID).Int(), Name: t.Get(guest.Name).Str(), Node: t.Get(guest.Node).Str(),
+			Release: t.Get(guest.Release).Str()}
 	case !v.Adopt:
 		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: VMID, or adopt: {vmid: N} if the VM exists", "no template to clone")
 	}

@@ -123,7 +123,7 @@ func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 // wants them stopped.
 func (b Begun) Created(state tf.State) {
 	for _, r := range state.Resources {
-		if vm := b[r.Key]; r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && !vm.Replaces && r.Cloned && !r.Tainted && !r.Planned {
+		if vm := b[r.Key]; r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && !vm.Replaces && (r.Cloned || r.Values[guest.Template] == "true") && !r.Tainted && !r.Planned {
 			delete(b, r.Key)
 		}
 	}

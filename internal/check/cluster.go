@@ -47,8 +47,12 @@ func ReadCluster(ctx context.Context, p *project.Project, from Sources) (*cluste
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
 	want := wanted(p)
-	want.Further = from.Further
 	want.Borrowed = want.Borrowed || from.Destroys
+	if from.Further != nil {
+		want.Further = from.Further
+	} else if from.Destroys && hasTemplates(p) {
+		want.Further = EveryVM // one of them may be a linked clone
+	}
 	want.Progress = func(text string) { from.say("%s", text) }
 	began := time.Now()
 	inv, err := proxmox.Read(ctx, config, want)
@@ -163,6 +167,24 @@ func wanted(p *project.Project) proxmox.Wanted {
 	return w
 }
 
+// hasTemplates reports whether a selected stack is a Template.
+func hasTemplates(p *project.Project) bool {
+	return slices.ContainsFunc(p.SelectedStacks(), (*schema.Stack).IsTemplate)
+}
+
+// addReplica adds a template that the lock has of a Template, and the storage of its image.
+func addReplica(w *proxmox.Wanted, v *lock.VM) {
+	w.Templates = append(w.Templates, fmt.Sprint(v.VMID))
+	w.Paths = append(w.Paths, "/storage/"+v.Image.Datastore, "/nodes/"+v.Node)
+	at := cluster.Images{Storage: v.Image.Datastore, Node: v.Node}
+	if v.Node != "" && !slices.ContainsFunc(w.Images, func(l cluster.Images) bool { return l.Storage == at.Storage && l.Node == at.Node }) {
+		w.Images = append(w.Images, at)
+	}
+	if v.Status == lock.Retired && !v.Gone {
+		w.Further = EveryVM
+	}
+}
+
 // addSpecified adds the guests that a stack names.
 func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 	if s.Pool != nil {
@@ -189,6 +211,9 @@ func addRecorded(w *proxmox.Wanted, s *lock.Stack) {
 	for _, e := range s.VMs {
 		v := &e.Value
 		w.VMIDs = append(w.VMIDs, v.VMID)
+		if v.Image != nil {
+			addReplica(w, v)
+		}
 		if v.Status != lock.Live || s.Status != lock.Live {
 			w.Borrowed = w.Borrowed || v.Status == lock.Retired && !v.Gone
 			continue

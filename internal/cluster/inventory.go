@@ -36,6 +36,8 @@ type Inventory struct {
 	Datastores []Datastore `json:"datastores,omitzero"` // definitions of storages; nil if they were not read
 	Access     *Access     `json:"access,omitempty"`    // nil in an older inventory
 
+	Images []Images `json:"images,omitempty"` // of the storages to which Templates download
+
 	CPUModels []string `json:"cpu_models,omitzero"` // of the administrator: custom-...; nil if no spec has one, or they cannot be seen
 }
 
@@ -71,6 +73,20 @@ type Datastore struct {
 	Shared   bool     `json:"shared,omitempty"`
 	Disabled bool     `json:"disabled,omitempty"`
 	Nodes    []string `json:"nodes,omitempty"` // empty for all nodes
+}
+
+// Images are the files with the content import that a storage has, as a node sees it. What the
+// token does not see is missing without an error.
+type Images struct {
+	Storage string      `json:"storage"`
+	Node    string      `json:"node"`
+	Files   []ImageFile `json:"files,omitempty"` // by name
+}
+
+// An ImageFile is one of them.
+type ImageFile struct {
+	Name string `json:"name"`
+	Size int64  `json:"size,omitempty"` // bytes
 }
 
 // A Guest is a VM, container or template. Only candidates have a Config: guests

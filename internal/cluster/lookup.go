@@ -182,6 +182,8 @@ const (
 	VMConsole      = "VM.Console"
 	MappingUse     = "Mapping.Use"
 	PoolAllocate   = "Pool.Allocate"
+	AllocateImage  = "Datastore.AllocateTemplate"
+	AccessNetwork  = "Sys.AccessNetwork"
 	AllocateSpace  = "Datastore.AllocateSpace"
 	DatastoreAudit = "Datastore.Audit"
 	SDNUse         = "SDN.Use"

@@ -40,7 +40,7 @@ const (
 	ByName        Why = "name"           // no identity is recorded; the state or a run's record has the VMID, and the name is that of the spec
 	ByStateName   Why = "state-name"     // no identity is recorded, and the name is that of the state
 	HalfMade      Why = "half-made"      // a run began to create it and did not configure it, and the name is that of the spec
-	IsTemplate    Why = "template"       // a template never matches
+	IsTemplate    Why = "template"       // a template matches a Template only
 	IsContainer   Why = "container"      // a container never matches
 	OtherIdentity Why = "other-identity" // another UUID is recorded, or no recorded MAC address agrees
 	NotItsMAC     Why = "not-its-mac"    // it has the name, but no MAC address that was decided, and is not half made
@@ -165,7 +165,7 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 	v := m.VM
 	m.Agrees, m.Differ = known.compare(g)
 	switch {
-	case g.Template:
+	case g.Template && (m.Entry == nil || m.Entry.Image == nil):
 		return IsTemplate
 	case g.Kind == guest.Container:
 		return IsContainer

@@ -35,6 +35,24 @@ func (inv *Inventory) Datastore(id string) *Datastore {
 	return nil
 }
 
+// Image is a file of the content import of a storage, or nil. read is false if the storage was not
+// read.
+func (inv *Inventory) Image(storage, node, name string) (file *ImageFile, read bool) {
+	i := slices.IndexFunc(inv.Images, func(l Images) bool { return l.Storage == storage && l.Node == node })
+	if i < 0 {
+		return nil, false
+	}
+	for k := range inv.Images[i].Files {
+		if inv.Images[i].Files[k].Name == name {
+			return &inv.Images[i].Files[k], true
+		}
+	}
+	return nil, true
+}
+
+// Imports reports whether a storage takes files of the content import.
+func (s *Storage) Imports() bool { return slices.Contains(pve.List(s.Content), "import") }
+
 // Local reports whether a storage of a node is certainly not shared.
 func (inv *Inventory) Local(id, node string) bool {
 	if s := inv.Storage(id, node); s != nil {

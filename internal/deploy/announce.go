@@ -144,7 +144,7 @@ func (a *announcement) allows(c tf.Summary) bool {
 var wordOrder = []string{"create", "import", "complete", "change", "start", "move", "set", "correct", "forget", "replace", "destroy"}
 
 // kindOrder is the order in which things are made.
-var kindOrder = []string{"pool", "VM", "record"}
+var kindOrder = []string{"pool", "image", "VM", "record"}
 
 // actions are the rows of the summary.
 func (a *announcement) actions() []report.Action {

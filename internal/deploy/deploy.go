@@ -229,7 +229,7 @@ func (r *run) close() error {
 
 // sources are where the command reads: the cluster and the backends.
 func (r *run) sources() check.Sources {
-	return check.Sources{Progress: func(text string) { r.say("%s", text) }}
+	return check.Sources{Destroys: r.command == "destroy", Progress: func(text string) { r.say("%s", text) }}
 }
 
 // files is a private folder for the next run of Terragrunt in a stack.

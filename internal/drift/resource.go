@@ -58,6 +58,9 @@ func (x *explainer) resource(u tf.Unit, c, hand *tf.ResourceChange) *resource {
 			r.profile = p
 		}
 	}
+	if r.vm != nil && r.vm.Replica != nil {
+		r.profile = schema.TemplateProfile()
+	}
 	r.before, r.after = tf.All(c.Before), tf.All(c.After)
 	r.real, r.wanted = r.before.Shown(), r.after.Shown()
 	if hand != nil {

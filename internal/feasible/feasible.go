@@ -15,6 +15,7 @@ type Check string
 const (
 	NodeCheck       Check = "node"
 	TemplateCheck   Check = "template"
+	ImageCheck      Check = "image"
 	LinkedCheck     Check = "linked-clone"
 	CrossNodeCheck  Check = "clone-to-node"
 	StorageCheck    Check = "storage"
@@ -39,6 +40,7 @@ var creationChecks = []struct {
 }{
 	{NodeCheck, (*creation).node},
 	{TemplateCheck, (*creation).templates},
+	{ImageCheck, (*creation).image},
 	{LinkedCheck, (*creation).linked},
 	{CrossNodeCheck, (*creation).crossNode},
 	{StorageCheck, (*creation).storages},

@@ -21,14 +21,18 @@ type grantCheck struct {
 // privileges checks that the token may do what the provider requests to create the VM.
 func (c *creation) privileges() {
 	a := c.inv.Access
-	if a == nil || c.entry.Template == nil {
+	if a == nil || c.entry.Template == nil && c.entry.Image == nil {
 		return
 	}
 	g := &grantCheck{creation: c, vm: "/vms/" + strconv.Itoa(c.entry.VMID)}
 	if c.vm.PoolID != "" {
 		g.pool = "/pool/" + c.vm.PoolID
 	}
-	g.clone()
+	if c.entry.Image != nil {
+		g.image()
+	} else {
+		g.clone()
+	}
 	g.configuration()
 	g.start()
 	if len(g.missing) == 0 {

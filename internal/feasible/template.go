@@ -22,6 +22,8 @@ func (c *creation) templates() {
 	g := c.inv.Guest(t.VMID)
 	other := Remedy{What: "create the template, or write another one into SPEC", Text: "template: VMID"}
 	switch {
+	case t.Release != "" && (g == nil || g.Kind == guest.VM && !g.Template):
+		c.notApplied(t)
 	case g == nil && c.inv.Access != nil && !c.inv.Access.Rights.Has("/vms/"+strconv.Itoa(t.VMID), cluster.VMAudit):
 		c.unknown = append(c.unknown, fmt.Sprintf("whether template %d exists is not known: the token lacks VM.Audit on /vms/%d", t.VMID, t.VMID))
 	case g == nil:

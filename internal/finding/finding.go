@@ -42,13 +42,14 @@ type Type string
 const (
 	Stack  Type = "stack"
 	Pool   Type = "pool"
+	Image  Type = "image" // a file that a template is imported from
 	VM     Type = "vm"
 	Record Type = "record"
 	Guest  Type = "guest" // of the cluster, and no VM of the project
 	Unit   Type = "unit"
 )
 
-var types = []Type{Stack, Pool, VM, Record, Guest, Unit}
+var types = []Type{Stack, Pool, Image, VM, Record, Guest, Unit}
 
 // An Address says what a finding is about. Key is a VM's key, a pool's id, a
 // record's name, or the VMID of a guest; it is empty for a unit or a stack.

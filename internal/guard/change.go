@@ -83,11 +83,11 @@ func destroyed(c *tf.ResourceChange, f *finding.Finding) string {
 
 // status is the status in the lock of the VM or unit of a change.
 func (p *planJudge) status(c *tf.ResourceChange) string {
-	if u := p.lock.Units.Get(p.unit.Unit); u != nil && u.Status != lock.Live && c.Type != guest.VMResource {
+	if u := p.lock.Units.Get(p.unit.Unit); u != nil && u.Status != lock.Live && c.Type != guest.VMResource && c.Type != guest.FileResource {
 		return u.Status
 	}
 	for _, key := range c.Keys() {
-		if e := p.entries[key]; e != nil && c.Type == guest.VMResource {
+		if e := p.entries[key]; e != nil && (c.Type == guest.VMResource || c.Type == guest.FileResource) {
 			return e.Status
 		}
 	}

@@ -40,6 +40,10 @@ func ReadImportPlan(u tf.Unit, plan *tf.Plan, want int, settling map[string][]st
 			continue
 		}
 		changed := changedAttributes(c)
+		if c.Action == tf.Update && c.Type == guest.FileResource { // what makes the provider keep the file, in the state only
+			p.Settles++
+			continue
+		}
 		if c.Action == tf.Update && c.Type == guest.VMResource && settlesOnly(changed, settling[c.Key]) {
 			p.Settles++
 			continue

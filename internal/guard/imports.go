@@ -70,6 +70,8 @@ func Adoptions(vs []finding.Finding) map[tf.Unit][]Import {
 		switch v.Type {
 		case finding.Pool:
 			i.Type = guest.PoolResource
+		case finding.Image:
+			i.Type = guest.FileResource
 		case finding.Record:
 			i.Type, i.Key = guest.RecordResource, v.Name
 		}

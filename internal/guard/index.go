@@ -167,5 +167,8 @@ func (x index) find(states tf.States, at *place, unit, of string, keys ...string
 
 // profile returns the profile of a VM, or nil.
 func (x index) profile(entry *lock.VM) *schema.Profile {
+	if entry.Image != nil {
+		return schema.TemplateProfile()
+	}
 	return x.profiles[cmp.Or(entry.Profile, "default")]
 }

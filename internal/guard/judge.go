@@ -49,6 +49,7 @@ func Judge(in Input) []finding.Finding {
 		j.pools(at)
 		j.otherState(at)
 		j.vms(at)
+		j.images(at)
 		j.likely(at)
 		j.records(at)
 		j.unlisted(at)

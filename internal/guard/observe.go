@@ -104,6 +104,9 @@ func (o *observer) vm(stack string, l *lock.Stack, e *lock.Entry[lock.VM]) lock.
 	g := o.guest(stack, e)
 	v := o.byFinding(stack, e, f, g)
 	v.Gone = gone(o.Input, stack, l, e)
+	v.Image = e.Value.Image != nil && slices.ContainsFunc(o.State[tf.VMUnit(stack)].Resources, func(r tf.Resource) bool {
+		return r.Type == guest.FileResource && r.Key == e.Key && !r.Tainted
+	})
 	f.Stack, f.Key = o.Lock.Renamed(o.Project, stack, e.Key)
 	spec := o.specs[f.String()]
 	if v.Fingerprint != nil && spec != nil {

@@ -107,6 +107,8 @@ func (p *planJudge) add(c *tf.ResourceChange) *finding.Finding {
 	switch c.Type {
 	case guest.PoolResource:
 		v.Type = finding.Pool
+	case guest.FileResource:
+		v.Type = finding.Image
 	case guest.RecordResource:
 		v.Type = finding.Record
 	}
@@ -140,7 +142,7 @@ func foundKeyOf(f *finding.Finding) foundKey {
 
 // judged reports whether a resource type is judged.
 func judged(kind string) bool {
-	return kind == guest.VMResource || kind == guest.ContainerResource || kind == guest.PoolResource || kind == guest.RecordResource
+	return kind == guest.VMResource || kind == guest.ContainerResource || kind == guest.PoolResource || kind == guest.FileResource || kind == guest.RecordResource
 }
 
 // unitAddress is that of a finding about a unit.

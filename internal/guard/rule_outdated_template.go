@@ -23,7 +23,7 @@ func (s *subject) oldTemplate() {
 	}
 	from = cmp.Or(from, s.base())
 	to := s.entry.Template
-	if s.Destroy || s.Stops() || s.match.VM == nil || from == nil || to == nil || from.VMID == to.VMID {
+	if s.Destroy || s.Stops() || s.match.VM == nil || from == nil || to == nil || from.VMID == to.VMID || s.sameRelease(from, to) {
 		return
 	}
 	if s.Kind == finding.Managed {
@@ -31,8 +31,14 @@ func (s *subject) oldTemplate() {
 			finding.Why("old-template"))
 	}
 	s.MadeFrom = from.VMID
-	s.Because("made from template %d, and the spec says %d", from.VMID, to.VMID)
-	s.Next("to say what it is, write into "+s.at.Spec, s.line(fmt.Sprintf("template: {vmid: %d, node: %s}", from.VMID, from.Node)))
+	is := fmt.Sprintf("template: {vmid: %d, node: %s}", from.VMID, from.Node)
+	if template, release := s.releaseOf(from.VMID); template != "" {
+		s.Because("made from %s, and the spec says %s", s.templateWords(from.VMID), s.templateWords(to.VMID))
+		is = fmt.Sprintf("template: {name: %s, release: %s}", template, finding.Key(release))
+	} else {
+		s.Because("made from template %d, and the spec says %d", from.VMID, to.VMID)
+	}
+	s.Next("to say what it is, write into "+s.at.Spec, s.line(is))
 	s.rebuild(fmt.Sprintf("or, for new disks from template %d, which lose what is on the old ones, rebuild it", to.VMID))
 	what := fmt.Sprintf("or, for a VM from template %d, write it under a new key into %s, and retire this one", to.VMID, s.at.Spec)
 	s.Add(finding.DoAll(what, finding.Entries("retired", s.Key), "stackgen render"))

@@ -92,7 +92,7 @@ func (c *ruleCase) scene() *scene {
 func TestVMRules(t *testing.T) {
 	tested := map[string]bool{}
 	for _, c := range slices.Concat(unknownCases(), destroyCases(), conflictCases(), goneCases(), notFoundCases(), createCases(),
-		busyCases(), retiringCases(), movedCases(), migrateCases(), managedCases()) {
+		busyCases(), retiringCases(), movedCases(), migrateCases(), managedCases(), templateCases()) {
 		tested[c.rule] = true
 		t.Run(c.rule, func(t *testing.T) { c.check(t) })
 	}

@@ -51,7 +51,9 @@ type Options struct {
 	// Resolve decides for a VM what out leaves open and only the cluster knows: its
 	// node, template and clone mode. was is its entry before this run, or empty. It is
 	// called for every VM, in the order of decisions; nil if the cluster was not read.
-	Resolve func(s *schema.Stack, v *schema.VM, was, out *VM) []schema.Problem
+	// template is what it is cloned from on a node, if a Template of the project makes that, and
+	// otherwise nil.
+	Resolve func(s *schema.Stack, v *schema.VM, was, out *VM, template func(node string) *Template) []schema.Problem
 }
 
 // Decide makes the decisions that p needs and old does not have. It does not
@@ -73,13 +75,17 @@ func Decide(p *schema.Project, old *Lock, o Options) Result {
 	d.refuseDuplicates()
 	d.reserve()
 	d.reserveBefore()
-	for _, s := range p.Stacks {
-		d.result.Stacks = append(d.result.Stacks, s)
-		if o.Selected(s.Name) {
-			d.stack(s)
+	d.result.Stacks = append(d.result.Stacks, p.Stacks...)
+	for _, templates := range []bool{true, false} { // VMs are made from what the lock has then
+		for _, s := range p.Stacks {
+			if s.IsTemplate() == templates && o.Selected(s.Name) {
+				d.stack(s)
+			}
 		}
 	}
 	d.gone()
+	d.refuseRetiredTemplates()
+	d.removable()
 	d.lock.sort()
 	d.result.Lock = d.lock
 	d.result.Problems = d.problems.Problems()

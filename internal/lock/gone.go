@@ -107,6 +107,9 @@ func tombstone(name string, l *Stack, project *schema.Project) *schema.Stack {
 			Lock:      l.Backend.Lock,
 		},
 	}
+	if slices.ContainsFunc(l.VMs, func(e Entry[VM]) bool { return e.Value.Image != nil }) {
+		s.Kind = schema.KindTemplate
+	}
 	if p := l.Proxmox; p != nil {
 		s.Proxmox = schema.Proxmox{Endpoint: p.Endpoint, Insecure: p.Insecure, CAFile: p.CAFile, Set: true}
 	}

@@ -126,16 +126,24 @@ type VM struct {
 	Rebuild     *Rebuild     // set while the VM gets new disks; nil otherwise
 	Gone        bool         // observed: retired or forgotten, in no state and not in the cluster any more
 	Status      string
+	Release     string // of a template that a Template makes
+	Image       *Image // the same: what it is made from; nil for a VM
+	ImageSeen   bool   // observed: the state had the file, which is ours
 
 	at schema.Pos // in the lock that was read
 }
 
-// A Template is what a VM is cloned from. Name is the spec's, if it gave one.
+// A Template is what a VM is cloned from. Name is the spec's, if it gave one; Release that of a
+// Template of the project.
 type Template struct {
-	VMID int
-	Node string
-	Name string
+	VMID    int
+	Node    string
+	Name    string
+	Release string
 }
+
+// An Image is what the disk of a template is imported from. Checksum is ALGORITHM:HEX or empty.
+type Image = schema.Image
 
 // Values are values of properties, as text.
 type Values map[string]string
@@ -244,6 +252,15 @@ func (l *Lock) Seats() schema.Seats {
 	out := schema.Seats{}
 	for _, s := range l.Stacks {
 		for _, v := range s.Value.VMs {
+			if v.Value.Image != nil {
+				out[s.Key] = append(out[s.Key], schema.Seat{
+					Key:     v.Key,
+					Live:    v.Value.Status == Live,
+					Node:    v.Value.Node,
+					Gone:    v.Value.Status != Live && v.Value.Gone || v.Value.Status == Forgotten,
+					Replica: &schema.SeatReplica{Release: v.Value.Release, Image: *v.Value.Image},
+				})
+			}
 			if v.Value.Seat > 0 {
 				out[s.Key] = append(out[s.Key], schema.Seat{
 					N:      v.Value.Seat,

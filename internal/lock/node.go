@@ -103,6 +103,16 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 		}
 		put(n, "made_with", made)
 	}
+	put(n, "release", v.Release)
+	if i := v.Image; i != nil {
+		image := flow()
+		put(image, "url", i.URL)
+		put(image, "checksum", i.Checksum)
+		put(image, "file", i.File)
+		put(image, "datastore", i.Datastore)
+		put(n, "image", image)
+	}
+	put(n, "image_seen", v.ImageSeen)
 	if v.MACs != nil { // a VM without NICs has an empty list
 		put(n, "macs", list(v.MACs))
 	}
@@ -152,6 +162,7 @@ func putTemplate(n *yaml.Node, key string, t *Template) {
 	put(from, "vmid", t.VMID)
 	put(from, "node", t.Node)
 	put(from, "name", t.Name)
+	put(from, "release", t.Release)
 	put(n, key, from)
 }
 

@@ -44,6 +44,7 @@ type ObservedVM struct {
 	Disks       []string  // the order of its disks by the state, if the lock has another one
 	Left        []Address // former addresses that the state does not have
 	Gone        bool      // retired or forgotten, in no state and not in the cluster
+	Image       bool      // of a template: the state has its file
 }
 
 // What an observation is about.
@@ -62,6 +63,7 @@ const (
 	SawTemplate    = "template"
 	SawCreation    = "creation"
 	SawGone        = "gone"
+	SawImage       = "image"
 )
 
 // A Recording is what an observation changed in the entry of a VM or unit, or of the
@@ -178,7 +180,7 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 			return nil
 		}
 		v.Gone, v.Fingerprint, v.Addresses, v.Former, v.FormerNodes, v.MadeFrom, v.MadeWith, v.Detached = true, nil, nil, nil, nil, nil, nil, nil
-		v.Rebuild = nil
+		v.Rebuild, v.ImageSeen = nil, false
 		return []string{SawGone}
 	}
 	if o.Fingerprint != nil && !v.Fingerprint.same(o.Fingerprint) && (o.Confirmed || v.Fingerprint.Agrees(o.Fingerprint)) {
@@ -201,6 +203,9 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 		v.Former, what = kept, append(what, SawFormer)
 	}
 	what = append(what, v.observeCreation(o)...)
+	if o.Image && !v.ImageSeen {
+		v.ImageSeen, what = true, append(what, SawImage)
+	}
 	if o.Node != "" && o.Node == v.Node && len(v.FormerNodes) > 0 { // the migration is done: what moves it now is a hand
 		v.FormerNodes, what = nil, append(what, SawNode)
 	}

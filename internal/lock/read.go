@@ -37,7 +37,7 @@ func Read(file string, src []byte) (*Lock, []schema.Problem) {
 		r.fail(root.Get("version").Pos, "expected version: %d", Version)
 	}
 	l.Project = r.text(root, "project", "project")
-	r.each(root.Get("stacks"), func(key string, n *schema.Node) {
+	r.each(root.Get("stacks"), true, func(key string, n *schema.Node) {
 		l.Stacks = append(l.Stacks, Entry[Stack]{key, r.stack(key, n)})
 	})
 	if len(r.problems) > 0 {
@@ -75,7 +75,7 @@ func (r *reader) known(n *schema.Node, keys ...string) {
 	}
 }
 
-func (r *reader) each(n *schema.Node, do func(string, *schema.Node)) {
+func (r *reader) each(n *schema.Node, stacks bool, do func(string, *schema.Node)) {
 	if n == nil {
 		return
 	}
@@ -85,7 +85,7 @@ func (r *reader) each(n *schema.Node, do func(string, *schema.Node)) {
 	}
 	for i, k := range n.Keys {
 		switch {
-		case !isName(k.Text): // it becomes part of paths
+		case !isName(k.Text) && !(stacks && isStackName(k.Text)): // it becomes part of paths
 			r.fail(k.Pos, "%q is not the name of a stack, unit or VM", k.Text)
 		case n.Items[i].Shape != schema.ShapeMap:
 			r.fail(n.Items[i].Pos, "expected a map, found %s", n.Items[i].Shape)
@@ -123,7 +123,7 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 	if c := n.Get("cluster"); c != nil {
 		s.Cluster = r.cluster(c)
 	}
-	r.each(n.Get("units"), func(name string, u *schema.Node) {
+	r.each(n.Get("units"), false, func(name string, u *schema.Node) {
 		r.known(u, "status", "pool", "lineage", "serial", "applied", "gone")
 		unit := Unit{
 			Status:  Moving,
@@ -140,7 +140,7 @@ func (r *reader) stack(key string, n *schema.Node) Stack {
 		}
 		s.Units = append(s.Units, Entry[Unit]{name, unit})
 	})
-	r.each(n.Get("vms"), func(vm string, v *schema.Node) {
+	r.each(n.Get("vms"), false, func(vm string, v *schema.Node) {
 		s.VMs = append(s.VMs, Entry[VM]{vm, r.vm(v)})
 	})
 	return s
@@ -158,7 +158,8 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 
 func (r *reader) vm(n *schema.Node) VM {
 	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "made_with", "macs", "networks", "disks",
-		"unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "rebuild", "gone", "status")
+		"unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "rebuild", "gone", "status",
+		"release", "image", "image_seen")
 	v := VM{
 		VMID:        r.number(n, "vmid", minVMID, maxVMID),
 		Node:        r.text(n, "node", "node"),
@@ -175,6 +176,9 @@ func (r *reader) vm(n *schema.Node) VM {
 		Detached:    r.texts(n, "detached", "detached"),
 		Gone:        r.flag(n, "gone"),
 		Status:      r.status(n),
+		Release:     r.text(n, "release", "release"),
+		Image:       r.image(n.Get("image")),
+		ImageSeen:   r.flag(n, "image_seen"),
 		at:          n.Pos,
 	}
 	if n.Get("seat") != nil {
@@ -245,6 +249,17 @@ func (r *reader) template(n *schema.Node) *Template {
 	if n == nil {
 		return nil
 	}
-	r.known(n, "vmid", "node", "name")
-	return &Template{VMID: r.number(n, "vmid", minVMID, maxVMID), Node: r.text(n, "node", "node"), Name: r.text(n, "name", "id")}
+	r.known(n, "vmid", "node", "name", "release")
+	return &Template{VMID: r.number(n, "vmid", minVMID, maxVMID), Node: r.text(n, "node", "node"), Name: r.text(n, "name", "id"),
+		Release: r.text(n, "release", "release")}
+}
+
+// image reads what a template is made from.
+func (r *reader) image(n *schema.Node) *Image {
+	if n == nil {
+		return nil
+	}
+	r.known(n, "url", "checksum", "file", "datastore")
+	return &Image{URL: r.text(n, "url", "image url"), Checksum: r.text(n, "checksum", "checksum"), File: r.text(n, "file", "imagefile"),
+		Datastore: r.text(n, "datastore", "storage")}
 }

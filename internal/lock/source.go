@@ -17,6 +17,8 @@ func (d *stackDecider) source(v *schema.VM, was *VM, out *VM) {
 	}
 	t := v.Template
 	switch {
+	case d.project.TemplateOf(t) != nil:
+		d.fromReplica(v, out)
 	case t.VMID != 0:
 		out.Template = &Template{VMID: t.VMID, Node: cmp.Or(t.Node, was.foundTemplate(t.VMID), out.Node)}
 	case was.Template != nil && was.Template.Name == t.Name && (t.Node == "" || t.Node == was.Template.Node || was.Fingerprint != nil):
@@ -68,7 +70,7 @@ func (v *VM) foundTemplate(vmid int) string {
 // stays open.
 func (d *stackDecider) resolve(v *schema.VM, was *VM, out *VM) {
 	if ask := d.options.Resolve; ask != nil {
-		problems := ask(d.stack, v, was, out)
+		problems := ask(d.stack, v, was, out, d.replicaOn(v))
 		for _, p := range problems {
 			p.Severity = schema.SeverityError
 			d.problems.AddVMText(d.stack, v, p)
@@ -87,7 +89,7 @@ func (d *stackDecider) resolve(v *schema.VM, was *VM, out *VM) {
 	if slices.Contains(d.options.StateMoved, d.stack.Name) {
 		command = "run `stackgen resolve --state-moved " + d.stack.Name + "`, or "
 	}
-	if v.Template != nil && out.Template == nil {
+	if v.Template != nil && out.Template == nil && d.project.TemplateOf(v.Template) == nil {
 		d.open(v, v.Template.Pos, guest.Template, command+"write the template's VMID",
 			"the lock has no VMID for the template %q, which needs the cluster", v.Template.Name)
 	}

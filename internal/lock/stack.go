@@ -116,6 +116,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	}
 	d.used[out.VMID] = d.stack.Name + "/" + v.Key
 	out.Node = d.node(v, was)
+	d.image(v, was, &out)
 	d.source(v, was, &out)
 	d.resolve(v, was, &out)
 	d.madeFrom(v, was, &out)

@@ -31,10 +31,11 @@ var forms = map[string]form{
 		return fits || s == "" || s == schema.AutoMAC
 	}, "a unicast MAC address, auto, or empty"},
 	// Specs of earlier versions had hosts and ports that are refused now.
-	"endpoint": {regexp.MustCompile(`^https?://[^\x00-\x20\x7f-\x{a0}\x{2000}-\x{206f}"'@]+$`).MatchString, "a URL without credentials"},
-	"server":   {regexp.MustCompile(`^[0-9A-Za-z:][0-9A-Za-z.:_-]*$`).MatchString, "a host name or IP address"},
-	"seen mac": {regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`).MatchString, "a MAC address"},
-	"former":   {isFormer, "PROFILE/KEY"},
+	"endpoint":  {regexp.MustCompile(`^https?://[^\x00-\x20\x7f-\x{a0}\x{2000}-\x{206f}"'@]+$`).MatchString, "a URL without credentials"},
+	"image url": {regexp.MustCompile(`^https?://[^\x00-\x20\x7f-\x{a0}\x{2000}-\x{206f}"'@]+$`).MatchString, "a URL without credentials"},
+	"server":    {regexp.MustCompile(`^[0-9A-Za-z:][0-9A-Za-z.:_-]*$`).MatchString, "a host name or IP address"},
+	"seen mac":  {regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`).MatchString, "a MAC address"},
+	"former":    {isFormer, "PROFILE/KEY"},
 	"detached": {
 		regexp.MustCompile(`^(ide|sata|scsi|virtio)[0-9]+=[^\x00-\x20\x7f-\x{a0}\x{2000}-\x{206f},]+$`).MatchString,
 		"INTERFACE=VOLUME",
@@ -48,6 +49,12 @@ func oneOf(words ...string) func(string) bool {
 // isName reports whether text can be the name of a stack, unit or VM.
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && s[0] != '-' && s[len(s)-1] != '-'
+}
+
+// isStackName reports whether text can be the name of a stack: that of a Template has dots.
+func isStackName(s string) bool {
+	fits, _ := schema.Matches("stackname", s)
+	return fits && s != ""
 }
 
 // isSpecPath reports whether text is a path that begins at the project. A project of

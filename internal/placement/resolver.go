@@ -122,12 +122,22 @@ func need(v *schema.VM) Need {
 	return Need{CPUs: float64(v.VCPUs()), Memory: int64(v.Values.Get(guest.Memory).Int()) << 20}
 }
 
-// Resolve decides what out leaves open. It returns what keeps it from that.
-func (r *Resolver) Resolve(s *schema.Stack, v *schema.VM, was, out *lock.VM) []schema.Problem {
+// Resolve decides what out leaves open. It returns what keeps it from that. template is what a
+// Template of the project has on a node, or nil if the VM is made from none.
+func (r *Resolver) Resolve(
+	s *schema.Stack, v *schema.VM, was, out *lock.VM, template func(node string) *lock.Template,
+) []schema.Problem {
 	d := Decision{Stack: s.Name, Key: v.Key}
-	problem := r.template(v, was, out, &d)
+	var problem *schema.Problem
+	if template == nil {
+		problem = r.template(v, was, out, &d)
+	}
 	if problem == nil && out.Node == "" {
-		problem = r.node(s, v, out, &d)
+		problem = r.node(s, v, out, &d, template)
+	}
+	if problem == nil && template != nil && out.Template == nil && out.Node != "" {
+		out.Template = template(out.Node)
+		d.Template = out.Template
 	}
 	if problem != nil {
 		r.Problems++
@@ -158,7 +168,9 @@ func (r *Resolver) clone(v *schema.VM, out *lock.VM, d *Decision) {
 }
 
 // node decides the node.
-func (r *Resolver) node(s *schema.Stack, v *schema.VM, out *lock.VM, d *Decision) *schema.Problem {
+func (r *Resolver) node(
+	s *schema.Stack, v *schema.VM, out *lock.VM, d *Decision, template func(node string) *lock.Template,
+) *schema.Problem {
 	p := v.Placement
 	if !p.NeedsCluster() {
 		return nil // no node is free, which the lock says
@@ -180,7 +192,14 @@ func (r *Resolver) node(s *schema.Stack, v *schema.VM, out *lock.VM, d *Decision
 	}
 	rule := Rule{p.Strategy, p.CPU, p.Memory}
 	for _, name := range p.Nodes {
-		if why := r.out(s, v, out, name); why != "" {
+		entry := *out
+		if template != nil {
+			if entry.Template = template(name); entry.Template == nil {
+				d.Candidates = append(d.Candidates, Candidate{Node: name, Out: "the Template " + v.Template.Name + " has no template there"})
+				continue
+			}
+		}
+		if why := r.out(s, v, &entry, name); why != "" {
 			d.Candidates = append(d.Candidates, Candidate{Node: name, Out: why})
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -151,6 +152,23 @@ func (p *Project) SelectedStacks() []*schema.Stack {
 		}
 	}
 	return out
+}
+
+// TemplatesFirst returns the project with the selected Templates, and with the other selected
+// stacks, which are made from them. One of the two is nil if it has no stack.
+func (p *Project) TemplatesFirst() (templates, rest *Project) {
+	of := func(templates bool) *Project {
+		out := *p
+		out.Selected = func(stack string) bool {
+			i := slices.IndexFunc(p.Stacks.Stacks, func(s *schema.Stack) bool { return s.Name == stack })
+			return p.Selected(stack) && (i >= 0 && p.Stacks.Stacks[i].IsTemplate()) == templates
+		}
+		if len(out.SelectedStacks()) == 0 {
+			return nil
+		}
+		return &out
+	}
+	return of(true), of(false)
 }
 
 // SelectedNames are the names of the stacks that the command works on.

@@ -32,6 +32,8 @@ type Wanted struct {
 	CPUModels     bool // the CPU models of the administrator
 	Borrowed      bool // the volumes that guests have from others, before one of VMs is destroyed
 
+	Images []cluster.Images // storages whose files of the content import are read, without files
+
 	Progress func(string)
 }
 
@@ -97,6 +99,7 @@ func (r *reader) run(ctx context.Context) error {
 	candidates := r.candidates()
 	r.wanted.Progress(fmt.Sprintf("reading %d of %s", len(candidates), cluster.Count(len(r.guests), "guest")))
 	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
+	concurrently(r.wanted.Images, func(at cluster.Images) { r.readImages(ctx, at) })
 	r.readOtherMACs(ctx)
 	if unused := r.unusedVMIDs(ctx); len(unused) > 0 {
 		r.readPaths(ctx)

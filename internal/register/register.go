@@ -53,7 +53,7 @@ func Selected(p *project.Project) []string {
 func stacks(p *project.Project, fit func(*schema.Stack) bool) []string {
 	var out []string
 	for _, s := range p.SelectedStacks() {
-		if l := p.Lock.Stacks.Get(s.Name); l != nil && l.Status == lock.Live && p.Specs[s.Name] != "" && fit(s) {
+		if l := p.Lock.Stacks.Get(s.Name); l != nil && l.Status == lock.Live && p.Specs[s.Name] != "" && !s.IsTemplate() && fit(s) {
 			out = append(out, s.Name)
 		}
 	}

@@ -168,6 +168,8 @@ func about(f *finding.Finding) string {
 		}
 	case finding.Pool:
 		out += ": pool"
+	case finding.Image:
+		out += ": image " + f.Name
 	case finding.Record:
 		out += ": record"
 	case finding.Unit:
@@ -179,7 +181,7 @@ func about(f *finding.Finding) string {
 // plural is what many findings of a type are about.
 var plural = map[finding.Type]string{
 	finding.Stack: "stacks", finding.VM: "VMs", finding.Guest: "VMs",
-	finding.Pool: "pools", finding.Record: "records", finding.Unit: "units",
+	finding.Pool: "pools", finding.Image: "images", finding.Record: "records", finding.Unit: "units",
 }
 
 func groupName(fs []finding.Finding) string {

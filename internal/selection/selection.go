@@ -43,7 +43,7 @@ func Of(stacks []*schema.Stack, l *lock.Lock, inv *cluster.Inventory, selected f
 	var out []VM
 	for _, s := range stacks {
 		recorded := l.Stacks.Get(s.Name)
-		if !selected(s.Name) || recorded == nil {
+		if !selected(s.Name) || recorded == nil || s.IsTemplate() {
 			continue
 		}
 		entries := recorded.VMs.ByKey()

@@ -49,7 +49,7 @@ func (i instance) resource() Resource {
 	r.Key, _ = i.Index.(string) // a number is an index of count, which the modules do not use
 	values, _ := i.Values.(map[string]any)
 	switch i.Type { // other types may mean something else by these names
-	case guest.VMResource, guest.PoolResource, guest.RecordResource:
+	case guest.VMResource, guest.PoolResource, guest.RecordResource, guest.FileResource:
 	case guest.ContainerResource:
 		r.ID = scalar(values["id"])
 		return r

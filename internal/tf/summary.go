@@ -75,7 +75,7 @@ func Destroys(u Unit, r *Resource) Summary {
 // TypeOf is what a type of resources makes; empty for one that stackgen does not render.
 func TypeOf(resource string) finding.Type {
 	return map[string]finding.Type{
-		guest.VMResource: finding.VM, guest.PoolResource: finding.Pool, guest.RecordResource: finding.Record,
+		guest.VMResource: finding.VM, guest.PoolResource: finding.Pool, guest.RecordResource: finding.Record, guest.FileResource: finding.Image,
 	}[resource]
 }
 

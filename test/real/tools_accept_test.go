@@ -29,6 +29,20 @@ stacks:
       placed: {vmid: 500, node: pve2, clone: linked, template: {vmid: 9001, node: pve2, name: golden}}
 `
 
+// everythingTemplate makes a template for everything.yaml.
+const everythingTemplate = `apiVersion: stackgen/v1
+kind: Template
+name: base
+environment: test
+engine: {opentofu: ">= 1.10, < 2", terragrunt: "~> 1.1"}
+vmids: 9100-9149
+datastore: local-lvm
+download: local
+nodes: [pve1]
+release: "1"
+image: {url: "https://images.example/1", file_name: base-1.qcow2}
+`
+
 // specialText has text with a meaning in HCL, on a terminal or in JSON.
 const specialText = `pool: {id: hostile, create: true, comment: '` + specialCharacters + `'}
 vms:
@@ -68,7 +82,7 @@ func everythingProject(t *testing.T) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newProject(t, map[string]string{"specs/everything.yaml": string(body), "stackgen.lock.yaml": everythingLock}).render()
+	return newProject(t, map[string]string{"specs/everything.yaml": string(body), "specs/base.yaml": everythingTemplate, "stackgen.lock.yaml": everythingLock}).render()
 }
 
 // TestToolsAcceptRendered checks that OpenTofu, Terragrunt and HCL accept and would not

@@ -1,0 +1,133 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/tf"
+	"stackgen/schema"
+)
+
+// replica makes web1 a template of a Template.
+func (s *scene) replica() {
+	s.Project.Stacks[0].Kind = schema.KindTemplate
+	s.entry.Release, s.entry.Image = "20261101", &lock.Image{URL: "https://images.example/a", Checksum: "md5:0", File: "a.qcow2", Datastore: "local"}
+	s.spec.Replica = &schema.Replica{Release: s.entry.Release, Image: *s.entry.Image, Current: true}
+	if len(s.Inventory.Guests) > 0 {
+		s.guest().Template = true
+	}
+}
+
+// clone adds a linked clone of web1.
+func (s *scene) clone() {
+	g := newGuest(300, "clone")
+	g.Config.Raw = map[string]string{"scsi0": "local-lvm:base-100-disk-0/vm-300-disk-0,size=4G"}
+	s.Inventory.Guests = append(s.Inventory.Guests, g)
+}
+
+func templateCases() []ruleCase {
+	const destroy = "pvesh delete /nodes/pve1/qemu/100"
+	return []ruleCase{
+		{"managed", both, func(s *scene) { s.replica() }, ""},
+		{"adopt", onlyGuest, func(s *scene) { s.replica() }, ""},
+		{"conflict: another guest has its VMID", both, func(s *scene) { s.guest().Template = true }, "state rm"},
+		{"busy: a template with linked clones", both, func(s *scene) { s.replica(); s.clone(); s.retire() }, "stackgen render"},
+		{"busy: a template with linked clones", both, func(s *scene) { s.replica(); s.clone(); s.Destroy = true }, ""},
+		{"retiring", both, func(s *scene) { s.replica(); s.retire() }, ""},
+		{"managed", both, func(s *scene) { s.replica(); s.clone() }, ""},
+		{"busy: not a template yet", both, func(s *scene) { s.replica(); s.guest().Template = false }, destroy},
+		{"busy: not a template yet", onlyGuest, func(s *scene) { s.replica(); s.guest().Template = false }, destroy},
+		{"would-destroy: tainted", both, func(s *scene) { s.replica(); s.state().Tainted = true }, "untaint"},
+	}
+}
+
+// TestConversionNeedsTheWholeDisk checks that the line which makes a template of a VM is printed only
+// where its disk has the size of the spec.
+func TestConversionNeedsTheWholeDisk(t *testing.T) {
+	for size, want := range map[string]bool{"4G": true, "2G": false, "": false} {
+		c := ruleCase{from: onlyGuest, change: func(s *scene) {
+			s.replica()
+			s.guest().Template = false
+			s.guest().Config.Raw = map[string]string{"scsi0": "local-lvm:vm-100-disk-0,size=" + size}
+			values, _ := schema.ParseYAML("", []byte("disks: [{interface: scsi0, datastore: local-lvm, size: 4}]"))
+			s.spec.Values = values
+		}}
+		found := Judge(c.scene().Input)
+		f := found[slices.IndexFunc(found, func(f finding.Finding) bool { return f.Type == finding.VM })]
+		if got := strings.Contains(linesOf(&f), "pvesh create /nodes/pve1/qemu/100/template"); got != want {
+			t.Errorf("a disk of %s: the line is printed: %v\n%s", size, got, linesOf(&f))
+		}
+	}
+}
+
+func linesOf(f *finding.Finding) string {
+	var out []string
+	for _, s := range f.Steps {
+		for _, l := range s.Lines {
+			out = append(out, l.String())
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestImages: what is found out about the image of a template.
+func TestImages(t *testing.T) {
+	file := []cluster.ImageFile{{Name: "a.qcow2", Size: 1}}
+	held := tf.Resource{Address: imageAddress("web1"), Type: guest.FileResource, Key: "web1", ID: "local:import/a.qcow2", Node: "pve1"}
+	for name, c := range map[string]struct {
+		from   int
+		files  []cluster.ImageFile
+		state  bool
+		change func(*scene)
+		want   finding.Kind
+		says   string // a part of the lines, or the id of the import
+	}{
+		"nothing there":                {nowhere, nil, false, nil, finding.Create, ""},
+		"all there":                    {both, file, true, nil, finding.Managed, ""},
+		"state lost":                   {onlyGuest, file, false, nil, finding.Adopt, "pve1/local:import/a.qcow2"},
+		"state lost, and the template": {nowhere, file, false, func(s *scene) { s.entry.ImageSeen = true }, finding.Adopt, "pve1/local:import/a.qcow2"},
+		"state lost, and the file":     {onlyGuest, nil, false, nil, finding.Create, ""},
+		"a file of somebody":           {nowhere, file, false, nil, finding.Conflict, "pvesh delete /nodes/pve1/storage/local/content/local:import/a.qcow2"},
+		"left by a killed run":         {nowhere, file, false, func(s *scene) { s.Begun = map[string]cluster.Begun{"lab/web1": {VMID: 100}} }, finding.Create, ""},
+		"left, without a checksum": {nowhere, file, false, func(s *scene) {
+			s.Begun = map[string]cluster.Begun{"lab/web1": {VMID: 100}}
+			s.entry.Image.Checksum = ""
+		}, finding.Conflict, "file_name: a-1.qcow2"},
+		"the file is gone": {both, nil, true, nil, finding.Gone, "state rm"},
+		"retired":          {both, file, true, (*scene).retire, finding.Retiring, ""},
+		"forgotten":        {both, file, true, func(s *scene) { s.entry.Status = lock.Forgotten }, finding.WouldDestroy, "state rm"},
+	} {
+		rule := ruleCase{from: c.from, change: func(s *scene) {
+			s.replica()
+			s.Inventory.Images = []cluster.Images{{Storage: "local", Node: "pve1", Files: c.files}}
+			if c.state {
+				unit := s.State[tf.VMUnit("lab")]
+				unit.Resources = append(unit.Resources, held)
+				s.State[tf.VMUnit("lab")] = unit
+			}
+			if c.change != nil {
+				c.change(s)
+			}
+		}}
+		var found *finding.Finding
+		all := Judge(rule.scene().Input)
+		for i := range all {
+			if all[i].Type == finding.Image {
+				found = &all[i]
+			}
+		}
+		switch {
+		case found == nil:
+			t.Errorf("%s: no finding", name)
+		case found.Kind != c.want:
+			t.Errorf("%s: %s, want %s", name, found.Kind, c.want)
+		case found.Import+linesOf(found) != c.says && !strings.Contains(linesOf(found), c.says):
+			t.Errorf("%s: %s%s, want %s", name, found.Import, linesOf(found), c.says)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+//go:build unix
+
+package real
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// imageServer serves an image of 2 GiB on the loopback, and returns its URL and checksum.
+func imageServer(t *testing.T) (url, checksum string) {
+	t.Helper()
+	image := []byte("QFI\xfb\x00\x00\x00\x03" + string(make([]byte, 20)) + "\x80\x00\x00\x00" + string(make([]byte, 4064)))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(image)))
+		_, _ = w.Write(image)
+	}))
+	t.Cleanup(web.Close)
+	return web.URL, fmt.Sprintf("sha256:%x", sha256.Sum256(image))
+}
+
+// templateSpec is a Template of a release, of an image server.
+func templateSpec(url, checksum, release, nodes, more string) string {
+	return fmt.Sprintf(`apiVersion: stackgen/v1
+kind: Template
+name: base-1.0
+vmids: 9100-9149
+datastore: local-zfs
+download: local
+size: 4
+nodes: %[4]s
+release: "%[3]s"
+image: {url: "%[1]s/%[3]s/a.img", checksum: "%[2]s", file_name: base-%[3]s.qcow2}
+hardware: {cores: 1, memory: 1024, serial: socket, cloud_init: {user: ops}}
+%[5]s
+`, url, checksum, release, nodes, more)
+}
+
+const clonesSpec = `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+defaults: {template: base-1.0, clone: linked, started: false, agent: false, serial: socket}
+vms: {a: {node: pve1}, b: {node: pve2}}
+`
+
+// TestTemplateKind makes the templates of two releases on two nodes, and VMs that are linked clones
+// of the first. A release with clones stays.
+func TestTemplateKind(t *testing.T) {
+	t.Parallel()
+	url, checksum := imageServer(t)
+	p := newProject(t, map[string]string{"specs/base.yaml": templateSpec(url, checksum, "1", "[pve1, pve2]", ""), "specs/live.yaml": clonesSpec})
+	sim := p.simulate()
+	p.render()
+	p.step(3, "preflight", "its template (base-1.0, release 1) is not there yet", "(cd stacks/base-1.0 && terragrunt stack run apply)")
+	p.deployed(0, "apply --yes", "base-1.0 is as its spec says", "live is as its spec says")
+	for _, vmid := range []int{9100, 9101} {
+		if c := stateOf(sim).guests[vmid].config; c["template"] != "1" || !strings.Contains(c["scsi0"], "size=4G") {
+			t.Errorf("VM %d is no template: %v", vmid, c)
+		}
+	}
+	lock := p.read("stackgen.lock.yaml")
+	p.contains(lock, "template: {vmid: 9100, node: pve1, name: base-1.0, release: \"1\"}", "template: {vmid: 9101, node: pve2", "image_seen: true", "fingerprint: {uuid:")
+	sim.ResetLog()
+	p.deployed(0, "apply --yes", "nothing to do: base-1.0 is as its spec says", "nothing to do: live is as its spec says")
+	noWrites(t, sim)
+
+	// A lost state is imported without a write.
+	p.remove(".state/base-1.0")
+	p.step(2, "preflight", "adopt base-1.0/1-pve1")
+	p.deployed(0, "apply --yes specs/base.yaml", "base-1.0 is as its spec says")
+	noWrites(t, sim)
+
+	// Another release is beside the first, whose clones stay as they are.
+	retired := func(line string) {
+		p.write("specs/base.yaml", templateSpec(url, checksum, "2", "[pve1, pve2]", line))
+		p.step(0, "render")
+	}
+	retired("")
+	p.deployed(0, "apply --yes", "base-1.0 is as its spec says", "live/a from 9100")
+	p.step(0, "preflight", "2 outdated-template", "made from template 9100 (base-1.0, release 1), and the spec says template 9102 (base-1.0, release 2)")
+	retired(`retired: ["1"]`)
+	sim.ResetLog()
+	p.deployed(3, "apply --yes specs/base.yaml", "VMs are linked clones of it", "linked clone: VM 300")
+	noWrites(t, sim)
+	retired("")
+	p.deployed(0, "apply --yes", "nothing to do: base-1.0 is as its spec says")
+	noWrites(t, sim)
+}
