@@ -30,7 +30,7 @@ func (s *subject) waits() {
 		}
 	}
 	const what = "restart it when that suits its users"
-	if s.match.VM == nil { // restart takes VMs of the specs
+	if s.match.VM == nil || s.match.Why != cluster.ByIdentity { // restart takes VMs of the specs that the lock identifies
 		s.Next(what, restart(s.guest))
 		return
 	}
