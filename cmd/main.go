@@ -71,8 +71,8 @@ func (e *env) app() *cli.App {
 		},
 		Commands: []*cli.Command{e.initCommand(), e.validateCommand(), e.renderCommand(), e.schemaCommand(), e.snapshotCommand(),
 			e.resolveCommand(), e.preflightCommand(), e.guardCommand(), e.importBlocksCommand(), e.adoptCommand(), e.discoverCommand(),
-			e.applyCommand(), e.destroyCommand(), e.rebuildCommand(), e.driftCommand(), e.statusCommand(), e.powerCommand(), e.restartCommand(), e.checkpointCommand(),
-			e.resetCommand(), e.consoleCommand(), e.outputsCommand(), e.simCommand(), e.completionCommand(), e.manCommand()},
+			e.applyCommand(), e.destroyCommand(), e.rebuildCommand(), e.driftCommand(), e.statusCommand(), e.powerCommand(), e.restartCommand(),
+			e.checkpointCommand(), e.resetCommand(), e.consoleCommand(), e.outputsCommand(), e.simCommand(), e.completionCommand(), e.manCommand()},
 	}
 	for _, command := range app.Commands {
 		command.HideHelpCommand = true // `stackgen render help` renders the folder help

@@ -123,7 +123,8 @@ func (b Begun) Begin(key string, vm BegunVM, l *lock.Stack) {
 // wants them stopped.
 func (b Begun) Created(state tf.State) {
 	for _, r := range state.Resources {
-		if vm := b[r.Key]; r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && !vm.Replaces && (r.Cloned || r.Values[guest.Template] == "true") && !r.Tainted && !r.Planned {
+		vm, made := b[r.Key], (r.Cloned || r.Values[guest.Template] == "true") && !r.Tainted && !r.Planned
+		if r.Type == guest.VMResource && vm.VMID == r.VMID && !vm.Half && !vm.Replaces && made {
 			delete(b, r.Key)
 		}
 	}

@@ -203,9 +203,6 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 		v.Former, what = kept, append(what, SawFormer)
 	}
 	what = append(what, v.observeCreation(o)...)
-	if o.Image && !v.ImageSeen {
-		v.ImageSeen, what = true, append(what, SawImage)
-	}
 	if o.Node != "" && o.Node == v.Node && len(v.FormerNodes) > 0 { // the migration is done: what moves it now is a hand
 		v.FormerNodes, what = nil, append(what, SawNode)
 	}
@@ -214,6 +211,9 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 
 // observeCreation records what a VM was made from and made with.
 func (v *VM) observeCreation(o ObservedVM) (what []string) {
+	if o.Image && !v.ImageSeen {
+		v.ImageSeen, what = true, append(what, SawImage)
+	}
 	another := o.Confirmed && v.MadeWith != nil // it is of the VM before this one
 	if another {
 		v.MadeWith = nil

@@ -59,7 +59,7 @@ stacks:
 	if l.EndRebuild("lab", []string{"a"}) != l || l.EndRebuild("none", nil) != l {
 		t.Error("an end without a begin changes the lock")
 	}
-	if got, _ := seen.Destroyed("lab", nil); strings.Contains(text(got), "rebuild") {
+	if got, _ := seen.Destroyed("lab", []string{"a", "b", "c"}, true); strings.Contains(text(got), "rebuild") {
 		t.Error("a destroyed VM has a mark")
 	}
 	for _, wrong := range []string{"{}", "{uuid: u1, x: 1}", "{uuid: u1, template: x}", "u1"} {

@@ -38,7 +38,7 @@ func TestChanges(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %q imports=%v clones=%v agent=%v %d", c.Type, c.Key, c.Action.Word(), c.Imports, c.Clones, c.Agent, c.VMID))
 	}
 	want := []string{`vm a "create" imports=false clones=true agent=true 300`, `vm c "" imports=true clones=false agent=true 300`, `vm d "change" imports=true clones=false agent=true 300`,
-		`vm e "replace" imports=false clones=false agent=true 300`, `record r "destroy" imports=false clones=false agent=false 0`, `pool p "forget" imports=false clones=false agent=false 0`}
+		`vm e "replace" imports=false clones=true agent=true 300`, `record r "destroy" imports=false clones=false agent=false 0`, `pool p "forget" imports=false clones=false agent=false 0`}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

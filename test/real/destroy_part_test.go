@@ -3,6 +3,7 @@
 package real
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ outputs: {registration: registration/art.json}
 		}
 		all := 0
 		for _, r := range c.sim.Requests() {
-			if r.Method != "GET" {
+			if r.Method != http.MethodGet {
 				all++
 			}
 		}
