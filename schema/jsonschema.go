@@ -34,7 +34,9 @@ func JSONSchema() ([]byte, error) {
 		},
 		Required: []string{"apiVersion", "kind"},
 	}
-	for _, doc := range []struct{ kind, def string }{{KindProject, "project"}, {KindStack, "stack"}, {KindClass, "class"}, {KindTemplate, guest.Template}} {
+	for _, doc := range []struct{ kind, def string }{
+		{KindProject, "project"}, {KindStack, "stack"}, {KindClass, "class"}, {KindTemplate, guest.Template},
+	} {
 		root.AllOf = append(root.AllOf, &jsonSchema{
 			If:   &jsonSchema{Properties: jsonObject{{"kind", &jsonSchema{Const: doc.kind}}}, Required: []string{"kind"}},
 			Then: &jsonSchema{Ref: "#/$defs/" + doc.def},

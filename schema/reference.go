@@ -13,8 +13,8 @@ import (
 const referenceHead = `<!-- Generated from the tables in schema/ by "make golden". Do not edit. -->
 # The spec
 
-A spec is a YAML document. Its ` + "`kind`" + ` is [Stack](#stack), [Class](#class), [Template](#template) or [Project](#project). The Project is
-` + "`stackgen.yaml`" + `: it has the settings that all specs of the project share. Unknown keys are errors.
+A spec is a YAML document. Its ` + "`kind`" + ` is [Stack](#stack), [Class](#class), [Template](#template) or [Project](#project).
+The Project is ` + "`stackgen.yaml`" + `: it has the settings that all specs of the project share. Unknown keys are errors.
 
 Defaults, group and VM are merged in this order: maps key by key; a list or any other value replaces the earlier one.
 Exceptions are noted. Paths are relative to the spec.

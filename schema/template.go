@@ -91,7 +91,8 @@ func (e *expander) replica(m member, node string, r Replica) {
 		return out
 	}
 	key := func(name string) *Node { return Scalar(m.pos, ShapeString, name) }
-	disk := of(key(guest.Interface), root.Get(guest.Interface), key(guest.Datastore), root.Get(guest.Datastore), key(guest.Size), root.Get(guest.Size))
+	disk := of(key(guest.Interface), root.Get(guest.Interface), key(guest.Datastore), root.Get(guest.Datastore),
+		key(guest.Size), root.Get(guest.Size))
 	set(guest.Name, key(e.stack.Name+"-"+m.key))
 	set(guest.Node, key(node))
 	set(guest.Disks, &Node{Pos: m.pos, Shape: ShapeList, Items: []*Node{disk}})
@@ -106,14 +107,20 @@ func (e *expander) replica(m member, node string, r Replica) {
 // that it must not have what is secret.
 func (e *expander) image(root *Node) Image {
 	n := root.Get("image")
-	out := Image{URL: n.Get("url").Str(), Checksum: n.Get("checksum").Str(), File: n.Get("file_name").Str(), Datastore: root.Get("download").Str()}
+	out := Image{
+		URL: n.Get("url").Str(), Checksum: n.Get("checksum").Str(), File: n.Get("file_name").Str(), Datastore: root.Get("download").Str(),
+	}
 	at := n.Get("url").Pos
 	const path = "image.url"
 	u, err := url.Parse(out.URL)
+	var parameters []string
+	if err == nil {
+		parameters = strings.FieldsFunc(u.RawQuery, func(r rune) bool { return r == '&' || r == ';' })
+	}
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		e.errorPos(at, path, CodeValue, "write it as https://HOST/PATH", "this is no URL of http or https")
-	case u.User != nil || slices.ContainsFunc(strings.FieldsFunc(u.RawQuery, func(r rune) bool { return r == '&' || r == ';' }), secretParameter):
+	case u.User != nil || slices.ContainsFunc(parameters, secretParameter):
 		e.errorPos(at, path, CodeSecret, "use a URL that needs no token, such as that of a mirror of your own; and revoke this one",
 			"the URL has a user, or a parameter that looks like a token: it would be in the lock and in rendered files")
 	case moving(u.Path):

@@ -36,7 +36,8 @@ func (c *creation) image() {
 		if len(commands) > 0 {
 			remedies = append(remedies, Remedy{What: what, Commands: commands})
 		}
-		c.add(reason, importStorages(c.inv, c.on), append(remedies, Remedy{What: "or write another storage into SPEC", Text: "download: STORAGE"})...)
+		remedies = append(remedies, Remedy{What: "or write another storage into SPEC", Text: "download: STORAGE"})
+		c.add(reason, importStorages(c.inv, c.on), remedies...)
 	case s != nil && !s.Imports():
 		content := append(pve.List(s.Content), "import")
 		slices.Sort(content)

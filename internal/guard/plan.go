@@ -142,7 +142,9 @@ func foundKeyOf(f *finding.Finding) foundKey {
 
 // judged reports whether a resource type is judged.
 func judged(kind string) bool {
-	return kind == guest.VMResource || kind == guest.ContainerResource || kind == guest.PoolResource || kind == guest.FileResource || kind == guest.RecordResource
+	return slices.Contains([]string{
+		guest.VMResource, guest.ContainerResource, guest.PoolResource, guest.FileResource, guest.RecordResource,
+	}, kind)
 }
 
 // unitAddress is that of a finding about a unit.

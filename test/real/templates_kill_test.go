@@ -4,6 +4,7 @@ package real
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestTemplateKindKilled(t *testing.T) {
 	p.deployed(0, "apply --yes")
 	n := map[string]int{}
 	for _, r := range sim.Requests() {
-		if !r.Write || r.Method == "GET" {
+		if !r.Write || r.Method == http.MethodGet {
 			continue
 		}
 		method, path := r.Method, strings.TrimPrefix(r.Path, "/api2/json")
