@@ -23,8 +23,8 @@ func (e *env) rebuildCommand() *cli.Command {
 			"spec. VMID, name, MAC addresses, records, pool and tags stay; the UUID is a new\n" +
 			"one. It names disks, snapshots and the last backup of each, and asks for the key\n" +
 			"of one VM, or the names of the stacks of several. Nothing else is changed: where a\n" +
-			"change of the spec waits, apply comes first. VMs that a profile protects, and\n" +
-			"adopted ones, must be named one by one. Run it again after an interrupt or a\n" +
+			"change of the spec waits, apply comes first. VMs that a profile protects must\n" +
+			"be named one by one, and adopted ones are refused. Run it again after an interrupt or a\n" +
 			"failure: it goes on, and replaces no VM twice. Exit codes: 0 done, 1 failed,\n" +
 			"interrupted or not confirmed, 3 blocked: fix the findings first.",
 		Flags: []cli.Flag{

@@ -52,7 +52,7 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	dir := filepath.Join(h.Project.StackDir(h.Unit.Stack), ".terragrunt-stack")
 	run := parentRun()
 	if _, missing := os.Stat(dir); run == nil || !hooked() || missing != nil || h.sources.Inventory != "" {
-		return h.read(ctx, Config{Destroy: !h.applies()})
+		return h.read(ctx, Config{Destroy: !h.applies() || h.grant != nil})
 	}
 	waiting, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
@@ -65,7 +65,7 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	if h.shared = h.load(run); h.shared {
 		return nil
 	}
-	if err := h.read(ctx, Config{Destroy: !h.applies()}); err != nil {
+	if err := h.read(ctx, Config{Destroy: !h.applies() || h.grant != nil}); err != nil {
 		return err
 	}
 	for _, u := range append(h.Units(), h.otherUnits()...) {

@@ -177,7 +177,7 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 		return ByIdentity
 	case known.recorded():
 		return OtherIdentity
-	case v != nil && v.Adopt:
+	case v != nil && v.Adopt && !m.Again:
 		return ByAdopt
 	case g.Name == "" || g.Status == StatusUnknown:
 		return Unseen

@@ -15,6 +15,7 @@ import (
 	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/shell"
+	"stackgen/internal/tf"
 )
 
 // An Order says which VMs a rebuild gives new disks.
@@ -225,7 +226,7 @@ func (r *run) completeStack(b *rebuilding) error {
 		return err
 	}
 	for _, c := range p.changes() {
-		if c.Type == finding.VM && !slices.Contains(b.Left, c.Key) || c.Type == finding.Pool {
+		if !r.completes(b, found, c) {
 			return r.applyFirst(b.stack.name, c.Address)
 		}
 	}
@@ -239,6 +240,31 @@ func (r *run) completeStack(b *rebuilding) error {
 	b.stack.resumes(found, r.p.Lock.Stacks.Get(b.stack.name))
 	r.say("completing what a run has left of the rebuild of %s", b.stack.name)
 	return r.carryOutStack(p, announce(found, []*plans{p}))
+}
+
+// completes reports whether a change is one that completes what a run has left of a rebuild: the
+// creation of such a VM, or its import and configuration, or a record of it.
+func (r *run) completes(b *rebuilding, found []finding.Finding, c tf.Summary) bool {
+	switch c.Type {
+	case finding.VM:
+		begun := c.Action == tf.Create || c.Imports || b.stack.unfinished[c.Key].VMID == c.VMID
+		return begun && slices.Contains(b.Left, c.Key)
+	case finding.Record:
+		return slices.ContainsFunc(found, func(f finding.Finding) bool {
+			same := f.Type == finding.Record && f.Stack == b.stack.name && f.Unit == c.Unit.Unit && f.Name == c.Key
+			return same && slices.Contains(b.Left, f.Owner)
+		}) || r.ownUnit(b, c.Unit.Unit)
+	}
+	return false
+}
+
+// ownUnit reports whether a unit has the records of a VM that is left, and no others.
+func (r *run) ownUnit(b *rebuilding, unit string) bool {
+	l := r.p.Lock.Stacks.Get(b.stack.name)
+	return l != nil && unit != lock.UnitDNS && slices.ContainsFunc(b.Left, func(key string) bool {
+		e := l.VMs.Get(key)
+		return e != nil && e.Unit == unit
+	})
 }
 
 // applyFirst ends the command because an apply would change something else, too.

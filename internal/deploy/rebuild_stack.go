@@ -128,8 +128,24 @@ func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding) error {
 	if len(names) > 0 {
 		sum.Notes = []string{"the disks, snapshots and unused volumes of these VMs are destroyed, and the ACLs on them and their " +
 			"entries in jobs go with them; VMIDs, names, MAC addresses, records, pools and tags stay"}
+		if auto := newMACs(all); len(auto) > 0 {
+			sum.Notes = append(sum.Notes, "new MAC addresses, because their specs leave them to Proxmox VE: "+some(auto))
+		}
 	}
 	return sum.Print(r.Out, r.Options)
+}
+
+// newMACs are the VMs that are replaced and of which Proxmox VE chooses MAC addresses.
+func newMACs(all []*rebuilding) []string {
+	var out []string
+	for _, b := range all {
+		for _, vm := range b.Replaced {
+			if slices.Contains(vm.VM.MACs, schema.AutoMAC) {
+				out = append(out, b.stack.name+"/"+vm.Key)
+			}
+		}
+	}
+	return out
 }
 
 // announceRebuild has the rows of the view.

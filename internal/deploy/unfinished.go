@@ -84,7 +84,7 @@ func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error)
 				return f.Stack == st.name && f.Type == finding.VM &&
 					(f.Kind == finding.WouldDestroy || f.Kind.Exists()) && f.Resource == resource.Address
 			})
-			if !ours || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID {
+			if !ours || resource.VMID == 0 || st.unfinished[resource.Key].VMID != resource.VMID || r.asBefore(s, st, resource.Key) {
 				continue
 			}
 			g, what := s.Inventory.Guest(resource.VMID), []string{"untaint", "-no-color"}
@@ -106,6 +106,17 @@ func (r *run) keepBegun(s *check.Session, found []finding.Finding) (bool, error)
 		}
 	}
 	return kept, nil
+}
+
+// asBefore reports whether a rebuild of a VM has begun, and the guest of before exists: nothing of
+// another one was made.
+func (r *run) asBefore(s *check.Session, st *stack, key string) bool {
+	l, vm := r.p.Lock.Stacks.Get(st.name), st.unfinished[key]
+	if !vm.Replaces || l == nil || l.VMs.Get(key) == nil || l.VMs.Get(key).Rebuild == nil {
+		return false
+	}
+	g := s.Inventory.Guest(vm.VMID)
+	return g != nil && g.Config != nil && strings.EqualFold(g.Config.UUID, l.VMs.Get(key).Rebuild.UUID)
 }
 
 // keep changes what the state says of a VM, and not the VM: untaint removes the mark with

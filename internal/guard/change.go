@@ -94,6 +94,18 @@ func (p *planJudge) status(c *tf.ResourceChange) string {
 	return lock.Live
 }
 
+// lends refuses to destroy by a grant what another guest has got a volume of since it was asked for.
+func (p *planJudge) lends(c *tf.ResourceChange) bool {
+	if p.in.Grant == nil || c.Type != guest.VMResource || !slices.Contains([]tf.Action{tf.Delete, tf.Replace, tf.ReplaceKept}, c.Action) {
+		return false
+	}
+	borrowed := p.in.Inventory.Borrowed()[tf.VMIDOf(c.Before)]
+	if len(borrowed) > 0 {
+		refuseLent(p.add(c), borrowed)
+	}
+	return len(borrowed) > 0
+}
+
 // deletes refuses every destroy that `retired` does not ask for.
 func (p *planJudge) deletes(c *tf.ResourceChange) {
 	known := p.known(c)

@@ -72,7 +72,7 @@ func newPlanJudge(in Input, found []finding.Finding, unit tf.Unit, plan *tf.Plan
 
 // change judges one change of the plan.
 func (p *planJudge) change(c *tf.ResourceChange) {
-	if p.sharesVolumes(c) {
+	if p.sharesVolumes(c) || p.lends(c) {
 		return
 	}
 	if c.Action != tf.NoOp && p.otherID(c) {

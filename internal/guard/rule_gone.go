@@ -23,7 +23,8 @@ func (s *subject) gone() {
 		s.Because("another VM of this name: %s", Describe(g))
 	}
 	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
-	if f, t := s.entry.Fingerprint, s.entry.Template; f != nil && f.UUID != "" && t != nil && t.VMID != 0 && len(vmsOf(s.match.Others)) == 0 {
+	created := s.match.VM != nil && !s.match.VM.Adopt && len(vmsOf(s.match.Others)) == 0
+	if f, t := s.entry.Fingerprint, s.entry.Template; created && f != nil && f.UUID != "" && t != nil && t.VMID != 0 {
 		s.Next("or create it again", "stackgen rebuild "+s.Stack+"/"+s.Key)
 	}
 	s.Add(finding.DoAll("or, to create it again, remove it from the state, then run preflight again", s.stateRemove(r.Address)))

@@ -81,6 +81,8 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 	switch {
 	case i < 0:
 		r.refuse("rebuild-not-judged").Next("find out why", "stackgen preflight")
+	case r.vm.Adopt:
+		r.refuse("rebuild-adopted").Next("write a VM under a new key into " + r.spec + ", and retire this one there")
 	case g != nil && g.Config != nil && r.entry.Rebuilt(g.Config.UUID) && (found[i].Kind.Exists() || found[i].Kind == finding.Adopt):
 		out.Done = append(out.Done, r.vm.Key)
 		if found[i].Kind == finding.Adopt { // its creation ended halfway
@@ -156,7 +158,7 @@ func (r *rebuilder) allows(g *cluster.Guest, state *tf.Resource) bool {
 		refuseLent(r.f, r.borrowed[g.VMID])
 	case g.Lock != "":
 		r.refuse("rebuild-locked", g.Lock).Next("wait until it has no lock, or find out why it has one", "stackgen preflight")
-	case !r.named && (r.vm.Adopt || p != nil && p.PreventDestroy):
+	case !r.named && p != nil && p.PreventDestroy:
 		r.refuse("rebuild-protected", cmp.Or(r.entry.Profile, "default")).Next("name it", "stackgen rebuild "+this)
 	default:
 		return true
@@ -170,7 +172,7 @@ func inHA(g *cluster.Guest) bool { return g.HA != "" && g.HA != "ignored" }
 // rebuild is the step that gives the VM new disks, which makes it as its spec says. It is empty if
 // that would be refused.
 func (s *subject) rebuild(what string) {
-	if s.guest.Config != nil && s.guest.Config.UUID != "" && !inHA(s.guest) && !s.protectionOn() {
+	if !s.match.VM.Adopt && s.guest.Config != nil && s.guest.Config.UUID != "" && !inHA(s.guest) && !s.protectionOn() {
 		s.Next(what, "stackgen rebuild "+s.Stack+"/"+s.Key)
 	}
 }

@@ -62,11 +62,15 @@ func TestJudgeRebuild(t *testing.T) {
 			entry(*in).Fingerprint = nil
 		}, "would-destroy rebuild-apply-first", false},
 		"another guest has a volume of it": {func(in *Input) { lend(&scene{Input: *in}, true) }, "would-destroy lends-volumes", true},
-		"protected":                        {func(in *Input) { protect(in) }, "would-destroy rebuild-protected", false},
-		"protected, named":                 {func(in *Input) { protect(in) }, "replaces web1 100 from 9000", true},
-		"deleted":                          {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "gone gone", false},
-		"deleted, named":                   {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "lost", true},
-		"begun":                            {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "u-web1"} }, "replaces web1 100 from 9000", false},
+		"adopted":                          {func(in *Input) { in.Project.Stacks[0].VMs[0].Adopt = true }, "would-destroy rebuild-adopted", true},
+		"adopted, deleted": {func(in *Input) {
+			in.Project.Stacks[0].VMs[0].Adopt, in.Inventory.Guests = true, in.Inventory.Guests[1:]
+		}, "would-destroy rebuild-adopted", true},
+		"protected":        {func(in *Input) { protect(in) }, "would-destroy rebuild-protected", false},
+		"protected, named": {func(in *Input) { protect(in) }, "replaces web1 100 from 9000", true},
+		"deleted":          {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "gone gone", false},
+		"deleted, named":   {func(in *Input) { in.Inventory.Guests = in.Inventory.Guests[1:] }, "lost", true},
+		"begun":            {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "u-web1"} }, "replaces web1 100 from 9000", false},
 		"begun, and gone": {func(in *Input) {
 			entry(*in).Rebuild, in.Inventory.Guests = &lock.Rebuild{UUID: "u-web1"}, in.Inventory.Guests[1:]
 		}, "left", false},
@@ -131,7 +135,11 @@ func TestRebuildPlan(t *testing.T) {
 	if got := judge(in, replace); got != "" {
 		t.Errorf("a replacement with its grant: %s", got)
 	}
-	in.Grant, in.Inventory.Guests = nil, in.Inventory.Guests[1:]
+	lend(&scene{Input: in}, true)
+	if got := judge(in, replace); got != "web1 would-destroy" {
+		t.Errorf("a replacement with its grant, and another guest has a volume: %s", got)
+	}
+	in.Grant, in.Inventory.Guests = nil, in.Inventory.Guests[1:2]
 	if got := judge(in, create); got != "web1 gone" {
 		t.Errorf("a VM that was deleted: %s", got)
 	}

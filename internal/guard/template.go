@@ -118,6 +118,13 @@ func (j *judge) image(at *place, key string, e *lock.VM) {
 	case e.Status == lock.Forgotten:
 		f.Is(finding.WouldDestroy, finding.Why("forgotten-in-state"))
 		f.Add(finding.DoAll("remove it from the state", lock.StateRemove(at.Name, lock.UnitVM, states[0].Address)))
+	case j.otherOwner(at, key, e) != "" && (leaves || len(states) == 0):
+		f.Is(finding.Conflict, finding.Why("image-of-other", j.otherOwner(at, key, e)))
+		if leaves {
+			f.Add(finding.DoAll("leave the file to that one: remove it from the state", lock.StateRemove(at.Name, lock.UnitVM, states[0].Address)))
+		} else {
+			f.Next("give each template a file of its own: write another `file_name`, `download` or node into " + at.Spec)
+		}
 	case leaves && read && file == nil:
 		f.Is(finding.Retiring, finding.Why("destroyed-already"))
 	case leaves:
@@ -138,6 +145,26 @@ func (j *judge) image(at *place, key string, e *lock.VM) {
 	default:
 		j.foreignImage(f, at, e, j.beganImage(at.Name, key, e))
 	}
+}
+
+// otherOwner is another template of the project, as STACK/KEY, whose image is the same file; "" if
+// there is none. A state that has the file deletes it with its template.
+func (j *judge) otherOwner(at *place, key string, e *lock.VM) string {
+	for i := range j.Lock.Stacks {
+		stack, vms := j.Lock.Stacks[i].Key, j.Lock.Stacks[i].Value.VMs
+		for k := range vms {
+			other := &vms[k].Value
+			if other.Image == nil || other.Status != lock.Live || stack == at.Name && vms[k].Key == key {
+				continue
+			}
+			s := j.Inventory.Storage(e.Image.Datastore, e.Node)
+			same := other.Image.Datastore == e.Image.Datastore && other.Image.File == e.Image.File
+			if same && (other.Node == e.Node || s != nil && s.Shared) {
+				return stack + "/" + vms[k].Key
+			}
+		}
+	}
+	return ""
 }
 
 // isMade reports whether the template exists and is certainly ours, so that its image is, too: it

@@ -23,6 +23,12 @@ func (s *scene) replica() {
 	}
 }
 
+// shareImage gives another template of the project the same image file.
+func (s *scene) shareImage() {
+	other := lock.VM{VMID: 900, Node: s.entry.Node, Image: s.entry.Image, Status: lock.Live}
+	s.Lock.Stacks = append(s.Lock.Stacks, lock.Entry[lock.Stack]{Key: "other", Value: lock.Stack{VMs: lock.Ordered[lock.VM]{{Key: "r", Value: other}}}})
+}
+
 // clone adds a linked clone of web1.
 func (s *scene) clone() {
 	g := newGuest(300, "clone")
@@ -98,9 +104,13 @@ func TestImages(t *testing.T) {
 			s.Begun = map[string]cluster.Begun{"lab/web1": {VMID: 100}}
 			s.entry.Image.Checksum = ""
 		}, finding.Conflict, "file_name: a-1.qcow2"},
-		"the file is gone": {both, nil, true, nil, finding.Gone, "state rm"},
-		"retired":          {both, file, true, (*scene).retire, finding.Retiring, ""},
-		"forgotten":        {both, file, true, func(s *scene) { s.entry.Status = lock.Forgotten }, finding.WouldDestroy, "state rm"},
+		"the file is gone":             {both, nil, true, nil, finding.Gone, "state rm"},
+		"retired":                      {both, file, true, (*scene).retire, finding.Retiring, ""},
+		"the file of another template": {nowhere, nil, false, (*scene).shareImage, finding.Conflict, ""},
+		"the same, and both have it":   {both, file, true, (*scene).shareImage, finding.Managed, ""},
+		"the same, retired":            {both, file, true, func(s *scene) { s.shareImage(); s.retire() }, finding.Conflict, "state rm"},
+		"of another one, on a storage that is not shared": {nowhere, nil, false, func(s *scene) { s.shareImage(); s.entry.Node = "pve2" }, finding.Create, ""},
+		"forgotten": {both, file, true, func(s *scene) { s.entry.Status = lock.Forgotten }, finding.WouldDestroy, "state rm"},
 	} {
 		rule := ruleCase{from: c.from, change: func(s *scene) {
 			s.replica()

@@ -18,7 +18,7 @@ func (d *stackDecider) image(v *schema.VM, was, out *VM) {
 	}
 	image := v.Replica.Image
 	out.Release, out.Image, out.ImageSeen = v.Replica.Release, &image, was.ImageSeen
-	if was.Image == nil || was.Fingerprint == nil || *was.Image == image {
+	if was.Image == nil || was.Fingerprint == nil && !was.ImageSeen || *was.Image == image {
 		return
 	}
 	out.Image = was.Image
