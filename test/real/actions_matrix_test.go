@@ -5,6 +5,7 @@ package real
 import (
 	"bytes"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +66,10 @@ func (w *actionWorld) arrange(a vmAction) {
 	waitUntil(w.T, "no task is left", func() (idle bool) {
 		idle = true
 		w.each(func(g *pvesim.Guest) { idle = idle && g.Config["lock"] == "" })
+		for _, task := range callAPI(w.T, w.sim, http.MethodGet, "/cluster/tasks", nil).([]any) {
+			_, ended := task.(map[string]any)["endtime"]
+			idle = idle && ended // that of an interrupted command goes on
+		}
 		return idle
 	})
 	w.each(func(g *pvesim.Guest) {
