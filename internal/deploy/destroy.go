@@ -72,10 +72,17 @@ func (r *run) destroy() (err error) {
 		Actions: a.actions(),
 		Notes:   append(s.Notes(found), r.notInState(found)...),
 	}
+	return r.carryOutDestroy(sum, a, all, r.confirmDestroy, func(p *plans) error { return r.destroyStack(s, p, found) })
+}
+
+// carryOutDestroy shows what plans destroy, asks, and does it, one stack after the other.
+func (r *run) carryOutDestroy(
+	sum report.Summary, a *announcement, all []*plans, confirm func([]*plans) (bool, error), destroy func(*plans) error,
+) error {
 	if err := sum.Print(r.Out, r.Options); err != nil || r.DryRun {
 		return err
 	}
-	switch confirmed, err := r.confirmDestroy(all); {
+	switch confirmed, err := confirm(all); {
 	case err != nil:
 		return err
 	case !confirmed:
@@ -89,7 +96,7 @@ func (r *run) destroy() (err error) {
 			r.left(p)
 			continue
 		}
-		if err := r.recordEnd(r.destroyStack(s, p, found)); err != nil {
+		if err := r.recordEnd(destroy(p)); err != nil {
 			return err
 		}
 	}

@@ -42,28 +42,7 @@ func (r *run) destroyPart() error {
 		Actions: append(goneAlready(all), a.actions()...),
 		Notes:   append(s.Notes(found), r.notInState(found)...),
 	}
-	if err := sum.Print(r.Out, r.Options); err != nil || r.DryRun {
-		return err
-	}
-	switch confirmed, err := r.confirmPart(all); {
-	case err != nil:
-		return err
-	case !confirmed:
-		r.say("not confirmed; nothing was changed")
-		return ended{finding.Failed}
-	}
-	r.applied = true
-	r.show(a)
-	for _, p := range all {
-		if r.ctx.Err() != nil {
-			r.left(p)
-			continue
-		}
-		if err := r.recordEnd(r.destroyUnits(s, p)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.carryOutDestroy(sum, a, all, r.confirmPart, func(p *plans) error { return r.destroyUnits(s, p) })
 }
 
 // goneAlready are the rows of the VMs that plans remove from the state only: the cluster does not
