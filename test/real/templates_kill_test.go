@@ -73,9 +73,7 @@ func TestTemplateKindKilled(t *testing.T) {
 // converted: the conversion if it is printed, or always the destroy.
 func (p *project) madeAfterKill(sim *pvesim.Server, way string) {
 	p.Helper()
-	for stateOf(sim).guests[9100].config["lock"] != "" { // the task of the killed run
-		time.Sleep(50 * time.Millisecond)
-	}
+	waitUntil(p.T, "the task of the killed run has ended", func() bool { return stateOf(sim).guests[9100].config["lock"] == "" })
 	_, output := p.stackgen("preflight", p.dir)
 	p.Log(output)
 	const convert, destroy = "pvesh create /nodes/pve1/qemu/9100/template", "pvesh delete /nodes/pve1/qemu/9100"
@@ -98,11 +96,8 @@ func (p *project) madeAfterKill(sim *pvesim.Server, way string) {
 func (p *project) wait(sim *pvesim.Server, method, path string) {
 	p.Helper()
 	callAPI(p.T, sim, method, path, nil)
-	done := func() bool {
+	waitUntil(p.T, method+" "+path+" has ended", func() bool {
 		g, there := stateOf(sim).guests[9100]
 		return !there || g.config["template"] == "1"
-	}
-	for until := time.Now().Add(time.Minute); !done() && time.Now().Before(until); {
-		time.Sleep(50 * time.Millisecond)
-	}
+	})
 }
