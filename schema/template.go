@@ -23,6 +23,14 @@ type Image struct {
 	Datastore string // the storage
 }
 
+// String is the file with its checksum, if it has one, and where it is from.
+func (i Image) String() string {
+	if i.Checksum == "" {
+		return i.File + " from " + i.URL
+	}
+	return i.File + " (" + i.Checksum + ") from " + i.URL
+}
+
 // templateHardware are the properties of a VM that the hardware of a Template may have.
 func templateHardware() []Field {
 	keys := []string{
@@ -61,15 +69,13 @@ func (e *expander) template() {
 	release, nodes := root.Get(guest.Release), root.Get(guest.Nodes)
 	image := e.image(root)
 	e.leavingReleases(release)
-	current := map[string]bool{}
 	for _, node := range nodes.List() {
 		key := release.Text + "-" + strings.ToLower(node.Text)
-		current[key] = true
 		at := *node
 		e.replica(member{key: key, pos: at.Pos, path: guest.Nodes}, node.Text, Replica{Release: release.Text, Image: image, Current: true})
 	}
 	for _, s := range e.seats[e.formerName()] {
-		if r := s.Replica; r != nil && !s.Gone && !current[s.Key] && !e.leaves(s.Key) {
+		if r := s.Replica; r != nil && !s.Gone && r.Release != release.Text && !e.leaves(s.Key) {
 			e.sameFile(root, release.Text, image, r)
 			e.replica(member{key: s.Key, pos: e.stack.Pos, path: guest.Release}, s.Node, Replica{Release: r.Release, Image: r.Image})
 		}

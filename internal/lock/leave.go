@@ -97,15 +97,18 @@ func (d *stackDecider) refuseRemoval(removed Ordered[VM]) {
 			entries("forgotten", d.stack.Forgotten, e.Key), "stackgen render")
 		forget.Lines = append(forget.Lines, d.stateRemove(removed[i:i+1]))
 		reason, steps := finding.Why("removed-from-spec", spec), []finding.Step{retire, forget}
-		if member := e.Value.member(); member.Name == "" {
+		member := e.Value.member()
+		switch {
+		case e.Value.Image != nil: // it has the name of its release and node
+		case member.Name == "":
 			renamed := finding.Line{Text: "renamed: {{}}", Sep: ", ", Items: []string{finding.Key(e.Key) + ": NEW-KEY"}}
 			steps = append(steps, finding.DoAll("or, to keep under another key: add to "+spec+", then render", renamed, "stackgen render"))
-		} else {
+		default:
 			reason, steps = d.memberLeft(member, corrected, reason, steps)
 		}
 		f := d.refuse(finding.Removed, finding.VM, e.Key, reason, steps...)
 		f.VMID = e.Value.VMID
-		if member := e.Value.member(); member.Name != "" && len(d.candidates(member)) == 0 {
+		if member.Name != "" && len(d.candidates(member)) == 0 {
 			f.Because("of %s, who is not in the roster any more", d.nameOf(member))
 		}
 	}
@@ -124,12 +127,18 @@ func (d *stackDecider) refuseUnseen(of finding.Type, key string, why finding.Cod
 // not have does no harm.
 func (d *stackDecider) stateRemove(vms Ordered[VM]) finding.Line {
 	var out finding.Line
+	add := func(address string) {
+		line := StateRemove(d.stack.Name, UnitVM, address)
+		line.Items = append(out.Items, line.Items...)
+		out = line
+	}
 	for _, e := range vms {
 		// With a move that was not applied, the state has it at a former address.
 		for _, a := range append(slices.Clone(e.Value.Former), Address{cmp.Or(e.Value.Profile, "default"), e.Key}) {
-			line := StateRemove(d.stack.Name, UnitVM, a.Resource())
-			line.Items = append(out.Items, line.Items...)
-			out = line
+			add(a.Resource())
+		}
+		if e.Value.Image != nil {
+			add(ImageAddress(e.Key))
 		}
 	}
 	return out

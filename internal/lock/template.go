@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,9 @@ import (
 	"stackgen/internal/natural"
 	"stackgen/schema"
 )
+
+// ImageAddress is the address of the image of a template in the state of its unit.
+func ImageAddress(key string) string { return fmt.Sprintf("%s.this[%q]", guest.FileResource, key) }
 
 // image decides what a template is made from. It acts at creation: one that exists keeps what it
 // was made from.
@@ -34,6 +38,21 @@ func (d *decider) replicas(template string) []Entry[VM] {
 	}
 	return slices.DeleteFunc(slices.Clone(l.VMs), func(e Entry[VM]) bool {
 		return e.Value.Image == nil || e.Value.Status != Live || l.Status != Live
+	})
+}
+
+// MadeFromAny reports whether a VM of a stack that was not seen yet is made from one of some templates,
+// which are given as STACK/KEY.
+func (l *Lock) MadeFromAny(stack string, templates []string) bool {
+	vmids := map[int]bool{}
+	for _, s := range l.Stacks {
+		for _, e := range s.Value.VMs {
+			vmids[e.Value.VMID] = slices.Contains(templates, s.Key+"/"+e.Key)
+		}
+	}
+	s := l.Stacks.Get(stack)
+	return s != nil && slices.ContainsFunc(s.VMs, func(e Entry[VM]) bool {
+		return e.Value.Status == Live && e.Value.Fingerprint == nil && e.Value.Template != nil && vmids[e.Value.Template.VMID]
 	})
 }
 

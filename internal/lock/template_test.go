@@ -114,6 +114,39 @@ func TestRetiredReleaseIsKeptAgain(t *testing.T) {
 	}
 }
 
+// TestRemovedNodeOfTemplate: a template of the release that the spec makes, on a node that it does not
+// name any more, leaves only when the spec says how. It is never renamed.
+func TestRemovedNodeOfTemplate(t *testing.T) {
+	made := decided(t, &Lock{}, nil, template("1", "[a, b]")).Lock
+	for name, l := range map[string]*Lock{"seen": seenAll(made), "not seen": made} {
+		refused := decided(t, l, nil, template("1", "[a]"))
+		if len(refused.Refusals) != 1 {
+			t.Fatalf("%s: %s", name, said(refused))
+		}
+		text := ""
+		for _, step := range refused.Refusals[0].Steps {
+			for _, line := range step.Lines {
+				text += line.String() + "\n"
+			}
+		}
+		for _, want := range []string{"retired: [1-b]", "forgotten: [1-b]", `proxmox_virtual_environment_download_file.this["1-b"]`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: want %s in\n%s", name, want, text)
+			}
+		}
+		if strings.Contains(text, "renamed") {
+			t.Errorf("%s: %s", name, text)
+		}
+		retired := decided(t, l, nil, template("1", "[a]", "retired: [1-b]"))
+		if e := retired.Lock.Stacks.Get("base").VMs.Get("1-b"); said(retired) != "" || e.Status != Retired {
+			t.Errorf("%s: %s\n%+v", name, said(retired), e)
+		}
+		if r := decided(t, l, nil, template("2", "[a]")); said(r) != "" || r.Lock.Stacks.Get("base").VMs.Get("1-b").Status != Live {
+			t.Errorf("%s: of another release: %s", name, said(r))
+		}
+	}
+}
+
 // TestTemplateIsRead writes a lock with templates and reads it back.
 func TestTemplateIsRead(t *testing.T) {
 	l := seenAll(decided(t, &Lock{Version: Version}, nil, template("1", "[a, b]"), cloned("{x: {node: a}}")).Lock)
