@@ -1,9 +1,12 @@
 package generator
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
 
 	"stackgen/guest"
 	"stackgen/internal/lock"
@@ -98,4 +101,37 @@ func atCreation(b *hclwrite.Body) {
 	l := b.AppendNewBlock("lifecycle", nil).Body()
 	l.AppendUnstructuredTokens(comment("All of it acts at the creation only: what differs afterwards is for another release."))
 	l.SetAttributeRaw("ignore_changes", ident("all"))
+}
+
+// OtherHardware reads two stack files of a Template, before and after a render: the attributes of
+// each template that are in both and differ. The image is not among them: the lock keeps it. A file
+// that cannot be read has none.
+func OtherHardware(before, after []byte) map[string][]string {
+	old, err := renderedVMs(before)
+	if err != nil {
+		return nil // it may hold a merge conflict, and proves nothing
+	}
+	now, err := renderedVMs(after)
+	if err != nil {
+		return nil
+	}
+	out := map[string][]string{}
+	for key, was := range old {
+		is, stays := now[key]
+		if !stays || !was.Type().IsObjectType() || !is.Type().IsObjectType() {
+			continue
+		}
+		names := map[string]bool{}
+		for _, v := range []cty.Value{was, is} {
+			for name := range v.Type().AttributeTypes() {
+				names[name] = name != "image" && !member(was, name).RawEquals(member(is, name))
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if names[name] {
+				out[key] = append(out[key], name)
+			}
+		}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"strconv"
 
 	"stackgen/guest"
@@ -30,7 +31,7 @@ func (x *explainer) madeOtherwise(f *finding.Finding) {
 	for _, m := range f.MadeWith {
 		own := x.acted(f, finding.Why("drift-creation-only"), m.Property, m.Was, m.Spec)
 		own.MadeWith = []finding.Made{m}
-		own.Because("made with %s: %s, and the spec says %s", m.Property, m.Was, m.Spec)
+		own.Because("made with %s: %s, and the spec says %s", m.Property, cmp.Or(m.Was, "none"), cmp.Or(m.Spec, "none"))
 		if f.Kind == finding.CreationOnly {
 			own.Steps = f.Steps
 		}
@@ -42,9 +43,8 @@ func (x *explainer) acted(f *finding.Finding, why finding.Reason, property, made
 	r := x.unplannedVM(f)
 	own := r.add(finding.Noise, why)
 	own.VMID, own.Node, own.Name = f.VMID, f.Node, f.Name
-	row := schema.VMField(property)
 	own.Change = &finding.Change{
-		Attribute: row.HCL,
+		Attribute: property,
 		Property:  property,
 		Real:      made,
 		Spec:      spec,
@@ -53,8 +53,8 @@ func (x *explainer) acted(f *finding.Finding, why finding.Reason, property, made
 		NoAccept:  property + " acts at creation",
 		Unplanned: true,
 	}
-	if own.Change.Attribute == "" {
-		own.Change.Attribute = property
+	if row := schema.VMField(property); row != nil { // the image of a template is none
+		own.Change.Attribute = cmp.Or(row.HCL, property)
 	}
 	if r.vm != nil && r.vm.Values.Has(property) {
 		pos := r.vm.At(property)

@@ -21,13 +21,15 @@ func (s *subject) creationFails() bool {
 	if !s.absent() {
 		return false
 	}
-	obstacles, _ := feasible.Creation(s.Inventory, s.match.VM, s.entry)
-	return len(obstacles) > 0
+	return len(s.lacks()) > 0
 }
 
-func (s *subject) cannotCreate() {
+func (s *subject) cannotCreate() { s.obstacles(s.lacks()) }
+
+// lacks is what makes the creation of the VM fail, or a template one too many.
+func (s *subject) lacks() []feasible.Obstacle {
 	obstacles, _ := feasible.Creation(s.Inventory, s.match.VM, s.entry)
-	s.obstacles(obstacles)
+	return append(obstacles, s.needless()...)
 }
 
 // cannotUpdate is a VM that exists, and an update of it would fail.

@@ -23,6 +23,10 @@ func (s *subject) madeOtherwise() {
 	if s.Destroy || s.Stops() || s.match.VM == nil || s.match.VM.Adopt {
 		return
 	}
+	if s.isReplica() {
+		s.madeAsTemplate()
+		return
+	}
 	for _, f := range schema.CreationRows() {
 		made, spec := s.madeWith(f.Key), s.entry.CreationValue(s.match.VM, f.Key)
 		if made == "" || spec == "" || made == spec || !f.ActsAtCreation(s.profile) || s.agrees(f.Key, spec) {
@@ -34,6 +38,11 @@ func (s *subject) madeOtherwise() {
 		s.change(f.Key, spec)
 	}
 	s.placed()
+	s.asMade()
+}
+
+// asMade gives a VM that was made otherwise its verdict.
+func (s *subject) asMade() {
 	if len(s.MadeWith) > 0 && s.Kind == finding.Managed {
 		s.Is(finding.CreationOnly, finding.Why("creation-only"))
 	}

@@ -1,13 +1,16 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
+	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
+	"stackgen/internal/hardware"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 )
@@ -88,8 +91,54 @@ func (s *subject) complete() bool {
 	return true
 }
 
-// imageAddress is the address of the image of a template in the state of its unit.
-func imageAddress(key string) string { return fmt.Sprintf("%s.this[%q]", guest.FileResource, key) }
+// needless refuses a second template of a release on one shared storage: VMs on all nodes are
+// cloned from the first.
+func (s *subject) needless() []feasible.Obstacle {
+	if !s.isReplica() || s.match.VM == nil || len(s.match.VM.Values.Get(guest.Disks).List()) == 0 {
+		return nil
+	}
+	storage := s.match.VM.Values.Get(guest.Disks).List()[0].Get(guest.Datastore).Str()
+	if on := s.Inventory.Storage(storage, s.entry.Node); on == nil || !on.Shared {
+		return nil
+	}
+	for _, e := range s.at.lock.VMs {
+		if e.Key == s.Key {
+			return nil // it is the first
+		}
+		if e.Value.Release == s.entry.Release && e.Value.Status == lock.Live && e.Value.Image != nil {
+			return []feasible.Obstacle{{
+				Check:    feasible.ImageCheck,
+				Reason:   "storage " + storage + " is shared, and one template of a release is enough on it",
+				Evidence: []string{"the other one: " + s.Stack + "/" + e.Key + " on " + e.Value.Node},
+				Remedies: []feasible.Remedy{{What: "write one node into SPEC", Text: "nodes: [" + e.Value.Node + "]"}},
+			}}
+		}
+	}
+	return nil
+}
+
+// madeAsTemplate says what differs between a template of the release that the spec makes, and the
+// spec: all of it acts at the creation. Templates of other releases stay as they are.
+func (s *subject) madeAsTemplate() {
+	r := s.match.VM.Replica
+	if r == nil || !r.Current {
+		return
+	}
+	if made := *s.entry.Image; made != r.Image {
+		s.MadeWith = append(s.MadeWith, finding.Made{Property: "image", Was: made.String(), Spec: r.Image.String()})
+		s.Because("made of the image %s, and the spec says %s", made.String(), r.Image.String())
+	}
+	differs := hardware.Read(s.guest).Differences(s.match.VM, func(string) bool { return false })
+	for i := range differs {
+		for _, c := range differs[i].Changes {
+			s.MadeWith = append(s.MadeWith, finding.Made{Property: c.Name(), Was: c.Was, Spec: c.Is})
+			s.Because("it has %s: %s, and the spec says %s", c.Name(), cmp.Or(c.Was, "none"), cmp.Or(c.Is, "none"))
+		}
+	}
+	if s.asMade(); len(s.MadeWith) > 0 {
+		s.Next("for templates as the spec says, write another `release` into " + s.at.Spec)
+	}
+}
 
 // images judges the images of a Template.
 func (j *judge) images(at *place) {
@@ -109,7 +158,7 @@ func (j *judge) image(at *place, key string, e *lock.VM) {
 		return
 	}
 	f := j.add(at, lock.UnitVM, finding.Image, key)
-	f.Resource, f.Node, f.Name = imageAddress(key), e.Node, e.Image.File
+	f.Resource, f.Node, f.Name = lock.ImageAddress(key), e.Node, e.Image.File
 	volume := e.Image.Datastore + ":import/" + e.Image.File
 	f.Because("%s on node %s", volume, e.Node)
 	switch {

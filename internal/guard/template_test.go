@@ -18,8 +18,10 @@ func (s *scene) replica() {
 	s.Project.Stacks[0].Kind = schema.KindTemplate
 	s.entry.Release, s.entry.Image = "20261101", &lock.Image{URL: "https://images.example/a", Checksum: "md5:0", File: "a.qcow2", Datastore: "local"}
 	s.spec.Replica = &schema.Replica{Release: s.entry.Release, Image: *s.entry.Image, Current: true}
+	s.spec.Values, _ = schema.ParseYAML("", []byte("{memory: 1024, on_boot: false, started: false, agent: {enabled: false}, os_type: l26, scsi_hardware: virtio-scsi-pci}"))
 	if len(s.Inventory.Guests) > 0 {
 		s.guest().Template = true
+		s.guest().Config.Raw = map[string]string{"name": s.spec.Name, "memory": "1024", "cores": "1", "ostype": "l26", "scsihw": "virtio-scsi-pci"}
 	}
 }
 
@@ -84,7 +86,7 @@ func linesOf(f *finding.Finding) string {
 // TestImages: what is found out about the image of a template.
 func TestImages(t *testing.T) {
 	file := []cluster.ImageFile{{Name: "a.qcow2", Size: 1}}
-	held := tf.Resource{Address: imageAddress("web1"), Type: guest.FileResource, Key: "web1", ID: "local:import/a.qcow2", Node: "pve1"}
+	held := tf.Resource{Address: lock.ImageAddress("web1"), Type: guest.FileResource, Key: "web1", ID: "local:import/a.qcow2", Node: "pve1"}
 	for name, c := range map[string]struct {
 		from   int
 		files  []cluster.ImageFile
@@ -138,6 +140,65 @@ func TestImages(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, found.Kind, c.want)
 		case found.Import+linesOf(found) != c.says && !strings.Contains(linesOf(found), c.says):
 			t.Errorf("%s: %s%s, want %s", name, found.Import, linesOf(found), c.says)
+		}
+	}
+}
+
+// TestTemplateMadeOtherwise: what the spec says otherwise of the release that it makes is a finding,
+// and of another release it is none.
+func TestTemplateMadeOtherwise(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*scene)
+		kind   finding.Kind
+		made   []finding.Made
+	}{
+		"as the spec says": {func(*scene) {}, finding.Managed, nil},
+		"other memory": {func(s *scene) { s.guest().Config.Raw["memory"] = "512" }, finding.CreationOnly,
+			[]finding.Made{{Property: "memory", Was: "512", Spec: "1024"}}},
+		"another image": {func(s *scene) { s.spec.Replica.Image.File = "b.qcow2" }, finding.CreationOnly,
+			[]finding.Made{{Property: "image", Was: "a.qcow2 (md5:0) from https://images.example/a", Spec: "b.qcow2 (md5:0) from https://images.example/a"}}},
+		"of another release": {func(s *scene) { s.guest().Config.Raw["memory"] = "512"; s.spec.Replica.Current = false }, finding.Managed, nil},
+		"retired":            {func(s *scene) { s.guest().Config.Raw["memory"] = "512"; s.retire() }, finding.Retiring, nil},
+	} {
+		rule := ruleCase{from: both, change: func(s *scene) {
+			s.replica()
+			c.change(s)
+		}}
+		found := Judge(rule.scene().Input)
+		f := found[slices.IndexFunc(found, func(f finding.Finding) bool { return f.Type == finding.VM })]
+		if f.Kind != c.kind || !slices.Equal(f.MadeWith, c.made) {
+			t.Errorf("%s: %s with %v, want %s with %v", name, f.Kind, f.MadeWith, c.kind, c.made)
+		}
+	}
+}
+
+// TestOneTemplateOnSharedStorage: a second template of a release on one shared storage is not made.
+func TestOneTemplateOnSharedStorage(t *testing.T) {
+	for name, c := range map[string]struct {
+		shared bool
+		other  string // the release of the other template
+		want   finding.Kind
+	}{
+		"shared":             {true, "20261101", finding.CannotCreate},
+		"local":              {false, "20261101", finding.Create},
+		"of another release": {true, "20261001", finding.Create},
+		"nothing is known":   {true, "", finding.Create},
+	} {
+		rule := ruleCase{from: nowhere, change: func(s *scene) {
+			s.replica()
+			s.spec.Values, _ = schema.ParseYAML("", []byte("disks: [{interface: scsi0, datastore: nfs, size: 4}]"))
+			s.Inventory.Storages = []cluster.Storage{{ID: "nfs", Node: "pve1", Content: "images", Active: true, Shared: c.shared}}
+			if c.other == "" {
+				return
+			}
+			vms := &s.Lock.Stacks[0].Value.VMs
+			other := lock.Entry[lock.VM]{Key: "first", Value: lock.VM{VMID: 99, Node: "pve2", Release: c.other, Image: s.entry.Image, Status: lock.Live}}
+			*vms = append(lock.Ordered[lock.VM]{other}, *vms...)
+		}}
+		found := Judge(rule.scene().Input)
+		f := found[slices.IndexFunc(found, func(f finding.Finding) bool { return f.Type == finding.VM && f.Key == "web1" })]
+		if f.Kind != c.want || c.want == finding.CannotCreate && !strings.Contains(linesOf(&f), "nodes: [pve2]") {
+			t.Errorf("%s: %s, want %s\n%s", name, f.Kind, c.want, linesOf(&f))
 		}
 	}
 }

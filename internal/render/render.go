@@ -203,6 +203,7 @@ func (r *Rendering) checkIdentities(again []string) error {
 		if len(parts) != 3 || parts[0] != "stacks" || parts[2] != generator.StackFile || c.Old == nil {
 			continue
 		}
+		r.noteTemplates(parts[1], c)
 		refusals, err := generator.OtherVMs(p.Stacks, p.Rendered, parts[1], c.Old, c.New)
 		if err != nil {
 			return fmt.Errorf("a defect of stackgen, please report it: %w", err)
@@ -217,6 +218,21 @@ func (r *Rendering) checkIdentities(again []string) error {
 		return &project.BlockedError{Project: p}
 	}
 	return nil
+}
+
+// noteTemplates notes what the spec of a Template says otherwise than before of templates that exist.
+func (r *Rendering) noteTemplates(stack string, c files.Change) {
+	l := r.Project.Lock.Stacks.Get(stack)
+	if l == nil || c.New == nil || !slices.ContainsFunc(l.VMs, func(e lock.Entry[lock.VM]) bool { return e.Value.Image != nil }) {
+		return
+	}
+	differs := generator.OtherHardware(c.Old, c.New)
+	for _, e := range l.VMs {
+		if names := differs[e.Key]; len(names) > 0 && e.Value.Fingerprint != nil && e.Value.Status == lock.Live {
+			r.Project.Notes = append(r.Project.Notes, fmt.Sprintf("%s/%s: the spec says another %s than before. It acts at creation: "+
+				"write another release for a template that has it", stack, e.Key, strings.Join(names, ", ")))
+		}
+	}
 }
 
 // Blocked reports whether a file that stackgen did not write is in the way.
