@@ -15,6 +15,7 @@ import (
 	"stackgen/internal/live"
 	"stackgen/internal/operate"
 	"stackgen/internal/project"
+	"stackgen/internal/report"
 	"stackgen/internal/shell"
 )
 
@@ -63,14 +64,19 @@ func (e *env) apply(c *cli.Context) error {
 		return exit(code)
 	}
 	q.Stacks = templates.SelectedNames()
+	var created []string // of which a dry run knows that they are not there
+	if q.DryRun {
+		q.Created = &created
+	}
 	if code, err := deploy.Apply(c.Context, templates, q); err != nil || code != finding.OK {
 		return errors.Join(err, exit(code))
 	}
-	return e.applyRest(c)
+	return e.applyRest(c, created)
 }
 
-// applyRest applies the stacks that are no Templates, with what was recorded of these.
-func (e *env) applyRest(c *cli.Context) error {
+// applyRest applies the stacks that are no Templates, with what was recorded of these; without
+// those that are made from templates which a dry run has not created.
+func (e *env) applyRest(c *cli.Context, missing []string) error {
 	q, err := e.request(c, "apply")
 	if err != nil {
 		return err
@@ -80,7 +86,22 @@ func (e *env) applyRest(c *cli.Context) error {
 		return err
 	}
 	_, rest := p.TemplatesFirst()
-	q.Stacks = rest.SelectedNames()
+	q.Stacks = nil
+	var waiting []string
+	for _, stack := range rest.SelectedNames() {
+		if rest.Lock.MadeFromAny(stack, missing) {
+			waiting = append(waiting, stack)
+			continue
+		}
+		q.Stacks = append(q.Stacks, stack)
+	}
+	if len(waiting) > 0 {
+		said := "not looked at, because the Templates are not applied yet: " + strings.Join(waiting, ", ") + "\n"
+		if err := report.Text(q.Out, said); err != nil || len(q.Stacks) == 0 {
+			return err
+		}
+		rest.Selected = func(stack string) bool { return slices.Contains(q.Stacks, stack) }
+	}
 	code, err := deploy.Apply(c.Context, rest, q)
 	if err != nil {
 		return err
@@ -94,7 +115,7 @@ func (e *env) chosen(c *cli.Context, q *deploy.Request) (*project.Project, error
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(choice.Words, func(w string) bool { return !named.MatchString(w) }); i >= 0 {
+	if i := slices.IndexFunc(choice.Words, func(w string) bool { return !named.MatchString(w) || strings.HasSuffix(w, ".yaml") }); i >= 0 {
 		choice.Paths = choice.Words[i : i+1] // which does not exist
 	}
 	q.Paths = choice.Paths
@@ -105,8 +126,9 @@ func (e *env) chosen(c *cli.Context, q *deploy.Request) (*project.Project, error
 	return p, q.Choose(p, choice.Words, choice.Members, c.Bool("students"))
 }
 
-// named matches what names a stack, or a VM or group of one, and is no path.
-var named = regexp.MustCompile(`^[a-z0-9-]+(/[a-z0-9-]+)?$`)
+// named matches what names a stack, or a VM or group of one. A path to a spec looks the same, but
+// ends in .yaml.
+var named = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*(/[a-z0-9.-]+)?$`)
 
 // request is what apply and destroy have in common.
 func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {

@@ -87,6 +87,9 @@ func (r *run) summarize(s *check.Session, found []finding.Finding, a *announceme
 	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: notes}
 	for i := range found {
 		f := &found[i]
+		if f.Kind == finding.Create && f.Type == finding.VM && r.Created != nil {
+			*r.Created = append(*r.Created, f.Stack+"/"+f.Key)
+		}
 		if len(f.Differs)+len(f.FromTemplate)+len(f.Updates)+len(f.Pending)+len(f.MadeWith) > 0 || f.NoAddress || f.MadeFrom != 0 ||
 			f.Type == finding.Unit || f.Kind == finding.OtherState {
 			sum.Findings = append(sum.Findings, *f)

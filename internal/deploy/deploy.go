@@ -27,6 +27,7 @@ type Request struct {
 	Part     map[string][]string // of a destroy: the keys of VMs, by their stacks; nil for whole stacks
 	Line     string              // the command line, to be repeated from here
 	DryRun   bool                // end after the summary
+	Created  *[]string           // gets the VMs that a dry run of an apply would create, as STACK/KEY; or nil
 	Yes      bool                // the answer, given before the question
 	Terminal bool                // somebody can answer
 	In       io.Reader

@@ -57,6 +57,7 @@ func TestTemplateKind(t *testing.T) {
 	sim := p.simulate()
 	p.render()
 	p.step(3, "preflight", "its template (base-1.0, release 1) is not there yet", "(cd stacks/base-1.0 && terragrunt stack run apply)")
+	p.deployed(0, "apply --dry-run", "create 2 images, 2 VMs", "not looked at, because the Templates are not applied yet: live")
 	p.deployed(0, "apply --yes", "base-1.0 is as its spec says", "live is as its spec says")
 	for _, vmid := range []int{9100, 9101} {
 		if c := stateOf(sim).guests[vmid].config; c["template"] != "1" || !strings.Contains(c["scsi0"], "size=4G") {
@@ -68,6 +69,16 @@ func TestTemplateKind(t *testing.T) {
 	sim.ResetLog()
 	p.deployed(0, "apply --yes", "nothing to do: base-1.0 is as its spec says", "nothing to do: live is as its spec says")
 	noWrites(t, sim)
+
+	// What the spec says otherwise of the same release changes nothing.
+	p.write("specs/base.yaml", strings.Replace(templateSpec(url, checksum, "1", "[pve1, pve2]", ""), "memory: 1024", "memory: 2048", 1))
+	p.step(0, "render", "the spec says another memory than before")
+	p.deployed(0, "preflight specs/base.yaml", "2 creation-only", "it has memory: 1024, and the spec says 2048")
+	p.deployed(0, "apply --yes base-1.0", "nothing to do: base-1.0 is as its spec says, except that base-1.0/1-pve1 with memory: 1024")
+	p.deployed(2, "drift specs/base.yaml", "made with memory: 1024, and the spec says 2048")
+	noWrites(t, sim)
+	p.write("specs/base.yaml", templateSpec(url, checksum, "1", "[pve1, pve2]", ""))
+	p.step(0, "render")
 
 	// A lost state is imported without a write.
 	p.remove(".state/base-1.0")
