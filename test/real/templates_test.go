@@ -75,7 +75,6 @@ func TestTemplateKind(t *testing.T) {
 	p.step(0, "render", "the spec says another memory than before")
 	p.deployed(0, "preflight specs/base.yaml", "2 creation-only", "it has memory: 1024, and the spec says 2048")
 	p.deployed(0, "apply --yes base-1.0", "nothing to do: base-1.0 is as its spec says, except that base-1.0/1-pve1 with memory: 1024")
-	p.deployed(2, "drift specs/base.yaml", "made with memory: 1024, and the spec says 2048")
 	noWrites(t, sim)
 	p.write("specs/base.yaml", templateSpec(url, checksum, "1", "[pve1, pve2]", ""))
 	p.step(0, "render")
