@@ -132,11 +132,7 @@ var named = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*(/[a-z0-9.-]+)?$`)
 
 // request is what apply and destroy have in common.
 func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
-	view, err := live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{
-		CI:       os.Getenv("CI") == "true",
-		Color:    color(e.errOut),
-		Terminal: live.TerminalOf(e.errOut),
-	})
+	view, err := e.shows(c)
 	if err != nil {
 		return deploy.Request{}, err
 	}
@@ -158,6 +154,15 @@ func progressFlag() cli.Flag {
 }
 
 // terminal reports whether a person can answer at r.
+// shows opens the view of a run, as the flag --progress says.
+func (e *env) shows(c *cli.Context) (*live.View, error) {
+	return live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{
+		CI:       os.Getenv("CI") == "true",
+		Color:    color(e.errOut),
+		Terminal: live.TerminalOf(e.errOut),
+	})
+}
+
 func terminal(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	return ok && live.IsTerminal(f)

@@ -3,13 +3,11 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"os/signal"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"stackgen/internal/deploy"
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
 	"stackgen/internal/report"
@@ -23,6 +21,7 @@ func (e *env) powerFlags(more ...cli.Flag) []cli.Flag {
 		&cli.DurationFlag{Name: "timeout", Value: 3 * time.Minute, Usage: "how long a locked VM is waited for, and a guest may take"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and send nothing"},
 		&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
+		progressFlag(),
 		e.verboseFlag(),
 		formatFlag("text", "json"),
 	}, more...)
@@ -127,7 +126,11 @@ func (e *env) act(c *cli.Context, view *operate.View, r operate.Request, planned
 	options := e.options(e.out)
 	options.Format = c.String("format")
 	if c.Bool("dry-run") {
-		return e.powered(view, r.Action, planned, options)
+		return e.printPower(powerReport(view, r.Action, planned), options)
+	}
+	shown, err := e.shows(c)
+	if err != nil {
+		return err
 	}
 	if asks := r.Action.Stops && operate.Count(planned, power.Planned) > 0 && !c.Bool("yes"); asks {
 		n := report.Count(operate.Count(planned, power.Planned), "VM")
@@ -148,18 +151,13 @@ func (e *env) act(c *cli.Context, view *operate.View, r operate.Request, planned
 			return exitCode(exitError)
 		}
 	}
-	ctx, stop := signal.NotifyContext(c.Context, deploy.Ends()...)
-	defer stop()
-	r.Report = func(o operate.One) {
-		if o.Result == power.Done || o.Result == power.Failed || o.Result == power.Waiting {
-			_ = report.PrintPowered(e.errOut, poweredOf(view, &o))
-		}
-	}
-	ended, err := view.Run(ctx, r, planned)
+	ended, err := e.acted(c, shown, view, r, planned)
 	if err != nil {
 		return err
 	}
-	return e.powered(view, r.Action, ended, options)
+	result := powerReport(view, r.Action, ended)
+	result.Next = append(result.Next, again(c, view, r.Action, ended)...)
+	return e.printPower(result, options)
 }
 
 // powerLimits refuses numbers with which a command would do something else.
@@ -185,9 +183,8 @@ func (e *env) summary(view *operate.View, action *power.Action, planned []operat
 	return r.Print(e.errOut, e.options(e.errOut))
 }
 
-// powered prints how it ended, and is the exit code.
-func (e *env) powered(view *operate.View, action *power.Action, ended []operate.One, o report.Options) error {
-	r := powerReport(view, action, ended)
+// printPower prints how it ended, and is the exit code.
+func (e *env) printPower(r *report.Power, o report.Options) error {
 	if err := r.Print(e.out, o); err != nil {
 		return err
 	}

@@ -25,10 +25,10 @@ func shown(b *progress.Board, at float64, lines int) (list []*progress.Row, more
 	for _, r := range b.Rows {
 		isVM := r.Kind == progress.VM
 		busy := r.Active() && (isVM || r.Elapsed(at) >= long)
-		if isVM || busy || r.Phase == progress.Broken {
+		if isVM || busy || r.Failed() {
 			all = append(all, r)
 		}
-		if busy || r.Phase == progress.Broken {
+		if busy || r.Failed() {
 			some = append(some, r)
 		}
 		if isVM && busy {
@@ -181,16 +181,19 @@ func (c columns) line(b *progress.Board, r *progress.Row, at float64, shared boo
 	if r.Began >= 0 {
 		time = duration(r.Elapsed(at))
 	}
-	if r.Phase == progress.Broken {
-		if shared {
-			return out + "failed after " + time
+	if r.Failed() {
+		text := string(r.Phase)
+		if r.Phase == progress.Broken {
+			text += " after " + time
 		}
-		why := b.Trouble(r).Why
-		return out + report.Line("failed after "+time+": "+cmp.Or(why, firstLine(strings.TrimSpace(r.Error)), later))
+		if shared {
+			return out + text
+		}
+		return out + report.Line(text+": "+cmp.Or(b.Trouble(r).Why, firstLine(strings.TrimSpace(r.Error)), later))
 	}
 	out += pad(string(r.Phase), c.phase) + "  "
 	if c.bar > 0 {
-		out += pad(bar(r, c.bar), c.bar) + " "
+		out += pad(cmp.Or(report.Line(r.Waits), bar(r, c.bar)), c.bar) + " "
 	}
 	text := ""
 	if r.Percent >= 0 {

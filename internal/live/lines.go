@@ -37,13 +37,19 @@ func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float
 		}
 		return
 	}
-	if !phase || r.Phase == progress.Skipped && r.Began < 0 || r.Kind != progress.VM && !r.Phase.Over() {
+	if !phase || r.Phase == progress.Skipped && r.Began < 0 && !r.Failed() || r.Kind != progress.VM && !r.Phase.Over() {
 		return
 	}
 	text := name(b, r) + ": " + string(r.Phase)
 	switch {
 	case r.Phase == progress.Broken:
 		text += " after " + duration(r.Elapsed(at)) + l.score(b, r.Kind) + l.alike(b, r)
+	case r.Failed():
+		text += l.alike(b, r)
+	case r.Phase == progress.Continues:
+		text += " in Proxmox VE, after " + duration(r.Elapsed(at))
+	case r.Phase == progress.Held:
+		text += ": " + r.Waits
 	case r.Phase.Over():
 		text += " after " + duration(r.Elapsed(at)) + l.score(b, r.Kind)
 		if rest := left(b, at); rest != "" && r.Kind == progress.VM {

@@ -147,7 +147,7 @@ func (o *objects) changed(b *progress.Board, r *progress.Row, phase bool, at flo
 	if phase || r.Phase != progress.Broken {
 		write(o, out)
 	}
-	if r.Phase == progress.Broken && r.Error != "" {
+	if r.Failed() && r.Error != "" {
 		o.trouble(r.Target, b.Trouble(r), at)
 	}
 }
@@ -206,7 +206,7 @@ func (o *objects) idle(*progress.Board, float64) {}
 func (o *objects) end(b *progress.Board, exit int, reason string, at float64) error {
 	of := func(k progress.Kind) count {
 		t := b.Total(k)
-		return count{t.All, t.Done, t.Failed, t.Skipped}
+		return count{t.All, t.Done, t.Failed, t.Skipped + t.Continues}
 	}
 	write(o, ended{
 		head: head{"end", tenths(at)}, Exit: exit, Reason: reason,

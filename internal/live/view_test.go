@@ -21,6 +21,8 @@ type clock struct{ now time.Time }
 
 func newClock() *clock { return &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
 
+func (c *clock) time() time.Time { return c.now }
+
 func (c *clock) sleep(seconds float64) {
 	c.now = c.now.Add(time.Duration(seconds * float64(time.Second)))
 }

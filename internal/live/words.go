@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"stackgen/internal/progress"
@@ -28,7 +29,7 @@ func totals(b *progress.Board) string {
 		for _, more := range []struct {
 			n    int
 			word string
-		}{{t.Failed, "failed"}, {t.Active, "active"}, {t.Queued, "queued"}, {t.Skipped, "not done"}} {
+		}{{t.Failed, "failed"}, {t.Active, "active"}, {t.Queued, "queued"}, {t.Skipped, "not done"}, {t.Continues, "going on in Proxmox VE"}} {
 			if more.n > 0 {
 				text += fmt.Sprintf(", %d %s", more.n, more.word)
 			}
@@ -97,7 +98,7 @@ func plans(b *progress.Board) string {
 		counts[r.Action][r.Kind]++
 	}
 	var out []string
-	for _, a := range []progress.Action{progress.Import, progress.Create, progress.Change, progress.Move, progress.Destroy} {
+	for _, a := range slices.Concat(actions, further(b)) {
 		var things []string
 		for _, n := range nouns {
 			if c := counts[a][n.kind]; c > 0 {
@@ -105,13 +106,26 @@ func plans(b *progress.Board) string {
 			}
 		}
 		if len(things) > 0 {
-			out = append(out, string(a)+" "+and(things))
+			out = append(out, a.Counted(and(things)))
 		}
 	}
 	if len(out) == 0 {
 		return "nothing to do"
 	}
 	return strings.Join(out, ", ")
+}
+
+// actions are those of OpenTofu, as they are counted.
+var actions = []progress.Action{progress.Import, progress.Create, progress.Change, progress.Move, progress.Destroy}
+
+// further are the other actions of a board.
+func further(b *progress.Board) (out []progress.Action) {
+	for _, r := range b.Rows {
+		if !slices.Contains(actions, r.Action) && !slices.Contains(out, r.Action) {
+			out = append(out, r.Action)
+		}
+	}
+	return out
 }
 
 func and(things []string) string {
@@ -132,15 +146,19 @@ func summary(b *progress.Board, exit int, reason string, at float64) string {
 		word = reason
 	case b.Total().Failed > 0 || len(b.Errors) > 0:
 		word = "failed"
-	case exit != 0 || b.Total().Skipped > 0:
+	case exit != 0 || b.Total().Skipped+b.Total().Continues > 0:
 		word = "not done"
 	}
 	fmt.Fprintf(&out, "%s %s after %s: %s\n", b.Plan.Command, word, duration(at), totals(b))
+	if b.Plan.Table {
+		return out.String()
+	}
 	groups := progress.Group(troubles(b))
 	for _, g := range groups {
 		out.WriteString(details(g))
 	}
 	out.WriteString(notDone(b))
+	out.WriteString(goesOn(b))
 	if b.Plan.Again != "" && (len(groups) > 0 || b.Total().Skipped > 0) {
 		fmt.Fprintf(&out, "  then continue; what is done stays as it is:\n    %s\n", b.Plan.Again)
 	}
@@ -150,13 +168,24 @@ func summary(b *progress.Board, exit int, reason string, at float64) string {
 // listed is how many rows that are not done are named: a class, and not a whole school.
 const listed = 30
 
-// notDone names the rows that the run did not do, on one line for each kind.
+// notDone names the rows that the run did not do, on one line for each kind. Those with a reason
+// of their own have been named with it.
 func notDone(b *progress.Board) string {
+	return listOf(b, "not done", func(r *progress.Row) bool { return r.Phase == progress.Skipped && !r.Failed() })
+}
+
+// goesOn names the VMs of which the cluster does the rest after an interrupt.
+func goesOn(b *progress.Board) string {
+	return listOf(b, "going on in Proxmox VE", func(r *progress.Row) bool { return r.Phase == progress.Continues })
+}
+
+// listOf names the rows that fit, on one line for each kind.
+func listOf(b *progress.Board, what string, fits func(*progress.Row) bool) string {
 	var out strings.Builder
 	for _, n := range nouns {
 		var names []string
 		for _, r := range b.Rows {
-			if r.Kind != n.kind || r.Phase != progress.Skipped {
+			if r.Kind != n.kind || !fits(r) {
 				continue
 			}
 			name := r.Key
@@ -172,7 +201,7 @@ func notDone(b *progress.Board) string {
 		if rest := len(names) - listed; rest > 0 {
 			names = append(names[:listed:listed], fmt.Sprintf("%d more", rest))
 		}
-		fmt.Fprintf(&out, "  not done: %s %s\n", word, and(names))
+		fmt.Fprintf(&out, "  %s: %s %s\n", what, word, and(names))
 	}
 	return out.String()
 }
@@ -181,7 +210,7 @@ func notDone(b *progress.Board) string {
 func troubles(b *progress.Board) []progress.Trouble {
 	var out []progress.Trouble
 	for _, r := range b.Rows {
-		if r.Phase == progress.Broken {
+		if r.Failed() {
 			out = append(out, b.Trouble(r))
 		}
 	}

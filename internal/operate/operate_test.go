@@ -350,7 +350,13 @@ func TestInterrupt(t *testing.T) {
 	v := w.view()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	got := w.does(ctx, v, "start", func(r *Request) { r.AtOnce, r.Report = 1, func(One) { stop() } })
+	got := w.does(ctx, v, "start", func(r *Request) {
+		r.AtOnce, r.Report = 1, func(o One) {
+			if o.Result == power.Done {
+				stop()
+			}
+		}
+	})
 	if got[0] != "done started" || got[2] != "left interrupted before it began" {
 		t.Errorf("%s", got)
 	}

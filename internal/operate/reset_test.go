@@ -145,7 +145,7 @@ func TestResetAgain(t *testing.T) {
 	ended, err := v.Run(context.Background(), r, planned)
 	expect(t, err)
 	w.want(said(ended), "done reset to baseline of TIME, and running")
-	if len(told) != 2 || told[0] != "waiting waits for the lock of its configuration, which another process of pve1 has" {
+	if len(told) != 4 || told[1] != "waiting another process of pve1 has the lock of its configuration" || told[2] != "sent " {
 		t.Errorf("told %q", told)
 	}
 	w.wait(2 * time.Second)

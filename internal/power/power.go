@@ -1,6 +1,7 @@
 package power
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -20,6 +21,7 @@ const (
 type Action struct {
 	Name  string  // of the call, and of the argument of `stackgen power`
 	Doing string  // what a question says: shut down %s
+	While string  // what a VM is while its task runs: shutting down
 	Done  string  // what a report says: shut down
 	From  []State // in which Proxmox VE takes it
 	To    State   // afterwards; empty if the action leaves it
@@ -29,19 +31,19 @@ type Action struct {
 // Actions are all actions, as `stackgen power` lists them.
 // Source: the recorded answers of a server to each call in each state.
 var Actions = []Action{
-	{Name: "start", Doing: "start %s", Done: "started", From: []State{Stopped, Hibernated}, To: Running},
-	{Name: "shutdown", Doing: "shut down %s", Done: "shut down", From: []State{Running}, To: Stopped, Stops: true},
-	{Name: "stop", Doing: "stop %s without a shutdown", Done: "stopped", From: []State{Running, Paused}, To: Stopped, Stops: true},
-	{Name: "reboot", Doing: "reboot %s", Done: "rebooted", From: []State{Running}, To: Running, Stops: true},
-	{Name: "suspend", Doing: "pause %s", Done: "paused", From: []State{Running}, To: Paused, Stops: true},
-	{Name: "resume", Doing: "resume %s", Done: "resumed", From: []State{Paused, Hibernated}, To: Running},
+	{Name: "start", Doing: "start %s", While: "starting", Done: "started", From: []State{Stopped, Hibernated}, To: Running},
+	{Name: "shutdown", Doing: "shut down %s", While: "shutting down", Done: "shut down", From: []State{Running}, To: Stopped, Stops: true},
+	{Name: "stop", Doing: "stop %s without a shutdown", While: "stopping", Done: "stopped", From: []State{Running, Paused}, To: Stopped, Stops: true},
+	{Name: "reboot", Doing: "reboot %s", While: "rebooting", Done: "rebooted", From: []State{Running}, To: Running, Stops: true},
+	{Name: "suspend", Doing: "pause %s", While: "pausing", Done: "paused", From: []State{Running}, To: Paused, Stops: true},
+	{Name: "resume", Doing: "resume %s", While: "resuming", Done: "resumed", From: []State{Paused, Hibernated}, To: Running},
 }
 
 // Snapshots are the actions on the snapshots of a VM.
 // Source: the recorded answers of a server; it refuses both of a hibernated VM in their task.
 var Snapshots = []Action{
-	{Name: Snapshot, Doing: "take a checkpoint of %s", Done: "given a checkpoint", From: []State{Running, Paused, Stopped}},
-	{Name: Rollback, Doing: "reset %s", Done: "reset", From: []State{Running, Paused, Stopped}, Stops: true},
+	{Name: Snapshot, Doing: "take a checkpoint of %s", While: "taking a checkpoint", Done: "given a checkpoint", From: []State{Running, Paused, Stopped}},
+	{Name: Rollback, Doing: "reset %s", While: "resetting", Done: "reset", From: []State{Running, Paused, Stopped}, Stops: true},
 }
 
 // The names of the actions on snapshots, as Proxmox VE has them.
@@ -61,6 +63,9 @@ func Names() []string {
 
 // Find is the action of a name that starts or stops VMs, or nil.
 func Find(name string) *Action { return find(Actions, name) }
+
+// Of is the action of a name, or nil.
+func Of(name string) *Action { return cmp.Or(find(Actions, name), find(Snapshots, name)) }
 
 // OfSnapshots is the action of a name on snapshots, or nil.
 func OfSnapshots(name string) *Action { return find(Snapshots, name) }
@@ -114,7 +119,8 @@ const (
 	InState Result = "already" // nothing had to be done
 	Left    Result = "left"    // nothing was sent, because the command ended before
 
-	Waiting Result = "waiting" // it goes on: no report has it
+	Waiting Result = "waiting" // for a lock: it goes on, and no report has it
+	Sent    Result = "sent"    // the call is sent now: it goes on, and no report has it
 )
 
 // Results are all results of reports in their order.

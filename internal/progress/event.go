@@ -1,5 +1,11 @@
 package progress
 
+import (
+	"fmt"
+
+	"stackgen/internal/power"
+)
+
 // A Kind is what a row is about.
 type Kind string
 
@@ -14,7 +20,7 @@ const (
 // An Action is what the run does with a row.
 type Action string
 
-// The actions.
+// The actions on what OpenTofu manages. Those on VMs that exist have the names of package power.
 const (
 	Create  Action = "create"
 	Change  Action = "change"
@@ -22,6 +28,14 @@ const (
 	Destroy Action = "destroy"
 	Move    Action = "move" // of a VM to another node
 )
+
+// Counted is what an action does with things that were counted: create 3 VMs.
+func (a Action) Counted(things string) string {
+	if of := power.Of(string(a)); of != nil {
+		return fmt.Sprintf(of.Doing, things)
+	}
+	return string(a) + " " + things
+}
 
 // A Target is what an event or a row is about. Key is that of a VM, the id of a pool
 // or the name of a record.
@@ -49,7 +63,8 @@ type Plan struct {
 	Command  string // apply or destroy
 	Again    string // the command line that continues it, to be pasted from the project root
 	Items    []Item
-	Parallel int // VMs at the same time at most; 0 if that is unknown
+	Parallel int  // VMs at the same time at most; 0 if that is unknown
+	Table    bool // the command prints how each row ended after the run
 }
 
 // A Type is the type of an event.
@@ -66,6 +81,10 @@ const (
 	Summary Type = "summary" // a unit is done
 	Read    Type = "read"    // the configuration of a VM was read after its failure
 
+	Locked   Type = "locked"   // the action on a VM waits for a lock; the text says which
+	Declined Type = "declined" // the action on a VM was not sent; the text says why
+	GoesOn   Type = "goes on"  // the run is interrupted, and the cluster does the rest of the action
+
 	NodeState Type = "node" // a node that VMs need is down, or answers again
 )
 
@@ -75,7 +94,8 @@ type Event struct {
 	Target
 	Type   Type
 	Action Action // of Began, Working, Ended, Failed
-	Text   string // of Problem: the message of the tool, as it is; of NodeState why a silent node does not answer
+	Text   string // of Problem: the message of the tool, as it is; of NodeState why a silent node does not answer; of Locked and Declined why
+	Fix    string // of Problem and Declined for an action on a VM: commands, one a line
 	Task   Task   // of Worked
 	Counts Counts // of Summary
 	State  State  // of NodeState; the target has only the node, or nothing for the whole cluster
@@ -118,13 +138,17 @@ const (
 	Moving     Phase = "moving"
 	Stopping   Phase = "stopping"
 	Destroying Phase = "destroying"
+	Held       Phase = "waiting for its lock"
 	Done       Phase = "done"
+	Continues  Phase = "goes on" // in the cluster, after an interrupt of the run
 	Broken     Phase = "failed"
 	Skipped    Phase = "not done" // the run ended before it began, or before it was done
 )
 
 // Over reports whether nothing more happens to a row in this phase.
-func (p Phase) Over() bool { return p == Ready || p == Done || p == Broken || p == Skipped }
+func (p Phase) Over() bool {
+	return p == Ready || p == Done || p == Broken || p == Skipped || p == Continues
+}
 
 // step is the position of a phase in the creation of a VM.
 func (p Phase) step() int {

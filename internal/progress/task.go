@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/internal/power"
 	"stackgen/internal/pve"
 )
 
@@ -64,6 +65,9 @@ func (t Task) phase(a Action) (running, ended Phase) {
 
 // base is the phase of a row while nothing else is known.
 func base(a Action) Phase {
+	if of := power.Of(string(a)); of != nil {
+		return Phase(of.While)
+	}
 	switch a {
 	case Create:
 		return Creating

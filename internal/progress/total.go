@@ -4,7 +4,7 @@ import "slices"
 
 // A Total counts rows.
 type Total struct {
-	All, Done, Failed, Active, Queued, Skipped int
+	All, Done, Failed, Active, Queued, Skipped, Continues int
 }
 
 // Total counts the rows of the given kinds, or all of them.
@@ -20,6 +20,8 @@ func (b *Board) Total(of ...Kind) Total {
 			t.Failed++
 		case r.Phase == Skipped:
 			t.Skipped++
+		case r.Phase == Continues:
+			t.Continues++
 		case r.Phase.Over():
 			t.Done++
 		case r.Active():

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stackgen/internal/finding"
+	"stackgen/internal/power"
 )
 
 // A Trouble is an error of one VM, pool or record, or of a unit, in words: what did not
@@ -73,6 +74,9 @@ var notDone = map[Action]string{
 
 // Trouble explains why a row failed. It is the zero Trouble if the row has not.
 func (b *Board) Trouble(r *Row) Trouble {
+	if of := power.Of(string(r.Action)); of != nil && r.Failed() {
+		return acted(r, of)
+	}
 	if r.Phase != Broken {
 		return Trouble{}
 	}
@@ -92,6 +96,19 @@ func (b *Board) Trouble(r *Row) Trouble {
 	}
 	t.What = r.Name() + " " + t.Not
 	b.downReason(&t)
+	return t
+}
+
+// Failed reports whether a row failed, or was not begun for a reason of its own.
+func (r *Row) Failed() bool { return r.Phase == Broken || r.Phase == Skipped && r.Error != "" }
+
+// acted explains why an action on a VM was not done: its text is in words already.
+func acted(r *Row, of *power.Action) Trouble {
+	t := Trouble{Not: "was not " + of.Done, Text: r.Error, Item: r.Item}
+	t.What = r.Name() + " " + t.Not
+	if r.Fix != "" {
+		t.Next = append(t.Next, finding.Do("to go on", strings.Split(r.Fix, "\n")...))
+	}
 	return t
 }
 

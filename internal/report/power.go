@@ -148,12 +148,3 @@ func (g poweredGroup) print(w io.Writer) {
 func (r *Power) Sent(result power.Result) bool {
 	return slices.ContainsFunc(r.VMs, func(v Powered) bool { return v.Result == result })
 }
-
-// PrintPowered prints one VM as soon as it ends.
-func PrintPowered(w io.Writer, v Powered) error {
-	took := ""
-	if v.Seconds >= 1 {
-		took = fmt.Sprintf(" (%.0f s)", v.Seconds)
-	}
-	return Printf(w, "%s: %s%s\n", v.Stack+"/"+v.Key, v.Text, took)
-}
