@@ -111,12 +111,9 @@ func (e *env) applyRest(c *cli.Context, missing []string) error {
 
 // chosen opens the project of a request, limited to what the command line names.
 func (e *env) chosen(c *cli.Context, q *deploy.Request) (*project.Project, error) {
-	choice, err := operate.Choose(c.Args().Slice(), c.StringSlice("member"))
+	choice, err := choose(c.Args().Slice(), c.StringSlice("member"))
 	if err != nil {
 		return nil, err
-	}
-	if i := slices.IndexFunc(choice.Words, func(w string) bool { return !named.MatchString(w) || strings.HasSuffix(w, ".yaml") }); i >= 0 {
-		choice.Paths = choice.Words[i : i+1] // which does not exist
 	}
 	q.Paths = choice.Paths
 	p, err := e.open(q.Paths)
@@ -124,6 +121,16 @@ func (e *env) chosen(c *cli.Context, q *deploy.Request) (*project.Project, error
 		return nil, err
 	}
 	return p, q.Choose(p, choice.Words, choice.Members, c.Bool("students"))
+}
+
+// choose tells paths from names. What cannot be a name is a path that does not exist.
+func choose(args, members []string) (operate.Choice, error) {
+	choice, err := operate.Choose(args, members)
+	isPath := func(w string) bool { return !named.MatchString(w) || strings.HasSuffix(w, ".yaml") }
+	if i := slices.IndexFunc(choice.Words, isPath); err == nil && i >= 0 {
+		choice.Paths, choice.Words = choice.Words[i:i+1], nil
+	}
+	return choice, err
 }
 
 // named matches what names a stack, or a VM or group of one. A path to a spec looks the same, but
@@ -148,12 +155,6 @@ func (e *env) request(c *cli.Context, command string) (deploy.Request, error) {
 		In: e.in, Out: view.Hold(e.out), ErrOut: view.Hold(e.errOut), Options: e.options(e.out), View: view}, nil
 }
 
-func progressFlag() cli.Flag {
-	modes := live.Modes()
-	return oneOf(&cli.StringFlag{Name: "progress", Value: modes[0], Usage: "show the run as `MODE`: " + either(modes)}, modes)
-}
-
-// terminal reports whether a person can answer at r.
 // shows opens the view of a run, as the flag --progress says.
 func (e *env) shows(c *cli.Context) (*live.View, error) {
 	return live.Open(live.Mode(c.String("progress")), e.errOut, live.Options{
@@ -163,6 +164,12 @@ func (e *env) shows(c *cli.Context) (*live.View, error) {
 	})
 }
 
+func progressFlag() cli.Flag {
+	modes := live.Modes()
+	return oneOf(&cli.StringFlag{Name: "progress", Value: modes[0], Usage: "show the run as `MODE`: " + either(modes)}, modes)
+}
+
+// terminal reports whether a person can answer at r.
 func terminal(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	return ok && live.IsTerminal(f)

@@ -18,7 +18,7 @@ func (e *env) driftCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "drift",
 		Usage:     "explain every difference between specs and cluster",
-		ArgsUsage: "[PATH...] [ADDRESS...]",
+		ArgsUsage: "[PATH... | STACK...] [ADDRESS...]",
 		Description: "Plans all units, without a lock and without writing a state, or reads the plans\n" +
 			"of --plan. For each attribute that an apply would change, or that was changed by\n" +
 			"hand, it says what the cluster has, where the spec says something else, what an\n" +
@@ -50,7 +50,7 @@ func (e *env) drift(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := e.open(paths)
+	p, err := e.openStacks(c, paths)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/project"
 	"stackgen/internal/report"
+	"stackgen/internal/selection"
 )
 
 // An env is where a command reads from and writes to, and how.
@@ -28,9 +29,25 @@ func (e *env) open(paths []string) (*project.Project, error) {
 	return p, report.Problems(e.errOut, e.options(e.errOut), p.Problems, p.Sources)
 }
 
-// locked runs a command while no other command writes the project.
-func (e *env) locked(c *cli.Context, out string, run func(*cli.Context) error) error {
-	unlock, err := project.LockFolder(c.Context, c.Args().Slice(), out, e.progress)
+// openStacks opens the project of a command that works on whole stacks, limited to the paths or
+// the stacks that its arguments name.
+func (e *env) openStacks(c *cli.Context, args []string) (*project.Project, error) {
+	choice, err := choose(args, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.open(choice.Paths)
+	if err != nil {
+		return nil, err
+	}
+	names, err := selection.Whole(c.Command.Name, p.Stacks.Stacks, choice.Words)
+	p.Limit(names)
+	return p, err
+}
+
+// locked runs a command while no other command writes the project of some paths.
+func (e *env) locked(c *cli.Context, paths []string, out string, run func(*cli.Context) error) error {
+	unlock, err := project.LockFolder(c.Context, paths, out, e.progress)
 	if err != nil {
 		return err
 	}

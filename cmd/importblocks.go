@@ -19,7 +19,7 @@ func (e *env) importBlocksCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "import-blocks",
 		Usage:     "write the import files for everything that is safe to adopt",
-		ArgsUsage: "[PATH...]",
+		ArgsUsage: "[PATH... | STACK...]",
 		Description: "Writes stacks/STACK/imports/UNIT.tf for the VMs, pools and records that exist,\n" +
 			"certainly belong to the specs and are in no state. Each run replaces the files,\n" +
 			"and removes those with nothing to import; they are valid for one apply. What\n" +
@@ -35,7 +35,11 @@ func (e *env) importBlocksCommand() *cli.Command {
 			if c.IsSet("out") || c.Bool("check") {
 				return e.importBlocks(c)
 			}
-			return e.locked(c, "", e.importBlocks)
+			choice, err := choose(c.Args().Slice(), nil)
+			if err != nil {
+				return err
+			}
+			return e.locked(c, choice.Paths, "", e.importBlocks)
 		},
 	}
 }
@@ -56,7 +60,7 @@ func importFlags(c *cli.Context) error {
 
 func (e *env) importBlocks(c *cli.Context) error {
 	toStdout, only := c.IsSet("out"), c.Bool("check")
-	p, err := e.open(c.Args().Slice())
+	p, err := e.openStacks(c, c.Args().Slice())
 	if err != nil {
 		return err
 	}

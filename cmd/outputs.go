@@ -19,7 +19,7 @@ func (e *env) outputsCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "outputs",
 		Usage:     "write registrations and inventories from the outputs of applied stacks",
-		ArgsUsage: "[PATH...]",
+		ArgsUsage: "[PATH... | STACK...]",
 		Description: "Writes for each stack, from its state, five files for other programs: a\n" +
 			"registration as JSON and CSV, an Ansible inventory, a configuration of ssh, and\n" +
 			"lines for /etc/hosts (docs/outputs.md). outputs.registration in the spec names\n" +
@@ -48,7 +48,7 @@ func (e *env) outputsCommand() *cli.Command {
 }
 
 func (e *env) outputs(c *cli.Context) error {
-	p, err := e.open(c.Args().Slice())
+	p, err := e.openStacks(c, c.Args().Slice())
 	if err != nil {
 		return err
 	}

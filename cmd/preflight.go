@@ -17,7 +17,7 @@ func (e *env) preflightCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "preflight",
 		Usage:     "check what an apply would do: one verdict for each VM, pool and record",
-		ArgsUsage: "[PATH...]",
+		ArgsUsage: "[PATH... | STACK...]",
 		Description: "Joins specs, lock, state and cluster. Then it plans the VMs and pools that\n" +
 			"exist and that nothing blocks, without a lock and without writing a state: a plan\n" +
 			"says what an apply changes. With --no-plan, --inventory or --state, it does not\n" +
@@ -36,7 +36,7 @@ func (e *env) preflightCommand() *cli.Command {
 }
 
 func (e *env) preflight(c *cli.Context) error {
-	p, err := e.open(c.Args().Slice())
+	p, err := e.openStacks(c, c.Args().Slice())
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (e *env) renderCommand() *cli.Command {
 			if c.Bool("check") || c.Bool("diff") {
 				return e.render(c)
 			}
-			return e.locked(c, c.String("out"), e.render)
+			return e.locked(c, c.Args().Slice(), c.String("out"), e.render)
 		},
 	}
 }

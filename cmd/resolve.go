@@ -17,7 +17,7 @@ func (e *env) resolveCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "resolve",
 		Usage:     "record in the lock what only the cluster and the states know",
-		ArgsUsage: "[PATH...]",
+		ArgsUsage: "[PATH... | STACK...]",
 		Description: "Reads the cluster and the states once, and records in " + lock.File + "\n" +
 			"what the specs leave to the cluster, once for each VM: the VMID and node of its\n" +
 			"template, the clone mode of clone: auto with its reason, and the node of a\n" +
@@ -45,12 +45,16 @@ func (e *env) resolveCommand() *cli.Command {
 }
 
 func (e *env) resolve(c *cli.Context) error {
+	choice, err := choose(c.Args().Slice(), nil)
+	if err != nil {
+		return err
+	}
 	id, err := project.NewID(e.random)
 	if err != nil {
 		return err
 	}
 	r, err := resolve.Run(c.Context, resolve.Request{
-		Paths: c.Args().Slice(), Again: c.StringSlice("again"), ID: id,
+		Paths: choice.Paths, Words: choice.Words, Again: c.StringSlice("again"), ID: id,
 		NewClusters: c.StringSlice("new-cluster"), NewStates: c.StringSlice("new-state"), StateMoved: c.StringSlice("state-moved"),
 		Sources: e.sources(c),
 	})

@@ -55,7 +55,7 @@ var may = map[string][]string{
 	"internal/adopt": {"guest", "schema", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/hardware", "internal/tf", "internal/guard",
 		"internal/discover", "internal/edit", "internal/files", "internal/project", "internal/check"},
 	"internal/register": {"schema", "generator", "internal/lock", "internal/tf", "internal/outputs", "internal/files", "internal/project", "internal/check"},
-	"internal/resolve":  {"internal/cluster", "internal/finding", "internal/lock", "internal/placement", "internal/project", "internal/render", "internal/check"},
+	"internal/resolve":  {"internal/cluster", "internal/finding", "internal/lock", "internal/placement", "internal/project", "internal/render", "internal/selection", "internal/check"},
 	"cmd": {"schema", "internal/shell", "internal/finding", "internal/report", "internal/lock", "internal/files", "internal/pvesim",
 		"internal/project", "internal/check", "internal/render", "internal/resolve", "internal/adopt", "internal/outputs", "internal/register",
 		"internal/live", "internal/deploy", "internal/discover", "internal/starter", "internal/cluster", "internal/tf", "internal/operate", "internal/power", "internal/selection"},

@@ -143,6 +143,14 @@ func (p *Project) NoSpecs() error {
 	return fmt.Errorf("there is no spec in %s%s; `stackgen init` writes one", filepath.Join(p.Root, "specs"), unread)
 }
 
+// Limit selects exactly the stacks with these names, which are those of the specs. It does nothing
+// without names.
+func (p *Project) Limit(stacks []string) {
+	if len(stacks) > 0 {
+		p.Selected = func(stack string) bool { return slices.Contains(stacks, p.Stacks.NewName(stack)) }
+	}
+}
+
 // SelectedStacks are the stacks that the command works on.
 func (p *Project) SelectedStacks() []*schema.Stack {
 	var out []*schema.Stack

@@ -14,11 +14,13 @@ import (
 	"stackgen/internal/placement"
 	"stackgen/internal/project"
 	"stackgen/internal/render"
+	"stackgen/internal/selection"
 )
 
 // A Request is what a person asks for.
 type Request struct {
 	Paths []string
+	Words []string // names of stacks; without any, the paths decide
 	Again []string // VMs that get other decisions, each as STACK/KEY
 	ID    string   // random, for a lock that has no id of its project
 
@@ -40,6 +42,8 @@ type Result struct {
 	Advice   []placement.Advice
 	Render   bool     // a render would change files now
 	Notes    []string // what a render would say of the lock, had it written it
+
+	stacks []string // that the words name; nil without words
 }
 
 // A Decision is what was decided for a VM now. Without Again, what it lacks was decided
@@ -60,6 +64,9 @@ func Run(ctx context.Context, q Request) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Project: p}
+	if len(q.Words) > 0 {
+		r.stacks = p.SelectedNames()
+	}
 	s := check.New(p, q.Sources)
 	s.NewClusters, s.NewStates = q.NewClusters, q.NewStates
 	o, err := s.Observe(ctx, q.Again)
@@ -106,6 +113,12 @@ func load(q Request) (*project.Project, error) {
 	case p.Empty():
 		return nil, p.NoSpecs()
 	}
+	all := slices.Concat(p.Stacks.Stacks, p.Rendered.Tombstones(p.Stacks))
+	names, err := selection.Whole("resolve", all, q.Words)
+	if err != nil {
+		return nil, err
+	}
+	p.Limit(names)
 	for _, name := range q.Again {
 		stack, key, _ := strings.Cut(name, "/")
 		s := p.Rendered.Stacks.Get(stack)
@@ -113,10 +126,10 @@ func load(q Request) (*project.Project, error) {
 		case s == nil || s.VMs.Get(key) == nil:
 			return nil, fmt.Errorf("--again %s: the lock has no such VM; a VM is STACK/KEY", name)
 		case !p.Selected(stack):
-			return nil, fmt.Errorf("--again %s: the spec of stack %s is not among the paths", name, stack)
+			return nil, fmt.Errorf("--again %s: stack %s is not among those that the command is for", name, stack)
 		}
 	}
-	p.Stacks.Stacks = append(p.Stacks.Stacks, p.Rendered.Tombstones(p.Stacks)...)
+	p.Stacks.Stacks = all
 	for _, name := range slices.Concat(q.NewClusters, q.NewStates, q.StateMoved) {
 		if !slices.Contains(p.SelectedNames(), name) {
 			return nil, fmt.Errorf("no stack %q here; stacks: %s", name, strings.Join(p.SelectedNames(), ", "))
@@ -138,6 +151,7 @@ func (r *Result) decide(ctx context.Context, q Request, inv *cluster.Inventory) 
 	if err != nil || p.Stacks == nil {
 		return err
 	}
+	p.Limit(r.stacks)
 	by, options := &placement.Resolver{}, lock.Options{Project: q.ID, Again: q.Again, StateMoved: q.StateMoved}
 	if inv != nil {
 		by = placement.New(p.Stacks, p.Rendered, inv, q.Again)

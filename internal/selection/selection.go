@@ -119,6 +119,19 @@ func Stacks(words []string) []string {
 	return out
 }
 
+// Whole are the stacks that words name, for a command that works on whole stacks.
+func Whole(command string, stacks []*schema.Stack, words []string) ([]string, error) {
+	words, err := Qualify(stacks, words)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(Stacks(words))))
+	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "/") }) {
+		return nil, fmt.Errorf("%s works on whole stacks: `stackgen %s %s`", command, command, strings.Join(names, " "))
+	}
+	return names, nil
+}
+
 // Select are the VMs that words and members name; all of them if there are neither. A word
 // is STACK, STACK/KEY or STACK/GROUP; a member is a name or an e-mail address of a roster,
 // in any case. The error says what does not exist.
