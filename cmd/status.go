@@ -159,6 +159,7 @@ func nowOf(view *operate.View, vm *selection.VM) report.Now {
 	}
 	out.Power, out.Lock, out.Uptime, out.Console = string(operate.StateOf(g)), g.Lock, g.Uptime, view.Console(vm)
 	if g.Config != nil {
+		out.Agent = g.Config.Agent
 		if len(g.Config.Address) > 0 {
 			out.Address = g.Config.Address[0]
 		}

@@ -164,6 +164,7 @@ const (
 	AgentAnswers   = "answers"    // and reports an address
 	AgentNoAddress = "no-address" // it answers, and reports none but those of the loopback and of links
 	AgentSilent    = "silent"
+	AgentRefuses   = "refuses" // it answers, and its configuration in the guest forbids it to report addresses
 )
 
 // A Config is the configuration of a guest: the parts that identify it, and all
@@ -171,11 +172,12 @@ const (
 type Config struct {
 	UUID    string   `json:"uuid,omitempty"` // smbios1
 	GenID   string   `json:"vmgenid,omitempty"`
-	MACs    []string `json:"macs,omitempty"`    // net0 first, upper case
-	Created int64    `json:"created,omitempty"` // ctime in meta, seconds since 1970
-	Agent   string   `json:"agent,omitempty"`   // AgentAnswers, AgentNoAddress or AgentSilent; empty if the agent was not queried
-	Address []string `json:"address,omitempty"` // reported by the agent, those of network devices first, without loopback and link-local ones
-	Disks   []string `json:"disks,omitempty"`   // such as scsi0=local-lvm:vm-100-disk-0,size=32G
+	MACs    []string `json:"macs,omitempty"`          // net0 first, upper case
+	Created int64    `json:"created,omitempty"`       // ctime in meta, seconds since 1970
+	Agent   string   `json:"agent,omitempty"`         // AgentAnswers, AgentNoAddress, AgentSilent or AgentRefuses; empty if the agent was not queried
+	Refusal string   `json:"agent_refusal,omitempty"` // what an agent that refuses says
+	Address []string `json:"address,omitempty"`       // reported by the agent, those of network devices first, without loopback and link-local ones
+	Disks   []string `json:"disks,omitempty"`         // such as scsi0=local-lvm:vm-100-disk-0,size=32G
 
 	Password bool `json:"password,omitempty"` // cloud-init sets a password; its value cannot be read
 

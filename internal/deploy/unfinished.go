@@ -279,5 +279,5 @@ func (r *run) isBooting(s *check.Session, f *finding.Finding) bool {
 		return true
 	}
 	return r.begun(f) && g != nil && g.Status == "running" && g.Config != nil &&
-		(g.Config.Agent == cluster.AgentSilent || g.Config.Agent == cluster.AgentNoAddress)
+		slices.Contains([]string{cluster.AgentSilent, cluster.AgentNoAddress, cluster.AgentRefuses}, g.Config.Agent)
 }

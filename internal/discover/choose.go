@@ -184,6 +184,16 @@ func (p *proposer) unread(g *cluster.Guest) Reason {
 	return out
 }
 
+// agentWhy is why a VM is not plannable, by what its agent does.
+var agentWhy = map[string]string{
+	cluster.AgentSilent: "its guest agent is enabled and does not answer, so every plan of the stack would wait 15 minutes for it: " +
+		"start the agent in the guest, or disable it here",
+	cluster.AgentNoAddress: "its guest agent answers and reports no address, so every plan of the stack would wait 15 minutes for one: " +
+		"find out why the guest has none, or disable the agent here",
+	cluster.AgentRefuses: "its guest agent may not report addresses, so every plan of the stack would wait 15 minutes for one: " +
+		"permit guest-network-get-interfaces in the guest, or disable the agent here",
+}
+
 // unplannable is why every plan of a stack with the VM would fail or wait, whatever its
 // profile is.
 func (p *proposer) unplannable(g *cluster.Guest) Reason {
@@ -198,21 +208,8 @@ func (p *proposer) unplannable(g *cluster.Guest) Reason {
 	if g.Status != "running" {
 		return Reason{}
 	}
-	if g.Config.Agent == cluster.AgentSilent {
-		return Reason{
-			Config: "agent=" + g.Config.Raw["agent"],
-			Why: "its guest agent is enabled and does not answer, so every plan of the stack would wait 15 minutes for it: " +
-				"start the agent in the guest, or disable it here",
-			Commands: set("--agent 0"),
-		}
-	}
-	if g.Config.Agent == cluster.AgentNoAddress {
-		return Reason{
-			Config: "agent=" + g.Config.Raw["agent"],
-			Why: "its guest agent answers and reports no address, so every plan of the stack would wait 15 minutes for one: " +
-				"find out why the guest has none, or disable the agent here",
-			Commands: set("--agent 0"),
-		}
+	if why := agentWhy[g.Config.Agent]; why != "" {
+		return Reason{Config: "agent=" + g.Config.Raw["agent"], Why: why, Commands: set("--agent 0")}
 	}
 	if agent := g.Config.Raw["agent"]; g.Config.Agent == "" && pve.AgentEnabled(agent) {
 		for _, gap := range p.Inventory.GapsForAgent(g.VMID) {

@@ -17,6 +17,8 @@ func unknownCases() []ruleCase {
 		{"unknown: nothing proves that it is the VM", both, func(s *scene) { s.retire(); s.guest().Config = nil }, "pvesh get"},
 		{"unknown: its agent does not answer", both, func(s *scene) { s.running(cluster.AgentSilent) }, "systemctl enable --now qemu-guest-agent"},
 		{"unknown: its agent does not answer", both, func(s *scene) { s.running(cluster.AgentSilent); s.retire() }, "--delete agent"},
+		{"unknown: its agent refuses", both, func(s *scene) { s.running(cluster.AgentRefuses) }, "grep -ri rpc /etc/qemu"},
+		{"unknown: its agent refuses", both, func(s *scene) { s.running(cluster.AgentRefuses); s.retire() }, "--delete agent"},
 		{"unknown: its agent reports no address", both, func(s *scene) { s.running(cluster.AgentNoAddress) }, "network-get-interfaces"},
 		{"unknown: its agent reports no address", both, func(s *scene) { s.running(cluster.AgentNoAddress); s.retire() }, "--delete agent"},
 		{"unknown: its agent is not visible", both, func(s *scene) { s.running(""); s.hide("/vms/100", cluster.AgentAudit) }, "pveum acl modify"},

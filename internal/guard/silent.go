@@ -46,6 +46,8 @@ func (j *judge) silence(at *place, vm *schema.VM) string {
 		return "its guest agent does not answer"
 	case c.Agent == cluster.AgentNoAddress:
 		return "its guest agent reports no address"
+	case c.Agent == cluster.AgentRefuses:
+		return "its guest agent may not report addresses"
 	case len(c.Address) > 0 && lastIPv4(c.Address) == "":
 		return "its guest agent has no IPv4 address"
 	case c.Agent == "" && !pve.AgentEnabled(c.Raw["agent"]):

@@ -49,6 +49,7 @@ var retiredRules = []vmRule{
 	{name: "busy: its protection is on", applies: (*subject).protectionOn, judge: (*subject).busyProtection},
 	{name: "would-destroy: another guest has a volume of it", applies: (*subject).lends, judge: (*subject).destroyLent},
 	{name: "unknown: its agent does not answer", applies: (*subject).agentSilent, judge: (*subject).unknownAgent},
+	{name: "unknown: its agent refuses", applies: (*subject).agentRefuses, judge: (*subject).unknownRefusal},
 	{name: "unknown: its agent reports no address", applies: (*subject).agentNoAddress, judge: (*subject).unknownAddress},
 	{name: "retiring", applies: every, judge: (*subject).retiring},
 }
@@ -85,6 +86,7 @@ var liveRules = []vmRule{
 	{name: "conflict: other MACs in the lock", applies: (*subject).macsDiffer, judge: (*subject).conflictLock},
 	{name: "would-destroy: tainted", applies: (*subject).tainted, judge: (*subject).destroyTainted},
 	{name: "unknown: its agent does not answer", applies: (*subject).agentSilent, judge: (*subject).unknownAgent},
+	{name: "unknown: its agent refuses", applies: (*subject).agentRefuses, judge: (*subject).unknownRefusal},
 	{name: "unknown: its agent reports no address", applies: (*subject).agentNoAddress, judge: (*subject).unknownAddress},
 	{name: "unknown: its agent is not visible", applies: (*subject).agentHidden, judge: (*subject).unknownHiddenAgent},
 	{name: "unknown: the provider cannot read it", applies: (*subject).undecodable, judge: (*subject).unknownUndecodable},

@@ -122,7 +122,8 @@ func (r *reader) queryAgents(ctx context.Context, candidates []*cluster.Guest) {
 }
 
 // queryAgent queries one agent, without retries. The provider waits for an address, on
-// any interface but lo: an agent that answers without one is told apart from a silent one.
+// any interface but lo: an agent that answers without one, or that may not report any, is told
+// apart from a silent one.
 func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), agentTimeout)
 	defer cancel()
@@ -135,6 +136,10 @@ func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 	if g.Config.Agent = cluster.AgentSilent; err != nil {
 		return
 	}
+	if g.Config.Refusal = found.Result.refusal; g.Config.Refusal != "" {
+		g.Config.Agent = cluster.AgentRefuses
+		return
+	}
 	g.Config.Agent = cluster.AgentNoAddress
 	// A guest may have bridges and tunnels in any order. The addresses of its network
 	// devices come first.
@@ -144,8 +149,8 @@ func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 		}
 		return len(g.Config.MACs)
 	}
-	slices.SortStableFunc(found.Result, func(a, b agentInterface) int { return device(a.MAC) - device(b.MAC) })
-	for _, i := range found.Result {
+	slices.SortStableFunc(found.Result.list, func(a, b agentInterface) int { return device(a.MAC) - device(b.MAC) })
+	for _, i := range found.Result.list {
 		for _, a := range i.Addresses {
 			if ip, err := netip.ParseAddr(a.Address); err == nil && ip.IsGlobalUnicast() && i.Name != "lo" {
 				g.Config.Address = append(g.Config.Address, ip.String())

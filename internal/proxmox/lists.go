@@ -2,6 +2,8 @@ package proxmox
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -147,7 +149,35 @@ type version struct {
 
 // interfaces is the response of agent/network-get-interfaces.
 type interfaces struct {
-	Result []agentInterface `json:"result"`
+	Result agentResult `json:"result"`
+}
+
+// mostSaid is how much of what an agent says is kept: it is text of a guest.
+const mostSaid = 200
+
+// An agentResult has the interfaces, or why the agent does not report them: a list, or an object
+// with the error of the agent, which the server passes on with status 200.
+type agentResult struct {
+	list    []agentInterface
+	refusal string
+}
+
+func (r *agentResult) UnmarshalJSON(data []byte) error {
+	if len(data) == 0 || data[0] != '{' {
+		return json.Unmarshal(data, &r.list)
+	}
+	var failed struct {
+		Error struct {
+			Class text `json:"class"`
+			Desc  text `json:"desc"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(data, &failed); err != nil {
+		return err
+	}
+	said := []rune(cmp.Or(string(failed.Error.Desc), string(failed.Error.Class), "an answer without interfaces"))
+	r.refusal = string(said[:min(len(said), mostSaid)])
+	return nil
 }
 
 type agentInterface struct {

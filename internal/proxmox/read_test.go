@@ -124,6 +124,16 @@ func TestSilentAgents(t *testing.T) {
 	}
 }
 
+// TestAgentRefuses: an agent that may not report addresses is not silent, and what it says is kept.
+func TestAgentRefuses(t *testing.T) {
+	seed := smallCluster(t)
+	seed.Guests[2].Agent.Mode = "refuses"
+	inv := mustRead(t, start(t, pvesim.Options{Seed: seed}), "root@pam!sim", proxmox.Wanted{VMIDs: []int{123}})
+	if c := inv.Guest(123).Config; c.Agent != cluster.AgentRefuses || !strings.Contains(c.Refusal, "has been disabled") {
+		t.Errorf("agent %q, %q", c.Agent, c.Refusal)
+	}
+}
+
 // TestAgentsWithoutAddress: an agent that answers without an address for which the provider
 // waits is not silent, and has no address.
 func TestAgentsWithoutAddress(t *testing.T) {

@@ -32,7 +32,7 @@ func (c *call) agentCall() (*Guest, error) {
 }
 
 func (g *Guest) agentAnswers(now time.Time) bool {
-	return g.Agent.Mode == "present" && now.Sub(g.Started) >= agentBoot
+	return (g.Agent.Mode == "present" || g.Agent.Mode == "refuses") && now.Sub(g.Started) >= agentBoot
 }
 
 func agentPing(c *call) (any, error) {
@@ -71,6 +71,10 @@ func agentInterfaces(c *call) (any, error) {
 	g, err := c.agentCall()
 	if err != nil {
 		return nil, err
+	}
+	if g.Agent.Mode == "refuses" { // Source: QMPClient of qemu-server, which hands on the error of an agent as its result
+		return object{"result": object{"error": object{"class": "CommandNotFound",
+			"desc": "Command guest-network-get-interfaces has been disabled: the command is not allowed"}}}, nil
 	}
 	out := []object{{"name": "lo", "hardware-address": "00:00:00:00:00:00", "ip-addresses": []object{
 		{"ip-address": "127.0.0.1", "ip-address-type": "ipv4", "prefix": 8}, {"ip-address": "::1", "ip-address-type": "ipv6", "prefix": 128}}}}

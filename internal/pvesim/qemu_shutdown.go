@@ -1,6 +1,7 @@
 package pvesim
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,7 +28,7 @@ func (c *call) overrule(wk *worker, vmid int) {
 // hasOS reports whether the guest has an operating system that reacts; an empty
 // disk has none. A container is made from an archive with one.
 func (g *Guest) hasOS() bool {
-	return g.container() || g.Agent.Mode == "present" || g.Agent.Mode == "silent"
+	return g.container() || slices.Contains([]string{"present", "silent", "refuses"}, g.Agent.Mode)
 }
 
 func qemuShutdown(c *call) (any, error) {

@@ -174,8 +174,8 @@ type Snapshot struct {
 	Config      map[string]string `yaml:"config"`
 }
 
-// Agent says how the guest agent behaves: absent (never responds), silent (the
-// same to a client) or present.
+// Agent says how the guest agent behaves: absent (never responds), silent (the same to a client),
+// present, or refuses (it responds, and may not report addresses).
 type Agent struct {
 	Mode       string           `yaml:"mode,omitempty"`
 	Interfaces []AgentInterface `yaml:"interfaces,omitempty"`

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/outputs"
 )
 
@@ -32,6 +32,7 @@ type Now struct {
 	Node     string   `json:"node,omitempty"`
 	Power    string   `json:"power"` // running, paused, stopped, or why that is not known
 	Address  string   `json:"address,omitempty"`
+	Agent    string   `json:"agent,omitempty"`  // answers, no-address, refuses or silent; empty if it was not asked
 	Uptime   int64    `json:"uptime,omitempty"` // seconds
 	Pending  []string `json:"pending"`          // entries of the configuration that wait for a restart
 	Template string   `json:"template,omitempty"`
@@ -115,6 +116,7 @@ var statusColumns = []struct {
 	{"NODE", true, func(v *Now) string { return v.Node }},
 	{"POWER", true, func(v *Now) string { return v.Power }},
 	{"ADDRESS", true, func(v *Now) string { return v.Address }},
+	{"AGENT", false, func(v *Now) string { return agentWord(v.Agent) }},
 	{"UPTIME", false, func(v *Now) string { return uptime(v.Uptime) }},
 	{"PENDING", false, func(v *Now) string { return strings.Join(v.Pending, " ") }},
 	{"LOCK", false, func(v *Now) string { return v.Lock }},
@@ -207,6 +209,14 @@ func shortTime(text string) string {
 	return strings.Replace(text[:min(minutes, len(text))], "T", " ", 1)
 }
 
+// agentWord says why the agent of a VM reports no address; empty if it reports one, or was not asked.
+func agentWord(agent string) string {
+	if agent == cluster.AgentAnswers {
+		return ""
+	}
+	return agent
+}
+
 // number is a number, or nothing for 0.
 func number(n int) string {
 	if n == 0 {
@@ -235,62 +245,14 @@ func uptime(seconds int64) string {
 func (r *Status) csv(out io.Writer) error {
 	w := csv.NewWriter(out)
 	rows := [][]string{{"stack", "key", "member", "name", "vmid", "node", "power", "address", "uptime", "pending", "template", "lock",
-		"console", "problem", "checkpoint", "checkpoint_time"}}
+		"console", "problem", "checkpoint", "checkpoint_time", "agent"}}
 	for _, v := range r.VMs {
 		row := []string{v.Stack, v.Key, v.Member, v.Name, number(v.VMID), v.Node, v.Power, v.Address, number(int(v.Uptime)),
-			strings.Join(v.Pending, " "), v.Template, v.Lock, v.Console, v.Problem, v.Checkpoint, v.CheckpointTime}
+			strings.Join(v.Pending, " "), v.Template, v.Lock, v.Console, v.Problem, v.Checkpoint, v.CheckpointTime, v.Agent}
 		for i := range row {
 			row[i] = outputs.Cell(row[i])
 		}
 		rows = append(rows, row)
 	}
 	return w.WriteAll(rows)
-}
-
-// A statusPage is what the template shows.
-type statusPage struct {
-	Style  template.CSS
-	Policy string
-	Answer string
-	*Status
-	Titles []string
-	Rows   []statusRow
-}
-
-type statusRow struct {
-	Class   string
-	Cells   []string
-	Console string
-	Problem string
-}
-
-// html is one page that needs no other file, and that can be printed.
-func (r *Status) html(out io.Writer) error {
-	text, err := pageFiles.ReadFile("page/status.html")
-	if err != nil {
-		return err
-	}
-	style, err := pageFiles.ReadFile("page/status.css")
-	if err != nil {
-		return err
-	}
-	t, err := template.New("status").Parse(string(text))
-	if err != nil {
-		return err
-	}
-	titles, rows := r.table()
-	p := statusPage{
-		Style:  template.CSS(style), //nolint:gosec // it is a file of this package
-		Policy: fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'", digest(style)),
-		Answer: r.Answer(), Status: r, Titles: titles,
-	}
-	for i, cells := range rows {
-		v := &r.VMs[i]
-		class := "other"
-		if v.Problem == "" && (v.Power == "running" || v.Power == "stopped") {
-			class = v.Power
-		}
-		p.Rows = append(p.Rows, statusRow{class, cells, v.Console, v.Problem})
-	}
-	return t.Execute(out, p)
 }

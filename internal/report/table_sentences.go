@@ -14,6 +14,7 @@ var sentences = map[finding.Code]string{
 	"after-import-file":            ", after its import file is removed",
 	"agent-hidden":                 "whether its QEMU guest agent answers is not visible: if it does not, every plan waits %s",
 	"agent-no-address":             "its QEMU guest agent answers and reports no address: every plan would wait %s for one",
+	"agent-refuses":                "its QEMU guest agent answers and may not report addresses: every plan would wait %s for one",
 	"agent-silent":                 "its QEMU guest agent is enabled and does not answer: every plan would wait %s for it",
 	"agrees":                       "state and cluster agree",
 	"apply-changes":                "an apply changes %s",
