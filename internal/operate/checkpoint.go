@@ -44,6 +44,7 @@ type Checkpoint struct {
 	Leaves  []string // properties that a reset changes, and that an apply leaves
 
 	config *cluster.Config
+	was    map[string]string // the configuration of the VM that a reset replaces
 }
 
 // When is the time of the checkpoint, as messages have it.

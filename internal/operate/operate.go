@@ -242,8 +242,14 @@ func (r *runner) refusal(ctx context.Context, now proxmox.Now) *One {
 			return &o
 		}
 	}
-	if err := r.api.Same(ctx, r.vm.Guest); err != nil {
+	entries, err := r.api.Same(ctx, r.vm.Guest)
+	if err != nil {
 		o = r.unread(err)
+		return &o
+	}
+	if changed := r.changed(entries); len(changed) > 0 {
+		o = r.ends(power.Refused, "its configuration was changed after it was shown (%s): nothing was sent", strings.Join(changed, ", "))
+		o.Fix = []string{"stackgen status " + r.vm.String()}
 		return &o
 	}
 	return nil

@@ -46,6 +46,10 @@ func (v *View) planReset(ctx context.Context, api *proxmox.Power, name string, o
 		return
 	}
 	o.Point = pointOf(s)
+	if o.Point.was, err = api.Same(ctx, o.Guest); err != nil {
+		refuse("", "%v", err)
+		return
+	}
 	switch newest, other := o.Guest.Config.Raw["parent"], otherGuest(o.VM, o.Point.config); {
 	case other != "":
 		refuse("", "%s has %s: a reset would make it another guest", o.Point, other)
@@ -96,6 +100,23 @@ func otherGuest(vm *selection.VM, c *cluster.Config) string {
 		}
 	}
 	return ""
+}
+
+// changed are the entries of the configuration of a VM that a reset would take back although
+// nobody has seen them: they were changed after the reset was shown.
+func (r *runner) changed(now map[string]string) (keys []string) {
+	if r.Action.Name != power.Rollback || r.point == nil {
+		return nil
+	}
+	for _, entries := range []map[string]string{r.point.was, now} {
+		for key := range entries {
+			if r.point.was[key] != now[key] && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // errOtherPoint is a checkpoint that is not the one that was confirmed.

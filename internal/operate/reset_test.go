@@ -251,15 +251,21 @@ func TestResetRefused(t *testing.T) {
 	w.want(w.resets("week1"), "done reset to week1 of TIME, and stopped",
 		"refused it has no checkpoint week1; its snapshots are baseline", "refused it has no checkpoint week1; its snapshots are baseline",
 		"refused it has no checkpoint week1; its snapshots are baseline", "refused it has no checkpoint week1")
+	v = w.view()
+	v.VMs = v.VMs[4:]
+	r = w.request(v, power.Snapshot, "baseline")
+	_, err = v.Run(context.Background(), r, v.Plan(r))
+	expect(t, err)
 	replace := func() {
+		w.sets(305, url.Values{"memory": {"1024"}, "net1": {"virtio,bridge=vmbr0"}})
 		w.guest(304, func(g *pvesim.Guest) { g.Snapshots[0].Time = g.Snapshots[0].Time.Add(time.Hour) })
 	}
 	w.want(w.resets("baseline", replace)[1:],
 		"refused baseline of TIME has the MAC address BC:24:11:FF:FF:01, which the lock does not record: a reset would make it another guest",
 		"refused baseline of TIME has the smbios1 uuid 00000000-0000-4000-8000-000000000000: a reset would make it another guest",
 		"refused its checkpoint is another one now: nothing was sent",
-		"refused it has no checkpoint baseline")
-	if n := w.sim.Counters().Writes - writes; n != 2 { // those of VM 301
+		"refused its configuration was changed after it was shown (memory, net1): nothing was sent")
+	if n := w.sim.Counters().Writes - writes; n != 4 { // two resets of VM 301, a checkpoint of VM 305 and the change of it
 		t.Errorf("%d writes", n)
 	}
 }

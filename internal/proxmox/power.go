@@ -73,21 +73,22 @@ func (p *Power) Now(ctx context.Context, g *cluster.Guest) (Now, error) {
 // ErrOther is a guest that is not the one that was read.
 var ErrOther = errors.New("another guest has its VMID now: nothing was sent")
 
-// Same reads the identity of a VM again. The error says that it is another guest, or that
-// it is not there any more.
-func (p *Power) Same(ctx context.Context, g *cluster.Guest) error {
+// Same reads the configuration of a VM again, without secrets and its lock. The error says that
+// it is another guest, or that it is not there any more.
+func (p *Power) Same(ctx context.Context, g *cluster.Guest) (entries map[string]string, err error) {
 	raw, err := p.entries(ctx, configPath(g))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	is := config(raw)
+	is := safeConfig(raw)
 	if g.Config == nil {
-		return errors.New("its configuration was not read")
+		return nil, errors.New("its configuration was not read")
 	}
 	if was := g.Config; !strings.EqualFold(is.UUID, was.UUID) || is.UUID == "" && !slices.Equal(is.MACs, was.MACs) {
-		return ErrOther
+		return nil, ErrOther
 	}
-	return nil
+	delete(is.Raw, "lock")
+	return is.Raw, nil
 }
 
 // entries are the entries of a configuration.
