@@ -2,6 +2,7 @@ package pvesim_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,20 @@ func TestCleanupHoldsLock(t *testing.T) {
 		if got := []string{first, second}; !slices.Equal(got, want) {
 			t.Errorf("after %s: %q, want %q", delay, got, want)
 		}
+	}
+}
+
+// TestHoldConfig: another process has the lock of a configuration until it is released.
+func TestHoldConfig(t *testing.T) {
+	b := newTestSim(t, pvesim.Options{})
+	release := b.sim.HoldConfig(123)
+	if end, _ := b.task("POST", vm123+"/snapshot", "snapname", "one"); !strings.Contains(end, "got timeout") {
+		t.Errorf("held: %s", end)
+	}
+	release()
+	b.clk.Advance(2 * time.Second)
+	if end, _ := b.task("POST", vm123+"/snapshot", "snapname", "one"); end != "OK" {
+		t.Errorf("released: %s", end)
 	}
 }
 

@@ -34,3 +34,28 @@ func (w *cluster) ended(g *Guest) {
 	}, look}
 	w.at(w.seed.Cleanup, wk.begin)
 }
+
+// HoldConfig lets a process of the node have the lock of a guest's configuration, as `qm cleanup`
+// has it, until release is called.
+func (s *Server) HoldConfig(vmid int) (release func()) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.advance(s.clk.Now())
+	held := true
+	wk := &worker{cluster: s.w, task: &Task{}, lock: vmid, wait: cleanupWait, process: true}
+	var look step
+	look = func() (pause, error) {
+		if !held {
+			return pause{}, nil
+		}
+		wk.next = look
+		return pause{d: time.Second}, nil
+	}
+	wk.steps = []step{look}
+	wk.begin()
+	return func() {
+		s.w.mu.Lock()
+		defer s.w.mu.Unlock()
+		held = false
+	}
+}
