@@ -37,7 +37,8 @@ func (a *announcement) items() []progress.Item {
 			continue
 		}
 		out = append(out, progress.Item{Target: targetOf(kind, c),
-			Action: action, Clone: c.Clones, Template: c.Template, From: c.From, Agent: c.Agent})
+			Action: action, Clone: c.Clones, Template: c.Template, From: c.From, Agent: c.Agent,
+			Rebuilt: c.Action == tf.Replace})
 	}
 	for _, f := range a.records() {
 		action := map[string]progress.Action{"create": progress.Create, "import": progress.Import, "destroy": progress.Destroy}[lateWord(&f)]

@@ -88,14 +88,21 @@ func name(b *progress.Board, r *progress.Row) string {
 	return text
 }
 
+// rebuild is the word for what is destroyed and created again.
+const rebuild = progress.Action("rebuild")
+
 // plans are what a run does: create 21 VMs and 21 records, destroy 1 VM.
 func plans(b *progress.Board) string {
 	counts := map[progress.Action]map[progress.Kind]int{}
 	for _, r := range b.Rows {
-		if counts[r.Action] == nil {
-			counts[r.Action] = map[progress.Kind]int{}
+		action := r.Action
+		if r.Rebuilt {
+			action = rebuild
 		}
-		counts[r.Action][r.Kind]++
+		if counts[action] == nil {
+			counts[action] = map[progress.Kind]int{}
+		}
+		counts[action][r.Kind]++
 	}
 	var out []string
 	for _, a := range slices.Concat(actions, further(b)) {
@@ -116,7 +123,7 @@ func plans(b *progress.Board) string {
 }
 
 // actions are those of OpenTofu, as they are counted.
-var actions = []progress.Action{progress.Import, progress.Create, progress.Change, progress.Move, progress.Destroy}
+var actions = []progress.Action{progress.Import, rebuild, progress.Create, progress.Change, progress.Move, progress.Destroy}
 
 // further are the other actions of a board.
 func further(b *progress.Board) (out []progress.Action) {

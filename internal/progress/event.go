@@ -56,6 +56,7 @@ type Item struct {
 	Template int    // its VMID; 0 if it is not known
 	From     string // the node that it is on
 	Agent    bool   // the run waits for the VM's guest agent
+	Rebuilt  bool   // a VM that exists, and is destroyed and created again
 }
 
 // A Plan is what a run carries out.
