@@ -23,6 +23,7 @@ type fault struct {
 	imports     outcome                        // of import-blocks, and an apply
 	fast        *fastOutcomes                  // with `guard: fast`, if they differ
 	byPlan      bool                           // only the plan shows it, which `guard: fast` does not make
+	byCommand   bool                           // only the command line asks for it, so that another one is the way out
 	harm        string                         // what an apply does with `guard: off`; "" if it does no harm
 	noHarmRun   string                         // why no apply with `guard: off` is run
 	notWay      string                         // part of the printed steps whose condition does not hold in this state

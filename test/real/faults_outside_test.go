@@ -23,8 +23,8 @@ func outsideFaults() []fault {
 	return []fault{
 		refused(fault{pool: true, name: "TF_CLI_ARGS_init names the state of another unit", event: otherBackend, harm: "destroys 300; destroys 301; destroys 302"}, "names another backend than the unit's"),
 		refused(fault{pool: true, name: "TF_CLI_ARGS_apply names a file of variables without VM a", event: otherVariables, harm: "destroys 300"}, "sets variables of the unit"),
-		later(fault{name: "apply with -replace, by hand", event: func(*faultCase) {}, command: applyReplacing, harm: "replaces 300; destroys 300", byPlan: true}, "would-destroy a", "replace"),
-		later(fault{name: "apply with -replace, and a grant from the environment", event: grantByEnvironment, command: applyReplacing, harm: "replaces 300; destroys 300"}, "would-destroy proxmox-vm", "the environment alone permits nothing"),
+		later(fault{name: "apply with -replace, by hand", byCommand: true, event: func(*faultCase) {}, command: applyReplacing, harm: "replaces 300; destroys 300", byPlan: true}, "would-destroy a", "replace"),
+		later(fault{name: "apply with -replace, and a grant from the environment", byCommand: true, event: grantByEnvironment, command: applyReplacing, harm: "replaces 300; destroys 300"}, "would-destroy proxmox-vm", "the environment alone permits nothing"),
 		fault{name: "an override was added to the module of VMs", event: addOverride, harm: "destroys 300; destroys 301"}.refusedInBoth("misled live", "a file that stackgen did not write"),
 	}
 }

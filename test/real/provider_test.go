@@ -28,6 +28,8 @@ var ownProviders = []string{
 	"TestApplyInterrupted", "TestInterruptReachesOpenTofu", "TestInterruptLongClone", "TestDestroyAfterKill", "TestTwoRunners", "TestGuardWaits",
 	"TestStory", "TestTutorial", "TestInit", "TestCIRecipes", "TestGuides", "TestGuard", "TestGuardOutside", "TestStateLost", "TestDestroyStack",
 	"TestFaults/cells/apply-killed-with-SIGKILL-in-the-middle-of-clones", "TestFaults/cells/apply-killed-with-SIGKILL,-its-clones-still-under-way",
+	"TestWaysOut/ways/another-apply-of-the-stack-is-running", "TestWaysOut/ways/another-apply-of-the-stack-is-running,-state-in-S3",
+	"TestWaysOut/ways/endpoint-of-another-cluster",
 	"TestFaults/cells/state-lost", "TestFaults/cells/VM-migrated-by-hand", "TestFaults/cells/apply-failed-between-a-clone-and-its-configuration",
 }
 

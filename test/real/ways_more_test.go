@@ -56,7 +56,10 @@ func moreWayStates() []*wayState {
 	add("VMID changed in the spec and not seen by stackgen", func(w *faultCase) { w.spec(withLine("vmid: 310"), true) }, func(s *wayState) { s.not = "if the lock was lost" })
 	add("template changed in the spec", func(w *faultCase) { w.spec(withLine("template: {vmid: 9002, node: pve1}"), true) })
 	add("clone mode changed in the spec", func(w *faultCase) { w.spec(withLine("clone: linked"), true) })
-	add("power state changed in the spec", func(w *faultCase) { w.spec(withLine("started: false"), true) })
+	add("power state changed in the spec", func(w *faultCase) {
+		w.must(w.stackgen("resolve")) // which sees the VM, as an apply does
+		w.spec(withLine("started: false"), true)
+	})
 	add("placement changed in the spec", func(w *faultCase) {
 		w.spec(strings.Replace(faultSpec, "b: {node: pve2}", "b: {placement: {nodes: [pve1, pve3]}}", 1)+faultLast, true)
 	})

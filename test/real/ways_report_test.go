@@ -112,7 +112,7 @@ func waysIn(report string) []way {
 
 // advice reports whether no command follows from a way.
 func advice(w *way) bool {
-	return slices.ContainsFunc([]string{"or keep the stack, and retire only", "if another checkout or machine has the recorded state"}, func(text string) bool { return strings.HasPrefix(w.what, text) })
+	return slices.ContainsFunc([]string{"or keep the stack, and retire only", "if another checkout or machine has the recorded state", "if it was rebuilt from another checkout"}, func(text string) bool { return strings.HasPrefix(w.what, text) })
 }
 
 // isEdit reports whether a line is text of a spec, and not a command.

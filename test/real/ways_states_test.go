@@ -76,7 +76,7 @@ func restoreSpecs(w *faultCase) {
 func wayStates() []*wayState {
 	var out []*wayState
 	for _, f := range faults() {
-		if f.apply.verdicts == "" {
+		if f.apply.verdicts == "" || f.byCommand {
 			continue
 		}
 		s := &wayState{name: f.name, world: f.world, pool: f.pool, seed: f.seed, event: f.event, command: f.command, words: f.words, acts: f.acts, foreign: f.foreign, not: f.notWay}

@@ -170,10 +170,11 @@ func (s *wayState) execute(w *faultCase, h *host, first *way) string {
 			if !n.stops || advice(&n) || len(n.lines) == 0 && s.act(&n) == nil || n.reads() && s.act(&n) == nil {
 				continue
 			}
-			if n.group() == first.group() && n.kind != finding.Adopt { // an adoption has steps for several differences
+			goesOn := n.kind == finding.Adopt || strings.Contains(first.what, "then run preflight again") && n.text() != first.text()
+			if n.group() == first.group() && !goesOn { // an adoption has steps for several differences
 				fail("the finding is still there:\n%s", r.output)
 			}
-			if !slices.ContainsFunc(taken, func(t *way) bool { return t.text() == n.text() }) {
+			if n.kind == finding.Unrendered || !slices.ContainsFunc(taken, func(t *way) bool { return t.text() == n.text() }) { // each edit of a spec needs a render
 				next = &n
 				break
 			}
@@ -248,7 +249,7 @@ func (s *wayState) take(w *faultCase, h *host, of *way) string {
 		if err != nil {
 			return err.Error()
 		}
-		if strings.HasPrefix(line, "stackgen discover ") || strings.HasPrefix(line, "stackgen rebuild ") || strings.HasPrefix(line, "stackgen apply ") {
+		if askingLine.MatchString(line) {
 			line += " --yes" // on a terminal, a person answers the question
 		}
 		if isEdit(line) != (len(edits) > 0) {
@@ -264,6 +265,9 @@ func (s *wayState) take(w *faultCase, h *host, of *way) string {
 	}
 	return flush()
 }
+
+// askingLine is a line of a command that asks a question.
+var askingLine = regexp.MustCompile(`^stackgen (apply|discover|power|rebuild|restart) `)
 
 var wayVMID = regexp.MustCompile(`: VM (\d+)`)
 
@@ -291,10 +295,15 @@ func (w *faultCase) shell(lines []string) string {
 	body, err := os.ReadFile(env)
 	check(w.T, err)
 	tools := *w.tools
-	tools.Env = strings.Split(strings.TrimSuffix(string(body), "\x00"), "\x00")
+	tools.Env = slices.DeleteFunc(strings.Split(strings.TrimSuffix(string(body), "\x00"), "\x00"), func(e string) bool {
+		return strings.HasPrefix(e, "TF_REATTACH_PROVIDERS=") // to a provider with the environment of before
+	})
 	w.tools = &tools
 	return ""
 }
+
+// destroyingWay is the text of a way that destroys a VM.
+var destroyingWay = regexp.MustCompile(`retired|destroy|stackgen rebuild`)
 
 // finish runs what was refused, which must succeed, and leave an empty plan.
 func (s *wayState) finish(w *faultCase, first *way, fail func(string, ...any)) string {
@@ -343,7 +352,7 @@ func (w *faultCase) wayViolations(s *wayState, first *way) (out []string) {
 		out = append(out, movedDrives(w.before.guests, after)...)
 	}
 	for _, e := range w.sim.Requests() {
-		if e.Method == http.MethodDelete && e.VMID != 0 && !s.retires && strings.Contains(e.Who, "!") && !strings.Contains(text, "retired") && !strings.Contains(text, "destroy") {
+		if e.Method == http.MethodDelete && e.VMID != 0 && !s.retires && strings.Contains(e.Who, "!") && !destroyingWay.MatchString(text) {
 			out = append(out, fmt.Sprintf("the provider requested DELETE %s", e.Path))
 		}
 	}
