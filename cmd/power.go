@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -54,7 +55,7 @@ func (e *env) powerCommand() *cli.Command {
 				return fmt.Errorf("power needs an action: %s", strings.Join(power.Names(), ", "))
 			case action == nil:
 				near := nearestOf(name, power.Names(), "stackgen power ")
-				return fmt.Errorf("there is no action %q%s actions: %s", name, near, strings.Join(power.Names(), ", "))
+				return fmt.Errorf("there is no action %q%s actions: %s", name, cmp.Or(near, ";"), strings.Join(power.Names(), ", "))
 			case c.Bool("force") && action.Name != "shutdown":
 				return errors.New("--force is for shutdown: it stops a VM that has not shut down after --timeout")
 			}
