@@ -174,9 +174,9 @@ type Config struct {
 	GenID   string   `json:"vmgenid,omitempty"`
 	MACs    []string `json:"macs,omitempty"`          // net0 first, upper case
 	Created int64    `json:"created,omitempty"`       // ctime in meta, seconds since 1970
-	Agent   string   `json:"agent,omitempty"`         // AgentAnswers, AgentNoAddress, AgentSilent or AgentRefuses; empty if the agent was not queried
+	Agent   string   `json:"agent,omitempty"`         // one of those above; empty if the agent was not queried
 	Refusal string   `json:"agent_refusal,omitempty"` // what an agent that refuses says
-	Address []string `json:"address,omitempty"`       // reported by the agent, those of network devices first, without loopback and link-local ones
+	Address []string `json:"address,omitempty"`       // that the agent reports, of network devices first, without loopback and link-local
 	Disks   []string `json:"disks,omitempty"`         // such as scsi0=local-lvm:vm-100-disk-0,size=32G
 
 	Password bool `json:"password,omitempty"` // cloud-init sets a password; its value cannot be read

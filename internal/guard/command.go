@@ -105,7 +105,7 @@ func (c Command) misledByVariable() *finding.Finding {
 		case does == other:
 			return c.misled(name+" "+row.does, "remove it", "unset "+name)
 		case !c.Own || name == StartingVariable:
-			return c.misled(name+" is a variable of stackgen, which only `stackgen apply`, `destroy` and `rebuild` set, for the runs that they start",
+			return c.misled(name+" is a variable of stackgen, which only `stackgen apply`, `destroy` and `rebuild` set, for runs that they start",
 				"remove it", "unset "+name)
 		}
 	}

@@ -54,7 +54,8 @@ func (s *subject) unknownRefusal() {
 	s.Case = finding.SilentAgent
 	s.Because("the agent says: %s", s.guest.Config.Refusal)
 	if s.awaitAgent() {
-		s.Next("permit guest-network-get-interfaces in the configuration of the agent in the guest, and restart it; its files say which commands it permits",
+		s.Next("permit guest-network-get-interfaces in the configuration of the agent in the guest, and restart it; "+
+			"its files say which commands it permits",
 			"grep -ri rpc /etc/qemu /etc/sysconfig/qemu-ga")
 		s.withoutAgent("or, if the guest needs no address, disable its agent")
 	}

@@ -38,7 +38,7 @@ type Request struct {
 	Name    string         // of the snapshot that is taken or gone back to
 
 	Points map[string]*Checkpoint // that a reset goes back to, by VM
-	Report func(One)              // is told of each VM when it waits for a lock, when its call is sent, and when it ends; it is called by one goroutine at a time
+	Report func(One)              // is told of each VM when it waits for a lock, is called and ends; by one goroutine at a time
 }
 
 // A One is how the action on one VM ended.

@@ -33,7 +33,8 @@ type Action struct {
 var Actions = []Action{
 	{Name: "start", Doing: "start %s", While: "starting", Done: "started", From: []State{Stopped, Hibernated}, To: Running},
 	{Name: "shutdown", Doing: "shut down %s", While: "shutting down", Done: "shut down", From: []State{Running}, To: Stopped, Stops: true},
-	{Name: "stop", Doing: "stop %s without a shutdown", While: "stopping", Done: "stopped", From: []State{Running, Paused}, To: Stopped, Stops: true},
+	{Name: "stop", Doing: "stop %s without a shutdown", While: "stopping", Done: "stopped",
+		From: []State{Running, Paused}, To: Stopped, Stops: true},
 	{Name: "reboot", Doing: "reboot %s", While: "rebooting", Done: "rebooted", From: []State{Running}, To: Running, Stops: true},
 	{Name: "suspend", Doing: "pause %s", While: "pausing", Done: "paused", From: []State{Running}, To: Paused, Stops: true},
 	{Name: "resume", Doing: "resume %s", While: "resuming", Done: "resumed", From: []State{Paused, Hibernated}, To: Running},
@@ -42,7 +43,8 @@ var Actions = []Action{
 // Snapshots are the actions on the snapshots of a VM.
 // Source: the recorded answers of a server; it refuses both of a hibernated VM in their task.
 var Snapshots = []Action{
-	{Name: Snapshot, Doing: "take a checkpoint of %s", While: "taking a checkpoint", Done: "given a checkpoint", From: []State{Running, Paused, Stopped}},
+	{Name: Snapshot, Doing: "take a checkpoint of %s", While: "taking a checkpoint", Done: "given a checkpoint",
+		From: []State{Running, Paused, Stopped}},
 	{Name: Rollback, Doing: "reset %s", While: "resetting", Done: "reset", From: []State{Running, Paused, Stopped}, Stops: true},
 }
 

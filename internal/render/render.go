@@ -220,7 +220,7 @@ func (r *Rendering) checkIdentities(again []string) error {
 	return nil
 }
 
-// noteTemplates notes what the spec of a Template says otherwise than before of templates that exist.
+// noteTemplates notes what the spec of a Template changes of templates that exist.
 func (r *Rendering) noteTemplates(stack string, c files.Change) {
 	l := r.Project.Lock.Stacks.Get(stack)
 	if l == nil || c.New == nil || !slices.ContainsFunc(l.VMs, func(e lock.Entry[lock.VM]) bool { return e.Value.Image != nil }) {
