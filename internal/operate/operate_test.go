@@ -442,24 +442,54 @@ func TestHA(t *testing.T) {
 	w.want(w.does(context.Background(), w.view(), "stop", longer), "done stopped")
 }
 
-// BenchmarkStart starts 60 VMs of a server that answers after 50 ms, one call after the other
-// and eight at the same time.
-func BenchmarkStart(b *testing.B) {
-	for _, atOnce := range []int{1, 8} {
-		b.Run(fmt.Sprintf("at-once-%d", atOnce), func(b *testing.B) {
-			for b.Loop() {
-				b.StopTimer()
-				w := newWorldWith(b, 60, nil, pvesim.Options{Latency: 50 * time.Millisecond})
-				v := w.view()
-				before := w.sim.Counters().Requests
-				b.StartTimer()
-				r := Request{Action: power.Find("start"), VMs: v.VMs, AtOnce: atOnce, Timeout: time.Minute, Report: func(One) {}}
-				ended, err := run(context.Background(), w.config, r)
-				if err != nil || Count(ended, power.Done) != len(v.VMs) {
-					b.Fatalf("%v, %d done", err, Count(ended, power.Done))
+// BenchmarkActions starts, shuts down and resets 60 VMs of a server that answers after 50 ms, one
+// after the other and eight at the same time.
+func BenchmarkActions(b *testing.B) {
+	for _, action := range []string{"start", "shutdown", power.Rollback} {
+		for _, atOnce := range []int{1, 8} {
+			b.Run(fmt.Sprintf("%s/at-once-%d", action, atOnce), func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					w := newWorldWith(b, 60, nil, pvesim.Options{Latency: 50 * time.Millisecond})
+					w.begins(action)
+					v := w.view()
+					before := w.sim.Counters().Requests
+					b.StartTimer()
+					r := Request{Action: power.Of(action), VMs: v.VMs, AtOnce: atOnce, Timeout: time.Minute, Name: Baseline, Report: func(One) {}}
+					planned := v.Plan(r)
+					if action == power.Rollback {
+						var err error
+						planned, err = v.PlanResets(context.Background(), r)
+						expect(b, err)
+					}
+					ended, err := v.Run(context.Background(), r, planned)
+					if err != nil || Count(ended, power.Done) != len(v.VMs) {
+						b.Fatalf("%v, %d done", err, Count(ended, power.Done))
+					}
+					b.ReportMetric(float64(w.sim.Counters().Requests-before)/float64(len(v.VMs)), "requests/VM")
 				}
-				b.ReportMetric(float64(w.sim.Counters().Requests-before)/float64(len(v.VMs)), "requests/VM")
+			})
+		}
+	}
+}
+
+// begins brings all VMs into the state before an action of a benchmark.
+func (w *world) begins(action string) {
+	w.Helper()
+	switch action {
+	case "shutdown":
+		w.sim.Change(func(s *pvesim.Seed) {
+			for _, g := range s.Guests {
+				if g.VMID > 300 && g.VMID < 400 {
+					g.Running, g.Started = true, time.Now().Add(-time.Hour)
+				}
 			}
 		})
+	case power.Rollback:
+		v := w.view()
+		r := w.request(v, power.Snapshot, Baseline)
+		r.AtOnce = 60
+		_, err := v.Run(context.Background(), r, v.Plan(r))
+		expect(w.TB, err)
 	}
 }
