@@ -20,8 +20,8 @@ func (e *env) destroyCommand() *cli.Command {
 			"the VMs, then the pool. A protected VM is refused before anything is gone. With\n" +
 			"STACK/KEY, STACK/GROUP, --member or --students, only these VMs and their records\n" +
 			"are destroyed. The lock keeps the decisions: an apply creates the same VMs again,\n" +
-			"unless they are retired in the spec. Exit codes: 0 done, 1 failed, interrupted or\n" +
-			"not confirmed, 3 blocked: fix the findings first.",
+			"unless they are retired in the spec, as --member does. Exit codes: 0 done,\n" +
+			"1 failed, interrupted or not confirmed, 3 blocked: fix the findings first.",
 		Flags: []cli.Flag{
 			memberFlag(),
 			&cli.BoolFlag{Name: "students", Usage: "the VMs of all students of a class; the teacher's stays"},

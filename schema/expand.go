@@ -177,7 +177,7 @@ func (e *expander) add(m member) {
 	if !e.addKey(m, at) || m.own == nil {
 		return
 	}
-	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Email: m.email,
+	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Email: m.email, Listed: m.keyPos,
 		Formerly: m.formerly, Extra: m.extra, Own: m.own, Replica: m.replica,
 		Values: e.fill(merge(e.defaults, m.own, vmField()), vmField())}
 	if m.replica != nil { // of the defaults, only those of the table

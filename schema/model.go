@@ -168,6 +168,7 @@ type VM struct {
 	N        int     // ordinal in its group, from 1; 0 outside groups
 	Member   string  // name in the roster, if any
 	Email    string  // e-mail address in the roster, if any
+	Listed   Pos     // where the roster has Member, if any
 	Formerly Member  // what the lock has instead of Member and Email, if that differs
 	Seat     int     // of a student: N, which the lock keeps; otherwise 0
 	Spelt    bool    // the key is made from Member, and differs from it in more than upper case

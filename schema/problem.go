@@ -26,7 +26,8 @@ type Pos struct {
 
 func (p Pos) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
 
-func (p Pos) compare(q Pos) int {
+// Compare orders places by file, line and column.
+func (p Pos) Compare(q Pos) int {
 	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 
@@ -54,7 +55,7 @@ func (p Problem) String() string {
 func SortProblems(ps []Problem) []Problem {
 	out := slices.Clone(ps)
 	slices.SortFunc(out, func(a, b Problem) int {
-		return cmp.Or(a.compare(b.Pos), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(a.Compare(b.Pos), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
 	return slices.CompactFunc(out, func(a, b Problem) bool {
 		return a.Pos == b.Pos && a.Code == b.Code && a.Message == b.Message

@@ -25,6 +25,7 @@ type Request struct {
 	Paths    []string
 	Stacks   []string            // exactly these stacks; nil for those of the paths
 	Part     map[string][]string // of a destroy: the keys of VMs, by their stacks; nil for whole stacks
+	Leave    []string            // of these, the VMs whose members leave their class, as STACK/KEY
 	Line     string              // the command line, to be repeated from here
 	DryRun   bool                // end after the summary
 	Created  *[]string           // gets the VMs that a dry run of an apply would create, as STACK/KEY; or nil

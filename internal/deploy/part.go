@@ -22,6 +22,7 @@ func (r *run) destroyPart() error {
 	if err != nil {
 		return err
 	}
+	r.keepListed(found)
 	var all []*plans
 	for _, st := range r.stacks {
 		p, err := r.planPart(s, st, found)
@@ -40,7 +41,7 @@ func (r *run) destroyPart() error {
 		Command: "destroy",
 		Stacks:  namesOf(all),
 		Actions: append(goneAlready(all), a.actions()...),
-		Notes:   append(s.Notes(found), r.notInState(found)...),
+		Notes:   slices.Concat(s.Notes(found), r.notInState(found), r.leaveNotes()),
 	}
 	return r.carryOutDestroy(sum, a, all, r.confirmPart, func(p *plans) error { return r.destroyUnits(s, p) })
 }
@@ -70,11 +71,15 @@ func (r *run) noPart(s *check.Session, found []finding.Finding) error {
 	for _, note := range r.notInState(found) {
 		text += "\nnote: " + note
 	}
-	if !r.DryRun {
-		for _, st := range r.stacks {
-			if err := r.forgetGone(s, st.name, r.Part[st.name], nil); err != nil {
-				return err
-			}
+	for _, st := range r.stacks {
+		if r.DryRun {
+			break
+		}
+		if err := r.forgetGone(s, st.name, r.Part[st.name], nil); err != nil {
+			return err
+		}
+		if _, left := r.unlist(st.name, r.Part[st.name]); left != "" { // the command that destroyed them may have been interrupted
+			text += "\n" + strings.TrimSuffix(left, "\n")
 		}
 	}
 	return report.Text(r.Out, text+"\n")
@@ -178,12 +183,16 @@ func (r *run) registerRest(stack string) {
 
 // partDone says what was destroyed, and how it stays so.
 func (r *run) partDone(stack string, keys []string) string {
-	spec := shell.Path(r.p.Specs[stack])
-	out := fmt.Sprintf("destroyed %s; %s keeps the decisions, and %s still has %s: the next apply creates %s again\n",
-		strings.Join(namesIn(stack, keys), ", "), r.p.LockFile(), spec, one(keys, "it", "them"), one(keys, "it", "them"))
+	stay, left := r.unlist(stack, keys)
+	out := "destroyed " + strings.Join(namesIn(stack, keys), ", ")
+	if len(stay) == 0 {
+		return out + "\n" + left
+	}
+	out += fmt.Sprintf("; %s keeps the decisions, and %s still has %s: the next apply creates %s again\n",
+		r.p.LockFile(), shell.Path(r.p.Specs[stack]), one(keys, "it", strings.Join(stay, ", ")), one(stay, "it", "them"))
 	var places []string
 	by := map[string][]string{}
-	for _, key := range keys {
+	for _, key := range stay {
 		place := guard.Leaves(specOf(r.p, stack, key), r.p.Specs[stack])
 		if by[place] == nil {
 			places = append(places, place)
@@ -193,7 +202,7 @@ func (r *run) partDone(stack string, keys []string) string {
 	for _, place := range places {
 		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[place], ", "), place, finding.Entries("retired", by[place]...))
 	}
-	return out + "  stackgen render\n"
+	return out + "  stackgen render\n" + left
 }
 
 func namesIn(stack string, keys []string) []string {

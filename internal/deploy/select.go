@@ -62,7 +62,10 @@ func (q *Request) choosePart(p *project.Project, words, members []string, studen
 		return fmt.Errorf("no class is selected that has students: %s", strings.Join(among, ", "))
 	}
 	q.limit(p)
-	return nil
+	if len(members) > 0 {
+		q.Leave, err = selection.Single(chosen, nil, members, false)
+	}
+	return err
 }
 
 // Whole refuses a request for a part of a stack, for a command that works on whole stacks.

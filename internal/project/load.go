@@ -155,7 +155,9 @@ func (l *loader) readLock() error {
 // documents reads every spec and its settings.
 func (l *loader) documents() error {
 	for file := range l.edited {
-		l.add(file)
+		if isSpecName(file) {
+			l.add(file)
+		}
 	}
 	slices.Sort(l.files)
 	for _, file := range l.files {
@@ -240,7 +242,7 @@ func (l *loader) join() (*Project, error) {
 		if len(l.named) == 0 || l.named[file] {
 			chosen[spec.Name] = true
 		}
-		readReferences(files, spec, settings)
+		l.readReferences(files, spec, settings)
 	}
 	// A stack without a spec belongs to no path, so it is always selected, unless it
 	// gets the name of another one.
@@ -265,7 +267,7 @@ func (l *loader) join() (*Project, error) {
 }
 
 // readReferences reads the files that specs name.
-func readReferences(references schema.Files, specs ...*schema.Spec) {
+func (l *loader) readReferences(references schema.Files, specs ...*schema.Spec) {
 	for _, spec := range specs {
 		if spec == nil {
 			continue
@@ -276,6 +278,9 @@ func readReferences(references schema.Files, specs ...*schema.Spec) {
 				continue
 			}
 			body, err := files.Read(path, maxReference)
+			if changed, ok := l.edited[path]; ok {
+				body, err = changed, nil
+			}
 			if f.Body = body; err != nil {
 				f.Err = err.Error()
 			}

@@ -54,9 +54,10 @@ outputs: {registration: registration/art.json}
 	c.sim.ResetLog()
 	c.deployed(1, "destroy art/teacher", "standard input is no terminal")
 	c.deployed(1, "apply --yes art/teacher", "`stackgen apply art`")
-	c.deployed(0, "destroy --dry-run --member Bo", "destroy art: destroy 1 VM", "VM 302 ")
+	c.deployed(0, "destroy --dry-run --member Bo", "destroy art: destroy 1 VM", "VM 302 ",
+		"afterwards Bo leaves the class: out of the roster, and `retired: [bo]`, in specs/art.yaml")
 	noWrites(t, c.sim)
-	c.deployed(0, "destroy --yes --member Bo", "destroyed art/bo; ", "specs/art.yaml still has it: the next apply creates it again",
+	c.deployed(0, "destroy --yes art/bo", "destroyed art/bo; ", "specs/art.yaml still has it: the next apply creates it again",
 		"remove it from the roster of specs/art.yaml and retire it in the spec:\n  retired: [bo]\n  stackgen render")
 	onlyWrites(302)
 	if got := c.guests(300, 399); len(got) != 2 {
@@ -79,6 +80,31 @@ outputs: {registration: registration/art.json}
 	if got := c.guests(300, 399); len(got) != 1 {
 		t.Errorf("the cluster has %v", got)
 	}
+	c.deployed(0, "apply --yes art", "create 2 VMs", "art is as its spec says")
+	c.leaves(onlyWrites)
+}
+
+// leaves destroys the VM of a member for good. A kill between the destroy and the change of the
+// spec is that spec after it; the same command ends right.
+func (c *classroom) leaves(onlyWrites func(vmids ...int)) {
+	c.Helper()
+	before := c.read("specs/art.yaml")
+	c.sim.ResetLog()
+	c.deployed(0, "destroy --yes --member Bo", "destroyed art/bo\nBo left the class, by specs/art.yaml\nnext:\n  stackgen render specs/art.yaml && stackgen apply specs/art.yaml")
+	onlyWrites(302)
+	after := c.read("specs/art.yaml")
+	c.write("specs/art.yaml", before)
+	c.deployed(0, "destroy --yes --member Bo", "nothing to destroy: no state has art/bo\nBo left the class, by specs/art.yaml")
+	if got := c.read("specs/art.yaml"); got != after || !strings.Contains(got, "roster: [Ana Prva]}") || !strings.Contains(got, "retired: [bo]\n") {
+		c.Errorf("the spec is\n%s", got)
+	}
+	c.render()
+	c.deployed(0, "apply --yes art", "art is as its spec says")
+	noWrites(c.T, c.sim)
+	c.write("specs/art.yaml", strings.Replace(after, "retired: [bo]\n", "", 1))
+	c.render()
+	c.deployed(0, "apply --yes art", "nothing to do")
+	noWrites(c.T, c.sim)
 }
 
 // TestDNSDestroyPart destroys one VM with its records, which are a unit of their own, or a part of

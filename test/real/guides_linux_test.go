@@ -246,6 +246,8 @@ func (r *reader) aDay() {
 	settled()
 	r.does("drift")
 	r.reads(name, "In the evening")
+	r.answer = "bo-novak"
+	r.reads(name, "A student leaves")
 }
 
 // oneBroken rebuilds a VM, and a protected one.

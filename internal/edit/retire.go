@@ -1,0 +1,64 @@
+package edit
+
+import (
+	"errors"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Retire adds a key to the list `retired` of a spec, which it makes if it is missing. The key is
+// written as it is given.
+func Retire(src []byte, key string) ([]byte, error) {
+	const list = "retired"
+	e, in, _, value, err := findEntry(src, []string{list})
+	switch missing := (*missingError)(nil); {
+	case errors.As(err, &missing):
+		var doc yaml.Node
+		if err := yaml.Unmarshal(src, &doc); err != nil || doc.Content[0].Style&yaml.FlowStyle != 0 || doc.Content[0].Kind != yaml.MappingNode {
+			return nil, errForm
+		}
+		e = &editor{src: src, lines: lineStarts(src)}
+		e.insertText(len(src), list+": ["+key+"]\n")
+		return e.apply(), nil
+	case err != nil:
+		return nil, err
+	case in.Style&yaml.FlowStyle != 0 || value.Kind != yaml.SequenceNode || value.Anchor != "" || len(value.Content) == 0:
+		return nil, errForm
+	}
+	if err := e.addItem(value, key); err != nil {
+		return nil, err
+	}
+	return e.apply(), nil
+}
+
+// Unlist removes the student from the roster of a class that is written at a line and a column,
+// both from 1. The last student of a roster cannot be removed.
+func Unlist(src []byte, line, column int) ([]byte, error) {
+	e, _, _, roster, err := findEntry(src, []string{"students", "roster"})
+	switch {
+	case err != nil:
+		return nil, err
+	case roster.Kind != yaml.SequenceNode || roster.Anchor != "":
+		return nil, errForm
+	}
+	for i, n := range roster.Content {
+		if n.Line == line && n.Column == column {
+			if err := e.removeItem(roster, i); err != nil {
+				return nil, err
+			}
+			return e.apply(), nil
+		}
+	}
+	return nil, errForm
+}
+
+// UnlistRow removes a line, counted from 1, of a roster file. A line that may be only a part of
+// its student is not removed.
+func UnlistRow(src []byte, line int) ([]byte, error) {
+	lines := strings.SplitAfter(string(src), "\n")
+	if line < 1 || line > len(lines) || strings.Count(lines[line-1], `"`)%2 != 0 {
+		return nil, errors.New("the student is not on a line of its own")
+	}
+	return []byte(strings.Join(append(lines[:line-1:line-1], lines[line:]...), "")), nil
+}
