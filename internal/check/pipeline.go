@@ -175,7 +175,7 @@ func (s *Session) input() guard.Input {
 	p := s.Project
 	return guard.Input{
 		Project: p.Stacks, Lock: p.Lock, Selected: p.Selected, State: s.State, Inventory: s.Inventory, Begun: s.begun(),
-		NewClusters: s.NewClusters, NewStates: s.NewStates, Splits: s.Splits,
+		NewClusters: s.NewClusters, NewStates: s.NewStates, Splits: s.Splits, TemplatesLast: s.TemplatesLast,
 	}
 }
 

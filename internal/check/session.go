@@ -43,6 +43,7 @@ type Session struct {
 
 	NewClusters, NewStates []string // of guard.Input
 	Splits                 bool     // of guard.Input
+	TemplatesLast          bool     // of guard.Input
 
 	sources  Sources
 	planTime time.Duration // that the plan of a unit may take
@@ -111,6 +112,9 @@ func (s *Session) Notes(found []finding.Finding) []string {
 	return slices.Concat(out, s.checkpointNotes(), guard.ClaimNotes(in, found, s.Project.Others()),
 		guard.ClusterNotes(in), guard.StateNotes(in, found))
 }
+
+// CloneNotes say which linked clones a destroy destroys before their templates.
+func (s *Session) CloneNotes() []string { return guard.CloneNotes(s.judged) }
 
 // Endpoint is where the cluster was read, or empty before that.
 func (s *Session) Endpoint() string {

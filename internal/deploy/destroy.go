@@ -45,8 +45,10 @@ func (r *run) destroy() (err error) {
 		return err
 	}
 	var all []*plans
-	for _, st := range r.stacks {
+	var idle []string
+	for _, st := range r.templatesLast() {
 		if r.nothingIn(s, st.name) {
+			idle = append(idle, st.name)
 			continue
 		}
 		r.say("planning the destroy of %s", st.name)
@@ -70,9 +72,13 @@ func (r *run) destroy() (err error) {
 		Command: "destroy",
 		Stacks:  namesOf(all),
 		Actions: a.actions(),
-		Notes:   append(s.Notes(found), r.notInState(found)...),
+		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found)),
 	}
-	return r.carryOutDestroy(sum, a, all, r.confirmDestroy, func(p *plans) error { return r.destroyStack(s, p, found) })
+	err = r.carryOutDestroy(sum, a, all, r.confirmDestroy, func(p *plans) error { return r.destroyStack(s, p, found) })
+	if err != nil || !r.applied {
+		return err
+	}
+	return r.forgetIdle(s, idle)
 }
 
 // carryOutDestroy shows what plans destroy, asks, and does it, one stack after the other.
@@ -91,25 +97,13 @@ func (r *run) carryOutDestroy(
 	}
 	r.applied = true
 	r.show(a)
-	for _, p := range all {
-		if r.ctx.Err() != nil {
-			r.left(p)
-			continue
-		}
-		if err := r.recordEnd(destroy(p)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.destroyInOrder(all, destroy)
 }
 
 // nothingToDestroy ends a destroy of stacks whose states have nothing.
 func (r *run) nothingToDestroy(seen *check.Session, found []finding.Finding) error {
-	for _, st := range r.stacks { // the command that destroyed them may have been interrupted
-		if r.DryRun {
-			break
-		}
-		if err := r.forgetGone(seen, st.name, nil, nil); err != nil {
+	if !r.DryRun {
+		if err := r.forgetIdle(seen, namesOfStacks(r.stacks)); err != nil {
 			return err
 		}
 	}
@@ -126,6 +120,7 @@ func (r *run) lookForDestroy() (*check.Session, []finding.Finding, error) {
 	from := r.sources()
 	for said := false; ; said, from.Progress = true, nil {
 		s := check.New(r.p, from)
+		s.TemplatesLast = r.Part == nil
 		now, err := s.Preflight(r.ctx, true, false)
 		if err != nil {
 			return nil, nil, err

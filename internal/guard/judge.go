@@ -25,6 +25,9 @@ type Input struct {
 	Grant     *Grant              // what the run may destroy or replace although the specs have it, or nil
 	Splits    bool                // the command makes two applies of an update that removes disks and adds some
 
+	// Of a destroy: the VMs of the selected stacks are destroyed before the templates of them.
+	TemplatesLast bool
+
 	Begun map[string]cluster.Begun // what runs from here began to create, by STACK/KEY
 
 	Rendered    string   // the id of the project in the rendered root.hcl; empty if it is not known

@@ -37,16 +37,76 @@ func (j *judge) clones(vmid int) []*cluster.Guest {
 	return out
 }
 
-// hasClones reports whether an apply would destroy a template that has linked clones.
+// hasClones reports whether a run would destroy a template that has linked clones.
 func (s *subject) hasClones() bool {
-	return s.isReplica() && !s.notInState() && len(s.clones(s.VMID)) > 0
+	return s.isReplica() && !s.notInState() && len(s.otherClones()) > 0
+}
+
+// otherClones are the linked clones of a template, without those that the run destroys before it.
+func (s *subject) otherClones() []*cluster.Guest {
+	first := s.destroyedFirst(s.VMID)
+	return slices.DeleteFunc(s.clones(s.VMID), func(g *cluster.Guest) bool { return slices.Contains(first, g) })
+}
+
+// destroyedFirst are the linked clones of a template that the run destroys before it: VMs of selected
+// stacks, by all evidence, that are in their states.
+func (j *judge) destroyedFirst(vmid int) []*cluster.Guest {
+	if !j.TemplatesLast || !j.Destroy {
+		return nil
+	}
+	return slices.DeleteFunc(j.clones(vmid), func(g *cluster.Guest) bool {
+		return !slices.ContainsFunc(j.all, func(m cluster.Match) bool {
+			at := j.places[m.Stack]
+			if m.Guest == nil || m.Guest.VMID != g.VMID || m.Entry == nil || at == nil {
+				return false
+			}
+			states, _ := j.find(at, lock.UnitVM, guest.VMResource, at.keys(m.Key, m.Entry)...)
+			return len(states) > 0
+		})
+	})
+}
+
+// CloneNotes say of a destroy which linked clones it destroys before their templates.
+func CloneNotes(in Input) []string {
+	if in.Inventory == nil || !in.TemplatesLast {
+		return nil
+	}
+	j := newJudge(in)
+	var out []string
+	for _, s := range in.Project.Stacks {
+		if j.places[s.Name] == nil {
+			continue
+		}
+		var first []string
+		for i := range j.places[s.Name].lock.VMs {
+			if e := &j.places[s.Name].lock.VMs[i].Value; e.Image != nil {
+				for _, g := range j.destroyedFirst(e.VMID) {
+					first = append(first, fmt.Sprintf("VM %d (%s) on %s", g.VMID, g.Name, g.Node))
+				}
+			}
+		}
+		if len(first) > 0 {
+			out = append(out, fmt.Sprintf("linked clones of %s are destroyed before it: %s. Whether they are gone then is looked at right before",
+				s.Name, few(first)))
+		}
+	}
+	return out
+}
+
+// few names the first ones of a list.
+func few(list []string) string {
+	const most = 3
+	if n := len(list); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), n-most)
+	}
+	return strings.Join(list, ", ")
 }
 
 func (s *subject) destroysBase() bool { return s.Destroy && s.hasClones() }
 
 func (s *subject) busyClones() {
 	s.Is(finding.Busy, finding.Why("template-has-clones"))
-	for _, g := range s.clones(s.VMID) {
+	for _, g := range s.otherClones() {
 		s.listed[g.VMID] = true
 		s.Because("linked clone: %s", Describe(g))
 	}
@@ -138,114 +198,6 @@ func (s *subject) madeAsTemplate() {
 	if s.asMade(); len(s.MadeWith) > 0 {
 		s.Next("for templates as the spec says, write another `release` into " + s.at.Spec)
 	}
-}
-
-// images judges the images of a Template.
-func (j *judge) images(at *place) {
-	for i := range at.lock.VMs {
-		if e := &at.lock.VMs[i]; e.Value.Image != nil {
-			j.image(at, e.Key, &e.Value)
-		}
-	}
-}
-
-// image judges the image of one template.
-func (j *judge) image(at *place, key string, e *lock.VM) {
-	states, unreadable := j.find(at, lock.UnitVM, guest.FileResource, key)
-	file, read := j.Inventory.Image(e.Image.Datastore, e.Node, e.Image.File)
-	leaves := j.Destroy || e.Status != lock.Live
-	if leaves && unreadable == "" && len(states) == 0 {
-		return
-	}
-	f := j.add(at, lock.UnitVM, finding.Image, key)
-	f.Resource, f.Node, f.Name = lock.ImageAddress(key), e.Node, e.Image.File
-	volume := e.Image.Datastore + ":import/" + e.Image.File
-	f.Because("%s on node %s", volume, e.Node)
-	switch {
-	case unreadable != "":
-		stateUnknown(f, unreadable)
-	case e.Status == lock.Forgotten:
-		f.Is(finding.WouldDestroy, finding.Why("forgotten-in-state"))
-		f.Add(finding.DoAll("remove it from the state", lock.StateRemove(at.Name, lock.UnitVM, states[0].Address)))
-	case j.otherOwner(at, key, e) != "" && (leaves || len(states) == 0):
-		f.Is(finding.Conflict, finding.Why("image-of-other", j.otherOwner(at, key, e)))
-		if leaves {
-			f.Add(finding.DoAll("leave the file to that one: remove it from the state", lock.StateRemove(at.Name, lock.UnitVM, states[0].Address)))
-		} else {
-			f.Next("give each template a file of its own: write another `file_name`, `download` or node into " + at.Spec)
-		}
-	case leaves && read && file == nil:
-		f.Is(finding.Retiring, finding.Why("destroyed-already"))
-	case leaves:
-		f.Is(finding.Retiring, finding.Why("retired"))
-	case len(states) > 0 && read && file == nil:
-		f.Is(finding.Gone, finding.Why("image-gone"))
-		f.Add(finding.DoAll("to download it again, remove it from the state; then run preflight again",
-			lock.StateRemove(at.Name, lock.UnitVM, states[0].Address)))
-	case len(states) > 0:
-		f.Is(finding.Managed, finding.Why("agrees"))
-	case file == nil:
-		f.Is(finding.Create, finding.Why("image-free"))
-	case e.ImageSeen || j.isMade(at.Name, key):
-		f.Is(finding.Adopt, finding.Why("in-no-state"))
-		f.Import = e.Node + "/" + volume
-	case j.beganImage(at.Name, key, e) && e.Image.Checksum != "":
-		f.Is(finding.Create, finding.Why("image-left")) // Proxmox VE compares the checksum, and takes the file
-	default:
-		j.foreignImage(f, at, e, j.beganImage(at.Name, key, e))
-	}
-}
-
-// otherOwner is another template of the project, as STACK/KEY, whose image is the same file; "" if
-// there is none. A state that has the file deletes it with its template.
-func (j *judge) otherOwner(at *place, key string, e *lock.VM) string {
-	for i := range j.Lock.Stacks {
-		stack, vms := j.Lock.Stacks[i].Key, j.Lock.Stacks[i].Value.VMs
-		for k := range vms {
-			other := &vms[k].Value
-			if other.Image == nil || other.Status != lock.Live || stack == at.Name && vms[k].Key == key {
-				continue
-			}
-			s := j.Inventory.Storage(e.Image.Datastore, e.Node)
-			same := other.Image.Datastore == e.Image.Datastore && other.Image.File == e.Image.File
-			if same && (other.Node == e.Node || s != nil && s.Shared) {
-				return stack + "/" + vms[k].Key
-			}
-		}
-	}
-	return ""
-}
-
-// isMade reports whether the template exists and is certainly ours, so that its image is, too: it
-// was made from it.
-func (j *judge) isMade(stack, key string) bool {
-	m := j.matches[stack+"/"+key]
-	return m != nil && m.Guest != nil && m.Guest.Template
-}
-
-// beganImage reports whether a run from here began to make a template.
-func (j *judge) beganImage(stack, key string, e *lock.VM) bool {
-	b := j.Begun[stack+"/"+key]
-	return b.VMID == e.VMID && !b.Done
-}
-
-// foreignImage is a file of which nothing proves that it is the image. An apply neither overwrites
-// nor uses it.
-func (j *judge) foreignImage(f *finding.Finding, at *place, e *lock.VM, began bool) {
-	f.Is(finding.Conflict, finding.Why("image-exists"))
-	remove := "if nobody needs it, remove it"
-	if began {
-		f.Because("an interrupted apply may have left it, and without a checksum nothing tells whether it is complete")
-	}
-	volume := e.Image.Datastore + ":import/" + e.Image.File
-	f.Next(remove+", then run preflight again", pve.Pvesh("delete", "/nodes/"+e.Node+"/storage/"+e.Image.Datastore+"/content/"+volume))
-	f.Next("or write another name into "+at.Spec, "file_name: "+otherFile(e.Image.File)+"  # image")
-}
-
-// otherFile is a file name like another one.
-func otherFile(name string) string {
-	at := strings.LastIndexByte(name, '.')
-	return name[:at] + "-1" + name[at:]
 }
 
 // releaseOf names the release of a template of the project by its VMID, or nothing.

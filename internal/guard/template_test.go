@@ -54,6 +54,55 @@ func templateCases() []ruleCase {
 	}
 }
 
+// TestDestroyOfClonesFirst: linked clones that the same destroy destroys do not keep their template, and
+// all others do.
+func TestDestroyOfClonesFirst(t *testing.T) {
+	// linked makes a VM of another stack a linked clone of web1, by the UUID that the lock records.
+	linked := func(s *scene) {
+		s.replica()
+		s.clone()
+		s.Destroy, s.TemplatesLast = true, true
+		s.Inventory.Guests[1].Config.UUID = "u-clone"
+		vm := lock.VM{VMID: 300, Node: "pve1", Status: lock.Live, Fingerprint: &lock.Fingerprint{UUID: "u-clone"}}
+		s.Project.Stacks = append(s.Project.Stacks, &schema.Stack{Name: "live", VMs: []*schema.VM{{Key: "a", Name: "clone", VMID: 300, Node: "pve1"}}})
+		s.Lock.Stacks = append(s.Lock.Stacks, lock.Entry[lock.Stack]{Key: "live", Value: lock.Stack{
+			VMs:   lock.Ordered[lock.VM]{{Key: "a", Value: vm}},
+			Units: lock.Ordered[lock.Unit]{{Key: lock.UnitVM, Value: lock.Unit{Status: lock.Live}}},
+		}})
+		s.State[tf.VMUnit("live")] = tf.State{Resources: []tf.Resource{inState("a", 300)}}
+	}
+	entry := func(s *scene) *lock.VM { return s.Lock.Stacks.Get("live").VMs.Get("a") }
+	for name, c := range map[string]struct {
+		change func(*scene)
+		busy   bool
+	}{
+		"of the run":            {func(*scene) {}, false},
+		"retired, of the run":   {func(s *scene) { entry(s).Status = lock.Retired; s.Project.Stacks[1].VMs = nil }, false},
+		"both retired":          {func(s *scene) { s.retire(); entry(s).Status = lock.Retired }, false},
+		"Templates are first":   {func(s *scene) { s.TemplatesLast = false }, true},
+		"an apply":              {func(s *scene) { s.Destroy = false; s.retire() }, true},
+		"its stack is not":      {func(s *scene) { s.Selected = func(stack string) bool { return stack == "lab" } }, true},
+		"in no state":           {func(s *scene) { s.State[tf.VMUnit("live")] = tf.State{} }, true},
+		"its state is unknown":  {func(s *scene) { s.State[tf.VMUnit("live")] = tf.State{Unreadable: "no access"} }, true},
+		"another one by UUID":   {func(s *scene) { s.Inventory.Guests[1].Config.UUID = "u-other" }, true},
+		"one more, of a person": {func(s *scene) { s.clone(); s.Inventory.Guests[2].VMID = 301 }, true},
+	} {
+		rule := ruleCase{from: both, change: func(s *scene) { linked(s); c.change(s) }}
+		in := rule.scene().Input
+		found := Judge(in)
+		i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Type == finding.VM && f.Stack == "lab" && f.Key == "web1" })
+		if busy := i >= 0 && found[i].Reason.Code == "template-has-clones"; busy != c.busy {
+			t.Errorf("%s: %s, refused: %v", name, words(found), busy)
+		}
+		if notes := strings.Join(CloneNotes(in), ""); strings.Contains(notes, "VM 300") != !c.busy && name != "one more, of a person" {
+			t.Errorf("%s: %s", name, notes)
+		}
+		if c.busy && name == "one more, of a person" && strings.Contains(said(&found[i]), "300") {
+			t.Errorf("a clone of the run is named as one that keeps the template: %s", said(&found[i]))
+		}
+	}
+}
+
 // TestConversionNeedsTheWholeDisk checks that the line which makes a template of a VM is printed only
 // where its disk has the size of the spec.
 func TestConversionNeedsTheWholeDisk(t *testing.T) {

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+
+	"stackgen/internal/pvesim"
 )
 
 // imageServer serves an image of 2 GiB on the loopback, and returns its URL and checksum.
@@ -52,8 +55,8 @@ vms: {a: {node: pve1}, b: {node: pve2}}
 // of the first. A release with clones stays.
 func TestTemplateKind(t *testing.T) {
 	t.Parallel()
-	url, checksum := imageServer(t)
-	p := newProject(t, map[string]string{"specs/base.yaml": templateSpec(url, checksum, "1", "[pve1, pve2]", ""), "specs/live.yaml": clonesSpec})
+	web, checksum := imageServer(t)
+	p := newProject(t, map[string]string{"specs/base.yaml": templateSpec(web, checksum, "1", "[pve1, pve2]", ""), "specs/live.yaml": clonesSpec})
 	sim := p.simulate()
 	p.render()
 	p.step(3, "preflight", "its template (base-1.0, release 1) is not there yet", "(cd stacks/base-1.0 && terragrunt stack run apply)")
@@ -71,12 +74,12 @@ func TestTemplateKind(t *testing.T) {
 	noWrites(t, sim)
 
 	// What the spec says otherwise of the same release changes nothing.
-	p.write("specs/base.yaml", strings.Replace(templateSpec(url, checksum, "1", "[pve1, pve2]", ""), "memory: 1024", "memory: 2048", 1))
+	p.write("specs/base.yaml", strings.Replace(templateSpec(web, checksum, "1", "[pve1, pve2]", ""), "memory: 1024", "memory: 2048", 1))
 	p.step(0, "render", "the spec says another memory than before")
 	p.deployed(0, "preflight specs/base.yaml", "2 creation-only", "it has memory: 1024, and the spec says 2048")
 	p.deployed(0, "apply --yes base-1.0", "nothing to do: base-1.0 is as its spec says, except that base-1.0/1-pve1 with memory: 1024")
 	noWrites(t, sim)
-	p.write("specs/base.yaml", templateSpec(url, checksum, "1", "[pve1, pve2]", ""))
+	p.write("specs/base.yaml", templateSpec(web, checksum, "1", "[pve1, pve2]", ""))
 	p.step(0, "render")
 
 	// A lost state is imported without a write.
@@ -87,7 +90,7 @@ func TestTemplateKind(t *testing.T) {
 
 	// Another release is beside the first, whose clones stay as they are.
 	retired := func(line string) {
-		p.write("specs/base.yaml", templateSpec(url, checksum, "2", "[pve1, pve2]", line))
+		p.write("specs/base.yaml", templateSpec(web, checksum, "2", "[pve1, pve2]", line))
 		p.step(0, "render")
 	}
 	retired("")
@@ -100,4 +103,25 @@ func TestTemplateKind(t *testing.T) {
 	retired("")
 	p.deployed(0, "apply --yes", "nothing to do: base-1.0 is as its spec says")
 	noWrites(t, sim)
+	destroyedTogether(p, sim)
+}
+
+// destroyedTogether destroys templates and their linked clones by one command, which a linked clone of
+// somebody else stops before anything is destroyed.
+func destroyedTogether(p *project, sim *pvesim.Server) {
+	p.Helper()
+	callAPI(p.T, sim, "POST", "/nodes/pve1/qemu/9100/clone", url.Values{"newid": {"950"}, "name": {"other"}})
+	waitUntil(p.T, "VM 950 is there", func() bool { g := stateOf(sim).guests[950]; return g.config["scsi0"] != "" && g.config["lock"] == "" })
+	sim.ResetLog()
+	p.deployed(3, "destroy --yes", "VMs are linked clones of it", "linked clone: VM 950")
+	noWrites(p.T, sim)
+	callAPI(p.T, sim, "DELETE", "/nodes/pve1/qemu/950", nil)
+	waitUntil(p.T, "VM 950 is gone", func() bool { _, there := stateOf(sim).guests[950]; return !there })
+	sim.ResetLog()
+	p.deployed(0, "destroy --dry-run", "destroy 4 images, 6 VMs", "linked clones of base-1.0 are destroyed before it: VM 300 (live-a) on pve1, VM 301 (live-b) on pve2. Whether")
+	noWrites(p.T, sim)
+	p.deployed(0, "destroy --yes", "live is destroyed", "base-1.0 is destroyed")
+	if left := stateOf(sim); left.guests[300].config != nil || left.guests[9100].config != nil || left.guests[9103].config != nil {
+		p.Errorf("guests are left: %v", left.guests)
+	}
 }

@@ -1,0 +1,48 @@
+package deploy
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"stackgen/internal/finding"
+	"stackgen/internal/project"
+	"stackgen/schema"
+)
+
+// TestTemplatesLast: Templates are destroyed after all other stacks, and not at all if one of these is
+// left; what failed of a Template keeps no other one.
+func TestTemplatesLast(t *testing.T) {
+	p := &project.Project{Stacks: &schema.Project{Stacks: []*schema.Stack{
+		{Name: "base", Kind: schema.KindTemplate}, {Name: "web"}, {Name: "other", Kind: schema.KindTemplate}, {Name: "db"},
+	}}}
+	for fails, want := range map[string]string{
+		"": "web db base other", "web": "web db", "db": "web db", "base": "web db base other", "blocked": "web db",
+	} {
+		var out bytes.Buffer
+		r := &run{Request: Request{Out: &out, Line: "stackgen destroy --yes"}, p: p, ctx: context.Background()}
+		for _, s := range p.Stacks.Stacks {
+			r.stacks = append(r.stacks, &stack{name: s.Name})
+		}
+		var all []*plans
+		for _, st := range r.templatesLast() {
+			all = append(all, &plans{stack: st})
+		}
+		var done []string
+		err := r.destroyInOrder(all, func(p *plans) error {
+			done = append(done, p.stack.name)
+			if fails == "blocked" && p.stack.name == "web" {
+				return ended{finding.Blocked}
+			}
+			r.failed = r.failed || p.stack.name == fails
+			return nil
+		})
+		if got := strings.Join(done, " "); err != nil || got != want || r.failed != (fails != "") {
+			t.Errorf("%q fails: %s, want %s (%v, failed: %v)", fails, got, want, err, r.failed)
+		}
+		if said, left := out.String(), !strings.Contains(want, "base"); strings.Contains(said, "base: ") != left || left && !strings.Contains(said, "`stackgen destroy --yes`") {
+			t.Errorf("%q fails: %s", fails, said)
+		}
+	}
+}
