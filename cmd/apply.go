@@ -63,7 +63,7 @@ func (e *env) apply(c *cli.Context) error {
 		}
 		return exit(code)
 	}
-	q.Stacks = templates.SelectedNames()
+	q.Stacks, q.Then = templates.SelectedNames(), rest.SelectedNames()
 	var created []string // of which a dry run knows that they are not there
 	if q.DryRun {
 		q.Created = &created

@@ -212,3 +212,15 @@ func (a *announcement) action(c tf.Summary) report.Action {
 	}
 	return out
 }
+
+// thenNote says which stacks follow in a run of their own, which a dry run shows next.
+func (r *run) thenNote() []string {
+	if len(r.Then) == 0 || r.DryRun {
+		return nil
+	}
+	how := "a second summary and question follow"
+	if r.Yes {
+		how = "they follow with a summary of their own"
+	}
+	return []string{"this applies the Templates only; then " + strings.Join(r.Then, ", ") + ": " + how}
+}

@@ -23,3 +23,20 @@ func TestActionsInOrder(t *testing.T) {
 		t.Errorf("the order is %s, want %s", strings.Join(got, " "), want)
 	}
 }
+
+// TestThenNote: the summary of the Templates says that another question follows.
+func TestThenNote(t *testing.T) {
+	for want, q := range map[string]Request{
+		"": {},
+		"this applies the Templates only; then web, db: a second summary and question follow": {Then: []string{"web", "db"}},
+		"this applies the Templates only; then web: they follow with a summary of their own":  {Then: []string{"web"}, Yes: true},
+	} {
+		r := &run{Request: q}
+		if got := strings.Join(r.thenNote(), ""); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if r := (&run{Request: Request{Then: []string{"web"}, DryRun: true}}); r.thenNote() != nil {
+		t.Error("a dry run asks nothing")
+	}
+}

@@ -28,6 +28,7 @@ type Request struct {
 	Leave    []string            // of these, the VMs whose members leave their class, as STACK/KEY
 	Line     string              // the command line, to be repeated from here
 	DryRun   bool                // end after the summary
+	Then     []string            // stacks that the same command applies next, after a summary and a question of their own
 	Created  *[]string           // gets the VMs that a dry run of an apply would create, as STACK/KEY; or nil
 	Yes      bool                // the answer, given before the question
 	Terminal bool                // somebody can answer
