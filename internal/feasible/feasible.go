@@ -57,6 +57,10 @@ var creationChecks = []struct {
 	{PrivilegesCheck, (*creation).privileges},
 }
 
+// withoutTemplate are the checks in which the template has no part: they also apply to a VM whose Template
+// is not applied yet.
+var withoutTemplate = []Check{StorageCheck, NetworkCheck}
+
 // updateChecks are those that also apply to what the spec changes of a VM that exists,
 // each with the attribute that it is about, or "" for several.
 var updateChecks = map[Check]string{
@@ -96,6 +100,7 @@ type creation struct {
 	entry    *lock.VM
 	on       string         // its node
 	template *cluster.Guest // nil if it is not known
+	unmade   bool           // its template is one of a Template that is not applied yet
 	current  *cluster.Guest // the VM, if it exists
 	check    Check
 	found    []Obstacle
@@ -116,9 +121,12 @@ func Creation(inv *cluster.Inventory, v *schema.VM, e *lock.VM) (obstacles []Obs
 	}
 	c := newCreation(inv, v, e)
 	for _, row := range creationChecks {
+		if c.unmade && !slices.Contains(withoutTemplate, row.Check) {
+			continue
+		}
 		c.check = row.Check
 		row.find(c)
-		if len(c.found) > 0 && (row.Check == NodeCheck || row.Check == TemplateCheck) {
+		if len(c.found) > 0 && !c.unmade && (row.Check == NodeCheck || row.Check == TemplateCheck) {
 			break // everything else depends on it
 		}
 	}
