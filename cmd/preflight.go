@@ -1,14 +1,17 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"stackgen/internal/check"
+	"stackgen/internal/project"
 	"stackgen/internal/report"
 	"stackgen/internal/tf"
 )
@@ -51,7 +54,7 @@ func (e *env) preflight(c *cli.Context) error {
 		return err
 	}
 	r := report.NewFindings(found.Findings, s.Notes(found.Findings))
-	r.Endpoint = s.Endpoint()
+	r.Endpoint, r.Rollouts = s.Endpoint(), rollouts(p)
 	r.Unplanned, r.Blocked = unitNames(found.Unplanned), unitNames(found.Blocked)
 	if c.Bool("destroy") {
 		r.Action = "destroy"
@@ -72,3 +75,28 @@ func unitNames(units []tf.Unit) []string {
 	}
 	return out
 }
+
+// rollouts are the rebuilds of the selected stacks that are not done.
+func rollouts(p *project.Project) []report.Rollout {
+	var out []report.Rollout
+	for _, name := range p.SelectedNames() {
+		l := p.Lock.Stacks.Get(name)
+		if l == nil {
+			continue
+		}
+		r := l.Rollout()
+		if r == nil {
+			continue
+		}
+		one := report.Rollout{Stack: name, Done: len(r.Done), All: r.All(),
+			Unhealthy: orNone(r.Unhealthy), Begun: orNone(r.Begun), Waiting: orNone(r.Waiting)}
+		if t := r.Template; t != nil {
+			one.Template = cmp.Or(t.Release, t.Name, strconv.Itoa(t.VMID))
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// orNone is a list as JSON has it: empty, not null.
+func orNone(list []string) []string { return append([]string{}, list...) }

@@ -82,6 +82,7 @@ func (j *joiner) expand(s *Stack, root *Node) {
 			"stack %q has %d VMs in one unit: with more than %d, a plan takes more than ten seconds", s.Name, len(s.VMs), manyVMs)
 	}
 	e.listClashes()
+	e.canaries()
 }
 
 // tooMany refuses a stack that is too large, before any VM is made.

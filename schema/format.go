@@ -135,6 +135,8 @@ var formats = map[string]format{
 	"usb": {regexp.MustCompile(`^((0x)?[0-9A-Fa-f]{4}:(0x)?[0-9A-Fa-f]{4}|[0-9]+-[0-9]+(\.[0-9]+)*|spice)$`),
 		"vendor and product such as 1a86:7523, a port such as 1-1.4, or spice"},
 	"duration":   {regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(s|m|h))+$`), "a duration such as 15m or 3s"},
+	"wait":       {regexp.MustCompile(`^[1-9][0-9]{0,3}(s|m|h)$`), "a duration such as 30s, 10m or 2h"},
+	"wave":       {regexp.MustCompile(`^([1-9][0-9]{0,3}|([1-9][0-9]?|100)%)$`), "a number such as 5, or a percentage such as 25%"},
 	"serial":     {regexp.MustCompile(`^(socket|/dev/[A-Za-z0-9._/-]+)$`), "socket, or a device such as /dev/ttyS0"},
 	"diskserial": {regexp.MustCompile(`^[A-Za-z0-9_-]{1,20}$`), "at most 20 letters, digits, _ and -"},
 	"vlans":      {regexp.MustCompile(`^` + vlan + `(-` + vlan + `)?$`), "a VLAN or a range of VLANs such as 10 or 20-30"},

@@ -51,6 +51,8 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"cpus":         {[]string{"0", "0-3,8", "1,2"}, []string{"", "a", "0-", "0, 1", ",1"}},
 	"usb":          {[]string{"1a86:7523", "0x1a86:0x7523", "1-1.4", "3-2", "spice"}, []string{"", "1a86", "1a86:75233", "usb", "1-", "host=1-1"}},
 	"duration":     {[]string{"15m", "3s", "1h30m", "1.5h"}, []string{"", "15", "15 m", "-3s", "3d"}},
+	"wait":         {[]string{"1s", "30s", "10m", "9999h"}, []string{"", "0", "0s", "10", "1h30m", "99999h", "-1s", "1.5h", "soon"}},
+	"wave":         {[]string{"1", "25", "9999", "1%", "25%", "100%"}, []string{"", "0", "0%", "101%", "10000", "25 %", "-1", "all"}},
 	"serial":       {[]string{"socket", "/dev/ttyS0"}, []string{"", "ttyS0", "/dev/", "/dev/tty S0"}},
 	"hotplug":      {[]string{"disk,network", "0", "1", "usb"}, []string{"", "2", "disk, network", "disk,", "cloudinit", "1,disk"}},
 	"nic":          {[]string{"net1", "net7"}, []string{"", "net0", "net8", "net10", "eth1"}},

@@ -83,6 +83,7 @@ func (j *joiner) stack(in Input) *Stack {
 		s.Template = j.fill(root, &Field{Type: Object, Fields: fieldsOf(KindTemplate)})
 		s.Keep, s.Registration = s.Template.Get("keep").Int(), ""
 	}
+	s.Rollout = j.rollout(root)
 	j.settings(s, root)
 	if r := root.Get("outputs", "registration"); r != nil {
 		s.RegistrationPos = r.Pos

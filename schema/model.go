@@ -49,6 +49,7 @@ type Stack struct {
 	Registration string // "" is none
 
 	RegistrationPos Pos
+	Rollout         *Rollout // nil without one
 
 	Template *Node // of a Template: its spec with defaults
 	Keep     int   // of a Template: releases that are not listed as removable

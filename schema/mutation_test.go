@@ -60,6 +60,7 @@ teacher: {cores: 4}
 students: {count: 3, key: "student{n}", overrides: {student1: {memory: 4096}}}
 apply: {parallelism: 4}
 outputs: {registration: registration/class.json}
+rollout: {wave: 25%, healthy: {agent: true, tcp: [22], timeout: 5m}, pause: 10m, on_failure: stop}
 `
 
 // onlyStackgen says why a JSON Schema cannot express the problems of a code.

@@ -66,6 +66,7 @@ var stackFields = []Field{
 	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it, `{n:02}` has two digits."},
 	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is part of the VM's address in the state: to change it, list it under renamed."},
 	{Key: guest.Checkpoint, Type: Bool, Doc: "`checkpoint` of all VMs; that of a VM, a group or `defaults` wins."},
+	{Key: "rollout", Type: Object, Fields: rolloutFields, Doc: "How `stackgen rebuild` replaces several VMs: in waves, each after all VMs of the one before are healthy. Without it, all at the same time, and without a check. The options of that command override it."},
 	{Key: "outputs", Type: Object, Fields: outputsFields, Doc: "Where `stackgen outputs` writes what other programs read."},
 	{Key: "retired", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, to destroy. Remove an entry after the apply, when `stackgen apply` or `resolve` has recorded that it does not exist any more."},
 	{Key: "forgotten", Type: List, Elem: &Field{Type: String, Format: "key"}, Doc: "Keys of VMs, or names of units, that stackgen no longer manages and does not destroy. Their VMIDs stay reserved until `stackgen apply` or `resolve` has seen that they are gone."},

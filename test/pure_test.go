@@ -40,6 +40,8 @@ var may = map[string][]string{
 	"internal/drift":     {"guest", "schema", "internal/secret", "internal/natural", "internal/shell", "internal/finding", "internal/lock", "internal/cluster", "internal/effect", "internal/hardware", "internal/tf", "internal/guard"},
 	"internal/outputs":   {"guest", "schema", "generator", "internal/natural", "internal/shell", "internal/lock"},
 	"internal/power":     {},
+	"internal/rollout":   {},
+	"internal/health":    {"internal/cluster"},
 	"internal/selection": {"schema", "internal/lock", "internal/cluster"},
 	"internal/files":     {},
 	"internal/pvesim":    {"internal/sshkey"},
@@ -61,7 +63,7 @@ var may = map[string][]string{
 		"internal/live", "internal/deploy", "internal/discover", "internal/starter", "internal/cluster", "internal/tf", "internal/operate", "internal/power", "internal/progress", "internal/selection"},
 	"internal/progress": {"guest", "internal/power", "internal/pve", "internal/natural", "internal/finding", "internal/shell"},
 	"internal/live":     {"internal/progress", "internal/report", "internal/finding"},
-	"internal/deploy":   {"guest", "schema", "generator", "internal/pve", "internal/finding", "internal/report", "internal/lock", "internal/tf", "internal/guard", "internal/files", "internal/engine", "internal/progress", "internal/live", "internal/proxmox", "internal/project", "internal/check", "internal/natural", "internal/cluster", "internal/register", "internal/render", "internal/shell", "internal/edit", "internal/operate", "internal/power", "internal/selection"},
+	"internal/deploy":   {"guest", "schema", "generator", "internal/pve", "internal/finding", "internal/report", "internal/lock", "internal/tf", "internal/guard", "internal/files", "internal/engine", "internal/progress", "internal/live", "internal/proxmox", "internal/project", "internal/check", "internal/natural", "internal/cluster", "internal/register", "internal/render", "internal/shell", "internal/edit", "internal/operate", "internal/power", "internal/selection", "internal/rollout", "internal/health"},
 	"internal/dnstest":  {},
 }
 

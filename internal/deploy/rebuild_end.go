@@ -2,11 +2,9 @@ package deploy
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 
-	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
@@ -19,8 +17,7 @@ func (r *run) rebuilt(b *rebuilding, a *announcement) error {
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(b.stack.unfinished, func(key string, _ check.BegunVM) bool { return slices.Contains(b.keys(), key) })
-	if err := b.stack.keepUnfinished(); err != nil {
+	if err := r.made(b); err != nil {
 		return err
 	}
 	if !anyStops(found) {
@@ -42,10 +39,19 @@ func (r *run) rebuilt(b *rebuilding, a *announcement) error {
 	return errors.Join(err, r.checkpoints(s, []string{b.stack.name}), r.endRebuild(b.stack))
 }
 
-// endRebuild removes the marks of a stack in which all VMs that have one are done: until then, they
+// endRebuild ends the rebuild of a stack after an apply. A rebuild does that itself, after the VMs
+// are healthy.
+func (r *run) endRebuild(st *stack) error {
+	if r.command == "rebuild" {
+		return nil
+	}
+	return r.endMarks(st)
+}
+
+// endMarks removes the marks of a stack in which all VMs that have one are done: until then, they
 // keep another run from replacing one twice. An apply that leaves nothing to do ends the rebuild of
 // VMs whose guest of before exists: they are as their specs say.
-func (r *run) endRebuild(st *stack) error {
+func (r *run) endMarks(st *stack) error {
 	marked := func(e lock.Entry[lock.VM]) bool { return e.Value.Rebuild != nil }
 	if l := r.p.Lock.Stacks.Get(st.name); l == nil || !slices.ContainsFunc(l.VMs, marked) {
 		return nil
@@ -58,14 +64,14 @@ func (r *run) endRebuild(st *stack) error {
 	case len(all) == 0, len(open) > 0 && r.command == "rebuild":
 		return nil
 	case len(open) > 0:
-		r.say("the rebuild of %s was begun, and has destroyed nothing: it is given up. To begin it again: `stackgen rebuild %s`",
+		r.say("the rebuild of %s was begun, and is not done: it is given up. To begin it again: `stackgen rebuild %s`",
 			some(open), strings.Join(open, " "))
 	}
 	return r.p.EndRebuild(r.background(), st.name, all, func(text string) { r.say("%s", text) })
 }
 
 // marked are the VMs of a stack that have the mark of a rebuild, by their keys, and those of them,
-// as STACK/KEY, that are not replaced yet.
+// as STACK/KEY, that are not replaced yet, or that are not healthy.
 func (r *run) marked(stack string) (all, open []string) {
 	l := r.p.Lock.Stacks.Get(stack)
 	if l == nil {
@@ -74,7 +80,7 @@ func (r *run) marked(stack string) (all, open []string) {
 	for i := range l.VMs {
 		if v := &l.VMs[i].Value; v.Rebuild != nil {
 			all = append(all, l.VMs[i].Key)
-			if v.RebuildBegun() {
+			if v.Status == lock.Live && (v.RebuildBegun() || v.Rebuild.Waits || v.Rebuild.Unhealthy) {
 				open = append(open, stack+"/"+l.VMs[i].Key)
 			}
 		}
@@ -82,19 +88,23 @@ func (r *run) marked(stack string) (all, open []string) {
 	return all, open
 }
 
-// notRebuilt names the VMs whose rebuild an earlier run has begun, and nobody has completed.
-func (r *run) notRebuilt() error {
+// notRebuilt says how far rebuilds are that are not done, and how to go on.
+func (r *run) notRebuilt(o Order) error {
 	if err := r.reopen(); err != nil {
 		return err
 	}
-	var left []string
 	for _, st := range r.stacks {
 		_, open := r.marked(st.name)
-		left = append(left, open...)
+		l := r.p.Lock.Stacks.Get(st.name)
+		if len(open) == 0 || l == nil {
+			continue
+		}
+		progress := l.Rollout()
+		err := report.Printf(r.Out, "note: the rebuild of %s is not done: %d of %d; to go on: `%s`. An apply gives it up\n",
+			st.name, len(progress.Done), progress.All(), o.resumes(st.name))
+		if err != nil {
+			return err
+		}
 	}
-	if len(left) == 0 {
-		return nil
-	}
-	return report.Printf(r.Out, "note: a rebuild of %s was begun, and is not done: `stackgen rebuild %s`. An apply gives it up\n",
-		some(left), strings.Join(left, " "))
+	return nil
 }

@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,14 +19,16 @@ import (
 	"stackgen/schema"
 )
 
-// planRebuilds plans the replacements in each stack.
+// planRebuilds plans the replacements of the first wave in each stack. The plan shows what else
+// changes in the unit, too.
 func (r *run) planRebuilds(s *check.Session, all []*rebuilding) error {
 	for _, b := range all {
 		if len(b.Replaced) == 0 {
 			continue
 		}
 		r.say("planning the rebuild of %s", b.stack.name)
-		if err := r.planRebuild(s, b); err != nil {
+		b.first = b.only(b.waves[0])
+		if err := r.planRebuild(s, b.first); err != nil {
 			return err
 		}
 	}
@@ -94,60 +95,6 @@ func (r *run) permitDestroy(b *rebuilding) ([]string, error) {
 	return []string{guard.StartingVariable + "=" + file}, os.WriteFile(file, body, 0o600)
 }
 
-// summarizeRebuild prints what is about to be done: each VM, with what is lost.
-func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding) error {
-	sum := report.Summary{Command: r.command}
-	var names []string
-	for _, b := range all {
-		sum.Stacks = append(sum.Stacks, b.stack.name)
-		for _, key := range b.keys() {
-			names = append(names, b.stack.name+"/"+key)
-		}
-	}
-	lost, err := operate.Named(r.p, s.Inventory, names).Loses(r.ctx)
-	if err != nil {
-		return err
-	}
-	for _, b := range all {
-		for _, vm := range b.Replaced {
-			sum.Actions = append(sum.Actions, report.Action{Word: "rebuild", Stack: b.stack.name, What: "VM", Name: vm.Key, Named: true,
-				Detail: fmt.Sprintf("VM %d %s on %s, from template %d; %s",
-					vm.VMID, vm.VM.Name, vm.Guest.Node, vm.Template, lost[b.stack.name+"/"+vm.Key])})
-		}
-		for _, key := range b.Left {
-			sum.Actions = append(sum.Actions, report.Action{Word: "complete", Stack: b.stack.name, What: "VM", Name: key, Named: true,
-				Detail: "its rebuild was begun, and its former disks are gone already"})
-		}
-	}
-	for _, b := range all {
-		for _, key := range b.Lost {
-			sum.Actions = append(sum.Actions, report.Action{Word: "create", Stack: b.stack.name, What: "VM", Name: key, Named: true,
-				Detail: "it was deleted, and its state still has it"})
-		}
-	}
-	if len(names) > 0 {
-		sum.Notes = []string{"the disks, snapshots and unused volumes of these VMs are destroyed, and the ACLs on them and their " +
-			"entries in jobs go with them; VMIDs, names, MAC addresses, records, pools and tags stay"}
-		if auto := newMACs(all); len(auto) > 0 {
-			sum.Notes = append(sum.Notes, "new MAC addresses, because their specs leave them to Proxmox VE: "+some(auto))
-		}
-	}
-	return sum.Print(r.Out, r.Options)
-}
-
-// newMACs are the VMs that are replaced and of which Proxmox VE chooses MAC addresses.
-func newMACs(all []*rebuilding) []string {
-	var out []string
-	for _, b := range all {
-		for _, vm := range b.Replaced {
-			if slices.Contains(vm.VM.MACs, schema.AutoMAC) {
-				out = append(out, b.stack.name+"/"+vm.Key)
-			}
-		}
-	}
-	return out
-}
-
 // announceRebuild has the rows of the view.
 func announceRebuild(all []*rebuilding) *announcement {
 	a := &announcement{}
@@ -174,12 +121,10 @@ func announceRebuild(all []*rebuilding) *announcement {
 // rebuildStack replaces the VMs of one stack. The lock has marked them before anything of them is
 // gone, so that a run after this one goes on with those that are left.
 func (r *run) rebuildStack(s *check.Session, b *rebuilding, o Order) error {
-	if len(b.Replaced) == 0 {
-		return r.endRebuild(b.stack)
-	}
 	var marks []lock.Begin
 	for _, vm := range b.Replaced {
-		marks = append(marks, lock.Begin{Key: vm.Key, VMID: vm.VMID, Fingerprint: vm.Guest.Fingerprint()})
+		again := slices.Contains(o.again, b.stack.name+"/"+vm.Key)
+		marks = append(marks, lock.Begin{Key: vm.Key, VMID: vm.VMID, Fingerprint: vm.Guest.Fingerprint(), Again: again})
 	}
 	if err := r.p.BeginRebuild(r.background(), b.stack.name, marks, func(text string) { r.say("%s", text) }); err != nil {
 		return err
@@ -196,21 +141,30 @@ func (r *run) rebuildStack(s *check.Session, b *rebuilding, o Order) error {
 	if err := r.halt(s, b, o); err != nil {
 		return err
 	}
-	variable, err := check.WriteGrant(r.work, b.grant())
-	if err != nil {
-		return err
-	}
-	b.plans.env = []string{variable}
 	r.say("rebuilding %s of %s", report.Count(len(b.Replaced), "VM"), b.stack.name)
 	a := announce(b.found, []*plans{b.plans})
-	result, err := r.applyPlans(b.plans)
-	if err != nil {
+	result, err := r.replace(b)
+	switch {
+	case err != nil:
 		return err
-	}
-	if b.plans.env = nil; r.ctx.Err() != nil || result.failed() {
+	case r.ctx.Err() != nil || result.failed():
 		return r.broken(b.plans, result, a)
 	}
+	if err := r.awaitWave(b); err != nil {
+		return err
+	}
 	return r.rebuilt(b, a)
+}
+
+// replace applies the plan of a wave with its grant.
+func (r *run) replace(b *rebuilding) (*toolRun, error) {
+	variable, err := check.WriteGrant(r.work, b.grant())
+	if err != nil {
+		return nil, err
+	}
+	b.plans.env = []string{variable}
+	defer func() { b.plans.env = nil }()
+	return r.applyPlans(b.plans)
 }
 
 // markLost marks VMs of a stack that somebody has deleted: their creation is then what was asked for.

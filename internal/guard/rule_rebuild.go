@@ -27,7 +27,7 @@ func (p *planJudge) rebuilds(c *tf.ResourceChange, known *finding.Finding) bool 
 // A Rebuild is what a rebuild does in one stack. VMs are named by their keys.
 type Rebuild struct {
 	Replaced []Replacement
-	Done     []string // replaced by a run that did not end
+	Done     []string // replaced by a run that did not end, and not to be replaced again
 	Left     []string // a run has begun to replace them, and the guest of before is gone
 	Lost     []string // deleted by hand: they are created again
 	Refused  []finding.Finding
@@ -43,8 +43,9 @@ type Replacement struct {
 
 // JudgeRebuild says what a rebuild of VMs of a stack, by their keys, does. named are those that
 // were named one by one: a profile that prevents the destroy of a VM, and an adoption, protect
-// the others. Found are the findings of Judge for the same input.
-func JudgeRebuild(in Input, found []finding.Finding, stack string, keys, named []string) Rebuild {
+// the others. again are those that are replaced although a run that did not end has replaced them.
+// Found are the findings of Judge for the same input.
+func JudgeRebuild(in Input, found []finding.Finding, stack string, keys, named, again []string) Rebuild {
 	var out Rebuild
 	j := &judge{Input: in, index: newIndex(in)}
 	for _, s := range in.Project.Stacks {
@@ -56,7 +57,8 @@ func JudgeRebuild(in Input, found []finding.Finding, stack string, keys, named [
 			if e := l.VMs.Get(v.Key); e != nil && slices.Contains(keys, v.Key) {
 				f := finding.Finding{Address: finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}}
 				f.VMID, f.Name, f.Node, f.Resource = e.VMID, v.Name, e.Node, schema.VMAddress(e.Profile, v.Key)
-				r := &rebuilder{judge: j, spec: s.Spec, vm: v, entry: e, named: slices.Contains(named, v.Key), f: &f}
+				r := &rebuilder{judge: j, spec: s.Spec, vm: v, entry: e, named: slices.Contains(named, v.Key), f: &f,
+					again: slices.Contains(again, v.Key)}
 				r.decide(&out, found)
 			}
 		}
@@ -72,6 +74,7 @@ type rebuilder struct {
 	vm    *schema.VM
 	entry *lock.VM
 	named bool
+	again bool
 	f     *finding.Finding
 }
 
@@ -83,7 +86,7 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 		r.refuse("rebuild-not-judged").Next("find out why", "stackgen preflight")
 	case r.vm.Adopt:
 		r.refuse("rebuild-adopted").Next("write a VM under a new key into " + r.spec + ", and retire this one there")
-	case g != nil && g.Config != nil && r.entry.Rebuilt(g.Config.UUID) && (found[i].Kind.Exists() || found[i].Kind == finding.Adopt):
+	case !r.again && r.done(g, &found[i]):
 		out.Done = append(out.Done, r.vm.Key)
 		if found[i].Kind == finding.Adopt { // its creation ended halfway
 			out.Left = append(out.Left, r.vm.Key)
@@ -106,6 +109,12 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 		}
 	}
 	out.Refused = append(out.Refused, *r.f)
+}
+
+// done reports whether a guest is the one that a run has made which did not end.
+func (r *rebuilder) done(g *cluster.Guest, known *finding.Finding) bool {
+	exists := known.Kind.Exists() || known.Kind == finding.Adopt || known.Case == finding.SilentAgent
+	return exists && g != nil && g.Config != nil && r.entry.Rebuilt(g.Config.UUID)
 }
 
 // seen reports whether the lock records the UUID of the VM.

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,11 @@ func rebuildable() Input {
 
 // decided is what a rebuild of web1 does.
 func decided(in Input, named ...string) string {
-	r := JudgeRebuild(in, Judge(in), "lab", []string{"web1"}, named)
+	var again []string
+	if slices.Contains(named, "again") {
+		again = []string{"web1"}
+	}
+	r := JudgeRebuild(in, Judge(in), "lab", []string{"web1"}, named, again)
 	var out []string
 	for _, vm := range r.Replaced {
 		out = append(out, fmt.Sprintf("replaces %s %d from %d", vm.Key, vm.VMID, vm.Template))
@@ -78,7 +83,12 @@ func TestJudgeRebuild(t *testing.T) {
 			entry(*in).Rebuild, in.Inventory.Guests[0].Config.UUID = &lock.Rebuild{UUID: "u-web1"}, "x"
 			in.Inventory.Guests[0].Name = "x"
 		}, "conflict other-name-and-mac", false},
-		"done": {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "before"} }, "done", false},
+		"done":                      {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "before"} }, "done", false},
+		"done, its agent is silent": {func(in *Input) { silent(in); entry(*in).Rebuild = &lock.Rebuild{UUID: "before"} }, "done", false},
+		"of a later wave":           {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "u-web1", Waits: true} }, "replaces web1 100 from 9000", false},
+		"of a later wave, and deleted": {func(in *Input) {
+			entry(*in).Rebuild, in.Inventory.Guests = &lock.Rebuild{UUID: "u-web1", Waits: true}, in.Inventory.Guests[1:]
+		}, "gone gone", false},
 		"done, and deleted then": {func(in *Input) {
 			entry(*in).Rebuild, in.Inventory.Guests = &lock.Rebuild{UUID: "before"}, in.Inventory.Guests[1:]
 		}, "gone gone", false},
@@ -92,6 +102,25 @@ func TestJudgeRebuild(t *testing.T) {
 		if got := decided(in, named...); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// TestJudgeRebuildAgain: a VM that a rollout has replaced, and that is not healthy, is replaced once
+// more where that is asked for. Everything else is as for another VM.
+func TestJudgeRebuildAgain(t *testing.T) {
+	in := rebuildable()
+	entry := in.Lock.Stacks[0].Value.VMs.Get("web1")
+	entry.Rebuild = &lock.Rebuild{UUID: "before", Unhealthy: true}
+	if got := decided(in); got != "done" {
+		t.Error(got)
+	}
+	silent(&in)
+	if got := decided(in, "again"); got != "replaces web1 100 from 9000" {
+		t.Error(got)
+	}
+	in.Inventory.Guests[0].Config.UUID, in.Inventory.Guests[0].Name = "x", "x"
+	if got := decided(in, "again"); !strings.HasPrefix(got, "conflict ") {
+		t.Errorf("a stranger: %s", got)
 	}
 }
 

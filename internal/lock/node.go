@@ -146,6 +146,8 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 		if b.Template != 0 {
 			put(begun, "template", b.Template)
 		}
+		put(begun, "waits", b.Waits)
+		put(begun, "unhealthy", b.Unhealthy)
 		put(n, "rebuild", begun)
 	}
 	put(n, "gone", v.Gone)

@@ -211,8 +211,8 @@ func (r *reader) rebuild(n *schema.Node) *Rebuild {
 	if n == nil {
 		return nil
 	}
-	r.known(n, "uuid", "template")
-	b := &Rebuild{UUID: r.text(n, "uuid", "line")}
+	r.known(n, "uuid", "template", "waits", "unhealthy")
+	b := &Rebuild{UUID: r.text(n, "uuid", "line"), Waits: r.flag(n, "waits"), Unhealthy: r.flag(n, "unhealthy")}
 	if b.UUID == "" {
 		r.fail(n.Pos, "uuid is missing")
 	}

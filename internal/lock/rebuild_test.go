@@ -33,14 +33,14 @@ stacks:
 	}
 	before := text(l)
 	next, changed := l.BeginRebuild("lab", []Begin{
-		{"a", 100, &Fingerprint{UUID: "u1"}}, {"b", 101, &Fingerprint{UUID: "u3"}}, // b is done
-		{"c", 102, &Fingerprint{}}, {"c", 300, &Fingerprint{UUID: "x"}}, {"none", 1, &Fingerprint{UUID: "x"}},
+		{Key: "a", VMID: 100, Fingerprint: &Fingerprint{UUID: "u1"}}, {Key: "b", VMID: 101, Fingerprint: &Fingerprint{UUID: "u3"}}, // b is done
+		{Key: "c", VMID: 102, Fingerprint: &Fingerprint{}}, {Key: "c", VMID: 300, Fingerprint: &Fingerprint{UUID: "x"}}, {Key: "none", VMID: 1, Fingerprint: &Fingerprint{UUID: "x"}},
 	})
 	if got := text(next); !changed || text(l) != before || !strings.Contains(got, "rebuild: {uuid: u1, template: 9000}") ||
 		strings.Count(got, "rebuild:") != 2 || !strings.Contains(got, "rebuild: {uuid: u2, template: 9000}") {
 		t.Errorf("changed %v:\n%s", changed, got)
 	}
-	if _, changed := next.BeginRebuild("lab", []Begin{{"a", 100, &Fingerprint{UUID: "u9"}}}); changed {
+	if _, changed := next.BeginRebuild("lab", []Begin{{Key: "a", VMID: 100, Fingerprint: &Fingerprint{UUID: "u9"}}}); changed {
 		t.Error("a second run changes the mark of the first one")
 	}
 	vms := next.Stacks.Get("lab").VMs

@@ -43,6 +43,11 @@ func (p *Project) BeginRebuild(ctx context.Context, stack string, vms []lock.Beg
 	})
 }
 
+// Healthy says in the lock on disk which VMs of a stack that were replaced are healthy.
+func (p *Project) Healthy(ctx context.Context, stack string, healthy, unhealthy []string, waiting func(text string)) error {
+	return p.updateLock(ctx, waiting, func(now *lock.Lock) *lock.Lock { return now.Healthy(stack, healthy, unhealthy) })
+}
+
 // EndRebuild removes the marks of VMs of a stack from the lock on disk.
 func (p *Project) EndRebuild(ctx context.Context, stack string, keys []string, waiting func(text string)) error {
 	return p.updateLock(ctx, waiting, func(now *lock.Lock) *lock.Lock { return now.EndRebuild(stack, keys) })

@@ -141,21 +141,51 @@ func (r *reader) queryAgent(ctx context.Context, g *cluster.Guest) {
 		return
 	}
 	g.Config.Agent = cluster.AgentNoAddress
+	if g.Config.Address = append(g.Config.Address, found.addresses(g.Config.MACs)...); len(g.Config.Address) > 0 {
+		g.Config.Agent = cluster.AgentAnswers
+	}
+}
+
+// addresses are those of the interfaces but lo, without those of the loopback and of links.
+func (found *interfaces) addresses(macs []string) (out []string) {
 	// A guest may have bridges and tunnels in any order. The addresses of its network
 	// devices come first.
 	device := func(mac string) int {
-		if i := slices.Index(g.Config.MACs, strings.ToUpper(mac)); i >= 0 {
+		if i := slices.Index(macs, strings.ToUpper(mac)); i >= 0 {
 			return i
 		}
-		return len(g.Config.MACs)
+		return len(macs)
 	}
 	slices.SortStableFunc(found.Result.list, func(a, b agentInterface) int { return device(a.MAC) - device(b.MAC) })
 	for _, i := range found.Result.list {
 		for _, a := range i.Addresses {
 			if ip, err := netip.ParseAddr(a.Address); err == nil && ip.IsGlobalUnicast() && i.Name != "lo" {
-				g.Config.Address = append(g.Config.Address, ip.String())
-				g.Config.Agent = cluster.AgentAnswers
+				out = append(out, ip.String())
 			}
 		}
 	}
+	return out
+}
+
+// Agent queries the agent of a VM once, without retries, and returns the addresses that it reports
+// of the network devices of the VM, or of all interfaces if their MAC addresses are not known: a
+// bridge of containers in a guest often has the address of another one here. An agent that does not
+// answer is no error; a missing privilege is one.
+func (p *Power) Agent(ctx context.Context, g *cluster.Guest) (answers bool, addresses []string, err error) {
+	limited, cancel := context.WithTimeout(context.WithValue(ctx, noRetry{}, true), agentTimeout)
+	defer cancel()
+	var found interfaces
+	switch err := p.get(limited, g.Path("agent", "network-get-interfaces"), &found); {
+	case Forbidden(err):
+		return false, nil, err
+	case err != nil:
+		return false, nil, ctx.Err()
+	}
+	if g.Config == nil || len(g.Config.MACs) == 0 {
+		return true, found.addresses(nil), nil
+	}
+	found.Result.list = slices.DeleteFunc(found.Result.list, func(i agentInterface) bool {
+		return !slices.Contains(g.Config.MACs, strings.ToUpper(i.MAC))
+	})
+	return true, found.addresses(g.Config.MACs), nil
 }

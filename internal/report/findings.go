@@ -27,6 +27,8 @@ type Findings struct {
 	Unplanned []string `json:"unplanned,omitempty"` // units whose changes were not looked at, STACK/UNIT
 	Blocked   []string `json:"blocked,omitempty"`   // those of which a finding is the reason
 
+	Rollouts []Rollout `json:"rollouts,omitempty"` // rebuilds that are not done
+
 	Action  string `json:"-"` // apply unless given
 	Command string `json:"-"` // preflight unless given: the name of the suite of JUnit
 }
@@ -123,10 +125,14 @@ func (r *Findings) OtherCluster() string {
 
 // notes are the notes, and with a refusal the cluster that it is about.
 func (r *Findings) notes() []string {
-	if r.Endpoint == "" || r.Exit == finding.OK {
-		return r.Notes
+	out := slices.Clone(r.Notes)
+	for i := range r.Rollouts {
+		out = append(out, r.Rollouts[i].text())
 	}
-	return append(slices.Clone(r.Notes), "the cluster was read at "+r.Endpoint)
+	if r.Endpoint == "" || r.Exit == finding.OK {
+		return out
+	}
+	return append(out, "the cluster was read at "+r.Endpoint)
 }
 
 // Changed says how many VMs a plan would change, if any.

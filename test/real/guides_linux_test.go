@@ -32,6 +32,7 @@ func TestGuides(t *testing.T) {
 	for name, do := range map[string]func(*reader){
 		"first stack": (*reader).firstStack, "script": (*reader).firstStackByScript, "one project": (*reader).oneProject,
 		"discover": (*reader).discovers, "dns": (*reader).changesMode, "migrate": (*reader).migrates, "day": (*reader).aDay, "rebuild": (*reader).oneBroken,
+		"rollout": (*reader).newImage,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -248,6 +249,12 @@ func (r *reader) aDay() {
 	r.reads(name, "In the evening")
 	r.answer = "bo-novak"
 	r.reads(name, "A student leaves")
+}
+
+// newImage rebuilds a class in waves.
+func (r *reader) newImage() {
+	r.reads("docs/guides/rollout.md")
+	r.does("preflight")
 }
 
 // oneBroken rebuilds a VM, and a protected one.

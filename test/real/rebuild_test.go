@@ -66,12 +66,18 @@ type identity struct{ uuid, macs string }
 // identities are those of the VMs in the lock, which has no mark of a rebuild.
 func (p *project) identities() map[string]identity {
 	p.Helper()
+	if strings.Contains(p.read("stackgen.lock.yaml"), "rebuild:") {
+		p.Errorf("the lock has a mark:\n%s", p.read("stackgen.lock.yaml"))
+	}
+	return p.recorded()
+}
+
+// recorded are what the lock records of the VMs.
+func (p *project) recorded() map[string]identity {
+	p.Helper()
 	out := map[string]identity{}
 	for _, m := range regexp.MustCompile(`(?m)^ +(\w+): \{vmid.* fingerprint: \{uuid: ([-\w]+), macs: (\[[^]]*\])`).FindAllStringSubmatch(p.read("stackgen.lock.yaml"), -1) {
 		out[m[1]] = identity{m[2], m[3]}
-	}
-	if strings.Contains(p.read("stackgen.lock.yaml"), "rebuild:") {
-		p.Errorf("the lock has a mark:\n%s", p.read("stackgen.lock.yaml"))
 	}
 	return out
 }

@@ -1,0 +1,128 @@
+package deploy
+
+import (
+	"errors"
+	"slices"
+
+	"stackgen/internal/check"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/progress"
+	"stackgen/internal/report"
+	"stackgen/internal/shell"
+	"stackgen/internal/tf"
+)
+
+// completeLeft completes VMs that runs have begun to replace, as an apply does, and looks again.
+// Of the VMs that were confirmed, it returns those that are still to be replaced.
+func (r *run) completeLeft(o Order, all []*rebuilding) (*check.Session, []*rebuilding, error) {
+	var confirmed []string
+	for _, b := range all {
+		for _, key := range b.keys() {
+			confirmed = append(confirmed, b.stack.name+"/"+key)
+		}
+		if len(b.Left)+len(b.Lost) == 0 {
+			continue
+		}
+		if err := r.markLost(b); err != nil {
+			return nil, nil, err
+		}
+		if err := r.recordEnd(r.completeHealthy(b)); err != nil || r.failed {
+			return nil, nil, err
+		}
+	}
+	if o.VMs = confirmed; len(confirmed) == 0 {
+		return nil, nil, nil
+	}
+	if err := r.reopen(); err != nil {
+		return nil, nil, err
+	}
+	s, again, err := r.lookForRebuild(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, again, r.planRebuilds(s, again)
+}
+
+// completeHealthy is completeStack, and waits until the VMs are healthy.
+func (r *run) completeHealthy(b *rebuilding) error {
+	if err := r.completeStack(b); err != nil || r.failed || r.ctx.Err() != nil {
+		return err
+	}
+	for _, key := range b.Left { // of one that only had to be seen, no tool has said anything
+		target := progress.Target{Kind: progress.VM, Stack: b.stack.name, Unit: lock.UnitVM, Key: key}
+		r.view.Event(progress.Event{Type: progress.Ended, Action: progress.Create, Target: target})
+	}
+	if rule := b.waving.rule; rule != nil {
+		unhealthy, err := r.awaitHealthy(b.stack, b.Left, *rule)
+		if err != nil {
+			return err
+		}
+		if len(unhealthy) > 0 {
+			return errors.Join(r.sayUnhealthy(unhealthy), ended{finding.Failed})
+		}
+	}
+	return r.endMarks(b.stack)
+}
+
+// completeStack applies what a run has left of a rebuild in one stack, and nothing else.
+func (r *run) completeStack(b *rebuilding) error {
+	selected := r.p.Selected
+	r.p.Selected = func(name string) bool { return name == b.stack.name }
+	defer func() { r.p.Selected = selected }()
+	s, found, err := r.look()
+	if err != nil {
+		return err
+	}
+	p, err := r.plan(s, b.stack, found, nil, r.waiting(s, found, b.stack.name))
+	if err != nil {
+		return err
+	}
+	for _, c := range p.changes() {
+		if !r.completes(b, found, c) {
+			return r.applyFirst(b.stack.name, c.Address)
+		}
+	}
+	if found, err = s.Rejudge(false); err != nil {
+		return err
+	}
+	if finding.Exit(found) != finding.OK {
+		return r.refuse(s, found)
+	}
+	r.completed(b.stack, s)
+	b.stack.resumes(found, r.p.Lock.Stacks.Get(b.stack.name))
+	r.say("completing what a run has left of the rebuild of %s", b.stack.name)
+	return r.carryOutStack(p, announce(found, []*plans{p}))
+}
+
+// completes reports whether a change is one that completes what a run has left of a rebuild: the
+// creation of such a VM, or its import and configuration, or a record of it.
+func (r *run) completes(b *rebuilding, found []finding.Finding, c tf.Summary) bool {
+	switch c.Type {
+	case finding.VM:
+		begun := c.Action == tf.Create || c.Imports || b.stack.unfinished[c.Key].VMID == c.VMID
+		return begun && slices.Contains(b.Left, c.Key)
+	case finding.Record:
+		return slices.ContainsFunc(found, func(f finding.Finding) bool {
+			same := f.Type == finding.Record && f.Stack == b.stack.name && f.Unit == c.Unit.Unit && f.Name == c.Key
+			return same && slices.Contains(b.Left, f.Owner)
+		}) || r.ownUnit(b, c.Unit.Unit)
+	}
+	return false
+}
+
+// ownUnit reports whether a unit has the records of a VM that is left, and no others.
+func (r *run) ownUnit(b *rebuilding, unit string) bool {
+	l := r.p.Lock.Stacks.Get(b.stack.name)
+	return l != nil && unit != lock.UnitDNS && slices.ContainsFunc(b.Left, func(key string) bool {
+		e := l.VMs.Get(key)
+		return e != nil && e.Unit == unit
+	})
+}
+
+// applyFirst ends the command because an apply would change something else, too.
+func (r *run) applyFirst(stack, address string) error {
+	err := report.Printf(r.Out, "blocked: the plan of %s also changes %s, and a rebuild replaces VMs only: "+
+		"apply first\n  > stackgen apply %s\n", stack, address, shell.Path(r.p.Specs[stack]))
+	return errors.Join(err, ended{finding.Blocked})
+}

@@ -1,0 +1,243 @@
+package deploy
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"stackgen/internal/check"
+	"stackgen/internal/finding"
+	"stackgen/internal/health"
+	"stackgen/internal/lock"
+	"stackgen/internal/report"
+)
+
+// rollOut rebuilds the VMs of one stack, wave by wave: each with a plan and a grant of its own, and
+// after all VMs of the one before are healthy. A failure leaves those of later waves as they are.
+func (r *run) rollOut(s *check.Session, b *rebuilding, o Order) (err error) {
+	if err := r.markWaiting(b); err != nil {
+		return err
+	}
+	one := b.first
+	for i := range b.waves {
+		if i > 0 {
+			s, one, err = r.nextWave(b, i, o)
+		}
+		begins := err == nil
+		if begins {
+			if name := b.waveName(i); name != "" {
+				r.say("%s of %s: %s", name, b.stack.name, some(one.keys()))
+			}
+			err = r.rebuildStack(s, one, o)
+		}
+		if err = r.recordEnd(err); err != nil && !errors.Is(err, errInterrupted) {
+			return err
+		}
+		if err != nil || r.failed || r.ctx.Err() != nil {
+			return r.halted(b, i, begins)
+		}
+	}
+	return r.endMarks(b.stack)
+}
+
+// markWaiting marks the VMs of later waves, so that another run knows that they are not done.
+func (r *run) markWaiting(b *rebuilding) error {
+	if len(b.waves) < 2 {
+		return nil
+	}
+	var marks []lock.Begin
+	for _, vm := range b.Replaced {
+		marks = append(marks, lock.Begin{Key: vm.Key, VMID: vm.VMID, Fingerprint: vm.Guest.Fingerprint(), Waits: true})
+	}
+	if err := r.p.BeginRebuild(r.background(), b.stack.name, marks, func(text string) { r.say("%s", text) }); err != nil {
+		return err
+	}
+	return r.reopen()
+}
+
+// nextWave waits for the pause, looks again, and plans a wave. It ends the command if the VMs of
+// the wave before are not healthy any more, or if the wave is not what was confirmed.
+func (r *run) nextWave(b *rebuilding, i int, o Order) (*check.Session, *rebuilding, error) {
+	if b.waving.pause > 0 {
+		r.say("waiting %s before %s of %s", b.waving.pause, b.waveName(i), b.stack.name)
+		if err := health.System().Sleep(r.ctx, b.waving.pause); err != nil {
+			return nil, nil, errInterrupted
+		}
+		if err := r.stillHealthy(b, i-1); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := r.reopen(); err != nil {
+		return nil, nil, err
+	}
+	o.VMs = nil
+	for _, key := range b.waves[i].Keys {
+		o.VMs = append(o.VMs, b.stack.name+"/"+key)
+	}
+	s, all, err := r.lookForRebuild(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	j := slices.IndexFunc(all, func(other *rebuilding) bool { return other.stack == b.stack })
+	one := all[j]
+	if one.first = one; len(one.keys()) != len(b.waves[i].Keys) {
+		err := report.Printf(r.Out, "blocked: %s of %s is not what was confirmed: another run has rebuilt or deleted one of %s\n",
+			b.waveName(i), b.stack.name, some(b.waves[i].Keys))
+		return nil, nil, errors.Join(err, ended{finding.Blocked})
+	}
+	r.say("planning %s of %s", b.waveName(i), b.stack.name)
+	return s, one, r.planRebuild(s, one)
+}
+
+// stillHealthy ends the command if a VM of a wave is not healthy any more.
+func (r *run) stillHealthy(b *rebuilding, i int) error {
+	unhealthy, err := r.awaitHealthy(b.stack, b.waves[i].Keys, *b.waving.rule)
+	if err != nil || len(unhealthy) == 0 {
+		return err
+	}
+	return errors.Join(r.sayUnhealthy(unhealthy), ended{finding.Failed})
+}
+
+// awaitWave waits until the VMs of a wave that was applied are healthy. Those that are not stop the
+// rollout: what was seen of the wave is recorded.
+func (r *run) awaitWave(b *rebuilding) error {
+	if b.waving.rule == nil {
+		return nil
+	}
+	if b.waving.rule.Agent { // what is seen of it below needs no time to boot
+		if err := r.made(b); err != nil {
+			return err
+		}
+	}
+	r.say("waiting until the new VMs of %s are healthy: %s", b.stack.name, some(b.keys()))
+	unhealthy, err := r.awaitHealthy(b.stack, b.keys(), *b.waving.rule)
+	if err != nil || len(unhealthy) == 0 {
+		return err
+	}
+	if err := r.made(b); err != nil {
+		return err
+	}
+	s, _, err := r.reread(b.stack)
+	if err != nil {
+		return err
+	}
+	if err := r.record(s, b.stack.name); err != nil {
+		return err
+	}
+	return errors.Join(r.sayUnhealthy(unhealthy), ended{finding.Failed})
+}
+
+// made records that nothing is left to complete of the VMs of a wave.
+func (r *run) made(b *rebuilding) error {
+	maps.DeleteFunc(b.stack.unfinished, func(key string, _ check.BegunVM) bool { return slices.Contains(b.keys(), key) })
+	return b.stack.keepUnfinished()
+}
+
+// halted says what a rollout has left as it was that ended in a wave, or before it began.
+func (r *run) halted(b *rebuilding, i int, begun bool) error {
+	if len(b.waves) < 2 {
+		return nil
+	}
+	where, left := "before", []string(nil)
+	for _, w := range b.waves[i:] {
+		left = append(left, w.Keys...)
+	}
+	if begun {
+		where, left = "in", left[len(b.waves[i].Keys):]
+	}
+	text := ""
+	if len(left) > 0 {
+		text = "; as they were: " + strings.Join(left, ", ")
+	}
+	return report.Printf(r.Out, "stopped %s %s of %s%s\n", where, b.waveName(i), b.stack.name, text)
+}
+
+// unhealthyDone are the VMs of a stack that an earlier run has rebuilt, and that are not healthy: those
+// that the lock says so of, which are checked once if they will be rebuilt again, and others. Those that
+// are not complete are checked later.
+func (r *run) unhealthyDone(s *check.Session, b *rebuilding, o *Order) (known, others []health.Unhealthy, err error) {
+	rule := o.wavings[b.stack.name].rule
+	if rule == nil {
+		return nil, nil, nil
+	}
+	once := *rule
+	once.Timeout = 0
+	long, short := *rule, *rule
+	if r.DryRun {
+		long = once
+	}
+	if r.DryRun || o.Continue {
+		short = once
+	}
+	var failed, rest []string
+	l := r.p.Lock.Stacks.Get(b.stack.name)
+	for _, key := range b.Done {
+		switch e := l.VMs.Get(key); {
+		case slices.Contains(b.half, key):
+		case e.Rebuild.Unhealthy:
+			failed = append(failed, key)
+		default:
+			rest = append(rest, key)
+		}
+	}
+	if known, err = r.unhealthy(s, b.stack, failed, short); err == nil {
+		others, err = r.unhealthy(s, b.stack, rest, long)
+	}
+	return known, others, err
+}
+
+// resume decides what is done with VMs that an earlier run has rebuilt and that are not healthy. With
+// --continue, those that the lock says so of are rebuilt again. Otherwise the command ends: it may be
+// that only a port is closed, or that they cannot be reached from here. The lock then says so of all.
+func (r *run) resume(s *check.Session, all []*rebuilding, o *Order) ([]*rebuilding, error) {
+	var known, others []health.Unhealthy
+	for _, b := range all {
+		k, more, err := r.unhealthyDone(s, b, o)
+		if err != nil {
+			return nil, err
+		}
+		known, others = append(known, k...), append(others, more...)
+		if names := of(b.stack.name, unhealthyNames(more)); len(names) > 0 && !r.DryRun {
+			if err := r.p.Healthy(r.background(), b.stack.name, nil, names, func(text string) { r.say("%s", text) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	unhealthy := slices.Concat(known, others)
+	if len(unhealthy) == 0 {
+		return all, nil
+	}
+	if err := r.sayUnhealthy(unhealthy); err != nil {
+		return nil, err
+	}
+	if !o.Continue || len(others) > 0 {
+		return nil, r.notHealthy(unhealthyNames(unhealthy), o)
+	}
+	o.again = unhealthyNames(known)
+	return r.judgeRebuild(s, all[0].found, *o)
+}
+
+// notHealthy ends the command because VMs that an earlier run has rebuilt are not healthy.
+func (r *run) notHealthy(names []string, o *Order) error {
+	it := one(names, "it", "them")
+	err := report.Printf(r.Out, "no other VM is rebuilt before %s %s healthy: repair %s, then run the same command again; "+
+		"or, to rebuild %s once more and go on:\n  > %s\n",
+		some(names), one(names, "is", "are"), it, it, o.resumes(strings.Join(stacksOfNames(names), " ")))
+	return errors.Join(err, ended{finding.Failed})
+}
+
+// resumes is the command that goes on with the rollout of stacks.
+func (o *Order) resumes(stacks string) string {
+	return "stackgen rebuild " + stacks + " --continue" + o.Flags
+}
+
+func stacksOfNames(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if stack, _, _ := strings.Cut(n, "/"); !slices.Contains(out, stack) {
+			out = append(out, stack)
+		}
+	}
+	return out
+}

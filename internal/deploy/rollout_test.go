@@ -1,0 +1,144 @@
+package deploy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/internal/check"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/internal/rollout"
+	"stackgen/schema"
+)
+
+// TestWaving: the spec says how a stack is rebuilt, and each option overrides its part of it.
+func TestWaving(t *testing.T) {
+	spec := &schema.Rollout{Wave: "25%", Canary: []schema.ListItem{{Name: "a"}}, Agent: true, TCP: []int{22}, Timeout: "90s", Pause: "10m"}
+	for name, c := range map[string]struct {
+		spec *schema.Rollout
+		line Rollout
+		want string
+	}{
+		"nothing":         {nil, Rollout{}, "{0 0} [] <nil> 0s"},
+		"the spec":        {spec, Rollout{}, "{0 25} [a] {true [22] 1m30s} 10m0s"},
+		"only a wave":     {nil, Rollout{Wave: "5"}, "{5 0} [] {true [] 5m0s} 0s"},
+		"another wave":    {spec, Rollout{Wave: "5"}, "{5 0} [a] {true [22] 1m30s} 10m0s"},
+		"no pause":        {spec, Rollout{Pause: "0s"}, "{0 25} [a] {true [22] 1m30s} 0s"},
+		"another canary":  {spec, Rollout{Canary: []string{"b"}}, "{0 25} [b] {true [22] 1m30s} 10m0s"},
+		"another check":   {spec, Rollout{Healthy: []string{"tcp:80", "tcp:443"}}, "{0 25} [a] {false [80 443] 1m30s} 10m0s"},
+		"no check":        {spec, Rollout{Healthy: []string{"none"}, Timeout: "1s"}, "{0 25} [a] {false [] 1s} 10m0s"},
+		"none and others": {spec, Rollout{Healthy: []string{"none", "agent"}}, "error"},
+		"a bad port":      {spec, Rollout{Healthy: []string{"tcp:70000"}}, "error"},
+		"a bad wave":      {spec, Rollout{Wave: "0"}, "error"},
+		"a bad pause":     {spec, Rollout{Pause: "-1s"}, "error"},
+		"a bad time":      {&schema.Rollout{Timeout: "99999999999h"}, Rollout{}, "error"},
+	} {
+		w, err := c.line.waving(&schema.Stack{Name: "lab", Rollout: c.spec})
+		if err == nil {
+			for _, vm := range []string{"lab/a", "lab/b"} {
+				if _, key, _ := strings.Cut(vm, "/"); len(c.line.Canary) > 0 && isCanary(vm, c.line.Canary[0]) {
+					w.canary = append(w.canary, key)
+				}
+			}
+		}
+		got := fmt.Sprint(w.size, w.canary, " ", nil, " ", w.pause)
+		if w.rule != nil {
+			got = fmt.Sprint(w.size, w.canary, " ", *w.rule, " ", w.pause)
+		}
+		if err != nil {
+			got = "error"
+		}
+		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(c.want), " ") {
+			t.Errorf("%s: %s, want %s (%v)", name, got, c.want, err)
+		}
+	}
+}
+
+// TestCut: a wave has exactly its VMs, and its name says what it is.
+func TestCut(t *testing.T) {
+	b := &rebuilding{stack: &stack{name: "lab"}}
+	for _, key := range strings.Fields("a b c d") {
+		b.Replaced = append(b.Replaced, guard.Replacement{Granted: guard.Granted{Key: key}})
+	}
+	w, err := (&Rollout{Wave: "50%"}).waving(&schema.Stack{Name: "lab"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.canary = []string{"c"}
+	b.cut(w, []string{"lab/d", "other/a"}, 6)
+	var got []string
+	for i := range b.waves {
+		got = append(got, fmt.Sprint(b.waveName(i), b.only(b.waves[i]).keys()))
+	}
+	if is := strings.Join(got, "; "); is != "wave 1 of 3, again[d]; wave 2 of 3, canary[c]; wave 3 of 3[a b]" {
+		t.Error(is)
+	}
+	if len(b.keys()) != 4 || b.waveOf("d") != 0 || b.waveOf("b") != 2 {
+		t.Errorf("%v", b.waves)
+	}
+	b.cut(waving{}, nil, 4)
+	if len(b.waves) != 1 || b.waveName(0) != "" {
+		t.Errorf("without a rollout: %v", b.waves)
+	}
+}
+
+// TestHalted: what a rollout says that ends in a wave, or before it.
+func TestHalted(t *testing.T) {
+	b := &rebuilding{stack: &stack{name: "lab"}, waves: []rollout.Wave{{Keys: []string{"a"}, Canary: true}, {Keys: []string{"b", "c"}}}}
+	var out strings.Builder
+	r := &run{Request: Request{Out: &out}}
+	for _, begun := range []bool{true, false} {
+		for i := range b.waves {
+			if err := r.halted(b, i, begun); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const want = "stopped in wave 1 of 2, canary of lab; as they were: b, c\nstopped in wave 2 of 2 of lab\n" +
+		"stopped before wave 1 of 2, canary of lab; as they were: a, b, c\nstopped before wave 2 of 2 of lab; as they were: b, c\n"
+	if out.String() != want {
+		t.Error(out.String())
+	}
+}
+
+// TestLeaves: of the VMs that a run has replaced, those that are not complete are completed; the others
+// only if nothing else verifies them.
+func TestLeaves(t *testing.T) {
+	for name, c := range map[string]struct {
+		left, replaced string
+		want           string // left, and half
+	}{
+		"nothing else":      {"", "", "[a b c] [b]"},
+		"others":            {"", "d", "[b] [b]"},
+		"a creation ended":  {"a", "d", "[a b] [a b]"},
+		"a guest that went": {"x", "d", "[x b] [b]"},
+	} {
+		b := &rebuilding{stack: &stack{name: "lab", unfinished: check.Begun{"b": {VMID: 101}}}}
+		b.Done, b.Left = strings.Fields("a b c"), strings.Fields(c.left)
+		for _, key := range strings.Fields(c.replaced) {
+			b.Replaced = append(b.Replaced, guard.Replacement{Granted: guard.Granted{Key: key}})
+		}
+		b.leaves()
+		slices.Sort(b.half)
+		if got := fmt.Sprint(b.Left, b.half); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestIsTemplate: a word names a template by its VMID, its name, or its name and release.
+func TestIsTemplate(t *testing.T) {
+	of := &lock.Template{VMID: 9001, Name: "debian", Release: "13.2"}
+	for word, want := range map[string]bool{
+		"9001": true, "9000": false, "debian": true, "debian@13.2": true, "debian@13": false, "ubuntu": false, "": false, "@13.2": false,
+	} {
+		if isTemplate(of, word) != want {
+			t.Errorf("%q: %v", word, !want)
+		}
+	}
+	if isTemplate(nil, "9001") || isTemplate(&lock.Template{VMID: 9001}, "") || templateText("debian@13.2") != `{name: debian, release: "13.2"}` {
+		t.Error("a template that is not known, or the text of one")
+	}
+}
