@@ -148,20 +148,19 @@ func orderOf(p *project.Project, choice operate.Choice, all, goesOn bool) (deplo
 	if err != nil {
 		return deploy.Order{}, err
 	}
-	o := deploy.Order{Continue: goesOn}
+	whole := slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(w, "/") })
+	o := deploy.Order{Continue: goesOn, Whole: all || goesOn && (whole || len(words)+len(choice.Members) == 0)}
 	if goesOn {
 		chosen = slices.DeleteFunc(slices.Clone(chosen), func(vm selection.VM) bool { return vm.Entry == nil || vm.Entry.Rebuild == nil })
 		if len(chosen) == 0 {
 			return o, fmt.Errorf("no rebuild of %s was begun that is not done", cmp.Or(strings.Join(words, ", "), "these stacks"))
 		}
-	} else if o.Named, err = selection.Single(chosen, words, choice.Members, all); err != nil {
+	}
+	if o.Named, err = selection.Single(chosen, words, choice.Members, all || goesOn && whole); err != nil {
 		return o, err
 	}
 	for i := range chosen {
 		o.VMs = append(o.VMs, chosen[i].String())
-	}
-	if goesOn { // the run that has marked them has asked for each
-		o.Named = o.VMs
 	}
 	stacks := stacksOf(chosen)
 	p.Selected = func(stack string) bool { return slices.Contains(stacks, stack) }

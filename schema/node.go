@@ -42,6 +42,16 @@ func (n *Node) Get(path ...string) *Node {
 	return n
 }
 
+// Same reports whether two nodes have the same values, wherever they are written.
+func (n *Node) Same(other *Node) bool {
+	if n == nil || other == nil {
+		return n == other
+	}
+	key := func(a, b *Node) bool { return a.Text == b.Text }
+	return n.Shape == other.Shape && n.Text == other.Text && slices.EqualFunc(n.Keys, other.Keys, key) &&
+		slices.EqualFunc(n.Items, other.Items, (*Node).Same)
+}
+
 // Has reports whether a path of map keys leads to a value.
 func (n *Node) Has(path ...string) bool { return n.Get(path...) != nil }
 

@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type Order struct {
 	Named    []string      // those of them that were named one by one
 	Timeout  time.Duration // that a guest has to shut down; then it is stopped
 	Continue bool          // those that an earlier run has rebuilt, and that are not healthy, are rebuilt again
+	Whole    bool          // all VMs of the stacks are meant
 	Rollout
 
 	wavings map[string]waving // by stacks
@@ -78,6 +80,9 @@ func (r *run) rebuild(o Order) (err error) {
 			err = errors.Join(err, r.forget())
 		}
 	}()
+	if err := r.knowsWaves(o); err != nil {
+		return err
+	}
 	s, all, err := r.lookForRebuild(o)
 	if err == nil {
 		all, err = r.resume(s, all, &o)
@@ -114,10 +119,26 @@ func (r *run) rebuild(o Order) (err error) {
 	return r.rebuildAll(s, all, o)
 }
 
+// knowsWaves refuses to go on with waves that neither the spec nor the command line describes: all that
+// wait would be rebuilt at once, and none would be checked.
+func (r *run) knowsWaves(o Order) error {
+	for _, st := range r.stacks {
+		l := r.p.Lock.Stacks.Get(st.name)
+		if l == nil || o.wavings[st.name].rule != nil {
+			continue
+		}
+		if p := l.Rollout(); p != nil && len(p.Waiting)+len(p.Unhealthy) > 0 {
+			return fmt.Errorf("a rebuild of %s in waves is not done, and its spec has no `rollout`: give the options with which it was begun, "+
+				"such as --wave 2 --healthy agent, or --wave 100%% --healthy none for all at once and no check", st.name)
+		}
+	}
+	return nil
+}
+
 // rebuildAll rebuilds the VMs of each stack, and says what is not done.
 func (r *run) rebuildAll(s *check.Session, all []*rebuilding, o Order) (err error) {
 	for _, b := range all {
-		if r.ctx.Err() != nil || r.failed {
+		if len(b.keys()) > 0 && (r.ctx.Err() != nil || r.failed) {
 			r.failed = true
 			err = report.Printf(r.Out, "%s: the rebuild of %s was not begun\n", b.stack.name, some(b.keys()))
 		} else {

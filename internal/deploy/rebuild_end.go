@@ -101,7 +101,7 @@ func (r *run) notRebuilt(o Order) error {
 		}
 		progress := l.Rollout()
 		err := report.Printf(r.Out, "note: the rebuild of %s is not done: %d of %d; to go on: `%s`. An apply gives it up\n",
-			st.name, len(progress.Done), progress.All(), o.resumes(st.name))
+			st.name, len(progress.Done), progress.All(), o.resumes(o.scope(st.name)))
 		if err != nil {
 			return err
 		}

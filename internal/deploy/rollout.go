@@ -146,9 +146,9 @@ func (b *rebuilding) waveName(i int) string {
 	name := fmt.Sprintf("wave %d of %d", i+1, len(b.waves))
 	switch {
 	case b.waves[i].Canary:
-		name += ", canary"
+		name += " (canary)"
 	case b.waves[i].Again:
-		name += ", again"
+		name += " (again)"
 	}
 	return name
 }

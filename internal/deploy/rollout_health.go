@@ -30,8 +30,8 @@ func (r *run) unhealthy(s *check.Session, st *stack, keys []string, rule health.
 		return nil, err
 	}
 	defer api.Close()
-	read := func(ctx context.Context, vm *health.VM) (health.Reading, error) { return readHealth(ctx, api, vm) }
-	c := health.Checker{Rule: rule, Clock: health.System(), Dial: health.Dial, Read: read}
+	look := func(ctx context.Context, vm *health.VM) (health.Reading, error) { return readHealth(ctx, api, vm) }
+	c := health.Checker{Rule: rule, Clock: health.System(), Dial: health.Dial, Read: look}
 	unhealthy, err := c.Wait(r.ctx, vms)
 	if err != nil {
 		return nil, errInterrupted
@@ -45,7 +45,7 @@ func (r *run) awaitHealthy(st *stack, keys []string, rule health.Rule) ([]health
 	if err != nil {
 		return nil, err
 	}
-	keys = of(st.name, unhealthyNames(unhealthy))
+	keys = of(st.name, unhealthyNames(read(unhealthy)))
 	return unhealthy, r.p.Healthy(r.background(), st.name, nil, keys, func(text string) { r.say("%s", text) })
 }
 
@@ -58,6 +58,11 @@ func (r *run) markHealthy(all []*rebuilding) error {
 		}
 	}
 	return nil
+}
+
+// read are those that are certainly not healthy.
+func read(unhealthy []health.Unhealthy) []health.Unhealthy {
+	return slices.DeleteFunc(slices.Clone(unhealthy), func(v health.Unhealthy) bool { return v.Unread })
 }
 
 // unhealthyNames are VMs that are not healthy, each as STACK/KEY.

@@ -8,6 +8,7 @@ import (
 
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
+	"stackgen/internal/guard"
 	"stackgen/internal/health"
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
@@ -81,13 +82,26 @@ func (r *run) nextWave(b *rebuilding, i int, o Order) (*check.Session, *rebuildi
 	}
 	j := slices.IndexFunc(all, func(other *rebuilding) bool { return other.stack == b.stack })
 	one := all[j]
-	if one.first = one; len(one.keys()) != len(b.waves[i].Keys) {
-		err := report.Printf(r.Out, "blocked: %s of %s is not what was confirmed: another run has rebuilt or deleted one of %s\n",
+	if one.first = one; !one.confirmed(b, b.waves[i].Keys) {
+		err := report.Printf(r.Out, "blocked: %s of %s is not what was confirmed: cluster, spec or lock have something else now of %s\n",
 			b.waveName(i), b.stack.name, some(b.waves[i].Keys))
 		return nil, nil, errors.Join(err, ended{finding.Blocked})
 	}
 	r.say("planning %s of %s", b.waveName(i), b.stack.name)
 	return s, one, r.planRebuild(s, one)
+}
+
+// confirmed reports whether the VMs of a wave are replaced as it was confirmed of all.
+func (b *rebuilding) confirmed(all *rebuilding, wave []string) bool {
+	was := map[string]guard.Replacement{}
+	for _, vm := range all.Replaced {
+		was[vm.Key] = vm
+	}
+	other := func(vm guard.Replacement) bool {
+		w, ok := was[vm.Key]
+		return !ok || vm.Granted != w.Granted || !vm.VM.Values.Same(w.VM.Values)
+	}
+	return len(b.Replaced) == len(wave) && !slices.ContainsFunc(b.Replaced, other)
 }
 
 // stillHealthy ends the command if a VM of a wave is not healthy any more.
@@ -197,8 +211,10 @@ func (r *run) resume(s *check.Session, all []*rebuilding, o *Order) ([]*rebuildi
 		if err != nil {
 			return nil, err
 		}
-		known, others = append(known, k...), append(others, more...)
-		if names := of(b.stack.name, unhealthyNames(more)); len(names) > 0 && !r.DryRun {
+		certain := read(k)
+		unread := slices.DeleteFunc(k, func(v health.Unhealthy) bool { return !v.Unread })
+		known, others = append(known, certain...), slices.Concat(others, more, unread)
+		if names := of(b.stack.name, unhealthyNames(read(more))); len(names) > 0 && !r.DryRun {
 			if err := r.p.Healthy(r.background(), b.stack.name, nil, names, func(text string) { r.say("%s", text) }); err != nil {
 				return nil, err
 			}
@@ -221,23 +237,21 @@ func (r *run) resume(s *check.Session, all []*rebuilding, o *Order) ([]*rebuildi
 // notHealthy ends the command because VMs that an earlier run has rebuilt are not healthy.
 func (r *run) notHealthy(names []string, o *Order) error {
 	it := one(names, "it", "them")
-	err := report.Printf(r.Out, "no other VM is rebuilt before %s %s healthy: repair %s, then run the same command again; "+
-		"or, to rebuild %s once more and go on:\n  > %s\n",
-		some(names), one(names, "is", "are"), it, it, o.resumes(strings.Join(stacksOfNames(names), " ")))
+	err := report.Printf(r.Out, "no other VM is rebuilt before %s %s healthy: repair %s, or rebuild %s once more:\n  > %s\n"+
+		"then run the same command again:\n  > %s\n",
+		some(names), one(names, "is", "are"), it, it, o.resumes(names), r.Line)
 	return errors.Join(err, ended{finding.Failed})
 }
 
-// resumes is the command that goes on with the rollout of stacks.
-func (o *Order) resumes(stacks string) string {
-	return "stackgen rebuild " + stacks + " --continue" + o.Flags
+// resumes is the command that goes on with the rollout of VMs, or of a whole stack.
+func (o *Order) resumes(what []string) string {
+	return "stackgen rebuild " + strings.Join(what, " ") + " --continue" + o.Flags
 }
 
-func stacksOfNames(names []string) []string {
-	var out []string
-	for _, n := range names {
-		if stack, _, _ := strings.Cut(n, "/"); !slices.Contains(out, stack) {
-			out = append(out, stack)
-		}
+// scope is what goes on in a stack: all of it, or the VMs that were meant.
+func (o *Order) scope(stack string) []string {
+	if o.Whole {
+		return []string{stack}
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(o.all), func(vm string) bool { return !strings.HasPrefix(vm, stack+"/") })
 }

@@ -8,7 +8,9 @@ import (
 
 	"stackgen/internal/check"
 	"stackgen/internal/guard"
+	"stackgen/internal/health"
 	"stackgen/internal/lock"
+	"stackgen/internal/project"
 	"stackgen/internal/rollout"
 	"stackgen/schema"
 )
@@ -72,7 +74,7 @@ func TestCut(t *testing.T) {
 	for i := range b.waves {
 		got = append(got, fmt.Sprint(b.waveName(i), b.only(b.waves[i]).keys()))
 	}
-	if is := strings.Join(got, "; "); is != "wave 1 of 3, again[d]; wave 2 of 3, canary[c]; wave 3 of 3[a b]" {
+	if is := strings.Join(got, "; "); is != "wave 1 of 3 (again)[d]; wave 2 of 3 (canary)[c]; wave 3 of 3[a b]" {
 		t.Error(is)
 	}
 	if len(b.keys()) != 4 || b.waveOf("d") != 0 || b.waveOf("b") != 2 {
@@ -96,10 +98,55 @@ func TestHalted(t *testing.T) {
 			}
 		}
 	}
-	const want = "stopped in wave 1 of 2, canary of lab; as they were: b, c\nstopped in wave 2 of 2 of lab\n" +
-		"stopped before wave 1 of 2, canary of lab; as they were: a, b, c\nstopped before wave 2 of 2 of lab; as they were: b, c\n"
+	const want = "stopped in wave 1 of 2 (canary) of lab; as they were: b, c\nstopped in wave 2 of 2 of lab\n" +
+		"stopped before wave 1 of 2 (canary) of lab; as they were: a, b, c\nstopped before wave 2 of 2 of lab; as they were: b, c\n"
 	if out.String() != want {
 		t.Error(out.String())
+	}
+}
+
+// TestConfirmed: a wave replaces what was confirmed, wherever the spec has it written now.
+func TestConfirmed(t *testing.T) {
+	values := func(text string) *schema.VM {
+		n, problems := schema.ParseYAML("", []byte(text))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		return &schema.VM{Values: n}
+	}
+	vm := func(template int, text string) guard.Replacement {
+		return guard.Replacement{Granted: guard.Granted{Key: "a", VMID: 100, Template: template}, VM: values(text)}
+	}
+	all := &rebuilding{Rebuild: guard.Rebuild{Replaced: []guard.Replacement{vm(9000, "{cores: 2, tags: [x]}")}}}
+	for name, c := range map[string]struct {
+		now  []guard.Replacement
+		want bool
+	}{
+		"the same":           {[]guard.Replacement{vm(9000, "\n\ncores: 2\ntags:\n- x\n")}, true},
+		"another template":   {[]guard.Replacement{vm(9001, "{cores: 2, tags: [x]}")}, false},
+		"another value":      {[]guard.Replacement{vm(9000, "{cores: 4, tags: [x]}")}, false},
+		"one value more":     {[]guard.Replacement{vm(9000, "{cores: 2, tags: [x, y]}")}, false},
+		"nothing is left":    {nil, false},
+		"one that is unlike": {[]guard.Replacement{{Granted: guard.Granted{Key: "b", VMID: 100, Template: 9000}, VM: values("{}")}}, false},
+	} {
+		b := &rebuilding{Rebuild: guard.Rebuild{Replaced: c.now}}
+		if got := b.confirmed(all, []string{"a"}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestKnowsWaves: waves that neither the spec nor the command line describes are not gone on with.
+func TestKnowsWaves(t *testing.T) {
+	l := &lock.Lock{}
+	vms := []lock.Entry[lock.VM]{{Key: "a", Value: lock.VM{VMID: 100, Rebuild: &lock.Rebuild{UUID: "u1", Waits: true}}}}
+	l.Stacks = append(l.Stacks, lock.Entry[lock.Stack]{Key: "lab", Value: lock.Stack{VMs: vms}})
+	r := &run{p: &project.Project{Lock: l}, stacks: []*stack{{name: "lab"}, {name: "other"}}}
+	if err := r.knowsWaves(Order{}); err == nil || !strings.Contains(err.Error(), "--wave 2 --healthy agent") {
+		t.Error(err)
+	}
+	if err := r.knowsWaves(Order{wavings: map[string]waving{"lab": {rule: &health.Rule{}}}}); err != nil {
+		t.Error(err)
 	}
 }
 

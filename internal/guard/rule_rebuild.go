@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
@@ -92,6 +93,8 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 			out.Left = append(out.Left, r.vm.Key)
 		}
 		return
+	case r.elsewhere(g):
+		r.refuse("rebuild-elsewhere").Next("take stackgen.lock.yaml from there, such as by `git pull`; then run the same command again")
 	case found[i].Kind == finding.Create && r.entry.RebuildBegun():
 		out.Left = append(out.Left, r.vm.Key)
 		return
@@ -109,6 +112,12 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 		}
 	}
 	out.Refused = append(out.Refused, *r.f)
+}
+
+// elsewhere reports whether a VM that waits for its wave was replaced by a run that has another lock.
+func (r *rebuilder) elsewhere(g *cluster.Guest) bool {
+	b := r.entry.Rebuild
+	return b != nil && b.Waits && g != nil && g.Config != nil && g.Config.UUID != "" && !strings.EqualFold(b.UUID, g.Config.UUID)
 }
 
 // done reports whether a guest is the one that a run has made which did not end.

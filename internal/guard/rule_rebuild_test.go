@@ -86,6 +86,7 @@ func TestJudgeRebuild(t *testing.T) {
 		"done":                      {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "before"} }, "done", false},
 		"done, its agent is silent": {func(in *Input) { silent(in); entry(*in).Rebuild = &lock.Rebuild{UUID: "before"} }, "done", false},
 		"of a later wave":           {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "u-web1", Waits: true} }, "replaces web1 100 from 9000", false},
+		"of a later wave, and replaced elsewhere": {func(in *Input) { entry(*in).Rebuild = &lock.Rebuild{UUID: "before", Waits: true} }, "would-destroy rebuild-elsewhere", false},
 		"of a later wave, and deleted": {func(in *Input) {
 			entry(*in).Rebuild, in.Inventory.Guests = &lock.Rebuild{UUID: "u-web1", Waits: true}, in.Inventory.Guests[1:]
 		}, "gone gone", false},

@@ -49,7 +49,10 @@ type Reading struct {
 }
 
 // An Unhealthy is a VM that is not healthy, and why.
-type Unhealthy struct{ Name, Why string }
+type Unhealthy struct {
+	Name, Why string
+	Unread    bool // the cluster did not say how it is
+}
 
 // String is the VM and why.
 func (s Unhealthy) String() string { return s.Name + ": " + s.Why }
@@ -124,11 +127,16 @@ func (c *Checker) check(ctx context.Context, vms []VM) (left []VM, unhealthy []U
 	_ = all.Wait() // no function returns an error
 	for i := range vms {
 		if why[i] != nil {
-			left, unhealthy = append(left, vms[i]), append(unhealthy, Unhealthy{vms[i].Name, why[i].Error()})
+			left, unhealthy = append(left, vms[i]), append(unhealthy, Unhealthy{vms[i].Name, why[i].Error(), errors.As(why[i], new(*unreadError))})
 		}
 	}
 	return left, unhealthy
 }
+
+// An unreadError says that the cluster does not say how a VM is, which proves nothing of it.
+type unreadError struct{ error }
+
+func (e *unreadError) Error() string { return "it cannot be read: " + e.error.Error() }
 
 // one is why a VM is not healthy, or nil.
 func (c *Checker) one(ctx context.Context, vm *VM) error {
@@ -137,7 +145,7 @@ func (c *Checker) one(ctx context.Context, vm *VM) error {
 	is, err := c.Read(ctx, vm)
 	switch {
 	case err != nil:
-		return fmt.Errorf("it cannot be read: %w", err)
+		return &unreadError{err}
 	case !is.Running:
 		return errors.New("it does not run")
 	case c.Agent && vm.Agent && !is.Agent:

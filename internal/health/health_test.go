@@ -103,6 +103,9 @@ func TestWait(t *testing.T) {
 		for _, s := range unhealthy {
 			is += s.String()
 		}
+		if len(unhealthy) > 0 && unhealthy[0].Unread != (name == "it cannot be read") {
+			t.Errorf("%s: unread is %v", name, unhealthy[0].Unread)
+		}
 		if took := w.now.Sub(w.began); err != nil || is != c.unhealthy || took != c.took {
 			t.Errorf("%s: %q after %s, %v; want %q after %s; dials %v", name, is, took, err, c.unhealthy, c.took, w.dials)
 		}

@@ -200,6 +200,7 @@ var sentences = map[finding.Code]string{
 	"read-again":                   "only read: an apply reads it again",
 	"rebuild-apply-first":          "it is not there as its spec says (%s): an apply comes before a rebuild",
 	"rebuild-begun":                "its rebuild was begun, and its former disks are gone: an apply creates it",
+	"rebuild-elsewhere":            "it waits for its wave, and has another UUID than when that was decided: another run has replaced it",
 	"rebuild-ha":                   "the HA manager has it (%s), and Proxmox VE removes it there when it is destroyed",
 	"rebuild-locked":               "it has the lock %s",
 	"rebuild-no-template":          "no template is known to make it from",
