@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,7 +18,7 @@ import (
 func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 	r.failed = true
 	if text := refusal(result.log); text != "" {
-		if err := report.Text(r.Out, text); err != nil {
+		if err := errors.Join(report.Text(r.Out, text), r.notMade(p.stack)); err != nil {
 			return err
 		}
 		return ended{finding.Blocked}
@@ -28,6 +29,26 @@ func (r *run) broken(p *plans, result *toolRun, a *announcement) error {
 	r.explain(p, result)
 	r.readBack(p)
 	return r.rescue(p, result, a)
+}
+
+// notMade drops the record of VMs that a refused apply was about to create and that do not exist: with
+// it, a VM that somebody creates later would count as one that the apply left halfway. What cannot be
+// read keeps its record.
+func (r *run) notMade(st *stack) error {
+	from := r.sources()
+	from.Progress = nil
+	s := check.New(r.p, from)
+	if _, err := s.Preflight(r.background(), false, false); err != nil {
+		r.say("what %s was about to create stays recorded, because the cluster cannot be read: %v", st.name, err)
+		return nil
+	}
+	for _, m := range s.Matches() {
+		vm := st.unfinished[m.Key]
+		if m.Stack == st.name && m.Guest == nil && !vm.Unanswered && len(s.Inventory.GapsForVM(vm.VMID)) == 0 {
+			delete(st.unfinished, m.Key)
+		}
+	}
+	return st.keepUnfinished()
 }
 
 var unanswered = regexp.MustCompile(check.Unanswered)

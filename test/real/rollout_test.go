@@ -50,7 +50,7 @@ func TestRebuildWaves(t *testing.T) {
 	p.deployed(0, "preflight", "note: rebuild of live: 3 of 6 on 9002; not healthy: student3; to go on: `stackgen rebuild live --continue`")
 
 	sim.ResetLog()
-	p.deployed(1, all, "not healthy: live/student3", "no other VM is rebuilt before live/student3 is healthy: repair it", "> stackgen rebuild live/student3 --continue\n", "> stackgen "+all)
+	p.deployed(1, all, "not healthy: live/student3", "no other VM is rebuilt before live/student3 is healthy: repair it", "> stackgen rebuild live/student3 --continue\n", "> stackgen rebuild live --yes --all")
 	p.writtenOnly(sim)
 	p.deployed(1, "rebuild live --continue --yes", "stopped in wave 1 of 2 (again) of live; as they were: student5, student6")
 	p.writtenOnly(sim, 312)
