@@ -86,7 +86,7 @@ func CloneNotes(in Input) []string {
 			}
 		}
 		if len(first) > 0 {
-			out = append(out, fmt.Sprintf("linked clones of %s are destroyed before it: %s. Whether they are gone then is looked at right before",
+			out = append(out, fmt.Sprintf("linked clones of %s are destroyed before it: %s. Right before that, it looks whether they are gone",
 				s.Name, few(first)))
 		}
 	}

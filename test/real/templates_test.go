@@ -118,7 +118,7 @@ func destroyedTogether(p *project, sim *pvesim.Server) {
 	callAPI(p.T, sim, "DELETE", "/nodes/pve1/qemu/950", nil)
 	waitUntil(p.T, "VM 950 is gone", func() bool { _, there := stateOf(sim).guests[950]; return !there })
 	sim.ResetLog()
-	p.deployed(0, "destroy --dry-run", "destroy 4 images, 6 VMs", "linked clones of base-1.0 are destroyed before it: VM 300 (live-a) on pve1, VM 301 (live-b) on pve2. Whether")
+	p.deployed(0, "destroy --dry-run", "destroy 4 images, 6 VMs", "linked clones of base-1.0 are destroyed before it: VM 300 (live-a) on pve1, VM 301 (live-b) on pve2. Right before that")
 	noWrites(p.T, sim)
 	p.deployed(0, "destroy --yes", "live is destroyed", "base-1.0 is destroyed")
 	if left := stateOf(sim); left.guests[300].config != nil || left.guests[9100].config != nil || left.guests[9103].config != nil {
