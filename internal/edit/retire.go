@@ -2,6 +2,7 @@ package edit
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -11,7 +12,7 @@ import (
 // written as it is given.
 func Retire(src []byte, key string) ([]byte, error) {
 	const list = "retired"
-	e, in, _, value, err := findEntry(src, []string{list})
+	e, in, name, value, err := findEntry(src, []string{list})
 	switch missing := (*missingError)(nil); {
 	case errors.As(err, &missing):
 		var doc yaml.Node
@@ -23,17 +24,40 @@ func Retire(src []byte, key string) ([]byte, error) {
 		return e.apply(), nil
 	case err != nil:
 		return nil, err
-	case in.Style&yaml.FlowStyle != 0 || value.Kind != yaml.SequenceNode || value.Anchor != "" || len(value.Content) == 0:
+	case in.Style&yaml.FlowStyle != 0 || value.Anchor != "" || value.Style&yaml.TaggedStyle != 0:
 		return nil, errForm
+	case value.Kind == yaml.SequenceNode && len(value.Content) > 0:
+		err = e.addItem(value, key)
+	case value.Kind == yaml.SequenceNode, value.Tag == "!!null" && value.Value != "":
+		err = e.replaceValue(value, "["+key+"]")
+	case value.Tag == "!!null":
+		err = e.give(name, "["+key+"]")
+	default:
+		err = errForm
 	}
-	if err := e.addItem(value, key); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return e.apply(), nil
 }
 
+// give writes a value behind a key that has none.
+func (e *editor) give(key *yaml.Node, value string) error {
+	at, err := e.offset(key)
+	if err != nil {
+		return err
+	}
+	at += len(key.Value)
+	if key.Style != 0 || at >= len(e.src) || e.src[at] != ':' {
+		return errForm
+	}
+	e.changes = append(e.changes, change{at + 1, at + 1, " " + value})
+	return nil
+}
+
 // Unlist removes the student from the roster of a class that is written at a line and a column,
-// both from 1. The last student of a roster cannot be removed.
+// both from 1. The last student of a roster cannot be removed, and none with a comment, which would be
+// lost, or be about another student.
 func Unlist(src []byte, line, column int) ([]byte, error) {
 	e, _, _, roster, err := findEntry(src, []string{"students", "roster"})
 	switch {
@@ -44,6 +68,9 @@ func Unlist(src []byte, line, column int) ([]byte, error) {
 	}
 	for i, n := range roster.Content {
 		if n.Line == line && n.Column == column {
+			if hasComment(n) || i == 0 && roster.HeadComment != "" {
+				return nil, errForm
+			}
 			if err := e.removeItem(roster, i); err != nil {
 				return nil, err
 			}
@@ -51,6 +78,11 @@ func Unlist(src []byte, line, column int) ([]byte, error) {
 		}
 	}
 	return nil, errForm
+}
+
+// hasComment reports whether a value, or a part of it, has a comment.
+func hasComment(n *yaml.Node) bool {
+	return n.HeadComment+n.LineComment+n.FootComment != "" || slices.ContainsFunc(n.Content, hasComment)
 }
 
 // UnlistRow removes a line, counted from 1, of a roster file. A line that may be only a part of
