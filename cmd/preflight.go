@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -44,6 +45,7 @@ func (e *env) preflight(c *cli.Context) error {
 		return err
 	}
 	s := check.New(p, e.sources(c))
+	s.TemplatesLast = c.Bool("destroy")
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	found, err := s.Preflight(ctx, c.Bool("destroy"), !c.Bool("no-plan"))
@@ -53,7 +55,7 @@ func (e *env) preflight(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r := report.NewFindings(found.Findings, s.Notes(found.Findings))
+	r := report.NewFindings(found.Findings, slices.Concat(s.Notes(found.Findings), s.CloneNotes()))
 	r.Endpoint, r.Rollouts = s.Endpoint(), rollouts(p)
 	r.Unplanned, r.Blocked = unitNames(found.Unplanned), unitNames(found.Blocked)
 	if c.Bool("destroy") {
