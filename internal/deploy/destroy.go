@@ -78,7 +78,7 @@ func (r *run) destroy() (err error) {
 	if err != nil || !r.applied {
 		return err
 	}
-	return r.forgetIdle(s, idle)
+	return r.forgetIdle(s, idle, found)
 }
 
 // carryOutDestroy shows what plans destroy, asks, and does it, one stack after the other.
@@ -103,7 +103,7 @@ func (r *run) carryOutDestroy(
 // nothingToDestroy ends a destroy of stacks whose states have nothing.
 func (r *run) nothingToDestroy(seen *check.Session, found []finding.Finding) error {
 	if !r.DryRun {
-		if err := r.forgetIdle(seen, namesOfStacks(r.stacks)); err != nil {
+		if err := r.forgetIdle(seen, namesOfStacks(r.stacks), found); err != nil {
 			return err
 		}
 	}

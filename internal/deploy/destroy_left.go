@@ -12,7 +12,7 @@ import (
 func existing(found []finding.Finding, stack string) []string {
 	var out []string
 	for _, f := range found {
-		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Adopt {
+		if f.Stack == stack && f.Type == finding.VM && (f.Kind == finding.Adopt || f.Case == finding.LeftClone) {
 			out = append(out, f.Key)
 		}
 	}

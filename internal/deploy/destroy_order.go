@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"stackgen/internal/check"
+	"stackgen/internal/finding"
 	"stackgen/internal/report"
 	"stackgen/schema"
 )
@@ -62,9 +63,13 @@ func (r *run) keepTemplate(p *plans) error {
 }
 
 // forgetIdle removes from the lock what was seen of stacks whose states have nothing: the command that
-// destroyed them may have been interrupted.
-func (r *run) forgetIdle(seen *check.Session, stacks []string) error {
+// destroyed them may have been interrupted. It keeps what tells where the state of a stack is whose VMs
+// exist: the state is somewhere else, or an apply was interrupted.
+func (r *run) forgetIdle(seen *check.Session, stacks []string, found []finding.Finding) error {
 	for _, name := range stacks {
+		if len(existing(found, name)) > 0 {
+			continue
+		}
 		if err := r.forgetGone(seen, name, nil, nil); err != nil {
 			return err
 		}

@@ -46,3 +46,14 @@ func TestTemplatesLast(t *testing.T) {
 		}
 	}
 }
+
+// TestForgetIdle: the lock keeps what tells where the state of a stack is whose VMs exist.
+func TestForgetIdle(t *testing.T) {
+	r := &run{} // it looks at nothing
+	for _, f := range []finding.Finding{{Kind: finding.Adopt}, {Kind: finding.Busy, Case: finding.LeftClone}} {
+		f.Address = finding.Address{Stack: "art", Type: finding.VM, Key: "bo"}
+		if err := r.forgetIdle(nil, []string{"art"}, []finding.Finding{f}); err != nil {
+			t.Error(err)
+		}
+	}
+}
