@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,7 +9,6 @@ import (
 
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
-	"stackgen/internal/guard"
 	"stackgen/internal/register"
 	"stackgen/internal/report"
 	"stackgen/internal/shell"
@@ -22,8 +22,9 @@ func (r *run) destroyPart() error {
 	if err != nil {
 		return err
 	}
-	r.keepListed(found)
+	r.keepListed(found, s.Matches())
 	var all []*plans
+	var idle []*stack
 	for _, st := range r.stacks {
 		p, err := r.planPart(s, st, found)
 		if err != nil {
@@ -31,6 +32,8 @@ func (r *run) destroyPart() error {
 		}
 		if len(p.units) > 0 {
 			all = append(all, p)
+		} else {
+			idle = append(idle, st)
 		}
 	}
 	if len(all) == 0 {
@@ -43,7 +46,12 @@ func (r *run) destroyPart() error {
 		Actions: append(goneAlready(all), a.actions()...),
 		Notes:   slices.Concat(s.Notes(found), r.notInState(found), r.leaveNotes()),
 	}
-	return r.carryOutDestroy(sum, a, all, r.confirmPart, func(p *plans) error { return r.destroyUnits(s, p) })
+	err = r.carryOutDestroy(sum, a, all, r.confirmPart, func(p *plans) error { return r.destroyUnits(s, p, found) })
+	if err != nil || !r.applied || r.failed || r.ctx.Err() != nil {
+		return err
+	}
+	text, err := r.endGone(s, idle)
+	return errors.Join(err, report.Text(r.Out, text))
 }
 
 // goneAlready are the rows of the VMs that plans remove from the state only: the cluster does not
@@ -71,18 +79,30 @@ func (r *run) noPart(s *check.Session, found []finding.Finding) error {
 	for _, note := range r.notInState(found) {
 		text += "\nnote: " + note
 	}
-	for _, st := range r.stacks {
-		if r.DryRun {
-			break
+	if r.DryRun {
+		for _, note := range r.leaveNotes() {
+			text += "\nnote: " + note
 		}
-		if err := r.forgetGone(s, st.name, r.Part[st.name], nil); err != nil {
-			return err
+		return report.Text(r.Out, text+"\n")
+	}
+	left, err := r.endGone(s, r.stacks)
+	return errors.Join(err, report.Text(r.Out, text+"\n"+left))
+}
+
+// endGone ends the destroy of VMs of stacks of which no state has anything: the command that destroyed
+// them may have been interrupted.
+func (r *run) endGone(s *check.Session, stacks []*stack) (text string, err error) {
+	for _, st := range stacks {
+		keys := r.Part[st.name]
+		if err := r.forgetGone(s, st.name, keys, nil); err != nil {
+			return text, err
 		}
-		if _, left := r.unlist(st.name, r.Part[st.name]); left != "" { // the command that destroyed them may have been interrupted
-			text += "\n" + strings.TrimSuffix(left, "\n")
+		l, left := r.unlist(st.name, keys)
+		if text += left; l != nil && l.err != nil {
+			text += r.byHand(st.name, l.keys(), l)
 		}
 	}
-	return report.Text(r.Out, text+"\n")
+	return text, nil
 }
 
 // partNames are the VMs of the part, each as STACK/KEY.
@@ -113,7 +133,7 @@ func (r *run) confirmPart(all []*plans) (bool, error) {
 
 // destroyUnits applies the plans of a part, verifies that it is gone, and removes from the lock
 // what was seen of it.
-func (r *run) destroyUnits(seen *check.Session, p *plans) error {
+func (r *run) destroyUnits(seen *check.Session, p *plans, found []finding.Finding) error {
 	r.say("destroying %s of %s", strings.Join(r.Part[p.stack.name], ", "), p.stack.name)
 	if err := p.unchanged(); err != nil {
 		return err
@@ -135,12 +155,14 @@ func (r *run) destroyUnits(seen *check.Session, p *plans) error {
 	if err := r.forgetGone(seen, p.stack.name, keys, p.destroyedBy(seen)); err != nil {
 		return err
 	}
-	maps.DeleteFunc(p.stack.unfinished, func(key string, _ check.BegunVM) bool { return slices.Contains(keys, key) })
+	exist := existing(found, p.stack.name) // the destroy leaves these
+	gone := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(exist, key) })
+	maps.DeleteFunc(p.stack.unfinished, func(key string, _ check.BegunVM) bool { return slices.Contains(gone, key) })
 	if err := p.stack.keepUnfinished(); err != nil {
 		return err
 	}
 	r.registerRest(p.stack.name)
-	return report.Text(r.Out, r.partDone(p.stack.name, keys))
+	return report.Text(r.Out, r.partDone(p.stack.name, gone))
 }
 
 // destroyUnit applies the plan of one unit of a part. done is false if it failed, which was said.
@@ -181,28 +203,28 @@ func (r *run) registerRest(stack string) {
 	}
 }
 
-// partDone says what was destroyed, and how it stays so.
+// partDone says what was destroyed, and how it stays so. Without keys, only records were.
 func (r *run) partDone(stack string, keys []string) string {
-	stay, left := r.unlist(stack, keys)
-	out := "destroyed " + strings.Join(namesIn(stack, keys), ", ")
-	if len(stay) == 0 {
-		return out + "\n" + left
+	if len(keys) == 0 {
+		return fmt.Sprintf("destroyed the records of %s; the VMs exist, and are in no state\n", strings.Join(namesIn(stack, r.Part[stack]), ", "))
 	}
-	out += fmt.Sprintf("; %s keeps the decisions, and %s still has %s: the next apply creates %s again\n",
-		r.p.LockFile(), shell.Path(r.p.Specs[stack]), one(keys, "it", strings.Join(stay, ", ")), one(stay, "it", "them"))
-	var places []string
-	by := map[string][]string{}
-	for _, key := range stay {
-		place := guard.Leaves(specOf(r.p, stack, key), r.p.Specs[stack])
-		if by[place] == nil {
-			places = append(places, place)
-		}
-		by[place] = append(by[place], key)
+	l, left := r.unlist(stack, keys)
+	out, stay := "destroyed "+strings.Join(namesIn(stack, keys), ", "), slices.Clone(keys)
+	if l != nil && (l.err == nil || len(l.wrote) > 0) { // the roster does not have them
+		stay = slices.DeleteFunc(stay, func(key string) bool { return slices.Contains(l.keys(), key) })
 	}
-	for _, place := range places {
-		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[place], ", "), place, finding.Entries("retired", by[place]...))
+	byHand := keys
+	if l != nil && l.err == nil {
+		byHand = stay
 	}
-	return out + "  stackgen render\n" + left
+	if len(stay) > 0 {
+		out += fmt.Sprintf("; %s keeps the decisions, and %s still has %s: the next apply creates %s again",
+			r.p.LockFile(), shell.Path(r.p.Specs[stack]), one(keys, "it", strings.Join(stay, ", ")), one(stay, "it", "them"))
+	}
+	if out += "\n"; len(byHand) > 0 {
+		out += r.byHand(stack, byHand, l)
+	}
+	return out + left
 }
 
 func namesIn(stack string, keys []string) []string {

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/cluster"
 	"stackgen/internal/edit"
 	"stackgen/internal/files"
 	"stackgen/internal/finding"
+	"stackgen/internal/guard"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
 	"stackgen/internal/shell"
@@ -23,6 +25,7 @@ type leaving struct {
 	vms   []*schema.VM
 	files []files.Change // by their paths as shown
 	err   error          // why a person has to edit the files
+	wrote []string       // the files that are written although err is set
 }
 
 // leave plans how the members among some VMs of a stack leave it, by the specs as they are now. It
@@ -42,13 +45,15 @@ func (r *run) leave(stack string, keys []string) *leaving {
 		return nil
 	}
 	if out.err == nil {
-		out.files, out.err = r.unlisted(p, out.vms)
+		out.files, out.err = r.unlisted(p, stack, out.vms)
 	}
 	return out
 }
 
-// unlisted are the files of a stack in which its members VMs are in no roster, and retired.
-func (r *run) unlisted(p *project.Project, vms []*schema.VM) ([]files.Change, error) {
+// unlisted are the files of a stack in which members are in no roster, and their VMs retired. The spec
+// is the last one: if only the rosters are written, a render says what to add to the spec, and with
+// only the spec, its list and the roster would clash in every command.
+func (r *run) unlisted(p *project.Project, stack string, vms []*schema.VM) ([]files.Change, error) {
 	vms = slices.Clone(vms)
 	slices.SortFunc(vms, func(a, b *schema.VM) int { return b.Listed.Compare(a.Listed) }) // the last one first: the others stay where they are
 	spec, edited := vms[0].File, edits{root: p.Root, files: map[string]files.Change{}}
@@ -68,9 +73,11 @@ func (r *run) unlisted(p *project.Project, vms []*schema.VM) ([]files.Change, er
 	}
 	var out []files.Change
 	for _, file := range slices.Sorted(maps.Keys(edited.files)) {
-		out = append(out, edited.files[file])
+		if file != spec {
+			out = append(out, edited.files[file])
+		}
 	}
-	return out, r.onlyLeave(p, edited)
+	return append(out, edited.files[spec]), r.onlyLeave(p, stack, edited)
 }
 
 // edits are changes of files below the folder of a project, by their paths as shown.
@@ -105,9 +112,9 @@ func (e *edits) change(file string, by func(src []byte) ([]byte, error)) error {
 // maxFile bounds a spec or a roster that is changed, in bytes.
 const maxFile = 64 << 20
 
-// onlyLeave reads a project with changed files, and refuses them unless exactly the VMs of the
-// request leave it: two classes may have one roster.
-func (r *run) onlyLeave(p *project.Project, edited edits) error {
+// onlyLeave reads a project with changed files of a stack, and refuses them unless exactly the VMs of
+// the request leave it: two classes may have one roster.
+func (r *run) onlyLeave(p *project.Project, stack string, edited edits) error {
 	bodies := map[string][]byte{}
 	for file, c := range edited.files {
 		bodies[file] = c.New
@@ -117,13 +124,15 @@ func (r *run) onlyLeave(p *project.Project, edited edits) error {
 	case err != nil:
 		return err
 	case next.Stacks == nil:
-		return errors.New("the spec would have errors")
+		return fmt.Errorf("the spec would have errors: %s", firstError(next.Problems))
 	}
 	was, is := seated(p), seated(next)
 	for _, name := range slices.Sorted(maps.Keys(was)) {
 		switch now, ok := is[name]; {
 		case !ok && !slices.Contains(r.Leave, name):
 			return fmt.Errorf("%s, which is not named, would leave with it", name)
+		case !ok && !strings.HasPrefix(name, stack+"/"):
+			return fmt.Errorf("%s would leave with it: the roster is shared, and each class has its own list `retired`", name)
 		case ok && now != was[name]:
 			return fmt.Errorf("%s would be another VM", name)
 		}
@@ -139,6 +148,16 @@ func (r *run) onlyLeave(p *project.Project, edited edits) error {
 	return nil
 }
 
+// firstError is the first problem that is an error.
+func firstError(problems []schema.Problem) string {
+	for _, p := range problems {
+		if p.Severity == schema.SeverityError {
+			return p.Message
+		}
+	}
+	return ""
+}
+
 // seated are the VMs of a project, each as STACK/KEY, with what they keep when another one leaves.
 func seated(p *project.Project) map[string]string {
 	out := map[string]string{}
@@ -150,13 +169,23 @@ func seated(p *project.Project) map[string]string {
 	return out
 }
 
-// keepListed keeps members in their class whose VMs are in no state but in the cluster: a destroy
-// leaves these VMs there.
-func (r *run) keepListed(found []finding.Finding) {
+// keepListed keeps members in their class whose VMs are in no state but in the cluster, or may be: a
+// destroy leaves these VMs there.
+func (r *run) keepListed(found []finding.Finding, matches []cluster.Match) {
 	r.Leave = slices.DeleteFunc(slices.Clone(r.Leave), func(name string) bool {
-		return slices.ContainsFunc(found, func(f finding.Finding) bool {
-			return f.Type == finding.VM && f.Kind == finding.Adopt && f.Stack+"/"+f.Key == name
+		stack, key, _ := strings.Cut(name, "/")
+		if slices.Contains(existing(found, stack), key) {
+			return true
+		}
+		i := slices.IndexFunc(matches, func(m cluster.Match) bool {
+			return m.Stack == stack && m.Key == key && m.Holder != nil && (m.Why == cluster.NameAlone || m.Why == cluster.NotItsMAC)
 		})
+		if i < 0 {
+			return false
+		}
+		g := matches[i].Holder
+		r.say("%s stays in its class: VM %d on %s has its VMID and its name, and nothing proves whose it is", name, g.VMID, g.Node)
+		return true
 	})
 }
 
@@ -177,28 +206,61 @@ func (r *run) leaveNotes() []string {
 	return out
 }
 
-// unlist writes that members leave a stack, and says so. stay are those of the VMs that it still has.
-func (r *run) unlist(stack string, keys []string) (stay []string, text string) {
-	l := r.leave(stack, keys)
-	if l == nil {
-		return keys, ""
+// unlist writes that members leave a stack, and says so. It returns who leaves; nil if nobody does.
+func (r *run) unlist(stack string, keys []string) (l *leaving, text string) {
+	if l = r.leave(stack, keys); l == nil {
+		return nil, ""
 	}
-	if l.err == nil {
-		l.err = files.Apply(r.p.Root, l.files)
-	}
-	if l.err != nil {
+	if l.write(r.p.Root); l.err != nil {
+		r.failed = true
 		r.say("%s", l.stays())
-		return keys, ""
+		return l, ""
 	}
-	stay = slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return slices.Contains(l.keys(), key) })
 	spec := shell.Path(l.vms[0].File)
-	return stay, fmt.Sprintf("%s left the class, by %s\nnext:\n  stackgen render %s && stackgen apply %s\n",
+	return l, fmt.Sprintf("%s left the class, by %s\nnext:\n  stackgen render %s && stackgen apply %s\n",
 		strings.Join(l.members(), ", "), l.paths(), spec, spec)
+}
+
+// write writes the files, up to the first one that cannot be written.
+func (l *leaving) write(root string) {
+	for _, c := range l.files {
+		if l.err != nil {
+			return
+		}
+		if l.err = files.Apply(root, []files.Change{c}); l.err == nil {
+			l.wrote = append(l.wrote, c.Shown)
+		}
+	}
 }
 
 // stays says why the files are left to a person.
 func (l *leaving) stays() string {
-	return fmt.Sprintf("the files of the class still have %s, and cannot be changed for certain: %v", strings.Join(l.members(), ", "), l.err)
+	members := strings.Join(l.members(), ", ")
+	if len(l.wrote) > 0 {
+		return fmt.Sprintf("%s left the roster, %s, and the rest is not written: %v", members, strings.Join(l.wrote, " and "), l.err)
+	}
+	return fmt.Sprintf("the files of the class still have %s, and cannot be changed for certain: %v", members, l.err)
+}
+
+// byHand are the lines that keep VMs of a stack destroyed, for a person to write.
+func (r *run) byHand(stack string, keys []string, l *leaving) string {
+	var places []string
+	by := map[string][]string{}
+	for _, key := range keys {
+		place := guard.Leaves(specOf(r.p, stack, key), r.p.Specs[stack])
+		if l != nil && len(l.wrote) > 0 && slices.Contains(l.keys(), key) {
+			place = guard.Leaves(nil, r.p.Specs[stack])
+		}
+		if by[place] == nil {
+			places = append(places, place)
+		}
+		by[place] = append(by[place], key)
+	}
+	out := ""
+	for _, place := range places {
+		out += fmt.Sprintf("to keep %s destroyed, %s:\n  %s\n", strings.Join(by[place], ", "), place, finding.Entries("retired", by[place]...))
+	}
+	return out + "  stackgen render\n"
 }
 
 func (l *leaving) paths() string {

@@ -1,11 +1,15 @@
 package deploy
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"stackgen/internal/check"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/project"
@@ -34,42 +38,13 @@ func TestLeave(t *testing.T) {
 		{"in a file", "roster_file: art.csv", "art/bo", "art.csv: ; art.yaml: retired: [bo]"},
 		{"all", "roster: [Bo]", "art/bo", "art.yaml: it is written in a form that cannot be edited"},
 		{"in two classes", "roster_file: shared.csv", "art/bo", "math/bo, which is not named, would leave with it"},
+		{"in two classes, both named", "roster_file: shared.csv", "art/bo math/bo",
+			"math/bo would leave with it: the roster is shared, and each class has its own list `retired`"},
 		{"outside the project", "roster_file: ../../art.csv", "art/bo", "OUTSIDE is outside the project"},
 		{"nobody", "roster: [Ana Prva, Bo]", "", "nobody"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "project")
-			write := func(name, text string) {
-				file := filepath.Join(dir, name)
-				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\n")
-			write("specs/art.csv", "name,seat\nAna Prva,1\nBo,2\nCy,3\n")
-			write("../art.csv", "name\nAna Prva\nBo\n")
-			write("specs/art.yaml", strings.Replace(artClass, "STUDENTS", c.students, 1))
-			if strings.Contains(c.students, "shared") {
-				write("specs/shared.csv", "name\nAna Prva\nBo\n")
-				write("specs/math.yaml", strings.NewReplacer("art", "math", "300-399", "400-499", "STUDENTS", c.students).Replace(artClass))
-			}
-			p, err := project.Load([]string{dir}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			rendered, err := render.New(p, lock.Options{Project: "0123456789abcdef"})
-			if err != nil || rendered.Rejected != nil {
-				t.Fatal(err, rendered.Rejected, p.Problems)
-			}
-			if err := rendered.Write(); err != nil {
-				t.Fatal(err)
-			}
-			if p, err = project.Open([]string{dir}); err != nil {
-				t.Fatal(err)
-			}
+			p, dir := artProject(t, c.students)
 			r := &run{Request: Request{Paths: []string{dir}, Leave: strings.Fields(c.leave)}, p: p}
 			var keys []string
 			for _, v := range p.Stacks.Stacks[0].VMs {
@@ -82,9 +57,9 @@ func TestLeave(t *testing.T) {
 			if l == nil || l.err != nil {
 				return
 			}
-			stay, text := r.unlist("art", keys)
-			if len(stay) != len(keys)-len(r.Leave) || !strings.Contains(text, "left the class") {
-				t.Errorf("stay %v: %s", stay, text)
+			l, text := r.unlist("art", keys)
+			if len(l.keys()) != len(r.Leave) || l.err != nil || !strings.Contains(text, "left the class") {
+				t.Errorf("%v leave: %v: %s", l.keys(), l.err, text)
 			}
 			if _, err := project.Open([]string{dir}); err != nil {
 				t.Error(err)
@@ -93,6 +68,94 @@ func TestLeave(t *testing.T) {
 				t.Error("they leave a second time")
 			}
 		})
+	}
+}
+
+// artProject is a project with a class, as it was rendered, and its folder.
+func artProject(t *testing.T, students string) (*project.Project, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "project")
+	write := func(name, text string) {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("stackgen.yaml", "apiVersion: stackgen/v1\nkind: Project\n")
+	write("specs/art.csv", "name,seat\nAna Prva,1\nBo,2\nCy,3\n")
+	write("../art.csv", "name\nAna Prva\nBo\n")
+	write("specs/art.yaml", strings.Replace(artClass, "STUDENTS", students, 1))
+	if strings.Contains(students, "shared") {
+		write("specs/shared.csv", "name\nAna Prva\nBo\n")
+		write("specs/math.yaml", strings.NewReplacer("art", "math", "300-399", "400-499", "STUDENTS", students).Replace(artClass))
+	}
+	p, err := project.Load([]string{dir}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := render.New(p, lock.Options{Project: "0123456789abcdef"})
+	if err != nil || rendered.Rejected != nil {
+		t.Fatal(err, rendered.Rejected, p.Problems)
+	}
+	if err := rendered.Write(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = project.Open([]string{dir}); err != nil {
+		t.Fatal(err)
+	}
+	return p, dir
+}
+
+// TestLeaveHalf: if the spec cannot be written after the roster, the output has the line to add to it.
+func TestLeaveHalf(t *testing.T) {
+	p, dir := artProject(t, "roster_file: art.csv")
+	r := &run{Request: Request{Paths: []string{dir}, Leave: []string{"art/bo"}, Part: map[string][]string{"art": {"bo"}}}, p: p}
+	l := r.leave("art", []string{"bo"})
+	spec := filepath.Join(dir, "specs", "art.yaml")
+	body, err := os.ReadFile(spec)
+	if err != nil || l == nil || l.err != nil {
+		t.Fatal(err, l)
+	}
+	if err := os.WriteFile(spec, append(body, "# another hand\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.write(p.Root)
+	roster, err := os.ReadFile(filepath.Join(dir, "specs", "art.csv"))
+	if said := l.stays(); err != nil || strings.Contains(string(roster), "Bo") || l.err == nil || !strings.Contains(said, "Bo left the roster, ") ||
+		!strings.Contains(said, "art.csv, and the rest is not written: ") {
+		t.Errorf("%v: %s\n%s", err, said, roster)
+	}
+	if got, want := r.byHand("art", []string{"bo"}, l), "to keep bo destroyed, retire it in specs/art.yaml:\n  retired: [bo]\n  stackgen render\n"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	blocked := (*project.BlockedError)(nil)
+	if _, err := project.Open([]string{dir}); !errors.As(err, &blocked) || len(blocked.Project.Refusals) != 1 || blocked.Project.Refusals[0].Kind != finding.Removed {
+		t.Errorf("a render does not say what to add: %v", err)
+	}
+}
+
+// TestUnlistFails: files that cannot be changed make the command fail, with the lines to write by hand,
+// whether it has destroyed the VM or an earlier one has.
+func TestUnlistFails(t *testing.T) {
+	p, dir := artProject(t, "roster: [Bo]")
+	var said bytes.Buffer
+	s := check.New(p, check.Sources{})
+	s.Inventory = &cluster.Inventory{}
+	by := "to keep bo destroyed, remove it from the roster of specs/art.yaml and retire it in the spec:\n  retired: [bo]\n  stackgen render\n"
+	for name, end := range map[string]func(r *run) (string, error){
+		"now":     func(r *run) (string, error) { return r.partDone("art", []string{"bo"}), nil },
+		"earlier": func(r *run) (string, error) { return r.endGone(s, []*stack{{name: "art"}}) },
+	} {
+		r := &run{Request: Request{Paths: []string{dir}, ErrOut: &said, Leave: []string{"art/bo"}, Part: map[string][]string{"art": {"bo"}}}, p: p, ctx: t.Context()}
+		if text, err := end(r); err != nil || !r.failed || !strings.HasSuffix(text, by) {
+			t.Errorf("%s: %v, failed: %v\n%s", name, err, r.failed, text)
+		}
+	}
+	if !strings.Contains(said.String(), "the files of the class still have Bo, and cannot be changed for certain: ") {
+		t.Error(said.String())
 	}
 }
 
@@ -119,12 +182,23 @@ func leavingText(l *leaving) string {
 
 // TestKeepListed: a VM that the destroy leaves in the cluster stays in its class.
 func TestKeepListed(t *testing.T) {
-	r := &run{Request: Request{Leave: []string{"art/ana", "art/bo"}}}
+	var said bytes.Buffer
+	r := &run{Request: Request{ErrOut: &said, Leave: []string{"art/ana", "art/bo", "art/cy", "art/di", "art/ed", "art/fa"}}}
 	vm := func(key string, kind finding.Kind) finding.Finding {
 		return finding.Finding{Address: finding.Address{Stack: "art", Type: finding.VM, Key: key}, Kind: kind}
 	}
-	r.keepListed([]finding.Finding{vm("ana", finding.Adopt), vm("bo", finding.Managed)})
-	if got := strings.Join(r.Leave, " "); got != "art/bo" {
+	clone := vm("cy", finding.Busy)
+	clone.Case = finding.LeftClone
+	match := func(stack, key string, why cluster.Why) cluster.Match {
+		return cluster.Match{Stack: stack, Key: key, Why: why, Holder: &cluster.Guest{VMID: 304, Node: "pve1"}}
+	}
+	r.keepListed([]finding.Finding{vm("ana", finding.Adopt), vm("bo", finding.Managed), clone}, []cluster.Match{
+		match("art", "di", cluster.NameAlone), match("art", "ed", cluster.NotItsMAC), match("art", "fa", cluster.OtherIdentity), match("math", "bo", cluster.NameAlone),
+	})
+	if got := strings.Join(r.Leave, " "); got != "art/bo art/fa" {
 		t.Errorf("%s leave", got)
+	}
+	if got := said.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "art/di stays in its class: VM 304 on pve1") {
+		t.Error(got)
 	}
 }
