@@ -86,7 +86,7 @@ func TestApplyKilledForgets(t *testing.T) {
 	p.render()
 	c := p.command("apply --yes")
 	check(t, c.Start())
-	cloned(sim)
+	cloned(t, sim)
 	for _, pid := range append(descendants(c.Process.Pid), c.Process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
@@ -131,14 +131,14 @@ func TestApplyKilledWaits(t *testing.T) {
 	p.tools = p.tools.With(folders)
 	first := p.command("apply --yes")
 	check(t, first.Start())
-	cloned(sim)
+	cloned(t, sim)
 	check(t, first.Process.Kill())
 	_ = first.Wait() // it was killed
 	second := p.command("apply --yes")
-	var out bytes.Buffer
+	var out safeBuffer
 	second.Stdout, second.Stderr = &out, &out
 	check(t, second.Start())
-	time.Sleep(1500 * time.Millisecond)
+	waitUntil(t, "the second apply waits", func() bool { return strings.Contains(out.String(), "waiting until it has ended") })
 	check(t, second.Process.Signal(os.Interrupt))
 	_ = second.Wait() // it ends with 1
 	if second.ProcessState.ExitCode() != 1 {
@@ -162,7 +162,7 @@ func TestApplyKilledStopped(t *testing.T) {
 	p.render()
 	c := p.command("apply --yes")
 	check(t, c.Start())
-	cloned(sim)
+	cloned(t, sim)
 	run := descendants(c.Process.Pid)
 	check(t, c.Process.Kill())
 	_ = c.Wait() // it was killed
@@ -187,13 +187,9 @@ func TestApplyKilledStopped(t *testing.T) {
 }
 
 // cloned waits until the VM of oneSpec exists.
-func cloned(sim *pvesim.Server) {
-	for range 600 {
-		if _, made := stateOf(sim).guests[300]; made {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+func cloned(t *testing.T, sim *pvesim.Server) {
+	t.Helper()
+	waitUntil(t, "VM 300 exists", func() bool { _, made := stateOf(sim).guests[300]; return made })
 }
 
 // killedApply starts an apply and kills it.
