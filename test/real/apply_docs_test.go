@@ -19,11 +19,11 @@ var varying = []struct {
 	show string
 }{
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "pve.example.org:8006"},
-	{regexp.MustCompile(`in \d+m?s`), "in 90ms"},
+	{regexp.MustCompile(`in [\d.]+m?s`), "in 90ms"},
 	{regexp.MustCompile(`\[ *\d+ s\]`), "[   9 s]"},
-	{regexp.MustCompile(`after \d+ s`), "after 9 s"},
-	{regexp.MustCompile(`, about \d+ s left`), ""},
-	{regexp.MustCompile(`(?m)^\[ *\d+ s\] \S+: (cloning|configuring|starting|waiting for the agent)\b.*\n`), ""},
+	{regexp.MustCompile(`after (\d+ min )?\d+ s`), "after 9 s"},
+	{regexp.MustCompile(`, about (\d+ min )?\d+ s left`), ""},
+	{regexp.MustCompile(`(?m)^\[ *\d+ s\] (\S+: (cloning|configuring|starting|waiting for the agent)|still running)\b.*\n`), ""},
 }
 
 // TestApplyDocs runs what docs/apply.md shows. UPDATE=1 writes the output of the run into
