@@ -69,7 +69,7 @@ func Unlist(src []byte, line, column int) ([]byte, error) {
 	for i, n := range roster.Content {
 		if n.Line == line && n.Column == column {
 			if hasComment(n) || i == 0 && roster.HeadComment != "" {
-				return nil, errForm
+				return nil, errors.New("the student has a comment, which would be lost, or belong to another student")
 			}
 			if err := e.removeItem(roster, i); err != nil {
 				return nil, err
