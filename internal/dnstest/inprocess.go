@@ -21,7 +21,7 @@ type zone struct {
 
 // inProcess starts the server inside this process.
 func (s *Server) inProcess(ctx context.Context, records []dns.RR) error {
-	udp, tcp, err := listen(0)
+	udp, tcp, err := listen(s.Port)
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ func namedPath() (string, error) {
 // another one.
 func (s *Server) named(ctx context.Context, path string, records []dns.RR) (err error) {
 	for range 3 {
+		s.Port = 0
 		if err = s.namedOnce(ctx, path, records); err == nil || ctx.Err() != nil {
 			break
 		}
@@ -93,8 +94,10 @@ func (s *Server) namedOnce(ctx context.Context, path string, records []dns.RR) (
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	if s.Port, err = freePort(); err != nil {
-		return fmt.Errorf("no port for named: %w", err)
+	if s.Port == 0 {
+		if s.Port, err = freePort(); err != nil {
+			return fmt.Errorf("no port for named: %w", err)
+		}
 	}
 	var zone strings.Builder
 	for _, rr := range records {

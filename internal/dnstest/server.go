@@ -79,7 +79,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			s.Kind = Named
 			return s, err
 		}
-		s.Why = err.Error()
+		s.Why, s.Port = err.Error(), 0
 	}
 	s.Kind = InProcess
 	return s, s.inProcess(ctx, records)
@@ -119,6 +119,22 @@ func (s *Server) Close() error {
 		return nil
 	}
 	return stop()
+}
+
+// Restart starts a server that was closed, at the same port and with the same key. It has these records only.
+func (s *Server) Restart(ctx context.Context, lines ...string) error {
+	records, err := parse(s.Zone, lines)
+	if err != nil {
+		return err
+	}
+	if s.Kind == InProcess {
+		return s.inProcess(ctx, records)
+	}
+	path, err := namedPath()
+	if err != nil {
+		return err
+	}
+	return s.namedOnce(ctx, path, records)
 }
 
 // Env is the environment variable from which clients of RFC 2136 read the secret.

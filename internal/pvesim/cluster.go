@@ -21,6 +21,7 @@ type cluster struct {
 
 	nodes       []*Node
 	guests      map[int]*Guest
+	hosts       map[int]*Guest // the VM that got an address last, by its last number
 	tasks       []*Task
 	byUPID      map[string]*Task
 	events      eventQueue
@@ -45,7 +46,7 @@ type cluster struct {
 
 func newCluster(s *Seed, start time.Time) (*cluster, error) {
 	w := &cluster{seed: s, rng: rand.New(rand.NewPCG(s.Number, 0x70766573696d)), now: start,
-		guests: map[int]*Guest{}, byUPID: map[string]*Task{}, locks: map[int]*flock{},
+		guests: map[int]*Guest{}, hosts: map[int]*Guest{}, byUPID: map[string]*Task{}, locks: map[int]*flock{},
 		transfers: map[string][]*transfer{}, published: map[int]*published{}, nodeStats: map[string]time.Time{},
 		nextPID: 1000}
 	all, roles := privileges(s.Version)

@@ -78,7 +78,7 @@ func agentInterfaces(c *call) (any, error) {
 	}
 	out := []object{{"name": "lo", "hardware-address": "00:00:00:00:00:00", "ip-addresses": []object{
 		{"ip-address": "127.0.0.1", "ip-address-type": "ipv4", "prefix": 8}, {"ip-address": "::1", "ip-address-type": "ipv6", "prefix": 128}}}}
-	for _, i := range g.interfaces() {
+	for _, i := range c.w.interfaces(g) {
 		addrs := []object{}
 		for _, a := range i.Addresses {
 			if p, err := netip.ParsePrefix(a); err == nil {
@@ -96,7 +96,7 @@ func agentInterfaces(c *call) (any, error) {
 
 // interfaces returns the network interfaces in the seed, or else those that
 // cloud-init would configure.
-func (g *Guest) interfaces() []AgentInterface {
+func (w *cluster) interfaces(g *Guest) []AgentInterface {
 	if len(g.Agent.Interfaces) > 0 {
 		return g.Agent.Interfaces
 	}
@@ -110,7 +110,7 @@ func (g *Guest) interfaces() []AgentInterface {
 		ip := parseNet(g.Config["ipconfig"+itoa(n)])
 		switch v := ip["ip"]; v {
 		case "", "dhcp":
-			i.Addresses = append(i.Addresses, "192.0.2."+itoa(2+g.VMID%250)+"/24")
+			i.Addresses = append(i.Addresses, w.dhcpLease(g))
 		default:
 			i.Addresses = append(i.Addresses, v)
 		}

@@ -150,6 +150,7 @@ type Guest struct {
 	Silent    bool              `yaml:"unreported,omitempty"` // no node has reported it yet
 
 	pid       int
+	host      int                // the last number of the address that a VM has from the DHCP server
 	prelaunch bool               // a paused guest that was reset
 	leases    map[string][]lease // addresses of a container that runs, by its NIC
 }
