@@ -138,11 +138,12 @@ func (r *rebuilder) refuse(code finding.Code, args ...any) *finding.Finding {
 
 // refuseFound refuses a VM for what was found about it.
 func (r *rebuilder) refuseFound(known *finding.Finding) {
-	if known.Stops() || known.Kind == finding.Busy {
+	switch h := holdOn(r.Inventory, r.Inventory.Guest(r.f.VMID)); {
+	case known.Stops():
 		*r.f = *known
-		if !known.Stops() { // an apply that does not change it may run
-			r.f.Severity = finding.Blocked
-		}
+		return
+	case known.Kind == finding.Busy && h.blocks != nothing: // an apply that does not change it may run
+		h.refuse(r.f, "held-destroy")
 		return
 	}
 	r.refuse("rebuild-apply-first", known.Kind).Next("create it, or import it", "stackgen apply "+shell.Path(r.spec))

@@ -178,3 +178,18 @@ func TestRebuildPlan(t *testing.T) {
 		t.Errorf("a VM whose rebuild has begun: %s", got)
 	}
 }
+
+// TestRebuildOfLocked: a lock that no task has is removed by a step, after one that lists the tasks.
+func TestRebuildOfLocked(t *testing.T) {
+	in := rebuildable()
+	in.Inventory.Guests[0].Lock = "snapshot"
+	r := JudgeRebuild(in, Judge(in), "lab", []string{"web1"}, nil, nil)
+	if len(r.Refused) != 1 || !r.Refused[0].Stops() {
+		t.Fatalf("refused: %+v", r.Refused)
+	}
+	text := fmt.Sprintf("%+v", r.Refused[0].Steps)
+	look, unlock := strings.Index(text, "--source active"), strings.Index(text, "qm unlock 100")
+	if look < 0 || unlock < look || strings.Count(text, "qm unlock") != 1 {
+		t.Errorf("steps: %s", text)
+	}
+}
