@@ -274,8 +274,12 @@ func (r *run) complete(st *stack, a *announcement) error {
 			return err
 		}
 		if p.empty() && !anyStops(found) {
-			said := report.Printf(r.Out, "%s\n", asSpecified([]string{st.name}))
-			return errors.Join(said, r.checkpoints(s, []string{st.name}), r.endRebuild(st))
+			st.end = asSpecified([]string{st.name}) + "\n"
+		} else if others := r.othersRecords(s, found, p); len(others) > 0 {
+			st.end = r.sayOthers(st, others)
+		}
+		if st.end != "" {
+			return errors.Join(r.sayNow(st), r.checkpoints(s, []string{st.name}), r.endRebuild(st))
 		}
 		if round > 0 || !st.follows(p, found) || anyStops(found) {
 			return r.remains(s, found, p)

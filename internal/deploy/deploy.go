@@ -74,6 +74,8 @@ type stack struct {
 	second     map[string][]string // disks that a second apply adds, by the keys of their VMs
 	hidden     map[string]bool     // VMs that a second apply gives NUMA nodes again
 	unfinished check.Begun         // VMs that applies began to create and did not complete
+	outdated   bool                // the plan of its VMs is from before their outputs were written again
+	end        string              // what is said of it at the end, if it was verified
 }
 
 // An ended is the end of a command that has said why.

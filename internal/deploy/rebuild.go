@@ -72,9 +72,20 @@ func Rebuild(ctx context.Context, p *project.Project, q Request, o Order) (exit 
 	return r.finish(r.rebuild(o))
 }
 
-// rebuild judges, plans, asks, replaces and verifies. What a run before it has left is completed
+// rebuild is carryOutRebuild. After an error, which has no steps, it also says how to go on with a
+// rebuild that has begun.
+func (r *run) rebuild(o Order) error {
+	err := r.carryOutRebuild(o)
+	var end ended
+	if err == nil || errors.As(err, &end) || errors.Is(err, errInterrupted) {
+		return err
+	}
+	return errors.Join(r.notRebuilt(o), err)
+}
+
+// carryOutRebuild judges, plans, asks, replaces and verifies. What a run before it has left is completed
 // first, as an apply does it.
-func (r *run) rebuild(o Order) (err error) {
+func (r *run) carryOutRebuild(o Order) (err error) {
 	defer func() {
 		if !r.applied {
 			err = errors.Join(err, r.forget())
@@ -91,7 +102,7 @@ func (r *run) rebuild(o Order) (err error) {
 		return err
 	}
 	for _, b := range all {
-		r.sayDone(b)
+		r.sayDone(b, &o)
 	}
 	left := slices.ContainsFunc(all, func(b *rebuilding) bool { return len(b.Left)+len(b.Lost) > 0 })
 	if !left {
@@ -180,7 +191,7 @@ func (r *run) lookForRebuild(o Order) (*check.Session, []*rebuilding, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		found := slices.DeleteFunc(now.Findings, func(f finding.Finding) bool { return !concerns(&f, o.VMs) })
+		found := slices.DeleteFunc(now.Findings, func(f finding.Finding) bool { return !concerns(&f, o.VMs) && !r.stopsRecord(&f, o.VMs) })
 		waiting := r.waitsFor(s, found)
 		if waiting == "" {
 			all, err := r.judgeRebuild(s, found, o)
@@ -244,7 +255,7 @@ func (b *rebuilding) leaves() {
 }
 
 // sayDone says which VMs are not rebuilt again.
-func (r *run) sayDone(b *rebuilding) {
+func (r *run) sayDone(b *rebuilding, o *Order) {
 	const few = 5
 	if n := len(b.Done); n > few {
 		r.say("%d VMs of %s were rebuilt by a run that did not end; they are not rebuilt again", n, b.stack.name)
@@ -252,6 +263,9 @@ func (r *run) sayDone(b *rebuilding) {
 	}
 	for _, key := range b.Done {
 		r.say("%s/%s was rebuilt by a run that did not end; it is not rebuilt again", b.stack.name, key)
+	}
+	if _, open := r.marked(b.stack.name); len(b.Done) > 0 && len(b.keys()) == 0 && len(open) > 0 {
+		r.say("to rebuild it once more, first complete that run: `%s`; then name it again", o.resumes([]string{b.stack.name}))
 	}
 }
 

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,11 +21,14 @@ func (r *run) rebuilt(b *rebuilding, a *announcement) error {
 	if err := r.made(b); err != nil {
 		return err
 	}
-	if !anyStops(found) {
-		return r.complete(b.stack, a)
-	}
 	if err := r.record(s, b.stack.name); err != nil {
 		return err
+	}
+	if err := r.publish(b.stack, s, found); err != nil || r.failed || r.ctx.Err() != nil {
+		return err
+	}
+	if !anyStops(found) {
+		return r.complete(b.stack, a)
 	}
 	var names []string
 	for _, key := range b.keys() {
@@ -37,6 +41,22 @@ func (r *run) rebuilt(b *rebuilding, a *announcement) error {
 	err = report.Printf(r.Out, "rebuilt: %s; other findings of %s keep it from being planned: `stackgen preflight` names them\n",
 		strings.Join(names, ", "), b.stack.name)
 	return errors.Join(err, r.checkpoints(s, []string{b.stack.name}), r.endRebuild(b.stack))
+}
+
+// sayNow says how a stack is. A rebuild says it after its last wave.
+func (r *run) sayNow(st *stack) error {
+	if r.command == "rebuild" {
+		return nil
+	}
+	return r.sayEnd(st)
+}
+
+func (r *run) sayEnd(st *stack) error {
+	text := st.end
+	if st.end = ""; text == "" {
+		return nil
+	}
+	return report.Text(r.Out, text)
 }
 
 // endRebuild ends the rebuild of a stack after an apply. A rebuild does that itself, after the VMs
@@ -94,14 +114,17 @@ func (r *run) notRebuilt(o Order) error {
 		return err
 	}
 	for _, st := range r.stacks {
-		_, open := r.marked(st.name)
+		all, open := r.marked(st.name)
 		l := r.p.Lock.Stacks.Get(st.name)
-		if len(open) == 0 || l == nil {
+		if len(all) == 0 || l == nil {
 			continue
 		}
 		progress := l.Rollout()
-		err := report.Printf(r.Out, "note: the rebuild of %s is not done: %d of %d; to go on: `%s`. An apply gives it up\n",
-			st.name, len(progress.Done), progress.All(), o.resumes(o.scope(st.name)))
+		text := fmt.Sprintf("%d of %d; to go on: `%s`. An apply gives it up", len(progress.Done), progress.All(), o.resumes(o.scope(st.name)))
+		if len(open) == 0 {
+			text = fmt.Sprintf("all VMs are replaced, and what follows is left to do: `%s`", o.resumes(o.scope(st.name)))
+		}
+		err := report.Printf(r.Out, "note: the rebuild of %s is not done: %s\n", st.name, text)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,11 @@ func (r *run) completeLeft(o Order, all []*rebuilding) (*check.Session, []*rebui
 		}
 	}
 	if o.VMs = confirmed; len(confirmed) == 0 {
-		return nil, nil, nil
+		var err error
+		for _, b := range all {
+			err = errors.Join(err, r.sayEnd(b.stack))
+		}
+		return nil, nil, err
 	}
 	if err := r.reopen(); err != nil {
 		return nil, nil, err
@@ -125,4 +129,45 @@ func (r *run) applyFirst(stack, address string) error {
 	err := report.Printf(r.Out, "blocked: the plan of %s also changes %s, and a rebuild replaces VMs only: "+
 		"apply first\n  > stackgen apply %s\n", stack, address, shell.Path(r.p.Specs[stack]))
 	return errors.Join(err, ended{finding.Blocked})
+}
+
+// replaceAfterLock replaces the rest of a wave, each time by another plan and grant, as long as that
+// fails because VMs are locked: these are as they were, and stopped.
+func (r *run) replaceAfterLock(b *rebuilding, o Order, result *toolRun) (*toolRun, error) {
+	o.VMs = nil
+	for _, key := range b.keys() {
+		o.VMs = append(o.VMs, b.stack.name+"/"+key)
+	}
+	for range lockTries {
+		if !r.metLock(result) {
+			break
+		}
+		if err := r.reopen(); err != nil {
+			return nil, err
+		}
+		s, all, err := r.lookForRebuild(o)
+		if err != nil {
+			return nil, err
+		}
+		rest := all[slices.IndexFunc(all, func(other *rebuilding) bool { return other.stack == b.stack })]
+		r.completed(b.stack, s)
+		broken := slices.ContainsFunc(b.keys(), func(key string) bool {
+			return b.stack.unfinished[key].VMID != 0 && !slices.Contains(rest.keys(), key)
+		})
+		if broken || len(rest.Replaced) == 0 || !rest.confirmed(b, rest.keys()) {
+			break
+		}
+		if err := r.beginsRebuild(rest); err != nil {
+			return nil, err
+		}
+		r.say("another task has the lock of a VM of %s; rebuilding again: %s", b.stack.name, some(rest.keys()))
+		if err := r.planRebuild(s, rest); err != nil {
+			return nil, err
+		}
+		b.plans = rest.plans
+		if result, err = r.replace(rest); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
 }

@@ -132,28 +132,40 @@ func (r *run) rebuildStack(s *check.Session, b *rebuilding, o Order) error {
 	if err := r.reopen(); err != nil {
 		return err
 	}
-	for _, vm := range b.Replaced {
-		b.stack.unfinished.Begin(vm.Key, check.BegunVM{VMID: vm.VMID, Start: true, Replaces: true}, r.p.Lock.Stacks.Get(b.stack.name))
-	}
-	if err := b.stack.keepUnfinished(); err != nil {
+	if err := r.beginsRebuild(b); err != nil {
 		return err
 	}
 	if err := r.halt(s, b, o); err != nil {
 		return err
 	}
+	b.stack.end = ""
 	r.say("rebuilding %s of %s", report.Count(len(b.Replaced), "VM"), b.stack.name)
 	a := announce(b.found, []*plans{b.plans})
 	result, err := r.replace(b)
+	if err == nil {
+		result, err = r.replaceAfterLock(b, o, result)
+	}
 	switch {
 	case err != nil:
 		return err
 	case r.ctx.Err() != nil || result.failed():
-		return r.broken(b.plans, result, a)
+		if err := r.broken(b.plans, result, a); err != nil || r.ctx.Err() != nil {
+			return err
+		}
+		return r.publishDone(b.stack)
 	}
 	if err := r.awaitWave(b); err != nil {
 		return err
 	}
 	return r.rebuilt(b, a)
+}
+
+// beginsRebuild records that the creation of the VMs of a wave is about to begin.
+func (r *run) beginsRebuild(b *rebuilding) error {
+	for _, vm := range b.Replaced {
+		b.stack.unfinished.Begin(vm.Key, check.BegunVM{VMID: vm.VMID, Start: true, Replaces: true}, r.p.Lock.Stacks.Get(b.stack.name))
+	}
+	return b.stack.keepUnfinished()
 }
 
 // replace applies the plan of a wave with its grant.

@@ -21,8 +21,11 @@ func (r *run) rollOut(s *check.Session, b *rebuilding, o Order) (err error) {
 		return err
 	}
 	one := b.first
+	if err := r.publishEarlier(b); err != nil || r.failed {
+		return err
+	}
 	for i := range b.waves {
-		if i > 0 {
+		if i > 0 || b.stack.outdated {
 			s, one, err = r.nextWave(b, i, o)
 		}
 		begins := err == nil
@@ -33,13 +36,21 @@ func (r *run) rollOut(s *check.Session, b *rebuilding, o Order) (err error) {
 			err = r.rebuildStack(s, one, o)
 		}
 		if err = r.recordEnd(err); err != nil && !errors.Is(err, errInterrupted) {
-			return err
+			return errors.Join(r.halted(b, i, begins), err)
 		}
 		if err != nil || r.failed || r.ctx.Err() != nil {
 			return r.halted(b, i, begins)
 		}
 	}
-	return r.endMarks(b.stack)
+	return errors.Join(r.endMarks(b.stack), r.sayEnd(b.stack))
+}
+
+// publishEarlier corrects the records of VMs that a run has replaced which did not end.
+func (r *run) publishEarlier(b *rebuilding) error {
+	if len(b.waves) == 0 || len(b.Done) == 0 {
+		return nil
+	}
+	return r.recordEnd(r.publishDone(b.stack))
 }
 
 // markWaiting marks the VMs of later waves, so that another run knows that they are not done.
@@ -60,7 +71,8 @@ func (r *run) markWaiting(b *rebuilding) error {
 // nextWave waits for the pause, looks again, and plans a wave. It ends the command if the VMs of
 // the wave before are not healthy any more, or if the wave is not what was confirmed.
 func (r *run) nextWave(b *rebuilding, i int, o Order) (*check.Session, *rebuilding, error) {
-	if b.waving.pause > 0 {
+	b.stack.outdated = false
+	if b.waving.pause > 0 && i > 0 {
 		r.say("waiting %s before %s of %s", b.waving.pause, b.waveName(i), b.stack.name)
 		if err := health.System().Sleep(r.ctx, b.waving.pause); err != nil {
 			return nil, nil, errInterrupted
@@ -132,14 +144,20 @@ func (r *run) awaitWave(b *rebuilding) error {
 	if err := r.made(b); err != nil {
 		return err
 	}
-	s, _, err := r.reread(b.stack)
+	if err := r.sayUnhealthy(unhealthy); err != nil {
+		return err
+	}
+	s, found, err := r.reread(b.stack)
 	if err != nil {
 		return err
 	}
 	if err := r.record(s, b.stack.name); err != nil {
 		return err
 	}
-	return errors.Join(r.sayUnhealthy(unhealthy), ended{finding.Failed})
+	if err := r.publish(b.stack, s, found); err != nil { // the others have new addresses, too
+		return err
+	}
+	return ended{finding.Failed}
 }
 
 // made records that nothing is left to complete of the VMs of a wave.

@@ -5,12 +5,15 @@ package real
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"stackgen/internal/pvesim"
+	"stackgen/internal/pvesim/clock"
 )
 
 var rebuildSpec = strings.Replace(oneSpec, "vms: {a: {}}", "vms: {a: {}, b: {checkpoint: true}, c: {profile: protected}}", 1)
@@ -191,4 +194,49 @@ func rebuildKilledAt(t *testing.T, request string, after int, then string) {
 		t.Error("it was not rebuilt")
 	}
 	p.deployed(0, "apply --yes", "nothing to do")
+}
+
+// TestRebuildMeetsLock: while another process has the lock of a stopped VM, as `qm cleanup` of
+// qemu-server 9.2 has after its end, the task that destroys it fails. The rebuild plans the rest of the wave
+// again, and destroys nothing twice.
+func TestRebuildMeetsLock(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(oneSpec, "vms: {a: {}}", "vms: {a: {}, b: {}}", 1)})
+	sim := p.simulateWith(pvesim.Options{Clock: clock.NewScaled(time.Now(), 10)})
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	callAPI(t, sim, http.MethodPost, "/nodes/pve1/qemu/300/status/stop", nil)
+	waitUntil(t, "VM 300 is stopped", func() bool { return !stateOf(sim).guests[300].running })
+	sim.ResetLog()
+	release := sim.HoldConfig(300)
+	c := p.command("rebuild --yes --all live")
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	check(t, err)
+	defer func() { check(t, out.Close()) }()
+	said := func() string {
+		body, err := os.ReadFile(out.Name())
+		check(t, err)
+		return string(body)
+	}
+	c.Stdout, c.Stderr = out, out
+	check(t, c.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	const again = "another task has the lock of a VM of live; rebuilding again: a"
+	waitUntil(t, "the rebuild meets the lock", func() bool { return len(ended) > 0 || strings.Contains(said(), again) })
+	release()
+	if err := <-ended; err != nil || !strings.Contains(said(), again) {
+		t.Fatalf("rebuild: %v\n%s", err, said())
+	}
+	n := 0
+	for _, r := range sim.Requests() {
+		if r.VMID == 9002 && strings.HasSuffix(r.Path, "/clone") {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d clones, want 2", n)
+	}
+	p.identities()
+	p.complete(sim, 300, 301)
 }

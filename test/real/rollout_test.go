@@ -4,6 +4,8 @@ package real
 
 import (
 	"fmt"
+	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,67 +24,159 @@ students: {count: 6}
 rollout: {wave: 2, healthy: {timeout: 2s}}
 `
 
-// TestRebuildWaves rebuilds a class in waves of two. A VM of the second wave does not become healthy:
+// TestRebuildWaves rebuilds a class of 20 in waves of five. A VM of the second wave does not become healthy:
 // the rollout stops, and says so; the same command again changes nothing; --continue rebuilds that VM
 // once more, and goes on when it is repaired. No other VM is written to, every record is answered all
-// the time, and the plan is empty.
+// the time, with the address of before and then with the new one, and the plan is empty.
 func TestRebuildWaves(t *testing.T) {
 	t.Parallel()
 	p := &dnsProject{project: newProject(t, nil)}
 	p.serve(dnstest.Any)
-	p.write("specs/live.yaml", rolloutSpec+p.spec+", mode: per-stack}\n")
+	p.write("specs/live.yaml", strings.NewReplacer("count: 6", "count: 20", "wave: 2", "wave: 5").Replace(rolloutSpec)+p.spec+", mode: per-stack}\n")
 	sim := p.simulate()
 	p.render()
 	p.deployed(0, "apply --yes")
-	answered := p.watch(p.addresses(6)...)
-	p.deployed(0, "rebuild live --all --dry-run", "student1: wave 1 of 3: VM 310", "student4: wave 2 of 3: VM 313", "student6: wave 3 of 3: VM 315",
+	var names []string
+	for n := range 20 {
+		names = append(names, fmt.Sprintf("live-student%d", n+1))
+	}
+	answered := p.watchMoves(names...)
+	p.deployed(0, "rebuild live --all --dry-run", "student1: wave 1 of 4: VM 310", "student6: wave 2 of 4: VM 315", "student20: wave 4 of 4: VM 329",
 		"live: a VM is healthy if its agent answers, within 2s")
 	p.deployed(1, "rebuild live --all --template 9000 --dry-run", "write `template: 9000` at specs/live.yaml:5:")
 	p.deployed(1, "rebuild live --continue --yes", "no rebuild of live was begun that is not done")
 	const all = "rebuild live --all --yes"
 	sim.ResetLog()
-	check(t, sim.AddFault(&pvesim.Fault{Method: "GET", Path: "/nodes/pve1/qemu/312/agent/network-get-interfaces",
+	check(t, sim.AddFault(&pvesim.Fault{Method: "GET", Path: "/nodes/pve1/qemu/317/agent/network-get-interfaces",
 		Do: pvesim.DoError, Status: 500, Message: "QEMU guest agent is not running"}))
-	p.deployed(1, all, "not healthy: live/student3: its agent does not answer", "stopped in wave 2 of 3 of live; as they were: student5, student6",
-		"the rebuild of live is not done: 3 of 6; to go on: `stackgen rebuild live --continue`")
-	p.destroyedOnce(sim, 310, 311, 312, 313)
-	p.writtenOnly(sim, 310, 311, 312, 313)
-	p.deployed(0, "preflight", "note: rebuild of live: 3 of 6 on 9002; not healthy: student3; to go on: `stackgen rebuild live --continue`")
+	p.deployed(1, all, "not healthy: live/student8: its agent does not answer", "stopped in wave 2 of 4 of live; as they were: student11, ",
+		"the rebuild of live is not done: 9 of 20; to go on: `stackgen rebuild live --continue`")
+	first := vmids(310, 10)
+	p.destroyedOnce(sim, first...)
+	p.writtenOnly(sim, first...)
+	p.deployed(0, "preflight", "note: rebuild of live: 9 of 20 on 9002; not healthy: student8; to go on: `stackgen rebuild live --continue`")
 
 	sim.ResetLog()
-	p.deployed(1, all, "not healthy: live/student3", "no other VM is rebuilt before live/student3 is healthy: repair it", "> stackgen rebuild live/student3 --continue\n", "> stackgen rebuild live --yes --all")
+	p.deployed(1, all, "not healthy: live/student8", "no other VM is rebuilt before live/student8 is healthy: repair it", "> stackgen rebuild live/student8 --continue\n", "> stackgen rebuild live --yes --all")
 	p.writtenOnly(sim)
-	p.deployed(1, "rebuild live --continue --yes", "stopped in wave 1 of 2 (again) of live; as they were: student5, student6")
-	p.writtenOnly(sim, 312)
-	p.destroyedOnce(sim, 312)
+	p.deployed(1, "rebuild live --continue --yes", "stopped in wave 1 of 3 (again) of live; as they were: student11, ")
+	p.writtenOnly(sim, 317)
+	p.destroyedOnce(sim, 317)
 
 	sim.ClearFaults() // it is repaired by hand
 	sim.ResetLog()
 	was := p.uuids()
-	p.deployed(0, "rebuild live --continue --yes", "rebuilding 2 VMs of live", "live is as its spec says")
-	p.writtenOnly(sim, 314, 315)
-	p.destroyedOnce(sim, 314, 315)
+	out := p.deployed(0, "rebuild live --continue --yes", "wave 2 of 2 of live", "live is as its spec says")
+	if n := strings.Count(out, "live is as its spec says"); n != 1 {
+		t.Errorf("it says %d times that live is as its spec says", n)
+	}
+	rest := vmids(320, 10)
+	p.writtenOnly(sim, rest...)
+	p.destroyedOnce(sim, rest...)
 	for key, id := range p.identities() {
-		if rebuilt := key == "student5" || key == "student6"; rebuilt == (id.uuid == was[key]) {
+		n, err := strconv.Atoi(strings.TrimPrefix(key, "student"))
+		if rebuilt := err == nil && n > 10; rebuilt == (id.uuid == was[key]) {
 			t.Errorf("%s was %s, and is %s", key, was[key], id.uuid)
 		}
 	}
 	answered()
-	p.complete(sim, 310, 311, 312, 313, 314, 315)
+	p.complete(sim, append(first, rest...)...)
 }
 
-// addresses are the names of the records of the students, each with the address that is answered now.
-func (p *dnsProject) addresses(students int) (pairs []string) {
-	p.Helper()
-	for n := range students {
-		name := fmt.Sprintf("live-student%d", n+1)
-		found, err := p.server.Lookup(name)
-		if err != nil || len(found) != 1 {
-			p.Fatalf("%s is %v, %v", name, found, err)
-		}
-		pairs = append(pairs, name, found[0])
+// vmids are n of them.
+func vmids(first, n int) (out []int) {
+	for i := range n {
+		out = append(out, first+i)
 	}
-	return pairs
+	return out
+}
+
+// watchMoves asks for names all the time. What it returns stops that, and fails unless each was answered
+// with the address of before, and from some moment on with another one.
+func (p *dnsProject) watchMoves(names ...string) func() {
+	p.Helper()
+	stop, done := make(chan struct{}), make(chan struct{})
+	had := map[string][]string{}
+	look := func() {
+		for _, name := range names {
+			got, err := p.server.Lookup(name)
+			text := strings.Join(got, " ")
+			if err != nil {
+				text = err.Error()
+			}
+			if had[name] == nil || had[name][len(had[name])-1] != text {
+				had[name] = append(had[name], text)
+			}
+		}
+	}
+	look()
+	go func() {
+		defer close(done)
+		for {
+			look()
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return func() {
+		p.Helper()
+		close(stop)
+		<-done
+		look()
+		for _, name := range names {
+			if h := had[name]; len(h) != 2 || !netip.MustParsePrefix("192.0.2.0/24").Contains(addressOf(h[0])) || !netip.MustParsePrefix("192.0.2.0/24").Contains(addressOf(h[1])) {
+				p.Errorf("%s was answered with %q, want the address of before, then the new one", name, h)
+			}
+		}
+	}
+}
+
+// addressOf is the address that a text is, or the zero one.
+func addressOf(text string) netip.Addr {
+	a, _ := netip.ParseAddr(text) // the zero address is in no network
+	return a
+}
+
+// TestRebuildRecords: a rebuilt VM has another address, and its records get it, and no other record does. Without the key
+// nothing is rebuilt; with a wrong one the run says which records are not right, and the same command
+// corrects them and rebuilds nothing.
+func TestRebuildRecords(t *testing.T) {
+	t.Parallel()
+	p := &dnsProject{project: newProject(t, nil)}
+	p.serve(dnstest.Any)
+	p.write("specs/live.yaml", strings.Replace(oneSpec, "vms: {a: {}}", p.spec+"}\nvms: {a: {dns: {records: [a, \"*.a\"]}}, b: {}}", 1))
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes")
+	right := p.tools
+	p.tools = right.With("DNS_UPDATE_KEYSECRET=")
+	sim.ResetLog()
+	p.deployed(3, "rebuild live/a --yes", "DNS_UPDATE_KEYSECRET")
+	noWrites(t, sim)
+
+	gone := make(chan error, 1)
+	go func() { // the server goes down while the VM is replaced
+		for len(writes(sim)) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		gone <- p.server.Close()
+	}()
+	p.tools = right
+	p.deployed(3, "rebuild live/a --yes", "live/a rebuilt, but with the records of before", "a.lab.test.", "does not respond",
+		"all VMs are replaced, and what follows is left to do: `stackgen rebuild live/a --continue`")
+	check(t, <-gone)
+	check(t, p.server.Restart(t.Context(), "a 300 A 192.0.2.52", "*.a 300 A 192.0.2.52", "live-b 300 A 192.0.2.53"))
+	p.deployed(0, "rebuild live/a --continue --yes", "it is not rebuilt again", "live is as its spec says")
+	p.destroyedOnce(sim, 300)
+	b := p.watch("live-b", "192.0.2.53")
+	moves := p.watchMoves("a", "x.a")
+	p.deployed(0, "rebuild live/a --yes", "correcting the records of live", "live is as its spec says")
+	moves()
+	b()
+	p.complete(sim, 300, 301)
 }
 
 // TestRolloutKilled kills a rollout at random moments: stackgen and all that it has started. The same
