@@ -48,6 +48,7 @@ func (e *env) rebuildCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "healthy", Usage: "a VM is healthy by `CHECK`: agent, tcp:PORT, or only none; can be repeated"},
 			&cli.StringFlag{Name: "healthy-timeout", Usage: "the `TIME` that a VM may take to become healthy"},
 			&cli.StringFlag{Name: "pause", Usage: "the `TIME` between two waves"},
+			&cli.StringFlag{Name: "backup", Usage: "make a backup of each VM on this `STORAGE` before; stop if one fails"},
 			&cli.DurationFlag{Name: "timeout", Value: 3 * time.Minute, Usage: "how long a guest may take to shut down; then it is stopped"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"},
 			&cli.BoolFlag{Name: "yes", Usage: "do not ask"},
@@ -84,7 +85,7 @@ func (e *env) rebuild(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	order.Timeout, order.Rollout, q.Stacks = c.Duration("timeout"), waves, p.SelectedNames()
+	order.Timeout, order.Rollout, order.Backup, q.Stacks = c.Duration("timeout"), waves, c.String("backup"), p.SelectedNames()
 	if err := deploy.SameTemplate(p, order.VMs, c.String("template")); err != nil {
 		return err
 	}
@@ -123,7 +124,7 @@ func wavesOf(c *cli.Context) deploy.Rollout {
 		values []string
 	}{
 		{"template", []string{c.String("template")}}, {"wave", []string{out.Wave}}, {"canary", out.Canary}, {"healthy", out.Healthy},
-		{"healthy-timeout", []string{out.Timeout}}, {"pause", []string{out.Pause}},
+		{"healthy-timeout", []string{out.Timeout}}, {"pause", []string{out.Pause}}, {"backup", []string{c.String("backup")}},
 	} {
 		for _, v := range f.values {
 			if v != "" {

@@ -262,7 +262,7 @@ var checkedPrivileges = []string{
 	VMAudit, VMClone, VMAllocate, VMMigrate, VMPowerMgmt, VMMonitor, AgentAudit, "VM.GuestAgent.Unrestricted",
 	"VM.Config.CDROM", "VM.Config.CPU", "VM.Config.Cloudinit", "VM.Config.Disk", "VM.Config.HWType", "VM.Config.Memory",
 	"VM.Config.Network", "VM.Config.Options", PoolAllocate, PoolAudit, AllocateSpace, AllocateImage, DatastoreAudit, MappingUse,
-	SDNUse, SDNAudit, SysAudit, SysModify, AccessNetwork, VMSnapshot, VMRollback, VMConsole,
+	SDNUse, SDNAudit, SysAudit, SysModify, AccessNetwork, VMSnapshot, VMRollback, VMBackup, VMConsole,
 }
 
 // IsRoot reports whether the credentials are root's password, with which everything is

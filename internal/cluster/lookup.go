@@ -178,6 +178,7 @@ const (
 	VMMigrate      = "VM.Migrate"
 	VMPowerMgmt    = "VM.PowerMgmt"
 	VMSnapshot     = "VM.Snapshot"
+	VMBackup       = "VM.Backup"
 	VMRollback     = "VM.Snapshot.Rollback"
 	VMConsole      = "VM.Console"
 	MappingUse     = "Mapping.Use"

@@ -24,6 +24,7 @@ type Order struct {
 	Timeout  time.Duration // that a guest has to shut down; then it is stopped
 	Continue bool          // those that an earlier run has rebuilt, and that are not healthy, are rebuilt again
 	Whole    bool          // all VMs of the stacks are meant
+	Backup   string        // the storage on which a backup of each is made before; none if empty
 	Rollout
 
 	wavings map[string]waving // by stacks
@@ -104,13 +105,16 @@ func (r *run) carryOutRebuild(o Order) (err error) {
 	for _, b := range all {
 		r.sayDone(b, &o)
 	}
+	if err := r.mayBackUp(s, all, o); err != nil {
+		return err
+	}
 	left := slices.ContainsFunc(all, func(b *rebuilding) bool { return len(b.Left)+len(b.Lost) > 0 })
 	if !left {
 		if err := r.planRebuilds(s, all); err != nil {
 			return err
 		}
 	}
-	switch confirmed, err := r.confirmRebuild(s, all); {
+	switch confirmed, err := r.confirmRebuild(s, all, o); {
 	case r.DryRun || err != nil:
 		return err
 	case !confirmed:
@@ -176,6 +180,15 @@ func (b *rebuilding) keys() []string {
 	var out []string
 	for _, vm := range b.Replaced {
 		out = append(out, vm.Key)
+	}
+	return out
+}
+
+// names are the VMs that are replaced, as STACK/KEY.
+func (b *rebuilding) names() []string {
+	var out []string
+	for _, key := range b.keys() {
+		out = append(out, b.stack.name+"/"+key)
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // confirmRebuild says what is lost, and asks for the key of one VM, or for the name of each stack.
-func (r *run) confirmRebuild(s *check.Session, all []*rebuilding) (bool, error) {
+func (r *run) confirmRebuild(s *check.Session, all []*rebuilding, o Order) (bool, error) {
 	n, words := 0, []string{}
 	var last string
 	for _, b := range all {
@@ -22,7 +22,7 @@ func (r *run) confirmRebuild(s *check.Session, all []*rebuilding) (bool, error) 
 			words, last = append(words, b.stack.name), keys[0]
 		}
 	}
-	if err := r.summarizeRebuild(s, all); err != nil || r.Yes || r.DryRun || n == 0 {
+	if err := r.summarizeRebuild(s, all, o); err != nil || r.Yes || r.DryRun || n == 0 {
 		return err == nil && !r.DryRun, err
 	}
 	what := "the name of the stack"
@@ -39,14 +39,12 @@ func (r *run) confirmRebuild(s *check.Session, all []*rebuilding) (bool, error) 
 }
 
 // summarizeRebuild prints what is about to be done: each VM, with what is lost.
-func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding) error {
+func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding, o Order) error {
 	sum := report.Summary{Command: r.command}
 	var names []string
 	for _, b := range all {
 		sum.Stacks = append(sum.Stacks, b.stack.name)
-		for _, key := range b.keys() {
-			names = append(names, b.stack.name+"/"+key)
-		}
+		names = append(names, b.names()...)
 	}
 	lost, err := operate.Named(r.p, s.Inventory, names).Loses(r.ctx)
 	if err != nil {
@@ -63,6 +61,9 @@ func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding) error {
 	if len(names) > 0 {
 		sum.Notes = []string{"the disks, snapshots and unused volumes of these VMs are destroyed, and the ACLs on them and their " +
 			"entries in jobs go with them; VMIDs, names, MAC addresses, records, pools and tags stay"}
+		if o.Backup != "" {
+			sum.Notes = append(sum.Notes, "a backup of each is made on "+o.Backup+" before, while it still runs")
+		}
 		if auto := newMACs(all); len(auto) > 0 {
 			sum.Notes = append(sum.Notes, "new MAC addresses, because their specs leave them to Proxmox VE: "+some(auto))
 		}

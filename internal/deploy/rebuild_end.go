@@ -30,10 +30,7 @@ func (r *run) rebuilt(b *rebuilding, a *announcement) error {
 	if !anyStops(found) {
 		return r.complete(b.stack, a)
 	}
-	var names []string
-	for _, key := range b.keys() {
-		names = append(names, b.stack.name+"/"+key)
-	}
+	names := b.names()
 	own := slices.DeleteFunc(found, func(f finding.Finding) bool { return !f.Stops() || !concerns(&f, names) })
 	if len(own) > 0 {
 		return r.refuse(s, own)

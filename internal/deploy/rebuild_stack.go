@@ -121,6 +121,9 @@ func announceRebuild(all []*rebuilding) *announcement {
 // rebuildStack replaces the VMs of one stack. The lock has marked them before anything of them is
 // gone, so that a run after this one goes on with those that are left.
 func (r *run) rebuildStack(s *check.Session, b *rebuilding, o Order) error {
+	if err := r.backUp(s, b, o); err != nil {
+		return err
+	}
 	var marks []lock.Begin
 	for _, vm := range b.Replaced {
 		again := slices.Contains(o.again, b.stack.name+"/"+vm.Key)
@@ -199,11 +202,7 @@ func (r *run) markLost(b *rebuilding) error {
 
 // halt stops the guests before they are destroyed.
 func (r *run) halt(s *check.Session, b *rebuilding, o Order) error {
-	var names []string
-	for _, vm := range b.Replaced {
-		names = append(names, b.stack.name+"/"+vm.Key)
-	}
-	left, err := operate.Named(r.p, s.Inventory, names).Halt(r.ctx, o.Timeout, func(one operate.One) {
+	left, err := operate.Named(r.p, s.Inventory, b.names()).Halt(r.ctx, o.Timeout, func(one operate.One) {
 		if one.Result == power.Done || one.Result == power.Waiting {
 			r.say("%s: %s", one.String(), one.Text)
 		}

@@ -40,6 +40,9 @@ func (r *runner) unlocked(ctx context.Context) (now proxmox.Now, err error) {
 func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before proxmox.Now) (o One, exit string) {
 	p, lost := r.pauses(), 0
 	p.end = p.end.Add(time.Minute) // the task has its own time limit, which is r.Timeout
+	if r.Action.Name == power.Backup {
+		p.end = p.end.Add(longestBackup)
+	}
 	for {
 		exit, err := r.api.Ended(ctx, task)
 		switch {
@@ -59,7 +62,7 @@ func (r *runner) follow(ctx context.Context, task proxmox.RunningTask, before pr
 			}
 			return o, exit
 		case exit != "":
-			return r.failed(exit, task), exit
+			return r.failed(ctx, exit, task), exit
 		default:
 			lost = 0
 		}
@@ -77,8 +80,11 @@ func (r *runner) interrupted(text string) One {
 }
 
 // failed is a VM whose task failed. A shutdown that takes too long can be ended by force.
-func (r *runner) failed(exit string, task proxmox.RunningTask) One {
+func (r *runner) failed(ctx context.Context, exit string, task proxmox.RunningTask) One {
 	o := r.ends(power.Failed, "%s", exit)
+	if r.Action.Name == power.Backup { // its exit says only that there were errors
+		o.Text = strings.Join(append([]string{exit}, r.api.BackupErrors(context.WithoutCancel(ctx), task)...), "; ")
+	}
 	if r.Action.Name == "shutdown" && !r.Force && strings.Contains(exit, "got timeout") && !proxmox.LockTimeout(exit, task) {
 		o.Fix = []string{"stackgen power shutdown --force " + r.vm.String()}
 	}

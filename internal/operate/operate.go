@@ -35,7 +35,7 @@ type Request struct {
 	Force   bool           // shutdown stops the VM at the end of Timeout
 	Pending bool           // no change may wait for a restart afterwards
 	Wave    int            // how many VMs before it goes on with the next ones; 0 for all
-	Name    string         // of the snapshot that is taken or gone back to
+	Name    string         // of the snapshot that is taken or gone back to, or of the storage of a backup
 
 	Points map[string]*Checkpoint // that a reset goes back to, by VM
 	Report func(One)              // is told of each VM when it waits for a lock, is called and ends; by one goroutine at a time
@@ -183,8 +183,7 @@ func (r *runner) send(ctx context.Context) (task proxmox.RunningTask, now proxmo
 		return task, now, ended
 	}
 	r.tell(r.ends(power.Sent, ""))
-	part, body := r.call()
-	task, err := r.api.Send(context.WithoutCancel(ctx), r.vm.Guest, part, body)
+	task, err := r.post(context.WithoutCancel(ctx))
 	var o One
 	switch {
 	case err != nil && proxmox.Answered(err):
@@ -261,6 +260,15 @@ const hardStop = "the HA manager stops it hard if it does not shut down in time:
 
 // hardStop reports whether the action would stop the VM hard although that was not asked for.
 func (r *Request) hardStop(ha bool) bool { return r.Action.Name == "shutdown" && ha && !r.Force }
+
+// post sends the call.
+func (r *runner) post(ctx context.Context) (proxmox.RunningTask, error) {
+	if r.Action.Name == power.Backup {
+		return r.api.Backup(ctx, r.vm.Guest, r.Name)
+	}
+	part, body := r.call()
+	return r.api.Send(ctx, r.vm.Guest, part, body)
+}
 
 // call is the call: its path below the VM, and its parameters.
 func (r *runner) call() (part []string, body map[string]string) {

@@ -91,6 +91,8 @@ func privileges(a *power.Action) []string {
 		return []string{cluster.VMSnapshot}
 	case power.Rollback:
 		return []string{cluster.VMRollback, cluster.VMSnapshot}
+	case power.Backup:
+		return []string{cluster.VMBackup}
 	}
 	return []string{cluster.VMPowerMgmt}
 }

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -45,6 +46,63 @@ func (v *View) Halt(ctx context.Context, timeout time.Duration, report func(One)
 		}
 	}
 	return left, nil
+}
+
+// longestBackup is how long the backup of a VM may take: Proxmox VE makes those of a node one after the
+// other, and waits three hours for the one before.
+const longestBackup = 24 * time.Hour
+
+// Backup makes a backup of each VM of a view on a storage. It returns those that have none.
+func (v *View) Backup(ctx context.Context, storage string, timeout time.Duration, report func(One)) ([]One, error) {
+	r := Request{Action: &power.Dump, VMs: v.VMs, AtOnce: readsAtOnce / 2, Timeout: timeout, Name: storage, Report: report}
+	ended, err := v.Run(ctx, r, v.Plan(r))
+	return slices.DeleteFunc(ended, func(o One) bool { return o.Result == power.Done }), err
+}
+
+// NoBackup is why no backup of the VMs of a view can be made on a storage, as far as that was read, and the
+// lines that grant what is missing. It is empty if nothing speaks against it.
+func (v *View) NoBackup(storage string) (why string, grants []string) {
+	inv, missing := v.Inventory, []cluster.Missing(nil)
+	if a := inv.Access; a != nil && !a.Rights.Has("/storage/"+storage, cluster.AllocateSpace) {
+		missing = append(missing, cluster.Missing{Path: "/storage/" + storage, Privilege: cluster.AllocateSpace})
+	}
+	for i := range v.VMs {
+		g := v.VMs[i].Guest
+		if g == nil {
+			continue
+		}
+		s := inv.Storage(storage, g.Node)
+		switch {
+		case s == nil && inv.SeesStorage(storage):
+			return fmt.Sprintf("%s has no storage %s", g.Node, storage), nil
+		case s != nil && !slices.Contains(pve.List(s.Content), "backup"):
+			return fmt.Sprintf("the storage %s takes no backups: its content is %s", storage, s.Content), nil
+		case s != nil && !s.Active:
+			return fmt.Sprintf("the storage %s is not active on %s", storage, g.Node), nil
+		case leftOut(g) != "":
+			return fmt.Sprintf("no backup of %s has %s: `backup` of that disk is off. Turn it on, or leave --backup out",
+				v.VMs[i].String(), leftOut(g)), nil
+		case v.denied(&power.Dump, &v.VMs[i]):
+			missing = append(missing, cluster.Missing{Path: aclPath(g), Privilege: cluster.VMBackup})
+		}
+	}
+	if len(missing) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("the token lacks %s on %s", missing[0].Privilege, missing[0].Path), inv.Access.Grants(missing)
+}
+
+// leftOut is a disk of a guest that its backups do not have, or empty.
+func leftOut(g *cluster.Guest) string {
+	if g.Config == nil {
+		return ""
+	}
+	for _, d := range pve.Drives(g.Config.Raw) {
+		if off, ok := d.Options.Get("backup"); ok && !pve.True(off) && !d.CDROM() {
+			return d.Key
+		}
+	}
+	return ""
 }
 
 // Loses says, by STACK/KEY, what the VMs of a view lose with their disks: the disks with their

@@ -48,10 +48,15 @@ var Snapshots = []Action{
 	{Name: Rollback, Doing: "reset %s", While: "resetting", Done: "reset", From: []State{Running, Paused, Stopped}, Stops: true},
 }
 
-// The names of the actions on snapshots, as Proxmox VE has them.
+// Dump is the action that makes a backup of a VM.
+var Dump = Action{Name: Backup, Doing: "back up %s", While: "being backed up", Done: "backed up",
+	From: []State{Running, Paused, Stopped, Hibernated}}
+
+// The names of the actions on snapshots, as Proxmox VE has them, and of its backups.
 const (
 	Snapshot = "snapshot"
 	Rollback = "rollback"
+	Backup   = "vzdump"
 )
 
 // Names are the names of the actions that start and stop VMs.

@@ -19,10 +19,10 @@ func (s *Server) Backup(node string, vmids ...int) (upid string, err error) {
 	if s.w.node(node) == nil {
 		return "", fmt.Errorf("no node %q", node)
 	}
-	return s.w.startBackup(node, vmids, &identity{user: "root@pam"}), nil
+	return s.w.startBackup(node, vmids, "local", &identity{user: "root@pam"}), nil
 }
 
-func (w *cluster) startBackup(node string, vmids []int, who *identity) string {
+func (w *cluster) startBackup(node string, vmids []int, storage string, who *identity) string {
 	id := ""
 	if len(vmids) == 1 {
 		id = itoa(vmids[0])
@@ -32,8 +32,24 @@ func (w *cluster) startBackup(node string, vmids []int, who *identity) string {
 		wk.steps = []step{func() (pause, error) { return pause{main: true}, failf("unable to find command 'sendmail'") }}
 		vmids = nil
 	}
+	if s := w.storage(storage); s == nil || !s.allowsContent("backup") {
+		wk.steps = []step{func() (pause, error) {
+			const wrong = "could not get storage information for '%s': can't use storage '%[1]s' for backups - wrong content type"
+			return pause{main: true}, failf(wrong, storage)
+		}}
+		vmids = nil
+	}
+	failed := false
 	for _, vmid := range vmids {
-		wk.steps = append(wk.steps, w.backup(wk, node, vmid)...)
+		wk.steps = append(wk.steps, w.backup(wk, node, vmid, storage, &failed)...)
+	}
+	if len(vmids) > 0 {
+		wk.steps = append(wk.steps, func() (pause, error) {
+			if failed {
+				return pause{}, failf("job errors")
+			}
+			return pause{}, nil
+		})
 	}
 	upid := w.fork(node, "vzdump", id, who, wk)
 	wk.hinted = false // each guest has its own duration
@@ -49,9 +65,9 @@ func (w *cluster) unlock(lock string, vmids []int) {
 	}
 }
 
-// backup are the steps for one guest. A guest that cannot be copied does not end the
-// task.
-func (w *cluster) backup(wk *worker, node string, vmid int) []step {
+// backup are the steps for one guest. A guest that cannot be copied does not keep the task from
+// copying the others.
+func (w *cluster) backup(wk *worker, node string, vmid int, storage string, failed *bool) []step {
 	copying := false
 	return []step{func() (pause, error) {
 		g := w.guests[vmid]
@@ -61,10 +77,12 @@ func (w *cluster) backup(wk *worker, node string, vmid int) []step {
 		}
 		wk.logf("INFO: Starting Backup of VM %d (%s)", vmid, kind)
 		if g == nil || g.Node != node {
+			*failed = true
 			wk.logf("ERROR: Backup of VM %d failed - unable to find VM '%d'", vmid, vmid)
 			return pause{}, nil
 		}
 		if err := g.locked(); err != nil {
+			*failed = true
 			wk.logf("ERROR: Backup of VM %d failed - %s", vmid, err)
 			return pause{}, nil
 		}
@@ -79,10 +97,25 @@ func (w *cluster) backup(wk *worker, node string, vmid int) []step {
 	}, func() (pause, error) {
 		if g := w.guests[vmid]; g != nil && copying {
 			delete(g.Config, "lock")
+			w.addVolume(w.backupFile(g, storage))
 			wk.logf("INFO: Finished Backup of VM %d", vmid)
 		}
 		return pause{}, nil
 	}}
+}
+
+// backupFile is the file of a backup of a guest that was made now.
+func (w *cluster) backupFile(g *Guest, storage string) *Volume {
+	kind, suffix := "qemu", "vma.zst"
+	if g.container() {
+		kind, suffix = "lxc", "tar.zst"
+	}
+	v := &Volume{Node: g.Node, VMID: g.VMID, Format: suffix, Content: "backup",
+		ID: fmt.Sprintf("%s:backup/vzdump-%s-%d-%s.%s", storage, kind, g.VMID, w.now.Format("2006_01_02-15_04_05"), suffix)}
+	for _, key := range driveKeys(g.Config) {
+		v.Size += Size(parseDrive(g.Config[key]).size()) / 2
+	}
+	return v
 }
 
 // nodeBackup starts a backup of the guests of a node that a request names.
@@ -125,5 +158,5 @@ func nodeBackup(c *call) (any, error) {
 		}
 		return c.w.fork(c.node, "vzdump", id, c.who, wk), nil
 	}
-	return c.w.startBackup(c.node, vmids, c.who), nil
+	return c.w.startBackup(c.node, vmids, cmp.Or(c.p["storage"], "local"), c.who), nil
 }

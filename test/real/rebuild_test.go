@@ -32,7 +32,9 @@ func TestRebuild(t *testing.T) {
 	p.deployed(3, "rebuild live --all --yes", "blocked would-destroy live/c", "its profile protected", "stackgen rebuild live/c")
 	p.deployed(0, "rebuild b --dry-run", "rebuild live: rebuild 1 VM", "b: VM 301 live-b on pve1, from template 9002; scsi0 8G on local-lvm; snapshots: baseline; no backup that the token sees")
 	sim.ResetLog()
-	p.deployed(0, "rebuild live/b --yes", "rebuilding 1 VM of live", "live is as its spec says", "taking the checkpoint baseline of 1 VM")
+	p.deployed(1, "rebuild live/b --yes --backup local-lvm", "--backup local-lvm: the storage local-lvm takes no backups", "nothing was changed")
+	noWrites(t, sim)
+	p.deployed(0, "rebuild live/b --yes --backup local", "a backup of each is made on local before", "live/b: backed up", "rebuilding 1 VM of live", "live is as its spec says", "taking the checkpoint baseline of 1 VM")
 	for _, vmid := range []int{300, 302, 9002} {
 		if n := sim.Writes(vmid); n > 0 && vmid != 9002 || vmid == 9002 && n != 1 {
 			t.Errorf("%d writes to VM %d", n, vmid)
@@ -43,6 +45,8 @@ func TestRebuild(t *testing.T) {
 		t.Errorf("before %v\nafter %v", before, after)
 	}
 	p.complete(sim, 300, 301, 302)
+	p.deployed(0, "rebuild live/c --dry-run", "no backup that the token sees")
+	p.deployed(0, "rebuild live/b --dry-run", "last backup 20")
 	p.deployed(0, "rebuild live/c --yes", "live is as its spec says")
 	if now := p.identities(); now["c"].uuid == after["c"].uuid {
 		t.Error("c has its old disks")
