@@ -1,5 +1,5 @@
-// Package power has the actions that start and stop VMs, and those on their snapshots: from
-// which state Proxmox VE takes each, and what a VM does afterwards.
+// Package power has the actions that start and stop VMs, those on their snapshots, and the
+// backup: from which state Proxmox VE takes each, and what a VM does afterwards.
 //
 // It sends nothing; package operate does.
 package power
