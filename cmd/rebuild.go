@@ -23,7 +23,8 @@ func (e *env) rebuildCommand() *cli.Command {
 		Usage:     "give VMs new disks from their templates: what is on the old ones is lost",
 		ArgsUsage: "STACK/KEY | STACK/GROUP | PATH or STACK with --all | STACK with --continue...",
 		Description: "Shuts each VM down, destroys it and creates it again from the template of its\n" +
-			"spec. VMID, name, MAC addresses, records, pool and tags stay; the UUID is a new\n" +
+			"spec. A VM with a disk that has `keep: true` gets the disks of a clone instead, and\n" +
+			"keeps that one. VMID, name, MAC addresses, records, pool and tags stay; the UUID is a new\n" +
 			"one. It names disks, snapshots and the last backup of each, and asks for the key\n" +
 			"of one VM, or the names of the stacks of several. Nothing else is changed: where a\n" +
 			"change of the spec waits, apply comes first. VMs that a profile protects must\n" +

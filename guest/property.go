@@ -78,6 +78,7 @@ const (
 	ID              = "id"
 	Interface       = "interface"
 	IOThread        = "iothread"
+	KeepDisk        = "keep"
 	IPConfigs       = "ip_configs"
 	IPv4            = "ipv4"
 	IPv6            = "ipv6"

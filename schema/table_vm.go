@@ -157,6 +157,7 @@ var diskFields = []Field{
 	{Key: guest.AIO, Type: String, Enum: []string{"io_uring", "native", "threads"}, HCL: "aio", PVE: "aio", Unset: "io_uring", Sent: true, Change: Restart, Doc: "Asynchronous I/O mode."},
 	{Key: guest.Serial, Type: String, Format: "diskserial", HCL: "serial", PVE: "serial", Doc: "Serial number that the guest reads."},
 	{Key: guest.Speed, Type: Object, HCL: "speed", Fields: speedFields, Doc: "Speed limits."},
+	{Key: guest.KeepDisk, Type: Bool, Doc: "`stackgen rebuild` leaves the disk as it is, and gives the VM new ones for its others. A destroy does not keep it."},
 }
 
 var speedFields = []Field{

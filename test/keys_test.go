@@ -194,6 +194,7 @@ var otherWords = []otherWord{
 	{"internal/hardware/read.go", []string{"append()", "noOption()", "Has()", "var entryPool", "==key"}, "entries, and an option that no property sets"},
 	{"internal/cluster/defaults.go", []string{"var addable"}, "entries"},
 	{"internal/feasible/update.go", []string{"TrimPrefix()"}, "entries"},
+	{"internal/deploy/rebuild_keep.go", []string{"Find()"}, "an action"},
 	{"internal/guard/rule_busy.go", []string{"on()"}, "entries"},
 	{"internal/guard/rule_unknown.go", []string{"missingDevice()"}, "entries"},
 	{"internal/guard/vm.go", []string{"{}.name"}, "names of rules"},

@@ -83,7 +83,7 @@ func (r *run) apply() (err error) {
 
 // summarize prints what is about to be done.
 func (r *run) summarize(s *check.Session, found []finding.Finding, a *announcement) error {
-	notes := slices.Concat(s.Notes(found), r.checkpointNote(s), r.thenNote())
+	notes := slices.Concat(s.Notes(found), r.checkpointNote(s), r.holderNotes(s, a), r.thenNote())
 	sum := report.Summary{Command: r.command, Stacks: r.p.SelectedNames(), Actions: a.actions(), Notes: notes}
 	for i := range found {
 		f := &found[i]
@@ -149,7 +149,7 @@ func (r *run) unchanged(s *check.Session, stacks []*stack) error {
 		return err
 	}
 	for _, st := range stacks {
-		if err := r.endRebuild(st); err != nil {
+		if err := r.endRebuild(s, st); err != nil {
 			return err
 		}
 	}
@@ -279,7 +279,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 			st.end = r.sayOthers(st, others)
 		}
 		if st.end != "" {
-			return errors.Join(r.sayNow(st), r.checkpoints(s, []string{st.name}), r.endRebuild(st))
+			return errors.Join(r.sayNow(st), r.checkpoints(s, []string{st.name}), r.endRebuild(s, st))
 		}
 		if round > 0 || !st.follows(p, found) || anyStops(found) {
 			return r.remains(s, found, p)

@@ -75,6 +75,7 @@ type stack struct {
 	hidden     map[string]bool     // VMs that a second apply gives NUMA nodes again
 	unfinished check.Begun         // VMs that applies began to create and did not complete
 	outdated   bool                // the plan of its VMs is from before their outputs were written again
+	later      []string            // VMs that a run has left, which are completed after an exchange of disks
 	end        string              // what is said of it at the end, if it was verified
 }
 

@@ -72,7 +72,7 @@ func (r *run) destroy() (err error) {
 		Command: "destroy",
 		Stacks:  namesOf(all),
 		Actions: a.actions(),
-		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found)),
+		Notes:   slices.Concat(s.Notes(found), s.CloneNotes(), r.notInState(found), r.holderNotes(s, a)),
 	}
 	err = r.carryOutDestroy(sum, a, all, r.confirmDestroy, func(p *plans) error { return r.destroyStack(s, p, found) })
 	if err != nil || !r.applied {

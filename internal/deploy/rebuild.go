@@ -104,8 +104,14 @@ func (r *run) carryOutRebuild(o Order) (err error) {
 	}
 	for _, b := range all {
 		r.sayDone(b, &o)
+		for _, note := range r.leftHolders(s, b.stack.name, b.Done) { // another run has ended it
+			r.say("%s", note)
+		}
 	}
 	if err := r.mayBackUp(s, all, o); err != nil {
+		return err
+	}
+	if err := r.mayExchange(s, all); err != nil {
 		return err
 	}
 	left := slices.ContainsFunc(all, func(b *rebuilding) bool { return len(b.Left)+len(b.Lost) > 0 })
@@ -127,7 +133,7 @@ func (r *run) carryOutRebuild(o Order) (err error) {
 	}
 	r.show(announceRebuild(all))
 	if left {
-		if s, all, err = r.completeLeft(o, all); err != nil {
+		if s, all, err = r.completeLeft(s, o, all); err != nil {
 			return err
 		}
 	}
@@ -142,7 +148,7 @@ func (r *run) knowsWaves(o Order) error {
 		if l == nil || o.wavings[st.name].rule != nil {
 			continue
 		}
-		if p := l.Rollout(); p != nil && len(p.Waiting)+len(p.Unhealthy) > 0 {
+		if slices.ContainsFunc(l.VMs, func(e lock.Entry[lock.VM]) bool { return e.Value.Status == lock.Live && e.Value.InRollout() }) {
 			return fmt.Errorf("a rebuild of %s in waves is not done, and its spec has no `rollout`: give the options with which it was begun, "+
 				"such as --wave 2 --healthy agent, or --wave 100%% --healthy none for all at once and no check", st.name)
 		}
@@ -240,6 +246,7 @@ func (r *run) judgeRebuild(s *check.Session, found []finding.Finding, o Order) (
 			Rebuild: s.Rebuild(found, st.name, of(st.name, o.VMs), of(st.name, o.Named), of(st.name, o.again))}
 		b.cut(o.wavings[st.name], o.again, len(of(st.name, o.all)))
 		all, refused = append(all, b), append(refused, b.Refused...)
+		r.exchangedNotStarted(s, b)
 		b.leaves()
 	}
 	if len(refused) > 0 {

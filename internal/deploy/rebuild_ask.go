@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"stackgen/internal/check"
 	"stackgen/internal/guard"
@@ -59,7 +60,7 @@ func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding, o Order) err
 		}
 	}
 	if len(names) > 0 {
-		sum.Notes = []string{"the disks, snapshots and unused volumes of these VMs are destroyed, and the ACLs on them and their " +
+		sum.Notes = []string{kept(all) + "the disks, snapshots and unused volumes of these VMs are destroyed, and the ACLs on them and their " +
 			"entries in jobs go with them; VMIDs, names, MAC addresses, records, pools and tags stay"}
 		if o.Backup != "" {
 			sum.Notes = append(sum.Notes, "a backup of each is made on "+o.Backup+" before, while it still runs")
@@ -76,12 +77,25 @@ func (r *run) summarizeRebuild(s *check.Session, all []*rebuilding, o Order) err
 	return sum.Print(r.Out, r.Options)
 }
 
+// kept says what happens to VMs that keep disks, or is empty without any.
+func kept(all []*rebuilding) string {
+	for _, b := range all {
+		if b.keepsDisks() {
+			return "a VM that keeps disks loses its other disks and its snapshots, and nothing else; of the others, "
+		}
+	}
+	return ""
+}
+
 // actions are the lines about the VMs of a stack that are replaced or completed. lost is what each loses,
 // by STACK/KEY.
 func (b *rebuilding) actions(lost map[string]string) (out []report.Action) {
 	for _, vm := range b.inWaves() {
 		detail := fmt.Sprintf("VM %d %s on %s, from template %d; %s",
 			vm.VMID, vm.VM.Name, vm.Guest.Node, vm.Template, lost[b.stack.name+"/"+vm.Key])
+		if x := vm.Exchange; x != nil {
+			detail += "; it keeps " + strings.Join(x.Keeps, ", ") + ", and loses " + strings.Join(x.Disks, ", ")
+		}
 		if wave := b.waveName(b.waveOf(vm.Key)); wave != "" {
 			detail = wave + ": " + detail
 		}
@@ -110,7 +124,7 @@ func newMACs(all []*rebuilding) []string {
 	var out []string
 	for _, b := range all {
 		for _, vm := range b.Replaced {
-			if slices.Contains(vm.VM.MACs, schema.AutoMAC) {
+			if vm.Exchange == nil && slices.Contains(vm.VM.MACs, schema.AutoMAC) {
 				out = append(out, b.stack.name+"/"+vm.Key)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/report"
@@ -27,7 +28,10 @@ func (r *run) rebuilt(b *rebuilding, a *announcement) error {
 	if err := r.publish(b.stack, s, found); err != nil || r.failed || r.ctx.Err() != nil {
 		return err
 	}
-	if !anyStops(found) {
+	switch {
+	case len(b.stack.later) > 0: // what completes those verifies the stack
+		return nil
+	case !anyStops(found):
 		return r.complete(b.stack, a)
 	}
 	names := b.names()
@@ -37,7 +41,7 @@ func (r *run) rebuilt(b *rebuilding, a *announcement) error {
 	}
 	err = report.Printf(r.Out, "rebuilt: %s; other findings of %s keep it from being planned: `stackgen preflight` names them\n",
 		strings.Join(names, ", "), b.stack.name)
-	return errors.Join(err, r.checkpoints(s, []string{b.stack.name}), r.endRebuild(b.stack))
+	return errors.Join(err, r.checkpoints(s, []string{b.stack.name}), r.endRebuild(s, b.stack))
 }
 
 // sayNow says how a stack is. A rebuild says it after its last wave.
@@ -58,17 +62,17 @@ func (r *run) sayEnd(st *stack) error {
 
 // endRebuild ends the rebuild of a stack after an apply. A rebuild does that itself, after the VMs
 // are healthy.
-func (r *run) endRebuild(st *stack) error {
+func (r *run) endRebuild(s *check.Session, st *stack) error {
 	if r.command == "rebuild" {
 		return nil
 	}
-	return r.endMarks(st)
+	return r.endMarks(s, st)
 }
 
 // endMarks removes the marks of a stack in which all VMs that have one are done: until then, they
 // keep another run from replacing one twice. An apply that leaves nothing to do ends the rebuild of
-// VMs whose guest of before exists: they are as their specs say.
-func (r *run) endMarks(st *stack) error {
+// VMs whose guest of before exists: they are as their specs say. s is what it saw; a rebuild has none.
+func (r *run) endMarks(s *check.Session, st *stack) error {
 	marked := func(e lock.Entry[lock.VM]) bool { return e.Value.Rebuild != nil }
 	if l := r.p.Lock.Stacks.Get(st.name); l == nil || !slices.ContainsFunc(l.VMs, marked) {
 		return nil
@@ -77,6 +81,9 @@ func (r *run) endMarks(st *stack) error {
 		return err
 	}
 	all, open := r.marked(st.name)
+	if r.command != "rebuild" {
+		all, open = r.keepExchanges(s, st.name, all, open)
+	}
 	switch {
 	case len(all) == 0, len(open) > 0 && r.command == "rebuild":
 		return nil
@@ -117,7 +124,10 @@ func (r *run) notRebuilt(o Order) error {
 			continue
 		}
 		progress := l.Rollout()
-		text := fmt.Sprintf("%d of %d; to go on: `%s`. An apply gives it up", len(progress.Done), progress.All(), o.resumes(o.scope(st.name)))
+		text := fmt.Sprintf("%d of %d; to go on: `%s`", len(progress.Done), progress.All(), o.resumes(o.scope(st.name)))
+		if !slices.ContainsFunc(l.VMs, func(e lock.Entry[lock.VM]) bool { return e.Value.Rebuild != nil && e.Value.Rebuild.Holder != 0 }) {
+			text += ". An apply gives it up"
+		}
 		if len(open) == 0 {
 			text = fmt.Sprintf("all VMs are replaced, and what follows is left to do: `%s`", o.resumes(o.scope(st.name)))
 		}

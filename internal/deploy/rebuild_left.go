@@ -14,8 +14,9 @@ import (
 )
 
 // completeLeft completes VMs that runs have begun to replace, as an apply does, and looks again.
-// Of the VMs that were confirmed, it returns those that are still to be replaced.
-func (r *run) completeLeft(o Order, all []*rebuilding) (*check.Session, []*rebuilding, error) {
+// Of the VMs that were confirmed, it returns those that are still to be replaced. In a stack in which an exchange of
+// disks has not ended, they are completed after that: nothing can be planned before.
+func (r *run) completeLeft(s *check.Session, o Order, all []*rebuilding) (*check.Session, []*rebuilding, error) {
 	var confirmed []string
 	for _, b := range all {
 		for _, key := range b.keys() {
@@ -24,8 +25,12 @@ func (r *run) completeLeft(o Order, all []*rebuilding) (*check.Session, []*rebui
 		if len(b.Left)+len(b.Lost) == 0 {
 			continue
 		}
-		if err := r.markLost(b); err != nil {
+		if err := r.markLost(s, b); err != nil {
 			return nil, nil, err
+		}
+		if b.halfway() {
+			b.stack.later = b.Left
+			continue
 		}
 		if err := r.recordEnd(r.completeHealthy(b)); err != nil || r.failed {
 			return nil, nil, err
@@ -66,7 +71,7 @@ func (r *run) completeHealthy(b *rebuilding) error {
 			return errors.Join(r.sayUnhealthy(unhealthy), ended{finding.Failed})
 		}
 	}
-	return r.endMarks(b.stack)
+	return r.endMarks(nil, b.stack)
 }
 
 // completeStack applies what a run has left of a rebuild in one stack, and nothing else.

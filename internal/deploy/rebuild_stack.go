@@ -39,6 +39,9 @@ func (r *run) planRebuilds(s *check.Session, all []*rebuilding) error {
 // whose agent does not answer, would hold the plan up for minutes. Only the node of a VM that was
 // migrated since must be read, because the provider destroys the VM there.
 func (r *run) planRebuild(s *check.Session, b *rebuilding) (err error) {
+	if b.keepsDisks() {
+		return r.planExchange(s, b)
+	}
 	unit := tf.VMUnit(b.stack.name)
 	how, moved := planning{only: []string{unit.Unit}}, false
 	for _, vm := range b.Replaced {
@@ -124,6 +127,9 @@ func (r *run) rebuildStack(s *check.Session, b *rebuilding, o Order) error {
 	if err := r.backUp(s, b, o); err != nil {
 		return err
 	}
+	if b.keepsDisks() {
+		return r.exchangeDisks(s, b, o)
+	}
 	var marks []lock.Begin
 	for _, vm := range b.Replaced {
 		again := slices.Contains(o.again, b.stack.name+"/"+vm.Key)
@@ -183,9 +189,12 @@ func (r *run) replace(b *rebuilding) (*toolRun, error) {
 }
 
 // markLost marks VMs of a stack that somebody has deleted: their creation is then what was asked for.
-func (r *run) markLost(b *rebuilding) error {
+func (r *run) markLost(s *check.Session, b *rebuilding) error {
 	var marks []lock.Begin
 	l := r.p.Lock.Stacks.Get(b.stack.name)
+	for _, note := range r.leftHolders(s, b.stack.name, b.Lost) {
+		r.say("%s", note)
+	}
 	for _, key := range b.Lost {
 		e := l.VMs.Get(key)
 		marks = append(marks, lock.Begin{Key: key, VMID: e.VMID, Fingerprint: e.Fingerprint})

@@ -128,7 +128,7 @@ func healthy(words []string) (agent bool, tcp []int, err error) {
 // cut cuts the VMs that are replaced in a stack into waves.
 func (b *rebuilding) cut(w waving, again []string, all int) {
 	order := rollout.Order{Keys: b.keys(), Again: of(b.stack.name, again), Canary: w.canary, Size: w.size, All: all}
-	b.waving, b.waves = w, order.Waves()
+	b.waving, b.waves = w, b.apart(order.Waves())
 }
 
 // only are the VMs of one wave.

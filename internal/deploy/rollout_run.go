@@ -33,7 +33,7 @@ func (r *run) rollOut(s *check.Session, b *rebuilding, o Order) (err error) {
 			if name := b.waveName(i); name != "" {
 				r.say("%s of %s: %s", name, b.stack.name, some(one.keys()))
 			}
-			err = r.rebuildStack(s, one, o)
+			err = r.rebuildWave(s, one, o)
 		}
 		if err = r.recordEnd(err); err != nil && !errors.Is(err, errInterrupted) {
 			return errors.Join(r.halted(b, i, begins), err)
@@ -42,12 +42,23 @@ func (r *run) rollOut(s *check.Session, b *rebuilding, o Order) (err error) {
 			return r.halted(b, i, begins)
 		}
 	}
-	return errors.Join(r.endMarks(b.stack), r.sayEnd(b.stack))
+	return errors.Join(r.endMarks(nil, b.stack), r.sayEnd(b.stack))
 }
 
-// publishEarlier corrects the records of VMs that a run has replaced which did not end.
+// rebuildWave rebuilds the VMs of a wave, and completes those that waited for it.
+func (r *run) rebuildWave(s *check.Session, b *rebuilding, o Order) error {
+	err := r.rebuildStack(s, b, o)
+	if err != nil || r.failed || r.ctx.Err() != nil || len(b.stack.later) == 0 {
+		return err
+	}
+	b.Left, b.stack.later = b.stack.later, nil
+	return r.completeHealthy(b)
+}
+
+// publishEarlier corrects the records of VMs that a run has replaced which did not end. While an exchange of disks
+// has not ended, nothing can be planned.
 func (r *run) publishEarlier(b *rebuilding) error {
-	if len(b.waves) == 0 || len(b.Done) == 0 {
+	if len(b.waves) == 0 || len(b.Done) == 0 || b.halfway() {
 		return nil
 	}
 	return r.recordEnd(r.publishDone(b.stack))
@@ -60,7 +71,8 @@ func (r *run) markWaiting(b *rebuilding) error {
 	}
 	var marks []lock.Begin
 	for _, vm := range b.Replaced {
-		marks = append(marks, lock.Begin{Key: vm.Key, VMID: vm.VMID, Fingerprint: vm.Guest.Fingerprint(), Waits: true})
+		marks = append(marks, lock.Begin{Key: vm.Key, VMID: vm.VMID, Fingerprint: vm.Guest.Fingerprint(), Waits: true,
+			Apart: b.waving.rule == nil})
 	}
 	if err := r.p.BeginRebuild(r.background(), b.stack.name, marks, func(text string) { r.say("%s", text) }); err != nil {
 		return err
@@ -111,7 +123,7 @@ func (b *rebuilding) confirmed(all *rebuilding, wave []string) bool {
 	}
 	other := func(vm guard.Replacement) bool {
 		w, ok := was[vm.Key]
-		return !ok || vm.Granted != w.Granted || !vm.VM.Values.Same(w.VM.Values)
+		return !ok || vm.Granted != w.Granted || !vm.VM.Values.Same(w.VM.Values) || !vm.Exchange.Same(w.Exchange)
 	}
 	return len(b.Replaced) == len(wave) && !slices.ContainsFunc(b.Replaced, other)
 }

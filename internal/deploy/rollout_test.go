@@ -148,6 +148,9 @@ func TestKnowsWaves(t *testing.T) {
 	if err := r.knowsWaves(Order{wavings: map[string]waving{"lab": {rule: &health.Rule{}}}}); err != nil {
 		t.Error(err)
 	}
+	if vms[0].Value.Rebuild.Apart = true; r.knowsWaves(Order{}) != nil { // only because it keeps a disk
+		t.Error("an order without waves has some")
+	}
 }
 
 // TestLeaves: of the VMs that a run has replaced, those that are not complete are completed; the others

@@ -15,7 +15,7 @@ import (
 // create is a VM that neither state nor cluster has, and that nothing keeps from its creation.
 func (s *subject) create() {
 	why := finding.Why("free")
-	if s.entry.RebuildBegun() {
+	if s.entry.Recreates() {
 		why = finding.Why("rebuild-begun")
 	}
 	s.Is(finding.Create, why).Because("VMID %d and name %s", s.VMID, s.Name)

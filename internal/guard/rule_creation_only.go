@@ -50,7 +50,7 @@ func (s *subject) asMade() {
 
 // madeWith is what the VM was made with, by its state, the lock or its disks, or nothing.
 func (s *subject) madeWith(property string) string {
-	if property == guest.Clone && len(s.states) == 1 {
+	if property == guest.Clone && len(s.states) == 1 && !s.entry.DisksExchanged() {
 		if mode := cloneMode(&s.states[0]); mode != "" {
 			return mode
 		}

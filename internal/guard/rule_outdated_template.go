@@ -18,7 +18,7 @@ import (
 // acts at creation, so no plan shows it.
 func (s *subject) oldTemplate() {
 	from := s.entry.MadeFrom
-	if len(s.states) == 1 {
+	if len(s.states) == 1 && !s.entry.DisksExchanged() {
 		from = cmp.Or(madeFrom(&s.states[0]), from)
 	}
 	from = cmp.Or(from, s.base())

@@ -22,7 +22,7 @@ import (
 // rebuilds reports whether a change creates a VM whose rebuild has begun, and whose guest is gone.
 func (p *planJudge) rebuilds(c *tf.ResourceChange, known *finding.Finding) bool {
 	e := p.entries[c.Key]
-	return c.Type == guest.VMResource && e != nil && e.RebuildBegun() && known != nil && known.Kind == finding.Create
+	return c.Type == guest.VMResource && e != nil && e.Recreates() && known != nil && known.Kind == finding.Create
 }
 
 // A Rebuild is what a rebuild does in one stack. VMs are named by their keys.
@@ -40,6 +40,8 @@ type Replacement struct {
 	Guest *cluster.Guest // that is destroyed
 	VM    *schema.VM
 	State *tf.Resource
+
+	Exchange *Exchange // of a VM that keeps disks; nil if its guest is replaced
 }
 
 // JudgeRebuild says what a rebuild of VMs of a stack, by their keys, does. named are those that
@@ -95,20 +97,23 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 		return
 	case r.elsewhere(g):
 		r.refuse("rebuild-elsewhere").Next("take stackgen.lock.yaml from there, such as by `git pull`; then run the same command again")
-	case found[i].Kind == finding.Create && r.entry.RebuildBegun():
+	case found[i].Kind == finding.Create && r.entry.Recreates():
 		out.Left = append(out.Left, r.vm.Key)
 		return
 	case found[i].Kind == finding.Gone && found[i].Reason.Code == "gone" && r.named && r.seen() && r.template():
 		out.Lost = append(out.Lost, r.vm.Key)
 		return
-	case found[i].Case != finding.SilentAgent && (!found[i].Kind.Exists() || found[i].Stops()):
+	case found[i].Case != finding.SilentAgent && found[i].Reason.Code != halfExchanged && (!found[i].Kind.Exists() || found[i].Stops()):
 		r.refuseFound(&found[i])
 	default:
 		r.f.Node = cmp.Or(g.Node, r.f.Node)
 		if state := r.state(); r.allows(g, state) {
 			from := r.entry.Template.VMID
-			out.Replaced = append(out.Replaced, Replacement{Granted{r.f.Resource, r.vm.Key, r.f.VMID, from}, g, r.vm, state})
-			return
+			x, ok := r.exchange(g)
+			if ok {
+				out.Replaced = append(out.Replaced, Replacement{Granted{r.f.Resource, r.vm.Key, r.f.VMID, from}, g, r.vm, state, x})
+				return
+			}
 		}
 	}
 	out.Refused = append(out.Refused, *r.f)

@@ -10,6 +10,7 @@ import (
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
+	"stackgen/schema"
 )
 
 // rebuildable is a VM that exists, is in state, and may be rebuilt.
@@ -192,4 +193,75 @@ func TestRebuildOfLocked(t *testing.T) {
 	if look < 0 || unlock < look || strings.Count(text, "qm unlock") != 1 {
 		t.Errorf("steps: %s", text)
 	}
+}
+
+// TestJudgeExchange: a VM that keeps a disk is not replaced, and gets the disks of its template. If they are not its
+// other disks, that is refused before anything is done.
+func TestJudgeExchange(t *testing.T) {
+	const own, template = "scsi0: local-lvm:vm-100-disk-0 scsi1: local-lvm:vm-100-disk-1", "scsi0: local-lvm:base-9000-disk-0"
+	for name, c := range map[string]struct {
+		own, template, clone string
+		mark                 *lock.Rebuild
+		want                 string
+	}{
+		"one kept": {own, template, "full", nil, "[scsi0] loses [local-lvm:vm-100-disk-0] on local-lvm"},
+		"linked":   {own, template, "linked", nil, "[scsi0] loses [local-lvm:vm-100-disk-0] on "},
+		"with drives, an EFI disk and unused volumes": {own + " efidisk0: local-lvm:vm-100-disk-2 ide2: local-lvm:vm-100-cloudinit,media=cdrom unused0: local-lvm:vm-100-disk-7",
+			template, "full", nil, "[scsi0] loses [local-lvm:vm-100-disk-0] on local-lvm"},
+		"the EFI disk of the template": {own + " efidisk0: local-lvm:vm-100-disk-2", template + " efidisk0: local-lvm:base-9000-disk-1", "full", nil,
+			"[efidisk0 scsi0] loses [local-lvm:vm-100-disk-2 local-lvm:vm-100-disk-0] on local-lvm"},
+		"begun": {own, template, "full", &lock.Rebuild{UUID: "u-web1", Holder: 199, Volumes: []string{"local-lvm:vm-100-disk-9"}},
+			"[scsi0] loses [local-lvm:vm-100-disk-0 local-lvm:vm-100-disk-9] on local-lvm from 199"},
+		"begun by one that replaces": {own, template, "full", &lock.Rebuild{UUID: "u-web1"}, "[scsi0] loses [local-lvm:vm-100-disk-0] on local-lvm"},
+
+		"no disk of the template":     {"scsi1: local-lvm:vm-100-disk-1", template, "full", nil, "rebuild-disk-missing"},
+		"the template has the kept":   {own, template + " scsi1: local-lvm:base-9000-disk-1", "full", nil, "rebuild-keeps-template-disk"},
+		"a third disk":                {own + " scsi2: local-lvm:vm-100-disk-2", template, "full", nil, "rebuild-disk-not-kept"},
+		"two storages":                {own + " scsi2: other:vm-100-disk-2", template + " scsi2: local-lvm:base-9000-disk-1", "full", nil, "rebuild-disk-storages"},
+		"linked, on another storage":  {"scsi0: other:vm-100-disk-0 scsi1: local-lvm:vm-100-disk-1", template, "linked", nil, "rebuild-disk-storages"},
+		"a template that is not read": {own, "", "full", nil, "rebuild-template-unread"},
+	} {
+		in := rebuildable()
+		in.Project.Stacks[0].VMs[0].Values = keepsSCSI1().Values
+		e := in.Lock.Stacks[0].Value.VMs.Get("web1")
+		e.Clone, e.Rebuild = c.clone, c.mark
+		in.Inventory.Guests[0].Config.Raw = entries(c.own)
+		if in.Inventory.Guest(9000).Config.Raw = entries(c.template); c.template == "" {
+			in.Inventory.Guest(9000).Config = nil
+		}
+		r := JudgeRebuild(in, Judge(in), "lab", []string{"web1"}, nil, nil)
+		got := ""
+		for _, f := range r.Refused {
+			got += string(f.Reason.Code)
+		}
+		for _, vm := range r.Replaced {
+			got += fmt.Sprintf("%v loses %v on %s", vm.Exchange.Disks, vm.Exchange.Volumes, vm.Exchange.Storage)
+			if vm.Exchange.Holder != 0 {
+				got += fmt.Sprintf(" from %d", vm.Exchange.Holder)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// keepsSCSI1 is a VM of a spec with the disks scsi0 and scsi1, of which it keeps the second.
+func keepsSCSI1() *schema.VM {
+	text := func(s string) *schema.Node { return schema.Scalar(schema.Pos{}, schema.ShapeString, s) }
+	disk := func(at string) *schema.Node {
+		return (&schema.Node{Shape: schema.ShapeMap}).With(text("interface"), text(at))
+	}
+	list := &schema.Node{Shape: schema.ShapeList}
+	list.Items = []*schema.Node{disk("scsi0"), disk("scsi1").With(text("keep"), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))}
+	return &schema.VM{Key: "web1", Values: (&schema.Node{Shape: schema.ShapeMap}).With(text("disks"), list)}
+}
+
+// entries reads "scsi0: VOLUME scsi1: VOLUME".
+func entries(text string) map[string]string {
+	out, words := map[string]string{}, strings.Fields(text)
+	for i := 0; i+1 < len(words); i += 2 {
+		out[strings.TrimSuffix(words[i], ":")] = words[i+1]
+	}
+	return out
 }

@@ -21,6 +21,10 @@ func destroyCases() []ruleCase {
 		{"would-destroy: another VMID in state", both, func(s *scene) { s.state().VMID = 300 }, "state rm"},
 		{"would-destroy: another VMID in state", both, func(s *scene) { s.state().VMID = 300; s.retire() }, "state rm"},
 		{"would-destroy: tainted", both, func(s *scene) { s.state().Tainted = true }, "untaint"},
+		{"would-harm: its disks are being exchanged", both, func(s *scene) {
+			s.entry.Rebuild = &lock.Rebuild{UUID: s.guest().Config.UUID, Holder: 199, Volumes: []string{"local-lvm:vm-100-disk-8"}}
+			s.guest().Config.Raw = map[string]string{"unused0": "local-lvm:vm-100-disk-8"}
+		}, "stackgen rebuild lab/web1"},
 		{"would-destroy: another guest has a volume of it", both, func(s *scene) { s.retire(); lend(s, true) }, "--disk scsi1 --storage STORAGE"},
 		{"would-destroy: another guest has a volume of it", both, func(s *scene) { s.Destroy = true; lend(s, false) }, "/lxc/400/move_volume --volume mp0 --storage STORAGE"},
 		{"retiring", both, func(s *scene) {

@@ -84,6 +84,7 @@ var liveRules = []vmRule{
 	{name: "busy: a template with linked clones", applies: (*subject).destroysBase, judge: (*subject).busyClones},
 	{name: "busy: not a template yet", applies: (*subject).notConverted, judge: (*subject).busyNotConverted},
 	{name: "conflict: other MACs in the lock", applies: (*subject).macsDiffer, judge: (*subject).conflictLock},
+	{name: "would-harm: its disks are being exchanged", applies: (*subject).halfExchanged, judge: (*subject).harmExchange},
 	{name: "would-destroy: tainted", applies: (*subject).tainted, judge: (*subject).destroyTainted},
 	{name: "unknown: its agent does not answer", applies: (*subject).agentSilent, judge: (*subject).unknownAgent},
 	{name: "unknown: its agent refuses", applies: (*subject).agentRefuses, judge: (*subject).unknownRefusal},
@@ -197,7 +198,7 @@ func (s *subject) absent() bool { return s.guest == nil }
 // absentInState reports whether the VM is only in the state, and no rebuild has begun: that destroys
 // the guest and creates another one.
 func (s *subject) absentInState() bool {
-	return s.absent() && !s.notInState() && !s.entry.RebuildBegun()
+	return s.absent() && !s.notInState() && !s.entry.Recreates()
 }
 
 func (s *subject) notInState() bool { return len(s.states) == 0 }

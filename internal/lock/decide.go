@@ -116,6 +116,13 @@ func (d *decider) reserve() {
 	for _, vmid := range d.templates() {
 		d.takeVMID(vmid, "a template")
 	}
+	for _, s := range d.old.Stacks {
+		for _, v := range s.Value.VMs {
+			if v.Value.RebuildBegun() {
+				d.takeVMID(v.Value.Rebuild.Holder, "the new disks of "+s.Key+"/"+v.Key)
+			}
+		}
+	}
 	for _, s := range d.project.Stacks {
 		for _, v := range s.VMs {
 			d.takeVMID(v.VMID, s.Name+"/"+v.Key)

@@ -24,7 +24,7 @@ func (l *Lock) Destroyed(stack string, gone []string, whole bool) (*Lock, bool) 
 		changed = changed || v.Fingerprint != nil || v.MadeFrom != nil || v.Rebuild != nil ||
 			len(v.MadeWith)+len(v.Addresses)+len(v.Former)+len(v.FormerNodes)+len(v.Detached) > 0
 		v.Fingerprint, v.MadeFrom, v.MadeWith, v.Addresses, v.Former, v.FormerNodes, v.Detached = nil, nil, nil, nil, nil, nil, nil
-		v.Rebuild, v.ImageSeen = nil, false
+		v.Rebuild, v.Exchanged, v.ImageSeen = nil, "", false
 	}
 	for i := range s.Units[:units] {
 		u := &s.Units[i].Value

@@ -124,6 +124,7 @@ type VM struct {
 	Addresses   []string     // observed: the last ones that its agent reported
 	Detached    []string     // observed: INTERFACE=VOLUME of disks that the spec has removed, and whose volumes the VM keeps
 	Rebuild     *Rebuild     // set while the VM gets new disks; nil otherwise
+	Exchanged   string       // the UUID of the guest that has new disks and keeps others: its state does not know what these were made from
 	Gone        bool         // observed: retired or forgotten, in no state and not in the cluster any more
 	Status      string
 	Release     string // of a template that a Template makes

@@ -140,16 +140,8 @@ func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	}
 	put(n, "addresses", v.Addresses)
 	put(n, "detached", v.Detached)
-	if b := v.Rebuild; b != nil {
-		begun := flow()
-		put(begun, "uuid", b.UUID)
-		if b.Template != 0 {
-			put(begun, "template", b.Template)
-		}
-		put(begun, "waits", b.Waits)
-		put(begun, "unhealthy", b.Unhealthy)
-		put(n, "rebuild", begun)
-	}
+	v.Rebuild.put(n)
+	put(n, "exchanged", v.Exchanged)
 	put(n, "gone", v.Gone)
 	put(n, "status", v.Status)
 	return n, nil
@@ -190,4 +182,25 @@ func (s Stack) node() (*yaml.Node, error) {
 		put(n, part.key, m)
 	}
 	return n, nil
+}
+
+// put writes the mark of a rebuild into the mapping of its VM.
+func (r *Rebuild) put(n *yaml.Node) {
+	if r == nil {
+		return
+	}
+	begun := flow()
+	put(begun, "uuid", r.UUID)
+	if r.Template != 0 {
+		put(begun, "template", r.Template)
+	}
+	put(begun, "waits", r.Waits)
+	put(begun, "apart", r.Apart)
+	put(begun, "unhealthy", r.Unhealthy)
+	if r.Holder != 0 {
+		put(begun, "holder", r.Holder)
+	}
+	put(begun, "volumes", r.Volumes)
+	putTemplate(begun, "from", r.From)
+	put(n, "rebuild", begun)
 }

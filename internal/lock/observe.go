@@ -180,7 +180,7 @@ func (v *VM) observe(o ObservedVM, stack string) (what []string) {
 			return nil
 		}
 		v.Gone, v.Fingerprint, v.Addresses, v.Former, v.FormerNodes, v.MadeFrom, v.MadeWith, v.Detached = true, nil, nil, nil, nil, nil, nil, nil
-		v.Rebuild, v.ImageSeen = nil, false
+		v.Rebuild, v.Exchanged, v.ImageSeen = nil, "", false
 		return []string{SawGone}
 	}
 	if o.Fingerprint != nil && !v.Fingerprint.same(o.Fingerprint) && (o.Confirmed || v.Fingerprint.Agrees(o.Fingerprint)) {
@@ -214,7 +214,12 @@ func (v *VM) observeCreation(o ObservedVM) (what []string) {
 	if o.Image && !v.ImageSeen {
 		v.ImageSeen, what = true, append(what, SawImage)
 	}
-	another := o.Confirmed && v.MadeWith != nil // it is of the VM before this one
+	what = append(what, v.observeExchange()...)
+	if v.DisksExchanged() {
+		o.MadeFrom, o.MadeWith = nil, maps.Clone(o.MadeWith)
+		delete(o.MadeWith, guest.Clone)
+	}
+	another := o.Confirmed && !v.DisksExchanged() && v.MadeWith != nil // it is of the VM before this one
 	if another {
 		v.MadeWith = nil
 	}

@@ -158,8 +158,8 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 
 func (r *reader) vm(n *schema.Node) VM {
 	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "made_with", "macs", "networks", "disks",
-		"unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "rebuild", "gone", "status",
-		"release", "image", "image_seen")
+		"unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "rebuild", "exchanged",
+		"gone", "status", "release", "image", "image_seen")
 	v := VM{
 		VMID:        r.number(n, "vmid", minVMID, maxVMID),
 		Node:        r.text(n, "node", "node"),
@@ -202,7 +202,7 @@ func (r *reader) vm(n *schema.Node) VM {
 		r.known(f, "uuid", "macs")
 		v.Fingerprint = &Fingerprint{UUID: r.text(f, "uuid", "line"), MACs: r.texts(f, "macs", "seen mac")}
 	}
-	v.Rebuild = r.rebuild(n.Get("rebuild"))
+	v.Rebuild, v.Exchanged = r.rebuild(n.Get("rebuild")), r.text(n, "exchanged", "line")
 	return v
 }
 
@@ -211,13 +211,17 @@ func (r *reader) rebuild(n *schema.Node) *Rebuild {
 	if n == nil {
 		return nil
 	}
-	r.known(n, "uuid", "template", "waits", "unhealthy")
-	b := &Rebuild{UUID: r.text(n, "uuid", "line"), Waits: r.flag(n, "waits"), Unhealthy: r.flag(n, "unhealthy")}
+	r.known(n, "uuid", "template", "waits", "apart", "unhealthy", "holder", "volumes", "from")
+	b := &Rebuild{UUID: r.text(n, "uuid", "line"), Waits: r.flag(n, "waits"), Apart: r.flag(n, "apart"), Unhealthy: r.flag(n, "unhealthy"),
+		Volumes: r.texts(n, "volumes", "line"), From: r.template(n.Get("from"))}
 	if b.UUID == "" {
 		r.fail(n.Pos, "uuid is missing")
 	}
 	if n.Get("template") != nil {
 		b.Template = r.number(n, "template", minVMID, maxVMID)
+	}
+	if n.Get("holder") != nil {
+		b.Holder = r.number(n, "holder", minVMID, maxVMID)
 	}
 	return b
 }

@@ -82,6 +82,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 		Addresses:   was.Addresses,
 		Detached:    was.Detached,
 		Rebuild:     was.Rebuild,
+		Exchanged:   was.Exchanged,
 	}
 	if v.Profile != "default" {
 		out.Profile = v.Profile
@@ -99,7 +100,7 @@ func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 		out.VMID = d.allocate(v)
 	}
 	if out.VMID != was.VMID {
-		out.Fingerprint, out.Addresses, out.Detached, out.Rebuild = nil, nil, nil, nil // of the former VM
+		out.Fingerprint, out.Addresses, out.Detached, out.Rebuild, out.Exchanged = nil, nil, nil, nil, "" // of the former VM
 		if was.VMID != 0 && v.Adopt {
 			d.note("%s/%s: its VMID is now %d; stackgen does not know VMID %d any more", d.stack.Name, v.Key, out.VMID, was.VMID)
 		}

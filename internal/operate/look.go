@@ -80,7 +80,7 @@ func Look(ctx context.Context, p *project.Project, c Choice, from check.Sources,
 		return nil, err
 	}
 	if v.Inventory != nil && from.Inventory == "" {
-		err = v.refresh(ctx)
+		err = v.refresh(ctx, func(g *cluster.Guest) bool { return g.Status == string(power.Running) })
 	}
 	return v, err
 }
@@ -141,7 +141,7 @@ func (v *View) Run(ctx context.Context, r Request, planned []One) ([]One, error)
 }
 
 // refresh reads what the selected VMs do: lists do not tell a paused VM from a running one.
-func (v *View) refresh(ctx context.Context) error {
+func (v *View) refresh(ctx context.Context, which func(*cluster.Guest) bool) error {
 	config, err := v.cluster()
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (v *View) refresh(ctx context.Context) error {
 	var all errgroup.Group
 	all.SetLimit(readsAtOnce)
 	for i := range v.VMs {
-		if g := v.VMs[i].Guest; g != nil && g.Status == string(power.Running) {
+		if g := v.VMs[i].Guest; g != nil && which(g) {
 			all.Go(func() error {
 				if now, err := api.Now(ctx, g); err == nil { // otherwise the list is all that is known
 					g.Status = string(now.State)

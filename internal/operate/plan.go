@@ -34,6 +34,9 @@ func (v *View) Plan(r Request) []One {
 		switch {
 		case text != "":
 			o.Result, o.Text, o.Fix = power.Refused, text, lines(fix)
+		case r.Action.To == power.Running && halfExchanged(vm):
+			o.Result, o.Text = power.Refused, "a rebuild exchanges its disks, and has not ended: it has only some of them"
+			o.Fix = lines("stackgen rebuild " + vm.String())
 		case r.hardStop(vm.Guest.HA != "" && vm.Guest.HA != "ignored"):
 			o.Result, o.Text = power.Refused, hardStop
 		case v.denied(r.Action, vm):
@@ -53,6 +56,11 @@ func (v *View) Plan(r Request) []One {
 		out[i] = o
 	}
 	return out
+}
+
+// halfExchanged reports whether a VM has only some of its disks.
+func halfExchanged(vm *selection.VM) bool {
+	return vm.Entry != nil && vm.Guest.Config != nil && vm.Entry.HalfExchanged(vm.Guest.Config.UUID, vm.Guest.Config.Raw)
 }
 
 // wakes is the command for a paused VM, which takes few actions.

@@ -27,6 +27,9 @@ func Named(p *project.Project, inv *cluster.Inventory, names []string) *View {
 // time. It returns those that did not stop.
 func (v *View) Halt(ctx context.Context, timeout time.Duration, report func(One)) ([]One, error) {
 	var left []One
+	if err := v.refresh(ctx, func(*cluster.Guest) bool { return true }); err != nil {
+		return nil, err
+	}
 	vms := slices.DeleteFunc(slices.Clone(v.VMs), func(vm selection.VM) bool {
 		return vm.Guest == nil || vm.Guest.Status == string(power.Stopped)
 	})

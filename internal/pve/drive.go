@@ -86,6 +86,22 @@ func SplitKey(key string) (name string, number int) {
 // IsUnused reports whether it is a volume that was detached from the VM.
 func (d Drive) IsUnused() bool { return strings.HasPrefix(d.Key, "unused") }
 
+// givenKeys are the numbers of the entries under which a VM has disks that it was given and does not use yet: 256
+// entries may be unused volumes, and Proxmox VE takes the lowest free one for a disk that is detached.
+var givenKeys = map[string]int{"ide": 140, "sata": 150, "scsi": 160, "virtio": 200, "efidisk": 220, "tpmstate": 221}
+
+// GivenKey is the entry under which a VM has a disk that it was given for a key, as an unused volume.
+func GivenKey(key string) string {
+	bus, n := SplitKey(key)
+	return fmt.Sprintf("unused%d", givenKeys[bus]+n)
+}
+
+// Given reports whether an entry is one of GivenKey.
+func Given(key string) bool {
+	bus, n := SplitKey(key)
+	return bus == "unused" && n >= givenKeys["ide"]
+}
+
 // IsLinked reports whether the volume is a linked clone: its name has that of its base.
 func (d Drive) IsLinked() bool {
 	return strings.Contains("/"+d.Name, "/base-") && strings.Contains(d.Name, "/vm-")

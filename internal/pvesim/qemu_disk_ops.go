@@ -103,16 +103,23 @@ func qemuUnlink(c *call) (any, error) {
 }
 
 func qemuMoveDisk(c *call) (any, error) {
+	key, storage, target := c.p["disk"], c.p["storage"], c.p["target-vmid"]
+	switch {
+	case storage != "" && target != "":
+		why := "either set 'storage' or 'target-vmid', but not both"
+		return nil, badParams(map[string]string{"storage": why, "target-vmid": why})
+	case target != "":
+		return c.reassignDisk(key)
+	case storage == "":
+		why := "both 'storage' and 'target-vmid' missing, either needs to be set"
+		return nil, badParams(map[string]string{"storage": why, "target-vmid": why})
+	}
 	if err := c.fileLock(c.vmid()); err != nil {
 		return nil, err
 	}
 	g, err := c.guest()
 	if err != nil {
 		return nil, err
-	}
-	key, storage := c.p["disk"], c.p["storage"]
-	if storage == "" {
-		return nil, badParam("storage", "Provide either a 'storage' to move the disk to or a 'target-vmid' to move to another VM")
 	}
 	dst, err := c.w.checkStorage(storage, c.node)
 	if err != nil {

@@ -1,0 +1,135 @@
+package deploy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"stackgen/internal/check"
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/guard"
+	"stackgen/internal/lock"
+	"stackgen/internal/report"
+	"stackgen/internal/tf"
+)
+
+// holderOf begins the name of the VM with new disks for a VM.
+const holderOf = "rebuild-%d-from-"
+
+// holderName tells the VM with new disks for a VM: from another template, it is another one.
+func holderName(vm guard.Replacement) string { return fmt.Sprintf(holderOf+"%d", vm.VMID, vm.Template) }
+
+// takenVMIDs are those of the lock and of the cluster.
+func (r *run) takenVMIDs(s *check.Session) map[int]bool {
+	out := map[int]bool{}
+	for i := range r.p.Lock.Stacks {
+		vms := r.p.Lock.Stacks[i].Value.VMs
+		for j := range vms {
+			out[vms[j].Value.VMID] = true
+			if vms[j].Value.RebuildBegun() {
+				out[vms[j].Value.Rebuild.Holder] = true
+			}
+		}
+	}
+	for i := range s.Inventory.Guests {
+		out[s.Inventory.Guests[i].VMID] = true
+	}
+	return out
+}
+
+// holder is the VMID of the VM from which a VM gets its disks: that of a run that did not end, or the highest free
+// one of the range of its stack; 0 if there is none.
+func (r *run) holder(b *rebuilding, vm guard.Replacement, taken map[int]bool) int {
+	if vm.Exchange.Holder != 0 {
+		return vm.Exchange.Holder
+	}
+	for _, st := range r.p.SelectedStacks() {
+		if st.Name != b.stack.name || st.VMIDs == nil {
+			continue
+		}
+		for vmid := st.VMIDs.Last; vmid >= st.VMIDs.First; vmid-- {
+			if !taken[vmid] {
+				taken[vmid] = true
+				return vmid
+			}
+		}
+	}
+	return 0
+}
+
+// mayExchange ends the command if there are no VMIDs for the new disks of the VMs of a wave that keep others: nobody is
+// asked first.
+func (r *run) mayExchange(s *check.Session, all []*rebuilding) error {
+	for _, b := range all {
+		for _, w := range b.waves {
+			taken := r.takenVMIDs(s)
+			for _, vm := range b.only(w).Replaced {
+				if vm.Exchange != nil && r.holder(b, vm, taken) == 0 {
+					err := report.Printf(r.Out, "%s/%s keeps a disk, and its new disks need a VMID of the `vmids` of %s for a while, "+
+						"and none is free: write more of them into its spec; nothing was changed\n", b.stack.name, vm.Key, b.stack.name)
+					return errors.Join(err, ended{finding.Failed})
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// keepExchanges leaves out of marked VMs those whose new disks are cloned already, which an apply does not give up:
+// nothing else would know that clone.
+func (r *run) keepExchanges(s *check.Session, stack string, all, open []string) (ended, left []string) {
+	l := r.p.Lock.Stacks.Get(stack)
+	begun := func(key string) bool {
+		g := holderIn(s, l.VMs.Get(key))
+		return l.VMs.Get(key).RebuildBegun() && g != nil && (g.Name == "" || g.Lock != "" || madeFor(g, l.VMs.Get(key))) // a new one has no name
+	}
+	for _, name := range open {
+		key := strings.TrimPrefix(name, stack+"/")
+		if !begun(key) {
+			left = append(left, name)
+			continue
+		}
+		r.say("%s was begun to be rebuilt, and VM %d has its new disks; to go on: `stackgen rebuild %[1]s`", name, l.VMs.Get(key).Rebuild.Holder)
+	}
+	return slices.DeleteFunc(slices.Clone(all), begun), left
+}
+
+// holderIn is what has the VMID of the VM that a rebuild makes for the new disks of a VM, or nil.
+func holderIn(s *check.Session, e *lock.VM) *cluster.Guest {
+	if e == nil || e.Rebuild == nil || e.Rebuild.Holder == 0 {
+		return nil
+	}
+	return s.Inventory.Guest(e.Rebuild.Holder)
+}
+
+// madeFor reports whether that is the VM which a rebuild has made.
+func madeFor(g *cluster.Guest, e *lock.VM) bool {
+	return g != nil && strings.HasPrefix(g.Name, fmt.Sprintf(holderOf, e.VMID))
+}
+
+// holderNotes say of the VMs that plans destroy what a rebuild has made for them.
+func (r *run) holderNotes(s *check.Session, a *announcement) (notes []string) {
+	for _, c := range a.changes {
+		if c.Type == finding.VM && c.Action == tf.Delete {
+			notes = append(notes, r.leftHolders(s, c.Unit.Stack, []string{c.Key})...)
+		}
+	}
+	return notes
+}
+
+// leftHolders says of the VMs of a stack, by their keys, which are destroyed or were, what a rebuild has made for them.
+func (r *run) leftHolders(s *check.Session, stack string, keys []string) (notes []string) {
+	l := r.p.Lock.Stacks.Get(stack)
+	if l == nil {
+		return nil
+	}
+	for _, key := range keys {
+		if g := holderIn(s, l.VMs.Get(key)); madeFor(g, l.VMs.Get(key)) {
+			notes = append(notes, fmt.Sprintf("VM %d %s was made for the new disks of %s/%s, and stays; to destroy it, on %s: `qm destroy %[1]d`",
+				g.VMID, g.Name, stack, key, g.Node))
+		}
+	}
+	return notes
+}
