@@ -70,11 +70,11 @@ RECORDINGS := $(addprefix internal/pvesim/testdata/,exchanges cluster lvm lxc)
 conformance: ## replay recordings of a real server against the simulator; DIR="FOLDER..." replays others than those here
 	@$(GO) run ./internal/pvesim/replay/cmd $(or $(DIR),$(RECORDINGS))
 
-bench: build tools ## measure renders, a preflight, plans, applies and the guard, by the number of VMs; takes more than an hour
+bench: build tools ## measure renders, a preflight, plans, applies, rebuilds and the guard, by the number of VMs; takes more than an hour
 	@$(GO) test ./test -run '^$$' -bench 'Render|Preflight' -benchtime 5x
 	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Guard -benchtime 3x -timeout 60m
 	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Size -benchtime 1x -timeout 60m
-	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench Apply -benchtime 1x -timeout 60m -v
+	@$(TOOLS) $(GO) test ./test/real -run '^$$' -bench 'Apply|Rebuild' -benchtime 1x -timeout 60m -v
 
 fuzz: ## fuzz the parser and the renderer for FUZZTIME (60s)
 	@$(GO) test ./test -run '^$$' -fuzz FuzzSpec -fuzztime $(or $(FUZZTIME),60s) -fuzzminimizetime 20x
