@@ -3,6 +3,7 @@ package cluster
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"stackgen/guest"
 	"stackgen/internal/pve"
@@ -221,6 +222,17 @@ type Task struct {
 	Type string `json:"type"` // qmclone, qmigrate, ...
 	VMID int    `json:"vmid"` // a clone task carries the VMID of its source
 	User string `json:"user"`
+}
+
+// Subject is what the task is about, by its UPID: the VMID of a guest, or the name of a file that is
+// downloaded. It is empty if the UPID has none.
+func (t *Task) Subject() string {
+	const at = 6 // UPID:node:pid:pstart:starttime:type:subject:user:
+	parts := strings.Split(t.UPID, ":")
+	if len(parts) <= at {
+		return ""
+	}
+	return parts[at]
 }
 
 // A Gap is something that could not be read, so its absence from the inventory

@@ -150,6 +150,8 @@ func (r *run) waitsFor(s *check.Session, found []finding.Finding) string {
 			return r.usedBy(f)
 		case f.Kind == finding.Busy && f.Type == finding.VM && (s.Cloning(f.VMID) || r.begun(f) && s.Working(f.VMID)):
 			names = append(names, f.String())
+		case f.Kind == finding.Busy && f.Type == finding.Image && r.begunImage(f):
+			names = append(names, f.String())
 		case r.isBooting(s, f):
 			booting = append(booting, f.String())
 		default:
@@ -163,6 +165,16 @@ func (r *run) waitsFor(s *check.Session, found []finding.Finding) string {
 		return "a VM is booting, and its agent reports no address yet: " + some(booting)
 	}
 	return ""
+}
+
+// begunImage reports whether a finding is about the image of a template that an apply began to make.
+func (r *run) begunImage(f *finding.Finding) bool {
+	l := r.p.Lock.Stacks.Get(f.Stack)
+	if l == nil || l.VMs.Get(f.Key) == nil {
+		return false
+	}
+	vmid := l.VMs.Get(f.Key).VMID
+	return slices.ContainsFunc(r.stacks, func(st *stack) bool { return st.name == f.Stack && st.unfinished[f.Key].VMID == vmid })
 }
 
 // some are a few names.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"stackgen/guest"
+	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/pve"
@@ -53,6 +54,8 @@ func (j *judge) image(at *place, key string, e *lock.VM) {
 			lock.StateRemove(at.Name, lock.UnitVM, states[0].Address)))
 	case len(states) > 0:
 		f.Is(finding.Managed, finding.Why("agrees"))
+	case file == nil && j.download(e) != nil:
+		busyImage(f, j.download(e))
 	case file == nil:
 		f.Is(finding.Create, finding.Why("image-free"))
 	case e.ImageSeen || j.isMade(at.Name, key):
@@ -83,6 +86,29 @@ func (j *judge) otherOwner(at *place, key string, e *lock.VM) string {
 		}
 	}
 	return ""
+}
+
+// busyImage is an image while a node downloads a file of its name.
+func busyImage(f *finding.Finding, t *cluster.Task) {
+	f.Is(finding.Busy, finding.Why("image-downloading"))
+	f.Because("task %s of %s is running on %s", t.Type, t.User, t.Node)
+	at := "/nodes/" + t.Node + "/tasks/" + t.UPID
+	f.Next("wait until it has ended, then run preflight again", pve.Pvesh("get", at+"/status"))
+	f.Next("or, if its log shows no progress, stop it, then run preflight again", pve.Pvesh("get", at+"/log"), pve.Pvesh("delete", at))
+}
+
+// download is a running task that downloads a file with the name of an image, or nil: Proxmox VE shows
+// the file when it is complete. Another download would fetch it twice. No list says to which storage a
+// download goes, and without Sys.Audit on / the token sees no task.
+func (j *judge) download(e *lock.VM) *cluster.Task {
+	s := j.Inventory.Storage(e.Image.Datastore, e.Node)
+	for i := range j.Inventory.Tasks {
+		t := &j.Inventory.Tasks[i]
+		if pve.OperationOf(t.Type) == pve.Download && t.Subject() == e.Image.File && (t.Node == e.Node || s != nil && s.Shared) {
+			return t
+		}
+	}
+	return nil
 }
 
 // isMade reports whether the template exists and is certainly ours, so that its image is, too: it

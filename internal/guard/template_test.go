@@ -132,6 +132,14 @@ func linesOf(f *finding.Finding) string {
 	return strings.Join(out, "\n")
 }
 
+// downloading adds a task of a type about a file.
+func downloading(node, what string) func(*scene) {
+	return func(s *scene) {
+		of, _, _ := strings.Cut(what, ":")
+		s.Inventory.Tasks = []cluster.Task{{UPID: "UPID:" + node + ":00003964:000C611B:6B03FA82:" + what + ":root@pam!lab:", Node: node, Type: of, User: "root@pam!lab"}}
+	}
+}
+
 // TestImages: what is found out about the image of a template.
 func TestImages(t *testing.T) {
 	file := []cluster.ImageFile{{Name: "a.qcow2", Size: 1}}
@@ -155,13 +163,22 @@ func TestImages(t *testing.T) {
 			s.Begun = map[string]cluster.Begun{"lab/web1": {VMID: 100}}
 			s.entry.Image.Checksum = ""
 		}, finding.Conflict, "file_name: a-1.qcow2"},
-		"the file is gone":             {both, nil, true, nil, finding.Gone, "state rm"},
-		"retired":                      {both, file, true, (*scene).retire, finding.Retiring, ""},
-		"the file of another template": {nowhere, nil, false, (*scene).shareImage, finding.Conflict, ""},
-		"the same, and both have it":   {both, file, true, (*scene).shareImage, finding.Managed, ""},
-		"the same, retired":            {both, file, true, func(s *scene) { s.shareImage(); s.retire() }, finding.Conflict, "state rm"},
+		"being downloaded": {nowhere, nil, false, downloading("pve1", "download:a.qcow2"), finding.Busy, "pvesh get '/nodes/pve1/tasks/UPID:pve1:"},
+		"being downloaded to the shared storage, elsewhere": {nowhere, nil, false, func(s *scene) {
+			s.Inventory.Storages = []cluster.Storage{{ID: "local", Node: "pve1", Content: "import", Active: true, Shared: true}}
+			downloading("pve2", "download:a.qcow2")(s)
+		}, finding.Busy, "pvesh delete '/nodes/pve2/tasks/UPID:pve2:"},
+		"another download":                                {nowhere, nil, false, downloading("pve1", "download:b.qcow2"), finding.Create, ""},
+		"a download elsewhere":                            {nowhere, nil, false, downloading("pve2", "download:a.qcow2"), finding.Create, ""},
+		"another task of its name":                        {nowhere, nil, false, downloading("pve1", "imgcopy:a.qcow2"), finding.Create, ""},
+		"downloaded, and complete":                        {both, file, true, downloading("pve1", "download:a.qcow2"), finding.Managed, ""},
+		"the file is gone":                                {both, nil, true, nil, finding.Gone, "state rm"},
+		"retired":                                         {both, file, true, (*scene).retire, finding.Retiring, ""},
+		"the file of another template":                    {nowhere, nil, false, (*scene).shareImage, finding.Conflict, ""},
+		"the same, and both have it":                      {both, file, true, (*scene).shareImage, finding.Managed, ""},
+		"the same, retired":                               {both, file, true, func(s *scene) { s.shareImage(); s.retire() }, finding.Conflict, "state rm"},
 		"of another one, on a storage that is not shared": {nowhere, nil, false, func(s *scene) { s.shareImage(); s.entry.Node = "pve2" }, finding.Create, ""},
-		"forgotten": {both, file, true, func(s *scene) { s.entry.Status = lock.Forgotten }, finding.WouldDestroy, "state rm"},
+		"forgotten":                                       {both, file, true, func(s *scene) { s.entry.Status = lock.Forgotten }, finding.WouldDestroy, "state rm"},
 	} {
 		rule := ruleCase{from: c.from, change: func(s *scene) {
 			s.replica()

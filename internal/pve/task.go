@@ -21,6 +21,7 @@ const (
 	Rollback
 	Convert // to a template
 	Destroy
+	Download // of a file; the task has no VMID
 )
 
 // operations has the types of tasks, of qemu-server, pve-manager and pve-ha-manager.
@@ -48,6 +49,7 @@ var operations = map[string]Operation{
 	"qmrollback": Rollback,
 	"qmtemplate": Convert,
 	"qmdestroy":  Destroy,
+	"download":   Download,
 }
 
 // OperationOf returns the operation of a type of task: Clone for qmclone.

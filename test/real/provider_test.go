@@ -25,7 +25,7 @@ import (
 // the name of its row.
 var ownProviders = []string{
 	"TestApplyKilled", "TestApplyKilledForgets", "TestApplyKilledTainted", "TestApplyKilledWaits", "TestApplyKilledAtEachRequest", "TestApplyKilledS3",
-	"TestApplyInterrupted", "TestInterruptReachesOpenTofu", "TestInterruptLongClone", "TestDestroyAfterKill", "TestTwoRunners", "TestGuardWaits",
+	"TestApplyInterrupted", "TestInterruptReachesOpenTofu", "TestInterruptLongClone", "TestDestroyAfterKill", "TestTemplateKindKilled/downloading", "TestTwoRunners", "TestGuardWaits",
 	"TestStory", "TestTutorial", "TestInit", "TestCIRecipes", "TestGuides", "TestGuard", "TestGuardOutside", "TestStateLost", "TestDestroyStack",
 	"TestFaults/cells/apply-killed-with-SIGKILL-in-the-middle-of-clones", "TestFaults/cells/apply-killed-with-SIGKILL,-its-clones-still-under-way",
 	"TestWaysOut/ways/another-apply-of-the-stack-is-running", "TestWaysOut/ways/another-apply-of-the-stack-is-running,-state-in-S3",

@@ -3,9 +3,15 @@
 package real
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +51,10 @@ func TestTemplateKindKilled(t *testing.T) {
 			p.madeAfterKill(sim, "")
 		})
 	}
+	t.Run("downloading", func(t *testing.T) {
+		t.Parallel()
+		killedDownload(t)
+	})
 	config := func(sim *pvesim.Server, key string) string {
 		if g := stateOf(sim).guests[9100]; g.config != nil {
 			return g.config[key]
@@ -67,6 +77,55 @@ func TestTemplateKindKilled(t *testing.T) {
 			p.madeAfterKill(sim, "destroy")
 		})
 	}
+}
+
+// killedDownload kills an apply while the node downloads the image, which goes on. The same command waits
+// for it and makes the template; the image is fetched once.
+func killedDownload(t *testing.T) {
+	var fetched atomic.Int32
+	begun, sent := make(chan struct{}), make(chan struct{})
+	begin, send := sync.OnceFunc(func() { close(begun) }), sync.OnceFunc(func() { close(sent) })
+	web, checksum := imageServerAfter(t, func() { fetched.Add(1); begin(); <-sent })
+	t.Cleanup(send)
+	p := newProject(t, map[string]string{"specs/base.yaml": templateSpec(web, checksum, "1", "[pve1]", "")})
+	sim := p.simulate()
+	p.render()
+	c := p.command("apply --yes")
+	check(t, c.Start())
+	select {
+	case <-begun:
+	case <-time.After(2 * time.Minute):
+		t.Error("the node does not download the image")
+	}
+	for _, pid := range slices.Backward(append([]int{c.Process.Pid}, descendants(c.Process.Pid)...)) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // the provider first: it stops the download if OpenTofu ends before it
+	}
+	_ = c.Wait() // its status says how it ended
+
+	// The image is sent once the next apply says that it waits, or does not.
+	c = p.command("apply --yes")
+	errOut, err := c.StderrPipe()
+	check(t, err)
+	var out bytes.Buffer
+	c.Stdout = &out
+	check(t, c.Start())
+	waited := false
+	for lines := bufio.NewScanner(errOut); lines.Scan(); {
+		t.Log(lines.Text())
+		waited = waited || strings.Contains(lines.Text(), "a task that an interrupted run began is not complete: base-1.0")
+		if waited || strings.HasPrefix(lines.Text(), "planning ") {
+			send()
+		}
+	}
+	if err := c.Wait(); err != nil || !waited || !strings.Contains(out.String(), "base-1.0 is as its spec says") {
+		t.Fatalf("%v, waited: %v\n%s", err, waited, out.String())
+	}
+	if n := fetched.Load(); n != 1 || stateOf(sim).guests[9100].config["template"] != "1" {
+		t.Errorf("the image was fetched %d times, and VM 9100 is %v", n, stateOf(sim).guests[9100].config)
+	}
+	sim.ResetLog()
+	p.deployed(0, "apply --yes", "nothing to do")
+	noWrites(t, sim)
 }
 
 // madeAfterKill does by hand what preflight says, and applies. way is that of a template that is not

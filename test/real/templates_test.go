@@ -17,8 +17,17 @@ import (
 // imageServer serves an image of 2 GiB on the loopback, and returns its URL and checksum.
 func imageServer(t *testing.T) (url, checksum string) {
 	t.Helper()
+	return imageServerAfter(t, func() {})
+}
+
+// imageServerAfter is imageServer, which sends the image after a function has ended.
+func imageServerAfter(t *testing.T, before func()) (url, checksum string) {
+	t.Helper()
 	image := []byte("QFI\xfb\x00\x00\x00\x03" + string(make([]byte, 20)) + "\x80\x00\x00\x00" + string(make([]byte, 4064)))
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			before()
+		}
 		w.Header().Set("Content-Length", fmt.Sprint(len(image)))
 		_, _ = w.Write(image)
 	}))
