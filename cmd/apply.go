@@ -28,7 +28,8 @@ func (e *env) applyCommand() *cli.Command {
 			"done and asks. Only the answer `yes` applies these plans, through Terragrunt and\n" +
 			"the guard. Then it publishes the records of new VMs, removes the import files,\n" +
 			"records what exists in the lock, and plans again to verify that nothing is left.\n" +
-			"Templates are applied first, in a run of their own: VMs are made from them.\n" +
+			"Templates are applied first, in a run of their own: VMs are made from them. A\n" +
+			"Template is last if it loses a template together with VMs that were made from it.\n" +
 			"Run it again after an interrupt or a failure: it does the rest. docs/apply.md\n" +
 			"has the details. Exit codes: 0 done, 1 failed, interrupted or not confirmed, 3\n" +
 			"blocked: fix the findings first.",
@@ -55,28 +56,45 @@ func (e *env) apply(c *cli.Context) error {
 	if err := q.Whole("apply"); err != nil {
 		return err
 	}
-	templates, rest := p.TemplatesFirst()
-	if templates == nil || rest == nil {
-		code, err := deploy.Apply(c.Context, p, q)
-		if err != nil {
-			return err
+	templates, rest, last := p.InOrder()
+	if rest == nil || templates == nil && last == nil {
+		return exitOf(deploy.Apply(c.Context, p, q))
+	}
+	order := stacksInOrder{templates: templates, rest: rest}
+	if last != nil {
+		order.last = last.SelectedNames()
+		if code, err := deploy.Leaving(c.Context, p, q, order.last); err != nil || code != finding.OK {
+			return exitOf(code, err)
 		}
-		return exit(code)
 	}
-	q.Stacks, q.Then = templates.SelectedNames(), rest.SelectedNames()
-	var created []string // of which a dry run knows that they are not there
-	if q.DryRun {
-		q.Created = &created
-	}
-	if code, err := deploy.Apply(c.Context, templates, q); err != nil || code != finding.OK {
-		return errors.Join(err, exit(code))
-	}
-	return e.applyRest(c, created)
+	return e.applyInOrder(c, q, &order)
 }
 
-// applyRest applies the stacks that are no Templates, with what was recorded of these; without
-// those that are made from templates which a dry run has not created.
-func (e *env) applyRest(c *cli.Context, missing []string) error {
+// stacksInOrder are the stacks of an apply, in runs of their own.
+type stacksInOrder struct {
+	templates, rest *project.Project // templates are nil if there are none
+	last            []string         // Templates that leave after the rest
+}
+
+// applyInOrder applies Templates, what is made from them, and the Templates that leave.
+func (e *env) applyInOrder(c *cli.Context, q deploy.Request, order *stacksInOrder) error {
+	var created []string // of which a dry run knows that they are not there
+	if order.templates != nil {
+		q.Stacks, q.Then = order.templates.SelectedNames(), slices.Concat(order.rest.SelectedNames(), order.last)
+		if q.DryRun {
+			q.Created = &created
+		}
+		if code, err := deploy.Apply(c.Context, order.templates, q); err != nil || code != finding.OK {
+			return exitOf(code, err)
+		}
+	}
+	if code, err := e.applyRest(c, created, order.last); err != nil || code != finding.OK || len(order.last) == 0 {
+		return exitOf(code, err)
+	}
+	if q.DryRun {
+		said := "not planned, because their templates leave after the linked clones of them: " + strings.Join(order.last, ", ") + "\n"
+		return report.Text(q.Out, said)
+	}
 	q, err := e.request(c, "apply")
 	if err != nil {
 		return err
@@ -85,8 +103,24 @@ func (e *env) applyRest(c *cli.Context, missing []string) error {
 	if err != nil {
 		return err
 	}
-	_, rest := p.TemplatesFirst()
-	q.Stacks = nil
+	q.Stacks = order.last
+	p.Limit(order.last)
+	return exitOf(deploy.Apply(c.Context, p, q))
+}
+
+// applyRest applies the stacks that are no Templates, with what was recorded of these; without
+// those that are made from templates which a dry run has not created.
+func (e *env) applyRest(c *cli.Context, missing, last []string) (finding.Severity, error) {
+	q, err := e.request(c, "apply")
+	if err != nil {
+		return finding.Failed, err
+	}
+	p, err := e.chosen(c, &q)
+	if err != nil {
+		return finding.Failed, err
+	}
+	_, rest, _ := p.InOrder()
+	q.Stacks, q.Then = nil, last
 	var waiting []string
 	for _, stack := range rest.SelectedNames() {
 		if rest.Lock.MadeFromAny(stack, missing) {
@@ -98,15 +132,11 @@ func (e *env) applyRest(c *cli.Context, missing []string) error {
 	if len(waiting) > 0 {
 		said := "not looked at, because the Templates are not applied yet: " + strings.Join(waiting, ", ") + "\n"
 		if err := report.Text(q.Out, said); err != nil || len(q.Stacks) == 0 {
-			return err
+			return finding.OK, err
 		}
 		rest.Selected = func(stack string) bool { return slices.Contains(q.Stacks, stack) }
 	}
-	code, err := deploy.Apply(c.Context, rest, q)
-	if err != nil {
-		return err
-	}
-	return exit(code)
+	return deploy.Apply(c.Context, rest, q)
 }
 
 // chosen opens the project of a request, limited to what the command line names.

@@ -92,6 +92,14 @@ func exit(code finding.Severity) error {
 	return exitCode(code)
 }
 
+// exitOf is the end of a command that has an exit code or an error.
+func exitOf(code finding.Severity, err error) error {
+	if err != nil {
+		return err
+	}
+	return exit(code)
+}
+
 // progress tells a person what a command is doing.
 func (e *env) progress(text string) { _ = report.Printf(e.errOut, "%s\n", text) }
 

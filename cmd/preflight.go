@@ -45,7 +45,7 @@ func (e *env) preflight(c *cli.Context) error {
 		return err
 	}
 	s := check.New(p, e.sources(c))
-	s.TemplatesLast = c.Bool("destroy")
+	s.TemplatesLast = true
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	found, err := s.Preflight(ctx, c.Bool("destroy"), !c.Bool("no-plan"))

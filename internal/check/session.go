@@ -113,7 +113,7 @@ func (s *Session) Notes(found []finding.Finding) []string {
 		guard.ClusterNotes(in), guard.StateNotes(in, found))
 }
 
-// CloneNotes say which linked clones a destroy destroys before their templates.
+// CloneNotes say which linked clones a run destroys before their templates.
 func (s *Session) CloneNotes() []string { return guard.CloneNotes(s.judged) }
 
 // Endpoint is where the cluster was read, or empty before that.

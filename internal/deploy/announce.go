@@ -222,5 +222,9 @@ func (r *run) thenNote() []string {
 	if r.Yes {
 		how = "they follow with a summary of their own"
 	}
-	return []string{"this applies the Templates only; then " + strings.Join(r.Then, ", ") + ": " + how}
+	then := strings.Join(r.Then, ", ") + ": " + how
+	if !slices.ContainsFunc(r.stacks, func(st *stack) bool { return r.isTemplate(st.name) }) {
+		return []string{"templates leave after these VMs; then " + then}
+	}
+	return []string{"this applies the Templates only; then " + then}
 }

@@ -47,6 +47,25 @@ func TestTemplatesLast(t *testing.T) {
 	}
 }
 
+// TestRefusing: what refuses Templates that an apply applies last, and not what it waits for or what is
+// about other stacks.
+func TestRefusing(t *testing.T) {
+	of := func(stack string, what finding.Type, kind finding.Kind, severity finding.Severity) finding.Finding {
+		return finding.Finding{Address: finding.Address{Stack: stack, Type: what}, Kind: kind, Severity: severity}
+	}
+	for want, found := range map[bool][]finding.Finding{
+		true: {of("base", finding.VM, finding.Busy, finding.Blocked), of("base", finding.VM, finding.Unknown, finding.Failed)},
+		false: {of("web", finding.VM, finding.Busy, finding.Blocked), of("base", finding.Image, finding.Busy, finding.Blocked),
+			of("base", finding.Unit, finding.Busy, finding.Blocked), of("base", finding.VM, finding.Retiring, finding.OK)},
+	} {
+		for i := range found {
+			if got := len(refusing(found[i:i+1], []string{"base"})) > 0; got != want {
+				t.Errorf("%s %s of %s: %v, want %v", found[i].Kind, found[i].Type, found[i].Stack, got, want)
+			}
+		}
+	}
+}
+
 // TestForgetIdle: the lock keeps what tells where the state of a stack is whose VMs exist.
 func TestForgetIdle(t *testing.T) {
 	r := &run{} // it looks at nothing

@@ -25,7 +25,8 @@ type Input struct {
 	Grant     *Grant              // what the run may destroy or replace although the specs have it, or nil
 	Splits    bool                // the command makes two applies of an update that removes disks and adds some
 
-	// Of a destroy: the VMs of the selected stacks are destroyed before the templates of them.
+	// The VMs of the selected stacks that leave are destroyed before the templates of them: by a destroy,
+	// and by an apply of Templates that leave last.
 	TemplatesLast bool
 
 	Begun map[string]cluster.Begun // what runs from here began to create, by STACK/KEY

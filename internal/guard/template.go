@@ -44,20 +44,20 @@ func (s *subject) hasClones() bool {
 
 // otherClones are the linked clones of a template, without those that the run destroys before it.
 func (s *subject) otherClones() []*cluster.Guest {
-	first := s.destroyedFirst(s.VMID)
+	first := s.destroyedFirst(s.Stack, s.entry)
 	return slices.DeleteFunc(s.clones(s.VMID), func(g *cluster.Guest) bool { return slices.Contains(first, g) })
 }
 
 // destroyedFirst are the linked clones of a template that the run destroys before it: VMs of selected
-// stacks, by all evidence, that are in their states.
-func (j *judge) destroyedFirst(vmid int) []*cluster.Guest {
-	if !j.TemplatesLast || !j.Destroy {
+// stacks, by all evidence, that are in their states. An apply destroys those that are retired.
+func (j *judge) destroyedFirst(template string, e *lock.VM) []*cluster.Guest {
+	if !j.TemplatesLast || !j.Destroy && (e.Status != lock.Retired || !j.Lock.LeavesLast(template, j.Selected)) {
 		return nil
 	}
-	return slices.DeleteFunc(j.clones(vmid), func(g *cluster.Guest) bool {
+	return slices.DeleteFunc(j.clones(e.VMID), func(g *cluster.Guest) bool {
 		return !slices.ContainsFunc(j.all, func(m cluster.Match) bool {
 			at := j.places[m.Stack]
-			if m.Guest == nil || m.Guest.VMID != g.VMID || m.Entry == nil || at == nil {
+			if m.Guest == nil || m.Guest.VMID != g.VMID || m.Entry == nil || at == nil || !j.Destroy && m.Entry.Status != lock.Retired {
 				return false
 			}
 			states, _ := j.find(at, lock.UnitVM, guest.VMResource, at.keys(m.Key, m.Entry)...)
@@ -66,7 +66,7 @@ func (j *judge) destroyedFirst(vmid int) []*cluster.Guest {
 	})
 }
 
-// CloneNotes say of a destroy which linked clones it destroys before their templates.
+// CloneNotes say of a run which linked clones it destroys before their templates.
 func CloneNotes(in Input) []string {
 	if in.Inventory == nil || !in.TemplatesLast {
 		return nil
@@ -80,7 +80,7 @@ func CloneNotes(in Input) []string {
 		var first []string
 		for i := range j.places[s.Name].lock.VMs {
 			if e := &j.places[s.Name].lock.VMs[i].Value; e.Image != nil {
-				for _, g := range j.destroyedFirst(e.VMID) {
+				for _, g := range j.destroyedFirst(s.Name, e) {
 					first = append(first, fmt.Sprintf("VM %d (%s) on %s", g.VMID, g.Name, g.Node))
 				}
 			}
@@ -110,12 +110,37 @@ func (s *subject) busyClones() {
 		s.listed[g.VMID] = true
 		s.Because("linked clone: %s", Describe(g))
 	}
-	what := "destroy these VMs first, with their stacks"
+	or := ""
 	if s.retired() && s.at.lock.Status == lock.Live {
-		s.Next("to keep the template, remove release "+s.entry.Release+" from `retired` in "+s.at.Spec, "stackgen render")
-		what = "or " + what
+		s.Next("to keep the template for now, remove release "+s.entry.Release+" from `retired` in "+s.at.Spec, "stackgen render")
+		or = "or "
 	}
-	s.Next(what)
+	if leaving := s.leavingClones(); len(leaving) > 0 {
+		s.Add(finding.DoAll(or+"destroy those that are retired first; then run the same command again",
+			finding.Line{Text: "stackgen apply {}", Items: leaving, Sep: " "}))
+		or = "or "
+	}
+	s.Next(or + "destroy these VMs first, with their stacks")
+}
+
+// leavingClones are the other stacks that have retired VMs which are linked clones of a template that
+// leaves, if they can be applied before it.
+func (s *subject) leavingClones() []string {
+	every := func(string) bool { return true }
+	if s.Destroy || !s.retired() || !s.Lock.LeavesLast(s.Stack, every) {
+		return nil
+	}
+	clones := s.otherClones()
+	var out []string
+	for i := range s.Lock.Stacks {
+		at := &s.Lock.Stacks[i]
+		if slices.ContainsFunc(at.Value.VMs, func(e lock.Entry[lock.VM]) bool {
+			return e.Value.Status == lock.Retired && slices.ContainsFunc(clones, func(g *cluster.Guest) bool { return g.VMID == e.Value.VMID })
+		}) {
+			out = append(out, at.Key)
+		}
+	}
+	return out
 }
 
 // notConverted reports whether the guest of a template is a VM, which an interrupted apply left, or

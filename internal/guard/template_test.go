@@ -72,20 +72,32 @@ func TestDestroyOfClonesFirst(t *testing.T) {
 		s.State[tf.VMUnit("live")] = tf.State{Resources: []tf.Resource{inState("a", 300)}}
 	}
 	entry := func(s *scene) *lock.VM { return s.Lock.Stacks.Get("live").VMs.Get("a") }
+	// retired is an apply that destroys both.
+	retired := func(s *scene) {
+		s.Destroy = false
+		s.retire()
+		entry(s).Status, entry(s).Template = lock.Retired, &lock.Template{VMID: s.entry.VMID, Node: "pve1"}
+		s.Project.Stacks[1].VMs = nil
+	}
 	for name, c := range map[string]struct {
 		change func(*scene)
 		busy   bool
 	}{
-		"of the run":            {func(*scene) {}, false},
-		"retired, of the run":   {func(s *scene) { entry(s).Status = lock.Retired; s.Project.Stacks[1].VMs = nil }, false},
-		"both retired":          {func(s *scene) { s.retire(); entry(s).Status = lock.Retired }, false},
-		"Templates are first":   {func(s *scene) { s.TemplatesLast = false }, true},
-		"an apply":              {func(s *scene) { s.Destroy = false; s.retire() }, true},
-		"its stack is not":      {func(s *scene) { s.Selected = func(stack string) bool { return stack == "lab" } }, true},
-		"in no state":           {func(s *scene) { s.State[tf.VMUnit("live")] = tf.State{} }, true},
-		"its state is unknown":  {func(s *scene) { s.State[tf.VMUnit("live")] = tf.State{Unreadable: "no access"} }, true},
-		"another one by UUID":   {func(s *scene) { s.Inventory.Guests[1].Config.UUID = "u-other" }, true},
-		"one more, of a person": {func(s *scene) { s.clone(); s.Inventory.Guests[2].VMID = 301 }, true},
+		"of the run":                    {func(*scene) {}, false},
+		"retired, of the run":           {func(s *scene) { entry(s).Status = lock.Retired; s.Project.Stacks[1].VMs = nil }, false},
+		"both retired":                  {func(s *scene) { s.retire(); entry(s).Status = lock.Retired }, false},
+		"Templates are first":           {func(s *scene) { s.TemplatesLast = false }, true},
+		"an apply":                      {func(s *scene) { s.Destroy = false; s.retire() }, true},
+		"an apply of both, retired":     {retired, false},
+		"the same, Templates first":     {func(s *scene) { retired(s); s.TemplatesLast = false }, true},
+		"the same, of one of the two":   {func(s *scene) { retired(s); s.Selected = func(stack string) bool { return stack == "lab" } }, true},
+		"the same, in no state":         {func(s *scene) { retired(s); s.State[tf.VMUnit("live")] = tf.State{} }, true},
+		"the same, another one by UUID": {func(s *scene) { retired(s); s.Inventory.Guests[1].Config.UUID = "u-other" }, true},
+		"its stack is not":              {func(s *scene) { s.Selected = func(stack string) bool { return stack == "lab" } }, true},
+		"in no state":                   {func(s *scene) { s.State[tf.VMUnit("live")] = tf.State{} }, true},
+		"its state is unknown":          {func(s *scene) { s.State[tf.VMUnit("live")] = tf.State{Unreadable: "no access"} }, true},
+		"another one by UUID":           {func(s *scene) { s.Inventory.Guests[1].Config.UUID = "u-other" }, true},
+		"one more, of a person":         {func(s *scene) { s.clone(); s.Inventory.Guests[2].VMID = 301 }, true},
 	} {
 		rule := ruleCase{from: both, change: func(s *scene) { linked(s); c.change(s) }}
 		in := rule.scene().Input

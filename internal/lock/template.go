@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,35 @@ func (l *Lock) MadeFromAny(stack string, templates []string) bool {
 	return s != nil && slices.ContainsFunc(s.VMs, func(e Entry[VM]) bool {
 		return e.Value.Status == Live && e.Value.Fingerprint == nil && e.Value.Template != nil && vmids[e.Value.Template.VMID]
 	})
+}
+
+// LeavesLast reports whether an apply of some stacks applies a Template after the others: VMs leave that
+// are made from a template which leaves, too, and Proxmox VE destroys none before its linked clones. A
+// Template is not last if a VM waits for a template that it has not made yet.
+func (l *Lock) LeavesLast(template string, selected func(stack string) bool) bool {
+	leaves, missing := map[int]bool{}, map[int]bool{}
+	for _, s := range l.Stacks {
+		for _, e := range s.Value.VMs {
+			if v := e.Value; s.Key == template && v.Image != nil && !v.Gone {
+				leaves[v.VMID], missing[v.VMID] = v.Status == Retired, v.Status == Live && v.Fingerprint == nil
+			}
+		}
+	}
+	last := false
+	for _, s := range l.Stacks {
+		for _, e := range s.Value.VMs {
+			v := &e.Value
+			from := cmp.Or(v.MadeFrom, v.Template)
+			switch {
+			case from == nil || !selected(s.Key):
+			case v.Status == Live && v.Fingerprint == nil && v.Template != nil && missing[v.Template.VMID]:
+				return false
+			case v.Status == Retired && !v.Gone && leaves[from.VMID]:
+				last = true
+			}
+		}
+	}
+	return last
 }
 
 // releaseOf is the release that a VM gets: the one that its spec pins, else the one that the Template

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -111,6 +112,50 @@ func TestRetiredReleaseIsKeptAgain(t *testing.T) {
 	}
 	if r := decided(t, gone, nil, template("2", "[a]")); entry(r.Lock) != nil || !strings.Contains(said(r), "removed from the lock") {
 		t.Errorf("without its line: %s", said(r))
+	}
+}
+
+// TestLeavesLast: a Template is applied after the stacks that lose VMs which were made from templates
+// that leave, unless one of these stacks waits for a new template.
+func TestLeavesLast(t *testing.T) {
+	made := seenAll(decided(t, &Lock{}, nil, template("1", "[a]"), cloned("{x: {node: a}, y: {node: a}}")).Lock)
+	both := seenAll(decided(t, made, nil, template("2", "[a]"), cloned("{x: {node: a}, y: {node: a}}")).Lock)
+	const retired = "retired: [\"1\"]"
+	for name, c := range map[string]struct {
+		old           *Lock
+		template, lab string
+		selected      []string
+		want          bool
+	}{
+		"both leave":                            {both, template("2", "[a]", retired), cloned("{}\nretired: [x, y]"), nil, true},
+		"one of two VMs leaves":                 {both, template("2", "[a]", retired), cloned("{y: {node: a}}\nretired: [x]"), nil, true},
+		"the release stays":                     {both, template("2", "[a]"), cloned("{}\nretired: [x, y]"), nil, false},
+		"the VMs stay":                          {both, template("2", "[a]", retired), cloned("{x: {node: a}, y: {node: a}}"), nil, false},
+		"another stack is applied":              {both, template("2", "[a]", retired), cloned("{}\nretired: [x, y]"), []string{"base"}, false},
+		"a VM waits for a template":             {made, template("2", "[a]", retired), cloned("{z: {node: a}}\nretired: [x, y]"), nil, false},
+		"a new VM, of a template that is there": {both, template("2", "[a]", retired), cloned("{z: {node: a}}\nretired: [x, y]"), nil, true},
+	} {
+		r := decided(t, c.old, nil, c.template, c.lab)
+		selected := func(stack string) bool { return c.selected == nil || slices.Contains(c.selected, stack) }
+		if text := said(r); strings.Contains(text, "error") || r.Lock == nil || len(r.Refusals) > 0 {
+			t.Errorf("%s: %s", name, text)
+		} else if got := r.Lock.LeavesLast("base", selected); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	gone, _ := decided(t, both, nil, template("2", "[a]", retired), cloned("{}\nretired: [x, y]")).Lock.Observe([]Observed{{Stack: "lab",
+		VMs: []ObservedVM{{Key: "x", VMID: 100, Gone: true}, {Key: "y", VMID: 101, Gone: true}}}})
+	every := func(string) bool { return true }
+	if gone.LeavesLast("base", every) {
+		t.Error("it is last after its VMs are gone")
+	}
+	whole := made.clone()
+	whole.Stacks.Get("base").retire()
+	if whole.LeavesLast("base", every) {
+		t.Error("a retired Template is last although no VM leaves")
+	}
+	if whole.Stacks.Get("lab").retire(); !whole.LeavesLast("base", every) {
+		t.Error("a Template and a stack that are retired: it is not last")
 	}
 }
 

@@ -162,21 +162,25 @@ func (p *Project) SelectedStacks() []*schema.Stack {
 	return out
 }
 
-// TemplatesFirst returns the project with the selected Templates, and with the other selected
-// stacks, which are made from them. One of the two is nil if it has no stack.
-func (p *Project) TemplatesFirst() (templates, rest *Project) {
-	of := func(templates bool) *Project {
+// InOrder returns the project with the selected Templates that are applied first, with the other
+// selected stacks, which are made from them, and with the Templates that leave after these. Each is nil
+// if it has no stack.
+func (p *Project) InOrder() (templates, rest, last *Project) {
+	isTemplate := func(stack string) bool {
+		return slices.ContainsFunc(p.Stacks.Stacks, func(s *schema.Stack) bool { return s.Name == stack && s.IsTemplate() })
+	}
+	of := func(in func(stack string) bool) *Project {
 		out := *p
-		out.Selected = func(stack string) bool {
-			i := slices.IndexFunc(p.Stacks.Stacks, func(s *schema.Stack) bool { return s.Name == stack })
-			return p.Selected(stack) && (i >= 0 && p.Stacks.Stacks[i].IsTemplate()) == templates
-		}
+		out.Selected = func(stack string) bool { return p.Selected(stack) && in(stack) }
 		if len(out.SelectedStacks()) == 0 {
 			return nil
 		}
 		return &out
 	}
-	return of(true), of(false)
+	leaves := func(stack string) bool { return p.Lock.LeavesLast(stack, p.Selected) }
+	return of(func(stack string) bool { return isTemplate(stack) && !leaves(stack) }),
+		of(func(stack string) bool { return !isTemplate(stack) }),
+		of(func(stack string) bool { return isTemplate(stack) && leaves(stack) })
 }
 
 // SelectedNames are the names of the stacks that the command works on.

@@ -115,17 +115,59 @@ func TestTemplateKind(t *testing.T) {
 	destroyedTogether(p, sim)
 }
 
+// TestTemplateKindRetired retires a release together with the VM that is a linked clone of it. One apply
+// destroys both, and makes the next release; a linked clone of somebody else refuses it before anything is done.
+func TestTemplateKindRetired(t *testing.T) {
+	t.Parallel()
+	web, checksum := imageServer(t)
+	live := strings.Replace(clonesSpec, ", b: {node: pve2}", "", 1)
+	p := newProject(t, map[string]string{"specs/base.yaml": templateSpec(web, checksum, "1", "[pve1]", ""), "specs/live.yaml": live})
+	sim := p.simulate()
+	p.render()
+	p.deployed(0, "apply --yes", "live is as its spec says")
+	p.write("specs/base.yaml", templateSpec(web, checksum, "2", "[pve1]", `retired: ["1"]`))
+	p.write("specs/live.yaml", strings.Replace(live, "vms: {a: {node: pve1}}", "vms: {}\nretired: [a]", 1))
+	p.step(0, "render")
+	other := p.otherClone(sim)
+	sim.ResetLog()
+	p.deployed(3, "apply --yes", "VMs are linked clones of it", "linked clone: VM 950")
+	p.deployed(3, "apply --yes base-1.0", "linked clone: VM 300", "stackgen apply live")
+	noWrites(t, sim)
+	other()
+	sim.ResetLog()
+	p.step(0, "preflight", "linked clones of base-1.0 are destroyed before it: VM 300 (live-a) on pve1")
+	p.deployed(0, "apply --dry-run", "destroy  live: VM  a: VM 300", "not planned, because their templates leave after the linked clones of them: base-1.0")
+	noWrites(t, sim)
+	p.deployed(0, "apply --yes", "templates leave after these VMs; then base-1.0", "live is as its spec says", "base-1.0 is as its spec says")
+	if left := stateOf(sim); left.guests[300].config != nil || left.guests[9100].config != nil || left.guests[9101].config["template"] != "1" {
+		t.Errorf("guests are left: %v", left.guests)
+	}
+	sim.ResetLog()
+	p.deployed(0, "apply --yes", "nothing to do: base-1.0 is as its spec says", "nothing to do: live is as its spec says")
+	noWrites(t, sim)
+}
+
+// otherClone makes a linked clone of template 9100 that is in no spec. The result removes it.
+func (p *project) otherClone(sim *pvesim.Server) (remove func()) {
+	p.Helper()
+	callAPI(p.T, sim, "POST", "/nodes/pve1/qemu/9100/clone", url.Values{"newid": {"950"}, "name": {"other"}})
+	waitUntil(p.T, "VM 950 is there", func() bool { g := stateOf(sim).guests[950]; return g.config["scsi0"] != "" && g.config["lock"] == "" })
+	return func() {
+		p.Helper()
+		callAPI(p.T, sim, "DELETE", "/nodes/pve1/qemu/950", nil)
+		waitUntil(p.T, "VM 950 is gone", func() bool { _, there := stateOf(sim).guests[950]; return !there })
+	}
+}
+
 // destroyedTogether destroys templates and their linked clones by one command, which a linked clone of
 // somebody else stops before anything is destroyed.
 func destroyedTogether(p *project, sim *pvesim.Server) {
 	p.Helper()
-	callAPI(p.T, sim, "POST", "/nodes/pve1/qemu/9100/clone", url.Values{"newid": {"950"}, "name": {"other"}})
-	waitUntil(p.T, "VM 950 is there", func() bool { g := stateOf(sim).guests[950]; return g.config["scsi0"] != "" && g.config["lock"] == "" })
+	other := p.otherClone(sim)
 	sim.ResetLog()
 	p.deployed(3, "destroy --yes", "VMs are linked clones of it", "linked clone: VM 950")
 	noWrites(p.T, sim)
-	callAPI(p.T, sim, "DELETE", "/nodes/pve1/qemu/950", nil)
-	waitUntil(p.T, "VM 950 is gone", func() bool { _, there := stateOf(sim).guests[950]; return !there })
+	other()
 	sim.ResetLog()
 	p.deployed(0, "destroy --dry-run", "destroy 4 images, 6 VMs", "linked clones of base-1.0 are destroyed before it: VM 300 (live-a) on pve1, VM 301 (live-b) on pve2. Right before that")
 	noWrites(p.T, sim)
