@@ -133,3 +133,19 @@ func addresses(e Entry[VM]) []string {
 	}
 	return out
 }
+
+// TestRenamedAndApplied: an apply drops the former address of a VM when no state has it. A line of `renamed`
+// that is kept does not bring it back: render and apply would take turns.
+func TestRenamedAndApplied(t *testing.T) {
+	spec := head + "renamed: {x: y}\nvms: {y: {}}\n"
+	l := decided(t, &Lock{Version: Version}, nil, head+"vms: {x: {}}\n").Lock
+	l = decided(t, l, nil, spec).Lock
+	v := l.Stacks[0].Value.VMs.Get("y")
+	if len(v.Former) != 1 {
+		t.Fatalf("after the rename, it is %+v", v)
+	}
+	v.Former, v.Fingerprint = nil, &Fingerprint{UUID: "u"} // an apply was done, and recorded
+	if v = decided(t, l, nil, spec).Lock.Stacks[0].Value.VMs.Get("y"); len(v.Former) != 0 {
+		t.Errorf("after the next render, it is %+v", v)
+	}
+}

@@ -46,7 +46,7 @@ func (d *stackDecider) rename() {
 			delete(d.addresses, was)
 			delete(d.had, was)
 			d.release(&v.Value, d.stack.Name+"/"+was, d.stack.Name+"/"+r.To)
-		case to >= 0 && !between[r.From] && !d.lock.Had(r.From): // a lock that was lost does not know
+		case to >= 0 && !between[r.From] && !d.lock.Had(r.From) && !d.lock.VMs[to].Value.seen(): // a lock that was lost does not know
 			v := &d.lock.VMs[to].Value
 			v.Former = append(slices.Clone(v.Former), Address{v.Address(r.To).Profile, r.From})
 		}
@@ -138,6 +138,6 @@ func (d *stackDecider) formerKeysFree() {
 				"stackgen render", ApplyStack(d.stack.Name), "stackgen resolve"),
 			finding.Do("or give this VM another key")).
 			Because("%s is VM %d, which had the key %s; the move from %s is not recorded as applied",
-				e.Key, e.Value.VMID, v.Key, e.Value.Former[at].Resource())
+				e.Key, e.Value.VMID, v.Key, e.Value.Resource(e.Value.Former[at]))
 	}
 }
