@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
 
@@ -14,11 +13,6 @@ import (
 	"stackgen/internal/tf"
 )
 
-// vmLocked matches what a task or call of Proxmox VE says if another one kept the lock of the
-// configuration of a VM, so that it has done nothing: `qm cleanup` of qemu-server 9.2 keeps it for
-// up to 30 seconds after a restart. OpenTofu breaks long lines, so any space may be a line break.
-var vmLocked = regexp.MustCompile(`can't\s+lock\s+file\s+'/var/lock/qemu-server/lock-\d+\.conf'\s+-\s+got\s+timeout`)
-
 // lockTries is how often a destroy is sent that meets the lock of a VM: a task waits 10 seconds
 // for it, so that three are longer than a cleanup.
 const lockTries = 4
@@ -26,7 +20,7 @@ const lockTries = 4
 // metLock reports whether a run failed because VMs were locked. What it has not destroyed is then
 // as it was.
 func (r *run) metLock(result *toolRun) bool {
-	return r.ctx.Err() == nil && result.failed() && vmLocked.MatchString(result.log) && refusal(result.log) == ""
+	return r.ctx.Err() == nil && result.failed() && proxmox.MeetsLock(result.log) && refusal(result.log) == ""
 }
 
 // againAfterLock destroys the rest of a part of a unit, each time by another plan and grant, as

@@ -9,20 +9,6 @@ import (
 	"stackgen/internal/tf"
 )
 
-// TestVMLocked: what Proxmox VE says of a locked VM is known however OpenTofu breaks the line.
-func TestVMLocked(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Error: can't lock file '/var/lock/qemu-server/lock-300.conf' - got timeout": true,
-		"│ can't lock file\n'/var/lock/qemu-server/lock-300.conf' - got\ntimeout":    true,
-		"VM is locked (backup)": false,
-		"cfs-lock 'storage-local' error: got lock request timeout": false,
-	} {
-		if vmLocked.MatchString(text) != want {
-			t.Errorf("%q: %v", text, !want)
-		}
-	}
-}
-
 // TestMigrating: only VMs that plans move from where they are.
 func TestMigrating(t *testing.T) {
 	change := func(action tf.Action, vmid float64, node string) *tf.ResourceChange {

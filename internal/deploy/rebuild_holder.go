@@ -127,8 +127,9 @@ func (r *run) leftHolders(s *check.Session, stack string, keys []string) (notes 
 	}
 	for _, key := range keys {
 		if g := holderIn(s, l.VMs.Get(key)); madeFor(g, l.VMs.Get(key)) {
-			notes = append(notes, fmt.Sprintf("VM %d %s was made for the new disks of %s/%s, and stays; to destroy it, on %s: `qm destroy %[1]d`",
-				g.VMID, g.Name, stack, key, g.Node))
+			// It may have the protection of its template.
+			notes = append(notes, fmt.Sprintf("VM %d %s was made for the new disks of %s/%s, and stays; to destroy it, on %s: "+
+				"`qm set %[1]d --protection 0 && qm destroy %[1]d`", g.VMID, g.Name, stack, key, g.Node))
 		}
 	}
 	return notes

@@ -247,7 +247,7 @@ func (x *exchanger) again(ctx context.Context, do func() error) error {
 			return errors.New("interrupted; the same command goes on")
 		}
 		err := do()
-		if err == nil || !strings.Contains(err.Error(), "can't lock file '/var/lock/qemu-server/") || !p.wait(ctx) {
+		if err == nil || !proxmox.MeetsLock(err.Error()) || !p.wait(ctx) {
 			return err
 		}
 	}

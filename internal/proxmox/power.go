@@ -152,6 +152,16 @@ func (p *Power) Stopped(ctx context.Context, g *cluster.Guest) (bool, error) {
 // Succeeded reports whether a task that ended so has done its work.
 func Succeeded(exit string) bool { return exit == "OK" || strings.HasPrefix(exit, "WARNINGS") }
 
+// lockTimeout is what a task or call says if another process kept the lock of the configuration of a guest.
+// OpenTofu breaks long lines, so any space may be a line break.
+var lockTimeout = regexp.MustCompile(
+	`can't\s+lock\s+file\s+'/(?:var/lock/qemu-server/lock-\d+\.conf|run/lock/lxc/pve-config-\d+\.lock)'\s+-\s+got\s+timeout`)
+
+// MeetsLock reports whether the text of an error says that another process kept the lock of the configuration
+// of a guest, so that what was asked for has not begun: `qm cleanup` of qemu-server 9.2 keeps it for
+// up to 30 seconds after a restart.
+func MeetsLock(text string) bool { return lockTimeout.MatchString(text) }
+
 // LockTimeout reports whether a task ended because another process had the file lock of the
 // configuration of its VM for ten seconds. A task that takes that lock once has done nothing
 // then. Source: lock_file_full of PVE::Tools.
