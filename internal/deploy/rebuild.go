@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -211,7 +212,7 @@ func (r *run) lookForRebuild(o Order) (*check.Session, []*rebuilding, error) {
 			return nil, nil, err
 		}
 		found := slices.DeleteFunc(now.Findings, func(f finding.Finding) bool { return !concerns(&f, o.VMs) && !r.stopsRecord(&f, o.VMs) })
-		waiting := r.waitsFor(s, found)
+		waiting := cmp.Or(r.waitsFor(s, found), r.working(s, found))
 		if waiting == "" {
 			all, err := r.judgeRebuild(s, found, o)
 			return s, all, err
@@ -223,6 +224,24 @@ func (r *run) lookForRebuild(o Order) (*check.Session, []*rebuilding, error) {
 			return nil, nil, err
 		}
 	}
+}
+
+// working says on which VMs a task runs that a rebuild has begun, such as their start: a run that was
+// killed has sent it, and only when it has ended the VM tells whether it is done.
+func (r *run) working(s *check.Session, found []finding.Finding) string {
+	var names []string
+	for i := range found {
+		f := &found[i]
+		if l := r.p.Lock.Stacks.Get(f.Stack); f.Kind != finding.Busy || f.Type != finding.VM || l == nil || !s.Working(f.VMID) {
+			continue
+		} else if e := l.VMs.Get(f.Key); e != nil && e.Rebuild != nil && !e.Rebuild.Waits {
+			names = append(names, f.String())
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "a task runs on " + some(names)
 }
 
 // concerns reports whether a rebuild of VMs depends on a finding.

@@ -5,8 +5,10 @@ package real
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,6 +212,29 @@ func TestRolloutKilled(t *testing.T) {
 		p.destroyedOnce(sim, 310, 311, 312, 313)
 		p.complete(sim, 310, 311, 312, 313)
 	}
+}
+
+// TestRebuildStarts kills a rebuild while the VMs that it has made start. The same command waits until that
+// has ended, and does the rest.
+func TestRebuildStarts(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{"specs/live.yaml": strings.Replace(rolloutSpec, "count: 6", "count: 2", 1)})
+	var slow atomic.Bool
+	sim := p.simulateWith(pvesim.Options{Durations: func(kind string, _ int) (time.Duration, bool) {
+		return 20 * time.Second, kind == "qmstart" && slow.Load()
+	}})
+	p.render()
+	p.deployed(0, "apply --yes")
+	slow.Store(true)
+	sim.ResetLog()
+	p.killedIn("rebuild live --all --yes", func() bool {
+		return slices.ContainsFunc(writes(sim), func(w string) bool { return strings.HasPrefix(w, "POST /nodes/pve1/qemu/311/status/start") })
+	})
+	slow.Store(false)
+	p.deployed(0, "rebuild live --all --yes", "a task runs on live/student1, live/student2", "live is as its spec says")
+	p.identities()
+	p.destroyedOnce(sim, 310, 311)
+	p.complete(sim, 310, 311)
 }
 
 // writtenOnly fails unless exactly these VMs got a write since the log was reset, and the template at
