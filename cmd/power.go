@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,9 @@ import (
 
 	"stackgen/internal/operate"
 	"stackgen/internal/power"
+	"stackgen/internal/project"
 	"stackgen/internal/report"
+	"stackgen/internal/selection"
 )
 
 // powerFlags are those of the commands that start and stop VMs.
@@ -113,7 +116,33 @@ func (e *env) look(c *cli.Context, args []string) (*operate.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return operate.Look(c.Context, p, choice, e.sources(c), false)
+	view, err := operate.Look(c.Context, p, choice, e.sources(c), false)
+	if err == nil {
+		err = e.dropContainers(p, choice, view)
+	}
+	return view, err
+}
+
+// dropContainers leaves the containers of a view out that no word names, if there are VMs, and says so: the
+// commands that act are for VMs.
+func (e *env) dropContainers(p *project.Project, choice operate.Choice, view *operate.View) error {
+	words, err := selection.Qualify(p.Stacks.Stacks, choice.Words)
+	if err != nil {
+		return err
+	}
+	var left []string
+	vms := slices.DeleteFunc(slices.Clone(view.VMs), func(vm selection.VM) bool {
+		drop := vm.Spec != nil && vm.Spec.IsContainer() && !slices.Contains(words, vm.String())
+		if drop {
+			left = append(left, vm.String())
+		}
+		return drop
+	})
+	if len(left) == 0 || len(vms) == 0 {
+		return nil
+	}
+	view.VMs = vms
+	return report.Printf(e.errOut, "note: this command is for VMs; these containers are left as they are: %s\n", strings.Join(left, ", "))
 }
 
 // actionRequest is the request of an action on all VMs of a view.

@@ -13,6 +13,7 @@ import (
 	"stackgen/internal/deploy"
 	"stackgen/internal/operate"
 	"stackgen/internal/project"
+	"stackgen/internal/report"
 	"stackgen/internal/selection"
 	"stackgen/internal/shell"
 )
@@ -82,7 +83,7 @@ func (e *env) rebuild(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	order, err := orderOf(p, choice, c.Bool("all"), c.Bool("continue"))
+	order, err := e.orderOf(p, choice, c.Bool("all"), c.Bool("continue"))
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func wavesOf(c *cli.Context) deploy.Rollout {
 
 // orderOf are the VMs that a choice means, or of which that goes on with a rebuild those that it is
 // about. It selects their stacks.
-func orderOf(p *project.Project, choice operate.Choice, all, goesOn bool) (deploy.Order, error) {
+func (e *env) orderOf(p *project.Project, choice operate.Choice, all, goesOn bool) (deploy.Order, error) {
 	words, err := selection.Qualify(p.Stacks.Stacks, choice.Words)
 	if err != nil {
 		return deploy.Order{}, err
@@ -161,10 +162,37 @@ func orderOf(p *project.Project, choice operate.Choice, all, goesOn bool) (deplo
 	if o.Named, err = selection.Single(chosen, words, choice.Members, all || goesOn && whole); err != nil {
 		return o, err
 	}
+	if chosen, err = e.withoutContainers(chosen, o.Named); err != nil {
+		return o, err
+	}
 	for i := range chosen {
 		o.VMs = append(o.VMs, chosen[i].String())
 	}
 	stacks := stacksOf(chosen)
 	p.Selected = func(stack string) bool { return slices.Contains(stacks, stack) }
 	return o, nil
+}
+
+// withoutContainers are the chosen guests that are VMs. It says which containers are left as they are,
+// and refuses those that are named one by one.
+func (e *env) withoutContainers(chosen []selection.VM, named []string) (vms []selection.VM, err error) {
+	var containers []string
+	for i := range chosen {
+		switch name := chosen[i].String(); {
+		case !chosen[i].Spec.IsContainer():
+			vms = append(vms, chosen[i])
+		case slices.Contains(named, name):
+			return nil, fmt.Errorf("%s is a container, and a rebuild is for VMs", name)
+		default:
+			containers = append(containers, name)
+		}
+	}
+	switch {
+	case len(containers) == 0:
+		return vms, nil
+	case len(vms) == 0:
+		return nil, fmt.Errorf("a rebuild is for VMs, and there are only containers: %s", strings.Join(containers, ", "))
+	}
+	const note = "note: a rebuild is for VMs; these containers are left as they are: %s\n"
+	return vms, report.Printf(e.errOut, note, strings.Join(containers, ", "))
 }

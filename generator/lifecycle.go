@@ -40,33 +40,36 @@ func ignoreList(p *schema.Profile) hclwrite.Tokens {
 	return append(out, token(hclsyntax.TokenCBrack, "]"))
 }
 
-// moves renders the moved blocks of a stack: for each VM whose address changed, one
-// chain through its former addresses to the current one. No block moves a VM away
+// moves renders the moved blocks of a stack: for each guest whose address changed, one
+// chain through its former addresses to the current one. No block moves a guest away
 // from its current address, or OpenTofu fails with "Moved object still exists". A
-// forgotten VM has no block: that would move it out of a resource block with
+// forgotten one has no block: that would move it out of a resource block with
 // prevent_destroy.
 func (r *renderer) moves(s *schema.Stack, l *lock.Stack) {
-	f := r.blockFile(MovedFile(s.Name, lock.UnitVM))
-	moves := 0
-	for _, e := range l.VMs {
-		if e.Value.Status == lock.Forgotten {
-			continue
+	for _, kind := range guest.Kinds() {
+		unit := lock.UnitOf(kind)
+		f := r.blockFile(MovedFile(s.Name, unit))
+		moves := 0
+		for _, e := range l.VMs {
+			if e.Value.Status == lock.Forgotten || e.Value.In() != unit {
+				continue
+			}
+			chain := append(slices.Clone(e.Value.Former), e.Value.Address(e.Key))
+			for i := range len(chain) - 1 {
+				f.add(block("moved", nil, group(pair{"from", resource(kind, chain[i])}, pair{"to", resource(kind, chain[i+1])})))
+				moves++
+			}
 		}
-		chain := append(slices.Clone(e.Value.Former), e.Value.Address(e.Key))
-		for i := range len(chain) - 1 {
-			f.add(block("moved", nil, group(pair{"from", resource(chain[i])}, pair{"to", resource(chain[i+1])})))
-			moves++
+		if moves > 0 {
+			r.files = append(r.files, *f)
 		}
-	}
-	if moves > 0 {
-		r.files = append(r.files, *f)
 	}
 }
 
 // MovedFile is the path of the file with the moved blocks of a unit.
 func MovedFile(stack, unit string) string { return "stacks/" + stack + "/moved/" + unit + ".tf" }
 
-// resource is a reference to a VM's address in its module.
-func resource(a lock.Address) hclwrite.Tokens {
-	return index(ref(guest.VMResource, schema.ResourceLabel(a.Profile)), a.Key)
+// resource is a reference to a guest's address in its module.
+func resource(kind guest.Kind, a lock.Address) hclwrite.Tokens {
+	return index(ref(kind.Resource(), schema.ResourceLabel(a.Profile)), a.Key)
 }

@@ -54,7 +54,9 @@ func Shared(p *schema.Project, d *lock.Lock) ([]File, error) {
 		r.versions(k, p.OpenTofu, version)
 		switch k.unit {
 		case lock.UnitVM:
-			r.vmModule(usedProfiles(p, d))
+			r.vmModule(usedProfiles(p, d, guest.VM))
+		case lock.UnitContainer:
+			r.containerModule(usedProfiles(p, d, guest.Container))
 		case kindTemplate:
 			r.templateModule()
 		default:
@@ -74,6 +76,7 @@ var kinds = []kind{
 	{lock.UnitDNS, moduleDNS, "dns", "hashicorp/dns"},
 	{lock.UnitPool, lock.UnitPool, "proxmox", "bpg/proxmox"},
 	{lock.UnitVM, lock.UnitVM, "proxmox", "bpg/proxmox"},
+	{lock.UnitContainer, lock.UnitContainer, "proxmox", "bpg/proxmox"},
 	{kindTemplate, kindTemplate, "proxmox", "bpg/proxmox"},
 }
 
@@ -98,7 +101,7 @@ func uses(s *schema.Stack, l *lock.Stack, unit string) bool {
 		switch kind {
 		case lock.UnitVM:
 			kind = vmKind(s)
-		case lock.UnitPool:
+		case lock.UnitPool, lock.UnitContainer:
 		default:
 			kind = lock.UnitDNS
 		}
@@ -106,30 +109,34 @@ func uses(s *schema.Stack, l *lock.Stack, unit string) bool {
 	})
 }
 
-// usedProfiles are the profiles that a spec uses, and those of addresses that VMs
-// have or had according to the lock: until a move is applied, the resource block
+// usedProfiles are the profiles that a spec uses for guests of a kind, and those of addresses that
+// they have or had according to the lock: until a move is applied, the resource block
 // of the former profile protects the VM.
-func usedProfiles(p *schema.Project, d *lock.Lock) []schema.Profile {
+func usedProfiles(p *schema.Project, d *lock.Lock, kind guest.Kind) []schema.Profile {
+	containers := kind == guest.Container
 	used := map[string]bool{}
 	for _, s := range p.Stacks {
 		if s.IsTemplate() {
 			continue
 		}
 		for _, v := range s.VMs {
-			used[v.Profile] = true
+			used[v.Profile] = used[v.Profile] || v.IsContainer() == containers
 		}
 		l := d.Stacks.Get(s.Name)
 		if l == nil {
 			continue
 		}
 		for _, e := range l.VMs {
+			if e.Value.IsContainer() != containers {
+				continue
+			}
 			used[e.Value.Address(e.Key).Profile] = true
 			for _, a := range e.Value.Former {
 				used[a.Profile] = true
 			}
 		}
 	}
-	if len(used) == 0 { // a module without a resource is no module
+	if !slices.ContainsFunc(p.Profiles, func(p schema.Profile) bool { return used[p.Name] }) { // a module without a resource is no module
 		used["default"] = true
 	}
 	return slices.DeleteFunc(slices.Clone(p.Profiles), func(p schema.Profile) bool { return !used[p.Name] })
@@ -202,18 +209,15 @@ const vmFolder = "modules/" + lock.UnitVM + "/"
 
 // profileFile is the file with the resource block of a profile. The prefix tells it from the
 // other files of the module.
-func profileFile(profile string) string { return vmFolder + "profile-" + profile + ".tf" }
-
-// isProfileFile reports whether a path is that of the resource block of a profile.
-func isProfileFile(path string) bool {
-	return strings.HasPrefix(path, vmFolder+"profile-") && strings.HasSuffix(path, ".tf")
+func profileFile(kind guest.Kind, profile string) string {
+	return folderOf(kind) + "profile-" + profile + ".tf"
 }
 
 // vmModule renders the VM module: one resource block for each profile, since a
 // lifecycle block takes literals only, in a file of its own.
 func (r *renderer) vmModule(profiles []schema.Profile) {
 	root := vmShape()
-	r.vmVariables(root, profiles)
+	r.guestVariables(guest.VM, root, profiles)
 	body := r.begin(vmFolder + "main.tf")
 	locals := body.AppendNewBlock("locals", nil).Body()
 	blocks := make([]hclwrite.Tokens, 0, len(profiles))
@@ -237,7 +241,7 @@ func (r *renderer) vmModule(profiles []schema.Profile) {
 	locals.SetAttributeRaw("machines", callLines("merge", blocks...))
 	r.done()
 	for i := range profiles {
-		r.resource(r.begin(profileFile(profiles[i].Name)), root, &profiles[i])
+		r.resource(r.begin(profileFile(guest.VM, profiles[i].Name)), root, &profiles[i])
 		r.done()
 	}
 	r.skeleton(vmFolder + "outputs.tf")
@@ -255,11 +259,11 @@ func outputsOf(resource hclwrite.Tokens) hclwrite.Tokens {
 	return slices.Concat(words("{"), hclwrite.Tokens{newline()}, each, hclwrite.Tokens{newline()}, words("}"))
 }
 
-// keysOf is { for key, vm in var.vms : key => key if vm.profile == PROFILE }. OpenTofu
+// keysOf is { for key, vm in var.vms : key => key if vm.profile == PROFILE }, for guests of a kind. OpenTofu
 // evaluates for_each once for each VM: with the VMs as values, a plan takes time by
 // the square of their number.
-func keysOf(profile string) hclwrite.Tokens {
-	return slices.Concat(words("{ for key, vm in var.vms : key => key if vm.profile =="), text(profile), words("}"))
+func keysOf(kind guest.Kind, profile string) hclwrite.Tokens {
+	return slices.Concat(words("{ for key, vm in var."+kind.List()+" : key => key if vm.profile =="), text(profile), words("}"))
 }
 
 // proxmoxVariable writes the variable with the address of the cluster.
@@ -273,11 +277,12 @@ func (r *renderer) proxmoxVariable(body *hclwrite.Body) {
 	body.AppendNewline()
 }
 
-func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
-	body := r.begin(vmFolder + "variables.tf")
+// guestVariables writes the variables of the module of guests of a kind.
+func (r *renderer) guestVariables(kind guest.Kind, root *shape, profiles []schema.Profile) {
+	body := r.begin(folderOf(kind) + "variables.tf")
 	r.proxmoxVariable(body)
-	v := body.AppendNewBlock("variable", []string{"vms"}).Body()
-	v.SetAttributeRaw("description", text("The VMs by key. "+
+	v := body.AppendNewBlock("variable", []string{kind.List()}).Body()
+	v.SetAttributeRaw("description", text("The "+kind.Name()+"s by key. "+
 		"Attributes are those of the resource, and ipv4 (a static address) and meta (JSON)."))
 	v.SetAttributeRaw("type", call("map", root.typeOf(
 		pair{"profile", ident("string")},
@@ -289,9 +294,9 @@ func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
 	}
 	v.AppendNewline()
 	known := v.AppendNewBlock("validation", nil).Body()
-	known.SetAttributeRaw("condition", allHave(names))
+	known.SetAttributeRaw("condition", allHave(kind, names))
 	known.SetAttributeRaw("error_message", call("join", text(" "), broken(texts([]string{
-		"A VM has a profile this module has no resource block for.",
+		"A " + kind.Name() + " has a profile this module has no resource block for.",
 		"It knows: " + strings.Join(names, ", ") + ".",
 	}), lineWidth)))
 	r.done()
@@ -299,12 +304,12 @@ func (r *renderer) vmVariables(root *shape, profiles []schema.Profile) {
 
 // allHave is the condition that every VM has one of the profiles. A VM of another
 // one would belong to no resource block, and be destroyed.
-func allHave(profiles []string) hclwrite.Tokens {
+func allHave(kind guest.Kind, profiles []string) hclwrite.Tokens {
 	names := texts(profiles)
 	if columns(names) > lineWidth/3 {
 		names = broken(names, lineWidth)
 	}
-	return slices.Concat(words("alltrue([for vm in values(var.vms) : contains("), names, words(", vm.profile)])"))
+	return slices.Concat(words("alltrue([for vm in values(var."+kind.List()+") : contains("), names, words(", vm.profile)])"))
 }
 
 // words are the tokens of a literal piece of HCL. The file is formatted later.
@@ -320,7 +325,7 @@ func words(src string) hclwrite.Tokens {
 // resource writes the block of one profile.
 func (r *renderer) resource(body *hclwrite.Body, root *shape, p *schema.Profile) {
 	b := body.AppendNewBlock("resource", []string{guest.VMResource, schema.ResourceLabel(p.Name)}).Body()
-	b.SetAttributeRaw("for_each", keysOf(p.Name))
+	b.SetAttributeRaw("for_each", keysOf(guest.VM, p.Name))
 	b.AppendNewline()
 	if !p.Ignores("node_name") {
 		b.AppendUnstructuredTokens(comment("Another node in the spec migrates the VM; without this, it would be replaced. " +

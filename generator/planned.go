@@ -63,7 +63,7 @@ func differing(want, got map[string]any) (keys []string) {
 }
 
 // unitVariables are the variables of modules that get the values of a unit, by keys.
-var unitVariables = []string{"pools", "records", "vms"}
+var unitVariables = []string{"containers", "pools", "records", "vms"}
 
 // within reports whether a value of JSON has all of another one. What is null is not there.
 func within(want, got any) bool {

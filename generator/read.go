@@ -75,7 +75,7 @@ func ReadPaths(p *schema.Project, d *lock.Lock, selected func(stack string) bool
 // fromTerragrunt are the files that Terragrunt writes into the root module of a unit, as
 // root.hcl and the units say.
 var fromTerragrunt = []string{"backend.tf", "imports.tf", "moved.tf", "project.tf", "importing_override.tf", "starting_override.tf",
-	"pools.auto.tfvars.json", "records.auto.tfvars.json", "vms.auto.tfvars.json"}
+	"containers.auto.tfvars.json", "pools.auto.tfvars.json", "records.auto.tfvars.json", "vms.auto.tfvars.json"}
 
 // Added reports whether a file in the root module of a unit is neither a copy of a rendered
 // one nor written by Terragrunt. body is its content.

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/schema"
 )
@@ -70,7 +71,7 @@ func Identities(body []byte) (map[string]Identity, error) {
 	for key, vm := range vms {
 		out[key] = Identity{
 			VMID:       whole(member(vm, "vm_id")),
-			MACs:       macsOf(member(vm, "network_device")),
+			MACs:       append(macsOf(member(vm, "network_device")), macsOf(member(vm, "network_interface"))...),
 			EFIType:    word(member(member(vm, "efi_disk"), "type")),
 			TPMVersion: word(member(member(vm, "tpm_state"), "version")),
 		}
@@ -133,20 +134,22 @@ func renderedVMs(body []byte) (map[string]cty.Value, error) {
 	out := map[string]cty.Value{}
 	for _, b := range parsed.Blocks {
 		values := b.Body.Attributes["values"]
-		if b.Type != "unit" || len(b.Labels) != 1 || b.Labels[0] != lock.UnitVM || values == nil {
+		if b.Type != "unit" || len(b.Labels) != 1 || !lock.HasGuests(b.Labels[0]) || values == nil {
 			continue
 		}
 		v, diags := values.Expr.Value(context)
 		if diags.HasErrors() {
 			return nil, fmt.Errorf("reading what was rendered before: %w", diags)
 		}
-		vms := member(v, "vms")
-		if !vms.CanIterateElements() {
-			continue
-		}
-		for it := vms.ElementIterator(); it.Next(); {
-			key, vm := it.Element()
-			out[key.AsString()] = vm
+		for _, kind := range guest.Kinds() {
+			vms := member(v, kind.List())
+			if !vms.CanIterateElements() {
+				continue
+			}
+			for it := vms.ElementIterator(); it.Next(); {
+				key, vm := it.Element()
+				out[key.AsString()] = vm
+			}
 		}
 	}
 	return out, nil

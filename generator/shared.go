@@ -9,10 +9,17 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"stackgen/guest"
 )
 
-// sharedVM is the local of a stack file with what most of its VMs have in common.
-const sharedVM = "vm"
+// sharedOf is the local of a stack file with what most of its guests of a kind have in common.
+func sharedOf(kind guest.Kind) string {
+	if kind == guest.Container {
+		return kind.Name()
+	}
+	return "vm"
+}
 
 // ownValues are the attributes of which each VM says its own, also where they are equal: its
 // name, and what the lock decides for it.
@@ -67,13 +74,13 @@ func shareValues(machines []machine) []pair {
 	return shared
 }
 
-// literal is the value of the VM in a stack file. shared reports whether it has what the VMs
-// of the stack share.
-func (m *machine) literal(shared bool) hclwrite.Tokens {
-	if !shared || m.adopted {
+// literal is the value of the VM in a stack file. shared is the local with what the VMs of the
+// stack share, or "".
+func (m *machine) literal(shared string) hclwrite.Tokens {
+	if shared == "" || m.adopted {
 		return object(m.values...)
 	}
-	return call("merge", ref("local", sharedVM), object(m.values...))
+	return call("merge", ref("local", shared), object(m.values...))
 }
 
 // stackContext is what the values in a rendered stack file refer to.

@@ -61,7 +61,7 @@ func TestShareValues(t *testing.T) {
 			t.Errorf("%s: %s is shared, want %s", name, got, c.shared)
 		}
 		last := machines[len(machines)-1]
-		if got := written(last.literal(len(shared) > 0)); got != c.last {
+		if got := written(last.literal(map[bool]string{true: "vm"}[len(shared) > 0])); got != c.last {
 			t.Errorf("%s: %s, want %s", name, got, c.last)
 		}
 	}
@@ -96,7 +96,7 @@ func TestSharedValuesMeanTheSame(t *testing.T) {
 		}
 		body := "locals {\n  vm = " + string(object(shared...).Bytes()) + "\n}\nunit \"proxmox-vm\" {\n  values = {\n"
 		for _, m := range machines {
-			body += m.key + " = " + string(m.literal(len(shared) > 0).Bytes()) + "\n"
+			body += m.key + " = " + string(m.literal(map[bool]string{true: "vm"}[len(shared) > 0]).Bytes()) + "\n"
 		}
 		got, err := renderedValues([]byte(body+"  }\n}\n"), lock.UnitVM)
 		if err != nil {

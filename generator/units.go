@@ -3,6 +3,7 @@ package generator
 import (
 	"slices"
 
+	"stackgen/guest"
 	"stackgen/internal/lock"
 	"stackgen/internal/natural"
 	"stackgen/schema"
@@ -13,10 +14,17 @@ type unit struct {
 	name    string // its label, path and part of its state key
 	kind    string // its folder in units
 	values  []pair
-	shared  []pair   // VMs: what most of them have in common
+	shared  []pair   // guests: what most of them have in common
 	after   []string // units that must be applied first
-	address []pair   // DNS: the dependency's mock and how an address is read
+	address []owner  // DNS: whose addresses it reads
 	extra   part     // what else is in its autoinclude
+}
+
+// An owner is a guest whose records a DNS unit publishes, with its address in plans made before it
+// exists.
+type owner struct {
+	kind      guest.Kind
+	key, mock string
 }
 
 // mockAddress is the address of a VM in plans made before the VM exists. It is
@@ -32,11 +40,11 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 	var moving, successors []string
 	for _, e := range l.Units {
 		switch {
-		case e.Key == lock.UnitVM || e.Value.Status == lock.Forgotten:
+		case lock.HasGuests(e.Key) || e.Value.Status == lock.Forgotten:
 		case e.Key == lock.UnitPool && e.Value.Status == lock.Live:
 			before = append(before, r.poolUnit(s))
 		case e.Key == lock.UnitPool:
-			after = append(after, unit{name: e.Key, kind: lock.UnitPool, values: []pair{{"pools", object()}}, after: []string{lock.UnitVM}})
+			after = append(after, unit{name: e.Key, kind: lock.UnitPool, values: []pair{{"pools", object()}}, after: guestUnits(l)})
 		case e.Value.Status == lock.Retired:
 			before = append(before, unit{name: e.Key, kind: lock.UnitDNS, values: []pair{{"records", object()}}})
 		case e.Value.Status == lock.Moving:
@@ -52,15 +60,26 @@ func (r *renderer) units(s *schema.Stack, l *lock.Stack) {
 	if len(moving) > 0 {
 		r.handOverModule(s.Name)
 	}
-	machines := r.vmUnit(s, l, vms)
-	for _, u := range before {
-		machines.after = append(machines.after, u.name)
+	var machines []unit
+	var locals []pair
+	for _, kind := range guest.Kinds() {
+		if !slices.Contains(guestUnits(l), lock.UnitOf(kind)) {
+			continue
+		}
+		u := r.guestUnit(kind, s, l, vms)
+		for _, first := range before {
+			u.after = append(u.after, first.name)
+		}
+		if len(u.shared) > 0 {
+			locals = append(locals, pair{sharedOf(kind), object(u.shared...)})
+		}
+		machines = append(machines, u)
 	}
 	f := r.blockFile("stacks/" + s.Name + "/" + StackFile)
-	if len(machines.shared) > 0 {
-		f.add(block("locals", nil, group(pair{sharedVM, object(machines.shared...)})))
+	if len(locals) > 0 {
+		f.add(block("locals", nil, group(locals...)))
 	}
-	for _, u := range slices.Concat(before, []unit{machines}, after) {
+	for _, u := range slices.Concat(before, machines, after) {
 		f.add(u.block(s))
 	}
 	r.files = append(r.files, *f)
@@ -72,30 +91,53 @@ func (r *renderer) poolUnit(s *schema.Stack) unit {
 		values: []pair{{"pools", object(pair{s.Pool.ID, pool})}}}
 }
 
-func (r *renderer) vmUnit(s *schema.Stack, l *lock.Stack, sorted []*schema.VM) unit {
+// guestUnits are the units of guests that a stack has, that of VMs first.
+func guestUnits(l *lock.Stack) []string {
+	out := []string{lock.UnitVM}
+	if u := l.Units.Get(lock.UnitContainer); u != nil && u.Status != lock.Forgotten {
+		out = append(out, lock.UnitContainer)
+	}
+	return out
+}
+
+// guestUnit is the unit of the guests of a kind.
+func (r *renderer) guestUnit(kind guest.Kind, s *schema.Stack, l *lock.Stack, sorted []*schema.VM) unit {
 	decisions := map[string]*lock.VM{}
 	for i := range l.VMs {
 		decisions[l.VMs[i].Key] = &l.VMs[i].Value
 	}
-	root := vmShape()
-	if s.IsTemplate() {
-		root = templateShape()
+	u := unit{name: lock.UnitOf(kind), kind: lock.UnitOf(kind)}
+	var root *shape
+	switch {
+	case kind == guest.Container:
+		root = containerShape()
+	case s.IsTemplate():
+		root, u.kind = templateShape(), kindTemplate
+	default:
+		root = vmShape()
 	}
 	machines := make([]machine, 0, len(sorted))
 	for _, v := range sorted {
+		if v.IsContainer() != (kind == guest.Container) {
+			continue
+		}
 		values, err := vmValues(root, v, decisions[v.Key])
 		if err != nil {
 			r.fail(err)
 		}
 		machines = append(machines, machine{v.Key, values, v.Adopt})
 	}
-	shared := shareValues(machines)
-	var vms []pair
-	for _, m := range machines {
-		vms = append(vms, pair{m.key, seal(vmIndent, m.literal(len(shared) > 0))})
+	u.shared = shareValues(machines)
+	shared := ""
+	if len(u.shared) > 0 {
+		shared = sharedOf(kind)
 	}
-	return unit{name: lock.UnitVM, kind: vmKind(s), shared: shared,
-		values: []pair{{"parallelism", number(s.Parallelism)}, {"vms", object(vms...)}}}
+	var all []pair
+	for _, m := range machines {
+		all = append(all, pair{m.key, seal(vmIndent, m.literal(shared))})
+	}
+	u.values = []pair{{"parallelism", number(s.Parallelism)}, {kind.List(), object(all...)}}
+	return u
 }
 
 // recordOwners are the VMs whose records each DNS unit publishes.
@@ -117,9 +159,12 @@ func recordOwners(vms []*schema.VM, l *lock.Stack) map[string][]*schema.VM {
 
 // dnsUnit is the unit with the records of one VM, or of the whole stack.
 func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
-	u := unit{name: name, kind: lock.UnitDNS, after: []string{lock.UnitVM}}
+	u := unit{name: name, kind: lock.UnitDNS}
 	var records []pair
 	for _, v := range owners {
+		if unit := lock.UnitOf(v.Kind); !slices.Contains(u.after, unit) {
+			u.after = append(u.after, unit)
+		}
 		for _, rec := range v.Records {
 			records = append(records, pair{rec.Name, inline(pair{"vm", text(v.Key)}, pair{"ttl", number(rec.TTL)})})
 		}
@@ -127,8 +172,12 @@ func (r *renderer) dnsUnit(name string, owners []*schema.VM) unit {
 		if v.Address.IsValid() {
 			mock = v.Address.Addr().String() // then a plan made before the VM exists is right
 		}
-		u.address = append(u.address, pair{v.Key, inline(pair{"ipv4", text(mock)})})
+		u.address = append(u.address, owner{v.Kind, v.Key, mock})
 	}
+	if len(u.after) == 0 {
+		u.after = []string{lock.UnitVM}
+	}
+	slices.SortFunc(u.after, func(a, b string) int { return slices.Index(guestOrder, a) - slices.Index(guestOrder, b) })
 	u.values = []pair{{"records", object(records...)}}
 	return u
 }
@@ -140,6 +189,9 @@ func (u *unit) block(s *schema.Stack) part {
 	var auto []part
 	for _, name := range u.after {
 		auto = append(auto, u.dependency(name)...)
+	}
+	if len(u.address) > 0 {
+		auto = append(auto, u.addresses())
 	}
 	if u.extra != nil {
 		auto = append(auto, u.extra)
@@ -154,25 +206,37 @@ func (u *unit) block(s *schema.Stack) part {
 	return block("unit", []string{u.name}, parts...)
 }
 
+// guestOrder is the order in which a unit names the units of guests.
+var guestOrder = []string{lock.UnitVM, lock.UnitContainer}
+
 // dependency makes Terragrunt apply the unit after another one. A DNS unit reads
-// addresses from the VM unit; other units need only the order.
+// addresses from the units of guests; other units need only the order.
 func (u *unit) dependency(on string) []part {
 	path := pair{"config_path", ref("unit", on, "path")}
 	if len(u.address) == 0 {
 		return []part{nest(block("dependency", []string{on}, group(path, pair{"skip_outputs", boolean(true)})))}
 	}
+	var mocks []pair
+	list := ""
+	for _, o := range u.address {
+		if lock.UnitOf(o.kind) == on {
+			list, mocks = o.kind.List(), append(mocks, pair{o.key, inline(pair{"ipv4", text(o.mock)})})
+		}
+	}
+	return []part{nest(block("dependency", []string{on}, group(path,
+		pair{"mock_outputs", object(pair{list, object(mocks...)})},
+		pair{"mock_outputs_allowed_terraform_commands", texts([]string{"init", "validate", "plan", "destroy"})},
+		pair{"mock_outputs_merge_strategy_with_state", text("deep_map_only")})))}
+}
+
+// addresses are the inputs of a DNS unit, from the outputs of the units that it depends on.
+func (u *unit) addresses() part {
 	var addresses []pair
-	for _, a := range u.address {
-		vm := append(index(ref("dependency", on, "outputs", "vms"), a.key), ref("x", "ipv4")[1:]...)
-		addresses = append(addresses, pair{a.key, vm})
+	for _, o := range u.address {
+		vm := append(index(ref("dependency", lock.UnitOf(o.kind), "outputs", o.kind.List()), o.key), ref("x", "ipv4")[1:]...)
+		addresses = append(addresses, pair{o.key, vm})
 	}
-	return []part{
-		nest(block("dependency", []string{on}, group(path,
-			pair{"mock_outputs", object(pair{"vms", object(u.address...)})},
-			pair{"mock_outputs_allowed_terraform_commands", texts([]string{"init", "validate", "plan", "destroy"})},
-			pair{"mock_outputs_merge_strategy_with_state", text("deep_map_only")}))),
-		group(pair{"inputs", object(pair{"addresses", object(addresses...)})}),
-	}
+	return group(pair{"inputs", object(pair{"addresses", object(addresses...)})})
 }
 
 // naturalOrder sorts VMs by key, numbers in keys by value.

@@ -12,20 +12,15 @@ import (
 
 // vmValues are the attributes of a VM in a stack file.
 func vmValues(root *shape, v *schema.VM, d *lock.VM) ([]pair, error) {
+	if v.IsContainer() {
+		return containerValues(root, v, d)
+	}
 	if v.Replica != nil {
 		return replicaValues(root, v, d), nil
 	}
-	pairs := []pair{{"profile", text(v.Profile)}}
-	if v.Address.IsValid() {
-		pairs = append(pairs, pair{"ipv4", text(v.Address.Addr().String())})
-	}
-	if meta := v.Values.Get(guest.Meta); meta != nil {
-		// A string, because the VMs of one map must have one type.
-		j, err := json.Marshal(plain(meta))
-		if err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, pair{"meta", text(string(j))})
+	pairs, err := ownPairs(v)
+	if err != nil {
+		return nil, err
 	}
 	return append(pairs, vmPairs(root, v, d)...), nil
 }

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ const (
 	Container Kind = "lxc"
 )
 
-// Types of resources. The modules make all of them but containers.
+// Types of resources.
 const (
 	VMResource        = "proxmox_virtual_environment_vm"
 	ContainerResource = "proxmox_virtual_environment_container"
@@ -24,21 +25,55 @@ const (
 	RecordResource    = "dns_a_record_set"
 )
 
-// kinds have what people call a guest of a kind, the command of a node for it, and its
-// console in the web interface.
-var kinds = map[Kind]struct{ name, tool, console string }{
-	VM:        {"VM", "qm", "kvm"},
-	Container: {"container", "pct", "lxc"},
+// The units of guests in a stack.
+const (
+	VMUnit        = "proxmox-vm"
+	ContainerUnit = "proxmox-container"
+)
+
+// kinds have what people call a guest of a kind, the command of a node for it, its console in
+// the web interface, the prefix of its resource of the HA manager, its type of resource, its unit, and the
+// name of the map of its guests in specs, units and outputs.
+var kinds = map[Kind]struct{ name, tool, console, ha, resource, unit, list string }{
+	VM:        {"VM", "qm", "kvm", "vm", VMResource, VMUnit, "vms"},
+	Container: {"container", "pct", "lxc", "ct", ContainerResource, ContainerUnit, "containers"},
 }
+
+// Kinds are all kinds, VMs first.
+func Kinds() []Kind { return []Kind{VM, Container} }
+
+// KindOf is the kind of the guests of a type of resource, or "".
+func KindOf(resource string) Kind {
+	for _, k := range Kinds() {
+		if kinds[k].resource == resource {
+			return k
+		}
+	}
+	return ""
+}
+
+// Resource is the type of resource of a guest of the kind. The zero value is a VM, here and
+// in what follows.
+func (k Kind) Resource() string { return kinds[cmp.Or(k, VM)].resource }
+
+// Unit is the unit of the guests of the kind in a stack.
+func (k Kind) Unit() string { return kinds[cmp.Or(k, VM)].unit }
+
+// HA is the prefix of the name of a guest in the HA manager: vm.
+func (k Kind) HA() string { return kinds[cmp.Or(k, VM)].ha }
+
+// List is the name of the map of guests of the kind in a spec, in the variables of a unit, and
+// in its outputs: vms.
+func (k Kind) List() string { return kinds[cmp.Or(k, VM)].list }
 
 // Known reports whether Proxmox VE has guests of the kind.
 func (k Kind) Known() bool { return kinds[k].name != "" }
 
 // Name is what people call a guest of the kind: VM.
-func (k Kind) Name() string { return kinds[k].name }
+func (k Kind) Name() string { return kinds[cmp.Or(k, VM)].name }
 
 // Tool is the command of a node for a guest of the kind: qm.
-func (k Kind) Tool() string { return kinds[k].tool }
+func (k Kind) Tool() string { return kinds[cmp.Or(k, VM)].tool }
 
 // Guests is the path of the guests of the kind on a node, in the API of Proxmox VE.
 func (k Kind) Guests(node string) string { return "/nodes/" + node + "/" + string(k) }

@@ -60,22 +60,11 @@ func attributeRows(resource, path string) iter.Seq[Attribute] {
 			a.Resource, a.Removal, a.block = resource, cmp.Or(a.Removal, a.Change), a.block || a.Group
 			return yield(a)
 		}
-		var rows []Attribute
-		switch resource {
-		case guest.VMResource:
-			if rows = otherAttributes; !attributesOf(VMFields, Attribute{}, path, add) {
+		fields, rows := tablesOf(resource)
+		for _, f := range fields {
+			if !attributesOf(f, Attribute{}, path, add) {
 				return
 			}
-			for _, p := range Unsupported {
-				a := Attribute{HCL: p.HCL, Change: p.Change, Removal: p.Removal, Right: p.Right, Why: p.Why}
-				if p.HCL != "" && related(p.HCL, path) && !add(a) {
-					return
-				}
-			}
-		case guest.PoolResource:
-			rows = poolAttributes
-		case guest.RecordResource:
-			rows = recordAttributes
 		}
 		for i := range rows {
 			if related(rows[i].HCL, path) && !add(rows[i]) {
@@ -83,6 +72,27 @@ func attributeRows(resource, path string) iter.Seq[Attribute] {
 			}
 		}
 	}
+}
+
+// tablesOf are the tables of the properties that set attributes of a resource type, and the rows of
+// the attributes that no property sets.
+func tablesOf(resource string) (fields [][]Field, rows []Attribute) {
+	switch resource {
+	case guest.VMResource:
+		for _, p := range Unsupported {
+			if p.HCL != "" {
+				rows = append(rows, Attribute{HCL: p.HCL, Change: p.Change, Removal: p.Removal, Right: p.Right, Why: p.Why})
+			}
+		}
+		return [][]Field{VMFields}, append(rows, otherAttributes...)
+	case guest.ContainerResource:
+		return [][]Field{ContainerFields, {containerAddresses}}, containerAttributes
+	case guest.PoolResource:
+		return nil, poolAttributes
+	case guest.RecordResource:
+		return nil, recordAttributes
+	}
+	return nil, nil
 }
 
 // attributesOf yields the attributes of rows in a block until yield says no, which it
@@ -130,10 +140,10 @@ func (f *Field) rows() []Field {
 	return f.Fields
 }
 
-// LeftOut are the attributes and blocks of the VM resource that no property sets, each with
+// LeftOut are the attributes and blocks of a type of resource that no property sets, each with
 // the reason.
-func LeftOut() []Attribute {
-	out := slices.DeleteFunc(Attributes(guest.VMResource), func(a Attribute) bool { return a.Why == "" })
+func LeftOut(resource string) []Attribute {
+	out := slices.DeleteFunc(Attributes(resource), func(a Attribute) bool { return a.Why == "" })
 	slices.SortFunc(out, func(a, b Attribute) int { return strings.Compare(a.HCL, b.HCL) })
 	return out
 }

@@ -49,7 +49,9 @@ func AttributesPage() []byte {
 		w.out.WriteString("\n\n")
 		w.attributes(rows, e.depends)
 	}
-	for _, r := range []struct{ title, resource string }{{"Pool", guest.PoolResource}, {"DNS record", guest.RecordResource}} {
+	for _, r := range []struct{ title, resource string }{
+		{"Container", guest.ContainerResource}, {"Pool", guest.PoolResource}, {"DNS record", guest.RecordResource},
+	} {
 		fmt.Fprintf(&w.out, "\n## %s\n\n`%s`\n\n", r.title, r.resource)
 		w.row([]string{"attribute", "effect", "source", "note"})
 		w.row(slices.Repeat([]string{"---"}, 4))

@@ -107,7 +107,9 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 			"the project has no Template %q", t.Name)
 	}
 	c.once("name "+strings.ToLower(v.Name), v.At(guest.Name), CodeNameClash, "choose another name", "the VM name %q is already used", v.Name)
-	if v.Address.IsValid() {
+	if v.IsContainer() {
+		c.containerAddresses(v)
+	} else if v.Address.IsValid() {
 		c.once("address "+v.Address.Addr().String(), v.At(guest.CloudInit, guest.IPv4), CodeAddressClash, "choose another address",
 			"the address %s is already used", v.Address.Addr())
 	}
@@ -124,6 +126,22 @@ func (c *clash) checkVM(s *Stack, v *VM) {
 	}
 	for _, r := range v.Records {
 		c.once("dns "+s.DNS.FQDN(r.Name), r.Pos, CodeDNSClash, "choose another name", "the DNS name %s is already used", s.DNS.FQDN(r.Name))
+	}
+}
+
+// containerAddresses checks the addresses of a container, which its networks have.
+func (c *clash) containerAddresses(v *VM) {
+	for i, n := range v.Values.Get(guest.Networks).List() {
+		network := ""
+		if i > 0 {
+			network = " on " + n.Get(guest.Bridge).Str() + " " + n.Get(guest.VLAN).Str()
+		}
+		for _, key := range []string{guest.IPv4, guest.IPv6} {
+			if at := n.Get(key); staticPrefix(at.Str()).IsValid() {
+				addr := staticPrefix(at.Text).Addr().String()
+				c.once("address "+addr+network, at.Pos, CodeAddressClash, "choose another address", "the address %s is already used", addr)
+			}
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // TestEveryAttributeIsExplained: an attribute has one row, an effect that the
 // documentation explains, and a link to what decides it.
 func TestEveryAttributeIsExplained(t *testing.T) {
-	for _, resource := range []string{guest.VMResource, guest.PoolResource, guest.RecordResource} {
+	for _, resource := range []string{guest.VMResource, guest.ContainerResource, guest.PoolResource, guest.RecordResource} {
 		seen := map[string]bool{}
 		rows := Attributes(resource)
 		if len(rows) < 4 {
@@ -41,7 +41,7 @@ func TestEveryAttributeIsExplained(t *testing.T) {
 			}
 		}
 	}
-	if rows := Attributes("proxmox_virtual_environment_container"); rows != nil {
+	if rows := Attributes("proxmox_virtual_environment_file"); rows != nil {
 		t.Errorf("a resource that is not rendered has the rows %v", rows)
 	}
 }
@@ -49,7 +49,7 @@ func TestEveryAttributeIsExplained(t *testing.T) {
 // TestLeftOut: what no property sets has a reason, in a sentence, and what one sets has none.
 func TestLeftOut(t *testing.T) {
 	var names []string
-	for _, a := range LeftOut() {
+	for _, a := range LeftOut(guest.VMResource) {
 		if names = append(names, a.HCL); a.Key != "" || a.Group || !strings.HasSuffix(a.Why, ".") {
 			t.Errorf("%s: property %q sets it, or %q is not a sentence", a.HCL, a.Key, a.Why)
 		}

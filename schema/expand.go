@@ -21,6 +21,7 @@ type expander struct {
 	stack    *Stack
 	root     *Node
 	defaults *Node
+	shared   *Node // what containers inherit
 	pattern  *Node
 	keys     map[string]Pos  // of all members, also of those with errors
 	sshKeys  map[*Node]*Node // public keys that were read already, by their place in the spec
@@ -39,12 +40,14 @@ type member struct {
 	extra           []Extra
 	own             *Node // its own properties, or nil if they have errors
 	replica         *Replica
+	kind            guest.Kind
 }
 
-// expand turns a spec's vms, groups, teacher and students into VMs, in the
+// expand turns a spec's vms, containers, groups, teacher and students into VMs, in the
 // order of the spec: the order in which first decisions are made.
 func (j *joiner) expand(s *Stack, root *Node) {
-	e := &expander{joiner: j, stack: s, root: root, defaults: j.defaultVM(root), keys: map[string]Pos{}, sshKeys: map[*Node]*Node{},
+	e := &expander{joiner: j, stack: s, root: root, defaults: j.defaultVM(root), shared: j.defaultContainer(root),
+		keys: map[string]Pos{}, sshKeys: map[*Node]*Node{},
 		pattern: j.fill(orEmpty(root.Get("naming")), find(sharedFields, "naming")).Get("pattern")}
 	s.Naming = e.pattern.Str()
 	if s.IsTemplate() {
@@ -62,6 +65,10 @@ func (j *joiner) expand(s *Stack, root *Node) {
 			for k, name := range v.Keys {
 				e.add(member{key: name.Text, pos: name.Pos, path: "vms." + name.Text, own: v.Items[k]})
 			}
+		case containersKey:
+			for k, name := range v.Keys {
+				e.add(member{key: name.Text, pos: name.Pos, path: containersKey + "." + name.Text, own: v.Items[k], kind: guest.Container})
+			}
 		case "groups":
 			for k, name := range v.Keys {
 				e.group(name, v.Items[k])
@@ -74,7 +81,7 @@ func (j *joiner) expand(s *Stack, root *Node) {
 	}
 	e.vm = nil
 	if len(s.VMs) == 0 && len(s.Retired) == 0 && len(s.Forgotten) == 0 && j.errors == errors {
-		fix := map[string]string{KindStack: "add vms: or groups:", KindClass: "add students:"}[s.Kind]
+		fix := map[string]string{KindStack: "add vms:, groups: or containers:", KindClass: "add students:"}[s.Kind]
 		j.warn(s.Pos, "", CodeNoVMs, fix, "stack %q has no VM", s.Name)
 	}
 	if len(s.VMs) > manyVMs {
@@ -98,9 +105,9 @@ func (e *expander) tooMany(r *roster) bool {
 	}
 	for i, key := range e.root.Keys {
 		switch v := e.root.Items[i]; key.Text {
-		case "vms":
+		case "vms", containersKey:
 			if exceeds(len(v.Keys)) {
-				return refuse(key.Pos, "vms")
+				return refuse(key.Pos, key.Text)
 			}
 		case "groups":
 			for k, name := range v.Keys {
@@ -178,16 +185,23 @@ func (e *expander) add(m member) {
 	if !e.addKey(m, at) || m.own == nil {
 		return
 	}
-	v := &VM{Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Email: m.email, Listed: m.keyPos,
+	v := &VM{Kind: m.kind, Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Email: m.email, Listed: m.keyPos,
 		Formerly: m.formerly, Extra: m.extra, Own: m.own, Replica: m.replica,
 		Values: e.fill(merge(e.defaults, m.own, vmField()), vmField())}
+	if m.kind == guest.Container {
+		v.Values = e.fill(merge(e.shared, m.own, containerField()), containerField())
+	}
 	if m.replica != nil { // of the defaults, only those of the table
 		v.Values = e.fill(merge(e.fill(&Node{Shape: ShapeMap}, vmField()), m.own, vmField()), vmField())
 	}
 	if m.student {
 		v.Seat, v.Spelt = m.n, m.spelt
 	}
-	e.read(v)
+	if v.IsContainer() {
+		e.readContainer(v)
+	} else {
+		e.read(v)
+	}
 	e.stack.VMs = append(e.stack.VMs, v)
 }
 

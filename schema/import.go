@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"stackgen/guest"
 )
 
 // A DefaultBlock is a block of the VM resource that the provider reads as absent while
@@ -18,6 +20,8 @@ type DefaultBlock struct {
 type Row struct {
 	*Field
 	Of string // the property that the row is a key of; empty for a property
+
+	block string // the HCL of that property
 }
 
 // In is the value that a VM has for the row.
@@ -33,17 +37,21 @@ func (r Row) Attribute() string {
 	if r.Of == "" {
 		return r.HCL
 	}
-	return joinHCL(VMField(r.Of).HCL, r.HCL)
+	return joinHCL(r.block, r.HCL)
 }
 
-// DefaultBlocks are all such blocks.
-func DefaultBlocks() []DefaultBlock {
+// DefaultBlocks are all such blocks of VMs.
+func DefaultBlocks() []DefaultBlock { return DefaultBlocksOf(guest.VM) }
+
+// DefaultBlocksOf are all such blocks of guests of a kind.
+func DefaultBlocksOf(kind guest.Kind) []DefaultBlock {
 	var out []DefaultBlock
-	for _, r := range rows() {
+	fields := Fields(kind)
+	for _, r := range rows(fields) {
 		block, _, nested := strings.Cut(r.Attribute(), ".")
 		i := slices.IndexFunc(out, func(b DefaultBlock) bool { return b.Name == block })
 		if i < 0 && nested && r.ReadAbsent {
-			i, out = len(out), append(out, DefaultBlock{Name: block, Keeps: r.Of != "" && VMField(r.Of).Unset == Keep})
+			i, out = len(out), append(out, DefaultBlock{Name: block, Keeps: r.Of != "" && find(fields, r.Of).Unset == Keep})
 		}
 		if i >= 0 {
 			out[i].Rows = append(out[i].Rows, r)
@@ -65,22 +73,22 @@ func (b *DefaultBlock) Says(vm *Node) (said, more bool) {
 
 // SettledRows are the rows that Proxmox VE does not have.
 func SettledRows() []Row {
-	return slices.DeleteFunc(rows(), func(r Row) bool { return !r.Settles })
+	return slices.DeleteFunc(rows(VMFields), func(r Row) bool { return !r.Settles })
 }
 
-// rows are the properties of a VM that have a value of their own, and the keys of
+// rows are the properties of a guest that have a value of their own, and the keys of
 // those that are objects.
-func rows() []Row {
+func rows(fields []Field) []Row {
 	var out []Row
-	for i := range VMFields {
-		f := &VMFields[i]
+	for i := range fields {
+		f := &fields[i]
 		switch {
 		case f.Type != Object && f.HCL != "":
 			out = append(out, Row{Field: f})
 		case f.Type == Object:
 			for k := range f.Fields {
 				if f.Fields[k].HCL != "" {
-					out = append(out, Row{Field: &f.Fields[k], Of: f.Key})
+					out = append(out, Row{Field: &f.Fields[k], Of: f.Key, block: f.HCL})
 				}
 			}
 		}

@@ -20,6 +20,7 @@ func JSONSchema() ([]byte, error) {
 	w := &schemaWriter{tables: []sharedTable{
 		{name: "stack", title: "A stack", fields: fieldsOf(KindStack)},
 		{name: "vm", title: "Properties of a VM", fields: VMFields},
+		{name: "container", title: "Properties of a container", fields: ContainerFields, own: true},
 		{name: "numbered-vm", title: "Properties of numbered VMs; text may hold {n}", fields: VMFields, ordinals: true},
 	}}
 	root := &jsonSchema{
@@ -83,6 +84,7 @@ type sharedTable struct {
 	name, title string
 	fields      []Field
 	ordinals    bool
+	own         bool // others refer to the table as a whole only
 }
 
 // has reports whether the table has the very same row.
@@ -115,7 +117,7 @@ func (w *schemaWriter) object(fields []Field, ordinals bool, within, title strin
 func (w *schemaWriter) row(f *Field, ordinals bool, within string) *jsonSchema {
 	ordinals = ordinals && f.holdsText()
 	for i := range w.tables {
-		if t := &w.tables[i]; t.name != within && t.ordinals == ordinals && t.has(f) {
+		if t := &w.tables[i]; !t.own && t.name != within && t.ordinals == ordinals && t.has(f) {
 			return &jsonSchema{Ref: "#/$defs/" + t.name + "/properties/" + f.Key}
 		}
 	}

@@ -161,10 +161,12 @@ func (p *Profile) Ignores(attribute string) bool {
 	return false
 }
 
-// A VM is a VM of a stack, with everything it inherits.
+// A VM is a guest of a stack, with everything it inherits: a VM, or a container.
 type VM struct {
+	Kind guest.Kind // "" is a VM
+
 	Pos             // where its key, or its group's, is written
-	Path     string // "vms.web01", "groups.worker" or "groups.worker.overrides.worker2"
+	Path     string // "vms.web01", "containers.dns", "groups.worker" or "groups.worker.overrides.worker2"
 	Key      string
 	N        int     // ordinal in its group, from 1; 0 outside groups
 	Member   string  // name in the roster, if any
@@ -258,10 +260,19 @@ func ResourceLabel(profile string) string {
 	return profile
 }
 
-// VMAddress is the resource address of a VM with a profile.
-func VMAddress(profile, key string) string {
-	return fmt.Sprintf("%s.%s[%q]", guest.VMResource, ResourceLabel(profile), key)
+// GuestAddress is the resource address of a guest with a profile.
+func GuestAddress(kind guest.Kind, profile, key string) string {
+	return fmt.Sprintf("%s.%s[%q]", kind.Resource(), ResourceLabel(profile), key)
 }
+
+// VMAddress is the resource address of a VM with a profile.
+func VMAddress(profile, key string) string { return GuestAddress(guest.VM, profile, key) }
+
+// IsContainer reports whether it is a container.
+func (v *VM) IsContainer() bool { return v.Kind == guest.Container }
+
+// Containers reports whether the stack has containers in its spec.
+func (s *Stack) Containers() bool { return slices.ContainsFunc(s.VMs, (*VM).IsContainer) }
 
 // WantsCheckpoint reports whether an apply takes a checkpoint of the VM.
 func (v *VM) WantsCheckpoint() bool { return v.Values.Get(guest.Checkpoint).Bool() }

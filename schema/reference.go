@@ -19,7 +19,8 @@ The Project is ` + "`stackgen.yaml`" + `: it has the settings that all specs of 
 Defaults, group and VM are merged in this order: maps key by key; a list or any other value replaces the earlier one.
 Exceptions are noted. Paths are relative to the spec.
 
-The HCL column is the attribute of ` + "`" + guest.VMResource + "`" + ` that gets the value.
+The HCL column is the attribute of ` + "`" + guest.VMResource + "`" + ` that gets the value; in the section
+[Container](#container), of ` + "`" + guest.ContainerResource + "`" + `.
 `
 
 // Reference returns the reference of the spec in Markdown, made from the tables.
@@ -37,12 +38,21 @@ func Reference() []byte {
 	return w.out.Bytes()
 }
 
+// containerTitle is the title of the section with the properties of containers.
+const containerTitle = "Container"
+
 // leftOut writes the attributes that a spec cannot set, with the reasons.
 func (w *referenceWriter) leftOut() {
 	fmt.Fprintf(&w.out, "\n## Left out\n\nAttributes and blocks of `%s` that no property sets:\n\n", guest.VMResource)
 	w.row([]string{"attribute", "why"})
 	w.row(slices.Repeat([]string{"---"}, 2))
-	for _, a := range LeftOut() {
+	for _, a := range LeftOut(guest.VMResource) {
+		w.row([]string{"`" + a.HCL + "`", escapeCell(a.Why)})
+	}
+	fmt.Fprintf(&w.out, "\nThose of `%s`:\n\n", guest.ContainerResource)
+	w.row([]string{"attribute", "why"})
+	w.row(slices.Repeat([]string{"---"}, 2))
+	for _, a := range LeftOut(guest.ContainerResource) {
 		w.row([]string{"`" + a.HCL + "`", escapeCell(a.Why)})
 	}
 }
@@ -64,7 +74,7 @@ type referenceWriter struct {
 func (w *referenceWriter) section(t refTable) {
 	w.titles[&t.fields[0]] = t.title
 	level := "###"
-	if slices.Contains(append(slices.Clone(AllKinds), "VM"), t.title) {
+	if slices.Contains(append(slices.Clone(AllKinds), "VM", containerTitle), t.title) {
 		level = "##"
 	}
 	fmt.Fprintf(&w.out, "\n%s %s\n\n", level, t.title)
@@ -172,8 +182,11 @@ func (w *referenceWriter) link(f *Field, as refTable, next *[]refTable) string {
 	first := &f.Fields[0]
 	if w.titles[first] == "" {
 		as.fields = f.Fields
-		if first == &VMFields[0] {
+		switch first {
+		case &VMFields[0]:
 			as = refTable{title: "VM", fields: VMFields}
+		case &ContainerFields[0]:
+			as = refTable{title: containerTitle, fields: ContainerFields}
 		}
 		w.titles[first] = as.title
 		*next = append(*next, as)

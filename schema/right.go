@@ -26,6 +26,8 @@ const (
 	ConfigMemory    = "VM.Config.Memory"
 	ConfigNetwork   = "VM.Config.Network"
 	ConfigOptions   = "VM.Config.Options" // also of every update: it sets the name
+
+	allocate = "VM.Allocate" // also for features of an unprivileged container
 )
 
 // RightsOf are those for an attribute or block: its own, and those of the blocks that it is

@@ -83,12 +83,51 @@ var synonyms = map[string][]string{
 
 // instead are words of other tools that no key has, and what to do.
 var instead = map[string]string{
+	containersKey:     "containers are for kind: Stack: a class has VMs only",
 	"depends_on":      "VMs do not wait for one another in an apply; startup: {order: ...} is the order in which Proxmox VE starts them",
 	"ha":              "HA is not part of a spec: add the VM in Proxmox VE, with `ha-manager add vm:VMID`",
+	"kind":            "groups are of VMs: write each container below containers",
 	"loop":            "write groups: {NAME: {count: ...}}",
 	"for_each":        "write groups: {NAME: {count: ...}}",
 	"prevent_destroy": "write profile: protected",
 	"provisioner":     "`stackgen outputs` writes an Ansible inventory; cloud_init: {user_data: ...} runs commands at the first start",
+}
+
+// What to do about a part of a container that the provider replaces it for, or that needs root@pam.
+const (
+	byHand   = "set it with `pct set` on the node, as root: an apply leaves it as it is"
+	archived = "a container is made from an archive: template: STORAGE:vztmpl/ARCHIVE"
+)
+
+// notOfContainers are words that a container does not have, and what to do.
+var notOfContainers = map[string]string{
+	guest.Adopt:          "a container that exists cannot be adopted: leave it as it is, or make a new one and copy its data",
+	guest.Agent:          "a container has no guest agent: its node knows its addresses",
+	guest.Clone:          archived,
+	guest.CloudInit:      "a container has networks: [{ipv4: ..., gateway: ...}], nameservers, search_domain and ssh_keys",
+	"device_passthrough": byHand,
+	"devices":            byHand,
+	guest.Disks:          "a container has rootfs: {datastore: ..., size: ...}; add mount points with `pct set` on the node",
+	"fuse":               byHand,
+	guest.Hookscript:     byHand,
+	guest.HostPCI:        byHand,
+	"idmap":              byHand,
+	"keyctl":             byHand,
+	"mknod":              byHand,
+	"mount":              byHand,
+	"mount_point":        byHand,
+	"mount_points":       byHand,
+	"mounts":             byHand,
+	"password":           "a spec contains no secrets: write ssh_keys, or set a password in the container",
+	guest.Placement:      "placement is for VMs: write node: NAME",
+}
+
+// noneOfContainers says of a key of VMs that containers have none.
+func noneOfContainers(word string) string {
+	if find(VMFields, word) == nil {
+		return ""
+	}
+	return word + " is for VMs only"
 }
 
 // maxListed is how many keys a message lists. The reference has the others.
@@ -107,6 +146,9 @@ func suggest(key string, fields []Field, path string) string {
 	synonym := ""
 	for _, target := range append(slices.Clone(synonyms[word]), word+"s") {
 		synonym = cmp.Or(synonym, meant(target, fields))
+	}
+	if path == containersKey || strings.HasPrefix(path, containersKey+".") || strings.HasPrefix(path, "defaults."+containersKey) {
+		return cmp.Or(synonym, notOfContainers[word], noneOfContainers(word), within(word, fields), alike(key, fields))
 	}
 	switch root, _, _ := strings.Cut(path, "."); root {
 	case "vms", "groups", "defaults", "teacher", "students":

@@ -40,7 +40,7 @@ func fieldsOf(kind string) []Field {
 		name.Format, name.Doc = "stackname", "Name of the template, which `template` of VMs names; part of its state key and of the names of its VMs."
 		return slices.Concat(head, []Field{name}, templateShared(), templateSpecFields)
 	default:
-		return slices.Concat(head, []Field{name}, sharedFields, stackFields)
+		return slices.Concat(head, []Field{name}, sharedFields, stackFields, containerKeys)
 	}
 }
 
@@ -57,10 +57,18 @@ var sharedFields = []Field{
 	{Key: "naming", Type: Object, Fields: namingFields, Doc: "Names of VMs without a `name`."},
 	{Key: "profiles", Type: Map, KeyIs: "profile", Elem: &Field{Type: Object, Fields: profileFields}, Doc: "Lifecycle profiles in addition to the built-in `default`, `protected` and `adopted`. A name has one meaning in a project."},
 	{Key: "vmids", Type: String, Format: "range", Doc: "Range to allocate VMIDs from. A VM gets the lowest free VMID once and keeps it."},
-	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What the hooks of the units check before an apply or destroy; a run reads the cluster once for all units. `fast`: the same as `stackgen preflight --no-plan` for the stack. `full`: also the plan of the unit. `off`: nothing, and `stackgen preflight` reports it."},
+	{Key: "guard", Type: String, Enum: []string{"full", "fast", "off"}, Default: "full", Doc: "What the hooks of the units check before an apply or destroy; a run reads the cluster once for all units. `fast`: the same as `stackgen preflight --no-plan` for the stack. `full`: also the plan of the unit. The plan of containers is always judged. `off`: nothing, and `stackgen preflight` reports it."},
 	{Key: "apply", Type: Object, Fields: applyFields, Doc: "How OpenTofu applies and destroys the VMs of a stack."},
-	{Key: "defaults", Type: Object, Fields: VMFields, Doc: "VM properties for all VMs."},
+	{Key: "defaults", Type: Object, Fields: defaultsFields, Doc: "Properties for all VMs. Containers inherit those that they have, too, except for `template`, `networks` and `os_type`."},
 }
+
+// containerKeys are the keys of a Stack that a Class does not have.
+var containerKeys = []Field{
+	{Key: containersKey, Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: ContainerFields}, Doc: "Containers (LXC), by key. Keys, names and VMIDs are shared with VMs."},
+}
+
+var defaultsFields = append(slices.Clone(VMFields),
+	Field{Key: containersKey, Type: Object, Fields: ContainerFields, Doc: "Properties for all containers."})
 
 var stackFields = []Field{
 	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it, `{n:02}` has two digits."},

@@ -38,10 +38,7 @@ func (v *VM) set(key string, value *Node) {
 
 // identity reads the properties that identify a VM: profile, VMID, template.
 func (e *expander) identity(v *VM) {
-	v.Profile = "default"
-	if p := v.Values.Get(guest.Profile); p != nil && p.File != "" {
-		v.Profile = p.Text
-	}
+	e.chosenProfile(v)
 	v.VMID = v.Values.Get(guest.VMID).Int()
 	if a := v.Values.Get(guest.Adopt); a != nil {
 		v.Adopt = true
@@ -53,14 +50,7 @@ func (e *expander) identity(v *VM) {
 		}
 		v.VMID = a.Get(guest.VMID).Int()
 	}
-	if e.profile(v.Profile) == nil {
-		names := []string{}
-		for _, p := range e.profiles {
-			names = append(names, p.Name)
-		}
-		e.errorPos(v.At(guest.Profile), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "),
-			"the profile %q does not exist", v.Profile)
-	}
+	e.knownProfile(v)
 	v.Clone = v.Values.Get(guest.Clone).Str()
 	t := v.Values.Get(guest.Template)
 	switch {
@@ -71,6 +61,38 @@ func (e *expander) identity(v *VM) {
 			Release: t.Get(guest.Release).Str()}
 	case !v.Adopt:
 		e.errorPos(v.Pos, v.Path+".template", CodeNoTemplate, "add template: VMID, or adopt: {vmid: N} if the VM exists", "no template to clone")
+	}
+}
+
+// chosenProfile reads the profile of a guest.
+func (e *expander) chosenProfile(v *VM) {
+	v.Profile = "default"
+	if p := v.Values.Get(guest.Profile); p != nil && p.File != "" {
+		v.Profile = p.Text
+	}
+}
+
+// knownProfile checks that there is the profile of a guest.
+func (e *expander) knownProfile(v *VM) {
+	if e.profile(v.Profile) != nil {
+		return
+	}
+	names := []string{}
+	for _, p := range e.profiles {
+		names = append(names, p.Name)
+	}
+	e.errorPos(v.At(guest.Profile), v.Path+".profile", CodeNoProfile, "profiles: "+strings.Join(names, ", "),
+		"the profile %q does not exist", v.Profile)
+}
+
+// poolOf reads the pool of a guest: its own, or that of the stack.
+func (e *expander) poolOf(v *VM) {
+	v.PoolID = v.Values.Get(guest.Pool).Str()
+	if e.stack.Pool != nil {
+		v.PoolID = cmp.Or(v.PoolID, e.stack.Pool.ID)
+	}
+	if v.PoolID != "" {
+		v.set(guest.Pool, Scalar(v.Pos, ShapeString, v.PoolID))
 	}
 }
 
@@ -102,13 +124,7 @@ func (e *expander) placement(v *VM) {
 	if v.Node == "" && v.Placement == nil {
 		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME to defaults or to the VM, or placement: {nodes: [...]}", "no node")
 	}
-	v.PoolID = v.Values.Get(guest.Pool).Str()
-	if e.stack.Pool != nil {
-		v.PoolID = cmp.Or(v.PoolID, e.stack.Pool.ID)
-	}
-	if v.PoolID != "" {
-		v.set(guest.Pool, Scalar(v.Pos, ShapeString, v.PoolID))
-	}
+	e.poolOf(v)
 }
 
 // weights are those of free CPU and free memory in a score. One that is missing beside
@@ -148,7 +164,7 @@ func (v *VM) canonical() {
 	if w := v.Values.Get(guest.Watchdog); w != nil && !w.Get(guest.Enabled).Bool() {
 		v.Values = v.Values.Without(guest.Watchdog)
 	}
-	if v.Values.Get(guest.Memory).Str() == "512" && !v.Values.Has(guest.Balloon) {
+	if !v.IsContainer() && v.Values.Get(guest.Memory).Str() == "512" && !v.Values.Has(guest.Balloon) {
 		// The same as no balloon, but not the provider's default, which it would read as absent.
 		v.set(guest.Balloon, Scalar(v.Pos, ShapeInt, "512"))
 	}
@@ -230,7 +246,12 @@ func (e *expander) records(v *VM) {
 	if d.Get(guest.Records) == nil {
 		v.Records = []Record{{Pos: v.At(guest.Name), Name: e.recordName(v), TTL: ttl}}
 	}
-	if len(v.Records) > 0 && !v.Address.IsValid() && !v.AgentOn {
+	switch {
+	case len(v.Records) == 0 || v.Address.IsValid():
+	case v.IsContainer() && v.unaddressed():
+		e.errorPos(v.At(guest.Networks), v.Path+".networks", CodeAddress, "add ipv4 to its first network, or write dns: false",
+			"the container has a DNS record, and no IPv4 address")
+	case !v.IsContainer() && !v.AgentOn:
 		e.errorPos(v.At(guest.Agent), v.Path+".agent", CodeAgent, "set a static address, enable the agent, or write dns: false",
 			"the VM has a DNS record, but its address cannot be read: it comes from DHCP, and the guest agent is off")
 	}
@@ -256,8 +277,9 @@ func (e *expander) ignoredChanges(v *VM) {
 	if p == nil {
 		return
 	}
+	p = p.For(v.Kind)
 	for i, key := range v.Own.Keys {
-		f := find(VMFields, key.Text)
+		f := find(v.Fields(), key.Text)
 		root := f.Attribute()
 		if root == "" && len(f.Fields) > 0 {
 			root = f.Fields[0].Attribute() // its keys are attributes of the VM

@@ -23,8 +23,8 @@ locals {
 
   # Variables of modules that the environment sets: they would override the inputs.
   overrides = [
-    for name in ["addresses", "dns", "pools", "proxmox", "records", "vms"] : "--variable=${name}"
-    if get_env("TF_VAR_${name}", "") != ""
+    for name in ["addresses", "containers", "dns", "pools", "proxmox", "records", "vms"] : "--variable=${name}"
+    if get_env("TF_VAR_${name}", "") != "" && (name != "containers" || local.unit == "proxmox-container")
   ]
 
   # The commands that may fail while they create VMs, and what looks at such a failure.

@@ -198,6 +198,7 @@ var otherWords = []otherWord{
 	{"internal/guard/rule_busy.go", []string{"on()"}, "entries"},
 	{"internal/guard/rule_unknown.go", []string{"missingDevice()"}, "entries"},
 	{"internal/guard/vm.go", []string{"{}.name"}, "names of rules"},
+	{"internal/guard/container.go", []string{"{}.name"}, "names of rules"},
 	{"internal/", []string{"Path()"}, "parts of a path in the API"},
 	{"internal/cluster/access.go", []string{"Grantee{}", "==Type"}, "types of grantees"},
 	{"internal/guard/", []string{"var lockBlocks", "==Lock"}, "locks of a VM"},

@@ -68,7 +68,7 @@ func Accept(r AcceptRequest) (*Plan, error) {
 func (p *planner) acceptTargets(chosen *choice) {
 	for _, s := range p.project.Stacks.Stacks {
 		for _, v := range s.VMs {
-			if vm := (VM{s.Name, v.Key}); len(chosen.attributes[vm]) > 0 {
+			if vm := (VM{s.Name, v.Key}); len(chosen.attributes[vm]) > 0 && !v.IsContainer() {
 				p.targets = append(p.targets, &target{VM: vm, vm: v, attributes: slices.Clone(chosen.attributes[vm])})
 			}
 		}

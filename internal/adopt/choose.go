@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/edit"
 	"stackgen/internal/finding"
@@ -43,6 +44,8 @@ func (p *planner) parse(text string) error {
 	}
 	found := p.find(name)
 	switch {
+	case len(found) == 0 && p.stacks != nil && len(p.named(name, guest.Container)) > 0:
+		return fmt.Errorf("%s: %s is a container: adopt is for VMs only", text, name)
 	case len(found) == 0:
 		return fmt.Errorf("%s: no spec here has a VM %q", text, name)
 	case len(found) > 1:
@@ -73,12 +76,31 @@ func (p *planner) find(name string) []VM {
 	if p.stacks == nil {
 		return out
 	}
+	for _, v := range p.named(name, guest.VM) {
+		if vm := (VM{v.stack, v.Key}); !slices.Contains(out, vm) {
+			p.files[vm], p.places[vm] = v.File, place(v.VM)
+			out = append(out, vm)
+		}
+	}
+	return out
+}
+
+// A specGuest is a guest of a stack.
+type specGuest struct {
+	stack string
+	*schema.VM
+}
+
+// named are the guests of a kind with a name, KEY or STACK/KEY, in specs that are valid.
+func (p *planner) named(name string, kind guest.Kind) (out []specGuest) {
+	stack, key, qualified := splitName(name)
 	for _, s := range p.stacks.Stacks {
+		if qualified && s.Name != stack || !qualified && !p.project.Selected(s.Name) {
+			continue
+		}
 		for _, v := range s.VMs {
-			vm := VM{s.Name, v.Key}
-			if v.Key == key && (qualified && s.Name == stack || !qualified && p.project.Selected(s.Name)) && !slices.Contains(out, vm) {
-				p.files[vm], p.places[vm] = v.File, place(v)
-				out = append(out, vm)
+			if v.Key == key && v.IsContainer() == (kind == guest.Container) {
+				out = append(out, specGuest{s.Name, v})
 			}
 		}
 	}
@@ -113,7 +135,7 @@ func (p *planner) chooseByName(ctx context.Context) error {
 		switch {
 		case f.Type == finding.Stack && f.Stops():
 			p.Left = append(p.Left, f)
-		case f.Type != finding.VM || chosen:
+		case f.Type != finding.VM || chosen, f.Kind == finding.Create && f.Unit == lock.UnitContainer:
 		case p.incomplete[vm] != nil:
 			p.chooseIncomplete(f, named)
 		case f.Kind == finding.Create:

@@ -101,7 +101,7 @@ func (p *planner) exist() error {
 			errs = append(errs, fmt.Errorf("%s=%d: %s", vm, vmid, p.noGuest(vm, vmid)))
 		case g.Kind != guest.VM:
 			errs = append(errs, fmt.Errorf("%s=%d: %d is the container %s on %s: "+
-				"a spec has only VMs, so leave the container as it is and choose another VMID", vm, vmid, vmid, g.Name, g.Node))
+				"adopt is for VMs, so leave the container as it is and choose another VMID", vm, vmid, vmid, g.Name, g.Node))
 		case g.Template:
 			errs = append(errs, fmt.Errorf("%s=%d: %d is the template %s on %s, and no VM: "+
 				"to make the VM a clone of it, write `template: %d` instead", vm, vmid, vmid, g.Name, g.Node, vmid))

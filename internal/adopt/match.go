@@ -59,7 +59,7 @@ func (p *planner) findTargets(after *project.Project) error {
 		stack, key, qualified := splitName(name)
 		var found []VM
 		for _, s := range after.Stacks.Stacks {
-			has := slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key })
+			has := slices.ContainsFunc(s.VMs, func(v *schema.VM) bool { return v.Key == key && !v.IsContainer() })
 			if has && (qualified && s.Name == stack || !qualified && after.Selected(s.Name)) {
 				found = append(found, VM{s.Name, key})
 			}

@@ -20,7 +20,7 @@ func newNamed(s *check.Session) *named {
 	out := &named{map[string][]*cluster.Guest{}, map[VM]string{}}
 	certain := map[int]bool{}
 	for _, m := range s.Matches() {
-		if m.VM != nil {
+		if m.VM != nil && !m.VM.IsContainer() {
 			out.vms[VM{m.Stack, m.Key}] = m.VM.Name
 		}
 		if m.Guest != nil {

@@ -208,7 +208,7 @@ func (h *Hook) begins(found []finding.Finding) error {
 	before := maps.Clone(vms)
 	vms.Created(h.State[h.Unit])
 	for _, f := range found {
-		if f.Stack == stack && f.Type == finding.VM && f.Kind == finding.Create && vms[f.Key].VMID != f.VMID {
+		if f.Stack == stack && f.Unit == lock.UnitVM && f.Type == finding.VM && f.Kind == finding.Create && vms[f.Key].VMID != f.VMID {
 			vms.Begin(f.Key, BegunVM{VMID: f.VMID}, h.Project.Lock.Stacks.Get(stack))
 		}
 	}

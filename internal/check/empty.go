@@ -75,7 +75,7 @@ func (e *EmptyPlans) plan(u tf.Unit, plan *tf.Plan) {
 	for _, c := range plan.Changes {
 		at := u.Stack + "/" + c.Key
 		switch {
-		case !c.Managed || tf.TypeOf(c.Type) != finding.VM:
+		case !c.Managed || u.TypeOf(c.Type) != finding.VM:
 		case c.Action != tf.NoOp || c.Imports || c.Previous != "" || c.Deposed != "":
 			e.why[at] = reasonNot{"its plan is not empty", "stackgen drift"}
 		case !plan.Errored && !plan.Partial && plan.Deferred == 0:

@@ -176,7 +176,15 @@ func (h *Hook) judgeUnit(ctx context.Context) ([]finding.Finding, error) {
 	if finding.Exit(found) != finding.OK || !h.judgesPlan() {
 		return found, nil
 	}
-	return h.judgePlan(ctx, r)
+	creates := h.creates()
+	if found, err = h.judgePlan(ctx, r); err != nil {
+		return nil, err
+	}
+	if creates || h.creates() { // the plan took its time, and says what the state has now
+		err = h.lookOnceMore(ctx, r)
+		found = r.Found
+	}
+	return found, err
 }
 
 // config says what of the stack concerns the run of the unit.
@@ -192,7 +200,10 @@ func (h *Hook) config() Config {
 		c.Grant, c.Destroy = h.grant, h.grant.Kind == guard.GrantDestroy
 	}
 	// What a saved plan of VMs changes is judged by the hook of their unit.
-	c.Planned = map[tf.Unit]bool{tf.VMUnit(h.Unit.Stack): h.command.SavedPlan() != "" || h.plans[tf.VMUnit(h.Unit.Stack)] != nil}
+	c.Planned = map[tf.Unit]bool{}
+	for _, u := range tf.GuestUnits(h.Unit.Stack) {
+		c.Planned[u] = h.command.SavedPlan() != "" || h.plans[u] != nil
+	}
 	return c
 }
 
@@ -215,16 +226,18 @@ func (h *Hook) judgeConfined(ctx context.Context, r *Result, found []finding.Fin
 }
 
 // judgesPlan reports whether a plan is judged: a saved one always, because the specs
-// may have changed since; of records no other, because they are judged by DNS.
+// may have changed since; of records no other, because they are judged by DNS. That of containers always: what
+// somebody has changed by hand, the provider takes back by a restart or a replacement.
 func (h *Hook) judgesPlan() bool {
-	return h.plans[h.Unit] != nil || h.command.SavedPlan() != "" || h.stack().Guard == "full" && !h.Unit.HasRecords()
+	return h.plans[h.Unit] != nil || h.command.SavedPlan() != "" || h.Unit.Unit == lock.UnitContainer ||
+		h.stack().Guard == "full" && !h.Unit.HasRecords()
 }
 
 // recordsLeft are the records of retired VMs that the apply of the VM unit would
 // leave behind. Units of retired records are applied before it; the unit of all
 // records of a stack is applied after it, if it is in the run at all.
 func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
-	if h.Unit.Unit != lock.UnitVM {
+	if !h.Unit.HasGuests() {
 		return nil, nil
 	}
 	var units []tf.Unit
@@ -235,7 +248,7 @@ func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
 		}
 	}
 	in := h.input()
-	if len(guard.RecordsLeft(in, h.Unit.Stack, units)) == 0 {
+	if len(guard.RecordsLeft(in, h.Unit, units)) == 0 {
 		return nil, nil
 	}
 	// Again, because this run may have removed them. Everything else is judged by what was
@@ -247,7 +260,7 @@ func (h *Hook) recordsLeft(ctx context.Context) ([]finding.Finding, error) {
 		return nil, err
 	}
 	in.State = h.State
-	return guard.RecordsLeft(in, h.Unit.Stack, units), nil
+	return guard.RecordsLeft(in, h.Unit, units), nil
 }
 
 func (h *Hook) stack() *schema.Stack {

@@ -157,7 +157,7 @@ func (s *Session) PlanImports(ctx context.Context, verdicts []finding.Finding) (
 			}
 		}
 		var args []string
-		if len(adoptions[tf.VMUnit(u.Stack)]) > 0 {
+		if slices.ContainsFunc(tf.GuestUnits(u.Stack), func(u tf.Unit) bool { return len(adoptions[u]) > 0 }) {
 			args = guard.AddressArgs(u, verdicts)
 		}
 		body, failed := tools.Plan(ctx, s.Project.StackDir(u.Stack), u.Unit, filepath.Join(dir, fmt.Sprint(i)), args...)

@@ -16,6 +16,7 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/files"
 	"stackgen/internal/guard"
+	"stackgen/internal/lock"
 	"stackgen/internal/tf"
 )
 
@@ -76,6 +77,40 @@ func (h *Hook) lookOnce(ctx context.Context) (err error) {
 	}
 	h.run = run
 	return run.save()
+}
+
+// lookOnceMore reads the cluster again, and judges with it the containers of the unit, whose apply is
+// about to create some: the provider takes a container that has got the VMID for the one that it
+// creates. What is not theirs is judged as it was read with the states.
+func (h *Hook) lookOnceMore(ctx context.Context, r *Result) error {
+	now, err := ReadCluster(ctx, h.Project, h.sources)
+	if err != nil {
+		return err
+	}
+	var vmids []int
+	for _, e := range h.containers() {
+		vmids = append(vmids, e.Value.VMID)
+	}
+	h.Inventory = h.Inventory.Replaced(now, vmids)
+	r.Inventory = h.Inventory
+	return r.rules()
+}
+
+// creates reports whether the run is an apply of containers that are in no state.
+func (h *Hook) creates() bool {
+	if h.Unit.Unit != lock.UnitContainer || !h.applies() || h.sources.Inventory != "" {
+		return false
+	}
+	return slices.ContainsFunc(h.containers(), func(e lock.Entry[lock.VM]) bool {
+		return !slices.ContainsFunc(h.State[h.Unit].Resources, func(r tf.Resource) bool { return r.Key == e.Key })
+	})
+}
+
+// containers are those that the stack has.
+func (h *Hook) containers() []lock.Entry[lock.VM] {
+	return slices.DeleteFunc(slices.Clone(h.Project.Lock.Stacks.Get(h.Unit.Stack).VMs), func(e lock.Entry[lock.VM]) bool {
+		return !e.Value.IsContainer() || e.Value.Status != lock.Live
+	})
 }
 
 // load reads what the run has read already. If the file is missing or wrong in any

@@ -149,14 +149,16 @@ func (s *Session) Units() []tf.Unit {
 	return out
 }
 
-// otherUnits are the VM units of the stacks that are not selected: a VMID in their
+// otherUnits are the units of guests of the stacks that are not selected: a VMID in their
 // state is not free.
 func (s *Session) otherUnits() []tf.Unit {
 	var out []tf.Unit
 	for _, stack := range s.Project.Stacks.Stacks {
 		l := s.Project.Lock.Stacks.Get(stack.Name)
-		if l != nil && !s.Project.Selected(stack.Name) && l.Units.Get(lock.UnitVM) != nil {
-			out = append(out, tf.VMUnit(stack.Name))
+		for _, u := range tf.GuestUnits(stack.Name) {
+			if l != nil && !s.Project.Selected(stack.Name) && l.Units.Get(u.Unit) != nil {
+				out = append(out, u)
+			}
 		}
 	}
 	return out

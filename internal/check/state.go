@@ -126,7 +126,7 @@ func (s *Session) backendState(ctx context.Context, tools *engine.Tools, root st
 	return tf.ParseState(body)
 }
 
-// ReadOutputs reads the state of the VM units of some stacks, which has their outputs:
+// ReadOutputs reads the states of the guests of some stacks, which has their outputs:
 // from the files of the sources, else from the backends, and never twice. For live
 // outputs it also reads the cluster.
 func (s *Session) ReadOutputs(ctx context.Context, stacks []string, live bool) (err error) {
@@ -140,9 +140,10 @@ func (s *Session) ReadOutputs(ctx context.Context, stacks []string, live bool) (
 	}
 	var rest []tf.Unit
 	for _, stack := range stacks {
-		u := tf.VMUnit(stack)
-		if _, known := s.State[u]; !known && slices.Contains(s.Units(), u) {
-			rest = append(rest, u)
+		for _, u := range tf.GuestUnits(stack) {
+			if _, known := s.State[u]; !known && slices.Contains(s.Units(), u) {
+				rest = append(rest, u)
+			}
 		}
 	}
 	return s.readBackends(ctx, rest)

@@ -112,21 +112,25 @@ func (s *Session) sameOnDisk(stack *schema.Stack) (bool, error) {
 // address, where OpenTofu destroys what the spec does not have. After a move was applied, its
 // file stays until the next render, and moves nothing.
 func (s *Session) movesNothing(stack *schema.Stack, own []generator.File) (bool, error) {
-	unit := tf.VMUnit(stack.Name)
-	path := generator.MovedFile(unit.Stack, unit.Unit)
-	if slices.ContainsFunc(own, func(f generator.File) bool { return f.Path == path }) {
-		return true, nil
+	for _, unit := range tf.GuestUnits(stack.Name) {
+		path := generator.MovedFile(unit.Stack, unit.Unit)
+		if slices.ContainsFunc(own, func(f generator.File) bool { return f.Path == path }) {
+			continue
+		}
+		body, err := s.readRendered(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("cannot read %s: %w", path, err)
+		}
+		if !generator.MovesOnlyOf(body, func(address string) bool {
+			return !slices.ContainsFunc(s.State[unit].Resources, func(r tf.Resource) bool { return r.Address == address })
+		}) {
+			return false, nil
+		}
 	}
-	body, err := s.readRendered(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("cannot read %s: %w", path, err)
-	}
-	return generator.MovesOnlyOf(body, func(address string) bool {
-		return !slices.ContainsFunc(s.State[unit].Resources, func(r tf.Resource) bool { return r.Address == address })
-	}), nil
+	return true, nil
 }
 
 func (s *Session) readRendered(path string) ([]byte, error) {

@@ -19,7 +19,7 @@ func (c *Claim) String() string { return c.Stack + "/" + c.Key + " in " + c.File
 // Claimed finds the VM of another project that a guest is: by the UUID or a MAC address
 // that its lock has, or by the VMID where the lock has neither. It is nil if no lock has it.
 func (inv *Inventory) Claimed(others []lock.Other, g *Guest) *Claim {
-	if g.Kind != guest.VM || g.Template {
+	if g.Template {
 		return nil
 	}
 	for _, other := range others {
@@ -28,7 +28,7 @@ func (inv *Inventory) Claimed(others []lock.Other, g *Guest) *Claim {
 				continue
 			}
 			for _, e := range s.Value.VMs {
-				if e.Value.Status == lock.Live && claims(&e.Value, g) {
+				if e.Value.Status == lock.Live && e.Value.IsContainer() == (g.Kind == guest.Container) && claims(&e.Value, g) {
 					return &Claim{other.File, s.Key, e.Key}
 				}
 			}

@@ -80,6 +80,9 @@ func nicsIn(where string, macs []string) []nic {
 // another VMID is of another VM, except the addresses that were decided.
 func recordedOf(entry *lock.VM, state StateVM, vmid int) identity {
 	var r identity
+	if entry.IsContainer() { // its state may have the MAC addresses of a stranger
+		state.VMID, state.MACs, state.Begun = 0, nil, Begun{}
+	}
 	if state.VMID == vmid && vmid != 0 {
 		if nics := nicsIn("the state", state.MACs); state.Planned {
 			r.planned = nics

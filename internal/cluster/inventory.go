@@ -113,6 +113,31 @@ type Guest struct {
 	Identity *Identity `json:"identity,omitempty"` // of a guest without a Config, if it was read
 }
 
+// Replaced is the inventory with what a later one says of some VMIDs, instead of its own: their guests,
+// whether they are free, and what of them could not be read.
+func (inv *Inventory) Replaced(now *Inventory, vmids []int) *Inventory {
+	out := *inv
+	out.Guests = slices.DeleteFunc(slices.Clone(inv.Guests), func(g Guest) bool { return slices.Contains(vmids, g.VMID) })
+	for _, g := range now.Guests {
+		if slices.Contains(vmids, g.VMID) {
+			out.Guests = append(out.Guests, g)
+		}
+	}
+	slices.SortFunc(out.Guests, func(a, b Guest) int { return a.VMID - b.VMID })
+	out.Free = slices.DeleteFunc(slices.Clone(inv.Free), func(vmid int) bool {
+		return slices.Contains(vmids, vmid) && !slices.Contains(now.Free, vmid)
+	})
+	out.Gaps = slices.Clone(inv.Gaps)
+	for _, vmid := range vmids {
+		for _, gap := range now.GapsForVM(vmid) {
+			if !slices.Contains(out.Gaps, gap) {
+				out.Gaps = append(out.Gaps, gap)
+			}
+		}
+	}
+	return &out
+}
+
 // What is the guest in a word: VM, container or template.
 func (g *Guest) What() string {
 	if g.Template {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ type Match struct {
 type Why string
 
 // With a Guest: ByIdentity, ByAdopt, ByName, ByStateName, HalfMade. With a Holder:
-// IsTemplate, IsContainer, OtherIdentity, NotItsMAC, NameAlone and OtherName (a conflict),
+// IsTemplate, OtherKind, OtherIdentity, NotItsMAC, NameAlone and OtherName (a conflict),
 // NoName and Unseen (undecided). With neither: Absent, NoVMID. Absent proves that no
 // guest has the VMID only if Inventory.GapsForVM returns nothing.
 const (
@@ -41,7 +42,7 @@ const (
 	ByStateName   Why = "state-name"     // no identity is recorded, and the name is that of the state
 	HalfMade      Why = "half-made"      // a run began to create it and did not configure it, and the name is that of the spec
 	IsTemplate    Why = "template"       // a template matches a Template only
-	IsContainer   Why = "container"      // a container never matches
+	OtherKind     Why = "other-kind"     // a container never matches a VM, nor the reverse
 	OtherIdentity Why = "other-identity" // another UUID is recorded, or no recorded MAC address agrees
 	NotItsMAC     Why = "not-its-mac"    // it has the name, but no MAC address that was decided, and is not half made
 	NameAlone     Why = "name-alone"     // it has the name, and nothing else says that it is the VM
@@ -54,7 +55,7 @@ const (
 
 // Conflict reports whether the VMID belongs to something else.
 func (m *Match) Conflict() bool {
-	return slices.Contains([]Why{IsTemplate, IsContainer, OtherIdentity, NotItsMAC, NameAlone, OtherName}, m.Why)
+	return slices.Contains([]Why{IsTemplate, OtherKind, OtherIdentity, NotItsMAC, NameAlone, OtherName}, m.Why)
 }
 
 // certain reports whether the guest is the VM.
@@ -167,8 +168,10 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 	switch {
 	case g.Template && (m.Entry == nil || m.Entry.Image == nil):
 		return IsTemplate
+	case kindOf(m) != cmp.Or(g.Kind, guest.VM):
+		return OtherKind
 	case g.Kind == guest.Container:
-		return IsContainer
+		return decideContainer(m, g)
 	case known.recorded() && g.Config == nil:
 		return Unseen
 	case known.contradicts(g):
@@ -203,6 +206,30 @@ func (r *matcher) decide(m *Match, known identity, g *Guest) Why {
 		return ByName
 	}
 	return ByStateName
+}
+
+// kindOf is the kind of guest that a match is about.
+func kindOf(m *Match) guest.Kind {
+	switch {
+	case m.Entry != nil:
+		return cmp.Or(m.Entry.Kind, guest.VM)
+	case m.VM != nil:
+		return cmp.Or(m.VM.Kind, guest.VM)
+	}
+	return guest.VM
+}
+
+// decideContainer says whether the container that has the VMID is the right one: it has one of the
+// MAC addresses that are recorded from its creation on. Nothing else decides, and not the state:
+// where a stranger had the VMID, the provider has written its addresses there.
+func decideContainer(m *Match, g *Guest) Why {
+	switch {
+	case g.Config == nil:
+		return Unseen
+	case len(m.Agrees) > 0:
+		return ByIdentity
+	}
+	return OtherIdentity
 }
 
 // addOthers adds to every match the other guests with the same name.

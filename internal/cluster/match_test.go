@@ -92,7 +92,7 @@ func TestMatches(t *testing.T) {
 		"offline":                           {spec, plain, []Guest{unknown}, "web 101 unseen held by 101"},
 		"nameless":                          {spec, plain, []Guest{nameless}, "web 101 unseen held by 101"},
 		"template":                          {spec, plain, []Guest{template}, "web 101 template held by 101"},
-		"container":                         {spec, plain, []Guest{container}, "web 101 container held by 101"},
+		"container":                         {spec, plain, []Guest{container}, "web 101 other-kind held by 101"},
 		"adopt":                             {adopt, "", []Guest{newGuest(101, "db")}, "web 101 adopt is 101"},
 		"adopt nothing":                     {adopt, "", nil, "web 101 absent"},
 		"adopt a template":                  {adopt, plain, []Guest{template}, "web 101 template held by 101"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
 	"stackgen/internal/report"
@@ -144,7 +145,7 @@ func (a *announcement) allows(c tf.Summary) bool {
 var wordOrder = []string{"create", "import", "complete", "change", "start", "move", "set", "correct", "forget", "replace", "destroy"}
 
 // kindOrder is the order in which things are made.
-var kindOrder = []string{"pool", "image", "VM", "record"}
+var kindOrder = []string{"pool", "image", guest.VM.Name(), guest.Container.Name(), "record"}
 
 // actions are the rows of the summary.
 func (a *announcement) actions() []report.Action {
@@ -180,13 +181,16 @@ func (a *announcement) actions() []report.Action {
 	return out
 }
 
+// changed is said of an import that a change follows.
+const changed = "then changed"
+
 // action is the row of one change.
 func (a *announcement) action(c tf.Summary) report.Action {
 	out := report.Action{Word: c.Action.Word(), Stack: c.Unit.Stack, What: string(c.Type), Name: c.Key}
 	f := a.found[c.Unit][string(c.Type)+" "+c.Key]
 	switch {
 	case c.Imports && c.Action == tf.Update:
-		out.Word, out.Detail = "import", "then changed"
+		out.Word, out.Detail = "import", changed
 	case c.Imports:
 		out.Word = "import"
 	case c.Action == tf.NoOp:
@@ -194,7 +198,10 @@ func (a *announcement) action(c tf.Summary) report.Action {
 	}
 	switch c.Type {
 	case finding.VM:
-		out.What = "VM"
+		out.What = c.Unit.Kind().Name()
+		if out.Detail == changed && c.Unit.Kind() == guest.Container && (f == nil || len(f.Updates) == 0) { // it is known by its plan
+			out.Detail = "then completed in the state"
+		}
 	case "":
 		out.What, out.Name = "resource", c.Address
 	}
@@ -207,7 +214,7 @@ func (a *announcement) action(c tf.Summary) report.Action {
 	if c.Action.Removes() {
 		out.Named = true
 		if c.VMID != 0 {
-			out.Detail = strings.TrimSpace(fmt.Sprintf("VM %d %s on %s", c.VMID, c.Name, c.Node))
+			out.Detail = strings.TrimSpace(fmt.Sprintf("%s %d %s on %s", c.Unit.Kind().Name(), c.VMID, c.Name, c.Node))
 		}
 	}
 	return out

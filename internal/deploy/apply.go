@@ -274,7 +274,7 @@ func (r *run) complete(st *stack, a *announcement) error {
 			return err
 		}
 		if p.empty() && !anyStops(found) {
-			st.end = asSpecified([]string{st.name}) + "\n"
+			st.end = p.asSpecified() + "\n"
 		} else if others := r.othersRecords(s, found, p); len(others) > 0 {
 			st.end = r.sayOthers(st, others)
 		}

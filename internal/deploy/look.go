@@ -23,10 +23,7 @@ func (r *run) look() (*check.Session, []finding.Finding, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		again, err := r.resumed(s, imports.Findings)
-		if err == nil && !again {
-			again, err = r.keepBegun(s, imports.Findings)
-		}
+		again, err := r.corrected(s, imports)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -51,6 +48,20 @@ func (r *run) look() (*check.Session, []finding.Finding, error) {
 			}
 		}
 	}
+}
+
+// corrected brings lock and states up to what runs before this one have left, and to where containers are
+// now. It reports whether one of them is another one now.
+func (r *run) corrected(s *check.Session, imports *check.Imports) (again bool, err error) {
+	for _, correct := range []func(*check.Session, []finding.Finding) (bool, error){r.resumed, r.keepBegun} {
+		if again, err = correct(s, imports.Findings); err != nil || again {
+			return again, err
+		}
+	}
+	if len(imports.Unrendered) > 0 {
+		return false, nil
+	}
+	return r.heal(imports.Findings)
 }
 
 // resumed records the state into which a run that was killed has imported VMs. It reports

@@ -64,8 +64,8 @@ func goneAlready(all []*plans) []report.Action {
 			for _, part := range u.grant.Parts {
 				there := slices.ContainsFunc(changes, func(c tf.Summary) bool { return c.Unit == u.unit && c.Address == part.Address })
 				if !there && part.VMID != 0 {
-					out = append(out, report.Action{Word: "forget", Stack: p.stack.name, What: "VM", Name: part.Key,
-						Detail: fmt.Sprintf("VM %d is gone already", part.VMID), Named: true})
+					out = append(out, report.Action{Word: "forget", Stack: p.stack.name, What: u.unit.Kind().Name(), Name: part.Key,
+						Detail: fmt.Sprintf("%s %d is gone already", u.unit.Kind().Name(), part.VMID), Named: true})
 				}
 			}
 		}

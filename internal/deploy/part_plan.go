@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
@@ -35,7 +34,7 @@ func (r *run) concerning(found []finding.Finding) []finding.Finding {
 
 // partsOf are what the states have of the part of a stack: records by their units, then the VMs.
 func (r *run) partsOf(s *check.Session, stack string, found []finding.Finding) (units []tf.Unit, of map[tf.Unit][]guard.Granted) {
-	keys, vms := r.Part[stack], tf.VMUnit(stack)
+	keys := r.Part[stack]
 	of = map[tf.Unit][]guard.Granted{}
 	for _, u := range s.Units() {
 		if u.Stack != stack || !u.HasRecords() {
@@ -50,13 +49,15 @@ func (r *run) partsOf(s *check.Session, stack string, found []finding.Finding) (
 			units = append(units, u)
 		}
 	}
-	for _, res := range s.State[vms].Resources {
-		if res.Type == guest.VMResource && slices.Contains(keys, res.Key) {
-			of[vms] = append(of[vms], guard.Granted{Address: res.Address, Key: res.Key, VMID: res.VMID})
+	for _, u := range tf.GuestUnits(stack) {
+		for _, res := range s.State[u].Resources {
+			if u.Manages(res.Type) && slices.Contains(keys, res.Key) {
+				of[u] = append(of[u], guard.Granted{Address: res.Address, Key: res.Key, VMID: res.VMID})
+			}
 		}
-	}
-	if len(of[vms]) > 0 {
-		units = append(units, vms)
+		if len(of[u]) > 0 {
+			units = append(units, u)
+		}
 	}
 	return units, of
 }
@@ -106,8 +107,10 @@ func (r *run) generate(st *stack) error {
 	if err := r.p.RemoveStale(st.name); err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(st.dir, generated, lock.UnitVM)); err == nil {
-		return nil
+	for _, e := range r.p.Lock.Stacks.Get(st.name).Units {
+		if _, err := os.Stat(filepath.Join(st.dir, generated, e.Key)); lock.HasGuests(e.Key) && err != nil {
+			return r.tools.Generate(r.ctx, st.dir)
+		}
 	}
-	return r.tools.Generate(r.ctx, st.dir)
+	return nil
 }

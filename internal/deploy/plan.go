@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
@@ -42,8 +41,11 @@ type plans struct {
 // of records wait whose addresses the plan of the VMs changes.
 func (r *run) plan(s *check.Session, st *stack, found []finding.Finding, only, without []string) (*plans, error) {
 	how := planning{only: only, without: without, later: s.Later(st.name)}
-	if r.command == "destroy" {
+	switch {
+	case r.command == "destroy":
 		how.args = []string{"-destroy"}
+	case r.command == "rebuild" && len(only) == 0 && r.p.Lock.Stacks.Get(st.name).Units.Get(lock.UnitContainer) != nil: // it is about VMs
+		how.without = append(slices.Clone(without), lock.UnitContainer)
 	}
 	p, err := r.planUnits(s, st, how)
 	if err == nil && r.tool() == "apply" {
@@ -51,6 +53,14 @@ func (r *run) plan(s *check.Session, st *stack, found []finding.Finding, only, w
 		p.hide(s)
 	}
 	return p, err
+}
+
+// asSpecified is what is said of a stack of which the plans are empty.
+func (p *plans) asSpecified() string {
+	if slices.Contains(p.without, lock.UnitContainer) {
+		return "the VMs of " + p.stack.name + " are as its spec says"
+	}
+	return asSpecified([]string{p.stack.name})
 }
 
 // A planning says which units of a stack are planned, and how.
@@ -157,13 +167,16 @@ func (p *plans) plans(unit string) bool {
 // postpone leaves out the units of records whose address the plan of the VMs changes:
 // their plan has the address of before.
 func (p *plans) postpone(s *check.Session, found []finding.Finding, mocks map[string]string) {
-	changed := func(string) bool { return false }
+	var changes []func(string) bool
 	for _, u := range p.units {
-		if u.unit.Unit == lock.UnitVM {
-			changed = tf.NewAddress(u.plan, mocks)
+		if u.unit.HasGuests() {
+			changes = append(changes, tf.NewAddress(u.plan, mocks))
 		}
 	}
-	for _, name := range owned(found, p.stack.name, func(f *finding.Finding) bool { return changed(f.Owner) }) {
+	changed := func(f *finding.Finding) bool {
+		return slices.ContainsFunc(changes, func(changes func(string) bool) bool { return changes(f.Owner) })
+	}
+	for _, name := range owned(found, p.stack.name, changed) {
 		p.units = slices.DeleteFunc(p.units, func(u planned) bool {
 			if u.unit.Unit != name {
 				return false
@@ -195,10 +208,8 @@ func (r *run) waiting(s *check.Session, found []finding.Finding, stack string) [
 	for key := range r.mocks(stack) {
 		known[key] = true // the mock is that address
 	}
-	for _, resource := range s.State[tf.VMUnit(stack)].Resources {
-		if resource.Type == guest.VMResource {
-			known[resource.Key] = true
-		}
+	for _, resource := range s.State.Guests(stack) {
+		known[resource.Key] = true
 	}
 	return owned(found, stack, func(f *finding.Finding) bool { return !known[f.Owner] })
 }

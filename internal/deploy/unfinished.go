@@ -32,7 +32,7 @@ func (st *stack) keepUnfinished() error { return st.unfinished.Write(st.root, st
 // begins adds the VMs that plans create.
 func (st *stack) begins(p *plans, l *lock.Stack) error {
 	for _, c := range p.changes() {
-		if c.Type == finding.VM && c.Action == tf.Create {
+		if c.Type == finding.VM && c.Unit.Unit == lock.UnitVM && c.Action == tf.Create { // a container has its MAC addresses from the beginning
 			st.unfinished.Begin(c.Key, check.BegunVM{VMID: c.VMID, Start: true}, l)
 		}
 	}
@@ -129,12 +129,7 @@ func (r *run) keep(st *stack, vm *tf.Resource, command ...string) error {
 	if err := st.keepUnfinished(); err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(st.dir, generated, lock.UnitVM)); err != nil {
-		if err := r.tools.Generate(r.ctx, st.dir); err != nil {
-			return err
-		}
-	}
-	return r.unit(st, lock.UnitVM, slices.Concat([]string{"run", "--"}, command, []string{vm.Address})...)
+	return r.changeState(st, lock.UnitVM, append(slices.Clone(command), vm.Address)...)
 }
 
 // starts are the VMs of a stack that are started when they are created.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/check"
 	"stackgen/internal/finding"
 	"stackgen/internal/progress"
@@ -52,7 +53,11 @@ func (a *announcement) items() []progress.Item {
 
 // targetOf is what a change is about.
 func targetOf(kind progress.Kind, c tf.Summary) progress.Target {
-	return progress.Target{Kind: kind, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node}
+	t := progress.Target{Kind: kind, Stack: c.Unit.Stack, Unit: c.Unit.Unit, Key: c.Key, VMID: c.VMID, Node: c.Node}
+	if k := c.Unit.Kind(); k == guest.Container {
+		t.Guest = k
+	}
+	return t
 }
 
 func actionOf(c tf.Summary) progress.Action {

@@ -96,7 +96,7 @@ func (p *proposer) exist() error {
 		case g == nil:
 			errs = append(errs, fmt.Errorf("the cluster has no VM %d that can be seen", vmid))
 		case g.Kind == guest.Container:
-			errs = append(errs, fmt.Errorf("%d is a container, and specs have VMs only", vmid))
+			errs = append(errs, fmt.Errorf("%d is a container: discover writes specs for VMs only", vmid))
 		case g.Template:
 			errs = append(errs, fmt.Errorf("%d is a template: a spec names it as `template: %d`, and does not manage it", vmid, vmid))
 		}

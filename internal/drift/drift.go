@@ -52,7 +52,7 @@ func Older(in Input) []finding.Finding {
 	var out []finding.Finding
 	for _, u := range in.Units {
 		of := finding.VM
-		if u != tf.VMUnit(u.Stack) {
+		if !u.HasGuests() {
 			of = finding.Pool
 		}
 		for _, key := range in.Older[u] {

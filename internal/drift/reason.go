@@ -82,7 +82,7 @@ func (r *resource) stops(f *finding.Finding) {
 
 // accepts adds the step that writes what is real into the spec, for a property of a VM.
 func (r *resource) accepts(f *finding.Finding, what string) {
-	if r.vm == nil || f.Change.Property == "" || f.Change.At == nil {
+	if r.vm == nil || r.vm.IsContainer() || f.Change.Property == "" || f.Change.At == nil {
 		return
 	}
 	if reading := r.read(f.VMID); reading != nil {

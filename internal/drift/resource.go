@@ -38,7 +38,7 @@ type resource struct {
 
 func (x *explainer) resource(u tf.Unit, c, hand *tf.ResourceChange) *resource {
 	r := &resource{explainer: x, change: c, hand: hand}
-	r.at = finding.Address{Stack: u.Stack, Unit: u.Unit, Type: tf.TypeOf(c.Type), Key: c.Key}
+	r.at = finding.Address{Stack: u.Stack, Unit: u.Unit, Type: u.TypeOf(c.Type), Key: c.Key}
 	if r.at.Type == "" {
 		r.at.Type, r.at.Key = finding.Unit, ""
 	}
@@ -55,7 +55,7 @@ func (x *explainer) resource(u tf.Unit, c, hand *tf.ResourceChange) *resource {
 	}
 	for i := range x.Project.Profiles {
 		if p := &x.Project.Profiles[i]; r.vm != nil && p.Name == r.vm.Profile {
-			r.profile = p
+			r.profile = p.For(r.vm.Kind)
 		}
 	}
 	if r.vm != nil && r.vm.Replica != nil {
@@ -214,7 +214,7 @@ func (r *resource) creates() {
 		}
 	case r.verdict != nil && (r.verdict.Kind == finding.Create || r.verdict.Kind == finding.CannotCreate):
 		r.whole(finding.Create, finding.Why("not-created-yet"))
-	case r.verdict == nil:
+	case r.verdict == nil, r.verdict.Reason.Code == "plan-creates-unasked":
 		r.whole(finding.Create, finding.Why("plan-creates-unasked"))
 	case r.verdict.Kind == finding.NotFound:
 		r.whole(finding.Unknown, finding.Why("would-create-empty").Of(r.verdict.Reason)).Severity = finding.Blocked

@@ -9,11 +9,13 @@ import (
 
 // Interrupts reports whether an update restarts or stops a running VM that permits it.
 func (u Update) Interrupts() bool {
-	return u.Harm == "" && slices.Contains([]string{restarts, hardStop, stops}, u.Does)
+	return u.Harm == "" && slices.Contains([]string{restarts, hardStop, stops, restartsContainer, stopsContainer}, u.Does)
 }
 
 // Reboots reports whether the provider restarts a running VM for an update, if it may.
-func (u Update) Reboots() bool { return u.Does == restarts || u.Does == hardStop }
+func (u Update) Reboots() bool {
+	return u.Does == restarts || u.Does == hardStop || u.Does == restartsContainer
+}
 
 // Waits reports whether the VM has the new value after its next restart.
 func (u Update) Waits() bool { return u.Does == afterRestart }

@@ -244,11 +244,14 @@ func Paths(v *schema.VM) []string {
 	for _, nic := range v.Values.Get(guest.Networks).List() {
 		out = append(out, cluster.BridgePath(nic.Get(guest.Bridge).Str()))
 	}
-	drives := []*schema.Node{v.Values.Get(guest.CloudInit), v.Values.Get(guest.EFI), v.Values.Get(guest.TPM)}
+	drives := []*schema.Node{v.Values.Get(guest.RootFS), v.Values.Get(guest.CloudInit), v.Values.Get(guest.EFI), v.Values.Get(guest.TPM)}
 	for _, d := range slices.Concat(drives, v.Values.Get(guest.Disks).List()) {
 		if at := d.Get(guest.Datastore).Str(); at != "" {
 			out = append(out, "/storage/"+at)
 		}
+	}
+	if v.IsContainer() {
+		out = append(out, "/storage/"+archiveStorage(v))
 	}
 	return out
 }

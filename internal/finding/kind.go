@@ -73,6 +73,7 @@ type Case string
 // The cases. All other findings have none.
 const (
 	HalfMade  Case = "half-made"  // Adopt: an apply cloned the VM, and was interrupted before it configured it
+	StaleNode Case = "stale-node" // Moved: a state has the node of before, and an import of the container corrects it
 	LeftClone Case = "left-clone" // Busy: a clone that is in no state, and that a destroy leaves
 	NotRead   Case = "not-read"   // Unknown: the lists have a guest, and its name or configuration could not be read yet
 

@@ -3,7 +3,6 @@ package guard
 import (
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -19,6 +18,9 @@ func Again(in Input, found []finding.Finding, names []string) []finding.Finding 
 	for _, name := range names {
 		stack, key, _ := strings.Cut(name, "/")
 		f := finding.Finding{Address: finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: key}}
+		if l := in.Lock.Stacks.Get(stack); l != nil && l.VMs.Get(key) != nil {
+			f.Unit = l.VMs.Get(key).In()
+		}
 		for i := range matches {
 			m := &matches[i]
 			if m.Stack != stack || m.Key != key || m.Entry == nil {
@@ -39,7 +41,8 @@ func Again(in Input, found []finding.Finding, names []string) []finding.Finding 
 // seen makes the finding of a VM that may exist. own says that the guest which it
 // matches is not another VM of the project.
 func seen(in Input, f *finding.Finding, m *cluster.Match, own bool, found []finding.Finding) bool {
-	state, read := in.State[tf.VMUnit(m.Stack)]
+	unit := tf.Unit{Stack: m.Stack, Unit: m.Entry.In()}
+	state, read := in.State[unit]
 	keys := map[string]bool{m.Key: true}
 	for _, a := range m.Entry.Former {
 		keys[a.Key] = true
@@ -56,7 +59,7 @@ func seen(in Input, f *finding.Finding, m *cluster.Match, own bool, found []find
 		return true
 	}
 	for _, r := range state.Resources {
-		if r.Type == guest.VMResource && keys[r.Key] {
+		if unit.Manages(r.Type) && keys[r.Key] {
 			f.Is(finding.OtherVM, finding.Why("created-already")).Because("%s has VMID %d", r.Address, r.VMID)
 			return true
 		}

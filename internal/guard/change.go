@@ -35,7 +35,7 @@ func (p *planJudge) creates(c *tf.ResourceChange) {
 	case known == nil:
 		p.add(c).Is(finding.Conflict, finding.Why("plan-creates-unasked")).
 			Because("%s", c.Address).Next(renderAndPlan, "stackgen render")
-	case c.Type == guest.VMResource && vmid != known.VMID:
+	case p.unit.Manages(c.Type) && vmid != known.VMID:
 		p.add(c).Is(finding.Conflict, finding.Why("plan-creates-other-vmid")).
 			Because("%s has %s in the plan, and VMID %d in the lock", c.Address, vmidText(vmid), known.VMID).Next(renderAndPlan, "stackgen render")
 	case known.Kind != finding.Create:
@@ -72,7 +72,7 @@ func vmidText(vmid int) string {
 
 // destroyed names what a change destroys, as far as plan or lock know.
 func destroyed(c *tf.ResourceChange, f *finding.Finding) string {
-	if c.Type != guest.VMResource && c.Type != guest.ContainerResource {
+	if !tf.IsGuest(c.Type) {
 		return string(f.Type)
 	}
 	if vmid := tf.VMIDOf(c.Before); vmid != 0 {
@@ -83,11 +83,11 @@ func destroyed(c *tf.ResourceChange, f *finding.Finding) string {
 
 // status is the status in the lock of the VM or unit of a change.
 func (p *planJudge) status(c *tf.ResourceChange) string {
-	if u := p.lock.Units.Get(p.unit.Unit); u != nil && u.Status != lock.Live && c.Type != guest.VMResource && c.Type != guest.FileResource {
+	if u := p.lock.Units.Get(p.unit.Unit); u != nil && u.Status != lock.Live && !p.unit.Manages(c.Type) && c.Type != guest.FileResource {
 		return u.Status
 	}
 	for _, key := range c.Keys() {
-		if e := p.entries[key]; e != nil && (c.Type == guest.VMResource || c.Type == guest.FileResource) {
+		if e := p.entries[key]; e != nil && (p.unit.Manages(c.Type) || c.Type == guest.FileResource) {
 			return e.Status
 		}
 	}
@@ -96,7 +96,7 @@ func (p *planJudge) status(c *tf.ResourceChange) string {
 
 // lends refuses to destroy by a grant what another guest has got a volume of since it was asked for.
 func (p *planJudge) lends(c *tf.ResourceChange) bool {
-	if p.in.Grant == nil || c.Type != guest.VMResource || !slices.Contains([]tf.Action{tf.Delete, tf.Replace, tf.ReplaceKept}, c.Action) {
+	if p.in.Grant == nil || !p.unit.Manages(c.Type) || !slices.Contains([]tf.Action{tf.Delete, tf.Replace, tf.ReplaceKept}, c.Action) {
 		return false
 	}
 	borrowed := p.in.Inventory.Borrowed()[tf.VMIDOf(c.Before)]
@@ -172,7 +172,7 @@ func (p *planJudge) deposed(c *tf.ResourceChange, f *finding.Finding) {
 
 // same reports whether a destroy hits the VMID that was decided for the key.
 func (p *planJudge) same(c *tf.ResourceChange) bool {
-	if c.Type != guest.VMResource {
+	if !p.unit.Manages(c.Type) {
 		return true
 	}
 	return slices.ContainsFunc(c.Keys(), func(key string) bool {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -55,16 +54,11 @@ func (j *judge) lockLost(at *place) bool {
 	}
 	f := j.add(at, "", finding.Stack, "")
 	f.Is(finding.Unrendered, finding.Why("lock-lost", lock.File))
-	var vms []tf.Resource
-	for _, r := range j.State[tf.VMUnit(at.Name)].Resources {
-		if r.Type == guest.VMResource {
-			vms = append(vms, r)
-		}
-	}
+	vms := j.State.Guests(at.Name)
 	f.Because("VMs in its state: %d", len(vms))
 	f.Next("restore the lock", "git checkout -- "+lock.File)
 	render := []string{"stackgen render"}
-	if j.State[tf.VMUnit(at.Name)].Project != "" { // the new lock has another id
+	if projectOf(j.State, at.Name) != "" { // the new lock has another id
 		render = append(render, newState(at.Name))
 	}
 	if lines := identities(at, vms); len(lines) > 0 {
@@ -82,7 +76,7 @@ func identities(at *place, vms []tf.Resource) []string {
 	var out []string
 	for _, r := range vms {
 		i := slices.IndexFunc(at.VMs, func(v *schema.VM) bool { return v.Key == r.Key })
-		if i < 0 || at.VMs[i].Path != "vms."+r.Key || at.VMs[i].Node == "" {
+		if i < 0 || at.VMs[i].Path != at.VMs[i].Kind.List()+"."+r.Key || at.VMs[i].Node == "" {
 			return nil
 		}
 		v := at.VMs[i]

@@ -29,7 +29,7 @@ type Command struct {
 
 // UnitVariables are the variables of the modules of units. The hooks name those that the
 // environment sets.
-var UnitVariables = []string{"addresses", "dns", "pools", "proxmox", "records", "vms"}
+var UnitVariables = []string{"addresses", "containers", "dns", "pools", "proxmox", "records", "vms"}
 
 // A refusedFlag is a flag that makes a run do something else than the specs say.
 // Every run has the flags of TF_CLI_ARGS variables, which nobody sees.

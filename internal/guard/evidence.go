@@ -73,6 +73,10 @@ func set(g *cluster.Guest, options string) string {
 // destroy a running one.
 func destroyByHand(g *cluster.Guest) []string {
 	switch {
+	case g.Lock != "" && g.Kind == guest.Container: // its DELETE has no skiplock; the first line is for its node
+		unlocked := *g
+		unlocked.Lock = ""
+		return append([]string{fmt.Sprintf("pct unlock %d", g.VMID)}, destroyByHand(&unlocked)...)
 	case g.Lock != "":
 		return []string{pve.Pvesh("delete", g.Path(), "--skiplock 1")}
 	case g.Status == "running":

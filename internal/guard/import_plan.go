@@ -44,6 +44,10 @@ func ReadImportPlan(u tf.Unit, plan *tf.Plan, want int, settling map[string][]st
 			p.Settles++
 			continue
 		}
+		if c.Action == tf.Update && c.Type == guest.ContainerResource && containerSettles(c) {
+			p.Settles++
+			continue
+		}
 		if c.Action == tf.Update && c.Type == guest.VMResource && settlesOnly(changed, settling[c.Key]) {
 			p.Settles++
 			continue

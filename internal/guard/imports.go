@@ -66,7 +66,7 @@ func Adoptions(vs []finding.Finding) map[tf.Unit][]Import {
 		if v.Import == "" || v.Kind != finding.Adopt {
 			continue
 		}
-		i := Import{Type: guest.VMResource, Label: labelOf(v.Resource), Key: v.Key, ID: v.Import}
+		i := Import{Type: typeOf(&v), Label: labelOf(v.Resource), Key: v.Key, ID: v.Import}
 		switch v.Type {
 		case finding.Pool:
 			i.Type = guest.PoolResource
@@ -79,6 +79,14 @@ func Adoptions(vs []finding.Finding) map[tf.Unit][]Import {
 		out[u] = append(out[u], i)
 	}
 	return out
+}
+
+// typeOf is the type of resource of the guest that a finding is about.
+func typeOf(v *finding.Finding) string {
+	if v.Unit == lock.UnitContainer {
+		return guest.ContainerResource
+	}
+	return guest.VMResource
 }
 
 // labelOf is the label in a resource's address.
@@ -156,7 +164,7 @@ func (j *judge) withoutEffect(at *place, f *finding.Finding, id string) bool {
 			continue
 		}
 		e := at.entries[f.Key]
-		return f.Type != finding.VM || e != nil && e.Status == lock.Live && f.Resource == schema.VMAddress(e.Profile, f.Key)
+		return f.Type != finding.VM || e != nil && e.Status == lock.Live && f.Resource == schema.GuestAddress(e.Kind, e.Profile, f.Key)
 	}
 	return false
 }

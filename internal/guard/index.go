@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/lock"
 	"stackgen/internal/tf"
@@ -31,7 +30,7 @@ type resourceKey struct {
 }
 
 // A vmInState is a VM in the state of a stack.
-type vmInState struct{ stack, address string }
+type vmInState struct{ stack, unit, address string }
 
 // newIndex indexes an input. Lists keep the order of the stacks and of the states.
 func newIndex(in Input) index {
@@ -45,14 +44,8 @@ func newIndex(in Input) index {
 		}
 	}
 	for _, s := range in.Project.Stacks {
-		for _, r := range in.State[tf.VMUnit(s.Name)].Resources {
-			if r.Type != guest.VMResource {
-				continue
-			}
-			x.vmids[r.VMID] = append(x.vmids[r.VMID], vmInState{s.Name, r.Address})
-			if r.OtherID() {
-				x.vmids[r.ActsOn()] = append(x.vmids[r.ActsOn()], vmInState{s.Name, r.Address})
-			}
+		for _, unit := range tf.GuestUnits(s.Name) {
+			x.addVMIDs(unit, in.State[unit])
 		}
 		if l := in.Lock.Stacks.Get(s.Name); l != nil && l.Status != lock.Forgotten && in.Selected(s.Name) {
 			x.places[s.Name] = newPlace(s, l)
@@ -65,6 +58,20 @@ func newIndex(in Input) index {
 		x.profiles[in.Project.Profiles[i].Name] = &in.Project.Profiles[i]
 	}
 	return x
+}
+
+// addVMIDs adds the VMIDs of the guests in the state of a unit.
+func (x index) addVMIDs(unit tf.Unit, state tf.State) {
+	for _, r := range state.Resources {
+		if !unit.Manages(r.Type) {
+			continue
+		}
+		in := vmInState{unit.Stack, unit.Unit, r.Address}
+		x.vmids[r.VMID] = append(x.vmids[r.VMID], in)
+		if r.OtherID() {
+			x.vmids[r.ActsOn()] = append(x.vmids[r.ActsOn()], in)
+		}
+	}
 }
 
 func (x index) addMatches(matches []cluster.Match) {
@@ -90,7 +97,7 @@ func (x index) states(in Input) cluster.States {
 		at, later := newPlace(s, l), changedSince(in.State[tf.VMUnit(s.Name)], l)
 		for i := range l.VMs {
 			e := &l.VMs[i]
-			found, _ := x.find(in.State, at, lock.UnitVM, guest.VMResource, at.keys(e.Key, &e.Value)...)
+			found, _ := x.find(in.State, at, e.Value.In(), e.Value.Kind.Resource(), at.keys(e.Key, &e.Value)...)
 			known := cluster.StateVM{Begun: in.Begun[s.Name+"/"+e.Key]}
 			if len(found) == 1 {
 				r := found[0]
@@ -170,5 +177,9 @@ func (x index) profile(entry *lock.VM) *schema.Profile {
 	if entry.Image != nil {
 		return schema.TemplateProfile()
 	}
-	return x.profiles[cmp.Or(entry.Profile, "default")]
+	p := x.profiles[cmp.Or(entry.Profile, "default")]
+	if p == nil {
+		return nil
+	}
+	return p.For(entry.Kind)
 }

@@ -31,9 +31,9 @@ func Later(in Input, stack string) map[string][]string {
 	out, x := map[string][]string{}, newIndex(in)
 	state := in.State[tf.VMUnit(stack)].Resources
 	for _, e := range in.Lock.Stacks.Get(stack).VMs {
-		addresses := []string{e.Value.Address(e.Key).Resource()}
+		addresses := []string{e.Value.Resource(e.Value.Address(e.Key))}
 		for _, former := range e.Value.Former {
-			addresses = append(addresses, former.Resource())
+			addresses = append(addresses, e.Value.Resource(former))
 		}
 		at := slices.IndexFunc(state, func(r tf.Resource) bool { return slices.Contains(addresses, r.Address) })
 		if p := x.profile(&e.Value); at < 0 || p == nil || p.Ignores("disk") {

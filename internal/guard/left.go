@@ -7,14 +7,14 @@ import (
 	"stackgen/internal/tf"
 )
 
-// RecordsLeft refuses an apply of a stack's VM unit that would destroy a retired VM
+// RecordsLeft refuses an apply of a unit of guests that would destroy a retired one
 // whose records are still in the state of its unit: they would stay in DNS. The
 // states of the units were read after all units before the VM unit were applied.
-func RecordsLeft(in Input, stack string, units []tf.Unit) []finding.Finding {
-	entries := in.Lock.Stacks.Get(stack).VMs.ByKey()
+func RecordsLeft(in Input, of tf.Unit, units []tf.Unit) []finding.Finding {
+	entries := in.Lock.Stacks.Get(of.Stack).VMs.ByKey()
 	destroyed := map[string]string{} // unit -> VM
-	for _, r := range in.State[tf.VMUnit(stack)].Resources {
-		if e := entries[r.Key]; e != nil && r.Type == guest.VMResource && e.Status == lock.Retired {
+	for _, r := range in.State[of].Resources {
+		if e := entries[r.Key]; e != nil && of.Manages(r.Type) && e.Status == lock.Retired {
 			destroyed[e.Unit], destroyed[lock.UnitDNS] = r.Key, r.Key // of dns.mode per-vm, and per-stack
 		}
 	}
@@ -28,11 +28,11 @@ func RecordsLeft(in Input, stack string, units []tf.Unit) []finding.Finding {
 			if r.Type != guest.RecordResource || in.wants(u, r.Key) {
 				continue
 			}
-			f := finding.Finding{Address: finding.Address{Stack: stack, Unit: u.Unit, Type: finding.Record, Key: r.ID}}
+			f := finding.Finding{Address: finding.Address{Stack: of.Stack, Unit: u.Unit, Type: finding.Record, Key: r.ID}}
 			f.Resource = r.Address
 			f.Is(finding.Retiring, finding.Why("record-of-retired-vm"))
 			f.Because("VM %s", key)
-			f.Next("apply the whole stack: it removes the record, too", lock.ApplyStack(stack))
+			f.Next("apply the whole stack: it removes the record, too", lock.ApplyStack(of.Stack))
 			f.Severity = finding.Blocked
 			out = append(out, f)
 		}

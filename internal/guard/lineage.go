@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
 	"stackgen/internal/shell"
@@ -15,21 +14,22 @@ import (
 // states of their own would both apply. The VM unit decides for the whole stack. Where no
 // state says whose it is, the rendered files do.
 func (j *judge) otherState(at *place) {
-	if f := j.Lock.OtherProject(at.Name, j.Rendered); f != nil && j.State[tf.VMUnit(at.Name)].Project == "" {
+	if f := j.Lock.OtherProject(at.Name, j.Rendered); f != nil && projectOf(j.State, at.Name) == "" {
 		j.out = append(j.out, *f)
 		return
 	}
 	recorded, now := j.lineages(at)
-	state, foreign := j.State[tf.VMUnit(at.Name)], otherProject(j.Input, at.Name)
+	foreign := otherProject(j.Input, at.Name)
 	known := recorded != "" && now != ""
-	if len(state.Resources) == 0 || known && recorded == now || !known && !foreign {
+	empty := !slices.ContainsFunc(tf.GuestUnits(at.Name), func(id tf.Unit) bool { return len(j.State[id].Resources) > 0 })
+	if empty || known && recorded == now || !known && foreign == "" {
 		return
 	}
 	f := j.add(at, lock.UnitVM, finding.Unit, "")
-	if foreign {
+	if foreign != "" {
 		f.Is(finding.OtherState,
 			finding.Why("other-project"))
-		f.Because("the id of the project is %s in the lock, and %s in the state", j.Lock.Project, state.Project)
+		f.Because("the id of the project is %s in the lock, and %s in the state", j.Lock.Project, foreign)
 		f.Next("restore the lock of this project", "git checkout -- "+lock.File)
 		f.Next("or, if this state was taken over from that project, record it", newState(at.Name))
 		return
@@ -48,18 +48,33 @@ func (j *judge) otherState(at *place) {
 	f.Next("if the recorded state is lost, and this one replaces it, record this one", newState(at.Name))
 }
 
-// otherProject reports whether another project applied the state of a stack's VM unit.
-func otherProject(in Input, stack string) bool {
-	id := in.State[tf.VMUnit(stack)].Project
-	return id != "" && in.Lock.Project != "" && id != in.Lock.Project
+// otherProject is another project that applied a state of guests of a stack, or "".
+func otherProject(in Input, stack string) string {
+	for _, u := range tf.GuestUnits(stack) {
+		if id := in.State[u].Project; id != "" && in.Lock.Project != "" && id != in.Lock.Project {
+			return id
+		}
+	}
+	return ""
 }
 
-// importedHere reports whether the import file of a stack's VM unit, which no other
-// checkout has, imported VMs that the state has.
+// projectOf is the project that applied a state of guests of a stack, or "".
+func projectOf(states tf.States, stack string) string {
+	for _, u := range tf.GuestUnits(stack) {
+		if id := states[u].Project; id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// importedHere reports whether an import file of a stack's guests, which no other
+// checkout has, imported guests that the state has.
 func importedHere(in Input, stack string) bool {
-	id := tf.VMUnit(stack)
-	return slices.ContainsFunc(in.State[id].Resources, func(r tf.Resource) bool {
-		return r.Type == guest.VMResource && in.Imported[id][r.Address] != ""
+	return slices.ContainsFunc(tf.GuestUnits(stack), func(id tf.Unit) bool {
+		return slices.ContainsFunc(in.State[id].Resources, func(r tf.Resource) bool {
+			return id.Manages(r.Type) && in.Imported[id][r.Address] != ""
+		})
 	})
 }
 
@@ -82,24 +97,25 @@ func StateNotes(in Input, found []finding.Finding) []string {
 	var out []string
 	for _, s := range in.Project.Stacks {
 		l := in.Lock.Stacks.Get(s.Name)
-		state, read := in.State[tf.VMUnit(s.Name)]
-		if l == nil || !in.Selected(s.Name) || !read || state.Unreadable != "" || len(state.Resources) > 0 {
+		if l == nil || !in.Selected(s.Name) {
 			continue
 		}
-		u := l.Units.Get(lock.UnitVM)
-		if u == nil || u.Lineage == "" || u.Lineage == state.Lineage || !adopts(found, s.Name) {
-			continue
+		if slices.ContainsFunc(tf.GuestUnits(s.Name), func(id tf.Unit) bool { return recordedElsewhere(in, found, l, id) }) {
+			out = append(out, fmt.Sprintf("%s: the lock records a state that is not here. If another checkout or machine has it, "+
+				"do not import: use that one. If it is lost, import and apply, then run `%s`", s.Name, newState(s.Name)))
 		}
-		out = append(out, fmt.Sprintf("%s: the lock records a state that is not here. If another checkout or machine has it, "+
-			"do not import: use that one. If it is lost, import and apply, then run `%s`", s.Name, newState(s.Name)))
 	}
 	return out
 }
 
-// adopts reports whether an apply can import a VM of a stack.
-func adopts(found []finding.Finding, stack string) bool {
-	return slices.ContainsFunc(found, func(f finding.Finding) bool {
-		return f.Stack == stack && f.Type == finding.VM &&
-			(f.Kind == finding.Adopt || f.Kind == finding.WouldHarm && len(f.Differs) > 0)
-	})
+// recordedElsewhere reports whether the recorded state of a unit of guests is not here, and an apply can import a guest into
+// the one that is.
+func recordedElsewhere(in Input, found []finding.Finding, l *lock.Stack, id tf.Unit) bool {
+	state, read := in.State[id]
+	u := l.Units.Get(id.Unit)
+	return read && state.Unreadable == "" && len(state.Resources) == 0 && u != nil && u.Lineage != "" && u.Lineage != state.Lineage &&
+		slices.ContainsFunc(found, func(f finding.Finding) bool {
+			return f.Stack == id.Stack && f.Unit == id.Unit && f.Type == finding.VM &&
+				(f.Kind == finding.Adopt || f.Kind == finding.WouldHarm && len(f.Differs) > 0)
+		})
 }

@@ -76,7 +76,7 @@ func (o *observer) refuses(stack string, l *lock.Stack) bool {
 		return true
 	}
 	f, judged := o.verdicts[unitAddress(tf.VMUnit(stack))]
-	if !judged || !f.Stops() || !otherProject(o.Input, stack) || slices.Contains(o.NewStates, stack) {
+	if !judged || !f.Stops() || otherProject(o.Input, stack) == "" || slices.Contains(o.NewStates, stack) {
 		return false
 	}
 	o.left = append(o.left, f)
@@ -100,7 +100,7 @@ func (o *observer) stack(stack string, l *lock.Stack) lock.Observed {
 
 // vm observes a VM. It keeps the finding about one of which it records nothing.
 func (o *observer) vm(stack string, l *lock.Stack, e *lock.Entry[lock.VM]) lock.ObservedVM {
-	f, judged := o.verdicts[finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: e.Key}]
+	f, judged := o.verdicts[finding.Address{Stack: stack, Unit: e.Value.In(), Type: finding.VM, Key: e.Key}]
 	g := o.guest(stack, e)
 	v := o.byFinding(stack, e, f, g)
 	v.Gone = gone(o.Input, stack, l, e)
@@ -109,7 +109,7 @@ func (o *observer) vm(stack string, l *lock.Stack, e *lock.Entry[lock.VM]) lock.
 	})
 	f.Stack, f.Key = o.Lock.Renamed(o.Project, stack, e.Key)
 	spec := o.specs[f.String()]
-	if v.Fingerprint != nil && spec != nil {
+	if v.Fingerprint != nil && spec != nil && !spec.IsContainer() {
 		o.hardware(&v, resourceOf(o.Input, stack, e), spec, &e.Value, g)
 	}
 	if judged && v.Fingerprint == nil && !v.Gone && !e.Value.Gone {
@@ -148,9 +148,9 @@ func (o *observer) hardware(v *lock.ObservedVM, r *tf.Resource, spec *schema.VM,
 func (o *observer) byFinding(stack string, e *lock.Entry[lock.VM], f finding.Finding, g *cluster.Guest) lock.ObservedVM {
 	v := lock.ObservedVM{Key: e.Key, VMID: e.Value.VMID}
 	certain := f.VMID == v.VMID && (f.Kind.Exists() || f.Kind == finding.Adopt)
-	if state, read := o.State[tf.VMUnit(stack)]; certain && read {
+	if state, read := o.State[tf.Unit{Stack: stack, Unit: e.Value.In()}]; certain && read {
 		i := slices.IndexFunc(state.Resources, func(r tf.Resource) bool { return r.Address == f.Resource })
-		if i >= 0 {
+		if i >= 0 && !e.Value.IsContainer() {
 			v.MadeFrom, v.MadeWith = madeFrom(&state.Resources[i]), creationOf(&state.Resources[i])
 		}
 	}
@@ -169,8 +169,8 @@ func (o *observer) byFinding(stack string, e *lock.Entry[lock.VM], f finding.Fin
 
 // resourceOf is a VM in its state, or one without disks.
 func resourceOf(in Input, stack string, e *lock.Entry[lock.VM]) *tf.Resource {
-	all := in.State[tf.VMUnit(stack)].Resources
-	if i := slices.IndexFunc(all, func(r tf.Resource) bool { return r.Address == e.Value.Address(e.Key).Resource() }); i >= 0 {
+	all := in.State[tf.Unit{Stack: stack, Unit: e.Value.In()}].Resources
+	if i := slices.IndexFunc(all, func(r tf.Resource) bool { return r.Address == e.Value.Resource(e.Value.Address(e.Key)) }); i >= 0 {
 		return &all[i]
 	}
 	return &tf.Resource{}
@@ -208,7 +208,7 @@ func undecided(in Input) []finding.Finding {
 	for _, s := range in.Project.Stacks {
 		for _, v := range s.VMs {
 			if in.Selected(s.Name) && !known[s.Name+"/"+v.Key] {
-				f := finding.Finding{Address: finding.Address{Stack: s.Name, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}}
+				f := finding.Finding{Address: finding.Address{Stack: s.Name, Unit: lock.UnitOf(v.Kind), Type: finding.VM, Key: v.Key}}
 				f.Name = v.Name
 				out = append(out, *f.Is(finding.Unrendered, finding.Why("not-in-lock")))
 			}
@@ -241,12 +241,12 @@ func observeUnit(in Input, stack string, e lock.Entry[lock.Unit]) (lock.Observed
 // that lacks the VM may be a lost one, which has the old address when it is restored,
 // unless the VM was never created.
 func leftState(in Input, stack string, e *lock.Entry[lock.VM], kind finding.Kind) []lock.Address {
-	state, read := in.State[tf.VMUnit(stack)]
+	state, read := in.State[tf.Unit{Stack: stack, Unit: e.Value.In()}]
 	if !read || state.Unreadable != "" {
 		return nil
 	}
 	has := func(a lock.Address) bool {
-		return slices.ContainsFunc(state.Resources, func(r tf.Resource) bool { return r.Address == a.Resource() })
+		return slices.ContainsFunc(state.Resources, func(r tf.Resource) bool { return r.Address == e.Value.Resource(a) })
 	}
 	if !has(e.Value.Address(e.Key)) && kind != finding.Create {
 		return nil
@@ -323,7 +323,7 @@ func gone(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM]) bool {
 		!in.Inventory.Quorate || in.Inventory.Guest(v.VMID) != nil || len(in.Inventory.GapsForVM(v.VMID)) > 0 {
 		return false
 	}
-	if state, read := in.State[tf.VMUnit(stack)]; !forgotten && (!read || state.Unreadable != "") {
+	if state, read := in.State[tf.Unit{Stack: stack, Unit: v.In()}]; !forgotten && (!read || state.Unreadable != "") {
 		return false
 	}
 	if own := l.Units.Get(v.Unit); own != nil && own.Status == lock.Retired && !unitGone(in, tf.Unit{Stack: stack, Unit: v.Unit}, own) {
@@ -335,7 +335,7 @@ func gone(in Input, stack string, l *lock.Stack, e *lock.Entry[lock.VM]) bool {
 	}
 	for id, state := range in.State {
 		for _, r := range state.Resources {
-			if r.Type == guest.VMResource && (r.VMID == v.VMID || id.Stack == stack && slices.Contains(keys, r.Key)) {
+			if id.Manages(r.Type) && (r.VMID == v.VMID || id.Stack == stack && slices.Contains(keys, r.Key)) {
 				return false
 			}
 		}

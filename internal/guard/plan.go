@@ -124,7 +124,7 @@ func (p *planJudge) add(c *tf.ResourceChange) *finding.Finding {
 
 // known is what Judge said of the same thing, or nil.
 func (p *planJudge) known(c *tf.ResourceChange) *finding.Finding {
-	return p.found[foundKey{tf.TypeOf(c.Type), c.Key}]
+	return p.found[foundKey{p.unit.TypeOf(c.Type), c.Key}]
 }
 
 // A foundKey is what a finding is about, as a change of a plan names it.

@@ -83,6 +83,9 @@ func (j *judge) retiredPool(at *place, r tf.Resource) {
 		leaving[e.Value.VMID] = e.Value.Status == lock.Retired
 	}
 	for _, v := range at.VMs {
+		if v.IsContainer() { // no apply moves one to another pool
+			continue
+		}
 		if e := at.entries[v.Key]; e != nil && v.PoolID != "" && v.PoolID != r.Key {
 			leaving[e.VMID] = true
 		}

@@ -25,7 +25,7 @@ func (s *subject) adopt() {
 // starts a VM when all else is done.
 func (s *subject) halfMade() bool {
 	g := s.match.Guest
-	if s.isReplica() {
+	if s.isReplica() || s.entry.IsContainer() {
 		return false // a template is complete
 	}
 	return s.match.Why == cluster.HalfMade || len(s.states) == 0 && s.begun(s.Stack, s.Key, g) && g.Status == "stopped"

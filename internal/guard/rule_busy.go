@@ -58,6 +58,9 @@ type hold struct {
 
 // hold is the hold on the subject's guest.
 func (s *subject) hold() hold {
+	if s.guest != nil && s.guest.Kind.Resource() != s.entry.Kind.Resource() {
+		return hold{guest: s.guest} // another guest, which no apply waits for
+	}
 	h := holdOn(s.Inventory, s.guest)
 	h.begun = s.begun(s.Stack, s.Key, s.guest)
 	return h
@@ -66,7 +69,7 @@ func (s *subject) hold() hold {
 // holdOn is the hold on a guest.
 func holdOn(inv *cluster.Inventory, g *cluster.Guest) hold {
 	h := hold{guest: g}
-	if g == nil || g.Kind != guest.VM {
+	if g == nil {
 		return h
 	}
 	known := false
@@ -80,13 +83,21 @@ func holdOn(inv *cluster.Inventory, g *cluster.Guest) hold {
 			effect = changes
 		}
 		switch {
-		case t.VMID == g.VMID && effect > nothing, g.Lock == "clone" && operation == pve.Clone: // which has the VMID of its source
+		case t.VMID == g.VMID && effect > nothing, mayClone(t, g):
 			h.tasks, h.blocks = append(h.tasks, t), max(h.blocks, effect)
 		case operation == pve.Backup && t.VMID == 0 && t.Node == g.Node && g.Lock != "":
 			h.backup = &inv.Tasks[i]
 		}
 	}
 	return h
+}
+
+// mayClone reports whether a task may have the lock of a guest that is cloned: it has the VMID of its source.
+func mayClone(t cluster.Task, g *cluster.Guest) bool {
+	if pve.IsContainerTask(t.Type) != (g.Kind == guest.Container) {
+		return false
+	}
+	return g.Lock == "clone" && pve.OperationOf(t.Type) == pve.Clone
 }
 
 // words say what holds the guest.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stackgen/guest"
@@ -59,7 +60,7 @@ func (s *subject) conflictState() {
 	other := s.otherState()
 	s.Is(finding.Conflict, finding.Why("vmid-in-other-state"))
 	s.Because("the state of %s has VMID %d as %s", other.stack, s.VMID, other.address)
-	s.Add(finding.DoAll("remove it from the state that is wrong", lock.StateRemove(other.stack, lock.UnitVM, other.address)))
+	s.Add(finding.DoAll("remove it from the state that is wrong", lock.StateRemove(other.stack, other.unit, other.address)))
 }
 
 // vmidTaken reports whether the VMID belongs to something else. package cluster compares the
@@ -103,8 +104,12 @@ func (s *subject) conflictReason() finding.Reason {
 			return finding.Why("made-template")
 		}
 		return finding.Why("vmid-of-template")
-	case cluster.IsContainer:
-		return finding.Why("vmid-of-kind", m.Why)
+	case cluster.OtherKind:
+		return finding.Why("vmid-of-kind", s.guest.Kind.Name())
+	case cluster.OtherIdentity:
+		if s.entry.IsContainer() {
+			return finding.Why("vmid-of-other-container")
+		}
 	case cluster.NotItsMAC:
 		return finding.Why("name-with-other-mac-unproven")
 	case cluster.NameAlone:
@@ -128,7 +133,14 @@ func (s *subject) conflictReason() finding.Reason {
 // rightVM are the steps if the guest is the VM, although nothing says so.
 func (s *subject) rightVM() {
 	m := s.match
-	if m.VM == nil || m.Why == cluster.IsTemplate || m.Why == cluster.IsContainer {
+	if m.VM == nil || m.Why == cluster.IsTemplate || m.Why == cluster.OtherKind {
+		return
+	}
+	if s.entry.IsContainer() {
+		if g := s.guest; g.Name == s.Name && g.Config != nil && len(g.Config.MACs) > 0 {
+			s.Next("if it is the right container and somebody changed its MAC address, write that into its network in "+s.at.Spec,
+				s.line("networks: [{mac: "+strconv.Quote(g.Config.MACs[0])+"}]"))
+		}
 		return
 	}
 	if m.Why == cluster.OtherName {

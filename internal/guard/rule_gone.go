@@ -18,17 +18,27 @@ func (s *subject) gone() {
 	r := s.states[0]
 	s.Is(finding.Gone, finding.Why("gone"))
 	s.Because("%s has VMID %d, and no guest has that VMID", r.Address, s.VMID)
-	for _, g := range vmsOf(s.match.Others) {
-		s.listed[g.VMID] = true
-		s.Because("another VM of this name: %s", Describe(g))
+	for _, g := range s.match.Others {
+		if (g.Kind == guest.Container) == s.entry.IsContainer() {
+			s.listed[g.VMID] = true
+			s.Because("another %s of this name: %s", g.Kind.Name(), Describe(g))
+		}
 	}
-	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", fmt.Sprintf("qmrestore BACKUP %d", s.VMID))
-	created := s.match.VM != nil && !s.match.VM.Adopt && len(vmsOf(s.match.Others)) == 0
+	s.Next("if it was deleted by mistake, restore it from a backup, then run preflight again", s.restore())
+	created := !s.entry.IsContainer() && s.match.VM != nil && !s.match.VM.Adopt && len(vmsOf(s.match.Others)) == 0
 	if f, t := s.entry.Fingerprint, s.entry.Template; created && f != nil && f.UUID != "" && t != nil && t.VMID != 0 {
 		s.Next("or create it again", "stackgen rebuild "+s.Stack+"/"+s.Key)
 	}
 	s.Add(finding.DoAll("or, to create it again, remove it from the state, then run preflight again", s.stateRemove(r.Address)))
 	s.Add(s.retire("or, if you do not need it any more, "))
+}
+
+// restore is the command that restores the guest from a backup.
+func (s *subject) restore() string {
+	if s.entry.IsContainer() {
+		return fmt.Sprintf("pct restore %d BACKUP", s.VMID)
+	}
+	return fmt.Sprintf("qmrestore BACKUP %d", s.VMID)
 }
 
 // restored reports whether no guest has the VMID, while another guest has the identity of the VM.
@@ -103,5 +113,5 @@ func Leaves(v *schema.VM, spec string) string {
 	case list == "groups":
 		return fmt.Sprintf("lower `count` of groups.%s in %s, which removes its last VM, and retire it there", name, spec)
 	}
-	return "remove it from vms in " + spec + " and retire it there"
+	return "remove it from " + v.Kind.List() + " in " + spec + " and retire it there"
 }

@@ -58,8 +58,8 @@ func JudgeRebuild(in Input, found []finding.Finding, stack string, keys, named, 
 		}
 		for _, v := range s.VMs {
 			if e := l.VMs.Get(v.Key); e != nil && slices.Contains(keys, v.Key) {
-				f := finding.Finding{Address: finding.Address{Stack: stack, Unit: lock.UnitVM, Type: finding.VM, Key: v.Key}}
-				f.VMID, f.Name, f.Node, f.Resource = e.VMID, v.Name, e.Node, schema.VMAddress(e.Profile, v.Key)
+				f := finding.Finding{Address: finding.Address{Stack: stack, Unit: lock.UnitOf(v.Kind), Type: finding.VM, Key: v.Key}}
+				f.VMID, f.Name, f.Node, f.Resource = e.VMID, v.Name, e.Node, schema.GuestAddress(e.Kind, e.Profile, v.Key)
 				r := &rebuilder{judge: j, spec: s.Spec, vm: v, entry: e, named: slices.Contains(named, v.Key), f: &f,
 					again: slices.Contains(again, v.Key)}
 				r.decide(&out, found)
@@ -87,6 +87,8 @@ func (r *rebuilder) decide(out *Rebuild, found []finding.Finding) {
 	switch {
 	case i < 0:
 		r.refuse("rebuild-not-judged").Next("find out why", "stackgen preflight")
+	case r.vm.IsContainer():
+		r.refuse("rebuild-container").Next("write a container under a new key into " + r.spec + ", and retire this one there")
 	case r.vm.Adopt:
 		r.refuse("rebuild-adopted").Next("write a VM under a new key into " + r.spec + ", and retire this one there")
 	case !r.again && r.done(g, &found[i]):

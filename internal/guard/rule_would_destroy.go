@@ -38,7 +38,7 @@ func (s *subject) duplicated() bool { return len(s.states) > 1 }
 
 func (s *subject) destroyDuplicate() {
 	s.Is(finding.WouldDestroy, finding.Why("several-in-state"))
-	want := schema.VMAddress(s.entry.Profile, s.Key)
+	want := schema.GuestAddress(s.entry.Kind, s.entry.Profile, s.Key)
 	for _, r := range s.states {
 		s.Because("in state as %s, VMID %d", r.Address, r.VMID)
 		if r.Address != want {
@@ -54,15 +54,15 @@ func (s *subject) notMoved() bool {
 		return false
 	}
 	at := s.states[0].Address
-	return at != s.entry.Address(s.Key).Resource() &&
-		!slices.ContainsFunc(s.entry.Former, func(a lock.Address) bool { return a.Resource() == at })
+	return at != s.entry.Resource(s.entry.Address(s.Key)) &&
+		!slices.ContainsFunc(s.entry.Former, func(a lock.Address) bool { return s.entry.Resource(a) == at })
 }
 
 func (s *subject) destroyNotMoved() {
-	at, want := s.states[0].Address, s.entry.Address(s.Key)
+	at, want := s.states[0].Address, s.entry.Resource(s.entry.Address(s.Key))
 	s.Is(finding.WouldDestroy, finding.Why("not-moved"))
-	s.Because("state has %s, and the specs %s", at, want.Resource())
-	move := "terragrunt state mv " + shell.Quote(at) + " " + shell.Quote(want.Resource())
+	s.Because("state has %s, and the specs %s", at, want)
+	move := "terragrunt state mv " + shell.Quote(at) + " " + shell.Quote(want)
 	s.Next("move it in the state, then run preflight again", lock.InUnit(s.Stack, s.Unit, move))
 }
 
@@ -112,10 +112,23 @@ func (s *subject) destroyTainted() {
 	address := s.states[0].Address
 	s.Is(finding.WouldDestroy, finding.Why("tainted"))
 	s.Because("%s", Describe(s.guest))
-	s.Next("to keep it, untaint it: the next apply completes it",
-		lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address)))
+	what, lines := s.untaint(address)
+	s.Next(what, lines...)
 	s.Add(finding.Step{What: "or, to create it again, destroy it by hand and remove it from the state",
 		Lines: slices.Concat(finding.Lines(inspect(s.guest)), finding.Lines(destroyByHand(s.guest)...), []finding.Line{s.stateRemove(address)})})
+}
+
+// untaint says how a tainted guest is kept. The next apply completes a VM. Of a container, a creation
+// that failed leaves nothing undone but the start, and the provider does not start it later.
+func (s *subject) untaint(address string) (what string, lines []string) {
+	lines = []string{lock.InUnit(s.Stack, s.Unit, "terragrunt run -- untaint "+shell.Quote(address))}
+	switch {
+	case !s.entry.IsContainer():
+		return "to keep it, untaint it: the next apply completes it", lines
+	case s.guest.Status != "running" && s.match.VM != nil && s.match.VM.Values.Get(guest.Started).Bool():
+		return "to keep it, untaint it, and start it", append(lines, pve.Pvesh("create", s.guest.Path("status", "start")))
+	}
+	return "to keep it, untaint it", lines
 }
 
 // destroyPrevented reports whether the profile prevents the destroy of a VM whose whole stack is

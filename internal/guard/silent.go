@@ -38,6 +38,9 @@ func (j *judge) silence(at *place, vm *schema.VM) string {
 	if vm.Address.IsValid() || m == nil || m.Guest == nil || m.Guest.Config == nil || !j.exists(at, vm) {
 		return ""
 	}
+	if vm.IsContainer() && m.Guest.Status == "running" { // no agent reports its address: the provider asks the node
+		return ""
+	}
 	c := m.Guest.Config
 	switch {
 	case m.Guest.Status != "running":

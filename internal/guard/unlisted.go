@@ -13,7 +13,8 @@ import (
 // unlisted judges what a state has and neither spec nor lock.
 func (j *judge) unlisted(at *place) {
 	for _, e := range at.lock.Units {
-		state, read := j.State[tf.Unit{Stack: at.Name, Unit: e.Key}]
+		unit := tf.Unit{Stack: at.Name, Unit: e.Key}
+		state, read := j.State[unit]
 		if (e.Value.Status == lock.Retired || e.Value.Status == lock.Moving) && (!read || state.Unreadable != "") {
 			f := j.add(at, e.Key, finding.Unit, "")
 			_, unreadable := j.find(at, e.Key, "")
@@ -21,10 +22,12 @@ func (j *judge) unlisted(at *place) {
 		}
 		for _, r := range state.Resources {
 			switch {
-			case r.Type == guest.VMResource && at.entries[r.Key] == nil && !at.former[r.Key]:
+			case r.Type == guest.ContainerResource && e.Key != lock.UnitContainer:
+				if at.Catalog == nil { // else its modules may have containers
+					j.container(at, e.Key, r)
+				}
+			case unit.Manages(r.Type) && !at.lists(r):
 				j.unlistedVM(at, e.Key, r)
-			case r.Type == guest.ContainerResource && at.Catalog == nil: // else its modules may have containers
-				j.container(at, e.Key, r)
 			case r.Type == guest.PoolResource && e.Value.Status == lock.Live && !(at.createsPool() && at.Pool.ID == r.Key):
 				j.unlistedPool(at, e.Key, r)
 			}
@@ -65,7 +68,8 @@ func (j *judge) unlistedVM(at *place, unit string, r tf.Resource) {
 	f.Add(finding.DoAll(stopManaging, lock.StateRemove(at.Name, unit, r.Address)))
 }
 
-// container judges a container in a state. No spec has one: somebody added it to the module.
+// container judges a container in the state of another unit than that of containers: somebody added
+// it to the module.
 func (j *judge) container(at *place, unit string, r tf.Resource) {
 	f := j.add(at, unit, finding.VM, r.Address)
 	f.VMID, f.Resource = r.ActsOn(), r.Address
@@ -75,6 +79,14 @@ func (j *judge) container(at *place, unit string, r tf.Resource) {
 		f.Because("%s", Describe(g))
 	}
 	f.Add(finding.DoAll("stop managing it: remove it from the state", lock.StateRemove(at.Name, unit, r.Address)))
+}
+
+// lists reports whether the lock has a resource in the state, or had: a guest of its key and kind.
+func (at *place) lists(r tf.Resource) bool {
+	if e := at.entries[r.Key]; e != nil {
+		return e.Kind.Resource() == r.Type
+	}
+	return at.former[r.Key]
 }
 
 func (j *judge) unlistedPool(at *place, unit string, r tf.Resource) {

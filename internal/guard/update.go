@@ -37,6 +37,10 @@ func nodeOf(values map[string]any) string {
 // updates names what an update does to a VM. It refuses one that Proxmox VE would not
 // make now, and one that does what the spec does not ask for.
 func (p *planJudge) updates(c *tf.ResourceChange) {
+	if c.Type == guest.ContainerResource && p.unit.Manages(c.Type) {
+		p.containerUpdates(c)
+		return
+	}
 	if c.Type != guest.VMResource {
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -141,11 +140,11 @@ func (j *judge) vms(at *place) {
 
 // subject begins the finding about a VM.
 func (j *judge) subject(at *place, m *cluster.Match) *subject {
-	s := &subject{judge: j, Finding: j.add(at, lock.UnitVM, finding.VM, m.Key), at: at, match: m, entry: m.Entry,
+	s := &subject{judge: j, Finding: j.add(at, m.Entry.In(), finding.VM, m.Key), at: at, match: m, entry: m.Entry,
 		profile: j.profile(m.Entry), guest: cmp.Or(m.Guest, m.Holder)}
 	s.VMID, s.Node, s.Name = m.VMID, m.Entry.Node, m.Name()
-	s.Resource = schema.VMAddress(m.Entry.Profile, m.Key)
-	if s.states, s.notRead = s.find(at, lock.UnitVM, guest.VMResource, at.keys(s.Key, s.entry)...); s.notRead != "" {
+	s.Resource = schema.GuestAddress(m.Entry.Kind, m.Entry.Profile, m.Key)
+	if s.states, s.notRead = s.find(at, m.Entry.In(), m.Entry.Kind.Resource(), at.keys(s.Key, s.entry)...); s.notRead != "" {
 		return s
 	}
 	if len(s.states) > 0 {
@@ -183,9 +182,12 @@ func (s *subject) rule() *vmRule {
 	if i := slices.IndexFunc(stateRules, applies); i >= 0 {
 		return &stateRules[i]
 	}
-	rules := liveRules
+	rules, retired := liveRules, retiredRules
+	if s.entry.IsContainer() {
+		rules, retired = liveContainerRules, retiredContainerRules
+	}
 	if s.retired() {
-		rules = retiredRules
+		rules = retired
 	}
 	return &rules[slices.IndexFunc(rules, applies)]
 }
@@ -221,9 +223,9 @@ func (s *subject) noUUID() bool {
 }
 
 // hasEntry reports whether the VM has an entry of its own in the spec, which adopt
-// can write to.
+// can write to. A container is not adopted.
 func (s *subject) hasEntry() bool {
-	return s.match.VM != nil && s.match.VM.Path == "vms."+s.Key
+	return !s.entry.IsContainer() && s.match.VM != nil && s.match.VM.Path == "vms."+s.Key
 }
 
 // adoptLine is the command that records which guest the VM is.

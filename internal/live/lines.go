@@ -56,7 +56,7 @@ func (l *lines) changed(b *progress.Board, r *progress.Row, phase bool, at float
 			text += ", " + rest
 		}
 	case r.Kind == progress.VM && r.VMID != 0 && r.Began == at:
-		text += fmt.Sprintf(" (%s)", strings.TrimSuffix(strings.TrimPrefix(r.Name(), "VM "+r.Key+" ("), ")"))
+		text += fmt.Sprintf(" (%s)", r.Where())
 	}
 	l.say(at, text)
 }
@@ -89,7 +89,7 @@ func (l *lines) score(b *progress.Board, kind progress.Kind) string {
 		if n.kind != kind {
 			continue
 		}
-		text := fmt.Sprintf(" (%d of %s done)", t.Done, report.Count(t.All, n.noun))
+		text := fmt.Sprintf(" (%d of %s done)", t.Done, report.Count(t.All, noun(b, n.kind, n.noun)))
 		if l.scores[kind] == text {
 			return ""
 		}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +17,26 @@ var nouns = []struct {
 	noun string
 }{{progress.VM, "VM"}, {progress.Record, "record"}, {progress.Pool, "pool"}}
 
+// noun is what the rows of a kind that a board has are, as they are counted: a row of a VM may be a container.
+func noun(b *progress.Board, kind progress.Kind, text string) string {
+	if kind != progress.VM {
+		return text
+	}
+	names := map[string]bool{}
+	for _, r := range b.Rows {
+		if r.Kind == progress.VM {
+			names[r.Guest.Name()] = true
+		}
+	}
+	switch len(names) {
+	case 0:
+		return text
+	case 1:
+		return slices.Collect(maps.Keys(names))[0]
+	}
+	return "guest"
+}
+
 // totals are the counts of a board: 12 of 21 VMs done, 1 failed, 4 active, 4 queued;
 // 0 of 21 records done.
 func totals(b *progress.Board) string {
@@ -25,7 +46,7 @@ func totals(b *progress.Board) string {
 		if t.All == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%d of %s done", t.Done, report.Count(t.All, n.noun))
+		text := fmt.Sprintf("%d of %s done", t.Done, report.Count(t.All, noun(b, n.kind, n.noun)))
 		for _, more := range []struct {
 			n    int
 			word string
@@ -109,7 +130,7 @@ func plans(b *progress.Board) string {
 		var things []string
 		for _, n := range nouns {
 			if c := counts[a][n.kind]; c > 0 {
-				things = append(things, report.Count(c, n.noun))
+				things = append(things, report.Count(c, noun(b, n.kind, n.noun)))
 			}
 		}
 		if len(things) > 0 {

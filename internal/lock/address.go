@@ -5,18 +5,25 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
-// An Address is where a VM may be in the state of its unit: the resource block
+// An Address is where a guest may be in the state of its unit: the resource block
 // of a profile, and the key in it.
 type Address struct{ Profile, Key string }
 
 // String is the address as the lock has it: PROFILE/KEY.
 func (a Address) String() string { return a.Profile + "/" + a.Key }
 
-// Resource is the address as OpenTofu has it.
-func (a Address) Resource() string { return schema.VMAddress(a.Profile, a.Key) }
+// Resource is an address of the guest as OpenTofu has it.
+func (v *VM) Resource(a Address) string { return schema.GuestAddress(v.Kind, a.Profile, a.Key) }
+
+// IsContainer reports whether it is a container.
+func (v *VM) IsContainer() bool { return v != nil && v.Kind == guest.Container }
+
+// In is the unit that has the guest in its state.
+func (v *VM) In() string { return UnitOf(v.Kind) }
 
 // parseAddress reads an address as the lock has it.
 func parseAddress(s string) Address {

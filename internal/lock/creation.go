@@ -23,7 +23,7 @@ func (v *VM) CreationValue(spec *schema.VM, property string) string {
 // madeWith keeps what a VM that exists was made with, where its spec has another value since
 // of a property that acts at creation only.
 func (d *stackDecider) madeWith(v *schema.VM, was, out *VM) {
-	if out.VMID != was.VMID || v.Adopt {
+	if out.VMID != was.VMID || v.Adopt || v.IsContainer() {
 		return
 	}
 	if p := v.Placement; v.Node == "" && p != nil && len(p.Choices()) > 0 && was.Node != "" && !slices.Contains(p.Choices(), was.Node) {

@@ -34,6 +34,7 @@ func (d *decider) again() {
 				vmid = 0
 			}
 			*v = VM{
+				Kind:    v.Kind,
 				VMID:    vmid,
 				MACs:    []string{},
 				Profile: v.Profile,

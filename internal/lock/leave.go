@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/schema"
 )
@@ -57,9 +58,12 @@ func (d *stackDecider) leave() {
 // noteLeaving says what to do about VMs that are forgotten now, and which VMIDs
 // are free again.
 func (d *stackDecider) noteLeaving(forgotten, dropped Ordered[VM]) {
-	if len(forgotten) > 0 {
-		d.note("%s: forgotten: %s. While the state has them, the guard blocks every apply; to remove them from it: %s",
-			d.stack.Name, strings.Join(forgotten.keys(), ", "), d.stateRemove(forgotten))
+	for _, kind := range guest.Kinds() {
+		of := slices.DeleteFunc(slices.Clone(forgotten), func(e Entry[VM]) bool { return e.Value.In() != UnitOf(kind) })
+		if len(of) > 0 {
+			d.note("%s: forgotten: %s. While the state has them, the guard blocks every apply; to remove them from it: %s",
+				d.stack.Name, strings.Join(of.keys(), ", "), d.stateRemove(of))
+		}
 	}
 	if len(dropped) > 0 {
 		var free []string
@@ -127,35 +131,47 @@ func (d *stackDecider) refuseUnseen(of finding.Type, key string, why finding.Cod
 // not have does no harm.
 func (d *stackDecider) stateRemove(vms Ordered[VM]) finding.Line {
 	var out finding.Line
-	add := func(address string) {
-		line := StateRemove(d.stack.Name, UnitVM, address)
+	add := func(unit, address string) {
+		line := StateRemove(d.stack.Name, unit, address)
 		line.Items = append(out.Items, line.Items...)
 		out = line
 	}
 	for _, e := range vms {
 		// With a move that was not applied, the state has it at a former address.
 		for _, a := range append(slices.Clone(e.Value.Former), Address{cmp.Or(e.Value.Profile, "default"), e.Key}) {
-			add(a.Resource())
+			add(e.Value.In(), e.Value.Resource(a))
 		}
 		if e.Value.Image != nil {
-			add(ImageAddress(e.Key))
+			add(UnitVM, ImageAddress(e.Key))
 		}
 	}
 	return out
 }
 
+// kindName is what people call a guest of a kind.
+func kindName(kind guest.Kind) string { return cmp.Or(kind, guest.VM).Name() }
+
 // steady refuses what would make an existing VM another one.
 func (d *stackDecider) steady(v *schema.VM, was *VM) {
 	spec := d.lock.Spec
+	if v.IsContainer() != was.IsContainer() {
+		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("kind-differs"),
+			finding.Do("restore it in "+spec),
+			finding.Do("or give the new one a key of its own in "+spec+", and retire or forget this one there")).
+			Because("VMID %d is a %s in the lock", was.VMID, kindName(was.Kind))
+		return
+	}
 	if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID && !was.seen() && d.stack.Guard != "off" { // the guard looks whether a state has the VM
 		d.note("%s/%s: its VMID is now %d; VMID %d was decided, and no such VM was seen", d.stack.Name, v.Key, v.VMID, was.VMID)
 	} else if v.VMID != 0 && !v.Adopt && v.VMID != was.VMID {
-		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("vmid-differs"),
-			finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path)),
-			finding.Do("or, if the VM with the new VMID exists and is the right one, write into "+spec+", instead of vmid",
-				fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)),
-			finding.DoAll("or, for a new VM, give it a new key in "+spec+" and retire this one",
-				entries("retired", d.stack.Retired, v.Key), "stackgen render")).
+		steps := []finding.Step{finding.Do("restore in "+spec, fmt.Sprintf("vmid: %d  # %s", was.VMID, v.Path))}
+		if !v.IsContainer() {
+			steps = append(steps, finding.Do("or, if the VM with the new VMID exists and is the right one, write into "+spec+", instead of vmid",
+				fmt.Sprintf("adopt: {vmid: %d}  # %s", v.VMID, v.Path)))
+		}
+		steps = append(steps, finding.DoAll(fmt.Sprintf("or, for a new %s, give it a new key in %s and retire this one", kindName(v.Kind), spec),
+			entries("retired", d.stack.Retired, v.Key), "stackgen render"))
+		d.refuse(finding.OtherVM, finding.VM, v.Key, finding.Why("vmid-differs"), steps...).
 			Because("VMID %d in the lock, %d in the spec", was.VMID, v.VMID)
 	}
 	if v.Adopt && was.VMID != 0 && v.VMID != was.VMID && !d.harmless(v.Profile) {

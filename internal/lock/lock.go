@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"stackgen/guest"
 	"stackgen/internal/natural"
 	"stackgen/schema"
 )
@@ -101,8 +102,9 @@ type Unit struct {
 	Gone    bool   // observed: retired, and its state has no resources any more
 }
 
-// A VM is the decisions of one VM.
+// A VM is the decisions of one guest.
 type VM struct {
+	Kind        guest.Kind // guest.Container; "" is a VM
 	VMID        int
 	Node        string
 	Clone       string

@@ -15,7 +15,7 @@ import (
 // none, because its NICs have addresses that only the cluster knows: one that is
 // or was adopted.
 func (d *stackDecider) macs(v *schema.VM, was *VM) []string {
-	undecided := v.Adopt || was.VMID != 0 && was.MACs == nil
+	undecided := !v.IsContainer() && (v.Adopt || was.VMID != 0 && was.MACs == nil)
 	out, had := make([]string, len(v.MACs)), earlierNICs(v, was)
 	for i, given := range v.MACs {
 		switch {

@@ -81,6 +81,9 @@ func (u Unit) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 
 func (v VM) node() (*yaml.Node, error) { //nolint:unparam // implements noder
 	n := flow()
+	if v.IsContainer() {
+		put(n, "kind", v.Kind.Name())
+	}
 	put(n, "vmid", v.VMID)
 	put(n, "node", v.Node)
 	put(n, "clone", v.Clone)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -157,8 +158,8 @@ func (r *reader) cluster(n *schema.Node) *Cluster {
 }
 
 func (r *reader) vm(n *schema.Node) VM {
-	r.known(n, "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "made_with", "macs", "networks", "disks",
-		"unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "rebuild", "exchanged",
+	r.known(n, "kind", "vmid", "node", "clone", "clone_reason", "profile", "template", "next_template", "made_with", "macs", "networks",
+		"disks", "unit", "member", "email", "seat", "former", "former_nodes", "fingerprint", "addresses", "detached", "rebuild", "exchanged",
 		"gone", "status", "release", "image", "image_seen")
 	v := VM{
 		VMID:        r.number(n, "vmid", minVMID, maxVMID),
@@ -180,6 +181,9 @@ func (r *reader) vm(n *schema.Node) VM {
 		Image:       r.image(n.Get("image")),
 		ImageSeen:   r.flag(n, "image_seen"),
 		at:          n.Pos,
+	}
+	if n.Get("kind") != nil && r.text(n, "kind", "kind") != "" {
+		v.Kind = guest.Container
 	}
 	if n.Get("seat") != nil {
 		v.Seat = r.number(n, "seat", 1, math.MaxInt32)

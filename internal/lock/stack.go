@@ -71,6 +71,7 @@ func (d *stackDecider) harmless(profile string) bool {
 // leaves open keeps its decision.
 func (d *stackDecider) vm(v *schema.VM, was *VM) VM {
 	out := VM{
+		Kind:        v.Kind,
 		VMID:        was.VMID,
 		MACs:        d.macs(v, was),
 		Unit:        was.Unit,
@@ -188,6 +189,13 @@ func (d *stackDecider) formerNodes(v *schema.VM, was *VM, node string) []string 
 		return p.Name == v.Profile && p.Ignores("node_name")
 	})
 	changed := was.Node != "" && node != "" && was.Node != node
+	if v.IsContainer() { // the provider cannot migrate it
+		if changed {
+			d.note("%s/%s: another node in the spec, %s. An apply creates the container there if it does not exist yet, and does not move one "+
+				"that exists: migrate it by hand", d.stack.Name, v.Key, node)
+		}
+		return nil
+	}
 	if changed && ignores {
 		d.unmoved = append(d.unmoved, v.Key)
 	}

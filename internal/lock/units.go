@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/natural"
 	"stackgen/internal/pve"
@@ -15,9 +16,23 @@ import (
 // The names of the units that are not one VM's.
 const (
 	UnitPool = "proxmox-pool"
-	UnitVM   = "proxmox-vm"
+	UnitVM   = guest.VMUnit
 	UnitDNS  = "dns"
+
+	UnitContainer = guest.ContainerUnit
 )
+
+// UnitOf is the unit of the guests of a kind.
+func UnitOf(kind guest.Kind) string { return kind.Unit() }
+
+// HasGuests reports whether a unit is one of guests.
+func HasGuests(unit string) bool { return unit == UnitVM || unit == UnitContainer }
+
+// containers reports whether the stack has containers, or had some: their unit remains, as that of
+// VMs does.
+func (d *stackDecider) containers() bool {
+	return d.lock.Units.Get(UnitContainer) != nil || slices.ContainsFunc(d.lock.VMs, func(e Entry[VM]) bool { return e.Value.IsContainer() })
+}
 
 // units records the units that the stack has now, and the status of those it had:
 // a unit that is removed from the stack file keeps its state and its resources, so
@@ -27,6 +42,9 @@ func (d *stackDecider) units() {
 	create := d.stack.Pool != nil && d.stack.Pool.Create
 	if create {
 		status[UnitPool] = Live
+	}
+	if d.containers() {
+		status[UnitContainer] = Live
 	}
 	d.dnsUnits(status)
 	recorded := d.lock.Units.ByKey()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/schema"
 )
 
@@ -25,6 +26,7 @@ var forms = map[string]form{
 	"spec":      {isSpecPath, "a path relative to the project"},
 	"state key": {isStateKey, "a path without . and .."},
 	"backend":   {oneOf("local", "s3"), "local or s3"},
+	"kind":      {oneOf(guest.Container.Name()), guest.Container.Name()},
 	"clone":     {oneOf("full", "linked"), "full or linked"},
 	"chosen mac": {func(s string) bool {
 		fits, _ := schema.Matches("mac", s)

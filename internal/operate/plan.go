@@ -14,6 +14,8 @@ import (
 func (v *View) Waiting() []selection.VM {
 	return slices.DeleteFunc(slices.Clone(v.VMs), func(vm selection.VM) bool {
 		switch {
+		case vm.Spec != nil && vm.Spec.IsContainer(): // this is for VMs
+			return true
 		case vm.Guest == nil:
 			return vm.Holder == nil && len(vm.Gaps) == 0
 		case vm.Guest.Config == nil:
@@ -32,6 +34,8 @@ func (v *View) Plan(r Request) []One {
 		o := One{VM: vm, Result: power.Planned, Text: "would be " + r.Action.Done}
 		text, fix := vm.Problem()
 		switch {
+		case vm.Spec != nil && vm.Spec.IsContainer():
+			o.Result, o.Text = power.Refused, "it is a container, and this command is for VMs"
 		case text != "":
 			o.Result, o.Text, o.Fix = power.Refused, text, lines(fix)
 		case r.Action.To == power.Running && halfExchanged(vm):

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +20,11 @@ import (
 type Source struct {
 	Stack   *schema.Stack
 	Lock    *lock.Stack
-	Applied bool                       // the state of the VM unit has resources
+	Applied bool                       // a state of its guests has resources
 	Values  map[string]json.RawMessage // the outputs of the VM unit, by name
 	Live    map[string]Live            // what the cluster has, by key; nil if it was not read
+
+	Containers map[string]json.RawMessage // the outputs of the unit of containers
 
 	Partial bool     // an apply has failed: VMs without outputs are left out, and named
 	Without []string // with Partial, the keys of VMs that the apply has not completed: they are left out, too
@@ -80,12 +83,43 @@ func (s *Source) Read() (*Registration, error) {
 	if endpoint := s.Stack.Proxmox.Endpoint; endpoint != "" {
 		for i := range r.VMs {
 			v := &r.VMs[i]
-			v.Console = optional(guest.VM.Console(endpoint, v.VMID, v.Name, v.Node))
+			v.Console = optional(v.kind.Console(endpoint, v.VMID, v.Name, v.Node))
 		}
 	}
 	slices.SortFunc(r.VMs, func(a, b VM) int { return natural.Compare(a.Key, b.Key) })
 	r.warn(s.Live != nil)
 	return r, r.twins()
+}
+
+// outputs are the elements of the outputs with the guests, by key.
+func (s *Source) outputs() (map[string]machine, error) {
+	out, name := map[string]machine{}, s.Stack.Name
+	kinds := slices.DeleteFunc(guest.Kinds(), func(kind guest.Kind) bool {
+		return !slices.ContainsFunc(s.Stack.VMs, func(v *schema.VM) bool { return v.IsContainer() == (kind == guest.Container) })
+	})
+	for i, kind := range kinds {
+		body := s.Values[kind.List()]
+		if kind == guest.Container {
+			body = s.Containers[kind.List()]
+		}
+		if len(body) == 0 && len(kinds) > 1 && (s.Partial || i > 0) {
+			continue // their guests are named as those without outputs
+		}
+		switch {
+		case len(body) == 0 && !s.Applied:
+			return nil, s.apply("%s has no outputs: it was never applied, or its state is empty; "+
+				"apply it, then run the same command again", name)
+		case len(body) == 0:
+			return nil, s.apply("the state of %s has VMs and no output "+kind.List()+"; apply it again, then run the same command again", name)
+		}
+		var of map[string]machine
+		if err := json.Unmarshal(body, &of); err != nil {
+			return nil, s.apply("the output "+kind.List()+" of %s is not that of the module of this stackgen; "+
+				"render, apply, then run the same command again", name)
+		}
+		maps.Copy(out, of)
+	}
+	return out, nil
 }
 
 // machines are the elements of the output vms, one for each VM of the lock. absent are the
@@ -95,18 +129,9 @@ func (s *Source) machines() (found map[string]machine, absent []string, err erro
 	if len(s.Stack.VMs) == 0 {
 		return nil, nil, fmt.Errorf("%s has no outputs: its spec has no VM", name)
 	}
-	body := s.Values["vms"]
-	switch {
-	case len(body) == 0 && !s.Applied:
-		return nil, nil, s.apply("%s has no outputs: it was never applied, or its state is empty; "+
-			"apply it, then run the same command again", name)
-	case len(body) == 0:
-		return nil, nil, s.apply("the state of %s has VMs and no output vms; apply it again, then run the same command again", name)
-	}
-	var out map[string]machine
-	if err := json.Unmarshal(body, &out); err != nil {
-		return nil, nil, s.apply("the output vms of %s is not that of the module of this stackgen; "+
-			"render, apply, then run the same command again", name)
+	out, err := s.outputs()
+	if err != nil {
+		return nil, nil, err
 	}
 	var missing, others, foreign []string
 	entries := s.Lock.VMs.ByKey()
@@ -145,8 +170,11 @@ func (s *Source) machines() (found map[string]machine, absent []string, err erro
 
 // meta is the output meta. A module without it, or without any, has none.
 func (s *Source) meta() (map[string]json.RawMessage, error) {
-	var out map[string]json.RawMessage
-	if body := s.Values[guest.Meta]; len(body) > 0 {
+	out := map[string]json.RawMessage{}
+	for _, body := range []json.RawMessage{s.Values[guest.Meta], s.Containers[guest.Meta]} {
+		if len(body) == 0 {
+			continue
+		}
 		if err := json.Unmarshal(body, &out); err != nil {
 			return nil, s.apply("the output meta of %s is not that of the module of this stackgen; "+
 				"render, apply, then run the same command again", s.Stack.Name)

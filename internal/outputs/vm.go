@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,6 +47,7 @@ type VM struct {
 	Meta    json.RawMessage   `json:"meta"`
 	Console optional          `json:"console"`
 
+	kind   guest.Kind
 	group  string   // of the spec: teacher, students, or a group's name
 	names  []string // of its DNS records, without wildcards
 	static bool     // the spec has its address
@@ -64,7 +66,8 @@ func (o optional) MarshalJSON() ([]byte, error) {
 
 // newVM joins what the spec and the outputs say of a VM.
 func newVM(s *schema.Stack, v *schema.VM, m machine, meta json.RawMessage) (VM, error) {
-	out := VM{Key: v.Key, Member: v.Member, Ordinal: v.N, Role: roleVM, User: v.Values.Get(guest.CloudInit, guest.User).Str(),
+	out := VM{kind: cmp.Or(v.Kind, guest.VM), Key: v.Key, Member: v.Member, Ordinal: v.N, Role: roleVM,
+		User:  v.Values.Get(guest.CloudInit, guest.User).Str(),
 		Extra: map[string]string{}, Meta: meta, static: v.Address.IsValid()}
 	switch group, isGroup := strings.CutPrefix(v.Path, "groups."); {
 	case v.Seat > 0:

@@ -3,6 +3,7 @@ package progress
 import (
 	"fmt"
 
+	"stackgen/guest"
 	"stackgen/internal/power"
 )
 
@@ -41,6 +42,7 @@ func (a Action) Counted(things string) string {
 // or the name of a record.
 type Target struct {
 	Kind  Kind
+	Guest guest.Kind // guest.Container of a container, whose Kind is VM here
 	Stack string
 	Unit  string // folder of the unit in its stack, such as proxmox-vm
 	Key   string

@@ -3,6 +3,8 @@ package progress
 import (
 	"strings"
 	"testing"
+
+	"stackgen/guest"
 )
 
 // Messages of the provider with genuine servers, with the simulator, and from the
@@ -35,6 +37,10 @@ func TestExplain(t *testing.T) {
 		{db, "Reason: Configuration file 'nodes/pve1/qemu-server/9000.conf' does not exist", "template 9000 is gone", "stackgen preflight"},
 		{gone, "Reason: Configuration file 'nodes/pve1/qemu-server/206.conf' does not exist", "not on that node any more", "stackgen preflight"},
 		{db, "VM start\ntask failed: volume 'local:snippets/base.yaml' does not exist", "node pve1 has no snippet local:snippets/base.yaml", "pvesm list local --content snippets"},
+		{Item{Target: Target{Kind: VM, Guest: guest.Container, Stack: "lab", Key: "ns", VMID: 701, Node: "pve1"}, Action: Destroy},
+			"can't remove CT 701 - protection mode enabled", "it is protected in Proxmox VE against removal", "pct set 701 --protection 0"},
+		{db, "task failed: volume 'local:vztmpl/debian.tar.zst' does not exist", "node pve1 has no archive local:vztmpl/debian.tar.zst",
+			"pvesm list local --content vztmpl"},
 		{db, "VM start\ntask failed: volume 'nas:iso/setup.iso' does not exist", "node pve1 has no ISO image nas:iso/setup.iso", "pvesm list nas --content iso"},
 		{db, "volume 'local:257/nosuch.qcow2' does not exist", "a disk is missing", "pvesm status"},
 		{db, "timeout while waiting for the QEMU agent on VM \"206\" to publish the network interfaces", "its guest agent did not answer", ""},

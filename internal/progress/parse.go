@@ -10,9 +10,10 @@ import (
 
 // kinds are the resource types that have rows.
 var kinds = map[string]Kind{
-	guest.VMResource:     VM,
-	guest.PoolResource:   Pool,
-	guest.RecordResource: Record,
+	guest.VMResource:        VM,
+	guest.ContainerResource: VM,
+	guest.PoolResource:      Pool,
+	guest.RecordResource:    Record,
 }
 
 // actions are OpenTofu's words for what it does with a resource.
@@ -59,11 +60,10 @@ func Parse(stack, unit string, line []byte) (e Event, ok bool) {
 	if !ok {
 		return Event{}, false
 	}
-	e.Kind, e.Key, ok = Resource(l.Hook.Resource.Addr)
+	e.Target, ok = resource(stack, unit, l.Hook.Resource.Addr)
 	if !ok {
 		return Event{}, false
 	}
-	e.Stack, e.Unit = stack, unit
 	e.Action, ok = actions[l.Hook.Action]
 	return e, ok // a read has no row
 }
@@ -72,8 +72,8 @@ func Parse(stack, unit string, line []byte) (e Event, ok bool) {
 // and otherwise of the unit.
 func problem(stack, unit string, l streamLine) Event {
 	e := Event{Type: Problem, Target: Target{Kind: Unit, Stack: stack, Unit: unit}}
-	if kind, key, ok := Resource(l.Diagnostic.Address); ok {
-		e.Kind, e.Key = kind, key
+	if of, ok := resource(stack, unit, l.Diagnostic.Address); ok {
+		e.Target = of
 	}
 	e.Text = strings.TrimSpace(l.Diagnostic.Summary)
 	if detail := strings.TrimSpace(l.Diagnostic.Detail); detail != "" && detail != e.Text {
@@ -82,23 +82,29 @@ func problem(stack, unit string, l streamLine) Event {
 	return e
 }
 
-// Resource is what a resource address of a unit is about, such as
-// proxmox_virtual_environment_vm.default["web01"]. ok is false for other resources.
-func Resource(address string) (kind Kind, key string, ok bool) {
+// resource is what a resource address of a unit is about, such as
+// proxmox_virtual_environment_vm.default["web01"]. ok is false for other resources, and for
+// containers that a module of VMs has: no spec knows them.
+func resource(stack, unit, address string) (t Target, ok bool) {
 	rest := address
 	for strings.HasPrefix(rest, "module.") { // of a catalog with modules in its units
 		_, after, found := strings.Cut(strings.TrimPrefix(rest, "module."), ".")
 		if !found {
-			return "", "", false
+			return Target{}, false
 		}
 		rest = after
 	}
 	name, index, indexed := strings.Cut(rest, "[")
-	kind, ok = kinds[name[:max(strings.IndexByte(name, '.'), 0)]]
+	resource := name[:max(strings.IndexByte(name, '.'), 0)]
+	kind, ok := kinds[resource]
 	index, closed := strings.CutSuffix(index, "]")
-	if !ok || !indexed || !closed {
-		return "", "", false
+	if !ok || !indexed || !closed || resource == guest.ContainerResource && unit != guest.ContainerUnit {
+		return Target{}, false
 	}
 	key, err := strconv.Unquote(index)
-	return kind, key, err == nil && key != ""
+	t = Target{Kind: kind, Stack: stack, Unit: unit, Key: key}
+	if resource == guest.ContainerResource {
+		t.Guest = guest.Container
+	}
+	return t, err == nil && key != ""
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"stackgen/guest"
 )
 
 // recorded are the events in a recording of OpenTofu 1.12.6, in short.
@@ -87,6 +89,7 @@ func TestResource(t *testing.T) {
 	}{
 		{`proxmox_virtual_environment_vm.default["web01"]`, "vm web01"},
 		{`proxmox_virtual_environment_vm.protected["a-b"]`, "vm a-b"},
+		{`proxmox_virtual_environment_container.this["ns"]`, "vm ns"},
 		{`proxmox_virtual_environment_pool.this["p.1"]`, "pool p.1"},
 		{`dns_a_record_set.this["@"]`, "record @"},
 		{`dns_a_record_set.this["a\"b"]`, `record a"b`},
@@ -97,10 +100,21 @@ func TestResource(t *testing.T) {
 		{`null_resource.x["a"]`, ""}, {"", ""}, {"module.", ""}, {"[", ""}, {`module.a["x"]`, ""},
 	}
 	for _, test := range tests {
-		kind, key, ok := Resource(test.address)
-		if got := strings.TrimSpace(string(kind) + " " + key); got != test.want && ok || ok != (test.want != "") {
+		of, ok := resource("s", guest.ContainerUnit, test.address)
+		if got := strings.TrimSpace(string(of.Kind) + " " + of.Key); got != test.want && ok || ok != (test.want != "") {
 			t.Errorf("%s: %q, %v", test.address, got, ok)
 		}
+	}
+}
+
+// TestSidecar: a container that a module of VMs has is not the VM with its key.
+func TestSidecar(t *testing.T) {
+	const address = `proxmox_virtual_environment_container.sidecar["web01"]`
+	if of, ok := resource("s", guest.VMUnit, address); ok {
+		t.Errorf("it is %+v", of)
+	}
+	if of, _ := resource("s", guest.ContainerUnit, address); of.Name() != "container web01" {
+		t.Errorf("it is %s", of.Name())
 	}
 }
 

@@ -53,6 +53,7 @@ func filled(text string, item Item, m []string, quote func(string) string) (out 
 	ok = true
 	values := map[string]string{
 		"{key}": item.Key, "{stack}": item.Stack, "{node}": item.Node, "{vmid}": "",
+		"{tool}": item.Guest.Tool(), "{ha}": item.Guest.HA(),
 		"{where}": "its node", "{from}": "the node of its template",
 	}
 	if item.Node != "" {
@@ -78,6 +79,6 @@ func filled(text string, item Item, m []string, quote func(string) string) (out 
 	return out, ok
 }
 
-var word = regexp.MustCompile(`\$\d|\{(?:key|stack|node|vmid|where|from)\}`)
+var word = regexp.MustCompile(`\$\d|\{(?:key|stack|node|vmid|tool|ha|where|from)\}`)
 
 func is(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + pattern) }

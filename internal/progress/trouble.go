@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 	"stackgen/internal/power"
+	"stackgen/internal/pve"
 )
 
 // A Trouble is an error of one VM, pool or record, or of a unit, in words: what did not
@@ -46,23 +48,28 @@ const shortText = 200
 
 // Name is what people call a target: VM web01 (VMID 2101, node pve2).
 func (t Target) Name() string {
-	switch t.Kind {
-	case VM:
-		var of []string
-		if t.VMID != 0 {
-			of = append(of, fmt.Sprintf("VMID %d", t.VMID))
-		}
-		if t.Node != "" {
-			of = append(of, "node "+t.Node)
-		}
-		if len(of) == 0 {
-			return "VM " + t.Key
-		}
-		return "VM " + t.Key + " (" + strings.Join(of, ", ") + ")"
-	case Unit:
+	switch where := t.Where(); {
+	case t.Kind == Unit:
 		return "unit " + t.Stack + "/" + t.Unit
+	case t.Kind != VM:
+		return string(t.Kind) + " " + t.Key
+	case where == "":
+		return t.Guest.Name() + " " + t.Key
+	default:
+		return t.Guest.Name() + " " + t.Key + " (" + where + ")"
 	}
-	return string(t.Kind) + " " + t.Key
+}
+
+// Where is the VMID of a VM and its node, as far as they are known: VMID 2101, node pve2.
+func (t Target) Where() string {
+	var of []string
+	if t.VMID != 0 {
+		of = append(of, fmt.Sprintf("VMID %d", t.VMID))
+	}
+	if t.Node != "" {
+		of = append(of, "node "+t.Node)
+	}
+	return strings.Join(of, ", ")
 }
 
 // notDone says that an action did not happen, as far as the tool says. A change may have
@@ -92,11 +99,19 @@ func (b *Board) Trouble(r *Row) Trouble {
 	}
 	if t.Read != nil && t.Read.Off {
 		t.Not += " and is off now"
-		t.Next = append([]finding.Step{finding.Do("it ran before: start it", "stackgen power start "+t.Item.Stack+"/"+t.Item.Key)}, t.Next...)
+		t.Next = append([]finding.Step{finding.Do("it ran before: start it", startLine(t.Item.Target))}, t.Next...)
 	}
 	t.What = r.Name() + " " + t.Not
 	b.downReason(&t)
 	return t
+}
+
+// startLine starts a guest. `stackgen power` is about VMs.
+func startLine(t Target) string {
+	if t.Guest == guest.Container {
+		return pve.Pvesh("create", t.Guest.Path(t.Node, t.VMID, "status", "start"))
+	}
+	return "stackgen power start " + t.Stack + "/" + t.Key
 }
 
 // Failed reports whether a row failed, or was not begun for a reason of its own.

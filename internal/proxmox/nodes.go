@@ -221,8 +221,8 @@ func (r *reader) findMoved(listed map[int]bool) {
 }
 
 // candidates returns, by VMID, the guests whose configuration must be read: VMs
-// that may belong to the project, wanted templates, and containers whose name the
-// list does not have yet.
+// and containers that may belong to the project, wanted templates, and containers
+// whose name the list does not have yet.
 func (r *reader) candidates() []*cluster.Guest {
 	var out []*cluster.Guest
 	for _, g := range r.guests {
@@ -231,7 +231,7 @@ func (r *reader) candidates() []*cluster.Guest {
 		}
 		ours := r.vmids[g.VMID] || r.names[strings.ToLower(g.Name)] || r.wanted.Further != nil && r.wanted.Further(g)
 		switch {
-		case g.Kind == guest.Container && g.Name == "",
+		case g.Kind == guest.Container && !g.Template && (g.Name == "" || r.vmids[g.VMID]),
 			g.Kind == guest.VM && !g.Template && (ours || g.Name == ""),
 			g.Template && g.Kind == guest.VM && r.wanted.EveryTemplate,
 			g.Template && (slices.Contains(r.wanted.Templates, g.Name) || slices.Contains(r.wanted.Templates, strconv.Itoa(g.VMID))):

@@ -1,5 +1,7 @@
 package pve
 
+import "strings"
+
 // An Operation is what a task of Proxmox VE does to a guest.
 type Operation int
 
@@ -49,7 +51,25 @@ var operations = map[string]Operation{
 	"qmrollback": Rollback,
 	"qmtemplate": Convert,
 	"qmdestroy":  Destroy,
-	"download":   Download,
+
+	"vzcreate":   Create,
+	"vzclone":    Clone,
+	"vzrestore":  Restore,
+	"vzmigrate":  Migrate,
+	"vzstart":    Start,
+	"vzstop":     Stop,
+	"vzshutdown": Stop,
+	"vzreboot":   Reboot,
+	"vzrollback": Rollback,
+	"vztemplate": Convert,
+	"vzdestroy":  Destroy,
+
+	"download": Download,
+}
+
+// IsContainerTask reports whether a type of task is about a container: vzclone.
+func IsContainerTask(task string) bool {
+	return strings.HasPrefix(task, "vz") && operations[task] != Backup
 }
 
 // OperationOf returns the operation of a type of task: Clone for qmclone.

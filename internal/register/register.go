@@ -101,14 +101,18 @@ func Read(ctx context.Context, r Request) (*Outputs, error) {
 
 // registration is that of one stack.
 func registration(s *check.Session, stack *schema.Stack, live map[string]outputs.Live, r Request) (*outputs.Registration, error) {
-	unit := tf.VMUnit(stack.Name)
-	state := s.State[unit]
-	if state.Unreadable != "" {
-		return nil, fmt.Errorf("cannot read the state of %s: %s", unit, state.Unreadable)
-	}
-	source := outputs.Source{
-		Stack: stack, Lock: s.Project.Lock.Stacks.Get(stack.Name),
-		Applied: len(state.Resources) > 0, Values: state.Outputs,
+	source := outputs.Source{Stack: stack, Lock: s.Project.Lock.Stacks.Get(stack.Name)}
+	for _, unit := range tf.GuestUnits(stack.Name) {
+		state := s.State[unit]
+		if state.Unreadable != "" {
+			return nil, fmt.Errorf("cannot read the state of %s: %s", unit, state.Unreadable)
+		}
+		source.Applied = source.Applied || len(state.Resources) > 0
+		if unit == tf.VMUnit(stack.Name) {
+			source.Values = state.Outputs
+		} else {
+			source.Containers = state.Outputs
+		}
 	}
 	source.Without, source.Partial = r.Partial[stack.Name]
 	if r.Live {

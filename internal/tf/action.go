@@ -118,8 +118,12 @@ func (c *ResourceChange) Resource() Resource {
 	return instance{Address: c.Address, Type: c.Type, Index: c.Key, Values: c.Before}.resource()
 }
 
-// VMIDOf is the VMID in the values of a VM or container, or 0.
+// VMIDOf is the VMID in the values of a VM or container, or 0. That of a container which was
+// imported is in its id only, until an apply sets it.
 func VMIDOf(values map[string]any) int {
-	vmid, _ := values["vm_id"].(float64)
+	vmid, known := values["vm_id"].(float64)
+	if !known {
+		return vmidIn(scalar(values["id"]))
+	}
 	return int(vmid)
 }

@@ -17,6 +17,7 @@ import (
 // A Change is one attribute, block or device of a VM that an update would change. A
 // value is empty where there is none.
 type Change struct {
+	Of         string // type of resource; "" is that of VMs
 	Path       string // of the attribute or block: disk.size
 	Device     string // scsi0, net1, or the number of a block of several; "" if there is one
 	Was, Is    string
@@ -39,7 +40,7 @@ func (c Change) Adds() bool { return c.Whole && c.Was == "" }
 
 // row is the row of the attribute, or nil.
 func (c Change) row() *schema.Attribute {
-	return schema.ResourceAttribute(guest.VMResource, c.Path)
+	return schema.ResourceAttribute(cmp.Or(c.Of, guest.VMResource), c.Path)
 }
 
 // Key is the property that sets the attribute, or "".
@@ -90,6 +91,8 @@ func (c Change) Name() string {
 		return name
 	}
 	switch {
+	case c.Whole && c.Of == guest.ContainerResource && c.Path == containerLists[0]:
+		return c.Device
 	case c.Whole && c.Path == addresses:
 		return "addresses of " + c.Device
 	case c.Whole && IsList(c.Path):

@@ -51,7 +51,7 @@ func (i instance) resource() Resource {
 	switch i.Type { // other types may mean something else by these names
 	case guest.VMResource, guest.PoolResource, guest.RecordResource, guest.FileResource:
 	case guest.ContainerResource:
-		r.ID = scalar(values["id"])
+		r.container(values, i.Before)
 		return r
 	default:
 		return r
@@ -86,6 +86,38 @@ func (i instance) resource() Resource {
 	return r
 }
 
+// container reads the values of a container. before are those of before a refresh that changed
+// them, or nil.
+func (r *Resource) container(values, before map[string]any) {
+	if before == nil {
+		before = values
+	}
+	r.ID, r.VMID = scalar(values["id"]), VMIDOf(values)
+	if r.VMID == 0 { // the provider does not set it with an import
+		r.VMID = vmidIn(r.ID)
+	}
+	r.Node, _ = before["node_name"].(string)
+	r.Name = nameIn(r.Type, before)
+	devices, _ := before["network_interface"].([]any)
+	for _, d := range devices {
+		device, _ := d.(map[string]any)
+		if mac, _ := device["mac_address"].(string); mac != "" {
+			r.MACs = append(r.MACs, strings.ToUpper(mac))
+		}
+	}
+	r.Values = Flatten(before)
+}
+
+// nameIn is the name in the values of a guest of a type of resource.
+func nameIn(resource string, values map[string]any) string {
+	if resource == guest.ContainerResource {
+		name, _ := firstOf(values["initialization"])["hostname"].(string)
+		return name
+	}
+	name, _ := values["name"].(string)
+	return name
+}
+
 // vmidIn is the VMID in the id of a VM: a number, or node/number where it
 // will be imported. It is 0 if there is none.
 func vmidIn(id string) int {
@@ -96,7 +128,7 @@ func vmidIn(id string) int {
 // OtherID reports whether the id of a VM is another VMID than its vm_id. The provider acts
 // on the id.
 func (r *Resource) OtherID() bool {
-	return r.Type == guest.VMResource && r.ID != "" && r.ActsOn() != r.VMID
+	return IsGuest(r.Type) && r.ID != "" && r.ActsOn() != r.VMID
 }
 
 // ActsOn is the VMID in its id: the provider changes or destroys that guest. It is 0 if there is none.

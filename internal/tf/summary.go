@@ -40,7 +40,7 @@ func Summaries(u Unit, plan *Plan) []Summary {
 
 // Summary is what a plan of a unit does with one resource.
 func (c *ResourceChange) Summary(u Unit) Summary {
-	s := Summary{Unit: u, Address: c.Address, Type: TypeOf(c.Type), Key: c.Key, Action: c.Action, Imports: c.Imports}
+	s := Summary{Unit: u, Address: c.Address, Type: u.TypeOf(c.Type), Key: c.Key, Action: c.Action, Imports: c.Imports}
 	values := c.After
 	if values == nil {
 		values = c.Before
@@ -48,7 +48,7 @@ func (c *ResourceChange) Summary(u Unit) Summary {
 	if s.Type == finding.VM {
 		s.VMID = VMIDOf(values)
 		s.Node, _ = values["node_name"].(string)
-		s.Name, _ = values["name"].(string)
+		s.Name = nameIn(c.Type, values)
 		if s.Clones = (c.Action == Create || c.Action == Replace) && some(values["clone"]); s.Clones {
 			s.Template = TemplateOf(values)
 			s.From, _ = firstOf(values["clone"])["node_name"].(string)
@@ -68,14 +68,18 @@ func TemplateOf(values map[string]any) int {
 // Destroys is what a destroy of everything in a state does with one resource of it.
 func Destroys(u Unit, r *Resource) Summary {
 	return Summary{
-		Unit: u, Address: r.Address, Type: TypeOf(r.Type), Key: r.Key, VMID: r.VMID, Node: r.Node, Name: r.Name, Action: Delete,
+		Unit: u, Address: r.Address, Type: u.TypeOf(r.Type), Key: r.Key, VMID: r.VMID, Node: r.Node, Name: r.Name, Action: Delete,
 	}
 }
 
-// TypeOf is what a type of resources makes; empty for one that stackgen does not render.
-func TypeOf(resource string) finding.Type {
+// TypeOf is what a type of resources makes in the unit; empty for one that stackgen does not render there.
+func (u Unit) TypeOf(resource string) finding.Type {
+	if IsGuest(resource) && !u.Manages(resource) {
+		return ""
+	}
 	return map[string]finding.Type{
-		guest.VMResource: finding.VM, guest.PoolResource: finding.Pool, guest.RecordResource: finding.Record, guest.FileResource: finding.Image,
+		guest.VMResource: finding.VM, guest.ContainerResource: finding.VM,
+		guest.PoolResource: finding.Pool, guest.RecordResource: finding.Record, guest.FileResource: finding.Image,
 	}[resource]
 }
 
@@ -88,10 +92,16 @@ func some(list any) bool {
 // unit, or does not know it yet: a plan of its records is made with another one. Mocks are
 // the addresses with which plans are made of records whose VM does not exist yet.
 func NewAddress(plan *Plan, mocks map[string]string) func(key string) bool {
-	c, changes := plan.Outputs["vms"]
-	if !changes || c.Action == NoOp {
-		return func(string) bool { return false }
+	for _, kind := range guest.Kinds() {
+		if c, changes := plan.Outputs[kind.List()]; changes && c.Action != NoOp {
+			return newAddress(c, mocks)
+		}
 	}
+	return func(string) bool { return false }
+}
+
+// newAddress is NewAddress for a change of the output with the guests.
+func newAddress(c OutputChange, mocks map[string]string) func(key string) bool {
 	before, _ := c.Before.(map[string]any)
 	after, _ := c.After.(map[string]any)
 	all, _ := c.Unknown.(bool)

@@ -6,13 +6,16 @@ include "root" {
 terraform {
   source = try(values.module, "${dirname(find_in_parent_folders("root.hcl"))}/modules//dns-records")
 
-  # A VM that is off, or whose guest agent is silent, reports no address. Its records
+  # A VM or container that is off, or whose guest agent is silent, reports no address. Its records
   # stay as they are in DNS and in state, and other records are not affected.
   extra_arguments "without_address" {
     commands = ["apply", "plan", "refresh"]
     arguments = contains(get_terraform_cli_args(), "-destroy") ? [] : [
       for name, record in values.records : "-exclude=dns_a_record_set.this[\"${name}\"]"
-      if try(dependency.proxmox-vm.outputs.vms[record.vm].ipv4, "") == null
+      if try(
+        dependency.proxmox-vm.outputs.vms[record.vm].ipv4,
+        dependency.proxmox-container.outputs.containers[record.vm].ipv4, "",
+      ) == null
     ]
   }
 

@@ -1,0 +1,117 @@
+package feasible
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/internal/pve"
+	"stackgen/schema"
+)
+
+// The contents of storages that a container needs.
+const (
+	rootContent    = "rootdir"
+	archiveContent = "vztmpl"
+)
+
+// Container returns what makes the creation of a container fail, as far as the inventory says it. Of
+// whether a storage has the archive, it says nothing. It returns nothing for one that only the lock has.
+func Container(inv *cluster.Inventory, v *schema.VM, e *lock.VM) []Obstacle {
+	if v == nil {
+		return nil
+	}
+	c := newCreation(inv, v, e)
+	c.check = NodeCheck
+	if c.node(); len(c.found) > 0 {
+		return c.found
+	}
+	c.check = StorageCheck
+	c.content(archiveStorage(v), archiveContent)
+	c.content(v.Values.Get(guest.RootFS, guest.Datastore).Str(), rootContent)
+	c.check = NetworkCheck
+	c.networks()
+	c.check = PrivilegesCheck
+	c.containerPrivileges()
+	return c.found
+}
+
+// archiveStorage is the storage with the archive that a container is made from.
+func archiveStorage(v *schema.VM) string {
+	id, _, _ := strings.Cut(v.Values.Get(guest.Template).Str(), ":")
+	return id
+}
+
+// containerPrivileges checks that the token may make the container, as POST /nodes/N/lxc checks it:
+// https://git.proxmox.com/?p=pve-container.git;a=blob;f=src/PVE/LXC.pm (check_ct_modify_config_perm)
+func (c *creation) containerPrivileges() {
+	a, v := c.inv.Access, c.vm.Values
+	if a == nil {
+		return
+	}
+	g := &grantCheck{creation: c, vm: "/vms/" + strconv.Itoa(c.entry.VMID)}
+	if c.vm.PoolID != "" {
+		g.pool = "/pool/" + c.vm.PoolID
+	}
+	g.needVM("create the container", cluster.VMAllocate)
+	g.needVM("read the container", cluster.VMAudit)
+	for i := range schema.ContainerFields {
+		f := &schema.ContainerFields[i]
+		if value := v.Get(f.Key); f.Right.Privilege != "" && value != nil && !value.Off() {
+			g.needVM("set its "+f.Key, f.Right.Privilege)
+		}
+	}
+	g.need("/storage/"+v.Get(guest.RootFS, guest.Datastore).Str(), cluster.AllocateSpace, "create its volume")
+	if at := "/storage/" + archiveStorage(c.vm); !a.Rights.Has(at, cluster.AllocateSpace) {
+		g.need(at, cluster.DatastoreAudit, "read the archive")
+	}
+	for _, nic := range v.Get(guest.Networks).List() {
+		g.needNetwork(nic.Get(guest.Bridge).Str(), nic.Get(guest.VLAN).Str())
+	}
+	if v.Get(guest.Started).Bool() {
+		g.needVM("start the container", cluster.VMPowerMgmt)
+	}
+	if len(g.missing) > 0 {
+		c.add("the token lacks privileges that its creation needs", evidenceOf(g.missing), grant(a, g.missing))
+	}
+}
+
+// content checks that a storage is on the node, and takes what a container needs there.
+func (c *creation) content(id, content string) {
+	if c.inv.Datastores == nil || id == "" {
+		return
+	}
+	n, s, d := c.inv.Node(c.on), c.inv.Storage(id, c.on), c.inv.Datastore(id)
+	again := "correct it, then run preflight again"
+	switch {
+	case n == nil || !n.Online, s == nil && d == nil && !c.inv.SeesStorage(id):
+	case s == nil && d == nil:
+		c.add("storage "+id+" does not exist", c.storagesWith(content))
+	case d != nil && (d.Disabled || len(d.Nodes) > 0 && !slices.Contains(d.Nodes, c.on)), s != nil && !s.Active:
+		c.add(fmt.Sprintf("storage %s is not available on node %s", id, c.on), c.storagesWith(content),
+			Remedy{What: again, Commands: []string{pve.Pvesh("get", "/storage/"+id)}})
+	case s != nil && !slices.Contains(pve.List(s.Content), content):
+		list := append(pve.List(s.Content), content)
+		slices.Sort(list)
+		c.add(fmt.Sprintf("storage %s does not have the content %s", id, content), c.storagesWith(content),
+			Remedy{What: "permit it, then run preflight again", Commands: []string{"pvesm set " + id + " --content " + strings.Join(list, ",")}})
+	}
+}
+
+// storagesWith are the storages of the node that have a content, as evidence.
+func (c *creation) storagesWith(content string) []string {
+	var names []string
+	for i := range c.inv.Storages {
+		if s := &c.inv.Storages[i]; s.Node == c.on && s.Active && slices.Contains(pve.List(s.Content), content) {
+			names = append(names, s.ID)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("storages of node %s with %s: %s", c.on, content, strings.Join(names, ", "))}
+}

@@ -1,0 +1,42 @@
+package feasible
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/lock"
+	"stackgen/schema"
+)
+
+// TestContainerPrivileges: what a token lacks is said before a container is made.
+func TestContainerPrivileges(t *testing.T) {
+	text := func(s string) *schema.Node { return scalar(schema.ShapeString, s) }
+	values := (&schema.Node{Shape: schema.ShapeMap}).
+		With(text(guest.Template), text("local:vztmpl/debian.tar.zst")).
+		With(text(guest.Memory), scalar(schema.ShapeInt, "512")).
+		With(text(guest.RootFS), set(&schema.Node{Shape: schema.ShapeMap}, guest.Datastore, text("local-lvm"))).
+		With(text(guest.Features), set(&schema.Node{Shape: schema.ShapeMap}, guest.Nesting, scalar(schema.ShapeBool, "true")))
+	all := map[string]bool{}
+	for _, p := range []string{cluster.VMAllocate, cluster.VMAudit, schema.ConfigMemory, schema.ConfigDisk, cluster.AllocateSpace} {
+		all[p] = true
+	}
+	for _, without := range []string{"", cluster.VMAllocate, schema.ConfigMemory, schema.ConfigDisk, cluster.AllocateSpace} {
+		rights := map[string]bool{}
+		for p := range all {
+			if p != without {
+				rights[p] = true
+			}
+		}
+		inv := &cluster.Inventory{Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Access: &cluster.Access{Rights: cluster.Rights{"/vms": rights, "/storage": rights}}}
+		found := Container(inv, &schema.VM{Kind: guest.Container, Values: values}, &lock.VM{Kind: guest.Container, VMID: 110, Node: "pve1"})
+		says := slices.ContainsFunc(found, func(o Obstacle) bool {
+			return o.Check == PrivilegesCheck && strings.Contains(strings.Join(o.Evidence, " "), without)
+		})
+		if says != (without != "") {
+			t.Errorf("without %q: %v", without, found)
+		}
+	}
+}

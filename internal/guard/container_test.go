@@ -1,0 +1,333 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/guest"
+	"stackgen/internal/cluster"
+	"stackgen/internal/finding"
+	"stackgen/internal/lock"
+	"stackgen/internal/tf"
+	"stackgen/schema"
+)
+
+const ctMAC = "BC:24:11:00:00:01"
+
+var ctUnit = tf.Unit{Stack: "lab", Unit: lock.UnitContainer}
+
+// containerScene is the container dns (VMID 110) on pve1, where a case says, and what the case
+// changes of it.
+func containerScene(from int, change func(*scene)) *scene {
+	in := input(nil)
+	s := in.Project.Stacks[0]
+	s.VMs = []*schema.VM{{Kind: guest.Container, Key: "dns", Path: "containers.dns", Name: "dns", Profile: "default", MACs: []string{""},
+		Values: &schema.Node{Shape: schema.ShapeMap}}}
+	l := &in.Lock.Stacks[0].Value
+	l.Units = append(l.Units, lock.Entry[lock.Unit]{Key: lock.UnitContainer})
+	l.VMs = lock.Ordered[lock.VM]{{Key: "dns", Value: lock.VM{Kind: guest.Container, VMID: 110, Node: "pve1", MACs: []string{ctMAC}}}}
+	var state tf.State
+	if from == onlyState || from == both {
+		state.Resources = []tf.Resource{{Address: schema.GuestAddress(guest.Container, "", "dns"), Type: guest.ContainerResource, Key: "dns",
+			ID: "110", VMID: 110, Node: "pve1", Name: "dns", MACs: []string{ctMAC}}}
+	}
+	if from == onlyGuest || from == both {
+		g := newGuest(110, "dns")
+		g.Kind, g.Config.MACs = guest.Container, []string{ctMAC}
+		in.Inventory.Guests = append(in.Inventory.Guests, g)
+	}
+	in.State[ctUnit] = state
+	out := &scene{Input: in, spec: s.VMs[0], entry: l.VMs.Get("dns")}
+	if change != nil {
+		change(out)
+	}
+	return out
+}
+
+// ct is the container in the state of the scene.
+func (s *scene) ct() *tf.Resource { return &s.State[ctUnit].Resources[0] }
+
+func containerCases() []ruleCase {
+	stranger := func(s *scene) { s.guest().Config.MACs = []string{"BC:24:11:FF:FF:FF"} }
+	copied := func(s *scene) {
+		g := newGuest(300, "copy")
+		g.Kind, g.Config.MACs = guest.Container, []string{ctMAC}
+		s.Inventory.Guests = append(s.Inventory.Guests, g)
+	}
+	retired := func(change func(*scene)) func(*scene) {
+		return func(s *scene) {
+			s.retire()
+			if change != nil {
+				change(s)
+			}
+		}
+	}
+	return []ruleCase{
+		{"create", nowhere, nil, ""},
+		{"managed", both, nil, ""},
+		{"adopt", onlyGuest, nil, ""},
+		{"gone", onlyState, nil, "pct restore 110 BACKUP"},
+		{"gone: it has another VMID now", onlyState, copied, "pct restore 110 BACKUP"},
+		{"retiring: in no state", onlyGuest, retired(func(s *scene) { s.guest().Lock = "mounted" }), "pct unlock 110"},
+		{"moved", both, func(s *scene) { s.guest().Node, s.ct().Node = "pve2", "pve2" }, ""},
+		{"moved: the state has another node", both, func(s *scene) { s.guest().Node = "pve2" }, "state rm"},
+		{"moved: the state has another node", both, func(s *scene) { s.guest().Node, s.Destroy = "pve2", true }, "/nodes/pve2/lxc/110/migrate --target pve1"},
+		{"conflict: another guest has its VMID", both, stranger, "state rm"},
+		{"conflict: another guest has its VMID", both, stranger, `networks: [{mac: "BC:24:11:FF:FF:FF"}]`},
+		{"conflict: another guest has its VMID", onlyGuest, stranger, "/nodes/pve1/lxc/110/config"},
+		// The provider has written the addresses of the stranger into the state.
+		{"conflict: another guest has its VMID", both, func(s *scene) { stranger(s); s.ct().MACs = s.guest().Config.MACs }, "state rm"},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.guest().Kind = guest.VM }, "/nodes/pve1/qemu/110/config"},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.guest().Config.MACs = nil }, ""},
+		{"conflict: another guest has its MAC", nowhere, copied, ""},
+		{"conflict: another guest has its MAC, too", both, copied, ""},
+		{"conflict: other MACs in the lock", both, func(s *scene) {
+			s.ct().MACs = []string{"BC:24:11:00:00:02"}
+			s.guest().Config.MACs = []string{ctMAC, "BC:24:11:00:00:02"}
+			s.entry.MACs = []string{"BC:24:11:00:00:03"}
+			s.entry.Fingerprint = &lock.Fingerprint{MACs: []string{ctMAC}}
+		}, "git checkout"},
+		{"conflict: in the state of another VM", both, func(s *scene) {
+			unit := s.State[tf.VMUnit("lab")]
+			unit.Resources = []tf.Resource{inState("web1", 110)}
+			s.State[tf.VMUnit("lab")] = unit
+		}, "state rm"},
+		{"ambiguous", nowhere, func(s *scene) {
+			g := newGuest(300, "DNS")
+			g.Kind = guest.Container
+			s.Inventory.Guests = append(s.Inventory.Guests, g)
+		}, "vmid: 300"},
+		{"cannot-create", nowhere, func(s *scene) { s.entry.Node = "pve9" }, "node: NAME"},
+		{"not-found: the import file imports it", nowhere, func(s *scene) {
+			s.Imports = map[tf.Unit]Imports{ctUnit: {schema.GuestAddress(guest.Container, "", "dns"): "pve1/110"}}
+		}, "stackgen import-blocks"},
+		{"busy: not complete", onlyGuest, func(s *scene) { s.guest().Lock = "create" }, "pct unlock 110"},
+		{"conflict: another guest has its VMID", onlyGuest, func(s *scene) { s.guest().Kind, s.guest().Lock = guest.VM, "create" }, ""},
+		{"busy: an apply would meet a task", both, func(s *scene) { s.guest().Lock, s.Destroy = "backup", true }, "pct unlock 110"},
+		{"busy: its protection is on", both, func(s *scene) {
+			s.Destroy, s.guest().Config.Raw = true, map[string]string{"protection": "1"}
+		}, "--protection 0"},
+		{"unknown: its node does not answer", both, func(s *scene) { s.Inventory.Nodes[0].Online = false }, ""},
+		{"unknown: the token does not see it", nowhere, func(s *scene) { s.hide("/vms/110", cluster.VMAudit) }, "pveum acl modify"},
+		{"unknown: another container may have its name", nowhere, func(s *scene) { s.hide("/vms", cluster.VMAudit); s.Inventory.Free = []int{110} }, "pveum acl modify"},
+		{"unknown: not read yet", both, func(s *scene) { s.guest().Config = nil }, ""},
+		{"unknown: no configuration", onlyGuest, nil, ""},
+		{"would-destroy: another VMID in state", both, func(s *scene) { s.ct().VMID, s.ct().ID = 111, "111" }, "state rm"},
+		{"would-destroy: tainted", both, func(s *scene) { s.ct().Tainted = true }, "untaint"},
+		{"would-destroy: tainted", both, func(s *scene) {
+			s.ct().Tainted, s.guest().Status = true, "stopped"
+			s.spec.Values = s.spec.Values.With(schema.Scalar(schema.Pos{}, schema.ShapeString, guest.Started),
+				schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
+		}, "/nodes/pve1/lxc/110/status/start"},
+		{"would-destroy: its profile prevents that", both, func(s *scene) {
+			s.Destroy, s.entry.Profile = true, "protected"
+			s.ct().Address = schema.GuestAddress(guest.Container, "protected", "dns")
+		}, "retired: [dns]"},
+		{"would-destroy: another guest has a volume of it", both, func(s *scene) { s.Destroy = true; lendContainer(s) }, "move_volume"},
+		{"none: nothing to destroy", nowhere, func(s *scene) { s.Destroy = true }, ""},
+		{"retiring: destroyed already", onlyState, func(s *scene) { s.Destroy = true }, ""},
+		{"retiring", both, retired(nil), ""},
+		{"retiring: not in the cluster", onlyState, retired(nil), ""},
+		{"retiring: in no state", onlyGuest, retired(nil), "/nodes/pve1/lxc/110"},
+	}
+}
+
+// lendContainer gives another container a volume of the container.
+func lendContainer(s *scene) {
+	g := newGuest(300, "other")
+	g.Kind, g.Config.Raw = guest.Container, map[string]string{"mp0": "local-lvm:vm-110-disk-1,mp=/data"}
+	s.Inventory.Guests = append(s.Inventory.Guests, g)
+}
+
+// TestContainerRules: which rule judges a container, and what it prints.
+func TestContainerRules(t *testing.T) {
+	for _, c := range containerCases() {
+		if c.rule == "unknown: no configuration" {
+			continue // Unseen comes first: kept as the last guard
+		}
+		t.Run(c.rule, func(t *testing.T) {
+			s := containerScene(c.from, c.change)
+			j := newJudge(s.Input)
+			of := j.subject(j.places["lab"], &j.all[0])
+			if rule := of.rule(); rule.name != c.rule {
+				t.Fatalf("judged by %q: %v", rule.name, j.all[0].Why)
+			}
+			of.decide()
+			var lines []string
+			for _, step := range of.Steps {
+				for _, l := range step.Lines {
+					lines = append(lines, l.String())
+				}
+			}
+			if printed := strings.Join(lines, "\n"); !strings.Contains(printed, c.step) {
+				t.Errorf("printed\n%s\nwant %q", printed, c.step)
+			}
+		})
+	}
+}
+
+// TestTakenByContainer: a container that has the VMID of a VM is no VM, whatever agrees.
+func TestTakenByContainer(t *testing.T) {
+	in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1"))
+	in.Inventory.Guests[0].Kind = guest.Container
+	in.Lock.Stacks[0].Value.VMs[0].Value.MACs = []string{ctMAC}
+	in.Inventory.Guests[0].Config.MACs = []string{ctMAC}
+	if f := Judge(in)[0]; f.Kind != finding.Conflict || !strings.Contains(said(&f), "container") {
+		t.Errorf("%s: %s", f.Kind, said(&f))
+	}
+}
+
+// addressed is a block initialization with IPv4 addresses.
+func addressed(ips ...string) []any {
+	var list []any
+	for _, ip := range ips {
+		list = append(list, map[string]any{"ipv4": []any{map[string]any{"address": ip}}})
+	}
+	return []any{map[string]any{"hostname": "dns", "ip_config": list}}
+}
+
+// TestContainerPlan: what the plan of a container may do.
+func TestContainerPlan(t *testing.T) {
+	values := func(memory float64, more ...any) map[string]any {
+		out := map[string]any{
+			"id": "110", "vm_id": 110.0, "node_name": "pve1", "description": "",
+			"memory":            []any{map[string]any{"dedicated": memory, "swap": 0.0}},
+			"cpu":               []any{map[string]any{"cores": 1.0, "units": 0.0}},
+			"network_interface": []any{map[string]any{"name": "eth0", "mac_address": ctMAC, "bridge": "vmbr0"}},
+			"initialization":    []any{map[string]any{"hostname": "dns"}},
+			"timeout_delete":    60.0,
+		}
+		for i := 0; i < len(more); i += 2 {
+			out[more[i].(string)] = more[i+1]
+		}
+		return out
+	}
+	running := func(s *scene) { s.guest().Status = "running" }
+	permits := func(s *scene) {
+		running(s)
+		s.spec.Values = s.spec.Values.With(schema.Scalar(schema.Pos{}, schema.ShapeString, guest.Restart), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
+	}
+	cores := []any{map[string]any{"cores": 2.0, "units": 0.0}}
+	for _, c := range []struct {
+		name   string
+		from   int
+		change func(*scene)
+		plan   tf.ResourceChange
+		want   string // verdict, and whether it stops the apply
+	}{
+		{"memory of a stopped one", both, nil, tf.ResourceChange{Action: tf.Update, Before: values(512), After: values(1024)}, "managed ok"},
+		{"memory of a running one", both, running, tf.ResourceChange{Action: tf.Update, Before: values(512), After: values(1024)}, "would-harm stops"},
+		{"memory, permitted", both, permits, tf.ResourceChange{Action: tf.Update, Before: values(512), After: values(1024)}, "managed ok"},
+		{"cores", both, running, tf.ResourceChange{Action: tf.Update, Before: values(512), After: values(512, "cpu", cores)}, "managed ok"},
+		{"what no table has", both, running, tf.ResourceChange{Action: tf.Update, Before: values(512), After: values(512, "new", "x")}, "would-harm stops"},
+		{"a network by hand", both, permits, tf.ResourceChange{Action: tf.Update, Before: values(512, "network_interface", []any{
+			map[string]any{"name": "eth0", "mac_address": ctMAC, "bridge": "vmbr0"}, map[string]any{"name": "eth1", "mac_address": "BC:24:11:00:00:09"},
+		}), After: values(512)}, "would-harm stops"},
+		{"what an import leaves", onlyGuest, running, tf.ResourceChange{Action: tf.Update, Imports: true, ImportID: "pve1/110",
+			Before: values(512, "vm_id", nil, "timeout_delete", nil), After: values(512)}, ""},
+		{"shutdown", both, running, tf.ResourceChange{Action: tf.Update, Before: values(512, "started", true), After: values(512, "started", false)}, "would-harm stops"},
+		{"shutdown, permitted", both, permits, tf.ResourceChange{Action: tf.Update, Before: values(512, "started", true), After: values(512, "started", false)}, "managed ok"},
+		{"address removed from the spec", both, permits, tf.ResourceChange{Action: tf.Update,
+			Before: values(512, "initialization", addressed("10.0.0.2/24", "dhcp")), After: values(512, "initialization", addressed("10.0.0.2/24"))}, "managed ok"},
+		{"create", nowhere, nil, tf.ResourceChange{Action: tf.Create, After: values(512)}, ""},
+		{"create with another VMID", nowhere, nil, tf.ResourceChange{Action: tf.Create, After: values(512, "vm_id", 111.0)}, "conflict stops"},
+		{"create of a taken VMID", onlyGuest, func(s *scene) { s.guest().Config.MACs = nil }, tf.ResourceChange{Action: tf.Create, After: values(512)}, "conflict stops"},
+		{"create of one that was moved", both, func(s *scene) { s.guest().Node = "pve2" }, tf.ResourceChange{Action: tf.Create, After: values(512)}, "conflict stops"},
+		{"replace", both, nil, tf.ResourceChange{Action: tf.Replace, Words: "delete+create", Before: values(512), After: values(512), Forces: []string{"mount_point"}}, "would-destroy stops"},
+		{"destroy", both, nil, tf.ResourceChange{Action: tf.Delete, Before: values(512)}, "would-destroy stops"},
+		{"destroy of a retired one", both, (*scene).retire, tf.ResourceChange{Action: tf.Delete, Before: values(512)}, ""},
+		{"forget", both, nil, tf.ResourceChange{Action: tf.Forget, Before: values(512)}, "would-destroy stops"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := containerScene(c.from, c.change)
+			change := c.plan
+			change.Address, change.Type, change.Key, change.Managed = schema.GuestAddress(guest.Container, "", "dns"), guest.ContainerResource, "dns", true
+			found, _, err := JudgePlan(s.Input, Judge(s.Input), ctUnit, &tf.Plan{Changes: []*tf.ResourceChange{&change}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range found {
+				got = append(got, string(f.Kind)+map[bool]string{true: " stops", false: " ok"}[f.Stops()])
+			}
+			if strings.Join(got, ", ") != c.want {
+				t.Errorf("got %q: %v", got, found)
+			}
+		})
+	}
+}
+
+// TestSidecarPlan: a container that a module of VMs creates beside a VM is not what the spec asks for,
+// also where both have one key and neither exists yet.
+func TestSidecarPlan(t *testing.T) {
+	in := input(nil)
+	key := in.Project.Stacks[0].VMs[0].Key
+	change := &tf.ResourceChange{Address: guest.ContainerResource + ".sidecar[\"" + key + "\"]", Type: guest.ContainerResource, Key: key, Managed: true,
+		Action: tf.Create, After: map[string]any{"vm_id": 950.0, "node_name": "pve1"}}
+	found, _, err := JudgePlan(in, Judge(in), tf.VMUnit("lab"), &tf.Plan{Changes: []*tf.ResourceChange{change}})
+	if err != nil || len(found) != 1 || !found[0].Stops() || found[0].VMID != 0 {
+		t.Errorf("%v: %v", err, found)
+	}
+	if s := change.Summary(tf.VMUnit("lab")); s.Type != "" {
+		t.Errorf("it is shown as %s", s.Type)
+	}
+}
+
+// TestContainerRulesNamed: no rule of containers is without a case.
+func TestContainerRulesNamed(t *testing.T) {
+	cases := containerCases()
+	for _, r := range slices.Concat(liveContainerRules, retiredContainerRules) {
+		live := slices.ContainsFunc(cases, func(c ruleCase) bool { return c.rule == r.name })
+		shared := slices.ContainsFunc(retiredRules, func(o vmRule) bool { return o.name == r.name }) ||
+			r.name == "unknown: nothing proves that it is the container"
+		if !live && !shared {
+			t.Errorf("no case has the rule %q", r.name)
+		}
+	}
+}
+
+// TestContainerOtherProject: a stack that has containers only is not applied with the lock of another
+// project, or to the state of another checkout.
+func TestContainerOtherProject(t *testing.T) {
+	for _, c := range []struct {
+		project, lineage string
+		want             finding.Kind
+	}{{"theirs", "", finding.OtherState}, {"ours", "l2", finding.OtherState}, {"ours", "l1", finding.Managed}} {
+		s := containerScene(both, nil)
+		s.Lock.Project = "ours"
+		units := s.Lock.Stacks[0].Value.Units
+		for i := range units {
+			if units[i].Key == lock.UnitVM {
+				units[i].Value.Lineage = "l1"
+			}
+		}
+		state := s.State[ctUnit]
+		state.Project = c.project
+		s.State[ctUnit] = state
+		s.State[tf.VMUnit("lab")] = tf.State{Lineage: c.lineage}
+		if found := Judge(s.Input); !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Kind == c.want }) ||
+			(c.want == finding.Managed) == slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Kind == finding.OtherState }) {
+			t.Errorf("project %s, lineage %s: %v", c.project, c.lineage, found)
+		}
+	}
+}
+
+// TestContainerStateNotes: before an import of containers, a note says that another state is recorded.
+func TestContainerStateNotes(t *testing.T) {
+	for lineage, want := range map[string]int{"l1": 1, "": 0} {
+		s := containerScene(onlyGuest, nil)
+		s.Lock.Stacks[0].Value.Units.Get(lock.UnitContainer).Lineage = lineage
+		if notes := StateNotes(s.Input, Judge(s.Input)); len(notes) != want {
+			t.Errorf("with the lineage %q: %q", lineage, notes)
+		}
+	}
+}
+
+// TestLockLostOfClass: what a state has of the members of a class has no place in the spec.
+func TestLockLostOfClass(t *testing.T) {
+	at := &place{Stack: &schema.Stack{VMs: []*schema.VM{{Key: "ada", Path: "students.ada", Node: "pve1"}}}}
+	if lines := identities(at, []tf.Resource{inState("ada", 100)}); lines != nil {
+		t.Errorf("printed %q", lines)
+	}
+}

@@ -1,0 +1,126 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/guest"
+)
+
+const containerHead = "apiVersion: stackgen/v1\nkind: Stack\nname: a\nvmids: 100-109\n"
+
+// containersOf joins one spec.
+func containersOf(t *testing.T, body string) (*Project, []string) {
+	t.Helper()
+	s, problems := Parse("a.yaml", []byte(body))
+	if s == nil {
+		return nil, texts(problems)
+	}
+	p, problems := Join(nil, []Input{{Spec: s, Label: "specs/a.yaml"}}, nil, nil)
+	return p, texts(problems)
+}
+
+// TestContainerDefaults: what a container inherits, and what it has without being told.
+func TestContainerDefaults(t *testing.T) {
+	p, problems := containersOf(t, containerHead+`defaults:
+  node: pve1
+  template: 9000
+  memory: 4096
+  tags: [lab]
+  networks: [{bridge: vmbr7, model: e1000}]
+  containers: {template: "local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst", swap: 0, tags: [ct]}
+vms: {x: {}}
+containers:
+  y: {networks: [{bridge: vmbr1, ipv4: 10.0.0.9/24, gateway: 10.0.0.1}, {bridge: vmbr2}]}
+`)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	v := p.Stacks[0].VMs[1]
+	for path, want := range map[string]string{
+		guest.Memory: "4096", guest.Swap: "0", guest.Cores: "1", guest.OSType: "debian", guest.Unprivileged: "true", guest.Name: "a-y",
+		guest.RootFS + "." + guest.Size: "4", guest.RootFS + "." + guest.Datastore: "local-lvm",
+	} {
+		if got := v.Values.Get(strings.Split(path, ".")...).Str(); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+	}
+	if !v.IsContainer() || v.Node != "pve1" || v.Address.String() != "10.0.0.9/24" || !slices.Equal(v.Values.Get(guest.Tags).Strings(), []string{"ct", "lab"}) {
+		t.Errorf("it is %+v", v)
+	}
+	nics := v.Values.Get(guest.Networks).List()
+	if len(nics) != 2 || nics[1].Get(guest.Interface).Str() != "eth1" || nics[0].Get(guest.Bridge).Str() != "vmbr1" || nics[0].Has(guest.Model) {
+		t.Errorf("its networks are %v", nics)
+	}
+	if row, list := v.AddressesOf(); len(list.Items) != 1 || row.HCL != "initialization.ip_config" {
+		t.Errorf("its addresses are %v", list)
+	}
+}
+
+// TestContainerProblems: what is wrong with a container, and what is shared with VMs.
+func TestContainerProblems(t *testing.T) {
+	const good = `template: "local:vztmpl/alpine-3.tar.xz", node: pve1`
+	for name, c := range map[string]struct{ body, want string }{
+		"no archive":           {"containers: {y: {node: pve1}}", "no archive to make the container from"},
+		"no node":              {"containers: {y: {template: \"local:vztmpl/alpine-3.tar.xz\"}}", "no node: placement is for VMs"},
+		"a VMID as template":   {"containers: {y: {template: 9000, node: pve1}}", "template takes the volume of an archive"},
+		"an unknown system":    {"containers: {y: {template: \"local:vztmpl/custom.tar.xz\", node: pve1}}", "does not say which distribution"},
+		"a property of VMs":    {"containers: {y: {" + good + ", cloud_init: {}}}", `unknown key "cloud_init" in y`},
+		"a key of a VM":        {"defaults: {template: 9000, node: pve1}\nvms: {y: {}}\ncontainers: {y: {" + good + "}}", "the key is already used"},
+		"a VMID of a VM":       {"defaults: {template: 9000, node: pve1}\nvms: {x: {vmid: 100}}\ncontainers: {y: {" + good + ", vmid: 100}}", "VMID 100 is already used"},
+		"a name of a VM":       {"defaults: {template: 9000, node: pve1}\nvms: {x: {name: n}}\ncontainers: {y: {" + good + ", name: N}}", `the VM name "N" is already used`},
+		"no network":           {"containers: {y: {" + good + ", networks: []}}", "has no MAC address, by which it is known"},
+		"a MAC by Proxmox VE":  {"containers: {y: {" + good + ", networks: [{mac: auto}]}}", "mac takes a unicast MAC address"},
+		"addresses with a gap": {"containers: {y: {" + good + ", networks: [{bridge: vmbr0}, {ipv4: dhcp}]}}", "networks[0] has no address"},
+		"one interface twice":  {"containers: {y: {" + good + ", networks: [{interface: lan, ipv4: dhcp}, {interface: lan}]}}", "two networks use the interface lan"},
+		"record, no address":   {"dns: {zone: a.test, server: 10.0.0.1}\ncontainers: {y: {" + good + ", networks: [{ipv6: auto}]}}", "has a DNS record, and no IPv4 address"},
+		"an unknown profile":   {"containers: {y: {" + good + ", profile: x}}", `the profile "x" does not exist`},
+	} {
+		if _, got := containersOf(t, containerHead+c.body+"\n"); !slices.ContainsFunc(got, func(text string) bool { return strings.Contains(text, c.want) }) {
+			t.Errorf("%s: %q lacks %q", name, got, c.want)
+		}
+	}
+	class := strings.Replace(containerHead, "Stack", "Class", 1) + "students: {count: 1}\ncontainers: {}\n"
+	s, problems := Parse("a.yaml", []byte(class))
+	if s != nil || !strings.Contains(problems[0].Fix, "a class has VMs only") {
+		t.Errorf("a class: %v", problems)
+	}
+}
+
+// TestContainerProfiles: a profile ignores of a container what it ignores of the same properties, and
+// what every profile ignores.
+func TestContainerProfiles(t *testing.T) {
+	p := Profile{Name: "x", IgnoreChanges: []string{"network_device", "memory", "on_boot", "disk", "clone"}}
+	got := p.For(guest.Container)
+	for attribute, want := range map[string]bool{
+		"network_interface": true, "memory": true, "start_on_boot": true, "node_name": true, "operating_system": true, "pool_id": true,
+		"initialization[0].user_account": true, "started": false, "cpu": false, "description": false, "network_device": false,
+	} {
+		if got.Ignores(attribute) != want {
+			t.Errorf("%s is ignored: %v", attribute, !want)
+		}
+	}
+	if p.For(guest.VM) != &p {
+		t.Error("the profile of VMs is another one")
+	}
+}
+
+// TestContainerAddressClash: no two guests have one address, whichever network and version of IP it is of.
+func TestContainerAddressClash(t *testing.T) {
+	const archive = `template: "local:vztmpl/debian-12.tar.zst"`
+	for _, networks := range []string{
+		"[{ipv4: 10.0.0.5/24}]", "[{ipv4: dhcp}, {ipv4: 10.1.0.5/24}]", "[{ipv4: dhcp, ipv6: 'fd00::5/64'}]",
+	} {
+		_, problems := containersOf(t, containerHead+"defaults: {node: pve1}\ncontainers:\n  x: {"+archive+", networks: "+networks+
+			"}\n  y: {"+archive+", networks: "+networks+"}\n")
+		if len(problems) != 1 || !strings.Contains(problems[0], "is already used") || strings.Contains(problems[0], ":7:3") {
+			t.Errorf("%s: %q", networks, problems)
+		}
+	}
+	_, problems := containersOf(t, containerHead+"defaults: {node: pve1}\nvms: {w: {template: 9000, cloud_init: {ipv4: 10.0.0.5/24}}}\ncontainers: {x: {"+
+		archive+", networks: [{ipv4: 10.0.0.5/24}]}}\n")
+	if len(problems) != 1 || !strings.Contains(problems[0], "is already used") {
+		t.Errorf("of a VM and a container: %q", problems)
+	}
+}
