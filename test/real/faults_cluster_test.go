@@ -59,6 +59,8 @@ type faultWorld struct {
 	fresh bool             // built for every cell: something outside of cluster and project belongs to it
 	pool  bool             // the stack has its pool
 
+	containers bool // the stack has containers, which are made without a clone
+
 	once  sync.Once
 	tools *engine.Tools
 	seed  []byte // the content of the cluster

@@ -3,6 +3,7 @@
 package real
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -25,6 +26,9 @@ type guestState struct {
 func (g guestState) identity() string {
 	return g.kind + " " + g.config["smbios1"] + " " + g.config["meta"]
 }
+
+// name is the name of a VM, or the host name of a container.
+func (g guestState) name() string { return cmp.Or(g.config["name"], g.config["hostname"]) }
 
 // A clusterState is the part of a cluster that is compared.
 type clusterState struct {
@@ -160,8 +164,8 @@ func (w *faultCase) newGuests(after *clusterState, created []int, found func(wha
 		if _, was := w.before.guests[id]; was {
 			continue
 		}
-		name := after.guests[id].config["name"]
-		same := slices.DeleteFunc(slices.Sorted(maps.Keys(after.guests)), func(other int) bool { return other == id || after.guests[other].config["name"] != name })
+		name := after.guests[id].name()
+		same := slices.DeleteFunc(slices.Sorted(maps.Keys(after.guests)), func(other int) bool { return other == id || after.guests[other].name() != name })
 		switch {
 		case len(same) > 0:
 			found(fmt.Sprintf("creates %d as one more %s", id, name), "guests %v have that name", same)
@@ -191,7 +195,7 @@ func (w *faultCase) requestsOf(f *fault, after *clusterState, found func(what, p
 			found(fmt.Sprintf("destroys %d", e.VMID), "DELETE %s was requested", e.Path)
 		case e.Method == http.MethodDelete && e.VMID == 0:
 			found("deletes "+e.Path, "status %d", e.Status)
-		case e.Method == http.MethodPost && (strings.HasSuffix(e.Path, "/qemu") || strings.HasSuffix(e.Path, "/lxc")):
+		case e.Method == http.MethodPost && (strings.HasSuffix(e.Path, "/qemu") || strings.HasSuffix(e.Path, "/lxc") && !f.world.containers):
 			found("creates a guest without a template", "POST %s", e.Path)
 		}
 	}

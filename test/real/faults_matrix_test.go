@@ -37,7 +37,7 @@ type fastOutcomes struct{ apply, imports outcome }
 
 // faults are the rows, in the order of the documentation.
 func faults() []fault {
-	return slices.Concat(stateFaults(), foreignFaults(), guestFaults(), identityFaults(), clusterFaults(), applyFaults(), specFaults(), lifecycleFaults(), powerFaults(), resolveFaults(), passesFaults(), keepFaults(), restartFaults(), effectFaults(), migrationFaults(), settleFaults(), feasibleFaults())
+	return slices.Concat(stateFaults(), foreignFaults(), guestFaults(), identityFaults(), clusterFaults(), applyFaults(), specFaults(), lifecycleFaults(), powerFaults(), resolveFaults(), passesFaults(), keepFaults(), restartFaults(), effectFaults(), migrationFaults(), settleFaults(), feasibleFaults(), containerFaults())
 }
 
 // An outcome is how a cell must end: without verdicts, with an empty plan; otherwise
@@ -68,8 +68,13 @@ func (f fault) refusedInBoth(verdicts, contains string) fault {
 // refusedByPlan expects that import-blocks, which makes no plan, succeeds, and that the plan of the
 // apply is refused because it harms a.
 func (f fault) refusedByPlan(contains string) fault {
+	return f.refusedByPlanOf("would-harm a", contains)
+}
+
+// refusedByPlanOf is refusedByPlan with other verdicts.
+func (f fault) refusedByPlanOf(verdicts, contains string) fault {
 	f.byPlan = true
-	f.apply, f.imports = refuse("would-harm a", contains), refuse("would-harm a", contains)
+	f.apply, f.imports = refuse(verdicts, contains), refuse(verdicts, contains)
 	f.imports.afterImport = true
 	return f
 }

@@ -104,7 +104,7 @@ func TestToolsAcceptRendered(t *testing.T) {
 			p.succeeds(".", "tofu", "fmt", "-check", "-recursive", "-diff")
 			p.succeeds(".", "terragrunt", "hcl", "fmt", "--check", "--diff")
 			modules := 0
-			for _, module := range []string{"proxmox-vm", "proxmox-pool", "dns-records"} {
+			for _, module := range []string{"proxmox-vm", "proxmox-container", "proxmox-pool", "dns-records"} {
 				if p.exists("modules/" + module) { // a stack uses it
 					p.validates(module, "tofu")
 					modules++
@@ -160,31 +160,37 @@ func TestTerraform(t *testing.T) {
 	t.Parallel()
 	p := everythingProject(t)
 	p.succeeds(".", "terraform", "fmt", "-check", "-recursive")
-	for _, module := range []string{"proxmox-vm", "proxmox-pool", "dns-records"} {
+	for _, module := range []string{"proxmox-vm", "proxmox-container", "proxmox-pool", "dns-records"} {
 		if p.exists("modules/" + module) {
 			p.validates(module, "terraform")
 		}
 	}
 }
 
-// TestEveryProperty checks that testdata/everything.yaml has every property of a VM, and
-// that each reaches the provider.
+// TestEveryProperty checks that testdata/everything.yaml has every property of a VM and of a
+// container, and that each reaches its attribute in a plan of the provider.
 func TestEveryProperty(t *testing.T) {
 	t.Parallel()
 	p := everythingProject(t)
 	var spec struct {
-		VMs map[string]map[string]any `yaml:"vms"`
+		VMs        map[string]map[string]any `yaml:"vms"`
+		Containers map[string]map[string]any `yaml:"containers"`
 	}
 	if err := yaml.Unmarshal([]byte(p.read("specs/everything.yaml")), &spec); err != nil {
 		t.Fatal(err)
 	}
-	planned := map[string]bool{}
-	for _, c := range p.plan("everything", "proxmox-vm").Changes {
+	everyProperty(p, "proxmox-vm", schema.VMFields, spec.VMs)
+	everyProperty(p, "proxmox-container", schema.ContainerFields, spec.Containers)
+}
+
+// everyProperty is TestEveryProperty for the guests of a unit.
+func everyProperty(p *project, unit string, fields []schema.Field, guests map[string]map[string]any) {
+	planned, written := map[string]bool{}, map[string]bool{}
+	for _, c := range p.plan("everything", unit).Changes {
 		collectPaths(planned, "", c.Change.After)
 	}
-	written := map[string]bool{}
-	for _, vm := range spec.VMs {
-		collectPaths(written, "", vm)
+	for _, g := range guests {
+		collectPaths(written, "", g)
 	}
 	var walk func(fields []schema.Field, key, hcl string)
 	walk = func(fields []schema.Field, key, hcl string) {
@@ -193,10 +199,10 @@ func TestEveryProperty(t *testing.T) {
 				f.Fields = f.Elem.Fields
 			}
 			if !written[key+f.Key] {
-				t.Errorf("testdata/everything.yaml lacks %s", key+f.Key)
+				p.Errorf("testdata/everything.yaml lacks %s of %s", key+f.Key, unit)
 			}
 			if f.HCL != "" && len(f.Fields) == 0 && !planned[hcl+f.HCL] {
-				t.Errorf("%s does not reach %s of the resource", key+f.Key, hcl+f.HCL)
+				p.Errorf("%s does not reach %s of %s", key+f.Key, hcl+f.HCL, unit)
 			}
 			below := hcl
 			if f.HCL != "" {
@@ -205,7 +211,7 @@ func TestEveryProperty(t *testing.T) {
 			walk(f.Fields, key+f.Key+".", below)
 		}
 	}
-	walk(schema.VMFields, "", "")
+	walk(fields, "", "")
 }
 
 // collectPaths adds the paths of all values that are not null; lists have no index.

@@ -1,0 +1,154 @@
+//go:build unix
+
+package real
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"stackgen/internal/pvesim"
+)
+
+// containersLive is a VM and two containers with records.
+const containersLive = `pool: {id: live, create: true}
+defaults: {node: pve1, tags: [lab]}
+vms:
+  web: {template: 9002, serial: socket, vga: {type: serial0}, agent: false, disks: [{interface: scsi0, size: 8, datastore: local-lvm}], cloud_init: {ipv4: 10.0.0.8/24}}
+containers:
+  ns:
+    template: local:vztmpl/alpine-3.20-default_20240908_amd64.tar.xz
+    networks: [{bridge: vmbr0, ipv4: 10.0.0.53/24, gateway: 10.0.0.1}]
+    nameservers: [10.0.0.1]
+    features: {nesting: true}
+    description: resolver
+    dns: {records: [dns, resolver]}
+  proxy:
+    template: local:vztmpl/alpine-3.20-default_20240908_amd64.tar.xz
+    memory: 1024
+    cores: 2
+    startup: {order: 2}
+`
+
+// containerByHand is a container that is not of the project.
+func containerByHand(vmid int, node, name, mac string) *pvesim.Guest {
+	return &pvesim.Guest{VMID: vmid, Type: "lxc", Node: node, Config: map[string]string{
+		"hostname": name, "memory": "512", "swap": "512", "cores": "1", "ostype": "alpine", "arch": "amd64", "unprivileged": "1",
+		"net0": "name=eth0,bridge=vmbr0,hwaddr=" + mac + ",ip=dhcp,type=veth",
+	}}
+}
+
+// change changes a guest of the simulator, as by hand.
+func (c *dnsCluster) change(vmid int, change func(*pvesim.Guest)) {
+	c.sim.Change(func(seed *pvesim.Seed) {
+		for _, g := range seed.Guests {
+			if g.VMID == vmid {
+				change(g)
+			}
+		}
+	})
+}
+
+// writes are the writes to guests since the log was reset.
+func (c *dnsCluster) writes() int { return c.sim.Counters().Writes }
+
+// TestContainers is the life of two containers and a VM with records: they are created, lose
+// their state, are moved by hand, and are destroyed. A VMID that is taken is never taken over.
+func TestContainers(t *testing.T) {
+	t.Parallel()
+	p := newDNSCluster(t, "DNS\n"+containersLive)
+	const ns, proxy = 101, 102 // web is 100
+
+	// The VMID of a container belongs to a container, and then to a VM, of somebody else.
+	check(t, p.sim.Add(containerByHand(ns, "pve2", "stranger", "BC:24:11:AA:AA:01")))
+	p.sim.ResetLog()
+	p.step(3, "apply --yes", "blocked conflict live/ns", "container 101 (stranger) on pve2")
+	p.sim.Remove(ns)
+	check(t, p.sim.Add(guestByHand(ns, "pve2", "stranger")))
+	p.step(3, "apply --yes", "blocked conflict live/ns", "VM 101 (stranger) on pve2")
+	if n := p.writes(); n != 0 {
+		t.Fatalf("the refused applies made %d writes", n)
+	}
+	p.sim.Remove(ns)
+
+	// From nothing to an empty plan.
+	p.step(0, "apply --yes")
+	p.has("dns", "10.0.0.53")
+	p.has("resolver", "10.0.0.53")
+	p.address("live-proxy")
+	p.sim.ResetLog()
+	p.step(0, "apply --yes", "nothing to do")
+	if n := p.writes(); n != 0 {
+		t.Errorf("an apply without changes made %d writes", n)
+	}
+	p.step(0, "status", "live/ns", "live/proxy")
+
+	// The state is lost: an apply imports both without a write, and another one has nothing to do.
+	before := stateOf(p.sim)
+	p.remove(".state/live/proxmox-container")
+	p.sim.ResetLog()
+	p.step(0, "apply --yes")
+	p.step(0, "apply --yes", "nothing to do")
+	if n := p.writes(); n != 0 {
+		t.Errorf("the import made %d writes", n)
+	}
+	for _, id := range []int{ns, proxy} {
+		was, is := before.guests[id], stateOf(p.sim).guests[id]
+		if !reflect.DeepEqual(is, was) {
+			t.Errorf("container %d is another one, or was restarted: was %v, is %v", id, was, is)
+		}
+	}
+
+	// A change that restarts a running container needs its permission; another one does not.
+	text := func(from, to string) string {
+		return p.liveText("DNS\n" + strings.Replace(containersLive, from, to, 1))
+	}
+	p.write("specs/live.yaml", text("memory: 1024", "memory: 2048"))
+	p.render()
+	p.step(3, "apply --yes", "blocked would-harm live/proxy", "restart: true")
+	p.write("specs/live.yaml", text("memory: 1024", "memory: 2048\n    restart: true"))
+	p.render()
+	p.step(0, "apply --yes")
+	if is := stateOf(p.sim).guests[proxy]; is.started.Equal(before.guests[proxy].started) {
+		t.Error("the change of memory did not restart the container")
+	}
+	if is := stateOf(p.sim).guests[ns]; !is.started.Equal(before.guests[ns].started) {
+		t.Error("the change of another container restarted it")
+	}
+
+	// A container that is off has no address: its record stays, and every apply of its unit succeeds.
+	p.change(proxy, func(g *pvesim.Guest) { g.Running = false })
+	p.step(0, "apply --yes", "live is as its spec says")
+	p.address("live-proxy")
+	p.change(proxy, func(g *pvesim.Guest) { g.Running = true })
+
+	// A rebuild of the VM leaves a change of a container to an apply.
+	p.change(ns, func(g *pvesim.Guest) { g.Config["description"] = "by hand" })
+	p.deployed(0, "rebuild live/web --yes", "the VMs of live are as its spec says")
+	p.step(0, "apply --yes", "live/ns")
+	p.step(0, "apply --yes", "nothing to do")
+
+	// The commands that act are for VMs: they leave the containers of a stack out, and refuse one that is named.
+	p.deployed(0, "power start live", "these containers are left as they are: live/ns, live/proxy")
+	p.deployed(3, "power start live/web live/ns", "it is a container")
+
+	// Moved by hand: the provider would not find it. The apply imports it from where it is, without a
+	// write, and nothing is done if that is not all that is wrong.
+	p.change(proxy, func(g *pvesim.Guest) { g.Node = "pve2" })
+	p.sim.ResetLog()
+	p.step(3, "apply --dry-run", "blocked moved live/proxy", "terragrunt state rm")
+	p.step(0, "apply --yes", "live/proxy is on another node than its state says")
+	p.step(0, "apply --yes", "nothing to do")
+	if n := p.writes(); n != 0 {
+		t.Errorf("the import of a container that was moved made %d writes", n)
+	}
+
+	p.step(0, "destroy --yes")
+	for id := range stateOf(p.sim).guests {
+		if id >= 100 && id < 110 {
+			t.Errorf("guest %d is left", id)
+		}
+	}
+	p.has("dns")
+	p.noSecretInFiles()
+}

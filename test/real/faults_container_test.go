@@ -1,0 +1,75 @@
+//go:build unix
+
+package real
+
+import (
+	"strings"
+
+	"stackgen/internal/pvesim"
+)
+
+// containerSpec is the stack of the faults of containers: n (300) and p (301), both running.
+const containerSpec = `apiVersion: stackgen/v1
+kind: Stack
+name: live
+vmids: 300-399
+defaults:
+  node: pve1
+  containers:
+    template: local:vztmpl/alpine-3.20-default_20240908_amd64.tar.xz
+containers:
+  n: {networks: [{bridge: vmbr0, ipv4: 10.0.0.53/24}]}
+  p: {memory: 1024}
+`
+
+// appliedContainers is the world of the faults of containers.
+func appliedContainers(w *faultCase) {
+	w.settings("")
+	w.spec(containerSpec, true)
+	w.must(w.apply())
+	w.must(w.stackgen("preflight"))
+}
+
+// containerFaults are those of containers. The provider takes a container that has the VMID for the
+// one that it creates, and does not find one that was moved.
+func containerFaults() []fault {
+	world := &faultWorld{build: appliedContainers, containers: true}
+	edit := func(from, to string) func(*faultCase) {
+		return func(w *faultCase) { w.spec(strings.Replace(containerSpec, from, to, 1), true) }
+	}
+	occupy := func(change func(*pvesim.Guest)) func(*faultCase) {
+		return func(w *faultCase) {
+			w.spec(containerSpec+"  q: {}\n", true)
+			g := guestByHand(302, "pve1", "erp")
+			change(g)
+			g.Running = false
+			w.add(g)
+		}
+	}
+	stranger := func(w *faultCase) {
+		w.sim.Remove(300)
+		g := guestByHand(300, "pve1", "erp")
+		asContainer(g)
+		g.Running = false
+		w.add(g)
+	}
+	return []fault{
+		fault{name: "state of containers lost", world: world, event: func(w *faultCase) { w.remove(".state/live/proxmox-container") }}.fixedByImport("adopt n p", noState, "2 imported, 0 added"),
+		fault{name: "container deleted by hand", world: world, event: deleteVM, harm: "creates 300"}.refusedInBoth("gone n", "a plan would create it again, empty"),
+		fault{name: "container deleted, a stranger has its VMID", world: world, event: stranger, foreign: []int{300}, harm: "changes 300, which is not the stack's; destroys 300"}.refusedInBoth("conflict n", "its VMID belongs to another container"),
+		fault{name: "VMID of a new container taken by a container", world: world, event: occupy(asContainer), foreign: []int{302}, harm: "changes 302, which is not the stack's"}.refusedInBoth("conflict q", "its VMID belongs to another container"),
+		fault{name: "VMID of a new container taken by a VM", world: world, event: occupy(asVM), foreign: []int{302}, noHarmRun: "the provider waits 30 minutes"}.refusedInBoth("conflict q", "its VMID belongs to a VM"),
+		fault{name: "container migrated by hand", world: world, event: func(w *faultCase) {
+			w.change(300, func(g *pvesim.Guest) { g.Node = "pve2" })
+		}, noHarmRun: "the provider waits 30 minutes"}.refusedInBoth("moved n", "on another node than the state says"),
+		fault{name: "memory of a running container changed in the spec", world: world, event: edit("1024", "2048"), harm: "restarts 301"}.refusedAlways("would-harm p", "an apply would restart it"),
+		fault{name: "storage of a container changed in the spec", world: world, event: edit("memory: 1024", "memory: 1024, rootfs: {datastore: shared}"), harm: "destroys 301"}.refusedAlways("would-destroy p", "the plan replaces it"),
+	}
+}
+
+// refusedAlways is refusedByPlanOf for containers, whose plan is judged with `guard: fast`, too.
+func (f fault) refusedAlways(verdicts, contains string) fault {
+	f = f.refusedByPlanOf(verdicts, contains)
+	f.byPlan = false
+	return f
+}
