@@ -74,7 +74,7 @@ func containerCases() []ruleCase {
 		{"moved: the state has another node", both, func(s *scene) { s.guest().Node = "pve2" }, "state rm"},
 		{"moved: the state has another node", both, func(s *scene) { s.guest().Node, s.Destroy = "pve2", true }, "/nodes/pve2/lxc/110/migrate --target pve1"},
 		{"conflict: another guest has its VMID", both, stranger, "state rm"},
-		{"conflict: another guest has its VMID", both, stranger, `networks: [{mac: "BC:24:11:FF:FF:FF"}]`},
+		{"conflict: another guest has its VMID", both, stranger, `mac: "BC:24:11:FF:FF:FF"`},
 		{"conflict: another guest has its VMID", onlyGuest, stranger, "/nodes/pve1/lxc/110/config"},
 		// The provider has written the addresses of the stranger into the state.
 		{"conflict: another guest has its VMID", both, func(s *scene) { stranger(s); s.ct().MACs = s.guest().Config.MACs }, "state rm"},

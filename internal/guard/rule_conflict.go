@@ -139,7 +139,7 @@ func (s *subject) rightVM() {
 	if s.entry.IsContainer() {
 		if g := s.guest; g.Name == s.Name && g.Config != nil && len(g.Config.MACs) > 0 {
 			s.Next("if it is the right container and somebody changed its MAC address, write that into its network in "+s.at.Spec,
-				s.line("networks: [{mac: "+strconv.Quote(g.Config.MACs[0])+"}]"))
+				s.line("mac: "+strconv.Quote(g.Config.MACs[0])))
 		}
 		return
 	}
