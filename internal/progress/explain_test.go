@@ -43,6 +43,9 @@ func TestExplain(t *testing.T) {
 			"pvesm list local --content vztmpl"},
 		{db, "VM start\ntask failed: volume 'nas:iso/setup.iso' does not exist", "node pve1 has no ISO image nas:iso/setup.iso", "pvesm list nas --content iso"},
 		{db, "volume 'local:257/nosuch.qcow2' does not exist", "a disk is missing", "pvesm status"},
+		{Item{Target: Target{Kind: VM, Guest: guest.Container, Stack: "lab", Key: "ns", VMID: 701, Node: "pve1"}, Action: Create},
+			"Container start\ntask failed to complete with exit code: command 'systemctl start pve-container@701' failed: exit code 1\n" +
+				"task log:\n  failed to connect to monitor socket: Connection refused", "the container could not be started", "pct start 701 --debug"},
 		{db, "timeout while waiting for the QEMU agent on VM \"206\" to publish the network interfaces", "its guest agent did not answer", ""},
 		{db, "VM start\ntask failed: MAX 8 vcpus allowed per VM on this node", "only 8 CPUs", ""},
 		{db, "start failed: QEMU exited with code 1", "could not start it", "qm start 206"},
@@ -96,6 +99,11 @@ func TestExplainUnknown(t *testing.T) {
 	}
 	if got := Explain(item, "no space left on device", ""); !strings.HasPrefix(got.Next[0].What, "on its node, find") {
 		t.Errorf("without a node: %+v", got.Next)
+	}
+	for _, log := range []string{"connect: Connection refused", "open: Permission denied", "tls: handshake failure"} {
+		if got := Explain(item, "VM start\ntask failed\ntask log:\n  "+log, ""); got.Why != "" {
+			t.Errorf("%s, in the log of a task: %q", log, got.Why)
+		}
 	}
 	if got := Explain(item, "", ""); got.String() != "VM db was not changed as planned" {
 		t.Errorf("%q", got)

@@ -22,16 +22,25 @@ type cause struct {
 	what    string
 	lines   []string
 	of      func(item Item) int // whose VMID the pattern must catch first; 0 is anybody's
+	answer  bool                // of the API: not looked for in the log of a task, in which programs of the node say the same
 }
+
+// taskLog is what the provider writes between the error of a task and its log.
+const taskLog = "task log:"
 
 // reason adds the first cause that fits a message.
 func reason(t *Trouble, item Item, text string) {
+	answer, _, _ := strings.Cut(text, taskLog)
 	for i := range causes {
 		c := &causes[i]
 		if c.kind != "" && c.kind != item.Kind {
 			continue
 		}
-		m := c.pattern.FindStringSubmatch(text)
+		said := text
+		if c.answer {
+			said = answer
+		}
+		m := c.pattern.FindStringSubmatch(said)
 		if m == nil || c.of != nil && c.of(item) != 0 && m[1] != strconv.Itoa(c.of(item)) {
 			continue
 		}
