@@ -54,6 +54,8 @@ golden: build ## update expected outputs of the tests; review the diff
 	@UPDATE=1 $(GO) test -run "Script|Reference|Golden" ./schema ./cmd ./test && UPDATE=1 $(GO) test -run Docs ./test
 	@$(BIN) render
 
+lint: GOGC := 100
+lint: GOMEMLIMIT := off# with the limit of short-lived tools, it collects memory all the time: ten minutes instead of one and a half
 lint: ## run gofmt, golangci-lint with go vet, and the word list; builds golangci-lint once, which takes some minutes
 	@$(GO) test ./test -run '^TestWords$$'
 	@test -z "$$(gofmt -l $(SOURCES))" || { gofmt -l $(SOURCES); exit 1; }
