@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/lock"
@@ -103,6 +104,30 @@ func TestJudgeRebuild(t *testing.T) {
 		}
 		if got := decided(in, named...); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestJudgeRebuildProtection: the step is a change of the spec only if the spec has the protection on. A clone has that of its
+// template, and the provider does not read it: no apply removes it.
+func TestJudgeRebuildProtection(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Input)
+		want   string
+	}{
+		"spec": {func(in *Input) {
+			key := schema.Scalar(schema.Pos{}, schema.ShapeString, guest.Protection)
+			on := schema.Scalar(schema.Pos{}, schema.ShapeBool, "true")
+			in.Project.Stacks[0].VMs[0].Values = (&schema.Node{Shape: schema.ShapeMap}).With(key, on)
+		}, "protection: false"},
+		"cluster": {func(*Input) {}, "pvesh set /nodes/pve1/qemu/100/config --protection 0"},
+	} {
+		in := rebuildable()
+		in.Inventory.Guests[0].Config.Raw = map[string]string{"protection": "1"}
+		c.change(&in)
+		refused := JudgeRebuild(in, Judge(in), "lab", []string{"web1"}, nil, nil).Refused
+		if len(refused) != 1 || !strings.Contains(fmt.Sprint(refused[0].Steps), c.want) {
+			t.Errorf("%s: %+v, want the step %s", name, refused, c.want)
 		}
 	}
 }
