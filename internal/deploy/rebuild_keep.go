@@ -165,9 +165,20 @@ func (r *run) startExchanged(b *rebuilding, failed []operate.Failure) error {
 	r.began = time.Now()           // their guests boot from now on
 	for _, key := range b.keys() { // no tool has said anything of it
 		target := progress.Target{Kind: progress.VM, Stack: b.stack.name, Unit: lock.UnitVM, Key: key}
-		r.view.Event(progress.Event{Type: progress.Ended, Action: progress.Create, Target: target})
+		r.view.Event(progress.Event{Type: exchanged(b.stack.name+"/"+key, failed, ended), Action: progress.Create, Target: target})
 	}
 	return err
+}
+
+// exchanged is how the rebuild of a VM that keeps disks has ended: it has its new disks, and is started if it is to run.
+func exchanged(name string, failed []operate.Failure, started []operate.One) progress.Type {
+	broken := func(one operate.One) bool {
+		return one.String() == name && one.Result != power.Done && one.Result != power.InState
+	}
+	if slices.ContainsFunc(failed, func(f operate.Failure) bool { return f.Name == name }) || slices.ContainsFunc(started, broken) {
+		return progress.Failed
+	}
+	return progress.Ended
 }
 
 // exchangedNotStarted adds to what a run has left the VMs that have their new disks, and that it did not live to record:
