@@ -211,6 +211,9 @@ func addRecorded(w *proxmox.Wanted, s *lock.Stack) {
 	for _, e := range s.VMs {
 		v := &e.Value
 		w.VMIDs = append(w.VMIDs, v.VMID)
+		if v.Rebuild != nil && v.Rebuild.Holder != 0 { // it says whether disks were exchanged
+			w.VMIDs = append(w.VMIDs, v.Rebuild.Holder)
+		}
 		if v.Image != nil {
 			addReplica(w, v)
 		}

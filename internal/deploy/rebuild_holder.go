@@ -10,16 +10,9 @@ import (
 	"stackgen/internal/cluster"
 	"stackgen/internal/finding"
 	"stackgen/internal/guard"
-	"stackgen/internal/lock"
 	"stackgen/internal/report"
 	"stackgen/internal/tf"
 )
-
-// holderOf begins the name of the VM with new disks for a VM.
-const holderOf = "rebuild-%d-from-"
-
-// holderName tells the VM with new disks for a VM: from another template, it is another one.
-func holderName(vm guard.Replacement) string { return fmt.Sprintf(holderOf+"%d", vm.VMID, vm.Template) }
 
 // takenVMIDs are those of the lock and of the cluster.
 func (r *run) takenVMIDs(s *check.Session) map[int]bool {
@@ -82,8 +75,9 @@ func (r *run) mayExchange(s *check.Session, all []*rebuilding) error {
 func (r *run) keepExchanges(s *check.Session, stack string, all, open []string) (ended, left []string) {
 	l := r.p.Lock.Stacks.Get(stack)
 	begun := func(key string) bool {
-		g := holderIn(s, l.VMs.Get(key))
-		return l.VMs.Get(key).RebuildBegun() && g != nil && (g.Name == "" || g.Lock != "" || madeFor(g, l.VMs.Get(key))) // a new one has no name
+		e := l.VMs.Get(key)
+		g := s.Inventory.Holder(e)
+		return e.RebuildBegun() && g != nil && (g.Name == "" || g.Lock != "" || cluster.MadeFor(g, e)) // a new one has no name
 	}
 	for _, name := range open {
 		key := strings.TrimPrefix(name, stack+"/")
@@ -94,19 +88,6 @@ func (r *run) keepExchanges(s *check.Session, stack string, all, open []string) 
 		r.say("%s was begun to be rebuilt, and VM %d has its new disks; to go on: `stackgen rebuild %[1]s`", name, l.VMs.Get(key).Rebuild.Holder)
 	}
 	return slices.DeleteFunc(slices.Clone(all), begun), left
-}
-
-// holderIn is what has the VMID of the VM that a rebuild makes for the new disks of a VM, or nil.
-func holderIn(s *check.Session, e *lock.VM) *cluster.Guest {
-	if e == nil || e.Rebuild == nil || e.Rebuild.Holder == 0 {
-		return nil
-	}
-	return s.Inventory.Guest(e.Rebuild.Holder)
-}
-
-// madeFor reports whether that is the VM which a rebuild has made.
-func madeFor(g *cluster.Guest, e *lock.VM) bool {
-	return g != nil && strings.HasPrefix(g.Name, fmt.Sprintf(holderOf, e.VMID))
 }
 
 // holderNotes say of the VMs that plans destroy what a rebuild has made for them.
@@ -126,7 +107,7 @@ func (r *run) leftHolders(s *check.Session, stack string, keys []string) (notes 
 		return nil
 	}
 	for _, key := range keys {
-		if g := holderIn(s, l.VMs.Get(key)); madeFor(g, l.VMs.Get(key)) {
+		if g := s.Inventory.Holder(l.VMs.Get(key)); cluster.MadeFor(g, l.VMs.Get(key)) {
 			// It may have the protection of its template.
 			notes = append(notes, fmt.Sprintf("VM %d %s was made for the new disks of %s/%s, and stays; to destroy it, on %s: "+
 				"`qm set %[1]d --protection 0 && qm destroy %[1]d`", g.VMID, g.Name, stack, key, g.Node))

@@ -222,8 +222,9 @@ func (r *run) beginExchange(s *check.Session, b *rebuilding, o Order, taken map[
 func exchangeOf(s *check.Session, vm guard.Replacement, holder int, e *lock.VM) *operate.Exchange {
 	template := s.Inventory.Guest(vm.Template)
 	x := &operate.Exchange{Template: template, Disks: vm.Exchange.Disks, Volumes: vm.Exchange.Volumes, Sizes: map[string]int64{},
-		Begun: vm.Exchange.Holder != 0, Holder: &cluster.Guest{Kind: vm.Guest.Kind, VMID: holder, Node: vm.Guest.Node, Name: holderName(vm)},
-		Clone: map[string]string{"full": "0"}, Needs: []string{cluster.VMAudit, cluster.VMAllocate, schema.ConfigDisk}}
+		Begun:  vm.Exchange.Holder != 0,
+		Holder: &cluster.Guest{Kind: vm.Guest.Kind, VMID: holder, Node: vm.Guest.Node, Name: cluster.HolderName(vm.VMID, vm.Template)},
+		Clone:  map[string]string{"full": "0"}, Needs: []string{cluster.VMAudit, cluster.VMAllocate, schema.ConfigDisk}}
 	if g := s.Inventory.Guest(holder); g != nil {
 		x.Holder.Node = g.Node
 	}

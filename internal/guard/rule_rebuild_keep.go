@@ -40,7 +40,7 @@ func (x *Exchange) Same(y *Exchange) bool {
 // exchange is what a VM that keeps disks gets, or nil for one that keeps none. Otherwise the finding says why
 // that cannot be done.
 func (r *rebuilder) exchange(g *cluster.Guest) (*Exchange, bool) {
-	x := &Exchange{Keeps: r.keeps(), Half: r.entry.HalfExchanged(g.Config.UUID, g.Config.Raw)}
+	x := &Exchange{Keeps: r.keeps(), Half: r.Inventory.HalfExchanged(r.entry, g)}
 	switch {
 	case len(x.Keeps) == 0 && r.entry.Exchanges(g.Config.UUID):
 		r.refuse("rebuild-keep-removed").Next("write into "+r.spec+" for the disk that it kept, and end that first", "keep: true")
@@ -49,7 +49,7 @@ func (r *rebuilder) exchange(g *cluster.Guest) (*Exchange, bool) {
 		return nil, true
 	}
 	template := r.Inventory.Guest(r.entry.Template.VMID)
-	if !r.mayClone(g, template) || !r.disks(x, systemDisks(g), systemDisks(template)) {
+	if !r.mayClone(g, template) || !r.disks(x, g.SystemDisks(), template.SystemDisks()) {
 		return nil, false
 	}
 	if r.entry.Exchanges(g.Config.UUID) {
@@ -125,7 +125,7 @@ func (r *rebuilder) disks(x *Exchange, has, gets []pve.Drive) bool {
 
 // shared reports whether all disks of a template are on storages that all nodes have.
 func (r *rebuilder) shared(template *cluster.Guest) bool {
-	return !slices.ContainsFunc(systemDisks(template), func(d pve.Drive) bool {
+	return !slices.ContainsFunc(template.SystemDisks(), func(d pve.Drive) bool {
 		s := r.Inventory.Storage(d.Storage, template.Node)
 		return s == nil || !s.Shared
 	})
@@ -161,14 +161,9 @@ func (r *rebuilder) keeps() []string {
 	return out
 }
 
-// systemDisks are the disks of a guest with a volume, and its EFI disk and TPM state.
-func systemDisks(g *cluster.Guest) []pve.Drive {
-	return slices.DeleteFunc(pve.Drives(g.Config.Raw), func(d pve.Drive) bool { return d.CDROM() || d.CloudInit() || d.IsUnused() })
-}
-
 // halfExchanged reports whether a rebuild has exchanged disks of the VM and has not ended.
 func (s *subject) halfExchanged() bool {
-	return !s.Destroy && s.guest.Config != nil && s.entry.HalfExchanged(s.guest.Config.UUID, s.guest.Config.Raw)
+	return !s.Destroy && s.Inventory.HalfExchanged(s.entry, s.guest)
 }
 
 func (s *subject) harmExchange() {

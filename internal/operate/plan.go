@@ -38,7 +38,7 @@ func (v *View) Plan(r Request) []One {
 			o.Result, o.Text = power.Refused, "it is a container, and this command is for VMs"
 		case text != "":
 			o.Result, o.Text, o.Fix = power.Refused, text, lines(fix)
-		case r.Action.To == power.Running && halfExchanged(vm):
+		case r.Action.To == power.Running && vm.Entry != nil && v.Inventory.HalfExchanged(vm.Entry, vm.Guest):
 			o.Result, o.Text = power.Refused, "a rebuild exchanges its disks, and has not ended: it has only some of them"
 			o.Fix = lines("stackgen rebuild " + vm.String())
 		case r.hardStop(vm.Guest.HA != "" && vm.Guest.HA != "ignored"):
@@ -60,11 +60,6 @@ func (v *View) Plan(r Request) []One {
 		out[i] = o
 	}
 	return out
-}
-
-// halfExchanged reports whether a VM has only some of its disks.
-func halfExchanged(vm *selection.VM) bool {
-	return vm.Entry != nil && vm.Guest.Config != nil && vm.Entry.HalfExchanged(vm.Guest.Config.UUID, vm.Guest.Config.Raw)
 }
 
 // wakes is the command for a paused VM, which takes few actions.
