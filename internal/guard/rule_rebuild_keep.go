@@ -167,5 +167,8 @@ func (s *subject) halfExchanged() bool {
 }
 
 func (s *subject) harmExchange() {
+	if h := s.Inventory.Holder(s.entry); cluster.MadeFor(h, s.entry) {
+		s.Because("%s was made for its new disks", Describe(h))
+	}
 	s.Is(finding.WouldHarm, finding.Why(halfExchanged)).Next("go on", "stackgen rebuild "+s.Stack+"/"+s.Key)
 }

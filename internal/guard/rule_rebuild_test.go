@@ -271,6 +271,30 @@ func TestJudgeExchange(t *testing.T) {
 	}
 }
 
+// TestHalfExchangedNamesClone: whoever wants to give the rebuild up has to know which VM it has made.
+func TestHalfExchangedNamesClone(t *testing.T) {
+	in := rebuildable()
+	clone := newGuest(199, cluster.HolderName(100, 9000))
+	in.Inventory.Guests = append(in.Inventory.Guests, clone)
+	in.Lock.Stacks[0].Value.VMs.Get("web1").Rebuild = &lock.Rebuild{UUID: "u-web1", Holder: 199, Volumes: []string{"local-lvm:vm-100-disk-8"}}
+	in.Inventory.Guests[0].Config.Raw = entries("unused0: local-lvm:vm-100-disk-8")
+	of := func() string {
+		found := Judge(in)
+		i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Reason.Code == halfExchanged })
+		if i < 0 {
+			t.Fatalf("no VM is half exchanged: %+v", found)
+		}
+		return fmt.Sprint(found[i].Evidence)
+	}
+	if got := of(); !strings.Contains(got, "VM 199 (rebuild-100-from-9000) on pve1") {
+		t.Error(got)
+	}
+	in.Inventory.Guests[2].Name = "stranger"
+	if got := of(); strings.Contains(got, "199") {
+		t.Errorf("another VM has its VMID: %s", got)
+	}
+}
+
 // keepsSCSI1 is a VM of a spec with the disks scsi0 and scsi1, of which it keeps the second.
 func keepsSCSI1() *schema.VM {
 	text := func(s string) *schema.Node { return schema.Scalar(schema.Pos{}, schema.ShapeString, s) }
