@@ -61,6 +61,13 @@ func containerFaults() []fault {
 		fault{name: "VMID of a new container taken by a VM", world: world, event: occupy(asVM), foreign: []int{302}, noHarmRun: "the provider waits 30 minutes"}.refusedInBoth("conflict q", "its VMID belongs to a VM"),
 		fault{name: "container migrated by hand", world: world, event: func(w *faultCase) {
 			w.change(300, func(g *pvesim.Guest) { g.Node = "pve2" })
+			w.sim.Change(func(s *pvesim.Seed) { // its volume comes along
+				for _, v := range s.Volumes {
+					if v.VMID == 300 {
+						v.Node = "pve2"
+					}
+				}
+			})
 		}, noHarmRun: "the provider waits 30 minutes"}.refusedInBoth("moved n", "on another node than the state says"),
 		fault{name: "memory of a running container changed in the spec", world: world, event: edit("1024", "2048"), harm: "restarts 301"}.refusedAlways("would-harm p", "an apply would restart it"),
 		fault{name: "storage of a container changed in the spec", world: world, event: edit("memory: 1024", "memory: 1024, rootfs: {datastore: shared}"), harm: "destroys 301"}.refusedAlways("would-destroy p", "the plan replaces it"),

@@ -95,10 +95,13 @@ func editNode(root *yaml.Node, step *way, lines []string) error {
 			unset(at, former)
 		}
 	}
-	vms := child(root, "vms")
 	for _, key := range step.keys() {
+		vms := child(root, "vms")
+		if containers := child(root, "containers"); child(containers, key) != nil {
+			vms = containers
+		}
 		switch {
-		case strings.Contains(step.what, "remove it from vms"), strings.Contains(step.what, "remove it from its spec"):
+		case strings.Contains(step.what, "remove it from vms"), strings.Contains(step.what, "remove it from containers"), strings.Contains(step.what, "remove it from its spec"):
 			unset(vms, key)
 		case strings.Contains(step.what, "new key"):
 			rename(vms, key, wayPlaceholders["NEW-KEY"])

@@ -17,12 +17,13 @@ import (
 	"strings"
 	"time"
 
+	"stackgen/guest"
 	"stackgen/internal/pvesim"
 )
 
 // hostCommands are the commands of a Proxmox VE node and of DNS that printed lines use.
 // This test binary is all of them: their command lines become requests to the simulator.
-var hostCommands = []string{"qm", "pvesh", "pveum", "pvesm", "pvecm", "ha-manager", "qmrestore", "systemctl", "nsupdate", "dig"}
+var hostCommands = []string{"qm", "pct", "pvesh", "pveum", "pvesm", "pvecm", "ha-manager", "qmrestore", "systemctl", "nsupdate", "dig"}
 
 // hostAddress is the variable with the address that a host command is sent to.
 const hostAddress = "STACKGEN_TEST_HOST"
@@ -197,13 +198,22 @@ func (h *host) run(c hostCommand) (string, error) {
 	}
 	switch words[0] {
 	case "qm":
-		return h.qm(words, options)
+		return h.guestTool(guest.VM, words, options)
+	case "pct":
+		if at(1) == "restore" {
+			return "", h.restore(at(3), at(2))
+		}
+		return h.guestTool(guest.Container, words, options)
 	case "pvesh":
 		method := map[string]string{"get": "GET", "create": "POST", "set": "PUT", "delete": "DELETE"}[at(1)]
 		if method == "" || at(2) == "" {
 			return "", fmt.Errorf("unknown command %q", c.Args)
 		}
-		return h.api(method, at(2), options)
+		out, err := h.api(method, at(2), options)
+		if off, found := strings.CutSuffix(at(2), "/status/shutdown"); found && err == nil {
+			h.waitUntil("the lists of the cluster show what is off", func() bool { return h.listedOff(off[strings.LastIndex(off, "/")+1:]) })
+		}
+		return out, err
 	case "pveum":
 		switch at(1) + " " + at(2) {
 		case "acl modify":
@@ -244,6 +254,15 @@ func (h *host) run(c hostCommand) (string, error) {
 		return ";; a reply\n", nil
 	}
 	return "", fmt.Errorf("unknown command %q", c.Args)
+}
+
+// listedOff reports whether the lists of the cluster, which are some seconds old, say that a guest is off.
+func (h *host) listedOff(vmid string) bool {
+	var list struct{ Data []struct{ ID, Status string } }
+	check(h.T, json.Unmarshal([]byte(h.get("/cluster/resources?type=vm")), &list))
+	return slices.ContainsFunc(list.Data, func(g struct{ ID, Status string }) bool {
+		return strings.HasSuffix(g.ID, "/"+vmid) && g.Status == "stopped"
+	})
 }
 
 // splitOptions separates --name value and --name=value from words. Dashes in names of

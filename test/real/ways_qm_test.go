@@ -5,14 +5,16 @@ package real
 import (
 	"fmt"
 	"net/url"
+
+	"stackgen/guest"
 )
 
-// qm runs a command on a VM of this node.
-func (h *host) qm(words []string, options url.Values) (string, error) {
+// guestTool runs a command on a guest of this node: qm or pct.
+func (h *host) guestTool(kind guest.Kind, words []string, options url.Values) (string, error) {
 	if len(words) < 3 {
-		return "", fmt.Errorf("usage: qm COMMAND VMID")
+		return "", fmt.Errorf("usage: %s COMMAND VMID", kind.Tool())
 	}
-	path := "/nodes/" + h.node + "/qemu/" + words[2]
+	path := kind.Guests(h.node) + "/" + words[2]
 	switch words[1] {
 	case "config":
 		return h.api("GET", path+"/config", nil)
@@ -24,7 +26,7 @@ func (h *host) qm(words []string, options url.Values) (string, error) {
 		return h.api("DELETE", path, options)
 	case "migrate":
 		if len(words) < 4 {
-			return "", fmt.Errorf("usage: qm migrate VMID TARGET")
+			return "", fmt.Errorf("usage: %s migrate VMID TARGET", kind.Tool())
 		}
 		options.Set("target", words[3])
 		return h.api("POST", path+"/migrate", options)
@@ -33,14 +35,14 @@ func (h *host) qm(words []string, options url.Values) (string, error) {
 	case "disk", "resize":
 		rest := words[2:]
 		if words[1] == "disk" {
-			rest, path = words[3:], "/nodes/"+h.node+"/qemu/"+words[3]
+			rest, path = words[3:], kind.Guests(h.node)+"/"+words[3]
 		}
 		if len(rest) < 3 {
-			return "", fmt.Errorf("usage: qm disk resize VMID DISK SIZE")
+			return "", fmt.Errorf("usage: %s resize VMID DISK SIZE", kind.Tool())
 		}
 		return h.api("PUT", path+"/resize", url.Values{"disk": {rest[1]}, "size": {rest[2]}})
 	}
-	return "", fmt.Errorf("unknown command qm %s", words[1])
+	return "", fmt.Errorf("unknown command %s %s", kind.Tool(), words[1])
 }
 
 // restore restores a guest as it was when its world was built.

@@ -50,6 +50,7 @@ var wayActs = []struct {
 	{"wait until it has booted", func(w *faultCase) { w.change(300, func(g *pvesim.Guest) { g.Agent.Mode = "present" }) }},
 	{"wait until it has ended", func(w *faultCase) { w.waitUntil("no task is running", w.noRunningTask) }},
 	{"or is an old one, restore the right one", (*faultCase).restoreState},
+	{"undo the change, in the spec or in Proxmox VE", func(w *faultCase) { restoreSpecs(w); w.must(w.stackgen("render")) }}, // then drift
 	{"undo the change", restoreSpecs},
 	{"restore what asked for it", restoreSpecs},
 }
