@@ -113,6 +113,8 @@ func hclValue(row *schema.Field, n *schema.Node) hclwrite.Tokens {
 		return text(off)
 	case row.As == "vlans":
 		return text(strings.Join(schema.VLANs(n.Strings()), ";"))
+	case row.As == "GiB":
+		return text(n.Text + "G")
 	case row.As == "upper":
 		return text(strings.ToUpper(n.Text))
 	case row.Type == schema.Bool:

@@ -27,6 +27,7 @@ const (
 	Machine      = "machine"
 	Memory       = "memory"
 	Meta         = "meta"
+	Mounts       = "mounts"
 	Name         = "name"
 	Nameservers  = "nameservers"
 	Networks     = "networks"
@@ -66,6 +67,7 @@ const (
 const (
 	AIO             = "aio"
 	AllowSMT        = "allow_smt"
+	Backup          = "backup"
 	Bridge          = "bridge"
 	Cache           = "cache"
 	Clipboard       = "clipboard"
@@ -97,6 +99,7 @@ const (
 	Nesting         = "nesting"
 	Nodes           = "nodes"
 	Order           = "order"
+	Path            = "path"
 	PCIe            = "pcie"
 	Policy          = "policy"
 	PreEnrolledKeys = "pre_enrolled_keys"

@@ -63,6 +63,7 @@ func (e *expander) readContainer(v *VM) {
 	e.archive(v)
 	v.canonical()
 	e.containerNetworks(v)
+	e.mounts(v)
 	if keys := v.Values.Get(guest.SSHKeys); keys != nil {
 		v.set(guest.SSHKeys, e.publicKeys(keys))
 	}
@@ -144,6 +145,18 @@ func (e *expander) containerNetworks(v *VM) {
 			"a container without a network has no MAC address, by which it is known")
 	}
 	v.set(guest.Networks, out)
+}
+
+// mounts checks the mount points of a container against each other.
+func (e *expander) mounts(v *VM) {
+	seen := map[string]bool{}
+	for i, m := range v.Values.Get(guest.Mounts).List() {
+		at := m.Get(guest.Path)
+		if seen[at.Str()] {
+			e.errorPos(at.Pos, fmt.Sprintf("%s.mounts[%d]", v.Path, i), CodeDevice, "choose another path", "two mount points are at %s", at.Text)
+		}
+		seen[at.Str()] = true
+	}
 }
 
 // unaddressed reports whether nothing tells the address of a container.

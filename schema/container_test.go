@@ -74,6 +74,10 @@ func TestContainerProblems(t *testing.T) {
 		"a MAC by Proxmox VE":  {"containers: {y: {" + good + ", networks: [{mac: auto}]}}", "mac takes a unicast MAC address"},
 		"addresses with a gap": {"containers: {y: {" + good + ", networks: [{bridge: vmbr0}, {ipv4: dhcp}]}}", "networks[0] has no address"},
 		"one interface twice":  {"containers: {y: {" + good + ", networks: [{interface: lan, ipv4: dhcp}, {interface: lan}]}}", "two networks use the interface lan"},
+		"one path twice":       {"containers: {y: {" + good + ", mounts: [{path: /a, size: 1}, {path: /a, size: 2}]}}", "two mount points are at /a"},
+		"a bind mount":         {"containers: {y: {" + good + ", mounts: [{path: /a, size: 1, datastore: /mnt/nas}]}}", "datastore takes a datastore"},
+		"a path that leaves":   {"containers: {y: {" + good + ", mounts: [{path: /a/../etc, size: 1}]}}", "path takes an absolute path"},
+		"a mount, no size":     {"containers: {y: {" + good + ", mounts: [{path: /a}]}}", `lacks the key "size"`},
 		"record, no address":   {"dns: {zone: a.test, server: 10.0.0.1}\ncontainers: {y: {" + good + ", networks: [{ipv6: auto}]}}", "has a DNS record, and no IPv4 address"},
 		"an unknown profile":   {"containers: {y: {" + good + ", profile: x}}", `the profile "x" does not exist`},
 	} {

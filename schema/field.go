@@ -55,7 +55,8 @@ type Field struct {
 	Own      bool   // a VM has it for itself: a value in the defaults is not for all VMs
 	Whole    bool   // an Object: merging replaces it instead of its keys
 	// As is how the HCL differs: "on|ignore" for a Bool, "vlans" for a List of VLANs and ranges;
-	// "set" is a String of words whose order means nothing.
+	// "set" is a String of words whose order means nothing;
+	// "GiB" is an Int that is written with its unit.
 	As       string
 	Creation bool // takes part in creating a VM only; changing it later changes nothing
 	Ordinals bool // text in it may hold {n} arithmetic

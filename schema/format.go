@@ -98,6 +98,8 @@ var formats = map[string]format{
 	"chosenmac": {regexp.MustCompile(`^[0-9A-Fa-f][02468aceACE](:[0-9A-Fa-f]{2}){5}$`), "a unicast MAC address such as BC:24:11:00:00:01"},
 	"archive": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*[A-Za-z0-9]:vztmpl/[A-Za-z0-9_][A-Za-z0-9._+@~-]*$`),
 		"the volume of an archive, such as local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst"},
+	"mountpath": {regexp.MustCompile(`^(/[A-Za-z0-9_@+-][A-Za-z0-9._@+-]*)+$`),
+		"an absolute path such as /srv/data: letters, digits and . _ @ + -, and no part that begins with a dot"},
 	"ifname": {regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{1,14}$`), "a name of a network interface, such as eth0"},
 	"ip":     {regexp.MustCompile(`^(` + ipv4 + `|` + ipv6 + `)$`), "an IP address"},
 	"ipv4": {regexp.MustCompile(`^(dhcp|` + ipv4 + `/(3[0-2]|[12]?[0-9]))$`),

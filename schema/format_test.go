@@ -33,6 +33,7 @@ var formatCases = map[string]struct{ good, bad []string }{
 	"ifname":       {good: []string{"eth0", "lan.20"}, bad: []string{"0eth", "a-name-that-is-far-too-long"}},
 	"ip":           {[]string{"192.168.1.13", "fd00::1", "::ffff:10.0.0.1"}, []string{"", "192.168.1.256", "192.168.1", "192.168.1.1/24", "example.org", "300.1.1.1", ":::", "1::2::3", "12345::", "1:2:3:4:5:6:7:8:9", "::1.2.3.400", "fe80::1%eth0"}},
 	"ipv4":         {[]string{"dhcp", "192.168.1.10/24", "10.0.0.1/32", "10.0.0.0/0"}, []string{"", "auto", "192.168.1.10", "192.168.1.10/33", "300.0.0.1/8", "fd00::1/64"}},
+	"mountpath":    {[]string{"/data", "/srv/nextcloud_1/a.b"}, []string{"", "/", "data", "/a/", "/a,b", "/a b", "/../etc", "/a/.b", "/$x"}},
 	"gateway":      {[]string{"192.168.1.1"}, []string{"", "dhcp", "192.168.1.1/24", "192.168.01.1", "fd00::1"}},
 	"ipv6":         {[]string{"dhcp", "auto", "fd00::1/64", "fe80::/128"}, []string{"", "fd00::1", "fd00::1/129", "10.0.0.1/8"}},
 	"host":         {[]string{"192.168.1.13", "ns1.example.org", "NS.", "fd00::53", "9ns"}, []string{"", "300.1.1.1", "1.2.3", ":::", "-a", "a b", "a..b", "ns_1"}},

@@ -28,6 +28,7 @@ var ContainerFields = []Field{
 	{Key: guest.Memory, Type: Int, Min: 16, Max: 16777216, Default: "512", HCL: "memory.dedicated", Unit: "MiB", PVE: "memory", Unset: "512", ReadAbsent: true, Change: Restart, Right: Right{Privilege: ConfigMemory}, Doc: "Memory in MiB. The provider restarts a running container for a change."},
 	{Key: guest.Swap, Type: Int, Max: 16777216, Default: "512", HCL: "memory.swap", Unit: "MiB", PVE: "swap", Unset: "0", ReadAbsent: true, Change: Restart, Right: Right{Privilege: ConfigMemory}, Doc: "Swap in MiB. The provider restarts a running container for a change."},
 	{Key: guest.RootFS, Type: Object, Default: "{}", HCL: "disk", Fields: rootfsFields, PVE: "rootfs", Change: Live, Right: Right{Privilege: ConfigDisk}, Doc: "The volume of the root file system."},
+	{Key: guest.Mounts, Type: List, Most: 32, Elem: &Field{Type: Object, Fields: mountFields}, HCL: "mount_point", PVE: "mp*", Creation: true, Change: Creation, Right: Right{Privilege: ConfigDisk}, Doc: "Mount points with a volume of their own, mp0 first. They act at creation only, because the provider would replace the container for one more: `preflight` prints the line that adds one to a container that exists."},
 	{Key: guest.Networks, Type: List, Most: 10, Elem: &Field{Type: Object, Fields: containerNetworkFields}, Default: "[{bridge: vmbr0, ipv4: dhcp}]", HCL: "network_interface", PVE: "net*", Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "Network devices, net0 first, with their addresses. The provider restarts a running container for a change."},
 	{Key: guest.Nameservers, Type: List, Elem: &Field{Type: String, Format: "ip"}, HCL: "initialization.dns.servers", PVE: "nameserver", Sep: " ", Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "DNS servers. Without them, those of the node."},
 	{Key: guest.SearchDomain, Type: String, Format: "zone", HCL: "initialization.dns.domain", PVE: "searchdomain", Change: Restart, Right: Right{Privilege: ConfigNetwork}, Doc: "DNS search domain. Without it, that of the node."},
@@ -41,6 +42,13 @@ var ContainerFields = []Field{
 var rootfsFields = []Field{
 	{Key: guest.Datastore, Type: String, Format: "storage", HCL: "datastore_id", Default: "local-lvm", PVE: "datastore", Change: Replace, Doc: "Datastore of the volume. A change would replace the container, and is refused: move the volume in Proxmox VE first."},
 	{Key: guest.Size, Type: Int, Min: 1, Max: 131072, HCL: "size", Default: "4", Unit: "GiB", PVE: "size", Change: Grow, Doc: "Size in GiB. It can grow, never shrink."},
+}
+
+var mountFields = []Field{
+	{Key: guest.Path, Type: String, Required: true, Format: "mountpath", HCL: "path", PVE: "mp", Change: Creation, Doc: "Where it is in the container."},
+	{Key: guest.Datastore, Type: String, Format: "storage", HCL: "volume", Default: "local-lvm", PVE: "datastore", Change: Creation, Doc: "Datastore of the volume."},
+	{Key: guest.Size, Type: Int, Min: 1, Max: 131072, Required: true, HCL: "size", As: "GiB", Unit: "GiB", PVE: "size", Change: Creation, Doc: "Size in GiB."},
+	{Key: guest.Backup, Type: Bool, Default: "true", HCL: "backup", PVE: "backup", Change: Creation, Doc: "Back it up with the container. Proxmox VE itself leaves a mount point out unless it says so."},
 }
 
 var containerNetworkFields = []Field{
@@ -90,7 +98,13 @@ var containerAttributes = []Attribute{
 	{HCL: "ipv4", Change: Noise, Why: "The provider reads it from the container, for the outputs."},
 	{HCL: "ipv6", Change: Noise, Why: "The provider reads it from the container, for the outputs."},
 	{HCL: "memory", Change: Restart, Group: true},
-	{HCL: "mount_point", Change: Replace, Why: "The provider replaces the container for one more mount point. Add them with `pct set` on the node: changes of them are ignored."},
+	{HCL: "mount_point.acl", Change: Creation, Why: "It is not part of this version."},
+	{HCL: "mount_point.mount_options", Change: Creation, Why: "They are not part of this version."},
+	{HCL: "mount_point.path_in_datastore", Change: Noise, Why: "Proxmox VE names the volume."},
+	{HCL: "mount_point.quota", Change: Creation, Why: "It is not part of this version."},
+	{HCL: "mount_point.read_only", Change: Creation, Why: "It is not part of this version."},
+	{HCL: "mount_point.replicate", Change: Creation, Why: "It is not part of this version."},
+	{HCL: "mount_point.shared", Change: Creation, Why: "Only root@pam may set up what it is about, and no token."},
 	{HCL: "network_interface.enabled", Change: Restart, Why: "A container has the devices that `networks` has."},
 	{HCL: "network_interface.host_managed", Change: Restart, Why: "It is not part of this version."},
 	{HCL: "network_interface.rate_limit", Change: Restart, Why: "It is not part of this version."},

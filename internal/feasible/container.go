@@ -32,7 +32,9 @@ func Container(inv *cluster.Inventory, v *schema.VM, e *lock.VM) []Obstacle {
 	}
 	c.check = StorageCheck
 	c.content(archiveStorage(v), archiveContent)
-	c.content(v.Values.Get(guest.RootFS, guest.Datastore).Str(), rootContent)
+	for _, id := range volumeStorages(v) {
+		c.content(id, rootContent)
+	}
 	c.check = NetworkCheck
 	c.networks()
 	c.check = PrivilegesCheck
@@ -44,6 +46,17 @@ func Container(inv *cluster.Inventory, v *schema.VM, e *lock.VM) []Obstacle {
 func archiveStorage(v *schema.VM) string {
 	id, _, _ := strings.Cut(v.Values.Get(guest.Template).Str(), ":")
 	return id
+}
+
+// volumeStorages are the storages of the volumes of a container, each once.
+func volumeStorages(v *schema.VM) []string {
+	out := []string{v.Values.Get(guest.RootFS, guest.Datastore).Str()}
+	for _, m := range v.Values.Get(guest.Mounts).List() {
+		if id := m.Get(guest.Datastore).Str(); !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // containerPrivileges checks that the token may make the container, as POST /nodes/N/lxc checks it:
@@ -65,7 +78,9 @@ func (c *creation) containerPrivileges() {
 			g.needVM("set its "+f.Key, f.Right.Privilege)
 		}
 	}
-	g.need("/storage/"+v.Get(guest.RootFS, guest.Datastore).Str(), cluster.AllocateSpace, "create its volume")
+	for _, id := range volumeStorages(c.vm) {
+		g.need("/storage/"+id, cluster.AllocateSpace, "create its volume")
+	}
 	if at := "/storage/" + archiveStorage(c.vm); !a.Rights.Has(at, cluster.AllocateSpace) {
 		g.need(at, cluster.DatastoreAudit, "read the archive")
 	}

@@ -67,9 +67,9 @@ var liveContainerRules = []vmRule{
 	{name: "would-destroy: its profile prevents that", applies: (*subject).destroyPrevented, judge: (*subject).destroyHalfway},
 	{name: "busy: its protection is on", applies: (*subject).destroyRefused, judge: (*subject).busyProtection},
 
-	{name: "adopt", applies: (*subject).notInState, judge: (*subject).adopt},
-	{name: "moved", applies: (*subject).elsewhere, judge: (*subject).moved},
-	{name: "managed", applies: every, judge: (*subject).managed},
+	{name: "adopt", applies: (*subject).notInState, judge: (*subject).adopt, ours: true},
+	{name: "moved", applies: (*subject).elsewhere, judge: (*subject).moved, ours: true},
+	{name: "managed", applies: every, judge: (*subject).managed, ours: true},
 }
 
 // otherNodeInState reports whether the container is on another node than the state says: somebody

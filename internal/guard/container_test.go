@@ -167,6 +167,41 @@ func TestContainerRules(t *testing.T) {
 	}
 }
 
+// TestMountsMissing: a mount point of the spec that a container lacks is named, with a line that adds it once.
+func TestMountsMissing(t *testing.T) {
+	text := func(s string) *schema.Node { return schema.Scalar(schema.Pos{}, schema.ShapeString, s) }
+	mount := func(path string) *schema.Node {
+		return (&schema.Node{Shape: schema.ShapeMap}).With(text(guest.Path), text(path)).With(text(guest.Datastore), text("local-lvm")).
+			With(text(guest.Size), text("20")).With(text(guest.Backup), schema.Scalar(schema.Pos{}, schema.ShapeBool, "true"))
+	}
+	for _, c := range []struct{ raw, digest, kind, line string }{
+		{"mp0: local-lvm:vm-110-disk-1,mp=/data mp3: /mnt/nas,mp=srv/", "d1", "managed", ""},
+		{"mp0: local-lvm:vm-110-disk-1,mp=/data", "d1", "creation-only",
+			"pvesh set /nodes/pve1/lxc/110/config --mp1 local-lvm:20,mp=/srv,backup=1 --digest d1"},
+		{"mp1: local-lvm:vm-110-disk-1,mp=/else", "d1", "creation-only", "pvesh set /nodes/pve1/lxc/110/config " +
+			"--mp0 local-lvm:20,mp=/data,backup=1 --mp2 local-lvm:20,mp=/srv,backup=1 --digest d1"},
+		{"", "", "creation-only", "stackgen preflight specs/lab.yaml"}, // a snapshot: a line that has no digest could be run twice
+	} {
+		s := containerScene(both, nil)
+		s.spec.Values = s.spec.Values.With(text(guest.Mounts), &schema.Node{Shape: schema.ShapeList, Items: []*schema.Node{mount("/data"), mount("/srv")}})
+		s.guest().Config.Raw, s.guest().Config.Digest = entries(c.raw), c.digest
+		found := Judge(s.Input)
+		i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Key == "dns" && f.Type == finding.VM })
+		if i < 0 || string(found[i].Kind) != c.kind || found[i].Severity != finding.OK {
+			t.Fatalf("%s: %+v", c.raw, found)
+		}
+		var lines []string
+		for _, step := range found[i].Steps {
+			for _, l := range step.Lines {
+				lines = append(lines, l.String())
+			}
+		}
+		if got := strings.Join(lines, "\n"); got != c.line {
+			t.Errorf("%s: printed %q, want %q", c.raw, got, c.line)
+		}
+	}
+}
+
 // TestTakenByContainer: a container that has the VMID of a VM is no VM, whatever agrees.
 func TestTakenByContainer(t *testing.T) {
 	in := input([]tf.Resource{inState("web1", 100)}, newGuest(100, "web1"))

@@ -164,7 +164,10 @@ func (s *subject) decide() bool {
 		return false
 	}
 	rule.judge(s)
-	if rule.ours {
+	switch {
+	case rule.ours && s.entry.IsContainer():
+		s.mountsMissing()
+	case rule.ours:
 		s.settles()
 		s.waits()
 		s.sharesPositions()

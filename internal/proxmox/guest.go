@@ -34,7 +34,10 @@ func (r *reader) readConfig(ctx context.Context, g *cluster.Guest) {
 		r.addGap(cluster.Gap{Path: vmPath(g.VMID), Reason: fmt.Sprintf("the configuration of VM %d could not be read: %v", g.VMID, err)})
 		return
 	}
-	g.Config = safeConfig(raw)
+	digest := raw["digest"]
+	if g.Config = safeConfig(raw); g.Kind == guest.Container {
+		g.Config.Digest = digest
+	}
 	g.Name = cmp.Or(raw["name"], raw["hostname"], g.Name)
 	g.Config.Pending = pending
 }

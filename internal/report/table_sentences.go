@@ -119,6 +119,7 @@ var sentences = map[finding.Code]string{
 	"migration-refused":            "an apply would migrate it: %s",
 	"migration-with-import-file":   "the spec has another node, and the import file still has the VM: an apply would replace it",
 	"misled":                       "%s",
+	"mounts-missing":               "its spec has mount points that it does not have: they act at creation, and an apply leaves the container as it is",
 	"moved-back":                   "migrated by hand or by HA, and profile %s manages node_name: it would be moved back",
 	"name-alone":                   "its VMID has a VM of its name, and nothing else says that it is this VM",
 	"name-in-other-project":        "the VM with its name belongs to another project",

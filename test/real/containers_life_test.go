@@ -26,6 +26,7 @@ containers:
   proxy:
     template: local:vztmpl/alpine-3.20-default_20240908_amd64.tar.xz
     memory: 1024
+    mounts: [{path: /srv/data, datastore: local-lvm, size: 2}]
     cores: 2
     startup: {order: 2}
 `
@@ -82,6 +83,11 @@ func TestContainers(t *testing.T) {
 		t.Errorf("an apply without changes made %d writes", n)
 	}
 	p.step(0, "status", "live/ns", "live/proxy")
+	p.change(proxy, func(g *pvesim.Guest) {
+		if g.Config["mp0"] != "local-lvm:vm-102-disk-1,mp=/srv/data,backup=1,size=2G" {
+			t.Errorf("its mount point: %q", g.Config["mp0"])
+		}
+	})
 
 	// The state is lost: an apply imports both without a write, and another one has nothing to do.
 	before := stateOf(p.sim)

@@ -38,6 +38,9 @@ func moreWayStates() []*wayState {
 	}, render)
 	add("lock lost", loseLock, render, func(s *wayState) { s.not = "if nothing of this stack was ever applied" })
 	add("lock lost of a stack that was never applied", loseLock, render, func(s *wayState) { s.world = &faultWorld{build: renderedOnly} })
+	add("mount points added to the spec of a container", func(w *faultCase) {
+		w.spec(strings.Replace(containerSpec, "memory: 1024", "memory: 1024, mounts: [{path: /data, size: 2}, {path: /srv, size: 1, backup: false}]", 1), true)
+	}, func(s *wayState) { s.world = &faultWorld{build: appliedContainers, containers: true} })
 	add("pool of the stack replaced", func(w *faultCase) {
 		w.sim.Change(func(s *pvesim.Seed) { s.Pools = append(s.Pools, &pvesim.Pool{ID: "other"}) })
 		w.spec(strings.Replace(faultSpec, "id: live,", "id: other,", 1)+faultLast, false)
