@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"stackgen/guest"
 	"stackgen/internal/finding"
 )
 
@@ -158,7 +159,7 @@ func about(f *finding.Finding) string {
 			out = f.Stack
 		}
 		if f.VMID != 0 {
-			out += fmt.Sprintf(": VM %d", f.VMID)
+			out += fmt.Sprintf(": %s %d", kindOf(f).Name(), f.VMID)
 		}
 		if f.Name != "" && f.Name != f.Key && f.Change == nil {
 			out += " " + f.Name
@@ -178,6 +179,14 @@ func about(f *finding.Finding) string {
 	return line(out)
 }
 
+// kindOf is the kind of the guest that a finding is about. One of the cluster that no unit has is called a VM.
+func kindOf(f *finding.Finding) guest.Kind {
+	if f.Type == finding.VM && f.Unit == guest.ContainerUnit {
+		return guest.Container
+	}
+	return guest.VM
+}
+
 // plural is what many findings of a type are about.
 var plural = map[finding.Type]string{
 	finding.Stack: "stacks", finding.VM: "VMs", finding.Guest: "VMs",
@@ -186,6 +195,9 @@ var plural = map[finding.Type]string{
 
 func groupName(fs []finding.Finding) string {
 	things, n := plural[fs[0].Type], len(names(fs))
+	if !slices.ContainsFunc(fs, func(f finding.Finding) bool { return kindOf(&f) == guest.VM }) {
+		things = guest.Container.Name() + "s"
+	}
 	if n == 1 {
 		things = strings.TrimSuffix(things, "s")
 	}

@@ -269,7 +269,7 @@ func (s *wayState) take(w *faultCase, h *host, of *way) string {
 // askingLine is a line of a command that asks a question.
 var askingLine = regexp.MustCompile(`^stackgen (apply|discover|power|rebuild|restart) `)
 
-var wayVMID = regexp.MustCompile(`: VM (\d+)`)
+var wayVMID = regexp.MustCompile(`: (?:VM|container) (\d+)`)
 
 // shell runs command lines as a person does: in one shell, in the project's root, one
 // after another. What they change in the environment stays.
