@@ -29,7 +29,7 @@ var may = map[string][]string{
 	"internal/lock":      {"guest", "schema", "internal/natural", "internal/finding", "internal/shell", "internal/pve"},
 	"generator":          {"guest", "schema", "internal/natural", "templates", "internal/finding", "internal/lock"},
 	"internal/cluster":   {"guest", "schema", "internal/lock", "internal/shell", "internal/pve"},
-	"internal/feasible":  {"guest", "schema", "internal/effect", "internal/lock", "internal/shell", "internal/pve", "internal/cluster"},
+	"internal/feasible":  {"guest", "schema", "internal/natural", "internal/effect", "internal/lock", "internal/shell", "internal/pve", "internal/cluster"},
 	"internal/placement": {"guest", "schema", "internal/natural", "internal/lock", "internal/cluster", "internal/feasible"},
 	"internal/starter":   {"guest", "schema", "internal/shell", "internal/lock", "internal/cluster", "internal/feasible", "internal/hardware", "internal/pve"},
 	"internal/effect":    {"guest", "schema", "internal/natural", "internal/pve", "internal/tf"},

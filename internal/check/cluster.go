@@ -154,6 +154,7 @@ func wanted(p *project.Project) proxmox.Wanted {
 	var w proxmox.Wanted
 	for _, s := range p.SelectedStacks() {
 		addSpecified(&w, s)
+		addArchives(&w, s, p.Lock.Stacks.Get(s.Name))
 	}
 	for _, s := range p.Lock.Stacks {
 		if p.Selected(s.Key) {
@@ -176,8 +177,8 @@ func hasTemplates(p *project.Project) bool {
 func addReplica(w *proxmox.Wanted, v *lock.VM) {
 	w.Templates = append(w.Templates, fmt.Sprint(v.VMID))
 	w.Paths = append(w.Paths, "/storage/"+v.Image.Datastore, "/nodes/"+v.Node)
-	at := cluster.Images{Storage: v.Image.Datastore, Node: v.Node}
-	if v.Node != "" && !slices.ContainsFunc(w.Images, func(l cluster.Images) bool { return l.Storage == at.Storage && l.Node == at.Node }) {
+	at := cluster.Files{Storage: v.Image.Datastore, Node: v.Node}
+	if v.Node != "" && !slices.ContainsFunc(w.Images, func(l cluster.Files) bool { return l.Storage == at.Storage && l.Node == at.Node }) {
 		w.Images = append(w.Images, at)
 	}
 	if v.Status == lock.Retired && !v.Gone {
@@ -203,6 +204,25 @@ func addSpecified(w *proxmox.Wanted, s *schema.Stack) {
 		}
 		w.Paths = append(w.Paths, feasible.Paths(v)...)
 		w.CPUModels = w.CPUModels || pve.CustomModel(v.Values.Get(guest.CPUType).Str())
+	}
+}
+
+// addArchives adds what the containers of a stack are made from. recorded is what the lock has of the stack, or nil.
+func addArchives(w *proxmox.Wanted, s *schema.Stack, recorded *lock.Stack) {
+	var entries map[string]*lock.VM
+	if recorded != nil {
+		entries = recorded.VMs.ByKey()
+	}
+	for _, v := range s.VMs {
+		if !v.IsContainer() {
+			continue
+		}
+		storage, name := feasible.Archive(v)
+		a := proxmox.WantedArchive{VMID: v.VMID, Storage: storage, Name: name, Nodes: []string{v.Node}}
+		if e := entries[v.Key]; e != nil {
+			a.VMID, a.Nodes = e.VMID, []string{e.Node}
+		}
+		w.Archives = append(w.Archives, a)
 	}
 }
 

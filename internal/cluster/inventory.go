@@ -37,7 +37,8 @@ type Inventory struct {
 	Datastores []Datastore `json:"datastores,omitzero"` // definitions of storages; nil if they were not read
 	Access     *Access     `json:"access,omitempty"`    // nil in an older inventory
 
-	Images []Images `json:"images,omitempty"` // of the storages to which Templates download
+	Images   []Files `json:"images,omitempty"`   // of the storages to which Templates download
+	Archives []Files `json:"archives,omitempty"` // of the storages from which containers are made that do not exist
 
 	CPUModels []string `json:"cpu_models,omitzero"` // of the administrator: custom-...; nil if no spec has one, or they cannot be seen
 }
@@ -76,16 +77,16 @@ type Datastore struct {
 	Nodes    []string `json:"nodes,omitempty"` // empty for all nodes
 }
 
-// Images are the files with the content import that a storage has, as a node sees it. What the
-// token does not see is missing without an error.
-type Images struct {
-	Storage string      `json:"storage"`
-	Node    string      `json:"node"`
-	Files   []ImageFile `json:"files,omitempty"` // by name
+// Files are the files of one content that a storage has, as a node sees it. Only what Proxmox VE has
+// listed is in an inventory: it refuses the list to a token that sees no files there.
+type Files struct {
+	Storage string `json:"storage"`
+	Node    string `json:"node"`
+	Files   []File `json:"files,omitempty"` // by name
 }
 
-// An ImageFile is one of them.
-type ImageFile struct {
+// A File is one of them.
+type File struct {
 	Name string `json:"name"`
 	Size int64  `json:"size,omitempty"` // bytes
 }
@@ -114,7 +115,7 @@ type Guest struct {
 }
 
 // Replaced is the inventory with what a later one says of some VMIDs, instead of its own: their guests,
-// whether they are free, and what of them could not be read.
+// whether they are free, and what of them could not be read; and with the archives that it has.
 func (inv *Inventory) Replaced(now *Inventory, vmids []int) *Inventory {
 	out := *inv
 	out.Guests = slices.DeleteFunc(slices.Clone(inv.Guests), func(g Guest) bool { return slices.Contains(vmids, g.VMID) })
@@ -127,6 +128,7 @@ func (inv *Inventory) Replaced(now *Inventory, vmids []int) *Inventory {
 	out.Free = slices.DeleteFunc(slices.Clone(inv.Free), func(vmid int) bool {
 		return slices.Contains(vmids, vmid) && !slices.Contains(now.Free, vmid)
 	})
+	out.Archives = now.Archives
 	out.Gaps = slices.Clone(inv.Gaps)
 	for _, vmid := range vmids {
 		for _, gap := range now.GapsForVM(vmid) {

@@ -37,14 +37,25 @@ func (inv *Inventory) Datastore(id string) *Datastore {
 
 // Image is a file of the content import of a storage, or nil. read is false if the storage was not
 // read.
-func (inv *Inventory) Image(storage, node, name string) (file *ImageFile, read bool) {
-	i := slices.IndexFunc(inv.Images, func(l Images) bool { return l.Storage == storage && l.Node == node })
+func (inv *Inventory) Image(storage, node, name string) (file *File, read bool) {
+	return fileOf(inv.Images, storage, node, name)
+}
+
+// Archive is a file of the content vztmpl of a storage, or nil. read is false if the storage was not
+// read.
+func (inv *Inventory) Archive(storage, node, name string) (file *File, read bool) {
+	return fileOf(inv.Archives, storage, node, name)
+}
+
+// fileOf is a file of a storage as a node sees it, or nil. read is false if no list has that storage.
+func fileOf(lists []Files, storage, node, name string) (file *File, read bool) {
+	i := slices.IndexFunc(lists, func(l Files) bool { return l.Storage == storage && l.Node == node })
 	if i < 0 {
 		return nil, false
 	}
-	for k := range inv.Images[i].Files {
-		if inv.Images[i].Files[k].Name == name {
-			return &inv.Images[i].Files[k], true
+	for k := range lists[i].Files {
+		if lists[i].Files[k].Name == name {
+			return &lists[i].Files[k], true
 		}
 	}
 	return nil, true

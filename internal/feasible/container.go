@@ -8,44 +8,18 @@ import (
 
 	"stackgen/guest"
 	"stackgen/internal/cluster"
-	"stackgen/internal/lock"
 	"stackgen/internal/pve"
 	"stackgen/schema"
 )
 
-// The contents of storages that a container needs.
-const (
-	rootContent    = "rootdir"
-	archiveContent = "vztmpl"
-)
+// rootContent is the content of a storage that has the volumes of containers.
+const rootContent = "rootdir"
 
-// Container returns what makes the creation of a container fail, as far as the inventory says it. Of
-// whether a storage has the archive, it says nothing. It returns nothing for one that only the lock has.
-func Container(inv *cluster.Inventory, v *schema.VM, e *lock.VM) []Obstacle {
-	if v == nil {
-		return nil
-	}
-	c := newCreation(inv, v, e)
-	c.check = NodeCheck
-	if c.node(); len(c.found) > 0 {
-		return c.found
-	}
-	c.check = StorageCheck
-	c.content(archiveStorage(v), archiveContent)
-	for _, id := range volumeStorages(v) {
+// volumes checks the storages of the volumes of a container.
+func (c *creation) volumes() {
+	for _, id := range volumeStorages(c.vm) {
 		c.content(id, rootContent)
 	}
-	c.check = NetworkCheck
-	c.networks()
-	c.check = PrivilegesCheck
-	c.containerPrivileges()
-	return c.found
-}
-
-// archiveStorage is the storage with the archive that a container is made from.
-func archiveStorage(v *schema.VM) string {
-	id, _, _ := strings.Cut(v.Values.Get(guest.Template).Str(), ":")
-	return id
 }
 
 // volumeStorages are the storages of the volumes of a container, each once.
@@ -81,7 +55,8 @@ func (c *creation) containerPrivileges() {
 	for _, id := range volumeStorages(c.vm) {
 		g.need("/storage/"+id, cluster.AllocateSpace, "create its volume")
 	}
-	if at := "/storage/" + archiveStorage(c.vm); !a.Rights.Has(at, cluster.AllocateSpace) {
+	storage, _ := Archive(c.vm)
+	if at := "/storage/" + storage; !a.Rights.Has(at, cluster.AllocateSpace) {
 		g.need(at, cluster.DatastoreAudit, "read the archive")
 	}
 	for _, nic := range v.Get(guest.Networks).List() {

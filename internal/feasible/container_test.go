@@ -31,7 +31,7 @@ func TestContainerPrivileges(t *testing.T) {
 			}
 		}
 		inv := &cluster.Inventory{Nodes: []cluster.Node{{Name: "pve1", Online: true}}, Access: &cluster.Access{Rights: cluster.Rights{"/vms": rights, "/storage": rights}}}
-		found := Container(inv, &schema.VM{Kind: guest.Container, Values: values}, &lock.VM{Kind: guest.Container, VMID: 110, Node: "pve1"})
+		found, _ := Creation(inv, &schema.VM{Kind: guest.Container, Values: values}, &lock.VM{Kind: guest.Container, VMID: 110, Node: "pve1"})
 		says := slices.ContainsFunc(found, func(o Obstacle) bool {
 			return o.Check == PrivilegesCheck && strings.Contains(strings.Join(o.Evidence, " "), without)
 		})

@@ -8,7 +8,7 @@ import (
 	"stackgen/schema"
 )
 
-// A Check is one reason why the creation of a VM fails.
+// A Check is one reason why the creation of a VM or container fails.
 type Check string
 
 // The checks, in the order of the table.
@@ -16,6 +16,7 @@ const (
 	NodeCheck       Check = "node"
 	TemplateCheck   Check = "template"
 	ImageCheck      Check = "image"
+	ArchiveCheck    Check = "archive"
 	LinkedCheck     Check = "linked-clone"
 	CrossNodeCheck  Check = "clone-to-node"
 	StorageCheck    Check = "storage"
@@ -32,12 +33,15 @@ const (
 	PrivilegesCheck Check = "privileges"
 )
 
-// creationChecks is the table of what makes a creation fail. Each function returns what
-// it finds wrong, with its remedies; what cannot be read is not wrong.
-var creationChecks = []struct {
+// A row is a check with the function that finds what is wrong, with its remedies. What cannot be read
+// is not wrong.
+type row struct {
 	Check Check
 	find  func(*creation)
-}{
+}
+
+// creationChecks is the table of what makes the creation of a VM fail.
+var creationChecks = []row{
 	{NodeCheck, (*creation).node},
 	{TemplateCheck, (*creation).templates},
 	{ImageCheck, (*creation).image},
@@ -55,6 +59,15 @@ var creationChecks = []struct {
 	{MemoryCheck, (*creation).memory},
 	{RootCheck, (*creation).rootOnly},
 	{PrivilegesCheck, (*creation).privileges},
+}
+
+// containerChecks is the table of what makes the creation of a container fail.
+var containerChecks = []row{
+	{NodeCheck, (*creation).node},
+	{ArchiveCheck, (*creation).archive},
+	{StorageCheck, (*creation).volumes},
+	{NetworkCheck, (*creation).networks},
+	{PrivilegesCheck, (*creation).containerPrivileges},
 }
 
 // withoutTemplate are the checks in which the template has no part: they also apply to a VM whose Template
@@ -113,14 +126,17 @@ func newCreation(inv *cluster.Inventory, v *schema.VM, e *lock.VM) *creation {
 	return &creation{inv: inv, vm: v, entry: e, on: e.Node, values: map[string]*schema.Node{}}
 }
 
-// Creation returns what makes the creation of a VM fail, and what could not be found
-// out. It returns nothing for a VM that only the lock has.
+// Creation returns what makes the creation of a VM or container fail, and what could not be found
+// out. It returns nothing for one that only the lock has.
 func Creation(inv *cluster.Inventory, v *schema.VM, e *lock.VM) (obstacles []Obstacle, unknown []string) {
 	if v == nil {
 		return nil, nil
 	}
-	c := newCreation(inv, v, e)
-	for _, row := range creationChecks {
+	c, checks := newCreation(inv, v, e), creationChecks
+	if v.IsContainer() {
+		checks = containerChecks
+	}
+	for _, row := range checks {
 		if c.unmade && !slices.Contains(withoutTemplate, row.Check) {
 			continue
 		}

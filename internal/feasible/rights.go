@@ -251,7 +251,8 @@ func Paths(v *schema.VM) []string {
 		}
 	}
 	if v.IsContainer() {
-		out = append(out, "/storage/"+archiveStorage(v))
+		storage, _ := Archive(v)
+		out = append(out, "/storage/"+storage)
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"stackgen/guest"
 	"stackgen/internal/cluster"
 	"stackgen/internal/effect"
-	"stackgen/internal/feasible"
 	"stackgen/internal/finding"
 	"stackgen/internal/pve"
 	"stackgen/internal/shell"
@@ -52,8 +51,8 @@ var liveContainerRules = []vmRule{
 	{name: "busy: not complete", applies: (*subject).incomplete, judge: (*subject).busyIncomplete},
 	{name: "ambiguous", applies: (*subject).nameOfContainers, judge: (*subject).ambiguousContainer},
 	{name: "unknown: another container may have its name", applies: (*subject).namesHidden, judge: (*subject).unknownNames},
-	{name: "cannot-create", applies: (*subject).containerFails, judge: (*subject).cannotCreateContainer},
-	{name: "create", applies: (*subject).absent, judge: (*subject).createContainer},
+	{name: "cannot-create", applies: (*subject).creationFails, judge: (*subject).cannotCreate},
+	{name: "create", applies: (*subject).absent, judge: (*subject).create},
 
 	{name: "conflict: another guest has its VMID", applies: (*subject).vmidTaken, judge: (*subject).conflictVMID},
 	{name: "busy: an apply would meet a task", applies: (*subject).meetsHold, judge: (*subject).busyHold},
@@ -143,20 +142,6 @@ func (s *subject) containerOtherVMID() {
 		s.Next(fmt.Sprintf("if container %d is this one, restore it under VMID %d, and destroy container %[1]d", c.VMID, s.VMID), s.restore())
 	}
 	s.Next("or inspect it, and destroy it if it is only a copy; then run preflight again", inspect(copies[0].Guest))
-}
-
-func (s *subject) containerFails() bool {
-	return s.absent() && len(feasible.Container(s.Inventory, s.match.VM, s.entry)) > 0
-}
-
-func (s *subject) cannotCreateContainer() {
-	s.obstacles(feasible.Container(s.Inventory, s.match.VM, s.entry))
-}
-
-// createContainer is a container that neither state nor cluster has.
-func (s *subject) createContainer() {
-	s.Is(finding.Create, finding.Why("free")).Because("VMID %d and name %s", s.VMID, s.Name)
-	s.unreadMACs()
 }
 
 // containerUpdates names what an update does to a container. It refuses one that Proxmox VE would

@@ -154,11 +154,11 @@ func downloading(node, what string) func(*scene) {
 
 // TestImages: what is found out about the image of a template.
 func TestImages(t *testing.T) {
-	file := []cluster.ImageFile{{Name: "a.qcow2", Size: 1}}
+	file := []cluster.File{{Name: "a.qcow2", Size: 1}}
 	held := tf.Resource{Address: lock.ImageAddress("web1"), Type: guest.FileResource, Key: "web1", ID: "local:import/a.qcow2", Node: "pve1"}
 	for name, c := range map[string]struct {
 		from   int
-		files  []cluster.ImageFile
+		files  []cluster.File
 		state  bool
 		change func(*scene)
 		want   finding.Kind
@@ -194,7 +194,7 @@ func TestImages(t *testing.T) {
 	} {
 		rule := ruleCase{from: c.from, change: func(s *scene) {
 			s.replica()
-			s.Inventory.Images = []cluster.Images{{Storage: "local", Node: "pve1", Files: c.files}}
+			s.Inventory.Images = []cluster.Files{{Storage: "local", Node: "pve1", Files: c.files}}
 			if c.state {
 				unit := s.State[tf.VMUnit("lab")]
 				unit.Resources = append(unit.Resources, held)

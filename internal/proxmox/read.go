@@ -32,7 +32,8 @@ type Wanted struct {
 	CPUModels     bool // the CPU models of the administrator
 	Borrowed      bool // the volumes that guests have from others, before one of VMs is destroyed
 
-	Images []cluster.Images // storages whose files of the content import are read, without files
+	Images   []cluster.Files // storages whose images are read, without files
+	Archives []WantedArchive
 
 	Progress func(string)
 }
@@ -99,7 +100,8 @@ func (r *reader) run(ctx context.Context) error {
 	candidates := r.candidates()
 	r.wanted.Progress(fmt.Sprintf("reading %d of %s", len(candidates), cluster.Count(len(r.guests), "guest")))
 	concurrently(candidates, func(g *cluster.Guest) { r.readConfig(ctx, g) })
-	concurrently(r.wanted.Images, func(at cluster.Images) { r.readImages(ctx, at) })
+	r.readImages(ctx)
+	r.readArchives(ctx)
 	r.readOtherMACs(ctx)
 	if unused := r.unusedVMIDs(ctx); len(unused) > 0 {
 		r.readPaths(ctx)
@@ -224,6 +226,11 @@ func (r *reader) sorted() cluster.Inventory {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Node, b.Node))
 	})
 	slices.SortFunc(inv.Datastores, func(a, b cluster.Datastore) int { return strings.Compare(a.ID, b.ID) })
+	for _, files := range [][]cluster.Files{inv.Images, inv.Archives} {
+		slices.SortFunc(files, func(a, b cluster.Files) int {
+			return cmp.Or(strings.Compare(a.Storage, b.Storage), strings.Compare(a.Node, b.Node))
+		})
+	}
 	slices.SortFunc(inv.Tasks, func(a, b cluster.Task) int { return strings.Compare(a.UPID, b.UPID) })
 	slices.SortFunc(inv.Gaps, func(a, b cluster.Gap) int {
 		return cmp.Or(cmp.Compare(len(a.Path), len(b.Path)), strings.Compare(a.Path, b.Path), strings.Compare(a.Privilege, b.Privilege))

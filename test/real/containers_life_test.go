@@ -50,6 +50,17 @@ func (c *dnsCluster) change(vmid int, change func(*pvesim.Guest)) {
 	})
 }
 
+// archives gives the archive of the containers to one node, or to all of them.
+func (c *dnsCluster) archives(node string) {
+	c.sim.Change(func(seed *pvesim.Seed) {
+		for _, v := range seed.Volumes {
+			if v.ID == containerArchive {
+				v.Node = node
+			}
+		}
+	})
+}
+
 // writes are the writes to guests since the log was reset.
 func (c *dnsCluster) writes() int { return c.sim.Counters().Writes }
 
@@ -71,6 +82,14 @@ func TestContainers(t *testing.T) {
 		t.Fatalf("the refused applies made %d writes", n)
 	}
 	p.sim.Remove(ns)
+
+	// The node does not have the archive, and another one does.
+	p.archives("pve2")
+	p.step(3, "apply --yes", "blocked cannot-create live/ns", "pveam download local", "one of pve2")
+	if n := p.writes(); n != 0 {
+		t.Fatalf("the apply without the archive made %d writes", n)
+	}
+	p.archives("")
 
 	// From nothing to an empty plan.
 	p.step(0, "apply --yes")

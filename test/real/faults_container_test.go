@@ -8,6 +8,9 @@ import (
 	"stackgen/internal/pvesim"
 )
 
+// containerArchive is what the simulated cluster has to make containers from.
+const containerArchive = "local:vztmpl/alpine-3.20-default_20240908_amd64.tar.xz"
+
 // containerSpec is the stack of the faults of containers: n (300) and p (301), both running.
 const containerSpec = `apiVersion: stackgen/v1
 kind: Stack
@@ -16,7 +19,7 @@ vmids: 300-399
 defaults:
   node: pve1
   containers:
-    template: local:vztmpl/alpine-3.20-default_20240908_amd64.tar.xz
+    template: ` + containerArchive + `
 containers:
   n: {networks: [{bridge: vmbr0, ipv4: 10.0.0.53/24}]}
   p: {memory: 1024}
@@ -53,12 +56,23 @@ func containerFaults() []fault {
 		g.Running = false
 		w.add(g)
 	}
+	archiveElsewhere := func(w *faultCase) {
+		w.spec(containerSpec+"  q: {}\n", true)
+		w.sim.Change(func(seed *pvesim.Seed) {
+			for _, v := range seed.Volumes {
+				if v.ID == containerArchive {
+					v.Node = "pve2"
+				}
+			}
+		})
+	}
 	return []fault{
 		fault{name: "state of containers lost", world: world, event: func(w *faultCase) { w.remove(".state/live/proxmox-container") }}.fixedByImport("adopt n p", noState, "2 imported, 0 added"),
 		fault{name: "container deleted by hand", world: world, event: deleteVM, harm: "creates 300"}.refusedInBoth("gone n", "a plan would create it again, empty"),
 		fault{name: "container deleted, a stranger has its VMID", world: world, event: stranger, foreign: []int{300}, harm: "changes 300, which is not the stack's; destroys 300"}.refusedInBoth("conflict n", "its VMID belongs to another container"),
 		fault{name: "VMID of a new container taken by a container", world: world, event: occupy(asContainer), foreign: []int{302}, harm: "changes 302, which is not the stack's"}.refusedInBoth("conflict q", "its VMID belongs to another container"),
 		fault{name: "VMID of a new container taken by a VM", world: world, event: occupy(asVM), foreign: []int{302}, noHarmRun: "the provider waits 30 minutes"}.refusedInBoth("conflict q", "its VMID belongs to a VM"),
+		fault{name: "archive of a new container on another node only", world: world, event: archiveElsewhere, words: map[string]string{"NAME": "pve2"}}.refusedInBoth("cannot-create q", "does not have the archive"),
 		fault{name: "container migrated by hand", world: world, event: func(w *faultCase) {
 			w.change(300, func(g *pvesim.Guest) { g.Node = "pve2" })
 			w.sim.Change(func(s *pvesim.Seed) { // its volume comes along

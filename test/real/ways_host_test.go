@@ -23,7 +23,7 @@ import (
 
 // hostCommands are the commands of a Proxmox VE node and of DNS that printed lines use.
 // This test binary is all of them: their command lines become requests to the simulator.
-var hostCommands = []string{"qm", "pct", "pvesh", "pveum", "pvesm", "pvecm", "ha-manager", "qmrestore", "systemctl", "nsupdate", "dig"}
+var hostCommands = []string{"qm", "pct", "pvesh", "pveum", "pvesm", "pveam", "pvecm", "ha-manager", "qmrestore", "systemctl", "nsupdate", "dig"}
 
 // hostAddress is the variable with the address that a host command is sent to.
 const hostAddress = "STACKGEN_TEST_HOST"
@@ -226,6 +226,14 @@ func (h *host) run(c hostCommand) (string, error) {
 			}
 			return h.api("PUT", "/access/roles/"+at(3), options)
 		}
+	case "pveam":
+		if at(1) != "download" || at(3) == "" {
+			return "", fmt.Errorf("unknown command %q", c.Args)
+		}
+		h.cluster().Change(func(seed *pvesim.Seed) {
+			seed.Volumes = append(seed.Volumes, &pvesim.Volume{ID: at(2) + ":vztmpl/" + at(3), Node: h.node, Size: 3 << 20, Format: "txz", Content: "vztmpl"})
+		})
+		return "", nil
 	case "pvesm":
 		if at(1) != "set" {
 			return "", fmt.Errorf("unknown command %q", c.Args)

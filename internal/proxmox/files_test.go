@@ -1,0 +1,69 @@
+package proxmox_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"stackgen/internal/cluster"
+	"stackgen/internal/proxmox"
+	"stackgen/internal/pvesim"
+)
+
+// TestArchives: the archives of a storage are read before a container is made, on other nodes only if its
+// own lacks the archive. To a token that may not see the files, Proxmox VE refuses the list.
+func TestArchives(t *testing.T) {
+	const archive = "debian-12-standard_12.7-1_amd64.tar.zst"
+	on := func(vmid int, storage string, nodes ...string) proxmox.WantedArchive {
+		return proxmox.WantedArchive{VMID: vmid, Storage: storage, Name: archive, Nodes: nodes}
+	}
+	for name, c := range map[string]struct {
+		role   string // on /storage
+		wanted []proxmox.WantedArchive
+		want   string
+	}{
+		"the node has it":         {"PVEDatastoreUser", []proxmox.WantedArchive{on(100, "local", "pve2")}, "local@pve2=" + archive},
+		"the node lacks it":       {"PVEDatastoreUser", []proxmox.WantedArchive{on(100, "local", "pve1")}, "local@pve1= local@pve2=" + archive + " local@pve3="},
+		"Datastore.Audit":         {"PVEAuditor", []proxmox.WantedArchive{on(100, "local", "pve2")}, "local@pve2=" + archive},
+		"the container exists":    {"PVEDatastoreUser", []proxmox.WantedArchive{on(700, "local", "pve1")}, ""},
+		"a shared storage":        {"PVEDatastoreUser", []proxmox.WantedArchive{on(100, "shared", "pve1")}, "shared@pve1=" + archive},
+		"no such storage":         {"PVEDatastoreUser", []proxmox.WantedArchive{on(100, "gone", "pve1")}, ""},
+		"no such node":            {"PVEDatastoreUser", []proxmox.WantedArchive{on(100, "local", "pve9")}, ""},
+		"neither of the two":      {"VMsOnly", []proxmox.WantedArchive{on(100, "local", "pve2")}, ""},
+		"only Datastore.Allocate": {"AllocateOnly", []proxmox.WantedArchive{on(100, "local", "pve2")}, ""},
+		"two containers of one":   {"PVEDatastoreUser", []proxmox.WantedArchive{on(100, "local", "pve2"), on(0, "local", "pve2")}, "local@pve2=" + archive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seed := smallCluster(t)
+			seed.Volumes = slices.DeleteFunc(seed.Volumes, func(v *pvesim.Volume) bool { return v.Content == "vztmpl" })
+			for storage, node := range map[string]string{"local": "pve2", "shared": ""} {
+				seed.Volumes = append(seed.Volumes, &pvesim.Volume{ID: storage + ":vztmpl/" + archive, Node: node, Content: "vztmpl", Format: "tzst", Size: 1 << 20})
+			}
+			seed.Roles = append(seed.Roles, &pvesim.Role{ID: "VMsOnly", Privileges: []string{"VM.Audit"}},
+				&pvesim.Role{ID: "AllocateOnly", Privileges: []string{"Datastore.Allocate"}})
+			addAuditor(seed, true)
+			grant(seed, "/storage", c.role, true)
+			grant(seed, "/vms", "PVEAuditor", true)
+			grant(seed, "/nodes", "PVEAuditor", true)
+			inv := mustRead(t, start(t, pvesim.Options{Seed: seed}), "audit@pve!t", proxmox.Wanted{VMIDs: []int{100, 700}, Archives: c.wanted})
+			var got []string
+			for _, l := range inv.Archives {
+				var names []string
+				for _, f := range l.Files {
+					names = append(names, f.Name)
+				}
+				got = append(got, l.Storage+"@"+l.Node+"="+strings.Join(names, ","))
+			}
+			if text := strings.Join(got, " "); text != c.want {
+				t.Errorf("%q, want %q", text, c.want)
+			}
+			body, err := inv.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := cluster.Decode("a.json", body); err != nil || len(again.Archives) != len(inv.Archives) {
+				t.Errorf("the inventory lost its archives: %v", err)
+			}
+		})
+	}
+}
