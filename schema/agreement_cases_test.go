@@ -50,6 +50,17 @@ var agreementCases = []agreementCase{
 	{"line break in a name", KindClass, false, `students: {roster: ["a\nb"]}`},
 	{"bidi control in an ordinal", KindStack, false, `groups: {a: {count: 1, description: "{n}\u202e"}}`},
 
+	// The kind of a group decides its keys.
+	{"group of VMs", KindStack, true, "groups: {a: {kind: vm, count: 1, agent: true}}"},
+	{"group of containers", KindStack, true, "groups: {a: {kind: container, count: 1, rootfs: {size: 8}, overrides: {a1: {swap: 0}}, networks: [{ipv4: '10.0.0.{10+n}/24'}]}}"},
+	{"group of another kind", KindStack, false, "groups: {a: {kind: lxc, count: 1}}"},
+	{"kind with an ordinal", KindStack, false, "groups: {a: {kind: 'container{n}', count: 1}}"},
+	{"key of containers in a group of VMs", KindStack, false, "groups: {a: {count: 1, rootfs: {size: 8}}}"},
+	{"key of VMs in a group of containers", KindStack, false, "groups: {a: {kind: container, count: 1, agent: true}}"},
+	{"key of VMs in an override of a container", KindStack, false, "groups: {a: {kind: container, count: 1, overrides: {a1: {agent: true}}}}"},
+	{"kind of a group in a class", KindClass, false, "groups: {a: {kind: container, count: 1}}"},
+	{"kind of a VM", KindStack, false, "vms: {a: {kind: vm}}"},
+
 	// Shared settings, in every kind.
 	{"environment", KindStack, true, "environment: production"},
 	{"environment number", KindStack, false, "environment: 1"},

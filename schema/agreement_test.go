@@ -72,6 +72,12 @@ func eachPlace(f *Field, seen map[*Field]bool, at func(string) string, visit fun
 			sub := &f.Fields[i]
 			eachPlace(sub, seen, func(v string) string { return at(needed(f.Fields, sub.Key, v)) }, visit)
 		}
+		for i := range f.Containers {
+			if sub := &f.Containers[i]; sub.Key != kindKey {
+				at := func(v string) string { return at("{kind: container, " + needed(f.Containers, sub.Key, v)[1:]) }
+				eachPlace(sub, seen, at, visit)
+			}
+		}
 	}
 }
 

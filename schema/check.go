@@ -15,9 +15,10 @@ type checker struct {
 	Collector
 	// ordinals: text may hold {n} arithmetic here. Its format is checked when
 	// the group is expanded.
-	ordinals bool
-	reported map[Pos]bool // places with a problem that explains all others there
-	vm       *subject     // the VM at hand, if any
+	ordinals   bool
+	containers bool         // the keys are those of a group of containers
+	reported   map[Pos]bool // places with a problem that explains all others there
+	vm         *subject     // the VM at hand, if any
 }
 
 func newChecker() *checker { return &checker{reported: map[Pos]bool{}} }
@@ -64,7 +65,12 @@ func (c *checker) check(n *Node, f *Field, path string) *Node {
 			return nil
 		}
 		c.oneOf(n, f.OneOf, path)
-		return c.object(n, f.Fields, path)
+		if f.Containers == nil {
+			return c.object(n, f.Fields, path)
+		}
+		defer func() { c.containers = false }()
+		c.containers = isContainers(n)
+		return c.object(n, f.fieldsOf(n), path)
 	case Map:
 		if n.Shape != ShapeMap {
 			c.wrongType(n, f, path)
@@ -82,6 +88,17 @@ func (c *checker) check(n *Node, f *Field, path string) *Node {
 	default:
 		return c.scalar(n, f, path)
 	}
+}
+
+// isContainers reports whether a group says that its members are containers.
+func isContainers(group *Node) bool { return group.Get(kindKey).Str() == containerKind }
+
+// fieldsOf are the keys that an object may have, by its kind.
+func (f *Field) fieldsOf(n *Node) []Field {
+	if f.Containers != nil && isContainers(n) {
+		return f.Containers
+	}
+	return f.Fields
 }
 
 // longForm expands a shorthand.
@@ -125,7 +142,8 @@ func (c *checker) object(n *Node, fields []Field, path string) *Node {
 		key := n.Keys[i]
 		f := find(fields, key.Text)
 		if f == nil {
-			c.errorAt(key, join(path, key.Text), CodeUnknownKey, suggest(key.Text, fields, path), "unknown key %q in %s", key.Text, last(path))
+			fix := suggest(key.Text, fields, path, c.containers)
+			c.errorAt(key, join(path, key.Text), CodeUnknownKey, fix, "unknown key %q in %s", key.Text, last(path))
 			continue
 		}
 		if count := notIndented(n, i, f, func(key string) bool { return find(fields, key) != nil }); count > 0 {
@@ -210,7 +228,7 @@ func (c *checker) scalar(n *Node, f *Field, path string) *Node {
 		return nil
 	}
 	switch {
-	case f.Type == String && c.ordinals && ordinal.MatchString(n.Text):
+	case f.Type == String && c.ordinals && !f.Fixed && ordinal.MatchString(n.Text):
 	case f.Type == String && len(f.Enum) > 0 && !slices.Contains(f.Enum, n.Text):
 		fix := ""
 		if near := Nearest(n.Text, f.Enum); near != "" {

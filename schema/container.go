@@ -14,7 +14,7 @@ import (
 const containersKey = "containers"
 
 // containerField is the row of a whole container.
-func containerField() *Field { return &Field{Type: Object, Fields: ContainerFields} }
+func containerField() *Field { return guestField(guest.Container) }
 
 // Fields are the properties of guests of a kind.
 func Fields(kind guest.Kind) []Field {

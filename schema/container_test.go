@@ -58,6 +58,39 @@ containers:
 	}
 }
 
+// TestContainerGroup: a group of containers has members with a number, as one of VMs.
+func TestContainerGroup(t *testing.T) {
+	p, problems := containersOf(t, containerHead+`defaults: {node: pve1, memory: 4096, containers: {memory: 256, template: "local:vztmpl/alpine-3.tar.xz"}}
+naming: {pattern: "{stack}-{key}-{n:02}"}
+groups:
+  web:
+    kind: container
+    count: 3
+    key: "web{n:02}"
+    description: "number {n}"
+    networks: [{bridge: vmbr0, ipv4: "10.0.0.{10+n}/24", mac: "BC:24:11:00:00:0{n}"}]
+    overrides: {web02: {memory: 512, node: pve2}}
+`)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var got []string
+	for _, v := range p.Stacks[0].VMs {
+		if !v.IsContainer() {
+			t.Errorf("%s is a VM", v.Key)
+		}
+		got = append(got, strings.Join([]string{v.Key, v.Name, v.Node, v.Address.String(), v.MACs[0], v.Values.Get(guest.Description).Str(), v.Values.Get(guest.Memory).Str()}, " "))
+	}
+	want := []string{
+		"web01 a-web01-01 pve1 10.0.0.11/24 BC:24:11:00:00:01 number 1 256",
+		"web02 a-web02-02 pve2 10.0.0.12/24 BC:24:11:00:00:02 number 2 512",
+		"web03 a-web03-03 pve1 10.0.0.13/24 BC:24:11:00:00:03 number 3 256",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestContainerProblems: what is wrong with a container, and what is shared with VMs.
 func TestContainerProblems(t *testing.T) {
 	const good = `template: "local:vztmpl/alpine-3.tar.xz", node: pve1`

@@ -136,7 +136,10 @@ func orEmpty(n *Node) *Node {
 }
 
 // vmField is the row of a whole VM.
-func vmField() *Field { return &Field{Type: Object, Fields: VMFields} }
+func vmField() *Field { return guestField(guest.VM) }
+
+// guestField is the row of a whole guest of a kind.
+func guestField(kind guest.Kind) *Field { return &Field{Type: Object, Fields: Fields(kind)} }
 
 // defaultVM has the properties that every VM of the stack inherits.
 func (j *joiner) defaultVM(root *Node) *Node {
@@ -152,10 +155,14 @@ func (j *joiner) defaultVM(root *Node) *Node {
 
 func (e *expander) group(key, v *Node) {
 	e.vm = nil
-	pattern, own, overrides := v.Get("key"), v.Without("count", "key", "overrides"), e.overridesOf(v)
+	pattern, own, overrides := v.Get("key"), v.Without(kindKey, "count", "key", "overrides"), e.overridesOf(v)
 	text, at := key.Text+"{n}", key
 	if pattern != nil {
 		text, at = pattern.Text, pattern
+	}
+	kind := guest.VM
+	if isContainers(v) {
+		kind = guest.Container
 	}
 	varies := hasOrdinal(own)
 	for n := 1; n <= v.Get("count").Int(); n++ {
@@ -163,14 +170,14 @@ func (e *expander) group(key, v *Node) {
 		if !ok {
 			return
 		}
-		m := member{key: memberKey, pos: at.Pos, path: "groups." + key.Text, n: n, own: own}
+		m := member{key: memberKey, pos: at.Pos, path: "groups." + key.Text, n: n, own: own, kind: kind}
 		if varies {
 			m.own = e.numbered(m, own)
 		}
 		e.add(overrides.apply(m))
 	}
 	e.vm = nil
-	overrides.unused("groups."+key.Text, "no VM of the group has the key %q")
+	overrides.unused("groups."+key.Text, "no member of the group has the key %q")
 }
 
 // add merges a member with what it inherits and reads it as a VM. A member whose
@@ -185,15 +192,16 @@ func (e *expander) add(m member) {
 	if !e.addKey(m, at) || m.own == nil {
 		return
 	}
+	inherited, row := e.defaults, guestField(m.kind)
+	switch {
+	case m.kind == guest.Container:
+		inherited = e.shared
+	case m.replica != nil: // of the defaults, only those of the table
+		inherited = e.fill(&Node{Shape: ShapeMap}, row)
+	}
 	v := &VM{Kind: m.kind, Pos: m.pos, Path: m.path, Key: m.key, N: m.n, Member: m.name, Email: m.email, Listed: m.keyPos,
 		Formerly: m.formerly, Extra: m.extra, Own: m.own, Replica: m.replica,
-		Values: e.fill(merge(e.defaults, m.own, vmField()), vmField())}
-	if m.kind == guest.Container {
-		v.Values = e.fill(merge(e.shared, m.own, containerField()), containerField())
-	}
-	if m.replica != nil { // of the defaults, only those of the table
-		v.Values = e.fill(merge(e.fill(&Node{Shape: ShapeMap}, vmField()), m.own, vmField()), vmField())
-	}
+		Values: e.fill(merge(inherited, m.own, row), row)}
 	if m.student {
 		v.Seat, v.Spelt = m.n, m.spelt
 	}

@@ -40,9 +40,11 @@ type Field struct {
 	Enum    []string // the only values of a String
 	Format  string   // name of an entry in formats
 	Fields  []Field  // of an Object
-	Elem    *Field   // of a List or Map
-	KeyIs   string   // format of a Map's keys
-	OneOf   []string // keys of an Object, exactly one of which is given
+	// Containers are the Fields of an Object that says kind: container; Fields are those of others.
+	Containers []Field
+	Elem       *Field   // of a List or Map
+	KeyIs      string   // format of a Map's keys
+	OneOf      []string // keys of an Object, exactly one of which is given
 
 	Required bool
 	Off      bool   // `false` is accepted and means none
@@ -60,6 +62,7 @@ type Field struct {
 	As       string
 	Creation bool // takes part in creating a VM only; changing it later changes nothing
 	Ordinals bool // text in it may hold {n} arithmetic
+	Fixed    bool // a String without {n} arithmetic, wherever it is
 	Rest     bool // a List: the keys beside it with the same HCL are its first element
 
 	// How Proxmox VE and the provider have the property. Empty in rows that are

@@ -67,7 +67,7 @@ type joiner struct {
 
 // stack builds one stack from its spec and the project's settings.
 func (j *joiner) stack(in Input) *Stack {
-	shared := Field{Type: Object, Fields: slices.Concat(sharedFields, stackFields, classFields, containerKeys)}
+	shared := Field{Type: Object, Fields: slices.Concat(sharedFields, stackGroups, stackFields, classFields, containerKeys)}
 	root := in.Spec.root
 	if in.Settings != nil {
 		root = merge(in.Settings.root.Without("apiVersion", "kind", "retired", "forgotten", "renamed"), root, &shared)

@@ -161,7 +161,7 @@ func TestGroupOverrides(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if _, problems := joined(t, strings.Replace(spec, "web2:", "web3:", 1), nil); !strings.HasSuffix(problems, `error: no VM of the group has the key "web3" [unknown-key]`) {
+	if _, problems := joined(t, strings.Replace(spec, "web2:", "web3:", 1), nil); !strings.HasSuffix(problems, `error: no member of the group has the key "web3" [unknown-key]`) {
 		t.Error(problems)
 	}
 	if _, problems := joined(t, strings.Replace(spec, "web2:", "web3:", 1)+"retired: [web3]\n", nil); problems != "" {

@@ -27,6 +27,7 @@ type jsonSchema struct {
 	OneOf                []*jsonSchema `json:"oneOf,omitempty"`
 	If                   *jsonSchema   `json:"if,omitempty"`
 	Then                 *jsonSchema   `json:"then,omitempty"`
+	Else                 *jsonSchema   `json:"else,omitempty"`
 	Items                *jsonSchema   `json:"items,omitempty"`
 	Required             []string      `json:"required,omitempty"`
 	Properties           jsonObject    `json:"properties,omitempty"`

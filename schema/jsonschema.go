@@ -199,6 +199,10 @@ func (w *schemaWriter) long(f *Field, ordinals bool, within string) *jsonSchema 
 			}
 		}
 		s := w.object(f.Fields, ordinals, within, "")
+		if f.Containers != nil {
+			is := &jsonSchema{Properties: jsonObject{{kindKey, &jsonSchema{Const: containerKind}}}, Required: []string{kindKey}}
+			return &jsonSchema{If: is, Then: w.object(f.Containers, ordinals, within, ""), Else: s}
+		}
 		for _, key := range f.OneOf {
 			s.OneOf = append(s.OneOf, &jsonSchema{Required: []string{key}})
 		}
@@ -222,7 +226,7 @@ func text(f *Field, ordinals bool) *jsonSchema {
 	if f.Format != "" {
 		is.Pattern = formats[f.Format].pattern.String()
 	}
-	if ordinals && (is.Enum != nil || is.Pattern != "") {
+	if ordinals && !f.Fixed && (is.Enum != nil || is.Pattern != "") {
 		return &jsonSchema{Type: "string", AnyOf: []*jsonSchema{&is, {Ref: "#/$defs/ordinal"}}}
 	}
 	is.Type = "string"

@@ -23,7 +23,7 @@ func hasOrdinal(n *Node) bool {
 func (e *expander) numbered(m member, n *Node) *Node {
 	e.vm = &subject{e.stack.Name, m.path, m.key}
 	errors := e.errors
-	out := e.check(e.substitute(n, m.n), vmField(), m.path)
+	out := e.check(e.substitute(n, m.n), guestField(m.kind), m.path)
 	if e.errors > errors {
 		return nil
 	}

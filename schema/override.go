@@ -31,7 +31,7 @@ func (o *overrides) apply(m member) member {
 		m.own = nil
 		return m
 	}
-	m.own = merge(m.own, over, vmField())
+	m.own = merge(m.own, over, guestField(m.kind))
 	return m
 }
 

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -63,6 +64,8 @@ type refTable struct {
 	hcl      string // where its rows go
 	fields   []Field
 	ordinals bool
+
+	containers bool // an object that may say kind: container
 }
 
 type referenceWriter struct {
@@ -82,6 +85,10 @@ func (w *referenceWriter) section(t refTable) {
 		w.out.WriteString("Text may hold the ordinal, counted from 1: `web{n}`, `10.0.0.{10+n}/24`, and `web{n:02}` for web01.\n\n")
 	}
 	rows, known := w.inherited(t)
+	if t.containers {
+		fmt.Fprintf(&w.out, "With `%s: %s`, a group has all keys of a [%s](#%s) instead of those of a VM.\n\n",
+			kindKey, containerKind, containerTitle, anchor(containerTitle))
+	}
 	if known != "" {
 		w.out.WriteString(known + "\n\n")
 	}
@@ -141,7 +148,8 @@ func (w *referenceWriter) inherited(t refTable) (rows []Field, known string) {
 
 // value says which values a row accepts, and adds tables that need a section.
 func (w *referenceWriter) value(f *Field, t refTable, next *[]refTable) string {
-	return strings.Join(w.ways(f, refTable{title: title(t, f), hcl: joinHCL(t.hcl, f.HCL), ordinals: t.ordinals || f.Ordinals}, next), ", or ")
+	as := refTable{title: w.title(t, f), hcl: joinHCL(t.hcl, f.HCL), ordinals: t.ordinals || f.Ordinals}
+	return strings.Join(w.ways(f, as, next), ", or ")
 }
 
 // ways lists the ways in which a value can be written.
@@ -181,7 +189,7 @@ func (w *referenceWriter) ways(f *Field, as refTable, next *[]refTable) []string
 func (w *referenceWriter) link(f *Field, as refTable, next *[]refTable) string {
 	first := &f.Fields[0]
 	if w.titles[first] == "" {
-		as.fields = f.Fields
+		as.fields, as.containers = f.Fields, f.Containers != nil
 		switch first {
 		case &VMFields[0]:
 			as = refTable{title: "VM", fields: VMFields}
@@ -199,9 +207,10 @@ func keyWords(format string) string {
 	return strings.TrimPrefix(name, "a ")
 }
 
-// title names the section of a row's table.
-func title(t refTable, f *Field) string {
-	if slices.Contains(AllKinds, t.title) {
+// title names the section of a row's table. A key of a kind is its own title, unless a table of another kind
+// has it.
+func (w *referenceWriter) title(t refTable, f *Field) string {
+	if slices.Contains(AllKinds, t.title) && !slices.Contains(slices.Collect(maps.Values(w.titles)), f.Key) {
 		return f.Key
 	}
 	return t.title + ": " + f.Key

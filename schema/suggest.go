@@ -86,7 +86,7 @@ var instead = map[string]string{
 	containersKey:     "containers are for kind: Stack: a class has VMs only",
 	"depends_on":      "VMs do not wait for one another in an apply; startup: {order: ...} is the order in which Proxmox VE starts them",
 	"ha":              "HA is not part of a spec: add the VM in Proxmox VE, with `ha-manager add vm:VMID`",
-	"kind":            "groups are of VMs: write each container below containers",
+	kindKey:           "write each container below containers; only groups of kind: Stack have a kind",
 	"loop":            "write groups: {NAME: {count: ...}}",
 	"for_each":        "write groups: {NAME: {count: ...}}",
 	"prevent_destroy": "write profile: protected",
@@ -130,12 +130,24 @@ func noneOfContainers(word string) string {
 	return word + " is for VMs only"
 }
 
+// noneOfVMs says of a key of containers that VMs have none.
+func noneOfVMs(word, path string) string {
+	if find(ContainerFields, word) == nil {
+		return ""
+	}
+	if group, is := strings.CutPrefix(path, "groups."); is && !strings.Contains(group, ".") {
+		return word + " is for containers only: add kind: container to a group of containers"
+	}
+	return word + " is for containers only"
+}
+
 // maxListed is how many keys a message lists. The reference has the others.
 const maxListed = 25
 
 // suggest says what an unknown key may mean: a synonym, a key of a part, a key of the
-// VM or stack around the place, or a key that is spelt alike.
-func suggest(key string, fields []Field, path string) string {
+// VM or stack around the place, or a key that is spelt alike. containers is whether the place is in a
+// group of containers.
+func suggest(key string, fields []Field, path string, containers bool) string {
 	if m := noSpace.FindStringSubmatch(key); m != nil && find(fields, m[2]) != nil {
 		return fmt.Sprintf("write a space after the colon: %s: %s", m[2], m[3])
 	}
@@ -147,13 +159,14 @@ func suggest(key string, fields []Field, path string) string {
 	for _, target := range append(slices.Clone(synonyms[word]), word+"s") {
 		synonym = cmp.Or(synonym, meant(target, fields))
 	}
-	if path == containersKey || strings.HasPrefix(path, containersKey+".") || strings.HasPrefix(path, "defaults."+containersKey) {
+	list := path == containersKey || strings.HasPrefix(path, containersKey+".")
+	if containers || list || strings.HasPrefix(path, "defaults."+containersKey) {
 		return cmp.Or(synonym, notOfContainers[word], noneOfContainers(word), within(word, fields), alike(key, fields))
 	}
 	switch root, _, _ := strings.Cut(path, "."); root {
 	case "vms", "groups", "defaults", "teacher", "students":
-		return cmp.Or(synonym, instead[word], within(word, fields), outside(word, VMFields, "VM"), ofGroup(word),
-			outside(word, slices.Concat(sharedFields, stackFields), "stack"), alike(key, fields))
+		return cmp.Or(synonym, instead[word], within(word, fields), outside(word, VMFields, "VM"), noneOfVMs(word, path), ofGroup(word),
+			outside(word, slices.Concat(sharedFields, stackGroups, stackFields), "stack"), alike(key, fields))
 	case "":
 		return cmp.Or(synonym, instead[word], within(word, fields), ofGroup(word), ofKind(word), alike(key, fields))
 	}
@@ -162,7 +175,7 @@ func suggest(key string, fields []Field, path string) string {
 
 // ofGroup says how a key of groups is written.
 func ofGroup(word string) string {
-	if find(groupFields, word) == nil {
+	if find(kindGroupFields, word) == nil {
 		return ""
 	}
 	return fmt.Sprintf("%s is a key of a group: groups: {NAME: {%s: ...}}", word, word)

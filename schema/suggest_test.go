@@ -54,7 +54,7 @@ func TestSuggestions(t *testing.T) {
 		if !strings.Contains(want, " key") && !strings.HasPrefix(want, "write") && !strings.HasPrefix(want, "known") {
 			want = "did you mean " + want + "?"
 		}
-		if got := suggest(c.key, c.fields, c.path); got != want {
+		if got := suggest(c.key, c.fields, c.path, false); got != want {
 			t.Errorf("%s in %q: %s, want %s", c.key, c.path, got, want)
 		}
 	}

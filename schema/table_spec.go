@@ -35,12 +35,12 @@ func fieldsOf(kind string) []Field {
 	case KindProject:
 		return slices.Concat(head, sharedFields, projectFields)
 	case KindClass:
-		return slices.Concat(head, []Field{name}, sharedFields, stackFields, classFields)
+		return slices.Concat(head, []Field{name}, sharedFields, classGroups, stackFields, classFields)
 	case KindTemplate:
 		name.Format, name.Doc = "stackname", "Name of the template, which `template` of VMs names; part of its state key and of the names of its VMs."
 		return slices.Concat(head, []Field{name}, templateShared(), templateSpecFields)
 	default:
-		return slices.Concat(head, []Field{name}, sharedFields, stackFields, containerKeys)
+		return slices.Concat(head, []Field{name}, sharedFields, stackGroups, stackFields, containerKeys)
 	}
 }
 
@@ -70,8 +70,15 @@ var containerKeys = []Field{
 var defaultsFields = append(slices.Clone(VMFields),
 	Field{Key: containersKey, Type: Object, Fields: ContainerFields, Doc: "Properties for all containers."})
 
+// stackGroups are the groups of a Stack, and classGroups those of a Class.
+var (
+	stackGroups = []Field{{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: kindGroupFields, Containers: containerGroupFields}, Doc: "Numbered VMs, or numbered containers. " + ordinalDoc}}
+	classGroups = []Field{{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. " + ordinalDoc}}
+)
+
+const ordinalDoc = "`{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it, `{n:02}` has two digits."
+
 var stackFields = []Field{
-	{Key: "groups", Type: Map, KeyIs: "key", Ordinals: true, Elem: &Field{Type: Object, Fields: groupFields}, Doc: "Numbered VMs. `{n}` in a group's text is the ordinal, counted from 1; `{10+n}` is arithmetic on it, `{n:02}` has two digits."},
 	{Key: "vms", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Single VMs, by key. The key is part of the VM's address in the state: to change it, list it under renamed."},
 	{Key: guest.Checkpoint, Type: Bool, Doc: "`checkpoint` of all VMs; that of a VM, a group or `defaults` wins."},
 	{Key: "rollout", Type: Object, Fields: rolloutFields, Doc: "How `stackgen rebuild` replaces several VMs: in waves, each after all VMs of the one before are healthy. Without it, all at the same time, and without a check. The options of that command override it."},
@@ -155,11 +162,31 @@ var profileFields = []Field{
 	{Key: "prevent_destroy", Type: Bool, Default: "false", Doc: "Refuse every plan that destroys a VM of the profile."},
 }
 
-var groupFields = append([]Field{
-	{Key: "count", Type: Int, Max: maxVMs, Required: true, Doc: "Number of VMs."},
-	{Key: "key", Type: String, Format: "groupkey", Doc: "Pattern of the members' keys. Without it, the group's name and the ordinal."},
-	{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: VMFields}, Doc: "Properties of single VMs of the group, by key."},
-}, VMFields...)
+// groupFields are the keys of a group of VMs. In a Stack, a group has a kind.
+var (
+	groupFields          = groupOf(VMFields)
+	kindGroupFields      = append([]Field{kindOfGroup}, groupFields...)
+	containerGroupFields = append([]Field{kindOfGroup}, groupOf(ContainerFields)...)
+)
+
+// kindKey is the key of a group that says what its members are: vmKind or containerKind.
+const (
+	kindKey       = "kind"
+	vmKind        = "vm"
+	containerKind = "container"
+)
+
+var kindOfGroup = Field{Key: kindKey, Type: String, Fixed: true, Enum: []string{vmKind, containerKind}, Default: vmKind,
+	Doc: "What the members are, which decides the keys of the group. A key never changes its kind."}
+
+// groupOf are the keys of a group whose members have some properties.
+func groupOf(members []Field) []Field {
+	return append([]Field{
+		{Key: "count", Type: Int, Max: maxVMs, Required: true, Doc: "Number of members."},
+		{Key: "key", Type: String, Format: "groupkey", Doc: "Pattern of the members' keys. Without it, the group's name and the ordinal."},
+		{Key: "overrides", Type: Map, KeyIs: "key", Elem: &Field{Type: Object, Fields: members}, Doc: "Properties of single members of the group, by key."},
+	}, members...)
+}
 
 var classFields = []Field{
 	{Key: "template", Type: Object, ShortInt: "vmid", Short: "name", Whole: true, OneOf: []string{"vmid", "name"}, Fields: templateFields, Doc: "Template of all VMs; the same as under `defaults`."},
