@@ -38,13 +38,17 @@ func (j *joiner) defaultContainer(root *Node) *Node {
 	if defaults == nil {
 		return base
 	}
+	own := defaults.Get(containersKey)
 	shared := &Node{Pos: defaults.Pos, Shape: ShapeMap}
 	for i, key := range defaults.Keys {
 		if find(ContainerFields, key.Text) != nil && !slices.Contains(notShared, key.Text) {
 			shared = shared.With(key, defaults.Items[i])
 		}
 	}
-	return merge(merge(base, shared, containerField()), defaults.Get(containersKey), containerField())
+	if own.Has(guest.Placement) && !own.Has(guest.Node) { // which is nearer than the node that is for VMs, too
+		shared = shared.Without(guest.Node)
+	}
+	return merge(merge(base, shared, containerField()), own, containerField())
 }
 
 // readContainer reads a container's merged properties into the typed fields that decisions and
@@ -59,7 +63,7 @@ func (e *expander) readContainer(v *VM) {
 	v.VMID = v.Values.Get(guest.VMID).Int()
 	e.chosenProfile(v)
 	e.knownProfile(v)
-	e.nodeOf(v)
+	e.placement(v)
 	e.archive(v)
 	v.canonical()
 	e.containerNetworks(v)
@@ -76,15 +80,6 @@ func (e *expander) readContainer(v *VM) {
 	}
 	e.records(v)
 	e.ignoredChanges(v)
-}
-
-// nodeOf reads where a container is created, and its pool.
-func (e *expander) nodeOf(v *VM) {
-	if v.Node = v.Values.Get(guest.Node).Str(); v.Node == "" {
-		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME to defaults or to the container",
-			"no node: placement is for VMs")
-	}
-	e.poolOf(v)
 }
 
 // archive completes what a container is made from.

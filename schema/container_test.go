@@ -91,12 +91,35 @@ groups:
 	}
 }
 
+// TestContainerPlacement: a container has the node or the placement that is the nearest to it.
+func TestContainerPlacement(t *testing.T) {
+	const archive = `template: "local:vztmpl/alpine-3.tar.xz"`
+	const place = "placement: {strategy: score, nodes: [pve2, pve3]}"
+	for name, c := range map[string]struct{ defaults, own, node string }{
+		"placement for all":                      {place, "", ""},
+		"placement of its own":                   {"node: pve1", place, ""},
+		"node of its own":                        {place, "node: pve1", "pve1"},
+		"placement for containers, node for all": {"node: pve1, containers: {" + place + "}", "", ""},
+		"node for containers, placement for all": {place + ", containers: {node: pve1}", "", "pve1"},
+		"node and placement for containers":      {"containers: {node: pve1, " + place + "}", "", "pve1"},
+	} {
+		body := containerHead + "defaults: {" + c.defaults + "}\ncontainers: {y: {" + strings.TrimSuffix(archive+", "+c.own, ", ") + "}}\n"
+		p, problems := containersOf(t, body)
+		if len(problems) > 0 {
+			t.Fatal(name, problems)
+		}
+		if v := p.Stacks[0].VMs[0]; v.Node != c.node || (v.Placement == nil) != (c.node != "") {
+			t.Errorf("%s: node %q, placement %v", name, v.Node, v.Placement)
+		}
+	}
+}
+
 // TestContainerProblems: what is wrong with a container, and what is shared with VMs.
 func TestContainerProblems(t *testing.T) {
 	const good = `template: "local:vztmpl/alpine-3.tar.xz", node: pve1`
 	for name, c := range map[string]struct{ body, want string }{
 		"no archive":           {"containers: {y: {node: pve1}}", "no archive to make the container from"},
-		"no node":              {"containers: {y: {template: \"local:vztmpl/alpine-3.tar.xz\"}}", "no node: placement is for VMs"},
+		"no node":              {"containers: {y: {template: \"local:vztmpl/alpine-3.tar.xz\"}}", "no node"},
 		"a VMID as template":   {"containers: {y: {template: 9000, node: pve1}}", "template takes the volume of an archive"},
 		"an unknown system":    {"containers: {y: {template: \"local:vztmpl/custom.tar.xz\", node: pve1}}", "does not say which distribution"},
 		"a property of VMs":    {"containers: {y: {" + good + ", cloud_init: {}}}", `unknown key "cloud_init" in y`},

@@ -119,7 +119,6 @@ var notOfContainers = map[string]string{
 	"mount_points":       byHand,
 	"mounts":             byHand,
 	"password":           "a spec contains no secrets: write ssh_keys, or set a password in the container",
-	guest.Placement:      "placement is for VMs: write node: NAME",
 }
 
 // noneOfContainers says of a key of VMs that containers have none.

@@ -122,7 +122,8 @@ func (e *expander) placement(v *VM) {
 		}
 	}
 	if v.Node == "" && v.Placement == nil {
-		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, "add node: NAME to defaults or to the VM, or placement: {nodes: [...]}", "no node")
+		fix := "add node: NAME to defaults or to the " + v.Kind.Name() + ", or placement: {nodes: [...]}"
+		e.errorPos(v.Pos, v.Path+".node", CodeNoNode, fix, "no node")
 	}
 	e.poolOf(v)
 }

@@ -222,6 +222,9 @@ func addArchives(w *proxmox.Wanted, s *schema.Stack, recorded *lock.Stack) {
 		if e := entries[v.Key]; e != nil {
 			a.VMID, a.Nodes = e.VMID, []string{e.Node}
 		}
+		if v.Placement != nil {
+			a.Nodes = append(a.Nodes, v.Placement.Choices()...)
+		}
 		w.Archives = append(w.Archives, a)
 	}
 }

@@ -23,11 +23,14 @@ func (v *VM) CreationValue(spec *schema.VM, property string) string {
 // madeWith keeps what a VM that exists was made with, where its spec has another value since
 // of a property that acts at creation only.
 func (d *stackDecider) madeWith(v *schema.VM, was, out *VM) {
-	if out.VMID != was.VMID || v.Adopt || v.IsContainer() {
+	if out.VMID != was.VMID || v.Adopt {
 		return
 	}
 	if p := v.Placement; v.Node == "" && p != nil && len(p.Choices()) > 0 && was.Node != "" && !slices.Contains(p.Choices(), was.Node) {
 		d.notPlaced = append(d.notPlaced, fmt.Sprintf("%s (%s)", v.Key, was.Node))
+	}
+	if v.IsContainer() {
+		return
 	}
 	profile := d.profile(v.Profile)
 	for _, f := range schema.CreationRows() {

@@ -225,7 +225,7 @@ func (r *Resolver) node(
 
 // nodeChecks are the checks of a creation that depend on the node.
 var nodeChecks = []feasible.Check{
-	feasible.NodeCheck, feasible.LinkedCheck, feasible.CrossNodeCheck, feasible.StorageCheck,
+	feasible.NodeCheck, feasible.ArchiveCheck, feasible.LinkedCheck, feasible.CrossNodeCheck, feasible.StorageCheck,
 	feasible.NetworkCheck, feasible.CPUCheck, feasible.MemoryCheck,
 }
 

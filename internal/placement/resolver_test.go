@@ -116,3 +116,51 @@ func TestResolverAdopts(t *testing.T) {
 		t.Error(nodes)
 	}
 }
+
+// TestResolverContainers checks that VMs and containers count together, that a container gets only a node that has
+// its archive, unless that is not known, and that its node never changes by itself.
+func TestResolverContainers(t *testing.T) {
+	const spec = "a\nvmids: 100-199\ndefaults: {template: debian, clone: auto, placement: {strategy: spread, nodes: [a, b, c]}}\nvms: {vm1: {}, vm2: {}}\n" +
+		"groups: {ct: {kind: container, count: 2, template: \"nas:vztmpl/debian-12.tar.zst\", memory: 1024, rootfs: {datastore: nas}}}\n"
+	world := func(with ...string) *cluster.Inventory {
+		inv := snapshot("a", "b", "c")
+		for i := range inv.Storages {
+			inv.Storages[i].Content = "images,rootdir,vztmpl"
+			l := cluster.Files{Storage: "nas", Node: inv.Storages[i].Node}
+			if slices.Contains(with, l.Node) {
+				l.Files = []cluster.File{{Name: "debian-12.tar.zst"}}
+			}
+			inv.Archives = append(inv.Archives, l)
+		}
+		inv.Datastores = []cluster.Datastore{{ID: "nas", Type: "nfs", Shared: true, Content: "images,rootdir,vztmpl"}}
+		return inv
+	}
+	unknown := world()
+	unknown.Archives = nil
+	p := project(t, spec)
+	for name, c := range map[string]struct {
+		inv  *cluster.Inventory
+		want string
+	}{
+		"all have it": {world("a", "b", "c"), "a/ct1=c a/ct2=c a/vm1=a a/vm2=b"},
+		"one has it":  {world("b"), "a/ct1=b a/ct2=b a/vm1=a a/vm2=b"},
+		"not known":   {unknown, "a/ct1=c a/ct2=c a/vm1=a a/vm2=b"},
+		"two have it": {world("a", "b"), "a/ct1=a a/ct2=b a/vm1=a a/vm2=b"},
+	} {
+		l, _, nodes := decide(t, p, &lock.Lock{}, c.inv)
+		if nodes != c.want {
+			t.Errorf("%s: %s, want %s", name, nodes, c.want)
+		}
+		other := world("c")
+		if _, decided, nodes := decide(t, p, l, other); nodes != c.want || len(decided) > 0 {
+			t.Errorf("%s: later, the nodes are %s", name, nodes)
+		}
+	}
+	r := New(p, &lock.Lock{}, world(), nil)
+	d := lock.Decide(p, &lock.Lock{}, lock.Options{Selected: func(string) bool { return true }, Resolve: r.Resolve})
+	if !slices.ContainsFunc(d.Problems, func(p schema.Problem) bool {
+		return p.Code == schema.CodeNoNode && strings.Contains(p.Message, "storage nas of node a does not have the archive debian-12.tar.zst")
+	}) {
+		t.Errorf("no node has the archive, and the problems are %v", d.Problems)
+	}
+}
